@@ -1,0 +1,146 @@
+/* diag/diag.h: what went wrong, as data.
+ *
+ * A diagnostic is a code, a span and named fields. diag.def lists every code
+ * once with its title, fields, label, hint and explanation; text, JSON and
+ * editor output are renderings of the same record. No message is put together
+ * where the error is found: titles, labels and hints are templates in which
+ * {field} stands for a field's value.
+ *
+ *   tn_report(diags, TN_DIAG_E2101, at,
+ *             TN_STR("op", name), TN_INT("dimension", 1), TN_SHAPE("left", &a), ...);
+ */
+#ifndef TN_DIAG_DIAG_H
+#define TN_DIAG_DIAG_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "diag/source.h"
+
+typedef enum {
+  TN_DIAG_NONE = 0,
+#define TN_DIAG(code, ...) TN_DIAG_##code,
+#include "diag/diag.def"
+#undef TN_DIAG
+  TN_DIAG_COUNT
+} tn_diag_code;
+
+typedef enum { TN_SEVERITY_ERROR, TN_SEVERITY_WARNING } tn_severity;
+typedef enum { TN_PHASE_PARSE, TN_PHASE_CHECK, TN_PHASE_RUN, TN_PHASE_DATA } tn_phase;
+
+/* What diag.def says of a code. Strings are static; NULL where there is none.
+ *
+ * The examples are real programs: the tests write `wrong` to example.<lang>,
+ * run `tern <command> example.<lang>` and expect this code, then the same for
+ * `right`, which must succeed. */
+typedef struct {
+  const char *code;          /* "E_SHAPE_MISMATCH" */
+  tn_severity severity;
+  int status;                /* the exit status it leads to; 0 stands for the usual 1 */
+  const char *fields;        /* required field names, separated by spaces */
+  const char *optional;      /* names that only some reports carry */
+  const char *title;         /* template */
+  const char *label;         /* template, behind the carets */
+  const char *hint;          /* template */
+  const char *explanation;   /* what it means and why; several paragraphs */
+  const char *lang;          /* of the examples: "ail", "mind" or "nth" */
+  const char *command;       /* verb and options; NULL: "run" */
+  const char *right_command; /* where the fix is an option; NULL: as `command` */
+  const char *wrong;         /* a program that raises the code */
+  const char *right;         /* the same, put right; NULL: the fix is in the command or the data */
+  const char *data;          /* the name of a file beside the program */
+  const char *wrong_data;    /* its content; NULL: it is missing */
+  const char *right_data;
+  const char *no_example;    /* why no program raises it, where `wrong` is NULL */
+} tn_diag_info;
+
+const tn_diag_info *tn_diag_info_of(tn_diag_code code);
+/* By its text, ignoring case; TN_DIAG_NONE when unknown. */
+tn_diag_code tn_diag_find(tn_str code);
+
+/* One named value of a diagnostic, or an addition to it. */
+typedef enum { TN_FIELD_TEXT, TN_FIELD_INT, TN_FIELD_HINT, TN_FIELD_NOTE } tn_field_kind;
+typedef struct {
+  tn_field_kind kind;
+  const char *name;       /* static; for a note: its text, a template */
+  tn_str text;            /* borrowed during the call; empty: look at inline_text */
+  int64_t number;
+  tn_span at;             /* of a note */
+  char inline_text[208];  /* fits any shape of rank 8 */
+} tn_field;
+
+#define TN_STR(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = tn_str_of(value) })
+#define TN_TEXT(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = (value) })
+#define TN_INT(field, value) ((tn_field){ .kind = TN_FIELD_INT, .name = (field), .number = (value) })
+/* Replaces the code's own hint. */
+#define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
+/* Another place that matters: "left has shape {left}". `value` is a static template. */
+#define TN_NOTE(span, value) ((tn_field){ .kind = TN_FIELD_NOTE, .name = (value), .at = (span) })
+
+typedef struct {
+  const char *name;
+  tn_str value;
+} tn_diag_field;
+
+typedef struct {
+  tn_span at;
+  tn_str text;
+} tn_diag_note;
+
+/* A stored diagnostic; everything it points to lives in the list's arena. */
+typedef struct {
+  tn_diag_code code;
+  tn_severity severity;
+  tn_phase phase;
+  tn_span at;
+  tn_str title, label, hint;        /* expanded; empty where there is none */
+  const tn_diag_field *fields;
+  size_t field_count;
+  const tn_diag_note *notes;
+  size_t note_count;
+  uint32_t order;                   /* of reporting */
+} tn_diag;
+
+/* The list that everything is reported to. It belongs to a session. */
+typedef struct {
+  tn_arena arena;
+  tn_sources *sources;      /* borrowed */
+  tn_vec(tn_diag) list;
+  tn_phase phase;           /* of what is reported now */
+  size_t errors, warnings;  /* reported, also those past the limit */
+  size_t limit;             /* how many are kept; 0: TN_DIAG_LIMIT */
+  bool out_of_memory;       /* a report could not be kept; rendered as E_OUT_OF_MEMORY */
+} tn_diags;
+
+#define TN_DIAG_LIMIT 100
+
+void tn_diags_init(tn_diags *diags, tn_heap *heap, tn_sources *sources);
+void tn_diags_free(tn_diags *diags);
+void tn_diags_clear(tn_diags *diags);
+/* In source order (file, start, then order of reporting); those without a place last.
+ * The same code at the same span is kept once. */
+void tn_diags_sort(tn_diags *diags);
+
+/* Reports; see the macro. Always returns false, so that a check can
+ * `return tn_report(...)`. */
+bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_field *fields,
+                     size_t count);
+#define tn_report(diags, code, at, ...)                                              \
+  tn_diags_report((diags), (code), (at), (const tn_field[]){ __VA_ARGS__ },          \
+                  sizeof((const tn_field[]){ __VA_ARGS__ }) / sizeof(tn_field))
+/* For a code without fields. */
+#define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
+
+/* A mark to go back to: what was reported since is forgotten. */
+size_t tn_diags_mark(const tn_diags *diags);
+void tn_diags_rewind(tn_diags *diags, size_t mark);
+
+/* Renderings (diag/render.c). */
+typedef struct {
+  bool color;
+} tn_diag_style;
+/* As CONTRACT.md shows it, each followed by an empty line. */
+void tn_diag_render_text(const tn_diags *diags, const tn_diag *diag, tn_diag_style style, tn_text *out);
+/* One JSON object, in the field order of CONTRACT.md. */
+void tn_diag_render_json(const tn_diags *diags, const tn_diag *diag, tn_text *out);
+#endif

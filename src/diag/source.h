@@ -1,0 +1,49 @@
+/* diag/source.h: program texts and places in them.
+ *
+ * A span is a range of bytes in a registered file; lines and columns are
+ * worked out only when somebody looks. File 0 is "no place". */
+#ifndef TN_DIAG_SOURCE_H
+#define TN_DIAG_SOURCE_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+typedef struct {
+  uint32_t file;        /* 0: no place */
+  uint32_t start, end;  /* bytes, end exclusive */
+} tn_span;
+
+#define TN_NOWHERE ((tn_span){ 0, 0, 0 })
+
+/* From the start of a to the end of b; both in one file. */
+tn_span tn_span_join(tn_span a, tn_span b);
+
+typedef struct {
+  tn_str name;          /* as the user wrote it */
+  tn_str text;          /* NUL behind it */
+  uint32_t *lines;      /* byte offset of each line's start; built on first use */
+  size_t line_count;
+} tn_source;
+
+typedef struct {
+  tn_heap *heap;
+  tn_arena arena;
+  tn_vec(tn_source) files;
+} tn_sources;
+
+/* 1-based; columns count characters (code points), not bytes. */
+typedef struct {
+  uint32_t line, column;
+} tn_place;
+
+#define TN_SOURCE_LIMIT ((size_t)256 << 20)   /* bytes in one program text */
+
+void tn_sources_init(tn_sources *sources, tn_heap *heap);
+void tn_sources_free(tn_sources *sources);
+/* Copies name and text. 0 when memory runs out or the text is over TN_SOURCE_LIMIT. */
+uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text);
+/* NULL for 0 or an unknown number. Valid until the next add. */
+const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file);
+tn_str tn_span_text(const tn_sources *sources, tn_span span);
+tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset);
+#endif
