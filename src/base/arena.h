@@ -1,0 +1,33 @@
+/* base/arena.h: memory that is given back all at once.
+ *
+ * A compilation hangs off one arena. A request that cannot be met returns NULL
+ * and sets `failed`; constructors turn that into their error node, and a pass
+ * looks at `failed` once, at its end. */
+#ifndef TN_BASE_ARENA_H
+#define TN_BASE_ARENA_H
+
+#include "base/heap.h"
+#include "base/str.h"
+
+typedef struct tn_arena_chunk tn_arena_chunk;
+
+typedef struct {
+  tn_heap *heap;
+  tn_arena_chunk *chunk;  /* the newest; older ones hang off it */
+  bool failed;
+} tn_arena;
+
+void tn_arena_init(tn_arena *arena, tn_heap *heap);
+/* Zeroed, 16-byte aligned, valid until reset or free. */
+void *tn_arena_alloc(tn_arena *arena, size_t bytes);
+/* count * size with the multiplication checked. */
+void *tn_arena_array(tn_arena *arena, size_t count, size_t size);
+void *tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
+/* A copy with a terminating NUL behind it; an empty string on failure. */
+tn_str tn_arena_str(tn_arena *arena, tn_str text);
+/* Forgets everything but keeps one chunk for reuse. */
+void tn_arena_reset(tn_arena *arena);
+void tn_arena_free(tn_arena *arena);
+
+#define tn_arena_new(arena, type) ((type *)tn_arena_alloc((arena), sizeof(type)))
+#endif

@@ -1,0 +1,46 @@
+/* base/bytes.h: numbers in memory with a stated byte order.
+ *
+ * File formats, hashes and generators fix their byte order, machines do not.
+ * These read and write any address, aligned or not, on any machine; compilers
+ * turn each into one load or store where the machine agrees. */
+#ifndef TN_BASE_BYTES_H
+#define TN_BASE_BYTES_H
+
+#include <stdint.h>
+
+static inline uint32_t tn_load_le32(const void *at) {
+  const unsigned char *b = at;
+  return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline uint64_t tn_load_le64(const void *at) {
+  const unsigned char *b = at;
+  return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
+         (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+}
+
+static inline uint32_t tn_load_be32(const void *at) {
+  const unsigned char *b = at;
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
+}
+
+static inline void tn_store_le32(void *at, uint32_t value) {
+  unsigned char *b = at;
+  for (int i = 0; i < 4; i++) b[i] = (unsigned char)(value >> 8 * i);
+}
+
+static inline void tn_store_le64(void *at, uint64_t value) {
+  unsigned char *b = at;
+  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(value >> 8 * i);
+}
+
+static inline void tn_store_be32(void *at, uint32_t value) {
+  unsigned char *b = at;
+  for (int i = 0; i < 4; i++) b[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+static inline void tn_store_be64(void *at, uint64_t value) {
+  unsigned char *b = at;
+  for (int i = 0; i < 8; i++) b[i] = (unsigned char)(value >> (56 - 8 * i));
+}
+#endif

@@ -1,0 +1,114 @@
+/* base/heap.c: the one place that talks to the C library's allocator.
+ *
+ * Every request passes admit(), which decides from the counters alone whether
+ * it may go ahead: the limit, an injected failure, and the arithmetic are
+ * settled before the system is asked. Because callers give sizes back on
+ * release, a block carries no header of ours.
+ *
+ * Fresh pages are the dearest memory there is (a fault for every 4 KiB), so
+ * blocks of several megabytes are aligned to huge pages and ask for them. That
+ * is advice: where it is refused or unknown, nothing changes but the time. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1   /* madvise */
+#endif
+#include "base/heap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+bool tn_size_mul(size_t a, size_t b, size_t *out) {
+  if (b != 0 && a > SIZE_MAX / b) return false;
+  *out = a * b;
+  return true;
+}
+
+bool tn_size_add(size_t a, size_t b, size_t *out) {
+  if (a > SIZE_MAX - b) return false;
+  *out = a + b;
+  return true;
+}
+
+static bool injected_failure(const tn_heap *heap) {
+  if (heap->fail_at == 0) return false;
+  return heap->requests == heap->fail_at || (heap->fail_onwards && heap->requests > heap->fail_at);
+}
+
+/* Whether `used` may go from its present value, less old_bytes, to new_bytes more. */
+static bool admit(tn_heap *heap, size_t old_bytes, size_t new_bytes) {
+  assert(old_bytes <= heap->used);
+  size_t others = heap->used - old_bytes, total;
+  heap->requests++;
+  if (!injected_failure(heap) && tn_size_add(others, new_bytes, &total) &&
+      (heap->limit == 0 || total <= heap->limit)) {
+    return true;
+  }
+  heap->failed = true;
+  return false;
+}
+
+static void *account(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes) {
+  if (!at) {
+    heap->failed = true;
+    return NULL;
+  }
+  heap->used = heap->used - old_bytes + new_bytes;
+  if (heap->used > heap->peak) heap->peak = heap->used;
+  return at;
+}
+
+void *tn_heap_alloc(tn_heap *heap, size_t bytes) {
+  if (bytes == 0 || !admit(heap, 0, bytes)) return NULL;
+  return account(heap, calloc(1, bytes), 0, bytes);
+}
+
+static void ask_for_huge_pages(void *at, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  (void)madvise(at, bytes, MADV_HUGEPAGE);
+#else
+  (void)at;
+  (void)bytes;
+#endif
+}
+
+void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment) {
+  assert(alignment >= 64 && (alignment & (alignment - 1)) == 0);
+  if (bytes == 0 || !admit(heap, 0, bytes)) return NULL;
+  bool large = bytes >= HUGE_PAGE_BYTES;
+  if (large && alignment < HUGE_PAGE_BYTES) alignment = HUGE_PAGE_BYTES;
+  size_t rounded;
+  if (!tn_size_add(bytes, alignment - 1, &rounded)) return account(heap, NULL, 0, 0);
+  rounded &= ~(alignment - 1);   /* C11 wants a multiple of the alignment */
+  void *at = aligned_alloc(alignment, rounded);
+  if (at && large) ask_for_huge_pages(at, rounded);
+  return account(heap, at, 0, bytes);
+}
+
+void *tn_heap_resize(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes) {
+  if (!at) return tn_heap_alloc(heap, new_bytes);
+  if (new_bytes == 0) {
+    tn_heap_free(heap, at, old_bytes);
+    return NULL;
+  }
+  if (!admit(heap, old_bytes, new_bytes)) return NULL;
+  char *moved = realloc(at, new_bytes);
+  if (moved && new_bytes > old_bytes) memset(moved + old_bytes, 0, new_bytes - old_bytes);
+  return account(heap, moved, old_bytes, new_bytes);
+}
+
+void tn_heap_free(tn_heap *heap, void *at, size_t bytes) {
+  if (!at) return;
+  assert(bytes <= heap->used);
+  heap->used -= bytes;
+  free(at);
+}
+
+void tn_heap_free_aligned(tn_heap *heap, void *at, size_t bytes) {
+  tn_heap_free(heap, at, bytes);
+}

@@ -1,0 +1,36 @@
+/* base/heap.h: every byte the library asks for is asked for here.
+ *
+ * A heap counts what is in use, refuses past a limit, and can be told to fail
+ * the n-th request, so that out-of-memory is an ordinary, testable outcome.
+ * It belongs to one session and is used by one thread at a time. Sizes are
+ * passed back on release; the caller always knows them. */
+#ifndef TN_BASE_HEAP_H
+#define TN_BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  size_t used, peak;   /* bytes */
+  size_t limit;        /* 0: none */
+  uint64_t requests;   /* allocations and growths so far */
+  uint64_t fail_at;    /* the request (counted from 1) that fails; 0: none */
+  bool fail_onwards;   /* every request from fail_at on fails, not only that one */
+  bool failed;         /* some request has been refused */
+} tn_heap;
+
+/* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */
+void *tn_heap_alloc(tn_heap *heap, size_t bytes);
+/* The same, aligned to `alignment` (a power of two of at least 64), not zeroed;
+ * large blocks ask for huge pages. Released with tn_heap_free_aligned. */
+void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment);
+/* Grows or shrinks; what is new is zero. On failure NULL, and `at` stays valid. */
+void *tn_heap_resize(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes);
+void tn_heap_free(tn_heap *heap, void *at, size_t bytes);
+void tn_heap_free_aligned(tn_heap *heap, void *at, size_t bytes);
+
+/* Checked sizes: false when the result does not fit; *out is then untouched. */
+bool tn_size_mul(size_t a, size_t b, size_t *out);
+bool tn_size_add(size_t a, size_t b, size_t *out);
+#endif

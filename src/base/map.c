@@ -1,0 +1,86 @@
+/* base/map.c: open addressing over an array of entries.
+ *
+ * The entries stand in insertion order; the slots hold only their indices. So
+ * iterating is a walk over an array, whatever the hash does, and growing the
+ * slots moves no entry. Probing is linear: slots are four bytes, and sixteen of
+ * them share a cache line. At most three quarters of the slots are taken. */
+#include "base/map.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+#define FIRST_SLOTS 16
+
+void tn_map_init(tn_map *map, tn_heap *heap) {
+  *map = (tn_map){ .heap = heap };
+}
+
+void tn_map_free(tn_map *map) {
+  tn_heap_free(map->heap, map->entries, map->capacity * sizeof *map->entries);
+  tn_heap_free(map->heap, map->slots, map->slot_count * sizeof *map->slots);
+  tn_map_init(map, map->heap);
+}
+
+void tn_map_clear(tn_map *map) {
+  if (map->slot_count) memset(map->slots, 0, map->slot_count * sizeof *map->slots);
+  map->count = 0;
+}
+
+/* Handles are consecutive and pointers share their low bits; both must spread
+ * over the low bits that choose a slot. */
+static size_t spread(uint64_t key) {
+  key ^= key >> 32;
+  key *= UINT64_C(0xd6e8feb86659fd93);
+  key ^= key >> 32;
+  key *= UINT64_C(0xd6e8feb86659fd93);
+  key ^= key >> 32;
+  return (size_t)key;
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static size_t find_slot(const tn_map *map, uint64_t key) {
+  size_t mask = map->slot_count - 1, slot = spread(key) & mask;
+  while (map->slots[slot] && map->entries[map->slots[slot] - 1].key != key) slot = (slot + 1) & mask;
+  return slot;
+}
+
+static bool grow_slots(tn_map *map) {
+  size_t count = map->slot_count ? map->slot_count : FIRST_SLOTS / 2, bytes;
+  if (!tn_size_mul(count, 2 * sizeof *map->slots, &bytes)) return false;
+  uint32_t *slots = tn_heap_alloc(map->heap, bytes);
+  if (!slots) return false;
+  tn_heap_free(map->heap, map->slots, map->slot_count * sizeof *map->slots);
+  map->slots = slots;
+  map->slot_count = count * 2;
+  for (size_t i = 0; i < map->count; i++) {
+    map->slots[find_slot(map, map->entries[i].key)] = (uint32_t)(i + 1);
+  }
+  return true;
+}
+
+/* Both arrays have room before either is written, so a failure changes nothing. */
+static bool make_room(tn_map *map) {
+  if (map->count >= UINT32_MAX - 1) return false;
+  map->entries = tn_vec_grow(map->heap, map->entries, &map->capacity, sizeof *map->entries, map->count, 1);
+  if (map->count >= map->capacity) return false;
+  return map->count + 1 <= map->slot_count - map->slot_count / 4 || grow_slots(map);
+}
+
+bool tn_map_put(tn_map *map, uint64_t key, uint64_t value) {
+  uint64_t *present = tn_map_get(map, key);
+  if (present) {
+    *present = value;
+    return true;
+  }
+  if (!make_room(map)) return false;
+  map->entries[map->count] = (tn_map_entry){ key, value };
+  map->slots[find_slot(map, key)] = (uint32_t)++map->count;
+  return true;
+}
+
+uint64_t *tn_map_get(const tn_map *map, uint64_t key) {
+  if (map->slot_count == 0) return NULL;
+  uint32_t index = map->slots[find_slot(map, key)];
+  return index ? &map->entries[index - 1].value : NULL;
+}

@@ -1,0 +1,96 @@
+/* base/text.c: a growing run of bytes with a NUL behind it.
+ *
+ * Everything goes through room(): it makes space for what is about to be
+ * written and its NUL, or marks the text as failed. Writers then write in
+ * place, so that a number is formatted where it will stand. */
+#include "base/text.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+void tn_text_init(tn_text *text, tn_heap *heap) {
+  *text = (tn_text){ .heap = heap };
+}
+
+void tn_text_free(tn_text *text) {
+  tn_heap_free(text->heap, text->at, text->capacity);
+  tn_text_init(text, text->heap);
+}
+
+void tn_text_clear(tn_text *text) {
+  text->len = 0;
+  text->failed = false;
+  if (text->at) text->at[0] = 0;
+}
+
+tn_str tn_text_str(const tn_text *text) {
+  return text->at ? (tn_str){ text->at, text->len } : TN_LIT("");
+}
+
+/* Where up to `bytes` more may be written, or NULL. */
+static char *room(tn_text *text, size_t bytes) {
+  if (text->failed) return NULL;
+  if (text->capacity - text->len > bytes) return text->at + text->len;
+  size_t with_nul;
+  if (tn_size_add(bytes, 1, &with_nul)) {
+    text->at = tn_vec_grow(text->heap, text->at, &text->capacity, 1, text->len, with_nul);
+    if (text->capacity - text->len > bytes) return text->at + text->len;
+  }
+  text->failed = true;
+  return NULL;
+}
+
+static void wrote(tn_text *text, size_t bytes) {
+  text->len += bytes;
+  text->at[text->len] = 0;
+}
+
+void tn_text_add(tn_text *text, tn_str more) {
+  char *to = room(text, more.len);
+  if (!to) return;
+  if (more.len) memcpy(to, more.at, more.len);
+  wrote(text, more.len);
+}
+
+void tn_text_puts(tn_text *text, const char *nul_terminated) {
+  tn_text_add(text, tn_str_of(nul_terminated));
+}
+
+void tn_text_byte(tn_text *text, char byte) {
+  char *to = room(text, 1);
+  if (!to) return;
+  *to = byte;
+  wrote(text, 1);
+}
+
+void tn_text_repeat(tn_text *text, char byte, size_t count) {
+  char *to = room(text, count);
+  if (!to) return;
+  memset(to, byte, count);
+  wrote(text, count);
+}
+
+void tn_text_int(tn_text *text, int64_t number) {
+  if (number < 0) tn_text_byte(text, '-');
+  tn_text_uint(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+void tn_text_uint(tn_text *text, uint64_t number) {
+  char digits[20];
+  size_t start = sizeof digits;
+  do digits[--start] = (char)('0' + number % 10); while (number /= 10);
+  tn_text_add(text, (tn_str){ digits + start, sizeof digits - start });
+}
+
+void tn_text_hex(tn_text *text, const void *bytes, size_t count) {
+  static const char digit[] = "0123456789abcdef";
+  const unsigned char *from = bytes;
+  char *to = count <= SIZE_MAX / 2 ? room(text, count * 2) : room(text, SIZE_MAX);
+  if (!to) return;
+  for (size_t i = 0; i < count; i++) {
+    to[2 * i] = digit[from[i] >> 4];
+    to[2 * i + 1] = digit[from[i] & 15];
+  }
+  wrote(text, count * 2);
+}
