@@ -1,0 +1,42 @@
+# The front door. Everything real happens in CMake (CMakePresets.json) and tools/;
+# this file only remembers the commands.
+
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+
+# cmake starts a make of its own, which must not look for this one's job server.
+CMAKE := env -u MAKEFLAGS -u MFLAGS cmake
+
+.PHONY: all demo test test-slow test-update bench install format clean help
+
+all: ## build the program, optimised, and leave it at build/tern
+	@sh tools/setup.sh --check build
+	@$(CMAKE) --preset release --log-level=WARNING
+	@$(CMAKE) --build build/release --target product --parallel $(JOBS)
+	@if [ -x build/release/tern ]; then ln -sfn release/tern build/tern; fi
+
+demo: ## install what is missing, build, and train a small model
+	@sh tools/setup.sh build
+	@$(MAKE) --no-print-directory all
+	@$(CMAKE) --build build/release --target example_train --parallel $(JOBS)
+	@build/release/examples/example_train
+
+test: ## install what is missing, build, and run every test but the slow ones
+	@sh tools/setup.sh test
+	@sh tools/test.sh --jobs $(JOBS)
+
+test-slow: ## the exhaustive tests, and the ordinary ones with clang and in portable C
+	@sh tools/setup.sh test
+	@sh tools/test.sh --jobs $(JOBS) --slow
+
+install: all ## copy program, libraries and header under PREFIX (default /usr/local)
+	@$(CMAKE) --install build/release --prefix "$(PREFIX)"
+
+format: ## lay out every C file as .clang-format says
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean: ## remove everything that was built
+	@rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,58 @@
+# Kernels are compiled once per instruction set and chosen at run time.
+#
+# A file in src/backend/cpu/isa/ is compiled several times, each time with
+# -DTN_ISA=<name>, a bare token that it pastes into its symbol names, and with
+# exactly one of TN_ISA_AVX512, TN_ISA_AVX2, TN_ISA_BASELINE, TN_ISA_NEON,
+# TN_ISA_PORTABLE defined as 1. The portable variant is always there: generic C
+# with the exact software fma, selected by TERN_ISA=portable, so that every
+# machine can run the code of every other.
+
+include(CheckCCompilerFlag)
+
+set(TN_ISAS portable)
+set(TN_ISA_FLAGS_portable "")
+if(NOT TN_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  list(APPEND TN_ISAS baseline)
+  set(TN_ISA_FLAGS_baseline "")
+  check_c_compiler_flag("-mavx2 -mfma" TN_COMPILER_HAS_AVX2)
+  if(TN_COMPILER_HAS_AVX2)
+    list(APPEND TN_ISAS avx2)
+    set(TN_ISA_FLAGS_avx2 -mavx2 -mfma)
+  endif()
+  check_c_compiler_flag("-mavx512f -mavx512dq -mavx512bw -mavx512vl" TN_COMPILER_HAS_AVX512)
+  if(TN_COMPILER_HAS_AVX512)
+    list(APPEND TN_ISAS avx512)
+    set(TN_ISA_FLAGS_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mavx2
+      -mprefer-vector-width=512)
+  endif()
+elseif(NOT TN_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  list(APPEND TN_ISAS neon)
+  set(TN_ISA_FLAGS_neon "")
+endif()
+
+# tn_isa_sources(TARGET file...): adds each file to TARGET once per instruction
+# set. TARGET itself learns which variants exist: TN_HAVE_AVX2 and its kin are 0 or 1.
+function(tn_isa_sources target)
+  foreach(isa avx512 avx2 baseline neon portable)
+    string(TOUPPER ${isa} upper)
+    if(isa IN_LIST TN_ISAS)
+      target_compile_definitions(${target} PRIVATE TN_HAVE_${upper}=1)
+    else()
+      target_compile_definitions(${target} PRIVATE TN_HAVE_${upper}=0)
+    endif()
+  endforeach()
+  if(NOT ARGN)
+    return()
+  endif()
+  foreach(isa ${TN_ISAS})
+    string(TOUPPER ${isa} upper)
+    set(variant ${target}_${isa})
+    add_library(${variant} OBJECT ${ARGN})
+    target_link_libraries(${variant} PRIVATE tern_flags)
+    target_compile_definitions(${variant} PRIVATE TN_ISA=${isa} TN_ISA_${upper}=1)
+    target_compile_options(${variant} PRIVATE ${TN_ISA_FLAGS_${isa}} $<$<CONFIG:Release>:-O3>)
+    tn_use_openmp(${variant})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${variant}>)
+    set_property(GLOBAL APPEND PROPERTY TN_MODULES ${variant})
+  endforeach()
+endfunction()

@@ -1,0 +1,111 @@
+#!/bin/sh
+# Installs what a job needs and the machine lacks, saying so.
+#
+#   tools/setup.sh build          what `make` needs
+#   tools/setup.sh test           what `make test` needs beyond that
+#   tools/setup.sh --check build  only say what is missing; status 1 if anything is
+#
+# Whether something is there is found by trying it, not by asking a package
+# manager: a compiler from elsewhere is as good as Debian's. Only what fails is
+# installed, with apt-get, as root or through sudo.
+set -eu
+
+check_only=no
+if [ "${1:-}" = --check ]; then
+  check_only=yes
+  shift
+fi
+job=${1:-build}
+case $job in
+  build | test) ;;
+  *) echo "usage: tools/setup.sh [--check] build|test" >&2; exit 2 ;;
+esac
+
+compiler=${CC:-cc}
+missing=
+
+# need PACKAGE COMMAND...: PACKAGE is missing unless COMMAND succeeds.
+need() {
+  package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+has_header() {      # has_header COMPILER HEADER [flag...]
+  tool=$1 header=$2
+  shift 2
+  echo "#include <$header>" | "$tool" "$@" -E -x c -
+}
+
+can_link() {        # can_link COMPILER [flag...]
+  probe=$(mktemp -d)
+  echo 'int main(void) { return 0; }' >"$probe/a.c"
+  status=0
+  "$@" "$probe/a.c" -o "$probe/a.out" || status=$?
+  rm -rf "$probe"
+  return $status
+}
+
+cmake_is_new_enough() {   # presets of version 6 came with CMake 3.25
+  cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || (v[1] == 3 && v[2] >= 25)) }'
+}
+
+list_missing() {
+  missing=
+  need gcc command -v "$compiler"
+  need libc6-dev has_header "$compiler" stdlib.h
+  need make command -v make
+  need cmake cmake_is_new_enough
+  need binutils command -v nm
+  [ "$job" = test ] || return 0
+  need libcmocka-dev can_link "$compiler" -lcmocka
+  need libgmp-dev has_header "$compiler" gmp.h
+  need libmpfr-dev has_header "$compiler" mpfr.h
+  need g++ command -v c++
+  need clang command -v clang
+  need libclang-rt-dev can_link clang -fsanitize=address,undefined
+  need libomp-dev has_header clang omp.h -fopenmp
+}
+
+# Runs a command with the right to change the machine, or explains why it cannot.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    sudo "$@"
+  else
+    return 77
+  fi
+}
+
+give_up() {
+  {
+    echo "tern needs these packages:$missing"
+    echo "$1"
+    echo "Install them by hand, for example with:  apt-get install$missing"
+  } >&2
+  exit 1
+}
+
+install_missing() {
+  command -v apt-get >/dev/null 2>&1 || give_up "There is no apt-get on this machine."
+  echo "tern: installing$missing (apt-get)"
+  DEBIAN_FRONTEND=noninteractive
+  export DEBIAN_FRONTEND
+  status=0
+  as_root apt-get update -q || status=$?
+  [ $status -ne 77 ] || give_up "Installing needs root, and sudo does not answer here."
+  # Stale lists from a failed update may still do; the install decides.
+  as_root apt-get install -y -q --no-install-recommends $missing ||
+    give_up "apt-get could not install them."
+}
+
+list_missing
+[ -n "$missing" ] || exit 0
+if [ $check_only = yes ]; then
+  echo "missing:$missing   (tools/setup.sh $job installs them)" >&2
+  exit 1
+fi
+install_missing
+list_missing
+[ -z "$missing" ] || give_up "They were installed, yet cannot be used."
