@@ -4,14 +4,14 @@
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
-# cmake starts a make of its own, which must not look for this one's job server.
-CMAKE := env -u MAKEFLAGS -u MFLAGS cmake
+# cmake starts a make of its own, which must not take itself for a part of this one.
+CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
 .PHONY: all demo test test-slow test-update bench install format clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
-	@$(CMAKE) --preset release --log-level=WARNING
+	@$(CMAKE) --preset release --log-level=WARNING >/dev/null
 	@$(CMAKE) --build build/release --target product --parallel $(JOBS)
 	@if [ -x build/release/tern ]; then ln -sfn release/tern build/tern; fi
 

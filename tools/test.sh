@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-unset MAKEFLAGS MFLAGS
+unset MAKEFLAGS MFLAGS MAKELEVEL
 passed=0
 failed=0
 
@@ -31,7 +31,7 @@ fail() {
 # build PRESET: configures and builds everything.
 build() {
   echo "== $1: build"
-  cmake --preset "$1" --log-level=WARNING -DTN_REQUIRE_TESTS=ON || { fail "configure $1"; return 1; }
+  cmake --preset "$1" --log-level=WARNING -DTN_REQUIRE_TESTS=ON >/dev/null || { fail "configure $1"; return 1; }
   cmake --build "build/$1" --parallel "$jobs" -- --keep-going >"build/$1/build.log" 2>&1 && return 0
   grep -E -A6 'error|warning|Error ' "build/$1/build.log" | head -n 200
   fail "build $1 (build/$1/build.log)"

@@ -3,12 +3,16 @@
  * A diagnostic is a code, a span and named fields. diag.def lists every code
  * once with its title, fields, label, hint and explanation; text, JSON and
  * editor output are renderings of the same record. No message is put together
- * where the error is found: titles, labels and hints are templates in which
- * {field} stands for a field's value.
+ * where the error is found: titles, labels, hints and notes are templates.
  *
  *   tn_report(diags, TN_DIAG_E2101, at,
  *             TN_STR("op", name), TN_INT("dimension", 1), TN_SHAPE("left", &a), ...);
- */
+ *
+ * In a template {field} stands for a field's value, and [[ in {function}]] is
+ * left out when a field in it is absent; [[a {x}||b {y}||c]] is the first of its
+ * alternatives that has all its fields. A field that the code does not require
+ * and whose value is empty counts as absent, so a report may always pass
+ * TN_TEXT("suggestion", tn_str_suggest(...)). */
 #ifndef TN_DIAG_DIAG_H
 #define TN_DIAG_DIAG_H
 
@@ -54,9 +58,12 @@ typedef struct {
   const char *no_example;    /* why no program raises it, where `wrong` is NULL */
 } tn_diag_info;
 
+/* Never NULL: an unknown code reads as E_INTERNAL. */
 const tn_diag_info *tn_diag_info_of(tn_diag_code code);
 /* By its text, ignoring case; TN_DIAG_NONE when unknown. */
 tn_diag_code tn_diag_find(tn_str code);
+/* The code a user most likely meant; empty when none is close. */
+tn_str tn_diag_suggest(tn_str wrong);
 
 /* One named value of a diagnostic, or an addition to it. */
 typedef enum { TN_FIELD_TEXT, TN_FIELD_INT, TN_FIELD_HINT, TN_FIELD_NOTE } tn_field_kind;
@@ -72,7 +79,7 @@ typedef struct {
 #define TN_STR(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = tn_str_of(value) })
 #define TN_TEXT(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = (value) })
 #define TN_INT(field, value) ((tn_field){ .kind = TN_FIELD_INT, .name = (field), .number = (value) })
-/* Replaces the code's own hint. */
+/* Replaces the code's own hint; an empty value leaves it. */
 #define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
 /* Another place that matters: "left has shape {left}". `value` is a static template. */
 #define TN_NOTE(span, value) ((tn_field){ .kind = TN_FIELD_NOTE, .name = (value), .at = (span) })
@@ -105,10 +112,11 @@ typedef struct {
 typedef struct {
   tn_arena arena;
   tn_sources *sources;      /* borrowed */
-  tn_vec(tn_diag) list;
+  tn_vec(tn_diag) list;     /* what is kept */
   tn_phase phase;           /* of what is reported now */
-  size_t errors, warnings;  /* reported, also those past the limit */
-  size_t limit;             /* how many are kept; 0: TN_DIAG_LIMIT */
+  size_t errors, warnings;  /* reported: also repetitions and those past the limit */
+  size_t dropped;           /* past the limit */
+  size_t limit;             /* how many errors, and how many warnings, are kept; 0: TN_DIAG_LIMIT */
   bool out_of_memory;       /* a report could not be kept; rendered as E_OUT_OF_MEMORY */
 } tn_diags;
 
@@ -117,12 +125,15 @@ typedef struct {
 void tn_diags_init(tn_diags *diags, tn_heap *heap, tn_sources *sources);
 void tn_diags_free(tn_diags *diags);
 void tn_diags_clear(tn_diags *diags);
-/* In source order (file, start, then order of reporting); those without a place last.
- * The same code at the same span is kept once. */
+/* In source order (file, start, then order of reporting); those without a place last. */
 void tn_diags_sort(tn_diags *diags);
+/* The exit status the list leads to: 0 when there is no error, else the highest of 1, 2 and 3. */
+int tn_diags_status(const tn_diags *diags);
 
 /* Reports; see the macro. Always returns false, so that a check can
- * `return tn_report(...)`. */
+ * `return tn_report(...)`. The code's required fields must be among `fields`;
+ * others may be, and are shown too. The same code at the same place is counted
+ * again but kept once (nowhere: when its fields are the same too). */
 bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_field *fields,
                      size_t count);
 #define tn_report(diags, code, at, ...)                                              \
@@ -131,16 +142,30 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 /* For a code without fields. */
 #define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
 
-/* A mark to go back to: what was reported since is forgotten. */
-size_t tn_diags_mark(const tn_diags *diags);
-void tn_diags_rewind(tn_diags *diags, size_t mark);
+/* A mark to go back to: what was reported since is forgotten. Not across a sort. */
+typedef struct {
+  size_t kept, errors, warnings, dropped;
+  bool out_of_memory;
+} tn_diag_mark;
+tn_diag_mark tn_diags_mark(const tn_diags *diags);
+void tn_diags_rewind(tn_diags *diags, tn_diag_mark mark);
 
-/* Renderings (diag/render.c). */
+/* Renderings (diag/render.c). Text is safe for a terminal: control and
+ * bidirectional characters of programs and values are shown escaped. */
 typedef struct {
   bool color;
 } tn_diag_style;
-/* As CONTRACT.md shows it, each followed by an empty line. */
+/* As the command-line contract shows it, each followed by an empty line. */
 void tn_diag_render_text(const tn_diags *diags, const tn_diag *diag, tn_diag_style style, tn_text *out);
-/* One JSON object, in the field order of CONTRACT.md. */
+/* One JSON object, with the members of the command-line contract, in its order. */
 void tn_diag_render_json(const tn_diags *diags, const tn_diag *diag, tn_text *out);
+/* The whole list in its present order: one after the other, and as a JSON array. */
+void tn_diags_render_text(const tn_diags *diags, tn_diag_style style, tn_text *out);
+void tn_diags_render_json(const tn_diags *diags, tn_text *out);
+
+/* What is known of a code, for `tern explain` (diag/explain.c). */
+void tn_diag_explain(tn_diag_code code, tn_text *out, bool color);
+void tn_diag_explain_json(tn_diag_code code, tn_text *out);
+/* Every code with its title, by subject. */
+void tn_diag_list(tn_text *out, bool color);
 #endif

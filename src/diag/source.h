@@ -5,7 +5,7 @@
 #ifndef TN_DIAG_SOURCE_H
 #define TN_DIAG_SOURCE_H
 
-#include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 typedef struct {
@@ -15,7 +15,8 @@ typedef struct {
 
 #define TN_NOWHERE ((tn_span){ 0, 0, 0 })
 
-/* From the start of a to the end of b; both in one file. */
+/* From the start of a to the end of b; both in one file. If one of them is
+ * nowhere, the other. */
 tn_span tn_span_join(tn_span a, tn_span b);
 
 typedef struct {
@@ -27,7 +28,6 @@ typedef struct {
 
 typedef struct {
   tn_heap *heap;
-  tn_arena arena;
   tn_vec(tn_source) files;
 } tn_sources;
 
@@ -44,6 +44,15 @@ void tn_sources_free(tn_sources *sources);
 uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text);
 /* NULL for 0 or an unknown number. Valid until the next add. */
 const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file);
+/* Forgets the files added after the first `count` (files.count, read earlier), so that
+ * a session that reads a line at a time does not grow. Nothing may point into them. */
+void tn_sources_rewind(tn_sources *sources, size_t count);
+
+/* Both are lenient: an offset behind the text means its end. */
 tn_str tn_span_text(const tn_sources *sources, tn_span span);
 tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset);
+
+/* The bytes of a line (from 1) without its line break, "\n" or "\r\n", and where it
+ * starts. An empty line at the end of the text for a number behind the last. */
+tn_str tn_source_line(tn_sources *sources, uint32_t file, uint32_t line, uint32_t *start);
 #endif

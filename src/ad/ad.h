@@ -1,0 +1,73 @@
+/* ad/ad.h: derivatives, by one set of rules.
+ *
+ * A rule is written against a builder, not against a graph: with the graph
+ * builder it extends a graph, with the eager builder it computes at once. The
+ * transforms here drive the rules over a graph; Ninth's tape (eager/) drives
+ * the same rules over what it remembers. Because gradients are made of
+ * ordinary operations, transforms nest. */
+#ifndef TN_AD_AD_H
+#define TN_AD_AD_H
+
+#include "graph/builder.h"
+
+/* What a rule may look at: one operation that has been carried out. */
+typedef struct {
+  tn_builder *builder;
+  tn_op op;
+  const tn_value *in;
+  int count;
+  tn_value out;
+  const tn_attrs *attrs;
+  const bool *wanted;      /* reverse: whose gradients are needed */
+} tn_ad_node;
+
+#define TN_NO_VALUE ((tn_value)UINT32_MAX)   /* a gradient or tangent that is zero */
+
+/* Reverse: given the gradient of the result, writes the gradients of the wanted operands
+ * into grads (preset to TN_NO_VALUE). False with the builder's fault set when there is none. */
+typedef bool (*tn_vjp_rule)(const tn_ad_node *node, tn_value gradient, tn_value *grads);
+/* Forward: the tangent of the result from those of the operands (some TN_NO_VALUE). */
+typedef bool (*tn_jvp_rule)(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent);
+
+typedef enum { TN_DERIVATIVE_YES, TN_DERIVATIVE_ZERO, TN_DERIVATIVE_NONE } tn_derivative;
+tn_derivative tn_ad_has_vjp(tn_op op);
+tn_derivative tn_ad_has_jvp(tn_op op);
+
+/* Applies one operation's rule; for the tape. */
+bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads);
+bool tn_ad_jvp_node(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent);
+
+typedef enum {
+  TN_AD_STRICT,    /* an operation without a gradient on the path is a fault (MIND) */
+  TN_AD_LENIENT    /* it stops the gradient (AILang, Ninth) */
+} tn_ad_policy;
+
+/* Reverse mode over a graph: appends to the builder's graph the gradients of `seeds` (one
+ * for each of `outputs`; TN_NO_VALUE means a 1 of its type) with respect to `wrt`. grads[i] is a value of wrt[i]'s
+ * type; where nothing flows it is TN_NO_VALUE if `sparse_zeros`, else a fill of zeros. */
+typedef struct {
+  tn_graph_builder *builder;
+  const tn_value *outputs, *seeds;
+  int output_count;
+  const tn_value *wrt;
+  int wrt_count;
+  tn_ad_policy policy;
+  bool sparse_zeros;
+} tn_grad_request;
+bool tn_ad_grad(const tn_grad_request *request, tn_value *grads);
+
+/* Forward mode: tangents of `outputs` for tangents of `wrt`. */
+typedef struct {
+  tn_graph_builder *builder;
+  const tn_value *wrt, *tangents;
+  int wrt_count;
+  const tn_value *outputs;
+  int output_count;
+  tn_ad_policy policy;
+} tn_jvp_request;
+bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents);
+
+/* The full matrix: output dims, then input dims. Shapes must be known. Built from one reverse
+ * sweep per output element or one forward sweep per input element, whichever are fewer. */
+bool tn_ad_jacobian(tn_graph_builder *builder, tn_value output, tn_value wrt, tn_ad_policy policy, tn_value *jacobian);
+#endif

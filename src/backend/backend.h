@@ -1,0 +1,50 @@
+/* backend/backend.h: who carries operations out.
+ *
+ * `ref` is slow and obvious and defines every bit; `cpu` is fast and equals it.
+ * A kernel gets views whose shapes and dtypes the op rules have accepted, and
+ * writes every element of its result. Kernels never allocate: what they need
+ * beside operands and result is asked for beforehand as scratch. */
+#ifndef TN_BACKEND_BACKEND_H
+#define TN_BACKEND_BACKEND_H
+
+#include "graph/fused.h"
+#include "op/op.h"
+
+typedef struct tn_backend tn_backend;
+
+typedef struct {
+  tn_op op;
+  const tn_attrs *attrs;
+  const tn_view *in;
+  int count;
+  const tn_view *out;      /* contiguous unless the caller says otherwise; may be one of the
+                              operands' memory only for elementwise operations of equal shape,
+                              and for the first operand of scatter_add and row_update */
+  void *scratch;           /* at least what tn_backend_scratch said; 64-byte aligned */
+  int threads;             /* at most; never changes a bit */
+  tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
+} tn_kernel_call;
+
+/* False with the fault filled in. */
+typedef bool (*tn_kernel)(const tn_kernel_call *call);
+
+struct tn_backend {
+  const char *name;        /* "ref", "cpu" */
+  const char *isa;         /* "avx512", "avx2", "neon", "portable"; "" for ref */
+  const tn_kernel *kernels;  /* by op; NULL where the plan handles it */
+  /* Bytes of scratch a call with these views needs, at most, with `threads`. */
+  size_t (*scratch)(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
+                    int count, const tn_view *out, int threads);
+};
+
+const tn_backend *tn_backend_ref(void);
+/* The best the machine has, or the named instruction set: NULL when this build or this machine lacks it. */
+const tn_backend *tn_backend_cpu(const char *isa);
+/* The i-th instruction set of this build, NULL past the end; *available says whether this machine has it. */
+const char *tn_backend_cpu_isa(int index, bool *available);
+int tn_backend_cores(void);
+
+static inline bool tn_backend_run(const tn_backend *backend, const tn_kernel_call *call) {
+  return backend->kernels[call->op](call);
+}
+#endif

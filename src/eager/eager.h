@@ -1,0 +1,51 @@
+/* eager/eager.h: the builder that computes at once, and remembers for gradients.
+ *
+ * Values are slots with a reference count: a slot holds a tensor and, while
+ * recording, the operation and operands it came from, so that the tape is the
+ * chain of references itself and what nobody holds is given back at once.
+ * Gradient rules run through this same builder. Small contiguous f32 tensors
+ * take a short path that allocates from a free list and calls no kernel. */
+#ifndef TN_EAGER_EAGER_H
+#define TN_EAGER_EAGER_H
+
+#include "ad/ad.h"
+#include "backend/backend.h"
+
+typedef struct tn_eager tn_eager;
+
+tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const tn_backend *backend, int threads);
+void tn_eager_free(tn_eager *eager);
+/* The builder to make operations with. A result has one reference, the caller's. */
+tn_builder *tn_eager_builder(tn_eager *eager);
+
+/* The short way for the commonest operations; the same as tn_build. */
+tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
+
+tn_value tn_eager_number(tn_eager *eager, float number);                 /* 0-d f32 */
+tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor);      /* shares the buffer */
+void tn_eager_ref(tn_eager *eager, tn_value value);
+void tn_eager_unref(tn_eager *eager, tn_value value);
+const tn_view *tn_eager_view(const tn_eager *eager, tn_value value);     /* valid while held and not updated */
+tn_tensor tn_eager_share(tn_eager *eager, tn_value value);               /* a tensor that outlives the slot */
+
+/* A detached, trainable copy. */
+tn_value tn_eager_variable(tn_eager *eager, tn_value value);
+bool tn_eager_is_variable(const tn_eager *eager, tn_value value);
+bool tn_eager_needs_grad(const tn_eager *eager, tn_value value);
+void tn_eager_recording(tn_eager *eager, bool on);                       /* [NO_GRAD] turns it off */
+bool tn_eager_is_recording(const tn_eager *eager);
+
+/* Adds the gradients of sum(value) to every variable it depends on; may run again over the same
+ * values. False with the builder's fault when it depends on none (TN_FAULT_NO_GRADIENT). */
+bool tn_eager_backward(tn_eager *eager, tn_value value);
+/* The accumulated gradient as a new value (a copy), zeros where there is none. */
+tn_value tn_eager_grad(tn_eager *eager, tn_value variable);
+void tn_eager_clear_grad(tn_eager *eager, tn_value variable);
+/* variable -= lr * grad (lr * grad rounded, then subtracted), in place and seen by every holder of this value.
+ * What a recorded operation read before is kept for its backward pass (copied when needed). */
+bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad);
+
+/* What was recorded behind `outputs`, as a graph whose leaves are params (variables) and constants. */
+bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out);
+size_t tn_eager_live(const tn_eager *eager);   /* slots in use, for tests */
+#endif

@@ -1,0 +1,86 @@
+/* graph/builder.h: the one interface through which operations are made.
+ *
+ * A front end, a gradient rule and the expansion of a composed operation all
+ * speak to a builder. The graph builder appends to a graph; the eager builder
+ * (eager/) computes at once and remembers. Both infer types by the same rules.
+ *
+ * Failure: the first fault is kept in builder->fault, and the failing call and
+ * everything that uses its result give TN_ERROR_VALUE. Callers check once. */
+#ifndef TN_GRAPH_BUILDER_H
+#define TN_GRAPH_BUILDER_H
+
+#include "graph/graph.h"
+
+typedef struct tn_builder tn_builder;
+
+typedef struct {
+  /* Attributes are normalised and composed operations expanded before this is called;
+   * *type has been inferred. */
+  tn_value (*add)(tn_builder *builder, tn_op op, const tn_value *in, int count,
+                  const tn_attrs *attrs, const tn_type *type);
+  const tn_type *(*type)(const tn_builder *builder, tn_value value);
+  /* Branches: begin a region, end it with its results, then join two regions. The eager
+   * builder has none: it looks at the condition and runs one branch (see tn_build_if). */
+  bool (*region_begin)(tn_builder *builder);
+  uint32_t (*region_end)(tn_builder *builder, const tn_value *results, int count);
+  tn_value (*join)(tn_builder *builder, tn_value condition, uint32_t then_region, uint32_t else_region);
+} tn_builder_methods;
+
+struct tn_builder {
+  const tn_builder_methods *methods;
+  tn_heap *heap;
+  tn_names *names;
+  tn_span at;          /* the place that what is built now came from */
+  tn_op composed;      /* the outermost composed operation being expanded; faults name it */
+  tn_fault fault;      /* the first; kind TN_FAULT_NONE while all is well */
+};
+
+/* Makes one operation. `attrs` may be NULL. Composed operations are expanded; operands of
+ * storage dtypes are widened to f32 for arithmetic and the result rounded back. */
+tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
+const tn_type *tn_build_type(const tn_builder *builder, tn_value value);
+/* Keeps the fault if it is the first, sets its op and place, and gives TN_ERROR_VALUE. */
+tn_value tn_build_fault(tn_builder *builder, tn_op op, tn_fault fault);
+static inline bool tn_build_ok(const tn_builder *builder) { return builder->fault.kind == TN_FAULT_NONE; }
+/* After a fault was reported: go on building. */
+void tn_build_forget(tn_builder *builder);
+
+/* What is said so often that it has a name. */
+tn_value tn_build_unary(tn_builder *builder, tn_op op, tn_value x);
+tn_value tn_build_binary(tn_builder *builder, tn_op op, tn_value x, tn_value y);
+tn_value tn_build_select(tn_builder *builder, tn_value condition, tn_value x, tn_value y);
+tn_value tn_build_input(tn_builder *builder, tn_name name, const tn_type *type);
+tn_value tn_build_param(tn_builder *builder, tn_name name, const tn_type *type);
+tn_value tn_build_const(tn_builder *builder, const tn_tensor *literal);
+tn_value tn_build_fill(tn_builder *builder, const tn_type *type, double number);
+tn_value tn_build_number(tn_builder *builder, tn_dtype dtype, double number);   /* 0-d */
+tn_value tn_build_like(tn_builder *builder, tn_value like, double number);      /* its type, filled */
+tn_value tn_build_cast(tn_builder *builder, tn_value x, tn_dtype dtype);        /* x itself if it has it */
+tn_value tn_build_reshape(tn_builder *builder, tn_value x, const tn_shape *shape);
+tn_value tn_build_broadcast_to(tn_builder *builder, tn_value x, const tn_shape *shape);
+tn_value tn_build_transpose(tn_builder *builder, tn_value x, const int *axes);  /* NULL: reversed */
+tn_value tn_build_swap_last(tn_builder *builder, tn_value x);                   /* the last two axes */
+tn_value tn_build_slice(tn_builder *builder, tn_value x, int axis, int64_t start, int64_t end, int64_t step);
+/* A reduction over the axes; count < 0: over all. */
+tn_value tn_build_reduce(tn_builder *builder, tn_op op, tn_value x, const int *axes, int count, bool keepdims);
+tn_value tn_build_matmul(tn_builder *builder, tn_value x, tn_value y);
+/* NumPy's matmul: rank 1 operands are rows and columns that disappear again. */
+tn_value tn_build_matmul_any_rank(tn_builder *builder, tn_value x, tn_value y);
+/* Sums x back to a shape that broadcasts to x's: the gradient of broadcasting. */
+tn_value tn_build_sum_to(tn_builder *builder, tn_value x, const tn_shape *shape);
+
+/* An `if` with `count` results. Each branch is a function that builds and fills in its
+ * results. With the eager builder only one branch is called. */
+typedef bool (*tn_branch)(tn_builder *builder, void *context, tn_value *results);
+bool tn_build_if(tn_builder *builder, tn_value condition, int count, tn_branch then_branch,
+                 tn_branch else_branch, void *context, tn_value *results);
+
+/* The graph builder. */
+typedef struct {
+  tn_builder base;
+  tn_graph *graph;
+  uint32_t region;     /* where nodes go now */
+} tn_graph_builder;
+
+void tn_graph_builder_init(tn_graph_builder *builder, tn_graph *graph);
+#endif

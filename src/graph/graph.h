@@ -1,0 +1,104 @@
+/* graph/graph.h: a program as typed operations.
+ *
+ * Values are numbers: value v is what node v computes. Nodes stand in an order
+ * in which operands come first. Node 0 is the error node: a rule that has
+ * failed and reported yields 0, and whatever uses 0 yields 0 in silence.
+ *
+ * The nodes of an `if` branch live in a region. A region may use values of the
+ * regions around it, never of its sibling; its nodes have smaller numbers than
+ * the `if` that owns it. Region 0 is the program itself. Nothing has side
+ * effects except `host`, so nodes that no result needs may be dropped. */
+#ifndef TN_GRAPH_GRAPH_H
+#define TN_GRAPH_GRAPH_H
+
+#include "op/op.h"
+
+typedef uint32_t tn_value;
+#define TN_ERROR_VALUE ((tn_value)0)
+#define TN_NODE_LIMIT 1000000
+
+typedef struct {
+  tn_op op;
+  uint32_t region;
+  int32_t count;            /* operands */
+  const tn_value *in;
+  const tn_attrs *attrs;    /* never NULL */
+  tn_type type;             /* of an `if`: of its first result */
+  tn_span at;
+} tn_node;
+
+typedef struct {
+  uint32_t parent;
+  tn_value owner;           /* the `if`; 0 while it is being built, and for region 0 */
+  tn_vec(tn_value) nodes;   /* in order */
+  tn_vec(tn_value) results;
+} tn_region;
+
+typedef struct {
+  tn_name name;             /* 0: none */
+  tn_value value;
+} tn_output;
+
+typedef struct tn_graph {
+  tn_heap *heap;
+  tn_arena arena;           /* nodes' operands and attributes */
+  tn_names *names;          /* borrowed from the session */
+  tn_vec(tn_node) nodes;
+  tn_vec(tn_region) regions;
+  tn_vec(tn_value) inputs;  /* `input` nodes, in order of creation */
+  tn_vec(tn_value) params;  /* `param` nodes */
+  tn_vec(tn_output) outputs;
+  tn_vec(tn_tensor) literals;  /* shares of the buffers that `const` nodes use */
+  bool failed;              /* memory ran out somewhere */
+} tn_graph;
+
+bool tn_graph_init(tn_graph *graph, tn_heap *heap, tn_names *names);
+void tn_graph_free(tn_graph *graph);
+
+static inline const tn_node *tn_graph_node(const tn_graph *graph, tn_value value) {
+  return &graph->nodes.at[value];
+}
+static inline const tn_type *tn_graph_type(const tn_graph *graph, tn_value value) {
+  return &graph->nodes.at[value].type;
+}
+
+/* Adds a node whose type is known to be right (the builder has inferred it).
+ * Copies operands and attributes; a literal's buffer gains a reference. 0 when
+ * memory runs out or the graph is full. */
+tn_value tn_graph_add(tn_graph *graph, uint32_t region, tn_op op, const tn_value *in, int count,
+                      const tn_attrs *attrs, const tn_type *type, tn_span at);
+uint32_t tn_graph_add_region(tn_graph *graph, uint32_t parent);
+bool tn_graph_output(tn_graph *graph, tn_name name, tn_value value);
+
+/* A copy in which nodes keep their order; `map`, where given, has room for the
+ * nodes and receives their new numbers. Used by passes that rebuild. */
+bool tn_graph_copy(const tn_graph *from, tn_graph *to);
+/* The same program with symbols replaced by lengths, all types inferred anew.
+ * On failure false with the fault filled in; *to is then empty. */
+typedef struct {
+  tn_name symbol;
+  int64_t length;
+} tn_binding;
+bool tn_graph_bind(const tn_graph *from, const tn_binding *bindings, size_t count, tn_graph *to,
+                   tn_fault *fault);
+
+/* Checks everything this header promises and infers every type again. NULL when all is well,
+ * else what is wrong (static text) with *where the node. */
+const char *tn_graph_verify(const tn_graph *graph, tn_value *where);
+
+/* Text form (graph/text.c), which reads back to an equal graph:
+ *
+ *   graph(%x: f32[B, 3], param %w: f32[3, 4]) {
+ *     %1 = matmul %x, %w : f32[B, 4]
+ *     %2 = sum %1 {axes=[0, 1]} : f32[]
+ *     return loss=%2
+ *   }
+ */
+void tn_graph_print(const tn_graph *graph, tn_text *out);
+/* Reports E_GRAPH_SYNTAX or a type diagnostic and returns false; *out is then empty.
+ * A `: type` after an operation may be left out; where it is given it is checked. */
+bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, tn_diags *diags);
+
+/* A hash of the program's meaning: operations, attributes, literals, order; not places. */
+void tn_graph_sha256(const tn_graph *graph, uint8_t digest[32]);
+#endif

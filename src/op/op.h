@@ -1,0 +1,173 @@
+/* op/op.h: what an operation is: its name, arity, attributes, shape and dtype rules.
+ *
+ * ops.def holds one entry per operation; this header sees its TN_SIG and
+ * TN_RULES groups only. Everything here is pure: a rule reads operand types and
+ * attributes and writes a result type, or fills in a fault. A fault says what
+ * is wrong without naming a code, because each language has its own code and
+ * its own field names for the same mistake; the front ends translate (and
+ * tn_fault_report gives the common spelling). Gradients live in ad/, kernels in
+ * backend/, expansions of composed operations in graph/. */
+#ifndef TN_OP_OP_H
+#define TN_OP_OP_H
+
+#include "tensor/tensor.h"
+
+typedef enum {
+  TN_OP_ERROR = 0,   /* node 0 of every graph: swallows what would follow from a mistake */
+#define TN_OP(id, ...) TN_OP_##id,
+#include "op/ops.def"
+  TN_OP_COUNT
+} tn_op;
+
+/* How an operation is carried out; the optimiser and the back ends go by this. */
+typedef enum {
+  TN_KIND_SOURCE,       /* no tensor operands: input, constant, fill, iota */
+  TN_KIND_ELEMENTWISE,  /* out[i] depends on in[...][i] alone (operands broadcast) */
+  TN_KIND_GENERATE,     /* out[i] depends on i and scalar operands: uniform, normal */
+  TN_KIND_VIEW,         /* the same elements, arranged differently */
+  TN_KIND_MOVE,         /* copies elements: concat, gather, pad */
+  TN_KIND_REDUCE,       /* along axes */
+  TN_KIND_SCAN,         /* along an axis, same shape: cumsum, softmax */
+  TN_KIND_CONTRACT,     /* matmul */
+  TN_KIND_CONTROL,      /* if, pick */
+  TN_KIND_EFFECT,       /* asks the host: clock, files */
+  TN_KIND_COMPOSED      /* stands for other operations; never in a graph */
+} tn_op_kind;
+
+#define TN_VARIADIC (-1)
+#define TN_OPERAND_LIMIT 1000000   /* of a variadic operation */
+
+/* The attributes an operation can have; an entry's `attrs` says which it reads. */
+typedef enum {
+  TN_ATTR_DTYPE = 1 << 0,
+  TN_ATTR_SHAPE = 1 << 1,      /* may hold symbols */
+  TN_ATTR_AXIS = 1 << 2,
+  TN_ATTR_AXES = 1 << 3,
+  TN_ATTR_KEEPDIMS = 1 << 4,
+  TN_ATTR_LOW = 1 << 5,        /* slice: start;  pad: before;  windows: padding before (2) */
+  TN_ATTR_HIGH = 1 << 6,       /* slice: end (exclusive); pad: behind; windows: padding behind (2) */
+  TN_ATTR_STEP = 1 << 7,       /* slice: step; pad: between; windows: stride (2) */
+  TN_ATTR_WINDOW = 1 << 8,     /* patches and fold: height and width */
+  TN_ATTR_NUMBER = 1 << 9,
+  TN_ATTR_INDEX = 1 << 10,
+  TN_ATTR_NAME = 1 << 11,
+  TN_ATTR_REVERSE = 1 << 12,
+  TN_ATTR_EXCLUSIVE = 1 << 13,
+  TN_ATTR_LITERAL = 1 << 14,
+  TN_ATTR_SAME = 1 << 15,      /* conv2d: padding "same" */
+  TN_ATTR_REGIONS = 1 << 16,
+  TN_ATTR_PROGRAM = 1 << 17
+} tn_attr_set;
+
+struct tn_fused;   /* graph/fused.h */
+
+/* Unused members are zero, so that equal attributes compare bytewise (literals by content). */
+typedef struct {
+  tn_dtype dtype;
+  int32_t axis;                 /* normalised by the builder: 0 <= axis < rank */
+  int32_t axis_count;
+  int32_t axes[TN_RANK_LIMIT];  /* reductions: ascending; transpose: the permutation */
+  bool keepdims, reverse, exclusive, same;
+  int32_t window[2];
+  tn_shape shape;
+  int64_t low[TN_RANK_LIMIT], high[TN_RANK_LIMIT], step[TN_RANK_LIMIT];
+  double number;
+  uint64_t index;
+  tn_name name, argument;       /* host: the function and its text argument */
+  const tn_tensor *literal;
+  uint32_t region[2];           /* if: then and else */
+  const struct tn_fused *program;
+} tn_attrs;
+
+typedef struct {
+  tn_dtype dtype;
+  tn_shape shape;
+} tn_type;
+
+bool tn_type_equal(const tn_type *a, const tn_type *b);
+void tn_type_print(const tn_type *type, const tn_names *names, tn_text *out);   /* f32[2, B] */
+
+/* What is wrong, before any language has named it. */
+typedef enum {
+  TN_FAULT_NONE = 0,
+  TN_FAULT_ARITY,        /* expected, got */
+  TN_FAULT_DTYPE,        /* operand, left (and right) dtype; `reason` */
+  TN_FAULT_BROADCAST,    /* left, right, dimension */
+  TN_FAULT_INNER,        /* left, right, dimension (of left): lengths that are summed over differ */
+  TN_FAULT_RANK,         /* operand, left, expected: an operand of another rank is needed */
+  TN_FAULT_AXIS,         /* axis, left: out of range, or given twice (`reason`) */
+  TN_FAULT_COUNT,        /* left, right, expected, got: element counts differ */
+  TN_FAULT_INFER,        /* reason: -1 in a shape cannot be worked out */
+  TN_FAULT_PERMUTATION,  /* left; axes that are no permutation */
+  TN_FAULT_SQUEEZE,      /* axis, left: not of length 1 */
+  TN_FAULT_BOUNDS,       /* index (got), limit (expected), axis: outside the tensor; also at run time */
+  TN_FAULT_JOIN,         /* left, right, dimension: concat and stack */
+  TN_FAULT_SHAPE,        /* left, right, dimension: other shapes that do not fit */
+  TN_FAULT_ARGUMENT,     /* reason: an attribute out of its range */
+  TN_FAULT_RANK_LIMIT,   /* got */
+  TN_FAULT_TOO_LARGE,    /* left: more elements than a tensor may have */
+  TN_FAULT_NO_GRADIENT,  /* op is on the path of a gradient and has none */
+  TN_FAULT_DIVIDE,       /* integer division by zero, at run time */
+  TN_FAULT_HOST,         /* the host refused or failed; it has reported itself */
+  TN_FAULT_MEMORY,
+  TN_FAULT_INTERRUPTED,
+  TN_FAULT_INTERNAL      /* reason; a bug in tern */
+} tn_fault_kind;
+
+typedef struct {
+  tn_fault_kind kind;
+  tn_op op;              /* as the user would name it: the composed one, if one was being expanded */
+  int operand;           /* from 0 */
+  int dimension;         /* from 0 */
+  int64_t axis, expected, got;
+  tn_type left, right;
+  const char *reason;    /* static */
+  tn_span at;
+} tn_fault;
+
+/* What a rule may look at. Borrowed: valid only during the call. */
+typedef struct {
+  tn_op op;
+  const tn_type *in;
+  int count;
+  const tn_attrs *attrs;   /* never NULL */
+  tn_fault *fault;
+} tn_op_args;
+
+/* A rule: writes the result (shape or dtype part) or fills in the fault and returns false. */
+typedef bool (*tn_op_rule)(const tn_op_args *args, tn_type *out);
+
+/* What the table says for people and programs. */
+typedef struct {
+  tn_op op;
+  const char *name;        /* "matmul" */
+  const char *group;       /* heading in the documentation */
+  const char *doc;         /* one line; tie-breaks and order of summation, because that is the contract */
+  const char *operands;    /* their names, separated by spaces: "x y" */
+  int arity;               /* or TN_VARIADIC */
+  tn_op_kind kind;
+  tn_dtype_set dtypes;     /* of the first operand, or of the result where there is none */
+  uint32_t attrs;          /* tn_attr_set */
+} tn_op_sig;
+
+typedef struct {
+  tn_op op;
+  tn_op_rule shape, dtype;
+} tn_op_rules;
+
+const tn_op_sig *tn_op_sig_of(tn_op op);
+/* TN_OP_ERROR when unknown. */
+tn_op tn_op_find(tn_str name);
+
+/* Infers the result type: arity, then dtype, then shape. On failure fills *args->fault,
+ * leaves *out untouched and returns false. Composed operations have no rule here. */
+bool tn_op_infer(const tn_op_args *args, tn_type *out);
+
+/* Normalises attributes given by a user: negative axes, a -1 in a reshape, omitted
+ * ends. Reads and writes *attrs. Called by the builder before tn_op_infer. */
+bool tn_op_normalise(tn_op op, const tn_type *in, int count, tn_attrs *attrs, tn_fault *fault);
+
+/* Reports a fault in the common spelling (the E2xxx family). For the C API, graph
+ * text and MIND; AILang and Ninth have their own. Returns false. */
+bool tn_fault_report(const tn_fault *fault, const tn_names *names, tn_diags *diags);
+#endif

@@ -1,0 +1,61 @@
+/* plan/plan.h: a graph made ready to run again and again.
+ *
+ * A plan fixes the order of kernels, turns views into strides, gives every
+ * intermediate value a place in one block of memory (places are reused once a
+ * value is dead), and turns `if` into jumps. Running allocates nothing.
+ *
+ * Inputs and parameters are bound by pointer. An update says that an output
+ * becomes the next value of a parameter: the plan writes it into the
+ * parameter's own memory, after the last read of the old value. */
+#ifndef TN_PLAN_PLAN_H
+#define TN_PLAN_PLAN_H
+
+#include "backend/backend.h"
+#include "graph/graph.h"
+
+typedef struct tn_plan tn_plan;
+
+/* What `host` operations ask. Writes out, or reports by itself and returns false.
+ * `entering` is called with the host operations of a region before any of it runs, so that
+ * what is not allowed is refused before anything is done. */
+typedef struct {
+  void *context;
+  bool (*call)(void *context, const tn_node *node, const tn_view *out);
+  bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
+} tn_plan_host;
+
+typedef struct {
+  const tn_backend *backend;
+  int threads;
+  /* param index -> output index whose value replaces it after a run; NULL: none. */
+  const int *updates;        /* one per graph param: output index or -1 */
+  size_t memory_limit;       /* bytes for the block; 0: none */
+} tn_plan_options;
+
+/* The graph must have known shapes and must outlive the plan. NULL with *fault filled in. */
+tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options *options, tn_fault *fault);
+void tn_plan_free(tn_plan *plan);
+
+/* Binds memory; borrowed until rebound. Views must have the shape and dtype of the input. */
+void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view);
+/* Contiguous and writable when the parameter is updated. */
+void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view);
+/* Optional: asked before every kernel of some cost; true stops the run with TN_FAULT_INTERRUPTED. */
+void tn_plan_set_interrupt(tn_plan *plan, bool (*asked)(void *context), void *context);
+void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host);
+
+/* Runs everything once. On failure false with *fault (its `at` is the node's place); parameters
+ * are then unchanged. */
+bool tn_plan_run(tn_plan *plan, tn_fault *fault);
+/* The output's value, valid until the next run. Not necessarily contiguous. */
+tn_view tn_plan_output(const tn_plan *plan, int index);
+
+typedef struct {
+  size_t block_bytes;      /* intermediates */
+  size_t scratch_bytes;
+  size_t steps;            /* kernels and jumps */
+} tn_plan_stats;
+tn_plan_stats tn_plan_stats_of(const tn_plan *plan);
+/* One line per step, for `emit --as plan` and tests. */
+void tn_plan_print(const tn_plan *plan, tn_text *out);
+#endif

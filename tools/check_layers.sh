@@ -1,0 +1,82 @@
+#!/bin/sh
+# Includes point one way. Each room of src/ may include itself and the rooms its
+# line names, and nothing else; a file that breaks the rule is printed with the
+# line that does it.
+#
+#   tools/check_layers.sh [ROOT]
+#
+# This table is the rule. An edge is added here, with a reason in the commit, or
+# not at all: what is forbidden on purpose is a front end that sees another front
+# end, the optimiser, the plan or a back end; a back end that sees a language;
+# and a program that sees more of the library than its public header.
+set -eu
+rules='
+base        :
+diag        : base
+tensor      : base diag
+op          : base diag tensor
+graph       : base diag tensor op
+ad          : base diag tensor op graph
+opt         : base diag tensor op graph
+plan        : base diag tensor op graph
+backend     : base diag tensor op graph plan
+backend/ref : base diag tensor op graph plan backend
+backend/cpu : base diag tensor op graph plan backend
+eager       : base diag tensor op graph ad plan backend
+export      : base diag tensor op graph
+lang        : base diag tensor op graph ad eager
+lang/ninth  : base diag tensor op graph ad eager lang
+lang/mind   : base diag tensor op graph ad eager lang
+lang/ail    : base diag tensor op graph ad eager lang
+data        : base diag tensor op graph
+train       : base diag tensor op graph ad opt plan backend eager data
+guard       : base diag
+api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard public
+cli         : public
+'
+cd "${1:-.}"
+find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc' \) | LC_ALL=C sort |
+  awk -v rules="$rules" '
+  # The room of a path below src/: the longest folder the table knows.
+  function room_of(path,   folder) {
+    folder = path
+    while (sub(/\/[^\/]*$/, "", folder))
+      if (folder in known) return folder
+    return ""
+  }
+  function complain(text) { printf "%s:%d: %s\n", file, line_number, text; bad++ }
+  function check(target,   to) {
+    if (target !~ /\//) return complain("\"" target "\": includes are rooted at src/, as in \"base/arena.h\"")
+    to = target ~ /^tern\// ? "public" : room_of(target)
+    if (to == "") return complain("\"" target "\" is in no room of the table")
+    if (to != from && !((from, to) in allowed)) complain(from " may not include " to " (\"" target "\")")
+  }
+  BEGIN {
+    count = split(rules, lines, "\n")
+    for (i = 1; i <= count; i++) {
+      if (split(lines[i], word, /[ :]+/) < 1 || word[1] == "") continue
+      known[word[1]] = 1
+      for (j = 2; word[j] != ""; j++) allowed[word[1], word[j]] = 1
+      delete word
+    }
+  }
+  {
+    file = $0
+    line_number = 0
+    from = room_of(substr(file, 5))
+    if (from == "") { complain("is in no room of the table"); next }
+    while ((getline line < file) > 0) {
+      line_number++
+      if (line !~ /^[ \t]*#[ \t]*include[ \t]*["<]/) continue
+      quoted = line ~ /include[ \t]*"/
+      sub(/^[^"<]*["<]/, "", line)
+      sub(/[">].*$/, "", line)
+      if (quoted || line ~ /^tern\//) { check(line); seen++ }
+    }
+    close(file)
+  }
+  END {
+    if (bad) { printf "layers: %d breach%s\n", bad, bad == 1 ? "" : "es"; exit 1 }
+    printf "layers: %d includes in %d files keep the rule\n", seen, NR
+    if (NR == 0) { print "layers: no source found"; exit 1 }
+  }'

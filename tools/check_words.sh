@@ -1,0 +1,99 @@
+#!/bin/sh
+# Words that must not stand in the sources, each with the reason.
+#
+#   tools/check_words.sh [ROOT]
+#
+# Library code, which is everything in src/ but src/cli/, is searched without its
+# comments and strings. Notes for later and paths of somebody's machine are
+# searched for in every file of the project.
+set -eu
+cd "${1:-.}"
+
+# FILES | PATTERN | WHY. FILES: `library`, `allocators` (library but base/heap.c),
+# `text` (every file, comments included). Patterns are matched behind anything
+# that is not part of a name; some are split by "~" so that this file passes.
+rules='
+library    | (exit|_exit|_Exit|quick_exit|abort|atexit)[ ]*[(]           | the library returns, it never ends its host
+library    | (f|d|s|sn|vf|v|vs|vsn|as|vas)?printf[ ]*[(]                 | the library does not print; base/text.h puts text together
+library    | (puts|fputs|putchar|fputc|perror|fopen|fdopen|fwrite|fread)[ ]*[(] | no stdio below src/cli
+library    | FILE[ ]*[*]                                                 | no stdio below src/cli
+library    | #[ ]*include[ ]*<(stdio|locale|setjmp|wchar|wctype)[.]h>           | no stdio, locale or longjmp below src/cli
+library    | (setjmp|longjmp|setlocale)[ ]*[(]                           | no jumps past cleanup, no locale
+library    | (strtod|strtof|strtold|atof|atoi|atol)[ ]*[(]               | depends on the locale or cannot fail; base/ has its own
+library    | (rand|srand|random|drand48)[ ]*[(]                          | there is one generator, base/rng.h
+allocators | (malloc|calloc|realloc|free|strdup|strndup|aligned_alloc|posix_memalign)[ ]*[(] | memory comes through base/heap.h
+text       | (TO~DO|FIX~ME|XX~X|HA~CK)[^A-Za-z0-9_]                      | plan it in an issue, not in the source
+text       | /(wo~rk|ro~ot|ho~me)/[a-z]                                  | a path of one machine
+'
+find . \( -name .git -o -name 'build*' -o -name node_modules \) -prune -o -type f -print |
+  LC_ALL=C sort | awk -v rules="$rules" '
+  # Blanks comments, strings and character constants; "in_comment" carries over lines.
+  function code_of(text,   out, two, c, quote) {
+    out = ""
+    while (text != "") {
+      c = substr(text, 1, 1)
+      two = substr(text, 1, 2)
+      if (in_comment) {
+        if (two == "*/") { in_comment = 0; text = substr(text, 3); out = out " " }
+        else text = substr(text, 2)
+      } else if (two == "/*") { in_comment = 1; text = substr(text, 3) }
+      else if (two == "//") text = ""
+      else if (c == "\"" || c == "\047") { text = skip_quoted(text, c); out = out c c }
+      else { out = out c; text = substr(text, 2) }
+    }
+    return out
+  }
+  function skip_quoted(text, quote,   c) {
+    text = substr(text, 2)
+    while (text != "") {
+      c = substr(text, 1, 1)
+      text = substr(text, c == "\\" ? 3 : 2)
+      if (c == quote) break
+    }
+    return text
+  }
+  # A method call (heap->free) is not the function of that name.
+  function found(line, pattern) { return (" " line " ") ~ ("[^A-Za-z0-9_.>]" pattern) }
+  function search(kind, line,   i) {
+    for (i = 1; i <= count; i++)
+      if (files[i] == kind && found(line, patterns[i])) {
+        printf "%s:%d: %s\n    %s\n", file, number, whys[i], original
+        bad++
+      }
+  }
+  BEGIN {
+    lines = split(rules, rule, "\n")
+    for (i = 1; i <= lines; i++) {
+      # Split at the first and the last bar: a pattern has bars of its own.
+      if (!match(rule[i], /^[a-z]+ *[|] /)) continue
+      files[++count] = rule[i]
+      sub(/ .*/, "", files[count])
+      patterns[count] = substr(rule[i], RLENGTH + 1)
+      whys[count] = patterns[count]
+      sub(/^.* [|] /, "", whys[count])
+      sub(/ +[|] [^|]*$/, "", patterns[count])
+      gsub(/~/, "", patterns[count])
+    }
+  }
+  /\.(png|npy|safetensors|bin|onnx)$/ { next }
+  {
+    file = substr($0, 3)
+    number = 0
+    in_comment = 0
+    library = file ~ /^src\/.*\.(c|h|def|inc)$/ && file !~ /^src\/cli\//
+    while ((getline line < file) > 0) {
+      number++
+      original = line
+      search("text", line)
+      if (!library) continue
+      code = line ~ /^[ \t]*#[ \t]*include/ ? line : code_of(line)
+      search("library", code)
+      if (file != "src/base/heap.c") search("allocators", code)
+    }
+    close(file)
+  }
+  END {
+    if (bad) { printf "words: %d found\n", bad; exit 1 }
+    printf "words: %d files, %d rules, nothing found\n", NR, count
+    if (NR == 0 || count == 0) exit 1
+  }'

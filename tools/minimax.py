@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Where the polynomial coefficients in src/base/elementary* come from.
+
+Each target below is a function, an interval, the powers its polynomial may use, and a weight
+that turns the error of the polynomial into the error of the final result (relative, unless the
+comment says absolute). Remez exchange finds the best real coefficients; they are then rounded
+to binary32 or binary64 one at a time, lowest power first, and after each rounding the remaining
+ones are solved again, so that they make up for what the rounding lost.
+
+Only the standard library is used; every number is a Decimal of 70 digits.
+
+  minimax.py            all targets
+  minimax.py exp_f32    one of them
+"""
+import sys
+from decimal import Decimal as D, getcontext
+from fractions import Fraction
+
+getcontext().prec = 70
+HALF, ONE, TWO = D("0.5"), D(1), D(2)
+
+
+# --- functions in high precision -----------------------------------------------------------
+
+def arctan_inverse(n):
+    """atan(1/n) by its series."""
+    total, term, k = D(0), ONE / n, 0
+    while abs(term) > D(10) ** -75:
+        total += term / (2 * k + 1) * (-1 if k % 2 else 1)
+        term /= n * n
+        k += 1
+    return total
+
+
+PI = 4 * (4 * arctan_inverse(5) - arctan_inverse(239))
+LN2 = TWO.ln()
+
+
+def series(first, ratio):
+    """first + first*ratio(1) + first*ratio(1)*ratio(2) + ..."""
+    total, term, k = D(0), first, 1
+    while abs(term) > D(10) ** -85:
+        total += term
+        term *= ratio(k)
+        k += 1
+    return total
+
+
+def sin_rest(z):
+    """(sin r - r) / r^3 as a function of z = r*r"""
+    return series(-ONE / 6, lambda k: -z / ((2 * k + 2) * (2 * k + 3)))
+
+
+def cos_rest(z):
+    """(cos r - 1 + r*r/2) / r^4 as a function of z = r*r"""
+    return series(ONE / 24, lambda k: -z / ((2 * k + 3) * (2 * k + 4)))
+
+
+def exp_rest(r):
+    """(exp r - 1 - r) / r^2"""
+    return series(HALF, lambda k: r / (k + 2))
+
+
+def log1p_rest(f):
+    """(log(1+f) - f + f*f/2) / f^3"""
+    if abs(f) < D("1e-9"):
+        return ONE / 3 - f / 4 + f * f / 5
+    return ((1 + f).ln() - f + f * f / 2) / (f * f * f)
+
+
+def atanh_rest(z):
+    """(log((1+s)/(1-s)) - 2s) / s^3 as a function of z = s*s"""
+    total, term, k = D(0), TWO, 0
+    while term > D(10) ** -75:
+        total += term / (2 * k + 3)
+        term *= z
+        k += 1
+    return total
+
+
+def erf_over(z):
+    """erf(x) / x as a function of z = x*x"""
+    total, term, k = D(0), ONE, 0
+    while abs(term) > D(10) ** -85:
+        total += term / (2 * k + 1)
+        k += 1
+        term *= -z / k
+    return total * 2 / PI.sqrt()
+
+
+def erfc_scaled(a):
+    """exp(a*a) * erfc(a): a continued fraction for large a, the series of erf otherwise"""
+    if a > 4:
+        value = a
+        for k in range(400, 0, -1):
+            value = a + D(k) / 2 / value
+        return 1 / (value * PI.sqrt())
+    return (a * a).exp() * (1 - a * erf_over(a * a))
+
+
+# --- Remez -----------------------------------------------------------------------------------
+
+def solve(matrix, right):
+    """Gaussian elimination with row pivoting."""
+    n = len(right)
+    rows = [matrix[i] + [right[i]] for i in range(n)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for r in range(i + 1, n):
+            factor = rows[r][i] / rows[i][i]
+            if factor:
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i])]
+    out = [D(0)] * n
+    for i in reversed(range(n)):
+        out[i] = (rows[i][n] - sum(rows[i][k] * out[k] for k in range(i + 1, n))) / rows[i][i]
+    return out
+
+
+def cosine(x):
+    return 1 - x * x / 2 + x ** 4 * cos_rest(x * x)
+
+
+def grid(low, high, count):
+    """Points that crowd at both ends, as the extrema of the error do."""
+    return [low + (high - low) * (1 - cosine(PI * i / count)) / 2 for i in range(count + 1)]
+
+
+def extrema(errors, count):
+    """Indices of `count` alternating extrema of the error, the largest where there is a choice."""
+    runs = []
+    for i, e in enumerate(errors):
+        if runs and (errors[runs[-1]] > 0) == (e > 0):
+            if abs(e) > abs(errors[runs[-1]]):
+                runs[-1] = i
+        else:
+            runs.append(i)
+    while len(runs) > count:
+        runs.pop(0 if abs(errors[runs[0]]) < abs(errors[runs[-1]]) else -1)
+    return runs
+
+
+def remez(points, values, weights, powers):
+    """Best coefficients and their largest weighted error on the grid."""
+    n = len(powers)
+    table = [[x ** p if p else ONE for p in powers] for x in points]
+    chosen = [round(i * (len(points) - 1) / n) for i in range(n + 1)]
+    best = None
+    for _ in range(60):
+        matrix = [table[i] + [(-1) ** k / weights[i]] for k, i in enumerate(chosen)]
+        coefficients = solve(matrix, [values[i] for i in chosen])[:n]
+        errors = [(sum(c * t for c, t in zip(coefficients, row)) - v) * w
+                  for row, v, w in zip(table, values, weights)]
+        worst = max(abs(e) for e in errors)
+        if best is None or worst < best[1]:
+            best = (coefficients, worst)
+        following = extrema(errors, n + 1)
+        if len(following) < n + 1 or following == chosen:
+            break
+        chosen = following
+    return best
+
+
+def rounded(value, bits):
+    """The nearest number with that many significant bits."""
+    exact = Fraction(value)
+    if exact == 0:
+        return D(0)
+    shift = 0
+    while abs(exact) * Fraction(2) ** shift < 2 ** (bits - 1):
+        shift += 1
+    while abs(exact) * Fraction(2) ** shift >= 2 ** bits:
+        shift -= 1
+    whole = round(exact * Fraction(2) ** shift)
+    near = Fraction(whole) / Fraction(2) ** shift
+    return D(near.numerator) / D(near.denominator)
+
+
+def worst_error(points, values, weights, powers, coefficients):
+    return max(abs(sum(c * (x ** p if p else ONE) for c, p in zip(coefficients, powers)) - v) * w
+               for x, v, w in zip(points, values, weights))
+
+
+def fit(function, low, high, powers, weight, bits):
+    """Coefficients rounded to `bits`, the error they leave and the error before rounding.
+
+    Solving again needs powers that form a Chebyshev system on what is left, which odd powers
+    around 0 do not; so the result is kept only where it beats plain rounding."""
+    powers = list(powers)
+    points = grid(low, high, 24 * (len(powers) + 2))
+    values = [function(x) for x in points]
+    weights = [weight(x) for x in points]
+    best, ideal = remez(points, values, weights, powers)
+    for k in range(len(powers)):
+        plain = best[:k] + [rounded(best[k], bits)] + best[k + 1:]
+        left = [v - sum(c * (x ** p if p else ONE) for c, p in zip(plain[:k + 1], powers))
+                for v, x in zip(values, points)]
+        best = plain
+        if k + 1 < len(powers):
+            again = plain[:k + 1] + remez(points, left, weights, powers[k + 1:])[0]
+            best = min(plain, again, key=lambda c: worst_error(points, values, weights, powers, c))
+    return best, worst_error(points, values, weights, powers, best), ideal
+
+
+# --- the targets -------------------------------------------------------------------------------
+
+TINY = D("1e-6")
+ROOT = TWO.sqrt()
+QUARTER_PI = PI / 4
+
+
+def target_exp_f32():
+    "exp(r) = 1 + r + r^2 q(r); absolute, |r| <= ln2/2"
+    edge = LN2 / 2 * D("1.0005")
+    return fit(exp_rest, -edge, edge, range(5), lambda r: r * r + D("1e-12"), 24)
+
+
+def target_expm1_f32():
+    "the same with one more term, relative to exp(r) - 1, for tanh and sigmoid"
+    edge = LN2 / 2 * D("1.0005")
+    return fit(exp_rest, -edge, edge, range(6), lambda r: abs(r) + D("1e-9"), 24)
+
+
+def target_log_f32():
+    "log(1+f) = f - f^2/2 + f^3 p(f), sqrt(1/2) <= 1+f <= sqrt(2)"
+    return fit(log1p_rest, 1 / ROOT - 1, ROOT - 1, range(9), lambda f: f * f + D("1e-12"), 24)
+
+
+def target_sin_f32():
+    "sin r = r + r^3 p(r^2), |r| <= pi/4"
+    return fit(sin_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(3), lambda z: z + D("1e-9"), 24)
+
+
+def target_sin4_f32():
+    "the same with four terms"
+    return fit(sin_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(4), lambda z: z + D("1e-9"), 24)
+
+
+def target_cos_f32():
+    "cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4"
+    return fit(cos_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(3), lambda z: z * z + D("1e-12"), 24)
+
+
+TARGETS = {name[7:]: value for name, value in globals().items() if name.startswith("target_")}
+
+
+def hexadecimal(value, bits):
+    text = float(value).hex()
+    mantissa, exponent = text.split("p")
+    mantissa = mantissa.rstrip("0") if "." in mantissa else mantissa
+    return f"{mantissa.rstrip('.')}p{exponent}{'f' if bits == 24 else ''}"
+
+
+def log2(value):
+    return float(value.ln() / LN2) if value > 0 else float("-inf")
+
+
+def main():
+    for name in sys.argv[1:] or TARGETS:
+        target = TARGETS[name]
+        coefficients, left, ideal = target()
+        print(f"{name}: {target.__doc__}")
+        print(f"  error 2^{log2(left):.2f} (2^{log2(ideal):.2f} before rounding)")
+        for c in coefficients:
+            print(f"  {hexadecimal(c, 24 if name.endswith('f32') else 53)}")
+
+
+if __name__ == "__main__":
+    main()
