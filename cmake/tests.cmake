@@ -58,3 +58,10 @@ endfunction()
 function(tn_unit_test name)
   tn_test(unit ${name} ${ARGN})
 endfunction()
+
+# tn_script_test(NAME SCRIPT arguments...): a shell script, run in the project's root.
+function(tn_script_test name script)
+  add_test(NAME ${name} COMMAND sh ${script} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120
+    ENVIRONMENT "CC=${CMAKE_C_COMPILER};NM=${CMAKE_NM}")
+endfunction()

@@ -18,11 +18,11 @@ op          : base diag tensor
 graph       : base diag tensor op
 ad          : base diag tensor op graph
 opt         : base diag tensor op graph
-plan        : base diag tensor op graph
-backend     : base diag tensor op graph plan
-backend/ref : base diag tensor op graph plan backend
-backend/cpu : base diag tensor op graph plan backend
-eager       : base diag tensor op graph ad plan backend
+backend     : base diag tensor op graph
+backend/ref : base diag tensor op graph backend
+backend/cpu : base diag tensor op graph backend
+plan        : base diag tensor op graph backend
+eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
 lang        : base diag tensor op graph ad eager
 lang/ninth  : base diag tensor op graph ad eager lang

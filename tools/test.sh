@@ -28,7 +28,7 @@ fail() {
   failed=$((failed + 1))
 }
 
-# build PRESET: configures and builds everything.
+# build PRESET: configures and builds everything. False when there is nothing to run.
 build() {
   echo "== $1: build"
   cmake --preset "$1" --log-level=WARNING -DTN_REQUIRE_TESTS=ON >/dev/null || { fail "configure $1"; return 1; }
@@ -58,15 +58,13 @@ run() {
 }
 
 if [ $slow = yes ]; then
-  build release
-  run slow
+  build release && run slow
   for preset in clang portable; do
     build $preset && run $preset
   done
 else
   for preset in release debug; do
-    build $preset
-    [ -f build/$preset/CTestTestfile.cmake ] && run $preset
+    build $preset && run $preset
   done
 fi
 

@@ -1,0 +1,145 @@
+#!/bin/sh
+# Each of our checks can fail: a clean little project passes, and with one planted
+# breach it does not. Arguments: the project's root, the C compiler, nm.
+root=$1 CC=$2 NM=$3
+export CC NM
+. "$root/tests/tools/expect.sh"
+tools=$root/tools
+
+# A fresh copy of the clean project.
+fresh() {
+  rm -rf "$scratch/src" "$scratch/include" "$scratch/docs"
+  put src/base/a.h <<'END'
+#ifndef A_H
+#define A_H
+/* exit() and printf() may be spoken of in a comment. */
+int tn_base_a(void);
+#endif
+END
+  put src/base/a.c <<'END'
+#include "base/a.h"
+static const char *const words[] = { "exit(1)", "printf(\"\\\"\")" };
+int tn_base_a(void) { return words[0][0]; }
+END
+  put src/graph/g.c <<'END'
+#include "base/a.h"
+typedef struct { void (*free)(void *); } heap;
+void tn_graph_g(heap *h);
+void tn_graph_g(heap *h) { h->free(h); }
+END
+  put src/cli/main.c <<'END'
+#include <stdio.h>
+#include "tern/tern.h"
+int main(void) { return printf("%d\n", tern_a()); }
+END
+  put include/tern/tern.h <<'END'
+#ifdef __cplusplus
+extern "C" {
+#endif
+__attribute__((visibility("default"))) int tern_a(void);
+#ifdef __cplusplus
+}
+#endif
+END
+}
+
+layers() { sh "$tools/check_layers.sh" "$scratch"; }
+words() { sh "$tools/check_words.sh" "$scratch"; }
+headers() { sh "$tools/check_headers.sh" "$scratch"; }
+
+# layer_breach FROM TO: a file of room FROM includes a header of room TO.
+layer_breach() {
+  fresh
+  echo "#include \"$2/x.h\"" | put "src/$1/x.c"
+  fails "layers: $1 includes $2" "src/$1/x.c:1: $1 may not include $2" layers
+}
+
+# word_breach WORDS CODE: CODE in a library file.
+word_breach() {
+  fresh
+  echo "$2" | put src/graph/x.c
+  fails "words: $2" "$1" words
+}
+
+fresh
+passes "layers of a clean project" layers
+passes "words of a clean project" words
+passes "headers of a clean project" headers
+
+layer_breach base diag
+layer_breach tensor op
+layer_breach op graph
+layer_breach graph ad
+layer_breach backend plan
+layer_breach backend lang
+layer_breach backend/cpu backend/ref
+layer_breach lang/mind lang/ail
+layer_breach lang/ninth opt
+layer_breach lang/ail plan
+layer_breach lang/mind backend
+layer_breach ad api
+layer_breach cli base
+fresh
+echo '#include <tern/tern.h>' | put src/base/x.c
+fails "layers: the library below api includes the public header" "base may not include public" layers
+fresh
+echo '#include "a.h"' | put src/base/x.c
+fails "layers: an include that is not rooted" "rooted at src/" layers
+fresh
+echo 'int x;' | put src/cellar/x.c
+fails "layers: an unknown room" "in no room" layers
+fresh
+rm -rf "$scratch/src" && mkdir "$scratch/src"
+fails "layers: nothing to check" "no source" layers
+
+word_breach "never ends its host" 'void f(void) { exit(1); }'
+word_breach "never ends its host" 'void f(void) { if (1) abort (); }'
+word_breach "does not print" 'void f(void) { snprintf(0, 0, ""); }'
+word_breach "no stdio" '  #include <stdio.h>'
+word_breach "no stdio" 'int f(FILE *file);'
+word_breach "locale" 'double f(void) { return strtod("1", 0); }'
+word_breach "base/heap.h" 'void *f(void) { return malloc(1); }'
+word_breach "base/heap.h" '/* why */ void f(void *p) { free(p); }'
+word_breach "one generator" 'int f(void) { return rand(); }'
+word_breach "plan it" "/* TO""DO: later */"
+fresh
+echo "See /ho""me/somebody/tern." | put docs/x.md
+fails "words: a machine's path in a document" "one machine" words
+
+fresh
+echo 'size_t tn_x(void);' | put src/base/x.h
+fails "headers: a missing include" "base/x.h does not compile alone" headers
+fresh
+echo 'int tern_new(int new);' | put include/tern/more.h
+fails "headers: a C++ keyword in the public header" "tern/more.h does not compile alone" headers
+
+# library CODE: libtern.a and libtern.so of one file. heap.c.o is a file's name, too.
+library() {
+  echo "$1" | put x.c
+  rm -f "$scratch/libtern.a"
+  "$CC" -O1 -fPIC -fvisibility=hidden -c "$scratch/x.c" -o "$scratch/x.c.o" &&
+    ar rc "$scratch/libtern.a" "$scratch/x.c.o" &&
+    "$CC" -shared "$scratch/x.c.o" -o "$scratch/libtern.so" -lm
+}
+symbols() { sh "$tools/check_symbols.sh" "$scratch"; }
+show='__attribute__((visibility("default")))'
+
+library "$show const char *tern_a(int i);
+static const char *const names[] = { \"a\", \"b\" };
+const char *tern_a(int i) { return names[i]; }"
+passes "symbols of a clean library" symbols
+library "$show int helper(void) { return 1; }"
+fails "symbols: an export outside the API" "helper" symbols
+library "void abort(void); void f(void); void f(void) { abort(); }"
+fails "symbols: abort" "abort (x.c.o)" symbols
+library "int printf(const char *, ...); int f(void) { return printf(\"%d%s\", 1, \"\"); }"
+fails "symbols: printf" "printf (x.c.o)" symbols
+library "void *malloc(unsigned long); void *f(void) { return malloc(1); }"
+fails "symbols: malloc" "malloc (x.c.o)" symbols
+library "float expf(float); float f(float x) { return expf(x); }"
+fails "symbols: a function of libm" "expf (x.c.o)" symbols
+library "static int count; int f(void) { return ++count; }"
+fails "symbols: a variable" "count" symbols
+library "static _Thread_local int count; int f(void) { return ++count; }"
+fails "symbols: a variable per thread" "count" symbols
+finish

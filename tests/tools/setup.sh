@@ -1,0 +1,78 @@
+#!/bin/sh
+# tools/setup.sh on machines that lack something, played by stand-ins for the
+# compiler, apt-get, id and sudo. Argument: the project's root.
+root=$(cd "$1" && pwd)
+. "$root/tests/tools/expect.sh"
+
+# machine: a PATH with the ordinary tools and stand-ins. `lacks` names what this
+# machine's compiler cannot find; the stand-in for apt-get repairs that.
+machine() {
+  rm -rf "$scratch/bin" "$scratch/lacks" "$scratch/log"
+  mkdir "$scratch/bin"
+  for tool in sh awk mktemp rm cat echo mkdir grep sed dirname; do
+    ln -s "$(command -v $tool)" "$scratch/bin/$tool"
+  done
+  stand_in cc 'for word; do
+  case " $(cat "$LACKS" 2>/dev/null) " in *" $word "*) exit 1 ;; esac
+done
+case " $* " in *" -E "*) read line; case $line in *"$(cat "$LACKS" 2>/dev/null || echo none)"*) exit 1 ;; esac ;; esac
+exit 0'
+  for tool in clang c++ nm make; do stand_in $tool 'exit 0'; done
+  stand_in cmake 'echo "cmake version ${CMAKE_VERSION_PLAYED:-3.25.1}"'
+  stand_in id 'echo "${UID_PLAYED:-0}"'
+  stand_in apt-get 'echo "apt-get $*" >>"$LOG"
+case $1 in install) [ "${APT_FAILS:-no}" = no ] || exit 100; rm -f "$LACKS" ;; esac'
+}
+stand_in() {
+  { echo '#!/bin/sh'; echo "$2"; } >"$scratch/bin/$1"
+  chmod +x "$scratch/bin/$1"
+}
+setup() { env -i PATH="$scratch/bin" LACKS="$scratch/lacks" LOG="$scratch/log" "$@" </dev/null; }
+run=$root/tools/setup.sh
+
+machine
+passes "a complete machine needs nothing" setup sh "$run" test
+if [ -e "$scratch/log" ]; then
+  echo "FAILED: apt-get was called though nothing is missing"
+  failures=1
+fi
+
+machine
+echo -lcmocka >"$scratch/lacks"
+fails "--check only says what is missing" "missing: libcmocka-dev" setup sh "$run" --check test
+passes "what is missing is installed" setup sh "$run" test
+cp "$scratch/.output" "$scratch/said"
+passes "saying so" grep -q "installing libcmocka-dev" "$scratch/said"
+passes "by its name and nothing else" grep -qx "apt-get install -y -q --no-install-recommends libcmocka-dev" "$scratch/log"
+
+machine
+echo mpfr.h >"$scratch/lacks"
+passes "a missing header is installed" setup sh "$run" test
+passes "from its package" grep -q "libmpfr-dev" "$scratch/log"
+machine
+echo mpfr.h >"$scratch/lacks"
+passes "a build does not need what only tests need" setup sh "$run" build
+
+machine
+fails "an old cmake counts as missing" "missing: cmake" setup CMAKE_VERSION_PLAYED=3.18.4 sh "$run" --check build
+passes "a newer one does not" setup CMAKE_VERSION_PLAYED=4.0.1 sh "$run" --check build
+
+machine
+echo -lcmocka >"$scratch/lacks"
+fails "without root and sudo it explains itself" "apt-get install libcmocka-dev" setup UID_PLAYED=1000 sh "$run" test
+machine
+echo -lcmocka >"$scratch/lacks"
+stand_in true 'exit 0'
+stand_in sudo '[ "$1" = -n ] && exit 0; echo "sudo" >>"$LOG"; exec "$@"'
+passes "sudo is used where it answers" setup UID_PLAYED=1000 sh "$run" test
+passes "for installing" grep -q sudo "$scratch/log"
+
+machine
+echo -lcmocka >"$scratch/lacks"
+fails "a failed installation is said plainly" "apt-get could not install" setup APT_FAILS=yes sh "$run" test
+machine
+echo -lcmocka >"$scratch/lacks"
+rm "$scratch/bin/apt-get"
+fails "a machine without apt-get gets the list" "no apt-get" setup sh "$run" test
+fails "an unknown job is a mistake" "usage" setup sh "$run" everything
+finish
