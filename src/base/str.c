@@ -59,7 +59,9 @@ uint64_t tn_str_hash(tn_str text) {
   uint64_t hash = UINT64_C(0x2545f4914f6cdd1d) ^ text.len, tail = 0;
   size_t i = 0;
   for (; text.len - i >= 8; i += 8) hash = stir(hash, tn_load_le64(text.at + i));
-  for (unsigned shift = 0; i < text.len; i++, shift += 8) tail |= (uint64_t)(unsigned char)text.at[i] << shift;
+  for (unsigned shift = 0; i < text.len; i++, shift += 8) {
+    tail |= (uint64_t)(unsigned char)text.at[i] << shift;
+  }
   hash = stir(hash, tail);
   return stir(hash, hash >> 29);
 }

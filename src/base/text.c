@@ -5,8 +5,10 @@
  * place, so that a number is formatted where it will stand. */
 #include "base/text.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/vec.h"
 
 void tn_text_init(tn_text *text, tn_heap *heap) {
@@ -72,15 +74,29 @@ void tn_text_repeat(tn_text *text, char byte, size_t count) {
 }
 
 void tn_text_int(tn_text *text, int64_t number) {
-  if (number < 0) tn_text_byte(text, '-');
-  tn_text_uint(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+  char *to = room(text, TN_NUMBER_BYTES);
+  if (to) wrote(text, tn_number_print_i64(number, to));
 }
 
 void tn_text_uint(tn_text *text, uint64_t number) {
-  char digits[20];
-  size_t start = sizeof digits;
-  do digits[--start] = (char)('0' + number % 10); while (number /= 10);
-  tn_text_add(text, (tn_str){ digits + start, sizeof digits - start });
+  char *to = room(text, TN_NUMBER_BYTES);
+  if (to) wrote(text, tn_number_print_u64(number, to));
+}
+
+void tn_text_f32(tn_text *text, float number) {
+  char *to = room(text, TN_NUMBER_BYTES);
+  if (to) wrote(text, tn_number_print_f32(number, to));
+}
+
+void tn_text_f64(tn_text *text, double number) {
+  char *to = room(text, TN_NUMBER_BYTES);
+  if (to) wrote(text, tn_number_print_f64(number, to));
+}
+
+void tn_text_fixed(tn_text *text, double number, int digits) {
+  assert(digits >= 0);
+  char *to = room(text, TN_NUMBER_FIXED_BYTES(digits));
+  if (to) wrote(text, tn_number_fixed(number, digits, to));
 }
 
 void tn_text_hex(tn_text *text, const void *bytes, size_t count) {

@@ -1,0 +1,51 @@
+/* base/number_internal.h: what printing and reading share: powers of ten in 128
+ * bits for the fast paths, whole numbers of any size for the exact ones. */
+#ifndef TN_BASE_NUMBER_INTERNAL_H
+#define TN_BASE_NUMBER_INTERNAL_H
+
+#include "base/heap.h"
+#include "base/wide.h"
+
+/* 10^exponent = (power + less than 1) * 2^(floor_log2_pow10(exponent) - 127),
+ * with the highest bit of power set. Exact for 0 <= exponent <= 55. */
+#define TN_POWER_FIRST (-342)
+#define TN_POWER_LAST 324
+#define TN_POWER_LAST_EXACT 55
+extern const tn_wide tn_number_powers[TN_POWER_LAST - TN_POWER_FIRST + 1];
+
+static inline tn_wide tn_number_power(int exponent) {
+  return tn_number_powers[exponent - TN_POWER_FIRST];
+}
+
+/* Floors of logarithms by a rational approximation that is exact over the range
+ * used (a test walks it). The bias keeps the shifted number positive. */
+static inline int tn_floor_log10_pow2(int exponent) {   /* |exponent| <= 1500 */
+  return (int)((1262611 * (int64_t)exponent + ((int64_t)1024 << 22)) >> 22) - 1024;
+}
+
+static inline int tn_floor_log10_three_quarters_pow2(int exponent) {
+  return (int)((1262611 * (int64_t)exponent - 524031 + ((int64_t)1024 << 22)) >> 22) - 1024;
+}
+
+static inline int tn_floor_log2_pow10(int exponent) {   /* |exponent| <= 400 */
+  return (int)((1741647 * (int64_t)exponent + ((int64_t)2048 << 19)) >> 19) - 2048;
+}
+
+/* A whole number. 4096 bits hold everything that the exact paths build; the
+ * bounds stand where they are called. limb[0] is the lowest; no leading zeros. */
+#define TN_BIG_LIMBS 128
+typedef struct {
+  uint32_t limb[TN_BIG_LIMBS];
+  int count;
+} tn_big;
+
+void tn_big_set(tn_big *big, uint64_t value);
+void tn_big_mul_add(tn_big *big, uint32_t factor, uint32_t addend);
+void tn_big_mul_pow5(tn_big *big, int exponent);
+void tn_big_shift_left(tn_big *big, int bits);
+/* Divides by 2^bits and rounds to nearest even. */
+void tn_big_shift_right_rounding(tn_big *big, int bits);
+int tn_big_compare(const tn_big *a, const tn_big *b);
+/* Decimal digits, without leading zeros ("0" for zero), and their number. Destroys big. */
+size_t tn_big_print(tn_big *big, char *out);
+#endif
