@@ -1,21 +1,32 @@
 # One static library per room of the house, so that each builds and is tested
-# alone. A room whose folder has no source yet is no target, and whoever names
-# it among its needs simply does without.
+# alone. A room without a source file has no library, but still passes on what it
+# needs, so that nobody has to know which rooms are empty.
 
 # tn_module(NAME DIR [needed modules...]): a library tn_NAME of every .c file in
 # src/DIR. Needs may be declared before or after; cycles are not wanted, and
 # tools/check_layers.sh sees to that.
 function(tn_module name dir)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${dir}/*.c)
-  if(NOT sources)
-    return()
+  list(TRANSFORM ARGN PREPEND tn_ OUTPUT_VARIABLE needs)
+  if(sources)
+    add_library(tn_${name} STATIC ${sources})
+    target_link_libraries(tn_${name} PUBLIC tern_flags ${needs})
+    set_property(GLOBAL APPEND PROPERTY TN_MODULES tn_${name})
+  else()
+    add_library(tn_${name} INTERFACE)
+    target_link_libraries(tn_${name} INTERFACE tern_flags ${needs})
   endif()
-  add_library(tn_${name} STATIC ${sources})
-  target_link_libraries(tn_${name} PUBLIC tern_flags)
-  foreach(needed ${ARGN})
-    target_link_libraries(tn_${name} PUBLIC $<TARGET_NAME_IF_EXISTS:tn_${needed}>)
-  endforeach()
-  set_property(GLOBAL APPEND PROPERTY TN_MODULES tn_${name})
+endfunction()
+
+# tn_has_source(NAME VARIABLE): whether the module tn_NAME exists and is a library.
+function(tn_has_source name variable)
+  set(${variable} OFF PARENT_SCOPE)
+  if(TARGET tn_${name})
+    get_target_property(type tn_${name} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      set(${variable} ON PARENT_SCOPE)
+    endif()
+  endif()
 endfunction()
 
 # tn_use_openmp(TARGET): threads for TARGET, if this build has them. Without
