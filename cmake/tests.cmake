@@ -68,3 +68,13 @@ function(tn_script_test name script)
   set_tests_properties(${name} PROPERTIES TIMEOUT 120
     ENVIRONMENT "CC=${CMAKE_C_COMPILER};NM=${CMAKE_NM}")
 endfunction()
+
+# What lets a document's C example say `cc example.c -ltern`.
+set(TN_EXAMPLE_ENVIRONMENT
+  CPATH=${PROJECT_SOURCE_DIR}/include LIBRARY_PATH=${PROJECT_BINARY_DIR} LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
+
+# tn_transcript_test(NAME FILE): a transcript or a document with examples; see tests/README.md.
+function(tn_transcript_test name path)
+  add_test(NAME ${name} COMMAND transcript --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests ${path})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
+endfunction()

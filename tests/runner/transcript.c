@@ -1,0 +1,420 @@
+/* runner/transcript.c: runs what a transcript says and compares what comes back.
+ *
+ *   transcript --tern PROGRAM [--tests FOLDER] [--seconds N] [--update] FILE...
+ *
+ * Two kinds of file, told apart by their names; tests/README.md describes both.
+ * In a .t file every line carries a mark: `$` a command, `>` its further lines,
+ * `|` standard output, `!` standard error, `?` the exit status, `#` a remark. In a
+ * .md file the fenced blocks are the examples: sessions, programs, C sources.
+ *
+ * Either becomes a list of steps. A step runs in a folder that belongs to the
+ * file, and knows which lines of the file hold its expectations, so that --update
+ * can put what really came in their place. Expectations that hold are never
+ * touched: wildcards in them survive. */
+#include "runner/run.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum {
+  STEP_MARKED,  /* a .t command: both streams and the status are compared */
+  STEP_SESSION, /* a `$` line in a document: both streams as one, as a reader sees them */
+  STEP_PROGRAM, /* a source in a document: its output as one, and it must succeed */
+  STEP_FILE,    /* a block that is only written to a file */
+} step_kind;
+
+typedef struct {
+  step_kind kind;
+  size_t line;           /* of the command, from 0 */
+  size_t from, to;       /* lines that hold the expectations; empty where it has none */
+  text command;
+  text input;            /* for standard input, or what a file is to hold */
+  lines out, err;
+  int status;
+} step;
+
+typedef struct {
+  const char *tern, *tests;
+  int seconds;           /* a command may take */
+  bool update;
+} options;
+
+typedef struct {
+  const char *path;
+  text whole;
+  lines all;
+  step *steps;
+  size_t count;
+  size_t mistakes;       /* lines that cannot be read */
+} transcript;
+
+static step *step_new(transcript *file, step_kind kind, size_t line) {
+  file->steps = more(file->steps, (file->count + 1) * sizeof *file->steps);
+  step *made = &file->steps[file->count++];
+  *made = (step){ .kind = kind, .line = line, .from = line + 1, .to = line + 1 };
+  made->command = text_of("");
+  return made;
+}
+
+static void mistake(transcript *file, size_t line, const char *what) {
+  printf("%s:%zu: %s\n", file->path, line + 1, what);
+  file->mistakes++;
+}
+
+/* Marked transcripts ----------------------------------------------------- */
+
+/* What stands behind the mark: "| text" and "|" alone for an empty line. */
+static bool marked_body(text line, text *body) {
+  *body = text_after(line, 2);
+  return line.length == 1 || line.bytes[1] == ' ';
+}
+
+/* Adds one line to the step it belongs to; false when it makes no sense there. */
+static bool marked_line(step *at, char mark, text body, lines **latest) {
+  switch (mark) {
+    case '>':
+      text_add(&at->command, "\n", 1);
+      text_add(&at->command, body.bytes, body.length);
+      return at->from == at->to; /* not behind the output */
+    case '|': lines_add(*latest = &at->out, body); return true;
+    case '!': lines_add(*latest = &at->err, body); return true;
+    case '?': at->status = atoi(body.bytes); return true;
+    case '\\':
+      if (*latest) (*latest)->open = true;
+      return *latest != NULL;
+    default: return false;
+  }
+}
+
+static void read_marked(transcript *file) {
+  step *at = NULL;
+  lines *latest = NULL;
+  for (size_t i = 0; i < file->all.count; i++) {
+    text line = file->all.at[i], body;
+    if (line.length == 0 || line.bytes[0] == '#') {
+      at = NULL;
+    } else if (line.bytes[0] == '$' && marked_body(line, &body)) {
+      at = step_new(file, STEP_MARKED, i);
+      latest = NULL;
+      text_add(&at->command, body.bytes, body.length);
+    } else if (at && marked_body(line, &body) && marked_line(at, line.bytes[0], body, &latest)) {
+      at->to = i + 1;
+      if (line.bytes[0] == '>') at->from = at->to;
+    } else {
+      mistake(file, i, "expected a command, or a line that begins with one of # $ > | ! ? \\ and a space");
+    }
+  }
+}
+
+static void write_stream(text *to, char mark, text stream) {
+  lines all = lines_of(stream);
+  for (size_t i = 0; i < all.count; i++)
+    text_addf(to, all.at[i].length ? "%c %.*s\n" : "%c\n", mark, (int)all.at[i].length, all.at[i].bytes);
+  if (all.open) text_addf(to, "\\ no newline\n");
+  free(all.at);
+}
+
+static void write_marked(text *to, const outcome *done) {
+  write_stream(to, '|', done->out);
+  write_stream(to, '!', done->err);
+  if (done->status) text_addf(to, "? %d\n", done->status);
+}
+
+/* Documents -------------------------------------------------------------- */
+
+/* A fenced block: lines from..to of the file, and the words behind the opening fence. */
+typedef struct {
+  text info;
+  size_t fence, from, to;
+} block;
+
+static bool first_word_is(text info, const char *name) {
+  size_t length = strlen(name);
+  return text_begins(info, name) && (info.length == length || info.bytes[length] == ' ');
+}
+
+static bool has_word(text info, const char *word) {
+  for (size_t i = 0; i < info.length; i++)
+    if (info.bytes[i] == ' ' && first_word_is(text_after(info, i + 1), word)) return true;
+  return false;
+}
+
+/* Blank lines between an example's output and the next command are for the eye. */
+static void trim_blank(lines *all) {
+  while (all->count && all->at[all->count - 1].length == 0) all->count--;
+  all->open = false;
+}
+
+static void read_session(transcript *file, block in) {
+  step *at = NULL;
+  for (size_t i = in.from; i < in.to; i++) {
+    text line = file->all.at[i];
+    if (text_begins(line, "$ ")) {
+      at = step_new(file, STEP_SESSION, i);
+      text_add(&at->command, line.bytes + 2, line.length - 2);
+    } else if (at && text_begins(line, "> ") && at->from == i) {
+      text_add(&at->command, "\n", 1);
+      text_add(&at->command, line.bytes + 2, line.length - 2);
+      at->from = at->to = i + 1;
+    } else if (at) {
+      lines_add(&at->out, line);
+      if (line.length) at->to = i + 1;
+    }
+  }
+  for (size_t i = 0; i < file->count; i++)
+    if (file->steps[i].kind == STEP_SESSION) trim_blank(&file->steps[i].out);
+}
+
+static text block_text(const transcript *file, block in) {
+  text whole = text_of("");
+  for (size_t i = in.from; i < in.to; i++)
+    text_addf(&whole, "%.*s\n", (int)file->all.at[i].length, file->all.at[i].bytes);
+  return whole;
+}
+
+static bool has_commands(const transcript *file, block in) {
+  for (size_t i = in.from; i < in.to; i++)
+    if (text_begins(file->all.at[i], "$ ")) return true;
+  return false;
+}
+
+static const char *language_of(text info) {
+  static const char *const names[] = { "ninth", "mind", "ail" };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (first_word_is(info, names[i])) return names[i];
+  return NULL;
+}
+
+/* A program is checked; with an `output` block behind it, it is run. */
+static step *read_program(transcript *file, block in, const char *language) {
+  step *at = step_new(file, STEP_PROGRAM, in.fence);
+  at->input = block_text(file, in);
+  text_addf(&at->command, "tern check --lang %s -", language);
+  if (has_word(in.info, "fails")) at->status = 1;
+  return at;
+}
+
+/* A C source with a main is compiled against libtern, and run if it has output. */
+static step *read_c(transcript *file, block in) {
+  text source = block_text(file, in);
+  bool whole = strstr(source.bytes, "int main(") != NULL;
+  if (!whole) {
+    free(source.bytes);
+    return NULL;
+  }
+  step *at = step_new(file, STEP_PROGRAM, in.fence);
+  at->input = source;
+  text_addf(&at->command, "cc -std=c17 -Wall -Wextra -Wpedantic -Werror -x c - -o example -ltern -lm");
+  return at;
+}
+
+/* The block of output belongs to the program before it. */
+static void read_output(transcript *file, block in, step *of) {
+  bool is_c = text_begins(of->command, "cc ");
+  if (is_c) {
+    text_addf(&of->command, " && ./example");
+  } else {
+    char *verb = strstr(of->command.bytes, "check");
+    text rest = text_of(verb + strlen("check"));
+    of->command.length = (size_t)(verb - of->command.bytes);
+    text_addf(&of->command, "run%s", rest.bytes);
+    free(rest.bytes);
+  }
+  of->from = in.from;
+  of->to = in.to;
+  for (size_t i = in.from; i < in.to; i++) lines_add(&of->out, file->all.at[i]);
+  trim_blank(&of->out);
+}
+
+/* "<!-- file: NAME -->" above a block: the name, or nothing. */
+static text file_name(text line) {
+  static const char open[] = "<!-- file: ", close[] = " -->";
+  size_t edges = sizeof open - 1 + sizeof close - 1;
+  if (!text_begins(line, open) || line.length <= edges) return (text){ 0 };
+  return (text){ line.bytes + sizeof open - 1, line.length - edges };
+}
+
+static void read_block(transcript *file, block in, text name, size_t *program) {
+  const char *language = language_of(in.info);
+  size_t before = file->count;
+  if (name.length) {
+    step *at = step_new(file, STEP_FILE, in.fence);
+    text_add(&at->command, name.bytes, name.length);
+    at->input = block_text(file, in);
+  } else if (first_word_is(in.info, "output")) {
+    if (*program == SIZE_MAX) mistake(file, in.fence, "output of which program?");
+    else read_output(file, in, &file->steps[*program]);
+  } else if (has_word(in.info, "fragment")) {
+    return;
+  } else if (first_word_is(in.info, "sh") || first_word_is(in.info, "console")) {
+    if (has_commands(file, in)) read_session(file, in);
+  } else if (language) {
+    read_program(file, in, language);
+  } else if (first_word_is(in.info, "c")) {
+    read_c(file, in);
+  }
+  bool made_program = file->count > before && file->steps[file->count - 1].kind == STEP_PROGRAM;
+  *program = made_program ? file->count - 1 : SIZE_MAX;
+}
+
+static void read_document(transcript *file) {
+  size_t program = SIZE_MAX;
+  text name = { 0 };
+  for (size_t i = 0; i < file->all.count; i++) {
+    text line = file->all.at[i];
+    if (!text_begins(line, "```")) {
+      if (line.length) name = file_name(line);
+      continue;
+    }
+    block in = { .info = text_after(line, 3), .fence = i, .from = i + 1 };
+    in.to = in.from;
+    while (in.to < file->all.count && !text_is(file->all.at[in.to], "```")) in.to++;
+    if (in.to == file->all.count) mistake(file, i, "this block is never closed");
+    read_block(file, in, name, &program);
+    name = (text){ 0 };
+    i = in.to;
+  }
+}
+
+static void write_document(text *to, const outcome *done) {
+  text_add(to, done->out.bytes, done->out.length);
+  if (done->out.length && done->out.bytes[done->out.length - 1] != '\n') text_add(to, "\n", 1);
+}
+
+/* Running ---------------------------------------------------------------- */
+
+/* Whether what came is what the transcript says. In a document no status is
+ * written, so there only a crash or an internal error counts against a session. */
+static bool step_holds(const step *at, const outcome *done) {
+  lines out = lines_of(done->out), err = lines_of(done->err);
+  bool holds;
+  if (at->kind == STEP_MARKED) {
+    holds = lines_match(at->out, out) && lines_match(at->err, err) && done->status == at->status;
+  } else {
+    trim_blank(&out);
+    bool silent_check = at->kind == STEP_PROGRAM && at->from == at->to;
+    holds = silent_check || lines_match(at->out, out);
+    if (at->kind == STEP_PROGRAM) holds = holds && done->status == at->status;
+    else holds = holds && done->status < 126 && done->status != 3;
+  }
+  free(out.at);
+  free(err.at);
+  return holds && !done->timed_out;
+}
+
+static void show_stream(const char *name, lines wanted, text stream) {
+  lines got = lines_of(stream);
+  if (!lines_match(wanted, got)) {
+    printf("  %s: wanted (-), got (+)\n", name);
+    lines_show("-", wanted);
+    lines_show("+", got);
+  }
+  free(got.at);
+}
+
+static void show_failure(const transcript *file, const step *at, const outcome *done) {
+  printf("%s:%zu: $ %s\n", file->path, at->line + 1, at->command.bytes);
+  show_stream("output", at->out, done->out);
+  show_stream("standard error", at->err, done->err);
+  if (done->timed_out) printf("  did not end in time\n");
+  else printf("  status: wanted %d, got %d\n", at->status, done->status);
+}
+
+/* Writes the file's lines from `*next` up to `until`, then moves on. */
+static void copy_lines(const transcript *file, text *to, size_t *next, size_t until) {
+  for (; *next < until; ++*next)
+    text_addf(to, "%.*s\n", (int)file->all.at[*next].length, file->all.at[*next].bytes);
+}
+
+static void put_file(const step *at, const char *folder) {
+  text path = { 0 };
+  text_addf(&path, "%s/%s", folder, at->command.bytes);
+  write_file(path.bytes, at->input);
+  free(path.bytes);
+}
+
+/* Runs every step, collects the file as it would have to read, and returns how many differ. */
+static size_t run_steps(const transcript *file, const char *folder, int seconds, text *updated) {
+  size_t differ = 0, next = 0;
+  for (size_t i = 0; i < file->count; i++) {
+    const step *at = &file->steps[i];
+    if (at->kind == STEP_FILE) {
+      put_file(at, folder);
+      continue;
+    }
+    outcome done = run_shell(at->command.bytes, folder, at->input.bytes, seconds,
+                             at->kind == STEP_MARKED ? 0 : RUN_MERGED);
+    if (!step_holds(at, &done)) {
+      differ++;
+      show_failure(file, at, &done);
+      copy_lines(file, updated, &next, at->from);
+      if (at->kind == STEP_MARKED) write_marked(updated, &done);
+      else write_document(updated, &done);
+      next = at->to;
+    }
+    outcome_free(&done);
+  }
+  copy_lines(file, updated, &next, file->all.count);
+  return differ;
+}
+
+static void transcript_free(transcript *file) {
+  for (size_t i = 0; i < file->count; i++) {
+    free(file->steps[i].command.bytes);
+    free(file->steps[i].input.bytes);
+    free(file->steps[i].out.at);
+    free(file->steps[i].err.at);
+  }
+  free(file->steps);
+  free(file->all.at);
+  free(file->whole.bytes);
+}
+
+static bool ends_with(const char *path, const char *suffix) {
+  size_t a = strlen(path), b = strlen(suffix);
+  return a >= b && strcmp(path + a - b, suffix) == 0;
+}
+
+/* Runs one file; true when all of it holds (or was rewritten to hold). */
+static bool run_transcript(const char *path, const options *chosen) {
+  transcript file = { .path = path, .whole = read_file(path, NULL) };
+  text updated = text_of("");
+  file.all = lines_of(file.whole);
+  if (ends_with(path, ".md")) read_document(&file);
+  else read_marked(&file);
+  if (file.count == 0 && !ends_with(path, ".md")) mistake(&file, 0, "no command in this file");
+
+  char *folder = scratch_new();
+  size_t differ = run_steps(&file, folder, chosen->seconds, &updated);
+  scratch_free(folder);
+  bool rewrite = chosen->update && differ && !file.mistakes;
+  if (rewrite) write_file(path, updated);
+  printf("%s: %zu steps, %zu differ%s\n", path, file.count, differ, rewrite ? ", rewritten" : "");
+  bool good = file.mistakes == 0 && (differ == 0 || rewrite);
+  free(updated.bytes);
+  transcript_free(&file);
+  return good;
+}
+
+static const char *usage =
+  "usage: transcript --tern PROGRAM [--tests FOLDER] [--seconds N] [--update] FILE...";
+
+int main(int count, char **words) {
+  options chosen = { .tests = ".", .seconds = 60 };
+  bool good = true;
+  int i = 1;
+  for (; i < count && words[i][0] == '-'; i++) {
+    bool more_words = i + 1 < count;
+    if (strcmp(words[i], "--update") == 0) chosen.update = true;
+    else if (strcmp(words[i], "--tern") == 0 && more_words) chosen.tern = words[++i];
+    else if (strcmp(words[i], "--tests") == 0 && more_words) chosen.tests = words[++i];
+    else if (strcmp(words[i], "--seconds") == 0 && more_words) chosen.seconds = atoi(words[++i]);
+    else die("%s", usage);
+  }
+  if (!chosen.tern || i == count) die("%s", usage);
+  surroundings(chosen.tern, chosen.tests);
+  for (; i < count; i++) good = run_transcript(words[i], &chosen) && good;
+  return good ? 0 : 1;
+}
