@@ -1,0 +1,179 @@
+/* plan/memory.c: where intermediate values live.
+ *
+ * Storages are placed in the order in which they are written. A free list of
+ * gaps, sorted by offset, takes what has died and gives the smallest gap that
+ * fits; an elementwise result moves into a dying operand of its own size. */
+#include <string.h>
+
+#include "plan/internal.h"
+
+#define TN_PLAN_ALIGN ((size_t)64)
+
+typedef struct {
+  size_t offset, bytes;
+} gap;
+
+typedef struct {
+  tn_plan *plan;
+  tn_vec(gap) gaps;         /* by offset; never adjacent */
+  int32_t *dying;           /* by step: head of the storages that die there */
+  int32_t *next_dying;      /* by storage */
+  size_t end;               /* the block so far */
+} placer;
+
+static size_t rounded(size_t bytes) { return (bytes + TN_PLAN_ALIGN - 1) & ~(TN_PLAN_ALIGN - 1); }
+
+static bool covers_storage(const tn_plan *plan, const tn_view *view, const tn_view_site *site) {
+  const tn_storage *storage = &plan->storages.at[site->storage];
+  return site->offset == 0 && tn_view_is_contiguous(view) &&
+         (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype) == storage->bytes;
+}
+
+static bool same_dims(const tn_view *a, const tn_view *b) {
+  return a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim[0] * (size_t)a->rank) == 0;
+}
+
+static bool same_strides(const tn_view *a, const tn_view *b) {
+  return memcmp(a->stride, b->stride, sizeof a->stride[0] * (size_t)a->rank) == 0;
+}
+
+/* Another operand that looks into the same storage in another way would see it change. */
+static bool read_elsewhere(const tn_plan *plan, const tn_step *step, int operand) {
+  const tn_view_site *sites = &plan->sites.at[step->first_view];
+  const tn_view *views = &plan->views.at[step->first_view];
+  for (int i = 0; i < step->call.count; i++) {
+    if (i == operand || sites[i].storage != sites[operand].storage) continue;
+    bool same = sites[i].offset == sites[operand].offset && same_dims(&views[i], &views[operand]) &&
+                same_strides(&views[i], &views[operand]);
+    if (!same) return true;
+  }
+  return false;
+}
+
+bool tn_plan_in_place(const tn_plan *plan, const tn_step *step, int operand) {
+  if (step->kind != TN_STEP_KERNEL) return false;
+  tn_op_kind kind = tn_op_sig_of(step->call.op)->kind;
+  bool first_only = step->call.op == TN_OP_SCATTER_ADD || step->call.op == TN_OP_ROW_UPDATE;
+  if (kind != TN_KIND_ELEMENTWISE && !(first_only && operand == 0)) return false;
+
+  const tn_view *in = &plan->views.at[step->first_view + (uint32_t)operand];
+  const tn_view *out = &plan->views.at[step->first_view + (uint32_t)step->call.count];
+  const tn_view_site *site = &plan->sites.at[step->first_view + (uint32_t)operand];
+  return in->dtype == out->dtype && same_dims(in, out) && covers_storage(plan, in, site) &&
+         !read_elsewhere(plan, step, operand);
+}
+
+static bool give_back(placer *p, size_t offset, size_t bytes) {
+  size_t at = 0;
+  while (at < p->gaps.count && p->gaps.at[at].offset < offset) at++;
+  bool left = at > 0 && p->gaps.at[at - 1].offset + p->gaps.at[at - 1].bytes == offset;
+  bool right = at < p->gaps.count && offset + bytes == p->gaps.at[at].offset;
+  if (left && right) {
+    p->gaps.at[at - 1].bytes += bytes + p->gaps.at[at].bytes;
+    memmove(&p->gaps.at[at], &p->gaps.at[at + 1], (p->gaps.count - at - 1) * sizeof(gap));
+    p->gaps.count--;
+  } else if (left) {
+    p->gaps.at[at - 1].bytes += bytes;
+  } else if (right) {
+    p->gaps.at[at].offset = offset;
+    p->gaps.at[at].bytes += bytes;
+  } else {
+    if (!tn_vec_reserve(p->plan->heap, &p->gaps, 1)) return false;
+    memmove(&p->gaps.at[at + 1], &p->gaps.at[at], (p->gaps.count - at) * sizeof(gap));
+    p->gaps.at[at] = (gap){ offset, bytes };
+    p->gaps.count++;
+  }
+  return true;
+}
+
+/* The smallest gap that fits, else the end of the block. */
+static size_t take(placer *p, size_t bytes) {
+  size_t best = SIZE_MAX;
+  for (size_t i = 0; i < p->gaps.count; i++) {
+    if (p->gaps.at[i].bytes >= bytes && (best == SIZE_MAX || p->gaps.at[i].bytes < p->gaps.at[best].bytes)) best = i;
+  }
+  if (best == SIZE_MAX) {
+    size_t offset = p->end;
+    p->end += bytes;
+    return offset;
+  }
+  gap *found = &p->gaps.at[best];
+  size_t offset = found->offset;
+  found->offset += bytes;
+  found->bytes -= bytes;
+  if (found->bytes == 0) {
+    memmove(found, found + 1, (p->gaps.count - best - 1) * sizeof(gap));
+    p->gaps.count--;
+  }
+  return offset;
+}
+
+/* A dying operand whose place the result of the step can take, or -1. */
+static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
+  if (storage->first < 0 || (size_t)storage->first >= plan->steps.count) return -1;
+  const tn_step *step = &plan->steps.at[storage->first];
+  if (step->kind != TN_STEP_KERNEL) return -1;
+  for (int i = 0; i < step->call.count; i++) {
+    int32_t candidate = plan->sites.at[step->first_view + (uint32_t)i].storage;
+    const tn_storage *operand = &plan->storages.at[candidate];
+    if (operand->base == 0 && operand->last == storage->first && !operand->taken && !operand->output &&
+        operand->bytes == storage->bytes && tn_plan_in_place(plan, step, i)) {
+      return candidate;
+    }
+  }
+  return -1;
+}
+
+static bool expire(placer *p, int32_t from, int32_t to) {
+  for (int32_t time = from; time < to; time++) {
+    for (int32_t s = p->dying[time]; s >= 0; s = p->next_dying[s]) {
+      const tn_storage *storage = &p->plan->storages.at[s];
+      if (!storage->taken && !give_back(p, storage->offset, rounded(storage->bytes))) return false;
+    }
+  }
+  return true;
+}
+
+static bool place_all(placer *p) {
+  tn_plan *plan = p->plan;
+  int32_t now = 0;
+  for (size_t s = 0; s < plan->storages.count; s++) {
+    tn_storage *storage = &plan->storages.at[s];
+    if (storage->base != 0 || storage->bytes == 0) continue;
+    if (storage->first > now) {
+      if (!expire(p, now, storage->first)) return false;
+      now = storage->first;
+    }
+    int32_t operand = dying_operand(plan, storage);
+    if (operand >= 0) {
+      plan->storages.at[operand].taken = true;
+      storage->offset = plan->storages.at[operand].offset;
+    } else {
+      storage->offset = take(p, rounded(storage->bytes));
+    }
+    if (storage->last != TN_PLAN_END && !storage->output) {
+      int32_t last = storage->last < storage->first ? storage->first : storage->last;
+      p->next_dying[s] = p->dying[last];
+      p->dying[last] = (int32_t)s;
+    }
+  }
+  plan->block_bytes = p->end;
+  return true;
+}
+
+bool tn_plan_place(tn_plan *plan, tn_fault *fault) {
+  placer p = { .plan = plan };
+  size_t steps = plan->steps.count + 1, storages = plan->storages.count + 1;
+  p.dying = tn_heap_alloc(plan->heap, steps * sizeof *p.dying);
+  p.next_dying = tn_heap_alloc(plan->heap, storages * sizeof *p.next_dying);
+  bool ok = p.dying && p.next_dying;
+  if (ok) {
+    for (size_t i = 0; i < steps; i++) p.dying[i] = -1;
+    ok = place_all(&p);
+  }
+  tn_heap_free(plan->heap, p.dying, steps * sizeof *p.dying);
+  tn_heap_free(plan->heap, p.next_dying, storages * sizeof *p.next_dying);
+  tn_vec_free(plan->heap, &p.gaps);
+  if (!ok) fault->kind = TN_FAULT_MEMORY;
+  return ok;
+}

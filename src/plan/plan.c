@@ -1,0 +1,246 @@
+/* plan/plan.c: making, binding and running plans.
+ *
+ * After scheduling and placing, every step has its views ready; only their
+ * data pointers depend on where the block, the inputs and the parameters are.
+ * Each base keeps a list of the views into it, so that binding costs as much
+ * as the view is used and running touches nothing but kernels. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "plan/internal.h"
+
+static void patch(tn_plan *plan, int32_t base) {
+  char *data = plan->bases.at[base].data;
+  for (int32_t v = plan->bases.at[base].sites; v >= 0; v = plan->sites.at[v].next) {
+    const tn_view_site *site = &plan->sites.at[v];
+    size_t offset = plan->storages.at[site->storage].offset + (size_t)site->offset;
+    plan->views.at[v].data = data ? data + offset : NULL;
+  }
+}
+
+static void link_views(tn_plan *plan) {
+  for (size_t v = plan->sites.count; v-- > 0;) {
+    tn_view_site *site = &plan->sites.at[v];
+    tn_base *base = &plan->bases.at[plan->storages.at[site->storage].base];
+    site->next = base->sites;
+    base->sites = (int32_t)v;
+  }
+}
+
+static size_t scratch_needed(const tn_plan *plan) {
+  size_t most = 0;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const tn_kernel_call *call = &plan->steps.at[i].call;
+    if (plan->steps.at[i].kind != TN_STEP_KERNEL || !plan->backend->scratch) continue;
+    size_t bytes = plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count, call->out,
+                                          plan->threads);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+static void connect_calls(tn_plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    tn_step *step = &plan->steps.at[i];
+    if (step->kind != TN_STEP_KERNEL) continue;
+    step->call.in = &plan->views.at[step->first_view];
+    step->call.out = &plan->views.at[step->first_view + (uint32_t)step->call.count];
+  }
+}
+
+static bool over_limit(const tn_plan *plan) {
+  size_t limit = plan->options.memory_limit;
+  return limit != 0 && (plan->block_bytes > limit || plan->scratch_bytes > limit - plan->block_bytes);
+}
+
+static bool get_memory(tn_plan *plan, tn_fault *fault) {
+  plan->scratch_bytes = scratch_needed(plan);
+  if (over_limit(plan)) {
+    fault->kind = TN_FAULT_MEMORY;
+    return false;
+  }
+  if (plan->block_bytes > 0) plan->bases.at[0].data = tn_heap_alloc_aligned(plan->heap, plan->block_bytes, 64);
+  if (plan->scratch_bytes > 0) plan->scratch = tn_heap_alloc_aligned(plan->heap, plan->scratch_bytes, 64);
+  if ((plan->block_bytes > 0 && !plan->bases.at[0].data) || (plan->scratch_bytes > 0 && !plan->scratch)) {
+    fault->kind = TN_FAULT_MEMORY;
+    return false;
+  }
+  for (size_t i = 0; i < plan->steps.count; i++) plan->steps.at[i].call.scratch = plan->scratch;
+  return true;
+}
+
+static bool make_bases(tn_plan *plan) {
+  size_t count = 1 + plan->graph->inputs.count + plan->graph->params.count;
+  for (size_t i = 0; i < count; i++) {
+    tn_base base = { .sites = -1 };
+    if (!tn_vec_push(plan->heap, &plan->bases, base)) return false;
+  }
+  return true;
+}
+
+static bool build(tn_plan *plan, tn_fault *fault) {
+  if (!make_bases(plan)) {
+    fault->kind = TN_FAULT_MEMORY;
+    return false;
+  }
+  if (!tn_plan_schedule(plan, fault) || !tn_plan_place(plan, fault)) return false;
+  connect_calls(plan);
+  if (!get_memory(plan, fault)) return false;
+  link_views(plan);
+  for (size_t b = 0; b < plan->bases.count; b++) patch(plan, (int32_t)b);
+  return true;
+}
+
+tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options *options, tn_fault *fault) {
+  tn_plan *plan = tn_heap_alloc(heap, sizeof *plan);
+  *fault = (tn_fault){ 0 };
+  if (!plan) {
+    fault->kind = TN_FAULT_MEMORY;
+    return NULL;
+  }
+  plan->heap = heap;
+  plan->graph = graph;
+  plan->backend = options->backend;
+  plan->threads = options->threads > 0 ? options->threads : 1;
+  plan->options = *options;
+  tn_arena_init(&plan->arena, heap);
+  if (!build(plan, fault)) {
+    tn_plan_free(plan);
+    return NULL;
+  }
+  plan->options.updates = NULL;   /* borrowed for the call only */
+  *fault = (tn_fault){ 0 };
+  return plan;
+}
+
+void tn_plan_free(tn_plan *plan) {
+  if (!plan) return;
+  if (plan->bases.count > 0) tn_heap_free_aligned(plan->heap, plan->bases.at[0].data, plan->block_bytes);
+  tn_heap_free_aligned(plan->heap, plan->scratch, plan->scratch_bytes);
+  tn_vec_free(plan->heap, &plan->steps);
+  tn_vec_free(plan->heap, &plan->storages);
+  tn_vec_free(plan->heap, &plan->views);
+  tn_vec_free(plan->heap, &plan->sites);
+  tn_vec_free(plan->heap, &plan->bases);
+  tn_vec_free(plan->heap, &plan->hosts);
+  tn_arena_free(&plan->arena);
+  tn_heap_free(plan->heap, plan, sizeof *plan);
+}
+
+static void bind(tn_plan *plan, int32_t base, const tn_view *view) {
+  if (plan->bases.at[base].data == view->data) return;
+  plan->bases.at[base].data = view->data;
+  patch(plan, base);
+}
+
+void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view) {
+  bind(plan, tn_plan_input_base(plan, index), view);
+}
+
+void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view) {
+  bind(plan, tn_plan_param_base(plan, index), view);
+}
+
+void tn_plan_set_interrupt(tn_plan *plan, bool (*asked)(void *context), void *context) {
+  plan->interrupt = asked;
+  plan->interrupt_context = context;
+}
+
+void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host) { plan->host = *host; }
+
+static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault) {
+  const tn_node *node = tn_graph_node(plan->graph, step->node);
+  if (fault->kind == TN_FAULT_NONE) fault->kind = kind;
+  fault->op = node->op;
+  fault->at = node->at;
+  return false;
+}
+
+static bool run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
+  const tn_node *node = tn_graph_node(plan->graph, step->node);
+  if (plan->host.call && plan->host.call(plan->host.context, node, &plan->views.at[step->first_view])) return true;
+  return stop(plan, step, TN_FAULT_HOST, fault);
+}
+
+static bool enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
+  if (!plan->host.entering) return true;
+  if (plan->host.entering(plan->host.context, &plan->hosts.at[step->first_host], step->host_count)) return true;
+  fault->kind = TN_FAULT_HOST;
+  fault->op = TN_OP_HOST;
+  fault->at = plan->hosts.at[step->first_host]->at;
+  return false;
+}
+
+static bool is_true(const tn_plan *plan, const tn_step *step) {
+  return *(const uint8_t *)plan->views.at[step->first_view].data != 0;
+}
+
+bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
+  *fault = (tn_fault){ 0 };
+  uint32_t count = (uint32_t)plan->steps.count;
+  for (uint32_t i = 0; i < count;) {
+    tn_step *step = &plan->steps.at[i++];
+    if (step->kind == TN_STEP_KERNEL) {
+      step->call.fault = fault;
+      if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
+      if (plan->interrupt && (int32_t)i < plan->first_write && plan->interrupt(plan->interrupt_context)) {
+        return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
+      }
+      continue;
+    }
+    switch (step->kind) {
+      case TN_STEP_HOST:
+        if (!run_host(plan, step, fault)) return false;
+        break;
+      case TN_STEP_ENTER:
+        if (!enter_region(plan, step, fault)) return false;
+        break;
+      case TN_STEP_JUMP_UNLESS:
+        if (!is_true(plan, step)) i = step->target;
+        break;
+      default:
+        i = step->target;
+        break;
+    }
+  }
+  return true;
+}
+
+tn_view tn_plan_output(const tn_plan *plan, int index) { return plan->views.at[plan->output_view[index]]; }
+
+tn_plan_stats tn_plan_stats_of(const tn_plan *plan) {
+  return (tn_plan_stats){ plan->block_bytes, plan->scratch_bytes, plan->steps.count };
+}
+
+static void print_place(const tn_plan *plan, uint32_t view, tn_text *out) {
+  const tn_view_site *site = &plan->sites.at[view];
+  const tn_storage *storage = &plan->storages.at[site->storage];
+  size_t inputs = plan->graph->inputs.count, params = plan->graph->params.count;
+  if (storage->base == 0) tn_text_puts(out, "@");
+  else if ((size_t)storage->base <= inputs) tn_text_puts(out, "input+");
+  else if ((size_t)storage->base <= inputs + params) tn_text_puts(out, "param+");
+  else tn_text_puts(out, "const+");
+  tn_text_uint(out, storage->offset + (size_t)site->offset);
+}
+
+void tn_plan_print(const tn_plan *plan, tn_text *out) {
+  static const char *const names[] = { "", "host", "enter", "jump", "unless" };
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    tn_text_uint(out, i);
+    tn_text_puts(out, ": ");
+    tn_text_puts(out, step->kind == TN_STEP_KERNEL ? tn_op_sig_of(step->call.op)->name : names[step->kind]);
+    uint32_t views = step->kind == TN_STEP_KERNEL ? (uint32_t)step->call.count + 1
+                     : step->kind == TN_STEP_ENTER || step->kind == TN_STEP_JUMP ? 0 : 1;
+    for (uint32_t v = 0; v < views; v++) {
+      tn_text_puts(out, v > 0 && v + 1 == views ? " -> " : " ");
+      print_place(plan, step->first_view + v, out);
+    }
+    if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) {
+      tn_text_puts(out, " to ");
+      tn_text_uint(out, step->target);
+    }
+    tn_text_byte(out, '\n');
+  }
+}
