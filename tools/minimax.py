@@ -141,14 +141,17 @@ def extrema(errors, count):
 
 
 def remez(points, values, weights, powers):
-    """Best coefficients and their largest weighted error on the grid."""
+    """Best coefficients and their largest weighted error on the grid; None if there are none."""
     n = len(powers)
     table = [[x ** p if p else ONE for p in powers] for x in points]
     chosen = [round(i * (len(points) - 1) / n) for i in range(n + 1)]
     best = None
     for _ in range(60):
         matrix = [table[i] + [(-1) ** k / weights[i]] for k, i in enumerate(chosen)]
-        coefficients = solve(matrix, [values[i] for i in chosen])[:n]
+        try:
+            coefficients = solve(matrix, [values[i] for i in chosen])[:n]
+        except ArithmeticError:
+            break
         errors = [(sum(c * t for c, t in zip(coefficients, row)) - v) * w
                   for row, v, w in zip(table, values, weights)]
         worst = max(abs(e) for e in errors)
@@ -197,48 +200,150 @@ def fit(function, low, high, powers, weight, bits):
                 for v, x in zip(values, points)]
         best = plain
         if k + 1 < len(powers):
-            again = plain[:k + 1] + remez(points, left, weights, powers[k + 1:])[0]
-            best = min(plain, again, key=lambda c: worst_error(points, values, weights, powers, c))
+            again = remez(points, left, weights, powers[k + 1:])
+            if again:
+                best = min(plain, plain[:k + 1] + again[0],
+                           key=lambda c: worst_error(points, values, weights, powers, c))
     return best, worst_error(points, values, weights, powers, best), ideal
 
 
 # --- the targets -------------------------------------------------------------------------------
 
-TINY = D("1e-6")
 ROOT = TWO.sqrt()
-QUARTER_PI = PI / 4
+LN2_HALF = LN2 / 2 * D("1.0005")      # a little more: n is rounded from an inexact product
+EIGHTH_TURN = (PI / 4) ** 2 * D("1.0005")
+ATANH_EDGE = ((ROOT - 1) / (ROOT + 1)) ** 2
+SMALL = D("1e-15")                    # keeps a weight from being 0
 
 
 def target_exp_f32():
-    "exp(r) = 1 + r + r^2 q(r); absolute, |r| <= ln2/2"
-    edge = LN2 / 2 * D("1.0005")
-    return fit(exp_rest, -edge, edge, range(5), lambda r: r * r + D("1e-12"), 24)
+    "exp(r) = 1 + r + r^2 p(r); absolute, |r| <= ln2/2"
+    return fit(exp_rest, -LN2_HALF, LN2_HALF, range(5), lambda r: r * r + SMALL, 24)
 
 
 def target_expm1_f32():
-    "the same with one more term, relative to exp(r) - 1, for tanh and sigmoid"
-    edge = LN2 / 2 * D("1.0005")
-    return fit(exp_rest, -edge, edge, range(6), lambda r: abs(r) + D("1e-9"), 24)
+    "the same with one more term, relative to exp(r) - 1: for tanh"
+    return fit(exp_rest, -LN2_HALF, LN2_HALF, range(6), lambda r: abs(r) + SMALL, 24)
 
 
 def target_log_f32():
     "log(1+f) = f - f^2/2 + f^3 p(f), sqrt(1/2) <= 1+f <= sqrt(2)"
-    return fit(log1p_rest, 1 / ROOT - 1, ROOT - 1, range(9), lambda f: f * f + D("1e-12"), 24)
+    return fit(log1p_rest, 1 / ROOT - 1, ROOT - 1, range(9), lambda f: f * f + SMALL, 24)
 
 
 def target_sin_f32():
     "sin r = r + r^3 p(r^2), |r| <= pi/4"
-    return fit(sin_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(3), lambda z: z + D("1e-9"), 24)
-
-
-def target_sin4_f32():
-    "the same with four terms"
-    return fit(sin_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(4), lambda z: z + D("1e-9"), 24)
+    return fit(sin_rest, D(0), EIGHTH_TURN, range(3), lambda z: z + SMALL, 24)
 
 
 def target_cos_f32():
     "cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4"
-    return fit(cos_rest, D(0), QUARTER_PI ** 2 * D("1.001"), range(3), lambda z: z * z + D("1e-12"), 24)
+    return fit(cos_rest, D(0), EIGHTH_TURN, range(3), lambda z: z * z + SMALL, 24)
+
+
+def target_erf_f32():
+    "erf x = x + x p(x^2), |x| <= 1"
+    return fit(lambda z: erf_over(z) - 1, D(0), ONE, range(7), lambda z: 1 / erf_over(z), 24)
+
+
+ERF_JOIN = ONE
+
+
+def erfc_of(a):
+    return erfc_scaled(a) * (-a * a).exp()
+
+
+def target_erfc_f32():
+    "log(1 - erf(1 + b)) = p(b), 0 <= b <= 3; relative to erf"
+    def value(b):
+        return erfc_of(ERF_JOIN + b).ln()
+
+    def weight(b):
+        left = erfc_of(ERF_JOIN + b)
+        return max(left / (1 - left), D("1e-9"))
+
+    return fit(value, D(0), D(3), range(8), weight, 24)
+
+
+def target_exp2_f64():
+    "2^f = 1 + f p(f), |f| <= 1/2, for pow in f32"
+    edge = D("0.5001")
+    return fit(lambda f: LN2 * (1 + f * LN2 * exp_rest(f * LN2)), -edge, edge, range(8),
+               lambda f: abs(f) + SMALL, 53)
+
+
+def target_log2_f64():
+    "log2((1+s)/(1-s)) = s p(s^2), for pow in f32"
+    return fit(lambda z: (2 + z * atanh_rest(z)) / LN2, D(0), ATANH_EDGE, range(7), lambda z: ONE, 53)
+
+
+def target_exp_f64():
+    "exp(r) = 1 + r + r^2 p(r); absolute, |r| <= ln2/2"
+    return fit(exp_rest, -LN2_HALF, LN2_HALF, range(11), lambda r: r * r + SMALL, 53)
+
+
+def target_log_f64():
+    "log((1+s)/(1-s)) = 2s + s^3 p(s^2)"
+    return fit(atanh_rest, D(0), ATANH_EDGE, range(7), lambda z: z / 2 + SMALL, 53)
+
+
+def target_sin_f64():
+    "sin r = r + r^3 p(r^2), |r| <= pi/4"
+    return fit(sin_rest, D(0), EIGHTH_TURN, range(6), lambda z: z + SMALL, 53)
+
+
+def target_cos_f64():
+    "cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4"
+    return fit(cos_rest, D(0), EIGHTH_TURN, range(6), lambda z: z * z + SMALL, 53)
+
+
+def target_erf_f64():
+    "erf x = x + x p(x^2), |x| <= 1"
+    return fit(lambda z: erf_over(z) - 1, D(0), ONE, range(13), lambda z: ONE, 53)
+
+
+def target_erfc_f64():
+    "exp(a^2) erfc(a) = p(t), t = (a-2)/(a+2), 1 <= a <= 6; absolute in erfc"
+    def at(t):
+        return 2 * (1 + t) / (1 - t)
+
+    return fit(lambda t: erfc_scaled(at(t)), -ONE / 3, HALF, range(14),
+               lambda t: max((-at(t) * at(t)).exp(), D("1e-19")), 53)
+
+
+def target_two_over_pi():
+    "the bits of 2/pi behind the point, 32 to a word, for the reduction of large arguments"
+    getcontext().prec = 420
+    terms = lambda n: sum(D((-1) ** k) / ((2 * k + 1) * D(n) ** (2 * k + 1)) for k in range(700))
+    value = TWO / (4 * (4 * terms(5) - terms(239)))
+    words = []
+    for _ in range(40):
+        value *= 2 ** 32
+        words.append(f"0x{int(value):08x}")
+        value -= int(value)
+    getcontext().prec = 70
+    return words
+
+
+def parts(value, *bits):
+    """value as a sum of numbers with that many bits each"""
+    out = []
+    for count in bits:
+        out.append(rounded(value, count))
+        value -= out[-1]
+    return out
+
+
+def target_constants():
+    "numbers in several parts, as the source names them"
+    named = {
+        "LOG2E f32": parts(1 / LN2, 24), "LN2 f32": parts(LN2, 24, 24),
+        "2/pi f32": parts(2 / PI, 24), "pi/2 f32": parts(PI / 2, 24, 24, 24),
+        "LOG2E f64": parts(1 / LN2, 53), "LN2 f64 (30 bits first)": parts(LN2, 30, 53, 53),
+        "2/pi f64": parts(2 / PI, 53), "pi/2 f64 (32 bits first)": parts(PI / 2, 32, 32, 53),
+        "pi/2 f64": parts(PI / 2, 53, 53), "1/3": parts(ONE / 3, 53, 53), "1/5": parts(ONE / 5, 53, 53),
+    }
+    return [f"{name}: {' '.join(float(v).hex() for v in values)}" for name, values in named.items()]
 
 
 TARGETS = {name[7:]: value for name, value in globals().items() if name.startswith("target_")}
@@ -258,11 +363,14 @@ def log2(value):
 def main():
     for name in sys.argv[1:] or TARGETS:
         target = TARGETS[name]
-        coefficients, left, ideal = target()
+        result = target()
         print(f"{name}: {target.__doc__}")
-        print(f"  error 2^{log2(left):.2f} (2^{log2(ideal):.2f} before rounding)")
-        for c in coefficients:
-            print(f"  {hexadecimal(c, 24 if name.endswith('f32') else 53)}")
+        if isinstance(result, tuple):
+            coefficients, left, ideal = result
+            print(f"  error 2^{log2(left):.2f} (2^{log2(ideal):.2f} before rounding)")
+            result = [hexadecimal(c, 24 if name.endswith("f32") else 53) for c in coefficients]
+        for line in result:
+            print(f"  {line}")
 
 
 if __name__ == "__main__":
