@@ -237,7 +237,10 @@ static uint64_t round_to_format(const scanned *number, const format *to) {
 
 /* ---- few digits ---- */
 
-#if FLT_EVAL_METHOD == 0
+#if FLT_EVAL_METHOD != 0
+#error "one operation must round once (x86: -msse2 -mfpmath=sse)"
+#endif
+
 static bool exact_in_f64(const scanned *number, double *out) {
   static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
@@ -254,18 +257,6 @@ static bool exact_in_f32(const scanned *number, float *out) {
   *out = number->exponent < 0 ? value / power[-number->exponent] : value * power[number->exponent];
   return true;
 }
-#else
-static bool exact_in_f64(const scanned *number, double *out) {
-  (void)number, (void)out;
-  return false;
-}
-
-static bool exact_in_f32(const scanned *number, float *out) {
-  (void)number, (void)out;
-  return false;
-}
-#endif
-
 bool tn_number_parse_f64(tn_str text, double *out) {
   scanned number;
   double value;
