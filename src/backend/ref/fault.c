@@ -1,0 +1,17 @@
+/* backend/ref/fault.c: what shows only when numbers are looked at. */
+#include "backend/ref/internal.h"
+
+bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault) {
+  *call->fault = fault;
+  return false;
+}
+
+bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis) {
+  for (tn_walk i = tn_walk_over(index); i.inside; tn_walk_on(&i)) {
+    int64_t got = tn_element_to_i64(tn_ref_load(index, i.at), index->dtype);
+    if (got < 0 || got >= limit)
+      return tn_ref_fail(call, (tn_fault){ .kind = TN_FAULT_BOUNDS, .op = call->op, .axis = axis,
+                                           .got = got, .expected = limit });
+  }
+  return true;
+}

@@ -1,0 +1,93 @@
+/* backend/ref/internal.h: what the reference kernels share.
+ *
+ * A kernel here is a loop over coordinates. tn_walk goes through the
+ * coordinates of a shape in row-major order, the last axis fastest; an element
+ * is read or written by its coordinates, whatever the strides are. Arithmetic
+ * is tn_scalar_* of backend/scalar.h. Nothing else is needed, and nothing is
+ * done for speed. */
+#ifndef TN_BACKEND_REF_INTERNAL_H
+#define TN_BACKEND_REF_INTERNAL_H
+
+#include "backend/backend.h"
+#include "backend/scalar.h"
+
+/* The kernels. ops.def names kernel `fill` ref_fill. */
+#define TN_REF_KERNELS(X)                                                        \
+  X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
+  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold) X(reduce)  \
+  X(count) X(argmax) X(scan) X(softmax) X(cross_entropy) X(matmul)
+#define TN_REF_DECLARE(name) bool tn_ref_##name(const tn_kernel_call *call);
+TN_REF_KERNELS(TN_REF_DECLARE)
+#undef TN_REF_DECLARE
+
+/* for (tn_walk i = tn_walk_over(view); i.inside; tn_walk_on(&i)) ... i.at ... */
+typedef struct {
+  bool inside;
+  int32_t rank;
+  int64_t dim[TN_RANK_LIMIT];
+  int64_t at[TN_RANK_LIMIT];   /* the coordinates */
+} tn_walk;
+
+/* Starts at the coordinates of element `number` in row-major order. */
+static inline tn_walk tn_walk_from(const tn_view *view, int64_t number) {
+  tn_walk walk = { .inside = number < tn_view_count(view), .rank = view->rank };
+  for (int axis = view->rank - 1; walk.inside && axis >= 0; axis--) {
+    walk.at[axis] = number % view->dim[axis];
+    number /= view->dim[axis];
+  }
+  for (int axis = 0; axis < view->rank; axis++) walk.dim[axis] = view->dim[axis];
+  return walk;
+}
+
+static inline tn_walk tn_walk_over(const tn_view *view) { return tn_walk_from(view, 0); }
+
+/* One further. A walk over a scalar, which has no axis, ends after one element. */
+static inline void tn_walk_on(tn_walk *walk) {
+  for (int axis = walk->rank - 1; axis >= 0; axis--) {
+    if (++walk->at[axis] < walk->dim[axis]) return;
+    walk->at[axis] = 0;
+  }
+  walk->inside = false;
+}
+
+static inline void *tn_ref_place(const tn_view *view, const int64_t *at) {
+  int64_t offset = 0;
+  for (int axis = 0; axis < view->rank; axis++) offset += at[axis] * view->stride[axis];
+  return (char *)view->data + offset * (int64_t)tn_dtype_bytes(view->dtype);
+}
+
+static inline tn_element tn_ref_load(const tn_view *view, const int64_t *at) {
+  return tn_element_load(tn_ref_place(view, at), view->dtype);
+}
+
+static inline void tn_ref_store(const tn_view *view, const int64_t *at, tn_element element) {
+  tn_element_store(tn_ref_place(view, at), view->dtype, element);
+}
+
+/* out = x, element by element in row-major order; only the counts must agree. Safe when both
+ * are the same view. */
+void tn_ref_move(const tn_view *out, const tn_view *x);
+void tn_ref_set(const tn_view *out, tn_element element);
+
+/* x seen as rows that run along some of its axes: `along` has those axes and `kept` the others,
+ * both in their order. */
+void tn_ref_split(const tn_view *x, const int32_t *axes, int count, tn_view *kept, tn_view *along);
+/* The row at these coordinates of `kept`: `along`, starting there. */
+tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at);
+
+/* The sum in the order of docs/numerics.md, over all elements of x in row-major order. */
+tn_element tn_ref_sum(const tn_view *x);
+/* That sum, divided once by the number of elements. */
+tn_element tn_ref_mean(const tn_view *x);
+/* The largest: NaN wins, -0 is below +0. x is not empty. */
+tn_element tn_ref_max(const tn_view *x);
+
+/* Fills in the fault; returns false. */
+bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);
+/* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. */
+bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
+
+/* Bytes of scratch that row_update and cross_entropy use. */
+size_t tn_ref_row_update_scratch(const tn_view *in);
+size_t tn_ref_cross_entropy_scratch(const tn_view *in);
+#endif

@@ -1,0 +1,52 @@
+/* backend/ref/ref.c: the back end that defines every bit.
+ *
+ * docs/numerics.md says in words what each operation computes; this folder says
+ * it as code, in the plainest loops there are, one element after another on one
+ * thread. Other back ends are right when they give the same bits. So nothing
+ * here may be made faster at the price of being less obvious.
+ *
+ *   create.c       fill, iota, uniform, normal
+ *   elementwise.c  everything that works element by element, alone or fused
+ *   move.c         reshape and its kin, pad, concat, gather, patches
+ *   accumulate.c   scatter_add, row_update, fold: added one by one
+ *   reduce.c       sum and the order of sums, mean, max, min, prod, argmax, count
+ *   scan.c         cumsum, cumprod, softmax, log_softmax, cross_entropy
+ *   matmul.c       matmul
+ *
+ * The scalars they are made of are in backend/scalar.c. */
+#include "backend/ref/internal.h"
+
+/* The table names the kernels without the prefix that functions have across files. */
+#define FORWARD(name) \
+  static bool ref_##name(const tn_kernel_call *call) { return tn_ref_##name(call); }
+TN_REF_KERNELS(FORWARD)
+
+/* A struct only so that ops.def can name its field; in memory the table is an array of kernels. */
+typedef struct {
+  tn_kernel ref;
+} entry;
+_Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
+
+#define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_KERNEL(for_ref, for_cpu) for_ref
+#define TN_EXPAND(...) .ref = NULL
+static const entry entries[TN_OP_COUNT] = {
+#include "op/ops.def"
+};
+
+static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
+                      int count, const tn_view *out, int threads) {
+  (void)backend, (void)attrs, (void)count, (void)out, (void)threads;
+  switch (op) {
+    case TN_OP_ROW_UPDATE: return tn_ref_row_update_scratch(in);
+    case TN_OP_CROSS_ENTROPY: return tn_ref_cross_entropy_scratch(in);
+    default: return 0;
+  }
+}
+
+const tn_backend *tn_backend_ref(void) {
+  static const tn_backend ref = {
+    .name = "ref", .isa = "", .kernels = &entries[0].ref, .scratch = scratch,
+  };
+  return &ref;
+}

@@ -1,0 +1,49 @@
+/* backend/scalar.h: what an elementwise operation does to one element.
+ *
+ * Here stands every scalar of docs/numerics.md, once: back ends that work on
+ * many elements at a time must give the same bits, and may call these for the
+ * elements that are left over. An element travels as a union; which member
+ * counts is said by the dtype that chose the function.
+ *
+ * Every function that computes returns the canonical NaN where it returns a
+ * NaN. Functions that only choose or move (select, a cast to the same dtype)
+ * return what they were given. */
+#ifndef TN_BACKEND_SCALAR_H
+#define TN_BACKEND_SCALAR_H
+
+#include "op/op.h"
+
+typedef union {
+  float f32;
+  double f64;
+  int32_t i32;
+  int64_t i64;
+  uint8_t boolean;   /* 0 or 1 */
+  uint16_t bits;     /* bf16, f16 */
+} tn_element;
+
+tn_element tn_element_load(const void *at, tn_dtype dtype);
+void tn_element_store(void *at, tn_dtype dtype, tn_element element);
+/* The number rounded to the dtype, as `fill` and `cast` round. */
+tn_element tn_element_of_f64(double number, tn_dtype dtype);
+tn_element tn_element_of_i64(int64_t number, tn_dtype dtype);
+/* Of an element of an integer dtype. */
+int64_t tn_element_to_i64(tn_element element, tn_dtype dtype);
+
+typedef tn_element (*tn_unary)(tn_element x);
+typedef tn_element (*tn_binary)(tn_element x, tn_element y);
+typedef tn_element (*tn_ternary)(tn_element x, tn_element y, tn_element z);
+
+/* By operation and dtype of the operands; NULL where the table of operations does not
+ * allow it. Comparisons give a boolean. The divisor of an integer division must not be 0:
+ * see tn_scalar_divides. */
+tn_unary tn_scalar_unary(tn_op op, tn_dtype dtype);
+tn_binary tn_scalar_binary(tn_op op, tn_dtype dtype);
+/* x * y + z: rounded once for floats, wrapping for integers. NULL for other dtypes. */
+tn_ternary tn_scalar_fma(tn_dtype dtype);
+/* Between any two dtypes. bf16 and f16 are reached, and left, by way of f32. */
+tn_element tn_scalar_cast(tn_element x, tn_dtype from, tn_dtype to);
+
+/* Whether the operation cannot be carried out for a divisor of 0: integer div and rem. */
+bool tn_scalar_divides(tn_op op, tn_dtype dtype);
+#endif
