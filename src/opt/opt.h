@@ -11,9 +11,8 @@ typedef enum {
   TN_PASS_FOLD = 1 << 0,      /* operations on constants; sizes; exact identities such as x + (-0) */
   TN_PASS_CSE = 1 << 1,       /* the same operation on the same operands once */
   TN_PASS_DCE = 1 << 2,       /* what no output needs */
-  TN_PASS_UPDATE = 1 << 3,    /* x - s * scatter_add(0, i, y) becomes row_update */
-  TN_PASS_FUSE = 1 << 4,      /* elementwise chains become one operation */
-  TN_PASS_ALL = (1 << 5) - 1
+  TN_PASS_FUSE = 1 << 3,      /* elementwise chains become one operation */
+  TN_PASS_ALL = (1 << 4) - 1
 } tn_pass_set;
 
 /* Folding computes with this; opt/ does not know back ends. The views are right for the op;
@@ -24,12 +23,14 @@ typedef struct {
   void *context;
 } tn_opt_folder;
 
+/* "fold", "cse", "dce", "fuse"; 0 when unknown. */
+tn_pass_set tn_pass_find(tn_str name);
+
 /* Runs the passes in order. False only when memory runs out; the graph is then still valid. */
 bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_folder *folder);
 
 bool tn_opt_fold(tn_graph *graph, const tn_opt_folder *folder);
 bool tn_opt_cse(tn_graph *graph);
 bool tn_opt_dce(tn_graph *graph);
-bool tn_opt_update(tn_graph *graph);
 bool tn_opt_fuse(tn_graph *graph);
 #endif

@@ -1,0 +1,22 @@
+/* opt/opt.c: the passes, in the order in which each helps the next. */
+#include "opt/opt.h"
+
+tn_pass_set tn_pass_find(tn_str name) {
+  static const struct {
+    const char *name;
+    tn_pass_set pass;
+  } passes[] = { { "fold", TN_PASS_FOLD }, { "cse", TN_PASS_CSE }, { "dce", TN_PASS_DCE }, { "fuse", TN_PASS_FUSE } };
+  for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    if (tn_str_is(name, passes[i].name)) return passes[i].pass;
+  }
+  return (tn_pass_set)0;
+}
+
+bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_folder *folder) {
+  if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
+  if ((passes & TN_PASS_FOLD) && !tn_opt_fold(graph, folder)) return false;
+  if ((passes & TN_PASS_CSE) && !tn_opt_cse(graph)) return false;
+  if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
+  if ((passes & TN_PASS_FUSE) && !tn_opt_fuse(graph)) return false;
+  return true;
+}
