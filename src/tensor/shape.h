@@ -25,9 +25,11 @@ typedef struct {
 } tn_shape;
 
 #define TN_SCALAR_SHAPE ((tn_shape){ .rank = 0 })
-/* tn_shape_make(2, 3, 4) is [3, 4] */
-tn_shape tn_shape_make(int rank, ...);            /* int64_t dims; rank <= TN_RANK_LIMIT */
-tn_shape tn_shape_of(const int64_t *dims, int rank);
+tn_shape tn_shape_of(const int64_t *dims, int rank);   /* rank <= TN_RANK_LIMIT */
+/* tn_shape_make(2, 3, 4) is [3, 4]: the rank, then the dimensions. A macro, because a
+ * variadic function would read a plain 3 as garbage. */
+#define tn_shape_make(...) tn_shape_of_list((const int64_t[]){ __VA_ARGS__ })
+static inline tn_shape tn_shape_of_list(const int64_t *list) { return tn_shape_of(list + 1, (int)list[0]); }
 bool tn_shape_equal(const tn_shape *a, const tn_shape *b);
 bool tn_shape_is_known(const tn_shape *shape);
 /* The number of elements: -1 when a dimension is not known, -2 past TN_ELEMENT_LIMIT. 0-d: 1. */
@@ -35,7 +37,8 @@ int64_t tn_shape_count(const tn_shape *shape);
 
 /* Axes are matched from the right; an axis of length 1 stretches to its
  * partner; a missing axis counts as 1; a symbol matches itself or 1. On failure
- * false with *axis (of the result, from 0) the first that differs; *out untouched. */
+ * false with *axis (of the result, from 0) the first that differs; *out untouched.
+ * An unknown length is taken to fit; it decides nothing beside a symbol. */
 bool tn_shape_broadcast(const tn_shape *a, const tn_shape *b, tn_shape *out, int *axis);
 /* Negative axes count from the end. False when out of range. */
 bool tn_shape_axis(int rank, int64_t axis, int *out);

@@ -38,6 +38,9 @@ void tn_view_copy(const tn_view *to, const tn_view *from);
 double tn_view_get_f64(const tn_view *view, int64_t index);
 int64_t tn_view_get_i64(const tn_view *view, int64_t index);
 void tn_view_set_f64(const tn_view *view, int64_t index, double number);
+void tn_view_set_i64(const tn_view *view, int64_t index, int64_t number);
+/* The same dtype, shape and bits. */
+bool tn_view_equal(const tn_view *a, const tn_view *b);
 /* NaNs become the canonical quiet NaN. For data that comes from outside. */
 void tn_view_canonicalise(const tn_view *view);
 
@@ -45,12 +48,15 @@ typedef struct {
   uint32_t references;
   tn_heap *heap;
   size_t bytes;
-  void *data;           /* 64-byte aligned */
+  void *data;           /* 64-byte aligned, unless borrowed */
   bool owns;            /* false: borrowed from an embedder */
 } tn_buffer;
 
-/* NULL when memory runs out. Not zeroed. */
+/* NULL when memory runs out. Not zeroed; `data` is never NULL, and the block is a whole number
+ * of 64-byte lines. */
 tn_buffer *tn_buffer_new(tn_heap *heap, size_t bytes);
+/* A buffer over memory of an embedder, which must outlive it. NULL when memory runs out. */
+tn_buffer *tn_buffer_borrow(tn_heap *heap, void *data, size_t bytes);
 tn_buffer *tn_buffer_ref(tn_buffer *buffer);
 void tn_buffer_unref(tn_buffer *buffer);    /* NULL is fine */
 

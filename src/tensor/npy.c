@@ -1,0 +1,307 @@
+/* tensor/npy.c: reading and writing .npy.
+ *
+ *   "\x93NUMPY" major minor header_bytes header data
+ *
+ * header_bytes is 2 bytes long in version 1 and 4 in versions 2 and 3, always
+ * little-endian. The header is a dictionary as Python writes it:
+ *
+ *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * Here it is read by a grammar of exactly that form: the three keys in any
+ * order, each once, nothing else. That is all NumPy writes for plain arrays,
+ * and it leaves no room for surprises. */
+#include "tensor/npy.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "tensor/internal.h"
+
+const char *tn_npy_reason(tn_npy_error error) {
+  switch (error) {
+    case TN_NPY_OK: return "all is well";
+    case TN_NPY_MAGIC: return "it is not an .npy file";
+    case TN_NPY_VERSION: return "its format version is unknown";
+    case TN_NPY_HEADER: return "its header is damaged";
+    case TN_NPY_DTYPE: return "its elements are of a kind that cannot be held";
+    case TN_NPY_RANK: return "it has too many dimensions";
+    case TN_NPY_TOO_LARGE: return "it has too many elements";
+    case TN_NPY_SIZE: return "its size does not match its header";
+    case TN_NPY_BOOL: return "a bool in it is neither 0 nor 1";
+    case TN_NPY_MEMORY: return "memory ran out";
+  }
+  return "an unknown error";
+}
+
+typedef struct {
+  const char *code;   /* behind the byte order */
+  tn_dtype dtype;
+} npy_dtype;
+
+static const npy_dtype npy_dtypes[] = {
+  { "f4", TN_F32 }, { "f8", TN_F64 }, { "i4", TN_I32 }, { "i8", TN_I64 }, { "b1", TN_BOOL }, { "f2", TN_F16 },
+};
+#define NPY_DTYPE_COUNT (sizeof npy_dtypes / sizeof *npy_dtypes)
+
+/* ---- the header ---- */
+
+typedef struct {
+  tn_dtype dtype;
+  bool big_endian, column_major;
+  tn_shape shape;
+} npy_header;
+
+typedef struct {
+  const char *at, *end;
+  npy_header header;
+  tn_npy_error error;     /* TN_NPY_HEADER unless something more precise is known */
+} header_reader;
+
+static void skip_space(header_reader *reader) {
+  while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n')) reader->at++;
+}
+
+/* The next visible character, if it is this one. */
+static bool take(header_reader *reader, char wanted) {
+  skip_space(reader);
+  if (reader->at == reader->end || *reader->at != wanted) return false;
+  reader->at++;
+  return true;
+}
+
+static bool take_word(header_reader *reader, const char *word) {
+  skip_space(reader);
+  size_t len = strlen(word);
+  if ((size_t)(reader->end - reader->at) < len || memcmp(reader->at, word, len) != 0) return false;
+  reader->at += len;
+  return true;
+}
+
+/* string = "'" characters "'" | '"' characters '"', without escapes */
+static bool take_string(header_reader *reader, tn_str *out) {
+  char quote = '\'';
+  if (!take(reader, quote) && !take(reader, quote = '"')) return false;
+  const char *start = reader->at;
+  while (reader->at < reader->end && *reader->at != quote && *reader->at != '\\') reader->at++;
+  if (reader->at == reader->end || *reader->at != quote) return false;
+  *out = (tn_str){ start, (size_t)(reader->at - start) };
+  reader->at++;
+  return true;
+}
+
+static bool fail_with(header_reader *reader, tn_npy_error error) {
+  reader->error = error;
+  return false;
+}
+
+/* descr = order kind, order one of < > and, for single bytes only, | */
+static bool read_descr(header_reader *reader) {
+  tn_str text;
+  if (!take_string(reader, &text)) {
+    skip_space(reader);   /* a list of fields: a record array */
+    bool record = reader->at < reader->end && *reader->at == '[';
+    return fail_with(reader, record ? TN_NPY_DTYPE : TN_NPY_HEADER);
+  }
+  for (size_t i = 0; i < NPY_DTYPE_COUNT; i++) {
+    tn_str code = { text.at + 1, text.len ? text.len - 1 : 0 };
+    if (text.len == 0 || !tn_str_is(code, npy_dtypes[i].code)) continue;
+    bool single = tn_dtype_bytes(npy_dtypes[i].dtype) == 1;
+    if (single ? text.at[0] != '|' : text.at[0] != '<' && text.at[0] != '>') break;
+    reader->header.dtype = npy_dtypes[i].dtype;
+    reader->header.big_endian = text.at[0] == '>';
+    return true;
+  }
+  return fail_with(reader, TN_NPY_DTYPE);
+}
+
+static bool read_order(header_reader *reader) {
+  reader->header.column_major = take_word(reader, "True");
+  return reader->header.column_major || take_word(reader, "False");
+}
+
+/* length = digit {digit} ["L"]; Python 2 wrote long integers with an L */
+static bool read_length(header_reader *reader, int64_t *out) {
+  skip_space(reader);
+  const char *start = reader->at;
+  int64_t length = 0;
+  for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
+    if (length > TN_ELEMENT_LIMIT) return fail_with(reader, TN_NPY_TOO_LARGE);
+    length = length * 10 + (*reader->at - '0');
+  }
+  if (reader->at == start) return false;
+  if (reader->at < reader->end && *reader->at == 'L') reader->at++;
+  *out = length;
+  return true;
+}
+
+/* shape = "(" ")" | "(" length "," [length {"," length} [","]] ")" */
+static bool read_shape(header_reader *reader) {
+  tn_shape *shape = &reader->header.shape;
+  if (!take(reader, '(')) return false;
+  while (!take(reader, ')')) {
+    int64_t length;
+    if (!read_length(reader, &length)) return false;
+    if (shape->rank == TN_RANK_LIMIT) return fail_with(reader, TN_NPY_RANK);
+    shape->dim[shape->rank++] = length;
+    if (take(reader, ',')) continue;
+    return shape->rank > 1 && take(reader, ')');   /* (3) would be a number */
+  }
+  return true;
+}
+
+typedef struct {
+  const char *key;
+  bool (*read)(header_reader *reader);
+} header_entry;
+
+static const header_entry entries[] = {
+  { "descr", read_descr }, { "fortran_order", read_order }, { "shape", read_shape },
+};
+#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+
+/* header = "{" key ":" value "," key ":" value "," key ":" value [","] "}" */
+static bool read_header(header_reader *reader) {
+  bool seen[ENTRY_COUNT] = { false };
+  if (!take(reader, '{')) return false;
+  for (size_t n = 0; n < ENTRY_COUNT; n++) {
+    tn_str key;
+    if (n && !take(reader, ',')) return false;
+    if (!take_string(reader, &key) || !take(reader, ':')) return false;
+    size_t which = 0;
+    while (which < ENTRY_COUNT && !tn_str_is(key, entries[which].key)) which++;
+    if (which == ENTRY_COUNT || seen[which] || !entries[which].read(reader)) return false;
+    seen[which] = true;
+  }
+  take(reader, ',');
+  if (!take(reader, '}')) return false;
+  skip_space(reader);
+  return reader->at == reader->end;
+}
+
+/* ---- the file ---- */
+
+#define MAGIC "\x93NUMPY"
+#define MAGIC_BYTES 6
+
+/* Where the header begins and how long it is. */
+static tn_npy_error find_header(const unsigned char *file, size_t bytes, size_t *start, size_t *length) {
+  if (bytes < MAGIC_BYTES || memcmp(file, MAGIC, MAGIC_BYTES) != 0) return TN_NPY_MAGIC;
+  if (bytes < MAGIC_BYTES + 2) return TN_NPY_HEADER;
+  int major = file[MAGIC_BYTES], minor = file[MAGIC_BYTES + 1];
+  if (major < 1 || major > 3 || minor != 0) return TN_NPY_VERSION;
+  *start = MAGIC_BYTES + 2 + (major == 1 ? 2 : 4);
+  if (bytes < *start) return TN_NPY_HEADER;
+  const unsigned char *at = file + MAGIC_BYTES + 2;
+  *length = major == 1 ? (size_t)at[0] | (size_t)at[1] << 8 : tn_load_le32(at);
+  return *length <= bytes - *start ? TN_NPY_OK : TN_NPY_HEADER;
+}
+
+static tn_npy_error check_size(const npy_header *header, size_t data_bytes) {
+  int64_t count = tn_shape_count(&header->shape);
+  if (count < 0) return TN_NPY_TOO_LARGE;
+  uint64_t wanted = (uint64_t)count * tn_dtype_bytes(header->dtype);
+  return wanted == data_bytes ? TN_NPY_OK : TN_NPY_SIZE;
+}
+
+static bool bools_are_sound(const unsigned char *data, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    if (data[i] > 1) return false;
+  }
+  return true;
+}
+
+/* The file's data as a view; with the axes reversed where it is column by column. */
+static tn_view data_view(const npy_header *header, const unsigned char *data) {
+  tn_shape stored = header->shape;
+  int reversed[TN_RANK_LIMIT];
+  for (int i = 0; i < stored.rank; i++) {
+    reversed[i] = stored.rank - 1 - i;
+    if (header->column_major) stored.dim[i] = header->shape.dim[reversed[i]];
+  }
+  tn_view view = tn_view_make((void *)(uintptr_t)data, header->dtype, &stored);
+  return header->column_major ? tn_view_permute(&view, reversed) : view;
+}
+
+tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out) {
+  const unsigned char *at = file;
+  size_t start = 0, length = 0;
+  tn_npy_error error = find_header(at, bytes, &start, &length);
+  if (error) return error;
+  const char *text = (const char *)at + start;
+  header_reader reader = { .at = text, .end = text + length, .error = TN_NPY_HEADER };
+  if (!read_header(&reader)) return reader.error;
+  const unsigned char *data = at + start + length;
+  size_t data_bytes = bytes - start - length, element = tn_dtype_bytes(reader.header.dtype);
+  error = check_size(&reader.header, data_bytes);
+  if (error) return error;
+  if (reader.header.dtype == TN_BOOL && !bools_are_sound(data, data_bytes)) return TN_NPY_BOOL;
+
+  tn_view stored = data_view(&reader.header, data);
+  tn_tensor result;
+  if (!tn_tensor_copy(heap, &stored, &result)) return TN_NPY_MEMORY;
+  bool reverse = reader.header.big_endian != tn_machine_is_big_endian();
+  if (reverse && element > 1) tn_reverse_bytes(result.view.data, data_bytes, element);
+  tn_view_canonicalise(&result.view);
+  *out = result;
+  return TN_NPY_OK;
+}
+
+/* ---- writing ---- */
+
+static const char *code_of(tn_dtype dtype) {
+  for (size_t i = 0; i < NPY_DTYPE_COUNT; i++) {
+    if (npy_dtypes[i].dtype == dtype) return npy_dtypes[i].code;
+  }
+  return NULL;
+}
+
+static void write_dictionary(const tn_view *view, const char *code, tn_text *out) {
+  tn_text_puts(out, "{'descr': '");
+  tn_text_byte(out, tn_dtype_bytes(view->dtype) == 1 ? '|' : '<');
+  tn_text_puts(out, code);
+  tn_text_puts(out, "', 'fortran_order': False, 'shape': (");
+  for (int i = 0; i < view->rank; i++) {
+    if (i) tn_text_byte(out, ' ');
+    tn_text_int(out, view->dim[i]);
+    if (i == 0 || i < view->rank - 1) tn_text_byte(out, ',');
+  }
+  tn_text_puts(out, "), }");
+}
+
+/* With spaces and a line break, so that the data starts at a multiple of 64 bytes. */
+static void write_header(const tn_view *view, const char *code, tn_text *out) {
+  size_t start = out->len;
+  tn_text_add(out, TN_LIT(MAGIC "\x01\x00" "\x00\x00"));
+  size_t header = out->len;
+  write_dictionary(view, code, out);
+  size_t used = out->len - start + 1;
+  tn_text_repeat(out, ' ', (64 - used % 64) % 64);
+  tn_text_byte(out, '\n');
+  if (out->failed) return;
+  size_t length = out->len - header;   /* 8 dimensions: far below 65536 */
+  out->at[header - 2] = (char)(length & 0xff);
+  out->at[header - 1] = (char)(length >> 8);
+}
+
+static void write_run(tn_run run, size_t element, tn_text *out) {
+  bool reverse = tn_machine_is_big_endian();
+  if (run.step == (int64_t)element && !reverse) {
+    tn_text_add(out, (tn_str){ (const char *)run.at, (size_t)run.count * element });
+    return;
+  }
+  for (int64_t i = 0; i < run.count && !out->failed; i++) {
+    unsigned char bytes[8];
+    memcpy(bytes, run.at + i * run.step, element);
+    if (reverse) tn_reverse_bytes(bytes, element, element);
+    tn_text_add(out, (tn_str){ (const char *)bytes, element });
+  }
+}
+
+tn_npy_error tn_npy_write(const tn_view *view, tn_text *out) {
+  const char *code = code_of(view->dtype);
+  if (!code) return TN_NPY_DTYPE;
+  write_header(view, code, out);
+  tn_runs runs = tn_runs_of(view);
+  for (tn_run run; !out->failed && tn_runs_next(&runs, &run);) write_run(run, tn_dtype_bytes(view->dtype), out);
+  return out->failed ? TN_NPY_MEMORY : TN_NPY_OK;
+}

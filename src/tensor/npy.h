@@ -1,0 +1,32 @@
+/* tensor/npy.h: NumPy's file format for one array.
+ *
+ * A reader of files that may come from anywhere: everything the header says is
+ * checked against the size of the file before memory is asked for, and what is
+ * not understood is refused. Reads versions 1 to 3, both byte orders and both
+ * orders of axes; writes version 1, little-endian, row-major. */
+#ifndef TN_TENSOR_NPY_H
+#define TN_TENSOR_NPY_H
+
+#include "tensor/tensor.h"
+
+typedef enum {
+  TN_NPY_OK = 0,
+  TN_NPY_MAGIC,       /* not an .npy file */
+  TN_NPY_VERSION,     /* a version that does not exist yet */
+  TN_NPY_HEADER,      /* the header is damaged or cut off */
+  TN_NPY_DTYPE,       /* elements that tern does not have (or that the format does not) */
+  TN_NPY_RANK,        /* more than TN_RANK_LIMIT axes */
+  TN_NPY_TOO_LARGE,   /* more than TN_ELEMENT_LIMIT elements */
+  TN_NPY_SIZE,        /* the file is shorter or longer than its header says */
+  TN_NPY_BOOL,        /* a bool that is neither 0 nor 1 */
+  TN_NPY_MEMORY
+} tn_npy_error;
+
+/* A phrase that completes "cannot read x.npy: ..."; static. */
+const char *tn_npy_reason(tn_npy_error error);
+
+/* Reads a whole file. The tensor is contiguous, its NaNs canonical; on failure *out is untouched. */
+tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out);
+/* Adds a whole file to `out`; bf16 has no spelling in the format and is TN_NPY_DTYPE. */
+tn_npy_error tn_npy_write(const tn_view *view, tn_text *out);
+#endif
