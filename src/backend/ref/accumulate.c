@@ -45,8 +45,7 @@ bool tn_ref_row_update(const tn_kernel_call *call) {
   tn_ref_set(&sums, tn_element_of_i64(0, x->dtype));
   add_slices(&sums, index, y, 0);
 
-  char *behind_sums = (char *)call->scratch + (size_t)tn_view_count(x) * tn_dtype_bytes(x->dtype);
-  tn_view named = tn_view_make(behind_sums, TN_BOOL, &rows);
+  tn_view named = tn_view_make(tn_ref_behind(&sums), TN_BOOL, &rows);
   tn_ref_set(&named, tn_element_of_i64(false, TN_BOOL));
   for (tn_walk i = tn_walk_over(index); i.inside; tn_walk_on(&i)) {
     int64_t row = tn_element_to_i64(tn_ref_load(index, i.at), index->dtype);

@@ -87,6 +87,9 @@ bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);
 /* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. */
 bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
 
+/* What follows the elements of a contiguous view in memory. */
+void *tn_ref_behind(const tn_view *view);
+
 /* Bytes of scratch that row_update and cross_entropy use. */
 size_t tn_ref_row_update_scratch(const tn_view *in);
 size_t tn_ref_cross_entropy_scratch(const tn_view *in);

@@ -14,6 +14,12 @@ void tn_ref_move(const tn_view *out, const tn_view *x) {
     tn_ref_store(out, to.at, tn_ref_load(x, from.at));
 }
 
+/* Of an empty view it is where it starts, which may be nowhere: NULL. */
+void *tn_ref_behind(const tn_view *view) {
+  int64_t bytes = tn_view_count(view) * (int64_t)tn_dtype_bytes(view->dtype);
+  return bytes ? (char *)view->data + bytes : view->data;
+}
+
 /* ---- reshape, transpose, broadcast_to, slice ---- */
 
 /* x arranged so that its row-major order is that of the result. */

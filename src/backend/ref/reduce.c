@@ -22,7 +22,7 @@ void tn_ref_split(const tn_view *x, const int32_t *axes, int count, tn_view *kep
 
 tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at) {
   tn_view row = *along;
-  row.data = tn_ref_place(kept, at);
+  if (tn_view_count(along) > 0) row.data = tn_ref_place(kept, at);   /* an empty row is nowhere */
   return row;
 }
 
