@@ -21,9 +21,9 @@ typedef struct {
   const bool *wanted;      /* reverse: whose gradients are needed */
 } tn_ad_node;
 
-#define TN_NO_VALUE ((tn_value)UINT32_MAX)   /* a gradient or tangent that is zero */
-
-/* Reverse: given the gradient of the result, writes the gradients of the wanted operands
+/* A gradient or tangent of TN_NO_VALUE is zero.
+ *
+ * Reverse: given the gradient of the result, writes the gradients of the wanted operands
  * into grads (preset to TN_NO_VALUE). False with the builder's fault set when there is none. */
 typedef bool (*tn_vjp_rule)(const tn_ad_node *node, tn_value gradient, tn_value *grads);
 /* Forward: the tangent of the result from those of the operands (some TN_NO_VALUE). */

@@ -5,7 +5,10 @@
  * (eager/) computes at once and remembers. Both infer types by the same rules.
  *
  * Failure: the first fault is kept in builder->fault, and the failing call and
- * everything that uses its result give TN_ERROR_VALUE. Callers check once. */
+ * everything that uses its result give TN_ERROR_VALUE. Callers check once.
+ *
+ * Some functions give an operand back when there is nothing to do (a cast to the
+ * dtype it has), so a result is not always a new value. */
 #ifndef TN_GRAPH_BUILDER_H
 #define TN_GRAPH_BUILDER_H
 
@@ -13,17 +16,23 @@
 
 typedef struct tn_builder tn_builder;
 
+#define TN_NO_VALUE ((tn_value)UINT32_MAX)   /* where an optional value is absent */
+
 typedef struct {
   /* Attributes are normalised and composed operations expanded before this is called;
-   * *type has been inferred. */
+   * *type has been inferred. On failure it keeps a fault and gives TN_ERROR_VALUE. */
   tn_value (*add)(tn_builder *builder, tn_op op, const tn_value *in, int count,
                   const tn_attrs *attrs, const tn_type *type);
+  /* Valid until the next operation is made. */
   const tn_type *(*type)(const tn_builder *builder, tn_value value);
-  /* Branches: begin a region, end it with its results, then join two regions. The eager
-   * builder has none: it looks at the condition and runs one branch (see tn_build_if). */
+  /* Branches: begin a region, end it with its results, then join two regions into an `if`
+   * (which checks that their results agree). Each keeps a fault when it fails: region_end and
+   * join then give 0. The eager builder has none of the three: it looks at the condition
+   * with `truth` and runs one branch (see tn_build_if). */
   bool (*region_begin)(tn_builder *builder);
   uint32_t (*region_end)(tn_builder *builder, const tn_value *results, int count);
   tn_value (*join)(tn_builder *builder, tn_value condition, uint32_t then_region, uint32_t else_region);
+  bool (*truth)(tn_builder *builder, tn_value condition, bool *out);
 } tn_builder_methods;
 
 struct tn_builder {
@@ -36,8 +45,10 @@ struct tn_builder {
 };
 
 /* Makes one operation. `attrs` may be NULL. Composed operations are expanded; operands of
- * storage dtypes are widened to f32 for arithmetic and the result rounded back. */
+ * storage dtypes are widened to f32 for arithmetic and the result rounded back (once for a
+ * composed operation, not at each of its parts). */
 tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
+/* Valid until the next operation is made. */
 const tn_type *tn_build_type(const tn_builder *builder, tn_value value);
 /* Keeps the fault if it is the first, sets its op and place, and gives TN_ERROR_VALUE. */
 tn_value tn_build_fault(tn_builder *builder, tn_op op, tn_fault fault);
@@ -60,17 +71,25 @@ tn_value tn_build_reshape(tn_builder *builder, tn_value x, const tn_shape *shape
 tn_value tn_build_broadcast_to(tn_builder *builder, tn_value x, const tn_shape *shape);
 tn_value tn_build_transpose(tn_builder *builder, tn_value x, const int *axes);  /* NULL: reversed */
 tn_value tn_build_swap_last(tn_builder *builder, tn_value x);                   /* the last two axes */
+/* One axis; an end of INT64_MAX means to the end. */
 tn_value tn_build_slice(tn_builder *builder, tn_value x, int axis, int64_t start, int64_t end, int64_t step);
-/* A reduction over the axes; count < 0: over all. */
-tn_value tn_build_reduce(tn_builder *builder, tn_op op, tn_value x, const int *axes, int count, bool keepdims);
+/* A reduction over the axes; count < 0: over all; count 0: x itself. */
+tn_value tn_build_reduce(tn_builder *builder, tn_op op, tn_value x, const int *axes, int count,
+                         bool keepdims);
 tn_value tn_build_matmul(tn_builder *builder, tn_value x, tn_value y);
 /* NumPy's matmul: rank 1 operands are rows and columns that disappear again. */
 tn_value tn_build_matmul_any_rank(tn_builder *builder, tn_value x, tn_value y);
-/* Sums x back to a shape that broadcasts to x's: the gradient of broadcasting. */
+/* Without the given axes, which have length 1. */
+tn_value tn_build_drop_axes(tn_builder *builder, tn_value x, const int *axes, int count);
+/* With a new axis of length 1 before `axis`. */
+tn_value tn_build_new_axis(tn_builder *builder, tn_value x, int axis);
+/* Sums x back to a shape that broadcasts to x's, in one sum: the gradient of broadcasting.
+ * x itself if it has that shape. */
 tn_value tn_build_sum_to(tn_builder *builder, tn_value x, const tn_shape *shape);
 
 /* An `if` with `count` results. Each branch is a function that builds and fills in its
- * results. With the eager builder only one branch is called. */
+ * results; both must give results of the same types. The condition is a 0-d bool. With the
+ * eager builder only one branch is called. On failure false and results are TN_ERROR_VALUE. */
 typedef bool (*tn_branch)(tn_builder *builder, void *context, tn_value *results);
 bool tn_build_if(tn_builder *builder, tn_value condition, int count, tn_branch then_branch,
                  tn_branch else_branch, void *context, tn_value *results);

@@ -16,6 +16,8 @@
 typedef uint32_t tn_value;
 #define TN_ERROR_VALUE ((tn_value)0)
 #define TN_NODE_LIMIT 1000000
+/* How deep regions nest, so that a walk over regions may recurse. */
+#define TN_REGION_DEPTH_LIMIT 1000
 
 typedef struct {
   tn_op op;
@@ -28,7 +30,8 @@ typedef struct {
 } tn_node;
 
 typedef struct {
-  uint32_t parent;
+  uint32_t parent;          /* a smaller number; of region 0: itself */
+  uint32_t depth;           /* of region 0: 0 */
   tn_value owner;           /* the `if`; 0 while it is being built, and for region 0 */
   tn_vec(tn_value) nodes;   /* in order */
   tn_vec(tn_value) results;
@@ -63,18 +66,23 @@ static inline const tn_type *tn_graph_type(const tn_graph *graph, tn_value value
 }
 
 /* Adds a node whose type is known to be right (the builder has inferred it).
- * Copies operands and attributes; a literal's buffer gains a reference. 0 when
- * memory runs out or the graph is full. */
+ * Copies operands and attributes, a fused program among them; a literal's buffer gains a
+ * reference; an `if` becomes the owner of its regions. 0 when memory runs out (`failed` is
+ * then set) or the graph is full. */
 tn_value tn_graph_add(tn_graph *graph, uint32_t region, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs, const tn_type *type, tn_span at);
+/* 0 when memory runs out or regions would nest too deep. */
 uint32_t tn_graph_add_region(tn_graph *graph, uint32_t parent);
+/* Appends to a region's results. */
+bool tn_graph_yield(tn_graph *graph, uint32_t region, const tn_value *results, int count);
 bool tn_graph_output(tn_graph *graph, tn_name name, tn_value value);
 
-/* A copy in which nodes keep their order; `map`, where given, has room for the
- * nodes and receives their new numbers. Used by passes that rebuild. */
+/* A copy in which every node keeps its number. *to is not initialised before; on failure
+ * (out of memory) false, and *to is then empty. */
 bool tn_graph_copy(const tn_graph *from, tn_graph *to);
-/* The same program with symbols replaced by lengths, all types inferred anew.
- * On failure false with the fault filled in; *to is then empty. */
+/* The same program with symbols replaced by lengths, all types inferred anew; nodes keep
+ * their numbers. Symbols without a binding stay. *to is not initialised before. On failure
+ * false with the fault filled in; *to is then empty. */
 typedef struct {
   tn_name symbol;
   int64_t length;

@@ -1,0 +1,312 @@
+/* graph/builder.c: how an operation is made, whoever makes it.
+ *
+ * tn_build is the gate. In this order it lets errors pass through in silence,
+ * checks the number of operands, widens storage dtypes, replaces composed
+ * operations by their parts, normalises attributes, infers the type, and only
+ * then hands the operation to the builder's own `add`. So a graph and the eager
+ * builder see primitive operations on checked types and nothing else.
+ *
+ * bf16 and f16 are storage: where an operation computes, its operands are cast
+ * to f32, and a f32 result is cast back. This happens outside of the expansion
+ * of a composed operation, so that layer_norm of bf16 rounds once. Operations
+ * that only move elements take them as they are. */
+#include <assert.h>
+
+#include "graph/internal.h"
+
+#define FEW_OPERANDS 8
+
+static const tn_attrs no_attrs;
+
+const tn_type *tn_build_type(const tn_builder *builder, tn_value value) {
+  return builder->methods->type(builder, value);
+}
+
+tn_value tn_build_fault(tn_builder *builder, tn_op op, tn_fault fault) {
+  if (builder->fault.kind != TN_FAULT_NONE) return TN_ERROR_VALUE;
+  assert(fault.kind != TN_FAULT_NONE);
+  builder->fault = fault;
+  builder->fault.op = builder->composed != TN_OP_ERROR ? builder->composed : op;
+  builder->fault.at = builder->at;
+  return TN_ERROR_VALUE;
+}
+
+void tn_build_forget(tn_builder *builder) { builder->fault = (tn_fault){ .kind = TN_FAULT_NONE }; }
+
+/* ---- storage dtypes ---- */
+
+static bool is_floating(tn_dtype dtype) {
+  tn_dtype_class class = tn_dtype_class_of(dtype);
+  return class == TN_CLASS_FLOAT || class == TN_CLASS_STORAGE;
+}
+
+/* Whether the operation looks at numbers. `select` moves them, but the elementwise kernels
+ * it shares with the others know arithmetic dtypes only. */
+static bool computes(const tn_op_sig *sig) {
+  if (sig->op == TN_OP_SELECT) return true;
+  return tn_dtype_in(TN_F32, sig->dtypes) && !(sig->dtypes & TN_STORAGE);
+}
+
+/* The storage dtype that all floating operands have, or TN_F32 when nothing is to be
+ * widened. Of mixed dtypes none is, so that the dtype rule sees and names them. */
+static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count) {
+  tn_dtype found = TN_F32;
+  bool any = false;
+  if (!computes(sig)) return TN_F32;
+  for (int i = 0; i < count; i++) {
+    if (!is_floating(types[i].dtype)) continue;
+    if (any && types[i].dtype != found) return TN_F32;
+    found = types[i].dtype;
+    any = true;
+  }
+  return tn_dtype_in(found, TN_STORAGE) ? found : TN_F32;
+}
+
+static tn_value build_widened(tn_builder *builder, tn_op op, const tn_value *in, int count,
+                              const tn_attrs *attrs, tn_value *wide, tn_dtype storage) {
+  for (int i = 0; i < count; i++) {
+    bool narrow = tn_build_type(builder, in[i])->dtype == storage;
+    wide[i] = narrow ? tn_build_cast(builder, in[i], TN_F32) : in[i];
+  }
+  tn_value result = tn_build(builder, op, wide, count, attrs);
+  if (tn_build_type(builder, result)->dtype == TN_F32) result = tn_build_cast(builder, result, storage);
+  return result;
+}
+
+/* ---- composed and primitive operations ---- */
+
+static tn_value build_composed(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  bool outermost = builder->composed == TN_OP_ERROR;
+  if (outermost) builder->composed = args->op;
+  tn_value result = tn_expand(args);
+  if (outermost) builder->composed = TN_OP_ERROR;
+  return result;
+}
+
+static tn_value build_primitive(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  tn_attrs attrs = *args->attrs;
+  tn_fault fault = { .kind = TN_FAULT_NONE };
+  tn_type type;
+  if (!tn_op_normalise(args->op, args->types, args->count, &attrs, &fault)) {
+    return tn_build_fault(builder, args->op, fault);
+  }
+  tn_op_args rule = { args->op, args->types, args->count, &attrs, &fault };
+  if (!tn_op_infer(&rule, &type)) return tn_build_fault(builder, args->op, fault);
+  return builder->methods->add(builder, args->op, args->in, args->count, &attrs, &type);
+}
+
+static bool check_count(tn_builder *builder, const tn_op_sig *sig, int count) {
+  bool fits = sig->arity == TN_VARIADIC ? count >= 1 : count == sig->arity;
+  if (fits && count <= TN_OPERAND_LIMIT) return true;
+  tn_fault fault = { .kind = TN_FAULT_ARITY,
+                     .expected = sig->arity == TN_VARIADIC ? 1 : sig->arity,
+                     .got = count };
+  tn_build_fault(builder, sig->op, fault);
+  return false;
+}
+
+/* `types` and `wide` have room for the operands. */
+static tn_value build_with(tn_builder *builder, tn_op op, const tn_value *in, int count,
+                           const tn_attrs *attrs, tn_type *types, tn_value *wide) {
+  const tn_op_sig *sig = tn_op_sig_of(op);
+  tn_expand_args args = { builder, op, in, types, count, attrs ? attrs : &no_attrs };
+  for (int i = 0; i < count; i++) types[i] = *tn_build_type(builder, in[i]);
+  tn_dtype storage = storage_of(sig, types, count);
+  if (storage != TN_F32) return build_widened(builder, op, in, count, attrs, wide, storage);
+  return sig->kind == TN_KIND_COMPOSED ? build_composed(&args) : build_primitive(&args);
+}
+
+static tn_value build_many(tn_builder *builder, tn_op op, const tn_value *in, int count,
+                           const tn_attrs *attrs) {
+  size_t items = (size_t)count;
+  tn_type *types = tn_heap_alloc(builder->heap, items * sizeof *types);
+  tn_value *wide = tn_heap_alloc(builder->heap, items * sizeof *wide);
+  tn_value result;
+  if (types && wide) {
+    result = build_with(builder, op, in, count, attrs, types, wide);
+  } else {
+    result = tn_build_fault(builder, op, (tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  tn_heap_free(builder->heap, types, items * sizeof *types);
+  tn_heap_free(builder->heap, wide, items * sizeof *wide);
+  return result;
+}
+
+tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs) {
+  assert(op != TN_OP_ERROR && op != TN_OP_IF);
+  for (int i = 0; i < count; i++) {
+    if (in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  }
+  if (!check_count(builder, tn_op_sig_of(op), count)) return TN_ERROR_VALUE;
+  if (count > FEW_OPERANDS) return build_many(builder, op, in, count, attrs);
+  tn_type types[FEW_OPERANDS];
+  tn_value wide[FEW_OPERANDS];
+  return build_with(builder, op, in, count, attrs, types, wide);
+}
+
+/* ---- branches ---- */
+
+static bool check_condition(tn_builder *builder, tn_value condition) {
+  if (condition == TN_ERROR_VALUE) return false;
+  tn_fault fault = { .left = *tn_build_type(builder, condition) };
+  if (fault.left.dtype != TN_BOOL) {
+    fault.kind = TN_FAULT_DTYPE;
+    fault.reason = "a condition is a bool";
+  } else if (fault.left.shape.rank != 0) {
+    fault.kind = TN_FAULT_RANK;
+  } else {
+    return true;
+  }
+  tn_build_fault(builder, TN_OP_IF, fault);
+  return false;
+}
+
+static bool all_present(const tn_value *results, int count) {
+  for (int i = 0; i < count; i++) {
+    if (results[i] == TN_ERROR_VALUE) return false;
+  }
+  return true;
+}
+
+/* A branch that has failed is closed without results, so that building can go on around it. */
+static uint32_t build_region(tn_builder *builder, tn_branch branch, void *context, tn_value *results,
+                             int count) {
+  if (!builder->methods->region_begin(builder)) return 0;
+  bool ok = branch(builder, context, results) && all_present(results, count);
+  uint32_t region = builder->methods->region_end(builder, results, ok ? count : 0);
+  return ok ? region : 0;
+}
+
+/* `results` are those of the second region, which have the types of the first one's. */
+static bool build_picks(tn_builder *builder, tn_value branch, tn_value *results, int count) {
+  for (int i = 0; i < count; i++) {
+    const tn_type *type = tn_build_type(builder, results[i]);
+    tn_attrs attrs = { .index = (uint64_t)i, .dtype = type->dtype, .shape = type->shape };
+    results[i] = tn_build(builder, TN_OP_PICK, &branch, 1, &attrs);
+  }
+  return all_present(results, count);
+}
+
+static bool build_branches(tn_builder *builder, tn_value condition, int count, const tn_branch branches[2],
+                           void *context, tn_value *results) {
+  const tn_builder_methods *methods = builder->methods;
+  bool truth;
+  if (!check_condition(builder, condition)) return false;
+  if (!methods->region_begin) {
+    if (!methods->truth(builder, condition, &truth)) return false;
+    return branches[truth ? 0 : 1](builder, context, results) && all_present(results, count);
+  }
+  uint32_t then_region = build_region(builder, branches[0], context, results, count);
+  if (then_region == 0) return false;
+  uint32_t else_region = build_region(builder, branches[1], context, results, count);
+  if (else_region == 0) return false;
+  tn_value branch = methods->join(builder, condition, then_region, else_region);
+  return branch != TN_ERROR_VALUE && build_picks(builder, branch, results, count);
+}
+
+bool tn_build_if(tn_builder *builder, tn_value condition, int count, tn_branch then_branch,
+                 tn_branch else_branch, void *context, tn_value *results) {
+  const tn_branch branches[2] = { then_branch, else_branch };
+  for (int i = 0; i < count; i++) results[i] = TN_ERROR_VALUE;
+  if (build_branches(builder, condition, count, branches, context, results)) return true;
+  for (int i = 0; i < count; i++) results[i] = TN_ERROR_VALUE;
+  return false;
+}
+
+/* ---- the graph builder ---- */
+
+/* What went wrong when the graph gave 0. */
+static tn_fault graph_fault(const tn_graph *graph) {
+  if (graph->failed) return (tn_fault){ .kind = TN_FAULT_MEMORY };
+  return (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
+}
+
+static tn_value graph_add(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
+                          const tn_type *type) {
+  tn_graph_builder *self = (tn_graph_builder *)builder;
+  tn_value value = tn_graph_add(self->graph, self->region, op, in, count, attrs, type, builder->at);
+  if (value == TN_ERROR_VALUE) return tn_build_fault(builder, op, graph_fault(self->graph));
+  return value;
+}
+
+static const tn_type *graph_type(const tn_builder *builder, tn_value value) {
+  return tn_graph_type(((const tn_graph_builder *)builder)->graph, value);
+}
+
+static bool graph_region_begin(tn_builder *builder) {
+  tn_graph_builder *self = (tn_graph_builder *)builder;
+  uint32_t region = tn_graph_add_region(self->graph, self->region);
+  if (region == 0) {
+    tn_fault fault = graph_fault(self->graph);
+    if (fault.kind == TN_FAULT_TOO_LARGE) {
+      fault.expected = TN_REGION_DEPTH_LIMIT;
+      fault.reason = "the nesting of branches";
+    }
+    tn_build_fault(builder, TN_OP_IF, fault);
+    return false;
+  }
+  self->region = region;
+  return true;
+}
+
+static uint32_t graph_region_end(tn_builder *builder, const tn_value *results, int count) {
+  tn_graph_builder *self = (tn_graph_builder *)builder;
+  uint32_t region = self->region;
+  self->region = self->graph->regions.at[region].parent;
+  if (tn_graph_yield(self->graph, region, results, count)) return region;
+  tn_build_fault(builder, TN_OP_IF, graph_fault(self->graph));
+  return 0;
+}
+
+static int first_difference(const tn_shape *a, const tn_shape *b) {
+  int i = 0;
+  while (i < a->rank && i < b->rank && a->dim[i] == b->dim[i]) i++;
+  return i;
+}
+
+/* Both regions must give as many results, of equal types. */
+static bool results_agree(tn_builder *builder, const tn_region *a, const tn_region *b) {
+  tn_fault fault = { .kind = TN_FAULT_COUNT,
+                     .expected = (int64_t)a->results.count,
+                     .got = (int64_t)b->results.count };
+  bool agree = a->results.count == b->results.count;
+  for (size_t i = 0; agree && i < a->results.count; i++) {
+    fault.left = *tn_build_type(builder, a->results.at[i]);
+    fault.right = *tn_build_type(builder, b->results.at[i]);
+    fault.operand = (int)i;
+    fault.dimension = first_difference(&fault.left.shape, &fault.right.shape);
+    fault.kind = fault.left.dtype != fault.right.dtype ? TN_FAULT_DTYPE : TN_FAULT_SHAPE;
+    fault.reason = "the branches of an if give the same dtype and shape";
+    agree = tn_type_equal(&fault.left, &fault.right);
+  }
+  if (!agree) tn_build_fault(builder, TN_OP_IF, fault);
+  return agree;
+}
+
+static tn_value graph_join(tn_builder *builder, tn_value condition, uint32_t then_region,
+                           uint32_t else_region) {
+  tn_graph_builder *self = (tn_graph_builder *)builder;
+  const tn_region *a = &self->graph->regions.at[then_region], *b = &self->graph->regions.at[else_region];
+  if (!check_condition(builder, condition) || !results_agree(builder, a, b)) return TN_ERROR_VALUE;
+  tn_attrs attrs = { .region = { then_region, else_region } };
+  tn_type type = { .dtype = TN_BOOL };
+  if (a->results.count > 0) type = *tn_build_type(builder, a->results.at[0]);
+  return graph_add(builder, TN_OP_IF, &condition, 1, &attrs, &type);
+}
+
+static const tn_builder_methods graph_methods = {
+  .add = graph_add,
+  .type = graph_type,
+  .region_begin = graph_region_begin,
+  .region_end = graph_region_end,
+  .join = graph_join,
+};
+
+void tn_graph_builder_init(tn_graph_builder *builder, tn_graph *graph) {
+  *builder = (tn_graph_builder){
+    .base = { .methods = &graph_methods, .heap = graph->heap, .names = graph->names },
+    .graph = graph,
+  };
+}

@@ -1,0 +1,329 @@
+/* graph/expand.c: what composed operations are made of.
+ *
+ * Each function says its operation in terms of primitive ones; shapes,
+ * gradients, kernels and every bit of the result follow from that, so the order
+ * of operations here is part of the numeric contract. Faults of the parts carry
+ * the name of the whole; where a part would speak of shapes the user never
+ * wrote, the check is made here first. */
+#include "graph/internal.h"
+
+typedef tn_value (*expand_rule)(const tn_expand_args *args);
+
+static tn_value binary(const tn_expand_args *args, tn_op op, tn_value x, tn_value y) {
+  return tn_build_binary(args->builder, op, x, y);
+}
+
+static tn_value unary(const tn_expand_args *args, tn_op op, tn_value x) {
+  return tn_build_unary(args->builder, op, x);
+}
+
+static tn_value number_like(const tn_expand_args *args, double number) {
+  return tn_build_number(args->builder, args->types[0].dtype, number);
+}
+
+static tn_value fault(const tn_expand_args *args, tn_fault fault) {
+  return tn_build_fault(args->builder, args->op, fault);
+}
+
+static bool check_rank(const tn_expand_args *args, int operand, int rank) {
+  if (args->types[operand].shape.rank == rank) return true;
+  fault(args,
+        (tn_fault){
+            .kind = TN_FAULT_RANK, .operand = operand, .left = args->types[operand], .expected = rank });
+  return false;
+}
+
+/* An axis of a tensor of `rank` axes, from the end if negative. */
+static bool check_axis(const tn_expand_args *args, int rank, int64_t axis, int *out) {
+  if (tn_shape_axis(rank, axis, out)) return true;
+  fault(args, (tn_fault){ .kind = TN_FAULT_AXIS, .axis = axis, .left = args->types[0] });
+  return false;
+}
+
+/* ---- elementwise ---- */
+
+#define SQRT_2 1.4142135623730951
+
+/* (0.5 * x) * (1 + erf(x / sqrt 2)) */
+static tn_value expand_gelu(const tn_expand_args *args) {
+  tn_value x = args->in[0];
+  tn_value half = binary(args, TN_OP_MUL, number_like(args, 0.5), x);
+  tn_value error = unary(args, TN_OP_ERF, binary(args, TN_OP_DIV, x, number_like(args, SQRT_2)));
+  return binary(args, TN_OP_MUL, half, binary(args, TN_OP_ADD, number_like(args, 1), error));
+}
+
+/* select(uniform(key) >= p, x * (1 / (1 - p)), 0). Word index + i belongs to element i, in
+ * row-major order; the factor is worked out in f64 and rounded once to the dtype of x. */
+static tn_value expand_dropout(const tn_expand_args *args) {
+  double p = args->attrs->number;
+  if (!(p >= 0 && p < 1)) {
+    return fault(
+        args, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "the probability is at least 0 and below 1" });
+  }
+  tn_attrs words = { .shape = args->types[0].shape, .index = args->attrs->index };
+  tn_value uniform = tn_build(args->builder, TN_OP_UNIFORM, &args->in[1], 1, &words);
+  tn_value kept = binary(args, TN_OP_GE, uniform, tn_build_number(args->builder, TN_F32, p));
+  tn_value scaled = binary(args, TN_OP_MUL, args->in[0], number_like(args, 1 / (1 - p)));
+  return tn_build_select(args->builder, kept, scaled, number_like(args, 0));
+}
+
+/* ---- shapes ---- */
+
+/* Every axis of length 1; a symbol is not known to be one. */
+static int axes_of_one(const tn_shape *shape, int *axes) {
+  int count = 0;
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] == 1) axes[count++] = i;
+  }
+  return count;
+}
+
+static tn_value expand_squeeze(const tn_expand_args *args) {
+  const tn_shape *shape = &args->types[0].shape;
+  int axes[TN_RANK_LIMIT], count = args->attrs->axis_count;
+  bool seen[TN_RANK_LIMIT] = { false };
+  if (count == 0) count = axes_of_one(shape, axes);
+  for (int i = 0; i < args->attrs->axis_count; i++) {
+    tn_fault wrong = { .kind = TN_FAULT_SQUEEZE, .axis = args->attrs->axes[i], .left = args->types[0] };
+    if (!check_axis(args, shape->rank, wrong.axis, &axes[i])) return TN_ERROR_VALUE;
+    if (shape->dim[axes[i]] != 1) return fault(args, wrong);
+    wrong.kind = TN_FAULT_AXIS;
+    wrong.reason = "given twice";
+    if (seen[axes[i]]) return fault(args, wrong);
+    seen[axes[i]] = true;
+  }
+  return tn_build_drop_axes(args->builder, args->in[0], axes, count);
+}
+
+static tn_value expand_expand_dims(const tn_expand_args *args) {
+  int axis;
+  if (!check_axis(args, args->types[0].shape.rank + 1, args->attrs->axis, &axis)) return TN_ERROR_VALUE;
+  return tn_build_new_axis(args->builder, args->in[0], axis);
+}
+
+static tn_value expand_flatten(const tn_expand_args *args) {
+  tn_shape shape = { .rank = 1, .dim = { -1 } };
+  return tn_build_reshape(args->builder, args->in[0], &shape);
+}
+
+static bool check_stack(const tn_expand_args *args) {
+  for (int i = 1; i < args->count; i++) {
+    const tn_type *a = &args->types[0], *b = &args->types[i];
+    tn_fault wrong = { .kind = TN_FAULT_JOIN, .operand = i, .left = *a, .right = *b };
+    if (a->dtype != b->dtype) wrong.kind = TN_FAULT_DTYPE;
+    if (tn_type_equal(a, b)) continue;
+    while (wrong.dimension < a->shape.rank && wrong.dimension < b->shape.rank &&
+           a->shape.dim[wrong.dimension] == b->shape.dim[wrong.dimension]) {
+      wrong.dimension++;
+    }
+    fault(args, wrong);
+    return false;
+  }
+  return true;
+}
+
+static tn_value expand_stack(const tn_expand_args *args) {
+  size_t bytes = (size_t)args->count * sizeof(tn_value);
+  int axis;
+  if (!check_stack(args) || !check_axis(args, args->types[0].shape.rank + 1, args->attrs->axis, &axis)) {
+    return TN_ERROR_VALUE;
+  }
+  tn_value *parts = tn_heap_alloc(args->builder->heap, bytes);
+  if (!parts) return fault(args, (tn_fault){ .kind = TN_FAULT_MEMORY });
+  for (int i = 0; i < args->count; i++) parts[i] = tn_build_new_axis(args->builder, args->in[i], axis);
+  tn_value joined = tn_build(args->builder, TN_OP_CONCAT, parts, args->count, &(tn_attrs){ .axis = axis });
+  tn_heap_free(args->builder->heap, parts, bytes);
+  return joined;
+}
+
+/* ---- indexing ---- */
+
+static tn_value expand_index(const tn_expand_args *args) {
+  const tn_shape *shape = &args->types[0].shape;
+  int axis;
+  if (!check_axis(args, shape->rank, args->attrs->axis, &axis)) return TN_ERROR_VALUE;
+  int64_t place = (int64_t)args->attrs->index, length = shape->dim[axis];
+  tn_fault outside = {
+    .kind = TN_FAULT_BOUNDS, .axis = axis, .got = place, .expected = length, .left = args->types[0]
+  };
+  if (tn_dim_is_known(length)) {
+    if (place < -length || place >= length) return fault(args, outside);
+    if (place < 0) place += length;
+  } else if (place < 0) {
+    outside.kind = TN_FAULT_INFER;
+    outside.reason = "a place counted from the end of an axis of unknown length";
+    return fault(args, outside);
+  }
+  tn_value row = tn_build_slice(args->builder, args->in[0], axis, place, place + 1, 1);
+  return tn_build_drop_axes(args->builder, row, &axis, 1);
+}
+
+static tn_value expand_embedding(const tn_expand_args *args) {
+  const tn_value in[] = { args->in[1], args->in[0] };
+  if (args->types[1].shape.rank == 0) {
+    return fault(args,
+                 (tn_fault){ .kind = TN_FAULT_RANK, .operand = 1, .left = args->types[1], .expected = 2 });
+  }
+  return tn_build(args->builder, TN_OP_GATHER, in, 2, NULL);
+}
+
+/* Compares with 0, 1, 2, ... along a new last axis, so that any integer is allowed: one
+ * outside of the range has no 1 at all. */
+static tn_value expand_one_hot(const tn_expand_args *args) {
+  tn_attrs places = { .dtype = args->types[0].dtype,
+                      .shape = { .rank = 1, .dim = { (int64_t)args->attrs->index } } };
+  if (args->attrs->index > (uint64_t)TN_ELEMENT_LIMIT) {
+    return fault(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "too many classes" });
+  }
+  tn_value columns = tn_build_new_axis(args->builder, args->in[0], args->types[0].shape.rank);
+  tn_value iota = tn_build(args->builder, TN_OP_IOTA, NULL, 0, &places);
+  return tn_build_cast(args->builder, binary(args, TN_OP_EQ, columns, iota), args->attrs->dtype);
+}
+
+/* ---- reductions ---- */
+
+static tn_value expand_mean_pool_time(const tn_expand_args *args) {
+  if (!check_rank(args, 0, 3)) return TN_ERROR_VALUE;
+  return tn_build_reduce(args->builder, TN_OP_MEAN, args->in[0], (const int[]){ 1 }, 1, false);
+}
+
+static tn_value expand_mse_loss(const tn_expand_args *args) {
+  tn_value difference = binary(args, TN_OP_SUB, args->in[0], args->in[1]);
+  tn_value square = binary(args, TN_OP_MUL, difference, difference);
+  return tn_build_reduce(args->builder, TN_OP_MEAN, square, NULL, -1, false);
+}
+
+/* gamma and beta may broadcast to x, but x not to them. */
+static bool check_fits_x(const tn_expand_args *args, int operand) {
+  const tn_shape *x = &args->types[0].shape, *other = &args->types[operand].shape;
+  tn_fault wrong = {
+    .kind = TN_FAULT_SHAPE, .operand = operand, .left = args->types[0], .right = args->types[operand]
+  };
+  tn_shape both;
+  if (tn_shape_broadcast(x, other, &both, &wrong.dimension) && tn_shape_equal(&both, x)) return true;
+  fault(args, wrong);
+  return false;
+}
+
+/* c = x - mean(x); (c / sqrt(mean(c * c) + eps)) * gamma + beta */
+static tn_value expand_layer_norm(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  const int last[] = { args->types[0].shape.rank - 1 };
+  if (last[0] < 0) {
+    return fault(args, (tn_fault){ .kind = TN_FAULT_RANK, .left = args->types[0], .expected = 1 });
+  }
+  if (!check_fits_x(args, 1) || !check_fits_x(args, 2)) return TN_ERROR_VALUE;
+  tn_value mean = tn_build_reduce(builder, TN_OP_MEAN, args->in[0], last, 1, true);
+  tn_value centred = binary(args, TN_OP_SUB, args->in[0], mean);
+  tn_value square = binary(args, TN_OP_MUL, centred, centred);
+  tn_value variance = tn_build_reduce(builder, TN_OP_MEAN, square, last, 1, true);
+  tn_value spread =
+      unary(args, TN_OP_SQRT, binary(args, TN_OP_ADD, variance, number_like(args, args->attrs->number)));
+  tn_value scaled = binary(args, TN_OP_MUL, binary(args, TN_OP_DIV, centred, spread), args->in[1]);
+  return binary(args, TN_OP_ADD, scaled, args->in[2]);
+}
+
+/* ---- products ---- */
+
+static tn_value expand_dot(const tn_expand_args *args) {
+  if (!check_rank(args, 0, 1) || !check_rank(args, 1, 1)) return TN_ERROR_VALUE;
+  return tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
+}
+
+static tn_value expand_linear(const tn_expand_args *args) {
+  if (args->count != 2 && args->count != 3) {
+    return fault(args, (tn_fault){ .kind = TN_FAULT_ARITY, .expected = 3, .got = args->count });
+  }
+  tn_value product = tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
+  return args->count == 3 ? binary(args, TN_OP_ADD, product, args->in[2]) : product;
+}
+
+/* Padding "same" makes the result ceil(length / stride) long; what is odd goes behind. With
+ * stride 1 the padding does not depend on the length, which may then be a symbol. */
+static bool same_padding(const tn_expand_args *args, tn_attrs *windows, int side) {
+  int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side], total;
+  int64_t window = windows->window[side];
+  if (tn_dim_is_known(length)) {
+    int64_t places = length / stride + (length % stride != 0);
+    total = (places - 1) * stride + window - length;
+  } else if (stride == 1) {
+    total = window - 1;
+  } else {
+    fault(args, (tn_fault){ .kind = TN_FAULT_INFER,
+                            .left = args->types[0],
+                            .dimension = 1 + side,
+                            .reason = "padding \"same\" with a stride needs a known length" });
+    return false;
+  }
+  if (total < 0) total = 0;
+  windows->low[side] = total / 2;
+  windows->high[side] = total - total / 2;
+  return true;
+}
+
+static bool conv2d_windows(const tn_expand_args *args, tn_attrs *windows) {
+  const tn_shape *kernel = &args->types[1].shape;
+  for (int side = 0; side < 2; side++) {
+    int64_t length = kernel->dim[side], stride = args->attrs->step[side];
+    tn_fault wrong = { .kind = TN_FAULT_ARGUMENT, .operand = 1, .left = args->types[1], .reason = NULL };
+    if (!tn_dim_is_known(length))
+      wrong.reason = "the window's height and width must be known";
+    else if (length < 1 || length > INT32_MAX)
+      wrong.reason = "the window's height and width must be at least 1";
+    else if (stride < 0 || stride > INT32_MAX)
+      wrong.reason = "a stride must be at least 1";
+    if (wrong.reason) {
+      fault(args, wrong);
+      return false;
+    }
+    windows->window[side] = (int32_t)length;
+    windows->step[side] = stride == 0 ? 1 : stride; /* 0: not given */
+    if (args->attrs->same && !same_padding(args, windows, side)) return false;
+  }
+  return true;
+}
+
+/* x: [n, h, w, c], w: [kh, kw, c, o]. Each window is a row of the patches, so that the fma chain
+ * of matmul runs over kh, kw, c ascending. The rows of all images are one matrix. */
+static tn_value expand_conv2d(const tn_expand_args *args) {
+  tn_builder *builder = args->builder;
+  tn_attrs windows = { 0 };
+  if (!check_rank(args, 0, 4) || !check_rank(args, 1, 4)) return TN_ERROR_VALUE;
+  const int64_t *kernel = args->types[1].shape.dim;
+  if (args->types[0].shape.dim[3] != kernel[2]) {
+    return fault(
+        args, (tn_fault){
+                  .kind = TN_FAULT_INNER, .left = args->types[0], .right = args->types[1], .dimension = 3 });
+  }
+  if (!conv2d_windows(args, &windows)) return TN_ERROR_VALUE;
+  tn_value patches = tn_build(builder, TN_OP_PATCHES, args->in, 1, &windows);
+  if (patches == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  tn_shape result = tn_build_type(builder, patches)->shape; /* [n, oh, ow, kh*kw*c] */
+  tn_shape rows = { .rank = 2, .dim = { -1, result.dim[3] } };
+  tn_shape columns = { .rank = 2, .dim = { result.dim[3], kernel[3] } };
+  tn_value product = tn_build_matmul(builder, tn_build_reshape(builder, patches, &rows),
+                                     tn_build_reshape(builder, args->in[1], &columns));
+  result.dim[3] = kernel[3];
+  return tn_build_reshape(builder, product, &result);
+}
+
+/* ---- the table ---- */
+
+typedef struct {
+  tn_op op;
+  expand_rule expand;
+} expand_entry;
+
+static const expand_entry expansions[TN_OP_COUNT] = {
+#define TN_OP(id, ...) [TN_OP_##id] = { .op = TN_OP_##id, __VA_ARGS__ },
+#define TN_EXPAND(...) __VA_ARGS__
+#include "op/ops.def"
+};
+
+tn_value tn_expand(const tn_expand_args *args) {
+  const tn_op_sig *sig = tn_op_sig_of(args->op);
+  if (!tn_dtype_in(args->types[0].dtype, sig->dtypes)) {
+    return fault(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = args->types[0] });
+  }
+  return expansions[args->op].expand(args);
+}

@@ -1,0 +1,21 @@
+/* graph/internal.h: what the files of graph/ share. */
+#ifndef TN_GRAPH_INTERNAL_H
+#define TN_GRAPH_INTERNAL_H
+
+#include "graph/builder.h"
+#include "graph/fused.h"
+
+/* A composed operation that is to be replaced by its parts. Types are copies, so they
+ * stay while parts are made. The operands have the number and the dtype the table asks for. */
+typedef struct {
+  tn_builder *builder;
+  tn_op op;
+  const tn_value *in;
+  const tn_type *types;
+  int count;
+  const tn_attrs *attrs; /* as given: axes may be negative */
+} tn_expand_args;
+
+/* Gives the value that stands for the operation, or TN_ERROR_VALUE with a fault kept. */
+tn_value tn_expand(const tn_expand_args *args);
+#endif
