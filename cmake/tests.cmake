@@ -73,8 +73,25 @@ endfunction()
 set(TN_EXAMPLE_ENVIRONMENT
   CPATH=${PROJECT_SOURCE_DIR}/include LIBRARY_PATH=${PROJECT_BINARY_DIR} LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
 
-# tn_transcript_test(NAME FILE): a transcript or a document with examples; see tests/README.md.
-function(tn_transcript_test name path)
-  add_test(NAME ${name} COMMAND transcript --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests ${path})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
+# tn_runner_test(NAME RUNNER PATH): a file or folder that tests/runner/RUNNER reads; see tests/README.md.
+function(tn_runner_test name runner path)
+  add_test(NAME ${name} COMMAND ${runner} --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests ${path})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
+  if(name MATCHES "^slow/")
+    set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)
+  endif()
+endfunction()
+
+# tn_update_target(FILES FOLDERS): the target test-update, which rewrites what transcripts, documents
+# and programs expect.
+function(tn_update_target files folders)
+  set(common --update --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests)
+  set(language_command "")
+  if(folders)
+    set(language_command COMMAND langtest ${common} ${folders})
+  endif()
+  add_custom_target(test-update VERBATIM USES_TERMINAL
+    COMMAND ${CMAKE_COMMAND} -E env ${TN_EXAMPLE_ENVIRONMENT} $<TARGET_FILE:transcript> ${common} ${files}
+    ${language_command})
+  add_dependencies(test-update transcript langtest tern tern_shared)
 endfunction()
