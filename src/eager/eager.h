@@ -3,8 +3,14 @@
  * Values are slots with a reference count: a slot holds a tensor and, while
  * recording, the operation and operands it came from, so that the tape is the
  * chain of references itself and what nobody holds is given back at once.
- * Gradient rules run through this same builder. Small contiguous f32 tensors
- * take a short path that allocates from a free list and calls no kernel. */
+ * Gradient rules run through this same builder. Tensors of a few elements live
+ * inside their slot and take a short path that calls no kernel and no
+ * allocator.
+ *
+ * A variable is a name for a value that changes: operations use, and remember,
+ * the value it has at that moment. An update writes over that value if nothing
+ * remembers it, and gives the variable a new one otherwise, so that a later
+ * backward pass sees what its forward pass saw. */
 #ifndef TN_EAGER_EAGER_H
 #define TN_EAGER_EAGER_H
 
@@ -15,10 +21,13 @@ typedef struct tn_eager tn_eager;
 
 tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const tn_backend *backend, int threads);
 void tn_eager_free(tn_eager *eager);
-/* The builder to make operations with. A result has one reference, the caller's. */
+/* The builder to make operations with. What it makes belongs to the open scope and is given
+ * back when that ends, unless somebody has taken a reference by then. */
 tn_builder *tn_eager_builder(tn_eager *eager);
+size_t tn_eager_scope_begin(tn_eager *eager);
+void tn_eager_scope_end(tn_eager *eager, size_t scope);
 
-/* The short way for the commonest operations; the same as tn_build. */
+/* One operation; the result has one reference, the caller's. 0 with the builder's fault set. */
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
 
 tn_value tn_eager_number(tn_eager *eager, float number);                 /* 0-d f32 */

@@ -139,6 +139,10 @@ tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, 
   for (int i = 0; i < count; i++) {
     if (in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
   }
+  if (builder->methods->quick && !attrs) {
+    tn_value value = builder->methods->quick(builder, op, in, count);
+    if (value != TN_ERROR_VALUE) return value;
+  }
   if (!check_count(builder, tn_op_sig_of(op), count)) return TN_ERROR_VALUE;
   if (count > FEW_OPERANDS) return build_many(builder, op, in, count, attrs);
   tn_type types[FEW_OPERANDS];

@@ -33,6 +33,9 @@ typedef struct {
   uint32_t (*region_end)(tn_builder *builder, const tn_value *results, int count);
   tn_value (*join)(tn_builder *builder, tn_value condition, uint32_t then_region, uint32_t else_region);
   bool (*truth)(tn_builder *builder, tn_value condition, bool *out);
+  /* Optional: a shorter way to the same result for the commonest operations, asked before
+   * anything else is done; 0 when it does not apply. Operands are never TN_ERROR_VALUE. */
+  tn_value (*quick)(tn_builder *builder, tn_op op, const tn_value *in, int count);
 } tn_builder_methods;
 
 struct tn_builder {

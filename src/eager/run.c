@@ -1,0 +1,139 @@
+/* eager/run.c: any operation, computed at once through the back end.
+ *
+ * Views share their operand's buffer; elements that live inside a slot are
+ * copied, because the slot may go before the view does. */
+#include <string.h>
+
+#include "eager/internal.h"
+
+static bool has_scratch(tn_eager *eager, size_t bytes) {
+  if (bytes <= eager->scratch_bytes) return true;
+  void *more = tn_heap_alloc_aligned(eager->heap, bytes, 64);
+  if (!more) return false;
+  tn_heap_free_aligned(eager->heap, eager->scratch, eager->scratch_bytes);
+  eager->scratch = more;
+  eager->scratch_bytes = bytes;
+  return true;
+}
+
+static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
+                       const tn_view *out) {
+  tn_fault fault = { 0 };
+  tn_kernel_call call = { .op = op, .attrs = attrs, .in = in, .count = count, .out = out,
+                          .threads = eager->threads, .fault = &fault };
+  const tn_backend *backend = eager->backend;
+  size_t scratch = backend->scratch ? backend->scratch(backend, op, attrs, in, count, out, eager->threads) : 0;
+  if (!has_scratch(eager, scratch)) {
+    tn_eager_out_of_memory(eager);
+    return false;
+  }
+  call.scratch = eager->scratch;
+  if (tn_backend_run(backend, &call)) return true;
+  tn_build_fault(&eager->builder, op, fault);
+  return false;
+}
+
+/* The view that an arranging operation makes of its operand; false when it takes a copy. */
+static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const tn_view *from, tn_view *out) {
+  switch (op) {
+    case TN_OP_TRANSPOSE: *out = tn_view_permute(from, attrs->axes); return true;
+    case TN_OP_BROADCAST_TO: *out = tn_view_broadcast(from, &type->shape); return true;
+    case TN_OP_SLICE:
+      *out = *from;
+      for (int axis = 0; axis < from->rank; axis++) {
+        if (type->shape.dim[axis] == 0) return false;
+        *out = tn_view_slice(out, axis, attrs->low[axis], attrs->step[axis], type->shape.dim[axis]);
+      }
+      return true;
+    default: return tn_view_reshape(from, &type->shape, out);
+  }
+}
+
+/* A slot that looks into its operand's buffer, or 0 when that cannot be. */
+static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs, const tn_type *type) {
+  const tn_slot *operand = tn_slot_of(eager, in);
+  tn_view view;
+  if (!operand->buffer || !arranged(op, attrs, type, &operand->view, &view)) return TN_ERROR_VALUE;
+  tn_value value = tn_slot_blank(eager);
+  if (value == TN_ERROR_VALUE) return value;
+  tn_slot *slot = tn_slot_of(eager, value);
+  slot->type = *type;
+  slot->view = view;
+  slot->buffer = tn_buffer_ref(operand->buffer);
+  return value;
+}
+
+/* The same elements written anew, in row-major order. */
+static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs, const tn_type *type) {
+  tn_view from = tn_slot_of(eager, in)->view;
+  tn_view view = from;
+  if (!arranged(op, attrs, type, &from, &view)) view = from;
+  tn_value value = tn_slot_new(eager, type);
+  if (value == TN_ERROR_VALUE || tn_shape_count(&type->shape) == 0) return value;
+  tn_view out = tn_slot_of(eager, value)->view;
+  if (!run_kernel(eager, TN_OP_RESHAPE, attrs, &view, 1, &out)) {
+    tn_eager_unref(eager, value);
+    return TN_ERROR_VALUE;
+  }
+  return value;
+}
+
+#define TN_EAGER_FEW 16
+
+static tn_value run_general(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
+                            const tn_type *type) {
+  tn_view few[TN_EAGER_FEW], *views = few;
+  if (count > TN_EAGER_FEW) {
+    views = tn_heap_alloc(eager->heap, (size_t)count * sizeof *views);
+    if (!views) return tn_eager_out_of_memory(eager);
+  }
+  for (int i = 0; i < count; i++) views[i] = tn_slot_of(eager, in[i])->view;
+  tn_value value = tn_slot_new(eager, type);
+  if (value != TN_ERROR_VALUE) {
+    tn_view out = tn_slot_of(eager, value)->view;
+    if (!run_kernel(eager, op, attrs, views, count, &out)) {
+      tn_eager_unref(eager, value);
+      value = TN_ERROR_VALUE;
+    }
+  }
+  if (views != few) tn_heap_free(eager->heap, views, (size_t)count * sizeof *views);
+  return value;
+}
+
+static tn_value compute(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
+                        const tn_type *type) {
+  if (op == TN_OP_CONST) return tn_eager_tensor(eager, attrs->literal);
+  if (tn_op_sig_of(op)->kind != TN_KIND_VIEW) return run_general(eager, op, in, count, attrs, type);
+  tn_value value = share_view(eager, op, in[0], attrs, type);
+  return value != TN_ERROR_VALUE || !tn_build_ok(&eager->builder) ? value : copy_view(eager, op, in[0], attrs, type);
+}
+
+static bool remembers(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
+  if (!eager->recording || !tn_dtype_in(dtype, TN_FLOATS)) return false;
+  bool depends = false;
+  for (int i = 0; i < count; i++) depends |= tn_slot_of(eager, in[i])->needs_grad;
+  return depends && tn_ad_has_vjp(op) == TN_DERIVATIVE_YES;
+}
+
+tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
+                         const tn_attrs *attrs) {
+  tn_dtype dtype = tn_slot_of(eager, value)->type.dtype;
+  bool kept = !remembers(eager, op, in, count, dtype) || tn_slot_remember(eager, value, op, in, count, attrs);
+  if (kept) return value;
+  tn_eager_unref(eager, value);
+  return tn_eager_out_of_memory(eager);
+}
+
+tn_value tn_eager_run(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
+                      const tn_type *type) {
+  tn_value few[TN_EAGER_FEW], *resolved = few;
+  if (count > TN_EAGER_FEW) {
+    resolved = tn_heap_alloc(eager->heap, (size_t)count * sizeof *resolved);
+    if (!resolved) return tn_eager_out_of_memory(eager);
+  }
+  for (int i = 0; i < count; i++) resolved[i] = tn_slot_value(eager, in[i]);
+  tn_value value = compute(eager, op, resolved, count, attrs, type);
+  if (value != TN_ERROR_VALUE) value = tn_eager_finish(eager, value, op, resolved, count, attrs);
+  if (resolved != few) tn_heap_free(eager->heap, resolved, (size_t)count * sizeof *resolved);
+  return value;
+}
