@@ -154,8 +154,8 @@ static bool is_field(const tn_diag_info *info, const tn_field *field) {
   return field->text.len > 0 || field->inline_text[0] || tn_diag_names_contain(info->fields, field->name);
 }
 
-/* Every name that the code requires is there: what the documents promise of a code. */
-static bool has_required(const tn_diag_info *info, const tn_field *fields, size_t count) {
+bool tn_diag_has_required(tn_diag_code code, const tn_field *fields, size_t count) {
+  const tn_diag_info *info = tn_diag_info_of(code);
   const char *list = info->fields;
   tn_str name;
   while (tn_diag_next_name(&list, &name)) {
@@ -260,7 +260,7 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
     .at = at,
     .order = (uint32_t)(diags->errors + diags->warnings),
   };
-  assert(has_required(info, fields, count) && "diag.def names the fields that this code requires");
+  assert(tn_diag_has_required(code, fields, count) && "diag.def names the fields that this code requires");
   if (info->severity == TN_SEVERITY_WARNING) diags->warnings++;
   else diags->errors++;
 

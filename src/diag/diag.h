@@ -17,6 +17,7 @@
 #define TN_DIAG_DIAG_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "diag/source.h"
@@ -151,21 +152,21 @@ tn_diag_mark tn_diags_mark(const tn_diags *diags);
 void tn_diags_rewind(tn_diags *diags, tn_diag_mark mark);
 
 /* Renderings (diag/render.c). Text is safe for a terminal: control and
- * bidirectional characters of programs and values are shown escaped. */
+ * bidirectional characters of programs and values are shown as escapes. */
 typedef struct {
   bool color;
 } tn_diag_style;
-/* As the command-line contract shows it, each followed by an empty line. */
+/* As the command-line contract shows it, followed by an empty line. */
 void tn_diag_render_text(const tn_diags *diags, const tn_diag *diag, tn_diag_style style, tn_text *out);
-/* One JSON object, with the members of the command-line contract, in its order. */
-void tn_diag_render_json(const tn_diags *diags, const tn_diag *diag, tn_text *out);
+/* One JSON object, with the members of the command-line contract in its order. */
+void tn_diag_render_json(const tn_diags *diags, const tn_diag *diag, tn_json_writer *json);
 /* The whole list in its present order: one after the other, and as a JSON array. */
 void tn_diags_render_text(const tn_diags *diags, tn_diag_style style, tn_text *out);
-void tn_diags_render_json(const tn_diags *diags, tn_text *out);
+void tn_diags_render_json(const tn_diags *diags, tn_json_writer *json);
 
 /* What is known of a code, for `tern explain` (diag/explain.c). */
 void tn_diag_explain(tn_diag_code code, tn_text *out, bool color);
-void tn_diag_explain_json(tn_diag_code code, tn_text *out);
+void tn_diag_explain_json(tn_diag_code code, tn_json_writer *json);
 /* Every code with its title, by subject. */
 void tn_diag_list(tn_text *out, bool color);
 #endif

@@ -52,7 +52,6 @@ void tn_sources_rewind(tn_sources *sources, size_t count);
 tn_str tn_span_text(const tn_sources *sources, tn_span span);
 tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset);
 
-/* The bytes of a line (from 1) without its line break, "\n" or "\r\n", and where it
- * starts. An empty line at the end of the text for a number behind the last. */
-tn_str tn_source_line(tn_sources *sources, uint32_t file, uint32_t line, uint32_t *start);
+/* The line that holds a byte, without its line break ("\n" or "\r\n"), and where it starts. */
+tn_str tn_source_line(tn_sources *sources, uint32_t file, uint32_t offset, uint32_t *start);
 #endif

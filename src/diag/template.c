@@ -14,7 +14,8 @@
 typedef struct {
   const tn_diag_field *fields;
   size_t count;
-  char *out;     /* NULL: count only */
+  const char *outline;   /* not NULL: no values, these names are present */
+  char *out;             /* NULL: count only */
   size_t len;
 } expansion;
 
@@ -41,16 +42,37 @@ static const tn_diag_field *find(const expansion *x, tn_str name) {
   return NULL;
 }
 
+static bool has_field(const expansion *x, tn_str name) {
+  if (!x->outline) return find(x, name) != NULL;
+  const char *list = x->outline;
+  tn_str each;
+  while (tn_diag_next_name(&list, &each))
+    if (tn_str_equal(each, name)) return true;
+  return false;
+}
+
+tn_str tn_diag_cut(tn_str text, size_t bytes) {
+  if (text.len <= bytes) return text;
+  while (bytes > 0 && ((unsigned char)text.at[bytes] & 0xC0) == 0x80) bytes--;
+  return (tn_str){ text.at, bytes };
+}
+
 /* Values come from programs: a megabyte of string literal must not become a title. */
 static void put_value(expansion *x, tn_str value) {
-  if (value.len <= TN_DIAG_VALUE_LIMIT) {
-    put(x, value.at, value.len);
-    return;
+  tn_str shown = tn_diag_cut(value, TN_DIAG_VALUE_LIMIT);
+  put(x, shown.at, shown.len);
+  if (shown.len < value.len) put(x, "...", 3);
+}
+
+static void put_field(expansion *x, tn_str name) {
+  const tn_diag_field *field = find(x, name);
+  if (x->outline) {
+    put(x, "<", 1);
+    put(x, name.at, name.len);
+    put(x, ">", 1);
+  } else {
+    put_value(x, field ? field->value : TN_LIT("?"));
   }
-  size_t cut = TN_DIAG_VALUE_LIMIT - 3;
-  while (cut > 0 && ((unsigned char)value.at[cut] & 0xC0) == 0x80) cut--;
-  put(x, value.at, cut);
-  put(x, "...", 3);
 }
 
 /* Text without [[ ]]. */
@@ -61,8 +83,7 @@ static void put_plain(expansion *x, const char *at, const char *end) {
       put(x, at++, 1);
       continue;
     }
-    const tn_diag_field *field = find(x, name);
-    put_value(x, field ? field->value : TN_LIT("?"));
+    put_field(x, name);
     at += name.len + 2;
   }
 }
@@ -70,7 +91,7 @@ static void put_plain(expansion *x, const char *at, const char *end) {
 static bool has_fields(const expansion *x, const char *at, const char *end) {
   for (; at < end; at++) {
     tn_str name = *at == '{' ? field_name(at, end) : (tn_str){ 0 };
-    if (name.len > 0 && !find(x, name)) return false;
+    if (name.len > 0 && !has_field(x, name)) return false;
   }
   return true;
 }
@@ -93,19 +114,26 @@ static void put_alternative(expansion *x, const char *at, const char *end) {
   }
 }
 
-size_t tn_diag_expand(const char *template, const tn_diag_field *fields, size_t count, char *out) {
-  expansion x = { .fields = fields, .count = count, .out = out };
+static size_t expand(expansion *x, const char *template) {
   const char *at = template, *end = template + strlen(template);
   while (at < end) {
     const char *open = find_pair(at, end, '[');
     const char *close = open < end ? find_pair(open + 2, end, ']') : end;
     if (close == end) open = end;   /* an opener without a partner is text */
-    put_plain(&x, at, open);
+    put_plain(x, at, open);
     if (open == end) break;
-    put_alternative(&x, open + 2, close);
+    put_alternative(x, open + 2, close);
     at = close + 2;
   }
-  return x.len;
+  return x->len;
+}
+
+size_t tn_diag_expand(const char *template, const tn_diag_field *fields, size_t count, char *out) {
+  return expand(&(expansion){ .fields = fields, .count = count, .out = out }, template);
+}
+
+size_t tn_diag_outline(const char *template, const char *required, char *out) {
+  return expand(&(expansion){ .outline = required ? required : "", .out = out }, template);
 }
 
 bool tn_diag_next_field(const char **template, tn_str *name, bool *inside) {

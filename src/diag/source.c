@@ -1,0 +1,132 @@
+/* diag/source.c: program texts, and lines and columns in them.
+ *
+ * Front ends speak of bytes; a person reads lines and columns. The start of
+ * each line is noted when the first place in a file is asked for, so that a
+ * program without a mistake never pays for it. If there is no memory for that
+ * table, which is when an out-of-memory error wants to show its place, lines are
+ * counted by looking through the text. */
+#include "diag/source.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+tn_span tn_span_join(tn_span a, tn_span b) {
+  if (a.file == 0) return b;
+  if (b.file == 0) return a;
+  return (tn_span){ a.file, a.start, b.end > a.start ? b.end : a.start };
+}
+
+void tn_sources_init(tn_sources *sources, tn_heap *heap) {
+  *sources = (tn_sources){ .heap = heap };
+}
+
+static void forget(tn_heap *heap, tn_source *source) {
+  tn_heap_free(heap, (char *)source->name.at, source->name.len + 1);
+  tn_heap_free(heap, (char *)source->text.at, source->text.len + 1);
+  tn_heap_free(heap, source->lines, source->line_count * sizeof *source->lines);
+}
+
+void tn_sources_rewind(tn_sources *sources, size_t count) {
+  while (sources->files.count > count) forget(sources->heap, &tn_vec_pop(&sources->files));
+}
+
+void tn_sources_free(tn_sources *sources) {
+  tn_sources_rewind(sources, 0);
+  tn_vec_free(sources->heap, &sources->files);
+}
+
+/* With a NUL behind it; `at` is NULL when memory runs out. */
+static tn_str copy(tn_heap *heap, tn_str text) {
+  char *at = tn_heap_alloc(heap, text.len + 1);
+  if (at && text.len > 0) memcpy(at, text.at, text.len);
+  return (tn_str){ at, text.len };
+}
+
+uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text) {
+  if (text.len > TN_SOURCE_LIMIT || name.len > TN_SOURCE_LIMIT) return 0;
+  if (sources->files.count >= UINT32_MAX - 1) return 0;
+  tn_source source = { .name = copy(sources->heap, name), .text = copy(sources->heap, text) };
+  if (!source.name.at || !source.text.at || !tn_vec_push(sources->heap, &sources->files, source)) {
+    forget(sources->heap, &source);
+    return 0;
+  }
+  return (uint32_t)sources->files.count;
+}
+
+static tn_source *find(const tn_sources *sources, uint32_t file) {
+  return file > 0 && file <= sources->files.count ? &sources->files.at[file - 1] : NULL;
+}
+
+const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file) {
+  return find(sources, file);
+}
+
+static uint32_t clamp(const tn_source *source, uint32_t offset) {
+  return offset < source->text.len ? offset : (uint32_t)source->text.len;
+}
+
+tn_str tn_span_text(const tn_sources *sources, tn_span span) {
+  const tn_source *source = find(sources, span.file);
+  if (!source) return (tn_str){ "", 0 };
+  uint32_t start = clamp(source, span.start), end = clamp(source, span.end);
+  return (tn_str){ source->text.at + start, end > start ? end - start : 0 };
+}
+
+/* The offset behind the next line break at or after `offset`; 0 when there is none. */
+static uint32_t next_line(const tn_source *source, uint32_t offset) {
+  const char *from = source->text.at + offset;
+  const char *found = memchr(from, '\n', source->text.len - offset);
+  return found ? (uint32_t)(found - source->text.at) + 1 : 0;
+}
+
+static void index_lines(tn_heap *heap, tn_source *source) {
+  size_t count = 1;
+  if (source->lines) return;
+  for (uint32_t at = 0; (at = next_line(source, at)) != 0;) count++;
+  source->lines = tn_heap_alloc(heap, count * sizeof *source->lines);
+  if (!source->lines) return;
+  source->line_count = 1;   /* the first starts at 0 */
+  for (uint32_t at = 0; (at = next_line(source, at)) != 0;) source->lines[source->line_count++] = at;
+}
+
+/* The number, from 0, of the line that holds `offset`, and its start. */
+static uint32_t line_at(const tn_source *source, uint32_t offset, uint32_t *start) {
+  size_t low = 0, high = source->line_count;
+  if (!source->lines) {
+    uint32_t line = 0, at = 0;
+    for (uint32_t next; (next = next_line(source, at)) != 0 && next <= offset; at = next) line++;
+    *start = at;
+    return line;
+  }
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (source->lines[middle] <= offset) low = middle;
+    else high = middle;
+  }
+  *start = source->lines[low];
+  return (uint32_t)low;
+}
+
+tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset) {
+  tn_source *source = find(sources, file);
+  if (!source) return (tn_place){ 1, 1 };
+  uint32_t at = clamp(source, offset), start;
+  index_lines(sources->heap, source);
+  uint32_t line = line_at(source, at, &start);
+  size_t before = tn_utf8_count((tn_str){ source->text.at + start, at - start });
+  return (tn_place){ line + 1, (uint32_t)before + 1 };
+}
+
+tn_str tn_source_line(tn_sources *sources, uint32_t file, uint32_t offset, uint32_t *start) {
+  tn_source *source = find(sources, file);
+  *start = 0;
+  if (!source) return (tn_str){ "", 0 };
+  index_lines(sources->heap, source);
+  line_at(source, clamp(source, offset), start);
+  uint32_t next = next_line(source, *start);
+  size_t len = (next ? next - 1 : source->text.len) - *start;
+  const char *at = source->text.at + *start;
+  if (next && len > 0 && at[len - 1] == '\r') len--;
+  return (tn_str){ at, len };
+}
