@@ -31,6 +31,9 @@ static inline int tn_floor_log2_pow10(int exponent) {   /* |exponent| <= 400 */
   return (int)((1741647 * (int64_t)exponent + ((int64_t)2048 << 19)) >> 19) - 2048;
 }
 
+/* leading * 10^exponent, rounded once: for readers that have found the digits themselves. */
+float tn_number_f32_of(bool negative, uint64_t leading, int exponent);
+
 /* A whole number. 4096 bits hold everything that the exact paths build; the
  * bounds stand where they are called. limb[0] is the lowest; no leading zeros. */
 #define TN_BIG_LIMBS 128

@@ -9,6 +9,7 @@
  * - else the whole decimal is compared with that midpoint, in whole numbers.
  * The destination format is a parameter, so f32 is never rounded twice. */
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -36,7 +37,7 @@ typedef struct {
   bool negative, more;
   uint64_t leading;
   int64_t exponent;
-  tn_str digits;        /* the digits and the point, from the first that is not 0 */
+  tn_str digits;        /* the digits and the point, from the first that is not 0; read if `more` */
 } scanned;
 
 /* ---- scanning ---- */
@@ -132,7 +133,8 @@ static bool scan(tn_str text, scanned *out) {
 static int64_t read_exact(const scanned *number, tn_big *big) {
   int64_t exponent = number->exponent, taken = 0;
   bool more = false;
-  tn_big_set(big, 0);
+  tn_big_set(big, number->more ? 0 : number->leading);
+  if (!number->more) return exponent;
   for (size_t i = 0; i < number->digits.len; i++) {
     char c = number->digits.at[i];
     if (c == '.') continue;
@@ -250,42 +252,57 @@ static bool exact_in_f64(const scanned *number, double *out) {
   return true;
 }
 
+/* By way of f64: rounding twice goes wrong only where the first rounding lands on
+ * a midpoint between two f32. The range keeps away from denormals and overflow. */
 static bool exact_in_f32(const scanned *number, float *out) {
-  static const float power[] = { 1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f, 1e7f, 1e8f, 1e9f, 1e10f };
-  if (number->leading >> 24 || number->exponent < -10 || number->exponent > 10) return false;
-  float value = (float)number->leading;
-  *out = number->exponent < 0 ? value / power[-number->exponent] : value * power[number->exponent];
+  const uint64_t cut_off = (UINT64_C(1) << 29) - 1, midpoint = UINT64_C(1) << 28;
+  double value;
+  uint64_t bits;
+  if (!exact_in_f64(number, &value)) return false;
+  memcpy(&bits, &value, sizeof bits);
+  if ((bits & cut_off) == midpoint) return false;
+  *out = (float)value;
   return true;
 }
+
+static double finite_f64(const scanned *number) {
+  double value;
+  if (!number->more && exact_in_f64(number, &value)) return number->negative ? -value : value;
+  uint64_t bits = round_to_format(number, &f64_format) | (uint64_t)number->negative << 63;
+  memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
+static float finite_f32(const scanned *number) {
+  float value;
+  if (!number->more && exact_in_f32(number, &value)) return number->negative ? -value : value;
+  uint32_t bits = (uint32_t)round_to_format(number, &f32_format) | (uint32_t)number->negative << 31;
+  memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
+float tn_number_f32_of(bool negative, uint64_t leading, int exponent) {
+  scanned number = { .kind = KIND_FINITE, .negative = negative, .leading = leading, .exponent = exponent };
+  return finite_f32(&number);
+}
+
 bool tn_number_parse_f64(tn_str text, double *out) {
   scanned number;
-  double value;
   if (!scan(text, &number)) return false;
-  if (number.kind == KIND_FINITE && !number.more && exact_in_f64(&number, &value)) {
-    *out = number.negative ? -value : value;
-    return true;
-  }
-  uint64_t bits = number.kind == KIND_INFINITY ? UINT64_C(2047) << 52
-                  : number.kind == KIND_NAN    ? UINT64_C(4095) << 51
-                                               : round_to_format(&number, &f64_format);
-  if (number.negative && number.kind != KIND_NAN) bits |= UINT64_C(1) << 63;
-  memcpy(out, &bits, sizeof bits);
+  *out = number.kind == KIND_FINITE ? finite_f64(&number)
+         : number.kind == KIND_NAN  ? (double)NAN
+         : number.negative          ? -(double)INFINITY
+                                    : (double)INFINITY;
   return true;
 }
 
 bool tn_number_parse_f32(tn_str text, float *out) {
   scanned number;
-  float value;
   if (!scan(text, &number)) return false;
-  if (number.kind == KIND_FINITE && !number.more && exact_in_f32(&number, &value)) {
-    *out = number.negative ? -value : value;
-    return true;
-  }
-  uint32_t bits = number.kind == KIND_INFINITY ? UINT32_C(255) << 23
-                  : number.kind == KIND_NAN    ? UINT32_C(511) << 22
-                                               : (uint32_t)round_to_format(&number, &f32_format);
-  if (number.negative && number.kind != KIND_NAN) bits |= UINT32_C(1) << 31;
-  memcpy(out, &bits, sizeof bits);
+  *out = number.kind == KIND_FINITE ? finite_f32(&number)
+         : number.kind == KIND_NAN  ? NAN
+         : number.negative          ? -INFINITY
+                                    : INFINITY;
   return true;
 }
 

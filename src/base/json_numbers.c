@@ -1,0 +1,177 @@
+/* base/json_numbers.c: arrays of numbers, without a token for each.
+ *
+ * Data files are mostly arrays of numbers. The loops here take the ordinary
+ * ones: few digits, then a comma or the bracket. Whatever else they meet they
+ * leave untouched for the token reader, which knows all forms and all errors,
+ * so there is only one judge of what JSON is. */
+#include "base/digits.h"
+#include "base/json_internal.h"
+#include "base/number_internal.h"
+
+#define MOST_DIGITS 19   /* always fit a uint64_t */
+#define MOST_EXPONENT_DIGITS 4
+
+/* Up to `most` digits onto *value; how many. */
+static int take_digits(const char **at, const char *end, int most, uint64_t *value) {
+  int count = 0;
+  for (; *at < end && **at >= '0' && **at <= '9' && count < most; ++*at, count++) {
+    *value = *value * 10 + (uint64_t)(**at - '0');
+  }
+  return count;
+}
+
+/* The same for a fraction, which has more digits, and less predictably many. */
+static int take_fraction(const char **at, const char *end, int most, uint64_t *value) {
+  static const uint32_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+  uint64_t part;
+  if (most < 8 || end - *at < 8) return take_digits(at, end, most, value);
+  int count = tn_digits8(*at, &part);
+  if (count == 0) return 0;
+  *value = *value * power_of_ten[count] + part;
+  *at += count;
+  return count < 8 ? count : 8 + take_digits(at, end, most - 8, value);
+}
+
+/* A whole number of at most seven digits, at *at. The digits are looked at before
+ * the sign: where the next number starts should wait for nothing else. */
+static bool take_i32(const char **at, const char *end, int32_t *out) {
+  const char *p = *at;
+  uint64_t value;
+  if (end - p < 9) return false;
+  int count = tn_digits8(p, &value);
+  bool negative = count == 0 && *p == '-';
+  if (negative) count = tn_digits8(++p, &value);
+  if (count == 0 || count == 8 || (*p == '0' && count > 1)) return false;
+  *out = negative ? -(int32_t)value : (int32_t)value;
+  *at = p + count;
+  return true;
+}
+
+/* [ ( "e" | "E" ) [ "+" | "-" ] digits ] */
+static bool take_exponent(const char **at, const char *end, int *exponent) {
+  uint64_t value = 0;
+  if (*at == end || (**at != 'e' && **at != 'E')) return true;
+  ++*at;
+  bool negative = *at < end && **at == '-';
+  if (negative || (*at < end && **at == '+')) ++*at;
+  if (take_digits(at, end, MOST_EXPONENT_DIGITS, &value) == 0) return false;
+  *exponent += negative ? -(int)value : (int)value;
+  return true;
+}
+
+static bool take_f32(const char **at, const char *end, float *out) {
+  const char *p = *at;
+  bool negative = p < end && *p == '-';
+  uint64_t value = 0;
+  int exponent = 0;
+  p += negative;
+  bool zero = p < end && *p == '0';
+  int count = take_digits(&p, end, MOST_DIGITS, &value);
+  if (count == 0 || (zero && count > 1)) return false;
+  if (p < end && *p == '.') {
+    p++;
+    exponent = -take_fraction(&p, end, MOST_DIGITS - count, &value);
+    if (exponent == 0) return false;   /* or no room for more digits; both are rare */
+  }
+  if (!take_exponent(&p, end, &exponent)) return false;
+  *out = tn_number_f32_of(negative, value, exponent);
+  *at = p;
+  return true;
+}
+
+/* The position behind an item and the space around it, if a comma or the
+ * array's end stands there, else NULL: the item may then go on in a way that its
+ * reader did not see. */
+static inline const char *find_separator(const char *at, const char *end) {
+  if (at < end && *at == ',') return at;   /* almost always */
+  at = tn_json_skip_space(at, end);
+  return at < end && (*at == ',' || *at == ']') ? at : NULL;
+}
+
+static inline const char *skip_space(const char *at, const char *end) {
+  if (at < end && *at > ' ') return at;
+  return tn_json_skip_space(at, end);
+}
+
+static bool wants_item(const tn_json_reader *reader) {
+  return !reader->reason &&
+         (reader->want == TN_JSON_WANT_VALUE || reader->want == TN_JSON_WANT_VALUE_OR_END);
+}
+
+/* Behind the comma of the last item that was taken. */
+static void stop_before_item(tn_json_reader *reader, const char *at) {
+  if (at == reader->at) return;
+  reader->at = at;
+  reader->want = TN_JSON_WANT_VALUE;
+}
+
+typedef enum { QUICK_ENDED, QUICK_STOPPED, QUICK_NO_MEMORY } quick;
+
+static quick quick_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s *out) {
+  const char *start = reader->at, *end = reader->end;   /* start of the item */
+  quick result = QUICK_STOPPED;
+  while (wants_item(reader)) {
+    int32_t item;
+    const char *at = skip_space(start, end);
+    if (!take_i32(&at, end, &item) || !(at = find_separator(at, end))) break;
+    if (!tn_vec_push(heap, out, item)) {
+      result = QUICK_NO_MEMORY;
+      break;
+    }
+    if (*at == ']') {
+      tn_json_leave_array(reader, at);
+      return QUICK_ENDED;
+    }
+    start = at + 1;
+  }
+  stop_before_item(reader, start);
+  return result;
+}
+
+static quick quick_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out) {
+  const char *start = reader->at, *end = reader->end;
+  quick result = QUICK_STOPPED;
+  while (wants_item(reader)) {
+    float item;
+    const char *at = skip_space(start, end);
+    if (!take_f32(&at, end, &item) || !(at = find_separator(at, end))) break;
+    if (!tn_vec_push(heap, out, item)) {
+      result = QUICK_NO_MEMORY;
+      break;
+    }
+    if (*at == ']') {
+      tn_json_leave_array(reader, at);
+      return QUICK_ENDED;
+    }
+    start = at + 1;
+  }
+  stop_before_item(reader, start);
+  return result;
+}
+
+tn_json_numbers tn_json_read_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s *out,
+                                  tn_json_token *token) {
+  for (;;) {
+    int64_t item;
+    quick result = quick_i32s(reader, heap, out);
+    if (result == QUICK_ENDED) return TN_JSON_NUMBERS_OK;
+    if (result == QUICK_NO_MEMORY || !tn_vec_reserve(heap, out, 1)) return TN_JSON_NUMBERS_NO_MEMORY;
+    if (tn_json_next(reader, token) == TN_JSON_ARRAY_END) return TN_JSON_NUMBERS_OK;
+    bool fits = tn_json_token_i64(token, &item) && item >= INT32_MIN && item <= INT32_MAX;
+    if (!fits) return TN_JSON_NUMBERS_OTHER;
+    tn_vec_push(heap, out, (int32_t)item);
+  }
+}
+
+tn_json_numbers tn_json_read_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out,
+                                  tn_json_token *token) {
+  for (;;) {
+    float item;
+    quick result = quick_f32s(reader, heap, out);
+    if (result == QUICK_ENDED) return TN_JSON_NUMBERS_OK;
+    if (result == QUICK_NO_MEMORY || !tn_vec_reserve(heap, out, 1)) return TN_JSON_NUMBERS_NO_MEMORY;
+    if (tn_json_next(reader, token) == TN_JSON_ARRAY_END) return TN_JSON_NUMBERS_OK;
+    if (!tn_json_token_f32(token, &item)) return TN_JSON_NUMBERS_OTHER;
+    tn_vec_push(heap, out, item);
+  }
+}
