@@ -91,19 +91,21 @@ void tn_type_print(const tn_type *type, const tn_names *names, tn_text *out);   
 typedef enum {
   TN_FAULT_NONE = 0,
   TN_FAULT_ARITY,        /* expected, got */
-  TN_FAULT_DTYPE,        /* operand, left (and right) dtype; `reason` */
+  TN_FAULT_DTYPE,        /* operand; left and right: two dtypes that must be one; where both are the
+                            same it is one operand's, and the reason says what is expected */
   TN_FAULT_BROADCAST,    /* left, right, dimension */
   TN_FAULT_INNER,        /* left, right, dimension (of left): lengths that are summed over differ */
-  TN_FAULT_RANK,         /* operand, left, expected: an operand of another rank is needed */
+  TN_FAULT_RANK,         /* operand, left and right (the first two operands; one: both are it), expected,
+                            got, reason ("of at least 2 dimensions"): it needs another rank */
   TN_FAULT_AXIS,         /* axis, left: out of range, or given twice (`reason`) */
   TN_FAULT_COUNT,        /* left, right, expected, got: element counts differ */
-  TN_FAULT_INFER,        /* reason: -1 in a shape cannot be worked out */
-  TN_FAULT_PERMUTATION,  /* left; axes that are no permutation */
+  TN_FAULT_INFER,        /* left, right, reason: -1 in a shape cannot be worked out */
+  TN_FAULT_PERMUTATION,  /* left; right.shape holds the axes as given, which are no permutation */
   TN_FAULT_SQUEEZE,      /* axis, left: not of length 1 */
   TN_FAULT_BOUNDS,       /* index (got), limit (expected), axis: outside the tensor; also at run time */
   TN_FAULT_JOIN,         /* left, right, dimension: concat and stack */
   TN_FAULT_SHAPE,        /* left, right, dimension: other shapes that do not fit */
-  TN_FAULT_ARGUMENT,     /* reason: an attribute out of its range */
+  TN_FAULT_ARGUMENT,     /* reason, got: an attribute out of its range; the reason says what is expected */
   TN_FAULT_RANK_LIMIT,   /* got */
   TN_FAULT_TOO_LARGE,    /* left: more elements than a tensor may have */
   TN_FAULT_NO_GRADIENT,  /* op is on the path of a gradient and has none */
@@ -163,9 +165,33 @@ tn_op tn_op_find(tn_str name);
  * leaves *out untouched and returns false. Composed operations have no rule here. */
 bool tn_op_infer(const tn_op_args *args, tn_type *out);
 
-/* Normalises attributes given by a user: negative axes, a -1 in a reshape, omitted
- * ends. Reads and writes *attrs. Called by the builder before tn_op_infer. */
+/* Normalises attributes given by a user. Reads and writes *attrs. Called by the builder before
+ * tn_op_infer, also for composed operations, and again when symbols have been bound: what is
+ * normal stays as it is, and what could not be worked out yet stays as the user wrote it.
+ *
+ *   axis, axes   negative ones count from the end. Reductions: an axis_count below 0 means all
+ *                axes, 0 none; afterwards ascending. transpose: below 0, or 0 of a tensor that
+ *                has axes, means reversed. squeeze: below 0 means every axis of length 1.
+ *   reshape      one -1 in `shape` is worked out; TN_DIM_UNKNOWN is the same number, and stays
+ *                where lengths are missing.
+ *   slice        a step of 0 means 1; a high of INT64_MAX the end; negative low and high count
+ *                from the end. Outside the axis is TN_FAULT_BOUNDS; an empty slice is fine.
+ *   index        counts from the end when negative (as int64_t); outside is TN_FAULT_BOUNDS.
+ *   windows      a step of 0 means 1. */
 bool tn_op_normalise(tn_op op, const tn_type *in, int count, tn_attrs *attrs, tn_fault *fault);
+
+/* Attributes as text, only those the operation has: {axes=[0, 1], keepdims=true}. What is at
+ * its default is left out, and nothing is written when that is all; regions and programs are
+ * the graph's to write. Values: dtype=f32  shape=[2, B]  axis=0  axes=[0, 1]  keepdims=true
+ * low=[0, 1]  high=[2, 3]  step=[1, 2]  window=[3, 3]  number=0.5  index=7  name="x"
+ * argument="a.txt"  reverse=true  exclusive=true  same=true  value=f32[2] [1,2]
+ * names may be NULL (as for tn_shape_print). */
+void tn_attrs_print(tn_op op, const tn_attrs *attrs, const tn_names *names, tn_text *out);
+/* Whether tn_attrs_print would write nothing. */
+bool tn_attrs_are_default(tn_op op, const tn_attrs *attrs);
+/* Equal in everything the operation reads: numbers bit by bit, literals by content. */
+bool tn_attrs_equal(tn_op op, const tn_attrs *a, const tn_attrs *b);
+uint64_t tn_attrs_hash(tn_op op, const tn_attrs *attrs);
 
 /* Reports a fault in the common spelling (the E2xxx family). For the C API, graph
  * text and MIND; AILang and Ninth have their own. Returns false. */

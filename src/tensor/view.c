@@ -259,10 +259,10 @@ static element_value load(tn_dtype dtype, const unsigned char *at) {
   union { float f32; double f64; int32_t i32; int64_t i64; uint8_t boolean; uint16_t half; } raw;
   memcpy(&raw, at, tn_dtype_bytes(dtype));
   switch (dtype) {
-    case TN_F32: return (element_value){ .number = raw.f32 };
+    case TN_F32: return (element_value){ .number = (double)raw.f32 };
     case TN_F64: return (element_value){ .number = raw.f64 };
-    case TN_BF16: return (element_value){ .number = tn_f32_from_bf16(raw.half) };
-    case TN_F16: return (element_value){ .number = tn_f32_from_f16(raw.half) };
+    case TN_BF16: return (element_value){ .number = (double)tn_f32_from_bf16(raw.half) };
+    case TN_F16: return (element_value){ .number = (double)tn_f32_from_f16(raw.half) };
     case TN_I32: return (element_value){ .is_integer = true, .integer = raw.i32 };
     case TN_I64: return (element_value){ .is_integer = true, .integer = raw.i64 };
     case TN_BOOL: return (element_value){ .is_integer = true, .integer = raw.boolean };

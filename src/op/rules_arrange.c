@@ -1,0 +1,264 @@
+/* op/rules_arrange.c: shapes of operations that move elements about.
+ *
+ * Each rule answers for lengths that are names, too: where the arithmetic
+ * leaves a length as it is the name stays, where it would change it the result
+ * is unknown until the names are bound. Attributes are normalised before
+ * (normalise.c); what could not be worked out for want of a length is still as
+ * the user wrote it. */
+#include "op/internal.h"
+
+static bool shape_fault(const tn_op_args *args, const tn_shape *right, int dimension, const char *reason) {
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_SHAPE, .left = args->in[0],
+                                      .right = { args->in[0].dtype, *right }, .dimension = dimension,
+                                      .reason = reason });
+}
+
+static bool too_large(const tn_op_args *args) {
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .left = args->in[0] });
+}
+
+static bool check_padding(const tn_op_args *args, int64_t length) {
+  if (length > TN_ELEMENT_LIMIT) return too_large(args);
+  return length >= 0 || tn_op_fail_argument(args, "padding of at least 0", length);
+}
+
+/* ---- reshape ---- */
+
+static bool count_fault(const tn_op_args *args) {
+  const tn_type *from = &args->in[0];
+  tn_type to = { from->dtype, args->attrs->shape };
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_COUNT, .left = *from, .right = to,
+                                      .expected = tn_shape_count(&from->shape),
+                                      .got = tn_shape_count(&to.shape) });
+}
+
+static int count_unknown(const tn_shape *shape) {
+  int count = 0;
+  for (int i = 0; i < shape->rank; i++) count += shape->dim[i] == TN_DIM_UNKNOWN;
+  return count;
+}
+
+/* Accepted when both products are certainly equal, or when one holds a length nobody knows. */
+bool tn_op_shape_reshape(const tn_op_args *args, tn_type *out) {
+  tn_product from, to;
+  tn_type wanted = { args->in[0].dtype, args->attrs->shape };
+  if (count_unknown(&wanted.shape) > 1) {
+    return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_INFER, .left = args->in[0], .right = wanted,
+                                        .reason = "only one length can be worked out" });
+  }
+  if (!tn_product_of(&args->in[0].shape, &from)) return tn_op_check_size(args, &args->in[0]);
+  if (!tn_product_of(&wanted.shape, &to)) return tn_op_check_size(args, &wanted);
+  out->shape = wanted.shape;
+  if (from.unknown || to.unknown || (from.empty && to.empty)) return true;
+  tn_product_cancel(&from, &to);
+  bool equal = from.known == to.known && from.empty == to.empty && !from.symbol_count && !to.symbol_count;
+  return equal || count_fault(args);
+}
+
+/* ---- transpose, broadcast_to ---- */
+
+bool tn_op_shape_transpose(const tn_op_args *args, tn_type *out) {
+  const tn_shape *from = &args->in[0].shape;
+  tn_fault fault = { .kind = TN_FAULT_PERMUTATION, .left = args->in[0] };
+  bool seen[TN_RANK_LIMIT] = { false }, sound = args->attrs->axis_count == from->rank;
+  out->shape = (tn_shape){ .rank = from->rank };
+  for (int i = 0; sound && i < from->rank; i++) {
+    int axis = args->attrs->axes[i];
+    sound = axis >= 0 && axis < from->rank && !seen[axis];
+    if (!sound) break;
+    seen[axis] = true;
+    out->shape.dim[i] = from->dim[axis];
+  }
+  if (sound) return true;
+  fault.right.shape.rank = args->attrs->axis_count;
+  for (int i = 0; i < args->attrs->axis_count; i++) fault.right.shape.dim[i] = args->attrs->axes[i];
+  return tn_op_fail(args, fault);
+}
+
+/* A length the target leaves open is the operand's, unless that may still stretch. */
+static bool stretch(int64_t from, int64_t to, int64_t *out) {
+  *out = to;
+  if (from == 1 || from == to || from == TN_DIM_UNKNOWN) return true;
+  *out = from;
+  return to == TN_DIM_UNKNOWN;
+}
+
+bool tn_op_shape_broadcast_to(const tn_op_args *args, tn_type *out) {
+  const tn_shape *from = &args->in[0].shape, *to = &args->attrs->shape;
+  tn_type target = { args->in[0].dtype, *to };
+  int added = to->rank - from->rank, wrong = 0;
+  out->shape = *to;
+  if (added >= 0) {
+    for (wrong = added; wrong < to->rank; wrong++) {
+      if (!stretch(from->dim[wrong - added], to->dim[wrong], &out->shape.dim[wrong])) break;
+    }
+    if (wrong == to->rank) return true;
+  }
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_BROADCAST, .left = args->in[0], .right = target,
+                                      .dimension = wrong });
+}
+
+/* ---- slice, pad ---- */
+
+static int64_t steps_between(int64_t low, int64_t high, int64_t step) {
+  return high > low ? (high - low - 1) / step + 1 : 0;
+}
+
+/* The bounds are strict, so two of them counted from the same end tell the length whatever
+ * the axis turns out to be. */
+static int64_t slice_length(int64_t dim, int64_t low, int64_t high, int64_t step) {
+  if (tn_dim_is_known(dim)) return steps_between(low, high, step);
+  bool to_end = high == INT64_MAX;
+  if (low == 0 && to_end && step == 1) return dim;
+  if (low < 0 && to_end) return steps_between(low, 0, step);
+  return (low < 0) == (high < 0) && !to_end ? steps_between(low, high, step) : TN_DIM_UNKNOWN;
+}
+
+bool tn_op_shape_slice(const tn_op_args *args, tn_type *out) {
+  const tn_attrs *attrs = args->attrs;
+  out->shape = args->in[0].shape;
+  for (int i = 0; i < out->shape.rank; i++) {
+    int64_t dim = out->shape.dim[i], low = attrs->low[i], high = attrs->high[i];
+    if (attrs->step[i] < 1) return tn_op_fail_argument(args, "a step of at least 1", attrs->step[i]);
+    if (tn_dim_is_known(dim) && (low < 0 || low > dim || high < 0 || high > dim)) {
+      return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_BOUNDS, .left = args->in[0], .axis = i,
+                                          .expected = dim, .got = low < 0 || low > dim ? low : high });
+    }
+    out->shape.dim[i] = slice_length(dim, low, high, attrs->step[i]);
+  }
+  return true;
+}
+
+/* low + (dim - 1) * (step + 1) + 1 + high, or false when that is past every limit. */
+static bool padded_length(int64_t dim, int64_t low, int64_t high, int64_t step, int64_t *out) {
+  int64_t gaps = dim > 1 ? dim - 1 : 0;
+  if (!tn_dim_is_known(dim)) {
+    *out = low || high || step ? TN_DIM_UNKNOWN : dim;
+    return true;
+  }
+  if (gaps && step > TN_ELEMENT_LIMIT / gaps) return false;
+  *out = low + dim + gaps * step + high;
+  return *out <= TN_ELEMENT_LIMIT;
+}
+
+bool tn_op_shape_pad(const tn_op_args *args, tn_type *out) {
+  const tn_attrs *attrs = args->attrs;
+  out->shape = args->in[0].shape;
+  for (int i = 0; i < out->shape.rank; i++) {
+    int64_t low = attrs->low[i], high = attrs->high[i], step = attrs->step[i];
+    if (!check_padding(args, low) || !check_padding(args, high) || !check_padding(args, step)) return false;
+    if (!padded_length(out->shape.dim[i], low, high, step, &out->shape.dim[i])) return too_large(args);
+  }
+  return true;
+}
+
+/* ---- concat ---- */
+
+/* Joins all axes but one, which is the left one's. */
+static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, tn_shape *out, int *dimension) {
+  tn_shape other = *right;
+  if (axis < other.rank) other.dim[axis] = left->dim[axis];
+  return tn_shape_join(left, &other, out, dimension);
+}
+
+/* Names the first operand that this one does not fit; what they have become together is
+ * nothing the user wrote. */
+static bool join_fault(const tn_op_args *args, int operand) {
+  tn_fault fault = { .kind = TN_FAULT_JOIN, .operand = operand, .right = args->in[operand] };
+  tn_shape ignored;
+  for (int i = 0; i < operand; i++) {
+    fault.left = args->in[i];
+    if (!join_beside(&fault.left.shape, &fault.right.shape, args->attrs->axis, &ignored, &fault.dimension)) break;
+  }
+  return tn_op_fail(args, fault);
+}
+
+bool tn_op_shape_concat(const tn_op_args *args, tn_type *out) {
+  int axis = args->attrs->axis, dimension;
+  tn_shape joined = args->in[0].shape;
+  for (int i = 1; i < args->count; i++) {
+    const tn_shape *part = &args->in[i].shape;
+    if (!join_beside(&joined, part, axis, &joined, &dimension)) return join_fault(args, i);
+    joined.dim[axis] = tn_dim_add(joined.dim[axis], part->dim[axis]);
+  }
+  out->shape = joined;
+  return true;
+}
+
+/* ---- windows ---- */
+
+void tn_window_defaults(tn_attrs *attrs) {
+  for (int i = 0; i < 2; i++) {
+    if (attrs->step[i] == 0) attrs->step[i] = 1;
+  }
+}
+
+static bool check_window(const tn_op_args *args) {
+  const tn_attrs *attrs = args->attrs;
+  for (int i = 0; i < 2; i++) {
+    if (attrs->window[i] < 1) return tn_op_fail_argument(args, "a window of at least 1", attrs->window[i]);
+    if (attrs->step[i] < 1) return tn_op_fail_argument(args, "a stride of at least 1", attrs->step[i]);
+    if (!check_padding(args, attrs->low[i]) || !check_padding(args, attrs->high[i])) return false;
+  }
+  return true;
+}
+
+/* How many windows stand along axis 1 or 2 of an image; false when not even one does. */
+static bool window_places(const tn_attrs *attrs, int64_t dim, int which, int64_t *out) {
+  int64_t around = attrs->low[which] + attrs->high[which], window = attrs->window[which];
+  if (!tn_dim_is_known(dim)) {   /* a stride of 1 over padding that makes up for the window keeps it */
+    *out = attrs->step[which] == 1 && around == window - 1 ? dim : TN_DIM_UNKNOWN;
+    return true;
+  }
+  if (dim + around < window) return false;
+  *out = (dim + around - window) / attrs->step[which] + 1;
+  return true;
+}
+
+/* image: [n, h, w, c]; *out: [n, oh, ow, kh * kw * c] */
+static bool patches_of(const tn_op_args *args, const tn_shape *image, tn_shape *out) {
+  const tn_attrs *attrs = args->attrs;
+  int64_t area = (int64_t)attrs->window[0] * attrs->window[1], channels = image->dim[3];
+  *out = tn_shape_make(4, image->dim[0], 0, 0, TN_DIM_UNKNOWN);
+  for (int i = 0; i < 2; i++) {
+    tn_shape window = tn_shape_make(2, attrs->window[0], attrs->window[1]);
+    if (!window_places(attrs, image->dim[1 + i], i, &out->dim[1 + i])) {
+      return shape_fault(args, &window, 1 + i, "the window is larger than the image");
+    }
+  }
+  if (tn_dim_is_known(channels)) {
+    if (channels && area > TN_ELEMENT_LIMIT / channels) return too_large(args);
+    out->dim[3] = area * channels;
+  } else if (area == 1) {
+    out->dim[3] = channels;
+  }
+  return true;
+}
+
+bool tn_op_shape_patches(const tn_op_args *args, tn_type *out) {
+  return tn_op_check_rank(args, 0, 4) && check_window(args) && patches_of(args, &args->in[0].shape, &out->shape);
+}
+
+/* The number of images and channels of the result may be left open: the patches tell. */
+static void complete_image(const tn_attrs *attrs, const tn_shape *patches, tn_shape *image) {
+  int64_t area = (int64_t)attrs->window[0] * attrs->window[1], depth = patches->dim[3];
+  if (image->dim[0] == TN_DIM_UNKNOWN) image->dim[0] = patches->dim[0];
+  if (image->dim[3] != TN_DIM_UNKNOWN) return;
+  if (area == 1) image->dim[3] = depth;
+  else if (tn_dim_is_known(depth) && depth % area == 0) image->dim[3] = depth / area;
+}
+
+/* x: what patches makes of the attribute `shape`, which is the result */
+bool tn_op_shape_fold(const tn_op_args *args, tn_type *out) {
+  tn_shape patches, joined, image = args->attrs->shape;
+  int dimension;
+  if (!tn_op_check_rank(args, 0, 4) || !check_window(args)) return false;
+  if (image.rank != 4) return tn_op_fail_argument(args, "a shape of 4 dimensions", image.rank);
+  complete_image(args->attrs, &args->in[0].shape, &image);
+  if (!patches_of(args, &image, &patches)) return false;
+  if (!tn_shape_join(&args->in[0].shape, &patches, &joined, &dimension)) {
+    return shape_fault(args, &patches, dimension, "these are not the patches of the result");
+  }
+  out->shape = image;
+  return true;
+}

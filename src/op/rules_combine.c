@@ -1,0 +1,146 @@
+/* op/rules_combine.c: shapes of operations whose operands meet, and of those
+ * that work along axes. */
+#include "op/internal.h"
+
+/* ---- broadcasting ---- */
+
+/* Among three operands it is fair to name two that do not fit each other, not one and
+ * what the others have become together. */
+static bool broadcast_fault(const tn_op_args *args, int operand) {
+  tn_fault fault = { .kind = TN_FAULT_BROADCAST, .operand = operand, .right = args->in[operand] };
+  tn_shape ignored;
+  for (int i = 0; i < operand; i++) {
+    fault.left = args->in[i];
+    if (!tn_shape_broadcast(&args->in[i].shape, &args->in[operand].shape, &ignored, &fault.dimension)) break;
+  }
+  return tn_op_fail(args, fault);
+}
+
+bool tn_op_shape_broadcast(const tn_op_args *args, tn_type *out) {
+  tn_shape shape = args->in[0].shape;
+  int axis;
+  for (int i = 1; i < args->count; i++) {
+    if (!tn_shape_broadcast(&shape, &args->in[i].shape, &shape, &axis)) return broadcast_fault(args, i);
+  }
+  out->shape = shape;
+  return true;
+}
+
+/* ---- contraction ---- */
+
+/* x: [..., m, k], y: [..., k, n]; the result: [..., m, n] */
+bool tn_op_shape_matmul(const tn_op_args *args, tn_type *out) {
+  if (!tn_op_check_least_rank(args, 0, 2) || !tn_op_check_least_rank(args, 1, 2)) return false;
+  const tn_shape *x = &args->in[0].shape, *y = &args->in[1].shape;
+  tn_fault fault = { .operand = 1, .left = args->in[0], .right = args->in[1] };
+  int64_t inner;
+  if (!tn_dim_join(x->dim[x->rank - 1], y->dim[y->rank - 2], &inner)) {
+    fault.kind = TN_FAULT_INNER;
+    fault.dimension = x->rank - 1;
+    fault.expected = x->dim[x->rank - 1];
+    fault.got = y->dim[y->rank - 2];
+    return tn_op_fail(args, fault);
+  }
+  tn_shape leading_x = tn_shape_of(x->dim, x->rank - 2), leading_y = tn_shape_of(y->dim, y->rank - 2);
+  if (!tn_shape_broadcast(&leading_x, &leading_y, &out->shape, &fault.dimension)) {
+    fault.kind = TN_FAULT_BROADCAST;
+    return tn_op_fail(args, fault);
+  }
+  out->shape.dim[out->shape.rank++] = x->dim[x->rank - 2];
+  out->shape.dim[out->shape.rank++] = y->dim[y->rank - 1];
+  return true;
+}
+
+/* ---- along axes ---- */
+
+/* There is no largest of no elements; but where nothing is asked for, nothing is missing. */
+static bool check_extreme(const tn_op_args *args, const bool *reduced) {
+  const tn_shape *shape = &args->in[0].shape;
+  bool nothing_along = false;
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] != 0) continue;
+    if (!reduced[i]) return true;
+    nothing_along = true;
+  }
+  if (!nothing_along) return true;
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .left = args->in[0],
+                                      .reason = "at least one element along the axes" });
+}
+
+static void drop_axes(const tn_shape *from, const bool *reduced, bool keepdims, tn_shape *out) {
+  *out = TN_SCALAR_SHAPE;
+  for (int i = 0; i < from->rank; i++) {
+    if (!reduced[i]) out->dim[out->rank++] = from->dim[i];
+    else if (keepdims) out->dim[out->rank++] = 1;
+  }
+}
+
+bool tn_op_shape_reduce(const tn_op_args *args, tn_type *out) {
+  bool reduced[TN_RANK_LIMIT] = { false };
+  for (int i = 0; i < args->attrs->axis_count; i++) reduced[args->attrs->axes[i]] = true;
+  bool extreme = args->op == TN_OP_MAX || args->op == TN_OP_MIN;
+  if (extreme && !check_extreme(args, reduced)) return false;
+  drop_axes(&args->in[0].shape, reduced, args->attrs->keepdims, &out->shape);
+  return true;
+}
+
+bool tn_op_shape_argmax(const tn_op_args *args, tn_type *out) {
+  bool reduced[TN_RANK_LIMIT] = { false };
+  reduced[args->attrs->axis] = true;
+  if (!check_extreme(args, reduced)) return false;
+  drop_axes(&args->in[0].shape, reduced, args->attrs->keepdims, &out->shape);
+  return true;
+}
+
+/* Two operands of which the second must have the shape `wanted`. */
+static bool check_shape(const tn_op_args *args, int operand, const tn_shape *wanted, const char *reason) {
+  tn_shape joined;
+  tn_fault fault = { .kind = TN_FAULT_SHAPE, .operand = operand, .left = args->in[operand],
+                     .right = { args->in[operand].dtype, *wanted }, .reason = reason };
+  if (tn_shape_join(&args->in[operand].shape, wanted, &joined, &fault.dimension)) return true;
+  return tn_op_fail(args, fault);
+}
+
+/* logits: [..., classes], labels: [...]; the result: [] */
+bool tn_op_shape_cross_entropy(const tn_op_args *args, tn_type *out) {
+  const tn_shape *logits = &args->in[0].shape;
+  if (!tn_op_check_least_rank(args, 0, 1)) return false;
+  tn_shape rows = tn_shape_of(logits->dim, logits->rank - 1);
+  if (!check_shape(args, 1, &rows, "there is one label for each row")) return false;
+  out->shape = TN_SCALAR_SHAPE;
+  return true;
+}
+
+/* ---- indexing ---- */
+
+/* The shape of x with one axis replaced by those of the index. */
+static bool gathered(const tn_op_args *args, int axis, tn_shape *out) {
+  const tn_shape *x = &args->in[0].shape, *index = &args->in[1].shape;
+  int rank = x->rank - 1 + index->rank;
+  if (rank > TN_RANK_LIMIT) return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = rank });
+  *out = TN_SCALAR_SHAPE;
+  for (int i = 0; i < axis; i++) out->dim[out->rank++] = x->dim[i];
+  for (int i = 0; i < index->rank; i++) out->dim[out->rank++] = index->dim[i];
+  for (int i = axis + 1; i < x->rank; i++) out->dim[out->rank++] = x->dim[i];
+  return true;
+}
+
+bool tn_op_shape_gather(const tn_op_args *args, tn_type *out) {
+  return gathered(args, args->attrs->axis, &out->shape);
+}
+
+static bool check_slices(const tn_op_args *args, int axis) {
+  tn_shape wanted;
+  return gathered(args, axis, &wanted) && check_shape(args, 2, &wanted, "there is one slice for each index");
+}
+
+bool tn_op_shape_scatter_add(const tn_op_args *args, tn_type *out) {
+  out->shape = args->in[0].shape;
+  return check_slices(args, args->attrs->axis);
+}
+
+/* x: [rows, ...], index: [...], y: a slice of x for each index, scale: [] */
+bool tn_op_shape_row_update(const tn_op_args *args, tn_type *out) {
+  out->shape = args->in[0].shape;
+  return tn_op_check_least_rank(args, 0, 1) && check_slices(args, 0) && tn_op_check_rank(args, 3, 0);
+}
