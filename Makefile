@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test test-slow test-update bench install format clean help
+.PHONY: all demo test test-slow test-update install clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -34,9 +34,6 @@ test-update: all ## put what really came in place of what tests expect; review t
 
 install: all ## copy program, libraries and header under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"
-
-format: ## lay out every C file as .clang-format says
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean: ## remove everything that was built
 	@rm -rf build

@@ -7,7 +7,7 @@
 option(TN_OPENMP "Run kernels on several threads (OpenMP), where the compiler has it" ON)
 option(TN_PORTABLE "Generic C only: no kernels for particular instruction sets" OFF)
 set(TN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
-set(TN_WERROR OFF CACHE STRING "Warnings are errors: ON, OFF, or AUTO (with the compilers tern is tested with)")
+set(TN_WERROR OFF CACHE STRING "Warnings are errors: ON, OFF, or AUTO (with compilers tern is tested with)")
 set_property(CACHE TN_WERROR PROPERTY STRINGS ON OFF AUTO)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -40,7 +40,7 @@ target_include_directories(tern_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJ
 target_compile_definitions(tern_flags INTERFACE _POSIX_C_SOURCE=200809L TN_VERSION="${PROJECT_VERSION}")
 target_compile_options(tern_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla
-  -Wundef -Wpointer-arith -Wwrite-strings -Wdate-time
+  -Wundef -Wpointer-arith -Wwrite-strings -Wdate-time -Wformat=2
   $<$<BOOL:${TN_WERROR_EFFECTIVE}>:-Werror>
   -ffp-contract=off -fno-math-errno -fvisibility=hidden
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=

@@ -2,6 +2,9 @@
 # alone. A room without a source file has no library, but still passes on what it
 # needs, so that nobody has to know which rooms are empty.
 
+# Where a float silently becomes a double, or the reverse, a bit may change.
+set(TN_LIBRARY_WARNINGS -Wdouble-promotion -Wfloat-conversion)
+
 # tn_module(NAME DIR [needed modules...]): a library tn_NAME of every .c file in
 # src/DIR. Needs may be declared before or after; cycles are not wanted, and
 # tools/check_layers.sh sees to that.
@@ -11,6 +14,7 @@ function(tn_module name dir)
   if(sources)
     add_library(tn_${name} STATIC ${sources})
     target_link_libraries(tn_${name} PUBLIC tern_flags ${needs})
+    target_compile_options(tn_${name} PRIVATE ${TN_LIBRARY_WARNINGS})
     set_property(GLOBAL APPEND PROPERTY TN_MODULES tn_${name})
   else()
     add_library(tn_${name} INTERFACE)

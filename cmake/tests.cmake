@@ -71,11 +71,14 @@ endfunction()
 
 # What lets a document's C example say `cc example.c -ltern`.
 set(TN_EXAMPLE_ENVIRONMENT
-  CPATH=${PROJECT_SOURCE_DIR}/include LIBRARY_PATH=${PROJECT_BINARY_DIR} LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
+  CPATH=${PROJECT_SOURCE_DIR}/include
+  LIBRARY_PATH=${PROJECT_BINARY_DIR}
+  LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
 
-# tn_runner_test(NAME RUNNER PATH): a file or folder that tests/runner/RUNNER reads; see tests/README.md.
+# tn_runner_test(NAME RUNNER PATH): a file or folder for tests/runner/RUNNER; see tests/README.md.
 function(tn_runner_test name runner path)
-  add_test(NAME ${name} COMMAND ${runner} --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests ${path})
+  set(where --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${runner} ${where} ${path})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
   if(name MATCHES "^slow/")
     set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)

@@ -12,6 +12,9 @@ nm=${NM:-nm}
 shared=$folder/libtern.so
 archive=$folder/libtern.a
 bad=0
+for library in "$shared" "$archive"; do
+  [ -f "$library" ] || { echo "symbols: there is no $library"; exit 1; }
+done
 
 complain() {   # complain TITLE LINES
   [ -n "$2" ] || return 0

@@ -241,12 +241,12 @@ def target_cos_f32():
     return fit(cos_rest, D(0), EIGHTH_TURN, range(3), lambda z: z * z + SMALL, 24)
 
 
+ERF_JOIN = D("0.6875")
+
+
 def target_erf_f32():
-    "erf x = x + x p(x^2), |x| <= 1"
-    return fit(lambda z: erf_over(z) - 1, D(0), ONE, range(7), lambda z: 1 / erf_over(z), 24)
-
-
-ERF_JOIN = ONE
+    "erf x = x + x p(x^2), |x| <= 0.6875"
+    return fit(lambda z: erf_over(z) - 1, D(0), ERF_JOIN ** 2, range(6), lambda z: 1 / erf_over(z), 24)
 
 
 def erfc_of(a):
@@ -254,15 +254,17 @@ def erfc_of(a):
 
 
 def target_erfc_f32():
-    "log(1 - erf(1 + b)) = p(b), 0 <= b <= 3; relative to erf"
+    "log(1 - erf(a)) = log(1 - erf(0.6875)) + b p(b), b = a - 0.6875 <= 3.3125; relative to erf"
+    start = erfc_of(ERF_JOIN).ln()
+
     def value(b):
-        return erfc_of(ERF_JOIN + b).ln()
+        return (erfc_of(ERF_JOIN + b).ln() - start) / b
 
     def weight(b):
         left = erfc_of(ERF_JOIN + b)
-        return max(left / (1 - left), D("1e-9"))
+        return max(b * left / (1 - left), D("1e-9"))
 
-    return fit(value, D(0), D(3), range(8), weight, 24)
+    return fit(value, D("1e-6"), 4 - ERF_JOIN, range(7), weight, 24)
 
 
 def target_exp2_f64():
@@ -340,6 +342,7 @@ def target_constants():
         "LOG2E f32": parts(1 / LN2, 24), "LN2 f32": parts(LN2, 24, 24),
         "2/pi f32": parts(2 / PI, 24), "pi/2 f32": parts(PI / 2, 24, 24, 24),
         "LOG2E f64": parts(1 / LN2, 53), "LN2 f64 (30 bits first)": parts(LN2, 30, 53, 53),
+        "log(1 - erf(0.6875)) f32": parts(erfc_of(ERF_JOIN).ln(), 24, 24),
         "2/pi f64": parts(2 / PI, 53), "pi/2 f64 (32 bits first)": parts(PI / 2, 32, 32, 53),
         "pi/2 f64": parts(PI / 2, 53, 53), "1/3": parts(ONE / 3, 53, 53), "1/5": parts(ONE / 5, 53, 53),
     }

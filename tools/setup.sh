@@ -93,10 +93,10 @@ install_missing() {
   DEBIAN_FRONTEND=noninteractive
   export DEBIAN_FRONTEND
   status=0
-  as_root apt-get update -q || status=$?
+  as_root apt-get update -qq || status=$?
   [ $status -ne 77 ] || give_up "Installing needs root, and sudo does not answer here."
   # Stale lists from a failed update may still do; the install decides.
-  as_root apt-get install -y -q --no-install-recommends $missing ||
+  as_root apt-get install -y -qq --no-install-recommends $missing ||
     give_up "apt-get could not install them."
 }
 

@@ -70,6 +70,9 @@ typedef struct {
   size_t count, failed;
 } session;
 
+static char no_bytes[1];
+static const text nothing = { no_bytes, 0 };
+
 static void complain(program *of, size_t line, const char *what, text detail) {
   printf("%s:%zu: %s%.*s\n", of->path, line, what, (int)detail.length, detail.bytes);
   of->mistakes++;
@@ -228,9 +231,9 @@ static int word_of(program *of, size_t line, text label) {
 static void read_line(program *of, size_t index, bool hash_comments) {
   text line = of->all.at[index];
   for (size_t i = 0; i < line.length; i++) {
-    size_t marker = text_begins(text_after(line, i), "//") ? 2 : hash_comments && line.bytes[i] == '#' ? 1 : 0;
-    if (!marker) continue;
-    text comment = text_after(line, i + marker);
+    bool slashes = text_begins(text_after(line, i), "//"), hash = hash_comments && line.bytes[i] == '#';
+    if (!slashes && !hash) continue;
+    text comment = text_after(line, i + (slashes ? 2 : 1));
     while (comment.length && is_space(comment.bytes[0])) comment = text_after(comment, 1);
     size_t length = label_length(comment);
     int word = length ? word_of(of, index + 1, (text){ comment.bytes, length }) : -1;
@@ -257,7 +260,7 @@ static void program_read(program *of, const char *path) {
   of->all = lines_of(of->whole);
   for (size_t i = 0; i < of->all.count; i++) read_line(of, i, ends_with(path, ".ail"));
   if (!of->status_said) of->status = expects_error(of) ? 1 : 0;
-  if (!of->directives) complain(of, 1, "says nothing about what must come of it", (text){ 0 });
+  if (!of->directives) complain(of, 1, "says nothing about what must come of it", nothing);
 }
 
 static void program_free(program *of) {
@@ -295,7 +298,8 @@ static tn_str diag_field(const value *diag, text name) {
 static void compare_place(program *of, const wanted_diag *wanted, const value *span) {
   static const char *const parts[] = { "line", "col", "end_line", "end_col" };
   bool somewhere = span && span->kind == TN_JSON_OBJECT_BEGIN;
-  if (wanted->nowhere && somewhere) complain(of, wanted->line, "has a place, but should be nowhere", (text){ 0 });
+  if (wanted->nowhere && somewhere)
+    complain(of, wanted->line, "has a place, but should be nowhere", nothing);
   for (int i = 0; i < 4; i++) {
     int64_t got = 0;
     if (!wanted->at[i] || wanted->nowhere) continue;
@@ -341,7 +345,7 @@ static void compare_diags(program *of, const value *diags) {
     int64_t line = 1;
     const value *code = value_member(at, TN_LIT("code"));
     value_integer(value_at(at, TN_LIT("span.line")), &line);
-    complain(of, (size_t)line, "nobody expects: ", code ? text_from(code->text) : (text){ 0 });
+    complain(of, (size_t)line, "nobody expects: ", code ? text_from(code->text) : nothing);
   }
 }
 
@@ -387,7 +391,7 @@ static void compare_json_run(program *of, const outcome *done) {
   } else {
     const value *ok = value_member(root, TN_LIT("ok"));
     bool good = ok && ok->kind == TN_JSON_TRUE;
-    if (good != (done->status == 0)) complain(of, 1, "`ok` contradicts the exit status", (text){ 0 });
+    if (good != (done->status == 0)) complain(of, 1, "`ok` contradicts the exit status", nothing);
     compare_diags(of, value_member(root, good ? TN_LIT("warnings") : TN_LIT("diagnostics")));
     compare_jsons(of, root, &arena);
     text printed = printed_text(root);
@@ -463,7 +467,7 @@ static void run_file(session *with, const char *path) {
     outcome done = run_program(&of, with, json);
     if (json) compare_json_run(&of, &done);
     else compare_plain_run(&of, &done, with->update);
-    if (done.timed_out) complain(&of, 1, "did not end in time", (text){ 0 });
+    if (done.timed_out) complain(&of, 1, "did not end in time", nothing);
     else if (done.status != of.status) {
       printf("%s:1: status: wanted %d, got %d\n", path, of.status, done.status);
       of.mistakes++;
@@ -475,7 +479,10 @@ static void run_file(session *with, const char *path) {
 }
 
 static bool is_program(const char *name) {
-  return ends_with(name, ".mind") || ends_with(name, ".nth") || ends_with(name, ".ninth") || ends_with(name, ".ail");
+  static const char *const endings[] = { ".mind", ".nth", ".ninth", ".ail" };
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends_with(name, endings[i])) return true;
+  return false;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -497,7 +504,8 @@ static void run_folder(session *with, const char *path, DIR *folder) {
   if (count) qsort(found, count, sizeof *found, by_name);
   for (size_t i = 0; i < count; i++) {
     struct stat info;
-    if (is_program(found[i]) || (stat(found[i], &info) == 0 && S_ISDIR(info.st_mode))) run_path(with, found[i]);
+    bool is_folder = stat(found[i], &info) == 0 && S_ISDIR(info.st_mode);
+    if (is_folder || is_program(found[i])) run_path(with, found[i]);
     free(found[i]);
   }
   free(found);

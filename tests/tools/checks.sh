@@ -46,6 +46,7 @@ END
 layers() { sh "$tools/check_layers.sh" "$scratch"; }
 words() { sh "$tools/check_words.sh" "$scratch"; }
 headers() { sh "$tools/check_headers.sh" "$scratch"; }
+layout() { sh "$tools/check_layout.sh" "$scratch"; }
 
 # layer_breach FROM TO: a file of room FROM includes a header of room TO.
 layer_breach() {
@@ -65,6 +66,7 @@ fresh
 passes "layers of a clean project" layers
 passes "words of a clean project" words
 passes "headers of a clean project" headers
+passes "layout of a clean project" layout
 
 layer_breach base diag
 layer_breach tensor op
@@ -106,6 +108,22 @@ fresh
 echo "See /ho""me/somebody/tern." | put docs/x.md
 fails "words: a machine's path in a document" "one machine" words
 
+# layout_breach WORDS LINE: LINE in a source.
+layout_breach() {
+  fresh
+  printf '%s\n' "$2" | put src/base/x.h
+  fails "layout: $1" "src/base/x.h:1: $1" layout
+}
+ten='1234567890'
+hundred=$ten$ten$ten$ten$ten$ten$ten$ten$ten$ten
+layout_breach "longer than 110 columns" "/* ${hundred}12345 */"
+layout_breach "a tab" "int$(printf '\t')x;"
+layout_breach "blanks at the end" "int x; "
+layout_breach "a carriage return" "int x;$(printf '\r')"
+fresh
+echo "/* ${hundred}12é4 */" | put src/base/x.h
+passes "layout: a column is a character, not a byte" layout
+
 fresh
 echo 'size_t tn_x(void);' | put src/base/x.h
 fails "headers: a missing include" "base/x.h does not compile alone" headers
@@ -124,6 +142,8 @@ library() {
 symbols() { sh "$tools/check_symbols.sh" "$scratch"; }
 show='__attribute__((visibility("default")))'
 
+rm -f "$scratch/libtern.so"
+fails "symbols: nothing to check" "there is no" symbols
 library "$show const char *tern_a(int i);
 static const char *const names[] = { \"a\", \"b\" };
 const char *tern_a(int i) { return names[i]; }"
