@@ -5,7 +5,7 @@
 #   tools/check_layout.sh [ROOT]
 set -eu
 cd "${1:-.}"
-find . \( -name .git -o -name 'build*' -o -name node_modules \) -prune -o -type f \
+find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f \
   \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc' -o -name '*.sh' -o -name '*.cmake' \
   -o -name 'CMakeLists.txt' -o -name '*.md' \) -print | LC_ALL=C sort | LC_ALL=C awk '
   function complain(text) { printf "%s:%d: %s\n", file, number, text; bad++ }

@@ -25,7 +25,7 @@ allocators | (malloc|calloc|realloc|free|strdup|strndup|aligned_alloc|posix_mema
 text       | (TO~DO|FIX~ME|XX~X|HA~CK)[^A-Za-z0-9_]                      | plan it in an issue, not in the source
 text       | /(wo~rk|ro~ot|ho~me)/[a-z]                                  | a path of one machine
 '
-find . \( -name .git -o -name 'build*' -o -name node_modules \) -prune -o -type f -print |
+find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
   LC_ALL=C sort | awk -v rules="$rules" '
   # Blanks comments, strings and character constants; "in_comment" carries over lines.
   function code_of(text,   out, two, c, quote) {

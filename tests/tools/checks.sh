@@ -105,6 +105,9 @@ word_breach "base/heap.h" '/* why */ void f(void *p) { free(p); }'
 word_breach "one generator" 'int f(void) { return rand(); }'
 word_breach "plan it" "/* TO""DO: later */"
 fresh
+echo 'void f(void) { exit(1); }' | put src/graph/builder.c
+fails "words: a file whose name begins like the build folder" "src/graph/builder.c:1" words
+fresh
 echo "See /ho""me/somebody/tern." | put docs/x.md
 fails "words: a machine's path in a document" "one machine" words
 
