@@ -58,7 +58,7 @@ tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count
   return value;
 }
 
-tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const tn_backend *backend, int threads) {
+tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *backend, int threads) {
   tn_eager *eager = tn_heap_alloc(heap, sizeof *eager);
   if (!eager) return NULL;
   eager->builder = (tn_builder){ .methods = &methods, .heap = heap, .names = names };

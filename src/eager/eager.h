@@ -15,11 +15,12 @@
 #define TN_EAGER_EAGER_H
 
 #include "ad/ad.h"
-#include "backend/backend.h"
+
+struct tn_backend;   /* backend/backend.h; front ends that compute at once need not know back ends */
 
 typedef struct tn_eager tn_eager;
 
-tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const tn_backend *backend, int threads);
+tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *backend, int threads);
 void tn_eager_free(tn_eager *eager);
 /* The builder to make operations with. What it makes belongs to the open scope and is given
  * back when that ends, unless somebody has taken a reference by then. */

@@ -2,6 +2,7 @@
 #ifndef TN_EAGER_INTERNAL_H
 #define TN_EAGER_INTERNAL_H
 
+#include "backend/backend.h"
 #include "eager/eager.h"
 
 #define TN_SLOT_FEW 16          /* elements that live inside a slot */

@@ -1,0 +1,224 @@
+/* tern.h: the public interface of tern. Embedders read only this.
+ *
+ * A session holds everything: memory, names, source texts, diagnostics. It is
+ * used by one thread at a time; two sessions never share anything. Programs
+ * are compiled inside a session and freed before it.
+ *
+ *   tern_session *s = tern_session_new(NULL);
+ *   tern_program *p = tern_compile(s, TERN_LANG_GRAPH, "example", text, strlen(text));
+ *   if (!p) puts(tern_diagnostics_text(s, 0));
+ *   float x[6] = {1, 2, 3, 4, 5, 6};
+ *   int64_t dims[2] = {2, 3};
+ *   tern_set_input(p, "x", &(tern_tensor){ .dtype = TERN_F32, .rank = 2, .dims = dims, .data = x });
+ *   if (tern_run(p)) { tern_tensor y; tern_output(p, 0, &y); ... }
+ *
+ * Functions that can fail return a status or NULL and leave diagnostics in the
+ * session; nothing prints, exits or aborts. Pointers that are returned belong
+ * to tern unless a comment says otherwise. */
+#ifndef TERN_TERN_H
+#define TERN_TERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TERN_API __attribute__((visibility("default")))
+#else
+#define TERN_API
+#endif
+
+/* ---- versions and tables ---- */
+
+TERN_API const char *tern_version(void);                  /* "0.1.0" */
+/* What `tern ops`, `tern explain` and completion print. NULL for an unknown code or verb.
+ * The text belongs to the caller: tern_free_text. */
+TERN_API char *tern_ops_text(void);
+TERN_API char *tern_ops_json(void);
+TERN_API char *tern_explain(const char *code, int color);
+TERN_API char *tern_codes(void);                          /* one code a line, with its title */
+TERN_API void tern_free_text(char *text);
+/* The candidate a user most likely meant by `wrong`, or NULL. */
+TERN_API const char *tern_suggest(const char *wrong, const char *const *candidates, size_t count);
+
+/* ---- sessions ---- */
+
+typedef struct tern_session tern_session;
+
+typedef enum {
+  TERN_OK = 0,
+  TERN_FAILED = 1,          /* the program was rejected or failed; see the diagnostics */
+  TERN_USAGE = 2,           /* an argument is wrong, or a named file cannot be read */
+  TERN_BUG = 3              /* an internal check failed */
+} tern_status;
+
+enum {
+  TERN_ALLOW_FILEREAD = 1,
+  TERN_ALLOW_FILEWRITE = 2,
+  TERN_ALLOW_CLOCK = 4,
+  TERN_ALLOW_NETWORK = 8
+};
+
+typedef struct {
+  uint64_t seed;            /* used when has_seed; else 42 */
+  int has_seed;
+  int threads;              /* 0: all cores; never changes a bit of any result */
+  const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref" for the reference back end */
+  unsigned allow;           /* TERN_ALLOW_... */
+  uint64_t max_memory;      /* bytes; 0: none */
+  uint64_t max_steps;       /* 0: the language's default */
+  double max_seconds;       /* 0: none */
+  const char *without;      /* optimiser passes to leave out: "fold,fuse"; NULL: none */
+  uint64_t fail_allocation; /* for tests: the n-th request for memory fails; 0: none */
+} tern_options;
+
+/* NULL when memory runs out or an option is wrong; *problem (if not NULL) then points to a static text. */
+TERN_API tern_session *tern_session_new(const tern_options *options, const char **problem);
+TERN_API void tern_session_free(tern_session *session);
+/* Stops what runs as soon as it can. May be called from a signal handler or another thread. */
+TERN_API void tern_interrupt(tern_session *session);
+TERN_API size_t tern_memory_used(const tern_session *session);
+/* The back end and instruction set in use: "cpu avx512". */
+TERN_API const char *tern_backend(const tern_session *session);
+
+/* What a program prints, line by line, as it runs. Without a sink, lines are kept for the result. */
+typedef void (*tern_sink)(void *context, const char *line, size_t length);
+TERN_API void tern_on_print(tern_session *session, tern_sink sink, void *context);
+
+/* ---- diagnostics ---- */
+
+typedef struct {
+  const char *code;         /* "E_SHAPE_MISMATCH" */
+  const char *severity;     /* "error", "warning" */
+  const char *phase;        /* "parse", "check", "run", "data" */
+  const char *title;
+  const char *hint;         /* NULL: none */
+  const char *file;         /* NULL: no place */
+  uint32_t line, column, end_line, end_column;   /* from 1; columns in characters; the end is one past */
+  size_t field_count;
+  const char *const *field_names;
+  const char *const *field_values;
+} tern_diagnostic;
+
+TERN_API size_t tern_diagnostic_count(const tern_session *session);
+TERN_API tern_diagnostic tern_diagnostic_at(tern_session *session, size_t index);
+TERN_API size_t tern_error_count(const tern_session *session);
+/* All of them, rendered; valid until the next call on the session. */
+TERN_API const char *tern_diagnostics_text(tern_session *session, int color);
+TERN_API const char *tern_diagnostics_json(tern_session *session);   /* [DIAG, ...] */
+TERN_API void tern_clear_diagnostics(tern_session *session);
+
+/* ---- tensors ---- */
+
+typedef enum { TERN_F32, TERN_F64, TERN_I32, TERN_I64, TERN_BOOL, TERN_BF16, TERN_F16 } tern_dtype;
+
+typedef struct {
+  tern_dtype dtype;
+  int rank;
+  const int64_t *dims;
+  const int64_t *strides;   /* in elements; NULL: row-major without gaps */
+  const void *data;
+} tern_tensor;
+
+TERN_API const char *tern_dtype_name(tern_dtype dtype);
+TERN_API size_t tern_dtype_size(tern_dtype dtype);
+
+/* ---- programs ---- */
+
+typedef enum { TERN_LANG_AUTO, TERN_LANG_AIL, TERN_LANG_MIND, TERN_LANG_NINTH, TERN_LANG_GRAPH } tern_language;
+
+typedef struct tern_program tern_program;
+
+/* "ail", "mind", "ninth", "graph"; TERN_LANG_AUTO when unknown. */
+TERN_API tern_language tern_language_named(const char *name);
+TERN_API const char *tern_language_name(tern_language language);
+/* By the file's extension; TERN_LANG_AUTO when it has none that tern knows. */
+TERN_API tern_language tern_language_of(const char *path);
+
+/* NULL after leaving diagnostics. `name` stands in diagnostics. The text is copied. */
+TERN_API tern_program *tern_compile(tern_session *session, tern_language language, const char *name,
+                                    const char *text, size_t length);
+TERN_API tern_program *tern_compile_file(tern_session *session, tern_language language, const char *path,
+                                         tern_status *status);
+TERN_API void tern_program_free(tern_program *program);
+
+/* Values from outside. Copied. TERN_USAGE for an unknown name or text that is no value; shapes that do not
+ * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy file. */
+TERN_API tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value);
+TERN_API tern_status tern_set_input_text(tern_program *program, const char *name, const char *value);
+TERN_API tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value);
+TERN_API tern_status tern_set_param_text(tern_program *program, const char *name, const char *value);
+TERN_API tern_status tern_set_host_text(tern_program *program, const char *name, const char *value);
+TERN_API tern_status tern_add_event(tern_program *program, const char *name);
+
+/* What the program reads: dims of -1 are not fixed. */
+typedef struct {
+  const char *name;
+  tern_dtype dtype;
+  int rank;
+  int64_t dims[8];
+  const char *dim_names[8];   /* NULL: the dimension is a number, or unknown */
+} tern_slot;
+
+TERN_API size_t tern_input_count(const tern_program *program);
+TERN_API tern_slot tern_input_at(const tern_program *program, size_t index);
+TERN_API size_t tern_param_count(const tern_program *program);
+TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
+
+/* Runs the program: inference for .ail, the whole program for .nth and .mind. */
+TERN_API tern_status tern_run(tern_program *program);
+/* Runs an app with the events that were added. */
+TERN_API tern_status tern_run_app(tern_program *program);
+
+/* Results, valid until the program runs again or is freed; data is not copied. */
+TERN_API size_t tern_output_count(const tern_program *program);
+/* TERN_FAILED when the output is no tensor or its data is not known. */
+TERN_API tern_status tern_output(const tern_program *program, size_t index, tern_tensor *out);
+TERN_API const char *tern_output_name(const tern_program *program, size_t index);
+/* For people: what `tern run` prints. For programs: the JSON object of a success or a failure. */
+TERN_API const char *tern_result_text(tern_program *program);
+TERN_API const char *tern_result_json(tern_program *program);
+/* The JSON object for what went wrong before there was a program. */
+TERN_API const char *tern_failure_json(tern_session *session);
+
+/* The canonical form of the program's text; NULL after leaving diagnostics. */
+TERN_API const char *tern_format(tern_program *program);
+/* What the compiler made: "graph", "grad", "mlir", "dot", "plan". NULL after leaving diagnostics. */
+TERN_API const char *tern_emit(tern_program *program, const char *kind);
+/* SHA-256 in hexadecimal of all parameters in order, little-endian. NULL before there are any. */
+TERN_API const char *tern_params_sha256(tern_program *program);
+
+/* ---- training through the interface ----
+ *
+ * For a program with one scalar output to minimise (`loss` names it; NULL: the output named "loss", or
+ * the only one). Set the inputs, then step; parameters start as the program says, or as tern_set_param did. */
+typedef struct {
+  const char *loss;
+  const char *optimizer;      /* "sgd" (NULL), "momentum", "adam", "adamw" */
+  double lr;
+  double momentum, weight_decay, clip_norm;
+  const char *schedule;       /* "constant" (NULL), "cosine", "linear" */
+  int64_t warmup, steps;
+} tern_training;
+
+TERN_API tern_status tern_train_begin(tern_program *program, const tern_training *training);
+TERN_API tern_status tern_train_step(tern_program *program, double *loss);
+/* The parameter as it is now; not copied; valid until the next step. */
+TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
+
+/* ---- interactive sessions ---- */
+
+typedef struct tern_repl tern_repl;
+TERN_API tern_repl *tern_repl_new(tern_session *session, tern_language language);
+/* One line; *shown receives what to print. Returns 0 when more lines are needed, 1 when done, 2 to quit. */
+TERN_API int tern_repl_line(tern_repl *repl, const char *line, const char **shown);
+TERN_API const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor);   /* one a line */
+TERN_API void tern_repl_free(tern_repl *repl);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

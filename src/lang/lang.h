@@ -1,0 +1,93 @@
+/* lang/lang.h: the doors that every language has, and what it may ask for.
+ *
+ * A front end turns text into operations and says what is wrong with it. It
+ * never sees back ends: to compute, it asks its host. The host (api/) owns the
+ * session's memory, names, texts and diagnostics, knows what is allowed, and
+ * prints. The three languages have the same doors, so that who knows one room
+ * knows three: lang.c holds the tn_lang of its language and nothing else. */
+#ifndef TN_LANG_LANG_H
+#define TN_LANG_LANG_H
+
+#include "graph/graph.h"
+#include "lang/value.h"
+
+typedef enum {
+  TN_CAP_FILEREAD = 1 << 0,
+  TN_CAP_FILEWRITE = 1 << 1,
+  TN_CAP_CLOCK = 1 << 2,
+  TN_CAP_NETWORK = 1 << 3
+} tn_capability;
+
+struct tn_eager;
+
+/* A named value from the command line or from an embedder. Given as text in JSON (data then
+ * has no buffer until the language has decided its dtype) or as a tensor. */
+typedef struct {
+  tn_str name;
+  tn_str json;             /* "[[1, 2], [3, 4]]"; empty when `data` is given */
+  tn_tensor data;
+} tn_given;
+
+typedef struct tn_host {
+  tn_heap *heap;
+  tn_names *names;
+  tn_sources *sources;
+  tn_diags *diags;
+  uint64_t seed;
+  uint64_t max_steps;      /* of a program that runs step by step; 0: the language's default */
+  uint32_t capabilities;   /* tn_capability */
+  struct tn_eager *eager;  /* computes at once */
+  void *context;
+  /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
+   * given by position. Optimises, plans and runs. False after reporting through `fault` (the
+   * language reports it in its own words). outputs receive shares. */
+  bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
+                  tn_tensor *outputs, tn_fault *fault);
+  /* A line for the user: what PRINT and print say. */
+  void (*print)(struct tn_host *host, tn_str line);
+  bool (*interrupted)(struct tn_host *host);
+  double (*now)(struct tn_host *host);                   /* seconds since 1970 */
+  /* The bytes of a file, from the arena; reports nothing: *problem says what is wrong in the words of
+   * `io_error_kind` ("not_found", "permission_denied", "is_a_directory", "too_large", "io_error"). */
+  bool (*read_file)(struct tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem);
+  const tn_given *inputs, *params, *sets;                /* --input, --param, --set */
+  size_t input_count, param_count, set_count;
+  const tn_str *events;                                  /* --event */
+  size_t event_count;
+} tn_host;
+
+/* What running gave; in the arena. */
+typedef struct {
+  tn_datum *values;        /* .ail: the output; .mind: one; .nth: the stack, bottom to top */
+  size_t count;
+  tn_str type;             /* .mind: the type of the value */
+  tn_str extra_json;       /* further members of the JSON object, without braces: "\"machine\":{...}" */
+  tn_str text;             /* what a person sees, ready to print; empty: nothing */
+} tn_outcome;
+
+typedef enum { TN_EMIT_GRAPH, TN_EMIT_GRAD, TN_EMIT_MLIR, TN_EMIT_DOT } tn_emit_kind;
+
+typedef struct tn_repl tn_repl;
+
+typedef struct tn_lang {
+  const char *name;                  /* "ninth", "mind", "ail" */
+  const char *const *extensions;     /* ".nth", ".ninth", NULL */
+  /* Each reports its diagnostics to host->diags and returns false when there was an error.
+   * `file` is a registered source text. */
+  bool (*check)(tn_host *host, uint32_t file);
+  bool (*run)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
+  bool (*format)(tn_host *host, uint32_t file, tn_text *out);
+  bool (*emit)(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out);
+  /* Only where the language has them; NULL otherwise. */
+  bool (*app)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
+  tn_repl *(*repl_new)(tn_host *host);
+  /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */
+  bool (*repl_line)(tn_repl *repl, tn_str line, tn_text *out, bool *quit);
+  void (*repl_complete)(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);  /* one per line */
+  void (*repl_free)(tn_repl *repl);
+} tn_lang;
+
+const tn_lang *tn_lang_ninth(void);
+const tn_lang *tn_lang_mind(void);
+const tn_lang *tn_lang_ail(void);
+#endif

@@ -1,0 +1,76 @@
+/* train/trainer.h: one training step, planned once and run many times.
+ *
+ * From a graph with a scalar loss a trainer makes the graph of a whole step:
+ * forward, gradients by every parameter, the optimiser's update. It owns the
+ * parameters and the optimiser's state; a step reads the inputs that are bound,
+ * changes the parameters in place and allocates nothing.
+ *
+ * Every number a schedule or an optimiser needs is computed here in f64 with
+ * tern's own functions and enters the step as a scalar, so that the step's
+ * graph does not change from step to step. */
+#ifndef TN_TRAIN_TRAINER_H
+#define TN_TRAIN_TRAINER_H
+
+#include "backend/backend.h"
+#include "graph/graph.h"
+#include "opt/opt.h"
+
+typedef enum { TN_OPTIMIZER_SGD, TN_OPTIMIZER_MOMENTUM, TN_OPTIMIZER_ADAM, TN_OPTIMIZER_ADAMW } tn_optimizer;
+typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn_schedule;
+
+/* Zero means the default in parentheses. */
+typedef struct {
+  tn_optimizer optimizer;
+  double lr;                        /* as given; 0 is 0 */
+  double momentum;                  /* (0.9) for momentum */
+  double beta1, beta2, epsilon;     /* (0.9, 0.999, 1e-8) for adam and adamw */
+  double weight_decay;              /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
+                                       takes lr * weight_decay * p off the parameter */
+  double clip_norm;                 /* 0: none. The norm of all gradients together is held below it */
+  tn_schedule schedule;
+  int64_t warmup;                   /* steps over which lr rises linearly from lr / warmup */
+  int64_t steps;                    /* where a schedule ends */
+} tn_train_options;
+
+bool tn_optimizer_find(tn_str name, tn_optimizer *out);
+bool tn_schedule_find(tn_str name, tn_schedule *out);
+/* The learning rate of a step, counted from 0. */
+double tn_train_lr(const tn_train_options *options, int64_t step);
+
+/* The name of an i64 scalar input that keys dropout: the trainer sets it in every step. */
+#define TN_TRAIN_KEY "dropout_key"
+
+typedef struct tn_trainer tn_trainer;
+
+typedef struct {
+  const tn_graph *graph;            /* known shapes; may be freed afterwards */
+  int loss;                         /* the output that is the loss: a float scalar */
+  tn_train_options options;
+  uint64_t seed;
+  const tn_backend *backend;
+  int threads;
+  tn_pass_set passes;
+  const tn_opt_folder *folder;
+} tn_trainer_request;
+
+/* NULL with *fault filled in. Parameters start at zero: set them. */
+tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_fault *fault);
+void tn_trainer_free(tn_trainer *trainer);
+
+/* By the graph's own numbering. Borrowed; contiguous; valid until the trainer is freed. Writing to
+ * it sets the parameter. */
+int tn_trainer_param_count(const tn_trainer *trainer);
+const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
+/* The optimiser's own tensors (momentum, moments), for checkpoints. */
+int tn_trainer_state_count(const tn_trainer *trainer);
+const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
+void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
+void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context);
+
+int64_t tn_trainer_step_number(const tn_trainer *trainer);
+void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);
+/* One step; *loss is that of the parameters before the update. On failure nothing has changed. */
+bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault);
+/* The graph of a step, for `emit`. */
+const tn_graph *tn_trainer_graph(const tn_trainer *trainer);
+#endif
