@@ -28,12 +28,12 @@ static tn_field count_field(const report *r, const char *name, const tn_type *ty
 static bool report_dtype(const report *r) {
   const tn_fault *f = r->fault;
   const char *left = tn_dtype_name(f->left.dtype), *right = tn_dtype_name(f->right.dtype);
-  if (f->left.dtype != f->right.dtype) {
-    return tn_report(r->diags, TN_DIAG_E2006, f->at, TN_STR("op", op_name(r)), TN_STR("left", left),
-                     TN_STR("right", right));
+  if (f->reason) {
+    return tn_report(r->diags, TN_DIAG_E2006, f->at, TN_STR("op", op_name(r)), TN_STR("expected", f->reason),
+                     TN_STR("got", left));
   }
-  return tn_report(r->diags, TN_DIAG_E2006, f->at, TN_STR("op", op_name(r)), TN_STR("expected", f->reason),
-                   TN_STR("got", right));
+  return tn_report(r->diags, TN_DIAG_E2006, f->at, TN_STR("op", op_name(r)), TN_STR("left", left),
+                   TN_STR("right", right));
 }
 
 static bool report_broadcast(const report *r) {
@@ -49,14 +49,12 @@ static bool report_misfit(const report *r) {
                    TN_INT("dimension", f->dimension));
 }
 
-/* Where two operands meet both are shown. */
+/* The hint of the code speaks of annotations, which are not at fault here. */
 static bool report_rank(const report *r) {
   const tn_fault *f = r->fault;
-  if (tn_op_sig_of(f->op)->arity >= 2) {
-    return tn_report(r->diags, TN_DIAG_E2103, f->at, shape_field(r, "left", &f->left),
-                     shape_field(r, "right", &f->right), TN_STR("op", op_name(r)));
-  }
-  return tn_report(r->diags, TN_DIAG_E2102, f->at, TN_STR("expected", f->reason), shape_field(r, "got", &f->left));
+  const char *expected = f->reason ? f->reason : "of another rank";
+  return tn_report(r->diags, TN_DIAG_E2102, f->at, TN_STR("expected", expected), shape_field(r, "got", &f->left),
+                   TN_STR("op", op_name(r)), TN_HINT(TN_LIT("reshape it, or give it another axis with expand_dims")));
 }
 
 static bool report_axis(const report *r) {
@@ -101,7 +99,9 @@ static tn_field length_field(const report *r, const char *name, int64_t dim) {
 
 static bool report_squeeze(const report *r) {
   const tn_fault *f = r->fault;
-  return tn_report(r->diags, TN_DIAG_E2108, f->at, TN_INT("axis", f->axis), length_field(r, "size", f->got));
+  int axis;
+  int64_t size = tn_shape_axis(f->left.shape.rank, f->axis, &axis) ? f->left.shape.dim[axis] : f->got;
+  return tn_report(r->diags, TN_DIAG_E2108, f->at, TN_INT("axis", f->axis), length_field(r, "size", size));
 }
 
 static bool report_bounds(const report *r) {
@@ -111,8 +111,10 @@ static bool report_bounds(const report *r) {
 }
 
 static bool report_size(const report *r) {
+  const tn_type *type = &r->fault->left;   /* of rank 0: nobody knows which tensor it was */
   return tn_report(r->diags, TN_DIAG_E_TOO_LARGE, r->fault->at, TN_STR("what", "the number of elements"),
-                   TN_INT("limit", TN_ELEMENT_LIMIT), shape_field(r, "requested", &r->fault->left));
+                   TN_INT("limit", TN_ELEMENT_LIMIT),
+                   type->shape.rank ? shape_field(r, "requested", type) : TN_STR("requested", ""));
 }
 
 static bool report_op(const report *r, tn_diag_code code) {
@@ -144,7 +146,8 @@ bool tn_fault_report(const tn_fault *f, const tn_names *names, tn_diags *diags) 
     case TN_FAULT_SQUEEZE: return report_squeeze(&r);
     case TN_FAULT_BOUNDS: return report_bounds(&r);
     case TN_FAULT_ARGUMENT:
-      return tn_report(diags, TN_DIAG_E2001, f->at, TN_STR("expected", f->reason), TN_INT("got", f->got));
+      return tn_report(diags, TN_DIAG_E2001, f->at, TN_STR("expected", f->reason ? f->reason : "another value"),
+                       TN_INT("got", f->got));
     case TN_FAULT_RANK_LIMIT:
       return tn_report(diags, TN_DIAG_E_RANK_LIMIT, f->at, TN_INT("rank", f->got), TN_INT("limit", TN_RANK_LIMIT));
     case TN_FAULT_TOO_LARGE: return report_size(&r);

@@ -42,9 +42,10 @@ bool tn_op_check_arity(const tn_op_args *args) {
 }
 
 static bool rank_fault(const tn_op_args *args, int operand, int rank, const char *reason) {
-  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_RANK, .operand = operand, .left = args->in[0],
-                                      .right = args->in[args->count > 1 ? 1 : 0], .expected = rank,
-                                      .got = args->in[operand].shape.rank, .reason = reason });
+  tn_fault fault = { .kind = TN_FAULT_RANK, .operand = operand, .left = args->in[operand], .expected = rank,
+                     .got = args->in[operand].shape.rank, .reason = reason };
+  if (args->count > 1) fault.right = args->in[operand ? 0 : 1];
+  return tn_op_fail(args, fault);
 }
 
 bool tn_op_check_rank(const tn_op_args *args, int operand, int rank) {
@@ -112,8 +113,7 @@ static bool check_dtype(const tn_op_args *args, const tn_type *result) {
   const tn_type *type = args->count ? &args->in[0] : result;
   tn_dtype_set allowed = tn_op_sig_of(args->op)->dtypes;
   if (tn_dtype_in(type->dtype, allowed)) return true;
-  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = *type, .right = *type,
-                                      .reason = dtype_reason(allowed) });
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = *type, .reason = dtype_reason(allowed) });
 }
 
 bool tn_op_infer(const tn_op_args *args, tn_type *out) {

@@ -62,9 +62,4 @@ typedef struct {
 bool tn_product_of(const tn_shape *shape, tn_product *out);
 /* Removes the symbols that both have, as often as both have them. */
 void tn_product_cancel(tn_product *a, tn_product *b);
-
-/* ---- windows over images (rules_arrange.c) ---- */
-
-/* Writes 1 for steps that are left out. */
-void tn_window_defaults(tn_attrs *attrs);
 #endif

@@ -194,6 +194,13 @@ static bool normalise_index(normaliser *n) {
   return true;
 }
 
+static bool normalise_windows(normaliser *n) {
+  for (int i = 0; i < 2; i++) {
+    if (n->attrs->step[i] == 0) n->attrs->step[i] = 1;
+  }
+  return true;
+}
+
 static bool normalise_by(normaliser *n) {
   uint32_t set = tn_op_sig_of(n->args.op)->attrs;
   switch (n->args.op) {
@@ -204,7 +211,7 @@ static bool normalise_by(normaliser *n) {
     case TN_OP_INDEX: return normalise_index(n);
     case TN_OP_PATCHES:
     case TN_OP_FOLD:
-    case TN_OP_CONV2D: tn_window_defaults(n->attrs); return true;
+    case TN_OP_CONV2D: return normalise_windows(n);
     default: break;
   }
   if (set & TN_ATTR_AXIS) return normalise_axis(n);

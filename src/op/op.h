@@ -91,12 +91,12 @@ void tn_type_print(const tn_type *type, const tn_names *names, tn_text *out);   
 typedef enum {
   TN_FAULT_NONE = 0,
   TN_FAULT_ARITY,        /* expected, got */
-  TN_FAULT_DTYPE,        /* operand; left and right: two dtypes that must be one; where both are the
-                            same it is one operand's, and the reason says what is expected */
+  TN_FAULT_DTYPE,        /* operand, left, right: two dtypes that must be one; with a reason: left alone
+                            is of a dtype that is not taken, and the reason says what is expected */
   TN_FAULT_BROADCAST,    /* left, right, dimension */
   TN_FAULT_INNER,        /* left, right, dimension (of left): lengths that are summed over differ */
-  TN_FAULT_RANK,         /* operand, left and right (the first two operands; one: both are it), expected,
-                            got, reason ("of at least 2 dimensions"): it needs another rank */
+  TN_FAULT_RANK,         /* operand, left (the operand), right (the other, where there are two), expected,
+                            got, reason ("of at least 2 dimensions"): another rank is needed */
   TN_FAULT_AXIS,         /* axis, left: out of range, or given twice (`reason`) */
   TN_FAULT_COUNT,        /* left, right, expected, got: element counts differ */
   TN_FAULT_INFER,        /* left, right, reason: -1 in a shape cannot be worked out */

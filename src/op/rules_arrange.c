@@ -187,12 +187,6 @@ bool tn_op_shape_concat(const tn_op_args *args, tn_type *out) {
 
 /* ---- windows ---- */
 
-void tn_window_defaults(tn_attrs *attrs) {
-  for (int i = 0; i < 2; i++) {
-    if (attrs->step[i] == 0) attrs->step[i] = 1;
-  }
-}
-
 static bool check_window(const tn_op_args *args) {
   const tn_attrs *attrs = args->attrs;
   for (int i = 0; i < 2; i++) {

@@ -8,13 +8,13 @@
 static bool same(const tn_op_args *args, int first, int second) {
   if (args->in[first].dtype == args->in[second].dtype) return true;
   return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .operand = second, .left = args->in[first],
-                                      .right = args->in[second], .reason = "one dtype" });
+                                      .right = args->in[second] });
 }
 
 static bool is_integer(const tn_op_args *args, int operand) {
   if (tn_dtype_in(args->in[operand].dtype, TN_INTS)) return true;
   return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .operand = operand, .left = args->in[operand],
-                                      .right = args->in[operand], .reason = "i32 or i64" });
+                                      .reason = "i32 or i64" });
 }
 
 bool tn_op_dtype_attr(const tn_op_args *args, tn_type *out) {
