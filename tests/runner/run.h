@@ -30,13 +30,16 @@ typedef struct {
 
 enum { RUN_MERGED = 1 }; /* standard error goes into `out`, in the order it came */
 
-_Noreturn void die(const char *format, ...);
+/* Lets the compiler compare a format with what is printed by it. */
+#define PRINTS(form, first) __attribute__((format(printf, form, first)))
+
+_Noreturn void die(const char *format, ...) PRINTS(1, 2);
 void *more(void *old, size_t bytes); /* realloc that does not fail */
 
 text text_of(const char *string);
 text text_span(const char *bytes, size_t length);
 void text_add(text *to, const char *bytes, size_t length);
-void text_addf(text *to, const char *format, ...);
+void text_addf(text *to, const char *format, ...) PRINTS(2, 3);
 bool text_is(text line, const char *string);
 bool text_begins(text line, const char *string);
 text text_after(text line, size_t skip);

@@ -110,8 +110,10 @@ static void read_marked(transcript *file) {
 
 static void write_stream(text *to, char mark, text stream) {
   lines all = lines_of(stream);
-  for (size_t i = 0; i < all.count; i++)
-    text_addf(to, all.at[i].length ? "%c %.*s\n" : "%c\n", mark, (int)all.at[i].length, all.at[i].bytes);
+  for (size_t i = 0; i < all.count; i++) {
+    const char *gap = all.at[i].length ? " " : ""; /* no blank behind a lone mark */
+    text_addf(to, "%c%s%.*s\n", mark, gap, (int)all.at[i].length, all.at[i].bytes);
+  }
   if (all.open) text_addf(to, "\\ no newline\n");
   free(all.at);
 }
