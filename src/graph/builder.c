@@ -1,9 +1,9 @@
 /* graph/builder.c: how an operation is made, whoever makes it.
  *
  * tn_build is the gate. In this order it lets errors pass through in silence,
- * checks the number of operands, widens storage dtypes, replaces composed
- * operations by their parts, normalises attributes, infers the type, and only
- * then hands the operation to the builder's own `add`. So a graph and the eager
+ * widens storage dtypes, normalises attributes, replaces composed operations by
+ * their parts, infers the type, and only then hands the operation to the
+ * builder's own `add`. So a graph and the eager
  * builder see primitive operations on checked types and nothing else.
  *
  * bf16 and f16 are storage: where an operation computes, its operands are cast
@@ -15,8 +15,6 @@
 #include "graph/internal.h"
 
 #define FEW_OPERANDS 8
-
-static const tn_attrs no_attrs;
 
 const tn_type *tn_build_type(const tn_builder *builder, tn_value value) {
   return builder->methods->type(builder, value);
@@ -86,35 +84,24 @@ static tn_value build_composed(const tn_expand_args *args) {
 
 static tn_value build_primitive(const tn_expand_args *args) {
   tn_builder *builder = args->builder;
-  tn_attrs attrs = *args->attrs;
   tn_fault fault = { .kind = TN_FAULT_NONE };
+  tn_op_args rule = { args->op, args->types, args->count, args->attrs, &fault };
   tn_type type;
-  if (!tn_op_normalise(args->op, args->types, args->count, &attrs, &fault)) {
-    return tn_build_fault(builder, args->op, fault);
-  }
-  tn_op_args rule = { args->op, args->types, args->count, &attrs, &fault };
   if (!tn_op_infer(&rule, &type)) return tn_build_fault(builder, args->op, fault);
-  return builder->methods->add(builder, args->op, args->in, args->count, &attrs, &type);
-}
-
-static bool check_count(tn_builder *builder, const tn_op_sig *sig, int count) {
-  bool fits = sig->arity == TN_VARIADIC ? count >= 1 : count == sig->arity;
-  if (fits && count <= TN_OPERAND_LIMIT) return true;
-  tn_fault fault = { .kind = TN_FAULT_ARITY,
-                     .expected = sig->arity == TN_VARIADIC ? 1 : sig->arity,
-                     .got = count };
-  tn_build_fault(builder, sig->op, fault);
-  return false;
+  return builder->methods->add(builder, args->op, args->in, args->count, args->attrs, &type);
 }
 
 /* `types` and `wide` have room for the operands. */
 static tn_value build_with(tn_builder *builder, tn_op op, const tn_value *in, int count,
-                           const tn_attrs *attrs, tn_type *types, tn_value *wide) {
+                           const tn_attrs *given, tn_type *types, tn_value *wide) {
   const tn_op_sig *sig = tn_op_sig_of(op);
-  tn_expand_args args = { builder, op, in, types, count, attrs ? attrs : &no_attrs };
+  tn_attrs attrs = given ? *given : (tn_attrs){ 0 };
+  tn_fault fault = { .kind = TN_FAULT_NONE };
   for (int i = 0; i < count; i++) types[i] = *tn_build_type(builder, in[i]);
   tn_dtype storage = storage_of(sig, types, count);
-  if (storage != TN_F32) return build_widened(builder, op, in, count, attrs, wide, storage);
+  if (storage != TN_F32) return build_widened(builder, op, in, count, given, wide, storage);
+  if (!tn_op_normalise(op, types, count, &attrs, &fault)) return tn_build_fault(builder, op, fault);
+  tn_expand_args args = { builder, op, in, types, count, &attrs };
   return sig->kind == TN_KIND_COMPOSED ? build_composed(&args) : build_primitive(&args);
 }
 
@@ -143,7 +130,6 @@ tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, 
     tn_value value = builder->methods->quick(builder, op, in, count);
     if (value != TN_ERROR_VALUE) return value;
   }
-  if (!check_count(builder, tn_op_sig_of(op), count)) return TN_ERROR_VALUE;
   if (count > FEW_OPERANDS) return build_many(builder, op, in, count, attrs);
   tn_type types[FEW_OPERANDS];
   tn_value wide[FEW_OPERANDS];
@@ -157,9 +143,11 @@ static bool check_condition(tn_builder *builder, tn_value condition) {
   tn_fault fault = { .left = *tn_build_type(builder, condition) };
   if (fault.left.dtype != TN_BOOL) {
     fault.kind = TN_FAULT_DTYPE;
-    fault.reason = "a condition is a bool";
+    fault.right = fault.left;
+    fault.reason = "bool";
   } else if (fault.left.shape.rank != 0) {
     fault.kind = TN_FAULT_RANK;
+    fault.reason = "of no dimensions";
   } else {
     return true;
   }
@@ -272,9 +260,7 @@ static int first_difference(const tn_shape *a, const tn_shape *b) {
 
 /* Both regions must give as many results, of equal types. */
 static bool results_agree(tn_builder *builder, const tn_region *a, const tn_region *b) {
-  tn_fault fault = { .kind = TN_FAULT_COUNT,
-                     .expected = (int64_t)a->results.count,
-                     .got = (int64_t)b->results.count };
+  tn_fault fault = { .kind = TN_FAULT_INTERNAL, .reason = "branches with different numbers of results" };
   bool agree = a->results.count == b->results.count;
   for (size_t i = 0; agree && i < a->results.count; i++) {
     fault.left = *tn_build_type(builder, a->results.at[i]);
@@ -282,7 +268,6 @@ static bool results_agree(tn_builder *builder, const tn_region *a, const tn_regi
     fault.operand = (int)i;
     fault.dimension = first_difference(&fault.left.shape, &fault.right.shape);
     fault.kind = fault.left.dtype != fault.right.dtype ? TN_FAULT_DTYPE : TN_FAULT_SHAPE;
-    fault.reason = "the branches of an if give the same dtype and shape";
     agree = tn_type_equal(&fault.left, &fault.right);
   }
   if (!agree) tn_build_fault(builder, TN_OP_IF, fault);

@@ -72,6 +72,8 @@ tn_value tn_build_like(tn_builder *builder, tn_value like, double number);      
 tn_value tn_build_cast(tn_builder *builder, tn_value x, tn_dtype dtype);        /* x itself if it has it */
 tn_value tn_build_reshape(tn_builder *builder, tn_value x, const tn_shape *shape);
 tn_value tn_build_broadcast_to(tn_builder *builder, tn_value x, const tn_shape *shape);
+/* To the shape of another value, also where a length has no name. */
+tn_value tn_build_broadcast_like(tn_builder *builder, tn_value x, tn_value like);
 tn_value tn_build_transpose(tn_builder *builder, tn_value x, const int *axes);  /* NULL: reversed */
 tn_value tn_build_swap_last(tn_builder *builder, tn_value x);                   /* the last two axes */
 /* One axis; an end of INT64_MAX means to the end. */
@@ -86,6 +88,8 @@ tn_value tn_build_matmul_any_rank(tn_builder *builder, tn_value x, tn_value y);
 tn_value tn_build_drop_axes(tn_builder *builder, tn_value x, const int *axes, int count);
 /* With a new axis of length 1 before `axis`. */
 tn_value tn_build_new_axis(tn_builder *builder, tn_value x, int axis);
+/* [..., n] as one matrix of all rows: [rows, n]. */
+tn_value tn_build_rows(tn_builder *builder, tn_value x);
 /* Sums x back to a shape that broadcasts to x's, in one sum: the gradient of broadcasting.
  * x itself if it has that shape. */
 tn_value tn_build_sum_to(tn_builder *builder, tn_value x, const tn_shape *shape);

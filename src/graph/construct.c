@@ -46,10 +46,30 @@ tn_value tn_build_number(tn_builder *builder, tn_dtype dtype, double number) {
   return tn_build_fill(builder, &(tn_type){ .dtype = dtype }, number);
 }
 
+static bool is_nameable(const tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] == TN_DIM_UNKNOWN) return false;
+  }
+  return true;
+}
+
+/* A length without a name cannot be written down as an attribute that is right once it is
+ * known; it can only be taken over from a value that has it, by broadcasting with it. */
+static tn_value broadcast_with(tn_builder *builder, tn_value x, tn_value like) {
+  return tn_build_select(builder, tn_build_binary(builder, TN_OP_EQ, like, like), x, x);
+}
+
 tn_value tn_build_like(tn_builder *builder, tn_value like, double number) {
   if (like == TN_ERROR_VALUE) return TN_ERROR_VALUE;
   tn_type type = *tn_build_type(builder, like);
-  return tn_build_fill(builder, &type, number);
+  if (is_nameable(&type.shape)) return tn_build_fill(builder, &type, number);
+  return broadcast_with(builder, tn_build_number(builder, type.dtype, number), like);
+}
+
+tn_value tn_build_broadcast_like(tn_builder *builder, tn_value x, tn_value like) {
+  if (x == TN_ERROR_VALUE || like == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  tn_shape shape = tn_build_type(builder, like)->shape;
+  return is_nameable(&shape) ? tn_build_broadcast_to(builder, x, &shape) : broadcast_with(builder, x, like);
 }
 
 /* ---- arranging ---- */
@@ -127,15 +147,23 @@ tn_value tn_build_new_axis(tn_builder *builder, tn_value x, int axis) {
   return tn_build_reshape(builder, x, &shape);
 }
 
+tn_value tn_build_rows(tn_builder *builder, tn_value x) {
+  if (x == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  tn_shape shape = tn_build_type(builder, x)->shape;
+  assert(shape.rank >= 1);
+  tn_shape leading = tn_shape_of(shape.dim, shape.rank - 1);
+  int64_t count = tn_shape_count(&leading); /* beside a length of 0 it could not be worked out */
+  tn_shape rows = tn_shape_make(2, count < 0 ? TN_DIM_UNKNOWN : count, shape.dim[shape.rank - 1]);
+  return tn_build_reshape(builder, x, &rows);
+}
+
 /* ---- along axes ---- */
 
 tn_value tn_build_reduce(tn_builder *builder, tn_op op, tn_value x, const int *axes, int count,
                          bool keepdims) {
-  if (x == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  int rank = tn_build_type(builder, x)->shape.rank;
-  if (count == 0 && rank > 0) return x;
-  tn_attrs attrs = { .axis_count = count < 0 ? rank : count, .keepdims = keepdims };
-  for (int i = 0; i < attrs.axis_count; i++) attrs.axes[i] = count < 0 ? i : axes[i];
+  tn_attrs attrs = { .axis_count = count < 0 ? -1 : count, .keepdims = keepdims };
+  if (count == 0) return x;
+  for (int i = 0; i < count; i++) attrs.axes[i] = axes[i];
   return tn_build(builder, op, &x, 1, &attrs);
 }
 
@@ -161,10 +189,11 @@ tn_value tn_build_matmul(tn_builder *builder, tn_value x, tn_value y) {
 
 /* The fault of two operands as they are, before a rank 1 operand has become a matrix. */
 static bool check_inner(tn_builder *builder, const tn_type *x, const tn_type *y) {
-  tn_fault fault = { .kind = TN_FAULT_RANK, .left = *x, .right = *y, .expected = 1 };
+  tn_fault fault = {
+    .kind = TN_FAULT_RANK, .left = *x, .right = *y, .expected = 1, .reason = "of at least 1 dimension"
+  };
   if (x->shape.rank == 0 || y->shape.rank == 0) {
     fault.operand = x->shape.rank == 0 ? 0 : 1;
-    if (fault.operand == 1) fault.left = *y;
   } else {
     int64_t left = x->shape.dim[x->shape.rank - 1];
     int64_t right = y->shape.dim[y->shape.rank == 1 ? 0 : y->shape.rank - 2];

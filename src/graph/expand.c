@@ -25,18 +25,20 @@ static tn_value fault(const tn_expand_args *args, tn_fault fault) {
   return tn_build_fault(args->builder, args->op, fault);
 }
 
-static bool check_rank(const tn_expand_args *args, int operand, int rank) {
-  if (args->types[operand].shape.rank == rank) return true;
-  fault(args,
-        (tn_fault){
-            .kind = TN_FAULT_RANK, .operand = operand, .left = args->types[operand], .expected = rank });
-  return false;
+static tn_value rank_fault(const tn_expand_args *args, int operand, int rank, const char *wanted) {
+  tn_fault wrong = { .kind = TN_FAULT_RANK,
+                     .operand = operand,
+                     .left = args->types[0],
+                     .right = args->types[args->count > 1 ? 1 : 0],
+                     .expected = rank,
+                     .got = args->types[operand].shape.rank,
+                     .reason = wanted };
+  return fault(args, wrong);
 }
 
-/* An axis of a tensor of `rank` axes, from the end if negative. */
-static bool check_axis(const tn_expand_args *args, int rank, int64_t axis, int *out) {
-  if (tn_shape_axis(rank, axis, out)) return true;
-  fault(args, (tn_fault){ .kind = TN_FAULT_AXIS, .axis = axis, .left = args->types[0] });
+static bool check_rank(const tn_expand_args *args, int operand, int rank, const char *wanted) {
+  if (args->types[operand].shape.rank == rank) return true;
+  rank_fault(args, operand, rank, wanted);
   return false;
 }
 
@@ -57,8 +59,9 @@ static tn_value expand_gelu(const tn_expand_args *args) {
 static tn_value expand_dropout(const tn_expand_args *args) {
   double p = args->attrs->number;
   if (!(p >= 0 && p < 1)) {
-    return fault(
-        args, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "the probability is at least 0 and below 1" });
+    return fault(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT,
+                                   .got = tn_i64_from_f64(p),
+                                   .reason = "a probability of at least 0 and below 1" });
   }
   tn_attrs words = { .shape = args->types[0].shape, .index = args->attrs->index };
   tn_value uniform = tn_build(args->builder, TN_OP_UNIFORM, &args->in[1], 1, &words);
@@ -69,40 +72,16 @@ static tn_value expand_dropout(const tn_expand_args *args) {
 
 /* ---- shapes ---- */
 
-/* Every axis of length 1; a symbol is not known to be one. */
-static int axes_of_one(const tn_shape *shape, int *axes) {
-  int count = 0;
-  for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] == 1) axes[count++] = i;
-  }
-  return count;
-}
-
 static tn_value expand_squeeze(const tn_expand_args *args) {
-  const tn_shape *shape = &args->types[0].shape;
-  int axes[TN_RANK_LIMIT], count = args->attrs->axis_count;
-  bool seen[TN_RANK_LIMIT] = { false };
-  if (count == 0) count = axes_of_one(shape, axes);
-  for (int i = 0; i < args->attrs->axis_count; i++) {
-    tn_fault wrong = { .kind = TN_FAULT_SQUEEZE, .axis = args->attrs->axes[i], .left = args->types[0] };
-    if (!check_axis(args, shape->rank, wrong.axis, &axes[i])) return TN_ERROR_VALUE;
-    if (shape->dim[axes[i]] != 1) return fault(args, wrong);
-    wrong.kind = TN_FAULT_AXIS;
-    wrong.reason = "given twice";
-    if (seen[axes[i]]) return fault(args, wrong);
-    seen[axes[i]] = true;
-  }
-  return tn_build_drop_axes(args->builder, args->in[0], axes, count);
+  return tn_build_drop_axes(args->builder, args->in[0], args->attrs->axes, args->attrs->axis_count);
 }
 
 static tn_value expand_expand_dims(const tn_expand_args *args) {
-  int axis;
-  if (!check_axis(args, args->types[0].shape.rank + 1, args->attrs->axis, &axis)) return TN_ERROR_VALUE;
-  return tn_build_new_axis(args->builder, args->in[0], axis);
+  return tn_build_new_axis(args->builder, args->in[0], args->attrs->axis);
 }
 
 static tn_value expand_flatten(const tn_expand_args *args) {
-  tn_shape shape = { .rank = 1, .dim = { -1 } };
+  tn_shape shape = tn_shape_make(1, TN_DIM_UNKNOWN);
   return tn_build_reshape(args->builder, args->in[0], &shape);
 }
 
@@ -124,57 +103,42 @@ static bool check_stack(const tn_expand_args *args) {
 
 static tn_value expand_stack(const tn_expand_args *args) {
   size_t bytes = (size_t)args->count * sizeof(tn_value);
-  int axis;
-  if (!check_stack(args) || !check_axis(args, args->types[0].shape.rank + 1, args->attrs->axis, &axis)) {
-    return TN_ERROR_VALUE;
-  }
+  if (!check_stack(args)) return TN_ERROR_VALUE;
   tn_value *parts = tn_heap_alloc(args->builder->heap, bytes);
   if (!parts) return fault(args, (tn_fault){ .kind = TN_FAULT_MEMORY });
-  for (int i = 0; i < args->count; i++) parts[i] = tn_build_new_axis(args->builder, args->in[i], axis);
-  tn_value joined = tn_build(args->builder, TN_OP_CONCAT, parts, args->count, &(tn_attrs){ .axis = axis });
+  tn_attrs along = { .axis = args->attrs->axis };
+  for (int i = 0; i < args->count; i++) parts[i] = tn_build_new_axis(args->builder, args->in[i], along.axis);
+  tn_value joined = tn_build(args->builder, TN_OP_CONCAT, parts, args->count, &along);
   tn_heap_free(args->builder->heap, parts, bytes);
   return joined;
 }
 
 /* ---- indexing ---- */
 
+/* A place that still counts from the end belongs to an axis whose length has a name. */
 static tn_value expand_index(const tn_expand_args *args) {
-  const tn_shape *shape = &args->types[0].shape;
-  int axis;
-  if (!check_axis(args, shape->rank, args->attrs->axis, &axis)) return TN_ERROR_VALUE;
-  int64_t place = (int64_t)args->attrs->index, length = shape->dim[axis];
-  tn_fault outside = {
-    .kind = TN_FAULT_BOUNDS, .axis = axis, .got = place, .expected = length, .left = args->types[0]
-  };
-  if (tn_dim_is_known(length)) {
-    if (place < -length || place >= length) return fault(args, outside);
-    if (place < 0) place += length;
-  } else if (place < 0) {
-    outside.kind = TN_FAULT_INFER;
-    outside.reason = "a place counted from the end of an axis of unknown length";
-    return fault(args, outside);
-  }
-  tn_value row = tn_build_slice(args->builder, args->in[0], axis, place, place + 1, 1);
-  return tn_build_drop_axes(args->builder, row, &axis, 1);
+  const int axis[] = { args->attrs->axis };
+  int64_t place = (int64_t)args->attrs->index, end = place == -1 ? INT64_MAX : place + 1;
+  tn_value row = tn_build_slice(args->builder, args->in[0], axis[0], place, end, 1);
+  return tn_build_drop_axes(args->builder, row, axis, 1);
 }
 
 static tn_value expand_embedding(const tn_expand_args *args) {
   const tn_value in[] = { args->in[1], args->in[0] };
-  if (args->types[1].shape.rank == 0) {
-    return fault(args,
-                 (tn_fault){ .kind = TN_FAULT_RANK, .operand = 1, .left = args->types[1], .expected = 2 });
-  }
+  if (args->types[1].shape.rank == 0) return rank_fault(args, 1, 2, "of at least 1 dimension");
   return tn_build(args->builder, TN_OP_GATHER, in, 2, NULL);
 }
 
 /* Compares with 0, 1, 2, ... along a new last axis, so that any integer is allowed: one
  * outside of the range has no 1 at all. */
 static tn_value expand_one_hot(const tn_expand_args *args) {
-  tn_attrs places = { .dtype = args->types[0].dtype,
-                      .shape = { .rank = 1, .dim = { (int64_t)args->attrs->index } } };
-  if (args->attrs->index > (uint64_t)TN_ELEMENT_LIMIT) {
-    return fault(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "too many classes" });
+  uint64_t count = args->attrs->index;
+  if (count > (uint64_t)TN_ELEMENT_LIMIT) {
+    return fault(
+        args,
+        (tn_fault){ .kind = TN_FAULT_ARGUMENT, .got = (int64_t)count, .reason = "a number of classes" });
   }
+  tn_attrs places = { .dtype = args->types[0].dtype, .shape = tn_shape_make(1, (int64_t)count) };
   tn_value columns = tn_build_new_axis(args->builder, args->in[0], args->types[0].shape.rank);
   tn_value iota = tn_build(args->builder, TN_OP_IOTA, NULL, 0, &places);
   return tn_build_cast(args->builder, binary(args, TN_OP_EQ, columns, iota), args->attrs->dtype);
@@ -183,7 +147,7 @@ static tn_value expand_one_hot(const tn_expand_args *args) {
 /* ---- reductions ---- */
 
 static tn_value expand_mean_pool_time(const tn_expand_args *args) {
-  if (!check_rank(args, 0, 3)) return TN_ERROR_VALUE;
+  if (!check_rank(args, 0, 3, "of 3 dimensions")) return TN_ERROR_VALUE;
   return tn_build_reduce(args->builder, TN_OP_MEAN, args->in[0], (const int[]){ 1 }, 1, false);
 }
 
@@ -209,9 +173,7 @@ static bool check_fits_x(const tn_expand_args *args, int operand) {
 static tn_value expand_layer_norm(const tn_expand_args *args) {
   tn_builder *builder = args->builder;
   const int last[] = { args->types[0].shape.rank - 1 };
-  if (last[0] < 0) {
-    return fault(args, (tn_fault){ .kind = TN_FAULT_RANK, .left = args->types[0], .expected = 1 });
-  }
+  if (last[0] < 0) return rank_fault(args, 0, 1, "of at least 1 dimension");
   if (!check_fits_x(args, 1) || !check_fits_x(args, 2)) return TN_ERROR_VALUE;
   tn_value mean = tn_build_reduce(builder, TN_OP_MEAN, args->in[0], last, 1, true);
   tn_value centred = binary(args, TN_OP_SUB, args->in[0], mean);
@@ -226,14 +188,13 @@ static tn_value expand_layer_norm(const tn_expand_args *args) {
 /* ---- products ---- */
 
 static tn_value expand_dot(const tn_expand_args *args) {
-  if (!check_rank(args, 0, 1) || !check_rank(args, 1, 1)) return TN_ERROR_VALUE;
+  if (!check_rank(args, 0, 1, "of 1 dimension") || !check_rank(args, 1, 1, "of 1 dimension")) {
+    return TN_ERROR_VALUE;
+  }
   return tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
 }
 
 static tn_value expand_linear(const tn_expand_args *args) {
-  if (args->count != 2 && args->count != 3) {
-    return fault(args, (tn_fault){ .kind = TN_FAULT_ARITY, .expected = 3, .got = args->count });
-  }
   tn_value product = tn_build_matmul_any_rank(args->builder, args->in[0], args->in[1]);
   return args->count == 3 ? binary(args, TN_OP_ADD, product, args->in[2]) : product;
 }
@@ -241,18 +202,17 @@ static tn_value expand_linear(const tn_expand_args *args) {
 /* Padding "same" makes the result ceil(length / stride) long; what is odd goes behind. With
  * stride 1 the padding does not depend on the length, which may then be a symbol. */
 static bool same_padding(const tn_expand_args *args, tn_attrs *windows, int side) {
-  int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side], total;
-  int64_t window = windows->window[side];
+  int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side];
+  int64_t window = windows->window[side], total;
   if (tn_dim_is_known(length)) {
     int64_t places = length / stride + (length % stride != 0);
     total = (places - 1) * stride + window - length;
   } else if (stride == 1) {
     total = window - 1;
   } else {
-    fault(args, (tn_fault){ .kind = TN_FAULT_INFER,
-                            .left = args->types[0],
-                            .dimension = 1 + side,
-                            .reason = "padding \"same\" with a stride needs a known length" });
+    fault(args, (tn_fault){ .kind = TN_FAULT_ARGUMENT,
+                            .got = stride,
+                            .reason = "a stride of 1, where the image's size is not known" });
     return false;
   }
   if (total < 0) total = 0;
@@ -265,45 +225,51 @@ static bool conv2d_windows(const tn_expand_args *args, tn_attrs *windows) {
   const tn_shape *kernel = &args->types[1].shape;
   for (int side = 0; side < 2; side++) {
     int64_t length = kernel->dim[side], stride = args->attrs->step[side];
-    tn_fault wrong = { .kind = TN_FAULT_ARGUMENT, .operand = 1, .left = args->types[1], .reason = NULL };
-    if (!tn_dim_is_known(length))
-      wrong.reason = "the window's height and width must be known";
-    else if (length < 1 || length > INT32_MAX)
-      wrong.reason = "the window's height and width must be at least 1";
-    else if (stride < 0 || stride > INT32_MAX)
-      wrong.reason = "a stride must be at least 1";
+    tn_fault wrong = { .kind = TN_FAULT_ARGUMENT, .got = length };
+    if (length < 1 || length > INT32_MAX) wrong.reason = "a window of known size, at least 1";
+    if (stride < 1 || stride > INT32_MAX) {
+      wrong.got = stride;
+      wrong.reason = "a stride of at least 1";
+    }
     if (wrong.reason) {
       fault(args, wrong);
       return false;
     }
     windows->window[side] = (int32_t)length;
-    windows->step[side] = stride == 0 ? 1 : stride; /* 0: not given */
+    windows->step[side] = stride;
     if (args->attrs->same && !same_padding(args, windows, side)) return false;
   }
   return true;
 }
 
-/* x: [n, h, w, c], w: [kh, kw, c, o]. Each window is a row of the patches, so that the fma chain
- * of matmul runs over kh, kw, c ascending. The rows of all images are one matrix. */
+/* x: [n, h, w, c], w: [kh, kw, c, o] */
+static bool conv2d_check(const tn_expand_args *args) {
+  const tn_shape *x = &args->types[0].shape, *kernel = &args->types[1].shape;
+  tn_fault inner = {
+    .kind = TN_FAULT_INNER, .left = args->types[0], .right = args->types[1], .dimension = 3
+  };
+  if (!check_rank(args, 0, 4, "of 4 dimensions") || !check_rank(args, 1, 4, "of 4 dimensions")) return false;
+  if (x->dim[3] == kernel->dim[2] || x->dim[3] == TN_DIM_UNKNOWN || kernel->dim[2] == TN_DIM_UNKNOWN) {
+    return true;
+  }
+  fault(args, inner);
+  return false;
+}
+
+/* Each window is a row of the patches, so that the fma chain of matmul runs over kh, kw, c
+ * ascending. The rows of all images are one matrix. */
 static tn_value expand_conv2d(const tn_expand_args *args) {
   tn_builder *builder = args->builder;
   tn_attrs windows = { 0 };
-  if (!check_rank(args, 0, 4) || !check_rank(args, 1, 4)) return TN_ERROR_VALUE;
-  const int64_t *kernel = args->types[1].shape.dim;
-  if (args->types[0].shape.dim[3] != kernel[2]) {
-    return fault(
-        args, (tn_fault){
-                  .kind = TN_FAULT_INNER, .left = args->types[0], .right = args->types[1], .dimension = 3 });
-  }
-  if (!conv2d_windows(args, &windows)) return TN_ERROR_VALUE;
+  if (!conv2d_check(args) || !conv2d_windows(args, &windows)) return TN_ERROR_VALUE;
   tn_value patches = tn_build(builder, TN_OP_PATCHES, args->in, 1, &windows);
   if (patches == TN_ERROR_VALUE) return TN_ERROR_VALUE;
   tn_shape result = tn_build_type(builder, patches)->shape; /* [n, oh, ow, kh*kw*c] */
-  tn_shape rows = { .rank = 2, .dim = { -1, result.dim[3] } };
-  tn_shape columns = { .rank = 2, .dim = { result.dim[3], kernel[3] } };
-  tn_value product = tn_build_matmul(builder, tn_build_reshape(builder, patches, &rows),
-                                     tn_build_reshape(builder, args->in[1], &columns));
-  result.dim[3] = kernel[3];
+  int64_t channels = args->types[1].shape.dim[3];
+  tn_shape columns = tn_shape_make(2, result.dim[3], channels);
+  tn_value kernel = tn_build_reshape(builder, args->in[1], &columns);
+  tn_value product = tn_build_matmul(builder, tn_build_rows(builder, patches), kernel);
+  result.dim[3] = channels;
   return tn_build_reshape(builder, product, &result);
 }
 
@@ -323,7 +289,13 @@ static const expand_entry expansions[TN_OP_COUNT] = {
 tn_value tn_expand(const tn_expand_args *args) {
   const tn_op_sig *sig = tn_op_sig_of(args->op);
   if (!tn_dtype_in(args->types[0].dtype, sig->dtypes)) {
-    return fault(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = args->types[0] });
+    const char *wanted = sig->dtypes == TN_FLOATS ? "f32 or f64"
+                         : sig->dtypes == TN_INTS ? "i32 or i64"
+                                                  : "numbers";
+    return fault(args, (tn_fault){ .kind = TN_FAULT_DTYPE,
+                                   .left = args->types[0],
+                                   .right = args->types[0],
+                                   .reason = wanted });
   }
   return expansions[args->op].expand(args);
 }

@@ -6,7 +6,7 @@
 #include "graph/fused.h"
 
 /* A composed operation that is to be replaced by its parts. Types are copies, so they
- * stay while parts are made. The operands have the number and the dtype the table asks for. */
+ * stay while parts are made. The number of operands is right. */
 typedef struct {
   tn_builder *builder;
   tn_op op;

@@ -1,0 +1,69 @@
+/* ad/products.c: derivatives of matmul and cross_entropy. */
+#include "ad/internal.h"
+
+/* ---- matmul ---- */
+
+/* x: [..., m, k], y: [k, n]. Every row of x meets the same y, so its gradient is one product over
+ * all rows: no batch of matrices is made only to be added up. */
+static tn_value gradient_of_shared(const tn_ad_node *node, tn_value gradient) {
+  tn_value x = tn_build_swap_last(node->builder, tn_build_rows(node->builder, node->in[0]));
+  return tn_build_matmul(node->builder, x, tn_build_rows(node->builder, gradient));
+}
+
+/* dx = g y^T, dy = x^T g, each summed back over leading axes that were broadcast. */
+bool tn_ad_vjp_matmul(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  tn_builder *builder = node->builder;
+  tn_shape x = tn_ad_type(node, 0).shape, y = tn_ad_type(node, 1).shape;
+  if (node->wanted[0]) {
+    tn_value product = tn_build_matmul(builder, gradient, tn_build_swap_last(builder, node->in[1]));
+    grads[0] = tn_build_sum_to(builder, product, &x);
+  }
+  if (node->wanted[1] && y.rank == 2) {
+    grads[1] = gradient_of_shared(node, gradient);
+  } else if (node->wanted[1]) {
+    tn_value product = tn_build_matmul(builder, tn_build_swap_last(builder, node->in[0]), gradient);
+    grads[1] = tn_build_sum_to(builder, product, &y);
+  }
+  return tn_ad_done(node);
+}
+
+/* ---- cross_entropy ---- */
+
+/* The classes are the last axis; labels are compared with its places, because their number
+ * may be a symbol. */
+static tn_value surprise(const tn_ad_node *node) {
+  tn_builder *builder = node->builder;
+  tn_type logits = tn_ad_type(node, 0), labels = tn_ad_type(node, 1);
+  int last = logits.shape.rank - 1;
+  tn_attrs along = { .axis = last };
+  tn_value softmax = tn_build(builder, TN_OP_SOFTMAX, node->in, 1, &along);
+  tn_attrs places = { .dtype = labels.dtype, .shape = tn_shape_make(1, logits.shape.dim[last]) };
+  tn_value classes = tn_build(builder, TN_OP_IOTA, NULL, 0, &places);
+  tn_value column = tn_build_new_axis(builder, node->in[1], labels.shape.rank);
+  tn_value hot = tn_build_cast(builder, tn_ad_binary(node, TN_OP_EQ, column, classes), logits.dtype);
+  return tn_ad_binary(node, TN_OP_SUB, softmax, hot);
+}
+
+/* x divided by the number of rows. */
+static tn_value per_row(const tn_ad_node *node, tn_value x) {
+  tn_type labels = tn_ad_type(node, 1);
+  tn_attrs all = { .dtype = tn_ad_type(node, 0).dtype, .axis_count = labels.shape.rank };
+  for (int i = 0; i < all.axis_count; i++) all.axes[i] = i;
+  return tn_ad_binary(node, TN_OP_DIV, x, tn_build(node->builder, TN_OP_ELEMENTS, &node->in[1], 1, &all));
+}
+
+/* (softmax - one_hot) * (g / rows) */
+bool tn_ad_vjp_cross_entropy(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  if (!node->wanted[0]) return true;
+  grads[0] = tn_ad_binary(node, TN_OP_MUL, surprise(node), per_row(node, gradient));
+  return tn_ad_done(node);
+}
+
+/* sum((softmax - one_hot) * t) / rows */
+bool tn_ad_jvp_cross_entropy(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
+  if (tangents[0] == TN_NO_VALUE) return true;
+  tn_value weighed = tn_ad_binary(node, TN_OP_MUL, surprise(node), tangents[0]);
+  tn_value sum = tn_build_reduce(node->builder, TN_OP_SUM, weighed, NULL, -1, false);
+  *tangent = per_row(node, sum);
+  return tn_ad_done(node);
+}
