@@ -1,0 +1,101 @@
+/* base/file.h: whole files in, whole files out.
+ *
+ * Reading says exactly why it failed, and stops at a limit before memory is
+ * asked for. Writing replaces a file atomically: a reader, a crash or a full
+ * disk sees the old file or the new one, never a part. Nothing here prints,
+ * and nothing depends on the current locale.
+ *
+ * Paths are NUL-terminated and as the system takes them. */
+#ifndef TN_BASE_FILE_H
+#define TN_BASE_FILE_H
+
+#include "base/str.h"
+
+typedef enum {
+  TN_FILE_OK,
+  TN_FILE_NOT_FOUND,
+  TN_FILE_IS_DIRECTORY,
+  TN_FILE_NOT_DIRECTORY, /* a part of the path is a file */
+  TN_FILE_PERMISSION,
+  TN_FILE_TOO_LARGE,     /* over the caller's limit */
+  TN_FILE_NO_SPACE,      /* the disk, or the user's share of it, is full */
+  TN_FILE_NO_MEMORY,
+  TN_FILE_IO             /* anything else the system reported */
+} tn_file_status;
+
+/* "no such file", ...; static. */
+const char *tn_file_status_text(tn_file_status status);
+
+/* Faults for tests: the n-th call of a kind (counted from 1; 0: none) fails
+ * without reaching the system. NULL in ordinary use. */
+typedef enum {
+  TN_FILE_CALL_OPEN,
+  TN_FILE_CALL_READ,
+  TN_FILE_CALL_WRITE,
+  TN_FILE_CALL_SYNC,
+  TN_FILE_CALL_RENAME,
+  TN_FILE_CALL_COUNT
+} tn_file_call;
+
+typedef struct {
+  uint64_t fail_at[TN_FILE_CALL_COUNT];
+  uint64_t calls[TN_FILE_CALL_COUNT];   /* made so far, failed ones included */
+  int error;                            /* the errno they fail with; 0: EIO */
+  size_t most_bytes;                    /* a read or write takes no more than this; 0: no bound */
+} tn_file_faults;
+
+/* The contents of a file, with a NUL behind them. */
+typedef struct {
+  const char *at;
+  size_t len;
+  size_t held;      /* bytes of the heap block, or of the mapping */
+  bool mapped;
+} tn_file_bytes;
+
+/* Reads all of it, also from pipes and devices, up to `limit` bytes
+ * (SIZE_MAX: whatever memory holds). On failure *out is empty. */
+tn_file_status tn_file_read(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+                            tn_file_bytes *out);
+/* The same from an open descriptor, such as standard input, which stays open. */
+tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, size_t limit, tn_file_faults *faults,
+                                 tn_file_bytes *out);
+/* The same, but mapped into memory where the system can: for files larger than
+ * one wants to hold. No NUL behind it. The file must not shrink meanwhile. */
+tn_file_status tn_file_map(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+                           tn_file_bytes *out);
+void tn_file_release(tn_heap *heap, tn_file_bytes *bytes);
+
+/* Atomic replacement, piece by piece: begin, write, then commit or abandon; one
+ * of the last two is always called after a successful begin. Until commit the
+ * old file is untouched, and after any failure it still is, with the temporary
+ * file gone. (One exception: when the very last step fails, the sync of the
+ * folder, the new file stands, whole, but a power cut may bring back the old.)
+ *
+ * The temporary file lies beside the file as NAME.tern-tmp; one that a killed
+ * process left behind is cleared away by the next. A file's permissions are
+ * kept, and a symbolic link is followed. What is not a regular file (a pipe, a
+ * device) is written to directly. */
+typedef struct {
+  tn_heap *heap;
+  tn_file_faults *faults;
+  char *path, *temporary;      /* both in one heap block */
+  size_t path_bytes;           /* of that block */
+  bool direct;                 /* not a regular file: no temporary */
+  int descriptor, folder;      /* folder: -1 when there is none to sync */
+  unsigned char *buffer;
+  size_t buffered;
+  tn_file_status status;       /* the first failure; later writes do nothing */
+} tn_file_writer;
+
+tn_file_status tn_file_begin(tn_file_writer *writer, tn_heap *heap, const char *path,
+                             tn_file_faults *faults);
+/* Returns the writer's status, which commit returns too: it may be ignored. */
+tn_file_status tn_file_write(tn_file_writer *writer, const void *data, size_t bytes);
+tn_file_status tn_file_commit(tn_file_writer *writer);
+void tn_file_abandon(tn_file_writer *writer);
+/* All at once. */
+tn_file_status tn_file_replace(tn_heap *heap, const char *path, tn_str contents, tn_file_faults *faults);
+
+/* Makes a folder and those above it, as far as they are missing. */
+tn_file_status tn_file_make_folders(tn_heap *heap, const char *path);
+#endif
