@@ -300,16 +300,28 @@ def target_cos_f64():
 
 
 def target_erf_f64():
-    "erf x = x + x p(x^2), |x| <= 1"
-    return fit(lambda z: erf_over(z) - 1, D(0), ONE, range(13), lambda z: ONE, 53)
+    "erf x = x + x p(x^2), |x| <= 0.6875"
+    return fit(lambda z: erf_over(z) - 1, D(0), ERF_JOIN ** 2, range(11), lambda z: ONE, 53)
+
+
+def target_erf_middle_f64():
+    "erf(1 + d) = erf(1) + d p(d), |d| <= 0.3125"
+    def value(d):
+        at = 1 + d
+        return (at * erf_over(at * at) - erf_over(ONE)) / d
+
+    # not quite symmetric, so that 0 is no point of the grid
+    edge = D("0.3125")
+    return fit(value, -edge, edge * D("1.0001"), range(16), lambda d: abs(d) + SMALL, 53)
 
 
 def target_erfc_f64():
-    "exp(a^2) erfc(a) = p(t), t = (a-2)/(a+2), 1 <= a <= 6; absolute in erfc"
+    "exp(a^2) erfc(a) = p(t), t = (a-3)/(a+3), 1.3125 <= a <= 6; absolute in erfc"
     def at(t):
-        return 2 * (1 + t) / (1 - t)
+        return 3 * (1 + t) / (1 - t)
 
-    return fit(lambda t: erfc_scaled(at(t)), -ONE / 3, HALF, range(14),
+    low = (D("1.3125") - 3) / (D("1.3125") + 3)
+    return fit(lambda t: erfc_scaled(at(t)), low, ONE / 3, range(12),
                lambda t: max((-at(t) * at(t)).exp(), D("1e-19")), 53)
 
 
@@ -343,6 +355,7 @@ def target_constants():
         "2/pi f32": parts(2 / PI, 24), "pi/2 f32": parts(PI / 2, 24, 24, 24),
         "LOG2E f64": parts(1 / LN2, 53), "LN2 f64 (30 bits first)": parts(LN2, 30, 53, 53),
         "log(1 - erf(0.6875)) f32": parts(erfc_of(ERF_JOIN).ln(), 24, 24),
+        "erf(1) f64": parts(erf_over(ONE), 53, 53),
         "2/pi f64": parts(2 / PI, 53), "pi/2 f64 (32 bits first)": parts(PI / 2, 32, 32, 53),
         "pi/2 f64": parts(PI / 2, 53, 53), "1/3": parts(ONE / 3, 53, 53), "1/5": parts(ONE / 5, 53, 53),
     }

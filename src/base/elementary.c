@@ -1,0 +1,20 @@
+/* base/elementary.c: the f32 functions for one lane. Compiled from the same source as every vector
+ * version, these are the definition of their bits. */
+#define TN_SIMD_SCALAR
+#include "base/simd.h"
+
+#include "base/elementary.inc.h"
+
+float tn_exp_f32(float x) { return vf_exp(x); }
+float tn_log_f32(float x) { return vf_log(x); }
+float tn_tanh_f32(float x) { return vf_tanh(x); }
+float tn_sigmoid_f32(float x) { return vf_sigmoid(x); }
+float tn_erf_f32(float x) { return vf_erf(x); }
+float tn_sin_f32(float x) { return vf_sin(x); }
+float tn_cos_f32(float x) { return vf_cos(x); }
+float tn_pow_f32(float x, float y) { return vf_pow(x, y); }
+
+/* A float is exact as a double, and a result within an ulp of a double is as good as exact for a
+ * float. */
+float tn_sin_large_f32(float x) { return tn_canonical_f32((float)tn_sin_f64((double)x)); }
+float tn_cos_large_f32(float x) { return tn_canonical_f32((float)tn_cos_f64((double)x)); }

@@ -1,0 +1,268 @@
+/* base/elementary.inc.h: the f32 elementary functions, once for every instruction set.
+ *
+ * Written against base/simd.h, which must have been included first; defines, static inline:
+ *
+ *   vf_exp(x)  vf_log(x)  vf_tanh(x)  vf_sigmoid(x)  vf_erf(x)  vf_sin(x)  vf_cos(x)  vf_pow(x, y)
+ *
+ * Nothing here depends on the number of lanes, and every operation used is exact or rounded as IEEE
+ * 754 says, so the bits of a lane do not depend on where it runs. There is no branch on data,
+ * except that sin and cos hand lanes with huge arguments to a scalar function.
+ *
+ * How half a unit in the last place is kept: the last operation of each function adds a small
+ * correction to a large value that is exact, or known together with its rounding error; so the only
+ * error of full size is the rounding of the result itself. Two idioms do the work. If |a| >= |b|
+ * (or a = 0), then after s = a + b the difference (a - s) + b is exactly what the rounding lost.
+ * And fma(-q, d, n) is exactly what a quotient lost.
+ *
+ * The coefficients come from tools/minimax.py. */
+
+#define K(constant) vf_set(constant)
+
+/* Adding this number rounds to a whole number: the sum has no bits left for a fraction. */
+#define ROUND_F32 0x1.8p23f
+
+/* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact: x and n times the float
+ * nearest to ln2 are multiples of 2^-25 (or n is 0), and so is their difference, which is too small
+ * to need more than 24 bits. What ln2 has beyond that float goes into w, where it meets numbers of
+ * its own size. For |x| <= 104. */
+static inline VF exp_split(VF x, VF x_low, VF *r, VF *w) {
+  VF n = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32)) - K(ROUND_F32);
+  VF high = vf_fnma(n, K(0x1.62e430p-1f), x);
+  VF low = vf_fma(n, K(0x1.05c610p-29f), x_low);
+  VF sum = high + low;
+  VF p = vf_fma(K(0x1.a207f6p-13f), sum, K(0x1.6d3b14p-10f));
+  p = vf_fma(p, sum, K(0x1.11102p-7f));
+  p = vf_fma(p, sum, K(0x1.5554f8p-5f));
+  p = vf_fma(p, sum, K(0x1.555556p-3f));
+  p = vf_fma(p, sum, K(0.5f));
+  *r = high;
+  *w = vf_fma(sum * sum, p, low);
+  return n;
+}
+
+static inline VF vf_exp(VF x) {
+  /* Beyond these bounds the result is infinity or 0 anyway, and within them n fits an exponent. */
+  VF clamped = vf_at_least(vf_at_most(x, K(89.0f)), K(-104.0f));
+  VF r, w;
+  VF n = exp_split(clamped, K(0.0f), &r, &w);
+  VF sum = K(1.0f) + r;
+  VF lost = (K(1.0f) - sum) + r;
+  VF result = vf_scale(sum + (lost + w), n);
+  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
+}
+
+/* x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log x = e ln2 + f - f*f/2 + f*f*f p(f). */
+static inline VF vf_log(VF x) {
+  VM denormal = vf_lt(x, K(0x1p-126f));
+  VF scaled = vf_select(denormal, x * K(0x1p23f), x);
+  VI steps = vi_sub(vf_as_int(scaled), vi_set(0x3f3504f3));   /* from sqrt(1/2), in units of the last place */
+  VF e = vf_from_int(vi_sar(steps, 23)) - vf_select(denormal, K(23.0f), K(0.0f));
+  VF f = vi_as_float(vi_add(vi_and(steps, vi_set(0x7fffff)), vi_set(0x3f3504f3))) - K(1.0f);
+
+  VF p = vf_fma(K(0x1.1b3b12p-4f), f, K(-0x1.e2dfbep-4f));
+  p = vf_fma(p, f, K(0x1.e64e02p-4f));
+  p = vf_fma(p, f, K(-0x1.fb4476p-4f));
+  p = vf_fma(p, f, K(0x1.233308p-3f));
+  p = vf_fma(p, f, K(-0x1.5562dep-3f));
+  p = vf_fma(p, f, K(0x1.99a542p-3f));
+  p = vf_fma(p, f, K(-0x1.ffffeep-3f));
+  p = vf_fma(p, f, K(0x1.555546p-2f));
+
+  VF sum = vf_fma(e, K(0x1.62e430p-1f), f);
+  VF lost = vf_fma(e, K(0x1.62e430p-1f), -sum) + f;
+  VF low = vf_fma(e, K(-0x1.05c610p-29f), lost);
+  VF rest = vf_fma(f * f * f, p, low);
+  VF result = sum + vf_fnma(K(0.5f) * f, f, rest);
+
+  result = vf_select(vf_eq(x, K(0.0f)), -K(HUGE_VALF), result);
+  result = vf_select(vf_eq(x, K(HUGE_VALF)), x, result);
+  return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
+}
+
+/* (n + n_low) / (d + d_low), also when d_low is several percent of d: the quotient of the rounded
+ * sums, then one step of Newton's method on what it left. */
+static inline VF quotient(VF n, VF n_low, VF d, VF d_low) {
+  VF inverse = K(1.0f) / (d + d_low);
+  VF q = (n + n_low) * inverse;
+  VF rest = vf_fnma(q, d, n) + vf_fnma(q, d_low, n_low);
+  return vf_fma(rest, inverse, q);
+}
+
+/* sum + low = 1 + u (1 + r + w), for 0 < u <= 1 */
+static inline VF one_plus(VF u, VF r, VF w, VF *low) {
+  VF sum = vf_fma(u, r, K(1.0f) + u);
+  *low = vf_fma(u, w, vf_fma(u, r, (K(1.0f) - sum) + u));
+  return sum;
+}
+
+/* tanh |x| = (1 - E) / (1 + E) with E = exp(-2|x|) = u (1 + r + w). The numerator is 2 minus the
+ * denominator, of which no bit has been lost, so nothing cancels for small |x| either. */
+static inline VF vf_tanh(VF x) {
+  VF size = vf_at_most(vf_abs(x), K(10.0f));   /* from 9.02 on the result is 1 */
+  VF r, w, below_low;
+  VF u = vf_pow2(exp_split(K(-2.0f) * size, K(0.0f), &r, &w));
+  VF below = one_plus(u, r, w, &below_low);
+  VF rest = K(2.0f) - below;
+  VF above = rest - below_low;
+  VF above_low = (rest - above) - below_low;
+  VF result = vf_with_sign(quotient(above, above_low, below, below_low), x);
+  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
+}
+
+/* With E = exp(-|x|) = 2^n (1 + r + w): 1 / (1 + E) for positive x, and (1 + r + w) / (1 + E),
+ * scaled by 2^n at the very end, for negative x, where results may be denormal. */
+static inline VF vf_sigmoid(VF x) {
+  VF size = vf_at_most(vf_abs(x), K(104.0f));
+  VM negative = vf_lt(x, K(0.0f));
+  VF r, w, below_low;
+  VF n = exp_split(-size, K(0.0f), &r, &w);
+  VF u = vf_pow2(vf_at_least(n, K(-126.0f)));
+  VF below = one_plus(u, r, w, &below_low);
+  VF sum = K(1.0f) + r;
+  VF above = vf_select(negative, sum, K(1.0f));
+  VF above_low = vf_select(negative, ((K(1.0f) - sum) + r) + w, K(0.0f));
+  VF scale = vf_select(negative, n, K(0.0f));
+  VF result = vf_scale(quotient(above, above_low, below, below_low), scale);
+  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
+}
+
+/* erf(x) = x + x p(x*x) up to 0.6875; beyond, with b = |x| - 0.6875, 1 - exp(g + g_low), g = c + b
+ * q(b). */
+static inline VF vf_erf(VF x) {
+  VF size = vf_at_most(vf_abs(x), K(4.0f));   /* from 3.92 on the result is 1 */
+  VF z = size * size;
+  VF p = vf_fma(K(-0x1.6bd0eap-11f), z, K(0x1.5093d4p-8f));
+  p = vf_fma(p, z, K(-0x1.b7cb96p-6f));
+  p = vf_fma(p, z, K(0x1.ce2c28p-4f));
+  p = vf_fma(p, z, K(-0x1.81273ep-2f));
+  p = vf_fma(p, z, K(0x1.06eba8p-3f));
+  VF small = vf_fma(size, p, size);
+
+  VF b = vf_at_least(size - K(0.6875f), K(0.0f));
+  VF q = vf_fma(K(-0x1.cb410ap-17f), b, K(0x1.2f0092p-12f));
+  q = vf_fma(q, b, K(-0x1.45ecd6p-9f));
+  q = vf_fma(q, b, K(0x1.ba811cp-7f));
+  q = vf_fma(q, b, K(-0x1.cc446p-5f));
+  q = vf_fma(q, b, K(-0x1.9862a6p-1f));
+  q = vf_fma(q, b, K(-0x1.101132p+1f));
+  VF g = vf_fma(q, b, K(-0x1.1b1bc8p+0f));
+  VF g_low = vf_fma(q, b, K(-0x1.1b1bc8p+0f) - g) + K(-0x1.eb5944p-25f);
+  VF r, w;
+  VF u = vf_pow2(exp_split(g, g_low, &r, &w));
+  VF large = vf_fnma(u, r + w, K(1.0f) - u);
+
+  VF result = vf_with_sign(vf_select(vf_lt(size, K(0.6875f)), small, large), x);
+  return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
+}
+
+/* |x| = n pi/2 + r + low for |x| <= TRIG_LARGE, |r| <= pi/4. The first difference is exact, as in
+ * exp_split. */
+#define TRIG_LARGE 0x1p16f
+
+static inline VI trig_split(VF size, VF *r, VF *low) {
+  VF shifted = vf_fma(size, K(0x1.45f306p-1f), K(ROUND_F32));
+  VF n = shifted - K(ROUND_F32);
+  VF first = vf_fnma(n, K(0x1.921fb6p+0f), size);
+  VF part = n * K(0x1.777a5cp-25f);
+  VF part_low = vf_fma(n, K(0x1.777a5cp-25f), -part);
+  VF second = first + part;
+  VF back = second - first;
+  VF lost = (first - (second - back)) + (part - back);   /* either summand may be the larger one */
+  *r = second;
+  *low = vf_fma(n, K(0x1.ee59dap-50f), lost + part_low);
+  return vf_as_int(shifted);
+}
+
+/* sin and cos of r + low; quadrant q of the circle takes the one or the other: an odd q swaps them,
+ * bit 1 is the sign. What low adds is low * cos r to the sine, where 1 - r*r/2 is cosine enough,
+ * and -low * r to the cosine. */
+static inline VF trig_quadrant(VI quadrant, VF r, VF low) {
+  VF z = r * r, cube = z * r, half = K(0.5f) * r;
+  VF sum = vf_fnma(half, r, K(1.0f));
+  VF lost = vf_fnma(half, r, K(1.0f) - sum);
+  VF c = vf_fma(K(0x1.99e0f2p-16f), z, K(-0x1.6c0c1ap-10f));
+  c = vf_fma(c, z, K(0x1.55554ap-5f));
+  c = sum + vf_fma(z * z, c, vf_fnma(r, low, lost));
+
+  VF s = vf_fma(K(-0x1.9955b6p-13f), z, K(0x1.11077cp-7f));
+  s = vf_fma(cube, z * s, low * sum);
+  s = r + vf_fma(cube, K(-0x1.555546p-3f), s);
+
+  VM odd = vi_eq(vi_and(quadrant, vi_set(1)), vi_set(1));
+  return vf_flip_sign(vf_select(odd, c, s), vi_as_float(vi_shl(quadrant, 30)));
+}
+
+/* NaN and infinity are "large" too: the comparison is false for them. */
+static inline VF vf_sin(VF x) {
+  VF size = vf_abs(x);
+  VF r, low;
+  VI quadrant = trig_split(size, &r, &low);
+  VF result = vf_flip_sign(trig_quadrant(quadrant, r, low), x);
+  VM large = vm_not(vf_le(size, K(TRIG_LARGE)));
+  return vm_any(large) ? vf_map(large, vf_select(large, x, result), tn_sin_large_f32) : result;
+}
+
+static inline VF vf_cos(VF x) {
+  VF size = vf_abs(x);
+  VF r, low;
+  VI quadrant = trig_split(size, &r, &low);
+  VF result = trig_quadrant(vi_add(quadrant, vi_set(1)), r, low);
+  VM large = vm_not(vf_le(size, K(TRIG_LARGE)));
+  return vm_any(large) ? vf_map(large, vf_select(large, x, result), tn_cos_large_f32) : result;
+}
+
+/* x^y = 2^(y log2 x) for positive x, in double: log2 x and the product keep far more bits than the
+ * result needs, and the conversion back is the one rounding that counts, overflow and denormals
+ * included. No fma here: the plain operations are accurate enough and fast on machines without it. */
+static inline VD pow_positive(VD x, VD y) {
+  VD e;
+  VD m = vd_split(x, &e);
+  VD s = (m - vd_set(1.0)) / (m + vd_set(1.0));
+  VD z = s * s;
+  VD p = vd_set(0x1.f1703519c0f57p-3) * z + vd_set(0x1.0bb8be1ec92d7p-2);
+  p = p * z + vd_set(0x1.484fa2823e674p-2);
+  p = p * z + vd_set(0x1.a61756a39fa52p-2);
+  p = p * z + vd_set(0x1.2776c516770b9p-1);
+  p = p * z + vd_set(0x1.ec709dc39ccf2p-1);
+  p = p * z + vd_set(0x1.71547652b82ffp+1);
+  VD t = vd_at_least(vd_at_most(y * (e + s * p), vd_set(200.0)), vd_set(-200.0));
+
+  VD n = (t + vd_set(0x1.8p52)) - vd_set(0x1.8p52);
+  VD f = t - n;
+  VD q = vd_set(0x1.640a5699b3a77p-20) * f + vd_set(0x1.00dc1a66c9e0ep-16);
+  q = q * f + vd_set(0x1.430874adab49ap-13);
+  q = q * f + vd_set(0x1.5d874610ef839p-10);
+  q = q * f + vd_set(0x1.3b2ab7395fd9dp-7);
+  q = q * f + vd_set(0x1.c6b08dd670e2p-5);
+  q = q * f + vd_set(0x1.ebfbdff80cd08p-3);
+  q = q * f + vd_set(0x1.62e42fef85399p-1);
+  return (q * f + vd_set(1.0)) * vd_pow2(n);
+}
+
+/* The special cases of IEEE 754, the strongest last. An infinite y is an even whole number. */
+static inline VF vf_pow(VF x, VF y) {
+  VF size = vf_abs(x);
+  VF result = vf_join(pow_positive(vd_low(size), vd_low(y)), pow_positive(vd_high(size), vd_high(y)));
+
+  VM zero = vf_eq(x, K(0.0f)), infinite = vf_eq(size, K(HUGE_VALF)), falling = vf_lt(y, K(0.0f));
+  VM to_zero = vm_or(vm_andnot(zero, falling), vm_and(infinite, falling));
+  VM to_infinity = vm_or(vm_and(zero, falling), vm_andnot(infinite, falling));
+  result = vf_select(to_zero, K(0.0f), vf_select(to_infinity, K(HUGE_VALF), result));
+
+  VF half = K(0.5f) * y;
+  VM whole = vf_eq(vf_round_even(y), y);
+  VM odd = vm_andnot(whole, vf_eq(vf_round_even(half), half));
+  result = vf_select(odd, vf_with_sign(result, x), result);
+
+  VM finite_negative = vm_andnot(vf_lt(x, K(0.0f)), infinite);
+  VM invalid = vm_or(vm_andnot(finite_negative, whole), vm_or(vf_isnan(x), vf_isnan(y)));
+  result = vf_select(invalid, K(tn_nan_f32()), result);
+
+  VM turning = vm_and(vf_eq(size, K(1.0f)), vf_eq(vf_abs(y), K(HUGE_VALF)));
+  VM one = vm_or(vm_or(vf_eq(x, K(1.0f)), vf_eq(y, K(0.0f))), turning);
+  return vf_select(one, K(1.0f), result);
+}
+
+#undef K
+#undef ROUND_F32
+#undef TRIG_LARGE
