@@ -1,8 +1,9 @@
-/* base/rng.c: ChaCha8, one block or four side by side.
+/* base/rng.c: ChaCha8, four blocks side by side.
  *
- * Blocks differ only in their counters, so the bulk path keeps word i of
- * several in one row and lets the compiler put a row into vector registers:
- * plain C, no instruction set named, the same words. */
+ * Blocks differ only in their counters, so word i of four blocks stands in one
+ * row, and the compiler puts a row into a vector register: plain C, no
+ * instruction set named, the same words. Everything is drawn in such groups of
+ * four blocks; a single word costs a whole group. */
 #include "base/rng.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 
 #define BLOCK_WORDS 16
 #define LANES 4   /* a row fills one 128-bit register, and sixteen rows all of them */
+#define GROUP_WORDS (BLOCK_WORDS * LANES)
 #define ROUNDS 8
 
 /* "expand 32-byte k" as four little-endian words. */
@@ -28,6 +30,8 @@ tn_rng_key tn_rng_key_of(uint64_t seed) {
 
 /* ---- blocks ---- */
 
+typedef uint32_t row[LANES];
+
 static inline uint32_t rotate_left(uint32_t x, int bits) {
   return x << bits | x >> (32 - bits);
 }
@@ -38,85 +42,76 @@ static inline uint32_t rotate_left(uint32_t x, int bits) {
    a += b, d = rotate_left(d ^ a, 8),   \
    c += d, b = rotate_left(b ^ c, 7))
 
-/* Down the columns, then along the diagonals. Word i of the state is s[i * stride]. */
-static inline void double_round(uint32_t *s, size_t stride) {
-  uint32_t *a = s, *b = s + 4 * stride, *c = s + 8 * stride, *d = s + 12 * stride;
-  uint32_t a0 = a[0], a1 = a[stride], a2 = a[2 * stride], a3 = a[3 * stride];
-  uint32_t b0 = b[0], b1 = b[stride], b2 = b[2 * stride], b3 = b[3 * stride];
-  uint32_t c0 = c[0], c1 = c[stride], c2 = c[2 * stride], c3 = c[3 * stride];
-  uint32_t d0 = d[0], d1 = d[stride], d2 = d[2 * stride], d3 = d[3 * stride];
-  QUARTER_ROUND(a0, b0, c0, d0), QUARTER_ROUND(a1, b1, c1, d1);
-  QUARTER_ROUND(a2, b2, c2, d2), QUARTER_ROUND(a3, b3, c3, d3);
-  QUARTER_ROUND(a0, b1, c2, d3), QUARTER_ROUND(a1, b2, c3, d0);
-  QUARTER_ROUND(a2, b3, c0, d1), QUARTER_ROUND(a3, b0, c1, d2);
-  a[0] = a0, a[stride] = a1, a[2 * stride] = a2, a[3 * stride] = a3;
-  b[0] = b0, b[stride] = b1, b[2 * stride] = b2, b[3 * stride] = b3;
-  c[0] = c0, c[stride] = c1, c[2 * stride] = c2, c[3 * stride] = c3;
-  d[0] = d0, d[stride] = d1, d[2 * stride] = d2, d[3 * stride] = d3;
-}
-
-static void start(const tn_rng_key *key, uint64_t counter, uint32_t state[BLOCK_WORDS]) {
-  memcpy(state, chacha_constant, sizeof chacha_constant);
-  memcpy(state + 4, key->word, sizeof key->word);
-  state[12] = (uint32_t)counter;
-  state[13] = (uint32_t)(counter >> 32);
-  state[14] = state[15] = 0;
-}
-
-static void one_block(const tn_rng_key *key, uint64_t counter, uint32_t out[BLOCK_WORDS]) {
-  uint32_t first[BLOCK_WORDS];
-  start(key, counter, first);
-  memcpy(out, first, sizeof first);
-  for (int i = 0; i < ROUNDS; i += 2) double_round(out, 1);
-  for (int i = 0; i < BLOCK_WORDS; i++) out[i] += first[i];
-}
-
-/* Word i of the block in lane l is state[i * LANES + l]. */
-static void start_lanes(const tn_rng_key *key, uint64_t counter, uint32_t state[BLOCK_WORDS * LANES]) {
-  for (int lane = 0; lane < LANES; lane++) {
-    uint32_t one[BLOCK_WORDS];
-    start(key, counter + (uint64_t)lane, one);
-    for (int i = 0; i < BLOCK_WORDS; i++) state[i * LANES + lane] = one[i];
+/* Down the columns, then along the diagonals, in every lane. Written out, since
+ * that is what compilers turn into vector code at their ordinary settings. */
+static void double_round(row s[BLOCK_WORDS]) {
+  for (int i = 0; i < LANES; i++) {
+    uint32_t a0 = s[0][i], a1 = s[1][i], a2 = s[2][i], a3 = s[3][i];
+    uint32_t b0 = s[4][i], b1 = s[5][i], b2 = s[6][i], b3 = s[7][i];
+    uint32_t c0 = s[8][i], c1 = s[9][i], c2 = s[10][i], c3 = s[11][i];
+    uint32_t d0 = s[12][i], d1 = s[13][i], d2 = s[14][i], d3 = s[15][i];
+    QUARTER_ROUND(a0, b0, c0, d0), QUARTER_ROUND(a1, b1, c1, d1);
+    QUARTER_ROUND(a2, b2, c2, d2), QUARTER_ROUND(a3, b3, c3, d3);
+    QUARTER_ROUND(a0, b1, c2, d3), QUARTER_ROUND(a1, b2, c3, d0);
+    QUARTER_ROUND(a2, b3, c0, d1), QUARTER_ROUND(a3, b0, c1, d2);
+    s[0][i] = a0, s[1][i] = a1, s[2][i] = a2, s[3][i] = a3;
+    s[4][i] = b0, s[5][i] = b1, s[6][i] = b2, s[7][i] = b3;
+    s[8][i] = c0, s[9][i] = c1, s[10][i] = c2, s[11][i] = c3;
+    s[12][i] = d0, s[13][i] = d1, s[14][i] = d2, s[15][i] = d3;
   }
 }
 
-/* Blocks counter, counter + 1, ..., one behind the other. */
-static void several_blocks(const tn_rng_key *key, uint64_t counter, uint32_t out[LANES * BLOCK_WORDS]) {
-  uint32_t first[BLOCK_WORDS * LANES], s[BLOCK_WORDS * LANES];
-  start_lanes(key, counter, first);
+/* Constants, key, 64-bit block counter, stream 0. */
+static void start(const tn_rng_key *key, uint64_t counter, row state[BLOCK_WORDS]) {
+  uint32_t same[BLOCK_WORDS] = { 0 };
+  memcpy(same, chacha_constant, sizeof chacha_constant);
+  memcpy(same + 4, key->word, sizeof key->word);
+  for (int i = 0; i < BLOCK_WORDS; i++) {
+    for (int lane = 0; lane < LANES; lane++) state[i][lane] = same[i];
+  }
+  for (int lane = 0; lane < LANES; lane++) {
+    state[12][lane] = (uint32_t)(counter + (uint64_t)lane);
+    state[13][lane] = (uint32_t)((counter + (uint64_t)lane) >> 32);
+  }
+}
+
+/* Words group * GROUP_WORDS and on: the group's blocks one behind the other. */
+static void draw_group(const tn_rng_key *key, uint64_t group, uint32_t out[GROUP_WORDS]) {
+  row first[BLOCK_WORDS], s[BLOCK_WORDS];
+  start(key, group * LANES, first);
   memcpy(s, first, sizeof s);
-  for (int i = 0; i < ROUNDS; i += 2) {
-    for (int lane = 0; lane < LANES; lane++) double_round(s + lane, LANES);
+  for (int i = 0; i < ROUNDS; i += 2) double_round(s);
+  for (int i = 0; i < BLOCK_WORDS; i++) {
+    for (int lane = 0; lane < LANES; lane++) s[i][lane] += first[i][lane];
   }
   for (int lane = 0; lane < LANES; lane++) {
-    uint32_t *block = out + lane * BLOCK_WORDS;
-    for (int i = 0; i < BLOCK_WORDS; i++) block[i] = s[i * LANES + lane] + first[i * LANES + lane];
+    for (int i = 0; i < BLOCK_WORDS; i++) out[lane * BLOCK_WORDS + i] = s[i][lane];
   }
 }
 
 /* ---- the sequence ---- */
 
 uint32_t tn_rng_word_at(const tn_rng_key *key, uint64_t index) {
-  uint32_t block[BLOCK_WORDS];
-  one_block(key, index / BLOCK_WORDS, block);
-  return block[index % BLOCK_WORDS];
+  uint32_t word;
+  tn_rng_words(key, index, 1, &word);
+  return word;
 }
 
-/* Up to a whole block from the middle of one; how many words that are. */
-static size_t part_of_block(const tn_rng_key *key, uint64_t first, size_t count, uint32_t *out) {
-  uint32_t block[BLOCK_WORDS];
-  size_t from = (size_t)(first % BLOCK_WORDS), taken = BLOCK_WORDS - from;
+/* The words of one group from `first` on, as many as it has, at most count. */
+static size_t part_of_group(const tn_rng_key *key, uint64_t first, size_t count, uint32_t *out) {
+  uint32_t group[GROUP_WORDS];
+  size_t from = (size_t)(first % GROUP_WORDS), taken = GROUP_WORDS - from;
   if (taken > count) taken = count;
-  one_block(key, first / BLOCK_WORDS, block);
-  memcpy(out, block + from, taken * sizeof *out);
+  draw_group(key, first / GROUP_WORDS, group);
+  memcpy(out, group + from, taken * sizeof *out);
   return taken;
 }
 
 void tn_rng_words(const tn_rng_key *key, uint64_t first, size_t count, uint32_t *out) {
   while (count) {
-    size_t taken = LANES * BLOCK_WORDS;
-    if (first % BLOCK_WORDS == 0 && count >= taken) several_blocks(key, first / BLOCK_WORDS, out);
-    else taken = part_of_block(key, first, count, out);
+    size_t taken = GROUP_WORDS;
+    if (first % GROUP_WORDS == 0 && count >= GROUP_WORDS) draw_group(key, first / GROUP_WORDS, out);
+    else taken = part_of_group(key, first, count, out);
     first += taken;
     out += taken;
     count -= taken;
