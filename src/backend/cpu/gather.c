@@ -1,0 +1,149 @@
+/* backend/cpu/gather.c: elements chosen by an index, and windows of an image.
+ *
+ * Every index is looked at before anything is copied, so that a wrong one is
+ * found in the order of the index, whatever the number of threads, and nothing
+ * has been written then. */
+#include <string.h>
+
+#include "backend/cpu/internal.h"
+#include "backend/cpu/walk.h"
+
+static int64_t load_index(const tn_view *index, int64_t offset) {
+  return tn_cpu_index_at(index->data, index->dtype, offset);
+}
+
+bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis) {
+  int64_t count = tn_view_count(index);
+  if (count == 0) return true;
+  tn_cpu_walk walk;
+  tn_cpu_walk_init(&walk, index);
+  tn_cpu_walk_add(&walk, index);
+  tn_cpu_walk_merge(&walk);
+  int outer = walk.rank - 1;
+  int64_t row = walk.dim[outer], step = walk.stride[0][outer];
+  tn_cpu_walk_seek(&walk, outer, 0);
+  for (int64_t done = 0; done < count; done += row, tn_cpu_walk_next(&walk, outer))
+    for (int64_t i = 0; i < row; i++) {
+      int64_t at = load_index(index, walk.offset[0] + i * step);
+      if (at >= 0 && at < limit) continue;
+      *call->fault = (tn_fault){
+        .kind = TN_FAULT_BOUNDS, .op = call->op, .axis = axis, .expected = limit, .got = at
+      };
+      return false;
+    }
+  return true;
+}
+
+/* ---- gather ---- */
+/* out[before..., i..., behind...] = x[before..., index[i...], behind...] */
+typedef struct {
+  const tn_kernel_call *call;
+  tn_cpu_walk before, index;    /* views: x and out; index and out */
+  tn_view from, to;             /* one slice: the axes behind */
+  int64_t indices, slices;
+  int64_t step;                 /* of x along the axis */
+} gather_job;
+
+static void gather_share(void *context, int part, int parts) {
+  const gather_job *job = context;
+  const tn_view *x = &job->call->in[0], *index = &job->call->in[1], *out = job->call->out;
+  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype), begin, end;
+  tn_cpu_walk before = job->before, places = job->index;
+  tn_view from = job->from, to = job->to;
+  bool flat = tn_view_is_contiguous(&from) && tn_view_is_contiguous(&to);
+  size_t run = (size_t)(tn_view_count(&to) * bytes);
+  tn_cpu_share(job->slices, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  tn_cpu_walk_seek(&before, before.rank, begin / job->indices);
+  tn_cpu_walk_seek(&places, places.rank, begin % job->indices);
+  for (int64_t slice = begin, i = begin % job->indices; slice < end; slice++) {
+    int64_t at = load_index(index, places.offset[0]);
+    from.data = (char *)x->data + (before.offset[0] + at * job->step) * bytes;
+    to.data = (char *)out->data + (before.offset[1] + places.offset[1]) * bytes;
+    if (flat && run == 4) memcpy(to.data, from.data, 4);
+    else if (flat) memcpy(to.data, from.data, run);
+    else tn_cpu_move(&to, &from, 1);
+    tn_cpu_walk_next(&places, places.rank);
+    if (++i < job->indices) continue;
+    i = 0;
+    tn_cpu_walk_next(&before, before.rank);
+  }
+}
+
+/* The axes begin..end-1 of a view, as a view of their own. */
+static tn_view axes_of(const tn_view *view, int begin, int end) {
+  tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
+  for (int a = begin; a < end; a++) part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
+  return part;
+}
+
+static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
+  tn_cpu_walk_init(walk, a);
+  tn_cpu_walk_add(walk, a);
+  tn_cpu_walk_add(walk, b);
+  tn_cpu_walk_merge(walk);
+}
+
+bool tn_cpu_gather(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *index = &call->in[1], *out = call->out;
+  int axis = call->attrs->axis, behind = axis + index->rank;
+  if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
+  if (tn_view_count(out) == 0) return true;
+
+  gather_job job = { .call = call, .step = x->stride[axis], .indices = tn_view_count(index) };
+  tn_view x_before = axes_of(x, 0, axis), out_before = axes_of(out, 0, axis);
+  tn_view out_places = axes_of(out, axis, behind);
+  walk_two(&job.before, &x_before, &out_before);
+  walk_two(&job.index, index, &out_places);
+  job.from = axes_of(x, axis + 1, x->rank);
+  job.to = axes_of(out, behind, out->rank);
+  job.slices = tn_view_count(&x_before) * job.indices;
+  double cost = (double)job.slices * (8 + 0.2 * (double)tn_view_count(&job.to) * (double)tn_dtype_bytes(x->dtype));
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), gather_share, &job);
+  return true;
+}
+
+/* ---- patches ---- */
+/* x: [n, h, w, c], out: [n, oh, ow, kh * kw * c]; one unit is a row of windows (n, oh). */
+static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t ow, int64_t kernel_row) {
+  const tn_view *x = &call->in[0], *out = call->out;
+  const tn_attrs *attrs = call->attrs;
+  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype), columns = attrs->window[1], channels = x->dim[3];
+  int64_t h = oh * attrs->step[0] + kernel_row - attrs->low[0];
+  int64_t first = ow * attrs->step[1] - attrs->low[1];
+  tn_view to = { .dtype = x->dtype, .rank = 2, .dim = { columns, channels },
+                 .stride = { channels * out->stride[3], out->stride[3] } };
+  to.data = (char *)out->data + (n * out->stride[0] + oh * out->stride[1] + ow * out->stride[2] +
+                                 kernel_row * columns * channels * out->stride[3]) * bytes;
+  int64_t begin = first < 0 ? -first : 0, end = x->dim[2] - first < columns ? x->dim[2] - first : columns;
+  if (h < 0 || h >= x->dim[1] || begin >= end) {
+    tn_cpu_clear(&to);
+    return;
+  }
+  tn_view left = tn_view_slice(&to, 0, 0, 1, begin), right = tn_view_slice(&to, 0, end, 1, columns - end);
+  tn_view middle = tn_view_slice(&to, 0, begin, 1, end - begin);
+  tn_view from = { .dtype = x->dtype, .rank = 2, .dim = { end - begin, channels },
+                   .stride = { x->stride[2], x->stride[3] } };
+  from.data = (char *)x->data + (n * x->stride[0] + h * x->stride[1] + (first + begin) * x->stride[2]) * bytes;
+  tn_cpu_clear(&left);
+  tn_cpu_clear(&right);
+  tn_cpu_move(&middle, &from, 1);
+}
+
+static void patches_share(void *context, int part, int parts) {
+  const tn_kernel_call *call = context;
+  const tn_view *out = call->out;
+  int64_t begin, end;
+  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
+  for (int64_t unit = begin; unit < end; unit++)
+    for (int64_t ow = 0; ow < out->dim[2]; ow++)
+      for (int64_t row = 0; row < call->attrs->window[0]; row++)
+        patch_row(call, unit / out->dim[1], unit % out->dim[1], ow, row);
+}
+
+bool tn_cpu_patches(const tn_kernel_call *call) {
+  if (tn_view_count(call->out) == 0) return true;
+  double cost = (double)tn_view_count(call->out) * (double)tn_dtype_bytes(call->out->dtype) * 0.3;
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), patches_share, (void *)call);
+  return true;
+}

@@ -1,0 +1,77 @@
+/* backend/cpu/internal.h: what the kernels of every instruction set share.
+ *
+ * Kernels that only move bytes are compiled once and stand in this folder. Those
+ * that calculate stand in isa/ and are compiled once per instruction set; each
+ * such variant is a whole back end, and cpu.c chooses among them.
+ *
+ * Nothing here has state. Threads are asked for in one place (tn_cpu_parallel),
+ * and only through work whose size is known: a kernel says what its work costs,
+ * and small work stays on the caller's thread. */
+#ifndef TN_BACKEND_CPU_INTERNAL_H
+#define TN_BACKEND_CPU_INTERNAL_H
+
+#include "backend/backend.h"
+
+/* ---- back ends, one per instruction set of this build ---- */
+extern const tn_backend tn_cpu_backend_avx512;
+extern const tn_backend tn_cpu_backend_avx2;
+extern const tn_backend tn_cpu_backend_baseline;
+extern const tn_backend tn_cpu_backend_neon;
+extern const tn_backend tn_cpu_backend_portable;
+
+/* What this processor and its operating system let a program use. */
+typedef struct {
+  bool avx2;     /* AVX2 and FMA */
+  bool avx512;   /* AVX-512 F, DQ, BW, VL */
+} tn_cpu_features;
+tn_cpu_features tn_cpu_features_now(void);
+
+/* ---- threads ---- */
+/* One thread's share of a job; parts count from 0. */
+typedef void (*tn_cpu_job)(void *context, int part, int parts);
+
+/* Runs job(context, 0..parts-1, parts), each part on a thread of its own, where parts is at most
+ * `threads`; returns when all have ended. With one thread it is a plain call. */
+void tn_cpu_parallel(int threads, tn_cpu_job job, void *context);
+/* Inside a job: waits until every part has come here. */
+void tn_cpu_barrier(void);
+
+/* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
+static inline int tn_cpu_threads_for(double cost, int limit) {
+  const double worth = 12000;   /* a thread that gets less costs more than it brings */
+  double most = cost / worth;
+  if (limit <= 1 || most < 2) return 1;
+  return most < limit ? (int)most : limit;
+}
+
+/* The part-th of `parts` even shares of 0..count-1, cut at multiples of `grain`. */
+static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int parts, int64_t *begin, int64_t *end) {
+  int64_t grains = (count + grain - 1) / grain;
+  int64_t first = grains * part / parts, last = grains * (part + 1) / parts;
+  *begin = first * grain;
+  *end = last * grain < count ? last * grain : count;
+}
+
+/* ---- kernels without arithmetic ---- */
+bool tn_cpu_fill(const tn_kernel_call *call);
+bool tn_cpu_iota(const tn_kernel_call *call);
+bool tn_cpu_copy(const tn_kernel_call *call);
+bool tn_cpu_pad(const tn_kernel_call *call);
+bool tn_cpu_concat(const tn_kernel_call *call);
+bool tn_cpu_gather(const tn_kernel_call *call);
+bool tn_cpu_patches(const tn_kernel_call *call);
+bool tn_cpu_count(const tn_kernel_call *call);
+
+/* Copies elements between views of equal shape and dtype, which may not overlap. */
+void tn_cpu_move(const tn_view *to, const tn_view *from, int threads);
+/* Sets every byte of a view's elements to 0. */
+void tn_cpu_clear(const tn_view *view);
+
+/* Every element of the integer view `index` must lie in 0..limit-1: false with the fault of the first
+ * that does not. */
+bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
+/* Element i of a contiguous index array of dtype i32 or i64. */
+static inline int64_t tn_cpu_index_at(const void *data, tn_dtype dtype, int64_t i) {
+  return dtype == TN_I32 ? ((const int32_t *)data)[i] : ((const int64_t *)data)[i];
+}
+#endif

@@ -1,0 +1,531 @@
+/* backend/cpu/isa/elementwise.c: elementwise operations, alone or fused, in tiles.
+ *
+ * A program of steps runs over one tile of about a thousand elements at a time,
+ * so that everything between its first operand and its result stays in the
+ * first-level cache. Registers of the program are then:
+ *
+ *   a place in an operand, when the operand is contiguous over the tile;
+ *   a buffer filled beforehand, when it is spread out or repeated: a buffer is
+ *     filled again only when the next tile sees other elements, so a bias that
+ *     is added to every row is fetched once;
+ *   a buffer a step writes; buffers are reused as soon as their value is dead;
+ *   a place in the result, for the last step.
+ *
+ * Tiles are whole rows of the inner axes where those are short and pieces of a
+ * row where they are long. Threads take tiles by number. */
+#include "backend/cpu/isa/steps.h"
+
+#include "backend/cpu/isa/stream.h"
+#include "backend/cpu/walk.h"
+#include "backend/scalar.h"
+
+#define TILE 1024                               /* elements */
+#define TINY 64                                 /* elements that fit buffers on the stack */
+#define STREAM_BYTES ((int64_t)32 << 20)        /* a result that no cache will hold */
+#define REGISTERS (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
+enum { NO_BUFFER = 255, OUT = 0, OPERAND = 1 }; /* views of the walk: the result, then the operands */
+
+typedef enum { DIRECT, REPEATED, GATHERED } access;
+
+typedef struct {
+  tn_step_run run;      /* NULL: a constant, which stands in its buffer */
+  tn_op op;
+  tn_dtype dtype;
+  uint8_t in[3], out;   /* registers */
+  bool divides;         /* an integer division, which may meet a zero */
+} step;
+
+typedef struct {
+  const tn_kernel_call *call;
+  tn_cpu_walk walk;
+  int outer;                      /* axes that tiles count through */
+  int64_t piece, pieces, inner;   /* a tile is `piece` places of axis `outer`, each of `inner` elements */
+  access access[TN_CPU_VIEW_LIMIT];
+  int operands, steps;
+  step step[TN_FUSED_STEP_LIMIT];
+  tn_dtype dtype[REGISTERS];
+  uint8_t buffer[REGISTERS];      /* which buffer a register has */
+  int buffers;
+  size_t buffer_bytes;
+  bool streams;                   /* the result goes past the caches */
+  int64_t zero_at;                /* while looking for division by zero: the first element so far, or -1 */
+  tn_op zero_in;
+} fused;
+
+/* ---- buffers ---- */
+typedef struct {
+  uint8_t unused[REGISTERS];
+  int count;
+} pool;
+
+static uint8_t take(fused *job, pool *free) {
+  return free->count > 0 ? free->unused[--free->count] : (uint8_t)job->buffers++;
+}
+
+/* The step that reads each register last; buffers of operands and constants are never given back. */
+static void find_last_uses(const fused *job, uint8_t *last) {
+  memset(last, NO_BUFFER, REGISTERS);
+  for (int s = 0; s < job->steps; s++)
+    for (int k = 0; k < 3 && job->step[s].run; k++) {
+      int reg = job->step[s].in[k];
+      if (reg >= job->operands && job->step[reg - job->operands].run) last[reg] = (uint8_t)s;
+    }
+}
+
+/* Gives back the buffers of what step s reads last: those whose elements have the size of the result
+ * (same), over which the step may write, or the others. */
+static void give_back(const fused *job, pool *free, uint8_t *last, int s, bool same) {
+  const step *at = &job->step[s];
+  for (int k = 0; k < 3; k++) {
+    int reg = at->in[k];
+    if (last[reg] != s || (tn_dtype_bytes(job->dtype[reg]) == tn_dtype_bytes(at->dtype)) != same) continue;
+    free->unused[free->count++] = job->buffer[reg];
+    last[reg] = NO_BUFFER;
+  }
+}
+
+static void assign_buffers(fused *job) {
+  pool free = { .count = 0 };
+  uint8_t last[REGISTERS];
+  find_last_uses(job, last);
+  for (int k = 0; k < job->operands; k++)
+    job->buffer[k] = job->access[OPERAND + k] == DIRECT ? NO_BUFFER : take(job, &free);
+  for (int s = 0; s < job->steps; s++)
+    if (!job->step[s].run) job->buffer[job->operands + s] = take(job, &free);
+  for (int s = 0; s < job->steps; s++) {
+    if (!job->step[s].run) continue;
+    bool stored = s == job->steps - 1 && job->access[OUT] == DIRECT && !job->streams;
+    give_back(job, &free, last, s, true);
+    job->buffer[job->operands + s] = stored ? NO_BUFFER : take(job, &free);
+    give_back(job, &free, last, s, false);
+  }
+}
+
+/* ---- tiles ---- */
+/* As many inner axes as fit a tile whole, and as much of the next one as still fits. */
+static void choose_tiles(fused *job) {
+  const tn_cpu_walk *walk = &job->walk;
+  job->outer = walk->rank - 1;
+  job->inner = 1;
+  while (job->outer > 0 && job->inner * walk->dim[job->outer] <= TILE) job->inner *= walk->dim[job->outer--];
+  job->piece = TILE / job->inner;
+  if (job->piece > walk->dim[job->outer]) job->piece = walk->dim[job->outer];
+  job->pieces = (walk->dim[job->outer] + job->piece - 1) / job->piece;
+}
+
+static access access_of(const fused *job, int view) {
+  const tn_cpu_walk *walk = &job->walk;
+  const int64_t *stride = walk->stride[view];
+  int64_t expected = 1;
+  bool direct = true, repeated = true;
+  for (int a = walk->rank - 1; a >= job->outer; a--) {
+    bool matters = a > job->outer || job->piece > 1;
+    direct = direct && (!matters || stride[a] == expected);
+    repeated = repeated && (!matters || stride[a] == 0);
+    expected *= walk->dim[a];
+  }
+  return direct ? DIRECT : repeated ? REPEATED : GATHERED;
+}
+
+/* ---- filling a buffer from an operand, and back into a result that is not contiguous ---- */
+#define SPREAD(type)                                                                                  \
+  static void spread_##type(type *to, int64_t to_step, const type *from, int64_t from_step, int64_t n) { \
+    if (from_step == 0) {                                                                             \
+      type value = *from;                                                                             \
+      for (int64_t i = 0; i < n; i++) to[i] = value;                                                  \
+    } else {                                                                                          \
+      TN_ANY_ORDER                                                                                    \
+      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];                          \
+    }                                                                                                 \
+  }
+SPREAD(uint8_t)
+SPREAD(uint16_t)
+SPREAD(uint32_t)
+SPREAD(uint64_t)
+
+static void spread(size_t bytes, void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count) {
+  if (to_step == 1 && from_step == 1) {
+    memcpy(to, from, (size_t)count * bytes);
+    return;
+  }
+  switch (bytes) {
+    case 1: spread_uint8_t(to, to_step, from, from_step, count); break;
+    case 2: spread_uint16_t(to, to_step, from, from_step, count); break;
+    case 4: spread_uint32_t(to, to_step, from, from_step, count); break;
+    default: spread_uint64_t(to, to_step, from, from_step, count); break;
+  }
+}
+
+/* Between a buffer and `count` places of the first axis by all of the others. */
+static char *spread_axes(size_t bytes, char *buffer, char *view, const int64_t *dim, const int64_t *stride, int rank,
+                         int64_t count, bool into_view) {
+  if (rank == 1) {
+    if (into_view) spread(bytes, view, stride[0], buffer, 1, count);
+    else spread(bytes, buffer, 1, view, stride[0], count);
+    return buffer + count * (int64_t)bytes;
+  }
+  for (int64_t i = 0; i < count; i++)
+    buffer = spread_axes(bytes, buffer, view + i * stride[0] * (int64_t)bytes, dim + 1, stride + 1, rank - 1, dim[1],
+                         into_view);
+  return buffer;
+}
+
+/* ---- running ---- */
+/* What one thread has at hand. */
+typedef struct {
+  void *reg[REGISTERS];
+  char *buffers;
+  const void *filled[TN_FUSED_OPERAND_LIMIT];   /* what an operand's buffer was filled from */
+  int64_t filled_count[TN_FUSED_OPERAND_LIMIT];
+} bench;
+
+static void *buffer_of(const fused *job, const bench *at, int reg) {
+  return at->buffers + job->buffer[reg] * job->buffer_bytes;
+}
+
+static void fill_constant(void *to, const tn_fused_step *from, int64_t count) {
+  uint64_t bits = 0;
+  tn_element_store(&bits, from->dtype, tn_element_of_f64(from->number, from->dtype));
+  spread(tn_dtype_bytes(from->dtype), to, 1, &bits, 0, count);
+}
+
+static void lay_out(const fused *job, bench *at, char *scratch) {
+  at->buffers = scratch;
+  for (int k = 0; k < job->operands; k++) {
+    at->filled[k] = NULL;
+    if (job->buffer[k] != NO_BUFFER) at->reg[k] = buffer_of(job, at, k);
+  }
+  for (int s = 0; s < job->steps; s++) {
+    int reg = job->operands + s;
+    if (job->buffer[reg] != NO_BUFFER) at->reg[reg] = buffer_of(job, at, reg);
+    if (job->step[s].run) continue;
+    fill_constant(at->reg[reg], &job->call->attrs->program->step[s], TILE);
+  }
+}
+
+/* Points register k at the operand's elements of this tile. */
+static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, int64_t begin, int64_t count) {
+  size_t bytes = tn_dtype_bytes(job->dtype[k]);
+  const int64_t *stride = walk->stride[OPERAND + k] + job->outer;
+  int64_t offset = walk->offset[OPERAND + k] + begin * stride[0];
+  char *from = (char *)job->call->in[k].data + offset * (int64_t)bytes;
+  if (job->access[OPERAND + k] == DIRECT) {
+    at->reg[k] = from;
+    return;
+  }
+  if (at->filled[k] == from && at->filled_count[k] >= count) return;
+  at->filled[k] = from;
+  at->filled_count[k] = count;
+  if (job->access[OPERAND + k] == REPEATED) spread(bytes, at->reg[k], 1, from, 0, count * job->inner);
+  else spread_axes(bytes, at->reg[k], from, walk->dim + job->outer, stride, walk->rank - job->outer, count, false);
+}
+
+/* Notes the first element, in row-major order, whose division fails; at one element the first step. */
+static void look_for_zero(fused *job, const step *s, const void *divisors, int64_t first, int64_t count) {
+  int64_t at = first_zero(divisors, s->dtype, count);
+  if (at == count || (job->zero_at >= 0 && job->zero_at <= first + at)) return;
+  job->zero_at = first + at;
+  job->zero_in = s->op;
+}
+
+static void run_steps(const fused *job, bench *at, int64_t count) {
+  for (const step *s = job->step, *end = s + job->steps; s < end; s++)
+    if (s->run) s->run(at->reg[s->out], at->reg[s->in[0]], at->reg[s->in[1]], at->reg[s->in[2]], count);
+}
+
+/* The result leaves its buffer. */
+static void put(const fused *job, const bench *at, const tn_cpu_walk *walk, char *to, int64_t count) {
+  size_t bytes = tn_dtype_bytes(job->call->out->dtype);
+  char *result = at->reg[job->operands + job->steps - 1];
+  if (job->streams) tn_stream(to, result, (size_t)(count * job->inner) * bytes);
+  else
+    spread_axes(bytes, result, to, walk->dim + job->outer, walk->stride[OUT] + job->outer, walk->rank - job->outer,
+                count, true);
+}
+
+static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64_t number) {
+  int64_t begin = number * job->piece, count = walk->dim[job->outer] - begin;
+  if (count > job->piece) count = job->piece;
+  for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
+  int64_t offset = walk->offset[OUT] + begin * walk->stride[OUT][job->outer];
+  char *to = (char *)job->call->out->data + offset * (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  int last = job->operands + job->steps - 1;
+  bool direct = job->buffer[last] == NO_BUFFER;
+  if (direct) at->reg[last] = to;
+  run_steps(job, at, count * job->inner);
+  if (!direct) put(job, at, walk, to, count);
+}
+
+static int64_t tiles_of(const fused *job) { return tn_cpu_walk_count(&job->walk, 0, job->outer) * job->pieces; }
+
+static void run_share(void *context, int part, int parts) {
+  const fused *job = context;
+  tn_cpu_walk walk = job->walk;
+  bench at;
+  int64_t begin, end;
+  tn_cpu_share(tiles_of(job), 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  lay_out(job, &at, (char *)job->call->scratch + (size_t)part * (size_t)job->buffers * job->buffer_bytes);
+  tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
+  for (int64_t tile = begin, number = begin % job->pieces; tile < end; tile++) {
+    run_tile(job, &at, &walk, number);
+    if (++number < job->pieces) continue;
+    number = 0;
+    tn_cpu_walk_next(&walk, job->outer);
+  }
+  if (job->streams) tn_stream_end();
+}
+
+/* ---- division by zero ----
+ * Nothing may have been written when it is found, so where a program divides
+ * integers everything is calculated once without storing. */
+static bool divides(tn_op op, tn_dtype dtype) {
+  return (op == TN_OP_DIV || op == TN_OP_REM) && tn_dtype_in(dtype, TN_INTS);
+}
+
+static void try_tile(fused *job, bench *at, const tn_cpu_walk *walk, int64_t number, int64_t first) {
+  int64_t begin = number * job->piece, count = tn_cpu_min(walk->dim[job->outer] - begin, job->piece);
+  for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
+  for (const step *s = job->step, *end = s + job->steps; s < end; s++) {
+    if (s->divides) look_for_zero(job, s, at->reg[s->in[1]], first, count * job->inner);
+    if (s->run && s < end - 1)
+      s->run(at->reg[s->out], at->reg[s->in[0]], at->reg[s->in[1]], at->reg[s->in[2]], count * job->inner);
+  }
+}
+
+static bool divides_by_zero(fused *job) {
+  tn_cpu_walk walk = job->walk;
+  bench at;
+  job->zero_at = -1;
+  lay_out(job, &at, job->call->scratch);
+  tn_cpu_walk_seek(&walk, job->outer, 0);
+  int64_t tiles = tiles_of(job), element = 0;
+  for (int64_t tile = 0, number = 0; tile < tiles && job->zero_at < 0; tile++) {
+    try_tile(job, &at, &walk, number, element);
+    element += tn_cpu_min(walk.dim[job->outer] - number * job->piece, job->piece) * job->inner;
+    if (++number < job->pieces) continue;
+    number = 0;
+    tn_cpu_walk_next(&walk, job->outer);
+  }
+  return job->zero_at >= 0;
+}
+
+/* ---- preparing ---- */
+static void prepare_walk(fused *job) {
+  const tn_kernel_call *call = job->call;
+  tn_cpu_walk_init(&job->walk, call->out);
+  tn_cpu_walk_add(&job->walk, call->out);
+  for (int k = 0; k < call->count; k++) tn_cpu_walk_add(&job->walk, &call->in[k]);
+  tn_cpu_walk_merge(&job->walk);
+  choose_tiles(job);
+  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
+}
+
+static void prepare_step(fused *job, int s, const tn_fused_step *from) {
+  step *to = &job->step[s];
+  *to = (step){ .op = from->op, .dtype = from->dtype, .out = (uint8_t)(job->operands + s) };
+  job->dtype[to->out] = from->dtype;
+  if (from->op == TN_OP_FILL) return;
+  for (int k = 0; k < 3; k++) to->in[k] = from->in[k];
+  tn_step how = step_of(from->op, job->dtype[from->in[0]], from->dtype);
+  to->run = s == job->steps - 1 ? how.last : how.run;
+  to->divides = divides(from->op, from->dtype);
+}
+
+static bool overlaps(const tn_kernel_call *call) {
+  for (int k = 0; k < call->count; k++)
+    if (call->in[k].data == call->out->data) return true;
+  return false;
+}
+
+/* Streaming pays when the result is new memory that leaves the caches before anyone reads it. While the
+ * scratch is being measured there is no memory yet: what may come is assumed. */
+static bool should_stream(const fused *job) {
+  const tn_kernel_call *call = job->call;
+  int64_t bytes = (int64_t)tn_dtype_bytes(call->out->dtype);
+  if (job->walk.rank != 1 || job->access[OUT] != DIRECT || job->walk.dim[0] * bytes < STREAM_BYTES) return false;
+  return !call->scratch || (((uintptr_t)call->out->data & 63) == 0 && !overlaps(call));
+}
+
+static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step *steps, int count) {
+  job->call = call;
+  job->operands = call->count;
+  job->steps = count;
+  job->buffers = 0;
+  job->buffer_bytes = 4 * TILE;
+  prepare_walk(job);
+  job->streams = should_stream(job);
+  for (int k = 0; k < call->count; k++) job->dtype[k] = call->in[k].dtype;
+  for (int s = 0; s < count; s++) prepare_step(job, s, &steps[s]);
+  for (int r = 0; r < job->operands + count; r++)
+    if (tn_dtype_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE;
+  assign_buffers(job);
+}
+
+/* About how many nanoseconds an element takes. */
+static double cost_of(tn_op op) {
+  switch (op) {
+    case TN_OP_EXP: case TN_OP_LOG: case TN_OP_TANH: case TN_OP_SIGMOID: case TN_OP_ERF: case TN_OP_SIN: case TN_OP_COS:
+      return 0.6;
+    case TN_OP_POW: case TN_OP_REM: return 4;
+    default: return 0.05;
+  }
+}
+
+static bool run(fused *job) {
+  const tn_kernel_call *call = job->call;
+  double each = 0.1 * (call->count + 1);
+  bool may_fail = false;
+  for (int s = 0; s < job->steps; s++) {
+    each += cost_of(job->step[s].op);
+    may_fail = may_fail || job->step[s].divides;
+  }
+  if (may_fail && divides_by_zero(job)) {
+    *call->fault = (tn_fault){ .kind = TN_FAULT_DIVIDE, .op = job->zero_in };
+    return false;
+  }
+  double cost = each * (double)tn_cpu_walk_count(&job->walk, 0, job->walk.rank);
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), run_share, job);
+  return true;
+}
+
+static size_t scratch_of(const fused *job) {
+  return (size_t)job->buffers * job->buffer_bytes * (size_t)job->call->threads;
+}
+
+/* ---- a handful of elements ----
+ * No tiles, no threads, no scratch: registers are on the stack. For operands that are contiguous or a
+ * single element; false when one is neither. */
+static bool fetch_tiny(const tn_view *view, int64_t count, tn_element *buffer, const void **reg) {
+  int64_t own = tn_view_count(view);
+  *reg = view->data;
+  if (own == count && tn_view_is_contiguous(view)) return true;
+  if (own != 1) return false;
+  spread(tn_dtype_bytes(view->dtype), buffer, 1, view->data, 0, count);
+  *reg = buffer;
+  return true;
+}
+
+static bool run_tiny_step(const tn_kernel_call *call, int64_t count) {
+  tn_element repeated[3][TINY];
+  const void *in[3] = { NULL, NULL, NULL };
+  for (int k = 0; k < call->count; k++)
+    if (!fetch_tiny(&call->in[k], count, repeated[k], &in[k])) return false;
+  step_of(call->op, call->in[0].dtype, call->out->dtype).last(call->out->data, in[0], in[1], in[2], count);
+  return true;
+}
+
+static bool run_tiny_program(const tn_kernel_call *call, const tn_fused *program, int64_t count) {
+  tn_element buffer[REGISTERS][TINY];
+  const void *reg[REGISTERS];
+  tn_dtype dtype[REGISTERS];
+  int operands = program->operand_count, last = program->step_count - 1;
+  for (int k = 0; k < operands; k++) {
+    if (!fetch_tiny(&call->in[k], count, buffer[k], &reg[k])) return false;
+    dtype[k] = call->in[k].dtype;
+  }
+  for (int s = 0; s <= last; s++) {
+    const tn_fused_step *at = &program->step[s];
+    int to = operands + s;
+    void *out = s == last ? call->out->data : buffer[to];
+    reg[to] = out;
+    dtype[to] = at->dtype;
+    if (at->op == TN_OP_FILL) {
+      fill_constant(out, at, count);
+      continue;
+    }
+    tn_step how = step_of(at->op, dtype[at->in[0]], at->dtype);
+    (s == last ? how.last : how.run)(out, reg[at->in[0]], reg[at->in[1]], reg[at->in[2]], count);
+  }
+  return true;
+}
+
+static bool may_divide(const tn_fused *program) {
+  for (int s = 0; s < program->step_count; s++)
+    if (divides(program->step[s].op, program->step[s].dtype)) return true;
+  return false;
+}
+
+/* ---- one operation ---- */
+static tn_fused_step only_step(const tn_kernel_call *call) {
+  return (tn_fused_step){ .op = call->op, .dtype = call->out->dtype,
+                          .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
+}
+
+static bool same_layout(const tn_kernel_call *call) {
+  const tn_view *out = call->out;
+  for (int k = 0; k < call->count; k++) {
+    const tn_view *in = &call->in[k];
+    if (tn_view_count(in) != tn_view_count(out) || !tn_view_is_contiguous(in)) return false;
+  }
+  return tn_view_is_contiguous(out);
+}
+
+typedef struct {
+  const tn_kernel_call *call;
+  tn_step_run run;
+  int64_t count;
+} flat_job;
+
+static void flat_share(void *context, int part, int parts) {
+  const flat_job *job = context;
+  const tn_kernel_call *call = job->call;
+  const void *in[3] = { NULL, NULL, NULL };
+  int64_t begin, end;
+  tn_cpu_share(job->count, TILE, part, parts, &begin, &end);
+  for (int k = 0; k < call->count; k++)
+    in[k] = (const char *)call->in[k].data + begin * (int64_t)tn_dtype_bytes(call->in[k].dtype);
+  job->run((char *)call->out->data + begin * (int64_t)tn_dtype_bytes(call->out->dtype), in[0], in[1], in[2],
+           end - begin);
+}
+
+/* All operands and the result are whole arrays: one loop over them, without tiles. */
+static void run_flat(const tn_kernel_call *call, int64_t count) {
+  flat_job job = { call, step_of(call->op, call->in[0].dtype, call->out->dtype).last, count };
+  double cost = (double)count * (cost_of(call->op) + 0.1 * (call->count + 1));
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), flat_share, &job);
+}
+
+bool cpu_elementwise(const tn_kernel_call *call) {
+  int64_t count = tn_view_count(call->out);
+  if (count == 0) return true;
+  if (!divides(call->op, call->out->dtype)) {
+    if (count <= TINY && tn_view_is_contiguous(call->out) && run_tiny_step(call, count)) return true;
+    if (count * (int64_t)tn_dtype_bytes(call->out->dtype) < STREAM_BYTES && same_layout(call)) {
+      run_flat(call, count);
+      return true;
+    }
+  }
+  fused job;
+  tn_fused_step only = only_step(call);
+  prepare(&job, call, &only, 1);
+  return run(&job);
+}
+
+size_t elementwise_scratch(const tn_kernel_call *call) {
+  if (tn_view_count(call->out) == 0) return 0;
+  fused job;
+  tn_fused_step only = only_step(call);
+  prepare(&job, call, &only, 1);
+  return scratch_of(&job);
+}
+
+/* ---- a program ---- */
+bool cpu_fused(const tn_kernel_call *call) {
+  const tn_fused *program = call->attrs->program;
+  int64_t count = tn_view_count(call->out);
+  if (count == 0) return true;
+  if (count <= TINY && tn_view_is_contiguous(call->out) && !may_divide(program) &&
+      run_tiny_program(call, program, count))
+    return true;
+  fused job;
+  prepare(&job, call, program->step, program->step_count);
+  return run(&job);
+}
+
+size_t fused_scratch(const tn_kernel_call *call) {
+  if (tn_view_count(call->out) == 0) return 0;
+  fused job;
+  prepare(&job, call, call->attrs->program->step, call->attrs->program->step_count);
+  return scratch_of(&job);
+}

@@ -1,0 +1,102 @@
+/* backend/cpu/isa/isa.h: what a file that is compiled once per instruction set begins with.
+ *
+ * The build compiles each file here with -DTN_ISA=avx2 and the like; names that
+ * other files see get that as their ending, so that all variants live side by
+ * side in one library: TN_CPU_NAME(matmul) is tn_cpu_matmul_avx2. The names that
+ * ops.def uses (cpu_matmul) are macros for those.
+ *
+ * Calculating kernels must give the same bits in every variant. They do because
+ * they are written with base/simd.h, whose lanes are exact, or in plain C whose
+ * operations the compiler may vectorise but not reorder. */
+#ifndef TN_BACKEND_CPU_ISA_H
+#define TN_BACKEND_CPU_ISA_H
+
+/* One lane of plain C: what the wider variants are measured by. */
+#if defined(TN_ISA_PORTABLE) && !defined(TN_SIMD_SCALAR)
+#define TN_SIMD_SCALAR 1
+#endif
+
+#include "backend/cpu/internal.h"
+#include "base/simd.h"
+
+#define TN_CPU_JOIN_TOKENS(a, b) a##_##b
+#define TN_CPU_JOIN(a, b) TN_CPU_JOIN_TOKENS(a, b)
+#define TN_CPU_NAME(name) TN_CPU_JOIN(tn_cpu_##name, TN_ISA)
+
+/* ---- the kernels as ops.def names them ---- */
+#define cpu_fill tn_cpu_fill
+#define cpu_iota tn_cpu_iota
+#define cpu_copy tn_cpu_copy
+#define cpu_pad tn_cpu_pad
+#define cpu_concat tn_cpu_concat
+#define cpu_gather tn_cpu_gather
+#define cpu_patches tn_cpu_patches
+#define cpu_count tn_cpu_count
+
+#define cpu_elementwise TN_CPU_NAME(elementwise)
+#define cpu_fused TN_CPU_NAME(fused)
+#define cpu_reduce TN_CPU_NAME(reduce)
+#define cpu_argmax TN_CPU_NAME(argmax)
+#define cpu_scan TN_CPU_NAME(scan)
+#define cpu_softmax TN_CPU_NAME(softmax)
+#define cpu_cross_entropy TN_CPU_NAME(cross_entropy)
+#define cpu_matmul TN_CPU_NAME(matmul)
+#define cpu_scatter_add TN_CPU_NAME(scatter_add)
+#define cpu_row_update TN_CPU_NAME(row_update)
+#define cpu_fold TN_CPU_NAME(fold)
+#define cpu_uniform TN_CPU_NAME(uniform)
+#define cpu_normal TN_CPU_NAME(normal)
+
+bool cpu_elementwise(const tn_kernel_call *call);
+bool cpu_fused(const tn_kernel_call *call);
+bool cpu_reduce(const tn_kernel_call *call);
+bool cpu_argmax(const tn_kernel_call *call);
+bool cpu_scan(const tn_kernel_call *call);
+bool cpu_softmax(const tn_kernel_call *call);
+bool cpu_cross_entropy(const tn_kernel_call *call);
+bool cpu_matmul(const tn_kernel_call *call);
+bool cpu_scatter_add(const tn_kernel_call *call);
+bool cpu_row_update(const tn_kernel_call *call);
+bool cpu_fold(const tn_kernel_call *call);
+bool cpu_uniform(const tn_kernel_call *call);
+bool cpu_normal(const tn_kernel_call *call);
+
+/* Bytes of scratch such a call needs at most. The call has no memory yet: only types, strides,
+ * attributes and threads are read. */
+#define elementwise_scratch TN_CPU_NAME(elementwise_scratch)
+#define fused_scratch TN_CPU_NAME(fused_scratch)
+#define softmax_scratch TN_CPU_NAME(softmax_scratch)
+#define cross_entropy_scratch TN_CPU_NAME(cross_entropy_scratch)
+#define matmul_scratch TN_CPU_NAME(matmul_scratch)
+#define row_update_scratch TN_CPU_NAME(row_update_scratch)
+size_t elementwise_scratch(const tn_kernel_call *call);
+size_t fused_scratch(const tn_kernel_call *call);
+size_t softmax_scratch(const tn_kernel_call *call);
+size_t cross_entropy_scratch(const tn_kernel_call *call);
+size_t matmul_scratch(const tn_kernel_call *call);
+size_t row_update_scratch(const tn_kernel_call *call);
+
+/* ---- small tools ---- */
+/* The loop that follows has no order: iterations may touch the same place only when it is the
+ * same index, as an operation that writes over its operand does. */
+#if defined(__clang__)
+#define TN_ANY_ORDER _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
+#elif defined(__GNUC__)
+#define TN_ANY_ORDER _Pragma("GCC ivdep")
+#else
+#define TN_ANY_ORDER
+#endif
+
+#if defined(__GNUC__)
+#define TN_ALWAYS_INLINE static inline __attribute__((always_inline))
+#define TN_NEVER_INLINE static __attribute__((noinline))
+#define TN_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#else
+#define TN_ALWAYS_INLINE static inline
+#define TN_NEVER_INLINE static
+#define TN_LIKELY(condition) (condition)
+#endif
+
+static inline int64_t tn_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline size_t tn_cpu_round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+#endif

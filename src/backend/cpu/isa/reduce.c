@@ -1,0 +1,428 @@
+/* backend/cpu/isa/reduce.c: sum, mean, prod, max, min over any axes, and argmax.
+ *
+ * The order of a sum is fixed (sums.h), the layout is not. After merging axes
+ * there are three: the reduced elements are contiguous, so lanes are vectors;
+ * the kept axis is contiguous, so vectors run across outputs and each output
+ * has its 16 lanes in 16 vectors; or neither, and a chunk is collected first.
+ *
+ * max and min do not depend on the order and use the same loops. Threads take
+ * outputs; where there are few outputs of many elements they take blocks of
+ * chunks that are whole subtrees, and the blocks are joined by the same tree. */
+#include "backend/cpu/isa/sums.h"
+
+#include <math.h>
+
+#include "backend/cpu/walk.h"
+#include "backend/scalar.h"
+
+typedef enum { ROWS, COLUMNS, SPREAD_OUT } layout;
+
+typedef struct {
+  const void *data;
+  tn_cpu_walk kept;                   /* views: the operand, the result */
+  tn_cpu_walk along;                  /* the operand over the reduced axes */
+  int64_t outputs, n;                 /* n elements for each output */
+  int64_t chunk_begin, chunk_end;     /* of n: what to join */
+  layout layout;
+} reduction;
+
+static inline int64_t chunk_length(int64_t n, int64_t chunk) {
+  return tn_cpu_min(n - chunk * TN_SUM_CHUNK, TN_SUM_CHUNK);
+}
+
+/* How many of the next `most` places lie on the last axis without a jump, and going past them. */
+static inline int64_t run_of(const tn_cpu_walk *along, int64_t most) {
+  int last = along->rank - 1;
+  return tn_cpu_min(along->dim[last] - along->at[last], most);
+}
+
+static inline void skip_run(tn_cpu_walk *along, int64_t run) {
+  int last = along->rank - 1;
+  along->at[last] += run - 1;
+  along->offset[0] += (run - 1) * along->stride[0][last];
+  tn_cpu_walk_next(along, along->rank);
+}
+
+/* ---- f32 ---- */
+#define TYPE float
+#define V VF
+#define V_LANES TN_LANES
+#define V_SET vf_set
+#define V_LOAD vf_load
+#define V_LOAD_PART tn_load_filled
+#define V_STORE vf_store
+
+#define NAME(x) x##_sum_f32
+#define V_JOIN(a, b) ((a) + (b))
+#define JOIN(a, b) ((a) + (b))
+#define IDENTITY -0.0f
+#include "backend/cpu/isa/reduce.inc"
+
+#define NAME(x) x##_prod_f32
+#define V_JOIN(a, b) ((a) * (b))
+#define JOIN(a, b) ((a) * (b))
+#define IDENTITY 1.0f
+#include "backend/cpu/isa/reduce.inc"
+
+static inline float larger_f32(float a, float b) {
+  float most = a > b || (a == b && signbit(b)) ? a : b;
+  return a == a && b == b ? most : tn_nan_f32();
+}
+
+static inline float smaller_f32(float a, float b) {
+  float least = a < b || (a == b && signbit(a)) ? a : b;
+  return a == a && b == b ? least : tn_nan_f32();
+}
+
+#define NAME(x) x##_max_f32
+#define V_JOIN vf_max
+#define JOIN larger_f32
+#define IDENTITY -HUGE_VALF
+#include "backend/cpu/isa/reduce.inc"
+
+#define NAME(x) x##_min_f32
+#define V_JOIN vf_min
+#define JOIN smaller_f32
+#define IDENTITY HUGE_VALF
+#include "backend/cpu/isa/reduce.inc"
+
+#undef TYPE
+#undef V
+#undef V_LANES
+#undef V_SET
+#undef V_LOAD
+#undef V_LOAD_PART
+#undef V_STORE
+
+/* ---- other dtypes: vectors of one element; the loops over lanes are the compiler's ---- */
+#define V TYPE
+#define V_LANES 1
+#define V_SET(x) (x)
+#define V_LOAD(p) (*(p))
+#define V_LOAD_PART(p, n, fill) ((void)(n), *(p))
+#define V_STORE(p, v) (*(p) = (v))
+
+static inline double larger_f64(double a, double b) {
+  double most = a > b || (a == b && signbit(b)) ? a : b;
+  return a == a && b == b ? most : tn_nan_f64();
+}
+
+static inline double smaller_f64(double a, double b) {
+  double least = a < b || (a == b && signbit(a)) ? a : b;
+  return a == a && b == b ? least : tn_nan_f64();
+}
+
+#define TYPE double
+#define NAME(x) x##_sum_f64
+#define V_JOIN(a, b) ((a) + (b))
+#define JOIN(a, b) ((a) + (b))
+#define IDENTITY -0.0
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_prod_f64
+#define V_JOIN(a, b) ((a) * (b))
+#define JOIN(a, b) ((a) * (b))
+#define IDENTITY 1.0
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_max_f64
+#define V_JOIN larger_f64
+#define JOIN larger_f64
+#define IDENTITY -HUGE_VAL
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_min_f64
+#define V_JOIN smaller_f64
+#define JOIN smaller_f64
+#define IDENTITY HUGE_VAL
+#include "backend/cpu/isa/reduce.inc"
+#undef TYPE
+
+/* Integers wrap, so their sums are unsigned; their order does not matter. */
+#define TYPE uint32_t
+#define NAME(x) x##_sum_i32
+#define V_JOIN(a, b) ((a) + (b))
+#define JOIN(a, b) ((a) + (b))
+#define IDENTITY 0
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_prod_i32
+#define V_JOIN(a, b) ((a) * (b))
+#define JOIN(a, b) ((a) * (b))
+#define IDENTITY 1
+#include "backend/cpu/isa/reduce.inc"
+#undef TYPE
+#define TYPE uint64_t
+#define NAME(x) x##_sum_i64
+#define V_JOIN(a, b) ((a) + (b))
+#define JOIN(a, b) ((a) + (b))
+#define IDENTITY 0
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_prod_i64
+#define V_JOIN(a, b) ((a) * (b))
+#define JOIN(a, b) ((a) * (b))
+#define IDENTITY 1
+#include "backend/cpu/isa/reduce.inc"
+#undef TYPE
+#define TYPE int32_t
+#define NAME(x) x##_max_i32
+#define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
+#define JOIN V_JOIN
+#define IDENTITY INT32_MIN
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_min_i32
+#define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
+#define JOIN V_JOIN
+#define IDENTITY INT32_MAX
+#include "backend/cpu/isa/reduce.inc"
+#undef TYPE
+#define TYPE int64_t
+#define NAME(x) x##_max_i64
+#define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
+#define JOIN V_JOIN
+#define IDENTITY INT64_MIN
+#include "backend/cpu/isa/reduce.inc"
+#define NAME(x) x##_min_i64
+#define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
+#define JOIN V_JOIN
+#define IDENTITY INT64_MAX
+#include "backend/cpu/isa/reduce.inc"
+#undef TYPE
+
+/* ---- for other kernels ---- */
+static int64_t chunks_of(int64_t n) { return (n + TN_SUM_CHUNK - 1) / TN_SUM_CHUNK; }
+
+float sum_row(const float *row, int64_t n) { return n > 0 ? join_row_sum_f32(row, n, 0, chunks_of(n)) : 0.0f; }
+double sum_row_f64(const double *row, int64_t n) { return n > 0 ? join_row_sum_f64(row, n, 0, chunks_of(n)) : 0.0; }
+float max_row(const float *row, int64_t n) { return join_row_max_f32(row, n, 0, chunks_of(n)); }
+double max_row_f64(const double *row, int64_t n) { return join_row_max_f64(row, n, 0, chunks_of(n)); }
+
+/* ---- by operation and dtype ---- */
+typedef struct {
+  void (*reduce)(const reduction *r, int64_t begin, int64_t end, void *to);
+  void (*join_blocks)(void *at, int64_t blocks, int64_t outputs);
+} reducer;
+
+#define REDUCERS(name)                                                      \
+  {                                                                         \
+    [TN_F32] = { reduce_##name##_f32, join_blocks_##name##_f32 },           \
+    [TN_F64] = { reduce_##name##_f64, join_blocks_##name##_f64 },           \
+    [TN_I32] = { reduce_##name##_i32, join_blocks_##name##_i32 },           \
+    [TN_I64] = { reduce_##name##_i64, join_blocks_##name##_i64 }            \
+  }
+
+static const reducer *reducer_of(tn_op op, tn_dtype dtype) {
+  static const reducer sums[TN_DTYPE_COUNT] = REDUCERS(sum), products[TN_DTYPE_COUNT] = REDUCERS(prod);
+  static const reducer largest[TN_DTYPE_COUNT] = REDUCERS(max), smallest[TN_DTYPE_COUNT] = REDUCERS(min);
+  switch (op) {
+    case TN_OP_PROD: return &products[dtype];
+    case TN_OP_MAX: return &largest[dtype];
+    case TN_OP_MIN: return &smallest[dtype];
+    default: return &sums[dtype];
+  }
+}
+
+/* ---- preparing ---- */
+/* The axes of x that are reduced, or those that are not, as a view. */
+static tn_view axes_where(const tn_view *x, const bool *marked, bool want) {
+  tn_view view = { .data = x->data, .dtype = x->dtype };
+  for (int a = 0; a < x->rank; a++) {
+    if (marked[a] != want) continue;
+    view.dim[view.rank] = x->dim[a];
+    view.stride[view.rank++] = x->stride[a];
+  }
+  return view;
+}
+
+/* The result with the same axes as the kept ones of x, whether or not it keeps those of length 1. */
+static tn_view kept_axes_of_result(const tn_view *out, const tn_view *x, const bool *marked) {
+  return out->rank == x->rank ? axes_where(out, marked, false) : *out;
+}
+
+static layout layout_of(const reduction *r) {
+  const tn_cpu_walk *along = &r->along, *kept = &r->kept;
+  if (along->rank == 1 && (along->stride[0][0] == 1 || r->n == 1)) return ROWS;
+  if (kept->stride[0][kept->rank - 1] == 1 && kept->dim[kept->rank - 1] > 1) return COLUMNS;
+  return SPREAD_OUT;
+}
+
+static void prepare(reduction *r, const tn_kernel_call *call, const int32_t *axes, int count) {
+  const tn_view *x = &call->in[0];
+  bool marked[TN_RANK_LIMIT] = { false };
+  for (int k = 0; k < count; k++) marked[axes[k]] = true;
+  tn_view kept = axes_where(x, marked, false), along = axes_where(x, marked, true);
+  tn_view result = kept_axes_of_result(call->out, x, marked);
+  r->data = x->data;
+  r->outputs = tn_view_count(&kept);
+  r->n = tn_view_count(&along);
+  if (r->outputs == 0 || r->n == 0) return;
+  tn_cpu_walk_init(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &result);
+  tn_cpu_walk_init(&r->along, &along), tn_cpu_walk_add(&r->along, &along);
+  tn_cpu_walk_merge(&r->kept), tn_cpu_walk_merge(&r->along);
+  r->chunk_begin = 0;
+  r->chunk_end = chunks_of(r->n);
+  r->layout = layout_of(r);
+}
+
+/* ---- finishing ---- */
+/* What was joined becomes the result: divided by n for a mean, NaN canonical. */
+static void finish(const tn_kernel_call *call, int64_t n, void *joined, int64_t count) {
+  bool mean = call->op == TN_OP_MEAN;
+  if (call->out->dtype == TN_F32) {
+    float *at = joined, by = (float)n;
+    for (int64_t i = 0; i < count; i++) at[i] = tn_canonical_f32(mean ? at[i] / by : at[i]);
+  } else if (call->out->dtype == TN_F64) {
+    double *at = joined, by = (double)n;
+    for (int64_t i = 0; i < count; i++) at[i] = tn_canonical_f64(mean ? at[i] / by : at[i]);
+  }
+}
+
+static void store(const tn_kernel_call *call, const reduction *r, const void *joined, int64_t begin, int64_t count) {
+  size_t bytes = tn_dtype_bytes(call->out->dtype);
+  tn_cpu_walk kept = r->kept;
+  tn_cpu_walk_seek(&kept, kept.rank, begin);
+  for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&kept, kept.rank))
+    memcpy((char *)call->out->data + kept.offset[1] * (int64_t)bytes, (const char *)joined + i * (int64_t)bytes, bytes);
+}
+
+/* ---- running ---- */
+#define OUTPUTS_AT_ONCE 512
+#define BLOCK_LIMIT 64          /* of a long sum among threads */
+#define FEW_OUTPUTS 64
+
+typedef struct {
+  const tn_kernel_call *call;
+  const reducer *how;
+  reduction r;
+  int64_t grain;                /* outputs of one share are a multiple of this */
+  int64_t blocks, block_chunks;
+  tn_element *partial;          /* blocks x outputs */
+} reduce_job;
+
+static void outputs_share(void *context, int part, int parts) {
+  const reduce_job *job = context;
+  int64_t begin, end;
+  tn_element joined[OUTPUTS_AT_ONCE];
+  bool direct = tn_view_is_contiguous(job->call->out);
+  int64_t bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  tn_cpu_share(job->r.outputs, job->grain, part, parts, &begin, &end);
+  if (direct && begin < end) {
+    char *to = (char *)job->call->out->data + begin * bytes;
+    job->how->reduce(&job->r, begin, end, to);
+    finish(job->call, job->r.n, to, end - begin);
+    return;
+  }
+  for (int64_t o = begin; o < end; o += OUTPUTS_AT_ONCE) {
+    int64_t count = tn_cpu_min(end - o, OUTPUTS_AT_ONCE);
+    job->how->reduce(&job->r, o, o + count, joined);
+    finish(job->call, job->r.n, joined, count);
+    store(job->call, &job->r, joined, o, count);
+  }
+}
+
+static void blocks_share(void *context, int part, int parts) {
+  const reduce_job *job = context;
+  reduction r = job->r;
+  int64_t begin, end, chunks = chunks_of(r.n);
+  int64_t row = r.outputs * (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  tn_cpu_share(job->blocks, 1, part, parts, &begin, &end);
+  for (int64_t b = begin; b < end; b++) {
+    r.chunk_begin = b * job->block_chunks;
+    r.chunk_end = tn_cpu_min(chunks, r.chunk_begin + job->block_chunks);
+    job->how->reduce(&r, 0, r.outputs, (char *)job->partial + b * row);
+  }
+}
+
+/* Few outputs of many elements: blocks are a power of two of chunks, so each is a whole subtree. */
+static void run_blocks(reduce_job *job, int threads) {
+  tn_element partial[BLOCK_LIMIT * FEW_OUTPUTS];
+  int64_t chunks = chunks_of(job->r.n);
+  job->block_chunks = 1;
+  while (job->block_chunks * BLOCK_LIMIT < chunks) job->block_chunks *= 2;
+  job->blocks = (chunks + job->block_chunks - 1) / job->block_chunks;
+  job->partial = partial;
+  tn_cpu_parallel(threads, blocks_share, job);
+  job->how->join_blocks(partial, job->blocks, job->r.outputs);
+  finish(job->call, job->r.n, partial, job->r.outputs);
+  store(job->call, &job->r, partial, 0, job->r.outputs);
+}
+
+static bool of_nothing(const tn_kernel_call *call) {
+  *call->fault = (tn_fault){ .kind = TN_FAULT_ARGUMENT, .op = call->op,
+                             .reason = "there is no largest or smallest of no elements" };
+  return false;
+}
+
+/* Sums and products of no elements; the mean of none is 0 / 0. */
+static bool reduce_nothing(const tn_kernel_call *call) {
+  if (call->op == TN_OP_MAX || call->op == TN_OP_MIN) return of_nothing(call);
+  tn_attrs attrs = *call->attrs;
+  attrs.number = call->op == TN_OP_PROD ? 1 : call->op == TN_OP_MEAN ? (double)NAN : 0;
+  tn_kernel_call fill = *call;
+  fill.attrs = &attrs;
+  return tn_cpu_fill(&fill);
+}
+
+bool cpu_reduce(const tn_kernel_call *call) {
+  reduce_job job = { .call = call, .how = reducer_of(call->op, call->out->dtype) };
+  prepare(&job.r, call, call->attrs->axes, call->attrs->axis_count);
+  if (job.r.outputs == 0) return true;
+  if (job.r.n == 0) return reduce_nothing(call);
+  double cost = (double)job.r.outputs * (double)job.r.n * (job.r.layout == SPREAD_OUT ? 1.0 : 0.15);
+  int threads = tn_cpu_threads_for(cost, call->threads);
+  job.grain = job.r.layout == COLUMNS ? 64 : 1;
+  if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 && job.r.n > TN_SUM_CHUNK)
+    run_blocks(&job, threads);
+  else
+    tn_cpu_parallel(threads, outputs_share, &job);
+  return true;
+}
+
+/* ---- argmax ---- */
+/* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
+#define PLACE_OF_MAX(name, type)                                                      \
+  static int64_t place_of_max_##name(const void *data, int64_t n, int64_t step) {     \
+    const type *x = data;                                                             \
+    int64_t best = 0;                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                 \
+      type here = x[i * step], there = x[best * step];                                \
+      if (there != there) break;                                                      \
+      if (here > there || here != here) best = i;                                     \
+    }                                                                                 \
+    return best;                                                                      \
+  }
+PLACE_OF_MAX(f32, float)
+PLACE_OF_MAX(f64, double)
+PLACE_OF_MAX(i32, int32_t)
+PLACE_OF_MAX(i64, int64_t)
+
+static int64_t place_of_max(tn_dtype dtype, const void *data, int64_t n, int64_t step) {
+  switch (dtype) {
+    case TN_F32: return place_of_max_f32(data, n, step);
+    case TN_F64: return place_of_max_f64(data, n, step);
+    case TN_I32: return place_of_max_i32(data, n, step);
+    default: return place_of_max_i64(data, n, step);
+  }
+}
+
+static void argmax_share(void *context, int part, int parts) {
+  const reduce_job *job = context;
+  const tn_kernel_call *call = job->call;
+  const tn_view *x = &call->in[0];
+  int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(x->dtype);
+  tn_cpu_walk kept = job->r.kept;
+  tn_cpu_share(job->r.outputs, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  tn_cpu_walk_seek(&kept, kept.rank, begin);
+  for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank)) {
+    const char *row = (const char *)x->data + kept.offset[0] * bytes;
+    ((int32_t *)call->out->data)[kept.offset[1]] =
+      (int32_t)place_of_max(x->dtype, row, job->r.n, x->stride[call->attrs->axis]);
+  }
+}
+
+bool cpu_argmax(const tn_kernel_call *call) {
+  reduce_job job = { .call = call };
+  prepare(&job.r, call, &call->attrs->axis, 1);
+  if (job.r.outputs == 0) return true;
+  if (job.r.n == 0) return of_nothing(call);
+  double cost = (double)job.r.outputs * (double)job.r.n;
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), argmax_share, &job);
+  return true;
+}

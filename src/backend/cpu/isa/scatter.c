@@ -1,0 +1,294 @@
+/* backend/cpu/isa/scatter.c: places that several elements meet in, added one by one.
+ *
+ * The order of additions to a place is part of the operation, so threads divide
+ * the places: each goes through everything that is to be added, in order, and
+ * adds what falls to its own. */
+#include "backend/cpu/isa/isa.h"
+#include "backend/cpu/walk.h"
+
+/* ---- adding one run of elements ---- */
+#define ADD_RUN(name, type, canonical)                                                              \
+  static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count) { \
+    type *t = to;                                                                                   \
+    const type *f = from;                                                                           \
+    if (to_step == 1 && from_step == 1) {                                                           \
+      TN_ANY_ORDER                                                                                  \
+      for (int64_t i = 0; i < count; i++) t[i] = canonical(t[i] + f[i]);                            \
+    } else {                                                                                        \
+      for (int64_t i = 0; i < count; i++)                                                           \
+        t[i * to_step] = canonical(t[i * to_step] + f[i * from_step]);                              \
+    }                                                                                               \
+  }
+ADD_RUN(add_run_f32, float, tn_canonical_f32)
+ADD_RUN(add_run_f64, double, tn_canonical_f64)
+ADD_RUN(add_run_i32, uint32_t, )
+ADD_RUN(add_run_i64, uint64_t, )
+
+typedef void (*add_run)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count);
+
+static add_run add_run_of(tn_dtype dtype) {
+  switch (dtype) {
+    case TN_F32: return add_run_f32;
+    case TN_F64: return add_run_f64;
+    case TN_I32: return add_run_i32;
+    default: return add_run_i64;
+  }
+}
+
+static tn_view axes_of(const tn_view *view, int begin, int end) {
+  tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
+  for (int a = begin; a < end; a++) part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
+  return part;
+}
+
+static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
+  tn_cpu_walk_init(walk, a);
+  tn_cpu_walk_add(walk, a);
+  tn_cpu_walk_add(walk, b);
+  tn_cpu_walk_merge(walk);
+}
+
+/* ---- scatter_add ---- */
+/* out[before..., index[i...], behind...] += y[before..., i..., behind...], in the order of i. */
+typedef struct {
+  const tn_kernel_call *call;
+  add_run add;
+  tn_cpu_walk before, places, behind;   /* views: out and y; index and y; out and y */
+  int64_t befores, indices, rows;
+  int64_t step;                         /* of out along the axis */
+} scatter_job;
+
+static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *behind) {
+  int64_t bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  int inner = behind->rank - 1;
+  int64_t count = behind->dim[inner], rows = tn_cpu_walk_count(behind, 0, inner);
+  for (int64_t r = 0; r < rows; r++) {
+    job->add(to + behind->offset[0] * bytes, behind->stride[0][inner], from + behind->offset[1] * bytes,
+             behind->stride[1][inner], count);
+    tn_cpu_walk_next(behind, inner);
+  }
+}
+
+static void scatter_share(void *context, int part, int parts) {
+  const scatter_job *job = context;
+  const tn_view *index = &job->call->in[1], *y = &job->call->in[2], *out = job->call->out;
+  int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(out->dtype);
+  tn_cpu_walk before = job->before, places = job->places, behind = job->behind;
+  tn_cpu_share(job->befores * job->rows, 1, part, parts, &begin, &end);   /* of the places along the axis */
+  tn_cpu_walk_seek(&before, before.rank, 0);
+  tn_cpu_walk_seek(&places, places.rank, 0);
+  tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
+  for (int64_t b = 0; b < job->befores; b++, tn_cpu_walk_next(&before, before.rank)) {
+    if ((b + 1) * job->rows <= begin || b * job->rows >= end) continue;
+    for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
+      int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]), place = b * job->rows + row;
+      if (place < begin || place >= end) continue;
+      add_slice(job, (char *)out->data + (before.offset[0] + row * job->step) * bytes,
+                (const char *)y->data + (before.offset[1] + places.offset[1]) * bytes, &behind);
+    }
+  }
+}
+
+bool cpu_scatter_add(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
+  int axis = call->attrs->axis, behind = axis + index->rank;
+  if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
+  if (out->data != x->data) tn_cpu_move(out, x, call->threads);
+  if (tn_view_count(y) == 0) return true;
+
+  scatter_job job = { .call = call, .add = add_run_of(out->dtype), .rows = x->dim[axis], .step = out->stride[axis] };
+  tn_view out_before = axes_of(out, 0, axis), y_before = axes_of(y, 0, axis);
+  tn_view y_places = axes_of(y, axis, behind);
+  tn_view out_behind = axes_of(out, axis + 1, out->rank), y_behind = axes_of(y, behind, y->rank);
+  job.befores = tn_view_count(&out_before);
+  job.indices = tn_view_count(index);
+  walk_two(&job.before, &out_before, &y_before);
+  walk_two(&job.places, index, &y_places);
+  walk_two(&job.behind, &out_behind, &y_behind);
+  double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)tn_view_count(&y_behind));
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
+  return true;
+}
+
+/* ---- row_update ----
+ * The slices of one row must be added up before the row changes, so the places of the index that name
+ * the same row are chained together, in order: a table in scratch leads from a row to its chain. Then
+ * each row is done at once, and rows that are not named are not touched. */
+typedef struct {
+  int64_t row, first, last;   /* first and last place of the index that names the row */
+} chain;
+
+typedef struct {
+  const tn_kernel_call *call;
+  tn_cpu_walk places, behind;   /* views: index and y; x, out and y */
+  int64_t indices, chains;
+  chain *chain;
+  int64_t *next;                /* by place of the index: the next one that names the same row, or -1 */
+  int64_t *offset;              /* by place: of its slice in y */
+  int64_t *slot;                /* hash table of chain numbers, -1 where empty */
+  int64_t slots;                /* a power of two */
+} update_job;
+
+static int64_t slots_for(int64_t indices) {
+  int64_t slots = 16;
+  while (slots < 2 * indices) slots *= 2;
+  return slots;
+}
+
+size_t row_update_scratch(const tn_kernel_call *call) {
+  int64_t indices = tn_view_count(&call->in[1]);
+  return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) + (size_t)slots_for(indices) * sizeof(int64_t);
+}
+
+/* The chain of a row: where it is, or where it is to be entered. */
+static int64_t *find_slot(const update_job *job, int64_t row) {
+  uint64_t at = (uint64_t)row * 0x9e3779b97f4a7c15u >> 20;
+  for (;; at++) {
+    int64_t *slot = &job->slot[at & (uint64_t)(job->slots - 1)];
+    if (*slot < 0 || job->chain[*slot].row == row) return slot;
+  }
+}
+
+static void link_places(update_job *job) {
+  const tn_view *index = &job->call->in[1];
+  tn_cpu_walk places = job->places;
+  for (int64_t s = 0; s < job->slots; s++) job->slot[s] = -1;
+  tn_cpu_walk_seek(&places, places.rank, 0);
+  for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
+    int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]);
+    int64_t *slot = find_slot(job, row);
+    job->offset[i] = places.offset[1];
+    job->next[i] = -1;
+    if (*slot < 0) {
+      *slot = job->chains++;
+      job->chain[*slot] = (chain){ row, i, i };
+    } else {
+      chain *at = &job->chain[*slot];
+      job->next[at->last] = i;
+      at->last = i;
+    }
+  }
+}
+
+#define UPDATE_COLUMNS 256
+/* x - scale * (sum of the slices from +0), for count columns of one row. */
+#define UPDATE_RUN(name, type, canonical)                                                              \
+  static void name(const update_job *job, const chain *at, const void *from, int64_t from_step, void *to, \
+                   int64_t to_step, const void *slices, int64_t step, int64_t count) {                 \
+    const type *x = from, *y = slices, scale = *(const type *)job->call->in[3].data;                   \
+    type *out = to, sum[UPDATE_COLUMNS];                                                               \
+    for (int64_t c = 0; c < count; c++) sum[c] = 0;                                                    \
+    for (int64_t i = at->first; i >= 0; i = job->next[i]) {                                            \
+      const type *slice = y + job->offset[i];                                                          \
+      if (step == 1) for (int64_t c = 0; c < count; c++) sum[c] += slice[c];                           \
+      else for (int64_t c = 0; c < count; c++) sum[c] += slice[c * step];                              \
+    }                                                                                                  \
+    for (int64_t c = 0; c < count; c++) out[c * to_step] = canonical(x[c * from_step] - scale * sum[c]); \
+  }
+UPDATE_RUN(update_run_f32, float, tn_canonical_f32)
+UPDATE_RUN(update_run_f64, double, tn_canonical_f64)
+
+static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behind) {
+  const tn_view *x = &job->call->in[0], *y = &job->call->in[2], *out = job->call->out;
+  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype);
+  int inner = behind->rank - 1;
+  const int64_t step[3] = { behind->stride[0][inner], behind->stride[1][inner], behind->stride[2][inner] };
+  for (int64_t r = tn_cpu_walk_count(behind, 0, inner); r > 0; r--, tn_cpu_walk_next(behind, inner))
+    for (int64_t c = 0; c < behind->dim[inner]; c += UPDATE_COLUMNS) {
+      int64_t count = tn_cpu_min(behind->dim[inner] - c, UPDATE_COLUMNS);
+      const char *from = (const char *)x->data + (at->row * x->stride[0] + behind->offset[0] + c * step[0]) * bytes;
+      char *to = (char *)out->data + (at->row * out->stride[0] + behind->offset[1] + c * step[1]) * bytes;
+      const char *slices = (const char *)y->data + (behind->offset[2] + c * step[2]) * bytes;
+      if (x->dtype == TN_F32) update_run_f32(job, at, from, step[0], to, step[1], slices, step[2], count);
+      else update_run_f64(job, at, from, step[0], to, step[1], slices, step[2], count);
+    }
+}
+
+static void update_share(void *context, int part, int parts) {
+  const update_job *job = context;
+  int64_t begin, end;
+  tn_cpu_walk behind = job->behind;
+  tn_cpu_share(job->chains, 1, part, parts, &begin, &end);
+  tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
+  for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &behind);
+}
+
+bool cpu_row_update(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
+  if (!tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
+  if (out->data != x->data) tn_cpu_move(out, x, call->threads);
+  if (tn_view_count(y) == 0) return true;
+
+  update_job job = { .call = call, .indices = tn_view_count(index) };
+  tn_view y_places = axes_of(y, 0, index->rank), y_behind = axes_of(y, index->rank, y->rank);
+  tn_view x_behind = axes_of(x, 1, x->rank), out_behind = axes_of(out, 1, out->rank);
+  walk_two(&job.places, index, &y_places);
+  tn_cpu_walk_init(&job.behind, &x_behind);
+  tn_cpu_walk_add(&job.behind, &x_behind);
+  tn_cpu_walk_add(&job.behind, &out_behind);
+  tn_cpu_walk_add(&job.behind, &y_behind);
+  tn_cpu_walk_merge(&job.behind);
+  job.slots = slots_for(job.indices);
+  job.chain = call->scratch;
+  job.next = (int64_t *)(job.chain + job.indices);
+  job.offset = job.next + job.indices;
+  job.slot = job.offset + job.indices;
+  link_places(&job);
+  double cost = (double)job.indices * (10 + 0.2 * (double)tn_view_count(&y_behind));
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), update_share, &job);
+  return true;
+}
+
+/* ---- fold ---- */
+/* x: [n, oh, ow, kh * kw * c], out: [n, h, w, c]. A unit is one row of one image: zeros, then every
+ * window that covers some of it, by window row and window column; a window has one of its rows here. */
+typedef struct {
+  const tn_kernel_call *call;
+  add_run add;
+} fold_job;
+
+static void fold_window(const fold_job *job, int64_t n, int64_t h, int64_t oh, int64_t ow) {
+  const tn_view *x = &job->call->in[0], *out = job->call->out;
+  const tn_attrs *attrs = job->call->attrs;
+  int64_t bytes = (int64_t)tn_dtype_bytes(out->dtype), channels = out->dim[3], columns = attrs->window[1];
+  int64_t row = h + attrs->low[0] - oh * attrs->step[0], first = ow * attrs->step[1] - attrs->low[1];
+  int64_t begin = first < 0 ? -first : 0, end = tn_cpu_min(out->dim[2] - first, columns);
+  if (begin >= end) return;
+  const char *from = (const char *)x->data + (n * x->stride[0] + oh * x->stride[1] + ow * x->stride[2] +
+                                              (row * columns + begin) * channels * x->stride[3]) * bytes;
+  char *to = (char *)out->data +
+             (n * out->stride[0] + h * out->stride[1] + (first + begin) * out->stride[2]) * bytes;
+  if (out->stride[2] == channels * out->stride[3]) {
+    job->add(to, out->stride[3], from, x->stride[3], (end - begin) * channels);
+    return;
+  }
+  for (int64_t c = begin; c < end; c++)
+    job->add(to + (c - begin) * out->stride[2] * bytes, out->stride[3],
+             from + (c - begin) * channels * x->stride[3] * bytes, x->stride[3], channels);
+}
+
+static void fold_share(void *context, int part, int parts) {
+  const fold_job *job = context;
+  const tn_view *x = &job->call->in[0], *out = job->call->out;
+  const tn_attrs *attrs = job->call->attrs;
+  int64_t begin, end;
+  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
+  for (int64_t unit = begin; unit < end; unit++) {
+    int64_t n = unit / out->dim[1], h = unit % out->dim[1];
+    tn_view image = tn_view_slice(out, 0, n, 1, 1), line = tn_view_slice(&image, 1, h, 1, 1);
+    tn_cpu_clear(&line);
+    for (int64_t oh = 0; oh < x->dim[1]; oh++) {
+      int64_t row = h + attrs->low[0] - oh * attrs->step[0];
+      if (row < 0 || row >= attrs->window[0]) continue;
+      for (int64_t ow = 0; ow < x->dim[2]; ow++) fold_window(job, n, h, oh, ow);
+    }
+  }
+}
+
+bool cpu_fold(const tn_kernel_call *call) {
+  fold_job job = { call, add_run_of(call->out->dtype) };
+  if (tn_view_count(call->out) == 0) return true;
+  double cost = (double)tn_view_count(&call->in[0]) * 0.5;
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), fold_share, &job);
+  return true;
+}

@@ -1,0 +1,258 @@
+/* backend/cpu/move.c: the same elements in other places, as fast as memory goes.
+ *
+ * Elements are moved by their size alone. A copy between two arrangements is
+ * one of three things once neighbouring axes have been merged: rows that are
+ * contiguous on both sides; a transposition, where the axis that is contiguous
+ * on one side is not the one on the other, which goes through square blocks so
+ * that each cache line is fetched once; or neither, element by element. */
+#include <string.h>
+
+#include "backend/cpu/internal.h"
+#include "backend/cpu/walk.h"
+
+enum { TO, FROM };
+
+typedef struct {
+  tn_cpu_walk walk;       /* views TO and FROM; the axes a unit covers come last */
+  char *to;
+  const char *from;
+  size_t bytes;           /* of an element */
+  int outer;              /* axes that units count through */
+  int64_t piece, pieces;  /* a unit takes `piece` places of axis `outer` */
+  int threads;
+} move_job;
+
+/* ---- one row: count elements, strides in elements ---- */
+#define STRIDED_ROW(type)                                                                       \
+  static void row_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
+    type *restrict t = (type *)to;                                                              \
+    const type *restrict f = (const type *)from;                                                \
+    for (int64_t i = 0; i < count; i++) t[i * to_step] = f[i * from_step];                      \
+  }
+STRIDED_ROW(uint8_t)
+STRIDED_ROW(uint16_t)
+STRIDED_ROW(uint32_t)
+STRIDED_ROW(uint64_t)
+
+static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+  if (to_step == 1 && from_step == 1) {
+    memcpy(to, from, (size_t)count * bytes);
+    return;
+  }
+  switch (bytes) {
+    case 1: row_uint8_t(to, to_step, from, from_step, count); break;
+    case 2: row_uint16_t(to, to_step, from, from_step, count); break;
+    case 4: row_uint32_t(to, to_step, from, from_step, count); break;
+    default: row_uint64_t(to, to_step, from, from_step, count); break;
+  }
+}
+
+/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ---- */
+#define BLOCK 16
+#define TRANSPOSED_BLOCK(type)                                                                   \
+  static void block_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int rows, int columns) { \
+    type *restrict t = (type *)to;                                                               \
+    const type *restrict f = (const type *)from;                                                 \
+    if (rows == BLOCK && columns == BLOCK) {                                                     \
+      for (int i = 0; i < BLOCK; i++)                                                            \
+        for (int j = 0; j < BLOCK; j++) t[i * to_step + j] = f[i + j * from_step];               \
+      return;                                                                                    \
+    }                                                                                            \
+    for (int i = 0; i < rows; i++)                                                               \
+      for (int j = 0; j < columns; j++) t[i * to_step + j] = f[i + j * from_step];               \
+  }
+TRANSPOSED_BLOCK(uint8_t)
+TRANSPOSED_BLOCK(uint16_t)
+TRANSPOSED_BLOCK(uint32_t)
+TRANSPOSED_BLOCK(uint64_t)
+
+static void move_block(size_t bytes, char *to, int64_t to_step, const char *from, int64_t from_step, int rows,
+                       int columns) {
+  switch (bytes) {
+    case 1: block_uint8_t(to, to_step, from, from_step, rows, columns); break;
+    case 2: block_uint16_t(to, to_step, from, from_step, rows, columns); break;
+    case 4: block_uint32_t(to, to_step, from, from_step, rows, columns); break;
+    default: block_uint64_t(to, to_step, from, from_step, rows, columns); break;
+  }
+}
+
+static int at_most(int64_t count, int most) { return count < most ? (int)count : most; }
+
+/* rows x columns, contiguous along rows in `from` and along columns in `to`. */
+static void move_transposed(const move_job *job, char *to, const char *from, int64_t rows, int64_t columns) {
+  int64_t to_step = job->walk.stride[TO][job->outer], from_step = job->walk.stride[FROM][job->outer + 1];
+  int64_t bytes = (int64_t)job->bytes;
+  for (int64_t i = 0; i < rows; i += BLOCK)
+    for (int64_t j = 0; j < columns; j += BLOCK)
+      move_block(job->bytes, to + (i * to_step + j) * bytes, to_step, from + (i + j * from_step) * bytes, from_step,
+                 at_most(rows - i, BLOCK), at_most(columns - j, BLOCK));
+}
+
+/* ---- all of it ---- */
+/* One unit: `piece` places of axis `outer`, and the whole of the axis behind it if there is one. */
+static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t number) {
+  int a = job->outer;
+  int64_t begin = number * job->piece, count = walk->dim[a] - begin;
+  if (count > job->piece) count = job->piece;
+  int64_t bytes = (int64_t)job->bytes;
+  char *to = job->to + (walk->offset[TO] + begin * walk->stride[TO][a]) * bytes;
+  const char *from = job->from + (walk->offset[FROM] + begin * walk->stride[FROM][a]) * bytes;
+  if (a + 1 < walk->rank) move_transposed(job, to, from, count, walk->dim[a + 1]);
+  else move_row(job->bytes, to, walk->stride[TO][a], from, walk->stride[FROM][a], count);
+}
+
+static void move_share(void *context, int part, int parts) {
+  const move_job *job = context;
+  tn_cpu_walk walk = job->walk;
+  int64_t begin, end;
+  tn_cpu_share(tn_cpu_walk_count(&walk, 0, job->outer) * job->pieces, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
+  for (int64_t unit = begin, number = begin % job->pieces; unit < end; unit++) {
+    move_unit(job, &walk, number);
+    if (++number < job->pieces) continue;
+    number = 0;
+    tn_cpu_walk_next(&walk, job->outer);
+  }
+}
+
+/* Puts axis a before the last one; the order of places does not matter to a copy. */
+static void bring_axis(tn_cpu_walk *walk, int a) {
+  int64_t dim = walk->dim[a], to = walk->stride[TO][a], from = walk->stride[FROM][a];
+  for (; a + 2 < walk->rank; a++) tn_cpu_walk_put(walk, a, a + 1);
+  walk->dim[a] = dim, walk->stride[TO][a] = to, walk->stride[FROM][a] = from;
+}
+
+/* Whether the last axis, contiguous in TO, is far apart in FROM while another one is contiguous there. */
+static bool is_transposition(const tn_cpu_walk *walk, int *axis) {
+  int last = walk->rank - 1;
+  if (walk->stride[TO][last] != 1 || walk->stride[FROM][last] == 1 || walk->stride[FROM][last] == 0) return false;
+  for (*axis = last - 1; *axis >= 0; --*axis)
+    if (walk->stride[FROM][*axis] == 1) return true;
+  return false;
+}
+
+static void move_walk(tn_cpu_walk *walk, void *to, const void *from, size_t bytes, int threads) {
+  move_job job = { .to = to, .from = from, .bytes = bytes };
+  int axis;
+  tn_cpu_walk_merge(walk);
+  job.outer = walk->rank - 1;
+  job.piece = 65536 / (int64_t)bytes;
+  if (is_transposition(walk, &axis)) {
+    bring_axis(walk, axis);
+    job.outer = walk->rank - 2;
+    job.piece = 4 * BLOCK;
+  }
+  job.pieces = (walk->dim[job.outer] + job.piece - 1) / job.piece;
+  job.walk = *walk;
+  double cost = (double)tn_cpu_walk_count(walk, 0, walk->rank) * (double)bytes * 0.2;
+  tn_cpu_parallel(tn_cpu_threads_for(cost, threads), move_share, &job);
+}
+
+void tn_cpu_move(const tn_view *to, const tn_view *from, int threads) {
+  int64_t count = tn_view_count(to);
+  size_t bytes = tn_dtype_bytes(to->dtype);
+  if (count == 0) return;
+  if (count * (int64_t)bytes <= 4096 && tn_view_is_contiguous(to) && tn_view_is_contiguous(from)) {
+    memcpy(to->data, from->data, (size_t)count * bytes);
+    return;
+  }
+  tn_cpu_walk walk;
+  tn_cpu_walk_init(&walk, to);
+  tn_cpu_walk_add(&walk, to);
+  tn_cpu_walk_add(&walk, from);
+  move_walk(&walk, to->data, from->data, bytes, threads);
+}
+
+void tn_cpu_clear(const tn_view *view) {
+  if (tn_view_count(view) == 0) return;
+  size_t bytes = tn_dtype_bytes(view->dtype);
+  if (tn_view_is_contiguous(view)) {
+    memset(view->data, 0, (size_t)tn_view_count(view) * bytes);
+    return;
+  }
+  /* A row of zeros as a view that stands still everywhere. */
+  uint64_t zero = 0;
+  tn_view none = *view;
+  none.data = &zero;
+  for (int a = 0; a < none.rank; a++) none.stride[a] = 0;
+  tn_cpu_move(view, &none, 1);
+}
+
+/* ---- reshape, transpose, broadcast_to, slice ---- */
+/* Copies in row-major order where only the counts agree; one side is contiguous. */
+static void move_reshaped(const tn_view *to, const tn_view *from, int threads) {
+  tn_view view;
+  tn_shape shape = tn_view_shape(from);
+  if (tn_view_reshape(to, &shape, &view)) {
+    tn_cpu_move(&view, from, threads);
+    return;
+  }
+  shape = tn_view_shape(to);
+  if (tn_view_reshape(from, &shape, &view)) {
+    tn_cpu_move(to, &view, threads);
+    return;
+  }
+  /* Neither can be seen in the other's shape: one element after another. */
+  tn_cpu_walk a, b;
+  int64_t bytes = (int64_t)tn_dtype_bytes(to->dtype);
+  tn_cpu_walk_init(&a, to), tn_cpu_walk_add(&a, to), tn_cpu_walk_merge(&a), tn_cpu_walk_seek(&a, a.rank, 0);
+  tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b), tn_cpu_walk_seek(&b, b.rank, 0);
+  for (int64_t i = tn_view_count(to); i > 0; i--) {
+    memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes, (size_t)bytes);
+    tn_cpu_walk_next(&a, a.rank);
+    tn_cpu_walk_next(&b, b.rank);
+  }
+}
+
+/* x arranged so that its row-major order is that of the result. */
+static tn_view arranged(const tn_kernel_call *call) {
+  tn_view x = call->in[0];
+  tn_shape shape = tn_view_shape(call->out);
+  int axes[TN_RANK_LIMIT];
+  switch (call->op) {
+    case TN_OP_TRANSPOSE:
+      for (int a = 0; a < x.rank; a++) axes[a] = call->attrs->axes[a];
+      return tn_view_permute(&x, axes);
+    case TN_OP_BROADCAST_TO: return tn_view_broadcast(&x, &shape);
+    case TN_OP_SLICE:
+      for (int a = 0; a < x.rank; a++)
+        x = tn_view_slice(&x, a, call->attrs->low[a], call->attrs->step[a], shape.dim[a]);
+      return x;
+    default: return x;
+  }
+}
+
+bool tn_cpu_copy(const tn_kernel_call *call) {
+  if (tn_view_count(call->out) == 0) return true;
+  tn_view x = arranged(call);
+  if (call->op == TN_OP_RESHAPE) move_reshaped(call->out, &x, call->threads);
+  else tn_cpu_move(call->out, &x, call->threads);
+  return true;
+}
+
+/* ---- pad, concat ---- */
+/* Element i of an axis lands at low + i * (1 + step). */
+bool tn_cpu_pad(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0];
+  const tn_attrs *attrs = call->attrs;
+  tn_view inside = *call->out;
+  tn_cpu_clear(call->out);
+  if (tn_view_count(x) == 0) return true;
+  for (int a = 0; a < x->rank; a++)
+    inside = tn_view_slice(&inside, a, attrs->low[a], 1 + attrs->step[a], x->dim[a]);
+  tn_cpu_move(&inside, x, call->threads);
+  return true;
+}
+
+bool tn_cpu_concat(const tn_kernel_call *call) {
+  int axis = call->attrs->axis;
+  int64_t start = 0;
+  for (int k = 0; k < call->count; k++) {
+    const tn_view *x = &call->in[k];
+    tn_view part = tn_view_slice(call->out, axis, start, 1, x->dim[axis]);
+    tn_cpu_move(&part, x, call->threads);
+    start += x->dim[axis];
+  }
+  return true;
+}

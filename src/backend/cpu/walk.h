@@ -1,0 +1,100 @@
+/* backend/cpu/walk.h: going through several views of one shape together.
+ *
+ * A walk holds the axes of a shape and, for each view, the strides along them.
+ * Axes that every view passes without a jump are merged, so that a contiguous
+ * tensor of any rank becomes one axis, and most kernels meet one, two or three
+ * axes only. A walk can start anywhere, which is how threads share one. */
+#ifndef TN_BACKEND_CPU_WALK_H
+#define TN_BACKEND_CPU_WALK_H
+
+#include "graph/fused.h"
+
+#define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
+
+typedef struct {
+  int rank, views;
+  int64_t dim[TN_RANK_LIMIT];
+  int64_t stride[TN_CPU_VIEW_LIMIT][TN_RANK_LIMIT];   /* in elements */
+  int64_t at[TN_RANK_LIMIT];                          /* the coordinates now */
+  int64_t offset[TN_CPU_VIEW_LIMIT];                  /* of each view now, in elements */
+} tn_cpu_walk;
+
+/* A walk over the axes of `shape_of` with no views yet. */
+static inline void tn_cpu_walk_init(tn_cpu_walk *walk, const tn_view *shape_of) {
+  walk->rank = shape_of->rank;
+  walk->views = 0;
+  for (int a = 0; a < walk->rank; a++) walk->dim[a] = shape_of->dim[a];
+}
+
+/* Adds a view, whose axes are matched from the right and stretch where their length is 1. */
+static inline void tn_cpu_walk_add(tn_cpu_walk *walk, const tn_view *view) {
+  int64_t *stride = walk->stride[walk->views++];
+  int missing = walk->rank - view->rank;
+  for (int a = 0; a < walk->rank; a++) {
+    bool repeats = a < missing || view->dim[a - missing] == 1;
+    stride[a] = repeats ? 0 : view->stride[a - missing];
+  }
+}
+
+/* Whether axis a + 1 continues where axis a steps, in every view. */
+static inline bool tn_cpu_walk_joins(const tn_cpu_walk *walk, int a, int b) {
+  for (int v = 0; v < walk->views; v++)
+    if (walk->stride[v][a] != walk->stride[v][b] * walk->dim[b]) return false;
+  return true;
+}
+
+static inline void tn_cpu_walk_put(tn_cpu_walk *walk, int to, int from) {
+  if (to == from) return;
+  walk->dim[to] = walk->dim[from];
+  for (int v = 0; v < walk->views; v++) walk->stride[v][to] = walk->stride[v][from];
+}
+
+/* Drops axes of length 1 and merges neighbours; no axis may have length 0. Afterwards there is
+ * at least one axis: a single element is an axis of length 1 with stride 1. */
+static inline void tn_cpu_walk_merge(tn_cpu_walk *walk) {
+  int last = -1;
+  for (int a = 0; a < walk->rank; a++) {
+    if (walk->dim[a] == 1) continue;
+    if (last >= 0 && tn_cpu_walk_joins(walk, last, a)) {
+      int64_t dim = walk->dim[last] * walk->dim[a];
+      tn_cpu_walk_put(walk, last, a);
+      walk->dim[last] = dim;
+    } else {
+      tn_cpu_walk_put(walk, ++last, a);
+    }
+  }
+  if (last < 0) {
+    last = 0;
+    walk->dim[0] = 1;
+    for (int v = 0; v < walk->views; v++) walk->stride[v][0] = 1;
+  }
+  walk->rank = last + 1;
+}
+
+/* Goes to the index-th place, in row-major order over the first `rank` axes. */
+static inline void tn_cpu_walk_seek(tn_cpu_walk *walk, int rank, int64_t index) {
+  for (int v = 0; v < walk->views; v++) walk->offset[v] = 0;
+  for (int a = rank - 1; a >= 0; a--) {
+    walk->at[a] = index % walk->dim[a];
+    index /= walk->dim[a];
+    for (int v = 0; v < walk->views; v++) walk->offset[v] += walk->at[a] * walk->stride[v][a];
+  }
+}
+
+/* One place further over the first `rank` axes; after the last place it is back at the first. */
+static inline void tn_cpu_walk_next(tn_cpu_walk *walk, int rank) {
+  for (int a = rank - 1; a >= 0; a--) {
+    for (int v = 0; v < walk->views; v++) walk->offset[v] += walk->stride[v][a];
+    if (++walk->at[a] < walk->dim[a]) return;
+    walk->at[a] = 0;
+    for (int v = 0; v < walk->views; v++) walk->offset[v] -= walk->stride[v][a] * walk->dim[a];
+  }
+}
+
+/* Places over axes begin..end-1. */
+static inline int64_t tn_cpu_walk_count(const tn_cpu_walk *walk, int begin, int end) {
+  int64_t count = 1;
+  for (int a = begin; a < end; a++) count *= walk->dim[a];
+  return count;
+}
+#endif
