@@ -5,8 +5,8 @@
  * editor output are renderings of the same record. No message is put together
  * where the error is found: titles, labels, hints and notes are templates.
  *
- *   tn_report(diags, TN_DIAG_E2101, at,
- *             TN_STR("op", name), TN_INT("dimension", 1), TN_SHAPE("left", &a), ...);
+ *   tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, at,
+ *             TN_STR("function", name), TN_INT("index", 7), TN_INT("limit", 5));
  *
  * In a template {field} stands for a field's value, and [[ in {function}]] is
  * left out when a field in it is absent; [[a {x}||b {y}||c]] is the first of its
@@ -45,6 +45,7 @@ typedef struct {
   const char *fields;        /* required field names, separated by spaces */
   const char *optional;      /* names that only some reports carry */
   const char *title;         /* template */
+  const char *summary;       /* in lists, where the title is nothing but a field */
   const char *label;         /* template, behind the carets */
   const char *hint;          /* template */
   const char *explanation;   /* what it means and why; several paragraphs */

@@ -111,6 +111,10 @@ static void put_examples(tn_text *out, const tn_diag_info *info, bool color) {
   if (info->right_data && !same(info->wrong_data, info->right_data)) put_data(out, info, info->right_data);
 }
 
+static const char *summary_of(const tn_diag_info *info) {
+  return info->summary ? info->summary : info->title;
+}
+
 static void put_heading(tn_text *out, const tn_diag_info *info, bool color) {
   bool warning = info->severity == TN_SEVERITY_WARNING;
   tn_diag_painted(out, color, warning ? TN_PAINT_WARNING : TN_PAINT_ERROR, warning ? "warning" : "error");
@@ -118,7 +122,7 @@ static void put_heading(tn_text *out, const tn_diag_info *info, bool color) {
   tn_diag_paint(out, color, TN_PAINT_BOLD);
   tn_text_puts(out, info->code);
   tn_text_puts(out, ": ");
-  put_outline(out, info->title, info->fields);
+  put_outline(out, summary_of(info), info->fields);
   tn_diag_paint(out, color, TN_PAINT_OFF);
   tn_text_puts(out, "\n\n");
 }
@@ -157,7 +161,7 @@ void tn_diag_list(tn_text *out, bool color) {
     tn_text_puts(out, "  ");
     tn_text_puts(out, info->code);
     tn_text_repeat(out, ' ', len < CODE_COLUMNS ? CODE_COLUMNS - len : 1);
-    put_outline(out, info->title, info->fields);
+    put_outline(out, summary_of(info), info->fields);
     tn_text_byte(out, '\n');
   }
 }
@@ -208,7 +212,7 @@ void tn_diag_explain_json(tn_diag_code code, tn_json_writer *json) {
   tn_json_object_begin(json);
   write_text(json, "code", info->code);
   write_text(json, "severity", info->severity == TN_SEVERITY_WARNING ? "warning" : "error");
-  write_outline(json, "title", info->title, info->fields);
+  write_outline(json, "title", summary_of(info), info->fields);
   write_names(json, "fields", info->fields);
   write_names(json, "optional", info->optional);
   write_outline(json, "hint", info->hint, info->fields);

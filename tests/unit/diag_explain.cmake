@@ -1,0 +1,1 @@
+tn_unit_test(diag_explain diag base)
