@@ -149,7 +149,8 @@ static void print_index(uint64_t index, tn_text *out) {
   else tn_text_uint(out, index);
 }
 
-static void print_one(tn_op op, const tn_attrs *attrs, tn_attr_set which, const tn_names *names, tn_text *out) {
+static void print_one(tn_op op, const tn_attrs *attrs, tn_attr_set which, const tn_names *names,
+                      tn_text *out) {
   switch (which) {
     case TN_ATTR_NAME: print_names(attrs, names, out); break;
     case TN_ATTR_DTYPE: print_dtype(attrs->dtype, out); break;

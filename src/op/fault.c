@@ -53,14 +53,15 @@ static bool report_misfit(const report *r) {
 static bool report_rank(const report *r) {
   const tn_fault *f = r->fault;
   const char *expected = f->reason ? f->reason : "of another rank";
-  return tn_report(r->diags, TN_DIAG_E2102, f->at, TN_STR("expected", expected), shape_field(r, "got", &f->left),
-                   TN_STR("op", op_name(r)), TN_HINT(TN_LIT("reshape it, or give it another axis with expand_dims")));
+  return tn_report(r->diags, TN_DIAG_E2102, f->at, TN_STR("expected", expected),
+                   shape_field(r, "got", &f->left), TN_STR("op", op_name(r)),
+                   TN_HINT(TN_LIT("reshape it, or give it another axis with expand_dims")));
 }
 
 static bool report_axis(const report *r) {
   const tn_fault *f = r->fault;
-  return tn_report(r->diags, TN_DIAG_E2106, f->at, TN_INT("axis", f->axis), TN_INT("rank", f->left.shape.rank),
-                   TN_STR("op", op_name(r)));
+  return tn_report(r->diags, TN_DIAG_E2106, f->at, TN_INT("axis", f->axis),
+                   TN_INT("rank", f->left.shape.rank), TN_STR("op", op_name(r)));
 }
 
 static bool report_count(const report *r) {
@@ -110,6 +111,12 @@ static bool report_bounds(const report *r) {
                    TN_STR("op", op_name(r)));
 }
 
+static bool report_argument(const report *r) {
+  const tn_fault *f = r->fault;
+  return tn_report(r->diags, TN_DIAG_E2001, f->at, TN_STR("expected", f->reason ? f->reason : "another value"),
+                   TN_INT("got", f->got), TN_STR("op", op_name(r)));
+}
+
 static bool report_size(const report *r) {
   const tn_type *type = &r->fault->left;   /* of rank 0: nobody knows which tensor it was */
   return tn_report(r->diags, TN_DIAG_E_TOO_LARGE, r->fault->at, TN_STR("what", "the number of elements"),
@@ -145,11 +152,10 @@ bool tn_fault_report(const tn_fault *f, const tn_names *names, tn_diags *diags) 
     case TN_FAULT_PERMUTATION: return report_permutation(&r);
     case TN_FAULT_SQUEEZE: return report_squeeze(&r);
     case TN_FAULT_BOUNDS: return report_bounds(&r);
-    case TN_FAULT_ARGUMENT:
-      return tn_report(diags, TN_DIAG_E2001, f->at, TN_STR("expected", f->reason ? f->reason : "another value"),
-                       TN_INT("got", f->got));
+    case TN_FAULT_ARGUMENT: return report_argument(&r);
     case TN_FAULT_RANK_LIMIT:
-      return tn_report(diags, TN_DIAG_E_RANK_LIMIT, f->at, TN_INT("rank", f->got), TN_INT("limit", TN_RANK_LIMIT));
+      return tn_report(diags, TN_DIAG_E_RANK_LIMIT, f->at, TN_INT("rank", f->got),
+                       TN_INT("limit", TN_RANK_LIMIT));
     case TN_FAULT_TOO_LARGE: return report_size(&r);
     case TN_FAULT_NO_GRADIENT: return report_op(&r, TN_DIAG_E4001);
     case TN_FAULT_DIVIDE: return report_op(&r, TN_DIAG_E6001);

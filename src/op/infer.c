@@ -48,6 +48,10 @@ static bool rank_fault(const tn_op_args *args, int operand, int rank, const char
   return tn_op_fail(args, fault);
 }
 
+bool tn_op_fail_rank_limit(const tn_op_args *args, int rank) {
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = rank });
+}
+
 bool tn_op_check_rank(const tn_op_args *args, int operand, int rank) {
   static const char *const reasons[] = { "of no dimensions", "of 1 dimension", "of 2 dimensions",
                                          "of 3 dimensions", "of 4 dimensions" };
@@ -56,7 +60,8 @@ bool tn_op_check_rank(const tn_op_args *args, int operand, int rank) {
 }
 
 bool tn_op_check_least_rank(const tn_op_args *args, int operand, int rank) {
-  static const char *const reasons[] = { "of any rank", "of at least 1 dimension", "of at least 2 dimensions" };
+  static const char *const reasons[] = { "of any rank", "of at least 1 dimension",
+                                         "of at least 2 dimensions" };
   assert(rank < (int)(sizeof reasons / sizeof *reasons));
   return args->in[operand].shape.rank >= rank || rank_fault(args, operand, rank, reasons[rank]);
 }
@@ -113,7 +118,8 @@ static bool check_dtype(const tn_op_args *args, const tn_type *result) {
   const tn_type *type = args->count ? &args->in[0] : result;
   tn_dtype_set allowed = tn_op_sig_of(args->op)->dtypes;
   if (tn_dtype_in(type->dtype, allowed)) return true;
-  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = *type, .reason = dtype_reason(allowed) });
+  return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_DTYPE, .left = *type,
+                                      .reason = dtype_reason(allowed) });
 }
 
 bool tn_op_infer(const tn_op_args *args, tn_type *out) {

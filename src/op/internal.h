@@ -27,6 +27,7 @@ TN_OP_RULES(TN_OP_DECLARE)
 /* Fills in the fault, if the caller wants one, with the operation's name. Returns false. */
 bool tn_op_fail(const tn_op_args *args, tn_fault fault);
 bool tn_op_fail_argument(const tn_op_args *args, const char *expected, int64_t got);
+bool tn_op_fail_rank_limit(const tn_op_args *args, int rank);
 /* The number of operands fits the operation. */
 bool tn_op_check_arity(const tn_op_args *args);
 /* The operand has exactly this rank (up to 4), or at least this one (up to 2). */

@@ -23,7 +23,7 @@ static bool axis_fault(const normaliser *n, int64_t axis, const char *reason) {
 
 static bool normalise_axis(normaliser *n) {
   int rank = tn_op_axis_rank(&n->args), axis;
-  if (rank > TN_RANK_LIMIT) return tn_op_fail(&n->args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = rank });
+  if (rank > TN_RANK_LIMIT) return tn_op_fail_rank_limit(&n->args, rank);
   if (!tn_shape_axis(rank, n->attrs->axis, &axis)) return axis_fault(n, n->attrs->axis, "out of range");
   n->attrs->axis = axis;
   return true;
@@ -42,9 +42,7 @@ static void set_axes(tn_attrs *attrs, const bool *chosen, int rank) {
 /* Marks the axes that are given. */
 static bool choose_axes(const normaliser *n, bool *chosen) {
   int rank = n->args.in[0].shape.rank, axis;
-  if (n->attrs->axis_count > TN_RANK_LIMIT) {
-    return tn_op_fail(&n->args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = n->attrs->axis_count });
-  }
+  if (n->attrs->axis_count > TN_RANK_LIMIT) return tn_op_fail_rank_limit(&n->args, n->attrs->axis_count);
   for (int i = 0; i < n->attrs->axis_count; i++) {
     int64_t given = n->attrs->axes[i];
     if (!tn_shape_axis(rank, given, &axis)) return axis_fault(n, given, "out of range");
@@ -89,9 +87,7 @@ static bool normalise_squeeze(normaliser *n) {
 /* Whether the axes are a permutation is for the rule to say; it shows them as given. */
 static bool normalise_permutation(normaliser *n) {
   int rank = n->args.in[0].shape.rank, axis;
-  if (n->attrs->axis_count > TN_RANK_LIMIT) {
-    return tn_op_fail(&n->args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = n->attrs->axis_count });
-  }
+  if (n->attrs->axis_count > TN_RANK_LIMIT) return tn_op_fail_rank_limit(&n->args, n->attrs->axis_count);
   if (n->attrs->axis_count <= 0) {
     n->attrs->axis_count = rank;
     for (int i = 0; i < rank; i++) n->attrs->axes[i] = rank - 1 - i;
@@ -103,10 +99,8 @@ static bool normalise_permutation(normaliser *n) {
   for (int i = given.axis_count; i < TN_RANK_LIMIT; i++) n->attrs->axes[i] = 0;
   tn_type ignored;
   if (tn_op_shape_transpose(&n->args, &ignored)) return true;
-  if (n->args.fault) n->args.fault->right.shape = (tn_shape){ .rank = given.axis_count };
-  for (int i = 0; n->args.fault && i < given.axis_count; i++) n->args.fault->right.shape.dim[i] = given.axes[i];
-  *n->attrs = given;
-  return false;
+  *n->attrs = given;   /* so that the fault shows -1 where -1 was written */
+  return tn_op_shape_transpose(&n->args, &ignored);
 }
 
 /* ---- reshape ---- */
@@ -114,7 +108,8 @@ static bool normalise_permutation(normaliser *n) {
 static bool infer_fault(const normaliser *n, const char *reason) {
   tn_type wanted = { n->args.in[0].dtype, n->attrs->shape };
   return tn_op_fail(&n->args, (tn_fault){ .kind = TN_FAULT_INFER, .left = n->args.in[0], .right = wanted,
-                                          .expected = tn_shape_count(&n->args.in[0].shape), .reason = reason });
+                                          .expected = tn_shape_count(&n->args.in[0].shape),
+                                          .reason = reason });
 }
 
 /* The factor that makes `to` as many elements as `from`; unknown where names do not cancel. */
@@ -179,7 +174,8 @@ static bool normalise_slice(normaliser *n) {
     if (attrs->step[i] == 0) attrs->step[i] = 1;
     if (attrs->step[i] < 0) return tn_op_fail_argument(&n->args, "a step of at least 1", attrs->step[i]);
     if (attrs->high[i] == INT64_MAX && tn_dim_is_known(dim)) attrs->high[i] = dim;
-    if (!normalise_place(n, i, dim, &attrs->low[i]) || !normalise_place(n, i, dim, &attrs->high[i])) return false;
+    if (!normalise_place(n, i, dim, &attrs->low[i])) return false;
+    if (!normalise_place(n, i, dim, &attrs->high[i])) return false;
   }
   for (int i = shape->rank; i < TN_RANK_LIMIT; i++) attrs->low[i] = attrs->high[i] = attrs->step[i] = 0;
   return true;

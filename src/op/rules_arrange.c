@@ -155,7 +155,8 @@ bool tn_op_shape_pad(const tn_op_args *args, tn_type *out) {
 /* ---- concat ---- */
 
 /* Joins all axes but one, which is the left one's. */
-static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, tn_shape *out, int *dimension) {
+static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, tn_shape *out,
+                        int *dimension) {
   tn_shape other = *right;
   if (axis < other.rank) other.dim[axis] = left->dim[axis];
   return tn_shape_join(left, &other, out, dimension);
@@ -166,9 +167,10 @@ static bool join_beside(const tn_shape *left, const tn_shape *right, int axis, t
 static bool join_fault(const tn_op_args *args, int operand) {
   tn_fault fault = { .kind = TN_FAULT_JOIN, .operand = operand, .right = args->in[operand] };
   tn_shape ignored;
+  int axis = args->attrs->axis;
   for (int i = 0; i < operand; i++) {
     fault.left = args->in[i];
-    if (!join_beside(&fault.left.shape, &fault.right.shape, args->attrs->axis, &ignored, &fault.dimension)) break;
+    if (!join_beside(&fault.left.shape, &fault.right.shape, axis, &ignored, &fault.dimension)) break;
   }
   return tn_op_fail(args, fault);
 }
@@ -230,7 +232,8 @@ static bool patches_of(const tn_op_args *args, const tn_shape *image, tn_shape *
 }
 
 bool tn_op_shape_patches(const tn_op_args *args, tn_type *out) {
-  return tn_op_check_rank(args, 0, 4) && check_window(args) && patches_of(args, &args->in[0].shape, &out->shape);
+  if (!tn_op_check_rank(args, 0, 4) || !check_window(args)) return false;
+  return patches_of(args, &args->in[0].shape, &out->shape);
 }
 
 /* The number of images and channels of the result may be left open: the patches tell. */

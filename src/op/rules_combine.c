@@ -117,7 +117,7 @@ bool tn_op_shape_cross_entropy(const tn_op_args *args, tn_type *out) {
 static bool gathered(const tn_op_args *args, int axis, tn_shape *out) {
   const tn_shape *x = &args->in[0].shape, *index = &args->in[1].shape;
   int rank = x->rank - 1 + index->rank;
-  if (rank > TN_RANK_LIMIT) return tn_op_fail(args, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = rank });
+  if (rank > TN_RANK_LIMIT) return tn_op_fail_rank_limit(args, rank);
   *out = TN_SCALAR_SHAPE;
   for (int i = 0; i < axis; i++) out->dim[out->rank++] = x->dim[i];
   for (int i = 0; i < index->rank; i++) out->dim[out->rank++] = index->dim[i];

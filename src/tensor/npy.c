@@ -302,6 +302,7 @@ tn_npy_error tn_npy_write(const tn_view *view, tn_text *out) {
   if (!code) return TN_NPY_DTYPE;
   write_header(view, code, out);
   tn_runs runs = tn_runs_of(view);
-  for (tn_run run; !out->failed && tn_runs_next(&runs, &run);) write_run(run, tn_dtype_bytes(view->dtype), out);
+  size_t element = tn_dtype_bytes(view->dtype);
+  for (tn_run run; !out->failed && tn_runs_next(&runs, &run);) write_run(run, element, out);
   return out->failed ? TN_NPY_MEMORY : TN_NPY_OK;
 }

@@ -125,7 +125,8 @@ static char *put_dim(char *at, tn_str text) {
   return put(put(at, text), TN_LIT("..."));
 }
 
-tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names, tn_shape_style style) {
+tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names,
+                        tn_shape_style style) {
   _Static_assert(TN_RANK_LIMIT * (FIELD_DIM_BYTES + 2) + 3 <= sizeof((tn_field){ 0 }.inline_text),
                  "a shape fits into a field");
   tn_field field = { .kind = TN_FIELD_TEXT, .name = name };

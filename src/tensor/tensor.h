@@ -19,7 +19,8 @@ typedef struct {
 } tn_view;
 
 int64_t tn_view_count(const tn_view *view);
-bool tn_view_is_contiguous(const tn_view *view);   /* row-major without gaps; axes of length 1 do not matter */
+/* Row-major without gaps; axes of length 1 do not matter. */
+bool tn_view_is_contiguous(const tn_view *view);
 /* A contiguous view of `shape` (known) over `data`. */
 tn_view tn_view_make(void *data, tn_dtype dtype, const tn_shape *shape);
 tn_shape tn_view_shape(const tn_view *view);
