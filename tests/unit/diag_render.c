@@ -1,4 +1,5 @@
 /* How diagnostics look: exact text for every kind of place, and JSON. */
+#include "base/utf8.h"
 #include "diag_support.h"
 
 static void report_name(fixture *f, tn_span at) {
@@ -561,6 +562,38 @@ static void json_is_valid_whatever_the_program_contains(void **state) {
   }
 }
 
+static uint32_t next_random(uint32_t *seed) {
+  *seed = *seed * 1664525 + 1013904223;
+  return *seed >> 16;
+}
+
+/* Whatever stands in the text and wherever the span lies: harmless, UTF-8, and marked. */
+static void any_span_of_any_text_can_be_shown(void **state) {
+  (void)state;
+  static const char *const pieces[] = {
+    "\n", "\r\n", "\t", "\x1b[31m", "\xFF", "\xE2\x80", "e\xCC\x81", "\xE5\x90\x8D",
+    "\xF0\x9F\x8E\x89", "\xE2\x80\xAE", "name", " ",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "x = y",
+  };
+  uint32_t seed = 1;
+  for (int round = 0; round < 3000; round++) {
+    char program[2000] = { 0 };
+    fixture f;
+    for (uint32_t i = next_random(&seed) % 20; i > 0; i--)
+      strcat(program, pieces[next_random(&seed) % (sizeof pieces / sizeof *pieces)]);
+    open_fixture(&f, program);
+    uint32_t len = (uint32_t)strlen(program) + 2, start = next_random(&seed) % len;
+    report_name(&f, (tn_span){ f.file, start, start + next_random(&seed) % (len - start + 1) });
+    const char *text = rendered(&f);
+    assert_true(tn_utf8_valid(tn_str_of(text)));
+    assert_non_null(strchr(text, '^'));
+    assert_null(strstr(text, " \n"));
+    for (const char *at = text; *at; at++) assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
+    assert_json(&f.heap, tn_str_of(rendered_json(&f)));
+    close_fixture(&f);
+  }
+}
+
 static void lost_reports_show_as_out_of_memory(void **state) {
   (void)state;
   fixture f;
@@ -643,6 +676,7 @@ RUN_TESTS(
   cmocka_unit_test(json_says_null_where_there_is_nothing),
   cmocka_unit_test(json_spans_end_behind_the_last_character),
   cmocka_unit_test(json_is_valid_whatever_the_program_contains),
+  cmocka_unit_test(any_span_of_any_text_can_be_shown),
   cmocka_unit_test(lost_reports_show_as_out_of_memory),
   cmocka_unit_test(what_is_past_the_limit_is_counted),
   cmocka_unit_test(rendering_survives_every_failed_allocation))
