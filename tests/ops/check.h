@@ -1,0 +1,19 @@
+/* tests/ops/check.h: one case, by every back end, at several numbers of threads. */
+#ifndef TN_TESTS_OPS_CHECK_H
+#define TN_TESTS_OPS_CHECK_H
+
+#include "case.h"
+
+/* The instruction sets this machine has. */
+#define BACKEND_LIMIT 8
+typedef struct {
+  const tn_backend *backend[BACKEND_LIMIT];
+  int count;
+  bool small;      /* TERN_TEST_EFFORT=small: fewer cases and thread counts */
+} back_ends;
+back_ends back_ends_of_this_machine(void);
+
+/* Runs the case and compares. NULL when all agree, else what is wrong, in a buffer that is valid
+ * until the next call. */
+const char *check_case(op_case *c, const back_ends *ends);
+#endif

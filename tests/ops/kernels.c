@@ -1,0 +1,112 @@
+/* Every operation of the table: all back ends give the bits of ref, on any number of threads.
+ *
+ * TERN_TEST_OP=name runs one operation only, TERN_TEST_CASE=n one case of each;
+ * TERN_TEST_EFFORT=small is for builds that run slowly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+
+/* An operation with operands or attributes of its own needs a line here. */
+static const generator special[TN_OP_COUNT] = {
+  [TN_OP_FILL] = { make_fill, 60 },
+  [TN_OP_IOTA] = { make_iota, 60 },
+  [TN_OP_UNIFORM] = { make_random, 60 },
+  [TN_OP_NORMAL] = { make_random, 60 },
+  [TN_OP_CAST] = { make_cast, 49 * 4 },
+  [TN_OP_SELECT] = { make_select, 100 },
+  [TN_OP_FUSED] = { make_fused, 400 },
+  [TN_OP_RESHAPE] = { make_reshape, 100 },
+  [TN_OP_TRANSPOSE] = { make_transpose, 100 },
+  [TN_OP_BROADCAST_TO] = { make_broadcast_to, 100 },
+  [TN_OP_SLICE] = { make_slice, 100 },
+  [TN_OP_PAD] = { make_pad, 100 },
+  [TN_OP_CONCAT] = { make_concat, 100 },
+  [TN_OP_GATHER] = { make_gather, 120 },
+  [TN_OP_SCATTER_ADD] = { make_scatter_add, 120 },
+  [TN_OP_ROW_UPDATE] = { make_row_update, 120 },
+  [TN_OP_PATCHES] = { make_patches, 100 },
+  [TN_OP_FOLD] = { make_fold, 100 },
+  [TN_OP_SUM] = { make_reduction, 300 },
+  [TN_OP_MEAN] = { make_reduction, 100 },
+  [TN_OP_MAX] = { make_reduction, 160 },
+  [TN_OP_MIN] = { make_reduction, 160 },
+  [TN_OP_PROD] = { make_reduction, 120 },
+  [TN_OP_ELEMENTS] = { make_count, 40 },
+  [TN_OP_ARGMAX] = { make_argmax, 120 },
+  [TN_OP_CUMSUM] = { make_scan, 120 },
+  [TN_OP_CUMPROD] = { make_scan, 120 },
+  [TN_OP_SOFTMAX] = { make_softmax, 160 },
+  [TN_OP_LOG_SOFTMAX] = { make_softmax, 160 },
+  [TN_OP_CROSS_ENTROPY] = { make_cross_entropy, 160 },
+  [TN_OP_MATMUL] = { make_matmul, 500 },
+};
+
+/* Elementwise operations of one and two operands need none: the table says all there is to know. */
+generator generator_of(tn_op op) {
+  const tn_op_sig *sig = tn_op_sig_of(op);
+  if (special[op].make) return special[op];
+  bool plain = sig->kind == TN_KIND_ELEMENTWISE && sig->attrs == 0;
+  if (plain && sig->arity == 1) return (generator){ make_unary, 100 };
+  if (plain && sig->arity == 2) return (generator){ make_binary, 100 };
+  return (generator){ NULL, 0 };
+}
+
+static back_ends ends;
+
+static void there_is_more_than_ref_to_test(void **state) {
+  (void)state;
+  assert_true(ends.count >= 1);
+}
+
+static void every_kernel_of_the_table_has_a_generator(void **state) {
+  (void)state;
+  for (tn_op op = 1; op < TN_OP_COUNT; op++) {
+    bool has_kernel = tn_backend_ref()->kernels[op] != NULL, has_generator = generator_of(op).make != NULL;
+    const char *name = tn_op_sig_of(op)->name;
+    if (has_kernel && !has_generator) fail_msg("%s has no generator in tests/ops", name);
+    if (!has_kernel && has_generator) fail_msg("%s has no kernel in ref", name);
+    for (int b = 0; b < ends.count; b++)
+      if ((ends.backend[b]->kernels[op] != NULL) != has_kernel)
+        fail_msg("%s: ref and cpu %s do not both have a kernel", name, ends.backend[b]->isa);
+  }
+}
+
+static void gives_the_bits_of_ref(void **state) {
+  tn_op op = *(const tn_op *)*state;
+  generator g = generator_of(op);
+  const char *only = getenv("TERN_TEST_CASE");
+  int first = only ? atoi(only) : 0, last = only ? first + 1 : ends.small ? (g.cases + 3) / 4 : g.cases;
+  for (int number = first; number < last; number++) {
+    op_case c;
+    case_begin(&c, op, number);
+    g.make(&c);
+    const char *bad = check_case(&c, &ends);
+    case_end(&c);
+    if (bad) fail_msg("%s", bad);
+  }
+}
+
+int main(void) {
+  static struct CMUnitTest tests[TN_OP_COUNT + 2];
+  static tn_op ops[TN_OP_COUNT];
+  const char *only = getenv("TERN_TEST_OP");
+  size_t count = 0;
+  ends = back_ends_of_this_machine();
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(there_is_more_than_ref_to_test);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_kernel_of_the_table_has_a_generator);
+  for (tn_op op = 1; op < TN_OP_COUNT; op++) {
+    ops[op] = op;
+    if (!generator_of(op).make || (only && strcmp(only, tn_op_sig_of(op)->name) != 0)) continue;
+    tests[count++] = (struct CMUnitTest){ .name = tn_op_sig_of(op)->name, .test_func = gives_the_bits_of_ref,
+                                          .initial_state = &ops[op] };
+  }
+  return _cmocka_run_group_tests("ops/kernels", tests, count, NULL, NULL);
+}

@@ -1,0 +1,10 @@
+tn_test(ops kernels cpu ref)
+if(TARGET test_kernels)
+  target_sources(test_kernels PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/case.c ${CMAKE_CURRENT_LIST_DIR}/check.c
+    ${CMAKE_CURRENT_LIST_DIR}/make_elementwise.c ${CMAKE_CURRENT_LIST_DIR}/make_move.c
+    ${CMAKE_CURRENT_LIST_DIR}/make_reduce.c)
+  if(TN_SANITIZE)
+    set_tests_properties(ops/kernels PROPERTIES ENVIRONMENT TERN_TEST_EFFORT=small)
+  endif()
+endif()

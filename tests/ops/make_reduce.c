@@ -1,0 +1,113 @@
+/* tests/ops/make_reduce.c: cases of operations along axes, and of matmul. */
+#include "case.h"
+
+#define BUDGET 6000
+
+/* Values that keep a result from being NaN most of the time. */
+static contents rather_small(op_case *c) { return one_in(c, 4) ? ANY_VALUES : SMALL_VALUES; }
+
+static void choose_axes(op_case *c, int rank) {
+  int kind = below(c, 4);
+  for (int axis = 0; axis < rank; axis++)
+    if (kind == 0 || one_in(c, 2) || (axis == rank - 1 && c->attrs.axis_count == 0 && kind == 1))
+      c->attrs.axes[c->attrs.axis_count++] = axis;
+}
+
+/* Rows of several chunks, and chunks that are no power of two. */
+static tn_shape long_rows(op_case *c) {
+  static const int64_t lengths[] = { 512, 1024, 1536, 2047, 2560, 2561, 3585, 6144, 16385 };
+  int64_t length = lengths[below(c, 9)];
+  if (one_in(c, 2)) return tn_shape_make(2, (int64_t)(1 + below(c, 5)), length);
+  return tn_shape_make(2, length, (int64_t)(1 + below(c, 20)));
+}
+
+void make_reduction(op_case *c) {
+  tn_shape shape = any_shape(c, 0, 4, BUDGET);
+  if (c->number % 8 == 5) shape = long_rows(c);
+  choose_axes(c, shape.rank);
+  c->attrs.keepdims = one_in(c, 2);
+  bool needs_one = c->op == TN_OP_MAX || c->op == TN_OP_MIN;
+  for (int k = 0; needs_one && k < c->attrs.axis_count; k++)   /* the rule refuses the others */
+    if (shape.dim[c->attrs.axes[k]] == 0) shape.dim[c->attrs.axes[k]] = 2;
+  add_operand(c, dtype_of(c, tn_op_sig_of(c->op)->dtypes), &shape, rather_small(c), 0);
+}
+
+void make_count(op_case *c) {
+  tn_shape shape = any_shape(c, 0, 4, 100);
+  choose_axes(c, shape.rank);
+  c->attrs.dtype = dtype_of(c, TN_NUMBERS);
+  add_operand(c, (tn_dtype)(c->number / 4 % TN_DTYPE_COUNT), &shape, ANY_VALUES, 0);
+}
+
+void make_argmax(op_case *c) {
+  tn_shape shape = any_shape(c, 1, 4, BUDGET);
+  c->attrs.axis = below(c, shape.rank);
+  c->attrs.keepdims = one_in(c, 2);
+  if (shape.dim[c->attrs.axis] == 0) shape.dim[c->attrs.axis] = 3;
+  add_operand(c, dtype_of(c, TN_NUMBERS), &shape, rather_small(c), 0);
+}
+
+void make_scan(op_case *c) {
+  tn_shape shape = any_shape(c, 1, 4, BUDGET);
+  c->attrs.axis = below(c, shape.rank);
+  c->attrs.reverse = one_in(c, 2);
+  c->attrs.exclusive = one_in(c, 2);
+  add_operand(c, dtype_of(c, TN_NUMBERS), &shape, rather_small(c), 0);
+}
+
+void make_softmax(op_case *c) {
+  tn_shape shape = any_shape(c, 1, 4, BUDGET);
+  if (c->number % 8 == 5) shape = long_rows(c);
+  c->attrs.axis = one_in(c, 2) ? shape.rank - 1 : below(c, shape.rank);
+  add_operand(c, dtype_of(c, TN_FLOATS), &shape, rather_small(c), 0);
+}
+
+void make_cross_entropy(op_case *c) {
+  tn_shape logits = any_shape(c, 1, 3, BUDGET);
+  tn_shape labels = tn_shape_of(logits.dim, logits.rank - 1);
+  int64_t classes = logits.dim[logits.rank - 1];
+  add_operand(c, dtype_of(c, TN_FLOATS), &logits, rather_small(c), 0);
+  add_operand(c, one_in(c, 2) ? TN_I32 : TN_I64, &labels, INDEX_VALUES, classes);
+  int64_t rows = tn_view_count(&c->in[1].view);
+  c->may_fail = classes == 0 || one_in(c, 8);
+  if (c->may_fail && rows > 0)
+    tn_view_set_f64(&c->in[1].view, below(c, (int)rows), one_in(c, 2) ? -1 : (double)classes);
+}
+
+/* ---- matmul ---- */
+/* Edges of register tiles (4, 6, 8, 14, 16, 32) and of cache blocks (256, 512). */
+static int64_t tile_edge(op_case *c, bool long_one) {
+  static const int64_t edges[] = { 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 28, 31, 32, 33, 47, 48, 49, 64,
+                                   65 };
+  static const int64_t longs[] = { 127, 128, 129, 255, 256, 257, 384, 385, 511, 512, 513, 1025 };
+  if (one_in(c, 40)) return 0;
+  return long_one ? longs[below(c, 12)] : edges[below(c, 22)];
+}
+
+static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
+  int along = below(c, 8);
+  *m = tile_edge(c, along == 0), *k = tile_edge(c, along == 1), *n = tile_edge(c, along == 2);
+  if (*m > 100 || *n > 100) *k = *k > 17 ? 17 : *k;
+  if (*k > 100) *m = *m > 17 ? 17 : *m, *n = *n > 33 ? 33 : *n;
+  if (along == 3) *m = 1;   /* matrix by vector, vector by matrix */
+  if (along == 4) *n = 1;
+  if (is_big(c)) *m = 60 + below(c, 90), *k = 60 + below(c, 120), *n = 60 + below(c, 90);
+}
+
+void make_matmul(op_case *c) {
+  int64_t m, k, n;
+  matmul_lengths(c, &m, &k, &n);
+  tn_shape leading = { .rank = one_in(c, 2) ? 0 : 1 + below(c, 2) };
+  for (int axis = 0; axis < leading.rank; axis++)
+    leading.dim[axis] = is_big(c) ? 1 : one_in(c, 30) ? 0 : 1 + below(c, 3);
+  tn_shape x = leading, y = leading, fewer = narrower(c, &leading);
+  int which = below(c, 4);
+  if (which == 0) x = fewer;
+  if (which == 1) y = fewer;
+  x.dim[x.rank++] = m, x.dim[x.rank++] = k;
+  y.dim[y.rank++] = k, y.dim[y.rank++] = n;
+  tn_dtype dtype = c->number % 8 < 5 ? TN_F32 : dtype_of(c, TN_NUMBERS);
+  contents what = one_in(c, 6) ? ANY_VALUES : SMALL_VALUES;
+  add_operand(c, dtype, &x, what, 0);
+  add_operand(c, dtype, &y, what, 0);
+}
