@@ -43,8 +43,18 @@ typedef enum {
 } tn_ad_policy;
 
 /* Reverse mode over a graph: appends to the builder's graph the gradients of `seeds` (one
- * for each of `outputs`; TN_NO_VALUE means a 1 of its type) with respect to `wrt`. grads[i] is a value of wrt[i]'s
- * type; where nothing flows it is TN_NO_VALUE if `sparse_zeros`, else a fill of zeros. */
+ * for each of `outputs`; TN_NO_VALUE, and no seeds at all, mean ones of its type) with respect to
+ * `wrt`. grads[i] is a value of wrt[i]'s type; where nothing flows it is TN_NO_VALUE if
+ * `sparse_zeros`, else a fill of zeros.
+ *
+ * A value of `wrt` is a leaf: gradients flow to it and stop there. Only what lies between is
+ * visited. What flows into conditions, places and keys does not count; what flows through an
+ * integer, a boolean or an operation without a gradient is a fault or nothing, by the policy.
+ *
+ * The gradient of an `if` computes again what it needs of the branch that runs; a `host`
+ * operation inside is then asked again, and is expected to answer as it did in this run.
+ *
+ * False with the builder's fault kept; then every grads[i] is TN_ERROR_VALUE or unfinished. */
 typedef struct {
   tn_graph_builder *builder;
   const tn_value *outputs, *seeds;
@@ -56,7 +66,8 @@ typedef struct {
 } tn_grad_request;
 bool tn_ad_grad(const tn_grad_request *request, tn_value *grads);
 
-/* Forward mode: tangents of `outputs` for tangents of `wrt`. */
+/* Forward mode: tangents of `outputs` for tangents of `wrt` (TN_NO_VALUE: that one is constant).
+ * A tangent has the type of its value; zeros are filled in. Otherwise as tn_ad_grad. */
 typedef struct {
   tn_graph_builder *builder;
   const tn_value *wrt, *tangents;
@@ -69,5 +80,6 @@ bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents);
 
 /* The full matrix: output dims, then input dims. Shapes must be known. Built from one reverse
  * sweep per output element or one forward sweep per input element, whichever are fewer. */
-bool tn_ad_jacobian(tn_graph_builder *builder, tn_value output, tn_value wrt, tn_ad_policy policy, tn_value *jacobian);
+bool tn_ad_jacobian(tn_graph_builder *builder, tn_value output, tn_value wrt, tn_ad_policy policy,
+                    tn_value *jacobian);
 #endif

@@ -215,10 +215,15 @@ static tn_fault graph_fault(const tn_graph *graph) {
   return (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
 }
 
+/* Inputs and parameters are the program's interface and belong to no branch. */
+static uint32_t region_for(const tn_graph_builder *self, tn_op op) {
+  return op == TN_OP_INPUT || op == TN_OP_PARAM ? 0 : self->region;
+}
+
 static tn_value graph_add(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
                           const tn_type *type) {
   tn_graph_builder *self = (tn_graph_builder *)builder;
-  tn_value value = tn_graph_add(self->graph, self->region, op, in, count, attrs, type, builder->at);
+  tn_value value = tn_graph_add(self->graph, region_for(self, op), op, in, count, attrs, type, builder->at);
   if (value == TN_ERROR_VALUE) return tn_build_fault(builder, op, graph_fault(self->graph));
   return value;
 }

@@ -1,0 +1,359 @@
+/* ad/trace.c: captures, activity and stand-ins. See trace.h. */
+#include "ad/trace.h"
+
+#include <assert.h>
+
+bool tn_ad_no_memory(tn_ad_trace *trace) {
+  tn_build_fault(&trace->builder->base, TN_OP_ERROR, (tn_fault){ .kind = TN_FAULT_MEMORY });
+  return false;
+}
+
+static const tn_graph *graph_of(const tn_ad_trace *trace) { return trace->builder->graph; }
+
+/* ---- captures ---- */
+
+typedef struct {
+  tn_ad_trace *trace;
+  uint32_t *seen; /* by value: the last `if` that captured it */
+  tn_vec(tn_value) found;
+} capturer;
+
+static bool capture(capturer *c, tn_value branch, uint32_t depth, tn_value value) {
+  const tn_graph *graph = graph_of(c->trace);
+  bool outside = graph->regions.at[tn_graph_node(graph, value)->region].depth < depth;
+  if (!outside || c->seen[value] == branch) return true;
+  c->seen[value] = branch;
+  return tn_vec_push(graph->heap, &c->found, value);
+}
+
+/* What a region sees lies in regions around it, one at each depth; so what is less deep than
+ * the region lies outside of it. An `if` inside has its captures already. */
+static bool capture_region(capturer *c, tn_value branch, uint32_t region) {
+  const tn_graph *graph = graph_of(c->trace);
+  const tn_region *r = &graph->regions.at[region];
+  bool ok = true;
+  for (size_t i = 0; ok && i < r->nodes.count; i++) {
+    const tn_node *node = tn_graph_node(graph, r->nodes.at[i]);
+    for (int k = 0; ok && k < node->count; k++) ok = capture(c, branch, r->depth, node->in[k]);
+    if (node->op != TN_OP_IF) continue;
+    tn_ad_captures inner = tn_ad_captures_of(c->trace, r->nodes.at[i]);
+    for (size_t k = 0; ok && k < inner.count; k++) ok = capture(c, branch, r->depth, inner.at[k]);
+  }
+  for (size_t i = 0; ok && i < r->results.count; i++) ok = capture(c, branch, r->depth, r->results.at[i]);
+  return ok;
+}
+
+static bool capture_branch(capturer *c, tn_value branch) {
+  const tn_attrs *attrs = tn_graph_node(graph_of(c->trace), branch)->attrs;
+  tn_arena *arena = &c->trace->arena;
+  c->found.count = 0;
+  if (!capture_region(c, branch, attrs->region[0]) || !capture_region(c, branch, attrs->region[1]))
+    return false;
+  tn_ad_captures *captures = tn_arena_new(arena, tn_ad_captures);
+  if (!captures) return false;
+  captures->count = c->found.count;
+  if (captures->count > 0) {
+    captures->at = tn_arena_copy(arena, c->found.at, captures->count * sizeof *captures->at);
+    if (!captures->at) return false;
+  }
+  return tn_map_put(&c->trace->captures, branch, (uint64_t)(uintptr_t)captures);
+}
+
+static bool capture_all(tn_ad_trace *trace, tn_value last) {
+  tn_heap *heap = graph_of(trace)->heap;
+  capturer c = { .trace = trace };
+  size_t bytes = ((size_t)last + 1) * sizeof *c.seen;
+  bool ok = true;
+  for (tn_value v = 1; ok && v <= last; v++) {
+    if (tn_graph_node(graph_of(trace), v)->op != TN_OP_IF) continue;
+    if (!c.seen) c.seen = tn_heap_alloc(heap, bytes);
+    ok = c.seen && capture_branch(&c, v);
+  }
+  tn_heap_free(heap, c.seen, bytes);
+  tn_vec_free(heap, &c.found);
+  return ok;
+}
+
+bool tn_ad_trace_init(tn_ad_trace *trace, tn_graph_builder *builder, tn_ad_policy policy, bool forward,
+                      tn_value last) {
+  *trace = (tn_ad_trace){ .builder = builder, .policy = policy, .forward = forward };
+  tn_arena_init(&trace->arena, builder->graph->heap);
+  tn_map_init(&trace->captures, builder->graph->heap);
+  return capture_all(trace, last) || tn_ad_no_memory(trace);
+}
+
+void tn_ad_trace_free(tn_ad_trace *trace) {
+  tn_arena_free(&trace->arena);
+  tn_map_free(&trace->captures);
+}
+
+tn_ad_captures tn_ad_captures_of(const tn_ad_trace *trace, tn_value branch) {
+  const uint64_t *found = tn_map_get(&trace->captures, branch);
+  assert(found);
+  return *(const tn_ad_captures *)(uintptr_t)*found;
+}
+
+/* ---- frames ---- */
+
+void tn_ad_frame_init(tn_ad_frame *frame, tn_ad_trace *trace) {
+  tn_heap *heap = graph_of(trace)->heap;
+  *frame = (tn_ad_frame){ .trace = trace };
+  tn_map_init(&frame->stand_ins, heap);
+  tn_map_init(&frame->active, heap);
+  tn_map_init(&frame->derivatives, heap);
+}
+
+void tn_ad_frame_free(tn_ad_frame *frame) {
+  tn_map_free(&frame->stand_ins);
+  tn_map_free(&frame->active);
+  tn_map_free(&frame->derivatives);
+}
+
+/* By depth, the regions around the place where the builder is, and the innermost one itself. */
+static uint32_t *regions_in_sight(tn_ad_trace *trace) {
+  const tn_graph *graph = graph_of(trace);
+  uint32_t region = trace->builder->region, depth = graph->regions.at[region].depth;
+  uint32_t *sight = tn_arena_array(&trace->arena, (size_t)depth + 1, sizeof *sight);
+  for (uint32_t d = depth + 1; sight && d-- > 0; region = graph->regions.at[region].parent) sight[d] = region;
+  return sight;
+}
+
+bool tn_ad_frame_top(tn_ad_frame *frame, tn_value first, tn_value last) {
+  tn_ad_trace *trace = frame->trace;
+  const tn_graph *graph = graph_of(trace);
+  uint32_t *sight = regions_in_sight(trace), deepest = graph->regions.at[trace->builder->region].depth;
+  frame->top = true;
+  if (first > last) return true;
+  tn_value *nodes = tn_arena_array(&trace->arena, (size_t)(last - first) + 1, sizeof *nodes);
+  if (!sight || !nodes) return tn_ad_no_memory(trace);
+  for (tn_value v = first; v <= last; v++) {
+    uint32_t region = tn_graph_node(graph, v)->region, depth = graph->regions.at[region].depth;
+    if (depth <= deepest && sight[depth] == region) nodes[frame->count++] = v;
+  }
+  frame->nodes = nodes;
+  return true;
+}
+
+bool tn_ad_frame_branch(tn_ad_frame *frame, const tn_ad_frame *outer, tn_value branch, int which,
+                        const tn_value *stand_ins) {
+  const tn_graph *graph = graph_of(frame->trace);
+  const tn_region *region = &graph->regions.at[tn_graph_node(graph, branch)->attrs->region[which]];
+  tn_ad_captures captures = tn_ad_captures_of(frame->trace, branch);
+  frame->nodes = region->nodes.at;
+  frame->count = region->nodes.count;
+  for (size_t i = 0; i < captures.count; i++) {
+    tn_value value = captures.at[i];
+    if (!tn_map_put(&frame->stand_ins, value, stand_ins[i])) return tn_ad_no_memory(frame->trace);
+    if (tn_ad_is_active(outer, value) && !tn_ad_add_leaf(frame, value)) return false;
+  }
+  return true;
+}
+
+/* ---- activity ---- */
+
+bool tn_ad_carries(tn_op op, int operand) {
+  switch (op) {
+    case TN_OP_SELECT: return operand != 0;
+    case TN_OP_GATHER:
+    case TN_OP_CROSS_ENTROPY: return operand == 0;
+    case TN_OP_SCATTER_ADD:
+    case TN_OP_ROW_UPDATE: return operand != 1;
+    case TN_OP_IF: return false; /* what flows, flows through its branches */
+    default: return true;
+  }
+}
+
+bool tn_ad_add_leaf(tn_ad_frame *frame, tn_value value) {
+  return tn_map_put(&frame->active, value, 2) || tn_ad_no_memory(frame->trace);
+}
+
+bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value) {
+  return tn_map_get(&frame->active, value) != NULL;
+}
+
+bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value) {
+  const uint64_t *found = tn_map_get(&frame->active, value);
+  return found && *found == 2;
+}
+
+/* Whether something can flow through the operation at all. Where it cannot, a strict transform
+ * goes on until it knows that the operation lies on the way to a result, and then says so. */
+static bool conducts(const tn_ad_trace *trace, const tn_node *node) {
+  tn_derivative derivative = trace->forward ? tn_ad_has_jvp(node->op) : tn_ad_has_vjp(node->op);
+  if (derivative == TN_DERIVATIVE_ZERO) return false;
+  if (node->op == TN_OP_IF || trace->policy == TN_AD_STRICT) return true;
+  return derivative != TN_DERIVATIVE_NONE && tn_ad_differentiable(node->type.dtype);
+}
+
+static bool depends_on_leaves(const tn_ad_frame *frame, tn_value value) {
+  const tn_node *node = tn_graph_node(graph_of(frame->trace), value);
+  if (!conducts(frame->trace, node)) return false;
+  for (int i = 0; i < node->count; i++) {
+    if (tn_ad_carries(node->op, i) && tn_ad_is_active(frame, node->in[i])) return true;
+  }
+  if (node->op != TN_OP_IF) return false;
+  tn_ad_captures captures = tn_ad_captures_of(frame->trace, value);
+  for (size_t i = 0; i < captures.count; i++) {
+    if (tn_ad_is_active(frame, captures.at[i])) return true;
+  }
+  return false;
+}
+
+bool tn_ad_mark_active(tn_ad_frame *frame) {
+  for (size_t i = 0; i < frame->count; i++) {
+    tn_value value = frame->nodes[i];
+    if (tn_ad_is_leaf(frame, value) || !depends_on_leaves(frame, value)) continue;
+    if (!tn_map_put(&frame->active, value, 1)) return tn_ad_no_memory(frame->trace);
+  }
+  return true;
+}
+
+/* ---- stand-ins ---- */
+
+static bool stands(const tn_ad_frame *frame, tn_value value) {
+  return tn_map_get(&frame->stand_ins, value) != NULL;
+}
+
+static bool set_stand_in(tn_ad_frame *frame, tn_value value, tn_value stand_in) {
+  if (stand_in == TN_ERROR_VALUE) return false;
+  return tn_map_put(&frame->stand_ins, value, stand_in) || tn_ad_no_memory(frame->trace);
+}
+
+tn_value *tn_ad_values(tn_ad_trace *trace, tn_value *few, size_t count) {
+  if (count <= TN_AD_FEW) return few;
+  tn_value *values = tn_arena_array(&trace->arena, count, sizeof *values);
+  if (!values) tn_ad_no_memory(trace);
+  return values;
+}
+
+static void look_up(const tn_ad_frame *frame, const tn_value *values, size_t count, tn_value *out) {
+  for (size_t i = 0; i < count; i++) out[i] = (tn_value)*tn_map_get(&frame->stand_ins, values[i]);
+}
+
+/* The same operation on the stand-ins of its operands, which are there. */
+static bool copy_node(tn_ad_frame *frame, tn_value value) {
+  tn_builder *builder = &frame->trace->builder->base;
+  tn_node node = *tn_graph_node(graph_of(frame->trace), value);
+  tn_value few[TN_AD_FEW], *in = tn_ad_values(frame->trace, few, (size_t)node.count);
+  if (!in) return false;
+  look_up(frame, node.in, (size_t)node.count, in);
+  builder->at = node.at;
+  return set_stand_in(frame, value,
+                      builder->methods->add(builder, node.op, in, node.count, node.attrs, &node.type));
+}
+
+static bool copy_if(tn_ad_frame *frame, tn_value branch);
+
+/* The whole region, in order. Stand-ins of what is inside stay known to the frame, where
+ * nobody asks for them: what is inside is used inside only. */
+static uint32_t copy_region(tn_ad_frame *frame, uint32_t region) {
+  tn_ad_trace *trace = frame->trace;
+  tn_builder *builder = &trace->builder->base;
+  const tn_region *from = &graph_of(trace)->regions.at[region];
+  const tn_value *nodes = from->nodes.at, *values = from->results.at;
+  size_t node_count = from->nodes.count, count = from->results.count;
+  tn_value few[TN_AD_FEW], *results = tn_ad_values(trace, few, count);
+  bool ok = results && builder->methods->region_begin(builder);
+  if (!ok) return 0;
+  for (size_t i = 0; ok && i < node_count; i++) {
+    bool branches = tn_graph_node(graph_of(trace), nodes[i])->op == TN_OP_IF;
+    ok = branches ? copy_if(frame, nodes[i]) : copy_node(frame, nodes[i]);
+  }
+  if (ok) look_up(frame, values, count, results);
+  uint32_t copy = builder->methods->region_end(builder, results, ok ? (int)count : 0);
+  return ok ? copy : 0;
+}
+
+static bool copy_if(tn_ad_frame *frame, tn_value branch) {
+  tn_builder *builder = &frame->trace->builder->base;
+  tn_node node = *tn_graph_node(graph_of(frame->trace), branch);
+  uint32_t then_region = copy_region(frame, node.attrs->region[0]);
+  uint32_t else_region = then_region == 0 ? 0 : copy_region(frame, node.attrs->region[1]);
+  if (else_region == 0) return false;
+  tn_value condition;
+  look_up(frame, node.in, 1, &condition);
+  builder->at = node.at;
+  return set_stand_in(frame, branch, builder->methods->join(builder, condition, then_region, else_region));
+}
+
+typedef tn_vec(tn_value) value_stack;
+
+/* Pushes what `value` needs and has no stand-in yet; *ready when there is nothing. */
+static bool push_missing(const tn_ad_frame *frame, tn_value value, value_stack *stack, bool *ready) {
+  const tn_graph *graph = graph_of(frame->trace);
+  const tn_node *node = tn_graph_node(graph, value);
+  size_t before = stack->count;
+  for (int i = 0; i < node->count; i++) {
+    if (!stands(frame, node->in[i]) && !tn_vec_push(graph->heap, stack, node->in[i])) return false;
+  }
+  if (node->op == TN_OP_IF) {
+    tn_ad_captures captures = tn_ad_captures_of(frame->trace, value);
+    for (size_t i = 0; i < captures.count; i++) {
+      if (!stands(frame, captures.at[i]) && !tn_vec_push(graph->heap, stack, captures.at[i])) return false;
+    }
+  }
+  *ready = stack->count == before;
+  return true;
+}
+
+/* With a stack of its own: a branch may hold a chain of any length. */
+static bool copy_with_operands(tn_ad_frame *frame, tn_value value, value_stack *stack) {
+  tn_heap *heap = graph_of(frame->trace)->heap;
+  if (!tn_vec_push(heap, stack, value)) return tn_ad_no_memory(frame->trace);
+  while (stack->count > 0) {
+    tn_value last = tn_vec_last(stack);
+    bool ready = true;
+    if (!stands(frame, last)) {
+      if (!push_missing(frame, last, stack, &ready)) return tn_ad_no_memory(frame->trace);
+      if (!ready) continue;
+      bool branches = tn_graph_node(graph_of(frame->trace), last)->op == TN_OP_IF;
+      if (!(branches ? copy_if(frame, last) : copy_node(frame, last))) return false;
+    }
+    stack->count--;
+  }
+  return true;
+}
+
+tn_value tn_ad_stand_in(tn_ad_frame *frame, tn_value value) {
+  tn_heap *heap = graph_of(frame->trace)->heap;
+  tn_builder *builder = &frame->trace->builder->base;
+  if (frame->top) return value;
+  const uint64_t *found = tn_map_get(&frame->stand_ins, value);
+  if (found) return (tn_value)*found;
+  tn_span at = builder->at;
+  value_stack stack = { 0 };
+  bool ok = copy_with_operands(frame, value, &stack);
+  tn_vec_free(heap, &stack);
+  builder->at = at;
+  return ok ? (tn_value)*tn_map_get(&frame->stand_ins, value) : TN_ERROR_VALUE;
+}
+
+tn_value *tn_ad_capture_stand_ins(tn_ad_frame *frame, tn_value branch) {
+  tn_ad_captures captures = tn_ad_captures_of(frame->trace, branch);
+  tn_value *out = tn_arena_array(&frame->trace->arena, captures.count + 1, sizeof *out);
+  if (!out) tn_ad_no_memory(frame->trace);
+  for (size_t i = 0; out && i < captures.count; i++) {
+    out[i] = tn_ad_stand_in(frame, captures.at[i]);
+    if (out[i] == TN_ERROR_VALUE) return NULL;
+  }
+  return out;
+}
+
+/* ---- derivatives ---- */
+
+tn_value tn_ad_derivative(const tn_ad_frame *frame, uint64_t key) {
+  const uint64_t *found = tn_map_get(&frame->derivatives, key);
+  return found ? (tn_value)*found : TN_NO_VALUE;
+}
+
+bool tn_ad_set_derivative(tn_ad_frame *frame, uint64_t key, tn_value derivative) {
+  if (derivative == TN_ERROR_VALUE) return false;
+  return tn_map_put(&frame->derivatives, key, derivative) || tn_ad_no_memory(frame->trace);
+}
+
+bool tn_ad_no_derivative(tn_ad_trace *trace, tn_value value) {
+  const tn_node *node = tn_graph_node(graph_of(trace), value);
+  trace->builder->base.at = node->at;
+  tn_build_fault(&trace->builder->base, node->op, (tn_fault){ .kind = TN_FAULT_NO_GRADIENT });
+  return false;
+}
