@@ -39,10 +39,12 @@ TERN_API const char *tern_version(void);                  /* "0.1.0" */
 TERN_API char *tern_ops_text(void);
 TERN_API char *tern_ops_json(void);
 TERN_API char *tern_explain(const char *code, int color);
-TERN_API char *tern_codes(void);                          /* one code a line, with its title */
+TERN_API char *tern_explain_json(const char *code);
+TERN_API char *tern_codes(void);                          /* every code with its title, by subject */
 TERN_API void tern_free_text(char *text);
 /* The candidate a user most likely meant by `wrong`, or NULL. */
 TERN_API const char *tern_suggest(const char *wrong, const char *const *candidates, size_t count);
+TERN_API const char *tern_suggest_code(const char *wrong);
 
 /* ---- sessions ---- */
 

@@ -10,7 +10,7 @@
 #define BLOCK_BYTES 8192
 
 typedef struct {
-  tn_sha256 hash;
+  tn_sha256 *hash;
   tn_view block;        /* 1-d; its length is what is gathered so far */
   unsigned char bytes[BLOCK_BYTES];
 } digester;
@@ -19,7 +19,7 @@ static void flush(digester *to) {
   size_t element = tn_dtype_bytes(to->block.dtype), bytes = (size_t)to->block.dim[0] * element;
   tn_view_canonicalise(&to->block);
   if (tn_machine_is_big_endian()) tn_reverse_bytes(to->bytes, bytes, element);
-  tn_sha256_update(&to->hash, to->bytes, bytes);
+  tn_sha256_update(to->hash, to->bytes, bytes);
   to->block.dim[0] = 0;
 }
 
@@ -39,12 +39,18 @@ static void gather(digester *to, tn_run run) {
   }
 }
 
-void tn_view_sha256(const tn_view *view, uint8_t digest[32]) {
+void tn_view_sha256_update(const tn_view *view, tn_sha256 *hash) {
   digester to;
+  to.hash = hash;
   to.block = (tn_view){ .data = to.bytes, .dtype = view->dtype, .rank = 1, .stride = { 1 } };
-  tn_sha256_init(&to.hash);
   tn_runs runs = tn_runs_of(view);
   for (tn_run run; tn_runs_next(&runs, &run);) gather(&to, run);
   flush(&to);
-  tn_sha256_final(&to.hash, digest);
+}
+
+void tn_view_sha256(const tn_view *view, uint8_t digest[32]) {
+  tn_sha256 hash;
+  tn_sha256_init(&hash);
+  tn_view_sha256_update(view, &hash);
+  tn_sha256_final(&hash, digest);
 }

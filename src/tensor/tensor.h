@@ -7,6 +7,7 @@
 #ifndef TN_TENSOR_TENSOR_H
 #define TN_TENSOR_TENSOR_H
 
+#include "base/sha256.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -76,4 +77,6 @@ void tn_tensor_unref(tn_tensor *tensor);    /* and clears it */
 
 /* SHA-256 of the elements in row-major order, little-endian, NaNs canonical. */
 void tn_view_sha256(const tn_view *view, uint8_t digest[32]);
+/* The same, into a hash of several things. */
+void tn_view_sha256_update(const tn_view *view, tn_sha256 *hash);
 #endif

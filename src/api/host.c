@@ -1,0 +1,136 @@
+/* api/host.c: what front ends may ask for.
+ *
+ * Everything a program can reach outside its own text goes through here, so
+ * that this file is the list of it: computing, printing, the clock, files. */
+#include <string.h>
+#include <time.h>
+
+#include "api/internal.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "plan/plan.h"
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  if (clock_gettime(clock, &now) != 0) return 0;
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void tn_api_begin(tern_session *session) {
+  atomic_store(&session->interrupted, false);
+  session->timed_out = false;
+  session->deadline = session->max_seconds > 0 ? seconds(CLOCK_MONOTONIC) + session->max_seconds : 0;
+  tn_diags_clear(&session->diags);
+  tn_text_clear(&session->printed);
+  session->printed_count = 0;
+}
+
+bool tn_api_asked_to_stop(void *context) {
+  tern_session *session = context;
+  if (atomic_load_explicit(&session->interrupted, memory_order_relaxed)) return true;
+  if (session->deadline > 0 && seconds(CLOCK_MONOTONIC) > session->deadline) session->timed_out = true;
+  return session->timed_out;
+}
+
+/* ---- computing ---- */
+
+static bool run_once(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
+                     tn_tensor *outputs, tn_fault *fault) {
+  tn_plan_options options = { .backend = session->backend, .threads = session->threads };
+  tn_plan *plan = tn_plan_new(&session->heap, graph, &options, fault);
+  if (!plan) return false;
+  for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
+  for (size_t i = 0; i < graph->params.count; i++) tn_plan_bind_param(plan, (int)i, &params[i]);
+  tn_plan_set_interrupt(plan, tn_api_asked_to_stop, session);
+  bool ok = tn_plan_run(plan, fault);
+  size_t made = 0;
+  for (; ok && made < graph->outputs.count; made++) {
+    tn_view view = tn_plan_output(plan, (int)made);
+    if (!tn_tensor_copy(&session->heap, &view, &outputs[made])) {
+      *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
+      ok = false;
+      break;
+    }
+  }
+  for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&outputs[i]);
+  tn_plan_free(plan);
+  return ok;
+}
+
+bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
+                    tn_tensor *outputs, tn_fault *fault) {
+  tn_graph copy;
+  *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
+  if (!tn_graph_copy(graph, &copy)) return false;
+  bool ok = tn_opt_run(&copy, session->passes, &session->folder) &&
+            run_once(session, &copy, inputs, params, outputs, fault);
+  tn_graph_free(&copy);
+  return ok;
+}
+
+static bool compute(tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
+                    tn_tensor *outputs, tn_fault *fault) {
+  return tn_api_compute(host->context, graph, inputs, params, outputs, fault);
+}
+
+/* ---- printing, time, files ---- */
+
+static void print(tn_host *host, tn_str line) {
+  tern_session *session = host->context;
+  if (session->sink) {
+    session->sink(session->sink_context, line.at, line.len);
+    return;
+  }
+  if (session->printed_count++ > 0) tn_text_byte(&session->printed, ',');
+  tn_json_writer json = tn_json_writer_on(&session->printed);
+  tn_json_string(&json, line);
+}
+
+static bool interrupted(tn_host *host) { return tn_api_asked_to_stop(host->context); }
+
+static double now(tn_host *host) {
+  (void)host;
+  return seconds(CLOCK_REALTIME);
+}
+
+static const char *problem_name(tn_file_status status) {
+  switch (status) {
+    case TN_FILE_NOT_FOUND: return "not_found";
+    case TN_FILE_IS_DIRECTORY: return "is_a_directory";
+    case TN_FILE_PERMISSION: return "permission_denied";
+    case TN_FILE_TOO_LARGE: return "too_large";
+    case TN_FILE_NO_MEMORY: return "out_of_memory";
+    default: return "io_error";
+  }
+}
+
+static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
+  tern_session *session = host->context;
+  tn_str terminated = tn_arena_str(arena, path);
+  tn_file_bytes bytes;
+  tn_file_status status = arena->failed ? TN_FILE_NO_MEMORY
+                          : memchr(path.at, 0, path.len) ? TN_FILE_NOT_FOUND
+                          : tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
+  if (status == TN_FILE_OK) {
+    *out = tn_arena_str(arena, (tn_str){ bytes.at, bytes.len });
+    tn_file_release(&session->heap, &bytes);
+    if (arena->failed) status = TN_FILE_NO_MEMORY;
+  }
+  *problem = status == TN_FILE_OK ? NULL : problem_name(status);
+  return status == TN_FILE_OK;
+}
+
+void tn_api_host_init(tern_session *session) {
+  session->host = (tn_host){
+    .heap = &session->heap,
+    .names = session->names,
+    .sources = &session->sources,
+    .diags = &session->diags,
+    .context = session,
+    .compute = compute,
+    .print = print,
+    .interrupted = interrupted,
+    .now = now,
+    .read_file = read_file,
+  };
+}

@@ -1,0 +1,88 @@
+/* api/internal.h: what is behind the handles of tern.h. */
+#ifndef TN_API_INTERNAL_H
+#define TN_API_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "backend/backend.h"
+#include "eager/eager.h"
+#include "lang/lang.h"
+#include "opt/opt.h"
+#include "tern/tern.h"
+
+typedef tn_vec(tn_given) tn_givens;
+
+struct tern_session {
+  tn_heap heap;
+  tn_names *names;
+  tn_sources sources;
+  tn_diags diags;
+  tn_host host;
+  const tn_backend *backend;
+  int threads;
+  tn_pass_set passes;
+  tn_opt_folder folder;
+  atomic_bool interrupted;
+  double max_seconds;           /* 0: none */
+  double deadline;              /* of the monotonic clock, in seconds; 0: none */
+  bool timed_out;
+  tern_sink sink;
+  void *sink_context;
+  tn_text printed;              /* JSON strings of what was printed, separated by commas */
+  size_t printed_count;
+  tn_text text;                 /* what the last call that returns text returned */
+  tn_arena views;               /* what tern_diagnostic_at points to */
+};
+
+typedef struct tn_graph_program tn_graph_program;
+
+struct tern_program {
+  tern_session *session;
+  tern_language language;
+  const tn_lang *lang;          /* NULL for TERN_LANG_GRAPH */
+  uint32_t file;
+  tn_arena arena;               /* of the last run */
+  tn_arena given_arena;         /* names and texts of given values */
+  tn_givens inputs, params, sets;
+  tn_vec(tn_str) events;
+  tn_outcome outcome;
+  bool ran;
+  tern_status status;
+  tn_graph_program *graph;      /* TERN_LANG_GRAPH */
+};
+
+/* NULL for a language this build does not have. */
+const tn_lang *tn_api_lang(tern_language language);
+
+/* What the diagnostics of the session amount to. */
+tern_status tn_api_status(const tern_session *session);
+/* In the common spelling; limits of the session have codes of their own. Returns false. */
+bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
+/* The session's text, NUL-terminated, or NULL when memory ran out. */
+const char *tn_api_text(tern_session *session);
+/* A run begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts. */
+void tn_api_begin(tern_session *session);
+
+/* Services of the host (host.c). */
+void tn_api_host_init(tern_session *session);
+bool tn_api_asked_to_stop(void *session);
+bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
+                    tn_tensor *outputs, tn_fault *fault);
+
+/* Values from outside (values.c). Reports E_USAGE and returns false. */
+bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena, tn_given *out);
+bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
+/* The element-by-element conversion of a given value to the dtype that is wanted. */
+bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);
+bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
+
+/* Programs that are graphs (graph_program.c). */
+tn_graph_program *tn_graph_program_new(tern_program *program);
+void tn_graph_program_free(tern_program *program);
+bool tn_graph_program_run(tern_program *program);
+bool tn_graph_program_emit(tern_program *program, const char *kind, tn_text *out);
+const tn_graph *tn_graph_program_source(const tern_program *program);
+bool tn_graph_program_train(tern_program *program, const tern_training *training);
+bool tn_graph_program_step(tern_program *program, double *loss);
+const tn_view *tn_graph_program_param(const tern_program *program, size_t index);
+#endif

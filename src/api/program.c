@@ -1,0 +1,402 @@
+/* api/program.c: compiling, giving values, running, results. */
+#include <string.h>
+
+#include "api/internal.h"
+#include "base/file.h"
+#include "base/json.h"
+
+/* ---- languages ---- */
+
+static const struct {
+  tern_language language;
+  const char *name;
+  const char *extensions[3];
+} languages[] = {
+  { TERN_LANG_AIL, "ail", { ".ail" } },
+  { TERN_LANG_MIND, "mind", { ".mind" } },
+  { TERN_LANG_NINTH, "ninth", { ".nth", ".ninth" } },
+  { TERN_LANG_GRAPH, "graph", { ".graph" } },
+};
+#define LANGUAGE_COUNT (sizeof languages / sizeof languages[0])
+
+const tn_lang *tn_api_lang(tern_language language) {
+  switch (language) {
+#ifdef TN_HAVE_AIL
+    case TERN_LANG_AIL: return tn_lang_ail();
+#endif
+#ifdef TN_HAVE_MIND
+    case TERN_LANG_MIND: return tn_lang_mind();
+#endif
+#ifdef TN_HAVE_NINTH
+    case TERN_LANG_NINTH: return tn_lang_ninth();
+#endif
+    default: return NULL;
+  }
+}
+
+tern_language tern_language_named(const char *name) {
+  for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+    if (strcmp(languages[i].name, name) == 0) return languages[i].language;
+  }
+  return TERN_LANG_AUTO;
+}
+
+const char *tern_language_name(tern_language language) {
+  for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+    if (languages[i].language == language) return languages[i].name;
+  }
+  return "";
+}
+
+tern_language tern_language_of(const char *path) {
+  for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+    for (int e = 0; e < 3 && languages[i].extensions[e]; e++) {
+      if (tn_str_ends(tn_str_of(path), languages[i].extensions[e])) return languages[i].language;
+    }
+  }
+  return TERN_LANG_AUTO;
+}
+
+/* ---- compiling ---- */
+
+static bool prepare(tern_program *program) {
+  tern_session *session = program->session;
+  if (program->language == TERN_LANG_GRAPH) {
+    program->graph = tn_graph_program_new(program);
+    return program->graph != NULL;
+  }
+  program->lang = tn_api_lang(program->language);
+  if (program->lang) return program->lang->check(&session->host, program->file);
+  return tn_api_usage(session, "this build does not have the language ", tn_str_of(tern_language_name(program->language)), "");
+}
+
+static tern_program *out_of_memory(tern_session *session) {
+  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  return NULL;
+}
+
+tern_program *tern_compile(tern_session *session, tern_language language, const char *name, const char *text,
+                           size_t length) {
+  tn_api_begin(session);
+  if (length > TN_SOURCE_LIMIT) {
+    tn_report(&session->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE, TN_STR("what", "the program text"),
+              TN_INT("limit", (int64_t)TN_SOURCE_LIMIT));
+    return NULL;
+  }
+  tern_program *program = tn_heap_alloc(&session->heap, sizeof *program);
+  if (!program) return out_of_memory(session);
+  program->session = session;
+  program->language = language;
+  tn_arena_init(&program->arena, &session->heap);
+  tn_arena_init(&program->given_arena, &session->heap);
+  program->file = tn_sources_add(&session->sources, tn_str_of(name), (tn_str){ text, length });
+  bool ok = program->file != 0 && prepare(program);
+  if (program->file == 0) out_of_memory(session);
+  if (ok) return program;
+  tern_program_free(program);
+  return NULL;
+}
+
+static bool read_program(tern_session *session, const char *path, tn_file_bytes *bytes) {
+  bool from_input = strcmp(path, "-") == 0;
+  tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
+                                     : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
+  if (status == TN_FILE_OK) return true;
+  tn_text why;
+  tn_text_init(&why, &session->heap);
+  tn_text_puts(&why, ": ");
+  tn_text_puts(&why, tn_file_status_text(status));
+  tn_api_usage(session, "cannot read ", tn_str_of(path), why.failed ? "" : why.at);
+  tn_text_free(&why);
+  return false;
+}
+
+tern_program *tern_compile_file(tern_session *session, tern_language language, const char *path, tern_status *status) {
+  tn_file_bytes bytes;
+  tern_program *program = NULL;
+  tn_api_begin(session);
+  if (language == TERN_LANG_AUTO) language = tern_language_of(path);
+  if (language == TERN_LANG_AUTO) {
+    tn_api_usage(session, "", tn_str_of(path), ": say the language with --lang ail|mind|ninth");
+  } else if (read_program(session, path, &bytes)) {
+    program = tern_compile(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
+    tn_file_release(&session->heap, &bytes);
+  }
+  if (status) *status = program ? TERN_OK : tn_api_status(session);
+  return program;
+}
+
+static void free_givens(tern_program *program, tn_givens *givens) {
+  for (size_t i = 0; i < givens->count; i++) tn_tensor_unref(&givens->at[i].data);
+  tn_vec_free(&program->session->heap, givens);
+}
+
+static void forget_outcome(tern_program *program) {
+  for (size_t i = 0; i < program->outcome.count; i++) tn_datum_release(&program->outcome.values[i]);
+  program->outcome = (tn_outcome){ 0 };
+  tn_arena_reset(&program->arena);
+}
+
+void tern_program_free(tern_program *program) {
+  if (!program) return;
+  tern_session *session = program->session;
+  forget_outcome(program);
+  if (program->graph) tn_graph_program_free(program);
+  free_givens(program, &program->inputs);
+  free_givens(program, &program->params);
+  free_givens(program, &program->sets);
+  tn_vec_free(&session->heap, &program->events);
+  tn_arena_free(&program->arena);
+  tn_arena_free(&program->given_arena);
+  tn_heap_free(&session->heap, program, sizeof *program);
+}
+
+/* ---- values from outside ---- */
+
+/* A later value of the same name takes the place of the earlier one. */
+static tern_status keep_given(tern_program *program, tn_givens *givens, const tn_given *given) {
+  for (size_t i = 0; i < givens->count && given->name.len > 0; i++) {
+    if (!tn_str_equal(givens->at[i].name, given->name)) continue;
+    tn_tensor_unref(&givens->at[i].data);
+    givens->at[i] = *given;
+    return TERN_OK;
+  }
+  if (tn_vec_push(&program->session->heap, givens, *given)) return TERN_OK;
+  tn_tensor old = given->data;
+  tn_tensor_unref(&old);
+  out_of_memory(program->session);
+  return TERN_FAILED;
+}
+
+static tern_status give_text(tern_program *program, tn_givens *givens, const char *name, const char *value) {
+  tn_given given;
+  if (!tn_api_read_value(program->session, name, value, &program->given_arena, &given)) {
+    return tn_api_status(program->session);
+  }
+  return keep_given(program, givens, &given);
+}
+
+static tern_status give_tensor(tern_program *program, tn_givens *givens, const char *name, const tern_tensor *value) {
+  tn_given given = { .name = tn_arena_str(&program->given_arena, tn_str_of(name)) };
+  if (!tn_api_copy_value(program->session, value, &given.data)) return tn_api_status(program->session);
+  return keep_given(program, givens, &given);
+}
+
+tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value) {
+  return give_tensor(program, &program->inputs, name, value);
+}
+tern_status tern_set_input_text(tern_program *program, const char *name, const char *value) {
+  return give_text(program, &program->inputs, name, value);
+}
+tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value) {
+  return give_tensor(program, &program->params, name, value);
+}
+tern_status tern_set_param_text(tern_program *program, const char *name, const char *value) {
+  return give_text(program, &program->params, name, value);
+}
+tern_status tern_set_host_text(tern_program *program, const char *name, const char *value) {
+  return give_text(program, &program->sets, name, value);
+}
+
+tern_status tern_add_event(tern_program *program, const char *name) {
+  tn_str copy = tn_arena_str(&program->given_arena, tn_str_of(name));
+  if (tn_vec_push(&program->session->heap, &program->events, copy)) return TERN_OK;
+  out_of_memory(program->session);
+  return TERN_FAILED;
+}
+
+/* ---- running ---- */
+
+static void lend_givens(tern_program *program) {
+  tn_host *host = &program->session->host;
+  host->inputs = program->inputs.at;
+  host->input_count = program->inputs.count;
+  host->params = program->params.at;
+  host->param_count = program->params.count;
+  host->sets = program->sets.at;
+  host->set_count = program->sets.count;
+  host->events = program->events.at;
+  host->event_count = program->events.count;
+}
+
+static tern_status finish(tern_program *program, bool ok) {
+  program->ran = true;
+  program->status = tn_api_status(program->session);
+  if (!ok && program->status == TERN_OK) program->status = TERN_FAILED;
+  return program->status;
+}
+
+typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
+
+static tern_status run_with(tern_program *program, runner run) {
+  forget_outcome(program);
+  lend_givens(program);
+  tn_api_begin(program->session);
+  program->session->diags.phase = TN_PHASE_RUN;
+  if (program->graph) return finish(program, tn_graph_program_run(program));
+  return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
+}
+
+tern_status tern_run(tern_program *program) { return run_with(program, program->lang ? program->lang->run : NULL); }
+
+tern_status tern_run_app(tern_program *program) {
+  if (program->lang && program->lang->app) return run_with(program, program->lang->app);
+  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)), " programs have no events; apps are written in .ail");
+  return finish(program, false);
+}
+
+/* ---- results ---- */
+
+size_t tern_output_count(const tern_program *program) { return program->outcome.count; }
+
+const char *tern_output_name(const tern_program *program, size_t index) {
+  if (index >= program->outcome.count) return "";
+  tn_str name = program->outcome.values[index].name;
+  return name.at ? name.at : "";
+}
+
+static void fill_tensor(const tn_view *view, tern_tensor *out) {
+  *out = (tern_tensor){ .dtype = (tern_dtype)view->dtype, .rank = view->rank, .dims = view->dim,
+                        .strides = view->stride, .data = view->data };
+}
+
+tern_status tern_output(const tern_program *program, size_t index, tern_tensor *out) {
+  if (index >= program->outcome.count) return TERN_USAGE;
+  const tn_datum *datum = &program->outcome.values[index];
+  if (datum->kind != TN_VALUE_TENSOR || !datum->tensor.buffer) return TERN_FAILED;
+  fill_tensor(&datum->tensor.view, out);
+  return TERN_OK;
+}
+
+tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out) {
+  const tn_view *view = program->graph ? tn_graph_program_param(program, index) : NULL;
+  if (!view) return TERN_USAGE;
+  fill_tensor(view, out);
+  return TERN_OK;
+}
+
+const char *tern_result_text(tern_program *program) {
+  tn_text_clear(&program->session->text);
+  tn_text_add(&program->session->text, program->outcome.text);
+  return tn_api_text(program->session);
+}
+
+static void begin_answer(tn_json_writer *json, bool ok) {
+  tn_json_object_begin(json);
+  tn_json_key(json, "ok"), tn_json_bool(json, ok);
+}
+
+static void add_diagnostics(tern_session *session, tn_json_writer *json, const char *key) {
+  tn_diags_sort(&session->diags);
+  tn_json_key(json, key), tn_diags_render_json(&session->diags, json);
+}
+
+static void add_printed(tern_session *session, tn_json_writer *json) {
+  tn_text raw;
+  tn_text_init(&raw, &session->heap);
+  tn_text_byte(&raw, '[');
+  tn_text_add(&raw, tn_text_str(&session->printed));
+  tn_text_byte(&raw, ']');
+  tn_json_key(json, "printed"), tn_json_raw(json, tn_text_str(&raw));
+  tn_text_free(&raw);
+}
+
+static void add_values(tern_program *program, tn_json_writer *json, const char *key) {
+  tern_session *session = program->session;
+  tn_json_key(json, key), tn_json_array_begin(json);
+  for (size_t i = 0; i < program->outcome.count; i++) {
+    tn_text value;
+    tn_text_init(&value, &session->heap);
+    tn_datum_json(&program->outcome.values[i], session->names, &value);
+    tn_json_raw(json, tn_text_str(&value));
+    if (value.failed) json->out->failed = true;
+    tn_text_free(&value);
+  }
+  tn_json_array_end(json);
+}
+
+static void add_single_value(tern_program *program, tn_json_writer *json) {
+  tern_session *session = program->session;
+  tn_text value;
+  tn_text_init(&value, &session->heap);
+  if (program->outcome.count > 0) tn_datum_json(&program->outcome.values[0], session->names, &value);
+  tn_json_key(json, "value"), tn_json_raw(json, tn_text_str(&value));
+  tn_text_free(&value);
+  tn_json_key(json, "type"), tn_json_string(json, program->outcome.type);
+}
+
+/* Members the language wrote itself: "\"machine\":{...}". */
+static void add_extra(tern_program *program, tn_json_writer *json) {
+  if (program->outcome.extra_json.len == 0) return;
+  tn_text_byte(json->out, ',');
+  tn_text_add(json->out, program->outcome.extra_json);
+}
+
+static void add_success(tern_program *program, tn_json_writer *json) {
+  tern_session *session = program->session;
+  tn_json_key(json, "language"), tn_json_string(json, tn_str_of(tern_language_name(program->language)));
+  add_diagnostics(session, json, "warnings");
+  switch (program->language) {
+    case TERN_LANG_NINTH:
+      add_printed(session, json);
+      add_values(program, json, "stack");
+      break;
+    case TERN_LANG_MIND:
+      if (program->ran) add_single_value(program, json);
+      if (session->printed_count > 0) add_printed(session, json);
+      break;
+    default:
+      if (program->outcome.count > 0) add_values(program, json, "outputs");
+      break;
+  }
+}
+
+const char *tern_result_json(tern_program *program) {
+  tern_session *session = program->session;
+  bool ok = program->status == TERN_OK;
+  tn_text_clear(&session->text);
+  tn_json_writer json = tn_json_writer_on(&session->text);
+  begin_answer(&json, ok);
+  if (ok) {
+    add_success(program, &json);
+  } else {
+    add_diagnostics(session, &json, "diagnostics");
+    if (program->language == TERN_LANG_NINTH || session->printed_count > 0) add_printed(session, &json);
+  }
+  add_extra(program, &json);
+  tn_json_object_end(&json);
+  return tn_api_text(session);
+}
+
+const char *tern_failure_json(tern_session *session) {
+  tn_text_clear(&session->text);
+  tn_json_writer json = tn_json_writer_on(&session->text);
+  begin_answer(&json, false);
+  add_diagnostics(session, &json, "diagnostics");
+  tn_json_object_end(&json);
+  return tn_api_text(session);
+}
+
+/* ---- other forms of a program ---- */
+
+const char *tern_format(tern_program *program) {
+  tern_session *session = program->session;
+  tn_text_clear(&session->text);
+  bool ok = true;
+  if (program->graph) tn_graph_print(tn_graph_program_source(program), &session->text);
+  else ok = program->lang->format(&session->host, program->file, &session->text);
+  return ok ? tn_api_text(session) : NULL;
+}
+
+const char *tern_emit(tern_program *program, const char *kind) {
+  static const char *const kinds[] = { "graph", "grad", "mlir", "dot" };
+  tern_session *session = program->session;
+  tn_text_clear(&session->text);
+  if (program->graph) return tn_graph_program_emit(program, kind, &session->text) ? tn_api_text(session) : NULL;
+  for (int i = 0; i < 4; i++) {
+    if (strcmp(kinds[i], kind) != 0) continue;
+    return program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text) ? tn_api_text(session) : NULL;
+  }
+  tn_api_usage(session, "there is no form ", tn_str_of(kind), "; the forms are graph, grad, mlir and dot");
+  return NULL;
+}

@@ -1,0 +1,46 @@
+/* api/repl.c: interactive sessions, which each language keeps itself. */
+#include "api/internal.h"
+
+struct tern_repl {
+  tern_session *session;
+  const tn_lang *lang;
+  tn_repl *state;
+};
+
+tern_repl *tern_repl_new(tern_session *session, tern_language language) {
+  const tn_lang *lang = tn_api_lang(language);
+  tn_api_begin(session);
+  if (!lang || !lang->repl_new) {
+    tn_api_usage(session, "there is no interactive session for ", tn_str_of(tern_language_name(language)), "");
+    return NULL;
+  }
+  tern_repl *repl = tn_heap_alloc(&session->heap, sizeof *repl);
+  if (repl) {
+    *repl = (tern_repl){ session, lang, lang->repl_new(&session->host) };
+    if (repl->state) return repl;
+    tn_heap_free(&session->heap, repl, sizeof *repl);
+  }
+  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  return NULL;
+}
+
+int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
+  bool quit = false;
+  tn_api_begin(repl->session);
+  tn_text_clear(&repl->session->text);
+  bool complete = repl->lang->repl_line(repl->state, tn_str_of(line), &repl->session->text, &quit);
+  *shown = tn_api_text(repl->session);
+  return quit ? 2 : complete ? 1 : 0;
+}
+
+const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor) {
+  tn_text_clear(&repl->session->text);
+  if (repl->lang->repl_complete) repl->lang->repl_complete(repl->state, tn_str_of(line), cursor, &repl->session->text);
+  return tn_api_text(repl->session);
+}
+
+void tern_repl_free(tern_repl *repl) {
+  if (!repl) return;
+  repl->lang->repl_free(repl->state);
+  tn_heap_free(&repl->session->heap, repl, sizeof *repl);
+}

@@ -1,0 +1,112 @@
+/* api/session.c: sessions: their options, memory, interrupts. */
+#include <string.h>
+#include <time.h>
+
+#include "api/internal.h"
+
+const char *tern_version(void) { return TN_VERSION; }
+
+/* "fold,fuse": the passes that are left when those are taken away. */
+static bool read_passes(const char *without, tn_pass_set *passes) {
+  tn_str rest = tn_str_of(without);
+  *passes = TN_PASS_ALL;
+  while (rest.len > 0) {
+    size_t end = 0;
+    while (end < rest.len && rest.at[end] != ',') end++;
+    tn_pass_set pass = tn_pass_find((tn_str){ rest.at, end });
+    if (pass == 0) return false;
+    *passes = (tn_pass_set)(*passes & ~pass);
+    if (end < rest.len) end++;
+    rest = (tn_str){ rest.at + end, rest.len - end };
+  }
+  return true;
+}
+
+static bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
+                          const tn_view *out) {
+  (void)context;
+  tn_fault fault = { 0 };
+  tn_kernel_call call = { .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1,
+                          .fault = &fault };
+  return tn_backend_run(tn_backend_ref(), &call);
+}
+
+static const tn_backend *find_backend(const char *isa) {
+  if (isa && strcmp(isa, "ref") == 0) return tn_backend_ref();
+  return tn_backend_cpu(isa);
+}
+
+static bool set_up(tern_session *session, const tern_options *options) {
+  tn_sources_init(&session->sources, &session->heap);
+  tn_diags_init(&session->diags, &session->heap, &session->sources);
+  tn_text_init(&session->text, &session->heap);
+  tn_text_init(&session->printed, &session->heap);
+  tn_arena_init(&session->views, &session->heap);
+  session->folder = (tn_opt_folder){ fold_with_ref, NULL };
+  session->threads = options->threads > 0 ? options->threads : tn_backend_cores();
+  session->names = tn_names_new(&session->heap);
+  if (!session->names) return false;
+  tn_api_host_init(session);
+  session->host.seed = options->has_seed ? options->seed : 42;
+  session->host.max_steps = options->max_steps;
+  session->host.capabilities = options->allow;
+  session->host.eager = tn_eager_new(&session->heap, session->names, session->backend, session->threads);
+  return session->host.eager != NULL;
+}
+
+static tern_session *refuse(const char **problem, const char *why) {
+  if (problem) *problem = why;
+  return NULL;
+}
+
+tern_session *tern_session_new(const tern_options *options, const char **problem) {
+  static const tern_options usual;
+  if (!options) options = &usual;
+  tn_pass_set passes;
+  if (!read_passes(options->without, &passes)) return refuse(problem, "the passes are fold, cse, dce and fuse");
+  const tn_backend *backend = find_backend(options->isa);
+  if (!backend) return refuse(problem, "this machine or this build does not have that instruction set");
+  tn_heap heap = { .limit = (size_t)options->max_memory, .fail_at = options->fail_allocation };
+  tern_session *session = tn_heap_alloc(&heap, sizeof *session);
+  if (!session) return refuse(problem, "out of memory");
+  session->heap = heap;   /* which has counted the session itself */
+  session->backend = backend;
+  session->passes = passes;
+  session->max_seconds = options->max_seconds;
+  if (!set_up(session, options)) {
+    tern_session_free(session);
+    return refuse(problem, "out of memory");
+  }
+  return session;
+}
+
+void tern_session_free(tern_session *session) {
+  if (!session) return;
+  tn_eager_free(session->host.eager);
+  tn_arena_free(&session->views);
+  tn_text_free(&session->printed);
+  tn_text_free(&session->text);
+  tn_diags_free(&session->diags);
+  tn_sources_free(&session->sources);
+  tn_names_free(session->names);
+  tn_heap heap = session->heap;
+  tn_heap_free(&heap, session, sizeof *session);
+}
+
+void tern_interrupt(tern_session *session) { atomic_store(&session->interrupted, true); }
+
+size_t tern_memory_used(const tern_session *session) { return session->heap.used; }
+
+const char *tern_backend(const tern_session *session) {
+  return session->backend->isa[0] ? session->backend->isa : session->backend->name;
+}
+
+void tern_on_print(tern_session *session, tern_sink sink, void *context) {
+  session->sink = sink;
+  session->sink_context = context;
+}
+
+const char *tn_api_text(tern_session *session) {
+  if (session->text.failed) return NULL;
+  return session->text.at ? session->text.at : "";
+}

@@ -1,0 +1,202 @@
+/* api/values.c: values that come from outside: JSON, files, an embedder's memory.
+ *
+ * Numbers are read as f64 and converted when it is known what is wanted; NaNs
+ * become canonical when they enter. */
+#include <string.h>
+
+#include "api/internal.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "tensor/npy.h"
+
+#define TN_VALUE_FILE_LIMIT ((size_t)1 << 32)   /* bytes of a .json or .npy file */
+
+bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
+  tn_text message;
+  tn_text_init(&message, &session->heap);
+  tn_text_puts(&message, before);
+  tn_text_add(&message, name);
+  tn_text_puts(&message, after);
+  tn_report(&session->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
+  tn_text_free(&message);
+  return false;
+}
+
+/* ---- JSON ---- */
+
+typedef struct {
+  tn_json_reader reader;
+  tn_heap *heap;
+  tn_vec(double) numbers;
+  tn_shape shape;
+  int64_t seen[TN_RANK_LIMIT + 1];    /* items so far of the array open at each depth */
+  int depth, rank;                    /* rank: -1 until the first number or empty array */
+  const char *problem;
+} value_reader;
+
+static bool refuse(value_reader *r, const char *problem) {
+  if (!r->problem) r->problem = problem;
+  return false;
+}
+
+/* A leaf, or an array that has ended: one more item of the array around it. */
+static void count_item(value_reader *r) {
+  if (r->depth > 0) r->seen[r->depth - 1]++;
+}
+
+static bool open_array(value_reader *r) {
+  if (r->depth == TN_RANK_LIMIT) return refuse(r, "has more than 8 dimensions");
+  if (r->rank >= 0 && r->depth >= r->rank) return refuse(r, "has rows of different shapes");
+  r->seen[r->depth++] = 0;
+  return true;
+}
+
+/* The first array to end at a depth decides the length of all others there. */
+static bool close_array(value_reader *r) {
+  r->depth--;
+  int64_t *length = &r->shape.dim[r->depth];
+  if (r->rank < 0) r->rank = r->depth + 1;   /* an empty array is the innermost */
+  if (*length < 0) *length = r->seen[r->depth];
+  else if (*length != r->seen[r->depth]) return refuse(r, "has rows of different lengths");
+  count_item(r);
+  return true;
+}
+
+static bool add_number(value_reader *r, double number) {
+  if (r->rank < 0) r->rank = r->depth;
+  if (r->rank != r->depth) return refuse(r, "has rows of different shapes");
+  if (!tn_vec_push(r->heap, &r->numbers, number)) return refuse(r, "does not fit into memory");
+  count_item(r);
+  return true;
+}
+
+static bool special_number(tn_str text, double *out) {
+  if (tn_str_is(text, "NaN")) *out = (double)__builtin_nanf("");
+  else if (tn_str_is(text, "Infinity")) *out = (double)__builtin_inff();
+  else if (tn_str_is(text, "-Infinity")) *out = (double)-__builtin_inff();
+  else return false;
+  return true;
+}
+
+static bool read_token(value_reader *r, const tn_json_token *token) {
+  double number = 0;
+  switch (token->kind) {
+    case TN_JSON_ARRAY_BEGIN: return open_array(r);
+    case TN_JSON_ARRAY_END: return close_array(r);
+    case TN_JSON_NUMBER:
+      return tn_json_token_f64(token, &number) ? add_number(r, number) : refuse(r, "has a number out of range");
+    case TN_JSON_TRUE: return add_number(r, 1);
+    case TN_JSON_FALSE: return add_number(r, 0);
+    case TN_JSON_STRING:
+      if (special_number(token->text, &number)) return add_number(r, number);
+      return refuse(r, "is not a number or an array of numbers");
+    default: return refuse(r, "is not a number or an array of numbers");
+  }
+}
+
+static bool read_json(value_reader *r, tn_str text, tn_arena *arena) {
+  tn_json_token token;
+  r->rank = -1;
+  for (int i = 0; i < TN_RANK_LIMIT; i++) r->shape.dim[i] = -1;
+  tn_json_init(&r->reader, text, arena);
+  while (tn_json_next(&r->reader, &token) > TN_JSON_END) {
+    if (!read_token(r, &token)) return false;
+  }
+  if (token.kind == TN_JSON_ERROR) return refuse(r, "is not valid JSON");
+  r->shape.rank = r->rank;
+  for (int i = r->rank; i < TN_RANK_LIMIT; i++) r->shape.dim[i] = 0;
+  for (int i = 0; i < r->rank; i++) {
+    if (r->shape.dim[i] < 0) r->shape.dim[i] = 0;   /* below an empty array */
+  }
+  return true;
+}
+
+static bool tensor_from_json(tern_session *session, const char *name, tn_str text, tn_arena *arena, tn_tensor *out) {
+  value_reader r = { .heap = &session->heap };
+  bool ok = read_json(&r, text, arena) || tn_api_usage(session, "the value of ", tn_str_of(name), "");
+  if (ok && !tn_tensor_new(&session->heap, TN_F64, &r.shape, out)) ok = refuse(&r, "does not fit into memory");
+  if (ok && r.numbers.count > 0) memcpy(out->view.data, r.numbers.at, r.numbers.count * sizeof(double));
+  if (r.problem) {
+    tn_diags_clear(&session->diags);
+    tn_text why;
+    tn_text_init(&why, &session->heap);
+    tn_text_byte(&why, ' ');
+    tn_text_puts(&why, r.problem);
+    tn_api_usage(session, "the value of ", tn_str_of(name), why.failed ? "" : why.at);
+    tn_text_free(&why);
+    ok = false;
+  }
+  tn_vec_free(&session->heap, &r.numbers);
+  if (ok) tn_view_canonicalise(&out->view);
+  return ok;
+}
+
+/* ---- files ---- */
+
+static bool tensor_from_file(tern_session *session, const char *name, const char *path, tn_arena *arena, tn_tensor *out) {
+  tn_str given = tn_str_of(path);
+  bool npy = tn_str_ends(given, ".npy");
+  tn_file_bytes bytes;
+  if (!npy && !tn_str_ends(given, ".json")) return tn_api_usage(session, "", given, ": a value file is a .json or an .npy");
+  tn_file_status status = tn_file_read(&session->heap, path, TN_VALUE_FILE_LIMIT, NULL, &bytes);
+  if (status != TN_FILE_OK) {
+    tn_text why;
+    tn_text_init(&why, &session->heap);
+    tn_text_puts(&why, ": ");
+    tn_text_puts(&why, tn_file_status_text(status));
+    tn_api_usage(session, "", given, why.failed ? "" : why.at);
+    tn_text_free(&why);
+    return false;
+  }
+  bool ok;
+  if (npy) {
+    tn_npy_error error = tn_npy_read(&session->heap, bytes.at, bytes.len, out);
+    ok = error == TN_NPY_OK ||
+         tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", given), TN_STR("format", "npy"),
+                   TN_STR("reason", tn_npy_reason(error)));
+  } else {
+    ok = tensor_from_json(session, name, (tn_str){ bytes.at, bytes.len }, arena, out);
+  }
+  tn_file_release(&session->heap, &bytes);
+  return ok;
+}
+
+bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena, tn_given *out) {
+  *out = (tn_given){ .name = tn_arena_str(arena, tn_str_of(name)), .json = tn_arena_str(arena, tn_str_of(text)) };
+  if (arena->failed) return tn_report(&session->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a value"));
+  if (text[0] == '@') return tensor_from_file(session, name, text + 1, arena, &out->data);
+  return tensor_from_json(session, name, out->json, arena, &out->data);
+}
+
+/* ---- an embedder's tensors ---- */
+
+bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out) {
+  bool shape_ok = value->rank >= 0 && value->rank <= TN_RANK_LIMIT && (int)value->dtype >= 0 &&
+                  (int)value->dtype < TN_DTYPE_COUNT;
+  for (int i = 0; shape_ok && i < value->rank; i++) shape_ok = value->dims[i] >= 0;
+  if (!shape_ok) return tn_api_usage(session, "", tn_str_of("a tensor"), " has a dtype, rank or dimension that cannot be");
+  tn_shape shape = tn_shape_of(value->dims, value->rank);
+  tn_view view = tn_view_make((void *)(uintptr_t)value->data, (tn_dtype)value->dtype, &shape);
+  for (int i = 0; value->strides && i < value->rank; i++) view.stride[i] = value->strides[i];
+  if (!tn_tensor_copy(&session->heap, &view, out)) {
+    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  tn_view_canonicalise(&out->view);
+  return true;
+}
+
+bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out) {
+  tn_shape shape = tn_view_shape(from);
+  if (!tn_tensor_new(&session->heap, dtype, &shape, out)) {
+    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  if (from->dtype == dtype) {
+    tn_view_copy(&out->view, from);
+    return true;
+  }
+  tn_attrs attrs = { .dtype = dtype };
+  tn_fault fault = { 0 };
+  tn_kernel_call call = { .op = TN_OP_CAST, .attrs = &attrs, .in = from, .count = 1, .out = &out->view, .threads = 1,
+                          .fault = &fault };
+  return tn_backend_run(tn_backend_ref(), &call) || tn_api_report_fault(session, &fault);
+}
