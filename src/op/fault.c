@@ -92,10 +92,9 @@ static bool report_permutation(const report *r) {
 }
 
 static tn_field length_field(const report *r, const char *name, int64_t dim) {
-  tn_shape one = tn_shape_make(1, dim);
   if (tn_dim_is_known(dim)) return TN_INT(name, dim);
-  return tn_dim_is_symbol(dim) && r->names ? TN_TEXT(name, tn_names_text(r->names, tn_dim_name(dim)))
-                                           : tn_shape_field(name, &one, r->names, TN_SHAPE_COMMA);
+  bool named = tn_dim_is_symbol(dim) && r->names;
+  return TN_TEXT(name, named ? tn_names_text(r->names, tn_dim_name(dim)) : TN_LIT("?"));
 }
 
 static bool report_squeeze(const report *r) {
