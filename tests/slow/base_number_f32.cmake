@@ -1,0 +1,1 @@
+tn_test(slow base_number_f32 base)
