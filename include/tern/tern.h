@@ -4,13 +4,13 @@
  * used by one thread at a time; two sessions never share anything. Programs
  * are compiled inside a session and freed before it.
  *
- *   tern_session *s = tern_session_new(NULL);
- *   tern_program *p = tern_compile(s, TERN_LANG_GRAPH, "example", text, strlen(text));
- *   if (!p) puts(tern_diagnostics_text(s, 0));
+ *   tern_session *s = tern_session_new(NULL, NULL);
+ *   tern_program *p = tern_load(s, TERN_LANG_GRAPH, "example", text, strlen(text));
  *   float x[6] = {1, 2, 3, 4, 5, 6};
  *   int64_t dims[2] = {2, 3};
  *   tern_set_input(p, "x", &(tern_tensor){ .dtype = TERN_F32, .rank = 2, .dims = dims, .data = x });
- *   if (tern_run(p)) { tern_tensor y; tern_output(p, 0, &y); ... }
+ *   if (tern_run(p) == TERN_OK) { tern_tensor y; tern_output(p, 0, &y); ... }
+ *   else puts(tern_diagnostics_text(s, 0));
  *
  * Functions that can fail return a status or NULL and leave diagnostics in the
  * session; nothing prints, exits or aborts. Pointers that are returned belong
@@ -108,10 +108,14 @@ typedef struct {
 TERN_API size_t tern_diagnostic_count(const tern_session *session);
 TERN_API tern_diagnostic tern_diagnostic_at(tern_session *session, size_t index);
 TERN_API size_t tern_error_count(const tern_session *session);
+/* What the diagnostics amount to; at least TERN_FAILED. */
+TERN_API tern_status tern_failure_status(const tern_session *session);
 /* All of them, rendered; valid until the next call on the session. */
 TERN_API const char *tern_diagnostics_text(tern_session *session, int color);
 TERN_API const char *tern_diagnostics_json(tern_session *session);   /* [DIAG, ...] */
 TERN_API void tern_clear_diagnostics(tern_session *session);
+/* Adds a mistake of the command line or of the embedder: E_USAGE. `hint` may be NULL. */
+TERN_API tern_status tern_report_usage(tern_session *session, const char *message, const char *hint);
 
 /* ---- tensors ---- */
 
@@ -140,11 +144,15 @@ TERN_API const char *tern_language_name(tern_language language);
 /* By the file's extension; TERN_LANG_AUTO when it has none that tern knows. */
 TERN_API tern_language tern_language_of(const char *path);
 
-/* NULL after leaving diagnostics. `name` stands in diagnostics. The text is copied. */
-TERN_API tern_program *tern_compile(tern_session *session, tern_language language, const char *name,
-                                    const char *text, size_t length);
-TERN_API tern_program *tern_compile_file(tern_session *session, tern_language language, const char *path,
-                                         tern_status *status);
+/* Takes a program's text, which is copied; `name` stands for it in diagnostics. Nothing is looked at yet:
+ * tern_check, tern_run and the others report what is wrong with it. NULL after leaving diagnostics. */
+TERN_API tern_program *tern_load(tern_session *session, tern_language language, const char *name,
+                                 const char *text, size_t length);
+/* The same from a file; "-" is standard input. *status (if not NULL) says what went wrong. */
+TERN_API tern_program *tern_load_file(tern_session *session, tern_language language, const char *path,
+                                      tern_status *status);
+/* Everything that can be said about the program without running it. */
+TERN_API tern_status tern_check(tern_program *program);
 TERN_API void tern_program_free(tern_program *program);
 
 /* Values from outside. Copied. TERN_USAGE for an unknown name or text that is no value; shapes that do not
@@ -172,6 +180,8 @@ TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
 
 /* Runs the program: inference for .ail, the whole program for .nth and .mind. */
 TERN_API tern_status tern_run(tern_program *program);
+/* Trains the program with its own train, dataset and eval blocks (.ail). */
+TERN_API tern_status tern_train(tern_program *program);
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
 

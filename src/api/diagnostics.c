@@ -5,6 +5,10 @@
 
 size_t tern_diagnostic_count(const tern_session *session) { return session->diags.list.count; }
 size_t tern_error_count(const tern_session *session) { return session->diags.errors; }
+tern_status tern_failure_status(const tern_session *session) {
+  tern_status status = tn_api_status(session);
+  return status == TERN_OK ? TERN_FAILED : status;
+}
 void tern_clear_diagnostics(tern_session *session) { tn_diags_clear(&session->diags); }
 
 tern_status tn_api_status(const tern_session *session) { return (tern_status)tn_diags_status(&session->diags); }
@@ -79,4 +83,10 @@ const char *tern_diagnostics_json(tern_session *session) {
   tn_json_writer json = tn_json_writer_on(&session->text);
   tn_diags_render_json(&session->diags, &json);
   return tn_api_text(session);
+}
+
+tern_status tern_report_usage(tern_session *session, const char *message, const char *hint) {
+  tn_field fields[] = { TN_STR("message", message), TN_HINT(tn_str_of(hint)) };
+  tn_diags_report(&session->diags, TN_DIAG_E_USAGE, TN_NOWHERE, fields, hint ? 2 : 1);
+  return TERN_USAGE;
 }

@@ -57,27 +57,22 @@ tern_language tern_language_of(const char *path) {
   return TERN_LANG_AUTO;
 }
 
-/* ---- compiling ---- */
-
-static bool prepare(tern_program *program) {
-  tern_session *session = program->session;
-  if (program->language == TERN_LANG_GRAPH) {
-    program->graph = tn_graph_program_new(program);
-    return program->graph != NULL;
-  }
-  program->lang = tn_api_lang(program->language);
-  if (program->lang) return program->lang->check(&session->host, program->file);
-  return tn_api_usage(session, "this build does not have the language ", tn_str_of(tern_language_name(program->language)), "");
-}
+/* ---- loading and checking ---- */
 
 static tern_program *out_of_memory(tern_session *session) {
   tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   return NULL;
 }
 
-tern_program *tern_compile(tern_session *session, tern_language language, const char *name, const char *text,
-                           size_t length) {
+static bool has_language(tern_session *session, tern_language language) {
+  if (language == TERN_LANG_GRAPH || tn_api_lang(language)) return true;
+  return tn_api_usage(session, "this build does not have the language ", tn_str_of(tern_language_name(language)), "");
+}
+
+tern_program *tern_load(tern_session *session, tern_language language, const char *name, const char *text,
+                        size_t length) {
   tn_api_begin(session);
+  if (!has_language(session, language)) return NULL;
   if (length > TN_SOURCE_LIMIT) {
     tn_report(&session->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE, TN_STR("what", "the program text"),
               TN_INT("limit", (int64_t)TN_SOURCE_LIMIT));
@@ -87,14 +82,31 @@ tern_program *tern_compile(tern_session *session, tern_language language, const 
   if (!program) return out_of_memory(session);
   program->session = session;
   program->language = language;
+  program->lang = tn_api_lang(language);
   tn_arena_init(&program->arena, &session->heap);
   tn_arena_init(&program->given_arena, &session->heap);
   program->file = tn_sources_add(&session->sources, tn_str_of(name), (tn_str){ text, length });
-  bool ok = program->file != 0 && prepare(program);
-  if (program->file == 0) out_of_memory(session);
-  if (ok) return program;
+  if (program->file != 0) return program;
   tern_program_free(program);
-  return NULL;
+  return out_of_memory(session);
+}
+
+/* A graph is read when it is first needed. */
+static bool has_graph(tern_program *program) {
+  if (program->language == TERN_LANG_GRAPH && !program->graph) program->graph = tn_graph_program_new(program);
+  return program->graph != NULL;
+}
+
+static tern_status finish(tern_program *program, bool ok) {
+  program->status = tn_api_status(program->session);
+  if (!ok && program->status == TERN_OK) program->status = TERN_FAILED;
+  return program->status;
+}
+
+tern_status tern_check(tern_program *program) {
+  tn_api_begin(program->session);
+  if (!program->lang) return finish(program, has_graph(program));
+  return finish(program, program->lang->check(&program->session->host, program->file));
 }
 
 static bool read_program(tern_session *session, const char *path, tn_file_bytes *bytes) {
@@ -111,7 +123,7 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
   return false;
 }
 
-tern_program *tern_compile_file(tern_session *session, tern_language language, const char *path, tern_status *status) {
+tern_program *tern_load_file(tern_session *session, tern_language language, const char *path, tern_status *status) {
   tn_file_bytes bytes;
   tern_program *program = NULL;
   tn_api_begin(session);
@@ -119,7 +131,7 @@ tern_program *tern_compile_file(tern_session *session, tern_language language, c
   if (language == TERN_LANG_AUTO) {
     tn_api_usage(session, "", tn_str_of(path), ": say the language with --lang ail|mind|ninth");
   } else if (read_program(session, path, &bytes)) {
-    program = tern_compile(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
+    program = tern_load(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
     tn_file_release(&session->heap, &bytes);
   }
   if (status) *status = program ? TERN_OK : tn_api_status(session);
@@ -219,25 +231,23 @@ static void lend_givens(tern_program *program) {
   host->event_count = program->events.count;
 }
 
-static tern_status finish(tern_program *program, bool ok) {
-  program->ran = true;
-  program->status = tn_api_status(program->session);
-  if (!ok && program->status == TERN_OK) program->status = TERN_FAILED;
-  return program->status;
-}
-
 typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
 
 static tern_status run_with(tern_program *program, runner run) {
   forget_outcome(program);
   lend_givens(program);
   tn_api_begin(program->session);
-  program->session->diags.phase = TN_PHASE_RUN;
-  if (program->graph) return finish(program, tn_graph_program_run(program));
+  program->ran = true;
+  if (!program->lang) return finish(program, has_graph(program) && tn_graph_program_run(program));
   return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
 }
 
 tern_status tern_run(tern_program *program) { return run_with(program, program->lang ? program->lang->run : NULL); }
+
+tern_status tern_train(tern_program *program) {
+  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)), " programs are not trained as a whole; .ail programs are");
+  return finish(program, false);
+}
 
 tern_status tern_run_app(tern_program *program) {
   if (program->lang && program->lang->app) return run_with(program, program->lang->app);
@@ -336,13 +346,14 @@ static void add_success(tern_program *program, tn_json_writer *json) {
   tern_session *session = program->session;
   tn_json_key(json, "language"), tn_json_string(json, tn_str_of(tern_language_name(program->language)));
   add_diagnostics(session, json, "warnings");
+  if (!program->ran) return;
   switch (program->language) {
     case TERN_LANG_NINTH:
       add_printed(session, json);
       add_values(program, json, "stack");
       break;
     case TERN_LANG_MIND:
-      if (program->ran) add_single_value(program, json);
+      add_single_value(program, json);
       if (session->printed_count > 0) add_printed(session, json);
       break;
     default:
@@ -381,18 +392,23 @@ const char *tern_failure_json(tern_session *session) {
 
 const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
+  tn_api_begin(session);
   tn_text_clear(&session->text);
-  bool ok = true;
-  if (program->graph) tn_graph_print(tn_graph_program_source(program), &session->text);
-  else ok = program->lang->format(&session->host, program->file, &session->text);
+  bool ok = program->lang || has_graph(program);
+  if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
+  if (program->lang) ok = program->lang->format(&session->host, program->file, &session->text);
   return ok ? tn_api_text(session) : NULL;
 }
 
 const char *tern_emit(tern_program *program, const char *kind) {
   static const char *const kinds[] = { "graph", "grad", "mlir", "dot" };
   tern_session *session = program->session;
+  tn_api_begin(session);
   tn_text_clear(&session->text);
-  if (program->graph) return tn_graph_program_emit(program, kind, &session->text) ? tn_api_text(session) : NULL;
+  if (!program->lang) {
+    bool ok = has_graph(program) && tn_graph_program_emit(program, kind, &session->text);
+    return ok ? tn_api_text(session) : NULL;
+  }
   for (int i = 0; i < 4; i++) {
     if (strcmp(kinds[i], kind) != 0) continue;
     return program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text) ? tn_api_text(session) : NULL;

@@ -44,7 +44,7 @@ static tern_status outcome(tern_session *session, bool ok) {
 }
 
 tern_status tern_train_begin(tern_program *program, const tern_training *training) {
-  tn_api_begin(program->session);
+  if (tern_check(program) != TERN_OK) return program->status;
   if (!program->graph) return only_graphs(program);
   return outcome(program->session, tn_graph_program_train(program, training));
 }

@@ -1,0 +1,66 @@
+/* cli/check.c: says everything about programs that can be said without running them. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+typedef struct {
+  tern_status worst;
+  size_t shown;          /* JSON diagnostics so far */
+} checking;
+
+/* The members of a JSON array, without its brackets, behind those of earlier files. */
+static void add_json(checking *c, const char *array) {
+  size_t length = array ? strlen(array) : 0;
+  if (length <= 2) return;
+  if (c->shown++ > 0) putchar(',');
+  fwrite(array + 1, 1, length - 2, stdout);
+}
+
+static tern_status check_file(tn_run *run, const char *path) {
+  tern_status status;
+  tern_program *program = tern_load_file(run->session, run->command->language, path, &status);
+  if (!program) return status;
+  status = tern_check(program);
+  tern_program_free(program);
+  return status;
+}
+
+/* One file: the answer of a program. Several: all diagnostics in one list. */
+static tern_status check_as_json(tn_run *run) {
+  const tn_command *command = run->command;
+  tern_status status;
+  if (command->word_count == 1) {
+    tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
+    if (!program) return tn_cli_failed(run, status);
+    status = tern_check(program);
+    const char *json = tern_result_json(program);
+    puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
+    tern_program_free(program);
+    return status;
+  }
+  checking c = { TERN_OK, 0 };
+  fputs("{\"diagnostics\":[", stdout);
+  for (size_t i = 0; i < command->word_count; i++) {
+    status = check_file(run, command->words[i]);
+    if (status > c.worst) c.worst = status;
+    add_json(&c, tern_diagnostics_json(run->session));
+  }
+  printf("],\"ok\":%s}\n", c.worst == TERN_OK ? "true" : "false");
+  return c.worst;
+}
+
+tern_status tn_cli_check(tn_run *run) {
+  const tn_command *command = run->command;
+  if (command->word_count == 0) return tn_cli_usage(run, "tern check needs a file: tern check FILE...", NULL);
+  if (command->json) return check_as_json(run);
+  tern_status worst = TERN_OK;
+  for (size_t i = 0; i < command->word_count; i++) {
+    tern_status status = check_file(run, command->words[i]);
+    if (status > worst) worst = status;
+    if (status != TERN_OK) tn_cli_failed(run, status);
+    else tn_cli_warnings(run);
+    bool say = status == TERN_OK && !tn_given_option(command, TN_OPTION_QUIET);
+    if (say) printf("%s: ok\n", command->words[i]);
+  }
+  return worst;
+}

@@ -1,0 +1,105 @@
+/* cli/cli.h: the program, on the public interface only.
+ *
+ * main.c reads the command line by the table in options.def and calls one
+ * function per verb, each in a file of its own. Standard output carries
+ * results, standard error everything for people; with --json one object goes to
+ * standard output and standard error stays empty. */
+#ifndef TN_CLI_CLI_H
+#define TN_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tern/tern.h"
+
+typedef enum {
+#define TN_VERB(id, ...) TN_VERB_##id,
+#include "cli/options.def"
+  TN_VERB_COUNT
+} tn_verb;
+
+typedef enum {
+#define TN_OPTION(id, ...) TN_OPTION_##id,
+#include "cli/options.def"
+  TN_OPTION_COUNT
+} tn_option;
+
+typedef struct {
+  tn_verb verb;
+  const char *name, *arguments, *help, *examples;
+} tn_verb_info;
+
+typedef struct {
+  tn_option option;
+  const char *name;
+  char letter;
+  const char *argument;
+  unsigned verbs;
+  const char *help;
+} tn_option_info;
+
+const tn_verb_info *tn_verb_info_of(tn_verb verb);
+const tn_option_info *tn_option_info_of(tn_option option);
+
+/* A repeatable option with NAME=VALUE. */
+typedef struct {
+  tn_option option;
+  const char *name, *value;
+} tn_setting;
+
+typedef struct {
+  tn_verb verb;
+  const char *value[TN_OPTION_COUNT];   /* the last one given; "" for options without argument; NULL: not given */
+  tn_setting *settings;                 /* --input, --param, --set, --event, in order */
+  size_t setting_count;
+  const char **words;                   /* what is not an option */
+  size_t word_count;
+  tern_options session;
+  tern_language language;
+  bool json, color;
+} tn_command;
+
+static inline bool tn_given_option(const tn_command *command, tn_option option) {
+  return command->value[option] != NULL;
+}
+
+/* A command and the session it runs in. */
+typedef struct {
+  tn_command *command;
+  tern_session *session;
+} tn_run;
+
+/* One function per verb; the result is the exit status. */
+tern_status tn_cli_run(tn_run *run);
+tern_status tn_cli_eval(tn_run *run);
+tern_status tn_cli_train(tn_run *run);
+tern_status tn_cli_app(tn_run *run);
+tern_status tn_cli_check(tn_run *run);
+tern_status tn_cli_repl(tn_run *run);
+tern_status tn_cli_fmt(tn_run *run);
+tern_status tn_cli_emit(tn_run *run);
+tern_status tn_cli_explain(tn_run *run);
+tern_status tn_cli_ops(tn_run *run);
+tern_status tn_cli_version(tn_run *run);
+tern_status tn_cli_help(tn_run *run);
+
+/* What every verb shares (common.c). */
+tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint);   /* reports, shows, and gives TERN_USAGE */
+tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after, const char *hint);
+/* Shows what the session has to report: JSON or text, by the command. */
+tern_status tn_cli_failed(tn_run *run, tern_status status);
+void tn_cli_warnings(tn_run *run);
+bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status);
+/* Gives the program what the command line gives. */
+tern_status tn_cli_give(tn_run *run, tern_program *program);
+/* Shows the result of a program that ran. */
+tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status);
+/* What a program prints goes to standard output at once. */
+void tn_cli_print(void *context, const char *line, size_t length);
+/* False when standard output could not take everything. */
+bool tn_cli_flush(void);
+/* The session that Ctrl-C stops; NULL: none. */
+void tn_cli_interrupts(tern_session *session);
+/* Whole file at once, in place of the old one. */
+bool tn_cli_write_file(const char *path, const char *text);
+#endif

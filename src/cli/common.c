@@ -1,0 +1,125 @@
+/* cli/common.c: what every verb shares: results, mistakes, interrupts, files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* The one piece of state outside a session: whom a signal is for. */
+static tern_session *volatile interruptible;
+
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  if (interruptible) tern_interrupt(interruptible);
+}
+
+void tn_cli_interrupts(tern_session *session) {
+  struct sigaction action = { .sa_handler = session ? on_interrupt : SIG_DFL };
+  interruptible = session;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  struct sigaction ignore = { .sa_handler = SIG_IGN };
+  sigaction(SIGPIPE, &ignore, NULL);   /* a closed pipe is a failed write, not a death */
+}
+
+bool tn_cli_flush(void) {
+  bool ok = fflush(stdout) == 0 && !ferror(stdout);
+  if (!ok && errno != EPIPE) fprintf(stderr, "tern: cannot write to standard output: %s\n", strerror(errno));
+  return ok;
+}
+
+void tn_cli_print(void *context, const char *line, size_t length) {
+  (void)context;
+  fwrite(line, 1, length, stdout);
+  putchar('\n');
+}
+
+static void show(tn_run *run) {
+  if (run->command->json) {
+    const char *json = tern_failure_json(run->session);
+    puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
+    return;
+  }
+  const char *text = tern_diagnostics_text(run->session, run->command->color);
+  fflush(stdout);
+  fputs(text ? text : "tern: out of memory\n", stderr);
+}
+
+tern_status tn_cli_failed(tn_run *run, tern_status status) {
+  show(run);
+  return status;
+}
+
+void tn_cli_warnings(tn_run *run) {
+  if (run->command->json || tn_given_option(run->command, TN_OPTION_QUIET)) return;
+  if (tern_diagnostic_count(run->session) > 0) show(run);
+}
+
+tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint) {
+  tern_clear_diagnostics(run->session);
+  return tn_cli_failed(run, tern_report_usage(run->session, message, hint));
+}
+
+tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after, const char *hint) {
+  char message[512];
+  snprintf(message, sizeof message, "%s%.300s%s", before, word, after);
+  return tn_cli_usage(run, message, hint);
+}
+
+bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
+  const tn_verb_info *verb = tn_verb_info_of(run->command->verb);
+  if (run->command->word_count == 1) return true;
+  char message[256];
+  if (run->command->word_count == 0) snprintf(message, sizeof message, "tern %s needs %s: tern %s %s", verb->name, what, verb->name, verb->arguments);
+  else snprintf(message, sizeof message, "tern %s takes one %s; what is %.100s?", verb->name, strchr(what, ' ') + 1, run->command->words[1]);
+  *status = tn_cli_usage(run, message, NULL);
+  return false;
+}
+
+tern_status tn_cli_give(tn_run *run, tern_program *program) {
+  tern_status status = TERN_OK;
+  for (size_t i = 0; i < run->command->setting_count && status == TERN_OK; i++) {
+    const tn_setting *s = &run->command->settings[i];
+    switch (s->option) {
+      case TN_OPTION_INPUT: status = tern_set_input_text(program, s->name, s->value); break;
+      case TN_OPTION_PARAM: status = tern_set_param_text(program, s->name, s->value); break;
+      case TN_OPTION_SET: status = tern_set_host_text(program, s->name, s->value); break;
+      case TN_OPTION_EVENT: status = tern_add_event(program, s->name); break;
+      default: break;
+    }
+  }
+  return status;
+}
+
+tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) {
+  if (run->command->json) {
+    const char *json = tern_result_json(program);
+    puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
+    return status;
+  }
+  const char *text = tern_result_text(program);
+  if (text) fputs(text, stdout);
+  if (status != TERN_OK) return tn_cli_failed(run, status);
+  tn_cli_warnings(run);
+  return status;
+}
+
+bool tn_cli_write_file(const char *path, const char *text) {
+  size_t length = strlen(path);
+  char *temporary = malloc(length + 5);
+  if (!temporary) return false;
+  memcpy(temporary, path, length);
+  memcpy(temporary + length, ".tmp", 5);
+  FILE *file = fopen(temporary, "w");
+  bool ok = file && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
+  if (file) ok = fclose(file) == 0 && ok;
+  ok = ok && rename(temporary, path) == 0;
+  int problem = errno;
+  if (!ok && file) unlink(temporary);
+  free(temporary);
+  errno = problem;
+  return ok;
+}

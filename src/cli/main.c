@@ -1,0 +1,376 @@
+/* cli/main.c: from the command line to a verb. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const tn_verb_info verbs[] = {
+#define TN_VERB(id, name, arguments, help, examples) { TN_VERB_##id, name, arguments, help, examples },
+#include "cli/options.def"
+};
+
+static const tn_option_info options[] = {
+#define TN_OPTION(id, name, letter, argument, verbs, help) \
+  { TN_OPTION_##id, name, letter, argument, (unsigned)(verbs), help },
+#include "cli/options.def"
+};
+
+static tern_status (*const handlers[])(tn_run *run) = {
+  [TN_VERB_RUN] = tn_cli_run,     [TN_VERB_EVAL] = tn_cli_eval,       [TN_VERB_TRAIN] = tn_cli_train,
+  [TN_VERB_APP] = tn_cli_app,     [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
+  [TN_VERB_FMT] = tn_cli_fmt,     [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
+  [TN_VERB_OPS] = tn_cli_ops,     [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
+};
+
+const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
+const tn_option_info *tn_option_info_of(tn_option option) { return &options[option]; }
+
+/* ---- reading words ---- */
+
+/* What a mistake on the command line says; kept until there is a session to report it to. */
+typedef struct {
+  tn_command *command;
+  char **words;
+  int count, at;
+  bool has_verb, plain;      /* plain: behind "--", everything is a word */
+  char message[512];
+  const char *hint;
+} reader;
+
+static bool complain(reader *r, const char *before, const char *word, const char *after) {
+  snprintf(r->message, sizeof r->message, "%s%.200s%s", before, word, after);
+  return false;
+}
+
+static bool is_verb(const char *word, tn_verb *out) {
+  for (size_t i = 0; i < TN_VERB_COUNT; i++) {
+    if (strcmp(word, verbs[i].name) == 0) {
+      *out = verbs[i].verb;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The reference's own spelling of verbs: --run F, --train F, --validate F, --run-app F. */
+static bool is_old_verb(const char *word, tn_verb *out) {
+  static const struct { const char *name; tn_verb verb; } old[] = {
+    { "--run", TN_VERB_RUN }, { "--train", TN_VERB_TRAIN }, { "--validate", TN_VERB_CHECK }, { "--run-app", TN_VERB_APP },
+  };
+  for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
+    if (strcmp(word, old[i].name) == 0) {
+      *out = old[i].verb;
+      return true;
+    }
+  }
+  return false;
+}
+
+static const tn_option_info *find_option(const char *name, size_t length) {
+  for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
+    if (strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0) return &options[i];
+  }
+  return NULL;
+}
+
+static bool unknown_option(reader *r, const char *word) {
+  static char hint[128];
+  const char *names[TN_OPTION_COUNT];
+  size_t count = 0;
+  for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
+    if (options[i].verbs >> r->command->verb & 1) names[count++] = options[i].name;
+  }
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+  const char *close = tern_suggest(name, names, count);
+  if (close) {
+    snprintf(hint, sizeof hint, "did you mean --%s?", close);
+    r->hint = hint;
+  }
+  return complain(r, "there is no option ", word, "");
+}
+
+static bool add_setting(reader *r, tn_option option, const char *value) {
+  tn_command *c = r->command;
+  tn_setting setting = { .option = option, .name = value };
+  const char *equals = strchr(value, '=');
+  if (option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW) {
+    if (!equals || equals == value) return complain(r, "--", options[option].name, " takes NAME=VALUE");
+    size_t length = (size_t)(equals - value);
+    char *name = malloc(length + 1);
+    if (!name) return complain(r, "out of memory", "", "");
+    memcpy(name, value, length);
+    name[length] = 0;
+    setting.name = name;
+    setting.value = equals + 1;
+  }
+  tn_setting *more = realloc(c->settings, (c->setting_count + 1) * sizeof *more);
+  if (!more) return complain(r, "out of memory", "", "");
+  c->settings = more;
+  c->settings[c->setting_count++] = setting;
+  return true;
+}
+
+static bool is_repeatable(tn_option option) {
+  return option == TN_OPTION_INPUT || option == TN_OPTION_PARAM || option == TN_OPTION_SET ||
+         option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW;
+}
+
+static bool take_option(reader *r, const tn_option_info *info, const char *value) {
+  tn_command *c = r->command;
+  if (!(info->verbs >> c->verb & 1)) {
+    snprintf(r->message, sizeof r->message, "--%s is not an option of tern %s", info->name, verbs[c->verb].name);
+    return false;
+  }
+  if (!info->argument) {
+    if (value) return complain(r, "--", info->name, " takes no value");
+    c->value[info->option] = "";
+    return true;
+  }
+  if (!value) {
+    if (r->at >= r->count) {
+      snprintf(r->message, sizeof r->message, "--%s needs a value: --%s %s", info->name, info->name, info->argument);
+      return false;
+    }
+    value = r->words[r->at++];
+  }
+  c->value[info->option] = value;
+  return !is_repeatable(info->option) || add_setting(r, info->option, value);
+}
+
+static bool take_long(reader *r, const char *word) {
+  size_t length = strcspn(word + 2, "=");
+  const tn_option_info *info = find_option(word + 2, length);
+  if (!info) return unknown_option(r, word);
+  return take_option(r, info, word[2 + length] == '=' ? word + 2 + length + 1 : NULL);
+}
+
+static bool take_letter(reader *r, const char *word) {
+  for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
+    if (options[i].letter && options[i].letter == word[1]) return take_option(r, &options[i], word[2] ? word + 2 : NULL);
+  }
+  return complain(r, "there is no option ", word, "");
+}
+
+static bool add_word(reader *r, const char *word) {
+  tn_command *c = r->command;
+  const char **more = realloc(c->words, (c->word_count + 1) * sizeof *more);
+  if (!more) return complain(r, "out of memory", "", "");
+  c->words = more;
+  c->words[c->word_count++] = word;
+  return true;
+}
+
+static bool take_word(reader *r, const char *word) {
+  if (!r->plain && strcmp(word, "--") == 0) {
+    r->plain = true;
+    return true;
+  }
+  bool option = !r->plain && word[0] == '-' && word[1];
+  if (!option) return add_word(r, word);
+  return word[1] == '-' ? take_long(r, word) : take_letter(r, word);
+}
+
+/* The first word that is no option decides; a file alone means run. */
+static void find_verb(reader *r) {
+  tn_command *c = r->command;
+  c->verb = TN_VERB_HELP;
+  if (r->count < 2) return;
+  tn_verb verb;
+  if (is_verb(r->words[1], &verb) || is_old_verb(r->words[1], &verb)) {
+    c->verb = verb;
+    r->at = 2;
+    r->has_verb = true;
+    return;
+  }
+  c->verb = TN_VERB_RUN;
+}
+
+static bool looks_like_a_file(const char *word) {
+  return strchr(word, '.') || strchr(word, '/') || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+}
+
+static bool check_first_word(reader *r) {
+  static char hint[128];
+  const tn_command *c = r->command;
+  if (r->has_verb || c->word_count == 0 || looks_like_a_file(c->words[0])) return true;
+  const char *names[TN_VERB_COUNT];
+  for (size_t i = 0; i < TN_VERB_COUNT; i++) names[i] = verbs[i].name;
+  const char *close = tern_suggest(c->words[0], names, TN_VERB_COUNT);
+  if (close) {
+    snprintf(hint, sizeof hint, "did you mean tern %s?", close);
+    r->hint = hint;
+  }
+  return complain(r, "there is no verb ", c->words[0], "");
+}
+
+static bool read_words(reader *r) {
+  r->at = 1;
+  find_verb(r);
+  tn_command *c = r->command;
+  /* The word after eval is the source, even if it begins with a minus. */
+  if (c->verb == TN_VERB_EVAL && r->at < r->count && !add_word(r, r->words[r->at++])) return false;
+  while (r->at < r->count) {
+    if (!take_word(r, r->words[r->at++])) return false;
+  }
+  return check_first_word(r);
+}
+
+/* ---- options of the session ---- */
+
+static bool read_number(const char *text, uint64_t *out) {
+  char *end;
+  if (text[0] < '0' || text[0] > '9') return false;
+  unsigned long long number = strtoull(text, &end, 10);
+  *out = number;
+  char back[32];
+  snprintf(back, sizeof back, "%llu", number);
+  while (text[0] == '0' && text[1]) text++;
+  return *end == 0 && strcmp(back, text) == 0;   /* an overflow does not read back */
+}
+
+static bool read_size(const char *text, uint64_t *out) {
+  char digits[32];
+  size_t length = strspn(text, "0123456789");
+  if (length == 0 || length >= sizeof digits) return false;
+  memcpy(digits, text, length);
+  digits[length] = 0;
+  static const char units[] = "KMGT";
+  const char *unit = text[length] ? strchr(units, text[length]) : NULL;
+  if (text[length] && (!unit || text[length + 1])) return false;
+  int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+  return read_number(digits, out) && *out <= UINT64_MAX >> shift && (*out <<= shift, *out > 0);
+}
+
+static bool option_number(reader *r, tn_option option, uint64_t least, uint64_t *out) {
+  const char *text = r->command->value[option];
+  if (!text) return true;
+  if (read_number(text, out) && *out >= least) return true;
+  snprintf(r->message, sizeof r->message, "--%s takes a whole number%s, not %.100s", options[option].name,
+           least > 0 ? " from 1 up" : "", text);
+  return false;
+}
+
+static bool read_allow(reader *r, const char *word) {
+  static const struct { const char *name; unsigned bit; } capabilities[] = {
+    { "fileread", TERN_ALLOW_FILEREAD }, { "filewrite", TERN_ALLOW_FILEWRITE },
+    { "clock", TERN_ALLOW_CLOCK }, { "network", TERN_ALLOW_NETWORK },
+  };
+  for (size_t i = 0; i < 4; i++) {
+    if (strcmp(word, capabilities[i].name) == 0) {
+      r->command->session.allow |= capabilities[i].bit;
+      return true;
+    }
+  }
+  return complain(r, "there is no capability ", word, "; there are fileread, filewrite, clock and network");
+}
+
+static bool read_seconds(reader *r) {
+  const char *text = r->command->value[TN_OPTION_MAX_TIME];
+  if (!text) return true;
+  char *end;
+  double seconds = strtod(text, &end);
+  r->command->session.max_seconds = seconds;
+  return (end != text && *end == 0 && seconds > 0 && seconds < 1e12) ||
+         complain(r, "--max-time takes a number of seconds above 0, not ", text, "");
+}
+
+static bool read_color(reader *r) {
+  const char *when = r->command->value[TN_OPTION_COLOR];
+  const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  bool plain = (no_color && *no_color) || (terminal && strcmp(terminal, "dumb") == 0);
+  r->command->color = isatty(2) && !plain;
+  if (!when || strcmp(when, "auto") == 0) return true;
+  r->command->color = strcmp(when, "always") == 0;
+  return r->command->color || strcmp(when, "never") == 0 || complain(r, "--color takes auto, always or never, not ", when, "");
+}
+
+static bool read_language(reader *r) {
+  const char *name = r->command->value[TN_OPTION_LANG];
+  if (!name) return true;
+  r->command->language = tern_language_named(name);
+  return r->command->language != TERN_LANG_AUTO || complain(r, "there is no language ", name, "; there are ail, mind and ninth");
+}
+
+static bool read_session(reader *r) {
+  tn_command *c = r->command;
+  tern_options *o = &c->session;
+  uint64_t threads = 0;
+  for (size_t i = 0; i < c->setting_count; i++) {
+    if (c->settings[i].option == TN_OPTION_ALLOW && !read_allow(r, c->settings[i].name)) return false;
+  }
+  o->has_seed = tn_given_option(c, TN_OPTION_SEED);
+  if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
+      !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps)) {
+    return false;
+  }
+  if (threads > 1024) return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");
+  o->threads = (int)threads;
+  const char *memory = c->value[TN_OPTION_MAX_MEM];
+  if (memory && !read_size(memory, &o->max_memory)) return complain(r, "--max-mem takes a size such as 512M, not ", memory, "");
+  o->without = c->value[TN_OPTION_WITHOUT];
+  o->isa = getenv("TERN_ISA");
+  if (o->isa && !*o->isa) o->isa = NULL;
+  return read_seconds(r) && read_color(r) && read_language(r);
+}
+
+/* ---- the verb ---- */
+
+static void free_command(tn_command *c) {
+  for (size_t i = 0; i < c->setting_count; i++) {
+    if (c->settings[i].value) free((char *)(uintptr_t)c->settings[i].name);
+  }
+  free(c->settings);
+  free(c->words);
+}
+
+/* A session without options, to say what is wrong with them. */
+static int refuse(tn_command *command, const char *message, const char *hint) {
+  tn_run run = { command, tern_session_new(NULL, NULL) };
+  if (!run.session) {
+    fprintf(stderr, "tern: %s\n", message);
+    return TERN_USAGE;
+  }
+  tern_status status = tn_cli_usage(&run, message, hint);
+  tern_session_free(run.session);
+  return status;
+}
+
+static int run_verb(tn_command *command) {
+  const char *problem = NULL;
+  tn_run run = { command, tern_session_new(&command->session, &problem) };
+  if (!run.session) {
+    char message[256];
+    bool isa = command->session.isa && strstr(problem, "instruction set");
+    snprintf(message, sizeof message, "%s%s%s%s", isa ? "TERN_ISA=" : "", isa ? command->session.isa : "", isa ? ": " : "", problem);
+    return refuse(command, message, NULL);
+  }
+  tn_cli_interrupts(run.session);
+  tern_status status = handlers[command->verb](&run);
+  tn_cli_interrupts(NULL);
+  tern_session_free(run.session);
+  return tn_cli_flush() ? (int)status : TERN_FAILED;
+}
+
+int main(int count, char **words) {
+  tn_command command = { 0 };
+  reader r = { .command = &command, .words = words, .count = count };
+  int status;
+  bool ok = read_words(&r);
+  command.json = tn_given_option(&command, TN_OPTION_JSON);
+  ok = ok && read_session(&r);
+  if (!ok) {
+    status = refuse(&command, r.message, r.hint);
+  } else {
+    if (tn_given_option(&command, TN_OPTION_HELP)) {
+      if (r.has_verb) command.words = NULL, command.word_count = 0, add_word(&r, verbs[command.verb].name);
+      command.verb = TN_VERB_HELP;
+    } else if (tn_given_option(&command, TN_OPTION_VERSION)) {
+      command.verb = TN_VERB_VERSION;
+    }
+    status = run_verb(&command);
+  }
+  free_command(&command);
+  return status;
+}

@@ -1,0 +1,32 @@
+/* cli/run.c: run, eval and app: a program, its values, its result. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static tern_status run_program(tn_run *run, tern_program *program, tern_status (*how)(tern_program *program)) {
+  if (!run->command->json) tern_on_print(run->session, tn_cli_print, NULL);
+  tern_status status = tn_cli_give(run, program);
+  if (status != TERN_OK) status = tn_cli_failed(run, status);
+  else status = tn_cli_show(run, program, how(program));
+  tern_program_free(program);
+  return status;
+}
+
+static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *program)) {
+  tern_status status;
+  if (!tn_cli_one_word(run, "a file", &status)) return status;
+  tern_program *program = tern_load_file(run->session, run->command->language, run->command->words[0], &status);
+  return program ? run_program(run, program, how) : tn_cli_failed(run, status);
+}
+
+tern_status tn_cli_run(tn_run *run) { return run_file(run, tern_run); }
+tern_status tn_cli_app(tn_run *run) { return run_file(run, tern_run_app); }
+
+tern_status tn_cli_eval(tn_run *run) {
+  tern_status status;
+  if (!tn_cli_one_word(run, "a text", &status)) return status;
+  const char *text = run->command->words[0];
+  tern_language language = run->command->language != TERN_LANG_AUTO ? run->command->language : TERN_LANG_MIND;
+  tern_program *program = tern_load(run->session, language, "<eval>", text, strlen(text));
+  return program ? run_program(run, program, tern_run) : tn_cli_failed(run, TERN_FAILED);
+}
