@@ -94,17 +94,35 @@ bool tn_graph_bind(const tn_graph *from, const tn_binding *bindings, size_t coun
  * else what is wrong (static text) with *where the node. */
 const char *tn_graph_verify(const tn_graph *graph, tn_value *where);
 
-/* Text form (graph/text.c), which reads back to an equal graph:
+/* Everything but places is the same: nodes in their order, regions, names, outputs; literals
+ * by content, numbers bit by bit. Both graphs have the same table of names. */
+bool tn_graph_equal(const tn_graph *a, const tn_graph *b);
+
+/* Text form (print.c, parse.c), which reads back to an equal graph:
  *
  *   graph(%x: f32[B, 3], param %w: f32[3, 4]) {
  *     %1 = matmul %x, %w : f32[B, 4]
  *     %2 = sum %1 {axes=[0, 1]} : f32[]
- *     return loss=%2
+ *     %3 = gt %2, %2 : bool[]
+ *     %5 = if %3 {
+ *       yield %2
+ *     } else {
+ *       %4 = neg %2 : f32[]
+ *       yield %4
+ *     }
+ *     %6 = pick %5 {index=0} : f32[]
+ *     return loss=%6
  *   }
- */
+ *
+ * Inputs and parameters that come first stand in the head; others are operations like any
+ * other. A name that is no plain word follows its value: %1 "a b": f32[]. The nodes of a branch
+ * are printed where its `if` stands; where passes have mixed them with nodes around it, they
+ * are read back in the order of the text. */
 void tn_graph_print(const tn_graph *graph, tn_text *out);
-/* Reports E_GRAPH_SYNTAX or a type diagnostic and returns false; *out is then empty.
- * A `: type` after an operation may be left out; where it is given it is checked. */
+/* Reads the text of a registered file. *out is not initialised before. Reports E_GRAPH_SYNTAX or
+ * type diagnostics and returns false; *out is then empty. A `: type` after an operation may be
+ * left out; where it is given it is checked. Values may have any labels, composed operations
+ * are expanded, and // starts a comment. */
 bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, tn_diags *diags);
 
 /* A hash of the program's meaning: operations, attributes, literals, order; not places. */
