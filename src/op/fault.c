@@ -112,8 +112,9 @@ static bool report_bounds(const report *r) {
 
 static bool report_argument(const report *r) {
   const tn_fault *f = r->fault;
-  return tn_report(r->diags, TN_DIAG_E2001, f->at, TN_STR("expected", f->reason ? f->reason : "another value"),
-                   TN_INT("got", f->got), TN_STR("op", op_name(r)));
+  const char *expected = f->reason ? f->reason : "another value";
+  return tn_report(r->diags, TN_DIAG_E2001, f->at, TN_STR("expected", expected), TN_INT("got", f->got),
+                   TN_STR("op", op_name(r)));
 }
 
 static bool report_size(const report *r) {

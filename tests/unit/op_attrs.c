@@ -49,7 +49,8 @@ static void defaults_are_left_out(void **state) {
 
 static void ranges_reach_to_the_last_axis_that_says_something(void **state) {
   (void)state;
-  PRINTS(TN_OP_SLICE, ATTRS(.low = { 0, 1 }, .high = { 2, 3 }, .step = { 1, 1 }), "{low=[0, 1], high=[2, 3]}");
+  PRINTS(TN_OP_SLICE, ATTRS(.low = { 0, 1 }, .high = { 2, 3 }, .step = { 1, 1 }),
+         "{low=[0, 1], high=[2, 3]}");
   PRINTS(TN_OP_SLICE, ATTRS(.high = { 2, 3 }, .step = { 1, 2 }), "{high=[2, 3], step=[1, 2]}");
   PRINTS(TN_OP_SLICE, ATTRS(.high = { 0 }, .step = { 1 }), "{high=[0]}");
   PRINTS(TN_OP_SLICE, ATTRS(.low = { -3 }, .high = { INT64_MAX }, .step = { 1 }),
@@ -62,7 +63,8 @@ static void ranges_reach_to_the_last_axis_that_says_something(void **state) {
 
 static void names_are_quoted(void **state) {
   (void)state;
-  PRINTS(TN_OP_INPUT, ATTRS(.name = name_of("x"), .shape = shape_of("[B]")), "{name=\"x\", dtype=f32, shape=[B]}");
+  PRINTS(TN_OP_INPUT, ATTRS(.name = name_of("x"), .shape = shape_of("[B]")),
+         "{name=\"x\", dtype=f32, shape=[B]}");
   PRINTS(TN_OP_HOST, ATTRS(.name = name_of("read"), .argument = name_of("a \"b\"\\\n\x7f\xc3\xa4")),
          "{name=\"read\", argument=\"a \\\"b\\\"\\\\\\x0a\\x7f\xc3\xa4\", dtype=f32, shape=[]}");
   PRINTS(TN_OP_HOST, ATTRS(.argument = name_of("a")), "{argument=\"a\", dtype=f32, shape=[]}");
@@ -84,7 +86,8 @@ static void numbers_print_every_bit(void **state) {
   PRINTS(TN_OP_LAYER_NORM, ATTRS(.number = 0.0), "{number=0}");
   PRINTS(TN_OP_LAYER_NORM, ATTRS(.number = -0.0), "{number=-0}");
   PRINTS(TN_OP_PICK, ATTRS(.index = UINT64_MAX), "{dtype=f32, shape=[], index=-1}");
-  PRINTS(TN_OP_PICK, ATTRS(.index = (uint64_t)INT64_MIN), "{dtype=f32, shape=[], index=-9223372036854775808}");
+  PRINTS(TN_OP_PICK, ATTRS(.index = (uint64_t)INT64_MIN),
+         "{dtype=f32, shape=[], index=-9223372036854775808}");
   PRINTS(TN_OP_PICK, ATTRS(.index = INT64_MAX), "{dtype=f32, shape=[], index=9223372036854775807}");
 }
 
@@ -226,7 +229,7 @@ static void printing_survives_every_allocation_failure(void **state) {
   (void)state;
   double numbers[] = { 1, 2 };
   tn_tensor literal = literal_of(TN_F32, "[2]", numbers);
-  tn_attrs attrs = { .literal = &literal, .name = name_of("x"), .shape = shape_of("[B, 2]"), .number = 1e300 };
+  tn_attrs attrs = { .literal = &literal, .shape = shape_of("[B, 2]"), .number = 1e300 };
   uint64_t before = heap.requests;
   for (uint64_t n = 1; n < 8; n++) {
     tn_text text;

@@ -72,7 +72,8 @@ static void transpose_without_axes_reverses(void **state) {
   (void)state;
   ASSERT_AXES(normal(TN_OP_TRANSPOSE, ATTRS(.axis_count = 0), "f32[2, 3, 4]"), 2, 1, 0);
   ASSERT_AXES(normal(TN_OP_TRANSPOSE, ATTRS(.axis_count = -1), "f32[2, 3]"), 1, 0);
-  ASSERT_AXES(normal(TN_OP_TRANSPOSE, ATTRS(.axis_count = 3, .axes = { -1, 0, -2 }), "f32[2, 3, 4]"), 2, 0, 1);
+  tn_attrs attrs = normal(TN_OP_TRANSPOSE, ATTRS(.axis_count = 3, .axes = { -1, 0, -2 }), "f32[2, 3, 4]");
+  ASSERT_AXES(attrs, 2, 0, 1);
 }
 
 static void squeeze_finds_ones(void **state) {

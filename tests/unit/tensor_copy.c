@@ -6,8 +6,13 @@ enum { ROOM = 1 << 16 };
 static unsigned char from_data[ROOM], to_data[ROOM], expected[ROOM];
 
 static void fill(tn_rng *rng) {
-  for (size_t i = 0; i < ROOM; i++) from_data[i] = (unsigned char)tn_rng_below(rng, 256);
-  for (size_t i = 0; i < ROOM; i++) to_data[i] = expected[i] = (unsigned char)tn_rng_below(rng, 256);
+  static uint32_t words[ROOM / 4];
+  tn_rng_key key = tn_rng_key_of(tn_rng_below(rng, UINT32_MAX));
+  tn_rng_words(&key, 0, COUNT_OF(words), words);
+  memcpy(from_data, words, ROOM);
+  tn_rng_words(&key, COUNT_OF(words), COUNT_OF(words), words);
+  memcpy(to_data, words, ROOM);
+  memcpy(expected, words, ROOM);
 }
 
 static void assert_copies(const tn_view *to, const tn_view *from) {

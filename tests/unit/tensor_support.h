@@ -18,7 +18,9 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define SHAPE(...) tn_shape_of((const int64_t[]){ __VA_ARGS__ }, (int)COUNT_OF(((int64_t[]){ __VA_ARGS__ })))
 
-static inline int64_t below(tn_rng *rng, int64_t limit) { return (int64_t)tn_rng_below(rng, (uint32_t)limit); }
+static inline int64_t below(tn_rng *rng, int64_t limit) {
+  return (int64_t)tn_rng_below(rng, (uint32_t)limit);
+}
 
 /* Steps a multi-index through row-major order; false behind the last. */
 static inline bool next_index(const tn_view *view, int64_t *index) {

@@ -1,0 +1,1 @@
+tn_unit_test(tensor_shape tensor)
