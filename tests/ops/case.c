@@ -132,18 +132,26 @@ tn_shape narrower(op_case *c, const tn_shape *shape) {
 }
 
 /* ---- values ---- */
-typedef enum { NEAR_ONE, WIDE, BITS, SPECIAL } float_style;
+typedef enum {
+  NEAR_ONE,
+  WIDE,       /* of many sizes */
+  BITS,       /* any pattern: denormals, huge numbers */
+  SPECIAL,    /* NaN, infinities and edges among ordinary numbers */
+  ZEROS,      /* -0 and +0, or only one of them */
+  TIES        /* few different numbers */
+} float_style;
 
-static float_style any_style(op_case *c) {
-  int kind = below(c, 20);
-  return kind < 8 ? NEAR_ONE : kind < 12 ? WIDE : kind < 15 ? BITS : SPECIAL;
+static float_style any_style(op_case *c, contents what) {
+  static const float_style any[] = { NEAR_ONE, NEAR_ONE, WIDE, WIDE, BITS, SPECIAL, SPECIAL, ZEROS, TIES };
+  static const float_style small[] = { NEAR_ONE, NEAR_ONE, NEAR_ONE, NEAR_ONE, ZEROS, TIES };
+  return what == SMALL_VALUES ? small[below(c, COUNT_OF(small))] : any[below(c, COUNT_OF(any))];
 }
 
 static float special_f32(op_case *c) {
   static const float values[] = {
     0.0f, -0.0f, 1.0f, -1.0f, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 3.0f, 1e-45f, -1e-45f, 1e-40f, 0x1p-126f,
-    -0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f, 88.0f, -88.0f, 104.0f, 0x1p23f, -0x1p24f, 0x1p31f, -0x1p31f,
-    0x1p63f, __builtin_inff(), -__builtin_inff(), __builtin_nanf(""),
+    -0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f, 88.0f, -88.0f, 104.0f, 0x1p23f, -0x1p24f, 0x1p31f,
+    -0x1p31f, 0x1p63f, __builtin_inff(), -__builtin_inff(), __builtin_nanf(""),
   };
   return values[below(c, COUNT_OF(values))];
 }
@@ -154,8 +162,16 @@ static double special_f64(op_case *c) {
   return one_in(c, 3) ? values[below(c, COUNT_OF(values))] : special_f32(c);
 }
 
+/* Which zeros an operand has follows from the number of the case. */
+static double any_zero(op_case *c) {
+  static const double kinds[3][2] = { { -0.0, -0.0 }, { -0.0, 0.0 }, { 0.0, -0.0 } };
+  return kinds[c->number % 3][below(c, 16) == 0];
+}
+
 static double ordinary(op_case *c, float_style style) {
   double x = tn_rng_normal(&c->rng);
+  if (style == ZEROS) return any_zero(c);
+  if (style == TIES) return below(c, 5) - 2.0;
   if (style == WIDE) x *= (double)((int64_t)1 << below(c, 40)) / (double)(1 << below(c, 30));
   return x;
 }
@@ -209,7 +225,7 @@ static void store_any(op_case *c, char *at, tn_dtype dtype, float_style style) {
 /* The whole memory gets values, also what lies between the elements of the view. */
 static void fill_any(op_case *c, const operand *o, contents what) {
   size_t size = tn_dtype_bytes(o->view.dtype);
-  float_style style = what == SMALL_VALUES ? NEAR_ONE : any_style(c);
+  float_style style = any_style(c, what);
   for (size_t at = 0; at < o->bytes; at += size) {
     store_any(c, o->base + at, o->view.dtype, style);
     if (what != NONZERO_VALUES) continue;

@@ -35,7 +35,7 @@ typedef struct {
 /* What elements an operand is given. */
 typedef enum {
   ANY_VALUES,       /* of all sizes, with NaN, infinities, -0, denormals; extreme integers */
-  SMALL_VALUES,     /* near 1 */
+  SMALL_VALUES,     /* near 1, zeros, ties */
   NONZERO_VALUES,   /* integers to divide by */
   INDEX_VALUES      /* 0 .. limit-1 */
 } contents;
