@@ -36,15 +36,16 @@ bool tn_ad_vjp_mean(const tn_ad_node *node, tn_value gradient, tn_value *grads) 
   return tn_ad_done(node);
 }
 
-/* max and min: those that equal the result share the gradient evenly. */
+/* max and min: those that equal the result share the gradient evenly. They are counted by a select
+ * and not by a cast, which would pass for a boolean on the path of the next derivative. */
 bool tn_ad_vjp_max(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   tn_builder *builder = node->builder;
-  tn_dtype dtype = tn_ad_type(node, 0).dtype;
+  tn_value zero = tn_ad_number(node, node->in[0], 0), one = tn_ad_number(node, node->in[0], 1);
   tn_value taken = tn_ad_binary(node, TN_OP_EQ, node->in[0], tn_ad_spread(node, node->out));
-  tn_value ones = tn_build_cast(builder, taken, dtype);
+  tn_value ones = tn_build_select(builder, taken, one, zero);
   tn_value ties = tn_build(builder, TN_OP_SUM, &ones, 1, node->attrs);
   tn_value share = tn_ad_spread(node, tn_ad_binary(node, TN_OP_DIV, gradient, ties));
-  grads[0] = tn_build_select(builder, taken, share, tn_build_number(builder, dtype, 0));
+  grads[0] = tn_build_select(builder, taken, share, zero);
   return tn_ad_done(node);
 }
 

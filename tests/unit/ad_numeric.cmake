@@ -1,0 +1,1 @@
+tn_unit_test(ad_numeric ad plan ref)
