@@ -28,6 +28,14 @@ typedef struct {
   tn_tensor data;
 } tn_given;
 
+/* Who carries out the `host` operations of a graph, as plan/plan.h says. A language sets it while it
+ * computes; `compute` passes it on. */
+typedef struct {
+  void *context;
+  bool (*call)(void *context, const tn_node *node, const tn_view *out);
+  bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
+} tn_effects;
+
 typedef struct tn_host {
   tn_heap *heap;
   tn_names *names;
@@ -54,6 +62,10 @@ typedef struct tn_host {
   size_t input_count, param_count, set_count;
   const tn_str *events;                                  /* --event */
   size_t event_count;
+  const tn_effects *effects;                             /* NULL: a graph with `host` operations fails */
+  const tn_given *weights;                               /* --weights: every tensor of the file */
+  size_t weight_count;
+  bool has_weights;                                      /* --weights was given, however empty */
 } tn_host;
 
 /* What running gave; in the arena. */
