@@ -54,7 +54,7 @@ typedef enum {
  * The gradient of an `if` computes again what it needs of the branch that runs; a `host`
  * operation inside is then asked again, and is expected to answer as it did in this run.
  *
- * False with the builder's fault kept; then every grads[i] is TN_ERROR_VALUE or unfinished. */
+ * False with the builder's fault kept; the graph is then as it was, and the grads are of no use. */
 typedef struct {
   tn_graph_builder *builder;
   const tn_value *outputs, *seeds;

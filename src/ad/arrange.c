@@ -52,17 +52,31 @@ static void pad_back(const tn_attrs *slice, int axis, int64_t length, int64_t co
   pad->high[axis] = length - low - (count > 0 ? (count - 1) * step + 1 : 0);
 }
 
+/* Zeros of the shape x has after the same slice along the axes behind `axis` that have named
+ * lengths: those are not put back yet. They are cut out of zeros like x, because what a slice of
+ * a named length leaves may have no name. */
+static tn_value zeros_up_to(const tn_ad_node *node, int axis, const bool *named) {
+  tn_value zeros = tn_build_like(node->builder, node->in[0], 0);
+  tn_attrs rest = { 0 };
+  bool any = false;
+  for (int a = 0; a < TN_RANK_LIMIT; a++) {
+    bool sliced = a > axis && named[a];
+    rest.low[a] = sliced ? node->attrs->low[a] : 0;
+    rest.high[a] = sliced ? node->attrs->high[a] : INT64_MAX;
+    rest.step[a] = sliced ? node->attrs->step[a] : 1;
+    any = any || sliced;
+  }
+  return any ? tn_build(node->builder, TN_OP_SLICE, &zeros, 1, &rest) : zeros;
+}
+
 /* The same on an axis whose length is a symbol: added into zeros, at the places that the same
  * slice takes from 0, 1, 2, ... */
-static tn_value scatter_back(const tn_ad_node *node, tn_value gradient, int axis) {
+static tn_value scatter_back(const tn_ad_node *node, tn_value gradient, int axis, const bool *named) {
   tn_builder *builder = node->builder;
   const tn_attrs *slice = node->attrs;
-  if (gradient == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  tn_type type = *tn_build_type(builder, gradient);
-  type.shape.dim[axis] = tn_ad_type(node, 0).shape.dim[axis];
-  tn_value index = tn_build_slice(builder, places(node, type.shape.dim[axis]), 0, slice->low[axis],
-                                  slice->high[axis], slice->step[axis]);
-  const tn_value in[] = { tn_build_fill(builder, &type, 0), index, gradient };
+  tn_value all = places(node, tn_ad_type(node, 0).shape.dim[axis]);
+  tn_value index = tn_build_slice(builder, all, 0, slice->low[axis], slice->high[axis], slice->step[axis]);
+  const tn_value in[] = { zeros_up_to(node, axis, named), index, gradient };
   return tn_build(builder, TN_OP_SCATTER_ADD, in, 3, &(tn_attrs){ .axis = axis });
 }
 
@@ -85,7 +99,7 @@ bool tn_ad_vjp_slice(const tn_ad_node *node, tn_value gradient, tn_value *grads)
   }
   grads[0] = cut ? tn_build(node->builder, TN_OP_PAD, &gradient, 1, &pad) : gradient;
   for (int a = 0; a < from.rank; a++) {
-    if (named[a]) grads[0] = scatter_back(node, grads[0], a);
+    if (named[a]) grads[0] = scatter_back(node, grads[0], a, named);
   }
   return tn_ad_done(node);
 }

@@ -246,6 +246,8 @@ static bool run(tn_ad_frame *frame, const tn_grad_request *request, tn_value fir
 bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
   tn_builder *builder = &request->builder->base;
   tn_span at = builder->at;
+  tn_graph_mark mark = tn_graph_mark_of(request->builder->graph);
+  uint32_t region = request->builder->region;
   tn_value first = TN_NO_VALUE, last = 0;
   tn_ad_trace trace;
   tn_ad_frame frame;
@@ -264,5 +266,8 @@ bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
   tn_ad_frame_free(&frame);
   tn_ad_trace_free(&trace);
   builder->at = at;
-  return ok;
+  if (ok) return true;
+  tn_graph_rewind(request->builder->graph, mark);
+  request->builder->region = region;
+  return false;
 }

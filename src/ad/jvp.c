@@ -244,6 +244,8 @@ static bool run(jvp_frame *frame, const tn_jvp_request *request, tn_value first,
 bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
   tn_builder *builder = &request->builder->base;
   tn_span at = builder->at;
+  tn_graph_mark mark = tn_graph_mark_of(request->builder->graph);
+  uint32_t region = request->builder->region;
   tn_value first = TN_NO_VALUE, last = 0;
   tn_ad_trace trace;
   jvp_frame frame;
@@ -263,5 +265,8 @@ bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
   frame_free(&frame);
   tn_ad_trace_free(&trace);
   builder->at = at;
-  return ok;
+  if (ok) return true;
+  tn_graph_rewind(request->builder->graph, mark);
+  request->builder->region = region;
+  return false;
 }

@@ -131,6 +131,32 @@ bool tn_graph_output(tn_graph *graph, tn_name name, tn_value value) {
   return false;
 }
 
+tn_graph_mark tn_graph_mark_of(const tn_graph *graph) {
+  return (tn_graph_mark){ graph->nodes.count,  graph->regions.count, graph->inputs.count,
+                          graph->params.count, graph->outputs.count, graph->literals.count };
+}
+
+/* The newest node is the last in the list of its region. */
+static void forget_node(tn_graph *graph) {
+  const tn_node *node = &tn_vec_pop(&graph->nodes);
+  graph->regions.at[node->region].nodes.count--;
+  if (node->op != TN_OP_IF) return;
+  for (int i = 0; i < 2; i++) graph->regions.at[node->attrs->region[i]].owner = TN_ERROR_VALUE;
+}
+
+void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark) {
+  while (graph->nodes.count > mark.nodes) forget_node(graph);
+  while (graph->regions.count > mark.regions) {
+    tn_region *region = &tn_vec_pop(&graph->regions);
+    tn_vec_free(graph->heap, &region->nodes);
+    tn_vec_free(graph->heap, &region->results);
+  }
+  while (graph->literals.count > mark.literals) tn_tensor_unref(&tn_vec_pop(&graph->literals));
+  graph->inputs.count = mark.inputs;
+  graph->params.count = mark.params;
+  graph->outputs.count = mark.outputs;
+}
+
 /* Regions and outputs of an empty graph become those of `from`; values keep their numbers. */
 static bool copy_regions(const tn_graph *from, tn_graph *to) {
   for (size_t r = 1; r < from->regions.count; r++) {

@@ -77,6 +77,14 @@ uint32_t tn_graph_add_region(tn_graph *graph, uint32_t parent);
 bool tn_graph_yield(tn_graph *graph, uint32_t region, const tn_value *results, int count);
 bool tn_graph_output(tn_graph *graph, tn_name name, tn_value value);
 
+/* A place to go back to: what was added since is forgotten. Regions that were open then must
+ * be open now. */
+typedef struct {
+  size_t nodes, regions, inputs, params, outputs, literals;
+} tn_graph_mark;
+tn_graph_mark tn_graph_mark_of(const tn_graph *graph);
+void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark);
+
 /* A copy in which every node keeps its number. *to is not initialised before; on failure
  * (out of memory) false, and *to is then empty. */
 bool tn_graph_copy(const tn_graph *from, tn_graph *to);

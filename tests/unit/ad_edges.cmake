@@ -1,0 +1,1 @@
+tn_unit_test(ad_edges ad plan ref)
