@@ -8,7 +8,7 @@
 #ifndef TN_TESTS_GRAPH_RUN_H
 #define TN_TESTS_GRAPH_RUN_H
 
-#include "graph_support.h"
+#include "graph_case.h"
 #include "plan/plan.h"
 
 #define RUNNER_SLOTS 16
