@@ -195,6 +195,7 @@ static void combined_operands_have_one_dtype(void **state) {
   assert_int_equal(fault.right.dtype, TN_F64);
   assert_null(fault.reason);
   FAILS(TN_FAULT_DTYPE, TN_OP_EQ, NULL, "i32[]; i64[]");
+  assert_string_equal(fails(TN_OP_EQ, NULL, "bf16[]; bf16[]").reason, "numbers or bool");
   FAILS(TN_FAULT_DTYPE, TN_OP_MATMUL, NULL, "f32[2, 2]; f64[2, 2]");
   fault = fails(TN_OP_CONCAT, NULL, "f32[2]; f32[2]; i32[2]");
   assert_int_equal(fault.kind, TN_FAULT_DTYPE);
@@ -531,6 +532,21 @@ static void the_reduction_rule_trusts_nobody(void **state) {
   }
 }
 
+static void rules_do_not_count_on_normalisation(void **state) {
+  (void)state;
+  tn_type in[1], out;
+  tn_fault fault = { 0 };
+  int count = types_of("f32[2, 3]", in);
+  for (int axis = -1; axis <= 2; axis += 3) {
+    assert_false(tn_op_infer(&(tn_op_args){ TN_OP_SOFTMAX, in, count, ATTRS(.axis = axis), &fault }, &out));
+    assert_int_equal(fault.kind, TN_FAULT_AXIS);
+    assert_int_equal(fault.axis, axis);
+  }
+  tn_attrs open = { .shape = shape_of("[?, ?]") };
+  assert_false(tn_op_infer(&(tn_op_args){ TN_OP_RESHAPE, in, count, &open, &fault }, &out));
+  assert_int_equal(fault.kind, TN_FAULT_INFER);
+}
+
 static void there_is_no_largest_of_nothing(void **state) {
   (void)state;
   tn_attrs first = { .axis_count = 1, .axes = { 0 } }, all = { .axis_count = -1 };
@@ -705,6 +721,7 @@ int main(void) {
     cmocka_unit_test(reductions_drop_or_keep_axes),
     cmocka_unit_test(axes_are_in_range_and_different),
     cmocka_unit_test(the_reduction_rule_trusts_nobody),
+    cmocka_unit_test(rules_do_not_count_on_normalisation),
     cmocka_unit_test(there_is_no_largest_of_nothing),
     cmocka_unit_test(argmax_drops_its_axis_and_is_i32),
     cmocka_unit_test(scans_keep_the_shape_and_need_their_axis),
