@@ -391,40 +391,47 @@ static bool sort_order(scheduler *s, ordered *items, size_t count) {
   return true;
 }
 
-/* For every value the last node of region 0 that reads it, directly or from a branch. */
-static tn_value *last_readers(scheduler *s) {
+/* For every value the last two nodes of region 0 that read it, directly, through views or
+ * from a branch. */
+typedef struct {
+  tn_value last, before;
+} readers;
+
+static void note_reader(readers *r, tn_value reader) {
+  if (reader > r->last) {
+    r->before = r->last;
+    r->last = reader;
+  } else if (reader > r->before && reader != r->last) {
+    r->before = reader;
+  }
+}
+
+/* Views pass their readers on to what they look at; they stand behind their operand, so a
+ * sweep backwards has all of them in time. */
+static readers *find_readers(scheduler *s) {
   const tn_graph *graph = s->graph;
-  tn_value *last = tn_arena_array(&s->plan->arena, graph->nodes.count, sizeof *last);
-  if (!last) return NULL;
-  for (tn_value v = 1; v < graph->nodes.count; v++) {
+  readers *found = tn_arena_array(&s->plan->arena, graph->nodes.count, sizeof *found);
+  if (!found) return NULL;
+  for (tn_value v = (tn_value)graph->nodes.count; v-- > 1;) {
     const tn_node *node = &graph->nodes.at[v];
     if (!s->plan->needed[v]) continue;
     tn_value reader = v;
     for (uint32_t region = node->region; region != 0; region = graph->regions.at[region].parent) {
       reader = graph->regions.at[region].owner;
     }
-    for (int i = 0; i < node->count; i++) {
-      if (last[node->in[i]] < reader) last[node->in[i]] = reader;
-    }
+    for (int i = 0; i < node->count; i++) note_reader(&found[node->in[i]], reader);
+    if (tn_op_sig_of(node->op)->kind != TN_KIND_VIEW) continue;
+    note_reader(&found[node->in[0]], found[v].last);
+    note_reader(&found[node->in[0]], found[v].before);
   }
-  return last;
+  return found;
 }
 
-/* Views pass their readers on to what they look at; views stand behind their operand. */
-static void readers_through_views(const scheduler *s, tn_value *last) {
-  const tn_graph *graph = s->graph;
-  for (tn_value v = (tn_value)graph->nodes.count; v-- > 1;) {
-    const tn_node *node = &graph->nodes.at[v];
-    if (!s->plan->needed[v] || tn_op_sig_of(node->op)->kind != TN_KIND_VIEW) continue;
-    if (last[node->in[0]] < last[v]) last[node->in[0]] = last[v];
-  }
-}
-
-/* When the next value of a parameter can be computed: behind its operands, and behind the
- * last other reader of the old value. */
-static uint64_t update_key(const scheduler *s, tn_value update, tn_value param, const tn_value *last) {
+/* When the next value of a parameter is best computed: behind its operands, and behind the
+ * last other reader of the old value. Nobody reads the next value, so it may move. */
+static uint64_t update_key(const scheduler *s, tn_value update, const readers *of_param) {
   const tn_node *node = tn_graph_node(s->graph, update);
-  tn_value after = last[param] < update ? last[param] : 0;
+  tn_value after = of_param->last != update ? of_param->last : of_param->before;
   for (int i = 0; i < node->count; i++) {
     if (node->in[i] > after) after = node->in[i];
   }
@@ -434,11 +441,10 @@ static uint64_t update_key(const scheduler *s, tn_value update, tn_value param, 
 static bool decide_order(scheduler *s) {
   const tn_graph *graph = s->graph;
   const tn_region *top = &graph->regions.at[0];
-  tn_value *last = last_readers(s);
+  readers *found = find_readers(s);
   uint64_t *key = tn_arena_array(&s->plan->arena, graph->nodes.count, sizeof *key);
   ordered *items = tn_arena_array(&s->plan->arena, top->nodes.count + 1, sizeof *items);
-  if (!last || !key || !items) return out_of_memory(s);
-  readers_through_views(s, last);
+  if (!found || !key || !items) return out_of_memory(s);
 
   for (tn_value v = 0; v < graph->nodes.count; v++) key[v] = 2 * (uint64_t)v;
   for (size_t p = 0; p < graph->params.count; p++) {
@@ -446,7 +452,7 @@ static bool decide_order(scheduler *s) {
     if (update == TN_ERROR_VALUE || tn_graph_node(graph, update)->region != 0) continue;
     tn_op_kind kind = tn_op_sig_of(tn_graph_node(graph, update)->op)->kind;
     bool movable = kind == TN_KIND_ELEMENTWISE || kind == TN_KIND_MOVE;
-    if (movable && last[update] == 0) key[update] = update_key(s, update, graph->params.at[p], last);
+    if (movable && found[update].last == 0) key[update] = update_key(s, update, &found[graph->params.at[p]]);
   }
   size_t count = 0;
   for (size_t i = 0; i < top->nodes.count; i++) {

@@ -1,0 +1,1 @@
+tn_unit_test(eager eager opt plan ref cpu)

@@ -1,0 +1,1 @@
+tn_unit_test(opt opt plan ref cpu)

@@ -1,0 +1,289 @@
+/* tests/unit/plan.c: plans run what is needed, in place where it is safe, and nothing else. */
+#include "graph_support.h"
+
+static float number_at(const tn_view *view, int64_t index) { return (float)tn_view_get_f64(view, index); }
+
+/* A host that counts who asks, and may refuse. */
+typedef struct {
+  int calls, entered;
+  bool refuse;
+} host_log;
+
+static bool host_call(void *context, const tn_node *node, const tn_view *out) {
+  (void)node;
+  ((host_log *)context)->calls++;
+  tn_view_set_f64(out, 0, 5);
+  return true;
+}
+
+static bool host_entering(void *context, const tn_node *const *nodes, size_t count) {
+  (void)nodes;
+  host_log *log = context;
+  log->entered += (int)count;
+  return !log->refuse;
+}
+
+static const char branch_text[] =
+    "graph(%x: f32[]) {\n  %1 = fill {dtype=f32, shape=[], number=0}\n  %2 = gt %x, %1\n"
+    "  %3 = if %2 {\n    %4 = host {dtype=f32, shape=[], name=\"now\"}\n    yield %4\n  } else {\n    %5 = neg %x\n    yield %5\n  }\n"
+    "  %6 = pick %3 {index=0, dtype=f32, shape=[]}\n  return %6\n}\n";
+
+static bool run_branch(float x, host_log *log, float *result) {
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  world_open(&w);
+  graph_from(&w, branch_text, &graph);
+  values v = { 0 };
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
+  tn_view input = tn_view_make(&x, TN_F32, &TN_SCALAR_SHAPE);
+  tn_plan_bind_input(plan, 0, &input);
+  tn_plan_set_host(plan, &(tn_plan_host){ log, host_call, host_entering });
+  bool ok = tn_plan_run(plan, &fault);
+  if (!ok) assert_int_equal(fault.kind, TN_FAULT_HOST);
+  tn_view out = tn_plan_output(plan, 0);
+  if (ok) *result = number_at(&out, 0);
+  tn_plan_free(plan);
+  tn_graph_free(&graph);
+  world_close(&w);
+  return ok;
+}
+
+static void an_if_runs_one_branch(void **state) {
+  (void)state;
+  host_log log = { 0 };
+  float result;
+  assert_true(run_branch(-3, &log, &result));
+  assert_true(result == 3);
+  assert_int_equal(log.calls, 0);
+  assert_true(run_branch(3, &log, &result));
+  assert_true(result == 5);
+  assert_int_equal(log.calls, 1);
+}
+
+static void a_refused_region_runs_nothing(void **state) {
+  (void)state;
+  host_log log = { .refuse = true };
+  float result;
+  assert_true(run_branch(-3, &log, &result));    /* the other branch needs nothing */
+  assert_false(run_branch(3, &log, &result));
+  assert_int_equal(log.calls, 0);
+  assert_int_equal(log.entered, 1);
+}
+
+/* ---- updates ---- */
+
+typedef struct {
+  world w;
+  tn_graph graph;
+  tn_plan *plan;
+  tn_tensor param[2];
+} training;
+
+static void training_open(training *t, const char *text, const int *updates) {
+  tn_fault fault;
+  world_open(&t->w);
+  graph_from(&t->w, text, &t->graph);
+  tn_plan_options options = { .backend = tn_backend_ref(), .threads = 1, .updates = updates };
+  t->plan = tn_plan_new(&t->w.heap, &t->graph, &options, &fault);
+  assert_non_null(t->plan);
+  for (size_t i = 0; i < t->graph.params.count; i++) {
+    const tn_type *type = tn_graph_type(&t->graph, t->graph.params.at[i]);
+    assert_true(tn_tensor_new(&t->w.heap, type->dtype, &type->shape, &t->param[i]));
+    for (int64_t e = 0; e < tn_view_count(&t->param[i].view); e++) tn_view_set_f64(&t->param[i].view, e, (double)(10 * (int64_t)i + e + 1));
+    tn_plan_bind_param(t->plan, (int)i, &t->param[i].view);
+  }
+}
+
+static void training_close(training *t) {
+  for (size_t i = 0; i < t->graph.params.count; i++) tn_tensor_unref(&t->param[i]);
+  tn_plan_free(t->plan);
+  tn_graph_free(&t->graph);
+  world_close(&t->w);
+}
+
+static void an_update_replaces_the_parameter(void **state) {
+  (void)state;
+  training t;
+  tn_fault fault;
+  training_open(&t, "graph(param %p: f32[3]) {\n  %1 = add %p, %p\n  %2 = sum %p {axes=[0]}\n  return %2, %1\n}\n", (int[]){ 1 });
+  assert_true(tn_plan_run(t.plan, &fault));
+  tn_view sum = tn_plan_output(t.plan, 0);
+  assert_true(number_at(&sum, 0) == 6);          /* of the old value */
+  assert_true(number_at(&t.param[0].view, 2) == 6);
+  assert_true(tn_plan_run(t.plan, &fault));
+  sum = tn_plan_output(t.plan, 0);
+  assert_true(number_at(&sum, 0) == 12);
+  assert_int_equal(tn_plan_stats_of(t.plan).block_bytes, 64);   /* the sum; the update needs no place of its own */
+  training_close(&t);
+}
+
+static void parameters_can_change_places(void **state) {
+  (void)state;
+  training t;
+  tn_fault fault;
+  training_open(&t, "graph(param %p: f32[2], param %q: f32[2]) {\n  return %q, %p\n}\n", (int[]){ 0, 1 });
+  assert_true(tn_plan_run(t.plan, &fault));
+  assert_true(number_at(&t.param[0].view, 0) == 11 && number_at(&t.param[1].view, 1) == 2);
+  training_close(&t);
+}
+
+static void a_transposed_parameter_is_not_overwritten_while_it_is_read(void **state) {
+  (void)state;
+  training t;
+  tn_fault fault;
+  training_open(&t, "graph(param %p: f32[2, 2]) {\n  %1 = transpose %p {axes=[1, 0]}\n  %2 = add %p, %1\n  return %2\n}\n", (int[]){ 0 });
+  assert_true(tn_plan_run(t.plan, &fault));
+  static const float wanted[] = { 2, 5, 5, 8 };
+  for (int i = 0; i < 4; i++) assert_true(number_at(&t.param[0].view, i) == wanted[i]);
+  training_close(&t);
+}
+
+static void a_failed_run_leaves_parameters_alone(void **state) {
+  (void)state;
+  training t;
+  tn_fault fault;
+  int32_t index = 7;
+  training_open(&t, "graph(%i: i32[1], param %p: f32[3]) {\n  %1 = neg %p\n  %2 = gather %1, %i {axis=0}\n  return %1, %2\n}\n", (int[]){ 0 });
+  tn_shape one = tn_shape_make(1, (int64_t)1);
+  tn_view input = tn_view_make(&index, TN_I32, &one);
+  tn_plan_bind_input(t.plan, 0, &input);
+  assert_false(tn_plan_run(t.plan, &fault));
+  assert_int_equal(fault.kind, TN_FAULT_BOUNDS);
+  assert_int_equal(fault.got, 7);
+  assert_int_equal(fault.expected, 3);
+  for (int i = 0; i < 3; i++) assert_true(number_at(&t.param[0].view, i) == (float)(i + 1));
+  index = 2;
+  assert_true(tn_plan_run(t.plan, &fault));
+  assert_true(number_at(&t.param[0].view, 2) == -3);
+  training_close(&t);
+}
+
+/* ---- memory ---- */
+
+static void places_are_reused_when_a_value_is_dead(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = cumsum %1 {axis=0}\n  %3 = cumsum %2 {axis=0}\n"
+                 "  %4 = cumsum %3 {axis=0}\n  %5 = cumsum %4 {axis=0}\n  return %5\n}\n", &graph);
+  values v = random_values(&w, &graph, 1);
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
+  assert_true(tn_plan_stats_of(plan).block_bytes <= 2 * 4032);
+  tn_plan_free(plan);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void elementwise_results_take_the_place_of_a_dying_operand(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = neg %1\n  %3 = abs %2\n  return %3\n}\n", &graph);
+  values v = random_values(&w, &graph, 1);
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
+  assert_int_equal(tn_plan_stats_of(plan).block_bytes, 4032);
+  tn_plan_free(plan);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void running_allocates_nothing(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  world_open(&w);
+  random_graph(&w, 3, 40, &graph);
+  values v = random_values(&w, &graph, 4);
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_cpu(NULL), 2, &v);
+  uint64_t before = w.heap.requests;
+  for (int i = 0; i < 10; i++) assert_true(tn_plan_run(plan, &fault));
+  assert_int_equal(w.heap.requests, before);
+  tn_plan_free(plan);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static bool always(void *context) {
+  (void)context;
+  return true;
+}
+
+static void an_interrupt_stops_a_run(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[4]) {\n  %1 = exp %x\n  %2 = sum %1 {axes=[0]}\n  return %2\n}\n", &graph);
+  values v = random_values(&w, &graph, 1);
+  tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
+  tn_plan_set_interrupt(plan, always, NULL);
+  assert_false(tn_plan_run(plan, &fault));
+  assert_int_equal(fault.kind, TN_FAULT_INTERRUPTED);
+  tn_plan_free(plan);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void a_plan_over_its_memory_limit_is_refused(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  world_open(&w);
+  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  return %1\n}\n", &graph);
+  tn_plan_options options = { .backend = tn_backend_ref(), .threads = 1, .memory_limit = 4000 };
+  assert_null(tn_plan_new(&w.heap, &graph, &options, &fault));
+  assert_int_equal(fault.kind, TN_FAULT_MEMORY);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void every_failed_allocation_is_a_fault(void **state) {
+  (void)state;
+  for (uint64_t n = 1;; n++) {
+    world w;
+    tn_graph graph;
+    tn_fault fault;
+    world_open(&w);
+    random_graph(&w, 11, 20, &graph);
+    w.heap.fail_at = w.heap.requests + n;
+    w.heap.failed = false;
+    tn_plan_options options = { .backend = tn_backend_ref(), .threads = 1 };
+    tn_plan *plan = tn_plan_new(&w.heap, &graph, &options, &fault);
+    bool reached = w.heap.failed;
+    if (!plan) assert_int_equal(fault.kind, TN_FAULT_MEMORY);
+    w.heap.fail_at = 0;
+    tn_plan_free(plan);
+    tn_graph_free(&graph);
+    world_close(&w);
+    assert_true(plan || reached);
+    if (!reached) break;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_if_runs_one_branch),
+    cmocka_unit_test(a_refused_region_runs_nothing),
+    cmocka_unit_test(an_update_replaces_the_parameter),
+    cmocka_unit_test(parameters_can_change_places),
+    cmocka_unit_test(a_transposed_parameter_is_not_overwritten_while_it_is_read),
+    cmocka_unit_test(a_failed_run_leaves_parameters_alone),
+    cmocka_unit_test(places_are_reused_when_a_value_is_dead),
+    cmocka_unit_test(elementwise_results_take_the_place_of_a_dying_operand),
+    cmocka_unit_test(running_allocates_nothing),
+    cmocka_unit_test(an_interrupt_stops_a_run),
+    cmocka_unit_test(a_plan_over_its_memory_limit_is_refused),
+    cmocka_unit_test(every_failed_allocation_is_a_fault),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

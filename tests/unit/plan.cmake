@@ -1,0 +1,1 @@
+tn_unit_test(plan opt plan ref cpu)
