@@ -100,8 +100,10 @@ static void name_temporary(tn_file_writer *writer, unsigned number) {
 static int claim_temporary(tn_file_writer *writer) {
   int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   int descriptor = tn_file_open(writer->temporary, flags, writer->faults);
-  if (descriptor < 0 && errno == EEXIST && remove_stale(writer->temporary)) {
-    descriptor = tn_file_open(writer->temporary, flags, writer->faults);
+  if (descriptor < 0 && errno == EEXIST) {
+    bool removed = remove_stale(writer->temporary);
+    errno = EEXIST;
+    if (removed) descriptor = tn_file_open(writer->temporary, flags, writer->faults);
   }
   if (descriptor < 0) return -1;
   if (lock(descriptor) != LOCK_BUSY && still_named(descriptor, writer->temporary)) return descriptor;
