@@ -372,6 +372,9 @@ static bool read_operation(parser *p, tn_value *out) {
   tn_op op;
   p->operands.count = 0;
   bool ok = read_op(p, &op) && read_values(p) && tn_parser_attrs(&p->base, op, &attrs, &literal);
+  if (ok && op == TN_OP_CONST && !literal.buffer) {
+    ok = tn_parser_fail(&p->base, at, "a constant has a value: {value=f32[2] [1,2]}");
+  }
   if (ok && op == TN_OP_FUSED) {
     ok = read_program(p, &fused.program);
     attrs.program = &fused.program;
@@ -500,6 +503,8 @@ static bool read_output(parser *p) {
     if (name == 0) return tn_parser_no_memory(&p->base);
   } else if (token.kind == TN_TOKEN_STRING) {
     name = tn_parser_string(&p->base, token);
+  } else if (token.kind != TN_TOKEN_VALUE) {
+    return tn_parser_fail(&p->base, token.at, "an output belongs here: loss=%1");
   }
   if (p->base.failed) return false;
   if (token.kind != TN_TOKEN_VALUE) {
