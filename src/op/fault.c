@@ -119,6 +119,10 @@ static bool report_argument(const report *r) {
 
 static bool report_size(const report *r) {
   const tn_type *type = &r->fault->left;   /* of rank 0: nobody knows which tensor it was */
+  if (r->fault->reason) {   /* not a tensor but the graph itself */
+    return tn_report(r->diags, TN_DIAG_E_TOO_LARGE, r->fault->at, TN_STR("what", r->fault->reason),
+                     TN_INT("limit", r->fault->expected));
+  }
   return tn_report(r->diags, TN_DIAG_E_TOO_LARGE, r->fault->at, TN_STR("what", "the number of elements"),
                    TN_INT("limit", TN_ELEMENT_LIMIT),
                    type->shape.rank ? shape_field(r, "requested", type) : TN_STR("requested", ""));

@@ -107,7 +107,7 @@ typedef enum {
   TN_FAULT_SHAPE,        /* left, right, dimension: other shapes that do not fit */
   TN_FAULT_ARGUMENT,     /* reason, got: an attribute out of its range; the reason says what is expected */
   TN_FAULT_RANK_LIMIT,   /* got */
-  TN_FAULT_TOO_LARGE,    /* left: more elements than a tensor may have */
+  TN_FAULT_TOO_LARGE,    /* left: more elements than a tensor may have; or `reason`: what else, expected */
   TN_FAULT_NO_GRADIENT,  /* op is on the path of a gradient and has none */
   TN_FAULT_DIVIDE,       /* integer division by zero, at run time */
   TN_FAULT_HOST,         /* the host refused or failed; it has reported itself */
