@@ -43,8 +43,10 @@ tn_shape tn_view_shape(const tn_view *view) {
   return tn_shape_of(view->dim, view->rank);
 }
 
-/* The address of the element `elements` places after (or before) the first. */
+/* The address of the element `elements` places after (or before) the first. An empty view may
+ * be nowhere, and then there is no address to step from. */
 static unsigned char *address(const tn_view *view, int64_t elements) {
+  if (!view->data) return NULL;
   return (unsigned char *)view->data + elements * (int64_t)tn_dtype_bytes(view->dtype);
 }
 
