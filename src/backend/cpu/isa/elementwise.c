@@ -265,7 +265,8 @@ static void run_share(void *context, int part, int parts) {
   int64_t begin, end;
   tn_cpu_share(tiles_of(job), 1, part, parts, &begin, &end);
   if (begin >= end) return;
-  lay_out(job, &at, (char *)job->call->scratch + (size_t)part * (size_t)job->buffers * job->buffer_bytes);
+  size_t share = (size_t)job->buffers * job->buffer_bytes;
+  lay_out(job, &at, share ? (char *)job->call->scratch + (size_t)part * share : NULL);
   tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
   for (int64_t tile = begin, number = begin % job->pieces; tile < end; tile++) {
     run_tile(job, &at, &walk, number);
