@@ -98,13 +98,13 @@ static tn_element cast_i64(int64_t x, tn_dtype to) {
 tn_element tn_scalar_cast(tn_element x, tn_dtype from, tn_dtype to) {
   if (from == to) return x;
   switch (from) {
-    case TN_F32: return cast_f64(x.f32, to);
+    case TN_F32: return cast_f64((double)x.f32, to);
     case TN_F64: return cast_f64(x.f64, to);
     case TN_I32: return cast_i64(x.i32, to);
     case TN_I64: return cast_i64(x.i64, to);
     case TN_BOOL: return cast_i64(x.boolean, to);
-    case TN_BF16: return cast_f64(tn_f32_from_bf16(x.bits), to);
-    default: return cast_f64(tn_f32_from_f16(x.bits), to);
+    case TN_BF16: return cast_f64((double)tn_f32_from_bf16(x.bits), to);
+    default: return cast_f64((double)tn_f32_from_f16(x.bits), to);
   }
 }
 
