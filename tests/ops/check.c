@@ -33,6 +33,9 @@ back_ends back_ends_of_this_machine(void) {
 static char message[8192];
 static size_t said;
 
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
 static void say(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
