@@ -87,6 +87,15 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #define TN_ANY_ORDER
 #endif
 
+/* The loop that follows has few iterations, known when it is compiled, and becomes straight code. */
+#if defined(__clang__)
+#define TN_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define TN_UNROLL _Pragma("GCC unroll 16")
+#else
+#define TN_UNROLL
+#endif
+
 #if defined(__GNUC__)
 #define TN_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define TN_NEVER_INLINE static __attribute__((noinline))

@@ -1,27 +1,306 @@
-/* backend/cpu/isa/matmul.c: z[..., i, j] from row i of x and column j of y. */
-#include "backend/cpu/isa/isa.h"
+/* backend/cpu/isa/matmul.c: z[..., i, j] from row i of x and column j of y.
+ *
+ * Each output is one chain of fma with k ascending, so vectors run across the
+ * columns of the result and never along k. Blocking over rows and columns does
+ * not touch the chain, and blocking over k puts the accumulator back where it
+ * was; that is all the freedom there is, and it is enough to run near the peak
+ * of the machine:
+ *
+ *   a tile of accumulators stays in registers: each step of k loads a few
+ *     vectors of y, and every element of x that it loads is used for all of them;
+ *   both operands are packed beforehand into panels in the order in which tiles
+ *     read them, whatever their strides, so a transposed operand costs nothing
+ *     extra; rows of x lie in the first-level cache while columns of y come from
+ *     the second;
+ *   blocks of k are as long as those caches allow.
+ *
+ * Small products, and those with so few rows that packing would cost as much as
+ * multiplying, read their operands in place. */
+#include "backend/cpu/isa/doubles.h"
+#include "backend/cpu/isa/transpose.h"
 #include "backend/cpu/walk.h"
 
-#define MATMUL(name, type, step, canonical)                                                       \
-  static void name(const tn_view *x, const tn_view *y, const tn_view *out, const int64_t *offset, int rank) { \
-    const type *a = (const type *)x->data + offset[0], *b = (const type *)y->data + offset[1];    \
-    type *z = (type *)out->data + offset[2];                                                      \
-    int64_t m = out->dim[rank - 2], n = out->dim[rank - 1], inner = x->dim[x->rank - 1];          \
-    int64_t am = x->stride[x->rank - 2], ak = x->stride[x->rank - 1];                             \
-    int64_t bk = y->stride[y->rank - 2], bn = y->stride[y->rank - 1];                             \
-    int64_t zm = out->stride[rank - 2], zn = out->stride[rank - 1];                               \
-    for (int64_t i = 0; i < m; i++)                                                               \
-      for (int64_t j = 0; j < n; j++) {                                                           \
-        type acc = 0;                                                                             \
-        for (int64_t k = 0; k < inner; k++) acc = step(a[i * am + k * ak], b[k * bk + j * bn], acc); \
-        z[i * zm + j * zn] = canonical(acc);                                                      \
-      }                                                                                           \
+/* One product of two matrices; steps are in elements. */
+typedef struct {
+  int64_t m, n, k;
+  const void *a, *b;
+  void *c;
+  int64_t am, ak, bk, bn, cm, cn;
+} product;
+
+/* The part-th share of a product by `parts` threads. */
+typedef void (*multiply)(const product *p, int part, int parts, char *memory);
+
+typedef struct {
+  multiply by_rows, by_columns, thin, small;
+  size_t (*row_room)(const product *p);
+  size_t (*column_room)(const product *p);
+  size_t (*small_room)(const product *p);
+  size_t bytes;
+  int rows, columns, lanes;      /* of the register tile */
+} methods;
+
+#define ROWS_1_TO_4(X) X(1) X(2) X(3) X(4)
+#define ROWS_1_TO_6(X) ROWS_1_TO_4(X) X(5) X(6)
+#define ROWS_1_TO_8(X) ROWS_1_TO_6(X) X(7) X(8)
+#define ROWS_1_TO_14(X) ROWS_1_TO_8(X) X(9) X(10) X(11) X(12) X(13) X(14)
+
+/* ---- packing ----
+ * to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
+ * is more than the rows. Vectors may be stored a little past a row: what they leave there is overwritten by
+ * the next row, and behind the last one there is room. */
+#define PACK_PLAIN(name, type)                                                                                 \
+  static void name(type *to, int width, const type *from, int64_t step, int64_t k_step, int rows, int64_t k) { \
+    for (int64_t at = 0; at < k; at++, to += width, from += k_step) {                                          \
+      for (int i = 0; i < rows; i++) to[i] = from[i * step];                                                   \
+      for (int i = rows; i < width; i++) to[i] = 0;                                                            \
+    }                                                                                                          \
   }
-#define WRAPPING(a, b, c) ((a) * (b) + (c))
-MATMUL(matmul_f32, float, tn_fma_f32, tn_canonical_f32)
-MATMUL(matmul_f64, double, tn_fma_f64, tn_canonical_f64)
-MATMUL(matmul_i32, uint32_t, WRAPPING, )
-MATMUL(matmul_i64, uint64_t, WRAPPING, )
+PACK_PLAIN(pack_plain_f32, float)
+PACK_PLAIN(pack_f64, double)
+PACK_PLAIN(pack_u32, uint32_t)
+PACK_PLAIN(pack_u64, uint64_t)
+
+/* Rows are contiguous: vectors of them as they come. */
+static void pack_straight(float *to, int width, const float *from, int64_t k_step, int rows, int64_t k) {
+  for (int64_t at = 0; at < k; at++, to += width, from += k_step)
+    for (int i = 0; i < width; i += TN_LANES) {
+      int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
+      vf_store(to + i, left == TN_LANES ? vf_load(from + i) : vf_load_part(from + i, left));
+    }
+}
+
+/* k is contiguous: squares of TN_LANES rows by TN_LANES steps are turned over. */
+static inline void pack_square(float *to, int width, const float *from, int64_t step, int rows, int steps) {
+  VF square[TN_LANES];
+  for (int i = 0; i < TN_LANES; i++)
+    square[i] = i >= rows ? vf_set(0.0f) : steps == TN_LANES ? vf_load(from + i * step) : vf_load_part(from + i * step, steps);
+  tn_transpose(square);
+  for (int s = 0; s < steps; s++) vf_store(to + s * width, square[s]);
+}
+
+static void pack_turned(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
+  for (int64_t at = 0; at < k; at += TN_LANES)
+    for (int i = 0; i < width; i += TN_LANES) {
+      int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
+      int steps = (int)tn_cpu_min(k - at, TN_LANES);
+      pack_square(to + at * width + i, width, from + i * step + at, step, left, steps);
+    }
+}
+
+static void pack_f32(float *to, int width, const float *from, int64_t step, int64_t k_step, int rows, int64_t k) {
+  bool fits = width <= TN_LANES || width % TN_LANES == 0;   /* one vector may spill into the next row, two not */
+  if (step == 1 && fits) pack_straight(to, width, from, k_step, rows, k);
+  else if (k_step == 1 && fits) pack_turned(to, width, from, step, rows, k);
+  else pack_plain_f32(to, width, from, step, k_step, rows, k);
+}
+
+/* ---- f32 ---- */
+#define TYPE float
+#define NAME(x) x##_f32
+#define V VF
+#define V_LANES TN_LANES
+#define V_SET vf_set
+#define V_LOAD vf_load
+#define V_LOAD_PART vf_load_part
+#define V_STORE vf_store
+#define V_STORE_PART vf_store_part
+#define V_FMA vf_fma
+#define V_CANONICAL vf_canonical
+#if TN_LANES == 16
+#define MR 14
+#define NV 2
+#define ROWS ROWS_1_TO_14
+#elif TN_LANES == 8
+#define MR 6
+#define NV 2
+#define ROWS ROWS_1_TO_6
+#elif defined(__aarch64__) && !defined(TN_SIMD_SCALAR)
+#define MR 8
+#define NV 3
+#define ROWS ROWS_1_TO_8
+#else
+#define MR 4
+#define NV 2
+#define ROWS ROWS_1_TO_4
+#endif
+#define PACK pack_f32
+#define KC 384
+#define NC 512
+#define MC 2016
+#include "backend/cpu/isa/matmul.inc"
+
+/* ---- f64 ---- */
+#define TYPE double
+#define NAME(x) x##_f64
+#define V VD
+#define V_LANES TN_DOUBLE_LANES
+#define V_SET vd_set
+#define V_LOAD vd_load
+#define V_LOAD_PART vd_load_part
+#define V_STORE vd_store
+#define V_STORE_PART vd_store_part
+#define V_FMA vd_fma
+#define V_CANONICAL vd_canonical
+#if TN_LANES == 16
+#define MR 14
+#define NV 2
+#define ROWS ROWS_1_TO_14
+#elif TN_LANES == 8
+#define MR 6
+#define NV 2
+#define ROWS ROWS_1_TO_6
+#else
+#define MR 4
+#define NV 2
+#define ROWS ROWS_1_TO_4
+#endif
+#define PACK pack_f64
+#define KC 256
+#define NC 384
+#define MC 1008
+#include "backend/cpu/isa/matmul.inc"
+
+/* ---- integers: a row of the tile is a plain loop, which the compiler turns into vectors ---- */
+#define V_SET(x) (x)
+#define INTEGER_FMA(a, b, c) ((a) * (b) + (c))
+#define TYPE uint32_t
+#define NAME(x) x##_i32
+#define V uint32_t
+#define V_LANES 1
+#define V_LOAD(p) (*(p))
+#define V_LOAD_PART(p, n) ((void)(n), *(p))
+#define V_STORE(p, v) (*(p) = (v))
+#define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
+#define V_FMA INTEGER_FMA
+#define V_CANONICAL(v) (v)
+#define MR 4
+#define NV 16
+#define ROWS ROWS_1_TO_4
+#define PACK pack_u32
+#define KC 384
+#define NC 512
+#define MC 1024
+#include "backend/cpu/isa/matmul.inc"
+
+#define V_SET(x) (x)
+#define TYPE uint64_t
+#define NAME(x) x##_i64
+#define V uint64_t
+#define V_LANES 1
+#define V_LOAD(p) (*(p))
+#define V_LOAD_PART(p, n) ((void)(n), *(p))
+#define V_STORE(p, v) (*(p) = (v))
+#define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
+#define V_FMA INTEGER_FMA
+#define V_CANONICAL(v) (v)
+#define MR 4
+#define NV 16
+#define ROWS ROWS_1_TO_4
+#define PACK pack_u64
+#define KC 256
+#define NC 256
+#define MC 1024
+#include "backend/cpu/isa/matmul.inc"
+
+static const methods *methods_of(tn_dtype dtype) {
+  switch (dtype) {
+    case TN_F32: return &methods_f32;
+    case TN_F64: return &methods_f64;
+    case TN_I32: return &methods_i32;
+    default: return &methods_i64;
+  }
+}
+
+/* ---- choosing a method ---- */
+#define SMALL_WORK 32768          /* multiplications that are not worth packing */
+#define SMALL_OPERAND 4096        /* elements of b that are read over and over where they are */
+
+typedef struct {
+  multiply run;
+  int threads;
+  size_t room;                    /* bytes of scratch */
+} choice;
+
+/* The same product with rows and columns exchanged: the chain of an output is the same. */
+static product turned(const product *p) {
+  return (product){ .m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .c = p->c, .am = p->bn, .ak = p->bk,
+                    .bk = p->ak, .bn = p->am, .cm = p->cn, .cn = p->cm };
+}
+
+/* Vectors run across columns: there should be some, and they should be contiguous in the result. */
+static bool should_turn(const product *p, const methods *how) {
+  if (p->cn != 1 && p->m > 1) return p->cm == 1 || (p->n < p->m && p->n < how->lanes);
+  return p->n <= how->lanes / 4 && p->m >= 2 * how->lanes;
+}
+
+static choice choose(const product *p, const methods *how, int threads) {
+  double work = (double)p->m * (double)p->n * (double)p->k;
+  double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;    /* nanoseconds */
+  choice chosen = { .threads = tn_cpu_threads_for(work * each, threads) };
+  if (p->cn == 1 && work <= SMALL_WORK && p->k * p->n <= SMALL_OPERAND) {
+    chosen.run = how->small;
+    chosen.threads = 1;
+    chosen.room = how->small_room(p);
+    return chosen;
+  }
+  if (p->cn == 1 && p->bn == 1 && p->m <= 4) {
+    chosen.run = how->thin;
+    return chosen;
+  }
+  bool by_rows = p->m >= (int64_t)chosen.threads * how->rows * 2 || p->n < p->m;
+  int64_t shares = by_rows ? p->m / how->rows : p->n / how->columns;
+  if (chosen.threads > shares) chosen.threads = shares > 0 ? (int)shares : 1;
+  size_t columns = 2 * how->column_room(p), rows = how->row_room(p);
+  chosen.run = by_rows ? how->by_rows : how->by_columns;
+  chosen.room = by_rows ? columns + rows * (size_t)chosen.threads : (columns + rows) * (size_t)chosen.threads;
+  return chosen;
+}
+
+/* ---- batches ---- */
+typedef struct {
+  product product;                /* the first one */
+  const methods *how;
+  tn_cpu_walk batch;              /* views: x, y, z */
+  int64_t products;
+  char *scratch;
+  choice choice;                  /* for one product */
+} matmul_job;
+
+static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
+  product p = job->product;
+  int64_t bytes = (int64_t)job->how->bytes;
+  p.a = (const char *)p.a + batch->offset[0] * bytes;
+  p.b = (const char *)p.b + batch->offset[1] * bytes;
+  p.c = (char *)p.c + batch->offset[2] * bytes;
+  return p;
+}
+
+/* All threads work on one product after another. */
+static void together(void *context, int part, int parts) {
+  const matmul_job *job = context;
+  tn_cpu_walk batch = job->batch;
+  tn_cpu_walk_seek(&batch, batch.rank, 0);
+  for (int64_t b = 0; b < job->products; b++, tn_cpu_walk_next(&batch, batch.rank)) {
+    product p = product_at(job, &batch);
+    if (b > 0 && parts > 1) tn_cpu_barrier();   /* packed columns of the product before are still read */
+    job->choice.run(&p, part, parts, job->scratch);
+  }
+}
+
+/* Each thread has products of its own. */
+static void apart(void *context, int part, int parts) {
+  const matmul_job *job = context;
+  int64_t begin, end;
+  tn_cpu_walk batch = job->batch;
+  tn_cpu_share(job->products, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  tn_cpu_walk_seek(&batch, batch.rank, begin);
+  for (int64_t b = begin; b < end; b++, tn_cpu_walk_next(&batch, batch.rank)) {
+    product p = product_at(job, &batch);
+    job->choice.run(&p, 0, 1, job->scratch + (size_t)part * job->choice.room);
+  }
+}
 
 /* The leading axes, with the last two taken as one element. */
 static tn_view leading(const tn_view *view) {
@@ -30,27 +309,72 @@ static tn_view leading(const tn_view *view) {
   return part;
 }
 
-bool cpu_matmul(const tn_kernel_call *call) {
-  const tn_view *out = call->out;
-  if (tn_view_count(out) == 0) return true;
-  tn_view z = leading(out), x = leading(&call->in[0]), y = leading(&call->in[1]);
-  tn_cpu_walk batch;
-  tn_cpu_walk_init(&batch, &z);
-  tn_cpu_walk_add(&batch, &x), tn_cpu_walk_add(&batch, &y), tn_cpu_walk_add(&batch, &z);
-  tn_cpu_walk_merge(&batch);
-  tn_cpu_walk_seek(&batch, batch.rank, 0);
-  for (int64_t b = tn_view_count(&z); b > 0; b--, tn_cpu_walk_next(&batch, batch.rank)) {
-    switch (out->dtype) {
-      case TN_F32: matmul_f32(&call->in[0], &call->in[1], out, batch.offset, out->rank); break;
-      case TN_F64: matmul_f64(&call->in[0], &call->in[1], out, batch.offset, out->rank); break;
-      case TN_I32: matmul_i32(&call->in[0], &call->in[1], out, batch.offset, out->rank); break;
-      default: matmul_i64(&call->in[0], &call->in[1], out, batch.offset, out->rank); break;
+/* A batch whose products share y, and whose rows follow one another in x and z, is one product. */
+static void merge_batch(matmul_job *job) {
+  product *p = &job->product;
+  const tn_cpu_walk *batch = &job->batch;
+  if (batch->rank != 1 || batch->dim[0] == 1 || batch->stride[1][0] != 0) return;
+  if (batch->stride[0][0] != p->m * p->am || batch->stride[2][0] != p->m * p->cm) return;
+  p->m *= batch->dim[0];
+  job->batch.dim[0] = 1;
+  job->products = 1;
+}
+
+static void prepare(matmul_job *job, const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *y = &call->in[1], *z = call->out;
+  int xr = x->rank, yr = y->rank, zr = z->rank;
+  job->how = methods_of(z->dtype);
+  job->product = (product){
+    .m = z->dim[zr - 2], .n = z->dim[zr - 1], .k = x->dim[xr - 1], .a = x->data, .b = y->data, .c = z->data,
+    .am = x->stride[xr - 2], .ak = x->stride[xr - 1], .bk = y->stride[yr - 2], .bn = y->stride[yr - 1],
+    .cm = z->stride[zr - 2], .cn = z->stride[zr - 1],
+  };
+  if (job->product.n == 1) job->product.cn = 1;   /* the step of a single column does not matter */
+  tn_view xs = leading(x), ys = leading(y), zs = leading(z);
+  job->products = tn_view_count(&zs);
+  tn_cpu_walk_init(&job->batch, &zs);
+  tn_cpu_walk_add(&job->batch, &xs);
+  tn_cpu_walk_add(&job->batch, &ys);
+  tn_cpu_walk_add(&job->batch, &zs);
+  tn_cpu_walk_merge(&job->batch);
+  merge_batch(job);
+  if (should_turn(&job->product, job->how)) {
+    job->product = turned(&job->product);
+    for (int a = 0; a < job->batch.rank; a++) {
+      int64_t kept = job->batch.stride[0][a];
+      job->batch.stride[0][a] = job->batch.stride[1][a];
+      job->batch.stride[1][a] = kept;
     }
   }
+  job->choice = choose(&job->product, job->how, job->products > 1 ? 1 : call->threads);
+}
+
+/* Threads for a batch: by products where there are enough of them, else all on each. */
+static int batch_threads(matmul_job *job, int limit) {
+  const product *p = &job->product;
+  double each = job->how->lanes > 4 ? 0.5 / job->how->lanes : 0.7;
+  double cost = (double)p->m * (double)p->n * (double)p->k * (double)job->products * each;
+  int threads = tn_cpu_threads_for(cost, limit);
+  return threads < job->products ? threads : (int)job->products;
+}
+
+bool cpu_matmul(const tn_kernel_call *call) {
+  if (tn_view_count(call->out) == 0) return true;
+  matmul_job job;
+  prepare(&job, call);
+  if (job.product.k == 0) {
+    tn_cpu_clear(call->out);
+    return true;
+  }
+  job.scratch = call->scratch;
+  if (job.products == 1) tn_cpu_parallel(job.choice.threads, together, &job);
+  else tn_cpu_parallel(batch_threads(&job, call->threads), apart, &job);
   return true;
 }
 
 size_t matmul_scratch(const tn_kernel_call *call) {
-  (void)call;
-  return 0;
+  if (tn_view_count(call->out) == 0) return 0;
+  matmul_job job;
+  prepare(&job, call);
+  return job.products == 1 ? job.choice.room : job.choice.room * (size_t)batch_threads(&job, call->threads);
 }

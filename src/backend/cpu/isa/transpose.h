@@ -1,0 +1,71 @@
+/* backend/cpu/isa/transpose.h: a square of floats turned over in registers.
+ *
+ * Lane j of row[i] and lane i of row[j] change places, for TN_LANES rows of
+ * TN_LANES lanes: pairs of lanes first, then pairs of pairs, and so on. */
+#ifndef TN_BACKEND_CPU_TRANSPOSE_H
+#define TN_BACKEND_CPU_TRANSPOSE_H
+
+#include "backend/cpu/isa/isa.h"
+
+#if defined(TN_SIMD_SCALAR) || TN_LANES == 1
+static inline void tn_transpose(VF *row) { (void)row; }
+
+#elif defined(__AVX512F__)
+static inline void tn_transpose(VF *row) {
+  __m512 a[16], b[16];
+  for (int i = 0; i < 16; i += 2) {
+    a[i] = _mm512_unpacklo_ps(row[i], row[i + 1]);
+    a[i + 1] = _mm512_unpackhi_ps(row[i], row[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    for (int h = 0; h < 2; h++) {
+      __m512d low = _mm512_castps_pd(a[i + h]), high = _mm512_castps_pd(a[i + h + 2]);
+      b[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+      b[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+  }
+  /* Now b[4 q + r] holds, in its 128-bit part p, column 4 p + r of rows 4 q .. 4 q + 3. */
+  for (int r = 0; r < 4; r++) {
+    __m512 even01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0x88), odd01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0xdd);
+    __m512 even23 = _mm512_shuffle_f32x4(b[8 + r], b[12 + r], 0x88);
+    __m512 odd23 = _mm512_shuffle_f32x4(b[8 + r], b[12 + r], 0xdd);
+    row[r] = _mm512_shuffle_f32x4(even01, even23, 0x88);
+    row[4 + r] = _mm512_shuffle_f32x4(odd01, odd23, 0x88);
+    row[8 + r] = _mm512_shuffle_f32x4(even01, even23, 0xdd);
+    row[12 + r] = _mm512_shuffle_f32x4(odd01, odd23, 0xdd);
+  }
+}
+
+#elif defined(__AVX2__)
+static inline void tn_transpose(VF *row) {
+  __m256 a[8], b[8];
+  for (int i = 0; i < 8; i += 2) {
+    a[i] = _mm256_unpacklo_ps(row[i], row[i + 1]);
+    a[i + 1] = _mm256_unpackhi_ps(row[i], row[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    for (int h = 0; h < 2; h++) {
+      b[i + 2 * h] = _mm256_shuffle_ps(a[i + h], a[i + h + 2], 0x44);
+      b[i + 2 * h + 1] = _mm256_shuffle_ps(a[i + h], a[i + h + 2], 0xee);
+    }
+  }
+  for (int r = 0; r < 4; r++) {
+    row[r] = _mm256_permute2f128_ps(b[r], b[4 + r], 0x20);
+    row[4 + r] = _mm256_permute2f128_ps(b[r], b[4 + r], 0x31);
+  }
+}
+
+#else
+static inline void tn_transpose(VF *row) {
+  float lane[TN_LANES][TN_LANES];
+  for (int i = 0; i < TN_LANES; i++) vf_store(lane[i], row[i]);
+  for (int i = 0; i < TN_LANES; i++)
+    for (int j = 0; j < i; j++) {
+      float kept = lane[i][j];
+      lane[i][j] = lane[j][i];
+      lane[j][i] = kept;
+    }
+  for (int i = 0; i < TN_LANES; i++) row[i] = vf_load(lane[i]);
+}
+#endif
+#endif
