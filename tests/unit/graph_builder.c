@@ -109,7 +109,11 @@ static void a_graph_is_limited(void **state) {
   tn_value x = input("x", TYPE(TN_F32, 0));
   while (graph.nodes.count < TN_NODE_LIMIT) x = tn_build_unary(b, TN_OP_NEG, x);
   assert_true(tn_build_ok(b));
-  assert_fault(tn_build_unary(b, TN_OP_NEG, x), TN_FAULT_TOO_LARGE, TN_OP_NEG);
+  assert_int_equal(tn_build_unary(b, TN_OP_NEG, x), TN_ERROR_VALUE);
+  assert_false(tn_fault_report(&b->fault, names, &diags));
+  assert_int_equal(diags.list.at[0].code, TN_DIAG_E_TOO_LARGE);
+  assert_true(tn_str_is(diags.list.at[0].fields[0].value, "the graph"));
+  assert_fault(TN_ERROR_VALUE, TN_FAULT_TOO_LARGE, TN_OP_NEG);
   assert_false(graph.failed);
 }
 
