@@ -206,7 +206,7 @@ static bool read_places(tn_graph_parser *p, int64_t *out) {
 
 static bool read_window(tn_graph_parser *p, int32_t *out) {
   tn_span at = p->token.at;
-  int32_t count;
+  int32_t count = 0;
   if (!read_small_numbers(p, 2, out, &count)) return false;
   return count == 2 || tn_parser_fail(p, at, "a window has a height and a width");
 }
@@ -273,8 +273,8 @@ static tn_attrs left_out(tn_op op) {
 
 /* attrs = [ "{" [ key "=" value { "," key "=" value } ] "}" ] */
 bool tn_parser_attrs(tn_graph_parser *p, tn_op op, tn_attrs *out, tn_tensor *literal) {
-  bool first = true, argument;
-  tn_attr_set which;
+  bool first = true, argument = false;
+  tn_attr_set which = TN_ATTR_DTYPE;
   *out = left_out(op);
   if (!tn_parser_take(p, '{')) return true;
   while (!tn_parser_is(p, '}')) {
