@@ -84,7 +84,9 @@ static void softmax_share(void *context, int part, int parts) {
   const row_job *job = context;
   const tn_kernel_call *call = job->call;
   int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(call->out->dtype);
-  char *room = (char *)call->scratch + 2 * (size_t)part * job->room, *result = room + job->room;
+  /* Rows that are contiguous on both sides need no room. */
+  char *room = call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL;
+  char *result = room ? room + job->room : NULL;
   tn_cpu_walk rows = job->rows;
   tn_cpu_share(job->count, 1, part, parts, &begin, &end);
   if (begin >= end) return;
