@@ -11,8 +11,17 @@
 
 /* ---- sums and extremes ---- */
 
+/* Broadcasting puts leading axes back by itself. */
+static bool drops_leading_axes(const tn_attrs *attrs) {
+  for (int i = 0; i < attrs->axis_count; i++) {
+    if (attrs->axes[i] != i) return false;
+  }
+  return !attrs->keepdims;
+}
+
 tn_value tn_ad_spread(const tn_ad_node *node, tn_value reduced) {
   tn_shape shape = tn_ad_type(node, 0).shape;
+  if (drops_leading_axes(node->attrs)) return tn_build_broadcast_like(node->builder, reduced, node->in[0]);
   for (int i = 0; i < node->attrs->axis_count; i++) shape.dim[node->attrs->axes[i]] = 1;
   tn_value kept = tn_build_reshape(node->builder, reduced, &shape);
   return tn_build_broadcast_like(node->builder, kept, node->in[0]);
@@ -66,11 +75,12 @@ static tn_value product_of_others(const tn_ad_node *node, tn_value x, int axis) 
 /* Several axes are taken one after the other: partial[i] is the product over the first i. */
 bool tn_ad_vjp_prod(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   const tn_attrs *attrs = node->attrs;
-  tn_value partial[TN_RANK_LIMIT + 1] = { node->in[0] };
+  tn_value partial[TN_RANK_LIMIT] = { node->in[0] };
   tn_shape shape = tn_ad_type(node, 0).shape;
   for (int i = 0; i < attrs->axis_count; i++) {
     const int axis[] = { attrs->axes[i] };
     shape.dim[axis[0]] = 1;
+    if (i + 1 == attrs->axis_count) break;
     partial[i + 1] = tn_build_reduce(node->builder, TN_OP_PROD, partial[i], axis, 1, true);
   }
   grads[0] = tn_build_reshape(node->builder, gradient, &shape);

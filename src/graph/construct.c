@@ -150,6 +150,7 @@ tn_value tn_build_new_axis(tn_builder *builder, tn_value x, int axis) {
 tn_value tn_build_rows(tn_builder *builder, tn_value x) {
   if (x == TN_ERROR_VALUE) return TN_ERROR_VALUE;
   tn_shape shape = tn_build_type(builder, x)->shape;
+  if (shape.rank == 2) return x;
   assert(shape.rank >= 1);
   tn_shape leading = tn_shape_of(shape.dim, shape.rank - 1);
   int64_t count = tn_shape_count(&leading); /* beside a length of 0 it could not be worked out */
