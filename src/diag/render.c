@@ -64,9 +64,9 @@ static void put_note(const tn_snippet *s, const tn_diag_note *note) {
   tn_snippet_render(&of_note);
 }
 
-/* The hint says it already. */
-static bool is_said_by_hint(const tn_diag_field *field) {
-  return tn_str_is(TN_LIT("suggestion"), field->name);
+/* The hint, or the whole title, says it already. */
+static bool is_said(const tn_diag *diag, const tn_diag_field *field) {
+  return tn_str_is(TN_LIT("suggestion"), field->name) || tn_str_equal(field->value, diag->title);
 }
 
 void tn_diag_render_text(const tn_diags *diags, const tn_diag *diag, tn_diag_style style, tn_text *out) {
@@ -84,7 +84,7 @@ void tn_diag_render_text(const tn_diags *diags, const tn_diag *diag, tn_diag_sty
               diag->title);
   tn_snippet_render(&s);
   for (size_t i = 0; i < diag->field_count; i++)
-    if (!is_said_by_hint(&diag->fields[i])) put_field(&s, &diag->fields[i]);
+    if (!is_said(diag, &diag->fields[i])) put_field(&s, &diag->fields[i]);
   if (diag->hint.len > 0) put_line(&s, "hint", diag->hint, "");
   for (size_t i = 0; i < diag->note_count; i++) put_note(&s, &diag->notes[i]);
   tn_text_byte(out, '\n');

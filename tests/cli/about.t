@@ -1,0 +1,34 @@
+$ tern version
+| tern 0.1.0
+$ tern help emit
+| tern emit FILE --as KIND
+|   print what the compiler made: graph, grad, mlir or dot
+| ...
+$ tern help emti
+! error[E_USAGE]: there is no verb emti
+!    = hint: did you mean tern help emit?
+! 
+? 2
+$ tern --help | head -n 1
+| tern: three small languages for tensors and neural networks, one set of kernels,
+$ tern emit --help | head -n 1
+| tern emit FILE --as KIND
+$ tern explain e2101 | head -n 1
+| error E2101: <op>: shapes <left> and <right> do not broadcast
+$ tern explain E2111
+! error[E_USAGE]: there is no code E2111
+!    = hint: did you mean E2101?
+! 
+? 2
+$ tern explain | grep -c '^ *E'
+| <*>
+$ tern ops | grep ' matmul '
+|   matmul          x y               yes    yes    f32 f64 i32 i64       z[..., m, n] = sum of x[..., m, k] * y[..., k, n]: a chain of fma from +0 with k ascending; leading axes broadcast
+$ tern ops --json | head -c 60
+| {"ok":true,"ops":[{"name":"input","group":"source","operands
+\ no newline
+
+# A result that cannot be written is a failure.
+$ tern ops > /dev/full
+! tern: cannot write to standard output: No space left on device
+? 1

@@ -1,0 +1,93 @@
+# A graph is a program too.
+$ cat > g.graph <<'END'
+> graph(%x: f32[B, 3], %y: i32[B], param %w: f32[3, 4]) {
+>   %1 = matmul %x, %w
+>   %2 = cross_entropy %1, %y
+>   return loss=%2
+> }
+> END
+$ tern check g.graph
+| g.graph: ok
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[0]' --param w='[[0,0,0,0],[0,0,0,0],[0,0,0,0]]' --json
+| {"ok":true,"language":"graph","warnings":[],"outputs":[{"kind":"tensor","name":"loss","dtype":"f32","shape":[],"data":[1.3862944]}]}
+
+# Threads and instruction sets do not change a bit.
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json > one
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json --threads 2 > two
+$ TERN_ISA=portable tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json > portable
+$ TERN_ISA=ref tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json > ref
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json --without fold,cse,dce,fuse > plain
+$ cmp one two && cmp one portable && cmp one ref && cmp one plain
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json --seed 7 > other
+$ cmp -s one other
+? 1
+
+# Values that do not fit.
+$ tern run g.graph --input x='[[1, 2]]' --input y='[0]'
+! error[E_INPUT_DIM_MISMATCH]: dimension 1 of input `x` is 3, and the value has 2
+!    = input: x
+!    = dimension: 1
+!    = expected: 3
+!    = received: 2
+!    = hint: supply 3 numbers there, or declare the dimension with a name
+! 
+? 1
+$ tern run g.graph --input x='[[1, 2, 3]]' --input y='[4]'
+! error[E2109]: index 4 is out of range in cross_entropy; there are 4
+!   --> g.graph:3:8
+!    |
+!  3 |   %2 = cross_entropy %1, %y
+!    |        ^^^^^^^^^^^^^^^^^^^^
+!    = index: 4
+!    = limit: 4
+!    = op: cross_entropy
+!    = hint: indices count from 0
+! 
+? 1
+$ tern run g.graph --input x='[[1, 2, 3]'
+! error[E_USAGE]: the value of x is not valid JSON
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --input z=1 --input x='[[1, 2, 3]]' --input y='[0]'
+! error[E_USAGE]: the graph has no input z
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --input x=@x.npy
+! error[E_USAGE]: x.npy: no such file
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+
+# What is wrong with a graph is said with its place.
+$ cat > bad.graph <<'END'
+> graph(%x: f32[2, 3], %y: f32[4, 5]) {
+>   %1 = matmul %x, %y
+>   return %1
+> }
+> END
+$ tern check bad.graph --json
+| {"ok":false,"diagnostics":[{"code":"E2103",<*>"span":{"file":"bad.graph","line":2,"col":8,<*>
+? 1
+
+# A graph too large for memory is refused before memory is asked for.
+$ cat > large.graph <<'END'
+> graph(%x: f32[2]) {
+>   %1 = fill {dtype=f32, shape=[1048576, 1048576, 1048576], number=1}
+>   return %1
+> }
+> END
+$ tern check large.graph --json
+| {"ok":false,"diagnostics":[{"code":"E_TOO_LARGE",<*>
+? 1
+$ cat > limit.graph <<'END'
+> graph(%x: f32[]) {
+>   %1 = broadcast_to %x {shape=[1048576]}
+>   %2 = cumsum %1 {axis=0}
+>   return %2
+> }
+> END
+$ tern run limit.graph --input x=1 --max-mem 1M --json
+| {"ok":false,"diagnostics":[{"code":"E_MEMORY_LIMIT",<*>
+? 1

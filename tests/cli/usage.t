@@ -1,0 +1,96 @@
+# An unknown verb is a usage error and names the nearest one.
+$ tern trian model.ail
+! error[E_USAGE]: there is no verb trian
+!    = hint: did you mean tern train?
+! 
+? 2
+
+# So is an unknown option.
+$ tern run g.graph --sed 3
+! error[E_USAGE]: there is no option --sed
+!    = hint: did you mean --seed?
+! 
+? 2
+
+# An option that belongs to another verb.
+$ tern ops --as graph
+! error[E_USAGE]: --as is not an option of tern ops
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+
+# Values that cannot be.
+$ tern run g.graph --seed -1
+! error[E_USAGE]: --seed takes a whole number, not -1
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --seed 18446744073709551616
+! error[E_USAGE]: --seed takes a whole number, not 18446744073709551616
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --threads 0
+! error[E_USAGE]: --threads takes a whole number from 1 up, not 0
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --max-mem lots
+! error[E_USAGE]: --max-mem takes a size such as 512M, not lots
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --allow time
+! error[E_USAGE]: there is no capability time; there are fileread, filewrite, clock and network
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --color sometimes
+! error[E_USAGE]: --color takes auto, always or never, not sometimes
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --seed
+! error[E_USAGE]: --seed needs a value: --seed N
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run g.graph --input x
+! error[E_USAGE]: --input takes NAME=VALUE
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+
+# A file that is not there, and a name without a language.
+$ tern run missing.graph
+! error[E_USAGE]: cannot read missing.graph: no such file
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern ./program
+! error[E_USAGE]: ./program: say the language with --lang ail|mind|ninth
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run
+! error[E_USAGE]: tern run needs a file: tern run FILE
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run a.graph b.graph
+! error[E_USAGE]: tern run takes one file; what is b.graph?
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+
+# With --json the mistake is an object on standard output, and standard error stays empty.
+$ tern trian --json
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no verb trian","fields":{"message":"there is no verb trian"},"span":null,"hint":"did you mean tern train?"}]}
+? 2
+
+# An instruction set that the machine cannot have.
+$ TERN_ISA=abacus tern version
+! error[E_USAGE]: TERN_ISA=abacus: this machine or this build does not have that instruction set
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
