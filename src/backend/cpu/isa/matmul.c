@@ -296,9 +296,10 @@ static void apart(void *context, int part, int parts) {
   tn_cpu_share(job->products, 1, part, parts, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&batch, batch.rank, begin);
+  char *room = job->choice.room ? job->scratch + (size_t)part * job->choice.room : NULL;
   for (int64_t b = begin; b < end; b++, tn_cpu_walk_next(&batch, batch.rank)) {
     product p = product_at(job, &batch);
-    job->choice.run(&p, 0, 1, job->scratch + (size_t)part * job->choice.room);
+    job->choice.run(&p, 0, 1, room);
   }
 }
 
