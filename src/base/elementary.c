@@ -1,6 +1,6 @@
 /* base/elementary.c: the f32 functions for one lane. Compiled from the same source as every vector
  * version, these are the definition of their bits. */
-#define TN_SIMD_SCALAR
+#define TN_SIMD_SCALAR 1
 #include "base/simd.h"
 
 #include "base/elementary.inc.h"

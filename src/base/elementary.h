@@ -24,7 +24,7 @@
 #include <string.h>
 
 #if FLT_EVAL_METHOD != 0
-#error "tern needs float and double arithmetic without excess precision (x86: -msse2 -mfpmath=sse)"
+#error "needs arithmetic without excess precision (x86: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast)"
 #endif
 
 /* True when the compile target has a fused multiply-add instruction. Never decides a bit. */
@@ -85,6 +85,8 @@ static inline double tn_double_of_bits(uint64_t bits) {
 
 static inline float tn_nan_f32(void) { return tn_float_of_bits(0x7fc00000u); }
 static inline double tn_nan_f64(void) { return tn_double_of_bits(0x7ff8000000000000u); }
+static inline float tn_infinity_f32(void) { return tn_float_of_bits(0x7f800000u); }
+static inline double tn_infinity_f64(void) { return tn_double_of_bits(0x7ff0000000000000u); }
 
 /* Every NaN as the one that may be stored; other values as they are. */
 static inline float tn_canonical_f32(float x) { return x == x ? x : tn_nan_f32(); }

@@ -21,30 +21,29 @@
 /* Adding this number rounds to a whole number: the sum has no bits left for a fraction. */
 #define ROUND_F32 0x1.8p23f
 
+/* exp(r) = 1 + r + r*r p(r), |r| <= 0.35 */
+static inline VF exp_rest(VF r, VF square) {
+  VF p = vf_fma(K(0x1.a207f6p-13f), r, K(0x1.6d3b14p-10f));
+  p = vf_fma(p, square, vf_fma(K(0x1.11102p-7f), r, K(0x1.5554f8p-5f)));
+  return vf_fma(p, square, vf_fma(K(0x1.555556p-3f), r, K(0.5f)));
+}
+
 /* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact: x and n times the float
  * nearest to ln2 are multiples of 2^-25 (or n is 0), and so is their difference, which is too small
  * to need more than 24 bits. What ln2 has beyond that float goes into w, where it meets numbers of
  * its own size. For |x| <= 104. */
 static inline VF exp_split(VF x, VF x_low, VF *r, VF *w) {
   VF n = vf_fma(x, K(0x1.715476p+0f), K(ROUND_F32)) - K(ROUND_F32);
-  VF high = vf_fnma(n, K(0x1.62e430p-1f), x);
+  *r = vf_fnma(n, K(0x1.62e430p-1f), x);
   VF low = vf_fma(n, K(0x1.05c610p-29f), x_low);
-  VF sum = high + low;
-  VF p = vf_fma(K(0x1.a207f6p-13f), sum, K(0x1.6d3b14p-10f));
-  p = vf_fma(p, sum, K(0x1.11102p-7f));
-  p = vf_fma(p, sum, K(0x1.5554f8p-5f));
-  p = vf_fma(p, sum, K(0x1.555556p-3f));
-  p = vf_fma(p, sum, K(0.5f));
-  *r = high;
-  *w = vf_fma(sum * sum, p, low);
+  VF sum = *r + low, square = sum * sum;
+  *w = vf_fma(square, exp_rest(sum, square), low);
   return n;
 }
 
 static inline VF vf_exp(VF x) {
-  /* Beyond these bounds the result is infinity or 0 anyway, and within them n fits an exponent. */
-  VF clamped = vf_at_least(vf_at_most(x, K(89.0f)), K(-104.0f));
   VF r, w;
-  VF n = exp_split(clamped, K(0.0f), &r, &w);
+  VF n = exp_split(vf_clamp(x, K(104.0f)), K(0.0f), &r, &w);   /* beyond, infinity or 0 in any case */
   VF sum = K(1.0f) + r;
   VF lost = (K(1.0f) - sum) + r;
   VF result = vf_scale(sum + (lost + w), n);
@@ -59,31 +58,28 @@ static inline VF vf_log(VF x) {
   VF e = vf_from_int(vi_sar(steps, 23)) - vf_select(denormal, K(23.0f), K(0.0f));
   VF f = vi_as_float(vi_add(vi_and(steps, vi_set(0x7fffff)), vi_set(0x3f3504f3))) - K(1.0f);
 
-  VF p = vf_fma(K(0x1.1b3b12p-4f), f, K(-0x1.e2dfbep-4f));
-  p = vf_fma(p, f, K(0x1.e64e02p-4f));
-  p = vf_fma(p, f, K(-0x1.fb4476p-4f));
-  p = vf_fma(p, f, K(0x1.233308p-3f));
-  p = vf_fma(p, f, K(-0x1.5562dep-3f));
-  p = vf_fma(p, f, K(0x1.99a542p-3f));
-  p = vf_fma(p, f, K(-0x1.ffffeep-3f));
-  p = vf_fma(p, f, K(0x1.555546p-2f));
+  VF z = f * f;
+  VF p = vf_fma(K(0x1.1b3b12p-4f), z, vf_fma(K(-0x1.e2dfbep-4f), f, K(0x1.e64e02p-4f)));
+  p = vf_fma(p, z, vf_fma(K(-0x1.fb4476p-4f), f, K(0x1.233308p-3f)));
+  p = vf_fma(p, z, vf_fma(K(-0x1.5562dep-3f), f, K(0x1.99a542p-3f)));
+  p = vf_fma(p, z, vf_fma(K(-0x1.ffffeep-3f), f, K(0x1.555546p-2f)));
 
   VF sum = vf_fma(e, K(0x1.62e430p-1f), f);
   VF lost = vf_fma(e, K(0x1.62e430p-1f), -sum) + f;
   VF low = vf_fma(e, K(-0x1.05c610p-29f), lost);
-  VF rest = vf_fma(f * f * f, p, low);
+  VF rest = vf_fma(z * f, p, low);
   VF result = sum + vf_fnma(K(0.5f) * f, f, rest);
 
-  result = vf_select(vf_eq(x, K(0.0f)), -K(HUGE_VALF), result);
-  result = vf_select(vf_eq(x, K(HUGE_VALF)), x, result);
+  result = vf_select(vf_eq(x, K(0.0f)), -K(tn_infinity_f32()), result);
+  result = vf_select(vf_eq(x, K(tn_infinity_f32())), x, result);
   return vf_select(vf_ge(x, K(0.0f)), result, K(tn_nan_f32()));
 }
 
-/* (n + n_low) / (d + d_low), also when d_low is several percent of d: the quotient of the rounded
- * sums, then one step of Newton's method on what it left. */
+/* (n + n_low) / (d + d_low), n_low no more than a rounding error, d_low up to several percent of d:
+ * a rough quotient, then one step of Newton's method on what it left. */
 static inline VF quotient(VF n, VF n_low, VF d, VF d_low) {
   VF inverse = K(1.0f) / (d + d_low);
-  VF q = (n + n_low) * inverse;
+  VF q = n * inverse;
   VF rest = vf_fnma(q, d, n) + vf_fnma(q, d_low, n_low);
   return vf_fma(rest, inverse, q);
 }
@@ -96,12 +92,15 @@ static inline VF one_plus(VF u, VF r, VF w, VF *low) {
 }
 
 /* tanh |x| = (1 - E) / (1 + E) with E = exp(-2|x|) = u (1 + r + w). The numerator is 2 minus the
- * denominator, of which no bit has been lost, so nothing cancels for small |x| either. */
+ * denominator, of which no bit has been lost, so nothing cancels for small |x| either. What ln2 has
+ * beyond a float can be left out: n is small where it would be seen. */
 static inline VF vf_tanh(VF x) {
-  VF size = vf_at_most(vf_abs(x), K(10.0f));   /* from 9.02 on the result is 1 */
-  VF r, w, below_low;
-  VF u = vf_pow2(exp_split(K(-2.0f) * size, K(0.0f), &r, &w));
-  VF below = one_plus(u, r, w, &below_low);
+  VF t = vf_at_least(vf_with_sign(x, K(-0.0f)), K(-10.0f));   /* -|x|; from 9.02 on the result is 1 */
+  VF n = vf_fma(t, K(0x1.715476p+1f), K(ROUND_F32)) - K(ROUND_F32);
+  VF r = vf_fnma(n, K(0x1.62e430p-1f), t + t);
+  VF square = r * r, below_low;
+  VF w = square * exp_rest(r, square);
+  VF below = one_plus(vf_pow2(n), r, w, &below_low);
   VF rest = K(2.0f) - below;
   VF above = rest - below_low;
   VF above_low = (rest - above) - below_low;
@@ -112,15 +111,17 @@ static inline VF vf_tanh(VF x) {
 /* With E = exp(-|x|) = 2^n (1 + r + w): 1 / (1 + E) for positive x, and (1 + r + w) / (1 + E),
  * scaled by 2^n at the very end, for negative x, where results may be denormal. */
 static inline VF vf_sigmoid(VF x) {
-  VF size = vf_at_most(vf_abs(x), K(104.0f));
+  VF t = vf_at_least(vf_with_sign(x, K(-0.0f)), K(-104.0f));   /* -|x| */
   VM negative = vf_lt(x, K(0.0f));
   VF r, w, below_low;
-  VF n = exp_split(-size, K(0.0f), &r, &w);
+  VF n = exp_split(t, K(0.0f), &r, &w);
   VF u = vf_pow2(vf_at_least(n, K(-126.0f)));
   VF below = one_plus(u, r, w, &below_low);
   VF sum = K(1.0f) + r;
-  VF above = vf_select(negative, sum, K(1.0f));
-  VF above_low = vf_select(negative, ((K(1.0f) - sum) + r) + w, K(0.0f));
+  VF lost = ((K(1.0f) - sum) + r) + w;
+  VF whole = sum + lost;
+  VF above = vf_select(negative, whole, K(1.0f));
+  VF above_low = vf_select(negative, (sum - whole) + lost, K(0.0f));
   VF scale = vf_select(negative, n, K(0.0f));
   VF result = vf_scale(quotient(above, above_low, below, below_low), scale);
   return vf_select(vf_isnan(x), K(tn_nan_f32()), result);
@@ -139,12 +140,10 @@ static inline VF vf_erf(VF x) {
   VF small = vf_fma(size, p, size);
 
   VF b = vf_at_least(size - K(0.6875f), K(0.0f));
-  VF q = vf_fma(K(-0x1.cb410ap-17f), b, K(0x1.2f0092p-12f));
-  q = vf_fma(q, b, K(-0x1.45ecd6p-9f));
-  q = vf_fma(q, b, K(0x1.ba811cp-7f));
-  q = vf_fma(q, b, K(-0x1.cc446p-5f));
-  q = vf_fma(q, b, K(-0x1.9862a6p-1f));
-  q = vf_fma(q, b, K(-0x1.101132p+1f));
+  VF c = b * b;
+  VF q = vf_fma(K(-0x1.cb410ap-17f), c, vf_fma(K(0x1.2f0092p-12f), b, K(-0x1.45ecd6p-9f)));
+  q = vf_fma(q, c, vf_fma(K(0x1.ba811cp-7f), b, K(-0x1.cc446p-5f)));
+  q = vf_fma(q, c, vf_fma(K(-0x1.9862a6p-1f), b, K(-0x1.101132p+1f)));
   VF g = vf_fma(q, b, K(-0x1.1b1bc8p+0f));
   VF g_low = vf_fma(q, b, K(-0x1.1b1bc8p+0f) - g) + K(-0x1.eb5944p-25f);
   VF r, w;
@@ -244,10 +243,10 @@ static inline VF vf_pow(VF x, VF y) {
   VF size = vf_abs(x);
   VF result = vf_join(pow_positive(vd_low(size), vd_low(y)), pow_positive(vd_high(size), vd_high(y)));
 
-  VM zero = vf_eq(x, K(0.0f)), infinite = vf_eq(size, K(HUGE_VALF)), falling = vf_lt(y, K(0.0f));
+  VM zero = vf_eq(x, K(0.0f)), infinite = vf_eq(size, K(tn_infinity_f32())), falling = vf_lt(y, K(0.0f));
   VM to_zero = vm_or(vm_andnot(zero, falling), vm_and(infinite, falling));
   VM to_infinity = vm_or(vm_and(zero, falling), vm_andnot(infinite, falling));
-  result = vf_select(to_zero, K(0.0f), vf_select(to_infinity, K(HUGE_VALF), result));
+  result = vf_select(to_zero, K(0.0f), vf_select(to_infinity, K(tn_infinity_f32()), result));
 
   VF half = K(0.5f) * y;
   VM whole = vf_eq(vf_round_even(y), y);
@@ -258,7 +257,7 @@ static inline VF vf_pow(VF x, VF y) {
   VM invalid = vm_or(vm_andnot(finite_negative, whole), vm_or(vf_isnan(x), vf_isnan(y)));
   result = vf_select(invalid, K(tn_nan_f32()), result);
 
-  VM turning = vm_and(vf_eq(size, K(1.0f)), vf_eq(vf_abs(y), K(HUGE_VALF)));
+  VM turning = vm_and(vf_eq(size, K(1.0f)), vf_eq(vf_abs(y), K(tn_infinity_f32())));
   VM one = vm_or(vm_or(vf_eq(x, K(1.0f)), vf_eq(y, K(0.0f))), turning);
   return vf_select(one, K(1.0f), result);
 }

@@ -4,8 +4,6 @@
  * than 53 bits on the way, a value is carried as a pair.
  *
  * The coefficients come from tools/minimax.py. */
-#include <math.h>   /* HUGE_VAL */
-
 #include "base/elementary.h"
 #include "base/elementary_pair.h"
 
@@ -62,7 +60,7 @@ static double exp_join(exponential e) {
 }
 
 static double exp_pair(double x, double low) {
-  if (x > 710.0) return HUGE_VAL;
+  if (x > 710.0) return tn_infinity_f64();
   if (x < -746.0) return 0.0;
   return exp_join(exp_split(x, low));
 }
@@ -187,8 +185,8 @@ static double mantissa_of(double x, int *e) {
 /* With s = f/(2+f): log(1+f) = 2s + s R(s*s) = f - f*f/2 + s (f*f/2 + R). */
 double tn_log_f64(double x) {
   if (!(x >= 0)) return tn_nan_f64();
-  if (x == 0) return -HUGE_VAL;
-  if (x == HUGE_VAL) return x;
+  if (x == 0) return -tn_infinity_f64();
+  if (x == tn_infinity_f64()) return x;
   int exponent;
   double f = mantissa_of(x, &exponent) - 1.0, e = (double)exponent;
   double s = f / (2.0 + f), z = s * s;
@@ -232,7 +230,7 @@ static double pow_positive(double x, double y) {
   tn_pair logarithm = log_pair(x);
   if (logarithm.high == 0) return 1.0;
   double rough = y * logarithm.high;
-  if (rough > 711.0) return HUGE_VAL;
+  if (rough > 711.0) return tn_infinity_f64();
   if (rough < -747.0) return 0.0;
   tn_pair exact = tn_pair_product(y, logarithm.high);
   exact = tn_pair_sum(exact.high, exact.low + y * logarithm.low);
@@ -251,12 +249,12 @@ double tn_pow_f64(double x, double y) {
   if (x == 1.0 || y == 0.0) return 1.0;
   if (x != x || y != y) return tn_nan_f64();
   double size = absolute(x);
-  bool negative = tn_bits_f64(x) >> 63, y_infinite = absolute(y) == HUGE_VAL;
+  bool negative = tn_bits_f64(x) >> 63, y_infinite = absolute(y) == tn_infinity_f64();
   int kind = parity(y);
   double result;
   if (y_infinite && size == 1.0) return 1.0;
-  if (size == 0.0 || size == HUGE_VAL || y_infinite) {
-    result = (size > 1.0) == (y > 0.0) ? HUGE_VAL : 0.0;
+  if (size == 0.0 || size == tn_infinity_f64() || y_infinite) {
+    result = (size > 1.0) == (y > 0.0) ? tn_infinity_f64() : 0.0;
   } else {
     if (negative && kind == 0) return tn_nan_f64();
     /* Beyond 2^70 the result is 0 or infinity unless x is 1; a smaller y keeps the products in range. */

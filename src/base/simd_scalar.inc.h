@@ -1,12 +1,7 @@
-/* base/simd_scalar.h: base/simd.h for one lane, in plain C17.
+/* base/simd_scalar.inc.h: base/simd.h for one lane, in plain C17.
  *
  * This is the definition the other instruction sets are measured by. */
-#ifndef TN_BASE_SIMD_SCALAR_H
-#define TN_BASE_SIMD_SCALAR_H
-
 #include <math.h>   /* sqrtf, which IEEE 754 rounds correctly, is all that is used */
-
-#include "base/elementary.h"
 
 #define TN_LANES 1
 
@@ -49,24 +44,8 @@ static inline VF vf_at_least(VF v, VF c) { return c > v ? c : v; }
 static inline VF vf_round_even(VF v) { return tn_round_even_f32(v); }
 static inline VF vf_floor(VF v) { return tn_floor_f32(v); }
 static inline VF vf_ceil(VF v) { return tn_ceil_f32(v); }
-static inline VF vf_sign(VF v) { return tn_float_of_bits(tn_bits_f32(v) & 0x80000000u); }
-static inline VF vf_with_sign(VF v, VF s) { return vi_as_float(vf_as_int(v) | vf_as_int(vf_sign(s))); }
-static inline VF vf_flip_sign(VF v, VF s) { return vi_as_float(vf_as_int(v) ^ vf_as_int(vf_sign(s))); }
-static inline VF vf_trunc(VF v) { return vf_with_sign(tn_floor_f32(vf_abs(v)), v); }
+static inline VF vf_trunc(VF v) { return v < 0 ? tn_ceil_f32(v) : tn_floor_f32(v); }
 static inline VF vf_sqrt(VF v) { return sqrtf(v); }
-
-/* Through the bits, not by a cast: a cast of NaN is undefined, and lanes that will be replaced may
- * hold one. */
-static inline VI vf_to_int_near(VF v) { return vi_sub(vf_as_int(v + 0x1.8p23f), 0x4b400000); }
-static inline VF vf_pow2(VF n) { return vi_as_float(vi_shl(vi_add(vf_to_int_near(n), 127), 23)); }
-
-/* The first factor is chosen so that its product is exact; the second one rounds. */
-static inline VF vf_scale(VF v, VF n) {
-  VI whole = vf_to_int_near(n);
-  VI half = vi_sar(whole, 1);
-  VI rest = vi_sub(whole, half);
-  return v * vi_as_float(vi_shl(vi_add(half, 127), 23)) * vi_as_float(vi_shl(vi_add(rest, 127), 23));
-}
 
 static inline VF vf_from_int(VI v) { return (float)v; }
 
@@ -91,6 +70,7 @@ static inline VM vm_not(VM a) { return !a; }
 static inline VM vm_andnot(VM a, VM b) { return a && !b; }
 static inline bool vm_any(VM a) { return a; }
 static inline bool vm_all(VM a) { return a; }
+static inline VI vm_as_int(VM a) { return a ? -1 : 0; }
 static inline VF vf_select(VM m, VF a, VF b) { return m ? a : b; }
 static inline VI vi_select(VM m, VI a, VI b) { return m ? a : b; }
 
@@ -111,6 +91,3 @@ static inline VD vd_split(VD v, VD *exponent) {
   *exponent = tn_double_of_bits(whole | 0x4330000000000000u) - 0x1.00000000004p52;
   return tn_double_of_bits((steps & 0xfffffffffffffu) + half_root);
 }
-
-static inline VF vf_map(VM m, VF v, float (*function)(float)) { return m ? function(v) : v; }
-#endif
