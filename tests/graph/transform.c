@@ -16,15 +16,19 @@
 #include "../unit/graph_case.h"
 #include "ad/ad.h"
 
-#define FOLDER "tests/graph"
+#define FOLDER     "tests/graph"
 #define TEXT_LIMIT 65536
 
 static bool gradients(tn_graph *graph) {
   tn_graph_builder builder;
   tn_value grads[16], output = graph->outputs.at[0].value;
   tn_graph_builder_init(&builder, graph);
-  tn_grad_request request = { .builder = &builder, .outputs = &output, .output_count = 1, .wrt = graph->params.at,
-                              .wrt_count = (int)graph->params.count, .policy = TN_AD_STRICT };
+  tn_grad_request request = { .builder = &builder,
+                              .outputs = &output,
+                              .output_count = 1,
+                              .wrt = graph->params.at,
+                              .wrt_count = (int)graph->params.count,
+                              .policy = TN_AD_STRICT };
   assert_in_range(graph->params.count, 1, 16);
   if (!tn_ad_grad(&request, grads)) return false;
   for (size_t i = 0; i < graph->params.count; i++) {
@@ -40,11 +44,16 @@ static bool tangents(tn_graph *graph) {
   size_t count = graph->outputs.count;
   tn_graph_builder_init(&builder, graph);
   assert_true(graph->params.count <= 16 && count <= 16);
-  for (size_t i = 0; i < graph->params.count; i++) seeds[i] = tn_build_like(&builder.base, graph->params.at[i], 1);
+  for (size_t i = 0; i < graph->params.count; i++)
+    seeds[i] = tn_build_like(&builder.base, graph->params.at[i], 1);
   for (size_t i = 0; i < count; i++) outputs[i] = graph->outputs.at[i].value;
-  tn_jvp_request request = { .builder = &builder, .wrt = graph->params.at, .tangents = seeds,
-                             .wrt_count = (int)graph->params.count, .outputs = outputs,
-                             .output_count = (int)count, .policy = TN_AD_STRICT };
+  tn_jvp_request request = { .builder = &builder,
+                             .wrt = graph->params.at,
+                             .tangents = seeds,
+                             .wrt_count = (int)graph->params.count,
+                             .outputs = outputs,
+                             .output_count = (int)count,
+                             .policy = TN_AD_STRICT };
   if (!tn_ad_jvp(&request, result)) return false;
   for (size_t i = 0; i < count; i++) {
     if (!tn_graph_output(graph, 0, result[i])) return false;

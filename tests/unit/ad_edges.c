@@ -19,8 +19,12 @@ static lab *lab_of(const char *text) {
 static tn_value output_of(const lab *l, size_t index) { return l->graph.outputs.at[index].value; }
 
 static bool gradient(lab *l, tn_value output, tn_value wrt, tn_ad_policy policy, tn_value *grad) {
-  tn_grad_request request = { .builder = &l->builder, .outputs = &output, .output_count = 1, .wrt = &wrt,
-                              .wrt_count = 1, .policy = policy };
+  tn_grad_request request = { .builder = &l->builder,
+                              .outputs = &output,
+                              .output_count = 1,
+                              .wrt = &wrt,
+                              .wrt_count = 1,
+                              .policy = policy };
   return tn_ad_grad(&request, grad);
 }
 
@@ -32,7 +36,9 @@ static tn_value add_gradient(lab *l, size_t index) {
   return grad;
 }
 
-static tn_value total(lab *l, tn_value x) { return tn_build_reduce(&l->builder.base, TN_OP_SUM, x, NULL, -1, false); }
+static tn_value total(lab *l, tn_value x) {
+  return tn_build_reduce(&l->builder.base, TN_OP_SUM, x, NULL, -1, false);
+}
 
 /* Runs with the parameters given and holds the last output against what is expected. */
 static void assert_gives(const lab *l, const double *const *params, const double *expected, int64_t count) {
@@ -51,8 +57,8 @@ static void assert_gives(const lab *l, const double *const *params, const double
 }
 
 #define PARAMS(...) ((const double *const[]){ __VA_ARGS__ })
-#define LIST(...) ((const double[]){ __VA_ARGS__ })
-#define ASSERT_GIVES(l, params, ...) \
+#define LIST(...)   ((const double[]){ __VA_ARGS__ })
+#define ASSERT_GIVES(l, params, ...)                                                                         \
   assert_gives(l, params, LIST(__VA_ARGS__), (int64_t)(sizeof(LIST(__VA_ARGS__)) / sizeof(double)))
 
 /* ---- products with zeros ---- */
@@ -147,7 +153,8 @@ static void ties_of_two_operands_halve(void **state) {
 
 static void relu_and_abs_are_flat_at_zero(void **state) {
   (void)state;
-  lab *l = lab_of("graph(param %x: f64[3]) { %1 = relu %x %2 = abs %x %3 = add %1, %2 %4 = sum %3 return %4 }");
+  lab *l =
+      lab_of("graph(param %x: f64[3]) { %1 = relu %x %2 = abs %x %3 = add %1, %2 %4 = sum %3 return %4 }");
   add_gradient(l, 0);
   ASSERT_GIVES(l, PARAMS(LIST(0, -1, 2)), 0, -1, 2);
   tn_graph_free(&l->graph);
@@ -163,7 +170,8 @@ static void what_relu_blocks_stays_zero_even_behind_an_infinite_gradient(void **
 
 /* ---- powers ---- */
 
-static const char *power = "graph(param %x: f64[4], param %y: f64[4]) { %1 = pow %x, %y %2 = sum %1 return %2 }";
+static const char *power =
+    "graph(param %x: f64[4], param %y: f64[4]) { %1 = pow %x, %y %2 = sum %1 return %2 }";
 
 static void powers_of_zero_have_their_finite_slopes(void **state) {
   (void)state;
@@ -204,11 +212,13 @@ static void a_value_that_is_differentiated_by_is_a_leaf(void **state) {
   (void)state;
   lab *l = lab_of("graph(param %x: f64[]) { %1 = mul %x, %x %2 = mul %1, %x return %2 }");
   tn_value wrt[] = { l->graph.params.at[0], l->graph.params.at[0] + 1 }, output = output_of(l, 0), grads[2];
-  tn_grad_request request = { .builder = &l->builder, .outputs = &output, .output_count = 1, .wrt = wrt,
-                              .wrt_count = 2 };
+  tn_grad_request request = {
+    .builder = &l->builder, .outputs = &output, .output_count = 1, .wrt = wrt, .wrt_count = 2
+  };
   assert_true(tn_ad_grad(&request, grads));
-  assert_true(tn_graph_output(&l->graph, 0, tn_build_binary(&l->builder.base, TN_OP_SUB, grads[0], grads[1])));
-  ASSERT_GIVES(l, PARAMS(LIST(3)), 9 - 3);   /* not 27 - 3: nothing flows through x * x */
+  assert_true(
+      tn_graph_output(&l->graph, 0, tn_build_binary(&l->builder.base, TN_OP_SUB, grads[0], grads[1])));
+  ASSERT_GIVES(l, PARAMS(LIST(3)), 9 - 3); /* not 27 - 3: nothing flows through x * x */
   tn_graph_free(&l->graph);
 }
 
@@ -216,14 +226,19 @@ static void what_an_output_does_not_need_has_no_gradient(void **state) {
   (void)state;
   lab *l = lab_of("graph(param %x: f64[2], param %y: f32[3]) { %1 = sum %x return %1 }");
   tn_value grads[2], output = output_of(l, 0);
-  tn_grad_request request = { .builder = &l->builder, .outputs = &output, .output_count = 1,
-                              .wrt = l->graph.params.at, .wrt_count = 2, .sparse_zeros = true };
+  tn_grad_request request = { .builder = &l->builder,
+                              .outputs = &output,
+                              .output_count = 1,
+                              .wrt = l->graph.params.at,
+                              .wrt_count = 2,
+                              .sparse_zeros = true };
   assert_true(tn_ad_grad(&request, grads));
   assert_int_equal(grads[1], TN_NO_VALUE);
   request.sparse_zeros = false;
   assert_true(tn_ad_grad(&request, grads));
   assert_int_equal(tn_graph_node(&l->graph, grads[1])->op, TN_OP_FILL);
-  assert_true(tn_type_equal(tn_graph_type(&l->graph, grads[1]), tn_graph_type(&l->graph, l->graph.params.at[1])));
+  assert_true(
+      tn_type_equal(tn_graph_type(&l->graph, grads[1]), tn_graph_type(&l->graph, l->graph.params.at[1])));
   tn_graph_free(&l->graph);
 }
 
@@ -237,8 +252,13 @@ static tn_op strict_fault(const char *text) {
   if (!ok) assert_int_equal(l->graph.nodes.count, before);
   tn_build_forget(&l->builder.base);
   tn_value seed = tn_build_like(&l->builder.base, x, 1);
-  tn_jvp_request request = { .builder = &l->builder, .wrt = &x, .tangents = &seed, .wrt_count = 1,
-                             .outputs = &output, .output_count = 1, .policy = TN_AD_STRICT };
+  tn_jvp_request request = { .builder = &l->builder,
+                             .wrt = &x,
+                             .tangents = &seed,
+                             .wrt_count = 1,
+                             .outputs = &output,
+                             .output_count = 1,
+                             .policy = TN_AD_STRICT };
   assert_int_equal(tn_ad_jvp(&request, &tangent), ok);
   if (!ok) assert_int_equal(l->builder.base.fault.kind, TN_FAULT_NO_GRADIENT);
   tn_build_forget(&l->builder.base);
@@ -254,32 +274,43 @@ static tn_op strict_fault(const char *text) {
 
 static void a_strict_gradient_names_what_has_no_derivative(void **state) {
   (void)state;
-  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = rem %x, %x %2 = sum %1 return %2 }"), TN_OP_REM);
-  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = gt %x, %x %2 = cast %1 {dtype=f64} return %2 }"),
-                   TN_OP_GT);
+  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = rem %x, %x %2 = sum %1 return %2 }"),
+                   TN_OP_REM);
+  assert_int_equal(
+      strict_fault("graph(param %x: f64[2]) { %1 = gt %x, %x %2 = cast %1 {dtype=f64} return %2 }"),
+      TN_OP_GT);
   assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = argmax %x {axis=0} %2 = cast %1 {dtype=f64}"
-                                " return %2 }"), TN_OP_ARGMAX);
+                                " return %2 }"),
+                   TN_OP_ARGMAX);
   assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = cast %x {dtype=i32} %2 = cast %1 {dtype=f64}"
-                                " return %2 }"), TN_OP_CAST);
-  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = argmax %x {axis=0} return %1 }"), TN_OP_ARGMAX);
+                                " return %2 }"),
+                   TN_OP_CAST);
+  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = argmax %x {axis=0} return %1 }"),
+                   TN_OP_ARGMAX);
 }
 
 static void conditions_places_and_flat_operations_are_no_obstacle(void **state) {
   (void)state;
-  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = gt %x, %x %2 = select %1, %x, %x return %2 }"),
-                   TN_OP_ERROR);
-  assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = cast %x {dtype=i32} %2 = gather %x, %1 {axis=0}"
-                                " return %2 }"), TN_OP_ERROR);
+  assert_int_equal(
+      strict_fault("graph(param %x: f64[2]) { %1 = gt %x, %x %2 = select %1, %x, %x return %2 }"),
+      TN_OP_ERROR);
+  assert_int_equal(
+      strict_fault("graph(param %x: f64[2]) { %1 = cast %x {dtype=i32} %2 = gather %x, %1 {axis=0}"
+                   " return %2 }"),
+      TN_OP_ERROR);
   assert_int_equal(strict_fault("graph(param %x: f64[2]) { %1 = argmax %x {axis=0} %2 = cast %1 {dtype=f64}"
-                                " %3 = floor %2 %4 = add %3, %x return %4 }"), TN_OP_ERROR);
+                                " %3 = floor %2 %4 = add %3, %x return %4 }"),
+                   TN_OP_ERROR);
   assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x } else {"
-                                " %2 = neg %x yield %2 } %3 = pick %1 return %3 }"), TN_OP_ERROR);
+                                " %2 = neg %x yield %2 } %3 = pick %1 return %3 }"),
+                   TN_OP_ERROR);
 }
 
 static void a_strict_gradient_looks_into_branches(void **state) {
   (void)state;
   assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x } else {"
-                                " %2 = rem %x, %x yield %2 } %3 = pick %1 return %3 }"), TN_OP_REM);
+                                " %2 = rem %x, %x yield %2 } %3 = pick %1 return %3 }"),
+                   TN_OP_REM);
 }
 
 /* ---- branches ---- */
@@ -294,7 +325,7 @@ static void only_the_branch_that_runs_gets_a_gradient(void **state) {
   ASSERT_GIVES(l, PARAMS(LIST(3), LIST(2)), 6);
   ASSERT_GIVES(l, PARAMS(LIST(1), LIST(2)), 0);
   add_gradient(l, 1);
-  ASSERT_GIVES(l, PARAMS(LIST(3), LIST(0)), 0);   /* 1 / 0 of the other branch is nowhere */
+  ASSERT_GIVES(l, PARAMS(LIST(3), LIST(0)), 0); /* 1 / 0 of the other branch is nowhere */
   ASSERT_GIVES(l, PARAMS(LIST(1), LIST(2)), 0.5);
   tn_graph_free(&l->graph);
 }
@@ -344,7 +375,9 @@ static void a_long_chain_of_branches_is_differentiated_in_linear_space(void **st
   }
   assert_true(tn_build_ok(b));
   size_t before = graph.nodes.count;
-  tn_grad_request request = { .builder = &builder, .outputs = &result, .output_count = 1, .wrt = &x, .wrt_count = 1 };
+  tn_grad_request request = {
+    .builder = &builder, .outputs = &result, .output_count = 1, .wrt = &x, .wrt_count = 1
+  };
   tn_value grad;
   assert_true(tn_ad_grad(&request, &grad));
   assert_true(graph.nodes.count < 4 * before);
@@ -372,11 +405,13 @@ static void a_long_chain_costs_a_few_nodes_per_node(void **state) {
   tn_graph_builder_init(&builder, &graph);
   tn_value x = tn_build_param(b, name_of("x"), &scalar), y = x, grad;
   for (int i = 0; i < 10000; i++) y = tn_build_binary(b, i % 2 ? TN_OP_MUL : TN_OP_ADD, y, x);
-  tn_grad_request request = { .builder = &builder, .outputs = &y, .output_count = 1, .wrt = &x, .wrt_count = 1 };
+  tn_grad_request request = {
+    .builder = &builder, .outputs = &y, .output_count = 1, .wrt = &x, .wrt_count = 1
+  };
   uint64_t requests = heap.requests;
   assert_true(tn_ad_grad(&request, &grad));
   assert_true(graph.nodes.count < 60000);
-  assert_true(heap.requests - requests < 200);   /* memory grows by doubling, not by node */
+  assert_true(heap.requests - requests < 200); /* memory grows by doubling, not by node */
   tn_graph_free(&graph);
 }
 
@@ -449,7 +484,8 @@ static void assert_symbolic(const char *text, const double *numbers, int64_t cou
     tn_graph_builder_init(&l->builder, &l->graph);
     if (!early) add_gradient(l, 0);
     for (tn_value v = 1; v < l->graph.nodes.count; v++) {
-      if (!tn_shape_is_known(&tn_graph_type(&l->graph, v)->shape)) fail_msg("node %u has no lengths in %s", v, text);
+      if (!tn_shape_is_known(&tn_graph_type(&l->graph, v)->shape))
+        fail_msg("node %u has no lengths in %s", v, text);
     }
     runner r = runner_of(&l->graph);
     runner_set(&r, 0, numbers);
@@ -459,7 +495,8 @@ static void assert_symbolic(const char *text, const double *numbers, int64_t cou
     tn_graph_free(&l->graph);
   }
   for (int64_t i = 0; i < count; i++) {
-    if (fabs(got[0][i] - got[1][i]) > 1e-12) fail_msg("element %d: %g and %g in %s", (int)i, got[0][i], got[1][i], text);
+    if (fabs(got[0][i] - got[1][i]) > 1e-12)
+      fail_msg("element %d: %g and %g in %s", (int)i, got[0][i], got[1][i], text);
   }
 }
 
@@ -481,11 +518,14 @@ static void gradients_may_be_taken_before_lengths_are_known(void **state) {
     "graph(param %x: f64[B, N]) { %0 = neg %x %1 = concat %0, %x, %x {axis=1} %2 = mul %1, %1 %3 = sum %2"
     " return %3 }",
     "graph(param %x: f64[B, N]) { %1 = cumprod %x {axis=1} %2 = sum %1 return %2 }",
-    "graph(param %x: f64[B, N]) { %1 = cumprod %x {axis=0, reverse=true, exclusive=true} %2 = sum %1 return %2 }",
-    "graph(param %x: f64[B, N]) { %1 = transpose %x %2 = matmul %x, %1 %3 = mul %2, %2 %4 = sum %3 return %4 }",
+    "graph(param %x: f64[B, N]) { %1 = cumprod %x {axis=0, reverse=true, exclusive=true} %2 = sum %1 return "
+    "%2 }",
+    "graph(param %x: f64[B, N]) { %1 = transpose %x %2 = matmul %x, %1 %3 = mul %2, %2 %4 = sum %3 return %4 "
+    "}",
     "graph(param %x: f64[B, N]) { %1 = expand_dims %x {axis=1} %2 = transpose %x %3 = matmul %1, %2"
     " %4 = mul %3, %3 %5 = sum %4 return %5 }",
-    "graph(param %x: f64[B, N]) { %0 = iota {dtype=i32, shape=[B], axis=0} %1 = cross_entropy %x, %0 return %1 }",
+    "graph(param %x: f64[B, N]) { %0 = iota {dtype=i32, shape=[B], axis=0} %1 = cross_entropy %x, %0 return "
+    "%1 }",
     "graph(param %x: f64[B, N]) { %0 = iota {dtype=i32, shape=[B], axis=0} %1 = gather %x, %0 {axis=1}"
     " %2 = mul %1, %1 %3 = sum %2 return %3 }",
     "graph(param %x: f64[B, N]) { %0 = sum %x %1 = gt %0, %0 %2 = if %1 { yield %x } else { %3 = mul %x, %x"
@@ -507,7 +547,8 @@ static void a_convolution_over_a_batch_of_any_size_has_a_gradient(void **state) 
 
 static void bf16_values_have_bf16_gradients(void **state) {
   (void)state;
-  lab *l = lab_of("graph(param %x: bf16[3]) { %1 = mul %x, %x %2 = cast %1 {dtype=f32} %3 = sum %2 return %3 }");
+  lab *l =
+      lab_of("graph(param %x: bf16[3]) { %1 = mul %x, %x %2 = cast %1 {dtype=f32} %3 = sum %2 return %3 }");
   tn_value grad = add_gradient(l, 0);
   assert_int_equal(tn_graph_type(&l->graph, grad)->dtype, TN_BF16);
   ASSERT_GIVES(l, PARAMS(LIST(1, 2, -3)), 2, 4, -6);
@@ -529,10 +570,12 @@ static void a_gradient_survives_every_failing_allocation(void **state) {
     lab *l = lab_of(text);
     tn_value grads[2], output = output_of(l, 0), tangent;
     tn_value *x = l->graph.params.at;
-    tn_grad_request request = { .builder = &l->builder, .outputs = &output, .output_count = 1, .wrt = x,
-                                .wrt_count = 2 };
-    tn_jvp_request forward = { .builder = &l->builder, .wrt = x, .tangents = x, .wrt_count = 2,
-                               .outputs = &output, .output_count = 1 };
+    tn_grad_request request = {
+      .builder = &l->builder, .outputs = &output, .output_count = 1, .wrt = x, .wrt_count = 2
+    };
+    tn_jvp_request forward = {
+      .builder = &l->builder, .wrt = x, .tangents = x, .wrt_count = 2, .outputs = &output, .output_count = 1
+    };
     heap.fail_at = heap.requests + n;
     done = tn_ad_grad(&request, grads) && tn_ad_jvp(&forward, &tangent);
     heap.fail_at = 0;

@@ -19,7 +19,9 @@ static int close_graph(void **state) {
 
 #define TYPE(dtype, ...) (&(tn_type){ dtype, tn_shape_make(__VA_ARGS__) })
 
-static tn_value input(const char *name, const tn_type *type) { return tn_build_input(b, name_of(name), type); }
+static tn_value input(const char *name, const tn_type *type) {
+  return tn_build_input(b, name_of(name), type);
+}
 
 static void assert_fault(tn_value value, tn_fault_kind kind, tn_op op) {
   assert_int_equal(value, TN_ERROR_VALUE);
@@ -74,7 +76,8 @@ static void the_first_fault_is_kept_with_its_place(void **state) {
 
 static void faults_inside_a_composed_operation_name_the_whole(void **state) {
   (void)state;
-  tn_value x = input("x", TYPE(TN_F32, 2, 2, 3)), y = input("y", TYPE(TN_F32, 1, 4)), i = input("i", TYPE(TN_I32, 1, 2));
+  tn_value x = input("x", TYPE(TN_F32, 2, 2, 3)), y = input("y", TYPE(TN_F32, 1, 4)),
+           i = input("i", TYPE(TN_I32, 1, 2));
   const tn_value pair[] = { x, y }, triple[] = { x, y, y };
   assert_fault(tn_build(b, TN_OP_MSE_LOSS, pair, 2, NULL), TN_FAULT_BROADCAST, TN_OP_MSE_LOSS);
   assert_fault(tn_build(b, TN_OP_LINEAR, pair, 2, NULL), TN_FAULT_INNER, TN_OP_LINEAR);
@@ -82,14 +85,18 @@ static void faults_inside_a_composed_operation_name_the_whole(void **state) {
   assert_fault(tn_build(b, TN_OP_STACK, pair, 2, NULL), TN_FAULT_JOIN, TN_OP_STACK);
   assert_fault(tn_build(b, TN_OP_LAYER_NORM, triple, 3, NULL), TN_FAULT_SHAPE, TN_OP_LAYER_NORM);
   assert_fault(tn_build(b, TN_OP_CONV2D, pair, 2, NULL), TN_FAULT_RANK, TN_OP_CONV2D);
-  assert_fault(tn_build(b, TN_OP_DROPOUT, pair, 2, &(tn_attrs){ .number = 0.5 }), TN_FAULT_DTYPE, TN_OP_DROPOUT);
-  assert_fault(tn_build(b, TN_OP_DROPOUT, pair, 2, &(tn_attrs){ .number = 1 }), TN_FAULT_ARGUMENT, TN_OP_DROPOUT);
+  assert_fault(tn_build(b, TN_OP_DROPOUT, pair, 2, &(tn_attrs){ .number = 0.5 }), TN_FAULT_DTYPE,
+               TN_OP_DROPOUT);
+  assert_fault(tn_build(b, TN_OP_DROPOUT, pair, 2, &(tn_attrs){ .number = 1 }), TN_FAULT_ARGUMENT,
+               TN_OP_DROPOUT);
   assert_fault(tn_build(b, TN_OP_EMBEDDING, pair, 2, NULL), TN_FAULT_DTYPE, TN_OP_EMBEDDING);
   assert_fault(tn_build(b, TN_OP_MEAN_POOL_TIME, &x, 1, NULL), TN_FAULT_RANK, TN_OP_MEAN_POOL_TIME);
   assert_fault(tn_build(b, TN_OP_GELU, &i, 1, NULL), TN_FAULT_DTYPE, TN_OP_GELU);
-  assert_fault(tn_build(b, TN_OP_SQUEEZE, &x, 1, &(tn_attrs){ .axis_count = 1 }), TN_FAULT_SQUEEZE, TN_OP_SQUEEZE);
+  assert_fault(tn_build(b, TN_OP_SQUEEZE, &x, 1, &(tn_attrs){ .axis_count = 1 }), TN_FAULT_SQUEEZE,
+               TN_OP_SQUEEZE);
   assert_fault(tn_build(b, TN_OP_INDEX, &x, 1, &(tn_attrs){ .index = 5 }), TN_FAULT_BOUNDS, TN_OP_INDEX);
-  assert_fault(tn_build(b, TN_OP_EXPAND_DIMS, &x, 1, &(tn_attrs){ .axis = 3 }), TN_FAULT_AXIS, TN_OP_EXPAND_DIMS);
+  assert_fault(tn_build(b, TN_OP_EXPAND_DIMS, &x, 1, &(tn_attrs){ .axis = 3 }), TN_FAULT_AXIS,
+               TN_OP_EXPAND_DIMS);
   assert_fault(tn_build(b, TN_OP_LINEAR, triple, 1, NULL), TN_FAULT_ARITY, TN_OP_LINEAR);
   assert_fault(tn_build(b, TN_OP_GELU, pair, 2, NULL), TN_FAULT_ARITY, TN_OP_GELU);
   assert_fault(tn_build(b, TN_OP_ONE_HOT, &i, 1, &(tn_attrs){ .index = UINT64_MAX }), TN_FAULT_ARGUMENT,
@@ -128,13 +135,12 @@ static void branches_nest_only_so_deep(void **state) {
 
 static void storage_dtypes_are_widened_for_arithmetic_and_rounded_back(void **state) {
   (void)state;
-  assert_expands("graph(%x: bf16[2]) { %1 = add %x, %x return %1 }",
-                 "graph(%x: bf16[2]) {\n"
-                 "  %1 = cast %x {dtype=f32} : f32[2]\n"
-                 "  %2 = cast %x {dtype=f32} : f32[2]\n"
-                 "  %3 = add %1, %2 : f32[2]\n"
-                 "  %4 = cast %3 {dtype=bf16} : bf16[2]\n"
-                 "  return %4\n}\n");
+  assert_expands("graph(%x: bf16[2]) { %1 = add %x, %x return %1 }", "graph(%x: bf16[2]) {\n"
+                                                                     "  %1 = cast %x {dtype=f32} : f32[2]\n"
+                                                                     "  %2 = cast %x {dtype=f32} : f32[2]\n"
+                                                                     "  %3 = add %1, %2 : f32[2]\n"
+                                                                     "  %4 = cast %3 {dtype=bf16} : bf16[2]\n"
+                                                                     "  return %4\n}\n");
   assert_expands("graph(%x: f16[2], %c: bool[]) { %1 = select %c, %x, %x return %1 }",
                  "graph(%x: f16[2], %c: bool[]) {\n"
                  "  %1 = cast %x {dtype=f32} : f32[2]\n"
@@ -178,7 +184,8 @@ static void what_only_moves_elements_takes_storage_as_it_is(void **state) {
 
 static void storage_and_f32_do_not_mix_in_silence(void **state) {
   (void)state;
-  tn_value x = input("x", TYPE(TN_BF16, 1, 2)), y = input("y", TYPE(TN_F32, 1, 2)), h = input("h", TYPE(TN_F16, 1, 2));
+  tn_value x = input("x", TYPE(TN_BF16, 1, 2)), y = input("y", TYPE(TN_F32, 1, 2)),
+           h = input("h", TYPE(TN_F16, 1, 2));
   tn_value wrong = tn_build_binary(b, TN_OP_ADD, x, y);
   assert_int_equal(b->fault.left.dtype, TN_BF16);
   assert_fault(wrong, TN_FAULT_DTYPE, TN_OP_ADD);
@@ -234,41 +241,46 @@ static void expansions_are_what_the_contract_says(void **state) {
 
 static void shapes_are_arranged_by_views(void **state) {
   (void)state;
-  assert_expands("graph(%x: f32[B, 1, 3, 1]) { %1 = squeeze %x %2 = squeeze %x {axes=[-1]} %3 = flatten %x"
-                 " %4 = index %x {axis=0, index=-1} %5 = index %x {axis=2, index=-1} return %1 }",
-                 "graph(%x: f32[B, 1, 3, 1]) {\n"
-                 "  %1 = reshape %x {shape=[B, 3]} : f32[B, 3]\n"
-                 "  %2 = reshape %x {shape=[B, 1, 3]} : f32[B, 1, 3]\n"
-                 "  %3 = reshape %x {shape=[?]} : f32[?]\n"
-                 "  %4 = slice %x {low=[-1, 0, 0, 0], high=[9223372036854775807, 1, 3, 1]} : f32[1, 1, 3, 1]\n"
-                 "  %5 = reshape %4 {shape=[1, 3, 1]} : f32[1, 3, 1]\n"
-                 "  %6 = slice %x {low=[0, 0, 2, 0], high=[9223372036854775807, 1, 3, 1]} : f32[B, 1, 1, 1]\n"
-                 "  %7 = reshape %6 {shape=[B, 1, 1]} : f32[B, 1, 1]\n"
-                 "  return %1\n}\n");
+  assert_expands(
+      "graph(%x: f32[B, 1, 3, 1]) { %1 = squeeze %x %2 = squeeze %x {axes=[-1]} %3 = flatten %x"
+      " %4 = index %x {axis=0, index=-1} %5 = index %x {axis=2, index=-1} return %1 }",
+      "graph(%x: f32[B, 1, 3, 1]) {\n"
+      "  %1 = reshape %x {shape=[B, 3]} : f32[B, 3]\n"
+      "  %2 = reshape %x {shape=[B, 1, 3]} : f32[B, 1, 3]\n"
+      "  %3 = reshape %x {shape=[?]} : f32[?]\n"
+      "  %4 = slice %x {low=[-1, 0, 0, 0], high=[9223372036854775807, 1, 3, 1]} : f32[1, 1, 3, 1]\n"
+      "  %5 = reshape %4 {shape=[1, 3, 1]} : f32[1, 3, 1]\n"
+      "  %6 = slice %x {low=[0, 0, 2, 0], high=[9223372036854775807, 1, 3, 1]} : f32[B, 1, 1, 1]\n"
+      "  %7 = reshape %6 {shape=[B, 1, 1]} : f32[B, 1, 1]\n"
+      "  return %1\n}\n");
 }
 
 static void a_convolution_is_one_product_over_all_windows(void **state) {
   (void)state;
-  assert_expands("graph(%x: f32[B, 5, 6, 3], %w: f32[3, 2, 3, 8]) { %1 = conv2d %x, %w {step=[2, 1], same=true}"
-                 " return %1 }",
-                 "graph(%x: f32[B, 5, 6, 3], %w: f32[3, 2, 3, 8]) {\n"
-                 "  %1 = patches %x {window=[3, 2], low=[1, 0], high=[1, 1], step=[2, 1]} : f32[B, 3, 6, 18]\n"
-                 "  %2 = reshape %w {shape=[18, 8]} : f32[18, 8]\n"
-                 "  %3 = reshape %1 {shape=[?, 18]} : f32[?, 18]\n"
-                 "  %4 = matmul %3, %2 : f32[?, 8]\n"
-                 "  %5 = reshape %4 {shape=[B, 3, 6, 8]} : f32[B, 3, 6, 8]\n"
-                 "  return %5\n}\n");
+  assert_expands(
+      "graph(%x: f32[B, 5, 6, 3], %w: f32[3, 2, 3, 8]) { %1 = conv2d %x, %w {step=[2, 1], same=true}"
+      " return %1 }",
+      "graph(%x: f32[B, 5, 6, 3], %w: f32[3, 2, 3, 8]) {\n"
+      "  %1 = patches %x {window=[3, 2], low=[1, 0], high=[1, 1], step=[2, 1]} : f32[B, 3, 6, 18]\n"
+      "  %2 = reshape %w {shape=[18, 8]} : f32[18, 8]\n"
+      "  %3 = reshape %1 {shape=[?, 18]} : f32[?, 18]\n"
+      "  %4 = matmul %3, %2 : f32[?, 8]\n"
+      "  %5 = reshape %4 {shape=[B, 3, 6, 8]} : f32[B, 3, 6, 8]\n"
+      "  return %5\n}\n");
 }
 
 static void same_padding_needs_lengths_only_with_a_stride(void **state) {
   (void)state;
   tn_graph ignored;
-  tn_graph valid = parsed("graph(%x: f32[1, H, W, 1], %w: f32[3, 3, 1, 1]) { %1 = conv2d %x, %w {same=true} return %1 }");
+  tn_graph valid =
+      parsed("graph(%x: f32[1, H, W, 1], %w: f32[3, 3, 1, 1]) { %1 = conv2d %x, %w {same=true} return %1 }");
   tn_shape expected = tn_shape_make(4, 1, TN_DIM_SYMBOL(name_of("H")), TN_DIM_SYMBOL(name_of("W")), 1);
   assert_true(tn_shape_equal(&tn_graph_type(&valid, valid.outputs.at[0].value)->shape, &expected));
   tn_graph_free(&valid);
-  assert_false(parse("graph(%x: f32[1, H, W, 1], %w: f32[3, 3, 1, 1]) { %1 = conv2d %x, %w {step=[2, 2], same=true}"
-                     " return %1 }", &ignored));
+  assert_false(
+      parse("graph(%x: f32[1, H, W, 1], %w: f32[3, 3, 1, 1]) { %1 = conv2d %x, %w {step=[2, 2], same=true}"
+            " return %1 }",
+            &ignored));
 }
 
 static void the_padding_of_same_is_that_of_the_ceiling(void **state) {
@@ -290,15 +302,16 @@ static void the_padding_of_same_is_that_of_the_ceiling(void **state) {
 
 static void sums_go_back_to_every_shape_that_broadcasts(void **state) {
   (void)state;
-  const tn_shape to[] = { tn_shape_make(0), tn_shape_make(1, 4), tn_shape_make(1, 1), tn_shape_make(2, 3, 1),
-                          tn_shape_make(3, 1, 3, 4), tn_shape_make(3, 2, 1, 4), tn_shape_make(3, 2, 3, 4) };
+  const tn_shape to[] = { tn_shape_make(0),         tn_shape_make(1, 4),       tn_shape_make(1, 1),
+                          tn_shape_make(2, 3, 1),   tn_shape_make(3, 1, 3, 4), tn_shape_make(3, 2, 1, 4),
+                          tn_shape_make(3, 2, 3, 4) };
   tn_value x = tn_build_fill(b, TYPE(TN_F32, 3, 2, 3, 4), 1);
   for (size_t i = 0; i < COUNT_OF(to); i++) {
     size_t sums = 0;
     tn_value first = (tn_value)graph.nodes.count, back = tn_build_sum_to(b, x, &to[i]);
     assert_true(tn_shape_equal(&tn_build_type(b, back)->shape, &to[i]));
     for (tn_value v = first; v < graph.nodes.count; v++) sums += tn_graph_node(&graph, v)->op == TN_OP_SUM;
-    assert_int_equal(sums, i + 1 < COUNT_OF(to));   /* one sum, because its order is part of the contract */
+    assert_int_equal(sums, i + 1 < COUNT_OF(to)); /* one sum, because its order is part of the contract */
   }
 }
 
@@ -312,7 +325,7 @@ static void matmul_of_any_rank_drops_what_it_added(void **state) {
   assert_int_equal(tn_build_type(b, tn_build_matmul_any_rank(b, batch, m))->shape.rank, 3);
   assert_fault(tn_build_matmul_any_rank(b, scalar, m), TN_FAULT_RANK, TN_OP_MATMUL);
   tn_value other = tn_build_fill(b, TYPE(TN_F32, 1, 4), 1), wrong = tn_build_matmul_any_rank(b, m, other);
-  assert_int_equal(b->fault.right.shape.rank, 1);   /* as the user gave it */
+  assert_int_equal(b->fault.right.shape.rank, 1); /* as the user gave it */
   assert_fault(wrong, TN_FAULT_INNER, TN_OP_MATMUL);
 }
 
@@ -376,7 +389,8 @@ static void branches_must_agree(void **state) {
   (void)state;
   tn_value c = input("c", TYPE(TN_BOOL, 0)), results[1];
   choice same = { input("x", TYPE(TN_F32, 1, 2)), input("y", TYPE(TN_F32, 1, 2)), 0 };
-  choice shape = { same.x, input("z", TYPE(TN_F32, 1, 3)), 0 }, dtype = { same.x, input("d", TYPE(TN_F64, 1, 2)), 0 };
+  choice shape = { same.x, input("z", TYPE(TN_F32, 1, 3)), 0 },
+         dtype = { same.x, input("d", TYPE(TN_F64, 1, 2)), 0 };
   assert_true(tn_build_if(b, c, 1, give_x, give_y, &same, results));
   assert_int_equal(tn_graph_node(&graph, results[0])->op, TN_OP_PICK);
   assert_sound(&graph);

@@ -60,7 +60,8 @@ static void symbols_without_a_binding_stay(void **state) {
 
 static void lengths_that_do_not_fit_are_a_fault_at_their_place(void **state) {
   (void)state;
-  tn_graph graph = parsed("graph(%x: f32[B, 3]) {\n  %1 = slice %x {low=[2, 0], high=[4, 3]}\n  return %1 }"), bound;
+  tn_graph graph = parsed("graph(%x: f32[B, 3]) {\n  %1 = slice %x {low=[2, 0], high=[4, 3]}\n  return %1 }"),
+           bound;
   tn_fault fault;
   assert_false(tn_graph_bind(&graph, &(tn_binding){ name_of("B"), 3 }, 1, &bound, &fault));
   assert_int_equal(fault.kind, TN_FAULT_BOUNDS);
@@ -122,13 +123,18 @@ static const char *variants[] = {
   "graph() { %1 = fill {dtype=f32, shape=[1], number=0} return %1 }",
   "graph() { %1 = fill {dtype=f32, shape=[1], number=-0} return %1 }",
   "graph(%c: bool[], %x: f32[]) { %1 = if %c { yield %x } else { yield %x } %2 = pick %1 return %2 }",
-  "graph(%c: bool[], %x: f32[]) { %1 = if %c { %3 = neg %x yield %x } else { yield %x } %2 = pick %1 return %2 }",
-  "graph(%c: bool[], %x: f32[]) { %1 = if %c { yield %x } else { %3 = neg %x yield %x } %2 = pick %1 return %2 }",
-  "graph(%c: bool[], %x: f32[]) { %1 = if %c { %3 = neg %x yield %3 } else { yield %x } %2 = pick %1 return %2 }",
+  "graph(%c: bool[], %x: f32[]) { %1 = if %c { %3 = neg %x yield %x } else { yield %x } %2 = pick %1 return "
+  "%2 }",
+  "graph(%c: bool[], %x: f32[]) { %1 = if %c { yield %x } else { %3 = neg %x yield %x } %2 = pick %1 return "
+  "%2 }",
+  "graph(%c: bool[], %x: f32[]) { %1 = if %c { %3 = neg %x yield %3 } else { yield %x } %2 = pick %1 return "
+  "%2 }",
   "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = neg r0 : f32 } return %1 }",
   "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = abs r0 : f32 } return %1 }",
-  "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = neg r0 : f32 r2 = neg r0 : f32 } return %1 }",
-  "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = neg r0 : f32 r2 = neg r1 : f32 } return %1 }",
+  "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = neg r0 : f32 r2 = neg r0 : f32 } "
+  "return %1 }",
+  "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = neg r0 : f32 r2 = neg r1 : f32 } "
+  "return %1 }",
   "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = fill 1 : f32 } return %1 }",
   "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} program { r1 = fill 2 : f32 } return %1 }",
 };
@@ -142,7 +148,8 @@ static void digests_and_equality_tell_programs_apart(void **state) {
     tn_graph_sha256(&graphs[i], digests[i]);
     assert_true(tn_graph_equal(&graphs[i], &graphs[i]));
     for (size_t k = 0; k < i; k++) {
-      if (memcmp(digests[i], digests[k], 32) == 0) fail_msg("one digest for\n%s\n%s", variants[i], variants[k]);
+      if (memcmp(digests[i], digests[k], 32) == 0)
+        fail_msg("one digest for\n%s\n%s", variants[i], variants[k]);
       if (tn_graph_equal(&graphs[i], &graphs[k])) fail_msg("equal:\n%s\n%s", variants[i], variants[k]);
     }
   }
@@ -186,8 +193,10 @@ static void copying_and_binding_survive_every_failing_allocation(void **state) {
       heap.fail_at = 0;
       assert_int_equal(ok, done);
       if (!ok && kind == 1) assert_int_equal(fault.kind, TN_FAULT_MEMORY);
-      if (ok) tn_graph_free(&out);
-      else assert_null(out.nodes.at);
+      if (ok)
+        tn_graph_free(&out);
+      else
+        assert_null(out.nodes.at);
     }
   }
   tn_graph_free(&graph);

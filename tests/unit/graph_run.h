@@ -16,7 +16,7 @@
 typedef struct {
   const tn_graph *graph;
   tn_plan *plan;
-  tn_tensor bound[RUNNER_SLOTS];   /* parameters, then inputs */
+  tn_tensor bound[RUNNER_SLOTS]; /* parameters, then inputs */
 } runner;
 
 static inline runner runner_of(const tn_graph *graph) {
@@ -29,10 +29,13 @@ static inline runner runner_of(const tn_graph *graph) {
   size_t params = graph->params.count;
   assert_true(params + graph->inputs.count <= RUNNER_SLOTS);
   for (size_t i = 0; i < params + graph->inputs.count; i++) {
-    const tn_type *type = tn_graph_type(graph, i < params ? graph->params.at[i] : graph->inputs.at[i - params]);
+    const tn_type *type =
+        tn_graph_type(graph, i < params ? graph->params.at[i] : graph->inputs.at[i - params]);
     assert_true(tn_tensor_zeros(&heap, type->dtype, &type->shape, &r.bound[i]));
-    if (i < params) tn_plan_bind_param(r.plan, (int)i, &r.bound[i].view);
-    else tn_plan_bind_input(r.plan, (int)(i - params), &r.bound[i].view);
+    if (i < params)
+      tn_plan_bind_param(r.plan, (int)i, &r.bound[i].view);
+    else
+      tn_plan_bind_input(r.plan, (int)(i - params), &r.bound[i].view);
   }
   return r;
 }

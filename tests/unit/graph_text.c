@@ -120,8 +120,10 @@ static const struct {
   { TN_OP_EMBEDDING, "%v = embedding %i, %x" },
   { TN_OP_MEAN_POOL_TIME, "%y = stack %x, %x {axis=0} %v = mean_pool_time %y" },
   { TN_OP_DOT, "%y = flatten %x %v = dot %y, %y" },
-  { TN_OP_CONV2D, "%k = fill {dtype=f32, shape=[3, 3, 3, 8], number=0.5} %v = conv2d %img, %k {step=[2, 2], same=true}" },
-  { TN_OP_LAYER_NORM, "%y = fill {dtype=f32, shape=[3], number=1} %v = layer_norm %x, %y, %y {number=0.00001}" },
+  { TN_OP_CONV2D,
+    "%k = fill {dtype=f32, shape=[3, 3, 3, 8], number=0.5} %v = conv2d %img, %k {step=[2, 2], same=true}" },
+  { TN_OP_LAYER_NORM,
+    "%y = fill {dtype=f32, shape=[3], number=1} %v = layer_norm %x, %y, %y {number=0.00001}" },
   { TN_OP_MSE_LOSS, "%v = mse_loss %x, %x" },
   { TN_OP_LINEAR, "%y = transpose %x %v = linear %x, %y %z = linear %y, %x, %s0" },
   { TN_OP_DROPOUT, "%v = dropout %x, %key {number=0.25, index=3}" },
@@ -154,11 +156,12 @@ static void every_operation_has_a_statement(void **state) {
 
 static void names_that_are_no_words_are_quoted(void **state) {
   (void)state;
-  const char *text = "graph(%1 \"a b\": f32[], %x: f32[], %2 \"x\": f32[], %3: i32[], param %4 \"7\": f32[]) {\n"
-                     "  %5 = neg %x : f32[]\n"
-                     "  %late = input {name=\"late\", dtype=f32, shape=[2]} : f32[2]\n"
-                     "  return %1, \"a\\\"\\\\\\x0a\"=%x, y.z=%4\n"
-                     "}\n";
+  const char *text =
+      "graph(%1 \"a b\": f32[], %x: f32[], %2 \"x\": f32[], %3: i32[], param %4 \"7\": f32[]) {\n"
+      "  %5 = neg %x : f32[]\n"
+      "  %late = input {name=\"late\", dtype=f32, shape=[2]} : f32[2]\n"
+      "  return %1, \"a\\\"\\\\\\x0a\"=%x, y.z=%4\n"
+      "}\n";
   tn_graph graph = parsed(text);
   assert_int_equal(graph.inputs.count, 5);
   assert_int_equal(tn_graph_node(&graph, 4)->attrs->name, 0);
@@ -171,7 +174,8 @@ static void labels_are_only_labels(void **state) {
   (void)state;
   tn_graph graph = parsed("graph(%x: f32[2]) { // a comment\n"
                           "  %beta.2 = neg %x\r\n\t%17=neg %beta.2:f32[2] return%17 }");
-  assert_prints(&graph, "graph(%x: f32[2]) {\n  %1 = neg %x : f32[2]\n  %2 = neg %1 : f32[2]\n  return %2\n}\n");
+  assert_prints(&graph,
+                "graph(%x: f32[2]) {\n  %1 = neg %x : f32[2]\n  %2 = neg %1 : f32[2]\n  return %2\n}\n");
   tn_graph_free(&graph);
 }
 
@@ -340,10 +344,14 @@ static void mistakes_of_types_have_their_own_codes(void **state) {
     { "  %1 = if %c { yield %x } else { yield %x } %2 = neg %1 return }", TN_DIAG_E_GRAPH_TYPE, 50 },
     { "  %1 = if %x { yield } else { yield } return }", TN_DIAG_E2006, 8 },
     { "  %1 = if %c { yield %x } else { yield %y } return }", TN_DIAG_E2103, 8 },
-    { "  %1 = fused %x {dtype=f32, shape=[2, 3]} program { r1 = sum r0 : f32 } return }", TN_DIAG_E_GRAPH_TYPE, 8 },
-    { "  %1 = fused %x {dtype=f32, shape=[2, 3]} program { r1 = not r0 : bool } return }", TN_DIAG_E_GRAPH_TYPE, 8 },
-    { "  %1 = fused %x {dtype=f64, shape=[2, 3]} program { r1 = neg r0 : f32 } return }", TN_DIAG_E_GRAPH_TYPE, 8 },
-    { "  %1 = fused %x {dtype=f32, shape=[3]} program { r1 = neg r0 : f32 } return }", TN_DIAG_E_GRAPH_TYPE, 8 },
+    { "  %1 = fused %x {dtype=f32, shape=[2, 3]} program { r1 = sum r0 : f32 } return }",
+      TN_DIAG_E_GRAPH_TYPE, 8 },
+    { "  %1 = fused %x {dtype=f32, shape=[2, 3]} program { r1 = not r0 : bool } return }",
+      TN_DIAG_E_GRAPH_TYPE, 8 },
+    { "  %1 = fused %x {dtype=f64, shape=[2, 3]} program { r1 = neg r0 : f32 } return }",
+      TN_DIAG_E_GRAPH_TYPE, 8 },
+    { "  %1 = fused %x {dtype=f32, shape=[3]} program { r1 = neg r0 : f32 } return }", TN_DIAG_E_GRAPH_TYPE,
+      8 },
     { "  %1 = fused %x {dtype=f32, shape=[3]} program { } return }", TN_DIAG_E_GRAPH_TYPE, 8 },
   };
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
@@ -356,10 +364,15 @@ static void mistakes_of_types_have_their_own_codes(void **state) {
 static void programs_write_registers_in_order(void **state) {
   (void)state;
   const char *head = "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} ";
-  const char *wrong[] = { "return }", "program { r2 = neg r0 : f32 } return }", "program { r1 = neg r1 : f32 } return }",
-                          "program { r1 = neg x : f32 } return }", "program { r1 = neg r0 } return }",
-                          "program { r1 = concat r0 : f32 } return }", "program { r1 = fill r0 : f32 } return }",
-                          "program { r1 = add r0 r0 : f32 } return }", "program { 1 = neg r0 : f32 } return }" };
+  const char *wrong[] = { "return }",
+                          "program { r2 = neg r0 : f32 } return }",
+                          "program { r1 = neg r1 : f32 } return }",
+                          "program { r1 = neg x : f32 } return }",
+                          "program { r1 = neg r0 } return }",
+                          "program { r1 = concat r0 : f32 } return }",
+                          "program { r1 = fill r0 : f32 } return }",
+                          "program { r1 = add r0 r0 : f32 } return }",
+                          "program { 1 = neg r0 : f32 } return }" };
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     char text[256];
     tn_graph graph;
@@ -373,10 +386,12 @@ static void programs_write_registers_in_order(void **state) {
 static void all_mistakes_of_types_are_reported_in_one_pass(void **state) {
   (void)state;
   tn_graph graph;
-  assert_false(parse("graph(%x: f32[2], %y: f32[3]) {\n  %1 = add %x, %y\n  %2 = neg %1\n  %3 = mul %x, %y : f32[2]\n"
-                     "  %c = gt %2, %2 %4 = if %c { yield %1 } else { yield %x }\n  %5 = pick %4\n"
-                     "  return %2, %5 }", &graph));
-  assert_int_equal(diags.list.count, 2);   /* what follows from the first two is not reported */
+  assert_false(
+      parse("graph(%x: f32[2], %y: f32[3]) {\n  %1 = add %x, %y\n  %2 = neg %1\n  %3 = mul %x, %y : f32[2]\n"
+            "  %c = gt %2, %2 %4 = if %c { yield %1 } else { yield %x }\n  %5 = pick %4\n"
+            "  return %2, %5 }",
+            &graph));
+  assert_int_equal(diags.list.count, 2); /* what follows from the first two is not reported */
 }
 
 static void ranks_are_limited(void **state) {
@@ -417,10 +432,11 @@ static void branches_nest_to_a_limit(void **state) {
 
 static void any_prefix_of_a_text_is_refused_in_peace(void **state) {
   (void)state;
-  const char *text = "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
-                     " %2 = if %c { %3 = sum %x {axes=[0, 1]} yield %3 } else { %4 = fill {dtype=f32, shape=[],"
-                     " number=1e5} yield %4 } %5 = pick %2 {index=0} : f32[]"
-                     " %6 = fused %x {dtype=f32, shape=[B, 3]} program { r1 = neg r0 : f32 } return loss=%5, \"q\"=%6 }";
+  const char *text =
+      "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
+      " %2 = if %c { %3 = sum %x {axes=[0, 1]} yield %3 } else { %4 = fill {dtype=f32, shape=[],"
+      " number=1e5} yield %4 } %5 = pick %2 {index=0} : f32[]"
+      " %6 = fused %x {dtype=f32, shape=[B, 3]} program { r1 = neg r0 : f32 } return loss=%5, \"q\"=%6 }";
   char part[1024];
   tn_graph graph;
   for (size_t len = 0; len < strlen(text); len++) {
@@ -436,12 +452,14 @@ static void any_prefix_of_a_text_is_refused_in_peace(void **state) {
 
 static void reading_and_printing_survive_every_failing_allocation(void **state) {
   (void)state;
-  const char *text = "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
-                     " %2 = if %c { %3 = sum %x yield %3 } else { %4 = gelu %c yield %4 } %5 = stack %x, %x, %x, %x,"
-                     " %x, %x, %x, %x, %x return loss=%5 }";
-  const char *good = "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
-                     " %2 = if %c { %3 = sum %x yield %3 } else { %4 = fill {dtype=f32, shape=[], number=1} yield %4 }"
-                     " %5 = stack %x, %x, %x, %x, %x, %x, %x, %x, %x return loss=%5 }";
+  const char *text =
+      "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
+      " %2 = if %c { %3 = sum %x yield %3 } else { %4 = gelu %c yield %4 } %5 = stack %x, %x, %x, %x,"
+      " %x, %x, %x, %x, %x return loss=%5 }";
+  const char *good =
+      "graph(%x: f32[B, 3], %c: bool[], param %p \"a b\": f32[3]) { %1 = const {value=f32[2] [1, \"NaN\"]}"
+      " %2 = if %c { %3 = sum %x yield %3 } else { %4 = fill {dtype=f32, shape=[], number=1} yield %4 }"
+      " %5 = stack %x, %x, %x, %x, %x, %x, %x, %x, %x return loss=%5 }";
   for (int kind = 0; kind < 2; kind++) {
     bool done = false;
     for (uint64_t n = 1; !done; n++) {

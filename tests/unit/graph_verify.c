@@ -1,25 +1,24 @@
 /* The verifier: sound graphs pass, and each planted defect is found and named. */
-#include "graph_case.h"
 #include "graph/fused.h"
+#include "graph_case.h"
 
-static const char *sound =
-    "graph(%x: f32[2, 3], %c: bool[], param %w: f32[3]) {\n"
-    "  %1 = add %x, %w\n"                                     /* 4 */
-    "  %2 = sum %1 {axes=[1]}\n"                              /* 5 */
-    "  %3 = const {value=f32[2] [1, 2]}\n"                    /* 6 */
-    "  %4 = if %c {\n"
-    "    %5 = mul %2, %3\n"                                   /* 7 */
-    "    yield %5, %c\n"
-    "  } else {\n"
-    "    %6 = neg %2\n"                                       /* 8 */
-    "    yield %6, %c\n"
-    "  }\n"                                                   /* 9 */
-    "  %7 = pick %4 {index=0}\n"                              /* 10 */
-    "  %8 = fused %x, %w {dtype=f32, shape=[2, 3]} program {" /* 11 */
-    "    r2 = mul r0, r1 : f32 r3 = fill 2 : f32 r4 = add r2, r3 : f32 }\n"
-    "  %9 = concat %7, %7, %7, %7, %7, %7, %7, %7, %7, %7 {axis=0}\n"   /* 12 */
-    "  return %7, %8\n"
-    "}\n";
+static const char *sound = "graph(%x: f32[2, 3], %c: bool[], param %w: f32[3]) {\n"
+                           "  %1 = add %x, %w\n"                  /* 4 */
+                           "  %2 = sum %1 {axes=[1]}\n"           /* 5 */
+                           "  %3 = const {value=f32[2] [1, 2]}\n" /* 6 */
+                           "  %4 = if %c {\n"
+                           "    %5 = mul %2, %3\n" /* 7 */
+                           "    yield %5, %c\n"
+                           "  } else {\n"
+                           "    %6 = neg %2\n" /* 8 */
+                           "    yield %6, %c\n"
+                           "  }\n"                                                   /* 9 */
+                           "  %7 = pick %4 {index=0}\n"                              /* 10 */
+                           "  %8 = fused %x, %w {dtype=f32, shape=[2, 3]} program {" /* 11 */
+                           "    r2 = mul r0, r1 : f32 r3 = fill 2 : f32 r4 = add r2, r3 : f32 }\n"
+                           "  %9 = concat %7, %7, %7, %7, %7, %7, %7, %7, %7, %7 {axis=0}\n" /* 12 */
+                           "  return %7, %8\n"
+                           "}\n";
 
 static tn_graph graph;
 
@@ -92,7 +91,9 @@ static void program_op(void) { program()->step[0].op = TN_OP_SUM; }
 static void program_no_op(void) { program()->step[0].op = TN_OP_ERROR; }
 static void program_register(void) { program()->step[0].in[0] = 2; }
 static void program_dtype(void) { program()->step[0].dtype = TN_F64; }
-static void program_result(void) { program()->step[2] = program()->step[1], program()->step[2].dtype = TN_F64; }
+static void program_result(void) {
+  program()->step[2] = program()->step[1], program()->step[2].dtype = TN_F64;
+}
 static void program_shape(void) { node(11)->type.shape.dim[0] = attrs(11)->shape.dim[0] = 5; }
 
 static const struct {
@@ -171,7 +172,8 @@ static void every_planted_defect_is_found_and_named(void **state) {
   for (size_t i = 0; i < COUNT_OF(defects); i++) {
     tn_value where = 0;
     graph = parsed(sound);
-    size_t lists[] = { region(0)->nodes.count, region(2)->results.count, graph.inputs.count, graph.params.count };
+    size_t lists[] = { region(0)->nodes.count, region(2)->results.count, graph.inputs.count,
+                       graph.params.count };
     defects[i].plant();
     const char *said = tn_graph_verify(&graph, &where);
     if (!said) fail_msg("defect %zu was not found: %s", i, defects[i].said);
@@ -193,7 +195,8 @@ static void an_input_inside_a_branch_is_found(void **state) {
   tn_attrs input = { .dtype = TN_F32 }, branch = { .region = { 1, 2 } };
   assert_int_not_equal(tn_graph_add(&graph, 1, TN_OP_INPUT, NULL, 0, &input, &scalar, TN_NOWHERE), 0);
   tn_type boolean = { TN_BOOL, TN_SCALAR_SHAPE };
-  assert_int_not_equal(tn_graph_add(&graph, 0, TN_OP_IF, (tn_value[]){ 1 }, 1, &branch, &boolean, TN_NOWHERE), 0);
+  assert_int_not_equal(tn_graph_add(&graph, 0, TN_OP_IF, (tn_value[]){ 1 }, 1, &branch, &boolean, TN_NOWHERE),
+                       0);
   assert_string_equal(tn_graph_verify(&graph, NULL), "an input or parameter inside a branch");
   tn_graph_free(&graph);
 }
