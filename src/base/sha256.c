@@ -1,8 +1,7 @@
 /* base/sha256.c: the compression function as the standard writes it.
  *
  * Words are read with a stated byte order, so a big-endian machine gives the
- * same hash. The message schedule lives in a ring of sixteen words: each is
- * replaced by its successor when it has been used. */
+ * same hash. */
 #include "base/sha256.h"
 
 #include <string.h>
@@ -25,27 +24,37 @@ static uint32_t rotate(uint32_t x, int right) {
   return x >> right | x << (32 - right);
 }
 
-/* Word t + 16 of the schedule, from the ring that holds words t to t + 15. */
-static uint32_t next_word(const uint32_t ring[16], int t) {
-  uint32_t w1 = ring[(t + 1) & 15], w14 = ring[(t + 14) & 15];
-  uint32_t s0 = rotate(w1, 7) ^ rotate(w1, 18) ^ w1 >> 3;
-  uint32_t s1 = rotate(w14, 17) ^ rotate(w14, 19) ^ w14 >> 10;
-  return ring[t & 15] + s0 + ring[(t + 9) & 15] + s1;
+/* The block's sixteen words, and 48 more made from them. */
+static void expand(const unsigned char block[64], uint32_t w[64]) {
+  for (int t = 0; t < 16; t++) w[t] = tn_load_be32(block + 4 * t);
+  for (int t = 16; t < 64; t++) {
+    uint32_t s0 = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3;
+    uint32_t s1 = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;
+    w[t] = w[t - 16] + s0 + w[t - 7] + s1;
+  }
 }
 
+/* The names move on by one with each round, instead of the values. */
+#define ROUND(a, b, c, d, e, f, g, h, t)                                                      \
+  (h += (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) +                \
+        round_constant[t] + w[t],                                                             \
+   d += h,                                                                                    \
+   h += (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b))))
+
 static void compress(uint32_t state[8], const unsigned char block[64]) {
-  uint32_t ring[16];
+  uint32_t w[64];
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
   uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
-  for (int t = 0; t < 16; t++) ring[t] = tn_load_be32(block + 4 * t);
-  for (int t = 0; t < 64; t++) {
-    uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
-    uint32_t t1 = h + s1 + (g ^ (e & (f ^ g))) + round_constant[t] + ring[t & 15];
-    uint32_t t2 = s0 + ((a & b) | (c & (a | b)));
-    ring[t & 15] = next_word(ring, t);
-    h = g, g = f, f = e, e = d + t1;
-    d = c, c = b, b = a, a = t1 + t2;
+  expand(block, w);
+  for (int t = 0; t < 64; t += 8) {
+    ROUND(a, b, c, d, e, f, g, h, t);
+    ROUND(h, a, b, c, d, e, f, g, t + 1);
+    ROUND(g, h, a, b, c, d, e, f, t + 2);
+    ROUND(f, g, h, a, b, c, d, e, t + 3);
+    ROUND(e, f, g, h, a, b, c, d, t + 4);
+    ROUND(d, e, f, g, h, a, b, c, t + 5);
+    ROUND(c, d, e, f, g, h, a, b, t + 6);
+    ROUND(b, c, d, e, f, g, h, a, t + 7);
   }
   state[0] += a, state[1] += b, state[2] += c, state[3] += d;
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
