@@ -6,7 +6,10 @@
 #ifndef TN_BASE_BYTES_H
 #define TN_BASE_BYTES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint32_t tn_load_le32(const void *at) {
   const unsigned char *b = at;
@@ -42,5 +45,23 @@ static inline void tn_store_be32(void *at, uint32_t value) {
 static inline void tn_store_be64(void *at, uint64_t value) {
   unsigned char *b = at;
   for (int i = 0; i < 8; i++) b[i] = (unsigned char)(value >> (56 - 8 * i));
+}
+
+static inline bool tn_machine_is_big_endian(void) {
+  uint16_t one = 1;
+  unsigned char first;
+  memcpy(&first, &one, 1);
+  return first == 0;
+}
+
+/* Turns the bytes of every element round. */
+static inline void tn_reverse_bytes(unsigned char *data, size_t bytes, size_t element) {
+  for (size_t i = 0; i < bytes; i += element) {
+    for (size_t a = i, b = i + element - 1; a < b; a++, b--) {
+      unsigned char byte = data[a];
+      data[a] = data[b];
+      data[b] = byte;
+    }
+  }
 }
 #endif

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "tensor/tensor.h"
 
 /* The bytes that are copied, hashed or printed at a time: `count` elements whose
@@ -31,21 +32,4 @@ typedef struct {
 tn_runs tn_runs_of(const tn_view *view);
 bool tn_runs_next(tn_runs *runs, tn_run *run);
 
-static inline bool tn_machine_is_big_endian(void) {
-  uint16_t one = 1;
-  unsigned char first;
-  memcpy(&first, &one, 1);
-  return first == 0;
-}
-
-/* Turns the bytes of every element round. */
-static inline void tn_reverse_bytes(unsigned char *data, size_t bytes, size_t element) {
-  for (size_t i = 0; i < bytes; i += element) {
-    for (size_t a = i, b = i + element - 1; a < b; a++, b--) {
-      unsigned char byte = data[a];
-      data[a] = data[b];
-      data[b] = byte;
-    }
-  }
-}
 #endif

@@ -1,0 +1,25 @@
+/* data/internal.h: what the readers of data files share. */
+#ifndef TN_DATA_INTERNAL_H
+#define TN_DATA_INTERNAL_H
+
+#include "data/table.h"
+
+typedef struct {
+  const tn_table_request *request;
+  tn_table *table;
+  tn_diags *diags;
+  tn_arena arena;        /* for strings with escapes; reset after every line */
+  uint32_t line;         /* from 1 */
+} tn_table_reader;
+
+/* One line without its end. False after reporting. A blank line is no row. */
+bool tn_jsonl_line(tn_table_reader *reader, tn_str line);
+bool tn_tsv_line(tn_table_reader *reader, tn_str line);
+
+/* The features of the row stand behind `before` in the table's column: is it as many as in the
+ * rows before? */
+bool tn_table_check_width(tn_table_reader *reader, size_t before);
+size_t tn_table_feature_count(const tn_table *table);
+bool tn_table_add_row(tn_table_reader *reader, int64_t label);
+bool tn_table_out_of_memory(tn_table_reader *reader);
+#endif

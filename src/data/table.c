@@ -1,0 +1,126 @@
+/* data/table.c: from a file to columns, line by line. */
+#include "data/table.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/utf8.h"
+#include "data/internal.h"
+
+#define TN_TABLE_FILE_LIMIT ((size_t)1 << 46)
+#define TN_TABLE_ROW_LIMIT ((size_t)1 << 31)
+
+bool tn_table_out_of_memory(tn_table_reader *reader) {
+  return tn_report(reader->diags, TN_DIAG_E_OUT_OF_MEMORY, reader->request->at, TN_STR("what", "the data set"));
+}
+
+size_t tn_table_feature_count(const tn_table *table) { return table->floats ? table->reals.count : table->ints.count; }
+
+bool tn_table_check_width(tn_table_reader *reader, size_t before) {
+  tn_table *table = reader->table;
+  int64_t received = (int64_t)(tn_table_feature_count(table) - before);
+  if (table->width < 0) table->width = received;
+  if (table->width == received) return true;
+  return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line),
+                   TN_INT("expected_T", table->width), TN_INT("received_T", received));
+}
+
+bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
+  tn_table *table = reader->table;
+  if (table->rows == TN_TABLE_ROW_LIMIT) {
+    return tn_report(reader->diags, TN_DIAG_E_TOO_LARGE, reader->request->at, TN_STR("what", "the data set"),
+                     TN_INT("limit", (int64_t)TN_TABLE_ROW_LIMIT));
+  }
+  bool kept = tn_vec_push(table->heap, &table->lines, reader->line) &&
+              (!reader->request->wants_labels || tn_vec_push(table->heap, &table->labels, (int32_t)label));
+  if (!kept) return tn_table_out_of_memory(reader);
+  table->rows++;
+  return true;
+}
+
+static bool is_blank(tn_str line) {
+  for (size_t i = 0; i < line.len; i++) {
+    if (line.at[i] != ' ' && line.at[i] != '\t' && line.at[i] != '\r') return false;
+  }
+  return true;
+}
+
+static bool read_lines(tn_table_reader *reader, tn_str text) {
+  bool (*read_line)(tn_table_reader *, tn_str) = reader->request->format == TN_TABLE_TSV ? tn_tsv_line : tn_jsonl_line;
+  const char *end = text.at + text.len;
+  for (const char *at = text.at; at < end;) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (!stop) stop = end;
+    reader->line++;
+    tn_str line = { at, (size_t)(stop - at) };
+    if (!is_blank(line)) {
+      if (!read_line(reader, line)) return false;
+      tn_arena_reset(&reader->arena);
+    }
+    at = stop + 1;
+  }
+  return true;
+}
+
+static bool report_file(const tn_table_request *request, tn_file_status status, tn_diags *diags) {
+  tn_field path = TN_STR("path", request->path);
+  if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, request->at, path);
+  const char *kind = status == TN_FILE_IS_DIRECTORY ? "is_a_directory"
+                     : status == TN_FILE_PERMISSION ? "permission_denied"
+                     : status == TN_FILE_TOO_LARGE ? "too_large" : "io_error";
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path, TN_STR("io_error_kind", kind));
+}
+
+static bool read_text(tn_table_reader *reader, tn_str text) {
+  const tn_table_request *request = reader->request;
+  if (!tn_utf8_valid(text)) {
+    return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
+  }
+  if (!read_lines(reader, text)) return false;
+  if (reader->table->rows > 0) return true;
+  return tn_report(reader->diags, TN_DIAG_E_DATASET_EMPTY, request->at, TN_STR("path", request->path));
+}
+
+bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out) {
+  *out = (tn_table){ .heap = heap, .floats = request->floats, .width = request->width };
+  tn_table_reader reader = { .request = request, .table = out, .diags = diags };
+  tn_file_bytes bytes;
+  tn_phase phase = diags->phase;
+  diags->phase = TN_PHASE_DATA;
+  tn_arena_init(&reader.arena, heap);
+  tn_file_status status = tn_file_map(heap, request->path, TN_TABLE_FILE_LIMIT, NULL, &bytes);
+  bool ok = status == TN_FILE_OK;
+  if (ok) {
+    ok = read_text(&reader, (tn_str){ bytes.at, bytes.len });
+    tn_file_release(heap, &bytes);
+  } else {
+    report_file(request, status, diags);
+  }
+  tn_arena_free(&reader.arena);
+  diags->phase = phase;
+  if (!ok) tn_table_free(out);
+  return ok;
+}
+
+void tn_table_free(tn_table *table) {
+  tn_vec_free(table->heap, &table->ints);
+  tn_vec_free(table->heap, &table->reals);
+  tn_vec_free(table->heap, &table->labels);
+  tn_vec_free(table->heap, &table->lines);
+  table->rows = 0;
+}
+
+bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes, tn_diags *diags) {
+  for (size_t row = 0; row < table->labels.count; row++) {
+    int64_t label = table->labels.at[row];
+    if (label >= 0 && label < classes) continue;
+    tn_phase phase = diags->phase;
+    diags->phase = TN_PHASE_DATA;
+    tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, at, TN_STR("path", path), TN_INT("line", table->lines.at[row]),
+              TN_INT("label", label), TN_INT("num_classes", classes));
+    diags->phase = phase;
+    return false;
+  }
+  return true;
+}

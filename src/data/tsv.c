@@ -1,0 +1,101 @@
+/* data/tsv.c: tab-separated columns, each a number or a list of numbers with commas. */
+#include <string.h>
+
+#include "base/number.h"
+#include "data/internal.h"
+
+#define TN_TSV_COLUMN_LIMIT 65536
+
+static bool refuse(tn_table_reader *reader, const char *reason) {
+  return tn_report(reader->diags, TN_DIAG_E_DATASET_PARSE_ERROR, reader->request->at,
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line), TN_STR("reason", reason));
+}
+
+static tn_str trimmed(tn_str text) {
+  while (text.len > 0 && (text.at[0] == ' ')) text.at++, text.len--;
+  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\r')) text.len--;
+  return text;
+}
+
+static bool add_number(tn_table_reader *reader, tn_str text) {
+  tn_table *table = reader->table;
+  if (table->floats) {
+    float number;
+    if (!tn_number_parse_f32(text, &number)) return refuse(reader, "a column holds something that is not a number");
+    return tn_vec_push(table->heap, &table->reals, number) || tn_table_out_of_memory(reader);
+  }
+  int64_t whole;
+  if (!tn_number_parse_i64(text, &whole) || whole < INT32_MIN || whole > INT32_MAX) {
+    return refuse(reader, "a column holds something that is not a whole number");
+  }
+  return tn_vec_push(table->heap, &table->ints, (int32_t)whole) || tn_table_out_of_memory(reader);
+}
+
+/* number (, number)* */
+static bool add_numbers(tn_table_reader *reader, tn_str column) {
+  for (;;) {
+    const char *comma = memchr(column.at, ',', column.len);
+    tn_str item = { column.at, comma ? (size_t)(comma - column.at) : column.len };
+    if (!add_number(reader, trimmed(item))) return false;
+    if (!comma) return true;
+    column = (tn_str){ comma + 1, column.len - item.len - 1 };
+  }
+}
+
+static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index, tn_str *out) {
+  if (index < 0 || (size_t)index >= count) return refuse(reader, "a column that the program reads is not there");
+  *out = columns[index];
+  return true;
+}
+
+static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t count) {
+  const tn_table_request *request = reader->request;
+  tn_str column;
+  for (size_t i = 0; i < request->feature_column_count; i++) {
+    if (!column_at(reader, columns, count, request->feature_columns[i], &column) || !add_numbers(reader, column)) return false;
+  }
+  /* Without a choice: every column but the label's, which is the last without a choice. */
+  size_t label = request->label_column_count > 0 ? (size_t)request->label_columns[0] : count - 1;
+  for (size_t i = 0; request->feature_column_count == 0 && i < count; i++) {
+    if (request->wants_labels && i == label) continue;
+    if (!add_numbers(reader, columns[i])) return false;
+  }
+  return true;
+}
+
+static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t count, int64_t *label) {
+  const tn_table_request *request = reader->request;
+  tn_str column = columns[count - 1];
+  if (request->label_column_count > 0 && !column_at(reader, columns, count, request->label_columns[0], &column)) return false;
+  if (tn_number_parse_i64(column, label) && *label >= INT32_MIN && *label <= INT32_MAX) return true;
+  return refuse(reader, "the label is not a whole number");
+}
+
+static size_t split(tn_str line, tn_str *columns, size_t most) {
+  size_t count = 0;
+  for (;;) {
+    const char *tab = memchr(line.at, '\t', line.len);
+    tn_str column = { line.at, tab ? (size_t)(tab - line.at) : line.len };
+    if (count == most) return most + 1;
+    columns[count++] = trimmed(column);
+    if (!tab) return count;
+    line = (tn_str){ tab + 1, line.len - column.len - 1 };
+  }
+}
+
+bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
+  const tn_table_request *request = reader->request;
+  size_t tabs = 0;
+  for (size_t i = 0; i < line.len; i++) tabs += line.at[i] == '\t';
+  if (tabs >= TN_TSV_COLUMN_LIMIT) return refuse(reader, "there are more than 65536 columns");
+  tn_str *columns = tn_arena_array(&reader->arena, tabs + 1, sizeof *columns);
+  if (!columns) return tn_table_out_of_memory(reader);
+  size_t count = split(line, columns, tabs + 1), before = tn_table_feature_count(reader->table);
+  int64_t label = 0;
+  bool needs_two = request->wants_features && request->wants_labels && request->feature_column_count == 0 &&
+                   request->label_column_count == 0;
+  if (needs_two && count < 2) return refuse(reader, "a row is numbers, a tab, and the label");
+  if (request->wants_labels && !read_label(reader, columns, count, &label)) return false;
+  if (request->wants_features && !(read_features(reader, columns, count) && tn_table_check_width(reader, before))) return false;
+  return tn_table_add_row(reader, label);
+}
