@@ -146,7 +146,8 @@ static tn_value is_zero(const tn_ad_node *node, tn_value x) {
  * must stay right when it is differentiated by y. */
 static tn_value pow_slope_by_base(const tn_ad_node *node) {
   tn_value x = node->in[0], y = node->in[1], one = tn_ad_number(node, x, 1);
-  tn_value both = tn_ad_binary(node, TN_OP_AND, is_zero(node, x), is_zero(node, y));
+  tn_value base_is_zero = is_zero(node, x), exponent_is_zero = is_zero(node, y);
+  tn_value both = tn_ad_binary(node, TN_OP_AND, base_is_zero, exponent_is_zero);
   tn_value base = tn_build_select(node->builder, both, one, x);
   tn_value power = tn_ad_binary(node, TN_OP_POW, base, tn_ad_binary(node, TN_OP_SUB, y, one));
   return tn_ad_binary(node, TN_OP_MUL, y, power);

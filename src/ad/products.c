@@ -55,7 +55,8 @@ static tn_value per_row(const tn_ad_node *node, tn_value x) {
 /* (softmax - one_hot) * (g / rows) */
 bool tn_ad_vjp_cross_entropy(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   if (!node->wanted[0]) return true;
-  grads[0] = tn_ad_binary(node, TN_OP_MUL, surprise(node), per_row(node, gradient));
+  tn_value share = per_row(node, gradient);
+  grads[0] = tn_ad_binary(node, TN_OP_MUL, surprise(node), share);
   return tn_ad_done(node);
 }
 

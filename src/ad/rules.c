@@ -5,7 +5,11 @@
  * forward.c (forward rules that many operations share). All of them speak to a
  * builder and are made of ordinary operations, so each can be differentiated
  * again; a rule that would put a NaN where a higher derivative is finite is
- * wrong, even if its own value is right. */
+ * wrong, even if its own value is right.
+ *
+ * The order in which a rule makes its parts is the order of nodes in the graph,
+ * and compilers differ in the order in which they evaluate arguments: at most
+ * one argument of a call may make something. */
 #include "ad/internal.h"
 
 /* The table names the rules without the prefix that functions have across files. */

@@ -4,7 +4,8 @@
  * gradients, kernels and every bit of the result follow from that, so the order
  * of operations here is part of the numeric contract. Faults of the parts carry
  * the name of the whole; where a part would speak of shapes the user never
- * wrote, the check is made here first. */
+ * wrote, the check is made here first. At most one argument of a call may make
+ * something, because compilers differ in the order in which they evaluate them. */
 #include "graph/internal.h"
 
 typedef tn_value (*expand_rule)(const tn_expand_args *args);

@@ -242,6 +242,24 @@ static void what_an_output_does_not_need_has_no_gradient(void **state) {
   tn_graph_free(&l->graph);
 }
 
+static void what_comes_after_an_output_does_not_reach_it(void **state) {
+  (void)state;
+  lab *l = lab_of("graph(param %x: f64[2]) { %1 = sum %x return %1 }");
+  tn_value late = tn_build_unary(&l->builder.base, TN_OP_NEG, l->graph.params.at[0]), grad, tangent;
+  tn_value output = output_of(l, 0);
+  assert_true(gradient(l, output, late, TN_AD_STRICT, &grad));
+  assert_int_equal(tn_graph_node(&l->graph, grad)->op, TN_OP_FILL);
+  tn_jvp_request request = { .builder = &l->builder,
+                             .wrt = &late,
+                             .tangents = &late,
+                             .wrt_count = 1,
+                             .outputs = &output,
+                             .output_count = 1 };
+  assert_true(tn_ad_jvp(&request, &tangent));
+  assert_int_equal(tn_graph_node(&l->graph, tangent)->op, TN_OP_FILL);
+  tn_graph_free(&l->graph);
+}
+
 /* The operation that a strict gradient names; TN_OP_ERROR if it has none to name. */
 static tn_op strict_fault(const char *text) {
   lab *l = lab_of(text);
@@ -602,6 +620,7 @@ int main(void) {
     TEST(the_mixed_derivative_of_a_power_is_right_at_exponent_zero),
     TEST(a_value_that_is_differentiated_by_is_a_leaf),
     TEST(what_an_output_does_not_need_has_no_gradient),
+    TEST(what_comes_after_an_output_does_not_reach_it),
     TEST(a_strict_gradient_names_what_has_no_derivative),
     TEST(conditions_places_and_flat_operations_are_no_obstacle),
     TEST(a_strict_gradient_looks_into_branches),

@@ -351,8 +351,24 @@ static void assert_built(const tn_builder *b) {
   }
 }
 
+/* Each parameter alone: its gradient, and the tangent while the others stay. */
+static void differentiate_alone(experiment *e, const numeric_case *c, const tn_value *weights) {
+  for (int i = 0; i < c->count; i++) {
+    tn_value alone[PARAMS] = { TN_NO_VALUE, TN_NO_VALUE, TN_NO_VALUE }, grad, tangent;
+    tn_grad_request reverse = { .builder = &e->builder, .outputs = &e->loss, .output_count = 1,
+                                .wrt = &e->x[i], .wrt_count = 1, .policy = TN_AD_STRICT };
+    assert_true(tn_ad_grad(&reverse, &grad));
+    alone[i] = weights[i];
+    tn_jvp_request forward = { .builder = &e->builder, .wrt = e->x, .tangents = alone, .wrt_count = c->count,
+                               .outputs = &e->loss, .output_count = 1, .policy = TN_AD_STRICT };
+    assert_true(tn_ad_jvp(&forward, &tangent));
+    tn_graph_output(&e->graph, 0, grad);
+    tn_graph_output(&e->graph, 0, tangent);
+  }
+}
+
 /* Outputs: 0 loss, then gradients, 1 tangent, 1 second-order sum, its gradients (reverse over reverse),
- * and tangents of the gradients (forward over reverse). */
+ * tangents of the gradients (forward over reverse), a gradient and a tangent for each parameter alone. */
 static void build_experiment(experiment *e, const numeric_case *c) {
   tn_builder *b = &e->builder.base;
   tn_value grads[PARAMS], weights[PARAMS], second = TN_ERROR_VALUE, more[PARAMS], tangent;
@@ -402,6 +418,7 @@ static void build_experiment(experiment *e, const numeric_case *c) {
   forward.output_count = c->count;
   assert_true(tn_ad_jvp(&forward, more));
   for (int i = 0; i < c->count; i++) tn_graph_output(&e->graph, 0, more[i]);
+  differentiate_alone(e, c, weights);
   assert_built(b);
 }
 
@@ -428,6 +445,21 @@ static double difference(runner *r, experiment *e, int output, int param, int64_
   return (above - below) / (2 * step);
 }
 
+static void check_alone(const runner *r, const experiment *e, const numeric_case *c,
+                        double grads[][ELEMENTS]) {
+  for (int i = 0; i < c->count; i++) {
+    double alone[ELEMENTS], tangent, along = 0;
+    int first = 3 + 3 * c->count + 2 * i;
+    runner_get(r, first, alone, e->sizes[i]);
+    runner_get(r, first + 1, &tangent, 1);
+    for (int64_t k = 0; k < e->sizes[i]; k++) {
+      assert_true(alone[k] == grads[i][k]);
+      along += grads[i][k] * e->weight[i][k];
+    }
+    assert_near(c->name, "tangent of one parameter", tangent, along);
+  }
+}
+
 static void check_case(const numeric_case *c) {
   static experiment e;
   double grads[PARAMS][ELEMENTS], reverse[PARAMS][ELEMENTS], forward[PARAMS][ELEMENTS], tangent, along = 0;
@@ -445,6 +477,7 @@ static void check_case(const numeric_case *c) {
     for (int64_t k = 0; k < e.sizes[i]; k++) along += grads[i][k] * e.weight[i][k];
   }
   assert_near(c->name, "tangent", tangent, along);
+  check_alone(&r, &e, c, grads);
   for (int i = 0; i < c->count; i++) {
     for (int64_t k = 0; k < e.sizes[i]; k++) {
       assert_near(c->name, "gradient", grads[i][k], difference(&r, &e, 0, i, k));
