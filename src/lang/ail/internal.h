@@ -1,0 +1,142 @@
+/* lang/ail/internal.h: what the files of this room share.
+ *
+ * The way of a program: lexer.c, parse_*.c, parser.c give a tree; structure.c
+ * looks at which blocks there are and collects them into tn_ail; rules.c checks
+ * what the text alone decides (contexts, recursion, loop counts); blocks.c the
+ * fields of train, eval and dataset; walk_*.c goes over expressions with a
+ * builder. That walk is the language's meaning, and there is one of it: check.c
+ * drives it with a builder that keeps shapes only, in which dimensions have
+ * names; lower.c drives it with a graph and known lengths. */
+#ifndef TN_LANG_AIL_INTERNAL_H
+#define TN_LANG_AIL_INTERNAL_H
+
+#include "graph/builder.h"
+#include "lang/ail/ail.h"
+#include "lang/ail/ast.h"
+
+/* ---- what a program consists of ---- */
+
+typedef enum { TN_AIL_CONST_NUMBER, TN_AIL_CONST_BOOL, TN_AIL_CONST_TEXT, TN_AIL_CONST_BROKEN } tn_ail_const_kind;
+typedef struct {
+  tn_name name;
+  tn_ail_const_kind kind;
+  double number;             /* bool: 0 or 1 */
+  int64_t integer;
+  bool is_integer;
+  tn_str text;
+} tn_ail_const;
+
+/* A call of one function of the program by another. */
+typedef struct {
+  uint32_t callee;
+  tn_span at;
+} tn_ail_edge;
+
+typedef struct {
+  tn_ail_function *decl;
+  tn_ail_edge *calls;
+  uint32_t call_count;
+  bool recursive;            /* on a circle of calls, or leads to one: never expanded */
+  bool refused;              /* something in it is not allowed in a function; it was said */
+  uint32_t effects;          /* tn_capability that it or what it calls could use */
+  bool walked;               /* some call, or check.c, has gone over its body */
+} tn_ail_fn;
+
+typedef struct {
+  tn_name name;
+  tn_ail_kind kind;          /* int and float: a tensor of rank 0 */
+  enum { TN_AIL_STATE_INT, TN_AIL_STATE_FLOAT, TN_AIL_STATE_TENSOR } type;
+  const tn_ail_variable *decl;
+} tn_ail_var;
+
+/* Names that the program itself treats specially. */
+typedef struct {
+  tn_name tokens, labels, label, logits, loss, y, i, batch_name, start, input, tick, initialized, result;
+} tn_ail_known;
+
+/* What a name in the text stands for, where the name alone decides. */
+typedef enum { TN_AIL_IS_CONST = 1, TN_AIL_IS_FUNCTION, TN_AIL_IS_BUILTIN } tn_ail_meaning;
+
+struct tn_ail {
+  tn_host *host;
+  uint32_t file;
+  tn_arena arena;
+  tn_ail_tree tree;
+  tn_ail_known known;
+  tn_map consts, functions, builtins;     /* name -> index */
+  tn_ail_const *const_list;
+  tn_ail_fn *fn_list;
+  uint32_t const_count, fn_count;
+  tn_ail_slot *inputs, *params;
+  size_t input_count, param_count;
+  tn_map slots;                           /* name -> index of an input, or ~index of a param */
+  tn_map dims;                            /* named dimensions of inputs */
+  const tn_ail_block *main;               /* NULL: a program of handlers or a machine */
+  bool is_forward;
+  const tn_ail_block *loss_block;
+  tn_ail_fields *train_fields, *eval_fields, *dataset_fields;
+  tn_ail_expr *loss;                      /* of the train block */
+  bool loss_refused;                      /* something in it is not allowed there */
+  tn_ail_train train;
+  tn_ail_eval eval;
+  tn_ail_dataset dataset;
+  const tn_ail_machine *machine;
+  tn_ail_var *vars;
+  size_t var_count;
+  tn_map var_index;                       /* name -> index */
+  const tn_ail_variables *variables;
+  const tn_ail_handler **handlers;
+  size_t handler_count;
+  tn_map handler_index;                   /* event -> index */
+  tn_name app;                            /* the name of `app Name { }`, or 0 */
+  tn_name output_name;                    /* 0: the output has none */
+  bool uses_dropout;
+  bool unroll_exceeded;
+  /* From the check: the lengths of the tables that `tokens` goes into, and of the logits that
+   * `labels` is compared with. They may be names. */
+  tn_vec(int64_t) embedding_rows;
+  tn_vec(int64_t) gather_rows;
+  tn_vec(int64_t) classes;
+  tn_effects effects;                     /* of this program */
+};
+
+/* ---- passes of a compilation; each reports ---- */
+
+/* Collects the tree's items and says what is missing, doubled or out of order. */
+bool tn_ail_collect(tn_ail *program);
+void tn_ail_check_rules(tn_ail *program);
+void tn_ail_check_blocks(tn_ail *program);
+void tn_ail_check_machine(tn_ail *program);
+void tn_ail_check_app(tn_ail *program);
+void tn_ail_check_values(tn_ail *program);
+
+/* ---- reporting ---- */
+
+bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message);
+/* The text of a span, shortened for a field. */
+tn_str tn_ail_source_text(const tn_ail *program, tn_span at);
+/* A name as text. */
+static inline tn_str tn_ail_text_of(const tn_ail *program, tn_name name) {
+  return tn_names_text(program->host->names, name);
+}
+/* The nearest of a map's names to a wrong one; empty when none is close. */
+tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count);
+/* Faults that are nobody's mistake: memory, interruption, bugs. */
+bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault);
+
+/* ---- constants in the text ---- */
+
+const tn_ail_const *tn_ail_find_const(const tn_ail *program, tn_name name);
+const tn_ail_fn *tn_ail_find_fn(const tn_ail *program, tn_name name);
+/* [sign] literal, or the name of a constant: what a field, a bound or a constant may be. False
+ * when it is anything else. */
+bool tn_ail_literal(const tn_ail *program, const tn_ail_expr *expr, tn_ail_const *out);
+
+/* ---- built-in operations (walk_ops.c) ---- */
+
+size_t tn_ail_builtin_count(void);
+const char *tn_ail_builtin_name(size_t index);
+/* The capability a built-in needs; 0 for all but now and read_file_text. */
+uint32_t tn_ail_builtin_effect(size_t index);
+bool tn_ail_builtin_is_dropout(size_t index);
+#endif

@@ -1,0 +1,165 @@
+/* lang/ail/parse_app.c: state machines, state blocks and event handlers. */
+#include "lang/ail/parser.h"
+
+/* ---- state machines ---- */
+
+/* transition = "on" name "->" name | "if" expr "->" name | "else" "->" name */
+static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
+  uint32_t start = p->token.start;
+  *out = (tn_ail_transition){ .kind = TN_AIL_ELSE };
+  if (tn_ail_accept_word(p, TN_AIL_WORD_ON)) {
+    out->kind = TN_AIL_ON;
+    out->event = tn_ail_expect_name(p, "the name of an event behind `on`", &out->event_at);
+  } else if (tn_ail_accept_word(p, TN_AIL_WORD_IF)) {
+    out->kind = TN_AIL_WHEN;
+    out->condition = tn_ail_parse_expr(p);
+  } else {
+    tn_ail_advance(p);
+  }
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_ARROW, "`->` and the state to go to")) return false;
+  out->target = tn_ail_expect_name(p, "the name of a state behind `->`", &out->target_at);
+  out->at = tn_ail_span_from(p, start);
+  return !p->panic;
+}
+
+static bool at_transition(const tn_ail_parser *p) {
+  if (p->next.kind == TN_AIL_TOKEN_ASSIGN) return false;
+  return tn_ail_at_word(p, TN_AIL_WORD_ON) || tn_ail_at_word(p, TN_AIL_WORD_IF) || tn_ail_at_word(p, TN_AIL_WORD_ELSE);
+}
+
+/* One line of a state; the order of its parts is that of the grammar. */
+static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first_transition) {
+  bool broken = p->tree->broken;
+  tn_span at = tn_ail_token_span(p, &p->token);
+  p->tree->broken = false;
+  if (state->ends) tn_ail_syntax_error(p, at, "nothing follows `end` in a state");
+  if (tn_ail_at_word(p, TN_AIL_WORD_END) && p->next.kind != TN_AIL_TOKEN_ASSIGN) {
+    state->ends = true;
+    state->end_at = at;
+    tn_ail_advance(p);
+    if (p->panic) tn_ail_recover(p);
+  } else if (at_transition(p)) {
+    tn_ail_transition transition;
+    if (parse_transition(p, &transition)) tn_ail_add(p, transitions, transition);
+    else tn_ail_recover(p);
+  } else {
+    if (p->transitions.count > first_transition) {
+      tn_ail_syntax_error(p, at, "what a state does stands before its transitions");
+      p->panic = p->tree->lost;
+    }
+    tn_ail_parse_statement(p, TN_AIL_IN_STATE);
+  }
+  state->broken = state->broken || p->tree->broken;
+  p->tree->broken = p->tree->broken || broken;
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+}
+
+/* state = "state" name "{" { statement } { transition } [ "end" ] "}" */
+static bool parse_state(tn_ail_parser *p) {
+  tn_ail_state state = { 0 };
+  uint32_t start = p->token.start;
+  size_t first_statement = p->statements.count, first_transition = p->transitions.count;
+  if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state, as in `state Idle { }`")) return false;
+  state.name = tn_ail_expect_name(p, "the name of the state", &state.name_at);
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) return false;
+  if (!tn_ail_enter(p, "the state")) return false;
+  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
+    uint32_t at = p->token.start;
+    parse_state_line(p, &state, first_transition);
+    if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
+  }
+  state.body = tn_ail_take(p, statements, first_statement, &state.body_count);
+  state.transitions = tn_ail_take(p, transitions, first_transition, &state.transition_count);
+  state.close_at = tn_ail_token_span(p, &p->token);
+  bool closed = tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state");
+  state.at = tn_ail_span_from(p, start);
+  tn_ail_leave(p);
+  tn_ail_add(p, states, state);
+  return closed;
+}
+
+/* machine = "state_machine" name "{" { state } "}" */
+void tn_ail_parse_machine(tn_ail_parser *p) {
+  tn_ail_machine *machine = tn_arena_new(p->arena, tn_ail_machine);
+  uint32_t start = p->token.start;
+  size_t first = p->states.count;
+  if (!machine) {
+    p->failed = true;
+    return;
+  }
+  tn_ail_advance(p);
+  machine->name = tn_ail_expect_name(p, "the name of the state machine", &machine->name_at);
+  machine->keyword_at = tn_ail_span_from(p, start);
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the state machine")) return;
+  bool ok = true;
+  while (ok && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END)) ok = parse_state(p);
+  machine->states = tn_ail_take(p, states, first, &machine->count);
+  machine->close_at = tn_ail_token_span(p, &p->token);
+  if (ok) tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state machine");
+  machine->at = tn_ail_span_from(p, start);
+  tn_ail_leave(p);
+  tn_ail_item item = { .kind = TN_AIL_ITEM_MACHINE, .at = machine->at, .as.machine = machine };
+  tn_ail_add(p, items, item);
+}
+
+/* ---- apps ---- */
+
+/* variable = name ":" name [ "=" ( expr | list ) ] */
+static bool parse_variable(tn_ail_parser *p) {
+  tn_ail_variable variable = { 0 };
+  uint32_t start = p->token.start;
+  variable.name = tn_ail_expect_name(p, "a variable, as in `counter: int = 0`", &variable.name_at);
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_COLON, "`:` and the type of the variable")) return false;
+  variable.type = tn_ail_expect_name(p, "a type: int, float or tensor", &variable.type_at);
+  if (tn_ail_accept(p, TN_AIL_TOKEN_ASSIGN)) variable.initial = tn_ail_parse_field_value(p);
+  variable.at = tn_ail_span_from(p, start);
+  if (p->panic) return false;
+  tn_ail_add(p, variables, variable);
+  return true;
+}
+
+/* state = "state" "{" { variable } "}" */
+void tn_ail_parse_state_block(tn_ail_parser *p) {
+  tn_ail_variables *block = tn_arena_new(p->arena, tn_ail_variables);
+  uint32_t start = p->token.start;
+  size_t first = p->variables.count;
+  if (!block) {
+    p->failed = true;
+    return;
+  }
+  block->keyword_at = tn_ail_token_span(p, &p->token);
+  tn_ail_advance(p);
+  tn_ail_advance(p);   /* the { */
+  if (!tn_ail_enter(p, "the block")) return;
+  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
+    uint32_t at = p->token.start;
+    if (!parse_variable(p)) {
+      tn_ail_recover(p);
+      if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
+    }
+    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {}
+  }
+  block->variables = tn_ail_take(p, variables, first, &block->count);
+  block->close_at = tn_ail_token_span(p, &p->token);
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state block");
+  block->at = tn_ail_span_from(p, start);
+  tn_ail_leave(p);
+  p->panic = p->tree->lost;
+  tn_ail_item item = { .kind = TN_AIL_ITEM_STATE, .at = block->at, .as.variables = block };
+  tn_ail_add(p, items, item);
+}
+
+/* handler = "on" name block */
+void tn_ail_parse_handler(tn_ail_parser *p) {
+  tn_ail_handler *handler = tn_arena_new(p->arena, tn_ail_handler);
+  uint32_t start = p->token.start;
+  if (!handler) {
+    p->failed = true;
+    return;
+  }
+  tn_ail_advance(p);
+  handler->event = tn_ail_expect_name(p, "the name of an event behind `on`", &handler->event_at);
+  if (!tn_ail_parse_block(p, TN_AIL_IN_HANDLER, start, &handler->body)) return;
+  tn_ail_item item = { .kind = TN_AIL_ITEM_HANDLER, .at = handler->body.at, .as.handler = handler };
+  tn_ail_add(p, items, item);
+}

@@ -1,0 +1,436 @@
+/* lang/ail/parse_expr.c: expressions, by recursive descent.
+ *
+ *   expr       = and { "or" and }
+ *   and        = not { "and" not }
+ *   not        = { "not" } comparison
+ *   comparison = sum { ("==" | "!=" | "<" | "<=" | ">" | ">=") sum }
+ *   sum        = product { ("+" | "-") product }
+ *   product    = unary { "*" unary }
+ *   unary      = { "-" } primary
+ *
+ * Operators in a row become one chain and signs in a row one node, so the depth
+ * of the tree is bounded by the nesting limit alone. */
+#include <string.h>
+
+#include "base/number.h"
+#include "lang/ail/parser.h"
+
+static tn_ail_expr *new_expr(tn_ail_parser *p, tn_ail_form form, uint32_t start) {
+  tn_ail_expr *expr = tn_arena_new(p->arena, tn_ail_expr);
+  if (!expr) {
+    p->failed = true;
+    return NULL;
+  }
+  expr->form = form;
+  expr->at = tn_ail_span_from(p, start);
+  return expr;
+}
+
+static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXPR_ERROR, p->token.start); }
+
+/* ---- literals ---- */
+
+static tn_ail_expr *parse_number(tn_ail_parser *p) {
+  tn_str text = tn_ail_token_text(p, &p->token);
+  uint32_t start = p->token.start;
+  tn_ail_advance(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NUMBER, start);
+  if (!expr) return NULL;
+  expr->as.number.is_integer = tn_number_parse_i64(text, &expr->as.number.integer);
+  tn_number_parse_f64(text, &expr->as.number.value);
+  return expr;
+}
+
+static char unescaped(char letter) {
+  switch (letter) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    default: return letter;   /* \" and \\ ; any other stands for itself */
+  }
+}
+
+static tn_str string_text(tn_ail_parser *p, tn_str quoted) {
+  tn_str inner = { quoted.at + 1, quoted.len - 2 };
+  if (!memchr(inner.at, '\\', inner.len)) return inner;
+  char *out = tn_arena_alloc(p->arena, inner.len);
+  size_t len = 0;
+  if (!out) return inner;
+  for (size_t i = 0; i < inner.len; i++) {
+    bool escape = inner.at[i] == '\\' && i + 1 < inner.len;
+    out[len++] = escape ? unescaped(inner.at[++i]) : inner.at[i];
+  }
+  return (tn_str){ out, len };
+}
+
+static tn_ail_expr *parse_string(tn_ail_parser *p) {
+  tn_str quoted = tn_ail_token_text(p, &p->token);
+  uint32_t start = p->token.start;
+  tn_ail_advance(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_STRING, start);
+  if (expr) expr->as.text = string_text(p, quoted);
+  return expr;
+}
+
+static tn_ail_expr *parse_bool(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  bool truth = tn_ail_at_word(p, TN_AIL_WORD_TRUE);
+  tn_ail_advance(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_BOOL, start);
+  if (expr) expr->as.truth = truth;
+  return expr;
+}
+
+/* literal = [ "-" | "+" ] number | string | "true" | "false" */
+tn_ail_expr *tn_ail_parse_literal(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  if (tn_ail_at(p, TN_AIL_TOKEN_STRING)) return parse_string(p);
+  if (tn_ail_at_word(p, TN_AIL_WORD_TRUE) || tn_ail_at_word(p, TN_AIL_WORD_FALSE)) return parse_bool(p);
+  bool minus = tn_ail_accept(p, TN_AIL_TOKEN_MINUS);
+  if (!minus) tn_ail_accept(p, TN_AIL_TOKEN_PLUS);
+  if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER)) {
+    tn_ail_expected(p, "a number, a string, true or false");
+    return error_expr(p);
+  }
+  tn_ail_expr *number = parse_number(p);
+  if (!minus || !number) return number;
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NEGATE, start);
+  if (expr) expr->as.unary.of = number, expr->as.unary.count = 1;
+  return expr;
+}
+
+/* ---- lists and references ---- */
+
+/* list = "[" [ expr { "," expr } ] "]" */
+static tn_ail_expr *parse_list(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  size_t first = p->exprs.count;
+  if (!tn_ail_enter(p, "the list")) return error_expr(p);
+  tn_ail_advance(p);
+  p->lists++, p->brackets++;
+  if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_LIST)) {
+    do {
+      tn_ail_add(p, exprs, tn_ail_parse_field_value(p));
+    } while (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_COMMA));
+  }
+  p->lists--, p->brackets--;
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_LIST, "`,` or `]` in the list");
+  tn_ail_leave(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_LIST, start);
+  if (expr) expr->as.list.items = tn_ail_take(p, exprs, first, &expr->as.list.count);
+  return expr;
+}
+
+/* reference = "@" ( integer | "last" ) */
+static tn_ail_expr *parse_reference(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  int64_t index = -1;
+  tn_ail_advance(p);
+  if (!tn_ail_accept_word(p, TN_AIL_WORD_LAST)) {
+    tn_str text = tn_ail_token_text(p, &p->token);
+    if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER) || !tn_number_parse_i64(text, &index)) {
+      tn_ail_expected(p, "the number of a dimension or `last` behind `@`");
+      return error_expr(p);
+    }
+    tn_ail_advance(p);
+  }
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_REFERENCE, start);
+  if (expr) expr->as.reference = index;
+  return expr;
+}
+
+tn_ail_expr *tn_ail_parse_field_value(tn_ail_parser *p) {
+  return tn_ail_at(p, TN_AIL_TOKEN_OPEN_LIST) ? parse_list(p) : tn_ail_parse_expr(p);
+}
+
+/* ---- names and calls ---- */
+
+/* arg = [ name "=" ] ( expr | list ) */
+static void parse_arg(tn_ail_parser *p) {
+  tn_ail_arg arg = { 0 };
+  if (tn_ail_at(p, TN_AIL_TOKEN_NAME) && p->next.kind == TN_AIL_TOKEN_ASSIGN) {
+    arg.key_at = tn_ail_token_span(p, &p->token);
+    arg.key = tn_ail_name_of(p, &p->token);
+    tn_ail_advance(p);
+    tn_ail_advance(p);
+  }
+  arg.value = tn_ail_parse_field_value(p);
+  tn_ail_add(p, args, arg);
+}
+
+/* call = name "(" [ arg { "," arg } ] ")" ; the name has been read */
+static tn_ail_expr *parse_call(tn_ail_parser *p, tn_name name, tn_span name_at) {
+  size_t first = p->args.count;
+  if (!tn_ail_enter(p, "the call")) return error_expr(p);
+  tn_ail_advance(p);
+  p->brackets++;
+  if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE)) {
+    do {
+      parse_arg(p);
+    } while (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_COMMA));
+  }
+  p->brackets--;
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`,` or `)` in the call");
+  tn_ail_leave(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_CALL, name_at.start);
+  tn_ail_call *call = tn_arena_new(p->arena, tn_ail_call);
+  if (!expr || !call) {
+    p->failed = true;
+    return NULL;
+  }
+  *call = (tn_ail_call){ .name = name, .name_at = name_at };
+  call->args = tn_ail_take(p, args, first, &call->count);
+  expr->as.call = call;
+  return expr;
+}
+
+/* A call's bracket stands in the line of its name: a line may begin with one of its own. */
+static tn_ail_expr *parse_name(tn_ail_parser *p) {
+  tn_span at = tn_ail_token_span(p, &p->token);
+  tn_name name = tn_ail_name_of(p, &p->token);
+  tn_ail_advance(p);
+  if (tn_ail_at(p, TN_AIL_TOKEN_OPEN) && (!p->token.starts_line || p->brackets > 0)) return parse_call(p, name, at);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NAME, at.start);
+  if (expr) expr->as.name = name;
+  return expr;
+}
+
+/* group = "(" expr ")" */
+static tn_ail_expr *parse_group(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  if (!tn_ail_enter(p, "the expression")) return error_expr(p);
+  tn_ail_advance(p);
+  p->brackets++;
+  tn_ail_expr *expr = tn_ail_parse_expr(p);
+  p->brackets--;
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)`");
+  tn_ail_leave(p);
+  if (!expr) return NULL;
+  expr->grouped = true;
+  expr->at = tn_ail_span_from(p, start);
+  return expr;
+}
+
+/* ---- if ---- */
+
+/* arm = expr "then" expr */
+static void parse_arm(tn_ail_parser *p) {
+  tn_ail_arm arm = { 0 };
+  p->brackets++;   /* `then` and `else` tell where things end, not lines */
+  arm.condition = tn_ail_parse_expr(p);
+  tn_ail_expect_word(p, TN_AIL_WORD_THEN, "`then` behind the condition");
+  arm.value = tn_ail_parse_expr(p);
+  p->brackets--;
+  tn_ail_add(p, arms, arm);
+}
+
+/* if = "if" arm { "else" "if" arm } "else" expr */
+static tn_ail_expr *parse_if(tn_ail_parser *p) {
+  uint32_t start = p->token.start;
+  size_t first = p->arms.count;
+  if (!tn_ail_enter(p, "the `if`")) return error_expr(p);
+  tn_ail_expr *otherwise = NULL;
+  while (!p->panic) {
+    tn_ail_advance(p);
+    parse_arm(p);
+    if (!tn_ail_expect_word(p, TN_AIL_WORD_ELSE, "`else`: an `if` has a value either way")) break;
+    if (tn_ail_at_word(p, TN_AIL_WORD_IF)) continue;
+    otherwise = tn_ail_parse_expr(p);
+    break;
+  }
+  tn_ail_leave(p);
+  if (!otherwise) otherwise = error_expr(p);
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_IF, start);
+  tn_ail_if *branch = tn_arena_new(p->arena, tn_ail_if);
+  if (!expr || !branch || !otherwise) {
+    p->failed = true;
+    return NULL;
+  }
+  branch->arms = tn_ail_take(p, arms, first, &branch->count);
+  branch->otherwise = otherwise;
+  expr->as.branch = branch;
+  return expr;
+}
+
+/* ---- loops ---- */
+
+/* range = "range" "(" expr "," expr ")" */
+static void parse_range(tn_ail_parser *p, tn_ail_loop *loop) {
+  tn_ail_expect_word(p, TN_AIL_WORD_RANGE, "`range(start, end)`");
+  tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` behind `range`");
+  p->brackets++;
+  loop->from = tn_ail_parse_expr(p);
+  tn_ail_expect(p, TN_AIL_TOKEN_COMMA, "`,` between the bounds of `range`");
+  loop->to = tn_ail_parse_expr(p);
+  p->brackets--;
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)` behind the bounds of `range`");
+}
+
+/* body = "do" [ expr ] "end" */
+static void parse_body(tn_ail_parser *p, tn_ail_loop *loop) {
+  tn_ail_expect_word(p, TN_AIL_WORD_DO, "`do`");
+  p->brackets++;
+  if (!p->panic && !tn_ail_at_word(p, TN_AIL_WORD_END)) loop->body = tn_ail_parse_expr(p);
+  p->brackets--;
+  tn_ail_expect_word(p, TN_AIL_WORD_END, "`end` behind the body of the loop");
+}
+
+/* for = "for" name "in" range body */
+static void parse_for(tn_ail_parser *p, tn_ail_loop *loop) {
+  loop->variable = tn_ail_expect_name(p, "the name of the loop variable", &loop->variable_at);
+  tn_ail_mark(p, loop->variable, TN_AIL_NAME_LOOP_VARIABLE);
+  tn_ail_expect_word(p, TN_AIL_WORD_IN, "`in`");
+  parse_range(p, loop);
+  parse_body(p, loop);
+}
+
+/* repeat = "repeat" expr "times" [ "init" expr ] body */
+static void parse_repeat(tn_ail_parser *p, tn_ail_loop *loop) {
+  p->brackets++;
+  loop->times = tn_ail_parse_expr(p);
+  tn_ail_expect_word(p, TN_AIL_WORD_TIMES, "`times`");
+  if (tn_ail_accept_word(p, TN_AIL_WORD_INIT)) loop->init = tn_ail_parse_expr(p);
+  p->brackets--;
+  parse_body(p, loop);
+}
+
+/* reduce = "reduce" name "over" range body */
+static void parse_reduce(tn_ail_parser *p, tn_ail_loop *loop) {
+  loop->op = tn_ail_expect_name(p, "`add`, `max` or `min`", &loop->op_at);
+  loop->variable = tn_names_intern(p->host->names, TN_LIT("i"));
+  loop->variable_at = loop->keyword_at;
+  tn_ail_mark(p, loop->variable, TN_AIL_NAME_LOOP_VARIABLE);
+  tn_ail_expect_word(p, TN_AIL_WORD_OVER, "`over`");
+  parse_range(p, loop);
+  parse_body(p, loop);
+}
+
+static tn_ail_expr *parse_loop(tn_ail_parser *p, tn_ail_form form) {
+  uint32_t start = p->token.start;
+  tn_ail_loop *loop = tn_arena_new(p->arena, tn_ail_loop);
+  if (!loop) {
+    p->failed = true;
+    return NULL;
+  }
+  if (!tn_ail_enter(p, "the loop")) return error_expr(p);
+  loop->keyword_at = tn_ail_token_span(p, &p->token);
+  tn_ail_advance(p);
+  if (form == TN_AIL_EXPR_FOR) parse_for(p, loop);
+  else if (form == TN_AIL_EXPR_REPEAT) parse_repeat(p, loop);
+  else parse_reduce(p, loop);
+  tn_ail_leave(p);
+  if (p->panic) return error_expr(p);
+  tn_ail_expr *expr = new_expr(p, form, start);
+  if (expr) expr->as.loop = loop;
+  return expr;
+}
+
+/* ---- operators ---- */
+
+/* primary = literal | name | call | group | if | loop ; in a list also a reference or a list */
+static tn_ail_expr *parse_primary(tn_ail_parser *p) {
+  switch (p->token.kind) {
+    case TN_AIL_TOKEN_NUMBER: return parse_number(p);
+    case TN_AIL_TOKEN_STRING: return parse_string(p);
+    case TN_AIL_TOKEN_OPEN: return parse_group(p);
+    case TN_AIL_TOKEN_AT:
+      if (p->lists > 0) return parse_reference(p);
+      break;
+    case TN_AIL_TOKEN_NAME:
+      switch (p->token.word) {
+        case TN_AIL_WORD_TRUE:
+        case TN_AIL_WORD_FALSE: return parse_bool(p);
+        case TN_AIL_WORD_IF: return parse_if(p);
+        case TN_AIL_WORD_FOR: return parse_loop(p, TN_AIL_EXPR_FOR);
+        case TN_AIL_WORD_REPEAT: return parse_loop(p, TN_AIL_EXPR_REPEAT);
+        case TN_AIL_WORD_REDUCE: return parse_loop(p, TN_AIL_EXPR_REDUCE);
+        default: break;
+      }
+      if (!tn_ail_word_is_reserved(p->token.word)) return parse_name(p);
+      break;
+    default: break;
+  }
+  tn_ail_expected(p, "a value");
+  return error_expr(p);
+}
+
+static tn_ail_expr *parse_unary(tn_ail_parser *p) {
+  uint32_t start = p->token.start, count = 0;
+  while (tn_ail_accept(p, TN_AIL_TOKEN_MINUS)) count++;
+  tn_ail_expr *of = parse_primary(p);
+  if (count == 0 || !of) return of;
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NEGATE, start);
+  if (expr) expr->as.unary.of = of, expr->as.unary.count = count;
+  return expr;
+}
+
+/* The operator at the token, if it belongs to the level. */
+typedef bool (*operator_at)(const tn_ail_parser *p, tn_ail_operator *op);
+typedef tn_ail_expr *(*parse_level)(tn_ail_parser *p);
+
+static tn_ail_expr *parse_chain(tn_ail_parser *p, operator_at at, parse_level inner) {
+  uint32_t start = p->token.start;
+  tn_ail_operator op;
+  tn_ail_expr *first = inner(p);
+  if (p->panic || !at(p, &op)) return first;
+  size_t first_link = p->links.count;
+  do {
+    tn_ail_advance(p);
+    tn_ail_link link = { op, inner(p) };
+    tn_ail_add(p, links, link);
+  } while (!p->panic && at(p, &op));
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_CHAIN, start);
+  tn_ail_chain *chain = tn_arena_new(p->arena, tn_ail_chain);
+  if (!expr || !chain) {
+    p->failed = true;
+    return NULL;
+  }
+  chain->first = first;
+  chain->links = tn_ail_take(p, links, first_link, &chain->count);
+  expr->as.chain = chain;
+  return expr;
+}
+
+static bool product_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  *op = TN_AIL_MUL;
+  return tn_ail_at(p, TN_AIL_TOKEN_STAR);
+}
+
+static bool sum_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  *op = tn_ail_at(p, TN_AIL_TOKEN_PLUS) ? TN_AIL_ADD : TN_AIL_SUB;
+  if (tn_ail_at(p, TN_AIL_TOKEN_PLUS)) return true;
+  return tn_ail_at(p, TN_AIL_TOKEN_MINUS) && !(p->by_lines && p->token.starts_line && p->brackets == 0);
+}
+
+static bool comparison_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  if (p->token.kind < TN_AIL_TOKEN_EQ) return false;
+  *op = (tn_ail_operator)(TN_AIL_EQ + (p->token.kind - TN_AIL_TOKEN_EQ));
+  return true;
+}
+
+static bool and_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  *op = TN_AIL_AND;
+  return tn_ail_at_word(p, TN_AIL_WORD_AND);
+}
+
+static bool or_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  *op = TN_AIL_OR;
+  return tn_ail_at_word(p, TN_AIL_WORD_OR);
+}
+
+static tn_ail_expr *parse_product(tn_ail_parser *p) { return parse_chain(p, product_at, parse_unary); }
+static tn_ail_expr *parse_sum(tn_ail_parser *p) { return parse_chain(p, sum_at, parse_product); }
+static tn_ail_expr *parse_comparison(tn_ail_parser *p) { return parse_chain(p, comparison_at, parse_sum); }
+
+static tn_ail_expr *parse_not(tn_ail_parser *p) {
+  uint32_t start = p->token.start, count = 0;
+  while (tn_ail_accept_word(p, TN_AIL_WORD_NOT)) count++;
+  tn_ail_expr *of = parse_comparison(p);
+  if (count == 0 || !of) return of;
+  tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NOT, start);
+  if (expr) expr->as.unary.of = of, expr->as.unary.count = count;
+  return expr;
+}
+
+static tn_ail_expr *parse_and(tn_ail_parser *p) { return parse_chain(p, and_at, parse_not); }
+
+tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) { return parse_chain(p, or_at, parse_and); }
