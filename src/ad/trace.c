@@ -124,8 +124,14 @@ bool tn_ad_frame_top(tn_ad_frame *frame, tn_value first, tn_value last) {
   uint32_t *sight = regions_in_sight(trace), deepest = graph->regions.at[trace->builder->region].depth;
   frame->top = true;
   if (first > last) return true;
-  tn_value *nodes = tn_arena_array(&trace->arena, (size_t)(last - first) + 1, sizeof *nodes);
-  if (!sight || !nodes) return tn_ad_no_memory(trace);
+  size_t span = (size_t)(last - first) + 1;
+  tn_value *nodes = tn_arena_array(&trace->arena, span, sizeof *nodes);
+  uint8_t *active_at = tn_arena_array(&trace->arena, span, sizeof *active_at);
+  frame->derivative_at = tn_arena_array(&trace->arena, span, sizeof *frame->derivative_at);
+  if (!sight || !nodes || !active_at || !frame->derivative_at) return tn_ad_no_memory(trace);
+  frame->active_at = active_at;
+  frame->first = first;
+  frame->last = last;
   for (tn_value v = first; v <= last; v++) {
     uint32_t region = tn_graph_node(graph, v)->region, depth = graph->regions.at[region].depth;
     if (depth <= deepest && sight[depth] == region) nodes[frame->count++] = v;
@@ -163,18 +169,27 @@ bool tn_ad_carries(tn_op op, int operand) {
   }
 }
 
-bool tn_ad_add_leaf(tn_ad_frame *frame, tn_value value) {
-  return tn_map_put(&frame->active, value, 2) || tn_ad_no_memory(frame->trace);
+static bool is_dense(const tn_ad_frame *frame, uint64_t key) {
+  return frame->active_at && key >= frame->first && key <= frame->last;
 }
 
-bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value) {
-  return tn_map_get(&frame->active, value) != NULL;
-}
-
-bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value) {
+static uint64_t activity(const tn_ad_frame *frame, tn_value value) {
+  if (is_dense(frame, value)) return frame->active_at[value - frame->first];
   const uint64_t *found = tn_map_get(&frame->active, value);
-  return found && *found == 2;
+  return found ? *found : 0;
 }
+
+static bool set_activity(tn_ad_frame *frame, tn_value value, uint8_t level) {
+  if (!is_dense(frame, value)) {
+    return tn_map_put(&frame->active, value, level) || tn_ad_no_memory(frame->trace);
+  }
+  frame->active_at[value - frame->first] = level;
+  return true;
+}
+
+bool tn_ad_add_leaf(tn_ad_frame *frame, tn_value value) { return set_activity(frame, value, 2); }
+bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value) { return activity(frame, value) != 0; }
+bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value) { return activity(frame, value) == 2; }
 
 /* Whether something can flow through the operation at all. Where it cannot, a strict transform
  * goes on until it knows that the operation lies on the way to a result, and then says so. */
@@ -203,7 +218,7 @@ bool tn_ad_mark_active(tn_ad_frame *frame) {
   for (size_t i = 0; i < frame->count; i++) {
     tn_value value = frame->nodes[i];
     if (tn_ad_is_leaf(frame, value) || !depends_on_leaves(frame, value)) continue;
-    if (!tn_map_put(&frame->active, value, 1)) return tn_ad_no_memory(frame->trace);
+    if (!set_activity(frame, value, 1)) return false;
   }
   return true;
 }
@@ -342,13 +357,21 @@ tn_value *tn_ad_capture_stand_ins(tn_ad_frame *frame, tn_value branch) {
 /* ---- derivatives ---- */
 
 tn_value tn_ad_derivative(const tn_ad_frame *frame, uint64_t key) {
+  if (is_dense(frame, key)) {
+    tn_value derivative = frame->derivative_at[key - frame->first];
+    return derivative == TN_ERROR_VALUE ? TN_NO_VALUE : derivative;
+  }
   const uint64_t *found = tn_map_get(&frame->derivatives, key);
   return found ? (tn_value)*found : TN_NO_VALUE;
 }
 
 bool tn_ad_set_derivative(tn_ad_frame *frame, uint64_t key, tn_value derivative) {
   if (derivative == TN_ERROR_VALUE) return false;
-  return tn_map_put(&frame->derivatives, key, derivative) || tn_ad_no_memory(frame->trace);
+  if (!is_dense(frame, key)) {
+    return tn_map_put(&frame->derivatives, key, derivative) || tn_ad_no_memory(frame->trace);
+  }
+  frame->derivative_at[key - frame->first] = derivative;
+  return true;
 }
 
 bool tn_ad_no_derivative(tn_ad_trace *trace, tn_value value) {

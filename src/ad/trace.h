@@ -39,6 +39,10 @@ typedef struct {
   tn_map stand_ins;        /* unused at the top */
   tn_map active;           /* value -> 1, or 2 where derivatives end: a leaf */
   tn_map derivatives;      /* value or tn_ad_result_key -> gradient or tangent */
+  /* At the top, where the nodes are most of the graph, the same by value - first: */
+  tn_value first, last;
+  uint8_t *active_at;      /* 0: not */
+  tn_value *derivative_at; /* 0: none */
 } tn_ad_frame;
 
 /* Finds the captures of every `if` up to the value `last`. False when memory runs out. */
