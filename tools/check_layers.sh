@@ -29,7 +29,7 @@ lang/ninth  : base diag tensor op graph ad eager lang
 lang/mind   : base diag tensor op graph ad eager lang
 lang/ail    : base diag tensor op graph ad eager lang
 data        : base diag tensor op graph
-train       : base diag tensor op graph ad opt plan backend eager data
+train       : base diag tensor op graph ad opt plan backend eager data lang lang/ail
 guard       : base diag
 api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard public
 cli         : public

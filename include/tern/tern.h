@@ -162,6 +162,8 @@ TERN_API tern_status tern_set_input_text(tern_program *program, const char *name
 TERN_API tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value);
 TERN_API tern_status tern_set_param_text(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_host_text(tern_program *program, const char *name, const char *value);
+/* Parameters from a .safetensors file, matched by name, shape and dtype when the program runs. */
+TERN_API tern_status tern_set_weights(tern_program *program, const char *path);
 TERN_API tern_status tern_add_event(tern_program *program, const char *name);
 
 /* What the program reads: dims of -1 are not fixed. */
@@ -181,7 +183,13 @@ TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
 /* Runs the program: inference for .ail, the whole program for .nth and .mind. */
 TERN_API tern_status tern_run(tern_program *program);
 /* Trains the program with its own train, dataset and eval blocks (.ail). */
-TERN_API tern_status tern_train(tern_program *program);
+typedef struct {
+  const char *out;            /* the run's folder; NULL: none */
+  const char *resume;         /* a folder to go on from; NULL: none */
+  int64_t checkpoint_every;   /* 0: 100 */
+  int64_t steps;              /* instead of the program's; 0: the program's */
+} tern_train_run;
+TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
 

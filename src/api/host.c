@@ -42,6 +42,8 @@ static bool run_once(tern_session *session, const tn_graph *graph, const tn_view
   for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
   for (size_t i = 0; i < graph->params.count; i++) tn_plan_bind_param(plan, (int)i, &params[i]);
   tn_plan_set_interrupt(plan, tn_api_asked_to_stop, session);
+  const tn_effects *effects = session->host.effects;
+  if (effects) tn_plan_set_host(plan, &(tn_plan_host){ effects->context, effects->call, effects->entering });
   bool ok = tn_plan_run(plan, fault);
   size_t made = 0;
   for (; ok && made < graph->outputs.count; made++) {

@@ -43,7 +43,8 @@ struct tern_program {
   uint32_t file;
   tn_arena arena;               /* of the last run */
   tn_arena given_arena;         /* names and texts of given values */
-  tn_givens inputs, params, sets;
+  tn_givens inputs, params, sets, weights;
+  bool has_weights;
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;
@@ -71,6 +72,8 @@ bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view 
 
 /* Values from outside (values.c). Reports E_USAGE and returns false. */
 bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena, tn_given *out);
+/* Every tensor of a .safetensors file. */
+bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out);
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
 /* The element-by-element conversion of a given value to the dtype that is wanted. */
 bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);

@@ -4,6 +4,7 @@
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "train/loop.h"
 
 /* ---- languages ---- */
 
@@ -157,6 +158,7 @@ void tern_program_free(tern_program *program) {
   free_givens(program, &program->inputs);
   free_givens(program, &program->params);
   free_givens(program, &program->sets);
+  free_givens(program, &program->weights);
   tn_vec_free(&session->heap, &program->events);
   tn_arena_free(&program->arena);
   tn_arena_free(&program->given_arena);
@@ -210,6 +212,13 @@ tern_status tern_set_host_text(tern_program *program, const char *name, const ch
   return give_text(program, &program->sets, name, value);
 }
 
+tern_status tern_set_weights(tern_program *program, const char *path) {
+  free_givens(program, &program->weights);
+  program->has_weights = true;
+  if (tn_api_read_weights(program->session, path, &program->given_arena, &program->weights)) return TERN_OK;
+  return tn_api_status(program->session);
+}
+
 tern_status tern_add_event(tern_program *program, const char *name) {
   tn_str copy = tn_arena_str(&program->given_arena, tn_str_of(name));
   if (tn_vec_push(&program->session->heap, &program->events, copy)) return TERN_OK;
@@ -229,6 +238,9 @@ static void lend_givens(tern_program *program) {
   host->set_count = program->sets.count;
   host->events = program->events.at;
   host->event_count = program->events.count;
+  host->weights = program->weights.at;
+  host->weight_count = program->weights.count;
+  host->has_weights = program->has_weights;
 }
 
 typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
@@ -244,7 +256,27 @@ static tern_status run_with(tern_program *program, runner run) {
 
 tern_status tern_run(tern_program *program) { return run_with(program, program->lang ? program->lang->run : NULL); }
 
-tern_status tern_train(tern_program *program) {
+#ifdef TN_HAVE_AIL
+static tern_status train_ail(tern_program *program, const tern_train_run *run) {
+  static const tern_train_run usual;
+  tern_session *session = program->session;
+  if (!run) run = &usual;
+  tn_loop_options options = { .backend = session->backend, .threads = session->threads, .passes = session->passes,
+                              .folder = &session->folder, .steps = run->steps, .out = run->out, .resume = run->resume,
+                              .checkpoint_every = run->checkpoint_every, .version = tern_version() };
+  forget_outcome(program);
+  lend_givens(program);
+  tn_api_begin(session);
+  program->ran = true;
+  return finish(program, tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome));
+}
+#endif
+
+tern_status tern_train(tern_program *program, const tern_train_run *run) {
+#ifdef TN_HAVE_AIL
+  if (program->language == TERN_LANG_AIL) return train_ail(program, run);
+#endif
+  (void)run;
   tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)), " programs are not trained as a whole; .ail programs are");
   return finish(program, false);
 }

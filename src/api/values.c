@@ -7,9 +7,11 @@
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "data/safetensors.h"
 #include "tensor/npy.h"
 
 #define TN_VALUE_FILE_LIMIT ((size_t)1 << 32)   /* bytes of a .json or .npy file */
+#define TN_WEIGHT_FILE_LIMIT ((size_t)1 << 40)
 
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
   tn_text message;
@@ -166,6 +168,31 @@ bool tn_api_read_value(tern_session *session, const char *name, const char *text
   if (arena->failed) return tn_report(&session->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a value"));
   if (text[0] == '@') return tensor_from_file(session, name, text + 1, arena, &out->data);
   return tensor_from_json(session, name, out->json, arena, &out->data);
+}
+
+bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out) {
+  tn_file_bytes bytes;
+  tn_safetensors file;
+  tn_file_status status = tn_file_read(&session->heap, path, TN_WEIGHT_FILE_LIMIT, NULL, &bytes);
+  if (status == TN_FILE_NOT_FOUND) return tn_report(&session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
+  if (status != TN_FILE_OK) {
+    return tn_report(&session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_STR("path", path),
+                     TN_STR("io_error_kind", tn_file_status_text(status)));
+  }
+  const char *problem = tn_safetensors_read(&session->heap, bytes.at, bytes.len, &file);
+  tn_file_release(&session->heap, &bytes);
+  if (problem) {
+    return tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_STR("path", path),
+                     TN_STR("format", "safetensors"), TN_STR("reason", problem));
+  }
+  bool ok = true;
+  for (size_t i = 0; ok && i < file.tensors.count; i++) {
+    tn_given given = { .name = tn_arena_str(arena, file.tensors.at[i].name), .data = tn_tensor_ref(&file.tensors.at[i].tensor) };
+    ok = !arena->failed && tn_vec_push(&session->heap, out, given);
+    if (!ok) tn_tensor_unref(&given.data);
+  }
+  tn_safetensors_free(&file);
+  return ok || tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
 }
 
 /* ---- an embedder's tensors ---- */

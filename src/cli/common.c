@@ -81,6 +81,8 @@ bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
 
 tern_status tn_cli_give(tn_run *run, tern_program *program) {
   tern_status status = TERN_OK;
+  const char *weights = run->command->value[TN_OPTION_WEIGHTS];
+  if (weights) status = tern_set_weights(program, weights);
   for (size_t i = 0; i < run->command->setting_count && status == TERN_OK; i++) {
     const tn_setting *s = &run->command->settings[i];
     switch (s->option) {

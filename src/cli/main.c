@@ -296,13 +296,14 @@ static bool read_language(reader *r) {
 static bool read_session(reader *r) {
   tn_command *c = r->command;
   tern_options *o = &c->session;
-  uint64_t threads = 0;
+  uint64_t threads = 0, unused = 0;
   for (size_t i = 0; i < c->setting_count; i++) {
     if (c->settings[i].option == TN_OPTION_ALLOW && !read_allow(r, c->settings[i].name)) return false;
   }
   o->has_seed = tn_given_option(c, TN_OPTION_SEED);
   if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
-      !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps)) {
+      !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) || !option_number(r, TN_OPTION_STEPS, 1, &unused) ||
+      !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused)) {
     return false;
   }
   if (threads > 1024) return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");

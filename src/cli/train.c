@@ -1,14 +1,26 @@
 /* cli/train.c: training an .ail program with its own blocks. */
+#include <stdlib.h>
+
 #include "cli/cli.h"
+
+/* The command line has checked that they are numbers. */
+static int64_t number_of(const tn_command *command, tn_option option) {
+  return command->value[option] ? (int64_t)strtoull(command->value[option], NULL, 10) : 0;
+}
 
 tern_status tn_cli_train(tn_run *run) {
   tern_status status;
+  const tn_command *command = run->command;
   if (!tn_cli_one_word(run, "a file", &status)) return status;
-  tern_program *program = tern_load_file(run->session, run->command->language, run->command->words[0], &status);
+  tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
-  if (!run->command->json) tern_on_print(run->session, tn_cli_print, NULL);
+  if (!command->json) tern_on_print(run->session, tn_cli_print, NULL);
+  tern_train_run wanted = { .out = command->value[TN_OPTION_OUT], .resume = command->value[TN_OPTION_RESUME],
+                            .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
+                            .steps = number_of(command, TN_OPTION_STEPS) };
+  if (wanted.resume && !wanted.out) wanted.out = wanted.resume;   /* the run goes on where it is */
   status = tn_cli_give(run, program);
-  status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program)) : tn_cli_failed(run, status);
+  status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program, &wanted)) : tn_cli_failed(run, status);
   tern_program_free(program);
   return status;
 }

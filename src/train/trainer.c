@@ -5,7 +5,6 @@
 
 #include "base/elementary.h"
 #include "base/rng.h"
-#include "plan/plan.h"
 #include "train/optimizer.h"
 
 struct tn_trainer {
@@ -247,6 +246,8 @@ const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) {
   if (index < trainer->input_count && index != trainer->key_input) tn_plan_bind_input(trainer->plan, index, view);
 }
+
+void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host) { tn_plan_set_host(trainer->plan, host); }
 
 void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context) {
   tn_plan_set_interrupt(trainer->plan, asked, context);

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "graph/graph.h"
 #include "opt/opt.h"
+#include "plan/plan.h"
 
 typedef enum { TN_OPTIMIZER_SGD, TN_OPTIMIZER_MOMENTUM, TN_OPTIMIZER_ADAM, TN_OPTIMIZER_ADAMW } tn_optimizer;
 typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn_schedule;
@@ -65,6 +66,8 @@ const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
 int tn_trainer_state_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
+/* For graphs that ask the host; see plan/plan.h. */
+void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host);
 void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context);
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer);

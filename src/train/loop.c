@@ -1,0 +1,333 @@
+/* train/loop.c: the training run itself, and what it prints. */
+#include "train/loop.h"
+
+#include "base/json.h"
+#include "train/loop_internal.h"
+
+bool tn_loop_out_of_memory(tn_loop *loop) {
+  return tn_report(loop->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "training"));
+}
+
+void tn_loop_print(tn_loop *loop, const tn_text *line) { loop->host->print(loop->host, tn_text_str(line)); }
+
+/* ---- what is said before ---- */
+
+static void say(tn_loop *loop, const char *text) { loop->host->print(loop->host, tn_str_of(text)); }
+
+static void say_pair(tn_loop *loop, const char *name, tn_str value) {
+  tn_text line;
+  tn_text_init(&line, loop->host->heap);
+  tn_text_puts(&line, "  ");
+  tn_text_puts(&line, name);
+  tn_text_puts(&line, ": ");
+  tn_text_add(&line, value);
+  tn_loop_print(loop, &line);
+  tn_text_free(&line);
+}
+
+static void say_int(tn_loop *loop, const char *name, int64_t number) {
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  tn_text_int(&text, number);
+  say_pair(loop, name, tn_text_str(&text));
+  tn_text_free(&text);
+}
+
+static void say_number(tn_loop *loop, const char *name, double number) {
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  tn_text_f64(&text, number);
+  say_pair(loop, name, tn_text_str(&text));
+  tn_text_free(&text);
+}
+
+static void say_inputs(tn_loop *loop) {
+  size_t count = tn_ail_input_count(loop->program);
+  if (count == 0) return;
+  say(loop, "Inputs:");
+  for (size_t i = 0; i < count; i++) {
+    const tn_ail_slot *input = tn_ail_input(loop->program, i);
+    say_pair(loop, tn_names_text(loop->host->names, input->name).at, tn_str_of(tn_ail_kind_name(input->kind)));
+  }
+  say(loop, "");
+}
+
+static void say_dataset(tn_loop *loop) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  if (!data) return;
+  say(loop, "Dataset:");
+  say_pair(loop, "format", data->format == TN_AIL_TSV ? TN_LIT("tsv") : TN_LIT("jsonl"));
+  say_pair(loop, "path", data->path);
+  say_int(loop, "train_count", (int64_t)loop->rows.train_count);
+  say_int(loop, "val_count", (int64_t)(loop->rows.count - loop->rows.train_count));
+  say(loop, "");
+}
+
+static const char *metric_name(tn_ail_metric metric) { return metric == TN_AIL_METRIC_LOSS ? "loss" : "accuracy"; }
+
+static void say_eval(tn_loop *loop) {
+  const tn_ail_eval *eval = tn_ail_eval_of(loop->program);
+  if (!eval) return;
+  tn_text metrics;
+  tn_text_init(&metrics, loop->host->heap);
+  for (size_t i = 0; i < eval->metric_count; i++) {
+    tn_text_puts(&metrics, i > 0 ? ", \"" : "[\"");
+    tn_text_puts(&metrics, metric_name(eval->metrics[i]));
+    tn_text_byte(&metrics, '"');
+  }
+  tn_text_byte(&metrics, ']');
+  say(loop, "Eval:");
+  say_pair(loop, "split", eval->on_train ? TN_LIT("train") : TN_LIT("val"));
+  say_int(loop, "every", eval->every);
+  say_pair(loop, "metrics", tn_text_str(&metrics));
+  say(loop, "");
+  tn_text_free(&metrics);
+}
+
+static void say_plan(tn_loop *loop) {
+  say_inputs(loop);
+  say_dataset(loop);
+  say(loop, "Train:");
+  say_int(loop, "steps", loop->steps);
+  say_number(loop, "lr", loop->train->lr);
+  say_int(loop, "batch_size", loop->train->batch);
+  say(loop, "");
+  say_eval(loop);
+  say(loop, "Starting training...");
+}
+
+static void say_step(tn_loop *loop, const tn_history_row *row) {
+  bool last = row->step == loop->steps - 1;
+  if (row->step % 10 != 0 && !row->evaluated && !last) return;
+  tn_text line;
+  tn_text_init(&line, loop->host->heap);
+  tn_text_puts(&line, "Step ");
+  tn_text_int(&line, row->step);
+  tn_text_puts(&line, ": loss = ");
+  tn_text_fixed(&line, row->loss, 6);
+  tn_loop_print(loop, &line);
+  for (size_t i = 0; row->evaluated && i < loop->eval->metric_count; i++) {
+    bool loss = loop->eval->metrics[i] == TN_AIL_METRIC_LOSS;
+    tn_text_clear(&line);
+    tn_text_puts(&line, loss ? "eval/loss = " : "eval/accuracy = ");
+    tn_text_fixed(&line, loss ? row->eval_loss : row->eval_accuracy, loss ? 6 : 4);
+    tn_loop_print(loop, &line);
+  }
+  tn_text_free(&line);
+}
+
+/* ---- getting ready ---- */
+
+static bool size_batch(tn_loop *loop) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  size_t count = tn_ail_input_count(loop->program);
+  tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
+  if (!given) return tn_loop_out_of_memory(loop);
+  for (size_t i = 0; i < count; i++) given[i].rank = -1;
+  if (data && data->features_input >= 0) {
+    given[data->features_input] = tn_shape_make(2, loop->train->batch, loop->rows.table.width);
+  }
+  if (data && data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, loop->train->batch);
+  tn_ail_size_request request = { .given = given, .batch = loop->train->batch, .no_defaults = data != NULL };
+  return tn_ail_size(loop->program, &request, loop->arena, &loop->sizes);
+}
+
+static bool check_labels(tn_loop *loop) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  int64_t classes = tn_ail_label_limit(loop->program, &loop->sizes);
+  if (!data || classes < 0) return true;
+  tn_str path = tn_arena_str(loop->arena, data->path);
+  return tn_table_check_labels(&loop->rows.table, path.at, data->path_at, classes, loop->host->diags);
+}
+
+static bool read_options(tn_loop *loop, tn_train_options *options) {
+  const tn_ail_train *train = loop->train;
+  *options = (tn_train_options){ .lr = train->lr, .momentum = train->momentum, .weight_decay = train->weight_decay,
+                                 .clip_norm = train->clip_norm, .warmup = train->warmup, .steps = loop->steps };
+  return tn_optimizer_find(train->optimizer, &options->optimizer) && tn_schedule_find(train->schedule, &options->schedule);
+}
+
+static bool asked_to_stop(void *context) {
+  tn_host *host = context;
+  return host->interrupted(host);
+}
+
+static bool make_trainer(tn_loop *loop) {
+  tn_fault fault;
+  tn_trainer_request request = { .graph = &loop->lowered.graph, .loss = loop->lowered.loss, .seed = loop->host->seed,
+                                 .backend = loop->options->backend, .threads = loop->options->threads,
+                                 .passes = loop->options->passes, .folder = loop->options->folder };
+  if (!read_options(loop, &request.options)) return tn_loop_out_of_memory(loop);
+  loop->trainer = tn_trainer_new(loop->host->heap, &request, &fault);
+  if (!loop->trainer) return tn_ail_report_fault(loop->program, &fault);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
+    tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
+  }
+  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) tn_trainer_bind_input(loop->trainer, (int)i, &loop->inputs[i].view);
+  tn_trainer_set_host(loop->trainer, &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  tn_trainer_set_interrupt(loop->trainer, asked_to_stop, loop->host);
+  return true;
+}
+
+static bool no_train_rows(tn_loop *loop) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->at, TN_TEXT("path", data->path));
+}
+
+static bool prepare(tn_loop *loop) {
+  tn_ail *program = loop->program;
+  if (!tn_ail_require_loss(program)) return false;
+  loop->train = tn_ail_train_of(program);
+  loop->eval = tn_ail_eval_of(program);
+  loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
+  loop->effects = tn_ail_effects(program);
+  if (!tn_ail_allow_dataset(program) || !tn_rows_read(loop->host, program, loop->options->backend, loop->arena, &loop->rows)) return false;
+  if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
+  if (!size_batch(loop) || !check_labels(loop)) return false;
+  loop->first = tn_arena_array(loop->arena, tn_ail_param_count(program) + 1, sizeof *loop->first);
+  if (!loop->first) return tn_loop_out_of_memory(loop);
+  tn_rng_init(&loop->rng, loop->host->seed + 2000);
+  return tn_ail_init_params(program, &loop->sizes, loop->first) &&
+         tn_ail_lower(program, &loop->sizes, TN_AIL_FOR_TRAIN, &loop->lowered) &&
+         tn_ail_allow(program, &loop->lowered.graph) && tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) &&
+         make_trainer(loop) && tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);
+}
+
+/* ---- steps ---- */
+
+static bool is_evaluated(const tn_loop *loop, int64_t step) {
+  return loop->eval && (step % loop->eval->every == 0 || step == loop->steps - 1);
+}
+
+static bool one_step(tn_loop *loop) {
+  tn_fault fault;
+  tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
+  uint64_t drawn = loop->rng.position;
+  if (!tn_loop_draw_batch(loop)) return false;
+  if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
+    tn_rng_seek(&loop->rng, drawn);   /* the step did not happen */
+    return tn_ail_report_fault(loop->program, &fault);
+  }
+  if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
+  if (!tn_vec_push(loop->host->heap, &loop->history, row)) return tn_loop_out_of_memory(loop);
+  say_step(loop, &row);
+  return true;
+}
+
+static bool run_steps(tn_loop *loop) {
+  int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
+  while (tn_trainer_step_number(loop->trainer) < loop->steps) {
+    if (loop->host->interrupted(loop->host)) {
+      return tn_report_plain(loop->host->diags, TN_DIAG_E_INTERRUPTED, TN_NOWHERE);
+    }
+    if (!one_step(loop)) return false;
+    if (tn_trainer_step_number(loop->trainer) % every == 0 && !tn_loop_checkpoint(loop)) return false;
+  }
+  return true;
+}
+
+/* ---- what comes of it ---- */
+
+void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out) {
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "step"), tn_json_int(&json, row->step);
+  tn_json_key(&json, "loss"), tn_json_f32(&json, (float)row->loss);
+  if (row->evaluated && eval) {
+    tn_json_key(&json, "eval"), tn_json_object_begin(&json);
+    for (size_t i = 0; i < eval->metric_count; i++) {
+      tn_json_key(&json, metric_name(eval->metrics[i]));
+      if (eval->metrics[i] == TN_AIL_METRIC_LOSS) tn_json_f32(&json, (float)row->eval_loss);
+      else tn_json_f64(&json, row->eval_accuracy);
+    }
+    tn_json_object_end(&json);
+  }
+  tn_json_object_end(&json);
+}
+
+static void add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap) {
+  tn_text hex;
+  tn_text_init(&hex, heap);
+  tn_text_hex(&hex, digest, 32);
+  tn_json_key(json, key), tn_json_string(json, tn_text_str(&hex));
+  tn_text_free(&hex);
+}
+
+void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
+  tn_sha256 hash;
+  tn_sha256_init(&hash);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) tn_view_sha256_update(tn_trainer_param(loop->trainer, i), &hash);
+  tn_sha256_final(&hash, digest);
+}
+
+static void add_params(tn_loop *loop, tn_json_writer *json) {
+  tn_json_key(json, "params"), tn_json_array_begin(json);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
+    const tn_view *view = tn_trainer_param(loop->trainer, i);
+    uint8_t digest[32];
+    tn_view_sha256(view, digest);
+    tn_json_object_begin(json);
+    tn_json_key(json, "name"), tn_json_string(json, tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name));
+    tn_json_key(json, "shape"), tn_json_array_begin(json);
+    for (int d = 0; d < view->rank; d++) tn_json_int(json, view->dim[d]);
+    tn_json_array_end(json);
+    add_hash(json, "sha256", digest, loop->host->heap);
+    tn_json_object_end(json);
+  }
+  tn_json_array_end(json);
+}
+
+/* Members for the answer: an object without its braces. */
+static bool add_outcome(tn_loop *loop, tn_outcome *out) {
+  tn_text text;
+  uint8_t digest[32];
+  tn_text_init(&text, loop->host->heap);
+  tn_json_writer json = tn_json_writer_on(&text);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "steps"), tn_json_int(&json, loop->steps);
+  tn_json_key(&json, "history"), tn_json_array_begin(&json);
+  const tn_ail_eval *eval = tn_ail_eval_of(loop->program);
+  for (size_t i = 0; i < loop->history.count; i++) {
+    if (i > 0) tn_text_byte(&text, ',');
+    tn_loop_history_json(&loop->history.at[i], eval, &text);
+  }
+  tn_json_array_end(&json);
+  json.comma = true;
+  add_params(loop, &json);
+  tn_loop_weights_sha256(loop, digest);
+  add_hash(&json, "weights_sha256", digest, loop->host->heap);
+  tn_json_object_end(&json);
+  if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });
+  bool ok = !text.failed && !loop->arena->failed;
+  tn_text_free(&text);
+  return ok || tn_loop_out_of_memory(loop);
+}
+
+static void free_loop(tn_loop *loop) {
+  size_t inputs = loop->program ? tn_ail_input_count(loop->program) : 0;
+  size_t params = loop->program ? tn_ail_param_count(loop->program) : 0;
+  if (loop->program) tn_loop_free_eval(loop);
+  for (size_t i = 0; loop->inputs && i < inputs; i++) tn_tensor_unref(&loop->inputs[i]);
+  for (size_t i = 0; loop->first && i < params; i++) tn_tensor_unref(&loop->first[i]);
+  tn_trainer_free(loop->trainer);
+  if (loop->lowered.graph.heap) tn_graph_free(&loop->lowered.graph);
+  tn_rows_free(&loop->rows);
+  tn_vec_free(loop->host->heap, &loop->history);
+  tn_ail_free(loop->program);
+}
+
+bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena, tn_outcome *out) {
+  tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena };
+  loop.program = tn_ail_compile(host, file);
+  bool ok = loop.program && prepare(&loop);
+  if (ok) {
+    say_plan(&loop);
+    host->diags->phase = TN_PHASE_RUN;
+    ok = run_steps(&loop);
+    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, ok ? "completed" : "stopped");
+    ok = ok && kept && add_outcome(&loop, out);
+    if (ok) say(&loop, "Training completed");
+  }
+  free_loop(&loop);
+  return ok;
+}

@@ -1,0 +1,72 @@
+/* train/loop_internal.h: what the files of the training loop share. */
+#ifndef TN_TRAIN_LOOP_INTERNAL_H
+#define TN_TRAIN_LOOP_INTERNAL_H
+
+#include "base/rng.h"
+#include "plan/plan.h"
+#include "train/loop.h"
+#include "train/rows.h"
+
+/* A plan that evaluates so many rows at once. */
+typedef struct {
+  size_t rows;
+  tn_ail_sizes sizes;
+  tn_ail_lowered lowered;
+  tn_plan *plan;
+  tn_tensor *inputs;
+} tn_eval_plan;
+
+typedef struct {
+  int64_t step;
+  double loss;
+  bool evaluated;
+  double eval_loss, eval_accuracy;
+} tn_history_row;
+
+typedef struct {
+  tn_host *host;
+  uint32_t file;
+  const tn_loop_options *options;
+  tn_arena *arena;
+  tn_ail *program;
+  const tn_ail_train *train;
+  const tn_ail_eval *eval;
+  tn_rows rows;
+  tn_ail_sizes sizes;          /* of a training batch */
+  tn_ail_lowered lowered;
+  tn_tensor *first;            /* first values of the parameters */
+  tn_trainer *trainer;
+  tn_tensor *inputs;           /* one batch, by input */
+  tn_rng rng;                  /* draws batches */
+  tn_effects effects;
+  tn_eval_plan evals[2];       /* full chunks, and the rest */
+  int64_t steps;
+  tn_vec(tn_history_row) history;
+} tn_loop;
+
+bool tn_loop_out_of_memory(tn_loop *loop);
+void tn_loop_print(tn_loop *loop, const tn_text *line);
+
+/* Batches (batch.c). */
+bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **inputs);
+/* The next training batch, from the generator. */
+bool tn_loop_draw_batch(tn_loop *loop);
+/* Rows first, first + 1, ... of the order into the inputs. */
+void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count);
+/* Inputs that no row gives: from a generator. */
+void tn_loop_draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs);
+
+/* Evaluation (evaluate.c). */
+bool tn_loop_prepare_eval(tn_loop *loop);
+bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
+void tn_loop_free_eval(tn_loop *loop);
+
+/* The run's folder (folder.c). */
+bool tn_loop_resume(tn_loop *loop);
+bool tn_loop_begin_folder(tn_loop *loop);
+bool tn_loop_checkpoint(tn_loop *loop);
+bool tn_loop_finish_folder(tn_loop *loop, const char *status);
+/* SHA-256 of all parameters in order. */
+void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
+void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);
+#endif

@@ -1,0 +1,211 @@
+/* train/rows.c: a dataset block carried out.
+ *
+ * Maps change a column, row by row, and may change how many numbers a row has
+ * (the same for all); filters drop rows. Both are graphs for one row, planned
+ * once. Then the rows are shuffled by the seed and divided. */
+#include "train/rows.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "plan/plan.h"
+
+typedef struct {
+  tn_host *host;
+  tn_ail *program;
+  const tn_ail_dataset *data;
+  const tn_backend *backend;
+  tn_arena *arena;
+  tn_rows *rows;
+} pipeline;
+
+static bool out_of_memory(tn_host *host) {
+  return tn_report(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the data set"));
+}
+
+/* What an input declares behind its rows, where that is a number. */
+static int64_t declared_width(const tn_ail *program, int input) {
+  const tn_shape *shape = &tn_ail_input(program, (size_t)input)->shape;
+  return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
+}
+
+static bool read_table(pipeline *p) {
+  const tn_ail_dataset *d = p->data;
+  tn_str path = tn_arena_str(p->arena, d->path);
+  if (p->arena->failed) return out_of_memory(p->host);
+  tn_table_request request = {
+    .path = path.at, .at = d->path_at, .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
+    .wants_features = d->features_input >= 0, .wants_labels = d->labels_input >= 0, .width = -1,
+    .feature_key = d->features.key, .label_key = d->labels.key,
+    .feature_columns = d->features.columns, .feature_column_count = d->features.column_count,
+    .label_columns = d->labels.columns, .label_column_count = d->labels.column_count,
+  };
+  if (d->features_input >= 0) {
+    request.floats = tn_ail_input(p->program, (size_t)d->features_input)->kind == TN_AIL_TENSOR;
+    if (d->stage_count == 0) request.width = declared_width(p->program, d->features_input);
+  }
+  return tn_table_read(p->host->heap, &request, p->host->diags, &p->rows->table);
+}
+
+/* ---- stages ---- */
+
+typedef struct {
+  tn_plan *plan;
+  tn_shape row;          /* of the column it reads */
+  bool on_labels;
+} stage;
+
+static tn_view column_view(const pipeline *p, const stage *s, size_t row) {
+  tn_table *table = &p->rows->table;
+  if (s->on_labels) return tn_view_make(&table->labels.at[row], TN_I32, &TN_SCALAR_SHAPE);
+  void *data = (void *)(uintptr_t)tn_table_row(table, row);
+  return tn_view_make(data, table->floats ? TN_F32 : TN_I32, &s->row);
+}
+
+/* The result is valid until the next row. */
+static bool compute_row(pipeline *p, const stage *s, size_t row, tn_view *out) {
+  tn_fault fault;
+  tn_view view = column_view(p, s, row);
+  tn_plan_bind_input(s->plan, 0, &view);
+  if (!tn_plan_run(s->plan, &fault)) return tn_ail_report_fault(p->program, &fault);
+  *out = tn_plan_output(s->plan, 0);
+  return true;
+}
+
+static bool keep_numbers(pipeline *p, const tn_view *view, tn_table *into) {
+  for (int64_t i = 0; i < tn_view_count(view); i++) {
+    bool kept = into->floats ? tn_vec_push(into->heap, &into->reals, (float)tn_view_get_f64(view, i))
+                             : tn_vec_push(into->heap, &into->ints, (int32_t)tn_view_get_i64(view, i));
+    if (!kept) return out_of_memory(p->host);
+  }
+  return true;
+}
+
+/* Features go into a fresh column, because their number may change. */
+static bool map_features(pipeline *p, const stage *s) {
+  tn_table *table = &p->rows->table;
+  tn_table mapped = { .heap = table->heap, .floats = table->floats };
+  bool ok = true;
+  for (size_t row = 0; ok && row < table->rows; row++) {
+    tn_view result;
+    ok = compute_row(p, s, row, &result) && keep_numbers(p, &result, &mapped);
+    if (ok) mapped.width = tn_view_count(&result);
+  }
+  tn_vec_free(table->heap, &table->ints);
+  tn_vec_free(table->heap, &table->reals);
+  table->ints = mapped.ints;
+  table->reals = mapped.reals;
+  if (ok) table->width = mapped.width;
+  return ok;
+}
+
+static bool map_labels(pipeline *p, const stage *s) {
+  tn_table *table = &p->rows->table;
+  for (size_t row = 0; row < table->rows; row++) {
+    tn_view result;
+    if (!compute_row(p, s, row, &result)) return false;
+    table->labels.at[row] = (int32_t)tn_view_get_i64(&result, 0);
+  }
+  return true;
+}
+
+static void move_row(tn_table *table, size_t from, size_t to) {
+  size_t width = table->width > 0 ? (size_t)table->width : 0;
+  if (table->floats && width) memmove(table->reals.at + to * width, table->reals.at + from * width, width * sizeof(float));
+  if (!table->floats && width) memmove(table->ints.at + to * width, table->ints.at + from * width, width * sizeof(int32_t));
+  if (table->labels.count > 0) table->labels.at[to] = table->labels.at[from];
+  table->lines.at[to] = table->lines.at[from];
+}
+
+static bool filter_rows(pipeline *p, const stage *s) {
+  tn_table *table = &p->rows->table;
+  size_t kept = 0;
+  for (size_t row = 0; row < table->rows; row++) {
+    tn_view result;
+    if (!compute_row(p, s, row, &result)) return false;
+    if (tn_view_get_i64(&result, 0) == 0) continue;
+    if (kept != row) move_row(table, row, kept);
+    kept++;
+  }
+  size_t width = table->width > 0 ? (size_t)table->width : 0;
+  table->rows = table->lines.count = kept;
+  if (table->labels.count > 0) table->labels.count = kept;
+  if (table->floats) table->reals.count = kept * width;
+  else table->ints.count = kept * width;
+  return true;
+}
+
+static bool run_stage(pipeline *p, size_t index) {
+  const tn_ail_stage *described = &p->data->stages[index];
+  int64_t width = p->rows->table.width;
+  stage s = { .on_labels = described->on_labels,
+              .row = described->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1) };
+  tn_graph graph;
+  tn_fault fault;
+  tn_plan_options options = { .backend = p->backend, .threads = 1 };
+  if (!tn_ail_lower_stage(p->program, index, &s.row, &graph)) return false;
+  s.plan = tn_plan_new(p->host->heap, &graph, &options, &fault);
+  bool ok = s.plan != NULL || tn_ail_report_fault(p->program, &fault);
+  if (ok) ok = described->kind == TN_AIL_FILTER ? filter_rows(p, &s) : s.on_labels ? map_labels(p, &s) : map_features(p, &s);
+  tn_plan_free(s.plan);
+  tn_graph_free(&graph);
+  return ok;
+}
+
+/* ---- order ---- */
+
+static bool put_in_order(pipeline *p) {
+  tn_rows *rows = p->rows;
+  rows->count = rows->table.rows;
+  if (rows->count == 0) {
+    return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path));
+  }
+  rows->order = tn_heap_alloc(p->host->heap, rows->count * sizeof *rows->order);
+  if (!rows->order) return out_of_memory(p->host);
+  for (size_t i = 0; i < rows->count; i++) rows->order[i] = (uint32_t)i;
+  if (p->data->shuffle) {
+    tn_rng rng;
+    tn_rng_init(&rng, p->host->seed);
+    tn_rng_shuffle(&rng, rows->order, (uint32_t)rows->count);
+  }
+  rows->train_count = (size_t)((double)rows->count * p->data->split);
+  return true;
+}
+
+static bool hash_file(pipeline *p) {
+  tn_file_bytes bytes;
+  tn_str path = tn_arena_str(p->arena, p->data->path);
+  if (tn_file_map(p->host->heap, path.at, SIZE_MAX / 2, NULL, &bytes) != TN_FILE_OK) return true;
+  tn_sha256 hash;
+  tn_sha256_init(&hash);
+  tn_sha256_update(&hash, bytes.at, bytes.len);
+  tn_sha256_final(&hash, p->rows->sha256);
+  tn_file_release(p->host->heap, &bytes);
+  return true;
+}
+
+bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, tn_arena *arena, tn_rows *out) {
+  pipeline p = { host, program, tn_ail_dataset_of(program), backend, arena, out };
+  *out = (tn_rows){ .present = p.data != NULL };
+  if (!p.data) return true;
+  if (!read_table(&p)) {
+    out->present = false;
+    return false;
+  }
+  bool ok = true;
+  for (size_t i = 0; ok && i < p.data->stage_count; i++) ok = run_stage(&p, i);
+  ok = ok && put_in_order(&p) && hash_file(&p);
+  int64_t width = out->table.width;
+  out->row = tn_shape_of(&width, 1);
+  if (!ok) tn_rows_free(out);
+  return ok;
+}
+
+void tn_rows_free(tn_rows *rows) {
+  if (!rows->present) return;
+  tn_heap *heap = rows->table.heap;
+  tn_heap_free(heap, rows->order, rows->count * sizeof *rows->order);
+  tn_table_free(&rows->table);
+  rows->present = false;
+}

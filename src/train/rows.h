@@ -1,0 +1,22 @@
+/* train/rows.h: the rows a program trains on and is evaluated on. */
+#ifndef TN_TRAIN_ROWS_H
+#define TN_TRAIN_ROWS_H
+
+#include "backend/backend.h"
+#include "data/table.h"
+#include "lang/ail/ail.h"
+
+/* What a data set came to: columns, and the order in which rows count. */
+typedef struct {
+  bool present;
+  tn_table table;
+  uint32_t *order;          /* rows in order; the first train_count are for training */
+  size_t count, train_count;
+  tn_shape row;             /* of one row's features: [width] */
+  uint8_t sha256[32];       /* of the file */
+} tn_rows;
+
+/* Reads, maps, filters, shuffles and splits, as the dataset block says. Without one: nothing. */
+bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, tn_arena *arena, tn_rows *out);
+void tn_rows_free(tn_rows *rows);
+#endif
