@@ -1,0 +1,234 @@
+/* tests/unit/data_table.c: data files become columns, or one diagnostic with file and line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "data/table.h"
+
+typedef struct {
+  tn_heap heap;
+  tn_sources sources;
+  tn_diags diags;
+  tn_table table;
+  char path[64];
+} room;
+
+static void room_open(room *r, const char *text, size_t length) {
+  memset(r, 0, sizeof *r);
+  tn_sources_init(&r->sources, &r->heap);
+  tn_diags_init(&r->diags, &r->heap, &r->sources);
+  strcpy(r->path, "tern-data-XXXXXX");
+  int file = mkstemp(r->path);
+  assert_true(file >= 0);
+  assert_true(write(file, text, length) == (ssize_t)length);
+  close(file);
+}
+
+static void room_close(room *r) {
+  unlink(r->path);
+  tn_table_free(&r->table);
+  tn_diags_free(&r->diags);
+  tn_sources_free(&r->sources);
+  assert_int_equal(r->heap.used, 0);
+}
+
+static tn_table_request jsonl(const room *r) {
+  return (tn_table_request){ .path = r->path, .format = TN_TABLE_JSONL, .wants_features = true, .wants_labels = true,
+                             .width = -1, .feature_key = TN_LIT("tokens"), .label_key = TN_LIT("label") };
+}
+
+static tn_table_request tsv(const room *r) {
+  tn_table_request request = jsonl(r);
+  request.format = TN_TABLE_TSV;
+  return request;
+}
+
+static const char *field(const room *r, const char *name) {
+  static char text[256];
+  const tn_diag *diag = &r->diags.list.at[0];
+  for (size_t i = 0; i < diag->field_count; i++) {
+    if (strcmp(diag->fields[i].name, name) != 0) continue;
+    snprintf(text, sizeof text, "%.*s", (int)diag->fields[i].value.len, diag->fields[i].value.at);
+    return text;
+  }
+  return "";
+}
+
+static void rows_of_jsonl_become_columns(void **state) {
+  (void)state;
+  static const char text[] = "{\"tokens\":[1,2,3],\"label\":0}\n\n  {\"id\": {\"a\": [1]}, \"labels\": 1, \"tokens\": [4, -5, 6]}\r\n";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = jsonl(&r);
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.rows, 2);
+  assert_int_equal(r.table.width, 3);
+  assert_int_equal(r.table.ints.at[4], -5);
+  assert_int_equal(r.table.labels.at[1], 1);
+  assert_int_equal(r.table.lines.at[1], 3);
+  room_close(&r);
+}
+
+static void the_exact_key_wins_over_its_stand_in(void **state) {
+  (void)state;
+  static const char text[] = "{\"tokens\":[1],\"label\":3,\"labels\":4}\n{\"tokens\":[1],\"labels\":4,\"label\":3}\n";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = jsonl(&r);
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.labels.at[0], 3);
+  assert_int_equal(r.table.labels.at[1], 3);
+  room_close(&r);
+}
+
+static void features_may_be_real_numbers(void **state) {
+  (void)state;
+  static const char text[] = "{\"x\":[0.5,-2e3],\"label\":1}";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = jsonl(&r);
+  request.floats = true;
+  request.feature_key = TN_LIT("x");
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_true(r.table.reals.at[0] == 0.5f && r.table.reals.at[1] == -2000);
+  room_close(&r);
+}
+
+static void tsv_has_the_label_last_unless_columns_are_named(void **state) {
+  (void)state;
+  static const char text[] = "1,2\t3\t0\n4,5\t6\t1\n";
+  static const int32_t first[] = { 0 }, last[] = { 2 };
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = tsv(&r);
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.width, 3);
+  assert_int_equal(r.table.ints.at[5], 6);
+  assert_int_equal(r.table.labels.at[1], 1);
+  tn_table_free(&r.table);
+  request.feature_columns = first, request.feature_column_count = 1;
+  request.label_columns = last, request.label_column_count = 1;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.width, 2);
+  assert_int_equal(r.table.ints.at[3], 5);
+  room_close(&r);
+}
+
+typedef struct {
+  const char *text;
+  bool is_tsv;
+  tn_diag_code code;
+  const char *line, *name, *value;   /* a field and what it says; NULL: not looked at */
+} broken;
+
+static void every_mistake_in_a_file_names_its_line(void **state) {
+  (void)state;
+  static const broken cases[] = {
+    { "", false, TN_DIAG_E_DATASET_EMPTY, NULL, NULL, NULL },
+    { "\n \n", false, TN_DIAG_E_DATASET_EMPTY, NULL, NULL, NULL },
+    { "{\"tokens\":[1],\"label\":0}\n{\"tokens\":[1],", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "2", NULL, NULL },
+    { "[1]", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
+    { "{\"tokens\":[1],\"label\":0} x", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
+    { "{\"tokens\":[1,]}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
+    { "{\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "tokens" },
+    { "{\"tokens\":[0]}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "label" },
+    { "{\"tokens\":3,\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[1,\"a\"],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[1.5],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[99999999999],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[1],\"label\":\"a\"}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "label" },
+    { "{\"tokens\":[1],\"label\":[0]}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "label" },
+    { "{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[1],\"label\":0}", false, TN_DIAG_E_DATASET_DIM_MISMATCH, "2", "received_T", "1" },
+    { "1\t2\t0\n1\t0", true, TN_DIAG_E_DATASET_DIM_MISMATCH, "2", "expected_T", "2" },
+    { "1\tx\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "1\t2\tx", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "1,,2\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "7", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    room r;
+    room_open(&r, cases[i].text, strlen(cases[i].text));
+    tn_table_request request = cases[i].is_tsv ? tsv(&r) : jsonl(&r);
+    assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+    assert_int_equal(r.diags.list.count, 1);
+    if (r.diags.list.at[0].code != cases[i].code) fail_msg("case %zu gave %s", i, tn_diag_info_of(r.diags.list.at[0].code)->code);
+    assert_int_equal(r.diags.list.at[0].phase, TN_PHASE_DATA);
+    if (cases[i].line) assert_string_equal(field(&r, "line"), cases[i].line);
+    if (cases[i].name) assert_string_equal(field(&r, cases[i].name), cases[i].value);
+    room_close(&r);
+  }
+}
+
+static void files_that_cannot_be_read_have_codes_of_their_own(void **state) {
+  (void)state;
+  room r;
+  room_open(&r, "\xff\n", 2);
+  tn_table_request request = jsonl(&r);
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_FILE_INVALID_UTF8);
+  tn_diags_clear(&r.diags);
+  request.path = "/nonexistent/tern";
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_FILE_NOT_FOUND);
+  tn_diags_clear(&r.diags);
+  request.path = ".";
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_FILE_IO_ERROR);
+  assert_string_equal(field(&r, "io_error_kind"), "is_a_directory");
+  room_close(&r);
+}
+
+static void a_label_outside_the_classes_is_found_with_its_line(void **state) {
+  (void)state;
+  static const char text[] = "{\"tokens\":[1],\"label\":0}\n\n{\"tokens\":[1],\"label\":2}\n";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = jsonl(&r);
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_true(tn_table_check_labels(&r.table, "p", TN_NOWHERE, 3, &r.diags));
+  assert_false(tn_table_check_labels(&r.table, "p", TN_NOWHERE, 2, &r.diags));
+  assert_string_equal(field(&r, "line"), "3");
+  assert_string_equal(field(&r, "num_classes"), "2");
+  room_close(&r);
+}
+
+static void every_failed_allocation_is_a_diagnostic(void **state) {
+  (void)state;
+  static const char text[] = "{\"tokens\":[1,2,3],\"l\\u0061bel\":0}\n{\"tokens\":[4,5,6],\"label\":1}\n";
+  for (uint64_t n = 1;; n++) {
+    room r;
+    room_open(&r, text, strlen(text));
+    tn_table_request request = jsonl(&r);
+    r.heap.fail_at = n;
+    r.heap.fail_onwards = false;
+    bool ok = tn_table_read(&r.heap, &request, &r.diags, &r.table);
+    bool reached = r.heap.failed;
+    assert_true(ok || r.diags.errors > 0);
+    room_close(&r);
+    if (!reached) {
+      assert_true(ok);
+      break;
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rows_of_jsonl_become_columns),
+    cmocka_unit_test(the_exact_key_wins_over_its_stand_in),
+    cmocka_unit_test(features_may_be_real_numbers),
+    cmocka_unit_test(tsv_has_the_label_last_unless_columns_are_named),
+    cmocka_unit_test(every_mistake_in_a_file_names_its_line),
+    cmocka_unit_test(files_that_cannot_be_read_have_codes_of_their_own),
+    cmocka_unit_test(a_label_outside_the_classes_is_found_with_its_line),
+    cmocka_unit_test(every_failed_allocation_is_a_diagnostic),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

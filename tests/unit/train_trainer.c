@@ -1,0 +1,273 @@
+/* tests/unit/train_trainer.c: a step does what its optimiser says, in place, and the same everywhere. */
+#include "base/elementary.h"
+#include "graph_support.h"
+#include "train/trainer.h"
+
+/* loss = sum of w * x, so that the gradient of w is x. */
+static const char linear_text[] =
+    "graph(%x: f32[3], param %w: f32[3]) {\n  %1 = mul %w, %x\n  %2 = sum %1 {axes=[0]}\n  return loss=%2\n}\n";
+
+typedef struct {
+  world w;
+  tn_graph graph;
+  tn_trainer *trainer;
+  float x[3];
+} lesson;
+
+static void lesson_open(lesson *l, const char *text, const tn_train_options *options, const tn_backend *backend, int threads) {
+  tn_fault fault;
+  world_open(&l->w);
+  graph_from(&l->w, text, &l->graph);
+  tn_trainer_request request = { .graph = &l->graph, .loss = 0, .options = *options, .seed = 42, .backend = backend,
+                                 .threads = threads, .passes = TN_PASS_ALL, .folder = &ref_folder };
+  l->trainer = tn_trainer_new(&l->w.heap, &request, &fault);
+  if (!l->trainer) fail_msg("fault %d", (int)fault.kind);
+  tn_graph_free(&l->graph);   /* the trainer has its own */
+}
+
+static void lesson_close(lesson *l) {
+  tn_trainer_free(l->trainer);
+  world_close(&l->w);
+}
+
+static float *weights(lesson *l) { return tn_trainer_param(l->trainer, 0)->data; }
+
+static void train_linear(lesson *l, const tn_train_options *options, int steps) {
+  tn_fault fault;
+  double loss;
+  static const float start[3] = { 1, -2, 3 }, x[3] = { 0.5f, -1, 4 };
+  lesson_open(l, linear_text, options, tn_backend_ref(), 1);
+  memcpy(weights(l), start, sizeof start);
+  memcpy(l->x, x, sizeof x);
+  tn_shape shape = tn_shape_make(1, 3);
+  tn_view view = tn_view_make(l->x, TN_F32, &shape);
+  tn_trainer_bind_input(l->trainer, 0, &view);
+  for (int i = 0; i < steps; i++) assert_true(tn_trainer_step(l->trainer, &loss, &fault));
+}
+
+static void sgd_takes_lr_times_the_gradient_off(void **state) {
+  (void)state;
+  lesson l;
+  train_linear(&l, &(tn_train_options){ .lr = 0.1 }, 2);
+  float p = 1;
+  for (int i = 0; i < 2; i++) p = p - 0.1f * 0.5f;
+  assert_true(weights(&l)[0] == p);
+  assert_int_equal(tn_trainer_state_count(l.trainer), 0);
+  lesson_close(&l);
+}
+
+static void momentum_keeps_moving(void **state) {
+  (void)state;
+  lesson l;
+  train_linear(&l, &(tn_train_options){ .optimizer = TN_OPTIMIZER_MOMENTUM, .lr = 0.1, .momentum = 0.5, .weight_decay = 0.25 }, 3);
+  float p = 1, m = 0;
+  for (int i = 0; i < 3; i++) {
+    float g = 0.5f + 0.25f * p;
+    m = 0.5f * m + g;
+    p = p - 0.1f * m;
+  }
+  assert_true(weights(&l)[0] == p);
+  assert_true(((float *)tn_trainer_state(l.trainer, 0)->data)[0] == m);
+  lesson_close(&l);
+}
+
+static void adam_is_what_its_formula_says(void **state) {
+  (void)state;
+  for (int decoupled = 0; decoupled < 2; decoupled++) {
+    lesson l;
+    tn_train_options options = { .optimizer = decoupled ? TN_OPTIMIZER_ADAMW : TN_OPTIMIZER_ADAM, .lr = 0.01,
+                                 .weight_decay = decoupled ? 0.5 : 0 };
+    train_linear(&l, &options, 4);
+    float p = 1, m = 0, v = 0;
+    for (int i = 0; i < 4; i++) {
+      float g = 0.5f;
+      float c1 = (float)(1 - tn_pow_f64(0.9, i + 1)), c2 = (float)(1 - tn_pow_f64(0.999, i + 1));
+      m = 0.9f * m + (float)(1 - 0.9) * g;
+      v = 0.999f * v + (float)(1 - 0.999) * (g * g);
+      float next = p - 0.01f * ((m / c1) / (__builtin_sqrtf(v / c2) + 1e-8f));
+      if (decoupled) next = next - 0.01f * (0.5f * p);
+      p = next;
+    }
+    assert_true(weights(&l)[0] == p);
+    lesson_close(&l);
+  }
+}
+
+static void clipping_holds_the_common_norm(void **state) {
+  (void)state;
+  lesson l;
+  train_linear(&l, &(tn_train_options){ .lr = 1, .clip_norm = 2 }, 1);
+  float moved = 0;
+  static const float start[3] = { 1, -2, 3 };
+  for (int i = 0; i < 3; i++) moved += (weights(&l)[i] - start[i]) * (weights(&l)[i] - start[i]);
+  assert_true(moved > 3.999f && moved < 4.001f);
+  lesson_close(&l);
+}
+
+static void schedules_rise_and_fall(void **state) {
+  (void)state;
+  tn_train_options options = { .lr = 1, .schedule = TN_SCHEDULE_LINEAR, .warmup = 4, .steps = 14 };
+  assert_true(tn_train_lr(&options, 0) == 0.25 && tn_train_lr(&options, 3) == 1);
+  assert_true(tn_train_lr(&options, 4) == 1 && tn_train_lr(&options, 9) == 0.5 && tn_train_lr(&options, 20) == 0);
+  options.schedule = TN_SCHEDULE_COSINE;
+  double middle = tn_train_lr(&options, 9);
+  assert_true(middle > 0.4999999 && middle < 0.5000001);
+  options.schedule = TN_SCHEDULE_CONSTANT;
+  assert_true(tn_train_lr(&options, 13) == 1);
+}
+
+/* An embedding under plain sgd: the update must touch only the rows that were used, and be
+ * what the dense formula gives. */
+static const char embedding_text[] =
+    "graph(%t: i32[4], param %e: f32[50, 3]) {\n  %1 = embedding %t, %e\n  %2 = mul %1, %1\n  %3 = sum %2 {axes=[0, 1]}\n  return loss=%3\n}\n";
+
+static void embedding_updates_stay_sparse_and_equal_dense_ones(void **state) {
+  (void)state;
+  tn_fault fault;
+  double loss;
+  int32_t tokens[4] = { 7, 3, 7, 49 };
+  float results[2][150];
+  for (int dense = 0; dense < 2; dense++) {
+    lesson l;
+    /* A weight decay too small to matter makes the trainer take the dense way. */
+    tn_train_options options = { .lr = 0.125, .weight_decay = dense ? 1e-45 : 0 };
+    lesson_open(&l, embedding_text, &options, tn_backend_ref(), 1);
+    for (int i = 0; i < 150; i++) weights(&l)[i] = (float)(i % 7) - 3;
+    tn_shape shape = tn_shape_make(1, 4);
+    tn_view view = tn_view_make(tokens, TN_I32, &shape);
+    tn_trainer_bind_input(l.trainer, 0, &view);
+    for (int i = 0; i < 3; i++) assert_true(tn_trainer_step(l.trainer, &loss, &fault));
+    memcpy(results[dense], weights(&l), sizeof results[dense]);
+    bool has_row_update = false;
+    const tn_graph *graph = tn_trainer_graph(l.trainer);
+    for (size_t v = 1; v < graph->nodes.count; v++) has_row_update |= graph->nodes.at[v].op == TN_OP_ROW_UPDATE;
+    assert_true(has_row_update == !dense);
+    lesson_close(&l);
+  }
+  assert_memory_equal(results[0], results[1], sizeof results[0]);
+}
+
+static void a_bad_token_leaves_everything_as_it_was(void **state) {
+  (void)state;
+  lesson l;
+  tn_fault fault;
+  double loss;
+  int32_t tokens[4] = { 7, 3, 50, 1 };
+  lesson_open(&l, embedding_text, &(tn_train_options){ .lr = 0.5 }, tn_backend_ref(), 1);
+  for (int i = 0; i < 150; i++) weights(&l)[i] = 1;
+  tn_shape shape = tn_shape_make(1, 4);
+  tn_view view = tn_view_make(tokens, TN_I32, &shape);
+  tn_trainer_bind_input(l.trainer, 0, &view);
+  assert_false(tn_trainer_step(l.trainer, &loss, &fault));
+  assert_int_equal(fault.kind, TN_FAULT_BOUNDS);
+  assert_int_equal(fault.got, 50);
+  assert_int_equal(tn_trainer_step_number(l.trainer), 0);
+  for (int i = 0; i < 150; i++) assert_true(weights(&l)[i] == 1);
+  lesson_close(&l);
+}
+
+/* A network with dropout, trained with every back end and thread count. */
+static const char network_text[] =
+    "graph(%x: f32[32, 20], %y: i32[32], %dropout_key: i64[], param %a: f32[20, 64], param %b: f32[64], param %c: f32[64, 5]) {\n"
+    "  %1 = linear %x, %a, %b\n  %2 = gelu %1\n  %3 = dropout %2, %dropout_key {number=0.25, index=0}\n"
+    "  %4 = matmul %3, %c\n  %5 = cross_entropy %4, %y\n  return loss=%5\n}\n";
+
+static void train_network(const tn_backend *backend, int threads, uint8_t digest[32]) {
+  lesson l;
+  tn_fault fault;
+  double loss, first_loss = 0;
+  static float x[32][20];
+  static int32_t y[32];
+  tn_rng rng;
+  tn_rng_init(&rng, 5);
+  for (int i = 0; i < 32; i++) {
+    y[i] = i % 5;
+    for (int j = 0; j < 20; j++) x[i][j] = tn_rng_uniform(&rng) + (float)(j % 5 == y[i]);
+  }
+  lesson_open(&l, network_text, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.01 }, backend, threads);
+  for (int p = 0; p < 3; p++) {
+    const tn_view *view = tn_trainer_param(l.trainer, p);
+    for (int64_t i = 0; i < tn_view_count(view); i++) ((float *)view->data)[i] = (tn_rng_uniform(&rng) - 0.5f) / 4;
+  }
+  tn_shape xs = tn_shape_make(2, 32, 20), ys = tn_shape_make(1, 32);
+  tn_view xv = tn_view_make(x, TN_F32, &xs), yv = tn_view_make(y, TN_I32, &ys);
+  tn_trainer_bind_input(l.trainer, 0, &xv);
+  tn_trainer_bind_input(l.trainer, 1, &yv);
+  for (int i = 0; i < 60; i++) {
+    assert_true(tn_trainer_step(l.trainer, &loss, &fault));
+    if (i == 0) first_loss = loss;
+  }
+  assert_true(loss < first_loss / 2);
+  tn_sha256 hash;
+  tn_sha256_init(&hash);
+  for (int p = 0; p < 3; p++) tn_view_sha256_update(tn_trainer_param(l.trainer, p), &hash);
+  tn_sha256_final(&hash, digest);
+  lesson_close(&l);
+}
+
+static void training_gives_the_same_bits_everywhere(void **state) {
+  (void)state;
+  uint8_t wanted[32], got[32];
+  train_network(tn_backend_ref(), 1, wanted);
+  bool available;
+  const char *isa;
+  for (int i = 0; (isa = tn_backend_cpu_isa(i, &available)) != NULL; i++) {
+    if (!available) continue;
+    for (int threads = 1; threads <= 3; threads++) {
+      train_network(tn_backend_cpu(isa), threads, got);
+      assert_memory_equal(wanted, got, 32);
+    }
+  }
+}
+
+static void a_step_allocates_nothing(void **state) {
+  (void)state;
+  lesson l;
+  tn_fault fault;
+  double loss;
+  train_linear(&l, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1 }, 1);
+  uint64_t requests = l.w.heap.requests;
+  for (int i = 0; i < 100; i++) assert_true(tn_trainer_step(l.trainer, &loss, &fault));
+  assert_int_equal(l.w.heap.requests, requests);
+  lesson_close(&l);
+}
+
+static void every_failed_allocation_is_a_fault(void **state) {
+  (void)state;
+  for (uint64_t n = 1;; n++) {
+    world w;
+    tn_graph graph;
+    tn_fault fault;
+    world_open(&w);
+    graph_from(&w, embedding_text, &graph);
+    w.heap.fail_at = w.heap.requests + n;
+    w.heap.failed = false;
+    tn_trainer_request request = { .graph = &graph, .options = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 },
+                                   .backend = tn_backend_ref(), .threads = 1, .passes = TN_PASS_ALL, .folder = &ref_folder };
+    tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
+    bool reached = w.heap.failed;
+    if (!trainer) assert_int_equal(fault.kind, TN_FAULT_MEMORY);
+    w.heap.fail_at = 0;
+    tn_trainer_free(trainer);
+    tn_graph_free(&graph);
+    world_close(&w);
+    assert_true(trainer || reached);
+    if (!reached) break;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sgd_takes_lr_times_the_gradient_off),
+    cmocka_unit_test(momentum_keeps_moving),
+    cmocka_unit_test(adam_is_what_its_formula_says),
+    cmocka_unit_test(clipping_holds_the_common_norm),
+    cmocka_unit_test(schedules_rise_and_fall),
+    cmocka_unit_test(embedding_updates_stay_sparse_and_equal_dense_ones),
+    cmocka_unit_test(a_bad_token_leaves_everything_as_it_was),
+    cmocka_unit_test(training_gives_the_same_bits_everywhere),
+    cmocka_unit_test(a_step_allocates_nothing),
+    cmocka_unit_test(every_failed_allocation_is_a_fault),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+tn_unit_test(train_trainer train opt plan ref cpu)
