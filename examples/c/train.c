@@ -24,7 +24,7 @@ static const char program_text[] =
 /* A point of an arm, without libm: each step turns the direction a little. */
 static void make_spiral(float x[ROWS][2], int32_t arm[ROWS]) {
   static const float start[ARMS][2] = { { 1, 0 }, { -0.5f, 0.8660254f }, { -0.5f, -0.8660254f } };
-  const float turn_cos = 0.99875026f, turn_sin = 0.04997917f;   /* a twentieth of a radian */
+  const float turn_cos = 0.99875026f, turn_sin = 0.04997917f; /* a twentieth of a radian */
   for (int a = 0; a < ARMS; a++) {
     float along[2] = { start[a][0], start[a][1] };
     for (int i = 0; i < POINTS; i++) {

@@ -11,15 +11,18 @@ tern_status tern_failure_status(const tern_session *session) {
 }
 void tern_clear_diagnostics(tern_session *session) { tn_diags_clear(&session->diags); }
 
-tern_status tn_api_status(const tern_session *session) { return (tern_status)tn_diags_status(&session->diags); }
+tern_status tn_api_status(const tern_session *session) {
+  return (tern_status)tn_diags_status(&session->diags);
+}
 
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
   tn_diags *diags = &session->diags;
-  if (fault->kind == TN_FAULT_HOST) return false;   /* the host has reported */
+  if (fault->kind == TN_FAULT_HOST) return false; /* the host has reported */
   if (fault->kind == TN_FAULT_INTERRUPTED && session->timed_out) {
     char number[TN_NUMBER_BYTES];
-    return tn_report(diags, TN_DIAG_E_TIME_LIMIT, fault->at,
-                     TN_TEXT("limit", ((tn_str){ number, tn_number_print_f64(session->max_seconds, number) })));
+    return tn_report(
+        diags, TN_DIAG_E_TIME_LIMIT, fault->at,
+        TN_TEXT("limit", ((tn_str){ number, tn_number_print_f64(session->max_seconds, number) })));
   }
   if (fault->kind == TN_FAULT_MEMORY && session->heap.limit > 0) {
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, fault->at, TN_INT("limit", (int64_t)session->heap.limit));

@@ -13,13 +13,13 @@
 #include "train/trainer.h"
 
 struct tn_graph_program {
-  tn_graph source;              /* as written; may have symbols */
-  tn_graph bound;               /* known shapes, optimised */
+  tn_graph source; /* as written; may have symbols */
+  tn_graph bound;  /* known shapes, optimised */
   bool has_bound;
   tn_plan *plan;
-  tn_tensor *inputs;            /* converted, by the source's numbering */
+  tn_tensor *inputs; /* converted, by the source's numbering */
   tn_tensor *params;
-  tn_vec(tn_binding) bindings;  /* what `bound` was made for */
+  tn_vec(tn_binding) bindings; /* what `bound` was made for */
   tn_trainer *trainer;
 };
 
@@ -119,8 +119,9 @@ static bool bind_shape(tern_program *program, tn_value value, const tn_view *giv
   const tn_shape *declared = &tn_graph_type(&self->source, value)->shape;
   tn_str input = name_of(&self->source, value);
   if (declared->rank != given->rank) {
-    return tn_report(&program->session->diags, TN_DIAG_E_INPUT_RANK_MISMATCH, TN_NOWHERE, TN_TEXT("input", input),
-                     TN_INT("expected_rank", declared->rank), TN_INT("received_rank", given->rank));
+    return tn_report(&program->session->diags, TN_DIAG_E_INPUT_RANK_MISMATCH, TN_NOWHERE,
+                     TN_TEXT("input", input), TN_INT("expected_rank", declared->rank),
+                     TN_INT("received_rank", given->rank));
   }
   for (int axis = 0; axis < given->rank; axis++) {
     if (!bind_dim(program, input, axis, declared->dim[axis], given->dim[axis], self)) return false;
@@ -140,7 +141,8 @@ static bool convert_all(tern_program *program, const tn_givens *givens, const tn
     const tn_given *given = find_given(givens, name_of(graph, values[i]));
     if (!given) continue;
     if (!bind_shape(program, values[i], &given->data.view)) return false;
-    if (!tn_api_convert(session, &given->data.view, tn_graph_type(graph, values[i])->dtype, &(*tensors)[i])) return false;
+    if (!tn_api_convert(session, &given->data.view, tn_graph_type(graph, values[i])->dtype, &(*tensors)[i]))
+      return false;
   }
   return true;
 }
@@ -149,7 +151,8 @@ static bool need_inputs(tern_program *program) {
   const tn_graph *graph = &program->graph->source;
   for (size_t i = 0; i < graph->inputs.count; i++) {
     if (program->graph->inputs[i].buffer) continue;
-    return tn_api_usage(program->session, "input ", name_of(graph, graph->inputs.at[i]), " has no value; give it with --input");
+    return tn_api_usage(program->session, "input ", name_of(graph, graph->inputs.at[i]),
+                        " has no value; give it with --input");
   }
   return true;
 }
@@ -217,8 +220,10 @@ static bool prepare_values(tern_program *program) {
   tn_graph_program *self = program->graph;
   const tn_graph *source = &self->source;
   forget_plan(program->session, self);
-  return check_names(program, &program->inputs, source->inputs.at, source->inputs.count, "the graph has no input ") &&
-         check_names(program, &program->params, source->params.at, source->params.count, "the graph has no parameter ") &&
+  return check_names(program, &program->inputs, source->inputs.at, source->inputs.count,
+                     "the graph has no input ") &&
+         check_names(program, &program->params, source->params.at, source->params.count,
+                     "the graph has no parameter ") &&
          convert_all(program, &program->inputs, source->inputs.at, source->inputs.count, &self->inputs) &&
          convert_all(program, &program->params, source->params.at, source->params.count, &self->params) &&
          need_inputs(program) && make_bound(program) && start_params(program);
@@ -234,7 +239,9 @@ static bool collect_outputs(tern_program *program) {
   for (size_t i = 0; i < count; i++) {
     tn_view view = tn_plan_output(self->plan, (int)i);
     tn_datum *datum = &out->values[i];
-    *datum = (tn_datum){ .kind = TN_VALUE_TENSOR, .dtype = view.dtype, .shape = tn_view_shape(&view),
+    *datum = (tn_datum){ .kind = TN_VALUE_TENSOR,
+                         .dtype = view.dtype,
+                         .shape = tn_view_shape(&view),
                          .name = tn_names_text(session->names, self->bound.outputs.at[i].name) };
     if (!tn_tensor_copy(&session->heap, &view, &datum->tensor)) {
       return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
@@ -248,8 +255,10 @@ bool tn_graph_program_run(tern_program *program) {
   tn_graph_program *self = program->graph;
   tn_fault fault;
   if (!prepare_values(program) || !make_plan(program)) return false;
-  for (size_t i = 0; i < self->source.inputs.count; i++) tn_plan_bind_input(self->plan, (int)i, &self->inputs[i].view);
-  for (size_t i = 0; i < self->source.params.count; i++) tn_plan_bind_param(self->plan, (int)i, &self->params[i].view);
+  for (size_t i = 0; i < self->source.inputs.count; i++)
+    tn_plan_bind_input(self->plan, (int)i, &self->inputs[i].view);
+  for (size_t i = 0; i < self->source.params.count; i++)
+    tn_plan_bind_param(self->plan, (int)i, &self->params[i].view);
   if (!tn_plan_run(self->plan, &fault)) return tn_api_report_fault(program->session, &fault);
   return collect_outputs(program);
 }
@@ -266,26 +275,34 @@ static int find_loss(const tn_graph *graph, const char *wanted) {
 
 static bool read_training(tern_program *program, const tern_training *training, tn_train_options *options) {
   tern_session *session = program->session;
-  *options = (tn_train_options){ .lr = training->lr, .momentum = training->momentum,
-                                 .weight_decay = training->weight_decay, .clip_norm = training->clip_norm,
-                                 .warmup = training->warmup, .steps = training->steps };
+  *options = (tn_train_options){ .lr = training->lr,
+                                 .momentum = training->momentum,
+                                 .weight_decay = training->weight_decay,
+                                 .clip_norm = training->clip_norm,
+                                 .warmup = training->warmup,
+                                 .steps = training->steps };
   tn_str optimizer = tn_str_of(training->optimizer), schedule = tn_str_of(training->schedule);
   if (optimizer.len > 0 && !tn_optimizer_find(optimizer, &options->optimizer)) {
-    return tn_api_usage(session, "there is no optimizer ", optimizer, "; there are sgd, momentum, adam and adamw");
+    return tn_api_usage(session, "there is no optimizer ", optimizer,
+                        "; there are sgd, momentum, adam and adamw");
   }
   if (schedule.len > 0 && !tn_schedule_find(schedule, &options->schedule)) {
-    return tn_api_usage(session, "there is no schedule ", schedule, "; there are constant, cosine and linear");
+    return tn_api_usage(session, "there is no schedule ", schedule,
+                        "; there are constant, cosine and linear");
   }
-  return (training->lr >= 0 && training->lr < 1e30) || tn_api_usage(session, "", TN_LIT("lr"), " must be a number from 0 up");
+  return (training->lr >= 0 && training->lr < 1e30) ||
+         tn_api_usage(session, "", TN_LIT("lr"), " must be a number from 0 up");
 }
 
 static bool check_loss(tern_program *program, int loss) {
   tern_session *session = program->session;
   const tn_graph *graph = &program->graph->bound;
-  if (loss < 0) return tn_api_usage(session, "", TN_LIT("the graph"), " has no output to minimise; name one loss");
+  if (loss < 0)
+    return tn_api_usage(session, "", TN_LIT("the graph"), " has no output to minimise; name one loss");
   const tn_type *type = tn_graph_type(graph, graph->outputs.at[loss].value);
   if (type->shape.rank == 0 && tn_dtype_in(type->dtype, TN_FLOATS)) return true;
-  return tn_report(&session->diags, TN_DIAG_E_LOSS_NOT_SCALAR, tn_graph_node(graph, graph->outputs.at[loss].value)->at,
+  return tn_report(&session->diags, TN_DIAG_E_LOSS_NOT_SCALAR,
+                   tn_graph_node(graph, graph->outputs.at[loss].value)->at,
                    tn_shape_field("shape", &type->shape, session->names, TN_SHAPE_COMMA));
 }
 
@@ -293,8 +310,11 @@ bool tn_graph_program_train(tern_program *program, const tern_training *training
   tern_session *session = program->session;
   tn_graph_program *self = program->graph;
   tn_fault fault;
-  tn_trainer_request request = { .seed = session->host.seed, .backend = session->backend, .threads = session->threads,
-                                 .passes = session->passes, .folder = &session->folder };
+  tn_trainer_request request = { .seed = session->host.seed,
+                                 .backend = session->backend,
+                                 .threads = session->threads,
+                                 .passes = session->passes,
+                                 .folder = &session->folder };
   tn_trainer_free(self->trainer);
   self->trainer = NULL;
   if (!read_training(program, training, &request.options) || !prepare_values(program)) return false;
@@ -320,7 +340,8 @@ static bool refresh_inputs(tern_program *program) {
     if (given->data.view.dtype == into->dtype) {
       tn_view_copy(into, &given->data.view);
     } else {
-      for (int64_t e = 0; e < tn_view_count(into); e++) tn_view_set_f64(into, e, tn_view_get_f64(&given->data.view, e));
+      for (int64_t e = 0; e < tn_view_count(into); e++)
+        tn_view_set_f64(into, e, tn_view_get_f64(&given->data.view, e));
     }
     tn_trainer_bind_input(self->trainer, (int)i, into);
   }
@@ -330,7 +351,8 @@ static bool refresh_inputs(tern_program *program) {
 bool tn_graph_program_step(tern_program *program, double *loss) {
   tn_graph_program *self = program->graph;
   tn_fault fault;
-  if (!self->trainer) return tn_api_usage(program->session, "", TN_LIT("tern_train_begin"), " comes before tern_train_step");
+  if (!self->trainer)
+    return tn_api_usage(program->session, "", TN_LIT("tern_train_begin"), " comes before tern_train_step");
   if (!refresh_inputs(program)) return false;
   return tn_trainer_step(self->trainer, loss, &fault) || tn_api_report_fault(program->session, &fault);
 }
@@ -350,8 +372,10 @@ static bool emit_grad(tern_program *program, tn_text *out) {
   const tn_graph *source = &program->graph->source;
   tn_graph graph;
   int loss = find_loss(source, NULL);
-  if (loss < 0) return tn_api_usage(session, "", TN_LIT("the graph"), " has no output to differentiate; name one loss");
-  if (!tn_graph_copy(source, &graph)) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (loss < 0)
+    return tn_api_usage(session, "", TN_LIT("the graph"), " has no output to differentiate; name one loss");
+  if (!tn_graph_copy(source, &graph))
+    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   tn_graph_builder builder;
   tn_graph_builder_init(&builder, &graph);
   size_t count = 0, most = graph.params.count + graph.inputs.count;
@@ -359,16 +383,26 @@ static bool emit_grad(tern_program *program, tn_text *out) {
   tn_value *grads = tn_arena_array(&graph.arena, most + 1, sizeof *grads);
   for (size_t i = 0; wrt && i < graph.params.count; i++) wrt[count++] = graph.params.at[i];
   for (size_t i = 0; wrt && i < graph.inputs.count; i++) {
-    if (tn_dtype_in(tn_graph_type(&graph, graph.inputs.at[i])->dtype, TN_FLOATS)) wrt[count++] = graph.inputs.at[i];
+    if (tn_dtype_in(tn_graph_type(&graph, graph.inputs.at[i])->dtype, TN_FLOATS))
+      wrt[count++] = graph.inputs.at[i];
   }
   tn_value output = graph.outputs.at[loss].value, seed = TN_NO_VALUE;
-  tn_grad_request request = { .builder = &builder, .outputs = &output, .seeds = &seed, .output_count = 1, .wrt = wrt,
-                              .wrt_count = (int)count, .policy = TN_AD_LENIENT };
+  tn_grad_request request = { .builder = &builder,
+                              .outputs = &output,
+                              .seeds = &seed,
+                              .output_count = 1,
+                              .wrt = wrt,
+                              .wrt_count = (int)count,
+                              .policy = TN_AD_LENIENT };
   bool ok = wrt && grads && tn_ad_grad(&request, grads);
   graph.outputs.count = 0;
-  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, tn_graph_node(&graph, wrt[i])->attrs->name, grads[i]);
-  if (ok) tn_graph_print(&graph, out);
-  else tn_api_report_fault(session, tn_build_ok(&builder.base) ? &(tn_fault){ .kind = TN_FAULT_MEMORY } : &builder.base.fault);
+  for (size_t i = 0; ok && i < count; i++)
+    ok = tn_graph_output(&graph, tn_graph_node(&graph, wrt[i])->attrs->name, grads[i]);
+  if (ok)
+    tn_graph_print(&graph, out);
+  else
+    tn_api_report_fault(session, tn_build_ok(&builder.base) ? &(tn_fault){ .kind = TN_FAULT_MEMORY }
+                                                            : &builder.base.fault);
   tn_graph_free(&graph);
   return ok;
 }
@@ -383,5 +417,6 @@ bool tn_graph_program_emit(tern_program *program, const char *kind, tn_text *out
     tn_plan_print(program->graph->plan, out);
     return true;
   }
-  return tn_api_usage(program->session, "a graph has no form ", tn_str_of(kind), "; its forms are graph and grad");
+  return tn_api_usage(program->session, "a graph has no form ", tn_str_of(kind),
+                      "; its forms are graph and grad");
 }

@@ -34,8 +34,8 @@ bool tn_api_asked_to_stop(void *context) {
 
 /* ---- computing ---- */
 
-static bool run_once(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
-                     tn_tensor *outputs, tn_fault *fault) {
+static bool run_once(tern_session *session, const tn_graph *graph, const tn_view *inputs,
+                     const tn_view *params, tn_tensor *outputs, tn_fault *fault) {
   tn_plan_options options = { .backend = session->backend, .threads = session->threads };
   tn_plan *plan = tn_plan_new(&session->heap, graph, &options, fault);
   if (!plan) return false;
@@ -59,8 +59,8 @@ static bool run_once(tern_session *session, const tn_graph *graph, const tn_view
   return ok;
 }
 
-bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
-                    tn_tensor *outputs, tn_fault *fault) {
+bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs,
+                    const tn_view *params, tn_tensor *outputs, tn_fault *fault) {
   tn_graph copy;
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
   if (!tn_graph_copy(graph, &copy)) return false;
@@ -111,8 +111,9 @@ static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, 
   tn_str terminated = tn_arena_str(arena, path);
   tn_file_bytes bytes;
   tn_file_status status = arena->failed ? TN_FILE_NO_MEMORY
-                          : memchr(path.at, 0, path.len) ? TN_FILE_NOT_FOUND
-                          : tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
+                          : memchr(path.at, 0, path.len)
+                              ? TN_FILE_NOT_FOUND
+                              : tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
   if (status == TN_FILE_OK) {
     *out = tn_arena_str(arena, (tn_str){ bytes.at, bytes.len });
     tn_file_release(&session->heap, &bytes);

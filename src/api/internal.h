@@ -23,15 +23,15 @@ struct tern_session {
   tn_pass_set passes;
   tn_opt_folder folder;
   atomic_bool interrupted;
-  double max_seconds;           /* 0: none */
-  double deadline;              /* of the monotonic clock, in seconds; 0: none */
+  double max_seconds; /* 0: none */
+  double deadline;    /* of the monotonic clock, in seconds; 0: none */
   bool timed_out;
   tern_sink sink;
   void *sink_context;
-  tn_text printed;              /* JSON strings of what was printed, separated by commas */
+  tn_text printed; /* JSON strings of what was printed, separated by commas */
   size_t printed_count;
-  tn_text text;                 /* what the last call that returns text returned */
-  tn_arena views;               /* what tern_diagnostic_at points to */
+  tn_text text;   /* what the last call that returns text returned */
+  tn_arena views; /* what tern_diagnostic_at points to */
 };
 
 typedef struct tn_graph_program tn_graph_program;
@@ -39,17 +39,17 @@ typedef struct tn_graph_program tn_graph_program;
 struct tern_program {
   tern_session *session;
   tern_language language;
-  const tn_lang *lang;          /* NULL for TERN_LANG_GRAPH */
+  const tn_lang *lang; /* NULL for TERN_LANG_GRAPH */
   uint32_t file;
-  tn_arena arena;               /* of the last run */
-  tn_arena given_arena;         /* names and texts of given values */
+  tn_arena arena;       /* of the last run */
+  tn_arena given_arena; /* names and texts of given values */
   tn_givens inputs, params, sets, weights;
   bool has_weights;
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;
   tern_status status;
-  tn_graph_program *graph;      /* TERN_LANG_GRAPH */
+  tn_graph_program *graph; /* TERN_LANG_GRAPH */
 };
 
 /* NULL for a language this build does not have. */
@@ -67,11 +67,12 @@ void tn_api_begin(tern_session *session);
 /* Services of the host (host.c). */
 void tn_api_host_init(tern_session *session);
 bool tn_api_asked_to_stop(void *session);
-bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
-                    tn_tensor *outputs, tn_fault *fault);
+bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs,
+                    const tn_view *params, tn_tensor *outputs, tn_fault *fault);
 
 /* Values from outside (values.c). Reports E_USAGE and returns false. */
-bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena, tn_given *out);
+bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena,
+                       tn_given *out);
 /* Every tensor of a .safetensors file. */
 bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out);
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);

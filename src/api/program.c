@@ -67,7 +67,8 @@ static tern_program *out_of_memory(tern_session *session) {
 
 static bool has_language(tern_session *session, tern_language language) {
   if (language == TERN_LANG_GRAPH || tn_api_lang(language)) return true;
-  return tn_api_usage(session, "this build does not have the language ", tn_str_of(tern_language_name(language)), "");
+  return tn_api_usage(session, "this build does not have the language ",
+                      tn_str_of(tern_language_name(language)), "");
 }
 
 tern_program *tern_load(tern_session *session, tern_language language, const char *name, const char *text,
@@ -124,7 +125,8 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
   return false;
 }
 
-tern_program *tern_load_file(tern_session *session, tern_language language, const char *path, tern_status *status) {
+tern_program *tern_load_file(tern_session *session, tern_language language, const char *path,
+                             tern_status *status) {
   tn_file_bytes bytes;
   tern_program *program = NULL;
   tn_api_begin(session);
@@ -190,7 +192,8 @@ static tern_status give_text(tern_program *program, tn_givens *givens, const cha
   return keep_given(program, givens, &given);
 }
 
-static tern_status give_tensor(tern_program *program, tn_givens *givens, const char *name, const tern_tensor *value) {
+static tern_status give_tensor(tern_program *program, tn_givens *givens, const char *name,
+                               const tern_tensor *value) {
   tn_given given = { .name = tn_arena_str(&program->given_arena, tn_str_of(name)) };
   if (!tn_api_copy_value(program->session, value, &given.data)) return tn_api_status(program->session);
   return keep_given(program, givens, &given);
@@ -254,21 +257,30 @@ static tern_status run_with(tern_program *program, runner run) {
   return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
 }
 
-tern_status tern_run(tern_program *program) { return run_with(program, program->lang ? program->lang->run : NULL); }
+tern_status tern_run(tern_program *program) {
+  return run_with(program, program->lang ? program->lang->run : NULL);
+}
 
 #ifdef TN_HAVE_AIL
 static tern_status train_ail(tern_program *program, const tern_train_run *run) {
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
-  tn_loop_options options = { .backend = session->backend, .threads = session->threads, .passes = session->passes,
-                              .folder = &session->folder, .steps = run->steps, .out = run->out, .resume = run->resume,
-                              .checkpoint_every = run->checkpoint_every, .version = tern_version() };
+  tn_loop_options options = { .backend = session->backend,
+                              .threads = session->threads,
+                              .passes = session->passes,
+                              .folder = &session->folder,
+                              .steps = run->steps,
+                              .out = run->out,
+                              .resume = run->resume,
+                              .checkpoint_every = run->checkpoint_every,
+                              .version = tern_version() };
   forget_outcome(program);
   lend_givens(program);
   tn_api_begin(session);
   program->ran = true;
-  return finish(program, tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome));
+  return finish(program,
+                tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome));
 }
 #endif
 
@@ -277,13 +289,15 @@ tern_status tern_train(tern_program *program, const tern_train_run *run) {
   if (program->language == TERN_LANG_AIL) return train_ail(program, run);
 #endif
   (void)run;
-  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)), " programs are not trained as a whole; .ail programs are");
+  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
+               " programs are not trained as a whole; .ail programs are");
   return finish(program, false);
 }
 
 tern_status tern_run_app(tern_program *program) {
   if (program->lang && program->lang->app) return run_with(program, program->lang->app);
-  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)), " programs have no events; apps are written in .ail");
+  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
+               " programs have no events; apps are written in .ail");
   return finish(program, false);
 }
 
@@ -298,8 +312,11 @@ const char *tern_output_name(const tern_program *program, size_t index) {
 }
 
 static void fill_tensor(const tn_view *view, tern_tensor *out) {
-  *out = (tern_tensor){ .dtype = (tern_dtype)view->dtype, .rank = view->rank, .dims = view->dim,
-                        .strides = view->stride, .data = view->data };
+  *out = (tern_tensor){ .dtype = (tern_dtype)view->dtype,
+                        .rank = view->rank,
+                        .dims = view->dim,
+                        .strides = view->stride,
+                        .data = view->data };
 }
 
 tern_status tern_output(const tern_program *program, size_t index, tern_tensor *out) {
@@ -443,7 +460,9 @@ const char *tern_emit(tern_program *program, const char *kind) {
   }
   for (int i = 0; i < 4; i++) {
     if (strcmp(kinds[i], kind) != 0) continue;
-    return program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text) ? tn_api_text(session) : NULL;
+    return program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text)
+               ? tn_api_text(session)
+               : NULL;
   }
   tn_api_usage(session, "there is no form ", tn_str_of(kind), "; the forms are graph, grad, mlir and dot");
   return NULL;

@@ -11,7 +11,8 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
   const tn_lang *lang = tn_api_lang(language);
   tn_api_begin(session);
   if (!lang || !lang->repl_new) {
-    tn_api_usage(session, "there is no interactive session for ", tn_str_of(tern_language_name(language)), "");
+    tn_api_usage(session, "there is no interactive session for ", tn_str_of(tern_language_name(language)),
+                 "");
     return NULL;
   }
   tern_repl *repl = tn_heap_alloc(&session->heap, sizeof *repl);
@@ -35,7 +36,8 @@ int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
 
 const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor) {
   tn_text_clear(&repl->session->text);
-  if (repl->lang->repl_complete) repl->lang->repl_complete(repl->state, tn_str_of(line), cursor, &repl->session->text);
+  if (repl->lang->repl_complete)
+    repl->lang->repl_complete(repl->state, tn_str_of(line), cursor, &repl->session->text);
   return tn_api_text(repl->session);
 }
 

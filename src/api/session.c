@@ -26,8 +26,9 @@ static bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs, const 
                           const tn_view *out) {
   (void)context;
   tn_fault fault = { 0 };
-  tn_kernel_call call = { .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1,
-                          .fault = &fault };
+  tn_kernel_call call = {
+    .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1, .fault = &fault
+  };
   return tn_backend_run(tn_backend_ref(), &call);
 }
 
@@ -63,13 +64,14 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
   static const tern_options usual;
   if (!options) options = &usual;
   tn_pass_set passes;
-  if (!read_passes(options->without, &passes)) return refuse(problem, "the passes are fold, cse, dce and fuse");
+  if (!read_passes(options->without, &passes))
+    return refuse(problem, "the passes are fold, cse, dce and fuse");
   const tn_backend *backend = find_backend(options->isa);
   if (!backend) return refuse(problem, "this machine or this build does not have that instruction set");
   tn_heap heap = { .limit = (size_t)options->max_memory, .fail_at = options->fail_allocation };
   tern_session *session = tn_heap_alloc(&heap, sizeof *session);
   if (!session) return refuse(problem, "out of memory");
-  session->heap = heap;   /* which has counted the session itself */
+  session->heap = heap; /* which has counted the session itself */
   session->backend = backend;
   session->passes = passes;
   session->max_seconds = options->max_seconds;

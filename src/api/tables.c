@@ -21,8 +21,9 @@ void tern_free_text(char *text) {
 }
 
 static const char *derivative_name(tn_derivative derivative) {
-  static const char *const names[] = { [TN_DERIVATIVE_YES] = "yes", [TN_DERIVATIVE_ZERO] = "zero",
-                                       [TN_DERIVATIVE_NONE] = "none" };
+  static const char *const names[] = {
+    [TN_DERIVATIVE_YES] = "yes", [TN_DERIVATIVE_ZERO] = "zero", [TN_DERIVATIVE_NONE] = "none"
+  };
   return names[derivative];
 }
 
@@ -62,8 +63,10 @@ static void print_op(const tn_op_sig *sig, tn_text *out) {
   pad_to(out, start, 43);
   tn_text_puts(out, jvp_name(sig));
   pad_to(out, start, 50);
-  if (sig->dtypes == TN_ANY_DTYPE) tn_text_puts(out, "any");
-  else print_dtypes(sig->dtypes, " ", out);
+  if (sig->dtypes == TN_ANY_DTYPE)
+    tn_text_puts(out, "any");
+  else
+    print_dtypes(sig->dtypes, " ", out);
   pad_to(out, start, 72);
   tn_text_puts(out, sig->doc);
   tn_text_byte(out, '\n');
@@ -91,8 +94,10 @@ char *tern_ops_text(void) {
       if (strcmp(tn_op_sig_of((tn_op)i)->group, group) == 0) print_op(tn_op_sig_of((tn_op)i), &out);
     }
   }
-  tn_text_puts(&out, "\nBack ends: every operation runs on ref and cpu, with the same bits. \"parts\": composed of other\n"
-                     "operations, and differentiated through them. bf16 and f16 are computed in f32.\n");
+  tn_text_puts(
+      &out,
+      "\nBack ends: every operation runs on ref and cpu, with the same bits. \"parts\": composed of other\n"
+      "operations, and differentiated through them. bf16 and f16 are computed in f32.\n");
   return hand_over(&out);
 }
 
@@ -102,8 +107,10 @@ static void op_json(tn_json_writer *json, const tn_op_sig *sig) {
   tn_json_key(json, "group"), tn_json_string(json, tn_str_of(sig->group));
   tn_json_key(json, "operands"), tn_json_string(json, tn_str_of(sig->operands));
   tn_json_key(json, "arity");
-  if (sig->arity == TN_VARIADIC) tn_json_null(json);
-  else tn_json_int(json, sig->arity);
+  if (sig->arity == TN_VARIADIC)
+    tn_json_null(json);
+  else
+    tn_json_int(json, sig->arity);
   tn_json_key(json, "composed"), tn_json_bool(json, is_composed(sig));
   tn_json_key(json, "forward"), tn_json_bool(json, true);
   tn_json_key(json, "vjp"), tn_json_string(json, tn_str_of(vjp_name(sig)));

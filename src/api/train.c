@@ -5,7 +5,8 @@
 static tern_slot slot_of(const tn_graph *graph, tn_value value) {
   const tn_node *node = tn_graph_node(graph, value);
   const tn_shape *shape = &node->type.shape;
-  tern_slot slot = { .name = tn_names_text(graph->names, node->attrs->name).at, .dtype = (tern_dtype)node->type.dtype,
+  tern_slot slot = { .name = tn_names_text(graph->names, node->attrs->name).at,
+                     .dtype = (tern_dtype)node->type.dtype,
                      .rank = shape->rank };
   for (int i = 0; i < shape->rank; i++) {
     bool symbol = tn_dim_is_symbol(shape->dim[i]);
@@ -19,8 +20,12 @@ static const tn_graph *graph_of(const tern_program *program) {
   return program->graph ? tn_graph_program_source(program) : NULL;
 }
 
-size_t tern_input_count(const tern_program *program) { return program->graph ? graph_of(program)->inputs.count : 0; }
-size_t tern_param_count(const tern_program *program) { return program->graph ? graph_of(program)->params.count : 0; }
+size_t tern_input_count(const tern_program *program) {
+  return program->graph ? graph_of(program)->inputs.count : 0;
+}
+size_t tern_param_count(const tern_program *program) {
+  return program->graph ? graph_of(program)->params.count : 0;
+}
 
 tern_slot tern_input_at(const tern_program *program, size_t index) {
   if (index >= tern_input_count(program)) return (tern_slot){ .name = "" };

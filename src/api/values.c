@@ -10,7 +10,7 @@
 #include "data/safetensors.h"
 #include "tensor/npy.h"
 
-#define TN_VALUE_FILE_LIMIT ((size_t)1 << 32)   /* bytes of a .json or .npy file */
+#define TN_VALUE_FILE_LIMIT  ((size_t)1 << 32) /* bytes of a .json or .npy file */
 #define TN_WEIGHT_FILE_LIMIT ((size_t)1 << 40)
 
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
@@ -31,8 +31,8 @@ typedef struct {
   tn_heap *heap;
   tn_vec(double) numbers;
   tn_shape shape;
-  int64_t seen[TN_RANK_LIMIT + 1];    /* items so far of the array open at each depth */
-  int depth, rank;                    /* rank: -1 until the first number or empty array */
+  int64_t seen[TN_RANK_LIMIT + 1]; /* items so far of the array open at each depth */
+  int depth, rank;                 /* rank: -1 until the first number or empty array */
   const char *problem;
 } value_reader;
 
@@ -57,9 +57,11 @@ static bool open_array(value_reader *r) {
 static bool close_array(value_reader *r) {
   r->depth--;
   int64_t *length = &r->shape.dim[r->depth];
-  if (r->rank < 0) r->rank = r->depth + 1;   /* an empty array is the innermost */
-  if (*length < 0) *length = r->seen[r->depth];
-  else if (*length != r->seen[r->depth]) return refuse(r, "has rows of different lengths");
+  if (r->rank < 0) r->rank = r->depth + 1; /* an empty array is the innermost */
+  if (*length < 0)
+    *length = r->seen[r->depth];
+  else if (*length != r->seen[r->depth])
+    return refuse(r, "has rows of different lengths");
   count_item(r);
   return true;
 }
@@ -73,10 +75,14 @@ static bool add_number(value_reader *r, double number) {
 }
 
 static bool special_number(tn_str text, double *out) {
-  if (tn_str_is(text, "NaN")) *out = (double)__builtin_nanf("");
-  else if (tn_str_is(text, "Infinity")) *out = (double)__builtin_inff();
-  else if (tn_str_is(text, "-Infinity")) *out = (double)-__builtin_inff();
-  else return false;
+  if (tn_str_is(text, "NaN"))
+    *out = (double)__builtin_nanf("");
+  else if (tn_str_is(text, "Infinity"))
+    *out = (double)__builtin_inff();
+  else if (tn_str_is(text, "-Infinity"))
+    *out = (double)-__builtin_inff();
+  else
+    return false;
   return true;
 }
 
@@ -86,7 +92,8 @@ static bool read_token(value_reader *r, const tn_json_token *token) {
     case TN_JSON_ARRAY_BEGIN: return open_array(r);
     case TN_JSON_ARRAY_END: return close_array(r);
     case TN_JSON_NUMBER:
-      return tn_json_token_f64(token, &number) ? add_number(r, number) : refuse(r, "has a number out of range");
+      return tn_json_token_f64(token, &number) ? add_number(r, number)
+                                               : refuse(r, "has a number out of range");
     case TN_JSON_TRUE: return add_number(r, 1);
     case TN_JSON_FALSE: return add_number(r, 0);
     case TN_JSON_STRING:
@@ -108,15 +115,17 @@ static bool read_json(value_reader *r, tn_str text, tn_arena *arena) {
   r->shape.rank = r->rank;
   for (int i = r->rank; i < TN_RANK_LIMIT; i++) r->shape.dim[i] = 0;
   for (int i = 0; i < r->rank; i++) {
-    if (r->shape.dim[i] < 0) r->shape.dim[i] = 0;   /* below an empty array */
+    if (r->shape.dim[i] < 0) r->shape.dim[i] = 0; /* below an empty array */
   }
   return true;
 }
 
-static bool tensor_from_json(tern_session *session, const char *name, tn_str text, tn_arena *arena, tn_tensor *out) {
+static bool tensor_from_json(tern_session *session, const char *name, tn_str text, tn_arena *arena,
+                             tn_tensor *out) {
   value_reader r = { .heap = &session->heap };
   bool ok = read_json(&r, text, arena) || tn_api_usage(session, "the value of ", tn_str_of(name), "");
-  if (ok && !tn_tensor_new(&session->heap, TN_F64, &r.shape, out)) ok = refuse(&r, "does not fit into memory");
+  if (ok && !tn_tensor_new(&session->heap, TN_F64, &r.shape, out))
+    ok = refuse(&r, "does not fit into memory");
   if (ok && r.numbers.count > 0) memcpy(out->view.data, r.numbers.at, r.numbers.count * sizeof(double));
   if (r.problem) {
     tn_diags_clear(&session->diags);
@@ -135,11 +144,13 @@ static bool tensor_from_json(tern_session *session, const char *name, tn_str tex
 
 /* ---- files ---- */
 
-static bool tensor_from_file(tern_session *session, const char *name, const char *path, tn_arena *arena, tn_tensor *out) {
+static bool tensor_from_file(tern_session *session, const char *name, const char *path, tn_arena *arena,
+                             tn_tensor *out) {
   tn_str given = tn_str_of(path);
   bool npy = tn_str_ends(given, ".npy");
   tn_file_bytes bytes;
-  if (!npy && !tn_str_ends(given, ".json")) return tn_api_usage(session, "", given, ": a value file is a .json or an .npy");
+  if (!npy && !tn_str_ends(given, ".json"))
+    return tn_api_usage(session, "", given, ": a value file is a .json or an .npy");
   tn_file_status status = tn_file_read(&session->heap, path, TN_VALUE_FILE_LIMIT, NULL, &bytes);
   if (status != TN_FILE_OK) {
     tn_text why;
@@ -154,8 +165,8 @@ static bool tensor_from_file(tern_session *session, const char *name, const char
   if (npy) {
     tn_npy_error error = tn_npy_read(&session->heap, bytes.at, bytes.len, out);
     ok = error == TN_NPY_OK ||
-         tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", given), TN_STR("format", "npy"),
-                   TN_STR("reason", tn_npy_reason(error)));
+         tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", given),
+                   TN_STR("format", "npy"), TN_STR("reason", tn_npy_reason(error)));
   } else {
     ok = tensor_from_json(session, name, (tn_str){ bytes.at, bytes.len }, arena, out);
   }
@@ -163,9 +174,12 @@ static bool tensor_from_file(tern_session *session, const char *name, const char
   return ok;
 }
 
-bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena, tn_given *out) {
-  *out = (tn_given){ .name = tn_arena_str(arena, tn_str_of(name)), .json = tn_arena_str(arena, tn_str_of(text)) };
-  if (arena->failed) return tn_report(&session->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a value"));
+bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena,
+                       tn_given *out) {
+  *out = (tn_given){ .name = tn_arena_str(arena, tn_str_of(name)),
+                     .json = tn_arena_str(arena, tn_str_of(text)) };
+  if (arena->failed)
+    return tn_report(&session->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a value"));
   if (text[0] == '@') return tensor_from_file(session, name, text + 1, arena, &out->data);
   return tensor_from_json(session, name, out->json, arena, &out->data);
 }
@@ -174,7 +188,8 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
   tn_file_bytes bytes;
   tn_safetensors file;
   tn_file_status status = tn_file_read(&session->heap, path, TN_WEIGHT_FILE_LIMIT, NULL, &bytes);
-  if (status == TN_FILE_NOT_FOUND) return tn_report(&session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
+  if (status == TN_FILE_NOT_FOUND)
+    return tn_report(&session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
   if (status != TN_FILE_OK) {
     return tn_report(&session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_STR("path", path),
                      TN_STR("io_error_kind", tn_file_status_text(status)));
@@ -187,7 +202,8 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
   }
   bool ok = true;
   for (size_t i = 0; ok && i < file.tensors.count; i++) {
-    tn_given given = { .name = tn_arena_str(arena, file.tensors.at[i].name), .data = tn_tensor_ref(&file.tensors.at[i].tensor) };
+    tn_given given = { .name = tn_arena_str(arena, file.tensors.at[i].name),
+                       .data = tn_tensor_ref(&file.tensors.at[i].tensor) };
     ok = !arena->failed && tn_vec_push(&session->heap, out, given);
     if (!ok) tn_tensor_unref(&given.data);
   }
@@ -201,7 +217,8 @@ bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tenso
   bool shape_ok = value->rank >= 0 && value->rank <= TN_RANK_LIMIT && (int)value->dtype >= 0 &&
                   (int)value->dtype < TN_DTYPE_COUNT;
   for (int i = 0; shape_ok && i < value->rank; i++) shape_ok = value->dims[i] >= 0;
-  if (!shape_ok) return tn_api_usage(session, "", tn_str_of("a tensor"), " has a dtype, rank or dimension that cannot be");
+  if (!shape_ok)
+    return tn_api_usage(session, "", tn_str_of("a tensor"), " has a dtype, rank or dimension that cannot be");
   tn_shape shape = tn_shape_of(value->dims, value->rank);
   tn_view view = tn_view_make((void *)(uintptr_t)value->data, (tn_dtype)value->dtype, &shape);
   for (int i = 0; value->strides && i < value->rank; i++) view.stride[i] = value->strides[i];
@@ -223,7 +240,12 @@ bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, 
   }
   tn_attrs attrs = { .dtype = dtype };
   tn_fault fault = { 0 };
-  tn_kernel_call call = { .op = TN_OP_CAST, .attrs = &attrs, .in = from, .count = 1, .out = &out->view, .threads = 1,
+  tn_kernel_call call = { .op = TN_OP_CAST,
+                          .attrs = &attrs,
+                          .in = from,
+                          .count = 1,
+                          .out = &out->view,
+                          .threads = 1,
                           .fault = &fault };
   return tn_backend_run(tn_backend_ref(), &call) || tn_api_report_fault(session, &fault);
 }

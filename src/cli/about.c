@@ -36,17 +36,20 @@ tern_status tn_cli_explain(tn_run *run) {
   tern_status status;
   if (!tn_cli_one_word(run, "a code", &status)) return status;
   const char *code = command->words[0];
-  bool known = command->json ? explain_as_json(code) == TERN_OK : show_owned(tern_explain(code, command->color));
+  bool known =
+      command->json ? explain_as_json(code) == TERN_OK : show_owned(tern_explain(code, command->color));
   if (known) return TERN_OK;
   char hint[128];
   const char *close = tern_suggest_code(code);
   if (close) snprintf(hint, sizeof hint, "did you mean %s?", close);
-  return tn_cli_usage_about(run, "there is no code ", code, "", close ? hint : "tern explain alone lists the codes");
+  return tn_cli_usage_about(run, "there is no code ", code, "",
+                            close ? hint : "tern explain alone lists the codes");
 }
 
 tern_status tn_cli_version(tn_run *run) {
   if (run->command->json) {
-    printf("{\"ok\":true,\"version\":\"%s\",\"kernels\":\"%s\"}\n", tern_version(), tern_backend(run->session));
+    printf("{\"ok\":true,\"version\":\"%s\",\"kernels\":\"%s\"}\n", tern_version(),
+           tern_backend(run->session));
     return TERN_OK;
   }
   printf("tern %s\n", tern_version());
@@ -58,14 +61,15 @@ tern_status tn_cli_version(tn_run *run) {
 
 static void print_option(const tn_option_info *option) {
   char left[64];
-  snprintf(left, sizeof left, "%s%c%s --%s%s%s", option->letter ? "-" : " ", option->letter ? option->letter : ' ',
-           option->letter ? "," : " ", option->name, option->argument ? " " : "", option->argument ? option->argument : "");
+  snprintf(left, sizeof left, "%s%c%s --%s%s%s", option->letter ? "-" : " ",
+           option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
+           option->argument ? " " : "", option->argument ? option->argument : "");
   printf("  %-28s %s\n", left, option->help);
 }
 
 static void help_verb(const tn_verb_info *verb) {
-  printf("tern %s%s%s\n  %s\n\nExamples:\n  %s\n\nOptions:\n", verb->name, verb->arguments[0] ? " " : "", verb->arguments,
-         verb->help, verb->examples);
+  printf("tern %s%s%s\n  %s\n\nExamples:\n  %s\n\nOptions:\n", verb->name, verb->arguments[0] ? " " : "",
+         verb->arguments, verb->help, verb->examples);
   for (int i = 0; i < TN_OPTION_COUNT; i++) {
     const tn_option_info *option = tn_option_info_of((tn_option)i);
     if (option->verbs >> verb->verb & 1) print_option(option);

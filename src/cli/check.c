@@ -5,7 +5,7 @@
 
 typedef struct {
   tern_status worst;
-  size_t shown;          /* JSON diagnostics so far */
+  size_t shown; /* JSON diagnostics so far */
 } checking;
 
 /* The members of a JSON array, without its brackets, behind those of earlier files. */
@@ -57,8 +57,10 @@ tern_status tn_cli_check(tn_run *run) {
   for (size_t i = 0; i < command->word_count; i++) {
     tern_status status = check_file(run, command->words[i]);
     if (status > worst) worst = status;
-    if (status != TERN_OK) tn_cli_failed(run, status);
-    else tn_cli_warnings(run);
+    if (status != TERN_OK)
+      tn_cli_failed(run, status);
+    else
+      tn_cli_warnings(run);
     bool say = status == TERN_OK && !tn_given_option(command, TN_OPTION_QUIET);
     if (say) printf("%s: ok\n", command->words[i]);
   }

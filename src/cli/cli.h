@@ -49,10 +49,11 @@ typedef struct {
 
 typedef struct {
   tn_verb verb;
-  const char *value[TN_OPTION_COUNT];   /* the last one given; "" for options without argument; NULL: not given */
-  tn_setting *settings;                 /* --input, --param, --set, --event, in order */
+  const char
+      *value[TN_OPTION_COUNT]; /* the last one given; "" for options without argument; NULL: not given */
+  tn_setting *settings;        /* --input, --param, --set, --event, in order */
   size_t setting_count;
-  const char **words;                   /* what is not an option */
+  const char **words; /* what is not an option */
   size_t word_count;
   tern_options session;
   tern_language language;
@@ -84,8 +85,10 @@ tern_status tn_cli_version(tn_run *run);
 tern_status tn_cli_help(tn_run *run);
 
 /* What every verb shares (common.c). */
-tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint);   /* reports, shows, and gives TERN_USAGE */
-tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after, const char *hint);
+tern_status tn_cli_usage(tn_run *run, const char *message,
+                         const char *hint); /* reports, shows, and gives TERN_USAGE */
+tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after,
+                               const char *hint);
 /* Shows what the session has to report: JSON or text, by the command. */
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);

@@ -22,7 +22,7 @@ void tn_cli_interrupts(tern_session *session) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   struct sigaction ignore = { .sa_handler = SIG_IGN };
-  sigaction(SIGPIPE, &ignore, NULL);   /* a closed pipe is a failed write, not a death */
+  sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a failed write, not a death */
 }
 
 bool tn_cli_flush(void) {
@@ -63,7 +63,8 @@ tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint) {
   return tn_cli_failed(run, tern_report_usage(run->session, message, hint));
 }
 
-tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after, const char *hint) {
+tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after,
+                               const char *hint) {
   char message[512];
   snprintf(message, sizeof message, "%s%.300s%s", before, word, after);
   return tn_cli_usage(run, message, hint);
@@ -73,8 +74,12 @@ bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
   const tn_verb_info *verb = tn_verb_info_of(run->command->verb);
   if (run->command->word_count == 1) return true;
   char message[256];
-  if (run->command->word_count == 0) snprintf(message, sizeof message, "tern %s needs %s: tern %s %s", verb->name, what, verb->name, verb->arguments);
-  else snprintf(message, sizeof message, "tern %s takes one %s; what is %.100s?", verb->name, strchr(what, ' ') + 1, run->command->words[1]);
+  if (run->command->word_count == 0)
+    snprintf(message, sizeof message, "tern %s needs %s: tern %s %s", verb->name, what, verb->name,
+             verb->arguments);
+  else
+    snprintf(message, sizeof message, "tern %s takes one %s; what is %.100s?", verb->name,
+             strchr(what, ' ') + 1, run->command->words[1]);
   *status = tn_cli_usage(run, message, NULL);
   return false;
 }

@@ -19,7 +19,8 @@ tern_status tn_cli_emit(tn_run *run) {
   if (!tn_cli_one_word(run, "a file", &status)) return status;
   const char *kind = run->command->value[TN_OPTION_AS];
   if (!kind) return tn_cli_usage(run, "tern emit needs --as graph, grad, mlir or dot", NULL);
-  tern_program *program = tern_load_file(run->session, run->command->language, run->command->words[0], &status);
+  tern_program *program =
+      tern_load_file(run->session, run->command->language, run->command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
   status = tn_cli_give(run, program);
   const char *text = status == TERN_OK ? tern_emit(program, kind) : NULL;

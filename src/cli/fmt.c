@@ -9,7 +9,9 @@
 #include "cli/cli.h"
 
 /* Lines that differ, with - and +; enough to see what fmt would do. */
-static void show_line(char sign, const char *line, size_t length) { printf("%c%.*s\n", sign, (int)length, line); }
+static void show_line(char sign, const char *line, size_t length) {
+  printf("%c%.*s\n", sign, (int)length, line);
+}
 
 static size_t line_length(const char *text) { return strcspn(text, "\n"); }
 
@@ -97,7 +99,8 @@ static tern_status format_file(tn_run *run, const char *path) {
 }
 
 tern_status tn_cli_fmt(tn_run *run) {
-  if (run->command->word_count == 0) return tn_cli_usage(run, "tern fmt needs a file: tern fmt FILE...", NULL);
+  if (run->command->word_count == 0)
+    return tn_cli_usage(run, "tern fmt needs a file: tern fmt FILE...", NULL);
   tern_status worst = TERN_OK;
   for (size_t i = 0; i < run->command->word_count; i++) {
     tern_status status = format_file(run, run->command->words[i]);

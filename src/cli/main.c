@@ -11,16 +11,16 @@ static const tn_verb_info verbs[] = {
 };
 
 static const tn_option_info options[] = {
-#define TN_OPTION(id, name, letter, argument, verbs, help) \
+#define TN_OPTION(id, name, letter, argument, verbs, help)                                                   \
   { TN_OPTION_##id, name, letter, argument, (unsigned)(verbs), help },
 #include "cli/options.def"
 };
 
 static tern_status (*const handlers[])(tn_run *run) = {
-  [TN_VERB_RUN] = tn_cli_run,     [TN_VERB_EVAL] = tn_cli_eval,       [TN_VERB_TRAIN] = tn_cli_train,
-  [TN_VERB_APP] = tn_cli_app,     [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
-  [TN_VERB_FMT] = tn_cli_fmt,     [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
-  [TN_VERB_OPS] = tn_cli_ops,     [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
+  [TN_VERB_RUN] = tn_cli_run, [TN_VERB_EVAL] = tn_cli_eval,       [TN_VERB_TRAIN] = tn_cli_train,
+  [TN_VERB_APP] = tn_cli_app, [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
+  [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
+  [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -33,7 +33,7 @@ typedef struct {
   tn_command *command;
   char **words;
   int count, at;
-  bool has_verb, plain;      /* plain: behind "--", everything is a word */
+  bool has_verb, plain; /* plain: behind "--", everything is a word */
   char message[512];
   const char *hint;
 } reader;
@@ -55,8 +55,14 @@ static bool is_verb(const char *word, tn_verb *out) {
 
 /* The reference's own spelling of verbs: --run F, --train F, --validate F, --run-app F. */
 static bool is_old_verb(const char *word, tn_verb *out) {
-  static const struct { const char *name; tn_verb verb; } old[] = {
-    { "--run", TN_VERB_RUN }, { "--train", TN_VERB_TRAIN }, { "--validate", TN_VERB_CHECK }, { "--run-app", TN_VERB_APP },
+  static const struct {
+    const char *name;
+    tn_verb verb;
+  } old[] = {
+    { "--run", TN_VERB_RUN },
+    { "--train", TN_VERB_TRAIN },
+    { "--validate", TN_VERB_CHECK },
+    { "--run-app", TN_VERB_APP },
   };
   for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
     if (strcmp(word, old[i].name) == 0) {
@@ -120,7 +126,8 @@ static bool is_repeatable(tn_option option) {
 static bool take_option(reader *r, const tn_option_info *info, const char *value) {
   tn_command *c = r->command;
   if (!(info->verbs >> c->verb & 1)) {
-    snprintf(r->message, sizeof r->message, "--%s is not an option of tern %s", info->name, verbs[c->verb].name);
+    snprintf(r->message, sizeof r->message, "--%s is not an option of tern %s", info->name,
+             verbs[c->verb].name);
     return false;
   }
   if (!info->argument) {
@@ -130,7 +137,8 @@ static bool take_option(reader *r, const tn_option_info *info, const char *value
   }
   if (!value) {
     if (r->at >= r->count) {
-      snprintf(r->message, sizeof r->message, "--%s needs a value: --%s %s", info->name, info->name, info->argument);
+      snprintf(r->message, sizeof r->message, "--%s needs a value: --%s %s", info->name, info->name,
+               info->argument);
       return false;
     }
     value = r->words[r->at++];
@@ -148,7 +156,8 @@ static bool take_long(reader *r, const char *word) {
 
 static bool take_letter(reader *r, const char *word) {
   for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
-    if (options[i].letter && options[i].letter == word[1]) return take_option(r, &options[i], word[2] ? word + 2 : NULL);
+    if (options[i].letter && options[i].letter == word[1])
+      return take_option(r, &options[i], word[2] ? word + 2 : NULL);
   }
   return complain(r, "there is no option ", word, "");
 }
@@ -227,7 +236,7 @@ static bool read_number(const char *text, uint64_t *out) {
   char back[32];
   snprintf(back, sizeof back, "%llu", number);
   while (text[0] == '0' && text[1]) text++;
-  return *end == 0 && strcmp(back, text) == 0;   /* an overflow does not read back */
+  return *end == 0 && strcmp(back, text) == 0; /* an overflow does not read back */
 }
 
 static bool read_size(const char *text, uint64_t *out) {
@@ -253,9 +262,14 @@ static bool option_number(reader *r, tn_option option, uint64_t least, uint64_t 
 }
 
 static bool read_allow(reader *r, const char *word) {
-  static const struct { const char *name; unsigned bit; } capabilities[] = {
-    { "fileread", TERN_ALLOW_FILEREAD }, { "filewrite", TERN_ALLOW_FILEWRITE },
-    { "clock", TERN_ALLOW_CLOCK }, { "network", TERN_ALLOW_NETWORK },
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } capabilities[] = {
+    { "fileread", TERN_ALLOW_FILEREAD },
+    { "filewrite", TERN_ALLOW_FILEWRITE },
+    { "clock", TERN_ALLOW_CLOCK },
+    { "network", TERN_ALLOW_NETWORK },
   };
   for (size_t i = 0; i < 4; i++) {
     if (strcmp(word, capabilities[i].name) == 0) {
@@ -283,14 +297,16 @@ static bool read_color(reader *r) {
   r->command->color = isatty(2) && !plain;
   if (!when || strcmp(when, "auto") == 0) return true;
   r->command->color = strcmp(when, "always") == 0;
-  return r->command->color || strcmp(when, "never") == 0 || complain(r, "--color takes auto, always or never, not ", when, "");
+  return r->command->color || strcmp(when, "never") == 0 ||
+         complain(r, "--color takes auto, always or never, not ", when, "");
 }
 
 static bool read_language(reader *r) {
   const char *name = r->command->value[TN_OPTION_LANG];
   if (!name) return true;
   r->command->language = tern_language_named(name);
-  return r->command->language != TERN_LANG_AUTO || complain(r, "there is no language ", name, "; there are ail, mind and ninth");
+  return r->command->language != TERN_LANG_AUTO ||
+         complain(r, "there is no language ", name, "; there are ail, mind and ninth");
 }
 
 static bool read_session(reader *r) {
@@ -302,14 +318,17 @@ static bool read_session(reader *r) {
   }
   o->has_seed = tn_given_option(c, TN_OPTION_SEED);
   if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
-      !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) || !option_number(r, TN_OPTION_STEPS, 1, &unused) ||
+      !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) ||
+      !option_number(r, TN_OPTION_STEPS, 1, &unused) ||
       !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused)) {
     return false;
   }
-  if (threads > 1024) return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");
+  if (threads > 1024)
+    return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");
   o->threads = (int)threads;
   const char *memory = c->value[TN_OPTION_MAX_MEM];
-  if (memory && !read_size(memory, &o->max_memory)) return complain(r, "--max-mem takes a size such as 512M, not ", memory, "");
+  if (memory && !read_size(memory, &o->max_memory))
+    return complain(r, "--max-mem takes a size such as 512M, not ", memory, "");
   o->without = c->value[TN_OPTION_WITHOUT];
   o->isa = getenv("TERN_ISA");
   if (o->isa && !*o->isa) o->isa = NULL;
@@ -344,7 +363,8 @@ static int run_verb(tn_command *command) {
   if (!run.session) {
     char message[256];
     bool isa = command->session.isa && strstr(problem, "instruction set");
-    snprintf(message, sizeof message, "%s%s%s%s", isa ? "TERN_ISA=" : "", isa ? command->session.isa : "", isa ? ": " : "", problem);
+    snprintf(message, sizeof message, "%s%s%s%s", isa ? "TERN_ISA=" : "", isa ? command->session.isa : "",
+             isa ? ": " : "", problem);
     return refuse(command, message, NULL);
   }
   tn_cli_interrupts(run.session);

@@ -11,8 +11,10 @@
 
 static void prompt(bool terminal, const char *name, bool more) {
   if (!terminal) return;
-  if (more) fputs("... ", stdout);
-  else printf("%s> ", name);
+  if (more)
+    fputs("... ", stdout);
+  else
+    printf("%s> ", name);
   fflush(stdout);
 }
 
@@ -26,7 +28,8 @@ static bool read_line(char *line) {
 tern_status tn_cli_repl(tn_run *run) {
   static char line[LINE_LIMIT];
   tern_language language = run->command->language != TERN_LANG_AUTO ? run->command->language : TERN_LANG_MIND;
-  if (run->command->word_count > 0) return tn_cli_usage_about(run, "tern repl takes no file; use :load ", run->command->words[0], "", NULL);
+  if (run->command->word_count > 0)
+    return tn_cli_usage_about(run, "tern repl takes no file; use :load ", run->command->words[0], "", NULL);
   tern_repl *repl = tern_repl_new(run->session, language);
   if (!repl) return tn_cli_failed(run, TERN_USAGE);
   bool terminal = isatty(0) && isatty(1);

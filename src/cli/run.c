@@ -3,11 +3,14 @@
 
 #include "cli/cli.h"
 
-static tern_status run_program(tn_run *run, tern_program *program, tern_status (*how)(tern_program *program)) {
+static tern_status run_program(tn_run *run, tern_program *program,
+                               tern_status (*how)(tern_program *program)) {
   if (!run->command->json) tern_on_print(run->session, tn_cli_print, NULL);
   tern_status status = tn_cli_give(run, program);
-  if (status != TERN_OK) status = tn_cli_failed(run, status);
-  else status = tn_cli_show(run, program, how(program));
+  if (status != TERN_OK)
+    status = tn_cli_failed(run, status);
+  else
+    status = tn_cli_show(run, program, how(program));
   tern_program_free(program);
   return status;
 }
@@ -15,7 +18,8 @@ static tern_status run_program(tn_run *run, tern_program *program, tern_status (
 static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *program)) {
   tern_status status;
   if (!tn_cli_one_word(run, "a file", &status)) return status;
-  tern_program *program = tern_load_file(run->session, run->command->language, run->command->words[0], &status);
+  tern_program *program =
+      tern_load_file(run->session, run->command->language, run->command->words[0], &status);
   return program ? run_program(run, program, how) : tn_cli_failed(run, status);
 }
 

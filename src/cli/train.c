@@ -15,12 +15,14 @@ tern_status tn_cli_train(tn_run *run) {
   tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
   if (!command->json) tern_on_print(run->session, tn_cli_print, NULL);
-  tern_train_run wanted = { .out = command->value[TN_OPTION_OUT], .resume = command->value[TN_OPTION_RESUME],
+  tern_train_run wanted = { .out = command->value[TN_OPTION_OUT],
+                            .resume = command->value[TN_OPTION_RESUME],
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
                             .steps = number_of(command, TN_OPTION_STEPS) };
-  if (wanted.resume && !wanted.out) wanted.out = wanted.resume;   /* the run goes on where it is */
+  if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
   status = tn_cli_give(run, program);
-  status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program, &wanted)) : tn_cli_failed(run, status);
+  status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program, &wanted))
+                             : tn_cli_failed(run, status);
   tern_program_free(program);
   return status;
 }

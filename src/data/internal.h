@@ -8,8 +8,8 @@ typedef struct {
   const tn_table_request *request;
   tn_table *table;
   tn_diags *diags;
-  tn_arena arena;        /* for strings with escapes; reset after every line */
-  uint32_t line;         /* from 1 */
+  tn_arena arena; /* for strings with escapes; reset after every line */
+  uint32_t line;  /* from 1 */
 } tn_table_reader;
 
 /* One line without its end. False after reporting. A blank line is no row. */

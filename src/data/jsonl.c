@@ -7,7 +7,7 @@
 typedef struct {
   tn_json_reader json;
   tn_table_reader *reader;
-  size_t first;            /* where the features of this row begin in the column */
+  size_t first; /* where the features of this row begin in the column */
   bool has_features, has_label;
   bool label_by_other_name;
   int64_t label;
@@ -17,26 +17,30 @@ static bool syntax_error(row_reader *row, const char *reason) {
   tn_table_reader *reader = row->reader;
   if (row->json.out_of_memory) return tn_table_out_of_memory(reader);
   return tn_report(reader->diags, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, reader->request->at,
-                   TN_STR("path", reader->request->path), TN_INT("line", reader->line), TN_STR("reason", reason));
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line),
+                   TN_STR("reason", reason));
 }
 
 static bool wrong_type(row_reader *row, tn_str field, const char *expected) {
   tn_table_reader *reader = row->reader;
   return tn_report(reader->diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, reader->request->at,
-                   TN_STR("path", reader->request->path), TN_INT("line", reader->line), TN_TEXT("field", field),
-                   TN_STR("expected", expected));
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line),
+                   TN_TEXT("field", field), TN_STR("expected", expected));
 }
 
 static bool missing(row_reader *row, tn_str field) {
   tn_table_reader *reader = row->reader;
   return tn_report(reader->diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, reader->request->at,
-                   TN_STR("path", reader->request->path), TN_INT("line", reader->line), TN_TEXT("field", field));
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line),
+                   TN_TEXT("field", field));
 }
 
 static void forget_features(row_reader *row) {
   tn_table *table = row->reader->table;
-  if (table->floats) table->reals.count = row->first;
-  else table->ints.count = row->first;
+  if (table->floats)
+    table->reals.count = row->first;
+  else
+    table->ints.count = row->first;
 }
 
 static bool read_features(row_reader *row, const tn_json_token *first) {
@@ -60,7 +64,8 @@ static bool read_label(row_reader *row, const tn_json_token *token, bool other_n
   if (token->kind == TN_JSON_ERROR) return syntax_error(row, row->json.reason);
   if (other_name && row->has_label && !row->label_by_other_name) return tn_json_skip(&row->json, token);
   bool whole = token->kind == TN_JSON_NUMBER && tn_json_token_i64(token, &row->label);
-  if (!whole || row->label < INT32_MIN || row->label > INT32_MAX) return wrong_type(row, field, "a whole number");
+  if (!whole || row->label < INT32_MIN || row->label > INT32_MAX)
+    return wrong_type(row, field, "a whole number");
   row->has_label = true;
   row->label_by_other_name = other_name;
   return true;

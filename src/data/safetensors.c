@@ -11,7 +11,7 @@
 static const struct {
   const char *name;
   tn_dtype dtype;
-} dtypes[] = { { "F32", TN_F32 }, { "F64", TN_F64 }, { "I32", TN_I32 }, { "I64", TN_I64 },
+} dtypes[] = { { "F32", TN_F32 },   { "F64", TN_F64 },   { "I32", TN_I32 }, { "I64", TN_I64 },
                { "BOOL", TN_BOOL }, { "BF16", TN_BF16 }, { "F16", TN_F16 } };
 #define DTYPE_COUNT (sizeof dtypes / sizeof dtypes[0])
 
@@ -21,7 +21,7 @@ typedef struct {
   tn_str header;
   const unsigned char *data;
   uint64_t data_bytes;
-  uint64_t expected;       /* where the next tensor must begin */
+  uint64_t expected; /* where the next tensor must begin */
   const char *problem;
 } reader;
 
@@ -95,14 +95,16 @@ static bool read_entry(reader *r, entry *e) {
   while (next(r, &token) && token.kind == TN_JSON_KEY) {
     tn_str key = token.text;
     if (!next(r, &token)) return false;
-    bool ok = tn_str_is(key, "dtype") ? read_dtype(r, &token, e)
+    bool ok = tn_str_is(key, "dtype")   ? read_dtype(r, &token, e)
               : tn_str_is(key, "shape") ? read_shape(r, &token, e)
-              : tn_str_is(key, "data_offsets") ? read_offsets(r, &token, e)
-              : tn_json_skip(&r->json, &token) || refuse(r, "the header is not JSON");
+              : tn_str_is(key, "data_offsets")
+                  ? read_offsets(r, &token, e)
+                  : tn_json_skip(&r->json, &token) || refuse(r, "the header is not JSON");
     if (!ok) return false;
   }
   if (r->problem) return false;
-  return (e->has_dtype && e->has_shape && e->has_offsets) || refuse(r, "a tensor lacks its dtype, shape or offsets");
+  return (e->has_dtype && e->has_shape && e->has_offsets) ||
+         refuse(r, "a tensor lacks its dtype, shape or offsets");
 }
 
 /* Tensors stand one behind the other in the order of the header, which every writer keeps;
@@ -110,13 +112,16 @@ static bool read_entry(reader *r, entry *e) {
 static bool place_entry(reader *r, const entry *e) {
   size_t bytes;
   int64_t count = tn_shape_count(&e->shape);
-  if (count < 0 || !tn_size_mul((size_t)count, tn_dtype_bytes(e->dtype), &bytes)) return refuse(r, "a tensor is too large");
-  if (e->begin != r->expected || e->end < e->begin || e->end > r->data_bytes) return refuse(r, "a tensor lies outside the file, or over another");
+  if (count < 0 || !tn_size_mul((size_t)count, tn_dtype_bytes(e->dtype), &bytes))
+    return refuse(r, "a tensor is too large");
+  if (e->begin != r->expected || e->end < e->begin || e->end > r->data_bytes)
+    return refuse(r, "a tensor lies outside the file, or over another");
   if (e->end - e->begin != bytes) return refuse(r, "a tensor's offsets do not fit its shape");
   if (tn_safetensors_find(r->file, e->name)) return refuse(r, "a name stands twice");
   r->expected = e->end;
   tn_named_tensor named = { .name = tn_arena_str(&r->file->arena, e->name) };
-  if (r->file->arena.failed || !tn_tensor_new(r->file->heap, e->dtype, &e->shape, &named.tensor)) return refuse(r, "it does not fit into memory");
+  if (r->file->arena.failed || !tn_tensor_new(r->file->heap, e->dtype, &e->shape, &named.tensor))
+    return refuse(r, "it does not fit into memory");
   if (bytes > 0) memcpy(named.tensor.view.data, r->data + e->begin, bytes);
   if (tn_machine_is_big_endian()) tn_reverse_bytes(named.tensor.view.data, bytes, tn_dtype_bytes(e->dtype));
   tn_view_canonicalise(&named.tensor.view);
@@ -143,7 +148,8 @@ static bool read_header(reader *r) {
   if (token.kind != TN_JSON_OBJECT_BEGIN) return refuse(r, "the header is not an object");
   while (next(r, &token) && token.kind == TN_JSON_KEY) {
     entry e = { .name = token.text };
-    bool ok = tn_str_is(token.text, "__metadata__") ? read_metadata(r) : read_entry(r, &e) && place_entry(r, &e);
+    bool ok =
+        tn_str_is(token.text, "__metadata__") ? read_metadata(r) : read_entry(r, &e) && place_entry(r, &e);
     if (!ok) return false;
   }
   if (r->problem) return false;
@@ -157,8 +163,10 @@ const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, t
   if (bytes < 8) return "the file is shorter than a header";
   uint64_t header = tn_load_le64(file);
   if (header > HEADER_LIMIT || header > bytes - 8) return "the header is longer than the file";
-  reader r = { .file = out, .header = { (const char *)file + 8, (size_t)header },
-               .data = (const unsigned char *)file + 8 + header, .data_bytes = bytes - 8 - header };
+  reader r = { .file = out,
+               .header = { (const char *)file + 8, (size_t)header },
+               .data = (const unsigned char *)file + 8 + header,
+               .data_bytes = bytes - 8 - header };
   if (!read_header(&r)) tn_safetensors_free(out);
   return r.problem;
 }
@@ -186,7 +194,9 @@ static const char *dtype_name(tn_dtype dtype) {
   return "";
 }
 
-static uint64_t view_bytes(const tn_view *view) { return (uint64_t)tn_view_count(view) * tn_dtype_bytes(view->dtype); }
+static uint64_t view_bytes(const tn_view *view) {
+  return (uint64_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
+}
 
 static void write_header(const tn_named_view *tensors, size_t count, tn_str metadata, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
@@ -206,7 +216,7 @@ static void write_header(const tn_named_view *tensors, size_t count, tn_str meta
     offset += view_bytes(view);
   }
   tn_json_object_end(&json);
-  while (out->len % 8 != 0 && !out->failed) tn_text_byte(out, ' ');   /* elements begin aligned */
+  while (out->len % 8 != 0 && !out->failed) tn_text_byte(out, ' '); /* elements begin aligned */
 }
 
 static void write_elements(const tn_view *view, tn_text *out) {

@@ -8,13 +8,16 @@
 #include "data/internal.h"
 
 #define TN_TABLE_FILE_LIMIT ((size_t)1 << 46)
-#define TN_TABLE_ROW_LIMIT ((size_t)1 << 31)
+#define TN_TABLE_ROW_LIMIT  ((size_t)1 << 31)
 
 bool tn_table_out_of_memory(tn_table_reader *reader) {
-  return tn_report(reader->diags, TN_DIAG_E_OUT_OF_MEMORY, reader->request->at, TN_STR("what", "the data set"));
+  return tn_report(reader->diags, TN_DIAG_E_OUT_OF_MEMORY, reader->request->at,
+                   TN_STR("what", "the data set"));
 }
 
-size_t tn_table_feature_count(const tn_table *table) { return table->floats ? table->reals.count : table->ints.count; }
+size_t tn_table_feature_count(const tn_table *table) {
+  return table->floats ? table->reals.count : table->ints.count;
+}
 
 bool tn_table_check_width(tn_table_reader *reader, size_t before) {
   tn_table *table = reader->table;
@@ -47,7 +50,8 @@ static bool is_blank(tn_str line) {
 }
 
 static bool read_lines(tn_table_reader *reader, tn_str text) {
-  bool (*read_line)(tn_table_reader *, tn_str) = reader->request->format == TN_TABLE_TSV ? tn_tsv_line : tn_jsonl_line;
+  bool (*read_line)(tn_table_reader *, tn_str) =
+      reader->request->format == TN_TABLE_TSV ? tn_tsv_line : tn_jsonl_line;
   const char *end = text.at + text.len;
   for (const char *at = text.at; at < end;) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -68,7 +72,8 @@ static bool report_file(const tn_table_request *request, tn_file_status status, 
   if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, request->at, path);
   const char *kind = status == TN_FILE_IS_DIRECTORY ? "is_a_directory"
                      : status == TN_FILE_PERMISSION ? "permission_denied"
-                     : status == TN_FILE_TOO_LARGE ? "too_large" : "io_error";
+                     : status == TN_FILE_TOO_LARGE  ? "too_large"
+                                                    : "io_error";
   return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path, TN_STR("io_error_kind", kind));
 }
 
@@ -111,14 +116,15 @@ void tn_table_free(tn_table *table) {
   table->rows = 0;
 }
 
-bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes, tn_diags *diags) {
+bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes,
+                           tn_diags *diags) {
   for (size_t row = 0; row < table->labels.count; row++) {
     int64_t label = table->labels.at[row];
     if (label >= 0 && label < classes) continue;
     tn_phase phase = diags->phase;
     diags->phase = TN_PHASE_DATA;
-    tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, at, TN_STR("path", path), TN_INT("line", table->lines.at[row]),
-              TN_INT("label", label), TN_INT("num_classes", classes));
+    tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, at, TN_STR("path", path),
+              TN_INT("line", table->lines.at[row]), TN_INT("label", label), TN_INT("num_classes", classes));
     diags->phase = phase;
     return false;
   }

@@ -13,26 +13,26 @@
 typedef enum { TN_TABLE_JSONL, TN_TABLE_TSV } tn_table_format;
 
 typedef struct {
-  const char *path;              /* NUL-terminated */
-  tn_span at;                    /* where the program names it */
+  const char *path; /* NUL-terminated */
+  tn_span at;       /* where the program names it */
   tn_table_format format;
   bool wants_features, wants_labels;
   bool floats;                   /* features are f32; else whole numbers */
   int64_t width;                 /* how many features a row must have; -1: as many as the first row */
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
-  const int32_t *feature_columns, *label_columns;   /* TSV, from 0; no counts: the last column is the label */
+  const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
 } tn_table_request;
 
 typedef struct {
   tn_heap *heap;
   bool floats;
-  int64_t width;                 /* features of a row; -1 while there is none */
+  int64_t width; /* features of a row; -1 while there is none */
   size_t rows;
-  tn_i32s ints;                  /* rows * width, where features are whole numbers */
-  tn_f32s reals;                 /* or these */
+  tn_i32s ints;  /* rows * width, where features are whole numbers */
+  tn_f32s reals; /* or these */
   tn_i32s labels;
-  tn_vec(uint32_t) lines;        /* where each row stands in the file */
+  tn_vec(uint32_t) lines; /* where each row stands in the file */
 } tn_table;
 
 /* Reports and returns false; *out is then empty. A file without rows is E_DATASET_EMPTY. */
@@ -44,5 +44,6 @@ static inline const void *tn_table_row(const tn_table *table, size_t row) {
   return table->floats ? (const void *)(table->reals.at + first) : (const void *)(table->ints.at + first);
 }
 /* Every label must be below `classes`: reports the first that is not. */
-bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes, tn_diags *diags);
+bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes,
+                           tn_diags *diags);
 #endif

@@ -8,7 +8,8 @@
 
 static bool refuse(tn_table_reader *reader, const char *reason) {
   return tn_report(reader->diags, TN_DIAG_E_DATASET_PARSE_ERROR, reader->request->at,
-                   TN_STR("path", reader->request->path), TN_INT("line", reader->line), TN_STR("reason", reason));
+                   TN_STR("path", reader->request->path), TN_INT("line", reader->line),
+                   TN_STR("reason", reason));
 }
 
 static tn_str trimmed(tn_str text) {
@@ -21,7 +22,8 @@ static bool add_number(tn_table_reader *reader, tn_str text) {
   tn_table *table = reader->table;
   if (table->floats) {
     float number;
-    if (!tn_number_parse_f32(text, &number)) return refuse(reader, "a column holds something that is not a number");
+    if (!tn_number_parse_f32(text, &number))
+      return refuse(reader, "a column holds something that is not a number");
     return tn_vec_push(table->heap, &table->reals, number) || tn_table_out_of_memory(reader);
   }
   int64_t whole;
@@ -42,8 +44,10 @@ static bool add_numbers(tn_table_reader *reader, tn_str column) {
   }
 }
 
-static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index, tn_str *out) {
-  if (index < 0 || (size_t)index >= count) return refuse(reader, "a column that the program reads is not there");
+static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index,
+                      tn_str *out) {
+  if (index < 0 || (size_t)index >= count)
+    return refuse(reader, "a column that the program reads is not there");
   *out = columns[index];
   return true;
 }
@@ -52,7 +56,9 @@ static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t
   const tn_table_request *request = reader->request;
   tn_str column;
   for (size_t i = 0; i < request->feature_column_count; i++) {
-    if (!column_at(reader, columns, count, request->feature_columns[i], &column) || !add_numbers(reader, column)) return false;
+    if (!column_at(reader, columns, count, request->feature_columns[i], &column) ||
+        !add_numbers(reader, column))
+      return false;
   }
   /* Without a choice: every column but the label's, which is the last without a choice. */
   size_t label = request->label_column_count > 0 ? (size_t)request->label_columns[0] : count - 1;
@@ -66,7 +72,9 @@ static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t
 static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t count, int64_t *label) {
   const tn_table_request *request = reader->request;
   tn_str column = columns[count - 1];
-  if (request->label_column_count > 0 && !column_at(reader, columns, count, request->label_columns[0], &column)) return false;
+  if (request->label_column_count > 0 &&
+      !column_at(reader, columns, count, request->label_columns[0], &column))
+    return false;
   if (tn_number_parse_i64(column, label) && *label >= INT32_MIN && *label <= INT32_MAX) return true;
   return refuse(reader, "the label is not a whole number");
 }
@@ -96,6 +104,8 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
                    request->label_column_count == 0;
   if (needs_two && count < 2) return refuse(reader, "a row is numbers, a tab, and the label");
   if (request->wants_labels && !read_label(reader, columns, count, &label)) return false;
-  if (request->wants_features && !(read_features(reader, columns, count) && tn_table_check_width(reader, before))) return false;
+  if (request->wants_features &&
+      !(read_features(reader, columns, count) && tn_table_check_width(reader, before)))
+    return false;
   return tn_table_add_row(reader, label);
 }

@@ -83,7 +83,8 @@ void tn_eager_free(tn_eager *eager) {
     for (size_t i = 0; i < TN_SLOT_CHUNK; i++) free_slot(eager, &eager->chunks.at[c][i]);
     tn_heap_free_aligned(heap, eager->chunks.at[c], TN_SLOT_CHUNK * sizeof(tn_slot));
   }
-  for (size_t i = 0; i < eager->spare_attrs.count; i++) tn_heap_free(heap, eager->spare_attrs.at[i], sizeof(tn_attrs));
+  for (size_t i = 0; i < eager->spare_attrs.count; i++)
+    tn_heap_free(heap, eager->spare_attrs.at[i], sizeof(tn_attrs));
   tn_vec_free(heap, &eager->spare_attrs);
   tn_vec_free(heap, &eager->chunks);
   tn_vec_free(heap, &eager->owned);
@@ -167,7 +168,9 @@ tn_value tn_eager_variable(tn_eager *eager, tn_value value) {
   return variable;
 }
 
-bool tn_eager_is_variable(const tn_eager *eager, tn_value value) { return tn_slot_of(eager, value)->variable; }
+bool tn_eager_is_variable(const tn_eager *eager, tn_value value) {
+  return tn_slot_of(eager, value)->variable;
+}
 
 bool tn_eager_needs_grad(const tn_eager *eager, tn_value value) {
   return tn_slot_of(eager, tn_slot_value(eager, value))->needs_grad;
@@ -215,7 +218,8 @@ static bool assign(tn_eager *eager, tn_value variable, tn_value value) {
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad) {
   tn_builder *builder = &eager->builder;
   if (!tn_slot_of(eager, variable)->variable) {
-    tn_build_fault(builder, TN_OP_SUB, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "only a variable can be updated" });
+    tn_build_fault(builder, TN_OP_SUB,
+                   (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "only a variable can be updated" });
     return false;
   }
   bool recording = eager->recording;
@@ -225,8 +229,10 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
   tn_value next = tn_build_binary(builder, TN_OP_SUB, variable, step);
   bool ok = next != TN_ERROR_VALUE;
   if (ok && !tn_shape_equal(&type_of(builder, next)->shape, &type_of(builder, variable)->shape)) {
-    tn_build_fault(builder, TN_OP_SUB, (tn_fault){ .kind = TN_FAULT_SHAPE, .left = *type_of(builder, variable),
-                                                   .right = *type_of(builder, next) });
+    tn_build_fault(builder, TN_OP_SUB,
+                   (tn_fault){ .kind = TN_FAULT_SHAPE,
+                               .left = *type_of(builder, variable),
+                               .right = *type_of(builder, next) });
     ok = false;
   }
   ok = ok && assign(eager, variable, next);

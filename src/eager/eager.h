@@ -16,7 +16,7 @@
 
 #include "ad/ad.h"
 
-struct tn_backend;   /* backend/backend.h; front ends that compute at once need not know back ends */
+struct tn_backend; /* backend/backend.h; front ends that compute at once need not know back ends */
 
 typedef struct tn_eager tn_eager;
 
@@ -31,18 +31,18 @@ void tn_eager_scope_end(tn_eager *eager, size_t scope);
 /* One operation; the result has one reference, the caller's. 0 with the builder's fault set. */
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
 
-tn_value tn_eager_number(tn_eager *eager, float number);                 /* 0-d f32 */
-tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor);      /* shares the buffer */
+tn_value tn_eager_number(tn_eager *eager, float number);            /* 0-d f32 */
+tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor); /* shares the buffer */
 void tn_eager_ref(tn_eager *eager, tn_value value);
 void tn_eager_unref(tn_eager *eager, tn_value value);
-const tn_view *tn_eager_view(const tn_eager *eager, tn_value value);     /* valid while held and not updated */
-tn_tensor tn_eager_share(tn_eager *eager, tn_value value);               /* a tensor that outlives the slot */
+const tn_view *tn_eager_view(const tn_eager *eager, tn_value value); /* valid while held and not updated */
+tn_tensor tn_eager_share(tn_eager *eager, tn_value value);           /* a tensor that outlives the slot */
 
 /* A detached, trainable copy. */
 tn_value tn_eager_variable(tn_eager *eager, tn_value value);
 bool tn_eager_is_variable(const tn_eager *eager, tn_value value);
 bool tn_eager_needs_grad(const tn_eager *eager, tn_value value);
-void tn_eager_recording(tn_eager *eager, bool on);                       /* [NO_GRAD] turns it off */
+void tn_eager_recording(tn_eager *eager, bool on); /* [NO_GRAD] turns it off */
 bool tn_eager_is_recording(const tn_eager *eager);
 
 /* Adds the gradients of sum(value) to every variable it depends on; may run again over the same
@@ -51,11 +51,11 @@ bool tn_eager_backward(tn_eager *eager, tn_value value);
 /* The accumulated gradient as a new value (a copy), zeros where there is none. */
 tn_value tn_eager_grad(tn_eager *eager, tn_value variable);
 void tn_eager_clear_grad(tn_eager *eager, tn_value variable);
-/* variable -= lr * grad (lr * grad rounded, then subtracted), in place and seen by every holder of this value.
+/* variable -= lr * grad (lr * grad rounded, then subtracted), in place and seen by every holder.
  * What a recorded operation read before is kept for its backward pass (copied when needed). */
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad);
 
 /* What was recorded behind `outputs`, as a graph whose leaves are params (variables) and constants. */
 bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out);
-size_t tn_eager_live(const tn_eager *eager);   /* slots in use, for tests */
+size_t tn_eager_live(const tn_eager *eager); /* slots in use, for tests */
 #endif

@@ -26,10 +26,10 @@ static tn_value fresh_like(tn_eager *eager, const tn_slot *like) {
 
 static bool is_few(const tn_slot *slot) { return slot->small && tn_view_is_contiguous(&slot->view); }
 
-#define EACH(expression)                                        \
-  do {                                                          \
-    for (int64_t i = 0; i < count; i++) out[i] = (expression);  \
-    return true;                                                \
+#define EACH(expression)                                                                                     \
+  do {                                                                                                       \
+    for (int64_t i = 0; i < count; i++) out[i] = (expression);                                               \
+    return true;                                                                                             \
   } while (0)
 
 static bool compute_unary(tn_op op, const float *x, int64_t count, float *out) {
@@ -48,14 +48,18 @@ static bool compute_unary(tn_op op, const float *x, int64_t count, float *out) {
 }
 
 /* dx and dy are 0 for a single number, which repeats. */
-static bool compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, int64_t count, float *out) {
+static bool compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, int64_t count,
+                           float *out) {
   switch (op) {
     case TN_OP_ADD: EACH(canonical(x[i * dx] + y[i * dy]));
     case TN_OP_SUB: EACH(canonical(x[i * dx] - y[i * dy]));
     case TN_OP_MUL: EACH(canonical(x[i * dx] * y[i * dy]));
     case TN_OP_DIV: EACH(canonical(x[i * dx] / y[i * dy]));
-    case TN_OP_REM: case TN_OP_POW: case TN_OP_MINIMUM: case TN_OP_MAXIMUM: break;
-    default: return false;   /* comparisons give booleans */
+    case TN_OP_REM:
+    case TN_OP_POW:
+    case TN_OP_MINIMUM:
+    case TN_OP_MAXIMUM: break;
+    default: return false; /* comparisons give booleans */
   }
   tn_binary scalar = tn_scalar_binary(op, TN_F32);
   if (!scalar) return false;
@@ -92,7 +96,8 @@ static tn_value quick_binary(tn_eager *eager, tn_op op, const tn_value *in) {
 
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count) {
   const tn_op_sig *sig = tn_op_sig_of(op);
-  if (sig->kind != TN_KIND_ELEMENTWISE || count != sig->arity || count > 2 || op == TN_OP_CAST) return TN_ERROR_VALUE;
+  if (sig->kind != TN_KIND_ELEMENTWISE || count != sig->arity || count > 2 || op == TN_OP_CAST)
+    return TN_ERROR_VALUE;
   tn_value resolved[2];
   for (int i = 0; i < count; i++) resolved[i] = tn_slot_value(eager, in[i]);
   return count == 1 ? quick_unary(eager, op, resolved[0]) : quick_binary(eager, op, resolved);

@@ -19,10 +19,12 @@ static bool has_scratch(tn_eager *eager, size_t bytes) {
 static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
                        const tn_view *out) {
   tn_fault fault = { 0 };
-  tn_kernel_call call = { .op = op, .attrs = attrs, .in = in, .count = count, .out = out,
-                          .threads = eager->threads, .fault = &fault };
+  tn_kernel_call call = {
+    .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = eager->threads, .fault = &fault
+  };
   const tn_backend *backend = eager->backend;
-  size_t scratch = backend->scratch ? backend->scratch(backend, op, attrs, in, count, out, eager->threads) : 0;
+  size_t scratch =
+      backend->scratch ? backend->scratch(backend, op, attrs, in, count, out, eager->threads) : 0;
   if (!has_scratch(eager, scratch)) {
     tn_eager_out_of_memory(eager);
     return false;
@@ -34,7 +36,8 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
 }
 
 /* The view that an arranging operation makes of its operand; false when it takes a copy. */
-static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const tn_view *from, tn_view *out) {
+static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const tn_view *from,
+                     tn_view *out) {
   switch (op) {
     case TN_OP_TRANSPOSE: *out = tn_view_permute(from, attrs->axes); return true;
     case TN_OP_BROADCAST_TO: *out = tn_view_broadcast(from, &type->shape); return true;
@@ -50,7 +53,8 @@ static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const
 }
 
 /* A slot that looks into its operand's buffer, or 0 when that cannot be. */
-static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs, const tn_type *type) {
+static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
+                           const tn_type *type) {
   const tn_slot *operand = tn_slot_of(eager, in);
   tn_view view;
   if (!operand->buffer || !arranged(op, attrs, type, &operand->view, &view)) return TN_ERROR_VALUE;
@@ -64,7 +68,8 @@ static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attr
 }
 
 /* The same elements written anew, in row-major order. */
-static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs, const tn_type *type) {
+static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
+                          const tn_type *type) {
   tn_view from = tn_slot_of(eager, in)->view;
   tn_view view = from;
   if (!arranged(op, attrs, type, &from, &view)) view = from;
@@ -105,7 +110,8 @@ static tn_value compute(tn_eager *eager, tn_op op, const tn_value *in, int count
   if (op == TN_OP_CONST) return tn_eager_tensor(eager, attrs->literal);
   if (tn_op_sig_of(op)->kind != TN_KIND_VIEW) return run_general(eager, op, in, count, attrs, type);
   tn_value value = share_view(eager, op, in[0], attrs, type);
-  return value != TN_ERROR_VALUE || !tn_build_ok(&eager->builder) ? value : copy_view(eager, op, in[0], attrs, type);
+  return value != TN_ERROR_VALUE || !tn_build_ok(&eager->builder) ? value
+                                                                  : copy_view(eager, op, in[0], attrs, type);
 }
 
 static bool remembers(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {

@@ -34,7 +34,9 @@ bool tn_eager_sort_by_age(tn_eager *eager) {
   tn_value *items = eager->order.at;
   size_t count = eager->order.count;
   size_t sorted = 1;
-  while (sorted < count && tn_slot_of(eager, items[sorted - 1])->serial > tn_slot_of(eager, items[sorted])->serial) sorted++;
+  while (sorted < count &&
+         tn_slot_of(eager, items[sorted - 1])->serial > tn_slot_of(eager, items[sorted])->serial)
+    sorted++;
   if (sorted >= count) return true;
   eager->stack.count = 0;
   if (!tn_vec_reserve(eager->heap, &eager->stack, count)) return false;
@@ -45,7 +47,8 @@ bool tn_eager_sort_by_age(tn_eager *eager) {
       size_t high = low + 2 * width < count ? low + 2 * width : count;
       size_t a = low, b = middle;
       for (size_t k = low; k < high; k++) {
-        bool left = a < middle && (b >= high || tn_slot_of(eager, items[a])->serial > tn_slot_of(eager, items[b])->serial);
+        bool left = a < middle &&
+                    (b >= high || tn_slot_of(eager, items[a])->serial > tn_slot_of(eager, items[b])->serial);
         spare[k] = left ? items[a++] : items[b++];
       }
     }
@@ -77,12 +80,18 @@ static bool pass_on(tn_eager *eager, const tn_slot *slot, tn_value out, tn_value
     grads[i] = TN_NO_VALUE;
     wanted[i] = tn_slot_of(eager, in[i])->needs_grad;
   }
-  tn_ad_node node = { .builder = &eager->builder, .op = slot->op, .in = in, .count = slot->count, .out = out,
-                      .attrs = slot->attrs ? slot->attrs : &none, .wanted = wanted };
+  tn_ad_node node = { .builder = &eager->builder,
+                      .op = slot->op,
+                      .in = in,
+                      .count = slot->count,
+                      .out = out,
+                      .attrs = slot->attrs ? slot->attrs : &none,
+                      .wanted = wanted };
   size_t scope = tn_eager_scope_begin(eager);
   bool ok = tn_ad_vjp_node(&node, slot->grad, grads);
   for (int i = 0; i < slot->count && ok; i++) {
-    if (wanted[i] && grads[i] != TN_NO_VALUE) ok = grads[i] != TN_ERROR_VALUE && receive(eager, in[i], grads[i]);
+    if (wanted[i] && grads[i] != TN_NO_VALUE)
+      ok = grads[i] != TN_ERROR_VALUE && receive(eager, in[i], grads[i]);
   }
   tn_eager_scope_end(eager, scope);
   return ok && tn_build_ok(&eager->builder);
@@ -114,7 +123,7 @@ static bool deliver(tn_eager *eager, tn_slot *leaf) {
 
 static bool visit(tn_eager *eager, tn_value value) {
   tn_slot *slot = tn_slot_of(eager, value);
-  if (slot->grad == TN_ERROR_VALUE) return true;   /* nothing flows here */
+  if (slot->grad == TN_ERROR_VALUE) return true; /* nothing flows here */
   if (slot->leaf) return deliver(eager, slot);
   bool ok = pass_on_any(eager, value);
   tn_value grad = slot->grad;
@@ -145,7 +154,7 @@ static bool sweep(tn_eager *eager, tn_value root) {
       ok = visit(eager, eager->order.at[i]);
       continue;
     }
-    tn_slot *slot = tn_slot_of(eager, eager->order.at[i]);   /* failed: let go of what was left */
+    tn_slot *slot = tn_slot_of(eager, eager->order.at[i]); /* failed: let go of what was left */
     tn_value grad = slot->grad;
     slot->grad = TN_ERROR_VALUE;
     tn_eager_unref(eager, grad);

@@ -9,7 +9,7 @@
 typedef struct {
   tn_eager *eager;
   tn_graph_builder *builder;
-  tn_map value;          /* eager value -> graph value */
+  tn_map value; /* eager value -> graph value */
   int params;
 } exporter;
 
@@ -67,8 +67,9 @@ static tn_value export_operation(exporter *e, const tn_slot *slot) {
 
 static bool export_slot(exporter *e, tn_value value) {
   const tn_slot *slot = tn_slot_of(e->eager, value);
-  tn_value out = slot->leaf ? export_param(e, slot)
-                 : slot->op == TN_OP_ERROR ? export_constant(e, value, slot) : export_operation(e, slot);
+  tn_value out = slot->leaf                ? export_param(e, slot)
+                 : slot->op == TN_OP_ERROR ? export_constant(e, value, slot)
+                                           : export_operation(e, slot);
   return out != TN_ERROR_VALUE && tn_map_put(&e->value, value, out);
 }
 

@@ -18,16 +18,21 @@ static void put_dtype(tn_json_writer *json, tn_dtype dtype) {
 static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shape, const tn_names *names) {
   tn_json_key(json, key), tn_json_array_begin(json);
   for (int i = 0; i < shape->rank; i++) {
-    if (tn_dim_is_known(shape->dim[i])) tn_json_int(json, shape->dim[i]);
-    else if (tn_dim_is_symbol(shape->dim[i]) && names) tn_json_string(json, tn_names_text(names, tn_dim_name(shape->dim[i])));
-    else tn_json_string(json, TN_LIT("?"));
+    if (tn_dim_is_known(shape->dim[i]))
+      tn_json_int(json, shape->dim[i]);
+    else if (tn_dim_is_symbol(shape->dim[i]) && names)
+      tn_json_string(json, tn_names_text(names, tn_dim_name(shape->dim[i])));
+    else
+      tn_json_string(json, TN_LIT("?"));
   }
   tn_json_array_end(json);
 }
 
 static void put_number(tn_json_writer *json, tn_dtype dtype, double number) {
-  if (dtype == TN_F64) tn_json_f64(json, number);
-  else tn_json_f32(json, (float)number);
+  if (dtype == TN_F64)
+    tn_json_f64(json, number);
+  else
+    tn_json_f32(json, (float)number);
 }
 
 static void put_tensor(const tn_datum *datum, const tn_names *names, tn_json_writer *json) {
@@ -55,7 +60,7 @@ static void put_entries(const tn_datum *datum, const tn_names *names, tn_json_wr
   for (size_t i = 0; i < datum->count; i++) {
     tn_datum entry = datum->items[i];
     tn_json_key_str(json, entry.name);
-    entry.name = (tn_str){ 0 };   /* its key says it */
+    entry.name = (tn_str){ 0 }; /* its key says it */
     put_datum(&entry, names, json);
   }
   tn_json_object_end(json);

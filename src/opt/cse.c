@@ -8,8 +8,8 @@
 #include "opt/internal.h"
 
 typedef struct {
-  tn_map first;                /* hash of a node: the newest candidate */
-  tn_vec(tn_value) older;      /* by new value: the next candidate with that hash; 0 ends */
+  tn_map first;           /* hash of a node: the newest candidate */
+  tn_vec(tn_value) older; /* by new value: the next candidate with that hash; 0 ends */
 } table;
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -35,7 +35,8 @@ static bool same(const tn_node *candidate, const tn_node *node, const tn_value *
   for (int i = 0; i < node->count; i++) {
     if (candidate->in[i] != in[i]) return false;
   }
-  return tn_type_equal(&candidate->type, &node->type) && tn_attrs_equal(node->op, candidate->attrs, node->attrs);
+  return tn_type_equal(&candidate->type, &node->type) &&
+         tn_attrs_equal(node->op, candidate->attrs, node->attrs);
 }
 
 static bool remember(tn_rewrite *rewrite, table *t, uint64_t hash, tn_value value) {
@@ -57,7 +58,8 @@ static tn_value merge(tn_rewrite *rewrite, tn_value old, const tn_node *node, co
   uint64_t *first = tn_map_get(&t->first, hash);
   for (tn_value c = first ? (tn_value)*first : 0; c != 0; c = t->older.at[c]) {
     const tn_node *candidate = tn_graph_node(&rewrite->to, c);
-    if (same(candidate, node, in) && visible_from(&rewrite->to, candidate->region, rewrite->region[node->region])) {
+    if (same(candidate, node, in) &&
+        visible_from(&rewrite->to, candidate->region, rewrite->region[node->region])) {
       return c;
     }
   }

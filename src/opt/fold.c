@@ -10,14 +10,16 @@
 
 #include "opt/internal.h"
 
-#define TN_FOLD_LIMIT 65536   /* elements of a folded constant */
-#define TN_EXACT_INTEGER 9007199254740992.0   /* 2^53: a fill keeps its number as f64 */
+#define TN_FOLD_LIMIT    65536              /* elements of a folded constant */
+#define TN_EXACT_INTEGER 9007199254740992.0 /* 2^53: a fill keeps its number as f64 */
 
 typedef struct {
   const tn_opt_folder *folder;
 } folding;
 
-static const tn_node *new_node(const tn_rewrite *rewrite, tn_value value) { return tn_graph_node(&rewrite->to, value); }
+static const tn_node *new_node(const tn_rewrite *rewrite, tn_value value) {
+  return tn_graph_node(&rewrite->to, value);
+}
 
 /* The number that every element of the value has. */
 static bool uniform(const tn_rewrite *rewrite, tn_value value, double *number) {
@@ -46,24 +48,38 @@ static tn_value same_as(const tn_rewrite *rewrite, const tn_node *node, const tn
   tn_value x = 0;
   switch (node->op) {
     case TN_OP_ADD:
-      if (is_number(rewrite, in[1], -0.0)) x = in[0];
-      else if (is_number(rewrite, in[0], -0.0)) x = in[1];
-      else if (tn_dtype_in(node->type.dtype, TN_INTS) && is_number(rewrite, in[1], 0)) x = in[0];
+      if (is_number(rewrite, in[1], -0.0))
+        x = in[0];
+      else if (is_number(rewrite, in[0], -0.0))
+        x = in[1];
+      else if (tn_dtype_in(node->type.dtype, TN_INTS) && is_number(rewrite, in[1], 0))
+        x = in[0];
       break;
-    case TN_OP_SUB: if (is_number(rewrite, in[1], 0)) x = in[0]; break;
+    case TN_OP_SUB:
+      if (is_number(rewrite, in[1], 0)) x = in[0];
+      break;
     case TN_OP_MUL:
-      if (is_number(rewrite, in[1], 1)) x = in[0];
-      else if (is_number(rewrite, in[0], 1)) x = in[1];
+      if (is_number(rewrite, in[1], 1))
+        x = in[0];
+      else if (is_number(rewrite, in[0], 1))
+        x = in[1];
       break;
-    case TN_OP_DIV: if (is_number(rewrite, in[1], 1)) x = in[0]; break;
-    case TN_OP_NEG: case TN_OP_NOT:
+    case TN_OP_DIV:
+      if (is_number(rewrite, in[1], 1)) x = in[0];
+      break;
+    case TN_OP_NEG:
+    case TN_OP_NOT:
       if (new_node(rewrite, in[0])->op == node->op) x = new_node(rewrite, in[0])->in[0];
       break;
     case TN_OP_SELECT:
       if (uniform(rewrite, in[0], &condition)) x = in[condition != 0 ? 1 : 2];
       break;
-    case TN_OP_RESHAPE: case TN_OP_BROADCAST_TO: case TN_OP_CAST: x = in[0]; break;
-    case TN_OP_CONCAT: if (node->count == 1) x = in[0]; break;
+    case TN_OP_RESHAPE:
+    case TN_OP_BROADCAST_TO:
+    case TN_OP_CAST: x = in[0]; break;
+    case TN_OP_CONCAT:
+      if (node->count == 1) x = in[0];
+      break;
     default: break;
   }
   return x != 0 && keeps_type(rewrite, node, x) ? x : 0;
@@ -75,9 +91,7 @@ static tn_value filled(tn_rewrite *rewrite, const tn_node *node, double number) 
 }
 
 /* Arranging a fill gives a fill. */
-static bool arranges(const tn_node *node) {
-  return tn_op_sig_of(node->op)->kind == TN_KIND_VIEW;
-}
+static bool arranges(const tn_node *node) { return tn_op_sig_of(node->op)->kind == TN_KIND_VIEW; }
 
 static bool compute(const folding *f, const tn_node *node, const tn_view *in, const tn_view *out) {
   if (!f->folder || !f->folder->compute) return false;
@@ -87,7 +101,13 @@ static bool compute(const folding *f, const tn_node *node, const tn_view *in, co
 /* An elementwise operation on fills, computed for one element. */
 static tn_value fold_fills(tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
   const folding *f = rewrite->context;
-  union { double f64; float f32; int32_t i32; int64_t i64; uint8_t bytes[8]; } cell[4];
+  union {
+    double f64;
+    float f32;
+    int32_t i32;
+    int64_t i64;
+    uint8_t bytes[8];
+  } cell[4];
   tn_view view[4];
   if (node->count < 1 || node->count > 3) return 0;
   for (int i = 0; i < node->count; i++) {
@@ -153,7 +173,11 @@ static tn_value fold_count(tn_rewrite *rewrite, const tn_node *node, const tn_va
 static bool can_compute(const tn_node *node) {
   switch (tn_op_sig_of(node->op)->kind) {
     case TN_KIND_ELEMENTWISE: return node->op != TN_OP_FUSED;
-    case TN_KIND_REDUCE: case TN_KIND_SCAN: case TN_KIND_CONTRACT: case TN_KIND_MOVE: case TN_KIND_VIEW: return true;
+    case TN_KIND_REDUCE:
+    case TN_KIND_SCAN:
+    case TN_KIND_CONTRACT:
+    case TN_KIND_MOVE:
+    case TN_KIND_VIEW: return true;
     default: return false;
   }
 }
@@ -163,7 +187,8 @@ static tn_value fold_node(tn_rewrite *rewrite, tn_value old, const tn_node *node
   double number;
   tn_value value = same_as(rewrite, node, in);
   if (value == 0 && node->op == TN_OP_ELEMENTS) value = fold_count(rewrite, node, in);
-  if (value == 0 && arranges(node) && new_node(rewrite, in[0])->op == TN_OP_FILL && uniform(rewrite, in[0], &number)) {
+  if (value == 0 && arranges(node) && new_node(rewrite, in[0])->op == TN_OP_FILL &&
+      uniform(rewrite, in[0], &number)) {
     value = filled(rewrite, node, number);
   }
   if (value == 0 && tn_op_sig_of(node->op)->kind == TN_KIND_ELEMENTWISE && node->op != TN_OP_FUSED) {

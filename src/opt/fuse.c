@@ -11,7 +11,7 @@
 #include "opt/internal.h"
 
 #define NO_GROUP ((tn_value)0)
-#define SEVERAL ((tn_value)UINT32_MAX)
+#define SEVERAL  ((tn_value)UINT32_MAX)
 
 typedef struct {
   tn_value *group;        /* by old value: the last member of its group; 0: none */
@@ -37,7 +37,9 @@ static bool can_fuse(const tn_graph *graph, const tn_node *node) {
   return true;
 }
 
-static bool is_fill(const tn_graph *graph, tn_value value) { return tn_graph_node(graph, value)->op == TN_OP_FILL; }
+static bool is_fill(const tn_graph *graph, tn_value value) {
+  return tn_graph_node(graph, value)->op == TN_OP_FILL;
+}
 
 /* One step for the operation and one for each operand that is a fill. */
 static int32_t steps_for(const tn_graph *graph, const tn_node *node) {
@@ -47,8 +49,10 @@ static int32_t steps_for(const tn_graph *graph, const tn_node *node) {
 }
 
 static void note_user(groups *g, tn_value value, tn_value group) {
-  if (g->user[value] == NO_GROUP) g->user[value] = group;
-  else if (g->user[value] != group) g->user[value] = SEVERAL;
+  if (g->user[value] == NO_GROUP)
+    g->user[value] = group;
+  else if (g->user[value] != group)
+    g->user[value] = SEVERAL;
 }
 
 static bool joins(const tn_graph *graph, const groups *g, tn_value value) {
@@ -64,7 +68,8 @@ static bool joins(const tn_graph *graph, const groups *g, tn_value value) {
 static void form_groups(const tn_graph *graph, groups *g) {
   for (size_t i = 0; i < graph->outputs.count; i++) g->user[graph->outputs.at[i].value] = SEVERAL;
   for (size_t r = 1; r < graph->regions.count; r++) {
-    for (size_t i = 0; i < graph->regions.at[r].results.count; i++) g->user[graph->regions.at[r].results.at[i]] = SEVERAL;
+    for (size_t i = 0; i < graph->regions.at[r].results.count; i++)
+      g->user[graph->regions.at[r].results.at[i]] = SEVERAL;
   }
   for (tn_value v = (tn_value)graph->nodes.count; v-- > 1;) {
     const tn_node *node = tn_graph_node(graph, v);
@@ -88,8 +93,8 @@ static void form_groups(const tn_graph *graph, groups *g) {
 typedef struct {
   const tn_graph *from;
   tn_fused *program;
-  tn_value operand[TN_FUSED_OPERAND_LIMIT];   /* old values */
-  tn_value member[TN_FUSED_STEP_LIMIT];       /* by step */
+  tn_value operand[TN_FUSED_OPERAND_LIMIT]; /* old values */
+  tn_value member[TN_FUSED_STEP_LIMIT];     /* by step */
 } writer;
 
 static int find(const tn_value *values, int count, tn_value value) {
@@ -129,7 +134,8 @@ static int register_of(writer *w, tn_value value) {
   int step = find(w->member, w->program->step_count, value);
   if (step >= 0) return w->program->operand_count + step;
   const tn_node *fill = tn_graph_node(w->from, value);
-  return push(w, value, &(tn_fused_step){ .op = TN_OP_FILL, .dtype = fill->type.dtype, .number = fill->attrs->number });
+  return push(w, value,
+              &(tn_fused_step){ .op = TN_OP_FILL, .dtype = fill->type.dtype, .number = fill->attrs->number });
 }
 
 static bool write_steps(writer *w, const groups *g, tn_value root) {
@@ -196,5 +202,5 @@ bool tn_opt_fuse(tn_graph *graph) {
     ok = tn_rewrite_run(&rewrite, graph);
   }
   tn_arena_free(&arena);
-  return ok && tn_opt_dce(graph);   /* fills that became steps */
+  return ok && tn_opt_dce(graph); /* fills that became steps */
 }

@@ -15,8 +15,8 @@ typedef struct tn_rewrite tn_rewrite;
 struct tn_rewrite {
   const tn_graph *from;
   tn_graph to;
-  tn_value *map;         /* by old value: the new one; 0: none */
-  uint32_t *region;      /* by old region: the new one; UINT32_MAX: dropped */
+  tn_value *map;    /* by old value: the new one; 0: none */
+  uint32_t *region; /* by old region: the new one; UINT32_MAX: dropped */
   void *context;
   /* What stands for old node `old`. `in` are its operands in the new graph. Use
    * tn_rewrite_keep for the default. 0 means nothing; out of memory sets to.failed. */

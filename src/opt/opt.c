@@ -5,7 +5,9 @@ tn_pass_set tn_pass_find(tn_str name) {
   static const struct {
     const char *name;
     tn_pass_set pass;
-  } passes[] = { { "fold", TN_PASS_FOLD }, { "cse", TN_PASS_CSE }, { "dce", TN_PASS_DCE }, { "fuse", TN_PASS_FUSE } };
+  } passes[] = {
+    { "fold", TN_PASS_FOLD }, { "cse", TN_PASS_CSE }, { "dce", TN_PASS_DCE }, { "fuse", TN_PASS_FUSE }
+  };
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
     if (tn_str_is(name, passes[i].name)) return passes[i].pass;
   }

@@ -8,10 +8,10 @@
 #include "graph/graph.h"
 
 typedef enum {
-  TN_PASS_FOLD = 1 << 0,      /* operations on constants; sizes; exact identities such as x + (-0) */
-  TN_PASS_CSE = 1 << 1,       /* the same operation on the same operands once */
-  TN_PASS_DCE = 1 << 2,       /* what no output needs */
-  TN_PASS_FUSE = 1 << 3,      /* elementwise chains become one operation */
+  TN_PASS_FOLD = 1 << 0, /* operations on constants; sizes; exact identities such as x + (-0) */
+  TN_PASS_CSE = 1 << 1,  /* the same operation on the same operands once */
+  TN_PASS_DCE = 1 << 2,  /* what no output needs */
+  TN_PASS_FUSE = 1 << 3, /* elementwise chains become one operation */
   TN_PASS_ALL = (1 << 4) - 1
 } tn_pass_set;
 

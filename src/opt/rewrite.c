@@ -66,7 +66,8 @@ static bool pick_of_decided(tn_rewrite *rewrite, const tn_node *node, tn_value *
   const tn_node *branch = tn_graph_node(rewrite->from, node->in[0]);
   int choice = rewrite->decided(rewrite, branch);
   if (choice < 0) return false;
-  *out = rewrite->map[rewrite->from->regions.at[branch->attrs->region[choice]].results.at[node->attrs->index]];
+  *out =
+      rewrite->map[rewrite->from->regions.at[branch->attrs->region[choice]].results.at[node->attrs->index]];
   return true;
 }
 
@@ -94,11 +95,13 @@ static bool rewrite_all(tn_rewrite *rewrite) {
     const tn_node *node = tn_graph_node(from, v);
     if (rewrite->region[node->region] == UINT32_MAX) continue;
     if (rewrite->needed && !rewrite->needed[v] && !is_interface(node->op)) continue;
-    rewrite->map[v] = is_interface(node->op) ? tn_rewrite_keep(rewrite, node, NULL) : rewrite_node(rewrite, v);
+    rewrite->map[v] =
+        is_interface(node->op) ? tn_rewrite_keep(rewrite, node, NULL) : rewrite_node(rewrite, v);
     if (rewrite->to.failed) return false;
   }
   for (size_t i = 0; i < from->outputs.count; i++) {
-    if (!tn_graph_output(&rewrite->to, from->outputs.at[i].name, rewrite->map[from->outputs.at[i].value])) return false;
+    if (!tn_graph_output(&rewrite->to, from->outputs.at[i].name, rewrite->map[from->outputs.at[i].value]))
+      return false;
   }
   return true;
 }

@@ -11,40 +11,40 @@
 
 #include "plan/plan.h"
 
-#define TN_PLAN_END INT32_MAX   /* a time after every step */
+#define TN_PLAN_END INT32_MAX /* a time after every step */
 
 typedef enum {
   TN_STEP_KERNEL,
   TN_STEP_HOST,
-  TN_STEP_ENTER,         /* a region begins: may its host operations run? */
+  TN_STEP_ENTER, /* a region begins: may its host operations run? */
   TN_STEP_JUMP,
-  TN_STEP_JUMP_UNLESS    /* in[0] is the condition */
+  TN_STEP_JUMP_UNLESS /* in[0] is the condition */
 } tn_step_kind;
 
 typedef struct {
   tn_step_kind kind;
   tn_kernel kernel;
-  tn_kernel_call call;          /* views live in plan->views */
-  uint32_t first_view;          /* operands, then the result */
-  uint32_t target;              /* jumps */
-  uint32_t first_host, host_count;  /* ENTER */
+  tn_kernel_call call;             /* views live in plan->views */
+  uint32_t first_view;             /* operands, then the result */
+  uint32_t target;                 /* jumps */
+  uint32_t first_host, host_count; /* ENTER */
   tn_value node;
-  bool fallible;                /* can end the run at run time */
+  bool fallible; /* can end the run at run time */
 } tn_step;
 
 /* A piece of memory: in the block, or somebody else's. */
 typedef struct {
-  int32_t base;                 /* index into plan->bases */
+  int32_t base; /* index into plan->bases */
   size_t offset, bytes;
-  int32_t first, last;          /* steps that write and last read it */
-  bool taken;                   /* its place was handed to an in-place result */
-  bool output;                  /* must survive the run */
+  int32_t first, last; /* steps that write and last read it */
+  bool taken;          /* its place was handed to an in-place result */
+  bool output;         /* must survive the run */
 } tn_storage;
 
 /* Where a value is: a view into a storage. The view's data pointer is unused. */
 typedef struct {
-  int32_t storage;              /* -1: nowhere */
-  int64_t offset;               /* bytes */
+  int32_t storage; /* -1: nowhere */
+  int64_t offset;  /* bytes */
   tn_view view;
 } tn_location;
 
@@ -52,12 +52,12 @@ typedef struct {
 typedef struct {
   int32_t storage;
   int64_t offset;
-  int32_t next;                 /* of the same base; -1 ends */
+  int32_t next; /* of the same base; -1 ends */
 } tn_view_site;
 
 typedef struct {
   char *data;
-  int32_t sites;                /* head of the list of views into it */
+  int32_t sites; /* head of the list of views into it */
 } tn_base;
 
 struct tn_plan {
@@ -69,15 +69,15 @@ struct tn_plan {
   tn_vec(tn_step) steps;
   tn_vec(tn_storage) storages;
   tn_vec(tn_view) views;
-  tn_vec(tn_view_site) sites;   /* one per view */
-  tn_vec(tn_base) bases;        /* 0 the block, then inputs, params, constants */
+  tn_vec(tn_view_site) sites; /* one per view */
+  tn_vec(tn_base) bases;      /* 0 the block, then inputs, params, constants */
   tn_vec(const tn_node *) hosts;
-  tn_location *location;        /* by value */
-  bool *needed;                 /* by value */
-  int32_t *output_view;         /* by output: its index in views */
+  tn_location *location; /* by value */
+  bool *needed;          /* by value */
+  int32_t *output_view;  /* by output: its index in views */
   size_t block_bytes, scratch_bytes;
   char *scratch;
-  int32_t first_write;          /* the first step that changes a parameter */
+  int32_t first_write; /* the first step that changes a parameter */
   bool (*interrupt)(void *context);
   void *interrupt_context;
   tn_plan_host host;

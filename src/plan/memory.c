@@ -15,10 +15,10 @@ typedef struct {
 
 typedef struct {
   tn_plan *plan;
-  tn_vec(gap) gaps;         /* by offset; never adjacent */
-  int32_t *dying;           /* by step: head of the storages that die there */
-  int32_t *next_dying;      /* by storage */
-  size_t end;               /* the block so far */
+  tn_vec(gap) gaps;    /* by offset; never adjacent */
+  int32_t *dying;      /* by step: head of the storages that die there */
+  int32_t *next_dying; /* by storage */
+  size_t end;          /* the block so far */
 } placer;
 
 static size_t rounded(size_t bytes) { return (bytes + TN_PLAN_ALIGN - 1) & ~(TN_PLAN_ALIGN - 1); }
@@ -90,7 +90,8 @@ static bool give_back(placer *p, size_t offset, size_t bytes) {
 static size_t take(placer *p, size_t bytes) {
   size_t best = SIZE_MAX;
   for (size_t i = 0; i < p->gaps.count; i++) {
-    if (p->gaps.at[i].bytes >= bytes && (best == SIZE_MAX || p->gaps.at[i].bytes < p->gaps.at[best].bytes)) best = i;
+    if (p->gaps.at[i].bytes >= bytes && (best == SIZE_MAX || p->gaps.at[i].bytes < p->gaps.at[best].bytes))
+      best = i;
   }
   if (best == SIZE_MAX) {
     size_t offset = p->end;

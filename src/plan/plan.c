@@ -33,8 +33,8 @@ static size_t scratch_needed(const tn_plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) {
     const tn_kernel_call *call = &plan->steps.at[i].call;
     if (plan->steps.at[i].kind != TN_STEP_KERNEL || !plan->backend->scratch) continue;
-    size_t bytes = plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count, call->out,
-                                          plan->threads);
+    size_t bytes = plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count,
+                                          call->out, plan->threads);
     if (bytes > most) most = bytes;
   }
   return most;
@@ -60,7 +60,8 @@ static bool get_memory(tn_plan *plan, tn_fault *fault) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
   }
-  if (plan->block_bytes > 0) plan->bases.at[0].data = tn_heap_alloc_aligned(plan->heap, plan->block_bytes, 64);
+  if (plan->block_bytes > 0)
+    plan->bases.at[0].data = tn_heap_alloc_aligned(plan->heap, plan->block_bytes, 64);
   if (plan->scratch_bytes > 0) plan->scratch = tn_heap_alloc_aligned(plan->heap, plan->scratch_bytes, 64);
   if ((plan->block_bytes > 0 && !plan->bases.at[0].data) || (plan->scratch_bytes > 0 && !plan->scratch)) {
     fault->kind = TN_FAULT_MEMORY;
@@ -109,7 +110,7 @@ tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options
     tn_plan_free(plan);
     return NULL;
   }
-  plan->options.updates = NULL;   /* borrowed for the call only */
+  plan->options.updates = NULL; /* borrowed for the call only */
   *fault = (tn_fault){ 0 };
   return plan;
 }
@@ -159,13 +160,15 @@ static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, t
 
 static bool run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
-  if (plan->host.call && plan->host.call(plan->host.context, node, &plan->views.at[step->first_view])) return true;
+  if (plan->host.call && plan->host.call(plan->host.context, node, &plan->views.at[step->first_view]))
+    return true;
   return stop(plan, step, TN_FAULT_HOST, fault);
 }
 
 static bool enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   if (!plan->host.entering) return true;
-  if (plan->host.entering(plan->host.context, &plan->hosts.at[step->first_host], step->host_count)) return true;
+  if (plan->host.entering(plan->host.context, &plan->hosts.at[step->first_host], step->host_count))
+    return true;
   fault->kind = TN_FAULT_HOST;
   fault->op = TN_OP_HOST;
   fault->at = plan->hosts.at[step->first_host]->at;
@@ -199,9 +202,7 @@ bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
       case TN_STEP_JUMP_UNLESS:
         if (!is_true(plan, step)) i = step->target;
         break;
-      default:
-        i = step->target;
-        break;
+      default: i = step->target; break;
     }
   }
   return true;
@@ -217,10 +218,14 @@ static void print_place(const tn_plan *plan, uint32_t view, tn_text *out) {
   const tn_view_site *site = &plan->sites.at[view];
   const tn_storage *storage = &plan->storages.at[site->storage];
   size_t inputs = plan->graph->inputs.count, params = plan->graph->params.count;
-  if (storage->base == 0) tn_text_puts(out, "@");
-  else if ((size_t)storage->base <= inputs) tn_text_puts(out, "input+");
-  else if ((size_t)storage->base <= inputs + params) tn_text_puts(out, "param+");
-  else tn_text_puts(out, "const+");
+  if (storage->base == 0)
+    tn_text_puts(out, "@");
+  else if ((size_t)storage->base <= inputs)
+    tn_text_puts(out, "input+");
+  else if ((size_t)storage->base <= inputs + params)
+    tn_text_puts(out, "param+");
+  else
+    tn_text_puts(out, "const+");
   tn_text_uint(out, storage->offset + (size_t)site->offset);
 }
 
@@ -232,7 +237,8 @@ void tn_plan_print(const tn_plan *plan, tn_text *out) {
     tn_text_puts(out, ": ");
     tn_text_puts(out, step->kind == TN_STEP_KERNEL ? tn_op_sig_of(step->call.op)->name : names[step->kind]);
     uint32_t views = step->kind == TN_STEP_KERNEL ? (uint32_t)step->call.count + 1
-                     : step->kind == TN_STEP_ENTER || step->kind == TN_STEP_JUMP ? 0 : 1;
+                     : step->kind == TN_STEP_ENTER || step->kind == TN_STEP_JUMP ? 0
+                                                                                 : 1;
     for (uint32_t v = 0; v < views; v++) {
       tn_text_puts(out, v > 0 && v + 1 == views ? " -> " : " ");
       print_place(plan, step->first_view + v, out);

@@ -28,8 +28,8 @@ typedef struct {
   const tn_backend *backend;
   int threads;
   /* param index -> output index whose value replaces it after a run; NULL: none. */
-  const int *updates;        /* one per graph param: output index or -1 */
-  size_t memory_limit;       /* bytes for the block; 0: none */
+  const int *updates;  /* one per graph param: output index or -1 */
+  size_t memory_limit; /* bytes for the block; 0: none */
 } tn_plan_options;
 
 /* The graph must have known shapes and must outlive the plan. NULL with *fault filled in. */
@@ -51,9 +51,9 @@ bool tn_plan_run(tn_plan *plan, tn_fault *fault);
 tn_view tn_plan_output(const tn_plan *plan, int index);
 
 typedef struct {
-  size_t block_bytes;      /* intermediates */
+  size_t block_bytes; /* intermediates */
   size_t scratch_bytes;
-  size_t steps;            /* kernels and jumps */
+  size_t steps; /* kernels and jumps */
 } tn_plan_stats;
 tn_plan_stats tn_plan_stats_of(const tn_plan *plan);
 /* One line per step, for `emit --as plan` and tests. */

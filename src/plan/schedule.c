@@ -17,10 +17,10 @@ typedef struct {
   tn_plan *plan;
   const tn_graph *graph;
   tn_fault *fault;
-  tn_value *order;          /* nodes of region 0, in the order in which they run */
+  tn_value *order; /* nodes of region 0, in the order in which they run */
   size_t order_count;
-  tn_value *first_pick;     /* by `if`: its needed picks, a list in ascending order; 0 ends */
-  tn_value *next_pick;      /* by pick */
+  tn_value *first_pick; /* by `if`: its needed picks, a list in ascending order; 0 ends */
+  tn_value *next_pick;  /* by pick */
 } scheduler;
 
 static bool out_of_memory(scheduler *s) {
@@ -137,20 +137,23 @@ static bool index_was_checked(const scheduler *s, tn_value index, int64_t limit)
 /* Whether the operation can end a run when its operands' values are bad. */
 static bool can_fail(const scheduler *s, const tn_node *node) {
   switch (node->op) {
-    case TN_OP_GATHER: case TN_OP_CROSS_ENTROPY: case TN_OP_HOST: case TN_OP_MAX: case TN_OP_MIN: case TN_OP_ARGMAX:
-      return true;
-    case TN_OP_SCATTER_ADD: case TN_OP_ROW_UPDATE:
-      return !index_was_checked(s, node->in[1], node->type.shape.dim[node->attrs->axis]);
-    case TN_OP_DIV: case TN_OP_REM:
-      return is_integer(node->type.dtype);
+    case TN_OP_GATHER:
+    case TN_OP_CROSS_ENTROPY:
+    case TN_OP_HOST:
+    case TN_OP_MAX:
+    case TN_OP_MIN:
+    case TN_OP_ARGMAX: return true;
+    case TN_OP_SCATTER_ADD:
+    case TN_OP_ROW_UPDATE: return !index_was_checked(s, node->in[1], node->type.shape.dim[node->attrs->axis]);
+    case TN_OP_DIV:
+    case TN_OP_REM: return is_integer(node->type.dtype);
     case TN_OP_FUSED:
       for (int i = 0; i < node->attrs->program->step_count; i++) {
         const tn_fused_step *step = &node->attrs->program->step[i];
         if ((step->op == TN_OP_DIV || step->op == TN_OP_REM) && is_integer(step->dtype)) return true;
       }
       return false;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -159,8 +162,11 @@ static bool push_kernel(scheduler *s, tn_value value, tn_op op, const tn_locatio
                         const tn_location *out) {
   tn_plan *plan = s->plan;
   const tn_node *node = tn_graph_node(s->graph, value);
-  tn_step step = { .kind = TN_STEP_KERNEL, .kernel = plan->backend->kernels[op], .node = value,
-                   .first_view = (uint32_t)plan->views.count, .fallible = op == node->op && can_fail(s, node) };
+  tn_step step = { .kind = TN_STEP_KERNEL,
+                   .kernel = plan->backend->kernels[op],
+                   .node = value,
+                   .first_view = (uint32_t)plan->views.count,
+                   .fallible = op == node->op && can_fail(s, node) };
   int32_t time = now(s);
   for (int i = 0; i < count; i++) {
     if (tn_plan_add_view(plan, in[i]) < 0) return out_of_memory(s);
@@ -224,11 +230,12 @@ static bool locate_iota(scheduler *s, tn_value value) {
 static tn_location sliced(const tn_location *from, const tn_node *node) {
   tn_location out = *from;
   for (int axis = 0; axis < from->view.rank; axis++) {
-    out.offset += node->attrs->low[axis] * from->view.stride[axis] * (int64_t)tn_dtype_bytes(from->view.dtype);
+    out.offset +=
+        node->attrs->low[axis] * from->view.stride[axis] * (int64_t)tn_dtype_bytes(from->view.dtype);
     out.view.stride[axis] = from->view.stride[axis] * node->attrs->step[axis];
     out.view.dim[axis] = node->type.shape.dim[axis];
   }
-  if (tn_view_count(&out.view) == 0) out.offset = from->offset;   /* stay inside the storage */
+  if (tn_view_count(&out.view) == 0) out.offset = from->offset; /* stay inside the storage */
   return out;
 }
 
@@ -269,7 +276,9 @@ static bool schedule_host(scheduler *s, tn_value value) {
   tn_plan *plan = s->plan;
   tn_location *out = &plan->location[value];
   if (!fresh_location(s, tn_graph_type(s->graph, value), out)) return false;
-  tn_step step = { .kind = TN_STEP_HOST, .node = value, .first_view = (uint32_t)plan->views.count, .fallible = true };
+  tn_step step = {
+    .kind = TN_STEP_HOST, .node = value, .first_view = (uint32_t)plan->views.count, .fallible = true
+  };
   if (tn_plan_add_view(plan, out) < 0) return out_of_memory(s);
   return push_step(s, &step);
 }
@@ -336,7 +345,9 @@ static bool schedule_node(scheduler *s, tn_value value) {
   s->fault->op = node->op;
   s->fault->at = node->at;
   switch (node->op) {
-    case TN_OP_INPUT: case TN_OP_PARAM: case TN_OP_PICK: return true;
+    case TN_OP_INPUT:
+    case TN_OP_PARAM:
+    case TN_OP_PICK: return true;
     case TN_OP_CONST: return locate_literal(s, value);
     case TN_OP_FILL: return locate_fill(s, value);
     case TN_OP_IOTA: return locate_iota(s, value);
@@ -495,7 +506,8 @@ static bool can_write_over(const scheduler *s, const tn_location *update, int32_
   int32_t last_read = plan->storages.at[param_storage].last;
   if (last_read > time) return false;
   for (int i = 0; i < step->call.count; i++) {
-    if (plan->sites.at[step->first_view + (uint32_t)i].storage == param_storage && !tn_plan_in_place(plan, step, i)) {
+    if (plan->sites.at[step->first_view + (uint32_t)i].storage == param_storage &&
+        !tn_plan_in_place(plan, step, i)) {
       return false;
     }
   }

@@ -25,7 +25,8 @@ bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **i
       continue;
     }
     tn_dtype dtype = tn_ail_kind_dtype(tn_ail_input(loop->program, i)->kind);
-    if (!tn_tensor_zeros(loop->host->heap, dtype, &sizes->inputs[i], &(*inputs)[i])) return tn_loop_out_of_memory(loop);
+    if (!tn_tensor_zeros(loop->host->heap, dtype, &sizes->inputs[i], &(*inputs)[i]))
+      return tn_loop_out_of_memory(loop);
   }
   return true;
 }
@@ -47,11 +48,14 @@ void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, siz
   for (size_t i = 0; i < count; i++) copy_row(loop, inputs, i, loop->rows.order[first + i]);
 }
 
-static void draw_kind(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs, tn_ail_kind kind) {
+static void draw_kind(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs,
+                      tn_ail_kind kind) {
   int64_t limit = kind == TN_AIL_TOKEN_IDS ? tn_ail_vocabulary(loop->program, sizes)
-                  : kind == TN_AIL_LABELS ? tn_ail_classes(loop->program, sizes) : 0;
+                  : kind == TN_AIL_LABELS  ? tn_ail_classes(loop->program, sizes)
+                                           : 0;
   for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) {
-    bool draws = tn_ail_input(loop->program, i)->kind == kind && !is_fed(loop, i) && !tn_ail_is_supplied(loop->program, i);
+    bool draws = tn_ail_input(loop->program, i)->kind == kind && !is_fed(loop, i) &&
+                 !tn_ail_is_supplied(loop->program, i);
     if (draws) tn_ail_draw(rng, kind, limit, &inputs[i].view);
   }
 }
@@ -63,7 +67,9 @@ void tn_loop_draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, 
 }
 
 /* trunc(u * n) with u in f32, as exact as f64 makes it. */
-static size_t draw_index(tn_rng *rng, size_t count) { return (size_t)((double)tn_rng_uniform(rng) * (double)count); }
+static size_t draw_index(tn_rng *rng, size_t count) {
+  return (size_t)((double)tn_rng_uniform(rng) * (double)count);
+}
 
 bool tn_loop_draw_batch(tn_loop *loop) {
   if (loop->rows.present) {

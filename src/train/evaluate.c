@@ -7,7 +7,7 @@
 #include "train/loop_internal.h"
 
 typedef struct {
-  size_t first, count;      /* of the order */
+  size_t first, count; /* of the order */
 } split;
 
 static split chosen_split(const tn_loop *loop) {
@@ -22,7 +22,8 @@ static bool size_for(tn_loop *loop, size_t rows, tn_ail_sizes *sizes) {
   tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
   if (!given) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) given[i].rank = -1;
-  if (data->features_input >= 0) given[data->features_input] = tn_shape_make(2, (int64_t)rows, loop->rows.table.width);
+  if (data->features_input >= 0)
+    given[data->features_input] = tn_shape_make(2, (int64_t)rows, loop->rows.table.width);
   if (data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, (int64_t)rows);
   tn_ail_size_request request = { .given = given, .batch = (int64_t)rows, .no_defaults = true };
   return tn_ail_size(loop->program, &request, loop->arena, sizes);
@@ -31,15 +32,21 @@ static bool size_for(tn_loop *loop, size_t rows, tn_ail_sizes *sizes) {
 static bool make_plan(tn_loop *loop, size_t rows, tn_eval_plan *e) {
   tn_fault fault;
   e->rows = rows;
-  if (!size_for(loop, rows, &e->sizes) || !tn_ail_lower(loop->program, &e->sizes, TN_AIL_FOR_EVAL, &e->lowered)) return false;
+  if (!size_for(loop, rows, &e->sizes) ||
+      !tn_ail_lower(loop->program, &e->sizes, TN_AIL_FOR_EVAL, &e->lowered))
+    return false;
   tn_plan_options options = { .backend = loop->options->backend, .threads = loop->options->threads };
-  if (!tn_opt_run(&e->lowered.graph, loop->options->passes, loop->options->folder)) return tn_loop_out_of_memory(loop);
+  if (!tn_opt_run(&e->lowered.graph, loop->options->passes, loop->options->folder))
+    return tn_loop_out_of_memory(loop);
   e->plan = tn_plan_new(loop->host->heap, &e->lowered.graph, &options, &fault);
   if (!e->plan) return tn_ail_report_fault(loop->program, &fault);
   if (!tn_loop_make_inputs(loop, &e->sizes, &e->inputs)) return false;
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) tn_plan_bind_input(e->plan, (int)i, &e->inputs[i].view);
-  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) tn_plan_bind_param(e->plan, i, tn_trainer_param(loop->trainer, i));
-  tn_plan_set_host(e->plan, &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
+    tn_plan_bind_input(e->plan, (int)i, &e->inputs[i].view);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
+    tn_plan_bind_param(e->plan, i, tn_trainer_param(loop->trainer, i));
+  tn_plan_set_host(e->plan,
+                   &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
   return true;
 }
 
@@ -78,7 +85,8 @@ static size_t count_right(const tn_loop *loop, const tn_eval_plan *e, size_t fir
   return right;
 }
 
-static bool evaluate_chunk(tn_loop *loop, const tn_eval_plan *e, size_t first, tn_rng *rng, double *loss, size_t *right) {
+static bool evaluate_chunk(tn_loop *loop, const tn_eval_plan *e, size_t first, tn_rng *rng, double *loss,
+                           size_t *right) {
   tn_fault fault;
   tn_loop_fill_rows(loop, e->inputs, first, e->rows);
   tn_loop_draw_others(loop, rng, &e->sizes, e->inputs);
@@ -111,6 +119,7 @@ void tn_loop_free_eval(tn_loop *loop) {
     tn_eval_plan *e = &loop->evals[k];
     tn_plan_free(e->plan);
     if (e->lowered.graph.heap) tn_graph_free(&e->lowered.graph);
-    for (size_t i = 0; e->inputs && i < tn_ail_input_count(loop->program); i++) tn_tensor_unref(&e->inputs[i]);
+    for (size_t i = 0; e->inputs && i < tn_ail_input_count(loop->program); i++)
+      tn_tensor_unref(&e->inputs[i]);
   }
 }

@@ -31,8 +31,9 @@ static bool write_file(tn_loop *loop, const char *name, tn_text *text) {
     tn_loop_out_of_memory(loop);
   } else {
     tn_file_status status = tn_file_replace(loop->host->heap, path.at, tn_text_str(text), NULL);
-    ok = status == TN_FILE_OK || tn_report(loop->host->diags, TN_DIAG_E_FILE_WRITE, TN_NOWHERE, TN_STR("path", path.at),
-                                           TN_STR("reason", tn_file_status_text(status)));
+    ok = status == TN_FILE_OK ||
+         tn_report(loop->host->diags, TN_DIAG_E_FILE_WRITE, TN_NOWHERE, TN_STR("path", path.at),
+                   TN_STR("reason", tn_file_status_text(status)));
   }
   tn_text_free(&path);
   return ok;
@@ -72,21 +73,24 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
 static void name_tensors(tn_loop *loop, bool with_states, tn_named_view *out, size_t *count) {
   *count = 0;
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    out[(*count)++] = (tn_named_view){ tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name),
-                                       *tn_trainer_param(loop->trainer, i) };
+    out[(*count)++] =
+        (tn_named_view){ tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name),
+                         *tn_trainer_param(loop->trainer, i) };
   }
   for (int i = 0; with_states && i < tn_trainer_state_count(loop->trainer); i++) {
     tn_text name;
     tn_text_init(&name, loop->host->heap);
-    tn_text_puts(&name, "optimizer.");   /* a dot cannot stand in a parameter's name */
+    tn_text_puts(&name, "optimizer."); /* a dot cannot stand in a parameter's name */
     tn_text_int(&name, i);
-    out[(*count)++] = (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&name)), *tn_trainer_state(loop->trainer, i) };
+    out[(*count)++] =
+        (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&name)), *tn_trainer_state(loop->trainer, i) };
     tn_text_free(&name);
   }
 }
 
 static bool write_tensors(tn_loop *loop, const char *file, bool with_states, tn_str metadata) {
-  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)), count;
+  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)),
+         count;
   tn_named_view *tensors = tn_arena_array(loop->arena, most + 1, sizeof *tensors);
   if (!tensors) return tn_loop_out_of_memory(loop);
   tn_text text;
@@ -173,11 +177,13 @@ typedef struct {
 } resumption;
 
 static bool corrupt(resumption *r, const char *reason) {
-  return tn_report(r->loop->host->diags, TN_DIAG_E_CHECKPOINT_CORRUPT, TN_NOWHERE, TN_STR("path", r->path), TN_STR("reason", reason));
+  return tn_report(r->loop->host->diags, TN_DIAG_E_CHECKPOINT_CORRUPT, TN_NOWHERE, TN_STR("path", r->path),
+                   TN_STR("reason", reason));
 }
 
 static bool mismatch(resumption *r, const char *reason) {
-  return tn_report(r->loop->host->diags, TN_DIAG_E_CHECKPOINT_MISMATCH, TN_NOWHERE, TN_STR("path", r->path), TN_STR("reason", reason));
+  return tn_report(r->loop->host->diags, TN_DIAG_E_CHECKPOINT_MISMATCH, TN_NOWHERE, TN_STR("path", r->path),
+                   TN_STR("reason", reason));
 }
 
 /* The value of a key of the metadata; empty when it is not there. */
@@ -204,7 +210,8 @@ static bool same_hash(resumption *r, const char *key, const uint8_t digest[32]) 
 static bool check_identity(resumption *r) {
   uint8_t digest[32];
   uint64_t seed;
-  if (!tn_str_is(metadata_value(r, "format"), "tern checkpoint 1")) return corrupt(r, "it is not a checkpoint of this version");
+  if (!tn_str_is(metadata_value(r, "format"), "tern checkpoint 1"))
+    return corrupt(r, "it is not a checkpoint of this version");
   source_sha256(r->loop, digest);
   if (!same_hash(r, "source_sha256", digest)) return mismatch(r, "it belongs to another program");
   if (!same_hash(r, "data_sha256", r->loop->rows.sha256)) return mismatch(r, "it belongs to other data");
@@ -214,7 +221,8 @@ static bool check_identity(resumption *r) {
 
 static bool load_tensors(resumption *r) {
   tn_loop *loop = r->loop;
-  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)), count;
+  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)),
+         count;
   tn_named_view *wanted = tn_arena_array(loop->arena, most + 1, sizeof *wanted);
   if (!wanted) return tn_loop_out_of_memory(loop);
   name_tensors(loop, true, wanted, &count);
@@ -233,8 +241,10 @@ static bool load_tensors(resumption *r) {
 
 static bool load_position(resumption *r) {
   uint64_t step, generator;
-  if (!tn_number_parse_u64(metadata_value(r, "step"), &step) || step > INT64_MAX) return corrupt(r, "it has no step");
-  if (!tn_number_parse_u64(metadata_value(r, "generator"), &generator)) return corrupt(r, "it has no generator position");
+  if (!tn_number_parse_u64(metadata_value(r, "step"), &step) || step > INT64_MAX)
+    return corrupt(r, "it has no step");
+  if (!tn_number_parse_u64(metadata_value(r, "generator"), &generator))
+    return corrupt(r, "it has no generator position");
   tn_trainer_set_step_number(r->loop->trainer, (int64_t)step);
   tn_rng_seek(&r->loop->rng, generator);
   return true;
@@ -266,13 +276,16 @@ static bool read_history_line(tn_loop *loop, tn_str line, tn_history_row *row) {
       continue;
     }
     if (tn_json_next(&json, &token) == TN_JSON_NUMBER) {
-      if (tn_str_is(key, "step")) has_step = tn_json_token_i64(&token, &row->step);
-      else if (!tn_json_token_f64(&token, &row->loss)) return false;
-    } else if (token.kind != TN_JSON_STRING) {   /* a loss may be "NaN" */
+      if (tn_str_is(key, "step"))
+        has_step = tn_json_token_i64(&token, &row->step);
+      else if (!tn_json_token_f64(&token, &row->loss))
+        return false;
+    } else if (token.kind != TN_JSON_STRING) { /* a loss may be "NaN" */
       return false;
     } else {
-      row->loss = tn_str_is(token.text, "NaN") ? (double)__builtin_nanf("")
-                  : tn_str_is(token.text, "Infinity") ? (double)__builtin_inff() : (double)-__builtin_inff();
+      row->loss = tn_str_is(token.text, "NaN")        ? (double)__builtin_nanf("")
+                  : tn_str_is(token.text, "Infinity") ? (double)__builtin_inff()
+                                                      : (double)-__builtin_inff();
     }
   }
   return has_step && token.kind == TN_JSON_OBJECT_END;
@@ -286,15 +299,19 @@ static bool load_history(resumption *r) {
   tn_text_init(&path, loop->host->heap);
   tn_text_puts(&path, loop->options->resume);
   tn_text_puts(&path, "/history.jsonl");
-  tn_file_status status = path.failed ? TN_FILE_NO_MEMORY : tn_file_read(loop->host->heap, path.at, CHECKPOINT_LIMIT, NULL, &bytes);
+  tn_file_status status = path.failed
+                              ? TN_FILE_NO_MEMORY
+                              : tn_file_read(loop->host->heap, path.at, CHECKPOINT_LIMIT, NULL, &bytes);
   tn_text_free(&path);
   if (status != TN_FILE_OK) return corrupt(r, "the history beside it cannot be read");
   bool ok = true;
-  for (size_t at = 0; ok && at < bytes.len && (int64_t)loop->history.count < tn_trainer_step_number(loop->trainer);) {
+  for (size_t at = 0;
+       ok && at < bytes.len && (int64_t)loop->history.count < tn_trainer_step_number(loop->trainer);) {
     const char *end = memchr(bytes.at + at, '\n', bytes.len - at);
     size_t length = end ? (size_t)(end - bytes.at) - at : bytes.len - at;
     tn_history_row row = { 0 };
-    ok = read_history_line(loop, (tn_str){ bytes.at + at, length }, &row) && row.step == (int64_t)loop->history.count;
+    ok = read_history_line(loop, (tn_str){ bytes.at + at, length }, &row) &&
+         row.step == (int64_t)loop->history.count;
     ok = ok && tn_vec_push(loop->host->heap, &loop->history, row);
     at += length + 1;
   }

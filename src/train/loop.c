@@ -47,7 +47,8 @@ static void say_inputs(tn_loop *loop) {
   say(loop, "Inputs:");
   for (size_t i = 0; i < count; i++) {
     const tn_ail_slot *input = tn_ail_input(loop->program, i);
-    say_pair(loop, tn_names_text(loop->host->names, input->name).at, tn_str_of(tn_ail_kind_name(input->kind)));
+    say_pair(loop, tn_names_text(loop->host->names, input->name).at,
+             tn_str_of(tn_ail_kind_name(input->kind)));
   }
   say(loop, "");
 }
@@ -63,7 +64,9 @@ static void say_dataset(tn_loop *loop) {
   say(loop, "");
 }
 
-static const char *metric_name(tn_ail_metric metric) { return metric == TN_AIL_METRIC_LOSS ? "loss" : "accuracy"; }
+static const char *metric_name(tn_ail_metric metric) {
+  return metric == TN_AIL_METRIC_LOSS ? "loss" : "accuracy";
+}
 
 static void say_eval(tn_loop *loop) {
   const tn_ail_eval *eval = tn_ail_eval_of(loop->program);
@@ -142,9 +145,14 @@ static bool check_labels(tn_loop *loop) {
 
 static bool read_options(tn_loop *loop, tn_train_options *options) {
   const tn_ail_train *train = loop->train;
-  *options = (tn_train_options){ .lr = train->lr, .momentum = train->momentum, .weight_decay = train->weight_decay,
-                                 .clip_norm = train->clip_norm, .warmup = train->warmup, .steps = loop->steps };
-  return tn_optimizer_find(train->optimizer, &options->optimizer) && tn_schedule_find(train->schedule, &options->schedule);
+  *options = (tn_train_options){ .lr = train->lr,
+                                 .momentum = train->momentum,
+                                 .weight_decay = train->weight_decay,
+                                 .clip_norm = train->clip_norm,
+                                 .warmup = train->warmup,
+                                 .steps = loop->steps };
+  return tn_optimizer_find(train->optimizer, &options->optimizer) &&
+         tn_schedule_find(train->schedule, &options->schedule);
 }
 
 static bool asked_to_stop(void *context) {
@@ -154,17 +162,23 @@ static bool asked_to_stop(void *context) {
 
 static bool make_trainer(tn_loop *loop) {
   tn_fault fault;
-  tn_trainer_request request = { .graph = &loop->lowered.graph, .loss = loop->lowered.loss, .seed = loop->host->seed,
-                                 .backend = loop->options->backend, .threads = loop->options->threads,
-                                 .passes = loop->options->passes, .folder = loop->options->folder };
+  tn_trainer_request request = { .graph = &loop->lowered.graph,
+                                 .loss = loop->lowered.loss,
+                                 .seed = loop->host->seed,
+                                 .backend = loop->options->backend,
+                                 .threads = loop->options->threads,
+                                 .passes = loop->options->passes,
+                                 .folder = loop->options->folder };
   if (!read_options(loop, &request.options)) return tn_loop_out_of_memory(loop);
   loop->trainer = tn_trainer_new(loop->host->heap, &request, &fault);
   if (!loop->trainer) return tn_ail_report_fault(loop->program, &fault);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
     tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
   }
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) tn_trainer_bind_input(loop->trainer, (int)i, &loop->inputs[i].view);
-  tn_trainer_set_host(loop->trainer, &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
+    tn_trainer_bind_input(loop->trainer, (int)i, &loop->inputs[i].view);
+  tn_trainer_set_host(loop->trainer,
+                      &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
   tn_trainer_set_interrupt(loop->trainer, asked_to_stop, loop->host);
   return true;
 }
@@ -181,7 +195,9 @@ static bool prepare(tn_loop *loop) {
   loop->eval = tn_ail_eval_of(program);
   loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
   loop->effects = tn_ail_effects(program);
-  if (!tn_ail_allow_dataset(program) || !tn_rows_read(loop->host, program, loop->options->backend, loop->arena, &loop->rows)) return false;
+  if (!tn_ail_allow_dataset(program) ||
+      !tn_rows_read(loop->host, program, loop->options->backend, loop->arena, &loop->rows))
+    return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
   if (!size_batch(loop) || !check_labels(loop)) return false;
   loop->first = tn_arena_array(loop->arena, tn_ail_param_count(program) + 1, sizeof *loop->first);
@@ -189,8 +205,9 @@ static bool prepare(tn_loop *loop) {
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return tn_ail_init_params(program, &loop->sizes, loop->first) &&
          tn_ail_lower(program, &loop->sizes, TN_AIL_FOR_TRAIN, &loop->lowered) &&
-         tn_ail_allow(program, &loop->lowered.graph) && tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) &&
-         make_trainer(loop) && tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);
+         tn_ail_allow(program, &loop->lowered.graph) &&
+         tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) && make_trainer(loop) &&
+         tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);
 }
 
 /* ---- steps ---- */
@@ -205,7 +222,7 @@ static bool one_step(tn_loop *loop) {
   uint64_t drawn = loop->rng.position;
   if (!tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
-    tn_rng_seek(&loop->rng, drawn);   /* the step did not happen */
+    tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
     return tn_ail_report_fault(loop->program, &fault);
   }
   if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
@@ -237,8 +254,10 @@ void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn
     tn_json_key(&json, "eval"), tn_json_object_begin(&json);
     for (size_t i = 0; i < eval->metric_count; i++) {
       tn_json_key(&json, metric_name(eval->metrics[i]));
-      if (eval->metrics[i] == TN_AIL_METRIC_LOSS) tn_json_f32(&json, (float)row->eval_loss);
-      else tn_json_f64(&json, row->eval_accuracy);
+      if (eval->metrics[i] == TN_AIL_METRIC_LOSS)
+        tn_json_f32(&json, (float)row->eval_loss);
+      else
+        tn_json_f64(&json, row->eval_accuracy);
     }
     tn_json_object_end(&json);
   }
@@ -256,7 +275,8 @@ static void add_hash(tn_json_writer *json, const char *key, const uint8_t digest
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
   tn_sha256 hash;
   tn_sha256_init(&hash);
-  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) tn_view_sha256_update(tn_trainer_param(loop->trainer, i), &hash);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
+    tn_view_sha256_update(tn_trainer_param(loop->trainer, i), &hash);
   tn_sha256_final(&hash, digest);
 }
 
@@ -267,7 +287,8 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
     uint8_t digest[32];
     tn_view_sha256(view, digest);
     tn_json_object_begin(json);
-    tn_json_key(json, "name"), tn_json_string(json, tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name));
+    tn_json_key(json, "name"),
+        tn_json_string(json, tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name));
     tn_json_key(json, "shape"), tn_json_array_begin(json);
     for (int d = 0; d < view->rank; d++) tn_json_int(json, view->dim[d]);
     tn_json_array_end(json);
@@ -316,7 +337,8 @@ static void free_loop(tn_loop *loop) {
   tn_ail_free(loop->program);
 }
 
-bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena, tn_outcome *out) {
+bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
+                   tn_outcome *out) {
   tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena };
   loop.program = tn_ail_compile(host, file);
   bool ok = loop.program && prepare(&loop);

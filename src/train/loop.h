@@ -16,17 +16,18 @@ typedef struct {
   int threads;
   tn_pass_set passes;
   const tn_opt_folder *folder;
-  int64_t steps;               /* instead of the program's; 0: the program's */
-  const char *out;             /* the run's folder; NULL: none */
-  const char *resume;          /* a folder to go on from; NULL: none */
-  int64_t checkpoint_every;    /* 0: 100 */
-  const char *version;         /* of tern, for the record */
+  int64_t steps;            /* instead of the program's; 0: the program's */
+  const char *out;          /* the run's folder; NULL: none */
+  const char *resume;       /* a folder to go on from; NULL: none */
+  int64_t checkpoint_every; /* 0: 100 */
+  const char *version;      /* of tern, for the record */
 } tn_loop_options;
 
 #define TN_CHECKPOINT_EVERY 100
-#define TN_EVAL_ROWS 1024      /* rows that are evaluated together */
+#define TN_EVAL_ROWS        1024 /* rows that are evaluated together */
 
 /* False after reporting. `out->extra_json` holds steps, history, params and weights_sha256. An
  * interrupt ends training early with E_INTERRUPTED after a last checkpoint. */
-bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena, tn_outcome *out);
+bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
+                   tn_outcome *out);
 #endif

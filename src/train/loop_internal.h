@@ -32,14 +32,14 @@ typedef struct {
   const tn_ail_train *train;
   const tn_ail_eval *eval;
   tn_rows rows;
-  tn_ail_sizes sizes;          /* of a training batch */
+  tn_ail_sizes sizes; /* of a training batch */
   tn_ail_lowered lowered;
-  tn_tensor *first;            /* first values of the parameters */
+  tn_tensor *first; /* first values of the parameters */
   tn_trainer *trainer;
-  tn_tensor *inputs;           /* one batch, by input */
-  tn_rng rng;                  /* draws batches */
+  tn_tensor *inputs; /* one batch, by input */
+  tn_rng rng;        /* draws batches */
   tn_effects effects;
-  tn_eval_plan evals[2];       /* full chunks, and the rest */
+  tn_eval_plan evals[2]; /* full chunks, and the rest */
   int64_t steps;
   tn_vec(tn_history_row) history;
 } tn_loop;

@@ -17,8 +17,9 @@
 static double or_default(double given, double usual) { return given != 0 ? given : usual; }
 
 int tn_optimizer_states(tn_optimizer optimizer) {
-  static const int states[] = { [TN_OPTIMIZER_SGD] = 0, [TN_OPTIMIZER_MOMENTUM] = 1, [TN_OPTIMIZER_ADAM] = 2,
-                                [TN_OPTIMIZER_ADAMW] = 2 };
+  static const int states[] = {
+    [TN_OPTIMIZER_SGD] = 0, [TN_OPTIMIZER_MOMENTUM] = 1, [TN_OPTIMIZER_ADAM] = 2, [TN_OPTIMIZER_ADAMW] = 2
+  };
   return states[optimizer];
 }
 
@@ -40,10 +41,18 @@ typedef struct {
 } writer;
 
 static tn_value number(const writer *w, double n) { return tn_build_number(w->b, w->dtype, n); }
-static tn_value add(const writer *w, tn_value x, tn_value y) { return tn_build_binary(w->b, TN_OP_ADD, x, y); }
-static tn_value sub(const writer *w, tn_value x, tn_value y) { return tn_build_binary(w->b, TN_OP_SUB, x, y); }
-static tn_value mul(const writer *w, tn_value x, tn_value y) { return tn_build_binary(w->b, TN_OP_MUL, x, y); }
-static tn_value divide(const writer *w, tn_value x, tn_value y) { return tn_build_binary(w->b, TN_OP_DIV, x, y); }
+static tn_value add(const writer *w, tn_value x, tn_value y) {
+  return tn_build_binary(w->b, TN_OP_ADD, x, y);
+}
+static tn_value sub(const writer *w, tn_value x, tn_value y) {
+  return tn_build_binary(w->b, TN_OP_SUB, x, y);
+}
+static tn_value mul(const writer *w, tn_value x, tn_value y) {
+  return tn_build_binary(w->b, TN_OP_MUL, x, y);
+}
+static tn_value divide(const writer *w, tn_value x, tn_value y) {
+  return tn_build_binary(w->b, TN_OP_DIV, x, y);
+}
 
 static writer writer_for(const tn_optimizer_args *args, tn_value value) {
   tn_builder *b = &args->builder->base;
@@ -80,7 +89,8 @@ static bool is_zero_fill(const tn_graph *graph, tn_value value) {
 static tn_value sparse_update(const tn_optimizer_args *args, tn_value param, tn_value grad, tn_value lr) {
   const tn_graph *graph = args->builder->graph;
   const tn_node *node = tn_graph_node(graph, grad);
-  if (node->op != TN_OP_SCATTER_ADD || node->attrs->axis != 0 || !is_zero_fill(graph, node->in[0])) return TN_NO_VALUE;
+  if (node->op != TN_OP_SCATTER_ADD || node->attrs->axis != 0 || !is_zero_fill(graph, node->in[0]))
+    return TN_NO_VALUE;
   tn_value in[4] = { param, node->in[1], node->in[2], lr };
   return tn_build(&args->builder->base, TN_OP_ROW_UPDATE, in, 4, NULL);
 }
@@ -101,8 +111,8 @@ static tn_value moving(const writer *w, double beta, tn_value state, tn_value sa
   return add(w, mul(w, number(w, beta), state), mul(w, number(w, 1 - beta), sample));
 }
 
-static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_value grad, const tn_value *state,
-                            tn_value *next) {
+static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_value grad,
+                            const tn_value *state, tn_value *next) {
   const tn_train_options *o = args->options;
   next[0] = moving(w, or_default(o->beta1, 0.9), state[0], grad);
   next[1] = moving(w, or_default(o->beta2, 0.999), state[1], mul(w, grad, grad));
@@ -112,8 +122,8 @@ static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_v
   return divide(w, divide(w, next[0], c1), add(w, root, number(w, or_default(o->epsilon, 1e-8))));
 }
 
-tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad, const tn_value *states,
-                             tn_value *next_states) {
+tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad,
+                             const tn_value *states, tn_value *next_states) {
   writer w = writer_for(args, param);
   const tn_train_options *o = args->options;
   tn_value lr = tn_build_cast(w.b, args->scalar[TN_SCALAR_LR], w.dtype);
@@ -127,8 +137,10 @@ tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_v
     if (sparse != TN_NO_VALUE) return sparse;
   }
   tn_value direction = decayed(&w, args, param, grad);
-  if (o->optimizer == TN_OPTIMIZER_MOMENTUM) direction = momentum_update(&w, args, direction, states[0], next_states);
-  if (tn_optimizer_states(o->optimizer) == 2) direction = adam_update(&w, args, direction, states, next_states);
+  if (o->optimizer == TN_OPTIMIZER_MOMENTUM)
+    direction = momentum_update(&w, args, direction, states[0], next_states);
+  if (tn_optimizer_states(o->optimizer) == 2)
+    direction = adam_update(&w, args, direction, states, next_states);
   tn_value next = sub(&w, param, mul(&w, lr, direction));
   if (o->optimizer == TN_OPTIMIZER_ADAMW && o->weight_decay != 0) {
     next = sub(&w, next, mul(&w, lr, mul(&w, number(&w, o->weight_decay), param)));

@@ -35,11 +35,18 @@ static bool read_table(pipeline *p) {
   tn_str path = tn_arena_str(p->arena, d->path);
   if (p->arena->failed) return out_of_memory(p->host);
   tn_table_request request = {
-    .path = path.at, .at = d->path_at, .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
-    .wants_features = d->features_input >= 0, .wants_labels = d->labels_input >= 0, .width = -1,
-    .feature_key = d->features.key, .label_key = d->labels.key,
-    .feature_columns = d->features.columns, .feature_column_count = d->features.column_count,
-    .label_columns = d->labels.columns, .label_column_count = d->labels.column_count,
+    .path = path.at,
+    .at = d->path_at,
+    .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
+    .wants_features = d->features_input >= 0,
+    .wants_labels = d->labels_input >= 0,
+    .width = -1,
+    .feature_key = d->features.key,
+    .label_key = d->labels.key,
+    .feature_columns = d->features.columns,
+    .feature_column_count = d->features.column_count,
+    .label_columns = d->labels.columns,
+    .label_column_count = d->labels.column_count,
   };
   if (d->features_input >= 0) {
     request.floats = tn_ail_input(p->program, (size_t)d->features_input)->kind == TN_AIL_TENSOR;
@@ -52,7 +59,7 @@ static bool read_table(pipeline *p) {
 
 typedef struct {
   tn_plan *plan;
-  tn_shape row;          /* of the column it reads */
+  tn_shape row; /* of the column it reads */
   bool on_labels;
 } stage;
 
@@ -112,8 +119,10 @@ static bool map_labels(pipeline *p, const stage *s) {
 
 static void move_row(tn_table *table, size_t from, size_t to) {
   size_t width = table->width > 0 ? (size_t)table->width : 0;
-  if (table->floats && width) memmove(table->reals.at + to * width, table->reals.at + from * width, width * sizeof(float));
-  if (!table->floats && width) memmove(table->ints.at + to * width, table->ints.at + from * width, width * sizeof(int32_t));
+  if (table->floats && width)
+    memmove(table->reals.at + to * width, table->reals.at + from * width, width * sizeof(float));
+  if (!table->floats && width)
+    memmove(table->ints.at + to * width, table->ints.at + from * width, width * sizeof(int32_t));
   if (table->labels.count > 0) table->labels.at[to] = table->labels.at[from];
   table->lines.at[to] = table->lines.at[from];
 }
@@ -131,8 +140,10 @@ static bool filter_rows(pipeline *p, const stage *s) {
   size_t width = table->width > 0 ? (size_t)table->width : 0;
   table->rows = table->lines.count = kept;
   if (table->labels.count > 0) table->labels.count = kept;
-  if (table->floats) table->reals.count = kept * width;
-  else table->ints.count = kept * width;
+  if (table->floats)
+    table->reals.count = kept * width;
+  else
+    table->ints.count = kept * width;
   return true;
 }
 
@@ -147,7 +158,10 @@ static bool run_stage(pipeline *p, size_t index) {
   if (!tn_ail_lower_stage(p->program, index, &s.row, &graph)) return false;
   s.plan = tn_plan_new(p->host->heap, &graph, &options, &fault);
   bool ok = s.plan != NULL || tn_ail_report_fault(p->program, &fault);
-  if (ok) ok = described->kind == TN_AIL_FILTER ? filter_rows(p, &s) : s.on_labels ? map_labels(p, &s) : map_features(p, &s);
+  if (ok)
+    ok = described->kind == TN_AIL_FILTER ? filter_rows(p, &s)
+         : s.on_labels                    ? map_labels(p, &s)
+                                          : map_features(p, &s);
   tn_plan_free(s.plan);
   tn_graph_free(&graph);
   return ok;

@@ -10,10 +10,10 @@
 typedef struct {
   bool present;
   tn_table table;
-  uint32_t *order;          /* rows in order; the first train_count are for training */
+  uint32_t *order; /* rows in order; the first train_count are for training */
   size_t count, train_count;
-  tn_shape row;             /* of one row's features: [width] */
-  uint8_t sha256[32];       /* of the file */
+  tn_shape row;       /* of one row's features: [width] */
+  uint8_t sha256[32]; /* of the file */
 } tn_rows;
 
 /* Reads, maps, filters, shuffles and splits, as the dataset block says. Without one: nothing. */

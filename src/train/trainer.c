@@ -13,16 +13,16 @@ struct tn_trainer {
   tn_train_options options;
   uint64_t seed;
   int64_t step;
-  tn_graph graph;               /* of a step */
+  tn_graph graph; /* of a step */
   tn_plan *plan;
-  int input_count;              /* the program's own */
+  int input_count; /* the program's own */
   int param_count;
-  tn_tensor *tensors;           /* parameters, then states */
+  tn_tensor *tensors; /* parameters, then states */
   int tensor_count;
   float scalar[TN_SCALAR_COUNT];
-  int scalar_input[TN_SCALAR_COUNT];   /* -1: not used */
+  int scalar_input[TN_SCALAR_COUNT]; /* -1: not used */
   int64_t key;
-  int key_input;                /* -1: the program draws nothing */
+  int key_input; /* -1: the program draws nothing */
 };
 
 /* ---- names and schedules ---- */
@@ -69,7 +69,7 @@ typedef struct {
   tn_graph_builder builder;
   const tn_trainer_request *request;
   tn_value *grads, *states, *next, *next_states;
-  int per_param;                /* states of one parameter */
+  int per_param; /* states of one parameter */
   tn_fault *fault;
 } maker;
 
@@ -107,9 +107,14 @@ static void add_states(maker *m) {
 
 static bool find_gradients(maker *m, tn_value loss) {
   tn_value seed = TN_NO_VALUE;
-  tn_grad_request request = { .builder = &m->builder, .outputs = &loss, .seeds = &seed, .output_count = 1,
-                              .wrt = m->trainer->graph.params.at, .wrt_count = m->trainer->param_count,
-                              .policy = TN_AD_LENIENT, .sparse_zeros = true };
+  tn_grad_request request = { .builder = &m->builder,
+                              .outputs = &loss,
+                              .seeds = &seed,
+                              .output_count = 1,
+                              .wrt = m->trainer->graph.params.at,
+                              .wrt_count = m->trainer->param_count,
+                              .policy = TN_AD_LENIENT,
+                              .sparse_zeros = true };
   return tn_ad_grad(&request, m->grads);
 }
 
@@ -125,7 +130,8 @@ static bool add_updates(maker *m, const tn_value *scalar) {
   }
   bool ok = true;
   for (int p = 0; p < t->param_count; p++) ok = ok && tn_graph_output(&t->graph, 0, m->next[p]);
-  for (int s = 0; s < t->param_count * m->per_param; s++) ok = ok && tn_graph_output(&t->graph, 0, m->next_states[s]);
+  for (int s = 0; s < t->param_count * m->per_param; s++)
+    ok = ok && tn_graph_output(&t->graph, 0, m->next_states[s]);
   return ok && tn_build_ok(&m->builder.base);
 }
 
@@ -186,7 +192,9 @@ static bool make_plan(maker *m) {
     bool stays = t->graph.outputs.at[i + 1].value == t->graph.params.at[i];
     updates[i] = stays ? -1 : i + 1;
   }
-  tn_plan_options options = { .backend = m->request->backend, .threads = m->request->threads, .updates = updates };
+  tn_plan_options options = { .backend = m->request->backend,
+                              .threads = m->request->threads,
+                              .updates = updates };
   t->plan = tn_plan_new(t->heap, &t->graph, &options, m->fault);
   if (!t->plan) return false;
   for (int i = 0; i < t->tensor_count; i++) tn_plan_bind_param(t->plan, i, &t->tensors[i].view);
@@ -237,17 +245,22 @@ void tn_trainer_free(tn_trainer *trainer) {
 /* ---- use ---- */
 
 int tn_trainer_param_count(const tn_trainer *trainer) { return trainer->param_count; }
-const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) { return &trainer->tensors[index].view; }
+const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) {
+  return &trainer->tensors[index].view;
+}
 int tn_trainer_state_count(const tn_trainer *trainer) { return trainer->tensor_count - trainer->param_count; }
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
   return &trainer->tensors[trainer->param_count + index].view;
 }
 
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) {
-  if (index < trainer->input_count && index != trainer->key_input) tn_plan_bind_input(trainer->plan, index, view);
+  if (index < trainer->input_count && index != trainer->key_input)
+    tn_plan_bind_input(trainer->plan, index, view);
 }
 
-void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host) { tn_plan_set_host(trainer->plan, host); }
+void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host) {
+  tn_plan_set_host(trainer->plan, host);
+}
 
 void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context) {
   tn_plan_set_interrupt(trainer->plan, asked, context);

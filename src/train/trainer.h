@@ -22,15 +22,15 @@ typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn
 /* Zero means the default in parentheses. */
 typedef struct {
   tn_optimizer optimizer;
-  double lr;                        /* as given; 0 is 0 */
-  double momentum;                  /* (0.9) for momentum */
-  double beta1, beta2, epsilon;     /* (0.9, 0.999, 1e-8) for adam and adamw */
-  double weight_decay;              /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
+  double lr;                    /* as given; 0 is 0 */
+  double momentum;              /* (0.9) for momentum */
+  double beta1, beta2, epsilon; /* (0.9, 0.999, 1e-8) for adam and adamw */
+  double weight_decay;          /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
                                        takes lr * weight_decay * p off the parameter */
-  double clip_norm;                 /* 0: none. The norm of all gradients together is held below it */
+  double clip_norm;             /* 0: none. The norm of all gradients together is held below it */
   tn_schedule schedule;
-  int64_t warmup;                   /* steps over which lr rises linearly from lr / warmup */
-  int64_t steps;                    /* where a schedule ends */
+  int64_t warmup; /* steps over which lr rises linearly from lr / warmup */
+  int64_t steps;  /* where a schedule ends */
 } tn_train_options;
 
 bool tn_optimizer_find(tn_str name, tn_optimizer *out);
@@ -44,8 +44,8 @@ double tn_train_lr(const tn_train_options *options, int64_t step);
 typedef struct tn_trainer tn_trainer;
 
 typedef struct {
-  const tn_graph *graph;            /* known shapes; may be freed afterwards */
-  int loss;                         /* the output that is the loss: a float scalar */
+  const tn_graph *graph; /* known shapes; may be freed afterwards */
+  int loss;              /* the output that is the loss: a float scalar */
   tn_train_options options;
   uint64_t seed;
   const tn_backend *backend;

@@ -16,7 +16,8 @@ static tn_text written(tn_heap *heap) {
   tn_shape matrix = tn_shape_make(2, 2, 3), scalar = TN_SCALAR_SHAPE, none = tn_shape_make(2, 0, 4);
   tn_view w = tn_view_make(numbers, TN_F32, &matrix);
   tn_view transposed = tn_view_permute(&w, (int[]){ 1, 0 });
-  tn_named_view tensors[] = { { TN_LIT("w"), transposed }, { TN_LIT("n \"quoted\""), tn_view_make(whole, TN_I64, &scalar) },
+  tn_named_view tensors[] = { { TN_LIT("w"), transposed },
+                              { TN_LIT("n \"quoted\""), tn_view_make(whole, TN_I64, &scalar) },
                               { TN_LIT("empty"), tn_view_make(numbers, TN_F32, &none) } };
   tn_text text;
   tn_text_init(&text, heap);
@@ -34,7 +35,7 @@ static void what_is_written_reads_back(void **state) {
   assert_int_equal(file.tensors.count, 3);
   const tn_tensor *w = tn_safetensors_find(&file, TN_LIT("w"));
   assert_int_equal(w->view.dim[0], 3);
-  assert_true(tn_view_get_f64(&w->view, 1) == 4);     /* row-major of the transposed view */
+  assert_true(tn_view_get_f64(&w->view, 1) == 4); /* row-major of the transposed view */
   assert_true(tn_view_get_i64(&tn_safetensors_find(&file, TN_LIT("n \"quoted\""))->view, 0) == -7);
   assert_int_equal(tn_view_count(&tn_safetensors_find(&file, TN_LIT("empty"))->view), 0);
   assert_true(tn_str_is(file.metadata, "{\"step\":\"12\"}"));
@@ -71,8 +72,12 @@ static void what_a_header_says_is_held_against_the_file(void **state) {
   refuse("{\"w\":{\"dtype\":\"F31\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
   refuse("{\"w\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
   refuse("{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4);
-  refuse("{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8);
-  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
+  refuse("{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"w\":{\"dtype\":\"F32\",\"shape\":"
+         "[1],\"data_offsets\":[4,8]}}",
+         8);
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"F32\",\"shape\":"
+         "[1],\"data_offsets\":[0,4]}}",
+         4);
   refuse("{\"__metadata__\":3}", 0);
 }
 

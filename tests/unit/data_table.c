@@ -40,8 +40,13 @@ static void room_close(room *r) {
 }
 
 static tn_table_request jsonl(const room *r) {
-  return (tn_table_request){ .path = r->path, .format = TN_TABLE_JSONL, .wants_features = true, .wants_labels = true,
-                             .width = -1, .feature_key = TN_LIT("tokens"), .label_key = TN_LIT("label") };
+  return (tn_table_request){ .path = r->path,
+                             .format = TN_TABLE_JSONL,
+                             .wants_features = true,
+                             .wants_labels = true,
+                             .width = -1,
+                             .feature_key = TN_LIT("tokens"),
+                             .label_key = TN_LIT("label") };
 }
 
 static tn_table_request tsv(const room *r) {
@@ -63,7 +68,8 @@ static const char *field(const room *r, const char *name) {
 
 static void rows_of_jsonl_become_columns(void **state) {
   (void)state;
-  static const char text[] = "{\"tokens\":[1,2,3],\"label\":0}\n\n  {\"id\": {\"a\": [1]}, \"labels\": 1, \"tokens\": [4, -5, 6]}\r\n";
+  static const char text[] = "{\"tokens\":[1,2,3],\"label\":0}\n\n  {\"id\": {\"a\": [1]}, \"labels\": 1, "
+                             "\"tokens\": [4, -5, 6]}\r\n";
   room r;
   room_open(&r, text, strlen(text));
   tn_table_request request = jsonl(&r);
@@ -78,7 +84,8 @@ static void rows_of_jsonl_become_columns(void **state) {
 
 static void the_exact_key_wins_over_its_stand_in(void **state) {
   (void)state;
-  static const char text[] = "{\"tokens\":[1],\"label\":3,\"labels\":4}\n{\"tokens\":[1],\"labels\":4,\"label\":3}\n";
+  static const char text[] =
+      "{\"tokens\":[1],\"label\":3,\"labels\":4}\n{\"tokens\":[1],\"labels\":4,\"label\":3}\n";
   room r;
   room_open(&r, text, strlen(text));
   tn_table_request request = jsonl(&r);
@@ -125,7 +132,7 @@ typedef struct {
   const char *text;
   bool is_tsv;
   tn_diag_code code;
-  const char *line, *name, *value;   /* a field and what it says; NULL: not looked at */
+  const char *line, *name, *value; /* a field and what it says; NULL: not looked at */
 } broken;
 
 static void every_mistake_in_a_file_names_its_line(void **state) {
@@ -133,19 +140,23 @@ static void every_mistake_in_a_file_names_its_line(void **state) {
   static const broken cases[] = {
     { "", false, TN_DIAG_E_DATASET_EMPTY, NULL, NULL, NULL },
     { "\n \n", false, TN_DIAG_E_DATASET_EMPTY, NULL, NULL, NULL },
-    { "{\"tokens\":[1],\"label\":0}\n{\"tokens\":[1],", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "2", NULL, NULL },
+    { "{\"tokens\":[1],\"label\":0}\n{\"tokens\":[1],", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "2", NULL,
+      NULL },
     { "[1]", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"tokens\":[1],\"label\":0} x", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"tokens\":[1,]}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "tokens" },
     { "{\"tokens\":[0]}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "label" },
     { "{\"tokens\":3,\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
-    { "{\"tokens\":[1,\"a\"],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[1,\"a\"],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field",
+      "tokens" },
     { "{\"tokens\":[1.5],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
-    { "{\"tokens\":[99999999999],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "tokens" },
+    { "{\"tokens\":[99999999999],\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field",
+      "tokens" },
     { "{\"tokens\":[1],\"label\":\"a\"}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "label" },
     { "{\"tokens\":[1],\"label\":[0]}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "label" },
-    { "{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[1],\"label\":0}", false, TN_DIAG_E_DATASET_DIM_MISMATCH, "2", "received_T", "1" },
+    { "{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[1],\"label\":0}", false, TN_DIAG_E_DATASET_DIM_MISMATCH,
+      "2", "received_T", "1" },
     { "1\t2\t0\n1\t0", true, TN_DIAG_E_DATASET_DIM_MISMATCH, "2", "expected_T", "2" },
     { "1\tx\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
     { "1\t2\tx", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
@@ -158,7 +169,8 @@ static void every_mistake_in_a_file_names_its_line(void **state) {
     tn_table_request request = cases[i].is_tsv ? tsv(&r) : jsonl(&r);
     assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
     assert_int_equal(r.diags.list.count, 1);
-    if (r.diags.list.at[0].code != cases[i].code) fail_msg("case %zu gave %s", i, tn_diag_info_of(r.diags.list.at[0].code)->code);
+    if (r.diags.list.at[0].code != cases[i].code)
+      fail_msg("case %zu gave %s", i, tn_diag_info_of(r.diags.list.at[0].code)->code);
     assert_int_equal(r.diags.list.at[0].phase, TN_PHASE_DATA);
     if (cases[i].line) assert_string_equal(field(&r, "line"), cases[i].line);
     if (cases[i].name) assert_string_equal(field(&r, cases[i].name), cases[i].value);

@@ -1,6 +1,6 @@
 /* tests/unit/eager.c: values computed at once, remembered, differentiated, given back. */
-#include "base/elementary.h"
 #include "eager/eager.h"
+#include "base/elementary.h"
 #include "graph_support.h"
 
 typedef struct {
@@ -85,7 +85,7 @@ static void gradients_accumulate_until_cleared(void **state) {
   tn_value y = apply(&r, TN_OP_MUL, x, x);
   assert_true(tn_eager_backward(r.e, y));
   assert_true(grad_at(&r, x, 0) == 6);
-  assert_true(tn_eager_backward(r.e, y));       /* the same graph again */
+  assert_true(tn_eager_backward(r.e, y)); /* the same graph again */
   assert_true(grad_at(&r, x, 0) == 12);
   tn_eager_clear_grad(r.e, x);
   assert_true(grad_at(&r, x, 0) == 0);
@@ -97,13 +97,14 @@ static void a_backward_pass_uses_the_values_of_its_forward_pass(void **state) {
   (void)state;
   room r;
   room_open(&r);
-  for (int64_t count = 2; count <= 40; count += 38) {   /* inside a slot, and in a buffer */
-    tn_value x = variable_of(&r, vector(&r, count, 5)), one = tn_eager_number(r.e, 1), step = vector(&r, count, 1);
+  for (int64_t count = 2; count <= 40; count += 38) { /* inside a slot, and in a buffer */
+    tn_value x = variable_of(&r, vector(&r, count, 5)), one = tn_eager_number(r.e, 1),
+             step = vector(&r, count, 1);
     tn_value y = apply(&r, TN_OP_MUL, x, x);
     assert_true(tn_eager_sub_assign(r.e, x, one, step));
     assert_true(first(&r, x) == 4);
     assert_true(tn_eager_backward(r.e, y));
-    assert_true(grad_at(&r, x, 0) == 10);     /* 2 * the old 5 */
+    assert_true(grad_at(&r, x, 0) == 10); /* 2 * the old 5 */
     tn_eager_unref(r.e, y);
     tn_eager_clear_grad(r.e, x);
     y = apply(&r, TN_OP_MUL, x, x);
@@ -138,7 +139,7 @@ static void a_value_of_several_elements_is_summed_first(void **state) {
   tn_value y = apply(&r, TN_OP_MUL, x, w);
   assert_true(tn_eager_backward(r.e, y));
   assert_true(grad_at(&r, x, 7) == 2);
-  assert_true(grad_at(&r, w, 0) == 210);     /* 1 + 2 + ... + 20 */
+  assert_true(grad_at(&r, w, 0) == 210); /* 1 + 2 + ... + 20 */
   tn_eager_unref(r.e, x), tn_eager_unref(r.e, w), tn_eager_unref(r.e, y);
   room_close(&r);
 }
@@ -156,7 +157,7 @@ static void a_long_chain_is_differentiated_and_freed(void **state) {
     y = next;
   }
   assert_true(tn_eager_backward(r.e, y));
-  assert_true(grad_at(&r, x, 0) == 0);       /* 2^-150000 */
+  assert_true(grad_at(&r, x, 0) == 0); /* 2^-150000 */
   tn_eager_unref(r.e, y), tn_eager_unref(r.e, x), tn_eager_unref(r.e, half);
   room_close(&r);
 }
@@ -165,7 +166,8 @@ static void training_runs_in_constant_memory(void **state) {
   (void)state;
   room r;
   room_open(&r);
-  tn_value w = variable_of(&r, vector(&r, 32, 0)), lr = tn_eager_number(r.e, 0.125f), target = vector(&r, 32, 1);
+  tn_value w = variable_of(&r, vector(&r, 32, 0)), lr = tn_eager_number(r.e, 0.125f),
+           target = vector(&r, 32, 1);
   size_t after_some = 0;
   for (int i = 0; i < 2000; i++) {
     tn_value error = apply(&r, TN_OP_SUB, w, target);
@@ -209,8 +211,9 @@ static void what_was_recorded_can_be_written_as_a_graph(void **state) {
   tn_text text;
   tn_text_init(&text, &r.w.heap);
   tn_graph_print(&graph, &text);
-  assert_string_equal(text.at, "graph(param %v0: f32[]) {\n  %1 = fill {dtype=f32, shape=[], number=2} : f32[]\n"
-                               "  %2 = mul %v0, %v0 : f32[]\n  %3 = add %2, %1 : f32[]\n  return %3\n}\n");
+  assert_string_equal(text.at,
+                      "graph(param %v0: f32[]) {\n  %1 = fill {dtype=f32, shape=[], number=2} : f32[]\n"
+                      "  %2 = mul %v0, %v0 : f32[]\n  %3 = add %2, %1 : f32[]\n  return %3\n}\n");
   tn_text_free(&text);
   tn_graph_free(&graph);
   tn_eager_unref(r.e, x), tn_eager_unref(r.e, y);

@@ -58,7 +58,9 @@ static inline bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs,
                                  const tn_view *out) {
   (void)context;
   tn_fault fault = { 0 };
-  tn_kernel_call call = { .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1, .fault = &fault };
+  tn_kernel_call call = {
+    .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1, .fault = &fault
+  };
   return tn_backend_run(tn_backend_ref(), &call);
 }
 static const tn_opt_folder ref_folder = { fold_with_ref, NULL };
@@ -84,8 +86,10 @@ static inline values random_values(world *w, const tn_graph *graph, uint64_t see
   tn_rng_init(&rng, seed);
   v.inputs = tn_heap_alloc(&w->heap, (v.input_count + 1) * sizeof *v.inputs);
   v.params = tn_heap_alloc(&w->heap, (v.param_count + 1) * sizeof *v.params);
-  for (size_t i = 0; i < v.input_count; i++) v.inputs[i] = random_tensor(w, tn_graph_type(graph, graph->inputs.at[i]), &rng);
-  for (size_t i = 0; i < v.param_count; i++) v.params[i] = random_tensor(w, tn_graph_type(graph, graph->params.at[i]), &rng);
+  for (size_t i = 0; i < v.input_count; i++)
+    v.inputs[i] = random_tensor(w, tn_graph_type(graph, graph->inputs.at[i]), &rng);
+  for (size_t i = 0; i < v.param_count; i++)
+    v.params[i] = random_tensor(w, tn_graph_type(graph, graph->params.at[i]), &rng);
   return v;
 }
 
@@ -96,7 +100,8 @@ static inline void free_values(world *w, values *v) {
   tn_heap_free(&w->heap, v->params, (v->param_count + 1) * sizeof *v->params);
 }
 
-static inline tn_plan *plan_for(world *w, const tn_graph *graph, const tn_backend *backend, int threads, const values *v) {
+static inline tn_plan *plan_for(world *w, const tn_graph *graph, const tn_backend *backend, int threads,
+                                const values *v) {
   tn_fault fault;
   tn_plan_options options = { .backend = backend, .threads = threads };
   tn_plan *plan = tn_plan_new(&w->heap, graph, &options, &fault);
@@ -107,14 +112,15 @@ static inline tn_plan *plan_for(world *w, const tn_graph *graph, const tn_backen
 }
 
 /* A fingerprint of all outputs. */
-static inline void run_digest(world *w, const tn_graph *graph, const tn_backend *backend, int threads, const values *v,
-                              uint8_t digest[32]) {
+static inline void run_digest(world *w, const tn_graph *graph, const tn_backend *backend, int threads,
+                              const values *v, uint8_t digest[32]) {
   tn_fault fault;
   tn_plan *plan = plan_for(w, graph, backend, threads, v);
   tn_sha256 hash;
   tn_sha256_init(&hash);
-  for (int twice = 0; twice < 2; twice++) {   /* the second run finds the block dirty */
-    if (!tn_plan_run(plan, &fault)) fail_msg("%s failed: fault %d", tn_op_sig_of(fault.op)->name, (int)fault.kind);
+  for (int twice = 0; twice < 2; twice++) { /* the second run finds the block dirty */
+    if (!tn_plan_run(plan, &fault))
+      fail_msg("%s failed: fault %d", tn_op_sig_of(fault.op)->name, (int)fault.kind);
     for (size_t i = 0; i < graph->outputs.count; i++) {
       tn_view view = tn_plan_output(plan, (int)i);
       tn_view_sha256_update(&view, &hash);
@@ -154,12 +160,16 @@ static inline tn_value random_shaped(chance *c, tn_builder *b) {
 }
 
 static inline tn_value random_elementwise(chance *c, tn_builder *b) {
-  static const tn_op unary[] = { TN_OP_NEG, TN_OP_ABS, TN_OP_RELU, TN_OP_TANH, TN_OP_SIGMOID, TN_OP_SIN, TN_OP_GELU, TN_OP_FLOOR };
-  static const tn_op binary[] = { TN_OP_ADD, TN_OP_SUB, TN_OP_MUL, TN_OP_MAXIMUM, TN_OP_MINIMUM, TN_OP_ADD, TN_OP_DIV };
+  static const tn_op unary[] = { TN_OP_NEG,     TN_OP_ABS, TN_OP_RELU, TN_OP_TANH,
+                                 TN_OP_SIGMOID, TN_OP_SIN, TN_OP_GELU, TN_OP_FLOOR };
+  static const tn_op binary[] = { TN_OP_ADD,     TN_OP_SUB, TN_OP_MUL, TN_OP_MAXIMUM,
+                                  TN_OP_MINIMUM, TN_OP_ADD, TN_OP_DIV };
   static const double numbers[] = { 0, -0.0, 1, 0.5, -3 };
   switch (pick_below(c, 4)) {
     case 0: return tn_build_unary(b, unary[pick_below(c, 8)], any_value(c));
-    case 1: return tn_build_binary(b, binary[pick_below(c, 7)], any_value(c), tn_build_number(b, TN_F32, numbers[pick_below(c, 5)]));
+    case 1:
+      return tn_build_binary(b, binary[pick_below(c, 7)], any_value(c),
+                             tn_build_number(b, TN_F32, numbers[pick_below(c, 5)]));
     case 2: {
       tn_value x = any_value(c), y = any_value(c);
       return tn_build_select(b, tn_build_binary(b, TN_OP_LT, x, y), y, x);
@@ -179,7 +189,7 @@ static inline bool random_branch(tn_builder *b, void *context, tn_value *results
     tn_build_forget(b);
   }
   results[0] = tn_build_reduce(b, TN_OP_SUM, c->pool[c->count - 1], NULL, -1, false);
-  c->count = before;   /* what a branch made is not visible outside */
+  c->count = before; /* what a branch made is not visible outside */
   return results[0] != TN_ERROR_VALUE;
 }
 
@@ -208,8 +218,10 @@ static inline tn_value random_step(chance *c, tn_builder *b) {
 /* A program of about `steps` operations on f32, with branches; small shapes. */
 static inline void random_graph(world *w, uint64_t seed, int steps, tn_graph *out) {
   static const char *const names[] = { "a", "b", "c", "d" };
-  tn_type types[] = { { TN_F32, tn_shape_make(2, (int64_t)3, (int64_t)4) }, { TN_F32, tn_shape_make(1, (int64_t)4) },
-                      { TN_F32, tn_shape_make(2, (int64_t)4, (int64_t)3) }, { TN_F32, TN_SCALAR_SHAPE } };
+  tn_type types[] = { { TN_F32, tn_shape_make(2, (int64_t)3, (int64_t)4) },
+                      { TN_F32, tn_shape_make(1, (int64_t)4) },
+                      { TN_F32, tn_shape_make(2, (int64_t)4, (int64_t)3) },
+                      { TN_F32, TN_SCALAR_SHAPE } };
   chance c = { .count = 0 };
   tn_rng_init(&c.rng, seed);
   assert_true(tn_graph_init(out, &w->heap, w->names));
@@ -217,7 +229,8 @@ static inline void random_graph(world *w, uint64_t seed, int steps, tn_graph *ou
   tn_graph_builder_init(&builder, out);
   for (int i = 0; i < 4; i++) {
     tn_name name = tn_names_intern(w->names, tn_str_of(names[i]));
-    c.pool[c.count++] = i % 2 ? tn_build_param(&builder.base, name, &types[i]) : tn_build_input(&builder.base, name, &types[i]);
+    c.pool[c.count++] = i % 2 ? tn_build_param(&builder.base, name, &types[i])
+                              : tn_build_input(&builder.base, name, &types[i]);
   }
   for (int i = 0; i < steps && c.count < 200; i++) {
     tn_value v = random_step(&c, &builder.base);

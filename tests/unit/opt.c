@@ -23,53 +23,65 @@ static void assert_becomes(const char *before, tn_pass_set passes, const char *a
 
 static void what_no_output_needs_is_dropped(void **state) {
   (void)state;
-  assert_becomes("graph(%x: f32[2], %y: f32[2]) {\n  %1 = exp %x\n  %2 = neg %x\n  return %2\n}\n", TN_PASS_DCE,
-                 "graph(%x: f32[2], %y: f32[2]) {\n  %1 = neg %x : f32[2]\n  return %1\n}\n");
+  assert_becomes("graph(%x: f32[2], %y: f32[2]) {\n  %1 = exp %x\n  %2 = neg %x\n  return %2\n}\n",
+                 TN_PASS_DCE, "graph(%x: f32[2], %y: f32[2]) {\n  %1 = neg %x : f32[2]\n  return %1\n}\n");
 }
 
 static void equal_operations_are_merged(void **state) {
   (void)state;
-  assert_becomes("graph(%x: f32[2]) {\n  %1 = exp %x\n  %2 = exp %x\n  %3 = add %1, %2\n  return %3\n}\n", TN_PASS_CSE,
+  assert_becomes("graph(%x: f32[2]) {\n  %1 = exp %x\n  %2 = exp %x\n  %3 = add %1, %2\n  return %3\n}\n",
+                 TN_PASS_CSE,
                  "graph(%x: f32[2]) {\n  %1 = exp %x : f32[2]\n  %2 = add %1, %1 : f32[2]\n  return %2\n}\n");
 }
 
 static void operations_that_ask_the_host_are_not_merged(void **state) {
   (void)state;
-  assert_becomes("graph() {\n  %1 = host {dtype=f32, shape=[], name=\"now\"}\n  %2 = host {dtype=f32, shape=[], name=\"now\"}\n"
-                 "  %3 = sub %2, %1\n  return %3\n}\n", TN_PASS_CSE,
-                 "graph() {\n  %1 = host {name=\"now\", dtype=f32, shape=[]} : f32[]\n"
-                 "  %2 = host {name=\"now\", dtype=f32, shape=[]} : f32[]\n  %3 = sub %2, %1 : f32[]\n  return %3\n}\n");
+  assert_becomes(
+      "graph() {\n  %1 = host {dtype=f32, shape=[], name=\"now\"}\n  %2 = host {dtype=f32, shape=[], "
+      "name=\"now\"}\n"
+      "  %3 = sub %2, %1\n  return %3\n}\n",
+      TN_PASS_CSE,
+      "graph() {\n  %1 = host {name=\"now\", dtype=f32, shape=[]} : f32[]\n"
+      "  %2 = host {name=\"now\", dtype=f32, shape=[]} : f32[]\n  %3 = sub %2, %1 : f32[]\n  return %3\n}\n");
 }
 
 static void adding_plus_zero_stays_because_minus_zero_would_change(void **state) {
   (void)state;
-  assert_becomes("graph(%x: f32[2]) {\n  %1 = fill {dtype=f32, shape=[2], number=0}\n  %2 = add %x, %1\n  return %2\n}\n",
+  assert_becomes("graph(%x: f32[2]) {\n  %1 = fill {dtype=f32, shape=[2], number=0}\n  %2 = add %x, %1\n  "
+                 "return %2\n}\n",
                  TN_PASS_FOLD,
-                 "graph(%x: f32[2]) {\n  %1 = fill {dtype=f32, shape=[2], number=0} : f32[2]\n  %2 = add %x, %1 : f32[2]\n"
+                 "graph(%x: f32[2]) {\n  %1 = fill {dtype=f32, shape=[2], number=0} : f32[2]\n  %2 = add %x, "
+                 "%1 : f32[2]\n"
                  "  return %2\n}\n");
 }
 
 static void exact_identities_disappear(void **state) {
   (void)state;
   assert_becomes("graph(%x: f32[2]) {\n  %1 = fill {dtype=f32, shape=[], number=1}\n  %2 = mul %x, %1\n"
-                 "  %3 = fill {dtype=f32, shape=[], number=0}\n  %4 = sub %2, %3\n  %5 = neg %4\n  %6 = neg %5\n  return %6\n}\n",
+                 "  %3 = fill {dtype=f32, shape=[], number=0}\n  %4 = sub %2, %3\n  %5 = neg %4\n  %6 = neg "
+                 "%5\n  return %6\n}\n",
                  (tn_pass_set)(TN_PASS_FOLD | TN_PASS_DCE), "graph(%x: f32[2]) {\n  return %x\n}\n");
 }
 
 static void a_decided_branch_takes_the_place_of_its_if(void **state) {
   (void)state;
-  assert_becomes("graph(%x: f32[2]) {\n  %1 = fill {dtype=bool, shape=[], number=1}\n"
-                 "  %2 = if %1 {\n    %3 = exp %x\n    yield %3\n  } else {\n    %4 = log %x\n    yield %4\n  }\n"
-                 "  %5 = pick %2 {index=0, dtype=f32, shape=[2]}\n  return %5\n}\n",
-                 (tn_pass_set)(TN_PASS_FOLD | TN_PASS_DCE), "graph(%x: f32[2]) {\n  %1 = exp %x : f32[2]\n  return %1\n}\n");
+  assert_becomes(
+      "graph(%x: f32[2]) {\n  %1 = fill {dtype=bool, shape=[], number=1}\n"
+      "  %2 = if %1 {\n    %3 = exp %x\n    yield %3\n  } else {\n    %4 = log %x\n    yield %4\n  }\n"
+      "  %5 = pick %2 {index=0, dtype=f32, shape=[2]}\n  return %5\n}\n",
+      (tn_pass_set)(TN_PASS_FOLD | TN_PASS_DCE),
+      "graph(%x: f32[2]) {\n  %1 = exp %x : f32[2]\n  return %1\n}\n");
 }
 
 static void integer_division_by_zero_is_never_folded(void **state) {
   (void)state;
-  assert_becomes("graph() {\n  %1 = fill {dtype=i32, shape=[], number=7}\n  %2 = fill {dtype=i32, shape=[], number=0}\n"
-                 "  %3 = div %1, %2\n  return %3\n}\n", TN_PASS_FOLD,
-                 "graph() {\n  %1 = fill {dtype=i32, shape=[], number=7} : i32[]\n  %2 = fill {dtype=i32, shape=[], number=0} : i32[]\n"
-                 "  %3 = div %1, %2 : i32[]\n  return %3\n}\n");
+  assert_becomes(
+      "graph() {\n  %1 = fill {dtype=i32, shape=[], number=7}\n  %2 = fill {dtype=i32, shape=[], number=0}\n"
+      "  %3 = div %1, %2\n  return %3\n}\n",
+      TN_PASS_FOLD,
+      "graph() {\n  %1 = fill {dtype=i32, shape=[], number=7} : i32[]\n  %2 = fill {dtype=i32, shape=[], "
+      "number=0} : i32[]\n"
+      "  %3 = div %1, %2 : i32[]\n  return %3\n}\n");
 }
 
 static size_t count_op(const tn_graph *graph, tn_op op) {
@@ -83,11 +95,13 @@ static void a_chain_of_elementwise_operations_becomes_one(void **state) {
   world w;
   tn_graph graph;
   world_open(&w);
-  parse_optimise(&w, "graph(%a: f32[64, 8], %b: f32[64, 8], %c: f32[8]) {\n  %1 = mul %a, %b\n  %2 = add %1, %c\n"
-                     "  %3 = relu %2\n  %4 = fill {dtype=f32, shape=[], number=2}\n  %5 = mul %3, %4\n  return %5\n}\n",
-                 TN_PASS_ALL, &graph);
+  parse_optimise(
+      &w,
+      "graph(%a: f32[64, 8], %b: f32[64, 8], %c: f32[8]) {\n  %1 = mul %a, %b\n  %2 = add %1, %c\n"
+      "  %3 = relu %2\n  %4 = fill {dtype=f32, shape=[], number=2}\n  %5 = mul %3, %4\n  return %5\n}\n",
+      TN_PASS_ALL, &graph);
   assert_int_equal(count_op(&graph, TN_OP_FUSED), 1);
-  assert_int_equal(graph.nodes.count, 1 + 3 + 1);   /* the error node, three inputs, one operation */
+  assert_int_equal(graph.nodes.count, 1 + 3 + 1); /* the error node, three inputs, one operation */
   tn_graph_free(&graph);
   world_close(&w);
 }
@@ -97,7 +111,8 @@ static void a_value_that_is_used_elsewhere_is_not_swallowed(void **state) {
   world w;
   tn_graph graph;
   world_open(&w);
-  parse_optimise(&w, "graph(%a: f32[8]) {\n  %1 = exp %a\n  %2 = neg %1\n  return %1, %2\n}\n", TN_PASS_ALL, &graph);
+  parse_optimise(&w, "graph(%a: f32[8]) {\n  %1 = exp %a\n  %2 = neg %1\n  return %1, %2\n}\n", TN_PASS_ALL,
+                 &graph);
   assert_int_equal(count_op(&graph, TN_OP_FUSED), 0);
   tn_graph_free(&graph);
   world_close(&w);
@@ -106,8 +121,13 @@ static void a_value_that_is_used_elsewhere_is_not_swallowed(void **state) {
 /* Programs from chance: any set of passes, every back end and several threads give one result. */
 static void no_pass_changes_a_bit(void **state) {
   (void)state;
-  static const tn_pass_set sets[] = { TN_PASS_FOLD, TN_PASS_CSE, TN_PASS_DCE, TN_PASS_FUSE, TN_PASS_ALL,
-                                      (tn_pass_set)(TN_PASS_ALL & ~TN_PASS_FOLD), (tn_pass_set)(TN_PASS_ALL & ~TN_PASS_FUSE) };
+  static const tn_pass_set sets[] = { TN_PASS_FOLD,
+                                      TN_PASS_CSE,
+                                      TN_PASS_DCE,
+                                      TN_PASS_FUSE,
+                                      TN_PASS_ALL,
+                                      (tn_pass_set)(TN_PASS_ALL & ~TN_PASS_FOLD),
+                                      (tn_pass_set)(TN_PASS_ALL & ~TN_PASS_FUSE) };
   for (uint64_t seed = 0; seed < 300; seed++) {
     world w;
     tn_graph graph;

@@ -25,7 +25,8 @@ static bool host_entering(void *context, const tn_node *const *nodes, size_t cou
 
 static const char branch_text[] =
     "graph(%x: f32[]) {\n  %1 = fill {dtype=f32, shape=[], number=0}\n  %2 = gt %x, %1\n"
-    "  %3 = if %2 {\n    %4 = host {dtype=f32, shape=[], name=\"now\"}\n    yield %4\n  } else {\n    %5 = neg %x\n    yield %5\n  }\n"
+    "  %3 = if %2 {\n    %4 = host {dtype=f32, shape=[], name=\"now\"}\n    yield %4\n  } else {\n    %5 = "
+    "neg %x\n    yield %5\n  }\n"
     "  %6 = pick %3 {index=0, dtype=f32, shape=[]}\n  return %6\n}\n";
 
 static bool run_branch(float x, host_log *log, float *result) {
@@ -65,7 +66,7 @@ static void a_refused_region_runs_nothing(void **state) {
   (void)state;
   host_log log = { .refuse = true };
   float result;
-  assert_true(run_branch(-3, &log, &result));    /* the other branch needs nothing */
+  assert_true(run_branch(-3, &log, &result)); /* the other branch needs nothing */
   assert_false(run_branch(3, &log, &result));
   assert_int_equal(log.calls, 0);
   assert_int_equal(log.entered, 1);
@@ -90,7 +91,8 @@ static void training_open(training *t, const char *text, const int *updates) {
   for (size_t i = 0; i < t->graph.params.count; i++) {
     const tn_type *type = tn_graph_type(&t->graph, t->graph.params.at[i]);
     assert_true(tn_tensor_new(&t->w.heap, type->dtype, &type->shape, &t->param[i]));
-    for (int64_t e = 0; e < tn_view_count(&t->param[i].view); e++) tn_view_set_f64(&t->param[i].view, e, (double)(10 * (int64_t)i + e + 1));
+    for (int64_t e = 0; e < tn_view_count(&t->param[i].view); e++)
+      tn_view_set_f64(&t->param[i].view, e, (double)(10 * (int64_t)i + e + 1));
     tn_plan_bind_param(t->plan, (int)i, &t->param[i].view);
   }
 }
@@ -106,15 +108,18 @@ static void an_update_replaces_the_parameter(void **state) {
   (void)state;
   training t;
   tn_fault fault;
-  training_open(&t, "graph(param %p: f32[3]) {\n  %1 = add %p, %p\n  %2 = sum %p {axes=[0]}\n  return %2, %1\n}\n", (int[]){ 1 });
+  training_open(
+      &t, "graph(param %p: f32[3]) {\n  %1 = add %p, %p\n  %2 = sum %p {axes=[0]}\n  return %2, %1\n}\n",
+      (int[]){ 1 });
   assert_true(tn_plan_run(t.plan, &fault));
   tn_view sum = tn_plan_output(t.plan, 0);
-  assert_true(number_at(&sum, 0) == 6);          /* of the old value */
+  assert_true(number_at(&sum, 0) == 6); /* of the old value */
   assert_true(number_at(&t.param[0].view, 2) == 6);
   assert_true(tn_plan_run(t.plan, &fault));
   sum = tn_plan_output(t.plan, 0);
   assert_true(number_at(&sum, 0) == 12);
-  assert_int_equal(tn_plan_stats_of(t.plan).block_bytes, 64);   /* the sum; the update needs no place of its own */
+  assert_int_equal(tn_plan_stats_of(t.plan).block_bytes,
+                   64); /* the sum; the update needs no place of its own */
   training_close(&t);
 }
 
@@ -132,7 +137,10 @@ static void a_transposed_parameter_is_not_overwritten_while_it_is_read(void **st
   (void)state;
   training t;
   tn_fault fault;
-  training_open(&t, "graph(param %p: f32[2, 2]) {\n  %1 = transpose %p {axes=[1, 0]}\n  %2 = add %p, %1\n  return %2\n}\n", (int[]){ 0 });
+  training_open(
+      &t,
+      "graph(param %p: f32[2, 2]) {\n  %1 = transpose %p {axes=[1, 0]}\n  %2 = add %p, %1\n  return %2\n}\n",
+      (int[]){ 0 });
   assert_true(tn_plan_run(t.plan, &fault));
   static const float wanted[] = { 2, 5, 5, 8 };
   for (int i = 0; i < 4; i++) assert_true(number_at(&t.param[0].view, i) == wanted[i]);
@@ -144,7 +152,10 @@ static void a_failed_run_leaves_parameters_alone(void **state) {
   training t;
   tn_fault fault;
   int32_t index = 7;
-  training_open(&t, "graph(%i: i32[1], param %p: f32[3]) {\n  %1 = neg %p\n  %2 = gather %1, %i {axis=0}\n  return %1, %2\n}\n", (int[]){ 0 });
+  training_open(&t,
+                "graph(%i: i32[1], param %p: f32[3]) {\n  %1 = neg %p\n  %2 = gather %1, %i {axis=0}\n  "
+                "return %1, %2\n}\n",
+                (int[]){ 0 });
   tn_shape one = tn_shape_make(1, (int64_t)1);
   tn_view input = tn_view_make(&index, TN_I32, &one);
   tn_plan_bind_input(t.plan, 0, &input);
@@ -166,8 +177,10 @@ static void places_are_reused_when_a_value_is_dead(void **state) {
   world w;
   tn_graph graph;
   world_open(&w);
-  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = cumsum %1 {axis=0}\n  %3 = cumsum %2 {axis=0}\n"
-                 "  %4 = cumsum %3 {axis=0}\n  %5 = cumsum %4 {axis=0}\n  return %5\n}\n", &graph);
+  graph_from(&w,
+             "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = cumsum %1 {axis=0}\n  %3 = cumsum %2 {axis=0}\n"
+             "  %4 = cumsum %3 {axis=0}\n  %5 = cumsum %4 {axis=0}\n  return %5\n}\n",
+             &graph);
   values v = random_values(&w, &graph, 1);
   tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
   assert_true(tn_plan_stats_of(plan).block_bytes <= 2 * 4032);
@@ -182,7 +195,8 @@ static void elementwise_results_take_the_place_of_a_dying_operand(void **state) 
   world w;
   tn_graph graph;
   world_open(&w);
-  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = neg %1\n  %3 = abs %2\n  return %3\n}\n", &graph);
+  graph_from(&w, "graph(%x: f32[1000]) {\n  %1 = exp %x\n  %2 = neg %1\n  %3 = abs %2\n  return %3\n}\n",
+             &graph);
   values v = random_values(&w, &graph, 1);
   tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
   assert_int_equal(tn_plan_stats_of(plan).block_bytes, 4032);

@@ -4,8 +4,8 @@
 #include "train/trainer.h"
 
 /* loss = sum of w * x, so that the gradient of w is x. */
-static const char linear_text[] =
-    "graph(%x: f32[3], param %w: f32[3]) {\n  %1 = mul %w, %x\n  %2 = sum %1 {axes=[0]}\n  return loss=%2\n}\n";
+static const char linear_text[] = "graph(%x: f32[3], param %w: f32[3]) {\n  %1 = mul %w, %x\n  %2 = sum %1 "
+                                  "{axes=[0]}\n  return loss=%2\n}\n";
 
 typedef struct {
   world w;
@@ -14,15 +14,22 @@ typedef struct {
   float x[3];
 } lesson;
 
-static void lesson_open(lesson *l, const char *text, const tn_train_options *options, const tn_backend *backend, int threads) {
+static void lesson_open(lesson *l, const char *text, const tn_train_options *options,
+                        const tn_backend *backend, int threads) {
   tn_fault fault;
   world_open(&l->w);
   graph_from(&l->w, text, &l->graph);
-  tn_trainer_request request = { .graph = &l->graph, .loss = 0, .options = *options, .seed = 42, .backend = backend,
-                                 .threads = threads, .passes = TN_PASS_ALL, .folder = &ref_folder };
+  tn_trainer_request request = { .graph = &l->graph,
+                                 .loss = 0,
+                                 .options = *options,
+                                 .seed = 42,
+                                 .backend = backend,
+                                 .threads = threads,
+                                 .passes = TN_PASS_ALL,
+                                 .folder = &ref_folder };
   l->trainer = tn_trainer_new(&l->w.heap, &request, &fault);
   if (!l->trainer) fail_msg("fault %d", (int)fault.kind);
-  tn_graph_free(&l->graph);   /* the trainer has its own */
+  tn_graph_free(&l->graph); /* the trainer has its own */
 }
 
 static void lesson_close(lesson *l) {
@@ -59,7 +66,10 @@ static void sgd_takes_lr_times_the_gradient_off(void **state) {
 static void momentum_keeps_moving(void **state) {
   (void)state;
   lesson l;
-  train_linear(&l, &(tn_train_options){ .optimizer = TN_OPTIMIZER_MOMENTUM, .lr = 0.1, .momentum = 0.5, .weight_decay = 0.25 }, 3);
+  train_linear(&l,
+               &(tn_train_options){
+                   .optimizer = TN_OPTIMIZER_MOMENTUM, .lr = 0.1, .momentum = 0.5, .weight_decay = 0.25 },
+               3);
   float p = 1, m = 0;
   for (int i = 0; i < 3; i++) {
     float g = 0.5f + 0.25f * p;
@@ -75,7 +85,8 @@ static void adam_is_what_its_formula_says(void **state) {
   (void)state;
   for (int decoupled = 0; decoupled < 2; decoupled++) {
     lesson l;
-    tn_train_options options = { .optimizer = decoupled ? TN_OPTIMIZER_ADAMW : TN_OPTIMIZER_ADAM, .lr = 0.01,
+    tn_train_options options = { .optimizer = decoupled ? TN_OPTIMIZER_ADAMW : TN_OPTIMIZER_ADAM,
+                                 .lr = 0.01,
                                  .weight_decay = decoupled ? 0.5 : 0 };
     train_linear(&l, &options, 4);
     float p = 1, m = 0, v = 0;
@@ -108,7 +119,8 @@ static void schedules_rise_and_fall(void **state) {
   (void)state;
   tn_train_options options = { .lr = 1, .schedule = TN_SCHEDULE_LINEAR, .warmup = 4, .steps = 14 };
   assert_true(tn_train_lr(&options, 0) == 0.25 && tn_train_lr(&options, 3) == 1);
-  assert_true(tn_train_lr(&options, 4) == 1 && tn_train_lr(&options, 9) == 0.5 && tn_train_lr(&options, 20) == 0);
+  assert_true(tn_train_lr(&options, 4) == 1 && tn_train_lr(&options, 9) == 0.5 &&
+              tn_train_lr(&options, 20) == 0);
   options.schedule = TN_SCHEDULE_COSINE;
   double middle = tn_train_lr(&options, 9);
   assert_true(middle > 0.4999999 && middle < 0.5000001);
@@ -118,8 +130,8 @@ static void schedules_rise_and_fall(void **state) {
 
 /* An embedding under plain sgd: the update must touch only the rows that were used, and be
  * what the dense formula gives. */
-static const char embedding_text[] =
-    "graph(%t: i32[4], param %e: f32[50, 3]) {\n  %1 = embedding %t, %e\n  %2 = mul %1, %1\n  %3 = sum %2 {axes=[0, 1]}\n  return loss=%3\n}\n";
+static const char embedding_text[] = "graph(%t: i32[4], param %e: f32[50, 3]) {\n  %1 = embedding %t, %e\n  "
+                                     "%2 = mul %1, %1\n  %3 = sum %2 {axes=[0, 1]}\n  return loss=%3\n}\n";
 
 static void embedding_updates_stay_sparse_and_equal_dense_ones(void **state) {
   (void)state;
@@ -140,7 +152,8 @@ static void embedding_updates_stay_sparse_and_equal_dense_ones(void **state) {
     memcpy(results[dense], weights(&l), sizeof results[dense]);
     bool has_row_update = false;
     const tn_graph *graph = tn_trainer_graph(l.trainer);
-    for (size_t v = 1; v < graph->nodes.count; v++) has_row_update |= graph->nodes.at[v].op == TN_OP_ROW_UPDATE;
+    for (size_t v = 1; v < graph->nodes.count; v++)
+      has_row_update |= graph->nodes.at[v].op == TN_OP_ROW_UPDATE;
     assert_true(has_row_update == !dense);
     lesson_close(&l);
   }
@@ -168,7 +181,8 @@ static void a_bad_token_leaves_everything_as_it_was(void **state) {
 
 /* A network with dropout, trained with every back end and thread count. */
 static const char network_text[] =
-    "graph(%x: f32[32, 20], %y: i32[32], %dropout_key: i64[], param %a: f32[20, 64], param %b: f32[64], param %c: f32[64, 5]) {\n"
+    "graph(%x: f32[32, 20], %y: i32[32], %dropout_key: i64[], param %a: f32[20, 64], param %b: f32[64], "
+    "param %c: f32[64, 5]) {\n"
     "  %1 = linear %x, %a, %b\n  %2 = gelu %1\n  %3 = dropout %2, %dropout_key {number=0.25, index=0}\n"
     "  %4 = matmul %3, %c\n  %5 = cross_entropy %4, %y\n  return loss=%5\n}\n";
 
@@ -184,10 +198,12 @@ static void train_network(const tn_backend *backend, int threads, uint8_t digest
     y[i] = i % 5;
     for (int j = 0; j < 20; j++) x[i][j] = tn_rng_uniform(&rng) + (float)(j % 5 == y[i]);
   }
-  lesson_open(&l, network_text, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.01 }, backend, threads);
+  lesson_open(&l, network_text, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.01 }, backend,
+              threads);
   for (int p = 0; p < 3; p++) {
     const tn_view *view = tn_trainer_param(l.trainer, p);
-    for (int64_t i = 0; i < tn_view_count(view); i++) ((float *)view->data)[i] = (tn_rng_uniform(&rng) - 0.5f) / 4;
+    for (int64_t i = 0; i < tn_view_count(view); i++)
+      ((float *)view->data)[i] = (tn_rng_uniform(&rng) - 0.5f) / 4;
   }
   tn_shape xs = tn_shape_make(2, 32, 20), ys = tn_shape_make(1, 32);
   tn_view xv = tn_view_make(x, TN_F32, &xs), yv = tn_view_make(y, TN_I32, &ys);
@@ -242,8 +258,12 @@ static void every_failed_allocation_is_a_fault(void **state) {
     graph_from(&w, embedding_text, &graph);
     w.heap.fail_at = w.heap.requests + n;
     w.heap.failed = false;
-    tn_trainer_request request = { .graph = &graph, .options = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 },
-                                   .backend = tn_backend_ref(), .threads = 1, .passes = TN_PASS_ALL, .folder = &ref_folder };
+    tn_trainer_request request = { .graph = &graph,
+                                   .options = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 },
+                                   .backend = tn_backend_ref(),
+                                   .threads = 1,
+                                   .passes = TN_PASS_ALL,
+                                   .folder = &ref_folder };
     tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
     bool reached = w.heap.failed;
     if (!trainer) assert_int_equal(fault.kind, TN_FAULT_MEMORY);
