@@ -68,7 +68,7 @@ typedef struct {
   uint64_t seed;            /* used when has_seed; else 42 */
   int has_seed;
   int threads;              /* 0: all cores; never changes a bit of any result */
-  const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref" for the reference back end */
+  const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref": the reference */
   unsigned allow;           /* TERN_ALLOW_... */
   uint64_t max_memory;      /* bytes; 0: none */
   uint64_t max_steps;       /* 0: the language's default */
@@ -134,7 +134,13 @@ TERN_API size_t tern_dtype_size(tern_dtype dtype);
 
 /* ---- programs ---- */
 
-typedef enum { TERN_LANG_AUTO, TERN_LANG_AIL, TERN_LANG_MIND, TERN_LANG_NINTH, TERN_LANG_GRAPH } tern_language;
+typedef enum {
+  TERN_LANG_AUTO,
+  TERN_LANG_AIL,
+  TERN_LANG_MIND,
+  TERN_LANG_NINTH,
+  TERN_LANG_GRAPH
+} tern_language;
 
 typedef struct tern_program tern_program;
 
@@ -156,7 +162,8 @@ TERN_API tern_status tern_check(tern_program *program);
 TERN_API void tern_program_free(tern_program *program);
 
 /* Values from outside. Copied. TERN_USAGE for an unknown name or text that is no value; shapes that do not
- * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy file. */
+ * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy
+ * file. */
 TERN_API tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value);
 TERN_API tern_status tern_set_input_text(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value);
@@ -214,7 +221,8 @@ TERN_API const char *tern_params_sha256(tern_program *program);
 /* ---- training through the interface ----
  *
  * For a program with one scalar output to minimise (`loss` names it; NULL: the output named "loss", or
- * the only one). Set the inputs, then step; parameters start as the program says, or as tern_set_param did. */
+ * the only one). Set the inputs, then step; parameters start as the program says, or as tern_set_param
+ * did. */
 typedef struct {
   const char *loss;
   const char *optimizer;      /* "sgd" (NULL), "momentum", "adam", "adamw" */
