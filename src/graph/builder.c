@@ -67,8 +67,8 @@ static tn_value build_widened(tn_builder *builder, tn_op op, const tn_value *in,
     wide[i] = narrow ? tn_build_cast(builder, in[i], TN_F32) : in[i];
   }
   tn_value result = tn_build(builder, op, wide, count, attrs);
-  if (tn_build_type(builder, result)->dtype == TN_F32) result = tn_build_cast(builder, result, storage);
-  return result;
+  if (result == TN_ERROR_VALUE || tn_build_type(builder, result)->dtype != TN_F32) return result;
+  return tn_build_cast(builder, result, storage);
 }
 
 /* ---- composed and primitive operations ---- */
