@@ -68,7 +68,7 @@ typedef struct {
   uint64_t seed;            /* used when has_seed; else 42 */
   int has_seed;
   int threads;              /* 0: all cores; never changes a bit of any result */
-  const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref": the reference */
+  const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref" */
   unsigned allow;           /* TERN_ALLOW_... */
   uint64_t max_memory;      /* bytes; 0: none */
   uint64_t max_steps;       /* 0: the language's default */

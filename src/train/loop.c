@@ -121,18 +121,40 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
 
 /* ---- getting ready ---- */
 
-static bool size_batch(tn_loop *loop) {
+static bool size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes) {
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
   size_t count = tn_ail_input_count(loop->program);
   tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
   if (!given) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) given[i].rank = -1;
   if (data && data->features_input >= 0) {
-    given[data->features_input] = tn_shape_make(2, loop->train->batch, loop->rows.table.width);
+    given[data->features_input] = tn_shape_make(2, rows, loop->rows.table.width);
   }
-  if (data && data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, loop->train->batch);
-  tn_ail_size_request request = { .given = given, .batch = loop->train->batch, .no_defaults = data != NULL };
-  return tn_ail_size(loop->program, &request, loop->arena, &loop->sizes);
+  if (data && data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, rows);
+  tn_ail_size_request request = { .given = given, .batch = rows, .no_defaults = data != NULL };
+  return tn_ail_size(loop->program, &request, loop->arena, sizes);
+}
+
+/* A batch, and one shard of it, which is what the program is lowered for. */
+static bool size_batch(tn_loop *loop) {
+  const tn_ail_train *train = loop->train;
+  if (train->batch % train->shards != 0) {
+    tn_place place = tn_place_of(loop->host->sources, train->at.file, train->at.start);
+    return tn_report(loop->host->diags, TN_DIAG_E_SYNTAX_ERROR, train->at, TN_INT("line", place.line),
+                     TN_INT("col", place.column), TN_STR("message", "shards must divide batch"));
+  }
+  return size_rows(loop, train->batch, &loop->sizes) &&
+         size_rows(loop, train->batch / train->shards, &loop->part);
+}
+
+/* The inputs that a shard has a part of. */
+static const bool *divided_inputs(tn_loop *loop) {
+  size_t count = tn_ail_input_count(loop->program);
+  bool *divided = tn_arena_array(loop->arena, count + 1, sizeof *divided);
+  for (size_t i = 0; divided && i < count; i++) {
+    divided[i] = !tn_shape_equal(&loop->sizes.inputs[i], &loop->part.inputs[i]);
+  }
+  return divided;
 }
 
 static bool check_labels(tn_loop *loop) {
@@ -150,7 +172,8 @@ static bool read_options(tn_loop *loop, tn_train_options *options) {
                                  .weight_decay = train->weight_decay,
                                  .clip_norm = train->clip_norm,
                                  .warmup = train->warmup,
-                                 .steps = loop->steps };
+                                 .steps = loop->steps,
+                                 .shards = (int)train->shards };
   return tn_optimizer_find(train->optimizer, &options->optimizer) &&
          tn_schedule_find(train->schedule, &options->schedule);
 }
@@ -169,7 +192,8 @@ static bool make_trainer(tn_loop *loop) {
                                  .threads = loop->options->threads,
                                  .passes = loop->options->passes,
                                  .folder = loop->options->folder };
-  if (!read_options(loop, &request.options)) return tn_loop_out_of_memory(loop);
+  request.sharded = divided_inputs(loop);
+  if (!request.sharded || !read_options(loop, &request.options)) return tn_loop_out_of_memory(loop);
   loop->trainer = tn_trainer_new(loop->host->heap, &request, &fault);
   if (!loop->trainer) return tn_ail_report_fault(loop->program, &fault);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
@@ -204,7 +228,7 @@ static bool prepare(tn_loop *loop) {
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return tn_ail_init_params(program, &loop->sizes, loop->first) &&
-         tn_ail_lower(program, &loop->sizes, TN_AIL_FOR_TRAIN, &loop->lowered) &&
+         tn_ail_lower(program, &loop->part, TN_AIL_FOR_TRAIN, &loop->lowered) &&
          tn_ail_allow(program, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) && make_trainer(loop) &&
          tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);

@@ -33,6 +33,7 @@ typedef struct {
   const tn_ail_eval *eval;
   tn_rows rows;
   tn_ail_sizes sizes; /* of a training batch */
+  tn_ail_sizes part; /* of one shard of it */
   tn_ail_lowered lowered;
   tn_tensor *first; /* first values of the parameters */
   tn_trainer *trainer;

@@ -7,7 +7,8 @@
  *   adamw      the same, and p' takes lr * (weight_decay * p) off as well
  *
  * Each line is the order of operations; numbers are rounded to the parameter's
- * dtype where they enter. A gradient that is a scatter into zeros (an
+ * dtype where they enter. At most one argument of a call here makes an operation,
+ * because compilers evaluate arguments in different orders. A gradient that is a scatter into zeros (an
  * embedding's) stays sparse under plain sgd: the update touches its rows only,
  * which is the same because a learning rate is finite and not negative. */
 #include "train/optimizer.h"
@@ -108,7 +109,9 @@ static tn_value momentum_update(const writer *w, const tn_optimizer_args *args, 
 }
 
 static tn_value moving(const writer *w, double beta, tn_value state, tn_value sample) {
-  return add(w, mul(w, number(w, beta), state), mul(w, number(w, 1 - beta), sample));
+  tn_value kept = mul(w, number(w, beta), state);
+  tn_value fresh = mul(w, number(w, 1 - beta), sample);
+  return add(w, kept, fresh);
 }
 
 static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_value grad,
@@ -118,8 +121,10 @@ static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_v
   next[1] = moving(w, or_default(o->beta2, 0.999), state[1], mul(w, grad, grad));
   tn_value c1 = tn_build_cast(w->b, args->scalar[TN_SCALAR_CORRECTION1], w->dtype);
   tn_value c2 = tn_build_cast(w->b, args->scalar[TN_SCALAR_CORRECTION2], w->dtype);
+  tn_value mean = divide(w, next[0], c1);
   tn_value root = tn_build_unary(w->b, TN_OP_SQRT, divide(w, next[1], c2));
-  return divide(w, divide(w, next[0], c1), add(w, root, number(w, or_default(o->epsilon, 1e-8))));
+  tn_value spread = add(w, root, number(w, or_default(o->epsilon, 1e-8)));
+  return divide(w, mean, spread);
 }
 
 tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad,

@@ -105,7 +105,7 @@ static void add_states(maker *m) {
   }
 }
 
-static bool find_gradients(maker *m, tn_value loss) {
+static bool find_gradients(maker *m, tn_value loss, tn_value *grads) {
   tn_value seed = TN_NO_VALUE;
   tn_grad_request request = { .builder = &m->builder,
                               .outputs = &loss,
@@ -115,7 +115,78 @@ static bool find_gradients(maker *m, tn_value loss) {
                               .wrt_count = m->trainer->param_count,
                               .policy = TN_AD_LENIENT,
                               .sparse_zeros = true };
-  return tn_ad_grad(&request, m->grads);
+  return tn_ad_grad(&request, grads);
+}
+
+/* ---- shards ---- */
+
+/* The sum of values[0], values[stride], ...: neighbours first; an odd one moves up. Absent ones are zero. */
+static tn_value add_tree(tn_builder *b, tn_value *values, int count, int stride) {
+  for (int width = 1; width < count; width *= 2) {
+    for (int i = 0; i + width < count; i += 2 * width) {
+      tn_value *left = &values[i * stride], right = values[(i + width) * stride];
+      if (right == TN_NO_VALUE) continue;
+      *left = *left == TN_NO_VALUE ? right : tn_build_binary(b, TN_OP_ADD, *left, right);
+    }
+  }
+  return values[0];
+}
+
+static tn_value mean_of(maker *m, tn_value *values, int count, int stride) {
+  tn_builder *b = &m->builder.base;
+  tn_value sum = add_tree(b, values, count, stride);
+  if (sum == TN_NO_VALUE) return sum;
+  return tn_build_binary(b, TN_OP_DIV, sum, tn_build_number(b, tn_build_type(b, sum)->dtype, count));
+}
+
+/* The step's own inputs and parameters, in the program's order; divided ones are longer. */
+static bool declare_whole(maker *m) {
+  const tn_graph *part = m->request->graph;
+  for (size_t i = 0; i < part->inputs.count; i++) {
+    const tn_node *node = tn_graph_node(part, part->inputs.at[i]);
+    tn_type type = node->type;
+    if (m->request->sharded && m->request->sharded[i]) type.shape.dim[0] *= m->trainer->options.shards;
+    tn_build_input(&m->builder.base, node->attrs->name, &type);
+  }
+  for (size_t i = 0; i < part->params.count; i++) {
+    const tn_node *node = tn_graph_node(part, part->params.at[i]);
+    tn_build_param(&m->builder.base, node->attrs->name, &node->type);
+  }
+  return tn_build_ok(&m->builder.base);
+}
+
+#define TN_SHARD_WORDS ((uint64_t)1 << 48)   /* random words between one shard and the next */
+
+static bool add_shard(maker *m, int shard, tn_value *map, tn_value *loss) {
+  const tn_graph *part = m->request->graph;
+  tn_graph *whole = &m->trainer->graph;
+  for (size_t i = 0; i < part->inputs.count; i++) {
+    tn_value input = whole->inputs.at[i];
+    if (m->request->sharded && m->request->sharded[i]) {
+      int64_t rows = tn_graph_type(part, part->inputs.at[i])->shape.dim[0];
+      input = tn_build_slice(&m->builder.base, input, 0, shard * rows, (shard + 1) * rows, 1);
+    }
+    map[part->inputs.at[i]] = input;
+  }
+  for (size_t i = 0; i < part->params.count; i++) map[part->params.at[i]] = whole->params.at[i];
+  if (!tn_build_ok(&m->builder.base) || !tn_graph_inline(part, whole, (uint64_t)shard * TN_SHARD_WORDS, map)) return false;
+  *loss = map[part->outputs.at[m->request->loss].value];
+  return true;
+}
+
+static bool make_shards(maker *m, tn_value *loss) {
+  tn_trainer *t = m->trainer;
+  int shards = t->options.shards, params = t->param_count;
+  tn_value *map = tn_arena_array(&t->arena, m->request->graph->nodes.count, sizeof *map);
+  tn_value *losses = tn_arena_array(&t->arena, (size_t)shards, sizeof *losses);
+  tn_value *grads = tn_arena_array(&t->arena, (size_t)shards * (size_t)params + 1, sizeof *grads);
+  if (!map || !losses || !grads || !declare_whole(m)) return false;
+  for (int s = 0; s < shards; s++) {
+    if (!add_shard(m, s, map, &losses[s]) || !find_gradients(m, losses[s], grads + s * params)) return false;
+  }
+  for (int p = 0; p < params; p++) m->grads[p] = mean_of(m, grads + p, shards, params);
+  *loss = mean_of(m, losses, shards, 1);
+  return tn_build_ok(&m->builder.base);
 }
 
 /* The step's outputs: the loss, then the next value of every parameter and state. */
@@ -153,21 +224,30 @@ static int input_named(const tn_graph *graph, const char *name) {
   return -1;
 }
 
+/* Forward and gradients of the whole batch at once. */
+static bool make_whole(maker *m, tn_value *loss) {
+  *loss = m->trainer->graph.outputs.at[m->request->loss].value;
+  m->trainer->graph.outputs.count = 0;
+  return find_gradients(m, *loss, m->grads);
+}
+
 static bool make_graph(maker *m) {
   tn_trainer *t = m->trainer;
-  tn_value scalar[TN_SCALAR_COUNT] = { 0 };
-  if (!tn_graph_copy(m->request->graph, &t->graph)) return false;
-  t->input_count = (int)t->graph.inputs.count;
-  t->param_count = (int)t->graph.params.count;
-  t->key_input = input_named(&t->graph, TN_TRAIN_KEY);
+  tn_value scalar[TN_SCALAR_COUNT] = { 0 }, loss;
+  bool sharded = t->options.shards > 1;
+  bool made = sharded ? tn_graph_init(&t->graph, t->heap, m->request->graph->names)
+                      : tn_graph_copy(m->request->graph, &t->graph);
+  if (!made) return false;
+  t->input_count = (int)m->request->graph->inputs.count;
+  t->param_count = (int)m->request->graph->params.count;
   m->per_param = tn_optimizer_states(t->options.optimizer);
   tn_graph_builder_init(&m->builder, &t->graph);
-  if (!make_arrays(m)) return false;
-  tn_value loss = t->graph.outputs.at[m->request->loss].value;
-  t->graph.outputs.at[0].value = loss;
-  t->graph.outputs.count = 1;
+  if (!make_arrays(m) || !(sharded ? make_shards(m, &loss) : make_whole(m, &loss))) return false;
+  t->key_input = input_named(&t->graph, TN_TRAIN_KEY);
+  if (!tn_graph_output(&t->graph, 0, loss)) return false;
   add_scalars(m, scalar);
-  return find_gradients(m, loss) && (add_states(m), add_updates(m, scalar));
+  add_states(m);
+  return add_updates(m, scalar);
 }
 
 /* ---- memory ---- */

@@ -31,6 +31,7 @@ typedef struct {
   tn_schedule schedule;
   int64_t warmup; /* steps over which lr rises linearly from lr / warmup */
   int64_t steps;  /* where a schedule ends */
+  int shards;       /* (1) parts of a batch, see tn_trainer_request */
 } tn_train_options;
 
 bool tn_optimizer_find(tn_str name, tn_optimizer *out);
@@ -43,9 +44,14 @@ double tn_train_lr(const tn_train_options *options, int64_t step);
 
 typedef struct tn_trainer tn_trainer;
 
+/* With shards > 1 the graph is that of one part: the loss of a batch is the mean of the losses of its
+ * parts, and so are the gradients, added up by a tree over neighbours that depends on the number of
+ * shards alone. So the parts may be computed anywhere, by anybody, and the bits stay. `sharded` says
+ * which inputs are divided: the step's input is then shards times as long along its first axis. */
 typedef struct {
   const tn_graph *graph; /* known shapes; may be freed afterwards */
   int loss;              /* the output that is the loss: a float scalar */
+  const bool *sharded;   /* by input; NULL: none is divided */
   tn_train_options options;
   uint64_t seed;
   const tn_backend *backend;

@@ -236,6 +236,45 @@ static void training_gives_the_same_bits_everywhere(void **state) {
   }
 }
 
+/* The mean of the gradients of two halves is that of the whole, up to rounding; and the draws differ. */
+static const char half_text[] =
+    "graph(%x: f32[2], %w0: f32[], param %w: f32[]) {\n  %1 = mul %x, %w\n  %2 = mul %1, %1\n"
+    "  %3 = mean %2 {axes=[0]}\n  %4 = mul %3, %w0\n  return loss=%4\n}\n";
+
+static void shards_are_joined_by_a_tree(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  double loss;
+  float x[6] = { 1, 2, 3, 4, 5, 6 }, scale = 2;
+  const bool sharded[2] = { true, false };
+  world_open(&w);
+  graph_from(&w, half_text, &graph);
+  tn_trainer_request request = { .graph = &graph,
+                                 .options = { .lr = 0.5, .shards = 3 },
+                                 .sharded = sharded,
+                                 .backend = tn_backend_ref(),
+                                 .threads = 1,
+                                 .passes = TN_PASS_ALL,
+                                 .folder = &ref_folder };
+  tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
+  assert_non_null(trainer);
+  tn_shape six = tn_shape_make(1, 6);
+  tn_view whole = tn_view_make(x, TN_F32, &six), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
+  tn_trainer_bind_input(trainer, 0, &whole);
+  tn_trainer_bind_input(trainer, 1, &number);
+  *(float *)tn_trainer_param(trainer, 0)->data = 1;
+  assert_true(tn_trainer_step(trainer, &loss, &fault));
+  float parts[3] = { 2 * 2.5f, 2 * 12.5f, 2 * 30.5f };   /* mean of squares of each pair, times 2 */
+  assert_true((float)loss == ((parts[0] + parts[1]) + parts[2]) / 3);
+  float grads[3] = { 2 * parts[0], 2 * parts[1], 2 * parts[2] };
+  assert_true(*(float *)tn_trainer_param(trainer, 0)->data == 1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
+  tn_trainer_free(trainer);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
 static void a_step_allocates_nothing(void **state) {
   (void)state;
   lesson l;
@@ -286,6 +325,7 @@ int main(void) {
     cmocka_unit_test(embedding_updates_stay_sparse_and_equal_dense_ones),
     cmocka_unit_test(a_bad_token_leaves_everything_as_it_was),
     cmocka_unit_test(training_gives_the_same_bits_everywhere),
+    cmocka_unit_test(shards_are_joined_by_a_tree),
     cmocka_unit_test(a_step_allocates_nothing),
     cmocka_unit_test(every_failed_allocation_is_a_fault),
   };
