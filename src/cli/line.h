@@ -1,0 +1,12 @@
+/* cli/line.h: a line from a person, with editing, history and completion where the build has libedit. */
+#ifndef TN_CLI_LINE_H
+#define TN_CLI_LINE_H
+
+#include "cli/cli.h"
+
+/* Before the first line of an interactive session; candidates come from `repl`. */
+void tn_line_begin(tern_repl *repl, const char *language);
+/* The next line, without its end; from malloc. NULL at the end of input. */
+char *tn_line_read(const char *prompt);
+void tn_line_end(void);
+#endif
