@@ -41,6 +41,7 @@ typedef struct {
 /* ---- measuring ---- */
 typedef struct {
   double best, median;        /* seconds for one repetition */
+  double share;               /* median of (the yardstick's time / the work's time), samples in turn */
 } timing;
 
 static int by_size(const void *a, const void *b) {
@@ -48,30 +49,43 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-#define SAMPLES 64
-static timing measure(void (*work)(void *), void *context, double seconds) {
-  double sample[SAMPLES];
-  int samples = 0;
+typedef struct {
+  void (*work)(void *);
+  void *context;
+} task;
+
+static double time_of(const task *t, long repeat) {
+  double start = now();
+  for (long i = 0; i < repeat; i++) t->work(t->context);
+  return (now() - start) / (double)repeat;
+}
+
+/* So many repetitions that the clock is good enough. */
+static long repetitions(const task *t, double seconds) {
   long repeat = 1;
-  for (;;) {   /* enough repetitions for the clock */
-    double start = now();
-    for (long i = 0; i < repeat; i++) work(context);
-    double took = now() - start;
-    if (took > 2e-4 || took > seconds / 8) break;
-    repeat *= 4;
-  }
-  double end = now() + seconds;
+  while (time_of(t, repeat) * (double)repeat < (seconds < 4e-4 ? seconds : 2e-4)) repeat *= 4;
+  return repeat;
+}
+
+/* Samples of the work and of a yardstick take turns, so that both see the same machine. */
+#define SAMPLES 64
+static timing measure(task work, const task *yardstick, double seconds) {
+  double sample[SAMPLES], share[SAMPLES], end = now() + seconds;
+  int samples = 0;
+  long repeat = repetitions(&work, seconds);
   while (samples < SAMPLES && (samples < 5 || now() < end)) {
-    double start = now();
-    for (long i = 0; i < repeat; i++) work(context);
-    sample[samples++] = (now() - start) / (double)repeat;
+    double measure_by = yardstick ? time_of(yardstick, 1) : 0;
+    sample[samples] = time_of(&work, repeat);
+    share[samples] = measure_by / sample[samples];
+    samples++;
   }
   qsort(sample, (size_t)samples, sizeof sample[0], by_size);
-  return (timing){ sample[0], sample[samples / 2] };
+  qsort(share, (size_t)samples, sizeof share[0], by_size);
+  return (timing){ sample[0], sample[samples / 2], share[samples / 2] };
 }
 
 /* ---- limits ---- */
-#define PEAK_STEPS 20000
+#define PEAK_STEPS 5000
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void peak_avx512(void *sink) {
   __m512 a[12], x = _mm512_set1_ps(0.999999f), y = _mm512_set1_ps(1e-6f);
@@ -98,15 +112,23 @@ static void peak_plain(void *sink) {
   memcpy(sink, a, sizeof a);
 }
 
-static double measure_peak(const bench *b) {
-  float sink[256];
-  void (*work)(void *) = peak_plain;
+/* The loop that does nothing but fused multiply-adds, and how many operations that is. */
+static task peak_task(const bench *b, double *operations) {
+  static float sink[256];
+  task t = { peak_plain, sink };
   double lanes = 16;
 #if defined(__x86_64__)
-  if (strcmp(b->backend->isa, "avx512") == 0) work = peak_avx512, lanes = 12 * 16;
-  if (strcmp(b->backend->isa, "avx2") == 0) work = peak_avx2, lanes = 12 * 8;
+  if (strcmp(b->backend->isa, "avx512") == 0) t.work = peak_avx512, lanes = 12 * 16;
+  if (strcmp(b->backend->isa, "avx2") == 0) t.work = peak_avx2, lanes = 12 * 8;
 #endif
-  return 2 * lanes * PEAK_STEPS / measure(work, sink, b->seconds).best;
+  *operations = 2 * lanes * PEAK_STEPS;
+  return t;
+}
+
+static double measure_peak(const bench *b) {
+  double operations;
+  task t = peak_task(b, &operations);
+  return operations / measure(t, NULL, b->seconds).best;
 }
 
 typedef struct {
@@ -128,7 +150,7 @@ static double measure_triad(const bench *b, long bytes) {
   if (!memory) return 1;
   t.a = memory, t.b = memory + t.count, t.c = memory + 2 * t.count;
   for (long i = 0; i < 3 * t.count; i++) memory[i] = (float)(i & 255);
-  double rate = (double)t.count * 12 / measure(run_triad, &t, b->seconds).best;
+  double rate = (double)t.count * 12 / measure((task){ run_triad, &t }, NULL, b->seconds).best;
   free(memory);
   return rate;
 }
@@ -194,11 +216,13 @@ static void finish(workload *w, const char *name, double operations, double byte
     size_t scratch = b->backend->scratch(b->backend, w->call.op, &w->attrs, w->in, w->call.count, &w->out, b->threads);
     if (scratch) w->call.scratch = memory_for(w, scratch);
     run_call(w);
-    timing t = measure(run_call, w, b->seconds);
+    double peak_operations;
+    task peak = peak_task(b, &peak_operations);
+    timing t = measure((task){ run_call, w }, operations > 0 ? &peak : NULL, b->seconds);
     printf("%-34s %11.3f us  (median %11.3f)", name, t.best * 1e6, t.median * 1e6);
     if (operations > 0)
       printf("  %8.2f GFLOP/s %5.1f%% of peak", operations / t.best * 1e-9,
-             100 * operations / t.best / (b->peak * b->threads));
+             100 * t.share * operations / peak_operations / b->threads);
     if (bytes > 0)
       printf("  %7.2f GB/s %5.1f%% of memory", bytes / t.best * 1e-9, 100 * bytes / t.best / b->memory);
     printf("\n");

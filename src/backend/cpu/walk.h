@@ -7,9 +7,37 @@
 #ifndef TN_BACKEND_CPU_WALK_H
 #define TN_BACKEND_CPU_WALK_H
 
-#include "graph/fused.h"
+#include "tensor/tensor.h"
 
-#define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
+/* ---- views, without a call: small tensors feel each one ---- */
+static inline size_t tn_cpu_bytes(tn_dtype dtype) {
+#define TN_CPU_BYTES(id, name, type, bytes, class) bytes,
+  static const uint8_t size[TN_DTYPE_COUNT] = { TN_DTYPES(TN_CPU_BYTES) };
+#undef TN_CPU_BYTES
+  return size[dtype];
+}
+
+static inline int64_t tn_cpu_elements(const tn_view *view) {
+  int64_t count = 1;
+  for (int a = 0; a < view->rank; a++) count *= view->dim[a];
+  return count;
+}
+
+/* Row-major without gaps; axes of length 1 do not matter. */
+static inline bool tn_cpu_is_flat(const tn_view *view) {
+  int64_t expected = 1;
+  for (int a = view->rank - 1; a >= 0; a--) {
+    if (view->dim[a] == 1) continue;
+    if (view->stride[a] != expected) return false;
+    expected *= view->dim[a];
+  }
+  return true;
+}
+
+/* ---- walks ---- */
+#ifndef TN_CPU_VIEW_LIMIT
+#define TN_CPU_VIEW_LIMIT 4   /* views of one walk; a file that needs more says so before it includes this one */
+#endif
 
 typedef struct {
   int rank, views;
@@ -69,6 +97,16 @@ static inline void tn_cpu_walk_merge(tn_cpu_walk *walk) {
     for (int v = 0; v < walk->views; v++) walk->stride[v][0] = 1;
   }
   walk->rank = last + 1;
+}
+
+/* A copy with a place of its own; views that are not there are not copied. */
+static inline void tn_cpu_walk_copy(tn_cpu_walk *to, const tn_cpu_walk *from) {
+  to->rank = from->rank;
+  to->views = from->views;
+  for (int a = 0; a < from->rank; a++) {
+    to->dim[a] = from->dim[a];
+    for (int v = 0; v < from->views; v++) to->stride[v][a] = from->stride[v][a];
+  }
 }
 
 /* Goes to the index-th place, in row-major order over the first `rank` axes. */

@@ -16,6 +16,7 @@
 #include "backend/cpu/isa/steps.h"
 
 #include "backend/cpu/isa/stream.h"
+#define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 #include "backend/cpu/walk.h"
 #include "backend/scalar.h"
 
@@ -78,7 +79,7 @@ static void give_back(const fused *job, pool *free, uint8_t *last, int s, bool s
   const step *at = &job->step[s];
   for (int k = 0; k < 3; k++) {
     int reg = at->in[k];
-    if (last[reg] != s || (tn_dtype_bytes(job->dtype[reg]) == tn_dtype_bytes(at->dtype)) != same) continue;
+    if (last[reg] != s || (tn_cpu_bytes(job->dtype[reg]) == tn_cpu_bytes(at->dtype)) != same) continue;
     free->unused[free->count++] = job->buffer[reg];
     last[reg] = NO_BUFFER;
   }
@@ -186,7 +187,7 @@ static void *buffer_of(const fused *job, const bench *at, int reg) {
 static void fill_constant(void *to, const tn_fused_step *from, int64_t count) {
   uint64_t bits = 0;
   tn_element_store(&bits, from->dtype, tn_element_of_f64(from->number, from->dtype));
-  spread(tn_dtype_bytes(from->dtype), to, 1, &bits, 0, count);
+  spread(tn_cpu_bytes(from->dtype), to, 1, &bits, 0, count);
 }
 
 static void lay_out(const fused *job, bench *at, char *scratch) {
@@ -205,7 +206,7 @@ static void lay_out(const fused *job, bench *at, char *scratch) {
 
 /* Points register k at the operand's elements of this tile. */
 static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, int64_t begin, int64_t count) {
-  size_t bytes = tn_dtype_bytes(job->dtype[k]);
+  size_t bytes = tn_cpu_bytes(job->dtype[k]);
   const int64_t *stride = walk->stride[OPERAND + k] + job->outer;
   int64_t offset = walk->offset[OPERAND + k] + begin * stride[0];
   char *from = (char *)job->call->in[k].data + offset * (int64_t)bytes;
@@ -235,7 +236,7 @@ static void run_steps(const fused *job, bench *at, int64_t count) {
 
 /* The result leaves its buffer. */
 static void put(const fused *job, const bench *at, const tn_cpu_walk *walk, char *to, int64_t count) {
-  size_t bytes = tn_dtype_bytes(job->call->out->dtype);
+  size_t bytes = tn_cpu_bytes(job->call->out->dtype);
   char *result = at->reg[job->operands + job->steps - 1];
   if (job->streams) tn_stream(to, result, (size_t)(count * job->inner) * bytes);
   else
@@ -248,7 +249,7 @@ static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64
   if (count > job->piece) count = job->piece;
   for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
   int64_t offset = walk->offset[OUT] + begin * walk->stride[OUT][job->outer];
-  char *to = (char *)job->call->out->data + offset * (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  char *to = (char *)job->call->out->data + offset * (int64_t)tn_cpu_bytes(job->call->out->dtype);
   int last = job->operands + job->steps - 1;
   bool direct = job->buffer[last] == NO_BUFFER;
   if (direct) at->reg[last] = to;
@@ -260,9 +261,10 @@ static int64_t tiles_of(const fused *job) { return tn_cpu_walk_count(&job->walk,
 
 static void run_share(void *context, int part, int parts) {
   const fused *job = context;
-  tn_cpu_walk walk = job->walk;
+  tn_cpu_walk walk;
   bench at;
   int64_t begin, end;
+  tn_cpu_walk_copy(&walk, &job->walk);
   tn_cpu_share(tiles_of(job), 1, part, parts, &begin, &end);
   if (begin >= end) return;
   size_t share = (size_t)job->buffers * job->buffer_bytes;
@@ -295,8 +297,9 @@ static void try_tile(fused *job, bench *at, const tn_cpu_walk *walk, int64_t num
 }
 
 static bool divides_by_zero(fused *job) {
-  tn_cpu_walk walk = job->walk;
+  tn_cpu_walk walk;
   bench at;
+  tn_cpu_walk_copy(&walk, &job->walk);
   job->zero_at = -1;
   lay_out(job, &at, job->call->scratch);
   tn_cpu_walk_seek(&walk, job->outer, 0);
@@ -312,14 +315,30 @@ static bool divides_by_zero(fused *job) {
 }
 
 /* ---- preparing ---- */
-static void prepare_walk(fused *job) {
+/* When every operand is contiguous or a single element, there is one axis, and nothing to merge. */
+static bool prepare_flat_walk(fused *job) {
+  const tn_kernel_call *call = job->call;
+  tn_cpu_walk *walk = &job->walk;
+  int64_t count = tn_cpu_elements(call->out);
+  if (!tn_cpu_is_flat(call->out)) return false;
+  for (int k = 0; k < call->count; k++) {
+    int64_t own = tn_cpu_elements(&call->in[k]);
+    if (own != 1 && (own != count || !tn_cpu_is_flat(&call->in[k]))) return false;
+    walk->stride[OPERAND + k][0] = own == 1 && count > 1 ? 0 : 1;
+  }
+  walk->rank = 1;
+  walk->views = call->count + 1;
+  walk->dim[0] = count;
+  walk->stride[OUT][0] = 1;
+  return true;
+}
+
+static void prepare_general_walk(fused *job) {
   const tn_kernel_call *call = job->call;
   tn_cpu_walk_init(&job->walk, call->out);
   tn_cpu_walk_add(&job->walk, call->out);
   for (int k = 0; k < call->count; k++) tn_cpu_walk_add(&job->walk, &call->in[k]);
   tn_cpu_walk_merge(&job->walk);
-  choose_tiles(job);
-  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
 }
 
 static void prepare_step(fused *job, int s, const tn_fused_step *from) {
@@ -341,25 +360,27 @@ static bool overlaps(const tn_kernel_call *call) {
 
 /* Streaming pays when the result is new memory that leaves the caches before anyone reads it. While the
  * scratch is being measured there is no memory yet: what may come is assumed. */
-static bool should_stream(const fused *job) {
+static bool should_stream(const fused *job, bool measuring) {
   const tn_kernel_call *call = job->call;
-  int64_t bytes = (int64_t)tn_dtype_bytes(call->out->dtype);
+  int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
   if (job->walk.rank != 1 || job->access[OUT] != DIRECT || job->walk.dim[0] * bytes < STREAM_BYTES) return false;
-  return !call->scratch || (((uintptr_t)call->out->data & 63) == 0 && !overlaps(call));
+  return measuring || (((uintptr_t)call->out->data & 63) == 0 && !overlaps(call));
 }
 
-static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step *steps, int count) {
+static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step *steps, int count, bool measuring) {
   job->call = call;
   job->operands = call->count;
   job->steps = count;
   job->buffers = 0;
   job->buffer_bytes = 4 * TILE;
-  prepare_walk(job);
-  job->streams = should_stream(job);
+  if (!prepare_flat_walk(job)) prepare_general_walk(job);
+  choose_tiles(job);
+  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
+  job->streams = should_stream(job, measuring);
   for (int k = 0; k < call->count; k++) job->dtype[k] = call->in[k].dtype;
   for (int s = 0; s < count; s++) prepare_step(job, s, &steps[s]);
   for (int r = 0; r < job->operands + count; r++)
-    if (tn_dtype_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE;
+    if (tn_cpu_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE;
   assign_buffers(job);
 }
 
@@ -395,34 +416,41 @@ static size_t scratch_of(const fused *job) {
 }
 
 /* ---- a handful of elements ----
- * No tiles, no threads, no scratch: registers are on the stack. For operands that are contiguous or a
- * single element; false when one is neither. */
-static bool fetch_tiny(const tn_view *view, int64_t count, tn_element *buffer, const void **reg) {
-  int64_t own = tn_view_count(view);
-  *reg = view->data;
-  if (own == count && tn_view_is_contiguous(view)) return true;
-  if (own != 1) return false;
-  spread(tn_dtype_bytes(view->dtype), buffer, 1, view->data, 0, count);
-  *reg = buffer;
-  return true;
+ * No tiles, no threads, no scratch: registers are on the stack. */
+static void gather_tiny(const tn_view *view, const tn_view *out, tn_element *buffer) {
+  tn_cpu_walk walk;
+  size_t bytes = tn_cpu_bytes(view->dtype);
+  tn_cpu_walk_init(&walk, out);
+  tn_cpu_walk_add(&walk, view);
+  tn_cpu_walk_seek(&walk, walk.rank, 0);
+  int64_t count = tn_cpu_elements(out);
+  for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&walk, walk.rank))
+    memcpy((char *)buffer + i * (int64_t)bytes, (const char *)view->data + walk.offset[0] * (int64_t)bytes, bytes);
 }
 
-static bool run_tiny_step(const tn_kernel_call *call, int64_t count) {
-  tn_element repeated[3][TINY];
+/* The elements of an operand: where they are, or in the buffer where they are spread out or repeated. */
+static const void *fetch_tiny(const tn_view *view, const tn_view *out, int64_t count, tn_element *buffer) {
+  int64_t own = tn_cpu_elements(view);
+  if (own == count && tn_cpu_is_flat(view)) return view->data;
+  if (own == 1) spread(tn_cpu_bytes(view->dtype), buffer, 1, view->data, 0, count);
+  else gather_tiny(view, out, buffer);
+  return buffer;
+}
+
+static void run_tiny_step(const tn_kernel_call *call, int64_t count) {
+  tn_element buffer[3][TINY];
   const void *in[3] = { NULL, NULL, NULL };
-  for (int k = 0; k < call->count; k++)
-    if (!fetch_tiny(&call->in[k], count, repeated[k], &in[k])) return false;
+  for (int k = 0; k < call->count; k++) in[k] = fetch_tiny(&call->in[k], call->out, count, buffer[k]);
   step_of(call->op, call->in[0].dtype, call->out->dtype).last(call->out->data, in[0], in[1], in[2], count);
-  return true;
 }
 
-static bool run_tiny_program(const tn_kernel_call *call, const tn_fused *program, int64_t count) {
+static void run_tiny_program(const tn_kernel_call *call, const tn_fused *program, int64_t count) {
   tn_element buffer[REGISTERS][TINY];
   const void *reg[REGISTERS];
   tn_dtype dtype[REGISTERS];
   int operands = program->operand_count, last = program->step_count - 1;
   for (int k = 0; k < operands; k++) {
-    if (!fetch_tiny(&call->in[k], count, buffer[k], &reg[k])) return false;
+    reg[k] = fetch_tiny(&call->in[k], call->out, count, buffer[k]);
     dtype[k] = call->in[k].dtype;
   }
   for (int s = 0; s <= last; s++) {
@@ -438,7 +466,6 @@ static bool run_tiny_program(const tn_kernel_call *call, const tn_fused *program
     tn_step how = step_of(at->op, dtype[at->in[0]], at->dtype);
     (s == last ? how.last : how.run)(out, reg[at->in[0]], reg[at->in[1]], reg[at->in[2]], count);
   }
-  return true;
 }
 
 static bool may_divide(const tn_fused *program) {
@@ -457,9 +484,9 @@ static bool same_layout(const tn_kernel_call *call) {
   const tn_view *out = call->out;
   for (int k = 0; k < call->count; k++) {
     const tn_view *in = &call->in[k];
-    if (tn_view_count(in) != tn_view_count(out) || !tn_view_is_contiguous(in)) return false;
+    if (tn_cpu_elements(in) != tn_cpu_elements(out) || !tn_cpu_is_flat(in)) return false;
   }
-  return tn_view_is_contiguous(out);
+  return tn_cpu_is_flat(out);
 }
 
 typedef struct {
@@ -475,8 +502,8 @@ static void flat_share(void *context, int part, int parts) {
   int64_t begin, end;
   tn_cpu_share(job->count, TILE, part, parts, &begin, &end);
   for (int k = 0; k < call->count; k++)
-    in[k] = (const char *)call->in[k].data + begin * (int64_t)tn_dtype_bytes(call->in[k].dtype);
-  job->run((char *)call->out->data + begin * (int64_t)tn_dtype_bytes(call->out->dtype), in[0], in[1], in[2],
+    in[k] = (const char *)call->in[k].data + begin * (int64_t)tn_cpu_bytes(call->in[k].dtype);
+  job->run((char *)call->out->data + begin * (int64_t)tn_cpu_bytes(call->out->dtype), in[0], in[1], in[2],
            end - begin);
 }
 
@@ -488,45 +515,49 @@ static void run_flat(const tn_kernel_call *call, int64_t count) {
 }
 
 bool cpu_elementwise(const tn_kernel_call *call) {
-  int64_t count = tn_view_count(call->out);
+  int64_t count = tn_cpu_elements(call->out);
   if (count == 0) return true;
   if (!divides(call->op, call->out->dtype)) {
-    if (count <= TINY && tn_view_is_contiguous(call->out) && run_tiny_step(call, count)) return true;
-    if (count * (int64_t)tn_dtype_bytes(call->out->dtype) < STREAM_BYTES && same_layout(call)) {
+    if (count <= TINY && tn_cpu_is_flat(call->out)) {
+      run_tiny_step(call, count);
+      return true;
+    }
+    if (count * (int64_t)tn_cpu_bytes(call->out->dtype) < STREAM_BYTES && same_layout(call)) {
       run_flat(call, count);
       return true;
     }
   }
   fused job;
   tn_fused_step only = only_step(call);
-  prepare(&job, call, &only, 1);
+  prepare(&job, call, &only, 1, false);
   return run(&job);
 }
 
 size_t elementwise_scratch(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return 0;
+  if (tn_cpu_elements(call->out) == 0) return 0;
   fused job;
   tn_fused_step only = only_step(call);
-  prepare(&job, call, &only, 1);
+  prepare(&job, call, &only, 1, true);
   return scratch_of(&job);
 }
 
 /* ---- a program ---- */
 bool cpu_fused(const tn_kernel_call *call) {
   const tn_fused *program = call->attrs->program;
-  int64_t count = tn_view_count(call->out);
+  int64_t count = tn_cpu_elements(call->out);
   if (count == 0) return true;
-  if (count <= TINY && tn_view_is_contiguous(call->out) && !may_divide(program) &&
-      run_tiny_program(call, program, count))
+  if (count <= TINY && tn_cpu_is_flat(call->out) && !may_divide(program)) {
+    run_tiny_program(call, program, count);
     return true;
+  }
   fused job;
-  prepare(&job, call, program->step, program->step_count);
+  prepare(&job, call, program->step, program->step_count, false);
   return run(&job);
 }
 
 size_t fused_scratch(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return 0;
+  if (tn_cpu_elements(call->out) == 0) return 0;
   fused job;
-  prepare(&job, call, call->attrs->program->step, call->attrs->program->step_count);
+  prepare(&job, call, call->attrs->program->step, call->attrs->program->step_count, true);
   return scratch_of(&job);
 }

@@ -54,6 +54,7 @@ static inline void skip_run(tn_cpu_walk *along, int64_t run) {
 
 #define NAME(x) x##_sum_f32
 #define V_JOIN(a, b) ((a) + (b))
+#define V_JOIN_LANES tn_sum_vectors
 #define JOIN(a, b) ((a) + (b))
 #define IDENTITY -0.0f
 #include "backend/cpu/isa/reduce.inc"
@@ -64,24 +65,39 @@ static inline void skip_run(tn_cpu_walk *along, int64_t run) {
 #define IDENTITY 1.0f
 #include "backend/cpu/isa/reduce.inc"
 
-static inline float larger_f32(float a, float b) {
-  float most = a > b || (a == b && signbit(b)) ? a : b;
-  return a == a && b == b ? most : tn_nan_f32();
-}
+#undef V
+#undef V_SET
+#undef V_LOAD
+#undef V_LOAD_PART
+#undef V_STORE
+
+/* The largest and the smallest are found among integers (sums.h). */
+#define V VI
+#define V_SET(x) tn_key(vf_set(x))
+#define V_LOAD(p) tn_key(vf_load(p))
+#define V_LOAD_PART(p, n, fill) tn_key(tn_load_filled(p, n, fill))
+#define V_STORE(p, v) vf_store(p, tn_of_key(v))
+#define NAME(x) x##_max_f32
+#define V_JOIN tn_key_max
+#define JOIN tn_larger_f32
+#define IDENTITY -HUGE_VALF
+#include "backend/cpu/isa/reduce.inc"
+#undef V_SET
+#undef V_LOAD
+#undef V_LOAD_PART
+#undef V_STORE
 
 static inline float smaller_f32(float a, float b) {
   float least = a < b || (a == b && signbit(a)) ? a : b;
   return a == a && b == b ? least : tn_nan_f32();
 }
 
-#define NAME(x) x##_max_f32
-#define V_JOIN vf_max
-#define JOIN larger_f32
-#define IDENTITY -HUGE_VALF
-#include "backend/cpu/isa/reduce.inc"
-
+#define V_SET(x) tn_low_key(vf_set(x))
+#define V_LOAD(p) tn_low_key(vf_load(p))
+#define V_LOAD_PART(p, n, fill) tn_low_key(tn_load_filled(p, n, fill))
+#define V_STORE(p, v) vf_store(p, tn_of_low_key(v))
 #define NAME(x) x##_min_f32
-#define V_JOIN vf_min
+#define V_JOIN tn_key_min
 #define JOIN smaller_f32
 #define IDENTITY HUGE_VALF
 #include "backend/cpu/isa/reduce.inc"
@@ -102,11 +118,6 @@ static inline float smaller_f32(float a, float b) {
 #define V_LOAD_PART(p, n, fill) ((void)(n), *(p))
 #define V_STORE(p, v) (*(p) = (v))
 
-static inline double larger_f64(double a, double b) {
-  double most = a > b || (a == b && signbit(b)) ? a : b;
-  return a == a && b == b ? most : tn_nan_f64();
-}
-
 static inline double smaller_f64(double a, double b) {
   double least = a < b || (a == b && signbit(a)) ? a : b;
   return a == a && b == b ? least : tn_nan_f64();
@@ -124,8 +135,8 @@ static inline double smaller_f64(double a, double b) {
 #define IDENTITY 1.0
 #include "backend/cpu/isa/reduce.inc"
 #define NAME(x) x##_max_f64
-#define V_JOIN larger_f64
-#define JOIN larger_f64
+#define V_JOIN tn_larger_f64
+#define JOIN tn_larger_f64
 #define IDENTITY -HUGE_VAL
 #include "backend/cpu/isa/reduce.inc"
 #define NAME(x) x##_min_f64
@@ -186,12 +197,49 @@ static inline double smaller_f64(double a, double b) {
 #undef TYPE
 
 /* ---- for other kernels ---- */
-static int64_t chunks_of(int64_t n) { return (n + TN_SUM_CHUNK - 1) / TN_SUM_CHUNK; }
+float sum_row(const float *row, int64_t n) { return n > 0 ? join_row_sum_f32(row, n, 0, tn_sum_chunks(n)) : 0.0f; }
+double sum_row_f64(const double *row, int64_t n) {
+  return n > 0 ? join_row_sum_f64(row, n, 0, tn_sum_chunks(n)) : 0.0;
+}
+double max_row_f64(const double *row, int64_t n) { return join_row_max_f64(row, n, 0, tn_sum_chunks(n)); }
 
-float sum_row(const float *row, int64_t n) { return n > 0 ? join_row_sum_f32(row, n, 0, chunks_of(n)) : 0.0f; }
-double sum_row_f64(const double *row, int64_t n) { return n > 0 ? join_row_sum_f64(row, n, 0, chunks_of(n)) : 0.0; }
-float max_row(const float *row, int64_t n) { return join_row_max_f32(row, n, 0, chunks_of(n)); }
-double max_row_f64(const double *row, int64_t n) { return join_row_max_f64(row, n, 0, chunks_of(n)); }
+float max_row(const float *row, int64_t n) {
+  VI most[4];
+  int64_t i = 0;
+  for (int k = 0; k < 4; k++) most[k] = vi_set(INT32_MIN);
+  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES)
+    for (int k = 0; k < 4; k++) most[k] = tn_key_max(most[k], tn_key(vf_load(row + i + k * TN_LANES)));
+  for (; i < n; i += TN_LANES) {
+    int left = (int)tn_cpu_min(n - i, TN_LANES);
+    most[0] = tn_key_max(most[0], tn_key(tn_load_filled(row + i, left, -HUGE_VALF)));
+  }
+  most[0] = tn_key_max(tn_key_max(most[0], most[1]), tn_key_max(most[2], most[3]));
+  return tn_float_of_key(tn_key_max_lane(most[0]));
+}
+
+static reduction one_strip(int64_t step, int64_t n) {
+  reduction r = { .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
+  r.along.rank = r.along.views = 1;
+  r.along.dim[0] = n;
+  r.along.stride[0][0] = step;
+  return r;
+}
+
+void sum_columns(const float *columns, int64_t step, int64_t n, int width, float *to) {
+  reduction r = one_strip(step, n);
+  reduce_strip_sum_f32(&r, columns, width, to);
+}
+
+void max_columns(const float *columns, int64_t step, int64_t n, int width, float *to) {
+  for (int w = 0; w < width; w += TN_LANES) {
+    int part = width - w < TN_LANES ? width - w : TN_LANES;
+    VI most = tn_key(tn_load_filled(columns + w, part, 0));
+    for (int64_t i = 1; i < n; i++)
+      most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
+                                                      : vf_load_part(columns + w + i * step, part)));
+    vf_store_part(to + w, tn_of_key(most), part);
+  }
+}
 
 /* ---- by operation and dtype ---- */
 typedef struct {
@@ -249,14 +297,14 @@ static void prepare(reduction *r, const tn_kernel_call *call, const int32_t *axe
   tn_view kept = axes_where(x, marked, false), along = axes_where(x, marked, true);
   tn_view result = kept_axes_of_result(call->out, x, marked);
   r->data = x->data;
-  r->outputs = tn_view_count(&kept);
-  r->n = tn_view_count(&along);
+  r->outputs = tn_cpu_elements(&kept);
+  r->n = tn_cpu_elements(&along);
   if (r->outputs == 0 || r->n == 0) return;
   tn_cpu_walk_init(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &result);
   tn_cpu_walk_init(&r->along, &along), tn_cpu_walk_add(&r->along, &along);
   tn_cpu_walk_merge(&r->kept), tn_cpu_walk_merge(&r->along);
   r->chunk_begin = 0;
-  r->chunk_end = chunks_of(r->n);
+  r->chunk_end = tn_sum_chunks(r->n);
   r->layout = layout_of(r);
 }
 
@@ -274,8 +322,9 @@ static void finish(const tn_kernel_call *call, int64_t n, void *joined, int64_t 
 }
 
 static void store(const tn_kernel_call *call, const reduction *r, const void *joined, int64_t begin, int64_t count) {
-  size_t bytes = tn_dtype_bytes(call->out->dtype);
-  tn_cpu_walk kept = r->kept;
+  size_t bytes = tn_cpu_bytes(call->out->dtype);
+  tn_cpu_walk kept;
+  tn_cpu_walk_copy(&kept, &r->kept);
   tn_cpu_walk_seek(&kept, kept.rank, begin);
   for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&kept, kept.rank))
     memcpy((char *)call->out->data + kept.offset[1] * (int64_t)bytes, (const char *)joined + i * (int64_t)bytes, bytes);
@@ -299,8 +348,8 @@ static void outputs_share(void *context, int part, int parts) {
   const reduce_job *job = context;
   int64_t begin, end;
   tn_element joined[OUTPUTS_AT_ONCE];
-  bool direct = tn_view_is_contiguous(job->call->out);
-  int64_t bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  bool direct = tn_cpu_is_flat(job->call->out);
+  int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
   tn_cpu_share(job->r.outputs, job->grain, part, parts, &begin, &end);
   if (direct && begin < end) {
     char *to = (char *)job->call->out->data + begin * bytes;
@@ -319,8 +368,8 @@ static void outputs_share(void *context, int part, int parts) {
 static void blocks_share(void *context, int part, int parts) {
   const reduce_job *job = context;
   reduction r = job->r;
-  int64_t begin, end, chunks = chunks_of(r.n);
-  int64_t row = r.outputs * (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  int64_t begin, end, chunks = tn_sum_chunks(r.n);
+  int64_t row = r.outputs * (int64_t)tn_cpu_bytes(job->call->out->dtype);
   tn_cpu_share(job->blocks, 1, part, parts, &begin, &end);
   for (int64_t b = begin; b < end; b++) {
     r.chunk_begin = b * job->block_chunks;
@@ -332,7 +381,7 @@ static void blocks_share(void *context, int part, int parts) {
 /* Few outputs of many elements: blocks are a power of two of chunks, so each is a whole subtree. */
 static void run_blocks(reduce_job *job, int threads) {
   tn_element partial[BLOCK_LIMIT * FEW_OUTPUTS];
-  int64_t chunks = chunks_of(job->r.n);
+  int64_t chunks = tn_sum_chunks(job->r.n);
   job->block_chunks = 1;
   while (job->block_chunks * BLOCK_LIMIT < chunks) job->block_chunks *= 2;
   job->blocks = (chunks + job->block_chunks - 1) / job->block_chunks;
@@ -360,7 +409,9 @@ static bool reduce_nothing(const tn_kernel_call *call) {
 }
 
 bool cpu_reduce(const tn_kernel_call *call) {
-  reduce_job job = { .call = call, .how = reducer_of(call->op, call->out->dtype) };
+  reduce_job job;
+  job.call = call;
+  job.how = reducer_of(call->op, call->out->dtype);
   prepare(&job.r, call, call->attrs->axes, call->attrs->axis_count);
   if (job.r.outputs == 0) return true;
   if (job.r.n == 0) return reduce_nothing(call);
@@ -379,11 +430,11 @@ bool cpu_reduce(const tn_kernel_call *call) {
 #define PLACE_OF_MAX(name, type)                                                      \
   static int64_t place_of_max_##name(const void *data, int64_t n, int64_t step) {     \
     const type *x = data;                                                             \
+    type most = x[0];                                                                 \
     int64_t best = 0;                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                 \
-      type here = x[i * step], there = x[best * step];                                \
-      if (there != there) break;                                                      \
-      if (here > there || here != here) best = i;                                     \
+    for (int64_t i = 1; i < n && most == most; i++) {                                 \
+      type here = x[i * step];                                                        \
+      if (here > most || here != here) best = i, most = here;                         \
     }                                                                                 \
     return best;                                                                      \
   }
@@ -392,12 +443,56 @@ PLACE_OF_MAX(f64, double)
 PLACE_OF_MAX(i32, int32_t)
 PLACE_OF_MAX(i64, int64_t)
 
+/* A contiguous row: its largest first, then the first place that equals it. */
+static int64_t place_in_row(const float *row, int64_t n) {
+  float most = max_row(row, n);
+  VF wanted = vf_set(most);
+  int64_t i = 0;
+  bool none = most != most;
+  for (; i + TN_LANES <= n; i += TN_LANES) {
+    VF v = vf_load(row + i);
+    if (vm_any(none ? vf_isnan(v) : vf_eq(v, wanted))) break;
+  }
+  while (none ? row[i] == row[i] : row[i] != most) i++;
+  return i;
+}
+
 static int64_t place_of_max(tn_dtype dtype, const void *data, int64_t n, int64_t step) {
   switch (dtype) {
-    case TN_F32: return place_of_max_f32(data, n, step);
+    case TN_F32: return step == 1 && n >= 2 * TN_LANES ? place_in_row(data, n) : place_of_max_f32(data, n, step);
     case TN_F64: return place_of_max_f64(data, n, step);
     case TN_I32: return place_of_max_i32(data, n, step);
     default: return place_of_max_i64(data, n, step);
+  }
+}
+
+/* Neighbouring columns of floats side by side: the largest so far and its place. */
+static void places_in_columns(const float *x, int64_t step, int64_t n, int width, int32_t *place) {
+  VF most = vf_load_part(x, width);
+  VI best = vi_set(0);
+  for (int64_t i = 1; i < n; i++) {
+    VF here = vf_load_part(x + i * step, width);
+    VM beats = vm_andnot(vm_or(vf_gt(here, most), vf_isnan(here)), vf_isnan(most));
+    most = vf_select(beats, here, most);
+    best = vi_select(beats, vi_set((int32_t)i), best);
+  }
+  vi_store_part(place, best, width);
+}
+
+static void argmax_columns(const reduce_job *job, int64_t begin, int64_t end) {
+  const tn_kernel_call *call = job->call;
+  tn_cpu_walk kept;
+  tn_cpu_walk_copy(&kept, &job->r.kept);
+  int inner = kept.rank - 1;
+  for (int64_t o = begin; o < end;) {
+    int32_t place[TN_LANES];
+    tn_cpu_walk_seek(&kept, kept.rank, o);
+    int width = (int)tn_cpu_min(tn_cpu_min(kept.dim[inner] - kept.at[inner], end - o), TN_LANES);
+    places_in_columns((const float *)job->r.data + kept.offset[0], call->in[0].stride[call->attrs->axis], job->r.n, width,
+                      place);
+    for (int w = 0; w < width; w++)
+      ((int32_t *)call->out->data)[kept.offset[1] + w * kept.stride[1][inner]] = place[w];
+    o += width;
   }
 }
 
@@ -405,10 +500,15 @@ static void argmax_share(void *context, int part, int parts) {
   const reduce_job *job = context;
   const tn_kernel_call *call = job->call;
   const tn_view *x = &call->in[0];
-  int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(x->dtype);
-  tn_cpu_walk kept = job->r.kept;
-  tn_cpu_share(job->r.outputs, 1, part, parts, &begin, &end);
+  int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(x->dtype);
+  tn_cpu_walk kept;
+  tn_cpu_walk_copy(&kept, &job->r.kept);
+  tn_cpu_share(job->r.outputs, TN_LANES, part, parts, &begin, &end);
   if (begin >= end) return;
+  if (job->r.layout == COLUMNS && x->dtype == TN_F32 && job->r.n <= INT32_MAX) {
+    argmax_columns(job, begin, end);
+    return;
+  }
   tn_cpu_walk_seek(&kept, kept.rank, begin);
   for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank)) {
     const char *row = (const char *)x->data + kept.offset[0] * bytes;
@@ -418,11 +518,12 @@ static void argmax_share(void *context, int part, int parts) {
 }
 
 bool cpu_argmax(const tn_kernel_call *call) {
-  reduce_job job = { .call = call };
+  reduce_job job;
+  job.call = call;
   prepare(&job.r, call, &call->attrs->axis, 1);
   if (job.r.outputs == 0) return true;
   if (job.r.n == 0) return of_nothing(call);
-  double cost = (double)job.r.outputs * (double)job.r.n;
+  double cost = (double)job.r.outputs * (double)job.r.n * 0.5;
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), argmax_share, &job);
   return true;
 }
