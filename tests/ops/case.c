@@ -75,7 +75,7 @@ typedef struct {
 
 static layout any_layout(op_case *c, int rank, bool unique) {
   layout l = { 0 };
-  bool plain = one_in(c, 3), permuted = one_in(c, 2);
+  bool plain = c->contiguous || one_in(c, 3), permuted = one_in(c, 2);
   for (int i = 0; i < rank; i++) l.order[i] = i;
   if (plain) return l;
   for (int i = rank - 1; permuted && i > 0; i--) {

@@ -28,6 +28,7 @@ typedef struct {
   int count;
   tn_type out;                  /* filled in by the check */
   bool may_fail;                /* a fault is an answer too */
+  bool contiguous;              /* so are all operands */
   void *memory[CASE_OPERANDS + 2];
   int memories;
 } op_case;
