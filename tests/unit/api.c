@@ -1,0 +1,217 @@
+/* tests/unit/api.c: the public interface, as an embedder uses it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tern/tern.h"
+
+static const char network[] = "graph(%x: f32[N, 2], %y: i32[N], param %w: f32[2, 3], param %b: f32[3]) {\n"
+                              "  %1 = linear %x, %w, %b\n  %2 = cross_entropy %1, %y\n  return loss=%2, scores=%1\n}\n";
+
+static tern_session *open_session(const tern_options *options) {
+  const char *problem = NULL;
+  tern_session *session = tern_session_new(options, &problem);
+  if (!session) fail_msg("%s", problem);
+  return session;
+}
+
+static tern_program *load(tern_session *session, const char *text) {
+  return tern_load(session, TERN_LANG_GRAPH, "test.graph", text, strlen(text));
+}
+
+static tern_status give_rows(tern_program *program, int64_t rows) {
+  static const float x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+  static const int32_t y[4] = { 0, 1, 2, 1 };
+  int64_t two[2] = { rows, 2 }, one[1] = { rows };
+  tern_status status = tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, two, NULL, x });
+  return status == TERN_OK ? tern_set_input(program, "y", &(tern_tensor){ TERN_I32, 1, one, NULL, y }) : status;
+}
+
+static void a_program_runs_with_other_shapes_without_being_loaded_again(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  for (int64_t rows = 4; rows >= 1; rows--) {
+    tern_tensor scores;
+    assert_int_equal(give_rows(program, rows), TERN_OK);
+    assert_int_equal(tern_run(program), TERN_OK);
+    assert_int_equal(tern_output_count(program), 2);
+    assert_string_equal(tern_output_name(program, 1), "scores");
+    assert_int_equal(tern_output(program, 1, &scores), TERN_OK);
+    assert_int_equal(scores.dims[0], rows);
+    assert_int_equal(scores.dims[1], 3);
+  }
+  assert_int_equal(tern_output(program, 2, &(tern_tensor){ 0 }), TERN_USAGE);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void inputs_and_parameters_are_described(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  assert_int_equal(tern_check(program), TERN_OK);
+  assert_int_equal(tern_input_count(program), 2);
+  tern_slot x = tern_input_at(program, 0), w = tern_param_at(program, 0);
+  assert_string_equal(x.name, "x");
+  assert_int_equal(x.dims[0], -1);
+  assert_string_equal(x.dim_names[0], "N");
+  assert_int_equal(x.dims[1], 2);
+  assert_null(x.dim_names[1]);
+  assert_string_equal(w.name, "w");
+  assert_int_equal(w.dtype, TERN_F32);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void strided_inputs_are_read_by_their_strides(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, "graph(%x: f32[2, 3]) {\n  %1 = neg %x\n  return %1\n}\n");
+  static const float columns[6] = { 1, 4, 2, 5, 3, 6 };
+  int64_t dims[2] = { 2, 3 }, strides[2] = { 1, 2 };
+  tern_tensor out;
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, dims, strides, columns }), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_output(program, 0, &out), TERN_OK);
+  static const float wanted[6] = { -1, -2, -3, -4, -5, -6 };
+  assert_memory_equal(out.data, wanted, sizeof wanted);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void diagnostics_are_data(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, "graph(%x: f32[2, 3], %y: f32[4, 5]) {\n  %1 = matmul %x, %y\n  return %1\n}\n");
+  assert_int_equal(tern_check(program), TERN_FAILED);
+  assert_int_equal(tern_diagnostic_count(session), 1);
+  tern_diagnostic d = tern_diagnostic_at(session, 0);
+  assert_string_equal(d.code, "E2103");
+  assert_string_equal(d.severity, "error");
+  assert_string_equal(d.file, "test.graph");
+  assert_int_equal(d.line, 2);
+  assert_int_equal(d.column, 8);
+  bool has_left = false;
+  for (size_t i = 0; i < d.field_count; i++) {
+    has_left |= strcmp(d.field_names[i], "left") == 0 && strcmp(d.field_values[i], "[2, 3]") == 0;
+  }
+  assert_true(has_left);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static double train(const tern_options *options, char hash[65]) {
+  tern_session *session = open_session(options);
+  tern_program *program = load(session, network);
+  double loss = 0;
+  assert_int_equal(give_rows(program, 4), TERN_OK);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .optimizer = "adamw", .lr = 0.05 }), TERN_OK);
+  for (int i = 0; i < 50; i++) assert_int_equal(tern_train_step(program, &loss), TERN_OK);
+  strcpy(hash, tern_params_sha256(program));
+  tern_program_free(program);
+  tern_session_free(session);
+  return loss;
+}
+
+static void training_depends_on_the_seed_and_on_nothing_else(void **state) {
+  (void)state;
+  char first[65], again[65], other[65];
+  assert_true(train(NULL, first) < 1.0);
+  train(&(tern_options){ .threads = 3, .isa = "portable" }, again);
+  assert_string_equal(first, again);
+  train(&(tern_options){ .isa = "ref", .without = "fold,fuse" }, again);
+  assert_string_equal(first, again);
+  train(&(tern_options){ .seed = 7, .has_seed = 1 }, other);
+  assert_string_not_equal(first, other);
+}
+
+static void mistakes_of_an_embedder_are_said(void **state) {
+  (void)state;
+  const char *problem = NULL;
+  assert_null(tern_session_new(&(tern_options){ .isa = "abacus" }, &problem));
+  assert_non_null(problem);
+  assert_null(tern_session_new(&(tern_options){ .without = "everything" }, &problem));
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  double loss;
+  assert_int_equal(tern_train_step(program, &loss), TERN_USAGE);
+  assert_int_equal(tern_run(program), TERN_USAGE);           /* x has no value */
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .optimizer = "magic", .lr = 1 }), TERN_USAGE);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .loss = "profit", .lr = 1 }), TERN_USAGE);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .loss = "scores", .lr = 1 }), TERN_FAILED);
+  int64_t bad[1] = { -1 };
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 1, bad, NULL, NULL }), TERN_USAGE);
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 9, bad, NULL, NULL }), TERN_USAGE);
+  assert_int_equal(tern_set_input_text(program, "x", "[[1, 2], [3]]"), TERN_USAGE);
+  assert_int_equal(tern_set_input_text(program, "x", "{}"), TERN_USAGE);
+  assert_null(tern_emit(program, "poem"));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void an_interrupt_ends_a_run(void **state) {
+  (void)state;
+  tern_session *session = open_session(&(tern_options){ .max_seconds = 1e-9 });
+  tern_program *program = load(session, network);
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_FAILED);
+  assert_string_equal(tern_diagnostic_at(session, 0).code, "E_TIME_LIMIT");
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+/* Memory that cannot be had is a diagnostic wherever it happens, and nothing leaks (the sanitizer sees to
+ * that). */
+static void every_failed_allocation_is_survived(void **state) {
+  (void)state;
+  int survived = 0;
+  for (uint64_t n = 1; survived < 3; n++) {
+    tern_session *session = tern_session_new(&(tern_options){ .fail_allocation = n }, NULL);
+    if (!session) continue;
+    tern_program *program = load(session, network);
+    bool ok = program && give_rows(program, 2) == TERN_OK && tern_run(program) == TERN_OK;
+    double loss;
+    ok = ok && tern_train_begin(program, &(tern_training){ .optimizer = "adam", .lr = 0.1 }) == TERN_OK;
+    ok = ok && tern_train_step(program, &loss) == TERN_OK;
+    ok = ok && tern_result_json(program) != NULL;
+    (void)tern_failure_json(session);
+    (void)tern_diagnostics_text(session, 1);
+    if (ok) survived++;
+    tern_program_free(program);
+    tern_session_free(session);
+  }
+}
+
+static void tables_are_there(void **state) {
+  (void)state;
+  char *text = tern_ops_text(), *json = tern_ops_json(), *why = tern_explain("E2101", 0);
+  assert_non_null(strstr(text, "matmul"));
+  assert_non_null(strstr(json, "\"name\":\"matmul\""));
+  assert_non_null(strstr(why, "E2101"));
+  assert_null(tern_explain("E9999", 0));
+  assert_string_equal(tern_suggest_code("E_SHAPE_MISMATH"), "E_SHAPE_MISMATCH");
+  tern_free_text(text), tern_free_text(json), tern_free_text(why);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_program_runs_with_other_shapes_without_being_loaded_again),
+    cmocka_unit_test(inputs_and_parameters_are_described),
+    cmocka_unit_test(strided_inputs_are_read_by_their_strides),
+    cmocka_unit_test(diagnostics_are_data),
+    cmocka_unit_test(training_depends_on_the_seed_and_on_nothing_else),
+    cmocka_unit_test(mistakes_of_an_embedder_are_said),
+    cmocka_unit_test(an_interrupt_ends_a_run),
+    cmocka_unit_test(every_failed_allocation_is_survived),
+    cmocka_unit_test(tables_are_there),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
