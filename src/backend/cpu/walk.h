@@ -99,6 +99,24 @@ static inline void tn_cpu_walk_merge(tn_cpu_walk *walk) {
   walk->rank = last + 1;
 }
 
+/* The axes around axes begin..end-1 of a contiguous view, which hold *n elements, `*inner` apart: the walk gets a
+ * first view that passes those axes over. */
+static inline void tn_cpu_walk_around(tn_cpu_walk *walk, const tn_view *view, int begin, int end, int64_t *n,
+                                      int64_t *inner) {
+  int64_t outer = 1;
+  *n = *inner = 1;
+  for (int a = 0; a < begin; a++) outer *= view->dim[a];
+  for (int a = begin; a < end; a++) *n *= view->dim[a];
+  for (int a = end; a < view->rank; a++) *inner *= view->dim[a];
+  bool two = outer != 1 && *inner != 1;
+  walk->rank = two ? 2 : 1;
+  walk->views = 1;
+  walk->dim[0] = outer != 1 ? outer : *inner;
+  walk->stride[0][0] = outer != 1 ? *n * *inner : 1;
+  walk->dim[1] = *inner;
+  walk->stride[0][1] = 1;
+}
+
 /* A copy with a place of its own; views that are not there are not copied. */
 static inline void tn_cpu_walk_copy(tn_cpu_walk *to, const tn_cpu_walk *from) {
   to->rank = from->rank;

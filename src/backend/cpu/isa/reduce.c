@@ -290,13 +290,36 @@ static layout layout_of(const reduction *r) {
   return SPREAD_OUT;
 }
 
+/* The common case without ado: contiguous, and the axes are neighbours. */
+static bool prepare_flat(reduction *r, const tn_kernel_call *call, const int32_t *axes, int count) {
+  const tn_view *x = &call->in[0];
+  if (count == 0 || axes[count - 1] - axes[0] != count - 1) return false;
+  if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(call->out)) return false;
+  int64_t inner;
+  tn_cpu_walk_around(&r->kept, x, axes[0], axes[0] + count, &r->n, &inner);
+  r->kept.views = 2;
+  r->kept.stride[1][r->kept.rank - 1] = 1;
+  if (r->kept.rank == 2) r->kept.stride[1][0] = inner;
+  r->along.rank = r->along.views = 1;
+  r->along.dim[0] = r->n;
+  r->along.stride[0][0] = inner;
+  r->outputs = tn_cpu_walk_count(&r->kept, 0, r->kept.rank);
+  return r->outputs > 0 && r->n > 0;
+}
+
 static void prepare(reduction *r, const tn_kernel_call *call, const int32_t *axes, int count) {
   const tn_view *x = &call->in[0];
+  r->data = x->data;
+  if (prepare_flat(r, call, axes, count)) {
+    r->chunk_begin = 0;
+    r->chunk_end = tn_sum_chunks(r->n);
+    r->layout = layout_of(r);
+    return;
+  }
   bool marked[TN_RANK_LIMIT] = { false };
   for (int k = 0; k < count; k++) marked[axes[k]] = true;
   tn_view kept = axes_where(x, marked, false), along = axes_where(x, marked, true);
   tn_view result = kept_axes_of_result(call->out, x, marked);
-  r->data = x->data;
   r->outputs = tn_cpu_elements(&kept);
   r->n = tn_cpu_elements(&along);
   if (r->outputs == 0 || r->n == 0) return;
@@ -365,6 +388,19 @@ static void outputs_share(void *context, int part, int parts) {
   }
 }
 
+/* Rows of floats have a shorter way to their largest. */
+static void max_rows_share(void *context, int part, int parts) {
+  const reduce_job *job = context;
+  int64_t begin, end;
+  tn_cpu_walk kept;
+  tn_cpu_walk_copy(&kept, &job->r.kept);
+  tn_cpu_share(job->r.outputs, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  tn_cpu_walk_seek(&kept, kept.rank, begin);
+  for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank))
+    ((float *)job->call->out->data)[kept.offset[1]] = max_row((const float *)job->r.data + kept.offset[0], job->r.n);
+}
+
 static void blocks_share(void *context, int part, int parts) {
   const reduce_job *job = context;
   reduction r = job->r;
@@ -420,6 +456,8 @@ bool cpu_reduce(const tn_kernel_call *call) {
   job.grain = job.r.layout == COLUMNS ? 64 : 1;
   if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 && job.r.n > TN_SUM_CHUNK)
     run_blocks(&job, threads);
+  else if (call->op == TN_OP_MAX && call->out->dtype == TN_F32 && job.r.layout == ROWS)
+    tn_cpu_parallel(threads, max_rows_share, &job);
   else
     tn_cpu_parallel(threads, outputs_share, &job);
   return true;

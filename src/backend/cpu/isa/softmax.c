@@ -160,9 +160,25 @@ static const void *collect(const row_job *job, const char *row, char *copy) {
   return copy;
 }
 
+/* The common case without ado: everything is contiguous. */
+static bool prepare_flat_rows(row_job *job, const tn_kernel_call *call, const tn_view *other, int axis) {
+  const tn_view *x = &call->in[0];
+  int64_t inner;
+  if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(other)) return false;
+  tn_cpu_walk_around(&job->rows, x, axis, axis + 1, &job->n, &inner);
+  job->step = job->n > 1 ? inner : 1;
+  job->count = tn_cpu_walk_count(&job->rows, 0, job->rows.rank);
+  job->room = tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(x->dtype), 64);
+  job->rows.views = 2;
+  for (int a = 0; a < job->rows.rank; a++)
+    job->rows.stride[1][a] = other->rank == x->rank ? job->rows.stride[0][a] : 1;
+  return true;
+}
+
 static void prepare_rows(row_job *job, const tn_kernel_call *call, const tn_view *other, int axis) {
-  tn_view x = call->in[0], y = *other;
   job->call = call;
+  if (prepare_flat_rows(job, call, other, axis)) return;
+  tn_view x = call->in[0], y = *other;
   job->n = x.dim[axis];
   job->step = job->n > 1 ? x.stride[axis] : 1;
   x.dim[axis] = 1;
