@@ -51,8 +51,12 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
+  /* Reports a fault that is no mistake of the program: memory, an interruption, a bug in tern. NULL:
+   * tn_fault_report. Returns false. */
+  bool (*report_fault)(struct tn_host *host, const tn_fault *fault);
   /* A line for the user: what PRINT and print say. */
   void (*print)(struct tn_host *host, tn_str line);
+  bool shorten; /* what is printed is for people: large tensors are cut in the middle */
   bool (*interrupted)(struct tn_host *host);
   double (*now)(struct tn_host *host);                   /* seconds since 1970 */
   /* The bytes of a file, from the arena; reports nothing: *problem says what is wrong in the words of

@@ -195,6 +195,11 @@ bool tn_ail_lower(const tn_ail *program, const tn_ail_sizes *sizes, tn_ail_mode 
  * (i32, or f32 for a tensor input's features), a filter a bool scalar. */
 bool tn_ail_lower_stage(const tn_ail *program, size_t stage, const tn_shape *row, tn_graph *out);
 
+/* The graph that `emit` shows: the model, or with `grad` the loss and its gradients by every parameter.
+ * Dimensions keep their names where the program allows it, and get the lengths of a bare run
+ * otherwise. For exporters; freed by tn_graph_free. */
+bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out);
+
 /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an
  * `if` are refused by tn_ail_effects, before their branch runs. */
 bool tn_ail_allow(const tn_ail *program, const tn_graph *graph);

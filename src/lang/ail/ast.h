@@ -96,6 +96,7 @@ struct tn_ail_expr {
       double value;
       int64_t integer;
       bool is_integer;    /* written without point or exponent, and fits */
+      uint32_t start, end;   /* of its text */
     } number;
     tn_str text;          /* without quotes and escapes */
     bool truth;

@@ -51,11 +51,10 @@ typedef struct {
 
 /* Names that the program itself treats specially. */
 typedef struct {
-  tn_name tokens, labels, label, logits, loss, y, i, batch_name, start, input, tick, initialized, result;
+  tn_name tokens, labels, label, logits, loss, y, b, start, input, tick, initialized, result;
 } tn_ail_known;
 
-/* What a name in the text stands for, where the name alone decides. */
-typedef enum { TN_AIL_IS_CONST = 1, TN_AIL_IS_FUNCTION, TN_AIL_IS_BUILTIN } tn_ail_meaning;
+typedef tn_vec(int64_t) tn_ail_lengths;
 
 struct tn_ail {
   tn_host *host;
@@ -94,9 +93,7 @@ struct tn_ail {
   bool unroll_exceeded;
   /* From the check: the lengths of the tables that `tokens` goes into, and of the logits that
    * `labels` is compared with. They may be names. */
-  tn_vec(int64_t) embedding_rows;
-  tn_vec(int64_t) gather_rows;
-  tn_vec(int64_t) classes;
+  tn_ail_lengths embedding_rows, gather_rows, classes;
   tn_effects effects;                     /* of this program */
 };
 

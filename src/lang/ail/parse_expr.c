@@ -38,6 +38,8 @@ static tn_ail_expr *parse_number(tn_ail_parser *p) {
   if (!expr) return NULL;
   expr->as.number.is_integer = tn_number_parse_i64(text, &expr->as.number.integer);
   tn_number_parse_f64(text, &expr->as.number.value);
+  expr->as.number.start = start;
+  expr->as.number.end = p->read_to;
   return expr;
 }
 

@@ -1,0 +1,443 @@
+/* lang/ail/blocks.c: the fields of the train, eval and dataset blocks.
+ *
+ * A field is a literal or a constant; the loss alone is an expression. What is
+ * unknown, given twice or of the wrong kind has one code, E_SYNTAX_ERROR, except
+ * where the reference names one. */
+#include <string.h>
+
+#include "base/number.h"
+#include "lang/ail/internal.h"
+
+static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
+
+static tn_str field_name(const tn_ail *program, const tn_ail_field *field) {
+  return tn_ail_text_of(program, field->name);
+}
+
+/* "`steps` is {what}" */
+static bool ill_typed(const tn_ail *program, const tn_ail_field *field, const char *what) {
+  tn_text message;
+  tn_text_init(&message, program->host->heap);
+  tn_text_byte(&message, '`');
+  tn_text_add(&message, field_name(program, field));
+  tn_text_puts(&message, "` ");
+  tn_text_puts(&message, what);
+  tn_ail_report_syntax(program, field->value ? field->value->at : field->at, message.failed ? "" : message.at);
+  tn_text_free(&message);
+  return false;
+}
+
+/* ---- kinds of fields ---- */
+
+static void read_count(const tn_ail *program, const tn_ail_field *field, int64_t least, int64_t *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
+  if (ok && value.integer >= least) *out = value.integer;
+  else ill_typed(program, field, least > 0 ? "is a whole number of at least 1" : "is a whole number of at least 0");
+}
+
+static void read_amount(const tn_ail *program, const tn_ail_field *field, double *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
+  if (ok && value.number >= 0 && value.number <= 1e300) *out = value.number;
+  else ill_typed(program, field, "is a number of at least 0");
+}
+
+static bool read_text(const tn_ail *program, const tn_ail_field *field, tn_str *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
+  if (ok) *out = value.text;
+  return ok || ill_typed(program, field, "is a string");
+}
+
+static void read_choice(const tn_ail *program, const tn_ail_field *field, const char *const *choices,
+                        const char *what, tn_str *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
+  for (int i = 0; ok && choices[i]; i++) {
+    if (!tn_str_is(value.text, choices[i])) continue;
+    *out = tn_str_of(choices[i]);
+    return;
+  }
+  ill_typed(program, field, what);
+}
+
+/* Unknown and repeated fields are reported by the walk over them. */
+typedef bool (*take_field)(tn_ail *program, const tn_ail_field *field);
+
+static bool given_before(const tn_ail_fields *fields, uint32_t index) {
+  if (index > 64) return false;   /* more than there are names: unknown ones are among them */
+  for (uint32_t i = 0; i < index; i++) {
+    const tn_ail_field *other = &fields->fields[i];
+    if (other->kind == TN_AIL_FIELD && other->name == fields->fields[index].name) return true;
+  }
+  return false;
+}
+
+static void take_fields(tn_ail *program, const tn_ail_fields *fields, take_field take) {
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind != TN_AIL_FIELD || !field->value || field->value->form == TN_AIL_EXPR_ERROR) continue;
+    if (!take(program, field)) {
+      tn_ail_field named = *field;
+      named.value = NULL;
+      named.at = field->name_at;
+      ill_typed(program, &named, "is not a field of this block");
+    } else if (given_before(fields, i)) {
+      tn_ail_report_syntax(program, field->name_at, "this field is given twice");
+    }
+  }
+}
+
+/* ---- train ---- */
+
+static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
+  static const char *const optimizers[] = { "sgd", "momentum", "adam", "adamw", NULL };
+  static const char *const schedules[] = { "constant", "cosine", "linear", NULL };
+  tn_ail_train *train = &program->train;
+  tn_str name = field_name(program, field);
+  if (tn_str_is(name, "loss")) program->loss = field->value;
+  else if (tn_str_is(name, "steps")) read_count(program, field, 1, &train->steps);
+  else if (tn_str_is(name, "batch")) read_count(program, field, 1, &train->batch);
+  else if (tn_str_is(name, "lr")) read_amount(program, field, &train->lr);
+  else if (tn_str_is(name, "momentum")) read_amount(program, field, &train->momentum);
+  else if (tn_str_is(name, "weight_decay")) read_amount(program, field, &train->weight_decay);
+  else if (tn_str_is(name, "clip_norm")) read_amount(program, field, &train->clip_norm);
+  else if (tn_str_is(name, "warmup")) read_count(program, field, 0, &train->warmup);
+  else if (tn_str_is(name, "shards")) read_count(program, field, 1, &train->shards);
+  else if (tn_str_is(name, "optimizer")) {
+    read_choice(program, field, optimizers, "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"", &train->optimizer);
+  } else if (tn_str_is(name, "schedule")) {
+    read_choice(program, field, schedules, "is \"constant\", \"cosine\" or \"linear\"", &train->schedule);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static void check_train(tn_ail *program) {
+  program->train = (tn_ail_train){
+    .at = program->train_fields->keyword_at, .steps = 200, .lr = 0.1, .shards = 1,
+    .optimizer = TN_LIT("sgd"), .schedule = TN_LIT("constant")
+  };
+  take_fields(program, program->train_fields, take_train_field);
+}
+
+/* ---- eval ---- */
+
+/* A word, bare or quoted. */
+static bool read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *out) {
+  tn_ail_const value;
+  if (tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT) *out = value.text;
+  else if (expr->form == TN_AIL_EXPR_NAME) *out = tn_ail_text_of(program, expr->as.name);
+  else return false;
+  return true;
+}
+
+static void add_metric(tn_ail *program, tn_ail_metric *list, tn_ail_metric metric) {
+  for (size_t i = 0; i < program->eval.metric_count; i++) {
+    if (list[i] == metric) return;
+  }
+  list[program->eval.metric_count++] = metric;
+}
+
+static void read_metrics(tn_ail *program, const tn_ail_field *field) {
+  const tn_ail_expr *list = field->value;
+  tn_ail_metric *metrics = tn_arena_array(&program->arena, 2, sizeof *metrics);
+  tn_str word = { 0 };
+  if (list->form != TN_AIL_EXPR_LIST) {
+    ill_typed(program, field, "is a list, as in `metrics = [loss, acc]`");
+    return;
+  }
+  if (!metrics) return;
+  program->eval.metrics = metrics;
+  if (list->as.list.count == 0) tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, list->at);
+  for (uint32_t i = 0; i < list->as.list.count; i++) {
+    const tn_ail_expr *item = list->as.list.items[i];
+    if (!item || item->form == TN_AIL_EXPR_ERROR) continue;
+    if (!read_word(program, item, &word)) word = tn_ail_source_text(program, item->at);
+    if (tn_str_is(word, "loss")) {
+      add_metric(program, metrics, TN_AIL_METRIC_LOSS);
+    } else if (tn_str_is(word, "acc") || tn_str_is(word, "accuracy")) {
+      add_metric(program, metrics, TN_AIL_METRIC_ACCURACY);
+    } else {
+      const tn_str known[] = { TN_LIT("loss"), TN_LIT("accuracy"), TN_LIT("acc") };
+      tn_report(diags_of(program), TN_DIAG_E_EVAL_UNKNOWN_METRIC, item->at, TN_TEXT("metric", word),
+                TN_TEXT("suggestion", tn_str_suggest(word, known, 3)));
+    }
+  }
+}
+
+static void read_every(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
+  if (ok && value.integer >= 1) {
+    program->eval.every = value.integer;
+    return;
+  }
+  tn_field every = ok ? TN_INT("every", value.integer)
+                      : TN_TEXT("every", tn_ail_source_text(program, field->value->at));
+  tn_report(diags_of(program), TN_DIAG_E_EVAL_INVALID_EVERY, field->value->at, every);
+}
+
+static void read_eval_split(tn_ail *program, const tn_ail_field *field) {
+  const tn_str known[] = { TN_LIT("train"), TN_LIT("val") };
+  tn_str word;
+  if (!read_word(program, field->value, &word)) word = tn_ail_source_text(program, field->value->at);
+  program->eval.on_train = tn_str_is(word, "train");
+  if (program->eval.on_train || tn_str_is(word, "val")) return;
+  tn_report(diags_of(program), TN_DIAG_E_EVAL_INVALID_SPLIT, field->value->at, TN_TEXT("split", word),
+            TN_TEXT("suggestion", tn_str_suggest(word, known, 2)));
+}
+
+static bool take_eval_field(tn_ail *program, const tn_ail_field *field) {
+  tn_str name = field_name(program, field);
+  if (tn_str_is(name, "metrics")) read_metrics(program, field);
+  else if (tn_str_is(name, "every")) read_every(program, field);
+  else if (tn_str_is(name, "split")) read_eval_split(program, field);
+  else return false;
+  return true;
+}
+
+static bool has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name) {
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind == TN_AIL_FIELD_BROKEN) return true;
+    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), name)) return true;
+  }
+  return false;
+}
+
+static void check_eval(tn_ail *program) {
+  program->eval = (tn_ail_eval){ .at = program->eval_fields->keyword_at, .every = 20 };
+  take_fields(program, program->eval_fields, take_eval_field);
+  if (!has_field(program, program->eval_fields, "metrics")) {
+    tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, program->eval_fields->keyword_at);
+  }
+}
+
+/* ---- columns of a data set ---- */
+
+#define COLUMN_LIMIT 100000
+
+typedef tn_vec(int32_t) columns;
+
+static bool add_columns(const tn_ail *program, columns *list, int64_t from, int64_t to) {
+  for (int64_t i = from; i <= to; i++) {
+    if (!tn_vec_push(program->host->heap, list, (int32_t)i)) return false;
+  }
+  return true;
+}
+
+/* "3", "0-3": one part of a selection. */
+static bool read_part(tn_str part, int64_t *from, int64_t *to) {
+  const char *dash = part.len ? memchr(part.at, '-', part.len) : NULL;
+  tn_str first = part, last = part;
+  if (dash) {
+    first.len = (size_t)(dash - part.at);
+    last = (tn_str){ dash + 1, part.len - first.len - 1 };
+  }
+  bool ok = tn_number_parse_i64(first, from) && tn_number_parse_i64(last, to);
+  return ok && *from >= 0 && *to >= *from && *to < COLUMN_LIMIT;
+}
+
+static tn_str trimmed(tn_str text) {
+  while (text.len && text.at[0] == ' ') text.at++, text.len--;
+  while (text.len && text.at[text.len - 1] == ' ') text.len--;
+  return text;
+}
+
+/* A word that selects nothing leaves the list empty: the default layout. */
+static void select_columns(const tn_ail *program, tn_str text, columns *list) {
+  for (size_t start = 0; start <= text.len;) {
+    const char *comma = start < text.len ? memchr(text.at + start, ',', text.len - start) : NULL;
+    size_t end = comma ? (size_t)(comma - text.at) : text.len;
+    int64_t from, to;
+    bool ok = read_part(trimmed((tn_str){ text.at + start, end - start }), &from, &to);
+    if (!ok || list->count > COLUMN_LIMIT || !add_columns(program, list, from, to)) {
+      list->count = 0;
+      return;
+    }
+    start = end + 1;
+  }
+}
+
+static bool select_list(const tn_ail *program, const tn_ail_expr *list, columns *out) {
+  for (uint32_t i = 0; i < list->as.list.count; i++) {
+    tn_ail_const value;
+    bool ok = tn_ail_literal(program, list->as.list.items[i], &value) && value.is_integer;
+    if (!ok || value.integer < 0 || value.integer >= COLUMN_LIMIT) return false;
+    if (!add_columns(program, out, value.integer, value.integer)) return false;
+  }
+  return out->count > 0;
+}
+
+static void read_column(tn_ail *program, const tn_ail_field *field, tn_ail_column *out) {
+  columns list = { 0 };
+  tn_ail_const value;
+  bool ok = true;
+  if (field->value->form == TN_AIL_EXPR_LIST) {
+    ok = select_list(program, field->value, &list);
+  } else if (tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT) {
+    out->key = value.text;
+    select_columns(program, value.text, &list);
+  } else if (value.kind == TN_AIL_CONST_NUMBER && value.is_integer && value.integer >= 0 && value.integer < COLUMN_LIMIT) {
+    ok = add_columns(program, &list, value.integer, value.integer);
+  } else {
+    ok = false;
+  }
+  if (!ok) ill_typed(program, field, "names a key, or columns counted from 0: \"tokens\", 3, \"0-3\", [0, 2]");
+  out->columns = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
+  out->column_count = list.count;
+  tn_vec_free(program->host->heap, &list);
+}
+
+/* ---- dataset ---- */
+
+static void read_format(tn_ail *program, const tn_ail_field *field) {
+  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv") };
+  tn_str format;
+  if (!read_text(program, field, &format)) return;
+  program->dataset.format = tn_str_is(format, "tsv") ? TN_AIL_TSV : TN_AIL_JSONL;
+  if (tn_str_is(format, "tsv") || tn_str_is(format, "jsonl")) return;
+  tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at, TN_TEXT("format", format),
+            TN_TEXT("suggestion", tn_str_suggest(format, known, 2)));
+}
+
+static void read_shuffle(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_BOOL;
+  if (ok) program->dataset.shuffle = value.number != 0;
+  else ill_typed(program, field, "is true or false");
+}
+
+static void read_split(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
+  if (ok && value.number > 0 && value.number <= 1) program->dataset.split = value.number;
+  else ill_typed(program, field, "is a number above 0 and at most 1");
+}
+
+static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_dataset *dataset = &program->dataset;
+  tn_str name = field_name(program, field);
+  if (tn_str_is(name, "format")) read_format(program, field);
+  else if (tn_str_is(name, "path")) {
+    dataset->path_at = field->value->at;
+    read_text(program, field, &dataset->path);
+  }
+  else if (tn_str_is(name, "tokens")) read_column(program, field, &dataset->features);
+  else if (tn_str_is(name, "labels")) read_column(program, field, &dataset->labels);
+  else if (tn_str_is(name, "shuffle")) read_shuffle(program, field);
+  else if (tn_str_is(name, "split")) read_split(program, field);
+  else return false;
+  return true;
+}
+
+static const char *stage_name(tn_ail_stage_kind kind) { return kind == TN_AIL_MAP ? "map" : "filter"; }
+
+/* The function a stage names: one of the program's, of one parameter, that reaches no effect. */
+static bool check_stage_function(const tn_ail *program, const tn_ail_stage *stage, tn_span at) {
+  const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
+  const tn_map *const maps[] = { &program->functions };
+  tn_str name = tn_ail_text_of(program, stage->function), path = program->dataset.path;
+  if (!fn) {
+    tn_diag_code code = stage->kind == TN_AIL_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
+    if (tn_ail_name_is(&program->tree, stage->function, TN_AIL_NAME_SKIPPED)) return false;
+    return tn_report(diags_of(program), code, at, TN_TEXT("function_name", name),
+                     TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
+                     TN_TEXT("suggestion", tn_ail_suggest(program, stage->function, maps, 1)));
+  }
+  if (fn->decl->param_count != 1) {
+    return tn_report(diags_of(program), TN_DIAG_E_FUNCTION_ARITY_MISMATCH, at, TN_INT("expected", 1),
+                     TN_INT("received", fn->decl->param_count), TN_TEXT("function_name", name),
+                     TN_STR("stage", stage_name(stage->kind)));
+  }
+  if (fn->effects == 0) return true;
+  const char *capability = fn->effects & TN_CAP_CLOCK ? "Clock" : "FileRead";
+  return tn_report(diags_of(program), TN_DIAG_E_DATASET_PIPELINE_CAPABILITY_DENIED, at, TN_TEXT("function_name", name),
+                   TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
+                   TN_STR("capability", capability));
+}
+
+/* Which column a stage works on: `tokens`, `labels`, or the input that a column feeds. */
+static bool read_stage_column(const tn_ail *program, const tn_ail_call *call, tn_span at, bool *on_labels) {
+  const tn_ail_expr *arg = call->count == 1 ? call->args[0].value : NULL;
+  if (!arg || arg->form != TN_AIL_EXPR_NAME || call->args[0].key) {
+    return tn_ail_report_syntax(program, arg ? arg->at : at, "a stage takes one column: `tokens` or `labels`");
+  }
+  int features = program->dataset.features_input;
+  *on_labels = arg->as.name == program->known.labels || arg->as.name == program->known.label;
+  bool known = *on_labels || arg->as.name == program->known.tokens ||
+               (features >= 0 && program->inputs[features].name == arg->as.name);
+  if (known) return true;
+  return tn_report(diags_of(program), TN_DIAG_E_IDENTIFIER_NOT_FOUND, arg->at,
+                   TN_TEXT("name", tn_ail_text_of(program, arg->as.name)));
+}
+
+static void add_stages(tn_ail *program, tn_ail_stage *stages, tn_ail_field_kind kind) {
+  const tn_ail_fields *fields = program->dataset_fields;
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind != kind) continue;
+    const tn_ail_call *call = field->value->as.call;
+    tn_ail_stage stage = {
+      .kind = kind == TN_AIL_FIELD_MAP ? TN_AIL_MAP : TN_AIL_FILTER, .function = call->name, .at = field->value->at
+    };
+    bool ok = check_stage_function(program, &stage, call->name_at);
+    if (read_stage_column(program, call, field->at, &stage.on_labels) && ok) {
+      stages[program->dataset.stage_count++] = stage;
+    }
+  }
+}
+
+static void read_pipeline_batch(tn_ail *program, int64_t *out) {
+  const tn_ail_fields *fields = program->dataset_fields;
+  bool given = false;
+  for (uint32_t i = 0; i < fields->count; i++) {
+    tn_ail_field field = fields->fields[i];
+    if (field.kind != TN_AIL_FIELD_BATCH) continue;
+    if (given) tn_ail_report_syntax(program, field.name_at, "batch is given twice");
+    given = true;
+    field.name = tn_names_intern(program->host->names, TN_LIT("batch"));
+    if (field.value->form != TN_AIL_EXPR_ERROR) read_count(program, &field, 1, out);
+  }
+}
+
+static int features_input(const tn_ail *program) {
+  for (size_t i = 0; i < program->input_count; i++) {
+    if (program->inputs[i].kind == TN_AIL_TOKEN_IDS) return (int)i;
+  }
+  for (size_t i = 0; i < program->input_count; i++) {
+    if (program->inputs[i].kind == TN_AIL_TENSOR) return (int)i;
+  }
+  return -1;
+}
+
+static void check_dataset(tn_ail *program, int64_t *batch) {
+  const tn_ail_fields *fields = program->dataset_fields;
+  program->dataset = (tn_ail_dataset){
+    .at = fields->keyword_at, .split = 1, .features = { .key = TN_LIT("tokens") }, .labels = { .key = TN_LIT("labels") },
+    .features_input = features_input(program), .labels_input = tn_ail_input_named(program, "labels")
+  };
+  take_fields(program, fields, take_dataset_field);
+  if (!has_field(program, fields, "format")) tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
+  if (!has_field(program, fields, "path")) tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
+  if (program->dataset.labels.column_count > 1) {
+    tn_ail_report_syntax(program, fields->keyword_at, "the label stands in one column");
+  }
+  tn_ail_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
+  if (!stages) return;
+  program->dataset.stages = stages;
+  add_stages(program, stages, TN_AIL_FIELD_MAP);
+  add_stages(program, stages, TN_AIL_FIELD_FILTER);
+  read_pipeline_batch(program, batch);
+}
+
+void tn_ail_check_blocks(tn_ail *program) {
+  int64_t batch = 4;
+  if (program->train_fields) check_train(program);
+  if (program->eval_fields) check_eval(program);
+  if (program->dataset_fields) check_dataset(program, &batch);
+  if (program->train.batch == 0) program->train.batch = batch;
+}

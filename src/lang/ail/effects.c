@@ -1,0 +1,127 @@
+/* lang/ail/effects.c: the clock and files, and who may use them.
+ *
+ * An effect is a `host` operation in the graph. Those that the outputs certainly
+ * need are checked before anything runs; those in a branch when the branch has
+ * been chosen and before anything of it runs. */
+#include "base/bytes.h"
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "lang/ail/internal.h"
+
+typedef struct {
+  const char *name;         /* of the operation in the graph */
+  uint32_t needs;
+  const char *capability, *op, *action;
+} effect;
+
+static const effect effects[] = {
+  { "now", TN_CAP_CLOCK, "Clock", "Now", "read system clock" },
+  { "read_file_text", TN_CAP_FILEREAD, "FileRead", "ReadFileText", "read file from filesystem" },
+};
+
+static const effect *effect_of(const tn_ail *program, const tn_node *node) {
+  tn_str name = tn_ail_text_of(program, node->attrs->name);
+  return tn_str_is(name, effects[0].name) ? &effects[0] : &effects[1];
+}
+
+static bool allow_node(const tn_ail *program, const tn_node *node) {
+  const effect *wanted = effect_of(program, node);
+  if (program->host->capabilities & wanted->needs) return true;
+  return tn_report(program->host->diags, TN_DIAG_E_CAPABILITY_DENIED, node->at, TN_STR("capability", wanted->capability),
+                   TN_STR("op", wanted->op), TN_STR("attempted_action", wanted->action));
+}
+
+/* ---- before anything runs ---- */
+
+/* What the outputs need, branches included: a value from outside of a branch is computed before. */
+static void mark_needed(const tn_graph *graph, bool *needed) {
+  for (size_t i = 0; i < graph->outputs.count; i++) needed[graph->outputs.at[i].value] = true;
+  for (size_t v = graph->nodes.count; v-- > 1;) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    if (!needed[v]) continue;
+    for (int i = 0; i < node->count; i++) needed[node->in[i]] = true;
+    for (int r = 0; node->op == TN_OP_IF && r < 2; r++) {
+      const tn_region *region = &graph->regions.at[node->attrs->region[r]];
+      for (size_t i = 0; i < region->results.count; i++) needed[region->results.at[i]] = true;
+    }
+  }
+}
+
+static bool has_effects(const tn_graph *graph) {
+  for (size_t v = 1; v < graph->nodes.count; v++) {
+    if (tn_graph_node(graph, (tn_value)v)->op == TN_OP_HOST) return true;
+  }
+  return false;
+}
+
+bool tn_ail_allow(const tn_ail *program, const tn_graph *graph) {
+  if (!has_effects(graph)) return true;
+  size_t count = graph->nodes.count;
+  bool *needed = tn_heap_alloc(program->host->heap, count), ok = true;
+  if (!needed) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  program->host->diags->phase = TN_PHASE_RUN;
+  mark_needed(graph, needed);
+  for (size_t v = 1; v < count; v++) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    if (node->op == TN_OP_HOST && node->region == 0 && needed[v]) ok = allow_node(program, node) && ok;
+  }
+  tn_heap_free(program->host->heap, needed, count);
+  return ok;
+}
+
+bool tn_ail_allow_dataset(const tn_ail *program) {
+  const tn_ail_dataset *dataset = tn_ail_dataset_of(program);
+  if (!dataset || (program->host->capabilities & TN_CAP_FILEREAD)) return true;
+  program->host->diags->phase = TN_PHASE_RUN;
+  return tn_report(program->host->diags, TN_DIAG_E_DATASET_CAPABILITY_DENIED,
+                   dataset->path_at.file ? dataset->path_at : dataset->at, TN_STR("capability", "FileRead"),
+                   TN_STR("attempted_action", "read dataset file"), TN_TEXT("path", dataset->path));
+}
+
+/* ---- while it runs ---- */
+
+static bool entering(void *context, const tn_node *const *nodes, size_t count) {
+  const tn_ail *program = context;
+  bool ok = true;
+  for (size_t i = 0; i < count; i++) ok = allow_node(program, nodes[i]) && ok;
+  return ok;
+}
+
+static bool report_file(const tn_ail *program, const tn_node *node, tn_str path, const char *problem) {
+  tn_diags *diags = program->host->diags;
+  if (tn_str_is(tn_str_of(problem), "not_found")) {
+    return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, node->at, TN_TEXT("path", path));
+  }
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, node->at, TN_TEXT("path", path), TN_STR("io_error_kind", problem));
+}
+
+/* The SHA-256 of the bytes as eight numbers in [0, 1]: each word divided by 2^32. */
+static bool hash_file(tn_ail *program, const tn_node *node, const tn_view *out) {
+  tn_str path = tn_ail_text_of(program, node->attrs->argument), bytes = { 0 };
+  const char *problem = "io_error";
+  tn_arena arena;
+  tn_arena_init(&arena, program->host->heap);
+  bool ok = program->host->read_file(program->host, path, &arena, &bytes, &problem);
+  if (!ok) report_file(program, node, path, problem);
+  if (ok && !tn_utf8_valid(bytes)) {
+    ok = tn_report(program->host->diags, TN_DIAG_E_FILE_INVALID_UTF8, node->at, TN_TEXT("path", path),
+                   TN_INT("offset", (int64_t)tn_utf8_first_invalid(bytes)));
+  }
+  if (ok) {
+    unsigned char digest[TN_SHA256_BYTES];
+    tn_sha256_of(bytes.at, bytes.len, digest);
+    for (int i = 0; i < 8; i++) tn_view_set_f64(out, i, (double)tn_load_be32(digest + 4 * i) * 0x1p-32);
+  }
+  tn_arena_free(&arena);
+  return ok;
+}
+
+static bool call(void *context, const tn_node *node, const tn_view *out) {
+  tn_ail *program = context;
+  if (!allow_node(program, node)) return false;
+  if (effect_of(program, node) == &effects[1]) return hash_file(program, node, out);
+  tn_view_set_f64(out, 0, program->host->now(program->host));
+  return true;
+}
+
+tn_effects tn_ail_effects(tn_ail *program) { return (tn_effects){ program, call, entering }; }

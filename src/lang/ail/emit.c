@@ -1,0 +1,94 @@
+/* lang/ail/emit.c: the graph of a program, to be looked at or exported.
+ *
+ * A graph with named dimensions says more than one with numbers. But two names
+ * that only may be equal cannot meet in it; a program that hopes for that is
+ * shown with the lengths of a bare run. */
+#include "ad/ad.h"
+#include "lang/ail/lower.h"
+
+/* ---- gradients ---- */
+
+static tn_name gradient_name(tn_ail *program, tn_name param) {
+  tn_text text;
+  tn_text_init(&text, program->host->heap);
+  tn_text_puts(&text, "d_");
+  tn_text_add(&text, tn_ail_text_of(program, param));
+  tn_name name = text.failed ? 0 : tn_names_intern(program->host->names, tn_text_str(&text));
+  tn_text_free(&text);
+  return name;
+}
+
+static bool add_gradients(tn_ail_lowering *l, tn_value loss) {
+  tn_ail *program = l->program;
+  size_t count = program->param_count;
+  tn_value *grads = tn_arena_array(&program->arena, count, sizeof *grads);
+  if (!grads) return false;
+  tn_grad_request request = {
+    .builder = &l->builder, .outputs = &loss, .output_count = 1, .seeds = &(tn_value){ TN_NO_VALUE },
+    .wrt = l->graph.params.at, .wrt_count = (int)count, .policy = TN_AD_LENIENT
+  };
+  if (!tn_ad_grad(&request, grads)) {
+    l->walk.failed = true;
+    return tn_ail_report_plain_fault(program, &l->builder.base.fault);
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!tn_graph_output(&l->graph, gradient_name(program, program->params[i].name), grads[i])) return false;
+  }
+  return true;
+}
+
+/* The loss, or else an output that is a single number. */
+static tn_value loss_value(tn_ail_lowering *l, const tn_ail_operand *output) {
+  const tn_ail *program = l->program;
+  tn_span at = program->main->keyword_at;
+  bool has_loss = program->loss || program->loss_block;
+  tn_ail_operand loss = has_loss ? tn_ail_walk_loss(&l->walk) : *output;
+  tn_ail_site site = { .at = at, .function = "loss" };
+  tn_value value = tn_ail_as_tensor(&l->walk, &loss, &site, at);
+  if (value == TN_ERROR_VALUE || tn_build_type(&l->builder.base, value)->shape.rank == 0) return value;
+  l->walk.failed = true;
+  tn_report(program->host->diags, TN_DIAG_E_TRAIN_REQUIRES_LOSS, at, TN_STR("block", "train"));
+  return TN_ERROR_VALUE;
+}
+
+static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output) {
+  tn_value loss = loss_value(l, output);
+  if (loss == TN_ERROR_VALUE || l->walk.failed) return;
+  tn_name name = tn_names_intern(l->program->host->names, TN_LIT("loss"));
+  bool ok = tn_graph_output(&l->graph, name, loss) && add_gradients(l, loss);
+  if (!ok) l->walk.failed = true;
+}
+
+/* ---- the graph ---- */
+
+static bool build(tn_ail *program, const tn_ail_sizes *sizes, bool grad, tn_graph *out, bool *stuck) {
+  tn_ail_lowering l;
+  size_t errors = program->host->diags->errors;
+  if (!tn_ail_lowering_begin(&l, program, sizes, grad ? TN_AIL_FOR_TRAIN : TN_AIL_FOR_RUN)) {
+    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  l.errors = errors;
+  tn_ail_operand output = tn_ail_walk_main(&l.walk);
+  if (grad) add_loss(&l, &output);
+  else if (!output.wrong) tn_ail_lowering_output(&l, &output, program->output_name);
+  *stuck = l.walk.stuck;
+  return tn_ail_lowering_end(&l, out);
+}
+
+bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
+  tn_ail_size_request request = { 0 };
+  tn_ail_sizes sizes;
+  tn_arena arena;
+  bool stuck = false;
+  program->host->diags->phase = TN_PHASE_CHECK;
+  if (!program->main) {
+    return tn_report(program->host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
+                     TN_STR("feature", "the graph of a program without a model"));
+  }
+  bool ok = build(program, NULL, grad, out, &stuck);
+  if (ok || !stuck) return ok;
+  tn_arena_init(&arena, program->host->heap);
+  ok = tn_ail_size(program, &request, &arena, &sizes) && build(program, &sizes, grad, out, &stuck);
+  tn_arena_free(&arena);
+  return ok;
+}

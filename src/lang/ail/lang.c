@@ -1,0 +1,121 @@
+/* lang/ail/lang.c: the doors of AILang. */
+#include "lang/ail/world.h"
+
+#include "base/json.h"
+#include "lang/ail/format.h"
+
+static bool check(tn_host *host, uint32_t file) {
+  tn_ail *program = tn_ail_compile(host, file);
+  tn_ail_free(program);
+  return program != NULL;
+}
+
+/* ---- run ---- */
+
+#define SHOWN_VALUES 10
+
+/* The shape and the first values, as a person wants to see them. */
+static void print_output(tn_ail *program, const tn_ail_cell *output, tn_text *out) {
+  tn_view view = output->tensor.view;
+  tn_shape shape = tn_view_shape(&view);
+  int64_t count = tn_view_count(&view), shown = count < SHOWN_VALUES ? count : SHOWN_VALUES;
+  if (output->name) {
+    tn_text_puts(out, "Output: ");
+    tn_text_add(out, tn_ail_text_of(program, output->name));
+    tn_text_byte(out, '\n');
+  }
+  tn_text_puts(out, "Output shape: ");
+  tn_shape_print(&shape, NULL, TN_SHAPE_COMMA, out);
+  tn_text_puts(out, "\nFirst ");
+  tn_text_int(out, shown);
+  tn_text_puts(out, " values: [");
+  for (int64_t i = 0; i < shown; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_text_fixed(out, tn_view_get_f64(&view, i), 4);
+  }
+  tn_text_puts(out, "]\n");
+}
+
+static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out, tn_text *text) {
+  if (!output->tensor.buffer) return true;
+  out->values = tn_arena_array(arena, 1, sizeof *out->values);
+  if (!out->values) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  out->values[0] = tn_ail_cell_datum(program, output);
+  out->count = 1;
+  print_output(program, output, text);
+  return true;
+}
+
+static bool run_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
+  tn_ail *program = world->program;
+  tn_ail_machine_run run;
+  tn_text json_text;
+  bool ok = tn_ail_machine_execute(world, &run);
+  if (ok) {
+    tn_text_init(&json_text, program->host->heap);
+    tn_json_writer json = tn_json_writer_on(&json_text);
+    tn_ail_machine_json(program, &run, &json);
+    out->extra_json = tn_arena_str(world->arena, tn_text_str(&json_text));
+    tn_text_free(&json_text);
+    tn_ail_machine_text(program, &run, text);
+  }
+  tn_ail_machine_run_free(program, &run);
+  return ok;
+}
+
+static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+  tn_ail_world world;
+  tn_ail_cell output = { 0 };
+  tn_text text;
+  *out = (tn_outcome){ 0 };
+  tn_ail *program = tn_ail_compile(host, file);
+  if (!program) return false;
+  tn_text_init(&text, host->heap);
+  bool ok = tn_ail_world_open(&world, program, arena, false, &output);
+  ok = ok && take_output(program, &output, arena, out, &text);
+  if (ok && program->machine) ok = run_machine(&world, out, &text);
+  out->text = tn_arena_str(arena, tn_text_str(&text));
+  if (ok && (text.failed || arena->failed)) ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!ok) {
+    for (size_t i = 0; i < out->count; i++) tn_datum_release(&out->values[i]);
+    *out = (tn_outcome){ 0 };
+  }
+  tn_text_free(&text);
+  tn_ail_cell_release(&output);
+  tn_ail_world_close(&world);
+  tn_ail_free(program);
+  return ok;
+}
+
+static bool run_app(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+  *out = (tn_outcome){ 0 };
+  return tn_ail_app_run(host, file, arena, out);
+}
+
+/* ---- emit ---- */
+
+static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+  tn_graph graph;
+  if (kind != TN_EMIT_GRAPH && kind != TN_EMIT_GRAD) {
+    return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
+                     TN_STR("feature", kind == TN_EMIT_MLIR ? "MLIR" : "DOT"));
+  }
+  tn_ail *program = tn_ail_compile(host, file);
+  if (!program) return false;
+  bool ok = tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
+  if (ok) {
+    tn_graph_print(&graph, out);
+    tn_graph_free(&graph);
+  }
+  tn_ail_free(program);
+  return ok;
+}
+
+const tn_lang *tn_lang_ail(void) {
+  static const char *const extensions[] = { ".ail", NULL };
+  static const tn_lang language = {
+    .name = "ail", .extensions = extensions, .check = check, .run = run, .format = tn_ail_format_text, .emit = emit,
+    .app = run_app
+  };
+  return &language;
+}

@@ -1,0 +1,155 @@
+/* lang/ail/lower.c: a program and lengths become a graph. */
+#include "lang/ail/lower.h"
+
+/* ---- driving the walk ---- */
+
+/* The key that masks are drawn with stands behind the program's own inputs. */
+static void make_key(tn_ail_walk *w) {
+  tn_name name = tn_names_intern(w->program->host->names, TN_LIT(TN_AIL_DROPOUT_KEY));
+  tn_type type = { .dtype = TN_I64 };
+  w->key = name ? tn_build_input(w->builder, name, &type) : TN_ERROR_VALUE;
+  if (w->key == TN_ERROR_VALUE) w->failed = w->program->arena.failed = true;
+}
+
+bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_ail_sizes *sizes, tn_ail_mode mode) {
+  tn_host *host = program->host;
+  *l = (tn_ail_lowering){ .program = program };
+  if (!tn_graph_init(&l->graph, host->heap, host->names)) return false;
+  tn_graph_builder_init(&l->builder, &l->graph);
+  tn_ail_walk_init(&l->walk, program, &l->builder.base);
+  l->walk.sizes = sizes;
+  l->walk.mode = mode;
+  l->walk.unnamed = sizes == NULL;
+  l->walk.replayable = sizes != NULL;
+  tn_ail_walk_slots(&l->walk);
+  if (mode == TN_AIL_FOR_TRAIN && program->uses_dropout) make_key(&l->walk);
+  return true;
+}
+
+/* The graph is the caller's when all went well, and gone otherwise. */
+bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
+  tn_ail *program = l->program;
+  bool memory = l->graph.failed || program->arena.failed;
+  bool ok = !l->walk.failed && !memory;
+  tn_ail_walk_free(&l->walk);
+  if (ok) {
+    *out = l->graph;
+    return true;
+  }
+  tn_graph_free(&l->graph);
+  if (memory && program->host->diags->errors == l->errors) {
+    tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  return false;
+}
+
+/* ---- outputs ---- */
+
+static int add_output(tn_ail_lowering *l, const char *name, tn_name given, tn_value value) {
+  tn_name named = given ? given : tn_names_intern(l->program->host->names, tn_str_of(name));
+  if (value == TN_ERROR_VALUE || value == TN_NO_VALUE) return -1;
+  if (!tn_graph_output(&l->graph, named, value)) return -1;
+  return (int)l->graph.outputs.count - 1;
+}
+
+int tn_ail_lowering_output(tn_ail_lowering *l, const tn_ail_operand *operand, tn_name name) {
+  tn_value value = tn_ail_as_value(&l->walk, operand, l->program->main ? l->program->main->keyword_at : TN_NOWHERE);
+  return add_output(l, "output", name, value);
+}
+
+static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_ail_lowered *out) {
+  tn_ail_walk *w = &l->walk;
+  w->logits = w->logits ? w->logits : TN_ERROR_VALUE;
+  tn_ail_operand loss = tn_ail_walk_loss(w);
+  tn_ail_site site = { .function = "loss" };
+  out->loss = add_output(l, "loss", 0, tn_ail_as_tensor(w, &loss, &site, w->program->train.at));
+  tn_value logits = w->logits;
+  if (logits == TN_ERROR_VALUE && !output->wrong) logits = tn_ail_as_value(w, output, w->program->train.at);
+  out->logits = add_output(l, "logits", 0, logits);
+}
+
+bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode mode, tn_ail_lowered *out) {
+  tn_ail *program = (tn_ail *)(uintptr_t)constant;   /* the walk marks functions it has seen */
+  tn_ail_lowering l;
+  *out = (tn_ail_lowered){ .output = -1, .loss = -1, .logits = -1, .key = -1 };
+  size_t errors = program->host->diags->errors;
+  program->host->diags->phase = TN_PHASE_RUN;
+  if (!tn_ail_lowering_begin(&l, program, sizes, mode)) {
+    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  l.errors = errors;
+  tn_ail_operand output = tn_ail_walk_main(&l.walk);
+  out->kind = output.kind;
+  if (mode == TN_AIL_FOR_RUN) out->output = tn_ail_lowering_output(&l, &output, program->output_name);
+  else add_loss(&l, &output, out);
+  if (l.walk.key != TN_ERROR_VALUE) out->key = (int)program->input_count;
+  return tn_ail_lowering_end(&l, &out->graph);
+}
+
+/* ---- pipelines ---- */
+
+/* A map gives back the dtype it was given, so that the next stage and the model find what they expect. */
+static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result, tn_dtype dtype) {
+  if (stage->kind == TN_AIL_FILTER) {
+    tn_ail_operand truth = tn_ail_as_condition(w, result, stage->at);
+    return tn_ail_as_value(w, &truth, stage->at);
+  }
+  tn_ail_site site = { .at = stage->at, .function = "map" };
+  tn_value value = tn_ail_as_tensor(w, result, &site, stage->at);
+  return value == TN_ERROR_VALUE ? value : tn_build_cast(w->builder, value, dtype);
+}
+
+tn_ail_kind tn_ail_stage_column(const tn_ail *program, const tn_ail_stage *stage) {
+  int input = program->dataset.features_input;
+  if (stage->on_labels) return TN_AIL_LABELS;
+  return input >= 0 && program->inputs[input].kind == TN_AIL_TENSOR ? TN_AIL_TENSOR : TN_AIL_TOKEN_IDS;
+}
+
+bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *row, tn_graph *out) {
+  tn_ail *program = (tn_ail *)(uintptr_t)constant;
+  const tn_ail_stage *stage = &program->dataset.stages[index];
+  tn_host *host = program->host;
+  tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
+  tn_ail_kind kind = tn_ail_stage_column(program, stage);
+  tn_type type = { tn_ail_kind_dtype(kind), *row };
+  host->diags->phase = TN_PHASE_DATA;
+  if (!tn_graph_init(&l.graph, host->heap, host->names)) {
+    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  tn_graph_builder_init(&l.builder, &l.graph);
+  tn_ail_walk_init(&l.walk, program, &l.builder.base);
+  tn_ail_sizes none = { 0 };
+  l.walk.sizes = &none;
+  l.builder.base.at = stage->at;
+  tn_name name = stage->on_labels ? program->known.labels : program->known.tokens;
+  tn_ail_operand argument = tn_ail_of_value(kind, tn_build_input(&l.builder.base, name, &type));
+  if (!tn_vec_push(host->heap, &l.walk.stack, argument)) program->arena.failed = true;
+  const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
+  if (!program->arena.failed && fn) {
+    tn_ail_operand result = tn_ail_walk_call(&l.walk, fn, 0);
+    add_output(&l, stage->kind == TN_AIL_MAP ? "map" : "filter", 0, stage_result(&l.walk, stage, &result, type.dtype));
+  }
+  return tn_ail_lowering_end(&l, out);
+}
+
+/* ---- faults of a run ---- */
+
+/* The name of the function as the program wrote it: a call's text begins with it. */
+static tn_str called_name(const tn_ail *program, tn_span at) {
+  tn_str text = tn_span_text(program->host->sources, at);
+  size_t len = 0;
+  while (len < text.len && (text.at[len] == '_' || (text.at[len] >= '0' && text.at[len] <= '9') ||
+                            ((text.at[len] | 0x20) >= 'a' && (text.at[len] | 0x20) <= 'z'))) {
+    len++;
+  }
+  return len < text.len && text.at[len] == '(' ? (tn_str){ text.at, len } : TN_LIT("");
+}
+
+bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault) {
+  if (fault->kind != TN_FAULT_BOUNDS) return tn_ail_report_plain_fault(program, fault);
+  tn_str name = called_name(program, fault->at);
+  if (fault->op == TN_OP_CROSS_ENTROPY) name = TN_LIT("cross_entropy");
+  if (name.len == 0) name = tn_str_of(tn_op_sig_of(fault->op)->name);
+  return tn_report(program->host->diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, fault->at, TN_TEXT("function", name),
+                   TN_INT("index", fault->got), TN_INT("limit", fault->expected));
+}

@@ -1,0 +1,148 @@
+/* lang/ail/program.c: a compilation from text to a program without errors. */
+#include <string.h>
+
+#include "lang/ail/internal.h"
+
+/* ---- names ---- */
+
+static bool intern_known(tn_ail *program) {
+  const struct {
+    tn_name *place;
+    const char *text;
+  } known[] = {
+    { &program->known.tokens, "tokens" }, { &program->known.labels, "labels" }, { &program->known.label, "label" },
+    { &program->known.logits, "logits" }, { &program->known.loss, "loss" },     { &program->known.y, "y" },
+    { &program->known.b, "B" },           { &program->known.start, "start" },   { &program->known.input, "input" },
+    { &program->known.tick, "tick" },     { &program->known.initialized, "initialized" },
+    { &program->known.result, "result" },
+  };
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    *known[i].place = tn_names_intern(program->host->names, tn_str_of(known[i].text));
+    if (*known[i].place == 0) return false;
+  }
+  for (size_t i = 0; i < tn_ail_builtin_count(); i++) {
+    tn_name name = tn_names_intern(program->host->names, tn_str_of(tn_ail_builtin_name(i)));
+    if (name == 0 || !tn_map_put(&program->builtins, name, i)) return false;
+  }
+  return true;
+}
+
+/* ---- making and freeing ---- */
+
+static tn_ail *new_program(tn_host *host, uint32_t file) {
+  tn_ail *program = tn_heap_alloc(host->heap, sizeof *program);
+  if (!program) return NULL;
+  program->host = host;
+  program->file = file;
+  tn_arena_init(&program->arena, host->heap);
+  tn_map *const maps[] = {
+    &program->consts, &program->functions, &program->builtins, &program->slots, &program->dims,
+    &program->var_index, &program->handler_index
+  };
+  for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
+  tn_map_init(&program->tree.marks, host->heap);
+  program->effects = tn_ail_effects(program);
+  return program;
+}
+
+void tn_ail_free(tn_ail *program) {
+  if (!program) return;
+  tn_heap *heap = program->host->heap;
+  tn_map_free(&program->tree.marks);
+  tn_map_free(&program->consts);
+  tn_map_free(&program->functions);
+  tn_map_free(&program->builtins);
+  tn_map_free(&program->slots);
+  tn_map_free(&program->dims);
+  tn_map_free(&program->var_index);
+  tn_map_free(&program->handler_index);
+  tn_vec_free(heap, &program->embedding_rows);
+  tn_vec_free(heap, &program->gather_rows);
+  tn_vec_free(heap, &program->classes);
+  tn_arena_free(&program->arena);
+  tn_heap_free(heap, program, sizeof *program);
+}
+
+/* ---- compiling ---- */
+
+bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault) {
+  tn_host *host = program->host;
+  return host->report_fault ? host->report_fault(host, fault) : tn_fault_report(fault, host->names, host->diags);
+}
+
+static bool out_of_memory(const tn_ail *program) {
+  return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+}
+
+/* What is lost was given up in the middle of the text; what would be said of the rest is guesswork. */
+static bool check(tn_ail *program) {
+  if (program->tree.lost) return false;
+  if (!tn_ail_collect(program)) return out_of_memory(program);
+  program->host->diags->phase = TN_PHASE_CHECK;
+  tn_ail_check_rules(program);
+  tn_ail_check_blocks(program);
+  if (program->machine) tn_ail_check_machine(program);
+  tn_ail_check_app(program);
+  if (!program->arena.failed) tn_ail_check_values(program);
+  return !program->arena.failed || out_of_memory(program);
+}
+
+tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
+  size_t errors = host->diags->errors;
+  tn_ail *program = new_program(host, file);
+  if (!program) {
+    tn_fault fault = { .kind = TN_FAULT_MEMORY };
+    if (host->report_fault) host->report_fault(host, &fault);
+    else tn_fault_report(&fault, host->names, host->diags);
+    return NULL;
+  }
+  bool ok = intern_known(program) && tn_ail_parse(host, file, &program->arena, NULL, &program->tree);
+  ok = ok ? check(program) : out_of_memory(program);
+  if (ok && host->diags->errors == errors) return program;
+  tn_ail_free(program);
+  return NULL;
+}
+
+/* ---- what it declares ---- */
+
+const char *tn_ail_kind_name(tn_ail_kind kind) {
+  switch (kind) {
+    case TN_AIL_TENSOR: return "tensor";
+    case TN_AIL_TOKEN_IDS: return "token_ids";
+    case TN_AIL_LABELS: return "labels";
+    case TN_AIL_BOOLEAN: return "boolean";
+    case TN_AIL_UNKNOWN: break;
+  }
+  return "unknown";
+}
+
+tn_dtype tn_ail_kind_dtype(tn_ail_kind kind) {
+  if (kind == TN_AIL_BOOLEAN) return TN_BOOL;
+  return kind == TN_AIL_TOKEN_IDS || kind == TN_AIL_LABELS ? TN_I32 : TN_F32;
+}
+
+size_t tn_ail_input_count(const tn_ail *program) { return program->input_count; }
+const tn_ail_slot *tn_ail_input(const tn_ail *program, size_t index) { return &program->inputs[index]; }
+size_t tn_ail_param_count(const tn_ail *program) { return program->param_count; }
+const tn_ail_slot *tn_ail_param(const tn_ail *program, size_t index) { return &program->params[index]; }
+
+int tn_ail_input_named(const tn_ail *program, const char *name) {
+  tn_name found = tn_names_find(program->host->names, tn_str_of(name));
+  for (size_t i = 0; i < program->input_count; i++) {
+    if (program->inputs[i].name == found) return (int)i;
+  }
+  return -1;
+}
+
+const tn_ail_train *tn_ail_train_of(const tn_ail *program) { return program->train_fields ? &program->train : NULL; }
+const tn_ail_eval *tn_ail_eval_of(const tn_ail *program) { return program->eval_fields ? &program->eval : NULL; }
+
+const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program) {
+  return program->dataset_fields ? &program->dataset : NULL;
+}
+
+bool tn_ail_require_loss(const tn_ail *program) {
+  if (program->train_fields) return true;
+  tn_span at = program->main ? program->main->keyword_at : TN_NOWHERE;
+  return tn_report(program->host->diags, TN_DIAG_E_TRAIN_REQUIRES_LOSS, at, TN_STR("block", "train"));
+}

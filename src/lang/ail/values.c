@@ -1,0 +1,168 @@
+/* lang/ail/values.c: the first values of parameters, and values that are supplied or drawn.
+ *
+ * Draws are part of the language: which generator, in which order and how a word
+ * becomes a number are fixed, so that a seed means the same run everywhere. */
+#include "lang/ail/internal.h"
+
+static bool report(const tn_ail *program, tn_fault_kind kind) {
+  return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = kind });
+}
+
+/* ---- drawing ---- */
+
+/* u * limit is exact in f64 and below the limit, so its whole part is an index. */
+static int32_t draw_index(tn_rng *rng, int64_t limit) {
+  return (int32_t)((double)tn_rng_uniform(rng) * (double)(limit > INT32_MAX ? INT32_MAX : limit));
+}
+
+void tn_ail_draw(tn_rng *rng, tn_ail_kind kind, int64_t limit, const tn_view *out) {
+  int64_t count = tn_view_count(out);
+  if (kind == TN_AIL_TENSOR) {
+    float *to = out->data;
+    for (int64_t i = 0; i < count; i++) to[i] = 2.0f * tn_rng_uniform(rng) - 1.0f;
+  } else {
+    int32_t *to = out->data;
+    for (int64_t i = 0; i < count; i++) to[i] = draw_index(rng, limit);
+  }
+}
+
+/* (2u - 1) * sqrt(6 / sum of dimensions): the product in f64, rounded once. */
+static void draw_param(tn_rng *rng, const tn_shape *shape, const tn_view *out) {
+  double sum = 0;
+  float *to = out->data;
+  if (shape->rank == 0) {
+    to[0] = 0.0f;
+    return;
+  }
+  for (int i = 0; i < shape->rank; i++) sum += (double)shape->dim[i];
+  double scale = __builtin_sqrt(6.0 / sum);
+  int64_t count = tn_view_count(out);
+  for (int64_t i = 0; i < count; i++) to[i] = (float)((2.0 * (double)tn_rng_uniform(rng) - 1.0) * scale);
+}
+
+/* ---- supplied values ---- */
+
+static bool not_whole(const tn_ail *program, tn_str name) {
+  tn_text message;
+  tn_text_init(&message, program->host->heap);
+  tn_text_puts(&message, "the value of ");
+  tn_text_add(&message, name);
+  tn_text_puts(&message, " has numbers that are not whole");
+  tn_report(program->host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
+  tn_text_free(&message);
+  return false;
+}
+
+/* A copy of the value in the dtype of its kind. */
+static bool convert(const tn_ail *program, const tn_given *given, tn_ail_kind kind, tn_tensor *out) {
+  const tn_view *from = &given->data.view;
+  tn_shape shape = tn_view_shape(from);
+  tn_dtype dtype = tn_ail_kind_dtype(kind);
+  if (!tn_tensor_new(program->host->heap, dtype, &shape, out)) return report(program, TN_FAULT_MEMORY);
+  int64_t count = tn_view_count(from);
+  for (int64_t i = 0; i < count; i++) {
+    double number = tn_view_get_f64(from, i);
+    if (dtype == TN_I32 && (double)tn_i64_from_f64(number) != number) {
+      tn_tensor_unref(out);
+      return not_whole(program, given->name);
+    }
+    tn_view_set_f64(&out->view, i, number);
+  }
+  tn_view_canonicalise(&out->view);
+  return true;
+}
+
+bool tn_ail_supplied(const tn_ail *program, size_t input, const tn_ail_sizes *sizes, tn_tensor *out) {
+  const tn_host *host = program->host;
+  const tn_ail_slot *slot = &program->inputs[input];
+  tn_str name = tn_ail_text_of(program, slot->name);
+  (void)sizes;   /* the value has been checked against them */
+  for (size_t i = host->input_count; i-- > 0;) {
+    if (tn_str_equal(host->inputs[i].name, name)) return convert(program, &host->inputs[i], slot->kind, out);
+  }
+  return false;
+}
+
+/* ---- parameters ---- */
+
+static bool shape_fits(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want, const tn_shape *have) {
+  tn_str name = tn_ail_text_of(program, slot->name);
+  tn_diags *diags = program->host->diags;
+  if (want->rank != have->rank) {
+    return tn_report(diags, TN_DIAG_E_INPUT_RANK_MISMATCH, slot->at, TN_TEXT("input", name),
+                     TN_INT("expected_rank", want->rank), TN_INT("received_rank", have->rank));
+  }
+  for (int i = 0; i < want->rank; i++) {
+    if (want->dim[i] == have->dim[i]) continue;
+    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, slot->at, TN_TEXT("input", name), TN_INT("dimension", i),
+                     TN_INT("expected", want->dim[i]), TN_INT("received", have->dim[i]));
+  }
+  return true;
+}
+
+static void put_type(tn_text *out, tn_dtype dtype, const tn_shape *shape) {
+  tn_text_puts(out, tn_dtype_name(dtype));
+  tn_shape_print(shape, NULL, TN_SHAPE_COMMA, out);
+}
+
+static bool weights_misfit(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want, const tn_given *found) {
+  tn_text expected, received;
+  tn_text_init(&expected, program->host->heap);
+  tn_text_init(&received, program->host->heap);
+  put_type(&expected, TN_F32, want);
+  if (found) {
+    tn_shape have = tn_view_shape(&found->data.view);
+    put_type(&received, found->data.view.dtype, &have);
+  } else {
+    tn_text_puts(&received, "no tensor of this name");
+  }
+  tn_report(program->host->diags, TN_DIAG_E_WEIGHTS_MISMATCH, slot->at,
+            TN_TEXT("name", tn_ail_text_of(program, slot->name)), TN_TEXT("expected", tn_text_str(&expected)),
+            TN_TEXT("received", tn_text_str(&received)));
+  tn_text_free(&expected);
+  tn_text_free(&received);
+  return false;
+}
+
+static const tn_given *find(const tn_given *list, size_t count, tn_str name) {
+  for (size_t i = count; i-- > 0;) {
+    if (tn_str_equal(list[i].name, name)) return &list[i];
+  }
+  return NULL;
+}
+
+/* Replaces what was drawn by --param, else by the file of --weights. */
+static bool replace(const tn_ail *program, size_t index, const tn_shape *want, tn_tensor *param) {
+  const tn_host *host = program->host;
+  const tn_ail_slot *slot = &program->params[index];
+  tn_str name = tn_ail_text_of(program, slot->name);
+  const tn_given *given = find(host->params, host->param_count, name);
+  if (!given && host->has_weights) {
+    given = find(host->weights, host->weight_count, name);
+    tn_shape have = given ? tn_view_shape(&given->data.view) : TN_SCALAR_SHAPE;
+    bool fits = given && given->data.view.dtype == TN_F32 && tn_shape_equal(&have, want);
+    if (!fits) return weights_misfit(program, slot, want, given);
+  }
+  if (!given) return true;
+  tn_shape have = tn_view_shape(&given->data.view);
+  if (!shape_fits(program, slot, want, &have)) return false;
+  tn_tensor_unref(param);
+  return convert(program, given, TN_AIL_TENSOR, param);
+}
+
+bool tn_ail_init_params(const tn_ail *program, const tn_ail_sizes *sizes, tn_tensor *params) {
+  tn_rng rng;
+  bool ok = true;
+  size_t made = 0;
+  tn_rng_init(&rng, program->host->seed);
+  for (; made < program->param_count; made++) {
+    if (!tn_tensor_new(program->host->heap, TN_F32, &sizes->params[made], &params[made])) {
+      ok = report(program, TN_FAULT_MEMORY);
+      break;
+    }
+    draw_param(&rng, &sizes->params[made], &params[made].view);
+    ok = replace(program, made, &sizes->params[made], &params[made]) && ok;
+  }
+  for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&params[i]);
+  return ok;
+}

@@ -1,0 +1,545 @@
+/* lang/ail/walk.c: names, operators and calls.
+ *
+ * A name has a list of bindings, the newest of which counts; a scope is a mark
+ * in the list of all bindings. A function call opens a frame: names of other
+ * frames are not seen in it, so a function knows its parameters and constants
+ * only. Constants of the program and loop variables stay numbers as long as
+ * possible: a condition made of them alone is decided here. */
+#include "lang/ail/walk.h"
+
+#include <string.h>
+
+/* ---- operands ---- */
+
+tn_ail_operand tn_ail_wrong(void) {
+  return (tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .wrong = true, .value = TN_ERROR_VALUE, .input = -1 };
+}
+
+tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value) {
+  if (value == TN_ERROR_VALUE) return tn_ail_wrong();
+  return (tn_ail_operand){ .kind = kind, .value = value, .input = -1 };
+}
+
+tn_ail_operand tn_ail_of_number(float number) {
+  return (tn_ail_operand){ .kind = TN_AIL_TENSOR, .constant = true, .number = number, .value = TN_NO_VALUE, .input = -1 };
+}
+
+tn_ail_operand tn_ail_of_truth(bool truth) {
+  tn_ail_operand operand = tn_ail_of_number(truth ? 1.0f : 0.0f);
+  operand.kind = TN_AIL_BOOLEAN;
+  return operand;
+}
+
+static tn_ail_operand of_text(tn_str text) {
+  return (tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1 };
+}
+
+const tn_shape *tn_ail_shape_of(const tn_ail_walk *w, const tn_ail_operand *operand) {
+  static const tn_shape scalar = { .rank = 0 };
+  if (operand->value == TN_NO_VALUE || operand->value == TN_ERROR_VALUE) return &scalar;
+  return &tn_build_type(w->builder, operand->value)->shape;
+}
+
+static tn_value refuse_text(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
+  tn_ail_say(w, TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, at, TN_TEXT("value", operand->text));
+  return TN_ERROR_VALUE;
+}
+
+/* A value that was not made by an operation of the program: a number, a cast. */
+static tn_value kept(tn_ail_walk *w, tn_value value, tn_span at) {
+  if (value != TN_ERROR_VALUE) return value;
+  tn_fault fault = w->builder->fault;
+  tn_build_forget(w->builder);
+  if (fault.kind == TN_FAULT_NONE) return TN_ERROR_VALUE;
+  tn_ail_site site = { .at = at };
+  tn_ail_report_op_fault(w, &site, &fault, &fault.left.shape, &fault.right.shape);
+  return TN_ERROR_VALUE;
+}
+
+tn_value tn_ail_as_value(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
+  if (operand->wrong) return TN_ERROR_VALUE;
+  if (operand->is_text) return refuse_text(w, operand, at);
+  if (operand->value != TN_NO_VALUE) return operand->value;
+  tn_dtype dtype = operand->kind == TN_AIL_BOOLEAN ? TN_BOOL : TN_F32;
+  w->builder->at = at;
+  return kept(w, tn_build_number(w->builder, dtype, (double)operand->number), at);
+}
+
+tn_value tn_ail_as_tensor(tn_ail_walk *w, const tn_ail_operand *operand, const tn_ail_site *site, tn_span at) {
+  if (!operand->wrong && !operand->is_text && operand->kind == TN_AIL_BOOLEAN) {
+    tn_ail_say(w, TN_DIAG_E_BOOLEAN_USED_AS_TENSOR, at, tn_ail_function_field(site, TN_OP_ERROR));
+    return TN_ERROR_VALUE;
+  }
+  tn_value value = tn_ail_as_value(w, operand, at);
+  if (value == TN_ERROR_VALUE || operand->kind == TN_AIL_TENSOR) return value;
+  w->builder->at = at;
+  return kept(w, tn_build_cast(w->builder, value, TN_F32), at);
+}
+
+/* ---- booleans ---- */
+
+static bool may_have_one_element(const tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (tn_dim_is_known(shape->dim[i]) && shape->dim[i] != 1) return false;
+  }
+  return true;
+}
+
+tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
+  if (operand->wrong) return tn_ail_wrong();
+  if (operand->is_text) return refuse_text(w, operand, at), tn_ail_wrong();
+  if (operand->kind == TN_AIL_BOOLEAN) return *operand;
+  if (operand->constant) return tn_ail_of_truth(operand->number != 0.0f);
+  tn_shape shape = *tn_ail_shape_of(w, operand);
+  tn_ail_note_site(w, &shape, &shape);
+  if (w->stopped) return tn_ail_wrong();
+  if (!may_have_one_element(&shape)) {
+    tn_ail_walk_named_shapes(w, &shape, &shape);
+    tn_ail_say(w, TN_DIAG_E_TENSOR_USED_AS_BOOLEAN, at, tn_ail_shape_field(w, "shape", &shape));
+    return tn_ail_wrong();
+  }
+  w->builder->at = at;
+  tn_dtype dtype = tn_build_type(w->builder, operand->value)->dtype;
+  tn_value zero = tn_build_number(w->builder, dtype, 0);
+  return tn_ail_of_value(TN_AIL_BOOLEAN, kept(w, tn_build_binary(w->builder, TN_OP_NE, operand->value, zero), at));
+}
+
+tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
+  tn_ail_operand truth = tn_ail_as_boolean(w, operand, at);
+  if (truth.wrong || truth.constant) return truth;
+  tn_shape shape = *tn_ail_shape_of(w, &truth);
+  tn_ail_note_site(w, &shape, &shape);
+  if (w->stopped) return tn_ail_wrong();
+  if (!may_have_one_element(&shape)) {
+    tn_ail_walk_named_shapes(w, &shape, &shape);
+    tn_ail_say(w, TN_DIAG_E_IF_CONDITION_NOT_SCALAR, at, tn_ail_shape_field(w, "shape", &shape));
+    return tn_ail_wrong();
+  }
+  if (w->unnamed && !tn_shape_is_known(&shape)) {
+    tn_ail_get_stuck(w);
+    return tn_ail_wrong();
+  }
+  if (w->shapes) return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_shapes_value(w->shapes, TN_BOOL, &TN_SCALAR_SHAPE));
+  w->builder->at = at;
+  return tn_ail_of_value(TN_AIL_BOOLEAN, kept(w, tn_build_reshape(w->builder, truth.value, &TN_SCALAR_SHAPE), at));
+}
+
+/* ---- bindings ---- */
+
+static bool make_room(tn_ail_walk *w, tn_name name) {
+  if (name < w->latest_count) return true;
+  size_t count = (size_t)name + 1 + w->latest_count / 2;
+  uint32_t *latest = tn_heap_resize(w->program->host->heap, w->latest, w->latest_count * sizeof *latest,
+                                    count * sizeof *latest);
+  if (!latest) return false;
+  w->latest = latest;
+  w->latest_count = count;
+  return true;
+}
+
+static void out_of_memory(tn_ail_walk *w) {
+  w->failed = w->stopped = true;
+  w->program->arena.failed = true;
+}
+
+void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable) {
+  tn_ail_binding binding = { *operand, name, w->frame, 0, loop_variable };
+  if (name == 0) return;
+  if (!make_room(w, name)) {
+    out_of_memory(w);
+    return;
+  }
+  binding.hidden = w->latest[name];
+  if (!tn_vec_push(w->program->host->heap, &w->bindings, binding)) {
+    out_of_memory(w);
+    return;
+  }
+  w->latest[name] = (uint32_t)w->bindings.count;
+}
+
+const tn_ail_operand *tn_ail_lookup(const tn_ail_walk *w, tn_name name) {
+  if (name >= w->latest_count || w->latest[name] == 0) return NULL;
+  const tn_ail_binding *binding = &w->bindings.at[w->latest[name] - 1];
+  return binding->frame == w->frame ? &binding->operand : NULL;
+}
+
+size_t tn_ail_open_scope(const tn_ail_walk *w) { return w->bindings.count; }
+
+void tn_ail_close_scope(tn_ail_walk *w, size_t scope) {
+  while (w->bindings.count > scope) {
+    const tn_ail_binding *binding = &w->bindings.at[--w->bindings.count];
+    w->latest[binding->name] = binding->hidden;
+  }
+}
+
+/* ---- names ---- */
+
+static tn_ail_operand of_const(const tn_ail_const *constant) {
+  switch (constant->kind) {
+    case TN_AIL_CONST_NUMBER: return tn_ail_of_number((float)constant->number);
+    case TN_AIL_CONST_BOOL: return tn_ail_of_truth(constant->number != 0);
+    case TN_AIL_CONST_TEXT: return of_text(constant->text);
+    case TN_AIL_CONST_BROKEN: break;
+  }
+  return tn_ail_wrong();
+}
+
+/* Names that can be meant here, for a suggestion. */
+static tn_str suggestion(const tn_ail_walk *w, tn_name wrong) {
+  tn_map seen;
+  tn_map_init(&seen, w->program->host->heap);
+  for (size_t i = w->bindings.count; i-- > 0 && seen.count < 200;) {
+    const tn_ail_binding *binding = &w->bindings.at[i];
+    if (binding->frame == w->frame && !tn_map_put(&seen, binding->name, 1)) break;
+  }
+  const tn_map *const maps[] = { &seen, &w->program->consts };
+  tn_str meant = tn_ail_suggest(w->program, wrong, maps, 2);
+  tn_map_free(&seen);
+  return meant;
+}
+
+static tn_ail_operand unknown_name(tn_ail_walk *w, tn_name name, tn_span at) {
+  const tn_ail_tree *tree = &w->program->tree;
+  tn_str text = tn_ail_text_of(w->program, name);
+  if (w->open_names || tn_ail_name_is(tree, name, TN_AIL_NAME_SKIPPED)) return tn_ail_wrong();
+  if (tn_ail_name_is(tree, name, TN_AIL_NAME_LOOP_VARIABLE)) {
+    tn_ail_say(w, TN_DIAG_E_LOOP_VAR_OUT_OF_SCOPE, at, TN_TEXT("name", text));
+  } else {
+    tn_ail_say(w, TN_DIAG_E_IDENTIFIER_NOT_FOUND, at, TN_TEXT("name", text),
+               TN_TEXT("suggestion", w->quiet ? TN_LIT("") : suggestion(w, name)));
+  }
+  return tn_ail_wrong();
+}
+
+/* A function sees nothing from outside. */
+static bool from_outside(tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out) {
+  return w->outside && w->frame == 0 && w->outside(w, name, behind_constants, out);
+}
+
+static tn_ail_operand eval_name(tn_ail_walk *w, tn_name name, tn_span at) {
+  const tn_ail_operand *bound = tn_ail_lookup(w, name);
+  tn_ail_operand outer;
+  if (bound) {
+    tn_ail_operand operand = *bound;
+    if (operand.input < 0) operand.origin = name;
+    return operand;
+  }
+  if (from_outside(w, name, false, &outer)) return outer;
+  const tn_ail_const *constant = tn_ail_find_const(w->program, name);
+  if (constant) return of_const(constant);
+  return from_outside(w, name, true, &outer) ? outer : unknown_name(w, name, at);
+}
+
+/* ---- operators ---- */
+
+static const struct {
+  const char *name;
+  tn_op op;
+} operators[] = {
+  [TN_AIL_OR] = { "or", TN_OP_OR },   [TN_AIL_AND] = { "and", TN_OP_AND }, [TN_AIL_EQ] = { "eq", TN_OP_EQ },
+  [TN_AIL_NE] = { "ne", TN_OP_NE },   [TN_AIL_LT] = { "lt", TN_OP_LT },    [TN_AIL_LE] = { "le", TN_OP_LE },
+  [TN_AIL_GT] = { "gt", TN_OP_GT },   [TN_AIL_GE] = { "ge", TN_OP_GE },    [TN_AIL_ADD] = { "add", TN_OP_ADD },
+  [TN_AIL_SUB] = { "sub", TN_OP_SUB }, [TN_AIL_MUL] = { "mul", TN_OP_MUL },
+};
+
+/* What the same operation would give at run time, in f32. */
+static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
+  switch (op) {
+    case TN_AIL_OR: return tn_ail_of_truth(a != 0.0f || b != 0.0f);
+    case TN_AIL_AND: return tn_ail_of_truth(a != 0.0f && b != 0.0f);
+    case TN_AIL_EQ: return tn_ail_of_truth(a == b);
+    case TN_AIL_NE: return tn_ail_of_truth(a != b);
+    case TN_AIL_LT: return tn_ail_of_truth(a < b);
+    case TN_AIL_LE: return tn_ail_of_truth(a <= b);
+    case TN_AIL_GT: return tn_ail_of_truth(a > b);
+    case TN_AIL_GE: return tn_ail_of_truth(a >= b);
+    case TN_AIL_ADD: return tn_ail_of_number(a + b);
+    case TN_AIL_SUB: return tn_ail_of_number(a - b);
+    case TN_AIL_MUL: return tn_ail_of_number(a * b);
+  }
+  return tn_ail_wrong();
+}
+
+/* One side that decides makes the whole a constant: false and x, true or x. */
+static bool decides(tn_ail_operator op, const tn_ail_operand *side) {
+  return side->constant && !side->wrong && (side->number != 0.0f) == (op == TN_AIL_OR);
+}
+
+static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
+                            const tn_ail_operand *right, tn_span right_at) {
+  tn_ail_operand a = tn_ail_as_boolean(w, left, left_at), b = tn_ail_as_boolean(w, right, right_at);
+  if (a.wrong || b.wrong) return tn_ail_wrong();
+  if (decides(op, &a) || decides(op, &b)) return tn_ail_of_truth(op == TN_AIL_OR);
+  if (a.constant) return b;
+  if (b.constant) return a;
+  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
+  const tn_value in[] = { a.value, b.value };
+  return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_apply(w, &site, operators[op].op, in, 2, NULL));
+}
+
+static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
+  return a->kind == TN_AIL_BOOLEAN && b->kind == TN_AIL_BOOLEAN && !a->is_text && !b->is_text;
+}
+
+tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
+                             const tn_ail_operand *right, tn_span right_at) {
+  if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
+  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
+  bool compares = op >= TN_AIL_EQ && op <= TN_AIL_GE;
+  bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
+  bool numbers = left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR;
+  if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
+  const tn_value in[] = {
+    same ? tn_ail_as_value(w, left, left_at) : tn_ail_as_tensor(w, left, &site, left_at),
+    same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at),
+  };
+  tn_value value = tn_ail_apply(w, &site, operators[op].op, in, 2, NULL);
+  return tn_ail_of_value(compares ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
+}
+
+static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_chain *chain) {
+  tn_ail_operand left = tn_ail_evaluate(w, chain->first);
+  tn_span left_at = chain->first->at;
+  for (uint32_t i = 0; i < chain->count && !w->stopped; i++) {
+    const tn_ail_link *link = &chain->links[i];
+    tn_ail_operand right = tn_ail_evaluate(w, link->right);
+    left = tn_ail_binary(w, link->op, &left, left_at, &right, link->right->at);
+    left_at = tn_span_join(left_at, link->right->at);
+  }
+  return left;
+}
+
+static tn_ail_operand eval_negate(tn_ail_walk *w, const tn_ail_expr *expr) {
+  tn_ail_operand of = tn_ail_evaluate(w, expr->as.unary.of);
+  bool odd = expr->as.unary.count % 2 != 0;
+  if (of.constant && of.kind == TN_AIL_TENSOR) return tn_ail_of_number(odd ? -of.number : of.number);
+  tn_ail_site site = { .at = expr->at, .function = "neg" };
+  tn_value value = tn_ail_as_tensor(w, &of, &site, expr->as.unary.of->at);
+  if (odd) value = tn_ail_apply(w, &site, TN_OP_NEG, &value, 1, NULL);
+  return tn_ail_of_value(TN_AIL_TENSOR, value);
+}
+
+static tn_ail_operand eval_not(tn_ail_walk *w, const tn_ail_expr *expr) {
+  tn_ail_operand of = tn_ail_evaluate(w, expr->as.unary.of);
+  tn_ail_operand truth = tn_ail_as_boolean(w, &of, expr->as.unary.of->at);
+  if (truth.wrong || expr->as.unary.count % 2 == 0) return truth;
+  if (truth.constant) return tn_ail_of_truth(truth.number == 0.0f);
+  tn_ail_site site = { .at = expr->at, .function = "not" };
+  return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_apply(w, &site, TN_OP_NOT, &truth.value, 1, NULL));
+}
+
+/* ---- calls ---- */
+
+static tn_ail_operand unknown_function(tn_ail_walk *w, const tn_ail_call *call) {
+  const tn_map *const maps[] = { &w->program->functions, &w->program->builtins };
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tn_ail_expr *value = call->args[i].value;
+    if (value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, value);   /* there may be more to say */
+  }
+  if (tn_ail_name_is(&w->program->tree, call->name, TN_AIL_NAME_SKIPPED)) return tn_ail_wrong();
+  tn_str meant = w->quiet ? TN_LIT("") : tn_ail_suggest(w->program, call->name, maps, 2);
+  tn_ail_say(w, TN_DIAG_E_FUNCTION_NOT_FOUND, call->name_at,
+             TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)), TN_TEXT("suggestion", meant));
+  return tn_ail_wrong();
+}
+
+/* The statements of a body; the last value is the result. */
+static tn_ail_operand eval_body(tn_ail_walk *w, const tn_ail_block *body) {
+  tn_ail_operand result = tn_ail_wrong();
+  tn_name target = w->target;
+  for (uint32_t i = 0; i < body->count && !w->stopped; i++) {
+    const tn_ail_statement *statement = &body->statements[i];
+    bool names = statement->kind == TN_AIL_ASSIGN || statement->kind == TN_AIL_LET;
+    w->target = names ? statement->name : 0;
+    result = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
+    if (names) tn_ail_bind(w, statement->name, &result, false);
+    if (statement->kind == TN_AIL_RETURN) break;
+  }
+  w->target = target;
+  return result;
+}
+
+tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t first_arg) {
+  const tn_ail_function *decl = fn->decl;
+  size_t scope = tn_ail_open_scope(w);
+  uint32_t frame = w->frame;
+  bool open_names = w->open_names;
+  w->program->fn_list[fn - w->program->fn_list].walked = true;
+  w->frame = ++w->frames;
+  w->open_names = false;
+  for (uint32_t i = 0; i < decl->param_count; i++) {
+    tn_ail_bind(w, decl->params[i].name, &w->stack.at[first_arg + i], false);
+  }
+  tn_ail_operand result = eval_body(w, &decl->body);
+  tn_ail_close_scope(w, scope);
+  w->frame = frame;
+  w->open_names = open_names;
+  return result;
+}
+
+static bool too_many_calls(tn_ail_walk *w, tn_span at) {
+  if (++w->calls <= TN_AIL_WALK_CALL_LIMIT) return false;
+  tn_ail_say(w, TN_DIAG_E_TOO_LARGE, at, TN_STR("what", "the number of expanded calls"),
+             TN_INT("limit", TN_AIL_WALK_CALL_LIMIT));
+  w->stopped = true;
+  return true;
+}
+
+static tn_ail_operand eval_user_call(tn_ail_walk *w, const tn_ail_fn *fn, const tn_ail_expr *expr) {
+  const tn_ail_call *call = expr->as.call;
+  size_t first = w->stack.count;
+  bool plain = true;
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tn_ail_arg *arg = &call->args[i];
+    tn_ail_operand operand = tn_ail_evaluate(w, arg->value);
+    if (arg->key && plain) tn_ail_report_syntax(w->program, arg->key_at, "functions take their arguments by position");
+    if (arg->key) plain = false, w->failed = true;
+    if (!tn_vec_push(w->program->host->heap, &w->stack, operand)) out_of_memory(w);
+  }
+  tn_ail_operand result = tn_ail_wrong();
+  if (call->count != fn->decl->param_count) {
+    tn_ail_say(w, TN_DIAG_E_FUNCTION_ARITY_MISMATCH, expr->at, TN_INT("expected", fn->decl->param_count),
+               TN_INT("received", call->count), TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)));
+  } else if (plain && !fn->recursive && !fn->refused && !w->program->arena.failed && !too_many_calls(w, expr->at)) {
+    result = tn_ail_walk_call(w, fn, first);
+  }
+  w->stack.count = first;
+  return result;
+}
+
+static tn_ail_operand eval_call(tn_ail_walk *w, const tn_ail_expr *expr) {
+  const tn_ail_fn *fn = tn_ail_find_fn(w->program, expr->as.call->name);
+  if (fn) return eval_user_call(w, fn, expr);
+  const uint64_t *builtin = tn_map_get(&w->program->builtins, expr->as.call->name);
+  return builtin ? tn_ail_eval_builtin(w, *builtin, expr) : unknown_function(w, expr->as.call);
+}
+
+/* ---- expressions ---- */
+
+static tn_ail_operand misplaced(tn_ail_walk *w, const tn_ail_expr *expr) {
+  w->failed = true;
+  if (!w->quiet) {
+    tn_ail_report_syntax(w->program, expr->at, expr->form == TN_AIL_EXPR_LIST
+                                                   ? "a list stands where a value is needed"
+                                                   : "`@` refers to a dimension in the shape of a reshape only");
+  }
+  return tn_ail_wrong();
+}
+
+static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
+  switch (expr->form) {
+    case TN_AIL_EXPR_ERROR: return tn_ail_wrong();
+    case TN_AIL_EXPR_NUMBER: return tn_ail_of_number((float)expr->as.number.value);
+    case TN_AIL_EXPR_STRING: return of_text(expr->as.text);
+    case TN_AIL_EXPR_BOOL: return tn_ail_of_truth(expr->as.truth);
+    case TN_AIL_EXPR_NAME: return eval_name(w, expr->as.name, expr->at);
+    case TN_AIL_EXPR_CALL: return eval_call(w, expr);
+    case TN_AIL_EXPR_CHAIN: return eval_chain(w, expr->as.chain);
+    case TN_AIL_EXPR_NEGATE: return eval_negate(w, expr);
+    case TN_AIL_EXPR_NOT: return eval_not(w, expr);
+    case TN_AIL_EXPR_IF: return tn_ail_eval_if(w, expr);
+    case TN_AIL_EXPR_FOR:
+    case TN_AIL_EXPR_REPEAT:
+    case TN_AIL_EXPR_REDUCE: return tn_ail_eval_loop(w, expr);
+    case TN_AIL_EXPR_LIST:
+    case TN_AIL_EXPR_REFERENCE: return misplaced(w, expr);
+  }
+  return tn_ail_wrong();
+}
+
+tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
+  if (w->stopped) return tn_ail_wrong();
+  if (w->depth >= TN_AIL_WALK_DEPTH_LIMIT) {
+    tn_ail_say(w, TN_DIAG_E_NESTING_LIMIT, expr->at, TN_INT("limit", TN_AIL_WALK_DEPTH_LIMIT),
+               TN_STR("what", "the expression, with its calls expanded,"));
+    w->stopped = true;
+    return tn_ail_wrong();
+  }
+  w->depth++;
+  tn_ail_operand operand = evaluate(w, expr);
+  w->depth--;
+  return operand;
+}
+
+/* ---- the whole program ---- */
+
+void tn_ail_walk_init(tn_ail_walk *w, tn_ail *program, tn_builder *builder) {
+  *w = (tn_ail_walk){ .program = program, .builder = builder };
+}
+
+void tn_ail_walk_free(tn_ail_walk *w) {
+  tn_heap *heap = w->program->host->heap;
+  tn_heap_free(heap, w->latest, w->latest_count * sizeof *w->latest);
+  tn_vec_free(heap, &w->bindings);
+  tn_vec_free(heap, &w->stack);
+  tn_vec_free(heap, &w->pending);
+  tn_vec_free(heap, &w->parts);
+}
+
+static void make_slot(tn_ail_walk *w, const tn_ail_slot *slot, const tn_shape *shape, bool param, int32_t index) {
+  tn_type type = { tn_ail_kind_dtype(slot->kind), *shape };
+  w->builder->at = slot->at;
+  tn_value value = param ? tn_build_param(w->builder, slot->name, &type) : tn_build_input(w->builder, slot->name, &type);
+  tn_ail_operand operand = tn_ail_of_value(slot->kind, kept(w, value, slot->at));
+  operand.origin = slot->name;
+  operand.input = param ? -1 : index;
+  tn_ail_bind(w, slot->name, &operand, false);
+}
+
+void tn_ail_walk_slots(tn_ail_walk *w) {
+  const tn_ail *program = w->program;
+  for (size_t i = 0; i < program->input_count; i++) {
+    const tn_shape *shape = w->sizes ? &w->sizes->inputs[i] : &program->inputs[i].shape;
+    make_slot(w, &program->inputs[i], shape, false, (int32_t)i);
+  }
+  for (size_t i = 0; i < program->param_count; i++) {
+    const tn_shape *shape = w->sizes ? &w->sizes->params[i] : &program->params[i].shape;
+    make_slot(w, &program->params[i], shape, true, (int32_t)i);
+  }
+}
+
+/* An unknown name behind `return` has a code of its own. */
+static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
+  if (!value) return tn_ail_wrong();
+  w->target = 0;
+  bool name = value->form == TN_AIL_EXPR_NAME;
+  if (!name || tn_ail_lookup(w, value->as.name) || tn_ail_find_const(w->program, value->as.name) ||
+      tn_ail_name_is(&w->program->tree, value->as.name, TN_AIL_NAME_SKIPPED)) {
+    return tn_ail_evaluate(w, value);
+  }
+  tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at, TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),
+             TN_TEXT("suggestion", w->quiet ? TN_LIT("") : suggestion(w, value->as.name)));
+  return tn_ail_wrong();
+}
+
+/* Inputs and parameters are bound beforehand. The output of a model is its last assignment, or the
+ * last to `logits`; a block that returns has what it returns. */
+static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block, bool returns) {
+  tn_ail_operand output = tn_ail_wrong();
+  bool logits = false;
+  for (uint32_t i = 0; i < block->count && !w->stopped; i++) {
+    const tn_ail_statement *statement = &block->statements[i];
+    if (statement->kind == TN_AIL_RETURN && returns) return eval_return(w, statement->value);
+    if (statement->kind != TN_AIL_ASSIGN && statement->kind != TN_AIL_LET) continue;
+    w->target = statement->name;
+    tn_ail_operand value = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
+    if (value.is_text) refuse_text(w, &value, statement->value->at), value = tn_ail_wrong();
+    tn_ail_bind(w, statement->name, &value, false);
+    if (statement->name == w->program->known.logits) logits = true;
+    if (!logits || statement->name == w->program->known.logits) output = value;
+  }
+  w->target = 0;
+  return output;
+}
+
+tn_ail_operand tn_ail_walk_main(tn_ail_walk *w) {
+  return w->program->main ? walk_statements(w, w->program->main, w->program->is_forward) : tn_ail_wrong();
+}
+
+tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w) {
+  const tn_ail *program = w->program;
+  if (program->loss_refused) return tn_ail_wrong();
+  w->target = program->known.loss;
+  if (program->loss) return tn_ail_evaluate(w, program->loss);
+  return program->loss_block ? walk_statements(w, program->loss_block, true) : tn_ail_wrong();
+}

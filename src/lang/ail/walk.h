@@ -1,0 +1,173 @@
+/* lang/ail/walk.h: the meaning of expressions, said to a builder.
+ *
+ * One walk serves two ends. With the builder of shapes (walk_shapes.c) it is the
+ * check: dimensions may be names, two different names may turn out equal, and
+ * only what is certain to fail is reported. With a graph and known lengths it is
+ * the lowering: what fails there fails at run time. Both go over the same
+ * operations in the same order, which is how a failure at run time finds the
+ * names of its dimensions (tn_ail_walk_named_shapes). */
+#ifndef TN_LANG_AIL_WALK_H
+#define TN_LANG_AIL_WALK_H
+
+#include "lang/ail/internal.h"
+
+/* What an expression gives. */
+typedef struct {
+  tn_ail_kind kind;
+  bool wrong;             /* it was reported; whoever uses it says nothing */
+  bool constant;          /* one number (or truth value) that is known now */
+  bool is_text;           /* a string, which is no value */
+  float number;           /* of a constant */
+  tn_value value;         /* TN_NO_VALUE: a constant that is no value yet */
+  tn_str text;
+  tn_name origin;         /* the input, or else the name it was last called by; 0: none */
+  int32_t input;          /* which input it is itself; -1: none */
+} tn_ail_operand;
+
+typedef struct {
+  tn_ail_operand operand;
+  tn_name name;
+  uint32_t frame;         /* of the function call it belongs to */
+  uint32_t hidden;        /* the binding of the name before it, plus 1 */
+  bool is_loop_variable;
+} tn_ail_binding;
+
+/* The builder of shapes: keeps the type of every value and nothing else. */
+typedef struct {
+  tn_builder base;
+  tn_vec(tn_type) types;
+} tn_ail_shapes;
+
+void tn_ail_shapes_init(tn_ail_shapes *shapes, tn_heap *heap, tn_names *names);
+void tn_ail_shapes_free(tn_ail_shapes *shapes);
+/* A value of that type out of nothing. */
+tn_value tn_ail_shapes_value(tn_ail_shapes *shapes, tn_dtype dtype, const tn_shape *shape);
+
+/* One branch of an `if` that is decided at run time. */
+typedef struct {
+  tn_value condition;
+  uint32_t region;
+  tn_ail_operand then;
+  tn_span at;
+} tn_ail_pending;
+
+#define TN_AIL_WALK_DEPTH_LIMIT 4000      /* of expressions inside each other, calls expanded */
+#define TN_AIL_WALK_CALL_LIMIT 1000000    /* calls of functions that are expanded */
+
+typedef struct tn_ail_walk {
+  tn_ail *program;
+  tn_builder *builder;
+  tn_ail_shapes *shapes;       /* the builder, where it is the one of shapes; else NULL */
+  const tn_ail_sizes *sizes;   /* NULL: dimensions keep their names */
+  tn_ail_mode mode;
+  bool quiet;                  /* nothing is reported */
+  bool failed;                 /* something was wrong */
+  bool stopped;                /* nothing more is walked */
+  bool open_names;             /* a name that is not bound may be supplied later: no error */
+  /* What a name means that nothing here binds: asked twice, before and behind the constants of the
+   * program. NULL: nothing. */
+  bool (*outside)(struct tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out);
+  void *context;
+  bool records;                /* what the lengths of tables are is kept in the program */
+  bool replayable;             /* a check of the same program meets the same operations */
+  bool unnamed;                /* a graph with named dimensions: what is not certain sets `stuck` */
+  bool stuck;
+  tn_vec(tn_ail_binding) bindings;
+  uint32_t *latest;            /* name -> its binding plus 1 */
+  size_t latest_count;
+  tn_vec(tn_ail_operand) stack;      /* arguments of calls that are being made */
+  tn_vec(tn_ail_pending) pending;
+  tn_vec(tn_value) parts;            /* of loops that collect */
+  uint32_t frame, frames;
+  int depth;
+  uint64_t calls;
+  tn_name target;              /* the name that is being assigned; for repeat */
+  uint64_t site;               /* operations so far */
+  uint64_t stop_at;            /* 0: never */
+  bool found;                  /* it was reached */
+  tn_shape noted[2];           /* of its operands */
+  tn_value key;                /* of dropout; 0: nothing drops out */
+  uint64_t dropouts;
+  tn_value logits;             /* what labels were last compared with, outside of any branch */
+  int branches;                /* open regions */
+} tn_ail_walk;
+
+/* Where a fault is said to be, and in whose name. */
+typedef struct {
+  tn_span at;
+  const char *function;        /* NULL: the operation's own name */
+  tn_str written;              /* the name as the program wrote it; empty: `function` */
+} tn_ail_site;
+
+#define tn_ail_say(w, code, at, ...)                                                    \
+  ((w)->failed = true,                                                                  \
+   (w)->quiet ? false : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__))
+#define tn_ail_say_plain(w, code, at)                                                   \
+  ((w)->failed = true,                                                                  \
+   (w)->quiet ? false : tn_report_plain((w)->program->host->diags, (code), (at)))
+
+/* A graph with names cannot say whether this is right. */
+static inline void tn_ail_get_stuck(tn_ail_walk *w) { w->stuck = w->stopped = w->failed = true; }
+
+/* ---- driving it (walk.c) ---- */
+
+void tn_ail_walk_init(tn_ail_walk *w, tn_ail *program, tn_builder *builder);
+void tn_ail_walk_free(tn_ail_walk *w);
+tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr);
+void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable);
+/* What the name means here, or NULL. */
+const tn_ail_operand *tn_ail_lookup(const tn_ail_walk *w, tn_name name);
+size_t tn_ail_open_scope(const tn_ail_walk *w);
+void tn_ail_close_scope(tn_ail_walk *w, size_t scope);
+/* Makes inputs and parameters and binds them. */
+void tn_ail_walk_slots(tn_ail_walk *w);
+/* The model or forward block; its bindings stay. The output. */
+tn_ail_operand tn_ail_walk_main(tn_ail_walk *w);
+/* The loss, behind the main block. */
+tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w);
+/* The body of a function with the last `count` operands of the stack as arguments. */
+tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t first_arg);
+
+/* ---- operands (walk.c) ---- */
+
+tn_ail_operand tn_ail_wrong(void);
+tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value);
+tn_ail_operand tn_ail_of_number(float number);
+tn_ail_operand tn_ail_of_truth(bool truth);
+const tn_shape *tn_ail_shape_of(const tn_ail_walk *w, const tn_ail_operand *operand);
+/* As a tensor of f32, for an operation. TN_ERROR_VALUE after reporting. */
+tn_value tn_ail_as_tensor(tn_ail_walk *w, const tn_ail_operand *operand, const tn_ail_site *site, tn_span at);
+/* As a value of its own kind: what a name or a branch holds. */
+tn_value tn_ail_as_value(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
+/* As a boolean: booleans and single numbers. */
+tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
+/* As a boolean of rank 0, which a condition is. */
+tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
+tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
+                             const tn_ail_operand *right, tn_span right_at);
+
+/* ---- control (walk_control.c) ---- */
+
+tn_ail_operand tn_ail_eval_if(tn_ail_walk *w, const tn_ail_expr *expr);
+tn_ail_operand tn_ail_eval_loop(tn_ail_walk *w, const tn_ail_expr *expr);
+/* Stacks values along a new first axis; only 0 is an axis. Reports E_STACK_... */
+tn_value tn_ail_stack(tn_ail_walk *w, const tn_value *values, size_t count, int64_t axis, tn_span at);
+
+/* ---- operations (walk_ops.c, walk_shapes.c) ---- */
+
+tn_ail_operand tn_ail_eval_builtin(tn_ail_walk *w, size_t builtin, const tn_ail_expr *expr);
+/* Makes one operation of at most 4 operands. Where dimensions have names, it is refused only if no
+ * lengths could make it right. TN_ERROR_VALUE after reporting. */
+tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const tn_value *in, int count,
+                      const tn_attrs *attrs);
+/* A check that looks at two shapes is about to be made: counts it, for replays. */
+void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right);
+/* Before a report: the shapes of the last site with names for dimensions, where there are any. */
+void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right);
+/* Whether two shapes are certain to differ; *dimension is the first that does. */
+bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension);
+bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left,
+                            const tn_shape *right);
+tn_field tn_ail_shape_field(const tn_ail_walk *w, const char *name, const tn_shape *shape);
+tn_field tn_ail_function_field(const tn_ail_site *site, tn_op op);
+#endif

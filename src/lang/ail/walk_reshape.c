@@ -1,0 +1,246 @@
+/* lang/ail/walk_reshape.c: shapes that a program writes out.
+ *
+ * A dimension of a reshape is a number, -1, a reference to a dimension of the
+ * tensor (@0, @last), a named dimension of an input, a constant, or a product of
+ * two of these. With known lengths everything is worked out here; with names,
+ * what is certain. */
+#include "lang/ail/walk_ops.h"
+
+/* A length, or one that is not known although it is written down: a product of names. */
+typedef struct {
+  int64_t dim;        /* known, a name, or TN_DIM_UNKNOWN */
+  bool inferred;      /* written as -1 */
+} item;
+
+typedef struct {
+  tn_ail_make *m;
+  const tn_shape *from;   /* of the tensor; NULL: there is none to refer to */
+} reader;
+
+static bool read_item(reader *r, const tn_ail_expr *expr, item *out);
+
+static tn_field text_field(const reader *r, const char *field, tn_name name) {
+  return TN_TEXT(field, tn_ail_text_of(r->m->w->program, name));
+}
+
+/* ---- names ---- */
+
+static bool bound_length(const tn_ail_walk *w, tn_name name, int64_t *out) {
+  for (size_t i = 0; w->sizes && i < w->sizes->name_count; i++) {
+    if (w->sizes->names[i].symbol != name) continue;
+    *out = w->sizes->names[i].length;
+    return true;
+  }
+  return false;
+}
+
+static bool unknown_dim(reader *r, tn_name name, tn_span at) {
+  tn_ail_walk *w = r->m->w;
+  const tn_map *const maps[] = { &w->program->dims, &w->program->consts };
+  if (w->program->dims.count == 0) {
+    return tn_ail_say(w, TN_DIAG_E_RESHAPE_NAMED_DIM_NO_BINDINGS, at, text_field(r, "named_dim", name));
+  }
+  return tn_ail_say(w, TN_DIAG_E_RESHAPE_NAMED_DIM_NOT_FOUND, at, text_field(r, "named_dim", name),
+                    TN_TEXT("suggestion", w->quiet ? TN_LIT("") : tn_ail_suggest(w->program, name, maps, 2)));
+}
+
+static bool bad_length(reader *r, tn_span at) {
+  return tn_ail_make_refuse(r->m, "dimensions of at least 1, or -1", tn_ail_source_text(r->m->w->program, at));
+}
+
+/* A constant, else a dimension that an input declares, else a loop variable. */
+static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
+  tn_ail_walk *w = r->m->w;
+  const tn_ail_operand *bound = tn_ail_lookup(w, name);
+  const tn_ail_const *constant = tn_ail_find_const(w->program, name);
+  if (constant && constant->kind == TN_AIL_CONST_BROKEN) return false;
+  if (constant) {
+    out->dim = constant->integer;
+    return (constant->is_integer && constant->integer >= 1) || bad_length(r, at);
+  }
+  if (tn_map_get(&w->program->dims, name)) {
+    out->dim = TN_DIM_SYMBOL(name);
+    return !w->sizes || bound_length(w, name, &out->dim) || unknown_dim(r, name, at);
+  }
+  if (bound && bound->constant && bound->kind == TN_AIL_TENSOR) {
+    out->dim = (int64_t)bound->number;
+    return ((float)out->dim == bound->number && out->dim >= 1) || bad_length(r, at);
+  }
+  return unknown_dim(r, name, at);
+}
+
+/* ---- the other items ---- */
+
+static bool read_reference(reader *r, const tn_ail_expr *expr, item *out) {
+  int64_t index = expr->as.reference;
+  if (!r->from) return tn_ail_make_refuse(r->m, "lengths", tn_ail_source_text(r->m->w->program, expr->at));
+  if (index < 0 && r->from->rank == 0) return tn_ail_say_plain(r->m->w, TN_DIAG_E_RESHAPE_REF_LAST_EMPTY, expr->at);
+  if (index < 0) index = r->from->rank - 1;
+  if (index >= r->from->rank) {
+    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_REF_OUT_OF_BOUNDS, expr->at, TN_INT("reference_index", index),
+                      TN_INT("input_rank", r->from->rank));
+  }
+  out->dim = r->from->dim[index];
+  return true;
+}
+
+static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
+  const tn_ail_call *call = expr->as.call;
+  item a = { 0 }, b = { 0 };
+  bool ok = call->count == 2 && !call->args[0].key && !call->args[1].key;
+  if (!ok || !tn_str_is(tn_ail_text_of(r->m->w->program, call->name), "mul")) {
+    return tn_ail_make_refuse(r->m, "mul of two dimensions", tn_ail_source_text(r->m->w->program, expr->at));
+  }
+  bool read = read_item(r, call->args[0].value, &a);
+  if (!read_item(r, call->args[1].value, &b) || !read) return false;
+  if (a.inferred || b.inferred) {
+    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_CANNOT_INFER, expr->at, TN_STR("reason", "-1 cannot be a factor of mul"));
+  }
+  out->dim = TN_DIM_UNKNOWN;
+  if (!tn_dim_is_known(a.dim) || !tn_dim_is_known(b.dim)) return true;
+  if (b.dim && a.dim > TN_ELEMENT_LIMIT / b.dim) {
+    return tn_ail_say(r->m->w, TN_DIAG_E_TOO_LARGE, expr->at, TN_STR("what", "the number of elements"),
+                      TN_INT("limit", TN_ELEMENT_LIMIT));
+  }
+  out->dim = a.dim * b.dim;
+  return true;
+}
+
+static bool read_integer(reader *r, const tn_ail_expr *expr, item *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(r->m->w->program, expr, &value) && value.is_integer;
+  out->dim = value.integer;
+  out->inferred = ok && value.integer == -1;
+  if (ok && out->inferred) out->dim = TN_DIM_UNKNOWN;
+  return (ok && (out->inferred || value.integer >= 1)) || bad_length(r, expr->at);
+}
+
+static bool read_item(reader *r, const tn_ail_expr *expr, item *out) {
+  *out = (item){ 0 };
+  switch (expr->form) {
+    case TN_AIL_EXPR_ERROR: r->m->w->failed = true; return false;
+    case TN_AIL_EXPR_NAME: return read_name(r, expr->as.name, expr->at, out);
+    case TN_AIL_EXPR_STRING: {
+      tn_name name = tn_names_intern(r->m->w->program->host->names, expr->as.text);
+      return name && read_name(r, name, expr->at, out);
+    }
+    case TN_AIL_EXPR_REFERENCE: return read_reference(r, expr, out);
+    case TN_AIL_EXPR_CALL: return read_product(r, expr, out);
+    default: return read_integer(r, expr, out);
+  }
+}
+
+/* ---- whole shapes ---- */
+
+static bool read_list(reader *r, int argument, item *items, int *count) {
+  const tn_ail_expr *list = r->m->given[argument];
+  bool ok = true;
+  if (list->form != TN_AIL_EXPR_LIST) {
+    return tn_ail_make_refuse(r->m, "a shape, as in [2, 3]", tn_ail_source_text(r->m->w->program, list->at));
+  }
+  if (list->as.list.count > TN_RANK_LIMIT) {
+    return tn_ail_say(r->m->w, TN_DIAG_E_RANK_LIMIT, list->at, TN_INT("rank", list->as.list.count),
+                      TN_INT("limit", TN_RANK_LIMIT));
+  }
+  *count = (int)list->as.list.count;
+  for (int i = 0, inferred = 0; i < *count; i++) {
+    const tn_ail_expr *expr = list->as.list.items[i];
+    ok = read_item(r, expr, &items[i]) && ok;
+    if (items[i].inferred && ++inferred == 2) {
+      ok = tn_ail_say_plain(r->m->w, TN_DIAG_E_RESHAPE_MULTIPLE_INFERRED, expr->at);
+    }
+  }
+  return ok;
+}
+
+bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out) {
+  item items[TN_RANK_LIMIT];
+  reader r = { .m = m };
+  *out = TN_SCALAR_SHAPE;
+  int count = 0;
+  if (!read_list(&r, i, items, &count)) return false;
+  for (int k = 0; k < count; k++) {
+    if (items[k].inferred) return bad_length(&r, m->given[i]->at);
+    out->dim[out->rank++] = items[k].dim;
+  }
+  return true;
+}
+
+/* The lengths that are written down, multiplied. False where one is not known. */
+static bool product(const item *items, int count, int64_t *out) {
+  *out = 1;
+  for (int i = 0; i < count; i++) {
+    if (items[i].inferred) continue;
+    if (!tn_dim_is_known(items[i].dim)) return false;
+    if (items[i].dim > TN_ELEMENT_LIMIT / *out) *out = TN_ELEMENT_LIMIT;
+    else *out *= items[i].dim;
+  }
+  return true;
+}
+
+static bool cannot_divide(tn_ail_make *m, int64_t elements, int64_t rest) {
+  tn_text reason;
+  tn_text_init(&reason, m->w->program->host->heap);
+  tn_text_int(&reason, elements);
+  tn_text_puts(&reason, " elements are not a multiple of ");
+  tn_text_int(&reason, rest);
+  tn_ail_say(m->w, TN_DIAG_E_RESHAPE_CANNOT_INFER, m->given[1]->at, TN_TEXT("reason", tn_text_str(&reason)));
+  tn_text_free(&reason);
+  return false;
+}
+
+/* Settles -1 and compares the numbers of elements, where both are known. */
+static bool settle(tn_ail_make *m, const tn_shape *from, item *items, int count) {
+  int64_t elements = tn_shape_count(from), rest;
+  int open = -1;
+  for (int i = 0; i < count; i++) {
+    if (items[i].inferred) open = i;
+  }
+  if (elements < 0 || !product(items, count, &rest)) return true;
+  if (open >= 0) {
+    if (elements % rest) return cannot_divide(m, elements, rest);
+    items[open].dim = elements / rest;
+    return true;
+  }
+  if (elements == rest) return true;
+  return tn_ail_say(m->w, TN_DIAG_E_RESHAPE_ELEMENT_MISMATCH, m->site.at, TN_INT("input_elements", elements),
+                    TN_INT("resolved_elements", rest));
+}
+
+/* With names the rules are asked; what they cannot accept may still turn out right. */
+static tn_value reshape_named(tn_ail_make *m, tn_value x, const tn_shape *to, int unknown) {
+  tn_ail_walk *w = m->w;
+  tn_value value = TN_ERROR_VALUE;
+  if (unknown <= 1) value = tn_build_reshape(w->builder, x, to);
+  if (value != TN_ERROR_VALUE) return value;
+  tn_build_forget(w->builder);
+  if (!w->shapes) {
+    tn_ail_get_stuck(w);
+    return TN_ERROR_VALUE;
+  }
+  return tn_ail_shapes_value(w->shapes, TN_F32, to);
+}
+
+tn_ail_operand tn_ail_make_reshape(tn_ail_make *m) {
+  item items[TN_RANK_LIMIT];
+  tn_value x = tn_ail_make_tensor(m, 0);
+  if (x == TN_ERROR_VALUE) return tn_ail_wrong();
+  tn_shape from = tn_build_type(m->w->builder, x)->shape, to = { .rank = 0 };
+  reader r = { .m = m, .from = &from };
+  int count = 0, unknown = 0;
+  if (!read_list(&r, 1, items, &count) || !settle(m, &from, items, count)) return tn_ail_wrong();
+  for (int i = 0; i < count; i++) {
+    to.dim[to.rank++] = items[i].dim;
+    unknown += items[i].dim == TN_DIM_UNKNOWN;
+  }
+  tn_ail_note_site(m->w, &from, &to);
+  if (m->w->stopped) return tn_ail_wrong();
+  m->w->builder->at = m->site.at;
+  bool known = tn_shape_is_known(&from) && tn_shape_is_known(&to);
+  tn_value value = known ? tn_build_reshape(m->w->builder, x, &to) : reshape_named(m, x, &to, unknown);
+  if (value != TN_ERROR_VALUE || m->w->stuck) return tn_ail_of_value(TN_AIL_TENSOR, value);
+  tn_fault fault = m->w->builder->fault;
+  tn_build_forget(m->w->builder);
+  tn_ail_report_op_fault(m->w, &m->site, &fault, &from, &to);
+  return tn_ail_wrong();
+}

@@ -1,0 +1,263 @@
+/* lang/ail/walk_shapes.c: operations on shapes whose lengths may be names.
+ *
+ * The rules of op/ treat two names as two lengths. In AILang `x [B, D]` and
+ * `W [K, 2]` may still meet, when D and K turn out equal. So when a rule refuses
+ * shapes that have names in them, the names at the place of the misfit are
+ * forgotten and the rule is asked again; what it refuses then is wrong whatever
+ * the lengths are. */
+#include <string.h>
+
+#include "base/number.h"
+#include "lang/ail/walk.h"
+
+/* ---- the builder of shapes ---- */
+
+static tn_value shapes_push(tn_ail_shapes *shapes, const tn_type *type) {
+  if (shapes->types.count >= TN_NODE_LIMIT) {
+    tn_fault full = { .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
+    return tn_build_fault(&shapes->base, TN_OP_ERROR, full);
+  }
+  if (!tn_vec_push(shapes->base.heap, &shapes->types, *type)) {
+    return tn_build_fault(&shapes->base, TN_OP_ERROR, (tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  return (tn_value)(shapes->types.count - 1);
+}
+
+static tn_value shapes_add(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
+                           const tn_type *type) {
+  (void)op, (void)in, (void)count, (void)attrs;
+  return shapes_push((tn_ail_shapes *)builder, type);
+}
+
+static const tn_type *shapes_type(const tn_builder *builder, tn_value value) {
+  return &((const tn_ail_shapes *)builder)->types.at[value];
+}
+
+static const tn_builder_methods shape_methods = { .add = shapes_add, .type = shapes_type };
+
+void tn_ail_shapes_init(tn_ail_shapes *shapes, tn_heap *heap, tn_names *names) {
+  *shapes = (tn_ail_shapes){ .base = { .methods = &shape_methods, .heap = heap, .names = names } };
+  shapes_push(shapes, &(tn_type){ .dtype = TN_F32 });   /* the error's */
+}
+
+void tn_ail_shapes_free(tn_ail_shapes *shapes) { tn_vec_free(shapes->base.heap, &shapes->types); }
+
+tn_value tn_ail_shapes_value(tn_ail_shapes *shapes, tn_dtype dtype, const tn_shape *shape) {
+  tn_type type = { dtype, *shape };
+  return shapes_push(shapes, &type);
+}
+
+/* ---- names in reports ---- */
+
+tn_field tn_ail_shape_field(const tn_ail_walk *w, const char *name, const tn_shape *shape) {
+  return tn_shape_field(name, shape, w->program->host->names, TN_SHAPE_COMMA);
+}
+
+void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right) {
+  w->site++;
+  if (w->stop_at == 0 || w->site != w->stop_at) return;
+  w->noted[0] = *left;
+  w->noted[1] = *right;
+  w->stopped = w->found = true;
+}
+
+/* The check of the same program once more, in silence, up to the same operation. */
+void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right) {
+  tn_ail_walk again;
+  tn_ail_shapes shapes;
+  if (!w->replayable) return;
+  tn_ail_shapes_init(&shapes, w->program->host->heap, w->program->host->names);
+  tn_ail_walk_init(&again, w->program, &shapes.base);
+  again.shapes = &shapes;
+  again.quiet = true;
+  again.mode = w->mode;
+  again.stop_at = w->site;
+  tn_ail_walk_slots(&again);
+  tn_ail_walk_main(&again);
+  if (!again.stopped) tn_ail_walk_loss(&again);
+  if (again.found) *left = again.noted[0], *right = again.noted[1];
+  tn_ail_walk_free(&again);
+  tn_ail_shapes_free(&shapes);
+}
+
+bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension) {
+  int rank = a->rank < b->rank ? a->rank : b->rank;
+  for (int i = 0; i < rank; i++) {
+    *dimension = i;
+    if (tn_dim_is_known(a->dim[i]) && tn_dim_is_known(b->dim[i]) && a->dim[i] != b->dim[i]) return true;
+  }
+  *dimension = rank;
+  return a->rank != b->rank;
+}
+
+/* ---- faults in the words of the language ---- */
+
+tn_field tn_ail_function_field(const tn_ail_site *site, tn_op op) {
+  if (site->written.len > 0) return TN_TEXT("function", site->written);
+  return TN_STR("function", site->function ? site->function : tn_op_sig_of(op)->name);
+}
+
+static bool report_argument(tn_ail_walk *w, const tn_ail_site *site, tn_op op, tn_str expected, tn_field got) {
+  return tn_ail_say(w, TN_DIAG_E_INVALID_ARGUMENTS, site->at, tn_ail_function_field(site, op),
+                    TN_TEXT("expected", expected), got);
+}
+
+static bool report_axis(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left) {
+  tn_text expected;
+  tn_text_init(&expected, w->program->host->heap);
+  if (left->rank == 0) {
+    tn_text_puts(&expected, "a tensor of at least 1 dimension");
+  } else {
+    tn_text_puts(&expected, "an axis from ");
+    tn_text_int(&expected, -left->rank);
+    tn_text_puts(&expected, " to ");
+    tn_text_int(&expected, left->rank - 1);
+    if (fault->reason && strcmp(fault->reason, "given twice") == 0) tn_text_puts(&expected, ", each once");
+  }
+  tn_field got = left->rank == 0 ? tn_ail_shape_field(w, "got", left) : TN_INT("got", fault->axis);
+  report_argument(w, site, fault->op, tn_text_str(&expected), got);
+  tn_text_free(&expected);
+  return false;
+}
+
+static bool report_permutation(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault) {
+  tn_text got;
+  tn_text_init(&got, w->program->host->heap);
+  tn_text_byte(&got, '[');
+  for (int i = 0; i < fault->right.shape.rank; i++) {
+    if (i) tn_text_puts(&got, ", ");
+    tn_text_int(&got, fault->right.shape.dim[i]);
+  }
+  tn_text_byte(&got, ']');
+  report_argument(w, site, fault->op, TN_LIT("every axis once"), TN_TEXT("got", tn_text_str(&got)));
+  tn_text_free(&got);
+  return false;
+}
+
+static bool report_size(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault) {
+  if (fault->reason) {   /* the graph itself, or its branches; it would be said of all that follows */
+    w->stopped = true;
+    return tn_ail_say(w, TN_DIAG_E_TOO_LARGE, site->at, TN_STR("what", fault->reason), TN_INT("limit", fault->expected));
+  }
+  return tn_ail_say(w, TN_DIAG_E_TOO_LARGE, site->at, TN_STR("what", "the number of elements"),
+                    TN_INT("limit", TN_ELEMENT_LIMIT), tn_ail_shape_field(w, "requested", &fault->left.shape));
+}
+
+bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left,
+                            const tn_shape *right) {
+  switch (fault->kind) {
+    case TN_FAULT_BROADCAST:
+    case TN_FAULT_INNER:
+    case TN_FAULT_RANK:
+    case TN_FAULT_JOIN:
+    case TN_FAULT_SHAPE:
+    case TN_FAULT_COUNT:
+    case TN_FAULT_INFER:
+      return tn_ail_say(w, TN_DIAG_E_SHAPE_MISMATCH, site->at, tn_ail_function_field(site, fault->op),
+                        tn_ail_shape_field(w, "left", left), tn_ail_shape_field(w, "right", right),
+                        TN_INT("dimension", fault->dimension));
+    case TN_FAULT_AXIS: return report_axis(w, site, fault, left);
+    case TN_FAULT_PERMUTATION: return report_permutation(w, site, fault);
+    case TN_FAULT_SQUEEZE:
+      return report_argument(w, site, fault->op, TN_LIT("axes of length 1"), tn_ail_shape_field(w, "got", left));
+    case TN_FAULT_BOUNDS:
+      return report_argument(w, site, fault->op, TN_LIT("places inside the tensor"), TN_INT("got", fault->got));
+    case TN_FAULT_ARGUMENT:
+      return report_argument(w, site, fault->op, tn_str_of(fault->reason), TN_INT("got", fault->got));
+    case TN_FAULT_DTYPE:
+      return report_argument(w, site, fault->op, tn_str_of(fault->reason ? fault->reason : "one dtype"),
+                             TN_STR("got", tn_dtype_name(fault->left.dtype)));
+    case TN_FAULT_RANK_LIMIT:
+      return tn_ail_say(w, TN_DIAG_E_RANK_LIMIT, site->at, TN_INT("rank", fault->got), TN_INT("limit", TN_RANK_LIMIT));
+    case TN_FAULT_TOO_LARGE: return report_size(w, site, fault);
+    default: break;
+  }
+  w->failed = w->stopped = true;
+  tn_fault placed = *fault;
+  placed.at = site->at;
+  return w->quiet ? false : tn_ail_report_plain_fault(w->program, &placed);
+}
+
+/* ---- one operation ---- */
+
+static bool is_misfit(tn_fault_kind kind) {
+  switch (kind) {
+    case TN_FAULT_BROADCAST:
+    case TN_FAULT_INNER:
+    case TN_FAULT_JOIN:
+    case TN_FAULT_SHAPE:
+    case TN_FAULT_COUNT:
+    case TN_FAULT_INFER:
+    case TN_FAULT_SQUEEZE: return true;
+    default: return false;
+  }
+}
+
+/* Whether the name of dimension `i` may be what the fault is about. */
+static bool is_at_fault(const tn_fault *fault, tn_op op, const tn_shape *shape, int operand, int rank, int i) {
+  if (fault->kind == TN_FAULT_INNER && op == TN_OP_MATMUL) return i == shape->rank - (operand == 0 ? 1 : 2);
+  if (fault->kind == TN_FAULT_BROADCAST && op != TN_OP_MATMUL) return i + rank - shape->rank == fault->dimension;
+  return true;
+}
+
+/* Forgets the names that the fault may be about; false when there is none. */
+static bool forget_names(tn_ail_walk *w, tn_op op, const tn_fault *fault, tn_value *in, int count) {
+  bool changed = false;
+  int rank = 0;
+  for (int k = 0; k < count; k++) {
+    int other = tn_build_type(w->builder, in[k])->shape.rank;
+    if (other > rank) rank = other;
+  }
+  for (int k = 0; k < count; k++) {
+    tn_type type = *tn_build_type(w->builder, in[k]);
+    bool here = false;
+    for (int i = 0; i < type.shape.rank; i++) {
+      if (!tn_dim_is_symbol(type.shape.dim[i]) || !is_at_fault(fault, op, &type.shape, k, rank, i)) continue;
+      type.shape.dim[i] = TN_DIM_UNKNOWN;
+      here = changed = true;
+    }
+    if (here) in[k] = tn_ail_shapes_value(w->shapes, type.dtype, &type.shape);
+  }
+  return changed;
+}
+
+static bool has_names(const tn_ail_walk *w, const tn_value *in, int count) {
+  for (int k = 0; k < count; k++) {
+    if (!tn_shape_is_known(&tn_build_type(w->builder, in[k])->shape)) return true;
+  }
+  return false;
+}
+
+tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const tn_value *in, int count,
+                      const tn_attrs *attrs) {
+  tn_value operands[4] = { 0 };
+  for (int i = 0; i < count; i++) {
+    if (in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+    operands[i] = in[i];
+  }
+  tn_shape left = count > 0 ? tn_build_type(w->builder, in[0])->shape : TN_SCALAR_SHAPE;
+  tn_shape right = count > 1 ? tn_build_type(w->builder, in[1])->shape : left;
+  tn_ail_note_site(w, &left, &right);
+  if (w->stopped) return TN_ERROR_VALUE;
+  w->builder->at = site->at;
+  tn_value value = tn_build(w->builder, op, operands, count, attrs);
+  while (value == TN_ERROR_VALUE && w->shapes && is_misfit(w->builder->fault.kind)) {
+    tn_fault fault = w->builder->fault;
+    tn_build_forget(w->builder);
+    if (!forget_names(w, op, &fault, operands, count)) {
+      w->builder->fault = fault;
+      break;
+    }
+    value = tn_build(w->builder, op, operands, count, attrs);
+  }
+  if (value != TN_ERROR_VALUE) return value;
+  tn_fault fault = w->builder->fault;
+  tn_build_forget(w->builder);
+  if (w->unnamed && is_misfit(fault.kind) && has_names(w, in, count)) {
+    tn_ail_get_stuck(w);
+    return TN_ERROR_VALUE;
+  }
+  tn_ail_walk_named_shapes(w, &left, &right);
+  tn_ail_report_op_fault(w, site, &fault, &left, &right);
+  return TN_ERROR_VALUE;
+}

@@ -1,0 +1,207 @@
+/* lang/ail/world.c: single expressions, evaluated among values that exist.
+ *
+ * An expression of a state or a handler becomes a small graph in which the
+ * values it reads are constants. Numbers stay numbers, so that most of them need
+ * no graph at all. */
+#include "lang/ail/world.h"
+
+#include "lang/ail/lower.h"
+#include "tensor/print.h"
+
+/* ---- cells ---- */
+
+void tn_ail_cell_release(tn_ail_cell *cell) {
+  if (cell->tensor.buffer) tn_tensor_unref(&cell->tensor);
+}
+
+void tn_ail_cells_release(tn_heap *heap, tn_ail_cells *cells) {
+  for (size_t i = 0; i < cells->count; i++) tn_ail_cell_release(&cells->at[i]);
+  tn_vec_free(heap, cells);
+}
+
+const tn_ail_cell *tn_ail_cells_find(const tn_ail_cells *cells, tn_name name) {
+  for (size_t i = cells->count; i-- > 0;) {
+    if (cells->at[i].name == name) return &cells->at[i];
+  }
+  return NULL;
+}
+
+void tn_ail_cell_print(const tn_ail_cell *cell, tn_text *out) {
+  static const tn_print_style style = { "[", "]", ", ", 0 };
+  if (cell->is_text) tn_text_add(out, cell->text);
+  else if (!cell->is_number) tn_view_print(&cell->tensor.view, &style, out);
+  else if (cell->kind == TN_AIL_BOOLEAN) tn_text_puts(out, cell->number != 0.0f ? "true" : "false");
+  else tn_text_f32(out, cell->number);
+}
+
+tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
+  tn_datum datum = { .kind = TN_VALUE_TENSOR, .name = tn_ail_text_of(program, cell->name) };
+  if (cell->is_number && tn_tensor_scalar(program->host->heap, tn_ail_kind_dtype(cell->kind), (double)cell->number, &datum.tensor)) {
+    datum.dtype = datum.tensor.view.dtype;
+  } else if (cell->tensor.buffer) {
+    datum.tensor = tn_tensor_ref(&cell->tensor);
+    datum.dtype = datum.tensor.view.dtype;
+    datum.shape = tn_view_shape(&datum.tensor.view);
+  }
+  return datum;
+}
+
+/* ---- reading ---- */
+
+/* A single number is a constant to whoever reads it; anything else enters the graph as one. */
+static tn_ail_operand operand_of(tn_ail_walk *w, const tn_ail_cell *cell) {
+  if (cell->is_number) {
+    return cell->kind == TN_AIL_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f) : tn_ail_of_number(cell->number);
+  }
+  const tn_view *view = &cell->tensor.view;
+  if (view->rank == 0 && (view->dtype == TN_F32 || view->dtype == TN_BOOL)) {
+    float number = (float)tn_view_get_f64(view, 0);
+    return view->dtype == TN_BOOL ? tn_ail_of_truth(number != 0.0f) : tn_ail_of_number(number);
+  }
+  tn_value value = tn_build_const(w->builder, &cell->tensor);
+  if (value == TN_ERROR_VALUE) w->failed = true;
+  tn_ail_operand operand = tn_ail_of_value(cell->kind, value);
+  operand.origin = cell->name;
+  return operand;
+}
+
+static const tn_ail_cell *find_var(const tn_ail_world *world, tn_name name) {
+  const uint64_t *index = tn_map_get(&world->program->var_index, name);
+  return index && world->vars ? &world->vars[*index] : NULL;
+}
+
+static const tn_given *find_set(const tn_ail_world *world, tn_name name) {
+  const tn_host *host = world->program->host;
+  tn_str text = tn_ail_text_of(world->program, name);
+  for (size_t i = host->set_count; i-- > 0;) {
+    if (tn_str_equal(host->sets[i].name, text)) return &host->sets[i];
+  }
+  return NULL;
+}
+
+/* A value of --set, as f32. */
+static bool read_set(tn_ail_walk *w, const tn_given *given, tn_ail_operand *out) {
+  tn_ail_cell cell = { .kind = TN_AIL_TENSOR };
+  tn_shape shape = tn_view_shape(&given->data.view);
+  if (!tn_tensor_new(w->program->host->heap, TN_F32, &shape, &cell.tensor)) {
+    w->failed = w->program->arena.failed = true;
+    return false;
+  }
+  int64_t count = tn_view_count(&given->data.view);
+  for (int64_t i = 0; i < count; i++) tn_view_set_f64(&cell.tensor.view, i, tn_view_get_f64(&given->data.view, i));
+  *out = operand_of(w, &cell);
+  tn_ail_cell_release(&cell);   /* the graph has its share */
+  return true;
+}
+
+static bool outside(tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out) {
+  const tn_ail_world *world = w->context;
+  if (behind_constants) {
+    const tn_given *given = find_set(world, name);
+    return given && read_set(w, given, out);
+  }
+  const tn_ail_cell *cell = tn_ail_cells_find(&world->locals, name);
+  const tn_ail_cell *var = find_var(world, name), *model = tn_ail_cells_find(&world->model, name);
+  if (!cell) cell = world->vars_first ? (var ? var : model) : (model ? model : var);
+  if (!cell) return false;
+  *out = operand_of(w, cell);
+  return true;
+}
+
+/* ---- evaluating ---- */
+
+static bool compute_cell(tn_ail_world *world, const tn_graph *graph, tn_ail_cell *out) {
+  return tn_ail_compute(world->program, graph, NULL, NULL, &out->tensor);
+}
+
+static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name target, bool condition, tn_ail_cell *out) {
+  tn_ail *program = world->program;
+  tn_host *host = program->host;
+  tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
+  *out = (tn_ail_cell){ .kind = TN_AIL_TENSOR };
+  host->diags->phase = TN_PHASE_RUN;
+  if (!tn_graph_init(&l.graph, host->heap, host->names)) {
+    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  }
+  tn_graph_builder_init(&l.builder, &l.graph);
+  tn_ail_walk_init(&l.walk, program, &l.builder.base);
+  l.walk.sizes = &world->sizes;
+  l.walk.outside = outside;
+  l.walk.context = world;
+  l.walk.target = target;
+  tn_ail_operand result = tn_ail_evaluate(&l.walk, expr);
+  if (condition) result = tn_ail_as_condition(&l.walk, &result, expr->at);
+  out->kind = result.kind;
+  out->is_text = result.is_text;
+  out->text = result.text;
+  out->is_number = result.constant;
+  out->number = result.number;
+  bool plain = result.wrong || result.is_text || result.constant;
+  if (!plain && !tn_graph_output(&l.graph, 0, result.value)) l.graph.failed = true;
+  tn_graph graph;
+  if (result.wrong) l.walk.failed = true;
+  if (!tn_ail_lowering_end(&l, &graph)) return false;
+  bool ok = plain || compute_cell(world, &graph, out);
+  tn_graph_free(&graph);
+  return ok;
+}
+
+bool tn_ail_world_eval(tn_ail_world *world, const tn_ail_expr *expr, tn_name target, tn_ail_cell *out) {
+  return eval_graph(world, expr, target, false, out);
+}
+
+bool tn_ail_world_test(tn_ail_world *world, const tn_ail_expr *expr, bool *out) {
+  tn_ail_cell cell;
+  if (!eval_graph(world, expr, 0, true, &cell)) return false;
+  *out = cell.is_number ? cell.number != 0.0f : tn_view_get_i64(&cell.tensor.view, 0) != 0;
+  tn_ail_cell_release(&cell);
+  return true;
+}
+
+void tn_ail_world_close(tn_ail_world *world) {
+  tn_heap *heap = world->program->host->heap;
+  tn_ail_cells_release(heap, &world->model);
+  tn_ail_cells_release(heap, &world->locals);
+  for (size_t i = 0; world->vars && i < world->program->var_count; i++) tn_ail_cell_release(&world->vars[i]);
+}
+
+/* ---- what the command line says ---- */
+
+static bool unknown_set(const tn_ail *program, tn_str name) {
+  tn_text message;
+  tn_text_init(&message, program->host->heap);
+  tn_text_puts(&message, "no state and no handler of the program reads `");
+  tn_text_add(&message, name);
+  tn_text_puts(&message, "`");
+  tn_report(program->host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
+  tn_text_free(&message);
+  return false;
+}
+
+/* Events that need no handler: those a machine knows by itself. */
+static bool is_known_event(const tn_ail *program, tn_name event) {
+  if (event && tn_map_get(&program->handler_index, event)) return true;
+  if (!program->machine || !event) return false;
+  return event == program->known.start || event == program->known.input || event == program->known.tick;
+}
+
+static bool unknown_event(const tn_ail *program, tn_str event) {
+  tn_name name = tn_names_intern(program->host->names, event);
+  const tn_map *const maps[] = { &program->handler_index };
+  return tn_report(program->host->diags, TN_DIAG_E_EVENT_HANDLER_NOT_FOUND, TN_NOWHERE, TN_TEXT("event_name", event),
+                   TN_TEXT("suggestion", name ? tn_ail_suggest(program, name, maps, 1) : TN_LIT("")));
+}
+
+bool tn_ail_world_check_host(const tn_ail *program) {
+  const tn_host *host = program->host;
+  bool ok = true;
+  host->diags->phase = TN_PHASE_RUN;
+  for (size_t i = 0; i < host->set_count; i++) {
+    tn_name name = tn_names_find(host->names, host->sets[i].name);
+    if (!name || !tn_ail_reads_name(program, name)) ok = unknown_set(program, host->sets[i].name);
+  }
+  for (size_t i = 0; i < host->event_count; i++) {
+    if (!is_known_event(program, tn_names_find(host->names, host->events[i]))) ok = unknown_event(program, host->events[i]);
+  }
+  return ok;
+}
