@@ -97,10 +97,12 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #endif
 
 #if defined(__GNUC__)
+#define TN_PREFETCH(address) __builtin_prefetch(address)
 #define TN_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define TN_NEVER_INLINE static __attribute__((noinline))
 #define TN_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #else
+#define TN_PREFETCH(address) ((void)0)
 #define TN_ALWAYS_INLINE static inline
 #define TN_NEVER_INLINE static
 #define TN_LIKELY(condition) (condition)

@@ -43,7 +43,7 @@ typedef struct {
 #define ROWS_1_TO_4(X) X(1) X(2) X(3) X(4)
 #define ROWS_1_TO_6(X) ROWS_1_TO_4(X) X(5) X(6)
 #define ROWS_1_TO_8(X) ROWS_1_TO_6(X) X(7) X(8)
-#define ROWS_1_TO_14(X) ROWS_1_TO_8(X) X(9) X(10) X(11) X(12) X(13) X(14)
+#define ROWS_1_TO_9(X) ROWS_1_TO_8(X) X(9)
 
 /* ---- packing ----
  * to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
@@ -68,6 +68,21 @@ static void pack_straight(float *to, int width, const float *from, int64_t k_ste
       int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
       vf_store(to + i, left == TN_LANES ? vf_load(from + i) : vf_load_part(from + i, left));
     }
+}
+
+/* Several whole panels at once, so that memory is read in long runs. */
+static void pack_panels(float *to, int width, const float *from, int64_t k_step, int64_t panels, int64_t k) {
+  for (int64_t first = 0; first < panels; first += 4) {
+    int count = (int)tn_cpu_min(panels - first, 4);
+    for (int64_t at = 0; at < k; at++) {
+      const float *row = from + at * k_step + first * width;
+      float *panel = to + first * width * k + at * width;
+      for (int p = 0; p < count; p++, panel += width * k, row += width) {
+        TN_PREFETCH(row + 8 * k_step);
+        for (int i = 0; i < width; i += TN_LANES) vf_store(panel + i, vf_load(row + i));
+      }
+    }
+  }
 }
 
 /* k is contiguous: squares of TN_LANES rows by TN_LANES steps are turned over. */
@@ -108,9 +123,9 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define V_FMA vf_fma
 #define V_CANONICAL vf_canonical
 #if TN_LANES == 16
-#define MR 14
-#define NV 2
-#define ROWS ROWS_1_TO_14
+#define MR 9
+#define NV 3
+#define ROWS ROWS_1_TO_9
 #elif TN_LANES == 8
 #define MR 6
 #define NV 2
@@ -125,10 +140,55 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define ROWS ROWS_1_TO_4
 #endif
 #define PACK pack_f32
+#define PACK_PANELS pack_panels
 #define KC 384
-#define NC 512
+#define NC 480
 #define MC 2016
 #include "backend/cpu/isa/matmul.inc"
+
+/* ---- a matrix that is read once ----
+ * Up to four rows of a, and columns of b whose steps of k are contiguous: squares of b are turned over in
+ * registers and used at once. */
+#define TURNED_ROWS 4
+TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
+  const float *a = p->a;
+  for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
+  for (int64_t at = 0; at < p->k; at += TN_LANES) {
+    VF square[TN_LANES];
+    int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
+    for (int j = 0; j < TN_LANES; j++)
+      square[j] = j >= columns ? vf_set(0.0f) : steps == TN_LANES ? vf_load(b + j * p->bn + at)
+                                                                  : vf_load_part(b + j * p->bn + at, steps);
+    tn_transpose(square);
+    if (steps == TN_LANES) {
+      TN_UNROLL for (int s = 0; s < TN_LANES; s++)
+        for (int i = 0; i < rows; i++) acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+    } else {
+      for (int s = 0; s < steps; s++)
+        for (int i = 0; i < rows; i++) acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+    }
+  }
+}
+
+static void put_column(const product *p, int i, int64_t j, int columns, VF acc) {
+  float lane[TN_LANES], *c = (float *)p->c + i * p->cm + j * p->cn;
+  vf_store(lane, vf_canonical(acc));
+  for (int l = 0; l < columns; l++) c[l * p->cn] = lane[l];
+}
+
+static void multiply_turned(const product *p, int part, int parts, char *memory) {
+  int64_t begin, end;
+  (void)memory;
+  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
+  for (int64_t j = begin; j < end; j += TN_LANES) {
+    VF acc[TURNED_ROWS];
+    const float *b = (const float *)p->b + j * p->bn;
+    int columns = (int)tn_cpu_min(end - j, TN_LANES);
+    if (p->m == 1 && columns == TN_LANES) turned_columns(p, 1, b, TN_LANES, acc);
+    else turned_columns(p, (int)p->m, b, columns, acc);
+    for (int i = 0; i < p->m; i++) put_column(p, i, j, columns, acc[i]);
+  }
+}
 
 /* ---- f64 ---- */
 #define TYPE double
@@ -143,9 +203,9 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define V_FMA vd_fma
 #define V_CANONICAL vd_canonical
 #if TN_LANES == 16
-#define MR 14
-#define NV 2
-#define ROWS ROWS_1_TO_14
+#define MR 9
+#define NV 3
+#define ROWS ROWS_1_TO_9
 #elif TN_LANES == 8
 #define MR 6
 #define NV 2
@@ -222,6 +282,10 @@ typedef struct {
   size_t room;                    /* bytes of scratch */
 } choice;
 
+static bool is_small(const product *p) {
+  return p->cn == 1 && p->k * p->n <= SMALL_OPERAND && p->m * p->n * p->k <= SMALL_WORK;
+}
+
 /* The same product with rows and columns exchanged: the chain of an output is the same. */
 static product turned(const product *p) {
   return (product){ .m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .c = p->c, .am = p->bn, .ak = p->bk,
@@ -231,30 +295,35 @@ static product turned(const product *p) {
 /* Vectors run across columns: there should be some, and they should be contiguous in the result. */
 static bool should_turn(const product *p, const methods *how) {
   if (p->cn != 1 && p->m > 1) return p->cm == 1 || (p->n < p->m && p->n < how->lanes);
-  return p->n <= how->lanes / 4 && p->m >= 2 * how->lanes;
+  return p->n <= how->lanes / 4 && p->m >= 2 * how->lanes && !is_small(p);
 }
 
-static choice choose(const product *p, const methods *how, int threads) {
-  double work = (double)p->m * (double)p->n * (double)p->k;
-  double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;    /* nanoseconds */
-  choice chosen = { .threads = tn_cpu_threads_for(work * each, threads) };
-  if (p->cn == 1 && work <= SMALL_WORK && p->k * p->n <= SMALL_OPERAND) {
-    chosen.run = how->small;
-    chosen.threads = 1;
-    chosen.room = how->small_room(p);
-    return chosen;
-  }
-  if (p->cn == 1 && p->bn == 1 && p->m <= 4) {
-    chosen.run = how->thin;
-    return chosen;
-  }
-  bool by_rows = p->m >= (int64_t)chosen.threads * how->rows * 2 || p->n < p->m;
+/* Nanoseconds that multiplications take on one thread. */
+static double cost_of(const product *p, const methods *how) {
+  double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;
+  return (double)p->m * (double)p->n * (double)p->k * each;
+}
+
+static choice choose_packed(const product *p, const methods *how, int threads) {
+  choice chosen = { .threads = threads };
+  bool by_rows = p->m >= (int64_t)threads * how->rows * 2 || p->n < p->m;
   int64_t shares = by_rows ? p->m / how->rows : p->n / how->columns;
-  if (chosen.threads > shares) chosen.threads = shares > 0 ? (int)shares : 1;
+  if (threads > shares) chosen.threads = shares > 0 ? (int)shares : 1;
   size_t columns = 2 * how->column_room(p), rows = how->row_room(p);
   chosen.run = by_rows ? how->by_rows : how->by_columns;
   chosen.room = by_rows ? columns + rows * (size_t)chosen.threads : (columns + rows) * (size_t)chosen.threads;
   return chosen;
+}
+
+static choice choose(const product *p, const methods *how, int threads) {
+  if (is_small(p)) return (choice){ how->small, 1, how->small_room(p) };
+  threads = tn_cpu_threads_for(cost_of(p, how), threads);
+  if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1 && how == &methods_f32)
+    return (choice){ multiply_turned, threads, 0 };
+  if (p->cn == 1 && p->bn == 1 && p->m <= 4) return (choice){ how->thin, threads, 0 };
+  if (p->cn == 1 && p->n <= 2 * how->lanes && how->lanes > 1)
+    return (choice){ how->small, threads, how->small_room(p) * (size_t)threads };
+  return choose_packed(p, how, threads);
 }
 
 /* ---- batches ---- */
@@ -276,23 +345,18 @@ static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
   return p;
 }
 
-/* All threads work on one product after another. */
+/* All threads work on one product. */
 static void together(void *context, int part, int parts) {
   const matmul_job *job = context;
-  tn_cpu_walk batch = job->batch;
-  tn_cpu_walk_seek(&batch, batch.rank, 0);
-  for (int64_t b = 0; b < job->products; b++, tn_cpu_walk_next(&batch, batch.rank)) {
-    product p = product_at(job, &batch);
-    if (b > 0 && parts > 1) tn_cpu_barrier();   /* packed columns of the product before are still read */
-    job->choice.run(&p, part, parts, job->scratch);
-  }
+  job->choice.run(&job->product, part, parts, job->scratch);
 }
 
 /* Each thread has products of its own. */
 static void apart(void *context, int part, int parts) {
   const matmul_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk batch = job->batch;
+  tn_cpu_walk batch;
+  tn_cpu_walk_copy(&batch, &job->batch);
   tn_cpu_share(job->products, 1, part, parts, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&batch, batch.rank, begin);
@@ -317,8 +381,27 @@ static void merge_batch(matmul_job *job) {
   if (batch->rank != 1 || batch->dim[0] == 1 || batch->stride[1][0] != 0) return;
   if (batch->stride[0][0] != p->m * p->am || batch->stride[2][0] != p->m * p->cm) return;
   p->m *= batch->dim[0];
-  job->batch.dim[0] = 1;
   job->products = 1;
+}
+
+static void prepare_batch(matmul_job *job, const tn_kernel_call *call) {
+  tn_view x = leading(&call->in[0]), y = leading(&call->in[1]), z = leading(call->out);
+  job->products = tn_cpu_elements(&z);
+  tn_cpu_walk_init(&job->batch, &z);
+  tn_cpu_walk_add(&job->batch, &x);
+  tn_cpu_walk_add(&job->batch, &y);
+  tn_cpu_walk_add(&job->batch, &z);
+  tn_cpu_walk_merge(&job->batch);
+  merge_batch(job);
+}
+
+static void turn(matmul_job *job) {
+  job->product = turned(&job->product);
+  for (int a = 0; job->products > 1 && a < job->batch.rank; a++) {
+    int64_t kept = job->batch.stride[0][a];
+    job->batch.stride[0][a] = job->batch.stride[1][a];
+    job->batch.stride[1][a] = kept;
+  }
 }
 
 static void prepare(matmul_job *job, const tn_kernel_call *call) {
@@ -331,36 +414,21 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
     .cm = z->stride[zr - 2], .cn = z->stride[zr - 1],
   };
   if (job->product.n == 1) job->product.cn = 1;   /* the step of a single column does not matter */
-  tn_view xs = leading(x), ys = leading(y), zs = leading(z);
-  job->products = tn_view_count(&zs);
-  tn_cpu_walk_init(&job->batch, &zs);
-  tn_cpu_walk_add(&job->batch, &xs);
-  tn_cpu_walk_add(&job->batch, &ys);
-  tn_cpu_walk_add(&job->batch, &zs);
-  tn_cpu_walk_merge(&job->batch);
-  merge_batch(job);
-  if (should_turn(&job->product, job->how)) {
-    job->product = turned(&job->product);
-    for (int a = 0; a < job->batch.rank; a++) {
-      int64_t kept = job->batch.stride[0][a];
-      job->batch.stride[0][a] = job->batch.stride[1][a];
-      job->batch.stride[1][a] = kept;
-    }
-  }
+  job->products = 1;
+  if (zr > 2) prepare_batch(job, call);
+  if (should_turn(&job->product, job->how)) turn(job);
   job->choice = choose(&job->product, job->how, job->products > 1 ? 1 : call->threads);
 }
 
 /* Threads for a batch: by products where there are enough of them, else all on each. */
 static int batch_threads(matmul_job *job, int limit) {
   const product *p = &job->product;
-  double each = job->how->lanes > 4 ? 0.5 / job->how->lanes : 0.7;
-  double cost = (double)p->m * (double)p->n * (double)p->k * (double)job->products * each;
-  int threads = tn_cpu_threads_for(cost, limit);
+  int threads = tn_cpu_threads_for(cost_of(p, job->how) * (double)job->products, limit);
   return threads < job->products ? threads : (int)job->products;
 }
 
 bool cpu_matmul(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return true;
+  if (tn_cpu_elements(call->out) == 0) return true;
   matmul_job job;
   prepare(&job, call);
   if (job.product.k == 0) {
@@ -374,7 +442,7 @@ bool cpu_matmul(const tn_kernel_call *call) {
 }
 
 size_t matmul_scratch(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return 0;
+  if (tn_cpu_elements(call->out) == 0) return 0;
   matmul_job job;
   prepare(&job, call);
   return job.products == 1 ? job.choice.room : job.choice.room * (size_t)batch_threads(&job, call->threads);
