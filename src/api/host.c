@@ -90,6 +90,10 @@ static void print(tn_host *host, tn_str line) {
 
 static bool interrupted(tn_host *host) { return tn_api_asked_to_stop(host->context); }
 
+static bool report_fault(tn_host *host, const tn_fault *fault) {
+  return tn_api_report_fault(host->context, fault);
+}
+
 static double now(tn_host *host) {
   (void)host;
   return seconds(CLOCK_REALTIME);
@@ -133,6 +137,7 @@ void tn_api_host_init(tern_session *session) {
     .compute = compute,
     .print = print,
     .interrupted = interrupted,
+    .report_fault = report_fault,
     .now = now,
     .read_file = read_file,
   };

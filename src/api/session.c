@@ -105,6 +105,7 @@ const char *tern_backend(const tern_session *session) {
 
 void tern_on_print(tern_session *session, tern_sink sink, void *context) {
   session->sink = sink;
+  session->host.shorten = sink != NULL;
   session->sink_context = context;
 }
 

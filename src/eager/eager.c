@@ -136,6 +136,13 @@ tn_tensor tn_eager_share(tn_eager *eager, tn_value value) {
   return tensor;
 }
 
+tn_value tn_eager_now(tn_eager *eager, tn_value value) {
+  tn_value now = tn_slot_value(eager, value);
+  tn_eager_ref(eager, now);
+  return now;
+}
+
+void tn_eager_record_everything(tn_eager *eager, bool on) { eager->everything = on; }
 void tn_eager_recording(tn_eager *eager, bool on) { eager->recording = on; }
 bool tn_eager_is_recording(const tn_eager *eager) { return eager->recording; }
 

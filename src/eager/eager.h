@@ -36,6 +36,9 @@ tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor); /* shares th
 void tn_eager_ref(tn_eager *eager, tn_value value);
 void tn_eager_unref(tn_eager *eager, tn_value value);
 const tn_view *tn_eager_view(const tn_eager *eager, tn_value value); /* valid while held and not updated */
+/* The value that an operation would use now, with a reference of its own: of a variable what it names
+ * at this moment, which later updates leave alone; of anything else itself. */
+tn_value tn_eager_now(tn_eager *eager, tn_value value);
 tn_tensor tn_eager_share(tn_eager *eager, tn_value value);           /* a tensor that outlives the slot */
 
 /* A detached, trainable copy. */
@@ -44,6 +47,9 @@ bool tn_eager_is_variable(const tn_eager *eager, tn_value value);
 bool tn_eager_needs_grad(const tn_eager *eager, tn_value value);
 void tn_eager_recording(tn_eager *eager, bool on); /* [NO_GRAD] turns it off */
 bool tn_eager_is_recording(const tn_eager *eager);
+/* While recording, also what no gradient can flow through is remembered, so that tn_eager_to_graph shows
+ * a whole computation. Off unless asked for. */
+void tn_eager_record_everything(tn_eager *eager, bool on);
 
 /* Adds the gradients of sum(value) to every variable it depends on; may run again over the same
  * values. False with the builder's fault when it depends on none (TN_FAULT_NO_GRADIENT). */

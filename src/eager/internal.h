@@ -37,6 +37,7 @@ struct tn_eager {
   const tn_backend *backend;
   int threads;
   bool recording;
+  bool everything;              /* records what no gradient flows through, too */
   tn_vec(tn_slot *) chunks;
   tn_value free; /* head of the free slots */
   size_t live;
@@ -66,7 +67,8 @@ static inline const tn_value *tn_slot_inputs(const tn_slot *slot) {
 tn_value tn_slot_new(tn_eager *eager, const tn_type *type);
 /* The same with nothing in it. */
 tn_value tn_slot_blank(tn_eager *eager);
-/* Remembers where it came from and holds the operands; false when memory runs out. */
+/* Remembers where it came from and holds the operands; whether a gradient flows is the caller's to say.
+ * False when memory runs out. */
 bool tn_slot_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs);
 tn_value tn_eager_out_of_memory(tn_eager *eager);

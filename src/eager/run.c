@@ -114,18 +114,21 @@ static tn_value compute(tn_eager *eager, tn_op op, const tn_value *in, int count
                                                                   : copy_view(eager, op, in[0], attrs, type);
 }
 
-static bool remembers(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
+/* An operation whose derivative is 0 passes gradients on, as zeros; one without a derivative does not. */
+static bool flows(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
   if (!eager->recording || !tn_dtype_in(dtype, TN_FLOATS)) return false;
   bool depends = false;
   for (int i = 0; i < count; i++) depends |= tn_slot_of(eager, in[i])->needs_grad;
-  return depends && tn_ad_has_vjp(op) == TN_DERIVATIVE_YES;
+  return depends && tn_ad_has_vjp(op) != TN_DERIVATIVE_NONE;
 }
 
 tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                          const tn_attrs *attrs) {
-  tn_dtype dtype = tn_slot_of(eager, value)->type.dtype;
-  bool kept = !remembers(eager, op, in, count, dtype) || tn_slot_remember(eager, value, op, in, count, attrs);
-  if (kept) return value;
+  tn_slot *slot = tn_slot_of(eager, value);
+  bool gradient = flows(eager, op, in, count, slot->type.dtype);
+  if (!gradient && !(eager->everything && eager->recording && op != TN_OP_CONST)) return value;
+  slot->needs_grad = gradient;
+  if (tn_slot_remember(eager, value, op, in, count, attrs)) return value;
   tn_eager_unref(eager, value);
   return tn_eager_out_of_memory(eager);
 }

@@ -116,7 +116,6 @@ bool tn_slot_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value 
   }
   slot->op = op;
   slot->count = count;
-  slot->needs_grad = 1;
   return true;
 }
 

@@ -112,11 +112,19 @@ static bool pass_on_any(tn_eager *eager, tn_value value) {
   return ok;
 }
 
+/* A variable is older than every value it has had. Once it is gone, its slot is free or somebody
+ * else's, who came later. */
+static bool has_variable(const tn_eager *eager, const tn_slot *leaf) {
+  if (leaf->value == TN_ERROR_VALUE) return false;
+  const tn_slot *variable = tn_slot_of(eager, leaf->value);
+  return variable->variable && variable->serial < leaf->serial;
+}
+
 /* The gradient that reached a variable's value joins what the variable has. */
 static bool deliver(tn_eager *eager, tn_slot *leaf) {
   tn_value grad = leaf->grad;
   leaf->grad = TN_ERROR_VALUE;
-  bool ok = leaf->value == TN_ERROR_VALUE || receive(eager, leaf->value, grad);
+  bool ok = !has_variable(eager, leaf) || receive(eager, leaf->value, grad);
   tn_eager_unref(eager, grad);
   return ok;
 }

@@ -28,6 +28,13 @@ static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shap
   tn_json_array_end(json);
 }
 
+/* Numbers that are no lengths yet: a -1 among them is a number. */
+static void put_plain_dims(const tn_datum *datum, tn_json_writer *json) {
+  tn_json_key(json, "dims"), tn_json_array_begin(json);
+  for (size_t i = 0; i < datum->count; i++) tn_json_int(json, datum->items[i].integer);
+  tn_json_array_end(json);
+}
+
 static void put_number(tn_json_writer *json, tn_dtype dtype, double number) {
   if (dtype == TN_F64)
     tn_json_f64(json, number);
@@ -87,7 +94,11 @@ static void put_members(const tn_datum *datum, const tn_names *names, tn_json_wr
       tn_json_key(json, "value"), tn_json_bool(json, datum->integer != 0);
       break;
     case TN_VALUE_STRING: put_text(json, "string", "value", datum->text); break;
-    case TN_VALUE_SHAPE: put_kind(json, "shape"), put_dims(json, "dims", &datum->shape, names); break;
+    case TN_VALUE_SHAPE:
+      put_kind(json, "shape");
+      if (datum->items) put_plain_dims(datum, json);
+      else put_dims(json, "dims", &datum->shape, names);
+      break;
     case TN_VALUE_TUPLE: put_kind(json, "tuple"), put_items(datum, names, json); break;
     case TN_VALUE_LIST: put_kind(json, "list"), put_items(datum, names, json); break;
     case TN_VALUE_GRAD: put_kind(json, "grad"), put_entries(datum, names, json); break;

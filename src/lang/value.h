@@ -34,7 +34,7 @@ typedef struct tn_datum {
   double number;    /* float, fill */
   int64_t integer;  /* int, bool */
   tn_str text;
-  struct tn_datum *items; /* tuple, list, grad */
+  struct tn_datum *items; /* tuple, list, grad; a shape of plain numbers, instead of `shape` */
   size_t count;
 } tn_datum;
 

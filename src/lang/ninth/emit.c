@@ -1,0 +1,69 @@
+/* lang/ninth/emit.c: what a program computed, as a graph.
+ *
+ * The program is run with everything recorded, single numbers too. The results
+ * of the graph are the tensors that it printed or went backward from, then those
+ * that are left on the stack; its parameters are what was trainable. A loop
+ * appears as often as it ran. */
+#include "ad/ad.h"
+#include "lang/ninth/ninth.h"
+
+static bool note_stack(tn_ninth_machine *m) {
+  for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
+    if (value->kind != TN_NINTH_TENSOR) continue;
+    if (!tn_vec_reserve(m->heap, &m->noted, 1)) return false;
+    tn_eager_ref(m->eager, value->tensor);
+    m->noted.at[m->noted.count++] = value->tensor;
+  }
+  return true;
+}
+
+/* The gradients of the last result by every parameter, in place of the results. */
+static bool differentiate(tn_graph *graph, tn_fault *fault) {
+  tn_graph_builder builder;
+  tn_graph_builder_init(&builder, graph);
+  size_t count = graph->params.count;
+  tn_value *wrt = tn_arena_array(&graph->arena, count + 1, sizeof *wrt);
+  tn_value *grads = tn_arena_array(&graph->arena, count + 1, sizeof *grads);
+  *fault = (tn_fault){ .kind = graph->outputs.count > 0 ? TN_FAULT_MEMORY : TN_FAULT_NO_GRADIENT };
+  if (!wrt || !grads || graph->outputs.count == 0) return false;
+  for (size_t i = 0; i < count; i++) wrt[i] = graph->params.at[i];
+  tn_value output = tn_vec_last(&graph->outputs).value;
+  tn_grad_request request = { .builder = &builder, .outputs = &output, .output_count = 1, .wrt = wrt,
+                              .wrt_count = (int)count, .policy = TN_AD_LENIENT };
+  bool ok = tn_ad_grad(&request, grads);
+  if (!ok) *fault = builder.base.fault;
+  graph->outputs.count = 0;
+  for (size_t i = 0; ok && i < count; i++) {
+    ok = tn_graph_output(graph, tn_graph_node(graph, wrt[i])->attrs->name, grads[i]);
+  }
+  return ok;
+}
+
+static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
+  tn_graph graph;
+  tn_fault fault = { .kind = TN_FAULT_MEMORY };
+  bool made = note_stack(m) && tn_eager_to_graph(m->eager, m->noted.at, (int)m->noted.count, &graph);
+  bool ok = made && (kind == TN_EMIT_GRAPH || differentiate(&graph, &fault));
+  if (ok) tn_graph_print(&graph, out);
+  if (made) tn_graph_free(&graph);
+  tn_build_forget(m->builder);
+  if (ok) return true;
+  if (fault.kind == TN_FAULT_NO_GRADIENT) return tn_report_plain(m->host->diags, TN_DIAG_E_NO_GRADIENT, TN_NOWHERE);
+  return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
+}
+
+bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+  tn_ninth_machine m;
+  if (kind != TN_EMIT_GRAPH && kind != TN_EMIT_GRAD) {
+    return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
+                     TN_STR("feature", "this form of a Ninth program (its forms are graph and grad)"));
+  }
+  bool ok = tn_ninth_machine_init(&m, host);
+  if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
+  m.everything = true;
+  tn_eager_record_everything(host->eager, true);
+  ok = ok && tn_ninth_run_file(&m, file) && write_graph(&m, kind, out);
+  tn_eager_record_everything(host->eager, false);
+  tn_ninth_machine_free(&m);
+  return ok;
+}

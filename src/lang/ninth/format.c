@@ -1,0 +1,169 @@
+/* lang/ninth/format.c: one way to write a program.
+ *
+ * Where a line ends is the writer's choice; everything between is ours: one
+ * space between tokens, two for each block that is open, no commas in shapes, at
+ * most one empty line, and nothing behind the last token. Prose around program
+ * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
+#include "lang/ninth/ninth.h"
+
+#define INDENT 2
+#define COMMENT_SPACES 2
+
+typedef enum { PART, DEFINITION, PAREN, SHAPE, KEYS, MAKER, BLOCK } open_kind;
+
+typedef struct {
+  tn_heap *heap;
+  tn_str text;
+  const tn_ninth_token *tokens;
+  size_t at;
+  tn_text *out;
+  tn_vec(uint8_t) open;        /* open_kind of everything that is open */
+  bool out_of_memory;
+} formatter;
+
+static const tn_ninth_token *here(const formatter *f) { return &f->tokens[f->at]; }
+
+static tn_str text_of(const formatter *f, const tn_ninth_token *token) {
+  return (tn_str){ f->text.at + token->start, token->end - token->start };
+}
+
+static bool is_in(const formatter *f, open_kind kind) {
+  return f->open.count > 0 && tn_vec_last(&f->open) == (uint8_t)kind;
+}
+
+/* ---- what opens and closes ---- */
+
+static bool opcode_opens(int opcode) {
+  switch (opcode) {
+    case TN_NINTH_IF: case TN_NINTH_ELSE: case TN_NINTH_REPEAT: case TN_NINTH_DEF: case TN_NINTH_NO_GRAD:
+    case TN_NINTH_MODULE: case TN_NINTH_INIT: case TN_NINTH_FORWARD: return true;
+    default: return false;
+  }
+}
+
+/* A [RET] closes only the definition it stands directly in. */
+static bool opcode_closes(const formatter *f, int opcode) {
+  switch (opcode) {
+    case TN_NINTH_ELSE: case TN_NINTH_ENDIF: case TN_NINTH_END: case TN_NINTH_END_NO_GRAD:
+    case TN_NINTH_END_MODULE: return true;
+    case TN_NINTH_RET: return is_in(f, DEFINITION);
+    default: return false;
+  }
+}
+
+static bool closes(const formatter *f, const tn_ninth_token *token) {
+  switch ((tn_ninth_token_kind)token->kind) {
+    case TN_NINTH_TOKEN_CLOSE: case TN_NINTH_TOKEN_SHAPE_CLOSE: case TN_NINTH_TOKEN_BLOCK_CLOSE: return true;
+    case TN_NINTH_TOKEN_OPCODE: return opcode_closes(f, token->opcode);
+    default: return false;
+  }
+}
+
+static bool begins_keys(const tn_ninth_token *token) {
+  return token[0].kind == TN_NINTH_TOKEN_SHAPE_OPEN && token[1].kind == TN_NINTH_TOKEN_NAME &&
+         token[2].kind == TN_NINTH_TOKEN_ARROW;
+}
+
+/* {Name} and {Name [key->value]}, as opposed to a block. */
+static bool begins_maker(const tn_ninth_token *token) {
+  return token[1].kind == TN_NINTH_TOKEN_NAME &&
+         (token[2].kind == TN_NINTH_TOKEN_BLOCK_CLOSE || begins_keys(token + 2));
+}
+
+/* What a token opens; -1 when nothing. */
+static int opened_by(const tn_ninth_token *token) {
+  switch ((tn_ninth_token_kind)token->kind) {
+    case TN_NINTH_TOKEN_OPEN: return PAREN;
+    case TN_NINTH_TOKEN_SHAPE_OPEN: return begins_keys(token) ? KEYS : SHAPE;
+    case TN_NINTH_TOKEN_BLOCK_OPEN: return begins_maker(token) ? MAKER : BLOCK;
+    case TN_NINTH_TOKEN_OPCODE:
+      if (!opcode_opens(token->opcode)) return -1;
+      return token->opcode == TN_NINTH_DEF || token->opcode == TN_NINTH_INIT || token->opcode == TN_NINTH_FORWARD
+                 ? DEFINITION : PART;
+    default: return -1;
+  }
+}
+
+/* ---- what stands between tokens ---- */
+
+/* Line ends before this token: 0, 1, or 2 for any number of empty lines. */
+static int breaks_before(const formatter *f) {
+  uint32_t from = f->at > 0 ? f->tokens[f->at - 1].end : 0;
+  int count = 0;
+  for (uint32_t i = from; i < here(f)->start && count < 2; i++) count += f->text.at[i] == '\n';
+  return count;
+}
+
+static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_ninth_token *token, bool closing) {
+  bool arrow = before->kind == TN_NINTH_TOKEN_ARROW || token->kind == TN_NINTH_TOKEN_ARROW;
+  if (arrow && is_in(f, KEYS)) return true;
+  if (before->kind == TN_NINTH_TOKEN_OPEN || before->kind == TN_NINTH_TOKEN_SHAPE_OPEN) return true;
+  if (token->kind == TN_NINTH_TOKEN_CLOSE || token->kind == TN_NINTH_TOKEN_SHAPE_CLOSE) return true;
+  if (before->kind == TN_NINTH_TOKEN_BLOCK_OPEN) return closing || is_in(f, MAKER);
+  return token->kind == TN_NINTH_TOKEN_BLOCK_CLOSE && is_in(f, MAKER);
+}
+
+static void put_space(formatter *f, bool closing) {
+  const tn_ninth_token *before = f->at > 0 ? here(f) - 1 : NULL;
+  if (!before || before->kind == TN_NINTH_TOKEN_PROSE) return;
+  while (before > f->tokens && before->kind == TN_NINTH_TOKEN_COMMA) before--;
+  int breaks = breaks_before(f);
+  if (breaks > 0) {
+    tn_text_repeat(f->out, '\n', (size_t)breaks);
+    tn_text_repeat(f->out, ' ', INDENT * (f->open.count - (closing && f->open.count > 0)));
+  } else if (here(f)->kind == TN_NINTH_TOKEN_COMMENT) {
+    tn_text_repeat(f->out, ' ', COMMENT_SPACES);
+  } else if (!is_tight(f, before, here(f), closing)) {
+    tn_text_byte(f->out, ' ');
+  }
+}
+
+/* ---- tokens ---- */
+
+static tn_str without_blanks_behind(tn_str text) {
+  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
+    text.len--;
+  }
+  return text;
+}
+
+static void put_token(formatter *f) {
+  const tn_ninth_token *token = here(f);
+  bool closing = closes(f, token);
+  if (token->kind == TN_NINTH_TOKEN_COMMA) return;
+  if (token->kind != TN_NINTH_TOKEN_PROSE) put_space(f, closing);
+  if (closing && f->open.count > 0) f->open.count--;
+  tn_str text = text_of(f, token);
+  tn_text_add(f->out, token->kind == TN_NINTH_TOKEN_COMMENT ? without_blanks_behind(text) : text);
+  int opened = opened_by(token);
+  if (opened >= 0 && !tn_vec_push(f->heap, &f->open, (uint8_t)opened)) f->out_of_memory = true;
+}
+
+static bool format_tokens(tn_host *host, uint32_t file, const tn_ninth_tokens *tokens, tn_text *out) {
+  formatter f = { .heap = host->heap, .text = tn_sources_get(host->sources, file)->text, .tokens = tokens->list.at,
+                  .out = out };
+  size_t start = out->len;
+  for (; here(&f)->kind != TN_NINTH_TOKEN_END; f.at++) put_token(&f);
+  bool prose = f.at > 0 && f.tokens[f.at - 1].kind == TN_NINTH_TOKEN_PROSE;
+  if (out->len > start && !prose) tn_text_byte(out, '\n');
+  tn_vec_free(f.heap, &f.open);
+  return !f.out_of_memory && !out->failed;
+}
+
+/* A program that cannot be read is left alone, and what is wrong with it is reported. */
+static bool is_readable(tn_host *host, uint32_t file) {
+  tn_ninth_scope scope;
+  tn_ninth_scope_init(&scope, host->heap);
+  tn_ninth_program *program = tn_ninth_compile(host->heap, host->names, host->diags, file, &scope, NULL);
+  tn_ninth_program_free(program);
+  tn_ninth_scope_free(&scope, host->heap);
+  return program != NULL;
+}
+
+bool tn_ninth_format(tn_host *host, uint32_t file, tn_text *out) {
+  tn_ninth_tokens tokens = { 0 };
+  if (!is_readable(host, file)) return false;
+  bool ok = tn_ninth_lex(host->heap, host->diags, file, true, &tokens) && format_tokens(host, file, &tokens, out);
+  tn_ninth_tokens_free(host->heap, &tokens);
+  return ok || tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
+}

@@ -1,0 +1,171 @@
+/* lang/ninth/gradients.c: what is trainable, and what is done to it.
+ *
+ * Gradients live with the variables of the eager builder. Here instances are
+ * walked for theirs: depth first, in the order of first binding, each once, with
+ * a list of places to go back to instead of recursion. */
+#include "lang/ninth/machine.h"
+
+bool tn_ninth_run_var(tn_ninth_machine *m) {
+  tn_ninth_operand x;
+  if (!tn_ninth_operand_at(m, 0, &x)) return false;
+  tn_value variable = tn_eager_variable(m->eager, x.value);
+  tn_ninth_operand_end(m, &x);
+  if (variable == TN_ERROR_VALUE) return tn_ninth_no_room(m);
+  tn_ninth_replace(m, 1, (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = variable });
+  return true;
+}
+
+bool tn_ninth_run_backward(tn_ninth_machine *m) {
+  tn_ninth_operand loss;
+  if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
+  if (!tn_ninth_operand_at(m, 0, &loss)) return false;
+  bool ok = tn_eager_backward(m->eager, loss.value) || tn_ninth_fault(m, NULL, NULL);
+  if (ok && m->everything) ok = tn_ninth_note(m, loss.value);
+  tn_ninth_operand_end(m, &loss);
+  if (ok) tn_ninth_drop(m, 1);
+  return ok;
+}
+
+/* The top item, or what is stored under the name it is. */
+static bool named_value(tn_ninth_machine *m, tn_ninth_value *out) {
+  *out = m->top[-1];
+  if (out->kind != TN_NINTH_STRING) return true;
+  const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, out->name);
+  if (!symbol) return tn_ninth_no_room(m);
+  if (symbol->memory.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, out->name);
+  *out = symbol->memory;
+  return true;
+}
+
+bool tn_ninth_run_grad(tn_ninth_machine *m) {
+  tn_ninth_value value;
+  tn_ninth_operand w;
+  if (!named_value(m, &value) || !tn_ninth_operand_of(m, value, &w)) return false;
+  tn_value grad = tn_eager_grad(m->eager, w.value);
+  tn_ninth_operand_end(m, &w);
+  return tn_ninth_finish(m, 1, grad);
+}
+
+bool tn_ninth_run_sub_assign_grad(tn_ninth_machine *m) {
+  tn_ninth_value w = m->top[-3];
+  tn_shape left = tn_ninth_shape_at(m, 2), right = tn_ninth_shape_at(m, 0);
+  tn_ninth_operand rate, grad;
+  bool variable = w.kind == TN_NINTH_TENSOR && tn_eager_is_variable(m->eager, w.tensor);
+  if (!variable) return tn_ninth_wrong_kind(m, "trainable tensor", w);
+  if (!tn_ninth_operand_at(m, 1, &rate)) return false;
+  bool ok = tn_ninth_operand_at(m, 0, &grad);
+  if (ok) {
+    ok = tn_eager_sub_assign(m->eager, w.tensor, rate.value, grad.value) || tn_ninth_fault(m, &left, &right);
+    tn_ninth_operand_end(m, &grad);
+  }
+  tn_ninth_operand_end(m, &rate);
+  if (ok) tn_ninth_drop(m, 3);
+  return ok;
+}
+
+/* ---- walking instances ---- */
+
+typedef struct {
+  uint32_t instance, entry;    /* where to go on */
+} place;
+
+typedef struct {
+  tn_vec(place) places;
+  tn_vec(tn_value) found;
+  tn_map seen;                 /* variables */
+} walk;
+
+static bool enter(tn_ninth_machine *m, walk *w, uint32_t instance) {
+  tn_ninth_object *object = tn_ninth_object_of(m, instance);
+  if (object->mark == m->mark) return true;
+  object->mark = m->mark;
+  return tn_vec_push(m->heap, &w->places, ((place){ instance, 0 }));
+}
+
+static bool visit(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_INSTANCE) return enter(m, w, value.object);
+  if (value.kind != TN_NINTH_TENSOR || !tn_eager_is_variable(m->eager, value.tensor)) return true;
+  if (tn_map_get(&w->seen, value.tensor)) return true;
+  return tn_map_put(&w->seen, value.tensor, 1) && tn_vec_push(m->heap, &w->found, value.tensor);
+}
+
+/* False when memory runs out. */
+static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
+  *w = (walk){ 0 };
+  tn_map_init(&w->seen, m->heap);
+  m->mark++;
+  bool ok = enter(m, w, instance);
+  while (ok && w->places.count > 0) {
+    place *here = &tn_vec_last(&w->places);
+    const tn_ninth_object *object = tn_ninth_object_of(m, here->instance);
+    if (here->entry == object->count) w->places.count--;
+    else ok = visit(m, w, object->entries[here->entry++].value);
+  }
+  return ok;
+}
+
+static void end_walk(tn_ninth_machine *m, walk *w) {
+  tn_vec_free(m->heap, &w->places);
+  tn_vec_free(m->heap, &w->found);
+  tn_map_free(&w->seen);
+}
+
+/* A list of these tensors; 0 when memory runs out. */
+static uint32_t list_of(tn_ninth_machine *m, const tn_value *tensors, size_t count) {
+  uint32_t number = tn_ninth_object_new(m, TN_NINTH_LIST);
+  if (number == 0) return 0;
+  tn_ninth_object *list = tn_ninth_object_of(m, number);
+  list->items = tn_heap_alloc(m->heap, count * sizeof *list->items);
+  if (count > 0 && !list->items) {
+    tn_ninth_release_object(m, number);
+    return 0;
+  }
+  list->count = list->capacity = (uint32_t)count;
+  for (size_t i = 0; i < count; i++) {
+    list->items[i] = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = tensors[i] };
+    tn_ninth_hold(m, list->items[i]);
+  }
+  return number;
+}
+
+bool tn_ninth_run_params(tn_ninth_machine *m) {
+  tn_ninth_value top = m->top[-1];
+  walk w;
+  if (top.kind != TN_NINTH_INSTANCE) return tn_ninth_wrong_kind(m, "instance", top);
+  uint32_t list = find_parameters(m, &w, top.object) ? list_of(m, w.found.at, w.found.count) : 0;
+  end_walk(m, &w);
+  if (list == 0) return tn_ninth_no_room(m);
+  tn_ninth_replace(m, 1, (tn_ninth_value){ .kind = TN_NINTH_LIST, .object = list });
+  return true;
+}
+
+static bool clear_instance(tn_ninth_machine *m, uint32_t instance) {
+  walk w;
+  bool ok = find_parameters(m, &w, instance);
+  for (size_t i = 0; ok && i < w.found.count; i++) tn_eager_clear_grad(m->eager, w.found.at[i]);
+  end_walk(m, &w);
+  return ok || tn_ninth_no_room(m);
+}
+
+static void clear_list(tn_ninth_machine *m, const tn_ninth_object *list) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    if (list->items[i].kind == TN_NINTH_TENSOR) tn_eager_clear_grad(m->eager, list->items[i].tensor);
+  }
+}
+
+bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
+  tn_ninth_value value;
+  if (!named_value(m, &value)) return false;
+  switch ((tn_ninth_kind)value.kind) {
+    case TN_NINTH_INSTANCE:
+      if (!clear_instance(m, value.object)) return false;
+      break;
+    case TN_NINTH_LIST: clear_list(m, tn_ninth_object_of(m, value.object)); break;
+    case TN_NINTH_TENSOR: tn_eager_clear_grad(m->eager, value.tensor); break;
+    case TN_NINTH_NUMBER:
+    case TN_NINTH_SHAPE_VALUE: break;   /* tensors that have no gradient */
+    default: return tn_ninth_wrong_kind(m, "instance, list or tensor", value);
+  }
+  tn_ninth_drop(m, 1);
+  return true;
+}

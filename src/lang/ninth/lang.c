@@ -1,0 +1,86 @@
+/* lang/ninth/lang.c: the doors of Ninth.
+ *
+ * Reading, checking, running, formatting and talking each have a file of their
+ * own; here they are put behind the names that every language has. */
+#include "lang/ninth/ninth.h"
+
+/* ---- running ---- */
+
+/* What a person sees at the end: what is left on the stack, one item a line. */
+static bool stack_text(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
+  tn_text text;
+  tn_text_init(&text, m->heap);
+  for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
+    tn_ninth_show(m, *value, true, &text);
+    tn_text_byte(&text, '\n');
+  }
+  bool ok = !text.failed;
+  if (ok) out->text = tn_arena_str(arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return ok && !arena->failed;
+}
+
+static bool give_stack(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
+  size_t depth = tn_ninth_depth(m);
+  out->values = tn_arena_array(arena, depth + 1, sizeof *out->values);
+  bool ok = out->values != NULL;
+  for (; ok && out->count < depth; out->count++) {
+    ok = tn_ninth_datum(m, m->stack[out->count], arena, &out->values[out->count]);
+  }
+  if (ok && stack_text(m, arena, out)) return true;
+  tn_build_forget(m->builder);
+  return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
+}
+
+/* Values that a Ninth program has no names for are a mistake on the command line. */
+static bool check_given(tn_host *host) {
+  bool params = host->param_count > 0;
+  if (!params && host->set_count == 0) return true;
+  return tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
+                   TN_STR("message", params ? "a Ninth program takes its values with --input; there is no --param"
+                                            : "a Ninth program takes its values with --input; there is no --set"));
+}
+
+bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
+  tn_ninth_program *program = tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
+  return program && tn_ninth_load(m, program) && tn_ninth_run(m, program);
+}
+
+static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+  tn_ninth_machine m;
+  *out = (tn_outcome){ 0 };
+  if (!check_given(host)) return false;
+  bool ok = tn_ninth_machine_init(&m, host);
+  if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
+  ok = ok && tn_ninth_run_file(&m, file) && give_stack(&m, arena, out);
+  tn_ninth_machine_free(&m);
+  return ok;
+}
+
+static bool check(tn_host *host, uint32_t file) {
+  tn_ninth_scope scope;
+  size_t errors = host->diags->errors;
+  tn_ninth_scope_init(&scope, host->heap);
+  tn_ninth_program *program = tn_ninth_compile(host->heap, host->names, host->diags, file, &scope, NULL);
+  if (program) tn_ninth_check(host, program, &scope);
+  tn_ninth_program_free(program);
+  tn_ninth_scope_free(&scope, host->heap);
+  return host->diags->errors == errors;
+}
+
+const tn_lang *tn_lang_ninth(void) {
+  static const char *const extensions[] = { ".nth", ".ninth", NULL };
+  static const tn_lang ninth = {
+    .name = "ninth",
+    .extensions = extensions,
+    .check = check,
+    .run = run,
+    .format = tn_ninth_format,
+    .emit = tn_ninth_emit_as,
+    .repl_new = tn_ninth_repl_new,
+    .repl_line = tn_ninth_repl_line,
+    .repl_complete = tn_ninth_repl_complete,
+    .repl_free = tn_ninth_repl_free,
+  };
+  return &ninth;
+}

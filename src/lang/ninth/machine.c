@@ -1,0 +1,552 @@
+/* lang/ninth/machine.c: the loop that runs code.
+ *
+ * The commonest instructions are carried out here, on numbers without asking
+ * anybody; the rest are functions behind the table of opcodes. Where the next
+ * instruction and the top of the stack are is kept in local variables and handed
+ * to the machine only when a function is called, which also makes any failure
+ * leave the stack as it was.
+ *
+ * Steps are counted by burning fuel: when it is gone, the host is asked whether
+ * to go on, and more is taken from what the limit leaves. */
+#include "lang/ninth/machine.h"
+
+#include <string.h>
+
+#include "base/elementary.h"
+
+/* What the table says of the opcodes that are functions. */
+typedef struct {
+  bool (*run)(tn_ninth_machine *m);
+  tn_op op;
+  uint8_t takes;
+} handler;
+
+static const handler handlers[TN_NINTH_OPCODE_COUNT] = {
+#define TN_NINTH_OPCODE(id, in, out, group, effect, doc, how, operation) \
+  [TN_NINTH_##id] = { .run = tn_ninth_run_##how, .op = TN_OP_##operation, .takes = in },
+#include "lang/ninth/opcodes.def"
+};
+
+/* What an opcode that the compiler has taken apart would do. */
+bool tn_ninth_run_structure(tn_ninth_machine *m) {
+  return tn_ninth_error(m, TN_DIAG_E_INTERNAL, TN_STR("message", "an opcode without code"));
+}
+
+tn_ninth_opcode tn_ninth_running(const tn_ninth_machine *m) { return (tn_ninth_opcode)m->next[-1].op; }
+tn_op tn_ninth_operation(const tn_ninth_machine *m) { return handlers[m->next[-1].op].op; }
+
+/* ---- the stack ---- */
+
+#define FIRST_ROOM 256
+
+static bool grow_stack(tn_ninth_machine *m) {
+  size_t depth = tn_ninth_depth(m), floor = (size_t)(m->floor - m->stack), old = (size_t)(m->end - m->stack);
+  size_t room = old ? old * 2 : FIRST_ROOM;
+  tn_ninth_value *stack = tn_heap_resize(m->heap, m->stack, old * sizeof *stack, room * sizeof *stack);
+  if (!stack) return false;
+  m->stack = stack;
+  m->top = stack + depth;
+  m->floor = stack + floor;
+  m->end = stack + room;
+  return true;
+}
+
+bool tn_ninth_room(tn_ninth_machine *m) {
+  if (m->top < m->end) return true;
+  if (tn_ninth_depth(m) >= TN_NINTH_STACK_LIMIT) {
+    return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the stack"), TN_INT("limit", TN_NINTH_STACK_LIMIT));
+  }
+  return grow_stack(m) || tn_ninth_no_room(m);
+}
+
+/* These look at items and leave them, so an [INIT] has not taken them. */
+static bool only_looks(uint32_t op) {
+  switch (op) {
+    case TN_NINTH_DUP: case TN_NINTH_OVER: case TN_NINTH_SWAP: case TN_NINTH_ROT: case TN_NINTH_PEEK:
+    case TN_NINTH_CODE_KEEP: case TN_NINTH_CODE_KEEP_STATE: return true;
+    default: return false;
+  }
+}
+
+bool tn_ninth_reach(tn_ninth_machine *m, size_t needed) {
+  if (tn_ninth_depth(m) < needed) {
+    return tn_ninth_error(m, TN_DIAG_E_STACK_UNDERFLOW, TN_STR("opcode", tn_ninth_opcode_here(m)),
+                          TN_INT("needed", (int64_t)needed), TN_INT("have", (int64_t)tn_ninth_depth(m)));
+  }
+  if (m->floor > m->top - needed && !only_looks(m->next[-1].op)) m->floor = m->top - needed;
+  return true;
+}
+
+void tn_ninth_drop(tn_ninth_machine *m, size_t count) {
+  while (count-- > 0) {
+    m->top--;
+    tn_ninth_release(m, *m->top);
+  }
+}
+
+void tn_ninth_replace(tn_ninth_machine *m, size_t count, tn_ninth_value result) {
+  tn_ninth_drop(m, count);
+  *m->top++ = result;
+}
+
+bool tn_ninth_run_dup(tn_ninth_machine *m) {
+  if (!tn_ninth_room(m)) return false;
+  tn_ninth_hold(m, m->top[-1]);
+  m->top[0] = m->top[-1];
+  m->top++;
+  return true;
+}
+
+bool tn_ninth_run_over(tn_ninth_machine *m) {
+  if (!tn_ninth_room(m)) return false;
+  tn_ninth_hold(m, m->top[-2]);
+  m->top[0] = m->top[-2];
+  m->top++;
+  return true;
+}
+
+bool tn_ninth_run_drop(tn_ninth_machine *m) {
+  tn_ninth_drop(m, 1);
+  return true;
+}
+
+bool tn_ninth_run_swap(tn_ninth_machine *m) {
+  tn_ninth_value below = m->top[-2];
+  m->top[-2] = m->top[-1];
+  m->top[-1] = below;
+  return true;
+}
+
+bool tn_ninth_run_rot(tn_ninth_machine *m) {
+  tn_ninth_value third = m->top[-3];
+  m->top[-3] = m->top[-2];
+  m->top[-2] = m->top[-1];
+  m->top[-1] = third;
+  return true;
+}
+
+bool tn_ninth_run_depth(tn_ninth_machine *m) {
+  if (!tn_ninth_room(m)) return false;
+  *m->top = (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = (float)tn_ninth_depth(m) };
+  m->top++;
+  return true;
+}
+
+/* ---- printing and memory ---- */
+
+bool tn_ninth_run_peek(tn_ninth_machine *m) {
+  tn_text line;
+  tn_text_init(&line, m->heap);
+  tn_ninth_show(m, m->top[-1], m->host->shorten, &line);
+  bool ok = !line.failed || tn_ninth_no_room(m);
+  if (ok && !m->everything) m->host->print(m->host, tn_text_str(&line));
+  if (ok && m->everything && m->top[-1].kind == TN_NINTH_TENSOR) ok = tn_ninth_note(m, m->top[-1].tensor);
+  tn_text_free(&line);
+  return ok;
+}
+
+bool tn_ninth_run_print(tn_ninth_machine *m) {
+  if (!tn_ninth_run_peek(m)) return false;
+  tn_ninth_drop(m, 1);
+  return true;
+}
+
+bool tn_ninth_run_store(tn_ninth_machine *m) {
+  tn_ninth_value name = m->top[-1];
+  if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
+  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
+  if (!symbol) return tn_ninth_no_room(m);
+  tn_ninth_value old = symbol->memory;
+  symbol->memory = m->top[-2];
+  m->top -= 2;
+  tn_ninth_release(m, old);
+  return true;
+}
+
+bool tn_ninth_run_load(tn_ninth_machine *m) {
+  tn_ninth_value name = m->top[-1];
+  if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
+  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
+  if (!symbol) return tn_ninth_no_room(m);
+  if (symbol->memory.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, name.name);
+  tn_ninth_hold(m, symbol->memory);
+  m->top[-1] = symbol->memory;
+  return true;
+}
+
+/* For `emit`: a value that the program has shown is an output of the graph. */
+bool tn_ninth_note(tn_ninth_machine *m, tn_value value) {
+  for (size_t i = 0; i < m->noted.count; i++) {
+    if (m->noted.at[i] == value) return true;
+  }
+  if (!tn_vec_push(m->heap, &m->noted, value)) return tn_ninth_no_room(m);
+  tn_eager_ref(m->eager, value);
+  return true;
+}
+
+/* ---- steps ---- */
+
+bool tn_ninth_interrupted(tn_ninth_machine *m) {
+  return m->host->interrupted && m->host->interrupted(m->host);
+}
+
+static uint64_t step_limit(const tn_ninth_machine *m) {
+  return m->host->max_steps > 0 ? m->host->max_steps : TN_NINTH_STEP_LIMIT;
+}
+
+static bool refuel(tn_ninth_machine *m) {
+  if (m->steps == 0) {
+    return tn_ninth_error(m, TN_DIAG_E_LOOP_LIMIT, TN_INT("limit", (int64_t)step_limit(m)));
+  }
+  if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
+  if (m->trace) m->trace(m);
+  uint64_t patience = m->trace ? 1 : TN_NINTH_PATIENCE;   /* who watches sees every step */
+  m->fuel = m->steps < patience ? m->steps : patience;
+  m->steps -= m->fuel;
+  return true;
+}
+
+/* ---- conditions ---- */
+
+static bool count_of(tn_ninth_machine *m, float *out) {
+  tn_ninth_value value = m->top[-1];
+  if (tn_ninth_number_of(m, value, out)) return true;
+  if (value.kind != TN_NINTH_TENSOR && value.kind != TN_NINTH_SHAPE_VALUE) return tn_ninth_wrong_kind(m, "tensor", value);
+  tn_ninth_operand operand;
+  if (!tn_ninth_operand_at(m, 0, &operand)) return false;
+  tn_shape shape = tn_view_shape(tn_eager_view(m->eager, operand.value));
+  tn_ninth_operand_end(m, &operand);
+  return tn_ninth_error(m, TN_DIAG_E_CONDITION_NOT_SCALAR, TN_STR("opcode", tn_ninth_opcode_here(m)),
+                        tn_shape_field("shape", &shape, NULL, TN_SHAPE_SPACE));
+}
+
+static const tn_ninth_code *target_of(const tn_ninth_machine *m) {
+  return tn_vec_last(&m->frames).unit->code + m->next[-1].arg;
+}
+
+static bool run_if(tn_ninth_machine *m) {
+  float number;
+  if (!count_of(m, &number)) return false;
+  tn_ninth_drop(m, 1);
+  if (!(number > 0)) m->next = target_of(m);
+  return true;
+}
+
+static bool run_repeat(tn_ninth_machine *m) {
+  float number;
+  if (!count_of(m, &number)) return false;
+  int64_t rounds = tn_i64_from_f64((double)number);
+  if (rounds > 0 && !tn_vec_push(m->heap, &m->loops, rounds)) return tn_ninth_no_room(m);
+  tn_ninth_drop(m, 1);
+  if (rounds <= 0) m->next = target_of(m);
+  return true;
+}
+
+/* ---- variables ---- */
+
+static bool run_keep(tn_ninth_machine *m, uint32_t slot) {
+  tn_ninth_value *local = &m->locals.at[tn_vec_last(&m->frames).locals + slot];
+  tn_ninth_value old = *local;
+  tn_ninth_hold(m, m->top[-1]);
+  *local = m->top[-1];
+  tn_ninth_release(m, old);
+  return true;
+}
+
+/* The hint of an instruction is the one thing that changes in code. */
+static uint16_t *hint_of(const tn_ninth_machine *m) {
+  const tn_ninth_unit *unit = tn_vec_last(&m->frames).unit;
+  return &unit->code[m->next - 1 - unit->code].hint;
+}
+
+static bool push_held(tn_ninth_machine *m, tn_ninth_value value) {
+  tn_ninth_hold(m, value);
+  *m->top++ = value;
+  return true;
+}
+
+static bool run_read_state(tn_ninth_machine *m, tn_name name) {
+  tn_ninth_value value;
+  return tn_ninth_room(m) && tn_ninth_read_state(m, name, hint_of(m), &value) && push_held(m, value);
+}
+
+static bool run_read(tn_ninth_machine *m, uint32_t slot) {
+  tn_ninth_value value;
+  return tn_ninth_room(m) && tn_ninth_read_slot(m, slot, &value) && push_held(m, value);
+}
+
+static bool run_bind_state(tn_ninth_machine *m, tn_name name, bool keeps) {
+  tn_ninth_value value = m->top[-1];
+  tn_ninth_hold(m, value);
+  if (!tn_ninth_bind_state(m, name, hint_of(m), &value)) {
+    tn_ninth_release(m, value);
+    return false;
+  }
+  if (!keeps) tn_ninth_drop(m, 1);
+  return true;
+}
+
+static bool run_boxed_number(tn_ninth_machine *m, const tn_ninth_code *code) {
+  float number;
+  memcpy(&number, &code->arg, sizeof number);
+  tn_value value = tn_eager_number(m->eager, number);
+  if (value == TN_ERROR_VALUE) return tn_ninth_no_room(m);
+  *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = value };
+  return true;
+}
+
+/* Among the open loops, what recording was before [NO_GRAD]. */
+enum { WAS_RECORDING = -1, WAS_NOT_RECORDING = -2 };
+
+static bool run_no_grad(tn_ninth_machine *m) {
+  int64_t before = tn_eager_is_recording(m->eager) ? WAS_RECORDING : WAS_NOT_RECORDING;
+  if (!tn_vec_push(m->heap, &m->loops, before)) return tn_ninth_no_room(m);
+  tn_eager_recording(m->eager, false);
+  return true;
+}
+
+/* Instructions that are not worth a place in the loop. */
+static bool run_rare(tn_ninth_machine *m, const tn_ninth_code *code) {
+  const tn_ninth_program *program = tn_vec_last(&m->frames).unit->program;
+  switch (code->op) {
+    case TN_NINTH_CODE_NUMBER: return run_boxed_number(m, code);
+    case TN_NINTH_CODE_SHAPE:
+      return tn_ninth_room(m) && tn_ninth_make_shape(m, &program->shapes.at[code->arg], program->objects[code->arg]);
+    case TN_NINTH_CODE_READ: return run_read(m, code->arg);
+    case TN_NINTH_CODE_KEEP: return tn_ninth_reach(m, 1) && run_keep(m, code->arg);
+    case TN_NINTH_CODE_READ_STATE: return run_read_state(m, code->arg);
+    case TN_NINTH_CODE_BIND_STATE: return tn_ninth_reach(m, 1) && run_bind_state(m, code->arg, false);
+    case TN_NINTH_CODE_KEEP_STATE: return tn_ninth_reach(m, 1) && run_bind_state(m, code->arg, true);
+    case TN_NINTH_CODE_BLOCK:
+      if (!tn_ninth_room(m)) return false;
+      *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_BLOCK, .unit = program->units.at[code->arg]->id };
+      return true;
+    case TN_NINTH_CODE_MAKE: return tn_ninth_make(m, &program->makers.at[code->arg]);
+    case TN_NINTH_CODE_CALL_NAME: return tn_ninth_call_name(m, code->arg);
+    case TN_NINTH_CODE_DEFINE: return tn_ninth_define(m, &program->definitions.at[code->arg]);
+    case TN_NINTH_CODE_DEFINE_MODULE:
+      return tn_ninth_reach(m, 1) && tn_ninth_define_module(m, &program->modules.at[code->arg]);
+    case TN_NINTH_IF: return tn_ninth_reach(m, 1) && run_if(m);
+    case TN_NINTH_REPEAT: return tn_ninth_reach(m, 1) && run_repeat(m);
+    case TN_NINTH_NO_GRAD: return run_no_grad(m);
+    case TN_NINTH_END_NO_GRAD:
+      tn_eager_recording(m->eager, tn_vec_pop(&m->loops) == WAS_RECORDING);
+      return true;
+    default: return tn_ninth_reach(m, handlers[code->op].takes) && handlers[code->op].run(m);
+  }
+}
+
+/* ---- the loop ---- */
+
+static inline tn_ninth_value number_value(float number) {
+  return (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = tn_canonical_f32(number) };
+}
+
+#define LEAVE() (m->next = next, m->top = top, m->fuel = fuel)
+#define ENTER()                                                                                 \
+  (next = m->next, top = m->top, fuel = m->fuel, unit = tn_vec_last(&m->frames).unit,           \
+   locals = m->locals.at + tn_vec_last(&m->frames).locals)
+#define ROOM()                            \
+  if (top == m->end) {                    \
+    LEAVE();                              \
+    if (!tn_ninth_room(m)) return false;  \
+    ENTER();                              \
+  }
+#define HAS(count) (top - m->floor >= (count))
+#define ARITHMETIC(sign)                                                                         \
+  if (!HAS(2) || top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER) goto rare;  \
+  top[-2] = number_value(top[-2].number sign top[-1].number);                                    \
+  top--;                                                                                         \
+  break
+
+/* Runs until no frame is left. */
+static bool run_loop(tn_ninth_machine *m) {
+  const tn_ninth_code *next;
+  const tn_ninth_unit *unit;
+  tn_ninth_value *top, *locals, value;
+  uint64_t fuel;
+  ENTER();
+  for (;;) {
+    const tn_ninth_code *code = next++;
+    if (fuel == 0 && code->op != TN_NINTH_CODE_END_OF_UNIT) {
+      LEAVE();
+      if (!refuel(m)) return false;
+      fuel = m->fuel;
+    }
+    fuel--;
+    switch (code->op) {
+      case TN_NINTH_CODE_NUMBER:
+        ROOM();
+        if (m->everything) goto rare;
+        top->kind = TN_NINTH_NUMBER;
+        memcpy(&top->number, &code->arg, sizeof top->number);
+        top++;
+        break;
+      case TN_NINTH_CODE_STRING:
+        ROOM();
+        *top++ = (tn_ninth_value){ .kind = TN_NINTH_STRING, .name = code->arg };
+        break;
+      case TN_NINTH_CODE_TENSOR:
+        ROOM();
+        value = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = unit->program->constants[code->arg] };
+        tn_ninth_hold(m, value);
+        *top++ = value;
+        break;
+      case TN_NINTH_CODE_READ:
+        ROOM();
+        value = locals[code->arg];
+        if (value.kind == TN_NINTH_UNBOUND) goto rare;
+        tn_ninth_hold(m, value);
+        *top++ = value;
+        break;
+      case TN_NINTH_CODE_BIND:
+        if (!HAS(1)) {
+          LEAVE();
+          if (!tn_ninth_reach(m, 1)) return false;
+        }
+        value = locals[code->arg];
+        locals[code->arg] = *--top;
+        tn_ninth_release(m, value);
+        break;
+      case TN_NINTH_DUP:
+        if (!HAS(1)) goto rare;
+        ROOM();
+        tn_ninth_hold(m, top[-1]);
+        top[0] = top[-1];
+        top++;
+        break;
+      case TN_NINTH_DROP:
+        if (!HAS(1)) goto rare;
+        top--;
+        tn_ninth_release(m, *top);
+        break;
+      case TN_NINTH_SWAP:
+        if (!HAS(2)) goto rare;
+        value = top[-2];
+        top[-2] = top[-1];
+        top[-1] = value;
+        break;
+      case TN_NINTH_ADD: ARITHMETIC(+);
+      case TN_NINTH_SUB: ARITHMETIC(-);
+      case TN_NINTH_MUL: ARITHMETIC(*);
+      case TN_NINTH_DIV: ARITHMETIC(/);
+      case TN_NINTH_IF:
+        if (!HAS(1) || top[-1].kind != TN_NINTH_NUMBER) goto rare;
+        top--;
+        if (!(top->number > 0)) next = unit->code + code->arg;
+        break;
+      case TN_NINTH_ELSE: next = unit->code + code->arg; break;
+      case TN_NINTH_END:
+        if (--tn_vec_last(&m->loops) > 0) next = unit->code + code->arg;
+        else m->loops.count--;
+        break;
+      case TN_NINTH_CODE_END_OF_UNIT:
+        fuel++;   /* it is no token */
+        /* fall through */
+      case TN_NINTH_RET:
+        LEAVE();
+        if (!tn_ninth_return(m)) return false;
+        if (m->frames.count == 0) return true;
+        ENTER();
+        break;
+      rare:
+      default:
+        LEAVE();
+        if (!run_rare(m, code)) return false;
+        ENTER();
+        break;
+    }
+  }
+}
+
+/* ---- starting and ending ---- */
+
+bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host) {
+  *m = (tn_ninth_machine){ .host = host, .heap = host->heap, .eager = host->eager };
+  m->builder = tn_eager_builder(host->eager);
+  tn_build_forget(m->builder);
+  tn_eager_recording(m->eager, true);
+  tn_ninth_scope_init(&m->scope, m->heap);
+  m->self = tn_ninth_object_new(m, TN_NINTH_INSTANCE);
+  return m->self != 0 && grow_stack(m);
+}
+
+static void free_symbols(tn_ninth_machine *m) {
+  for (size_t i = 0; i < m->symbols.count; i++) tn_ninth_release(m, m->symbols.at[i].memory);
+  tn_vec_free(m->heap, &m->symbols);
+}
+
+static void unload(tn_ninth_machine *m, tn_ninth_program *program) {
+  for (size_t i = 0; program->constants && i < program->tensors.count; i++) {
+    tn_eager_unref(m->eager, program->constants[i]);
+  }
+  for (size_t i = 0; program->objects && i < program->shapes.count; i++) {
+    if (program->objects[i] != 0) tn_ninth_release_object(m, program->objects[i]);
+  }
+  tn_ninth_program_free(program);
+}
+
+void tn_ninth_machine_free(tn_ninth_machine *m) {
+  tn_ninth_unwind(m);
+  tn_ninth_drop(m, tn_ninth_depth(m));
+  for (size_t i = 0; i < m->locals.count; i++) tn_ninth_release(m, m->locals.at[i]);
+  free_symbols(m);
+  for (size_t i = 0; i < m->noted.count; i++) tn_eager_unref(m->eager, m->noted.at[i]);
+  if (m->self != 0) tn_ninth_release_object(m, m->self);
+  for (size_t i = 0; i < m->programs.count; i++) unload(m, m->programs.at[i]);
+  tn_ninth_objects_free(m);
+  tn_heap_free(m->heap, m->stack, (size_t)(m->end - m->stack) * sizeof *m->stack);
+  tn_vec_free(m->heap, &m->locals);
+  tn_vec_free(m->heap, &m->frames);
+  tn_vec_free(m->heap, &m->loops);
+  tn_vec_free(m->heap, &m->units);
+  tn_vec_free(m->heap, &m->programs);
+  tn_vec_free(m->heap, &m->libraries);
+  tn_vec_free(m->heap, &m->noted);
+  tn_ninth_scope_free(&m->scope, m->heap);
+  tn_eager_recording(m->eager, true);
+}
+
+/* Literals become values once, not every time they are met. */
+static bool make_constants(tn_ninth_machine *m, tn_ninth_program *program) {
+  program->constants = tn_arena_array(&program->arena, program->tensors.count + 1, sizeof *program->constants);
+  program->objects = tn_arena_array(&program->arena, program->shapes.count + 1, sizeof *program->objects);
+  if (!program->constants || !program->objects) return false;
+  for (size_t i = 0; i < program->tensors.count; i++) {
+    program->constants[i] = tn_eager_tensor(m->eager, &program->tensors.at[i]);
+    if (program->constants[i] == TN_ERROR_VALUE) return false;
+  }
+  for (size_t i = 0; i < program->shapes.count; i++) {
+    const tn_ninth_shape *shape = &program->shapes.at[i];
+    if (!shape->fixed) continue;
+    int64_t *dims = tn_arena_array(&program->arena, shape->count + 1, sizeof *dims);
+    for (uint32_t k = 0; dims && k < shape->count; k++) dims[k] = shape->dims[k].number;
+    program->objects[i] = dims ? tn_ninth_shape_new(m, dims, shape->count) : 0;
+    if (program->objects[i] == 0) return false;
+  }
+  return true;
+}
+
+bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program) {
+  if (!tn_vec_push(m->heap, &m->programs, program)) {
+    tn_ninth_program_free(program);
+    return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
+  }
+  bool ok = make_constants(m, program) && tn_vec_reserve(m->heap, &m->units, program->units.count);
+  for (size_t i = 0; ok && i < program->units.count; i++) {
+    program->units.at[i]->id = (uint32_t)m->units.count;
+    m->units.at[m->units.count++] = program->units.at[i];
+  }
+  tn_build_forget(m->builder);
+  return ok || tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
+}
+
+bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program) {
+  m->host->diags->phase = TN_PHASE_RUN;
+  m->steps = step_limit(m);
+  m->fuel = 0;
+  if (!tn_ninth_begin(m, program->main)) return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
+  bool ok = run_loop(m);
+  tn_ninth_unwind(m);
+  return ok;
+}

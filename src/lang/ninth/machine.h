@@ -1,0 +1,258 @@
+/* lang/ninth/machine.h: the stack machine.
+ *
+ * A value on the stack is eight bytes: a kind and a number. A single f32 that no
+ * gradient can flow through is the number itself, so that counting costs no
+ * memory; other tensors are values of the eager builder; strings are names of
+ * the session's table and blocks are numbers of units, and neither is ever given
+ * back. Shapes, lists and instances are objects with a count of references.
+ *
+ * Calls do not use the C stack: a frame says where to go on. An opcode looks at
+ * its operands, computes, and only then touches the stack, so that one that
+ * fails leaves it as it was. */
+#ifndef TN_LANG_NINTH_MACHINE_H
+#define TN_LANG_NINTH_MACHINE_H
+
+#include "eager/eager.h"
+#include "lang/lang.h"
+#include "lang/ninth/code.h"
+
+#define TN_NINTH_CALL_LIMIT 1000                   /* calls, and running blocks, inside each other */
+#define TN_NINTH_STACK_LIMIT ((size_t)1 << 24)     /* items on the stack */
+#define TN_NINTH_STEP_LIMIT ((uint64_t)1000000000) /* unless --max-steps says otherwise */
+#define TN_NINTH_PATIENCE 64                       /* steps between two looks at the clock */
+
+typedef enum {
+  TN_NINTH_UNBOUND,            /* only in variables */
+  TN_NINTH_NUMBER,             /* a 0-d tensor without a gradient */
+  TN_NINTH_TENSOR,
+  TN_NINTH_STRING,
+  TN_NINTH_BLOCK,
+  TN_NINTH_SHAPE_VALUE,        /* from here on objects */
+  TN_NINTH_LIST,
+  TN_NINTH_INSTANCE
+} tn_ninth_kind;
+
+typedef struct {
+  uint32_t kind;
+  union {
+    float number;
+    tn_value tensor;
+    tn_name name;
+    uint32_t unit;
+    uint32_t object;           /* never 0 */
+  };
+} tn_ninth_value;
+
+typedef struct {
+  tn_name name;
+  tn_ninth_value value;
+} tn_ninth_entry;
+
+#define TN_NINTH_FEW_DIMS 8
+
+/* A shape, a list or an instance. */
+typedef struct {
+  uint32_t references;         /* 0: free */
+  uint8_t kind;                /* tn_ninth_kind */
+  uint32_t next;               /* free list, and work lists */
+  uint32_t mark;               /* the walk that has met it */
+  uint32_t count, capacity;
+  union {
+    int64_t *dims;             /* shape; points to `few` when there are few */
+    tn_ninth_value *items;     /* list */
+    tn_ninth_entry *entries;   /* instance: its state, in the order of first binding */
+  };
+  tn_map *index;               /* instance with a large state: name -> entry */
+  tn_name name;                /* instance: of its module */
+  const tn_ninth_module *module;
+  int64_t few[TN_NINTH_FEW_DIMS];
+} tn_ninth_object;
+
+#define TN_NINTH_OBJECT_CHUNK 64
+
+/* A unit that is running. */
+typedef struct {
+  const tn_ninth_unit *unit;
+  const tn_ninth_code *next;   /* where it goes on; kept while another frame runs */
+  uint32_t locals;             /* its first variable in machine->locals */
+  uint32_t loops;              /* open loops when it began */
+  uint32_t self;               /* the instance that @ means */
+  uint32_t made;               /* [INIT]: the instance that {Name} will push */
+  uint32_t items, item;        /* block: the list it runs over, and the next item */
+  uint32_t floor;              /* [INIT]: the floor of the frame around */
+  const tn_ninth_maker *maker; /* [INIT]: the values it was given */
+  const uint32_t *outer;       /* block: its slots in the frame below; NULL: not those of its text */
+  bool recording;              /* what to go back to */
+} tn_ninth_frame;
+
+/* What a name stands for everywhere. */
+typedef struct {
+  tn_ninth_value memory;       /* [STORE] */
+  const tn_ninth_unit *function;
+  const tn_ninth_module *module;
+} tn_ninth_symbol;
+
+typedef struct tn_ninth_machine {
+  tn_host *host;
+  tn_heap *heap;
+  tn_eager *eager;
+  tn_builder *builder;
+  /* The stack. Items below `floor` are those an [INIT] has not reached. */
+  tn_ninth_value *stack, *top, *floor, *end;
+  const tn_ninth_code *next;   /* behind the instruction that runs */
+  tn_vec(tn_ninth_value) locals;
+  tn_vec(tn_ninth_frame) frames;
+  tn_vec(int64_t) loops;       /* rounds that are left */
+  uint32_t calls, blocks;      /* frames of each kind */
+  tn_vec(tn_ninth_symbol) symbols;   /* by name */
+  tn_vec(const tn_ninth_unit *) units;
+  tn_vec(tn_ninth_program *) programs;
+  tn_vec(tn_name) libraries;   /* loaded */
+  tn_ninth_scope scope;        /* of the main program */
+  tn_vec(tn_ninth_object *) chunks;
+  uint32_t free_object, mark;
+  uint32_t self;               /* the state of the main program */
+  uint64_t steps, fuel;        /* left: behind the next look at the clock, and until then */
+  uint64_t drawn;              /* words of the generator that are used up */
+  size_t input;                /* the next --input */
+  bool everything;             /* numbers are recorded too; see tn_ninth_note */
+  tn_vec(tn_value) noted;
+  void (*trace)(struct tn_ninth_machine *machine);   /* before each step; NULL: nobody watches */
+  void *tracer;
+} tn_ninth_machine;
+
+/* ---- the machine (machine.c) ---- */
+
+/* False when memory runs out; to be freed in any case. */
+bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host);
+void tn_ninth_machine_free(tn_ninth_machine *m);
+/* Takes a compiled program; it stays until the machine is freed. False after reporting. */
+bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program);
+/* Runs the main unit of a loaded program. On failure it has reported; calls that were running have ended, the
+ * stack is as it was before the opcode that failed. */
+bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program);
+
+/* One function for each word in opcodes.def. Its operands are known to be there. */
+#define TN_NINTH_OPCODE(id, takes, gives, group, effect, doc, how, op) bool tn_ninth_run_##how(tn_ninth_machine *m);
+#include "lang/ninth/opcodes.def"
+
+/* The opcode that runs, and what it asks the engine for. */
+tn_ninth_opcode tn_ninth_running(const tn_ninth_machine *m);
+tn_op tn_ninth_operation(const tn_ninth_machine *m);
+/* Room for one more item; false after reporting. */
+bool tn_ninth_room(tn_ninth_machine *m);
+/* Whether there are `needed` items, which the opcode will take from the stack. False after reporting. */
+bool tn_ninth_reach(tn_ninth_machine *m, size_t needed);
+bool tn_ninth_interrupted(tn_ninth_machine *m);
+/* Puts a result in the place of the `count` top items, which are given back. */
+void tn_ninth_replace(tn_ninth_machine *m, size_t count, tn_ninth_value result);
+void tn_ninth_drop(tn_ninth_machine *m, size_t count);
+/* For `emit`: a value that the program has shown is an output of its graph. */
+bool tn_ninth_note(tn_ninth_machine *m, tn_value value);
+static inline size_t tn_ninth_depth(const tn_ninth_machine *m) { return (size_t)(m->top - m->stack); }
+
+/* ---- values (value.c) ---- */
+
+const char *tn_ninth_kind_name(tn_ninth_kind kind);   /* "tensor", "string", ... */
+tn_ninth_object *tn_ninth_object_of(const tn_ninth_machine *m, uint32_t object);
+/* With one reference; 0 when memory runs out. */
+uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind);
+void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object);
+void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object);
+static inline void tn_ninth_hold(tn_ninth_machine *m, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_TENSOR) tn_eager_ref(m->eager, value.tensor);
+  else if (value.kind >= TN_NINTH_SHAPE_VALUE) tn_ninth_hold_object(m, value.object);
+}
+static inline void tn_ninth_release(tn_ninth_machine *m, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
+  else if (value.kind >= TN_NINTH_SHAPE_VALUE) tn_ninth_release_object(m, value.object);
+}
+/* A shape object of these dimensions; 0 when memory runs out. */
+uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t count);
+/* The entry of a name in an instance's state, NULL when it has none. `hint` is where it was found
+ * last, and is set to where it is. */
+tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name name, uint16_t *hint);
+/* The same, made if need be; NULL when memory runs out. */
+tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name, uint16_t *hint);
+void tn_ninth_objects_free(tn_ninth_machine *m);
+
+/* As PRINT shows it. With `shorten`, large tensors are cut in the middle. */
+void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten, tn_text *out);
+/* For the outcome: in the arena, sharing buffers. False when memory runs out. */
+bool tn_ninth_datum(tn_ninth_machine *m, tn_ninth_value value, tn_arena *arena, tn_datum *out);
+
+/* ---- calls, blocks, instances, variables (calls.c) ---- */
+
+/* The first frame, of a main unit, whose variables stay from one text to the next. False when memory runs out. */
+bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit);
+bool tn_ninth_call_unit(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self);
+/* The end of the running unit. False after reporting. */
+bool tn_ninth_return(tn_ninth_machine *m);
+/* Ends every unit that runs, wherever it is. */
+void tn_ninth_unwind(tn_ninth_machine *m);
+bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name);
+bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker);
+bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition);
+bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module);
+tn_ninth_symbol *tn_ninth_symbol_of(tn_ninth_machine *m, tn_name name);   /* NULL: memory ran out */
+/* What a name that is no variable of the running unit itself means: a variable around it, or
+ * state. UNBOUND when it means nothing. */
+tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot);
+tn_name tn_ninth_slot_name(const tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t slot);
+bool tn_ninth_read_slot(tn_ninth_machine *m, uint32_t slot, tn_ninth_value *out);
+bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *out);
+/* -> @name. Takes the value, also into *value when it became a parameter; on failure it is still the
+ * caller's. */
+bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *value);
+
+/* ---- tensors (tensors.c, shapes.c) ---- */
+
+/* A stack item as a tensor of the engine. */
+typedef struct {
+  tn_value value;
+  bool owned;                  /* made for this, and to be given back */
+} tn_ninth_operand;
+
+/* The item at `place` from the top (0 is the top). False after reporting. */
+bool tn_ninth_operand_at(tn_ninth_machine *m, size_t place, tn_ninth_operand *out);
+void tn_ninth_operand_end(tn_ninth_machine *m, tn_ninth_operand *operand);
+bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_operand *out);
+/* Puts what the engine gave in the place of the `count` top items; its reference is taken. A single f32 that
+ * no gradient flows through becomes a number. 0 is the builder's fault, which is reported. */
+bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result);
+/* Ends the scope and lets go of what the builder made in it, but for the result. Where that is an operand
+ * itself, it is the value that has now: a variable may change later. */
+tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result);
+/* The shape of what is at `place` from the top; a number's is []. */
+tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place);
+/* One number; false when the value is not one (nothing is reported). */
+bool tn_ninth_number_of(const tn_ninth_machine *m, tn_ninth_value value, float *out);
+/* The numbers of a shape, or of a 1-D tensor, as a shape of the engine. False after reporting. */
+bool tn_ninth_dims_of(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out);
+bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape);
+/* Standard normal numbers, the next of the program's generator. 0 with the builder's fault. */
+tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape);
+bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint32_t number);
+
+/* ---- diagnostics (report.c): all return false ---- */
+
+tn_span tn_ninth_here(const tn_ninth_machine *m);
+const char *tn_ninth_opcode_here(const tn_ninth_machine *m);
+#define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
+bool tn_ninth_no_room(tn_ninth_machine *m);   /* memory ran out */
+bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got);
+bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
+bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name);
+bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name);
+/* The builder's fault, in Ninth's words; the builder is ready again. `operands` are the shapes the
+ * opcode was given, where there are two. */
+bool tn_ninth_fault(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
+bool tn_ninth_report_stop(tn_ninth_machine *m);
+
+/* ---- libraries (library.c) ---- */
+
+/* The text of a library that tern comes with; false when there is none of that name. */
+bool tn_ninth_library(tn_str name, tn_str *text);
+/* The one a user most likely meant. */
+tn_str tn_ninth_library_suggest(tn_str wrong);
+#endif
