@@ -21,11 +21,12 @@
 /* Adding this number rounds to a whole number: the sum has no bits left for a fraction. */
 #define ROUND_F32 0x1.8p23f
 
-/* exp(r) = 1 + r + r*r p(r), |r| <= 0.35 */
+/* exp(r) = 1 + r + r*r p(r), |r| <= 0.35. Pairs of terms shorten the wait for the one before; the
+ * largest term is added last and alone, so that it is rounded once. */
 static inline VF exp_rest(VF r, VF square) {
-  VF p = vf_fma(K(0x1.a207f6p-13f), r, K(0x1.6d3b14p-10f));
-  p = vf_fma(p, square, vf_fma(K(0x1.11102p-7f), r, K(0x1.5554f8p-5f)));
-  return vf_fma(p, square, vf_fma(K(0x1.555556p-3f), r, K(0.5f)));
+  VF p = vf_fma(K(0x1.a207f6p-13f), square, vf_fma(K(0x1.6d3b14p-10f), r, K(0x1.11102p-7f)));
+  p = vf_fma(p, square, vf_fma(K(0x1.5554f8p-5f), r, K(0x1.555556p-3f)));
+  return vf_fma(p, r, K(0.5f));
 }
 
 /* exp(x + x_low) = 2^n (1 + r + w), |r| <= 0.35, w about r*r/2. r is exact: x and n times the float
@@ -141,9 +142,10 @@ static inline VF vf_erf(VF x) {
 
   VF b = vf_at_least(size - K(0.6875f), K(0.0f));
   VF c = b * b;
-  VF q = vf_fma(K(-0x1.cb410ap-17f), c, vf_fma(K(0x1.2f0092p-12f), b, K(-0x1.45ecd6p-9f)));
-  q = vf_fma(q, c, vf_fma(K(0x1.ba811cp-7f), b, K(-0x1.cc446p-5f)));
-  q = vf_fma(q, c, vf_fma(K(-0x1.9862a6p-1f), b, K(-0x1.101132p+1f)));
+  VF q = vf_fma(K(-0x1.cb410ap-17f), b, K(0x1.2f0092p-12f));
+  q = vf_fma(q, c, vf_fma(K(-0x1.45ecd6p-9f), b, K(0x1.ba811cp-7f)));
+  q = vf_fma(q, c, vf_fma(K(-0x1.cc446p-5f), b, K(-0x1.9862a6p-1f)));
+  q = vf_fma(q, b, K(-0x1.101132p+1f));
   VF g = vf_fma(q, b, K(-0x1.1b1bc8p+0f));
   VF g_low = vf_fma(q, b, K(-0x1.1b1bc8p+0f) - g) + K(-0x1.eb5944p-25f);
   VF r, w;

@@ -24,7 +24,9 @@ static inline void vf_store_part(float *p, VF v, int n) { _mm256_maskstore_ps(p,
 static inline VI vi_load(const int32_t *p) { return (VI)_mm256_loadu_si256((const void *)p); }
 static inline void vi_store(int32_t *p, VI v) { _mm256_storeu_si256((void *)p, (__m256i)v); }
 static inline VI vi_load_part(const int32_t *p, int n) { return (VI)_mm256_maskload_epi32(p, vm_first(n)); }
-static inline void vi_store_part(int32_t *p, VI v, int n) { _mm256_maskstore_epi32(p, vm_first(n), (__m256i)v); }
+static inline void vi_store_part(int32_t *p, VI v, int n) {
+  _mm256_maskstore_epi32(p, vm_first(n), (__m256i)v);
+}
 
 static inline VF vf_fma(VF a, VF b, VF c) { return _mm256_fmadd_ps(a, b, c); }
 static inline VF vf_fnma(VF a, VF b, VF c) { return _mm256_fnmadd_ps(a, b, c); }

@@ -20,8 +20,12 @@ static inline VF vf_load_part(const float *p, int n) { return _mm512_maskz_loadu
 static inline void vf_store_part(float *p, VF v, int n) { _mm512_mask_storeu_ps(p, vm_first(n), v); }
 static inline VI vi_load(const int32_t *p) { return (VI)_mm512_loadu_si512(p); }
 static inline void vi_store(int32_t *p, VI v) { _mm512_storeu_si512(p, (__m512i)v); }
-static inline VI vi_load_part(const int32_t *p, int n) { return (VI)_mm512_maskz_loadu_epi32(vm_first(n), p); }
-static inline void vi_store_part(int32_t *p, VI v, int n) { _mm512_mask_storeu_epi32(p, vm_first(n), (__m512i)v); }
+static inline VI vi_load_part(const int32_t *p, int n) {
+  return (VI)_mm512_maskz_loadu_epi32(vm_first(n), p);
+}
+static inline void vi_store_part(int32_t *p, VI v, int n) {
+  _mm512_mask_storeu_epi32(p, vm_first(n), (__m512i)v);
+}
 
 static inline VF vf_fma(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
 static inline VF vf_fnma(VF a, VF b, VF c) { return _mm512_fnmadd_ps(a, b, c); }
@@ -66,7 +70,9 @@ static inline bool vm_any(VM a) { return a != 0; }
 static inline bool vm_all(VM a) { return a == 0xffff; }
 static inline VI vm_as_int(VM a) { return (VI)_mm512_movm_epi32(a); }
 static inline VF vf_select(VM m, VF a, VF b) { return _mm512_mask_blend_ps(m, b, a); }
-static inline VI vi_select(VM m, VI a, VI b) { return (VI)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
+static inline VI vi_select(VM m, VI a, VI b) {
+  return (VI)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a);
+}
 
 /* Out of range, and for NaN, the instruction gives INT32_MIN, which is right on the negative side
  * only. */

@@ -63,8 +63,13 @@ static inline VD vd_select(uint64x2_t m, VD a, VD b) {
   return (VD)vbslq_f64(m, (float64x2_t)a, (float64x2_t)b);
 }
 
-static inline VD vd_at_most(VD v, VD c) { return vd_select(vcltq_f64((float64x2_t)c, (float64x2_t)v), c, v); }
-static inline VD vd_at_least(VD v, VD c) { return vd_select(vcgtq_f64((float64x2_t)c, (float64x2_t)v), c, v); }
+static inline VD vd_at_most(VD v, VD c) {
+  return vd_select(vcltq_f64((float64x2_t)c, (float64x2_t)v), c, v);
+}
+
+static inline VD vd_at_least(VD v, VD c) {
+  return vd_select(vcgtq_f64((float64x2_t)c, (float64x2_t)v), c, v);
+}
 
 #undef TN_F
 #undef TN_U
