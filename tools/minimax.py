@@ -217,12 +217,7 @@ SMALL = D("1e-15")                    # keeps a weight from being 0
 
 
 def target_exp_f32():
-    "exp(r) = 1 + r + r^2 p(r); absolute, |r| <= ln2/2"
-    return fit(exp_rest, -LN2_HALF, LN2_HALF, range(5), lambda r: r * r + SMALL, 24)
-
-
-def target_expm1_f32():
-    "the same with one more term, relative to exp(r) - 1: for tanh"
+    "exp(r) = 1 + r + r^2 p(r), |r| <= ln2/2; relative to exp(r) - 1, as tanh needs it"
     return fit(exp_rest, -LN2_HALF, LN2_HALF, range(6), lambda r: abs(r) + SMALL, 24)
 
 
