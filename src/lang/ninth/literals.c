@@ -154,12 +154,12 @@ static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth
 
 /* From inside square brackets to behind them, after a mistake was reported. */
 static void skip_brackets(tn_ninth_compiler *c) {
-  int kind;
-  while ((kind = tn_ninth_peek(c, 0)->kind) != TN_NINTH_TOKEN_END && kind != TN_NINTH_TOKEN_SHAPE_CLOSE &&
-         kind != TN_NINTH_TOKEN_OPCODE && kind != TN_NINTH_TOKEN_BLOCK_CLOSE) {
-    c->at++;
+  for (int depth = 1; depth > 0; c->at++) {
+    int kind = tn_ninth_peek(c, 0)->kind;
+    if (kind == TN_NINTH_TOKEN_END || kind == TN_NINTH_TOKEN_OPCODE || kind == TN_NINTH_TOKEN_BLOCK_CLOSE) return;
+    if (kind == TN_NINTH_TOKEN_SHAPE_OPEN) depth++;
+    if (kind == TN_NINTH_TOKEN_SHAPE_CLOSE) depth--;
   }
-  if (kind == TN_NINTH_TOKEN_SHAPE_CLOSE) c->at++;
 }
 
 /* Behind an item: its comma, if there is one. A comma stands between two items. */

@@ -111,12 +111,11 @@ bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name) {
 
 bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name) {
   texts candidates = { 0 };
+  tn_str text = tn_names_text(m->host->names, name);
   if (code == TN_DIAG_E_UNKNOWN_LIBRARY) {
-    tn_str likely = tn_ninth_library_suggest(tn_names_text(m->host->names, name));
-    if (likely.len > 0 && tn_vec_reserve(m->heap, &candidates, 1)) candidates.at[candidates.count++] = likely;
-  } else {
-    add_symbols(m, code, &candidates);
+    return tn_ninth_error(m, code, TN_TEXT("name", text), TN_TEXT("suggestion", tn_ninth_library_suggest(text)));
   }
+  add_symbols(m, code, &candidates);
   return report_name(m, code, name, &candidates);
 }
 
