@@ -1,0 +1,240 @@
+/* lang/mind/ast.h: a MIND program as a tree.
+ *
+ * Every node is one struct from the arena of its unit. Operators in a row,
+ * calls of calls and fields of fields lean to the left: `left` goes down to the
+ * first operand and `up` comes back, so that a chain of any length is walked in
+ * a loop and only brackets recurse. A place is a range of bytes in the unit's
+ * text; parentheses leave no node, but the places of an operation include those
+ * of its operands.
+ *
+ * The parser fills in what the text says; the members below "check" are filled
+ * in by the checker. */
+#ifndef TN_LANG_MIND_AST_H
+#define TN_LANG_MIND_AST_H
+
+#include "base/arena.h"
+#include "lang/mind/type.h"
+
+typedef enum {
+  TN_MIND_BAD,        /* could not be read; has been reported */
+  TN_MIND_NUMBER,
+  TN_MIND_STRING,
+  TN_MIND_TRUTH,      /* true, false */
+  TN_MIND_NAME,
+  TN_MIND_TUPLE,      /* (a, b) */
+  TN_MIND_LIST,       /* [a, b] */
+  TN_MIND_UNARY,
+  TN_MIND_BINARY,
+  TN_MIND_LOGIC,      /* && and ||, which may leave out their right side */
+  TN_MIND_CALL,
+  TN_MIND_INDEX,      /* x[i] */
+  TN_MIND_FIELD,      /* x.name and t.0 */
+  TN_MIND_IF,
+  TN_MIND_CLOSURE,    /* |x| expr */
+  TN_MIND_LET,
+  TN_MIND_ASSIGN,
+  TN_MIND_FN,
+  TN_MIND_IMPORT,
+  TN_MIND_EXPORT
+} tn_mind_kind;
+
+typedef enum {
+  TN_MIND_NEG, TN_MIND_NOT,
+  TN_MIND_ADD, TN_MIND_SUB, TN_MIND_MUL, TN_MIND_DIV, TN_MIND_REM, TN_MIND_MATMUL,
+  TN_MIND_EQ, TN_MIND_NE, TN_MIND_LT, TN_MIND_LE, TN_MIND_GT, TN_MIND_GE,
+  TN_MIND_AND, TN_MIND_OR
+} tn_mind_operator;
+
+/* The operation of an operator other than && and ||. */
+tn_op tn_mind_operator_op(tn_mind_operator which);
+
+typedef struct tn_mind_node tn_mind_node;
+typedef struct tn_mind_annotation tn_mind_annotation;
+typedef struct tn_mind_variable tn_mind_variable;
+typedef struct tn_mind_function tn_mind_function;
+typedef struct tn_mind_module tn_mind_module;
+typedef struct tn_mind_unit tn_mind_unit;
+struct tn_mind_entry;     /* library.h */
+
+/* Statements in order; the last one's value is the block's. */
+typedef struct {
+  tn_mind_node *first;      /* through `next` */
+  uint32_t start, end;      /* with the braces */
+} tn_mind_block;
+
+/* What a call calls, as far as the checker knows it. */
+typedef enum {
+  TN_MIND_CALL_VALUE,       /* what `left` gives: a closure, grad(f), a pullback */
+  TN_MIND_CALL_FUNCTION,    /* a function of a module */
+  TN_MIND_CALL_LIBRARY      /* with the receiver of a method first */
+} tn_mind_target;
+
+/* A word and where it stands. */
+typedef struct {
+  tn_name name;
+  uint32_t start, end;
+} tn_mind_word;
+
+/* `|a, b: f32|`, fn parameters. */
+typedef struct {
+  tn_mind_word word;
+  tn_mind_annotation *annotation;   /* NULL where a closure has none */
+} tn_mind_param;
+
+struct tn_mind_node {
+  uint8_t kind;             /* tn_mind_kind */
+  uint8_t op;               /* tn_mind_operator; of a truth: 0 or 1 */
+  bool is_float;            /* of a number */
+  bool in_parens;           /* written inside parentheses of its own */
+  uint32_t start, end;      /* of the expression */
+  uint32_t from, to;        /* with its parentheses */
+  tn_mind_node *next;       /* in the list it belongs to */
+  tn_mind_node *left, *up;  /* of a chain; see above */
+  tn_mind_word keyword;     /* of an argument: name 0 when it is given by position */
+  /* check */
+  const tn_mind_type *type; /* NULL until checked */
+  union {
+    struct {
+      int64_t integer;      /* of an integer */
+      double number;        /* of a float, as f64 */
+    };
+    tn_str text;                              /* string, unescaped */
+    struct {
+      tn_name name;
+      tn_mind_variable *variable;             /* check; NULL: a function, or unknown */
+      tn_mind_function *function;             /* check */
+      const struct tn_mind_entry *library;    /* check: a library function as a value */
+    } name;
+    struct {
+      tn_mind_node *items;
+      uint32_t count;
+      bool is_data;                           /* check: of a list: a tensor's elements */
+    } list;
+    tn_mind_node *right;                      /* unary: none; binary, logic */
+    struct {
+      tn_mind_node *args;                     /* call: arguments; index: indices */
+      uint32_t count;
+      uint32_t close;                         /* where the closing bracket stands */
+      tn_mind_target target;                  /* check, and the rest */
+      bool method;                            /* the receiver is the first argument */
+      const struct tn_mind_entry *entry;
+      tn_mind_function *function;             /* called, or the closure checked for these arguments */
+      tn_mind_node **bound;                   /* by parameter; NULL: left out */
+      tn_mind_variable **wrt;                 /* of grad: those of its record, in that order */
+    } call;
+    struct {
+      tn_mind_word word;                      /* x.word; name 0: x.index */
+      int64_t index;
+      tn_mind_variable *variable;             /* check: of another module */
+      tn_mind_function *function;
+      const struct tn_mind_entry *library;
+    } field;
+    struct {
+      struct tn_mind_branch *branches;        /* in order; the last may lack a condition: else */
+      bool has_else;
+    } branch;
+    struct {
+      tn_mind_param *params;
+      uint32_t count;
+      tn_mind_node *body;
+      struct tn_mind_closure *state;          /* check */
+    } closure;
+    struct {
+      tn_mind_word word;                      /* let x, x = ...; name 0: a tuple is taken apart */
+      tn_mind_word *words;                    /* of a tuple */
+      uint32_t count;
+      tn_mind_annotation *annotation;         /* or NULL */
+      tn_mind_node *value;
+      tn_mind_variable **variables;           /* check: one, or `count` */
+    } let;
+    struct tn_mind_definition *definition;    /* fn */
+    struct tn_mind_import *import;            /* import, export */
+  };
+};
+
+/* import a.b as c, import a.b { f, g }, export { f, g } */
+typedef struct tn_mind_import {
+  tn_mind_word *path;
+  uint32_t count;                 /* of the path; 0 for an export */
+  tn_mind_word alias;             /* name 0: none */
+  bool has_names;
+  tn_mind_word *names;
+  uint32_t name_count;
+} tn_mind_import;
+
+typedef struct tn_mind_branch {
+  tn_mind_node *condition;        /* NULL: else */
+  tn_mind_block block;
+  struct tn_mind_branch *next;
+} tn_mind_branch;
+
+/* io, fileread, clock, random, as bits. */
+typedef enum {
+  TN_MIND_IO = 1 << 0,
+  TN_MIND_FILEREAD = 1 << 1,
+  TN_MIND_CLOCK = 1 << 2,
+  TN_MIND_RANDOM = 1 << 3
+} tn_mind_effect;
+#define TN_MIND_EFFECT_COUNT 4
+/* "io", ...; of one bit. */
+const char *tn_mind_effect_name(uint32_t effect);
+/* 0 when unknown. */
+uint32_t tn_mind_effect_find(tn_str name);
+
+/* A `fn`. */
+typedef struct tn_mind_definition {
+  tn_mind_word word;
+  tn_mind_param *params;
+  uint32_t count;
+  tn_mind_annotation *result;
+  tn_mind_word *effects;          /* as written, behind their ! */
+  uint32_t effect_count;
+  tn_mind_block body;             /* of `= expr`: that one */
+  uint32_t head_end;              /* where the signature ends */
+} tn_mind_definition;
+
+/* A type as it is written. */
+typedef enum {
+  TN_MIND_WRITTEN_WORD,           /* i32, string */
+  TN_MIND_WRITTEN_TENSOR,
+  TN_MIND_WRITTEN_TUPLE
+} tn_mind_written;
+
+struct tn_mind_annotation {
+  tn_mind_written form;
+  uint32_t start, end;
+  tn_mind_word word;              /* the word, or the dtype */
+  tn_shape shape;                 /* symbols are names */
+  uint32_t rank;                  /* as written; of more than TN_RANK_LIMIT only the first are in `shape` */
+  tn_mind_word device;            /* name 0: cpu */
+  tn_mind_annotation *items;      /* of a tuple, through `next` */
+  tn_mind_annotation *next;
+};
+
+/* A text that was parsed: a module's file, or a line of an interactive session. */
+struct tn_mind_unit {
+  uint32_t file;
+  tn_mind_module *module;
+  tn_mind_block block;
+};
+
+static inline tn_span tn_mind_at(const tn_mind_unit *unit, uint32_t start, uint32_t end) {
+  return (tn_span){ unit->file, start, end };
+}
+static inline tn_span tn_mind_span(const tn_mind_unit *unit, const tn_mind_node *node) {
+  return tn_mind_at(unit, node->start, node->end);
+}
+static inline tn_span tn_mind_word_span(const tn_mind_unit *unit, const tn_mind_word *word) {
+  return tn_mind_at(unit, word->start, word->end);
+}
+
+/* How deep brackets, calls, ifs and blocks nest in a text. */
+#define TN_MIND_NESTING_LIMIT 200
+
+/* Reads the whole text of unit->file. Reports every syntax error it finds; false when there was one
+ * (or memory ran out: then the arena says so). */
+bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, tn_diags *diags,
+                   tn_mind_unit *unit);
+/* Whether the text lacks its end: an open bracket, block or comment. For interactive sessions. */
+bool tn_mind_is_open(tn_str text);
+#endif

@@ -1,0 +1,348 @@
+/* lang/mind/check.c: units, statements and functions.
+ *
+ * The statements of a module are checked in the order in which they will run,
+ * so a name has at each place the type it will have there. A function is known
+ * by its signature from the start; its body is looked at when a statement that
+ * uses it has been checked, or at the end of the unit, so that it may read
+ * names that stand behind it. */
+#include "lang/mind/check.h"
+
+static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
+
+static tn_mind_checker checker_of(tn_mind *mind, tn_mind_unit *unit) {
+  return (tn_mind_checker){ .mind = mind, .unit = unit, .module = unit->module };
+}
+
+/* ---- effects ---- */
+
+static bool is_closure(const tn_mind_function *function) { return function->body != NULL; }
+
+/* A closure has the effects of what it does and its caller answers for them. */
+void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str function, tn_span at) {
+  if (!c->function || !effects) return;
+  if (is_closure(c->function)) {
+    c->function->effects |= effects;
+    return;
+  }
+  uint32_t missing = effects & ~c->function->effects;
+  for (uint32_t bit = 1; bit <= missing; bit <<= 1) {
+    if (!(missing & bit)) continue;
+    tn_report(diags_of(c), TN_DIAG_E8001, at, TN_STR("effect", tn_mind_effect_name(bit)),
+              TN_TEXT("function", function));
+  }
+}
+
+static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn) {
+  static const tn_str known[] = { { "io", 2 }, { "fileread", 8 }, { "clock", 5 }, { "random", 6 } };
+  uint32_t effects = 0;
+  for (uint32_t i = 0; i < fn->effect_count; i++) {
+    tn_str text = tn_names_text(c->mind->host->names, fn->effects[i].name);
+    uint32_t effect = tn_mind_effect_find(text);
+    effects |= effect;
+    if (effect) continue;
+    effects = ~0u;   /* nobody knows which was meant, so none is missing */
+    tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
+              TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
+              TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
+  }
+  return effects;
+}
+
+/* ---- functions ---- */
+
+static bool repeats_param(tn_mind_checker *c, const tn_mind_definition *fn, uint32_t index) {
+  for (uint32_t i = 0; i < index; i++) {
+    if (fn->params[i].word.name != fn->params[index].word.name) continue;
+    tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, &fn->params[index].word),
+              TN_STR("message", "two parameters have the same name"));
+    return true;
+  }
+  return false;
+}
+
+static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definition *fn) {
+  tn_arena *arena = c->mind->arena;
+  tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
+  if (!f) return NULL;
+  *f = (tn_mind_function){ .name = fn->word.name, .unit = c->unit, .module = c->module, .definition = fn,
+                           .param_count = fn->count, .order = UINT32_MAX, .symbols.arena = arena };
+  f->params = tn_arena_array(arena, fn->count, sizeof *f->params);
+  f->param_types = tn_arena_array(arena, fn->count, sizeof *f->param_types);
+  return f->params && f->param_types ? f : NULL;
+}
+
+/* The signature alone. */
+static tn_mind_function *declare_function(tn_mind_checker *c, const tn_mind_definition *fn) {
+  tn_mind_function *f = function_new(c, fn);
+  if (!f) return NULL;
+  for (uint32_t i = 0; i < fn->count; i++) {
+    f->param_types[i] = tn_mind_resolve(c, fn->params[i].annotation);
+    f->failed |= f->param_types[i]->kind == TN_MIND_T_ERROR || repeats_param(c, fn, i);
+  }
+  f->result = tn_mind_resolve(c, fn->result);
+  f->failed |= f->result->kind == TN_MIND_T_ERROR;
+  f->effects = resolve_effects(c, fn);
+  return f;
+}
+
+static void declare_params(tn_mind_checker *c, tn_mind_function *f) {
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    f->params[i] = tn_mind_variable_new(c, &f->definition->params[i].word, f->param_types[i]);
+    if (!f->params[i]) return;
+    f->params[i]->declared = f->param_types[i];
+    tn_mind_declare(c, f->params[i]);
+  }
+}
+
+/* What is underlined when the result does not fit: the last expression, or the signature. */
+static tn_span result_place(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_node *tail) {
+  if (tail) return tn_mind_at(c->unit, tail->from, tail->to);
+  return tn_mind_at(c->unit, f->definition->result->start, f->definition->result->end);
+}
+
+static void check_function(tn_mind *mind, tn_mind_function *f) {
+  tn_mind_checker c = checker_of(mind, f->unit);
+  tn_mind_node *tail;
+  f->state = TN_MIND_CHECKED;
+  c.function = f;
+  declare_params(&c, f);
+  if (mind->arena->failed) return;
+  const tn_mind_type *type = tn_mind_check_block(&c, &f->definition->body, &tail);
+  tn_mind_target_type target = { f->result, &f->symbols, "return", result_place(&c, f, tail) };
+  f->gives = tn_mind_fit(&c, &target, tail, type);
+}
+
+void tn_mind_enqueue(tn_mind *mind, tn_mind_function *function) {
+  if (function->state != TN_MIND_UNCHECKED || is_closure(function)) return;
+  function->state = TN_MIND_QUEUED;
+  function->next = mind->queue;
+  mind->queue = function;
+}
+
+static void check_queue(tn_mind *mind) {
+  while (mind->queue && !mind->arena->failed) {
+    tn_mind_function *next = mind->queue;
+    mind->queue = next->next;
+    check_function(mind, next);
+  }
+}
+
+/* ---- let and assignment ---- */
+
+static tn_mind_variable *bind(tn_mind_checker *c, const tn_mind_word *word, const tn_mind_type *type,
+                              const tn_mind_type *declared) {
+  tn_mind_variable *variable = tn_mind_variable_new(c, word, type);
+  if (!variable) return NULL;
+  variable->declared = declared;
+  tn_mind_declare(c, variable);
+  return variable;
+}
+
+/* let (a, b) = pair */
+static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
+  bool tuple = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST, shape = type->kind == TN_MIND_T_SHAPE;
+  uint32_t count = shape ? (uint32_t)type->shape.rank : tuple ? type->count : 0;
+  bool fits = (tuple || shape) && count == node->let.count;
+  if (!fits && type->kind != TN_MIND_T_ERROR) {
+    tn_mind_expected(c->mind, tn_mind_here(c, node->let.value), "a tuple with one item for each name", type);
+  }
+  for (uint32_t i = 0; i < node->let.count; i++) {
+    const tn_mind_type *item = &tn_mind_type_error;
+    if (fits && tuple) item = type->items[i];
+    if (fits && shape) item = tn_mind_type_scalar(TN_I32);
+    node->let.variables[i] = bind(c, &node->let.words[i], tn_mind_bound_type(c->mind, item), NULL);
+  }
+}
+
+static const tn_mind_type *annotated(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
+  const tn_mind_type *wanted = tn_mind_resolve(c, node->let.annotation);
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_node *value = node->let.value;
+  tn_mind_target_type target = { wanted, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
+  return tn_mind_fit(c, &target, value, type);
+}
+
+static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *type = tn_mind_check_value(c, node->let.value), *declared = NULL;
+  uint32_t count = node->let.word.name ? 1 : node->let.count;
+  if (node->let.annotation) type = declared = annotated(c, node, type);
+  else type = tn_mind_bound_type(c->mind, type);
+  if (!c->function) check_queue(c->mind);   /* before the new name can be seen */
+  node->let.variables = tn_arena_array(c->mind->arena, count, sizeof *node->let.variables);
+  if (!node->let.variables) return &tn_mind_type_error;
+  if (node->let.word.name) node->let.variables[0] = bind(c, &node->let.word, type, declared);
+  else bind_items(c, node, type);
+  return type;
+}
+
+/* The variable an assignment changes; NULL: there is none. */
+static tn_mind_variable *assigned(tn_mind_checker *c, tn_name name) {
+  const tn_mind_scope *found = tn_mind_lookup(c, name);
+  if (!found || found->binds != TN_MIND_BINDS_VARIABLE) return NULL;
+  bool own = found->variable->owner == c->function && found->variable->module == c->module;
+  return own ? found->variable : NULL;
+}
+
+static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *node) {
+  tn_str text = tn_names_text(c->mind->host->names, node->let.word.name);
+  bool outside = tn_mind_lookup(c, node->let.word.name) != NULL;
+  tn_str hint = outside ? TN_LIT("a function reads names from outside and does not change them; use `let`")
+                        : TN_LIT("");
+  tn_str near = outside ? TN_LIT("") : tn_mind_suggest(c, text, false);
+  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_word_span(c->unit, &node->let.word), TN_TEXT("name", text),
+            TN_TEXT("suggestion", near), TN_HINT(hint));
+  return &tn_mind_type_error;
+}
+
+/* An annotated type stays: a scalar fills it, i32 widens to it, anything else is an error. */
+static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *kept,
+                                           const tn_mind_type *type) {
+  tn_mind_node *value = node->let.value;
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
+  bool adapts = tn_mind_type_is_single(type) || (type->kind == TN_MIND_T_TENSOR && type->literal);
+  if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  bool same = tn_mind_type_equal(kept, type);
+  if (kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR && kept->dtype == type->dtype) {
+    tn_shape shape;   /* a size that is not known before the program runs may be the right one */
+    int dimension;
+    same = kept->device == type->device && kept->shape.rank == type->shape.rank &&
+           tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
+  }
+  if (same || (adapts && tn_mind_type_is_value(kept))) return tn_mind_fit(c, &target, value, type);
+  tn_report(diags_of(c), TN_DIAG_E2001, target.at, TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
+            TN_TEXT("got", tn_mind_describe(c->mind, type)),
+            TN_TEXT("name", tn_names_text(c->mind->host->names, node->let.word.name)));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *type = tn_mind_check_value(c, node->let.value);
+  tn_mind_variable *variable = assigned(c, node->let.word.name);
+  if (!c->function) check_queue(c->mind);
+  node->let.variables = tn_arena_new(c->mind->arena, tn_mind_variable *);
+  if (!node->let.variables) return &tn_mind_type_error;
+  if (!variable && c->function) return not_local(c, node);
+  if (!variable) {
+    node->let.variables[0] = bind(c, &node->let.word, tn_mind_bound_type(c->mind, type), NULL);
+    return type;
+  }
+  node->let.variables[0] = variable;
+  if (variable->declared || variable->fixed) {
+    type = assign_declared(c, node, variable->declared ? variable->declared : variable->type, type);
+    if (variable->declared) tn_mind_change_type(c, variable, type);
+    else if (type->kind == TN_MIND_T_SCALAR) tn_mind_change_type(c, variable, tn_mind_type_scalar(type->dtype));
+    return type;
+  }
+  tn_mind_change_type(c, variable, tn_mind_bound_type(c->mind, type));
+  return type;
+}
+
+/* ---- imports and exports ---- */
+
+static void import_name(tn_mind_checker *c, tn_mind_module *module, const tn_mind_word *word) {
+  if (module->failed) return;
+  const tn_mind_scope *found = tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
+  if (!found) return;
+  tn_mind_declare_in_module(c->mind, c->module, *found);
+}
+
+static const tn_mind_type *check_import(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_import *import = node->import;
+  tn_mind_module *module = tn_mind_import_module(c->mind, c->module, c->unit, node);
+  if (!module) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < import->name_count; i++) import_name(c, module, &import->names[i]);
+  if (import->has_names) return &tn_mind_type_unit;
+  tn_name name = import->alias.name ? import->alias.name : import->path[import->count - 1].name;
+  tn_mind_declare_in_module(c->mind, c->module,
+                            (tn_mind_scope){ .name = name, .binds = TN_MIND_BINDS_MODULE, .module = module });
+  return &tn_mind_type_unit;
+}
+
+static void check_export(tn_mind_checker *c, const tn_mind_import *exports) {
+  for (uint32_t i = 0; i < exports->name_count; i++) {
+    const tn_mind_word *word = &exports->names[i];
+    const tn_mind_scope *found = tn_mind_lookup_in(c->module, word->name);
+    if (found && found->binds != TN_MIND_BINDS_MODULE) continue;
+    tn_str text = tn_names_text(c->mind->host->names, word->name);
+    tn_report(diags_of(c), TN_DIAG_E7003, tn_mind_word_span(c->unit, word), TN_TEXT("name", text),
+              TN_TEXT("suggestion", tn_mind_suggest(c, text, false)));
+  }
+}
+
+/* ---- statements ---- */
+
+/* From here on the function is the newest of its name, and sees what stands before it. */
+static const tn_mind_type *check_fn(tn_mind_checker *c, const tn_mind_node *node) {
+  const tn_mind_scope *found = tn_mind_lookup_in(c->module, node->definition->word.name);
+  for (; found; found = found->older) {
+    if (found->binds == TN_MIND_BINDS_FUNCTION && found->function->definition == node->definition) break;
+  }
+  if (!found) return &tn_mind_type_error;
+  found->function->order = c->module->entry_count;
+  if (found != tn_mind_lookup_in(c->module, found->name)) tn_mind_declare_in_module(c->mind, c->module, *found);
+  return &tn_mind_type_unit;
+}
+
+static const tn_mind_type *check_statement(tn_mind_checker *c, tn_mind_node *node) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_LET: return check_let(c, node);
+    case TN_MIND_ASSIGN: return check_assignment(c, node);
+    case TN_MIND_FN: return check_fn(c, node);
+    case TN_MIND_IMPORT: return check_import(c, node);
+    case TN_MIND_EXPORT: return &tn_mind_type_unit;
+    default: return tn_mind_check_expression(c, node);
+  }
+}
+
+const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block *block, tn_mind_node **tail) {
+  const tn_mind_scope *outer = c->locals;
+  const tn_mind_type *type = &tn_mind_type_unit;
+  *tail = NULL;
+  for (tn_mind_node *node = block->first; node && !c->mind->arena->failed; node = node->next) {
+    type = node->type = check_statement(c, node);
+    *tail = node->kind < TN_MIND_LET ? node : NULL;
+  }
+  c->locals = outer;
+  return type;
+}
+
+static void declare_functions(tn_mind_checker *c, const tn_mind_block *block) {
+  for (const tn_mind_node *node = block->first; node; node = node->next) {
+    if (node->kind != TN_MIND_FN) continue;
+    tn_mind_function *f = declare_function(c, node->definition);
+    if (!f) return;
+    tn_mind_declare_in_module(c->mind, c->module, (tn_mind_scope){
+        .name = f->name, .binds = TN_MIND_BINDS_FUNCTION, .function = f });
+  }
+}
+
+static void check_remaining(tn_mind *mind, const tn_mind_unit *unit) {
+  for (const tn_mind_scope *at = unit->module->scope; at; at = at->next) {
+    if (at->binds == TN_MIND_BINDS_FUNCTION && at->function->unit == unit) tn_mind_enqueue(mind, at->function);
+  }
+  check_queue(mind);
+}
+
+bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
+  tn_mind_checker c = checker_of(mind, unit);
+  size_t errors = mind->host->diags->errors;
+  mind->host->diags->phase = TN_PHASE_CHECK;
+  declare_functions(&c, &unit->block);
+  for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
+    node->type = check_statement(&c, node);
+    check_queue(mind);
+    mind->host->diags->phase = TN_PHASE_CHECK;   /* an import may have parsed */
+  }
+  check_remaining(mind, unit);
+  for (const tn_mind_node *node = unit->block.first; node; node = node->next) {
+    if (node->kind == TN_MIND_EXPORT) check_export(&c, node->import);
+  }
+  return mind->host->diags->errors == errors && !mind->arena->failed;
+}
+
+const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit) {
+  const tn_mind_node *last = unit->block.first;
+  while (last && last->next) last = last->next;
+  return last ? last->type : &tn_mind_type_unit;
+}

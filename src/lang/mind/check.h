@@ -1,0 +1,132 @@
+/* lang/mind/check.h: what the files of the checker share.
+ *
+ *   check.c           units, statements, functions, blocks
+ *   check_expression.c  operators, names, lists, ifs, fields
+ *   check_fit.c       annotations, and values that meet them; literals that adapt
+ *   check_call.c      calls of functions, closures and what grad gives
+ *   check_library.c   calls of the library
+ *   scope.c           which name means what
+ *
+ * A check function returns a type and has reported what is wrong; what follows
+ * from a mistake has the error type, which everything accepts in silence. */
+#ifndef TN_LANG_MIND_CHECK_H
+#define TN_LANG_MIND_CHECK_H
+
+#include "lang/mind/mind.h"
+
+/* A variable whose type an assignment changed, where that may not have happened. */
+typedef struct tn_mind_change {
+  tn_mind_variable *variable;
+  const tn_mind_type *before, *after;
+  struct tn_mind_change *next;
+} tn_mind_change;
+
+typedef struct tn_mind_checker {
+  tn_mind *mind;
+  tn_mind_unit *unit;
+  tn_mind_module *module;
+  tn_mind_function *function;     /* NULL: the module's own statements */
+  const tn_mind_scope *locals;    /* of blocks, functions and closures around */
+  bool conditional;               /* inside a branch: changes are written down */
+  tn_mind_change *changes;
+} tn_mind_checker;
+
+static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node *node) {
+  return tn_mind_span(c->unit, node);
+}
+
+/* ---- scope.c ---- */
+
+/* NULL when memory runs out. */
+tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word, const tn_mind_type *type);
+/* Makes the variable visible from here on: in the block, or in the module at its top level. */
+void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable);
+void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry);
+/* What the name means here; NULL: nothing. */
+const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name);
+/* Among the module's own entries, as seen from the outside. */
+const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name name);
+/* Whether a name in a shape is a dimension of the signature around. */
+bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name);
+/* The name a user most likely meant. `functions`: only what can be called. */
+tn_str tn_mind_suggest(const tn_mind_checker *c, tn_str wrong, bool functions);
+tn_str tn_mind_suggest_public(tn_mind *mind, const tn_mind_module *module, tn_str wrong);
+
+/* ---- check.c ---- */
+
+/* The type of a block's last statement. *tail is that statement if it is an expression, else NULL. */
+const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block *block, tn_mind_node **tail);
+/* A function whose body has to be looked at, when the statement that needs it is done. */
+void tn_mind_enqueue(tn_mind *mind, tn_mind_function *function);
+/* Reports an effect that the function around does not declare. */
+void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str function, tn_span at);
+
+/* ---- check_expression.c ---- */
+
+/* Gives every node below a type. Never NULL. */
+const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
+/* The same, and a value is needed: the types of names that are no values are reported. */
+const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node);
+/* One type for the branches of an if, at `at`; `nodes` are their last expressions or NULL. */
+const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
+/* Reports the fault of the typer and gives the error type; or the type of the value. */
+const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
+                                  const char *op, const tn_mind_origin *operands, int count);
+tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
+/* Around what may not happen: afterwards types are as before, and what changed is returned. */
+void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved);
+tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved);
+/* One of the ways was taken: variables have types that fit all of them, or E2001 is reported. */
+void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int count, tn_span at);
+void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const tn_mind_type *type);
+
+/* ---- check_fit.c ---- */
+
+/* The type that is written; the error type after reporting. */
+const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation *written);
+/* What a value must become. */
+typedef struct {
+  const tn_mind_type *wanted;
+  tn_mind_bindings *symbols;      /* of the annotation or signature */
+  const char *op;                 /* in E2006 and E5002: "let", "return", a function's name */
+  tn_span at;                     /* what is underlined */
+} tn_mind_target_type;
+/* The type the value has then; reports E2001, E2004, E2006, E2102 or E5002 and gives the error type.
+ * `node` may be NULL when the value is not written here. */
+const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                const tn_mind_type *type);
+/* Whether a scalar may join tensors of that dtype; reports E2004 or E2006 at the span. `scalar_left` says
+ * how the fields are filled in. Literals settle. */
+bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *scalar, tn_dtype dtype,
+                     const char *op, bool scalar_left, tn_span at);
+/* Literals below take this dtype. */
+void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype);
+/* The type of a value that is given a name: no longer a literal. */
+const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type);
+
+/* ---- check_call.c, check_library.c ---- */
+
+const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
+/* An argument whose expression may be elsewhere. */
+typedef struct {
+  tn_mind_node *node;             /* NULL: only the type is known */
+  const tn_mind_type *type;       /* NULL: not looked at yet */
+} tn_mind_given;
+/* A call of a function value with arguments of these types. *function becomes the closure that was
+ * checked for them, or the fn at the bottom. */
+const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
+                                      const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
+                                      tn_mind_function **function);
+/* A call of the library; args by parameter. */
+const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                          tn_mind_node *call, tn_str name, tn_span at);
+/* grad(loss, wrt=...), vjp, jvp and those that give functions. */
+const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                          tn_mind_node *call, tn_span at);
+const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node);
+/* A shape as an argument: *out may have symbols, and TN_DIM_UNKNOWN where *unknown or -1 was written.
+ * `infer`: one -1 is allowed. */
+bool tn_mind_check_shape(tn_mind_checker *c, tn_mind_given *arg, bool infer, tn_span at, tn_shape *out,
+                         bool *unknown);
+#endif

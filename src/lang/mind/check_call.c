@@ -1,0 +1,681 @@
+/* lang/mind/check_call.c: who is called, with what, and what comes of it.
+ *
+ * A closure has no types of its own: each call gives its parameters the types of
+ * the arguments, and the closure's expression is copied and checked for them.
+ * Calls with the same types share a copy. grad(f) and its kin are functions that
+ * remember f; calling them asks what f would give. */
+#include <string.h>
+
+#include "lang/mind/check.h"
+
+static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+
+/* ---- arguments and parameters ---- */
+
+/* The parameters of whatever is called. */
+typedef struct {
+  uint32_t count, required;
+  tn_name (*name)(const void *of, uint32_t index);   /* 0: it has none to be named by */
+  const void *of;
+} signature;
+
+typedef struct {
+  tn_mind_checker *c;
+  tn_mind_node *call;
+  tn_str function;          /* as the program wrote it */
+  uint32_t skipped;         /* 1: the receiver of a method is the first argument */
+} caller;
+
+static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
+  tn_text text;
+  tn_text_init(&text, mind->host->heap);
+  tn_text_uint(&text, least);
+  if (most > least) {
+    tn_text_puts(&text, most == least + 1 ? " or " : " to ");
+    tn_text_uint(&text, most);
+  }
+  tn_str result = tn_arena_str(mind->arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return result;
+}
+
+static bool wrong_count(const caller *by, const signature *of) {
+  uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
+  uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
+  return tn_report(diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call), TN_TEXT("function", by->function),
+                   TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));
+}
+
+static bool unknown_keyword(const caller *by, const signature *of, const tn_mind_node *arg) {
+  tn_mind *mind = by->c->mind;
+  tn_str text = name_text(by->c, arg->keyword.name);
+  tn_str *names = tn_arena_array(mind->arena, of->count, sizeof *names);
+  size_t known = 0;
+  for (uint32_t i = 0; names && i < of->count; i++) {
+    tn_name name = of->name(of->of, i);
+    if (name) names[known++] = name_text(by->c, name);
+  }
+  return tn_report(mind->host->diags, TN_DIAG_E2002, tn_mind_word_span(by->c->unit, &arg->keyword),
+                   TN_TEXT("name", text), TN_TEXT("suggestion", tn_str_suggest(text, names, known)),
+                   TN_HINT(known ? TN_LIT("") : TN_LIT("these parameters have no names")));
+}
+
+static int find_parameter(const signature *of, const tn_mind_node *arg) {
+  for (uint32_t i = 0; i < of->count; i++) {
+    if (of->name(of->of, i) == arg->keyword.name) return (int)i;
+  }
+  return -1;
+}
+
+/* Puts each argument where its parameter is. False after reporting. */
+static bool bind_arguments(const caller *by, const signature *of, tn_mind_node **bound) {
+  uint32_t position = by->skipped;
+  for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) {
+    int at = arg->keyword.name ? find_parameter(of, arg) : (int)position++;
+    if (at < 0) return unknown_keyword(by, of, arg);
+    if (at >= (int)of->count || bound[at]) return wrong_count(by, of);
+    bound[at] = arg;
+  }
+  return true;
+}
+
+/* Arguments of a call that is wrong are still looked at for mistakes of their own. */
+static const tn_mind_type *check_anyway(tn_mind_checker *c, tn_mind_node *call) {
+  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
+    bool word = arg->kind == TN_MIND_NAME || arg->kind == TN_MIND_TUPLE || arg->kind == TN_MIND_LIST;
+    if (!word) tn_mind_check_expression(c, arg);   /* f32 and (N, 3) may have been meant as words */
+  }
+  return &tn_mind_type_error;
+}
+
+/* ---- functions ---- */
+
+static tn_name function_parameter(const void *of, uint32_t index) {
+  const tn_mind_function *f = of;
+  return f->definition->params[index].word.name;
+}
+
+/* Tensors first: a scalar fills the sizes they have given to names. */
+static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args, tn_str name,
+                          tn_span at, tn_mind_bindings *symbols) {
+  bool ok = true;
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < f->param_count; i++) {
+      if ((args[i].type->kind == TN_MIND_T_SCALAR) != (pass == 1)) continue;
+      tn_mind_node *node = args[i].node;
+      tn_span place = node ? tn_mind_at(c->unit, node->from, node->to) : at;
+      tn_mind_target_type target = { f->param_types[i], symbols, name.at, place };
+      ok &= tn_mind_fit(c, &target, node, args[i].type)->kind != TN_MIND_T_ERROR;
+    }
+  }
+  return ok;
+}
+
+/* A size in the result: bound by the arguments, or what the body was found to give. */
+static int64_t result_dim(const tn_mind_function *f, const tn_mind_bindings *symbols, int64_t dim,
+                          const tn_mind_type *gives, int axis) {
+  int64_t bound = tn_mind_bound(symbols, dim);
+  if (bound != dim || !tn_dim_is_symbol(dim)) return bound;
+  for (uint32_t i = 0; i < f->param_count; i++) {   /* a name of the parameters that met a name or itself */
+    const tn_mind_type *type = f->param_types[i];
+    for (int k = 0; type->kind == TN_MIND_T_TENSOR && k < type->shape.rank; k++) {
+      if (type->shape.dim[k] == dim) return dim;
+    }
+  }
+  if (!gives || gives->kind != TN_MIND_T_TENSOR) return TN_DIM_UNKNOWN;
+  int64_t given = tn_mind_bound(&f->symbols, dim);
+  if (given == dim) given = gives->shape.dim[axis];
+  given = tn_mind_bound(symbols, given);
+  return given == dim ? dim : given;
+}
+
+static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_function *f,
+                                       const tn_mind_bindings *symbols, const tn_mind_type *type,
+                                       const tn_mind_type *gives) {
+  if (type->kind == TN_MIND_T_TENSOR) {
+    tn_shape shape = type->shape;
+    for (int i = 0; i < shape.rank; i++) shape.dim[i] = result_dim(f, symbols, shape.dim[i], gives, i);
+    return tn_mind_type_tensor(c->mind->arena, type->dtype, &shape, type->device);
+  }
+  if (type->kind != TN_MIND_T_TUPLE) return type;
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, type->count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < type->count; i++) {
+    const tn_mind_type *part = gives && gives->kind == TN_MIND_T_TUPLE ? gives->items[i] : NULL;
+    items[i] = result_type(c, f, symbols, type->items[i], part);
+  }
+  return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
+}
+
+/* The sizes that names of the signature must have, because the body was found to give them. */
+static void start_symbols(tn_mind_bindings *symbols, const tn_mind_function *f) {
+  for (uint32_t i = 0; i < f->symbols.count; i++) {
+    if (tn_dim_is_known(f->symbols.at[i].dim)) tn_mind_bind(symbols, f->symbols.at[i].symbol, f->symbols.at[i].dim);
+  }
+}
+
+static const tn_mind_type *call_function(tn_mind_checker *c, tn_mind_function *f, const tn_mind_given *args,
+                                         tn_str name, tn_span at) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_enqueue(c->mind, f);
+  if (f->failed) return &tn_mind_type_error;
+  start_symbols(&symbols, f);
+  tn_mind_require_effects(c, f->effects, name, at);
+  if (!fit_arguments(c, f, args, name, at, &symbols)) return &tn_mind_type_error;
+  return result_type(c, f, &symbols, f->result, f->gives);
+}
+
+/* ---- closures ---- */
+
+static tn_mind_node *copy_node(tn_arena *arena, const tn_mind_node *node);
+
+static tn_mind_node *copy_list(tn_arena *arena, const tn_mind_node *first) {
+  tn_mind_node *list = NULL, **end = &list;
+  for (; first; first = first->next) {
+    *end = copy_node(arena, first);
+    if (!*end) return NULL;
+    end = &(*end)->next;
+  }
+  return list;
+}
+
+static tn_mind_branch *copy_branches(tn_arena *arena, const tn_mind_branch *from) {
+  tn_mind_branch *list = NULL, **end = &list;
+  for (; from; from = from->next) {
+    tn_mind_branch *made = tn_arena_copy(arena, from, sizeof *from);
+    if (!made) return NULL;
+    if (from->condition) made->condition = copy_node(arena, from->condition);
+    made->block.first = copy_list(arena, from->block.first);
+    made->next = NULL;
+    *end = made;
+    end = &made->next;
+  }
+  return list;
+}
+
+/* What hangs off a node besides its left side. */
+static void copy_members(tn_arena *arena, tn_mind_node *node) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_TUPLE:
+    case TN_MIND_LIST: node->list.items = copy_list(arena, node->list.items); break;
+    case TN_MIND_BINARY:
+    case TN_MIND_LOGIC: node->right = copy_node(arena, node->right); break;
+    case TN_MIND_CALL:
+    case TN_MIND_INDEX: node->call.args = copy_list(arena, node->call.args); break;
+    case TN_MIND_IF: node->branch.branches = copy_branches(arena, node->branch.branches); break;
+    case TN_MIND_CLOSURE: node->closure.body = copy_node(arena, node->closure.body); break;
+    case TN_MIND_LET:
+    case TN_MIND_ASSIGN: node->let.value = copy_node(arena, node->let.value); break;
+    default: break;
+  }
+}
+
+/* Down the left side in a loop. */
+static tn_mind_node *copy_node(tn_arena *arena, const tn_mind_node *from) {
+  tn_mind_node *top = NULL, *above = NULL;
+  for (; from; from = from->left) {
+    tn_mind_node *node = tn_arena_copy(arena, from, sizeof *from);
+    if (!node) return NULL;
+    node->next = node->left = node->up = NULL;
+    node->type = NULL;
+    copy_members(arena, node);
+    if (above) {
+      above->left = node;
+      node->up = above;
+    } else {
+      top = node;
+    }
+    above = node;
+  }
+  return arena->failed ? NULL : top;
+}
+
+static bool same_types(const tn_mind_function *f, const tn_mind_type *const *types, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (!tn_mind_type_equal(f->param_types[i], types[i])) return false;
+  }
+  return true;
+}
+
+static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *closure,
+                                      const tn_mind_type *const *types) {
+  tn_arena *arena = c->mind->arena;
+  tn_mind_closure *state = closure->closure.state;
+  tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
+  if (!f) return NULL;
+  uint32_t count = closure->closure.count;
+  *f = (tn_mind_function){ .unit = state->unit, .module = state->unit->module, .outer = state->function,
+                           .param_count = count, .state = TN_MIND_CHECKED, .symbols.arena = arena };
+  f->body = copy_node(arena, closure->closure.body);
+  f->params = tn_arena_array(arena, count, sizeof *f->params);
+  f->param_types = tn_arena_copy(arena, types, count * sizeof *types);
+  if (!f->body || !f->params || !f->param_types) return NULL;
+  f->next = state->instances;
+  state->instances = f;
+  return f;
+}
+
+static bool check_instance(tn_mind_checker *c, tn_mind_function *f, const tn_mind_node *closure) {
+  tn_mind_closure *state = closure->closure.state;
+  tn_mind_checker inner = { .mind = c->mind, .unit = f->unit, .module = f->module, .function = f,
+                            .locals = state->scope };
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    f->params[i] = tn_mind_variable_new(&inner, &closure->closure.params[i].word, f->param_types[i]);
+    if (!f->params[i]) return false;
+    tn_mind_declare(&inner, f->params[i]);
+  }
+  f->result = f->gives = tn_mind_bound_type(c->mind, tn_mind_check_value(&inner, f->body));
+  return true;
+}
+
+static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
+  if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
+  tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
+            TN_STR("what", "this call of closures"));
+  return true;
+}
+
+/* The types of the parameters: written ones are met, others taken over. */
+static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args, tn_str name,
+                          tn_span at, const tn_mind_type **types) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_checker of = *c;
+  of.unit = closure->closure.state->unit;
+  for (uint32_t i = 0; i < closure->closure.count; i++) {
+    const tn_mind_annotation *written = closure->closure.params[i].annotation;
+    types[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
+    if (args[i].type->kind == TN_MIND_T_TENSOR) types[i] = tn_mind_bound_type(c->mind, args[i].type);
+    if (written) {
+      tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
+      tn_mind_target_type target = { tn_mind_resolve(&of, written), &symbols, name.at, place };
+      types[i] = tn_mind_type_plain(c->mind->arena, tn_mind_fit(c, &target, args[i].node, args[i].type));
+    }
+    if (types[i]->kind == TN_MIND_T_ERROR) return false;
+  }
+  return true;
+}
+
+static const tn_mind_type *call_closure(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
+                                        tn_str name, tn_span at, tn_mind_function **function) {
+  uint32_t count = closure->closure.count;
+  const tn_mind_type **types = tn_arena_array(c->mind->arena, count, sizeof *types);
+  if (!types || !closure_types(c, closure, args, name, at, types)) return &tn_mind_type_error;
+  tn_mind_function *f = closure->closure.state->instances;
+  while (f && !same_types(f, types, count)) f = f->next;
+  if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error;   /* it may be what is being checked */
+  if (!f) {
+    f = instance_new(c, closure, types);
+    if (!f) return &tn_mind_type_error;
+    c->mind->depth++;
+    check_instance(c, f, closure);
+    c->mind->depth--;
+    if (!f->gives) return &tn_mind_type_error;
+  }
+  *function = f;
+  tn_mind_require_effects(c, f->effects, name, at);
+  return f->gives;
+}
+
+/* ---- what grad and its kin give ---- */
+
+static tn_str parameter_name(tn_mind_checker *c, const tn_mind_callable *callable, uint32_t index) {
+  while (callable->inner) callable = callable->inner;
+  switch (callable->kind) {
+    case TN_MIND_C_FUNCTION: return name_text(c, callable->function->definition->params[index].word.name);
+    case TN_MIND_C_CLOSURE: return name_text(c, callable->closure->closure.params[index].word.name);
+    case TN_MIND_C_LIBRARY: return tn_str_of(callable->entry->params[index].name);
+    default: return TN_LIT("");
+  }
+}
+
+/* A function is differentiated by all of its arguments. */
+static bool check_floats(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
+                         uint32_t count, tn_span at) {
+  for (uint32_t i = 0; i < count; i++) {
+    const tn_mind_type *type = args[i].type;
+    bool literal = type->kind == TN_MIND_T_SCALAR && type->literal && tn_dtype_in(type->dtype, TN_NUMBERS);
+    if (type->kind == TN_MIND_T_ERROR) return false;
+    if (literal || tn_mind_type_is_float(type)) continue;
+    bool value = tn_mind_type_is_value(type);
+    tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
+    return tn_report(diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", parameter_name(c, callable, i)),
+                     TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
+  }
+  return true;
+}
+
+/* An integer literal as an argument of a derivative is a float: grad(f)(3). */
+static void as_floats(tn_mind_given *args, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const tn_mind_type *type = args[i].type;
+    if (type->kind != TN_MIND_T_SCALAR || !type->literal) continue;
+    if (tn_dtype_in(type->dtype, TN_INTS)) args[i].type = tn_mind_type_literal(TN_F64);
+  }
+}
+
+static const tn_mind_type *tuple_of(tn_mind_checker *c, const tn_mind_type *const *items, uint32_t count) {
+  if (count == 1) return items[0];
+  return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, count);
+}
+
+/* The arguments as the function gets them, which is what their gradients look like. */
+static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args,
+                                          uint32_t count, const tn_mind_type **items) {
+  for (uint32_t i = 0; i < count; i++) {
+    items[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
+    bool declared = f && f->param_types[i]->kind == TN_MIND_T_SCALAR;
+    if (declared || (items[i]->kind == TN_MIND_T_SCALAR && f)) items[i] = f->param_types[i];
+    if (items[i]->kind == TN_MIND_T_TENSOR) items[i] = tn_mind_bound_type(c->mind, items[i]);
+  }
+  return tuple_of(c, items, count);
+}
+
+static const tn_mind_type *shape_needed(tn_mind_checker *c, const tn_mind_type *type, tn_span at) {
+  if (type->kind == TN_MIND_T_ERROR || tn_mind_type_is_single(type)) return NULL;
+  if (type->kind != TN_MIND_T_TENSOR) {
+    tn_mind_expected(c->mind, at, "a single number", type);
+    return &tn_mind_type_error;
+  }
+  tn_report(diags_of(c), TN_DIAG_E4002, at, TN_TEXT("shape", tn_mind_describe_shape(c->mind, &type->shape)));
+  return &tn_mind_type_error;
+}
+
+/* Output dims, then input dims. */
+static const tn_mind_type *derivative_type(tn_mind_checker *c, const tn_mind_type *output, const tn_mind_type *input,
+                                           tn_span at) {
+  tn_shape shape = { 0 };
+  const tn_mind_type *parts[] = { output, input };
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; parts[k]->kind == TN_MIND_T_TENSOR && i < parts[k]->shape.rank; i++) {
+      if (shape.rank == TN_RANK_LIMIT) {
+        tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", TN_RANK_LIMIT + 1),
+                  TN_INT("limit", TN_RANK_LIMIT));
+        return &tn_mind_type_error;
+      }
+      shape.dim[shape.rank++] = parts[k]->shape.dim[i];
+    }
+  }
+  return tn_mind_type_tensor(c->mind->arena, input->dtype, &shape, TN_MIND_CPU);
+}
+
+static const tn_mind_type *jacobian_type(tn_mind_checker *c, const tn_mind_type *output,
+                                         const tn_mind_type *const *inputs, uint32_t count, tn_span at) {
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  if (!tn_mind_type_is_value(output)) {
+    tn_mind_expected(c->mind, at, "a function that gives a tensor", output);
+    return &tn_mind_type_error;
+  }
+  for (uint32_t i = 0; i < count; i++) items[i] = derivative_type(c, output, inputs[i], at);
+  return tuple_of(c, items, count);
+}
+
+static const tn_mind_type *hessian_type(tn_mind_checker *c, const tn_mind_type *const *inputs, uint32_t count,
+                                        tn_span at) {
+  const tn_mind_type **rows = tn_arena_array(c->mind->arena, count, sizeof *rows);
+  if (!rows) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < count; i++) rows[i] = jacobian_type(c, inputs[i], inputs, count, at);
+  return tuple_of(c, rows, count);
+}
+
+static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_callable *callable,
+                                          const tn_mind_given *given, uint32_t count, tn_str name, tn_span at,
+                                          tn_mind_function **function) {
+  const tn_mind_type **inputs = tn_arena_array(c->mind->arena, count, sizeof *inputs);
+  tn_mind_given *args = tn_arena_copy(c->mind->arena, given, count * sizeof *given);
+  if (!inputs || !args) return &tn_mind_type_error;
+  as_floats(args, count);
+  const tn_mind_type *output = tn_mind_call_type(c, callable->inner, args, count, name, at, function);
+  if (output->kind == TN_MIND_T_ERROR || !check_floats(c, callable, args, count, at)) return &tn_mind_type_error;
+  const tn_mind_type *all = argument_types(c, *function, args, count, inputs);
+  bool whole = callable->kind == TN_MIND_C_JACOBIAN;
+  const tn_mind_type *wrong = whole ? NULL : shape_needed(c, output, at);
+  if (wrong) return wrong;
+  switch (callable->kind) {
+    case TN_MIND_C_GRAD: return all;
+    case TN_MIND_C_JACOBIAN: return jacobian_type(c, output, inputs, count, at);
+    case TN_MIND_C_HESSIAN: return hessian_type(c, inputs, count, at);
+    default: break;
+  }
+  const tn_mind_type *pair[] = { output, all };
+  return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, pair, NULL, 2);
+}
+
+/* The gradient that is pulled back has the type of the output. */
+static const tn_mind_type *call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
+                                         const tn_mind_given *args, tn_span at) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_span place = args[0].node ? tn_mind_at(c->unit, args[0].node->from, args[0].node->to) : at;
+  tn_mind_target_type target = { callable->output, &symbols, "vjp", place };
+  const tn_mind_type *fitted = tn_mind_fit(c, &target, args[0].node, args[0].type);
+  return fitted->kind == TN_MIND_T_ERROR ? fitted : callable->input;
+}
+
+/* ---- function values ---- */
+
+static signature signature_of(const tn_mind_callable *callable) {
+  while (callable->inner) callable = callable->inner;
+  switch (callable->kind) {
+    case TN_MIND_C_FUNCTION: {
+      uint32_t count = callable->function->param_count;
+      return (signature){ .count = count, .required = count };
+    }
+    case TN_MIND_C_CLOSURE: {
+      uint32_t count = callable->closure->closure.count;
+      return (signature){ .count = count, .required = count };
+    }
+    case TN_MIND_C_LIBRARY:
+      return (signature){ .count = callable->entry->count,
+                          .required = (uint32_t)tn_mind_entry_required(callable->entry) };
+    default: return (signature){ .count = 1, .required = 1 };
+  }
+}
+
+tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
+  switch (callable->kind) {
+    case TN_MIND_C_FUNCTION: return tn_names_text(mind->host->names, callable->function->name);
+    case TN_MIND_C_LIBRARY: return tn_str_of(callable->entry->name);
+    case TN_MIND_C_GRAD: return TN_LIT("grad");
+    case TN_MIND_C_VALUE_AND_GRAD: return TN_LIT("value_and_grad");
+    case TN_MIND_C_JACOBIAN: return TN_LIT("jacobian");
+    case TN_MIND_C_HESSIAN: return TN_LIT("hessian");
+    case TN_MIND_C_PULLBACK: return TN_LIT("pullback");
+    default: return TN_LIT("closure");
+  }
+}
+
+static const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of, uint32_t got, tn_str name,
+                                             tn_span at) {
+  tn_report(diags_of(c), TN_DIAG_E2005, at, TN_TEXT("function", name),
+            TN_TEXT("expected", count_text(c->mind, of->required, of->count)), TN_INT("got", got));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry *entry, const tn_mind_given *args,
+                                        uint32_t count, tn_str name, tn_span at) {
+  tn_mind_given by_parameter[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
+  for (uint32_t i = 0; i < count; i++) by_parameter[i + (entry->leading_dtype && count == 1)] = args[i];
+  tn_mind_require_effects(c, entry->effects, name, at);
+  return tn_mind_check_library(c, entry, by_parameter, NULL, name, at);
+}
+
+const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
+                                      const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
+                                      tn_mind_function **function) {
+  signature of = signature_of(callable);
+  if (count < of.required || count > of.count) return wrong_value_count(c, &of, count, name, at);
+  for (uint32_t i = 0; i < count; i++) {
+    if (args[i].type->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  }
+  switch (callable->kind) {
+    case TN_MIND_C_FUNCTION:
+      *function = callable->function;
+      return call_function(c, callable->function, args, name, at);
+    case TN_MIND_C_CLOSURE: return call_closure(c, callable->closure, args, name, at, function);
+    case TN_MIND_C_LIBRARY: return call_library(c, callable->entry, args, count, name, at);
+    case TN_MIND_C_PULLBACK: return call_pullback(c, callable, args, at);
+    default: return call_transform(c, callable, args, count, name, at, function);
+  }
+}
+
+/* ---- calls as they are written ---- */
+
+/* f(x) of a module's function. */
+static const tn_mind_type *check_function_call(tn_mind_checker *c, tn_mind_node *node, tn_mind_function *f,
+                                               tn_str name) {
+  caller by = { c, node, name, 0 };
+  signature of = { f->param_count, f->param_count, function_parameter, f };
+  tn_mind_node **bound = tn_arena_array(c->mind->arena, f->param_count, sizeof *bound);
+  tn_mind_given *args = tn_arena_array(c->mind->arena, f->param_count, sizeof *args);
+  if (!bound || !args) return &tn_mind_type_error;
+  node->call.target = TN_MIND_CALL_FUNCTION;
+  node->call.function = f;
+  node->call.bound = bound;
+  if (node->call.count < of.required) {
+    wrong_count(&by, &of);
+    return check_anyway(c, node);
+  }
+  if (!bind_arguments(&by, &of, bound)) return check_anyway(c, node);
+  bool ok = true;
+  for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
+    ok &= tn_mind_check_value(c, arg)->kind != TN_MIND_T_ERROR;
+  }
+  for (uint32_t i = 0; i < f->param_count; i++) args[i] = (tn_mind_given){ bound[i], bound[i]->type };
+  if (f->failed) return &tn_mind_type_error;
+  if (!ok) {   /* the result is known all the same, unless sizes are missing */
+    tn_mind_enqueue(c->mind, f);
+    return &tn_mind_type_error;
+  }
+  return call_function(c, f, args, name, tn_mind_here(c, node));
+}
+
+/* A call of a value that is a function. */
+static const tn_mind_type *check_value_call(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type,
+                                            tn_str name) {
+  const tn_mind_callable *callable = type->callable;
+  tn_mind_given *args = tn_arena_array(c->mind->arena, node->call.count, sizeof *args);
+  node->call.target = TN_MIND_CALL_VALUE;
+  node->call.bound = tn_arena_array(c->mind->arena, node->call.count, sizeof *node->call.bound);
+  if (!args || !node->call.bound) return &tn_mind_type_error;
+  uint32_t count = 0;
+  bool ok = true;
+  for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
+    if (arg->keyword.name) {
+      caller by = { c, node, name, 0 };
+      unknown_keyword(&by, &(signature){ .count = 0 }, arg);
+      ok = false;
+    }
+    args[count].type = tn_mind_check_value(c, arg);
+    args[count].node = node->call.bound[count] = arg;
+    ok &= args[count++].type->kind != TN_MIND_T_ERROR;
+  }
+  if (!ok) return &tn_mind_type_error;
+  node->call.function = NULL;
+  return tn_mind_call_type(c, callable, args, count, name, tn_mind_here(c, node), &node->call.function);
+}
+
+/* The parameter names of the library are texts; those of a program are numbers. */
+static bool bind_library_arguments(const caller *by, const tn_mind_entry *entry, tn_mind_given *args) {
+  signature of = { entry->count, (uint32_t)tn_mind_entry_required(entry), NULL, NULL };
+  uint32_t position = by->skipped, positional = 0;
+  for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) positional += !arg->keyword.name;
+  if (entry->special == TN_MIND_PRINT) of.count = UINT32_MAX;
+  if (entry->leading_dtype && !by->skipped && positional == 1) position = 1;
+  for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) {
+    int at = (int)position;
+    if (arg->keyword.name) at = tn_mind_entry_parameter(entry, name_text(by->c, arg->keyword.name));
+    else position++;
+    if (at < 0) {
+      tn_str names[TN_MIND_PARAMETER_LIMIT], text = name_text(by->c, arg->keyword.name);
+      for (int i = 0; i < entry->count; i++) names[i] = tn_str_of(entry->params[i].name);
+      return tn_report(diags_of(by->c), TN_DIAG_E2002, tn_mind_word_span(by->c->unit, &arg->keyword),
+                       TN_TEXT("name", text), TN_TEXT("suggestion", tn_str_suggest(text, names, entry->count)));
+    }
+    if (entry->special == TN_MIND_PRINT && at >= entry->count) continue;
+    if (at >= entry->count || args[at].node) return wrong_count(by, &of);
+    args[at].node = arg;
+  }
+  for (int i = 0; i < entry->count; i++) {
+    if (!args[i].node && !args[i].type && !entry->params[i].otherwise) return wrong_count(by, &of);
+  }
+  return true;
+}
+
+static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *node, const tn_mind_entry *entry,
+                                              tn_mind_node *receiver, tn_str name) {
+  caller by = { c, node, name, receiver ? 1 : 0 };
+  tn_mind_given args[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
+  node->call.target = TN_MIND_CALL_LIBRARY;
+  node->call.entry = entry;
+  node->call.method = receiver != NULL;
+  node->call.bound = tn_arena_array(c->mind->arena, TN_MIND_PARAMETER_LIMIT, sizeof *node->call.bound);
+  if (!node->call.bound) return &tn_mind_type_error;
+  if (receiver && entry->count) args[0] = (tn_mind_given){ receiver, receiver->type };
+  if (receiver && !entry->count) {
+    wrong_count(&by, &(signature){ 0 });
+    return check_anyway(c, node);
+  }
+  if (!bind_library_arguments(&by, entry, args)) return check_anyway(c, node);
+  for (int i = 0; i < entry->count; i++) node->call.bound[i] = args[i].node;
+  tn_mind_require_effects(c, entry->effects, name, tn_mind_here(c, node));
+  return tn_mind_check_library(c, entry, args, node, name, tn_mind_here(c, node));
+}
+
+/* What stands before the bracket, as the program wrote it. */
+static tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
+  tn_span at = tn_mind_here(c, callee);
+  bool method = callee->kind == TN_MIND_FIELD && callee->left->type;
+  if (method) at = tn_mind_word_span(c->unit, &callee->field.word);
+  bool word = callee->kind == TN_MIND_NAME || callee->kind == TN_MIND_FIELD;
+  if (word) return tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
+  if (callee->type && callee->type->kind == TN_MIND_T_FN) return tn_mind_callable_name(c->mind, callee->type->callable);
+  return TN_LIT("closure");
+}
+
+static const tn_mind_type *unknown_function(tn_mind_checker *c, tn_mind_node *node, tn_mind_node *callee) {
+  bool field = callee->kind == TN_MIND_FIELD, method = field && callee->left->type;
+  tn_str last = name_text(c, field ? callee->field.word.name : callee->name.name);
+  tn_span at = method ? tn_mind_word_span(c->unit, &callee->field.word) : tn_mind_here(c, callee);
+  tn_report(diags_of(c), TN_DIAG_E2003, at, TN_TEXT("name", last),
+            TN_TEXT("suggestion", tn_mind_suggest(c, last, true)));
+  return check_anyway(c, node);
+}
+
+/* x[i], x[i, j]: the library's index, once for each. */
+static const tn_mind_type *check_index(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *type = node->left->type;
+  if (type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
+  if (type->kind != TN_MIND_T_TENSOR) return tn_mind_check_index(c, node);
+  const tn_mind_entry *entry = tn_mind_library_find(TN_LIT("index"));
+  static const tn_mind_type first = { .kind = TN_MIND_T_SCALAR, .dtype = TN_I32, .known = true };
+  node->call.target = TN_MIND_CALL_LIBRARY;
+  node->call.entry = entry;
+  for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
+    tn_mind_given args[TN_MIND_PARAMETER_LIMIT] = { { NULL, type }, { NULL, &first }, { arg, NULL } };
+    type = tn_mind_check_library(c, entry, args, NULL, TN_LIT("index"), tn_mind_here(c, node));
+    if (type->kind == TN_MIND_T_ERROR) return type;
+  }
+  return type;
+}
+
+const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node) {
+  tn_mind_node *callee = node->left;
+  if (node->kind == TN_MIND_INDEX) return check_index(c, node);
+  tn_str name = callee_text(c, callee);
+  bool field = callee->kind == TN_MIND_FIELD;
+  if (field && !callee->type && callee->left->type) {   /* x.name(...) */
+    if (callee->left->type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
+    const tn_mind_entry *entry = tn_mind_library_find(name_text(c, callee->field.word.name));
+    if (entry) return check_library_call(c, node, entry, callee->left, name);
+  }
+  const tn_mind_entry *entry = field ? callee->field.library : callee->kind == TN_MIND_NAME ? callee->name.library : NULL;
+  tn_mind_function *function = field ? callee->field.function : callee->kind == TN_MIND_NAME ? callee->name.function : NULL;
+  if (entry) return check_library_call(c, node, entry, NULL, name);
+  if (function) return check_function_call(c, node, function, name);
+  if (!callee->type) return unknown_function(c, node, callee);
+  if (callee->type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
+  if (callee->type->kind == TN_MIND_T_FN) return check_value_call(c, node, callee->type, name);
+  tn_mind_expected(c->mind, tn_mind_here(c, callee), "a function", callee->type);
+  return check_anyway(c, node);
+}

@@ -1,0 +1,741 @@
+/* lang/mind/check_expression.c: types of operators, names, lists, ifs and fields.
+ *
+ * A chain of operators or calls is walked from its first operand up; each step
+ * finds the type of its left side already there. */
+#include "lang/mind/check.h"
+
+static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+
+/* ---- what the typer says ---- */
+
+/* Where an operand came from: its binding if it is a name, else itself. */
+tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node) {
+  if (!node) return (tn_mind_origin){ 0 };
+  if (node->kind == TN_MIND_NAME && node->name.variable) {
+    const tn_mind_variable *v = node->name.variable;
+    return (tn_mind_origin){ tn_mind_at(v->unit, v->start, v->end), true };
+  }
+  return (tn_mind_origin){ tn_mind_at(c->unit, node->from, node->to), false };
+}
+
+const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
+                                  const char *op, const tn_mind_origin *operands, int count) {
+  tn_mind_typer *typer = &c->mind->typer;
+  if (!tn_build_ok(&typer->base)) {
+    tn_mind_report_fault(c->mind, &typer->base.fault, op, operands, count);
+    tn_mind_typer_reset(typer);
+    return &tn_mind_type_error;
+  }
+  tn_type type = *tn_build_type(&typer->base, value);
+  tn_mind_typer_reset(typer);
+  if (scalar && type.shape.rank == 0) return tn_mind_type_scalar(type.dtype);
+  return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, device);
+}
+
+static tn_value typer_value(tn_mind_checker *c, const tn_mind_type *type, tn_dtype dtype) {
+  static const tn_shape none;
+  const tn_shape *shape = type->kind == TN_MIND_T_TENSOR ? &type->shape : &none;
+  return tn_mind_typer_value(&c->mind->typer, dtype, shape);
+}
+
+/* ---- binary operators ---- */
+
+typedef struct {
+  tn_mind_checker *c;
+  tn_mind_node *node, *left_node, *right_node;
+  const tn_mind_type *left, *right;
+  tn_op op;
+  tn_span at;
+} operation;
+
+static const tn_mind_type *not_alike(const operation *o) {
+  tn_report(diags_of(o->c), TN_DIAG_E2001, o->at, TN_TEXT("expected", tn_mind_describe(o->c->mind, o->left)),
+            TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)));
+  return &tn_mind_type_error;
+}
+
+static bool is_equality(tn_op op) { return op == TN_OP_EQ || op == TN_OP_NE; }
+
+static bool is_comparison(tn_op op) {
+  return is_equality(op) || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT || op == TN_OP_GE;
+}
+
+/* Of integers that are both known. */
+static const tn_mind_type *known_result(const operation *o, tn_dtype dtype, bool literal) {
+  tn_mind_number left = { .dtype = dtype, .integer = o->left->integer };
+  tn_mind_number right = { .dtype = dtype, .integer = o->right->integer }, result;
+  if (!tn_mind_number_binary(o->op, left, right, &result)) return NULL;
+  return tn_mind_type_known(o->c->mind->arena, result.dtype, result.integer, literal);
+}
+
+static const tn_mind_type *integers(const operation *o) {
+  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64, literal = o->left->literal && o->right->literal;
+  tn_dtype dtype = wide ? TN_I64 : TN_I32;
+  const tn_mind_type *known = NULL;
+  if (o->left->known && o->right->known) known = known_result(o, dtype, literal && !is_comparison(o->op));
+  if (known) return known;
+  if (is_comparison(o->op)) return tn_mind_type_scalar(TN_BOOL);
+  return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(dtype);
+}
+
+/* At least one is a float. Literals take the dtype of the other side. */
+static const tn_mind_type *floats(const operation *o) {
+  const tn_mind_type *left = o->left, *right = o->right;
+  bool left_float = tn_dtype_in(left->dtype, TN_FLOATS), right_float = tn_dtype_in(right->dtype, TN_FLOATS);
+  tn_dtype dtype = TN_F64;
+  if ((!left_float && !left->literal) || (!right_float && !right->literal)) return not_alike(o);
+  if (!left->literal && !right->literal && left->dtype != right->dtype) return not_alike(o);
+  if (!left->literal) dtype = left->dtype;
+  else if (!right->literal) dtype = right->dtype;
+  bool literal = left->literal && right->literal;
+  if (!literal && left->literal) tn_mind_settle(o->c, o->left_node, dtype);
+  if (!literal && right->literal) tn_mind_settle(o->c, o->right_node, dtype);
+  if (is_comparison(o->op)) return tn_mind_type_scalar(TN_BOOL);
+  return literal ? tn_mind_type_literal(TN_F64) : tn_mind_type_scalar(dtype);
+}
+
+static const tn_mind_type *scalars(const operation *o) {
+  bool left_bool = o->left->dtype == TN_BOOL, right_bool = o->right->dtype == TN_BOOL;
+  if (o->op == TN_OP_MATMUL) {
+    tn_mind_expected(o->c->mind, o->at, "tensors", o->left);
+    return &tn_mind_type_error;
+  }
+  if (left_bool && right_bool && is_equality(o->op)) return tn_mind_type_scalar(TN_BOOL);
+  if (left_bool || right_bool) {
+    tn_mind_expected(o->c->mind, o->at, "a number", tn_mind_type_scalar(TN_BOOL));
+    return &tn_mind_type_error;
+  }
+  if (tn_dtype_in(o->left->dtype, TN_INTS) && tn_dtype_in(o->right->dtype, TN_INTS)) return integers(o);
+  return floats(o);
+}
+
+static const tn_mind_type *tensors(const operation *o) {
+  tn_mind_checker *c = o->c;
+  const tn_mind_type *left = o->left, *right = o->right;
+  bool left_scalar = left->kind == TN_MIND_T_SCALAR, right_scalar = right->kind == TN_MIND_T_SCALAR;
+  const char *name = tn_op_sig_of(o->op)->name;
+  tn_dtype left_dtype = left_scalar ? right->dtype : left->dtype;
+  tn_dtype right_dtype = right_scalar ? left->dtype : right->dtype;
+  tn_mind_device device = left_scalar ? right->device : left->device;
+  if (left_scalar && !tn_mind_promote(c, o->left_node, left, left_dtype, name, true, o->at)) return &tn_mind_type_error;
+  if (right_scalar && !tn_mind_promote(c, o->right_node, right, right_dtype, name, false, o->at)) {
+    return &tn_mind_type_error;
+  }
+  if (!left_scalar && !right_scalar && left->device != right->device) {
+    tn_report(diags_of(c), TN_DIAG_E5002, o->at, TN_STR("left", tn_mind_device_name(left->device)),
+              TN_STR("right", tn_mind_device_name(right->device)), TN_STR("op", name));
+    return &tn_mind_type_error;
+  }
+  const tn_mind_origin from[] = { tn_mind_origin_of(c, o->left_node), tn_mind_origin_of(c, o->right_node) };
+  tn_builder *typer = &c->mind->typer.base;
+  typer->at = o->at;
+  tn_value x = typer_value(c, left, left_dtype), y = typer_value(c, right, right_dtype);
+  return tn_mind_typed(c, tn_build_binary(typer, o->op, x, y), false, device, name, from, 2);
+}
+
+static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) {
+  operation o = { .c = c, .node = node, .left_node = node->left, .right_node = node->right,
+                  .op = tn_mind_operator_op(node->op), .at = tn_mind_here(c, node) };
+  o.left = node->left->type;
+  o.right = tn_mind_check_value(c, node->right);
+  if (o.left->kind == TN_MIND_T_ERROR || o.right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  bool strings = o.left->kind == TN_MIND_T_STRING && o.right->kind == TN_MIND_T_STRING;
+  if (strings && is_equality(o.op)) return tn_mind_type_scalar(TN_BOOL);
+  for (int i = 0; i < 2; i++) {
+    const tn_mind_type *side = i ? o.right : o.left;
+    if (tn_mind_type_is_value(side)) continue;
+    tn_mind_expected(c->mind, o.at, "a number or a tensor", side);
+    return &tn_mind_type_error;
+  }
+  bool both = o.left->kind == TN_MIND_T_SCALAR && o.right->kind == TN_MIND_T_SCALAR;
+  return both ? scalars(&o) : tensors(&o);
+}
+
+/* ---- unary operators, conditions ---- */
+
+static const tn_mind_type *negated(tn_mind_checker *c, const tn_mind_type *type) {
+  if (!type->known) return type;
+  if (tn_dtype_in(type->dtype, TN_FLOATS)) {
+    return tn_mind_type_known_float(c->mind->arena, type->dtype, -type->number, type->literal);
+  }
+  tn_mind_number x = tn_mind_number_negate((tn_mind_number){ .dtype = type->dtype, .integer = type->integer });
+  return tn_mind_type_known(c->mind->arena, type->dtype, x.integer, type->literal);
+}
+
+static const tn_mind_type *check_unary(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *type = node->left->type;
+  bool negates = node->op == TN_MIND_NEG;
+  tn_op op = tn_mind_operator_op(node->op);
+  if (type->kind == TN_MIND_T_ERROR) return type;
+  if (type->kind == TN_MIND_T_SCALAR && !negates) return tn_mind_type_scalar(TN_BOOL);
+  if (type->kind == TN_MIND_T_SCALAR && type->dtype != TN_BOOL) return negated(c, type);
+  if (type->kind != TN_MIND_T_TENSOR) {
+    tn_mind_expected(c->mind, tn_mind_here(c, node), negates ? "a number or a tensor" : "a truth value", type);
+    return &tn_mind_type_error;
+  }
+  tn_builder *typer = &c->mind->typer.base;
+  typer->at = tn_mind_here(c, node);
+  tn_value made = tn_build_unary(typer, op, typer_value(c, type, type->dtype));
+  return tn_mind_typed(c, made, false, type->device, NULL, NULL, 0);
+}
+
+/* A scalar bool or number, or a tensor without dimensions. */
+static void check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
+  if (type->kind == TN_MIND_T_ERROR || tn_mind_type_is_single(type)) return;
+  tn_mind_expected(c->mind, tn_mind_at(c->unit, node->from, node->to), "a single bool or number", type);
+}
+
+static const tn_mind_type *check_logic(tn_mind_checker *c, tn_mind_node *node) {
+  tn_mind_checker saved;
+  check_condition(c, node->left, node->left->type);
+  tn_mind_branch_begin(c, &saved);
+  check_condition(c, node->right, tn_mind_check_value(c, node->right));
+  tn_mind_change *ways[] = { tn_mind_branch_end(c, &saved), NULL };
+  tn_mind_join_ways(c, ways, 2, tn_mind_here(c, node));
+  return tn_mind_type_scalar(TN_BOOL);
+}
+
+/* ---- names ---- */
+
+static bool is_callee(const tn_mind_node *node) {
+  return node->up && node->up->kind == TN_MIND_CALL && node->up->left == node;
+}
+
+static bool is_qualifier(const tn_mind_node *node) {
+  return node->up && node->up->kind == TN_MIND_FIELD && node->up->left == node && node->up->field.word.name;
+}
+
+static const tn_mind_type *function_type(tn_mind_checker *c, tn_mind_callable callable) {
+  const tn_mind_callable *kept = tn_arena_copy(c->mind->arena, &callable, sizeof callable);
+  return kept ? tn_mind_type_fn(c->mind->arena, kept) : &tn_mind_type_error;
+}
+
+/* The place where a callable of a name is kept is the function itself or the table. */
+static const tn_mind_type *fn_of(tn_mind_checker *c, tn_mind_function *function) {
+  if (function->failed) return &tn_mind_type_error;
+  tn_mind_enqueue(c->mind, function);
+  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_FUNCTION, .function = function });
+}
+
+static const tn_mind_type *library_type(tn_mind_checker *c, const tn_mind_entry *entry) {
+  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_LIBRARY, .entry = entry });
+}
+
+/* tensor.sum is the library's, whatever `tensor` may be here. */
+static bool is_library_prefix(const tn_mind_checker *c, const tn_mind_node *node) {
+  if (!is_qualifier(node) || !tn_str_is(name_text(c, node->name.name), "tensor")) return false;
+  return tn_mind_library_find(name_text(c, node->up->field.word.name)) || !tn_mind_lookup(c, node->name.name);
+}
+
+static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *node) {
+  tn_str text = name_text(c, node->name.name);
+  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_here(c, node), TN_TEXT("name", text),
+            TN_TEXT("suggestion", tn_mind_suggest(c, text, false)));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *variable_type(tn_mind_checker *c, tn_mind_variable *variable) {
+  bool from_function = c->function && !variable->owner;
+  if (from_function) variable->fixed = true;
+  return variable->type;
+}
+
+/* NULL: a module or the library in front of a point, or a call of what does not exist, which
+ * the call reports. */
+static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
+  tn_name name = node->name.name;
+  node->name.variable = NULL;
+  node->name.function = NULL;
+  node->name.library = NULL;
+  if (is_library_prefix(c, node)) return NULL;
+  const tn_mind_scope *found = tn_mind_lookup(c, name);
+  if (found && found->binds == TN_MIND_BINDS_VARIABLE) {
+    node->name.variable = found->variable;
+    return variable_type(c, found->variable);
+  }
+  if (found && found->binds == TN_MIND_BINDS_FUNCTION) {
+    node->name.function = found->function;
+    return fn_of(c, found->function);
+  }
+  if (found) {
+    if (is_qualifier(node)) return NULL;
+    tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_here(c, node), TN_STR("expected", "a value"),
+              TN_STR("got", "a module"), TN_TEXT("name", name_text(c, name)));
+    return &tn_mind_type_error;
+  }
+  node->name.library = tn_mind_library_find(name_text(c, name));
+  if (node->name.library) return library_type(c, node->name.library);
+  return is_callee(node) ? NULL : unknown_name(c, node);
+}
+
+/* ---- fields ---- */
+
+static const tn_mind_type *module_member(tn_mind_checker *c, tn_mind_node *node, const tn_mind_module *module) {
+  tn_span at = tn_mind_word_span(c->unit, &node->field.word);
+  if (module->failed) return &tn_mind_type_error;
+  const tn_mind_scope *found = tn_mind_export_find(c->mind, module, node->field.word.name, at);
+  if (!found) return &tn_mind_type_error;
+  if (found->binds == TN_MIND_BINDS_FUNCTION) {
+    node->field.function = found->function;
+    return fn_of(c, found->function);
+  }
+  node->field.variable = found->variable;
+  return found->variable->type;
+}
+
+/* `tensor.name`, `module.name`: nothing stands to the left of the point that has a value. */
+static const tn_mind_type *check_qualified(tn_mind_checker *c, tn_mind_node *node) {
+  tn_name prefix = node->left->name.name;
+  const tn_mind_scope *found = is_library_prefix(c, node->left) ? NULL : tn_mind_lookup(c, prefix);
+  if (found) return module_member(c, node, found->module);
+  node->field.library = tn_mind_library_find(name_text(c, node->field.word.name));
+  if (node->field.library) return library_type(c, node->field.library);
+  if (is_callee(node)) return NULL;
+  tn_str text = name_text(c, node->field.word.name);
+  tn_report(diags_of(c), TN_DIAG_E2003, tn_mind_word_span(c->unit, &node->field.word), TN_TEXT("name", text),
+            TN_TEXT("suggestion", tn_mind_suggest(c, text, true)));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *record) {
+  tn_str wanted = name_text(c, node->field.word.name);
+  tn_str *names = tn_arena_array(c->mind->arena, record->count, sizeof *names);
+  for (uint32_t i = 0; i < record->count; i++) {
+    if (record->names[i] == node->field.word.name) return record->items[i];
+    if (names) names[i] = name_text(c, record->names[i]);
+  }
+  tn_str near = names ? tn_str_suggest(wanted, names, record->count) : TN_LIT("");
+  tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_here(c, node), TN_STR("expected", "a field of the record"),
+            TN_TEXT("got", wanted), TN_TEXT("suggestion", near));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index, tn_span at) {
+  int64_t count = type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
+  if (index < 0 || index >= count) {
+    tn_report(diags_of(c), TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
+    return &tn_mind_type_error;
+  }
+  if (type->kind != TN_MIND_T_SHAPE) return type->items[index];
+  int64_t dim = type->shape.dim[index];
+  bool fits = tn_dim_is_known(dim) && dim <= INT32_MAX;
+  return fits ? tn_mind_type_known(c->mind->arena, TN_I32, dim, false) : tn_mind_type_scalar(TN_I32);
+}
+
+static bool has_positions(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_SHAPE;
+}
+
+static const tn_mind_type *check_field(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *left = node->left->type;
+  node->field.variable = NULL;
+  node->field.function = NULL;
+  node->field.library = NULL;
+  if (!left) return check_qualified(c, node);
+  if (left->kind == TN_MIND_T_ERROR) return left;
+  if (!node->field.word.name) {
+    if (has_positions(left)) return item_type(c, left, node->field.index, tn_mind_here(c, node));
+    tn_mind_expected(c->mind, tn_mind_here(c, node), "a tuple", left);
+    return &tn_mind_type_error;
+  }
+  if (left->kind == TN_MIND_T_GRAD && !is_callee(node)) return check_record_field(c, node, left);
+  if (is_callee(node)) return NULL;   /* a method; the call looks for it */
+  tn_mind_expected(c->mind, tn_mind_here(c, node), "a record", left);
+  return &tn_mind_type_error;
+}
+
+/* x[i] of a tuple, a list or a shape needs an index that is known; tensors are the library's. */
+const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *left = node->left->type;
+  tn_mind_node *index = node->call.args;
+  if (!has_positions(left) || node->call.count != 1) {
+    tn_mind_expected(c->mind, tn_mind_here(c, node), "a tensor", left);
+    return &tn_mind_type_error;
+  }
+  const tn_mind_type *type = tn_mind_check_value(c, index);
+  if (type->kind == TN_MIND_T_ERROR) return type;
+  bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
+  if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
+  if (!whole || !type->known) {
+    tn_mind_expected(c->mind, tn_mind_here(c, index), "an integer that is known before the program runs", type);
+    return &tn_mind_type_error;
+  }
+  int64_t count = left->kind == TN_MIND_T_SHAPE ? (int64_t)left->shape.rank : (int64_t)left->count;
+  int64_t at = type->integer < 0 ? type->integer + count : type->integer;
+  return item_type(c, left, at < 0 ? type->integer : at, tn_mind_here(c, node));
+}
+
+/* ---- lists and tuples ---- */
+
+/* What the elements of a tensor that is written out have in common. */
+typedef struct {
+  tn_mind_checker *c;
+  tn_mind_node *list;       /* all of it */
+  bool numbers, truths, failed;
+} data;
+
+static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
+  d->failed = true;
+  return tn_report(diags_of(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list), TN_INT("expected", expected),
+                   TN_INT("got", got), TN_NOTE(tn_mind_at(d->c->unit, row->from, row->to), "this row has {got} elements"));
+}
+
+static bool check_element(data *d, tn_mind_node *item) {
+  const tn_mind_type *type = item->type;
+  if (type->kind == TN_MIND_T_ERROR) return !(d->failed = true);
+  if (!tn_mind_type_is_single(type)) {
+    d->failed = true;
+    return tn_mind_expected(d->c->mind, tn_mind_at(d->c->unit, item->from, item->to), "a number", type);
+  }
+  *(type->dtype == TN_BOOL ? &d->truths : &d->numbers) = true;
+  if (!d->truths || !d->numbers) return true;
+  d->failed = true;
+  return tn_mind_expected(d->c->mind, tn_mind_at(d->c->unit, item->from, item->to),
+                          type->dtype == TN_BOOL ? "a number" : "a truth value", type);
+}
+
+/* The sizes below `list`, whose elements have been given types; depth is bounded by the parser. */
+static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) {
+  bool first = shape->rank <= depth;
+  if (depth >= TN_RANK_LIMIT) {
+    d->failed = true;
+    return tn_report(diags_of(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list), TN_INT("rank", depth + 1),
+                     TN_INT("limit", TN_RANK_LIMIT));
+  }
+  if (first) shape->dim[shape->rank++] = list->list.count;
+  else if (shape->dim[depth] != list->list.count) return ragged(d, list, shape->dim[depth], list->list.count);
+  for (tn_mind_node *item = list->list.items; item; item = item->next) {
+    bool nested = item->kind == TN_MIND_LIST, leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
+    if (nested && leaf) return ragged(d, item, 1, item->list.count);
+    if (!nested && depth + 1 < shape->rank) return ragged(d, item, shape->dim[depth + 1], 1);
+    if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
+  }
+  return true;
+}
+
+static bool has_zero(const tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] == 0) return true;
+  }
+  return false;
+}
+
+static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
+  data d = { .c = c, .list = list };
+  tn_shape shape = { 0 };
+  if (!data_shape(&d, list, 0, &shape) || d.failed) return &tn_mind_type_error;
+  if (has_zero(&shape)) {
+    tn_report(diags_of(c), TN_DIAG_E2105, tn_mind_here(c, list),
+              TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape)));
+    return &tn_mind_type_error;
+  }
+  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(c->mind->arena, d.truths ? TN_BOOL : TN_F32,
+                                                                       &shape, TN_MIND_CPU);
+  if (type->kind == TN_MIND_T_ERROR) return type;
+  type->literal = !d.truths;
+  type->fresh = true;
+  list->list.is_data = true;
+  return type;
+}
+
+/* Types of all elements, down to those that are no lists. True when one is a tensor with
+ * dimensions: then it is a list of tensors. */
+static bool check_elements(tn_mind_checker *c, tn_mind_node *list) {
+  bool tensors_inside = false;
+  for (tn_mind_node *item = list->list.items; item; item = item->next) {
+    if (item->kind == TN_MIND_LIST) {
+      if (check_elements(c, item)) tensors_inside = true;
+      continue;
+    }
+    const tn_mind_type *type = tn_mind_check_value(c, item);
+    tensors_inside |= type->kind == TN_MIND_T_TENSOR && type->shape.rank > 0;
+  }
+  return tensors_inside;
+}
+
+static const tn_mind_type *list_type(tn_mind_checker *c, tn_mind_node *list);
+
+static const tn_mind_type *items_type(tn_mind_checker *c, tn_mind_node *node, tn_mind_type_kind kind) {
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, node->list.count, sizeof *items);
+  uint32_t count = 0;
+  bool failed = !items;
+  for (tn_mind_node *item = node->list.items; items && item; item = item->next) {
+    if (item->kind == TN_MIND_LIST && !item->type) item->type = list_type(c, item);
+    items[count] = tn_mind_bound_type(c->mind, item->type);
+    failed |= items[count++]->kind == TN_MIND_T_ERROR;
+  }
+  return failed ? &tn_mind_type_error : tn_mind_type_items(c->mind->arena, kind, items, NULL, count);
+}
+
+/* Of a list whose elements have types. */
+static const tn_mind_type *list_type(tn_mind_checker *c, tn_mind_node *list) {
+  bool of_tensors = false;
+  for (tn_mind_node *item = list->list.items; item; item = item->next) {
+    if (item->kind == TN_MIND_LIST) continue;
+    of_tensors |= item->type->kind == TN_MIND_T_TENSOR && item->type->shape.rank > 0;
+  }
+  return of_tensors ? items_type(c, list, TN_MIND_T_LIST) : data_type(c, list);
+}
+
+static const tn_mind_type *check_list(tn_mind_checker *c, tn_mind_node *node) {
+  check_elements(c, node);
+  return list_type(c, node);
+}
+
+static const tn_mind_type *check_tuple(tn_mind_checker *c, tn_mind_node *node) {
+  for (tn_mind_node *item = node->list.items; item; item = item->next) tn_mind_check_value(c, item);
+  if (node->list.count == 0) return &tn_mind_type_unit;
+  return items_type(c, node, TN_MIND_T_TUPLE);
+}
+
+/* ---- branches ---- */
+
+void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved) {
+  *saved = *c;
+  c->conditional = true;
+  c->changes = NULL;
+}
+
+/* The variables have their old types again; what they became is written down. */
+tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved) {
+  tn_mind_change *made = c->changes;
+  for (tn_mind_change *change = made; change; change = change->next) {
+    change->after = change->variable->type;
+    change->variable->type = change->before;
+  }
+  c->conditional = saved->conditional;
+  c->locals = saved->locals;
+  c->changes = saved->changes;
+  return made;
+}
+
+static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, const tn_mind_type *b) {
+  tn_shape shape;
+  int dimension;
+  if (a->kind == TN_MIND_T_ERROR || b->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  if (a->kind == TN_MIND_T_SCALAR && tn_mind_type_equal(a, b)) {
+    bool same = a->known && b->known && a->integer == b->integer;
+    return same ? a : tn_mind_type_scalar(a->dtype);
+  }
+  if (tn_mind_type_equal(a, b)) return a;
+  bool alike = a->kind == TN_MIND_T_TENSOR && b->kind == TN_MIND_T_TENSOR && a->dtype == b->dtype &&
+               a->device == b->device && tn_mind_unify_branches(&a->shape, &b->shape, &shape, &dimension);
+  return alike ? tn_mind_type_tensor(c->mind->arena, a->dtype, &shape, a->device) : NULL;
+}
+
+static const tn_mind_type *type_after(const tn_mind_change *changes, const tn_mind_change *of) {
+  for (; changes; changes = changes->next) {
+    if (changes->variable == of->variable) return changes->after;
+  }
+  return of->before;
+}
+
+static bool is_done(tn_mind_change *const *ways, int count, const tn_mind_change *change) {
+  for (int i = 0; i < count; i++) {
+    if (type_after(ways[i], change) != change->before) return true;
+  }
+  return false;
+}
+
+/* A variable that some way has changed is afterwards what all ways have made of it. */
+void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int count, tn_span at) {
+  for (int i = 0; i < count; i++) {
+    for (const tn_mind_change *change = ways[i]; change; change = change->next) {
+      if (is_done(ways, i, change)) continue;
+      const tn_mind_type *type = change->after;
+      for (int k = 0; k < count && type; k++) type = merged(c, type, type_after(ways[k], change));
+      if (!type) {
+        tn_report(diags_of(c), TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
+                  TN_TEXT("got", tn_mind_describe(c->mind, change->after)),
+                  TN_TEXT("name", name_text(c, change->variable->name)));
+      }
+      tn_mind_change_type(c, change->variable, type ? type : &tn_mind_type_error);
+    }
+  }
+}
+
+void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const tn_mind_type *type) {
+  bool known = !c->conditional;
+  for (tn_mind_change *change = c->changes; change && !known; change = change->next) {
+    known = change->variable == variable;
+  }
+  if (!known) {
+    tn_mind_change *change = tn_arena_new(c->mind->arena, tn_mind_change);
+    if (!change) return;
+    *change = (tn_mind_change){ .variable = variable, .before = variable->type, .next = c->changes };
+    c->changes = change;
+  }
+  variable->type = type;
+}
+
+static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                         const tn_mind_type *right, tn_mind_node *right_node) {
+  bool left_int = tn_dtype_in(left->dtype, TN_INTS), right_int = tn_dtype_in(right->dtype, TN_INTS);
+  bool literal = left->literal && right->literal;
+  if (left_int && right_int) {
+    tn_dtype dtype = left->dtype == TN_I64 || right->dtype == TN_I64 ? TN_I64 : TN_I32;
+    return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(dtype);
+  }
+  if (left->dtype == TN_BOOL || right->dtype == TN_BOOL) return left->dtype == right->dtype ? tn_mind_type_plain(c->mind->arena, left) : NULL;
+  if (literal) return tn_mind_type_literal(TN_F64);
+  const tn_mind_type *fixed = left->literal ? right : left, *other = left->literal ? left : right;
+  if (!tn_dtype_in(fixed->dtype, TN_FLOATS)) return NULL;
+  if (!other->literal) return fixed->dtype == other->dtype ? tn_mind_type_scalar(fixed->dtype) : NULL;
+  tn_mind_node *node = left->literal ? left_node : right_node;
+  if (node) tn_mind_settle(c, node, fixed->dtype);
+  return tn_mind_type_scalar(fixed->dtype);
+}
+
+/* At least one is a tensor; a scalar counts as one without dimensions. */
+static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                         const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
+  static const tn_shape none;
+  bool left_scalar = left->kind == TN_MIND_T_SCALAR, right_scalar = right->kind == TN_MIND_T_SCALAR;
+  const tn_mind_type *tensor = left_scalar ? right : left;
+  tn_shape shape;
+  int dimension;
+  if (left_scalar && !tn_mind_promote(c, left_node, left, tensor->dtype, "if", true, at)) return &tn_mind_type_error;
+  if (right_scalar && !tn_mind_promote(c, right_node, right, tensor->dtype, "if", false, at)) return &tn_mind_type_error;
+  if (!left_scalar && !right_scalar && left->dtype != right->dtype) {
+    tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", "if"), TN_STR("left", tn_dtype_name(left->dtype)),
+              TN_STR("right", tn_dtype_name(right->dtype)));
+    return &tn_mind_type_error;
+  }
+  if (!left_scalar && !right_scalar && left->device != right->device) {
+    tn_report(diags_of(c), TN_DIAG_E5002, at, TN_STR("left", tn_mind_device_name(left->device)),
+              TN_STR("right", tn_mind_device_name(right->device)), TN_STR("op", "if"));
+    return &tn_mind_type_error;
+  }
+  const tn_shape *a = left_scalar ? &none : &left->shape, *b = right_scalar ? &none : &right->shape;
+  if (tn_mind_unify_branches(a, b, &shape, &dimension)) {
+    return tn_mind_type_tensor(c->mind->arena, tensor->dtype, &shape, tensor->device);
+  }
+  tn_report(diags_of(c), TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(c->mind, a)),
+            TN_TEXT("got", tn_mind_describe_shape(c->mind, b)), TN_INT("dimension", dimension));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *left, const tn_mind_type *right,
+                                       tn_span at) {
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, left->count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < left->count; i++) {
+    items[i] = tn_mind_unify_types(c, left->items[i], NULL, right->items[i], NULL, at);
+    if (items[i]->kind == TN_MIND_T_ERROR) return items[i];
+  }
+  return tn_mind_type_items(c->mind->arena, left->kind, items, left->names, left->count);
+}
+
+const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
+  const tn_mind_type *result = NULL;
+  if (left->kind == TN_MIND_T_ERROR || right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  if (tn_mind_type_is_value(left) && tn_mind_type_is_value(right)) {
+    bool both = left->kind == TN_MIND_T_SCALAR && right->kind == TN_MIND_T_SCALAR;
+    if (!both) return unify_tensors(c, left, left_node, right, right_node, at);
+    result = unify_scalars(c, left, left_node, right, right_node);
+  } else if (left->kind == right->kind) {
+    bool items = left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
+    if (items && left->count == right->count) return unify_items(c, left, right, at);
+    if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right))) {
+      result = tn_mind_type_plain(c->mind->arena, left);
+    }
+  }
+  if (result) return result;
+  tn_report(diags_of(c), TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(c->mind, left)),
+            TN_TEXT("got", tn_mind_describe(c->mind, right)));
+  return &tn_mind_type_error;
+}
+
+/* A literal in one branch becomes what another branch is, also when that comes later. */
+static void settle_tails(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
+  bool fixed = type->kind == TN_MIND_T_SCALAR && !type->literal && tn_dtype_in(type->dtype, TN_FLOATS);
+  for (tn_mind_branch *branch = node->branch.branches; fixed && branch; branch = branch->next) {
+    tn_mind_node *last = branch->block.first;
+    while (last && last->next) last = last->next;
+    if (last && last->kind < TN_MIND_LET) tn_mind_settle(c, last, type->dtype);
+  }
+}
+
+static int count_branches(const tn_mind_node *node) {
+  int count = 0;
+  for (const tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) count++;
+  return count;
+}
+
+static const tn_mind_type *check_if(tn_mind_checker *c, tn_mind_node *node) {
+  const tn_mind_type *type = NULL;
+  tn_mind_node *tail = NULL;
+  tn_span at = tn_mind_here(c, node);
+  int ways = 0;
+  tn_mind_change **changes = tn_arena_array(c->mind->arena, (size_t)count_branches(node) + 1, sizeof *changes);
+  if (!changes) return &tn_mind_type_error;
+  for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
+    tn_mind_checker saved;
+    tn_mind_node *last;
+    if (branch->condition) check_condition(c, branch->condition, tn_mind_check_value(c, branch->condition));
+    tn_mind_branch_begin(c, &saved);
+    const tn_mind_type *block = tn_mind_check_block(c, &branch->block, &last);
+    changes[ways++] = tn_mind_branch_end(c, &saved);
+    if (!node->branch.has_else) continue;
+    type = type ? tn_mind_unify_types(c, type, tail, block, last, at) : block;
+    if (!tail) tail = last;
+  }
+  if (!node->branch.has_else) changes[ways++] = NULL;   /* the way on which nothing happens */
+  tn_mind_join_ways(c, changes, ways, at);
+  if (!node->branch.has_else) return &tn_mind_type_unit;
+  settle_tails(c, node, type);
+  return type;
+}
+
+/* ---- all of them ---- */
+
+static const tn_mind_type *check_number(tn_mind_checker *c, tn_mind_node *node) {
+  if (node->is_float) return tn_mind_type_known_float(c->mind->arena, TN_F64, node->number, true);
+  bool narrow = node->integer == (int32_t)node->integer;
+  return tn_mind_type_known(c->mind->arena, narrow ? TN_I32 : TN_I64, node->integer, true);
+}
+
+static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node) {
+  tn_mind_closure *state = tn_arena_new(c->mind->arena, tn_mind_closure);
+  if (!state) return &tn_mind_type_error;
+  *state = (tn_mind_closure){ .scope = c->locals, .function = c->function, .unit = c->unit };
+  node->closure.state = state;
+  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_CLOSURE, .closure = node });
+}
+
+/* One node whose left side has its type. NULL only for what stands before a point or a call. */
+static const tn_mind_type *check_one(tn_mind_checker *c, tn_mind_node *node) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_NUMBER: return check_number(c, node);
+    case TN_MIND_STRING: return tn_mind_type_text(c->mind->arena, node->text);
+    case TN_MIND_TRUTH: return tn_mind_type_known(c->mind->arena, TN_BOOL, node->op, false);
+    case TN_MIND_NAME: return check_name(c, node);
+    case TN_MIND_TUPLE: return check_tuple(c, node);
+    case TN_MIND_LIST: return check_list(c, node);
+    case TN_MIND_UNARY: return check_unary(c, node);
+    case TN_MIND_BINARY: return check_binary(c, node);
+    case TN_MIND_LOGIC: return check_logic(c, node);
+    case TN_MIND_CALL:
+    case TN_MIND_INDEX: return tn_mind_check_call(c, node);
+    case TN_MIND_FIELD: return check_field(c, node);
+    case TN_MIND_IF: return check_if(c, node);
+    case TN_MIND_CLOSURE: return check_closure(c, node);
+    default: return &tn_mind_type_error;
+  }
+}
+
+const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *top) {
+  tn_mind_node *node = top;
+  while (node->left) node = node->left;
+  for (;; node = node->up) {
+    node->type = check_one(c, node);
+    if (node == top) break;
+  }
+  return node->type ? node->type : &tn_mind_type_error;
+}
+
+const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node) {
+  return tn_mind_check_expression(c, node);
+}

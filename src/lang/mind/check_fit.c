@@ -1,0 +1,333 @@
+/* lang/mind/check_fit.c: types that are written, and values that meet them.
+ *
+ * A value meets a type in a `let`, as an argument, as a result and in an
+ * assignment. Scalars fill tensors, literals take the dtype that is wanted,
+ * i32 widens to i64, and dimensions unify with the written type on the left. */
+#include "base/number.h"
+#include "lang/mind/check.h"
+
+static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
+
+/* ---- types that are written ---- */
+
+static tn_str word_text(const tn_mind_checker *c, const tn_mind_word *word) {
+  return tn_names_text(c->mind->host->names, word->name);
+}
+
+static const tn_mind_type *unknown_word(tn_mind_checker *c, const tn_mind_word *word, const char *expected,
+                                        const tn_str *known, size_t count) {
+  tn_str text = word_text(c, word);
+  tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, word), TN_STR("expected", expected),
+            TN_TEXT("got", text), TN_TEXT("suggestion", tn_str_suggest(text, known, count)));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annotation *written) {
+  static const tn_str known[] = { { "i32", 3 }, { "i64", 3 }, { "f32", 3 }, { "f64", 3 }, { "bool", 4 },
+                                  { "string", 6 }, { "unit", 4 }, { "Tensor", 6 } };
+  tn_str text = word_text(c, &written->word);
+  tn_dtype dtype;
+  if (tn_dtype_find(text, &dtype) && !tn_dtype_in(dtype, TN_STORAGE)) return tn_mind_type_scalar(dtype);
+  if (tn_str_is(text, "string")) return &tn_mind_type_string;
+  if (tn_str_is(text, "unit")) return &tn_mind_type_unit;
+  return unknown_word(c, &written->word, "a type", known, sizeof known / sizeof *known);
+}
+
+static bool has_zero(const tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) {
+    if (shape->dim[i] == 0) return true;
+  }
+  return false;
+}
+
+static bool check_dims(tn_mind_checker *c, const tn_mind_annotation *written) {
+  tn_span at = tn_mind_at(c->unit, written->start, written->end);
+  if (written->rank > TN_RANK_LIMIT) {
+    return tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", written->rank),
+                     TN_INT("limit", TN_RANK_LIMIT));
+  }
+  if (has_zero(&written->shape)) {
+    return tn_report(diags_of(c), TN_DIAG_E2105, at,
+                     TN_TEXT("shape", tn_mind_describe_shape(c->mind, &written->shape)));
+  }
+  tn_fault fault = { .at = at, .op = TN_OP_FILL };
+  tn_type type = { TN_F32, written->shape };
+  tn_attrs attrs = { .shape = written->shape };
+  tn_op_args args = { TN_OP_FILL, NULL, 0, &attrs, &fault };
+  if (tn_op_infer(&args, &type)) return true;
+  fault.at = at;
+  return tn_mind_report_fault(c->mind, &fault, NULL, NULL, 0);
+}
+
+static const tn_mind_type *resolve_tensor(tn_mind_checker *c, const tn_mind_annotation *written) {
+  static const tn_str dtypes[] = { { "i32", 3 }, { "i64", 3 }, { "f32", 3 }, { "f64", 3 }, { "bool", 4 },
+                                   { "bf16", 4 }, { "f16", 3 } };
+  static const tn_str devices[] = { { "cpu", 3 }, { "gpu", 3 } };
+  tn_dtype dtype;
+  tn_mind_device device = TN_MIND_CPU;
+  if (!tn_dtype_find(word_text(c, &written->word), &dtype)) {
+    return unknown_word(c, &written->word, "a dtype", dtypes, sizeof dtypes / sizeof *dtypes);
+  }
+  if (written->device.name && !tn_mind_device_find(word_text(c, &written->device), &device)) {
+    return unknown_word(c, &written->device, "cpu or gpu", devices, 2);
+  }
+  if (!check_dims(c, written)) return &tn_mind_type_error;
+  return tn_mind_type_tensor(c->mind->arena, dtype, &written->shape, device);
+}
+
+static const tn_mind_type *resolve_tuple(tn_mind_checker *c, const tn_mind_annotation *written) {
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, written->rank, sizeof *items);
+  uint32_t count = 0;
+  bool failed = false;
+  if (!items) return &tn_mind_type_error;
+  if (written->rank == 0) return &tn_mind_type_unit;
+  for (const tn_mind_annotation *item = written->items; item; item = item->next) {
+    items[count] = tn_mind_resolve(c, item);
+    failed |= items[count++]->kind == TN_MIND_T_ERROR;
+  }
+  return failed ? &tn_mind_type_error : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, count);
+}
+
+const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation *written) {
+  switch (written->form) {
+    case TN_MIND_WRITTEN_WORD: return resolve_word(c, written);
+    case TN_MIND_WRITTEN_TENSOR: return resolve_tensor(c, written);
+    case TN_MIND_WRITTEN_TUPLE: return resolve_tuple(c, written);
+  }
+  return &tn_mind_type_error;
+}
+
+/* ---- literals ---- */
+
+static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  for (tn_mind_node *item = node->list.items; item; item = item->next) {
+    if (item->kind == TN_MIND_LIST) settle_list(c, item, dtype);
+    else if (item->type && item->type->literal && tn_dtype_in(dtype, TN_FLOATS)) tn_mind_settle(c, item, dtype);
+  }
+}
+
+static void settle_data(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  const tn_mind_type *old = node->type;
+  tn_mind_type *type = tn_arena_copy(c->mind->arena, old, sizeof *old);
+  if (!type) return;
+  type->dtype = (uint8_t)dtype;
+  type->literal = false;
+  node->type = type;
+  settle_list(c, node, tn_dtype_in(dtype, TN_STORAGE) ? TN_F32 : dtype);
+}
+
+static void settle_branches(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
+    tn_mind_node *last = branch->block.first;
+    while (last && last->next) last = last->next;
+    if (last && last->kind < TN_MIND_LET) tn_mind_settle(c, last, dtype);
+  }
+}
+
+/* Integers stay integers until they meet a float: only floats have a choice. */
+static const tn_mind_type *settled_type(tn_mind_checker *c, const tn_mind_type *type, tn_dtype dtype) {
+  if (!tn_dtype_in(type->dtype, TN_FLOATS)) {
+    return type->known ? tn_mind_type_known(c->mind->arena, type->dtype, type->integer, false)
+                       : tn_mind_type_scalar(type->dtype);
+  }
+  return type->known ? tn_mind_type_known_float(c->mind->arena, dtype, type->number, false)
+                     : tn_mind_type_scalar(dtype);
+}
+
+/* Down the left side in a loop, because a row of operators may be long. */
+void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  if (tn_dtype_in(dtype, TN_STORAGE) && node->type && node->type->kind == TN_MIND_T_SCALAR) dtype = TN_F32;
+  for (; node && node->type && node->type->literal; node = node->left) {
+    if (node->kind == TN_MIND_LIST) {
+      settle_data(c, node, dtype);
+      return;
+    }
+    if (!tn_dtype_in(dtype, TN_FLOATS)) return;
+    if (node->kind == TN_MIND_IF) settle_branches(c, node, dtype);
+    if (node->kind == TN_MIND_BINARY && node->right->type->literal) tn_mind_settle(c, node->right, dtype);
+    node->type = settled_type(c, node->type, dtype);
+    if (node->kind != TN_MIND_BINARY && node->kind != TN_MIND_UNARY) return;
+  }
+}
+
+const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type) {
+  if (type->kind == TN_MIND_T_TENSOR && (type->literal || type->fresh)) {
+    return tn_mind_type_tensor(mind->arena, type->dtype, &type->shape, type->device);
+  }
+  if (type->kind != TN_MIND_T_SCALAR || !type->literal) return type;
+  if (!type->known) return tn_mind_type_scalar(type->dtype);
+  if (tn_dtype_in(type->dtype, TN_FLOATS)) {
+    return tn_mind_type_known_float(mind->arena, type->dtype, type->number, false);
+  }
+  return tn_mind_type_known(mind->arena, type->dtype, type->integer, false);
+}
+
+/* ---- scalars ---- */
+
+static bool narrows(tn_mind_checker *c, tn_span at, tn_dtype from, tn_dtype to) {
+  return tn_report(diags_of(c), TN_DIAG_E2004, at, TN_STR("from", tn_dtype_name(from)),
+                   TN_STR("to", tn_dtype_name(to)));
+}
+
+bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *scalar, tn_dtype dtype,
+                     const char *op, bool scalar_left, tn_span at) {
+  tn_dtype from = scalar->dtype;
+  bool to_float = tn_dtype_in(dtype, TN_FLOATS | TN_STORAGE), from_int = tn_dtype_in(from, TN_INTS);
+  if (from == TN_I64 && dtype == TN_I32) return narrows(c, at, from, dtype);
+  bool fits = from == dtype || (from_int && (to_float || tn_dtype_in(dtype, TN_INTS))) ||
+              (tn_dtype_in(from, TN_FLOATS) && to_float);
+  if (!fits) {
+    const char *left = tn_dtype_name(scalar_left ? from : dtype), *right = tn_dtype_name(scalar_left ? dtype : from);
+    return tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("left", left), TN_STR("right", right));
+  }
+  if (node && scalar->literal && to_float) tn_mind_settle(c, node, dtype);
+  return true;
+}
+
+static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target, const tn_mind_type *type) {
+  if (type->kind != TN_MIND_T_ERROR) {
+    tn_report(diags_of(c), TN_DIAG_E2001, target->at,
+              TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
+              TN_TEXT("got", tn_mind_describe(c->mind, type)));
+  }
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *wrong_dtype(tn_mind_checker *c, const tn_mind_target_type *target, tn_dtype got) {
+  tn_report(diags_of(c), TN_DIAG_E2006, target->at, TN_STR("op", target->op),
+            TN_STR("expected", tn_dtype_name(target->wanted->dtype)), TN_STR("got", tn_dtype_name(got)));
+  return &tn_mind_type_error;
+}
+
+/* The wanted scalar, still known if the value was. */
+static const tn_mind_type *as_scalar(tn_mind_checker *c, const tn_mind_type *type, tn_dtype dtype) {
+  tn_arena *arena = c->mind->arena;
+  if (type->kind != TN_MIND_T_SCALAR || !type->known) return tn_mind_type_scalar(dtype);
+  if (!tn_dtype_in(dtype, TN_FLOATS)) return tn_mind_type_known(arena, dtype, type->integer, false);
+  double number = tn_dtype_in(type->dtype, TN_FLOATS) ? type->number : (double)type->integer;
+  return tn_mind_type_known_float(arena, dtype, number, false);
+}
+
+static const tn_mind_type *fit_scalar(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                      const tn_mind_type *type) {
+  tn_dtype to = target->wanted->dtype, from = type->dtype;
+  if (!tn_mind_type_is_single(type)) return misfit(c, target, type);
+  bool literal = type->kind == TN_MIND_T_SCALAR && type->literal;
+  if (from == TN_I64 && to == TN_I32) {
+    narrows(c, target->at, from, to);
+    return &tn_mind_type_error;
+  }
+  bool widens = from == TN_I32 && to == TN_I64;
+  bool adapts = literal && tn_dtype_in(from, TN_NUMBERS) && tn_dtype_in(to, TN_FLOATS);
+  if (from != to && !widens && !adapts) {
+    return type->kind == TN_MIND_T_TENSOR ? wrong_dtype(c, target, from) : misfit(c, target, type);
+  }
+  if (adapts && node) tn_mind_settle(c, node, to);
+  return as_scalar(c, type, to);
+}
+
+/* ---- tensors ---- */
+
+static const tn_mind_type *placed(tn_mind_checker *c, const tn_mind_type *wanted, const tn_shape *shape) {
+  return tn_mind_type_tensor(c->mind->arena, wanted->dtype, shape, wanted->device);
+}
+
+/* A scalar is everywhere in it. The sizes are what the signature knows already. */
+static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                       const tn_mind_type *type) {
+  if (!tn_mind_promote(c, node, type, target->wanted->dtype, target->op, false, target->at)) {
+    return &tn_mind_type_error;
+  }
+  tn_shape shape = target->wanted->shape;
+  tn_mind_bind_shape(target->symbols, &shape);
+  return placed(c, target->wanted, &shape);
+}
+
+/* A tensor that is written out takes the wanted dtype if its numbers do. */
+static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *list, tn_dtype dtype) {
+  for (tn_mind_node *item = list->list.items; item; item = item->next) {
+    if (item->kind == TN_MIND_LIST) {
+      if (!fit_data(c, target, item, dtype)) return false;
+    } else if (item->type->kind != TN_MIND_T_ERROR) {
+      bool from_float = tn_dtype_in(item->type->dtype, TN_FLOATS);
+      bool to_float = tn_dtype_in(dtype, TN_FLOATS | TN_STORAGE);
+      if (from_float && !to_float) return wrong_dtype(c, target, TN_F32)->kind != TN_MIND_T_ERROR;
+      if ((item->type->dtype == TN_BOOL) != (dtype == TN_BOOL)) {
+        return wrong_dtype(c, target, item->type->dtype)->kind != TN_MIND_T_ERROR;
+      }
+      if (item->type->dtype == TN_I64 && dtype == TN_I32) return narrows(c, target->at, TN_I64, TN_I32);
+    }
+  }
+  return true;
+}
+
+static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_type *target, const tn_mind_type *type) {
+  tn_shape shape, expected = target->wanted->shape;
+  int dimension;
+  tn_name symbol;
+  if (tn_mind_unify_annotation(&target->wanted->shape, &type->shape, target->symbols, &shape, &dimension, &symbol)) {
+    return placed(c, target->wanted, &shape);
+  }
+  tn_mind_bind_shape(target->symbols, &expected);
+  tn_str text = tn_mind_describe_shape(c->mind, symbol ? &expected : &target->wanted->shape);
+  tn_str name = symbol ? tn_names_text(c->mind->host->names, symbol) : TN_LIT("");
+  bool ranks = expected.rank != type->shape.rank;
+  tn_report(diags_of(c), TN_DIAG_E2102, target->at, TN_TEXT("expected", text),
+            TN_TEXT("got", tn_mind_describe_shape(c->mind, &type->shape)), TN_TEXT("name", name),
+            ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension));
+  return &tn_mind_type_error;
+}
+
+static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                      const tn_mind_type *type) {
+  const tn_mind_type *wanted = target->wanted;
+  if (type->kind == TN_MIND_T_SCALAR) return fit_filling(c, target, node, type);
+  if (type->kind != TN_MIND_T_TENSOR) return misfit(c, target, type);
+  if (type->literal && node && node->kind == TN_MIND_LIST) {
+    if (!fit_data(c, target, node, wanted->dtype)) return &tn_mind_type_error;
+    tn_mind_settle(c, node, wanted->dtype);
+  } else if (type->literal && node && node->kind == TN_MIND_IF) {
+    tn_mind_settle(c, node, wanted->dtype);
+  } else if (type->dtype != wanted->dtype) {
+    return wrong_dtype(c, target, type->dtype);
+  }
+  if (type->device != wanted->device && !type->fresh) {
+    tn_report(diags_of(c), TN_DIAG_E5002, target->at, TN_STR("left", tn_mind_device_name(wanted->device)),
+              TN_STR("right", tn_mind_device_name(type->device)), TN_STR("op", target->op));
+    return &tn_mind_type_error;
+  }
+  return fit_dims(c, target, type);
+}
+
+/* ---- all types ---- */
+
+static const tn_mind_type *fit_tuple(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                     const tn_mind_type *type) {
+  const tn_mind_type *wanted = target->wanted;
+  if (type->kind != TN_MIND_T_TUPLE || type->count != wanted->count) return misfit(c, target, type);
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, wanted->count, sizeof *items);
+  tn_mind_node *item = node && node->kind == TN_MIND_TUPLE ? node->list.items : NULL;
+  bool failed = !items;
+  for (uint32_t i = 0; items && i < wanted->count; i++) {
+    tn_mind_target_type of = *target;
+    of.wanted = wanted->items[i];
+    if (item) of.at = tn_mind_here(c, item);
+    items[i] = tn_mind_fit(c, &of, item, type->items[i]);
+    failed |= items[i]->kind == TN_MIND_T_ERROR;
+    if (item) item = item->next;
+  }
+  return failed ? &tn_mind_type_error
+                : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, wanted->count);
+}
+
+const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
+                                const tn_mind_type *type) {
+  const tn_mind_type *wanted = target->wanted;
+  if (wanted->kind == TN_MIND_T_ERROR || type->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  switch (wanted->kind) {
+    case TN_MIND_T_SCALAR: return fit_scalar(c, target, node, type);
+    case TN_MIND_T_TENSOR: return fit_tensor(c, target, node, type);
+    case TN_MIND_T_TUPLE: return fit_tuple(c, target, node, type);
+    default: return wanted->kind == type->kind ? type : misfit(c, target, type);
+  }
+}

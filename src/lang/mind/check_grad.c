@@ -1,0 +1,308 @@
+/* lang/mind/check_grad.c: the types of derivatives.
+ *
+ * grad has two forms. Of a function it gives a function. Of an expression it
+ * gives a record with one gradient for each name in `wrt`, or for every float
+ * tensor in scope; which of those the expression depends on shows when it runs,
+ * so such a record is `open`. */
+#include <string.h>
+
+#include "lang/mind/check.h"
+
+static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+
+static const tn_mind_type *type_of(tn_mind_checker *c, tn_mind_given *arg) {
+  if (!arg->type) arg->type = tn_mind_check_value(c, arg->node);
+  return arg->type;
+}
+
+static tn_span place_of(const tn_mind_checker *c, const tn_mind_given *arg, tn_span otherwise) {
+  return arg->node ? tn_mind_at(c->unit, arg->node->from, arg->node->to) : otherwise;
+}
+
+/* ---- records ---- */
+
+typedef struct {
+  tn_mind_checker *c;
+  const tn_mind_type **items;
+  tn_name *names;
+  tn_mind_variable **variables;
+  uint32_t count, room;
+} record;
+
+static bool in_record(const record *r, tn_name name) {
+  for (uint32_t i = 0; i < r->count; i++) {
+    if (r->names[i] == name) return true;
+  }
+  return false;
+}
+
+/* Sorted by text, as it is printed. */
+static void add_entry(record *r, tn_mind_variable *variable) {
+  tn_name name = variable->name;
+  if (r->count == r->room || in_record(r, name)) return;
+  tn_str text = name_text(r->c, name);
+  uint32_t at = r->count++;
+  for (; at > 0 && tn_str_compare(name_text(r->c, r->names[at - 1]), text) > 0; at--) {
+    r->names[at] = r->names[at - 1];
+    r->items[at] = r->items[at - 1];
+    r->variables[at] = r->variables[at - 1];
+  }
+  r->names[at] = name;
+  r->items[at] = tn_mind_type_plain(r->c->mind->arena, variable->type);
+  r->variables[at] = variable;
+}
+
+static bool record_init(record *r, tn_mind_checker *c, uint32_t room) {
+  *r = (record){ .c = c, .room = room };
+  r->items = tn_arena_array(c->mind->arena, room, sizeof *r->items);
+  r->names = tn_arena_array(c->mind->arena, room, sizeof *r->names);
+  r->variables = tn_arena_array(c->mind->arena, room, sizeof *r->variables);
+  return r->items && r->names && r->variables;
+}
+
+static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node *call) {
+  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_items(r->c->mind->arena, TN_MIND_T_GRAD, r->items,
+                                                                      r->names, r->count);
+  if (type->kind != TN_MIND_T_ERROR) type->open = open;
+  if (call) call->call.wrt = r->variables;
+  return type;
+}
+
+/* ---- wrt=[x, W] ---- */
+
+static bool unknown_variable(tn_mind_checker *c, const tn_mind_node *node) {
+  tn_span at = tn_mind_at(c->unit, node->from, node->to);
+  bool name = node->kind == TN_MIND_NAME;
+  tn_str text = name ? name_text(c, node->name.name)
+                     : tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
+  return tn_report(diags_of(c), TN_DIAG_E4003, at, TN_TEXT("name", text),
+                   TN_TEXT("suggestion", name ? tn_mind_suggest(c, text, false) : TN_LIT("")));
+}
+
+static bool add_name(record *r, tn_mind_node *node) {
+  tn_mind_checker *c = r->c;
+  const tn_mind_scope *found = node->kind == TN_MIND_NAME ? tn_mind_lookup(c, node->name.name) : NULL;
+  bool variable = found && found->binds == TN_MIND_BINDS_VARIABLE;
+  if (!variable && !(found && found->binds == TN_MIND_BINDS_FUNCTION)) return unknown_variable(c, node);
+  const tn_mind_type *type = NULL;
+  if (variable) {
+    node->name.variable = found->variable;
+    node->type = type = found->variable->type;
+    if (type->kind == TN_MIND_T_ERROR) return false;
+  }
+  if (type && tn_mind_type_is_float(type)) {
+    add_entry(r, found->variable);
+    return true;
+  }
+  bool value = type && tn_mind_type_is_value(type);
+  tn_str dtype = value ? tn_str_of(tn_dtype_name(type->dtype)) : type ? tn_mind_describe(c->mind, type) : TN_LIT("fn");
+  return tn_report(diags_of(c), TN_DIAG_E4004, tn_mind_here(c, node), TN_TEXT("name", name_text(c, node->name.name)),
+                   TN_TEXT("dtype", dtype));
+}
+
+static const tn_mind_type *named_record(tn_mind_checker *c, tn_mind_node *wrt, tn_mind_node *call) {
+  bool list = wrt->kind == TN_MIND_LIST || wrt->kind == TN_MIND_TUPLE, ok = true;
+  record r;
+  if (!record_init(&r, c, list ? wrt->list.count : 1)) return &tn_mind_type_error;
+  if (list) {
+    for (tn_mind_node *item = wrt->list.items; item; item = item->next) ok &= add_name(&r, item);
+    wrt->type = &tn_mind_type_unit;
+  } else {
+    ok = add_name(&r, wrt);
+  }
+  return ok ? record_type(&r, false, call) : &tn_mind_type_error;
+}
+
+/* Every float tensor that can be named here. */
+static void add_scope(record *r, const tn_mind_scope *from) {
+  for (const tn_mind_scope *at = from; at; at = at->next) {
+    bool visible = tn_mind_lookup(r->c, at->name) == at && at->binds == TN_MIND_BINDS_VARIABLE;
+    if (!visible) continue;
+    const tn_mind_type *type = at->variable->type;
+    if (type->kind == TN_MIND_T_TENSOR && tn_mind_type_is_float(type)) add_entry(r, at->variable);
+  }
+}
+
+static uint32_t count_scope(const tn_mind_scope *from) {
+  uint32_t count = 0;
+  for (; from; from = from->next) count++;
+  return count;
+}
+
+static const tn_mind_type *open_record(tn_mind_checker *c, tn_mind_node *call) {
+  record r;
+  uint32_t room = count_scope(c->locals) + count_scope(c->module->scope);
+  if (!record_init(&r, c, room)) return &tn_mind_type_error;
+  add_scope(&r, c->locals);
+  add_scope(&r, c->module->scope);
+  return record_type(&r, true, call);
+}
+
+/* grad(loss, wrt=[x]) */
+static const tn_mind_type *check_expression_form(tn_mind_checker *c, tn_mind_given *args, tn_mind_node *call,
+                                                 tn_span at) {
+  const tn_mind_type *loss = args[0].type;
+  const tn_mind_type *result = args[1].node ? named_record(c, args[1].node, call) : open_record(c, call);
+  tn_span place = place_of(c, &args[0], at);
+  c->mind->names_scalars = true;
+  if (loss->kind == TN_MIND_T_ERROR || result->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  if (tn_mind_type_is_single(loss)) return result;
+  if (loss->kind != TN_MIND_T_TENSOR) {
+    tn_mind_expected(c->mind, place, "a number or a function", loss);
+    return &tn_mind_type_error;
+  }
+  tn_report(diags_of(c), TN_DIAG_E4002, at, TN_TEXT("shape", tn_mind_describe_shape(c->mind, &loss->shape)));
+  return &tn_mind_type_error;
+}
+
+/* ---- functions of functions ---- */
+
+static const tn_mind_type *function_type(tn_mind_checker *c, tn_mind_callable callable) {
+  const tn_mind_callable *kept = tn_arena_copy(c->mind->arena, &callable, sizeof callable);
+  return kept ? tn_mind_type_fn(c->mind->arena, kept) : &tn_mind_type_error;
+}
+
+static tn_mind_callable_kind transform_of(tn_mind_special special) {
+  switch (special) {
+    case TN_MIND_GRAD: return TN_MIND_C_GRAD;
+    case TN_MIND_VALUE_AND_GRAD: return TN_MIND_C_VALUE_AND_GRAD;
+    case TN_MIND_JACOBIAN: return TN_MIND_C_JACOBIAN;
+    default: return TN_MIND_C_HESSIAN;
+  }
+}
+
+static const tn_mind_type *check_transform(tn_mind_checker *c, const tn_mind_entry *entry, const tn_mind_type *f) {
+  return function_type(c, (tn_mind_callable){ .kind = transform_of(entry->special), .inner = f->callable });
+}
+
+/* ---- vjp and jvp ---- */
+
+/* The arguments of f: x, or the items of (x, y). */
+typedef struct {
+  tn_mind_given *at;
+  uint32_t count;
+} arguments;
+
+static bool take_apart(tn_mind_checker *c, tn_mind_given *arg, arguments *out) {
+  tn_mind_node *node = arg->node;
+  const tn_mind_type *type = type_of(c, arg);
+  bool tuple = type->kind == TN_MIND_T_TUPLE;
+  if (type->kind == TN_MIND_T_ERROR) return false;
+  out->count = tuple ? type->count : 1;
+  out->at = tn_arena_array(c->mind->arena, out->count, sizeof *out->at);
+  if (!out->at) return false;
+  if (!tuple) {
+    out->at[0] = *arg;
+    return true;
+  }
+  tn_mind_node *item = node && node->kind == TN_MIND_TUPLE ? node->list.items : NULL;
+  for (uint32_t i = 0; i < out->count; i++) {
+    out->at[i] = (tn_mind_given){ item, item ? item->type : type->items[i] };
+    if (item) item = item->next;
+  }
+  return true;
+}
+
+static bool all_floats(tn_mind_checker *c, const arguments *args, tn_span at) {
+  for (uint32_t i = 0; i < args->count; i++) {
+    const tn_mind_type *type = args->at[i].type;
+    bool literal = type->kind == TN_MIND_T_SCALAR && type->literal && tn_dtype_in(type->dtype, TN_NUMBERS);
+    if (literal || tn_mind_type_is_float(type)) continue;
+    tn_span place = place_of(c, &args->at[i], at);
+    tn_str text = tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, place));
+    bool value = tn_mind_type_is_value(type);
+    return tn_report(diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", text),
+                     TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
+  }
+  return true;
+}
+
+/* An integer literal is a float where something is differentiated by it. */
+static void as_floats(arguments *args) {
+  for (uint32_t i = 0; i < args->count; i++) {
+    const tn_mind_type *type = args->at[i].type;
+    bool whole = type->kind == TN_MIND_T_SCALAR && type->literal && tn_dtype_in(type->dtype, TN_INTS);
+    if (whole) args->at[i].type = tn_mind_type_literal(TN_F64);
+  }
+}
+
+/* What f's parameters are, for those who differentiate by them. */
+static const tn_mind_type *input_type(tn_mind_checker *c, const tn_mind_function *f, const arguments *args) {
+  const tn_mind_type **items = tn_arena_array(c->mind->arena, args->count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < args->count; i++) {
+    const tn_mind_type *type = args->at[i].type;
+    bool scalar = f && (type->kind == TN_MIND_T_SCALAR || f->param_types[i]->kind == TN_MIND_T_SCALAR);
+    items[i] = scalar ? f->param_types[i] : tn_mind_type_plain(c->mind->arena, type);
+    if (items[i]->kind == TN_MIND_T_TENSOR) items[i] = tn_mind_bound_type(c->mind, items[i]);
+  }
+  return args->count == 1 ? items[0] : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, args->count);
+}
+
+static bool is_tensors(const tn_mind_type *type) {
+  if (type->kind != TN_MIND_T_TUPLE) return tn_mind_type_is_value(type);
+  for (uint32_t i = 0; i < type->count; i++) {
+    if (!tn_mind_type_is_value(type->items[i])) return false;
+  }
+  return true;
+}
+
+static const tn_mind_type *pair_of(tn_mind_checker *c, const tn_mind_type *a, const tn_mind_type *b) {
+  const tn_mind_type *items[] = { a, b };
+  return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, 2);
+}
+
+/* A tangent is like its argument. */
+static bool fit_tangents(tn_mind_checker *c, const tn_mind_type *input, tn_mind_given *v, tn_span at) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_target_type target = { input, &symbols, "jvp", place_of(c, v, at) };
+  return tn_mind_fit(c, &target, v->node, type_of(c, v))->kind != TN_MIND_T_ERROR;
+}
+
+static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *given,
+                                         tn_mind_node *call, tn_span at) {
+  arguments args;
+  tn_mind_function *function = NULL;
+  const tn_mind_callable *callable = given[0].type->callable;
+  if (!take_apart(c, &given[1], &args)) return &tn_mind_type_error;
+  as_floats(&args);
+  if (!all_floats(c, &args, at)) return &tn_mind_type_error;
+  const tn_mind_type *output = tn_mind_call_type(c, callable, args.at, args.count,
+                                                 tn_mind_callable_name(c->mind, callable), at, &function);
+  if (call) call->call.function = function;
+  if (output->kind == TN_MIND_T_ERROR) return output;
+  if (!is_tensors(output)) {
+    tn_mind_expected(c->mind, at, "a function that gives a tensor", output);
+    return &tn_mind_type_error;
+  }
+  const tn_mind_type *input = input_type(c, function, &args);
+  if (entry->special == TN_MIND_JVP) {
+    return fit_tangents(c, input, &given[2], at) ? pair_of(c, output, output) : &tn_mind_type_error;
+  }
+  return pair_of(c, output, function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_PULLBACK, .output = output,
+                                                                 .input = input }));
+}
+
+const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                          tn_mind_node *call, tn_span at) {
+  const tn_mind_type *first = type_of(c, &args[0]);
+  bool function = first->kind == TN_MIND_T_FN;
+  if (call) call->call.function = NULL;
+  if (entry->special == TN_MIND_GRAD && !function) return check_expression_form(c, args, call, at);
+  for (int i = 1; i < entry->count; i++) {
+    if (args[i].node && entry->params[i].kind != TN_MIND_P_NAMES) type_of(c, &args[i]);
+  }
+  if (first->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
+  if (!function) {
+    tn_mind_expected(c->mind, place_of(c, &args[0], at), "a function", first);
+    return &tn_mind_type_error;
+  }
+  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP) return check_product(c, entry, args, call, at);
+  if (entry->special == TN_MIND_GRAD && args[1].node) {
+    tn_report(diags_of(c), TN_DIAG_E2001, place_of(c, &args[1], at), TN_STR("expected", "no `wrt` beside a function"),
+              TN_STR("got", "wrt"));
+    return &tn_mind_type_error;
+  }
+  return check_transform(c, entry, first);
+}

@@ -1,0 +1,483 @@
+/* lang/mind/eval.c: carrying a program out: statements, names, lists, calls.
+ *
+ * The tree has been checked, so what stands where is known; sizes may still
+ * turn out not to fit, and then the diagnostic says so at the same place. A
+ * chain of operators or calls is walked as the checker walks it: from its first
+ * operand up, with the value of the left side in hand. */
+#include "lang/mind/eval.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "lang/mind/lexer.h"
+
+/* ---- frames ---- */
+
+tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count) {
+  tn_mind_frame *frame = tn_arena_new(arena, tn_mind_frame);
+  if (!frame) return NULL;
+  frame->slots = tn_arena_array(arena, slot_count, sizeof *frame->slots);
+  frame->slot_count = slot_count;
+  frame->symbols.arena = arena;
+  return frame->slots ? frame : NULL;
+}
+
+/* The frame that holds the variable: of its module, or of the function around that has it. */
+tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable) {
+  (void)e;
+  if (!variable->owner) return &variable->module->frame->slots[variable->slot];
+  while (frame && frame->function != variable->owner) frame = frame->outer;
+  return frame ? &frame->slots[variable->slot] : NULL;
+}
+
+static bool wants_node(const tn_mind_evaluator *e, const tn_mind_value *value) {
+  if (value->kind != TN_MIND_V_SCALAR || value->node) return false;
+  return e->lowers || (e->names_scalars && tn_dtype_in(value->dtype, TN_FLOATS));
+}
+
+bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
+                       tn_mind_value value) {
+  tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
+  if (wants_node(e, &value)) {
+    tn_span at = tn_mind_at(variable->unit, variable->start, variable->end);
+    value.node = tn_mind_node_of(e, &value, value.dtype, at);
+    if (value.node == TN_ERROR_VALUE) return false;
+  }
+  *slot = value;
+  return true;
+}
+
+bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at) {
+  return tn_report(e->host->diags, TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
+                   TN_STR("what", "this call"));
+}
+
+static bool interrupted(tn_mind_evaluator *e, tn_span at) {
+  if (!e->host->interrupted || !e->host->interrupted(e->host)) return false;
+  tn_mind_eval_fault(e, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = at }, NULL);
+  return true;
+}
+
+/* ---- literals ---- */
+
+/* A float that became f32 is read as one: rounding twice could be wrong. */
+static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node, tn_dtype dtype,
+                        tn_mind_value *out) {
+  tn_mind_number number = { .dtype = dtype, .number = node->number };
+  if (dtype == TN_F32) {
+    tn_str text = tn_span_text(e->host->sources, tn_mind_span(unit, node));
+    char few[64], *digits = text.len > sizeof few ? tn_arena_alloc(e->arena, text.len) : few;
+    float narrow;
+    if (!digits) return tn_mind_out_of_memory(e->mind);
+    size_t count = tn_mind_digits(text, digits, text.len);
+    if (tn_number_parse_f32((tn_str){ digits, count }, &narrow)) number.number = (double)narrow;
+  }
+  *out = tn_mind_scalar_value(number);
+  return true;
+}
+
+static bool eval_number(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
+                        tn_mind_value *out) {
+  if (node->is_float) return float_value(e, unit, node, node->type->dtype, out);
+  *out = tn_mind_scalar_value((tn_mind_number){ .dtype = node->type->dtype, .integer = node->integer });
+  return true;
+}
+
+/* ---- lists ---- */
+
+typedef struct {
+  tn_mind_evaluator *e;
+  tn_mind_frame *frame;
+  const tn_mind_unit *unit;
+  tn_dtype dtype;
+  const tn_view *view;      /* where numbers go */
+  int64_t next;             /* the element to be written */
+  tn_value *parts;          /* by element, where one is a node; NULL until there is one */
+  int64_t count;
+  tn_span at;
+} data_writer;
+
+static bool keep_part(data_writer *w, const tn_mind_value *value) {
+  tn_value node = tn_mind_node_of(w->e, value, w->dtype, w->at);
+  if (node == TN_ERROR_VALUE) return false;
+  if (!w->parts) w->parts = tn_arena_array(w->e->arena, (size_t)w->count, sizeof *w->parts);
+  if (!w->parts) return tn_mind_out_of_memory(w->e->mind);
+  w->parts[w->next] = node;
+  return true;
+}
+
+static bool write_element(data_writer *w, tn_mind_node *item) {
+  tn_mind_value value;
+  bool number = item->kind == TN_MIND_NUMBER && item->is_float;
+  tn_dtype read_as = w->dtype == TN_F64 ? TN_F64 : TN_F32;
+  if (number ? !float_value(w->e, w->unit, item, read_as, &value) : !tn_mind_eval(w->e, w->frame, w->unit, item, &value)) {
+    return false;
+  }
+  bool plain = value.kind == TN_MIND_V_SCALAR && value.known && !value.node;
+  if (!plain) {
+    if (!keep_part(w, &value)) return false;
+  } else if (tn_dtype_in(value.dtype, TN_FLOATS)) {
+    tn_view_set_f64(w->view, w->next, value.number);
+  } else {
+    tn_view_set_i64(w->view, w->next, value.integer);
+  }
+  w->next++;
+  return true;
+}
+
+static bool write_list(data_writer *w, const tn_mind_node *list) {
+  for (tn_mind_node *item = list->list.items; item; item = item->next) {
+    if (item->kind == TN_MIND_LIST ? !write_list(w, item) : !write_element(w, item)) return false;
+  }
+  return true;
+}
+
+/* Elements that are nodes: all of them side by side, then the shape. */
+static tn_value join_parts(data_writer *w, const tn_shape *shape) {
+  tn_builder *builder = tn_mind_builder(w->e, w->at);
+  if (!builder) return TN_ERROR_VALUE;
+  tn_shape one = tn_shape_make(1, 1);
+  for (int64_t i = 0; i < w->count; i++) {
+    if (!w->parts[i]) w->parts[i] = tn_build_number(builder, w->dtype, tn_view_get_f64(w->view, i));
+    w->parts[i] = tn_build_reshape(builder, w->parts[i], &one);
+  }
+  tn_value joined = tn_build(builder, TN_OP_CONCAT, w->parts, (int)w->count, NULL);
+  return tn_build_reshape(builder, joined, shape);
+}
+
+static bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                      tn_mind_value *out) {
+  tn_tensor tensor;
+  const tn_shape *shape = &node->type->shape;
+  if (!tn_tensor_new(e->host->heap, node->type->dtype, shape, &tensor)) return tn_mind_out_of_memory(e->mind);
+  data_writer w = { .e = e, .frame = frame, .unit = unit, .dtype = node->type->dtype, .view = &tensor.view,
+                    .count = tn_shape_count(shape), .at = tn_mind_span(unit, node) };
+  bool ok = write_list(&w, node);
+  tn_builder *builder = ok ? tn_mind_builder(e, w.at) : NULL;
+  if (builder) {
+    tn_value made = w.parts ? join_parts(&w, shape) : tn_mind_trace_const(e->trace, &tensor);
+    *out = tn_mind_tensor_value(made);
+    ok = tn_mind_built(e, NULL, made);
+  }
+  tn_tensor_unref(&tensor);
+  return ok && builder;
+}
+
+static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                       tn_mind_value_kind kind, tn_mind_value *out) {
+  *out = (tn_mind_value){ .kind = (uint8_t)kind, .count = node->list.count };
+  out->items = tn_arena_array(e->arena, node->list.count, sizeof *out->items);
+  if (!out->items) return tn_mind_out_of_memory(e->mind);
+  uint32_t i = 0;
+  for (tn_mind_node *item = node->list.items; item; item = item->next) {
+    if (!tn_mind_eval(e, frame, unit, item, &out->items[i++])) return false;
+  }
+  return true;
+}
+
+/* ---- names and fields ---- */
+
+static bool fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out) {
+  const tn_mind_fn *kept = tn_arena_copy(e->arena, &fn, sizeof fn);
+  *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
+  return kept || tn_mind_out_of_memory(e->mind);
+}
+
+static bool variable_value(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
+                           tn_span at, tn_mind_value *out) {
+  const tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
+  if (slot && slot->kind != TN_MIND_V_NONE) {
+    *out = *slot;
+    return true;
+  }
+  return tn_report(e->host->diags, TN_DIAG_E2002, at, TN_TEXT("name", tn_names_text(e->host->names, variable->name)),
+                   TN_HINT(TN_LIT("it is bound only later")));
+}
+
+/* What stands before a point or a bracket and has no value of its own gives nothing. */
+static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                      tn_mind_value *out) {
+  if (node->name.variable) return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
+  *out = tn_mind_unit_value();
+  if (node->type && node->type->kind == TN_MIND_T_FN) return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
+  return true;
+}
+
+static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at, tn_mind_value *out) {
+  int64_t count = of->kind == TN_MIND_V_SHAPE ? (int64_t)of->shape->rank : (int64_t)of->count;
+  if (index < 0) index += count;
+  if (index < 0 || index >= count) {
+    return tn_report(e->host->diags, TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
+  }
+  if (of->kind != TN_MIND_V_SHAPE) {
+    *out = of->items[index];
+    return true;
+  }
+  int64_t dim = of->shape->dim[index];
+  if (!tn_dim_is_known(dim)) {
+    return tn_report(e->host->diags, TN_DIAG_E2001, at, TN_STR("expected", "a dimension with a size"),
+                     TN_TEXT("got", tn_mind_describe_shape(e->mind, of->shape)));
+  }
+  bool narrow = dim <= INT32_MAX;
+  *out = tn_mind_scalar_value((tn_mind_number){ .dtype = narrow ? TN_I32 : TN_I64, .integer = dim });
+  return true;
+}
+
+/* t[i] */
+bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,
+                  tn_mind_value *out) {
+  tn_mind_number number;
+  return tn_mind_need_number(e, index, at, &number) && item_value(e, of, number.integer, at, out);
+}
+
+static bool record_field(tn_mind_evaluator *e, const tn_mind_value *record, tn_name name, tn_span at,
+                         tn_mind_value *out) {
+  for (uint32_t i = 0; i < record->count; i++) {
+    if (record->names[i] != name) continue;
+    *out = record->items[i];
+    return true;
+  }
+  return tn_report(e->host->diags, TN_DIAG_E2001, at, TN_STR("expected", "a field of the record"),
+                   TN_TEXT("got", tn_names_text(e->host->names, name)));
+}
+
+/* A method keeps the receiver in hand for its call. */
+static bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                       tn_mind_value left, tn_mind_value *out) {
+  tn_span at = tn_mind_span(unit, node);
+  if (node->field.variable) return variable_value(e, frame, node->field.variable, at, out);
+  if (!node->left->type) {
+    *out = tn_mind_unit_value();
+    if (!node->type || node->type->kind != TN_MIND_T_FN) return true;
+    return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
+  }
+  *out = left;
+  if (!node->type) return true;
+  if (!node->field.word.name) return item_value(e, &left, node->field.index, at, out);
+  return record_field(e, &left, node->field.word.name, at, out);
+}
+
+/* ---- calls ---- */
+
+static bool enter_call(tn_mind_evaluator *e, tn_span at) {
+  if (e->calls >= TN_MIND_CALL_LIMIT) return tn_mind_out_of_depth(e, at);
+  e->calls++;
+  return true;
+}
+
+/* Tensors first, so that a scalar can fill what they have given sizes to. */
+static bool bind_params(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
+                        const tn_mind_value *args, tn_span at) {
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < f->param_count; i++) {
+      tn_mind_value value = args[i];
+      if ((value.kind == TN_MIND_V_SCALAR) != (pass == 1)) continue;
+      if (!tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
+      if (!tn_mind_eval_bind(e, frame, f->params[i], value)) return false;
+    }
+  }
+  return true;
+}
+
+static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame, tn_mind_value *out) {
+  if (f->body) {
+    if (!tn_mind_eval(e, frame, f->unit, f->body, out)) return false;
+    bool scalar = f->gives->kind == TN_MIND_T_SCALAR;
+    return !scalar || tn_mind_coerce(e, out, f->gives, &frame->symbols, NULL, tn_mind_span(f->unit, f->body));
+  }
+  if (!tn_mind_eval_block(e, frame, f->unit, &f->definition->body, out)) return false;
+  tn_mind_bindings symbols = frame->symbols;
+  tn_span at = tn_mind_at(f->unit, f->definition->result->start, f->definition->result->end);
+  return tn_mind_coerce(e, out, f->result, &symbols, NULL, at);
+}
+
+bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
+                           const tn_mind_value *args, tn_span at, tn_mind_value *out) {
+  tn_mind_frame *frame = tn_mind_frame_new(e->arena, function->slot_count);
+  if (!frame) return tn_mind_out_of_memory(e->mind);
+  if (interrupted(e, at) || !enter_call(e, at)) return false;
+  tn_mind_active active = { function, e->active };
+  frame->function = function;
+  frame->outer = outer;
+  e->active = &active;
+  bool ok = (e->lowers || tn_mind_allow(e, function->body ? 0 : function->effects, at)) &&
+            bind_params(e, function, frame, args, at) && run_body(e, function, frame, out);
+  e->active = active.caller;
+  e->calls--;
+  return ok;
+}
+
+bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
+                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out) {
+  switch (fn->callable->kind) {
+    case TN_MIND_C_FUNCTION: return tn_mind_eval_function(e, fn->callable->function, NULL, args, at, out);
+    case TN_MIND_C_CLOSURE: return tn_mind_eval_function(e, function, fn->frame, args, at, out);
+    case TN_MIND_C_LIBRARY: return tn_mind_eval_library_values(e, fn->callable->entry, args, count, at, out);
+    case TN_MIND_C_PULLBACK: return tn_mind_eval_pullback(e, fn, &args[0], at, out);
+    default: return tn_mind_eval_transform(e, fn, function, args, count, at, out);
+  }
+}
+
+/* The arguments of a function or function value, in the order in which they are written. */
+static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                     tn_mind_node *call, uint32_t count) {
+  tn_mind_value *args = tn_arena_array(e->arena, count, sizeof *args);
+  if (!args) {
+    tn_mind_out_of_memory(e->mind);
+    return NULL;
+  }
+  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
+    uint32_t i = 0;
+    while (i < count && call->call.bound[i] != arg) i++;
+    if (!tn_mind_eval(e, frame, unit, arg, &args[i])) return NULL;
+  }
+  return args;
+}
+
+static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                      tn_mind_value left, tn_mind_value *out) {
+  if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, unit, node, left, out);
+  const tn_mind_value *receiver = node->call.method ? &left : NULL;
+  if (node->call.target == TN_MIND_CALL_LIBRARY) return tn_mind_eval_library(e, frame, unit, node, receiver, out);
+  bool function = node->call.target == TN_MIND_CALL_FUNCTION;
+  tn_mind_value *args = eval_arguments(e, frame, unit, node, function ? node->call.function->param_count : node->call.count);
+  if (!args) return false;
+  tn_span at = tn_mind_span(unit, node);
+  if (function) return tn_mind_eval_function(e, node->call.function, NULL, args, at, out);
+  return tn_mind_eval_call_value(e, left.fn, node->call.function, args, node->call.count, at, out);
+}
+
+/* ---- expressions ---- */
+
+static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                     tn_mind_value left, tn_mind_value *out) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_NUMBER: return eval_number(e, unit, node, out);
+    case TN_MIND_STRING:
+      *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = node->text };
+      return true;
+    case TN_MIND_TRUTH:
+      *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = node->op });
+      return true;
+    case TN_MIND_NAME: return eval_name(e, frame, unit, node, out);
+    case TN_MIND_TUPLE:
+      *out = tn_mind_unit_value();
+      return node->list.count == 0 || eval_items(e, frame, unit, node, TN_MIND_V_TUPLE, out);
+    case TN_MIND_LIST:
+      if (node->list.is_data) return eval_data(e, frame, unit, node, out);
+      return eval_items(e, frame, unit, node, TN_MIND_V_LIST, out);
+    case TN_MIND_UNARY: return tn_mind_eval_unary(e, tn_mind_operator_op(node->op), left, tn_mind_span(unit, node), out);
+    case TN_MIND_BINARY: {
+      tn_mind_value right;
+      if (!tn_mind_eval(e, frame, unit, node->right, &right)) return false;
+      return tn_mind_eval_binary(e, tn_mind_operator_op(node->op), left, right, tn_mind_span(unit, node), out);
+    }
+    case TN_MIND_LOGIC: return tn_mind_eval_logic(e, frame, unit, node, left, out);
+    case TN_MIND_CALL:
+    case TN_MIND_INDEX: return eval_call(e, frame, unit, node, left, out);
+    case TN_MIND_FIELD: return eval_field(e, frame, unit, node, left, out);
+    case TN_MIND_IF: return tn_mind_eval_if(e, frame, unit, node, out);
+    default: return fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);
+  }
+}
+
+bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *top,
+                  tn_mind_value *out) {
+  tn_mind_node *node = top;
+  tn_mind_value left = tn_mind_unit_value();
+  if (e->depth >= TN_MIND_DEPTH_LIMIT) return tn_mind_out_of_depth(e, tn_mind_span(unit, top));
+  while (node->left) node = node->left;
+  e->depth++;
+  bool ok = true;
+  for (;; node = node->up) {
+    ok = eval_one(e, frame, unit, node, left, out);
+    if (!ok || node == top) break;
+    left = *out;
+  }
+  e->depth--;
+  return ok;
+}
+
+/* ---- statements ---- */
+
+static bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                       const tn_mind_value *value) {
+  for (uint32_t i = 0; i < node->let.count; i++) {
+    tn_mind_value item;
+    if (!item_value(e, value, i, tn_mind_span(unit, node->let.value), &item)) return false;
+    if (!tn_mind_eval_bind(e, frame, node->let.variables[i], item)) return false;
+  }
+  return true;
+}
+
+static const tn_mind_bindings *symbols_around(const tn_mind_frame *frame) {
+  while (frame->outer && !frame->symbols.count) frame = frame->outer;
+  return &frame->symbols;
+}
+
+/* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
+static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, const tn_mind_node *node,
+                      tn_mind_value *value) {
+  const tn_mind_node *from = node->let.value;
+  const tn_mind_annotation *written = node->let.annotation;
+  const tn_mind_variable *variable = node->let.word.name ? node->let.variables[0] : NULL;
+  const tn_mind_type *wanted = variable && variable->declared ? variable->declared : node->type;
+  bool declared = written || (variable && variable->declared);
+  if (!declared && wanted->kind != TN_MIND_T_SCALAR) return true;
+  bool placed = written && wanted->kind == TN_MIND_T_TENSOR && wanted->device == TN_MIND_GPU;
+  tn_span at = placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);
+  tn_mind_bindings symbols = { .arena = e->arena };
+  return tn_mind_coerce(e, value, wanted, &symbols, symbols_around(frame), at);
+}
+
+static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                     tn_mind_value *out) {
+  if (!tn_mind_eval(e, frame, unit, node->let.value, out)) return false;
+  if (!meet_type(e, frame, unit, node, out)) return false;
+  if (!node->let.word.name) return take_apart(e, frame, unit, node, out);
+  const tn_mind_variable *variable = node->let.variables[0];
+  if (!tn_mind_eval_bind(e, frame, variable, *out)) return false;
+  *out = *tn_mind_eval_slot(e, frame, variable);
+  return true;
+}
+
+static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                           tn_mind_value *out) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_LET:
+    case TN_MIND_ASSIGN: return eval_let(e, frame, unit, node, out);
+    case TN_MIND_FN:
+    case TN_MIND_IMPORT:
+    case TN_MIND_EXPORT: *out = tn_mind_unit_value(); return true;
+    default: return tn_mind_eval(e, frame, unit, node, out);
+  }
+}
+
+bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        const tn_mind_block *block, tn_mind_value *out) {
+  *out = tn_mind_unit_value();
+  if (e->depth >= TN_MIND_DEPTH_LIMIT) return tn_mind_out_of_depth(e, tn_mind_at(unit, block->start, block->end));
+  e->depth++;
+  bool ok = true;
+  for (tn_mind_node *node = block->first; node && ok; node = node->next) ok = eval_statement(e, frame, unit, node, out);
+  e->depth--;
+  return ok;
+}
+
+/* ---- modules ---- */
+
+bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame, tn_mind_value *out) {
+  return tn_mind_eval_block(e, frame, unit, &unit->block, out);
+}
+
+bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out) {
+  *out = tn_mind_unit_value();
+  if (module->frame) return true;
+  module->frame = tn_mind_frame_new(e->arena, module->slot_count);
+  if (!module->frame) return tn_mind_out_of_memory(e->mind);
+  for (uint32_t i = 0; i < module->import_count; i++) {
+    tn_mind_value ignored;
+    if (!tn_mind_eval_module(e, module->imports[i], &ignored)) return false;
+  }
+  return tn_mind_eval_unit(e, module->unit, module->frame, out);
+}

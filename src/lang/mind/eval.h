@@ -1,0 +1,179 @@
+/* lang/mind/eval.h: values of a running program, and what the evaluator's files share.
+ *
+ *   eval.c           statements, blocks, names, lists, calls of functions
+ *   eval_operator.c  operators and conditions; branches that are both traced
+ *   eval_library.c   calls of the library
+ *   eval_grad.c      derivatives
+ *   eval_value.c     conversions, printing, results
+ *
+ * Scalars are numbers that are known at once; a scalar that may be
+ * differentiated by, or came out of a tensor, is a node of the graph as well.
+ * In lowering, everything but literals is a node, and an `if` becomes two
+ * regions. Every function returns false after reporting. */
+#ifndef TN_LANG_MIND_EVAL_H
+#define TN_LANG_MIND_EVAL_H
+
+#include "lang/mind/mind.h"
+#include "lang/mind/trace.h"
+
+typedef enum {
+  TN_MIND_V_NONE,           /* a variable that has no value yet */
+  TN_MIND_V_UNIT,
+  TN_MIND_V_SCALAR,
+  TN_MIND_V_TENSOR,
+  TN_MIND_V_STRING,
+  TN_MIND_V_SHAPE,
+  TN_MIND_V_TUPLE,
+  TN_MIND_V_LIST,
+  TN_MIND_V_GRAD,
+  TN_MIND_V_FN
+} tn_mind_value_kind;
+
+typedef struct tn_mind_value tn_mind_value;
+struct tn_mind_fn;
+
+struct tn_mind_value {
+  uint8_t kind;             /* tn_mind_value_kind */
+  uint8_t dtype;            /* scalar */
+  bool known;               /* scalar: `integer` or `number` is its value */
+  uint32_t count;           /* of items */
+  tn_value node;            /* tensor; scalar: 0 or its node */
+  union {
+    int64_t integer;
+    double number;
+    tn_str text;
+    const tn_shape *shape;
+    struct {
+      tn_mind_value *items;
+      const tn_name *names; /* grad */
+    };
+    const struct tn_mind_fn *fn;
+  };
+};
+
+typedef struct tn_mind_frame {
+  const tn_mind_function *function;   /* NULL: of a module */
+  struct tn_mind_frame *outer;        /* of a closure: where it was made */
+  tn_mind_bindings symbols;           /* sizes of the signature's names */
+  uint32_t slot_count;
+  tn_mind_value *slots;
+} tn_mind_frame;
+
+/* A function as a value. */
+typedef struct tn_mind_fn {
+  const tn_mind_callable *callable;
+  tn_mind_frame *frame;               /* of a closure */
+  const struct tn_mind_fn *inner;     /* of grad(f) and its kin */
+  const tn_mind_value *output;        /* of a pullback: what f gave, */
+  const tn_mind_value *leaves;        /* and by what it is differentiated */
+  uint32_t leaf_count;
+  bool tuple;                         /* the arguments were a tuple */
+} tn_mind_fn;
+
+/* A call that is going on. */
+typedef struct tn_mind_active {
+  const tn_mind_function *function;
+  struct tn_mind_active *caller;
+} tn_mind_active;
+
+typedef struct {
+  tn_mind *mind;
+  tn_host *host;
+  tn_mind_trace *trace;
+  tn_arena *arena;
+  uint64_t drawn;                     /* words of the generator that were used */
+  uint32_t calls, depth;
+  tn_mind_active *active;
+  bool names_scalars;                 /* floats that are bound to a name become nodes */
+  bool lowers;                        /* to a graph for others; nothing is printed */
+  bool unknown_inputs;                /* lowering a function: conditions cannot be decided */
+  uint32_t undecided;                 /* branches around whose condition has no data */
+} tn_mind_evaluator;
+
+/* ---- eval.c ---- */
+
+/* Runs a module after those it imports; *out is its value. */
+bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out);
+bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame, tn_mind_value *out);
+bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                  tn_mind_value *out);
+bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        const tn_mind_block *block, tn_mind_value *out);
+/* Calls a function value. `function` is the fn or the closure the checker chose, if there is one. */
+bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
+                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
+bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
+                           const tn_mind_value *args, tn_span at, tn_mind_value *out);
+/* One item of a tuple, a list or a shape. */
+bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,
+                  tn_mind_value *out);
+tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count);
+/* Gives a name its value: floats become nodes where that is wanted. */
+bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
+                       tn_mind_value value);
+tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable);
+bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);
+
+/* ---- eval_operator.c ---- */
+
+bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_mind_value right, tn_span at,
+                         tn_mind_value *out);
+bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span at, tn_mind_value *out);
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                        tn_mind_value left, tn_mind_value *out);
+bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                     tn_mind_value *out);
+
+/* ---- eval_library.c ---- */
+
+bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                        tn_mind_value left, tn_mind_value *out);
+/* The library on values, by position. */
+bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
+                                 uint32_t count, tn_span at, tn_mind_value *out);
+bool tn_mind_allow(tn_mind_evaluator *e, uint32_t effects, tn_span at);
+
+/* ---- eval_grad.c ---- */
+
+bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
+                          const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
+                            const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
+bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent, tn_span at,
+                           tn_mind_value *out);
+/* Gradients of a node by others, each on its own: one may have been computed from another. */
+bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
+                       const tn_value *wrt, int count, tn_span at, tn_value *grads);
+
+/* ---- eval_value.c ---- */
+
+static inline tn_mind_value tn_mind_unit_value(void) { return (tn_mind_value){ .kind = TN_MIND_V_UNIT }; }
+tn_mind_value tn_mind_scalar_value(tn_mind_number number);
+tn_mind_value tn_mind_tensor_value(tn_value node);
+/* The builder, at a place; NULL after reporting that memory ran out. */
+tn_builder *tn_mind_builder(tn_mind_evaluator *e, tn_span at);
+/* Reports the builder's fault, if there is one. */
+bool tn_mind_built(tn_mind_evaluator *e, const char *op, tn_value value);
+bool tn_mind_eval_fault(tn_mind_evaluator *e, const tn_fault *fault, const char *op);
+/* The type of a value's node, or of a scalar as a tensor without dimensions. */
+tn_type tn_mind_value_type(const tn_mind_evaluator *e, const tn_mind_value *value);
+/* A node for a scalar or tensor, cast to the dtype. TN_ERROR_VALUE after reporting. */
+tn_value tn_mind_node_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_dtype dtype, tn_span at);
+/* The number of a scalar or of a tensor without dimensions. TN_MIND_NO_DATA leaves *out. */
+tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_number *out);
+/* The same where a number must be there: reports when it is not. */
+bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_number *out);
+/* What a value becomes when it meets a declared type. */
+bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted, tn_mind_bindings *symbols,
+                    const tn_mind_bindings *around, tn_span at);
+/* The type as it is while running. */
+const tn_mind_type *tn_mind_type_of(tn_mind_evaluator *e, const tn_mind_value *value);
+/* What print shows. Computes what it needs. */
+bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_text *out);
+/* For the outside; tensors are shared. */
+bool tn_mind_value_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_datum *out);
+/* Computes everything in the value that has data. */
+bool tn_mind_value_force(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at);
+#endif

@@ -1,0 +1,467 @@
+/* lang/mind/eval_operator.c: operators, conditions and branches.
+ *
+ * A program that runs takes one branch of an `if`. Where it is lowered to a
+ * graph, or where a condition has no data, both branches are traced into regions
+ * and joined. Names that a branch assigns are results of the `if` as well. A
+ * branch that would not run may fail on the way (it may recurse for ever): then
+ * only the other one is taken over. */
+#include <string.h>
+
+#include "lang/mind/eval.h"
+
+/* ---- operators ---- */
+
+static bool is_comparison(tn_op op) {
+  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT || op == TN_OP_GE;
+}
+
+static tn_mind_number number_in(const tn_mind_value *value) {
+  tn_mind_number number = { .dtype = value->dtype };
+  if (tn_dtype_in(number.dtype, TN_FLOATS)) number.number = value->number;
+  else number.integer = value->integer;
+  return number;
+}
+
+/* The dtype in which two scalars meet. */
+static tn_dtype common_dtype(tn_dtype a, tn_dtype b) {
+  bool a_float = tn_dtype_in(a, TN_FLOATS), b_float = tn_dtype_in(b, TN_FLOATS);
+  if (a_float || b_float) return a_float ? a : b;
+  return a == TN_I64 || b == TN_I64 ? TN_I64 : a;
+}
+
+/* Two scalars whose numbers are known. */
+static bool known_result(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, const tn_mind_value *left,
+                         const tn_mind_value *right, tn_span at, tn_mind_value *out) {
+  tn_mind_number a = tn_mind_number_cast(number_in(left), dtype), b = tn_mind_number_cast(number_in(right), dtype);
+  tn_mind_number result;
+  if (tn_mind_number_binary(op, a, b, &result)) {
+    *out = tn_mind_scalar_value(result);
+    return true;
+  }
+  *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype };
+  if (e->lowers) return true;   /* it stays an operation; nobody has run it */
+  return tn_report(e->host->diags, TN_DIAG_E6001, at, TN_STR("op", tn_op_sig_of(op)->name));
+}
+
+/* In lowering, literals are folded exactly or not at all. */
+static bool folds(tn_op op, tn_dtype dtype, const tn_mind_value *left, const tn_mind_value *right) {
+  tn_mind_number ignored;
+  return tn_mind_number_exact(op, tn_mind_number_cast(number_in(left), dtype),
+                              tn_mind_number_cast(number_in(right), dtype), &ignored);
+}
+
+static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left, const tn_mind_value *right,
+                          tn_span at, tn_mind_value *out) {
+  tn_dtype dtype = common_dtype(left->dtype, right->dtype);
+  bool known = left->known && right->known, traced = left->node || right->node;
+  *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)(is_comparison(op) ? TN_BOOL : dtype) };
+  if (known && !known_result(e, op, dtype, left, right, at, out)) return false;
+  if (known && !traced && (!e->lowers || folds(op, dtype, left, right))) return true;
+  tn_value x = tn_mind_node_of(e, left, dtype, at);
+  tn_value y = x ? tn_mind_node_of(e, right, dtype, at) : TN_ERROR_VALUE;
+  if (!y) return false;
+  out->node = tn_build_binary(tn_mind_builder(e, at), op, x, y);
+  return tn_mind_built(e, NULL, out->node);
+}
+
+static bool tensor_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left, const tn_mind_value *right,
+                          tn_span at, tn_mind_value *out) {
+  bool left_scalar = left->kind == TN_MIND_V_SCALAR, right_scalar = right->kind == TN_MIND_V_SCALAR;
+  tn_dtype left_dtype = tn_mind_value_type(e, left_scalar ? right : left).dtype;
+  tn_dtype right_dtype = tn_mind_value_type(e, right_scalar ? left : right).dtype;
+  tn_value x = tn_mind_node_of(e, left, left_dtype, at);
+  tn_value y = x ? tn_mind_node_of(e, right, right_dtype, at) : TN_ERROR_VALUE;
+  if (!y) return false;
+  *out = tn_mind_tensor_value(tn_build_binary(tn_mind_builder(e, at), op, x, y));
+  return tn_mind_built(e, NULL, out->node);
+}
+
+bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_mind_value right, tn_span at,
+                         tn_mind_value *out) {
+  if (left.kind == TN_MIND_V_STRING) {
+    bool equal = tn_str_equal(left.text, right.text);
+    *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = equal == (op == TN_OP_EQ) });
+    return true;
+  }
+  bool scalars = left.kind == TN_MIND_V_SCALAR && right.kind == TN_MIND_V_SCALAR;
+  return scalars ? scalar_binary(e, op, &left, &right, at, out) : tensor_binary(e, op, &left, &right, at, out);
+}
+
+static bool truth_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_value *out);
+
+bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span at, tn_mind_value *out) {
+  if (x.kind == TN_MIND_V_SCALAR && op == TN_OP_NOT && !truth_of(e, &x, at, &x)) return false;
+  *out = (tn_mind_value){ .kind = x.kind, .dtype = x.dtype };
+  if (x.kind == TN_MIND_V_SCALAR && x.known) {
+    tn_mind_number number = number_in(&x);
+    if (op == TN_OP_NOT) number.integer = !number.integer;
+    else number = tn_mind_number_negate(number);
+    *out = tn_mind_scalar_value(number);
+    bool exact = tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN && !(x.dtype == TN_I32 && x.integer == INT32_MIN);
+    if (!x.node && (!e->lowers || exact)) return true;
+  }
+  tn_value node = tn_mind_node_of(e, &x, tn_mind_value_type(e, &x).dtype, at);
+  if (!node) return false;
+  out->node = tn_build_unary(tn_mind_builder(e, at), op, node);
+  return tn_mind_built(e, NULL, out->node);
+}
+
+/* ---- conditions ---- */
+
+/* A scalar bool: a number is true when it differs from 0. */
+static bool truth_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_value *out) {
+  tn_dtype dtype = tn_mind_value_type(e, value).dtype;
+  tn_mind_value made = { .kind = TN_MIND_V_SCALAR, .dtype = TN_BOOL };
+  if (value->kind == TN_MIND_V_SCALAR && value->known) {
+    bool truth = tn_mind_number_truth(number_in(value));
+    made = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = truth });
+  }
+  if (value->node) {
+    made.node = value->node;
+    if (dtype != TN_BOOL) made.node = tn_mind_node_of(e, value, TN_BOOL, at);
+    if (made.node == TN_ERROR_VALUE) return false;
+  }
+  *out = made;
+  return true;
+}
+
+typedef enum { UNDECIDED, NO, YES } decision;
+
+static bool decide(tn_mind_evaluator *e, const tn_mind_value *condition, tn_span at, decision *out) {
+  tn_mind_number number;
+  *out = UNDECIDED;
+  tn_mind_forced forced = tn_mind_number_of(e, condition, at, &number);
+  if (forced == TN_MIND_DATA) *out = tn_mind_number_truth(number) ? YES : NO;
+  return forced != TN_MIND_FAULT;
+}
+
+/* ---- both branches ---- */
+
+/* One of two ways to go on. */
+typedef struct {
+  tn_mind_evaluator *e;
+  tn_mind_frame *frame;
+  const tn_mind_unit *unit;
+  tn_mind_node *node;               /* the if, or the && or || */
+  tn_mind_branch *branch;           /* whose condition is looked at */
+  tn_span at;
+} fork;
+
+typedef struct {
+  bool ok;
+  tn_mind_value value;
+  tn_mind_value *slots;             /* of the frame, behind the branch */
+  uint32_t region;
+} way;
+
+static bool eval_branches(const fork *f, tn_mind_branch *branch, tn_mind_value *out);
+
+/* The then side or the else side of a fork. */
+static bool run_side(const fork *f, bool yes, tn_mind_value *out) {
+  tn_mind_evaluator *e = f->e;
+  if (f->node->kind == TN_MIND_IF) {
+    if (yes) return tn_mind_eval_block(e, f->frame, f->unit, &f->branch->block, out);
+    return eval_branches(f, f->branch->next, out);
+  }
+  if (yes != (f->node->op == TN_MIND_AND)) {   /* false && x, true || x */
+    *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = f->node->op == TN_MIND_OR });
+    return true;
+  }
+  tn_mind_value right;
+  return tn_mind_eval(e, f->frame, f->unit, f->node->right, &right) && truth_of(e, &right, f->at, out);
+}
+
+/* The frame whose variables a branch may assign. */
+static tn_mind_frame *assigned_frame(const fork *f) {
+  return f->frame->function ? f->frame : f->unit->module->frame;
+}
+
+static bool trace_side(const fork *f, bool yes, bool speculates, way *out) {
+  tn_mind_evaluator *e = f->e;
+  tn_builder *builder = tn_mind_builder(e, f->at);
+  tn_mind_frame *frame = assigned_frame(f);
+  size_t bytes = frame->slot_count * sizeof *frame->slots;
+  tn_mind_value *before = tn_arena_copy(e->arena, frame->slots, bytes);
+  uint64_t drawn = e->drawn;
+  if (!builder || !before || !builder->methods->region_begin(builder)) return false;
+  out->ok = run_side(f, yes, &out->value);
+  if (speculates) e->drawn = drawn;
+  tn_graph_builder *own = &e->trace->builder;
+  out->region = own->region;   /* closed when its results are known */
+  own->region = e->trace->graph.regions.at[own->region].parent;
+  out->slots = tn_arena_copy(e->arena, frame->slots, bytes);
+  memcpy(frame->slots, before, bytes);
+  return out->slots != NULL;
+}
+
+/* A list of nodes that both sides give: their values, and what they assigned. */
+typedef struct {
+  tn_vec(tn_value) yes, no;
+  bool failed;
+} results;
+
+static bool is_plain_value(const tn_mind_value *value) {
+  return value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
+}
+
+static bool same_value(const tn_mind_value *a, const tn_mind_value *b) {
+  if (a->kind != b->kind || a->node != b->node || a->count != b->count) return false;
+  switch (a->kind) {
+    case TN_MIND_V_SCALAR: return a->dtype == b->dtype && a->known == b->known && (!a->known || a->integer == b->integer);
+    case TN_MIND_V_STRING: return a->text.at == b->text.at && a->text.len == b->text.len;
+    case TN_MIND_V_SHAPE: return a->shape == b->shape;
+    case TN_MIND_V_FN: return a->fn == b->fn;
+    case TN_MIND_V_TUPLE:
+    case TN_MIND_V_LIST:
+    case TN_MIND_V_GRAD: return a->items == b->items;
+    default: return true;
+  }
+}
+
+static tn_value in_region(tn_mind_evaluator *e, const tn_mind_value *value, tn_dtype dtype, uint32_t region,
+                          tn_span at) {
+  uint32_t outer = e->trace->builder.region;
+  e->trace->builder.region = region;
+  tn_value node = tn_mind_node_of(e, value, dtype, at);
+  e->trace->builder.region = outer;
+  return node;
+}
+
+/* Both become nodes of one type, or the branches cannot be joined. */
+static bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a, const tn_mind_value *b,
+                       results *r) {
+  tn_mind_evaluator *e = f->e;
+  if (!is_plain_value(a) || !is_plain_value(b)) return false;
+  tn_type type_a = tn_mind_value_type(e, a), type_b = tn_mind_value_type(e, b);
+  bool scalars = a->kind == TN_MIND_V_SCALAR && b->kind == TN_MIND_V_SCALAR;
+  tn_dtype dtype = scalars ? common_dtype(type_a.dtype, type_b.dtype)
+                           : a->kind == TN_MIND_V_SCALAR ? type_b.dtype : type_a.dtype;
+  if (!tn_shape_equal(&type_a.shape, &type_b.shape)) return false;
+  tn_value x = in_region(e, a, dtype, yes->region, f->at), y = in_region(e, b, dtype, no->region, f->at);
+  if (!x || !y) return false;
+  return tn_vec_push(e->host->heap, &r->yes, x) && tn_vec_push(e->host->heap, &r->no, y);
+}
+
+static bool add_values(const fork *f, const way *yes, const way *no, const tn_mind_value *a, const tn_mind_value *b,
+                       results *r) {
+  if (a->kind == TN_MIND_V_UNIT && b->kind == TN_MIND_V_UNIT) return true;
+  if (a->kind != TN_MIND_V_TUPLE) return add_result(f, yes, no, a, b, r);
+  if (b->kind != TN_MIND_V_TUPLE || a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (!add_values(f, yes, no, &a->items[i], &b->items[i], r)) return false;
+  }
+  return true;
+}
+
+static bool is_assigned(const tn_mind_frame *frame, const way *yes, const way *no, uint32_t slot) {
+  const tn_mind_value *before = &frame->slots[slot];
+  if (before->kind == TN_MIND_V_NONE) return false;
+  return !same_value(before, &yes->slots[slot]) || !same_value(before, &no->slots[slot]);
+}
+
+static bool add_slots(const fork *f, const way *yes, const way *no, results *r) {
+  const tn_mind_frame *frame = assigned_frame(f);
+  for (uint32_t i = 0; i < frame->slot_count; i++) {
+    if (is_assigned(frame, yes, no, i) && !add_result(f, yes, no, &yes->slots[i], &no->slots[i], r)) return false;
+  }
+  return true;
+}
+
+/* The result of the if in place of a value of one side; a number that is known stays known if the
+ * condition is decided, or if both sides give it. */
+typedef struct {
+  const fork *f;
+  tn_builder *builder;
+  tn_value branch;
+  uint64_t next;
+  decision truth;
+} picker;
+
+static bool pick(picker *p, const tn_mind_value *a, const tn_mind_value *b, tn_value like, tn_mind_value *out) {
+  const tn_mind_value *taken = p->truth == NO ? b : a;
+  const tn_type *type = tn_build_type(p->builder, like);
+  tn_attrs attrs = { .index = p->next++, .dtype = type->dtype, .shape = type->shape };
+  tn_value node = tn_build(p->builder, TN_OP_PICK, &p->branch, 1, &attrs);
+  bool scalar = a->kind == TN_MIND_V_SCALAR && b->kind == TN_MIND_V_SCALAR;
+  tn_mind_value made = { .kind = scalar ? TN_MIND_V_SCALAR : TN_MIND_V_TENSOR };
+  if (scalar) {
+    bool same = a->known && b->known && a->dtype == b->dtype && a->integer == b->integer;
+    if (taken->known && (p->truth != UNDECIDED || same)) {
+      made = tn_mind_scalar_value(tn_mind_number_cast(number_in(taken), attrs.dtype));
+    }
+    made.dtype = (uint8_t)attrs.dtype;
+  }
+  made.node = node;
+  *out = made;
+  return node != TN_ERROR_VALUE;
+}
+
+static bool pick_values(picker *p, const tn_mind_value *a, const tn_mind_value *b, const results *r,
+                        tn_mind_value *out) {
+  *out = *a;
+  if (a->kind == TN_MIND_V_UNIT) return true;
+  if (a->kind != TN_MIND_V_TUPLE) return pick(p, a, b, r->yes.at[p->next], out);
+  out->items = tn_arena_array(p->f->e->arena, a->count, sizeof *out->items);
+  if (!out->items) return false;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (!pick_values(p, &a->items[i], &b->items[i], r, &out->items[i])) return false;
+  }
+  return true;
+}
+
+static bool close_ways(const fork *f, const way *yes, const way *no, const results *r, const tn_mind_value *condition,
+                       tn_value *branch) {
+  tn_mind_evaluator *e = f->e;
+  tn_graph *graph = &e->trace->graph;
+  tn_builder *builder = tn_mind_builder(e, f->at);
+  tn_value node = tn_mind_node_of(e, condition, TN_BOOL, f->at);
+  if (!node || !tn_graph_yield(graph, yes->region, r->yes.at, (int)r->yes.count) ||
+      !tn_graph_yield(graph, no->region, r->no.at, (int)r->no.count)) {
+    return false;
+  }
+  *branch = builder->methods->join(builder, node, yes->region, no->region);
+  return *branch != TN_ERROR_VALUE;
+}
+
+static bool join_ways(const fork *f, const way *yes, const way *no, const tn_mind_value *condition, decision truth,
+                      results *r, tn_mind_value *out) {
+  tn_mind_frame *frame = assigned_frame(f);
+  tn_value branch;
+  if (!add_values(f, yes, no, &yes->value, &no->value, r) || !add_slots(f, yes, no, r)) return false;
+  if (!close_ways(f, yes, no, r, condition, &branch)) return false;
+  picker p = { f, tn_mind_builder(f->e, f->at), branch, 0, truth };
+  if (!pick_values(&p, &yes->value, &no->value, r, out)) return false;
+  for (uint32_t i = 0; i < frame->slot_count; i++) {
+    if (!is_assigned(frame, yes, no, i)) continue;
+    if (!pick(&p, &yes->slots[i], &no->slots[i], r->yes.at[p.next], &frame->slots[i])) return false;
+  }
+  return true;
+}
+
+/* The way that runs, without the other. */
+static bool take_way(const fork *f, const way *taken, tn_mind_value *out) {
+  tn_mind_frame *frame = assigned_frame(f);
+  if (!taken->ok) return false;
+  memcpy(frame->slots, taken->slots, frame->slot_count * sizeof *frame->slots);
+  *out = taken->value;
+  return true;
+}
+
+static bool cannot_join(const fork *f) {
+  return tn_report(f->e->host->diags, TN_DIAG_E2001, f->at,
+                   TN_STR("expected", "branches that can be joined, because the condition is not known"),
+                   TN_STR("got", "values of different shapes or kinds"));
+}
+
+static bool trace_fork(const fork *f, const tn_mind_value *condition, decision truth, tn_mind_value *out) {
+  tn_mind_evaluator *e = f->e;
+  tn_diags *diags = e->host->diags;
+  way ways[2] = { { 0 } };
+  results r = { 0 };
+  bool joined = false;
+  e->undecided += truth == UNDECIDED;
+  for (int i = 0; i < 2; i++) {   /* 0: then */
+    bool speculates = truth == (i == 0 ? NO : YES);
+    tn_diag_mark mark = tn_diags_mark(diags);
+    bool traced = trace_side(f, i == 0, speculates, &ways[i]);
+    if (traced && (ways[i].ok || speculates)) {
+      if (speculates && !ways[i].ok) {
+        tn_diags_rewind(diags, mark);
+        tn_build_forget(&e->trace->builder.base);
+      }
+      continue;
+    }
+    e->undecided -= truth == UNDECIDED;
+    if (!traced && tn_build_ok(&e->trace->builder.base)) return tn_mind_out_of_memory(e->mind);
+    return tn_mind_built(e, NULL, TN_ERROR_VALUE);
+  }
+  e->undecided -= truth == UNDECIDED;
+  tn_diag_mark mark = tn_diags_mark(diags);
+  if (ways[0].ok && ways[1].ok) joined = join_ways(f, &ways[0], &ways[1], condition, truth, &r, out);
+  tn_vec_free(e->host->heap, &r.yes);
+  tn_vec_free(e->host->heap, &r.no);
+  if (joined) return true;
+  tn_diags_rewind(diags, mark);
+  tn_build_forget(&e->trace->builder.base);
+  return truth == UNDECIDED ? cannot_join(f) : take_way(f, truth == YES ? &ways[0] : &ways[1], out);
+}
+
+/* ---- if ---- */
+
+/* A function that is already being called: both branches of its ifs would never end. */
+static bool recurses(const tn_mind_evaluator *e) {
+  if (!e->active) return false;
+  for (const tn_mind_active *a = e->active->caller; a; a = a->caller) {
+    if (a->function == e->active->function) return true;
+  }
+  return false;
+}
+
+static bool go_on(const fork *f, const tn_mind_value *condition, tn_mind_value *out) {
+  tn_mind_evaluator *e = f->e;
+  tn_mind_value truth;
+  decision decided = UNDECIDED;
+  if (!truth_of(e, condition, f->at, &truth)) return false;
+  if (!decide(e, &truth, f->at, &decided)) return false;
+  bool both = e->lowers ? decided == UNDECIDED || !recurses(e) : decided == UNDECIDED;
+  return both ? trace_fork(f, &truth, decided, out) : run_side(f, decided == YES, out);
+}
+
+/* The branches from here on. */
+static bool eval_branches(const fork *outer, tn_mind_branch *branch, tn_mind_value *out) {
+  fork f = *outer;
+  tn_mind_value condition;
+  f.branch = branch;
+  *out = tn_mind_unit_value();
+  if (!branch) return true;
+  if (!branch->condition) return tn_mind_eval_block(f.e, f.frame, f.unit, &branch->block, out);
+  if (!tn_mind_eval(f.e, f.frame, f.unit, branch->condition, &condition)) return false;
+  f.at = tn_mind_at(f.unit, branch->condition->from, branch->condition->to);
+  return go_on(&f, &condition, out);
+}
+
+/* A program that runs goes through the branches in a loop: a chain may be long. */
+static bool eval_chain(const fork *f, tn_mind_value *out) {
+  tn_mind_branch *branch = f->node->branch.branches;
+  for (; branch && branch->condition; branch = branch->next) {
+    tn_mind_value condition, truth;
+    decision decided;
+    tn_span at = tn_mind_at(f->unit, branch->condition->from, branch->condition->to);
+    if (!tn_mind_eval(f->e, f->frame, f->unit, branch->condition, &condition)) return false;
+    if (!truth_of(f->e, &condition, at, &truth) || !decide(f->e, &truth, at, &decided)) return false;
+    if (decided == UNDECIDED) {
+      fork from = *f;
+      from.branch = branch;
+      from.at = at;
+      return trace_fork(&from, &truth, UNDECIDED, out);
+    }
+    if (decided == YES) break;
+  }
+  *out = tn_mind_unit_value();
+  return !branch || tn_mind_eval_block(f->e, f->frame, f->unit, &branch->block, out);
+}
+
+static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value) {
+  return is_plain_value(value) && tn_mind_value_type(e, value).shape.rank == 0;
+}
+
+bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                     tn_mind_value *out) {
+  fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
+  if (e->lowers ? !eval_branches(&f, node->branch.branches, out) : !eval_chain(&f, out)) return false;
+  const tn_mind_type *type = node->type;
+  if (!node->branch.has_else) *out = tn_mind_unit_value();
+  if (type->kind == TN_MIND_T_SCALAR && is_plain_value(out)) return tn_mind_coerce(e, out, type, NULL, NULL, f.at);
+  if (type->kind == TN_MIND_T_TENSOR && out->kind == TN_MIND_V_SCALAR && is_single(e, out)) {
+    tn_mind_type bare = { .kind = TN_MIND_T_TENSOR, .dtype = type->dtype };
+    tn_mind_bindings none = { .arena = e->arena };
+    return tn_mind_coerce(e, out, &bare, &none, NULL, f.at);
+  }
+  return true;
+}
+
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
+                        tn_mind_value left, tn_mind_value *out) {
+  fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
+  return go_on(&f, &left, out);
+}

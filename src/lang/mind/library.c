@@ -1,0 +1,401 @@
+/* lang/mind/library.c: what every library function is made of, and the table of them.
+ *
+ * A lowering speaks to a builder and does not know whether it is being checked
+ * or carried out. Where the numeric result depends on an order of operations,
+ * that order stands here and is part of the language:
+ *
+ *   arange     start + i * step in f64, rounded once to f32
+ *   linspace   start + i * ((end - start) / (n - 1)) likewise; the last is end itself
+ *   eye        1 where row and column are equal */
+#include "lang/mind/library.h"
+
+static int32_t small(int64_t number) {
+  if (number > INT32_MAX) return INT32_MAX;
+  return number < INT32_MIN ? INT32_MIN : (int32_t)number;
+}
+
+/* ---- elementwise, and whatever takes tensors alone ---- */
+
+static tn_value lower_unary(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  return tn_build_unary(b, entry->op, args[0].value);
+}
+
+static tn_value lower_binary(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  return tn_build_binary(b, entry->op, args[0].value, args[1].value);
+}
+
+static tn_value lower_where(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  (void)entry;
+  return tn_build_select(b, args[0].value, args[1].value, args[2].value);
+}
+
+static tn_value lower_cast(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  (void)entry;
+  return tn_build_cast(b, args[0].value, args[1].dtype);
+}
+
+/* ---- sources ---- */
+
+static tn_value filled(tn_builder *b, const tn_mind_arg *shape, const tn_mind_arg *dtype, double number) {
+  tn_type type = { dtype->given ? dtype->dtype : TN_F32, shape->shape };
+  return tn_build_fill(b, &type, number);
+}
+
+static tn_value lower_zeros(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  (void)entry;
+  return filled(b, &args[1], &args[0], 0);
+}
+
+static tn_value lower_ones(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  (void)entry;
+  return filled(b, &args[1], &args[0], 1);
+}
+
+/* A number that a variable holds may be differentiated by, so it is broadcast, not copied. */
+static tn_value lower_full(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  (void)entry;
+  const tn_mind_arg *value = &args[1];
+  tn_dtype own = tn_build_type(b, value->value)->dtype;
+  tn_dtype dtype = args[2].given ? args[2].dtype : own == TN_BOOL ? TN_BOOL : TN_F32;
+  if (tn_dtype_in(own, TN_FLOATS) && !tn_dtype_in(dtype, TN_FLOATS | TN_STORAGE)) {
+    tn_fault fault = { .kind = TN_FAULT_DTYPE, .left.dtype = dtype, .right.dtype = own };
+    return tn_build_fault(b, TN_OP_FILL, fault);
+  }
+  if (value->plain && own != TN_I64) return tn_build_fill(b, &(tn_type){ dtype, args[0].shape }, value->number);
+  return tn_build_broadcast_to(b, tn_build_cast(b, value->value, dtype), &args[0].shape);
+}
+
+static tn_value iota(tn_builder *b, tn_dtype dtype, const tn_shape *shape, int axis) {
+  tn_attrs attrs = { .dtype = dtype, .shape = *shape, .axis = axis };
+  return tn_build(b, TN_OP_IOTA, NULL, 0, &attrs);
+}
+
+static tn_value bad_argument(tn_builder *b, const tn_mind_entry *entry, const char *expected, int64_t got) {
+  return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = expected, .got = got });
+}
+
+static tn_value lower_eye(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  int64_t n = args[0].integer;
+  if (n < 0) return bad_argument(b, entry, "a size of at least 1", n);
+  tn_shape shape = tn_shape_make(2, n, n);
+  tn_value equal = tn_build_binary(b, TN_OP_EQ, iota(b, TN_I64, &shape, 0), iota(b, TN_I64, &shape, 1));
+  return tn_build_cast(b, equal, args[1].given ? args[1].dtype : TN_F32);
+}
+
+/* start + i * step for i < count; count may be unknown. */
+static tn_value ramp(tn_builder *b, int64_t count, tn_value start, tn_value step) {
+  tn_shape shape = tn_shape_make(1, count);
+  tn_value places = iota(b, TN_F64, &shape, 0);
+  return tn_build_binary(b, TN_OP_ADD, start, tn_build_binary(b, TN_OP_MUL, places, step));
+}
+
+static tn_value wide(tn_builder *b, const tn_mind_arg *arg, double otherwise) {
+  return arg->given ? tn_build_cast(b, arg->value, TN_F64) : tn_build_number(b, TN_F64, otherwise);
+}
+
+static tn_value lower_arange(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  double step = args[2].given ? args[2].number : 1, from = args[0].number, to = args[1].number;
+  bool known = from == from && to == to && step == step;
+  int64_t count = TN_DIM_UNKNOWN;
+  if (step == 0) return bad_argument(b, entry, "a step other than 0", 0);
+  if (known) {
+    double steps = (to - from) / step, whole = (double)tn_i64_from_f64(steps);
+    count = steps > 0 ? tn_i64_from_f64(whole < steps ? whole + 1 : whole) : 0;
+  }
+  if (count > TN_ELEMENT_LIMIT) count = TN_ELEMENT_LIMIT + 1;
+  return tn_build_cast(b, ramp(b, count, wide(b, &args[0], 0), wide(b, &args[2], 1)), TN_F32);
+}
+
+static tn_value lower_linspace(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  int64_t n = args[2].integer;
+  if (n < 0) return bad_argument(b, entry, "a size of at least 1", n);
+  tn_value start = wide(b, &args[0], 0), end = wide(b, &args[1], 0);
+  double gaps = n > 1 ? (double)(n - 1) : 1;
+  tn_value step = tn_build_binary(b, TN_OP_DIV, tn_build_binary(b, TN_OP_SUB, end, start),
+                                  tn_build_number(b, TN_F64, gaps));
+  tn_value values = ramp(b, n, start, step);
+  if (n > 1) {
+    tn_shape shape = tn_shape_make(1, n);
+    tn_value last = tn_build_binary(b, TN_OP_EQ, iota(b, TN_F64, &shape, 0), tn_build_number(b, TN_F64, gaps));
+    values = tn_build_select(b, last, end, values);
+  }
+  return tn_build_cast(b, values, TN_F32);
+}
+
+/* ---- arranging ---- */
+
+static bool set_axes(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *arg, tn_attrs *attrs) {
+  attrs->axis_count = arg->given ? arg->count : -1;
+  if (arg->count > TN_RANK_LIMIT) {
+    tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = arg->count });
+    return false;
+  }
+  for (int i = 0; i < attrs->axis_count; i++) attrs->axes[i] = small(arg->integers[i]);
+  return true;
+}
+
+static tn_value lower_reshape(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  return tn_build(b, entry->op, &args[0].value, 1, &(tn_attrs){ .shape = args[1].shape });
+}
+
+/* transpose, squeeze, and the reductions, whose third parameter is keepdims */
+static tn_value lower_axes(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .keepdims = entry->count > 2 && args[2].truth };
+  if (!set_axes(b, entry, &args[1], &attrs)) return TN_ERROR_VALUE;
+  return tn_build(b, entry->op, &args[0].value, 1, &attrs);
+}
+
+static tn_value lower_axis(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : -1 };
+  return tn_build(b, entry->op, &args[0].value, 1, &attrs);
+}
+
+static tn_value lower_flatten(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  return tn_build(b, entry->op, &args[0].value, 1, NULL);
+}
+
+static tn_value lower_join(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : 0 };
+  return tn_build(b, entry->op, args[0].values, args[0].count, &attrs);
+}
+
+static tn_value bounds_fault(tn_builder *b, const tn_mind_entry *entry, tn_type of, int axis, int64_t got) {
+  return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_BOUNDS, .left = of, .axis = axis, .got = got,
+                                                  .expected = of.shape.dim[axis] });
+}
+
+static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  if (args[0].value == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  tn_type of = *tn_build_type(b, args[0].value);
+  int axis;
+  if (!tn_shape_axis(of.shape.rank, args[1].integer, &axis)) {
+    return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_AXIS, .axis = args[1].integer, .left = of });
+  }
+  int64_t step = args[4].given ? args[4].integer : 1;
+  if (step < 1) return bad_argument(b, entry, "a step of at least 1", step);
+  tn_value made = tn_build_slice(b, args[0].value, axis, args[2].integer, args[3].integer, step);
+  if (made == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  bool empty = tn_build_type(b, made)->shape.dim[axis] == 0;
+  return empty ? bounds_fault(b, entry, of, axis, args[2].integer) : made;
+}
+
+static tn_value lower_index(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .axis = small(args[1].integer), .index = (uint64_t)args[2].integer };
+  return tn_build(b, entry->op, &args[0].value, 1, &attrs);
+}
+
+static tn_value lower_gather(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  const tn_value in[] = { args[0].value, args[1].value };
+  tn_attrs attrs = { .axis = args[2].given ? small(args[2].integer) : 0 };
+  return tn_build(b, entry->op, in, 2, &attrs);
+}
+
+/* Without an axis, of all elements in a row. */
+static tn_value lower_argmax(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : 0 };
+  tn_value x = args[0].value;
+  if (!args[1].given) x = tn_build(b, TN_OP_FLATTEN, &x, 1, NULL);
+  return tn_build(b, entry->op, &x, 1, &attrs);
+}
+
+/* ---- products, normalisations, losses ---- */
+
+static tn_value lower_conv2d(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  const tn_value in[] = { args[0].value, args[1].value };
+  tn_attrs attrs = { .step = { 1, 1 }, .same = args[3].given && tn_str_is(args[3].text, "same") };
+  if (args[2].given) {
+    if (args[2].count != 1 && args[2].count != 2) return bad_argument(b, entry, "two strides", args[2].count);
+    attrs.step[0] = args[2].integers[0];
+    attrs.step[1] = args[2].integers[args[2].count - 1];
+    for (int i = 0; i < 2; i++) {
+      if (attrs.step[i] < 1) return bad_argument(b, entry, "a stride of at least 1", attrs.step[i]);
+    }
+  }
+  return tn_build(b, entry->op, in, 2, &attrs);
+}
+
+static tn_value lower_layer_norm(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  const tn_value in[] = { args[0].value, args[1].value, args[2].value };
+  return tn_build(b, entry->op, in, 3, &(tn_attrs){ .number = args[3].given ? args[3].number : 1e-5 });
+}
+
+/* ---- the table ---- */
+
+#define X { "x", TN_MIND_P_TENSOR, NULL }
+#define AXES { "axes", TN_MIND_P_INTS, "all" }
+#define UNARY(NAME, OP, DOC) \
+  { NAME, DOC, lower_unary, OP, .elementwise = true, .count = 1, .params = { X } }
+#define REDUCTION(NAME, OP, DOC) \
+  { NAME, DOC, lower_axes, OP, .count = 3, .params = { X, AXES, { "keepdims", TN_MIND_P_TRUTH, "false" } } }
+#define BINARY(NAME, OP, DOC) \
+  { NAME, DOC, lower_binary, OP, .elementwise = true, .count = 2, .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } }
+#define TRANSFORM(NAME, SPECIAL, DOC) \
+  { NAME, DOC, NULL, TN_OP_ERROR, .special = SPECIAL, .count = 1, .params = { { "f", TN_MIND_P_FUNCTION, NULL } } }
+
+/* Sorted by name. */
+static const tn_mind_entry entries[] = {
+  UNARY("abs", TN_OP_ABS, "the size of each element; derivative 0 at 0"),
+  { "arange", "start, start + step, ... up to end, which is not included; f32", lower_arange, TN_OP_IOTA,
+    .makes = true, .count = 3,
+    .params = { { "start", TN_MIND_P_SCALAR, NULL }, { "end", TN_MIND_P_SCALAR, NULL },
+                { "step", TN_MIND_P_SCALAR, "1" } } },
+  { "argmax", "where the largest element stands, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX, .count = 2,
+    .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
+  { "cast", "the elements in another dtype", lower_cast, TN_OP_CAST, .elementwise = true, .count = 2,
+    .params = { X, { "dtype", TN_MIND_P_DTYPE, NULL } } },
+  UNARY("ceil", TN_OP_CEIL, "up to a whole number; derivative 0"),
+  { "concat", "tensors one after another along an axis", lower_join, TN_OP_CONCAT, .count = 2,
+    .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
+  { "conv2d", "images [n, h, w, c] with filters [kh, kw, c, o]", lower_conv2d, TN_OP_CONV2D, .count = 4,
+    .params = { X, { "w", TN_MIND_P_TENSOR, NULL }, { "strides", TN_MIND_P_INTS, "[1, 1]" },
+                { "padding", TN_MIND_P_TEXT, "\"valid\"" } } },
+  UNARY("cos", TN_OP_COS, "cosine of radians"),
+  { "cross_entropy", "mean of -log softmax at the label of each row", lower_binary, TN_OP_CROSS_ENTROPY, .count = 2,
+    .params = { { "logits", TN_MIND_P_TENSOR, NULL }, { "labels", TN_MIND_P_INDICES, NULL } } },
+  { "dot", "sum of products of two vectors", lower_binary, TN_OP_DOT, .count = 2,
+    .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
+  { "dtype", "the name of the dtype, a string", NULL, TN_OP_ERROR, .special = TN_MIND_DTYPE_OF, .count = 1,
+    .params = { X } },
+  UNARY("erf", TN_OP_ERF, "error function"),
+  UNARY("exp", TN_OP_EXP, "e to the power of each element"),
+  { "expand_dims", "a new dimension of size 1", lower_axis, TN_OP_EXPAND_DIMS, .count = 2,
+    .params = { X, { "axis", TN_MIND_P_INT, NULL } } },
+  { "eye", "the unit matrix of n rows, f32", lower_eye, TN_OP_IOTA, .makes = true, .count = 2,
+    .params = { { "n", TN_MIND_P_INT, NULL }, { "dtype", TN_MIND_P_DTYPE, "f32" } } },
+  { "flatten", "all elements in a row", lower_flatten, TN_OP_FLATTEN, .count = 1, .params = { X } },
+  UNARY("floor", TN_OP_FLOOR, "down to a whole number; derivative 0"),
+  { "full", "one number everywhere", lower_full, TN_OP_FILL, .makes = true, .count = 3,
+    .params = { { "shape", TN_MIND_P_SHAPE, NULL }, { "value", TN_MIND_P_SCALAR, NULL },
+                { "dtype", TN_MIND_P_DTYPE, "f32" } } },
+  { "gather", "the places idx of an axis", lower_gather, TN_OP_GATHER, .count = 3,
+    .params = { X, { "idx", TN_MIND_P_INDICES, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
+  UNARY("gelu", TN_OP_GELU, "0.5 x (1 + erf(x / sqrt 2))"),
+  { "grad", "gradients of a number by names (wrt=[x, W]), or the gradient of a function", NULL, TN_OP_ERROR,
+    .special = TN_MIND_GRAD, .count = 2,
+    .params = { { "loss", TN_MIND_P_ANY, NULL }, { "wrt", TN_MIND_P_NAMES, "all float tensors it depends on" } } },
+  TRANSFORM("hessian", TN_MIND_HESSIAN, "the function that gives all second derivatives of f"),
+  { "index", "one place of an axis, which disappears; also x[i]", lower_index, TN_OP_INDEX, .count = 3,
+    .params = { X, { "axis", TN_MIND_P_INT, NULL }, { "i", TN_MIND_P_INT, NULL } } },
+  TRANSFORM("jacobian", TN_MIND_JACOBIAN, "the function that gives all derivatives of f: output dims, then input dims"),
+  { "jvp", "(f(x), its change along v)", NULL, TN_OP_ERROR, .special = TN_MIND_JVP, .count = 3,
+    .params = { { "f", TN_MIND_P_FUNCTION, NULL }, { "x", TN_MIND_P_ANY, NULL }, { "v", TN_MIND_P_ANY, NULL } } },
+  { "layer_norm", "normalised over the last dimension, scaled by gamma, moved by beta", lower_layer_norm,
+    TN_OP_LAYER_NORM, .count = 4,
+    .params = { X, { "gamma", TN_MIND_P_TENSOR, NULL }, { "beta", TN_MIND_P_TENSOR, NULL },
+                { "eps", TN_MIND_P_NUMBER, "1e-5" } } },
+  { "linspace", "n numbers from start to end, both included; f32", lower_linspace, TN_OP_IOTA, .makes = true,
+    .count = 3,
+    .params = { { "start", TN_MIND_P_SCALAR, NULL }, { "end", TN_MIND_P_SCALAR, NULL },
+                { "n", TN_MIND_P_INT, NULL } } },
+  UNARY("log", TN_OP_LOG, "natural logarithm"),
+  { "log_softmax", "log of softmax along an axis", lower_axis, TN_OP_LOG_SOFTMAX, .count = 2,
+    .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
+  { "matmul", "matrix product; leading dimensions broadcast; also x @ y", lower_binary, TN_OP_MATMUL, .count = 2,
+    .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
+  REDUCTION("max", TN_OP_MAX, "the largest along axes; ties share the gradient"),
+  BINARY("maximum", TN_OP_MAXIMUM, "the larger of each two elements"),
+  REDUCTION("mean", TN_OP_MEAN, "the mean along axes"),
+  REDUCTION("min", TN_OP_MIN, "the smallest along axes; ties share the gradient"),
+  BINARY("minimum", TN_OP_MINIMUM, "the smaller of each two elements"),
+  { "mse_loss", "mean of squared differences", lower_binary, TN_OP_MSE_LOSS, .count = 2,
+    .params = { { "a", TN_MIND_P_TENSOR, NULL }, { "b", TN_MIND_P_TENSOR, NULL } } },
+  UNARY("neg", TN_OP_NEG, "the negative of each element"),
+  { "now", "seconds since 1970", NULL, TN_OP_ERROR, .special = TN_MIND_NOW, .effects = TN_MIND_CLOCK, .count = 0 },
+  { "ones", "ones of a shape; ones(i32, shape) of a dtype", lower_ones, TN_OP_FILL, .makes = true,
+    .leading_dtype = true, .count = 2,
+    .params = { { "dtype", TN_MIND_P_DTYPE, "f32" }, { "shape", TN_MIND_P_SHAPE, NULL } } },
+  BINARY("pow", TN_OP_POW, "x to the power y"),
+  { "print", "prints a line", NULL, TN_OP_ERROR, .special = TN_MIND_PRINT, .effects = TN_MIND_IO, .count = 1,
+    .params = { { "x", TN_MIND_P_ANY, NULL } } },
+  REDUCTION("prod", TN_OP_PROD, "the product along axes"),
+  { "rand", "random numbers from 0 to 1", NULL, TN_OP_UNIFORM, .special = TN_MIND_RANDOM_DRAW,
+    .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
+  { "randn", "normal random numbers", NULL, TN_OP_NORMAL, .special = TN_MIND_RANDOM_DRAW,
+    .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
+  { "rank", "the number of dimensions, i32", NULL, TN_OP_ERROR, .special = TN_MIND_RANK_OF, .count = 1,
+    .params = { X } },
+  { "read", "the text of a file", NULL, TN_OP_ERROR, .special = TN_MIND_READ, .effects = TN_MIND_FILEREAD, .count = 1,
+    .params = { { "path", TN_MIND_P_TEXT, NULL } } },
+  UNARY("relu", TN_OP_RELU, "x where it is above 0, else 0; derivative 0 at 0"),
+  { "reshape", "the same elements under another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
+    .count = 2, .params = { X, { "shape", TN_MIND_P_SHAPE, NULL } } },
+  UNARY("round", TN_OP_ROUND, "to the nearest whole number, halves to even; derivative 0"),
+  { "shape", "the sizes of the dimensions", NULL, TN_OP_ERROR, .special = TN_MIND_SHAPE_OF, .count = 1,
+    .params = { X } },
+  UNARY("sigmoid", TN_OP_SIGMOID, "1 / (1 + e^-x)"),
+  UNARY("sign", TN_OP_SIGN, "-1, 0 or 1; derivative 0"),
+  UNARY("sin", TN_OP_SIN, "sine of radians"),
+  { "slice", "every step-th place of an axis from start to end, which is not included", lower_slice, TN_OP_SLICE,
+    .count = 5,
+    .params = { X, { "axis", TN_MIND_P_INT, NULL }, { "start", TN_MIND_P_INT, NULL },
+                { "end", TN_MIND_P_INT, NULL }, { "step", TN_MIND_P_INT, "1" } } },
+  { "softmax", "e^x divided by its sum along an axis", lower_axis, TN_OP_SOFTMAX, .count = 2,
+    .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
+  UNARY("sqrt", TN_OP_SQRT, "square root"),
+  { "squeeze", "without dimensions of size 1", lower_axes, TN_OP_SQUEEZE, .count = 2,
+    .params = { X, { "axes", TN_MIND_P_INTS, "all of size 1" } } },
+  { "stack", "tensors of one shape along a new axis", lower_join, TN_OP_STACK, .count = 2,
+    .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
+  REDUCTION("sum", TN_OP_SUM, "the sum along axes"),
+  UNARY("tanh", TN_OP_TANH, "hyperbolic tangent"),
+  { "to", "the same tensor on a device: cpu or gpu", NULL, TN_OP_ERROR, .special = TN_MIND_TO_DEVICE, .count = 2,
+    .params = { X, { "device", TN_MIND_P_DEVICE, NULL } } },
+  { "transpose", "the dimensions in another order", lower_axes, TN_OP_TRANSPOSE, .count = 2,
+    .params = { X, { "axes", TN_MIND_P_INTS, "reversed" } } },
+  TRANSFORM("value_and_grad", TN_MIND_VALUE_AND_GRAD, "the function that gives (f(x), its gradient)"),
+  { "vjp", "(f(x), the function that pulls a gradient back to x)", NULL, TN_OP_ERROR, .special = TN_MIND_VJP,
+    .count = 2, .params = { { "f", TN_MIND_P_FUNCTION, NULL }, { "x", TN_MIND_P_ANY, NULL } } },
+  { "where", "x where the condition is true, else y", lower_where, TN_OP_SELECT, .count = 3,
+    .params = { { "condition", TN_MIND_P_TENSOR, NULL }, X, { "y", TN_MIND_P_TENSOR, NULL } } },
+  { "zeros", "zeros of a shape; zeros(i32, shape) of a dtype", lower_zeros, TN_OP_FILL, .makes = true,
+    .leading_dtype = true, .count = 2,
+    .params = { { "dtype", TN_MIND_P_DTYPE, "f32" }, { "shape", TN_MIND_P_SHAPE, NULL } } },
+};
+#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+
+const tn_mind_entry *tn_mind_library(size_t *count) {
+  *count = ENTRY_COUNT;
+  return entries;
+}
+
+const tn_mind_entry *tn_mind_library_find(tn_str name) {
+  size_t low = 0, high = ENTRY_COUNT;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    int order = tn_str_compare(name, tn_str_of(entries[middle].name));
+    if (order == 0) return &entries[middle];
+    if (order < 0) high = middle;
+    else low = middle + 1;
+  }
+  return NULL;
+}
+
+int tn_mind_entry_required(const tn_mind_entry *entry) {
+  int required = 0;
+  for (int i = 0; i < entry->count; i++) required += !entry->params[i].otherwise;
+  return required;
+}
+
+/* `axis` means `axes` where there is only that. */
+int tn_mind_entry_parameter(const tn_mind_entry *entry, tn_str name) {
+  for (int i = 0; i < entry->count; i++) {
+    if (tn_str_is(name, entry->params[i].name)) return i;
+  }
+  for (int i = 0; i < entry->count; i++) {
+    if (tn_str_is(name, "axis") && tn_str_is(TN_LIT("axes"), entry->params[i].name)) return i;
+  }
+  return -1;
+}
+
+void tn_mind_entry_print(const tn_mind_entry *entry, tn_text *out) {
+  tn_text_puts(out, entry->name);
+  tn_text_byte(out, '(');
+  for (int i = 0; i < entry->count; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_text_puts(out, entry->params[i].name);
+    if (!entry->params[i].otherwise) continue;
+    tn_text_byte(out, '=');
+    tn_text_puts(out, entry->params[i].otherwise);
+  }
+  tn_text_byte(out, ')');
+}

@@ -1,0 +1,126 @@
+/* lang/mind/report.c: mistakes in the words of MIND.
+ *
+ * Operations fail with faults, which know types but not the program. Here they
+ * become diagnostics: with the name the program used for the operation, and for
+ * operands that do not fit each other with notes that show where each came from. */
+#include "lang/mind/mind.h"
+
+static tn_str kept(tn_mind *mind, tn_text *text) {
+  tn_str result = tn_arena_str(mind->arena, tn_text_str(text));
+  tn_text_free(text);
+  return result;
+}
+
+tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type) {
+  tn_text text;
+  tn_text_init(&text, mind->host->heap);
+  tn_mind_type_print(type, mind->host->names, &text);
+  return kept(mind, &text);
+}
+
+/* A size that is not known is UNK, as in types. */
+tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape) {
+  tn_text text;
+  tn_text_init(&text, mind->host->heap);
+  tn_text_byte(&text, '[');
+  for (int i = 0; i < shape->rank; i++) {
+    int64_t dim = shape->dim[i];
+    if (i) tn_text_puts(&text, ", ");
+    if (tn_dim_is_known(dim)) tn_text_int(&text, dim);
+    else if (tn_dim_is_symbol(dim)) tn_text_add(&text, tn_names_text(mind->host->names, tn_dim_name(dim)));
+    else tn_text_puts(&text, "UNK");
+  }
+  tn_text_byte(&text, ']');
+  return kept(mind, &text);
+}
+
+bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got) {
+  if (got->kind == TN_MIND_T_ERROR) return false;
+  return tn_report(mind->host->diags, TN_DIAG_E2001, at, TN_STR("expected", expected),
+                   TN_TEXT("got", tn_mind_describe(mind, got)));
+}
+
+bool tn_mind_out_of_memory(tn_mind *mind) {
+  return tn_report_plain(mind->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+}
+
+/* ---- faults ---- */
+
+typedef struct {
+  tn_mind *mind;
+  const tn_fault *fault;
+  const char *op;
+  const tn_mind_origin *operands;
+  int count;
+} report;
+
+static tn_field shape_field(const report *r, const char *name, const tn_type *type) {
+  return TN_TEXT(name, tn_mind_describe_shape(r->mind, &type->shape));
+}
+
+static const char *note_text(bool left, bool named) {
+  if (left) return named ? "the left side, of shape {left}, was bound here" : "the left side has shape {left}";
+  return named ? "the right side, of shape {right}, was bound here" : "the right side has shape {right}";
+}
+
+static int add_note(const report *r, tn_field *fields, int count, int operand, bool left) {
+  if (operand < 0 || operand >= r->count || !r->operands[operand].at.file) return count;
+  fields[count] = TN_NOTE(r->operands[operand].at, note_text(left, r->operands[operand].named));
+  return count + 1;
+}
+
+/* Two shapes that do not fit each other. */
+static bool report_shapes(const report *r, tn_diag_code code) {
+  const tn_fault *f = r->fault;
+  tn_field fields[6] = { TN_STR("op", r->op), shape_field(r, "left", &f->left), shape_field(r, "right", &f->right),
+                         TN_INT("dimension", f->dimension) };
+  int count = 4;
+  if (r->count == 2) {   /* of more than two nobody knows here which they were */
+    count = add_note(r, fields, count, 0, true);
+    count = add_note(r, fields, count, 1, false);
+  }
+  return tn_diags_report(r->mind->host->diags, code, f->at, fields, (size_t)count);
+}
+
+static bool report_dtype(const report *r) {
+  const tn_fault *f = r->fault;
+  tn_diags *diags = r->mind->host->diags;
+  const char *left = tn_dtype_name(f->left.dtype), *right = tn_dtype_name(f->right.dtype);
+  if (f->reason) {
+    return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("expected", f->reason), TN_STR("got", left));
+  }
+  return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("left", left), TN_STR("right", right));
+}
+
+static bool report_argument(const report *r) {
+  const tn_fault *f = r->fault;
+  return tn_report(r->mind->host->diags, TN_DIAG_E2001, f->at,
+                   TN_STR("expected", f->reason ? f->reason : "another value"), TN_INT("got", f->got),
+                   TN_STR("op", r->op));
+}
+
+static bool report_axis(const report *r) {
+  return tn_report(r->mind->host->diags, TN_DIAG_E2106, r->fault->at, TN_INT("axis", r->fault->axis),
+                   TN_INT("rank", r->fault->left.shape.rank), TN_STR("op", r->op));
+}
+
+static bool report_bounds(const report *r) {
+  return tn_report(r->mind->host->diags, TN_DIAG_E2109, r->fault->at, TN_INT("index", r->fault->got),
+                   TN_INT("limit", r->fault->expected), TN_STR("op", r->op));
+}
+
+bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op, const tn_mind_origin *operands,
+                          int count) {
+  report r = { mind, fault, op ? op : tn_op_sig_of(fault->op)->name, operands, operands ? count : 0 };
+  switch (fault->kind) {
+    case TN_FAULT_BROADCAST: return report_shapes(&r, TN_DIAG_E2101);
+    case TN_FAULT_INNER:
+    case TN_FAULT_JOIN:
+    case TN_FAULT_SHAPE: return report_shapes(&r, TN_DIAG_E2103);
+    case TN_FAULT_DTYPE: return report_dtype(&r);
+    case TN_FAULT_ARGUMENT: return report_argument(&r);
+    case TN_FAULT_AXIS: return report_axis(&r);
+    case TN_FAULT_BOUNDS: return report_bounds(&r);
+    default: return tn_fault_report(fault, mind->host->names, mind->host->diags);
+  }
+}

@@ -1,0 +1,149 @@
+/* lang/mind/scope.c: which name means what.
+ *
+ * Local names are a list that grows at its front, so leaving a block is going
+ * back to an older front. A module's names are such a list too. A function sees
+ * the module's names that stand before it; if there is none of a name, then one
+ * that stands behind it, and functions and imports wherever they stand. */
+#include <string.h>
+
+#include "lang/mind/check.h"
+
+tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word, const tn_mind_type *type) {
+  tn_mind_variable *variable = tn_arena_new(c->mind->arena, tn_mind_variable);
+  if (!variable) return NULL;
+  *variable = (tn_mind_variable){ .name = word->name, .unit = c->unit, .start = word->start, .end = word->end,
+                                  .type = type, .owner = c->function, .module = c->module };
+  variable->slot = c->function ? c->function->slot_count++ : c->module->slot_count++;
+  return variable;
+}
+
+/* Room for the name in the table of the newest entries. */
+static bool reserve_name(tn_mind *mind, tn_mind_module *module, tn_name name) {
+  if (name < module->newest_count) return true;
+  uint32_t room = module->newest_count ? module->newest_count : 64;
+  while (room <= name) room *= 2;
+  const tn_mind_scope **table = tn_arena_array(mind->arena, room, sizeof *table);
+  if (!table) return false;
+  if (module->newest_count) memcpy(table, module->newest, module->newest_count * sizeof *table);
+  module->newest = table;
+  module->newest_count = room;
+  return true;
+}
+
+void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry) {
+  if (!reserve_name(mind, module, entry.name)) return;
+  entry.order = module->entry_count;
+  entry.next = module->scope;
+  entry.older = module->newest[entry.name];
+  const tn_mind_scope *kept = tn_arena_copy(mind->arena, &entry, sizeof entry);
+  if (!kept) return;
+  module->scope = module->newest[entry.name] = kept;
+  module->entry_count++;
+}
+
+void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable) {
+  tn_mind_scope entry = { .name = variable->name, .binds = TN_MIND_BINDS_VARIABLE, .variable = variable };
+  if (!c->function && !c->conditional) {
+    tn_mind_declare_in_module(c->mind, c->module, entry);
+    return;
+  }
+  entry.next = c->locals;
+  const tn_mind_scope *kept = tn_arena_copy(c->mind->arena, &entry, sizeof entry);
+  if (kept) c->locals = kept;
+}
+
+const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name name) {
+  return name < module->newest_count ? module->newest[name] : NULL;
+}
+
+/* The newest before the function, else the oldest behind it. */
+static const tn_mind_scope *lookup_from(const tn_mind_module *module, tn_name name, uint32_t order) {
+  const tn_mind_scope *later = NULL;
+  for (const tn_mind_scope *at = tn_mind_lookup_in(module, name); at; at = at->older) {
+    if (at->order < order || at->binds != TN_MIND_BINDS_VARIABLE) return at;
+    later = at;
+  }
+  return later;
+}
+
+static uint32_t order_of(const tn_mind_function *function) {
+  while (function && function->outer) function = function->outer;
+  return function ? function->order : UINT32_MAX;
+}
+
+const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
+  for (const tn_mind_scope *at = c->locals; at; at = at->next) {
+    if (at->name == name) return at;
+  }
+  return c->function ? lookup_from(c->module, name, order_of(c->function)) : tn_mind_lookup_in(c->module, name);
+}
+
+static bool has_symbol(const tn_mind_type *type, tn_name name) {
+  if (type->kind != TN_MIND_T_TENSOR) return false;
+  for (int i = 0; i < type->shape.rank; i++) {
+    if (type->shape.dim[i] == TN_DIM_SYMBOL(name)) return true;
+  }
+  return false;
+}
+
+bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name) {
+  for (const tn_mind_function *f = c->function; f; f = f->outer) {
+    for (uint32_t i = 0; i < f->param_count; i++) {
+      if (has_symbol(f->param_types[i], name)) return true;
+    }
+  }
+  tn_str text = tn_names_text(c->mind->host->names, name);
+  return text.len && text.at[0] >= 'A' && text.at[0] <= 'Z';
+}
+
+/* ---- suggestions ---- */
+
+typedef struct {
+  tn_mind *mind;
+  tn_str *at;
+  size_t count, room;
+} candidates;
+
+static void add_candidate(candidates *list, tn_str text) {
+  if (list->count < list->room) list->at[list->count++] = text;
+}
+
+static bool can_be_called(const tn_mind_scope *entry) {
+  if (entry->binds == TN_MIND_BINDS_VARIABLE) return entry->variable->type->kind == TN_MIND_T_FN;
+  return entry->binds == TN_MIND_BINDS_FUNCTION;
+}
+
+static void add_scope(candidates *list, const tn_mind_scope *from, bool functions) {
+  for (const tn_mind_scope *at = from; at; at = at->next) {
+    if (!functions || can_be_called(at)) add_candidate(list, tn_names_text(list->mind->host->names, at->name));
+  }
+}
+
+static void add_library(candidates *list) {
+  size_t count;
+  const tn_mind_entry *entries = tn_mind_library(&count);
+  for (size_t i = 0; i < count; i++) add_candidate(list, tn_str_of(entries[i].name));
+}
+
+#define CANDIDATE_LIMIT 2000
+
+tn_str tn_mind_suggest(const tn_mind_checker *c, tn_str wrong, bool functions) {
+  candidates list = { .mind = c->mind, .room = CANDIDATE_LIMIT };
+  list.at = tn_arena_array(c->mind->arena, list.room, sizeof *list.at);
+  if (!list.at) return TN_LIT("");
+  if (functions) add_library(&list);
+  add_scope(&list, c->locals, functions);
+  add_scope(&list, c->module->scope, functions);
+  if (!functions) add_library(&list);
+  return tn_str_suggest(wrong, list.at, list.count);
+}
+
+tn_str tn_mind_suggest_public(tn_mind *mind, const tn_mind_module *module, tn_str wrong) {
+  candidates list = { .mind = mind, .room = CANDIDATE_LIMIT };
+  list.at = tn_arena_array(mind->arena, list.room, sizeof *list.at);
+  if (!list.at) return TN_LIT("");
+  for (const tn_mind_scope *at = module->scope; at; at = at->next) {
+    if (tn_mind_is_public(module, at->name)) add_candidate(&list, tn_names_text(mind->host->names, at->name));
+  }
+  return tn_str_suggest(wrong, list.at, list.count);
+}

@@ -1,0 +1,516 @@
+/* lang/mind/trace.c: building lazily, computing what is needed.
+ *
+ * To compute nodes, those they need are copied into a graph of their own, in
+ * which what is known already stands as constants; the host optimises and runs
+ * it. To extract a graph for others to read is the same copy without constants
+ * in place of history. Branches that were begun and given up leave regions that
+ * belong to no `if`; in a copy their nodes stand where the region was begun. */
+#include "lang/mind/trace.h"
+
+#include <string.h>
+
+void tn_mind_trace_init(tn_mind_trace *trace, tn_host *host) { *trace = (tn_mind_trace){ .host = host }; }
+
+void tn_mind_trace_free(tn_mind_trace *trace) {
+  tn_heap *heap = trace->host->heap;
+  for (size_t i = 0; i < trace->tensors.count; i++) tn_tensor_unref(&trace->tensors.at[i]);
+  tn_vec_free(heap, &trace->known);
+  tn_vec_free(heap, &trace->tensors);
+  tn_vec_free(heap, &trace->pending);
+  tn_vec_free(heap, &trace->leaves);
+  if (trace->ready) tn_graph_free(&trace->graph);
+  trace->ready = false;
+}
+
+tn_builder *tn_mind_trace_builder(tn_mind_trace *trace) {
+  if (!trace->ready) {
+    if (!tn_graph_init(&trace->graph, trace->host->heap, trace->host->names)) return NULL;
+    tn_graph_builder_init(&trace->builder, &trace->graph);
+    trace->ready = true;
+    trace->seen = 1;
+  }
+  return &trace->builder.base;
+}
+
+/* ---- what is known ---- */
+
+const tn_tensor *tn_mind_trace_data(const tn_mind_trace *trace, tn_value value) {
+  const tn_node *node = tn_graph_node(&trace->graph, value);
+  if (node->op == TN_OP_CONST) return node->attrs->literal;
+  if (value >= trace->known.count || !trace->known.at[value]) return NULL;
+  return &trace->tensors.at[trace->known.at[value] - 1];
+}
+
+/* Takes the tensor over. */
+static bool remember_take(tn_mind_trace *trace, tn_value value, tn_tensor *tensor) {
+  tn_heap *heap = trace->host->heap;
+  while (trace->known.count <= value) {
+    size_t more = trace->graph.nodes.count - trace->known.count;
+    if (!tn_vec_reserve(heap, &trace->known, more)) return false;
+    memset(trace->known.at + trace->known.count, 0, more * sizeof *trace->known.at);
+    trace->known.count += more;
+  }
+  if (!tn_vec_push(heap, &trace->tensors, *tensor)) return false;
+  trace->known.at[value] = (uint32_t)trace->tensors.count;
+  *tensor = (tn_tensor){ 0 };
+  return true;
+}
+
+tn_value tn_mind_trace_const(tn_mind_trace *trace, const tn_tensor *tensor) {
+  tn_builder *builder = tn_mind_trace_builder(trace);
+  return builder ? tn_build_const(builder, tensor) : TN_ERROR_VALUE;
+}
+
+/* The axes in their own order: it costs nothing and works whatever the sizes are. */
+tn_value tn_mind_trace_leaf(tn_mind_trace *trace, tn_value of) {
+  tn_builder *builder = tn_mind_trace_builder(trace);
+  if (!builder || of == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+  int axes[TN_RANK_LIMIT];
+  for (int i = 0; i < TN_RANK_LIMIT; i++) axes[i] = i;
+  tn_value leaf = tn_build_transpose(builder, of, axes);
+  if (leaf != TN_ERROR_VALUE) tn_vec_push(trace->host->heap, &trace->leaves, leaf);
+  return leaf;
+}
+
+static bool is_leaf(const tn_mind_trace *trace, tn_value value) {
+  size_t low = 0, high = trace->leaves.count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (trace->leaves.at[middle] == value) return true;
+    if (trace->leaves.at[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+/* ---- copying what is needed ---- */
+
+typedef struct {
+  tn_mind_trace *trace;
+  const tn_graph *from;
+  tn_graph *to;
+  bool cut;                /* what is known becomes a constant */
+  bool whole;              /* keep leaves as they are, because history goes on */
+  const uint8_t *forgotten;/* by node, or NULL: becomes a constant */
+  uint8_t *needed;         /* by node */
+  tn_value *moved;         /* by node */
+  uint32_t *regions;       /* by region */
+  tn_value *operands;
+  size_t operand_room;
+} copier;
+
+static bool is_cut(const copier *c, tn_value value) {
+  if (c->forgotten && c->forgotten[value] && tn_mind_trace_data(c->trace, value)) return true;
+  return c->cut && tn_mind_trace_data(c->trace, value);
+}
+
+/* Operands have smaller numbers, and so have the results of an if's regions. */
+static void mark_needed(copier *c, tn_value last) {
+  for (tn_value v = last; v > 0; v--) {
+    const tn_node *node = tn_graph_node(c->from, v);
+    if (!c->needed[v] || is_cut(c, v)) continue;
+    for (int i = 0; i < node->count; i++) c->needed[node->in[i]] = 1;
+    if (node->op != TN_OP_IF) continue;
+    for (int r = 0; r < 2; r++) {
+      const tn_region *region = &c->from->regions.at[node->attrs->region[r]];
+      for (size_t i = 0; i < region->results.count; i++) c->needed[region->results.at[i]] = 1;
+    }
+  }
+}
+
+static bool copier_init(copier *c) {
+  tn_heap *heap = c->trace->host->heap;
+  c->needed = tn_heap_alloc(heap, c->from->nodes.count);
+  c->moved = tn_heap_alloc(heap, c->from->nodes.count * sizeof *c->moved);
+  c->regions = tn_heap_alloc(heap, c->from->regions.count * sizeof *c->regions);
+  return c->needed && c->moved && c->regions;
+}
+
+static void copier_free(copier *c) {
+  tn_heap *heap = c->trace->host->heap;
+  tn_heap_free(heap, c->needed, c->from->nodes.count);
+  tn_heap_free(heap, c->moved, c->from->nodes.count * sizeof *c->moved);
+  tn_heap_free(heap, c->regions, c->from->regions.count * sizeof *c->regions);
+  tn_heap_free(heap, c->operands, c->operand_room * sizeof *c->operands);
+}
+
+static bool copy_regions(copier *c) {
+  for (size_t r = 1; r < c->from->regions.count; r++) {
+    const tn_region *region = &c->from->regions.at[r];
+    uint32_t parent = c->regions[region->parent];
+    bool kept = region->owner && c->needed[region->owner];
+    c->regions[r] = kept ? tn_graph_add_region(c->to, parent) : parent;
+    if (kept && !c->regions[r]) return false;
+  }
+  return true;
+}
+
+static const tn_value *moved_operands(copier *c, const tn_node *node) {
+  size_t count = (size_t)node->count;
+  if (count > c->operand_room) {
+    tn_value *grown = tn_heap_resize(c->trace->host->heap, c->operands, c->operand_room * sizeof *grown,
+                                     count * sizeof *grown);
+    if (!grown) return NULL;
+    c->operands = grown;
+    c->operand_room = count;
+  }
+  for (size_t i = 0; i < count; i++) c->operands[i] = c->moved[node->in[i]];
+  return c->operands;
+}
+
+static bool move_results(copier *c, const tn_node *node, tn_attrs *attrs) {
+  for (int r = 0; r < 2; r++) {
+    const tn_region *region = &c->from->regions.at[node->attrs->region[r]];
+    attrs->region[r] = c->regions[node->attrs->region[r]];
+    for (size_t i = 0; i < region->results.count; i++) {
+      if (!tn_graph_yield(c->to, attrs->region[r], &c->moved[region->results.at[i]], 1)) return false;
+    }
+  }
+  return true;
+}
+
+static bool copy_node(copier *c, tn_value value) {
+  const tn_node *node = tn_graph_node(c->from, value);
+  if (is_cut(c, value)) {
+    tn_attrs attrs = { .literal = tn_mind_trace_data(c->trace, value) };
+    c->moved[value] = tn_graph_add(c->to, 0, TN_OP_CONST, NULL, 0, &attrs, &node->type, node->at);
+    return c->moved[value] != TN_ERROR_VALUE;
+  }
+  if (!c->whole && is_leaf(c->trace, value)) {
+    c->moved[value] = c->moved[node->in[0]];
+    return true;
+  }
+  tn_attrs attrs = *node->attrs;
+  const tn_value *operands = node->count ? moved_operands(c, node) : NULL;
+  if (node->count && !operands) return false;
+  if (node->op == TN_OP_IF && !move_results(c, node, &attrs)) return false;
+  c->moved[value] = tn_graph_add(c->to, c->regions[node->region], node->op, operands, node->count, &attrs, &node->type, node->at);
+  return c->moved[value] != TN_ERROR_VALUE;
+}
+
+static bool is_input(tn_op op) { return op == TN_OP_INPUT || op == TN_OP_PARAM; }
+
+/* Fills c->to; false when memory runs out. Inputs stay, needed or not: they are the interface. */
+static bool copy_nodes(copier *c, bool inputs) {
+  for (tn_value v = 1; inputs && v < c->from->nodes.count; v++) {
+    if (is_input(tn_graph_node(c->from, v)->op)) c->needed[v] = 1;
+  }
+  mark_needed(c, (tn_value)(c->from->nodes.count - 1));
+  if (!copy_regions(c)) return false;
+  for (tn_value v = 1; v < c->from->nodes.count; v++) {
+    if (c->needed[v] && !copy_node(c, v)) return false;
+  }
+  return true;
+}
+
+bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_output *outputs, size_t count, tn_graph *out) {
+  if (!tn_graph_init(out, trace->host->heap, trace->host->names)) return false;
+  if (!tn_mind_trace_builder(trace)) {
+    tn_graph_free(out);
+    return false;
+  }
+  copier c = { .trace = trace, .from = &trace->graph, .to = out };
+  bool ok = copier_init(&c);
+  for (size_t i = 0; ok && i < count; i++) c.needed[outputs[i].value] = 1;
+  ok = ok && copy_nodes(&c, true);
+  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(out, outputs[i].name, c.moved[outputs[i].value]);
+  copier_free(&c);
+  if (!ok) tn_graph_free(out);
+  return ok;
+}
+
+/* ---- computing ---- */
+
+static bool out_of_memory(tn_fault *fault) {
+  *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
+  return false;
+}
+
+/* Every size in the copy is known and nothing has to be given. */
+static bool can_compute(const tn_graph *graph) {
+  for (size_t v = 1; v < graph->nodes.count; v++) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    if (is_input(node->op) || !tn_shape_is_known(&node->type.shape)) return false;
+  }
+  return true;
+}
+
+static bool compute(tn_mind_trace *trace, const tn_graph *graph, const tn_value *values, size_t count,
+                    tn_fault *fault) {
+  tn_heap *heap = trace->host->heap;
+  tn_tensor *made = tn_heap_alloc(heap, count * sizeof *made);
+  if (!made) return out_of_memory(fault);
+  bool ok = trace->host->compute(trace->host, graph, NULL, NULL, made, fault);
+  for (size_t i = 0; ok && i < count; i++) {
+    if (!remember_take(trace, values[i], &made[i])) ok = out_of_memory(fault);
+  }
+  for (size_t i = 0; i < count; i++) tn_tensor_unref(&made[i]);
+  tn_heap_free(heap, made, count * sizeof *made);
+  return ok;
+}
+
+/* Those of `values` that have no data, each once. */
+static size_t without_data(const tn_mind_trace *trace, const tn_value *values, size_t count, tn_value *out) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    bool again = false;
+    for (size_t k = 0; k < kept && !again; k++) again = out[k] == values[i];
+    if (!again && !tn_mind_trace_data(trace, values[i])) out[kept++] = values[i];
+  }
+  return kept;
+}
+
+static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault) {
+  tn_graph graph;
+  copier c = { .trace = trace, .from = &trace->graph, .to = &graph, .cut = true };
+  tn_mind_forced result = TN_MIND_FAULT;
+  out_of_memory(fault);
+  if (!tn_graph_init(&graph, trace->host->heap, trace->host->names)) return result;
+  bool ok = copier_init(&c);
+  for (size_t i = 0; ok && i < count; i++) c.needed[values[i]] = 1;
+  ok = ok && copy_nodes(&c, false);
+  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, 0, c.moved[values[i]]);
+  copier_free(&c);
+  if (ok && !can_compute(&graph)) result = TN_MIND_NO_DATA;
+  else if (ok && compute(trace, &graph, values, count, fault)) result = TN_MIND_DATA;
+  tn_graph_free(&graph);
+  return result;
+}
+
+tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault) {
+  tn_heap *heap = trace->host->heap;
+  tn_value few[8], *missing = few;
+  if (count > 8) missing = tn_heap_alloc(heap, count * sizeof *missing);
+  if (!missing) {
+    out_of_memory(fault);
+    return TN_MIND_FAULT;
+  }
+  size_t left = without_data(trace, values, count, missing);
+  tn_mind_forced result = left ? force_all(trace, missing, left, fault) : TN_MIND_DATA;
+  if (missing != few) tn_heap_free(heap, missing, count * sizeof *missing);
+  return result;
+}
+
+/* ---- what may fail ---- */
+
+static bool may_fail(const tn_graph *graph, const tn_node *node) {
+  switch (node->op) {
+    case TN_OP_DIV:
+    case TN_OP_REM: return tn_dtype_in(tn_graph_type(graph, node->in[0])->dtype, TN_INTS);
+    case TN_OP_GATHER:
+    case TN_OP_CROSS_ENTROPY: return true;
+    default: return false;
+  }
+}
+
+/* Nodes of branches are the business of their if. */
+static bool look_for_pending(tn_mind_trace *trace) {
+  for (; trace->ready && trace->seen < trace->graph.nodes.count; trace->seen++) {
+    const tn_node *node = tn_graph_node(&trace->graph, (tn_value)trace->seen);
+    if (node->region || !may_fail(&trace->graph, node)) continue;
+    if (!tn_vec_push(trace->host->heap, &trace->pending, (tn_value)trace->seen)) return false;
+  }
+  return true;
+}
+
+/* One after the other in order, so that the first to fail is the first in the program; together
+ * first, because nearly always none does. */
+bool tn_mind_trace_settle(tn_mind_trace *trace, tn_fault *fault) {
+  if (!look_for_pending(trace)) return out_of_memory(fault);
+  size_t count = trace->pending.count;
+  trace->pending.count = 0;
+  if (!count) return true;
+  if (tn_mind_trace_force(trace, trace->pending.at, count, fault) == TN_MIND_DATA) return true;
+  for (size_t i = 0; i < count; i++) {
+    if (tn_mind_trace_force(trace, &trace->pending.at[i], 1, fault) == TN_MIND_FAULT) return false;
+  }
+  return true;
+}
+
+/* ---- one number everywhere ---- */
+
+/* Whether all elements of the node are made in the same way of operands that are uniform, so that
+ * it is uniform for every length of its axes. */
+static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *uniform) {
+  const tn_op_sig *sig = tn_op_sig_of(node->op);
+  for (int i = 0; i < node->count; i++) {
+    if (!uniform[node->in[i]]) return false;
+  }
+  const tn_shape *in = node->count ? &tn_graph_type(graph, node->in[0])->shape : NULL;
+  switch (sig->kind) {
+    case TN_KIND_SOURCE: return node->op == TN_OP_FILL;
+    case TN_KIND_ELEMENTWISE:
+    case TN_KIND_VIEW: return true;
+    case TN_KIND_REDUCE:
+      if (node->op == TN_OP_MAX || node->op == TN_OP_MIN) return true;
+      if (node->op != TN_OP_SUM && node->op != TN_OP_MEAN && node->op != TN_OP_PROD) return false;
+      for (int i = 0; i < node->attrs->axis_count; i++) {
+        if (!tn_dim_is_known(in->dim[node->attrs->axes[i]])) return false;
+      }
+      return true;
+    case TN_KIND_CONTRACT: return tn_dim_is_known(in->dim[in->rank - 1]);
+    case TN_KIND_SCAN:
+      return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) && tn_dim_is_known(in->dim[node->attrs->axis]);
+    default: return false;
+  }
+}
+
+static bool all_equal(const tn_view *view) {
+  double first = tn_view_get_f64(view, 0);
+  int64_t count = tn_view_count(view);
+  for (int64_t i = 1; i < count; i++) {
+    double next = tn_view_get_f64(view, i);
+    if (memcmp(&next, &first, sizeof first) != 0) return false;
+  }
+  return true;
+}
+
+/* The graph of one output with every length that is not known set to 1, computed. */
+static bool compute_small(tn_mind_trace *trace, const tn_graph *graph, double *number) {
+  tn_host *host = trace->host;
+  tn_vec(tn_binding) bindings = { 0 };
+  tn_graph bound;
+  tn_fault fault;
+  tn_tensor made = { 0 };
+  bool ok = true;
+  for (size_t v = 1; ok && v < graph->nodes.count; v++) {
+    const tn_shape *shape = &tn_graph_type(graph, (tn_value)v)->shape;
+    for (int i = 0; ok && i < shape->rank; i++) {
+      if (!tn_dim_is_symbol(shape->dim[i])) continue;
+      tn_binding binding = { tn_dim_name(shape->dim[i]), 1 };
+      ok = tn_vec_push(host->heap, &bindings, binding);
+    }
+  }
+  ok = ok && tn_graph_bind(graph, bindings.at, bindings.count, &bound, &fault);
+  tn_vec_free(host->heap, &bindings);
+  if (!ok) return false;
+  ok = can_compute(&bound) && host->compute(host, &bound, NULL, NULL, &made, &fault);
+  if (ok) ok = tn_view_count(&made.view) > 0 && all_equal(&made.view);
+  if (ok) *number = tn_view_get_f64(&made.view, 0);
+  tn_tensor_unref(&made);
+  tn_graph_free(&bound);
+  return ok;
+}
+
+static bool is_uniform(tn_mind_trace *trace, const tn_graph *graph) {
+  tn_heap *heap = trace->host->heap;
+  size_t count = graph->nodes.count;
+  uint8_t *uniform = tn_heap_alloc(heap, count);
+  if (!uniform) return false;
+  for (size_t v = 1; v < count; v++) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    if (node->op == TN_OP_CONST) uniform[v] = all_equal(&node->attrs->literal->view);
+    else uniform[v] = spreads(graph, node, uniform);
+  }
+  bool result = uniform[graph->outputs.at[0].value];
+  tn_heap_free(heap, uniform, count);
+  return result;
+}
+
+bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number) {
+  tn_graph graph;
+  tn_mind_output output = { 0, value };
+  if (!tn_mind_trace_extract(trace, &output, 1, &graph)) return false;
+  bool ok = graph.inputs.count == 0 && is_uniform(trace, &graph) && compute_small(trace, &graph, number);
+  tn_graph_free(&graph);
+  return ok;
+}
+
+/* ---- history ---- */
+
+enum { CHOSEN = 1, BEHIND = 2 };
+
+static bool any_marked(const tn_graph *graph, const tn_node *node, const uint8_t *marks) {
+  for (int i = 0; i < node->count; i++) {
+    if (marks[node->in[i]]) return true;
+  }
+  if (node->op != TN_OP_IF) return false;
+  for (int r = 0; r < 2; r++) {
+    const tn_region *region = &graph->regions.at[node->attrs->region[r]];
+    for (size_t i = 0; i < region->results.count; i++) {
+      if (marks[region->results.at[i]]) return true;
+    }
+  }
+  return false;
+}
+
+/* By node: whether it is one of them, and whether it was computed from one. NULL without memory. */
+static uint8_t *marks_of(const tn_mind_trace *trace, const tn_value *values, size_t count) {
+  const tn_graph *graph = &trace->graph;
+  uint8_t *marks = tn_heap_alloc(trace->host->heap, graph->nodes.count);
+  if (!marks) return NULL;
+  for (size_t i = 0; i < count; i++) marks[values[i]] = CHOSEN;
+  for (size_t v = 1; v < graph->nodes.count; v++) {
+    if (any_marked(graph, tn_graph_node(graph, (tn_value)v), marks)) marks[v] |= BEHIND;
+  }
+  return marks;
+}
+
+bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value from) {
+  uint8_t *marks = marks_of(trace, &from, 1);
+  bool result = marks && marks[value];
+  tn_heap_free(trace->host->heap, marks, trace->graph.nodes.count);
+  return result;
+}
+
+/* Without memory the answer is yes: it is the safer one. */
+bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count) {
+  uint8_t *marks = marks_of(trace, values, count);
+  bool chained = !marks;
+  for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i]] & BEHIND) != 0;
+  tn_heap_free(trace->host->heap, marks, trace->graph.nodes.count);
+  return chained;
+}
+
+/* ---- going on with less ---- */
+
+/* By node: 1 where it needs no history, because it does not come from a named one (other than by
+ * being it). */
+static uint8_t *forgettable(const tn_mind_trace *trace, const tn_value *named, size_t count) {
+  uint8_t *marks = marks_of(trace, named, count);
+  for (size_t v = 0; marks && v < trace->graph.nodes.count; v++) marks[v] = !(marks[v] & BEHIND);
+  return marks;
+}
+
+static bool move_data(tn_mind_trace *from, const copier *c, tn_mind_trace *to) {
+  for (tn_value v = 1; v < from->known.count; v++) {
+    if (!from->known.at[v] || !c->needed[v] || is_cut(c, v)) continue;
+    tn_tensor share = tn_tensor_ref(&from->tensors.at[from->known.at[v] - 1]);
+    if (!remember_take(to, c->moved[v], &share)) {
+      tn_tensor_unref(&share);
+      return false;
+    }
+  }
+  for (size_t i = 0; i < from->leaves.count; i++) {
+    tn_value leaf = from->leaves.at[i];
+    if (!c->needed[leaf] || is_cut(c, leaf)) continue;
+    if (!tn_vec_push(to->host->heap, &to->leaves, c->moved[leaf])) return false;
+  }
+  return true;
+}
+
+bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t count, const tn_value *named,
+                           size_t named_count) {
+  tn_heap *heap = trace->host->heap;
+  tn_mind_trace fresh;
+  if (!trace->ready) return true;
+  size_t nodes = trace->graph.nodes.count;
+  uint8_t *forgotten = forgettable(trace, named, named_count);
+  tn_mind_trace_init(&fresh, trace->host);
+  copier c = { .trace = trace, .from = &trace->graph, .to = &fresh.graph, .whole = true, .forgotten = forgotten };
+  bool ok = forgotten && tn_mind_trace_builder(&fresh) && copier_init(&c);
+  for (size_t i = 0; ok && i < count; i++) c.needed[*keep[i]] = 1;
+  ok = ok && copy_nodes(&c, false) && move_data(trace, &c, &fresh);
+  for (size_t i = 0; ok && i < count; i++) *keep[i] = c.moved[*keep[i]];
+  copier_free(&c);
+  tn_heap_free(heap, forgotten, nodes);
+  if (!ok) {
+    tn_mind_trace_free(&fresh);
+    return false;
+  }
+  tn_mind_trace_free(trace);
+  *trace = fresh;
+  trace->builder.graph = &trace->graph;
+  trace->seen = trace->graph.nodes.count;
+  return true;
+}

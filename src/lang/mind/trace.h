@@ -1,0 +1,69 @@
+/* lang/mind/trace.h: tensors as nodes of a graph that grows while a program runs.
+ *
+ * Nothing is computed when an operation is made. Where the program needs data
+ * (a condition, a print, the result) the nodes in question are computed
+ * together, by the host, and remembered; what is made of them later starts from
+ * those numbers, while the graph keeps its history for gradients.
+ *
+ * A node whose sizes are not all known, or that depends on such a node, has no
+ * data; it may still have one number everywhere (tn_mind_trace_fill). */
+#ifndef TN_LANG_MIND_TRACE_H
+#define TN_LANG_MIND_TRACE_H
+
+#include "graph/builder.h"
+#include "lang/lang.h"
+
+typedef struct {
+  tn_host *host;
+  bool ready;                    /* the graph exists */
+  tn_graph graph;
+  tn_graph_builder builder;
+  tn_vec(uint32_t) known;        /* by node: 0, or a position in `tensors` plus 1 */
+  tn_vec(tn_tensor) tensors;
+  tn_vec(tn_value) pending;      /* nodes that may fail and have not been computed */
+  tn_vec(tn_value) leaves;       /* nodes that only stand for their operand, ascending */
+  size_t seen;                   /* nodes that have been looked at for `pending` */
+} tn_mind_trace;
+
+typedef enum {
+  TN_MIND_DATA,                  /* computed */
+  TN_MIND_NO_DATA,               /* sizes are not known */
+  TN_MIND_FAULT                  /* with the fault filled in */
+} tn_mind_forced;
+
+void tn_mind_trace_init(tn_mind_trace *trace, tn_host *host);
+void tn_mind_trace_free(tn_mind_trace *trace);
+/* The builder; NULL when memory runs out. */
+tn_builder *tn_mind_trace_builder(tn_mind_trace *trace);
+
+/* A node for a tensor's data, which is shared. */
+tn_value tn_mind_trace_const(tn_mind_trace *trace, const tn_tensor *tensor);
+/* A node that is `of` and can be differentiated by on its own. */
+tn_value tn_mind_trace_leaf(tn_mind_trace *trace, tn_value of);
+/* Computes nodes that have no data yet. */
+tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault);
+/* What could fail and was made since the last time; before something is seen from outside. */
+bool tn_mind_trace_settle(tn_mind_trace *trace, tn_fault *fault);
+/* The data of a computed node; NULL: it has none. */
+const tn_tensor *tn_mind_trace_data(const tn_mind_trace *trace, tn_value value);
+/* The one number of a node without data. */
+bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number);
+
+/* Whether `value` was computed from `from`. */
+bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value from);
+/* Whether one of them was computed from another. */
+bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count);
+
+/* A graph of its own with what the outputs need. */
+typedef struct {
+  tn_name name;
+  tn_value value;
+} tn_mind_output;
+bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_output *outputs, size_t count, tn_graph *out);
+
+/* Keeps only what `keep` needs, for sessions that go on: nodes get new numbers, which are written back.
+ * What does not depend on one of `named` any more loses its history. False when memory runs out;
+ * nothing has changed then. */
+bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t count, const tn_value *named,
+                           size_t named_count);
+#endif

@@ -1,0 +1,329 @@
+/* lang/mind/types.c: types, their notation, and how dimensions meet.
+ *
+ * Unification is the draft's, left-biased: equal lengths stay, a length beats a
+ * name, the left name beats the right one. An annotation is the left side, and
+ * there a name that stands twice must meet one size. */
+#include "lang/mind/type.h"
+
+#include <string.h>
+
+/* ---- making ---- */
+
+const tn_mind_type tn_mind_type_error = { .kind = TN_MIND_T_ERROR };
+const tn_mind_type tn_mind_type_unit = { .kind = TN_MIND_T_UNIT };
+const tn_mind_type tn_mind_type_string = { .kind = TN_MIND_T_STRING };
+
+#define SCALAR(id, ...) { .kind = TN_MIND_T_SCALAR, .dtype = TN_##id },
+#define LITERAL(id, ...) { .kind = TN_MIND_T_SCALAR, .dtype = TN_##id, .literal = true },
+#define DTYPE(id, ...) { .kind = TN_MIND_T_DTYPE, .dtype = TN_##id },
+static const tn_mind_type scalars[] = { TN_DTYPES(SCALAR) };
+static const tn_mind_type literals[] = { TN_DTYPES(LITERAL) };
+static const tn_mind_type dtypes[] = { TN_DTYPES(DTYPE) };
+static const tn_mind_type devices[] = {
+  { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_CPU }, { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_GPU }
+};
+
+const tn_mind_type *tn_mind_type_scalar(tn_dtype dtype) { return &scalars[dtype]; }
+const tn_mind_type *tn_mind_type_literal(tn_dtype dtype) { return &literals[dtype]; }
+const tn_mind_type *tn_mind_type_dtype(tn_dtype dtype) { return &dtypes[dtype]; }
+const tn_mind_type *tn_mind_type_device(tn_mind_device device) { return &devices[device]; }
+
+/* Most types need only the front of the struct. */
+#define FRONT_BYTES (offsetof(tn_mind_type, integer) + sizeof(tn_str))
+
+static tn_mind_type *make(tn_arena *arena, tn_mind_type_kind kind, bool whole) {
+  tn_mind_type *type = tn_arena_alloc(arena, whole ? sizeof *type : FRONT_BYTES);
+  if (type) type->kind = (uint8_t)kind;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_known(tn_arena *arena, tn_dtype dtype, int64_t value, bool literal) {
+  tn_mind_type *type = make(arena, TN_MIND_T_SCALAR, false);
+  if (!type) return &tn_mind_type_error;
+  type->dtype = (uint8_t)dtype;
+  type->known = true;
+  type->literal = literal;
+  type->integer = value;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_known_float(tn_arena *arena, tn_dtype dtype, double value, bool literal) {
+  tn_mind_type *type = make(arena, TN_MIND_T_SCALAR, false);
+  if (!type) return &tn_mind_type_error;
+  type->dtype = (uint8_t)dtype;
+  type->known = true;
+  type->literal = literal;
+  type->number = value;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_text(tn_arena *arena, tn_str text) {
+  tn_mind_type *type = make(arena, TN_MIND_T_STRING, false);
+  if (!type) return &tn_mind_type_error;
+  type->known = true;
+  type->text = text;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_tensor(tn_arena *arena, tn_dtype dtype, const tn_shape *shape,
+                                        tn_mind_device device) {
+  tn_mind_type *type = make(arena, TN_MIND_T_TENSOR, true);
+  if (!type) return &tn_mind_type_error;
+  type->dtype = (uint8_t)dtype;
+  type->device = (uint8_t)device;
+  type->shape = *shape;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_shape(tn_arena *arena, const tn_shape *shape) {
+  tn_mind_type *type = make(arena, TN_MIND_T_SHAPE, true);
+  if (!type) return &tn_mind_type_error;
+  type->shape = *shape;
+  return type;
+}
+
+const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
+                                       const tn_mind_type *const *items, const tn_name *names, uint32_t count) {
+  tn_mind_type *type = make(arena, kind, false);
+  if (!type) return &tn_mind_type_error;
+  type->count = count;
+  type->items = tn_arena_copy(arena, items, count * sizeof *items);
+  if (names) type->names = tn_arena_copy(arena, names, count * sizeof *names);
+  return arena->failed ? &tn_mind_type_error : type;
+}
+
+const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable) {
+  tn_mind_type *type = make(arena, TN_MIND_T_FN, false);
+  if (!type) return &tn_mind_type_error;
+  type->callable = callable;
+  return type;
+}
+
+static bool has_items(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
+}
+
+/* Rebuilds a compound type with each of its items changed. */
+static const tn_mind_type *map_items(tn_arena *arena, const tn_mind_type *type,
+                                     const tn_mind_type *(*change)(tn_arena *, const tn_mind_type *)) {
+  const tn_mind_type **items = tn_arena_array(arena, type->count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < type->count; i++) items[i] = change(arena, type->items[i]);
+  const tn_mind_type *made = tn_mind_type_items(arena, type->kind, items, type->names, type->count);
+  if (made->kind != TN_MIND_T_ERROR) ((tn_mind_type *)(uintptr_t)made)->open = type->open;
+  return made;
+}
+
+const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type) {
+  if (type->kind == TN_MIND_T_SCALAR) return &scalars[type->dtype];
+  if (type->kind == TN_MIND_T_STRING) return &tn_mind_type_string;
+  if (type->kind == TN_MIND_T_TENSOR && type->fresh) {
+    return tn_mind_type_tensor(arena, type->dtype, &type->shape, type->device);
+  }
+  return has_items(type) ? map_items(arena, type, tn_mind_type_plain) : type;
+}
+
+const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type) {
+  switch (type->kind) {
+    case TN_MIND_T_SCALAR:   /* a float's number is the same bytes */
+      return type->known ? tn_mind_type_known(arena, type->dtype, type->integer, type->literal)
+                         : type->literal ? &literals[type->dtype] : &scalars[type->dtype];
+    case TN_MIND_T_STRING:
+      return type->known ? tn_mind_type_text(arena, tn_arena_str(arena, type->text)) : &tn_mind_type_string;
+    case TN_MIND_T_TENSOR: return tn_mind_type_tensor(arena, type->dtype, &type->shape, type->device);
+    case TN_MIND_T_SHAPE: return tn_mind_type_shape(arena, &type->shape);
+    case TN_MIND_T_TUPLE:
+    case TN_MIND_T_LIST:
+    case TN_MIND_T_GRAD: return map_items(arena, type, tn_mind_type_copy);
+    case TN_MIND_T_FN: return tn_mind_type_fn(arena, type->callable);
+    case TN_MIND_T_UNIT: return &tn_mind_type_unit;
+    case TN_MIND_T_DTYPE: return &dtypes[type->dtype];
+    case TN_MIND_T_DEVICE: return &devices[type->device];
+    default: return &tn_mind_type_error;
+  }
+}
+
+/* ---- looking ---- */
+
+const char *tn_mind_device_name(tn_mind_device device) { return device == TN_MIND_GPU ? "gpu" : "cpu"; }
+
+bool tn_mind_device_find(tn_str name, tn_mind_device *out) {
+  bool cpu = tn_str_is(name, "cpu"), gpu = tn_str_is(name, "gpu");
+  if (cpu || gpu) *out = gpu ? TN_MIND_GPU : TN_MIND_CPU;
+  return cpu || gpu;
+}
+
+static bool items_equal(const tn_mind_type *a, const tn_mind_type *b) {
+  if (a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (!tn_mind_type_equal(a->items[i], b->items[i])) return false;
+    if (a->names && b->names && a->names[i] != b->names[i]) return false;
+  }
+  return true;
+}
+
+bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case TN_MIND_T_SCALAR:
+    case TN_MIND_T_DTYPE: return a->dtype == b->dtype;
+    case TN_MIND_T_DEVICE: return a->device == b->device;
+    case TN_MIND_T_TENSOR:
+      return a->dtype == b->dtype && a->device == b->device && tn_shape_equal(&a->shape, &b->shape);
+    case TN_MIND_T_SHAPE: return tn_shape_equal(&a->shape, &b->shape);
+    case TN_MIND_T_TUPLE:
+    case TN_MIND_T_LIST:
+    case TN_MIND_T_GRAD: return items_equal(a, b);
+    case TN_MIND_T_FN: return a->callable == b->callable;
+    default: return true;
+  }
+}
+
+bool tn_mind_type_is_value(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_SCALAR || type->kind == TN_MIND_T_TENSOR;
+}
+
+bool tn_mind_type_is_single(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_SCALAR || (type->kind == TN_MIND_T_TENSOR && type->shape.rank == 0);
+}
+
+bool tn_mind_type_is_float(const tn_mind_type *type) {
+  return tn_mind_type_is_value(type) && tn_dtype_in(type->dtype, TN_FLOATS | TN_STORAGE);
+}
+
+void tn_mind_shape_print(const tn_shape *shape, const tn_names *names, tn_text *out) {
+  tn_text_byte(out, '(');
+  for (int i = 0; i < shape->rank; i++) {
+    if (i) tn_text_byte(out, ',');
+    if (tn_dim_is_known(shape->dim[i])) tn_text_int(out, shape->dim[i]);
+    else if (tn_dim_is_symbol(shape->dim[i])) tn_text_add(out, tn_names_text(names, tn_dim_name(shape->dim[i])));
+    else tn_text_puts(out, "UNK");
+  }
+  tn_text_byte(out, ')');
+}
+
+static void print_tensor(const tn_mind_type *type, const tn_names *names, tn_text *out) {
+  tn_text_puts(out, "Tensor[");
+  tn_text_puts(out, tn_dtype_name(type->dtype));
+  tn_text_byte(out, ',');
+  tn_mind_shape_print(&type->shape, names, out);
+  tn_text_byte(out, ']');
+  if (type->device == TN_MIND_GPU) tn_text_puts(out, "@gpu");
+}
+
+static void print_items(const tn_mind_type *type, const char *open, const char *close, const tn_names *names,
+                        tn_text *out) {
+  tn_text_puts(out, open);
+  for (uint32_t i = 0; i < type->count; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_mind_type_print(type->items[i], names, out);
+  }
+  tn_text_puts(out, close);
+}
+
+void tn_mind_type_print(const tn_mind_type *type, const tn_names *names, tn_text *out) {
+  switch (type->kind) {
+    case TN_MIND_T_ERROR: tn_text_puts(out, "error"); break;
+    case TN_MIND_T_UNIT: tn_text_puts(out, "unit"); break;
+    case TN_MIND_T_SCALAR: tn_text_puts(out, tn_dtype_name(type->dtype)); break;
+    case TN_MIND_T_TENSOR: print_tensor(type, names, out); break;
+    case TN_MIND_T_STRING: tn_text_puts(out, "string"); break;
+    case TN_MIND_T_SHAPE: tn_text_puts(out, "shape"); break;
+    case TN_MIND_T_DTYPE: tn_text_puts(out, "dtype"); break;
+    case TN_MIND_T_DEVICE: tn_text_puts(out, "device"); break;
+    case TN_MIND_T_TUPLE: print_items(type, "(", type->count == 1 ? ",)" : ")", names, out); break;
+    case TN_MIND_T_LIST: print_items(type, "[", "]", names, out); break;
+    case TN_MIND_T_GRAD: tn_text_puts(out, "grad"); break;
+    case TN_MIND_T_FN: tn_text_puts(out, "fn"); break;
+  }
+}
+
+/* ---- dimensions ---- */
+
+void tn_mind_bind(tn_mind_bindings *bindings, tn_name symbol, int64_t dim) {
+  if (bindings->count == bindings->capacity) {
+    uint32_t room = bindings->capacity ? bindings->capacity * 2 : 4;
+    tn_mind_binding *moved = tn_arena_array(bindings->arena, room, sizeof *moved);
+    if (!moved) return;
+    if (bindings->count) memcpy(moved, bindings->at, bindings->count * sizeof *moved);
+    bindings->at = moved;
+    bindings->capacity = room;
+  }
+  bindings->at[bindings->count++] = (tn_mind_binding){ symbol, dim };
+}
+
+static tn_mind_binding *find_binding(const tn_mind_bindings *bindings, tn_name symbol) {
+  for (uint32_t i = 0; i < bindings->count; i++) {
+    if (bindings->at[i].symbol == symbol) return &bindings->at[i];
+  }
+  return NULL;
+}
+
+int64_t tn_mind_bound(const tn_mind_bindings *bindings, int64_t dim) {
+  if (!tn_dim_is_symbol(dim)) return dim;
+  const tn_mind_binding *found = find_binding(bindings, tn_dim_name(dim));
+  return found ? found->dim : dim;
+}
+
+void tn_mind_bind_shape(const tn_mind_bindings *bindings, tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) shape->dim[i] = tn_mind_bound(bindings, shape->dim[i]);
+}
+
+bool tn_mind_unify_dim(int64_t left, int64_t right, int64_t *out) {
+  if (left == TN_DIM_UNKNOWN || right == TN_DIM_UNKNOWN) {
+    *out = left == TN_DIM_UNKNOWN ? right : left;
+    return true;
+  }
+  if (tn_dim_is_known(left) && tn_dim_is_known(right) && left != right) return false;
+  *out = tn_dim_is_known(left) || !tn_dim_is_known(right) ? left : right;
+  return true;
+}
+
+/* A symbol takes what it meets first; meeting a name again, or a length after a name, is fine. */
+static bool bind_symbol(tn_mind_bindings *bindings, tn_name symbol, int64_t value, int64_t *out) {
+  tn_mind_binding *found = find_binding(bindings, symbol);
+  if (!found) {
+    *out = tn_dim_is_known(value) ? value : TN_DIM_SYMBOL(symbol);
+    tn_mind_bind(bindings, symbol, value == TN_DIM_UNKNOWN ? TN_DIM_SYMBOL(symbol) : value);
+    return true;
+  }
+  if (tn_dim_is_known(found->dim) && tn_dim_is_known(value) && found->dim != value) return false;
+  if (!tn_dim_is_known(found->dim) && tn_dim_is_known(value)) found->dim = value;
+  *out = tn_dim_is_known(found->dim) ? found->dim : TN_DIM_SYMBOL(symbol);
+  return true;
+}
+
+bool tn_mind_unify_annotation(const tn_shape *annotation, const tn_shape *value, tn_mind_bindings *bindings,
+                              tn_shape *out, int *dimension, tn_name *symbol) {
+  tn_shape result = { .rank = annotation->rank };
+  *symbol = 0;
+  *dimension = annotation->rank < value->rank ? annotation->rank : value->rank;
+  if (annotation->rank != value->rank) return false;
+  for (int i = 0; i < result.rank; i++) {
+    int64_t dim = annotation->dim[i];
+    bool named = tn_dim_is_symbol(dim);
+    bool fits = named ? bind_symbol(bindings, tn_dim_name(dim), value->dim[i], &result.dim[i])
+                      : tn_mind_unify_dim(dim, value->dim[i], &result.dim[i]);
+    if (fits) continue;
+    *dimension = i;
+    if (named) *symbol = tn_dim_name(dim);
+    return false;
+  }
+  *out = result;
+  return true;
+}
+
+bool tn_mind_unify_branches(const tn_shape *left, const tn_shape *right, tn_shape *out, int *dimension) {
+  bool equal = left->rank == right->rank;
+  tn_shape result = { .rank = left->rank > right->rank ? left->rank : right->rank };
+  for (int i = 0; i < result.rank; i++) {
+    bool in_both = i < left->rank && i < right->rank;
+    result.dim[i] = TN_DIM_UNKNOWN;
+    if (!in_both || tn_mind_unify_dim(left->dim[i], right->dim[i], &result.dim[i])) continue;
+    *dimension = i;
+    if (equal) return false;
+    result.dim[i] = TN_DIM_UNKNOWN;
+  }
+  *out = result;
+  return true;
+}
