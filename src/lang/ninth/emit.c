@@ -17,8 +17,9 @@ static bool note_stack(tn_ninth_machine *m) {
   return true;
 }
 
-/* The gradients of the last result by every parameter, in place of the results. */
-static bool differentiate(tn_graph *graph, tn_fault *fault) {
+/* The gradients by every parameter, in place of the results: of what the last [BACKWARD] began with, or
+ * of the last result. */
+static bool differentiate(tn_graph *graph, size_t loss, tn_fault *fault) {
   tn_graph_builder builder;
   tn_graph_builder_init(&builder, graph);
   size_t count = graph->params.count;
@@ -27,7 +28,7 @@ static bool differentiate(tn_graph *graph, tn_fault *fault) {
   *fault = (tn_fault){ .kind = graph->outputs.count > 0 ? TN_FAULT_MEMORY : TN_FAULT_NO_GRADIENT };
   if (!wrt || !grads || graph->outputs.count == 0) return false;
   for (size_t i = 0; i < count; i++) wrt[i] = graph->params.at[i];
-  tn_value output = tn_vec_last(&graph->outputs).value;
+  tn_value output = graph->outputs.at[loss > 0 ? loss - 1 : graph->outputs.count - 1].value;
   tn_grad_request request = { .builder = &builder, .outputs = &output, .output_count = 1, .wrt = wrt,
                               .wrt_count = (int)count, .policy = TN_AD_LENIENT };
   bool ok = tn_ad_grad(&request, grads);
@@ -43,7 +44,7 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
   tn_fault fault = { .kind = TN_FAULT_MEMORY };
   bool made = note_stack(m) && tn_eager_to_graph(m->eager, m->noted.at, (int)m->noted.count, &graph);
-  bool ok = made && (kind == TN_EMIT_GRAPH || differentiate(&graph, &fault));
+  bool ok = made && (kind == TN_EMIT_GRAPH || differentiate(&graph, m->loss, &fault));
   if (ok) tn_graph_print(&graph, out);
   if (made) tn_graph_free(&graph);
   tn_build_forget(m->builder);

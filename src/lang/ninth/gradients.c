@@ -15,12 +15,20 @@ bool tn_ninth_run_var(tn_ninth_machine *m) {
   return true;
 }
 
+/* For `emit`: it becomes the last of what was noted. */
+static bool note_loss(tn_ninth_machine *m, tn_value loss) {
+  if (!tn_vec_push(m->heap, &m->noted, loss)) return tn_ninth_no_room(m);
+  tn_eager_ref(m->eager, loss);
+  m->loss = m->noted.count;
+  return true;
+}
+
 bool tn_ninth_run_backward(tn_ninth_machine *m) {
   tn_ninth_operand loss;
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
   if (!tn_ninth_operand_at(m, 0, &loss)) return false;
   bool ok = tn_eager_backward(m->eager, loss.value) || tn_ninth_fault(m, NULL, NULL);
-  if (ok && m->everything) ok = tn_ninth_note(m, loss.value);
+  if (ok && m->everything) ok = note_loss(m, loss.value);
   tn_ninth_operand_end(m, &loss);
   if (ok) tn_ninth_drop(m, 1);
   return ok;

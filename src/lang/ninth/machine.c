@@ -468,7 +468,7 @@ bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host) {
   tn_eager_recording(m->eager, true);
   tn_ninth_scope_init(&m->scope, m->heap);
   m->self = tn_ninth_object_new(m, TN_NINTH_INSTANCE);
-  return m->self != 0 && grow_stack(m);
+  return m->self != 0 && tn_vec_reserve(m->heap, &m->locals, 1) && grow_stack(m);
 }
 
 static void free_symbols(tn_ninth_machine *m) {

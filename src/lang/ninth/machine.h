@@ -117,6 +117,7 @@ typedef struct tn_ninth_machine {
   size_t input;                /* the next --input */
   bool everything;             /* numbers are recorded too; see tn_ninth_note */
   tn_vec(tn_value) noted;
+  size_t loss;                 /* how many were noted when the last [BACKWARD] ran */
   void (*trace)(struct tn_ninth_machine *machine);   /* before each step; NULL: nobody watches */
   void *tracer;
 } tn_ninth_machine;

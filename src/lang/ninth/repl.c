@@ -106,7 +106,7 @@ static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
 static void line_name(tn_repl *repl, tn_text *name) {
   tn_text_init(name, repl->host->heap);
   tn_text_puts(name, "<line ");
-  tn_text_uint(name, ++repl->lines);
+  tn_text_uint(name, repl->lines + 1);
   tn_text_byte(name, '>');
 }
 
@@ -120,6 +120,7 @@ static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   run_text(repl, tn_text_str(&name), tn_text_str(&repl->pending), &complete);
   tn_text_free(&name);
   if (!complete && !repl->pending.failed) return false;
+  repl->lines++;
   tn_text_clear(&repl->pending);
   show_mistakes(repl, out);
   show_stack(repl, out);
