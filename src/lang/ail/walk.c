@@ -289,10 +289,10 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
   bool numbers = left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR;
   if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
-  const tn_value in[] = {
-    same ? tn_ail_as_value(w, left, left_at) : tn_ail_as_tensor(w, left, &site, left_at),
-    same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at),
-  };
+  tn_value in[2];
+  in[0] = same ? tn_ail_as_value(w, left, left_at) : tn_ail_as_tensor(w, left, &site, left_at);
+  if (in[0] == TN_ERROR_VALUE && !left->wrong) return tn_ail_wrong();   /* one complaint about the pair is enough */
+  in[1] = same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at);
   tn_value value = tn_ail_apply(w, &site, operators[op].op, in, 2, NULL);
   return tn_ail_of_value(compares ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
 }
