@@ -35,7 +35,7 @@ static char *read_plain(FILE *from) {
 
 static struct {
   tern_repl *repl;
-  char history[512];   /* its file; empty: none */
+  char history[512]; /* its file; empty: none */
 } editor;
 
 /* Candidates for the word at the cursor, one a line, in the form that libedit wants: the longest
@@ -69,9 +69,12 @@ static void find_history(const char *language) {
   const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
   char folder[400];
   editor.history[0] = 0;
-  if (data && *data) snprintf(folder, sizeof folder, "%s/tern", data);
-  else if (home && *home) snprintf(folder, sizeof folder, "%s/.local/share/tern", home);
-  else return;
+  if (data && *data)
+    snprintf(folder, sizeof folder, "%s/tern", data);
+  else if (home && *home)
+    snprintf(folder, sizeof folder, "%s/.local/share/tern", home);
+  else
+    return;
   for (char *slash = folder + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
     *slash = 0;
     mkdir(folder, 0700);
@@ -83,7 +86,7 @@ static void find_history(const char *language) {
 
 void tn_line_begin(tern_repl *repl, const char *language) {
   if (!isatty(0) || !isatty(1)) return;
-  setlocale(LC_CTYPE, "");   /* so that wide characters are edited as one */
+  setlocale(LC_CTYPE, ""); /* so that wide characters are edited as one */
   editor.repl = repl;
   rl_readline_name = "tern";
   rl_initialize();

@@ -155,7 +155,7 @@ static bool declare_whole(maker *m) {
   return tn_build_ok(&m->builder.base);
 }
 
-#define TN_SHARD_WORDS ((uint64_t)1 << 48)   /* random words between one shard and the next */
+#define TN_SHARD_WORDS ((uint64_t)1 << 48) /* random words between one shard and the next */
 
 static bool add_shard(maker *m, int shard, tn_value *map, tn_value *loss) {
   const tn_graph *part = m->request->graph;
@@ -169,7 +169,8 @@ static bool add_shard(maker *m, int shard, tn_value *map, tn_value *loss) {
     map[part->inputs.at[i]] = input;
   }
   for (size_t i = 0; i < part->params.count; i++) map[part->params.at[i]] = whole->params.at[i];
-  if (!tn_build_ok(&m->builder.base) || !tn_graph_inline(part, whole, (uint64_t)shard * TN_SHARD_WORDS, map)) return false;
+  if (!tn_build_ok(&m->builder.base) || !tn_graph_inline(part, whole, (uint64_t)shard * TN_SHARD_WORDS, map))
+    return false;
   *loss = map[part->outputs.at[m->request->loss].value];
   return true;
 }

@@ -11,8 +11,9 @@
 
 #include "tern/tern.h"
 
-static const char network[] = "graph(%x: f32[N, 2], %y: i32[N], param %w: f32[2, 3], param %b: f32[3]) {\n"
-                              "  %1 = linear %x, %w, %b\n  %2 = cross_entropy %1, %y\n  return loss=%2, scores=%1\n}\n";
+static const char network[] =
+    "graph(%x: f32[N, 2], %y: i32[N], param %w: f32[2, 3], param %b: f32[3]) {\n"
+    "  %1 = linear %x, %w, %b\n  %2 = cross_entropy %1, %y\n  return loss=%2, scores=%1\n}\n";
 
 static tern_session *open_session(const tern_options *options) {
   const char *problem = NULL;
@@ -30,7 +31,8 @@ static tern_status give_rows(tern_program *program, int64_t rows) {
   static const int32_t y[4] = { 0, 1, 2, 1 };
   int64_t two[2] = { rows, 2 }, one[1] = { rows };
   tern_status status = tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, two, NULL, x });
-  return status == TERN_OK ? tern_set_input(program, "y", &(tern_tensor){ TERN_I32, 1, one, NULL, y }) : status;
+  return status == TERN_OK ? tern_set_input(program, "y", &(tern_tensor){ TERN_I32, 1, one, NULL, y })
+                           : status;
 }
 
 static void a_program_runs_with_other_shapes_without_being_loaded_again(void **state) {
@@ -77,7 +79,8 @@ static void strided_inputs_are_read_by_their_strides(void **state) {
   static const float columns[6] = { 1, 4, 2, 5, 3, 6 };
   int64_t dims[2] = { 2, 3 }, strides[2] = { 1, 2 };
   tern_tensor out;
-  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, dims, strides, columns }), TERN_OK);
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, dims, strides, columns }),
+                   TERN_OK);
   assert_int_equal(tern_run(program), TERN_OK);
   assert_int_equal(tern_output(program, 0, &out), TERN_OK);
   static const float wanted[6] = { -1, -2, -3, -4, -5, -6 };
@@ -89,7 +92,8 @@ static void strided_inputs_are_read_by_their_strides(void **state) {
 static void diagnostics_are_data(void **state) {
   (void)state;
   tern_session *session = open_session(NULL);
-  tern_program *program = load(session, "graph(%x: f32[2, 3], %y: f32[4, 5]) {\n  %1 = matmul %x, %y\n  return %1\n}\n");
+  tern_program *program =
+      load(session, "graph(%x: f32[2, 3], %y: f32[4, 5]) {\n  %1 = matmul %x, %y\n  return %1\n}\n");
   assert_int_equal(tern_check(program), TERN_FAILED);
   assert_int_equal(tern_diagnostic_count(session), 1);
   tern_diagnostic d = tern_diagnostic_at(session, 0);
@@ -142,7 +146,7 @@ static void mistakes_of_an_embedder_are_said(void **state) {
   tern_program *program = load(session, network);
   double loss;
   assert_int_equal(tern_train_step(program, &loss), TERN_USAGE);
-  assert_int_equal(tern_run(program), TERN_USAGE);           /* x has no value */
+  assert_int_equal(tern_run(program), TERN_USAGE); /* x has no value */
   assert_int_equal(give_rows(program, 2), TERN_OK);
   assert_int_equal(tern_train_begin(program, &(tern_training){ .optimizer = "magic", .lr = 1 }), TERN_USAGE);
   assert_int_equal(tern_train_begin(program, &(tern_training){ .loss = "profit", .lr = 1 }), TERN_USAGE);

@@ -61,7 +61,9 @@ static void make_broadcast(trial *t) {
   tn_shape shape = any_shape(t, (int)below(t, 4));
   for (int n = t->op == TN_OP_SELECT ? 3 : 2, i = 0; i < n; i++) {
     tn_shape part = shape;
-    for (int k = 0; k < part.rank; k++) part.dim[k] = one_in(t, 3) ? 1 : one_in(t, 8) ? length(t) : part.dim[k];
+    for (int k = 0; k < part.rank; k++) {
+      part.dim[k] = one_in(t, 3) ? 1 : one_in(t, 8) ? length(t) : part.dim[k];
+    }
     add_operand(t, t->op == TN_OP_SELECT && i == 0 ? TN_BOOL : TN_F32, part);
   }
 }

@@ -266,10 +266,11 @@ static void shards_are_joined_by_a_tree(void **state) {
   tn_trainer_bind_input(trainer, 1, &number);
   *(float *)tn_trainer_param(trainer, 0)->data = 1;
   assert_true(tn_trainer_step(trainer, &loss, &fault));
-  float parts[3] = { 2 * 2.5f, 2 * 12.5f, 2 * 30.5f };   /* mean of squares of each pair, times 2 */
+  float parts[3] = { 2 * 2.5f, 2 * 12.5f, 2 * 30.5f }; /* mean of squares of each pair, times 2 */
   assert_true((float)loss == ((parts[0] + parts[1]) + parts[2]) / 3);
   float grads[3] = { 2 * parts[0], 2 * parts[1], 2 * parts[2] };
-  assert_true(*(float *)tn_trainer_param(trainer, 0)->data == 1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
+  assert_true(*(float *)tn_trainer_param(trainer, 0)->data ==
+              1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
   tn_trainer_free(trainer);
   tn_graph_free(&graph);
   world_close(&w);
