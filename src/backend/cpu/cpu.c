@@ -5,8 +5,6 @@
  * because the operating system must also save the wider registers; XGETBV says
  * whether it does. Asking takes a few hundred nanoseconds and happens when a
  * session begins, so nothing is remembered. */
-#include <string.h>
-
 #include "backend/cpu/internal.h"
 
 #if defined(__x86_64__)

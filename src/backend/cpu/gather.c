@@ -3,8 +3,6 @@
  * Every index is looked at before anything is copied, so that a wrong one is
  * found in the order of the index, whatever the number of threads, and nothing
  * has been written then. */
-#include <string.h>
-
 #include "backend/cpu/internal.h"
 #include "backend/cpu/walk.h"
 
@@ -13,7 +11,7 @@ static int64_t load_index(const tn_view *index, int64_t offset) {
 }
 
 bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis) {
-  int64_t count = tn_view_count(index);
+  int64_t count = tn_cpu_elements(index);
   if (count == 0) return true;
   tn_cpu_walk walk;
   tn_cpu_walk_init(&walk, index);
@@ -47,11 +45,13 @@ typedef struct {
 static void gather_share(void *context, int part, int parts) {
   const gather_job *job = context;
   const tn_view *x = &job->call->in[0], *index = &job->call->in[1], *out = job->call->out;
-  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype), begin, end;
-  tn_cpu_walk before = job->before, places = job->index;
+  int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype), begin, end;
+  tn_cpu_walk before, places;
+  tn_cpu_walk_copy(&before, &job->before);
+  tn_cpu_walk_copy(&places, &job->index);
   tn_view from = job->from, to = job->to;
-  bool flat = tn_view_is_contiguous(&from) && tn_view_is_contiguous(&to);
-  size_t run = (size_t)(tn_view_count(&to) * bytes);
+  bool flat = tn_cpu_is_flat(&from) && tn_cpu_is_flat(&to);
+  size_t run = (size_t)(tn_cpu_elements(&to) * bytes);
   tn_cpu_share(job->slices, 1, part, parts, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&before, before.rank, begin / job->indices);
@@ -60,8 +60,7 @@ static void gather_share(void *context, int part, int parts) {
     int64_t at = load_index(index, places.offset[0]);
     from.data = (char *)x->data + (before.offset[0] + at * job->step) * bytes;
     to.data = (char *)out->data + (before.offset[1] + places.offset[1]) * bytes;
-    if (flat && run == 4) memcpy(to.data, from.data, 4);
-    else if (flat) memcpy(to.data, from.data, run);
+    if (flat) tn_cpu_copy_run(to.data, from.data, run);
     else tn_cpu_move(&to, &from, 1);
     tn_cpu_walk_next(&places, places.rank);
     if (++i < job->indices) continue;
@@ -88,17 +87,17 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *out = call->out;
   int axis = call->attrs->axis, behind = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
-  if (tn_view_count(out) == 0) return true;
+  if (tn_cpu_elements(out) == 0) return true;
 
-  gather_job job = { .call = call, .step = x->stride[axis], .indices = tn_view_count(index) };
+  gather_job job = { .call = call, .step = x->stride[axis], .indices = tn_cpu_elements(index) };
   tn_view x_before = axes_of(x, 0, axis), out_before = axes_of(out, 0, axis);
   tn_view out_places = axes_of(out, axis, behind);
   walk_two(&job.before, &x_before, &out_before);
   walk_two(&job.index, index, &out_places);
   job.from = axes_of(x, axis + 1, x->rank);
   job.to = axes_of(out, behind, out->rank);
-  job.slices = tn_view_count(&x_before) * job.indices;
-  double cost = (double)job.slices * (8 + 0.2 * (double)tn_view_count(&job.to) * (double)tn_dtype_bytes(x->dtype));
+  job.slices = tn_cpu_elements(&x_before) * job.indices;
+  double cost = (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), gather_share, &job);
   return true;
 }
@@ -108,7 +107,7 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
 static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t ow, int64_t kernel_row) {
   const tn_view *x = &call->in[0], *out = call->out;
   const tn_attrs *attrs = call->attrs;
-  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype), columns = attrs->window[1], channels = x->dim[3];
+  int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype), columns = attrs->window[1], channels = x->dim[3];
   int64_t h = oh * attrs->step[0] + kernel_row - attrs->low[0];
   int64_t first = ow * attrs->step[1] - attrs->low[1];
   tn_view to = { .dtype = x->dtype, .rank = 2, .dim = { columns, channels },
@@ -142,8 +141,8 @@ static void patches_share(void *context, int part, int parts) {
 }
 
 bool tn_cpu_patches(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return true;
-  double cost = (double)tn_view_count(call->out) * (double)tn_dtype_bytes(call->out->dtype) * 0.3;
+  if (tn_cpu_elements(call->out) == 0) return true;
+  double cost = (double)tn_cpu_elements(call->out) * (double)tn_cpu_bytes(call->out->dtype) * 0.3;
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), patches_share, (void *)call);
   return true;
 }

@@ -10,6 +10,8 @@
 #ifndef TN_BACKEND_CPU_INTERNAL_H
 #define TN_BACKEND_CPU_INTERNAL_H
 
+#include <string.h>
+
 #include "backend/backend.h"
 
 /* ---- back ends, one per instruction set of this build ---- */
@@ -50,6 +52,17 @@ static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int part
   int64_t first = grains * part / parts, last = grains * (part + 1) / parts;
   *begin = first * grain;
   *end = last * grain < count ? last * grain : count;
+}
+
+/* memcpy for runs that are mostly short: a call for each would cost more than the copy. */
+static inline void tn_cpu_copy_run(char *to, const char *from, size_t bytes) {
+  if (bytes > 256) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  for (; bytes >= 16; bytes -= 16, to += 16, from += 16) memcpy(to, from, 16);
+  for (; bytes >= 4; bytes -= 4, to += 4, from += 4) memcpy(to, from, 4);
+  for (; bytes > 0; bytes--) *to++ = *from++;
 }
 
 /* ---- kernels without arithmetic ---- */

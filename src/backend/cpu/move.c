@@ -5,8 +5,6 @@
  * contiguous on both sides; a transposition, where the axis that is contiguous
  * on one side is not the one on the other, which goes through square blocks so
  * that each cache line is fetched once; or neither, element by element. */
-#include <string.h>
-
 #include "backend/cpu/internal.h"
 #include "backend/cpu/walk.h"
 
@@ -19,7 +17,6 @@ typedef struct {
   size_t bytes;           /* of an element */
   int outer;              /* axes that units count through */
   int64_t piece, pieces;  /* a unit takes `piece` places of axis `outer` */
-  int threads;
 } move_job;
 
 /* ---- one row: count elements, strides in elements ---- */
@@ -47,15 +44,18 @@ static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, 
   }
 }
 
-/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ---- */
+/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ----
+ * By way of a square on the stack: both sides are then touched in whole cache lines, one after another. With
+ * steps that are powers of two the lines of a block share few places of the cache and would not stay there. */
 #define BLOCK 16
 #define TRANSPOSED_BLOCK(type)                                                                   \
   static void block_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int rows, int columns) { \
-    type *restrict t = (type *)to;                                                               \
+    type *restrict t = (type *)to, square[BLOCK][BLOCK];                                         \
     const type *restrict f = (const type *)from;                                                 \
     if (rows == BLOCK && columns == BLOCK) {                                                     \
+      for (int j = 0; j < BLOCK; j++) memcpy(square[j], f + j * from_step, sizeof square[j]);    \
       for (int i = 0; i < BLOCK; i++)                                                            \
-        for (int j = 0; j < BLOCK; j++) t[i * to_step + j] = f[i + j * from_step];               \
+        for (int j = 0; j < BLOCK; j++) t[i * to_step + j] = square[j][i];                       \
       return;                                                                                    \
     }                                                                                            \
     for (int i = 0; i < rows; i++)                                                               \
@@ -82,8 +82,8 @@ static int at_most(int64_t count, int most) { return count < most ? (int)count :
 static void move_transposed(const move_job *job, char *to, const char *from, int64_t rows, int64_t columns) {
   int64_t to_step = job->walk.stride[TO][job->outer], from_step = job->walk.stride[FROM][job->outer + 1];
   int64_t bytes = (int64_t)job->bytes;
-  for (int64_t i = 0; i < rows; i += BLOCK)
-    for (int64_t j = 0; j < columns; j += BLOCK)
+  for (int64_t j = 0; j < columns; j += BLOCK)
+    for (int64_t i = 0; i < rows; i += BLOCK)
       move_block(job->bytes, to + (i * to_step + j) * bytes, to_step, from + (i + j * from_step) * bytes, from_step,
                  at_most(rows - i, BLOCK), at_most(columns - j, BLOCK));
 }
@@ -103,8 +103,9 @@ static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t numb
 
 static void move_share(void *context, int part, int parts) {
   const move_job *job = context;
-  tn_cpu_walk walk = job->walk;
+  tn_cpu_walk walk;
   int64_t begin, end;
+  tn_cpu_walk_copy(&walk, &job->walk);
   tn_cpu_share(tn_cpu_walk_count(&walk, 0, job->outer) * job->pieces, 1, part, parts, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
@@ -133,7 +134,8 @@ static bool is_transposition(const tn_cpu_walk *walk, int *axis) {
 }
 
 static void move_walk(tn_cpu_walk *walk, void *to, const void *from, size_t bytes, int threads) {
-  move_job job = { .to = to, .from = from, .bytes = bytes };
+  move_job job;
+  job.to = to, job.from = from, job.bytes = bytes;
   int axis;
   tn_cpu_walk_merge(walk);
   job.outer = walk->rank - 1;
@@ -144,16 +146,16 @@ static void move_walk(tn_cpu_walk *walk, void *to, const void *from, size_t byte
     job.piece = 4 * BLOCK;
   }
   job.pieces = (walk->dim[job.outer] + job.piece - 1) / job.piece;
-  job.walk = *walk;
+  tn_cpu_walk_copy(&job.walk, walk);
   double cost = (double)tn_cpu_walk_count(walk, 0, walk->rank) * (double)bytes * 0.2;
   tn_cpu_parallel(tn_cpu_threads_for(cost, threads), move_share, &job);
 }
 
 void tn_cpu_move(const tn_view *to, const tn_view *from, int threads) {
-  int64_t count = tn_view_count(to);
-  size_t bytes = tn_dtype_bytes(to->dtype);
+  int64_t count = tn_cpu_elements(to);
+  size_t bytes = tn_cpu_bytes(to->dtype);
   if (count == 0) return;
-  if (count * (int64_t)bytes <= 4096 && tn_view_is_contiguous(to) && tn_view_is_contiguous(from)) {
+  if (count * (int64_t)bytes <= 4096 && tn_cpu_is_flat(to) && tn_cpu_is_flat(from)) {
     memcpy(to->data, from->data, (size_t)count * bytes);
     return;
   }
@@ -165,10 +167,10 @@ void tn_cpu_move(const tn_view *to, const tn_view *from, int threads) {
 }
 
 void tn_cpu_clear(const tn_view *view) {
-  if (tn_view_count(view) == 0) return;
-  size_t bytes = tn_dtype_bytes(view->dtype);
-  if (tn_view_is_contiguous(view)) {
-    memset(view->data, 0, (size_t)tn_view_count(view) * bytes);
+  if (tn_cpu_elements(view) == 0) return;
+  size_t bytes = tn_cpu_bytes(view->dtype);
+  if (tn_cpu_is_flat(view)) {
+    memset(view->data, 0, (size_t)tn_cpu_elements(view) * bytes);
     return;
   }
   /* A row of zeros as a view that stands still everywhere. */
@@ -195,10 +197,10 @@ static void move_reshaped(const tn_view *to, const tn_view *from, int threads) {
   }
   /* Neither can be seen in the other's shape: one element after another. */
   tn_cpu_walk a, b;
-  int64_t bytes = (int64_t)tn_dtype_bytes(to->dtype);
+  int64_t bytes = (int64_t)tn_cpu_bytes(to->dtype);
   tn_cpu_walk_init(&a, to), tn_cpu_walk_add(&a, to), tn_cpu_walk_merge(&a), tn_cpu_walk_seek(&a, a.rank, 0);
   tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b), tn_cpu_walk_seek(&b, b.rank, 0);
-  for (int64_t i = tn_view_count(to); i > 0; i--) {
+  for (int64_t i = tn_cpu_elements(to); i > 0; i--) {
     memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes, (size_t)bytes);
     tn_cpu_walk_next(&a, a.rank);
     tn_cpu_walk_next(&b, b.rank);
@@ -224,7 +226,7 @@ static tn_view arranged(const tn_kernel_call *call) {
 }
 
 bool tn_cpu_copy(const tn_kernel_call *call) {
-  if (tn_view_count(call->out) == 0) return true;
+  if (tn_cpu_elements(call->out) == 0) return true;
   tn_view x = arranged(call);
   if (call->op == TN_OP_RESHAPE) move_reshaped(call->out, &x, call->threads);
   else tn_cpu_move(call->out, &x, call->threads);
@@ -238,7 +240,7 @@ bool tn_cpu_pad(const tn_kernel_call *call) {
   const tn_attrs *attrs = call->attrs;
   tn_view inside = *call->out;
   tn_cpu_clear(call->out);
-  if (tn_view_count(x) == 0) return true;
+  if (tn_cpu_elements(x) == 0) return true;
   for (int a = 0; a < x->rank; a++)
     inside = tn_view_slice(&inside, a, attrs->low[a], 1 + attrs->step[a], x->dim[a]);
   tn_cpu_move(&inside, x, call->threads);

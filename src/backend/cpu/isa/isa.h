@@ -16,12 +16,29 @@
 #define TN_SIMD_SCALAR 1
 #endif
 
-#include "backend/cpu/internal.h"
-#include "base/simd.h"
-
 #define TN_CPU_JOIN_TOKENS(a, b) a##_##b
 #define TN_CPU_JOIN(a, b) TN_CPU_JOIN_TOKENS(a, b)
 #define TN_CPU_NAME(name) TN_CPU_JOIN(tn_cpu_##name, TN_ISA)
+
+/* Functions of base/ that again.c compiles with this instruction set's fma, where base/ itself has none. */
+#if defined(__x86_64__) && defined(__FMA__)
+#define TN_CPU_F64_AGAIN 1
+#define tn_exp_f64 TN_CPU_NAME(exp_f64)
+#define tn_log_f64 TN_CPU_NAME(log_f64)
+#define tn_tanh_f64 TN_CPU_NAME(tanh_f64)
+#define tn_sigmoid_f64 TN_CPU_NAME(sigmoid_f64)
+#define tn_erf_f64 TN_CPU_NAME(erf_f64)
+#define tn_sin_f64 TN_CPU_NAME(sin_f64)
+#define tn_cos_f64 TN_CPU_NAME(cos_f64)
+#define tn_pow_f64 TN_CPU_NAME(pow_f64)
+#define tn_rng_normal TN_CPU_NAME(rng_normal)
+#define tn_rng_normal_of TN_CPU_NAME(rng_normal_of)
+#else
+#define TN_CPU_F64_AGAIN 0
+#endif
+
+#include "backend/cpu/internal.h"
+#include "base/simd.h"
 
 /* ---- the kernels as ops.def names them ---- */
 #define cpu_fill tn_cpu_fill

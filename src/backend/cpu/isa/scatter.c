@@ -59,7 +59,7 @@ typedef struct {
 } scatter_job;
 
 static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *behind) {
-  int64_t bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
+  int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
   int inner = behind->rank - 1;
   int64_t count = behind->dim[inner], rows = tn_cpu_walk_count(behind, 0, inner);
   for (int64_t r = 0; r < rows; r++) {
@@ -72,8 +72,11 @@ static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu
 static void scatter_share(void *context, int part, int parts) {
   const scatter_job *job = context;
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2], *out = job->call->out;
-  int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(out->dtype);
-  tn_cpu_walk before = job->before, places = job->places, behind = job->behind;
+  int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(out->dtype);
+  tn_cpu_walk before, places, behind;
+  tn_cpu_walk_copy(&before, &job->before);
+  tn_cpu_walk_copy(&places, &job->places);
+  tn_cpu_walk_copy(&behind, &job->behind);
   tn_cpu_share(job->befores * job->rows, 1, part, parts, &begin, &end);   /* of the places along the axis */
   tn_cpu_walk_seek(&before, before.rank, 0);
   tn_cpu_walk_seek(&places, places.rank, 0);
@@ -94,18 +97,19 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
   int axis = call->attrs->axis, behind = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
   if (out->data != x->data) tn_cpu_move(out, x, call->threads);
-  if (tn_view_count(y) == 0) return true;
+  if (tn_cpu_elements(y) == 0) return true;
 
-  scatter_job job = { .call = call, .add = add_run_of(out->dtype), .rows = x->dim[axis], .step = out->stride[axis] };
+  scatter_job job;
+  job.call = call, job.add = add_run_of(out->dtype), job.rows = x->dim[axis], job.step = out->stride[axis];
   tn_view out_before = axes_of(out, 0, axis), y_before = axes_of(y, 0, axis);
   tn_view y_places = axes_of(y, axis, behind);
   tn_view out_behind = axes_of(out, axis + 1, out->rank), y_behind = axes_of(y, behind, y->rank);
-  job.befores = tn_view_count(&out_before);
-  job.indices = tn_view_count(index);
+  job.befores = tn_cpu_elements(&out_before);
+  job.indices = tn_cpu_elements(index);
   walk_two(&job.before, &out_before, &y_before);
   walk_two(&job.places, index, &y_places);
   walk_two(&job.behind, &out_behind, &y_behind);
-  double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)tn_view_count(&y_behind));
+  double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)tn_cpu_elements(&y_behind));
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
   return true;
 }
@@ -136,7 +140,7 @@ static int64_t slots_for(int64_t indices) {
 }
 
 size_t row_update_scratch(const tn_kernel_call *call) {
-  int64_t indices = tn_view_count(&call->in[1]);
+  int64_t indices = tn_cpu_elements(&call->in[1]);
   return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) + (size_t)slots_for(indices) * sizeof(int64_t);
 }
 
@@ -151,7 +155,8 @@ static int64_t *find_slot(const update_job *job, int64_t row) {
 
 static void link_places(update_job *job) {
   const tn_view *index = &job->call->in[1];
-  tn_cpu_walk places = job->places;
+  tn_cpu_walk places;
+  tn_cpu_walk_copy(&places, &job->places);
   for (int64_t s = 0; s < job->slots; s++) job->slot[s] = -1;
   tn_cpu_walk_seek(&places, places.rank, 0);
   for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
@@ -190,7 +195,7 @@ UPDATE_RUN(update_run_f64, double, tn_canonical_f64)
 
 static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behind) {
   const tn_view *x = &job->call->in[0], *y = &job->call->in[2], *out = job->call->out;
-  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype);
+  int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype);
   int inner = behind->rank - 1;
   const int64_t step[3] = { behind->stride[0][inner], behind->stride[1][inner], behind->stride[2][inner] };
   for (int64_t r = tn_cpu_walk_count(behind, 0, inner); r > 0; r--, tn_cpu_walk_next(behind, inner))
@@ -207,7 +212,8 @@ static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behi
 static void update_share(void *context, int part, int parts) {
   const update_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk behind = job->behind;
+  tn_cpu_walk behind;
+  tn_cpu_walk_copy(&behind, &job->behind);
   tn_cpu_share(job->chains, 1, part, parts, &begin, &end);
   tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
   for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &behind);
@@ -217,9 +223,10 @@ bool cpu_row_update(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
   if (!tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
   if (out->data != x->data) tn_cpu_move(out, x, call->threads);
-  if (tn_view_count(y) == 0) return true;
+  if (tn_cpu_elements(y) == 0) return true;
 
-  update_job job = { .call = call, .indices = tn_view_count(index) };
+  update_job job;
+  job.call = call, job.indices = tn_cpu_elements(index), job.chains = 0;
   tn_view y_places = axes_of(y, 0, index->rank), y_behind = axes_of(y, index->rank, y->rank);
   tn_view x_behind = axes_of(x, 1, x->rank), out_behind = axes_of(out, 1, out->rank);
   walk_two(&job.places, index, &y_places);
@@ -234,7 +241,7 @@ bool cpu_row_update(const tn_kernel_call *call) {
   job.offset = job.next + job.indices;
   job.slot = job.offset + job.indices;
   link_places(&job);
-  double cost = (double)job.indices * (10 + 0.2 * (double)tn_view_count(&y_behind));
+  double cost = (double)job.indices * (10 + 0.2 * (double)tn_cpu_elements(&y_behind));
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), update_share, &job);
   return true;
 }
@@ -250,7 +257,7 @@ typedef struct {
 static void fold_window(const fold_job *job, int64_t n, int64_t h, int64_t oh, int64_t ow) {
   const tn_view *x = &job->call->in[0], *out = job->call->out;
   const tn_attrs *attrs = job->call->attrs;
-  int64_t bytes = (int64_t)tn_dtype_bytes(out->dtype), channels = out->dim[3], columns = attrs->window[1];
+  int64_t bytes = (int64_t)tn_cpu_bytes(out->dtype), channels = out->dim[3], columns = attrs->window[1];
   int64_t row = h + attrs->low[0] - oh * attrs->step[0], first = ow * attrs->step[1] - attrs->low[1];
   int64_t begin = first < 0 ? -first : 0, end = tn_cpu_min(out->dim[2] - first, columns);
   if (begin >= end) return;
@@ -287,8 +294,8 @@ static void fold_share(void *context, int part, int parts) {
 
 bool cpu_fold(const tn_kernel_call *call) {
   fold_job job = { call, add_run_of(call->out->dtype) };
-  if (tn_view_count(call->out) == 0) return true;
-  double cost = (double)tn_view_count(&call->in[0]) * 0.5;
+  if (tn_cpu_elements(call->out) == 0) return true;
+  double cost = (double)tn_cpu_elements(&call->in[0]) * 0.5;
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), fold_share, &job);
   return true;
 }
