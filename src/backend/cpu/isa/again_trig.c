@@ -1,0 +1,7 @@
+/* backend/cpu/isa/again_trig.c: as again.c, for sine, cosine and what is made of them. */
+#include "backend/cpu/isa/isa.h"
+
+#if TN_CPU_F64_AGAIN
+#include "base/elementary_trig.c"
+#include "base/rng_normal.c"
+#endif
