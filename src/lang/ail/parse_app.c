@@ -64,7 +64,7 @@ static bool parse_state(tn_ail_parser *p) {
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) return false;
   if (!tn_ail_enter(p, "the state")) return false;
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
-    uint32_t at = p->token.start;
+    uint32_t at = p->statement = p->token.start;
     parse_state_line(p, &state, first_transition);
     if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
   }
@@ -132,7 +132,7 @@ void tn_ail_parse_state_block(tn_ail_parser *p) {
   tn_ail_advance(p);   /* the { */
   if (!tn_ail_enter(p, "the block")) return;
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
-    uint32_t at = p->token.start;
+    uint32_t at = p->statement = p->token.start;
     if (!parse_variable(p)) {
       tn_ail_recover(p);
       if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);

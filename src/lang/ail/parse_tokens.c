@@ -182,11 +182,11 @@ static int bracket(tn_ail_token_kind kind) {
 
 void tn_ail_recover(tn_ail_parser *p) {
   int open = p->brackets, blocks = 0;
-  bool first = true;
-  for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p), first = false) {
+  for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p)) {
+    bool behind = p->token.start != p->statement;
     if (blocks == 0) {
       if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) break;
-      if (at_statement(p) || (p->token.starts_line && open <= 0 && !first)) break;
+      if (behind && (at_statement(p) || (p->token.starts_line && open <= 0))) break;
     }
     if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++;
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;

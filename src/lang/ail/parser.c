@@ -165,7 +165,7 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
 
 void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
   tn_ail_statement statement = { .kind = TN_AIL_BROKEN };
-  uint32_t start = p->token.start;
+  uint32_t start = p->statement = p->token.start;
   if (!parse_one(p, place, &statement)) {
     tn_ail_recover(p);
     /* An assignment whose value is broken still says that the name exists. */
@@ -237,6 +237,7 @@ static bool refuse_control(tn_ail_parser *p, const char *block) {
     tn_ail_advance(p);
     if (last) break;
   }
+  if (loop) p->panic = p->tree->lost;   /* all of it has been skipped */
   return false;
 }
 
@@ -280,9 +281,9 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {}
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     tn_ail_field field = { 0 };
-    uint32_t at = p->token.start;
+    uint32_t at = p->statement = p->token.start;
     if (!parse_field(p, block, &field)) {
-      tn_ail_recover(p);
+      if (p->panic) tn_ail_recover(p);
       field.kind = TN_AIL_FIELD_BROKEN;
       if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
     }
@@ -392,12 +393,12 @@ static bool parse_top_declaration(tn_ail_parser *p) {
 
 static bool parse_item(tn_ail_parser *p);
 
-/* Skips to where an item begins again; a block that is not understood goes as a whole. */
+/* Skips to where an item can begin again: a name at the start of a line, outside of blocks. A block
+ * that is not understood goes as a whole. */
 static void recover_item(tn_ail_parser *p, bool in_app) {
   int blocks = 0;
   for (bool first = true; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p), first = false) {
-    bool item = tn_ail_at_item(p) || (p->token.starts_line && (at_const(p) || at_declaration(p)));
-    if (blocks <= 0 && !first && item) break;
+    if (blocks <= 0 && !first && p->token.starts_line && tn_ail_at(p, TN_AIL_TOKEN_NAME)) break;
     if (blocks == 0 && in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) break;
     if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++;
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;
@@ -468,24 +469,20 @@ static bool parse_block_item(tn_ail_parser *p) {
 }
 
 static bool parse_item(tn_ail_parser *p) {
-  bool name_follows = p->next.kind == TN_AIL_TOKEN_NAME;
   if (is_block_word(p->token.word) && p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK) return parse_block_item(p);
   if (at_const(p)) return parse_top_const(p);
   if (at_declaration(p)) return parse_top_declaration(p);
-  if (name_follows) {
-    switch (p->token.word) {
-      case TN_AIL_WORD_FN: return parse_function(p);
-      case TN_AIL_WORD_STATE_MACHINE: tn_ail_parse_machine(p); return !p->panic;
-      case TN_AIL_WORD_ON: tn_ail_parse_handler(p); return !p->panic;
-      case TN_AIL_WORD_APP: return parse_app(p);
-      default: break;
-    }
+  switch (p->token.word) {
+    case TN_AIL_WORD_CONST: return parse_top_const(p);
+    case TN_AIL_WORD_FN: return parse_function(p);
+    case TN_AIL_WORD_STATE_MACHINE: tn_ail_parse_machine(p); return !p->panic;
+    case TN_AIL_WORD_ON: tn_ail_parse_handler(p); return !p->panic;
+    case TN_AIL_WORD_APP: return parse_app(p);
+    default: break;
   }
-  if (is_block_word(p->token.word)) {
-    tn_ail_advance(p);
-    return tn_ail_expected(p, "`{`");
-  }
-  return unknown_item(p);
+  if (!is_block_word(p->token.word)) return unknown_item(p);
+  tn_ail_advance(p);
+  return tn_ail_expected(p, "`{`");
 }
 
 /* ---- the whole ---- */

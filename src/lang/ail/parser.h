@@ -14,6 +14,7 @@ typedef struct {
   tn_ail_lexer lexer;
   tn_ail_token token, next;     /* the one to be read, and the one behind it */
   uint32_t read_to;             /* where the last token that was read ends */
+  uint32_t statement;           /* where the statement that is being read begins */
   int depth;                    /* brackets, calls, ifs, loops and blocks that are open */
   int brackets;                 /* where a line break means nothing: parentheses, lists, loop bodies */
   int lists;                    /* open lists, in which @ and further lists may stand */

@@ -320,7 +320,7 @@ tn_ail_operand tn_ail_make_transpose(tn_ail_make *m) {
   tn_attrs attrs = { 0 };
   tn_value x = tn_ail_make_tensor(m, 0);
   if (!read_axes(m, 1, &attrs)) return tn_ail_wrong();
-  return tensor(apply(m, TN_OP_TRANSPOSE, &x, 1, &attrs));
+  return tensor(apply(m, m->builtin->op, &x, 1, &attrs));
 }
 
 tn_ail_operand tn_ail_make_squeeze(tn_ail_make *m) { return tn_ail_make_transpose(m); }
