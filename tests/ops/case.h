@@ -26,7 +26,7 @@ typedef struct {
   tn_attrs attrs;
   operand in[CASE_OPERANDS];
   int count;
-  tn_type out;                  /* filled in by the check */
+  tn_type out;                  /* of the result */
   bool may_fail;                /* a fault is an answer too */
   bool contiguous;              /* so are all operands */
   void *memory[CASE_OPERANDS + 2];

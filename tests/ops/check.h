@@ -13,7 +13,9 @@ typedef struct {
 } back_ends;
 back_ends back_ends_of_this_machine(void);
 
-/* Runs the case and compares. NULL when all agree, else what is wrong, in a buffer that is valid
- * until the next call. */
+/* The case's result type, from the rules. */
+bool case_infer(op_case *c);
+/* Runs the case, whose result type is known, and compares. NULL when all agree, else what is
+ * wrong, in a buffer that is valid until the next call. */
 const char *check_case(op_case *c, const back_ends *ends);
 #endif

@@ -119,7 +119,7 @@ static void push_any(writer *w) {
 
 void make_fused(op_case *c) {
   tn_shape shape = any_shape(c, 0, 4, BUDGET / 2);
-  bool long_one = one_in(c, 8);
+  bool long_one = !is_big(c) && one_in(c, 8);
   int operands = 1 + below(c, long_one ? TN_FUSED_OPERAND_LIMIT - 4 : 4);
   int steps = 1 + below(c, long_one ? TN_FUSED_STEP_LIMIT : 10);
   writer w = { .c = c, .program = case_memory(c, tn_fused_bytes(TN_FUSED_STEP_LIMIT)) };

@@ -23,7 +23,7 @@ static tn_shape long_rows(op_case *c) {
 
 void make_reduction(op_case *c) {
   tn_shape shape = any_shape(c, 0, 4, BUDGET);
-  if (c->number % 8 == 5) shape = long_rows(c);
+  if (c->number % 4 == 1) shape = long_rows(c);
   choose_axes(c, shape.rank);
   c->attrs.keepdims = one_in(c, 2);
   bool needs_one = c->op == TN_OP_MAX || c->op == TN_OP_MIN;
@@ -77,11 +77,11 @@ void make_cross_entropy(op_case *c) {
 /* ---- matmul ---- */
 /* Edges of register tiles (4, 6, 8, 14, 16, 32) and of cache blocks (256, 512). */
 static int64_t tile_edge(op_case *c, bool long_one) {
-  static const int64_t edges[] = { 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 28, 31, 32, 33, 47, 48, 49, 64,
-                                   65 };
+  static const int64_t edges[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 31, 32, 33,
+                                   47, 48, 49, 64, 65 };
   static const int64_t longs[] = { 127, 128, 129, 255, 256, 257, 384, 385, 511, 512, 513, 1025 };
   if (one_in(c, 40)) return 0;
-  return long_one ? longs[below(c, 12)] : edges[below(c, 22)];
+  return long_one ? longs[below(c, 12)] : edges[below(c, 26)];
 }
 
 static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
@@ -99,7 +99,7 @@ void make_matmul(op_case *c) {
   matmul_lengths(c, &m, &k, &n);
   tn_shape leading = { .rank = one_in(c, 2) ? 0 : 1 + below(c, 2) };
   for (int axis = 0; axis < leading.rank; axis++)
-    leading.dim[axis] = is_big(c) ? 1 : one_in(c, 30) ? 0 : 1 + below(c, 3);
+    leading.dim[axis] = m * k * n > 50000 ? 1 : one_in(c, 30) ? 0 : 1 + below(c, 3);
   tn_shape x = leading, y = leading, fewer = narrower(c, &leading);
   int which = below(c, 4);
   if (which == 0) x = fewer;
