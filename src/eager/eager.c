@@ -36,7 +36,7 @@ static tn_value add(tn_builder *builder, tn_op op, const tn_value *in, int count
 
 static tn_value quick(tn_builder *builder, tn_op op, const tn_value *in, int count) {
   tn_eager *eager = (tn_eager *)builder;
-  return tn_eager_own(eager, tn_eager_quick(eager, op, in, count));
+  return tn_eager_own(eager, tn_eager_quick(eager, op, in, count, false));
 }
 
 static const tn_builder_methods methods = {
@@ -48,13 +48,29 @@ static const tn_builder_methods methods = {
 
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs) {
   if (!attrs) {
-    tn_value value = tn_eager_quick(eager, op, in, count);
+    tn_value value = tn_eager_quick(eager, op, in, count, false);
     if (value != TN_ERROR_VALUE) return value;
   }
   size_t scope = tn_eager_scope_begin(eager);
   tn_value value = tn_build(&eager->builder, op, in, count, attrs);
-  tn_eager_ref(eager, value);
+  if (value != TN_ERROR_VALUE) value = tn_eager_now(eager, value); /* it may be an operand itself */
   tn_eager_scope_end(eager, scope);
+  return value;
+}
+
+tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count) {
+  if (count == 2 && tn_eager_in_place(eager, op, in)) {
+    tn_eager_unref(eager, in[1]);
+    return in[0];
+  }
+  tn_value value = tn_eager_quick(eager, op, in, count, true);
+  bool quick = value != TN_ERROR_VALUE;
+  if (!quick) value = tn_eager_apply(eager, op, in, count, NULL);
+  if (value == TN_ERROR_VALUE) return value;
+  for (int i = 0; i < count; i++) {
+    if (!quick || in[i] != value)
+      tn_eager_unref(eager, in[i]); /* a quick result may sit in an operand's place */
+  }
   return value;
 }
 
@@ -90,6 +106,7 @@ void tn_eager_free(tn_eager *eager) {
   tn_vec_free(heap, &eager->owned);
   tn_vec_free(heap, &eager->order);
   tn_vec_free(heap, &eager->stack);
+  tn_vec_free(heap, &eager->leaves);
   tn_heap_free_aligned(heap, eager->scratch, eager->scratch_bytes);
   tn_heap_free(heap, eager, sizeof *eager);
 }
@@ -100,9 +117,8 @@ tn_value tn_eager_number(tn_eager *eager, float number) {
   tn_value value = tn_slot_blank(eager);
   if (value == TN_ERROR_VALUE) return value;
   tn_slot *slot = tn_slot_of(eager, value);
-  slot->small = 1;
-  slot->type = (tn_type){ .dtype = TN_F32 };
-  slot->view = (tn_view){ .data = slot->few, .dtype = TN_F32 };
+  static const tn_slot single = { .elements = 1 };
+  tn_slot_shape_like(slot, &single);
   slot->few[0] = number == number ? number : __builtin_nanf("");
   return value;
 }

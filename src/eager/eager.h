@@ -31,6 +31,10 @@ void tn_eager_scope_end(tn_eager *eager, size_t scope);
 /* One operation; the result has one reference, the caller's. 0 with the builder's fault set. */
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
 
+/* The same without attributes, for who needs the operands no longer: their references are taken, and one that
+ * nobody else holds may become the result. On failure the operands are still the caller's. */
+tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count);
+
 tn_value tn_eager_number(tn_eager *eager, float number);            /* 0-d f32 */
 tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor); /* shares the buffer */
 void tn_eager_ref(tn_eager *eager, tn_value value);
@@ -39,7 +43,7 @@ const tn_view *tn_eager_view(const tn_eager *eager, tn_value value); /* valid wh
 /* The value that an operation would use now, with a reference of its own: of a variable what it names
  * at this moment, which later updates leave alone; of anything else itself. */
 tn_value tn_eager_now(tn_eager *eager, tn_value value);
-tn_tensor tn_eager_share(tn_eager *eager, tn_value value);           /* a tensor that outlives the slot */
+tn_tensor tn_eager_share(tn_eager *eager, tn_value value); /* a tensor that outlives the slot */
 
 /* A detached, trainable copy. */
 tn_value tn_eager_variable(tn_eager *eager, tn_value value);

@@ -2,8 +2,13 @@
  *
  * Most of what a stack language does is arithmetic on single numbers and short
  * vectors; there the cost is everything but the arithmetic. Operands of one
- * shape, or of one shape and a single number, are computed in place in a fresh
- * slot with the same scalar functions that the back ends are held to. */
+ * shape, or of one shape and a single number, are computed straight into a slot
+ * with the same scalar functions that the back ends are held to: a fresh one, or
+ * that of an operand nobody needs any more.
+ *
+ * The commonest operations take lanes of elements at once. A slot has room for
+ * whole groups of lanes, so the last group may compute with what happens to lie
+ * behind the elements; nobody looks at that. */
 #include <string.h>
 
 #include "backend/scalar.h"
@@ -12,30 +17,33 @@
 
 static inline float canonical(float x) { return tn_canonical_f32(x); }
 
-/* The result takes the shape of the larger operand. */
-static tn_value fresh_like(tn_eager *eager, const tn_slot *like) {
-  tn_value value = tn_slot_blank(eager);
-  if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  slot->small = 1;
-  slot->type = like->type;
-  slot->view = like->view;
-  slot->view.data = slot->few;
-  return value;
-}
-
-static bool is_few(const tn_slot *slot) { return slot->small && tn_view_is_contiguous(&slot->view); }
+/* ---- elements ---- */
 
 #define EACH(expression)                                                                                     \
   do {                                                                                                       \
-    for (int64_t i = 0; i < count; i++) out[i] = (expression);                                               \
+    for (uint32_t i = 0; i < count; i++) out[i] = (expression);                                              \
     return true;                                                                                             \
   } while (0)
 
-static bool compute_unary(tn_op op, const float *x, int64_t count, float *out) {
+/* What is negative and no NaN becomes 0, by its bits. */
+static bool relu_lanes(const float *x, uint32_t count, float *out) {
+  for (uint32_t at = 0; at < count; at += TN_SLOT_LANES) {
+    uint32_t bits[TN_SLOT_LANES];
+    memcpy(bits, x + at, sizeof bits);
+    for (int i = 0; i < TN_SLOT_LANES; i++) {
+      uint32_t negative = (uint32_t) - (int32_t)(bits[i] >> 31);
+      uint32_t nan = (uint32_t) - (int32_t)((int32_t)(bits[i] & 0x7fffffffu) > 0x7f800000);
+      bits[i] &= ~negative | nan;
+    }
+    memcpy(out + at, bits, sizeof bits);
+  }
+  return true;
+}
+
+static bool compute_unary(tn_op op, const float *x, uint32_t count, float *out) {
   switch (op) {
     case TN_OP_NEG: EACH(canonical(-x[i]));
-    case TN_OP_RELU: EACH(x[i] > 0 ? x[i] : x[i] != x[i] ? x[i] : 0.0f);
+    case TN_OP_RELU: return relu_lanes(x, count, out);
     case TN_OP_EXP: EACH(tn_exp_f32(x[i]));
     case TN_OP_LOG: EACH(tn_log_f32(x[i]));
     case TN_OP_TANH: EACH(tn_tanh_f32(x[i]));
@@ -47,58 +55,182 @@ static bool compute_unary(tn_op op, const float *x, int64_t count, float *out) {
   EACH(scalar((tn_element){ .f32 = x[i] }).f32);
 }
 
-/* dx and dy are 0 for a single number, which repeats. */
-static bool compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, int64_t count,
+/* A single number repeats. */
+static inline void load_lanes(float *lanes, const float *from, bool single) {
+  if (!single) {
+    memcpy(lanes, from, TN_SLOT_LANES * sizeof *lanes);
+    return;
+  }
+  for (int i = 0; i < TN_SLOT_LANES; i++) lanes[i] = *from;
+}
+
+#define LANES(sign)                                                                                          \
+  for (uint32_t at = 0; at < count; at += TN_SLOT_LANES) {                                                   \
+    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];                                                                \
+    load_lanes(a, dx ? x + at : x, !dx);                                                                     \
+    load_lanes(b, dy ? y + at : y, !dy);                                                                     \
+    for (int i = 0; i < TN_SLOT_LANES; i++) a[i] = a[i] sign b[i];                                           \
+    tn_slot_store_lanes(out + at, a, TN_SLOT_LANES);                                                         \
+  }                                                                                                          \
+  return true
+
+/* dx and dy are 0 for a single number. The result may be where an operand is. */
+static bool compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, uint32_t count,
                            float *out) {
   switch (op) {
-    case TN_OP_ADD: EACH(canonical(x[i * dx] + y[i * dy]));
-    case TN_OP_SUB: EACH(canonical(x[i * dx] - y[i * dy]));
-    case TN_OP_MUL: EACH(canonical(x[i * dx] * y[i * dy]));
-    case TN_OP_DIV: EACH(canonical(x[i * dx] / y[i * dy]));
-    case TN_OP_REM:
-    case TN_OP_POW:
-    case TN_OP_MINIMUM:
-    case TN_OP_MAXIMUM: break;
-    default: return false; /* comparisons give booleans */
+    case TN_OP_ADD: LANES(+);
+    case TN_OP_SUB: LANES(-);
+    case TN_OP_MUL: LANES(*);
+    case TN_OP_DIV: LANES(/);
+    default: break;
   }
   tn_binary scalar = tn_scalar_binary(op, TN_F32);
   if (!scalar) return false;
-  EACH(scalar((tn_element){ .f32 = x[i * dx] }, (tn_element){ .f32 = y[i * dy] }).f32);
+  float first = *x, second = *y; /* a single number may lie where the result goes */
+  EACH(scalar((tn_element){ .f32 = dx ? x[i] : first }, (tn_element){ .f32 = dy ? y[i] : second }).f32);
 }
 
-static tn_value quick_unary(tn_eager *eager, tn_op op, tn_value x) {
-  const tn_slot *slot = tn_slot_of(eager, x);
-  if (!is_few(slot)) return TN_ERROR_VALUE;
-  tn_value value = fresh_like(eager, slot);
-  if (value == TN_ERROR_VALUE) return value;
-  if (!compute_unary(op, slot->few, tn_view_count(&slot->view), tn_slot_of(eager, value)->few)) {
-    tn_eager_unref(eager, value);
-    return TN_ERROR_VALUE;
+static bool compute_single(tn_op op, float x, float y, float *out) {
+  switch (op) {
+    case TN_OP_ADD: *out = canonical(x + y); return true;
+    case TN_OP_SUB: *out = canonical(x - y); return true;
+    case TN_OP_MUL: *out = canonical(x * y); return true;
+    case TN_OP_DIV: *out = canonical(x / y); return true;
+    default: return compute_binary(op, &x, 0, &y, 0, 1, out);
   }
-  return tn_eager_finish(eager, value, op, &x, 1, NULL);
 }
 
-static tn_value quick_binary(tn_eager *eager, tn_op op, const tn_value *in) {
-  const tn_slot *x = tn_slot_of(eager, in[0]), *y = tn_slot_of(eager, in[1]);
-  if (!is_few(x) || !is_few(y)) return TN_ERROR_VALUE;
+/* ---- slots ---- */
+
+typedef struct {
+  tn_op op;
+  int count;
+  tn_value in[2]; /* what variables name now */
+  tn_slot *slot[2];
+  bool gradient; /* can flow through it */
+  bool reuse;    /* an operand that nobody else holds may become the result */
+} call;
+
+/* A slot for a result of the operand's shape: the operand itself if that may go, else a fresh one. */
+static tn_value place_for(tn_eager *eager, const call *c, int which) {
+  const tn_slot *slot = c->slot[which];
+  if (c->reuse && slot->references == 1 && !slot->leaf && slot->op == TN_OP_ERROR) return c->in[which];
+  tn_value value = tn_slot_blank(eager);
+  if (value != TN_ERROR_VALUE) tn_slot_shape_like(tn_slot_of(eager, value), slot);
+  return value;
+}
+
+/* What was computed in place needs no more; a fresh value remembers, or goes when nothing was computed. */
+static tn_value finish(tn_eager *eager, const call *c, tn_value value, bool computed) {
+  bool in_place = value == c->in[0] || value == c->in[1];
+  if (computed && (in_place || !(c->gradient || eager->everything))) return value;
+  if (computed) return tn_eager_remember(eager, value, c->op, c->in, c->count, NULL, c->gradient);
+  if (!in_place) tn_eager_unref(eager, value);
+  return TN_ERROR_VALUE;
+}
+
+static tn_value quick_unary(tn_eager *eager, const call *c) {
+  const tn_slot *x = c->slot[0];
+  tn_value value = place_for(eager, c, 0);
+  if (value == TN_ERROR_VALUE) return value;
+  return finish(eager, c, value, compute_unary(c->op, x->few, x->elements, tn_slot_of(eager, value)->few));
+}
+
+static tn_value quick_binary(tn_eager *eager, const call *c) {
+  const tn_slot *x = c->slot[0], *y = c->slot[1];
   bool x_single = x->type.shape.rank == 0, y_single = y->type.shape.rank == 0;
-  if (!x_single && !y_single && !tn_shape_equal(&x->type.shape, &y->type.shape)) return TN_ERROR_VALUE;
-  const tn_slot *larger = x_single ? y : x;
-  tn_value value = fresh_like(eager, larger);
+  if (!x_single && !y_single && !tn_slot_same_shape(x, y)) return TN_ERROR_VALUE;
+  tn_value value = place_for(eager, c, x_single);
   if (value == TN_ERROR_VALUE) return value;
-  if (!compute_binary(op, x->few, !x_single, y->few, !y_single, tn_view_count(&larger->view),
-                      tn_slot_of(eager, value)->few)) {
-    tn_eager_unref(eager, value);
-    return TN_ERROR_VALUE;
-  }
-  return tn_eager_finish(eager, value, op, in, 2, NULL);
+  float *out = tn_slot_of(eager, value)->few;
+  bool computed = x_single && y_single ? compute_single(c->op, x->few[0], y->few[0], out)
+                                       : compute_binary(c->op, x->few, !x_single, y->few, !y_single,
+                                                        x_single ? y->elements : x->elements, out);
+  return finish(eager, c, value, computed);
 }
 
-tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count) {
-  const tn_op_sig *sig = tn_op_sig_of(op);
-  if (sig->kind != TN_KIND_ELEMENTWISE || count != sig->arity || count > 2 || op == TN_OP_CAST)
-    return TN_ERROR_VALUE;
-  tn_value resolved[2];
-  for (int i = 0; i < count; i++) resolved[i] = tn_slot_value(eager, in[i]);
-  return count == 1 ? quick_unary(eager, op, resolved[0]) : quick_binary(eager, op, resolved);
+/* The operand, or what the variable names; 0 when it is not small. */
+static tn_value resolve(tn_eager *eager, tn_value value, tn_slot **slot) {
+  *slot = tn_slot_of(eager, value);
+  if ((*slot)->variable) {
+    value = (*slot)->value;
+    *slot = tn_slot_of(eager, value);
+  }
+  return (*slot)->small ? value : TN_ERROR_VALUE;
+}
+
+/* Elementwise operations that give f32: how many operands they have. */
+static int operands_of(tn_op op) {
+  switch (op) {
+    case TN_OP_ADD:
+    case TN_OP_SUB:
+    case TN_OP_MUL:
+    case TN_OP_DIV:
+    case TN_OP_REM:
+    case TN_OP_POW:
+    case TN_OP_MINIMUM:
+    case TN_OP_MAXIMUM: return 2;
+    case TN_OP_NEG:
+    case TN_OP_ABS:
+    case TN_OP_SIGN:
+    case TN_OP_SQRT:
+    case TN_OP_EXP:
+    case TN_OP_LOG:
+    case TN_OP_TANH:
+    case TN_OP_SIGMOID:
+    case TN_OP_RELU:
+    case TN_OP_ERF:
+    case TN_OP_SIN:
+    case TN_OP_COS:
+    case TN_OP_FLOOR:
+    case TN_OP_CEIL:
+    case TN_OP_ROUND: return 1;
+    default: return 0;
+  }
+}
+
+tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse) {
+  call c = { .op = op, .count = count };
+  if (count == 0 || count != operands_of(op)) return TN_ERROR_VALUE;
+  bool depends = false;
+  for (int i = 0; i < count; i++) {
+    c.in[i] = resolve(eager, in[i], &c.slot[i]);
+    if (c.in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
+    depends |= c.slot[i]->needs_grad;
+  }
+  c.gradient = depends && tn_eager_flows(eager, op, c.in, count, TN_F32);
+  c.reuse = reuse && !c.gradient && !eager->everything;
+  return count == 1 ? quick_unary(eager, &c) : quick_binary(eager, &c);
+}
+
+/* ---- the shortest path ---- */
+
+/* Two small values of one shape that no gradient flows through, the first of which nobody else holds: the
+ * sum of what a loop in a program does most. The result is in the first one's place. */
+bool tn_eager_in_place(tn_eager *eager, tn_op op, const tn_value *in) {
+  tn_slot *x = tn_slot_of(eager, in[0]);
+  const tn_slot *y = tn_slot_of(eager, in[1]);
+  bool fits =
+      x->small && y->small && x->references == 1 && !x->needs_grad && !y->needs_grad && !eager->everything;
+  if (!fits || x->elements != y->elements || x->elements > TN_SLOT_LANES || !tn_slot_same_shape(x, y))
+    return false;
+  float *a = x->few, sum[TN_SLOT_LANES];
+  const float *b = y->few;
+  switch (op) {
+    case TN_OP_ADD:
+      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] + b[i];
+      break;
+    case TN_OP_SUB:
+      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] - b[i];
+      break;
+    case TN_OP_MUL:
+      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] * b[i];
+      break;
+    case TN_OP_DIV:
+      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] / b[i];
+      break;
+    default: return false;
+  }
+  tn_slot_store_lanes(a, sum, TN_SLOT_LANES);
+  return true;
 }

@@ -115,7 +115,7 @@ static tn_value compute(tn_eager *eager, tn_op op, const tn_value *in, int count
 }
 
 /* An operation whose derivative is 0 passes gradients on, as zeros; one without a derivative does not. */
-static bool flows(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
+bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
   if (!eager->recording || !tn_dtype_in(dtype, TN_FLOATS)) return false;
   bool depends = false;
   for (int i = 0; i < count; i++) depends |= tn_slot_of(eager, in[i])->needs_grad;
@@ -125,7 +125,13 @@ static bool flows(const tn_eager *eager, tn_op op, const tn_value *in, int count
 tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                          const tn_attrs *attrs) {
   tn_slot *slot = tn_slot_of(eager, value);
-  bool gradient = flows(eager, op, in, count, slot->type.dtype);
+  return tn_eager_remember(eager, value, op, in, count, attrs,
+                           tn_eager_flows(eager, op, in, count, slot->type.dtype));
+}
+
+tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
+                           const tn_attrs *attrs, bool gradient) {
+  tn_slot *slot = tn_slot_of(eager, value);
   if (!gradient && !(eager->everything && eager->recording && op != TN_OP_CONST)) return value;
   slot->needs_grad = gradient;
   if (tn_slot_remember(eager, value, op, in, count, attrs)) return value;

@@ -67,6 +67,7 @@ tn_value tn_slot_new(tn_eager *eager, const tn_type *type) {
   void *data = slot->few;
   slot->type = *type;
   slot->small = type->dtype == TN_F32 && count <= TN_SLOT_FEW;
+  slot->elements = slot->small ? (uint32_t)count : 0;
   if (!slot->small) {
     size_t bytes;
     bool fits = count >= 0 && tn_size_mul((size_t)count, tn_dtype_bytes(type->dtype), &bytes);
@@ -149,6 +150,10 @@ static void finish(tn_eager *eager, tn_value value, tn_value *work) {
 
 void tn_eager_unref(tn_eager *eager, tn_value value) {
   tn_value work = TN_ERROR_VALUE;
+  if (value != TN_ERROR_VALUE && tn_slot_of(eager, value)->references > 1) {
+    tn_slot_of(eager, value)->references--;
+    return;
+  }
   drop(eager, value, &work);
   while (work != TN_ERROR_VALUE) {
     tn_value next = work;

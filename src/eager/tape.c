@@ -5,18 +5,23 @@
  * complete before it is passed on, and gradients are added up in the same order
  * as ad/ adds them in a graph. Nothing is recorded meanwhile, and what was
  * remembered stays, so that a pass can run again. */
+#include <string.h>
+
 #include "eager/internal.h"
 
-/* Slots that lead to a variable, each once. */
+/* Slots that lead to a variable, each once; the values of variables themselves apart, because they come
+ * last and may be much older. */
 static bool collect(tn_eager *eager, tn_value root) {
-  eager->order.count = eager->stack.count = 0;
+  eager->order.count = eager->stack.count = eager->leaves.count = 0;
   if (++eager->mark == 0) ++eager->mark;
   if (!tn_vec_push(eager->heap, &eager->stack, root)) return false;
   tn_slot_of(eager, root)->mark = eager->mark;
   while (eager->stack.count > 0) {
     tn_value value = tn_vec_pop(&eager->stack);
     const tn_slot *slot = tn_slot_of(eager, value);
-    if (!tn_vec_push(eager->heap, &eager->order, value)) return false;
+    if (slot->leaf ? !tn_vec_push(eager->heap, &eager->leaves, value)
+                   : !tn_vec_push(eager->heap, &eager->order, value))
+      return false;
     const tn_value *in = tn_slot_inputs(slot);
     for (int i = 0; i < slot->count; i++) {
       tn_slot *operand = tn_slot_of(eager, in[i]);
@@ -28,34 +33,62 @@ static bool collect(tn_eager *eager, tn_value root) {
   return true;
 }
 
-/* A chain comes out of collect() in that order already, and then this is one pass of
- * comparisons; otherwise runs are merged. */
-bool tn_eager_sort_by_age(tn_eager *eager) {
-  tn_value *items = eager->order.at;
-  size_t count = eager->order.count;
-  size_t sorted = 1;
-  while (sorted < count &&
-         tn_slot_of(eager, items[sorted - 1])->serial > tn_slot_of(eager, items[sorted])->serial)
-    sorted++;
-  if (sorted >= count) return true;
-  eager->stack.count = 0;
-  if (!tn_vec_reserve(eager->heap, &eager->stack, count)) return false;
-  tn_value *spare = eager->stack.at;
+/* ---- order ---- */
+
+static uint64_t age_of(const tn_eager *eager, tn_value value) { return tn_slot_of(eager, value)->serial; }
+
+/* Serial numbers that lie close together: each value has a place of its own. */
+static void place_by_age(tn_eager *eager, tn_values *values, uint64_t newest, uint64_t range) {
+  tn_value *places = eager->stack.at;
+  size_t count = 0;
+  memset(places, 0, (range + 1) * sizeof *places);
+  for (size_t i = 0; i < values->count; i++) places[newest - age_of(eager, values->at[i])] = values->at[i];
+  for (uint64_t i = 0; i <= range; i++) {
+    if (places[i] != TN_ERROR_VALUE) values->at[count++] = places[i];
+  }
+}
+
+/* Any others: runs are merged. */
+static void merge_by_age(tn_eager *eager, tn_values *values) {
+  tn_value *items = values->at, *spare = eager->stack.at;
+  size_t count = values->count;
   for (size_t width = 1; width < count; width *= 2) {
     for (size_t low = 0; low < count; low += 2 * width) {
       size_t middle = low + width < count ? low + width : count;
       size_t high = low + 2 * width < count ? low + 2 * width : count;
       size_t a = low, b = middle;
       for (size_t k = low; k < high; k++) {
-        bool left = a < middle &&
-                    (b >= high || tn_slot_of(eager, items[a])->serial > tn_slot_of(eager, items[b])->serial);
+        bool left = a < middle && (b >= high || age_of(eager, items[a]) > age_of(eager, items[b]));
         spare[k] = left ? items[a++] : items[b++];
       }
     }
     for (size_t k = 0; k < count; k++) items[k] = spare[k];
   }
+}
+
+#define TN_TAPE_SPREAD 8 /* places for each value, at most */
+
+bool tn_eager_sort_by_age(tn_eager *eager, tn_values *values) {
+  uint64_t newest = 0, oldest = UINT64_MAX;
+  size_t count = values->count;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t age = age_of(eager, values->at[i]);
+    if (age > newest) newest = age;
+    if (age < oldest) oldest = age;
+  }
+  if (count < 2) return true;
+  bool close = newest - oldest < TN_TAPE_SPREAD * (uint64_t)count;
+  eager->stack.count = 0;
+  if (!tn_vec_reserve(eager->heap, &eager->stack, close ? (size_t)(newest - oldest) + 1 : count))
+    return false;
+  if (close)
+    place_by_age(eager, values, newest, newest - oldest);
+  else
+    merge_by_age(eager, values);
   return true;
 }
+
+/* ---- passing on ---- */
 
 /* Adds to what a slot has received so far. */
 static bool receive(tn_eager *eager, tn_value value, tn_value grad) {
@@ -129,14 +162,18 @@ static bool deliver(tn_eager *eager, tn_slot *leaf) {
   return ok;
 }
 
-static bool visit(tn_eager *eager, tn_value value) {
-  tn_slot *slot = tn_slot_of(eager, value);
-  if (slot->grad == TN_ERROR_VALUE) return true; /* nothing flows here */
-  if (slot->leaf) return deliver(eager, slot);
-  bool ok = pass_on_any(eager, value);
+static void forget_grad(tn_eager *eager, tn_slot *slot) {
   tn_value grad = slot->grad;
   slot->grad = TN_ERROR_VALUE;
   tn_eager_unref(eager, grad);
+}
+
+static bool visit(tn_eager *eager, tn_value value) {
+  tn_slot *slot = tn_slot_of(eager, value);
+  bool ok = true;
+  if (slot->grad == TN_ERROR_VALUE) return true; /* nothing flows here */
+  if (!tn_eager_quick_grad(eager, slot, &ok)) ok = pass_on_any(eager, value);
+  forget_grad(eager, slot);
   return ok;
 }
 
@@ -150,22 +187,27 @@ static tn_value seed(tn_eager *eager, tn_value root) {
   return ones;
 }
 
+/* Once something has failed, what is left is only let go. */
 static bool sweep(tn_eager *eager, tn_value root) {
-  if (!collect(eager, root) || !tn_eager_sort_by_age(eager)) {
+  if (!collect(eager, root) || !tn_eager_sort_by_age(eager, &eager->order) ||
+      !tn_eager_sort_by_age(eager, &eager->leaves)) {
     tn_eager_out_of_memory(eager);
     return false;
   }
   tn_slot_of(eager, root)->grad = seed(eager, root);
   bool ok = tn_slot_of(eager, root)->grad != TN_ERROR_VALUE;
   for (size_t i = 0; i < eager->order.count; i++) {
-    if (ok) {
+    if (ok)
       ok = visit(eager, eager->order.at[i]);
-      continue;
-    }
-    tn_slot *slot = tn_slot_of(eager, eager->order.at[i]); /* failed: let go of what was left */
-    tn_value grad = slot->grad;
-    slot->grad = TN_ERROR_VALUE;
-    tn_eager_unref(eager, grad);
+    else
+      forget_grad(eager, tn_slot_of(eager, eager->order.at[i]));
+  }
+  for (size_t i = 0; i < eager->leaves.count; i++) {
+    tn_slot *leaf = tn_slot_of(eager, eager->leaves.at[i]);
+    if (!ok)
+      forget_grad(eager, leaf);
+    else if (leaf->grad != TN_ERROR_VALUE)
+      ok = deliver(eager, leaf);
   }
   return ok;
 }

@@ -75,7 +75,7 @@ static bool export_slot(exporter *e, tn_value value) {
 
 static bool export_all(exporter *e, const tn_value *outputs, int count) {
   tn_eager *eager = e->eager;
-  if (!collect(eager, outputs, count) || !tn_eager_sort_by_age(eager)) return false;
+  if (!collect(eager, outputs, count) || !tn_eager_sort_by_age(eager, &eager->order)) return false;
   for (size_t i = eager->order.count; i-- > 0;) {
     if (!export_slot(e, eager->order.at[i])) return false;
   }

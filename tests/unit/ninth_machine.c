@@ -3,23 +3,23 @@
 
 /* Everything the machine has an opinion on, in one program. */
 static const char everything[] =
-  "\"nn\" [USE]\n"
-  "\"Pair\" [MODULE] [INIT] -> in [in 2] -> @w [2] [ZEROS] [VAR] -> @b [RET]\n"
-  "  [FORWARD] @w [MATMUL] @b [ADD] [RET] [END_MODULE]\n"
-  "3 {Pair [std->0.5]} -> layer\n"
-  "[DEF] \"twice\" -> x x x [ADD] [RET]\n"
-  "((1 2 3) (4 5 6)) layer [CALL] [CALL] \"twice\" [SUM] [BACKWARD]\n"
-  "layer [PARAMS] { -> w w 0.1 w [GRAD] [SUB_ASSIGN_GRAD] } [FOREACH]\n"
-  "layer [ZERO_GRAD]\n"
-  "[1 2 3 4 5 6 7 8 9] -> many many [SUM] \"sum\" [STORE] \"sum\" [LOAD] [DROP]\n"
-  "[20 20] [ONES] [DUP] [TRANSPOSE] [MATMUL] [SOFTMAX] [MAX] [DROP]\n"
-  "[40] [RANDN] 0 [UNSQUEEZE] [SQUEEZE] [FLATTEN] [4 10] [RESHAPE] [SHAPE] [DROP]\n"
-  "2 [REPEAT] 1 [IF] 1 -> a [ELSE] 2 -> a [ENDIF] [END]\n"
-  "[NO_GRAD] layer [PARAMS] { [EXP] [DROP] } [FOREACH] [END_NO_GRAD]\n"
-  "((1 2) (3 4)) (0 1) [CROSS_ENTROPY] [PRINT]\n"
-  "1 4 2 {MLP} -> net 0.9 0.1 net {Momentum} -> opt\n"
-  "net opt ((0 1)) ((1)) 2 \"mse\" [CALL] \"fit\" [DROP]\n"
-  "layer (1 2) \"text\" { 1 } [2 3]\n";
+    "\"nn\" [USE]\n"
+    "\"Pair\" [MODULE] [INIT] -> in [in 2] -> @w [2] [ZEROS] [VAR] -> @b [RET]\n"
+    "  [FORWARD] @w [MATMUL] @b [ADD] [RET] [END_MODULE]\n"
+    "3 {Pair [std->0.5]} -> layer\n"
+    "[DEF] \"twice\" -> x x x [ADD] [RET]\n"
+    "((1 2 3) (4 5 6)) layer [CALL] [CALL] \"twice\" [SUM] [BACKWARD]\n"
+    "layer [PARAMS] { -> w w 0.1 w [GRAD] [SUB_ASSIGN_GRAD] } [FOREACH]\n"
+    "layer [ZERO_GRAD]\n"
+    "[1 2 3 4 5 6 7 8 9] -> many many [SUM] \"sum\" [STORE] \"sum\" [LOAD] [DROP]\n"
+    "[20 20] [ONES] [DUP] [TRANSPOSE] [MATMUL] [SOFTMAX] [MAX] [DROP]\n"
+    "[40] [RANDN] 0 [UNSQUEEZE] [SQUEEZE] [FLATTEN] [4 10] [RESHAPE] [SHAPE] [DROP]\n"
+    "2 [REPEAT] 1 [IF] 1 -> a [ELSE] 2 -> a [ENDIF] [END]\n"
+    "[NO_GRAD] layer [PARAMS] { [EXP] [DROP] } [FOREACH] [END_NO_GRAD]\n"
+    "((1 2) (3 4)) (0 1) [CROSS_ENTROPY] [PRINT]\n"
+    "1 4 2 {MLP} -> net 0.9 0.1 net {Momentum} -> opt\n"
+    "net opt ((0 1)) ((1)) 2 \"mse\" [CALL] \"fit\" [DROP]\n"
+    "layer (1 2) \"text\" { 1 } [2 3]\n";
 
 static void every_failed_allocation_is_a_diagnostic(void **state) {
   (void)state;
@@ -69,7 +69,8 @@ static void a_training_loop_runs_in_constant_memory(void **state) {
     world_open(&w);
     strcpy(text, "\"nn\" [USE] 1 4 2 {MLP} -> net 0.01 net {Adam} -> opt ((0 1) (1 0)) -> x ((1) (0)) -> y ");
     strcat(text, rounds[i]);
-    strcat(text, " [REPEAT] x net [CALL] y [MSE_LOSS] -> loss loss [BACKWARD] opt [CALL] \"l\" loss [DROP] [DROP] [END]");
+    strcat(text, " [REPEAT] x net [CALL] y [MSE_LOSS] -> loss loss [BACKWARD] opt [CALL] \"l\" loss [DROP] "
+                 "[DROP] [END]");
     assert_true(run(&w, text));
     peaks[i] = w.heap.peak;
     world_close(&w);

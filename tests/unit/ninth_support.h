@@ -19,8 +19,8 @@ typedef struct {
   tn_sources sources;
   tn_diags diags;
   tn_host host;
-  tn_text printed;      /* one line for each */
-  uint64_t patience;    /* how often `interrupted` still says no; 0: always */
+  tn_text printed;   /* one line for each */
+  uint64_t patience; /* how often `interrupted` still says no; 0: always */
 } world;
 
 static void world_print(tn_host *host, tn_str line) {
@@ -42,8 +42,14 @@ static inline bool world_try_open(world *w, uint64_t fail_at) {
   tn_sources_init(&w->sources, &w->heap);
   tn_diags_init(&w->diags, &w->heap, &w->sources);
   w->names = tn_names_new(&w->heap);
-  w->host = (tn_host){ .heap = &w->heap, .names = w->names, .sources = &w->sources, .diags = &w->diags, .seed = 42,
-                       .context = w, .print = world_print, .interrupted = world_interrupted };
+  w->host = (tn_host){ .heap = &w->heap,
+                       .names = w->names,
+                       .sources = &w->sources,
+                       .diags = &w->diags,
+                       .seed = 42,
+                       .context = w,
+                       .print = world_print,
+                       .interrupted = world_interrupted };
   if (w->names) w->host.eager = tn_eager_new(&w->heap, w->names, tn_backend_ref(), 1);
   return w->host.eager != NULL;
 }

@@ -20,33 +20,42 @@ static bool add_locals(tn_ninth_machine *m, size_t count) {
 }
 
 static bool too_deep(tn_ninth_machine *m, const char *what) {
-  return tn_ninth_error(m, TN_DIAG_E_NESTING_LIMIT, TN_INT("limit", TN_NINTH_CALL_LIMIT), TN_STR("what", what));
+  return tn_ninth_error(m, TN_DIAG_E_NESTING_LIMIT, TN_INT("limit", TN_NINTH_CALL_LIMIT),
+                        TN_STR("what", what));
 }
 
 /* Takes the reference to `self`; on failure it has reported and given that back. */
 static bool push_frame(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self) {
   bool block = unit->kind == TN_NINTH_UNIT_BLOCK;
   bool ok = true;
-  if ((block ? m->blocks : m->calls) >= TN_NINTH_CALL_LIMIT) ok = too_deep(m, block ? "running blocks" : "calling");
-  if (ok && (!tn_vec_reserve(m->heap, &m->frames, 1) || !add_locals(m, unit->slot_count))) ok = tn_ninth_no_room(m);
+  if ((block ? m->blocks : m->calls) >= TN_NINTH_CALL_LIMIT)
+    ok = too_deep(m, block ? "running blocks" : "calling");
+  if (ok && (!tn_vec_reserve(m->heap, &m->frames, 1) || !add_locals(m, unit->slot_count)))
+    ok = tn_ninth_no_room(m);
   if (!ok) {
     tn_ninth_release_object(m, self);
     return false;
   }
   tn_ninth_frame *caller = frame_of(m);
   caller->next = m->next;
-  tn_ninth_frame frame = { .unit = unit, .locals = (uint32_t)(m->locals.count - unit->slot_count), .self = self,
-                           .loops = (uint32_t)m->loops.count, .recording = tn_eager_is_recording(m->eager) };
+  tn_ninth_frame frame = { .unit = unit,
+                           .locals = (uint32_t)(m->locals.count - unit->slot_count),
+                           .self = self,
+                           .loops = (uint32_t)m->loops.count,
+                           .recording = tn_eager_is_recording(m->eager) };
   if (block && unit->around == caller->unit) frame.outer = unit->outer;
   m->frames.at[m->frames.count++] = frame;
-  if (block) m->blocks++;
-  else m->calls++;
+  if (block)
+    m->blocks++;
+  else
+    m->calls++;
   m->next = unit->code;
   return true;
 }
 
 bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit) {
-  if (!add_locals(m, m->scope.names.count - m->locals.count) || !tn_vec_reserve(m->heap, &m->frames, 1)) return false;
+  if (!add_locals(m, m->scope.names.count - m->locals.count) || !tn_vec_reserve(m->heap, &m->frames, 1))
+    return false;
   tn_ninth_hold_object(m, m->self);
   m->frames.at[m->frames.count++] = (tn_ninth_frame){ .unit = unit, .self = m->self, .recording = true };
   m->floor = m->stack;
@@ -79,11 +88,14 @@ static void pop_frame(tn_ninth_machine *m) {
   } else {
     end_scope(m, &frame);
     m->locals.count = frame.locals;
-    if (frame.unit->kind == TN_NINTH_UNIT_BLOCK) m->blocks--;
-    else m->calls--;
+    if (frame.unit->kind == TN_NINTH_UNIT_BLOCK)
+      m->blocks--;
+    else
+      m->calls--;
   }
   if (frame.items != 0) tn_ninth_release_object(m, frame.items);
-  if (frame.unit->kind == TN_NINTH_UNIT_INIT && m->stack + frame.floor < m->floor) m->floor = m->stack + frame.floor;
+  if (frame.unit->kind == TN_NINTH_UNIT_INIT && m->stack + frame.floor < m->floor)
+    m->floor = m->stack + frame.floor;
   tn_ninth_release_object(m, frame.self);
   if (m->frames.count > 0) m->next = frame_of(m)->next;
 }
@@ -173,7 +185,8 @@ tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot) {
 
 bool tn_ninth_read_slot(tn_ninth_machine *m, uint32_t slot, tn_ninth_value *out) {
   *out = tn_ninth_look_up(m, slot);
-  return out->kind != TN_NINTH_UNBOUND || tn_ninth_undefined(m, tn_ninth_slot_name(m, frame_of(m)->unit, slot));
+  return out->kind != TN_NINTH_UNBOUND ||
+         tn_ninth_undefined(m, tn_ninth_slot_name(m, frame_of(m)->unit, slot));
 }
 
 bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *out) {
@@ -226,7 +239,7 @@ bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name) {
   if (!symbol) return tn_ninth_no_room(m);
   if (symbol->function) {
     if (!tn_ninth_call_unit(m, symbol->function, frame_of(m)->self)) return false;
-    frame_of(m)[-1].next++;   /* the string was its name */
+    frame_of(m)[-1].next++; /* the string was its name */
     return true;
   }
   bool instance = m->top > m->stack && m->top[-1].kind == TN_NINTH_INSTANCE;
@@ -253,12 +266,14 @@ static void bind_given(tn_ninth_machine *m, const tn_ninth_maker *maker) {
   for (uint32_t i = 0; i < maker->count; i++) {
     uint32_t slot = find_slot(m, frame->unit, maker->keys[i]);
     if (slot == UINT32_MAX) continue;
-    m->locals.at[frame->locals + slot] = (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = maker->values[i] };
+    m->locals.at[frame->locals + slot] =
+        (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = maker->values[i] };
   }
 }
 
 /* Runs [INIT], whose end pushes the instance. Takes the reference to it. */
-static bool run_init(tn_ninth_machine *m, const tn_ninth_maker *maker, uint32_t made, const tn_ninth_module *module) {
+static bool run_init(tn_ninth_machine *m, const tn_ninth_maker *maker, uint32_t made,
+                     const tn_ninth_module *module) {
   if (!push_frame(m, module->init, made)) return false;
   tn_ninth_frame *frame = frame_of(m);
   frame->made = made;
@@ -297,10 +312,12 @@ static bool make_parameter(tn_ninth_machine *m, tn_ninth_value *value) {
   tn_ninth_value std = m->locals.at[frame->locals + frame->unit->std];
   float scale = 1;
   tn_shape shape;
-  if (std.kind != TN_NINTH_UNBOUND && !tn_ninth_number_of(m, std, &scale)) return tn_ninth_wrong_kind(m, "number", std);
+  if (std.kind != TN_NINTH_UNBOUND && !tn_ninth_number_of(m, std, &scale))
+    return tn_ninth_wrong_kind(m, "number", std);
   if (!tn_ninth_dims_of(m, *value, &shape) || !tn_ninth_check_shape(m, &shape)) return false;
   tn_value numbers[2] = { tn_ninth_normal(m, &shape), tn_eager_number(m->eager, scale) };
-  tn_value scaled = numbers[0] && numbers[1] ? tn_eager_apply(m->eager, TN_OP_MUL, numbers, 2, NULL) : TN_ERROR_VALUE;
+  tn_value scaled =
+      numbers[0] && numbers[1] ? tn_eager_apply(m->eager, TN_OP_MUL, numbers, 2, NULL) : TN_ERROR_VALUE;
   tn_value variable = scaled ? tn_eager_variable(m->eager, scaled) : TN_ERROR_VALUE;
   for (int i = 0; i < 2; i++) tn_eager_unref(m->eager, numbers[i]);
   tn_eager_unref(m->eager, scaled);
@@ -333,7 +350,7 @@ bool tn_ninth_run_foreach(tn_ninth_machine *m) {
     return true;
   }
   if (!tn_ninth_call_unit(m, m->units.at[block.unit], frame_of(m)->self)) return false;
-  frame_of(m)->items = list.object;   /* the reference moves from the stack to the frame */
+  frame_of(m)->items = list.object; /* the reference moves from the stack to the frame */
   m->top -= 2;
   return next_item(m);
 }

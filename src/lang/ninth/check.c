@@ -9,15 +9,15 @@
  * much that would happen is not reported. */
 #include "lang/ninth/ninth.h"
 
-#define UNKNOWN (INT64_MAX / 2)      /* a depth */
+#define UNKNOWN      (INT64_MAX / 2) /* a depth */
 #define INLINE_DEPTH 64              /* calls that are followed into each other */
-#define EFFORT 1000000               /* instructions that are looked at */
+#define EFFORT       1000000         /* instructions that are looked at */
 
 /* What is known of a name, wherever it stands. */
 enum {
-  STORED = 1,                        /* may be in the memory */
-  STATE_ANYWHERE = 2,                /* a function or a block binds @name, of whatever instance */
-  DEFINED_INSIDE = 4,                /* a function of that name is not, or not only, defined by the main program */
+  STORED = 1,         /* may be in the memory */
+  STATE_ANYWHERE = 2, /* a function or a block binds @name, of whatever instance */
+  DEFINED_INSIDE = 4, /* a function of that name is not, or not only, defined by the main program */
   MODULE_INSIDE = 8
 };
 
@@ -25,31 +25,31 @@ typedef struct {
   tn_host *host;
   const tn_ninth_program *program;
   const tn_ninth_scope *scope;
-  tn_map flags;                      /* name -> the above */
-  tn_map functions, modules;         /* name -> unit, module: certain from here on */
+  tn_map flags;              /* name -> the above */
+  tn_map functions, modules; /* name -> unit, module: certain from here on */
   const tn_ninth_unit *running[INLINE_DEPTH];
   int depth;
   int64_t effort;
-  bool any_memory;                   /* something is stored under a name that is not known */
-  bool any_state;                    /* a library may bind state */
+  bool any_memory; /* something is stored under a name that is not known */
+  bool any_state;  /* a library may bind state */
   bool out_of_memory;
 } checker;
 
 /* One unit that is being walked. */
 typedef struct {
   const tn_ninth_unit *unit;
-  bool *bound;                       /* slots that may have a value */
-  tn_map *state;                     /* names of @ that may have a value */
-  int64_t low;                       /* the lowest depth it has reached */
-  int64_t exit;                      /* the greatest depth it may return with; -1: none yet */
-  uint32_t returns;                  /* that were met */
-  bool certain;                      /* what is looked at now will run */
+  bool *bound;      /* slots that may have a value */
+  tn_map *state;    /* names of @ that may have a value */
+  int64_t low;      /* the lowest depth it has reached */
+  int64_t exit;     /* the greatest depth it may return with; -1: none yet */
+  uint32_t returns; /* that were met */
+  bool certain;     /* what is looked at now will run */
 } activation;
 
 /* Where the walk is. */
 typedef struct {
-  int64_t depth;                     /* of the stack, at most */
-  bool dead;                         /* nothing gets here */
+  int64_t depth; /* of the stack, at most */
+  bool dead;     /* nothing gets here */
 } flow;
 
 static flow walk(checker *c, activation *a, uint32_t from, uint32_t to, flow at);
@@ -65,8 +65,12 @@ static uint64_t get(const tn_map *map, tn_name name) {
   return value ? *value : 0;
 }
 
-static void flag(checker *c, tn_name name, uint64_t flags) { put(c, &c->flags, name, get(&c->flags, name) | flags); }
-static bool has_flag(const checker *c, tn_name name, uint64_t flags) { return (get(&c->flags, name) & flags) != 0; }
+static void flag(checker *c, tn_name name, uint64_t flags) {
+  put(c, &c->flags, name, get(&c->flags, name) | flags);
+}
+static bool has_flag(const checker *c, tn_name name, uint64_t flags) {
+  return (get(&c->flags, name) & flags) != 0;
+}
 
 /* The string that stands right before an instruction, if one does. */
 static bool string_before(const tn_ninth_unit *unit, uint32_t at, tn_name *name) {
@@ -80,8 +84,10 @@ static bool string_before(const tn_ninth_unit *unit, uint32_t at, tn_name *name)
 
 static void note_store(checker *c, const tn_ninth_unit *unit, uint32_t at) {
   tn_name name;
-  if (string_before(unit, at, &name)) flag(c, name, STORED);
-  else c->any_memory = true;
+  if (string_before(unit, at, &name))
+    flag(c, name, STORED);
+  else
+    c->any_memory = true;
 }
 
 static void survey_unit(checker *c, const tn_ninth_unit *unit) {
@@ -124,7 +130,8 @@ static void report_undefined(checker *c, const activation *a, tn_name name, tn_s
     tn_str known = tn_names_text(c->host->names, slot_name(c, a->unit, i));
     if (a->bound[i]) likely = tn_str_suggest(text, &known, 1);
   }
-  tn_report(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE, at, TN_TEXT("name", text), TN_TEXT("suggestion", likely));
+  tn_report(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE, at, TN_TEXT("name", text),
+            TN_TEXT("suggestion", likely));
 }
 
 static bool may_be_state(const checker *c, const activation *a, tn_name name) {
@@ -134,7 +141,7 @@ static bool may_be_state(const checker *c, const activation *a, tn_name name) {
 static void read_state(checker *c, activation *a, tn_name name, tn_span at) {
   if (!a->certain || may_be_state(c, a, name)) return;
   report_undefined(c, a, name, at);
-  put(c, a->state, name, 1);   /* once is enough */
+  put(c, a->state, name, 1); /* once is enough */
 }
 
 static void read_slot(checker *c, activation *a, uint32_t slot, tn_span at) {
@@ -168,7 +175,8 @@ static void report_underflow(checker *c, const activation *a, uint32_t at, const
 }
 
 /* Afterwards as if what was missing had been there. */
-static void take(checker *c, activation *a, flow *f, uint32_t at, const char *opcode, int64_t takes, int64_t gives) {
+static void take(checker *c, activation *a, flow *f, uint32_t at, const char *opcode, int64_t takes,
+                 int64_t gives) {
   if (f->depth >= UNKNOWN) return;
   if (f->depth < takes) {
     if (a->certain) report_underflow(c, a, at, opcode, takes, f->depth);
@@ -180,7 +188,8 @@ static void take(checker *c, activation *a, flow *f, uint32_t at, const char *op
 }
 
 /* Looks at an item and leaves it. */
-static void look(checker *c, activation *a, flow *f, uint32_t at, const char *opcode, int64_t needs, int64_t gives) {
+static void look(checker *c, activation *a, flow *f, uint32_t at, const char *opcode, int64_t needs,
+                 int64_t gives) {
   int64_t low = a->low;
   take(c, a, f, at, opcode, needs, needs + gives);
   a->low = low;
@@ -259,8 +268,10 @@ static void define_module(checker *c, activation *a, uint32_t at, flow *f) {
   const tn_ninth_module *module = &c->program->modules.at[a->unit->code[at].arg];
   bool known = string_before(a->unit, at, &name);
   take(c, a, f, at, "MODULE", 1, 0);
-  if (known) put(c, &c->modules, name, a->certain ? (uint64_t)(uintptr_t)module : 0);
-  else tn_map_clear(&c->modules);
+  if (known)
+    put(c, &c->modules, name, a->certain ? (uint64_t)(uintptr_t)module : 0);
+  else
+    tn_map_clear(&c->modules);
 }
 
 /* ---- branches and loops ---- */
@@ -300,7 +311,7 @@ static uint32_t walk_repeat(checker *c, activation *a, uint32_t at, flow *f) {
   uint32_t end = a->unit->code[at].arg;
   take(c, a, f, at, "REPEAT", 1, 0);
   flow once = maybe(c, a, at + 1, end - 1, *f);
-  if (!once.dead && once.depth > f->depth) f->depth = UNKNOWN;   /* every round adds to it */
+  if (!once.dead && once.depth > f->depth) f->depth = UNKNOWN; /* every round adds to it */
   return end;
 }
 
@@ -314,18 +325,26 @@ static void walk_opcode(checker *c, activation *a, uint32_t at, flow *f) {
   tn_name name;
   int64_t takes = info->takes;
   switch (opcode) {
-    case TN_NINTH_DUP: case TN_NINTH_OVER: case TN_NINTH_SWAP: case TN_NINTH_ROT: case TN_NINTH_PEEK:
-      look(c, a, f, at, info->name, takes, info->gives - takes);
-      return;
-    case TN_NINTH_ZEROS: case TN_NINTH_ONES: case TN_NINTH_RANDN:
+    case TN_NINTH_DUP:
+    case TN_NINTH_OVER:
+    case TN_NINTH_SWAP:
+    case TN_NINTH_ROT:
+    case TN_NINTH_PEEK: look(c, a, f, at, info->name, takes, info->gives - takes); return;
+    case TN_NINTH_ZEROS:
+    case TN_NINTH_ONES:
+    case TN_NINTH_RANDN:
       if (at > 0 && unit->code[at - 1].op == TN_NINTH_CODE_NUMBER) takes = 2;
       break;
-    case TN_NINTH_LOAD: case TN_NINTH_GRAD: case TN_NINTH_ZERO_GRAD: read_memory(c, a, at); break;
+    case TN_NINTH_LOAD:
+    case TN_NINTH_GRAD:
+    case TN_NINTH_ZERO_GRAD: read_memory(c, a, at); break;
     case TN_NINTH_STORE: note_store(c, unit, at); break;
     case TN_NINTH_CALL:
       take(c, a, f, at, info->name, 1, 0);
-      if (string_before(unit, at, &name)) call_function(c, a, name, f);
-      else f->depth = UNKNOWN;
+      if (string_before(unit, at, &name))
+        call_function(c, a, name, f);
+      else
+        f->depth = UNKNOWN;
       return;
     default: break;
   }
@@ -340,10 +359,22 @@ static void walk_other(checker *c, activation *a, uint32_t at, flow *f) {
     case TN_NINTH_CODE_READ: read_slot(c, a, code->arg, place); break;
     case TN_NINTH_CODE_READ_STATE: read_state(c, a, code->arg, place); break;
     case TN_NINTH_CODE_SHAPE: read_dims(c, a, &c->program->shapes.at[code->arg], place); break;
-    case TN_NINTH_CODE_BIND: take(c, a, f, at, "->", 1, 0); a->bound[code->arg] = true; return;
-    case TN_NINTH_CODE_KEEP: look(c, a, f, at, "->>", 1, 0); a->bound[code->arg] = true; return;
-    case TN_NINTH_CODE_BIND_STATE: take(c, a, f, at, "->", 1, 0); put(c, a->state, code->arg, 1); return;
-    case TN_NINTH_CODE_KEEP_STATE: look(c, a, f, at, "->>", 1, 0); put(c, a->state, code->arg, 1); return;
+    case TN_NINTH_CODE_BIND:
+      take(c, a, f, at, "->", 1, 0);
+      a->bound[code->arg] = true;
+      return;
+    case TN_NINTH_CODE_KEEP:
+      look(c, a, f, at, "->>", 1, 0);
+      a->bound[code->arg] = true;
+      return;
+    case TN_NINTH_CODE_BIND_STATE:
+      take(c, a, f, at, "->", 1, 0);
+      put(c, a->state, code->arg, 1);
+      return;
+    case TN_NINTH_CODE_KEEP_STATE:
+      look(c, a, f, at, "->>", 1, 0);
+      put(c, a->state, code->arg, 1);
+      return;
     case TN_NINTH_CODE_MAKE: make(c, a, &c->program->makers.at[code->arg], f); return;
     case TN_NINTH_CODE_DEFINE: define(c, a, &c->program->definitions.at[code->arg]); return;
     case TN_NINTH_CODE_DEFINE_MODULE: define_module(c, a, at, f); return;
@@ -366,12 +397,16 @@ static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
       return at + 1;
     case TN_NINTH_CODE_CALL_NAME:
       call_function(c, a, code->arg, f);
-      return at + 2;   /* the string is its name, or what is pushed counts as unknown */
-    case TN_NINTH_NO_GRAD: case TN_NINTH_END_NO_GRAD: case TN_NINTH_CODE_END_OF_UNIT: return at + 1;
+      return at + 2; /* the string is its name, or what is pushed counts as unknown */
+    case TN_NINTH_NO_GRAD:
+    case TN_NINTH_END_NO_GRAD:
+    case TN_NINTH_CODE_END_OF_UNIT: return at + 1;
     default: break;
   }
-  if (code->op < TN_NINTH_OPCODE_COUNT) walk_opcode(c, a, at, f);
-  else walk_other(c, a, at, f);
+  if (code->op < TN_NINTH_OPCODE_COUNT)
+    walk_opcode(c, a, at, f);
+  else
+    walk_other(c, a, at, f);
   return at + 1;
 }
 

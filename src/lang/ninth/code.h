@@ -14,18 +14,18 @@
 #include "lang/ninth/lexer.h"
 #include "tensor/tensor.h"
 
-#define TN_NINTH_DEPTH_LIMIT 200   /* of brackets and blocks in the text */
+#define TN_NINTH_DEPTH_LIMIT 200 /* of brackets and blocks in the text */
 
 /* Instructions: one for each opcode that the machine carries out, then these. */
 typedef enum {
-  TN_NINTH_CODE_NUMBER = TN_NINTH_OPCODE_COUNT,   /* arg: the bits of an f32 */
-  TN_NINTH_CODE_TENSOR,        /* arg: number of a literal */
-  TN_NINTH_CODE_STRING,        /* arg: name */
-  TN_NINTH_CODE_SHAPE,         /* arg: number of a shape */
-  TN_NINTH_CODE_READ,          /* arg: slot */
-  TN_NINTH_CODE_BIND,          /* arg: slot; -> x */
-  TN_NINTH_CODE_KEEP,          /* arg: slot; ->> x */
-  TN_NINTH_CODE_READ_STATE,    /* arg: name; hint: where it was found last */
+  TN_NINTH_CODE_NUMBER = TN_NINTH_OPCODE_COUNT, /* arg: the bits of an f32 */
+  TN_NINTH_CODE_TENSOR,                         /* arg: number of a literal */
+  TN_NINTH_CODE_STRING,                         /* arg: name */
+  TN_NINTH_CODE_SHAPE,                          /* arg: number of a shape */
+  TN_NINTH_CODE_READ,                           /* arg: slot */
+  TN_NINTH_CODE_BIND,                           /* arg: slot; -> x */
+  TN_NINTH_CODE_KEEP,                           /* arg: slot; ->> x */
+  TN_NINTH_CODE_READ_STATE,                     /* arg: name; hint: where it was found last */
   TN_NINTH_CODE_BIND_STATE,
   TN_NINTH_CODE_KEEP_STATE,
   TN_NINTH_CODE_BLOCK,         /* arg: number of a unit */
@@ -39,7 +39,7 @@ typedef enum {
  * the loop's body begins. The hint of an IF that has an [ELSE] is 1. */
 
 typedef struct {
-  uint16_t op;                 /* tn_ninth_opcode or tn_ninth_code_kind */
+  uint16_t op; /* tn_ninth_opcode or tn_ninth_code_kind */
   uint16_t hint;
   uint32_t arg;
 } tn_ninth_code;
@@ -56,41 +56,41 @@ typedef struct tn_ninth_program tn_ninth_program;
 
 typedef struct tn_ninth_unit {
   tn_ninth_unit_kind kind;
-  uint32_t id;                 /* among the units of the machine; set when it is loaded */
+  uint32_t id; /* among the units of the machine; set when it is loaded */
   const tn_ninth_program *program;
-  tn_ninth_code *code;         /* ends with END_OF_UNIT */
-  const tn_span *at;           /* of each instruction */
+  tn_ninth_code *code; /* ends with END_OF_UNIT */
+  const tn_span *at;   /* of each instruction */
   uint32_t count;
-  bool shared;                 /* its slots are those of the scope it was compiled with */
-  const tn_name *slots;        /* the name of each slot, unless they are shared */
+  bool shared;          /* its slots are those of the scope it was compiled with */
+  const tn_name *slots; /* the name of each slot, unless they are shared */
   uint32_t slot_count;
-  const struct tn_ninth_unit *around;   /* block: the unit it stands in */
-  const uint32_t *outer;       /* block: for each slot the slot of that name in `around` */
-  uint32_t std;                /* init: the slot of `std` */
-  tn_span text;                /* block: its source, braces included */
+  const struct tn_ninth_unit *around; /* block: the unit it stands in */
+  const uint32_t *outer;              /* block: for each slot the slot of that name in `around` */
+  uint32_t std;                       /* init: the slot of `std` */
+  tn_span text;                       /* block: its source, braces included */
 } tn_ninth_unit;
 
 /* One place of a shape. */
 typedef struct {
   enum { TN_NINTH_DIM_FIXED, TN_NINTH_DIM_SLOT, TN_NINTH_DIM_STATE } kind;
-  int64_t number;              /* fixed */
-  uint32_t arg;                /* slot or name */
+  int64_t number; /* fixed */
+  uint32_t arg;   /* slot or name */
 } tn_ninth_dim;
 
 typedef struct {
   const tn_ninth_dim *dims;
   uint32_t count;
-  bool fixed;                  /* all of them are */
+  bool fixed; /* all of them are */
 } tn_ninth_shape;
 
 /* {Name}, {Name [key->value]} */
 typedef struct {
   tn_name name;
-  uint32_t slot;               /* of the name, should it be a variable */
+  uint32_t slot; /* of the name, should it be a variable */
   uint32_t count;
   const tn_name *keys;
   const float *values;
-  const tn_ninth_unit *block;  /* what {name} means for a variable; NULL with keys */
+  const tn_ninth_unit *block; /* what {name} means for a variable; NULL with keys */
 } tn_ninth_maker;
 
 typedef struct {
@@ -99,12 +99,12 @@ typedef struct {
 } tn_ninth_definition;
 
 typedef struct {
-  const tn_ninth_unit *init, *forward;   /* NULL: none */
+  const tn_ninth_unit *init, *forward; /* NULL: none */
 } tn_ninth_module;
 
 /* Names and slots of a scope that outlives its text: the main program's, line after line. */
 typedef struct {
-  tn_map slots;                /* name -> slot */
+  tn_map slots; /* name -> slot */
   tn_vec(tn_name) names;
 } tn_ninth_scope;
 
@@ -119,7 +119,7 @@ struct tn_ninth_program {
   tn_vec(tn_ninth_maker) makers;
   tn_vec(tn_ninth_definition) definitions;
   tn_vec(tn_ninth_module) modules;
-  bool open;                   /* the text ends inside a block, a bracket or a string */
+  bool open; /* the text ends inside a block, a bracket or a string */
   /* What the machine has made of literals; see tn_ninth_load. */
   uint32_t *constants, *objects;
 };

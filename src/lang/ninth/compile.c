@@ -24,7 +24,8 @@ void tn_ninth_scope_free(tn_ninth_scope *scope, tn_heap *heap) {
 uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name) {
   const uint64_t *known = tn_map_get(&scope->slots, name);
   if (known) return (uint32_t)*known;
-  if (!tn_vec_reserve(heap, &scope->names, 1) || !tn_map_put(&scope->slots, name, scope->names.count)) return UINT32_MAX;
+  if (!tn_vec_reserve(heap, &scope->names, 1) || !tn_map_put(&scope->slots, name, scope->names.count))
+    return UINT32_MAX;
   scope->names.at[scope->names.count++] = name;
   return (uint32_t)scope->names.count - 1;
 }
@@ -120,7 +121,8 @@ static tn_ninth_unit *end_unit(tn_ninth_compiler *c) {
   tn_ninth_unit *unit = writer->unit;
   uint32_t end = tn_ninth_peek(c, 0)->start;
   tn_ninth_emit(c, TN_NINTH_CODE_END_OF_UNIT, 0, (tn_span){ c->program->file, end, end });
-  if (unit->kind == TN_NINTH_UNIT_INIT) unit->std = tn_ninth_slot(c, tn_names_intern(c->names, TN_LIT("std")));
+  if (unit->kind == TN_NINTH_UNIT_INIT)
+    unit->std = tn_ninth_slot(c, tn_names_intern(c->names, TN_LIT("std")));
   keep_code(c, writer);
   c->writer = writer->around;
   if (unit->kind == TN_NINTH_UNIT_BLOCK) link_block(c, writer);
@@ -139,7 +141,8 @@ static bool owns_unit(tn_ninth_opcode kind) {
 }
 
 void tn_ninth_too_deep(tn_ninth_compiler *c, const tn_ninth_token *token) {
-  tn_report(c->diags, TN_DIAG_E_NESTING_LIMIT, tn_ninth_span(c, token), TN_INT("limit", TN_NINTH_DEPTH_LIMIT));
+  tn_report(c->diags, TN_DIAG_E_NESTING_LIMIT, tn_ninth_span(c, token),
+            TN_INT("limit", TN_NINTH_DEPTH_LIMIT));
   c->stop = true;
 }
 
@@ -181,9 +184,12 @@ static bool reaches(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_ninth_opcode 
     while (tn_vec_last(&c->open).kind != kind) give_up_last(c);
     return true;
   }
-  if (c->lost[kind] > 0) c->lost[kind]--;   /* its opener has been reported */
-  else if (stray != TN_NINTH_BRACE) report_unpaired(c, stray, &c->tokens[c->at - 1]);
-  else tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), "there is no { for this }");
+  if (c->lost[kind] > 0)
+    c->lost[kind]--; /* its opener has been reported */
+  else if (stray != TN_NINTH_BRACE)
+    report_unpaired(c, stray, &c->tokens[c->at - 1]);
+  else
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), "there is no { for this }");
   return false;
 }
 
@@ -191,7 +197,7 @@ static bool reaches(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_ninth_opcode 
 
 static void read_else(tn_ninth_compiler *c, tn_span at) {
   if (!reaches(c, TN_NINTH_IF, TN_NINTH_ELSE)) {
-    c->lost[TN_NINTH_IF]++;   /* the [ENDIF] is still to come */
+    c->lost[TN_NINTH_IF]++; /* the [ENDIF] is still to come */
     return;
   }
   tn_ninth_open *block = &tn_vec_last(&c->open);
@@ -263,12 +269,17 @@ static void read_method(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_span at) 
   bool init = kind == TN_NINTH_INIT;
   bool inside = is_in_module(c);
   uint32_t module = inside ? tn_vec_last(&c->open).module : 0;
-  if (!inside) tn_ninth_syntax(c->diags, at, init ? "[INIT] stands directly in a [MODULE]" : "[FORWARD] stands directly in a [MODULE]");
+  if (!inside)
+    tn_ninth_syntax(c->diags, at,
+                    init ? "[INIT] stands directly in a [MODULE]"
+                         : "[FORWARD] stands directly in a [MODULE]");
   if (!open_block(c, kind) || !begin_unit(c, init ? TN_NINTH_UNIT_INIT : TN_NINTH_UNIT_FORWARD, NULL)) return;
   if (!inside) return;
   tn_ninth_module *into = &c->program->modules.at[module];
   const tn_ninth_unit **method = init ? &into->init : &into->forward;
-  if (*method) tn_ninth_syntax(c->diags, at, init ? "this module has an [INIT] already" : "this module has a [FORWARD] already");
+  if (*method)
+    tn_ninth_syntax(c->diags, at,
+                    init ? "this module has an [INIT] already" : "this module has a [FORWARD] already");
   *method = c->writer->unit;
 }
 
@@ -291,16 +302,25 @@ static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
   if (!is_in_module(c)) return true;
   if (token->kind == TN_NINTH_TOKEN_OPCODE) {
     switch ((int)token->opcode) {
-      case TN_NINTH_INIT: case TN_NINTH_FORWARD: case TN_NINTH_DEF: case TN_NINTH_END_MODULE:
-      case TN_NINTH_PROGRAM_START: case TN_NINTH_PROGRAM_END: case TN_NINTH_OPCODE_COUNT: return true;
-      case TN_NINTH_ELSE: case TN_NINTH_ENDIF: case TN_NINTH_END: case TN_NINTH_END_NO_GRAD: return true;
+      case TN_NINTH_INIT:
+      case TN_NINTH_FORWARD:
+      case TN_NINTH_DEF:
+      case TN_NINTH_END_MODULE:
+      case TN_NINTH_PROGRAM_START:
+      case TN_NINTH_PROGRAM_END:
+      case TN_NINTH_OPCODE_COUNT: return true;
+      case TN_NINTH_ELSE:
+      case TN_NINTH_ENDIF:
+      case TN_NINTH_END:
+      case TN_NINTH_END_NO_GRAD: return true;
       default: break;
     }
   }
   if (token->kind == TN_NINTH_TOKEN_BLOCK_CLOSE) return true;
   tn_ninth_open *module = &tn_vec_last(&c->open);
   if (!module->spoiled) {
-    tn_ninth_syntax(c->diags, tn_ninth_span(c, token), "only [INIT], [FORWARD] and [DEF] stand directly in a [MODULE]");
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
+                    "only [INIT], [FORWARD] and [DEF] stand directly in a [MODULE]");
   }
   module->spoiled = true;
   return false;
@@ -322,7 +342,7 @@ static void read_call(tn_ninth_compiler *c, tn_span at) {
 
 static void read_opcode(tn_ninth_compiler *c, tn_ninth_opcode opcode, tn_span at) {
   switch (opcode) {
-    case TN_NINTH_OPCODE_COUNT:   /* unknown, and reported */
+    case TN_NINTH_OPCODE_COUNT: /* unknown, and reported */
     case TN_NINTH_PROGRAM_START:
     case TN_NINTH_PROGRAM_END: break;
     case TN_NINTH_IF:
@@ -357,18 +377,22 @@ static void read_arrow(tn_ninth_compiler *c, const tn_ninth_token *arrow) {
     tn_ninth_emit(c, keeps ? TN_NINTH_CODE_KEEP : TN_NINTH_CODE_BIND, slot, at);
     c->at++;
   } else if (target->kind == TN_NINTH_TOKEN_STATE) {
-    tn_ninth_emit(c, keeps ? TN_NINTH_CODE_KEEP_STATE : TN_NINTH_CODE_BIND_STATE, tn_ninth_name(c, target), at);
+    tn_ninth_emit(c, keeps ? TN_NINTH_CODE_KEEP_STATE : TN_NINTH_CODE_BIND_STATE, tn_ninth_name(c, target),
+                  at);
     c->at++;
   } else if (target->kind != TN_NINTH_TOKEN_BAD) {
     bool literal = target->kind == TN_NINTH_TOKEN_NUMBER || target->kind == TN_NINTH_TOKEN_STRING;
-    tn_ninth_syntax(c->diags, literal ? at : tn_ninth_span(c, arrow), "an arrow needs a name or an @name behind it");
+    tn_ninth_syntax(c->diags, literal ? at : tn_ninth_span(c, arrow),
+                    "an arrow needs a name or an @name behind it");
     if (literal) c->at++;
   }
 }
 
 static void keep_maker(tn_ninth_compiler *c, const tn_ninth_maker *maker, tn_span at) {
-  if (!tn_vec_push(c->heap, &c->program->makers, *maker)) tn_ninth_no_memory(c);
-  else tn_ninth_emit(c, TN_NINTH_CODE_MAKE, (uint32_t)c->program->makers.count - 1, at);
+  if (!tn_vec_push(c->heap, &c->program->makers, *maker))
+    tn_ninth_no_memory(c);
+  else
+    tn_ninth_emit(c, TN_NINTH_CODE_MAKE, (uint32_t)c->program->makers.count - 1, at);
 }
 
 /* "{" name "}": an instance, or a block if the name is a variable when it runs. */
@@ -392,7 +416,8 @@ static void read_long_maker(tn_ninth_compiler *c, tn_span open) {
   c->at++;
   bool ok = tn_ninth_read_keys(c, &maker);
   tn_span end = tn_ninth_span(c, tn_ninth_peek(c, 0));
-  if (next_is(c, 0, TN_NINTH_TOKEN_BLOCK_CLOSE)) c->at++;
+  if (next_is(c, 0, TN_NINTH_TOKEN_BLOCK_CLOSE))
+    c->at++;
   else if (next_is(c, 0, TN_NINTH_TOKEN_END)) {
     c->program->open = true;
     if (ok) report_unpaired(c, TN_NINTH_BRACE, &(tn_ninth_token){ .start = open.start, .end = open.end });
@@ -419,7 +444,7 @@ static void read_brace(tn_ninth_compiler *c, tn_span at) {
 static void read_brace_end(tn_ninth_compiler *c, tn_span at) {
   if (!reaches(c, TN_NINTH_BRACE, TN_NINTH_BRACE)) return;
   c->open.count--;
-  c->at--;   /* the unit ends where the brace is */
+  c->at--; /* the unit ends where the brace is */
   tn_ninth_unit *unit = end_unit(c);
   c->at++;
   unit->text = tn_span_join(unit->text, at);
@@ -464,7 +489,9 @@ static void read_token(tn_ninth_compiler *c) {
     case TN_NINTH_TOKEN_BLOCK_CLOSE: read_brace_end(c, at); break;
     case TN_NINTH_TOKEN_CLOSE: tn_ninth_syntax(c->diags, at, "there is no ( for this )"); break;
     case TN_NINTH_TOKEN_SHAPE_CLOSE: tn_ninth_syntax(c->diags, at, "there is no [ for this ]"); break;
-    case TN_NINTH_TOKEN_COMMA: tn_ninth_syntax(c->diags, at, "commas stand between the dimensions of a shape only"); break;
+    case TN_NINTH_TOKEN_COMMA:
+      tn_ninth_syntax(c->diags, at, "commas stand between the dimensions of a shape only");
+      break;
     default: break;
   }
 }

@@ -4,16 +4,16 @@
 
 #include "lang/ninth/code.h"
 
-#define TN_NINTH_BRACE TN_NINTH_OPCODE_COUNT   /* an open { among open opcodes */
+#define TN_NINTH_BRACE TN_NINTH_OPCODE_COUNT /* an open { among open opcodes */
 
 /* Something that is open: an opcode that waits for its partner, or a brace. */
 typedef struct {
   tn_ninth_opcode kind;
   size_t token;
-  uint32_t patch;          /* IF, REPEAT: the instruction that waits for its target */
-  uint32_t module;         /* MODULE: its number */
-  bool has_else;           /* IF */
-  bool spoiled;            /* MODULE: a token that has no place in it was reported */
+  uint32_t patch;  /* IF, REPEAT: the instruction that waits for its target */
+  uint32_t module; /* MODULE: its number */
+  bool has_else;   /* IF */
+  bool spoiled;    /* MODULE: a token that has no place in it was reported */
 } tn_ninth_open;
 
 /* A unit that is being written. */
@@ -32,12 +32,12 @@ typedef struct {
   tn_ninth_program *program;
   tn_str text;
   const tn_ninth_token *tokens;
-  size_t at;               /* the token that is read next */
+  size_t at; /* the token that is read next */
   tn_vec(tn_ninth_open) open;
   tn_ninth_writer *writer;
-  uint32_t lost[TN_NINTH_OPCODE_COUNT + 1];   /* openers given up on, whose closers may still come */
+  uint32_t lost[TN_NINTH_OPCODE_COUNT + 1]; /* openers given up on, whose closers may still come */
   bool out_of_memory;
-  bool stop;               /* reading further makes no sense; has been reported */
+  bool stop; /* reading further makes no sense; has been reported */
 } tn_ninth_compiler;
 
 static inline const tn_ninth_token *tn_ninth_peek(const tn_ninth_compiler *c, size_t ahead) {

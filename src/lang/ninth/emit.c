@@ -29,8 +29,12 @@ static bool differentiate(tn_graph *graph, size_t loss, tn_fault *fault) {
   if (!wrt || !grads || graph->outputs.count == 0) return false;
   for (size_t i = 0; i < count; i++) wrt[i] = graph->params.at[i];
   tn_value output = graph->outputs.at[loss > 0 ? loss - 1 : graph->outputs.count - 1].value;
-  tn_grad_request request = { .builder = &builder, .outputs = &output, .output_count = 1, .wrt = wrt,
-                              .wrt_count = (int)count, .policy = TN_AD_LENIENT };
+  tn_grad_request request = { .builder = &builder,
+                              .outputs = &output,
+                              .output_count = 1,
+                              .wrt = wrt,
+                              .wrt_count = (int)count,
+                              .policy = TN_AD_LENIENT };
   bool ok = tn_ad_grad(&request, grads);
   if (!ok) *fault = builder.base.fault;
   graph->outputs.count = 0;
@@ -49,7 +53,8 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
   if (made) tn_graph_free(&graph);
   tn_build_forget(m->builder);
   if (ok) return true;
-  if (fault.kind == TN_FAULT_NO_GRADIENT) return tn_report_plain(m->host->diags, TN_DIAG_E_NO_GRADIENT, TN_NOWHERE);
+  if (fault.kind == TN_FAULT_NO_GRADIENT)
+    return tn_report_plain(m->host->diags, TN_DIAG_E_NO_GRADIENT, TN_NOWHERE);
   return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }
 

@@ -6,7 +6,7 @@
  * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
 #include "lang/ninth/ninth.h"
 
-#define INDENT 2
+#define INDENT         2
 #define COMMENT_SPACES 2
 
 typedef enum { PART, DEFINITION, PAREN, SHAPE, KEYS, MAKER, BLOCK } open_kind;
@@ -17,7 +17,7 @@ typedef struct {
   const tn_ninth_token *tokens;
   size_t at;
   tn_text *out;
-  tn_vec(uint8_t) open;        /* open_kind of everything that is open */
+  tn_vec(uint8_t) open; /* open_kind of everything that is open */
   bool out_of_memory;
 } formatter;
 
@@ -35,8 +35,14 @@ static bool is_in(const formatter *f, open_kind kind) {
 
 static bool opcode_opens(int opcode) {
   switch (opcode) {
-    case TN_NINTH_IF: case TN_NINTH_ELSE: case TN_NINTH_REPEAT: case TN_NINTH_DEF: case TN_NINTH_NO_GRAD:
-    case TN_NINTH_MODULE: case TN_NINTH_INIT: case TN_NINTH_FORWARD: return true;
+    case TN_NINTH_IF:
+    case TN_NINTH_ELSE:
+    case TN_NINTH_REPEAT:
+    case TN_NINTH_DEF:
+    case TN_NINTH_NO_GRAD:
+    case TN_NINTH_MODULE:
+    case TN_NINTH_INIT:
+    case TN_NINTH_FORWARD: return true;
     default: return false;
   }
 }
@@ -44,7 +50,10 @@ static bool opcode_opens(int opcode) {
 /* A [RET] closes only the definition it stands directly in. */
 static bool opcode_closes(const formatter *f, int opcode) {
   switch (opcode) {
-    case TN_NINTH_ELSE: case TN_NINTH_ENDIF: case TN_NINTH_END: case TN_NINTH_END_NO_GRAD:
+    case TN_NINTH_ELSE:
+    case TN_NINTH_ENDIF:
+    case TN_NINTH_END:
+    case TN_NINTH_END_NO_GRAD:
     case TN_NINTH_END_MODULE: return true;
     case TN_NINTH_RET: return is_in(f, DEFINITION);
     default: return false;
@@ -53,7 +62,9 @@ static bool opcode_closes(const formatter *f, int opcode) {
 
 static bool closes(const formatter *f, const tn_ninth_token *token) {
   switch ((tn_ninth_token_kind)token->kind) {
-    case TN_NINTH_TOKEN_CLOSE: case TN_NINTH_TOKEN_SHAPE_CLOSE: case TN_NINTH_TOKEN_BLOCK_CLOSE: return true;
+    case TN_NINTH_TOKEN_CLOSE:
+    case TN_NINTH_TOKEN_SHAPE_CLOSE:
+    case TN_NINTH_TOKEN_BLOCK_CLOSE: return true;
     case TN_NINTH_TOKEN_OPCODE: return opcode_closes(f, token->opcode);
     default: return false;
   }
@@ -78,8 +89,10 @@ static int opened_by(const tn_ninth_token *token) {
     case TN_NINTH_TOKEN_BLOCK_OPEN: return begins_maker(token) ? MAKER : BLOCK;
     case TN_NINTH_TOKEN_OPCODE:
       if (!opcode_opens(token->opcode)) return -1;
-      return token->opcode == TN_NINTH_DEF || token->opcode == TN_NINTH_INIT || token->opcode == TN_NINTH_FORWARD
-                 ? DEFINITION : PART;
+      return token->opcode == TN_NINTH_DEF || token->opcode == TN_NINTH_INIT ||
+                     token->opcode == TN_NINTH_FORWARD
+                 ? DEFINITION
+                 : PART;
     default: return -1;
   }
 }
@@ -94,7 +107,8 @@ static int breaks_before(const formatter *f) {
   return count;
 }
 
-static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_ninth_token *token, bool closing) {
+static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_ninth_token *token,
+                     bool closing) {
   bool arrow = before->kind == TN_NINTH_TOKEN_ARROW || token->kind == TN_NINTH_TOKEN_ARROW;
   if (arrow && is_in(f, KEYS)) return true;
   if (before->kind == TN_NINTH_TOKEN_OPEN || before->kind == TN_NINTH_TOKEN_SHAPE_OPEN) return true;
@@ -121,7 +135,8 @@ static void put_space(formatter *f, bool closing) {
 /* ---- tokens ---- */
 
 static tn_str without_blanks_behind(tn_str text) {
-  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
+  while (text.len > 0 &&
+         (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
     text.len--;
   }
   return text;
@@ -140,7 +155,9 @@ static void put_token(formatter *f) {
 }
 
 static bool format_tokens(tn_host *host, uint32_t file, const tn_ninth_tokens *tokens, tn_text *out) {
-  formatter f = { .heap = host->heap, .text = tn_sources_get(host->sources, file)->text, .tokens = tokens->list.at,
+  formatter f = { .heap = host->heap,
+                  .text = tn_sources_get(host->sources, file)->text,
+                  .tokens = tokens->list.at,
                   .out = out };
   size_t start = out->len;
   for (; here(&f)->kind != TN_NINTH_TOKEN_END; f.at++) put_token(&f);
@@ -163,7 +180,8 @@ static bool is_readable(tn_host *host, uint32_t file) {
 bool tn_ninth_format(tn_host *host, uint32_t file, tn_text *out) {
   tn_ninth_tokens tokens = { 0 };
   if (!is_readable(host, file)) return false;
-  bool ok = tn_ninth_lex(host->heap, host->diags, file, true, &tokens) && format_tokens(host, file, &tokens, out);
+  bool ok =
+      tn_ninth_lex(host->heap, host->diags, file, true, &tokens) && format_tokens(host, file, &tokens, out);
   tn_ninth_tokens_free(host->heap, &tokens);
   return ok || tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
 }

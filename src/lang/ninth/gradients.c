@@ -74,13 +74,13 @@ bool tn_ninth_run_sub_assign_grad(tn_ninth_machine *m) {
 /* ---- walking instances ---- */
 
 typedef struct {
-  uint32_t instance, entry;    /* where to go on */
+  uint32_t instance, entry; /* where to go on */
 } place;
 
 typedef struct {
   tn_vec(place) places;
   tn_vec(tn_value) found;
-  tn_map seen;                 /* variables */
+  tn_map seen; /* variables */
 } walk;
 
 static bool enter(tn_ninth_machine *m, walk *w, uint32_t instance) {
@@ -106,8 +106,10 @@ static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
   while (ok && w->places.count > 0) {
     place *here = &tn_vec_last(&w->places);
     const tn_ninth_object *object = tn_ninth_object_of(m, here->instance);
-    if (here->entry == object->count) w->places.count--;
-    else ok = visit(m, w, object->entries[here->entry++].value);
+    if (here->entry == object->count)
+      w->places.count--;
+    else
+      ok = visit(m, w, object->entries[here->entry++].value);
   }
   return ok;
 }
@@ -171,7 +173,7 @@ bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
     case TN_NINTH_LIST: clear_list(m, tn_ninth_object_of(m, value.object)); break;
     case TN_NINTH_TENSOR: tn_eager_clear_grad(m->eager, value.tensor); break;
     case TN_NINTH_NUMBER:
-    case TN_NINTH_SHAPE_VALUE: break;   /* tensors that have no gradient */
+    case TN_NINTH_SHAPE_VALUE: break; /* tensors that have no gradient */
     default: return tn_ninth_wrong_kind(m, "instance, list or tensor", value);
   }
   tn_ninth_drop(m, 1);

@@ -36,13 +36,15 @@ static bool give_stack(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
 static bool check_given(tn_host *host) {
   bool params = host->param_count > 0;
   if (!params && host->set_count == 0) return true;
-  return tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
-                   TN_STR("message", params ? "a Ninth program takes its values with --input; there is no --param"
-                                            : "a Ninth program takes its values with --input; there is no --set"));
+  return tn_report(
+      host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
+      TN_STR("message", params ? "a Ninth program takes its values with --input; there is no --param"
+                               : "a Ninth program takes its values with --input; there is no --set"));
 }
 
 bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
-  tn_ninth_program *program = tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
+  tn_ninth_program *program =
+      tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
   return program && tn_ninth_load(m, program) && tn_ninth_run(m, program);
 }
 

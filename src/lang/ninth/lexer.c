@@ -30,7 +30,8 @@ static uint8_t class_of(char c) {
   if ((c >= 'a' && c <= 'z') || c == '_') return LETTER;
   if (c >= '0' && c <= '9') return DIGIT;
   if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') return BLANK | BREAK;
-  if (c == '(' || c == ')' || c == '[' || c == ']' || c == '{' || c == '}' || c == '"' || c == ',') return BREAK;
+  if (c == '(' || c == ')' || c == '[' || c == ']' || c == '{' || c == '}' || c == '"' || c == ',')
+    return BREAK;
   return 0;
 }
 
@@ -120,7 +121,8 @@ static bool read_word(lexer *lx) {
   tn_str word = slice(lx, start, lx->at);
   if (is_number(word)) return push(lx, TN_NINTH_TOKEN_NUMBER, start, 0);
   if (is_name(word)) return push(lx, TN_NINTH_TOKEN_NAME, start, 0);
-  if (word.at[0] == '@' && is_name(slice(lx, start + 1, lx->at))) return push(lx, TN_NINTH_TOKEN_STATE, start, 0);
+  if (word.at[0] == '@' && is_name(slice(lx, start + 1, lx->at)))
+    return push(lx, TN_NINTH_TOKEN_STATE, start, 0);
   return push_bad(lx, start, "this is neither a number nor a name");
 }
 
@@ -220,15 +222,18 @@ static size_t find_words(const lexer *lx, size_t from, size_t to, const char *wo
   bool comment = false;
   for (size_t i = from; i + length <= to; i++) {
     char c = lx->text.at[i];
-    if (c == '\n') comment = false;
-    else if (c == '/' && lx->text.at[i + 1] == '/') comment = true;
-    else if (!comment && c == '[' && memcmp(lx->text.at + i, words, length) == 0) return i;
+    if (c == '\n')
+      comment = false;
+    else if (c == '/' && lx->text.at[i + 1] == '/')
+      comment = true;
+    else if (!comment && c == '[' && memcmp(lx->text.at + i, words, length) == 0)
+      return i;
   }
   return to;
 }
 
 #define START_WORDS "[PROGRAM_START]"
-#define END_WORDS "[PROGRAM_END]"
+#define END_WORDS   "[PROGRAM_END]"
 
 static bool read_prose(lexer *lx, size_t end) {
   size_t start = lx->at, stray = find_words(lx, start, end, END_WORDS);

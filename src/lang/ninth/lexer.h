@@ -16,30 +16,30 @@ typedef enum {
 } tn_ninth_opcode;
 
 typedef enum {
-  TN_NINTH_TOKEN_END,          /* of the text */
+  TN_NINTH_TOKEN_END, /* of the text */
   TN_NINTH_TOKEN_NUMBER,
   TN_NINTH_TOKEN_NAME,
-  TN_NINTH_TOKEN_STATE,        /* @name */
-  TN_NINTH_TOKEN_STRING,       /* with its quotes */
+  TN_NINTH_TOKEN_STATE,  /* @name */
+  TN_NINTH_TOKEN_STRING, /* with its quotes */
   TN_NINTH_TOKEN_OPCODE,
-  TN_NINTH_TOKEN_ARROW,        /* -> */
-  TN_NINTH_TOKEN_KEEP,         /* ->> */
-  TN_NINTH_TOKEN_OPEN,         /* ( */
-  TN_NINTH_TOKEN_CLOSE,        /* ) */
-  TN_NINTH_TOKEN_SHAPE_OPEN,   /* [ */
-  TN_NINTH_TOKEN_SHAPE_CLOSE,  /* ] */
-  TN_NINTH_TOKEN_BLOCK_OPEN,   /* { */
-  TN_NINTH_TOKEN_BLOCK_CLOSE,  /* } */
+  TN_NINTH_TOKEN_ARROW,       /* -> */
+  TN_NINTH_TOKEN_KEEP,        /* ->> */
+  TN_NINTH_TOKEN_OPEN,        /* ( */
+  TN_NINTH_TOKEN_CLOSE,       /* ) */
+  TN_NINTH_TOKEN_SHAPE_OPEN,  /* [ */
+  TN_NINTH_TOKEN_SHAPE_CLOSE, /* ] */
+  TN_NINTH_TOKEN_BLOCK_OPEN,  /* { */
+  TN_NINTH_TOKEN_BLOCK_CLOSE, /* } */
   TN_NINTH_TOKEN_COMMA,
-  TN_NINTH_TOKEN_COMMENT,      /* only when asked for */
-  TN_NINTH_TOKEN_PROSE,        /* only when asked for: text outside the program's blocks */
-  TN_NINTH_TOKEN_BAD           /* no token; has been reported */
+  TN_NINTH_TOKEN_COMMENT, /* only when asked for */
+  TN_NINTH_TOKEN_PROSE,   /* only when asked for: text outside the program's blocks */
+  TN_NINTH_TOKEN_BAD      /* no token; has been reported */
 } tn_ninth_token_kind;
 
 typedef struct {
-  uint8_t kind;                /* tn_ninth_token_kind */
-  uint8_t opcode;              /* tn_ninth_opcode; TN_NINTH_OPCODE_COUNT: unknown, and reported */
-  uint32_t start, end;         /* bytes of the text */
+  uint8_t kind;        /* tn_ninth_token_kind */
+  uint8_t opcode;      /* tn_ninth_opcode; TN_NINTH_OPCODE_COUNT: unknown, and reported */
+  uint32_t start, end; /* bytes of the text */
 } tn_ninth_token;
 
 typedef struct {
@@ -65,7 +65,7 @@ bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message);
 /* What the table says of an opcode. */
 typedef struct {
   const char *name, *group, *effect, *doc;
-  size_t length;               /* of the name */
+  size_t length; /* of the name */
   uint8_t takes, gives;
 } tn_ninth_opcode_info;
 const tn_ninth_opcode_info *tn_ninth_opcode_info_of(tn_ninth_opcode opcode);

@@ -6,7 +6,9 @@
 
 #include "lang/ninth/machine.h"
 
-static bool matches(const tn_ninth_library_text *library, tn_str name) { return tn_str_is(name, library->name); }
+static bool matches(const tn_ninth_library_text *library, tn_str name) {
+  return tn_str_is(name, library->name);
+}
 
 static const tn_ninth_library_text *find(tn_str name) {
   for (size_t i = 0; i < tn_ninth_library_count; i++) {
@@ -37,7 +39,8 @@ static const tn_ninth_program *load(tn_ninth_machine *m, const tn_ninth_library_
   tn_str text = { (const char *)library->text, library->length };
   uint32_t file = tn_sources_add(m->host->sources, tn_str_of(library->file), text);
   tn_phase phase = diags->phase;
-  tn_ninth_program *program = file != 0 ? tn_ninth_compile(m->heap, m->host->names, diags, file, NULL, NULL) : NULL;
+  tn_ninth_program *program =
+      file != 0 ? tn_ninth_compile(m->heap, m->host->names, diags, file, NULL, NULL) : NULL;
   diags->phase = phase;
   if (file == 0) tn_ninth_no_room(m);
   return program && tn_ninth_load(m, program) ? program : NULL;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 typedef struct {
-  const char *name;            /* "nn" */
-  const char *file;            /* "nn.nth", for diagnostics */
+  const char *name; /* "nn" */
+  const char *file; /* "nn.nth", for diagnostics */
   const unsigned char *text;
   size_t length;
 } tn_ninth_library_text;

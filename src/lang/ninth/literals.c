@@ -11,7 +11,7 @@ typedef tn_vec(float) floats;
 typedef struct {
   tn_ninth_compiler *c;
   floats numbers;
-  bool wrong;              /* has been reported */
+  bool wrong; /* has been reported */
 } tensor_reader;
 
 static void wrong_token(tensor_reader *r, const char *message) {
@@ -30,9 +30,12 @@ static void skip_deep(tensor_reader *r, int depth) {
     if (level > deepest) deepest = level;
     if (level < depth) break;
   }
-  if (tn_ninth_peek(c, 0)->kind == TN_NINTH_TOKEN_CLOSE) c->at++;
-  else c->program->open = true;
-  if ((size_t)deepest + c->open.count > TN_NINTH_DEPTH_LIMIT) tn_ninth_too_deep(c, first);
+  if (tn_ninth_peek(c, 0)->kind == TN_NINTH_TOKEN_CLOSE)
+    c->at++;
+  else
+    c->program->open = true;
+  if ((size_t)deepest + c->open.count > TN_NINTH_DEPTH_LIMIT)
+    tn_ninth_too_deep(c, first);
   else if (!r->wrong) {
     tn_report(c->diags, TN_DIAG_E_RANK_LIMIT, tn_ninth_span(c, first), TN_INT("rank", deepest),
               TN_INT("limit", TN_RANK_LIMIT));
@@ -61,9 +64,7 @@ static bool read_item(tensor_reader *r, int depth, tn_shape *shape) {
       break;
     case TN_NINTH_TOKEN_OPEN: return read_row(r, depth + 1, shape);
     case TN_NINTH_TOKEN_BAD: r->wrong = true; break;
-    case TN_NINTH_TOKEN_END:
-      c->program->open = true;
-      return false;
+    case TN_NINTH_TOKEN_END: c->program->open = true; return false;
     default: wrong_token(r, "only numbers and rows in round brackets stand in a tensor"); break;
   }
   c->at++;
@@ -82,7 +83,8 @@ static bool read_row(tensor_reader *r, int depth, tn_shape *shape) {
   for (c->at++; tn_ninth_peek(c, 0)->kind != TN_NINTH_TOKEN_CLOSE; count++) {
     const tn_ninth_token *start = tn_ninth_peek(c, 0);
     if (!read_item(r, depth, &item)) return false;
-    if (count == 0) first = item;
+    if (count == 0)
+      first = item;
     else if (!tn_shape_equal(&first, &item)) {
       tn_span at = tn_ninth_span(c, start);
       ragged(r, tn_span_join(at, tn_ninth_span(c, &c->tokens[c->at - 1])), &first, &item);
@@ -133,8 +135,9 @@ static bool number_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_nin
   if (!tn_ninth_integer(tn_ninth_text(c, token), &dim->number, &fits)) {
     return tn_ninth_syntax(c->diags, tn_ninth_span(c, token), "the dimensions of a shape are whole numbers");
   }
-  return fits || tn_report(c->diags, TN_DIAG_E_TOO_LARGE, tn_ninth_span(c, token), TN_STR("what", "a dimension"),
-                           TN_INT("limit", TN_ELEMENT_LIMIT), TN_TEXT("requested", tn_ninth_text(c, token)));
+  return fits ||
+         tn_report(c->diags, TN_DIAG_E_TOO_LARGE, tn_ninth_span(c, token), TN_STR("what", "a dimension"),
+                   TN_INT("limit", TN_ELEMENT_LIMIT), TN_TEXT("requested", tn_ninth_text(c, token)));
 }
 
 static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth_dim *dim) {
@@ -148,7 +151,8 @@ static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth
       return true;
     case TN_NINTH_TOKEN_BAD: return false;
     default:
-      return tn_ninth_syntax(c->diags, tn_ninth_span(c, token), "only whole numbers and names stand in a shape");
+      return tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
+                             "only whole numbers and names stand in a shape");
   }
 }
 
@@ -156,7 +160,8 @@ static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth
 static void skip_brackets(tn_ninth_compiler *c) {
   for (int depth = 1; depth > 0; c->at++) {
     int kind = tn_ninth_peek(c, 0)->kind;
-    if (kind == TN_NINTH_TOKEN_END || kind == TN_NINTH_TOKEN_OPCODE || kind == TN_NINTH_TOKEN_BLOCK_CLOSE) return;
+    if (kind == TN_NINTH_TOKEN_END || kind == TN_NINTH_TOKEN_OPCODE || kind == TN_NINTH_TOKEN_BLOCK_CLOSE)
+      return;
     if (kind == TN_NINTH_TOKEN_SHAPE_OPEN) depth++;
     if (kind == TN_NINTH_TOKEN_SHAPE_CLOSE) depth--;
   }
@@ -168,7 +173,8 @@ static bool skip_comma(tn_ninth_compiler *c) {
   c->at++;
   int kind = tn_ninth_peek(c, 0)->kind;
   if (kind != TN_NINTH_TOKEN_COMMA && kind != TN_NINTH_TOKEN_SHAPE_CLOSE) return true;
-  return tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), "a comma stands between two items");
+  return tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]),
+                         "a comma stands between two items");
 }
 
 /* The items of "[" ... "]" one by one; false when one was wrong or the bracket is not closed. */
@@ -206,8 +212,10 @@ static void keep_shape(tn_ninth_compiler *c, const dims *read, tn_span at) {
   tn_ninth_shape shape = { .count = (uint32_t)read->count, .fixed = true };
   for (size_t i = 0; i < read->count; i++) shape.fixed &= read->at[i].kind == TN_NINTH_DIM_FIXED;
   shape.dims = tn_arena_copy(&c->program->arena, read->at, read->count * sizeof *read->at);
-  if ((read->count > 0 && !shape.dims) || !tn_vec_push(c->heap, &c->program->shapes, shape)) tn_ninth_no_memory(c);
-  else tn_ninth_emit(c, TN_NINTH_CODE_SHAPE, (uint32_t)c->program->shapes.count - 1, at);
+  if ((read->count > 0 && !shape.dims) || !tn_vec_push(c->heap, &c->program->shapes, shape))
+    tn_ninth_no_memory(c);
+  else
+    tn_ninth_emit(c, TN_NINTH_CODE_SHAPE, (uint32_t)c->program->shapes.count - 1, at);
 }
 
 void tn_ninth_read_shape(tn_ninth_compiler *c) {
@@ -236,7 +244,8 @@ static bool key_item(tn_ninth_compiler *c, void *into) {
   }
   tn_name name = tn_ninth_name(c, key);
   for (size_t i = 0; i < read->names.count; i++) {
-    if (read->names.at[i] == name) return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), "this name is given twice");
+    if (read->names.at[i] == name)
+      return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), "this name is given twice");
   }
   c->at += 3;
   if (tn_vec_push(c->heap, &read->names, name) &&

@@ -22,15 +22,10 @@ typedef struct {
 } handler;
 
 static const handler handlers[TN_NINTH_OPCODE_COUNT] = {
-#define TN_NINTH_OPCODE(id, in, out, group, effect, doc, how, operation) \
+#define TN_NINTH_OPCODE(id, in, out, group, effect, doc, how, operation)                                     \
   [TN_NINTH_##id] = { .run = tn_ninth_run_##how, .op = TN_OP_##operation, .takes = in },
 #include "lang/ninth/opcodes.def"
 };
-
-/* What an opcode that the compiler has taken apart would do. */
-bool tn_ninth_run_structure(tn_ninth_machine *m) {
-  return tn_ninth_error(m, TN_DIAG_E_INTERNAL, TN_STR("message", "an opcode without code"));
-}
 
 tn_ninth_opcode tn_ninth_running(const tn_ninth_machine *m) { return (tn_ninth_opcode)m->next[-1].op; }
 tn_op tn_ninth_operation(const tn_ninth_machine *m) { return handlers[m->next[-1].op].op; }
@@ -54,7 +49,8 @@ static bool grow_stack(tn_ninth_machine *m) {
 bool tn_ninth_room(tn_ninth_machine *m) {
   if (m->top < m->end) return true;
   if (tn_ninth_depth(m) >= TN_NINTH_STACK_LIMIT) {
-    return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the stack"), TN_INT("limit", TN_NINTH_STACK_LIMIT));
+    return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the stack"),
+                          TN_INT("limit", TN_NINTH_STACK_LIMIT));
   }
   return grow_stack(m) || tn_ninth_no_room(m);
 }
@@ -62,8 +58,13 @@ bool tn_ninth_room(tn_ninth_machine *m) {
 /* These look at items and leave them, so an [INIT] has not taken them. */
 static bool only_looks(uint32_t op) {
   switch (op) {
-    case TN_NINTH_DUP: case TN_NINTH_OVER: case TN_NINTH_SWAP: case TN_NINTH_ROT: case TN_NINTH_PEEK:
-    case TN_NINTH_CODE_KEEP: case TN_NINTH_CODE_KEEP_STATE: return true;
+    case TN_NINTH_DUP:
+    case TN_NINTH_OVER:
+    case TN_NINTH_SWAP:
+    case TN_NINTH_ROT:
+    case TN_NINTH_PEEK:
+    case TN_NINTH_CODE_KEEP:
+    case TN_NINTH_CODE_KEEP_STATE: return true;
     default: return false;
   }
 }
@@ -200,7 +201,7 @@ static bool refuel(tn_ninth_machine *m) {
   }
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
   if (m->trace) m->trace(m);
-  uint64_t patience = m->trace ? 1 : TN_NINTH_PATIENCE;   /* who watches sees every step */
+  uint64_t patience = m->trace ? 1 : TN_NINTH_PATIENCE; /* who watches sees every step */
   m->fuel = m->steps < patience ? m->steps : patience;
   m->steps -= m->fuel;
   return true;
@@ -211,7 +212,8 @@ static bool refuel(tn_ninth_machine *m) {
 static bool count_of(tn_ninth_machine *m, float *out) {
   tn_ninth_value value = m->top[-1];
   if (tn_ninth_number_of(m, value, out)) return true;
-  if (value.kind != TN_NINTH_TENSOR && value.kind != TN_NINTH_SHAPE_VALUE) return tn_ninth_wrong_kind(m, "tensor", value);
+  if (value.kind != TN_NINTH_TENSOR && value.kind != TN_NINTH_SHAPE_VALUE)
+    return tn_ninth_wrong_kind(m, "tensor", value);
   tn_ninth_operand operand;
   if (!tn_ninth_operand_at(m, 0, &operand)) return false;
   tn_shape shape = tn_view_shape(tn_eager_view(m->eager, operand.value));
@@ -305,13 +307,27 @@ static bool run_no_grad(tn_ninth_machine *m) {
   return true;
 }
 
+/* What is left of the opcodes that make up the structure of a program. */
+bool tn_ninth_run_structure(tn_ninth_machine *m) {
+  switch (tn_ninth_running(m)) {
+    case TN_NINTH_IF: return run_if(m);
+    case TN_NINTH_REPEAT: return run_repeat(m);
+    case TN_NINTH_NO_GRAD: return run_no_grad(m);
+    case TN_NINTH_END_NO_GRAD:
+      tn_eager_recording(m->eager, tn_vec_pop(&m->loops) == WAS_RECORDING);
+      return true;
+    default: return tn_ninth_error(m, TN_DIAG_E_INTERNAL, TN_STR("message", "an opcode without code"));
+  }
+}
+
 /* Instructions that are not worth a place in the loop. */
 static bool run_rare(tn_ninth_machine *m, const tn_ninth_code *code) {
   const tn_ninth_program *program = tn_vec_last(&m->frames).unit->program;
   switch (code->op) {
     case TN_NINTH_CODE_NUMBER: return run_boxed_number(m, code);
     case TN_NINTH_CODE_SHAPE:
-      return tn_ninth_room(m) && tn_ninth_make_shape(m, &program->shapes.at[code->arg], program->objects[code->arg]);
+      return tn_ninth_room(m) &&
+             tn_ninth_make_shape(m, &program->shapes.at[code->arg], program->objects[code->arg]);
     case TN_NINTH_CODE_READ: return run_read(m, code->arg);
     case TN_NINTH_CODE_KEEP: return tn_ninth_reach(m, 1) && run_keep(m, code->arg);
     case TN_NINTH_CODE_READ_STATE: return run_read_state(m, code->arg);
@@ -326,12 +342,6 @@ static bool run_rare(tn_ninth_machine *m, const tn_ninth_code *code) {
     case TN_NINTH_CODE_DEFINE: return tn_ninth_define(m, &program->definitions.at[code->arg]);
     case TN_NINTH_CODE_DEFINE_MODULE:
       return tn_ninth_reach(m, 1) && tn_ninth_define_module(m, &program->modules.at[code->arg]);
-    case TN_NINTH_IF: return tn_ninth_reach(m, 1) && run_if(m);
-    case TN_NINTH_REPEAT: return tn_ninth_reach(m, 1) && run_repeat(m);
-    case TN_NINTH_NO_GRAD: return run_no_grad(m);
-    case TN_NINTH_END_NO_GRAD:
-      tn_eager_recording(m->eager, tn_vec_pop(&m->loops) == WAS_RECORDING);
-      return true;
     default: return tn_ninth_reach(m, handlers[code->op].takes) && handlers[code->op].run(m);
   }
 }
@@ -343,20 +353,21 @@ static inline tn_ninth_value number_value(float number) {
 }
 
 #define LEAVE() (m->next = next, m->top = top, m->fuel = fuel)
-#define ENTER()                                                                                 \
-  (next = m->next, top = m->top, fuel = m->fuel, unit = tn_vec_last(&m->frames).unit,           \
+#define ENTER()                                                                                              \
+  (next = m->next, top = m->top, fuel = m->fuel, unit = tn_vec_last(&m->frames).unit,                        \
    locals = m->locals.at + tn_vec_last(&m->frames).locals)
-#define ROOM()                            \
-  if (top == m->end) {                    \
-    LEAVE();                              \
-    if (!tn_ninth_room(m)) return false;  \
-    ENTER();                              \
+#define ROOM()                                                                                               \
+  if (top == m->end) {                                                                                       \
+    LEAVE();                                                                                                 \
+    if (!tn_ninth_room(m)) return false;                                                                     \
+    ENTER();                                                                                                 \
   }
 #define HAS(count) (top - m->floor >= (count))
-#define ARITHMETIC(sign)                                                                         \
-  if (!HAS(2) || top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER) goto rare;  \
-  top[-2] = number_value(top[-2].number sign top[-1].number);                                    \
-  top--;                                                                                         \
+#define ARITHMETIC(sign)                                                                                     \
+  if (!HAS(2)) goto rare;                                                                                    \
+  if (top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER) goto opcode;                       \
+  top[-2] = number_value(top[-2].number sign top[-1].number);                                                \
+  top--;                                                                                                     \
   break
 
 /* Runs until no frame is left. */
@@ -437,11 +448,13 @@ static bool run_loop(tn_ninth_machine *m) {
         break;
       case TN_NINTH_ELSE: next = unit->code + code->arg; break;
       case TN_NINTH_END:
-        if (--tn_vec_last(&m->loops) > 0) next = unit->code + code->arg;
-        else m->loops.count--;
+        if (--tn_vec_last(&m->loops) > 0)
+          next = unit->code + code->arg;
+        else
+          m->loops.count--;
         break;
       case TN_NINTH_CODE_END_OF_UNIT:
-        fuel++;   /* it is no token */
+        fuel++; /* it is no token */
         /* fall through */
       case TN_NINTH_RET:
         LEAVE();
@@ -449,8 +462,14 @@ static bool run_loop(tn_ninth_machine *m) {
         if (m->frames.count == 0) return true;
         ENTER();
         break;
-      rare:
       default:
+        if (code->op >= TN_NINTH_OPCODE_COUNT || !HAS(handlers[code->op].takes)) goto rare;
+      opcode:
+        LEAVE();
+        if (!handlers[code->op].run(m)) return false;
+        ENTER();
+        break;
+      rare:
         LEAVE();
         if (!run_rare(m, code)) return false;
         ENTER();
@@ -492,6 +511,7 @@ void tn_ninth_machine_free(tn_ninth_machine *m) {
   for (size_t i = 0; i < m->locals.count; i++) tn_ninth_release(m, m->locals.at[i]);
   free_symbols(m);
   for (size_t i = 0; i < m->noted.count; i++) tn_eager_unref(m->eager, m->noted.at[i]);
+  for (size_t i = 0; i < TN_NINTH_BOXES; i++) tn_eager_unref(m->eager, m->boxes[i]);
   if (m->self != 0) tn_ninth_release_object(m, m->self);
   for (size_t i = 0; i < m->programs.count; i++) unload(m, m->programs.at[i]);
   tn_ninth_objects_free(m);
@@ -509,7 +529,8 @@ void tn_ninth_machine_free(tn_ninth_machine *m) {
 
 /* Literals become values once, not every time they are met. */
 static bool make_constants(tn_ninth_machine *m, tn_ninth_program *program) {
-  program->constants = tn_arena_array(&program->arena, program->tensors.count + 1, sizeof *program->constants);
+  program->constants =
+      tn_arena_array(&program->arena, program->tensors.count + 1, sizeof *program->constants);
   program->objects = tn_arena_array(&program->arena, program->shapes.count + 1, sizeof *program->objects);
   if (!program->constants || !program->objects) return false;
   for (size_t i = 0; i < program->tensors.count; i++) {

@@ -16,18 +16,18 @@
 #include "lang/lang.h"
 #include "lang/ninth/code.h"
 
-#define TN_NINTH_CALL_LIMIT 1000                   /* calls, and running blocks, inside each other */
-#define TN_NINTH_STACK_LIMIT ((size_t)1 << 24)     /* items on the stack */
-#define TN_NINTH_STEP_LIMIT ((uint64_t)1000000000) /* unless --max-steps says otherwise */
-#define TN_NINTH_PATIENCE 64                       /* steps between two looks at the clock */
+#define TN_NINTH_CALL_LIMIT  1000                   /* calls, and running blocks, inside each other */
+#define TN_NINTH_STACK_LIMIT ((size_t)1 << 24)      /* items on the stack */
+#define TN_NINTH_STEP_LIMIT  ((uint64_t)1000000000) /* unless --max-steps says otherwise */
+#define TN_NINTH_PATIENCE    64                     /* steps between two looks at the clock */
 
 typedef enum {
-  TN_NINTH_UNBOUND,            /* only in variables */
-  TN_NINTH_NUMBER,             /* a 0-d tensor without a gradient */
+  TN_NINTH_UNBOUND, /* only in variables */
+  TN_NINTH_NUMBER,  /* a 0-d tensor without a gradient */
   TN_NINTH_TENSOR,
   TN_NINTH_STRING,
   TN_NINTH_BLOCK,
-  TN_NINTH_SHAPE_VALUE,        /* from here on objects */
+  TN_NINTH_SHAPE_VALUE, /* from here on objects */
   TN_NINTH_LIST,
   TN_NINTH_INSTANCE
 } tn_ninth_kind;
@@ -39,7 +39,7 @@ typedef struct {
     tn_value tensor;
     tn_name name;
     uint32_t unit;
-    uint32_t object;           /* never 0 */
+    uint32_t object; /* never 0 */
   };
 } tn_ninth_value;
 
@@ -52,23 +52,24 @@ typedef struct {
 
 /* A shape, a list or an instance. */
 typedef struct {
-  uint32_t references;         /* 0: free */
-  uint8_t kind;                /* tn_ninth_kind */
-  uint32_t next;               /* free list, and work lists */
-  uint32_t mark;               /* the walk that has met it */
+  uint32_t references; /* 0: free */
+  uint8_t kind;        /* tn_ninth_kind */
+  uint32_t next;       /* free list, and work lists */
+  uint32_t mark;       /* the walk that has met it */
   uint32_t count, capacity;
   union {
-    int64_t *dims;             /* shape; points to `few` when there are few */
-    tn_ninth_value *items;     /* list */
-    tn_ninth_entry *entries;   /* instance: its state, in the order of first binding */
+    int64_t *dims;           /* shape; points to `few` when there are few */
+    tn_ninth_value *items;   /* list */
+    tn_ninth_entry *entries; /* instance: its state, in the order of first binding */
   };
-  tn_map *index;               /* instance with a large state: name -> entry */
-  tn_name name;                /* instance: of its module */
+  tn_map *index; /* instance with a large state: name -> entry */
+  tn_name name;  /* instance: of its module */
   const tn_ninth_module *module;
   int64_t few[TN_NINTH_FEW_DIMS];
 } tn_ninth_object;
 
 #define TN_NINTH_OBJECT_CHUNK 64
+#define TN_NINTH_BOXES        64
 
 /* A unit that is running. */
 typedef struct {
@@ -87,7 +88,7 @@ typedef struct {
 
 /* What a name stands for everywhere. */
 typedef struct {
-  tn_ninth_value memory;       /* [STORE] */
+  tn_ninth_value memory; /* [STORE] */
   const tn_ninth_unit *function;
   const tn_ninth_module *module;
 } tn_ninth_symbol;
@@ -99,26 +100,27 @@ typedef struct tn_ninth_machine {
   tn_builder *builder;
   /* The stack. Items below `floor` are those an [INIT] has not reached. */
   tn_ninth_value *stack, *top, *floor, *end;
-  const tn_ninth_code *next;   /* behind the instruction that runs */
+  const tn_ninth_code *next; /* behind the instruction that runs */
   tn_vec(tn_ninth_value) locals;
   tn_vec(tn_ninth_frame) frames;
-  tn_vec(int64_t) loops;       /* rounds that are left */
-  uint32_t calls, blocks;      /* frames of each kind */
-  tn_vec(tn_ninth_symbol) symbols;   /* by name */
+  tn_vec(int64_t) loops;           /* rounds that are left */
+  uint32_t calls, blocks;          /* frames of each kind */
+  tn_vec(tn_ninth_symbol) symbols; /* by name */
   tn_vec(const tn_ninth_unit *) units;
   tn_vec(tn_ninth_program *) programs;
-  tn_vec(tn_name) libraries;   /* loaded */
-  tn_ninth_scope scope;        /* of the main program */
+  tn_vec(tn_name) libraries; /* loaded */
+  tn_ninth_scope scope;      /* of the main program */
   tn_vec(tn_ninth_object *) chunks;
   uint32_t free_object, mark;
-  uint32_t self;               /* the state of the main program */
-  uint64_t steps, fuel;        /* left: behind the next look at the clock, and until then */
-  uint64_t drawn;              /* words of the generator that are used up */
-  size_t input;                /* the next --input */
-  bool everything;             /* numbers are recorded too; see tn_ninth_note */
+  uint32_t self;                  /* the state of the main program */
+  tn_value boxes[TN_NINTH_BOXES]; /* numbers that have lately met tensors, by a hash of their bits */
+  uint64_t steps, fuel;           /* left: behind the next look at the clock, and until then */
+  uint64_t drawn;                 /* words of the generator that are used up */
+  size_t input;                   /* the next --input */
+  bool everything;                /* numbers are recorded too; see tn_ninth_note */
   tn_vec(tn_value) noted;
-  size_t loss;                 /* how many were noted when the last [BACKWARD] ran */
-  void (*trace)(struct tn_ninth_machine *machine);   /* before each step; NULL: nobody watches */
+  size_t loss;                                     /* how many were noted when the last [BACKWARD] ran */
+  void (*trace)(struct tn_ninth_machine *machine); /* before each step; NULL: nobody watches */
   void *tracer;
 } tn_ninth_machine;
 
@@ -134,7 +136,8 @@ bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program);
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program);
 
 /* One function for each word in opcodes.def. Its operands are known to be there. */
-#define TN_NINTH_OPCODE(id, takes, gives, group, effect, doc, how, op) bool tn_ninth_run_##how(tn_ninth_machine *m);
+#define TN_NINTH_OPCODE(id, takes, gives, group, effect, doc, how, op)                                       \
+  bool tn_ninth_run_##how(tn_ninth_machine *m);
 #include "lang/ninth/opcodes.def"
 
 /* The opcode that runs, and what it asks the engine for. */
@@ -154,19 +157,23 @@ static inline size_t tn_ninth_depth(const tn_ninth_machine *m) { return (size_t)
 
 /* ---- values (value.c) ---- */
 
-const char *tn_ninth_kind_name(tn_ninth_kind kind);   /* "tensor", "string", ... */
+const char *tn_ninth_kind_name(tn_ninth_kind kind); /* "tensor", "string", ... */
 tn_ninth_object *tn_ninth_object_of(const tn_ninth_machine *m, uint32_t object);
 /* With one reference; 0 when memory runs out. */
 uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind);
 void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object);
 void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object);
 static inline void tn_ninth_hold(tn_ninth_machine *m, tn_ninth_value value) {
-  if (value.kind == TN_NINTH_TENSOR) tn_eager_ref(m->eager, value.tensor);
-  else if (value.kind >= TN_NINTH_SHAPE_VALUE) tn_ninth_hold_object(m, value.object);
+  if (value.kind == TN_NINTH_TENSOR)
+    tn_eager_ref(m->eager, value.tensor);
+  else if (value.kind >= TN_NINTH_SHAPE_VALUE)
+    tn_ninth_hold_object(m, value.object);
 }
 static inline void tn_ninth_release(tn_ninth_machine *m, tn_ninth_value value) {
-  if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
-  else if (value.kind >= TN_NINTH_SHAPE_VALUE) tn_ninth_release_object(m, value.object);
+  if (value.kind == TN_NINTH_TENSOR)
+    tn_eager_unref(m->eager, value.tensor);
+  else if (value.kind >= TN_NINTH_SHAPE_VALUE)
+    tn_ninth_release_object(m, value.object);
 }
 /* A shape object of these dimensions; 0 when memory runs out. */
 uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t count);
@@ -174,7 +181,8 @@ uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t cou
  * last, and is set to where it is. */
 tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name name, uint16_t *hint);
 /* The same, made if need be; NULL when memory runs out. */
-tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name, uint16_t *hint);
+tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name,
+                                    uint16_t *hint);
 void tn_ninth_objects_free(tn_ninth_machine *m);
 
 /* As PRINT shows it. With `shorten`, large tensors are cut in the middle. */
@@ -184,7 +192,8 @@ bool tn_ninth_datum(tn_ninth_machine *m, tn_ninth_value value, tn_arena *arena, 
 
 /* ---- calls, blocks, instances, variables (calls.c) ---- */
 
-/* The first frame, of a main unit, whose variables stay from one text to the next. False when memory runs out. */
+/* The first frame, of a main unit, whose variables stay from one text to the next. False when memory
+ * runs out. */
 bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit);
 bool tn_ninth_call_unit(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self);
 /* The end of the running unit. False after reporting. */
@@ -195,7 +204,7 @@ bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name);
 bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker);
 bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition);
 bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module);
-tn_ninth_symbol *tn_ninth_symbol_of(tn_ninth_machine *m, tn_name name);   /* NULL: memory ran out */
+tn_ninth_symbol *tn_ninth_symbol_of(tn_ninth_machine *m, tn_name name); /* NULL: memory ran out */
 /* What a name that is no variable of the running unit itself means: a variable around it, or
  * state. UNBOUND when it means nothing. */
 tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot);
@@ -211,9 +220,11 @@ bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_n
 /* A stack item as a tensor of the engine. */
 typedef struct {
   tn_value value;
-  bool owned;                  /* made for this, and to be given back */
+  bool owned; /* made for this, and to be given back */
 } tn_ninth_operand;
 
+/* A number as a value of the engine, with a reference for the caller; 0 when memory runs out. */
+tn_value tn_ninth_box(tn_ninth_machine *m, float number);
 /* The item at `place` from the top (0 is the top). False after reporting. */
 bool tn_ninth_operand_at(tn_ninth_machine *m, size_t place, tn_ninth_operand *out);
 void tn_ninth_operand_end(tn_ninth_machine *m, tn_ninth_operand *operand);
@@ -240,7 +251,7 @@ bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint3
 tn_span tn_ninth_here(const tn_ninth_machine *m);
 const char *tn_ninth_opcode_here(const tn_ninth_machine *m);
 #define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
-bool tn_ninth_no_room(tn_ninth_machine *m);   /* memory ran out */
+bool tn_ninth_no_room(tn_ninth_machine *m); /* memory ran out */
 bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got);
 bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
 bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name);

@@ -4,9 +4,14 @@
 #include "lang/ninth/lexer.h"
 
 static const tn_ninth_opcode_info table[TN_NINTH_OPCODE_COUNT] = {
-#define TN_NINTH_OPCODE(id, in, out, heading, stack, text, ...)                          \
-  [TN_NINTH_##id] = { .name = #id, .length = sizeof #id - 1, .group = heading, .effect = stack, .doc = text, \
-                      .takes = in, .gives = out },
+#define TN_NINTH_OPCODE(id, in, out, heading, stack, text, ...)                                              \
+  [TN_NINTH_##id] = { .name = #id,                                                                           \
+                      .length = sizeof #id - 1,                                                              \
+                      .group = heading,                                                                      \
+                      .effect = stack,                                                                       \
+                      .doc = text,                                                                           \
+                      .takes = in,                                                                           \
+                      .gives = out },
 #include "lang/ninth/opcodes.def"
 };
 

@@ -8,9 +8,9 @@
 struct tn_repl {
   tn_host *host;
   tn_ninth_machine machine;
-  tn_text pending;             /* lines that are not complete yet */
-  tn_text *shown;              /* where this line's answer goes */
-  uint32_t lines;              /* for the names of their texts */
+  tn_text pending; /* lines that are not complete yet */
+  tn_text *shown;  /* where this line's answer goes */
+  uint32_t lines;  /* for the names of their texts */
 };
 
 tn_repl *tn_ninth_repl_new(tn_host *host) {
@@ -51,7 +51,8 @@ static void show_mistakes(tn_repl *repl, tn_text *out) {
   tn_diags_clear(repl->host->diags);
 }
 
-static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ninth_value value, tn_text *out) {
+static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ninth_value value,
+                          tn_text *out) {
   if (value.kind == TN_NINTH_UNBOUND) return;
   tn_text_puts(out, before);
   tn_text_add(out, tn_names_text(repl->host->names, name));
@@ -62,9 +63,11 @@ static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ni
 
 static void show_variables(tn_repl *repl, tn_text *out) {
   const tn_ninth_machine *m = &repl->machine;
-  for (size_t i = 0; i < m->locals.count; i++) show_variable(repl, "", m->scope.names.at[i], m->locals.at[i], out);
+  for (size_t i = 0; i < m->locals.count; i++)
+    show_variable(repl, "", m->scope.names.at[i], m->locals.at[i], out);
   const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
-  for (uint32_t i = 0; i < self->count; i++) show_variable(repl, "@", self->entries[i].name, self->entries[i].value, out);
+  for (uint32_t i = 0; i < self->count; i++)
+    show_variable(repl, "@", self->entries[i].name, self->entries[i].value, out);
   for (size_t name = 0; name < m->symbols.count; name++) {
     const tn_ninth_symbol *symbol = &m->symbols.at[name];
     tn_str text = tn_names_text(repl->host->names, (tn_name)name);
@@ -92,7 +95,8 @@ static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
   size_t files = repl->host->sources->files.count;
   bool open = false;
   uint32_t file = tn_sources_add(repl->host->sources, name, text);
-  tn_ninth_program *program = file ? tn_ninth_compile(m->heap, repl->host->names, diags, file, &m->scope, &open) : NULL;
+  tn_ninth_program *program =
+      file ? tn_ninth_compile(m->heap, repl->host->names, diags, file, &m->scope, &open) : NULL;
   *complete = !open || program;
   if (!file) tn_ninth_report_memory(m->heap, diags, TN_NOWHERE);
   if (program) {
@@ -205,7 +209,8 @@ static void set_trace(tn_repl *repl, tn_str word, tn_text *out) {
 
 static tn_str trimmed(tn_str text) {
   while (text.len > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text.at++, text.len--;
-  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
+  while (text.len > 0 &&
+         (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
     text.len--;
   }
   return text;
@@ -218,8 +223,10 @@ static void run_command(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
   if (tn_str_is(word, ":quit") || tn_str_is(word, ":q")) {
     *quit = true;
   } else if (tn_str_is(word, ":help")) {
-    if (rest.len > 0) show_opcode(rest, out);
-    else show_help(out);
+    if (rest.len > 0)
+      show_opcode(rest, out);
+    else
+      show_help(out);
   } else if (tn_str_is(word, ":stack")) {
     show_stack(repl, out);
   } else if (tn_str_is(word, ":vars")) {
@@ -274,12 +281,14 @@ static void offer_names(tn_repl *repl, tn_str word, char sign, tn_text *candidat
     offer(word, "@", tn_names_text(names, self->entries[i].name), "", candidates);
   }
   for (size_t i = 0; sign == 0 && i < m->locals.count; i++) {
-    if (m->locals.at[i].kind != TN_NINTH_UNBOUND) offer(word, "", tn_names_text(names, m->scope.names.at[i]), "", candidates);
+    if (m->locals.at[i].kind != TN_NINTH_UNBOUND)
+      offer(word, "", tn_names_text(names, m->scope.names.at[i]), "", candidates);
   }
   for (size_t name = 0; name < m->symbols.count; name++) {
     const tn_ninth_symbol *symbol = &m->symbols.at[name];
     tn_str text = tn_names_text(names, (tn_name)name);
-    if (sign == '"' && (symbol->function || symbol->memory.kind != TN_NINTH_UNBOUND)) offer(word, "\"", text, "\"", candidates);
+    if (sign == '"' && (symbol->function || symbol->memory.kind != TN_NINTH_UNBOUND))
+      offer(word, "\"", text, "\"", candidates);
     if (sign == '{' && symbol->module) offer(word, "{", text, "}", candidates);
   }
 }

@@ -8,15 +8,19 @@
 
 static const tn_ninth_frame *frame_of(const tn_ninth_machine *m) { return &tn_vec_last(&m->frames); }
 
-static uint32_t place_of(const tn_ninth_machine *m) { return (uint32_t)(m->next - frame_of(m)->unit->code) - 1; }
+static uint32_t place_of(const tn_ninth_machine *m) {
+  return (uint32_t)(m->next - frame_of(m)->unit->code) - 1;
+}
 
 tn_span tn_ninth_here(const tn_ninth_machine *m) { return frame_of(m)->unit->at[place_of(m)]; }
 
 const char *tn_ninth_opcode_here(const tn_ninth_machine *m) {
   uint32_t op = frame_of(m)->unit->code[place_of(m)].op;
   switch (op) {
-    case TN_NINTH_CODE_BIND: case TN_NINTH_CODE_BIND_STATE: return "->";
-    case TN_NINTH_CODE_KEEP: case TN_NINTH_CODE_KEEP_STATE: return "->>";
+    case TN_NINTH_CODE_BIND:
+    case TN_NINTH_CODE_BIND_STATE: return "->";
+    case TN_NINTH_CODE_KEEP:
+    case TN_NINTH_CODE_KEEP_STATE: return "->>";
     case TN_NINTH_CODE_CALL_NAME: return "CALL";
     case TN_NINTH_CODE_DEFINE_MODULE: return "MODULE";
     case TN_NINTH_CODE_SHAPE: return "[ ]";
@@ -27,7 +31,8 @@ const char *tn_ninth_opcode_here(const tn_ninth_machine *m) {
 
 /* A limit of the user's own has a code of its own. */
 bool tn_ninth_report_memory(tn_heap *heap, tn_diags *diags, tn_span at) {
-  if (heap->limit > 0) return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
+  if (heap->limit > 0)
+    return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
   return tn_report_plain(diags, TN_DIAG_E_OUT_OF_MEMORY, at);
 }
 
@@ -44,7 +49,8 @@ bool tn_ninth_report_stop(tn_ninth_machine *m) {
 }
 
 bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got) {
-  return tn_ninth_error(m, TN_DIAG_E_TYPE, TN_STR("opcode", tn_ninth_opcode_here(m)), TN_STR("expected", expected),
+  return tn_ninth_error(m, TN_DIAG_E_TYPE, TN_STR("opcode", tn_ninth_opcode_here(m)),
+                        TN_STR("expected", expected),
                         TN_STR("got", tn_ninth_kind_name((tn_ninth_kind)got.kind)));
 }
 
@@ -113,7 +119,8 @@ bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name) {
   texts candidates = { 0 };
   tn_str text = tn_names_text(m->host->names, name);
   if (code == TN_DIAG_E_UNKNOWN_LIBRARY) {
-    return tn_ninth_error(m, code, TN_TEXT("name", text), TN_TEXT("suggestion", tn_ninth_library_suggest(text)));
+    return tn_ninth_error(m, code, TN_TEXT("name", text),
+                          TN_TEXT("suggestion", tn_ninth_library_suggest(text)));
   }
   add_symbols(m, code, &candidates);
   return report_name(m, code, name, &candidates);
@@ -122,18 +129,21 @@ bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name) {
 /* ---- faults of the engine ---- */
 
 static bool report_size(tn_ninth_machine *m, const tn_fault *fault) {
-  return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", fault->reason ? fault->reason : "the number of elements"),
-                        TN_INT("limit", fault->reason ? fault->expected : TN_ELEMENT_LIMIT),
-                        fault->left.shape.rank > 0 ? dims_field("requested", &fault->left.shape) : TN_STR("requested", ""));
+  return tn_ninth_error(
+      m, TN_DIAG_E_TOO_LARGE, TN_STR("what", fault->reason ? fault->reason : "the number of elements"),
+      TN_INT("limit", fault->reason ? fault->expected : TN_ELEMENT_LIMIT),
+      fault->left.shape.rank > 0 ? dims_field("requested", &fault->left.shape) : TN_STR("requested", ""));
 }
 
-static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_shape *left, const tn_shape *right) {
+static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_shape *left,
+                         const tn_shape *right) {
   switch (fault->kind) {
     case TN_FAULT_MEMORY: return tn_ninth_no_room(m);
     case TN_FAULT_INTERRUPTED: return tn_ninth_report_stop(m);
     case TN_FAULT_TOO_LARGE: return report_size(m, fault);
     case TN_FAULT_RANK_LIMIT:
-      return tn_ninth_error(m, TN_DIAG_E_RANK_LIMIT, TN_INT("rank", fault->got), TN_INT("limit", TN_RANK_LIMIT));
+      return tn_ninth_error(m, TN_DIAG_E_RANK_LIMIT, TN_INT("rank", fault->got),
+                            TN_INT("limit", TN_RANK_LIMIT));
     case TN_FAULT_BOUNDS:
       return tn_ninth_error(m, TN_DIAG_E_INDEX_OUT_OF_RANGE, TN_STR("function", tn_ninth_opcode_here(m)),
                             TN_INT("index", fault->got), TN_INT("limit", fault->expected));
@@ -144,7 +154,8 @@ static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_sh
     case TN_FAULT_DTYPE:
     case TN_FAULT_HOST:
     case TN_FAULT_INTERNAL:
-      return tn_ninth_error(m, TN_DIAG_E_INTERNAL, TN_STR("message", fault->reason ? fault->reason : "a fault without a reason"));
+      return tn_ninth_error(m, TN_DIAG_E_INTERNAL,
+                            TN_STR("message", fault->reason ? fault->reason : "a fault without a reason"));
     default: return tn_ninth_misfit(m, left ? left : &fault->left.shape, right ? right : &fault->right.shape);
   }
 }

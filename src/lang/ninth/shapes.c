@@ -32,7 +32,8 @@ bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape) {
   }
   if (tn_shape_count(shape) >= 0) return true;
   return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the number of elements"),
-                        TN_INT("limit", TN_ELEMENT_LIMIT), tn_shape_field("requested", shape, NULL, TN_SHAPE_SPACE));
+                        TN_INT("limit", TN_ELEMENT_LIMIT),
+                        tn_shape_field("requested", shape, NULL, TN_SHAPE_SPACE));
 }
 
 static bool resolve_dim(tn_ninth_machine *m, const tn_ninth_dim *dim, int64_t *out) {
@@ -111,7 +112,8 @@ bool tn_ninth_run_reshape(tn_ninth_machine *m) {
   return ok && tn_ninth_finish(m, 2, result);
 }
 
-static bool finish_view(tn_ninth_machine *m, size_t count, size_t scope, tn_value result, tn_ninth_operand *x) {
+static bool finish_view(tn_ninth_machine *m, size_t count, size_t scope, tn_value result,
+                        tn_ninth_operand *x) {
   tn_value kept = tn_ninth_keep(m, scope, result);
   tn_ninth_operand_end(m, x);
   return tn_ninth_finish(m, count, kept);

@@ -21,12 +21,31 @@ static tn_value tensor_of_dims(tn_ninth_machine *m, const tn_ninth_object *shape
   return value;
 }
 
+/* The same few numbers meet tensors again and again, so they are kept; recorded operations share them. */
+tn_value tn_ninth_box(tn_ninth_machine *m, float number) {
+  uint32_t bits = tn_bits_f32(number);
+  tn_value *box = &m->boxes[(bits ^ bits >> 12 ^ bits >> 22) % TN_NINTH_BOXES];
+  bool known =
+      *box != TN_ERROR_VALUE && tn_bits_f32(*(const float *)tn_eager_view(m->eager, *box)->data) == bits;
+  if (!known) {
+    tn_value fresh = tn_eager_number(m->eager, number);
+    if (fresh == TN_ERROR_VALUE) return fresh;
+    tn_eager_unref(m->eager, *box);
+    *box = fresh;
+  }
+  tn_eager_ref(m->eager, *box);
+  return *box;
+}
+
 bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_operand *out) {
   *out = (tn_ninth_operand){ .value = value.tensor };
   if (value.kind == TN_NINTH_TENSOR) return true;
-  if (value.kind == TN_NINTH_NUMBER) out->value = tn_eager_number(m->eager, value.number);
-  else if (value.kind == TN_NINTH_SHAPE_VALUE) out->value = tensor_of_dims(m, tn_ninth_object_of(m, value.object));
-  else return tn_ninth_wrong_kind(m, "tensor", value);
+  if (value.kind == TN_NINTH_NUMBER)
+    out->value = tn_ninth_box(m, value.number);
+  else if (value.kind == TN_NINTH_SHAPE_VALUE)
+    out->value = tensor_of_dims(m, tn_ninth_object_of(m, value.object));
+  else
+    return tn_ninth_wrong_kind(m, "tensor", value);
   out->owned = true;
   return out->value != TN_ERROR_VALUE || tn_ninth_no_room(m);
 }
@@ -65,7 +84,8 @@ tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place) {
 
 /* The engine's fault is told with the shapes of the opcode's own operands. */
 static bool fail(tn_ninth_machine *m, size_t count) {
-  tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0), right = count > 1 ? tn_ninth_shape_at(m, 0) : TN_SCALAR_SHAPE;
+  tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0),
+           right = count > 1 ? tn_ninth_shape_at(m, 0) : TN_SCALAR_SHAPE;
   return tn_ninth_fault(m, &left, &right);
 }
 
@@ -109,7 +129,14 @@ static bool short_unary(tn_op op, float x, float *out) {
 bool tn_ninth_run_unary(tn_ninth_machine *m) {
   tn_ninth_value *top = &m->top[-1];
   tn_ninth_operand x;
-  if (top->kind == TN_NINTH_NUMBER && short_unary(tn_ninth_operation(m), top->number, &top->number)) return true;
+  if (top->kind == TN_NINTH_TENSOR) {
+    tn_value taken = tn_eager_apply_take(m->eager, tn_ninth_operation(m), &top->tensor, 1);
+    if (taken == TN_ERROR_VALUE) return fail(m, 1);
+    top->tensor = taken;
+    return true;
+  }
+  if (top->kind == TN_NINTH_NUMBER && short_unary(tn_ninth_operation(m), top->number, &top->number))
+    return true;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   tn_value result = tn_eager_apply(m->eager, tn_ninth_operation(m), &x.value, 1, NULL);
   tn_ninth_operand_end(m, &x);
@@ -120,7 +147,8 @@ bool tn_ninth_run_reduce(tn_ninth_machine *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   size_t scope = tn_eager_scope_begin(m->eager);
-  tn_value result = tn_ninth_keep(m, scope, tn_build_reduce(m->builder, tn_ninth_operation(m), x.value, NULL, -1, false));
+  tn_value result =
+      tn_ninth_keep(m, scope, tn_build_reduce(m->builder, tn_ninth_operation(m), x.value, NULL, -1, false));
   tn_ninth_operand_end(m, &x);
   return tn_ninth_finish(m, 1, result);
 }
@@ -155,9 +183,30 @@ static bool end_operands(tn_ninth_machine *m, tn_ninth_operand both[2], tn_value
   return tn_ninth_finish(m, 2, result);
 }
 
+/* Two tensors, or one and a number: the references on the stack go with the operands. */
+static bool binary_in_place(tn_ninth_machine *m, tn_op op, tn_ninth_value *x, tn_ninth_value *y) {
+  bool boxed[2] = { x->kind == TN_NINTH_NUMBER, y->kind == TN_NINTH_NUMBER };
+  tn_value in[2] = { boxed[0] ? tn_ninth_box(m, x->number) : x->tensor,
+                     boxed[1] ? tn_ninth_box(m, y->number) : y->tensor };
+  tn_value result = in[0] && in[1] ? tn_eager_apply_take(m->eager, op, in, 2) : TN_ERROR_VALUE;
+  for (int i = 0; i < 2 && result == TN_ERROR_VALUE; i++) {
+    if (boxed[i]) tn_eager_unref(m->eager, in[i]);
+  }
+  if (result == TN_ERROR_VALUE) return fail(m, 2);
+  *x = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = result };
+  m->top--;
+  return true;
+}
+
+static bool is_numeric(const tn_ninth_value *value) {
+  return value->kind == TN_NINTH_NUMBER || value->kind == TN_NINTH_TENSOR;
+}
+
 bool tn_ninth_run_binary(tn_ninth_machine *m) {
   tn_op op = tn_ninth_operation(m);
   tn_ninth_value *x = &m->top[-2], *y = &m->top[-1];
+  bool numbers = x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER;
+  if (!numbers && is_numeric(x) && is_numeric(y)) return binary_in_place(m, op, x, y);
   if (op == TN_OP_POW && x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER) {
     x->number = tn_pow_f32(x->number, y->number);
     m->top--;
@@ -186,7 +235,8 @@ bool tn_ninth_run_compare(tn_ninth_machine *m) {
   if (!operands(m, both)) return false;
   size_t scope = tn_eager_scope_begin(m->eager);
   tn_value truth = tn_build_binary(m->builder, op, both[0].value, both[1].value);
-  return end_operands(m, both, tn_ninth_keep(m, scope, truth ? tn_build_cast(m->builder, truth, TN_F32) : TN_ERROR_VALUE));
+  return end_operands(
+      m, both, tn_ninth_keep(m, scope, truth ? tn_build_cast(m->builder, truth, TN_F32) : TN_ERROR_VALUE));
 }
 
 bool tn_ninth_run_matmul(tn_ninth_machine *m) {
@@ -213,13 +263,15 @@ bool tn_ninth_run_cross_entropy(tn_ninth_machine *m) {
  * is how many items they are. */
 static bool generator_shape(tn_ninth_machine *m, tn_shape *shape, size_t *count) {
   tn_ninth_value top = m->top[-1];
-  bool single = top.kind == TN_NINTH_NUMBER || (top.kind == TN_NINTH_TENSOR && tn_ninth_shape_at(m, 0).rank == 0);
+  bool single =
+      top.kind == TN_NINTH_NUMBER || (top.kind == TN_NINTH_TENSOR && tn_ninth_shape_at(m, 0).rank == 0);
   float dims[2];
   *count = single ? 2 : 1;
   if (!single) return tn_ninth_dims_of(m, top, shape) && tn_ninth_check_shape(m, shape);
   if (!tn_ninth_reach(m, 2)) return false;
   tn_ninth_value first = m->top[-2];
-  bool numeric = first.kind == TN_NINTH_NUMBER || first.kind == TN_NINTH_TENSOR || first.kind == TN_NINTH_SHAPE_VALUE;
+  bool numeric =
+      first.kind == TN_NINTH_NUMBER || first.kind == TN_NINTH_TENSOR || first.kind == TN_NINTH_SHAPE_VALUE;
   if (!numeric) return tn_ninth_wrong_kind(m, "tensor", first);
   if (!tn_ninth_number_of(m, first, &dims[0]) || !tn_ninth_number_of(m, top, &dims[1])) {
     tn_shape left = tn_ninth_shape_at(m, 1);

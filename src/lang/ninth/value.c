@@ -7,12 +7,13 @@
 
 #include "lang/ninth/machine.h"
 
-#define INDEXED_STATE 16         /* entries from which on a state has an index */
-#define SHORTEN_FROM 1000        /* elements of a tensor that is shortened for people */
-#define SHORTEN_EDGE 3           /* items that are left at each end */
+#define INDEXED_STATE 16   /* entries from which on a state has an index */
+#define SHORTEN_FROM  1000 /* elements of a tensor that is shortened for people */
+#define SHORTEN_EDGE  3    /* items that are left at each end */
 
 const char *tn_ninth_kind_name(tn_ninth_kind kind) {
-  static const char *const names[] = { "nothing", "tensor", "tensor", "string", "block", "shape", "list", "instance" };
+  static const char *const names[] = { "nothing", "tensor", "tensor", "string",
+                                       "block",   "shape",  "list",   "instance" };
   return names[kind];
 }
 
@@ -49,7 +50,9 @@ uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind) {
   return number;
 }
 
-void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object) { tn_ninth_object_of(m, object)->references++; }
+void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object) {
+  tn_ninth_object_of(m, object)->references++;
+}
 
 static size_t item_bytes(const tn_ninth_object *object) {
   switch (object->kind) {
@@ -80,7 +83,8 @@ static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
 static void drop_contents(tn_ninth_machine *m, tn_ninth_object *object, uint32_t *work) {
   if (object->kind == TN_NINTH_SHAPE_VALUE) return;
   bool list = object->kind == TN_NINTH_LIST;
-  for (uint32_t i = 0; i < object->count; i++) drop(m, list ? object->items[i] : object->entries[i].value, work);
+  for (uint32_t i = 0; i < object->count; i++)
+    drop(m, list ? object->items[i] : object->entries[i].value, work);
 }
 
 void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object) {
@@ -102,7 +106,8 @@ void tn_ninth_objects_free(tn_ninth_machine *m) {
   for (size_t c = 0; c < m->chunks.count; c++) {
     for (size_t i = 0; i < TN_NINTH_OBJECT_CHUNK; i++) {
       tn_ninth_object *object = &m->chunks.at[c][i];
-      for (uint32_t k = 0; object->references > 0 && object->kind == TN_NINTH_INSTANCE && k < object->count; k++) {
+      for (uint32_t k = 0; object->references > 0 && object->kind == TN_NINTH_INSTANCE && k < object->count;
+           k++) {
         tn_ninth_value value = object->entries[k].value;
         if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
       }
@@ -172,7 +177,8 @@ static bool grow_state(tn_ninth_machine *m, tn_ninth_object *instance) {
   return true;
 }
 
-tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name, uint16_t *hint) {
+tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name,
+                                    uint16_t *hint) {
   tn_ninth_entry *known = tn_ninth_state_find(instance, name, hint);
   if (known) return known;
   if (!grow_state(m, instance)) return NULL;
@@ -186,9 +192,12 @@ tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instan
 /* ---- as text ---- */
 
 static void show_number(float number, tn_text *out) {
-  if (number != number) tn_text_puts(out, "nan");
-  else if (number - number != 0) tn_text_puts(out, number > 0 ? "inf" : "-inf");
-  else tn_text_f32(out, number);
+  if (number != number)
+    tn_text_puts(out, "nan");
+  else if (number - number != 0)
+    tn_text_puts(out, number > 0 ? "inf" : "-inf");
+  else
+    tn_text_f32(out, number);
 }
 
 /* What lies behind `axis`, from `at` on; the depth is at most the rank. */
@@ -238,7 +247,9 @@ void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten
     case TN_NINTH_NUMBER: show_number(value.number, out); break;
     case TN_NINTH_TENSOR: show_tensor(tn_eager_view(m->eager, value.tensor), shorten, out); break;
     case TN_NINTH_STRING: tn_text_add(out, tn_names_text(m->host->names, value.name)); break;
-    case TN_NINTH_BLOCK: tn_text_add(out, tn_span_text(m->host->sources, m->units.at[value.unit]->text)); break;
+    case TN_NINTH_BLOCK:
+      tn_text_add(out, tn_span_text(m->host->sources, m->units.at[value.unit]->text));
+      break;
     case TN_NINTH_SHAPE_VALUE: show_shape(tn_ninth_object_of(m, value.object), out); break;
     case TN_NINTH_LIST: show_list(m, tn_ninth_object_of(m, value.object), shorten, out); break;
     case TN_NINTH_INSTANCE:
@@ -286,7 +297,8 @@ static bool list_datum(tn_ninth_machine *m, const tn_ninth_object *list, tn_aren
 }
 
 bool tn_ninth_datum(tn_ninth_machine *m, tn_ninth_value value, tn_arena *arena, tn_datum *out) {
-  const tn_ninth_object *object = value.kind >= TN_NINTH_SHAPE_VALUE ? tn_ninth_object_of(m, value.object) : NULL;
+  const tn_ninth_object *object =
+      value.kind >= TN_NINTH_SHAPE_VALUE ? tn_ninth_object_of(m, value.object) : NULL;
   switch ((tn_ninth_kind)value.kind) {
     case TN_NINTH_NUMBER:
     case TN_NINTH_TENSOR: return tensor_datum(m, value, out);
