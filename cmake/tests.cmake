@@ -51,7 +51,7 @@ function(tn_test folder name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(test_${name} PRIVATE tern_flags ${libraries})
   add_test(NAME ${folder}/${name} COMMAND test_${name})
-  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600)
   if(folder STREQUAL "slow")
     set_tests_properties(${folder}/${name} PROPERTIES LABELS slow TIMEOUT 7200)
   endif()
@@ -65,7 +65,7 @@ endfunction()
 # tn_script_test(NAME SCRIPT arguments...): a shell script, run in the project's root.
 function(tn_script_test name script)
   add_test(NAME ${name} COMMAND sh ${script} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600
     ENVIRONMENT "CC=${CMAKE_C_COMPILER};NM=${CMAKE_NM}")
 endfunction()
 

@@ -21,8 +21,12 @@ static bool syntax_error(row_reader *row, const char *reason) {
                    TN_STR("reason", reason));
 }
 
+/* A line that is no JSON at all is not called a line with a wrong value. */
 static bool wrong_type(row_reader *row, tn_str field, const char *expected) {
   tn_table_reader *reader = row->reader;
+  tn_json_token rest;
+  while (tn_json_next(&row->json, &rest) > TN_JSON_END) continue;
+  if (rest.kind == TN_JSON_ERROR) return syntax_error(row, row->json.reason);
   return tn_report(reader->diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
                    TN_TEXT("field", field), TN_STR("expected", expected));

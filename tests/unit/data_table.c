@@ -144,6 +144,7 @@ static void every_mistake_in_a_file_names_its_line(void **state) {
       NULL },
     { "[1]", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"tokens\":[1],\"label\":0} x", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
+    { "{\"tokens\":[1,\"label\":0}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"tokens\":[1,]}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
     { "{\"label\":0}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "tokens" },
     { "{\"tokens\":[0]}", false, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, "1", "field", "label" },
