@@ -31,17 +31,17 @@ static double now(void) {
 typedef struct {
   const tn_backend *backend;
   int threads;
-  double seconds;             /* for one workload */
+  double seconds; /* for one workload */
   char **words;
   int word_count;
-  double peak;                /* floating-point operations per second, one thread */
-  double memory;              /* bytes per second, read and written, one thread */
+  double peak;   /* floating-point operations per second, one thread */
+  double memory; /* bytes per second, read and written, one thread */
 } bench;
 
 /* ---- measuring ---- */
 typedef struct {
-  double best, median;        /* seconds for one repetition */
-  double share;               /* median of (the yardstick's time / the work's time), samples in turn */
+  double best, median; /* seconds for one repetition */
+  double share;        /* median of (the yardstick's time / the work's time), samples in turn */
 } timing;
 
 static int by_size(const void *a, const void *b) {
@@ -187,15 +187,17 @@ static tn_view tensor(workload *w, tn_dtype dtype, int rank, const int64_t *dims
   return view;
 }
 
-#define DIMS(...) (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / 8), (int64_t[]){ __VA_ARGS__ }
+#define DIMS(...)                                                                                            \
+  (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / 8), (int64_t[]) { __VA_ARGS__ }
 
 static void operand(workload *w, tn_view view) { w->in[w->call.count++] = view; }
 
 static void begin(workload *w, const bench *b, tn_op op) {
   memset(w, 0, sizeof *w);
   w->bench = b;
-  w->call = (tn_kernel_call){ .op = op, .attrs = &w->attrs, .in = w->in, .out = &w->out, .threads = b->threads,
-                              .fault = &w->fault };
+  w->call = (tn_kernel_call){
+    .op = op, .attrs = &w->attrs, .in = w->in, .out = &w->out, .threads = b->threads, .fault = &w->fault
+  };
 }
 
 static void run_call(void *context) {
@@ -213,7 +215,8 @@ static bool wanted(const bench *b, const char *name) {
 static void finish(workload *w, const char *name, double operations, double bytes) {
   const bench *b = w->bench;
   if (wanted(b, name)) {
-    size_t scratch = b->backend->scratch(b->backend, w->call.op, &w->attrs, w->in, w->call.count, &w->out, b->threads);
+    size_t scratch =
+        b->backend->scratch(b->backend, w->call.op, &w->attrs, w->in, w->call.count, &w->out, b->threads);
     if (scratch) w->call.scratch = memory_for(w, scratch);
     run_call(w);
     double peak_operations;
@@ -235,7 +238,8 @@ static void finish(workload *w, const char *name, double operations, double byte
 static void matmul(const bench *b, const char *title, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
   workload w;
   char name[64];
-  snprintf(name, sizeof name, "matmul %s%ldx%ldx%ld%s%s", title, (long)m, (long)n, (long)k, ta ? " xT" : "", tb ? " yT" : "");
+  snprintf(name, sizeof name, "matmul %s%ldx%ldx%ld%s%s", title, (long)m, (long)n, (long)k, ta ? " xT" : "",
+           tb ? " yT" : "");
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_MATMUL);
   int swap[] = { 1, 0 };
@@ -303,8 +307,10 @@ static void reduction(const bench *b, tn_op op, int64_t rows, int64_t columns, i
   w.attrs.axes[1] = 1;
   w.attrs.axis = axis;
   tn_dtype dtype = op == TN_OP_ARGMAX ? TN_I32 : TN_F32;
-  if (axis == 2) w.out = tensor(&w, dtype, 0, NULL);
-  else w.out = tensor(&w, dtype, DIMS(axis ? rows : columns));
+  if (axis == 2)
+    w.out = tensor(&w, dtype, 0, NULL);
+  else
+    w.out = tensor(&w, dtype, DIMS(axis ? rows : columns));
   finish(&w, name, 0, 4.0 * (double)rows * (double)columns);
 }
 
@@ -336,14 +342,17 @@ static void transposition(const bench *b, int64_t rows, int64_t columns) {
 static void rows_by_index(const bench *b, tn_op op, int64_t table, int64_t width, int64_t indices) {
   workload w;
   char name[64];
-  snprintf(name, sizeof name, "%s %ldx%ld by %ld", tn_op_sig_of(op)->name, (long)table, (long)width, (long)indices);
+  snprintf(name, sizeof name, "%s %ldx%ld by %ld", tn_op_sig_of(op)->name, (long)table, (long)width,
+           (long)indices);
   if (!wanted(b, name)) return;
   begin(&w, b, op);
   operand(&w, tensor(&w, TN_F32, DIMS(table, width)));
   tn_view index = tensor(&w, TN_I32, DIMS(indices));
-  for (int64_t i = 0; i < indices; i++) ((int32_t *)index.data)[i] = (int32_t)((uint64_t)i * 2654435761u % (uint64_t)table);
+  for (int64_t i = 0; i < indices; i++)
+    ((int32_t *)index.data)[i] = (int32_t)((uint64_t)i * 2654435761u % (uint64_t)table);
   operand(&w, index);
-  if (op == TN_OP_GATHER) w.out = tensor(&w, TN_F32, DIMS(indices, width));
+  if (op == TN_OP_GATHER)
+    w.out = tensor(&w, TN_F32, DIMS(indices, width));
   else {
     operand(&w, tensor(&w, TN_F32, DIMS(indices, width)));
     if (op == TN_OP_ROW_UPDATE) operand(&w, tensor(&w, TN_F32, 0, NULL));
@@ -381,7 +390,8 @@ static void run_all(const bench *b) {
   matmul(b, "", 4, 8, 2, false, true);
   matmul(b, "", 1, 1, 8, false, false);
   for (int64_t s = 16; s <= 2048; s *= 2) matmul(b, "", s, s, s, false, false);
-  for (int64_t s = 256; s <= 1024; s *= 2) matmul(b, "", s, s, s, true, false), matmul(b, "", s, s, s, false, true);
+  for (int64_t s = 256; s <= 1024; s *= 2)
+    matmul(b, "", s, s, s, true, false), matmul(b, "", s, s, s, false, true);
   for (int64_t batch = 32; batch <= 256; batch = batch == 32 ? 64 : batch * 4) {
     matmul(b, "", batch, 512, 784, false, false);
     matmul(b, "", batch, 512, 512, false, false);
@@ -397,7 +407,8 @@ static void run_all(const bench *b) {
   matmul(b, "", 4096, 1, 4096, false, false);
   matmul(b, "", 1, 1024, 1024, false, false);
   matmul(b, "", 1024, 1, 1024, false, false);
-  for (int64_t n = 8; n <= 10000000; n *= n < 10000 ? 8 : n < 100000 ? 10 : 25) elementwise(b, TN_OP_ADD, 2, n);
+  for (int64_t n = 8; n <= 10000000; n *= n < 10000 ? 8 : n < 100000 ? 10 : 25)
+    elementwise(b, TN_OP_ADD, 2, n);
   elementwise(b, TN_OP_ADD, 2, 10000000);
   elementwise(b, TN_OP_RELU, 1, 10000);
   elementwise(b, TN_OP_EXP, 1, 64000);
@@ -409,13 +420,19 @@ static void run_all(const bench *b) {
   elementwise(b, TN_OP_POW, 2, 64000);
   bias(b, 4, 2), bias(b, 64, 10), bias(b, 64, 512), bias(b, 4096, 1024);
   fused(b, 16), fused(b, 1000), fused(b, 10000), fused(b, 10000000);
-  reduction(b, TN_OP_SUM, 4096, 4096, 2), reduction(b, TN_OP_SUM, 1, 1000, 2), reduction(b, TN_OP_SUM, 4, 2, 2);
+  reduction(b, TN_OP_SUM, 4096, 4096, 2), reduction(b, TN_OP_SUM, 1, 1000, 2),
+      reduction(b, TN_OP_SUM, 4, 2, 2);
   reduction(b, TN_OP_SUM, 4096, 1024, 1), reduction(b, TN_OP_SUM, 4096, 1024, 0);
-  reduction(b, TN_OP_SUM, 64, 512, 1), reduction(b, TN_OP_SUM, 64, 512, 0), reduction(b, TN_OP_SUM, 64, 10, 0);
-  reduction(b, TN_OP_SUM, 4, 2, 0), reduction(b, TN_OP_MAX, 64, 1000, 1), reduction(b, TN_OP_MAX, 64, 1000, 0);
-  reduction(b, TN_OP_MAX, 4096, 1024, 1), reduction(b, TN_OP_ARGMAX, 64, 10, 1), reduction(b, TN_OP_ARGMAX, 64, 1000, 1);
-  along(b, TN_OP_SOFTMAX, 4096, 4096, 1), along(b, TN_OP_SOFTMAX, 64, 1000, 1), along(b, TN_OP_SOFTMAX, 64, 10, 1);
-  along(b, TN_OP_SOFTMAX, 4, 2, 1), along(b, TN_OP_SOFTMAX, 1024, 128, 1), along(b, TN_OP_SOFTMAX, 1000, 64, 0);
+  reduction(b, TN_OP_SUM, 64, 512, 1), reduction(b, TN_OP_SUM, 64, 512, 0),
+      reduction(b, TN_OP_SUM, 64, 10, 0);
+  reduction(b, TN_OP_SUM, 4, 2, 0), reduction(b, TN_OP_MAX, 64, 1000, 1),
+      reduction(b, TN_OP_MAX, 64, 1000, 0);
+  reduction(b, TN_OP_MAX, 4096, 1024, 1), reduction(b, TN_OP_ARGMAX, 64, 10, 1),
+      reduction(b, TN_OP_ARGMAX, 64, 1000, 1);
+  along(b, TN_OP_SOFTMAX, 4096, 4096, 1), along(b, TN_OP_SOFTMAX, 64, 1000, 1),
+      along(b, TN_OP_SOFTMAX, 64, 10, 1);
+  along(b, TN_OP_SOFTMAX, 4, 2, 1), along(b, TN_OP_SOFTMAX, 1024, 128, 1),
+      along(b, TN_OP_SOFTMAX, 1000, 64, 0);
   along(b, TN_OP_LOG_SOFTMAX, 64, 1000, 1);
   loss(b, 4, 2), loss(b, 64, 10), loss(b, 64, 1000);
   along(b, TN_OP_CUMSUM, 1000, 1000, 0), along(b, TN_OP_CUMSUM, 1000, 1000, 1);
@@ -430,10 +447,14 @@ int main(int argc, char **argv) {
   bench b = { .threads = 1, .seconds = 0.1 };
   const char *isa = NULL;
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc) isa = argv[++i];
-    else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) b.threads = atoi(argv[++i]);
-    else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) b.seconds = atof(argv[++i]);
-    else argv[b.word_count++] = argv[i];
+    if (strcmp(argv[i], "--isa") == 0 && i + 1 < argc)
+      isa = argv[++i];
+    else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
+      b.threads = atoi(argv[++i]);
+    else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
+      b.seconds = atof(argv[++i]);
+    else
+      argv[b.word_count++] = argv[i];
   }
   b.words = argv;
   if (b.threads > 1) watch = CLOCK_MONOTONIC;
@@ -444,7 +465,8 @@ int main(int argc, char **argv) {
   }
   b.peak = measure_peak(&b);
   b.memory = measure_triad(&b, 200000000);
-  printf("%s, %d thread%s; one thread: %.1f GFLOP/s, triad %.1f GB/s in L1, %.1f in L2, %.1f in L3, %.1f in memory\n",
+  printf("%s, %d thread%s; one thread: %.1f GFLOP/s, triad %.1f GB/s in L1, %.1f in L2, %.1f in L3, %.1f in "
+         "memory\n",
          b.backend->isa, b.threads, b.threads == 1 ? "" : "s", b.peak * 1e-9, measure_triad(&b, 24000) * 1e-9,
          measure_triad(&b, 600000) * 1e-9, measure_triad(&b, 8000000) * 1e-9, b.memory * 1e-9);
   run_all(&b);

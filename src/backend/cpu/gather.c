@@ -24,9 +24,8 @@ bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_
     for (int64_t i = 0; i < row; i++) {
       int64_t at = load_index(index, walk.offset[0] + i * step);
       if (at >= 0 && at < limit) continue;
-      *call->fault = (tn_fault){
-        .kind = TN_FAULT_BOUNDS, .op = call->op, .axis = axis, .expected = limit, .got = at
-      };
+      *call->fault =
+          (tn_fault){ .kind = TN_FAULT_BOUNDS, .op = call->op, .axis = axis, .expected = limit, .got = at };
       return false;
     }
   return true;
@@ -36,10 +35,10 @@ bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_
 /* out[before..., i..., behind...] = x[before..., index[i...], behind...] */
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk before, index;    /* views: x and out; index and out */
-  tn_view from, to;             /* one slice: the axes behind */
+  tn_cpu_walk before, index; /* views: x and out; index and out */
+  tn_view from, to;          /* one slice: the axes behind */
   int64_t indices, slices;
-  int64_t step;                 /* of x along the axis */
+  int64_t step; /* of x along the axis */
 } gather_job;
 
 static void gather_share(void *context, int part, int parts) {
@@ -60,8 +59,10 @@ static void gather_share(void *context, int part, int parts) {
     int64_t at = load_index(index, places.offset[0]);
     from.data = (char *)x->data + (before.offset[0] + at * job->step) * bytes;
     to.data = (char *)out->data + (before.offset[1] + places.offset[1]) * bytes;
-    if (flat) tn_cpu_copy_run(to.data, from.data, run);
-    else tn_cpu_move(&to, &from, 1);
+    if (flat)
+      tn_cpu_copy_run(to.data, from.data, run);
+    else
+      tn_cpu_move(&to, &from, 1);
     tn_cpu_walk_next(&places, places.rank);
     if (++i < job->indices) continue;
     i = 0;
@@ -72,7 +73,8 @@ static void gather_share(void *context, int part, int parts) {
 /* The axes begin..end-1 of a view, as a view of their own. */
 static tn_view axes_of(const tn_view *view, int begin, int end) {
   tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
-  for (int a = begin; a < end; a++) part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
+  for (int a = begin; a < end; a++)
+    part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
   return part;
 }
 
@@ -97,7 +99,8 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
   job.from = axes_of(x, axis + 1, x->rank);
   job.to = axes_of(out, behind, out->rank);
   job.slices = tn_cpu_elements(&x_before) * job.indices;
-  double cost = (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));
+  double cost =
+      (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), gather_share, &job);
   return true;
 }
@@ -110,10 +113,13 @@ static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t
   int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype), columns = attrs->window[1], channels = x->dim[3];
   int64_t h = oh * attrs->step[0] + kernel_row - attrs->low[0];
   int64_t first = ow * attrs->step[1] - attrs->low[1];
-  tn_view to = { .dtype = x->dtype, .rank = 2, .dim = { columns, channels },
+  tn_view to = { .dtype = x->dtype,
+                 .rank = 2,
+                 .dim = { columns, channels },
                  .stride = { channels * out->stride[3], out->stride[3] } };
   to.data = (char *)out->data + (n * out->stride[0] + oh * out->stride[1] + ow * out->stride[2] +
-                                 kernel_row * columns * channels * out->stride[3]) * bytes;
+                                 kernel_row * columns * channels * out->stride[3]) *
+                                    bytes;
   int64_t begin = first < 0 ? -first : 0, end = x->dim[2] - first < columns ? x->dim[2] - first : columns;
   if (h < 0 || h >= x->dim[1] || begin >= end) {
     tn_cpu_clear(&to);
@@ -121,9 +127,11 @@ static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t
   }
   tn_view left = tn_view_slice(&to, 0, 0, 1, begin), right = tn_view_slice(&to, 0, end, 1, columns - end);
   tn_view middle = tn_view_slice(&to, 0, begin, 1, end - begin);
-  tn_view from = { .dtype = x->dtype, .rank = 2, .dim = { end - begin, channels },
-                   .stride = { x->stride[2], x->stride[3] } };
-  from.data = (char *)x->data + (n * x->stride[0] + h * x->stride[1] + (first + begin) * x->stride[2]) * bytes;
+  tn_view from = {
+    .dtype = x->dtype, .rank = 2, .dim = { end - begin, channels }, .stride = { x->stride[2], x->stride[3] }
+  };
+  from.data =
+      (char *)x->data + (n * x->stride[0] + h * x->stride[1] + (first + begin) * x->stride[2]) * bytes;
   tn_cpu_clear(&left);
   tn_cpu_clear(&right);
   tn_cpu_move(&middle, &from, 1);

@@ -23,8 +23,8 @@ extern const tn_backend tn_cpu_backend_portable;
 
 /* What this processor and its operating system let a program use. */
 typedef struct {
-  bool avx2;     /* AVX2 and FMA */
-  bool avx512;   /* AVX-512 F, DQ, BW, VL */
+  bool avx2;   /* AVX2 and FMA */
+  bool avx512; /* AVX-512 F, DQ, BW, VL */
 } tn_cpu_features;
 tn_cpu_features tn_cpu_features_now(void);
 
@@ -40,14 +40,15 @@ void tn_cpu_barrier(void);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
 static inline int tn_cpu_threads_for(double cost, int limit) {
-  const double worth = 12000;   /* a thread that gets less costs more than it brings */
+  const double worth = 12000; /* a thread that gets less costs more than it brings */
   double most = cost / worth;
   if (limit <= 1 || most < 2) return 1;
   return most < limit ? (int)most : limit;
 }
 
 /* The part-th of `parts` even shares of 0..count-1, cut at multiples of `grain`. */
-static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int parts, int64_t *begin, int64_t *end) {
+static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int parts, int64_t *begin,
+                                int64_t *end) {
   int64_t grains = (count + grain - 1) / grain;
   int64_t first = grains * part / parts, last = grains * (part + 1) / parts;
   *begin = first * grain;

@@ -11,27 +11,28 @@
 enum { TO, FROM };
 
 typedef struct {
-  tn_cpu_walk walk;       /* views TO and FROM; the axes a unit covers come last */
+  tn_cpu_walk walk; /* views TO and FROM; the axes a unit covers come last */
   char *to;
   const char *from;
-  size_t bytes;           /* of an element */
-  int outer;              /* axes that units count through */
-  int64_t piece, pieces;  /* a unit takes `piece` places of axis `outer` */
+  size_t bytes;          /* of an element */
+  int outer;             /* axes that units count through */
+  int64_t piece, pieces; /* a unit takes `piece` places of axis `outer` */
 } move_job;
 
 /* ---- one row: count elements, strides in elements ---- */
-#define STRIDED_ROW(type)                                                                       \
-  static void row_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
-    type *restrict t = (type *)to;                                                              \
-    const type *restrict f = (const type *)from;                                                \
-    for (int64_t i = 0; i < count; i++) t[i * to_step] = f[i * from_step];                      \
+#define STRIDED_ROW(type)                                                                                    \
+  static void row_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {    \
+    type *restrict t = (type *)to;                                                                           \
+    const type *restrict f = (const type *)from;                                                             \
+    for (int64_t i = 0; i < count; i++) t[i * to_step] = f[i * from_step];                                   \
   }
 STRIDED_ROW(uint8_t)
 STRIDED_ROW(uint16_t)
 STRIDED_ROW(uint32_t)
 STRIDED_ROW(uint64_t)
 
-static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, int64_t from_step,
+                     int64_t count) {
   if (to_step == 1 && from_step == 1) {
     memcpy(to, from, (size_t)count * bytes);
     return;
@@ -44,22 +45,23 @@ static void move_row(size_t bytes, char *to, int64_t to_step, const char *from, 
   }
 }
 
-/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ----
- * By way of a square on the stack: both sides are then touched in whole cache lines, one after another. With
- * steps that are powers of two the lines of a block share few places of the cache and would not stay there. */
+/* ---- one block of a transposition: to[i * to_step + j] = from[i + j * from_step] ---- By way of a square
+ * on the stack: both sides are then touched in whole cache lines, one after another. With steps that are
+ * powers of two the lines of a block share few places of the cache and would not stay there. */
 #define BLOCK 16
-#define TRANSPOSED_BLOCK(type)                                                                   \
-  static void block_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int rows, int columns) { \
-    type *restrict t = (type *)to, square[BLOCK][BLOCK];                                         \
-    const type *restrict f = (const type *)from;                                                 \
-    if (rows == BLOCK && columns == BLOCK) {                                                     \
-      for (int j = 0; j < BLOCK; j++) memcpy(square[j], f + j * from_step, sizeof square[j]);    \
-      for (int i = 0; i < BLOCK; i++)                                                            \
-        for (int j = 0; j < BLOCK; j++) t[i * to_step + j] = square[j][i];                       \
-      return;                                                                                    \
-    }                                                                                            \
-    for (int i = 0; i < rows; i++)                                                               \
-      for (int j = 0; j < columns; j++) t[i * to_step + j] = f[i + j * from_step];               \
+#define TRANSPOSED_BLOCK(type)                                                                               \
+  static void block_##type(char *to, int64_t to_step, const char *from, int64_t from_step, int rows,         \
+                           int columns) {                                                                    \
+    type *restrict t = (type *)to, square[BLOCK][BLOCK];                                                     \
+    const type *restrict f = (const type *)from;                                                             \
+    if (rows == BLOCK && columns == BLOCK) {                                                                 \
+      for (int j = 0; j < BLOCK; j++) memcpy(square[j], f + j * from_step, sizeof square[j]);                \
+      for (int i = 0; i < BLOCK; i++)                                                                        \
+        for (int j = 0; j < BLOCK; j++) t[i * to_step + j] = square[j][i];                                   \
+      return;                                                                                                \
+    }                                                                                                        \
+    for (int i = 0; i < rows; i++)                                                                           \
+      for (int j = 0; j < columns; j++) t[i * to_step + j] = f[i + j * from_step];                           \
   }
 TRANSPOSED_BLOCK(uint8_t)
 TRANSPOSED_BLOCK(uint16_t)
@@ -84,8 +86,8 @@ static void move_transposed(const move_job *job, char *to, const char *from, int
   int64_t bytes = (int64_t)job->bytes;
   for (int64_t j = 0; j < columns; j += BLOCK)
     for (int64_t i = 0; i < rows; i += BLOCK)
-      move_block(job->bytes, to + (i * to_step + j) * bytes, to_step, from + (i + j * from_step) * bytes, from_step,
-                 at_most(rows - i, BLOCK), at_most(columns - j, BLOCK));
+      move_block(job->bytes, to + (i * to_step + j) * bytes, to_step, from + (i + j * from_step) * bytes,
+                 from_step, at_most(rows - i, BLOCK), at_most(columns - j, BLOCK));
 }
 
 /* ---- all of it ---- */
@@ -97,8 +99,10 @@ static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t numb
   int64_t bytes = (int64_t)job->bytes;
   char *to = job->to + (walk->offset[TO] + begin * walk->stride[TO][a]) * bytes;
   const char *from = job->from + (walk->offset[FROM] + begin * walk->stride[FROM][a]) * bytes;
-  if (a + 1 < walk->rank) move_transposed(job, to, from, count, walk->dim[a + 1]);
-  else move_row(job->bytes, to, walk->stride[TO][a], from, walk->stride[FROM][a], count);
+  if (a + 1 < walk->rank)
+    move_transposed(job, to, from, count, walk->dim[a + 1]);
+  else
+    move_row(job->bytes, to, walk->stride[TO][a], from, walk->stride[FROM][a], count);
 }
 
 static void move_share(void *context, int part, int parts) {
@@ -127,7 +131,8 @@ static void bring_axis(tn_cpu_walk *walk, int a) {
 /* Whether the last axis, contiguous in TO, is far apart in FROM while another one is contiguous there. */
 static bool is_transposition(const tn_cpu_walk *walk, int *axis) {
   int last = walk->rank - 1;
-  if (walk->stride[TO][last] != 1 || walk->stride[FROM][last] == 1 || walk->stride[FROM][last] == 0) return false;
+  if (walk->stride[TO][last] != 1 || walk->stride[FROM][last] == 1 || walk->stride[FROM][last] == 0)
+    return false;
   for (*axis = last - 1; *axis >= 0; --*axis)
     if (walk->stride[FROM][*axis] == 1) return true;
   return false;
@@ -199,9 +204,11 @@ static void move_reshaped(const tn_view *to, const tn_view *from, int threads) {
   tn_cpu_walk a, b;
   int64_t bytes = (int64_t)tn_cpu_bytes(to->dtype);
   tn_cpu_walk_init(&a, to), tn_cpu_walk_add(&a, to), tn_cpu_walk_merge(&a), tn_cpu_walk_seek(&a, a.rank, 0);
-  tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b), tn_cpu_walk_seek(&b, b.rank, 0);
+  tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b),
+      tn_cpu_walk_seek(&b, b.rank, 0);
   for (int64_t i = tn_cpu_elements(to); i > 0; i--) {
-    memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes, (size_t)bytes);
+    memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes,
+           (size_t)bytes);
     tn_cpu_walk_next(&a, a.rank);
     tn_cpu_walk_next(&b, b.rank);
   }
@@ -228,8 +235,10 @@ static tn_view arranged(const tn_kernel_call *call) {
 bool tn_cpu_copy(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   tn_view x = arranged(call);
-  if (call->op == TN_OP_RESHAPE) move_reshaped(call->out, &x, call->threads);
-  else tn_cpu_move(call->out, &x, call->threads);
+  if (call->op == TN_OP_RESHAPE)
+    move_reshaped(call->out, &x, call->threads);
+  else
+    tn_cpu_move(call->out, &x, call->threads);
   return true;
 }
 

@@ -36,15 +36,16 @@ static inline bool tn_cpu_is_flat(const tn_view *view) {
 
 /* ---- walks ---- */
 #ifndef TN_CPU_VIEW_LIMIT
-#define TN_CPU_VIEW_LIMIT 4   /* views of one walk; a file that needs more says so before it includes this one */
+#define TN_CPU_VIEW_LIMIT                                                                                    \
+  4 /* views of one walk; a file that needs more says so before it includes this one */
 #endif
 
 typedef struct {
   int rank, views;
   int64_t dim[TN_RANK_LIMIT];
-  int64_t stride[TN_CPU_VIEW_LIMIT][TN_RANK_LIMIT];   /* in elements */
-  int64_t at[TN_RANK_LIMIT];                          /* the coordinates now */
-  int64_t offset[TN_CPU_VIEW_LIMIT];                  /* of each view now, in elements */
+  int64_t stride[TN_CPU_VIEW_LIMIT][TN_RANK_LIMIT]; /* in elements */
+  int64_t at[TN_RANK_LIMIT];                        /* the coordinates now */
+  int64_t offset[TN_CPU_VIEW_LIMIT];                /* of each view now, in elements */
 } tn_cpu_walk;
 
 /* A walk over the axes of `shape_of` with no views yet. */
@@ -99,8 +100,8 @@ static inline void tn_cpu_walk_merge(tn_cpu_walk *walk) {
   walk->rank = last + 1;
 }
 
-/* The axes around axes begin..end-1 of a contiguous view, which hold *n elements, `*inner` apart: the walk gets a
- * first view that passes those axes over. */
+/* The axes around axes begin..end-1 of a contiguous view, which hold *n elements, `*inner` apart: the walk
+ * gets a first view that passes those axes over. */
 static inline void tn_cpu_walk_around(tn_cpu_walk *walk, const tn_view *view, int begin, int end, int64_t *n,
                                       int64_t *inner) {
   int64_t outer = 1;

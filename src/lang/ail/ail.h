@@ -27,8 +27,8 @@
 #include "graph/graph.h"
 #include "lang/lang.h"
 
-#define TN_AIL_UNROLL_LIMIT 10000
-#define TN_AIL_NESTING_LIMIT 200
+#define TN_AIL_UNROLL_LIMIT       10000
+#define TN_AIL_NESTING_LIMIT      200
 #define TN_AIL_MACHINE_STEP_LIMIT 10000
 
 typedef struct tn_ail tn_ail;
@@ -49,15 +49,15 @@ tn_dtype tn_ail_kind_dtype(tn_ail_kind kind);
 
 typedef struct {
   tn_name name;
-  tn_ail_kind kind;      /* of a parameter: always a tensor */
-  tn_shape shape;        /* lengths, names, and TN_DIM_UNKNOWN where the program says -1 */
+  tn_ail_kind kind; /* of a parameter: always a tensor */
+  tn_shape shape;   /* lengths, names, and TN_DIM_UNKNOWN where the program says -1 */
   tn_span at;
 } tn_ail_slot;
 
 size_t tn_ail_input_count(const tn_ail *program);
-const tn_ail_slot *tn_ail_input(const tn_ail *program, size_t index);     /* in declaration order */
+const tn_ail_slot *tn_ail_input(const tn_ail *program, size_t index); /* in declaration order */
 size_t tn_ail_param_count(const tn_ail *program);
-const tn_ail_slot *tn_ail_param(const tn_ail *program, size_t index);     /* top level first */
+const tn_ail_slot *tn_ail_param(const tn_ail *program, size_t index); /* top level first */
 /* The position of the input of that name, or -1. */
 int tn_ail_input_named(const tn_ail *program, const char *name);
 
@@ -65,24 +65,24 @@ int tn_ail_input_named(const tn_ail *program, const char *name);
 
 typedef struct {
   tn_span at;
-  int64_t steps;             /* 200 */
-  double lr;                 /* 0.1 */
-  int64_t batch;             /* the block's, else the pipeline's, else 4 */
-  tn_str optimizer;          /* "sgd", "momentum", "adam", "adamw" */
-  tn_str schedule;           /* "constant", "cosine", "linear" */
-  double momentum;           /* 0: the optimiser's default; so with the next two */
+  int64_t steps;    /* 200 */
+  double lr;        /* 0.1 */
+  int64_t batch;    /* the block's, else the pipeline's, else 4 */
+  tn_str optimizer; /* "sgd", "momentum", "adam", "adamw" */
+  tn_str schedule;  /* "constant", "cosine", "linear" */
+  double momentum;  /* 0: the optimiser's default; so with the next two */
   double weight_decay;
   double clip_norm;
-  int64_t warmup;            /* 0 */
-  int64_t shards;            /* 1 */
+  int64_t warmup; /* 0 */
+  int64_t shards; /* 1 */
 } tn_ail_train;
 
 typedef enum { TN_AIL_METRIC_LOSS, TN_AIL_METRIC_ACCURACY } tn_ail_metric;
 typedef struct {
   tn_span at;
-  int64_t every;             /* 20 */
-  bool on_train;             /* split = "train"; else "val" */
-  const tn_ail_metric *metrics;   /* as the program lists them, each once */
+  int64_t every;                /* 20 */
+  bool on_train;                /* split = "train"; else "val" */
+  const tn_ail_metric *metrics; /* as the program lists them, each once */
   size_t metric_count;
 } tn_ail_eval;
 
@@ -94,13 +94,13 @@ typedef enum { TN_AIL_MAP, TN_AIL_FILTER } tn_ail_stage_kind;
 typedef struct {
   tn_str key;
   const int32_t *columns;
-  size_t column_count;       /* 0: the default layout */
+  size_t column_count; /* 0: the default layout */
 } tn_ail_column;
 
 typedef struct {
   tn_ail_stage_kind kind;
   tn_name function;
-  bool on_labels;            /* the column it works on: labels, else the features */
+  bool on_labels; /* the column it works on: labels, else the features */
   tn_span at;
 } tn_ail_stage;
 
@@ -109,14 +109,14 @@ typedef struct {
   tn_ail_format format;
   tn_str path;
   tn_span path_at;
-  tn_ail_column features;    /* what the block calls `tokens` */
+  tn_ail_column features; /* what the block calls `tokens` */
   tn_ail_column labels;
   /* The inputs that the columns feed, or -1: `tokens`, or the first tensor input where there are
    * no tokens; and `labels`. Further inputs are drawn as without a data set. */
   int features_input, labels_input;
   bool shuffle;
-  double split;              /* 0 < split <= 1 */
-  const tn_ail_stage *stages;   /* all maps, then all filters, each in source order */
+  double split;               /* 0 < split <= 1 */
+  const tn_ail_stage *stages; /* all maps, then all filters, each in source order */
   size_t stage_count;
 } tn_ail_dataset;
 
@@ -131,9 +131,9 @@ bool tn_ail_allow_dataset(const tn_ail *program);
 /* ---- lengths ---- */
 
 typedef struct {
-  const tn_shape *inputs;    /* known, one for each input */
+  const tn_shape *inputs; /* known, one for each input */
   const tn_shape *params;
-  const tn_binding *names;   /* the length of every named dimension */
+  const tn_binding *names; /* the length of every named dimension */
   size_t name_count;
 } tn_ail_sizes;
 
@@ -141,13 +141,14 @@ typedef struct {
   /* One for each input: the shape of the value it gets, or rank -1 where it has none yet. NULL:
    * none. The values of host->inputs count before these. */
   const tn_shape *given;
-  int64_t batch;             /* the length of the batch's dimension where nothing else says; 0: none */
-  bool no_defaults;          /* what is bound by nothing is E_DIM_UNBOUND: there is a data set */
+  int64_t batch;    /* the length of the batch's dimension where nothing else says; 0: none */
+  bool no_defaults; /* what is bound by nothing is E_DIM_UNBOUND: there is a data set */
 } tn_ail_size_request;
 
 /* Binds names in order: host->inputs, `given`, the batch, defaults; then resolves parameters.
  * Into the arena. */
-bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_arena *arena, tn_ail_sizes *out);
+bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_arena *arena,
+                 tn_ail_sizes *out);
 /* The name of the dimension that counts rows: the leading one of `labels`, else of `tokens`, else B
  * where an input has it, else the leading one of the first input. 0 when that is no name. */
 tn_name tn_ail_batch_name(const tn_ail *program);
@@ -179,12 +180,12 @@ int64_t tn_ail_label_limit(const tn_ail *program, const tn_ail_sizes *sizes);
 typedef enum { TN_AIL_FOR_RUN, TN_AIL_FOR_EVAL, TN_AIL_FOR_TRAIN } tn_ail_mode;
 
 typedef struct {
-  tn_graph graph;    /* inputs and params stand in the program's order, all of them */
-  int output;        /* its outputs, by position; -1: not there */
-  int loss;          /* a scalar; only if asked for */
-  int logits;        /* what `labels` is compared with in the loss, for accuracy: else the output */
-  int key;           /* the position of the dropout key among graph.inputs, or -1 */
-  tn_ail_kind kind;  /* of the output */
+  tn_graph graph;   /* inputs and params stand in the program's order, all of them */
+  int output;       /* its outputs, by position; -1: not there */
+  int loss;         /* a scalar; only if asked for */
+  int logits;       /* what `labels` is compared with in the loss, for accuracy: else the output */
+  int key;          /* the position of the dropout key among graph.inputs, or -1 */
+  tn_ail_kind kind; /* of the output */
 } tn_ail_lowered;
 
 /* The model's output is there for FOR_RUN, the loss (and logits) for the others. *out is empty after

@@ -17,7 +17,8 @@ static bool is_host_event(const tn_ail *program, tn_name event) {
   return event == program->known.initialized || event == program->known.result;
 }
 
-static void check_emit(const tn_ail *program, const tn_ail_handler *handler, const tn_ail_statement *statement) {
+static void check_emit(const tn_ail *program, const tn_ail_handler *handler,
+                       const tn_ail_statement *statement) {
   const tn_map *const maps[] = { &program->handler_index };
   if (is_host_event(program, statement->name) || tn_map_get(&program->handler_index, statement->name)) return;
   tn_report(diags_of(program), TN_DIAG_E_EVENT_NOT_DEFINED, statement->name_at,
@@ -51,7 +52,7 @@ typedef struct {
 typedef struct {
   const tn_ail *program;
   tn_vec(emit_step) path;
-  uint8_t *state;           /* 0 not met, 1 on the path, 2 done */
+  uint8_t *state; /* 0 not met, 1 on the path, 2 done */
 } emit_search;
 
 static void report_cycle(const emit_search *s, uint32_t callee, tn_span at) {
@@ -82,7 +83,8 @@ static void follow_emits(emit_search *s, uint32_t first) {
       continue;
     }
     const tn_ail_statement *statement = &body->statements[top->next++];
-    const uint64_t *callee = statement->kind == TN_AIL_EMIT ? tn_map_get(&s->program->handler_index, statement->name) : NULL;
+    const uint64_t *callee =
+        statement->kind == TN_AIL_EMIT ? tn_map_get(&s->program->handler_index, statement->name) : NULL;
     if (!callee || s->state[*callee] == 2) continue;
     if (s->state[*callee] == 1) {
       report_cycle(s, (uint32_t)*callee, statement->name_at);
@@ -136,9 +138,11 @@ static void check_initial(const tn_ail *program, const tn_ail_var *var) {
   if (!initial || initial->form == TN_AIL_EXPR_ERROR) return;
   if (tn_ail_literal(program, initial, &value)) {
     if (value.kind != TN_AIL_CONST_TEXT) return;
-    tn_report(diags_of(program), TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, initial->at, TN_TEXT("value", value.text));
+    tn_report(diags_of(program), TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, initial->at,
+              TN_TEXT("value", value.text));
   } else if (var->type != TN_AIL_STATE_TENSOR || !list_shape(program, initial, &shape)) {
-    tn_ail_report_syntax(program, initial->at, "a first value is a number, a constant, or a list of them for a tensor");
+    tn_ail_report_syntax(program, initial->at,
+                         "a first value is a number, a constant, or a list of them for a tensor");
   }
 }
 
@@ -222,10 +226,10 @@ static bool same_cell(const tn_ail_cell *a, const tn_ail_cell *b) {
 
 typedef struct {
   tn_ail_world *world;
-  tn_ail_cell *before;          /* the variables before the event */
-  tn_vec(tn_name) emitted;      /* by the event, in order */
-  tn_text events_json;          /* of the events that ended well, without brackets */
-  tn_text text;                 /* for people */
+  tn_ail_cell *before;     /* the variables before the event */
+  tn_vec(tn_name) emitted; /* by the event, in order */
+  tn_text events_json;     /* of the events that ended well, without brackets */
+  tn_text text;            /* for people */
   size_t count;
   int depth;
 } app;
@@ -283,7 +287,8 @@ static bool emit(app *a, tn_name event, tn_span at) {
 static bool run_handler(app *a, const tn_ail_handler *handler) {
   for (uint32_t i = 0; i < handler->body.count; i++) {
     const tn_ail_statement *statement = &handler->body.statements[i];
-    bool ok = statement->kind == TN_AIL_EMIT ? emit(a, statement->name, statement->name_at) : assign(a, statement);
+    bool ok =
+        statement->kind == TN_AIL_EMIT ? emit(a, statement->name, statement->name_at) : assign(a, statement);
     if (!ok) return false;
   }
   return true;
@@ -324,7 +329,8 @@ static void put_event(app *a, tn_str event) {
   tn_json_object_begin(&json);
   tn_json_key(&json, "event"), tn_json_string(&json, event);
   tn_json_key(&json, "emitted"), tn_json_array_begin(&json);
-  for (size_t i = 0; i < a->emitted.count; i++) tn_json_string(&json, tn_ail_text_of(program, a->emitted.at[i]));
+  for (size_t i = 0; i < a->emitted.count; i++)
+    tn_json_string(&json, tn_ail_text_of(program, a->emitted.at[i]));
   tn_json_array_end(&json);
   tn_json_key(&json, "changes"), tn_json_object_begin(&json);
   for (size_t i = 0; i < program->var_count; i++) {
@@ -342,8 +348,10 @@ static void print_variable(const app *a, size_t index, tn_text *out) {
   tn_text_puts(out, "  ");
   tn_text_add(out, tn_ail_text_of(a->world->program, a->world->program->vars[index].name));
   tn_text_puts(out, " = ");
-  if (cell->is_number) tn_ail_cell_print(cell, out);
-  else tn_view_print(&cell->tensor.view, &style, out);
+  if (cell->is_number)
+    tn_ail_cell_print(cell, out);
+  else
+    tn_view_print(&cell->tensor.view, &style, out);
   tn_text_byte(out, '\n');
 }
 

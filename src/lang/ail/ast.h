@@ -24,26 +24,34 @@ typedef enum {
   TN_AIL_EXPR_BOOL,
   TN_AIL_EXPR_NAME,
   TN_AIL_EXPR_CALL,
-  TN_AIL_EXPR_CHAIN,      /* operators of one precedence in a row, from left to right */
+  TN_AIL_EXPR_CHAIN, /* operators of one precedence in a row, from left to right */
   TN_AIL_EXPR_NEGATE,
   TN_AIL_EXPR_NOT,
   TN_AIL_EXPR_IF,
   TN_AIL_EXPR_FOR,
   TN_AIL_EXPR_REPEAT,
   TN_AIL_EXPR_REDUCE,
-  TN_AIL_EXPR_LIST,       /* [a, b]: only as an argument or a field */
-  TN_AIL_EXPR_REFERENCE   /* @k, @last: only in the shape of a reshape */
+  TN_AIL_EXPR_LIST,     /* [a, b]: only as an argument or a field */
+  TN_AIL_EXPR_REFERENCE /* @k, @last: only in the shape of a reshape */
 } tn_ail_form;
 
 typedef enum {
-  TN_AIL_OR, TN_AIL_AND,
-  TN_AIL_EQ, TN_AIL_NE, TN_AIL_LT, TN_AIL_LE, TN_AIL_GT, TN_AIL_GE,
-  TN_AIL_ADD, TN_AIL_SUB, TN_AIL_MUL
+  TN_AIL_OR,
+  TN_AIL_AND,
+  TN_AIL_EQ,
+  TN_AIL_NE,
+  TN_AIL_LT,
+  TN_AIL_LE,
+  TN_AIL_GT,
+  TN_AIL_GE,
+  TN_AIL_ADD,
+  TN_AIL_SUB,
+  TN_AIL_MUL
 } tn_ail_operator;
 
 typedef struct {
   tn_ail_expr *value;
-  tn_name key;            /* axis=1; 0: by position */
+  tn_name key; /* axis=1; 0: by position */
   tn_span key_at;
 } tn_ail_arg;
 
@@ -62,7 +70,7 @@ typedef struct {
 typedef struct {
   tn_ail_expr *first;
   tn_ail_link *links;
-  uint32_t count;         /* at least 1 */
+  uint32_t count; /* at least 1 */
 } tn_ail_chain;
 
 typedef struct {
@@ -71,14 +79,14 @@ typedef struct {
 
 typedef struct {
   tn_ail_arm *arms;
-  uint32_t count;         /* at least 1 */
+  uint32_t count; /* at least 1 */
   tn_ail_expr *otherwise;
 } tn_ail_if;
 
 typedef struct {
-  tn_name variable;       /* for: as written; reduce: i; repeat: 0 */
+  tn_name variable; /* for: as written; reduce: i; repeat: 0 */
   tn_span variable_at;
-  tn_name op;             /* reduce: add, max, min, or what else is written there */
+  tn_name op; /* reduce: add, max, min, or what else is written there */
   tn_span op_at;
   tn_ail_expr *from, *to; /* for, reduce: the range */
   tn_ail_expr *times;     /* repeat: how often */
@@ -89,23 +97,23 @@ typedef struct {
 
 struct tn_ail_expr {
   tn_ail_form form;
-  bool grouped;           /* stands in parentheses of its own */
-  tn_span at;             /* with its parentheses */
+  bool grouped; /* stands in parentheses of its own */
+  tn_span at;   /* with its parentheses */
   union {
     struct {
       double value;
       int64_t integer;
-      bool is_integer;    /* written without point or exponent, and fits */
-      uint32_t start, end;   /* of its text */
+      bool is_integer;     /* written without point or exponent, and fits */
+      uint32_t start, end; /* of its text */
     } number;
-    tn_str text;          /* without quotes and escapes */
+    tn_str text; /* without quotes and escapes */
     bool truth;
     tn_name name;
     tn_ail_call *call;
     tn_ail_chain *chain;
     struct {
       tn_ail_expr *of;
-      uint32_t count;     /* signs in a row */
+      uint32_t count; /* signs in a row */
     } unary;
     tn_ail_if *branch;
     tn_ail_loop *loop;
@@ -113,45 +121,45 @@ struct tn_ail_expr {
       tn_ail_expr **items;
       uint32_t count;
     } list;
-    int64_t reference;    /* -1: @last */
+    int64_t reference; /* -1: @last */
   } as;
 };
 
 /* ---- declarations and statements ---- */
 
 typedef struct {
-  tn_name name;           /* 0: a number */
+  tn_name name; /* 0: a number */
   int64_t length;
   tn_span at;
 } tn_ail_dim;
 
 typedef enum {
-  TN_AIL_INPUT,           /* x [B, D], input x: [B, D] */
+  TN_AIL_INPUT, /* x [B, D], input x: [B, D] */
   TN_AIL_PARAM,
-  TN_AIL_CONSTANT,        /* const name = value: may stand in a model, too */
-  TN_AIL_ASSIGN,          /* name = value */
-  TN_AIL_LET,             /* let name = value */
+  TN_AIL_CONSTANT, /* const name = value: may stand in a model, too */
+  TN_AIL_ASSIGN,   /* name = value */
+  TN_AIL_LET,      /* let name = value */
   TN_AIL_RETURN,
-  TN_AIL_VALUE,           /* an expression alone: the end of a function */
-  TN_AIL_EMIT,            /* emit value (in a state), emit name (in a handler) */
-  TN_AIL_BROKEN           /* the parser has reported it */
+  TN_AIL_VALUE, /* an expression alone: the end of a function */
+  TN_AIL_EMIT,  /* emit value (in a state), emit name (in a handler) */
+  TN_AIL_BROKEN /* the parser has reported it */
 } tn_ail_statement_kind;
 
 typedef struct {
   tn_ail_statement_kind kind;
-  bool keyword;           /* of an input: written with `input` */
-  bool colon;             /* of a declaration: written with `:` */
+  bool keyword; /* of an input: written with `input` */
+  bool colon;   /* of a declaration: written with `:` */
   tn_name name;
   tn_span name_at, at;
   tn_ail_expr *value;
-  tn_ail_dim *dims;       /* of a declaration */
+  tn_ail_dim *dims; /* of a declaration */
   uint32_t rank;
 } tn_ail_statement;
 
 typedef struct {
-  tn_span at;             /* all of it */
+  tn_span at; /* all of it */
   tn_span keyword_at;
-  tn_span close_at;       /* the } */
+  tn_span close_at; /* the } */
   tn_ail_statement *statements;
   uint32_t count;
 } tn_ail_block;
@@ -170,19 +178,25 @@ typedef struct {
 } tn_ail_function;
 
 /* train, eval and dataset: what stands in them, checked in blocks.c */
-typedef enum { TN_AIL_FIELD, TN_AIL_FIELD_MAP, TN_AIL_FIELD_FILTER, TN_AIL_FIELD_BATCH, TN_AIL_FIELD_BROKEN } tn_ail_field_kind;
+typedef enum {
+  TN_AIL_FIELD,
+  TN_AIL_FIELD_MAP,
+  TN_AIL_FIELD_FILTER,
+  TN_AIL_FIELD_BATCH,
+  TN_AIL_FIELD_BROKEN
+} tn_ail_field_kind;
 typedef struct {
   tn_ail_field_kind kind;
-  tn_name name;           /* of a field */
+  tn_name name; /* of a field */
   tn_span name_at, at;
-  tn_ail_expr *value;     /* of a stage: the call, or the batch's size */
+  tn_ail_expr *value; /* of a stage: the call, or the batch's size */
 } tn_ail_field;
 
 typedef struct {
   tn_span at, keyword_at, close_at;
   tn_ail_field *fields;
   uint32_t count;
-  bool short_word;        /* written `data` */
+  bool short_word; /* written `data` */
 } tn_ail_fields;
 
 /* ---- machines and apps ---- */
@@ -190,7 +204,7 @@ typedef struct {
 typedef enum { TN_AIL_ON, TN_AIL_WHEN, TN_AIL_ELSE } tn_ail_transition_kind;
 typedef struct {
   tn_ail_transition_kind kind;
-  tn_name event;          /* on */
+  tn_name event; /* on */
   tn_span event_at;
   tn_ail_expr *condition; /* if */
   tn_name target;
@@ -200,12 +214,12 @@ typedef struct {
 typedef struct {
   tn_name name;
   tn_span name_at, at, close_at;
-  tn_ail_statement *body;           /* let and emit */
+  tn_ail_statement *body; /* let and emit */
   uint32_t body_count;
   tn_ail_transition *transitions;
   uint32_t transition_count;
   bool ends;
-  bool broken;                      /* part of it could not be read */
+  bool broken; /* part of it could not be read */
   tn_span end_at;
 } tn_ail_state;
 
@@ -219,7 +233,7 @@ typedef struct {
 typedef struct {
   tn_name name, type;
   tn_span name_at, type_at, at;
-  tn_ail_expr *initial;             /* NULL: none */
+  tn_ail_expr *initial; /* NULL: none */
 } tn_ail_variable;
 
 typedef struct {
@@ -249,18 +263,18 @@ typedef enum {
   TN_AIL_ITEM_MACHINE,
   TN_AIL_ITEM_STATE,
   TN_AIL_ITEM_HANDLER,
-  TN_AIL_ITEM_APP_BEGIN,            /* what follows, up to APP_END, stands in `app Name { }` */
+  TN_AIL_ITEM_APP_BEGIN, /* what follows, up to APP_END, stands in `app Name { }` */
   TN_AIL_ITEM_APP_END
 } tn_ail_item_kind;
 
 typedef struct {
   tn_ail_item_kind kind;
-  tn_span at;                       /* of an app's ends: `app Name {`, `}` */
+  tn_span at; /* of an app's ends: `app Name {`, `}` */
   union {
-    tn_ail_statement *statement;    /* const, declaration */
+    tn_ail_statement *statement; /* const, declaration */
     tn_ail_function *function;
-    tn_ail_block *block;            /* model, forward, loss */
-    tn_ail_fields *fields;          /* train, eval, dataset */
+    tn_ail_block *block;   /* model, forward, loss */
+    tn_ail_fields *fields; /* train, eval, dataset */
     tn_ail_machine *machine;
     tn_ail_variables *variables;
     tn_ail_handler *handler;
@@ -270,16 +284,16 @@ typedef struct {
 
 /* What is known of a name from the text alone. */
 enum {
-  TN_AIL_NAME_LOOP_VARIABLE = 1,    /* of some loop */
-  TN_AIL_NAME_SKIPPED = 2           /* stands in a part that could not be read */
+  TN_AIL_NAME_LOOP_VARIABLE = 1, /* of some loop */
+  TN_AIL_NAME_SKIPPED = 2        /* stands in a part that could not be read */
 };
 
 typedef struct {
   tn_ail_item *items;
   size_t count;
-  tn_map marks;                     /* name -> what is known; few names have an entry */
-  bool broken;                      /* something was reported while reading */
-  bool lost;                        /* reading was given up; what is there says little */
+  tn_map marks; /* name -> what is known; few names have an entry */
+  bool broken;  /* something was reported while reading */
+  bool lost;    /* reading was given up; what is there says little */
 } tn_ail_tree;
 
 /* Reads a program. Reports what is wrong with the text and returns false only when memory ran out.

@@ -22,7 +22,8 @@ static bool ill_typed(const tn_ail *program, const tn_ail_field *field, const ch
   tn_text_add(&message, field_name(program, field));
   tn_text_puts(&message, "` ");
   tn_text_puts(&message, what);
-  tn_ail_report_syntax(program, field->value ? field->value->at : field->at, message.failed ? "" : message.at);
+  tn_ail_report_syntax(program, field->value ? field->value->at : field->at,
+                       message.failed ? "" : message.at);
   tn_text_free(&message);
   return false;
 }
@@ -31,16 +32,22 @@ static bool ill_typed(const tn_ail *program, const tn_ail_field *field, const ch
 
 static void read_count(const tn_ail *program, const tn_ail_field *field, int64_t least, int64_t *out) {
   tn_ail_const value;
-  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
-  if (ok && value.integer >= least) *out = value.integer;
-  else ill_typed(program, field, least > 0 ? "is a whole number of at least 1" : "is a whole number of at least 0");
+  bool ok =
+      tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
+  if (ok && value.integer >= least)
+    *out = value.integer;
+  else
+    ill_typed(program, field,
+              least > 0 ? "is a whole number of at least 1" : "is a whole number of at least 0");
 }
 
 static void read_amount(const tn_ail *program, const tn_ail_field *field, double *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
-  if (ok && value.number >= 0 && value.number <= 1e300) *out = value.number;
-  else ill_typed(program, field, "is a number of at least 0");
+  if (ok && value.number >= 0 && value.number <= 1e300)
+    *out = value.number;
+  else
+    ill_typed(program, field, "is a number of at least 0");
 }
 
 static bool read_text(const tn_ail *program, const tn_ail_field *field, tn_str *out) {
@@ -66,7 +73,7 @@ static void read_choice(const tn_ail *program, const tn_ail_field *field, const 
 typedef bool (*take_field)(tn_ail *program, const tn_ail_field *field);
 
 static bool given_before(const tn_ail_fields *fields, uint32_t index) {
-  if (index > 64) return false;   /* more than there are names: unknown ones are among them */
+  if (index > 64) return false; /* more than there are names: unknown ones are among them */
   for (uint32_t i = 0; i < index; i++) {
     const tn_ail_field *other = &fields->fields[i];
     if (other->kind == TN_AIL_FIELD && other->name == fields->fields[index].name) return true;
@@ -96,17 +103,27 @@ static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
   static const char *const schedules[] = { "constant", "cosine", "linear", NULL };
   tn_ail_train *train = &program->train;
   tn_str name = field_name(program, field);
-  if (tn_str_is(name, "loss")) program->loss = field->value;
-  else if (tn_str_is(name, "steps")) read_count(program, field, 1, &train->steps);
-  else if (tn_str_is(name, "batch")) read_count(program, field, 1, &train->batch);
-  else if (tn_str_is(name, "lr")) read_amount(program, field, &train->lr);
-  else if (tn_str_is(name, "momentum")) read_amount(program, field, &train->momentum);
-  else if (tn_str_is(name, "weight_decay")) read_amount(program, field, &train->weight_decay);
-  else if (tn_str_is(name, "clip_norm")) read_amount(program, field, &train->clip_norm);
-  else if (tn_str_is(name, "warmup")) read_count(program, field, 0, &train->warmup);
-  else if (tn_str_is(name, "shards")) read_count(program, field, 1, &train->shards);
+  if (tn_str_is(name, "loss"))
+    program->loss = field->value;
+  else if (tn_str_is(name, "steps"))
+    read_count(program, field, 1, &train->steps);
+  else if (tn_str_is(name, "batch"))
+    read_count(program, field, 1, &train->batch);
+  else if (tn_str_is(name, "lr"))
+    read_amount(program, field, &train->lr);
+  else if (tn_str_is(name, "momentum"))
+    read_amount(program, field, &train->momentum);
+  else if (tn_str_is(name, "weight_decay"))
+    read_amount(program, field, &train->weight_decay);
+  else if (tn_str_is(name, "clip_norm"))
+    read_amount(program, field, &train->clip_norm);
+  else if (tn_str_is(name, "warmup"))
+    read_count(program, field, 0, &train->warmup);
+  else if (tn_str_is(name, "shards"))
+    read_count(program, field, 1, &train->shards);
   else if (tn_str_is(name, "optimizer")) {
-    read_choice(program, field, optimizers, "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"", &train->optimizer);
+    read_choice(program, field, optimizers, "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"",
+                &train->optimizer);
   } else if (tn_str_is(name, "schedule")) {
     read_choice(program, field, schedules, "is \"constant\", \"cosine\" or \"linear\"", &train->schedule);
   } else {
@@ -116,10 +133,12 @@ static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
 }
 
 static void check_train(tn_ail *program) {
-  program->train = (tn_ail_train){
-    .at = program->train_fields->keyword_at, .steps = 200, .lr = 0.1, .shards = 1,
-    .optimizer = TN_LIT("sgd"), .schedule = TN_LIT("constant")
-  };
+  program->train = (tn_ail_train){ .at = program->train_fields->keyword_at,
+                                   .steps = 200,
+                                   .lr = 0.1,
+                                   .shards = 1,
+                                   .optimizer = TN_LIT("sgd"),
+                                   .schedule = TN_LIT("constant") };
   take_fields(program, program->train_fields, take_train_field);
 }
 
@@ -128,9 +147,12 @@ static void check_train(tn_ail *program) {
 /* A word, bare or quoted. */
 static bool read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *out) {
   tn_ail_const value;
-  if (tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT) *out = value.text;
-  else if (expr->form == TN_AIL_EXPR_NAME) *out = tn_ail_text_of(program, expr->as.name);
-  else return false;
+  if (tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT)
+    *out = value.text;
+  else if (expr->form == TN_AIL_EXPR_NAME)
+    *out = tn_ail_text_of(program, expr->as.name);
+  else
+    return false;
   return true;
 }
 
@@ -170,13 +192,14 @@ static void read_metrics(tn_ail *program, const tn_ail_field *field) {
 
 static void read_every(tn_ail *program, const tn_ail_field *field) {
   tn_ail_const value;
-  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
+  bool ok =
+      tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
   if (ok && value.integer >= 1) {
     program->eval.every = value.integer;
     return;
   }
-  tn_field every = ok ? TN_INT("every", value.integer)
-                      : TN_TEXT("every", tn_ail_source_text(program, field->value->at));
+  tn_field every =
+      ok ? TN_INT("every", value.integer) : TN_TEXT("every", tn_ail_source_text(program, field->value->at));
   tn_report(diags_of(program), TN_DIAG_E_EVAL_INVALID_EVERY, field->value->at, every);
 }
 
@@ -192,10 +215,14 @@ static void read_eval_split(tn_ail *program, const tn_ail_field *field) {
 
 static bool take_eval_field(tn_ail *program, const tn_ail_field *field) {
   tn_str name = field_name(program, field);
-  if (tn_str_is(name, "metrics")) read_metrics(program, field);
-  else if (tn_str_is(name, "every")) read_every(program, field);
-  else if (tn_str_is(name, "split")) read_eval_split(program, field);
-  else return false;
+  if (tn_str_is(name, "metrics"))
+    read_metrics(program, field);
+  else if (tn_str_is(name, "every"))
+    read_every(program, field);
+  else if (tn_str_is(name, "split"))
+    read_eval_split(program, field);
+  else
+    return false;
   return true;
 }
 
@@ -281,12 +308,14 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_ail_colum
   } else if (tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT) {
     out->key = value.text;
     select_columns(program, value.text, &list);
-  } else if (value.kind == TN_AIL_CONST_NUMBER && value.is_integer && value.integer >= 0 && value.integer < COLUMN_LIMIT) {
+  } else if (value.kind == TN_AIL_CONST_NUMBER && value.is_integer && value.integer >= 0 &&
+             value.integer < COLUMN_LIMIT) {
     ok = add_columns(program, &list, value.integer, value.integer);
   } else {
     ok = false;
   }
-  if (!ok) ill_typed(program, field, "names a key, or columns counted from 0: \"tokens\", 3, \"0-3\", [0, 2]");
+  if (!ok)
+    ill_typed(program, field, "names a key, or columns counted from 0: \"tokens\", 3, \"0-3\", [0, 2]");
   out->columns = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
   out->column_count = list.count;
   tn_vec_free(program->host->heap, &list);
@@ -307,30 +336,39 @@ static void read_format(tn_ail *program, const tn_ail_field *field) {
 static void read_shuffle(tn_ail *program, const tn_ail_field *field) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_BOOL;
-  if (ok) program->dataset.shuffle = value.number != 0;
-  else ill_typed(program, field, "is true or false");
+  if (ok)
+    program->dataset.shuffle = value.number != 0;
+  else
+    ill_typed(program, field, "is true or false");
 }
 
 static void read_split(tn_ail *program, const tn_ail_field *field) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
-  if (ok && value.number > 0 && value.number <= 1) program->dataset.split = value.number;
-  else ill_typed(program, field, "is a number above 0 and at most 1");
+  if (ok && value.number > 0 && value.number <= 1)
+    program->dataset.split = value.number;
+  else
+    ill_typed(program, field, "is a number above 0 and at most 1");
 }
 
 static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   tn_ail_dataset *dataset = &program->dataset;
   tn_str name = field_name(program, field);
-  if (tn_str_is(name, "format")) read_format(program, field);
+  if (tn_str_is(name, "format"))
+    read_format(program, field);
   else if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
     read_text(program, field, &dataset->path);
-  }
-  else if (tn_str_is(name, "tokens")) read_column(program, field, &dataset->features);
-  else if (tn_str_is(name, "labels")) read_column(program, field, &dataset->labels);
-  else if (tn_str_is(name, "shuffle")) read_shuffle(program, field);
-  else if (tn_str_is(name, "split")) read_split(program, field);
-  else return false;
+  } else if (tn_str_is(name, "tokens"))
+    read_column(program, field, &dataset->features);
+  else if (tn_str_is(name, "labels"))
+    read_column(program, field, &dataset->labels);
+  else if (tn_str_is(name, "shuffle"))
+    read_shuffle(program, field);
+  else if (tn_str_is(name, "split"))
+    read_split(program, field);
+  else
+    return false;
   return true;
 }
 
@@ -342,7 +380,8 @@ static bool check_stage_function(const tn_ail *program, const tn_ail_stage *stag
   const tn_map *const maps[] = { &program->functions };
   tn_str name = tn_ail_text_of(program, stage->function), path = program->dataset.path;
   if (!fn) {
-    tn_diag_code code = stage->kind == TN_AIL_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
+    tn_diag_code code =
+        stage->kind == TN_AIL_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
     if (tn_ail_name_is(&program->tree, stage->function, TN_AIL_NAME_SKIPPED)) return false;
     return tn_report(diags_of(program), code, at, TN_TEXT("function_name", name),
                      TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
@@ -355,16 +394,17 @@ static bool check_stage_function(const tn_ail *program, const tn_ail_stage *stag
   }
   if (fn->effects == 0) return true;
   const char *capability = fn->effects & TN_CAP_CLOCK ? "Clock" : "FileRead";
-  return tn_report(diags_of(program), TN_DIAG_E_DATASET_PIPELINE_CAPABILITY_DENIED, at, TN_TEXT("function_name", name),
-                   TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
-                   TN_STR("capability", capability));
+  return tn_report(diags_of(program), TN_DIAG_E_DATASET_PIPELINE_CAPABILITY_DENIED, at,
+                   TN_TEXT("function_name", name), TN_STR("stage", stage_name(stage->kind)),
+                   TN_TEXT("dataset_path", path), TN_STR("capability", capability));
 }
 
 /* Which column a stage works on: `tokens`, `labels`, or the input that a column feeds. */
 static bool read_stage_column(const tn_ail *program, const tn_ail_call *call, tn_span at, bool *on_labels) {
   const tn_ail_expr *arg = call->count == 1 ? call->args[0].value : NULL;
   if (!arg || arg->form != TN_AIL_EXPR_NAME || call->args[0].key) {
-    return tn_ail_report_syntax(program, arg ? arg->at : at, "a stage takes one column: `tokens` or `labels`");
+    return tn_ail_report_syntax(program, arg ? arg->at : at,
+                                "a stage takes one column: `tokens` or `labels`");
   }
   int features = program->dataset.features_input;
   *on_labels = arg->as.name == program->known.labels || arg->as.name == program->known.label;
@@ -381,9 +421,9 @@ static void add_stages(tn_ail *program, tn_ail_stage *stages, tn_ail_field_kind 
     const tn_ail_field *field = &fields->fields[i];
     if (field->kind != kind) continue;
     const tn_ail_call *call = field->value->as.call;
-    tn_ail_stage stage = {
-      .kind = kind == TN_AIL_FIELD_MAP ? TN_AIL_MAP : TN_AIL_FILTER, .function = call->name, .at = field->value->at
-    };
+    tn_ail_stage stage = { .kind = kind == TN_AIL_FIELD_MAP ? TN_AIL_MAP : TN_AIL_FILTER,
+                           .function = call->name,
+                           .at = field->value->at };
     bool ok = check_stage_function(program, &stage, call->name_at);
     if (read_stage_column(program, call, field->at, &stage.on_labels) && ok) {
       stages[program->dataset.stage_count++] = stage;
@@ -416,13 +456,17 @@ static int features_input(const tn_ail *program) {
 
 static void check_dataset(tn_ail *program, int64_t *batch) {
   const tn_ail_fields *fields = program->dataset_fields;
-  program->dataset = (tn_ail_dataset){
-    .at = fields->keyword_at, .split = 1, .features = { .key = TN_LIT("tokens") }, .labels = { .key = TN_LIT("labels") },
-    .features_input = features_input(program), .labels_input = tn_ail_input_named(program, "labels")
-  };
+  program->dataset = (tn_ail_dataset){ .at = fields->keyword_at,
+                                       .split = 1,
+                                       .features = { .key = TN_LIT("tokens") },
+                                       .labels = { .key = TN_LIT("labels") },
+                                       .features_input = features_input(program),
+                                       .labels_input = tn_ail_input_named(program, "labels") };
   take_fields(program, fields, take_dataset_field);
-  if (!has_field(program, fields, "format")) tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
-  if (!has_field(program, fields, "path")) tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
+  if (!has_field(program, fields, "format"))
+    tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
+  if (!has_field(program, fields, "path"))
+    tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
   if (program->dataset.labels.column_count > 1) {
     tn_ail_report_syntax(program, fields->keyword_at, "the label stands in one column");
   }

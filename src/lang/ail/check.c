@@ -49,10 +49,10 @@ static tn_shape row_shape(const tn_ail *program, const tn_ail_stage *stage) {
   return tn_shape_make(1, plain ? program->inputs[input].shape.dim[1] : TN_DIM_UNKNOWN);
 }
 
-#define STAGE_FIELDS(w, stage)                                                        \
-  TN_TEXT("function_name", tn_ail_text_of((w)->program, (stage)->function)),          \
-  TN_STR("stage", (stage)->kind == TN_AIL_MAP ? "map" : "filter"),                    \
-  TN_TEXT("dataset_path", (w)->program->dataset.path)
+#define STAGE_FIELDS(w, stage)                                                                               \
+  TN_TEXT("function_name", tn_ail_text_of((w)->program, (stage)->function)),                                 \
+      TN_STR("stage", (stage)->kind == TN_AIL_MAP ? "map" : "filter"),                                       \
+      TN_TEXT("dataset_path", (w)->program->dataset.path)
 
 static bool has_one_element(const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) {
@@ -61,7 +61,8 @@ static bool has_one_element(const tn_shape *shape) {
   return true;
 }
 
-static void check_stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result, int rank) {
+static void check_stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result,
+                               int rank) {
   tn_shape shape = *tn_ail_shape_of(w, result);
   if (result->wrong) return;
   if (stage->kind == TN_AIL_FILTER) {
@@ -148,7 +149,8 @@ static void check_handler(tn_ail_walk *w, const tn_ail_handler *handler) {
 static void check_machine_and_app(tn_ail_walk *w) {
   const tn_ail *program = w->program;
   w->open_names = true;
-  for (uint32_t i = 0; program->machine && i < program->machine->count; i++) check_state(w, &program->machine->states[i]);
+  for (uint32_t i = 0; program->machine && i < program->machine->count; i++)
+    check_state(w, &program->machine->states[i]);
   for (size_t i = 0; i < program->handler_count; i++) check_handler(w, program->handlers[i]);
   w->open_names = false;
 }

@@ -9,7 +9,7 @@
 #include "lang/ail/internal.h"
 
 typedef struct {
-  const char *name;         /* of the operation in the graph */
+  const char *name; /* of the operation in the graph */
   uint32_t needs;
   const char *capability, *op, *action;
 } effect;
@@ -27,8 +27,9 @@ static const effect *effect_of(const tn_ail *program, const tn_node *node) {
 static bool allow_node(const tn_ail *program, const tn_node *node) {
   const effect *wanted = effect_of(program, node);
   if (program->host->capabilities & wanted->needs) return true;
-  return tn_report(program->host->diags, TN_DIAG_E_CAPABILITY_DENIED, node->at, TN_STR("capability", wanted->capability),
-                   TN_STR("op", wanted->op), TN_STR("attempted_action", wanted->action));
+  return tn_report(program->host->diags, TN_DIAG_E_CAPABILITY_DENIED, node->at,
+                   TN_STR("capability", wanted->capability), TN_STR("op", wanted->op),
+                   TN_STR("attempted_action", wanted->action));
 }
 
 /* ---- before anything runs ---- */
@@ -92,7 +93,8 @@ static bool report_file(const tn_ail *program, const tn_node *node, tn_str path,
   if (tn_str_is(tn_str_of(problem), "not_found")) {
     return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, node->at, TN_TEXT("path", path));
   }
-  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, node->at, TN_TEXT("path", path), TN_STR("io_error_kind", problem));
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, node->at, TN_TEXT("path", path),
+                   TN_STR("io_error_kind", problem));
 }
 
 /* The SHA-256 of the bytes as eight numbers in [0, 1]: each word divided by 2^32. */

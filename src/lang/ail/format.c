@@ -12,7 +12,7 @@
 #include "lang/ail/ast.h"
 
 #define LINE_WIDTH 100
-#define INDENT 2
+#define INDENT     2
 
 typedef struct {
   tn_host *host;
@@ -20,10 +20,10 @@ typedef struct {
   tn_text scratch;
   tn_str source;
   const tn_ail_comments *comments;
-  size_t comment;        /* the next that is to be printed */
-  uint32_t printed_to;   /* how far the source has been printed */
+  size_t comment;      /* the next that is to be printed */
+  uint32_t printed_to; /* how far the source has been printed */
   int indent;
-  bool fresh;            /* nothing stands in this block yet */
+  bool fresh; /* nothing stands in this block yet */
 } formatter;
 
 static void put(formatter *f, const char *text) { tn_text_puts(f->out, text); }
@@ -107,8 +107,10 @@ static void flat_string(tn_str text, tn_text *out) {
   tn_text_byte(out, '"');
   for (size_t i = 0; i < text.len; i++) {
     char byte = text.at[i];
-    if (byte == '\n') tn_text_puts(out, "\\n");
-    else if (byte == '\t') tn_text_puts(out, "\\t");
+    if (byte == '\n')
+      tn_text_puts(out, "\\n");
+    else if (byte == '\t')
+      tn_text_puts(out, "\\t");
     else {
       if (byte == '"' || byte == '\\') tn_text_byte(out, '\\');
       tn_text_byte(out, byte);
@@ -206,15 +208,18 @@ static void flat_list(formatter *f, const tn_ail_expr *expr, tn_text *out) {
 
 static void flat_reference(const tn_ail_expr *expr, tn_text *out) {
   tn_text_puts(out, "@");
-  if (expr->as.reference < 0) tn_text_puts(out, "last");
-  else tn_text_int(out, expr->as.reference);
+  if (expr->as.reference < 0)
+    tn_text_puts(out, "last");
+  else
+    tn_text_int(out, expr->as.reference);
 }
 
 static void flat_inner(formatter *f, const tn_ail_expr *expr, tn_text *out) {
   switch (expr->form) {
     case TN_AIL_EXPR_ERROR: break;
     case TN_AIL_EXPR_NUMBER:
-      tn_text_add(out, (tn_str){ f->source.at + expr->as.number.start, expr->as.number.end - expr->as.number.start });
+      tn_text_add(
+          out, (tn_str){ f->source.at + expr->as.number.start, expr->as.number.end - expr->as.number.start });
       break;
     case TN_AIL_EXPR_STRING: flat_string(expr->as.text, out); break;
     case TN_AIL_EXPR_BOOL: tn_text_puts(out, expr->as.truth ? "true" : "false"); break;
@@ -362,7 +367,8 @@ static void spread(formatter *f, const tn_ail_expr *expr) {
     case TN_AIL_EXPR_REDUCE: spread_loop(f, expr); break;
     case TN_AIL_EXPR_NEGATE:
     case TN_AIL_EXPR_NOT:
-      for (uint32_t i = 0; i < expr->as.unary.count; i++) put(f, expr->form == TN_AIL_EXPR_NOT ? "not " : "-");
+      for (uint32_t i = 0; i < expr->as.unary.count; i++)
+        put(f, expr->form == TN_AIL_EXPR_NOT ? "not " : "-");
       put_expr(f, expr->as.unary.of);
       break;
     default: flat_inner(f, expr, f->out); break;
@@ -393,8 +399,10 @@ static void put_shape(formatter *f, const tn_ail_statement *statement) {
   for (uint32_t i = 0; i < statement->rank; i++) {
     const tn_ail_dim *dim = &statement->dims[i];
     if (i) put(f, ", ");
-    if (dim->name) put_name(f, dim->name);
-    else tn_text_int(f->out, dim->length);
+    if (dim->name)
+      put_name(f, dim->name);
+    else
+      tn_text_int(f->out, dim->length);
   }
   put(f, "]");
 }
@@ -427,8 +435,10 @@ static void put_statement(formatter *f, const tn_ail_statement *statement) {
     case TN_AIL_VALUE: put_expr(f, statement->value); break;
     case TN_AIL_EMIT:
       put(f, "emit ");
-      if (statement->value) put_expr(f, statement->value);
-      else put_name(f, statement->name);
+      if (statement->value)
+        put_expr(f, statement->value);
+      else
+        put_name(f, statement->name);
       break;
     case TN_AIL_BROKEN: break;
   }
@@ -585,7 +595,9 @@ static void put_handler(formatter *f, const tn_ail_handler *handler) {
 
 /* ---- the whole ---- */
 
-static bool is_line(tn_ail_item_kind kind) { return kind == TN_AIL_ITEM_CONST || kind == TN_AIL_ITEM_DECLARATION; }
+static bool is_line(tn_ail_item_kind kind) {
+  return kind == TN_AIL_ITEM_CONST || kind == TN_AIL_ITEM_DECLARATION;
+}
 
 static void put_item(formatter *f, const tn_ail_item *item) {
   switch (item->kind) {
@@ -649,8 +661,10 @@ bool tn_ail_format_text(tn_host *host, uint32_t file, tn_text *out) {
   }
   if (!read) {
     tn_fault fault = { .kind = TN_FAULT_MEMORY };
-    if (host->report_fault) host->report_fault(host, &fault);
-    else tn_fault_report(&fault, host->names, host->diags);
+    if (host->report_fault)
+      host->report_fault(host, &fault);
+    else
+      tn_fault_report(&fault, host->names, host->diags);
   }
   tn_map_free(&tree.marks);
   tn_vec_free(host->heap, &comments);

@@ -16,11 +16,16 @@
 
 /* ---- what a program consists of ---- */
 
-typedef enum { TN_AIL_CONST_NUMBER, TN_AIL_CONST_BOOL, TN_AIL_CONST_TEXT, TN_AIL_CONST_BROKEN } tn_ail_const_kind;
+typedef enum {
+  TN_AIL_CONST_NUMBER,
+  TN_AIL_CONST_BOOL,
+  TN_AIL_CONST_TEXT,
+  TN_AIL_CONST_BROKEN
+} tn_ail_const_kind;
 typedef struct {
   tn_name name;
   tn_ail_const_kind kind;
-  double number;             /* bool: 0 or 1 */
+  double number; /* bool: 0 or 1 */
   int64_t integer;
   bool is_integer;
   tn_str text;
@@ -36,15 +41,15 @@ typedef struct {
   tn_ail_function *decl;
   tn_ail_edge *calls;
   uint32_t call_count;
-  bool recursive;            /* on a circle of calls, or leads to one: never expanded */
-  bool refused;              /* something in it is not allowed in a function; it was said */
-  uint32_t effects;          /* tn_capability that it or what it calls could use */
-  bool walked;               /* some call, or check.c, has gone over its body */
+  bool recursive;   /* on a circle of calls, or leads to one: never expanded */
+  bool refused;     /* something in it is not allowed in a function; it was said */
+  uint32_t effects; /* tn_capability that it or what it calls could use */
+  bool walked;      /* some call, or check.c, has gone over its body */
 } tn_ail_fn;
 
 typedef struct {
   tn_name name;
-  tn_ail_kind kind;          /* int and float: a tensor of rank 0 */
+  tn_ail_kind kind; /* int and float: a tensor of rank 0 */
   enum { TN_AIL_STATE_INT, TN_AIL_STATE_FLOAT, TN_AIL_STATE_TENSOR } type;
   const tn_ail_variable *decl;
 } tn_ail_var;
@@ -62,39 +67,39 @@ struct tn_ail {
   tn_arena arena;
   tn_ail_tree tree;
   tn_ail_known known;
-  tn_map consts, functions, builtins;     /* name -> index */
+  tn_map consts, functions, builtins; /* name -> index */
   tn_ail_const *const_list;
   tn_ail_fn *fn_list;
   uint32_t const_count, fn_count;
   tn_ail_slot *inputs, *params;
   size_t input_count, param_count;
-  tn_map slots;                           /* name -> index of an input, or ~index of a param */
-  tn_map dims;                            /* named dimensions of inputs */
-  const tn_ail_block *main;               /* NULL: a program of handlers or a machine */
+  tn_map slots;             /* name -> index of an input, or ~index of a param */
+  tn_map dims;              /* named dimensions of inputs */
+  const tn_ail_block *main; /* NULL: a program of handlers or a machine */
   bool is_forward;
   const tn_ail_block *loss_block;
   tn_ail_fields *train_fields, *eval_fields, *dataset_fields;
-  tn_ail_expr *loss;                      /* of the train block */
-  bool loss_refused;                      /* something in it is not allowed there */
+  tn_ail_expr *loss; /* of the train block */
+  bool loss_refused; /* something in it is not allowed there */
   tn_ail_train train;
   tn_ail_eval eval;
   tn_ail_dataset dataset;
   const tn_ail_machine *machine;
   tn_ail_var *vars;
   size_t var_count;
-  tn_map var_index;                       /* name -> index */
+  tn_map var_index; /* name -> index */
   const tn_ail_variables *variables;
   const tn_ail_handler **handlers;
   size_t handler_count;
-  tn_map handler_index;                   /* event -> index */
-  tn_name app;                            /* the name of `app Name { }`, or 0 */
-  tn_name output_name;                    /* 0: the output has none */
+  tn_map handler_index; /* event -> index */
+  tn_name app;          /* the name of `app Name { }`, or 0 */
+  tn_name output_name;  /* 0: the output has none */
   bool uses_dropout;
   bool unroll_exceeded;
   /* From the check: the lengths of the tables that `tokens` goes into, and of the logits that
    * `labels` is compared with. They may be names. */
   tn_ail_lengths embedding_rows, gather_rows, classes;
-  tn_effects effects;                     /* of this program */
+  tn_effects effects; /* of this program */
 };
 
 /* ---- passes of a compilation; each reports ---- */

@@ -36,7 +36,8 @@ static void print_output(tn_ail *program, const tn_ail_cell *output, tn_text *ou
   tn_text_puts(out, "]\n");
 }
 
-static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out, tn_text *text) {
+static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out,
+                        tn_text *text) {
   if (!output->tensor.buffer) return true;
   out->values = tn_arena_array(arena, 1, sizeof *out->values);
   if (!out->values) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
@@ -75,7 +76,8 @@ static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) 
   ok = ok && take_output(program, &output, arena, out, &text);
   if (ok && program->machine) ok = run_machine(&world, out, &text);
   out->text = tn_arena_str(arena, tn_text_str(&text));
-  if (ok && (text.failed || arena->failed)) ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (ok && (text.failed || arena->failed))
+    ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   if (!ok) {
     for (size_t i = 0; i < out->count; i++) tn_datum_release(&out->values[i]);
     *out = (tn_outcome){ 0 };
@@ -113,9 +115,12 @@ static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) 
 
 const tn_lang *tn_lang_ail(void) {
   static const char *const extensions[] = { ".ail", NULL };
-  static const tn_lang language = {
-    .name = "ail", .extensions = extensions, .check = check, .run = run, .format = tn_ail_format_text, .emit = emit,
-    .app = run_app
-  };
+  static const tn_lang language = { .name = "ail",
+                                    .extensions = extensions,
+                                    .check = check,
+                                    .run = run,
+                                    .format = tn_ail_format_text,
+                                    .emit = emit,
+                                    .app = run_app };
   return &language;
 }

@@ -13,19 +13,17 @@
 enum { LETTER = 1, DIGIT = 2, BLANK = 4 };
 
 static const uint8_t class_of[256] = {
-  [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK,
-  ['0'] = DIGIT, ['1'] = DIGIT, ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT,
-  ['5'] = DIGIT, ['6'] = DIGIT, ['7'] = DIGIT, ['8'] = DIGIT, ['9'] = DIGIT,
-  ['a'] = LETTER, ['b'] = LETTER, ['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER, ['f'] = LETTER,
-  ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER, ['k'] = LETTER, ['l'] = LETTER,
-  ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER, ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER,
-  ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER,
-  ['y'] = LETTER, ['z'] = LETTER,
-  ['A'] = LETTER, ['B'] = LETTER, ['C'] = LETTER, ['D'] = LETTER, ['E'] = LETTER, ['F'] = LETTER,
-  ['G'] = LETTER, ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER,
-  ['M'] = LETTER, ['N'] = LETTER, ['O'] = LETTER, ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER,
-  ['S'] = LETTER, ['T'] = LETTER, ['U'] = LETTER, ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER,
-  ['Y'] = LETTER, ['Z'] = LETTER, ['_'] = LETTER,
+  [' '] = BLANK,  ['\t'] = BLANK, ['\r'] = BLANK, ['0'] = DIGIT,  ['1'] = DIGIT,  ['2'] = DIGIT,
+  ['3'] = DIGIT,  ['4'] = DIGIT,  ['5'] = DIGIT,  ['6'] = DIGIT,  ['7'] = DIGIT,  ['8'] = DIGIT,
+  ['9'] = DIGIT,  ['a'] = LETTER, ['b'] = LETTER, ['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER,
+  ['f'] = LETTER, ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER, ['k'] = LETTER,
+  ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER, ['p'] = LETTER, ['q'] = LETTER,
+  ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER,
+  ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER, ['A'] = LETTER, ['B'] = LETTER, ['C'] = LETTER,
+  ['D'] = LETTER, ['E'] = LETTER, ['F'] = LETTER, ['G'] = LETTER, ['H'] = LETTER, ['I'] = LETTER,
+  ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER, ['N'] = LETTER, ['O'] = LETTER,
+  ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER, ['U'] = LETTER,
+  ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER, ['Z'] = LETTER, ['_'] = LETTER,
 };
 
 typedef struct {
@@ -71,7 +69,7 @@ tn_ail_word tn_ail_word_of(tn_str text) {
 }
 
 void tn_ail_lexer_init(tn_ail_lexer *lexer, tn_str text) {
-  bool marked = text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0;   /* a byte order mark */
+  bool marked = text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0; /* a byte order mark */
   *lexer = (tn_ail_lexer){ .text = text, .at = marked ? 3 : 0, .fresh = true };
 }
 
@@ -167,23 +165,27 @@ static void read_other(tn_ail_lexer *lexer, tn_ail_token *token) {
   unsigned char byte = byte_at(lexer, lexer->at);
   size_t length = tn_utf8_decode(lexer->text, lexer->at, &(uint32_t){ 0 });
   lexer->at += length ? (uint32_t)length : 1;
-  if (byte == '/') bad(token, "there is no operator `/`; div(a, b) divides");
-  else if (length > 1) bad(token, "names are written in ASCII letters, digits and `_`");
-  else if (length == 0 || byte < ' ') bad(token, "this byte has no place in a program");
-  else bad(token, "this sign has no meaning in AILang");
+  if (byte == '/')
+    bad(token, "there is no operator `/`; div(a, b) divides");
+  else if (length > 1)
+    bad(token, "names are written in ASCII letters, digits and `_`");
+  else if (length == 0 || byte < ' ')
+    bad(token, "this byte has no place in a program");
+  else
+    bad(token, "this sign has no meaning in AILang");
 }
 
 static const struct {
   char text[3];
   tn_ail_token_kind kind;
 } signs[] = {
-  { "->", TN_AIL_TOKEN_ARROW }, { "==", TN_AIL_TOKEN_EQ }, { "!=", TN_AIL_TOKEN_NE },
-  { "<=", TN_AIL_TOKEN_LE }, { ">=", TN_AIL_TOKEN_GE },
-  { "(", TN_AIL_TOKEN_OPEN }, { ")", TN_AIL_TOKEN_CLOSE }, { ",", TN_AIL_TOKEN_COMMA },
-  { "=", TN_AIL_TOKEN_ASSIGN }, { "[", TN_AIL_TOKEN_OPEN_LIST }, { "]", TN_AIL_TOKEN_CLOSE_LIST },
-  { "+", TN_AIL_TOKEN_PLUS }, { "-", TN_AIL_TOKEN_MINUS }, { "*", TN_AIL_TOKEN_STAR },
-  { "{", TN_AIL_TOKEN_OPEN_BLOCK }, { "}", TN_AIL_TOKEN_CLOSE_BLOCK }, { ":", TN_AIL_TOKEN_COLON },
-  { ";", TN_AIL_TOKEN_SEMICOLON }, { "@", TN_AIL_TOKEN_AT }, { "<", TN_AIL_TOKEN_LT }, { ">", TN_AIL_TOKEN_GT },
+  { "->", TN_AIL_TOKEN_ARROW },      { "==", TN_AIL_TOKEN_EQ },        { "!=", TN_AIL_TOKEN_NE },
+  { "<=", TN_AIL_TOKEN_LE },         { ">=", TN_AIL_TOKEN_GE },        { "(", TN_AIL_TOKEN_OPEN },
+  { ")", TN_AIL_TOKEN_CLOSE },       { ",", TN_AIL_TOKEN_COMMA },      { "=", TN_AIL_TOKEN_ASSIGN },
+  { "[", TN_AIL_TOKEN_OPEN_LIST },   { "]", TN_AIL_TOKEN_CLOSE_LIST }, { "+", TN_AIL_TOKEN_PLUS },
+  { "-", TN_AIL_TOKEN_MINUS },       { "*", TN_AIL_TOKEN_STAR },       { "{", TN_AIL_TOKEN_OPEN_BLOCK },
+  { "}", TN_AIL_TOKEN_CLOSE_BLOCK }, { ":", TN_AIL_TOKEN_COLON },      { ";", TN_AIL_TOKEN_SEMICOLON },
+  { "@", TN_AIL_TOKEN_AT },          { "<", TN_AIL_TOKEN_LT },         { ">", TN_AIL_TOKEN_GT },
 };
 
 static bool read_sign(tn_ail_lexer *lexer, tn_ail_token *token) {
@@ -202,11 +204,16 @@ tn_ail_token tn_ail_lexer_next(tn_ail_lexer *lexer) {
   tn_ail_token token = { .start = lexer->at, .starts_line = lexer->fresh };
   unsigned char byte = byte_at(lexer, lexer->at);
   lexer->fresh = false;
-  if (lexer->at >= lexer->text.len) token.starts_line = true;
-  else if (class_of[byte] == LETTER) read_name(lexer, &token);
-  else if (class_of[byte] == DIGIT) read_number(lexer, &token);
-  else if (byte == '"') read_string(lexer, &token);
-  else if (!read_sign(lexer, &token)) read_other(lexer, &token);
+  if (lexer->at >= lexer->text.len)
+    token.starts_line = true;
+  else if (class_of[byte] == LETTER)
+    read_name(lexer, &token);
+  else if (class_of[byte] == DIGIT)
+    read_number(lexer, &token);
+  else if (byte == '"')
+    read_string(lexer, &token);
+  else if (!read_sign(lexer, &token))
+    read_other(lexer, &token);
   token.end = lexer->at;
   return token;
 }

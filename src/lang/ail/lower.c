@@ -53,7 +53,8 @@ static int add_output(tn_ail_lowering *l, const char *name, tn_name given, tn_va
 }
 
 int tn_ail_lowering_output(tn_ail_lowering *l, const tn_ail_operand *operand, tn_name name) {
-  tn_value value = tn_ail_as_value(&l->walk, operand, l->program->main ? l->program->main->keyword_at : TN_NOWHERE);
+  tn_value value =
+      tn_ail_as_value(&l->walk, operand, l->program->main ? l->program->main->keyword_at : TN_NOWHERE);
   return add_output(l, "output", name, value);
 }
 
@@ -69,7 +70,7 @@ static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_ail_lo
 }
 
 bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode mode, tn_ail_lowered *out) {
-  tn_ail *program = (tn_ail *)(uintptr_t)constant;   /* the walk marks functions it has seen */
+  tn_ail *program = (tn_ail *)(uintptr_t)constant; /* the walk marks functions it has seen */
   tn_ail_lowering l;
   *out = (tn_ail_lowered){ .output = -1, .loss = -1, .logits = -1, .key = -1 };
   size_t errors = program->host->diags->errors;
@@ -80,8 +81,10 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
   out->kind = output.kind;
-  if (mode == TN_AIL_FOR_RUN) out->output = tn_ail_lowering_output(&l, &output, program->output_name);
-  else add_loss(&l, &output, out);
+  if (mode == TN_AIL_FOR_RUN)
+    out->output = tn_ail_lowering_output(&l, &output, program->output_name);
+  else
+    add_loss(&l, &output, out);
   if (l.walk.key != TN_ERROR_VALUE) out->key = (int)program->input_count;
   return tn_ail_lowering_end(&l, &out->graph);
 }
@@ -89,7 +92,8 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
 /* ---- pipelines ---- */
 
 /* A map gives back the dtype it was given, so that the next stage and the model find what they expect. */
-static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result, tn_dtype dtype) {
+static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result,
+                             tn_dtype dtype) {
   if (stage->kind == TN_AIL_FILTER) {
     tn_ail_operand truth = tn_ail_as_condition(w, result, stage->at);
     return tn_ail_as_value(w, &truth, stage->at);
@@ -127,7 +131,8 @@ bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *ro
   const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
   if (!program->arena.failed && fn) {
     tn_ail_operand result = tn_ail_walk_call(&l.walk, fn, 0);
-    add_output(&l, stage->kind == TN_AIL_MAP ? "map" : "filter", 0, stage_result(&l.walk, stage, &result, type.dtype));
+    add_output(&l, stage->kind == TN_AIL_MAP ? "map" : "filter", 0,
+               stage_result(&l.walk, stage, &result, type.dtype));
   }
   return tn_ail_lowering_end(&l, out);
 }

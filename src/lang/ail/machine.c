@@ -12,8 +12,8 @@
 typedef struct {
   tn_ail *program;
   const tn_ail_machine *machine;
-  tn_map states;             /* name -> number of the first state of that name */
-  bool guessing;             /* a target is missing, so what cannot be reached is not certain */
+  tn_map states; /* name -> number of the first state of that name */
+  bool guessing; /* a target is missing, so what cannot be reached is not certain */
 } checker;
 
 static tn_diags *diags_of(const checker *c) { return c->program->host->diags; }
@@ -65,16 +65,20 @@ static void check_event(const checker *c, const tn_ail_state *state, const tn_ai
   const tn_str events[] = { TN_LIT("start"), TN_LIT("input"), TN_LIT("tick") };
   tn_str meant = tn_str_suggest(text_of(c, event), events, 3);
   if (meant.len == 0) meant = tn_ail_suggest(c->program, event, maps, 1);
-  tn_report(diags_of(c), TN_DIAG_E_INVALID_EVENT, transition->event_at, TN_TEXT("event_name", text_of(c, event)),
-            TN_TEXT("state_name", text_of(c, state->name)), TN_TEXT("suggestion", meant));
+  tn_report(diags_of(c), TN_DIAG_E_INVALID_EVENT, transition->event_at,
+            TN_TEXT("event_name", text_of(c, event)), TN_TEXT("state_name", text_of(c, state->name)),
+            TN_TEXT("suggestion", meant));
 }
 
-static bool report_target(const tn_ail *program, const tn_map *states, const tn_ail_state *state, uint32_t index) {
+static bool report_target(const tn_ail *program, const tn_map *states, const tn_ail_state *state,
+                          uint32_t index) {
   const tn_ail_transition *transition = &state->transitions[index];
   return tn_report(program->host->diags, TN_DIAG_E_STATE_NOT_FOUND, transition->target_at,
                    TN_TEXT("state_name", tn_ail_text_of(program, state->name)),
-                   TN_TEXT("target", tn_ail_text_of(program, transition->target)), TN_INT("transition_index", index),
-                   TN_TEXT("suggestion", tn_ail_suggest(program, transition->target, (const tn_map *const[]){ states }, 1)));
+                   TN_TEXT("target", tn_ail_text_of(program, transition->target)),
+                   TN_INT("transition_index", index),
+                   TN_TEXT("suggestion", tn_ail_suggest(program, transition->target,
+                                                        (const tn_map *const[]){ states }, 1)));
 }
 
 /* A missing target is an error, except behind an `on` in a state that can also leave by if and else:
@@ -95,7 +99,8 @@ static void check_one(checker *c, const tn_ail_state *state) {
   check_order(c, state);
   check_transitions(c, state);
   if (state->transition_count > 0 || state->ends || state->broken) return;
-  tn_report(diags_of(c), TN_DIAG_E_STATE_NO_TRANSITION, state->name_at, TN_TEXT("state_name", text_of(c, state->name)));
+  tn_report(diags_of(c), TN_DIAG_E_STATE_NO_TRANSITION, state->name_at,
+            TN_TEXT("state_name", text_of(c, state->name)));
 }
 
 static void check_reached(checker *c) {
@@ -116,8 +121,9 @@ static void check_reached(checker *c) {
   for (uint32_t i = 0; i < count; i++) {
     const tn_ail_state *state = &c->machine->states[i];
     const uint64_t *first = tn_map_get(&c->states, state->name);
-    if (reached[i] || !first || *first != i) continue;   /* a second of a name has been reported */
-    tn_report(diags_of(c), TN_DIAG_E_STATE_UNREACHABLE, state->name_at, TN_TEXT("state_name", text_of(c, state->name)));
+    if (reached[i] || !first || *first != i) continue; /* a second of a name has been reported */
+    tn_report(diags_of(c), TN_DIAG_E_STATE_UNREACHABLE, state->name_at,
+              TN_TEXT("state_name", text_of(c, state->name)));
   }
 }
 
@@ -143,8 +149,8 @@ typedef struct {
   const tn_ail_machine *machine;
   tn_ail_machine_run *run;
   tn_map states;
-  size_t next_event;         /* 0: start; then the host's */
-  size_t first_event;        /* 1 where the host's first is that start itself */
+  size_t next_event;  /* 0: start; then the host's */
+  size_t first_event; /* 1 where the host's first is that start itself */
 } runner;
 
 static bool no_memory(const runner *r) {
@@ -200,7 +206,8 @@ static bool choose(runner *r, const tn_ail_state *state, uint32_t *index) {
     if (transition->kind == TN_AIL_ON) {
       fires = head(r) != 0 && head(r) == transition->event;
       if (fires) r->next_event++;
-    } else if (transition->kind == TN_AIL_WHEN && !tn_ail_world_test(r->world, transition->condition, &fires)) {
+    } else if (transition->kind == TN_AIL_WHEN &&
+               !tn_ail_world_test(r->world, transition->condition, &fires)) {
       return false;
     }
     if (fires) return true;
@@ -230,8 +237,8 @@ static bool leave(runner *r, const tn_ail_state *state, uint32_t *next) {
       return true;
     }
     if (!has_kind(state, TN_AIL_ON)) return stuck(r, state);
-    if (head(r) == 0) return true;   /* it waits for an event that does not come */
-    r->next_event++;                 /* no `on` here names this one */
+    if (head(r) == 0) return true; /* it waits for an event that does not come */
+    r->next_event++;               /* no `on` here names this one */
   }
 }
 
@@ -247,7 +254,8 @@ static bool step_through(runner *r) {
     const tn_ail_state *state = &r->machine->states[current];
     if (steps == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
     if (host->interrupted && host->interrupted(host)) {
-      return tn_ail_report_plain_fault(r->world->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
+      return tn_ail_report_plain_fault(r->world->program,
+                                       &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
     }
     if (!tn_vec_push(host->heap, &r->run->path, current)) return no_memory(r);
     if (!enter(r, state) || !leave(r, state, &current)) return false;
@@ -263,7 +271,8 @@ bool tn_ail_machine_execute(tn_ail_world *world, tn_ail_machine_run *out) {
   r.first_event = host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
   tn_map_init(&r.states, host->heap);
   bool ok = true;
-  for (uint32_t i = 0; ok && i < r.machine->count; i++) ok = tn_map_put(&r.states, r.machine->states[i].name, i);
+  for (uint32_t i = 0; ok && i < r.machine->count; i++)
+    ok = tn_map_put(&r.states, r.machine->states[i].name, i);
   world->vars_first = false;
   ok = ok ? step_through(&r) : no_memory(&r);
   tn_map_free(&r.states);
@@ -292,8 +301,10 @@ void tn_ail_machine_json(const tn_ail *program, const tn_ail_machine_run *run, t
   for (size_t i = 0; i < run->emitted.count; i++) tn_json_string(json, run->emitted.at[i]);
   tn_json_array_end(json);
   tn_json_key(json, "final");
-  if (run->path.count > 0) tn_json_string(json, state_name(program, tn_vec_last(&run->path)));
-  else tn_json_null(json);
+  if (run->path.count > 0)
+    tn_json_string(json, state_name(program, tn_vec_last(&run->path)));
+  else
+    tn_json_null(json);
   tn_json_key(json, "ended"), tn_json_bool(json, run->ended);
   tn_json_object_end(json);
 }

@@ -24,7 +24,8 @@ static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
 
 static bool at_transition(const tn_ail_parser *p) {
   if (p->next.kind == TN_AIL_TOKEN_ASSIGN) return false;
-  return tn_ail_at_word(p, TN_AIL_WORD_ON) || tn_ail_at_word(p, TN_AIL_WORD_IF) || tn_ail_at_word(p, TN_AIL_WORD_ELSE);
+  return tn_ail_at_word(p, TN_AIL_WORD_ON) || tn_ail_at_word(p, TN_AIL_WORD_IF) ||
+         tn_ail_at_word(p, TN_AIL_WORD_ELSE);
 }
 
 /* One line of a state; the order of its parts is that of the grammar. */
@@ -40,8 +41,10 @@ static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first
     if (p->panic) tn_ail_recover(p);
   } else if (at_transition(p)) {
     tn_ail_transition transition;
-    if (parse_transition(p, &transition)) tn_ail_add(p, transitions, transition);
-    else tn_ail_recover(p);
+    if (parse_transition(p, &transition))
+      tn_ail_add(p, transitions, transition);
+    else
+      tn_ail_recover(p);
   } else {
     if (p->transitions.count > first_transition) {
       tn_ail_syntax_error(p, at, "what a state does stands before its transitions");
@@ -51,7 +54,8 @@ static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first
   }
   state->broken = state->broken || p->tree->broken;
   p->tree->broken = p->tree->broken || broken;
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+  }
 }
 
 /* state = "state" name "{" { statement } { transition } [ "end" ] "}" */
@@ -92,7 +96,8 @@ void tn_ail_parse_machine(tn_ail_parser *p) {
   machine->keyword_at = tn_ail_span_from(p, start);
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the state machine")) return;
   bool ok = true;
-  while (ok && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END)) ok = parse_state(p);
+  while (ok && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END))
+    ok = parse_state(p);
   machine->states = tn_ail_take(p, states, first, &machine->count);
   machine->close_at = tn_ail_token_span(p, &p->token);
   if (ok) tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state machine");
@@ -129,7 +134,7 @@ void tn_ail_parse_state_block(tn_ail_parser *p) {
   }
   block->keyword_at = tn_ail_token_span(p, &p->token);
   tn_ail_advance(p);
-  tn_ail_advance(p);   /* the { */
+  tn_ail_advance(p); /* the { */
   if (!tn_ail_enter(p, "the block")) return;
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     uint32_t at = p->statement = p->token.start;
@@ -137,7 +142,8 @@ void tn_ail_parse_state_block(tn_ail_parser *p) {
       tn_ail_recover(p);
       if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
     }
-    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {}
+    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
+    }
   }
   block->variables = tn_ail_take(p, variables, first, &block->count);
   block->close_at = tn_ail_token_span(p, &p->token);

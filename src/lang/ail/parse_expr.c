@@ -47,7 +47,7 @@ static char unescaped(char letter) {
   switch (letter) {
     case 'n': return '\n';
     case 't': return '\t';
-    default: return letter;   /* \" and \\ ; any other stands for itself */
+    default: return letter; /* \" and \\ ; any other stands for itself */
   }
 }
 
@@ -190,7 +190,8 @@ static tn_ail_expr *parse_name(tn_ail_parser *p) {
   tn_span at = tn_ail_token_span(p, &p->token);
   tn_name name = tn_ail_name_of(p, &p->token);
   tn_ail_advance(p);
-  if (tn_ail_at(p, TN_AIL_TOKEN_OPEN) && (!p->token.starts_line || p->brackets > 0)) return parse_call(p, name, at);
+  if (tn_ail_at(p, TN_AIL_TOKEN_OPEN) && (!p->token.starts_line || p->brackets > 0))
+    return parse_call(p, name, at);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NAME, at.start);
   if (expr) expr->as.name = name;
   return expr;
@@ -217,7 +218,7 @@ static tn_ail_expr *parse_group(tn_ail_parser *p) {
 /* arm = expr "then" expr */
 static void parse_arm(tn_ail_parser *p) {
   tn_ail_arm arm = { 0 };
-  p->brackets++;   /* `then` and `else` tell where things end, not lines */
+  p->brackets++; /* `then` and `else` tell where things end, not lines */
   arm.condition = tn_ail_parse_expr(p);
   tn_ail_expect_word(p, TN_AIL_WORD_THEN, "`then` behind the condition");
   arm.value = tn_ail_parse_expr(p);
@@ -316,9 +317,12 @@ static tn_ail_expr *parse_loop(tn_ail_parser *p, tn_ail_form form) {
   if (!tn_ail_enter(p, "the loop")) return error_expr(p);
   loop->keyword_at = tn_ail_token_span(p, &p->token);
   tn_ail_advance(p);
-  if (form == TN_AIL_EXPR_FOR) parse_for(p, loop);
-  else if (form == TN_AIL_EXPR_REPEAT) parse_repeat(p, loop);
-  else parse_reduce(p, loop);
+  if (form == TN_AIL_EXPR_FOR)
+    parse_for(p, loop);
+  else if (form == TN_AIL_EXPR_REPEAT)
+    parse_repeat(p, loop);
+  else
+    parse_reduce(p, loop);
   tn_ail_leave(p);
   if (p->panic) return error_expr(p);
   tn_ail_expr *expr = new_expr(p, form, start);

@@ -17,7 +17,8 @@ static bool parse_dim(tn_ail_parser *p) {
     tn_ail_advance(p);
   } else {
     bool minus = tn_ail_accept(p, TN_AIL_TOKEN_MINUS);
-    if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER)) return tn_ail_expected(p, "a dimension: a name or a whole number");
+    if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER))
+      return tn_ail_expected(p, "a dimension: a name or a whole number");
     tn_ail_expr *number = tn_ail_parse_literal(p);
     if (!number) return false;
     if (!number->as.number.is_integer) {
@@ -79,7 +80,8 @@ static bool parse_const(tn_ail_parser *p, tn_ail_statement *out) {
   *out = (tn_ail_statement){ .kind = TN_AIL_CONSTANT };
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of a constant", &out->name_at);
-  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` behind the name of the constant")) out->value = tn_ail_parse_literal(p);
+  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` behind the name of the constant"))
+    out->value = tn_ail_parse_literal(p);
   out->at = tn_ail_span_from(p, start);
   return !p->panic;
 }
@@ -100,9 +102,10 @@ static bool parse_assignment(tn_ail_parser *p, tn_ail_place place, tn_ail_statem
   if (let) tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "a name behind `let`", &out->name_at);
   if (!let && (place == TN_AIL_IN_FORWARD || place == TN_AIL_IN_STATE)) {
-    tn_ail_syntax_error(p, out->name_at, place == TN_AIL_IN_STATE ? "a binding in a state needs `let`"
-                                                                   : "a binding in a forward block needs `let`");
-    p->panic = p->tree->lost;   /* what it means is plain enough to go on */
+    tn_ail_syntax_error(p, out->name_at,
+                        place == TN_AIL_IN_STATE ? "a binding in a state needs `let`"
+                                                 : "a binding in a forward block needs `let`");
+    p->panic = p->tree->lost; /* what it means is plain enough to go on */
   }
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=`")) out->value = tn_ail_parse_expr(p);
   out->at = tn_ail_span_from(p, start);
@@ -123,8 +126,10 @@ static bool parse_emit(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *o
   uint32_t start = p->token.start;
   *out = (tn_ail_statement){ .kind = TN_AIL_EMIT };
   tn_ail_advance(p);
-  if (place == TN_AIL_IN_HANDLER) out->name = tn_ail_expect_name(p, "the name of an event behind `emit`", &out->name_at);
-  else out->value = tn_ail_parse_expr(p);
+  if (place == TN_AIL_IN_HANDLER)
+    out->name = tn_ail_expect_name(p, "the name of an event behind `emit`", &out->name_at);
+  else
+    out->value = tn_ail_parse_expr(p);
   out->at = tn_ail_span_from(p, start);
   return !p->panic;
 }
@@ -169,13 +174,15 @@ void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
   if (!parse_one(p, place, &statement)) {
     tn_ail_recover(p);
     /* An assignment whose value is broken still says that the name exists. */
-    bool names = statement.kind == TN_AIL_ASSIGN || statement.kind == TN_AIL_LET || statement.kind == TN_AIL_CONSTANT;
+    bool names =
+        statement.kind == TN_AIL_ASSIGN || statement.kind == TN_AIL_LET || statement.kind == TN_AIL_CONSTANT;
     if (!names || statement.name == 0) statement.kind = TN_AIL_BROKEN;
     statement.value = NULL;
     if (p->token.start == start && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
   }
   tn_ail_add(p, statements, statement);
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+  }
 }
 
 bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_start, tn_ail_block *out) {
@@ -183,7 +190,8 @@ bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_s
   out->keyword_at = (tn_span){ p->file, keyword_start, p->read_to };
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the block")) return false;
   p->by_lines = place == TN_AIL_IN_FUNCTION;
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+  }
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     tn_ail_parse_statement(p, place);
   }
@@ -193,7 +201,7 @@ bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_s
   bool closed = tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the block");
   out->at = tn_ail_span_from(p, keyword_start);
   tn_ail_leave(p);
-  p->panic = p->tree->lost;   /* the next item begins here, whether or not the } was there */
+  p->panic = p->tree->lost; /* the next item begins here, whether or not the } was there */
   (void)closed;
   return true;
 }
@@ -211,8 +219,9 @@ static bool parse_stage(tn_ail_parser *p, tn_ail_field *out) {
   uint32_t start = p->token.start;
   tn_ail_word word = p->token.word;
   out->name_at = tn_ail_token_span(p, &p->token);
-  out->kind = word == TN_AIL_WORD_MAP ? TN_AIL_FIELD_MAP
-              : word == TN_AIL_WORD_FILTER ? TN_AIL_FIELD_FILTER : TN_AIL_FIELD_BATCH;
+  out->kind = word == TN_AIL_WORD_MAP      ? TN_AIL_FIELD_MAP
+              : word == TN_AIL_WORD_FILTER ? TN_AIL_FIELD_FILTER
+                                           : TN_AIL_FIELD_BATCH;
   tn_ail_advance(p);
   out->value = tn_ail_parse_expr(p);
   bool call = out->value && out->value->form == TN_AIL_EXPR_CALL && !out->value->grouped;
@@ -229,15 +238,15 @@ static bool refuse_control(tn_ail_parser *p, const char *block) {
   tn_span at = tn_ail_token_span(p, &p->token);
   bool loop = !tn_ail_at_word(p, TN_AIL_WORD_IF);
   if (!tn_ail_may_report(p)) return false;
-  tn_report(p->host->diags, loop ? TN_DIAG_E_LOOP_NOT_ALLOWED_IN_BLOCK : TN_DIAG_E_IF_NOT_ALLOWED_IN_BLOCK, at,
-            TN_STR("block", block));
+  tn_report(p->host->diags, loop ? TN_DIAG_E_LOOP_NOT_ALLOWED_IN_BLOCK : TN_DIAG_E_IF_NOT_ALLOWED_IN_BLOCK,
+            at, TN_STR("block", block));
   for (int open = 0; loop && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK);) {
     if (tn_ail_at_word(p, TN_AIL_WORD_DO)) open++;
     bool last = tn_ail_at_word(p, TN_AIL_WORD_END) && --open <= 0;
     tn_ail_advance(p);
     if (last) break;
   }
-  if (loop) p->panic = p->tree->lost;   /* all of it has been skipped */
+  if (loop) p->panic = p->tree->lost; /* all of it has been skipped */
   return false;
 }
 
@@ -276,9 +285,10 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
   fields->short_word = tn_ail_at_word(p, TN_AIL_WORD_DATA);
   fields->keyword_at = tn_ail_token_span(p, &p->token);
   tn_ail_advance(p);
-  tn_ail_advance(p);   /* the { */
+  tn_ail_advance(p); /* the { */
   if (!tn_ail_enter(p, "the block")) return;
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {}
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
+  }
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     tn_ail_field field = { 0 };
     uint32_t at = p->statement = p->token.start;
@@ -288,7 +298,8 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
       if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
     }
     tn_ail_add(p, fields, field);
-    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {}
+    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
+    }
   }
   fields->fields = tn_ail_take(p, fields, first, &fields->count);
   fields->close_at = tn_ail_token_span(p, &p->token);
@@ -362,7 +373,8 @@ static bool parse_function(tn_ail_parser *p) {
     p->failed = true;
     return false;
   }
-  if (!parse_signature(p, function) || !tn_ail_parse_block(p, TN_AIL_IN_FUNCTION, start, &function->body)) return false;
+  if (!parse_signature(p, function) || !tn_ail_parse_block(p, TN_AIL_IN_FUNCTION, start, &function->body))
+    return false;
   tn_ail_item item = { .kind = TN_AIL_ITEM_FUNCTION, .at = function->body.at, .as.function = function };
   tn_ail_add(p, items, item);
   return true;
@@ -409,10 +421,12 @@ static void recover_item(tn_ail_parser *p, bool in_app) {
 }
 
 static void parse_items(tn_ail_parser *p, bool in_app) {
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+  }
   while (!tn_ail_at(p, TN_AIL_TOKEN_END) && !(in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))) {
     if (!parse_item(p)) recover_item(p, in_app);
-    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {}
+    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+    }
   }
 }
 
@@ -435,11 +449,10 @@ static bool parse_app(tn_ail_parser *p) {
 }
 
 static bool unknown_item(tn_ail_parser *p) {
-  const tn_str known[] = {
-    TN_LIT("const"), TN_LIT("fn"), TN_LIT("input"), TN_LIT("param"), TN_LIT("model"), TN_LIT("forward"),
-    TN_LIT("loss"), TN_LIT("train"), TN_LIT("eval"), TN_LIT("dataset"), TN_LIT("data"),
-    TN_LIT("state_machine"), TN_LIT("state"), TN_LIT("on"), TN_LIT("app")
-  };
+  const tn_str known[] = { TN_LIT("const"), TN_LIT("fn"),      TN_LIT("input"), TN_LIT("param"),
+                           TN_LIT("model"), TN_LIT("forward"), TN_LIT("loss"),  TN_LIT("train"),
+                           TN_LIT("eval"),  TN_LIT("dataset"), TN_LIT("data"),  TN_LIT("state_machine"),
+                           TN_LIT("state"), TN_LIT("on"),      TN_LIT("app") };
   if (!tn_ail_at(p, TN_AIL_TOKEN_NAME)) return tn_ail_expected(p, "a block, a function or a declaration");
   tn_str meant = tn_str_suggest(tn_ail_token_text(p, &p->token), known, sizeof known / sizeof known[0]);
   if (meant.len == 0 || tn_str_equal(meant, tn_ail_token_text(p, &p->token))) {
@@ -503,7 +516,8 @@ static void free_lists(tn_ail_parser *p) {
   tn_vec_free(heap, &p->items);
 }
 
-bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments *comments, tn_ail_tree *out) {
+bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments *comments,
+                  tn_ail_tree *out) {
   tn_ail_parser p = { .host = host, .arena = arena, .file = file, .tree = out };
   const tn_source *source = tn_sources_get(host->sources, file);
   *out = (tn_ail_tree){ 0 };

@@ -10,10 +10,17 @@ static bool intern_known(tn_ail *program) {
     tn_name *place;
     const char *text;
   } known[] = {
-    { &program->known.tokens, "tokens" }, { &program->known.labels, "labels" }, { &program->known.label, "label" },
-    { &program->known.logits, "logits" }, { &program->known.loss, "loss" },     { &program->known.y, "y" },
-    { &program->known.b, "B" },           { &program->known.start, "start" },   { &program->known.input, "input" },
-    { &program->known.tick, "tick" },     { &program->known.initialized, "initialized" },
+    { &program->known.tokens, "tokens" },
+    { &program->known.labels, "labels" },
+    { &program->known.label, "label" },
+    { &program->known.logits, "logits" },
+    { &program->known.loss, "loss" },
+    { &program->known.y, "y" },
+    { &program->known.b, "B" },
+    { &program->known.start, "start" },
+    { &program->known.input, "input" },
+    { &program->known.tick, "tick" },
+    { &program->known.initialized, "initialized" },
     { &program->known.result, "result" },
   };
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -35,10 +42,8 @@ static tn_ail *new_program(tn_host *host, uint32_t file) {
   program->host = host;
   program->file = file;
   tn_arena_init(&program->arena, host->heap);
-  tn_map *const maps[] = {
-    &program->consts, &program->functions, &program->builtins, &program->slots, &program->dims,
-    &program->var_index, &program->handler_index
-  };
+  tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->slots,
+                           &program->dims,   &program->var_index, &program->handler_index };
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
   tn_map_init(&program->tree.marks, host->heap);
   program->effects = tn_ail_effects(program);
@@ -67,7 +72,8 @@ void tn_ail_free(tn_ail *program) {
 
 bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault) {
   tn_host *host = program->host;
-  return host->report_fault ? host->report_fault(host, fault) : tn_fault_report(fault, host->names, host->diags);
+  return host->report_fault ? host->report_fault(host, fault)
+                            : tn_fault_report(fault, host->names, host->diags);
 }
 
 static bool out_of_memory(const tn_ail *program) {
@@ -92,8 +98,10 @@ tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
   tn_ail *program = new_program(host, file);
   if (!program) {
     tn_fault fault = { .kind = TN_FAULT_MEMORY };
-    if (host->report_fault) host->report_fault(host, &fault);
-    else tn_fault_report(&fault, host->names, host->diags);
+    if (host->report_fault)
+      host->report_fault(host, &fault);
+    else
+      tn_fault_report(&fault, host->names, host->diags);
     return NULL;
   }
   bool ok = intern_known(program) && tn_ail_parse(host, file, &program->arena, NULL, &program->tree);
@@ -134,8 +142,12 @@ int tn_ail_input_named(const tn_ail *program, const char *name) {
   return -1;
 }
 
-const tn_ail_train *tn_ail_train_of(const tn_ail *program) { return program->train_fields ? &program->train : NULL; }
-const tn_ail_eval *tn_ail_eval_of(const tn_ail *program) { return program->eval_fields ? &program->eval : NULL; }
+const tn_ail_train *tn_ail_train_of(const tn_ail *program) {
+  return program->train_fields ? &program->train : NULL;
+}
+const tn_ail_eval *tn_ail_eval_of(const tn_ail *program) {
+  return program->eval_fields ? &program->eval : NULL;
+}
 
 const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program) {
   return program->dataset_fields ? &program->dataset : NULL;

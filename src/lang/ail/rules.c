@@ -9,15 +9,15 @@
 
 typedef struct {
   tn_ail *program;
-  const char *block;                        /* where conditions and functions are refused; NULL: allowed */
-  bool no_loops;                            /* in functions and states */
-  const char *loop_block;                   /* their name in that message */
-  bool refused;                             /* something was */
-  tn_ail_fn *fn;                            /* whose calls are collected; NULL: none */
+  const char *block;      /* where conditions and functions are refused; NULL: allowed */
+  bool no_loops;          /* in functions and states */
+  const char *loop_block; /* their name in that message */
+  bool refused;           /* something was */
+  tn_ail_fn *fn;          /* whose calls are collected; NULL: none */
   tn_vec(tn_ail_edge) edges;
-  tn_name variables[TN_AIL_NESTING_LIMIT];  /* of the open loops */
+  tn_name variables[TN_AIL_NESTING_LIMIT]; /* of the open loops */
   int depth;
-  tn_span outer_at;                         /* the outermost loop of the statement */
+  tn_span outer_at; /* the outermost loop of the statement */
   const char *outer_kind;
   bool failed;
 } rules;
@@ -104,7 +104,7 @@ static uint64_t visit_loop(rules *r, const tn_ail_expr *expr) {
   r->depth++;
   uint64_t inner = visit_maybe(r, loop->body);
   r->depth--;
-  if (r->block || r->no_loops) return 0;   /* refused, so never unrolled */
+  if (r->block || r->no_loops) return 0; /* refused, so never unrolled */
   return plus(count, times(iterations(r, loop), inner));
 }
 
@@ -144,7 +144,8 @@ static uint64_t visit(rules *r, const tn_ail_expr *expr) {
     case TN_AIL_EXPR_REPEAT:
     case TN_AIL_EXPR_REDUCE: return visit_loop(r, expr);
     case TN_AIL_EXPR_LIST:
-      for (uint32_t i = 0; i < expr->as.list.count; i++) count = plus(count, visit_maybe(r, expr->as.list.items[i]));
+      for (uint32_t i = 0; i < expr->as.list.count; i++)
+        count = plus(count, visit_maybe(r, expr->as.list.items[i]));
       return count;
     default: return 0;
   }
@@ -154,7 +155,7 @@ static uint64_t visit(rules *r, const tn_ail_expr *expr) {
 
 typedef struct {
   uint64_t total;
-  tn_span at;               /* the loop in which the limit is passed */
+  tn_span at; /* the loop in which the limit is passed */
   const char *kind;
 } unrolling;
 
@@ -173,8 +174,9 @@ static void visit_statements(rules *r, const tn_ail_statement *statements, uint3
 static void check_unrolling(tn_ail *program, const unrolling *all) {
   if (all->total <= TN_AIL_UNROLL_LIMIT) return;
   program->unroll_exceeded = true;
-  tn_report(program->host->diags, TN_DIAG_E_LOOP_UNROLL_LIMIT_EXCEEDED, all->at, TN_INT("limit", TN_AIL_UNROLL_LIMIT),
-            TN_INT("requested", (int64_t)all->total), TN_STR("context", all->kind));
+  tn_report(program->host->diags, TN_DIAG_E_LOOP_UNROLL_LIMIT_EXCEEDED, all->at,
+            TN_INT("limit", TN_AIL_UNROLL_LIMIT), TN_INT("requested", (int64_t)all->total),
+            TN_STR("context", all->kind));
 }
 
 /* ---- functions ---- */
@@ -197,13 +199,13 @@ static void visit_function(rules *r, tn_ail_fn *fn) {
 
 /* One function whose calls are being followed. */
 typedef struct {
-  uint32_t fn, next;   /* next: the call to follow */
+  uint32_t fn, next; /* next: the call to follow */
 } step;
 
 typedef struct {
   rules *r;
   tn_vec(step) path;
-  uint8_t *state;      /* by function: 0 not met, 1 on the path, 2 done */
+  uint8_t *state; /* by function: 0 not met, 1 on the path, 2 done */
 } search;
 
 static void report_circle(search *s, uint32_t callee, tn_span at) {
@@ -215,7 +217,7 @@ static void report_circle(search *s, uint32_t callee, tn_span at) {
   for (size_t i = from; i < s->path.count; i++) {
     tn_ail_fn *fn = &program->fn_list[s->path.at[i].fn];
     fn->recursive = true;
-    if (i > from + 20) continue;   /* enough to recognise it by */
+    if (i > from + 20) continue; /* enough to recognise it by */
     tn_text_add(&circle, tn_ail_text_of(program, fn->decl->name));
     tn_text_puts(&circle, i == from + 20 ? " -> ... -> " : " -> ");
   }
@@ -243,8 +245,10 @@ static void follow(search *s, uint32_t first) {
       continue;
     }
     const tn_ail_edge *edge = &fn->calls[top->next++];
-    if (s->state[edge->callee] == 1) report_circle(s, edge->callee, edge->at);
-    else if (s->state[edge->callee] == 2) fn->effects |= fns[edge->callee].effects;
+    if (s->state[edge->callee] == 1)
+      report_circle(s, edge->callee, edge->at);
+    else if (s->state[edge->callee] == 2)
+      fn->effects |= fns[edge->callee].effects;
     step next = { edge->callee, 0 };
     if (s->state[edge->callee] != 0) continue;
     s->state[edge->callee] = 1;

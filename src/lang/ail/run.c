@@ -17,7 +17,8 @@ static void free_tensors(tn_tensor *tensors, size_t count) {
 static bool draw_input(const tn_ail *program, size_t index, const tn_ail_sizes *sizes, tn_tensor *out) {
   const tn_ail_slot *slot = &program->inputs[index];
   uint64_t apart = slot->kind == TN_AIL_TOKEN_IDS ? 1000 : slot->kind == TN_AIL_LABELS ? 3000 : 2000;
-  int64_t limit = slot->kind == TN_AIL_LABELS ? tn_ail_classes(program, sizes) : tn_ail_vocabulary(program, sizes);
+  int64_t limit =
+      slot->kind == TN_AIL_LABELS ? tn_ail_classes(program, sizes) : tn_ail_vocabulary(program, sizes);
   tn_rng rng;
   if (!tn_tensor_new(program->host->heap, tn_ail_kind_dtype(slot->kind), &sizes->inputs[index], out)) {
     return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
@@ -42,7 +43,7 @@ static bool make_inputs(const tn_ail *program, const tn_ail_sizes *sizes, tn_ten
 /* ---- names that are read outside of the model ---- */
 
 typedef struct {
-  tn_map names;          /* that are read */
+  tn_map names; /* that are read */
   bool failed;
 } reading;
 
@@ -97,7 +98,7 @@ static void note_handlers(reading *r, const tn_ail *program) {
     const tn_ail_block *body = &program->handlers[i]->body;
     for (uint32_t k = 0; k < body->count; k++) note_names(r, body->statements[k].value);
   }
-  for (size_t i = 0; i < program->var_count; i++) {   /* a tensor without a first value is the model's */
+  for (size_t i = 0; i < program->var_count; i++) { /* a tensor without a first value is the model's */
     const tn_ail_var *var = &program->vars[i];
     bool follows = var->type == TN_AIL_STATE_TENSOR && !var->decl->initial;
     if (follows && !tn_map_put(&r->names, var->name, 1)) r->failed = true;
@@ -118,8 +119,8 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name) {
 
 typedef struct {
   tn_ail_world *world;
-  tn_ail_lowered lowered;       /* graph and output */
-  tn_ail_cells wanted;          /* the names, in the order of the outputs behind the model's own */
+  tn_ail_lowered lowered; /* graph and output */
+  tn_ail_cells wanted;    /* the names, in the order of the outputs behind the model's own */
 } model_run;
 
 /* The values the names have at the end of the model. */
@@ -168,7 +169,9 @@ bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *input
 static void take_outputs(model_run *m, tn_tensor *outputs, tn_ail_cell *output) {
   size_t next = 0;
   if (output && m->lowered.output >= 0) {
-    *output = (tn_ail_cell){ .name = m->world->program->output_name, .kind = m->lowered.kind, .tensor = outputs[next++] };
+    *output = (tn_ail_cell){ .name = m->world->program->output_name,
+                             .kind = m->lowered.kind,
+                             .tensor = outputs[next++] };
   }
   for (size_t i = 0; i < m->wanted.count; i++) m->wanted.at[i].tensor = outputs[next++];
   m->world->model = m->wanted;
@@ -214,11 +217,13 @@ static bool run_model(tn_ail_world *world, const reading *r, tn_ail_cell *output
   return ok;
 }
 
-bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app, tn_ail_cell *output) {
+bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app,
+                       tn_ail_cell *output) {
   tn_ail_size_request request = { 0 };
   reading r = { 0 };
   *world = (tn_ail_world){ .program = program, .arena = arena };
-  if (!tn_ail_world_check_host(program) || !tn_ail_size(program, &request, arena, &world->sizes)) return false;
+  if (!tn_ail_world_check_host(program) || !tn_ail_size(program, &request, arena, &world->sizes))
+    return false;
   tn_map_init(&r.names, program->host->heap);
   note_machine(&r, program->machine);
   if (with_app) note_handlers(&r, program);

@@ -8,11 +8,11 @@
 typedef struct {
   const tn_ail *program;
   const tn_ail_size_request *request;
-  tn_map index;               /* name -> position in names */
+  tn_map index; /* name -> position in names */
   tn_binding *names;
   size_t count;
   tn_shape *inputs, *params;
-  bool failed;                /* memory ran out */
+  bool failed; /* memory ran out */
 } sizing;
 
 #define UNBOUND ((int64_t)-1)
@@ -102,8 +102,9 @@ static bool bind_input(sizing *s, size_t index, const tn_shape *shape) {
   const tn_ail_slot *slot = &s->program->inputs[index];
   bool ok = true;
   if (shape->rank != slot->shape.rank) {
-    return tn_report(diags_of(s), TN_DIAG_E_INPUT_RANK_MISMATCH, slot->at, TN_TEXT("input", text_of(s, slot->name)),
-                     TN_INT("expected_rank", slot->shape.rank), TN_INT("received_rank", shape->rank));
+    return tn_report(diags_of(s), TN_DIAG_E_INPUT_RANK_MISMATCH, slot->at,
+                     TN_TEXT("input", text_of(s, slot->name)), TN_INT("expected_rank", slot->shape.rank),
+                     TN_INT("received_rank", shape->rank));
   }
   for (int i = 0; i < shape->rank; i++) ok = bind_dim(s, slot, i, shape->dim[i]) && ok;
   s->inputs[index] = *shape;
@@ -113,7 +114,7 @@ static bool bind_input(sizing *s, size_t index, const tn_shape *shape) {
 static const tn_given *supplied(const tn_ail *program, size_t input) {
   const tn_host *host = program->host;
   tn_str name = tn_ail_text_of(program, program->inputs[input].name);
-  for (size_t i = host->input_count; i-- > 0;) {   /* the last of several counts */
+  for (size_t i = host->input_count; i-- > 0;) { /* the last of several counts */
     if (tn_str_equal(host->inputs[i].name, name)) return &host->inputs[i];
   }
   return NULL;
@@ -156,11 +157,12 @@ tn_name tn_ail_batch_name(const tn_ail *program) {
 }
 
 #define DEFAULT_LENGTH 2
-#define DEFAULT_TIME 6     /* the second dimension of tokens */
+#define DEFAULT_TIME   6 /* the second dimension of tokens */
 
 /* B = 2, a second dimension of tokens = 6, any other = 2. */
 static int64_t default_length(const sizing *s, const tn_ail_slot *slot, int i) {
-  bool named_b = tn_dim_is_symbol(slot->shape.dim[i]) && tn_dim_name(slot->shape.dim[i]) == s->program->known.b;
+  bool named_b =
+      tn_dim_is_symbol(slot->shape.dim[i]) && tn_dim_name(slot->shape.dim[i]) == s->program->known.b;
   bool free_dim = slot->shape.dim[i] == TN_DIM_UNKNOWN;
   return slot->kind == TN_AIL_TOKEN_IDS && i == 1 && !named_b && !free_dim ? DEFAULT_TIME : DEFAULT_LENGTH;
 }
@@ -203,8 +205,9 @@ static bool resolve_inputs(sizing *s) {
     tn_shape *shape = &s->inputs[k];
     for (int i = 0; shape->rank < 0 && i < slot->shape.rank; i++) {
       int64_t dim = slot->shape.dim[i];
-      shape->dim[i] = tn_dim_is_known(dim) ? dim
-                      : dim == TN_DIM_UNKNOWN ? default_length(s, slot, i) : *length_of(s, tn_dim_name(dim));
+      shape->dim[i] = tn_dim_is_known(dim)    ? dim
+                      : dim == TN_DIM_UNKNOWN ? default_length(s, slot, i)
+                                              : *length_of(s, tn_dim_name(dim));
     }
     shape->rank = slot->shape.rank;
     ok = check_count(s, slot, shape) && ok;
@@ -256,7 +259,8 @@ static bool prepare(sizing *s, tn_arena *arena) {
   s->params = tn_arena_array(arena, program->param_count, sizeof *s->params);
   if (!s->names || !s->inputs || !s->params) return false;
   for (size_t i = 0; i < program->input_count; i++) s->inputs[i].rank = -1;
-  return add_names(s, program->inputs, program->input_count) && add_names(s, program->params, program->param_count);
+  return add_names(s, program->inputs, program->input_count) &&
+         add_names(s, program->params, program->param_count);
 }
 
 static bool resolve(sizing *s) {
@@ -269,7 +273,8 @@ static bool resolve(sizing *s) {
   return resolve_params(s) && ok;
 }
 
-bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_arena *arena, tn_ail_sizes *out) {
+bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_arena *arena,
+                 tn_ail_sizes *out) {
   sizing s = { .program = program, .request = request };
   program->host->diags->phase = TN_PHASE_RUN;
   if (!check_given(program)) return false;
@@ -297,7 +302,7 @@ static int64_t smallest(const tn_ail_lengths *lengths, const tn_ail_sizes *sizes
 }
 
 #define DEFAULT_VOCABULARY 20
-#define DEFAULT_CLASSES 2
+#define DEFAULT_CLASSES    2
 
 int64_t tn_ail_vocabulary(const tn_ail *program, const tn_ail_sizes *sizes) {
   int64_t rows = smallest(&program->embedding_rows, sizes), gathered = smallest(&program->gather_rows, sizes);
@@ -305,7 +310,9 @@ int64_t tn_ail_vocabulary(const tn_ail *program, const tn_ail_sizes *sizes) {
   return gathered >= 0 && gathered < rows ? gathered : rows;
 }
 
-int64_t tn_ail_label_limit(const tn_ail *program, const tn_ail_sizes *sizes) { return smallest(&program->classes, sizes); }
+int64_t tn_ail_label_limit(const tn_ail *program, const tn_ail_sizes *sizes) {
+  return smallest(&program->classes, sizes);
+}
 
 int64_t tn_ail_classes(const tn_ail *program, const tn_ail_sizes *sizes) {
   int64_t classes = tn_ail_label_limit(program, sizes);

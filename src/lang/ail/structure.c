@@ -29,7 +29,7 @@ tn_str tn_ail_source_text(const tn_ail *program, tn_span at) {
 
 /* Suggestions are a courtesy: they are given while there are few errors and looked for among the
  * names that were seen first, so that a broken program of any size is refused quickly. */
-#define SUGGESTION_NAMES 256
+#define SUGGESTION_NAMES  256
 #define SUGGESTION_ERRORS 50
 
 tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count) {
@@ -104,12 +104,15 @@ static bool add_const(tn_ail *program, const tn_ail_statement *statement) {
   return tn_map_put(&program->consts, statement->name, program->const_count++);
 }
 
-static bool is_main(tn_ail_item_kind kind) { return kind == TN_AIL_ITEM_MODEL || kind == TN_AIL_ITEM_FORWARD; }
+static bool is_main(tn_ail_item_kind kind) {
+  return kind == TN_AIL_ITEM_MODEL || kind == TN_AIL_ITEM_FORWARD;
+}
 
 static bool collect_consts(tn_ail *program) {
   const tn_ail_tree *tree = &program->tree;
   size_t most = 0;
-  for (size_t i = 0; i < tree->count; i++) most += is_main(tree->items[i].kind) ? tree->items[i].as.block->count : 1;
+  for (size_t i = 0; i < tree->count; i++)
+    most += is_main(tree->items[i].kind) ? tree->items[i].as.block->count : 1;
   program->const_list = tn_arena_array(&program->arena, most, sizeof *program->const_list);
   if (!program->const_list) return false;
   for (size_t i = 0; i < tree->count; i++) {
@@ -149,8 +152,9 @@ static void check_body(const tn_ail *program, const tn_ail_function *function) {
       return;
     }
     if (statement->kind == TN_AIL_VALUE) {
-      tn_ail_report_syntax(program, statement->at, "only the last line of a function is a value by itself; "
-                                                   "give this one a name");
+      tn_ail_report_syntax(program, statement->at,
+                           "only the last line of a function is a value by itself; "
+                           "give this one a name");
     }
   }
 }
@@ -177,13 +181,15 @@ static bool collect_functions(tn_ail *program) {
 
 /* ---- declarations ---- */
 
-static bool bad_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim, const char *reason) {
+static bool bad_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
+                    const char *reason) {
   return tn_report(diags_of(program), TN_DIAG_E_INVALID_DIM_SPEC, dim->at,
                    TN_TEXT("name", tn_ail_text_of(program, decl->name)), TN_STR("reason", reason));
 }
 
 /* The dimension as a length, a name, or unknown where it is free. */
-static bool resolve_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim, int64_t *out) {
+static bool resolve_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
+                        int64_t *out) {
   *out = dim->length;
   if (dim->name) {
     const tn_ail_const *constant = tn_ail_find_const(program, dim->name);
@@ -216,8 +222,8 @@ static bool resolve_shape(const tn_ail *program, const tn_ail_statement *decl, t
     out->dim[out->rank++] = length;
   }
   if (ok && tn_shape_count(out) == -2) {
-    return tn_report(diags_of(program), TN_DIAG_E_TOO_LARGE, decl->at, TN_STR("what", "the number of elements"),
-                     TN_INT("limit", TN_ELEMENT_LIMIT),
+    return tn_report(diags_of(program), TN_DIAG_E_TOO_LARGE, decl->at,
+                     TN_STR("what", "the number of elements"), TN_INT("limit", TN_ELEMENT_LIMIT),
                      tn_shape_field("requested", out, program->host->names, TN_SHAPE_COMMA));
   }
   return ok;
@@ -230,7 +236,8 @@ static tn_ail_kind kind_by_name(const tn_ail *program, tn_name name) {
 
 static bool add_dims(tn_ail *program, const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) {
-    if (tn_dim_is_symbol(shape->dim[i]) && !tn_map_put(&program->dims, tn_dim_name(shape->dim[i]), 1)) return false;
+    if (tn_dim_is_symbol(shape->dim[i]) && !tn_map_put(&program->dims, tn_dim_name(shape->dim[i]), 1))
+      return false;
   }
   return true;
 }
@@ -258,7 +265,8 @@ static bool collect_slots(tn_ail *program) {
   program->params = tn_arena_array(&program->arena, most, sizeof *program->params);
   if (!program->inputs || !program->params) return false;
   for (size_t i = 0; i < tree->count; i++) {
-    if (tree->items[i].kind == TN_AIL_ITEM_DECLARATION && !add_slot(program, tree->items[i].as.statement)) return false;
+    if (tree->items[i].kind == TN_AIL_ITEM_DECLARATION && !add_slot(program, tree->items[i].as.statement))
+      return false;
   }
   for (uint32_t i = 0; program->main && i < program->main->count; i++) {
     if (!add_slot(program, &program->main->statements[i])) return false;
@@ -269,7 +277,8 @@ static bool collect_slots(tn_ail *program) {
 /* ---- blocks ---- */
 
 /* Whether this is the first of its kind; reports a second. */
-static bool first_block(const tn_ail *program, const void *there, tn_diag_code code, tn_span at, const char *block) {
+static bool first_block(const tn_ail *program, const void *there, tn_diag_code code, tn_span at,
+                        const char *block) {
   if (!there) return true;
   return tn_report(diags_of(program), code, at, TN_STR("block", block));
 }
@@ -283,8 +292,8 @@ static void take_main(tn_ail *program, const tn_ail_item *item) {
   program->is_forward = forward;
 }
 
-static void take_fields(const tn_ail *program, tn_ail_fields **place, const tn_ail_item *item, tn_diag_code code,
-                        const char *block) {
+static void take_fields(const tn_ail *program, tn_ail_fields **place, const tn_ail_item *item,
+                        tn_diag_code code, const char *block) {
   if (first_block(program, *place, code, item->as.fields->keyword_at, block)) *place = item->as.fields;
 }
 
@@ -303,15 +312,18 @@ static void take_eval(tn_ail *program, const tn_ail_item *item) {
   if (program->train_fields) return;
   for (size_t i = 0; i < program->tree.count; i++) {
     if (program->tree.items[i].kind != TN_AIL_ITEM_TRAIN) continue;
-    tn_ail_report_syntax(program, item->as.fields->keyword_at, "the eval block stands behind the train block");
+    tn_ail_report_syntax(program, item->as.fields->keyword_at,
+                         "the eval block stands behind the train block");
     return;
   }
   tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_REQUIRES_TRAIN, item->as.fields->keyword_at);
 }
 
 static void take_machine(tn_ail *program, const tn_ail_item *item) {
-  if (!program->machine) program->machine = item->as.machine;
-  else tn_ail_report_syntax(program, item->as.machine->keyword_at, "a program has one state machine");
+  if (!program->machine)
+    program->machine = item->as.machine;
+  else
+    tn_ail_report_syntax(program, item->as.machine->keyword_at, "a program has one state machine");
 }
 
 static void take_item(tn_ail *program, const tn_ail_item *item) {
@@ -324,18 +336,20 @@ static void take_item(tn_ail *program, const tn_ail_item *item) {
       take_fields(program, &program->dataset_fields, item, TN_DIAG_E_DUPLICATE_DATASET_BLOCK, "dataset");
       break;
     case TN_AIL_ITEM_LOSS:
-      if (first_block(program, program->loss_block, TN_DIAG_E_DUPLICATE_LOSS_BLOCK, item->as.block->keyword_at, "loss")) {
+      if (first_block(program, program->loss_block, TN_DIAG_E_DUPLICATE_LOSS_BLOCK,
+                      item->as.block->keyword_at, "loss")) {
         program->loss_block = item->as.block;
       }
       break;
     case TN_AIL_ITEM_STATE:
-      if (first_block(program, program->variables, TN_DIAG_E_DUPLICATE_STATE_BLOCK, item->as.variables->keyword_at,
-                      "state")) {
+      if (first_block(program, program->variables, TN_DIAG_E_DUPLICATE_STATE_BLOCK,
+                      item->as.variables->keyword_at, "state")) {
         program->variables = item->as.variables;
       }
       break;
     case TN_AIL_ITEM_FUNCTION:
-      if (program->main) tn_ail_report_syntax(program, item->as.function->name_at, "functions stand before the model");
+      if (program->main)
+        tn_ail_report_syntax(program, item->as.function->name_at, "functions stand before the model");
       break;
     case TN_AIL_ITEM_MACHINE: take_machine(program, item); break;
     case TN_AIL_ITEM_APP_BEGIN: program->app = item->as.app; break;
@@ -375,7 +389,8 @@ static void check_model(const tn_ail *program) {
 
 /* A program of handlers or of a machine alone needs no model; any other does. */
 static void check_main(const tn_ail *program) {
-  bool trains = program->train_fields || program->eval_fields || program->dataset_fields || program->loss_block;
+  bool trains =
+      program->train_fields || program->eval_fields || program->dataset_fields || program->loss_block;
   if (program->main || program->tree.broken) return;
   if ((program->machine || program->handler_count > 0) && !trains) return;
   tn_span at = { program->file, 0, 0 };
@@ -400,7 +415,8 @@ static void check_blocks_present(const tn_ail *program) {
     check_model(program);
   }
   if (program->loss_block) check_returns(program, program->loss_block, "a loss block ends with `return`");
-  if (program->train_fields && !program->loss_block && !is_field(program->train_fields, program->known.loss)) {
+  if (program->train_fields && !program->loss_block &&
+      !is_field(program->train_fields, program->known.loss)) {
     tn_report(diags_of(program), TN_DIAG_E_TRAIN_REQUIRES_LOSS, program->train_fields->keyword_at,
               TN_STR("block", "train"));
   }

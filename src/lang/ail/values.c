@@ -76,7 +76,7 @@ bool tn_ail_supplied(const tn_ail *program, size_t input, const tn_ail_sizes *si
   const tn_host *host = program->host;
   const tn_ail_slot *slot = &program->inputs[input];
   tn_str name = tn_ail_text_of(program, slot->name);
-  (void)sizes;   /* the value has been checked against them */
+  (void)sizes; /* the value has been checked against them */
   for (size_t i = host->input_count; i-- > 0;) {
     if (tn_str_equal(host->inputs[i].name, name)) return convert(program, &host->inputs[i], slot->kind, out);
   }
@@ -85,7 +85,8 @@ bool tn_ail_supplied(const tn_ail *program, size_t input, const tn_ail_sizes *si
 
 /* ---- parameters ---- */
 
-static bool shape_fits(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want, const tn_shape *have) {
+static bool shape_fits(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want,
+                       const tn_shape *have) {
   tn_str name = tn_ail_text_of(program, slot->name);
   tn_diags *diags = program->host->diags;
   if (want->rank != have->rank) {
@@ -94,8 +95,9 @@ static bool shape_fits(const tn_ail *program, const tn_ail_slot *slot, const tn_
   }
   for (int i = 0; i < want->rank; i++) {
     if (want->dim[i] == have->dim[i]) continue;
-    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, slot->at, TN_TEXT("input", name), TN_INT("dimension", i),
-                     TN_INT("expected", want->dim[i]), TN_INT("received", have->dim[i]));
+    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, slot->at, TN_TEXT("input", name),
+                     TN_INT("dimension", i), TN_INT("expected", want->dim[i]),
+                     TN_INT("received", have->dim[i]));
   }
   return true;
 }
@@ -105,7 +107,8 @@ static void put_type(tn_text *out, tn_dtype dtype, const tn_shape *shape) {
   tn_shape_print(shape, NULL, TN_SHAPE_COMMA, out);
 }
 
-static bool weights_misfit(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want, const tn_given *found) {
+static bool weights_misfit(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want,
+                           const tn_given *found) {
   tn_text expected, received;
   tn_text_init(&expected, program->host->heap);
   tn_text_init(&received, program->host->heap);

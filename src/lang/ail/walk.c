@@ -21,7 +21,9 @@ tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value) {
 }
 
 tn_ail_operand tn_ail_of_number(float number) {
-  return (tn_ail_operand){ .kind = TN_AIL_TENSOR, .constant = true, .number = number, .value = TN_NO_VALUE, .input = -1 };
+  return (tn_ail_operand){
+    .kind = TN_AIL_TENSOR, .constant = true, .number = number, .value = TN_NO_VALUE, .input = -1
+  };
 }
 
 tn_ail_operand tn_ail_of_truth(bool truth) {
@@ -31,7 +33,9 @@ tn_ail_operand tn_ail_of_truth(bool truth) {
 }
 
 static tn_ail_operand of_text(tn_str text) {
-  return (tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1 };
+  return (tn_ail_operand){
+    .kind = TN_AIL_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1
+  };
 }
 
 const tn_shape *tn_ail_shape_of(const tn_ail_walk *w, const tn_ail_operand *operand) {
@@ -65,7 +69,8 @@ tn_value tn_ail_as_value(tn_ail_walk *w, const tn_ail_operand *operand, tn_span 
   return kept(w, tn_build_number(w->builder, dtype, (double)operand->number), at);
 }
 
-tn_value tn_ail_as_tensor(tn_ail_walk *w, const tn_ail_operand *operand, const tn_ail_site *site, tn_span at) {
+tn_value tn_ail_as_tensor(tn_ail_walk *w, const tn_ail_operand *operand, const tn_ail_site *site,
+                          tn_span at) {
   if (!operand->wrong && !operand->is_text && operand->kind == TN_AIL_BOOLEAN) {
     tn_ail_say(w, TN_DIAG_E_BOOLEAN_USED_AS_TENSOR, at, tn_ail_function_field(site, TN_OP_ERROR));
     return TN_ERROR_VALUE;
@@ -101,7 +106,8 @@ tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, 
   w->builder->at = at;
   tn_dtype dtype = tn_build_type(w->builder, operand->value)->dtype;
   tn_value zero = tn_build_number(w->builder, dtype, 0);
-  return tn_ail_of_value(TN_AIL_BOOLEAN, kept(w, tn_build_binary(w->builder, TN_OP_NE, operand->value, zero), at));
+  return tn_ail_of_value(TN_AIL_BOOLEAN,
+                         kept(w, tn_build_binary(w->builder, TN_OP_NE, operand->value, zero), at));
 }
 
 tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
@@ -119,9 +125,11 @@ tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand
     tn_ail_get_stuck(w);
     return tn_ail_wrong();
   }
-  if (w->shapes) return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_shapes_value(w->shapes, TN_BOOL, &TN_SCALAR_SHAPE));
+  if (w->shapes)
+    return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_shapes_value(w->shapes, TN_BOOL, &TN_SCALAR_SHAPE));
   w->builder->at = at;
-  return tn_ail_of_value(TN_AIL_BOOLEAN, kept(w, tn_build_reshape(w->builder, truth.value, &TN_SCALAR_SHAPE), at));
+  return tn_ail_of_value(TN_AIL_BOOLEAN,
+                         kept(w, tn_build_reshape(w->builder, truth.value, &TN_SCALAR_SHAPE), at));
 }
 
 /* ---- bindings ---- */
@@ -236,10 +244,12 @@ static const struct {
   const char *name;
   tn_op op;
 } operators[] = {
-  [TN_AIL_OR] = { "or", TN_OP_OR },   [TN_AIL_AND] = { "and", TN_OP_AND }, [TN_AIL_EQ] = { "eq", TN_OP_EQ },
-  [TN_AIL_NE] = { "ne", TN_OP_NE },   [TN_AIL_LT] = { "lt", TN_OP_LT },    [TN_AIL_LE] = { "le", TN_OP_LE },
-  [TN_AIL_GT] = { "gt", TN_OP_GT },   [TN_AIL_GE] = { "ge", TN_OP_GE },    [TN_AIL_ADD] = { "add", TN_OP_ADD },
-  [TN_AIL_SUB] = { "sub", TN_OP_SUB }, [TN_AIL_MUL] = { "mul", TN_OP_MUL },
+  [TN_AIL_OR] = { "or", TN_OP_OR },    [TN_AIL_AND] = { "and", TN_OP_AND },
+  [TN_AIL_EQ] = { "eq", TN_OP_EQ },    [TN_AIL_NE] = { "ne", TN_OP_NE },
+  [TN_AIL_LT] = { "lt", TN_OP_LT },    [TN_AIL_LE] = { "le", TN_OP_LE },
+  [TN_AIL_GT] = { "gt", TN_OP_GT },    [TN_AIL_GE] = { "ge", TN_OP_GE },
+  [TN_AIL_ADD] = { "add", TN_OP_ADD }, [TN_AIL_SUB] = { "sub", TN_OP_SUB },
+  [TN_AIL_MUL] = { "mul", TN_OP_MUL },
 };
 
 /* What the same operation would give at run time, in f32. */
@@ -291,7 +301,8 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
   tn_value in[2];
   in[0] = same ? tn_ail_as_value(w, left, left_at) : tn_ail_as_tensor(w, left, &site, left_at);
-  if (in[0] == TN_ERROR_VALUE && !left->wrong) return tn_ail_wrong();   /* one complaint about the pair is enough */
+  if (in[0] == TN_ERROR_VALUE && !left->wrong)
+    return tn_ail_wrong(); /* one complaint about the pair is enough */
   in[1] = same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at);
   tn_value value = tn_ail_apply(w, &site, operators[op].op, in, 2, NULL);
   return tn_ail_of_value(compares ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
@@ -334,7 +345,7 @@ static tn_ail_operand unknown_function(tn_ail_walk *w, const tn_ail_call *call) 
   const tn_map *const maps[] = { &w->program->functions, &w->program->builtins };
   for (uint32_t i = 0; i < call->count; i++) {
     const tn_ail_expr *value = call->args[i].value;
-    if (value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, value);   /* there may be more to say */
+    if (value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, value); /* there may be more to say */
   }
   if (tn_ail_name_is(&w->program->tree, call->name, TN_AIL_NAME_SKIPPED)) return tn_ail_wrong();
   tn_str meant = w->quiet ? TN_LIT("") : tn_ail_suggest(w->program, call->name, maps, 2);
@@ -392,15 +403,18 @@ static tn_ail_operand eval_user_call(tn_ail_walk *w, const tn_ail_fn *fn, const 
   for (uint32_t i = 0; i < call->count; i++) {
     const tn_ail_arg *arg = &call->args[i];
     tn_ail_operand operand = tn_ail_evaluate(w, arg->value);
-    if (arg->key && plain) tn_ail_report_syntax(w->program, arg->key_at, "functions take their arguments by position");
+    if (arg->key && plain)
+      tn_ail_report_syntax(w->program, arg->key_at, "functions take their arguments by position");
     if (arg->key) plain = false, w->failed = true;
     if (!tn_vec_push(w->program->host->heap, &w->stack, operand)) out_of_memory(w);
   }
   tn_ail_operand result = tn_ail_wrong();
   if (call->count != fn->decl->param_count) {
     tn_ail_say(w, TN_DIAG_E_FUNCTION_ARITY_MISMATCH, expr->at, TN_INT("expected", fn->decl->param_count),
-               TN_INT("received", call->count), TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)));
-  } else if (plain && !fn->recursive && !fn->refused && !w->program->arena.failed && !too_many_calls(w, expr->at)) {
+               TN_INT("received", call->count),
+               TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)));
+  } else if (plain && !fn->recursive && !fn->refused && !w->program->arena.failed &&
+             !too_many_calls(w, expr->at)) {
     result = tn_ail_walk_call(w, fn, first);
   }
   w->stack.count = first;
@@ -419,9 +433,10 @@ static tn_ail_operand eval_call(tn_ail_walk *w, const tn_ail_expr *expr) {
 static tn_ail_operand misplaced(tn_ail_walk *w, const tn_ail_expr *expr) {
   w->failed = true;
   if (!w->quiet) {
-    tn_ail_report_syntax(w->program, expr->at, expr->form == TN_AIL_EXPR_LIST
-                                                   ? "a list stands where a value is needed"
-                                                   : "`@` refers to a dimension in the shape of a reshape only");
+    tn_ail_report_syntax(w->program, expr->at,
+                         expr->form == TN_AIL_EXPR_LIST
+                             ? "a list stands where a value is needed"
+                             : "`@` refers to a dimension in the shape of a reshape only");
   }
   return tn_ail_wrong();
 }
@@ -476,10 +491,12 @@ void tn_ail_walk_free(tn_ail_walk *w) {
   tn_vec_free(heap, &w->parts);
 }
 
-static void make_slot(tn_ail_walk *w, const tn_ail_slot *slot, const tn_shape *shape, bool param, int32_t index) {
+static void make_slot(tn_ail_walk *w, const tn_ail_slot *slot, const tn_shape *shape, bool param,
+                      int32_t index) {
   tn_type type = { tn_ail_kind_dtype(slot->kind), *shape };
   w->builder->at = slot->at;
-  tn_value value = param ? tn_build_param(w->builder, slot->name, &type) : tn_build_input(w->builder, slot->name, &type);
+  tn_value value =
+      param ? tn_build_param(w->builder, slot->name, &type) : tn_build_input(w->builder, slot->name, &type);
   tn_ail_operand operand = tn_ail_of_value(slot->kind, kept(w, value, slot->at));
   operand.origin = slot->name;
   operand.input = param ? -1 : index;
@@ -507,7 +524,8 @@ static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
       tn_ail_name_is(&w->program->tree, value->as.name, TN_AIL_NAME_SKIPPED)) {
     return tn_ail_evaluate(w, value);
   }
-  tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at, TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),
+  tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at,
+             TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),
              TN_TEXT("suggestion", w->quiet ? TN_LIT("") : suggestion(w, value->as.name)));
   return tn_ail_wrong();
 }

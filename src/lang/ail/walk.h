@@ -14,21 +14,21 @@
 /* What an expression gives. */
 typedef struct {
   tn_ail_kind kind;
-  bool wrong;             /* it was reported; whoever uses it says nothing */
-  bool constant;          /* one number (or truth value) that is known now */
-  bool is_text;           /* a string, which is no value */
-  float number;           /* of a constant */
-  tn_value value;         /* TN_NO_VALUE: a constant that is no value yet */
+  bool wrong;     /* it was reported; whoever uses it says nothing */
+  bool constant;  /* one number (or truth value) that is known now */
+  bool is_text;   /* a string, which is no value */
+  float number;   /* of a constant */
+  tn_value value; /* TN_NO_VALUE: a constant that is no value yet */
   tn_str text;
-  tn_name origin;         /* the input, or else the name it was last called by; 0: none */
-  int32_t input;          /* which input it is itself; -1: none */
+  tn_name origin; /* the input, or else the name it was last called by; 0: none */
+  int32_t input;  /* which input it is itself; -1: none */
 } tn_ail_operand;
 
 typedef struct {
   tn_ail_operand operand;
   tn_name name;
-  uint32_t frame;         /* of the function call it belongs to */
-  uint32_t hidden;        /* the binding of the name before it, plus 1 */
+  uint32_t frame;  /* of the function call it belongs to */
+  uint32_t hidden; /* the binding of the name before it, plus 1 */
   bool is_loop_variable;
 } tn_ail_binding;
 
@@ -51,60 +51,58 @@ typedef struct {
   tn_span at;
 } tn_ail_pending;
 
-#define TN_AIL_WALK_DEPTH_LIMIT 4000      /* of expressions inside each other, calls expanded */
-#define TN_AIL_WALK_CALL_LIMIT 1000000    /* calls of functions that are expanded */
+#define TN_AIL_WALK_DEPTH_LIMIT 4000    /* of expressions inside each other, calls expanded */
+#define TN_AIL_WALK_CALL_LIMIT  1000000 /* calls of functions that are expanded */
 
 typedef struct tn_ail_walk {
   tn_ail *program;
   tn_builder *builder;
-  tn_ail_shapes *shapes;       /* the builder, where it is the one of shapes; else NULL */
-  const tn_ail_sizes *sizes;   /* NULL: dimensions keep their names */
+  tn_ail_shapes *shapes;     /* the builder, where it is the one of shapes; else NULL */
+  const tn_ail_sizes *sizes; /* NULL: dimensions keep their names */
   tn_ail_mode mode;
-  bool quiet;                  /* nothing is reported */
-  bool failed;                 /* something was wrong */
-  bool stopped;                /* nothing more is walked */
-  bool open_names;             /* a name that is not bound may be supplied later: no error */
+  bool quiet;      /* nothing is reported */
+  bool failed;     /* something was wrong */
+  bool stopped;    /* nothing more is walked */
+  bool open_names; /* a name that is not bound may be supplied later: no error */
   /* What a name means that nothing here binds: asked twice, before and behind the constants of the
    * program. NULL: nothing. */
   bool (*outside)(struct tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out);
   void *context;
-  bool records;                /* what the lengths of tables are is kept in the program */
-  bool replayable;             /* a check of the same program meets the same operations */
-  bool unnamed;                /* a graph with named dimensions: what is not certain sets `stuck` */
+  bool records;    /* what the lengths of tables are is kept in the program */
+  bool replayable; /* a check of the same program meets the same operations */
+  bool unnamed;    /* a graph with named dimensions: what is not certain sets `stuck` */
   bool stuck;
   tn_vec(tn_ail_binding) bindings;
-  uint32_t *latest;            /* name -> its binding plus 1 */
+  uint32_t *latest; /* name -> its binding plus 1 */
   size_t latest_count;
-  tn_vec(tn_ail_operand) stack;      /* arguments of calls that are being made */
+  tn_vec(tn_ail_operand) stack; /* arguments of calls that are being made */
   tn_vec(tn_ail_pending) pending;
-  tn_vec(tn_value) parts;            /* of loops that collect */
+  tn_vec(tn_value) parts; /* of loops that collect */
   uint32_t frame, frames;
   int depth;
   uint64_t calls;
-  tn_name target;              /* the name that is being assigned; for repeat */
-  uint64_t site;               /* operations so far */
-  uint64_t stop_at;            /* 0: never */
-  bool found;                  /* it was reached */
-  tn_shape noted[2];           /* of its operands */
-  tn_value key;                /* of dropout; 0: nothing drops out */
+  tn_name target;    /* the name that is being assigned; for repeat */
+  uint64_t site;     /* operations so far */
+  uint64_t stop_at;  /* 0: never */
+  bool found;        /* it was reached */
+  tn_shape noted[2]; /* of its operands */
+  tn_value key;      /* of dropout; 0: nothing drops out */
   uint64_t dropouts;
-  tn_value logits;             /* what labels were last compared with, outside of any branch */
-  int branches;                /* open regions */
+  tn_value logits; /* what labels were last compared with, outside of any branch */
+  int branches;    /* open regions */
 } tn_ail_walk;
 
 /* Where a fault is said to be, and in whose name. */
 typedef struct {
   tn_span at;
-  const char *function;        /* NULL: the operation's own name */
-  tn_str written;              /* the name as the program wrote it; empty: `function` */
+  const char *function; /* NULL: the operation's own name */
+  tn_str written;       /* the name as the program wrote it; empty: `function` */
 } tn_ail_site;
 
-#define tn_ail_say(w, code, at, ...)                                                    \
-  ((w)->failed = true,                                                                  \
-   (w)->quiet ? false : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__))
-#define tn_ail_say_plain(w, code, at)                                                   \
-  ((w)->failed = true,                                                                  \
-   (w)->quiet ? false : tn_report_plain((w)->program->host->diags, (code), (at)))
+#define tn_ail_say(w, code, at, ...)                                                                         \
+  ((w)->failed = true, (w)->quiet ? false : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__))
+#define tn_ail_say_plain(w, code, at)                                                                        \
+  ((w)->failed = true, (w)->quiet ? false : tn_report_plain((w)->program->host->diags, (code), (at)))
 
 /* A graph with names cannot say whether this is right. */
 static inline void tn_ail_get_stuck(tn_ail_walk *w) { w->stuck = w->stopped = w->failed = true; }
@@ -166,8 +164,8 @@ void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *righ
 void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right);
 /* Whether two shapes are certain to differ; *dimension is the first that does. */
 bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension);
-bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left,
-                            const tn_shape *right);
+bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,
+                            const tn_shape *left, const tn_shape *right);
 tn_field tn_ail_shape_field(const tn_ail_walk *w, const char *name, const tn_shape *shape);
 tn_field tn_ail_function_field(const tn_ail_site *site, tn_op op);
 #endif

@@ -49,8 +49,8 @@ static bool branches_agree(tn_ail_walk *w, const tn_ail_pending *pending, const 
     return !w->stuck;
   }
   tn_ail_walk_named_shapes(w, &a, &b);
-  return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_SHAPE_MISMATCH, pending->at, tn_ail_shape_field(w, "then_shape", &a),
-                    tn_ail_shape_field(w, "else_shape", &b));
+  return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_SHAPE_MISMATCH, pending->at,
+                    tn_ail_shape_field(w, "then_shape", &a), tn_ail_shape_field(w, "else_shape", &b));
 }
 
 /* What two shapes that will be equal have in common. */
@@ -63,7 +63,8 @@ static tn_shape common_shape(const tn_shape *a, const tn_shape *b) {
   return shape;
 }
 
-static tn_value join_regions(tn_ail_walk *w, const tn_ail_pending *pending, uint32_t else_region, const tn_type *type) {
+static tn_value join_regions(tn_ail_walk *w, const tn_ail_pending *pending, uint32_t else_region,
+                             const tn_type *type) {
   tn_builder *builder = w->builder;
   builder->at = pending->at;
   tn_value branch = builder->methods->join(builder, pending->condition, pending->region, else_region);
@@ -88,7 +89,8 @@ static tn_ail_operand join(tn_ail_walk *w, const tn_ail_pending *pending, const 
 }
 
 /* One arm. True when its condition is certain to hold, so that nothing behind it counts. */
-static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *arm, bool alone, tn_ail_operand *result) {
+static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *arm, bool alone,
+                     tn_ail_operand *result) {
   tn_ail_operand given = tn_ail_evaluate(w, arm->condition);
   tn_ail_operand condition = tn_ail_as_condition(w, &given, arm->condition->at);
   if (condition.constant) {
@@ -143,8 +145,8 @@ static bool read_range(tn_ail_walk *w, const tn_ail_loop *loop, int64_t *from, i
   bool from_ok = read_bound(w, loop->from, from), to_ok = read_bound(w, loop->to, to);
   if (!from_ok || !to_ok) return false;
   if (*to > *from) return true;
-  return tn_ail_say(w, TN_DIAG_E_LOOP_INVALID_RANGE, tn_span_join(loop->from->at, loop->to->at), TN_INT("start", *from),
-                    TN_INT("end", *to));
+  return tn_ail_say(w, TN_DIAG_E_LOOP_INVALID_RANGE, tn_span_join(loop->from->at, loop->to->at),
+                    TN_INT("start", *from), TN_INT("end", *to));
 }
 
 static bool has_body(tn_ail_walk *w, const tn_ail_loop *loop) {
@@ -197,7 +199,8 @@ tn_value tn_ail_stack(tn_ail_walk *w, const tn_value *values, size_t count, int6
   }
   tn_type type = *tn_build_type(w->builder, values[0]);
   if (type.shape.rank == TN_RANK_LIMIT) {
-    tn_ail_say(w, TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", TN_RANK_LIMIT + 1), TN_INT("limit", TN_RANK_LIMIT));
+    tn_ail_say(w, TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", TN_RANK_LIMIT + 1),
+               TN_INT("limit", TN_RANK_LIMIT));
     return TN_ERROR_VALUE;
   }
   if (w->shapes) {
@@ -232,12 +235,15 @@ static tn_ail_operand eval_for(tn_ail_walk *w, const tn_ail_expr *expr) {
       tn_ail_say(w, TN_DIAG_E_BOOLEAN_USED_AS_TENSOR, loop->body->at, TN_STR("function", "for"));
       part = tn_ail_wrong();
     }
-    tn_value value = truth ? tn_ail_as_value(w, &part, loop->body->at) : tn_ail_as_tensor(w, &part, &site, loop->body->at);
+    tn_value value =
+        truth ? tn_ail_as_value(w, &part, loop->body->at) : tn_ail_as_tensor(w, &part, &site, loop->body->at);
     ok = value != TN_ERROR_VALUE;
-    if (ok && !tn_vec_push(w->program->host->heap, &w->parts, value)) ok = false, w->program->arena.failed = true;
+    if (ok && !tn_vec_push(w->program->host->heap, &w->parts, value))
+      ok = false, w->program->arena.failed = true;
   }
   tn_value value = TN_ERROR_VALUE;
-  if (ok && !w->stopped) value = tn_ail_stack(w, w->parts.at + first, w->parts.count - first, 0, loop->body->at);
+  if (ok && !w->stopped)
+    value = tn_ail_stack(w, w->parts.at + first, w->parts.count - first, 0, loop->body->at);
   w->parts.count = first;
   if (!ok) w->failed = true;
   return tn_ail_of_value(truths ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
@@ -248,9 +254,12 @@ static tn_ail_operand eval_for(tn_ail_walk *w, const tn_ail_expr *expr) {
 static bool read_reduction(tn_ail_walk *w, const tn_ail_loop *loop, tn_op *op) {
   tn_str name = tn_ail_text_of(w->program, loop->op);
   const tn_str known[] = { TN_LIT("add"), TN_LIT("max"), TN_LIT("min") };
-  if (tn_str_is(name, "add")) *op = TN_OP_ADD;
-  else if (tn_str_is(name, "max")) *op = TN_OP_MAXIMUM;
-  else if (tn_str_is(name, "min")) *op = TN_OP_MINIMUM;
+  if (tn_str_is(name, "add"))
+    *op = TN_OP_ADD;
+  else if (tn_str_is(name, "max"))
+    *op = TN_OP_MAXIMUM;
+  else if (tn_str_is(name, "min"))
+    *op = TN_OP_MINIMUM;
   else {
     return tn_ail_say(w, TN_DIAG_E_REDUCE_OP_INVALID, loop->op_at, TN_TEXT("op", name),
                       TN_TEXT("suggestion", tn_str_suggest(name, known, 3)));
@@ -268,13 +277,14 @@ static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site,
   if (left->constant && right->constant && left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR) {
     return tn_ail_of_number(reduce_numbers(op, left->number, right->number));
   }
-  const tn_value in[] = { tn_ail_as_tensor(w, left, site, site->at), tn_ail_as_tensor(w, right, site, site->at) };
+  const tn_value in[] = { tn_ail_as_tensor(w, left, site, site->at),
+                          tn_ail_as_tensor(w, right, site, site->at) };
   if (in[0] == TN_ERROR_VALUE || in[1] == TN_ERROR_VALUE) return tn_ail_wrong();
   tn_shape a = tn_build_type(w->builder, in[0])->shape, b = tn_build_type(w->builder, in[1])->shape;
   int dimension;
   tn_ail_note_site(w, &a, &b);
   if (w->stopped) return tn_ail_wrong();
-  if (tn_ail_shapes_differ(&a, &b, &dimension)) {   /* iterations do not broadcast */
+  if (tn_ail_shapes_differ(&a, &b, &dimension)) { /* iterations do not broadcast */
     tn_fault fault = { .kind = TN_FAULT_SHAPE, .op = op, .dimension = dimension };
     tn_ail_walk_named_shapes(w, &a, &b);
     tn_ail_report_op_fault(w, site, &fault, &a, &b);
@@ -295,7 +305,8 @@ static tn_ail_operand eval_reduce(tn_ail_walk *w, const tn_ail_expr *expr) {
   for (int64_t i = from; i < to && !w->stopped; i++) {
     tn_ail_operand variable = tn_ail_of_number((float)i);
     tn_ail_operand part = eval_with(w, loop, &variable);
-    if (i > from) part = combine(w, op, &site, &result, &part);
+    if (i > from)
+      part = combine(w, op, &site, &result, &part);
     else if (!part.constant || part.kind != TN_AIL_TENSOR) {
       part = tn_ail_of_value(TN_AIL_TENSOR, tn_ail_as_tensor(w, &part, &site, site.at));
     }
@@ -342,14 +353,16 @@ static bool mentions(const tn_ail_expr *expr, tn_name name) {
     case TN_AIL_EXPR_IF: return if_mentions(expr->as.branch, name);
     case TN_AIL_EXPR_FOR:
     case TN_AIL_EXPR_REPEAT:
-    case TN_AIL_EXPR_REDUCE: return mentions(expr->as.loop->init, name) || mentions(expr->as.loop->body, name);
+    case TN_AIL_EXPR_REDUCE:
+      return mentions(expr->as.loop->init, name) || mentions(expr->as.loop->body, name);
     default: return false;
   }
 }
 
 static bool read_times(tn_ail_walk *w, const tn_ail_loop *loop, int64_t *out) {
   tn_ail_const value;
-  bool ok = tn_ail_literal(w->program, loop->times, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
+  bool ok = tn_ail_literal(w->program, loop->times, &value) && value.kind == TN_AIL_CONST_NUMBER &&
+            value.is_integer;
   w->failed = w->failed || !ok;
   if (!ok && loop->times->form == TN_AIL_EXPR_ERROR) return false;
   if (!ok) {
@@ -386,7 +399,8 @@ static tn_ail_operand eval_step(tn_ail_walk *w, const tn_ail_loop *loop, const a
   return result;
 }
 
-static bool keeps_type(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_operand *before, const tn_ail_operand *after) {
+static bool keeps_type(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_operand *before,
+                       const tn_ail_operand *after) {
   int dimension;
   if (before->wrong || after->wrong) return false;
   tn_shape a = *tn_ail_shape_of(w, before), b = *tn_ail_shape_of(w, after);
@@ -394,8 +408,8 @@ static bool keeps_type(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_ope
   if (w->stopped) return false;
   if (tn_ail_shapes_differ(&a, &b, &dimension)) {
     tn_ail_walk_named_shapes(w, &a, &b);
-    return tn_ail_say(w, TN_DIAG_E_REPEAT_BODY_SHAPE_MISMATCH, loop->body->at, tn_ail_shape_field(w, "expected", &a),
-                      tn_ail_shape_field(w, "received", &b));
+    return tn_ail_say(w, TN_DIAG_E_REPEAT_BODY_SHAPE_MISMATCH, loop->body->at,
+                      tn_ail_shape_field(w, "expected", &a), tn_ail_shape_field(w, "received", &b));
   }
   if (before->kind == after->kind) return true;
   return tn_ail_say(w, TN_DIAG_E_REPEAT_BODY_DTYPE_MISMATCH, loop->body->at,

@@ -11,7 +11,9 @@ static tn_value apply(tn_ail_make *m, tn_op op, const tn_value *in, int count, c
   return tn_ail_apply(m->w, &m->site, op, in, count, attrs);
 }
 
-static tn_shape shape_of(const tn_ail_make *m, tn_value value) { return tn_build_type(m->w->builder, value)->shape; }
+static tn_shape shape_of(const tn_ail_make *m, tn_value value) {
+  return tn_build_type(m->w->builder, value)->shape;
+}
 
 /* ---- ranks ---- */
 
@@ -20,9 +22,9 @@ static bool require_rank(tn_ail_make *m, tn_value value, int rank, const char *p
   if (value == TN_ERROR_VALUE) return false;
   tn_shape shape = shape_of(m, value);
   if (shape.rank == rank) return true;
-  return tn_ail_say(m->w, TN_DIAG_E_SHAPE_MISMATCH, m->site.at, tn_ail_function_field(&m->site, m->builtin->op),
-                    tn_ail_shape_field(m->w, "left", &shape), TN_STR("right", pattern),
-                    TN_INT("dimension", shape.rank < rank ? shape.rank : rank));
+  return tn_ail_say(m->w, TN_DIAG_E_SHAPE_MISMATCH, m->site.at,
+                    tn_ail_function_field(&m->site, m->builtin->op), tn_ail_shape_field(m->w, "left", &shape),
+                    TN_STR("right", pattern), TN_INT("dimension", shape.rank < rank ? shape.rank : rank));
 }
 
 /* ---- elementwise and products ---- */
@@ -43,9 +45,8 @@ tn_ail_operand tn_ail_make_select(tn_ail_make *m) {
   const tn_ail_operand *given = tn_ail_make_operand(m, 0);
   bool boolean = given->kind == TN_AIL_BOOLEAN && !given->is_text;
   tn_ail_operand condition = boolean ? *given : tn_ail_as_boolean(m->w, given, m->given[0]->at);
-  const tn_value in[] = {
-    tn_ail_as_value(m->w, &condition, m->given[0]->at), tn_ail_make_tensor(m, 1), tn_ail_make_tensor(m, 2)
-  };
+  const tn_value in[] = { tn_ail_as_value(m->w, &condition, m->given[0]->at), tn_ail_make_tensor(m, 1),
+                          tn_ail_make_tensor(m, 2) };
   return tensor(apply(m, TN_OP_SELECT, in, 3, NULL));
 }
 
@@ -77,7 +78,7 @@ tn_ail_operand tn_ail_make_dropout(tn_ail_make *m) {
     return tn_ail_wrong();
   }
   if (m->w->key == TN_ERROR_VALUE) {
-    tn_ail_note_site(m->w, &TN_SCALAR_SHAPE, &TN_SCALAR_SHAPE);   /* as many sites as where it does drop out */
+    tn_ail_note_site(m->w, &TN_SCALAR_SHAPE, &TN_SCALAR_SHAPE); /* as many sites as where it does drop out */
     return tensor(x);
   }
   attrs.index = m->w->dropouts++ << DROPOUT_WORDS;
@@ -104,7 +105,8 @@ tn_ail_operand tn_ail_make_along(tn_ail_make *m) {
 tn_ail_operand tn_ail_make_scan(tn_ail_make *m) {
   tn_attrs attrs = { 0 };
   tn_value x = tn_ail_make_tensor(m, 0);
-  bool ok = read_axis(m, 1, -1, &attrs) && tn_ail_make_flag(m, 2, &attrs.reverse) && tn_ail_make_flag(m, 3, &attrs.exclusive);
+  bool ok = read_axis(m, 1, -1, &attrs) && tn_ail_make_flag(m, 2, &attrs.reverse) &&
+            tn_ail_make_flag(m, 3, &attrs.exclusive);
   return ok ? tensor(apply(m, m->builtin->op, &x, 1, &attrs)) : tn_ail_wrong();
 }
 
@@ -123,7 +125,8 @@ static bool read_axes(tn_ail_make *m, int i, tn_attrs *attrs) {
   if (!tn_ail_make_ints(m, i, axes, &count)) return false;
   attrs->axis_count = count;
   for (int k = 0; k < count; k++) {
-    if (axes[k] < INT32_MIN || axes[k] > INT32_MAX) return tn_ail_make_refuse(m, "axes of the tensor", TN_LIT("a huge number"));
+    if (axes[k] < INT32_MIN || axes[k] > INT32_MAX)
+      return tn_ail_make_refuse(m, "axes of the tensor", TN_LIT("a huge number"));
     attrs->axes[k] = (int32_t)axes[k];
   }
   return true;
@@ -148,7 +151,8 @@ tn_ail_operand tn_ail_make_pool(tn_ail_make *m) {
 static tn_str argument_name(const tn_ail_make *m, int i) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   bool named = operand->origin && (m->given[i]->form == TN_AIL_EXPR_NAME || operand->input >= 0);
-  return named ? tn_ail_text_of(m->w->program, operand->origin) : tn_ail_source_text(m->w->program, m->given[i]->at);
+  return named ? tn_ail_text_of(m->w->program, operand->origin)
+               : tn_ail_source_text(m->w->program, m->given[i]->at);
 }
 
 /* Whether the argument is of the kind; a boolean is refused as one. */
@@ -296,7 +300,8 @@ tn_ail_operand tn_ail_make_slice(tn_ail_make *m) {
   tn_value x = tn_ail_make_tensor(m, 0);
   int64_t start, end, step;
   int axis;
-  bool ok = tn_ail_make_int(m, 2, 0, &start) && tn_ail_make_int(m, 3, 0, &end) && tn_ail_make_int(m, 4, 1, &step);
+  bool ok =
+      tn_ail_make_int(m, 2, 0, &start) && tn_ail_make_int(m, 3, 0, &end) && tn_ail_make_int(m, 4, 1, &step);
   if (!ok || !resolve_axis(m, x, 1, &axis)) return tn_ail_wrong();
   if (step < 1) {
     tn_ail_make_refuse(m, "a step of at least 1", tn_ail_source_text(m->w->program, m->given[4]->at));
@@ -363,8 +368,10 @@ static bool read_pair(tn_ail_make *m, int i, int64_t fallback, int64_t out[2]) {
   if (!tn_ail_make_ints(m, i, given, &count)) return false;
   out[0] = given[0];
   out[1] = count == 2 ? given[1] : given[0];
-  bool ok = count <= 2 && count != 0 && out[0] >= 1 && out[1] >= 1 && out[0] <= INT32_MAX && out[1] <= INT32_MAX;
-  return ok || tn_ail_make_refuse(m, "one or two numbers of at least 1", tn_ail_source_text(m->w->program, m->given[i]->at));
+  bool ok =
+      count <= 2 && count != 0 && out[0] >= 1 && out[1] >= 1 && out[0] <= INT32_MAX && out[1] <= INT32_MAX;
+  return ok || tn_ail_make_refuse(m, "one or two numbers of at least 1",
+                                  tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
 tn_ail_operand tn_ail_make_conv2d(tn_ail_make *m) {
@@ -394,7 +401,8 @@ tn_ail_operand tn_ail_make_patches(tn_ail_make *m) {
 
 tn_ail_operand tn_ail_make_fill(tn_ail_make *m) {
   tn_attrs attrs = { .dtype = TN_F32 };
-  if (!tn_ail_make_shape(m, 0, &attrs.shape) || !tn_ail_make_number(m, 1, 0, &attrs.number)) return tn_ail_wrong();
+  if (!tn_ail_make_shape(m, 0, &attrs.shape) || !tn_ail_make_number(m, 1, 0, &attrs.number))
+    return tn_ail_wrong();
   return tensor(apply(m, TN_OP_FILL, NULL, 0, &attrs));
 }
 
@@ -414,7 +422,7 @@ tn_ail_operand tn_ail_make_random(tn_ail_make *m) {
 
 /* ---- effects ---- */
 
-#define FILE_WORDS 8   /* of a SHA-256 */
+#define FILE_WORDS 8 /* of a SHA-256 */
 
 static tn_name host_name(tn_ail_make *m, tn_str text) {
   tn_name name = tn_names_intern(m->w->program->host->names, text);

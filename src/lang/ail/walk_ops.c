@@ -11,20 +11,44 @@
 
 /* ---- the table ---- */
 
-#define T(n) { n, TN_AIL_ARG_TENSOR, false }
-#define I(n) { n, TN_AIL_ARG_INT, false }
-#define OPT(n, k) { n, TN_AIL_ARG_##k, true }
-#define ARG(n, k) { n, TN_AIL_ARG_##k, false }
-#define UNARY(n, o) { n, TN_OP_##o, tn_ail_make_plain, { T("x") } }
-#define BINARY(n, o) { n, TN_OP_##o, tn_ail_make_plain, { T("a"), T("b") } }
-#define COMPARE(n, o) { n, TN_OP_##o, tn_ail_make_compare, { T("a"), T("b") } }
-#define REDUCE(n, o) { n, TN_OP_##o, tn_ail_make_reduce, { T("x"), OPT("axes", INTS), OPT("keepdims", FLAG) } }
-#define SCAN(n, o) \
-  { n, TN_OP_##o, tn_ail_make_scan, { T("x"), OPT("axis", INT), OPT("reverse", FLAG), OPT("exclusive", FLAG) } }
+#define T(n)                                                                                                 \
+  { n, TN_AIL_ARG_TENSOR, false }
+#define I(n)                                                                                                 \
+  { n, TN_AIL_ARG_INT, false }
+#define OPT(n, k)                                                                                            \
+  { n, TN_AIL_ARG_##k, true }
+#define ARG(n, k)                                                                                            \
+  { n, TN_AIL_ARG_##k, false }
+#define UNARY(n, o)                                                                                          \
+  {                                                                                                          \
+    n, TN_OP_##o, tn_ail_make_plain, { T("x") }                                                              \
+  }
+#define BINARY(n, o)                                                                                         \
+  {                                                                                                          \
+    n, TN_OP_##o, tn_ail_make_plain, { T("a"), T("b") }                                                      \
+  }
+#define COMPARE(n, o)                                                                                        \
+  {                                                                                                          \
+    n, TN_OP_##o, tn_ail_make_compare, { T("a"), T("b") }                                                    \
+  }
+#define REDUCE(n, o)                                                                                         \
+  {                                                                                                          \
+    n, TN_OP_##o, tn_ail_make_reduce, { T("x"), OPT("axes", INTS), OPT("keepdims", FLAG) }                   \
+  }
+#define SCAN(n, o)                                                                                           \
+  {                                                                                                          \
+    n, TN_OP_##o, tn_ail_make_scan, {                                                                        \
+      T("x"), OPT("axis", INT), OPT("reverse", FLAG), OPT("exclusive", FLAG)                                 \
+    }                                                                                                        \
+  }
 
 static const tn_ail_builtin builtins[] = {
   /* of the reference */
-  BINARY("matmul", MATMUL), BINARY("add", ADD), BINARY("sub", SUB), BINARY("mul", MUL), UNARY("relu", RELU),
+  BINARY("matmul", MATMUL),
+  BINARY("add", ADD),
+  BINARY("sub", SUB),
+  BINARY("mul", MUL),
+  UNARY("relu", RELU),
   { "softmax", TN_OP_SOFTMAX, tn_ail_make_along, { T("x"), OPT("axis", INT) } },
   { "embedding", TN_OP_EMBEDDING, tn_ail_make_embedding, { ARG("tokens", IDS), T("weight") } },
   { "linear", TN_OP_MATMUL, tn_ail_make_linear, { T("x"), T("W"), OPT("b", TENSOR) } },
@@ -40,18 +64,48 @@ static const tn_ail_builtin builtins[] = {
   { "now", TN_OP_HOST, tn_ail_make_now, { { 0 } } },
   { "read_file_text", TN_OP_HOST, tn_ail_make_read_file_text, { ARG("path", TEXT) } },
   /* the rest of the table of operations */
-  UNARY("neg", NEG), UNARY("abs", ABS), UNARY("sign", SIGN), UNARY("sqrt", SQRT), UNARY("exp", EXP),
-  UNARY("log", LOG), UNARY("tanh", TANH), UNARY("sigmoid", SIGMOID), UNARY("erf", ERF), UNARY("sin", SIN),
-  UNARY("cos", COS), UNARY("floor", FLOOR), UNARY("ceil", CEIL), UNARY("round", ROUND), UNARY("gelu", GELU),
+  UNARY("neg", NEG),
+  UNARY("abs", ABS),
+  UNARY("sign", SIGN),
+  UNARY("sqrt", SQRT),
+  UNARY("exp", EXP),
+  UNARY("log", LOG),
+  UNARY("tanh", TANH),
+  UNARY("sigmoid", SIGMOID),
+  UNARY("erf", ERF),
+  UNARY("sin", SIN),
+  UNARY("cos", COS),
+  UNARY("floor", FLOOR),
+  UNARY("ceil", CEIL),
+  UNARY("round", ROUND),
+  UNARY("gelu", GELU),
   UNARY("flatten", FLATTEN),
-  BINARY("div", DIV), BINARY("rem", REM), BINARY("pow", POW), BINARY("minimum", MINIMUM),
-  BINARY("maximum", MAXIMUM), BINARY("dot", DOT), BINARY("mse_loss", MSE_LOSS),
-  COMPARE("eq", EQ), COMPARE("ne", NE), COMPARE("lt", LT), COMPARE("le", LE), COMPARE("gt", GT), COMPARE("ge", GE),
-  REDUCE("sum", SUM), REDUCE("mean", MEAN), REDUCE("max", MAX), REDUCE("min", MIN), REDUCE("prod", PROD),
-  SCAN("cumsum", CUMSUM), SCAN("cumprod", CUMPROD),
+  BINARY("div", DIV),
+  BINARY("rem", REM),
+  BINARY("pow", POW),
+  BINARY("minimum", MINIMUM),
+  BINARY("maximum", MAXIMUM),
+  BINARY("dot", DOT),
+  BINARY("mse_loss", MSE_LOSS),
+  COMPARE("eq", EQ),
+  COMPARE("ne", NE),
+  COMPARE("lt", LT),
+  COMPARE("le", LE),
+  COMPARE("gt", GT),
+  COMPARE("ge", GE),
+  REDUCE("sum", SUM),
+  REDUCE("mean", MEAN),
+  REDUCE("max", MAX),
+  REDUCE("min", MIN),
+  REDUCE("prod", PROD),
+  SCAN("cumsum", CUMSUM),
+  SCAN("cumprod", CUMPROD),
   { "argmax", TN_OP_ARGMAX, tn_ail_make_argmax, { T("x"), OPT("axis", INT), OPT("keepdims", FLAG) } },
   { "log_softmax", TN_OP_LOG_SOFTMAX, tn_ail_make_along, { T("x"), OPT("axis", INT) } },
-  { "layer_norm", TN_OP_LAYER_NORM, tn_ail_make_layer_norm, { T("x"), T("gamma"), T("beta"), OPT("eps", NUMBER) } },
+  { "layer_norm",
+    TN_OP_LAYER_NORM,
+    tn_ail_make_layer_norm,
+    { T("x"), T("gamma"), T("beta"), OPT("eps", NUMBER) } },
   { "transpose", TN_OP_TRANSPOSE, tn_ail_make_transpose, { T("x"), OPT("axes", INTS) } },
   { "squeeze", TN_OP_SQUEEZE, tn_ail_make_squeeze, { T("x"), OPT("axes", INTS) } },
   { "expand_dims", TN_OP_EXPAND_DIMS, tn_ail_make_expand_dims, { T("x"), I("axis") } },
@@ -60,10 +114,15 @@ static const tn_ail_builtin builtins[] = {
   { "slice", TN_OP_SLICE, tn_ail_make_slice, { T("x"), I("axis"), I("start"), I("end"), OPT("step", INT) } },
   { "index", TN_OP_INDEX, tn_ail_make_index, { T("x"), I("axis"), I("place") } },
   { "gather", TN_OP_GATHER, tn_ail_make_gather, { T("x"), ARG("indices", IDS), OPT("axis", INT) } },
-  { "scatter_add", TN_OP_SCATTER_ADD, tn_ail_make_scatter_add,
+  { "scatter_add",
+    TN_OP_SCATTER_ADD,
+    tn_ail_make_scatter_add,
     { T("x"), ARG("indices", IDS), T("y"), OPT("axis", INT) } },
   { "one_hot", TN_OP_ONE_HOT, tn_ail_make_one_hot, { ARG("indices", IDS), I("classes") } },
-  { "conv2d", TN_OP_CONV2D, tn_ail_make_conv2d, { T("x"), T("w"), OPT("stride", INTS), OPT("padding", TEXT) } },
+  { "conv2d",
+    TN_OP_CONV2D,
+    tn_ail_make_conv2d,
+    { T("x"), T("w"), OPT("stride", INTS), OPT("padding", TEXT) } },
   { "patches", TN_OP_PATCHES, tn_ail_make_patches, { T("x"), ARG("window", INTS), OPT("stride", INTS) } },
   { "select", TN_OP_SELECT, tn_ail_make_select, { ARG("condition", BOOLEAN), T("a"), T("b") } },
   { "fill", TN_OP_FILL, tn_ail_make_fill, { ARG("shape", SHAPE), ARG("value", NUMBER) } },
@@ -87,8 +146,9 @@ bool tn_ail_builtin_is_dropout(size_t index) { return builtins[index].op == TN_O
 /* ---- refusing ---- */
 
 bool tn_ail_make_refuse(tn_ail_make *m, const char *expected, tn_str got) {
-  return tn_ail_say(m->w, TN_DIAG_E_INVALID_ARGUMENTS, m->site.at, tn_ail_function_field(&m->site, m->builtin->op),
-                    TN_STR("expected", expected), TN_TEXT("got", got));
+  return tn_ail_say(m->w, TN_DIAG_E_INVALID_ARGUMENTS, m->site.at,
+                    tn_ail_function_field(&m->site, m->builtin->op), TN_STR("expected", expected),
+                    TN_TEXT("got", got));
 }
 
 /* "a whole number for `axis`", and what the program has there */
@@ -99,7 +159,8 @@ static bool refuse_argument(tn_ail_make *m, int i, const char *what) {
   tn_text_puts(&expected, " for `");
   tn_text_puts(&expected, m->builtin->params[i].name);
   tn_text_puts(&expected, "`");
-  tn_ail_make_refuse(m, expected.failed ? what : expected.at, tn_ail_source_text(m->w->program, m->given[i]->at));
+  tn_ail_make_refuse(m, expected.failed ? what : expected.at,
+                     tn_ail_source_text(m->w->program, m->given[i]->at));
   tn_text_free(&expected);
   return false;
 }
@@ -111,7 +172,8 @@ tn_value tn_ail_make_tensor(tn_ail_make *m, int i) {
 }
 
 /* A number that is known now: a literal to the last digit, anything else in f32. */
-static bool known_number(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand, double *out) {
+static bool known_number(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand,
+                         double *out) {
   tn_ail_const literal;
   if (operand->wrong || !operand->constant || operand->kind != TN_AIL_TENSOR) return false;
   bool exact = expr->form != TN_AIL_EXPR_NAME || !tn_ail_lookup(m->w, expr->as.name);
@@ -120,7 +182,8 @@ static bool known_number(const tn_ail_make *m, const tn_ail_expr *expr, const tn
   return true;
 }
 
-static bool known_int(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand, int64_t *out) {
+static bool known_int(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand,
+                      int64_t *out) {
   double number;
   if (!known_number(m, expr, operand, &number) || !(number >= -9e15 && number <= 9e15)) return false;
   *out = (int64_t)number;
@@ -131,14 +194,16 @@ bool tn_ail_make_int(tn_ail_make *m, int i, int64_t fallback, int64_t *out) {
   *out = fallback;
   if (!m->given[i]) return true;
   if (tn_ail_make_operand(m, i)->wrong) return false;
-  return known_int(m, m->given[i], tn_ail_make_operand(m, i), out) || refuse_argument(m, i, "a constant whole number");
+  return known_int(m, m->given[i], tn_ail_make_operand(m, i), out) ||
+         refuse_argument(m, i, "a constant whole number");
 }
 
 bool tn_ail_make_number(tn_ail_make *m, int i, double fallback, double *out) {
   *out = fallback;
   if (!m->given[i]) return true;
   if (tn_ail_make_operand(m, i)->wrong) return false;
-  return known_number(m, m->given[i], tn_ail_make_operand(m, i), out) || refuse_argument(m, i, "a constant number");
+  return known_number(m, m->given[i], tn_ail_make_operand(m, i), out) ||
+         refuse_argument(m, i, "a constant number");
 }
 
 bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
@@ -230,7 +295,8 @@ static tn_ail_operand eval_ids(tn_ail_walk *w, const tn_ail_expr *expr) {
               !tn_ail_find_const(w->program, expr->as.name) &&
               !tn_ail_name_is(&w->program->tree, expr->as.name, TN_AIL_NAME_SKIPPED);
   if (!name || w->open_names || w->outside) return tn_ail_evaluate(w, expr);
-  return (tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .value = TN_NO_VALUE, .origin = expr->as.name, .input = -1 };
+  return (
+      tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .value = TN_NO_VALUE, .origin = expr->as.name, .input = -1 };
 }
 
 static tn_ail_operand eval_argument(tn_ail_make *m, int i) {
@@ -238,7 +304,7 @@ static tn_ail_operand eval_argument(tn_ail_make *m, int i) {
   tn_ail_arg_kind kind = m->builtin->params[i].kind;
   if (!expr) return tn_ail_wrong();
   bool list = kind == TN_AIL_ARG_SHAPE || kind == TN_AIL_ARG_INTS;
-  if (list && expr->form == TN_AIL_EXPR_LIST) return tn_ail_of_number(0);   /* read by who makes it */
+  if (list && expr->form == TN_AIL_EXPR_LIST) return tn_ail_of_number(0); /* read by who makes it */
   if (kind == TN_AIL_ARG_LABELS || m->builtin->op == TN_OP_EMBEDDING) return eval_ids(m->w, expr);
   return tn_ail_evaluate(m->w, expr);
 }
@@ -262,7 +328,7 @@ tn_ail_operand tn_ail_eval_builtin(tn_ail_walk *w, size_t builtin, const tn_ail_
   m.site = (tn_ail_site){ .at = expr->at, .written = tn_ail_text_of(w->program, call->name) };
   tn_ail_operand result = tn_ail_wrong();
   if (!match(&m, call)) {
-    for (uint32_t i = 0; i < call->count; i++) {   /* there may be more to say */
+    for (uint32_t i = 0; i < call->count; i++) { /* there may be more to say */
       if (call->args[i].value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, call->args[i].value);
     }
   } else if (eval_arguments(&m) && !w->stopped) {

@@ -8,13 +8,13 @@
 
 /* A length, or one that is not known although it is written down: a product of names. */
 typedef struct {
-  int64_t dim;        /* known, a name, or TN_DIM_UNKNOWN */
-  bool inferred;      /* written as -1 */
+  int64_t dim;   /* known, a name, or TN_DIM_UNKNOWN */
+  bool inferred; /* written as -1 */
 } item;
 
 typedef struct {
   tn_ail_make *m;
-  const tn_shape *from;   /* of the tensor; NULL: there is none to refer to */
+  const tn_shape *from; /* of the tensor; NULL: there is none to refer to */
 } reader;
 
 static bool read_item(reader *r, const tn_ail_expr *expr, item *out);
@@ -45,7 +45,8 @@ static bool unknown_dim(reader *r, tn_name name, tn_span at) {
 }
 
 static bool bad_length(reader *r, tn_span at) {
-  return tn_ail_make_refuse(r->m, "dimensions of at least 1, or -1", tn_ail_source_text(r->m->w->program, at));
+  return tn_ail_make_refuse(r->m, "dimensions of at least 1, or -1",
+                            tn_ail_source_text(r->m->w->program, at));
 }
 
 /* A constant, else a dimension that an input declares, else a loop variable. */
@@ -74,11 +75,12 @@ static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
 static bool read_reference(reader *r, const tn_ail_expr *expr, item *out) {
   int64_t index = expr->as.reference;
   if (!r->from) return tn_ail_make_refuse(r->m, "lengths", tn_ail_source_text(r->m->w->program, expr->at));
-  if (index < 0 && r->from->rank == 0) return tn_ail_say_plain(r->m->w, TN_DIAG_E_RESHAPE_REF_LAST_EMPTY, expr->at);
+  if (index < 0 && r->from->rank == 0)
+    return tn_ail_say_plain(r->m->w, TN_DIAG_E_RESHAPE_REF_LAST_EMPTY, expr->at);
   if (index < 0) index = r->from->rank - 1;
   if (index >= r->from->rank) {
-    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_REF_OUT_OF_BOUNDS, expr->at, TN_INT("reference_index", index),
-                      TN_INT("input_rank", r->from->rank));
+    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_REF_OUT_OF_BOUNDS, expr->at,
+                      TN_INT("reference_index", index), TN_INT("input_rank", r->from->rank));
   }
   out->dim = r->from->dim[index];
   return true;
@@ -94,7 +96,8 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
   bool read = read_item(r, call->args[0].value, &a);
   if (!read_item(r, call->args[1].value, &b) || !read) return false;
   if (a.inferred || b.inferred) {
-    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_CANNOT_INFER, expr->at, TN_STR("reason", "-1 cannot be a factor of mul"));
+    return tn_ail_say(r->m->w, TN_DIAG_E_RESHAPE_CANNOT_INFER, expr->at,
+                      TN_STR("reason", "-1 cannot be a factor of mul"));
   }
   out->dim = TN_DIM_UNKNOWN;
   if (!tn_dim_is_known(a.dim) || !tn_dim_is_known(b.dim)) return true;
@@ -172,8 +175,10 @@ static bool product(const item *items, int count, int64_t *out) {
   for (int i = 0; i < count; i++) {
     if (items[i].inferred) continue;
     if (!tn_dim_is_known(items[i].dim)) return false;
-    if (items[i].dim > TN_ELEMENT_LIMIT / *out) *out = TN_ELEMENT_LIMIT;
-    else *out *= items[i].dim;
+    if (items[i].dim > TN_ELEMENT_LIMIT / *out)
+      *out = TN_ELEMENT_LIMIT;
+    else
+      *out *= items[i].dim;
   }
   return true;
 }

@@ -23,8 +23,8 @@ static tn_value shapes_push(tn_ail_shapes *shapes, const tn_type *type) {
   return (tn_value)(shapes->types.count - 1);
 }
 
-static tn_value shapes_add(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
-                           const tn_type *type) {
+static tn_value shapes_add(tn_builder *builder, tn_op op, const tn_value *in, int count,
+                           const tn_attrs *attrs, const tn_type *type) {
   (void)op, (void)in, (void)count, (void)attrs;
   return shapes_push((tn_ail_shapes *)builder, type);
 }
@@ -37,7 +37,7 @@ static const tn_builder_methods shape_methods = { .add = shapes_add, .type = sha
 
 void tn_ail_shapes_init(tn_ail_shapes *shapes, tn_heap *heap, tn_names *names) {
   *shapes = (tn_ail_shapes){ .base = { .methods = &shape_methods, .heap = heap, .names = names } };
-  shapes_push(shapes, &(tn_type){ .dtype = TN_F32 });   /* the error's */
+  shapes_push(shapes, &(tn_type){ .dtype = TN_F32 }); /* the error's */
 }
 
 void tn_ail_shapes_free(tn_ail_shapes *shapes) { tn_vec_free(shapes->base.heap, &shapes->types); }
@@ -97,12 +97,14 @@ tn_field tn_ail_function_field(const tn_ail_site *site, tn_op op) {
   return TN_STR("function", site->function ? site->function : tn_op_sig_of(op)->name);
 }
 
-static bool report_argument(tn_ail_walk *w, const tn_ail_site *site, tn_op op, tn_str expected, tn_field got) {
+static bool report_argument(tn_ail_walk *w, const tn_ail_site *site, tn_op op, tn_str expected,
+                            tn_field got) {
   return tn_ail_say(w, TN_DIAG_E_INVALID_ARGUMENTS, site->at, tn_ail_function_field(site, op),
                     TN_TEXT("expected", expected), got);
 }
 
-static bool report_axis(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left) {
+static bool report_axis(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,
+                        const tn_shape *left) {
   tn_text expected;
   tn_text_init(&expected, w->program->host->heap);
   if (left->rank == 0) {
@@ -135,16 +137,18 @@ static bool report_permutation(tn_ail_walk *w, const tn_ail_site *site, const tn
 }
 
 static bool report_size(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault) {
-  if (fault->reason) {   /* the graph itself, or its branches; it would be said of all that follows */
+  if (fault->reason) { /* the graph itself, or its branches; it would be said of all that follows */
     w->stopped = true;
-    return tn_ail_say(w, TN_DIAG_E_TOO_LARGE, site->at, TN_STR("what", fault->reason), TN_INT("limit", fault->expected));
+    return tn_ail_say(w, TN_DIAG_E_TOO_LARGE, site->at, TN_STR("what", fault->reason),
+                      TN_INT("limit", fault->expected));
   }
   return tn_ail_say(w, TN_DIAG_E_TOO_LARGE, site->at, TN_STR("what", "the number of elements"),
-                    TN_INT("limit", TN_ELEMENT_LIMIT), tn_ail_shape_field(w, "requested", &fault->left.shape));
+                    TN_INT("limit", TN_ELEMENT_LIMIT),
+                    tn_ail_shape_field(w, "requested", &fault->left.shape));
 }
 
-bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault, const tn_shape *left,
-                            const tn_shape *right) {
+bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,
+                            const tn_shape *left, const tn_shape *right) {
   switch (fault->kind) {
     case TN_FAULT_BROADCAST:
     case TN_FAULT_INNER:
@@ -159,16 +163,19 @@ bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fa
     case TN_FAULT_AXIS: return report_axis(w, site, fault, left);
     case TN_FAULT_PERMUTATION: return report_permutation(w, site, fault);
     case TN_FAULT_SQUEEZE:
-      return report_argument(w, site, fault->op, TN_LIT("axes of length 1"), tn_ail_shape_field(w, "got", left));
+      return report_argument(w, site, fault->op, TN_LIT("axes of length 1"),
+                             tn_ail_shape_field(w, "got", left));
     case TN_FAULT_BOUNDS:
-      return report_argument(w, site, fault->op, TN_LIT("places inside the tensor"), TN_INT("got", fault->got));
+      return report_argument(w, site, fault->op, TN_LIT("places inside the tensor"),
+                             TN_INT("got", fault->got));
     case TN_FAULT_ARGUMENT:
       return report_argument(w, site, fault->op, tn_str_of(fault->reason), TN_INT("got", fault->got));
     case TN_FAULT_DTYPE:
       return report_argument(w, site, fault->op, tn_str_of(fault->reason ? fault->reason : "one dtype"),
                              TN_STR("got", tn_dtype_name(fault->left.dtype)));
     case TN_FAULT_RANK_LIMIT:
-      return tn_ail_say(w, TN_DIAG_E_RANK_LIMIT, site->at, TN_INT("rank", fault->got), TN_INT("limit", TN_RANK_LIMIT));
+      return tn_ail_say(w, TN_DIAG_E_RANK_LIMIT, site->at, TN_INT("rank", fault->got),
+                        TN_INT("limit", TN_RANK_LIMIT));
     case TN_FAULT_TOO_LARGE: return report_size(w, site, fault);
     default: break;
   }
@@ -194,9 +201,11 @@ static bool is_misfit(tn_fault_kind kind) {
 }
 
 /* Whether the name of dimension `i` may be what the fault is about. */
-static bool is_at_fault(const tn_fault *fault, tn_op op, const tn_shape *shape, int operand, int rank, int i) {
+static bool is_at_fault(const tn_fault *fault, tn_op op, const tn_shape *shape, int operand, int rank,
+                        int i) {
   if (fault->kind == TN_FAULT_INNER && op == TN_OP_MATMUL) return i == shape->rank - (operand == 0 ? 1 : 2);
-  if (fault->kind == TN_FAULT_BROADCAST && op != TN_OP_MATMUL) return i + rank - shape->rank == fault->dimension;
+  if (fault->kind == TN_FAULT_BROADCAST && op != TN_OP_MATMUL)
+    return i + rank - shape->rank == fault->dimension;
   return true;
 }
 

@@ -28,15 +28,20 @@ const tn_ail_cell *tn_ail_cells_find(const tn_ail_cells *cells, tn_name name) {
 
 void tn_ail_cell_print(const tn_ail_cell *cell, tn_text *out) {
   static const tn_print_style style = { "[", "]", ", ", 0 };
-  if (cell->is_text) tn_text_add(out, cell->text);
-  else if (!cell->is_number) tn_view_print(&cell->tensor.view, &style, out);
-  else if (cell->kind == TN_AIL_BOOLEAN) tn_text_puts(out, cell->number != 0.0f ? "true" : "false");
-  else tn_text_f32(out, cell->number);
+  if (cell->is_text)
+    tn_text_add(out, cell->text);
+  else if (!cell->is_number)
+    tn_view_print(&cell->tensor.view, &style, out);
+  else if (cell->kind == TN_AIL_BOOLEAN)
+    tn_text_puts(out, cell->number != 0.0f ? "true" : "false");
+  else
+    tn_text_f32(out, cell->number);
 }
 
 tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
   tn_datum datum = { .kind = TN_VALUE_TENSOR, .name = tn_ail_text_of(program, cell->name) };
-  if (cell->is_number && tn_tensor_scalar(program->host->heap, tn_ail_kind_dtype(cell->kind), (double)cell->number, &datum.tensor)) {
+  if (cell->is_number && tn_tensor_scalar(program->host->heap, tn_ail_kind_dtype(cell->kind),
+                                          (double)cell->number, &datum.tensor)) {
     datum.dtype = datum.tensor.view.dtype;
   } else if (cell->tensor.buffer) {
     datum.tensor = tn_tensor_ref(&cell->tensor);
@@ -51,7 +56,8 @@ tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
 /* A single number is a constant to whoever reads it; anything else enters the graph as one. */
 static tn_ail_operand operand_of(tn_ail_walk *w, const tn_ail_cell *cell) {
   if (cell->is_number) {
-    return cell->kind == TN_AIL_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f) : tn_ail_of_number(cell->number);
+    return cell->kind == TN_AIL_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f)
+                                        : tn_ail_of_number(cell->number);
   }
   const tn_view *view = &cell->tensor.view;
   if (view->rank == 0 && (view->dtype == TN_F32 || view->dtype == TN_BOOL)) {
@@ -88,9 +94,10 @@ static bool read_set(tn_ail_walk *w, const tn_given *given, tn_ail_operand *out)
     return false;
   }
   int64_t count = tn_view_count(&given->data.view);
-  for (int64_t i = 0; i < count; i++) tn_view_set_f64(&cell.tensor.view, i, tn_view_get_f64(&given->data.view, i));
+  for (int64_t i = 0; i < count; i++)
+    tn_view_set_f64(&cell.tensor.view, i, tn_view_get_f64(&given->data.view, i));
   *out = operand_of(w, &cell);
-  tn_ail_cell_release(&cell);   /* the graph has its share */
+  tn_ail_cell_release(&cell); /* the graph has its share */
   return true;
 }
 
@@ -114,7 +121,8 @@ static bool compute_cell(tn_ail_world *world, const tn_graph *graph, tn_ail_cell
   return tn_ail_compute(world->program, graph, NULL, NULL, &out->tensor);
 }
 
-static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name target, bool condition, tn_ail_cell *out) {
+static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name target, bool condition,
+                       tn_ail_cell *out) {
   tn_ail *program = world->program;
   tn_host *host = program->host;
   tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
@@ -188,7 +196,8 @@ static bool is_known_event(const tn_ail *program, tn_name event) {
 static bool unknown_event(const tn_ail *program, tn_str event) {
   tn_name name = tn_names_intern(program->host->names, event);
   const tn_map *const maps[] = { &program->handler_index };
-  return tn_report(program->host->diags, TN_DIAG_E_EVENT_HANDLER_NOT_FOUND, TN_NOWHERE, TN_TEXT("event_name", event),
+  return tn_report(program->host->diags, TN_DIAG_E_EVENT_HANDLER_NOT_FOUND, TN_NOWHERE,
+                   TN_TEXT("event_name", event),
                    TN_TEXT("suggestion", name ? tn_ail_suggest(program, name, maps, 1) : TN_LIT("")));
 }
 
@@ -201,7 +210,8 @@ bool tn_ail_world_check_host(const tn_ail *program) {
     if (!name || !tn_ail_reads_name(program, name)) ok = unknown_set(program, host->sets[i].name);
   }
   for (size_t i = 0; i < host->event_count; i++) {
-    if (!is_known_event(program, tn_names_find(host->names, host->events[i]))) ok = unknown_event(program, host->events[i]);
+    if (!is_known_event(program, tn_names_find(host->names, host->events[i])))
+      ok = unknown_event(program, host->events[i]);
   }
   return ok;
 }

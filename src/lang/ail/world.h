@@ -12,7 +12,7 @@ typedef struct {
   tn_name name;
   tn_ail_kind kind;
   bool is_text, is_number;
-  float number;          /* also the truth of a boolean */
+  float number; /* also the truth of a boolean */
   tn_str text;
   tn_tensor tensor;
 } tn_ail_cell;
@@ -31,15 +31,16 @@ typedef struct {
   tn_ail *program;
   tn_arena *arena;
   tn_ail_sizes sizes;
-  tn_ail_cells model;    /* what states and handlers read of it */
-  tn_ail_cells locals;   /* of the state or handler that runs */
-  tn_ail_cell *vars;     /* state variables, by their number */
-  bool vars_first;       /* handlers: they hide the model's names; states: the reverse */
+  tn_ail_cells model;  /* what states and handlers read of it */
+  tn_ail_cells locals; /* of the state or handler that runs */
+  tn_ail_cell *vars;   /* state variables, by their number */
+  bool vars_first;     /* handlers: they hide the model's names; states: the reverse */
 } tn_ail_world;
 
 /* Computes the model: its output (a share in *output, where that is not NULL) and what states and
  * handlers read. `with_app`: also what handlers and state variables read. */
-bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app, tn_ail_cell *output);
+bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app,
+                       tn_ail_cell *output);
 void tn_ail_world_close(tn_ail_world *world);
 /* Checks capabilities, computes a graph and reports what fails. outputs receive shares. */
 bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
@@ -56,8 +57,8 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name);
 /* ---- state machines (machine.c) ---- */
 
 typedef struct {
-  tn_vec(uint32_t) path;            /* states, by number */
-  tn_vec(tn_str) emitted;           /* in the arena */
+  tn_vec(uint32_t) path;  /* states, by number */
+  tn_vec(tn_str) emitted; /* in the arena */
   bool ended;
 } tn_ail_machine_run;
 

@@ -20,36 +20,36 @@
 #include "backend/cpu/walk.h"
 #include "backend/scalar.h"
 
-#define TILE 1024                               /* elements */
-#define TINY 64                                 /* elements that fit buffers on the stack */
-#define STREAM_BYTES ((int64_t)32 << 20)        /* a result that no cache will hold */
-#define REGISTERS (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
+#define TILE         1024                /* elements */
+#define TINY         64                  /* elements that fit buffers on the stack */
+#define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
+#define REGISTERS    (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
 enum { NO_BUFFER = 255, OUT = 0, OPERAND = 1 }; /* views of the walk: the result, then the operands */
 
 typedef enum { DIRECT, REPEATED, GATHERED } access;
 
 typedef struct {
-  tn_step_run run;      /* NULL: a constant, which stands in its buffer */
+  tn_step_run run; /* NULL: a constant, which stands in its buffer */
   tn_op op;
   tn_dtype dtype;
-  uint8_t in[3], out;   /* registers */
-  bool divides;         /* an integer division, which may meet a zero */
+  uint8_t in[3], out; /* registers */
+  bool divides;       /* an integer division, which may meet a zero */
 } step;
 
 typedef struct {
   const tn_kernel_call *call;
   tn_cpu_walk walk;
-  int outer;                      /* axes that tiles count through */
-  int64_t piece, pieces, inner;   /* a tile is `piece` places of axis `outer`, each of `inner` elements */
+  int outer;                    /* axes that tiles count through */
+  int64_t piece, pieces, inner; /* a tile is `piece` places of axis `outer`, each of `inner` elements */
   access access[TN_CPU_VIEW_LIMIT];
   int operands, steps;
   step step[TN_FUSED_STEP_LIMIT];
   tn_dtype dtype[REGISTERS];
-  uint8_t buffer[REGISTERS];      /* which buffer a register has */
+  uint8_t buffer[REGISTERS]; /* which buffer a register has */
   int buffers;
   size_t buffer_bytes;
-  bool streams;                   /* the result goes past the caches */
-  int64_t zero_at;                /* while looking for division by zero: the first element so far, or -1 */
+  bool streams;    /* the result goes past the caches */
+  int64_t zero_at; /* while looking for division by zero: the first element so far, or -1 */
   tn_op zero_in;
 } fused;
 
@@ -129,22 +129,23 @@ static access access_of(const fused *job, int view) {
 }
 
 /* ---- filling a buffer from an operand, and back into a result that is not contiguous ---- */
-#define SPREAD(type)                                                                                  \
-  static void spread_##type(type *to, int64_t to_step, const type *from, int64_t from_step, int64_t n) { \
-    if (from_step == 0) {                                                                             \
-      type value = *from;                                                                             \
-      for (int64_t i = 0; i < n; i++) to[i] = value;                                                  \
-    } else {                                                                                          \
-      TN_ANY_ORDER                                                                                    \
-      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];                          \
-    }                                                                                                 \
+#define SPREAD(type)                                                                                         \
+  static void spread_##type(type *to, int64_t to_step, const type *from, int64_t from_step, int64_t n) {     \
+    if (from_step == 0) {                                                                                    \
+      type value = *from;                                                                                    \
+      for (int64_t i = 0; i < n; i++) to[i] = value;                                                         \
+    } else {                                                                                                 \
+      TN_ANY_ORDER                                                                                           \
+      for (int64_t i = 0; i < n; i++) to[i * to_step] = from[i * from_step];                                 \
+    }                                                                                                        \
   }
 SPREAD(uint8_t)
 SPREAD(uint16_t)
 SPREAD(uint32_t)
 SPREAD(uint64_t)
 
-static void spread(size_t bytes, void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count) {
+static void spread(size_t bytes, void *to, int64_t to_step, const void *from, int64_t from_step,
+                   int64_t count) {
   if (to_step == 1 && from_step == 1) {
     memcpy(to, from, (size_t)count * bytes);
     return;
@@ -158,16 +159,18 @@ static void spread(size_t bytes, void *to, int64_t to_step, const void *from, in
 }
 
 /* Between a buffer and `count` places of the first axis by all of the others. */
-static char *spread_axes(size_t bytes, char *buffer, char *view, const int64_t *dim, const int64_t *stride, int rank,
-                         int64_t count, bool into_view) {
+static char *spread_axes(size_t bytes, char *buffer, char *view, const int64_t *dim, const int64_t *stride,
+                         int rank, int64_t count, bool into_view) {
   if (rank == 1) {
-    if (into_view) spread(bytes, view, stride[0], buffer, 1, count);
-    else spread(bytes, buffer, 1, view, stride[0], count);
+    if (into_view)
+      spread(bytes, view, stride[0], buffer, 1, count);
+    else
+      spread(bytes, buffer, 1, view, stride[0], count);
     return buffer + count * (int64_t)bytes;
   }
   for (int64_t i = 0; i < count; i++)
-    buffer = spread_axes(bytes, buffer, view + i * stride[0] * (int64_t)bytes, dim + 1, stride + 1, rank - 1, dim[1],
-                         into_view);
+    buffer = spread_axes(bytes, buffer, view + i * stride[0] * (int64_t)bytes, dim + 1, stride + 1, rank - 1,
+                         dim[1], into_view);
   return buffer;
 }
 
@@ -176,7 +179,7 @@ static char *spread_axes(size_t bytes, char *buffer, char *view, const int64_t *
 typedef struct {
   void *reg[REGISTERS];
   char *buffers;
-  const void *filled[TN_FUSED_OPERAND_LIMIT];   /* what an operand's buffer was filled from */
+  const void *filled[TN_FUSED_OPERAND_LIMIT]; /* what an operand's buffer was filled from */
   int64_t filled_count[TN_FUSED_OPERAND_LIMIT];
 } bench;
 
@@ -217,8 +220,11 @@ static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, i
   if (at->filled[k] == from && at->filled_count[k] >= count) return;
   at->filled[k] = from;
   at->filled_count[k] = count;
-  if (job->access[OPERAND + k] == REPEATED) spread(bytes, at->reg[k], 1, from, 0, count * job->inner);
-  else spread_axes(bytes, at->reg[k], from, walk->dim + job->outer, stride, walk->rank - job->outer, count, false);
+  if (job->access[OPERAND + k] == REPEATED)
+    spread(bytes, at->reg[k], 1, from, 0, count * job->inner);
+  else
+    spread_axes(bytes, at->reg[k], from, walk->dim + job->outer, stride, walk->rank - job->outer, count,
+                false);
 }
 
 /* Notes the first element, in row-major order, whose division fails; at one element the first step. */
@@ -238,10 +244,11 @@ static void run_steps(const fused *job, bench *at, int64_t count) {
 static void put(const fused *job, const bench *at, const tn_cpu_walk *walk, char *to, int64_t count) {
   size_t bytes = tn_cpu_bytes(job->call->out->dtype);
   char *result = at->reg[job->operands + job->steps - 1];
-  if (job->streams) tn_stream(to, result, (size_t)(count * job->inner) * bytes);
+  if (job->streams)
+    tn_stream(to, result, (size_t)(count * job->inner) * bytes);
   else
-    spread_axes(bytes, result, to, walk->dim + job->outer, walk->stride[OUT] + job->outer, walk->rank - job->outer,
-                count, true);
+    spread_axes(bytes, result, to, walk->dim + job->outer, walk->stride[OUT] + job->outer,
+                walk->rank - job->outer, count, true);
 }
 
 static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64_t number) {
@@ -257,7 +264,9 @@ static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64
   if (!direct) put(job, at, walk, to, count);
 }
 
-static int64_t tiles_of(const fused *job) { return tn_cpu_walk_count(&job->walk, 0, job->outer) * job->pieces; }
+static int64_t tiles_of(const fused *job) {
+  return tn_cpu_walk_count(&job->walk, 0, job->outer) * job->pieces;
+}
 
 static void run_share(void *context, int part, int parts) {
   const fused *job = context;
@@ -363,11 +372,13 @@ static bool overlaps(const tn_kernel_call *call) {
 static bool should_stream(const fused *job, bool measuring) {
   const tn_kernel_call *call = job->call;
   int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
-  if (job->walk.rank != 1 || job->access[OUT] != DIRECT || job->walk.dim[0] * bytes < STREAM_BYTES) return false;
+  if (job->walk.rank != 1 || job->access[OUT] != DIRECT || job->walk.dim[0] * bytes < STREAM_BYTES)
+    return false;
   return measuring || (((uintptr_t)call->out->data & 63) == 0 && !overlaps(call));
 }
 
-static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step *steps, int count, bool measuring) {
+static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step *steps, int count,
+                    bool measuring) {
   job->call = call;
   job->operands = call->count;
   job->steps = count;
@@ -387,9 +398,15 @@ static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step 
 /* About how many nanoseconds an element takes. */
 static double cost_of(tn_op op) {
   switch (op) {
-    case TN_OP_EXP: case TN_OP_LOG: case TN_OP_TANH: case TN_OP_SIGMOID: case TN_OP_ERF: case TN_OP_SIN: case TN_OP_COS:
-      return 0.6;
-    case TN_OP_POW: case TN_OP_REM: return 4;
+    case TN_OP_EXP:
+    case TN_OP_LOG:
+    case TN_OP_TANH:
+    case TN_OP_SIGMOID:
+    case TN_OP_ERF:
+    case TN_OP_SIN:
+    case TN_OP_COS: return 0.6;
+    case TN_OP_POW:
+    case TN_OP_REM: return 4;
     default: return 0.05;
   }
 }
@@ -425,15 +442,18 @@ static void gather_tiny(const tn_view *view, const tn_view *out, tn_element *buf
   tn_cpu_walk_seek(&walk, walk.rank, 0);
   int64_t count = tn_cpu_elements(out);
   for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&walk, walk.rank))
-    memcpy((char *)buffer + i * (int64_t)bytes, (const char *)view->data + walk.offset[0] * (int64_t)bytes, bytes);
+    memcpy((char *)buffer + i * (int64_t)bytes, (const char *)view->data + walk.offset[0] * (int64_t)bytes,
+           bytes);
 }
 
 /* The elements of an operand: where they are, or in the buffer where they are spread out or repeated. */
 static const void *fetch_tiny(const tn_view *view, const tn_view *out, int64_t count, tn_element *buffer) {
   int64_t own = tn_cpu_elements(view);
   if (own == count && tn_cpu_is_flat(view)) return view->data;
-  if (own == 1) spread(tn_cpu_bytes(view->dtype), buffer, 1, view->data, 0, count);
-  else gather_tiny(view, out, buffer);
+  if (own == 1)
+    spread(tn_cpu_bytes(view->dtype), buffer, 1, view->data, 0, count);
+  else
+    gather_tiny(view, out, buffer);
   return buffer;
 }
 
@@ -476,7 +496,8 @@ static bool may_divide(const tn_fused *program) {
 
 /* ---- one operation ---- */
 static tn_fused_step only_step(const tn_kernel_call *call) {
-  return (tn_fused_step){ .op = call->op, .dtype = call->out->dtype,
+  return (tn_fused_step){ .op = call->op,
+                          .dtype = call->out->dtype,
                           .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
 }
 

@@ -9,9 +9,9 @@
 #include "base/rng.h"
 
 #define BLOCK_WORDS 16
-#define GROUP_WORDS (BLOCK_WORDS * TN_LANES)   /* words made at once */
-#define ROUNDS 8
-#define BATCH 1024                             /* words drawn at once: whole groups for every width */
+#define GROUP_WORDS (BLOCK_WORDS * TN_LANES) /* words made at once */
+#define ROUNDS      8
+#define BATCH       1024 /* words drawn at once: whole groups for every width */
 
 /* ---- words ---- */
 static inline VI rotated(VI v, int bits) { return vi_or(vi_shl(v, bits), vi_shr(v, 32 - bits)); }
@@ -59,7 +59,8 @@ static void draw_group(const tn_rng_key *key, uint64_t block, uint32_t *out) {
   }
 }
 
-/* At most BATCH words from word `first` on, wherever that is in its block; there is room for two groups more. */
+/* At most BATCH words from word `first` on, wherever that is in its block; there is room for two groups
+ * more. */
 static const uint32_t *draw(const tn_rng_key *key, uint64_t first, int64_t count, uint32_t *room) {
   uint64_t skip = first % BLOCK_WORDS, block = first / BLOCK_WORDS;
   for (int64_t made = 0; made < (int64_t)skip + count; made += GROUP_WORDS, block += TN_LANES)
@@ -112,8 +113,10 @@ static void random_share(void *context, int part, int parts) {
   for (int64_t i = begin; i < end; i += BATCH) {
     float batch[BATCH];
     int64_t count = tn_cpu_min(end - i, BATCH);
-    if (job->call->op == TN_OP_UNIFORM) uniform_batch(job, i, count, batch);
-    else normal_batch(job, i, count, batch);
+    if (job->call->op == TN_OP_UNIFORM)
+      uniform_batch(job, i, count, batch);
+    else
+      normal_batch(job, i, count, batch);
     put(job, &out, batch, count);
   }
 }

@@ -19,10 +19,10 @@ typedef enum { ROWS, COLUMNS, SPREAD_OUT } layout;
 
 typedef struct {
   const void *data;
-  tn_cpu_walk kept;                   /* views: the operand, the result */
-  tn_cpu_walk along;                  /* the operand over the reduced axes */
-  int64_t outputs, n;                 /* n elements for each output */
-  int64_t chunk_begin, chunk_end;     /* of n: what to join */
+  tn_cpu_walk kept;               /* views: the operand, the result */
+  tn_cpu_walk along;              /* the operand over the reduced axes */
+  int64_t outputs, n;             /* n elements for each output */
+  int64_t chunk_begin, chunk_end; /* of n: what to join */
   layout layout;
 } reduction;
 
@@ -44,25 +44,25 @@ static inline void skip_run(tn_cpu_walk *along, int64_t run) {
 }
 
 /* ---- f32 ---- */
-#define TYPE float
-#define V VF
-#define V_LANES TN_LANES
-#define V_SET vf_set
-#define V_LOAD vf_load
+#define TYPE        float
+#define V           VF
+#define V_LANES     TN_LANES
+#define V_SET       vf_set
+#define V_LOAD      vf_load
 #define V_LOAD_PART tn_load_filled
-#define V_STORE vf_store
+#define V_STORE     vf_store
 
-#define NAME(x) x##_sum_f32
+#define NAME(x)      x##_sum_f32
 #define V_JOIN(a, b) ((a) + (b))
 #define V_JOIN_LANES tn_sum_vectors
-#define JOIN(a, b) ((a) + (b))
-#define IDENTITY -0.0f
+#define JOIN(a, b)   ((a) + (b))
+#define IDENTITY     -0.0f
 #include "backend/cpu/isa/reduce.inc"
 
-#define NAME(x) x##_prod_f32
+#define NAME(x)      x##_prod_f32
 #define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b) ((a) * (b))
-#define IDENTITY 1.0f
+#define JOIN(a, b)   ((a) * (b))
+#define IDENTITY     1.0f
 #include "backend/cpu/isa/reduce.inc"
 
 #undef V
@@ -72,15 +72,15 @@ static inline void skip_run(tn_cpu_walk *along, int64_t run) {
 #undef V_STORE
 
 /* The largest and the smallest are found among integers (sums.h). */
-#define V VI
-#define V_SET(x) tn_key(vf_set(x))
-#define V_LOAD(p) tn_key(vf_load(p))
+#define V                       VI
+#define V_SET(x)                tn_key(vf_set(x))
+#define V_LOAD(p)               tn_key(vf_load(p))
 #define V_LOAD_PART(p, n, fill) tn_key(tn_load_filled(p, n, fill))
-#define V_STORE(p, v) vf_store(p, tn_of_key(v))
-#define NAME(x) x##_max_f32
-#define V_JOIN tn_key_max
-#define JOIN tn_larger_f32
-#define IDENTITY -HUGE_VALF
+#define V_STORE(p, v)           vf_store(p, tn_of_key(v))
+#define NAME(x)                 x##_max_f32
+#define V_JOIN                  tn_key_max
+#define JOIN                    tn_larger_f32
+#define IDENTITY                -HUGE_VALF
 #include "backend/cpu/isa/reduce.inc"
 #undef V_SET
 #undef V_LOAD
@@ -92,14 +92,14 @@ static inline float smaller_f32(float a, float b) {
   return a == a && b == b ? least : tn_nan_f32();
 }
 
-#define V_SET(x) tn_low_key(vf_set(x))
-#define V_LOAD(p) tn_low_key(vf_load(p))
+#define V_SET(x)                tn_low_key(vf_set(x))
+#define V_LOAD(p)               tn_low_key(vf_load(p))
 #define V_LOAD_PART(p, n, fill) tn_low_key(tn_load_filled(p, n, fill))
-#define V_STORE(p, v) vf_store(p, tn_of_low_key(v))
-#define NAME(x) x##_min_f32
-#define V_JOIN tn_key_min
-#define JOIN smaller_f32
-#define IDENTITY HUGE_VALF
+#define V_STORE(p, v)           vf_store(p, tn_of_low_key(v))
+#define NAME(x)                 x##_min_f32
+#define V_JOIN                  tn_key_min
+#define JOIN                    smaller_f32
+#define IDENTITY                HUGE_VALF
 #include "backend/cpu/isa/reduce.inc"
 
 #undef TYPE
@@ -111,93 +111,95 @@ static inline float smaller_f32(float a, float b) {
 #undef V_STORE
 
 /* ---- other dtypes: vectors of one element; the loops over lanes are the compiler's ---- */
-#define V TYPE
-#define V_LANES 1
-#define V_SET(x) (x)
-#define V_LOAD(p) (*(p))
+#define V                       TYPE
+#define V_LANES                 1
+#define V_SET(x)                (x)
+#define V_LOAD(p)               (*(p))
 #define V_LOAD_PART(p, n, fill) ((void)(n), *(p))
-#define V_STORE(p, v) (*(p) = (v))
+#define V_STORE(p, v)           (*(p) = (v))
 
 static inline double smaller_f64(double a, double b) {
   double least = a < b || (a == b && signbit(a)) ? a : b;
   return a == a && b == b ? least : tn_nan_f64();
 }
 
-#define TYPE double
-#define NAME(x) x##_sum_f64
+#define TYPE         double
+#define NAME(x)      x##_sum_f64
 #define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b) ((a) + (b))
-#define IDENTITY -0.0
+#define JOIN(a, b)   ((a) + (b))
+#define IDENTITY     -0.0
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_prod_f64
+#define NAME(x)      x##_prod_f64
 #define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b) ((a) * (b))
-#define IDENTITY 1.0
+#define JOIN(a, b)   ((a) * (b))
+#define IDENTITY     1.0
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_max_f64
-#define V_JOIN tn_larger_f64
-#define JOIN tn_larger_f64
+#define NAME(x)  x##_max_f64
+#define V_JOIN   tn_larger_f64
+#define JOIN     tn_larger_f64
 #define IDENTITY -HUGE_VAL
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_min_f64
-#define V_JOIN smaller_f64
-#define JOIN smaller_f64
+#define NAME(x)  x##_min_f64
+#define V_JOIN   smaller_f64
+#define JOIN     smaller_f64
 #define IDENTITY HUGE_VAL
 #include "backend/cpu/isa/reduce.inc"
 #undef TYPE
 
 /* Integers wrap, so their sums are unsigned; their order does not matter. */
-#define TYPE uint32_t
-#define NAME(x) x##_sum_i32
+#define TYPE         uint32_t
+#define NAME(x)      x##_sum_i32
 #define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b) ((a) + (b))
-#define IDENTITY 0
+#define JOIN(a, b)   ((a) + (b))
+#define IDENTITY     0
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_prod_i32
+#define NAME(x)      x##_prod_i32
 #define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b) ((a) * (b))
-#define IDENTITY 1
+#define JOIN(a, b)   ((a) * (b))
+#define IDENTITY     1
 #include "backend/cpu/isa/reduce.inc"
 #undef TYPE
-#define TYPE uint64_t
-#define NAME(x) x##_sum_i64
+#define TYPE         uint64_t
+#define NAME(x)      x##_sum_i64
 #define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b) ((a) + (b))
-#define IDENTITY 0
+#define JOIN(a, b)   ((a) + (b))
+#define IDENTITY     0
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_prod_i64
+#define NAME(x)      x##_prod_i64
 #define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b) ((a) * (b))
-#define IDENTITY 1
+#define JOIN(a, b)   ((a) * (b))
+#define IDENTITY     1
 #include "backend/cpu/isa/reduce.inc"
 #undef TYPE
-#define TYPE int32_t
-#define NAME(x) x##_max_i32
+#define TYPE         int32_t
+#define NAME(x)      x##_max_i32
 #define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
-#define JOIN V_JOIN
-#define IDENTITY INT32_MIN
+#define JOIN         V_JOIN
+#define IDENTITY     INT32_MIN
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_min_i32
+#define NAME(x)      x##_min_i32
 #define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
-#define JOIN V_JOIN
-#define IDENTITY INT32_MAX
+#define JOIN         V_JOIN
+#define IDENTITY     INT32_MAX
 #include "backend/cpu/isa/reduce.inc"
 #undef TYPE
-#define TYPE int64_t
-#define NAME(x) x##_max_i64
+#define TYPE         int64_t
+#define NAME(x)      x##_max_i64
 #define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
-#define JOIN V_JOIN
-#define IDENTITY INT64_MIN
+#define JOIN         V_JOIN
+#define IDENTITY     INT64_MIN
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x) x##_min_i64
+#define NAME(x)      x##_min_i64
 #define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
-#define JOIN V_JOIN
-#define IDENTITY INT64_MAX
+#define JOIN         V_JOIN
+#define IDENTITY     INT64_MAX
 #include "backend/cpu/isa/reduce.inc"
 #undef TYPE
 
 /* ---- for other kernels ---- */
-float sum_row(const float *row, int64_t n) { return n > 0 ? join_row_sum_f32(row, n, 0, tn_sum_chunks(n)) : 0.0f; }
+float sum_row(const float *row, int64_t n) {
+  return n > 0 ? join_row_sum_f32(row, n, 0, tn_sum_chunks(n)) : 0.0f;
+}
 double sum_row_f64(const double *row, int64_t n) {
   return n > 0 ? join_row_sum_f64(row, n, 0, tn_sum_chunks(n)) : 0.0;
 }
@@ -247,12 +249,14 @@ typedef struct {
   void (*join_blocks)(void *at, int64_t blocks, int64_t outputs);
 } reducer;
 
-#define REDUCERS(name)                                                      \
-  {                                                                         \
-    [TN_F32] = { reduce_##name##_f32, join_blocks_##name##_f32 },           \
-    [TN_F64] = { reduce_##name##_f64, join_blocks_##name##_f64 },           \
-    [TN_I32] = { reduce_##name##_i32, join_blocks_##name##_i32 },           \
-    [TN_I64] = { reduce_##name##_i64, join_blocks_##name##_i64 }            \
+#define REDUCERS(name)                                                                                       \
+  {                                                                                                          \
+    [TN_F32] = { reduce_##name##_f32, join_blocks_##name##_f32 },                                            \
+    [TN_F64] = { reduce_##name##_f64, join_blocks_##name##_f64 },                                            \
+    [TN_I32] = { reduce_##name##_i32, join_blocks_##name##_i32 }, [TN_I64] = {                               \
+      reduce_##name##_i64,                                                                                   \
+      join_blocks_##name##_i64                                                                               \
+    }                                                                                                        \
   }
 
 static const reducer *reducer_of(tn_op op, tn_dtype dtype) {
@@ -344,27 +348,29 @@ static void finish(const tn_kernel_call *call, int64_t n, void *joined, int64_t 
   }
 }
 
-static void store(const tn_kernel_call *call, const reduction *r, const void *joined, int64_t begin, int64_t count) {
+static void store(const tn_kernel_call *call, const reduction *r, const void *joined, int64_t begin,
+                  int64_t count) {
   size_t bytes = tn_cpu_bytes(call->out->dtype);
   tn_cpu_walk kept;
   tn_cpu_walk_copy(&kept, &r->kept);
   tn_cpu_walk_seek(&kept, kept.rank, begin);
   for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&kept, kept.rank))
-    memcpy((char *)call->out->data + kept.offset[1] * (int64_t)bytes, (const char *)joined + i * (int64_t)bytes, bytes);
+    memcpy((char *)call->out->data + kept.offset[1] * (int64_t)bytes,
+           (const char *)joined + i * (int64_t)bytes, bytes);
 }
 
 /* ---- running ---- */
 #define OUTPUTS_AT_ONCE 512
-#define BLOCK_LIMIT 64          /* of a long sum among threads */
-#define FEW_OUTPUTS 64
+#define BLOCK_LIMIT     64 /* of a long sum among threads */
+#define FEW_OUTPUTS     64
 
 typedef struct {
   const tn_kernel_call *call;
   const reducer *how;
   reduction r;
-  int64_t grain;                /* outputs of one share are a multiple of this */
+  int64_t grain; /* outputs of one share are a multiple of this */
   int64_t blocks, block_chunks;
-  tn_element *partial;          /* blocks x outputs */
+  tn_element *partial; /* blocks x outputs */
 } reduce_job;
 
 static void outputs_share(void *context, int part, int parts) {
@@ -398,7 +404,8 @@ static void max_rows_share(void *context, int part, int parts) {
   if (begin >= end) return;
   tn_cpu_walk_seek(&kept, kept.rank, begin);
   for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank))
-    ((float *)job->call->out->data)[kept.offset[1]] = max_row((const float *)job->r.data + kept.offset[0], job->r.n);
+    ((float *)job->call->out->data)[kept.offset[1]] =
+        max_row((const float *)job->r.data + kept.offset[0], job->r.n);
 }
 
 static void blocks_share(void *context, int part, int parts) {
@@ -429,7 +436,8 @@ static void run_blocks(reduce_job *job, int threads) {
 }
 
 static bool of_nothing(const tn_kernel_call *call) {
-  *call->fault = (tn_fault){ .kind = TN_FAULT_ARGUMENT, .op = call->op,
+  *call->fault = (tn_fault){ .kind = TN_FAULT_ARGUMENT,
+                             .op = call->op,
                              .reason = "there is no largest or smallest of no elements" };
   return false;
 }
@@ -454,7 +462,8 @@ bool cpu_reduce(const tn_kernel_call *call) {
   double cost = (double)job.r.outputs * (double)job.r.n * (job.r.layout == SPREAD_OUT ? 1.0 : 0.15);
   int threads = tn_cpu_threads_for(cost, call->threads);
   job.grain = job.r.layout == COLUMNS ? 64 : 1;
-  if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 && job.r.n > TN_SUM_CHUNK)
+  if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 &&
+      job.r.n > TN_SUM_CHUNK)
     run_blocks(&job, threads);
   else if (call->op == TN_OP_MAX && call->out->dtype == TN_F32 && job.r.layout == ROWS)
     tn_cpu_parallel(threads, max_rows_share, &job);
@@ -465,16 +474,16 @@ bool cpu_reduce(const tn_kernel_call *call) {
 
 /* ---- argmax ---- */
 /* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
-#define PLACE_OF_MAX(name, type)                                                      \
-  static int64_t place_of_max_##name(const void *data, int64_t n, int64_t step) {     \
-    const type *x = data;                                                             \
-    type most = x[0];                                                                 \
-    int64_t best = 0;                                                                 \
-    for (int64_t i = 1; i < n && most == most; i++) {                                 \
-      type here = x[i * step];                                                        \
-      if (here > most || here != here) best = i, most = here;                         \
-    }                                                                                 \
-    return best;                                                                      \
+#define PLACE_OF_MAX(name, type)                                                                             \
+  static int64_t place_of_max_##name(const void *data, int64_t n, int64_t step) {                            \
+    const type *x = data;                                                                                    \
+    type most = x[0];                                                                                        \
+    int64_t best = 0;                                                                                        \
+    for (int64_t i = 1; i < n && most == most; i++) {                                                        \
+      type here = x[i * step];                                                                               \
+      if (here > most || here != here) best = i, most = here;                                                \
+    }                                                                                                        \
+    return best;                                                                                             \
   }
 PLACE_OF_MAX(f32, float)
 PLACE_OF_MAX(f64, double)
@@ -497,7 +506,8 @@ static int64_t place_in_row(const float *row, int64_t n) {
 
 static int64_t place_of_max(tn_dtype dtype, const void *data, int64_t n, int64_t step) {
   switch (dtype) {
-    case TN_F32: return step == 1 && n >= 2 * TN_LANES ? place_in_row(data, n) : place_of_max_f32(data, n, step);
+    case TN_F32:
+      return step == 1 && n >= 2 * TN_LANES ? place_in_row(data, n) : place_of_max_f32(data, n, step);
     case TN_F64: return place_of_max_f64(data, n, step);
     case TN_I32: return place_of_max_i32(data, n, step);
     default: return place_of_max_i64(data, n, step);
@@ -526,8 +536,8 @@ static void argmax_columns(const reduce_job *job, int64_t begin, int64_t end) {
     int32_t place[TN_LANES];
     tn_cpu_walk_seek(&kept, kept.rank, o);
     int width = (int)tn_cpu_min(tn_cpu_min(kept.dim[inner] - kept.at[inner], end - o), TN_LANES);
-    places_in_columns((const float *)job->r.data + kept.offset[0], call->in[0].stride[call->attrs->axis], job->r.n, width,
-                      place);
+    places_in_columns((const float *)job->r.data + kept.offset[0], call->in[0].stride[call->attrs->axis],
+                      job->r.n, width, place);
     for (int w = 0; w < width; w++)
       ((int32_t *)call->out->data)[kept.offset[1] + w * kept.stride[1][inner]] = place[w];
     o += width;
@@ -551,7 +561,7 @@ static void argmax_share(void *context, int part, int parts) {
   for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank)) {
     const char *row = (const char *)x->data + kept.offset[0] * bytes;
     ((int32_t *)call->out->data)[kept.offset[1]] =
-      (int32_t)place_of_max(x->dtype, row, job->r.n, x->stride[call->attrs->axis]);
+        (int32_t)place_of_max(x->dtype, row, job->r.n, x->stride[call->attrs->axis]);
   }
 }
 

@@ -6,30 +6,30 @@
 #include "backend/cpu/isa/isa.h"
 #include "backend/cpu/walk.h"
 
-#define ABREAST 256   /* lines side by side */
+#define ABREAST 256 /* lines side by side */
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk lines;              /* views: operand and result, without the scanned axis */
-  int64_t count, n;               /* lines, and elements of each */
-  int64_t step, out_step;         /* along the axis, from the first element the scan meets */
-  int64_t start, out_start;       /* where that is */
-  int64_t width;                  /* lines that lie side by side, 1 where they do not */
+  tn_cpu_walk lines;        /* views: operand and result, without the scanned axis */
+  int64_t count, n;         /* lines, and elements of each */
+  int64_t step, out_step;   /* along the axis, from the first element the scan meets */
+  int64_t start, out_start; /* where that is */
+  int64_t width;            /* lines that lie side by side, 1 where they do not */
 } scan_job;
 
 /* `lines` neighbouring lines: x and out have stride 1 across lines, job->step along them. */
-#define SCAN(name, type, join, first, canonical)                                                  \
-  static void name(const scan_job *job, const void *from, void *to, int64_t lines) {              \
-    const type *x = (const type *)from + job->start;                                              \
-    type *out = (type *)to + job->out_start, total[ABREAST];                                      \
-    bool exclusive = job->call->attrs->exclusive;                                                 \
-    for (int64_t l = 0; l < lines; l++) total[l] = first;                                         \
-    for (int64_t i = 0; i < job->n; i++, x += job->step, out += job->out_step)                    \
-      for (int64_t l = 0; l < lines; l++) {                                                       \
-        type before = total[l];                                                                   \
-        total[l] = before join x[l];                                                              \
-        out[l] = canonical(exclusive ? before : total[l]);                                        \
-      }                                                                                           \
+#define SCAN(name, type, join, first, canonical)                                                             \
+  static void name(const scan_job *job, const void *from, void *to, int64_t lines) {                         \
+    const type *x = (const type *)from + job->start;                                                         \
+    type *out = (type *)to + job->out_start, total[ABREAST];                                                 \
+    bool exclusive = job->call->attrs->exclusive;                                                            \
+    for (int64_t l = 0; l < lines; l++) total[l] = first;                                                    \
+    for (int64_t i = 0; i < job->n; i++, x += job->step, out += job->out_step)                               \
+      for (int64_t l = 0; l < lines; l++) {                                                                  \
+        type before = total[l];                                                                              \
+        total[l] = before join x[l];                                                                         \
+        out[l] = canonical(exclusive ? before : total[l]);                                                   \
+      }                                                                                                      \
   }
 SCAN(sum_f32, float, +, 0, tn_canonical_f32)
 SCAN(sum_f64, double, +, 0, tn_canonical_f64)
@@ -59,7 +59,8 @@ static void scan_share(void *context, int part, int parts) {
   for (int64_t line = begin; line < end;) {
     int64_t abreast = 1;
     tn_cpu_walk_seek(&lines, lines.rank, line);
-    if (job->width > 1) abreast = tn_cpu_min(tn_cpu_min(lines.dim[inner] - lines.at[inner], ABREAST), end - line);
+    if (job->width > 1)
+      abreast = tn_cpu_min(tn_cpu_min(lines.dim[inner] - lines.at[inner], ABREAST), end - line);
     scan_lines(job, (const char *)job->call->in[0].data + lines.offset[0] * bytes,
                (char *)job->call->out->data + lines.offset[1] * bytes, abreast);
     line += abreast;

@@ -7,17 +7,16 @@
 #include "backend/cpu/walk.h"
 
 /* ---- adding one run of elements ---- */
-#define ADD_RUN(name, type, canonical)                                                              \
-  static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count) { \
-    type *t = to;                                                                                   \
-    const type *f = from;                                                                           \
-    if (to_step == 1 && from_step == 1) {                                                           \
-      TN_ANY_ORDER                                                                                  \
-      for (int64_t i = 0; i < count; i++) t[i] = canonical(t[i] + f[i]);                            \
-    } else {                                                                                        \
-      for (int64_t i = 0; i < count; i++)                                                           \
-        t[i * to_step] = canonical(t[i * to_step] + f[i * from_step]);                              \
-    }                                                                                               \
+#define ADD_RUN(name, type, canonical)                                                                       \
+  static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count) {          \
+    type *t = to;                                                                                            \
+    const type *f = from;                                                                                    \
+    if (to_step == 1 && from_step == 1) {                                                                    \
+      TN_ANY_ORDER                                                                                           \
+      for (int64_t i = 0; i < count; i++) t[i] = canonical(t[i] + f[i]);                                     \
+    } else {                                                                                                 \
+      for (int64_t i = 0; i < count; i++) t[i * to_step] = canonical(t[i * to_step] + f[i * from_step]);     \
+    }                                                                                                        \
   }
 ADD_RUN(add_run_f32, float, tn_canonical_f32)
 ADD_RUN(add_run_f64, double, tn_canonical_f64)
@@ -37,7 +36,8 @@ static add_run add_run_of(tn_dtype dtype) {
 
 static tn_view axes_of(const tn_view *view, int begin, int end) {
   tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
-  for (int a = begin; a < end; a++) part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
+  for (int a = begin; a < end; a++)
+    part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
   return part;
 }
 
@@ -53,9 +53,9 @@ static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
 typedef struct {
   const tn_kernel_call *call;
   add_run add;
-  tn_cpu_walk before, places, behind;   /* views: out and y; index and y; out and y */
+  tn_cpu_walk before, places, behind; /* views: out and y; index and y; out and y */
   int64_t befores, indices, rows;
-  int64_t step;                         /* of out along the axis */
+  int64_t step; /* of out along the axis */
 } scatter_job;
 
 static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *behind) {
@@ -77,7 +77,7 @@ static void scatter_share(void *context, int part, int parts) {
   tn_cpu_walk_copy(&before, &job->before);
   tn_cpu_walk_copy(&places, &job->places);
   tn_cpu_walk_copy(&behind, &job->behind);
-  tn_cpu_share(job->befores * job->rows, 1, part, parts, &begin, &end);   /* of the places along the axis */
+  tn_cpu_share(job->befores * job->rows, 1, part, parts, &begin, &end); /* of the places along the axis */
   tn_cpu_walk_seek(&before, before.rank, 0);
   tn_cpu_walk_seek(&places, places.rank, 0);
   tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
@@ -119,18 +119,18 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
  * the same row are chained together, in order: a table in scratch leads from a row to its chain. Then
  * each row is done at once, and rows that are not named are not touched. */
 typedef struct {
-  int64_t row, first, last;   /* first and last place of the index that names the row */
+  int64_t row, first, last; /* first and last place of the index that names the row */
 } chain;
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk places, behind;   /* views: index and y; x, out and y */
+  tn_cpu_walk places, behind; /* views: index and y; x, out and y */
   int64_t indices, chains;
   chain *chain;
-  int64_t *next;                /* by place of the index: the next one that names the same row, or -1 */
-  int64_t *offset;              /* by place: of its slice in y */
-  int64_t *slot;                /* hash table of chain numbers, -1 where empty */
-  int64_t slots;                /* a power of two */
+  int64_t *next;   /* by place of the index: the next one that names the same row, or -1 */
+  int64_t *offset; /* by place: of its slice in y */
+  int64_t *slot;   /* hash table of chain numbers, -1 where empty */
+  int64_t slots;   /* a power of two */
 } update_job;
 
 static int64_t slots_for(int64_t indices) {
@@ -141,7 +141,8 @@ static int64_t slots_for(int64_t indices) {
 
 size_t row_update_scratch(const tn_kernel_call *call) {
   int64_t indices = tn_cpu_elements(&call->in[1]);
-  return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) + (size_t)slots_for(indices) * sizeof(int64_t);
+  return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) +
+         (size_t)slots_for(indices) * sizeof(int64_t);
 }
 
 /* The chain of a row: where it is, or where it is to be entered. */
@@ -177,18 +178,20 @@ static void link_places(update_job *job) {
 
 #define UPDATE_COLUMNS 256
 /* x - scale * (sum of the slices from +0), for count columns of one row. */
-#define UPDATE_RUN(name, type, canonical)                                                              \
-  static void name(const update_job *job, const chain *at, const void *from, int64_t from_step, void *to, \
-                   int64_t to_step, const void *slices, int64_t step, int64_t count) {                 \
-    const type *x = from, *y = slices, scale = *(const type *)job->call->in[3].data;                   \
-    type *out = to, sum[UPDATE_COLUMNS];                                                               \
-    for (int64_t c = 0; c < count; c++) sum[c] = 0;                                                    \
-    for (int64_t i = at->first; i >= 0; i = job->next[i]) {                                            \
-      const type *slice = y + job->offset[i];                                                          \
-      if (step == 1) for (int64_t c = 0; c < count; c++) sum[c] += slice[c];                           \
-      else for (int64_t c = 0; c < count; c++) sum[c] += slice[c * step];                              \
-    }                                                                                                  \
-    for (int64_t c = 0; c < count; c++) out[c * to_step] = canonical(x[c * from_step] - scale * sum[c]); \
+#define UPDATE_RUN(name, type, canonical)                                                                    \
+  static void name(const update_job *job, const chain *at, const void *from, int64_t from_step, void *to,    \
+                   int64_t to_step, const void *slices, int64_t step, int64_t count) {                       \
+    const type *x = from, *y = slices, scale = *(const type *)job->call->in[3].data;                         \
+    type *out = to, sum[UPDATE_COLUMNS];                                                                     \
+    for (int64_t c = 0; c < count; c++) sum[c] = 0;                                                          \
+    for (int64_t i = at->first; i >= 0; i = job->next[i]) {                                                  \
+      const type *slice = y + job->offset[i];                                                                \
+      if (step == 1)                                                                                         \
+        for (int64_t c = 0; c < count; c++) sum[c] += slice[c];                                              \
+      else                                                                                                   \
+        for (int64_t c = 0; c < count; c++) sum[c] += slice[c * step];                                       \
+    }                                                                                                        \
+    for (int64_t c = 0; c < count; c++) out[c * to_step] = canonical(x[c * from_step] - scale * sum[c]);     \
   }
 UPDATE_RUN(update_run_f32, float, tn_canonical_f32)
 UPDATE_RUN(update_run_f64, double, tn_canonical_f64)
@@ -201,11 +204,14 @@ static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behi
   for (int64_t r = tn_cpu_walk_count(behind, 0, inner); r > 0; r--, tn_cpu_walk_next(behind, inner))
     for (int64_t c = 0; c < behind->dim[inner]; c += UPDATE_COLUMNS) {
       int64_t count = tn_cpu_min(behind->dim[inner] - c, UPDATE_COLUMNS);
-      const char *from = (const char *)x->data + (at->row * x->stride[0] + behind->offset[0] + c * step[0]) * bytes;
+      const char *from =
+          (const char *)x->data + (at->row * x->stride[0] + behind->offset[0] + c * step[0]) * bytes;
       char *to = (char *)out->data + (at->row * out->stride[0] + behind->offset[1] + c * step[1]) * bytes;
       const char *slices = (const char *)y->data + (behind->offset[2] + c * step[2]) * bytes;
-      if (x->dtype == TN_F32) update_run_f32(job, at, from, step[0], to, step[1], slices, step[2], count);
-      else update_run_f64(job, at, from, step[0], to, step[1], slices, step[2], count);
+      if (x->dtype == TN_F32)
+        update_run_f32(job, at, from, step[0], to, step[1], slices, step[2], count);
+      else
+        update_run_f64(job, at, from, step[0], to, step[1], slices, step[2], count);
     }
 }
 
@@ -262,7 +268,8 @@ static void fold_window(const fold_job *job, int64_t n, int64_t h, int64_t oh, i
   int64_t begin = first < 0 ? -first : 0, end = tn_cpu_min(out->dim[2] - first, columns);
   if (begin >= end) return;
   const char *from = (const char *)x->data + (n * x->stride[0] + oh * x->stride[1] + ow * x->stride[2] +
-                                              (row * columns + begin) * channels * x->stride[3]) * bytes;
+                                              (row * columns + begin) * channels * x->stride[3]) *
+                                                 bytes;
   char *to = (char *)out->data +
              (n * out->stride[0] + h * out->stride[1] + (first + begin) * out->stride[2]) * bytes;
   if (out->stride[2] == channels * out->stride[3]) {

@@ -18,7 +18,7 @@
 #include "backend/cpu/walk.h"
 #include "base/elementary.inc.h"
 
-#define STREAM_BYTES ((int64_t)32 << 20)   /* a result that no cache will hold */
+#define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
 
 /* ---- f32: one row ---- */
 static inline VF divided(VF e, VF sum, VF inverse) {
@@ -60,7 +60,8 @@ static float exp_row(const float *x, int64_t n, float max, float *e) {
   tn_sum_f32 tree;
   tree.count = 0;
   for (int64_t i = 0; i < n; i += TN_SUM_CHUNK)
-    tn_sum_f32_add(&tree, exp_chunk(x + i, tn_cpu_min(n - i, TN_SUM_CHUNK), vf_set(max), e ? e + i : forgotten));
+    tn_sum_f32_add(&tree,
+                   exp_chunk(x + i, tn_cpu_min(n - i, TN_SUM_CHUNK), vf_set(max), e ? e + i : forgotten));
   return tn_sum_f32_end(&tree);
 }
 
@@ -74,7 +75,7 @@ static float log_of(float x) {
 static void softmax_row(const float *x, int64_t n, float *e, float *out) {
   float sum = exp_row(x, n, max_row(x, n), e);
   VF s = vf_set(sum), inverse = vf_set(1.0f / sum);
-  bool plain = sum >= 1.0f && sum <= 0x1p41f;   /* not when a NaN or an infinity was in the row */
+  bool plain = sum >= 1.0f && sum <= 0x1p41f; /* not when a NaN or an infinity was in the row */
   int64_t i = 0;
   for (; plain && i + TN_LANES <= n; i += TN_LANES) vf_store(out + i, divided(vf_load(e + i), s, inverse));
   for (; i < n; i += TN_LANES) {
@@ -94,7 +95,8 @@ static void log_softmax_row(const float *x, int64_t n, float *out) {
 
 /* ---- f32: a strip of columns ---- */
 /* width <= TN_STRIP neighbouring columns of n elements; x and out have their own step along the axis. */
-static void softmax_columns(const float *x, int64_t step, int64_t n, int width, float *out, int64_t out_step, bool log) {
+static void softmax_columns(const float *x, int64_t step, int64_t n, int width, float *out, int64_t out_step,
+                            bool log) {
   float max[TN_STRIP], sum[TN_STRIP];
   max_columns(x, step, n, width, max);
   for (int64_t i = 0; i < n; i++)
@@ -142,12 +144,12 @@ static void log_softmax_row_f64(const double *x, int64_t n, double *out) {
 /* ---- rows of a tensor ---- */
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk rows;             /* views: the operand, and the result or the labels */
-  int64_t count, n;             /* rows, and elements of each */
-  int64_t step, out_step;       /* along the axis */
-  bool strips;                  /* rows lie side by side: f32 columns */
-  bool streams;                 /* the result goes past the caches */
-  size_t room;                  /* bytes of scratch for a row */
+  tn_cpu_walk rows;       /* views: the operand, and the result or the labels */
+  int64_t count, n;       /* rows, and elements of each */
+  int64_t step, out_step; /* along the axis */
+  bool strips;            /* rows lie side by side: f32 columns */
+  bool streams;           /* the result goes past the caches */
+  size_t room;            /* bytes of scratch for a row */
   char *losses;
 } row_job;
 
@@ -186,7 +188,7 @@ static void prepare_rows(row_job *job, const tn_kernel_call *call, const tn_view
   job->count = tn_cpu_elements(&x);
   job->room = tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(x.dtype), 64);
   if (job->count == 0) return;
-  if (y.rank < x.rank) x.rank--;   /* cross_entropy: labels have no last axis */
+  if (y.rank < x.rank) x.rank--; /* cross_entropy: labels have no last axis */
   tn_cpu_walk_init(&job->rows, &x);
   tn_cpu_walk_add(&job->rows, &x);
   tn_cpu_walk_add(&job->rows, &y);
@@ -200,8 +202,10 @@ static void softmax_of(const row_job *job, const void *x, void *out, void *room)
   const tn_kernel_call *call = job->call;
   bool plain = call->op == TN_OP_SOFTMAX;
   if (call->out->dtype == TN_F64) {
-    if (plain) softmax_row_f64(x, job->n, out);
-    else log_softmax_row_f64(x, job->n, out);
+    if (plain)
+      softmax_row_f64(x, job->n, out);
+    else
+      log_softmax_row_f64(x, job->n, out);
   } else if (!plain) {
     log_softmax_row(x, job->n, out);
   } else if (job->streams) {
@@ -249,14 +253,18 @@ static void softmax_share(void *context, int part, int parts) {
   int64_t begin, end;
   tn_cpu_share(job->count, job->strips ? TN_LANES : 1, part, parts, &begin, &end);
   if (begin >= end) return;
-  if (job->strips) softmax_strips(job, begin, end);
-  else softmax_rows(job, begin, end, call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL);
+  if (job->strips)
+    softmax_strips(job, begin, end);
+  else
+    softmax_rows(job, begin, end,
+                 call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL);
 }
 
 /* Memory is not known yet while the scratch is measured: what may come is assumed. */
 static bool should_stream(const row_job *job, bool measuring) {
   const tn_kernel_call *call = job->call;
-  if (call->op != TN_OP_SOFTMAX || call->out->dtype != TN_F32 || job->step != 1 || job->out_step != 1) return false;
+  if (call->op != TN_OP_SOFTMAX || call->out->dtype != TN_F32 || job->step != 1 || job->out_step != 1)
+    return false;
   if (job->n % 16 != 0 || job->room > 65536 || job->count * job->n * 4 < STREAM_BYTES) return false;
   return measuring || (((uintptr_t)call->out->data & 63) == 0 && tn_cpu_is_flat(call->out));
 }
@@ -266,8 +274,8 @@ static void prepare_softmax(row_job *job, const tn_kernel_call *call, bool measu
   job->out_step = job->n > 1 ? call->out->stride[call->attrs->axis] : 1;
   const tn_cpu_walk *rows = &job->rows;
   int inner = rows->rank - 1;
-  job->strips = call->out->dtype == TN_F32 && !(job->step == 1 && job->out_step == 1) && rows->dim[inner] > 1 &&
-                rows->stride[0][inner] == 1 && rows->stride[1][inner] == 1;
+  job->strips = call->out->dtype == TN_F32 && !(job->step == 1 && job->out_step == 1) &&
+                rows->dim[inner] > 1 && rows->stride[0][inner] == 1 && rows->stride[1][inner] == 1;
   job->streams = should_stream(job, measuring);
 }
 

@@ -11,10 +11,10 @@
 
 #include "backend/cpu/isa/isa.h"
 
-#define TN_SUM_CHUNK 512
-#define TN_SUM_LANES 16
-#define TN_SUM_LEVELS 34                          /* of the tree: chunks of TN_ELEMENT_LIMIT elements, and some */
-#define TN_SUM_GROUPS (TN_SUM_LANES / TN_LANES)   /* vectors that hold the lanes of a chunk */
+#define TN_SUM_CHUNK  512
+#define TN_SUM_LANES  16
+#define TN_SUM_LEVELS 34 /* of the tree: chunks of TN_ELEMENT_LIMIT elements, and some */
+#define TN_SUM_GROUPS (TN_SUM_LANES / TN_LANES) /* vectors that hold the lanes of a chunk */
 
 static inline int64_t tn_sum_chunks(int64_t n) { return (n + TN_SUM_CHUNK - 1) / TN_SUM_CHUNK; }
 
@@ -26,11 +26,11 @@ static inline VF tn_load_filled(const float *p, int n, float fill) {
 
 /* ---- the tree over the lanes: lane l takes lane l + 8, then l + 4, l + 2, l + 1 ----
  * As long as there are several vectors, whole vectors are joined; then halves of one. */
-#define TN_JOIN_LANES(name, type, JOIN)                                        \
-  static inline type name(type *lane, int lanes) {                             \
-    for (int k = lanes / 2; k > 0; k /= 2)                                     \
-      for (int l = 0; l < k; l++) lane[l] = JOIN(lane[l], lane[l + k]);        \
-    return lane[0];                                                            \
+#define TN_JOIN_LANES(name, type, JOIN)                                                                      \
+  static inline type name(type *lane, int lanes) {                                                           \
+    for (int k = lanes / 2; k > 0; k /= 2)                                                                   \
+      for (int l = 0; l < k; l++) lane[l] = JOIN(lane[l], lane[l + k]);                                      \
+    return lane[0];                                                                                          \
   }
 #define TN_PLUS(a, b) ((a) + (b))
 TN_JOIN_LANES(tn_sum_lanes_f32, float, TN_PLUS)
@@ -60,25 +60,25 @@ static inline float tn_sum_vectors(VF *group) {
 }
 
 /* ---- the tree over chunks, for one sum ---- */
-#define TN_SUM_TREE(name, type)                                                                        \
-  typedef struct {                                                                                     \
-    uint64_t count; /* chunks so far; its bits say which levels are taken */                           \
-    type level[TN_SUM_LEVELS];                                                                         \
-  } name;                                                                                              \
-  static inline void name##_add(name *tree, type value) {                                              \
-    int level = 0;                                                                                     \
-    for (uint64_t taken = tree->count++; taken & 1; taken >>= 1) value = tree->level[level++] + value; \
-    tree->level[level] = value;                                                                        \
-  }                                                                                                    \
-  /* What is left on the levels joins from the right: an odd one at the end has moved up unchanged. */ \
-  static inline type name##_end(const name *tree) {                                                    \
-    uint64_t taken = tree->count;                                                                      \
-    int level = 0;                                                                                     \
-    for (; !(taken & 1); taken >>= 1) level++;                                                         \
-    type value = tree->level[level];                                                                   \
-    for (taken >>= 1, level++; taken; taken >>= 1, level++)                                            \
-      if (taken & 1) value = tree->level[level] + value;                                               \
-    return value;                                                                                      \
+#define TN_SUM_TREE(name, type)                                                                              \
+  typedef struct {                                                                                           \
+    uint64_t count; /* chunks so far; its bits say which levels are taken */                                 \
+    type level[TN_SUM_LEVELS];                                                                               \
+  } name;                                                                                                    \
+  static inline void name##_add(name *tree, type value) {                                                    \
+    int level = 0;                                                                                           \
+    for (uint64_t taken = tree->count++; taken & 1; taken >>= 1) value = tree->level[level++] + value;       \
+    tree->level[level] = value;                                                                              \
+  }                                                                                                          \
+  /* What is left on the levels joins from the right: an odd one at the end has moved up unchanged. */       \
+  static inline type name##_end(const name *tree) {                                                          \
+    uint64_t taken = tree->count;                                                                            \
+    int level = 0;                                                                                           \
+    for (; !(taken & 1); taken >>= 1) level++;                                                               \
+    type value = tree->level[level];                                                                         \
+    for (taken >>= 1, level++; taken; taken >>= 1, level++)                                                  \
+      if (taken & 1) value = tree->level[level] + value;                                                     \
+    return value;                                                                                            \
   }
 TN_SUM_TREE(tn_sum_f32, float)
 TN_SUM_TREE(tn_sum_f64, double)
@@ -91,7 +91,9 @@ static inline VI tn_key(VF v) {
   return vi_xor(bits, vi_and(vi_sar(bits, 31), vi_set(0x7fffffff)));
 }
 
-static inline VF tn_of_key(VI key) { return vi_as_float(vi_xor(key, vi_and(vi_sar(key, 31), vi_set(0x7fffffff)))); }
+static inline VF tn_of_key(VI key) {
+  return vi_as_float(vi_xor(key, vi_and(vi_sar(key, 31), vi_set(0x7fffffff))));
+}
 
 /* For the smallest NaN must come first: the keys are moved up until it falls over the end. */
 static inline VI tn_low_key(VF v) { return vi_add(tn_key(v), vi_set(0x00400000)); }
@@ -147,18 +149,18 @@ static inline float tn_float_of_key(int32_t key) {
 
 /* ---- whole rows and columns, in reduce.c ---- */
 /* The sum of n contiguous elements; +0 for none. */
-#define sum_row TN_CPU_NAME(sum_row)
+#define sum_row     TN_CPU_NAME(sum_row)
 #define sum_row_f64 TN_CPU_NAME(sum_row_f64)
 float sum_row(const float *row, int64_t n);
 double sum_row_f64(const double *row, int64_t n);
 /* The largest of n >= 1 contiguous elements. */
-#define max_row TN_CPU_NAME(max_row)
+#define max_row     TN_CPU_NAME(max_row)
 #define max_row_f64 TN_CPU_NAME(max_row_f64)
 float max_row(const float *row, int64_t n);
 double max_row_f64(const double *row, int64_t n);
 /* Of `width` neighbouring columns of n >= 1 elements, `step` apart: their sums, their largest.
  * At most TN_STRIP columns. */
-#define TN_STRIP (4 * TN_LANES)
+#define TN_STRIP    (4 * TN_LANES)
 #define sum_columns TN_CPU_NAME(sum_columns)
 #define max_columns TN_CPU_NAME(max_columns)
 void sum_columns(const float *columns, int64_t step, int64_t n, int width, float *to);

@@ -7,15 +7,15 @@ typedef struct {
 } entry;
 _Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
 
-#define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_OP(id, ...)              [TN_OP_##id] = { __VA_ARGS__ },
 #define TN_KERNEL(for_ref, for_cpu) for_cpu
-#define TN_EXPAND(...) .cpu = NULL
+#define TN_EXPAND(...)              .cpu = NULL
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
 
-static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
-                      const tn_view *out, int threads) {
+static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
+                      int count, const tn_view *out, int threads) {
   tn_kernel kernel = backend->kernels[op];
   const tn_kernel_call call = {
     .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = threads
@@ -30,7 +30,10 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
 }
 
 #define QUOTED_TOKENS(name) #name
-#define QUOTED(name) QUOTED_TOKENS(name)
+#define QUOTED(name)        QUOTED_TOKENS(name)
 const tn_backend TN_CPU_NAME(backend) = {
-  .name = "cpu", .isa = QUOTED(TN_ISA), .kernels = &entries[0].cpu, .scratch = scratch,
+  .name = "cpu",
+  .isa = QUOTED(TN_ISA),
+  .kernels = &entries[0].cpu,
+  .scratch = scratch,
 };

@@ -26,7 +26,8 @@ static inline void tn_transpose(VF *row) {
   }
   /* Now b[4 q + r] holds, in its 128-bit part p, column 4 p + r of rows 4 q .. 4 q + 3. */
   for (int r = 0; r < 4; r++) {
-    __m512 even01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0x88), odd01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0xdd);
+    __m512 even01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0x88),
+           odd01 = _mm512_shuffle_f32x4(b[r], b[4 + r], 0xdd);
     __m512 even23 = _mm512_shuffle_f32x4(b[8 + r], b[12 + r], 0x88);
     __m512 odd23 = _mm512_shuffle_f32x4(b[8 + r], b[12 + r], 0xdd);
     row[r] = _mm512_shuffle_f32x4(even01, even23, 0x88);
