@@ -40,7 +40,7 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
     uint32_t effect = tn_mind_effect_find(text);
     effects |= effect;
     if (effect) continue;
-    effects = ~0u;   /* nobody knows which was meant, so none is missing */
+    effects = ~0u; /* nobody knows which was meant, so none is missing */
     tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
               TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
               TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
@@ -64,8 +64,13 @@ static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definiti
   tn_arena *arena = c->mind->arena;
   tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
   if (!f) return NULL;
-  *f = (tn_mind_function){ .name = fn->word.name, .unit = c->unit, .module = c->module, .definition = fn,
-                           .param_count = fn->count, .order = UINT32_MAX, .symbols.arena = arena };
+  *f = (tn_mind_function){ .name = fn->word.name,
+                           .unit = c->unit,
+                           .module = c->module,
+                           .definition = fn,
+                           .param_count = fn->count,
+                           .order = UINT32_MAX,
+                           .symbols.arena = arena };
   f->params = tn_arena_array(arena, fn->count, sizeof *f->params);
   f->param_types = tn_arena_array(arena, fn->count, sizeof *f->param_types);
   return f->params && f->param_types ? f : NULL;
@@ -140,7 +145,8 @@ static tn_mind_variable *bind(tn_mind_checker *c, const tn_mind_word *word, cons
 
 /* let (a, b) = pair */
 static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
-  bool tuple = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST, shape = type->kind == TN_MIND_T_SHAPE;
+  bool tuple = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST,
+       shape = type->kind == TN_MIND_T_SHAPE;
   uint32_t count = shape ? (uint32_t)type->shape.rank : tuple ? type->count : 0;
   bool fits = (tuple || shape) && count == node->let.count;
   if (!fits && type->kind != TN_MIND_T_ERROR) {
@@ -165,13 +171,17 @@ static const tn_mind_type *annotated(tn_mind_checker *c, tn_mind_node *node, con
 static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_type *type = tn_mind_check_value(c, node->let.value), *declared = NULL;
   uint32_t count = node->let.word.name ? 1 : node->let.count;
-  if (node->let.annotation) type = declared = annotated(c, node, type);
-  else type = tn_mind_bound_type(c->mind, type);
-  if (!c->function) check_queue(c->mind);   /* before the new name can be seen */
+  if (node->let.annotation)
+    type = declared = annotated(c, node, type);
+  else
+    type = tn_mind_bound_type(c->mind, type);
+  if (!c->function) check_queue(c->mind); /* before the new name can be seen */
   node->let.variables = tn_arena_array(c->mind->arena, count, sizeof *node->let.variables);
   if (!node->let.variables) return &tn_mind_type_error;
-  if (node->let.word.name) node->let.variables[0] = bind(c, &node->let.word, type, declared);
-  else bind_items(c, node, type);
+  if (node->let.word.name)
+    node->let.variables[0] = bind(c, &node->let.word, type, declared);
+  else
+    bind_items(c, node, type);
   return type;
 }
 
@@ -204,7 +214,7 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   bool same = tn_mind_type_equal(kept, type);
   if (kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR && kept->dtype == type->dtype) {
-    tn_shape shape;   /* a size that is not known before the program runs may be the right one */
+    tn_shape shape; /* a size that is not known before the program runs may be the right one */
     int dimension;
     same = kept->device == type->device && kept->shape.rank == type->shape.rank &&
            tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
@@ -230,8 +240,10 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
   node->let.variables[0] = variable;
   if (variable->declared || variable->fixed) {
     type = assign_declared(c, node, variable->declared ? variable->declared : variable->type, type);
-    if (variable->declared) tn_mind_change_type(c, variable, type);
-    else if (type->kind == TN_MIND_T_SCALAR) tn_mind_change_type(c, variable, tn_mind_type_scalar(type->dtype));
+    if (variable->declared)
+      tn_mind_change_type(c, variable, type);
+    else if (type->kind == TN_MIND_T_SCALAR)
+      tn_mind_change_type(c, variable, tn_mind_type_scalar(type->dtype));
     return type;
   }
   tn_mind_change_type(c, variable, tn_mind_bound_type(c->mind, type));
@@ -242,7 +254,8 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
 
 static void import_name(tn_mind_checker *c, tn_mind_module *module, const tn_mind_word *word) {
   if (module->failed) return;
-  const tn_mind_scope *found = tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
+  const tn_mind_scope *found =
+      tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
   if (!found) return;
   tn_mind_declare_in_module(c->mind, c->module, *found);
 }
@@ -280,7 +293,8 @@ static const tn_mind_type *check_fn(tn_mind_checker *c, const tn_mind_node *node
   }
   if (!found) return &tn_mind_type_error;
   found->function->order = c->module->entry_count;
-  if (found != tn_mind_lookup_in(c->module, found->name)) tn_mind_declare_in_module(c->mind, c->module, *found);
+  if (found != tn_mind_lookup_in(c->module, found->name))
+    tn_mind_declare_in_module(c->mind, c->module, *found);
   return &tn_mind_type_unit;
 }
 
@@ -312,14 +326,16 @@ static void declare_functions(tn_mind_checker *c, const tn_mind_block *block) {
     if (node->kind != TN_MIND_FN) continue;
     tn_mind_function *f = declare_function(c, node->definition);
     if (!f) return;
-    tn_mind_declare_in_module(c->mind, c->module, (tn_mind_scope){
-        .name = f->name, .binds = TN_MIND_BINDS_FUNCTION, .function = f });
+    tn_mind_declare_in_module(
+        c->mind, c->module,
+        (tn_mind_scope){ .name = f->name, .binds = TN_MIND_BINDS_FUNCTION, .function = f });
   }
 }
 
 static void check_remaining(tn_mind *mind, const tn_mind_unit *unit) {
   for (const tn_mind_scope *at = unit->module->scope; at; at = at->next) {
-    if (at->binds == TN_MIND_BINDS_FUNCTION && at->function->unit == unit) tn_mind_enqueue(mind, at->function);
+    if (at->binds == TN_MIND_BINDS_FUNCTION && at->function->unit == unit)
+      tn_mind_enqueue(mind, at->function);
   }
   check_queue(mind);
 }
@@ -332,7 +348,7 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
     node->type = check_statement(&c, node);
     check_queue(mind);
-    mind->host->diags->phase = TN_PHASE_CHECK;   /* an import may have parsed */
+    mind->host->diags->phase = TN_PHASE_CHECK; /* an import may have parsed */
   }
   check_remaining(mind, unit);
   for (const tn_mind_node *node = unit->block.first; node; node = node->next) {

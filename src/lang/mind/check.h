@@ -25,9 +25,9 @@ typedef struct tn_mind_checker {
   tn_mind *mind;
   tn_mind_unit *unit;
   tn_mind_module *module;
-  tn_mind_function *function;     /* NULL: the module's own statements */
-  const tn_mind_scope *locals;    /* of blocks, functions and closures around */
-  bool conditional;               /* inside a branch: changes are written down */
+  tn_mind_function *function;  /* NULL: the module's own statements */
+  const tn_mind_scope *locals; /* of blocks, functions and closures around */
+  bool conditional;            /* inside a branch: changes are written down */
   tn_mind_change *changes;
 } tn_mind_checker;
 
@@ -38,7 +38,8 @@ static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node 
 /* ---- scope.c ---- */
 
 /* NULL when memory runs out. */
-tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word, const tn_mind_type *type);
+tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word,
+                                       const tn_mind_type *type);
 /* Makes the variable visible from here on: in the block, or in the module at its top level. */
 void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable);
 void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry);
@@ -88,9 +89,9 @@ const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation
 /* What a value must become. */
 typedef struct {
   const tn_mind_type *wanted;
-  tn_mind_bindings *symbols;      /* of the annotation or signature */
-  const char *op;                 /* in E2006 and E5002: "let", "return", a function's name */
-  tn_span at;                     /* what is underlined */
+  tn_mind_bindings *symbols; /* of the annotation or signature */
+  const char *op;            /* in E2006 and E5002: "let", "return", a function's name */
+  tn_span at;                /* what is underlined */
 } tn_mind_target_type;
 /* The type the value has then; reports E2001, E2004, E2006, E2102 or E5002 and gives the error type.
  * `node` may be NULL when the value is not written here. */
@@ -110,8 +111,8 @@ const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type);
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 /* An argument whose expression may be elsewhere. */
 typedef struct {
-  tn_mind_node *node;             /* NULL: only the type is known */
-  const tn_mind_type *type;       /* NULL: not looked at yet */
+  tn_mind_node *node;       /* NULL: only the type is known */
+  const tn_mind_type *type; /* NULL: not looked at yet */
 } tn_mind_given;
 /* A call of a function value with arguments of these types. *function becomes the closure that was
  * checked for them, or the fn at the bottom. */

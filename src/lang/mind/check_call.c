@@ -9,22 +9,24 @@
 #include "lang/mind/check.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) {
+  return tn_names_text(c->mind->host->names, name);
+}
 
 /* ---- arguments and parameters ---- */
 
 /* The parameters of whatever is called. */
 typedef struct {
   uint32_t count, required;
-  tn_name (*name)(const void *of, uint32_t index);   /* 0: it has none to be named by */
+  tn_name (*name)(const void *of, uint32_t index); /* 0: it has none to be named by */
   const void *of;
 } signature;
 
 typedef struct {
   tn_mind_checker *c;
   tn_mind_node *call;
-  tn_str function;          /* as the program wrote it */
-  uint32_t skipped;         /* 1: the receiver of a method is the first argument */
+  tn_str function;  /* as the program wrote it */
+  uint32_t skipped; /* 1: the receiver of a method is the first argument */
 } caller;
 
 static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
@@ -43,8 +45,9 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
 static bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
-  return tn_report(diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call), TN_TEXT("function", by->function),
-                   TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));
+  return tn_report(
+      diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call), TN_TEXT("function", by->function),
+      TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));
 }
 
 static bool unknown_keyword(const caller *by, const signature *of, const tn_mind_node *arg) {
@@ -84,7 +87,7 @@ static bool bind_arguments(const caller *by, const signature *of, tn_mind_node *
 static const tn_mind_type *check_anyway(tn_mind_checker *c, tn_mind_node *call) {
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
     bool word = arg->kind == TN_MIND_NAME || arg->kind == TN_MIND_TUPLE || arg->kind == TN_MIND_LIST;
-    if (!word) tn_mind_check_expression(c, arg);   /* f32 and (N, 3) may have been meant as words */
+    if (!word) tn_mind_check_expression(c, arg); /* f32 and (N, 3) may have been meant as words */
   }
   return &tn_mind_type_error;
 }
@@ -97,8 +100,8 @@ static tn_name function_parameter(const void *of, uint32_t index) {
 }
 
 /* Tensors first: a scalar fills the sizes they have given to names. */
-static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args, tn_str name,
-                          tn_span at, tn_mind_bindings *symbols) {
+static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args,
+                          tn_str name, tn_span at, tn_mind_bindings *symbols) {
   bool ok = true;
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t i = 0; i < f->param_count; i++) {
@@ -117,7 +120,7 @@ static int64_t result_dim(const tn_mind_function *f, const tn_mind_bindings *sym
                           const tn_mind_type *gives, int axis) {
   int64_t bound = tn_mind_bound(symbols, dim);
   if (bound != dim || !tn_dim_is_symbol(dim)) return bound;
-  for (uint32_t i = 0; i < f->param_count; i++) {   /* a name of the parameters that met a name or itself */
+  for (uint32_t i = 0; i < f->param_count; i++) { /* a name of the parameters that met a name or itself */
     const tn_mind_type *type = f->param_types[i];
     for (int k = 0; type->kind == TN_MIND_T_TENSOR && k < type->shape.rank; k++) {
       if (type->shape.dim[k] == dim) return dim;
@@ -151,7 +154,8 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
 /* The sizes that names of the signature must have, because the body was found to give them. */
 static void start_symbols(tn_mind_bindings *symbols, const tn_mind_function *f) {
   for (uint32_t i = 0; i < f->symbols.count; i++) {
-    if (tn_dim_is_known(f->symbols.at[i].dim)) tn_mind_bind(symbols, f->symbols.at[i].symbol, f->symbols.at[i].dim);
+    if (tn_dim_is_known(f->symbols.at[i].dim))
+      tn_mind_bind(symbols, f->symbols.at[i].symbol, f->symbols.at[i].dim);
   }
 }
 
@@ -245,8 +249,12 @@ static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *cl
   tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
   if (!f) return NULL;
   uint32_t count = closure->closure.count;
-  *f = (tn_mind_function){ .unit = state->unit, .module = state->unit->module, .outer = state->function,
-                           .param_count = count, .state = TN_MIND_CHECKED, .symbols.arena = arena };
+  *f = (tn_mind_function){ .unit = state->unit,
+                           .module = state->unit->module,
+                           .outer = state->function,
+                           .param_count = count,
+                           .state = TN_MIND_CHECKED,
+                           .symbols.arena = arena };
   f->body = copy_node(arena, closure->closure.body);
   f->params = tn_arena_array(arena, count, sizeof *f->params);
   f->param_types = tn_arena_copy(arena, types, count * sizeof *types);
@@ -258,8 +266,9 @@ static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *cl
 
 static bool check_instance(tn_mind_checker *c, tn_mind_function *f, const tn_mind_node *closure) {
   tn_mind_closure *state = closure->closure.state;
-  tn_mind_checker inner = { .mind = c->mind, .unit = f->unit, .module = f->module, .function = f,
-                            .locals = state->scope };
+  tn_mind_checker inner = {
+    .mind = c->mind, .unit = f->unit, .module = f->module, .function = f, .locals = state->scope
+  };
   for (uint32_t i = 0; i < f->param_count; i++) {
     f->params[i] = tn_mind_variable_new(&inner, &closure->closure.params[i].word, f->param_types[i]);
     if (!f->params[i]) return false;
@@ -277,8 +286,8 @@ static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
 }
 
 /* The types of the parameters: written ones are met, others taken over. */
-static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args, tn_str name,
-                          tn_span at, const tn_mind_type **types) {
+static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
+                          tn_str name, tn_span at, const tn_mind_type **types) {
   tn_mind_bindings symbols = { .arena = c->mind->arena };
   tn_mind_checker of = *c;
   of.unit = closure->closure.state->unit;
@@ -296,14 +305,15 @@ static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const
   return true;
 }
 
-static const tn_mind_type *call_closure(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
-                                        tn_str name, tn_span at, tn_mind_function **function) {
+static const tn_mind_type *call_closure(tn_mind_checker *c, const tn_mind_node *closure,
+                                        const tn_mind_given *args, tn_str name, tn_span at,
+                                        tn_mind_function **function) {
   uint32_t count = closure->closure.count;
   const tn_mind_type **types = tn_arena_array(c->mind->arena, count, sizeof *types);
   if (!types || !closure_types(c, closure, args, name, at, types)) return &tn_mind_type_error;
   tn_mind_function *f = closure->closure.state->instances;
   while (f && !same_types(f, types, count)) f = f->next;
-  if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error;   /* it may be what is being checked */
+  if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error; /* it may be what is being checked */
   if (!f) {
     f = instance_new(c, closure, types);
     if (!f) return &tn_mind_type_error;
@@ -339,8 +349,9 @@ static bool check_floats(tn_mind_checker *c, const tn_mind_callable *callable, c
     if (literal || tn_mind_type_is_float(type)) continue;
     bool value = tn_mind_type_is_value(type);
     tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
-    return tn_report(diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", parameter_name(c, callable, i)),
-                     TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
+    return tn_report(
+        diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", parameter_name(c, callable, i)),
+        TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
   }
   return true;
 }
@@ -360,8 +371,9 @@ static const tn_mind_type *tuple_of(tn_mind_checker *c, const tn_mind_type *cons
 }
 
 /* The arguments as the function gets them, which is what their gradients look like. */
-static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args,
-                                          uint32_t count, const tn_mind_type **items) {
+static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_function *f,
+                                          const tn_mind_given *args, uint32_t count,
+                                          const tn_mind_type **items) {
   for (uint32_t i = 0; i < count; i++) {
     items[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
     bool declared = f && f->param_types[i]->kind == TN_MIND_T_SCALAR;
@@ -382,8 +394,8 @@ static const tn_mind_type *shape_needed(tn_mind_checker *c, const tn_mind_type *
 }
 
 /* Output dims, then input dims. */
-static const tn_mind_type *derivative_type(tn_mind_checker *c, const tn_mind_type *output, const tn_mind_type *input,
-                                           tn_span at) {
+static const tn_mind_type *derivative_type(tn_mind_checker *c, const tn_mind_type *output,
+                                           const tn_mind_type *input, tn_span at) {
   tn_shape shape = { 0 };
   const tn_mind_type *parts[] = { output, input };
   for (int k = 0; k < 2; k++) {
@@ -427,7 +439,8 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
   if (!inputs || !args) return &tn_mind_type_error;
   as_floats(args, count);
   const tn_mind_type *output = tn_mind_call_type(c, callable->inner, args, count, name, at, function);
-  if (output->kind == TN_MIND_T_ERROR || !check_floats(c, callable, args, count, at)) return &tn_mind_type_error;
+  if (output->kind == TN_MIND_T_ERROR || !check_floats(c, callable, args, count, at))
+    return &tn_mind_type_error;
   const tn_mind_type *all = argument_types(c, *function, args, count, inputs);
   bool whole = callable->kind == TN_MIND_C_JACOBIAN;
   const tn_mind_type *wrong = whole ? NULL : shape_needed(c, output, at);
@@ -485,15 +498,15 @@ tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
   }
 }
 
-static const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of, uint32_t got, tn_str name,
-                                             tn_span at) {
+static const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of, uint32_t got,
+                                             tn_str name, tn_span at) {
   tn_report(diags_of(c), TN_DIAG_E2005, at, TN_TEXT("function", name),
             TN_TEXT("expected", count_text(c->mind, of->required, of->count)), TN_INT("got", got));
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry *entry, const tn_mind_given *args,
-                                        uint32_t count, tn_str name, tn_span at) {
+static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry *entry,
+                                        const tn_mind_given *args, uint32_t count, tn_str name, tn_span at) {
   tn_mind_given by_parameter[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
   for (uint32_t i = 0; i < count; i++) by_parameter[i + (entry->leading_dtype && count == 1)] = args[i];
   tn_mind_require_effects(c, entry->effects, name, at);
@@ -543,7 +556,7 @@ static const tn_mind_type *check_function_call(tn_mind_checker *c, tn_mind_node 
   }
   for (uint32_t i = 0; i < f->param_count; i++) args[i] = (tn_mind_given){ bound[i], bound[i]->type };
   if (f->failed) return &tn_mind_type_error;
-  if (!ok) {   /* the result is known all the same, unless sizes are missing */
+  if (!ok) { /* the result is known all the same, unless sizes are missing */
     tn_mind_enqueue(c->mind, f);
     return &tn_mind_type_error;
   }
@@ -584,13 +597,16 @@ static bool bind_library_arguments(const caller *by, const tn_mind_entry *entry,
   if (entry->leading_dtype && !by->skipped && positional == 1) position = 1;
   for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) {
     int at = (int)position;
-    if (arg->keyword.name) at = tn_mind_entry_parameter(entry, name_text(by->c, arg->keyword.name));
-    else position++;
+    if (arg->keyword.name)
+      at = tn_mind_entry_parameter(entry, name_text(by->c, arg->keyword.name));
+    else
+      position++;
     if (at < 0) {
       tn_str names[TN_MIND_PARAMETER_LIMIT], text = name_text(by->c, arg->keyword.name);
       for (int i = 0; i < entry->count; i++) names[i] = tn_str_of(entry->params[i].name);
       return tn_report(diags_of(by->c), TN_DIAG_E2002, tn_mind_word_span(by->c->unit, &arg->keyword),
-                       TN_TEXT("name", text), TN_TEXT("suggestion", tn_str_suggest(text, names, entry->count)));
+                       TN_TEXT("name", text),
+                       TN_TEXT("suggestion", tn_str_suggest(text, names, entry->count)));
     }
     if (entry->special == TN_MIND_PRINT && at >= entry->count) continue;
     if (at >= entry->count || args[at].node) return wrong_count(by, &of);
@@ -602,8 +618,9 @@ static bool bind_library_arguments(const caller *by, const tn_mind_entry *entry,
   return true;
 }
 
-static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *node, const tn_mind_entry *entry,
-                                              tn_mind_node *receiver, tn_str name) {
+static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *node,
+                                              const tn_mind_entry *entry, tn_mind_node *receiver,
+                                              tn_str name) {
   caller by = { c, node, name, receiver ? 1 : 0 };
   tn_mind_given args[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
   node->call.target = TN_MIND_CALL_LIBRARY;
@@ -629,7 +646,8 @@ static tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
   if (method) at = tn_mind_word_span(c->unit, &callee->field.word);
   bool word = callee->kind == TN_MIND_NAME || callee->kind == TN_MIND_FIELD;
   if (word) return tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
-  if (callee->type && callee->type->kind == TN_MIND_T_FN) return tn_mind_callable_name(c->mind, callee->type->callable);
+  if (callee->type && callee->type->kind == TN_MIND_T_FN)
+    return tn_mind_callable_name(c->mind, callee->type->callable);
   return TN_LIT("closure");
 }
 
@@ -664,13 +682,17 @@ const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node) {
   if (node->kind == TN_MIND_INDEX) return check_index(c, node);
   tn_str name = callee_text(c, callee);
   bool field = callee->kind == TN_MIND_FIELD;
-  if (field && !callee->type && callee->left->type) {   /* x.name(...) */
+  if (field && !callee->type && callee->left->type) { /* x.name(...) */
     if (callee->left->type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
     const tn_mind_entry *entry = tn_mind_library_find(name_text(c, callee->field.word.name));
     if (entry) return check_library_call(c, node, entry, callee->left, name);
   }
-  const tn_mind_entry *entry = field ? callee->field.library : callee->kind == TN_MIND_NAME ? callee->name.library : NULL;
-  tn_mind_function *function = field ? callee->field.function : callee->kind == TN_MIND_NAME ? callee->name.function : NULL;
+  const tn_mind_entry *entry = field                          ? callee->field.library
+                               : callee->kind == TN_MIND_NAME ? callee->name.library
+                                                              : NULL;
+  tn_mind_function *function = field                          ? callee->field.function
+                               : callee->kind == TN_MIND_NAME ? callee->name.function
+                                                              : NULL;
   if (entry) return check_library_call(c, node, entry, NULL, name);
   if (function) return check_function_call(c, node, function, name);
   if (!callee->type) return unknown_function(c, node, callee);

@@ -5,7 +5,9 @@
 #include "lang/mind/check.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) {
+  return tn_names_text(c->mind->host->names, name);
+}
 
 /* ---- what the typer says ---- */
 
@@ -70,7 +72,8 @@ static const tn_mind_type *known_result(const operation *o, tn_dtype dtype, bool
 }
 
 static const tn_mind_type *integers(const operation *o) {
-  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64, literal = o->left->literal && o->right->literal;
+  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64,
+       literal = o->left->literal && o->right->literal;
   tn_dtype dtype = wide ? TN_I64 : TN_I32;
   const tn_mind_type *known = NULL;
   if (o->left->known && o->right->known) known = known_result(o, dtype, literal && !is_comparison(o->op));
@@ -86,8 +89,10 @@ static const tn_mind_type *floats(const operation *o) {
   tn_dtype dtype = TN_F64;
   if ((!left_float && !left->literal) || (!right_float && !right->literal)) return not_alike(o);
   if (!left->literal && !right->literal && left->dtype != right->dtype) return not_alike(o);
-  if (!left->literal) dtype = left->dtype;
-  else if (!right->literal) dtype = right->dtype;
+  if (!left->literal)
+    dtype = left->dtype;
+  else if (!right->literal)
+    dtype = right->dtype;
   bool literal = left->literal && right->literal;
   if (!literal && left->literal) tn_mind_settle(o->c, o->left_node, dtype);
   if (!literal && right->literal) tn_mind_settle(o->c, o->right_node, dtype);
@@ -118,7 +123,8 @@ static const tn_mind_type *tensors(const operation *o) {
   tn_dtype left_dtype = left_scalar ? right->dtype : left->dtype;
   tn_dtype right_dtype = right_scalar ? left->dtype : right->dtype;
   tn_mind_device device = left_scalar ? right->device : left->device;
-  if (left_scalar && !tn_mind_promote(c, o->left_node, left, left_dtype, name, true, o->at)) return &tn_mind_type_error;
+  if (left_scalar && !tn_mind_promote(c, o->left_node, left, left_dtype, name, true, o->at))
+    return &tn_mind_type_error;
   if (right_scalar && !tn_mind_promote(c, o->right_node, right, right_dtype, name, false, o->at)) {
     return &tn_mind_type_error;
   }
@@ -135,8 +141,12 @@ static const tn_mind_type *tensors(const operation *o) {
 }
 
 static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) {
-  operation o = { .c = c, .node = node, .left_node = node->left, .right_node = node->right,
-                  .op = tn_mind_operator_op(node->op), .at = tn_mind_here(c, node) };
+  operation o = { .c = c,
+                  .node = node,
+                  .left_node = node->left,
+                  .right_node = node->right,
+                  .op = tn_mind_operator_op(node->op),
+                  .at = tn_mind_here(c, node) };
   o.left = node->left->type;
   o.right = tn_mind_check_value(c, node->right);
   if (o.left->kind == TN_MIND_T_ERROR || o.right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
@@ -159,7 +169,8 @@ static const tn_mind_type *negated(tn_mind_checker *c, const tn_mind_type *type)
   if (tn_dtype_in(type->dtype, TN_FLOATS)) {
     return tn_mind_type_known_float(c->mind->arena, type->dtype, -type->number, type->literal);
   }
-  tn_mind_number x = tn_mind_number_negate((tn_mind_number){ .dtype = type->dtype, .integer = type->integer });
+  tn_mind_number x =
+      tn_mind_number_negate((tn_mind_number){ .dtype = type->dtype, .integer = type->integer });
   return tn_mind_type_known(c->mind->arena, type->dtype, x.integer, type->literal);
 }
 
@@ -171,7 +182,8 @@ static const tn_mind_type *check_unary(tn_mind_checker *c, tn_mind_node *node) {
   if (type->kind == TN_MIND_T_SCALAR && !negates) return tn_mind_type_scalar(TN_BOOL);
   if (type->kind == TN_MIND_T_SCALAR && type->dtype != TN_BOOL) return negated(c, type);
   if (type->kind != TN_MIND_T_TENSOR) {
-    tn_mind_expected(c->mind, tn_mind_here(c, node), negates ? "a number or a tensor" : "a truth value", type);
+    tn_mind_expected(c->mind, tn_mind_here(c, node), negates ? "a number or a tensor" : "a truth value",
+                     type);
     return &tn_mind_type_error;
   }
   tn_builder *typer = &c->mind->typer.base;
@@ -271,7 +283,8 @@ static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
 
 /* ---- fields ---- */
 
-static const tn_mind_type *module_member(tn_mind_checker *c, tn_mind_node *node, const tn_mind_module *module) {
+static const tn_mind_type *module_member(tn_mind_checker *c, tn_mind_node *node,
+                                         const tn_mind_module *module) {
   tn_span at = tn_mind_word_span(c->unit, &node->field.word);
   if (module->failed) return &tn_mind_type_error;
   const tn_mind_scope *found = tn_mind_export_find(c->mind, module, node->field.word.name, at);
@@ -298,7 +311,8 @@ static const tn_mind_type *check_qualified(tn_mind_checker *c, tn_mind_node *nod
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *record) {
+static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *node,
+                                              const tn_mind_type *record) {
   tn_str wanted = name_text(c, node->field.word.name);
   tn_str *names = tn_arena_array(c->mind->arena, record->count, sizeof *names);
   for (uint32_t i = 0; i < record->count; i++) {
@@ -311,7 +325,8 @@ static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index, tn_span at) {
+static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
+                                     tn_span at) {
   int64_t count = type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
   if (index < 0 || index >= count) {
     tn_report(diags_of(c), TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
@@ -340,7 +355,7 @@ static const tn_mind_type *check_field(tn_mind_checker *c, tn_mind_node *node) {
     return &tn_mind_type_error;
   }
   if (left->kind == TN_MIND_T_GRAD && !is_callee(node)) return check_record_field(c, node, left);
-  if (is_callee(node)) return NULL;   /* a method; the call looks for it */
+  if (is_callee(node)) return NULL; /* a method; the call looks for it */
   tn_mind_expected(c->mind, tn_mind_here(c, node), "a record", left);
   return &tn_mind_type_error;
 }
@@ -358,7 +373,8 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
   bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
   if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
   if (!whole || !type->known) {
-    tn_mind_expected(c->mind, tn_mind_here(c, index), "an integer that is known before the program runs", type);
+    tn_mind_expected(c->mind, tn_mind_here(c, index), "an integer that is known before the program runs",
+                     type);
     return &tn_mind_type_error;
   }
   int64_t count = left->kind == TN_MIND_T_SHAPE ? (int64_t)left->shape.rank : (int64_t)left->count;
@@ -371,14 +387,15 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
 /* What the elements of a tensor that is written out have in common. */
 typedef struct {
   tn_mind_checker *c;
-  tn_mind_node *list;       /* all of it */
+  tn_mind_node *list; /* all of it */
   bool numbers, truths, failed;
 } data;
 
 static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
   d->failed = true;
   return tn_report(diags_of(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list), TN_INT("expected", expected),
-                   TN_INT("got", got), TN_NOTE(tn_mind_at(d->c->unit, row->from, row->to), "this row has {got} elements"));
+                   TN_INT("got", got),
+                   TN_NOTE(tn_mind_at(d->c->unit, row->from, row->to), "this row has {got} elements"));
 }
 
 static bool check_element(data *d, tn_mind_node *item) {
@@ -400,13 +417,16 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
   bool first = shape->rank <= depth;
   if (depth >= TN_RANK_LIMIT) {
     d->failed = true;
-    return tn_report(diags_of(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list), TN_INT("rank", depth + 1),
-                     TN_INT("limit", TN_RANK_LIMIT));
+    return tn_report(diags_of(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list),
+                     TN_INT("rank", depth + 1), TN_INT("limit", TN_RANK_LIMIT));
   }
-  if (first) shape->dim[shape->rank++] = list->list.count;
-  else if (shape->dim[depth] != list->list.count) return ragged(d, list, shape->dim[depth], list->list.count);
+  if (first)
+    shape->dim[shape->rank++] = list->list.count;
+  else if (shape->dim[depth] != list->list.count)
+    return ragged(d, list, shape->dim[depth], list->list.count);
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
-    bool nested = item->kind == TN_MIND_LIST, leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
+    bool nested = item->kind == TN_MIND_LIST,
+         leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
     if (nested && leaf) return ragged(d, item, 1, item->list.count);
     if (!nested && depth + 1 < shape->rank) return ragged(d, item, shape->dim[depth + 1], 1);
     if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
@@ -430,8 +450,8 @@ static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
               TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape)));
     return &tn_mind_type_error;
   }
-  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(c->mind->arena, d.truths ? TN_BOOL : TN_F32,
-                                                                       &shape, TN_MIND_CPU);
+  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(
+      c->mind->arena, d.truths ? TN_BOOL : TN_F32, &shape, TN_MIND_CPU);
   if (type->kind == TN_MIND_T_ERROR) return type;
   type->literal = !d.truths;
   type->fresh = true;
@@ -546,7 +566,8 @@ void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int coun
       const tn_mind_type *type = change->after;
       for (int k = 0; k < count && type; k++) type = merged(c, type, type_after(ways[k], change));
       if (!type) {
-        tn_report(diags_of(c), TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
+        tn_report(diags_of(c), TN_DIAG_E2001, at,
+                  TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
                   TN_TEXT("got", tn_mind_describe(c->mind, change->after)),
                   TN_TEXT("name", name_text(c, change->variable->name)));
       }
@@ -569,15 +590,17 @@ void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const t
   variable->type = type;
 }
 
-static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
-                                         const tn_mind_type *right, tn_mind_node *right_node) {
+static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
+                                         tn_mind_node *left_node, const tn_mind_type *right,
+                                         tn_mind_node *right_node) {
   bool left_int = tn_dtype_in(left->dtype, TN_INTS), right_int = tn_dtype_in(right->dtype, TN_INTS);
   bool literal = left->literal && right->literal;
   if (left_int && right_int) {
     tn_dtype dtype = left->dtype == TN_I64 || right->dtype == TN_I64 ? TN_I64 : TN_I32;
     return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(dtype);
   }
-  if (left->dtype == TN_BOOL || right->dtype == TN_BOOL) return left->dtype == right->dtype ? tn_mind_type_plain(c->mind->arena, left) : NULL;
+  if (left->dtype == TN_BOOL || right->dtype == TN_BOOL)
+    return left->dtype == right->dtype ? tn_mind_type_plain(c->mind->arena, left) : NULL;
   if (literal) return tn_mind_type_literal(TN_F64);
   const tn_mind_type *fixed = left->literal ? right : left, *other = left->literal ? left : right;
   if (!tn_dtype_in(fixed->dtype, TN_FLOATS)) return NULL;
@@ -588,15 +611,18 @@ static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type 
 }
 
 /* At least one is a tensor; a scalar counts as one without dimensions. */
-static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
-                                         const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
+static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type *left,
+                                         tn_mind_node *left_node, const tn_mind_type *right,
+                                         tn_mind_node *right_node, tn_span at) {
   static const tn_shape none;
   bool left_scalar = left->kind == TN_MIND_T_SCALAR, right_scalar = right->kind == TN_MIND_T_SCALAR;
   const tn_mind_type *tensor = left_scalar ? right : left;
   tn_shape shape;
   int dimension;
-  if (left_scalar && !tn_mind_promote(c, left_node, left, tensor->dtype, "if", true, at)) return &tn_mind_type_error;
-  if (right_scalar && !tn_mind_promote(c, right_node, right, tensor->dtype, "if", false, at)) return &tn_mind_type_error;
+  if (left_scalar && !tn_mind_promote(c, left_node, left, tensor->dtype, "if", true, at))
+    return &tn_mind_type_error;
+  if (right_scalar && !tn_mind_promote(c, right_node, right, tensor->dtype, "if", false, at))
+    return &tn_mind_type_error;
   if (!left_scalar && !right_scalar && left->dtype != right->dtype) {
     tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", "if"), TN_STR("left", tn_dtype_name(left->dtype)),
               TN_STR("right", tn_dtype_name(right->dtype)));
@@ -616,8 +642,8 @@ static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type 
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *left, const tn_mind_type *right,
-                                       tn_span at) {
+static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *left,
+                                       const tn_mind_type *right, tn_span at) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, left->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < left->count; i++) {
@@ -636,7 +662,8 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
     if (!both) return unify_tensors(c, left, left_node, right, right_node, at);
     result = unify_scalars(c, left, left_node, right, right_node);
   } else if (left->kind == right->kind) {
-    bool items = left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
+    bool items =
+        left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
     if (items && left->count == right->count) return unify_items(c, left, right, at);
     if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right))) {
       result = tn_mind_type_plain(c->mind->arena, left);
@@ -669,7 +696,8 @@ static const tn_mind_type *check_if(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_node *tail = NULL;
   tn_span at = tn_mind_here(c, node);
   int ways = 0;
-  tn_mind_change **changes = tn_arena_array(c->mind->arena, (size_t)count_branches(node) + 1, sizeof *changes);
+  tn_mind_change **changes =
+      tn_arena_array(c->mind->arena, (size_t)count_branches(node) + 1, sizeof *changes);
   if (!changes) return &tn_mind_type_error;
   for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
     tn_mind_checker saved;
@@ -682,7 +710,7 @@ static const tn_mind_type *check_if(tn_mind_checker *c, tn_mind_node *node) {
     type = type ? tn_mind_unify_types(c, type, tail, block, last, at) : block;
     if (!tail) tail = last;
   }
-  if (!node->branch.has_else) changes[ways++] = NULL;   /* the way on which nothing happens */
+  if (!node->branch.has_else) changes[ways++] = NULL; /* the way on which nothing happens */
   tn_mind_join_ways(c, changes, ways, at);
   if (!node->branch.has_else) return &tn_mind_type_unit;
   settle_tails(c, node, type);

@@ -23,8 +23,8 @@ static const tn_mind_type *unknown_word(tn_mind_checker *c, const tn_mind_word *
 }
 
 static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annotation *written) {
-  static const tn_str known[] = { { "i32", 3 }, { "i64", 3 }, { "f32", 3 }, { "f64", 3 }, { "bool", 4 },
-                                  { "string", 6 }, { "unit", 4 }, { "Tensor", 6 } };
+  static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },    { "f32", 3 },  { "f64", 3 },
+                                  { "bool", 4 }, { "string", 6 }, { "unit", 4 }, { "Tensor", 6 } };
   tn_str text = word_text(c, &written->word);
   tn_dtype dtype;
   if (tn_dtype_find(text, &dtype) && !tn_dtype_in(dtype, TN_STORAGE)) return tn_mind_type_scalar(dtype);
@@ -60,8 +60,8 @@ static bool check_dims(tn_mind_checker *c, const tn_mind_annotation *written) {
 }
 
 static const tn_mind_type *resolve_tensor(tn_mind_checker *c, const tn_mind_annotation *written) {
-  static const tn_str dtypes[] = { { "i32", 3 }, { "i64", 3 }, { "f32", 3 }, { "f64", 3 }, { "bool", 4 },
-                                   { "bf16", 4 }, { "f16", 3 } };
+  static const tn_str dtypes[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
+                                   { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
   static const tn_str devices[] = { { "cpu", 3 }, { "gpu", 3 } };
   tn_dtype dtype;
   tn_mind_device device = TN_MIND_CPU;
@@ -85,7 +85,8 @@ static const tn_mind_type *resolve_tuple(tn_mind_checker *c, const tn_mind_annot
     items[count] = tn_mind_resolve(c, item);
     failed |= items[count++]->kind == TN_MIND_T_ERROR;
   }
-  return failed ? &tn_mind_type_error : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, count);
+  return failed ? &tn_mind_type_error
+                : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, count);
 }
 
 const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation *written) {
@@ -101,8 +102,10 @@ const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation
 
 static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
   for (tn_mind_node *item = node->list.items; item; item = item->next) {
-    if (item->kind == TN_MIND_LIST) settle_list(c, item, dtype);
-    else if (item->type && item->type->literal && tn_dtype_in(dtype, TN_FLOATS)) tn_mind_settle(c, item, dtype);
+    if (item->kind == TN_MIND_LIST)
+      settle_list(c, item, dtype);
+    else if (item->type && item->type->literal && tn_dtype_in(dtype, TN_FLOATS))
+      tn_mind_settle(c, item, dtype);
   }
 }
 
@@ -177,14 +180,17 @@ bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type 
   bool fits = from == dtype || (from_int && (to_float || tn_dtype_in(dtype, TN_INTS))) ||
               (tn_dtype_in(from, TN_FLOATS) && to_float);
   if (!fits) {
-    const char *left = tn_dtype_name(scalar_left ? from : dtype), *right = tn_dtype_name(scalar_left ? dtype : from);
-    return tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("left", left), TN_STR("right", right));
+    const char *left = tn_dtype_name(scalar_left ? from : dtype),
+               *right = tn_dtype_name(scalar_left ? dtype : from);
+    return tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("left", left),
+                     TN_STR("right", right));
   }
   if (node && scalar->literal && to_float) tn_mind_settle(c, node, dtype);
   return true;
 }
 
-static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target, const tn_mind_type *type) {
+static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target,
+                                  const tn_mind_type *type) {
   if (type->kind != TN_MIND_T_ERROR) {
     tn_report(diags_of(c), TN_DIAG_E2001, target->at,
               TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
@@ -208,8 +214,8 @@ static const tn_mind_type *as_scalar(tn_mind_checker *c, const tn_mind_type *typ
   return tn_mind_type_known_float(arena, dtype, number, false);
 }
 
-static const tn_mind_type *fit_scalar(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
-                                      const tn_mind_type *type) {
+static const tn_mind_type *fit_scalar(tn_mind_checker *c, const tn_mind_target_type *target,
+                                      tn_mind_node *node, const tn_mind_type *type) {
   tn_dtype to = target->wanted->dtype, from = type->dtype;
   if (!tn_mind_type_is_single(type)) return misfit(c, target, type);
   bool literal = type->kind == TN_MIND_T_SCALAR && type->literal;
@@ -233,8 +239,8 @@ static const tn_mind_type *placed(tn_mind_checker *c, const tn_mind_type *wanted
 }
 
 /* A scalar is everywhere in it. The sizes are what the signature knows already. */
-static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
-                                       const tn_mind_type *type) {
+static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_type *target,
+                                       tn_mind_node *node, const tn_mind_type *type) {
   if (!tn_mind_promote(c, node, type, target->wanted->dtype, target->op, false, target->at)) {
     return &tn_mind_type_error;
   }
@@ -244,7 +250,8 @@ static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_
 }
 
 /* A tensor that is written out takes the wanted dtype if its numbers do. */
-static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *list, tn_dtype dtype) {
+static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *list,
+                     tn_dtype dtype) {
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
     if (item->kind == TN_MIND_LIST) {
       if (!fit_data(c, target, item, dtype)) return false;
@@ -261,11 +268,13 @@ static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_m
   return true;
 }
 
-static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_type *target, const tn_mind_type *type) {
+static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_type *target,
+                                    const tn_mind_type *type) {
   tn_shape shape, expected = target->wanted->shape;
   int dimension;
   tn_name symbol;
-  if (tn_mind_unify_annotation(&target->wanted->shape, &type->shape, target->symbols, &shape, &dimension, &symbol)) {
+  if (tn_mind_unify_annotation(&target->wanted->shape, &type->shape, target->symbols, &shape, &dimension,
+                               &symbol)) {
     return placed(c, target->wanted, &shape);
   }
   tn_mind_bind_shape(target->symbols, &expected);
@@ -278,8 +287,8 @@ static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_typ
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
-                                      const tn_mind_type *type) {
+static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target,
+                                      tn_mind_node *node, const tn_mind_type *type) {
   const tn_mind_type *wanted = target->wanted;
   if (type->kind == TN_MIND_T_SCALAR) return fit_filling(c, target, node, type);
   if (type->kind != TN_MIND_T_TENSOR) return misfit(c, target, type);
@@ -301,8 +310,8 @@ static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_t
 
 /* ---- all types ---- */
 
-static const tn_mind_type *fit_tuple(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *node,
-                                     const tn_mind_type *type) {
+static const tn_mind_type *fit_tuple(tn_mind_checker *c, const tn_mind_target_type *target,
+                                     tn_mind_node *node, const tn_mind_type *type) {
   const tn_mind_type *wanted = target->wanted;
   if (type->kind != TN_MIND_T_TUPLE || type->count != wanted->count) return misfit(c, target, type);
   const tn_mind_type **items = tn_arena_array(c->mind->arena, wanted->count, sizeof *items);

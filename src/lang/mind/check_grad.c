@@ -9,7 +9,9 @@
 #include "lang/mind/check.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) {
+  return tn_names_text(c->mind->host->names, name);
+}
 
 static const tn_mind_type *type_of(tn_mind_checker *c, tn_mind_given *arg) {
   if (!arg->type) arg->type = tn_mind_check_value(c, arg->node);
@@ -62,8 +64,8 @@ static bool record_init(record *r, tn_mind_checker *c, uint32_t room) {
 }
 
 static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node *call) {
-  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_items(r->c->mind->arena, TN_MIND_T_GRAD, r->items,
-                                                                      r->names, r->count);
+  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_items(r->c->mind->arena, TN_MIND_T_GRAD,
+                                                                     r->items, r->names, r->count);
   if (type->kind != TN_MIND_T_ERROR) type->open = open;
   if (call) call->call.wrt = r->variables;
   return type;
@@ -96,9 +98,11 @@ static bool add_name(record *r, tn_mind_node *node) {
     return true;
   }
   bool value = type && tn_mind_type_is_value(type);
-  tn_str dtype = value ? tn_str_of(tn_dtype_name(type->dtype)) : type ? tn_mind_describe(c->mind, type) : TN_LIT("fn");
-  return tn_report(diags_of(c), TN_DIAG_E4004, tn_mind_here(c, node), TN_TEXT("name", name_text(c, node->name.name)),
-                   TN_TEXT("dtype", dtype));
+  tn_str dtype = value  ? tn_str_of(tn_dtype_name(type->dtype))
+                 : type ? tn_mind_describe(c->mind, type)
+                        : TN_LIT("fn");
+  return tn_report(diags_of(c), TN_DIAG_E4004, tn_mind_here(c, node),
+                   TN_TEXT("name", name_text(c, node->name.name)), TN_TEXT("dtype", dtype));
 }
 
 static const tn_mind_type *named_record(tn_mind_checker *c, tn_mind_node *wrt, tn_mind_node *call) {
@@ -172,7 +176,8 @@ static tn_mind_callable_kind transform_of(tn_mind_special special) {
   }
 }
 
-static const tn_mind_type *check_transform(tn_mind_checker *c, const tn_mind_entry *entry, const tn_mind_type *f) {
+static const tn_mind_type *check_transform(tn_mind_checker *c, const tn_mind_entry *entry,
+                                           const tn_mind_type *f) {
   return function_type(c, (tn_mind_callable){ .kind = transform_of(entry->special), .inner = f->callable });
 }
 
@@ -212,8 +217,9 @@ static bool all_floats(tn_mind_checker *c, const arguments *args, tn_span at) {
     tn_span place = place_of(c, &args->at[i], at);
     tn_str text = tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, place));
     bool value = tn_mind_type_is_value(type);
-    return tn_report(diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", text),
-                     TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
+    return tn_report(
+        diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", text),
+        TN_TEXT("dtype", value ? tn_str_of(tn_dtype_name(type->dtype)) : tn_mind_describe(c->mind, type)));
   }
   return true;
 }
@@ -237,7 +243,8 @@ static const tn_mind_type *input_type(tn_mind_checker *c, const tn_mind_function
     items[i] = scalar ? f->param_types[i] : tn_mind_type_plain(c->mind->arena, type);
     if (items[i]->kind == TN_MIND_T_TENSOR) items[i] = tn_mind_bound_type(c->mind, items[i]);
   }
-  return args->count == 1 ? items[0] : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, args->count);
+  return args->count == 1 ? items[0]
+                          : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, args->count);
 }
 
 static bool is_tensors(const tn_mind_type *type) {
@@ -280,8 +287,9 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
   if (entry->special == TN_MIND_JVP) {
     return fit_tangents(c, input, &given[2], at) ? pair_of(c, output, output) : &tn_mind_type_error;
   }
-  return pair_of(c, output, function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_PULLBACK, .output = output,
-                                                                 .input = input }));
+  return pair_of(
+      c, output,
+      function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_PULLBACK, .output = output, .input = input }));
 }
 
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
@@ -298,10 +306,11 @@ const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entr
     tn_mind_expected(c->mind, place_of(c, &args[0], at), "a function", first);
     return &tn_mind_type_error;
   }
-  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP) return check_product(c, entry, args, call, at);
+  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
+    return check_product(c, entry, args, call, at);
   if (entry->special == TN_MIND_GRAD && args[1].node) {
-    tn_report(diags_of(c), TN_DIAG_E2001, place_of(c, &args[1], at), TN_STR("expected", "no `wrt` beside a function"),
-              TN_STR("got", "wrt"));
+    tn_report(diags_of(c), TN_DIAG_E2001, place_of(c, &args[1], at),
+              TN_STR("expected", "no `wrt` beside a function"), TN_STR("got", "wrt"));
     return &tn_mind_type_error;
   }
   return check_transform(c, entry, first);

@@ -12,7 +12,9 @@
 #include "lang/mind/check.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-static tn_str name_text(const tn_mind_checker *c, tn_name name) { return tn_names_text(c->mind->host->names, name); }
+static tn_str name_text(const tn_mind_checker *c, tn_name name) {
+  return tn_names_text(c->mind->host->names, name);
+}
 
 /* One call on its way through the checker. */
 typedef struct {
@@ -20,11 +22,11 @@ typedef struct {
   const tn_mind_entry *entry;
   tn_mind_given *given;
   tn_mind_arg args[TN_MIND_PARAMETER_LIMIT];
-  tn_mind_given *list;       /* the items of a list of tensors */
+  tn_mind_given *list; /* the items of a list of tensors */
   uint32_t list_count;
-  bool unknown;              /* sizes of the result are not known */
-  bool unknown_place;        /* those along `axis` are not */
-  bool unknown_shape;        /* the shape that is wanted is not known as a whole */
+  bool unknown;       /* sizes of the result are not known */
+  bool unknown_place; /* those along `axis` are not */
+  bool unknown_shape; /* the shape that is wanted is not known as a whole */
   tn_span at;
 } library_call;
 
@@ -88,7 +90,7 @@ static bool add_int(library_call *l, int index, tn_mind_given item) {
   if (!read_int(l, &item, &value, &known)) return false;
   if (!known) {
     l->unknown = true;
-    value = arg->count;   /* a stand-in that is no axis twice */
+    value = arg->count; /* a stand-in that is no axis twice */
   }
   if (arg->count < TN_RANK_LIMIT) arg->integers[arg->count] = value;
   arg->count++;
@@ -102,15 +104,16 @@ static bool check_ints(library_call *l, int index) {
     for (tn_mind_node *item = arg->node->list.items; item; item = item->next) {
       if (!add_int(l, index, (tn_mind_given){ item, NULL })) return false;
     }
-    arg->node->type = arg->type = &tn_mind_type_unit;   /* an argument, not a value */
+    arg->node->type = arg->type = &tn_mind_type_unit; /* an argument, not a value */
     return true;
   }
   const tn_mind_type *type = type_of(l->c, arg);
   if (type->kind == TN_MIND_T_SHAPE) {
     for (int i = 0; i < type->shape.rank; i++) {
       int64_t dim = type->shape.dim[i];
-      const tn_mind_type *item = tn_dim_is_known(dim) ? tn_mind_type_known(l->c->mind->arena, TN_I64, dim, false)
-                                                      : tn_mind_type_scalar(TN_I64);
+      const tn_mind_type *item = tn_dim_is_known(dim)
+                                     ? tn_mind_type_known(l->c->mind->arena, TN_I64, dim, false)
+                                     : tn_mind_type_scalar(TN_I64);
       if (!add_int(l, index, (tn_mind_given){ NULL, item })) return false;
     }
     return true;
@@ -127,7 +130,7 @@ static bool check_ints(library_call *l, int index) {
 typedef struct {
   tn_mind_checker *c;
   tn_shape shape;
-  int rank;                  /* may be over the limit */
+  int rank; /* may be over the limit */
   bool infer, unknown, zero;
   tn_span at;
 } shape_reader;
@@ -181,7 +184,7 @@ static bool read_shape(shape_reader *r, tn_mind_given *arg) {
     return add_dim_of_node(r, node);
   }
   const tn_mind_type *type = type_of(r->c, arg);
-  if (type->kind == TN_MIND_T_UNIT) return true;   /* () */
+  if (type->kind == TN_MIND_T_UNIT) return true; /* () */
   if (type->kind == TN_MIND_T_SHAPE) {
     for (int i = 0; i < type->shape.rank; i++) {
       r->unknown |= type->shape.dim[i] == TN_DIM_UNKNOWN;
@@ -203,10 +206,12 @@ bool tn_mind_check_shape(tn_mind_checker *c, tn_mind_given *arg, bool infer, tn_
   shape_reader r = { .c = c, .infer = infer, .at = at };
   if (!read_shape(&r, arg)) return false;
   if (r.rank > TN_RANK_LIMIT) {
-    return tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", r.rank), TN_INT("limit", TN_RANK_LIMIT));
+    return tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", r.rank),
+                     TN_INT("limit", TN_RANK_LIMIT));
   }
   if (r.zero) {
-    return tn_report(diags_of(c), TN_DIAG_E2105, at, TN_TEXT("shape", tn_mind_describe_shape(c->mind, &r.shape)));
+    return tn_report(diags_of(c), TN_DIAG_E2105, at,
+                     TN_TEXT("shape", tn_mind_describe_shape(c->mind, &r.shape)));
   }
   if (arg->node) arg->node->type = arg->type = tn_mind_type_shape(c->mind->arena, &r.shape);
   *out = r.shape;
@@ -216,7 +221,8 @@ bool tn_mind_check_shape(tn_mind_checker *c, tn_mind_given *arg, bool infer, tn_
 
 static bool check_shape(library_call *l, int index) {
   bool infer = l->entry->op == TN_OP_RESHAPE, unknown;
-  if (!tn_mind_check_shape(l->c, &l->given[index], infer, l->at, &l->args[index].shape, &unknown)) return false;
+  if (!tn_mind_check_shape(l->c, &l->given[index], infer, l->at, &l->args[index].shape, &unknown))
+    return false;
   l->unknown_shape |= unknown;
   return true;
 }
@@ -244,8 +250,8 @@ static bool read_word(library_call *l, tn_mind_given *arg, const char *expected,
 }
 
 static bool check_dtype(library_call *l, int index) {
-  static const tn_str known[] = { { "i32", 3 }, { "i64", 3 }, { "f32", 3 }, { "f64", 3 }, { "bool", 4 },
-                                  { "bf16", 4 }, { "f16", 3 } };
+  static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
+                                  { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
   tn_mind_given *arg = &l->given[index];
   tn_str word;
   if (!read_word(l, arg, "a dtype", &word)) return false;
@@ -269,10 +275,12 @@ static bool check_device(library_call *l, int index, tn_mind_device *device) {
 static bool check_text(library_call *l, int index) {
   static const tn_str paddings[] = { { "valid", 5 }, { "same", 4 } };
   const tn_mind_type *type = type_of(l->c, &l->given[index]);
-  if (type->kind != TN_MIND_T_STRING) return tn_mind_expected(l->c->mind, place_of(l, &l->given[index]), "a string", type);
+  if (type->kind != TN_MIND_T_STRING)
+    return tn_mind_expected(l->c->mind, place_of(l, &l->given[index]), "a string", type);
   l->args[index].text = type->known ? type->text : TN_LIT("valid");
   l->unknown |= !type->known;
-  if (l->entry->op != TN_OP_CONV2D || tn_str_is(l->args[index].text, "valid") || tn_str_is(l->args[index].text, "same")) {
+  if (l->entry->op != TN_OP_CONV2D || tn_str_is(l->args[index].text, "valid") ||
+      tn_str_is(l->args[index].text, "same")) {
     return true;
   }
   return unknown_word(l, &l->given[index], "\"valid\" or \"same\"", l->args[index].text, paddings, 2);
@@ -321,7 +329,8 @@ static bool check_scalar(library_call *l, int index) {
 /* An integer tensor that is written out where indices are wanted. */
 static bool is_integer_data(const tn_mind_node *list) {
   for (const tn_mind_node *item = list->list.items; item; item = item->next) {
-    if (item->kind == TN_MIND_LIST ? !is_integer_data(item) : !(item->type && tn_dtype_in(item->type->dtype, TN_INTS))) {
+    if (item->kind == TN_MIND_LIST ? !is_integer_data(item)
+                                   : !(item->type && tn_dtype_in(item->type->dtype, TN_INTS))) {
       return false;
     }
   }
@@ -356,13 +365,14 @@ static bool check_tensors(library_call *l, int index) {
   for (uint32_t i = 0; i < l->list_count; i++) {
     l->list[i] = (tn_mind_given){ item, written ? NULL : type->items[i] };
     const tn_mind_type *of = type_of(l->c, &l->list[i]);
-    if (!tn_mind_type_is_value(of)) ok = tn_mind_expected(l->c->mind, place_of(l, &l->list[i]), "a tensor", of);
+    if (!tn_mind_type_is_value(of))
+      ok = tn_mind_expected(l->c->mind, place_of(l, &l->list[i]), "a tensor", of);
     if (item) item = item->next;
   }
   if (written) node->type = arg->type = &tn_mind_type_unit;
   if (ok && !l->list_count) {
-    return tn_report(diags_of(l->c), TN_DIAG_E2001, place_of(l, arg), TN_STR("expected", "at least one tensor"),
-                     TN_STR("got", "an empty list"));
+    return tn_report(diags_of(l->c), TN_DIAG_E2001, place_of(l, arg),
+                     TN_STR("expected", "at least one tensor"), TN_STR("got", "an empty list"));
   }
   return ok;
 }
@@ -391,7 +401,7 @@ static bool check_argument(library_call *l, int index) {
 /* ---- the dtype that scalars take beside tensors, and the device ---- */
 
 typedef struct {
-  tn_mind_given *at[TN_MIND_PARAMETER_LIMIT];   /* those that share a dtype */
+  tn_mind_given *at[TN_MIND_PARAMETER_LIMIT]; /* those that share a dtype */
   int count;
   tn_dtype dtype;
   bool any_tensor;
@@ -434,7 +444,8 @@ static tn_dtype scalar_dtype(const library_call *l, tn_mind_given *const *args, 
 
 static bool gather_operands(library_call *l, operands *o) {
   for (int i = 0; i < l->entry->count; i++) {
-    bool tensor = l->entry->params[i].kind == TN_MIND_P_TENSOR || l->entry->params[i].kind == TN_MIND_P_INDICES;
+    bool tensor =
+        l->entry->params[i].kind == TN_MIND_P_TENSOR || l->entry->params[i].kind == TN_MIND_P_INDICES;
     if (!tensor || !l->args[i].given) continue;
     if (!check_devices(l, o, l->given[i].type)) return false;
     if (!joins_dtype(l, i)) continue;
@@ -451,7 +462,8 @@ static bool gather_operands(library_call *l, operands *o) {
 static bool scalar_fits(library_call *l, const operands *o, tn_mind_given *arg, int index) {
   const tn_mind_type *type = arg->type;
   bool op_floats = !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
-  if (o->any_tensor) return tn_mind_promote(l->c, arg->node, type, o->dtype, l->entry->name, index == 0, l->at);
+  if (o->any_tensor)
+    return tn_mind_promote(l->c, arg->node, type, o->dtype, l->entry->name, index == 0, l->at);
   bool ints = tn_dtype_in(type->dtype, TN_INTS) && tn_dtype_in(o->dtype, TN_INTS);
   if (ints || type->dtype == o->dtype) return true;
   if (type->literal && tn_dtype_in(type->dtype, TN_NUMBERS) && tn_dtype_in(o->dtype, TN_FLOATS)) {
@@ -499,7 +511,8 @@ static bool make_list(library_call *l, operands *o) {
   for (uint32_t i = 0; i < l->list_count; i++) {
     const tn_mind_type *type = l->list[i].type;
     bool scalar = type->kind == TN_MIND_T_SCALAR;
-    if (scalar && !tn_mind_promote(l->c, l->list[i].node, type, o->dtype, l->entry->name, false, l->at)) return false;
+    if (scalar && !tn_mind_promote(l->c, l->list[i].node, type, o->dtype, l->entry->name, false, l->at))
+      return false;
     values[i] = typer_value(l, type, o->dtype);
   }
   l->args[0].values = values;
@@ -539,11 +552,12 @@ static const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
   tn_mind_origin origins[TN_MIND_PARAMETER_LIMIT];
   int count = 0;
   for (int i = 0; i < l->entry->count && i < 2; i++) {
-    bool tensor = l->entry->params[i].kind == TN_MIND_P_TENSOR || l->entry->params[i].kind == TN_MIND_P_INDICES;
+    bool tensor =
+        l->entry->params[i].kind == TN_MIND_P_TENSOR || l->entry->params[i].kind == TN_MIND_P_INDICES;
     if (tensor && l->args[i].given) origins[count++] = tn_mind_origin_of(c, l->given[i].node);
   }
   c->mind->typer.base.at = l->at;
-  if (l->entry->op == TN_OP_RESHAPE && l->unknown_shape) {   /* nothing can be said about the product */
+  if (l->entry->op == TN_OP_RESHAPE && l->unknown_shape) { /* nothing can be said about the product */
     tn_type type = { l->given[0].type->dtype, l->args[1].shape };
     tn_mind_typer_reset(&c->mind->typer);
     return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, o->device);
@@ -552,11 +566,12 @@ static const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
   bool scalar = l->entry->elementwise && all_scalars(l);
   const tn_mind_type *type = tn_mind_typed(c, made, scalar, o->device, l->entry->name, origins, count);
   if (type->kind != TN_MIND_T_TENSOR) return type;
-  tn_mind_type *own = (tn_mind_type *)(uintptr_t)type;   /* made just now */
+  tn_mind_type *own = (tn_mind_type *)(uintptr_t)type; /* made just now */
   own->fresh = l->entry->makes;
   forget_sizes(l, own);
   if (!has_zero(type)) return type;
-  tn_report(diags_of(c), TN_DIAG_E2105, l->at, TN_TEXT("shape", tn_mind_describe_shape(c->mind, &type->shape)));
+  tn_report(diags_of(c), TN_DIAG_E2105, l->at,
+            TN_TEXT("shape", tn_mind_describe_shape(c->mind, &type->shape)));
   return &tn_mind_type_error;
 }
 
@@ -602,8 +617,8 @@ static const tn_mind_type *check_to_device(library_call *l) {
 }
 
 static const tn_mind_type *check_random(library_call *l) {
-  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(l->c->mind->arena, TN_F32, &l->args[0].shape,
-                                                                       TN_MIND_CPU);
+  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(l->c->mind->arena, TN_F32,
+                                                                      &l->args[0].shape, TN_MIND_CPU);
   tn_fault fault = { 0 };
   tn_attrs attrs = { .shape = l->args[0].shape };
   tn_type made;
@@ -639,10 +654,11 @@ const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entr
     case TN_MIND_RANDOM_DRAW: return check_random(&l);
     case TN_MIND_SHAPE_OF: return check_shape_of(&l);
     case TN_MIND_RANK_OF: return check_rank_of(&l);
-    case TN_MIND_DTYPE_OF: return tn_mind_type_text(c->mind->arena, tn_str_of(tn_dtype_name(args[0].type->dtype)));
+    case TN_MIND_DTYPE_OF:
+      return tn_mind_type_text(c->mind->arena, tn_str_of(tn_dtype_name(args[0].type->dtype)));
     case TN_MIND_TO_DEVICE: return check_to_device(&l);
     case TN_MIND_PRINT: return check_print(&l, call);
     case TN_MIND_READ: return &tn_mind_type_string;
-    default: return tn_mind_type_scalar(TN_F64);   /* now */
+    default: return tn_mind_type_scalar(TN_F64); /* now */
   }
 }

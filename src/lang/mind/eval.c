@@ -23,7 +23,8 @@ tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count) {
 }
 
 /* The frame that holds the variable: of its module, or of the function around that has it. */
-tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable) {
+tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
+                                 const tn_mind_variable *variable) {
   (void)e;
   if (!variable->owner) return &variable->module->frame->slots[variable->slot];
   while (frame && frame->function != variable->owner) frame = frame->outer;
@@ -61,8 +62,8 @@ static bool interrupted(tn_mind_evaluator *e, tn_span at) {
 /* ---- literals ---- */
 
 /* A float that became f32 is read as one: rounding twice could be wrong. */
-static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node, tn_dtype dtype,
-                        tn_mind_value *out) {
+static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
+                        tn_dtype dtype, tn_mind_value *out) {
   tn_mind_number number = { .dtype = dtype, .number = node->number };
   if (dtype == TN_F32) {
     tn_str text = tn_span_text(e->host->sources, tn_mind_span(unit, node));
@@ -90,9 +91,9 @@ typedef struct {
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
   tn_dtype dtype;
-  const tn_view *view;      /* where numbers go */
-  int64_t next;             /* the element to be written */
-  tn_value *parts;          /* by element, where one is a node; NULL until there is one */
+  const tn_view *view; /* where numbers go */
+  int64_t next;        /* the element to be written */
+  tn_value *parts;     /* by element, where one is a node; NULL until there is one */
   int64_t count;
   tn_span at;
 } data_writer;
@@ -110,7 +111,8 @@ static bool write_element(data_writer *w, tn_mind_node *item) {
   tn_mind_value value;
   bool number = item->kind == TN_MIND_NUMBER && item->is_float;
   tn_dtype read_as = w->dtype == TN_F64 ? TN_F64 : TN_F32;
-  if (number ? !float_value(w->e, w->unit, item, read_as, &value) : !tn_mind_eval(w->e, w->frame, w->unit, item, &value)) {
+  if (number ? !float_value(w->e, w->unit, item, read_as, &value)
+             : !tn_mind_eval(w->e, w->frame, w->unit, item, &value)) {
     return false;
   }
   bool plain = value.kind == TN_MIND_V_SCALAR && value.known && !value.node;
@@ -145,13 +147,18 @@ static tn_value join_parts(data_writer *w, const tn_shape *shape) {
   return tn_build_reshape(builder, joined, shape);
 }
 
-static bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                      tn_mind_value *out) {
+static bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                      tn_mind_node *node, tn_mind_value *out) {
   tn_tensor tensor;
   const tn_shape *shape = &node->type->shape;
   if (!tn_tensor_new(e->host->heap, node->type->dtype, shape, &tensor)) return tn_mind_out_of_memory(e->mind);
-  data_writer w = { .e = e, .frame = frame, .unit = unit, .dtype = node->type->dtype, .view = &tensor.view,
-                    .count = tn_shape_count(shape), .at = tn_mind_span(unit, node) };
+  data_writer w = { .e = e,
+                    .frame = frame,
+                    .unit = unit,
+                    .dtype = node->type->dtype,
+                    .view = &tensor.view,
+                    .count = tn_shape_count(shape),
+                    .at = tn_mind_span(unit, node) };
   bool ok = write_list(&w, node);
   tn_builder *builder = ok ? tn_mind_builder(e, w.at) : NULL;
   if (builder) {
@@ -163,8 +170,8 @@ static bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
   return ok && builder;
 }
 
-static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                       tn_mind_value_kind kind, tn_mind_value *out) {
+static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                       tn_mind_node *node, tn_mind_value_kind kind, tn_mind_value *out) {
   *out = (tn_mind_value){ .kind = (uint8_t)kind, .count = node->list.count };
   out->items = tn_arena_array(e->arena, node->list.count, sizeof *out->items);
   if (!out->items) return tn_mind_out_of_memory(e->mind);
@@ -190,20 +197,24 @@ static bool variable_value(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_
     *out = *slot;
     return true;
   }
-  return tn_report(e->host->diags, TN_DIAG_E2002, at, TN_TEXT("name", tn_names_text(e->host->names, variable->name)),
+  return tn_report(e->host->diags, TN_DIAG_E2002, at,
+                   TN_TEXT("name", tn_names_text(e->host->names, variable->name)),
                    TN_HINT(TN_LIT("it is bound only later")));
 }
 
 /* What stands before a point or a bracket and has no value of its own gives nothing. */
-static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                      tn_mind_value *out) {
-  if (node->name.variable) return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
+static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                      tn_mind_node *node, tn_mind_value *out) {
+  if (node->name.variable)
+    return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
   *out = tn_mind_unit_value();
-  if (node->type && node->type->kind == TN_MIND_T_FN) return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
+  if (node->type && node->type->kind == TN_MIND_T_FN)
+    return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
   return true;
 }
 
-static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at, tn_mind_value *out) {
+static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at,
+                       tn_mind_value *out) {
   int64_t count = of->kind == TN_MIND_V_SHAPE ? (int64_t)of->shape->rank : (int64_t)of->count;
   if (index < 0) index += count;
   if (index < 0 || index >= count) {
@@ -242,8 +253,8 @@ static bool record_field(tn_mind_evaluator *e, const tn_mind_value *record, tn_n
 }
 
 /* A method keeps the receiver in hand for its call. */
-static bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                       tn_mind_value left, tn_mind_value *out) {
+static bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                       tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   tn_span at = tn_mind_span(unit, node);
   if (node->field.variable) return variable_value(e, frame, node->field.variable, at, out);
   if (!node->left->type) {
@@ -279,7 +290,8 @@ static bool bind_params(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind
   return true;
 }
 
-static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame, tn_mind_value *out) {
+static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
+                     tn_mind_value *out) {
   if (f->body) {
     if (!tn_mind_eval(e, frame, f->unit, f->body, out)) return false;
     bool scalar = f->gives->kind == TN_MIND_T_SCALAR;
@@ -334,13 +346,15 @@ static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame,
   return args;
 }
 
-static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                      tn_mind_value left, tn_mind_value *out) {
+static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                      tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, unit, node, left, out);
   const tn_mind_value *receiver = node->call.method ? &left : NULL;
-  if (node->call.target == TN_MIND_CALL_LIBRARY) return tn_mind_eval_library(e, frame, unit, node, receiver, out);
+  if (node->call.target == TN_MIND_CALL_LIBRARY)
+    return tn_mind_eval_library(e, frame, unit, node, receiver, out);
   bool function = node->call.target == TN_MIND_CALL_FUNCTION;
-  tn_mind_value *args = eval_arguments(e, frame, unit, node, function ? node->call.function->param_count : node->call.count);
+  tn_mind_value *args =
+      eval_arguments(e, frame, unit, node, function ? node->call.function->param_count : node->call.count);
   if (!args) return false;
   tn_span at = tn_mind_span(unit, node);
   if (function) return tn_mind_eval_function(e, node->call.function, NULL, args, at, out);
@@ -353,9 +367,7 @@ static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
                      tn_mind_value left, tn_mind_value *out) {
   switch ((tn_mind_kind)node->kind) {
     case TN_MIND_NUMBER: return eval_number(e, unit, node, out);
-    case TN_MIND_STRING:
-      *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = node->text };
-      return true;
+    case TN_MIND_STRING: *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = node->text }; return true;
     case TN_MIND_TRUTH:
       *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = node->op });
       return true;
@@ -366,11 +378,13 @@ static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
     case TN_MIND_LIST:
       if (node->list.is_data) return eval_data(e, frame, unit, node, out);
       return eval_items(e, frame, unit, node, TN_MIND_V_LIST, out);
-    case TN_MIND_UNARY: return tn_mind_eval_unary(e, tn_mind_operator_op(node->op), left, tn_mind_span(unit, node), out);
+    case TN_MIND_UNARY:
+      return tn_mind_eval_unary(e, tn_mind_operator_op(node->op), left, tn_mind_span(unit, node), out);
     case TN_MIND_BINARY: {
       tn_mind_value right;
       if (!tn_mind_eval(e, frame, unit, node->right, &right)) return false;
-      return tn_mind_eval_binary(e, tn_mind_operator_op(node->op), left, right, tn_mind_span(unit, node), out);
+      return tn_mind_eval_binary(e, tn_mind_operator_op(node->op), left, right, tn_mind_span(unit, node),
+                                 out);
     }
     case TN_MIND_LOGIC: return tn_mind_eval_logic(e, frame, unit, node, left, out);
     case TN_MIND_CALL:
@@ -400,8 +414,8 @@ bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit
 
 /* ---- statements ---- */
 
-static bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                       const tn_mind_value *value) {
+static bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                       tn_mind_node *node, const tn_mind_value *value) {
   for (uint32_t i = 0; i < node->let.count; i++) {
     tn_mind_value item;
     if (!item_value(e, value, i, tn_mind_span(unit, node->let.value), &item)) return false;
@@ -416,8 +430,8 @@ static const tn_mind_bindings *symbols_around(const tn_mind_frame *frame) {
 }
 
 /* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
-static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, const tn_mind_node *node,
-                      tn_mind_value *value) {
+static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                      const tn_mind_node *node, tn_mind_value *value) {
   const tn_mind_node *from = node->let.value;
   const tn_mind_annotation *written = node->let.annotation;
   const tn_mind_variable *variable = node->let.word.name ? node->let.variables[0] : NULL;
@@ -425,7 +439,8 @@ static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
   bool declared = written || (variable && variable->declared);
   if (!declared && wanted->kind != TN_MIND_T_SCALAR) return true;
   bool placed = written && wanted->kind == TN_MIND_T_TENSOR && wanted->device == TN_MIND_GPU;
-  tn_span at = placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);
+  tn_span at =
+      placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);
   tn_mind_bindings symbols = { .arena = e->arena };
   return tn_mind_coerce(e, value, wanted, &symbols, symbols_around(frame), at);
 }
@@ -441,8 +456,8 @@ static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
   return true;
 }
 
-static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                           tn_mind_value *out) {
+static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                           tn_mind_node *node, tn_mind_value *out) {
   switch ((tn_mind_kind)node->kind) {
     case TN_MIND_LET:
     case TN_MIND_ASSIGN: return eval_let(e, frame, unit, node, out);
@@ -456,17 +471,20 @@ static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_
 bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                         const tn_mind_block *block, tn_mind_value *out) {
   *out = tn_mind_unit_value();
-  if (e->depth >= TN_MIND_DEPTH_LIMIT) return tn_mind_out_of_depth(e, tn_mind_at(unit, block->start, block->end));
+  if (e->depth >= TN_MIND_DEPTH_LIMIT)
+    return tn_mind_out_of_depth(e, tn_mind_at(unit, block->start, block->end));
   e->depth++;
   bool ok = true;
-  for (tn_mind_node *node = block->first; node && ok; node = node->next) ok = eval_statement(e, frame, unit, node, out);
+  for (tn_mind_node *node = block->first; node && ok; node = node->next)
+    ok = eval_statement(e, frame, unit, node, out);
   e->depth--;
   return ok;
 }
 
 /* ---- modules ---- */
 
-bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame, tn_mind_value *out) {
+bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame,
+                       tn_mind_value *out) {
   return tn_mind_eval_block(e, frame, unit, &unit->block, out);
 }
 

@@ -17,7 +17,7 @@
 #include "lang/mind/trace.h"
 
 typedef enum {
-  TN_MIND_V_NONE,           /* a variable that has no value yet */
+  TN_MIND_V_NONE, /* a variable that has no value yet */
   TN_MIND_V_UNIT,
   TN_MIND_V_SCALAR,
   TN_MIND_V_TENSOR,
@@ -33,11 +33,11 @@ typedef struct tn_mind_value tn_mind_value;
 struct tn_mind_fn;
 
 struct tn_mind_value {
-  uint8_t kind;             /* tn_mind_value_kind */
-  uint8_t dtype;            /* scalar */
-  bool known;               /* scalar: `integer` or `number` is its value */
-  uint32_t count;           /* of items */
-  tn_value node;            /* tensor; scalar: 0 or its node */
+  uint8_t kind;   /* tn_mind_value_kind */
+  uint8_t dtype;  /* scalar */
+  bool known;     /* scalar: `integer` or `number` is its value */
+  uint32_t count; /* of items */
+  tn_value node;  /* tensor; scalar: 0 or its node */
   union {
     int64_t integer;
     double number;
@@ -52,9 +52,9 @@ struct tn_mind_value {
 };
 
 typedef struct tn_mind_frame {
-  const tn_mind_function *function;   /* NULL: of a module */
-  struct tn_mind_frame *outer;        /* of a closure: where it was made */
-  tn_mind_bindings symbols;           /* sizes of the signature's names */
+  const tn_mind_function *function; /* NULL: of a module */
+  struct tn_mind_frame *outer;      /* of a closure: where it was made */
+  tn_mind_bindings symbols;         /* sizes of the signature's names */
   uint32_t slot_count;
   tn_mind_value *slots;
 } tn_mind_frame;
@@ -62,12 +62,12 @@ typedef struct tn_mind_frame {
 /* A function as a value. */
 typedef struct tn_mind_fn {
   const tn_mind_callable *callable;
-  tn_mind_frame *frame;               /* of a closure */
-  const struct tn_mind_fn *inner;     /* of grad(f) and its kin */
-  const tn_mind_value *output;        /* of a pullback: what f gave, */
-  const tn_mind_value *leaves;        /* and by what it is differentiated */
+  tn_mind_frame *frame;           /* of a closure */
+  const struct tn_mind_fn *inner; /* of grad(f) and its kin */
+  const tn_mind_value *output;    /* of a pullback: what f gave, */
+  const tn_mind_value *leaves;    /* and by what it is differentiated */
   uint32_t leaf_count;
-  bool tuple;                         /* the arguments were a tuple */
+  bool tuple; /* the arguments were a tuple */
 } tn_mind_fn;
 
 /* A call that is going on. */
@@ -81,20 +81,21 @@ typedef struct {
   tn_host *host;
   tn_mind_trace *trace;
   tn_arena *arena;
-  uint64_t drawn;                     /* words of the generator that were used */
+  uint64_t drawn; /* words of the generator that were used */
   uint32_t calls, depth;
   tn_mind_active *active;
-  bool names_scalars;                 /* floats that are bound to a name become nodes */
-  bool lowers;                        /* to a graph for others; nothing is printed */
-  bool unknown_inputs;                /* lowering a function: conditions cannot be decided */
-  uint32_t undecided;                 /* branches around whose condition has no data */
+  bool names_scalars;  /* floats that are bound to a name become nodes */
+  bool lowers;         /* to a graph for others; nothing is printed */
+  bool unknown_inputs; /* lowering a function: conditions cannot be decided */
+  uint32_t undecided;  /* branches around whose condition has no data */
 } tn_mind_evaluator;
 
 /* ---- eval.c ---- */
 
 /* Runs a module after those it imports; *out is its value. */
 bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out);
-bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame, tn_mind_value *out);
+bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame,
+                       tn_mind_value *out);
 bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
                   tn_mind_value *out);
 bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
@@ -111,7 +112,8 @@ tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count);
 /* Gives a name its value: floats become nodes where that is wanted. */
 bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value);
-tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable);
+tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
+                                 const tn_mind_variable *variable);
 bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);
 
 /* ---- eval_operator.c ---- */
@@ -119,17 +121,17 @@ bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);
 bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_mind_value right, tn_span at,
                          tn_mind_value *out);
 bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span at, tn_mind_value *out);
-bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                        tn_mind_value left, tn_mind_value *out);
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out);
 bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
                      tn_mind_value *out);
 
 /* ---- eval_library.c ---- */
 
-bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
-                          const tn_mind_value *receiver, tn_mind_value *out);
-bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                        tn_mind_value left, tn_mind_value *out);
+bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out);
 /* The library on values, by position. */
 bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
                                  uint32_t count, tn_span at, tn_mind_value *out);
@@ -137,12 +139,12 @@ bool tn_mind_allow(tn_mind_evaluator *e, uint32_t effects, tn_span at);
 
 /* ---- eval_grad.c ---- */
 
-bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
-                          const tn_mind_value *receiver, tn_mind_value *out);
+bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out);
 bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
-bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent, tn_span at,
-                           tn_mind_value *out);
+bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent,
+                           tn_span at, tn_mind_value *out);
 /* Gradients of a node by others, each on its own: one may have been computed from another. */
 bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
                        const tn_value *wrt, int count, tn_span at, tn_value *grads);
@@ -162,12 +164,13 @@ tn_type tn_mind_value_type(const tn_mind_evaluator *e, const tn_mind_value *valu
 /* A node for a scalar or tensor, cast to the dtype. TN_ERROR_VALUE after reporting. */
 tn_value tn_mind_node_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_dtype dtype, tn_span at);
 /* The number of a scalar or of a tensor without dimensions. TN_MIND_NO_DATA leaves *out. */
-tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_number *out);
+tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at,
+                                 tn_mind_number *out);
 /* The same where a number must be there: reports when it is not. */
 bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_number *out);
 /* What a value becomes when it meets a declared type. */
-bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted, tn_mind_bindings *symbols,
-                    const tn_mind_bindings *around, tn_span at);
+bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
+                    tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at);
 /* The type as it is while running. */
 const tn_mind_type *tn_mind_type_of(tn_mind_evaluator *e, const tn_mind_value *value);
 /* What print shows. Computes what it needs. */

@@ -13,8 +13,12 @@
 
 static bool ask(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
                 const tn_value *wrt, int count, tn_value *grads) {
-  tn_grad_request request = { .builder = &e->trace->builder, .outputs = outputs, .seeds = seeds,
-                              .output_count = output_count, .wrt = wrt, .wrt_count = count,
+  tn_grad_request request = { .builder = &e->trace->builder,
+                              .outputs = outputs,
+                              .seeds = seeds,
+                              .output_count = output_count,
+                              .wrt = wrt,
+                              .wrt_count = count,
                               .policy = TN_AD_STRICT };
   if (tn_ad_grad(&request, grads)) return true;
   return tn_mind_built(e, NULL, TN_ERROR_VALUE);
@@ -46,7 +50,8 @@ static tn_mind_value value_like(const tn_mind_evaluator *e, const tn_mind_value 
   return (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype, .node = node };
 }
 
-static bool tuple_of(tn_mind_evaluator *e, tn_mind_value *items, uint32_t count, bool tuple, tn_mind_value *out) {
+static bool tuple_of(tn_mind_evaluator *e, tn_mind_value *items, uint32_t count, bool tuple,
+                     tn_mind_value *out) {
   if (!tuple) {
     *out = items[0];
     return true;
@@ -76,18 +81,19 @@ static tn_value *nodes_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_s
 /* ---- functions ---- */
 
 /* The arguments as the function takes them, each as a leaf. */
-static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *function, const tn_mind_value *args,
-                                  uint32_t count, tn_span at) {
+static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *function,
+                                  const tn_mind_value *args, uint32_t count, tn_span at) {
   tn_mind_value *leaves = tn_arena_copy(e->arena, args, count * sizeof *args);
   tn_mind_bindings symbols = { .arena = e->arena };
   if (!leaves) {
     tn_mind_out_of_memory(e->mind);
     return NULL;
   }
-  for (int pass = 0; pass < 2; pass++) {   /* tensors first, as in a call */
+  for (int pass = 0; pass < 2; pass++) { /* tensors first, as in a call */
     for (uint32_t i = 0; i < count; i++) {
       if ((args[i].kind == TN_MIND_V_SCALAR) != (pass == 1)) continue;
-      if (function && !tn_mind_coerce(e, &leaves[i], function->param_types[i], &symbols, NULL, at)) return NULL;
+      if (function && !tn_mind_coerce(e, &leaves[i], function->param_types[i], &symbols, NULL, at))
+        return NULL;
       tn_dtype dtype = tn_mind_value_type(e, &leaves[i]).dtype;
       if (leaves[i].kind == TN_MIND_V_SCALAR && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_F64;
       tn_value node = tn_mind_node_of(e, &leaves[i], dtype, at);
@@ -108,7 +114,8 @@ static bool leaf_gradients(tn_mind_evaluator *e, const tn_mind_value *output, co
                            const tn_mind_value *leaves, uint32_t count, tn_span at, tn_mind_value *out) {
   int outputs, given;
   tn_value *of = nodes_of(e, output, at, &outputs), *from = seeds ? nodes_of(e, seeds, at, &given) : NULL;
-  tn_value *wrt = tn_arena_array(e->arena, count, sizeof *wrt), *grads = tn_arena_array(e->arena, count, sizeof *grads);
+  tn_value *wrt = tn_arena_array(e->arena, count, sizeof *wrt),
+           *grads = tn_arena_array(e->arena, count, sizeof *grads);
   if (!of || (seeds && !from)) return false;
   if (!wrt || !grads) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < count; i++) wrt[i] = leaves[i].node;
@@ -117,8 +124,8 @@ static bool leaf_gradients(tn_mind_evaluator *e, const tn_mind_value *output, co
   return true;
 }
 
-static bool jacobians(tn_mind_evaluator *e, tn_value output, const tn_mind_value *leaves, uint32_t count, tn_span at,
-                      tn_mind_value *out) {
+static bool jacobians(tn_mind_evaluator *e, tn_value output, const tn_mind_value *leaves, uint32_t count,
+                      tn_span at, tn_mind_value *out) {
   tn_mind_value *items = tn_arena_array(e->arena, count, sizeof *items);
   if (!items) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < count; i++) {
@@ -131,8 +138,8 @@ static bool jacobians(tn_mind_evaluator *e, tn_value output, const tn_mind_value
   return tuple_of(e, items, count, count > 1, out);
 }
 
-static bool hessians(tn_mind_evaluator *e, const tn_mind_value *grads, const tn_mind_value *leaves, uint32_t count,
-                     tn_span at, tn_mind_value *out) {
+static bool hessians(tn_mind_evaluator *e, const tn_mind_value *grads, const tn_mind_value *leaves,
+                     uint32_t count, tn_span at, tn_mind_value *out) {
   tn_mind_value *rows = tn_arena_array(e->arena, count, sizeof *rows);
   if (!rows) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < count; i++) {
@@ -145,7 +152,8 @@ static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span 
   if (!is_plain(value)) return tn_mind_expected(e->mind, at, "a single number", tn_mind_type_of(e, value));
   tn_type type = tn_mind_value_type(e, value);
   if (type.shape.rank == 0) return true;
-  return tn_report(e->host->diags, TN_DIAG_E4002, at, TN_TEXT("shape", tn_mind_describe_shape(e->mind, &type.shape)));
+  return tn_report(e->host->diags, TN_DIAG_E4002, at,
+                   TN_TEXT("shape", tn_mind_describe_shape(e->mind, &type.shape)));
 }
 
 bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
@@ -171,8 +179,8 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
 
 /* ---- vjp and jvp ---- */
 
-bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent, tn_span at,
-                           tn_mind_value *out) {
+bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent,
+                           tn_span at, tn_mind_value *out) {
   tn_mind_bindings symbols = { .arena = e->arena };
   tn_mind_value seeds = *cotangent, *grads = tn_arena_array(e->arena, fn->leaf_count, sizeof *grads);
   if (!grads) return tn_mind_out_of_memory(e->mind);
@@ -185,20 +193,24 @@ static bool eval_vjp(tn_mind_evaluator *e, const tn_mind_node *call, const tn_mi
                      const tn_mind_value *leaves, uint32_t count, bool tuple, tn_mind_value *out) {
   const tn_mind_callable *callable = call->type->items[1]->callable;
   tn_mind_value *kept = tn_arena_copy(e->arena, output, sizeof *output), pair[2] = { *output };
-  tn_mind_fn made = { .callable = callable, .output = kept, .leaves = leaves, .leaf_count = count, .tuple = tuple };
+  tn_mind_fn made = {
+    .callable = callable, .output = kept, .leaves = leaves, .leaf_count = count, .tuple = tuple
+  };
   const tn_mind_fn *fn = tn_arena_copy(e->arena, &made, sizeof made);
   if (!kept || !fn) return tn_mind_out_of_memory(e->mind);
   pair[1] = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = fn };
   return tuple_of(e, pair, 2, true, out);
 }
 
-static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn_mind_value *leaves, uint32_t count,
-                     const tn_mind_value *tangents, tn_span at, tn_mind_value *out) {
+static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn_mind_value *leaves,
+                     uint32_t count, const tn_mind_value *tangents, tn_span at, tn_mind_value *out) {
   int outputs;
   tn_value *of = nodes_of(e, output, at, &outputs);
-  tn_value *along = tn_arena_array(e->arena, count, sizeof *along), *wrt = tn_arena_array(e->arena, count, sizeof *wrt);
+  tn_value *along = tn_arena_array(e->arena, count, sizeof *along),
+           *wrt = tn_arena_array(e->arena, count, sizeof *wrt);
   tn_value *made = tn_arena_array(e->arena, of ? (size_t)outputs : 0, sizeof *made);
-  tn_mind_value *changes = tn_arena_array(e->arena, of ? (size_t)outputs : 0, sizeof *changes), pair[2] = { *output };
+  tn_mind_value *changes = tn_arena_array(e->arena, of ? (size_t)outputs : 0, sizeof *changes),
+                pair[2] = { *output };
   if (!of) return false;
   if (!along || !wrt || !made || !changes) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < count; i++) {
@@ -209,8 +221,13 @@ static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn
     along[i] = tn_mind_node_of(e, &tangent, tn_mind_value_type(e, &leaves[i]).dtype, at);
     if (!along[i]) return false;
   }
-  tn_jvp_request request = { .builder = &e->trace->builder, .wrt = wrt, .tangents = along, .wrt_count = (int)count,
-                             .outputs = of, .output_count = outputs, .policy = TN_AD_STRICT };
+  tn_jvp_request request = { .builder = &e->trace->builder,
+                             .wrt = wrt,
+                             .tangents = along,
+                             .wrt_count = (int)count,
+                             .outputs = of,
+                             .output_count = outputs,
+                             .policy = TN_AD_STRICT };
   if (!tn_mind_builder(e, at)) return false;
   if (!tn_ad_jvp(&request, made)) return tn_mind_built(e, NULL, TN_ERROR_VALUE);
   const tn_mind_value *like = output->kind == TN_MIND_V_TUPLE ? output->items : output;
@@ -219,8 +236,8 @@ static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn
   return tuple_of(e, pair, 2, true, out);
 }
 
-static bool eval_product(tn_mind_evaluator *e, const tn_mind_node *call, const tn_mind_value *args, tn_span at,
-                         tn_mind_value *out) {
+static bool eval_product(tn_mind_evaluator *e, const tn_mind_node *call, const tn_mind_value *args,
+                         tn_span at, tn_mind_value *out) {
   bool tuple = args[1].kind == TN_MIND_V_TUPLE, forward = call->call.entry->special == TN_MIND_JVP;
   const tn_mind_value *inputs = tuple ? args[1].items : &args[1];
   uint32_t count = tuple ? args[1].count : 1;
@@ -242,9 +259,9 @@ static tn_value zero_like(tn_mind_evaluator *e, const tn_mind_value *value, tn_s
 }
 
 typedef struct {
-  tn_mind_value *values;    /* of the names */
+  tn_mind_value *values; /* of the names */
   tn_name *names;
-  tn_value *wrt;            /* those that have a node */
+  tn_value *wrt; /* those that have a node */
   tn_value *grads;
   uint32_t count;
 } gradient_record;
@@ -267,7 +284,8 @@ static bool gather(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_nod
     const tn_mind_value *slot = tn_mind_eval_slot(e, frame, call->call.wrt[i]);
     bool bound = slot && is_plain(slot);
     if (!bound) continue;
-    if (type->open && (slot->node == loss || !loss || !tn_mind_trace_depends(e->trace, loss, slot->node))) continue;
+    if (type->open && (slot->node == loss || !loss || !tn_mind_trace_depends(e->trace, loss, slot->node)))
+      continue;
     r->values[r->count] = *slot;
     r->names[r->count++] = type->names[i];
   }
@@ -301,17 +319,21 @@ static bool eval_expression_form(tn_mind_evaluator *e, tn_mind_frame *frame, con
 
 /* ---- calls ---- */
 
-bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
-                          const tn_mind_value *receiver, tn_mind_value *out) {
+bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
   const tn_mind_entry *entry = call->call.entry;
   tn_mind_value args[TN_MIND_PARAMETER_LIMIT];
   tn_span at = tn_mind_span(unit, call);
   for (int i = 0; i < entry->count; i++) {
     tn_mind_node *node = call->call.bound[i];
-    if (i == 0 && receiver) args[0] = *receiver;
-    else if (node && entry->params[i].kind != TN_MIND_P_NAMES && !tn_mind_eval(e, frame, unit, node, &args[i])) return false;
+    if (i == 0 && receiver)
+      args[0] = *receiver;
+    else if (node && entry->params[i].kind != TN_MIND_P_NAMES &&
+             !tn_mind_eval(e, frame, unit, node, &args[i]))
+      return false;
   }
-  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP) return eval_product(e, call, args, at, out);
+  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
+    return eval_product(e, call, args, at, out);
   if (args[0].kind != TN_MIND_V_FN) return eval_expression_form(e, frame, call, &args[0], at, out);
   tn_mind_fn made = { .callable = call->type->callable, .inner = args[0].fn };
   const tn_mind_fn *kept = tn_arena_copy(e->arena, &made, sizeof made);

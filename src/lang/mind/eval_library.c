@@ -12,8 +12,8 @@ typedef struct {
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
   const tn_mind_entry *entry;
-  tn_mind_node **bound;                            /* by parameter, or NULL */
-  tn_mind_value values[TN_MIND_PARAMETER_LIMIT];   /* of what has a value */
+  tn_mind_node **bound;                          /* by parameter, or NULL */
+  tn_mind_value values[TN_MIND_PARAMETER_LIMIT]; /* of what has a value */
   bool has[TN_MIND_PARAMETER_LIMIT];
   tn_mind_arg args[TN_MIND_PARAMETER_LIMIT];
   tn_span at;
@@ -83,17 +83,19 @@ static int64_t symbol_size(const tn_mind_frame *frame, tn_name name) {
 }
 
 static bool is_symbol(const tn_mind_node *node) {
-  return node->kind == TN_MIND_NAME && !node->name.variable && node->type && node->type->kind == TN_MIND_T_SCALAR;
+  return node->kind == TN_MIND_NAME && !node->name.variable && node->type &&
+         node->type->kind == TN_MIND_T_SCALAR;
 }
 
-static bool is_dim_name(const tn_mind_node *node) {   /* zeros(N): the whole shape is one name */
+static bool is_dim_name(const tn_mind_node *node) { /* zeros(N): the whole shape is one name */
   return node->kind == TN_MIND_NAME && !node->name.variable;
 }
 
 static bool add_dim(const library_call *l, tn_shape *shape, int64_t dim) {
   bool infer = l->entry->op == TN_OP_RESHAPE && dim == -1;
   if (dim < 0 && !infer && !tn_dim_is_symbol(dim)) {
-    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"), TN_INT("got", dim));
+    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"),
+                     TN_INT("got", dim));
   }
   if (shape->rank == TN_RANK_LIMIT) {
     return tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", TN_RANK_LIMIT + 1),
@@ -106,7 +108,8 @@ static bool add_dim(const library_call *l, tn_shape *shape, int64_t dim) {
 /* An integer that the program computed: below 0 it is no name. */
 static bool add_size(const library_call *l, tn_shape *shape, int64_t size) {
   if (size < -1 || (size == -1 && l->entry->op != TN_OP_RESHAPE)) {
-    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"), TN_INT("got", size));
+    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"),
+                     TN_INT("got", size));
   }
   return add_dim(l, shape, size);
 }
@@ -142,12 +145,16 @@ static bool eval_shape(library_call *l, int index) {
   tn_mind_node *node = l->bound ? l->bound[index] : NULL;
   tn_shape shape = { 0 };
   bool ok;
-  if (is_written_list(node)) ok = shape_of_nodes(l, node->list.items, &shape);
-  else if (node && is_dim_name(node)) ok = add_dim(l, &shape, symbol_size(l->frame, node->name.name));
-  else ok = shape_of_value(l, &l->values[index], &shape);
+  if (is_written_list(node))
+    ok = shape_of_nodes(l, node->list.items, &shape);
+  else if (node && is_dim_name(node))
+    ok = add_dim(l, &shape, symbol_size(l->frame, node->name.name));
+  else
+    ok = shape_of_value(l, &l->values[index], &shape);
   for (int i = 0; ok && i < shape.rank; i++) {
     if (shape.dim[i] == 0) {
-      ok = tn_report(diags_of(l), TN_DIAG_E2105, l->at, TN_TEXT("shape", tn_mind_describe_shape(l->e->mind, &shape)));
+      ok = tn_report(diags_of(l), TN_DIAG_E2105, l->at,
+                     TN_TEXT("shape", tn_mind_describe_shape(l->e->mind, &shape)));
     }
   }
   l->args[index].shape = shape;
@@ -179,7 +186,7 @@ static bool eval_values(library_call *l, tn_mind_node *call, const tn_mind_value
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
     int index = 0;
     while (index < l->entry->count && l->bound[index] != arg) index++;
-    if (index == l->entry->count) continue;   /* a further argument of print */
+    if (index == l->entry->count) continue; /* a further argument of print */
     l->has[index] = true;
     if (has_value(l, index) && !tn_mind_eval(l->e, l->frame, l->unit, arg, &l->values[index])) return false;
   }
@@ -231,16 +238,18 @@ static bool joins_dtype(const library_call *l, int index) {
 /* The dtype that scalars take: that of the first tensor, else the float among them. */
 static tn_dtype shared_dtype(const library_call *l) {
   tn_dtype dtype = TN_I32;
-  bool any = false, floats_only = l->entry->op != TN_OP_ERROR && !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
+  bool any = false,
+       floats_only = l->entry->op != TN_OP_ERROR && !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
   for (int i = 0; i < l->entry->count; i++) {
-    if (joins_dtype(l, i) && l->values[i].kind == TN_MIND_V_TENSOR) return tn_mind_value_type(l->e, &l->values[i]).dtype;
+    if (joins_dtype(l, i) && l->values[i].kind == TN_MIND_V_TENSOR)
+      return tn_mind_value_type(l->e, &l->values[i]).dtype;
   }
   for (int i = 0; i < l->entry->count; i++) {
     if (!joins_dtype(l, i)) continue;
     tn_dtype of = l->values[i].dtype;
     if (of == TN_BOOL) return TN_BOOL;
     if (tn_dtype_in(of, TN_FLOATS) && !tn_dtype_in(dtype, TN_FLOATS)) dtype = of;
-    if (of == TN_F32) dtype = TN_F32;   /* the checker has made literals follow */
+    if (of == TN_F32) dtype = TN_F32; /* the checker has made literals follow */
     if (of == TN_I64 && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_I64;
     any = true;
   }
@@ -260,7 +269,7 @@ static bool eval_scalar(library_call *l, int index) {
   tn_mind_arg *arg = &l->args[index];
   tn_mind_number number = { .dtype = TN_F64 };
   arg->plain = value->kind == TN_MIND_V_SCALAR && value->known && !value->node;
-  bool counts = l->entry->op == TN_OP_IOTA;   /* how many there are depends on it */
+  bool counts = l->entry->op == TN_OP_IOTA; /* how many there are depends on it */
   if (counts || arg->plain) {
     if (!tn_mind_need_number(l->e, value, l->at, &number)) return false;
     arg->number = tn_mind_number_f64(number);
@@ -318,7 +327,8 @@ static bool check_size(const library_call *l, tn_value made) {
   const tn_shape *shape = &tn_graph_type(&l->e->trace->graph, made)->shape;
   for (int i = 0; i < shape->rank; i++) {
     if (shape->dim[i] != 0) continue;
-    return tn_report(diags_of(l), TN_DIAG_E2105, l->at, TN_TEXT("shape", tn_mind_describe_shape(l->e->mind, shape)));
+    return tn_report(diags_of(l), TN_DIAG_E2105, l->at,
+                     TN_TEXT("shape", tn_mind_describe_shape(l->e->mind, shape)));
   }
   return true;
 }
@@ -342,7 +352,8 @@ static tn_value index_by_node(library_call *l) {
   tn_attrs attrs = { .axis = (int32_t)l->args[1].integer };
   const tn_shape *shape = &tn_build_type(builder, x)->shape;
   int axis;
-  if (!tn_shape_axis(shape->rank, attrs.axis, &axis)) return tn_build(builder, TN_OP_GATHER, (const tn_value[]){ x, i }, 2, &attrs);
+  if (!tn_shape_axis(shape->rank, attrs.axis, &axis))
+    return tn_build(builder, TN_OP_GATHER, (const tn_value[]){ x, i }, 2, &attrs);
   attrs.axis = axis;
   tn_attrs along = { .axis_count = 1, .axes = { axis }, .dtype = TN_I64 };
   tn_value length = tn_build(builder, TN_OP_ELEMENTS, &x, 1, &along);
@@ -375,7 +386,8 @@ static bool run_ordinary(library_call *l, tn_mind_value *out) {
 static bool run_random(library_call *l, tn_mind_value *out) {
   tn_builder *builder = tn_mind_builder(l->e, l->at);
   if (!builder || !eval_argument(l, 0, TN_F32)) return false;
-  tn_mind_value seed = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_I64, .integer = (int64_t)l->e->host->seed });
+  tn_mind_value seed =
+      tn_mind_scalar_value((tn_mind_number){ .dtype = TN_I64, .integer = (int64_t)l->e->host->seed });
   tn_value key = tn_mind_node_of(l->e, &seed, TN_I64, l->at);
   if (!key) return false;
   tn_attrs attrs = { .shape = l->args[0].shape, .index = l->e->drawn };
@@ -432,7 +444,8 @@ static bool run_print(library_call *l, tn_mind_node *call, tn_mind_value *out) {
   *out = tn_mind_unit_value();
   if (e->lowers) return true;
   if (e->undecided) {
-    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a condition that is known around a print"),
+    return tn_report(diags_of(l), TN_DIAG_E2001, l->at,
+                     TN_STR("expected", "a condition that is known around a print"),
                      TN_STR("got", "one that depends on a dimension without a size"));
   }
   if (!tn_mind_trace_settle(e->trace, &fault)) return tn_mind_eval_fault(e, &fault, NULL);
@@ -510,10 +523,15 @@ static bool run(library_call *l, tn_mind_node *call, tn_mind_value *out) {
   }
 }
 
-bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *call,
-                          const tn_mind_value *receiver, tn_mind_value *out) {
-  if (call->call.entry->special >= TN_MIND_GRAD) return tn_mind_eval_special(e, frame, unit, call, receiver, out);
-  library_call l = { .e = e, .frame = frame, .unit = unit, .entry = call->call.entry, .bound = call->call.bound,
+bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                          tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
+  if (call->call.entry->special >= TN_MIND_GRAD)
+    return tn_mind_eval_special(e, frame, unit, call, receiver, out);
+  library_call l = { .e = e,
+                     .frame = frame,
+                     .unit = unit,
+                     .entry = call->call.entry,
+                     .bound = call->call.bound,
                      .at = tn_mind_span(unit, call) };
   return eval_values(&l, call, receiver) && run(&l, call, out);
 }
@@ -530,8 +548,8 @@ bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entr
 }
 
 /* x[i, j]; of a tuple or shape the one item. */
-bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                        tn_mind_value left, tn_mind_value *out) {
+bool tn_mind_eval_index(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   static const tn_mind_value first = { .kind = TN_MIND_V_SCALAR, .dtype = TN_I32, .known = true };
   tn_span at = tn_mind_span(unit, node);
   for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {

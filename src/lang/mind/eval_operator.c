@@ -12,13 +12,16 @@
 /* ---- operators ---- */
 
 static bool is_comparison(tn_op op) {
-  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT || op == TN_OP_GE;
+  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT ||
+         op == TN_OP_GE;
 }
 
 static tn_mind_number number_in(const tn_mind_value *value) {
   tn_mind_number number = { .dtype = value->dtype };
-  if (tn_dtype_in(number.dtype, TN_FLOATS)) number.number = value->number;
-  else number.integer = value->integer;
+  if (tn_dtype_in(number.dtype, TN_FLOATS))
+    number.number = value->number;
+  else
+    number.integer = value->integer;
   return number;
 }
 
@@ -32,14 +35,15 @@ static tn_dtype common_dtype(tn_dtype a, tn_dtype b) {
 /* Two scalars whose numbers are known. */
 static bool known_result(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, const tn_mind_value *left,
                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
-  tn_mind_number a = tn_mind_number_cast(number_in(left), dtype), b = tn_mind_number_cast(number_in(right), dtype);
+  tn_mind_number a = tn_mind_number_cast(number_in(left), dtype),
+                 b = tn_mind_number_cast(number_in(right), dtype);
   tn_mind_number result;
   if (tn_mind_number_binary(op, a, b, &result)) {
     *out = tn_mind_scalar_value(result);
     return true;
   }
   *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype };
-  if (e->lowers) return true;   /* it stays an operation; nobody has run it */
+  if (e->lowers) return true; /* it stays an operation; nobody has run it */
   return tn_report(e->host->diags, TN_DIAG_E6001, at, TN_STR("op", tn_op_sig_of(op)->name));
 }
 
@@ -50,8 +54,8 @@ static bool folds(tn_op op, tn_dtype dtype, const tn_mind_value *left, const tn_
                               tn_mind_number_cast(number_in(right), dtype), &ignored);
 }
 
-static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left, const tn_mind_value *right,
-                          tn_span at, tn_mind_value *out) {
+static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,
+                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
   tn_dtype dtype = common_dtype(left->dtype, right->dtype);
   bool known = left->known && right->known, traced = left->node || right->node;
   *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)(is_comparison(op) ? TN_BOOL : dtype) };
@@ -64,8 +68,8 @@ static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *l
   return tn_mind_built(e, NULL, out->node);
 }
 
-static bool tensor_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left, const tn_mind_value *right,
-                          tn_span at, tn_mind_value *out) {
+static bool tensor_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,
+                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
   bool left_scalar = left->kind == TN_MIND_V_SCALAR, right_scalar = right->kind == TN_MIND_V_SCALAR;
   tn_dtype left_dtype = tn_mind_value_type(e, left_scalar ? right : left).dtype;
   tn_dtype right_dtype = tn_mind_value_type(e, right_scalar ? left : right).dtype;
@@ -84,7 +88,8 @@ bool tn_mind_eval_binary(tn_mind_evaluator *e, tn_op op, tn_mind_value left, tn_
     return true;
   }
   bool scalars = left.kind == TN_MIND_V_SCALAR && right.kind == TN_MIND_V_SCALAR;
-  return scalars ? scalar_binary(e, op, &left, &right, at, out) : tensor_binary(e, op, &left, &right, at, out);
+  return scalars ? scalar_binary(e, op, &left, &right, at, out)
+                 : tensor_binary(e, op, &left, &right, at, out);
 }
 
 static bool truth_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_value *out);
@@ -94,10 +99,13 @@ bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span
   *out = (tn_mind_value){ .kind = x.kind, .dtype = x.dtype };
   if (x.kind == TN_MIND_V_SCALAR && x.known) {
     tn_mind_number number = number_in(&x);
-    if (op == TN_OP_NOT) number.integer = !number.integer;
-    else number = tn_mind_number_negate(number);
+    if (op == TN_OP_NOT)
+      number.integer = !number.integer;
+    else
+      number = tn_mind_number_negate(number);
     *out = tn_mind_scalar_value(number);
-    bool exact = tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN && !(x.dtype == TN_I32 && x.integer == INT32_MIN);
+    bool exact = tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN &&
+                 !(x.dtype == TN_I32 && x.integer == INT32_MIN);
     if (!x.node && (!e->lowers || exact)) return true;
   }
   tn_value node = tn_mind_node_of(e, &x, tn_mind_value_type(e, &x).dtype, at);
@@ -142,15 +150,15 @@ typedef struct {
   tn_mind_evaluator *e;
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
-  tn_mind_node *node;               /* the if, or the && or || */
-  tn_mind_branch *branch;           /* whose condition is looked at */
+  tn_mind_node *node;     /* the if, or the && or || */
+  tn_mind_branch *branch; /* whose condition is looked at */
   tn_span at;
 } fork;
 
 typedef struct {
   bool ok;
   tn_mind_value value;
-  tn_mind_value *slots;             /* of the frame, behind the branch */
+  tn_mind_value *slots; /* of the frame, behind the branch */
   uint32_t region;
 } way;
 
@@ -163,7 +171,7 @@ static bool run_side(const fork *f, bool yes, tn_mind_value *out) {
     if (yes) return tn_mind_eval_block(e, f->frame, f->unit, &f->branch->block, out);
     return eval_branches(f, f->branch->next, out);
   }
-  if (yes != (f->node->op == TN_MIND_AND)) {   /* false && x, true || x */
+  if (yes != (f->node->op == TN_MIND_AND)) { /* false && x, true || x */
     *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = f->node->op == TN_MIND_OR });
     return true;
   }
@@ -187,7 +195,7 @@ static bool trace_side(const fork *f, bool yes, bool speculates, way *out) {
   out->ok = run_side(f, yes, &out->value);
   if (speculates) e->drawn = drawn;
   tn_graph_builder *own = &e->trace->builder;
-  out->region = own->region;   /* closed when its results are known */
+  out->region = own->region; /* closed when its results are known */
   own->region = e->trace->graph.regions.at[own->region].parent;
   out->slots = tn_arena_copy(e->arena, frame->slots, bytes);
   memcpy(frame->slots, before, bytes);
@@ -207,7 +215,8 @@ static bool is_plain_value(const tn_mind_value *value) {
 static bool same_value(const tn_mind_value *a, const tn_mind_value *b) {
   if (a->kind != b->kind || a->node != b->node || a->count != b->count) return false;
   switch (a->kind) {
-    case TN_MIND_V_SCALAR: return a->dtype == b->dtype && a->known == b->known && (!a->known || a->integer == b->integer);
+    case TN_MIND_V_SCALAR:
+      return a->dtype == b->dtype && a->known == b->known && (!a->known || a->integer == b->integer);
     case TN_MIND_V_STRING: return a->text.at == b->text.at && a->text.len == b->text.len;
     case TN_MIND_V_SHAPE: return a->shape == b->shape;
     case TN_MIND_V_FN: return a->fn == b->fn;
@@ -228,22 +237,23 @@ static tn_value in_region(tn_mind_evaluator *e, const tn_mind_value *value, tn_d
 }
 
 /* Both become nodes of one type, or the branches cannot be joined. */
-static bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a, const tn_mind_value *b,
-                       results *r) {
+static bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
+                       const tn_mind_value *b, results *r) {
   tn_mind_evaluator *e = f->e;
   if (!is_plain_value(a) || !is_plain_value(b)) return false;
   tn_type type_a = tn_mind_value_type(e, a), type_b = tn_mind_value_type(e, b);
   bool scalars = a->kind == TN_MIND_V_SCALAR && b->kind == TN_MIND_V_SCALAR;
-  tn_dtype dtype = scalars ? common_dtype(type_a.dtype, type_b.dtype)
-                           : a->kind == TN_MIND_V_SCALAR ? type_b.dtype : type_a.dtype;
+  tn_dtype dtype = scalars                       ? common_dtype(type_a.dtype, type_b.dtype)
+                   : a->kind == TN_MIND_V_SCALAR ? type_b.dtype
+                                                 : type_a.dtype;
   if (!tn_shape_equal(&type_a.shape, &type_b.shape)) return false;
   tn_value x = in_region(e, a, dtype, yes->region, f->at), y = in_region(e, b, dtype, no->region, f->at);
   if (!x || !y) return false;
   return tn_vec_push(e->host->heap, &r->yes, x) && tn_vec_push(e->host->heap, &r->no, y);
 }
 
-static bool add_values(const fork *f, const way *yes, const way *no, const tn_mind_value *a, const tn_mind_value *b,
-                       results *r) {
+static bool add_values(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
+                       const tn_mind_value *b, results *r) {
   if (a->kind == TN_MIND_V_UNIT && b->kind == TN_MIND_V_UNIT) return true;
   if (a->kind != TN_MIND_V_TUPLE) return add_result(f, yes, no, a, b, r);
   if (b->kind != TN_MIND_V_TUPLE || a->count != b->count) return false;
@@ -262,7 +272,8 @@ static bool is_assigned(const tn_mind_frame *frame, const way *yes, const way *n
 static bool add_slots(const fork *f, const way *yes, const way *no, results *r) {
   const tn_mind_frame *frame = assigned_frame(f);
   for (uint32_t i = 0; i < frame->slot_count; i++) {
-    if (is_assigned(frame, yes, no, i) && !add_result(f, yes, no, &yes->slots[i], &no->slots[i], r)) return false;
+    if (is_assigned(frame, yes, no, i) && !add_result(f, yes, no, &yes->slots[i], &no->slots[i], r))
+      return false;
   }
   return true;
 }
@@ -277,7 +288,8 @@ typedef struct {
   decision truth;
 } picker;
 
-static bool pick(picker *p, const tn_mind_value *a, const tn_mind_value *b, tn_value like, tn_mind_value *out) {
+static bool pick(picker *p, const tn_mind_value *a, const tn_mind_value *b, tn_value like,
+                 tn_mind_value *out) {
   const tn_mind_value *taken = p->truth == NO ? b : a;
   const tn_type *type = tn_build_type(p->builder, like);
   tn_attrs attrs = { .index = p->next++, .dtype = type->dtype, .shape = type->shape };
@@ -309,8 +321,8 @@ static bool pick_values(picker *p, const tn_mind_value *a, const tn_mind_value *
   return true;
 }
 
-static bool close_ways(const fork *f, const way *yes, const way *no, const results *r, const tn_mind_value *condition,
-                       tn_value *branch) {
+static bool close_ways(const fork *f, const way *yes, const way *no, const results *r,
+                       const tn_mind_value *condition, tn_value *branch) {
   tn_mind_evaluator *e = f->e;
   tn_graph *graph = &e->trace->graph;
   tn_builder *builder = tn_mind_builder(e, f->at);
@@ -323,8 +335,8 @@ static bool close_ways(const fork *f, const way *yes, const way *no, const resul
   return *branch != TN_ERROR_VALUE;
 }
 
-static bool join_ways(const fork *f, const way *yes, const way *no, const tn_mind_value *condition, decision truth,
-                      results *r, tn_mind_value *out) {
+static bool join_ways(const fork *f, const way *yes, const way *no, const tn_mind_value *condition,
+                      decision truth, results *r, tn_mind_value *out) {
   tn_mind_frame *frame = assigned_frame(f);
   tn_value branch;
   if (!add_values(f, yes, no, &yes->value, &no->value, r) || !add_slots(f, yes, no, r)) return false;
@@ -360,7 +372,7 @@ static bool trace_fork(const fork *f, const tn_mind_value *condition, decision t
   results r = { 0 };
   bool joined = false;
   e->undecided += truth == UNDECIDED;
-  for (int i = 0; i < 2; i++) {   /* 0: then */
+  for (int i = 0; i < 2; i++) { /* 0: then */
     bool speculates = truth == (i == 0 ? NO : YES);
     tn_diag_mark mark = tn_diags_mark(diags);
     bool traced = trace_side(f, i == 0, speculates, &ways[i]);
@@ -451,7 +463,8 @@ bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
   if (e->lowers ? !eval_branches(&f, node->branch.branches, out) : !eval_chain(&f, out)) return false;
   const tn_mind_type *type = node->type;
   if (!node->branch.has_else) *out = tn_mind_unit_value();
-  if (type->kind == TN_MIND_T_SCALAR && is_plain_value(out)) return tn_mind_coerce(e, out, type, NULL, NULL, f.at);
+  if (type->kind == TN_MIND_T_SCALAR && is_plain_value(out))
+    return tn_mind_coerce(e, out, type, NULL, NULL, f.at);
   if (type->kind == TN_MIND_T_TENSOR && out->kind == TN_MIND_V_SCALAR && is_single(e, out)) {
     tn_mind_type bare = { .kind = TN_MIND_T_TENSOR, .dtype = type->dtype };
     tn_mind_bindings none = { .arena = e->arena };
@@ -460,8 +473,8 @@ bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
   return true;
 }
 
-bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
-                        tn_mind_value left, tn_mind_value *out) {
+bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                        tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
   return go_on(&f, &left, out);
 }

@@ -4,21 +4,27 @@
 
 /* Past this many elements a person sees the ends of each axis only. */
 #define SHOWN_ELEMENTS 1000
-#define SHOWN_EDGE 3
+#define SHOWN_EDGE     3
 
 tn_mind_value tn_mind_scalar_value(tn_mind_number number) {
   tn_mind_value value = { .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)number.dtype, .known = true };
-  if (tn_dtype_in(number.dtype, TN_FLOATS)) value.number = number.number;
-  else value.integer = number.integer;
+  if (tn_dtype_in(number.dtype, TN_FLOATS))
+    value.number = number.number;
+  else
+    value.integer = number.integer;
   return value;
 }
 
-tn_mind_value tn_mind_tensor_value(tn_value node) { return (tn_mind_value){ .kind = TN_MIND_V_TENSOR, .node = node }; }
+tn_mind_value tn_mind_tensor_value(tn_value node) {
+  return (tn_mind_value){ .kind = TN_MIND_V_TENSOR, .node = node };
+}
 
 static tn_mind_number number_in(const tn_mind_value *value) {
   tn_mind_number number = { .dtype = value->dtype };
-  if (tn_dtype_in(number.dtype, TN_FLOATS)) number.number = value->number;
-  else number.integer = value->integer;
+  if (tn_dtype_in(number.dtype, TN_FLOATS))
+    number.number = value->number;
+  else
+    number.integer = value->integer;
   return number;
 }
 
@@ -26,8 +32,10 @@ static tn_mind_number number_in(const tn_mind_value *value) {
 
 tn_builder *tn_mind_builder(tn_mind_evaluator *e, tn_span at) {
   tn_builder *builder = tn_mind_trace_builder(e->trace);
-  if (builder) builder->at = at;
-  else tn_mind_out_of_memory(e->mind);
+  if (builder)
+    builder->at = at;
+  else
+    tn_mind_out_of_memory(e->mind);
   return builder;
 }
 
@@ -86,12 +94,15 @@ tn_value tn_mind_node_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_dt
 static tn_mind_number read_number(const tn_view *view) {
   tn_mind_number number = { .dtype = view->dtype };
   if (tn_dtype_in(view->dtype, TN_STORAGE)) number.dtype = TN_F32;
-  if (tn_dtype_in(number.dtype, TN_FLOATS)) number.number = tn_view_get_f64(view, 0);
-  else number.integer = tn_view_get_i64(view, 0);
+  if (tn_dtype_in(number.dtype, TN_FLOATS))
+    number.number = tn_view_get_f64(view, 0);
+  else
+    number.integer = tn_view_get_i64(view, 0);
   return number;
 }
 
-tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_mind_number *out) {
+tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at,
+                                 tn_mind_number *out) {
   if (value->kind == TN_MIND_V_SCALAR && value->known) {
     *out = number_in(value);
     return TN_MIND_DATA;
@@ -126,7 +137,8 @@ bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 static bool coerce_scalar(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dtype, tn_span at) {
   bool tensor = value->kind == TN_MIND_V_TENSOR;
   tn_dtype from = tn_mind_value_type(e, value).dtype;
-  if (tensor) *value = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)from, .node = value->node };
+  if (tensor)
+    *value = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)from, .node = value->node };
   if (from == dtype) return true;
   tn_mind_value made = { .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype };
   if (value->known) made = tn_mind_scalar_value(tn_mind_number_cast(number_in(value), dtype));
@@ -157,7 +169,8 @@ static bool fill_tensor(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dty
 
 static bool shapes_differ(tn_mind_evaluator *e, const tn_shape *wanted, const tn_shape *got, tn_name symbol,
                           int dimension, tn_span at) {
-  return tn_report(e->host->diags, TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(e->mind, wanted)),
+  return tn_report(e->host->diags, TN_DIAG_E2102, at,
+                   TN_TEXT("expected", tn_mind_describe_shape(e->mind, wanted)),
                    TN_TEXT("got", tn_mind_describe_shape(e->mind, got)),
                    TN_TEXT("name", symbol ? tn_names_text(e->host->names, symbol) : TN_LIT("")),
                    wanted->rank == got->rank ? TN_INT("dimension", dimension) : TN_STR("dimension", ""));
@@ -183,8 +196,8 @@ static bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_m
   return shapes_differ(e, &shape, &type.shape, symbol, dimension, at);
 }
 
-bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted, tn_mind_bindings *symbols,
-                    const tn_mind_bindings *around, tn_span at) {
+bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
+                    tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at) {
   if (wanted->kind == TN_MIND_T_SCALAR) return coerce_scalar(e, value, wanted->dtype, at);
   if (wanted->kind == TN_MIND_T_TENSOR) return coerce_tensor(e, value, wanted, symbols, around, at);
   if (wanted->kind != TN_MIND_T_TUPLE || value->kind != TN_MIND_V_TUPLE) return true;
@@ -199,7 +212,8 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
 
 /* ---- types while running ---- */
 
-static const tn_mind_type *items_type(tn_mind_evaluator *e, const tn_mind_value *value, tn_mind_type_kind kind) {
+static const tn_mind_type *items_type(tn_mind_evaluator *e, const tn_mind_value *value,
+                                      tn_mind_type_kind kind) {
   const tn_mind_type **items = tn_arena_array(e->arena, value->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < value->count; i++) items[i] = tn_mind_type_of(e, &value->items[i]);
@@ -232,7 +246,8 @@ typedef struct {
 } node_list;
 
 static void collect(node_list *list, const tn_mind_value *value) {
-  bool items = value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+  bool items =
+      value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
   bool node = value->kind == TN_MIND_V_TENSOR || (value->kind == TN_MIND_V_SCALAR && !value->known);
   if (node) list->failed |= !tn_vec_push(list->heap, &list->nodes, value->node);
   for (uint32_t i = 0; items && i < value->count; i++) collect(list, &value->items[i]);
@@ -247,7 +262,8 @@ bool tn_mind_value_force(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
   if (list.nodes.count && !list.failed) {
     forced = tn_mind_trace_force(e->trace, list.nodes.at, list.nodes.count, &fault);
     for (size_t i = 0; forced == TN_MIND_NO_DATA && list.nodes.count > 1 && i < list.nodes.count; i++) {
-      if (tn_mind_trace_force(e->trace, &list.nodes.at[i], 1, &fault) == TN_MIND_FAULT) forced = TN_MIND_FAULT;
+      if (tn_mind_trace_force(e->trace, &list.nodes.at[i], 1, &fault) == TN_MIND_FAULT)
+        forced = TN_MIND_FAULT;
     }
   }
   tn_vec_free(e->host->heap, &list.nodes);
@@ -278,8 +294,10 @@ static void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, tn_te
 
 static void print_scalar(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
   tn_mind_number number;
-  if (tn_mind_number_of(e, value, TN_NOWHERE, &number) == TN_MIND_DATA) tn_mind_number_print(number, out);
-  else tn_text_puts(out, tn_dtype_name(value->dtype));
+  if (tn_mind_number_of(e, value, TN_NOWHERE, &number) == TN_MIND_DATA)
+    tn_mind_number_print(number, out);
+  else
+    tn_text_puts(out, tn_dtype_name(value->dtype));
 }
 
 static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out);
@@ -327,7 +345,7 @@ static void scalar_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_da
   tn_mind_number number = { .dtype = value->dtype };
   bool known = tn_mind_number_of(e, value, TN_NOWHERE, &number) == TN_MIND_DATA;
   out->dtype = value->dtype;
-  if (!known) {   /* of a dimension without a size: a tensor whose data is not known */
+  if (!known) { /* of a dimension without a size: a tensor whose data is not known */
     out->kind = TN_VALUE_TENSOR;
   } else if (tn_dtype_in(number.dtype, TN_FLOATS)) {
     out->kind = TN_VALUE_FLOAT;
@@ -344,13 +362,16 @@ static void tensor_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_da
   out->kind = TN_VALUE_TENSOR;
   out->dtype = type.dtype;
   out->shape = type.shape;
-  if (data) out->tensor = tn_tensor_ref(data);
-  else out->has_fill = tn_mind_trace_fill(e->trace, value->node, &out->number);
+  if (data)
+    out->tensor = tn_tensor_ref(data);
+  else
+    out->has_fill = tn_mind_trace_fill(e->trace, value->node, &out->number);
 }
 
 static bool items_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_datum *out) {
-  out->kind = value->kind == TN_MIND_V_TUPLE ? TN_VALUE_TUPLE
-              : value->kind == TN_MIND_V_LIST ? TN_VALUE_LIST : TN_VALUE_GRAD;
+  out->kind = value->kind == TN_MIND_V_TUPLE  ? TN_VALUE_TUPLE
+              : value->kind == TN_MIND_V_LIST ? TN_VALUE_LIST
+                                              : TN_VALUE_GRAD;
   out->items = tn_arena_array(arena, value->count, sizeof *out->items);
   if (!out->items) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < value->count; i++) {

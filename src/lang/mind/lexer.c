@@ -85,9 +85,9 @@ static int keyword_of(tn_str word) {
     const char *text;
     int kind;
   } keywords[] = {
-    { "let", TN_MIND_TOKEN_LET },   { "fn", TN_MIND_TOKEN_FN },         { "import", TN_MIND_TOKEN_IMPORT },
-    { "if", TN_MIND_TOKEN_IF },     { "else", TN_MIND_TOKEN_ELSE },     { "export", TN_MIND_TOKEN_EXPORT },
-    { "as", TN_MIND_TOKEN_AS },     { "true", TN_MIND_TOKEN_TRUE },     { "false", TN_MIND_TOKEN_FALSE },
+    { "let", TN_MIND_TOKEN_LET }, { "fn", TN_MIND_TOKEN_FN },     { "import", TN_MIND_TOKEN_IMPORT },
+    { "if", TN_MIND_TOKEN_IF },   { "else", TN_MIND_TOKEN_ELSE }, { "export", TN_MIND_TOKEN_EXPORT },
+    { "as", TN_MIND_TOKEN_AS },   { "true", TN_MIND_TOKEN_TRUE }, { "false", TN_MIND_TOKEN_FALSE },
   };
   if (word.len < 2 || word.len > 6) return TN_MIND_TOKEN_NAME;
   for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
@@ -121,8 +121,10 @@ static bool read_digits(tn_mind_lexer *lexer, unsigned base, tn_mind_token *toke
     unsigned digit = (unsigned)digit_value(c);
     if (digit >= base) return any;
     any = true;
-    if (token->integer > (UINT64_MAX - digit) / base) token->too_big = true;
-    else token->integer = token->integer * base + digit;
+    if (token->integer > (UINT64_MAX - digit) / base)
+      token->too_big = true;
+    else
+      token->integer = token->integer * base + digit;
   }
 }
 
@@ -218,7 +220,7 @@ static void read_string(tn_mind_lexer *lexer, tn_mind_token *token) {
 }
 
 tn_str tn_mind_unescape(tn_str token, tn_arena *arena) {
-  char *out = tn_arena_alloc(arena, token.len);   /* the quotes leave room for a NUL */
+  char *out = tn_arena_alloc(arena, token.len); /* the quotes leave room for a NUL */
   size_t count = 0;
   if (!out) return TN_LIT("");
   for (size_t i = 1; i + 1 < token.len; i++) {
@@ -262,26 +264,35 @@ static void read_sign(tn_mind_lexer *lexer, tn_mind_token *token) {
   uint32_t code;
   size_t bytes = tn_utf8_decode(lexer->text, lexer->at, &code);
   lexer->at += bytes ? bytes : 1;
-  complain(lexer, token->start, lexer->at, bytes ? "this character has no meaning here" : "this is not UTF-8 text");
+  complain(lexer, token->start, lexer->at,
+           bytes ? "this character has no meaning here" : "this is not UTF-8 text");
   token->kind = TN_MIND_TOKEN_BAD;
 }
 
 static void read_comment(tn_mind_lexer *lexer, tn_mind_token *token) {
   token->kind = TN_MIND_TOKEN_COMMENT;
-  if (look(lexer, 1) == '/') skip_line_comment(lexer);
-  else skip_block_comment(lexer);
+  if (look(lexer, 1) == '/')
+    skip_line_comment(lexer);
+  else
+    skip_block_comment(lexer);
 }
 
 tn_mind_token tn_mind_next(tn_mind_lexer *lexer) {
   size_t lines = skip_blanks(lexer);
   tn_mind_token token = { .start = (uint32_t)lexer->at, .new_line = lines > 0, .blank_line = lines > 1 };
   char c = look(lexer, 0);
-  if (lexer->at >= lexer->text.len) token.kind = TN_MIND_TOKEN_END;
-  else if (is_letter(c)) read_word(lexer, &token);
-  else if (is_digit(c)) read_number(lexer, &token);
-  else if (c == '"') read_string(lexer, &token);
-  else if (c == '/' && lexer->comments && (look(lexer, 1) == '/' || look(lexer, 1) == '*')) read_comment(lexer, &token);
-  else read_sign(lexer, &token);
+  if (lexer->at >= lexer->text.len)
+    token.kind = TN_MIND_TOKEN_END;
+  else if (is_letter(c))
+    read_word(lexer, &token);
+  else if (is_digit(c))
+    read_number(lexer, &token);
+  else if (c == '"')
+    read_string(lexer, &token);
+  else if (c == '/' && lexer->comments && (look(lexer, 1) == '/' || look(lexer, 1) == '*'))
+    read_comment(lexer, &token);
+  else
+    read_sign(lexer, &token);
   token.end = (uint32_t)lexer->at;
   lexer->before = token.kind;
   return token;

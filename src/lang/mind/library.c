@@ -61,7 +61,8 @@ static tn_value lower_full(tn_builder *b, const tn_mind_entry *entry, const tn_m
     tn_fault fault = { .kind = TN_FAULT_DTYPE, .left.dtype = dtype, .right.dtype = own };
     return tn_build_fault(b, TN_OP_FILL, fault);
   }
-  if (value->plain && own != TN_I64) return tn_build_fill(b, &(tn_type){ dtype, args[0].shape }, value->number);
+  if (value->plain && own != TN_I64)
+    return tn_build_fill(b, &(tn_type){ dtype, args[0].shape }, value->number);
   return tn_build_broadcast_to(b, tn_build_cast(b, value->value, dtype), &args[0].shape);
 }
 
@@ -71,7 +72,8 @@ static tn_value iota(tn_builder *b, tn_dtype dtype, const tn_shape *shape, int a
 }
 
 static tn_value bad_argument(tn_builder *b, const tn_mind_entry *entry, const char *expected, int64_t got) {
-  return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = expected, .got = got });
+  return tn_build_fault(b, entry->op,
+                        (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = expected, .got = got });
 }
 
 static tn_value lower_eye(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
@@ -116,7 +118,8 @@ static tn_value lower_linspace(tn_builder *b, const tn_mind_entry *entry, const 
   tn_value values = ramp(b, n, start, step);
   if (n > 1) {
     tn_shape shape = tn_shape_make(1, n);
-    tn_value last = tn_build_binary(b, TN_OP_EQ, iota(b, TN_F64, &shape, 0), tn_build_number(b, TN_F64, gaps));
+    tn_value last =
+        tn_build_binary(b, TN_OP_EQ, iota(b, TN_F64, &shape, 0), tn_build_number(b, TN_F64, gaps));
     values = tn_build_select(b, last, end, values);
   }
   return tn_build_cast(b, values, TN_F32);
@@ -160,8 +163,10 @@ static tn_value lower_join(tn_builder *b, const tn_mind_entry *entry, const tn_m
 }
 
 static tn_value bounds_fault(tn_builder *b, const tn_mind_entry *entry, tn_type of, int axis, int64_t got) {
-  return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_BOUNDS, .left = of, .axis = axis, .got = got,
-                                                  .expected = of.shape.dim[axis] });
+  return tn_build_fault(
+      b, entry->op,
+      (tn_fault){
+          .kind = TN_FAULT_BOUNDS, .left = of, .axis = axis, .got = got, .expected = of.shape.dim[axis] });
 }
 
 static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
@@ -169,7 +174,8 @@ static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_
   tn_type of = *tn_build_type(b, args[0].value);
   int axis;
   if (!tn_shape_axis(of.shape.rank, args[1].integer, &axis)) {
-    return tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_AXIS, .axis = args[1].integer, .left = of });
+    return tn_build_fault(b, entry->op,
+                          (tn_fault){ .kind = TN_FAULT_AXIS, .axis = args[1].integer, .left = of });
   }
   int64_t step = args[4].given ? args[4].integer : 1;
   if (step < 1) return bad_argument(b, entry, "a step of at least 1", step);
@@ -221,37 +227,55 @@ static tn_value lower_layer_norm(tn_builder *b, const tn_mind_entry *entry, cons
 
 /* ---- the table ---- */
 
-#define X { "x", TN_MIND_P_TENSOR, NULL }
-#define AXES { "axes", TN_MIND_P_INTS, "all" }
-#define UNARY(NAME, OP, DOC) \
-  { NAME, DOC, lower_unary, OP, .elementwise = true, .count = 1, .params = { X } }
-#define REDUCTION(NAME, OP, DOC) \
-  { NAME, DOC, lower_axes, OP, .count = 3, .params = { X, AXES, { "keepdims", TN_MIND_P_TRUTH, "false" } } }
-#define BINARY(NAME, OP, DOC) \
-  { NAME, DOC, lower_binary, OP, .elementwise = true, .count = 2, .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } }
-#define TRANSFORM(NAME, SPECIAL, DOC) \
-  { NAME, DOC, NULL, TN_OP_ERROR, .special = SPECIAL, .count = 1, .params = { { "f", TN_MIND_P_FUNCTION, NULL } } }
+#define X                                                                                                    \
+  { "x", TN_MIND_P_TENSOR, NULL }
+#define AXES                                                                                                 \
+  { "axes", TN_MIND_P_INTS, "all" }
+#define UNARY(NAME, OP, DOC)                                                                                 \
+  {                                                                                                          \
+    NAME, DOC, lower_unary, OP, .elementwise = true, .count = 1, .params = { X }                             \
+  }
+#define REDUCTION(NAME, OP, DOC)                                                                             \
+  {                                                                                                          \
+    NAME, DOC, lower_axes, OP, .count = 3, .params = { X, AXES, { "keepdims", TN_MIND_P_TRUTH, "false" } }   \
+  }
+#define BINARY(NAME, OP, DOC)                                                                                \
+  {                                                                                                          \
+    NAME, DOC, lower_binary, OP, .elementwise = true, .count = 2, .params = {                                \
+      X,                                                                                                     \
+      { "y", TN_MIND_P_TENSOR, NULL }                                                                        \
+    }                                                                                                        \
+  }
+#define TRANSFORM(NAME, SPECIAL, DOC)                                                                        \
+  {                                                                                                          \
+    NAME, DOC, NULL, TN_OP_ERROR, .special = SPECIAL, .count = 1, .params = {                                \
+      { "f", TN_MIND_P_FUNCTION, NULL }                                                                      \
+    }                                                                                                        \
+  }
 
 /* Sorted by name. */
 static const tn_mind_entry entries[] = {
   UNARY("abs", TN_OP_ABS, "the size of each element; derivative 0 at 0"),
   { "arange", "start, start + step, ... up to end, which is not included; f32", lower_arange, TN_OP_IOTA,
     .makes = true, .count = 3,
-    .params = { { "start", TN_MIND_P_SCALAR, NULL }, { "end", TN_MIND_P_SCALAR, NULL },
+    .params = { { "start", TN_MIND_P_SCALAR, NULL },
+                { "end", TN_MIND_P_SCALAR, NULL },
                 { "step", TN_MIND_P_SCALAR, "1" } } },
-  { "argmax", "where the largest element stands, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX, .count = 2,
-    .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
+  { "argmax", "where the largest element stands, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX,
+    .count = 2, .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
   { "cast", "the elements in another dtype", lower_cast, TN_OP_CAST, .elementwise = true, .count = 2,
     .params = { X, { "dtype", TN_MIND_P_DTYPE, NULL } } },
   UNARY("ceil", TN_OP_CEIL, "up to a whole number; derivative 0"),
   { "concat", "tensors one after another along an axis", lower_join, TN_OP_CONCAT, .count = 2,
     .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
   { "conv2d", "images [n, h, w, c] with filters [kh, kw, c, o]", lower_conv2d, TN_OP_CONV2D, .count = 4,
-    .params = { X, { "w", TN_MIND_P_TENSOR, NULL }, { "strides", TN_MIND_P_INTS, "[1, 1]" },
+    .params = { X,
+                { "w", TN_MIND_P_TENSOR, NULL },
+                { "strides", TN_MIND_P_INTS, "[1, 1]" },
                 { "padding", TN_MIND_P_TEXT, "\"valid\"" } } },
   UNARY("cos", TN_OP_COS, "cosine of radians"),
-  { "cross_entropy", "mean of -log softmax at the label of each row", lower_binary, TN_OP_CROSS_ENTROPY, .count = 2,
-    .params = { { "logits", TN_MIND_P_TENSOR, NULL }, { "labels", TN_MIND_P_INDICES, NULL } } },
+  { "cross_entropy", "mean of -log softmax at the label of each row", lower_binary, TN_OP_CROSS_ENTROPY,
+    .count = 2, .params = { { "logits", TN_MIND_P_TENSOR, NULL }, { "labels", TN_MIND_P_INDICES, NULL } } },
   { "dot", "sum of products of two vectors", lower_binary, TN_OP_DOT, .count = 2,
     .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
   { "dtype", "the name of the dtype, a string", NULL, TN_OP_ERROR, .special = TN_MIND_DTYPE_OF, .count = 1,
@@ -265,33 +289,41 @@ static const tn_mind_entry entries[] = {
   { "flatten", "all elements in a row", lower_flatten, TN_OP_FLATTEN, .count = 1, .params = { X } },
   UNARY("floor", TN_OP_FLOOR, "down to a whole number; derivative 0"),
   { "full", "one number everywhere", lower_full, TN_OP_FILL, .makes = true, .count = 3,
-    .params = { { "shape", TN_MIND_P_SHAPE, NULL }, { "value", TN_MIND_P_SCALAR, NULL },
+    .params = { { "shape", TN_MIND_P_SHAPE, NULL },
+                { "value", TN_MIND_P_SCALAR, NULL },
                 { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "gather", "the places idx of an axis", lower_gather, TN_OP_GATHER, .count = 3,
     .params = { X, { "idx", TN_MIND_P_INDICES, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
   UNARY("gelu", TN_OP_GELU, "0.5 x (1 + erf(x / sqrt 2))"),
   { "grad", "gradients of a number by names (wrt=[x, W]), or the gradient of a function", NULL, TN_OP_ERROR,
     .special = TN_MIND_GRAD, .count = 2,
-    .params = { { "loss", TN_MIND_P_ANY, NULL }, { "wrt", TN_MIND_P_NAMES, "all float tensors it depends on" } } },
+    .params = { { "loss", TN_MIND_P_ANY, NULL },
+                { "wrt", TN_MIND_P_NAMES, "all float tensors it depends on" } } },
   TRANSFORM("hessian", TN_MIND_HESSIAN, "the function that gives all second derivatives of f"),
   { "index", "one place of an axis, which disappears; also x[i]", lower_index, TN_OP_INDEX, .count = 3,
     .params = { X, { "axis", TN_MIND_P_INT, NULL }, { "i", TN_MIND_P_INT, NULL } } },
-  TRANSFORM("jacobian", TN_MIND_JACOBIAN, "the function that gives all derivatives of f: output dims, then input dims"),
+  TRANSFORM("jacobian", TN_MIND_JACOBIAN,
+            "the function that gives all derivatives of f: output dims, then input dims"),
   { "jvp", "(f(x), its change along v)", NULL, TN_OP_ERROR, .special = TN_MIND_JVP, .count = 3,
-    .params = { { "f", TN_MIND_P_FUNCTION, NULL }, { "x", TN_MIND_P_ANY, NULL }, { "v", TN_MIND_P_ANY, NULL } } },
+    .params = { { "f", TN_MIND_P_FUNCTION, NULL },
+                { "x", TN_MIND_P_ANY, NULL },
+                { "v", TN_MIND_P_ANY, NULL } } },
   { "layer_norm", "normalised over the last dimension, scaled by gamma, moved by beta", lower_layer_norm,
     TN_OP_LAYER_NORM, .count = 4,
-    .params = { X, { "gamma", TN_MIND_P_TENSOR, NULL }, { "beta", TN_MIND_P_TENSOR, NULL },
+    .params = { X,
+                { "gamma", TN_MIND_P_TENSOR, NULL },
+                { "beta", TN_MIND_P_TENSOR, NULL },
                 { "eps", TN_MIND_P_NUMBER, "1e-5" } } },
   { "linspace", "n numbers from start to end, both included; f32", lower_linspace, TN_OP_IOTA, .makes = true,
     .count = 3,
-    .params = { { "start", TN_MIND_P_SCALAR, NULL }, { "end", TN_MIND_P_SCALAR, NULL },
+    .params = { { "start", TN_MIND_P_SCALAR, NULL },
+                { "end", TN_MIND_P_SCALAR, NULL },
                 { "n", TN_MIND_P_INT, NULL } } },
   UNARY("log", TN_OP_LOG, "natural logarithm"),
   { "log_softmax", "log of softmax along an axis", lower_axis, TN_OP_LOG_SOFTMAX, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
-  { "matmul", "matrix product; leading dimensions broadcast; also x @ y", lower_binary, TN_OP_MATMUL, .count = 2,
-    .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
+  { "matmul", "matrix product; leading dimensions broadcast; also x @ y", lower_binary, TN_OP_MATMUL,
+    .count = 2, .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
   REDUCTION("max", TN_OP_MAX, "the largest along axes; ties share the gradient"),
   BINARY("maximum", TN_OP_MAXIMUM, "the larger of each two elements"),
   REDUCTION("mean", TN_OP_MEAN, "the mean along axes"),
@@ -300,7 +332,8 @@ static const tn_mind_entry entries[] = {
   { "mse_loss", "mean of squared differences", lower_binary, TN_OP_MSE_LOSS, .count = 2,
     .params = { { "a", TN_MIND_P_TENSOR, NULL }, { "b", TN_MIND_P_TENSOR, NULL } } },
   UNARY("neg", TN_OP_NEG, "the negative of each element"),
-  { "now", "seconds since 1970", NULL, TN_OP_ERROR, .special = TN_MIND_NOW, .effects = TN_MIND_CLOCK, .count = 0 },
+  { "now", "seconds since 1970", NULL, TN_OP_ERROR, .special = TN_MIND_NOW, .effects = TN_MIND_CLOCK,
+    .count = 0 },
   { "ones", "ones of a shape; ones(i32, shape) of a dtype", lower_ones, TN_OP_FILL, .makes = true,
     .leading_dtype = true, .count = 2,
     .params = { { "dtype", TN_MIND_P_DTYPE, "f32" }, { "shape", TN_MIND_P_SHAPE, NULL } } },
@@ -314,8 +347,8 @@ static const tn_mind_entry entries[] = {
     .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
   { "rank", "the number of dimensions, i32", NULL, TN_OP_ERROR, .special = TN_MIND_RANK_OF, .count = 1,
     .params = { X } },
-  { "read", "the text of a file", NULL, TN_OP_ERROR, .special = TN_MIND_READ, .effects = TN_MIND_FILEREAD, .count = 1,
-    .params = { { "path", TN_MIND_P_TEXT, NULL } } },
+  { "read", "the text of a file", NULL, TN_OP_ERROR, .special = TN_MIND_READ, .effects = TN_MIND_FILEREAD,
+    .count = 1, .params = { { "path", TN_MIND_P_TEXT, NULL } } },
   UNARY("relu", TN_OP_RELU, "x where it is above 0, else 0; derivative 0 at 0"),
   { "reshape", "the same elements under another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
     .count = 2, .params = { X, { "shape", TN_MIND_P_SHAPE, NULL } } },
@@ -325,10 +358,13 @@ static const tn_mind_entry entries[] = {
   UNARY("sigmoid", TN_OP_SIGMOID, "1 / (1 + e^-x)"),
   UNARY("sign", TN_OP_SIGN, "-1, 0 or 1; derivative 0"),
   UNARY("sin", TN_OP_SIN, "sine of radians"),
-  { "slice", "every step-th place of an axis from start to end, which is not included", lower_slice, TN_OP_SLICE,
-    .count = 5,
-    .params = { X, { "axis", TN_MIND_P_INT, NULL }, { "start", TN_MIND_P_INT, NULL },
-                { "end", TN_MIND_P_INT, NULL }, { "step", TN_MIND_P_INT, "1" } } },
+  { "slice", "every step-th place of an axis from start to end, which is not included", lower_slice,
+    TN_OP_SLICE, .count = 5,
+    .params = { X,
+                { "axis", TN_MIND_P_INT, NULL },
+                { "start", TN_MIND_P_INT, NULL },
+                { "end", TN_MIND_P_INT, NULL },
+                { "step", TN_MIND_P_INT, "1" } } },
   { "softmax", "e^x divided by its sum along an axis", lower_axis, TN_OP_SOFTMAX, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
   UNARY("sqrt", TN_OP_SQRT, "square root"),
@@ -338,8 +374,8 @@ static const tn_mind_entry entries[] = {
     .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
   REDUCTION("sum", TN_OP_SUM, "the sum along axes"),
   UNARY("tanh", TN_OP_TANH, "hyperbolic tangent"),
-  { "to", "the same tensor on a device: cpu or gpu", NULL, TN_OP_ERROR, .special = TN_MIND_TO_DEVICE, .count = 2,
-    .params = { X, { "device", TN_MIND_P_DEVICE, NULL } } },
+  { "to", "the same tensor on a device: cpu or gpu", NULL, TN_OP_ERROR, .special = TN_MIND_TO_DEVICE,
+    .count = 2, .params = { X, { "device", TN_MIND_P_DEVICE, NULL } } },
   { "transpose", "the dimensions in another order", lower_axes, TN_OP_TRANSPOSE, .count = 2,
     .params = { X, { "axes", TN_MIND_P_INTS, "reversed" } } },
   TRANSFORM("value_and_grad", TN_MIND_VALUE_AND_GRAD, "the function that gives (f(x), its gradient)"),
@@ -364,8 +400,10 @@ const tn_mind_entry *tn_mind_library_find(tn_str name) {
     size_t middle = (low + high) / 2;
     int order = tn_str_compare(name, tn_str_of(entries[middle].name));
     if (order == 0) return &entries[middle];
-    if (order < 0) high = middle;
-    else low = middle + 1;
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return NULL;
 }

@@ -16,37 +16,45 @@
 /* What a parameter takes. */
 typedef enum {
   TN_MIND_P_NONE,
-  TN_MIND_P_TENSOR,     /* a tensor, or a scalar, which takes the dtype of the tensors beside it */
-  TN_MIND_P_INDICES,    /* a tensor of integers; a list of integers becomes i32 */
-  TN_MIND_P_TENSORS,    /* a list of tensors */
-  TN_MIND_P_SCALAR,     /* a number that may be differentiated by */
-  TN_MIND_P_INT,        /* an integer that says where or how many */
-  TN_MIND_P_INTS,       /* an integer or a list of them */
-  TN_MIND_P_NUMBER,     /* a number that is part of the operation */
+  TN_MIND_P_TENSOR,  /* a tensor, or a scalar, which takes the dtype of the tensors beside it */
+  TN_MIND_P_INDICES, /* a tensor of integers; a list of integers becomes i32 */
+  TN_MIND_P_TENSORS, /* a list of tensors */
+  TN_MIND_P_SCALAR,  /* a number that may be differentiated by */
+  TN_MIND_P_INT,     /* an integer that says where or how many */
+  TN_MIND_P_INTS,    /* an integer or a list of them */
+  TN_MIND_P_NUMBER,  /* a number that is part of the operation */
   TN_MIND_P_TRUTH,
   TN_MIND_P_SHAPE,
   TN_MIND_P_DTYPE,
   TN_MIND_P_DEVICE,
   TN_MIND_P_TEXT,
   TN_MIND_P_FUNCTION,
-  TN_MIND_P_NAMES,      /* wrt=[x, W] */
+  TN_MIND_P_NAMES, /* wrt=[x, W] */
   TN_MIND_P_ANY
 } tn_mind_parameter_kind;
 
 typedef struct {
   const char *name;
   tn_mind_parameter_kind kind;
-  const char *otherwise;     /* the default, for people; NULL: must be given */
+  const char *otherwise; /* the default, for people; NULL: must be given */
 } tn_mind_parameter;
 
 typedef enum {
   TN_MIND_ORDINARY,
-  TN_MIND_RANDOM_DRAW,       /* rand, randn */
-  TN_MIND_SHAPE_OF, TN_MIND_RANK_OF, TN_MIND_DTYPE_OF,
+  TN_MIND_RANDOM_DRAW, /* rand, randn */
+  TN_MIND_SHAPE_OF,
+  TN_MIND_RANK_OF,
+  TN_MIND_DTYPE_OF,
   TN_MIND_TO_DEVICE,
-  TN_MIND_PRINT, TN_MIND_READ, TN_MIND_NOW,
-  TN_MIND_GRAD, TN_MIND_VALUE_AND_GRAD, TN_MIND_JACOBIAN, TN_MIND_HESSIAN,   /* give functions */
-  TN_MIND_VJP, TN_MIND_JVP
+  TN_MIND_PRINT,
+  TN_MIND_READ,
+  TN_MIND_NOW,
+  TN_MIND_GRAD,
+  TN_MIND_VALUE_AND_GRAD,
+  TN_MIND_JACOBIAN,
+  TN_MIND_HESSIAN, /* give functions */
+  TN_MIND_VJP,
+  TN_MIND_JVP
 } tn_mind_special;
 
 #define TN_MIND_PARAMETER_LIMIT 5
@@ -54,34 +62,35 @@ typedef enum {
 /* An argument as a lowering sees it. */
 typedef struct {
   bool given;
-  tn_value value;            /* tensor, indices, scalar */
-  bool plain;                /* scalar: `number` is all there is to it */
-  double number;             /* scalar, number */
-  int64_t integer;           /* int */
+  tn_value value;  /* tensor, indices, scalar */
+  bool plain;      /* scalar: `number` is all there is to it */
+  double number;   /* scalar, number */
+  int64_t integer; /* int */
   bool truth;
   tn_dtype dtype;
-  tn_shape shape;            /* TN_DIM_UNKNOWN: -1, or not known yet */
+  tn_shape shape; /* TN_DIM_UNKNOWN: -1, or not known yet */
   tn_str text;
-  const tn_value *values;    /* tensors */
-  int count;                 /* of values, and of integers */
-  int64_t integers[TN_RANK_LIMIT];   /* the first of them */
+  const tn_value *values;          /* tensors */
+  int count;                       /* of values, and of integers */
+  int64_t integers[TN_RANK_LIMIT]; /* the first of them */
 } tn_mind_arg;
 
 typedef struct tn_mind_entry tn_mind_entry;
 /* Makes the operation; TN_ERROR_VALUE with the builder's fault kept. */
-typedef tn_value (*tn_mind_lowering)(tn_builder *builder, const tn_mind_entry *entry, const tn_mind_arg *args);
+typedef tn_value (*tn_mind_lowering)(tn_builder *builder, const tn_mind_entry *entry,
+                                     const tn_mind_arg *args);
 
 struct tn_mind_entry {
   const char *name;
   const char *doc;
   tn_mind_lowering lower;
-  tn_op op;                  /* for lowerings that several share, and for diagnostics */
+  tn_op op; /* for lowerings that several share, and for diagnostics */
   tn_mind_special special;
   uint32_t effects;
-  bool elementwise;          /* of scalars it gives a scalar */
-  bool makes;                /* a new tensor, which an annotation may place */
-  bool leading_dtype;        /* zeros(dtype, shape) and zeros(shape) */
-  uint8_t count;             /* of parameters */
+  bool elementwise;   /* of scalars it gives a scalar */
+  bool makes;         /* a new tensor, which an annotation may place */
+  bool leading_dtype; /* zeros(dtype, shape) and zeros(shape) */
+  uint8_t count;      /* of parameters */
   tn_mind_parameter params[TN_MIND_PARAMETER_LIMIT];
 };
 

@@ -28,34 +28,34 @@ typedef struct tn_mind tn_mind;
 /* What a name is bound to. Each `let` makes a new one; an assignment changes its type. */
 struct tn_mind_variable {
   tn_name name;
-  const tn_mind_unit *unit;         /* where it was bound */
+  const tn_mind_unit *unit; /* where it was bound */
   uint32_t start, end;
-  const tn_mind_type *type;         /* now, as the checker goes through the text */
-  const tn_mind_type *declared;     /* by an annotation; NULL: none */
-  tn_mind_function *owner;          /* whose frame holds it; NULL: the module's */
+  const tn_mind_type *type;     /* now, as the checker goes through the text */
+  const tn_mind_type *declared; /* by an annotation; NULL: none */
+  tn_mind_function *owner;      /* whose frame holds it; NULL: the module's */
   tn_mind_module *module;
-  uint32_t slot;                    /* in the frame */
-  bool fixed;                       /* a function was checked with this type: it stays */
+  uint32_t slot; /* in the frame */
+  bool fixed;    /* a function was checked with this type: it stays */
 };
 
 typedef enum {
   TN_MIND_BINDS_VARIABLE,
   TN_MIND_BINDS_FUNCTION,
-  TN_MIND_BINDS_MODULE              /* an import */
+  TN_MIND_BINDS_MODULE /* an import */
 } tn_mind_binds;
 
 /* A list, newest first, that is never changed: to forget names is to go back to an older entry. */
 typedef struct tn_mind_scope {
   tn_name name;
   tn_mind_binds binds;
-  uint32_t order;                   /* of module entries: which came first */
+  uint32_t order; /* of module entries: which came first */
   union {
     tn_mind_variable *variable;
     tn_mind_function *function;
     tn_mind_module *module;
   };
   const struct tn_mind_scope *next;
-  const struct tn_mind_scope *older;   /* of module entries: the one of the same name before */
+  const struct tn_mind_scope *older; /* of module entries: the one of the same name before */
 } tn_mind_scope;
 
 /* ---- functions ---- */
@@ -64,30 +64,30 @@ typedef enum { TN_MIND_UNCHECKED, TN_MIND_QUEUED, TN_MIND_CHECKED } tn_mind_stat
 
 /* A `fn`, or a closure checked for the types of one call. */
 struct tn_mind_function {
-  tn_name name;                     /* of a closure: 0 */
+  tn_name name; /* of a closure: 0 */
   tn_mind_unit *unit;
   tn_mind_module *module;
-  const tn_mind_definition *definition;   /* of a fn */
-  tn_mind_node *body;               /* of a closure: its expression, a copy of its own */
-  tn_mind_function *outer;          /* of a closure: the function it stands in; NULL: the module */
+  const tn_mind_definition *definition; /* of a fn */
+  tn_mind_node *body;                   /* of a closure: its expression, a copy of its own */
+  tn_mind_function *outer;              /* of a closure: the function it stands in; NULL: the module */
   tn_mind_variable **params;
   const tn_mind_type **param_types; /* as declared, or as called */
   uint32_t param_count;
-  const tn_mind_type *result;       /* as declared; of a closure: what it gives */
-  const tn_mind_type *gives;        /* what the body gives; NULL until checked */
-  tn_mind_bindings symbols;         /* what its own signature's names have become */
+  const tn_mind_type *result; /* as declared; of a closure: what it gives */
+  const tn_mind_type *gives;  /* what the body gives; NULL until checked */
+  tn_mind_bindings symbols;   /* what its own signature's names have become */
   uint32_t effects;
   uint32_t slot_count;
-  uint32_t order;                   /* its place among the module's entries */
-  uint8_t state;                    /* tn_mind_state */
-  bool failed;                      /* its signature has a mistake that was reported */
-  tn_mind_function *next;           /* in the queue, or among a closure's instances */
+  uint32_t order;         /* its place among the module's entries */
+  uint8_t state;          /* tn_mind_state */
+  bool failed;            /* its signature has a mistake that was reported */
+  tn_mind_function *next; /* in the queue, or among a closure's instances */
 };
 
 /* A closure where it is written. */
 typedef struct tn_mind_closure {
-  const tn_mind_scope *scope;       /* the local names around it */
-  tn_mind_function *function;       /* it stands in; NULL: the module */
+  const tn_mind_scope *scope; /* the local names around it */
+  tn_mind_function *function; /* it stands in; NULL: the module */
   tn_mind_unit *unit;
   tn_mind_function *instances;
 } tn_mind_closure;
@@ -96,7 +96,10 @@ typedef enum {
   TN_MIND_C_FUNCTION,
   TN_MIND_C_LIBRARY,
   TN_MIND_C_CLOSURE,
-  TN_MIND_C_GRAD, TN_MIND_C_VALUE_AND_GRAD, TN_MIND_C_JACOBIAN, TN_MIND_C_HESSIAN,
+  TN_MIND_C_GRAD,
+  TN_MIND_C_VALUE_AND_GRAD,
+  TN_MIND_C_JACOBIAN,
+  TN_MIND_C_HESSIAN,
   TN_MIND_C_PULLBACK
 } tn_mind_callable_kind;
 
@@ -106,9 +109,9 @@ typedef struct tn_mind_callable {
   tn_mind_function *function;
   const tn_mind_entry *entry;
   tn_mind_node *closure;
-  const struct tn_mind_callable *inner;    /* of grad(f) and its kin: f */
-  const tn_mind_type *output;              /* of a pullback: what it takes, */
-  const tn_mind_type *input;               /* and what it gives */
+  const struct tn_mind_callable *inner; /* of grad(f) and its kin: f */
+  const tn_mind_type *output;           /* of a pullback: what it takes, */
+  const tn_mind_type *input;            /* and what it gives */
 } tn_mind_callable;
 
 /* f, sum, grad, closure, ...: for diagnostics and for people. */
@@ -117,19 +120,19 @@ tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable);
 /* ---- modules ---- */
 
 struct tn_mind_module {
-  tn_str path;                      /* of its file, as it was opened */
-  tn_str name;                      /* a.b, as it was imported */
+  tn_str path; /* of its file, as it was opened */
+  tn_str name; /* a.b, as it was imported */
   tn_mind_unit *unit;
   const tn_mind_scope *scope;
-  const tn_mind_scope **newest;     /* by name, so that looking up costs no walk */
+  const tn_mind_scope **newest; /* by name, so that looking up costs no walk */
   uint32_t newest_count;
-  uint32_t entry_count;             /* of the scope */
-  uint32_t slot_count;              /* of its frame */
-  tn_mind_module **imports;         /* in order of first import: evaluated before it */
+  uint32_t entry_count;     /* of the scope */
+  uint32_t slot_count;      /* of its frame */
+  tn_mind_module **imports; /* in order of first import: evaluated before it */
   uint32_t import_count;
   bool loading, failed;
-  struct tn_mind_frame *frame;      /* while it runs, and after it */
-  tn_mind_module *importer;         /* while loading */
+  struct tn_mind_frame *frame; /* while it runs, and after it */
+  tn_mind_module *importer;    /* while loading */
   tn_mind_module *next;
 };
 
@@ -143,12 +146,12 @@ typedef struct {
 
 struct tn_mind {
   tn_host *host;
-  tn_arena *arena;                  /* of what is being read and checked */
+  tn_arena *arena; /* of what is being read and checked */
   tn_mind_typer typer;
   tn_mind_module *modules;
-  tn_mind_function *queue;          /* functions that wait to be checked */
-  uint32_t depth;                   /* of closures in closures */
-  bool names_scalars;               /* an expression is differentiated by names: floats need their history */
+  tn_mind_function *queue; /* functions that wait to be checked */
+  uint32_t depth;          /* of closures in closures */
+  bool names_scalars;      /* an expression is differentiated by names: floats need their history */
 };
 
 void tn_mind_init(tn_mind *mind, tn_host *host, tn_arena *arena);
@@ -168,7 +171,8 @@ tn_mind_module *tn_mind_load(tn_mind *mind, uint32_t file);
 tn_mind_module *tn_mind_import_module(tn_mind *mind, tn_mind_module *importer, const tn_mind_unit *unit,
                                       const tn_mind_node *node);
 /* The public entry of that name; reports E7003 at the span when there is none. */
-const tn_mind_scope *tn_mind_export_find(tn_mind *mind, const tn_mind_module *module, tn_name name, tn_span at);
+const tn_mind_scope *tn_mind_export_find(tn_mind *mind, const tn_mind_module *module, tn_name name,
+                                         tn_span at);
 bool tn_mind_is_public(const tn_mind_module *module, tn_name name);
 
 /* ---- check ---- */
@@ -183,16 +187,16 @@ const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit);
 
 /* A type as text, in the arena. */
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type);
-tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape);   /* [2, N] */
+tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape); /* [2, N] */
 /* Reports a fault with the operation's name in MIND, notes where the operands came from, and returns
  * false. `operands` may be NULL. */
 typedef struct {
   tn_span at;
-  bool named;              /* a variable that was bound there */
+  bool named; /* a variable that was bound there */
 } tn_mind_origin;
-bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op, const tn_mind_origin *operands,
-                          int count);
-bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got);   /* E2001 */
+bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
+                          const tn_mind_origin *operands, int count);
+bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got); /* E2001 */
 /* Nothing was said yet, but the arena or the graph ran out of memory. */
 bool tn_mind_out_of_memory(tn_mind *mind);
 
@@ -202,8 +206,8 @@ bool tn_mind_out_of_memory(tn_mind *mind);
 typedef struct {
   tn_dtype dtype;
   union {
-    int64_t integer;       /* i32, i64, bool */
-    double number;         /* f32, f64 */
+    int64_t integer; /* i32, i64, bool */
+    double number;   /* f32, f64 */
   };
 } tn_mind_number;
 

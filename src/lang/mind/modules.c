@@ -142,7 +142,8 @@ static uint32_t read_source(tn_mind *mind, tn_str path, tn_str name, tn_span at)
   if (strcmp(problem, "not_found") == 0) {
     tn_report(host->diags, TN_DIAG_E7001, at, TN_TEXT("module", name), TN_TEXT("searched", path));
   } else {
-    tn_report(host->diags, TN_DIAG_E_FILE_IO_ERROR, at, TN_TEXT("path", path), TN_STR("io_error_kind", problem));
+    tn_report(host->diags, TN_DIAG_E_FILE_IO_ERROR, at, TN_TEXT("path", path),
+              TN_STR("io_error_kind", problem));
   }
   return 0;
 }
@@ -201,11 +202,13 @@ bool tn_mind_is_public(const tn_mind_module *module, tn_name name) {
   return !any && found && found->binds != TN_MIND_BINDS_MODULE;
 }
 
-const tn_mind_scope *tn_mind_export_find(tn_mind *mind, const tn_mind_module *module, tn_name name, tn_span at) {
+const tn_mind_scope *tn_mind_export_find(tn_mind *mind, const tn_mind_module *module, tn_name name,
+                                         tn_span at) {
   const tn_mind_scope *found = tn_mind_lookup_in(module, name);
   if (found && found->binds != TN_MIND_BINDS_MODULE && tn_mind_is_public(module, name)) return found;
   tn_str text = tn_names_text(mind->host->names, name);
-  tn_report(mind->host->diags, TN_DIAG_E7003, at, TN_TEXT("name", text), TN_TEXT("module", cycle_name(module)),
+  tn_report(mind->host->diags, TN_DIAG_E7003, at, TN_TEXT("name", text),
+            TN_TEXT("module", cycle_name(module)),
             TN_TEXT("suggestion", tn_mind_suggest_public(mind, module, text)));
   return NULL;
 }

@@ -14,7 +14,7 @@
 #include "lang/mind/lexer.h"
 
 typedef struct {
-  char sign;          /* the bracket that is open */
+  char sign; /* the bracket that is open */
   uint32_t at;
 } opened;
 
@@ -27,14 +27,14 @@ typedef struct {
   tn_mind_lexer lexer;
   tn_mind_token token, ahead;
   bool has_ahead;
-  uint32_t last_end;            /* of the token before `token` */
+  uint32_t last_end; /* of the token before `token` */
   bool panic, failed;
-  uint32_t depth;               /* what nests */
-  uint32_t inside;              /* open ( and [ since the last {: line breaks do not count there */
+  uint32_t depth;  /* what nests */
+  uint32_t inside; /* open ( and [ since the last {: line breaks do not count there */
   opened open[TN_MIND_NESTING_LIMIT + 1];
   uint32_t open_count;
-  uint32_t forgiven;            /* braces that a statement given up has left open */
-  tn_mind_node spare;           /* what is given out when there is no memory */
+  uint32_t forgiven;  /* braces that a statement given up has left open */
+  tn_mind_node spare; /* what is given out when there is no memory */
 } parser;
 
 static tn_mind_node *parse_expression(parser *p);
@@ -299,8 +299,10 @@ static tn_mind_annotation *parse_type(parser *p) {
     return NULL;
   }
   type->start = p->token.start;
-  if (p->token.kind == '(') ok = parse_tuple_type(p, type);
-  else ok = parse_word(p, &type->word, "expected a type");
+  if (p->token.kind == '(')
+    ok = parse_tuple_type(p, type);
+  else
+    ok = parse_word(p, &type->word, "expected a type");
   if (ok && tensor) ok = parse_tensor_type(p, type);
   if (ok && tensor && accept(p, '@')) ok = parse_word(p, &type->device, "expected a device: cpu or gpu");
   type->end = p->last_end;
@@ -375,7 +377,8 @@ static tn_mind_node *parse_parens(parser *p) {
   p->inside++;
   node_list items = parse_items(p, ')', &comma);
   p->inside--;
-  if (!close_bracket(p, ')', items.count ? "expected `,` or `)`" : "expected an expression or `)`")) return bad(p);
+  if (!close_bracket(p, ')', items.count ? "expected `,` or `)`" : "expected an expression or `)`"))
+    return bad(p);
   if (items.count == 1 && !comma) {
     items.first->from = start;
     items.first->to = p->last_end;
@@ -419,7 +422,7 @@ static tn_mind_branch *parse_branch(parser *p, bool has_condition) {
     return NULL;
   }
   if (has_condition) {
-    if (!enter(p, here(p))) return NULL;   /* an if in a condition nests without a bracket */
+    if (!enter(p, here(p))) return NULL; /* an if in a condition nests without a bracket */
     branch->condition = parse_expression(p);
     leave(p);
   }
@@ -574,10 +577,14 @@ static bool goes_on(const parser *p) { return !p->panic && (!p->token.new_line |
 /* postfix = primary { call | index | field } */
 static tn_mind_node *parse_postfix_of(parser *p, tn_mind_node *node) {
   while (goes_on(p)) {
-    if (p->token.kind == '(') node = parse_call(p, node);
-    else if (p->token.kind == '[') node = parse_index(p, node);
-    else if (p->token.kind == '.') node = parse_field(p, node);
-    else break;
+    if (p->token.kind == '(')
+      node = parse_call(p, node);
+    else if (p->token.kind == '[')
+      node = parse_index(p, node);
+    else if (p->token.kind == '.')
+      node = parse_field(p, node);
+    else
+      break;
   }
   return node;
 }
@@ -600,8 +607,10 @@ static tn_mind_node *parse_unary(parser *p) {
   while (!p->panic && (p->token.kind == '-' || p->token.kind == '!') && !minus_belongs_to_integer(p)) {
     tn_mind_node *node = make(p, TN_MIND_UNARY, p->token.start);
     node->op = p->token.kind == '-' ? TN_MIND_NEG : TN_MIND_NOT;
-    if (inner) lean(inner, node);
-    else outer = node;
+    if (inner)
+      lean(inner, node);
+    else
+      outer = node;
     inner = node;
     advance(p);
   }
@@ -621,7 +630,7 @@ static tn_mind_node *parse_unary(parser *p) {
 /* ---- operators ---- */
 
 typedef struct {
-  int precedence;             /* 0: no operator */
+  int precedence; /* 0: no operator */
   tn_mind_operator op;
 } operator_entry;
 
@@ -701,7 +710,8 @@ static void parse_effects(parser *p, tn_mind_definition *fn) {
   uint32_t room = 0;
   while (accept(p, '!')) {
     fn->effects = grown(p, fn->effects, fn->effect_count, &room, sizeof *fn->effects);
-    if (!fn->effects || !parse_word(p, &fn->effects[fn->effect_count], "expected an effect behind `!`")) return;
+    if (!fn->effects || !parse_word(p, &fn->effects[fn->effect_count], "expected an effect behind `!`"))
+      return;
     fn->effect_count++;
   }
 }
@@ -736,7 +746,8 @@ static void parse_path(parser *p, tn_mind_import *import) {
   uint32_t room = 0;
   do {
     import->path = grown(p, import->path, import->count, &room, sizeof *import->path);
-    if (!import->path || !parse_word(p, &import->path[import->count], "expected the name of a module")) return;
+    if (!import->path || !parse_word(p, &import->path[import->count], "expected the name of a module"))
+      return;
     import->count++;
   } while (accept(p, '.'));
 }
@@ -762,8 +773,10 @@ static tn_mind_node *parse_import(parser *p, tn_mind_kind kind) {
     return ended(p, node);
   }
   parse_path(p, import);
-  if (accept(p, TN_MIND_TOKEN_AS)) parse_word(p, &import->alias, "expected a name behind `as`");
-  else if (!p->panic && p->token.kind == '{' && goes_on(p)) parse_braced_names(p, import);
+  if (accept(p, TN_MIND_TOKEN_AS))
+    parse_word(p, &import->alias, "expected a name behind `as`");
+  else if (!p->panic && p->token.kind == '{' && goes_on(p))
+    parse_braced_names(p, import);
   return ended(p, node);
 }
 
@@ -809,7 +822,9 @@ typedef struct {
   bool has_ahead;
 } bookmark;
 
-static bookmark mark(const parser *p) { return (bookmark){ true, p->lexer, p->token, p->ahead, p->has_ahead }; }
+static bookmark mark(const parser *p) {
+  return (bookmark){ true, p->lexer, p->token, p->ahead, p->has_ahead };
+}
 
 static void go_back(parser *p, const bookmark *to) {
   p->lexer = to->lexer;
@@ -832,8 +847,10 @@ static void skip_statement(parser *p, uint32_t nest, bool in_block) {
     if (kind == TN_MIND_TOKEN_END || (p->token.new_line && starts_statement(kind) && moved)) break;
     if (nest == 0 && ((p->token.new_line && moved) || kind == ';' || (kind == '}' && in_block))) break;
     if (nest && p->token.new_line && !line.set) line = mark(p);
-    if (step > 0) nest++;
-    else if (step < 0 && nest) nest--;
+    if (step > 0)
+      nest++;
+    else if (step < 0 && nest)
+      nest--;
     advance(p);
   }
   p->forgiven += nest;
@@ -851,8 +868,10 @@ static void recover(parser *p, const footing *before, bool in_block) {
   p->inside = before->inside;
   p->open_count = before->open_count;
   p->panic = false;
-  if (at_line) p->forgiven += nest;
-  else skip_statement(p, nest, in_block);
+  if (at_line)
+    p->forgiven += nest;
+  else
+    skip_statement(p, nest, in_block);
 }
 
 /* One separator is required between two statements. */
@@ -949,10 +968,11 @@ bool tn_mind_is_open(tn_str text) {
 
 tn_op tn_mind_operator_op(tn_mind_operator which) {
   static const tn_op ops[] = {
-    [TN_MIND_NEG] = TN_OP_NEG, [TN_MIND_NOT] = TN_OP_NOT, [TN_MIND_ADD] = TN_OP_ADD, [TN_MIND_SUB] = TN_OP_SUB,
-    [TN_MIND_MUL] = TN_OP_MUL, [TN_MIND_DIV] = TN_OP_DIV, [TN_MIND_REM] = TN_OP_REM,
-    [TN_MIND_MATMUL] = TN_OP_MATMUL, [TN_MIND_EQ] = TN_OP_EQ, [TN_MIND_NE] = TN_OP_NE, [TN_MIND_LT] = TN_OP_LT,
-    [TN_MIND_LE] = TN_OP_LE, [TN_MIND_GT] = TN_OP_GT, [TN_MIND_GE] = TN_OP_GE, [TN_MIND_AND] = TN_OP_AND,
+    [TN_MIND_NEG] = TN_OP_NEG, [TN_MIND_NOT] = TN_OP_NOT,       [TN_MIND_ADD] = TN_OP_ADD,
+    [TN_MIND_SUB] = TN_OP_SUB, [TN_MIND_MUL] = TN_OP_MUL,       [TN_MIND_DIV] = TN_OP_DIV,
+    [TN_MIND_REM] = TN_OP_REM, [TN_MIND_MATMUL] = TN_OP_MATMUL, [TN_MIND_EQ] = TN_OP_EQ,
+    [TN_MIND_NE] = TN_OP_NE,   [TN_MIND_LT] = TN_OP_LT,         [TN_MIND_LE] = TN_OP_LE,
+    [TN_MIND_GT] = TN_OP_GT,   [TN_MIND_GE] = TN_OP_GE,         [TN_MIND_AND] = TN_OP_AND,
     [TN_MIND_OR] = TN_OP_OR,
   };
   return ops[which];

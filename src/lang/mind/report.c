@@ -26,9 +26,12 @@ tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) {
     int64_t dim = shape->dim[i];
     if (i) tn_text_puts(&text, ", ");
-    if (tn_dim_is_known(dim)) tn_text_int(&text, dim);
-    else if (tn_dim_is_symbol(dim)) tn_text_add(&text, tn_names_text(mind->host->names, tn_dim_name(dim)));
-    else tn_text_puts(&text, "UNK");
+    if (tn_dim_is_known(dim))
+      tn_text_int(&text, dim);
+    else if (tn_dim_is_symbol(dim))
+      tn_text_add(&text, tn_names_text(mind->host->names, tn_dim_name(dim)));
+    else
+      tn_text_puts(&text, "UNK");
   }
   tn_text_byte(&text, ']');
   return kept(mind, &text);
@@ -59,7 +62,8 @@ static tn_field shape_field(const report *r, const char *name, const tn_type *ty
 }
 
 static const char *note_text(bool left, bool named) {
-  if (left) return named ? "the left side, of shape {left}, was bound here" : "the left side has shape {left}";
+  if (left)
+    return named ? "the left side, of shape {left}, was bound here" : "the left side has shape {left}";
   return named ? "the right side, of shape {right}, was bound here" : "the right side has shape {right}";
 }
 
@@ -72,10 +76,10 @@ static int add_note(const report *r, tn_field *fields, int count, int operand, b
 /* Two shapes that do not fit each other. */
 static bool report_shapes(const report *r, tn_diag_code code) {
   const tn_fault *f = r->fault;
-  tn_field fields[6] = { TN_STR("op", r->op), shape_field(r, "left", &f->left), shape_field(r, "right", &f->right),
-                         TN_INT("dimension", f->dimension) };
+  tn_field fields[6] = { TN_STR("op", r->op), shape_field(r, "left", &f->left),
+                         shape_field(r, "right", &f->right), TN_INT("dimension", f->dimension) };
   int count = 4;
-  if (r->count == 2) {   /* of more than two nobody knows here which they were */
+  if (r->count == 2) { /* of more than two nobody knows here which they were */
     count = add_note(r, fields, count, 0, true);
     count = add_note(r, fields, count, 1, false);
   }
@@ -87,9 +91,11 @@ static bool report_dtype(const report *r) {
   tn_diags *diags = r->mind->host->diags;
   const char *left = tn_dtype_name(f->left.dtype), *right = tn_dtype_name(f->right.dtype);
   if (f->reason) {
-    return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("expected", f->reason), TN_STR("got", left));
+    return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("expected", f->reason),
+                     TN_STR("got", left));
   }
-  return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("left", left), TN_STR("right", right));
+  return tn_report(diags, TN_DIAG_E2006, f->at, TN_STR("op", r->op), TN_STR("left", left),
+                   TN_STR("right", right));
 }
 
 static bool report_argument(const report *r) {
@@ -109,8 +115,8 @@ static bool report_bounds(const report *r) {
                    TN_INT("limit", r->fault->expected), TN_STR("op", r->op));
 }
 
-bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op, const tn_mind_origin *operands,
-                          int count) {
+bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
+                          const tn_mind_origin *operands, int count) {
   report r = { mind, fault, op ? op : tn_op_sig_of(fault->op)->name, operands, operands ? count : 0 };
   switch (fault->kind) {
     case TN_FAULT_BROADCAST: return report_shapes(&r, TN_DIAG_E2101);

@@ -5,7 +5,7 @@
  * and every NaN is the canonical one. An f32 is held in a double: sums, products
  * and quotients of floats computed in double and rounded once are the f32 results,
  * because a double has more than twice the bits. */
-#include <math.h>   /* fmod, which is exact */
+#include <math.h> /* fmod, which is exact */
 
 #include "base/elementary.h"
 #include "lang/mind/mind.h"
@@ -35,14 +35,15 @@ static tn_mind_number compare(tn_op op, bool less, bool equal, bool greater) {
 }
 
 static bool is_comparison(tn_op op) {
-  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT || op == TN_OP_GE;
+  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT ||
+         op == TN_OP_GE;
 }
 
 static bool integer_binary(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out) {
   int64_t a = left.integer, b = right.integer;
   uint64_t x = (uint64_t)a, y = (uint64_t)b;
   if (is_comparison(op)) {
-    *out = compare(op, a < b, a == b, a > b);
+    *out = compare(op, a<b, a == b, a> b);
     return true;
   }
   switch (op) {
@@ -52,14 +53,16 @@ static bool integer_binary(tn_op op, tn_mind_number left, tn_mind_number right, 
     default: break;
   }
   if (b == 0) return false;
-  if (op == TN_OP_DIV) *out = b == -1 ? whole(left.dtype, 0 - x) : whole(left.dtype, (uint64_t)(a / b));
-  else *out = whole(left.dtype, b == -1 ? 0 : (uint64_t)(a % b));
+  if (op == TN_OP_DIV)
+    *out = b == -1 ? whole(left.dtype, 0 - x) : whole(left.dtype, (uint64_t)(a / b));
+  else
+    *out = whole(left.dtype, b == -1 ? 0 : (uint64_t)(a % b));
   return true;
 }
 
 static tn_mind_number float_binary(tn_op op, tn_mind_number left, tn_mind_number right) {
   double a = left.number, b = right.number;
-  if (is_comparison(op)) return compare(op, a < b, a == b, a > b);
+  if (is_comparison(op)) return compare(op, a<b, a == b, a> b);
   switch (op) {
     case TN_OP_ADD: return floating(left.dtype, a + b);
     case TN_OP_SUB: return floating(left.dtype, a - b);
@@ -123,7 +126,7 @@ bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right, t
   bool narrow = left.dtype == TN_I32;
   if (!tn_dtype_in(left.dtype, TN_INTS) || left.dtype != right.dtype) return false;
   if (!fits(op, left.integer, right.integer)) return false;
-  left.dtype = right.dtype = TN_I64;   /* in which the result is exact */
+  left.dtype = right.dtype = TN_I64; /* in which the result is exact */
   integer_binary(op, left, right, out);
   if (narrow && out->integer != (int32_t)out->integer) return false;
   out->dtype = narrow ? TN_I32 : TN_I64;

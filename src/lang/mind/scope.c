@@ -8,11 +8,17 @@
 
 #include "lang/mind/check.h"
 
-tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word, const tn_mind_type *type) {
+tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word,
+                                       const tn_mind_type *type) {
   tn_mind_variable *variable = tn_arena_new(c->mind->arena, tn_mind_variable);
   if (!variable) return NULL;
-  *variable = (tn_mind_variable){ .name = word->name, .unit = c->unit, .start = word->start, .end = word->end,
-                                  .type = type, .owner = c->function, .module = c->module };
+  *variable = (tn_mind_variable){ .name = word->name,
+                                  .unit = c->unit,
+                                  .start = word->start,
+                                  .end = word->end,
+                                  .type = type,
+                                  .owner = c->function,
+                                  .module = c->module };
   variable->slot = c->function ? c->function->slot_count++ : c->module->slot_count++;
   return variable;
 }
@@ -75,7 +81,8 @@ const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
   for (const tn_mind_scope *at = c->locals; at; at = at->next) {
     if (at->name == name) return at;
   }
-  return c->function ? lookup_from(c->module, name, order_of(c->function)) : tn_mind_lookup_in(c->module, name);
+  return c->function ? lookup_from(c->module, name, order_of(c->function))
+                     : tn_mind_lookup_in(c->module, name);
 }
 
 static bool has_symbol(const tn_mind_type *type, tn_name name) {
@@ -115,7 +122,8 @@ static bool can_be_called(const tn_mind_scope *entry) {
 
 static void add_scope(candidates *list, const tn_mind_scope *from, bool functions) {
   for (const tn_mind_scope *at = from; at; at = at->next) {
-    if (!functions || can_be_called(at)) add_candidate(list, tn_names_text(list->mind->host->names, at->name));
+    if (!functions || can_be_called(at))
+      add_candidate(list, tn_names_text(list->mind->host->names, at->name));
   }
 }
 

@@ -11,17 +11,17 @@
 #include "op/op.h"
 
 typedef enum {
-  TN_MIND_T_ERROR,      /* of what was reported; everything fits it */
+  TN_MIND_T_ERROR, /* of what was reported; everything fits it */
   TN_MIND_T_UNIT,
   TN_MIND_T_SCALAR,
   TN_MIND_T_TENSOR,
   TN_MIND_T_STRING,
-  TN_MIND_T_SHAPE,      /* what shape(x) gives */
-  TN_MIND_T_DTYPE,      /* f32 as an argument */
-  TN_MIND_T_DEVICE,     /* cpu as an argument */
+  TN_MIND_T_SHAPE,  /* what shape(x) gives */
+  TN_MIND_T_DTYPE,  /* f32 as an argument */
+  TN_MIND_T_DEVICE, /* cpu as an argument */
   TN_MIND_T_TUPLE,
-  TN_MIND_T_LIST,       /* of tensors, as concat takes it */
-  TN_MIND_T_GRAD,       /* the record of gradients */
+  TN_MIND_T_LIST, /* of tensors, as concat takes it */
+  TN_MIND_T_GRAD, /* the record of gradients */
   TN_MIND_T_FN
 } tn_mind_type_kind;
 
@@ -33,22 +33,22 @@ typedef struct tn_mind_type tn_mind_type;
 struct tn_mind_callable;
 
 struct tn_mind_type {
-  uint8_t kind;               /* tn_mind_type_kind */
-  uint8_t dtype;              /* tn_dtype; scalar, tensor, dtype */
-  uint8_t device;             /* tn_mind_device; tensor, device */
-  bool literal;               /* scalar: adapts to what its context needs */
-  bool known;                 /* scalar: `integer` or, of a float, `number` is its value; string: `text` */
-  bool open;                  /* grad: there may be fewer entries when it runs */
-  bool fresh;                 /* tensor: made here, so an annotation may place it */
-  uint32_t count;             /* of items */
+  uint8_t kind;   /* tn_mind_type_kind */
+  uint8_t dtype;  /* tn_dtype; scalar, tensor, dtype */
+  uint8_t device; /* tn_mind_device; tensor, device */
+  bool literal;   /* scalar: adapts to what its context needs */
+  bool known;     /* scalar: `integer` or, of a float, `number` is its value; string: `text` */
+  bool open;      /* grad: there may be fewer entries when it runs */
+  bool fresh;     /* tensor: made here, so an annotation may place it */
+  uint32_t count; /* of items */
   union {
-    int64_t integer;          /* of a boolean: 0 or 1 */
+    int64_t integer; /* of a boolean: 0 or 1 */
     double number;
     tn_str text;
-    tn_shape shape;           /* tensor, shape */
+    tn_shape shape; /* tensor, shape */
     struct {
-      const tn_mind_type *const *items;      /* tuple, list, grad */
-      const tn_name *names;                  /* grad: sorted by text */
+      const tn_mind_type *const *items; /* tuple, list, grad */
+      const tn_name *names;             /* grad: sorted by text */
     };
     const struct tn_mind_callable *callable; /* fn */
   };
@@ -57,8 +57,8 @@ struct tn_mind_type {
 /* ---- making them; NULL never: out of memory gives the error type and the arena says so ---- */
 
 extern const tn_mind_type tn_mind_type_error, tn_mind_type_unit, tn_mind_type_string;
-const tn_mind_type *tn_mind_type_scalar(tn_dtype dtype);        /* nothing more is known */
-const tn_mind_type *tn_mind_type_literal(tn_dtype dtype);       /* i32, i64 or f64, of literals */
+const tn_mind_type *tn_mind_type_scalar(tn_dtype dtype);  /* nothing more is known */
+const tn_mind_type *tn_mind_type_literal(tn_dtype dtype); /* i32, i64 or f64, of literals */
 const tn_mind_type *tn_mind_type_known(tn_arena *arena, tn_dtype dtype, int64_t value, bool literal);
 const tn_mind_type *tn_mind_type_known_float(tn_arena *arena, tn_dtype dtype, double value, bool literal);
 const tn_mind_type *tn_mind_type_text(tn_arena *arena, tn_str text);
@@ -69,7 +69,8 @@ const tn_mind_type *tn_mind_type_dtype(tn_dtype dtype);
 const tn_mind_type *tn_mind_type_device(tn_mind_device device);
 /* Tuples, lists and records; items and names are copied. names may be NULL. */
 const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
-                                       const tn_mind_type *const *items, const tn_name *names, uint32_t count);
+                                       const tn_mind_type *const *items, const tn_name *names,
+                                       uint32_t count);
 const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable);
 /* The same without what only the checker knows: literal, known, fresh. */
 const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type);
@@ -78,13 +79,15 @@ const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type)
 
 /* ---- looking at them ---- */
 
-bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b);   /* plainly */
-static inline bool tn_mind_type_is(const tn_mind_type *type, tn_mind_type_kind kind) { return type->kind == kind; }
+bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b); /* plainly */
+static inline bool tn_mind_type_is(const tn_mind_type *type, tn_mind_type_kind kind) {
+  return type->kind == kind;
+}
 /* A scalar or a tensor. */
 bool tn_mind_type_is_value(const tn_mind_type *type);
 /* A scalar, or a tensor without dimensions, which converts to one. */
 bool tn_mind_type_is_single(const tn_mind_type *type);
-bool tn_mind_type_is_float(const tn_mind_type *type);   /* a scalar or tensor of floats, storage included */
+bool tn_mind_type_is_float(const tn_mind_type *type); /* a scalar or tensor of floats, storage included */
 /* As the language writes it: i32, Tensor[f32,(N,3)]@gpu, (i32, f64), string, unit, fn, grad. */
 void tn_mind_type_print(const tn_mind_type *type, const tn_names *names, tn_text *out);
 /* (2,3), a name for each symbol, UNK for what is not known. */

@@ -13,15 +13,14 @@ const tn_mind_type tn_mind_type_error = { .kind = TN_MIND_T_ERROR };
 const tn_mind_type tn_mind_type_unit = { .kind = TN_MIND_T_UNIT };
 const tn_mind_type tn_mind_type_string = { .kind = TN_MIND_T_STRING };
 
-#define SCALAR(id, ...) { .kind = TN_MIND_T_SCALAR, .dtype = TN_##id },
+#define SCALAR(id, ...)  { .kind = TN_MIND_T_SCALAR, .dtype = TN_##id },
 #define LITERAL(id, ...) { .kind = TN_MIND_T_SCALAR, .dtype = TN_##id, .literal = true },
-#define DTYPE(id, ...) { .kind = TN_MIND_T_DTYPE, .dtype = TN_##id },
+#define DTYPE(id, ...)   { .kind = TN_MIND_T_DTYPE, .dtype = TN_##id },
 static const tn_mind_type scalars[] = { TN_DTYPES(SCALAR) };
 static const tn_mind_type literals[] = { TN_DTYPES(LITERAL) };
 static const tn_mind_type dtypes[] = { TN_DTYPES(DTYPE) };
-static const tn_mind_type devices[] = {
-  { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_CPU }, { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_GPU }
-};
+static const tn_mind_type devices[] = { { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_CPU },
+                                        { .kind = TN_MIND_T_DEVICE, .device = TN_MIND_GPU } };
 
 const tn_mind_type *tn_mind_type_scalar(tn_dtype dtype) { return &scalars[dtype]; }
 const tn_mind_type *tn_mind_type_literal(tn_dtype dtype) { return &literals[dtype]; }
@@ -83,7 +82,8 @@ const tn_mind_type *tn_mind_type_shape(tn_arena *arena, const tn_shape *shape) {
 }
 
 const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
-                                       const tn_mind_type *const *items, const tn_name *names, uint32_t count) {
+                                       const tn_mind_type *const *items, const tn_name *names,
+                                       uint32_t count) {
   tn_mind_type *type = make(arena, kind, false);
   if (!type) return &tn_mind_type_error;
   type->count = count;
@@ -125,9 +125,10 @@ const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type
 
 const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type) {
   switch (type->kind) {
-    case TN_MIND_T_SCALAR:   /* a float's number is the same bytes */
-      return type->known ? tn_mind_type_known(arena, type->dtype, type->integer, type->literal)
-                         : type->literal ? &literals[type->dtype] : &scalars[type->dtype];
+    case TN_MIND_T_SCALAR: /* a float's number is the same bytes */
+      return type->known     ? tn_mind_type_known(arena, type->dtype, type->integer, type->literal)
+             : type->literal ? &literals[type->dtype]
+                             : &scalars[type->dtype];
     case TN_MIND_T_STRING:
       return type->known ? tn_mind_type_text(arena, tn_arena_str(arena, type->text)) : &tn_mind_type_string;
     case TN_MIND_T_TENSOR: return tn_mind_type_tensor(arena, type->dtype, &type->shape, type->device);
@@ -195,9 +196,12 @@ void tn_mind_shape_print(const tn_shape *shape, const tn_names *names, tn_text *
   tn_text_byte(out, '(');
   for (int i = 0; i < shape->rank; i++) {
     if (i) tn_text_byte(out, ',');
-    if (tn_dim_is_known(shape->dim[i])) tn_text_int(out, shape->dim[i]);
-    else if (tn_dim_is_symbol(shape->dim[i])) tn_text_add(out, tn_names_text(names, tn_dim_name(shape->dim[i])));
-    else tn_text_puts(out, "UNK");
+    if (tn_dim_is_known(shape->dim[i]))
+      tn_text_int(out, shape->dim[i]);
+    else if (tn_dim_is_symbol(shape->dim[i]))
+      tn_text_add(out, tn_names_text(names, tn_dim_name(shape->dim[i])));
+    else
+      tn_text_puts(out, "UNK");
   }
   tn_text_byte(out, ')');
 }
