@@ -37,7 +37,7 @@ typedef struct {
   size_t (*column_room)(const product *p);
   size_t (*small_room)(const product *p);
   size_t bytes;
-  int rows, columns, lanes;      /* of the register tile */
+  int rows, columns, lanes; /* of the register tile */
 } methods;
 
 #define ROWS_1_TO_4(X) X(1) X(2) X(3) X(4)
@@ -49,12 +49,13 @@ typedef struct {
  * to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
  * is more than the rows. Vectors may be stored a little past a row: what they leave there is overwritten by
  * the next row, and behind the last one there is room. */
-#define PACK_PLAIN(name, type)                                                                                 \
-  static void name(type *to, int width, const type *from, int64_t step, int64_t k_step, int rows, int64_t k) { \
-    for (int64_t at = 0; at < k; at++, to += width, from += k_step) {                                          \
-      for (int i = 0; i < rows; i++) to[i] = from[i * step];                                                   \
-      for (int i = rows; i < width; i++) to[i] = 0;                                                            \
-    }                                                                                                          \
+#define PACK_PLAIN(name, type)                                                                               \
+  static void name(type *to, int width, const type *from, int64_t step, int64_t k_step, int rows,            \
+                   int64_t k) {                                                                              \
+    for (int64_t at = 0; at < k; at++, to += width, from += k_step) {                                        \
+      for (int i = 0; i < rows; i++) to[i] = from[i * step];                                                 \
+      for (int i = rows; i < width; i++) to[i] = 0;                                                          \
+    }                                                                                                        \
   }
 PACK_PLAIN(pack_plain_f32, float)
 PACK_PLAIN(pack_f64, double)
@@ -89,7 +90,9 @@ static void pack_panels(float *to, int width, const float *from, int64_t k_step,
 static inline void pack_square(float *to, int width, const float *from, int64_t step, int rows, int steps) {
   VF square[TN_LANES];
   for (int i = 0; i < TN_LANES; i++)
-    square[i] = i >= rows ? vf_set(0.0f) : steps == TN_LANES ? vf_load(from + i * step) : vf_load_part(from + i * step, steps);
+    square[i] = i >= rows           ? vf_set(0.0f)
+                : steps == TN_LANES ? vf_load(from + i * step)
+                                    : vf_load_part(from + i * step, steps);
   tn_transpose(square);
   for (int s = 0; s < steps; s++) vf_store(to + s * width, square[s]);
 }
@@ -103,47 +106,52 @@ static void pack_turned(float *to, int width, const float *from, int64_t step, i
     }
 }
 
-static void pack_f32(float *to, int width, const float *from, int64_t step, int64_t k_step, int rows, int64_t k) {
-  bool fits = width <= TN_LANES || width % TN_LANES == 0;   /* one vector may spill into the next row, two not */
-  if (step == 1 && fits) pack_straight(to, width, from, k_step, rows, k);
-  else if (k_step == 1 && fits) pack_turned(to, width, from, step, rows, k);
-  else pack_plain_f32(to, width, from, step, k_step, rows, k);
+static void pack_f32(float *to, int width, const float *from, int64_t step, int64_t k_step, int rows,
+                     int64_t k) {
+  bool fits =
+      width <= TN_LANES || width % TN_LANES == 0; /* one vector may spill into the next row, two not */
+  if (step == 1 && fits)
+    pack_straight(to, width, from, k_step, rows, k);
+  else if (k_step == 1 && fits)
+    pack_turned(to, width, from, step, rows, k);
+  else
+    pack_plain_f32(to, width, from, step, k_step, rows, k);
 }
 
 /* ---- f32 ---- */
-#define TYPE float
-#define NAME(x) x##_f32
-#define V VF
-#define V_LANES TN_LANES
-#define V_SET vf_set
-#define V_LOAD vf_load
-#define V_LOAD_PART vf_load_part
-#define V_STORE vf_store
+#define TYPE         float
+#define NAME(x)      x##_f32
+#define V            VF
+#define V_LANES      TN_LANES
+#define V_SET        vf_set
+#define V_LOAD       vf_load
+#define V_LOAD_PART  vf_load_part
+#define V_STORE      vf_store
 #define V_STORE_PART vf_store_part
-#define V_FMA vf_fma
-#define V_CANONICAL vf_canonical
+#define V_FMA        vf_fma
+#define V_CANONICAL  vf_canonical
 #if TN_LANES == 16
-#define MR 9
-#define NV 3
+#define MR   9
+#define NV   3
 #define ROWS ROWS_1_TO_9
 #elif TN_LANES == 8
-#define MR 6
-#define NV 2
+#define MR   6
+#define NV   2
 #define ROWS ROWS_1_TO_6
 #elif defined(__aarch64__) && !defined(TN_SIMD_SCALAR)
-#define MR 8
-#define NV 3
+#define MR   8
+#define NV   3
 #define ROWS ROWS_1_TO_8
 #else
-#define MR 4
-#define NV 2
+#define MR   4
+#define NV   2
 #define ROWS ROWS_1_TO_4
 #endif
-#define PACK pack_f32
+#define PACK        pack_f32
 #define PACK_PANELS pack_panels
-#define KC 384
-#define NC 480
-#define MC 2016
+#define KC          384
+#define NC          480
+#define MC          2016
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- a matrix that is read once ----
@@ -157,15 +165,17 @@ TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b,
     VF square[TN_LANES];
     int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
     for (int j = 0; j < TN_LANES; j++)
-      square[j] = j >= columns ? vf_set(0.0f) : steps == TN_LANES ? vf_load(b + j * p->bn + at)
-                                                                  : vf_load_part(b + j * p->bn + at, steps);
+      square[j] = j >= columns        ? vf_set(0.0f)
+                  : steps == TN_LANES ? vf_load(b + j * p->bn + at)
+                                      : vf_load_part(b + j * p->bn + at, steps);
     tn_transpose(square);
     if (steps == TN_LANES) {
-      TN_UNROLL for (int s = 0; s < TN_LANES; s++)
-        for (int i = 0; i < rows; i++) acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+      TN_UNROLL for (int s = 0; s < TN_LANES; s++) for (int i = 0; i < rows; i++) acc[i] =
+          vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
     } else {
       for (int s = 0; s < steps; s++)
-        for (int i = 0; i < rows; i++) acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+        for (int i = 0; i < rows; i++)
+          acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
     }
   }
 }
@@ -184,83 +194,85 @@ static void multiply_turned(const product *p, int part, int parts, char *memory)
     VF acc[TURNED_ROWS];
     const float *b = (const float *)p->b + j * p->bn;
     int columns = (int)tn_cpu_min(end - j, TN_LANES);
-    if (p->m == 1 && columns == TN_LANES) turned_columns(p, 1, b, TN_LANES, acc);
-    else turned_columns(p, (int)p->m, b, columns, acc);
+    if (p->m == 1 && columns == TN_LANES)
+      turned_columns(p, 1, b, TN_LANES, acc);
+    else
+      turned_columns(p, (int)p->m, b, columns, acc);
     for (int i = 0; i < p->m; i++) put_column(p, i, j, columns, acc[i]);
   }
 }
 
 /* ---- f64 ---- */
-#define TYPE double
-#define NAME(x) x##_f64
-#define V VD
-#define V_LANES TN_DOUBLE_LANES
-#define V_SET vd_set
-#define V_LOAD vd_load
-#define V_LOAD_PART vd_load_part
-#define V_STORE vd_store
+#define TYPE         double
+#define NAME(x)      x##_f64
+#define V            VD
+#define V_LANES      TN_DOUBLE_LANES
+#define V_SET        vd_set
+#define V_LOAD       vd_load
+#define V_LOAD_PART  vd_load_part
+#define V_STORE      vd_store
 #define V_STORE_PART vd_store_part
-#define V_FMA vd_fma
-#define V_CANONICAL vd_canonical
+#define V_FMA        vd_fma
+#define V_CANONICAL  vd_canonical
 #if TN_LANES == 16
-#define MR 9
-#define NV 3
+#define MR   9
+#define NV   3
 #define ROWS ROWS_1_TO_9
 #elif TN_LANES == 8
-#define MR 6
-#define NV 2
+#define MR   6
+#define NV   2
 #define ROWS ROWS_1_TO_6
 #else
-#define MR 4
-#define NV 2
+#define MR   4
+#define NV   2
 #define ROWS ROWS_1_TO_4
 #endif
 #define PACK pack_f64
-#define KC 256
-#define NC 384
-#define MC 1008
+#define KC   256
+#define NC   384
+#define MC   1008
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- integers: a row of the tile is a plain loop, which the compiler turns into vectors ---- */
-#define V_SET(x) (x)
-#define INTEGER_FMA(a, b, c) ((a) * (b) + (c))
-#define TYPE uint32_t
-#define NAME(x) x##_i32
-#define V uint32_t
-#define V_LANES 1
-#define V_LOAD(p) (*(p))
-#define V_LOAD_PART(p, n) ((void)(n), *(p))
-#define V_STORE(p, v) (*(p) = (v))
+#define V_SET(x)              (x)
+#define INTEGER_FMA(a, b, c)  ((a) * (b) + (c))
+#define TYPE                  uint32_t
+#define NAME(x)               x##_i32
+#define V                     uint32_t
+#define V_LANES               1
+#define V_LOAD(p)             (*(p))
+#define V_LOAD_PART(p, n)     ((void)(n), *(p))
+#define V_STORE(p, v)         (*(p) = (v))
 #define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
-#define V_FMA INTEGER_FMA
-#define V_CANONICAL(v) (v)
-#define MR 4
-#define NV 16
-#define ROWS ROWS_1_TO_4
-#define PACK pack_u32
-#define KC 384
-#define NC 512
-#define MC 1024
+#define V_FMA                 INTEGER_FMA
+#define V_CANONICAL(v)        (v)
+#define MR                    4
+#define NV                    16
+#define ROWS                  ROWS_1_TO_4
+#define PACK                  pack_u32
+#define KC                    384
+#define NC                    512
+#define MC                    1024
 #include "backend/cpu/isa/matmul.inc"
 
-#define V_SET(x) (x)
-#define TYPE uint64_t
-#define NAME(x) x##_i64
-#define V uint64_t
-#define V_LANES 1
-#define V_LOAD(p) (*(p))
-#define V_LOAD_PART(p, n) ((void)(n), *(p))
-#define V_STORE(p, v) (*(p) = (v))
+#define V_SET(x)              (x)
+#define TYPE                  uint64_t
+#define NAME(x)               x##_i64
+#define V                     uint64_t
+#define V_LANES               1
+#define V_LOAD(p)             (*(p))
+#define V_LOAD_PART(p, n)     ((void)(n), *(p))
+#define V_STORE(p, v)         (*(p) = (v))
 #define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
-#define V_FMA INTEGER_FMA
-#define V_CANONICAL(v) (v)
-#define MR 4
-#define NV 16
-#define ROWS ROWS_1_TO_4
-#define PACK pack_u64
-#define KC 256
-#define NC 256
-#define MC 1024
+#define V_FMA                 INTEGER_FMA
+#define V_CANONICAL(v)        (v)
+#define MR                    4
+#define NV                    16
+#define ROWS                  ROWS_1_TO_4
+#define PACK                  pack_u64
+#define KC                    256
+#define NC                    256
+#define MC                    1024
 #include "backend/cpu/isa/matmul.inc"
 
 static const methods *methods_of(tn_dtype dtype) {
@@ -273,13 +285,13 @@ static const methods *methods_of(tn_dtype dtype) {
 }
 
 /* ---- choosing a method ---- */
-#define SMALL_WORK 32768          /* multiplications that are not worth packing */
-#define SMALL_OPERAND 4096        /* elements of b that are read over and over where they are */
+#define SMALL_WORK    32768 /* multiplications that are not worth packing */
+#define SMALL_OPERAND 4096  /* elements of b that are read over and over where they are */
 
 typedef struct {
   multiply run;
   int threads;
-  size_t room;                    /* bytes of scratch */
+  size_t room; /* bytes of scratch */
 } choice;
 
 static bool is_small(const product *p) {
@@ -288,8 +300,18 @@ static bool is_small(const product *p) {
 
 /* The same product with rows and columns exchanged: the chain of an output is the same. */
 static product turned(const product *p) {
-  return (product){ .m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .c = p->c, .am = p->bn, .ak = p->bk,
-                    .bk = p->ak, .bn = p->am, .cm = p->cn, .cn = p->cm };
+  return (product){ .m = p->n,
+                    .n = p->m,
+                    .k = p->k,
+                    .a = p->b,
+                    .b = p->a,
+                    .c = p->c,
+                    .am = p->bn,
+                    .ak = p->bk,
+                    .bk = p->ak,
+                    .bn = p->am,
+                    .cm = p->cn,
+                    .cn = p->cm };
 }
 
 /* Vectors run across columns: there should be some, and they should be contiguous in the result. */
@@ -328,12 +350,12 @@ static choice choose(const product *p, const methods *how, int threads) {
 
 /* ---- batches ---- */
 typedef struct {
-  product product;                /* the first one */
+  product product; /* the first one */
   const methods *how;
-  tn_cpu_walk batch;              /* views: x, y, z */
+  tn_cpu_walk batch; /* views: x, y, z */
   int64_t products;
   char *scratch;
-  choice choice;                  /* for one product */
+  choice choice; /* for one product */
 } matmul_job;
 
 static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
@@ -409,11 +431,20 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
   int xr = x->rank, yr = y->rank, zr = z->rank;
   job->how = methods_of(z->dtype);
   job->product = (product){
-    .m = z->dim[zr - 2], .n = z->dim[zr - 1], .k = x->dim[xr - 1], .a = x->data, .b = y->data, .c = z->data,
-    .am = x->stride[xr - 2], .ak = x->stride[xr - 1], .bk = y->stride[yr - 2], .bn = y->stride[yr - 1],
-    .cm = z->stride[zr - 2], .cn = z->stride[zr - 1],
+    .m = z->dim[zr - 2],
+    .n = z->dim[zr - 1],
+    .k = x->dim[xr - 1],
+    .a = x->data,
+    .b = y->data,
+    .c = z->data,
+    .am = x->stride[xr - 2],
+    .ak = x->stride[xr - 1],
+    .bk = y->stride[yr - 2],
+    .bn = y->stride[yr - 1],
+    .cm = z->stride[zr - 2],
+    .cn = z->stride[zr - 1],
   };
-  if (job->product.n == 1) job->product.cn = 1;   /* the step of a single column does not matter */
+  if (job->product.n == 1) job->product.cn = 1; /* the step of a single column does not matter */
   job->products = 1;
   if (zr > 2) prepare_batch(job, call);
   if (should_turn(&job->product, job->how)) turn(job);
@@ -436,8 +467,10 @@ bool cpu_matmul(const tn_kernel_call *call) {
     return true;
   }
   job.scratch = call->scratch;
-  if (job.products == 1) tn_cpu_parallel(job.choice.threads, together, &job);
-  else tn_cpu_parallel(batch_threads(&job, call->threads), apart, &job);
+  if (job.products == 1)
+    tn_cpu_parallel(job.choice.threads, together, &job);
+  else
+    tn_cpu_parallel(batch_threads(&job, call->threads), apart, &job);
   return true;
 }
 
