@@ -27,7 +27,8 @@ static bool write_text(tn_mind_evaluator *e, const tn_mind_value *value, tn_aren
   return ok;
 }
 
-static bool write_outcome(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_outcome *out) {
+static bool write_outcome(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena,
+                          tn_outcome *out) {
   tn_text type;
   out->values = tn_arena_new(arena, tn_datum);
   if (!out->values || !write_text(e, value, arena, out)) return false;
@@ -49,8 +50,9 @@ static bool run_module(tn_mind *mind, tn_mind_module *module, tn_arena *arena, t
   tn_mind_value value;
   tn_fault fault;
   tn_mind_trace_init(&trace, host);
-  tn_mind_evaluator e = { .mind = mind, .host = host, .trace = &trace, .arena = mind->arena,
-                          .names_scalars = mind->names_scalars };
+  tn_mind_evaluator e = {
+    .mind = mind, .host = host, .trace = &trace, .arena = mind->arena, .names_scalars = mind->names_scalars
+  };
   host->diags->phase = TN_PHASE_RUN;
   bool ok = tn_mind_eval_module(&e, module, &value);
   if (ok && !tn_mind_trace_settle(&trace, &fault)) ok = tn_mind_eval_fault(&e, &fault, NULL);

@@ -77,8 +77,10 @@ static bool is_leaf(const tn_mind_trace *trace, tn_value value) {
   while (low < high) {
     size_t middle = (low + high) / 2;
     if (trace->leaves.at[middle] == value) return true;
-    if (trace->leaves.at[middle] < value) low = middle + 1;
-    else high = middle;
+    if (trace->leaves.at[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return false;
 }
@@ -89,12 +91,12 @@ typedef struct {
   tn_mind_trace *trace;
   const tn_graph *from;
   tn_graph *to;
-  bool cut;                /* what is known becomes a constant */
-  bool whole;              /* keep leaves as they are, because history goes on */
-  const uint8_t *forgotten;/* by node, or NULL: becomes a constant */
-  uint8_t *needed;         /* by node */
-  tn_value *moved;         /* by node */
-  uint32_t *regions;       /* by region */
+  bool cut;                 /* what is known becomes a constant */
+  bool whole;               /* keep leaves as they are, because history goes on */
+  const uint8_t *forgotten; /* by node, or NULL: becomes a constant */
+  uint8_t *needed;          /* by node */
+  tn_value *moved;          /* by node */
+  uint32_t *regions;        /* by region */
   tn_value *operands;
   size_t operand_room;
 } copier;
@@ -184,7 +186,8 @@ static bool copy_node(copier *c, tn_value value) {
   const tn_value *operands = node->count ? moved_operands(c, node) : NULL;
   if (node->count && !operands) return false;
   if (node->op == TN_OP_IF && !move_results(c, node, &attrs)) return false;
-  c->moved[value] = tn_graph_add(c->to, c->regions[node->region], node->op, operands, node->count, &attrs, &node->type, node->at);
+  c->moved[value] = tn_graph_add(c->to, c->regions[node->region], node->op, operands, node->count, &attrs,
+                                 &node->type, node->at);
   return c->moved[value] != TN_ERROR_VALUE;
 }
 
@@ -213,7 +216,8 @@ bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_output *outputs, 
   bool ok = copier_init(&c);
   for (size_t i = 0; ok && i < count; i++) c.needed[outputs[i].value] = 1;
   ok = ok && copy_nodes(&c, true);
-  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(out, outputs[i].name, c.moved[outputs[i].value]);
+  for (size_t i = 0; ok && i < count; i++)
+    ok = tn_graph_output(out, outputs[i].name, c.moved[outputs[i].value]);
   copier_free(&c);
   if (!ok) tn_graph_free(out);
   return ok;
@@ -271,13 +275,16 @@ static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, si
   ok = ok && copy_nodes(&c, false);
   for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, 0, c.moved[values[i]]);
   copier_free(&c);
-  if (ok && !can_compute(&graph)) result = TN_MIND_NO_DATA;
-  else if (ok && compute(trace, &graph, values, count, fault)) result = TN_MIND_DATA;
+  if (ok && !can_compute(&graph))
+    result = TN_MIND_NO_DATA;
+  else if (ok && compute(trace, &graph, values, count, fault))
+    result = TN_MIND_DATA;
   tn_graph_free(&graph);
   return result;
 }
 
-tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault) {
+tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count,
+                                   tn_fault *fault) {
   tn_heap *heap = trace->host->heap;
   tn_value few[8], *missing = few;
   if (count > 8) missing = tn_heap_alloc(heap, count * sizeof *missing);
@@ -350,7 +357,8 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
       return true;
     case TN_KIND_CONTRACT: return tn_dim_is_known(in->dim[in->rank - 1]);
     case TN_KIND_SCAN:
-      return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) && tn_dim_is_known(in->dim[node->attrs->axis]);
+      return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) &&
+             tn_dim_is_known(in->dim[node->attrs->axis]);
     default: return false;
   }
 }
@@ -399,8 +407,10 @@ static bool is_uniform(tn_mind_trace *trace, const tn_graph *graph) {
   if (!uniform) return false;
   for (size_t v = 1; v < count; v++) {
     const tn_node *node = tn_graph_node(graph, (tn_value)v);
-    if (node->op == TN_OP_CONST) uniform[v] = all_equal(&node->attrs->literal->view);
-    else uniform[v] = spreads(graph, node, uniform);
+    if (node->op == TN_OP_CONST)
+      uniform[v] = all_equal(&node->attrs->literal->view);
+    else
+      uniform[v] = spreads(graph, node, uniform);
   }
   bool result = uniform[graph->outputs.at[0].value];
   tn_heap_free(heap, uniform, count);
@@ -497,7 +507,9 @@ bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t c
   size_t nodes = trace->graph.nodes.count;
   uint8_t *forgotten = forgettable(trace, named, named_count);
   tn_mind_trace_init(&fresh, trace->host);
-  copier c = { .trace = trace, .from = &trace->graph, .to = &fresh.graph, .whole = true, .forgotten = forgotten };
+  copier c = {
+    .trace = trace, .from = &trace->graph, .to = &fresh.graph, .whole = true, .forgotten = forgotten
+  };
   bool ok = forgotten && tn_mind_trace_builder(&fresh) && copier_init(&c);
   for (size_t i = 0; ok && i < count; i++) c.needed[*keep[i]] = 1;
   ok = ok && copy_nodes(&c, false) && move_data(trace, &c, &fresh);

@@ -15,20 +15,20 @@
 
 typedef struct {
   tn_host *host;
-  bool ready;                    /* the graph exists */
+  bool ready; /* the graph exists */
   tn_graph graph;
   tn_graph_builder builder;
-  tn_vec(uint32_t) known;        /* by node: 0, or a position in `tensors` plus 1 */
+  tn_vec(uint32_t) known; /* by node: 0, or a position in `tensors` plus 1 */
   tn_vec(tn_tensor) tensors;
-  tn_vec(tn_value) pending;      /* nodes that may fail and have not been computed */
-  tn_vec(tn_value) leaves;       /* nodes that only stand for their operand, ascending */
-  size_t seen;                   /* nodes that have been looked at for `pending` */
+  tn_vec(tn_value) pending; /* nodes that may fail and have not been computed */
+  tn_vec(tn_value) leaves;  /* nodes that only stand for their operand, ascending */
+  size_t seen;              /* nodes that have been looked at for `pending` */
 } tn_mind_trace;
 
 typedef enum {
-  TN_MIND_DATA,                  /* computed */
-  TN_MIND_NO_DATA,               /* sizes are not known */
-  TN_MIND_FAULT                  /* with the fault filled in */
+  TN_MIND_DATA,    /* computed */
+  TN_MIND_NO_DATA, /* sizes are not known */
+  TN_MIND_FAULT    /* with the fault filled in */
 } tn_mind_forced;
 
 void tn_mind_trace_init(tn_mind_trace *trace, tn_host *host);
@@ -41,7 +41,8 @@ tn_value tn_mind_trace_const(tn_mind_trace *trace, const tn_tensor *tensor);
 /* A node that is `of` and can be differentiated by on its own. */
 tn_value tn_mind_trace_leaf(tn_mind_trace *trace, tn_value of);
 /* Computes nodes that have no data yet. */
-tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault);
+tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count,
+                                   tn_fault *fault);
 /* What could fail and was made since the last time; before something is seen from outside. */
 bool tn_mind_trace_settle(tn_mind_trace *trace, tn_fault *fault);
 /* The data of a computed node; NULL: it has none. */
