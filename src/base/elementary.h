@@ -6,9 +6,9 @@
  * fixed order, without tables in memory: their bits are the numeric contract.
  *
  * The f32 functions are one source, elementary.inc.h, compiled here for one lane and by the
- * vector kernels for many; every lane gives these bits. They lie within 1 ulp of the true value
- * for every input (most within 0.6: the slow test prints the largest error of each). The f64
- * functions stay below 1 ulp in sampling against MPFR.
+ * vector kernels for many; every lane gives these bits. Tried on all floats they lie within 0.77 ulp
+ * of the true value; pow, which can only be sampled, within 0.51. The f64 functions stay below
+ * 0.85 ulp in sampling against MPFR. What is promised is 1 ulp.
  *
  * For all of them: a NaN result is the canonical quiet NaN; denormal numbers are numbers, as
  * arguments and as results; odd functions are exactly odd and even ones exactly even, also at
