@@ -1,0 +1,178 @@
+/* tests/unit/ninth_repl.c: a conversation, line by line. */
+#include "ninth_support.h"
+
+typedef struct {
+  world w;
+  tn_repl *repl;
+  tn_text shown;
+  bool quit;
+} talk;
+
+static void talk_open(talk *t) {
+  world_open(&t->w);
+  t->quit = false;
+  t->repl = tn_lang_ninth()->repl_new(&t->w.host);
+  assert_non_null(t->repl);
+  tn_text_init(&t->shown, &t->w.heap);
+}
+
+static void talk_close(talk *t) {
+  tn_text_free(&t->shown);
+  tn_lang_ninth()->repl_free(t->repl);
+  world_close(&t->w);
+}
+
+/* True when the line was complete. */
+static bool say(talk *t, const char *line) {
+  tn_text_clear(&t->shown);
+  return tn_lang_ninth()->repl_line(t->repl, tn_str_of(line), &t->shown, &t->quit);
+}
+
+static const char *shown(const talk *t) { return t->shown.len > 0 ? t->shown.at : ""; }
+
+static void assert_says(talk *t, const char *line, const char *wanted) {
+  assert_true(say(t, line));
+  assert_string_equal(shown(t), wanted);
+}
+
+static void the_stack_is_shown_after_each_line(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  assert_says(&t, "1 2", "stack: 1 2\n");
+  assert_says(&t, "[ADD] \"s\" [2 3]", "stack: 3 \"s\" [2 3]\n");
+  assert_says(&t, ":stack", "stack: 3 \"s\" [2 3]\n");
+  assert_says(&t, ":clear", "stack: (empty)\n");
+  assert_says(&t, "", "");
+  talk_close(&t);
+}
+
+static void an_open_block_goes_on_in_the_next_line(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  assert_false(say(&t, "[DEF] \"f\""));
+  assert_string_equal(shown(&t), "");
+  assert_false(say(&t, "  2 [MUL]"));
+  assert_says(&t, "[RET]", "stack: (empty)\n");
+  assert_says(&t, "4 [CALL] \"f\"", "stack: 8\n");
+  assert_false(say(&t, "(1 2"));
+  assert_says(&t, "3)", "stack: 8 (1 2 3)\n");
+  assert_false(say(&t, "\"two"));
+  assert_says(&t, "lines\" [DROP] [DROP] [DROP]", "stack: (empty)\n");
+  assert_false(say(&t, "1 [IF]"));
+  assert_says(&t, ":clear", "stack: (empty)\n");
+  assert_says(&t, "7", "stack: 7\n");
+  talk_close(&t);
+}
+
+static void a_mistake_leaves_the_stack_and_what_was_defined(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  assert_says(&t, "[DEF] \"f\" [ADD] [RET] 5 -> x", "stack: (empty)\n");
+  assert_true(say(&t, "1 [CALL] \"f\""));
+  assert_non_null(strstr(shown(&t), "error[E_STACK_UNDERFLOW]"));
+  assert_non_null(strstr(shown(&t), "stack: 1\n"));
+  assert_true(say(&t, "2 [FOO]"));
+  assert_non_null(strstr(shown(&t), "error[E_UNKNOWN_OPCODE]"));
+  assert_non_null(strstr(shown(&t), "stack: 1\n"));
+  assert_says(&t, "x [CALL] \"f\"", "stack: 6\n");
+  assert_true(say(&t, "[NO_GRAD] [ADD] [END_NO_GRAD]"));
+  assert_says(&t, "[DROP] 3 [VAR] -> w w w [MUL] [BACKWARD] w [GRAD]", "stack: 6\n");
+  talk_close(&t);
+}
+
+static void variables_last_from_line_to_line(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  say(&t, "5 -> x 6 -> @y 7 \"z\" [STORE]");
+  say(&t, "\"M\" [MODULE] [END_MODULE] [DEF] \"f\" [RET]");
+  assert_says(&t, ":vars", "x = 5\n@y = 6\nstored z = 7\nmodule M\nfunction f\n");
+  assert_says(&t, "x y [ADD] \"z\" [LOAD]", "stack: 11 7\n");
+  assert_says(&t, "8 -> x { x } [DROP] x", "stack: 11 7 8\n");
+  talk_close(&t);
+}
+
+static void commands_are_listed_and_checked(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  say(&t, ":help");
+  static const char *const wanted[] = { ":help",         ":stack",     ":vars", ":clear",
+                                        ":trace on|off", ":load FILE", ":quit" };
+  for (size_t i = 0; i < 7; i++) assert_non_null(strstr(shown(&t), wanted[i]));
+  assert_says(&t, ":help [SWAP]", "[SWAP]  ( a b -- b a )  Exchanges the two top items.\n");
+  assert_says(&t, ":help NOPE", "there is no opcode NOPE\n");
+  assert_says(&t, ":nope", "there is no command :nope; :help lists them\n");
+  assert_says(&t, ":trace maybe", "say :trace on or :trace off\n");
+  assert_says(&t, ":trace on", "");
+  assert_says(&t, "1 2 [ADD]", "  1  stack: (empty)\n  2  stack: 1\n  [ADD]  stack: 1 2\nstack: 3\n");
+  assert_says(&t, ":trace off", "");
+  assert_says(&t, "4", "stack: 3 4\n");
+  assert_false(t.quit);
+  say(&t, ":quit");
+  assert_true(t.quit);
+  talk_close(&t);
+}
+
+static void assert_completes(talk *t, const char *line, const char *wanted) {
+  tn_text_clear(&t->shown);
+  tn_lang_ninth()->repl_complete(t->repl, tn_str_of(line), strlen(line), &t->shown);
+  assert_string_equal(shown(t), wanted);
+}
+
+static void words_are_completed_by_what_they_can_be(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  say(&t, "1 -> width 2 -> @weight 3 \"where\" [STORE] [DEF] \"walk\" [RET] \"Wide\" [MODULE] [END_MODULE]");
+  assert_completes(&t, "1 [SQ", "[SQRT]\n[SQUEEZE]\n");
+  assert_completes(&t, "w", "width\n");
+  assert_completes(&t, "@w", "@weight\n");
+  assert_completes(&t, "[CALL] \"wa", "\"walk\"\n");
+  assert_completes(&t, "{W", "{Wide}\n");
+  assert_completes(&t, ":q", ":quit\n");
+  assert_completes(&t, "nothing", "");
+  talk_close(&t);
+}
+
+static void every_failed_allocation_leaves_a_session_that_can_be_closed(void **state) {
+  (void)state;
+  static const char *const lines[] = { "\"nn\" [USE] 1 2 {Dense} -> net",
+                                       "[DEF] \"f\"",
+                                       "[2 3] [ONES] [RET]",
+                                       "[CALL] \"f\" [SUM]",
+                                       "x",
+                                       ":vars",
+                                       ":clear" };
+  for (uint64_t n = 1;; n++) {
+    world w;
+    bool opened = world_try_open(&w, n), quit = false;
+    tn_repl *repl = opened ? tn_lang_ninth()->repl_new(&w.host) : NULL;
+    tn_text out;
+    tn_text_init(&out, &w.heap);
+    for (size_t i = 0; repl && i < sizeof lines / sizeof *lines; i++) {
+      tn_lang_ninth()->repl_line(repl, tn_str_of(lines[i]), &out, &quit);
+    }
+    bool refused = w.heap.failed;
+    tn_text_free(&out);
+    if (repl) tn_lang_ninth()->repl_free(repl);
+    world_close(&w);
+    if (!refused) break;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_stack_is_shown_after_each_line),
+    cmocka_unit_test(an_open_block_goes_on_in_the_next_line),
+    cmocka_unit_test(a_mistake_leaves_the_stack_and_what_was_defined),
+    cmocka_unit_test(variables_last_from_line_to_line),
+    cmocka_unit_test(commands_are_listed_and_checked),
+    cmocka_unit_test(words_are_completed_by_what_they_can_be),
+    cmocka_unit_test(every_failed_allocation_leaves_a_session_that_can_be_closed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
