@@ -115,6 +115,13 @@ static void formatting_indents_what_is_open(void **state) {
   assert_formats("1\n\n\n\n2", "1\n\n2\n");
 }
 
+static void formatting_puts_comments_below_each_other(void **state) {
+  (void)state;
+  assert_formats("1 // a\n1 2 3// b\n// c\n22   // d", "1      // a\n1 2 3  // b\n// c\n22  // d\n");
+  assert_formats("\"\xc3\xa4\" // a\n1 2 // b", "\"\xc3\xa4\"  // a\n1 2  // b\n");
+  assert_formats("1 // a\n\n1 2 // b", "1  // a\n\n1 2  // b\n");
+}
+
 static void formatting_leaves_prose_alone(void **state) {
   (void)state;
   assert_formats("Some   prose \n [PROGRAM_START]1   2[PROGRAM_END]  more\n\n\n",
@@ -158,6 +165,7 @@ int main(void) {
     cmocka_unit_test(whole_numbers_are_told_from_others),
     cmocka_unit_test(formatting_puts_one_space_between_tokens),
     cmocka_unit_test(formatting_indents_what_is_open),
+    cmocka_unit_test(formatting_puts_comments_below_each_other),
     cmocka_unit_test(formatting_leaves_prose_alone),
     cmocka_unit_test(what_cannot_be_read_is_not_formatted),
     cmocka_unit_test(every_opcode_is_found_by_its_name),

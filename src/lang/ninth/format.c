@@ -2,14 +2,24 @@
  *
  * Where a line ends is the writer's choice; everything between is ours: one
  * space between tokens, two for each block that is open, no commas in shapes, at
- * most one empty line, and nothing behind the last token. Prose around program
+ * most one empty line, and nothing behind the last token. Comments behind code in
+ * lines that follow each other stand below each other. Prose around program
  * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
+#include "base/utf8.h"
 #include "lang/ninth/ninth.h"
 
 #define INDENT         2
 #define COMMENT_SPACES 2
+#define COMMENT_SPREAD 40 /* columns by which code may differ in width and still have its comments aligned */
 
 typedef enum { PART, DEFINITION, PAREN, SHAPE, KEYS, MAKER, BLOCK } open_kind;
+
+/* A comment behind code. */
+typedef struct {
+  size_t at; /* where it begins, and how many columns stand before it in its line */
+  size_t width;
+  size_t line;
+} behind;
 
 typedef struct {
   tn_heap *heap;
@@ -18,6 +28,8 @@ typedef struct {
   size_t at;
   tn_text *out;
   tn_vec(uint8_t) open; /* open_kind of everything that is open */
+  tn_vec(behind) comments;
+  size_t line;
   bool out_of_memory;
 } formatter;
 
@@ -117,16 +129,26 @@ static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_
   return token->kind == TN_NINTH_TOKEN_BLOCK_CLOSE && is_in(f, MAKER);
 }
 
+/* The spaces before it are put in when all lines are known. */
+static void note_comment(formatter *f) {
+  size_t start = f->out->len;
+  while (start > 0 && f->out->at[start - 1] != '\n') start--;
+  tn_str line = { f->out->at + start, f->out->len - start };
+  behind comment = { .at = f->out->len, .width = tn_utf8_count(line), .line = f->line };
+  if (!tn_vec_push(f->heap, &f->comments, comment)) f->out_of_memory = true;
+}
+
 static void put_space(formatter *f, bool closing) {
   const tn_ninth_token *before = f->at > 0 ? here(f) - 1 : NULL;
   if (!before || before->kind == TN_NINTH_TOKEN_PROSE) return;
   while (before > f->tokens && before->kind == TN_NINTH_TOKEN_COMMA) before--;
   int breaks = breaks_before(f);
   if (breaks > 0) {
+    f->line += (size_t)breaks;
     tn_text_repeat(f->out, '\n', (size_t)breaks);
     tn_text_repeat(f->out, ' ', INDENT * (f->open.count - (closing && f->open.count > 0)));
   } else if (here(f)->kind == TN_NINTH_TOKEN_COMMENT) {
-    tn_text_repeat(f->out, ' ', COMMENT_SPACES);
+    note_comment(f);
   } else if (!is_tight(f, before, here(f), closing)) {
     tn_text_byte(f->out, ' ');
   }
@@ -149,22 +171,62 @@ static void put_token(formatter *f) {
   if (token->kind != TN_NINTH_TOKEN_PROSE) put_space(f, closing);
   if (closing && f->open.count > 0) f->open.count--;
   tn_str text = text_of(f, token);
-  tn_text_add(f->out, token->kind == TN_NINTH_TOKEN_COMMENT ? without_blanks_behind(text) : text);
+  if (token->kind == TN_NINTH_TOKEN_COMMENT) text = without_blanks_behind(text);
+  tn_text_add(f->out, text);
+  for (size_t i = 0; i < text.len; i++) f->line += text.at[i] == '\n';
   int opened = opened_by(token);
   if (opened >= 0 && !tn_vec_push(f->heap, &f->open, (uint8_t)opened)) f->out_of_memory = true;
 }
 
+/* ---- comments below each other ---- */
+
+/* The comments from `first` on that are aligned: one line after the other, and of code not too different in
+ * width. Gives the end of them and the greatest width. */
+static size_t end_of_group(const formatter *f, size_t first, size_t *widest) {
+  size_t least = f->comments.at[first].width, at = first + 1;
+  *widest = least;
+  for (; at < f->comments.count; at++) {
+    const behind *comment = &f->comments.at[at];
+    size_t low = comment->width < least ? comment->width : least;
+    size_t high = comment->width > *widest ? comment->width : *widest;
+    if (comment->line != comment[-1].line + 1 || high - low > COMMENT_SPREAD) break;
+    least = low;
+    *widest = high;
+  }
+  return at;
+}
+
+static void align_comments(const formatter *f, tn_text *out) {
+  size_t copied = 0;
+  for (size_t first = 0, end; first < f->comments.count; first = end) {
+    size_t widest;
+    end = end_of_group(f, first, &widest);
+    for (size_t i = first; i < end; i++) {
+      const behind *comment = &f->comments.at[i];
+      tn_text_add(out, (tn_str){ f->out->at + copied, comment->at - copied });
+      tn_text_repeat(out, ' ', widest - comment->width + COMMENT_SPACES);
+      copied = comment->at;
+    }
+  }
+  tn_text_add(out, (tn_str){ f->out->at + copied, f->out->len - copied });
+}
+
 static bool format_tokens(tn_host *host, uint32_t file, const tn_ninth_tokens *tokens, tn_text *out) {
+  tn_text body;
+  tn_text_init(&body, host->heap);
   formatter f = { .heap = host->heap,
                   .text = tn_sources_get(host->sources, file)->text,
                   .tokens = tokens->list.at,
-                  .out = out };
-  size_t start = out->len;
+                  .out = &body };
   for (; here(&f)->kind != TN_NINTH_TOKEN_END; f.at++) put_token(&f);
   bool prose = f.at > 0 && f.tokens[f.at - 1].kind == TN_NINTH_TOKEN_PROSE;
-  if (out->len > start && !prose) tn_text_byte(out, '\n');
+  if (body.len > 0 && !prose) tn_text_byte(&body, '\n');
+  bool ok = !f.out_of_memory && !body.failed;
+  if (ok && body.len > 0) align_comments(&f, out);
   tn_vec_free(f.heap, &f.open);
-  return !f.out_of_memory && !out->failed;
+  tn_vec_free(f.heap, &f.comments);
+  tn_text_free(&body);
+  return ok && !out->failed;
 }
 
 /* A program that cannot be read is left alone, and what is wrong with it is reported. */
