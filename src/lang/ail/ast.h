@@ -95,15 +95,15 @@ typedef struct {
   tn_span keyword_at;
 } tn_ail_loop;
 
+/* Large programs are mostly these, so they are kept small. */
 struct tn_ail_expr {
-  tn_ail_form form;
-  bool grouped; /* stands in parentheses of its own */
-  tn_span at;   /* with its parentheses */
+  uint8_t form;    /* tn_ail_form */
+  bool grouped;    /* stands in parentheses of its own */
+  bool is_integer; /* a number without point or exponent, at most 2^53 */
+  tn_span at;      /* with its parentheses */
   union {
     struct {
       double value;
-      int64_t integer;
-      bool is_integer;     /* written without point or exponent, and fits */
       uint32_t start, end; /* of its text */
     } number;
     tn_str text; /* without quotes and escapes */
@@ -146,14 +146,14 @@ typedef enum {
 } tn_ail_statement_kind;
 
 typedef struct {
-  tn_ail_statement_kind kind;
+  uint8_t kind; /* tn_ail_statement_kind */
   bool keyword; /* of an input: written with `input` */
   bool colon;   /* of a declaration: written with `:` */
   tn_name name;
   tn_span name_at, at;
+  uint32_t rank;
   tn_ail_expr *value;
   tn_ail_dim *dims; /* of a declaration */
-  uint32_t rank;
 } tn_ail_statement;
 
 typedef struct {

@@ -23,10 +23,13 @@ static bool add_gradients(tn_ail_lowering *l, tn_value loss) {
   size_t count = program->param_count;
   tn_value *grads = tn_arena_array(&program->arena, count, sizeof *grads);
   if (!grads) return false;
-  tn_grad_request request = {
-    .builder = &l->builder, .outputs = &loss, .output_count = 1, .seeds = &(tn_value){ TN_NO_VALUE },
-    .wrt = l->graph.params.at, .wrt_count = (int)count, .policy = TN_AD_LENIENT
-  };
+  tn_grad_request request = { .builder = &l->builder,
+                              .outputs = &loss,
+                              .output_count = 1,
+                              .seeds = &(tn_value){ TN_NO_VALUE },
+                              .wrt = l->graph.params.at,
+                              .wrt_count = (int)count,
+                              .policy = TN_AD_LENIENT };
   if (!tn_ad_grad(&request, grads)) {
     l->walk.failed = true;
     return tn_ail_report_plain_fault(program, &l->builder.base.fault);
@@ -69,8 +72,10 @@ static bool build(tn_ail *program, const tn_ail_sizes *sizes, bool grad, tn_grap
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
-  if (grad) add_loss(&l, &output);
-  else if (!output.wrong) tn_ail_lowering_output(&l, &output, program->output_name);
+  if (grad)
+    add_loss(&l, &output);
+  else if (!output.wrong)
+    tn_ail_lowering_output(&l, &output, program->output_name);
   *stuck = l.walk.stuck;
   return tn_ail_lowering_end(&l, out);
 }

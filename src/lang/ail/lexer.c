@@ -175,28 +175,38 @@ static void read_other(tn_ail_lexer *lexer, tn_ail_token *token) {
     bad(token, "this sign has no meaning in AILang");
 }
 
-static const struct {
-  char text[3];
-  tn_ail_token_kind kind;
-} signs[] = {
-  { "->", TN_AIL_TOKEN_ARROW },      { "==", TN_AIL_TOKEN_EQ },        { "!=", TN_AIL_TOKEN_NE },
-  { "<=", TN_AIL_TOKEN_LE },         { ">=", TN_AIL_TOKEN_GE },        { "(", TN_AIL_TOKEN_OPEN },
-  { ")", TN_AIL_TOKEN_CLOSE },       { ",", TN_AIL_TOKEN_COMMA },      { "=", TN_AIL_TOKEN_ASSIGN },
-  { "[", TN_AIL_TOKEN_OPEN_LIST },   { "]", TN_AIL_TOKEN_CLOSE_LIST }, { "+", TN_AIL_TOKEN_PLUS },
-  { "-", TN_AIL_TOKEN_MINUS },       { "*", TN_AIL_TOKEN_STAR },       { "{", TN_AIL_TOKEN_OPEN_BLOCK },
-  { "}", TN_AIL_TOKEN_CLOSE_BLOCK }, { ":", TN_AIL_TOKEN_COLON },      { ";", TN_AIL_TOKEN_SEMICOLON },
-  { "@", TN_AIL_TOKEN_AT },          { "<", TN_AIL_TOKEN_LT },         { ">", TN_AIL_TOKEN_GT },
-};
+/* The kind of a sign, and how many bytes it has. */
+static tn_ail_token_kind sign_at(const tn_ail_lexer *lexer, uint32_t *bytes) {
+  unsigned char second = byte_at(lexer, lexer->at + 1);
+  *bytes = 1;
+  switch (byte_at(lexer, lexer->at)) {
+    case '(': return TN_AIL_TOKEN_OPEN;
+    case ')': return TN_AIL_TOKEN_CLOSE;
+    case '[': return TN_AIL_TOKEN_OPEN_LIST;
+    case ']': return TN_AIL_TOKEN_CLOSE_LIST;
+    case '{': return TN_AIL_TOKEN_OPEN_BLOCK;
+    case '}': return TN_AIL_TOKEN_CLOSE_BLOCK;
+    case ',': return TN_AIL_TOKEN_COMMA;
+    case ':': return TN_AIL_TOKEN_COLON;
+    case ';': return TN_AIL_TOKEN_SEMICOLON;
+    case '@': return TN_AIL_TOKEN_AT;
+    case '+': return TN_AIL_TOKEN_PLUS;
+    case '*': return TN_AIL_TOKEN_STAR;
+    case '-': return second == '>' ? (*bytes = 2, TN_AIL_TOKEN_ARROW) : TN_AIL_TOKEN_MINUS;
+    case '=': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_EQ) : TN_AIL_TOKEN_ASSIGN;
+    case '<': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_LE) : TN_AIL_TOKEN_LT;
+    case '>': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_GE) : TN_AIL_TOKEN_GT;
+    case '!': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_NE) : TN_AIL_TOKEN_BAD;
+    default: return TN_AIL_TOKEN_BAD;
+  }
+}
 
 static bool read_sign(tn_ail_lexer *lexer, tn_ail_token *token) {
-  char first = (char)byte_at(lexer, lexer->at), second = (char)byte_at(lexer, lexer->at + 1);
-  for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-    if (signs[i].text[0] != first || (signs[i].text[1] && signs[i].text[1] != second)) continue;
-    token->kind = signs[i].kind;
-    lexer->at += signs[i].text[1] ? 2 : 1;
-    return true;
-  }
-  return false;
+  uint32_t bytes;
+  token->kind = sign_at(lexer, &bytes);
+  if (token->kind == TN_AIL_TOKEN_BAD) return false;
+  lexer->at += bytes;
+  return true;
 }
 
 tn_ail_token tn_ail_lexer_next(tn_ail_lexer *lexer) {

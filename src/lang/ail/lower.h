@@ -9,7 +9,7 @@ typedef struct {
   tn_graph graph;
   tn_graph_builder builder;
   tn_ail_walk walk;
-  size_t errors;        /* reported before it began */
+  size_t errors; /* reported before it began */
 } tn_ail_lowering;
 
 /* Inputs and parameters are made and bound. Without sizes, dimensions keep their names and the walk

@@ -21,7 +21,7 @@ static tn_ail_expr *new_expr(tn_ail_parser *p, tn_ail_form form, uint32_t start)
     p->failed = true;
     return NULL;
   }
-  expr->form = form;
+  expr->form = (uint8_t)form;
   expr->at = tn_ail_span_from(p, start);
   return expr;
 }
@@ -30,14 +30,17 @@ static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXP
 
 /* ---- literals ---- */
 
+#define EXACT_INTEGERS ((int64_t)1 << 53) /* up to here a double is one */
+
 static tn_ail_expr *parse_number(tn_ail_parser *p) {
   tn_str text = tn_ail_token_text(p, &p->token);
   uint32_t start = p->token.start;
   tn_ail_advance(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NUMBER, start);
   if (!expr) return NULL;
-  expr->as.number.is_integer = tn_number_parse_i64(text, &expr->as.number.integer);
+  int64_t integer;
   tn_number_parse_f64(text, &expr->as.number.value);
+  expr->is_integer = tn_number_parse_i64(text, &integer) && integer <= EXACT_INTEGERS;
   expr->as.number.start = start;
   expr->as.number.end = p->read_to;
   return expr;
@@ -369,21 +372,35 @@ static tn_ail_expr *parse_unary(tn_ail_parser *p) {
   return expr;
 }
 
-/* The operator at the token, if it belongs to the level. */
-typedef bool (*operator_at)(const tn_ail_parser *p, tn_ail_operator *op);
-typedef tn_ail_expr *(*parse_level)(tn_ail_parser *p);
+/* How tightly an operator binds; 0: the token is none. */
+enum { NO_OPERATOR, LEVEL_OR, LEVEL_AND, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT };
 
-static tn_ail_expr *parse_chain(tn_ail_parser *p, operator_at at, parse_level inner) {
-  uint32_t start = p->token.start;
-  tn_ail_operator op;
-  tn_ail_expr *first = inner(p);
-  if (p->panic || !at(p, &op)) return first;
-  size_t first_link = p->links.count;
-  do {
-    tn_ail_advance(p);
-    tn_ail_link link = { op, inner(p) };
-    tn_ail_add(p, links, link);
-  } while (!p->panic && at(p, &op));
+static int operator_at(const tn_ail_parser *p, tn_ail_operator *op) {
+  switch (p->token.kind) {
+    case TN_AIL_TOKEN_STAR: *op = TN_AIL_MUL; return LEVEL_PRODUCT;
+    case TN_AIL_TOKEN_PLUS: *op = TN_AIL_ADD; return LEVEL_SUM;
+    case TN_AIL_TOKEN_MINUS:
+      *op = TN_AIL_SUB;
+      return p->by_lines && p->token.starts_line && p->brackets == 0 ? NO_OPERATOR : LEVEL_SUM;
+    case TN_AIL_TOKEN_EQ:
+    case TN_AIL_TOKEN_NE:
+    case TN_AIL_TOKEN_LT:
+    case TN_AIL_TOKEN_LE:
+    case TN_AIL_TOKEN_GT:
+    case TN_AIL_TOKEN_GE:
+      *op = (tn_ail_operator)(TN_AIL_EQ + (p->token.kind - TN_AIL_TOKEN_EQ));
+      return LEVEL_COMPARISON;
+    case TN_AIL_TOKEN_NAME:
+      *op = tn_ail_at_word(p, TN_AIL_WORD_OR) ? TN_AIL_OR : TN_AIL_AND;
+      if (tn_ail_at_word(p, TN_AIL_WORD_OR)) return LEVEL_OR;
+      return tn_ail_at_word(p, TN_AIL_WORD_AND) ? LEVEL_AND : NO_OPERATOR;
+    default: return NO_OPERATOR;
+  }
+}
+
+static tn_ail_expr *parse_operand(tn_ail_parser *p, int level);
+
+static tn_ail_expr *new_chain(tn_ail_parser *p, uint32_t start, tn_ail_expr *first, size_t first_link) {
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_CHAIN, start);
   tn_ail_chain *chain = tn_arena_new(p->arena, tn_ail_chain);
   if (!expr || !chain) {
@@ -396,47 +413,41 @@ static tn_ail_expr *parse_chain(tn_ail_parser *p, operator_at at, parse_level in
   return expr;
 }
 
-static bool product_at(const tn_ail_parser *p, tn_ail_operator *op) {
-  *op = TN_AIL_MUL;
-  return tn_ail_at(p, TN_AIL_TOKEN_STAR);
+/* Operators that bind at least as tightly as `least`, behind an operand that was read: those of one
+ * level in a row become one chain, which is the first operand of the next looser one. */
+static tn_ail_expr *parse_operators(tn_ail_parser *p, tn_ail_expr *first, uint32_t start, int least) {
+  tn_ail_operator op;
+  int level = operator_at(p, &op);
+  while (!p->panic && level != NO_OPERATOR && level >= least) {
+    int here = level;
+    size_t first_link = p->links.count;
+    do {
+      tn_ail_advance(p);
+      tn_ail_link link = { op, NULL };
+      link.right = parse_operand(p, here + 1);
+      tn_ail_add(p, links, link);
+      level = operator_at(p, &op);
+    } while (!p->panic && level == here);
+    first = new_chain(p, start, first, first_link);
+  }
+  return first;
 }
-
-static bool sum_at(const tn_ail_parser *p, tn_ail_operator *op) {
-  *op = tn_ail_at(p, TN_AIL_TOKEN_PLUS) ? TN_AIL_ADD : TN_AIL_SUB;
-  if (tn_ail_at(p, TN_AIL_TOKEN_PLUS)) return true;
-  return tn_ail_at(p, TN_AIL_TOKEN_MINUS) && !(p->by_lines && p->token.starts_line && p->brackets == 0);
-}
-
-static bool comparison_at(const tn_ail_parser *p, tn_ail_operator *op) {
-  if (p->token.kind < TN_AIL_TOKEN_EQ) return false;
-  *op = (tn_ail_operator)(TN_AIL_EQ + (p->token.kind - TN_AIL_TOKEN_EQ));
-  return true;
-}
-
-static bool and_at(const tn_ail_parser *p, tn_ail_operator *op) {
-  *op = TN_AIL_AND;
-  return tn_ail_at_word(p, TN_AIL_WORD_AND);
-}
-
-static bool or_at(const tn_ail_parser *p, tn_ail_operator *op) {
-  *op = TN_AIL_OR;
-  return tn_ail_at_word(p, TN_AIL_WORD_OR);
-}
-
-static tn_ail_expr *parse_product(tn_ail_parser *p) { return parse_chain(p, product_at, parse_unary); }
-static tn_ail_expr *parse_sum(tn_ail_parser *p) { return parse_chain(p, sum_at, parse_product); }
-static tn_ail_expr *parse_comparison(tn_ail_parser *p) { return parse_chain(p, comparison_at, parse_sum); }
 
 static tn_ail_expr *parse_not(tn_ail_parser *p) {
   uint32_t start = p->token.start, count = 0;
   while (tn_ail_accept_word(p, TN_AIL_WORD_NOT)) count++;
-  tn_ail_expr *of = parse_comparison(p);
-  if (count == 0 || !of) return of;
+  tn_ail_expr *of = parse_operand(p, LEVEL_COMPARISON);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NOT, start);
   if (expr) expr->as.unary.of = of, expr->as.unary.count = count;
   return expr;
 }
 
-static tn_ail_expr *parse_and(tn_ail_parser *p) { return parse_chain(p, and_at, parse_not); }
+/* What stands beside an operator: everything that binds at least as tightly as `level`. */
+static tn_ail_expr *parse_operand(tn_ail_parser *p, int level) {
+  uint32_t start = p->token.start;
+  bool negated = level <= LEVEL_COMPARISON && tn_ail_at_word(p, TN_AIL_WORD_NOT);
+  tn_ail_expr *first = negated ? parse_not(p) : parse_unary(p);
+  return parse_operators(p, first, start, level);
+}
 
-tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) { return parse_chain(p, or_at, parse_and); }
+tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) { return parse_operand(p, LEVEL_OR); }

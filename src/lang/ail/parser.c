@@ -21,10 +21,11 @@ static bool parse_dim(tn_ail_parser *p) {
       return tn_ail_expected(p, "a dimension: a name or a whole number");
     tn_ail_expr *number = tn_ail_parse_literal(p);
     if (!number) return false;
-    if (!number->as.number.is_integer) {
+    if (!number->is_integer) {
       return tn_ail_syntax_error(p, number->at, "a dimension is a name or a whole number");
     }
-    dim.length = minus ? -number->as.number.integer : number->as.number.integer;
+    int64_t length = (int64_t)number->as.number.value;
+    dim.length = minus ? -length : length;
     dim.at = tn_ail_span_from(p, start);
   }
   tn_ail_add(p, dims, dim);

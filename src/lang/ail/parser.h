@@ -12,15 +12,15 @@ typedef struct {
   tn_arena *arena;
   uint32_t file;
   tn_ail_lexer lexer;
-  tn_ail_token token, next;     /* the one to be read, and the one behind it */
-  uint32_t read_to;             /* where the last token that was read ends */
-  uint32_t statement;           /* where the statement that is being read begins */
-  int depth;                    /* brackets, calls, ifs, loops and blocks that are open */
-  int brackets;                 /* where a line break means nothing: parentheses, lists, loop bodies */
-  int lists;                    /* open lists, in which @ and further lists may stand */
-  bool by_lines;                /* a `-` at the start of a line begins something new: function bodies */
-  bool panic;                   /* an error was reported and not yet recovered from */
-  bool failed;                  /* memory ran out */
+  tn_ail_token token, next; /* the one to be read, and the one behind it */
+  uint32_t read_to;         /* where the last token that was read ends */
+  uint32_t statement;       /* where the statement that is being read begins */
+  int depth;                /* brackets, calls, ifs, loops and blocks that are open */
+  int brackets;             /* where a line break means nothing: parentheses, lists, loop bodies */
+  int lists;                /* open lists, in which @ and further lists may stand */
+  bool by_lines;            /* a `-` at the start of a line begins something new: function bodies */
+  bool panic;               /* an error was reported and not yet recovered from */
+  bool failed;              /* memory ran out */
   tn_ail_tree *tree;
   /* Lists in the making; those inside others lie above them. */
   tn_vec(tn_ail_arg) args;
@@ -38,11 +38,13 @@ typedef struct {
 } tn_ail_parser;
 
 /* Appends; out of memory is noted. */
-#define tn_ail_add(p, list, item) \
-  do { if (!tn_vec_push((p)->host->heap, &(p)->list, (item))) (p)->failed = true; } while (0)
+#define tn_ail_add(p, list, item)                                                                            \
+  do {                                                                                                       \
+    if (!tn_vec_push((p)->host->heap, &(p)->list, (item))) (p)->failed = true;                               \
+  } while (0)
 /* The items of a list from `start` on, moved into the arena; the list is `start` long again. */
-#define tn_ail_take(p, list, start, length)                                                              \
-  (*(length) = (uint32_t)((p)->list.count - (start)), (p)->list.count = (start),                         \
+#define tn_ail_take(p, list, start, length)                                                                  \
+  (*(length) = (uint32_t)((p)->list.count - (start)), (p)->list.count = (start),                             \
    tn_ail_keep((p), (p)->list.at ? (p)->list.at + (start) : NULL, *(length), sizeof *(p)->list.at))
 void *tn_ail_keep(tn_ail_parser *p, const void *items, size_t count, size_t size);
 
@@ -89,7 +91,12 @@ tn_ail_expr *tn_ail_parse_field_value(tn_ail_parser *p);
 tn_ail_expr *tn_ail_parse_literal(tn_ail_parser *p);
 
 typedef enum {
-  TN_AIL_IN_MODEL, TN_AIL_IN_FORWARD, TN_AIL_IN_LOSS, TN_AIL_IN_FUNCTION, TN_AIL_IN_HANDLER, TN_AIL_IN_STATE
+  TN_AIL_IN_MODEL,
+  TN_AIL_IN_FORWARD,
+  TN_AIL_IN_LOSS,
+  TN_AIL_IN_FUNCTION,
+  TN_AIL_IN_HANDLER,
+  TN_AIL_IN_STATE
 } tn_ail_place;
 /* `{` statements `}` */
 bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_start, tn_ail_block *out);

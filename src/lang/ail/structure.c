@@ -64,9 +64,9 @@ static bool number_literal(const tn_ail_expr *expr, tn_ail_const *out) {
   }
   if (expr->form != TN_AIL_EXPR_NUMBER) return false;
   out->kind = TN_AIL_CONST_NUMBER;
-  out->is_integer = expr->as.number.is_integer;
-  out->integer = minus ? -expr->as.number.integer : expr->as.number.integer;
+  out->is_integer = expr->is_integer;
   out->number = minus ? -expr->as.number.value : expr->as.number.value;
+  out->integer = out->is_integer ? (int64_t)out->number : 0;
   return true;
 }
 

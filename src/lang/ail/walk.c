@@ -17,7 +17,7 @@ tn_ail_operand tn_ail_wrong(void) {
 
 tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value) {
   if (value == TN_ERROR_VALUE) return tn_ail_wrong();
-  return (tn_ail_operand){ .kind = kind, .value = value, .input = -1 };
+  return (tn_ail_operand){ .kind = (uint8_t)kind, .value = value, .input = -1 };
 }
 
 tn_ail_operand tn_ail_of_number(float number) {
@@ -32,7 +32,7 @@ tn_ail_operand tn_ail_of_truth(bool truth) {
   return operand;
 }
 
-static tn_ail_operand of_text(tn_str text) {
+static tn_ail_operand of_text(const tn_str *text) {
   return (tn_ail_operand){
     .kind = TN_AIL_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1
   };
@@ -45,7 +45,7 @@ const tn_shape *tn_ail_shape_of(const tn_ail_walk *w, const tn_ail_operand *oper
 }
 
 static tn_value refuse_text(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
-  tn_ail_say(w, TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, at, TN_TEXT("value", operand->text));
+  tn_ail_say(w, TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, at, TN_TEXT("value", *operand->text));
   return TN_ERROR_VALUE;
 }
 
@@ -186,7 +186,7 @@ static tn_ail_operand of_const(const tn_ail_const *constant) {
   switch (constant->kind) {
     case TN_AIL_CONST_NUMBER: return tn_ail_of_number((float)constant->number);
     case TN_AIL_CONST_BOOL: return tn_ail_of_truth(constant->number != 0);
-    case TN_AIL_CONST_TEXT: return of_text(constant->text);
+    case TN_AIL_CONST_TEXT: return of_text(&constant->text);
     case TN_AIL_CONST_BROKEN: break;
   }
   return tn_ail_wrong();
@@ -445,7 +445,7 @@ static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   switch (expr->form) {
     case TN_AIL_EXPR_ERROR: return tn_ail_wrong();
     case TN_AIL_EXPR_NUMBER: return tn_ail_of_number((float)expr->as.number.value);
-    case TN_AIL_EXPR_STRING: return of_text(expr->as.text);
+    case TN_AIL_EXPR_STRING: return of_text(&expr->as.text);
     case TN_AIL_EXPR_BOOL: return tn_ail_of_truth(expr->as.truth);
     case TN_AIL_EXPR_NAME: return eval_name(w, expr->as.name, expr->at);
     case TN_AIL_EXPR_CALL: return eval_call(w, expr);

@@ -13,15 +13,15 @@
 
 /* What an expression gives. */
 typedef struct {
-  tn_ail_kind kind;
-  bool wrong;     /* it was reported; whoever uses it says nothing */
-  bool constant;  /* one number (or truth value) that is known now */
-  bool is_text;   /* a string, which is no value */
-  float number;   /* of a constant */
-  tn_value value; /* TN_NO_VALUE: a constant that is no value yet */
-  tn_str text;
-  tn_name origin; /* the input, or else the name it was last called by; 0: none */
-  int32_t input;  /* which input it is itself; -1: none */
+  uint8_t kind;       /* tn_ail_kind */
+  bool wrong;         /* it was reported; whoever uses it says nothing */
+  bool constant;      /* one number (or truth value) that is known now */
+  bool is_text;       /* a string, which is no value */
+  float number;       /* of a constant */
+  tn_value value;     /* TN_NO_VALUE: a constant that is no value yet */
+  tn_name origin;     /* the input, or else the name it was last called by; 0: none */
+  int32_t input;      /* which input it is itself; -1: none */
+  const tn_str *text; /* of a string; the program's */
 } tn_ail_operand;
 
 typedef struct {

@@ -219,7 +219,7 @@ bool tn_ail_make_text(tn_ail_make *m, int i, tn_str *out) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   if (!m->given[i]) return true;
   if (operand->wrong) return false;
-  *out = operand->text;
+  if (operand->is_text) *out = *operand->text;
   return operand->is_text || refuse_argument(m, i, "a string");
 }
 

@@ -12,15 +12,15 @@
 typedef enum {
   TN_AIL_ARG_NONE,
   TN_AIL_ARG_TENSOR,
-  TN_AIL_ARG_IDS,         /* token ids; an undeclared name is of kind unknown */
-  TN_AIL_ARG_LABELS,      /* the same for labels */
+  TN_AIL_ARG_IDS,    /* token ids; an undeclared name is of kind unknown */
+  TN_AIL_ARG_LABELS, /* the same for labels */
   TN_AIL_ARG_BOOLEAN,
   TN_AIL_ARG_INT,
   TN_AIL_ARG_NUMBER,
   TN_AIL_ARG_FLAG,
   TN_AIL_ARG_TEXT,
-  TN_AIL_ARG_SHAPE,       /* a list */
-  TN_AIL_ARG_INTS         /* a list of whole numbers, or one */
+  TN_AIL_ARG_SHAPE, /* a list */
+  TN_AIL_ARG_INTS   /* a list of whole numbers, or one */
 } tn_ail_arg_kind;
 
 typedef struct {
@@ -44,8 +44,8 @@ struct tn_ail_make {
   tn_ail_walk *w;
   const tn_ail_builtin *builtin;
   tn_ail_site site;
-  const tn_ail_expr *given[TN_AIL_PARAM_LIMIT];   /* NULL: left out */
-  size_t first;                                   /* of its operands on the stack */
+  const tn_ail_expr *given[TN_AIL_PARAM_LIMIT]; /* NULL: left out */
+  size_t first;                                 /* of its operands on the stack */
 };
 
 static inline const tn_ail_operand *tn_ail_make_operand(const tn_ail_make *m, int i) {
@@ -67,11 +67,12 @@ bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out);
 tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
 
 /* The makers that the table names (walk_make.c). */
-#define TN_AIL_MAKERS(X)                                                                              \
-  X(plain) X(compare) X(along) X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat)   \
-  X(slice_rows) X(gather_rows) X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan)        \
-  X(transpose) X(squeeze) X(expand_dims) X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) \
-  X(conv2d) X(layer_norm) X(select) X(fill) X(iota) X(scatter_add) X(random) X(patches)
+#define TN_AIL_MAKERS(X)                                                                                     \
+  X(plain)                                                                                                   \
+  X(compare) X(along) X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows)     \
+      X(gather_rows) X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan) X(transpose) X(squeeze) \
+          X(expand_dims) X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) X(conv2d)             \
+              X(layer_norm) X(select) X(fill) X(iota) X(scatter_add) X(random) X(patches)
 #define TN_AIL_DECLARE_MAKER(name) tn_ail_operand tn_ail_make_##name(tn_ail_make *m);
 TN_AIL_MAKERS(TN_AIL_DECLARE_MAKER)
 #undef TN_AIL_DECLARE_MAKER

@@ -141,7 +141,7 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   if (condition) result = tn_ail_as_condition(&l.walk, &result, expr->at);
   out->kind = result.kind;
   out->is_text = result.is_text;
-  out->text = result.text;
+  if (result.is_text) out->text = *result.text;
   out->is_number = result.constant;
   out->number = result.number;
   bool plain = result.wrong || result.is_text || result.constant;
