@@ -30,6 +30,12 @@ elseif(NOT TN_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(TN_ISA_FLAGS_neon "")
 endif()
 
+# Sanitizers make kernels slow to compile; there the widest and the portable ones stand for all.
+option(TN_FEW_ISAS "Leave out instruction sets between the portable and the widest" OFF)
+if(TN_FEW_ISAS AND avx512 IN_LIST TN_ISAS)
+  list(REMOVE_ITEM TN_ISAS baseline avx2)
+endif()
+
 # tn_isa_sources(TARGET file...): adds each file to TARGET once per instruction
 # set. TARGET itself learns which variants exist: TN_HAVE_AVX2 and its kin are 0 or 1.
 function(tn_isa_sources target)
