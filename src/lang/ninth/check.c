@@ -74,8 +74,7 @@ static bool has_flag(const checker *c, tn_name name, uint64_t flags) {
 
 /* The string that stands right before an instruction, if one does. */
 static bool string_before(const tn_ninth_unit *unit, uint32_t at, tn_name *name) {
-  if (at == 0 || unit->code[at - 1].op != TN_NINTH_CODE_STRING) return false;
-  if (at >= 2 && unit->code[at - 2].op == TN_NINTH_CODE_CALL_NAME) return false;
+  if (unit->code[at].hint != TN_NINTH_HINT_STRING) return false;
   *name = unit->code[at - 1].arg;
   return true;
 }
@@ -333,7 +332,7 @@ static void walk_opcode(checker *c, activation *a, uint32_t at, flow *f) {
     case TN_NINTH_ZEROS:
     case TN_NINTH_ONES:
     case TN_NINTH_RANDN:
-      if (at > 0 && unit->code[at - 1].op == TN_NINTH_CODE_NUMBER) takes = 2;
+      if (unit->code[at].hint == TN_NINTH_HINT_NUMBER) takes = 2;
       break;
     case TN_NINTH_LOAD:
     case TN_NINTH_GRAD:

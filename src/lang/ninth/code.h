@@ -36,7 +36,9 @@ typedef enum {
   TN_NINTH_CODE_END_OF_UNIT    /* not a token, and no step */
 } tn_ninth_code_kind;
 /* IF and REPEAT hold where to go on when they are not taken, ELSE where the [ENDIF] is, END where
- * the loop's body begins. The hint of an IF that has an [ELSE] is 1. */
+ * the loop's body begins. The hint of an IF that has an [ELSE] is 1; that of another opcode says which
+ * literal stands right before it, for who looks at code without running it. */
+enum { TN_NINTH_HINT_STRING = 1, TN_NINTH_HINT_NUMBER = 2 };
 
 typedef struct {
   uint16_t op; /* tn_ninth_opcode or tn_ninth_code_kind */

@@ -134,6 +134,22 @@ static tn_ninth_unit *end_unit(tn_ninth_compiler *c) {
   return unit;
 }
 
+/* The token before, if it pushed what it is. The name behind [CALL] may not have. */
+static uint16_t literal_before(const tn_ninth_compiler *c) {
+  const tn_ninth_writer *writer = c->writer;
+  if (c->at < 2 || writer->code.count == 0) return 0;
+  const tn_ninth_code *last = &tn_vec_last(&writer->code);
+  if (c->tokens[c->at - 2].kind == TN_NINTH_TOKEN_NUMBER) return TN_NINTH_HINT_NUMBER;
+  if (c->tokens[c->at - 2].kind != TN_NINTH_TOKEN_STRING || last->op != TN_NINTH_CODE_STRING) return 0;
+  return writer->code.count > 1 && last[-1].op == TN_NINTH_CODE_CALL_NAME ? 0 : TN_NINTH_HINT_STRING;
+}
+
+static void emit_opcode(tn_ninth_compiler *c, uint32_t op, uint32_t arg, tn_span at) {
+  uint16_t hint = literal_before(c);
+  tn_ninth_emit(c, op, arg, at);
+  if (!c->stop) tn_vec_last(&c->writer->code).hint = hint;
+}
+
 /* ---- what is open ---- */
 
 static bool owns_unit(tn_ninth_opcode kind) {
@@ -258,7 +274,7 @@ static void read_module(tn_ninth_compiler *c, tn_span at) {
     return;
   }
   block->module = (uint32_t)c->program->modules.count - 1;
-  tn_ninth_emit(c, TN_NINTH_CODE_DEFINE_MODULE, block->module, at);
+  emit_opcode(c, TN_NINTH_CODE_DEFINE_MODULE, block->module, at);
 }
 
 static bool is_in_module(const tn_ninth_compiler *c) {
@@ -331,7 +347,7 @@ static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
 static void read_call(tn_ninth_compiler *c, tn_span at) {
   const tn_ninth_token *name = tn_ninth_peek(c, 0);
   if (name->kind != TN_NINTH_TOKEN_STRING) {
-    tn_ninth_emit(c, TN_NINTH_CALL, 0, at);
+    emit_opcode(c, TN_NINTH_CALL, 0, at);
     return;
   }
   tn_name text = tn_ninth_name(c, name);
@@ -361,7 +377,7 @@ static void read_opcode(tn_ninth_compiler *c, tn_ninth_opcode opcode, tn_span at
     case TN_NINTH_FORWARD: read_method(c, opcode, at); break;
     case TN_NINTH_END_MODULE: read_end_module(c); break;
     case TN_NINTH_CALL: read_call(c, at); break;
-    default: tn_ninth_emit(c, opcode, 0, at); break;
+    default: emit_opcode(c, opcode, 0, at); break;
   }
 }
 

@@ -83,12 +83,20 @@ static tn_str without_sign(tn_str word) {
   return (tn_str){ word.at + sign, word.len - sign };
 }
 
+/* number := sign? (digits ("." digits?)? | "." digits) (("e" | "E") sign? digits)? */
 static bool is_number(tn_str word) {
-  float ignored;
   tn_str bare = without_sign(word);
+  size_t at = 0, digits = 0;
   if (tn_str_is(bare, "inf") || tn_str_is(bare, "nan")) return true;
-  bool numeric = bare.len > 0 && ((class_of(bare.at[0]) & DIGIT) || bare.at[0] == '.');
-  return numeric && tn_number_parse_f32(word, &ignored);
+  for (; at < bare.len && (class_of(bare.at[at]) & DIGIT); at++) digits++;
+  if (at < bare.len && bare.at[at] == '.') {
+    for (at++; at < bare.len && (class_of(bare.at[at]) & DIGIT); at++) digits++;
+  }
+  if (digits == 0 || at == bare.len) return digits > 0;
+  if (bare.at[at] != 'e' && bare.at[at] != 'E') return false;
+  tn_str exponent = without_sign((tn_str){ bare.at + at + 1, bare.len - at - 1 });
+  for (at = 0; at < exponent.len && (class_of(exponent.at[at]) & DIGIT);) at++;
+  return exponent.len > 0 && at == exponent.len;
 }
 
 float tn_ninth_number(tn_str text) {
