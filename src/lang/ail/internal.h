@@ -121,6 +121,8 @@ tn_str tn_ail_source_text(const tn_ail *program, tn_span at);
 static inline tn_str tn_ail_text_of(const tn_ail *program, tn_name name) {
   return tn_names_text(program->host->names, name);
 }
+/* Whether there are still so few errors that suggestions are worth their time. */
+bool tn_ail_may_suggest(const tn_ail *program);
 /* The nearest of a map's names to a wrong one; empty when none is close. */
 tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count);
 /* Faults that are nobody's mistake: memory, interruption, bugs. */

@@ -108,6 +108,7 @@ static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) 
   if (ok) {
     tn_graph_print(&graph, out);
     tn_graph_free(&graph);
+    ok = !out->failed || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   }
   tn_ail_free(program);
   return ok;

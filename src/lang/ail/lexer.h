@@ -41,8 +41,9 @@ typedef enum {
 /* The words with a meaning somewhere. The first group is reserved inside expressions. */
 #define TN_AIL_WORDS(X)                                                                                      \
   X(IF, "if")                                                                                                \
-  X(THEN, "then") X(ELSE, "else") X(AND, "and") X(OR, "or") X(NOT, "not") X(FOR, "for") X(IN, "in")          \
-      X(DO, "do") X(END, "end") X(REPEAT, "repeat") X(TIMES, "times") X(REDUCE, "reduce") X(OVER, "over")    \
+  X(THEN, "then")                                                                                            \
+  X(ELSE, "else") X(AND, "and") X(OR, "or") X(NOT, "not") X(FOR, "for") X(IN, "in") X(DO, "do")              \
+      X(END, "end") X(REPEAT, "repeat") X(TIMES, "times") X(REDUCE, "reduce") X(OVER, "over")                \
           X(RANGE, "range") X(TRUE, "true") X(FALSE, "false") X(CONST, "const") X(FN, "fn")                  \
               X(INPUT, "input") X(PARAM, "param") X(MODEL, "model") X(FORWARD, "forward") X(LOSS, "loss")    \
                   X(TRAIN, "train") X(EVAL, "eval") X(DATASET, "dataset") X(DATA, "data")                    \

@@ -178,6 +178,7 @@ void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
     bool names =
         statement.kind == TN_AIL_ASSIGN || statement.kind == TN_AIL_LET || statement.kind == TN_AIL_CONSTANT;
     if (!names || statement.name == 0) statement.kind = TN_AIL_BROKEN;
+    if (!names) tn_ail_mark(p, statement.name, TN_AIL_NAME_SKIPPED);
     statement.value = NULL;
     if (p->token.start == start && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
   }

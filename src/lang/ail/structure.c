@@ -32,10 +32,12 @@ tn_str tn_ail_source_text(const tn_ail *program, tn_span at) {
 #define SUGGESTION_NAMES  256
 #define SUGGESTION_ERRORS 50
 
+bool tn_ail_may_suggest(const tn_ail *program) { return diags_of(program)->errors <= SUGGESTION_ERRORS; }
+
 tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count) {
   tn_str candidates[SUGGESTION_NAMES];
   size_t found = 0;
-  if (diags_of(program)->errors > SUGGESTION_ERRORS) return TN_LIT("");
+  if (!tn_ail_may_suggest(program)) return TN_LIT("");
   for (size_t m = 0; m < count; m++) {
     for (size_t i = 0; i < maps[m]->count && found < SUGGESTION_NAMES; i++) {
       candidates[found++] = tn_ail_text_of(program, (tn_name)maps[m]->entries[i].key);

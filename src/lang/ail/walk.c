@@ -195,6 +195,7 @@ static tn_ail_operand of_const(const tn_ail_const *constant) {
 /* Names that can be meant here, for a suggestion. */
 static tn_str suggestion(const tn_ail_walk *w, tn_name wrong) {
   tn_map seen;
+  if (!tn_ail_may_suggest(w->program)) return TN_LIT("");
   tn_map_init(&seen, w->program->host->heap);
   for (size_t i = w->bindings.count; i-- > 0 && seen.count < 200;) {
     const tn_ail_binding *binding = &w->bindings.at[i];
@@ -389,6 +390,7 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
 }
 
 static bool too_many_calls(tn_ail_walk *w, tn_span at) {
+  if (w->stopped) return true;
   if (++w->calls <= TN_AIL_WALK_CALL_LIMIT) return false;
   tn_ail_say(w, TN_DIAG_E_TOO_LARGE, at, TN_STR("what", "the number of expanded calls"),
              TN_INT("limit", TN_AIL_WALK_CALL_LIMIT));

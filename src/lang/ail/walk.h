@@ -51,7 +51,7 @@ typedef struct {
   tn_span at;
 } tn_ail_pending;
 
-#define TN_AIL_WALK_DEPTH_LIMIT 4000    /* of expressions inside each other, calls expanded */
+#define TN_AIL_WALK_DEPTH_LIMIT 1000    /* of expressions inside each other, calls expanded */
 #define TN_AIL_WALK_CALL_LIMIT  1000000 /* calls of functions that are expanded */
 
 typedef struct tn_ail_walk {

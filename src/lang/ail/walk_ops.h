@@ -69,10 +69,11 @@ tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
 /* The makers that the table names (walk_make.c). */
 #define TN_AIL_MAKERS(X)                                                                                     \
   X(plain)                                                                                                   \
-  X(compare) X(along) X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows)     \
-      X(gather_rows) X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan) X(transpose) X(squeeze) \
-          X(expand_dims) X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) X(conv2d)             \
-              X(layer_norm) X(select) X(fill) X(iota) X(scatter_add) X(random) X(patches)
+  X(compare)                                                                                                 \
+  X(along) X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows) X(gather_rows) \
+      X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan) X(transpose) X(squeeze) X(expand_dims) \
+          X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) X(conv2d) X(layer_norm) X(select)    \
+              X(fill) X(iota) X(scatter_add) X(random) X(patches)
 #define TN_AIL_DECLARE_MAKER(name) tn_ail_operand tn_ail_make_##name(tn_ail_make *m);
 TN_AIL_MAKERS(TN_AIL_DECLARE_MAKER)
 #undef TN_AIL_DECLARE_MAKER

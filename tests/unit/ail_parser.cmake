@@ -1,0 +1,1 @@
+tn_unit_test(ail_parser ail plan ref)
