@@ -439,13 +439,18 @@ const char *tern_failure_json(tern_session *session) {
 
 /* ---- other forms of a program ---- */
 
+static bool unsupported(tern_session *session, const char *feature) {
+  return tn_report(&session->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE, TN_STR("feature", feature));
+}
+
 const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
   tn_api_begin(session);
   tn_text_clear(&session->text);
   bool ok = program->lang || has_graph(program);
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
-  if (program->lang) ok = program->lang->format(&session->host, program->file, &session->text);
+  if (program->lang && !program->lang->format) ok = unsupported(session, "formatting in this language");
+  else if (program->lang) ok = program->lang->format(&session->host, program->file, &session->text);
   return ok ? tn_api_text(session) : NULL;
 }
 
@@ -460,9 +465,10 @@ const char *tern_emit(tern_program *program, const char *kind) {
   }
   for (int i = 0; i < 4; i++) {
     if (strcmp(kinds[i], kind) != 0) continue;
-    return program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text)
-               ? tn_api_text(session)
-               : NULL;
+    bool ok = program->lang->emit
+                  ? program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text)
+                  : unsupported(session, "showing what the compiler made of this language");
+    return ok ? tn_api_text(session) : NULL;
   }
   tn_api_usage(session, "there is no form ", tn_str_of(kind), "; the forms are graph, grad, mlir and dot");
   return NULL;
