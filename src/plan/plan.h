@@ -36,7 +36,7 @@ typedef struct {
 tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options *options, tn_fault *fault);
 void tn_plan_free(tn_plan *plan);
 
-/* Binds memory; borrowed until rebound. Views must have the shape and dtype of the input. */
+/* Binds memory; borrowed until rebound. Views are contiguous and have the input's shape and dtype. */
 void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view);
 /* Contiguous and writable when the parameter is updated. */
 void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view);
