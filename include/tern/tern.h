@@ -197,6 +197,15 @@ typedef struct {
   int64_t steps;              /* instead of the program's; 0: the program's */
 } tern_train_run;
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
+/* How a training run goes: called on the thread that trains, after every step. */
+typedef struct {
+  int64_t step, steps;        /* counted from 0, and how many there will be */
+  double loss;
+  int evaluated;              /* then the two below are those of the eval block's split */
+  double eval_loss, eval_accuracy;
+} tern_step;
+typedef void (*tern_step_sink)(void *context, const tern_step *step);
+TERN_API void tern_on_step(tern_session *session, tern_step_sink sink, void *context);
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
 

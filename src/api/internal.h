@@ -28,6 +28,8 @@ struct tern_session {
   bool timed_out;
   tern_sink sink;
   void *sink_context;
+  tern_step_sink step_sink; /* NULL: nobody follows a training run */
+  void *step_context;
   tn_text printed; /* JSON strings of what was printed, separated by commas */
   size_t printed_count;
   tn_text text;   /* what the last call that returns text returned */

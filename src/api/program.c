@@ -262,10 +262,35 @@ tern_status tern_run(tern_program *program) {
 }
 
 #ifdef TN_HAVE_AIL
+/* Passes steps on to whoever follows the session. */
+typedef struct {
+  tern_session *session;
+  int64_t steps;
+} follower;
+
+static void follow_begin(void *context, const tn_run_facts *facts) {
+  follower *f = context;
+  f->steps = facts->steps;
+}
+
+static void follow_step(void *context, const tn_history_row *row) {
+  const follower *f = context;
+  if (!f->session->step_sink) return;
+  tern_step step = { .step = row->step,
+                     .steps = f->steps,
+                     .loss = row->loss,
+                     .evaluated = row->evaluated,
+                     .eval_loss = row->eval_loss,
+                     .eval_accuracy = row->eval_accuracy };
+  f->session->step_sink(f->session->step_context, &step);
+}
+
 static tern_status train_ail(tern_program *program, const tern_train_run *run) {
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
+  follower following = { .session = session };
+  tn_loop_watch watch = { .context = &following, .begin = follow_begin, .step = follow_step };
   tn_loop_options options = { .backend = session->backend,
                               .threads = session->threads,
                               .passes = session->passes,
@@ -274,7 +299,8 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run) {
                               .out = run->out,
                               .resume = run->resume,
                               .checkpoint_every = run->checkpoint_every,
-                              .version = tern_version() };
+                              .version = tern_version(),
+                              .watch = &watch };
   forget_outcome(program);
   lend_givens(program);
   tn_api_begin(session);

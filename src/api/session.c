@@ -111,6 +111,11 @@ void tern_on_print(tern_session *session, tern_sink sink, void *context) {
   session->sink_context = context;
 }
 
+void tern_on_step(tern_session *session, tern_step_sink sink, void *context) {
+  session->step_sink = sink;
+  session->step_context = context;
+}
+
 const char *tn_api_text(tern_session *session) {
   if (session->text.failed) return NULL;
   return session->text.at ? session->text.at : "";

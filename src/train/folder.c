@@ -52,7 +52,7 @@ static void add_number(tn_json_writer *json, const char *key, uint64_t number) {
   tn_json_key(json, key), tn_json_string(json, (tn_str){ digits, tn_number_print_u64(number, digits) });
 }
 
-static void source_sha256(const tn_loop *loop, uint8_t digest[32]) {
+void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]) {
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
   tn_sha256 hash;
   tn_sha256_init(&hash);
@@ -63,7 +63,7 @@ static void source_sha256(const tn_loop *loop, uint8_t digest[32]) {
 /* What decides the bits of the run, as strings: safetensors allows no others. */
 static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   uint8_t digest[32];
-  source_sha256(loop, digest);
+  tn_loop_source_sha256(loop, digest);
   tn_json_key(json, "version"), tn_json_string(json, tn_str_of(loop->options->version));
   add_hex(json, "source_sha256", digest, loop->host->heap);
   add_hex(json, "data_sha256", loop->rows.sha256, loop->host->heap);
@@ -212,7 +212,7 @@ static bool check_identity(resumption *r) {
   uint64_t seed;
   if (!tn_str_is(metadata_value(r, "format"), "tern checkpoint 1"))
     return corrupt(r, "it is not a checkpoint of this version");
-  source_sha256(r->loop, digest);
+  tn_loop_source_sha256(r->loop, digest);
   if (!same_hash(r, "source_sha256", digest)) return mismatch(r, "it belongs to another program");
   if (!same_hash(r, "data_sha256", r->loop->rows.sha256)) return mismatch(r, "it belongs to other data");
   if (!tn_number_parse_u64(metadata_value(r, "seed"), &seed)) return corrupt(r, "it has no seed");

@@ -234,6 +234,34 @@ static bool prepare(tn_loop *loop) {
          tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);
 }
 
+/* ---- who follows the run ---- */
+
+static void tell_begin(tn_loop *loop) {
+  const tn_loop_watch *watch = loop->options->watch;
+  if (!watch || !watch->begin) return;
+  const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  uint8_t digest[32];
+  tn_loop_source_sha256(loop, digest);
+  tn_run_facts facts = { .program = source->name,
+                         .source = source->text,
+                         .data = data ? data->path : (tn_str){ 0 },
+                         .source_sha256 = digest,
+                         .data_sha256 = loop->rows.sha256,
+                         .seed = loop->host->seed,
+                         .step = tn_trainer_step_number(loop->trainer),
+                         .steps = loop->steps };
+  watch->begin(watch->context, &facts);
+}
+
+static void tell_end(tn_loop *loop, const char *status) {
+  const tn_loop_watch *watch = loop->options->watch;
+  uint8_t digest[32];
+  if (!watch || !watch->end) return;
+  tn_loop_weights_sha256(loop, digest);
+  watch->end(watch->context, status, tn_trainer_step_number(loop->trainer), digest);
+}
+
 /* ---- steps ---- */
 
 static bool is_evaluated(const tn_loop *loop, int64_t step) {
@@ -252,6 +280,8 @@ static bool one_step(tn_loop *loop) {
   if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
   if (!tn_vec_push(loop->host->heap, &loop->history, row)) return tn_loop_out_of_memory(loop);
   say_step(loop, &row);
+  if (loop->options->watch && loop->options->watch->step)
+    loop->options->watch->step(loop->options->watch->context, &row);
   return true;
 }
 
@@ -368,9 +398,12 @@ bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options,
   bool ok = loop.program && prepare(&loop);
   if (ok) {
     say_plan(&loop);
+    tell_begin(&loop);
     host->diags->phase = TN_PHASE_RUN;
     ok = run_steps(&loop);
-    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, ok ? "completed" : "stopped");
+    const char *status = ok ? "completed" : "stopped";
+    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, status);
+    tell_end(&loop, status);
     ok = ok && kept && add_outcome(&loop, out);
     if (ok) say(&loop, "Training completed");
   }

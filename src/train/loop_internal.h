@@ -17,13 +17,6 @@ typedef struct {
 } tn_eval_plan;
 
 typedef struct {
-  int64_t step;
-  double loss;
-  bool evaluated;
-  double eval_loss, eval_accuracy;
-} tn_history_row;
-
-typedef struct {
   tn_host *host;
   uint32_t file;
   const tn_loop_options *options;
@@ -67,6 +60,8 @@ bool tn_loop_resume(tn_loop *loop);
 bool tn_loop_begin_folder(tn_loop *loop);
 bool tn_loop_checkpoint(tn_loop *loop);
 bool tn_loop_finish_folder(tn_loop *loop, const char *status);
+/* SHA-256 of the program's text. */
+void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);

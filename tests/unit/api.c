@@ -194,6 +194,35 @@ static void every_failed_allocation_is_survived(void **state) {
   }
 }
 
+static void count_step(void *context, const tern_step *step) {
+  int64_t *seen = context;
+  assert_int_equal(step->step, *seen);
+  assert_int_equal(step->steps, 5);
+  assert_int_equal(step->evaluated, step->step == 0 || step->step == 2 || step->step == 4);
+  *seen += 1;
+}
+
+static void a_training_run_is_followed_step_by_step(void **state) {
+  (void)state;
+  static const char classifier[] = "model {\n tokens [B, T]\n labels [B]\n param E [20, 4]\n param W [4, 2]\n"
+                                   " logits = matmul(meanpool(embedding(tokens, E)), W)\n}\n"
+                                   "train { loss = xent(logits, labels) steps = 5 }\n"
+                                   "dataset { format = \"jsonl\" path = \"rows.jsonl\" }\n"
+                                   "eval { metrics = [loss] every = 2 split = train }\n";
+  FILE *file = fopen("rows.jsonl", "w");
+  assert_non_null(file);
+  fputs("{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[3,4],\"label\":1}\n", file);
+  fclose(file);
+  int64_t seen = 0;
+  tern_session *session = open_session(&(tern_options){ .allow = TERN_ALLOW_FILEREAD });
+  tern_program *program = tern_load(session, TERN_LANG_AIL, "c.ail", classifier, strlen(classifier));
+  tern_on_step(session, count_step, &seen);
+  assert_int_equal(tern_train(program, NULL), TERN_OK);
+  assert_int_equal(seen, 5);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 static void tables_are_there(void **state) {
   (void)state;
   char *text = tern_ops_text(), *json = tern_ops_json(), *why = tern_explain("E2101", 0);
@@ -215,6 +244,7 @@ int main(void) {
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
     cmocka_unit_test(an_interrupt_ends_a_run),
     cmocka_unit_test(every_failed_allocation_is_survived),
+    cmocka_unit_test(a_training_run_is_followed_step_by_step),
     cmocka_unit_test(tables_are_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
