@@ -15,11 +15,10 @@ all: ## build the program, optimised, and leave it at build/tern
 	@$(CMAKE) --build build/release --target product --parallel $(JOBS)
 	@if [ -x build/release/tern ]; then ln -sfn release/tern build/tern; fi
 
-demo: ## install what is missing, build, and train a small model
+demo: ## install what is missing, build, and train a classifier of sentences
 	@sh tools/setup.sh build
 	@$(MAKE) --no-print-directory all
-	@$(CMAKE) --build build/release --target example_train --parallel $(JOBS)
-	@build/release/examples/example_train
+	@cd examples/ail && ../../build/tern train topics.ail --allow fileread
 
 test: ## install what is missing, build, and run every test but the slow ones
 	@sh tools/setup.sh test
