@@ -75,7 +75,7 @@ void make_cross_entropy(op_case *c) {
 }
 
 /* ---- matmul ---- */
-/* Edges of register tiles (4, 6, 8, 14, 16, 32) and of cache blocks (256, 512). */
+/* Edges of register tiles (4, 6, 8, 9, 16, 32, 48) and of cache blocks. */
 static int64_t tile_edge(op_case *c, bool long_one) {
   static const int64_t edges[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 31, 32, 33,
                                    47, 48, 49, 64, 65 };
@@ -84,6 +84,8 @@ static int64_t tile_edge(op_case *c, bool long_one) {
   return long_one ? longs[below(c, 12)] : edges[below(c, 26)];
 }
 
+/* The last three: matrices that stay in no near cache and meet few rows, rows that are packed, more rows
+ * than a block has. */
 static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   int along = below(c, 8);
   *m = tile_edge(c, along == 0), *k = tile_edge(c, along == 1), *n = tile_edge(c, along == 2);
@@ -92,6 +94,9 @@ static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   if (along == 3) *m = 1;   /* matrix by vector, vector by matrix */
   if (along == 4) *n = 1;
   if (is_big(c)) *m = 60 + below(c, 90), *k = 60 + below(c, 120), *n = 60 + below(c, 90);
+  if (c->number % 20 == 9) *m = 1 + below(c, 13), *k = 300 + below(c, 90), *n = 400 + below(c, 90);
+  if (c->number % 40 == 19) *m = 18 + below(c, 13), *k = 380 + below(c, 400), *n = 260 + below(c, 90);
+  if (c->number == 240) *m = 407, *k = 400, *n = 260;
 }
 
 void make_matmul(op_case *c) {

@@ -35,8 +35,6 @@ typedef void (*tn_cpu_job)(void *context, int part, int parts);
 /* Runs job(context, 0..parts-1, parts), each part on a thread of its own, where parts is at most
  * `threads`; returns when all have ended. With one thread it is a plain call. */
 void tn_cpu_parallel(int threads, tn_cpu_job job, void *context);
-/* Inside a job: waits until every part has come here. */
-void tn_cpu_barrier(void);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
 static inline int tn_cpu_threads_for(double cost, int limit) {

@@ -18,15 +18,9 @@ void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
 #pragma omp parallel num_threads(threads)
   job(context, omp_get_thread_num(), omp_get_num_threads());
 }
-
-void tn_cpu_barrier(void) {
-#pragma omp barrier
-}
 #else
 void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
   (void)threads;
   job(context, 0, 1);
 }
-
-void tn_cpu_barrier(void) {}
 #endif

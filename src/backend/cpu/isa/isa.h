@@ -104,8 +104,18 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #define TN_ANY_ORDER
 #endif
 
-/* The loop that follows has few iterations, known when it is compiled, and becomes straight code. */
-#if defined(__clang__)
+/* The loop that follows has few iterations, known when it is compiled, and becomes straight code; not where
+ * sanitizers put their checks around every access, which would take the compiler minutes. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TN_KEEP_LOOPS 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TN_KEEP_LOOPS 1
+#endif
+#if defined(TN_KEEP_LOOPS)
+#define TN_UNROLL
+#elif defined(__clang__)
 #define TN_UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
 #define TN_UNROLL _Pragma("GCC unroll 16")

@@ -10,40 +10,44 @@
  *     vectors of y, and every element of x that it loads is used for all of them;
  *   both operands are packed beforehand into panels in the order in which tiles
  *     read them, whatever their strides, so a transposed operand costs nothing
- *     extra; rows of x lie in the first-level cache while columns of y come from
- *     the second;
- *   blocks of k are as long as those caches allow.
+ *     extra; a block of rows of x stays in the second-level cache while panels of
+ *     columns of y pass by, packed one at a time just before their use;
+ *   blocks of k are as long as the caches allow.
  *
- * Small products, and those with so few rows that packing would cost as much as
- * multiplying, read their operands in place. */
+ * A tile reads any strides, so an operand that is small, or read too few times for
+ * packing to pay, is read where it is. A matrix that meets a few vectors only is
+ * bound by memory and has its own way. */
 #include "backend/cpu/isa/doubles.h"
 #include "backend/cpu/isa/transpose.h"
 #include "backend/cpu/walk.h"
 
-/* One product of two matrices; steps are in elements. */
+/* One product of two matrices; steps are in elements. The rest is how it is to be done. */
 typedef struct {
   int64_t m, n, k;
   const void *a, *b;
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
+  bool pack_a, pack_b; /* operands are packed first */
+  bool near_b;         /* all of b stays in a near cache */
+  bool by_rows;        /* threads share rows, not columns */
 } product;
 
 /* The part-th share of a product by `parts` threads. */
 typedef void (*multiply)(const product *p, int part, int parts, char *memory);
 
+/* How products of one dtype are done. */
 typedef struct {
-  multiply by_rows, by_columns, thin, small;
-  size_t (*row_room)(const product *p);
-  size_t (*column_room)(const product *p);
-  size_t (*small_room)(const product *p);
+  multiply multiply;
+  size_t (*room)(const product *p); /* bytes of scratch for one thread */
   size_t bytes;
   int rows, columns, lanes; /* of the register tile */
-} methods;
+} method;
 
-#define ROWS_1_TO_4(X) X(1) X(2) X(3) X(4)
-#define ROWS_1_TO_6(X) ROWS_1_TO_4(X) X(5) X(6)
-#define ROWS_1_TO_8(X) ROWS_1_TO_6(X) X(7) X(8)
-#define ROWS_1_TO_9(X) ROWS_1_TO_8(X) X(9)
+#define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
+#define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)
+#define ROWS_1_TO_8(X)  ROWS_1_TO_6(X) X(7) X(8)
+#define ROWS_1_TO_9(X)  ROWS_1_TO_8(X) X(9)
+#define ROWS_1_TO_12(X) ROWS_1_TO_9(X) X(10) X(11) X(12)
 
 /* ---- packing ----
  * to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
@@ -63,27 +67,28 @@ PACK_PLAIN(pack_u32, uint32_t)
 PACK_PLAIN(pack_u64, uint64_t)
 
 /* Rows are contiguous: vectors of them as they come. */
+TN_ALWAYS_INLINE void pack_vectors(float *to, int vectors, const float *from, int64_t k_step, int64_t k) {
+  for (int64_t at = 0; at < k; at++, to += vectors * TN_LANES, from += k_step)
+    TN_UNROLL for (int v = 0; v < vectors; v++) {
+      TN_PREFETCH(from + 16 * k_step + v * TN_LANES);
+      vf_store(to + v * TN_LANES, vf_load(from + v * TN_LANES));
+    }
+}
+
 static void pack_straight(float *to, int width, const float *from, int64_t k_step, int rows, int64_t k) {
+  if (rows == 3 * TN_LANES) {
+    pack_vectors(to, 3, from, k_step, k);
+    return;
+  }
+  if (rows == 2 * TN_LANES) {
+    pack_vectors(to, 2, from, k_step, k);
+    return;
+  }
   for (int64_t at = 0; at < k; at++, to += width, from += k_step)
     for (int i = 0; i < width; i += TN_LANES) {
       int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
       vf_store(to + i, left == TN_LANES ? vf_load(from + i) : vf_load_part(from + i, left));
     }
-}
-
-/* Several whole panels at once, so that memory is read in long runs. */
-static void pack_panels(float *to, int width, const float *from, int64_t k_step, int64_t panels, int64_t k) {
-  for (int64_t first = 0; first < panels; first += 4) {
-    int count = (int)tn_cpu_min(panels - first, 4);
-    for (int64_t at = 0; at < k; at++) {
-      const float *row = from + at * k_step + first * width;
-      float *panel = to + first * width * k + at * width;
-      for (int p = 0; p < count; p++, panel += width * k, row += width) {
-        TN_PREFETCH(row + 8 * k_step);
-        for (int i = 0; i < width; i += TN_LANES) vf_store(panel + i, vf_load(row + i));
-      }
-    }
-  }
 }
 
 /* k is contiguous: squares of TN_LANES rows by TN_LANES steps are turned over. */
@@ -147,58 +152,108 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define NV   2
 #define ROWS ROWS_1_TO_4
 #endif
-#define PACK        pack_f32
-#define PACK_PANELS pack_panels
-#define KC          384
-#define NC          480
-#define MC          2016
+#define PACK pack_f32
+#define KC   384
+#define MC   405
 #include "backend/cpu/isa/matmul.inc"
 
-/* ---- a matrix that is read once ----
- * Up to four rows of a, and columns of b whose steps of k are contiguous: squares of b are turned over in
- * registers and used at once. */
-#define TURNED_ROWS 4
+/* ---- a matrix that is read once ---- */
+/* A few rows of a, and columns of b whose steps of k are contiguous:
+ * squares of b are turned over in registers and used at once. */
+#define TURNED_ROWS 12
 TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
   const float *a = p->a;
-  for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
+  TN_UNROLL for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
   for (int64_t at = 0; at < p->k; at += TN_LANES) {
     VF square[TN_LANES];
     int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
-    for (int j = 0; j < TN_LANES; j++)
-      square[j] = j >= columns        ? vf_set(0.0f)
-                  : steps == TN_LANES ? vf_load(b + j * p->bn + at)
-                                      : vf_load_part(b + j * p->bn + at, steps);
-    tn_transpose(square);
-    if (steps == TN_LANES) {
-      TN_UNROLL for (int s = 0; s < TN_LANES; s++) for (int i = 0; i < rows; i++) acc[i] =
-          vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+    if (steps == TN_LANES && columns == TN_LANES) {
+      TN_UNROLL for (int j = 0; j < TN_LANES; j++) square[j] = vf_load(b + j * p->bn + at);
     } else {
-      for (int s = 0; s < steps; s++)
-        for (int i = 0; i < rows; i++)
-          acc[i] = vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+      for (int j = 0; j < TN_LANES; j++)
+        square[j] = j < columns ? vf_load_part(b + j * p->bn + at, steps) : vf_set(0.0f);
     }
+    tn_transpose(square);
+    for (int s = 0; s < steps; s++)
+      TN_UNROLL for (int i = 0; i < rows; i++) acc[i] =
+          vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
   }
 }
 
-static void put_column(const product *p, int i, int64_t j, int columns, VF acc) {
-  float lane[TN_LANES], *c = (float *)p->c + i * p->cm + j * p->cn;
-  vf_store(lane, vf_canonical(acc));
-  for (int l = 0; l < columns; l++) c[l * p->cn] = lane[l];
-}
+#define TURNED_OF(rows)                                                                                      \
+  static void turned_##rows(const product *p, const float *b, int columns, VF *result) {                     \
+    VF acc[rows];                                                                                            \
+    turned_columns(p, rows, b, columns, acc);                                                                \
+    for (int i = 0; i < rows; i++) result[i] = acc[i];                                                       \
+  }
+ROWS_1_TO_12(TURNED_OF)
+#define TURNED_ENTRY(rows) [rows] = turned_##rows,
+static void (*const turned_tiles[TURNED_ROWS + 1])(const product *, const float *, int,
+                                                   VF *) = { ROWS_1_TO_12(TURNED_ENTRY) };
 
 static void multiply_turned(const product *p, int part, int parts, char *memory) {
   int64_t begin, end;
+  int rows = (int)p->m;
   (void)memory;
   tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
   for (int64_t j = begin; j < end; j += TN_LANES) {
     VF acc[TURNED_ROWS];
-    const float *b = (const float *)p->b + j * p->bn;
+    float lane[TURNED_ROWS][TN_LANES], *c = (float *)p->c + j * p->cn;
     int columns = (int)tn_cpu_min(end - j, TN_LANES);
-    if (p->m == 1 && columns == TN_LANES)
-      turned_columns(p, 1, b, TN_LANES, acc);
-    else
-      turned_columns(p, (int)p->m, b, columns, acc);
-    for (int i = 0; i < p->m; i++) put_column(p, i, j, columns, acc[i]);
+    turned_tiles[rows](p, (const float *)p->b + j * p->bn, columns, acc);
+    for (int i = 0; i < rows; i++) vf_store(lane[i], vf_canonical(acc[i]));
+    for (int l = 0; l < columns; l++)
+      for (int i = 0; i < rows; i++) c[i * p->cm + l * p->cn] = lane[i][l];
+  }
+}
+
+/* A few rows of a, and columns of b that are contiguous: a strip of the result stays in the first-level
+ * cache while several steps of k at a time go along it, so that memory is read in long runs. */
+#define STREAMED_ROWS  4
+#define STREAMED_STEPS 4
+#define STREAMED_STRIP 1024 /* columns */
+
+TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int64_t at, int64_t begin,
+                                     int64_t end) {
+  VF x[STREAMED_ROWS][STREAMED_STEPS];
+  const float *a = (const float *)p->a + at * p->ak, *b = (const float *)p->b + at * p->bk;
+  float *c = p->c;
+  bool first = at == 0, last = at + steps == p->k;
+  TN_UNROLL for (int i = 0; i < rows; i++) TN_UNROLL for (int s = 0; s < steps; s++) x[i][s] =
+      vf_set(a[i * p->am + s * p->ak]);
+  for (int64_t j = begin; j < end; j += TN_LANES) {
+    int left = (int)tn_cpu_min(end - j, TN_LANES);
+    VF column[STREAMED_STEPS];
+    TN_UNROLL for (int s = 0; s < steps; s++) column[s] = vf_load_part(b + s * p->bk + j, left);
+    TN_UNROLL for (int i = 0; i < rows; i++) {
+      VF acc = first ? vf_set(0.0f) : vf_load_part(c + i * p->cm + j, left);
+      TN_UNROLL for (int s = 0; s < steps; s++) acc = vf_fma(x[i][s], column[s], acc);
+      vf_store_part(c + i * p->cm + j, last ? vf_canonical(acc) : acc, left);
+    }
+  }
+}
+
+#define STREAMED_OF(rows)                                                                                    \
+  static void streamed_##rows(const product *p, int64_t begin, int64_t end) {                                \
+    int64_t at = 0;                                                                                          \
+    for (; at + STREAMED_STEPS <= p->k; at += STREAMED_STEPS)                                                \
+      streamed_steps(p, rows, STREAMED_STEPS, at, begin, end);                                               \
+    for (; at < p->k; at++) streamed_steps(p, rows, 1, at, begin, end);                                      \
+  }
+ROWS_1_TO_4(STREAMED_OF)
+
+static void multiply_streamed(const product *p, int part, int parts, char *memory) {
+  int64_t begin, end;
+  (void)memory;
+  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
+  for (int64_t j = begin; j < end; j += STREAMED_STRIP) {
+    int64_t to = tn_cpu_min(j + STREAMED_STRIP, end);
+    switch (p->m) {
+      case 1: streamed_1(p, j, to); break;
+      case 2: streamed_2(p, j, to); break;
+      case 3: streamed_3(p, j, to); break;
+      default: streamed_4(p, j, to); break;
+    }
   }
 }
 
@@ -229,8 +284,7 @@ static void multiply_turned(const product *p, int part, int parts, char *memory)
 #endif
 #define PACK pack_f64
 #define KC   256
-#define NC   384
-#define MC   1008
+#define MC   297
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- integers: a row of the tile is a plain loop, which the compiler turns into vectors ---- */
@@ -251,8 +305,7 @@ static void multiply_turned(const product *p, int part, int parts, char *memory)
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u32
 #define KC                    384
-#define NC                    512
-#define MC                    1024
+#define MC                    400
 #include "backend/cpu/isa/matmul.inc"
 
 #define V_SET(x)              (x)
@@ -271,33 +324,19 @@ static void multiply_turned(const product *p, int part, int parts, char *memory)
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u64
 #define KC                    256
-#define NC                    256
-#define MC                    1024
+#define MC                    300
 #include "backend/cpu/isa/matmul.inc"
 
-static const methods *methods_of(tn_dtype dtype) {
+static const method *method_of(tn_dtype dtype) {
   switch (dtype) {
-    case TN_F32: return &methods_f32;
-    case TN_F64: return &methods_f64;
-    case TN_I32: return &methods_i32;
-    default: return &methods_i64;
+    case TN_F32: return &method_f32;
+    case TN_F64: return &method_f64;
+    case TN_I32: return &method_i32;
+    default: return &method_i64;
   }
 }
 
-/* ---- choosing a method ---- */
-#define SMALL_WORK    32768 /* multiplications that are not worth packing */
-#define SMALL_OPERAND 4096  /* elements of b that are read over and over where they are */
-
-typedef struct {
-  multiply run;
-  int threads;
-  size_t room; /* bytes of scratch */
-} choice;
-
-static bool is_small(const product *p) {
-  return p->cn == 1 && p->k * p->n <= SMALL_OPERAND && p->m * p->n * p->k <= SMALL_WORK;
-}
-
+/* ---- choosing how ---- */
 /* The same product with rows and columns exchanged: the chain of an output is the same. */
 static product turned(const product *p) {
   return (product){ .m = p->n,
@@ -315,47 +354,59 @@ static product turned(const product *p) {
 }
 
 /* Vectors run across columns: there should be some, and they should be contiguous in the result. */
-static bool should_turn(const product *p, const methods *how) {
+static bool should_turn(const product *p, const method *how) {
   if (p->cn != 1 && p->m > 1) return p->cm == 1 || (p->n < p->m && p->n < how->lanes);
-  return p->n <= how->lanes / 4 && p->m >= 2 * how->lanes && !is_small(p);
+  return p->n < how->lanes && p->m >= 2 * how->lanes && p->k >= 8;
 }
 
-/* Nanoseconds that multiplications take on one thread. */
-static double cost_of(const product *p, const methods *how) {
+#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
+
+/* Packing pays when what is packed is read often enough, and is not in a near cache anyway. Columns must be
+ * contiguous for a tile to read them, and whole vectors where a part of one is expensive to load. */
+static void choose_packing(product *p, const method *how) {
+  int64_t bytes = (int64_t)how->bytes, b_bytes = p->k * p->n * bytes;
+  bool parts_are_slow = how->lanes > 1 && how->lanes * bytes < 32 && p->n % how->lanes != 0;
+  bool few_rows = p->m <= 2 * how->rows;
+  p->near_b = b_bytes <= NEAR_BYTES;
+  p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || (!few_rows && b_bytes > 24576);
+  if (p->ak == 1)
+    p->pack_a = !p->near_b && p->m * p->am * bytes > NEAR_BYTES && p->n > how->columns;
+  else
+    p->pack_a = p->n > 2 * how->columns && p->k > 4;
+}
+
+/* For matrices that are read once; NULL where the common way is as good. */
+static multiply special_way(const product *p, const method *how) {
+  if (how != &method_f32 || p->n * p->k <= 4096) return NULL;
+  if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1) return multiply_turned;
+  if (p->m <= STREAMED_ROWS && p->bn == 1 && p->cn == 1 && p->n * p->k * 4 > NEAR_BYTES)
+    return multiply_streamed;
+  return NULL;
+}
+
+/* Nanoseconds that the multiplications take on one thread. */
+static double cost_of(const product *p, const method *how) {
   double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;
   return (double)p->m * (double)p->n * (double)p->k * each;
 }
 
-static choice choose_packed(const product *p, const methods *how, int threads) {
-  choice chosen = { .threads = threads };
-  bool by_rows = p->m >= (int64_t)threads * how->rows * 2 || p->n < p->m;
-  int64_t shares = by_rows ? p->m / how->rows : p->n / how->columns;
-  if (threads > shares) chosen.threads = shares > 0 ? (int)shares : 1;
-  size_t columns = 2 * how->column_room(p), rows = how->row_room(p);
-  chosen.run = by_rows ? how->by_rows : how->by_columns;
-  chosen.room = by_rows ? columns + rows * (size_t)chosen.threads : (columns + rows) * (size_t)chosen.threads;
-  return chosen;
-}
-
-static choice choose(const product *p, const methods *how, int threads) {
-  if (is_small(p)) return (choice){ how->small, 1, how->small_room(p) };
-  threads = tn_cpu_threads_for(cost_of(p, how), threads);
-  if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1 && how == &methods_f32)
-    return (choice){ multiply_turned, threads, 0 };
-  if (p->cn == 1 && p->bn == 1 && p->m <= 4) return (choice){ how->thin, threads, 0 };
-  if (p->cn == 1 && p->n <= 2 * how->lanes && how->lanes > 1)
-    return (choice){ how->small, threads, how->small_room(p) * (size_t)threads };
-  return choose_packed(p, how, threads);
+static int choose_threads(product *p, const method *how, int limit) {
+  int threads = tn_cpu_threads_for(cost_of(p, how), limit);
+  p->by_rows = p->m >= (int64_t)threads * how->rows * 2 || p->n < p->m;
+  int64_t shares = p->by_rows ? (p->m + how->rows - 1) / how->rows : (p->n + how->columns - 1) / how->columns;
+  return threads < shares ? threads : (int)shares;
 }
 
 /* ---- batches ---- */
 typedef struct {
   product product; /* the first one */
-  const methods *how;
+  const method *how;
+  multiply multiply;
+  int threads;       /* for one product */
+  size_t room;       /* bytes of scratch for one product */
   tn_cpu_walk batch; /* views: x, y, z */
   int64_t products;
   char *scratch;
-  choice choice; /* for one product */
 } matmul_job;
 
 static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
@@ -370,7 +421,7 @@ static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
 /* All threads work on one product. */
 static void together(void *context, int part, int parts) {
   const matmul_job *job = context;
-  job->choice.run(&job->product, part, parts, job->scratch);
+  job->multiply(&job->product, part, parts, job->scratch);
 }
 
 /* Each thread has products of its own. */
@@ -382,10 +433,10 @@ static void apart(void *context, int part, int parts) {
   tn_cpu_share(job->products, 1, part, parts, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&batch, batch.rank, begin);
-  char *room = job->choice.room ? job->scratch + (size_t)part * job->choice.room : NULL;
+  char *room = job->room ? job->scratch + (size_t)part * job->room : NULL;
   for (int64_t b = begin; b < end; b++, tn_cpu_walk_next(&batch, batch.rank)) {
     product p = product_at(job, &batch);
-    job->choice.run(&p, 0, 1, room);
+    job->multiply(&p, 0, 1, room);
   }
 }
 
@@ -429,7 +480,7 @@ static void turn(matmul_job *job) {
 static void prepare(matmul_job *job, const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *y = &call->in[1], *z = call->out;
   int xr = x->rank, yr = y->rank, zr = z->rank;
-  job->how = methods_of(z->dtype);
+  job->how = method_of(z->dtype);
   job->product = (product){
     .m = z->dim[zr - 2],
     .n = z->dim[zr - 1],
@@ -448,7 +499,14 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
   job->products = 1;
   if (zr > 2) prepare_batch(job, call);
   if (should_turn(&job->product, job->how)) turn(job);
-  job->choice = choose(&job->product, job->how, job->products > 1 ? 1 : call->threads);
+  product *p = &job->product;
+  job->threads = choose_threads(p, job->how, job->products > 1 ? 1 : call->threads);
+  job->room = 0;
+  job->multiply = special_way(p, job->how);
+  if (job->multiply) return;
+  choose_packing(p, job->how);
+  job->multiply = job->how->multiply;
+  job->room = job->how->room(p) * (size_t)job->threads;
 }
 
 /* Threads for a batch: by products where there are enough of them, else all on each. */
@@ -468,7 +526,7 @@ bool cpu_matmul(const tn_kernel_call *call) {
   }
   job.scratch = call->scratch;
   if (job.products == 1)
-    tn_cpu_parallel(job.choice.threads, together, &job);
+    tn_cpu_parallel(job.threads, together, &job);
   else
     tn_cpu_parallel(batch_threads(&job, call->threads), apart, &job);
   return true;
@@ -478,5 +536,5 @@ size_t matmul_scratch(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return 0;
   matmul_job job;
   prepare(&job, call);
-  return job.products == 1 ? job.choice.room : job.choice.room * (size_t)batch_threads(&job, call->threads);
+  return job.products == 1 ? job.room : job.room * (size_t)batch_threads(&job, call->threads);
 }
