@@ -1,0 +1,255 @@
+/* export/mlir.c: modules, functions, regions and what they return. */
+#include "export/mlir.h"
+
+#include "export/mlir_internal.h"
+
+/* ---- arguments ---- */
+
+static bool has_symbol(const tn_mlir *m, tn_name symbol) {
+  for (size_t i = 0; i < m->symbol_count; i++) {
+    if (m->symbols[i] == symbol) return true;
+  }
+  return false;
+}
+
+/* Every name of a dimension in the graph, in order of appearance. */
+static bool collect_symbols(tn_mlir *m) {
+  const tn_graph *graph = m->graph;
+  size_t room = 0;
+  m->symbol_count = 0;
+  for (size_t v = 1; v < graph->nodes.count; v++)
+    room += (size_t)tn_graph_type(graph, (tn_value)v)->shape.rank;
+  m->symbols = tn_arena_array(&m->arena, room, sizeof *m->symbols);
+  for (size_t v = 1; m->symbols && v < graph->nodes.count; v++) {
+    const tn_shape *shape = &tn_graph_type(graph, (tn_value)v)->shape;
+    for (int i = 0; i < shape->rank; i++) {
+      if (!tn_dim_is_symbol(shape->dim[i]) || has_symbol(m, tn_dim_name(shape->dim[i]))) continue;
+      m->symbols[m->symbol_count++] = tn_dim_name(shape->dim[i]);
+    }
+  }
+  return m->symbols != NULL;
+}
+
+static bool is_scalar(const bool *flags, size_t index, const tn_type *type) {
+  return flags && flags[index] && type->shape.rank == 0;
+}
+
+static size_t argument_count(const tn_graph *graph) { return graph->inputs.count + graph->params.count; }
+
+static tn_value argument(const tn_graph *graph, size_t index) {
+  size_t inputs = graph->inputs.count;
+  return index < inputs ? graph->inputs.at[index] : graph->params.at[index - inputs];
+}
+
+/* Its own name if that is a word and nothing else has it; a point is in no such name. */
+static tn_str argument_name(tn_mlir *m, size_t index) {
+  const tn_graph *graph = m->graph;
+  tn_name name = tn_graph_node(graph, argument(graph, index))->attrs->name;
+  tn_str text = tn_names_text(graph->names, name);
+  bool usable = name && !has_symbol(m, name);
+  for (size_t i = 0; usable && i < text.len; i++) {
+    char c = text.at[i];
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    usable = letter || (i && c >= '0' && c <= '9');
+  }
+  for (size_t i = 0; usable && i < index; i++)
+    usable = tn_graph_node(graph, argument(graph, i))->attrs->name != name;
+  return usable ? TN_MLIR_TEXT(m, "%$", text) : TN_MLIR_TEXT(m, "%arg.$", tn_mlir_int(m, (int64_t)index));
+}
+
+static tn_str signature_arguments(tn_mlir *m) {
+  const tn_graph *graph = m->graph;
+  tn_str list = TN_LIT("");
+  for (size_t i = 0; i < m->symbol_count; i++) {
+    tn_str name = tn_names_text(graph->names, m->symbols[i]);
+    list = TN_MLIR_TEXT(m, list.len ? "$, %$: index" : "$%$: index", list, name);
+  }
+  for (size_t i = 0; i < argument_count(graph); i++) {
+    const tn_type *type = tn_graph_type(graph, argument(graph, i));
+    bool number = is_scalar(m->function->scalar_inputs, i, type);
+    tn_str written = number ? tn_mlir_dtype(type->dtype) : tn_mlir_tensor_type(m, type);
+    list = TN_MLIR_TEXT(m, list.len ? "$, $: $" : "$$: $", list, argument_name(m, i), written);
+  }
+  return list;
+}
+
+/* A tensor without dimensions is taken apart at once. */
+static void read_arguments(tn_mlir *m) {
+  for (size_t i = 0; i < argument_count(m->graph); i++) {
+    tn_value value = argument(m->graph, i);
+    const tn_type *type = tn_graph_type(m->graph, value);
+    tn_str name = argument_name(m, i);
+    m->values[value] = name;
+    if (type->shape.rank || is_scalar(m->function->scalar_inputs, i, type)) continue;
+    m->values[value] = tn_mlir_fresh(m);
+    TN_MLIR(m, "$ = tensor.extract $[] : $", m->values[value], name, tn_mlir_tensor_type(m, type));
+  }
+}
+
+/* ---- regions ---- */
+
+static bool write_region(tn_mlir *m, uint32_t region);
+
+static tn_str result_types(tn_mlir *m, uint32_t region) {
+  const tn_region *r = &m->graph->regions.at[region];
+  tn_str list = TN_LIT("");
+  for (size_t i = 0; i < r->results.count; i++) {
+    list =
+        TN_MLIR_TEXT(m, i ? "$, $" : "$$", list, tn_mlir_type(m, tn_graph_type(m->graph, r->results.at[i])));
+  }
+  return list;
+}
+
+static bool write_branch(tn_mlir *m, uint32_t region) {
+  const tn_region *r = &m->graph->regions.at[region];
+  tn_str list = TN_LIT("");
+  m->indent++;
+  bool ok = write_region(m, region);
+  for (size_t i = 0; ok && i < r->results.count; i++) {
+    list = TN_MLIR_TEXT(m, i ? "$, $" : "$$", list, m->values[r->results.at[i]]);
+  }
+  if (ok && r->results.count) TN_MLIR(m, "scf.yield $ : $", list, result_types(m, region));
+  m->indent--;
+  return ok;
+}
+
+/* Both regions give results of the same types. */
+static bool write_if(tn_mlir *m, tn_value value) {
+  const tn_node *node = tn_graph_node(m->graph, value);
+  const uint32_t *regions = node->attrs->region;
+  size_t count = m->graph->regions.at[regions[0]].results.count;
+  tn_str made = tn_mlir_fresh(m), condition = m->values[node->in[0]];
+  m->values[value] = made;
+  if (count == 0) return true; /* nothing in it can be seen */
+  if (count == 1)
+    TN_MLIR(m, "$ = scf.if $ -> ($) {", made, condition, result_types(m, regions[0]));
+  else
+    TN_MLIR(m, "$:$ = scf.if $ -> ($) {", made, tn_mlir_int(m, (int64_t)count), condition,
+            result_types(m, regions[0]));
+  if (!write_branch(m, regions[0])) return false;
+  tn_mlir_line(m, "} else {", NULL);
+  if (!write_branch(m, regions[1])) return false;
+  tn_mlir_line(m, "}", NULL);
+  return true;
+}
+
+static bool write_pick(tn_mlir *m, tn_value value) {
+  const tn_node *node = tn_graph_node(m->graph, value), *branch = tn_graph_node(m->graph, node->in[0]);
+  size_t count = m->graph->regions.at[branch->attrs->region[0]].results.count;
+  tn_str made = m->values[node->in[0]];
+  m->values[value] =
+      count == 1 ? made : TN_MLIR_TEXT(m, "$#$", made, tn_mlir_int(m, (int64_t)node->attrs->index));
+  return true;
+}
+
+static bool write_node(tn_mlir *m, tn_value value) {
+  const tn_node *node = tn_graph_node(m->graph, value);
+  switch (tn_op_sig_of(node->op)->kind) {
+    case TN_KIND_ELEMENTWISE: return tn_mlir_elementwise(m, value);
+    case TN_KIND_SOURCE: return node->op == TN_OP_INPUT || node->op == TN_OP_PARAM || tn_mlir_move(m, value);
+    case TN_KIND_GENERATE:
+    case TN_KIND_VIEW:
+    case TN_KIND_MOVE: return tn_mlir_move(m, value);
+    case TN_KIND_REDUCE:
+      return node->op == TN_OP_CROSS_ENTROPY ? tn_mlir_cross_entropy(m, value) : tn_mlir_reduce(m, value);
+    case TN_KIND_SCAN: return tn_mlir_scan(m, value);
+    case TN_KIND_CONTRACT: return tn_mlir_matmul(m, value);
+    case TN_KIND_CONTROL: return node->op == TN_OP_IF ? write_if(m, value) : write_pick(m, value);
+    case TN_KIND_EFFECT: return tn_mlir_unsupported(m, "asking the clock or a file in MLIR", node->at);
+    default: return tn_mlir_unsupported(m, "this operation in MLIR", node->at);
+  }
+}
+
+static bool write_region(tn_mlir *m, uint32_t region) {
+  const tn_region *r = &m->graph->regions.at[region];
+  for (size_t i = 0; i < r->nodes.count; i++) {
+    if (!write_node(m, r->nodes.at[i]) || m->failed || m->arena.failed) return false;
+  }
+  return true;
+}
+
+/* ---- results ---- */
+
+/* Always a tensor of its own. A constant, or what folds to one, would be returned as memory that belongs to
+ * nobody, and bufferization would have to clone it. */
+static tn_str result_value(tn_mlir *m, size_t index) {
+  tn_value value = m->graph->outputs.at[index].value;
+  const tn_type *type = tn_graph_type(m->graph, value);
+  tn_str dims[TN_RANK_LIMIT];
+  if (type->shape.rank == 0) {
+    tn_str number = tn_mlir_canonical(m, type->dtype, m->values[value]);
+    if (is_scalar(m->function->scalar_outputs, index, type)) return number;
+    return tn_mlir_filled(m, number, type, NULL);
+  }
+  for (int i = 0; i < type->shape.rank; i++) dims[i] = tn_mlir_dim(m, value, i);
+  return tn_mlir_copy(m, m->values[value], type, dims, true);
+}
+
+static tn_str output_type(tn_mlir *m, size_t index) {
+  const tn_type *type = tn_graph_type(m->graph, m->graph->outputs.at[index].value);
+  bool number = is_scalar(m->function->scalar_outputs, index, type);
+  return number ? tn_mlir_dtype(type->dtype) : tn_mlir_tensor_type(m, type);
+}
+
+static void write_return(tn_mlir *m) {
+  tn_str values = TN_LIT(""), types = TN_LIT("");
+  for (size_t i = 0; i < m->graph->outputs.count; i++) {
+    values = TN_MLIR_TEXT(m, i ? "$, $" : "$$", values, result_value(m, i));
+    types = TN_MLIR_TEXT(m, i ? "$, $" : "$$", types, output_type(m, i));
+  }
+  if (m->graph->outputs.count)
+    TN_MLIR(m, "return $ : $", values, types);
+  else
+    tn_mlir_line(m, "return", NULL);
+}
+
+/* ---- functions ---- */
+
+static tn_str signature_results(tn_mlir *m) {
+  tn_str list = TN_LIT("");
+  size_t count = m->graph->outputs.count;
+  for (size_t i = 0; i < count; i++) list = TN_MLIR_TEXT(m, i ? "$, $" : "$$", list, output_type(m, i));
+  if (count == 0) return list;
+  return TN_MLIR_TEXT(m, count > 1 ? " -> ($)" : " -> $", list);
+}
+
+static bool write_function(tn_mlir *m, const tn_mlir_function *function) {
+  m->function = function;
+  m->graph = function->graph;
+  m->next = 0;
+  m->indent = 2;
+  m->constants = NULL;
+  m->constant_count = m->constant_room = 0;
+  tn_text_clear(&m->head);
+  tn_text_clear(&m->body);
+  m->values = tn_arena_array(&m->arena, m->graph->nodes.count, sizeof *m->values);
+  if (!m->values || !collect_symbols(m)) return false;
+  read_arguments(m);
+  if (!write_region(m, 0)) return false;
+  write_return(m);
+  const tn_str texts[] = { function->name, signature_arguments(m), signature_results(m) };
+  tn_str heading = tn_mlir_text(m, "  func.func @$($)$ {\n", texts);
+  tn_text_add(m->out, heading);
+  tn_text_add(m->out, tn_text_str(&m->head));
+  tn_text_add(m->out, tn_text_str(&m->body));
+  tn_text_puts(m->out, "  }\n");
+  return !m->failed && !m->arena.failed && !m->head.failed && !m->body.failed;
+}
+
+bool tn_mlir_write(const tn_mlir_function *functions, size_t count, tn_heap *heap, tn_text *out,
+                   tn_mlir_problem *problem) {
+  tn_mlir m = { .heap = heap, .out = out, .problem = problem };
+  bool ok = true;
+  *problem = (tn_mlir_problem){ 0 };
+  tn_arena_init(&m.arena, heap);
+  tn_text_init(&m.head, heap);
+  tn_text_init(&m.body, heap);
+  tn_text_puts(out, "module {\n");
+  for (size_t i = 0; ok && i < count; i++) ok = write_function(&m, &functions[i]);
+  if (ok) tn_mlir_write_helpers(&m);
+  tn_text_puts(out, "}\n");
+  tn_text_free(&m.head);
+  tn_text_free(&m.body);
+  tn_arena_free(&m.arena);
+  return ok && !out->failed;
+}

@@ -1,0 +1,334 @@
+/* export/mlir_element.c: operations on numbers.
+ *
+ * Each gives what tern gives, special cases included: integers wrap, the least
+ * integer divided by -1 is itself, conversions to integers saturate. A division
+ * of integers by zero has no result in tern; here it divides by 1, because the
+ * dialect leaves it undefined. */
+#include "base/elementary.h"
+#include "export/mlir_internal.h"
+
+static bool is_float(tn_dtype dtype) { return tn_dtype_in(dtype, TN_FLOATS); }
+
+static tn_str apply1(tn_mlir *m, const char *op, tn_dtype dtype, tn_str x) {
+  tn_str r = tn_mlir_fresh(m);
+  TN_MLIR(m, "$ = $ $ : $", r, tn_str_of(op), x, tn_mlir_dtype(dtype));
+  return r;
+}
+
+static tn_str apply2(tn_mlir *m, const char *op, tn_dtype dtype, tn_str x, tn_str y) {
+  tn_str r = tn_mlir_fresh(m);
+  TN_MLIR(m, "$ = $ $, $ : $", r, tn_str_of(op), x, y, tn_mlir_dtype(dtype));
+  return r;
+}
+
+static tn_str compare(tn_mlir *m, const char *floats, const char *ints, tn_dtype dtype, tn_str x, tn_str y) {
+  tn_str r = tn_mlir_fresh(m);
+  bool real = is_float(dtype);
+  TN_MLIR(m, "$ = arith.$ $, $, $ : $", r, real ? TN_LIT("cmpf") : TN_LIT("cmpi"),
+          tn_str_of(real ? floats : ints), x, y, tn_mlir_dtype(dtype));
+  return r;
+}
+
+static tn_str choose(tn_mlir *m, tn_dtype dtype, tn_str condition, tn_str x, tn_str y) {
+  tn_str r = tn_mlir_fresh(m);
+  TN_MLIR(m, "$ = arith.select $, $, $ : $", r, condition, x, y, tn_mlir_dtype(dtype));
+  return r;
+}
+
+static tn_str convert(tn_mlir *m, const char *op, tn_str x, tn_str from, tn_str to) {
+  tn_str r = tn_mlir_fresh(m);
+  TN_MLIR(m, "$ = $ $ : $ to $", r, tn_str_of(op), x, from, to);
+  return r;
+}
+
+static tn_str number(tn_mlir *m, tn_dtype dtype, double value) { return tn_mlir_constant(m, dtype, value); }
+
+tn_str tn_mlir_canonical(tn_mlir *m, tn_dtype dtype, tn_str x) {
+  if (!is_float(dtype)) return x;
+  tn_str nan = number(m, dtype, tn_nan_f64());
+  return choose(m, dtype, compare(m, "uno", "", dtype, x, x), nan, x);
+}
+
+tn_str tn_mlir_add(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y) {
+  return apply2(m, is_float(dtype) ? "arith.addf" : "arith.addi", dtype, x, y);
+}
+
+/* ---- functions ---- */
+
+static const struct {
+  tn_op op;
+  tn_mlir_helper helper;
+  const char *name; /* of tern's f32 function */
+  const char *wide; /* what stands for the f64 one */
+} functions[] = {
+  { TN_OP_EXP, TN_MLIR_EXP, "exp", "math.exp" },     { TN_OP_LOG, TN_MLIR_LOG, "log", "math.log" },
+  { TN_OP_TANH, TN_MLIR_TANH, "tanh", "math.tanh" }, { TN_OP_SIGMOID, TN_MLIR_SIGMOID, "sigmoid", NULL },
+  { TN_OP_ERF, TN_MLIR_ERF, "erf", "math.erf" },     { TN_OP_SIN, TN_MLIR_SIN, "sin", "math.sin" },
+  { TN_OP_COS, TN_MLIR_COS, "cos", "math.cos" },
+};
+
+static tn_str call_helper(tn_mlir *m, tn_mlir_helper helper, const char *name, tn_str x, tn_str y) {
+  tn_str r = tn_mlir_fresh(m);
+  m->used[helper] = true;
+  if (y.len)
+    TN_MLIR(m, "$ = func.call @tern_$_f32($, $) : (f32, f32) -> f32", r, tn_str_of(name), x, y);
+  else
+    TN_MLIR(m, "$ = func.call @tern_$_f32($) : (f32) -> f32", r, tn_str_of(name), x);
+  return r;
+}
+
+/* 1 / (1 + exp(-x)), where the dialect has no word of its own. */
+static tn_str wide_sigmoid(tn_mlir *m, tn_str x) {
+  tn_str e = apply1(m, "math.exp", TN_F64, apply1(m, "arith.negf", TN_F64, x));
+  tn_str one = number(m, TN_F64, 1);
+  return apply2(m, "arith.divf", TN_F64, one, apply2(m, "arith.addf", TN_F64, one, e));
+}
+
+tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    if (functions[i].op != op) continue;
+    if (dtype == TN_F32) return call_helper(m, functions[i].helper, functions[i].name, x, (tn_str){ 0 });
+    return functions[i].wide ? apply1(m, functions[i].wide, dtype, x) : wide_sigmoid(m, x);
+  }
+  return (tn_str){ 0 };
+}
+
+/* ---- one operand ---- */
+
+/* -1, 1, or x itself. */
+static tn_str sign_of(tn_mlir *m, tn_dtype dtype, tn_str x) {
+  tn_str zero = number(m, dtype, 0);
+  tn_str above = compare(m, "ogt", "sgt", dtype, x, zero), below = compare(m, "olt", "slt", dtype, x, zero);
+  tn_str rest = choose(m, dtype, below, number(m, dtype, -1), x);
+  return choose(m, dtype, above, number(m, dtype, 1), rest);
+}
+
+static tn_str float_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
+  switch (op) {
+    case TN_OP_NEG: return apply1(m, "arith.negf", dtype, x);
+    case TN_OP_ABS: return apply1(m, "math.absf", dtype, x);
+    case TN_OP_SIGN: return sign_of(m, dtype, x);
+    case TN_OP_SQRT: return apply1(m, "math.sqrt", dtype, x);
+    case TN_OP_FLOOR: return apply1(m, "math.floor", dtype, x);
+    case TN_OP_CEIL: return apply1(m, "math.ceil", dtype, x);
+    case TN_OP_ROUND: return apply1(m, "math.roundeven", dtype, x);
+    case TN_OP_RELU: {
+      tn_str zero = number(m, dtype, 0);
+      return choose(m, dtype, compare(m, "ugt", "", dtype, x, zero), x, zero);
+    }
+    default: return tn_mlir_unary(m, op, dtype, x);
+  }
+}
+
+static tn_str int_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
+  tn_str zero = number(m, dtype, 0);
+  switch (op) {
+    case TN_OP_NEG: return apply2(m, "arith.subi", dtype, zero, x);
+    case TN_OP_ABS: {
+      tn_str below = compare(m, "", "slt", dtype, x, zero);
+      return choose(m, dtype, below, apply2(m, "arith.subi", dtype, zero, x), x);
+    }
+    case TN_OP_SIGN: return sign_of(m, dtype, x);
+    case TN_OP_RELU: return apply2(m, "arith.maxsi", dtype, x, zero);
+    case TN_OP_NOT: return apply2(m, "arith.xori", dtype, x, number(m, TN_BOOL, 1));
+    default: return x; /* floor, ceil, round */
+  }
+}
+
+/* ---- two operands ---- */
+
+static const struct {
+  tn_op op;
+  const char *real, *whole;
+} arithmetic[] = {
+  { TN_OP_ADD, "arith.addf", "arith.addi" },
+  { TN_OP_SUB, "arith.subf", "arith.subi" },
+  { TN_OP_MUL, "arith.mulf", "arith.muli" },
+  { TN_OP_DIV, "arith.divf", NULL },
+  { TN_OP_REM, "arith.remf", NULL },
+  { TN_OP_MINIMUM, "arith.minimumf", "arith.minsi" },
+  { TN_OP_MAXIMUM, "arith.maximumf", "arith.maxsi" },
+  { TN_OP_AND, NULL, "arith.andi" },
+  { TN_OP_OR, NULL, "arith.ori" },
+};
+
+static const struct {
+  tn_op op;
+  const char *real, *whole;
+} comparisons[] = {
+  { TN_OP_EQ, "oeq", "eq" },  { TN_OP_NE, "une", "ne" },  { TN_OP_LT, "olt", "slt" },
+  { TN_OP_LE, "ole", "sle" }, { TN_OP_GT, "ogt", "sgt" }, { TN_OP_GE, "oge", "sge" },
+};
+
+/* By 0 there is no result, and by -1 the dialect may leave it undefined. */
+static tn_str int_division(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x, tn_str y) {
+  tn_str zero = number(m, dtype, 0), one = number(m, dtype, 1), minus = number(m, dtype, -1);
+  tn_str turns = compare(m, "", "eq", dtype, y, minus), none = compare(m, "", "eq", dtype, y, zero);
+  tn_str safe = choose(m, dtype, turns, one, choose(m, dtype, none, one, y));
+  if (op == TN_OP_REM) {
+    return choose(m, dtype, turns, zero, apply2(m, "arith.remsi", dtype, x, safe));
+  }
+  tn_str negative = apply2(m, "arith.subi", dtype, zero, x);
+  return choose(m, dtype, turns, negative, apply2(m, "arith.divsi", dtype, x, safe));
+}
+
+static tn_str binary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x, tn_str y) {
+  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+    if (comparisons[i].op == op) return compare(m, comparisons[i].real, comparisons[i].whole, dtype, x, y);
+  }
+  if (op == TN_OP_POW) {
+    if (dtype == TN_F32) return call_helper(m, TN_MLIR_POW, "pow", x, y);
+    return apply2(m, "math.powf", dtype, x, y);
+  }
+  if (!is_float(dtype) && (op == TN_OP_DIV || op == TN_OP_REM)) return int_division(m, op, dtype, x, y);
+  for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
+    if (arithmetic[i].op != op) continue;
+    return apply2(m, is_float(dtype) ? arithmetic[i].real : arithmetic[i].whole, dtype, x, y);
+  }
+  return (tn_str){ 0 };
+}
+
+/* ---- conversions ---- */
+
+/* Truncates and saturates; NaN gives 0. What is out of range is not converted at all. */
+static tn_str float_to_int(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
+  double limit = to == TN_I32 ? 0x1p31 : 0x1p63;
+  tn_str high = number(m, from, limit), low = number(m, from, -limit), zero = number(m, from, 0);
+  tn_str above = compare(m, "oge", "", from, x, high), below = compare(m, "olt", "", from, x, low);
+  tn_str nan = compare(m, "uno", "", from, x, x);
+  tn_str odd = apply2(m, "arith.ori", TN_BOOL, nan, apply2(m, "arith.ori", TN_BOOL, above, below));
+  tn_str safe = choose(m, from, odd, zero, x);
+  tn_str r = convert(m, "arith.fptosi", safe, tn_mlir_dtype(from), tn_mlir_dtype(to));
+  int64_t most = to == TN_I32 ? INT32_MAX : INT64_MAX, least = to == TN_I32 ? INT32_MIN : INT64_MIN;
+  tn_str top = tn_mlir_fresh(m), bottom = tn_mlir_fresh(m);
+  TN_MLIR(m, "$ = arith.constant $ : $", top, tn_mlir_int(m, most), tn_mlir_dtype(to));
+  TN_MLIR(m, "$ = arith.constant $ : $", bottom, tn_mlir_int(m, least), tn_mlir_dtype(to));
+  return choose(m, to, above, top, choose(m, to, below, bottom, r));
+}
+
+/* To nearest even on the bits; the dialect's own conversion needs a library that may be missing. */
+static tn_str f32_to_bf16(tn_mlir *m, tn_str x) {
+  tn_str i32 = TN_LIT("i32"), bits = convert(m, "arith.bitcast", x, TN_LIT("f32"), i32);
+  tn_str sixteen = number(m, TN_I32, 16), one = number(m, TN_I32, 1);
+  tn_str odd = apply2(m, "arith.andi", TN_I32, apply2(m, "arith.shrui", TN_I32, bits, sixteen), one);
+  tn_str half = apply2(m, "arith.addi", TN_I32, odd, number(m, TN_I32, 0x7fff));
+  tn_str moved = apply2(m, "arith.addi", TN_I32, bits, half);
+  tn_str top = apply2(m, "arith.shrui", TN_I32, moved, sixteen);
+  tn_str quiet = number(m, TN_I32, 0x7fc0);
+  tn_str kept = choose(m, TN_I32, compare(m, "uno", "", TN_F32, x, x), quiet, top);
+  return convert(m, "arith.bitcast", convert(m, "arith.trunci", kept, i32, TN_LIT("i16")), TN_LIT("i16"),
+                 TN_LIT("bf16"));
+}
+
+static tn_str float_to_float(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
+  if (from == to) return x;
+  if (tn_dtype_in(to, TN_STORAGE)) {
+    if (from != TN_F32) x = float_to_float(m, from, TN_F32, x);
+    return to == TN_BF16 ? f32_to_bf16(m, x) : convert(m, "arith.truncf", x, TN_LIT("f32"), TN_LIT("f16"));
+  }
+  bool narrower = from == TN_F64;
+  return convert(m, narrower ? "arith.truncf" : "arith.extf", x, tn_mlir_dtype(from), tn_mlir_dtype(to));
+}
+
+static tn_str cast(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
+  bool from_float = tn_dtype_in(from, TN_FLOATS | TN_STORAGE),
+       to_float = tn_dtype_in(to, TN_FLOATS | TN_STORAGE);
+  if (from == to) return x;
+  if (from_float && tn_dtype_in(from, TN_STORAGE) && to != TN_F32)
+    return cast(m, TN_F32, to, cast(m, from, TN_F32, x));
+  if (to == TN_BOOL) return compare(m, "une", "ne", from, x, number(m, from, 0));
+  if (from_float && to_float) return float_to_float(m, from, to, x);
+  if (from_float) return float_to_int(m, from, to, x);
+  if (to_float) {
+    tn_dtype first = tn_dtype_in(to, TN_STORAGE) ? TN_F32 : to;
+    const char *op = from == TN_BOOL ? "arith.uitofp" : "arith.sitofp";
+    return float_to_float(m, first, to, convert(m, op, x, tn_mlir_dtype(from), tn_mlir_dtype(first)));
+  }
+  const char *op = from == TN_BOOL ? "arith.extui" : to == TN_I64 ? "arith.extsi" : "arith.trunci";
+  return convert(m, op, x, tn_mlir_dtype(from), tn_mlir_dtype(to));
+}
+
+tn_str tn_mlir_element(tn_mlir *m, const tn_node *node, const tn_str *in) {
+  tn_dtype dtype = tn_graph_type(m->graph, node->in[0])->dtype;
+  tn_str result;
+  if (node->op == TN_OP_CAST)
+    result = cast(m, dtype, node->type.dtype, in[0]);
+  else if (node->op == TN_OP_SELECT)
+    result = choose(m, node->type.dtype, in[0], in[1], in[2]);
+  else if (node->count == 2)
+    result = binary(m, node->op, dtype, in[0], in[1]);
+  else
+    result = is_float(dtype) ? float_unary(m, node->op, dtype, in[0]) : int_unary(m, node->op, dtype, in[0]);
+  if (!result.len) tn_mlir_unsupported(m, "a fused operation in MLIR", node->at);
+  return result;
+}
+
+/* ---- whole tensors ---- */
+
+/* Where an element of the operand stands, for each place of the result: (d0, 0, d2). */
+static tn_str map_of(tn_mlir *m, const tn_shape *operand, const tn_shape *result) {
+  tn_str places = TN_LIT(""), all = TN_LIT("");
+  for (int i = 0; i < result->rank; i++) {
+    all = TN_MLIR_TEXT(m, i ? "$, d$" : "$d$", all, tn_mlir_int(m, i));
+    int own = i - (result->rank - operand->rank);
+    if (own < 0) continue;
+    bool stretched = operand->dim[own] == 1 && result->dim[i] != 1;
+    tn_str place = stretched ? TN_LIT("0") : TN_MLIR_TEXT(m, "d$", tn_mlir_int(m, i));
+    places = TN_MLIR_TEXT(m, places.len ? "$, $" : "$$", places, place);
+  }
+  return TN_MLIR_TEXT(m, "affine_map<($) -> ($)>", all, places);
+}
+
+/* ins(%a, %b : ta, tb), their maps, and the names of their elements; numbers stand for themselves. */
+typedef struct {
+  tn_str maps, operands, types, arguments;
+  tn_str elements[3];
+} generic;
+
+static void add_operand(tn_mlir *m, generic *g, const tn_node *node, int index) {
+  const tn_type *type = tn_graph_type(m->graph, node->in[index]);
+  tn_str value = m->values[node->in[index]];
+  g->elements[index] = value;
+  if (type->shape.rank == 0) return;
+  tn_str element = tn_mlir_fresh(m);
+  g->elements[index] = element;
+  g->maps = TN_MLIR_TEXT(m, "$$, ", g->maps, map_of(m, &type->shape, &node->type.shape));
+  g->operands = TN_MLIR_TEXT(m, g->operands.len ? "$, $" : "$$", g->operands, value);
+  g->types = TN_MLIR_TEXT(m, g->types.len ? "$, $" : "$$", g->types, tn_mlir_type(m, type));
+  g->arguments = TN_MLIR_TEXT(m, "$$: $, ", g->arguments, element, tn_mlir_dtype(type->dtype));
+}
+
+static tn_str parallel(tn_mlir *m, int rank) {
+  tn_str list = TN_LIT("");
+  for (int i = 0; i < rank; i++) list = TN_MLIR_TEXT(m, i ? "$, \"parallel\"" : "$\"parallel\"", list);
+  return list;
+}
+
+bool tn_mlir_elementwise(tn_mlir *m, tn_value value) {
+  const tn_node *node = tn_graph_node(m->graph, value);
+  generic g = { .maps = TN_LIT(""), .operands = TN_LIT(""), .types = TN_LIT(""), .arguments = TN_LIT("") };
+  tn_str dims[TN_RANK_LIMIT];
+  if (node->count < 1 || node->count > 3)
+    return tn_mlir_unsupported(m, "a fused operation in MLIR", node->at);
+  if (node->type.shape.rank == 0) {
+    for (int i = 0; i < node->count; i++) g.elements[i] = m->values[node->in[i]];
+    m->values[value] = tn_mlir_element(m, node, g.elements);
+    return m->values[value].len > 0;
+  }
+  if (!tn_mlir_result_dims(m, value, dims)) return false;
+  tn_str empty = tn_mlir_empty(m, &node->type, dims), type = tn_mlir_type(m, &node->type);
+  for (int i = 0; i < node->count; i++) add_operand(m, &g, node, i);
+  tn_str made = tn_mlir_fresh(m), own = tn_mlir_fresh(m);
+  tn_str ins = g.operands.len ? TN_MLIR_TEXT(m, " ins($ : $)", g.operands, g.types) : TN_LIT("");
+  TN_MLIR(m, "$ = linalg.generic {indexing_maps = [$$], iterator_types = [$]}$ outs($ : $) {", made, g.maps,
+          map_of(m, &node->type.shape, &node->type.shape), parallel(m, node->type.shape.rank), ins, empty,
+          type);
+  TN_MLIR(m, "^bb0($$: $):", g.arguments, own, tn_mlir_dtype(node->type.dtype));
+  m->indent++;
+  tn_str result = tn_mlir_element(m, node, g.elements);
+  TN_MLIR(m, "linalg.yield $ : $", result, tn_mlir_dtype(node->type.dtype));
+  m->indent--;
+  TN_MLIR(m, "} -> $", type);
+  m->values[value] = made;
+  return result.len > 0;
+}
