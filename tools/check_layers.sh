@@ -26,7 +26,7 @@ eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
 lang        : base diag tensor op graph ad eager
 lang/ninth  : base diag tensor op graph ad eager lang
-lang/mind   : base diag tensor op graph ad eager lang
+lang/mind   : base diag tensor op graph ad eager export lang
 lang/ail    : base diag tensor op graph ad eager lang
 data        : base diag tensor op graph
 train       : base diag tensor op graph ad opt plan backend eager data lang lang/ail

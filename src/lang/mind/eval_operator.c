@@ -104,8 +104,9 @@ bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span
     else
       number = tn_mind_number_negate(number);
     *out = tn_mind_scalar_value(number);
-    bool exact = tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN &&
-                 !(x.dtype == TN_I32 && x.integer == INT32_MIN);
+    bool exact = tn_dtype_in(x.dtype, TN_FLOATS) ||
+                 (tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN &&
+                  !(x.dtype == TN_I32 && x.integer == INT32_MIN));
     if (!x.node && (!e->lowers || exact)) return true;
   }
   tn_value node = tn_mind_node_of(e, &x, tn_mind_value_type(e, &x).dtype, at);

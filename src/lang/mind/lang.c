@@ -90,6 +90,7 @@ static const tn_lang mind_language = {
   .extensions = extensions,
   .check = check,
   .run = run,
+  .emit = tn_mind_emit,
 };
 
 const tn_lang *tn_lang_mind(void) { return &mind_language; }

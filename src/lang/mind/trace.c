@@ -193,11 +193,8 @@ static bool copy_node(copier *c, tn_value value) {
 
 static bool is_input(tn_op op) { return op == TN_OP_INPUT || op == TN_OP_PARAM; }
 
-/* Fills c->to; false when memory runs out. Inputs stay, needed or not: they are the interface. */
-static bool copy_nodes(copier *c, bool inputs) {
-  for (tn_value v = 1; inputs && v < c->from->nodes.count; v++) {
-    if (is_input(tn_graph_node(c->from, v)->op)) c->needed[v] = 1;
-  }
+/* Fills c->to; false when memory runs out. */
+static bool copy_nodes(copier *c) {
   mark_needed(c, (tn_value)(c->from->nodes.count - 1));
   if (!copy_regions(c)) return false;
   for (tn_value v = 1; v < c->from->nodes.count; v++) {
@@ -206,18 +203,17 @@ static bool copy_nodes(copier *c, bool inputs) {
   return true;
 }
 
-bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_output *outputs, size_t count, tn_graph *out) {
-  if (!tn_graph_init(out, trace->host->heap, trace->host->names)) return false;
-  if (!tn_mind_trace_builder(trace)) {
-    tn_graph_free(out);
+bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn_graph *out) {
+  if (!tn_mind_trace_builder(trace) || !tn_graph_init(out, trace->host->heap, trace->host->names))
     return false;
-  }
   copier c = { .trace = trace, .from = &trace->graph, .to = out };
   bool ok = copier_init(&c);
-  for (size_t i = 0; ok && i < count; i++) c.needed[outputs[i].value] = 1;
-  ok = ok && copy_nodes(&c, true);
-  for (size_t i = 0; ok && i < count; i++)
-    ok = tn_graph_output(out, outputs[i].name, c.moved[outputs[i].value]);
+  for (size_t i = 0; ok && i < what->input_count; i++) c.needed[what->inputs[i]] = 1;
+  for (size_t i = 0; ok && i < what->output_count; i++) c.needed[what->outputs[i].value] = 1;
+  ok = ok && copy_nodes(&c);
+  for (size_t i = 0; ok && i < what->output_count; i++) {
+    ok = tn_graph_output(out, what->outputs[i].name, c.moved[what->outputs[i].value]);
+  }
   copier_free(&c);
   if (!ok) tn_graph_free(out);
   return ok;
@@ -272,7 +268,7 @@ static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, si
   if (!tn_graph_init(&graph, trace->host->heap, trace->host->names)) return result;
   bool ok = copier_init(&c);
   for (size_t i = 0; ok && i < count; i++) c.needed[values[i]] = 1;
-  ok = ok && copy_nodes(&c, false);
+  ok = ok && copy_nodes(&c);
   for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, 0, c.moved[values[i]]);
   copier_free(&c);
   if (ok && !can_compute(&graph))
@@ -419,8 +415,9 @@ static bool is_uniform(tn_mind_trace *trace, const tn_graph *graph) {
 
 bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number) {
   tn_graph graph;
-  tn_mind_output output = { 0, value };
-  if (!tn_mind_trace_extract(trace, &output, 1, &graph)) return false;
+  tn_output output = { 0, value };
+  tn_mind_extract what = { .outputs = &output, .output_count = 1 };
+  if (!tn_mind_trace_extract(trace, &what, &graph)) return false;
   bool ok = graph.inputs.count == 0 && is_uniform(trace, &graph) && compute_small(trace, &graph, number);
   tn_graph_free(&graph);
   return ok;
@@ -512,7 +509,7 @@ bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t c
   };
   bool ok = forgotten && tn_mind_trace_builder(&fresh) && copier_init(&c);
   for (size_t i = 0; ok && i < count; i++) c.needed[*keep[i]] = 1;
-  ok = ok && copy_nodes(&c, false) && move_data(trace, &c, &fresh);
+  ok = ok && copy_nodes(&c) && move_data(trace, &c, &fresh);
   for (size_t i = 0; ok && i < count; i++) *keep[i] = c.moved[*keep[i]];
   copier_free(&c);
   tn_heap_free(heap, forgotten, nodes);

@@ -55,12 +55,14 @@ bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value 
 /* Whether one of them was computed from another. */
 bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count);
 
-/* A graph of its own with what the outputs need. */
+/* A graph of its own with what the outputs need, and these inputs whether they are needed or not. */
 typedef struct {
-  tn_name name;
-  tn_value value;
-} tn_mind_output;
-bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_output *outputs, size_t count, tn_graph *out);
+  const tn_value *inputs;
+  size_t input_count;
+  const tn_output *outputs;
+  size_t output_count;
+} tn_mind_extract;
+bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn_graph *out);
 
 /* Keeps only what `keep` needs, for sessions that go on: nodes get new numbers, which are written back.
  * What does not depend on one of `named` any more loses its history. False when memory runs out;

@@ -1,0 +1,309 @@
+/* lang/mind/lower.c: programs as graphs, for others to read.
+ *
+ * Lowering evaluates a program with every scalar as a node and every `if` as two
+ * regions; literals alone are folded, as the draft has it. What comes out is the
+ * module's value as outputs of one graph. For MLIR, functions follow whose types
+ * say enough: they are evaluated with inputs in place of arguments. A function
+ * that calls itself, or whose shapes follow from numbers, is no graph and is left
+ * out. */
+#include "lang/mind/lower.h"
+#include "export/dot.h"
+#include "export/mlir.h"
+#include "lang/mind/door.h"
+
+/* ---- outputs ---- */
+
+static bool add_output(tn_mind_lowering_state *s, tn_name name, const tn_mind_value *value) {
+  tn_heap *heap = s->e.host->heap;
+  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
+  if (plain) {
+    tn_value node = tn_mind_node_of(&s->e, value, tn_mind_value_type(&s->e, value).dtype, TN_NOWHERE);
+    tn_output output = { name, node };
+    if (!node) return false;
+    bool kept = tn_vec_push(heap, &s->outputs, output) &&
+                tn_vec_push(heap, &s->scalars, value->kind == TN_MIND_V_SCALAR);
+    return kept || tn_mind_out_of_memory(s->e.mind);
+  }
+  bool items =
+      value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+  for (uint32_t i = 0; items && i < value->count; i++) {
+    if (!add_output(s, value->kind == TN_MIND_V_GRAD ? value->names[i] : 0, &value->items[i])) return false;
+  }
+  return true;
+}
+
+static void forget_outputs(tn_mind_lowering_state *s) {
+  s->outputs.count = 0;
+  s->scalars.count = 0;
+}
+
+static bool verified(tn_mind_lowering_state *s, const tn_graph *graph) {
+  tn_value where;
+  const char *wrong = tn_graph_verify(graph, &where);
+  if (!wrong) return true;
+  return tn_report(s->e.host->diags, TN_DIAG_E3001, tn_graph_node(graph, where)->at,
+                   TN_STR("message", wrong));
+}
+
+/* The outputs that were added, as a graph that has been checked. */
+static bool take_graph(tn_mind_lowering_state *s, const tn_value *inputs, size_t count, tn_graph *out) {
+  tn_mind_extract what = { inputs, count, s->outputs.at, s->outputs.count };
+  if (!tn_mind_trace_extract(&s->trace, &what, out)) return tn_mind_out_of_memory(s->e.mind);
+  if (verified(s, out)) return true;
+  tn_graph_free(out);
+  return false;
+}
+
+/* ---- the module ---- */
+
+void tn_mind_lowering_init(tn_mind_lowering_state *s, tn_mind *mind) {
+  *s = (tn_mind_lowering_state){ 0 };
+  tn_mind_trace_init(&s->trace, mind->host);
+  s->e = (tn_mind_evaluator){ .mind = mind,
+                              .host = mind->host,
+                              .trace = &s->trace,
+                              .arena = mind->arena,
+                              .names_scalars = true,
+                              .lowers = true };
+}
+
+void tn_mind_lowering_free(tn_mind_lowering_state *s) {
+  tn_heap *heap = s->e.host->heap;
+  tn_vec_free(heap, &s->outputs);
+  tn_vec_free(heap, &s->scalars);
+  tn_mind_trace_free(&s->trace);
+}
+
+static bool value_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_graph *out) {
+  forget_outputs(s);
+  return add_output(s, 0, value) && take_graph(s, NULL, 0, out);
+}
+
+/* Every float tensor the module has a name for, but not the one that is the value itself. */
+static bool variable_wanted(const tn_mind_lowering_state *s, const tn_mind_module *module,
+                            const tn_mind_scope *entry, tn_value loss, tn_mind_value **slot) {
+  bool visible = entry->binds == TN_MIND_BINDS_VARIABLE && module->newest[entry->name] == entry;
+  if (!visible || entry->variable->module != module) return false;
+  *slot = &module->frame->slots[entry->variable->slot];
+  if ((*slot)->kind != TN_MIND_V_TENSOR || (*slot)->node == loss) return false;
+  return tn_dtype_in(tn_graph_type(&s->trace.graph, (*slot)->node)->dtype, TN_FLOATS | TN_STORAGE);
+}
+
+static bool is_before(const tn_names *names, tn_name a, tn_name b) {
+  return tn_str_compare(tn_names_text(names, a), tn_names_text(names, b)) < 0;
+}
+
+/* Names and nodes, sorted by name. */
+static size_t gather_variables(tn_mind_lowering_state *s, const tn_mind_module *module, tn_value loss,
+                               tn_name *names, tn_value *nodes) {
+  size_t count = 0;
+  for (const tn_mind_scope *at = module->scope; at; at = at->next) {
+    tn_mind_value *slot;
+    if (!variable_wanted(s, module, at, loss, &slot)) continue;
+    size_t place = count++;
+    for (; place > 0 && is_before(s->e.host->names, at->name, names[place - 1]); place--) {
+      names[place] = names[place - 1];
+      nodes[place] = nodes[place - 1];
+    }
+    names[place] = at->name;
+    nodes[place] = slot->node;
+  }
+  return count;
+}
+
+static bool gradient_graph(tn_mind_lowering_state *s, const tn_mind_module *module,
+                           const tn_mind_value *value, tn_span at, tn_graph *out) {
+  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
+  tn_type type = plain ? tn_mind_value_type(&s->e, value) : (tn_type){ 0 };
+  if (!plain) return tn_mind_expected(s->e.mind, at, "a single number", tn_mind_type_of(&s->e, value));
+  if (type.shape.rank) {
+    return tn_report(s->e.host->diags, TN_DIAG_E4002, at,
+                     TN_TEXT("shape", tn_mind_describe_shape(s->e.mind, &type.shape)));
+  }
+  tn_value loss = tn_mind_node_of(&s->e, value, type.dtype, at);
+  tn_name *names = tn_arena_array(s->e.arena, module->entry_count, sizeof *names);
+  tn_value *nodes = tn_arena_array(s->e.arena, module->entry_count, sizeof *nodes);
+  tn_value *grads = tn_arena_array(s->e.arena, module->entry_count, sizeof *grads);
+  if (!loss) return false;
+  if (!names || !nodes || !grads) return tn_mind_out_of_memory(s->e.mind);
+  size_t count = gather_variables(s, module, loss, names, nodes);
+  if (!tn_mind_gradients(&s->e, &loss, NULL, 1, nodes, (int)count, at, grads)) return false;
+  forget_outputs(s);
+  for (size_t i = 0; i < count; i++) {
+    tn_mind_value grad = tn_mind_tensor_value(grads[i]);
+    if (!add_output(s, names[i], &grad)) return false;
+  }
+  return take_graph(s, NULL, 0, out);
+}
+
+/* ---- functions ---- */
+
+/* An argument that is given when the graph runs. */
+static bool make_input(tn_mind_lowering_state *s, const tn_mind_function *f, uint32_t index,
+                       tn_mind_value *value, tn_value *input) {
+  const tn_mind_type *type = f->param_types[index];
+  tn_builder *builder = tn_mind_builder(&s->e, TN_NOWHERE);
+  tn_type of = { .dtype = type->dtype };
+  if (!tn_mind_type_is_value(type) || !builder) return false;
+  if (type->kind == TN_MIND_T_TENSOR) of.shape = type->shape;
+  *input = tn_build_input(builder, f->definition->params[index].word.name, &of);
+  *value = tn_mind_tensor_value(*input);
+  if (type->kind == TN_MIND_T_SCALAR) {
+    *value = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = type->dtype, .node = *input };
+  }
+  return *input != TN_ERROR_VALUE;
+}
+
+/* False when the function is no graph; nothing has been reported then. */
+static bool function_graph(tn_mind_lowering_state *s, const tn_mind_function *f, tn_graph *out) {
+  tn_diags *diags = s->e.host->diags;
+  tn_diag_mark mark = tn_diags_mark(diags);
+  tn_mind_value *args = tn_arena_array(s->e.arena, f->param_count, sizeof *args), result;
+  tn_value *inputs = tn_arena_array(s->e.arena, f->param_count, sizeof *inputs);
+  bool ok = args && inputs;
+  s->e.unknown_inputs = true;
+  for (uint32_t i = 0; ok && i < f->param_count; i++) ok = make_input(s, f, i, &args[i], &inputs[i]);
+  ok = ok && tn_mind_eval_function(&s->e, f, NULL, args, TN_NOWHERE, &result);
+  s->e.unknown_inputs = false;
+  forget_outputs(s);
+  ok = ok && add_output(s, 0, &result) && s->outputs.count > 0 && take_graph(s, inputs, f->param_count, out);
+  if (!ok) {
+    tn_diags_rewind(diags, mark);
+    if (s->trace.ready) tn_build_forget(&s->trace.builder.base);
+  }
+  return ok;
+}
+
+/* ---- MLIR ---- */
+
+typedef struct {
+  tn_mind_lowering_state *s;
+  tn_vec(tn_mlir_function) functions;
+  tn_vec(tn_graph *) graphs;
+} module_writer;
+
+static bool *copy_flags(tn_mind_lowering_state *s, const bool *flags, size_t count) {
+  return tn_arena_copy(s->e.arena, flags, count * sizeof *flags);
+}
+
+/* Takes the graph over. */
+static bool add_function_take(module_writer *w, tn_str name, tn_graph *graph, const bool *scalar_inputs) {
+  tn_heap *heap = w->s->e.host->heap;
+  tn_graph *kept = tn_arena_copy(w->s->e.arena, graph, sizeof *graph);
+  bool *scalar_outputs = copy_flags(w->s, w->s->scalars.at, w->s->scalars.count);
+  tn_mlir_function function = { name, kept, scalar_inputs, scalar_outputs };
+  if (!kept || !scalar_outputs || !tn_vec_push(heap, &w->graphs, kept)) {
+    tn_graph_free(graph);
+    return tn_mind_out_of_memory(w->s->e.mind);
+  }
+  return tn_vec_push(heap, &w->functions, function) || tn_mind_out_of_memory(w->s->e.mind);
+}
+
+/* @main is the module, and names that begin with tern_ are taken. */
+static tn_str function_name(tn_mind_lowering_state *s, tn_name name) {
+  tn_str text = tn_names_text(s->e.host->names, name);
+  if (!tn_str_is(text, "main") && !tn_str_starts(text, "tern_")) return text;
+  tn_text renamed;
+  tn_text_init(&renamed, s->e.host->heap);
+  tn_text_puts(&renamed, "fn_");
+  tn_text_add(&renamed, text);
+  tn_str kept = tn_arena_str(s->e.arena, tn_text_str(&renamed));
+  tn_text_free(&renamed);
+  return kept;
+}
+
+static bool can_write(tn_mind_lowering_state *s, const tn_mlir_function *function) {
+  tn_text ignored;
+  tn_mlir_problem problem;
+  tn_text_init(&ignored, s->e.host->heap);
+  bool ok = tn_mlir_write(function, 1, s->e.host->heap, &ignored, &problem);
+  tn_text_free(&ignored);
+  return ok;
+}
+
+static bool add_user_function(module_writer *w, const tn_mind_function *f) {
+  tn_mind_lowering_state *s = w->s;
+  tn_graph graph;
+  bool *scalars = tn_arena_array(s->e.arena, f->param_count, sizeof *scalars);
+  if (!scalars) return tn_mind_out_of_memory(s->e.mind);
+  if (!function_graph(s, f, &graph)) return true;
+  for (uint32_t i = 0; i < f->param_count; i++) scalars[i] = f->param_types[i]->kind == TN_MIND_T_SCALAR;
+  tn_mlir_function function = { TN_LIT("f"), &graph, scalars, s->scalars.at };
+  if (!can_write(s, &function)) {
+    tn_graph_free(&graph);
+    return true;
+  }
+  return add_function_take(w, function_name(s, f->name), &graph, scalars);
+}
+
+/* In the order of the text; the newest of a name. */
+static bool add_user_functions(module_writer *w, const tn_mind_module *module) {
+  for (const tn_mind_node *node = module->unit->block.first; node; node = node->next) {
+    if (node->kind != TN_MIND_FN) continue;
+    const tn_mind_scope *found = module->newest[node->definition->word.name];
+    bool own =
+        found && found->binds == TN_MIND_BINDS_FUNCTION && found->function->definition == node->definition;
+    if (own && !add_user_function(w, found->function)) return false;
+  }
+  return true;
+}
+
+static bool report_problem(tn_mind_lowering_state *s, const tn_mlir_problem *problem) {
+  if (!problem->feature) return tn_mind_out_of_memory(s->e.mind);
+  return tn_report(s->e.host->diags, TN_DIAG_E_UNSUPPORTED, problem->at, TN_STR("feature", problem->feature));
+}
+
+static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
+                       tn_text *out) {
+  tn_heap *heap = s->e.host->heap;
+  module_writer w = { .s = s };
+  tn_mlir_problem problem;
+  tn_graph graph;
+  bool ok = value_graph(s, value, &graph) && add_function_take(&w, TN_LIT("main"), &graph, NULL);
+  ok = ok && (!module || add_user_functions(&w, module));
+  if (ok && !tn_mlir_write(w.functions.at, w.functions.count, heap, out, &problem))
+    ok = report_problem(s, &problem);
+  for (size_t i = 0; i < w.graphs.count; i++) tn_graph_free(w.graphs.at[i]);
+  tn_vec_free(heap, &w.graphs);
+  tn_vec_free(heap, &w.functions);
+  return ok;
+}
+
+/* ---- all forms ---- */
+
+bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
+                        tn_span at, tn_emit_kind kind, tn_text *out) {
+  tn_graph graph;
+  if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, out);
+  if (kind == TN_EMIT_GRAD ? !gradient_graph(s, module, value, at, &graph) : !value_graph(s, value, &graph))
+    return false;
+  if (kind == TN_EMIT_DOT)
+    tn_dot_write(&graph, out);
+  else
+    tn_graph_print(&graph, out);
+  tn_graph_free(&graph);
+  return !out->failed || tn_mind_out_of_memory(s->e.mind);
+}
+
+bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+  tn_arena arena;
+  tn_mind mind;
+  tn_mind_lowering_state s;
+  tn_mind_value value;
+  tn_arena_init(&arena, host->heap);
+  tn_mind_init(&mind, host, &arena);
+  tn_mind_module *module = tn_mind_load(&mind, file);
+  tn_mind_lowering_init(&s, &mind);
+  host->diags->phase = TN_PHASE_RUN;
+  bool ok = module && tn_mind_eval_module(&s.e, module, &value);
+  if (ok) {
+    const tn_mind_node *last = module->unit->block.first;
+    while (last && last->next) last = last->next;
+    tn_span at = last ? tn_mind_span(module->unit, last) : TN_NOWHERE;
+    ok = tn_mind_write_form(&s, module, &value, at, kind, out);
+  }
+  tn_mind_lowering_free(&s);
+  tn_mind_free(&mind);
+  tn_arena_free(&arena);
+  return ok;
+}
