@@ -46,6 +46,13 @@ can_link() {        # can_link COMPILER [flag...]
   return $status
 }
 
+# The runner of MLIR comes without the library that programs call to copy a tensor.
+mlir_runs() {
+  echo 'llvm.func @rtclock() -> f64' \
+    'llvm.func @main() { %0 = llvm.call @rtclock() : () -> f64 llvm.return }' | mlir-cpu-runner-19 -e main -entry-point-result=void \
+    --shared-libs=/usr/lib/llvm-19/lib/libmlir_c_runner_utils.so.19.1
+}
+
 cmake_is_new_enough() {   # presets of version 6 came with CMake 3.25
   cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || (v[1] == 3 && v[2] >= 25)) }'
 }
@@ -67,6 +74,9 @@ list_missing() {
   need clang command -v clang
   need libclang-rt-dev can_link clang -fsanitize=address,undefined
   need libomp-dev has_header clang omp.h -fopenmp
+  need python3 command -v python3
+  need mlir-19-tools command -v mlir-opt-19
+  need libmlir-19 mlir_runs
 }
 
 # Runs a command with the right to change the machine, or explains why it cannot.

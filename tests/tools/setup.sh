@@ -17,7 +17,7 @@ machine() {
 done
 case " $* " in *" -E "*) read line; case $line in *"$(cat "$LACKS" 2>/dev/null || echo none)"*) exit 1 ;; esac ;; esac
 exit 0'
-  for tool in clang c++ nm make; do stand_in $tool 'exit 0'; done
+  for tool in clang c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19; do stand_in $tool 'exit 0'; done
   stand_in cmake 'echo "cmake version ${CMAKE_VERSION_PLAYED:-3.25.1}"'
   stand_in id 'echo "${UID_PLAYED:-0}"'
   stand_in apt-get 'echo "apt-get $*" >>"$LOG"
@@ -52,6 +52,11 @@ passes "from its package" grep -q "libmpfr-dev" "$scratch/log"
 machine
 echo mpfr.h >"$scratch/lacks"
 passes "a build does not need what only tests need" setup sh "$run" build
+
+machine
+rm "$scratch/bin/mlir-opt-19"
+stand_in mlir-cpu-runner-19 'exit 1'
+fails "MLIR without its tools and library is missed" "missing: mlir-19-tools libmlir-19" setup sh "$run" --check test
 
 machine
 fails "an old cmake counts as missing" "missing: cmake" setup CMAKE_VERSION_PLAYED=3.18.4 sh "$run" --check build

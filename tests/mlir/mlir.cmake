@@ -1,0 +1,41 @@
+# What tern emits as MLIR, judged by the tools of MLIR 19.
+find_program(TN_MLIR_OPT NAMES mlir-opt-19)
+find_program(TN_MLIR_RUNNER NAMES mlir-cpu-runner-19)
+find_file(TN_MLIR_RUNTIME NAMES libmlir_c_runner_utils.so libmlir_c_runner_utils.so.19.1
+  PATHS /usr/lib/llvm-19/lib)
+if(NOT (TN_MLIR_OPT AND TN_MLIR_RUNNER AND TN_MLIR_RUNTIME))
+  if(TN_REQUIRE_TESTS)
+    message(FATAL_ERROR
+      "the tools of MLIR 19 not found; `make test` installs them, or run tools/setup.sh test")
+  endif()
+  message(STATUS "the tools of MLIR 19 not found: tests that need them are not built")
+  return()
+endif()
+if(NOT TARGET tern)
+  return()
+endif()
+
+# Loaded by the runner, which is no sanitized program.
+add_library(mlir_put MODULE ${CMAKE_CURRENT_LIST_DIR}/put.c)
+target_compile_options(mlir_put PRIVATE -fno-sanitize=all)
+target_link_libraries(mlir_put PRIVATE -fno-sanitize=all -Wl,--no-as-needed m)
+set_target_properties(mlir_put PROPERTIES C_STANDARD 17)
+
+add_executable(mlirtest ${CMAKE_CURRENT_LIST_DIR}/mlirtest.c
+  ${PROJECT_SOURCE_DIR}/tests/runner/value.c ${PROJECT_SOURCE_DIR}/tests/runner/run.c)
+target_include_directories(mlirtest PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(mlirtest PRIVATE tern_flags tn_base)
+
+set(common --tern $<TARGET_FILE:tern> --opt ${TN_MLIR_OPT})
+add_test(NAME mlir/execute COMMAND mlirtest ${common} --runner ${TN_MLIR_RUNNER}
+  --libraries $<TARGET_FILE:mlir_put>,${TN_MLIR_RUNTIME} --run ${CMAKE_CURRENT_LIST_DIR})
+set_tests_properties(mlir/execute PROPERTIES TIMEOUT 600)
+
+# Every program there is.
+foreach(folder tests/mind examples/mind)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
+    string(REPLACE "/" "_" name ${folder})
+    add_test(NAME mlir/accept_${name} COMMAND mlirtest ${common} --accept ${PROJECT_SOURCE_DIR}/${folder})
+    set_tests_properties(mlir/accept_${name} PROPERTIES TIMEOUT 600)
+  endif()
+endforeach()
