@@ -47,6 +47,8 @@ typedef enum {
 
 /* The operation of an operator other than && and ||. */
 tn_op tn_mind_operator_op(tn_mind_operator which);
+/* How tightly the operator of a token binds its operands: 1 to 5; 0: it is none. */
+int tn_mind_precedence(int token);
 
 typedef struct tn_mind_node tn_mind_node;
 typedef struct tn_mind_annotation tn_mind_annotation;

@@ -90,6 +90,7 @@ static const tn_lang mind_language = {
   .extensions = extensions,
   .check = check,
   .run = run,
+  .format = tn_mind_format,
   .emit = tn_mind_emit,
 };
 

@@ -654,6 +654,8 @@ static operator_entry operator_of(int kind) {
   }
 }
 
+int tn_mind_precedence(int token) { return operator_of(token).precedence; }
+
 /* binary = unary { operator unary }, operators of at least this precedence */
 static tn_mind_node *parse_binary(parser *p, int least) {
   tn_mind_node *left = parse_unary(p);
