@@ -14,7 +14,7 @@ static void put_dtype(tn_json_writer *json, tn_dtype dtype) {
   tn_json_key(json, "dtype"), tn_json_string(json, tn_str_of(tn_dtype_name(dtype)));
 }
 
-/* A symbolic dimension is its name. */
+/* A symbolic dimension is its name; one that nothing is known about is UNK, as MIND's types write it. */
 static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shape, const tn_names *names) {
   tn_json_key(json, key), tn_json_array_begin(json);
   for (int i = 0; i < shape->rank; i++) {
@@ -23,7 +23,7 @@ static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shap
     else if (tn_dim_is_symbol(shape->dim[i]) && names)
       tn_json_string(json, tn_names_text(names, tn_dim_name(shape->dim[i])));
     else
-      tn_json_string(json, TN_LIT("?"));
+      tn_json_string(json, TN_LIT("UNK"));
   }
   tn_json_array_end(json);
 }
@@ -36,7 +36,9 @@ static void put_plain_dims(const tn_datum *datum, tn_json_writer *json) {
 }
 
 static void put_number(tn_json_writer *json, tn_dtype dtype, double number) {
-  if (dtype == TN_F64)
+  if (dtype == TN_BOOL)
+    tn_json_bool(json, number != 0);
+  else if (dtype == TN_F64)
     tn_json_f64(json, number);
   else
     tn_json_f32(json, (float)number);

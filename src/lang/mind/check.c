@@ -210,13 +210,14 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
   tn_mind_node *value = node->let.value;
   tn_mind_bindings symbols = { .arena = c->mind->arena };
   tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
-  bool adapts = tn_mind_type_is_single(type) || (type->kind == TN_MIND_T_TENSOR && type->literal);
+  bool adapts = tn_mind_type_is_single(type);
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   bool same = tn_mind_type_equal(kept, type);
-  if (kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR && kept->dtype == type->dtype) {
+  bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
+  if (tensors && (kept->dtype == type->dtype || type->literal)) {
     tn_shape shape; /* a size that is not known before the program runs may be the right one */
     int dimension;
-    same = kept->device == type->device && kept->shape.rank == type->shape.rank &&
+    same = (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
            tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
   }
   if (same || (adapts && tn_mind_type_is_value(kept))) return tn_mind_fit(c, &target, value, type);

@@ -33,7 +33,9 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
   tn_text text;
   tn_text_init(&text, mind->host->heap);
   tn_text_uint(&text, least);
-  if (most > least) {
+  if (most == UINT32_MAX) {
+    tn_text_puts(&text, " or more");
+  } else if (most > least) {
     tn_text_puts(&text, most == least + 1 ? " or " : " to ");
     tn_text_uint(&text, most);
   }
@@ -45,6 +47,7 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
 static bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
+  if (of->count == UINT32_MAX) most = UINT32_MAX;
   return tn_report(
       diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call), TN_TEXT("function", by->function),
       TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));

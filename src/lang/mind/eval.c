@@ -36,13 +36,24 @@ static bool wants_node(const tn_mind_evaluator *e, const tn_mind_value *value) {
   return e->lowers || (e->names_scalars && tn_dtype_in(value->dtype, TN_FLOATS));
 }
 
+/* Two names of one value are two things to differentiate by. */
+static bool wants_leaf(const tn_mind_evaluator *e, const tn_mind_value *value) {
+  bool plain = value->kind == TN_MIND_V_SCALAR || value->kind == TN_MIND_V_TENSOR;
+  if (!e->names_scalars || e->lowers || !plain || !value->node) return false;
+  return tn_dtype_in(tn_mind_value_type(e, value).dtype, TN_FLOATS | TN_STORAGE);
+}
+
 bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value) {
   tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
+  tn_span at = tn_mind_at(variable->unit, variable->start, variable->end);
   if (wants_node(e, &value)) {
-    tn_span at = tn_mind_at(variable->unit, variable->start, variable->end);
     value.node = tn_mind_node_of(e, &value, value.dtype, at);
     if (value.node == TN_ERROR_VALUE) return false;
+  } else if (wants_leaf(e, &value)) {
+    if (!tn_mind_builder(e, at)) return false;
+    value.node = tn_mind_trace_leaf(e->trace, value.node);
+    if (!tn_mind_built(e, NULL, value.node)) return false;
   }
   *slot = value;
   return true;

@@ -173,8 +173,9 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
                     tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at);
 /* The type as it is while running. */
 const tn_mind_type *tn_mind_type_of(tn_mind_evaluator *e, const tn_mind_value *value);
-/* What print shows. Computes what it needs. */
-bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_text *out);
+/* What print shows. Computes what it needs. With `shorten`, large tensors are cut in the middle. */
+bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_span at,
+                         tn_text *out);
 /* For the outside; tensors are shared. */
 bool tn_mind_value_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_datum *out);
 /* Computes everything in the value that has data. */

@@ -426,13 +426,13 @@ static bool run_to_device(library_call *l, tn_mind_value *out) {
 }
 
 static bool print_all(library_call *l, tn_mind_node *call, tn_text *line) {
-  if (!tn_mind_value_print(l->e, &l->values[0], l->at, line)) return false;
+  if (!tn_mind_value_print(l->e, &l->values[0], l->e->host->shorten, l->at, line)) return false;
   for (tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
     tn_mind_value value;
     if (arg == l->bound[0]) continue;
     tn_text_byte(line, ' ');
     if (!tn_mind_eval(l->e, l->frame, l->unit, arg, &value)) return false;
-    if (!tn_mind_value_print(l->e, &value, l->at, line)) return false;
+    if (!tn_mind_value_print(l->e, &value, l->e->host->shorten, l->at, line)) return false;
   }
   return true;
 }

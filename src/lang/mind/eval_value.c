@@ -176,6 +176,43 @@ static bool shapes_differ(tn_mind_evaluator *e, const tn_shape *wanted, const tn
                    wanted->rank == got->rank ? TN_INT("dimension", dimension) : TN_STR("dimension", ""));
 }
 
+/* An axis whose length nobody can tell, with the elements it had: one more is added and left out. */
+static tn_value blur_axis(tn_builder *builder, tn_value x, int axis) {
+  tn_attrs attrs = { 0 };
+  attrs.high[axis] = 1;
+  tn_value longer = tn_build(builder, TN_OP_PAD, &x, 1, &attrs);
+  return tn_build_slice(builder, longer, axis, 0, -1, 1);
+}
+
+/* What an annotation says of sizes that the value leaves open is taken for granted. The lengths of a
+ * value that is one number everywhere can be written down anew. */
+static bool claim_shape(tn_mind_evaluator *e, tn_mind_value *value, const tn_type *type,
+                        const tn_shape *claimed, tn_span at) {
+  tn_builder *builder = tn_mind_builder(e, at);
+  tn_value node = value->node;
+  double number;
+  if (!builder) return false;
+  if (tn_mind_trace_fill(e->trace, node, &number)) {
+    node = tn_build_fill(builder, &(tn_type){ type->dtype, *claimed }, number);
+  } else {
+    for (int i = 0; i < claimed->rank; i++) {
+      if (tn_dim_is_symbol(type->shape.dim[i]) && type->shape.dim[i] != claimed->dim[i])
+        node = blur_axis(builder, node, i);
+    }
+    node = tn_build_broadcast_to(builder, node, claimed);
+  }
+  *value = tn_mind_tensor_value(node);
+  return tn_mind_built(e, NULL, node);
+}
+
+/* Names that only change are left alone in a call: there the new one stands for the old one. */
+static bool claims(const tn_shape *had, const tn_shape *claimed, bool names) {
+  for (int i = 0; i < had->rank; i++) {
+    if (had->dim[i] != claimed->dim[i] && (names || tn_dim_is_known(claimed->dim[i]))) return true;
+  }
+  return false;
+}
+
 static bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
                           tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at) {
   tn_shape shape = wanted->shape;
@@ -191,7 +228,10 @@ static bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_m
   tn_shape met;
   int dimension;
   tn_name symbol;
-  if (tn_mind_unify_annotation(&shape, &type.shape, symbols, &met, &dimension, &symbol)) return true;
+  if (tn_mind_unify_annotation(&shape, &type.shape, symbols, &met, &dimension, &symbol)) {
+    bool renames = around && !e->lowers;
+    return !claims(&type.shape, &met, renames) || claim_shape(e, value, &type, &met, at);
+  }
   if (symbol) tn_mind_bind_shape(symbols, &shape);
   return shapes_differ(e, &shape, &type.shape, symbol, dimension, at);
 }
@@ -274,22 +314,36 @@ bool tn_mind_value_force(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 
 /* ---- text ---- */
 
-static void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
+/* A tensor that depends on a dimension without a size may be known all the same: one number everywhere. */
+static bool filled_tensor(tn_mind_evaluator *e, const tn_type *type, double fill, tn_tensor *out) {
+  if (!tn_shape_is_known(&type->shape) || !tn_tensor_new(e->host->heap, type->dtype, &type->shape, out))
+    return false;
+  int64_t count = tn_view_count(&out->view);
+  for (int64_t i = 0; i < count; i++) tn_view_set_f64(&out->view, i, fill);
+  return true;
+}
+
+static void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_text *out) {
   tn_type type = tn_mind_value_type(e, value);
   const tn_mind_type *shown = tn_mind_type_tensor(e->arena, type.dtype, &type.shape, TN_MIND_CPU);
   const tn_tensor *data = tn_mind_trace_data(e->trace, value->node);
-  double fill;
+  tn_tensor made = { 0 };
+  double fill = 0;
+  bool uniform = !data && tn_mind_trace_fill(e->trace, value->node, &fill);
   tn_mind_type_print(shown, e->host->names, out);
+  if (uniform && filled_tensor(e, &type, fill, &made)) data = &made;
   if (data) {
-    tn_print_style style = { "[", "]", ", ", tn_view_count(&data->view) > SHOWN_ELEMENTS ? SHOWN_EDGE : 0 };
+    bool cut = shorten && tn_view_count(&data->view) > SHOWN_ELEMENTS;
+    tn_print_style style = { "[", "]", ", ", cut ? SHOWN_EDGE : 0 };
     tn_text_byte(out, ' ');
     tn_view_print(&data->view, &style, out);
-  } else if (tn_mind_trace_fill(e->trace, value->node, &fill)) {
+  } else if (uniform) {
     tn_mind_number number = { .dtype = TN_F64, .number = fill };
     tn_dtype dtype = tn_dtype_in(type.dtype, TN_STORAGE) ? TN_F32 : type.dtype;
     tn_text_puts(out, " fill=");
     tn_mind_number_print(tn_mind_number_cast(number, dtype), out);
   }
+  tn_tensor_unref(&made);
 }
 
 static void print_scalar(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
@@ -300,10 +354,10 @@ static void print_scalar(tn_mind_evaluator *e, const tn_mind_value *value, tn_te
     tn_text_puts(out, tn_dtype_name(value->dtype));
 }
 
-static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out);
+static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_text *out);
 
-static void print_items(tn_mind_evaluator *e, const tn_mind_value *value, const char *open, const char *close,
-                        tn_text *out) {
+static void print_items(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, const char *open,
+                        const char *close, tn_text *out) {
   tn_text_puts(out, open);
   for (uint32_t i = 0; i < value->count; i++) {
     if (i) tn_text_puts(out, ", ");
@@ -311,20 +365,20 @@ static void print_items(tn_mind_evaluator *e, const tn_mind_value *value, const 
       tn_text_add(out, tn_names_text(e->host->names, value->names[i]));
       tn_text_puts(out, ": ");
     }
-    print_value(e, &value->items[i], out);
+    print_value(e, &value->items[i], shorten, out);
   }
   tn_text_puts(out, close);
 }
 
-static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
+static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_text *out) {
   switch (value->kind) {
     case TN_MIND_V_SCALAR: print_scalar(e, value, out); break;
-    case TN_MIND_V_TENSOR: print_tensor(e, value, out); break;
+    case TN_MIND_V_TENSOR: print_tensor(e, value, shorten, out); break;
     case TN_MIND_V_STRING: tn_text_add(out, value->text); break;
     case TN_MIND_V_SHAPE: tn_mind_shape_print(value->shape, e->host->names, out); break;
-    case TN_MIND_V_TUPLE: print_items(e, value, "(", value->count == 1 ? ",)" : ")", out); break;
-    case TN_MIND_V_LIST: print_items(e, value, "[", "]", out); break;
-    case TN_MIND_V_GRAD: print_items(e, value, "grad{ ", value->count ? " }" : "}", out); break;
+    case TN_MIND_V_TUPLE: print_items(e, value, shorten, "(", value->count == 1 ? ",)" : ")", out); break;
+    case TN_MIND_V_LIST: print_items(e, value, shorten, "[", "]", out); break;
+    case TN_MIND_V_GRAD: print_items(e, value, shorten, "grad{ ", value->count ? " }" : "}", out); break;
     case TN_MIND_V_FN:
       tn_text_puts(out, "fn ");
       tn_text_add(out, tn_mind_callable_name(e->mind, value->fn->callable));
@@ -333,9 +387,10 @@ static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, tn_tex
   }
 }
 
-bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at, tn_text *out) {
+bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_span at,
+                         tn_text *out) {
   if (!tn_mind_value_force(e, value, at)) return false;
-  print_value(e, value, out);
+  print_value(e, value, shorten, out);
   return !out->failed || tn_mind_out_of_memory(e->mind);
 }
 
@@ -362,10 +417,12 @@ static void tensor_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_da
   out->kind = TN_VALUE_TENSOR;
   out->dtype = type.dtype;
   out->shape = type.shape;
-  if (data)
+  if (data) {
     out->tensor = tn_tensor_ref(data);
-  else
-    out->has_fill = tn_mind_trace_fill(e->trace, value->node, &out->number);
+    return;
+  }
+  out->has_fill = tn_mind_trace_fill(e->trace, value->node, &out->number);
+  if (out->has_fill && filled_tensor(e, &type, out->number, &out->tensor)) out->has_fill = false;
 }
 
 static bool items_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_datum *out) {

@@ -20,7 +20,7 @@ static bool write_text(tn_mind_evaluator *e, const tn_mind_value *value, tn_aren
   tn_text text;
   if (value->kind == TN_MIND_V_UNIT) return true;
   tn_text_init(&text, e->host->heap);
-  bool ok = tn_mind_value_print(e, value, TN_NOWHERE, &text);
+  bool ok = tn_mind_value_print(e, value, true, TN_NOWHERE, &text);
   tn_text_byte(&text, '\n');
   if (ok) out->text = tn_arena_str(arena, tn_text_str(&text));
   tn_text_free(&text);

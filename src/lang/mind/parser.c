@@ -937,11 +937,12 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   p.unit = unit;
   p.text = source->text;
   tn_mind_lexer_init(&p.lexer, p.text, unit->file, names, diags);
+  size_t errors = diags->errors;
   diags->phase = TN_PHASE_PARSE;
   advance(&p);
   unit->block.first = parse_statements(&p, false);
   unit->block.end = (uint32_t)p.text.len;
-  return !p.failed && !p.lexer.open && !arena->failed;
+  return diags->errors == errors && !p.failed && !p.lexer.open && !arena->failed;
 }
 
 /* ---- whether a text wants more ---- */
