@@ -178,10 +178,12 @@ static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
   if (!c->function) check_queue(c->mind); /* before the new name can be seen */
   node->let.variables = tn_arena_array(c->mind->arena, count, sizeof *node->let.variables);
   if (!node->let.variables) return &tn_mind_type_error;
-  if (node->let.word.name)
-    node->let.variables[0] = bind(c, &node->let.word, type, declared);
-  else
+  if (!node->let.word.name) {
     bind_items(c, node, type);
+    return type;
+  }
+  tn_mind_variable *variable = node->let.variables[0] = bind(c, &node->let.word, type, declared);
+  if (variable) variable->value = node->let.value;
   return type;
 }
 
@@ -235,9 +237,12 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
   if (!node->let.variables) return &tn_mind_type_error;
   if (!variable && c->function) return not_local(c, node);
   if (!variable) {
-    node->let.variables[0] = bind(c, &node->let.word, tn_mind_bound_type(c->mind, type), NULL);
+    variable = node->let.variables[0] =
+        bind(c, &node->let.word, tn_mind_bound_type(c->mind, type), NULL);
+    if (variable && !c->conditional) variable->value = node->let.value;
     return type;
   }
+  variable->assigned = true;
   node->let.variables[0] = variable;
   if (variable->declared || variable->fixed) {
     type = assign_declared(c, node, variable->declared ? variable->declared : variable->type, type);
@@ -254,17 +259,30 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
 /* ---- imports and exports ---- */
 
 static void import_name(tn_mind_checker *c, tn_mind_module *module, const tn_mind_word *word) {
-  if (module->failed) return;
   const tn_mind_scope *found =
-      tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
-  if (!found) return;
-  tn_mind_declare_in_module(c->mind, c->module, *found);
+      module->failed
+          ? NULL
+          : tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
+  if (found)
+    tn_mind_declare_in_module(c->mind, c->module, *found);
+  else
+    bind(c, word, &tn_mind_type_error, NULL); /* it is not asked about again */
+}
+
+/* What a module that is not there would have given: names that are not asked about again. */
+static void bind_missing(tn_mind_checker *c, const tn_mind_import *import) {
+  const tn_mind_word *alias = import->alias.name ? &import->alias : &import->path[import->count - 1];
+  if (!import->has_names) bind(c, alias, &tn_mind_type_error, NULL);
+  for (uint32_t i = 0; i < import->name_count; i++) bind(c, &import->names[i], &tn_mind_type_error, NULL);
 }
 
 static const tn_mind_type *check_import(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_import *import = node->import;
   tn_mind_module *module = tn_mind_import_module(c->mind, c->module, c->unit, node);
-  if (!module) return &tn_mind_type_error;
+  if (!module) {
+    bind_missing(c, import);
+    return &tn_mind_type_error;
+  }
   for (uint32_t i = 0; i < import->name_count; i++) import_name(c, module, &import->names[i]);
   if (import->has_names) return &tn_mind_type_unit;
   tn_name name = import->alias.name ? import->alias.name : import->path[import->count - 1].name;
@@ -344,6 +362,8 @@ static void check_remaining(tn_mind *mind, const tn_mind_unit *unit) {
 bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   tn_mind_checker c = checker_of(mind, unit);
   size_t errors = mind->host->diags->errors;
+  tn_mind_path *outer = mind->paths; /* of the unit that imports this one */
+  mind->paths = NULL;
   mind->host->diags->phase = TN_PHASE_CHECK;
   declare_functions(&c, &unit->block);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
@@ -355,6 +375,8 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   for (const tn_mind_node *node = unit->block.first; node; node = node->next) {
     if (node->kind == TN_MIND_EXPORT) check_export(&c, node->import);
   }
+  if (mind->host->diags->errors == errors) tn_mind_check_paths(mind);
+  mind->paths = outer;
   return mind->host->diags->errors == errors && !mind->arena->failed;
 }
 

@@ -5,6 +5,7 @@
  *   check_fit.c       annotations, and values that meet them; literals that adapt
  *   check_call.c      calls of functions, closures and what grad gives
  *   check_library.c   calls of the library
+ *   check_path.c      derivatives that meet an operation without one
  *   scope.c           which name means what
  *
  * A check function returns a type and has reported what is wrong; what follows
@@ -105,6 +106,13 @@ bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type 
 void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype);
 /* The type of a value that is given a name: no longer a literal. */
 const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type);
+
+/* ---- check_path.c ---- */
+
+/* Notes down that a derivative is asked for here: loss, wrt and count, or function are set. */
+void tn_mind_remember_path(tn_mind_checker *c, tn_mind_path path);
+/* Reports E4001 for those that cannot exist, and forgets all. Everything has been checked by then. */
+void tn_mind_check_paths(tn_mind *mind);
 
 /* ---- check_call.c, check_library.c ---- */
 

@@ -53,6 +53,20 @@ static bool wrong_count(const caller *by, const signature *of) {
       TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));
 }
 
+/* When nothing looks like what was written: what there is. */
+static tn_str names_of_parameters(const caller *by, const tn_str *names, size_t count) {
+  tn_text text;
+  tn_text_init(&text, by->c->mind->host->heap);
+  tn_text_puts(&text, "the parameters are ");
+  for (size_t i = 0; i < count; i++) {
+    if (i) tn_text_puts(&text, ", ");
+    tn_text_add(&text, names[i]);
+  }
+  tn_str hint = tn_arena_str(by->c->mind->arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return hint;
+}
+
 static bool unknown_keyword(const caller *by, const signature *of, const tn_mind_node *arg) {
   tn_mind *mind = by->c->mind;
   tn_str text = name_text(by->c, arg->keyword.name);
@@ -62,9 +76,10 @@ static bool unknown_keyword(const caller *by, const signature *of, const tn_mind
     tn_name name = of->name(of->of, i);
     if (name) names[known++] = name_text(by->c, name);
   }
+  tn_str near = tn_str_suggest(text, names, known), hint = TN_LIT("these parameters have no names");
+  if (known) hint = near.len ? TN_LIT("") : names_of_parameters(by, names, known);
   return tn_report(mind->host->diags, TN_DIAG_E2002, tn_mind_word_span(by->c->unit, &arg->keyword),
-                   TN_TEXT("name", text), TN_TEXT("suggestion", tn_str_suggest(text, names, known)),
-                   TN_HINT(known ? TN_LIT("") : TN_LIT("these parameters have no names")));
+                   TN_TEXT("name", text), TN_TEXT("suggestion", near), TN_HINT(hint));
 }
 
 static int find_parameter(const signature *of, const tn_mind_node *arg) {
@@ -446,6 +461,7 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
     return &tn_mind_type_error;
   const tn_mind_type *all = argument_types(c, *function, args, count, inputs);
   bool whole = callable->kind == TN_MIND_C_JACOBIAN;
+  if (*function && !callable->inner->inner) tn_mind_remember_path(c, (tn_mind_path){ .function = *function });
   const tn_mind_type *wrong = whole ? NULL : shape_needed(c, output, at);
   if (wrong) return wrong;
   switch (callable->kind) {
@@ -465,6 +481,7 @@ static const tn_mind_type *call_pullback(tn_mind_checker *c, const tn_mind_calla
   tn_span place = args[0].node ? tn_mind_at(c->unit, args[0].node->from, args[0].node->to) : at;
   tn_mind_target_type target = { callable->output, &symbols, "vjp", place };
   const tn_mind_type *fitted = tn_mind_fit(c, &target, args[0].node, args[0].type);
+  if (callable->function) tn_mind_remember_path(c, (tn_mind_path){ .function = callable->function });
   return fitted->kind == TN_MIND_T_ERROR ? fitted : callable->input;
 }
 
@@ -566,6 +583,32 @@ static const tn_mind_type *check_function_call(tn_mind_checker *c, tn_mind_node 
   return call_function(c, f, args, name, tn_mind_here(c, node));
 }
 
+static tn_name closure_parameter(const void *of, uint32_t index) {
+  const tn_mind_node *closure = of;
+  return closure->closure.params[index].word.name;
+}
+
+static tn_name no_parameter(const void *of, uint32_t index) {
+  (void)of, (void)index;
+  return 0;
+}
+
+/* The names that the parameters of a function value go by. */
+static signature value_signature(const tn_mind_callable *callable, uint32_t given) {
+  while (callable->inner) callable = callable->inner; /* grad(f) takes what f takes */
+  switch (callable->kind) {
+    case TN_MIND_C_FUNCTION: {
+      uint32_t count = callable->function->param_count;
+      return (signature){ count, count, function_parameter, callable->function };
+    }
+    case TN_MIND_C_CLOSURE: {
+      uint32_t count = callable->closure->closure.count;
+      return (signature){ count, count, closure_parameter, callable->closure };
+    }
+    default: return (signature){ given, given, no_parameter, NULL };
+  }
+}
+
 /* A call of a value that is a function. */
 static const tn_mind_type *check_value_call(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type,
                                             tn_str name) {
@@ -574,17 +617,19 @@ static const tn_mind_type *check_value_call(tn_mind_checker *c, tn_mind_node *no
   node->call.target = TN_MIND_CALL_VALUE;
   node->call.bound = tn_arena_array(c->mind->arena, node->call.count, sizeof *node->call.bound);
   if (!args || !node->call.bound) return &tn_mind_type_error;
-  uint32_t count = 0;
+  uint32_t count = node->call.count;
+  caller by = { c, node, name, 0 };
+  signature of = value_signature(callable, count);
+  if (of.count != count) {
+    wrong_count(&by, &of);
+    return check_anyway(c, node);
+  }
+  if (!bind_arguments(&by, &of, node->call.bound)) return check_anyway(c, node);
   bool ok = true;
-  for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
-    if (arg->keyword.name) {
-      caller by = { c, node, name, 0 };
-      unknown_keyword(&by, &(signature){ .count = 0 }, arg);
-      ok = false;
-    }
-    args[count].type = tn_mind_check_value(c, arg);
-    args[count].node = node->call.bound[count] = arg;
-    ok &= args[count++].type->kind != TN_MIND_T_ERROR;
+  for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) tn_mind_check_value(c, arg);
+  for (uint32_t i = 0; i < count; i++) {
+    args[i] = (tn_mind_given){ node->call.bound[i], node->call.bound[i]->type };
+    ok &= args[i].type->kind != TN_MIND_T_ERROR;
   }
   if (!ok) return &tn_mind_type_error;
   node->call.function = NULL;
@@ -607,9 +652,10 @@ static bool bind_library_arguments(const caller *by, const tn_mind_entry *entry,
     if (at < 0) {
       tn_str names[TN_MIND_PARAMETER_LIMIT], text = name_text(by->c, arg->keyword.name);
       for (int i = 0; i < entry->count; i++) names[i] = tn_str_of(entry->params[i].name);
+      tn_str near = tn_str_suggest(text, names, entry->count);
       return tn_report(diags_of(by->c), TN_DIAG_E2002, tn_mind_word_span(by->c->unit, &arg->keyword),
-                       TN_TEXT("name", text),
-                       TN_TEXT("suggestion", tn_str_suggest(text, names, entry->count)));
+                       TN_TEXT("name", text), TN_TEXT("suggestion", near),
+                       TN_HINT(near.len ? TN_LIT("") : names_of_parameters(by, names, entry->count)));
     }
     if (entry->special == TN_MIND_PRINT && at >= entry->count) continue;
     if (at >= entry->count || args[at].node) return wrong_count(by, &of);

@@ -151,7 +151,11 @@ static const tn_mind_type *check_expression_form(tn_mind_checker *c, tn_mind_giv
   tn_span place = place_of(c, &args[0], at);
   c->mind->names_scalars = true;
   if (loss->kind == TN_MIND_T_ERROR || result->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (tn_mind_type_is_single(loss)) return result;
+  if (tn_mind_type_is_single(loss)) {
+    tn_mind_path path = { .loss = args[0].node, .wrt = call ? call->call.wrt : NULL, .count = result->count };
+    if (call && path.loss && path.wrt) tn_mind_remember_path(c, path);
+    return result;
+  }
   if (loss->kind != TN_MIND_T_TENSOR) {
     tn_mind_expected(c->mind, place, "a number or a function", loss);
     return &tn_mind_type_error;
@@ -285,11 +289,13 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
   }
   const tn_mind_type *input = input_type(c, function, &args);
   if (entry->special == TN_MIND_JVP) {
+    if (function) tn_mind_remember_path(c, (tn_mind_path){ .function = function });
     return fit_tangents(c, input, &given[2], at) ? pair_of(c, output, output) : &tn_mind_type_error;
   }
-  return pair_of(
-      c, output,
-      function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_PULLBACK, .output = output, .input = input }));
+  tn_mind_callable pullback = {
+    .kind = TN_MIND_C_PULLBACK, .function = function, .output = output, .input = input
+  };
+  return pair_of(c, output, function_type(c, pullback));
 }
 
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,

@@ -25,6 +25,14 @@ typedef struct tn_mind tn_mind;
 
 /* ---- names ---- */
 
+/* What a value has to do with those that something is differentiated by (check_path.c). */
+typedef struct {
+  bool depends;
+  const tn_mind_node *block; /* the operation without a derivative in between; NULL: none */
+  const tn_mind_unit *unit;  /* where that stands */
+  tn_op op;
+} tn_mind_flow;
+
 /* What a name is bound to. Each `let` makes a new one; an assignment changes its type. */
 struct tn_mind_variable {
   tn_name name;
@@ -36,6 +44,10 @@ struct tn_mind_variable {
   tn_mind_module *module;
   uint32_t slot; /* in the frame */
   bool fixed;    /* a function was checked with this type: it stays */
+  bool assigned; /* after its binding, or perhaps */
+  const tn_mind_node *value; /* what it was bound to, while its unit is there; NULL: a part of something */
+  tn_mind_flow flow;         /* found in this epoch */
+  uint32_t flow_epoch;
 };
 
 typedef enum {
@@ -138,6 +150,18 @@ struct tn_mind_module {
 
 /* ---- one compilation ---- */
 
+/* A derivative that was asked for: of an expression by variables, or of a function by its parameters. */
+typedef struct tn_mind_path {
+  const tn_mind_node *loss;
+  tn_mind_variable **wrt;
+  uint32_t count; /* of wrt */
+  const tn_mind_function *function;
+  const tn_mind_unit *unit;       /* where it was asked for, */
+  const tn_mind_function *around; /* and in which function; NULL: the module */
+  tn_mind_flow found;
+  struct tn_mind_path *next;
+} tn_mind_path;
+
 /* The builder that only infers types. */
 typedef struct {
   tn_builder base;
@@ -151,6 +175,8 @@ struct tn_mind {
   tn_mind_module *modules;
   tn_mind_function *queue; /* functions that wait to be checked */
   uint32_t depth;          /* of closures in closures */
+  tn_mind_path *paths;     /* derivatives of the unit that is being checked */
+  uint32_t flow_epoch;
   bool names_scalars;      /* an expression is differentiated by names: floats need their history */
 };
 

@@ -881,7 +881,12 @@ static void parse_separator(parser *p, bool in_block) {
   int kind = p->token.kind;
   if (p->panic || kind == ';' || p->token.new_line || kind == TN_MIND_TOKEN_END) return;
   if (in_block && kind == '}') return;
-  fail(p, "expected a line break or `;` between two statements");
+  if (p->token.kind != TN_MIND_TOKEN_BAD)
+    tn_report(p->diags, TN_DIAG_E1001, here(p),
+              TN_STR("message", "expected a line break or `;` between two statements"),
+              TN_HINT(kind == '=' ? TN_LIT("only a name can be assigned to")
+                                  : TN_LIT("statements are separated by line breaks or `;`")));
+  begin_panic(p);
 }
 
 static bool at_end(parser *p, bool in_block) {
