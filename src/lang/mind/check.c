@@ -237,8 +237,7 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
   if (!node->let.variables) return &tn_mind_type_error;
   if (!variable && c->function) return not_local(c, node);
   if (!variable) {
-    variable = node->let.variables[0] =
-        bind(c, &node->let.word, tn_mind_bound_type(c->mind, type), NULL);
+    variable = node->let.variables[0] = bind(c, &node->let.word, tn_mind_bound_type(c->mind, type), NULL);
     if (variable && !c->conditional) variable->value = node->let.value;
     return type;
   }
@@ -260,9 +259,8 @@ static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *no
 
 static void import_name(tn_mind_checker *c, tn_mind_module *module, const tn_mind_word *word) {
   const tn_mind_scope *found =
-      module->failed
-          ? NULL
-          : tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
+      module->failed ? NULL
+                     : tn_mind_export_find(c->mind, module, word->name, tn_mind_word_span(c->unit, word));
   if (found)
     tn_mind_declare_in_module(c->mind, c->module, *found);
   else

@@ -119,7 +119,8 @@ static bool is_active(const frame *f, const tn_mind_function *function) {
 
 static flow of_body(walker *w, const frame *caller, const tn_mind_function *function, const flow *args) {
   frame f = { function, args, ++w->mind->flow_epoch, caller };
-  if (w->calls >= CALL_LIMIT || is_active(caller, function) || function->unit != w->path->unit) return nothing;
+  if (w->calls >= CALL_LIMIT || is_active(caller, function) || function->unit != w->path->unit)
+    return nothing;
   w->calls++;
   flow found = function->body ? walk(w, &f, function->unit, function->body)
                               : of_block(w, &f, function->unit, &function->definition->body);
@@ -247,7 +248,8 @@ static flow follow(walker *w) {
 static bool was_reported(const tn_mind_path *first, const tn_mind_path *end, const flow *found) {
   for (; first != end; first = first->next) {
     bool same = first->found.block && first->found.unit == found->unit;
-    if (same && first->found.block->start == found->block->start && first->found.block->end == found->block->end)
+    if (same && first->found.block->start == found->block->start &&
+        first->found.block->end == found->block->end)
       return true;
   }
   return false;

@@ -42,9 +42,9 @@ struct tn_mind_variable {
   const tn_mind_type *declared; /* by an annotation; NULL: none */
   tn_mind_function *owner;      /* whose frame holds it; NULL: the module's */
   tn_mind_module *module;
-  uint32_t slot; /* in the frame */
-  bool fixed;    /* a function was checked with this type: it stays */
-  bool assigned; /* after its binding, or perhaps */
+  uint32_t slot;             /* in the frame */
+  bool fixed;                /* a function was checked with this type: it stays */
+  bool assigned;             /* after its binding, or perhaps */
   const tn_mind_node *value; /* what it was bound to, while its unit is there; NULL: a part of something */
   tn_mind_flow flow;         /* found in this epoch */
   uint32_t flow_epoch;
@@ -177,7 +177,7 @@ struct tn_mind {
   uint32_t depth;          /* of closures in closures */
   tn_mind_path *paths;     /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
-  bool names_scalars;      /* an expression is differentiated by names: floats need their history */
+  bool names_scalars; /* an expression is differentiated by names: floats need their history */
 };
 
 void tn_mind_init(tn_mind *mind, tn_host *host, tn_arena *arena);
