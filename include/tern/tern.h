@@ -209,7 +209,7 @@ TERN_API void tern_on_step(tern_session *session, tern_step_sink sink, void *con
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
 
-/* Results, valid until the program runs again or is freed; data is not copied. */
+/* Results, valid until the program runs again, begins to train, or is freed; data is not copied. */
 TERN_API size_t tern_output_count(const tern_program *program);
 /* TERN_FAILED when the output is no tensor or its data is not known. */
 TERN_API tern_status tern_output(const tern_program *program, size_t index, tern_tensor *out);

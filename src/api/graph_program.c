@@ -20,7 +20,10 @@ struct tn_graph_program {
   tn_tensor *inputs; /* converted, by the source's numbering */
   tn_tensor *params;
   tn_vec(tn_binding) bindings; /* what `bound` was made for */
+  uint64_t revision;           /* of the program's given values that `inputs` and `params` hold */
   tn_trainer *trainer;
+  tn_tensor *fed;              /* the trainer's inputs, of the shapes it was made for */
+  uint64_t fed_revision;
 };
 
 static tn_graph_program *self_of(const tern_program *program) { return program->graph; }
@@ -62,6 +65,7 @@ void tn_graph_program_free(tern_program *program) {
   tn_trainer_free(self->trainer);
   free_tensors(session, &self->inputs, self->source.inputs.count);
   free_tensors(session, &self->params, self->source.params.count);
+  free_tensors(session, &self->fed, self->source.inputs.count);
   tn_graph_free(&self->source);
   tn_heap_free(&session->heap, self, sizeof *self);
   program->graph = NULL;
@@ -90,6 +94,14 @@ static bool check_names(tern_program *program, const tn_givens *givens, const tn
     if (!known) return tn_api_usage(program->session, what, givens->at[g].name, "");
   }
   return true;
+}
+
+static bool check_all_names(tern_program *program) {
+  const tn_graph *graph = &program->graph->source;
+  return check_names(program, &program->inputs, graph->inputs.at, graph->inputs.count,
+                     "the graph has no input ") &&
+         check_names(program, &program->params, graph->params.at, graph->params.count,
+                     "the graph has no parameter ");
 }
 
 static bool bind_dim(tern_program *program, tn_str input, int axis, int64_t declared, int64_t given,
@@ -220,15 +232,12 @@ static bool prepare_values(tern_program *program) {
   tn_graph_program *self = program->graph;
   const tn_graph *source = &self->source;
   forget_plan(program->session, self);
-  return check_names(program, &program->inputs, source->inputs.at, source->inputs.count,
-                     "the graph has no input ") &&
-         check_names(program, &program->params, source->params.at, source->params.count,
-                     "the graph has no parameter ") &&
-         convert_all(program, &program->inputs, source->inputs.at, source->inputs.count, &self->inputs) &&
+  return convert_all(program, &program->inputs, source->inputs.at, source->inputs.count, &self->inputs) &&
          convert_all(program, &program->params, source->params.at, source->params.count, &self->params) &&
          need_inputs(program) && make_bound(program) && start_params(program);
 }
 
+/* Results are not copied: they stay where the plan has them until it runs again. */
 static bool collect_outputs(tern_program *program) {
   tern_session *session = program->session;
   tn_graph_program *self = program->graph;
@@ -243,22 +252,54 @@ static bool collect_outputs(tern_program *program) {
                          .dtype = view.dtype,
                          .shape = tn_view_shape(&view),
                          .name = tn_names_text(session->names, self->bound.outputs.at[i].name) };
-    if (!tn_tensor_copy(&session->heap, &view, &datum->tensor)) {
-      return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-    }
+    size_t bytes = (size_t)tn_view_count(&view) * tn_dtype_bytes(view.dtype);
+    datum->tensor = (tn_tensor){ view, tn_buffer_borrow(&session->heap, view.data, bytes) };
+    if (!datum->tensor.buffer) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
     out->count++;
   }
   return true;
 }
 
-bool tn_graph_program_run(tern_program *program) {
-  tn_graph_program *self = program->graph;
-  tn_fault fault;
-  if (!prepare_values(program) || !make_plan(program)) return false;
+static void bind_values(tn_graph_program *self) {
   for (size_t i = 0; i < self->source.inputs.count; i++)
     tn_plan_bind_input(self->plan, (int)i, &self->inputs[i].view);
   for (size_t i = 0; i < self->source.params.count; i++)
     tn_plan_bind_param(self->plan, (int)i, &self->params[i].view);
+}
+
+/* Values of the same types as before go where those were. False when one has another type, or there is
+ * none. */
+static bool refill(const tn_graph *graph, const tn_givens *givens, const tn_value *values, tn_tensor *tensors,
+                   size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const tn_given *given = find_given(givens, name_of(graph, values[i]));
+    if (!given) continue;
+    tn_shape now = tn_view_shape(&given->data.view), before = tn_view_shape(&tensors[i].view);
+    if (given->data.view.dtype != tensors[i].view.dtype || !tn_shape_equal(&now, &before)) return false;
+    tn_view_copy(&tensors[i].view, &given->data.view);
+  }
+  return true;
+}
+
+/* The plan of the last run serves again unless shapes have changed. */
+static bool plan_serves(tern_program *program) {
+  tn_graph_program *self = program->graph;
+  const tn_graph *source = &self->source;
+  if (!self->plan) return false;
+  if (self->revision == program->revision) return true;
+  return refill(source, &program->inputs, source->inputs.at, self->inputs, source->inputs.count) &&
+         refill(source, &program->params, source->params.at, self->params, source->params.count);
+}
+
+bool tn_graph_program_run(tern_program *program) {
+  tn_graph_program *self = program->graph;
+  tn_fault fault;
+  if (self->revision != program->revision && !check_all_names(program)) return false;
+  if (!plan_serves(program)) {
+    if (!prepare_values(program) || !make_plan(program)) return false;
+    bind_values(self);
+  }
+  self->revision = program->revision;
   if (!tn_plan_run(self->plan, &fault)) return tn_api_report_fault(program->session, &fault);
   return collect_outputs(program);
 }
@@ -306,6 +347,27 @@ static bool check_loss(tern_program *program, int loss) {
                    tn_shape_field("shape", &type->shape, session->names, TN_SHAPE_COMMA));
 }
 
+/* The results of a run lie in its plan, which is about to go. */
+static void forget_results(tern_program *program) {
+  for (size_t i = 0; i < program->outcome.count; i++) tn_datum_release(&program->outcome.values[i]);
+  program->outcome.count = 0;
+}
+
+static bool feed(tern_program *program) {
+  tern_session *session = program->session;
+  tn_graph_program *self = program->graph;
+  size_t count = self->source.inputs.count;
+  free_tensors(session, &self->fed, count);
+  self->fed = tn_heap_alloc(&session->heap, (count + 1) * sizeof *self->fed);
+  bool ok = self->fed != NULL;
+  for (size_t i = 0; i < count && ok; i++) {
+    ok = tn_tensor_copy(&session->heap, &self->inputs[i].view, &self->fed[i]);
+    if (ok) tn_trainer_bind_input(self->trainer, (int)i, &self->fed[i].view);
+  }
+  self->fed_revision = program->revision;
+  return ok || tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+}
+
 bool tn_graph_program_train(tern_program *program, const tern_training *training) {
   tern_session *session = program->session;
   tn_graph_program *self = program->graph;
@@ -317,7 +379,9 @@ bool tn_graph_program_train(tern_program *program, const tern_training *training
                                  .folder = &session->folder };
   tn_trainer_free(self->trainer);
   self->trainer = NULL;
-  if (!read_training(program, training, &request.options) || !prepare_values(program)) return false;
+  if (!read_training(program, training, &request.options) || !check_all_names(program)) return false;
+  forget_results(program);
+  if (!prepare_values(program)) return false;
   request.graph = &self->bound;
   request.loss = find_loss(&self->bound, training->loss);
   if (!check_loss(program, request.loss)) return false;
@@ -327,24 +391,41 @@ bool tn_graph_program_train(tern_program *program, const tern_training *training
     tn_view_copy(tn_trainer_param(self->trainer, i), &self->params[i].view);
   }
   tn_trainer_set_interrupt(self->trainer, tn_api_asked_to_stop, session);
+  return feed(program);
+}
+
+/* Inputs may have been given anew; a step takes the shapes it was made for. */
+static bool fits(tern_program *program, tn_str input, const tn_view *given, const tn_view *wanted) {
+  tn_diags *diags = &program->session->diags;
+  if (given->rank != wanted->rank)
+    return tn_report(diags, TN_DIAG_E_INPUT_RANK_MISMATCH, TN_NOWHERE, TN_TEXT("input", input),
+                     TN_INT("expected_rank", wanted->rank), TN_INT("received_rank", given->rank));
+  for (int axis = 0; axis < given->rank; axis++) {
+    if (given->dim[axis] == wanted->dim[axis]) continue;
+    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, TN_NOWHERE, TN_TEXT("input", input),
+                     TN_INT("dimension", axis), TN_INT("expected", wanted->dim[axis]),
+                     TN_INT("received", given->dim[axis]));
+  }
   return true;
 }
 
-/* Inputs may have been given anew, with the same shapes. */
 static bool refresh_inputs(tern_program *program) {
   tn_graph_program *self = program->graph;
+  const tn_value *values = self->source.inputs.at;
+  if (self->fed_revision == program->revision) return true;
   for (size_t i = 0; i < self->source.inputs.count; i++) {
-    const tn_given *given = find_given(&program->inputs, name_of(&self->source, self->source.inputs.at[i]));
-    tn_view *into = &self->inputs[i].view;
-    if (!given || !bind_shape(program, self->source.inputs.at[i], &given->data.view)) return false;
+    tn_str name = name_of(&self->source, values[i]);
+    const tn_given *given = find_given(&program->inputs, name);
+    tn_view *into = &self->fed[i].view;
+    if (!given || !fits(program, name, &given->data.view, into)) return false;
     if (given->data.view.dtype == into->dtype) {
       tn_view_copy(into, &given->data.view);
     } else {
       for (int64_t e = 0; e < tn_view_count(into); e++)
         tn_view_set_f64(into, e, tn_view_get_f64(&given->data.view, e));
     }
-    tn_trainer_bind_input(self->trainer, (int)i, into);
   }
+  self->fed_revision = program->revision;
   return true;
 }
 

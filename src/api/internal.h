@@ -47,6 +47,7 @@ struct tern_program {
   tn_arena given_arena; /* names and texts of given values */
   tn_givens inputs, params, sets, weights;
   bool has_weights;
+  uint64_t revision; /* counts the values that were given */
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;

@@ -171,6 +171,7 @@ void tern_program_free(tern_program *program) {
 
 /* A later value of the same name takes the place of the earlier one. */
 static tern_status keep_given(tern_program *program, tn_givens *givens, const tn_given *given) {
+  program->revision++;
   for (size_t i = 0; i < givens->count && given->name.len > 0; i++) {
     if (!tn_str_equal(givens->at[i].name, given->name)) continue;
     tn_tensor_unref(&givens->at[i].data);

@@ -54,6 +54,57 @@ static void a_program_runs_with_other_shapes_without_being_loaded_again(void **s
   tern_session_free(session);
 }
 
+static float doubled(tern_program *program, float number) {
+  tern_tensor out;
+  int64_t one[1] = { 1 };
+  tern_tensor value = { TERN_F32, 1, one, NULL, &number };
+  assert_int_equal(tern_set_input(program, "x", &value), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_output(program, 0, &out), TERN_OK);
+  return *(const float *)out.data;
+}
+
+static void a_run_sees_the_values_that_were_given_last(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, "graph(%x: f32[N]) {\n  %1 = add %x, %x\n  return %1\n}\n");
+  int64_t two[1] = { 2 };
+  float pair[2] = { 3, 4 };
+  tern_tensor out;
+  assert_true(doubled(program, 1) == 2 && doubled(program, 2) == 4);
+  assert_int_equal(tern_run(program), TERN_OK); /* nothing was given anew */
+  assert_int_equal(tern_output(program, 0, &out), TERN_OK);
+  assert_true(*(const float *)out.data == 4);
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 1, two, NULL, pair }), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_output(program, 0, &out), TERN_OK);
+  assert_true(out.dims[0] == 2 && ((const float *)out.data)[1] == 8);
+  assert_int_equal(tern_set_input(program, "z", &(tern_tensor){ TERN_F32, 1, two, NULL, pair }), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_USAGE); /* there is no z */
+  assert_int_equal(tern_diagnostic_count(session), 1);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void a_step_keeps_the_shapes_it_was_made_for(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  double first, same, loss;
+  assert_int_equal(give_rows(program, 4), TERN_OK);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .lr = 0 }), TERN_OK);
+  assert_int_equal(tern_train_step(program, &first), TERN_OK);
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  assert_int_equal(tern_train_step(program, &loss), TERN_FAILED);
+  assert_string_equal(tern_diagnostic_at(session, 0).code, "E_INPUT_DIM_MISMATCH");
+  assert_int_equal(tern_run(program), TERN_OK); /* a run takes any shape, and the steps go on beside it */
+  assert_int_equal(give_rows(program, 4), TERN_OK);
+  assert_int_equal(tern_train_step(program, &same), TERN_OK);
+  assert_true(first == same);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 static void inputs_and_parameters_are_described(void **state) {
   (void)state;
   tern_session *session = open_session(NULL);
@@ -237,6 +288,8 @@ static void tables_are_there(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_program_runs_with_other_shapes_without_being_loaded_again),
+    cmocka_unit_test(a_run_sees_the_values_that_were_given_last),
+    cmocka_unit_test(a_step_keeps_the_shapes_it_was_made_for),
     cmocka_unit_test(inputs_and_parameters_are_described),
     cmocka_unit_test(strided_inputs_are_read_by_their_strides),
     cmocka_unit_test(diagnostics_are_data),
