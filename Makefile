@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test test-slow test-update install clean help
+.PHONY: all demo test test-slow test-update bench bench-quick install clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -30,6 +30,14 @@ test-slow: ## the exhaustive tests, and the ordinary ones with clang and in port
 
 test-update: all ## put what really came in place of what tests expect; review the diff
 	@$(CMAKE) --build build/release --target test-update --parallel $(JOBS)
+
+bench: ## install the peers, measure beside them, and write docs/performance.md (twenty minutes)
+	@sh tools/setup.sh bench
+	@sh tools/bench.sh --jobs $(JOBS) --write docs
+
+bench-quick: ## the same with few repetitions, nothing written (a minute or two)
+	@sh tools/setup.sh bench
+	@sh tools/bench.sh --jobs $(JOBS) --quick
 
 install: all ## copy program, libraries and header under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"

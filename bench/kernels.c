@@ -14,10 +14,7 @@
 #include <time.h>
 
 #include "backend/backend.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "limits.h"
 
 /* One thread is measured by the time it was given, so that what else the machine does counts little. */
 static clockid_t watch = CLOCK_PROCESS_CPUTIME_ID;
@@ -85,44 +82,12 @@ static timing measure(task work, const task *yardstick, double seconds) {
 }
 
 /* ---- limits ---- */
-#define PEAK_STEPS 5000
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void peak_avx512(void *sink) {
-  __m512 a[12], x = _mm512_set1_ps(0.999999f), y = _mm512_set1_ps(1e-6f);
-  for (int i = 0; i < 12; i++) a[i] = _mm512_set1_ps((float)i);
-  for (int n = 0; n < PEAK_STEPS; n++)
-    for (int i = 0; i < 12; i++) a[i] = _mm512_fmadd_ps(a[i], x, y);
-  for (int i = 0; i < 12; i++) _mm512_storeu_ps((float *)sink + 16 * i, a[i]);
-}
-
-__attribute__((target("avx2,fma"))) static void peak_avx2(void *sink) {
-  __m256 a[12], x = _mm256_set1_ps(0.999999f), y = _mm256_set1_ps(1e-6f);
-  for (int i = 0; i < 12; i++) a[i] = _mm256_set1_ps((float)i);
-  for (int n = 0; n < PEAK_STEPS; n++)
-    for (int i = 0; i < 12; i++) a[i] = _mm256_fmadd_ps(a[i], x, y);
-  for (int i = 0; i < 12; i++) _mm256_storeu_ps((float *)sink + 8 * i, a[i]);
-}
-#endif
-
-static void peak_plain(void *sink) {
-  float a[16], x = 0.999999f, y = 1e-6f;
-  for (int i = 0; i < 16; i++) a[i] = (float)i;
-  for (int n = 0; n < PEAK_STEPS; n++)
-    for (int i = 0; i < 16; i++) a[i] = a[i] * x + y;
-  memcpy(sink, a, sizeof a);
-}
-
 /* The loop that does nothing but fused multiply-adds, and how many operations that is. */
 static task peak_task(const bench *b, double *operations) {
-  static float sink[256];
-  task t = { peak_plain, sink };
-  double lanes = 16;
-#if defined(__x86_64__)
-  if (strcmp(b->backend->isa, "avx512") == 0) t.work = peak_avx512, lanes = 12 * 16;
-  if (strcmp(b->backend->isa, "avx2") == 0) t.work = peak_avx2, lanes = 12 * 8;
-#endif
-  *operations = 2 * lanes * PEAK_STEPS;
-  return t;
+  static float sink[PEAK_SINK];
+  peak_loop peak = peak_of(b->backend->isa);
+  *operations = peak.operations;
+  return (task){ peak.loop, sink };
 }
 
 static double measure_peak(const bench *b) {
@@ -235,10 +200,10 @@ static void finish(workload *w, const char *name, double operations, double byte
 }
 
 /* ---- workloads ---- */
-static void matmul(const bench *b, const char *title, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
+static void matmul(const bench *b, int64_t m, int64_t n, int64_t k, bool ta, bool tb) {
   workload w;
-  char name[64];
-  snprintf(name, sizeof name, "matmul %s%ldx%ldx%ld%s%s", title, (long)m, (long)n, (long)k, ta ? " xT" : "",
+  char name[128];
+  snprintf(name, sizeof name, "matmul %ldx%ldx%ld%s%s", (long)m, (long)n, (long)k, ta ? " xT" : "",
            tb ? " yT" : "");
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_MATMUL);
@@ -253,7 +218,7 @@ static void matmul(const bench *b, const char *title, int64_t m, int64_t n, int6
 
 static void elementwise(const bench *b, tn_op op, int operands, int64_t count) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "%s %ld", tn_op_sig_of(op)->name, (long)count);
   if (!wanted(b, name)) return;
   begin(&w, b, op);
@@ -264,7 +229,7 @@ static void elementwise(const bench *b, tn_op op, int operands, int64_t count) {
 
 static void bias(const bench *b, int64_t rows, int64_t columns) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "add bias %ldx%ld", (long)rows, (long)columns);
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_ADD);
@@ -277,7 +242,7 @@ static void bias(const bench *b, int64_t rows, int64_t columns) {
 /* relu(a * b + c) * d - e */
 static void fused(const bench *b, int64_t count) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "fused relu(a*b+c)*d-e %ld", (long)count);
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_FUSED);
@@ -297,7 +262,7 @@ static void fused(const bench *b, int64_t count) {
 
 static void reduction(const bench *b, tn_op op, int64_t rows, int64_t columns, int axis) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "%s %ldx%ld axis %d", tn_op_sig_of(op)->name, (long)rows, (long)columns, axis);
   if (!wanted(b, name)) return;
   begin(&w, b, op);
@@ -316,7 +281,7 @@ static void reduction(const bench *b, tn_op op, int64_t rows, int64_t columns, i
 
 static void along(const bench *b, tn_op op, int64_t rows, int64_t columns, int axis) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "%s %ldx%ld axis %d", tn_op_sig_of(op)->name, (long)rows, (long)columns, axis);
   if (!wanted(b, name)) return;
   begin(&w, b, op);
@@ -328,7 +293,7 @@ static void along(const bench *b, tn_op op, int64_t rows, int64_t columns, int a
 
 static void transposition(const bench *b, int64_t rows, int64_t columns) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "transpose %ldx%ld", (long)rows, (long)columns);
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_TRANSPOSE);
@@ -341,7 +306,7 @@ static void transposition(const bench *b, int64_t rows, int64_t columns) {
 
 static void rows_by_index(const bench *b, tn_op op, int64_t table, int64_t width, int64_t indices) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "%s %ldx%ld by %ld", tn_op_sig_of(op)->name, (long)table, (long)width,
            (long)indices);
   if (!wanted(b, name)) return;
@@ -363,7 +328,7 @@ static void rows_by_index(const bench *b, tn_op op, int64_t table, int64_t width
 
 static void loss(const bench *b, int64_t rows, int64_t classes) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "cross_entropy %ldx%ld", (long)rows, (long)classes);
   if (!wanted(b, name)) return;
   begin(&w, b, TN_OP_CROSS_ENTROPY);
@@ -375,7 +340,7 @@ static void loss(const bench *b, int64_t rows, int64_t classes) {
 
 static void random_numbers(const bench *b, tn_op op, int64_t count) {
   workload w;
-  char name[64];
+  char name[128];
   snprintf(name, sizeof name, "%s %ld", tn_op_sig_of(op)->name, (long)count);
   if (!wanted(b, name)) return;
   begin(&w, b, op);
@@ -385,28 +350,27 @@ static void random_numbers(const bench *b, tn_op op, int64_t count) {
 }
 
 static void run_all(const bench *b) {
-  matmul(b, "", 4, 2, 8, false, false);
-  matmul(b, "", 8, 2, 4, true, false);
-  matmul(b, "", 4, 8, 2, false, true);
-  matmul(b, "", 1, 1, 8, false, false);
-  for (int64_t s = 16; s <= 2048; s *= 2) matmul(b, "", s, s, s, false, false);
-  for (int64_t s = 256; s <= 1024; s *= 2)
-    matmul(b, "", s, s, s, true, false), matmul(b, "", s, s, s, false, true);
+  matmul(b, 4, 2, 8, false, false);
+  matmul(b, 8, 2, 4, true, false);
+  matmul(b, 4, 8, 2, false, true);
+  matmul(b, 1, 1, 8, false, false);
+  for (int64_t s = 16; s <= 2048; s *= 2) matmul(b, s, s, s, false, false);
+  for (int64_t s = 256; s <= 1024; s *= 2) matmul(b, s, s, s, true, false), matmul(b, s, s, s, false, true);
   for (int64_t batch = 32; batch <= 256; batch = batch == 32 ? 64 : batch * 4) {
-    matmul(b, "", batch, 512, 784, false, false);
-    matmul(b, "", batch, 512, 512, false, false);
-    matmul(b, "", batch, 10, 512, false, false);
-    matmul(b, "", batch, 512, 512, false, true);
-    matmul(b, "", batch, 512, 10, false, true);
-    matmul(b, "", 784, 512, batch, true, false);
-    matmul(b, "", 512, 512, batch, true, false);
-    matmul(b, "", 512, 10, batch, true, false);
+    matmul(b, batch, 512, 784, false, false);
+    matmul(b, batch, 512, 512, false, false);
+    matmul(b, batch, 10, 512, false, false);
+    matmul(b, batch, 512, 512, false, true);
+    matmul(b, batch, 512, 10, false, true);
+    matmul(b, 784, 512, batch, true, false);
+    matmul(b, 512, 512, batch, true, false);
+    matmul(b, 512, 10, batch, true, false);
   }
-  matmul(b, "", 256, 4096, 1024, false, false);
-  matmul(b, "", 1, 4096, 4096, false, false);
-  matmul(b, "", 4096, 1, 4096, false, false);
-  matmul(b, "", 1, 1024, 1024, false, false);
-  matmul(b, "", 1024, 1, 1024, false, false);
+  matmul(b, 256, 4096, 1024, false, false);
+  matmul(b, 1, 4096, 4096, false, false);
+  matmul(b, 4096, 1, 4096, false, false);
+  matmul(b, 1, 1024, 1024, false, false);
+  matmul(b, 1024, 1, 1024, false, false);
   for (int64_t n = 8; n <= 10000000; n *= n < 10000 ? 8 : n < 100000 ? 10 : 25)
     elementwise(b, TN_OP_ADD, 2, n);
   elementwise(b, TN_OP_ADD, 2, 10000000);

@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh build          what `make` needs
 #   tools/setup.sh test           what `make test` needs beyond that
+#   tools/setup.sh bench          what `make bench` compares with
 #   tools/setup.sh --check build  only say what is missing; status 1 if anything is
 #
 # Whether something is there is found by trying it, not by asking a package
@@ -17,8 +18,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | test) ;;
-  *) echo "usage: tools/setup.sh [--check] build|test" >&2; exit 2 ;;
+  build | test | bench) ;;
+  *) echo "usage: tools/setup.sh [--check] build|test|bench" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -66,7 +67,24 @@ list_missing() {
   need binutils command -v nm
   # Wanted, but not missed: without it `tern repl` reads plain lines.
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
-  [ "$job" = test ] || return 0
+  if [ "$job" = bench ]; then
+    list_missing_peers
+  elif [ "$job" = test ]; then
+    list_missing_for_tests
+  fi
+}
+
+# Debian's own, run by Debian's Python; OpenBLAS in the variant that shares PyTorch's threads.
+list_missing_peers() {
+  need g++ command -v c++
+  need python3-torch /usr/bin/python3 -c 'import torch'
+  need libopenblas0-openmp test -e "/usr/lib/$(uname -m)-linux-gnu/openblas-openmp/libopenblas.so.0"
+  need libopenblas-dev can_link "$compiler" -lopenblas
+  need libdnnl-dev can_link "$compiler" -ldnnl
+  need libsimdjson-dev can_link c++ -lsimdjson
+}
+
+list_missing_for_tests() {
   need libcmocka-dev can_link "$compiler" -lcmocka
   need libgmp-dev has_header "$compiler" gmp.h
   need libmpfr-dev has_header "$compiler" mpfr.h
