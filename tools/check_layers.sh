@@ -31,7 +31,8 @@ lang/ail    : base diag tensor op graph ad eager lang
 data        : base diag tensor op graph
 train       : base diag tensor op graph ad opt plan backend eager data lang lang/ail
 guard       : base diag
-api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard public
+store       : base diag
+api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard store public
 cli         : public
 '
 cd "${1:-.}"

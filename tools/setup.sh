@@ -65,7 +65,8 @@ list_missing() {
   need make command -v make
   need cmake cmake_is_new_enough
   need binutils command -v nm
-  # Wanted, but not missed: without it `tern repl` reads plain lines.
+  # Wanted, but not missed: without them `tern repl` reads plain lines, and runs are not recorded.
+  [ $check_only = yes ] || need libsqlite3-dev has_header "$compiler" sqlite3.h
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
   if [ "$job" = bench ]; then
     list_missing_peers

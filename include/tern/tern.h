@@ -195,6 +195,8 @@ typedef struct {
   const char *resume;         /* a folder to go on from; NULL: none */
   int64_t checkpoint_every;   /* 0: 100 */
   int64_t steps;              /* instead of the program's; 0: the program's */
+  const char *store;          /* the database that remembers the run; NULL: none */
+  int must_record;            /* fail when the database cannot be opened; else that is a warning */
 } tern_train_run;
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
 /* How a training run goes: called on the thread that trains, after every step. */
@@ -245,6 +247,32 @@ TERN_API tern_status tern_train_begin(tern_program *program, const tern_training
 TERN_API tern_status tern_train_step(tern_program *program, double *loss);
 /* The parameter as it is now; not copied; valid until the next step. */
 TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
+
+/* ---- the history of runs ----
+ *
+ * A database of training runs, which tern_train fills when it is given a `store`. `run` is a run's
+ * number, "last", or its folder. Texts are for people or, with `json`, the JSON object of the answer;
+ * valid until the next call on the session; NULL after leaving diagnostics. */
+typedef struct {
+  const char *store;
+  const char *const *filters; /* "status=completed", "program=toy.ail"; all must hold */
+  size_t filter_count;
+  const char *sort;           /* a column, "-loss" for the highest first; NULL: the newest first */
+  int64_t limit;              /* 0: all */
+} tern_runs_query;
+
+TERN_API const char *tern_runs_list(tern_session *session, const tern_runs_query *query, int json);
+TERN_API const char *tern_runs_show(tern_session *session, const char *store, const char *run, int json);
+/* What differed, and whether the bits agree. */
+TERN_API const char *tern_runs_compare(tern_session *session, const char *store, const char *first,
+                                       const char *second, int json);
+/* Forgets a run; its folder stays. */
+TERN_API const char *tern_runs_remove(tern_session *session, const char *store, const char *run, int json);
+
+/* Makes the run of a folder again, from the program, seed and values recorded there and the data file it
+ * names, and compares every step and the final parameters bit by bit. The session's capabilities hold.
+ * A text that says so; NULL after leaving diagnostics, which say what differs. */
+TERN_API const char *tern_verify(tern_session *session, const char *folder, int json);
 
 /* ---- interactive sessions ---- */
 

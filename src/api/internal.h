@@ -8,7 +8,9 @@
 #include "eager/eager.h"
 #include "lang/lang.h"
 #include "opt/opt.h"
+#include "store/store.h"
 #include "tern/tern.h"
+#include "train/loop.h"
 
 typedef tn_vec(tn_given) tn_givens;
 
@@ -82,6 +84,33 @@ bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tenso
 /* The element-by-element conversion of a given value to the dtype that is wanted. */
 bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
+
+/* A training run that is followed (record.c): steps go to the session's sink and, with a path, into the
+ * history of runs there. */
+typedef struct {
+  tern_session *session;
+  const char *path;   /* of the history; NULL: none */
+  const char *folder; /* of the run; NULL: none */
+  bool required;
+  tn_store *store;    /* NULL: nothing is recorded, or no longer */
+  tn_diags diags;     /* what the store reports */
+  tn_text scratch;
+  int64_t run, steps;
+  int64_t first; /* the step of losses.at[0] */
+  tn_vec(float) losses;
+  tn_vec(tn_run_eval) evals;
+  double started, written; /* of the monotonic clock */
+} tn_recorder;
+
+/* When the history cannot be opened: an error and false if it is required, else a warning. */
+bool tn_recorder_open(tn_recorder *recorder, tern_session *session, const char *path, bool required);
+void tn_recorder_begin(void *recorder, const tn_run_facts *facts);
+void tn_recorder_step(void *recorder, const tn_history_row *row);
+void tn_recorder_end(void *recorder, const char *status, int64_t step, const uint8_t weights_sha256[32]);
+void tn_recorder_close(tn_recorder *recorder);
+
+/* Trains an .ail program; with a folder in `verify`, repeats its run and compares. `run` may be NULL. */
+tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify);
 
 /* Programs that are graphs (graph_program.c). */
 tn_graph_program *tn_graph_program_new(tern_program *program);

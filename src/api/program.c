@@ -263,35 +263,12 @@ tern_status tern_run(tern_program *program) {
 }
 
 #ifdef TN_HAVE_AIL
-/* Passes steps on to whoever follows the session. */
-typedef struct {
-  tern_session *session;
-  int64_t steps;
-} follower;
-
-static void follow_begin(void *context, const tn_run_facts *facts) {
-  follower *f = context;
-  f->steps = facts->steps;
-}
-
-static void follow_step(void *context, const tn_history_row *row) {
-  const follower *f = context;
-  if (!f->session->step_sink) return;
-  tern_step step = { .step = row->step,
-                     .steps = f->steps,
-                     .loss = row->loss,
-                     .evaluated = row->evaluated,
-                     .eval_loss = row->eval_loss,
-                     .eval_accuracy = row->eval_accuracy };
-  f->session->step_sink(f->session->step_context, &step);
-}
-
-static tern_status train_ail(tern_program *program, const tern_train_run *run) {
+static tern_status train_ail(tern_program *program, const tern_train_run *run, const char *verify) {
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
-  follower following = { .session = session };
-  tn_loop_watch watch = { .context = &following, .begin = follow_begin, .step = follow_step };
+  tn_recorder recorder;
+  tn_loop_watch watch = { &recorder, tn_recorder_begin, tn_recorder_step, tn_recorder_end };
   tn_loop_options options = { .backend = session->backend,
                               .threads = session->threads,
                               .passes = session->passes,
@@ -301,24 +278,33 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run) {
                               .resume = run->resume,
                               .checkpoint_every = run->checkpoint_every,
                               .version = tern_version(),
+                              .verify = verify,
+                              .keep_history = verify || !session->sink,
                               .watch = &watch };
   forget_outcome(program);
   lend_givens(program);
   tn_api_begin(session);
   program->ran = true;
-  return finish(program,
-                tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome));
+  bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
+  recorder.folder = run->out;
+  ok = ok && tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome);
+  tn_recorder_close(&recorder);
+  return finish(program, ok);
 }
 #endif
 
-tern_status tern_train(tern_program *program, const tern_train_run *run) {
+tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify) {
 #ifdef TN_HAVE_AIL
-  if (program->language == TERN_LANG_AIL) return train_ail(program, run);
+  if (program->language == TERN_LANG_AIL) return train_ail(program, run, verify);
 #endif
-  (void)run;
+  (void)run, (void)verify;
   tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
                " programs are not trained as a whole; .ail programs are");
   return finish(program, false);
+}
+
+tern_status tern_train(tern_program *program, const tern_train_run *run) {
+  return tn_api_train(program, run, NULL);
 }
 
 tern_status tern_run_app(tern_program *program) {

@@ -10,6 +10,7 @@
 #define TN_BASE_FILE_H
 
 #include "base/str.h"
+#include "base/text.h"
 
 typedef enum {
   TN_FILE_OK,
@@ -98,4 +99,11 @@ tn_file_status tn_file_replace(tn_heap *heap, const char *path, tn_str contents,
 
 /* Makes a folder and those above it, as far as they are missing. */
 tn_file_status tn_file_make_folders(tn_heap *heap, const char *path);
+
+/* Makes `data` the end of a file, behind its first `at` bytes; what was there beyond them is cut off, and
+ * so is a part that could not be written whole. The file is made when it is not there. */
+tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_file_faults *faults);
+
+/* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */
+bool tn_file_absolute(const char *path, tn_text *out);
 #endif

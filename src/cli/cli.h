@@ -79,6 +79,8 @@ tern_status tn_cli_check(tn_run *run);
 tern_status tn_cli_repl(tn_run *run);
 tern_status tn_cli_fmt(tn_run *run);
 tern_status tn_cli_emit(tn_run *run);
+tern_status tn_cli_runs(tn_run *run);
+tern_status tn_cli_verify(tn_run *run);
 tern_status tn_cli_explain(tn_run *run);
 tern_status tn_cli_ops(tn_run *run);
 tern_status tn_cli_version(tn_run *run);
@@ -103,6 +105,8 @@ void tn_cli_print(void *context, const char *line, size_t length);
 bool tn_cli_flush(void);
 /* The session that Ctrl-C stops; NULL: none. */
 void tn_cli_interrupts(tern_session *session);
+/* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
+const char *tn_cli_store(const tn_command *command, char *room, size_t size);
 /* Whole file at once, in place of the old one. */
 bool tn_cli_write_file(const char *path, const char *text);
 #endif

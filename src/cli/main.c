@@ -21,6 +21,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_APP] = tn_cli_app, [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
   [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
   [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
+  [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -101,7 +102,7 @@ static bool add_setting(reader *r, tn_option option, const char *value) {
   tn_command *c = r->command;
   tn_setting setting = { .option = option, .name = value };
   const char *equals = strchr(value, '=');
-  if (option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW) {
+  if (option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW && option != TN_OPTION_WHERE) {
     if (!equals || equals == value) return complain(r, "--", options[option].name, " takes NAME=VALUE");
     size_t length = (size_t)(equals - value);
     char *name = malloc(length + 1);
@@ -120,7 +121,7 @@ static bool add_setting(reader *r, tn_option option, const char *value) {
 
 static bool is_repeatable(tn_option option) {
   return option == TN_OPTION_INPUT || option == TN_OPTION_PARAM || option == TN_OPTION_SET ||
-         option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW;
+         option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW || option == TN_OPTION_WHERE;
 }
 
 static bool take_option(reader *r, const tn_option_info *info, const char *value) {
@@ -319,7 +320,7 @@ static bool read_session(reader *r) {
   o->has_seed = tn_given_option(c, TN_OPTION_SEED);
   if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
       !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) ||
-      !option_number(r, TN_OPTION_STEPS, 1, &unused) ||
+      !option_number(r, TN_OPTION_STEPS, 1, &unused) || !option_number(r, TN_OPTION_LIMIT, 1, &unused) ||
       !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused)) {
     return false;
   }

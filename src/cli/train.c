@@ -20,6 +20,10 @@ tern_status tn_cli_train(tn_run *run) {
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
                             .steps = number_of(command, TN_OPTION_STEPS) };
   if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
+  /* A run with a folder is remembered; so is any other when that is asked for. */
+  char room[4096];
+  wanted.must_record = tn_given_option(command, TN_OPTION_STORE);
+  if (wanted.out || wanted.must_record) wanted.store = tn_cli_store(command, room, sizeof room);
   status = tn_cli_give(run, program);
   status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program, &wanted))
                              : tn_cli_failed(run, status);

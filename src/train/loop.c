@@ -231,7 +231,8 @@ static bool prepare(tn_loop *loop) {
          tn_ail_lower(program, &loop->part, TN_AIL_FOR_TRAIN, &loop->lowered) &&
          tn_ail_allow(program, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) && make_trainer(loop) &&
-         tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_begin_folder(loop);
+         tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
+         tn_loop_begin_folder(loop);
 }
 
 /* ---- who follows the run ---- */
@@ -268,6 +269,15 @@ static bool is_evaluated(const tn_loop *loop, int64_t step) {
   return loop->eval && (step % loop->eval->every == 0 || step == loop->steps - 1);
 }
 
+static bool keep_row(tn_loop *loop, const tn_history_row *row) {
+  if (loop->options->out) {
+    tn_loop_history_json(row, loop->eval, &loop->lines);
+    tn_text_byte(&loop->lines, '\n');
+  }
+  if (!loop->options->keep_history) return !loop->lines.failed;
+  return !loop->lines.failed && tn_vec_push(loop->host->heap, &loop->history, *row);
+}
+
 static bool one_step(tn_loop *loop) {
   tn_fault fault;
   tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
@@ -278,16 +288,16 @@ static bool one_step(tn_loop *loop) {
     return tn_ail_report_fault(loop->program, &fault);
   }
   if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
-  if (!tn_vec_push(loop->host->heap, &loop->history, row)) return tn_loop_out_of_memory(loop);
+  if (!keep_row(loop, &row)) return tn_loop_out_of_memory(loop);
   say_step(loop, &row);
   if (loop->options->watch && loop->options->watch->step)
     loop->options->watch->step(loop->options->watch->context, &row);
   return true;
 }
 
-static bool run_steps(tn_loop *loop) {
+static bool run_until(tn_loop *loop, int64_t end) {
   int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
-  while (tn_trainer_step_number(loop->trainer) < loop->steps) {
+  while (tn_trainer_step_number(loop->trainer) < end) {
     if (loop->host->interrupted(loop->host)) {
       return tn_report_plain(loop->host->diags, TN_DIAG_E_INTERRUPTED, TN_NOWHERE);
     }
@@ -295,6 +305,22 @@ static bool run_steps(tn_loop *loop) {
     if (tn_trainer_step_number(loop->trainer) % every == 0 && !tn_loop_checkpoint(loop)) return false;
   }
   return true;
+}
+
+/* The same steps as a recorded run, made for the same numbers of steps. */
+static bool repeat_steps(tn_loop *loop) {
+  for (size_t i = 0; i < loop->segments.count; i++) {
+    bool last = i + 1 == loop->segments.count;
+    int64_t end = last ? loop->until : loop->segments.at[i + 1].from;
+    loop->steps = loop->segments.at[i].steps;
+    tn_trainer_set_steps(loop->trainer, loop->steps);
+    if (!run_until(loop, end < loop->until ? end : loop->until)) return false;
+  }
+  return tn_loop_compare(loop);
+}
+
+static bool run_steps(tn_loop *loop) {
+  return loop->options->verify ? repeat_steps(loop) : run_until(loop, loop->steps);
 }
 
 /* ---- what comes of it ---- */
@@ -352,6 +378,16 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
   tn_json_array_end(json);
 }
 
+static void add_history(const tn_loop *loop, tn_json_writer *json) {
+  tn_json_key(json, "history"), tn_json_array_begin(json);
+  for (size_t i = 0; i < loop->history.count; i++) {
+    if (i > 0) tn_text_byte(json->out, ',');
+    tn_loop_history_json(&loop->history.at[i], loop->eval, json->out);
+  }
+  tn_json_array_end(json);
+  json->comma = true;
+}
+
 /* Members for the answer: an object without its braces. */
 static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   tn_text text;
@@ -360,14 +396,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   tn_json_writer json = tn_json_writer_on(&text);
   tn_json_object_begin(&json);
   tn_json_key(&json, "steps"), tn_json_int(&json, loop->steps);
-  tn_json_key(&json, "history"), tn_json_array_begin(&json);
-  const tn_ail_eval *eval = tn_ail_eval_of(loop->program);
-  for (size_t i = 0; i < loop->history.count; i++) {
-    if (i > 0) tn_text_byte(&text, ',');
-    tn_loop_history_json(&loop->history.at[i], eval, &text);
-  }
-  tn_json_array_end(&json);
-  json.comma = true;
+  if (loop->options->keep_history) add_history(loop, &json);
   add_params(loop, &json);
   tn_loop_weights_sha256(loop, digest);
   add_hash(&json, "weights_sha256", digest, loop->host->heap);
@@ -388,12 +417,15 @@ static void free_loop(tn_loop *loop) {
   if (loop->lowered.graph.heap) tn_graph_free(&loop->lowered.graph);
   tn_rows_free(&loop->rows);
   tn_vec_free(loop->host->heap, &loop->history);
+  tn_vec_free(loop->host->heap, &loop->segments);
+  tn_text_free(&loop->lines);
   tn_ail_free(loop->program);
 }
 
 bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
                    tn_outcome *out) {
   tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena };
+  tn_text_init(&loop.lines, host->heap);
   loop.program = tn_ail_compile(host, file);
   bool ok = loop.program && prepare(&loop);
   if (ok) {

@@ -47,14 +47,27 @@ typedef struct {
   const char *resume;       /* a folder to go on from; NULL: none */
   int64_t checkpoint_every; /* 0: 100 */
   const char *version;      /* of tern, for the record */
+  const char *verify;       /* a folder whose run is repeated and compared with what it holds; NULL: none */
+  bool keep_history;        /* for `extra_json` */
   const tn_loop_watch *watch; /* NULL: nobody */
 } tn_loop_options;
 
 #define TN_CHECKPOINT_EVERY 100
+/* A file of the run's folder, with the names of its tensors: what the command line gave. */
+#define TN_GIVEN_FILE    "given.safetensors"
+#define TN_GIVEN_INPUT   "input."
+#define TN_GIVEN_PARAM   "param."
+#define TN_GIVEN_WEIGHTS "weights."
 #define TN_EVAL_ROWS        1024 /* rows that are evaluated together */
 
-/* False after reporting. `out->extra_json` holds steps, history, params and weights_sha256. An
- * interrupt ends training early with E_INTERRUPTED after a last checkpoint. */
+/* A stretch of steps made for one number of steps, which a schedule and the last evaluation depend on.
+ * A run that was resumed with another number has several. */
+typedef struct {
+  int64_t from, steps;
+} tn_segment;
+
+/* False after reporting. `out->extra_json` holds steps, history (if it is kept), params and
+ * weights_sha256. An interrupt ends training early with E_INTERRUPTED after a last checkpoint. */
 bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
                    tn_outcome *out);
 #endif

@@ -3,6 +3,7 @@
 #define TN_TRAIN_LOOP_INTERNAL_H
 
 #include "base/rng.h"
+#include "data/safetensors.h"
 #include "plan/plan.h"
 #include "train/loop.h"
 #include "train/rows.h"
@@ -35,7 +36,11 @@ typedef struct {
   tn_effects effects;
   tn_eval_plan evals[2]; /* full chunks, and the rest */
   int64_t steps;
-  tn_vec(tn_history_row) history;
+  tn_vec(tn_history_row) history; /* if it is kept */
+  tn_text lines;                  /* of history.jsonl that are not yet there */
+  uint64_t history_bytes;         /* of history.jsonl that are there and good */
+  tn_vec(tn_segment) segments; /* of the run so far; the last one is this run's own */
+  int64_t until;               /* the step to stop before, when a run is repeated */
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);
@@ -55,11 +60,16 @@ bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
 void tn_loop_free_eval(tn_loop *loop);
 
-/* The run's folder (folder.c). */
+/* The run's folder (folder.c, resume.c). */
 bool tn_loop_resume(tn_loop *loop);
 bool tn_loop_begin_folder(tn_loop *loop);
 bool tn_loop_checkpoint(tn_loop *loop);
 bool tn_loop_finish_folder(tn_loop *loop, const char *status);
+/* Repeating a recorded run: how far it went and by which segments; then whether everything is the same. */
+bool tn_loop_read_goal(tn_loop *loop);
+bool tn_loop_compare(tn_loop *loop);
+/* The parameters and, if wanted, the optimiser's tensors; room for all of them. */
+void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_named_view *out, size_t *count);
 /* SHA-256 of the program's text. */
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */

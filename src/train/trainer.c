@@ -349,6 +349,7 @@ void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context),
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer) { return trainer->step; }
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step) { trainer->step = step; }
+void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps) { trainer->options.steps = steps; }
 const tn_graph *tn_trainer_graph(const tn_trainer *trainer) { return &trainer->graph; }
 
 bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {

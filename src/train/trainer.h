@@ -78,6 +78,8 @@ void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context),
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer);
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);
+/* Where the schedule ends, from the next step on. */
+void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps);
 /* One step; *loss is that of the parameters before the update. On failure nothing has changed. */
 bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault);
 /* The graph of a step, for `emit`. */

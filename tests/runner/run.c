@@ -179,6 +179,9 @@ static void kill_running(int signal_number) {
 static _Noreturn void become(const char *const argv[], const char *folder, FILE *in, FILE *out, FILE *err) {
   setpgid(0, 0);
   int input = in ? fileno(in) : open("/dev/null", O_RDONLY);
+  text data = { 0 };
+  text_addf(&data, "%s/.data", folder); /* what a program keeps for its user */
+  setenv("XDG_DATA_HOME", data.bytes, 1);
   if (chdir(folder) != 0 || dup2(input, 0) < 0 || dup2(fileno(out), 1) < 0 || dup2(fileno(err), 2) < 0)
     _exit(126);
   execvp(argv[0], (char *const *)(size_t)argv);

@@ -468,6 +468,30 @@ static void readers_see_whole_versions_only(void **state) {
 
 /* ---- folders ---- */
 
+static void a_growing_file_keeps_only_what_is_known_to_be_good(void **state) {
+  (void)state;
+  const char *path = in_folder("grows");
+  assert_int_equal(tn_file_append(path, 0, TN_LIT("one\n"), NULL), TN_FILE_OK);
+  assert_int_equal(tn_file_append(path, 4, TN_LIT("two\n"), NULL), TN_FILE_OK);
+  assert_contents(path, "one\ntwo\n");
+  assert_int_equal(tn_file_append(path, 4, TN_LIT("2\n"), NULL), TN_FILE_OK);
+  assert_contents(path, "one\n2\n");
+  assert_int_equal(tn_file_append(in_folder("no/where"), 0, TN_LIT("x"), NULL), TN_FILE_NOT_FOUND);
+  /* Whatever fails, the good part is there and nothing else. */
+  static const tn_file_call calls[] = { TN_FILE_CALL_OPEN, TN_FILE_CALL_WRITE, TN_FILE_CALL_SYNC };
+  for (size_t c = 0; c < 3; c++) {
+    for (uint64_t n = 1; n <= 3; n++) {
+      tn_file_faults faults = { .error = ENOSPC, .most_bytes = 2 };
+      faults.fail_at[calls[c]] = n;
+      tn_file_status status = tn_file_append(path, 6, TN_LIT("three\n"), &faults);
+      bool happened = faults.calls[calls[c]] >= n;
+      assert_int_equal(status, happened ? TN_FILE_NO_SPACE : TN_FILE_OK);
+      assert_contents(path, happened ? "one\n2\n" : "one\n2\nthree\n");
+      assert_int_equal(tn_file_append(path, 6, TN_LIT(""), NULL), TN_FILE_OK);
+    }
+  }
+}
+
 static void missing_folders_are_made(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -498,6 +522,7 @@ RUN_TESTS(
   IN_FOLDER(pipes_are_read_to_their_end),
   IN_FOLDER(a_pipe_over_the_limit_is_refused),
   IN_FOLDER(reading_survives_faults),
+  IN_FOLDER(a_growing_file_keeps_only_what_is_known_to_be_good),
   IN_FOLDER(a_file_is_created_and_replaced),
   IN_FOLDER(permissions_and_links_are_kept),
   IN_FOLDER(writing_says_why_it_failed),

@@ -1,0 +1,173 @@
+/* api/runs.c: the history of runs, asked for and shown. */
+#include <string.h>
+
+#include "api/internal.h"
+#include "base/json.h"
+
+/* A question to the history: the store it is asked, and where answers are kept. */
+typedef struct {
+  tern_session *session;
+  tn_store *store; /* NULL: there is none yet */
+  tn_arena arena;
+} inquiry;
+
+static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_mode mode) {
+  bool absent;
+  *q = (inquiry){ .session = session };
+  tn_api_begin(session);
+  tn_text_clear(&session->text);
+  tn_arena_init(&q->arena, &session->heap);
+  q->store = tn_store_open(&session->heap, path, mode, &session->diags, &absent);
+  return q->store || absent;
+}
+
+static const char *end(inquiry *q, bool ok) {
+  tn_store_close(q->store);
+  tn_arena_free(&q->arena);
+  return ok ? tn_api_text(q->session) : NULL;
+}
+
+static void open_answer(tern_session *session, const char *key) {
+  tn_text_puts(&session->text, "{\"ok\":true,\"");
+  tn_text_puts(&session->text, key);
+  tn_text_puts(&session->text, "\":");
+}
+
+/* ---- the list ---- */
+
+static bool no_column(tern_session *session, tn_str name) {
+  tn_str names[TN_RUN_COLUMN_COUNT];
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++)
+    names[i] = tn_str_of(tn_run_column_of((tn_run_column)i)->name);
+  tn_str close = tn_str_suggest(name, names, TN_RUN_COLUMN_COUNT);
+  tn_text message, hint;
+  tn_text_init(&message, &session->heap);
+  tn_text_init(&hint, &session->heap);
+  tn_text_puts(&message, "a run has no ");
+  tn_text_add(&message, name);
+  tn_text_puts(&hint, close.len > 0 ? "did you mean " : "columns: ");
+  if (close.len > 0) tn_text_add(&hint, close), tn_text_byte(&hint, '?');
+  for (size_t i = 0; close.len == 0 && i < TN_RUN_COLUMN_COUNT; i++) {
+    if (i > 0) tn_text_puts(&hint, ", ");
+    tn_text_add(&hint, names[i]);
+  }
+  tn_report(&session->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
+            TN_HINT(tn_text_str(&hint)));
+  tn_text_free(&message);
+  tn_text_free(&hint);
+  return false;
+}
+
+static bool read_filter(tern_session *session, const char *text, tn_run_filter *out) {
+  const char *equals = strchr(text, '=');
+  if (!equals) return tn_api_usage(session, "a filter is written COLUMN=VALUE, not ", tn_str_of(text), "");
+  tn_str name = { text, (size_t)(equals - text) };
+  out->value = tn_str_of(equals + 1);
+  return tn_run_column_find(name, &out->column) || no_column(session, name);
+}
+
+static bool read_query(inquiry *q, const tern_runs_query *wanted, tn_run_query *out) {
+  *out = (tn_run_query){ .order = TN_RUN_ID, .descending = true, .limit = wanted->limit };
+  tn_run_filter *filters = tn_arena_array(&q->arena, wanted->filter_count + 1, sizeof *filters);
+  if (!filters)
+    return tn_report(&q->session->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a list"));
+  for (size_t i = 0; i < wanted->filter_count; i++) {
+    if (!read_filter(q->session, wanted->filters[i], &filters[i])) return false;
+  }
+  out->filters = filters;
+  out->filter_count = wanted->filter_count;
+  if (!wanted->sort) return true;
+  out->descending = wanted->sort[0] == '-';
+  tn_str name = tn_str_of(wanted->sort + out->descending);
+  return tn_run_column_find(name, &out->order) || no_column(q->session, name);
+}
+
+const char *tern_runs_list(tern_session *session, const tern_runs_query *wanted, int json) {
+  inquiry q;
+  tn_run_query query;
+  tn_run_rows rows = { 0 };
+  bool ok = begin(&q, session, wanted->store, TN_STORE_READ) && read_query(&q, wanted, &query) &&
+            (!q.store || tn_store_list(q.store, &query, &q.arena, &rows));
+  if (ok && json) {
+    open_answer(session, "runs");
+    tn_runs_json(&rows, &session->text);
+    tn_text_byte(&session->text, '}');
+  } else if (ok) {
+    tn_runs_text(&rows, &session->text);
+  }
+  tn_vec_free(&session->heap, &rows);
+  return end(&q, ok);
+}
+
+/* ---- single runs ---- */
+
+static bool find(inquiry *q, const char *path, const char *which, tn_run_row *row, int64_t *id) {
+  if (q->store) return tn_store_find(q->store, which, &q->arena, row, id);
+  return tn_report(&q->session->diags, TN_DIAG_E_RUN_NOT_FOUND, TN_NOWHERE, TN_STR("run", which),
+                   TN_STR("path", path));
+}
+
+static bool read_whole(inquiry *q, const char *path, const char *which, tn_run_whole *out) {
+  int64_t id;
+  float *losses;
+  tn_run_eval *evals;
+  if (!find(q, path, which, &out->row, &id) ||
+      !tn_store_losses(q->store, id, &q->arena, &losses, &out->loss_count) ||
+      !tn_store_evals(q->store, id, &q->arena, &evals, &out->eval_count)) {
+    return false;
+  }
+  out->losses = losses;
+  out->evals = evals;
+  return true;
+}
+
+const char *tern_runs_show(tern_session *session, const char *store, const char *run, int json) {
+  inquiry q;
+  tn_run_whole whole;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && read_whole(&q, store, run, &whole);
+  if (ok && json) {
+    open_answer(session, "run");
+    tn_run_json(&whole, &session->text);
+    tn_text_byte(&session->text, '}');
+  } else if (ok) {
+    tn_run_text(&whole, &session->text);
+  }
+  return end(&q, ok);
+}
+
+const char *tern_runs_compare(tern_session *session, const char *store, const char *first, const char *second,
+                              int json) {
+  inquiry q;
+  tn_run_whole a, b;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && read_whole(&q, store, first, &a) &&
+            read_whole(&q, store, second, &b);
+  if (ok && json) {
+    open_answer(session, "comparison");
+    tn_run_compare_json(&a, &b, &session->text);
+    tn_text_byte(&session->text, '}');
+  } else if (ok) {
+    tn_run_compare_text(&a, &b, &session->text);
+  }
+  return end(&q, ok);
+}
+
+const char *tern_runs_remove(tern_session *session, const char *store, const char *run, int json) {
+  inquiry q;
+  tn_run_row row;
+  int64_t id;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && find(&q, store, run, &row, &id) &&
+            tn_store_remove(q.store, id);
+  if (ok && json) {
+    open_answer(session, "removed");
+    tn_text_int(&session->text, id);
+    tn_text_byte(&session->text, '}');
+  } else if (ok) {
+    tn_text_puts(&session->text, "run ");
+    tn_text_int(&session->text, id);
+    tn_text_puts(&session->text, " is forgotten");
+    tn_str folder = row.value[TN_RUN_FOLDER];
+    if (folder.at) tn_text_puts(&session->text, "; its folder stays: "), tn_text_add(&session->text, folder);
+    tn_text_byte(&session->text, '\n');
+  }
+  return end(&q, ok);
+}

@@ -1,0 +1,83 @@
+/* cli/runs.c: the history of training runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const char *tn_cli_store(const tn_command *command, char *room, size_t size) {
+  const char *given = command->value[TN_OPTION_STORE];
+  if (given) return given;
+  const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+  int length = -1;
+  if (data && data[0] == '/')
+    length = snprintf(room, size, "%s/tern/runs.db", data);
+  else if (home && home[0])
+    length = snprintf(room, size, "%s/.local/share/tern/runs.db", home);
+  return length > 0 && (size_t)length < size ? room : NULL;
+}
+
+/* The filters are among the settings, whole. */
+static const char *list(tn_run *run, const char *store) {
+  const tn_command *command = run->command;
+  const char **filters = malloc((command->setting_count + 1) * sizeof *filters);
+  if (!filters) return NULL;
+  tern_runs_query query = { .store = store, .filters = filters, .sort = command->value[TN_OPTION_SORT] };
+  for (size_t i = 0; i < command->setting_count; i++) {
+    if (command->settings[i].option == TN_OPTION_WHERE)
+      filters[query.filter_count++] = command->settings[i].name;
+  }
+  if (command->value[TN_OPTION_LIMIT])
+    query.limit = (int64_t)strtoull(command->value[TN_OPTION_LIMIT], NULL, 10);
+  const char *text = tern_runs_list(run->session, &query, command->json);
+  free(filters);
+  return text;
+}
+
+static const char *show(tn_run *run, const char *store) {
+  return tern_runs_show(run->session, store, run->command->words[1], run->command->json);
+}
+
+static const char *compare(tn_run *run, const char *store) {
+  const char **words = run->command->words;
+  return tern_runs_compare(run->session, store, words[1], words[2], run->command->json);
+}
+
+static const char *forget(tn_run *run, const char *store) {
+  return tern_runs_remove(run->session, store, run->command->words[1], run->command->json);
+}
+
+static const struct {
+  const char *name, *usage;
+  size_t words;
+  const char *(*answer)(tn_run *run, const char *store);
+} questions[] = {
+  { "list", "tern runs [--where COLUMN=VALUE] [--sort COLUMN] [--limit N]", 1, list },
+  { "show", "tern runs show RUN", 2, show },
+  { "compare", "tern runs compare RUN RUN", 3, compare },
+  { "rm", "tern runs rm RUN", 2, forget },
+};
+
+tern_status tn_cli_runs(tn_run *run) {
+  const tn_command *command = run->command;
+  const char *wanted = command->word_count > 0 ? command->words[0] : "list", *names[4];
+  char room[4096];
+  const char *store = tn_cli_store(command, room, sizeof room);
+  if (!store)
+    return tn_cli_usage(run, "there is no data folder: HOME is not set", "name a file with --store");
+  for (size_t i = 0; i < 4; i++) {
+    names[i] = questions[i].name;
+    if (strcmp(wanted, questions[i].name) != 0) continue;
+    if (command->word_count != questions[i].words && command->word_count > 0)
+      return tn_cli_usage_about(run, "tern runs ", wanted, " is written otherwise", questions[i].usage);
+    const char *text = questions[i].answer(run, store);
+    if (!text) return tn_cli_failed(run, tern_failure_status(run->session));
+    fputs(text, stdout);
+    if (command->json) putchar('\n');
+    return TERN_OK;
+  }
+  const char *close = tern_suggest(wanted, names, 4);
+  char hint[64];
+  snprintf(hint, sizeof hint, "did you mean tern runs %s?", close ? close : "show");
+  return tn_cli_usage_about(run, "tern runs has no ", wanted, "; there are list, show, compare and rm",
+                            close ? hint : NULL);
+}

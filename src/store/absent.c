@@ -1,0 +1,49 @@
+/* store/absent.c: the store of a build without SQLite: it cannot be opened.
+ *
+ * The other functions need an open store and are therefore never called. */
+#include "store/store.h"
+
+#ifndef TN_HAVE_SQLITE
+tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
+  (void)heap, (void)mode;
+  if (absent) *absent = false;
+  tn_report(diags, TN_DIAG_E_STORE, TN_NOWHERE, TN_STR("path", path),
+            TN_STR("reason", "this build has no SQLite"));
+  return NULL;
+}
+void tn_store_close(tn_store *store) { (void)store; }
+bool tn_store_begin(tn_store *store, const tn_run_row *row, int64_t step, int64_t *id) {
+  (void)store, (void)row, (void)step, (void)id;
+  return false;
+}
+bool tn_store_add(tn_store *store, int64_t id, int64_t first, const float *losses, size_t count,
+                  const tn_run_eval *evals, size_t eval_count, double seconds) {
+  (void)store, (void)id, (void)first, (void)losses, (void)count, (void)evals, (void)eval_count, (void)seconds;
+  return false;
+}
+bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step, tn_str weights_sha256,
+                  double seconds) {
+  (void)store, (void)id, (void)status, (void)step, (void)weights_sha256, (void)seconds;
+  return false;
+}
+bool tn_store_remove(tn_store *store, int64_t id) {
+  (void)store, (void)id;
+  return false;
+}
+bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
+  (void)store, (void)query, (void)arena, (void)out;
+  return false;
+}
+bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id) {
+  (void)store, (void)which, (void)arena, (void)out, (void)id;
+  return false;
+}
+bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count) {
+  (void)store, (void)id, (void)arena, (void)out, (void)count;
+  return false;
+}
+bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count) {
+  (void)store, (void)id, (void)arena, (void)out, (void)count;
+  return false;
+}
+#endif

@@ -1,0 +1,233 @@
+/* store/query.c: what was recorded.
+ *
+ * Filters and orders name columns of the table, never SQL: what a user types is
+ * looked up or bound, not pasted. */
+#include "store/store.h"
+
+#ifdef TN_HAVE_SQLITE
+#include <string.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "store/internal.h"
+
+/* ---- rows ---- */
+
+static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena *arena) {
+  int type = sqlite3_column_type(s, column);
+  if (type == SQLITE_NULL) return (tn_str){ 0 };
+  tn_text text;
+  tn_text_init(&text, store->heap);
+  if (type == SQLITE_FLOAT && (column == TN_RUN_LOSS || column == TN_RUN_EVAL_LOSS))
+    tn_text_f32(&text, (float)sqlite3_column_double(s, column)); /* that is what they were */
+  else if (type == SQLITE_FLOAT)
+    tn_text_f64(&text, sqlite3_column_double(s, column));
+  else if (type == SQLITE_INTEGER)
+    tn_text_int(&text, sqlite3_column_int64(s, column));
+  else
+    tn_text_add(&text, (tn_str){ (const char *)sqlite3_column_text(s, column),
+                                 (size_t)sqlite3_column_bytes(s, column) });
+  if (text.failed) arena->failed = true;
+  tn_str copy = tn_arena_str(arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return copy;
+}
+
+static void read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_row *row) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) row->value[i] = column_text(store, s, i, arena);
+  tn_str *status = &row->value[TN_RUN_STATUS];
+  if (tn_str_is(*status, "running") && !tn_store_is_alive(store->heap, row->value[TN_RUN_PROCESS]))
+    *status = TN_LIT("killed");
+}
+
+/* Every row of a bound statement, which is freed. */
+static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_rows *out) {
+  int result;
+  while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+    tn_run_row row;
+    read_row(store, s, arena, &row);
+    if (arena->failed || !tn_vec_push(store->heap, out, row)) break;
+  }
+  bool ok = result == SQLITE_DONE ||
+            (result == SQLITE_ROW ? tn_store_out_of_memory(store) : tn_store_failed(store));
+  sqlite3_finalize(s);
+  return ok;
+}
+
+/* ---- lists ---- */
+
+static bool is_path(tn_run_column column) {
+  return column == TN_RUN_PROGRAM || column == TN_RUN_FOLDER || column == TN_RUN_DATA;
+}
+
+/* Killed runs are stored as running; the difference is seen when rows are read. */
+static void add_filter(tn_text *sql, const tn_run_filter *filter, size_t index) {
+  const char *name = tn_run_column_of(filter->column)->name;
+  tn_text_puts(sql, index == 0 ? " WHERE " : " AND ");
+  bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
+  tn_text_byte(sql, '(');
+  tn_text_puts(sql, name);
+  tn_text_puts(sql, status ? "='running' OR ''=?" : "=?");
+  tn_text_uint(sql, index + 1);
+  if (is_path(filter->column)) {
+    tn_text_puts(sql, " OR substr(");
+    tn_text_puts(sql, name);
+    tn_text_puts(sql, ",-length(?");
+    tn_text_uint(sql, index + 1);
+    tn_text_puts(sql, ")-1)='/'||?");
+    tn_text_uint(sql, index + 1);
+  }
+  tn_text_byte(sql, ')');
+}
+
+static void write_query(const tn_run_query *query, tn_text *sql) {
+  tn_text_puts(sql, "SELECT ");
+  tn_store_column_list(sql);
+  tn_text_puts(sql, " FROM runs");
+  for (size_t i = 0; i < query->filter_count; i++) add_filter(sql, &query->filters[i], i);
+  tn_text_puts(sql, " ORDER BY ");
+  tn_text_puts(sql, tn_run_column_of(query->order)->name);
+  tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
+}
+
+static bool fits(const tn_run_row *row, const tn_run_query *query) {
+  for (size_t i = 0; i < query->filter_count; i++) {
+    const tn_run_filter *filter = &query->filters[i];
+    bool other = filter->column == TN_RUN_STATUS && !tn_str_equal(row->value[TN_RUN_STATUS], filter->value);
+    if (other) return false;
+  }
+  return true;
+}
+
+static void keep_fitting(tn_run_rows *rows, const tn_run_query *query) {
+  size_t kept = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    if (fits(&rows->at[i], query)) rows->at[kept++] = rows->at[i];
+  }
+  if (query->limit > 0 && kept > (size_t)query->limit) kept = (size_t)query->limit;
+  rows->count = kept;
+}
+
+bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
+  tn_text sql;
+  tn_text_init(&sql, store->heap);
+  write_query(query, &sql);
+  sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
+  bool failed = sql.failed;
+  tn_text_free(&sql);
+  if (failed) return tn_store_out_of_memory(store);
+  if (!s) return false;
+  for (size_t i = 0; i < query->filter_count; i++) tn_store_bind_text(s, (int)i + 1, query->filters[i].value);
+  if (!read_rows(store, s, arena, out)) return false;
+  keep_fitting(out, query);
+  return true;
+}
+
+/* ---- one run ---- */
+
+static bool find_by(tn_store *store, const char *condition, tn_str value, tn_arena *arena, tn_run_rows *out) {
+  tn_text sql;
+  tn_text_init(&sql, store->heap);
+  tn_text_puts(&sql, "SELECT ");
+  tn_store_column_list(&sql);
+  tn_text_puts(&sql, " FROM runs WHERE ");
+  tn_text_puts(&sql, condition);
+  tn_text_puts(&sql, " ORDER BY id DESC LIMIT 1");
+  sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
+  tn_text_free(&sql);
+  if (!s) return false;
+  if (sqlite3_bind_parameter_count(s) > 0) tn_store_bind_text(s, 1, value);
+  return read_rows(store, s, arena, out);
+}
+
+static bool find_folder(tn_store *store, const char *which, tn_arena *arena, tn_run_rows *out) {
+  tn_text absolute;
+  tn_text_init(&absolute, store->heap);
+  bool there = tn_file_absolute(which, &absolute);
+  bool ok = find_by(store, "folder=?1", there ? tn_text_str(&absolute) : tn_str_of(which), arena, out);
+  tn_text_free(&absolute);
+  return ok;
+}
+
+bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id) {
+  tn_run_rows rows = { 0 };
+  uint64_t number;
+  bool ok;
+  if (strcmp(which, "last") == 0)
+    ok = find_by(store, "1", (tn_str){ 0 }, arena, &rows);
+  else if (tn_number_parse_u64(tn_str_of(which), &number))
+    ok = find_by(store, "id=CAST(?1 AS INTEGER)", tn_str_of(which), arena, &rows);
+  else
+    ok = find_folder(store, which, arena, &rows);
+  bool found = ok && rows.count > 0;
+  if (found) *out = rows.at[0];
+  tn_vec_free(store->heap, &rows);
+  if (!ok) return false;
+  if (!found)
+    return tn_report(store->diags, TN_DIAG_E_RUN_NOT_FOUND, TN_NOWHERE, TN_STR("run", which),
+                     TN_STR("path", store->path));
+  *id = 0;
+  if (tn_number_parse_u64(out->value[TN_RUN_ID], &number)) *id = (int64_t)number;
+  return true;
+}
+
+/* ---- its steps ---- */
+
+static float get_le(const unsigned char *from) {
+  uint32_t bits = 0;
+  float value;
+  for (int i = 0; i < 4; i++) bits |= (uint32_t)from[i] << (8 * i);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* A chunk that is missing, or short in the middle, ends the curve there. */
+bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count) {
+  tn_vec(float) losses = { 0 };
+  sqlite3_stmt *s = tn_store_prepare(store, "SELECT chunk,data FROM losses WHERE run=?1 ORDER BY chunk");
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, id);
+  int result;
+  bool memory = true;
+  while (memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    if (sqlite3_column_int64(s, 0) * TN_STORE_CHUNK != (int64_t)losses.count) continue;
+    size_t items = (size_t)sqlite3_column_bytes(s, 1) / sizeof(float);
+    const unsigned char *data = sqlite3_column_blob(s, 1);
+    for (size_t i = 0; memory && i < items && i < TN_STORE_CHUNK; i++)
+      memory = tn_vec_push(store->heap, &losses, get_le(data + i * sizeof(float)));
+  }
+  *count = losses.count;
+  *out = memory ? tn_arena_copy(arena, losses.at, losses.count * sizeof(float)) : NULL;
+  memory = memory && (*out || losses.count == 0);
+  tn_vec_free(store->heap, &losses);
+  bool ok = !memory ? tn_store_out_of_memory(store) : result == SQLITE_DONE || tn_store_failed(store);
+  sqlite3_finalize(s);
+  return ok;
+}
+
+static double real_or_nan(sqlite3_stmt *s, int column) {
+  return sqlite3_column_type(s, column) == SQLITE_NULL ? (double)__builtin_nanf("")
+                                                       : sqlite3_column_double(s, column);
+}
+
+bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count) {
+  tn_vec(tn_run_eval) evals = { 0 };
+  sqlite3_stmt *s =
+      tn_store_prepare(store, "SELECT step,loss,accuracy FROM evals WHERE run=?1 ORDER BY step");
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, id);
+  int result;
+  bool memory = true;
+  while (memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    tn_run_eval eval = { sqlite3_column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
+    memory = tn_vec_push(store->heap, &evals, eval);
+  }
+  *count = evals.count;
+  *out = memory ? tn_arena_copy(arena, evals.at, evals.count * sizeof *evals.at) : NULL;
+  memory = memory && (*out || evals.count == 0);
+  tn_vec_free(store->heap, &evals);
+  bool ok = !memory ? tn_store_out_of_memory(store) : result == SQLITE_DONE || tn_store_failed(store);
+  sqlite3_finalize(s);
+  return ok;
+}
+#endif

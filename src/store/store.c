@@ -1,0 +1,202 @@
+/* store/store.c: opening the database, and saying what is wrong with it.
+ *
+ * The file carries SQLite's own marks for the program and the version that made
+ * it. An empty file becomes a store; anything else that is not one is refused.
+ * The journal is SQLite's plain one: one file at rest, readable from a read-only
+ * folder, and safe under kill -9. Writers wait for each other. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#ifdef TN_HAVE_SQLITE
+#include "store/internal.h"
+
+#define APPLICATION  0x7465726e /* "tern" */
+#define BUSY_WAIT_MS 20000
+
+/* ---- errors ---- */
+
+static bool report(const char *path, tn_diags *diags, const char *reason) {
+  return tn_report(diags, TN_DIAG_E_STORE, TN_NOWHERE, TN_STR("path", path), TN_STR("reason", reason));
+}
+
+bool tn_store_out_of_memory(tn_store *store) {
+  return tn_report(store->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the run history"));
+}
+
+bool tn_store_failed(tn_store *store) {
+  int code = sqlite3_errcode(store->database) & 0xff;
+  if (code == SQLITE_NOMEM) return tn_store_out_of_memory(store);
+  const char *reason = code == SQLITE_NOTADB     ? "it is not a database"
+                       : code == SQLITE_CORRUPT  ? "it is damaged"
+                       : code == SQLITE_READONLY ? "it may not be written"
+                       : code == SQLITE_FULL     ? "the disk is full"
+                       : code == SQLITE_BUSY     ? "another process holds it"
+                       : code == SQLITE_CANTOPEN ? "it cannot be opened"
+                                                 : sqlite3_errmsg(store->database);
+  return report(store->path, store->diags, reason);
+}
+
+/* ---- statements ---- */
+
+sqlite3_stmt *tn_store_prepare(tn_store *store, const char *sql) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK) return statement;
+  tn_store_failed(store);
+  return NULL;
+}
+
+void tn_store_bind_text(sqlite3_stmt *statement, int index, tn_str text) {
+  if (text.at)
+    sqlite3_bind_text64(statement, index, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+  else
+    sqlite3_bind_null(statement, index);
+}
+
+void tn_store_bind_real(sqlite3_stmt *statement, int index, double number) {
+  sqlite3_bind_double(statement, index, number); /* SQLite reads NaN as NULL by itself */
+}
+
+bool tn_store_finish(tn_store *store, sqlite3_stmt *statement) {
+  if (!statement) return false;
+  bool ok = sqlite3_step(statement) == SQLITE_DONE;
+  if (!ok) tn_store_failed(store);
+  sqlite3_finalize(statement);
+  return ok;
+}
+
+bool tn_store_run(tn_store *store, const char *sql) {
+  return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK || tn_store_failed(store);
+}
+
+bool tn_store_start(tn_store *store) { return tn_store_run(store, "BEGIN IMMEDIATE"); }
+
+bool tn_store_settle(tn_store *store, bool ok) {
+  if (ok && tn_store_run(store, "COMMIT")) return true;
+  sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+  return false;
+}
+
+/* ---- opening ---- */
+
+void tn_store_column_list(tn_text *sql) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (i > 0) tn_text_byte(sql, ',');
+    tn_text_puts(sql, tn_run_column_of((tn_run_column)i)->name);
+  }
+}
+
+static bool read_number(tn_store *store, const char *sql, int64_t *out) {
+  sqlite3_stmt *statement = tn_store_prepare(store, sql);
+  if (!statement) return false;
+  bool ok = sqlite3_step(statement) == SQLITE_ROW;
+  if (ok)
+    *out = sqlite3_column_int64(statement, 0);
+  else
+    tn_store_failed(store);
+  sqlite3_finalize(statement);
+  return ok;
+}
+
+static bool make_tables(tn_store *store) {
+  tn_text sql;
+  tn_text_init(&sql, store->heap);
+  tn_text_puts(&sql, "CREATE TABLE runs(");
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    const tn_run_column_info *column = tn_run_column_of((tn_run_column)i);
+    if (i > 0) tn_text_byte(&sql, ',');
+    tn_text_puts(&sql, column->name);
+    tn_text_byte(&sql, ' ');
+    tn_text_puts(&sql, column->type);
+  }
+  tn_text_puts(&sql, ");CREATE INDEX runs_by_folder ON runs(folder);"
+                     "CREATE TABLE losses(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+                     "chunk INTEGER NOT NULL,data BLOB NOT NULL,PRIMARY KEY(run,chunk))WITHOUT ROWID;"
+                     "CREATE TABLE evals(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+                     "step INTEGER NOT NULL,loss REAL,accuracy REAL,PRIMARY KEY(run,step))WITHOUT ROWID;"
+                     "PRAGMA application_id=");
+  tn_text_int(&sql, APPLICATION);
+  tn_text_puts(&sql, ";PRAGMA user_version=");
+  tn_text_int(&sql, TN_STORE_VERSION);
+  bool ok = sql.failed ? tn_store_out_of_memory(store) : tn_store_run(store, sql.at);
+  tn_text_free(&sql);
+  return ok;
+}
+
+/* Inside a transaction when writing, so that two first writers do not both make the tables. */
+static bool check_marks(tn_store *store, tn_store_mode mode) {
+  int64_t application, version, tables;
+  if (!read_number(store, "PRAGMA application_id", &application) ||
+      !read_number(store, "PRAGMA user_version", &version) ||
+      !read_number(store, "SELECT count(*) FROM sqlite_master", &tables)) {
+    return false;
+  }
+  if (application == 0 && version == 0 && tables == 0 && mode == TN_STORE_WRITE) return make_tables(store);
+  if (application != APPLICATION)
+    return report(store->path, store->diags, "it is a database of another program");
+  if (version > TN_STORE_VERSION)
+    return report(store->path, store->diags, "it was made by a newer version of tern");
+  return true;
+}
+
+static bool prepare_database(tn_store *store, tn_store_mode mode) {
+  sqlite3_busy_timeout(store->database, BUSY_WAIT_MS);
+  if (!tn_store_run(store, "PRAGMA foreign_keys=ON")) return false;
+  if (mode == TN_STORE_READ) return check_marks(store, mode);
+  return tn_store_start(store) && tn_store_settle(store, check_marks(store, mode));
+}
+
+static bool make_folder_of(tn_heap *heap, const char *path, tn_diags *diags) {
+  const char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return true;
+  tn_text folder;
+  tn_text_init(&folder, heap);
+  tn_text_add(&folder, (tn_str){ path, (size_t)(slash - path) });
+  tn_file_status status = folder.failed ? TN_FILE_NO_MEMORY : tn_file_make_folders(heap, folder.at);
+  tn_text_free(&folder);
+  return status == TN_FILE_OK || report(path, diags, tn_file_status_text(status));
+}
+
+static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
+  tn_store *store = tn_heap_alloc(heap, sizeof *store);
+  if (!store) return NULL;
+  *store = (tn_store){ .heap = heap, .diags = diags, .path_bytes = strlen(path) + 1 };
+  store->path = tn_heap_alloc(heap, store->path_bytes);
+  if (!store->path) {
+    tn_heap_free(heap, store, sizeof *store);
+    return NULL;
+  }
+  memcpy(store->path, path, store->path_bytes);
+  return store;
+}
+
+tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
+  if (absent) *absent = false;
+  if (mode == TN_STORE_READ && access(path, F_OK) != 0 && errno == ENOENT) {
+    if (absent) *absent = true;
+    return NULL;
+  }
+  if (mode == TN_STORE_WRITE && !make_folder_of(heap, path, diags)) return NULL;
+  tn_store *store = new_store(heap, path, diags);
+  if (!store) {
+    tn_report(diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the run history"));
+    return NULL;
+  }
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  if (mode == TN_STORE_WRITE) flags |= SQLITE_OPEN_CREATE;
+  bool ok = sqlite3_open_v2(path, &store->database, flags, NULL) == SQLITE_OK;
+  ok = ok ? prepare_database(store, mode) : tn_store_failed(store);
+  if (ok) return store;
+  tn_store_close(store);
+  return NULL;
+}
+
+void tn_store_close(tn_store *store) {
+  if (!store) return;
+  sqlite3_close(store->database);
+  tn_heap_free(store->heap, store->path, store->path_bytes);
+  tn_heap_free(store->heap, store, sizeof *store);
+}
+#endif

@@ -1,0 +1,146 @@
+# A small classifier on twelve rows.
+$ cat > toy.ail <<'END'
+> model {
+>   tokens [B, T]
+>   labels [B]
+>   param E [20, 8]
+>   param W [8, 2]
+>   logits = linear(meanpool(embedding(tokens, E)), W)
+> }
+> train { loss = xent(logits, labels) steps = 25 lr = 0.5 batch = 4 schedule = "cosine" optimizer = "adam" }
+> dataset { format = "jsonl" path = "toy.jsonl" split = 0.75 }
+> eval { every = 20 metrics = [loss, accuracy] }
+> END
+$ for i in 0 1 2 3 4 5; do
+>   echo "{\"tokens\":[$i,1,2],\"label\":0}"
+>   echo "{\"tokens\":[1$i,11,12],\"label\":1}"
+> done > toy.jsonl
+
+# Before anything was trained there is nothing, and that is no mistake.
+$ tern runs
+| no runs
+$ tern runs --json
+| {"ok":true,"runs":[]}
+$ tern runs show last
+! error[E_RUN_NOT_FOUND]: there is no run `last` in <*>
+! ...
+? 1
+
+# A run without a folder leaves no trace; one with a folder is remembered.
+$ tern train toy.ail --allow fileread -q > /dev/null && tern runs
+| no runs
+$ tern train toy.ail --allow fileread --out a > /dev/null
+$ tern train toy.ail --allow fileread --out b --threads 1 > /dev/null
+$ tern train toy.ail --allow fileread --out c --seed 7 > /dev/null
+$ tern runs | sed 's/20[0-9-]* [0-9:]*/WHEN/; s/[0-9.]* s /TIME /; s/  */ /g; s/^ //'
+| run started program status steps loss accuracy time seed weights
+| 3 WHEN toy.ail completed 25/25 <*> 7 <*>
+| 2 WHEN toy.ail completed 25/25 <*> 42 <*>
+| 1 WHEN toy.ail completed 25/25 <*> 42 <*>
+
+# Filters, order, limit.
+$ tern runs --where seed=7 --json | tr ',' '\n' | grep -c '"id"'
+| 1
+$ tern runs --where program=toy.ail --where status=completed --sort seed --limit 2 --json | grep -o '"id":[0-9]*'
+| "id":1
+| "id":2
+$ tern runs --sort -id --json | grep -o '"id":[0-9]*' | head -n 1
+| "id":3
+$ tern runs --where sead=7
+! error[E_USAGE]: a run has no sead
+!    = hint: did you mean seed?
+! ...
+? 2
+$ tern runs --where seed
+! error[E_USAGE]: a filter is written COLUMN=VALUE, not seed
+! ...
+? 2
+$ tern runs shwo 1
+! error[E_USAGE]: tern runs has no shwo; there are list, show, compare and rm
+!    = hint: did you mean tern runs show?
+! ...
+? 2
+
+# One run: by number, by folder, or the last.
+$ tern runs show a | grep -c '^  step '
+| 3
+$ tern runs show last --json | grep -o '"losses":\[[^,]*,' ; tern runs show 3 --json | tr ',' '\n' | wc -l
+| "losses":[<*>,
+| <*>
+
+# The same run on another number of threads agrees in every bit; another seed does not.
+$ tern runs compare 1 2 | tail -n 2
+| the losses agree in every bit over 25 steps
+| the weights agree in every bit
+$ tern runs compare 1 3 | grep -E '^(seed|the)'
+| seed           42 | 7
+| the losses differ from step 0 on: <*> | <*>
+| the weights differ
+$ tern runs compare 1 3 --json | grep -o '"first_different_step":0,"same_origin":false,"same_weights":false'
+| "first_different_step":0,"same_origin":false,"same_weights":false
+
+# A run that goes on is the same run.
+$ tern train toy.ail --allow fileread --resume a --steps 40 > /dev/null
+$ tern runs show 1 --json | grep -o '"status":"completed","program":"toy.ail","step":40,"steps":40'
+| "status":"completed","program":"toy.ail","step":40,"steps":40
+$ tern runs show 1 --json | grep -o '"losses":\[[^]]*\]' | tr ',' '\n' | wc -l
+| 40
+
+# Forgetting leaves the folder.
+$ tern runs rm b
+| run 2 is forgotten; its folder stays: <*>/b
+$ ls b/run.json
+| b/run.json
+
+# Every run can be made again from its folder, also one that went on with other steps.
+$ tern verify a --allow fileread
+| verified: every step, the history and the weights agree in every bit
+$ tern verify c --allow fileread --threads 1 --json
+| {"ok":true,"verified":true,"weights_sha256":"<*>"}
+# What the command line gave is in the folder too.
+$ printf '[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]' > w.json
+$ tern train toy.ail --allow fileread --out d --param W=@w.json > /dev/null && rm w.json
+$ tern verify d --allow fileread
+| verified: every step, the history and the weights agree in every bit
+# A changed history, changed data and a folder that is none are seen.
+$ sed -i '5s/"loss":./"loss":9/' c/history.jsonl
+$ tern verify c --allow fileread
+! error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: history.jsonl, at step 4
+! ...
+? 1
+$ sed -i '1s/0/1/' toy.jsonl
+$ tern verify d --allow fileread
+! error[E_CHECKPOINT_MISMATCH]: <*>: it belongs to other data
+! ...
+? 1
+$ mkdir empty && tern verify empty --allow fileread
+! error[E_FILE_NOT_FOUND]: <*>empty/run.json<*>
+! ...
+? 1
+$ tern verify d
+! error[E_DATASET_CAPABILITY_DENIED]: <*>
+! ...
+? 1
+
+# A file that is not a history is left alone; a training that asks for it does not start.
+$ echo hello > notes.txt
+$ tern runs --store notes.txt
+! error[E_STORE]: the run history `notes.txt` cannot be used: it is not a database
+! ...
+? 1
+$ tern train toy.ail --allow fileread --store notes.txt
+! error[E_STORE]: the run history `notes.txt` cannot be used: it is not a database
+! ...
+? 1
+$ cat notes.txt
+| hello
+# A history that was not asked for never stops a training.
+$ mkdir -p no/tern && echo hello > no/tern/runs.db
+$ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e | tail -n 1
+| Training completed
+! warning[E_RUN_NOT_RECORDED]: this run is not in the history <*>: it is not a database
+! ...
+# Four trainings at once share one history.
+$ for i in 1 2 3 4; do tern train toy.ail --allow fileread --out p$i --seed $i --store all.db > /dev/null & done; wait
+$ tern runs --store all.db --json | grep -o '"status":"completed"' | wc -l
+| 4
