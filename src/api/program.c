@@ -419,7 +419,7 @@ static void add_success(tern_program *program, tn_json_writer *json) {
       if (session->printed_count > 0) add_printed(session, json);
       break;
     default:
-      if (program->outcome.count > 0) add_values(program, json, "outputs");
+      if (program->outcome.values) add_values(program, json, "outputs");
       break;
   }
 }
@@ -434,7 +434,8 @@ const char *tern_result_json(tern_program *program) {
     add_success(program, &json);
   } else {
     add_diagnostics(session, &json, "diagnostics");
-    if (program->language == TERN_LANG_NINTH || session->printed_count > 0) add_printed(session, &json);
+    bool prints = program->language != TERN_LANG_AIL && session->printed_count > 0;
+    if (program->language == TERN_LANG_NINTH || prints) add_printed(session, &json);
   }
   add_extra(program, &json);
   tn_json_object_end(&json);

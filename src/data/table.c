@@ -22,11 +22,12 @@ size_t tn_table_feature_count(const tn_table *table) {
 bool tn_table_check_width(tn_table_reader *reader, size_t before) {
   tn_table *table = reader->table;
   int64_t received = (int64_t)(tn_table_feature_count(table) - before);
-  if (table->width < 0) table->width = received;
+  if (table->width < 0 && received > 0) table->width = received;
   if (table->width == received) return true;
+  int64_t expected = table->width < 0 ? 1 : table->width; /* a row that is empty has no mean */
   return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
-                   TN_INT("expected_T", table->width), TN_INT("received_T", received));
+                   TN_INT("expected_T", expected), TN_INT("received_T", received));
 }
 
 bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
@@ -82,6 +83,7 @@ static bool read_text(tn_table_reader *reader, tn_str text) {
   if (!tn_utf8_valid(text)) {
     return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
   }
+  if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0) text.at += 3, text.len -= 3; /* a mark */
   if (!read_lines(reader, text)) return false;
   if (reader->table->rows > 0) return true;
   return tn_report(reader->diags, TN_DIAG_E_DATASET_EMPTY, request->at, TN_STR("path", request->path));

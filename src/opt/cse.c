@@ -7,6 +7,10 @@
 #include "base/map.h"
 #include "opt/internal.h"
 
+/* How many equal nodes are looked at. Branches beside each other may hold any number of them, none of
+ * which is visible from the next; the newest are the likeliest. */
+#define CANDIDATE_LIMIT 64
+
 typedef struct {
   tn_map first;           /* hash of a node: the newest candidate */
   tn_vec(tn_value) older; /* by new value: the next candidate with that hash; 0 ends */
@@ -56,7 +60,8 @@ static tn_value merge(tn_rewrite *rewrite, tn_value old, const tn_node *node, co
   if (kind == TN_KIND_EFFECT || node->op == TN_OP_IF) return tn_rewrite_keep(rewrite, node, in);
   uint64_t hash = hash_node(node, in);
   uint64_t *first = tn_map_get(&t->first, hash);
-  for (tn_value c = first ? (tn_value)*first : 0; c != 0; c = t->older.at[c]) {
+  int left = CANDIDATE_LIMIT;
+  for (tn_value c = first ? (tn_value)*first : 0; c != 0 && left-- > 0; c = t->older.at[c]) {
     const tn_node *candidate = tn_graph_node(&rewrite->to, c);
     if (same(candidate, node, in) &&
         visible_from(&rewrite->to, candidate->region, rewrite->region[node->region])) {

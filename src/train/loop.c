@@ -209,6 +209,7 @@ static bool make_trainer(tn_loop *loop) {
 
 static bool no_train_rows(tn_loop *loop) {
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  loop->host->diags->phase = TN_PHASE_DATA;
   return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->at, TN_TEXT("path", data->path));
 }
 

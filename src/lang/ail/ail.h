@@ -52,6 +52,7 @@ typedef struct {
   tn_ail_kind kind; /* of a parameter: always a tensor */
   tn_shape shape;   /* lengths, names, and TN_DIM_UNKNOWN where the program says -1 */
   tn_span at;
+  bool broken; /* what is wrong with it has been said */
 } tn_ail_slot;
 
 size_t tn_ail_input_count(const tn_ail *program);

@@ -23,10 +23,19 @@ static void name_output(tn_ail *program) {
   }
 }
 
+/* What a loss block returns, or the word `loss` where it returns nothing. */
+static tn_span returned_at(const tn_ail_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const tn_ail_statement *statement = &block->statements[i];
+    if (statement->kind == TN_AIL_RETURN && statement->value) return statement->value->at;
+  }
+  return block->keyword_at;
+}
+
 static void check_loss(tn_ail_walk *w) {
   const tn_ail *program = w->program;
   if (!program->loss && !program->loss_block) return;
-  tn_span at = program->loss ? program->loss->at : program->loss_block->keyword_at;
+  tn_span at = program->loss ? program->loss->at : returned_at(program->loss_block);
   tn_ail_operand loss = tn_ail_walk_loss(w);
   tn_ail_site site = { .at = at, .function = "loss" };
   tn_value value = tn_ail_as_tensor(w, &loss, &site, at);

@@ -38,9 +38,9 @@ static void print_output(tn_ail *program, const tn_ail_cell *output, tn_text *ou
 
 static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out,
                         tn_text *text) {
-  if (!output->tensor.buffer) return true;
   out->values = tn_arena_array(arena, 1, sizeof *out->values);
   if (!out->values) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!output->tensor.buffer) return true; /* no model: an empty list */
   out->values[0] = tn_ail_cell_datum(program, output);
   out->count = 1;
   print_output(program, output, text);

@@ -94,6 +94,13 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
 /* A map gives back the dtype it was given, so that the next stage and the model find what they expect. */
 static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result,
                              tn_dtype dtype) {
+  if (stage->kind == TN_AIL_FILTER && !result->wrong && tn_shape_count(tn_ail_shape_of(w, result)) != 1) {
+    const tn_ail *program = w->program;
+    tn_ail_say(w, TN_DIAG_E_DATASET_FILTER_NOT_BOOLEAN, stage->at,
+               TN_TEXT("function_name", tn_ail_text_of(program, stage->function)), TN_STR("stage", "filter"),
+               TN_TEXT("dataset_path", program->dataset.path));
+    return TN_ERROR_VALUE;
+  }
   if (stage->kind == TN_AIL_FILTER) {
     tn_ail_operand truth = tn_ail_as_condition(w, result, stage->at);
     return tn_ail_as_value(w, &truth, stage->at);

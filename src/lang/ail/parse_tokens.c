@@ -114,7 +114,11 @@ static void describe_token(tn_ail_parser *p, tn_text *out) {
 bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   tn_span at = tn_ail_token_span(p, &p->token);
   if (!tn_ail_may_report(p)) return false;
-  if (tn_ail_at(p, TN_AIL_TOKEN_BAD)) return report(p, at, tn_str_of(p->token.problem));
+  if (tn_ail_at(p, TN_AIL_TOKEN_BAD)) {
+    tn_str text = tn_ail_token_text(p, &p->token);
+    if (text.len > 0 && text.at[0] == '"' && memchr(text.at, '}', text.len)) p->swallowed = true;
+    return report(p, at, tn_str_of(p->token.problem));
+  }
   tn_text message;
   tn_text_init(&message, p->host->heap);
   tn_text_puts(&message, "expected ");
@@ -125,6 +129,11 @@ bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   if (message.failed) p->failed = true;
   tn_text_free(&message);
   return false;
+}
+
+void tn_ail_expect_end(tn_ail_parser *p) {
+  if (tn_ail_at(p, TN_AIL_TOKEN_END) && p->swallowed) return;
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the block");
 }
 
 /* ---- nesting ---- */

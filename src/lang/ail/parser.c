@@ -155,6 +155,13 @@ static const char *what_belongs(tn_ail_place place) {
   return "a statement";
 }
 
+/* What belongs to the program and not into a function: train { ... }, param W [2]. */
+static bool is_foreign(const tn_ail_parser *p) {
+  bool declares = tn_ail_at_word(p, TN_AIL_WORD_PARAM) || tn_ail_at_word(p, TN_AIL_WORD_INPUT) ||
+                  tn_ail_at_word(p, TN_AIL_WORD_CONST);
+  return p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK || (declares && p->next.kind == TN_AIL_TOKEN_NAME);
+}
+
 static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *out) {
   bool main_block = place == TN_AIL_IN_MODEL || place == TN_AIL_IN_FORWARD;
   bool follows_equals = p->next.kind == TN_AIL_TOKEN_ASSIGN;
@@ -165,6 +172,10 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
   if (returns && tn_ail_at_word(p, TN_AIL_WORD_RETURN) && !follows_equals) return parse_return(p, out);
   bool emits = place == TN_AIL_IN_HANDLER || place == TN_AIL_IN_STATE;
   if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT) && !follows_equals) return parse_emit(p, place, out);
+  if (place == TN_AIL_IN_FUNCTION && is_foreign(p)) {
+    return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
+                               "a function holds named lines and a value; blocks and declarations stand outside");
+  }
   if (place == TN_AIL_IN_FUNCTION) return parse_value(p, out);
   return tn_ail_expected(p, what_belongs(place));
 }
@@ -191,6 +202,8 @@ bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_s
   size_t first = p->statements.count;
   out->keyword_at = (tn_span){ p->file, keyword_start, p->read_to };
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the block")) return false;
+  uint32_t around = p->block;
+  p->block = keyword_start + 1;
   p->by_lines = place == TN_AIL_IN_FUNCTION;
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
   }
@@ -198,13 +211,13 @@ bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_s
     tn_ail_parse_statement(p, place);
   }
   p->by_lines = false;
+  p->block = around;
   out->statements = tn_ail_take(p, statements, first, &out->count);
   out->close_at = tn_ail_token_span(p, &p->token);
-  bool closed = tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the block");
+  tn_ail_expect_end(p);
   out->at = tn_ail_span_from(p, keyword_start);
   tn_ail_leave(p);
   p->panic = p->tree->lost; /* the next item begins here, whether or not the } was there */
-  (void)closed;
   return true;
 }
 
@@ -289,6 +302,8 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
   tn_ail_advance(p);
   tn_ail_advance(p); /* the { */
   if (!tn_ail_enter(p, "the block")) return;
+  uint32_t around = p->block;
+  p->block = start + 1;
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
   }
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
@@ -303,9 +318,10 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
     while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
     }
   }
+  p->block = around;
   fields->fields = tn_ail_take(p, fields, first, &fields->count);
   fields->close_at = tn_ail_token_span(p, &p->token);
-  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the block");
+  tn_ail_expect_end(p);
   fields->at = tn_ail_span_from(p, start);
   tn_ail_leave(p);
   p->panic = p->tree->lost;
@@ -329,12 +345,26 @@ static bool is_block_word(tn_ail_word word) {
   }
 }
 
-bool tn_ail_at_item(const tn_ail_parser *p) {
+static bool at_item_word(const tn_ail_parser *p) {
   if (!tn_ail_at(p, TN_AIL_TOKEN_NAME) || !p->token.starts_line) return false;
   if (is_block_word(p->token.word)) return p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK;
   bool named = tn_ail_at_word(p, TN_AIL_WORD_FN) || tn_ail_at_word(p, TN_AIL_WORD_STATE_MACHINE) ||
                tn_ail_at_word(p, TN_AIL_WORD_APP);
   return named && p->next.kind == TN_AIL_TOKEN_NAME;
+}
+
+static uint32_t indentation(const tn_ail_parser *p, uint32_t at) {
+  uint32_t start = at;
+  while (start > 0 && p->lexer.text.at[start - 1] != '\n') start--;
+  uint32_t end = start;
+  while (end < at && (p->lexer.text.at[end] == ' ' || p->lexer.text.at[end] == '\t')) end++;
+  return end - start;
+}
+
+/* A line further in than the block around it was meant to be part of that block. */
+bool tn_ail_at_item(const tn_ail_parser *p) {
+  if (!at_item_word(p)) return false;
+  return p->block == 0 || indentation(p, p->token.start) <= indentation(p, p->block - 1);
 }
 
 static void parse_main(tn_ail_parser *p, tn_ail_place place, tn_ail_item_kind kind) {

@@ -15,11 +15,13 @@ typedef struct {
   tn_ail_token token, next; /* the one to be read, and the one behind it */
   uint32_t read_to;         /* where the last token that was read ends */
   uint32_t statement;       /* where the statement that is being read begins */
+  uint32_t block;           /* where the block that is being read begins, from 1; 0: in none */
   int depth;                /* brackets, calls, ifs, loops and blocks that are open */
   int brackets;             /* where a line break means nothing: parentheses, lists, loop bodies */
   int lists;                /* open lists, in which @ and further lists may stand */
   bool by_lines;            /* a `-` at the start of a line begins something new: function bodies */
   bool panic;               /* an error was reported and not yet recovered from */
+  bool swallowed;           /* a string that is not closed holds a } */
   bool failed;              /* memory ran out */
   tn_ail_tree *tree;
   /* Lists in the making; those inside others lie above them. */
@@ -57,6 +59,8 @@ bool tn_ail_accept(tn_ail_parser *p, tn_ail_token_kind kind);
 bool tn_ail_accept_word(tn_ail_parser *p, tn_ail_word word);
 /* Reads it or reports that it is missing: "expected `)` behind the arguments". */
 bool tn_ail_expect(tn_ail_parser *p, tn_ail_token_kind kind, const char *what);
+/* The } of a block. It is not missed where a string that is not closed has swallowed it. */
+void tn_ail_expect_end(tn_ail_parser *p);
 bool tn_ail_expect_word(tn_ail_parser *p, tn_ail_word word, const char *what);
 /* A name; 0 after reporting. */
 tn_name tn_ail_expect_name(tn_ail_parser *p, const char *what, tn_span *at);

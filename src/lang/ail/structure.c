@@ -253,7 +253,7 @@ static bool add_slot(tn_ail *program, const tn_ail_statement *decl) {
     tn_ail_report_syntax(program, decl->name_at, "an input or a param of this name is declared already");
     return true;
   }
-  resolve_shape(program, decl, &slot.shape);
+  slot.broken = !resolve_shape(program, decl, &slot.shape);
   if (input && !add_dims(program, &slot.shape)) return false;
   size_t index = input ? program->input_count++ : program->param_count++;
   (input ? program->inputs : program->params)[index] = slot;

@@ -496,6 +496,11 @@ void tn_ail_walk_free(tn_ail_walk *w) {
 static void make_slot(tn_ail_walk *w, const tn_ail_slot *slot, const tn_shape *shape, bool param,
                       int32_t index) {
   tn_type type = { tn_ail_kind_dtype(slot->kind), *shape };
+  if (slot->broken) {
+    tn_ail_operand wrong = tn_ail_wrong();
+    tn_ail_bind(w, slot->name, &wrong, false);
+    return;
+  }
   w->builder->at = slot->at;
   tn_value value =
       param ? tn_build_param(w->builder, slot->name, &type) : tn_build_input(w->builder, slot->name, &type);

@@ -19,10 +19,13 @@ static void open_branch(tn_ail_walk *w) {
   tn_ail_report_op_fault(w, &site, &fault, &fault.left.shape, &fault.right.shape);
 }
 
-static uint32_t close_branch(tn_ail_walk *w, const tn_ail_operand *result) {
+/* `found` is a second result, or TN_NO_VALUE. */
+static uint32_t close_branch(tn_ail_walk *w, const tn_ail_operand *result, tn_value found) {
+  const tn_value results[] = { result->value, found };
   w->branches--;
   if (w->shapes || w->stopped) return 0;
-  return w->builder->methods->region_end(w->builder, &result->value, result->wrong ? 0 : 1);
+  int count = result->wrong ? 0 : found == TN_NO_VALUE ? 1 : 2;
+  return w->builder->methods->region_end(w->builder, results, count);
 }
 
 /* What a branch gives, as a value made inside it. */
@@ -63,13 +66,19 @@ static tn_shape common_shape(const tn_shape *a, const tn_shape *b) {
   return shape;
 }
 
+static tn_value pick(tn_builder *builder, tn_value branch, int index, const tn_type *type) {
+  tn_attrs attrs = { .index = index, .dtype = type->dtype, .shape = type->shape };
+  return branch == TN_ERROR_VALUE ? branch : tn_build(builder, TN_OP_PICK, &branch, 1, &attrs);
+}
+
 static tn_value join_regions(tn_ail_walk *w, const tn_ail_pending *pending, uint32_t else_region,
-                             const tn_type *type) {
+                             const tn_type *type, tn_value *found) {
   tn_builder *builder = w->builder;
+  const tn_type truth = { .dtype = TN_BOOL };
   builder->at = pending->at;
   tn_value branch = builder->methods->join(builder, pending->condition, pending->region, else_region);
-  tn_attrs attrs = { .index = 0, .dtype = type->dtype, .shape = type->shape };
-  if (branch != TN_ERROR_VALUE) branch = tn_build(builder, TN_OP_PICK, &branch, 1, &attrs);
+  if (*found != TN_NO_VALUE) *found = pick(builder, branch, 1, &truth);
+  branch = *found == TN_ERROR_VALUE ? TN_ERROR_VALUE : pick(builder, branch, 0, type);
   if (branch != TN_ERROR_VALUE) return branch;
   tn_fault fault = builder->fault;
   tn_ail_site site = { .at = pending->at };
@@ -78,19 +87,23 @@ static tn_value join_regions(tn_ail_walk *w, const tn_ail_pending *pending, uint
   return TN_ERROR_VALUE;
 }
 
-static tn_ail_operand join(tn_ail_walk *w, const tn_ail_pending *pending, const tn_ail_operand *otherwise) {
-  uint32_t region = close_branch(w, otherwise);
+/* Ends the branch of `otherwise` and makes one value of the two. *found, where it has a value, is the
+ * second result of both branches, before and after. */
+static tn_ail_operand join(tn_ail_walk *w, const tn_ail_pending *pending, const tn_ail_operand *otherwise,
+                           tn_value *found) {
+  uint32_t region = close_branch(w, otherwise, *found);
   if (pending->then.wrong || otherwise->wrong) return tn_ail_wrong();
   if (!branches_agree(w, pending, otherwise) || pending->condition == TN_ERROR_VALUE) return tn_ail_wrong();
   tn_type type = *tn_build_type(w->builder, otherwise->value);
-  if (!w->shapes) return tn_ail_of_value(otherwise->kind, join_regions(w, pending, region, &type));
+  if (!w->shapes) return tn_ail_of_value(otherwise->kind, join_regions(w, pending, region, &type, found));
   tn_shape shape = common_shape(tn_ail_shape_of(w, &pending->then), tn_ail_shape_of(w, otherwise));
   return tn_ail_of_value(otherwise->kind, tn_ail_shapes_value(w->shapes, type.dtype, &shape));
 }
 
-/* One arm. True when its condition is certain to hold, so that nothing behind it counts. */
+/* One arm. True when its condition is certain to hold, so that nothing behind it counts. `found` is what
+ * the branch gives beside its value, or TN_NO_VALUE. */
 static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *arm, bool alone,
-                     tn_ail_operand *result) {
+                     tn_value found, tn_ail_operand *result) {
   tn_ail_operand given = tn_ail_evaluate(w, arm->condition);
   tn_ail_operand condition = tn_ail_as_condition(w, &given, arm->condition->at);
   if (condition.constant) {
@@ -101,7 +114,7 @@ static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *
   tn_ail_pending pending = { .condition = condition.value, .at = expr->at };
   open_branch(w);
   pending.then = branch_value(w, arm->value);
-  pending.region = close_branch(w, &pending.then);
+  pending.region = close_branch(w, &pending.then, found);
   if (!tn_vec_push(w->program->host->heap, &w->pending, pending)) {
     w->failed = w->stopped = w->program->arena.failed = true;
   } else {
@@ -110,19 +123,85 @@ static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *
   return false;
 }
 
-tn_ail_operand tn_ail_eval_if(tn_ail_walk *w, const tn_ail_expr *expr) {
-  const tn_ail_if *branch = expr->as.branch;
+/* A long chain is divided into parts, so that its length is not the depth of the graph: each part gives
+ * a value and whether one of its arms was found, and the next part is a branch for when none was. */
+#define PART_ARMS 16
+
+/* What the parts of one chain share. */
+typedef struct {
+  const tn_ail_expr *expr;
+  uint32_t next;          /* the arm to be read */
+  bool done;              /* nothing of the chain is left */
+  tn_value truth[2];      /* false, true */
+  tn_ail_operand nothing; /* what a part gives when none of its arms is found: nobody looks at it */
+  tn_value found;         /* whether one was, in the parts so far */
+} chain_parts;
+
+static tn_ail_operand make_nothing(tn_ail_walk *w, const tn_ail_operand *like) {
+  if (like->wrong || w->stopped) return tn_ail_wrong();
+  tn_type type = *tn_build_type(w->builder, like->value);
+  if (w->shapes)
+    return tn_ail_of_value(like->kind, tn_ail_shapes_value(w->shapes, type.dtype, &type.shape));
+  if (!tn_shape_is_known(&type.shape)) {
+    tn_ail_get_stuck(w);
+    return tn_ail_wrong();
+  }
+  return tn_ail_of_value(like->kind, tn_build_fill(w->builder, &type, 0));
+}
+
+static tn_ail_operand eval_part(tn_ail_walk *w, chain_parts *parts) {
+  const tn_ail_if *branch = parts->expr->as.branch;
   size_t first = w->pending.count;
   tn_ail_operand result = tn_ail_wrong();
   bool decided = false;
+  while (parts->next < branch->count && !decided && !w->stopped && w->pending.count - first < PART_ARMS) {
+    decided = walk_arm(w, parts->expr, &branch->arms[parts->next++], false, parts->truth[1], &result);
+  }
+  parts->done = decided || parts->next == branch->count;
+  if (!decided && parts->done)
+    result = branch_value(w, branch->otherwise);
+  else if (!decided)
+    result = parts->nothing.wrong ? make_nothing(w, &w->pending.at[first].then) : parts->nothing;
+  parts->found = parts->truth[parts->done];
+  while (w->pending.count > first) {
+    tn_ail_pending pending = tn_vec_pop(&w->pending);
+    result = join(w, &pending, &result, &parts->found);
+  }
+  return result;
+}
+
+static tn_ail_operand eval_parts(tn_ail_walk *w, const tn_ail_expr *expr) {
+  chain_parts parts = { .expr = expr, .truth = { TN_NO_VALUE, TN_NO_VALUE }, .nothing = tn_ail_wrong() };
+  w->builder->at = expr->at;
+  for (int i = 0; i < 2 && !w->shapes; i++) parts.truth[i] = tn_build_number(w->builder, TN_BOOL, i);
+  tn_ail_operand result = eval_part(w, &parts);
+  if (!parts.done) parts.nothing = make_nothing(w, &result);
+  while (!parts.done && !w->stopped) {
+    tn_ail_pending pending = { .condition = parts.found, .then = result, .at = expr->at };
+    open_branch(w);
+    pending.region = close_branch(w, &result, parts.found);
+    open_branch(w);
+    tn_ail_operand rest = eval_part(w, &parts);
+    result = join(w, &pending, &rest, &parts.found);
+  }
+  return result;
+}
+
+tn_ail_operand tn_ail_eval_if(tn_ail_walk *w, const tn_ail_expr *expr) {
+  const tn_ail_if *branch = expr->as.branch;
+  size_t first = w->pending.count;
+  tn_value found = TN_NO_VALUE;
+  if (branch->count > 2 * PART_ARMS) return eval_parts(w, expr);
+  tn_ail_operand result = tn_ail_wrong();
+  bool decided = false;
   for (uint32_t i = 0; i < branch->count && !decided && !w->stopped; i++) {
-    decided = walk_arm(w, expr, &branch->arms[i], w->pending.count == first, &result);
+    decided = walk_arm(w, expr, &branch->arms[i], w->pending.count == first, found, &result);
   }
   bool alone = w->pending.count == first;
   if (!decided) result = alone ? tn_ail_evaluate(w, branch->otherwise) : branch_value(w, branch->otherwise);
   while (w->pending.count > first) {
     tn_ail_pending pending = tn_vec_pop(&w->pending);
-    result = join(w, &pending, &result);
+    result = join(w, &pending, &result, &found);
   }
   return result;
 }
