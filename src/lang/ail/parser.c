@@ -174,7 +174,7 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
   if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT) && !follows_equals) return parse_emit(p, place, out);
   if (place == TN_AIL_IN_FUNCTION && is_foreign(p)) {
     return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
-                               "a function holds named lines and a value; blocks and declarations stand outside");
+                               "blocks and declarations stand outside of functions");
   }
   if (place == TN_AIL_IN_FUNCTION) return parse_value(p, out);
   return tn_ail_expected(p, what_belongs(place));
