@@ -24,12 +24,12 @@ backend/cpu : base diag tensor op graph backend
 plan        : base diag tensor op graph backend
 eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
-lang        : base diag tensor op graph ad eager
-lang/ninth  : base diag tensor op graph ad eager lang
+lang        : base diag tensor op graph ad eager export
+lang/ninth  : base diag tensor op graph ad eager export lang
 lang/mind   : base diag tensor op graph ad eager export lang
-lang/ail    : base diag tensor op graph ad eager lang
+lang/ail    : base diag tensor op graph ad eager export lang
 data        : base diag tensor op graph
-train       : base diag tensor op graph ad opt plan backend eager data lang lang/ail
+train       : base diag tensor op graph ad opt plan backend eager export data lang lang/ail
 guard       : base diag
 store       : base diag
 api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard store public

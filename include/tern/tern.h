@@ -224,8 +224,13 @@ TERN_API const char *tern_failure_json(tern_session *session);
 
 /* The canonical form of the program's text; NULL after leaving diagnostics. */
 TERN_API const char *tern_format(tern_program *program);
-/* What the compiler made: "graph", "grad", "mlir", "dot", "plan". NULL after leaving diagnostics. */
+/* What the compiler made: "graph", "grad", "mlir", "dot", "svg", "plan". NULL after leaving diagnostics. */
 TERN_API const char *tern_emit(tern_program *program, const char *kind);
+/* The same for forms that are no text; *length counts the bytes. */
+TERN_API const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *length);
+/* The JSON object of `tern emit --json`: with the form as "text" or, given a path, with "file", where the
+ * caller has written it. NULL after leaving diagnostics. */
+TERN_API const char *tern_emit_json(tern_program *program, const char *kind, const char *path);
 /* SHA-256 in hexadecimal of all parameters in order, little-endian. NULL before there are any. */
 TERN_API const char *tern_params_sha256(tern_program *program);
 

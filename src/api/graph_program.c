@@ -488,16 +488,18 @@ static bool emit_grad(tern_program *program, tn_text *out) {
   return ok;
 }
 
-bool tn_graph_program_emit(tern_program *program, const char *kind, tn_text *out) {
-  if (strcmp(kind, "grad") == 0) return emit_grad(program, out);
-  if (strcmp(kind, "graph") == 0) {
-    tn_graph_print(&program->graph->source, out);
-    return true;
-  }
-  if (strcmp(kind, "plan") == 0 && program->graph->plan) {
+bool tn_graph_program_emit(tern_program *program, const char *name, tn_text *out) {
+  tern_session *session = program->session;
+  tn_emit_kind kind = tn_emit_kind_of(name);
+  if (kind == TN_EMIT_GRAD) return emit_grad(program, out);
+  if (strcmp(name, "plan") == 0 && program->graph->plan) {
     tn_plan_print(program->graph->plan, out);
     return true;
   }
-  return tn_api_usage(program->session, "a graph has no form ", tn_str_of(kind),
-                      "; its forms are graph and grad");
+  if (kind == TN_EMIT_COUNT) {
+    return tn_api_usage(session, "a graph has no form ", tn_str_of(name), "; its forms are " TN_EMIT_NAMES);
+  }
+  tn_export what = { .graph = &program->graph->source, .kind = kind, .sources = &session->sources };
+  tn_export_problem problem;
+  return tn_export_write(&what, out, &problem) || tn_lang_report_export(&session->host, &problem);
 }

@@ -468,22 +468,47 @@ const char *tern_format(tern_program *program) {
   return ok ? tn_api_text(session) : NULL;
 }
 
-const char *tern_emit(tern_program *program, const char *kind) {
-  static const char *const kinds[] = { "graph", "grad", "mlir", "dot" };
+static bool emit(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
+  tn_emit_kind kind = tn_emit_kind_of(name);
+  lend_givens(program);
   tn_api_begin(session);
+  if (!program->lang) return has_graph(program) && tn_graph_program_emit(program, name, out);
+  if (kind == TN_EMIT_COUNT)
+    return tn_api_usage(session, "there is no form ", tn_str_of(name), "; the forms are " TN_EMIT_NAMES);
+  if (!program->lang->emit) return unsupported(session, "showing what the compiler made of this language");
+  return program->lang->emit(&session->host, program->file, kind, out);
+}
+
+const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *length) {
+  tern_session *session = program->session;
   tn_text_clear(&session->text);
-  if (!program->lang) {
-    bool ok = has_graph(program) && tn_graph_program_emit(program, kind, &session->text);
-    return ok ? tn_api_text(session) : NULL;
-  }
-  for (int i = 0; i < 4; i++) {
-    if (strcmp(kinds[i], kind) != 0) continue;
-    bool ok = program->lang->emit
-                  ? program->lang->emit(&session->host, program->file, (tn_emit_kind)i, &session->text)
-                  : unsupported(session, "showing what the compiler made of this language");
-    return ok ? tn_api_text(session) : NULL;
-  }
-  tn_api_usage(session, "there is no form ", tn_str_of(kind), "; the forms are graph, grad, mlir and dot");
-  return NULL;
+  bool ok = emit(program, kind, &session->text);
+  *length = ok ? session->text.len : 0;
+  return ok ? tn_api_text(session) : NULL;
+}
+
+const char *tern_emit(tern_program *program, const char *kind) {
+  size_t length;
+  return tern_emit_bytes(program, kind, &length);
+}
+
+const char *tern_emit_json(tern_program *program, const char *kind, const char *path) {
+  tern_session *session = program->session;
+  tn_text form;
+  tn_text_init(&form, &session->heap);
+  bool ok = path || emit(program, kind, &form);
+  tn_text_clear(&session->text);
+  tn_json_writer json = tn_json_writer_on(&session->text);
+  begin_answer(&json, true);
+  tn_json_key(&json, "language");
+  tn_json_string(&json, tn_str_of(tern_language_name(program->language)));
+  add_diagnostics(session, &json, "warnings");
+  tn_json_key(&json, "form"), tn_json_string(&json, tn_str_of(kind));
+  tn_json_key(&json, path ? "file" : "text");
+  tn_json_string(&json, path ? tn_str_of(path) : tn_text_str(&form));
+  tn_json_object_end(&json);
+  ok = ok && !form.failed;
+  tn_text_free(&form);
+  return ok ? tn_api_text(session) : NULL;
 }

@@ -108,5 +108,5 @@ void tn_cli_interrupts(tern_session *session);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);
 /* Whole file at once, in place of the old one. */
-bool tn_cli_write_file(const char *path, const char *text);
+bool tn_cli_write_file(const char *path, const char *bytes, size_t count);
 #endif

@@ -114,14 +114,14 @@ tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) 
   return status;
 }
 
-bool tn_cli_write_file(const char *path, const char *text) {
+bool tn_cli_write_file(const char *path, const char *bytes, size_t count) {
   size_t length = strlen(path);
   char *temporary = malloc(length + 5);
   if (!temporary) return false;
   memcpy(temporary, path, length);
   memcpy(temporary + length, ".tmp", 5);
   FILE *file = fopen(temporary, "w");
-  bool ok = file && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
+  bool ok = file && fwrite(bytes, 1, count, file) == count && fflush(file) == 0 && fsync(fileno(file)) == 0;
   if (file) ok = fclose(file) == 0 && ok;
   ok = ok && rename(temporary, path) == 0;
   int problem = errno;

@@ -89,7 +89,7 @@ static tern_status format_file(tn_run *run, const char *path) {
     if (differs) show_diff(path, before, formatted);
   } else if (tn_given_option(command, TN_OPTION_CHECK_ONLY)) {
     if (differs) printf("%s: not formatted\n", path);
-  } else if (differs && !tn_cli_write_file(path, formatted)) {
+  } else if (differs && !tn_cli_write_file(path, formatted, strlen(formatted))) {
     status = tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
   }
   if (differs && tn_given_option(command, TN_OPTION_CHECK_ONLY)) status = TERN_FAILED;

@@ -1,6 +1,7 @@
 /* export/mlir.c: modules, functions, regions and what they return. */
 #include "export/mlir.h"
 
+#include "base/map.h"
 #include "export/mlir_internal.h"
 
 /* ---- arguments ---- */
@@ -41,36 +42,57 @@ static tn_value argument(const tn_graph *graph, size_t index) {
   return index < inputs ? graph->inputs.at[index] : graph->params.at[index - inputs];
 }
 
-/* Its own name if that is a word and nothing else has it; a point is in no such name. */
-static tn_str argument_name(tn_mlir *m, size_t index) {
-  const tn_graph *graph = m->graph;
-  tn_name name = tn_graph_node(graph, argument(graph, index))->attrs->name;
-  tn_str text = tn_names_text(graph->names, name);
-  bool usable = name && !has_symbol(m, name);
-  for (size_t i = 0; usable && i < text.len; i++) {
+static bool is_word(tn_str text) {
+  for (size_t i = 0; i < text.len; i++) {
     char c = text.at[i];
     bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    usable = letter || (i && c >= '0' && c <= '9');
+    if (!letter && !(i && c >= '0' && c <= '9')) return false;
   }
-  for (size_t i = 0; usable && i < index; i++)
-    usable = tn_graph_node(graph, argument(graph, i))->attrs->name != name;
-  return usable ? TN_MLIR_TEXT(m, "%$", text) : TN_MLIR_TEXT(m, "%arg.$", tn_mlir_int(m, (int64_t)index));
+  return text.len > 0;
 }
 
-static tn_str signature_arguments(tn_mlir *m) {
+/* Its own name if that is a word and nothing else has it; a point is in no such name. */
+static bool name_arguments(tn_mlir *m) {
   const tn_graph *graph = m->graph;
-  tn_str list = TN_LIT("");
+  size_t count = argument_count(graph);
+  tn_map taken;
+  bool ok = true;
+  m->arguments = tn_arena_array(&m->arena, count, sizeof *m->arguments);
+  if (!m->arguments) return false;
+  tn_map_init(&taken, m->heap);
+  for (size_t i = 0; ok && i < m->symbol_count; i++) ok = tn_map_put(&taken, m->symbols[i], 1);
+  for (size_t i = 0; ok && i < count; i++) {
+    tn_name name = tn_graph_node(graph, argument(graph, i))->attrs->name;
+    tn_str text = tn_names_text(graph->names, name);
+    bool usable = name && is_word(text) && !tn_map_get(&taken, name);
+    m->arguments[i] =
+        usable ? TN_MLIR_TEXT(m, "%$", text) : TN_MLIR_TEXT(m, "%arg.$", tn_mlir_int(m, (int64_t)i));
+    ok = !usable || tn_map_put(&taken, name, 1);
+  }
+  tn_map_free(&taken);
+  return ok;
+}
+
+static void put_argument(tn_text *out, bool *first, tn_str name, tn_str type) {
+  if (!*first) tn_text_puts(out, ", ");
+  *first = false;
+  tn_text_add(out, name);
+  tn_text_puts(out, ": ");
+  tn_text_add(out, type);
+}
+
+static void put_arguments(tn_mlir *m, tn_text *out) {
+  bool first = true;
   for (size_t i = 0; i < m->symbol_count; i++) {
-    tn_str name = tn_names_text(graph->names, m->symbols[i]);
-    list = TN_MLIR_TEXT(m, list.len ? "$, %$: index" : "$%$: index", list, name);
+    tn_str name = TN_MLIR_TEXT(m, "%$", tn_names_text(m->graph->names, m->symbols[i]));
+    put_argument(out, &first, name, TN_LIT("index"));
   }
-  for (size_t i = 0; i < argument_count(graph); i++) {
-    const tn_type *type = tn_graph_type(graph, argument(graph, i));
+  for (size_t i = 0; i < argument_count(m->graph); i++) {
+    const tn_type *type = tn_graph_type(m->graph, argument(m->graph, i));
     bool number = is_scalar(m->function->scalar_inputs, i, type);
-    tn_str written = number ? tn_mlir_dtype(type->dtype) : tn_mlir_tensor_type(m, type);
-    list = TN_MLIR_TEXT(m, list.len ? "$, $: $" : "$$: $", list, argument_name(m, i), written);
+    put_argument(out, &first, m->arguments[i],
+                 number ? tn_mlir_dtype(type->dtype) : tn_mlir_tensor_type(m, type));
   }
-  return list;
 }
 
 /* A tensor without dimensions is taken apart at once. */
@@ -78,7 +100,7 @@ static void read_arguments(tn_mlir *m) {
   for (size_t i = 0; i < argument_count(m->graph); i++) {
     tn_value value = argument(m->graph, i);
     const tn_type *type = tn_graph_type(m->graph, value);
-    tn_str name = argument_name(m, i);
+    tn_str name = m->arguments[i];
     m->values[value] = name;
     if (type->shape.rank || is_scalar(m->function->scalar_inputs, i, type)) continue;
     m->values[value] = tn_mlir_fresh(m);
@@ -191,26 +213,34 @@ static tn_str output_type(tn_mlir *m, size_t index) {
   return number ? tn_mlir_dtype(type->dtype) : tn_mlir_tensor_type(m, type);
 }
 
-static void write_return(tn_mlir *m) {
-  tn_str values = TN_LIT(""), types = TN_LIT("");
+static bool write_return(tn_mlir *m) {
+  tn_text values, types;
+  tn_text_init(&values, m->heap);
+  tn_text_init(&types, m->heap);
   for (size_t i = 0; i < m->graph->outputs.count; i++) {
-    values = TN_MLIR_TEXT(m, i ? "$, $" : "$$", values, result_value(m, i));
-    types = TN_MLIR_TEXT(m, i ? "$, $" : "$$", types, output_type(m, i));
+    tn_text_puts(&values, i ? ", " : " ");
+    tn_text_add(&values, result_value(m, i));
+    tn_text_puts(&types, i ? ", " : " : ");
+    tn_text_add(&types, output_type(m, i));
   }
-  if (m->graph->outputs.count)
-    TN_MLIR(m, "return $ : $", values, types);
-  else
-    tn_mlir_line(m, "return", NULL);
+  TN_MLIR(m, "return$$", tn_text_str(&values), tn_text_str(&types));
+  bool ok = !values.failed && !types.failed;
+  tn_text_free(&values);
+  tn_text_free(&types);
+  return ok;
 }
 
 /* ---- functions ---- */
 
-static tn_str signature_results(tn_mlir *m) {
-  tn_str list = TN_LIT("");
+static void put_results(tn_mlir *m, tn_text *out) {
   size_t count = m->graph->outputs.count;
-  for (size_t i = 0; i < count; i++) list = TN_MLIR_TEXT(m, i ? "$, $" : "$$", list, output_type(m, i));
-  if (count == 0) return list;
-  return TN_MLIR_TEXT(m, count > 1 ? " -> ($)" : " -> $", list);
+  if (count == 0) return;
+  tn_text_puts(out, count > 1 ? " -> (" : " -> ");
+  for (size_t i = 0; i < count; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_text_add(out, output_type(m, i));
+  }
+  if (count > 1) tn_text_byte(out, ')');
 }
 
 static bool write_function(tn_mlir *m, const tn_mlir_function *function) {
@@ -223,13 +253,17 @@ static bool write_function(tn_mlir *m, const tn_mlir_function *function) {
   tn_text_clear(&m->head);
   tn_text_clear(&m->body);
   m->values = tn_arena_array(&m->arena, m->graph->nodes.count, sizeof *m->values);
-  if (!m->values || !collect_symbols(m)) return false;
+  if (!m->values || !collect_symbols(m) || !name_arguments(m)) return false;
   read_arguments(m);
   if (!write_region(m, 0)) return false;
-  write_return(m);
-  const tn_str texts[] = { function->name, signature_arguments(m), signature_results(m) };
-  tn_str heading = tn_mlir_text(m, "  func.func @$($)$ {\n", texts);
-  tn_text_add(m->out, heading);
+  if (!write_return(m)) return false;
+  tn_text_puts(m->out, "  func.func @");
+  tn_text_add(m->out, function->name);
+  tn_text_byte(m->out, '(');
+  put_arguments(m, m->out);
+  tn_text_byte(m->out, ')');
+  put_results(m, m->out);
+  tn_text_puts(m->out, " {\n");
   tn_text_add(m->out, tn_text_str(&m->head));
   tn_text_add(m->out, tn_text_str(&m->body));
   tn_text_puts(m->out, "  }\n");
@@ -237,10 +271,10 @@ static bool write_function(tn_mlir *m, const tn_mlir_function *function) {
 }
 
 bool tn_mlir_write(const tn_mlir_function *functions, size_t count, tn_heap *heap, tn_text *out,
-                   tn_mlir_problem *problem) {
+                   tn_export_problem *problem) {
   tn_mlir m = { .heap = heap, .out = out, .problem = problem };
   bool ok = true;
-  *problem = (tn_mlir_problem){ 0 };
+  *problem = (tn_export_problem){ 0 };
   tn_arena_init(&m.arena, heap);
   tn_text_init(&m.head, heap);
   tn_text_init(&m.body, heap);

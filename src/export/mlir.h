@@ -12,7 +12,7 @@
 #ifndef TN_EXPORT_MLIR_H
 #define TN_EXPORT_MLIR_H
 
-#include "graph/graph.h"
+#include "export/export.h"
 
 typedef struct {
   tn_str name;                /* of the function, without @ */
@@ -21,13 +21,7 @@ typedef struct {
   const bool *scalar_outputs; /* by output, likewise */
 } tn_mlir_function;
 
-/* What went on the way. */
-typedef struct {
-  const char *feature; /* what cannot be said in MLIR; NULL: memory ran out */
-  tn_span at;
-} tn_mlir_problem;
-
 /* A module with these functions, in order. False with *problem filled in; `out` may then hold a part. */
 bool tn_mlir_write(const tn_mlir_function *functions, size_t count, tn_heap *heap, tn_text *out,
-                   tn_mlir_problem *problem);
+                   tn_export_problem *problem);
 #endif

@@ -13,7 +13,7 @@ static const char *const *const elementary[TN_MLIR_HELPER_COUNT] = {
   [TN_MLIR_COS] = elementary_cos,         [TN_MLIR_POW] = elementary_pow,
 };
 
-/* @ is the function's name, T the dtype, O the operation, I the identity. */
+/* N is the function's name, T the dtype, O the operation, I the identity, Z the result of nothing. */
 static const char join_row[] =
     "func.func private @N(%x: tensor<?x?xT>, %row: index) -> T {\n"
     "  %c0 = arith.constant 0 : index\n"
@@ -27,7 +27,10 @@ static const char join_row[] =
     "  %length = tensor.dim %x, %c1 : tensor<?x?xT>\n"
     "  %up = arith.addi %length, %c511 : index\n"
     "  %chunks = arith.divui %up, %c512 : index\n"
-    "  %room = tensor.empty(%chunks) : tensor<?xT>\n"
+    "  %places = arith.maxui %chunks, %c1 : index\n"
+    "  %nothing = arith.constant Z : T\n"
+    "  %bare_room = tensor.empty(%places) : tensor<?xT>\n"
+    "  %room = tensor.insert %nothing into %bare_room[%c0] : tensor<?xT>\n"
     "  %sums = scf.for %chunk = %c0 to %chunks step %c1 iter_args(%done = %room) -> (tensor<?xT>) {\n"
     "    %first = arith.muli %chunk, %c512 : index\n"
     "    %behind = arith.addi %first, %c512 : index\n"
@@ -150,14 +153,15 @@ typedef struct {
   const char *name, *text; /* of floats */
   const char *real, *real_identity;
   const char *int_text, *whole, *whole_identity;
+  const char *real_nothing;
 } row_entry;
 
 static const row_entry rows[TN_MLIR_ROW_COUNT] = {
-  [TN_MLIR_SUM] = { "sum", join_row, "arith.addf", "-0.0", join_row, "arith.addi", "0" },
-  [TN_MLIR_PROD] = { "prod", join_row, "arith.mulf", "1.0", join_row, "arith.muli", "1" },
-  [TN_MLIR_MAX] = { "max", extreme_row, "arith.maximumf", "", extreme_row, "arith.maxsi", "" },
-  [TN_MLIR_MIN] = { "min", extreme_row, "arith.minimumf", "", extreme_row, "arith.minsi", "" },
-  [TN_MLIR_ARGMAX] = { "argmax", argmax_float_row, "", "", argmax_row, "arith.cmpi sgt,", "" },
+  [TN_MLIR_SUM] = { "sum", join_row, "arith.addf", "-0.0", join_row, "arith.addi", "0", "0.0" },
+  [TN_MLIR_PROD] = { "prod", join_row, "arith.mulf", "1.0", join_row, "arith.muli", "1", "1.0" },
+  [TN_MLIR_MAX] = { "max", extreme_row, "arith.maximumf", "", extreme_row, "arith.maxsi", "", "" },
+  [TN_MLIR_MIN] = { "min", extreme_row, "arith.minimumf", "", extreme_row, "arith.minsi", "", "" },
+  [TN_MLIR_ARGMAX] = { "argmax", argmax_float_row, "", "", argmax_row, "arith.cmpi sgt,", "", "" },
 };
 
 tn_str tn_mlir_row_function(tn_mlir *m, tn_mlir_row row, tn_dtype dtype) {
@@ -189,6 +193,8 @@ static void write_row(tn_mlir *m, tn_mlir_row row, tn_dtype dtype) {
       tn_text_puts(m->out, real ? entry->real : entry->whole);
     else if (alone && text[i] == 'I')
       tn_text_puts(m->out, real ? entry->real_identity : entry->whole_identity);
+    else if (alone && text[i] == 'Z')
+      tn_text_puts(m->out, real ? entry->real_nothing : entry->whole_identity);
     else
       tn_text_byte(m->out, text[i]);
   }

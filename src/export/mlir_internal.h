@@ -39,7 +39,7 @@ typedef struct {
   const tn_graph *graph;
   const tn_mlir_function *function;
   tn_str *values; /* by node */
-  tn_str *dims;   /* by node and axis, where it is neither a number nor a name */
+  tn_str *arguments;
   tn_name *symbols;
   size_t symbol_count;
   uint32_t next; /* the next number for a value */
@@ -48,7 +48,7 @@ typedef struct {
   bool rows[TN_MLIR_ROW_COUNT][TN_DTYPE_COUNT];
   int64_t *constants; /* index constants that are in `head` */
   size_t constant_count, constant_room;
-  tn_mlir_problem *problem;
+  tn_export_problem *problem;
   bool failed;
 } tn_mlir;
 

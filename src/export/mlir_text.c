@@ -11,7 +11,7 @@ void tn_mlir_fail(tn_mlir *m) {
 }
 
 bool tn_mlir_unsupported(tn_mlir *m, const char *feature, tn_span at) {
-  if (!m->failed) *m->problem = (tn_mlir_problem){ feature, at };
+  if (!m->failed) *m->problem = (tn_export_problem){ feature, at };
   m->failed = true;
   return false;
 }

@@ -8,7 +8,7 @@
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 
-#include "graph/graph.h"
+#include "export/export.h"
 #include "lang/value.h"
 
 typedef enum {
@@ -81,8 +81,6 @@ typedef struct {
   tn_str text;             /* what a person sees, ready to print; empty: nothing */
 } tn_outcome;
 
-typedef enum { TN_EMIT_GRAPH, TN_EMIT_GRAD, TN_EMIT_MLIR, TN_EMIT_DOT } tn_emit_kind;
-
 typedef struct tn_repl tn_repl;
 
 typedef struct tn_lang {
@@ -102,6 +100,9 @@ typedef struct tn_lang {
   void (*repl_complete)(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);  /* one per line */
   void (*repl_free)(tn_repl *repl);
 } tn_lang;
+
+/* One clear report of why a graph could not be written. Returns false. */
+bool tn_lang_report_export(tn_host *host, const tn_export_problem *problem);
 
 const tn_lang *tn_lang_ninth(void);
 const tn_lang *tn_lang_mind(void);

@@ -32,10 +32,13 @@ add_test(NAME mlir/execute COMMAND mlirtest ${common} --runner ${TN_MLIR_RUNNER}
 set_tests_properties(mlir/execute PROPERTIES TIMEOUT 600)
 
 # Every program there is.
-foreach(folder tests/mind examples/mind)
+foreach(folder tests/mind examples/mind tests/ail examples/ail tests/ninth examples/ninth)
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
     string(REPLACE "/" "_" name ${folder})
     add_test(NAME mlir/accept_${name} COMMAND mlirtest ${common} --accept ${PROJECT_SOURCE_DIR}/${folder})
     set_tests_properties(mlir/accept_${name} PROPERTIES TIMEOUT 600)
+    if(folder STREQUAL "examples/ninth")   # whole trainings, written down step by step
+      set_tests_properties(mlir/accept_${name} PROPERTIES LABELS slow)
+    endif()
   endif()
 endforeach()

@@ -93,6 +93,21 @@ static char *comment(text line, const char *word) {
   return found ? at + 3 + length + 2 : NULL;
 }
 
+/* The next word, which is cut off, without its single quotes; NULL at the end. */
+static char *next_quoted(char **rest) {
+  char *word = *rest + strspn(*rest, " "), *to = word, *at = word;
+  bool quoted = false;
+  for (; *at && (quoted || *at != ' '); at++) {
+    if (*at == '\'')
+      quoted = !quoted;
+    else
+      *to++ = *at;
+  }
+  *rest = *at ? at + 1 : at;
+  *to = 0;
+  return to > word ? word : NULL;
+}
+
 static void read_comments(program *p) {
   size_t args = 0;
   lines all = lines_of(p->source);
@@ -101,7 +116,7 @@ static void read_comments(program *p) {
     char *mlir = comment(line, "mlir"), *call = comment(line, "call"), *words = comment(line, "args");
     if (mlir && strcmp(mlir, "close") == 0) p->close = true;
     if (call) p->call = call;
-    for (char *word = words ? strtok(words, " ") : NULL; word && args < MAX_ARGS; word = strtok(NULL, " "))
+    for (char *word = words ? next_quoted(&words) : NULL; word && args < MAX_ARGS; word = next_quoted(&words))
       p->args[args++] = word;
   }
 }
@@ -222,7 +237,7 @@ static char *element_of(const char *type) {
 static text literal_type(const char *json, const char *element) {
   text type = text_of("tensor<");
   for (const char *at = json; *at == '['; at++) {
-    size_t count = 1;
+    size_t count = at[1] != ']';
     int depth = 0;
     for (const char *c = at; *c; c++) {
       depth += (*c == '[') - (*c == ']');
@@ -526,6 +541,7 @@ static size_t accept_folder(const char *folder, const char *scratch) {
     program p = read_program(paths[i]);
     outcome emitted = ask(&p, "emit", "mlir");
     if (emitted.status) {
+      if (emitted.status != 1) printf("%s: status %d\n%s", p.path, emitted.status, emitted.err.bytes);
       failed += emitted.status != 1 || !may_refuse(&p, emitted);
       continue;
     }

@@ -98,17 +98,14 @@ static bool run_app(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *o
 
 static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
-  if (kind != TN_EMIT_GRAPH && kind != TN_EMIT_GRAD) {
-    return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
-                     TN_STR("feature", kind == TN_EMIT_MLIR ? "MLIR" : "DOT"));
-  }
+  tn_export_problem problem;
   tn_ail *program = tn_ail_compile(host, file);
   if (!program) return false;
   bool ok = tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
   if (ok) {
-    tn_graph_print(&graph, out);
+    tn_export what = { .graph = &graph, .kind = kind, .sources = host->sources };
+    ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
     tn_graph_free(&graph);
-    ok = !out->failed || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   }
   tn_ail_free(program);
   return ok;

@@ -7,7 +7,6 @@
  * that calls itself, or whose shapes follow from numbers, is no graph and is left
  * out. */
 #include "lang/mind/lower.h"
-#include "export/dot.h"
 #include "export/mlir.h"
 #include "lang/mind/door.h"
 
@@ -214,7 +213,7 @@ static tn_str function_name(tn_mind_lowering_state *s, tn_name name) {
 
 static bool can_write(tn_mind_lowering_state *s, const tn_mlir_function *function) {
   tn_text ignored;
-  tn_mlir_problem problem;
+  tn_export_problem problem;
   tn_text_init(&ignored, s->e.host->heap);
   bool ok = tn_mlir_write(function, 1, s->e.host->heap, &ignored, &problem);
   tn_text_free(&ignored);
@@ -248,21 +247,16 @@ static bool add_user_functions(module_writer *w, const tn_mind_module *module) {
   return true;
 }
 
-static bool report_problem(tn_mind_lowering_state *s, const tn_mlir_problem *problem) {
-  if (!problem->feature) return tn_mind_out_of_memory(s->e.mind);
-  return tn_report(s->e.host->diags, TN_DIAG_E_UNSUPPORTED, problem->at, TN_STR("feature", problem->feature));
-}
-
 static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
                        tn_text *out) {
   tn_heap *heap = s->e.host->heap;
   module_writer w = { .s = s };
-  tn_mlir_problem problem;
+  tn_export_problem problem;
   tn_graph graph;
   bool ok = value_graph(s, value, &graph) && add_function_take(&w, TN_LIT("main"), &graph, NULL);
   ok = ok && (!module || add_user_functions(&w, module));
   if (ok && !tn_mlir_write(w.functions.at, w.functions.count, heap, out, &problem))
-    ok = report_problem(s, &problem);
+    ok = tn_lang_report_export(s->e.host, &problem);
   for (size_t i = 0; i < w.graphs.count; i++) tn_graph_free(w.graphs.at[i]);
   tn_vec_free(heap, &w.graphs);
   tn_vec_free(heap, &w.functions);
@@ -277,12 +271,11 @@ bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module,
   if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, out);
   if (kind == TN_EMIT_GRAD ? !gradient_graph(s, module, value, at, &graph) : !value_graph(s, value, &graph))
     return false;
-  if (kind == TN_EMIT_DOT)
-    tn_dot_write(&graph, out);
-  else
-    tn_graph_print(&graph, out);
+  tn_export what = { .graph = &graph, .kind = kind, .sources = s->e.host->sources };
+  tn_export_problem problem;
+  bool ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(s->e.host, &problem);
   tn_graph_free(&graph);
-  return !out->failed || tn_mind_out_of_memory(s->e.mind);
+  return ok;
 }
 
 bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {

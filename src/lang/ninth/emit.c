@@ -48,11 +48,13 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
   tn_fault fault = { .kind = TN_FAULT_MEMORY };
   bool made = note_stack(m) && tn_eager_to_graph(m->eager, m->noted.at, (int)m->noted.count, &graph);
-  bool ok = made && (kind == TN_EMIT_GRAPH || differentiate(&graph, m->loss, &fault));
-  if (ok) tn_graph_print(&graph, out);
+  bool ok = made && (kind != TN_EMIT_GRAD || differentiate(&graph, m->loss, &fault));
+  tn_export what = { .graph = &graph, .kind = kind, .sources = m->host->sources };
+  tn_export_problem problem;
+  bool written = ok && (tn_export_write(&what, out, &problem) || tn_lang_report_export(m->host, &problem));
   if (made) tn_graph_free(&graph);
   tn_build_forget(m->builder);
-  if (ok) return true;
+  if (ok) return written;
   if (fault.kind == TN_FAULT_NO_GRADIENT)
     return tn_report_plain(m->host->diags, TN_DIAG_E_NO_GRADIENT, TN_NOWHERE);
   return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
@@ -60,10 +62,6 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
 
 bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
   tn_ninth_machine m;
-  if (kind != TN_EMIT_GRAPH && kind != TN_EMIT_GRAD) {
-    return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
-                     TN_STR("feature", "this form of a Ninth program (its forms are graph and grad)"));
-  }
   bool ok = tn_ninth_machine_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   m.everything = true;

@@ -1,0 +1,38 @@
+/* export/export.h: a graph in the forms that `tern emit` knows.
+ *
+ * The languages make the graph; here it becomes text. One door for all of them,
+ * so that what one language can be shown as, all can. */
+#ifndef TN_EXPORT_EXPORT_H
+#define TN_EXPORT_EXPORT_H
+
+#include "graph/graph.h"
+
+typedef enum {
+  TN_EMIT_GRAPH, /* the text form of graph/graph.h */
+  TN_EMIT_GRAD,  /* the same, of a graph of gradients */
+  TN_EMIT_MLIR,
+  TN_EMIT_DOT,
+  TN_EMIT_SVG,
+  TN_EMIT_COUNT
+} tn_emit_kind;
+
+/* "graph", "mlir"; TN_EMIT_COUNT: there is no such form. */
+tn_emit_kind tn_emit_kind_of(const char *name);
+/* "graph, grad, mlir, dot and svg" */
+#define TN_EMIT_NAMES "graph, grad, mlir, dot and svg"
+
+/* Why a graph could not be written. */
+typedef struct {
+  const char *feature; /* what the form has no words for; NULL: memory ran out */
+  tn_span at;
+} tn_export_problem;
+
+typedef struct {
+  const tn_graph *graph;
+  tn_emit_kind kind;
+  tn_sources *sources; /* where the lines of the program are found; NULL: they are not shown */
+} tn_export;
+
+/* Appends to `out`. False with *problem filled in; `out` may then hold a part. */
+bool tn_export_write(const tn_export *what, tn_text *out, tn_export_problem *problem);
+#endif

@@ -1,0 +1,207 @@
+# A program in other forms. Named dimensions are index arguments in MLIR.
+$ cat > affine.mind <<'END'
+> let w: Tensor[f32,(2,2)] = [[1, 2], [3, 4]]
+> fn affine(x: Tensor[f32,(N,2)]) -> Tensor[f32,(N,2)] = x @ w
+> 1 + 2 * 3
+> END
+$ tern emit affine.mind --as graph
+| graph() {
+|   %1 = fill {dtype=i32, shape=[], number=7} : i32[]
+|   return %1
+| }
+$ tern emit affine.mind --as mlir
+| module {
+|   func.func @main() -> i32 {
+|     %0 = arith.constant 7 : i32
+|     return %0 : i32
+|   }
+|   func.func @affine(%N: index, %x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+|     %c.2 = arith.constant 2 : index
+|     %0 = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+|     %1 = arith.constant 0.0 : f32
+|     %2 = tensor.empty(%N) : tensor<?x2xf32>
+|     %3 = linalg.fill ins(%1 : f32) outs(%2 : tensor<?x2xf32>) -> tensor<?x2xf32>
+|     %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %0 : tensor<?x2xf32>, tensor<2x2xf32>) outs(%3 : tensor<?x2xf32>) {
+|     ^bb0(%5: f32, %6: f32, %7: f32):
+|       %8 = math.fma %5, %6, %7 : f32
+|       linalg.yield %8 : f32
+|     } -> tensor<?x2xf32>
+|     %9 = tensor.generate %N {
+|     ^bb0(%10: index, %11: index):
+|       %12 = tensor.extract %4[%10, %11] : tensor<?x2xf32>
+|       %13 = arith.constant 0x7FC00000 : f32
+|       %14 = arith.cmpf uno, %12, %12 : f32
+|       %15 = arith.select %14, %13, %12 : f32
+|       tensor.yield %15 : f32
+|     } : tensor<?x2xf32>
+|     return %9 : tensor<?x2xf32>
+|   }
+| }
+$ tern emit affine.mind --as dot
+| digraph {
+|   node [shape=box, style="rounded,filled", fontname="monospace", fontsize=10];
+|   edge [color="#7a828a", fontname="monospace", fontsize=9];
+|   n1 [label="7\ni32[]", fillcolor="#f1f1ef", color="#9a9a94"];
+|   out0 [label="result", fillcolor="#d5f0ea", color="#1f8a76"];
+|   n1 -> out0;
+| }
+
+# grad is of the value, by every float tensor variable.
+$ cat > loss.mind <<'END'
+> let x = [1, 2]
+> let n = 3
+> let loss = sum(x * x)
+> loss
+> END
+$ tern emit loss.mind --as grad
+| graph() {
+|   %1 = const {value=f32[2] [1,2]} : f32[2]
+|   %2 = fill {dtype=f32, shape=[], number=1} : f32[]
+|   %3 = broadcast_to %2 {shape=[2]} : f32[2]
+|   %4 = mul %3, %1 : f32[2]
+|   %5 = mul %3, %1 : f32[2]
+|   %6 = add %4, %5 : f32[2]
+|   return x=%6
+| }
+
+# Nothing that is no number has a gradient.
+$ echo '[1, 2] * 2' | tern emit - --lang mind --as grad
+! error[E4002]: grad needs a single number, and this has shape [2]
+!   --> <stdin>:1:1
+!    |
+!  1 | [1, 2] * 2
+!    | ^^^^^^^^^^
+!    = shape: [2]
+!    = hint: reduce it with `sum` or `mean`, or use `jacobian`
+!
+? 1
+$ echo '(1, 2)' | tern emit - --lang mind --as grad
+! error[E2001]: expected a single number, got (i32, i32)
+!   --> <stdin>:1:1
+!    |
+!  1 | (1, 2)
+!    | ^^^^^^ (i32, i32)
+!    = expected: a single number
+!    = got: (i32, i32)
+!
+? 1
+
+# -o writes the whole file or none; with --json the object says where.
+$ tern emit loss.mind --as graph -o loss.graph && head -n 1 loss.graph
+| graph() {
+$ tern emit loss.mind --as graph -o loss.graph --json
+| {"ok":true,"language":"mind","warnings":[],"form":"graph","file":"loss.graph"}
+$ tern emit loss.mind --as graph --json
+| {"ok":true,"language":"mind","warnings":[],"form":"graph","text":"graph() {\n  %1 = const {value=f32[2] [1,2]} : f32[2]\n  %2 = mul %1, %1 : f32[2]\n  %3 = sum %2 {axes=[0]} : f32[]\n  return %3\n}\n"}
+$ tern emit loss.mind --as graph -o no/such/folder
+! error[E_USAGE]: cannot write no/such/folder
+!    = hint: No such file or directory
+!
+? 2
+$ echo '1 +' > broken.mind; tern emit broken.mind --as graph -o loss.graph; head -n 1 loss.graph
+| graph() {
+! error[E1001]: expected an expression
+!   --> broken.mind:2:1
+!    |
+!  1 | 1 +
+!  2 |
+!    | ^
+!    = hint: statements are separated by line breaks or `;`
+!
+$ ls
+| affine.mind
+| broken.mind
+| loss.graph
+| loss.mind
+
+# An AILang model, and a Ninth program as it ran.
+$ cat > model.ail <<'END'
+> model {
+>   x [B, 2]
+>   param W [2, 3]
+>   y = relu(matmul(x, W))
+> }
+> END
+$ tern emit model.ail --as mlir
+| module {
+|   func.func @main(%B: index, %x: tensor<?x2xf32>, %W: tensor<2x3xf32>) -> tensor<?x3xf32> {
+|     %c.3 = arith.constant 3 : index
+|     %0 = arith.constant 0.0 : f32
+|     %1 = tensor.empty(%B) : tensor<?x3xf32>
+|     %2 = linalg.fill ins(%0 : f32) outs(%1 : tensor<?x3xf32>) -> tensor<?x3xf32>
+|     %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %W : tensor<?x2xf32>, tensor<2x3xf32>) outs(%2 : tensor<?x3xf32>) {
+|     ^bb0(%4: f32, %5: f32, %6: f32):
+|       %7 = math.fma %4, %5, %6 : f32
+|       linalg.yield %7 : f32
+|     } -> tensor<?x3xf32>
+|     %8 = tensor.empty(%B) : tensor<?x3xf32>
+|     %10 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%3 : tensor<?x3xf32>) outs(%8 : tensor<?x3xf32>) {
+|     ^bb0(%9: f32, %11: f32):
+|       %12 = arith.constant 0.0 : f32
+|       %13 = arith.cmpf ugt, %9, %12 : f32
+|       %14 = arith.select %13, %9, %12 : f32
+|       linalg.yield %14 : f32
+|     } -> tensor<?x3xf32>
+|     %15 = tensor.generate %B {
+|     ^bb0(%16: index, %17: index):
+|       %18 = tensor.extract %10[%16, %17] : tensor<?x3xf32>
+|       %19 = arith.constant 0x7FC00000 : f32
+|       %20 = arith.cmpf uno, %18, %18 : f32
+|       %21 = arith.select %20, %19, %18 : f32
+|       tensor.yield %21 : f32
+|     } : tensor<?x3xf32>
+|     return %15 : tensor<?x3xf32>
+|   }
+| }
+$ echo '(1 2) [VAR] -> w  w w [MUL] [SUM]' > square.nth
+$ tern emit square.nth --as mlir | grep main
+|   func.func @main(%v0: tensor<2xf32>) -> tensor<f32> {
+$ tern emit square.nth --as grad
+| graph(param %v0: f32[2]) {
+|   %1 = mul %v0, %v0 : f32[2]
+|   %2 = sum %1 {axes=[0]} : f32[]
+|   %3 = fill {dtype=f32, shape=[], number=1} : f32[]
+|   %4 = broadcast_to %3 {shape=[2]} : f32[2]
+|   %5 = mul %4, %v0 : f32[2]
+|   %6 = mul %4, %v0 : f32[2]
+|   %7 = add %5, %6 : f32[2]
+|   return v0=%7
+| }
+
+# Every input counts: a Ninth program is run to see what it does.
+$ echo '[INPUT] 2 [MUL]' > twice.nth
+$ tern emit twice.nth --as graph --input x='[1, 2]'
+| graph() {
+|   %1 = const {value=f64[2] [1,2]} : f64[2]
+|   %2 = cast %1 {dtype=f32} : f32[2]
+|   %3 = fill {dtype=f32, shape=[], number=2} : f32[]
+|   %4 = mul %2, %3 : f32[2]
+|   return %4
+| }
+
+# What a form has no words for is said.
+$ echo 'model { x [2] y = x * now() }' > clock.ail
+$ tern emit clock.ail --as mlir
+! error[E_UNSUPPORTED]: asking the clock or a file in MLIR is not supported here
+!   --> clock.ail:1:23
+!    |
+!  1 | model { x [2] y = x * now() }
+!    |                       ^^^^^
+!    = feature: asking the clock or a file in MLIR
+!    = hint: `tern ops` lists the operations and where each one works
+!
+? 1
+$ tern emit clock.ail --as dot | head -n 1
+| digraph {
+$ tern emit clock.ail --as png
+! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot and svg
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+$ tern emit clock.ail
+! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot or svg
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+$ tern emit model.ail --as svg | head -n 1
+| <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="graph of a program" width="<*>" height="<*>" viewBox="<*>">
