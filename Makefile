@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test test-slow test-update bench bench-quick install clean help
+.PHONY: all demo test test-slow test-bits test-update bench bench-quick install clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -25,8 +25,13 @@ test: ## install what is missing, build, and run every test but the slow ones
 	@sh tools/test.sh --jobs $(JOBS)
 
 test-slow: ## the exhaustive tests, and the ordinary ones with clang and in portable C
-	@sh tools/setup.sh test
+	@sh tools/setup.sh slow
 	@sh tools/test.sh --jobs $(JOBS) --slow
+
+test-bits: ## the same bits with every compiler, thread count, instruction set and machine; one table
+	@sh tools/setup.sh slow
+	@$(MAKE) --no-print-directory all
+	@sh tools/test_bits.sh --jobs $(JOBS)
 
 test-update: all ## put what really came in place of what tests expect; review the diff
 	@$(CMAKE) --build build/release --target test-update --parallel $(JOBS)

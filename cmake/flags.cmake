@@ -45,6 +45,10 @@ target_compile_options(tern_flags INTERFACE
   -ffp-contract=off -fno-math-errno -fvisibility=hidden
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
   -ffile-prefix-map=${PROJECT_BINARY_DIR}/=build/)
+# IBM Z once computed floats in double, and gcc keeps that up when a standard is named.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "s390x" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tern_flags INTERFACE -fexcess-precision=fast)
+endif()
 target_link_libraries(tern_flags INTERFACE m)
 
 if(TN_SANITIZE)

@@ -28,6 +28,9 @@ if(NOT TN_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
 elseif(NOT TN_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND TN_ISAS neon)
   set(TN_ISA_FLAGS_neon "")
+elseif(NOT TN_PORTABLE)
+  list(APPEND TN_ISAS baseline)   # the compiler's own vectors
+  set(TN_ISA_FLAGS_baseline "")
 endif()
 
 # Sanitizers make kernels slow to compile; there the widest and the portable ones stand for all.

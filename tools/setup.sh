@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh build          what `make` needs
 #   tools/setup.sh test           what `make test` needs beyond that
+#   tools/setup.sh slow           what `make test-slow` and `make test-bits` need beyond that
 #   tools/setup.sh bench          what `make bench` compares with
 #   tools/setup.sh --check build  only say what is missing; status 1 if anything is
 #
@@ -18,8 +19,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | test | bench) ;;
-  *) echo "usage: tools/setup.sh [--check] build|test|bench" >&2; exit 2 ;;
+  build | test | slow | bench) ;;
+  *) echo "usage: tools/setup.sh [--check] build|test|slow|bench" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -29,7 +30,8 @@ missing=
 need() {
   package=$1
   shift
-  "$@" >/dev/null 2>&1 || missing="$missing $package"
+  "$@" >/dev/null 2>&1 && return
+  case " $missing " in *" $package "*) ;; *) missing="$missing $package" ;; esac
 }
 
 has_header() {      # has_header COMPILER HEADER [flag...]
@@ -70,7 +72,7 @@ list_missing() {
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
   if [ "$job" = bench ]; then
     list_missing_peers
-  elif [ "$job" = test ]; then
+  elif [ "$job" != build ]; then
     list_missing_for_tests
   fi
 }
@@ -96,6 +98,27 @@ list_missing_for_tests() {
   need python3 command -v python3
   need mlir-19-tools command -v mlir-opt-19
   need libmlir-19 mlir_runs
+  need_machine aarch64 arm64
+  [ "$job" = slow ] || return 0
+  need_machine riscv64 riscv64
+  need_machine s390x s390x
+  need clang-19 command -v clang-19
+  need lld-19 command -v wasm-ld-19
+  need llvm-19 command -v llvm-ar-19
+  need wasi-libc has_header clang-19 stdlib.h --target=wasm32-wasi --sysroot=/usr
+  need libclang-rt-19-dev-wasm32 test -f /usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a
+  need nodejs node_has_wasi
+}
+
+# need_machine MACHINE DEBIAN-NAME: a compiler for it, its C library, and something to run it.
+need_machine() {
+  need gcc-$1-linux-gnu command -v "$1-linux-gnu-gcc"
+  need libc6-dev-$2-cross can_link "$1-linux-gnu-gcc"
+  need qemu-user command -v "qemu-$1"
+}
+
+node_has_wasi() {
+  node --experimental-wasi-unstable-preview1 -e 'new (require("node:wasi").WASI)({ version: "preview1" })'
 }
 
 # Runs a command with the right to change the machine, or explains why it cannot.

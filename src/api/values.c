@@ -10,8 +10,8 @@
 #include "data/safetensors.h"
 #include "tensor/npy.h"
 
-#define TN_VALUE_FILE_LIMIT  ((size_t)1 << 32) /* bytes of a .json or .npy file */
-#define TN_WEIGHT_FILE_LIMIT ((size_t)1 << 40)
+#define TN_VALUE_FILE_LIMIT  ((uint64_t)1 << 32) /* bytes of a .json or .npy file */
+#define TN_WEIGHT_FILE_LIMIT ((uint64_t)1 << 40)
 
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
   tn_text message;

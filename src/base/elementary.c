@@ -1,9 +1,14 @@
 /* base/elementary.c: the f32 functions for one lane. Compiled from the same source as every vector
  * version, these are the definition of their bits. */
+#include <float.h>
+
 #define TN_SIMD_SCALAR 1
 #include "base/simd.h"
 
 #include "base/elementary.inc.h"
+
+/* A compiler that computes floats in something wider rounds twice. */
+_Static_assert(FLT_EVAL_METHOD == 0, "f32 arithmetic must round to f32 at every step");
 
 float tn_exp_f32(float x) { return vf_exp(x); }
 float tn_log_f32(float x) { return vf_log(x); }

@@ -80,9 +80,9 @@ typedef struct {
 
 /* Room for at least one more byte. Never asks for more than the limit, one byte
  * that shows it was passed, and the NUL. */
-static bool grow(tn_heap *heap, filling *block, size_t first, size_t limit) {
+static bool grow(tn_heap *heap, filling *block, size_t first, uint64_t limit) {
   if (block->len + 1 < block->capacity) return true;
-  size_t most = limit < SIZE_MAX - 2 ? limit + 2 : SIZE_MAX;
+  size_t most = limit < SIZE_MAX - 2 ? (size_t)limit + 2 : SIZE_MAX;
   size_t wanted = block->capacity == 0 ? first : block->capacity > most / 2 ? most : block->capacity * 2;
   if (wanted > most) wanted = most;
   if (wanted <= block->len + 1) return false;
@@ -102,7 +102,7 @@ static ssize_t read_some(int descriptor, filling *block, tn_file_faults *faults)
   }
 }
 
-static tn_file_status fill(tn_heap *heap, int descriptor, size_t first, size_t limit,
+static tn_file_status fill(tn_heap *heap, int descriptor, size_t first, uint64_t limit,
                            tn_file_faults *faults, filling *block) {
   for (;;) {
     if (!grow(heap, block, first, limit)) return TN_FILE_NO_MEMORY;
@@ -117,7 +117,7 @@ static tn_file_status fill(tn_heap *heap, int descriptor, size_t first, size_t l
 }
 
 /* Directories and files over the limit; *first is the block to start with. */
-static tn_file_status inspect(int descriptor, size_t limit, size_t *first, bool *regular) {
+static tn_file_status inspect(int descriptor, uint64_t limit, size_t *first, bool *regular) {
   struct stat about;
   *first = FIRST_BLOCK;
   if (fstat(descriptor, &about) != 0) return tn_file_status_of(errno);
@@ -131,7 +131,7 @@ static tn_file_status inspect(int descriptor, size_t limit, size_t *first, bool 
   return TN_FILE_OK;
 }
 
-tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, size_t limit, tn_file_faults *faults,
+tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out) {
   size_t first;
   bool regular;
@@ -144,7 +144,7 @@ tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, size_t limit, tn
   return status;
 }
 
-tn_file_status tn_file_read(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                             tn_file_bytes *out) {
   *out = (tn_file_bytes){ .at = "" };
   int descriptor = tn_file_open(path, O_RDONLY, faults);
@@ -172,7 +172,7 @@ static bool map_open(int descriptor, size_t bytes, tn_file_bytes *out) {
 }
 #endif
 
-tn_file_status tn_file_map(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+tn_file_status tn_file_map(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                            tn_file_bytes *out) {
   size_t first;
   bool regular = false;

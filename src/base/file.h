@@ -54,15 +54,15 @@ typedef struct {
 } tn_file_bytes;
 
 /* Reads all of it, also from pipes and devices, up to `limit` bytes
- * (SIZE_MAX: whatever memory holds). On failure *out is empty. */
-tn_file_status tn_file_read(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+ * (UINT64_MAX: whatever memory holds). On failure *out is empty. */
+tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                             tn_file_bytes *out);
 /* The same from an open descriptor, such as standard input, which stays open. */
-tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, size_t limit, tn_file_faults *faults,
+tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out);
 /* The same, but mapped into memory where the system can: for files larger than
  * one wants to hold. No NUL behind it. The file must not shrink meanwhile. */
-tn_file_status tn_file_map(tn_heap *heap, const char *path, size_t limit, tn_file_faults *faults,
+tn_file_status tn_file_map(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                            tn_file_bytes *out);
 void tn_file_release(tn_heap *heap, tn_file_bytes *bytes);
 

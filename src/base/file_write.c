@@ -27,11 +27,13 @@
 #include "base/file_internal.h"
 #include "base/number.h"
 
+/* WASI has neither locks nor a way to ask where a link leads; there a link is replaced like a file. */
 #if !defined(__wasi__)
 #include <sys/file.h>
 #define HAVE_LOCKS 1
 #else
 #define HAVE_LOCKS 0
+#define realpath(path, resolved) ((void)(resolved), (char *)NULL)
 #endif
 
 /* In <stdio.h>, with everything else that the library does without. */

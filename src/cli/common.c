@@ -1,12 +1,14 @@
 /* cli/common.c: what every verb shares: results, mistakes, interrupts, files. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+
+#if !defined(__wasi__)
+#include <signal.h>
 
 /* The one piece of state outside a session: whom a signal is for. */
 static tern_session *volatile interruptible;
@@ -24,6 +26,9 @@ void tn_cli_interrupts(tern_session *session) {
   struct sigaction ignore = { .sa_handler = SIG_IGN };
   sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a failed write, not a death */
 }
+#else
+void tn_cli_interrupts(tern_session *session) { (void)session; } /* WASI has no signals */
+#endif
 
 bool tn_cli_flush(void) {
   bool ok = fflush(stdout) == 0 && !ferror(stdout);

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "data/internal.h"
 
-#define TN_TABLE_FILE_LIMIT ((size_t)1 << 46)
+#define TN_TABLE_FILE_LIMIT ((uint64_t)1 << 46)
 #define TN_TABLE_ROW_LIMIT  ((size_t)1 << 31)
 
 bool tn_table_out_of_memory(tn_table_reader *reader) {

@@ -11,7 +11,7 @@
 #include "data/safetensors.h"
 #include "train/loop_internal.h"
 
-#define CHECKPOINT_LIMIT ((size_t)1 << 40)
+#define CHECKPOINT_LIMIT ((uint64_t)1 << 40)
 
 /* ---- opening ---- */
 

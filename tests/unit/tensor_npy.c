@@ -3,6 +3,7 @@
  * too far. */
 #include "tensor_support.h"
 
+#include "base/bytes.h"
 #include "tensor/npy.h"
 
 static tn_heap heap;
@@ -31,6 +32,13 @@ static npy_file file_of(int version, const char *header, const void *data, size_
   memcpy(file.bytes + at, header, length);
   if (data_bytes) memcpy(file.bytes + at + length, data, data_bytes);
   file.length = at + length + data_bytes;
+  return file;
+}
+
+/* The same with numbers of four bytes, which stand in the file with the lowest byte first. */
+static npy_file file_of_numbers(int version, const char *header, const void *numbers, size_t bytes) {
+  npy_file file = file_of(version, header, numbers, bytes);
+  if (tn_machine_is_big_endian()) tn_reverse_bytes(file.bytes + file.length - bytes, bytes, 4);
   return file;
 }
 
@@ -122,7 +130,7 @@ static void all_versions_are_read(void **state) {
   (void)state;
   double numbers[] = { 1, 2, 3, 4 };
   for (int version = 1; version <= 3; version++) {
-    npy_file file = file_of(version, PLAIN "   \n", four, sizeof four);
+    npy_file file = file_of_numbers(version, PLAIN "   \n", four, sizeof four);
     assert_reads(&file, TN_F32, SHAPE(2, 2), numbers);
   }
 }
@@ -139,7 +147,7 @@ static void headers_may_be_spelt_in_several_ways(void **state) {
   };
   double numbers[] = { 1, 2, 3, 4 };
   for (size_t i = 0; i < COUNT_OF(headers); i++) {
-    npy_file file = file_of(1, headers[i], four, sizeof four);
+    npy_file file = file_of_numbers(1, headers[i], four, sizeof four);
     assert_reads(&file, TN_F32, SHAPE(2, 2), numbers);
   }
 }
@@ -148,12 +156,13 @@ static void columns_first_is_put_into_rows(void **state) {
   (void)state;
   int32_t data[] = { 1, 4, 2, 5, 3, 6 };
   double rows[] = { 1, 2, 3, 4, 5, 6 };
-  npy_file file = file_of(1, "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }", data, sizeof data);
+  const char *matrix = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }";
+  npy_file file = file_of_numbers(1, matrix, data, sizeof data);
   assert_reads(&file, TN_I32, SHAPE(2, 3), rows);
   double line[] = { 1, 4, 2, 5, 3, 6 };
-  file = file_of(1, "{'descr': '<i4', 'fortran_order': True, 'shape': (6,), }", data, sizeof data);
+  file = file_of_numbers(1, "{'descr': '<i4', 'fortran_order': True, 'shape': (6,), }", data, sizeof data);
   assert_reads(&file, TN_I32, SHAPE(6), line);
-  file = file_of(1, "{'descr': '<i4', 'fortran_order': True, 'shape': (), }", data, 4);
+  file = file_of_numbers(1, "{'descr': '<i4', 'fortran_order': True, 'shape': (), }", data, 4);
   assert_reads(&file, TN_I32, TN_SCALAR_SHAPE, line);
 }
 
@@ -190,7 +199,8 @@ static void both_byte_orders_are_read(void **state) {
 static void nans_from_outside_become_canonical(void **state) {
   (void)state;
   uint32_t strange = 0xffc12345, got;
-  npy_file file = file_of(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", &strange, 4);
+  const char *header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
+  npy_file file = file_of_numbers(1, header, &strange, 4);
   tn_tensor tensor;
   assert_int_equal(read_copy(file.bytes, file.length, &tensor), TN_NPY_OK);
   memcpy(&got, tensor.view.data, sizeof got);
