@@ -160,7 +160,8 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out) {
   tn_mind_value output, *grads = tn_arena_array(e->arena, count, sizeof *grads), pair[2];
   tn_mind_value *leaves = make_leaves(e, function, args, count, at);
-  if (!leaves || !grads) return false;
+  if (!leaves) return false;
+  if (!grads) return tn_mind_out_of_memory(e->mind);
   if (!tn_mind_eval_call_value(e, fn->inner, function, leaves, count, at, &output)) return false;
   if (fn->callable->kind == TN_MIND_C_JACOBIAN) {
     int outputs;
