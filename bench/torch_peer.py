@@ -150,7 +150,7 @@ def backward_of(loss, leaves):
 
 def conv(form):
     # [n, c, h, w]; `last` is the layout in which channels are contiguous, as tern's are
-    x, w, target = uniform(32, 8, 28, 28), uniform(16, 8, 3, 3), uniform(32, 16, 28, 28)
+    x, w, target = uniform(32, 8, 28, 28), uniform(16, 8, 3, 3) * 0.447, uniform(32, 16, 28, 28)
     if form == "last":
         x, w, target = (t.contiguous(memory_format=torch.channels_last) for t in (x, w, target))
     leaf(x), leaf(w)
@@ -159,7 +159,7 @@ def conv(form):
 
 def attention(form):
     x, target = leaf(uniform(8, 128, 128)), uniform(8, 128, 128)
-    q, k, v, o = (leaf(uniform(128, 128)) for _ in range(4))
+    q, k, v, o = (leaf(uniform(128, 128) * 0.153) for _ in range(4))   # as tern starts parameters
 
     def loss(x, q, k, v, o):
         Q, K, V = ((x @ m).view(8, 128, 4, 32).transpose(1, 2) for m in (q, k, v))

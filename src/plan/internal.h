@@ -1,7 +1,8 @@
-/* plan/internal.h: what the three files of plan/ share.
+/* plan/internal.h: what the files of plan/ share.
  *
  * schedule.c walks the graph and writes down steps, places and the life of
- * every storage; memory.c gives storages their offsets; plan.c binds and runs.
+ * every storage; bands.c lets steps go through their rows together; memory.c
+ * gives storages their offsets; plan.c binds and runs.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
  * from the step that writes it to the last step that reads it, and that
@@ -30,7 +31,11 @@ typedef struct {
   uint32_t first_host, host_count; /* ENTER */
   tn_value node;
   bool fallible; /* can end the run at run time */
+  int32_t bands; /* more than 1: the steps from here to band_end - 1 go together, band by band */
+  uint32_t band_end;
 } tn_step;
+
+#define TN_PLAN_BAND_OPERANDS 32 /* of a step that goes band by band, at most */
 
 /* A piece of memory: in the block, or somebody else's. */
 typedef struct {
@@ -38,6 +43,7 @@ typedef struct {
   size_t offset, bytes;
   int32_t first, last; /* steps that write and last read it */
   bool taken;          /* its place was handed to an in-place result */
+  bool banded;         /* holds one band only, which every band writes anew */
   bool output;         /* must survive the run */
 } tn_storage;
 
@@ -52,7 +58,8 @@ typedef struct {
 typedef struct {
   int32_t storage;
   int64_t offset;
-  int32_t next; /* of the same base; -1 ends */
+  int64_t advance; /* bytes from one band to the next */
+  int32_t next;    /* of the same base; -1 ends */
 } tn_view_site;
 
 typedef struct {
@@ -86,6 +93,8 @@ struct tn_plan {
 
 /* Fills in steps, storages and locations. False with *fault. */
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
+/* Lets steps that work row by row go through their rows together. False when memory runs out. */
+bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
 /* Gives every storage of the block its offset; fills in block_bytes. */
 bool tn_plan_place(tn_plan *plan, tn_fault *fault);
 

@@ -85,7 +85,8 @@ static bool build(tn_plan *plan, tn_fault *fault) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
   }
-  if (!tn_plan_schedule(plan, fault) || !tn_plan_place(plan, fault)) return false;
+  if (!tn_plan_schedule(plan, fault) || !tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault))
+    return false;
   connect_calls(plan);
   if (!get_memory(plan, fault)) return false;
   link_views(plan);
@@ -179,16 +180,47 @@ static bool is_true(const tn_plan *plan, const tn_step *step) {
   return *(const uint8_t *)plan->views.at[step->first_view].data != 0;
 }
 
+/* Runs the step at i; nothing has been written that must not be when it is interrupted. */
+static inline bool run_kernel(const tn_plan *plan, uint32_t i, tn_fault *fault) {
+  tn_step *step = &plan->steps.at[i];
+  step->call.fault = fault;
+  if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
+  if (plan->interrupt && (int32_t)i + 1 < plan->first_write && plan->interrupt(plan->interrupt_context))
+    return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
+  return true;
+}
+
+/* Moves the views of some steps on by so many bands. */
+static void advance(tn_plan *plan, uint32_t first, uint32_t end, int64_t bands) {
+  const tn_step *last = &plan->steps.at[end - 1];
+  uint32_t view_end = last->first_view + (uint32_t)last->call.count + 1;
+  for (uint32_t v = plan->steps.at[first].first_view; v < view_end; v++)
+    plan->views.at[v].data = (char *)plan->views.at[v].data + plan->sites.at[v].advance * bands;
+}
+
+static bool run_bands(tn_plan *plan, uint32_t first, tn_fault *fault) {
+  uint32_t end = plan->steps.at[first].band_end;
+  int32_t bands = plan->steps.at[first].bands, done = 0;
+  bool ok = true;
+  for (; done < bands && ok; done++) {
+    for (uint32_t i = first; i < end && ok; i++) ok = run_kernel(plan, i, fault);
+    advance(plan, first, end, 1);
+  }
+  advance(plan, first, end, -done);
+  return ok;
+}
+
 bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
   *fault = (tn_fault){ 0 };
   uint32_t count = (uint32_t)plan->steps.count;
   for (uint32_t i = 0; i < count;) {
     tn_step *step = &plan->steps.at[i++];
     if (step->kind == TN_STEP_KERNEL) {
-      step->call.fault = fault;
-      if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
-      if (plan->interrupt && (int32_t)i < plan->first_write && plan->interrupt(plan->interrupt_context)) {
-        return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
+      if (step->bands > 1) {
+        if (!run_bands(plan, i - 1, fault)) return false;
+        i = step->band_end;
+      } else if (!run_kernel(plan, i - 1, fault)) {
+        return false;
       }
       continue;
     }
@@ -242,6 +274,12 @@ void tn_plan_print(const tn_plan *plan, tn_text *out) {
     for (uint32_t v = 0; v < views; v++) {
       tn_text_puts(out, v > 0 && v + 1 == views ? " -> " : " ");
       print_place(plan, step->first_view + v, out);
+    }
+    if (step->bands > 1) {
+      tn_text_puts(out, " to ");
+      tn_text_uint(out, step->band_end - 1);
+      tn_text_puts(out, " in bands: ");
+      tn_text_uint(out, (uint64_t)step->bands);
     }
     if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) {
       tn_text_puts(out, " to ");

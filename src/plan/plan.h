@@ -30,6 +30,8 @@ typedef struct {
   /* param index -> output index whose value replaces it after a run; NULL: none. */
   const int *updates;  /* one per graph param: output index or -1 */
   size_t memory_limit; /* bytes for the block; 0: none */
+  size_t band_bytes;   /* what steps that go row by row touch at a time; 0: what a near cache holds; SIZE_MAX:
+                          each step does all of its rows */
 } tn_plan_options;
 
 /* The graph must have known shapes and must outlive the plan. NULL with *fault filled in. */

@@ -2,7 +2,8 @@
  *
  * A made-up program, often with its own gradient in it, is run plainly by ref.
  * Then with every pass of the optimiser alone, with every pass left out, with
- * all of them; and by every instruction set, on one thread and on several,
+ * all of them; and by every instruction set, on one thread and on several, in bands of
+ * rows and without,
  * twice each, because a plan is there to be run again. Nothing may differ: that
  * is what lets fusion, reuse of memory and threads come and go.
  * TERN_TEST_CASE=n runs one program. */
@@ -260,7 +261,10 @@ static bool same(const results *a, const results *b, char *what, size_t size) {
 static void run_graph(const program *p, const tn_graph *graph, const tn_backend *backend, int threads,
                       const char *how, results *expected) {
   tn_fault fault = { 0 };
-  tn_plan_options options = { .backend = backend, .threads = threads };
+  static const size_t bands[] = { 1, 300, 0, 5000 };
+  static int runs;
+  tn_plan_options options = { .backend = backend, .threads = threads, .band_bytes = bands[runs++ % 4] };
+  if (expected->count == 0) options.band_bytes = SIZE_MAX;
   tn_plan *plan = tn_plan_new(&heap, graph, &options, &fault);
   char what[64];
   if (!plan) fail_program(p, graph, how, "there is no plan");

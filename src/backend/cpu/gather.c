@@ -137,15 +137,44 @@ static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t
   tn_cpu_move(&middle, &from, 1);
 }
 
+/* The common case: a row of the image and a window are contiguous. `run` is one row of a window, in bytes. */
+static void patch_line(const tn_kernel_call *call, int64_t n, int64_t oh) {
+  const tn_view *x = &call->in[0], *out = call->out;
+  const tn_attrs *attrs = call->attrs;
+  int64_t pixel = x->dim[3] * (int64_t)tn_cpu_bytes(x->dtype), line = pixel * x->dim[2];
+  int64_t run = attrs->window[1] * pixel;
+  const char *image = (const char *)x->data + n * x->dim[1] * line;
+  char *to = (char *)out->data + (n * out->dim[1] + oh) * out->dim[2] * attrs->window[0] * run;
+  for (int64_t ow = 0; ow < out->dim[2]; ow++) {
+    int64_t first = (ow * attrs->step[1] - attrs->low[1]) * pixel, h = oh * attrs->step[0] - attrs->low[0];
+    int64_t begin = first < 0 ? -first : 0, end = line - first < run ? line - first : run;
+    for (int64_t row = 0; row < attrs->window[0]; row++, h++, to += run) {
+      if (h < 0 || h >= x->dim[1] || begin >= end) {
+        memset(to, 0, (size_t)run);
+        continue;
+      }
+      if (begin > 0) memset(to, 0, (size_t)begin);
+      tn_cpu_copy_run(to + begin, image + h * line + first + begin, (size_t)(end - begin));
+      if (end < run) memset(to + end, 0, (size_t)(run - end));
+    }
+  }
+}
+
 static void patches_share(void *context, int part, int parts) {
   const tn_kernel_call *call = context;
   const tn_view *out = call->out;
+  bool flat = tn_cpu_is_flat(&call->in[0]) && tn_cpu_is_flat(out);
   int64_t begin, end;
   tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
-  for (int64_t unit = begin; unit < end; unit++)
+  for (int64_t unit = begin; unit < end; unit++) {
+    if (flat) {
+      patch_line(call, unit / out->dim[1], unit % out->dim[1]);
+      continue;
+    }
     for (int64_t ow = 0; ow < out->dim[2]; ow++)
       for (int64_t row = 0; row < call->attrs->window[0]; row++)
         patch_row(call, unit / out->dim[1], unit % out->dim[1], ow, row);
+  }
 }
 
 bool tn_cpu_patches(const tn_kernel_call *call) {

@@ -1,0 +1,224 @@
+/* plan/bands.c: steps that work row by row go through their rows together, a band at a time.  A layer_norm
+ * is six passes over a matrix; done one after another each reads from memory what the one before has
+ * written there. Most operations make row i of their result from row i of their operands (and from other
+ * operands as a whole), so a run of such steps can be done for the first few rows, then for the next: what
+ * lies between the steps stays in a near cache, and where nobody else reads it, it needs memory for one
+ * band only. No kernel knows of this, and no bit depends on it: each is called for fewer rows.  A row here
+ * is a place along the first axis. Steps of one run may see the same memory in different shapes ([32, 784,
+ * 9] and [25088, 9]): what counts is that the number of bands divides each of their first axes and that
+ * the k-th part of a view looks at the k-th part of the memory. */
+#include "plan/internal.h"
+
+#define BAND_BYTES  ((size_t)192 << 10) /* of everything that one band touches: what a near cache holds */
+#define BAND_LIMIT  ((size_t)2 << 20)   /* bands that cannot be smaller than this are not worth the trouble */
+#define WORTH_BYTES ((size_t)512 << 10) /* runs that touch less stay in the cache anyway */
+#define SMALL_BYTES ((size_t)64 << 10)  /* of a matrix that every band multiplies with */
+
+typedef struct {
+  tn_plan *plan;
+  bool *target;                /* by step: a jump arrives here */
+  int32_t *seen;               /* by storage: the run that touched it last */
+  int32_t run;                 /* number of this run, from 1 */
+  uint32_t first;              /* its first step */
+  int64_t common;              /* what divides every first axis of it */
+  size_t bytes;                /* that its sliced views touch */
+  size_t wanted, limit, worth; /* bytes: of a band, of one at most, of a run at least */
+} bander;
+
+static const tn_view *view_of(const tn_plan *plan, const tn_step *step, int i) {
+  return &plan->views.at[step->first_view + (uint32_t)i];
+}
+
+static const tn_view_site *site_of(const tn_plan *plan, const tn_step *step, int i) {
+  return &plan->sites.at[step->first_view + (uint32_t)i];
+}
+
+static size_t bytes_of(const tn_view *view) {
+  return (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
+}
+
+/* ---- which operations work row by row ---- */
+
+/* Operands that broadcast along the first axis are needed whole. */
+static bool is_sliced(const tn_view *operand, const tn_view *out) {
+  return operand->rank == out->rank && operand->dim[0] == out->dim[0];
+}
+
+static bool matmul_by_rows(const tn_plan *plan, const tn_step *step, int operand) {
+  const tn_view *x = view_of(plan, step, operand), *out = view_of(plan, step, 2);
+  return out->rank > 2 ? is_sliced(x, out) : operand == 0;
+}
+
+/* Whether an operand is read row by row; the step must pass works_by_rows. */
+static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
+  const tn_view *x = view_of(plan, step, operand), *out = view_of(plan, step, step->call.count);
+  switch (step->call.op) {
+    case TN_OP_MATMUL: return matmul_by_rows(plan, step, operand);
+    case TN_OP_GATHER: return operand == 1;
+    default: return tn_op_sig_of(step->call.op)->kind != TN_KIND_ELEMENTWISE || is_sliced(x, out);
+  }
+}
+
+static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
+  const tn_attrs *attrs = step->call.attrs;
+  const tn_view *x = view_of(plan, step, 0), *out = view_of(plan, step, step->call.count);
+  if (out->rank == 0 || out->dim[0] < 2 || step->call.count == 0) return false;
+  bool first_axes = x->rank > 0 && x->dim[0] == out->dim[0];
+  switch (tn_op_sig_of(step->call.op)->kind) {
+    case TN_KIND_ELEMENTWISE: return true;
+    case TN_KIND_REDUCE:
+      return step->call.op != TN_OP_ARGMAX && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
+    case TN_KIND_SCAN: return attrs->axis > 0;
+    case TN_KIND_VIEW: return step->call.op == TN_OP_RESHAPE && first_axes;
+    case TN_KIND_CONTRACT: return out->rank > 2 || bytes_of(view_of(plan, step, 1)) <= SMALL_BYTES;
+    case TN_KIND_MOVE:
+      if (step->call.op == TN_OP_GATHER) return attrs->axis == 0 && view_of(plan, step, 1)->rank > 0;
+      return step->call.op == TN_OP_PATCHES || step->call.op == TN_OP_FOLD;
+    default: return false;
+  }
+}
+
+/* The k-th part of the view looks at the k-th part of its storage and at nothing else. */
+static bool is_in_parts(const tn_plan *plan, const tn_view *view, const tn_view_site *site) {
+  size_t bytes = plan->storages.at[site->storage].bytes;
+  int64_t extent = 1;
+  for (int a = 1; a < view->rank; a++) {
+    if (view->stride[a] < 0) return false;
+    extent += (view->dim[a] - 1) * view->stride[a];
+  }
+  return site->offset == 0 && extent <= view->stride[0] &&
+         (size_t)(view->stride[0] * view->dim[0]) * tn_dtype_bytes(view->dtype) == bytes;
+}
+
+/* ---- finding runs ---- */
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return a;
+}
+
+static bool written_in_run(const bander *b, int32_t storage) {
+  const tn_storage *s = &b->plan->storages.at[storage];
+  return s->base == 0 && s->first >= (int32_t)b->first && b->seen[storage] == b->run;
+}
+
+static size_t new_bytes(const bander *b, const tn_step *step, int i) {
+  return b->seen[site_of(b->plan, step, i)->storage] == b->run ? 0 : bytes_of(view_of(b->plan, step, i));
+}
+
+/* Whether the step can go with the run that began at b->first; *common and *bytes as they would become. */
+static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *bytes) {
+  const tn_plan *plan = b->plan;
+  if (step->kind != TN_STEP_KERNEL || !works_by_rows(plan, step)) return false;
+  const tn_view *out = view_of(plan, step, step->call.count);
+  const tn_view_site *to = site_of(plan, step, step->call.count);
+  const tn_storage *storage = &plan->storages.at[to->storage];
+  if (storage->base != 0 || storage->bytes == 0 || storage->first != (int32_t)(step - plan->steps.at))
+    return false;
+  if (!is_in_parts(plan, out, to)) return false;
+  *common = common_divisor(out->dim[0], b->common);
+  *bytes = b->bytes + storage->bytes;
+  for (int i = 0; i < step->call.count; i++) {
+    const tn_view_site *from = site_of(plan, step, i);
+    bool rows = reads_rows(plan, step, i);
+    if (rows) *bytes += new_bytes(b, step, i);
+    if (written_in_run(b, from->storage) && !(rows && is_in_parts(plan, view_of(plan, step, i), from)))
+      return false;
+  }
+  return *common > 1 && *bytes / (size_t)*common <= b->limit;
+}
+
+static void take(bander *b, const tn_step *step, int64_t common, size_t bytes) {
+  for (int i = 0; i <= step->call.count; i++) b->seen[site_of(b->plan, step, i)->storage] = b->run;
+  b->common = common;
+  b->bytes = bytes;
+}
+
+/* The fewest bands that are small enough. */
+static int64_t count_bands(const bander *b) {
+  for (int64_t bands = 2; bands <= b->common; bands++)
+    if (b->common % bands == 0 && b->bytes / (size_t)bands <= b->wanted) return bands;
+  return b->common;
+}
+
+/* ---- cutting ---- */
+
+/* Memory that only the run sees is needed for one band; other memory of the run lives as long as the run. */
+static void shorten_lives(const bander *b, uint32_t last, int64_t bands) {
+  tn_plan *plan = b->plan;
+  for (size_t s = 0; s < plan->storages.count; s++) {
+    tn_storage *storage = &plan->storages.at[s];
+    if (b->seen[s] != b->run || storage->base != 0) continue;
+    bool inside = storage->first >= (int32_t)b->first && storage->last <= (int32_t)last && !storage->output;
+    if (inside) storage->bytes /= (size_t)bands;
+    storage->banded = inside;
+    if (storage->first > (int32_t)b->first) storage->first = (int32_t)b->first;
+    if (storage->last < (int32_t)last) storage->last = (int32_t)last;
+  }
+}
+
+static void cut_view(tn_plan *plan, uint32_t v, int64_t bands) {
+  tn_view *view = &plan->views.at[v];
+  tn_view_site *site = &plan->sites.at[v];
+  view->dim[0] /= bands;
+  if (!plan->storages.at[site->storage].banded)
+    site->advance = view->dim[0] * view->stride[0] * (int64_t)tn_dtype_bytes(view->dtype);
+}
+
+static void cut(const bander *b, uint32_t last) {
+  tn_plan *plan = b->plan;
+  int64_t bands = count_bands(b);
+  shorten_lives(b, last, bands);
+  for (uint32_t i = b->first; i <= last; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    bool rows[TN_PLAN_BAND_OPERANDS];
+    for (int k = 0; k < step->call.count; k++) rows[k] = reads_rows(plan, step, k);
+    for (int k = 0; k < step->call.count; k++)
+      if (rows[k]) cut_view(plan, step->first_view + (uint32_t)k, bands);
+    cut_view(plan, step->first_view + (uint32_t)step->call.count, bands);
+  }
+  plan->steps.at[b->first].bands = (int32_t)bands;
+  plan->steps.at[b->first].band_end = last + 1;
+}
+
+static uint32_t find_run(bander *b, uint32_t first) {
+  tn_plan *plan = b->plan;
+  uint32_t i = first;
+  b->run++;
+  b->first = first;
+  b->common = 0;
+  b->bytes = 0;
+  for (; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    int64_t common;
+    size_t bytes;
+    if (step->call.count > TN_PLAN_BAND_OPERANDS || (i > first && b->target[i])) break;
+    if (!fits(b, step, &common, &bytes)) break;
+    take(b, step, common, bytes);
+  }
+  if (i > first + 1 && b->bytes >= b->worth) cut(b, i - 1);
+  return i > first ? i : first + 1;
+}
+
+bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
+  size_t given = plan->options.band_bytes;
+  bander b = { .plan = plan,
+               .wanted = given ? given : BAND_BYTES * (size_t)plan->threads,
+               .limit = given ? SIZE_MAX : BAND_LIMIT,
+               .worth = given ? given : WORTH_BYTES };
+  b.target = tn_arena_array(&plan->arena, plan->steps.count + 1, sizeof *b.target);
+  b.seen = tn_arena_array(&plan->arena, plan->storages.count + 1, sizeof *b.seen);
+  if (!b.target || !b.seen) {
+    fault->kind = TN_FAULT_MEMORY;
+    return false;
+  }
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) b.target[step->target] = true;
+  }
+  for (uint32_t i = 0; i < plan->steps.count;) i = find_run(&b, i);
+  return true;
+}
