@@ -282,6 +282,22 @@ static tn_str sliced(tn_mlir *m, const tn_node *node, int axis) {
   return size;
 }
 
+/* What is added before, between and behind. */
+static tn_str padded(tn_mlir *m, const tn_node *node, int axis) {
+  const tn_attrs *a = node->attrs;
+  tn_str length = tn_mlir_dim(m, node->in[0], axis), size = tn_mlir_fresh(m);
+  if (a->step[axis]) {
+    tn_str gaps = tn_mlir_fresh(m), last = tn_mlir_fresh(m), zeros = tn_mlir_fresh(m), all = tn_mlir_fresh(m);
+    TN_MLIR(m, "$ = arith.subi $, $ : index", last, length, tn_mlir_index(m, 1));
+    TN_MLIR(m, "$ = arith.maxsi $, $ : index", gaps, last, tn_mlir_index(m, 0));
+    TN_MLIR(m, "$ = arith.muli $, $ : index", zeros, gaps, tn_mlir_index(m, a->step[axis]));
+    TN_MLIR(m, "$ = arith.addi $, $ : index", all, length, zeros);
+    length = all;
+  }
+  TN_MLIR(m, "$ = arith.addi $, $ : index", size, length, tn_mlir_index(m, a->low[axis] + a->high[axis]));
+  return size;
+}
+
 static tn_str gathered(tn_mlir *m, const tn_node *node, int axis) {
   int rank = tn_graph_type(m->graph, node->in[1])->shape.rank;
   if (axis < node->attrs->axis) return tn_mlir_dim(m, node->in[0], axis);
@@ -326,6 +342,7 @@ static tn_str unknown_dim(tn_mlir *m, const tn_node *node, int axis) {
     case TN_OP_BROADCAST_TO: return widest(m, node, axis);
     case TN_OP_SLICE: return sliced(m, node, axis);
     case TN_OP_CONCAT: return joined(m, node, axis);
+    case TN_OP_PAD: return padded(m, node, axis);
     case TN_OP_GATHER: return gathered(m, node, axis);
     case TN_OP_SCATTER_ADD: return tn_mlir_dim(m, node->in[0], axis);
     default: return (tn_str){ 0 };

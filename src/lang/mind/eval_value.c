@@ -229,8 +229,7 @@ static bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_m
   int dimension;
   tn_name symbol;
   if (tn_mind_unify_annotation(&shape, &type.shape, symbols, &met, &dimension, &symbol)) {
-    bool renames = around && !e->lowers;
-    return !claims(&type.shape, &met, renames) || claim_shape(e, value, &type, &met, at);
+    return !claims(&type.shape, &met, around != NULL) || claim_shape(e, value, &type, &met, at);
   }
   if (symbol) tn_mind_bind_shape(symbols, &shape);
   return shapes_differ(e, &shape, &type.shape, symbol, dimension, at);
