@@ -7,12 +7,13 @@
 
 static const tn_type *type_of(const tn_builder *builder, tn_value value) {
   const tn_eager *eager = (const tn_eager *)builder;
-  return &tn_slot_of(eager, tn_slot_value(eager, value))->type;
+  return &tn_slot_of(eager, tn_slot_value(eager, value))->layout->type;
 }
 
 static bool truth(tn_builder *builder, tn_value condition, bool *out) {
   tn_eager *eager = (tn_eager *)builder;
-  *out = tn_view_get_i64(tn_eager_view(eager, condition), 0) != 0;
+  tn_view view = tn_eager_view(eager, condition);
+  *out = tn_view_get_i64(&view, 0) != 0;
   return true;
 }
 
@@ -59,11 +60,9 @@ tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count
 }
 
 tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count) {
-  if (count == 2 && tn_eager_in_place(eager, op, in)) {
-    tn_eager_unref(eager, in[1]);
-    return in[0];
-  }
-  tn_value value = tn_eager_quick(eager, op, in, count, true);
+  tn_value value = count == 2 ? tn_eager_quick_take(eager, op, in) : TN_ERROR_VALUE;
+  if (value != TN_ERROR_VALUE) return value;
+  value = tn_eager_quick(eager, op, in, count, true);
   bool quick = value != TN_ERROR_VALUE;
   if (!quick) value = tn_eager_apply(eager, op, in, count, NULL);
   if (value == TN_ERROR_VALUE) return value;
@@ -82,27 +81,15 @@ tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *
   eager->backend = backend;
   eager->threads = threads > 0 ? threads : 1;
   eager->recording = true;
-  return eager;
-}
-
-/* Slots are given back chunk by chunk; what they hold outside goes first. */
-static void free_slot(tn_eager *eager, tn_slot *slot) {
-  if (slot->more) tn_heap_free(eager->heap, slot->more, (size_t)slot->count * sizeof *slot->more);
-  if (slot->attrs) tn_heap_free(eager->heap, slot->attrs, sizeof *slot->attrs);
-  tn_buffer_unref(slot->buffer);
+  if (tn_slot_prepare(eager)) return eager;
+  tn_eager_free(eager);
+  return NULL;
 }
 
 void tn_eager_free(tn_eager *eager) {
   if (!eager) return;
   tn_heap *heap = eager->heap;
-  for (size_t c = 0; c < eager->chunks.count; c++) {
-    for (size_t i = 0; i < TN_SLOT_CHUNK; i++) free_slot(eager, &eager->chunks.at[c][i]);
-    tn_heap_free_aligned(heap, eager->chunks.at[c], TN_SLOT_CHUNK * sizeof(tn_slot));
-  }
-  for (size_t i = 0; i < eager->spare_attrs.count; i++)
-    tn_heap_free(heap, eager->spare_attrs.at[i], sizeof(tn_attrs));
-  tn_vec_free(heap, &eager->spare_attrs);
-  tn_vec_free(heap, &eager->chunks);
+  tn_slots_free(eager);
   tn_vec_free(heap, &eager->owned);
   tn_vec_free(heap, &eager->order);
   tn_vec_free(heap, &eager->stack);
@@ -117,8 +104,9 @@ tn_value tn_eager_number(tn_eager *eager, float number) {
   tn_value value = tn_slot_blank(eager);
   if (value == TN_ERROR_VALUE) return value;
   tn_slot *slot = tn_slot_of(eager, value);
-  static const tn_slot single = { .elements = 1 };
-  tn_slot_shape_like(slot, &single);
+  slot->small = 1;
+  slot->elements = 1;
+  slot->layout = eager->single;
   slot->few[0] = number == number ? number : __builtin_nanf("");
   return value;
 }
@@ -126,29 +114,34 @@ tn_value tn_eager_number(tn_eager *eager, float number) {
 tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor) {
   tn_type type = { tensor->view.dtype, tn_view_shape(&tensor->view) };
   int64_t count = tn_view_count(&tensor->view);
-  if (type.dtype == TN_F32 && count <= TN_SLOT_FEW) {
-    tn_value few = tn_slot_new(eager, &type);
-    if (few != TN_ERROR_VALUE) tn_view_copy(&tn_slot_of(eager, few)->view, &tensor->view);
-    return few;
-  }
-  tn_value value = tn_slot_blank(eager);
-  if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  slot->type = type;
-  slot->view = tensor->view;
-  slot->buffer = tn_buffer_ref(tensor->buffer);
-  return value;
+  if (type.dtype != TN_F32 || count == 0 || count > TN_SLOT_FEW)
+    return tn_slot_over(eager, &type, &tensor->view, tn_buffer_ref(tensor->buffer));
+  tn_value few = tn_slot_new(eager, &type);
+  if (few == TN_ERROR_VALUE) return few;
+  tn_view view = tn_eager_view(eager, few);
+  tn_view_copy(&view, &tensor->view);
+  return few;
 }
 
-const tn_view *tn_eager_view(const tn_eager *eager, tn_value value) {
-  return &tn_slot_of(eager, tn_slot_value(eager, value))->view;
+tn_view tn_eager_view(const tn_eager *eager, tn_value value) {
+  return tn_slot_view(tn_slot_of(eager, tn_slot_value(eager, value)));
+}
+
+const tn_shape *tn_eager_shape(const tn_eager *eager, tn_value value) {
+  return &tn_slot_of(eager, tn_slot_value(eager, value))->layout->type.shape;
+}
+
+float tn_eager_first(const tn_eager *eager, tn_value value) {
+  const tn_slot *slot = tn_slot_of(eager, tn_slot_value(eager, value));
+  return slot->small ? slot->few[0] : *(const float *)slot->layout->view.data;
 }
 
 tn_tensor tn_eager_share(tn_eager *eager, tn_value value) {
-  const tn_slot *slot = tn_slot_of(eager, tn_slot_value(eager, value));
+  tn_slot *slot = tn_slot_of(eager, tn_slot_value(eager, value));
+  tn_view view = tn_slot_view(slot);
   tn_tensor tensor = { 0 };
-  if (slot->buffer && !slot->leaf) return (tn_tensor){ slot->view, tn_buffer_ref(slot->buffer) };
-  if (!tn_tensor_copy(eager->heap, &slot->view, &tensor)) tn_eager_out_of_memory(eager);
+  if (slot->layout->buffer && !slot->leaf) return (tn_tensor){ view, tn_buffer_ref(slot->layout->buffer) };
+  if (!tn_tensor_copy(eager->heap, &view, &tensor)) tn_eager_out_of_memory(eager);
   return tensor;
 }
 
@@ -165,13 +158,14 @@ bool tn_eager_is_recording(const tn_eager *eager) { return eager->recording; }
 /* ---- variables ---- */
 
 /* A contiguous value of its own that a variable can name. */
-static tn_value fresh_leaf(tn_eager *eager, const tn_view *from, tn_value variable) {
-  tn_type type = { from->dtype, tn_view_shape(from) };
-  tn_view source = *from;
+static tn_value fresh_leaf(tn_eager *eager, tn_value from, tn_value variable) {
+  tn_view source = tn_eager_view(eager, from);
+  tn_type type = { source.dtype, tn_view_shape(&source) };
   tn_value value = tn_slot_new(eager, &type);
   if (value == TN_ERROR_VALUE) return value;
   tn_slot *slot = tn_slot_of(eager, value);
-  tn_view_copy(&slot->view, &source);
+  tn_view copy = tn_slot_view(slot);
+  tn_view_copy(&copy, &source);
   slot->leaf = slot->needs_grad = 1;
   slot->value = variable;
   return value;
@@ -180,7 +174,7 @@ static tn_value fresh_leaf(tn_eager *eager, const tn_view *from, tn_value variab
 tn_value tn_eager_variable(tn_eager *eager, tn_value value) {
   tn_value variable = tn_slot_blank(eager);
   if (variable == TN_ERROR_VALUE) return variable;
-  tn_value leaf = fresh_leaf(eager, tn_eager_view(eager, value), variable);
+  tn_value leaf = fresh_leaf(eager, value, variable);
   if (leaf == TN_ERROR_VALUE) {
     tn_eager_unref(eager, variable);
     return leaf;
@@ -201,15 +195,15 @@ bool tn_eager_needs_grad(const tn_eager *eager, tn_value value) {
 
 tn_value tn_eager_grad(tn_eager *eager, tn_value variable) {
   const tn_slot *slot = tn_slot_of(eager, variable);
-  const tn_view *view = tn_eager_view(eager, variable);
-  tn_type type = { view->dtype, tn_view_shape(view) };
+  tn_type type = *type_of(&eager->builder, variable);
   tn_value copy = tn_slot_new(eager, &type);
   if (copy == TN_ERROR_VALUE) return copy;
-  const tn_view *out = &tn_slot_of(eager, copy)->view;
+  tn_view out = tn_eager_view(eager, copy);
   if (slot->variable && slot->grad != TN_ERROR_VALUE) {
-    tn_view_copy(out, tn_eager_view(eager, slot->grad));
+    tn_view grad = tn_eager_view(eager, slot->grad);
+    tn_view_copy(&out, &grad);
   } else {
-    memset(out->data, 0, (size_t)tn_view_count(out) * tn_dtype_bytes(out->dtype));
+    memset(out.data, 0, (size_t)tn_view_count(&out) * tn_dtype_bytes(out.dtype));
   }
   return copy;
 }
@@ -226,12 +220,13 @@ void tn_eager_clear_grad(tn_eager *eager, tn_value variable) {
 static bool assign(tn_eager *eager, tn_value variable, tn_value value) {
   tn_slot *slot = tn_slot_of(eager, variable);
   tn_slot *leaf = tn_slot_of(eager, slot->value);
-  const tn_view *from = tn_eager_view(eager, value);
-  if (leaf->references == 1 && (!leaf->buffer || leaf->buffer->references == 1)) {
-    tn_view_copy(&leaf->view, from);
+  const tn_buffer *buffer = leaf->layout->buffer;
+  if (leaf->references == 1 && (!buffer || buffer->references == 1)) {
+    tn_view to = tn_slot_view(leaf), from = tn_eager_view(eager, value);
+    tn_view_copy(&to, &from);
     return true;
   }
-  tn_value fresh = fresh_leaf(eager, from, variable);
+  tn_value fresh = fresh_leaf(eager, value, variable);
   if (fresh == TN_ERROR_VALUE) return false;
   tn_eager_unref(eager, slot->value);
   slot->value = fresh;

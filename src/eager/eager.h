@@ -39,7 +39,9 @@ tn_value tn_eager_number(tn_eager *eager, float number);            /* 0-d f32 *
 tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor); /* shares the buffer */
 void tn_eager_ref(tn_eager *eager, tn_value value);
 void tn_eager_unref(tn_eager *eager, tn_value value);
-const tn_view *tn_eager_view(const tn_eager *eager, tn_value value); /* valid while held and not updated */
+tn_view tn_eager_view(const tn_eager *eager, tn_value value);          /* valid while held and not updated */
+const tn_shape *tn_eager_shape(const tn_eager *eager, tn_value value); /* while held */
+float tn_eager_first(const tn_eager *eager, tn_value value); /* the first element of an f32 that has one */
 /* The value that an operation would use now, with a reference of its own: of a variable what it names
  * at this moment, which later updates leave alone; of anything else itself. */
 tn_value tn_eager_now(tn_eager *eager, tn_value value);

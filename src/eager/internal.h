@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/map.h"
 #include "eager/eager.h"
 
 #define TN_SLOT_FEW    16  /* elements that live inside a slot; a whole number of TN_SLOT_LANES */
@@ -12,28 +13,45 @@
 #define TN_SLOT_INPUTS 3   /* operands that do */
 #define TN_SLOT_CHUNK  256 /* slots that are asked for together */
 
+/* How elements are laid out, and where. Small slots of one shape share theirs, whose view has no data and
+ * which has no buffer; any other slot has its own. */
 typedef struct {
-  uint32_t references; /* 0: free */
-  uint8_t variable;    /* names `value` */
-  uint8_t needs_grad;  /* depends on a variable */
-  uint8_t leaf;        /* the value of a variable */
-  uint8_t small;       /* the elements are in `few`, f32, row-major without gaps */
-  tn_op op;            /* what made it; TN_OP_ERROR when that is not remembered */
-  int32_t count;       /* remembered operands */
-  uint64_t serial;     /* order of creation, for the backward pass */
-  uint32_t mark;       /* the backward pass that has met it */
-  tn_value value;      /* variable: its value now. leaf: its variable, 0 when that is gone */
-  tn_value grad;       /* variable: accumulated. others: during a backward pass */
-  tn_value next;       /* free list, and work lists */
-  tn_value in[TN_SLOT_INPUTS];
-  tn_value *more;    /* when there are more operands than fit */
-  tn_attrs *attrs;   /* remembered; NULL when they were all zero */
-  tn_buffer *buffer; /* NULL for small ones */
-  uint32_t elements; /* of a small one: how many */
   tn_type type;
   tn_view view;
+  tn_buffer *buffer;
+} tn_layout;
+
+/* What few operations have to remember. */
+typedef struct {
+  tn_attrs attrs;
+  tn_value *in; /* operands, when there are more than fit into the slot */
+} tn_slot_rest;
+
+/* One line of memory says what it is, the next holds a few elements: a long tape is read and written from
+ * end to end, and costs what it measures. */
+typedef struct {
+  uint32_t references;    /* 0: free */
+  uint16_t op;            /* tn_op that made it; TN_OP_ERROR when that is not remembered */
+  uint8_t elements;       /* of a small one: how many */
+  uint8_t variable : 1;   /* names `value` */
+  uint8_t needs_grad : 1; /* depends on a variable */
+  uint8_t leaf : 1;       /* the value of a variable */
+  uint8_t small : 1;      /* the elements are in `few`, f32, row-major without gaps, at least one */
+  int32_t count;          /* remembered operands */
+  union {
+    uint32_t mark; /* the backward pass that has met it */
+    tn_value next; /* once it has no references: free list, and work lists */
+  };
+  uint64_t serial; /* order of creation, for the backward pass */
+  tn_value value;  /* variable: its value now. leaf: its variable, 0 when that is gone */
+  tn_value grad;   /* variable: accumulated. others: during a backward pass */
+  tn_value in[TN_SLOT_INPUTS];
+  tn_layout *layout;  /* NULL for a variable */
+  tn_slot_rest *rest; /* NULL: no attributes, and no more operands than fit */
   _Alignas(64) float few[TN_SLOT_FEW];
 } tn_slot;
+
+_Static_assert(sizeof(tn_slot) == 128, "a slot is two lines of memory");
 
 typedef tn_vec(tn_value) tn_values;
 
@@ -52,8 +70,11 @@ struct tn_eager {
   tn_values owned; /* what the builder has made since the scope began */
   tn_values order; /* a backward pass's work space */
   tn_values stack;
-  tn_values leaves; /* the values of variables that it has met */
-  tn_vec(tn_attrs *) spare_attrs;
+  tn_values leaves;  /* the values of variables that it has met */
+  tn_layout *single; /* of a number */
+  tn_map layouts;    /* of small slots, by shape */
+  tn_vec(tn_layout *) spare_layouts;
+  tn_vec(tn_slot_rest *) spare_rests;
   void *scratch;
   size_t scratch_bytes;
 };
@@ -67,29 +88,23 @@ static inline tn_value tn_slot_value(const tn_eager *eager, tn_value value) {
   return slot->variable ? slot->value : value;
 }
 static inline const tn_value *tn_slot_inputs(const tn_slot *slot) {
-  return slot->more ? slot->more : slot->in;
+  return slot->count > TN_SLOT_INPUTS ? slot->rest->in : slot->in;
 }
+static inline tn_view tn_slot_view(tn_slot *slot) {
+  tn_view view = slot->layout->view;
+  if (slot->small) view.data = slot->few;
+  return view;
+}
+static inline bool tn_slot_is_single(const tn_slot *slot) { return slot->layout->type.shape.rank == 0; }
 
-/* Takes over the shape of another small slot. Only what differs from a number is written: most are. */
+/* Takes over the shape of another small slot. */
 static inline void tn_slot_shape_like(tn_slot *slot, const tn_slot *like) {
-  int32_t rank = like->type.shape.rank;
   slot->small = 1;
   slot->elements = like->elements;
-  for (int32_t i = rank; i < slot->type.shape.rank; i++) slot->type.shape.dim[i] = 0;
-  for (int32_t i = 0; i < rank; i++) {
-    slot->type.shape.dim[i] = slot->view.dim[i] = like->type.shape.dim[i];
-    slot->view.stride[i] = like->view.stride[i];
-  }
-  slot->type.dtype = slot->view.dtype = TN_F32;
-  slot->type.shape.rank = slot->view.rank = rank;
-  slot->view.data = slot->few;
+  slot->layout = like->layout;
 }
-static inline bool tn_slot_same_shape(const tn_slot *a, const tn_slot *b) {
-  int32_t rank = a->type.shape.rank;
-  bool same = rank == b->type.shape.rank;
-  for (int32_t i = 0; same && i < rank; i++) same = a->type.shape.dim[i] == b->type.shape.dim[i];
-  return same;
-}
+/* Of two small slots. */
+static inline bool tn_slot_same_shape(const tn_slot *a, const tn_slot *b) { return a->layout == b->layout; }
 
 /* Whole groups of lanes, every NaN made the one that may be stored. Integers, so that compilers see that
  * it is the same for each lane. */
@@ -109,6 +124,11 @@ static inline void tn_slot_store_lanes(float *restrict to, const float *restrict
 tn_value tn_slot_new(tn_eager *eager, const tn_type *type);
 /* The same with nothing in it. */
 tn_value tn_slot_blank(tn_eager *eager);
+/* One that looks at elements elsewhere; takes the reference to the buffer. 0 when memory runs out. */
+tn_value tn_slot_over(tn_eager *eager, const tn_type *type, const tn_view *view, tn_buffer *buffer);
+/* The layout of a number; called once. False when memory runs out. */
+bool tn_slot_prepare(tn_eager *eager);
+void tn_slots_free(tn_eager *eager);
 /* Remembers where it came from and holds the operands; whether a gradient flows is the caller's to say.
  * False when memory runs out. */
 bool tn_slot_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
@@ -134,9 +154,9 @@ bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int cou
  * with a single number. The reference is the caller's; 0 when it does not apply. With `reuse` the result
  * may take the place of an operand that has no other reference; that is then the caller's, too. */
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse);
-/* Shorter still: two operands, the second added to (and so on) the first in its own place. False when it does
- * not apply. */
-bool tn_eager_in_place(tn_eager *eager, tn_op op, const tn_value *in);
+/* Shorter still: the four operations of arithmetic on two operands, whose references are taken. 0 when it
+ * does not apply. */
+tn_value tn_eager_quick_take(tn_eager *eager, tn_op op, const tn_value *in);
 /* The same backward (quick_grad.c): the gradients of the operands of a slot, passed on at once; its own may
  * be gone then. False when it does not apply; *ok is false when memory ran out. */
 bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok);

@@ -138,7 +138,7 @@ static tn_value quick_unary(tn_eager *eager, const call *c) {
 
 static tn_value quick_binary(tn_eager *eager, const call *c) {
   const tn_slot *x = c->slot[0], *y = c->slot[1];
-  bool x_single = x->type.shape.rank == 0, y_single = y->type.shape.rank == 0;
+  bool x_single = tn_slot_is_single(x), y_single = tn_slot_is_single(y);
   if (!x_single && !y_single && !tn_slot_same_shape(x, y)) return TN_ERROR_VALUE;
   tn_value value = place_for(eager, c, x_single);
   if (value == TN_ERROR_VALUE) return value;
@@ -150,7 +150,7 @@ static tn_value quick_binary(tn_eager *eager, const call *c) {
 }
 
 /* The operand, or what the variable names; 0 when it is not small. */
-static tn_value resolve(tn_eager *eager, tn_value value, tn_slot **slot) {
+static inline tn_value resolve(tn_eager *eager, tn_value value, tn_slot **slot) {
   *slot = tn_slot_of(eager, value);
   if ((*slot)->variable) {
     value = (*slot)->value;
@@ -205,32 +205,80 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
 
 /* ---- the shortest path ---- */
 
-/* Two small values of one shape that no gradient flows through, the first of which nobody else holds: the
- * sum of what a loop in a program does most. The result is in the first one's place. */
-bool tn_eager_in_place(tn_eager *eager, tn_op op, const tn_value *in) {
-  tn_slot *x = tn_slot_of(eager, in[0]);
-  const tn_slot *y = tn_slot_of(eager, in[1]);
-  bool fits =
-      x->small && y->small && x->references == 1 && !x->needs_grad && !y->needs_grad && !eager->everything;
-  if (!fits || x->elements != y->elements || x->elements > TN_SLOT_LANES || !tn_slot_same_shape(x, y))
-    return false;
-  float *a = x->few, sum[TN_SLOT_LANES];
-  const float *b = y->few;
+/* The four operations of arithmetic on one group of lanes. */
+static inline void arithmetic(tn_op op, const float *a, const float *b, float *out) {
+  float result[TN_SLOT_LANES];
   switch (op) {
     case TN_OP_ADD:
-      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] + b[i];
+      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] + b[i];
       break;
     case TN_OP_SUB:
-      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] - b[i];
+      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] - b[i];
       break;
     case TN_OP_MUL:
-      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] * b[i];
+      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] * b[i];
       break;
-    case TN_OP_DIV:
-      for (int i = 0; i < TN_SLOT_LANES; i++) sum[i] = a[i] / b[i];
+    default:
+      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] / b[i];
       break;
-    default: return false;
   }
-  tn_slot_store_lanes(a, sum, TN_SLOT_LANES);
+  tn_slot_store_lanes(out, result, TN_SLOT_LANES);
+}
+
+static inline bool is_arithmetic(tn_op op) {
+  return op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL || op == TN_OP_DIV;
+}
+
+/* No gradient flows through either, and nobody else holds the first: the sum of what a loop in a program does
+ * most. The result is in the first one's place. */
+static inline bool compute_in_place(tn_op op, tn_slot *x, const tn_slot *y) {
+  if (x->references != 1 || x->leaf || x->op != TN_OP_ERROR) return false;
+  if (x->elements > TN_SLOT_LANES || !tn_slot_same_shape(x, y)) return false;
+  arithmetic(op, x->few, y->few, x->few);
   return true;
+}
+
+/* The caller's reference to an operand becomes the tape's; of a variable the tape holds the value it has
+ * now. */
+static inline void hand_over(tn_eager *eager, tn_value taken, tn_value operand) {
+  if (taken == operand) return;
+  tn_slot_of(eager, operand)->references++;
+  tn_eager_unref(eager, taken);
+}
+
+static inline void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, tn_slot *slot, bool same) {
+  if (slot->elements == 1)
+    compute_single(op, x->few[0], y->few[0], slot->few);
+  else if (same && slot->elements <= TN_SLOT_LANES)
+    arithmetic(op, x->few, y->few, slot->few);
+  else
+    compute_binary(op, x->few, !tn_slot_is_single(x), y->few, !tn_slot_is_single(y), slot->elements,
+                   slot->few);
+}
+
+tn_value tn_eager_quick_take(tn_eager *eager, tn_op op, const tn_value *in) {
+  tn_slot *x, *y;
+  tn_value a = resolve(eager, in[0], &x), b = resolve(eager, in[1], &y);
+  if (a == TN_ERROR_VALUE || b == TN_ERROR_VALUE || !is_arithmetic(op) || eager->everything)
+    return TN_ERROR_VALUE;
+  if (!eager->recording || !(x->needs_grad | y->needs_grad)) {
+    if (a != in[0] || b != in[1] || !compute_in_place(op, x, y)) return TN_ERROR_VALUE;
+    tn_eager_unref(eager, b);
+    return a;
+  }
+  bool same = tn_slot_same_shape(x, y), x_single = !same && tn_slot_is_single(x);
+  if (!same && !x_single && !tn_slot_is_single(y)) return TN_ERROR_VALUE;
+  tn_value value = tn_slot_blank(eager);
+  if (value == TN_ERROR_VALUE) return value;
+  tn_slot *slot = tn_slot_of(eager, value);
+  tn_slot_shape_like(slot, x_single ? y : x);
+  compute_small(op, x, y, slot, same);
+  slot->op = (uint16_t)op;
+  slot->needs_grad = 1;
+  slot->count = 2;
+  slot->in[0] = a;
+  slot->in[1] = b;
+  hand_over(eager, in[0], a);
+  hand_over(eager, in[1], b);
+  return value;
 }

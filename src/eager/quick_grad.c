@@ -11,106 +11,110 @@
 #include "base/elementary.h"
 #include "eager/internal.h"
 
-/* What a rule reads, element by element: the gradient, the result and the operands. */
+/* What a rule reads: the gradient, the result and the operands. An operand that is a single number beside
+ * several elements stands in `repeated`, and its step from one group of lanes to the next is 0. */
 typedef struct {
-  float g[TN_SLOT_FEW], out[TN_SLOT_FEW], x[TN_SLOT_FEW], y[TN_SLOT_FEW];
-  uint32_t count;
-} lanes;
-
-/* Of a result of several elements; a single number beside them repeats. */
-static void load_several(float *into, const tn_slot *slot) {
-  if (slot->type.shape.rank > 0) {
-    memcpy(into, slot->few, sizeof slot->few);
-    return;
-  }
-  for (int i = 0; i < TN_SLOT_FEW; i++) into[i] = slot->few[0];
-}
-
-static void load(lanes *l, const tn_slot *slot, const tn_slot *grad, const tn_slot *x, const tn_slot *y) {
-  if (slot->elements == 1) {
-    l->count = 1;
-    l->g[0] = grad->few[0], l->out[0] = slot->few[0], l->x[0] = x->few[0], l->y[0] = y->few[0];
-    return;
-  }
-  l->count = (slot->elements + TN_SLOT_LANES - 1) / TN_SLOT_LANES * TN_SLOT_LANES;
-  load_several(l->g, grad);
-  load_several(l->out, slot);
-  load_several(l->x, x);
-  load_several(l->y, y);
-}
-
-#define EACH(expression)                                                                                     \
-  do {                                                                                                       \
-    for (uint32_t i = 0; i < l->count; i++) into[i] = (expression);                                          \
-    return true;                                                                                             \
-  } while (0)
+  const float *g, *out, *x, *y;
+  uint32_t dx, dy;
+  uint32_t count; /* 1, or whole groups of lanes */
+  float repeated[TN_SLOT_LANES];
+} sources;
 
 static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 
-/* The gradient of operand `which`, but for NaNs. False for an operation that has no short form. */
-static bool compute(tn_op op, int which, const lanes *restrict l, float *restrict into) {
-  const float *g = l->g, *out = l->out, *x = l->x, *y = l->y;
-  switch (op) {
-    case TN_OP_ADD: EACH(g[i]);
-    case TN_OP_SUB:
-      if (which == 0) EACH(g[i]);
-      EACH(-g[i]);
-    case TN_OP_MUL:
-      if (which == 0) EACH(g[i] * y[i]);
-      EACH(g[i] * x[i]);
-    case TN_OP_DIV:
-      if (which == 0) EACH(g[i] / y[i]);
-      EACH(-(g[i] * (out[i] / y[i])));
-    case TN_OP_NEG: EACH(-g[i]);
-    case TN_OP_ABS: EACH(g[i] * sign_of(x[i]));
-    case TN_OP_SQRT: EACH(g[i] * 0.5f / out[i]);
-    case TN_OP_EXP: EACH(g[i] * out[i]);
-    case TN_OP_LOG: EACH(g[i] / x[i]);
-    case TN_OP_TANH: EACH(g[i] * (1.0f - out[i] * out[i]));
-    case TN_OP_SIGMOID: EACH(g[i] * (out[i] * (1.0f - out[i])));
-    case TN_OP_RELU: EACH(x[i] > 0 ? g[i] : 0.0f);
-    default: return false;
+/* The gradient of operand `which`, for one element. */
+#define RULES                                                                                                \
+  case TN_OP_ADD: RULE(g);                                                                                   \
+  case TN_OP_SUB:                                                                                            \
+    if (which == 0) RULE(g);                                                                                 \
+    RULE(-g);                                                                                                \
+  case TN_OP_MUL:                                                                                            \
+    if (which == 0) RULE(g *y);                                                                              \
+    RULE(g *x);                                                                                              \
+  case TN_OP_DIV:                                                                                            \
+    if (which == 0) RULE(g / y);                                                                             \
+    RULE(-(g * (out / y)));                                                                                  \
+  case TN_OP_NEG: RULE(-g);                                                                                  \
+  case TN_OP_ABS: RULE(g *sign_of(x));                                                                       \
+  case TN_OP_SQRT: RULE(g * 0.5f / out);                                                                     \
+  case TN_OP_EXP: RULE(g *out);                                                                              \
+  case TN_OP_LOG: RULE(g / x);                                                                               \
+  case TN_OP_TANH: RULE(g *(1.0f - out * out));                                                              \
+  case TN_OP_SIGMOID: RULE(g *(out * (1.0f - out)));                                                         \
+  case TN_OP_RELU: RULE(x > 0 ? g : 0.0f);                                                                   \
+  default:                                                                                                   \
+    break;
+
+#define RULE(expression) return tn_canonical_f32(expression)
+static float single_gradient(tn_op op, int which, const sources *s) {
+  float g = *s->g, out = *s->out, x = *s->x, y = *s->y;
+  switch (op) { RULES }
+  return 0;
+}
+#undef RULE
+
+/* Copies in local arrays, so that compilers see that nothing overlaps. What a rule does not read costs
+ * nothing. */
+#define RULE(expression)                                                                                     \
+  do {                                                                                                       \
+    for (uint32_t at = 0; at < s->count; at += TN_SLOT_LANES, xs += s->dx, ys += s->dy) {                    \
+      float gs[TN_SLOT_LANES], outs[TN_SLOT_LANES], xl[TN_SLOT_LANES], yl[TN_SLOT_LANES];                    \
+      memcpy(gs, s->g + at, sizeof gs);                                                                      \
+      memcpy(outs, s->out + at, sizeof outs);                                                                \
+      memcpy(xl, xs, sizeof xl);                                                                             \
+      memcpy(yl, ys, sizeof yl);                                                                             \
+      for (int i = 0; i < TN_SLOT_LANES; i++) {                                                              \
+        float g = gs[i], out = outs[i], x = xl[i], y = yl[i];                                                \
+        (void)out, (void)x, (void)y;                                                                         \
+        gs[i] = (expression);                                                                                \
+      }                                                                                                      \
+      tn_slot_store_lanes(into + at, gs, TN_SLOT_LANES);                                                     \
+    }                                                                                                        \
+    return;                                                                                                  \
+  } while (0)
+/* Where it goes may be where the gradient of the result is. */
+static void gradient(tn_op op, int which, const sources *s, float *into) {
+  const float *xs = s->x, *ys = s->y;
+  if (s->count == 1) {
+    into[0] = single_gradient(op, which, s);
+    return;
   }
+  switch (op) { RULES }
+}
+#undef RULE
+
+static const float *lanes_of(const tn_slot *operand, const tn_slot *slot, float *repeated, uint32_t *step) {
+  *step = TN_SLOT_LANES;
+  if (slot->elements == 1 || !tn_slot_is_single(operand)) return operand->few;
+  for (int i = 0; i < TN_SLOT_LANES; i++) repeated[i] = operand->few[0];
+  *step = 0;
+  return repeated;
 }
 
-static void gradient(tn_op op, int which, const lanes *l, float *into) {
-  float raw[TN_SLOT_FEW];
-  compute(op, which, l, raw);
-  if (l->count == 1)
-    into[0] = tn_canonical_f32(raw[0]);
-  else
-    tn_slot_store_lanes(into, raw, l->count);
+/* At most one operand can be a single number beside several elements. */
+static inline void load(sources *s, const tn_slot *slot, const tn_slot *grad, const tn_slot *x,
+                        const tn_slot *y) {
+  s->g = grad->few;
+  s->out = slot->few;
+  s->x = lanes_of(x, slot, s->repeated, &s->dx);
+  s->y = lanes_of(y, slot, s->repeated, &s->dy);
+  s->count = slot->elements;
+  if (s->count > 1) s->count = (s->count + TN_SLOT_LANES - 1) / TN_SLOT_LANES * TN_SLOT_LANES;
 }
 
-static bool has_short_form(tn_op op) {
-  switch (op) {
-    case TN_OP_ADD:
-    case TN_OP_SUB:
-    case TN_OP_MUL:
-    case TN_OP_DIV:
-    case TN_OP_NEG:
-    case TN_OP_ABS:
-    case TN_OP_SQRT:
-    case TN_OP_EXP:
-    case TN_OP_LOG:
-    case TN_OP_TANH:
-    case TN_OP_SIGMOID:
-    case TN_OP_RELU: return true;
-    default: return false;
-  }
+static bool has_short_form(uint32_t op) {
+  static const uint8_t known[TN_OP_COUNT] = {
+    [TN_OP_ADD] = 1, [TN_OP_SUB] = 1,  [TN_OP_MUL] = 1,     [TN_OP_DIV] = 1,
+    [TN_OP_NEG] = 1, [TN_OP_ABS] = 1,  [TN_OP_SQRT] = 1,    [TN_OP_EXP] = 1,
+    [TN_OP_LOG] = 1, [TN_OP_TANH] = 1, [TN_OP_SIGMOID] = 1, [TN_OP_RELU] = 1,
+  };
+  return known[op];
 }
 
 /* Operands are small; those that matter have the shape of the result, the others that or none. */
-static bool applies(const tn_eager *eager, const tn_slot *slot) {
-  if (!slot->small || !has_short_form(slot->op)) return false;
-  const tn_slot *grad = tn_slot_of(eager, slot->grad);
-  bool ok = grad->small && tn_slot_same_shape(grad, slot);
-  for (int i = 0; ok && i < slot->count; i++) {
-    const tn_slot *operand = tn_slot_of(eager, slot->in[i]);
-    bool single = operand->type.shape.rank == 0 && !operand->needs_grad;
-    ok = operand->small && (single || tn_slot_same_shape(operand, slot));
-  }
-  return ok;
+static inline bool fits(const tn_slot *operand, const tn_slot *slot) {
+  if (!operand->small) return false;
+  return tn_slot_same_shape(operand, slot) || (tn_slot_is_single(operand) && !operand->needs_grad);
 }
 
 /* ---- passing on ---- */
@@ -147,10 +151,12 @@ static bool give(tn_eager *eager, tn_slot *slot, tn_slot *operand, const float *
   }
   tn_value place = first_place(eager, slot, operand);
   if (place == TN_ERROR_VALUE) return false;
-  memcpy(tn_slot_of(eager, place)->few, more, count * sizeof *more);
+  float *few = tn_slot_of(eager, place)->few;
+  for (uint32_t i = 0; i < count; i++) few[i] = more[i];
   if (have) {
     float sum[TN_SLOT_FEW];
-    for (uint32_t i = 0; i < operand->elements; i++) sum[i] = (float)tn_view_get_f64(&have->view, i);
+    tn_view view = tn_slot_view(have);
+    for (uint32_t i = 0; i < operand->elements; i++) sum[i] = (float)tn_view_get_f64(&view, i);
     for (uint32_t i = 0; i < operand->elements; i++) {
       tn_slot_of(eager, place)->few[i] = tn_canonical_f32(sum[i] + more[i]);
     }
@@ -160,15 +166,44 @@ static bool give(tn_eager *eager, tn_slot *slot, tn_slot *operand, const float *
   return true;
 }
 
-bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok) {
-  if (!applies(eager, slot)) return false;
-  lanes l;
+/* What a sum passes on is what it received. */
+static inline bool is_passed_on(tn_op op, int which) {
+  return op == TN_OP_ADD || (op == TN_OP_SUB && which == 0);
+}
+
+/* A link of a chain: one operand matters and has received nothing yet, and nobody else looks at the gradient
+ * of the result. Then that becomes the operand's where it is. */
+static inline bool pass_through(tn_slot *slot, tn_slot *grad, tn_slot *x, tn_slot *y, int which) {
+  tn_slot *operand = which == 0 ? x : y;
+  if (operand->grad != TN_ERROR_VALUE || grad->references != 1) return false;
+  if (!is_passed_on((tn_op)slot->op, which)) {
+    sources s;
+    load(&s, slot, grad, x, y);
+    gradient((tn_op)slot->op, which, &s, grad->few);
+  }
+  operand->grad = slot->grad;
+  slot->grad = TN_ERROR_VALUE;
+  return true;
+}
+
+static bool pass_both(tn_eager *eager, tn_slot *slot, const tn_slot *grad, tn_slot *x, tn_slot *y) {
+  sources s;
   float into[2][TN_SLOT_FEW];
+  bool second = slot->count > 1 && y->needs_grad;
+  load(&s, slot, grad, x, y);
+  if (x->needs_grad) gradient((tn_op)slot->op, 0, &s, into[0]);
+  if (second) gradient((tn_op)slot->op, 1, &s, into[1]);
+  if (x->needs_grad && !give(eager, slot, x, into[0], s.count)) return false;
+  return !second || give(eager, slot, y, into[1], s.count);
+}
+
+bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok) {
+  tn_slot *grad = tn_slot_of(eager, slot->grad);
+  if (!slot->small || !grad->small || !tn_slot_same_shape(grad, slot) || !has_short_form(slot->op))
+    return false;
   tn_slot *x = tn_slot_of(eager, slot->in[0]), *y = slot->count > 1 ? tn_slot_of(eager, slot->in[1]) : x;
-  load(&l, slot, tn_slot_of(eager, slot->grad), x, y);
-  *ok = true;
-  for (int i = 0; i < slot->count; i++) gradient(slot->op, i, &l, into[i]);
-  if (x->needs_grad) *ok = give(eager, slot, x, into[0], l.count);
-  if (slot->count > 1 && y->needs_grad && *ok) *ok = give(eager, slot, y, into[1], l.count);
+  if (!fits(x, slot) || !fits(y, slot)) return false;
+  bool first = x->needs_grad, second = slot->count > 1 && y->needs_grad;
+  *ok = (first != second && pass_through(slot, grad, x, y, second)) || pass_both(eager, slot, grad, x, y);
   return true;
 }

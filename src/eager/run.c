@@ -55,27 +55,21 @@ static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const
 /* A slot that looks into its operand's buffer, or 0 when that cannot be. */
 static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                            const tn_type *type) {
-  const tn_slot *operand = tn_slot_of(eager, in);
+  const tn_layout *operand = tn_slot_of(eager, in)->layout;
   tn_view view;
   if (!operand->buffer || !arranged(op, attrs, type, &operand->view, &view)) return TN_ERROR_VALUE;
-  tn_value value = tn_slot_blank(eager);
-  if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  slot->type = *type;
-  slot->view = view;
-  slot->buffer = tn_buffer_ref(operand->buffer);
-  return value;
+  return tn_slot_over(eager, type, &view, tn_buffer_ref(operand->buffer));
 }
 
 /* The same elements written anew, in row-major order. */
 static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                           const tn_type *type) {
-  tn_view from = tn_slot_of(eager, in)->view;
+  tn_view from = tn_slot_view(tn_slot_of(eager, in));
   tn_view view = from;
   if (!arranged(op, attrs, type, &from, &view)) view = from;
   tn_value value = tn_slot_new(eager, type);
   if (value == TN_ERROR_VALUE || tn_shape_count(&type->shape) == 0) return value;
-  tn_view out = tn_slot_of(eager, value)->view;
+  tn_view out = tn_slot_view(tn_slot_of(eager, value));
   if (!run_kernel(eager, TN_OP_RESHAPE, attrs, &view, 1, &out)) {
     tn_eager_unref(eager, value);
     return TN_ERROR_VALUE;
@@ -92,10 +86,10 @@ static tn_value run_general(tn_eager *eager, tn_op op, const tn_value *in, int c
     views = tn_heap_alloc(eager->heap, (size_t)count * sizeof *views);
     if (!views) return tn_eager_out_of_memory(eager);
   }
-  for (int i = 0; i < count; i++) views[i] = tn_slot_of(eager, in[i])->view;
+  for (int i = 0; i < count; i++) views[i] = tn_slot_view(tn_slot_of(eager, in[i]));
   tn_value value = tn_slot_new(eager, type);
   if (value != TN_ERROR_VALUE) {
-    tn_view out = tn_slot_of(eager, value)->view;
+    tn_view out = tn_slot_view(tn_slot_of(eager, value));
     if (!run_kernel(eager, op, attrs, views, count, &out)) {
       tn_eager_unref(eager, value);
       value = TN_ERROR_VALUE;
@@ -126,7 +120,7 @@ tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_val
                          const tn_attrs *attrs) {
   tn_slot *slot = tn_slot_of(eager, value);
   return tn_eager_remember(eager, value, op, in, count, attrs,
-                           tn_eager_flows(eager, op, in, count, slot->type.dtype));
+                           tn_eager_flows(eager, op, in, count, slot->layout->type.dtype));
 }
 
 tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,

@@ -35,87 +35,133 @@ tn_value tn_slot_blank(tn_eager *eager) {
   tn_slot *slot = tn_slot_of(eager, value);
   eager->free = slot->next;
   eager->live++;
+  slot->mark = 0;
   slot->references = 1;
   slot->serial = ++eager->serial;
   return value;
 }
 
+/* ---- layouts ---- */
+
+/* Shapes of at least one and at most TN_SLOT_FEW elements: rank and lengths in four bits each. */
+static uint64_t shape_key(const tn_shape *shape) {
+  uint64_t key = (uint64_t)shape->rank;
+  for (int i = 0; i < shape->rank; i++) key = key << 4 | (uint64_t)(shape->dim[i] - 1);
+  return key;
+}
+
+/* The layout that all small slots of a shape have; NULL when memory runs out. */
+static tn_layout *shared_layout(tn_eager *eager, const tn_shape *shape) {
+  if (shape->rank == 0 && eager->single) return eager->single;
+  uint64_t key = shape_key(shape), *known = tn_map_get(&eager->layouts, key);
+  if (known) return (tn_layout *)(uintptr_t)*known;
+  tn_layout *layout = tn_heap_alloc(eager->heap, sizeof *layout);
+  if (!layout) return NULL;
+  *layout = (tn_layout){ .type = { TN_F32, *shape }, .view = tn_view_make(NULL, TN_F32, shape) };
+  if (tn_map_put(&eager->layouts, key, (uint64_t)(uintptr_t)layout)) return layout;
+  tn_heap_free(eager->heap, layout, sizeof *layout);
+  return NULL;
+}
+
+bool tn_slot_prepare(tn_eager *eager) {
+  tn_map_init(&eager->layouts, eager->heap);
+  eager->single = shared_layout(eager, &TN_SCALAR_SHAPE);
+  return eager->single != NULL;
+}
+
+static void drop_layout(tn_eager *eager, tn_layout *layout) {
+  tn_buffer_unref(layout->buffer);
+  if (!tn_vec_push(eager->heap, &eager->spare_layouts, layout))
+    tn_heap_free(eager->heap, layout, sizeof *layout);
+}
+
 /* Forgets everything but the free list; the elements need not be cleared. */
-static void clear(tn_slot *slot) {
+static void release(tn_eager *eager, tn_value value) {
+  tn_slot *slot = tn_slot_of(eager, value);
+  if (slot->layout && !slot->small) drop_layout(eager, slot->layout);
   slot->variable = slot->needs_grad = slot->leaf = slot->small = 0;
   slot->op = TN_OP_ERROR;
   slot->count = 0;
   slot->value = slot->grad = TN_ERROR_VALUE;
-  slot->more = NULL;
-  slot->attrs = NULL;
-  slot->buffer = NULL;
-}
-
-static void release(tn_eager *eager, tn_value value) {
-  tn_slot *slot = tn_slot_of(eager, value);
-  clear(slot);
+  slot->layout = NULL;
+  slot->rest = NULL;
   slot->next = eager->free;
   eager->free = value;
   eager->live--;
 }
 
-tn_value tn_slot_new(tn_eager *eager, const tn_type *type) {
-  tn_value value = tn_slot_blank(eager);
-  if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  int64_t count = tn_shape_count(&type->shape);
-  void *data = slot->few;
-  slot->type = *type;
-  slot->small = type->dtype == TN_F32 && count <= TN_SLOT_FEW;
-  slot->elements = slot->small ? (uint32_t)count : 0;
-  if (!slot->small) {
-    size_t bytes;
-    bool fits = count >= 0 && tn_size_mul((size_t)count, tn_dtype_bytes(type->dtype), &bytes);
-    slot->buffer = fits ? tn_buffer_new(eager->heap, bytes) : NULL;
-    if (!slot->buffer) {
-      release(eager, value);
-      return tn_eager_out_of_memory(eager);
-    }
-    data = slot->buffer->data;
+tn_value tn_slot_over(tn_eager *eager, const tn_type *type, const tn_view *view, tn_buffer *buffer) {
+  tn_layout *layout = eager->spare_layouts.count > 0 ? tn_vec_pop(&eager->spare_layouts)
+                                                     : tn_heap_alloc(eager->heap, sizeof *layout);
+  tn_value value = layout ? tn_slot_blank(eager) : tn_eager_out_of_memory(eager);
+  if (value == TN_ERROR_VALUE) {
+    tn_buffer_unref(buffer);
+    tn_heap_free(eager->heap, layout, sizeof *layout);
+    return value;
   }
-  slot->view = tn_view_make(data, type->dtype, &type->shape);
+  *layout = (tn_layout){ *type, *view, buffer };
+  tn_slot_of(eager, value)->layout = layout;
   return value;
 }
 
-static tn_attrs *copy_attrs(tn_eager *eager, const tn_attrs *attrs) {
-  tn_attrs *copy = eager->spare_attrs.count > 0 ? tn_vec_pop(&eager->spare_attrs)
-                                                : tn_heap_alloc(eager->heap, sizeof *copy);
-  if (copy) *copy = *attrs;
-  return copy;
+static tn_value small_slot(tn_eager *eager, const tn_type *type, int64_t count) {
+  tn_layout *layout = shared_layout(eager, &type->shape);
+  tn_value value = layout ? tn_slot_blank(eager) : tn_eager_out_of_memory(eager);
+  if (value == TN_ERROR_VALUE) return value;
+  tn_slot *slot = tn_slot_of(eager, value);
+  slot->small = 1;
+  slot->elements = (uint8_t)count;
+  slot->layout = layout;
+  return value;
 }
 
-static void drop_attrs(tn_eager *eager, tn_attrs *attrs) {
-  if (!tn_vec_push(eager->heap, &eager->spare_attrs, attrs)) tn_heap_free(eager->heap, attrs, sizeof *attrs);
+tn_value tn_slot_new(tn_eager *eager, const tn_type *type) {
+  int64_t count = tn_shape_count(&type->shape);
+  size_t bytes;
+  if (type->dtype == TN_F32 && count > 0 && count <= TN_SLOT_FEW) return small_slot(eager, type, count);
+  bool fits = count >= 0 && tn_size_mul((size_t)count, tn_dtype_bytes(type->dtype), &bytes);
+  tn_buffer *buffer = fits ? tn_buffer_new(eager->heap, bytes) : NULL;
+  if (!buffer) return tn_eager_out_of_memory(eager);
+  tn_view view = tn_view_make(buffer->data, type->dtype, &type->shape);
+  return tn_slot_over(eager, type, &view, buffer);
+}
+
+/* ---- what is remembered ---- */
+
+static void drop_rest(tn_eager *eager, tn_slot_rest *rest, int count) {
+  if (rest->in) tn_heap_free(eager->heap, rest->in, (size_t)count * sizeof *rest->in);
+  if (!tn_vec_push(eager->heap, &eager->spare_rests, rest)) tn_heap_free(eager->heap, rest, sizeof *rest);
+}
+
+/* NULL when memory runs out. */
+static tn_slot_rest *new_rest(tn_eager *eager, int count, const tn_attrs *attrs) {
+  tn_slot_rest *rest = eager->spare_rests.count > 0 ? tn_vec_pop(&eager->spare_rests)
+                                                    : tn_heap_alloc(eager->heap, sizeof *rest);
+  if (!rest) return NULL;
+  *rest = (tn_slot_rest){ 0 };
+  if (attrs) rest->attrs = *attrs;
+  if (count <= TN_SLOT_INPUTS) return rest;
+  rest->in = tn_heap_alloc(eager->heap, (size_t)count * sizeof *rest->in);
+  if (rest->in) return rest;
+  drop_rest(eager, rest, 0);
+  return NULL;
 }
 
 bool tn_slot_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs) {
   tn_slot *slot = tn_slot_of(eager, value);
   tn_value *inputs = slot->in;
-  if (count > TN_SLOT_INPUTS) {
-    slot->more = inputs = tn_heap_alloc(eager->heap, (size_t)count * sizeof *inputs);
-    if (!inputs) return false;
-    slot->count = count;
-  }
-  if (attrs && tn_op_sig_of(op)->attrs != 0) {
-    slot->attrs = copy_attrs(eager, attrs);
-    if (!slot->attrs) {
-      if (slot->more) tn_heap_free(eager->heap, slot->more, (size_t)count * sizeof *inputs);
-      slot->more = NULL;
-      slot->count = 0;
-      return false;
-    }
+  bool special = attrs && tn_op_sig_of(op)->attrs != 0;
+  if (special || count > TN_SLOT_INPUTS) {
+    slot->rest = new_rest(eager, count, special ? attrs : NULL);
+    if (!slot->rest) return false;
+    if (count > TN_SLOT_INPUTS) inputs = slot->rest->in;
   }
   for (int i = 0; i < count; i++) {
     inputs[i] = in[i];
     tn_slot_of(eager, in[i])->references++;
   }
-  slot->op = op;
+  slot->op = (uint16_t)op;
   slot->count = count;
   return true;
 }
@@ -137,14 +183,12 @@ static void finish(tn_eager *eager, tn_value value, tn_value *work) {
   tn_slot *slot = tn_slot_of(eager, value);
   const tn_value *inputs = tn_slot_inputs(slot);
   for (int i = 0; i < slot->count; i++) drop(eager, inputs[i], work);
-  if (slot->more) tn_heap_free(eager->heap, slot->more, (size_t)slot->count * sizeof *slot->more);
-  if (slot->attrs) drop_attrs(eager, slot->attrs);
+  if (slot->rest) drop_rest(eager, slot->rest, slot->count);
   if (slot->grad != TN_ERROR_VALUE) drop(eager, slot->grad, work);
   if (slot->variable) {
     tn_slot_of(eager, slot->value)->value = TN_ERROR_VALUE;
     drop(eager, slot->value, work);
   }
-  tn_buffer_unref(slot->buffer);
   release(eager, value);
 }
 
@@ -160,6 +204,30 @@ void tn_eager_unref(tn_eager *eager, tn_value value) {
     work = tn_slot_of(eager, next)->next;
     finish(eager, next, &work);
   }
+}
+
+/* Slots are given back chunk by chunk; what they hold outside goes first. */
+static void free_slot(tn_eager *eager, tn_slot *slot) {
+  if (slot->rest) drop_rest(eager, slot->rest, slot->count);
+  if (slot->layout && !slot->small) drop_layout(eager, slot->layout);
+}
+
+void tn_slots_free(tn_eager *eager) {
+  tn_heap *heap = eager->heap;
+  for (size_t c = 0; c < eager->chunks.count; c++) {
+    for (size_t i = 0; i < TN_SLOT_CHUNK; i++) free_slot(eager, &eager->chunks.at[c][i]);
+    tn_heap_free_aligned(heap, eager->chunks.at[c], TN_SLOT_CHUNK * sizeof(tn_slot));
+  }
+  for (size_t i = 0; i < eager->spare_rests.count; i++)
+    tn_heap_free(heap, eager->spare_rests.at[i], sizeof(tn_slot_rest));
+  for (size_t i = 0; i < eager->spare_layouts.count; i++)
+    tn_heap_free(heap, eager->spare_layouts.at[i], sizeof(tn_layout));
+  for (size_t i = 0; i < eager->layouts.count; i++)
+    tn_heap_free(heap, (void *)(uintptr_t)eager->layouts.entries[i].value, sizeof(tn_layout));
+  tn_map_free(&eager->layouts);
+  tn_vec_free(heap, &eager->spare_rests);
+  tn_vec_free(heap, &eager->spare_layouts);
+  tn_vec_free(heap, &eager->chunks);
 }
 
 size_t tn_eager_live(const tn_eager *eager) { return eager->live; }

@@ -9,26 +9,35 @@
 
 #include "eager/internal.h"
 
+/* The first operand that leads to a variable and was not met before is given; others wait on the stack. */
+static bool next_operand(tn_eager *eager, const tn_slot *slot, tn_value *next) {
+  const tn_value *in = tn_slot_inputs(slot);
+  *next = TN_ERROR_VALUE;
+  for (int i = 0; i < slot->count; i++) {
+    tn_slot *operand = tn_slot_of(eager, in[i]);
+    if (!operand->needs_grad || operand->mark == eager->mark) continue;
+    operand->mark = eager->mark;
+    if (*next == TN_ERROR_VALUE)
+      *next = in[i];
+    else if (!tn_vec_push(eager->heap, &eager->stack, in[i]))
+      return false;
+  }
+  return true;
+}
+
 /* Slots that lead to a variable, each once; the values of variables themselves apart, because they come
  * last and may be much older. */
 static bool collect(tn_eager *eager, tn_value root) {
   eager->order.count = eager->stack.count = eager->leaves.count = 0;
   if (++eager->mark == 0) ++eager->mark;
-  if (!tn_vec_push(eager->heap, &eager->stack, root)) return false;
   tn_slot_of(eager, root)->mark = eager->mark;
-  while (eager->stack.count > 0) {
-    tn_value value = tn_vec_pop(&eager->stack);
+  for (tn_value value = root; value != TN_ERROR_VALUE;) {
     const tn_slot *slot = tn_slot_of(eager, value);
     if (slot->leaf ? !tn_vec_push(eager->heap, &eager->leaves, value)
                    : !tn_vec_push(eager->heap, &eager->order, value))
       return false;
-    const tn_value *in = tn_slot_inputs(slot);
-    for (int i = 0; i < slot->count; i++) {
-      tn_slot *operand = tn_slot_of(eager, in[i]);
-      if (!operand->needs_grad || operand->mark == eager->mark) continue;
-      operand->mark = eager->mark;
-      if (!tn_vec_push(eager->heap, &eager->stack, in[i])) return false;
-    }
+    if (!next_operand(eager, slot, &value)) return false;
+    if (value == TN_ERROR_VALUE && eager->stack.count > 0) value = tn_vec_pop(&eager->stack);
   }
   return true;
 }
@@ -68,15 +77,18 @@ static void merge_by_age(tn_eager *eager, tn_values *values) {
 
 #define TN_TAPE_SPREAD 8 /* places for each value, at most */
 
+/* A chain of operations is met in order already. */
 bool tn_eager_sort_by_age(tn_eager *eager, tn_values *values) {
   uint64_t newest = 0, oldest = UINT64_MAX;
   size_t count = values->count;
+  bool sorted = true;
   for (size_t i = 0; i < count; i++) {
     uint64_t age = age_of(eager, values->at[i]);
+    sorted &= age < oldest;
     if (age > newest) newest = age;
     if (age < oldest) oldest = age;
   }
-  if (count < 2) return true;
+  if (sorted) return true;
   bool close = newest - oldest < TN_TAPE_SPREAD * (uint64_t)count;
   eager->stack.count = 0;
   if (!tn_vec_reserve(eager->heap, &eager->stack, close ? (size_t)(newest - oldest) + 1 : count))
@@ -114,11 +126,11 @@ static bool pass_on(tn_eager *eager, const tn_slot *slot, tn_value out, tn_value
     wanted[i] = tn_slot_of(eager, in[i])->needs_grad;
   }
   tn_ad_node node = { .builder = &eager->builder,
-                      .op = slot->op,
+                      .op = (tn_op)slot->op,
                       .in = in,
                       .count = slot->count,
                       .out = out,
-                      .attrs = slot->attrs ? slot->attrs : &none,
+                      .attrs = slot->rest ? &slot->rest->attrs : &none,
                       .wanted = wanted };
   size_t scope = tn_eager_scope_begin(eager);
   bool ok = tn_ad_vjp_node(&node, slot->grad, grads);
@@ -164,6 +176,7 @@ static bool deliver(tn_eager *eager, tn_slot *leaf) {
 
 static void forget_grad(tn_eager *eager, tn_slot *slot) {
   tn_value grad = slot->grad;
+  if (grad == TN_ERROR_VALUE) return;
   slot->grad = TN_ERROR_VALUE;
   tn_eager_unref(eager, grad);
 }
@@ -180,7 +193,7 @@ static bool visit(tn_eager *eager, tn_value value) {
 /* A 1 for every element: the gradient of the sum of the elements. */
 static tn_value seed(tn_eager *eager, tn_value root) {
   size_t scope = tn_eager_scope_begin(eager);
-  tn_type type = tn_slot_of(eager, root)->type;
+  tn_type type = tn_slot_of(eager, root)->layout->type;
   tn_value ones = tn_build_fill(&eager->builder, &type, 1);
   tn_eager_ref(eager, ones);
   tn_eager_scope_end(eager, scope);

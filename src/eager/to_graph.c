@@ -43,11 +43,11 @@ static tn_value export_param(exporter *e, const tn_slot *slot) {
   tn_name interned = name.failed ? 0 : tn_names_intern(e->eager->builder.names, tn_text_str(&name));
   tn_text_free(&name);
   if (interned == 0) return TN_ERROR_VALUE;
-  return tn_build_param(&e->builder->base, interned, &slot->type);
+  return tn_build_param(&e->builder->base, interned, &slot->layout->type);
 }
 
 static tn_value export_constant(exporter *e, tn_value value, const tn_slot *slot) {
-  if (slot->small && slot->type.shape.rank == 0) {
+  if (slot->small && tn_slot_is_single(slot)) {
     return tn_build_number(&e->builder->base, TN_F32, (double)slot->few[0]);
   }
   tn_tensor literal = tn_eager_share(e->eager, value);
@@ -62,7 +62,8 @@ static tn_value export_operation(exporter *e, const tn_slot *slot) {
   tn_value *mapped = tn_arena_array(&e->builder->graph->arena, (size_t)slot->count, sizeof *mapped);
   if (!mapped) return TN_ERROR_VALUE;
   for (int i = 0; i < slot->count; i++) mapped[i] = (tn_value)*tn_map_get(&e->value, in[i]);
-  return tn_build(&e->builder->base, slot->op, mapped, slot->count, slot->attrs);
+  return tn_build(&e->builder->base, (tn_op)slot->op, mapped, slot->count,
+                  slot->rest ? &slot->rest->attrs : NULL);
 }
 
 static bool export_slot(exporter *e, tn_value value) {

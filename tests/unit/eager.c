@@ -20,7 +20,11 @@ static void room_close(room *r) {
   world_close(&r->w);
 }
 
-static float first(room *r, tn_value v) { return (float)tn_view_get_f64(tn_eager_view(r->e, v), 0); }
+static float element(room *r, tn_value v, int64_t index) {
+  tn_view view = tn_eager_view(r->e, v);
+  return (float)tn_view_get_f64(&view, index);
+}
+static float first(room *r, tn_value v) { return element(r, v, 0); }
 
 static tn_value apply(room *r, tn_op op, tn_value x, tn_value y) {
   tn_value in[2] = { x, y };
@@ -55,7 +59,7 @@ static tn_value variable_of(room *r, tn_value value) {
 
 static float grad_at(room *r, tn_value variable, int64_t index) {
   tn_value grad = tn_eager_grad(r->e, variable);
-  float number = (float)tn_view_get_f64(tn_eager_view(r->e, grad), index);
+  float number = element(r, grad, index);
   tn_eager_unref(r->e, grad);
   return number;
 }
@@ -70,7 +74,7 @@ static void small_and_large_tensors_agree(void **state) {
     tn_value s = apply_take(&r, TN_OP_TANH, z, 0);
     for (int64_t i = 0; i < count; i++) {
       float wanted = tn_tanh_f32((1 + (float)i) / (3 + (float)i));
-      assert_true((float)tn_view_get_f64(tn_eager_view(r.e, s), i) == wanted);
+      assert_true(element(&r, s, i) == wanted);
     }
     tn_eager_unref(r.e, x), tn_eager_unref(r.e, y), tn_eager_unref(r.e, s);
   }

@@ -29,10 +29,14 @@ static tn_value tensor_of(world *w, tn_eager *e, const float *numbers, int64_t c
   return value;
 }
 
+static float element(tn_eager *e, tn_value value, int64_t index) {
+  tn_view view = tn_eager_view(e, value);
+  return (float)tn_view_get_f64(&view, index);
+}
+
 static void assert_same_bits(tn_eager *e, tn_value few, tn_value many, tn_op op) {
-  const tn_view *a = tn_eager_view(e, few), *b = tn_eager_view(e, many);
   for (int64_t i = 0; i < FEW; i++) {
-    float x = (float)tn_view_get_f64(a, i), y = (float)tn_view_get_f64(b, i);
+    float x = element(e, few, i), y = element(e, many, i);
     if (memcmp(&x, &y, sizeof x) != 0)
       fail_msg("%s: element %d: %a and %a", tn_op_sig_of(op)->name, (int)i, (double)x, (double)y);
   }
@@ -115,9 +119,9 @@ static void only_what_nobody_holds_is_written_over(void **state) {
         tn_value out = tn_eager_apply_take(e, ops[o], in, 2);
         assert_int_equal(out == in[0], !held);
         float wanted = o == 0 ? 4 : 4; /* 2 + 2 and 2 to the 2 */
-        assert_true((float)tn_view_get_f64(tn_eager_view(e, out), 1) == wanted);
+        assert_true(element(e, out, 1) == wanted);
         if (held) {
-          assert_true((float)tn_view_get_f64(tn_eager_view(e, in[0]), 1) == 2);
+          assert_true(element(e, in[0], 1) == 2);
           tn_eager_unref(e, in[0]);
         }
         tn_eager_unref(e, out);
@@ -140,9 +144,9 @@ static void a_result_is_never_the_variable_itself(void **state) {
   tn_value flat = tn_eager_apply(e, TN_OP_FLATTEN, &x, 1, NULL), now = tn_eager_now(e, x);
   assert_false(tn_eager_is_variable(e, flat));
   assert_true(tn_eager_sub_assign(e, x, one, one));
-  assert_true(tn_view_get_f64(tn_eager_view(e, x), 0) == 0);
-  assert_true(tn_view_get_f64(tn_eager_view(e, flat), 0) == 1);
-  assert_true(tn_view_get_f64(tn_eager_view(e, now), 0) == 1);
+  assert_true(element(e, x, 0) == 0);
+  assert_true(element(e, flat, 0) == 1);
+  assert_true(element(e, now, 0) == 1);
   tn_eager_unref(e, now), tn_eager_unref(e, one), tn_eager_unref(e, x);
   tn_value taken = tn_eager_apply_take(e, TN_OP_FLATTEN, &flat, 1);
   tn_eager_unref(e, taken);
@@ -165,7 +169,7 @@ static void gradients_do_not_reach_who_came_later(void **state) {
   assert_true(tn_eager_backward(e, y));
   tn_value grads[2] = { tn_eager_grad(e, later), tn_eager_grad(e, also) };
   for (int i = 0; i < 2; i++) {
-    assert_true(tn_view_get_f64(tn_eager_view(e, grads[i]), 0) == 0);
+    assert_true(element(e, grads[i], 0) == 0);
     tn_eager_unref(e, grads[i]);
   }
   tn_eager_unref(e, y), tn_eager_unref(e, one), tn_eager_unref(e, later), tn_eager_unref(e, also);
@@ -185,7 +189,7 @@ static void a_derivative_of_zero_is_a_derivative(void **state) {
   assert_true(tn_eager_needs_grad(e, y));
   assert_true(tn_eager_backward(e, y));
   tn_value grad = tn_eager_grad(e, x);
-  assert_true(tn_view_get_f64(tn_eager_view(e, grad), 0) == 0);
+  assert_true(element(e, grad, 0) == 0);
   tn_value truth = apply(e, TN_OP_GT, x, y, 2);
   assert_false(tn_eager_needs_grad(e, truth));
   tn_eager_unref(e, x), tn_eager_unref(e, y), tn_eager_unref(e, grad), tn_eager_unref(e, truth);

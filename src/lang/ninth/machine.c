@@ -216,7 +216,7 @@ static bool count_of(tn_ninth_machine *m, float *out) {
     return tn_ninth_wrong_kind(m, "tensor", value);
   tn_ninth_operand operand;
   if (!tn_ninth_operand_at(m, 0, &operand)) return false;
-  tn_shape shape = tn_view_shape(tn_eager_view(m->eager, operand.value));
+  tn_shape shape = *tn_eager_shape(m->eager, operand.value);
   tn_ninth_operand_end(m, &operand);
   return tn_ninth_error(m, TN_DIAG_E_CONDITION_NOT_SCALAR, TN_STR("opcode", tn_ninth_opcode_here(m)),
                         tn_shape_field("shape", &shape, NULL, TN_SHAPE_SPACE));

@@ -8,11 +8,11 @@ static bool rank_limit(tn_ninth_machine *m, int64_t rank) {
 }
 
 static bool dims_of_tensor(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out) {
-  const tn_view *view = tn_eager_view(m->eager, value.tensor);
-  if (view->rank != 1) return tn_ninth_wrong_kind(m, "shape", value);
-  if (view->dim[0] > TN_RANK_LIMIT) return rank_limit(m, view->dim[0]);
-  *out = (tn_shape){ .rank = (int32_t)view->dim[0] };
-  for (int i = 0; i < out->rank; i++) out->dim[i] = tn_i64_from_f64(tn_view_get_f64(view, i));
+  tn_view view = tn_eager_view(m->eager, value.tensor);
+  if (view.rank != 1) return tn_ninth_wrong_kind(m, "shape", value);
+  if (view.dim[0] > TN_RANK_LIMIT) return rank_limit(m, view.dim[0]);
+  *out = (tn_shape){ .rank = (int32_t)view.dim[0] };
+  for (int i = 0; i < out->rank; i++) out->dim[i] = tn_i64_from_f64(tn_view_get_f64(&view, i));
   return true;
 }
 
@@ -103,7 +103,7 @@ bool tn_ninth_run_reshape(tn_ninth_machine *m) {
   tn_ninth_operand x;
   tn_attrs attrs = { 0 };
   if (!tn_ninth_operand_at(m, 1, &x)) return false;
-  tn_shape from = tn_view_shape(tn_eager_view(m->eager, x.value));
+  tn_shape from = *tn_eager_shape(m->eager, x.value);
   bool ok = tn_ninth_dims_of(m, m->top[-1], &attrs.shape) &&
             (is_target(&attrs.shape) || tn_ninth_misfit(m, &from, &attrs.shape));
   tn_value result = ok ? tn_eager_apply(m->eager, TN_OP_RESHAPE, &x.value, 1, &attrs) : TN_ERROR_VALUE;

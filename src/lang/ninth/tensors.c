@@ -25,8 +25,7 @@ static tn_value tensor_of_dims(tn_ninth_machine *m, const tn_ninth_object *shape
 tn_value tn_ninth_box(tn_ninth_machine *m, float number) {
   uint32_t bits = tn_bits_f32(number);
   tn_value *box = &m->boxes[(bits ^ bits >> 12 ^ bits >> 22) % TN_NINTH_BOXES];
-  bool known =
-      *box != TN_ERROR_VALUE && tn_bits_f32(*(const float *)tn_eager_view(m->eager, *box)->data) == bits;
+  bool known = *box != TN_ERROR_VALUE && tn_bits_f32(tn_eager_first(m->eager, *box)) == bits;
   if (!known) {
     tn_value fresh = tn_eager_number(m->eager, number);
     if (fresh == TN_ERROR_VALUE) return fresh;
@@ -69,15 +68,14 @@ bool tn_ninth_number_of(const tn_ninth_machine *m, tn_ninth_value value, float *
     return shape->count == 1;
   }
   if (value.kind != TN_NINTH_TENSOR) return false;
-  const tn_view *view = tn_eager_view(m->eager, value.tensor);
-  if (tn_view_count(view) != 1) return false;
-  *out = *(const float *)view->data;
+  if (tn_shape_count(tn_eager_shape(m->eager, value.tensor)) != 1) return false;
+  *out = tn_eager_first(m->eager, value.tensor);
   return true;
 }
 
 tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place) {
   tn_ninth_value value = m->top[-1 - (ptrdiff_t)place];
-  if (value.kind == TN_NINTH_TENSOR) return tn_view_shape(tn_eager_view(m->eager, value.tensor));
+  if (value.kind == TN_NINTH_TENSOR) return *tn_eager_shape(m->eager, value.tensor);
   if (value.kind != TN_NINTH_SHAPE_VALUE) return TN_SCALAR_SHAPE;
   return tn_shape_make(1, tn_ninth_object_of(m, value.object)->count);
 }
@@ -92,9 +90,9 @@ static bool fail(tn_ninth_machine *m, size_t count) {
 bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result) {
   if (result == TN_ERROR_VALUE) return count > 0 ? fail(m, count) : tn_ninth_fault(m, NULL, NULL);
   tn_ninth_value value = { .kind = TN_NINTH_TENSOR, .tensor = result };
-  const tn_view *view = tn_eager_view(m->eager, result);
-  if (view->rank == 0 && !m->everything && !tn_eager_needs_grad(m->eager, result)) {
-    value = (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = *(const float *)view->data };
+  bool single = tn_eager_shape(m->eager, result)->rank == 0;
+  if (single && !m->everything && !tn_eager_needs_grad(m->eager, result)) {
+    value = (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = tn_eager_first(m->eager, result) };
     tn_eager_unref(m->eager, result);
   }
   tn_ninth_replace(m, count, value);
@@ -157,7 +155,7 @@ bool tn_ninth_run_reduce(tn_ninth_machine *m) {
 bool tn_ninth_run_softmax(tn_ninth_machine *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
-  tn_shape shape = tn_view_shape(tn_eager_view(m->eager, x.value)), row = tn_shape_make(1, 1);
+  tn_shape shape = *tn_eager_shape(m->eager, x.value), row = tn_shape_make(1, 1);
   size_t scope = tn_eager_scope_begin(m->eager);
   tn_value in = shape.rank == 0 ? tn_build_reshape(m->builder, x.value, &row) : x.value;
   tn_value out = tn_build(m->builder, TN_OP_SOFTMAX, &in, 1, &(tn_attrs){ .axis = -1 });

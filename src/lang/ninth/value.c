@@ -219,9 +219,9 @@ static void show_axis(const tn_view *view, int axis, const float *at, int64_t ed
   tn_text_byte(out, ')');
 }
 
-static void show_tensor(const tn_view *view, bool shorten, tn_text *out) {
-  bool large = shorten && tn_view_count(view) > SHORTEN_FROM;
-  show_axis(view, 0, view->data, large ? SHORTEN_EDGE : 0, out);
+static void show_tensor(tn_view view, bool shorten, tn_text *out) {
+  bool large = shorten && tn_view_count(&view) > SHORTEN_FROM;
+  show_axis(&view, 0, view.data, large ? SHORTEN_EDGE : 0, out);
 }
 
 static void show_shape(const tn_ninth_object *shape, tn_text *out) {
