@@ -515,6 +515,10 @@ static void read_token(tn_ninth_compiler *c) {
 static void read_all(tn_ninth_compiler *c, tn_ninth_scope *scope) {
   if (!begin_unit(c, TN_NINTH_UNIT_MAIN, scope)) return;
   c->program->main = c->writer->unit;
+  if (!tn_vec_reserve(c->heap, &c->writer->code, c->token_count) ||
+      !tn_vec_reserve(c->heap, &c->writer->at, c->token_count)) {
+    tn_ninth_no_memory(c);
+  }
   while (!c->stop && tn_ninth_peek(c, 0)->kind != TN_NINTH_TOKEN_END) read_token(c);
   if (!c->stop && c->open.count > 0) c->program->open = true;
   while (!c->stop && c->open.count > 0) give_up_last(c);
@@ -553,6 +557,7 @@ tn_ninth_program *tn_ninth_compile(tn_heap *heap, tn_names *names, tn_diags *dia
   if (c.program && tn_ninth_lex(heap, diags, file, false, &tokens)) {
     c.text = tn_sources_get(diags->sources, file)->text;
     c.tokens = tokens.list.at;
+    c.token_count = tokens.list.count;
     read_all(&c, scope);
     c.program->open |= tokens.open;
     if (open) *open = c.program->open;

@@ -32,6 +32,7 @@ typedef struct {
   tn_ninth_program *program;
   tn_str text;
   const tn_ninth_token *tokens;
+  size_t token_count;
   size_t at; /* the token that is read next */
   tn_vec(tn_ninth_open) open;
   tn_ninth_writer *writer;

@@ -25,15 +25,25 @@ typedef struct {
 
 /* What a character means to the reader of words. */
 enum { BLANK = 1, BREAK = 2, LETTER = 4, DIGIT = 8, CAPITAL = 16 };
-static uint8_t class_of(char c) {
-  if (c >= 'A' && c <= 'Z') return LETTER | CAPITAL;
-  if ((c >= 'a' && c <= 'z') || c == '_') return LETTER;
-  if (c >= '0' && c <= '9') return DIGIT;
-  if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') return BLANK | BREAK;
-  if (c == '(' || c == ')' || c == '[' || c == ']' || c == '{' || c == '}' || c == '"' || c == ',')
-    return BREAK;
-  return 0;
-}
+#define SMALL LETTER
+#define LARGE LETTER | CAPITAL
+#define SPACE BLANK | BREAK
+static const uint8_t classes[256] = {
+  ['A'] = LARGE,  ['B'] = LARGE,  ['C'] = LARGE,  ['D'] = LARGE, ['E'] = LARGE,  ['F'] = LARGE,
+  ['G'] = LARGE,  ['H'] = LARGE,  ['I'] = LARGE,  ['J'] = LARGE, ['K'] = LARGE,  ['L'] = LARGE,
+  ['M'] = LARGE,  ['N'] = LARGE,  ['O'] = LARGE,  ['P'] = LARGE, ['Q'] = LARGE,  ['R'] = LARGE,
+  ['S'] = LARGE,  ['T'] = LARGE,  ['U'] = LARGE,  ['V'] = LARGE, ['W'] = LARGE,  ['X'] = LARGE,
+  ['Y'] = LARGE,  ['Z'] = LARGE,  ['a'] = SMALL,  ['b'] = SMALL, ['c'] = SMALL,  ['d'] = SMALL,
+  ['e'] = SMALL,  ['f'] = SMALL,  ['g'] = SMALL,  ['h'] = SMALL, ['i'] = SMALL,  ['j'] = SMALL,
+  ['k'] = SMALL,  ['l'] = SMALL,  ['m'] = SMALL,  ['n'] = SMALL, ['o'] = SMALL,  ['p'] = SMALL,
+  ['q'] = SMALL,  ['r'] = SMALL,  ['s'] = SMALL,  ['t'] = SMALL, ['u'] = SMALL,  ['v'] = SMALL,
+  ['w'] = SMALL,  ['x'] = SMALL,  ['y'] = SMALL,  ['z'] = SMALL, ['_'] = SMALL,  ['0'] = DIGIT,
+  ['1'] = DIGIT,  ['2'] = DIGIT,  ['3'] = DIGIT,  ['4'] = DIGIT, ['5'] = DIGIT,  ['6'] = DIGIT,
+  ['7'] = DIGIT,  ['8'] = DIGIT,  ['9'] = DIGIT,  [' '] = SPACE, ['\t'] = SPACE, ['\n'] = SPACE,
+  ['\r'] = SPACE, ['\f'] = SPACE, ['\v'] = SPACE, ['('] = BREAK, [')'] = BREAK,  ['['] = BREAK,
+  [']'] = BREAK,  ['{'] = BREAK,  ['}'] = BREAK,  ['"'] = BREAK, [','] = BREAK,
+};
+static inline uint8_t class_of(char c) { return classes[(unsigned char)c]; }
 
 static char look(const lexer *lx, size_t ahead) {
   return lx->at + ahead < lx->text.len ? lx->text.at[lx->at + ahead] : 0;
@@ -87,7 +97,7 @@ static tn_str without_sign(tn_str word) {
 static bool is_number(tn_str word) {
   tn_str bare = without_sign(word);
   size_t at = 0, digits = 0;
-  if (tn_str_is(bare, "inf") || tn_str_is(bare, "nan")) return true;
+  if (bare.len == 3 && (tn_str_is(bare, "inf") || tn_str_is(bare, "nan"))) return true;
   for (; at < bare.len && (class_of(bare.at[at]) & DIGIT); at++) digits++;
   if (at < bare.len && bare.at[at] == '.') {
     for (at++; at < bare.len && (class_of(bare.at[at]) & DIGIT); at++) digits++;
@@ -102,8 +112,8 @@ static bool is_number(tn_str word) {
 float tn_ninth_number(tn_str text) {
   float number = 0;
   tn_str bare = without_sign(text);
-  if (tn_str_is(bare, "nan")) return __builtin_nanf("");
-  if (tn_str_is(bare, "inf")) return text.at[0] == '-' ? -__builtin_inff() : __builtin_inff();
+  if (bare.at[0] == 'n') return __builtin_nanf("");
+  if (bare.at[0] == 'i') return text.at[0] == '-' ? -__builtin_inff() : __builtin_inff();
   tn_number_parse_f32(text, &number);
   return number;
 }
@@ -224,18 +234,29 @@ static bool is_opcode(const lexer *lx, size_t index, tn_ninth_opcode opcode) {
   return token->kind == TN_NINTH_TOKEN_OPCODE && token->opcode == opcode;
 }
 
-/* Where the words stand in [from, to), not behind // in their line; `to` when they do not. */
+/* Whether // stands before `at` in its line, from `from` on. */
+static bool is_commented(const lexer *lx, size_t from, size_t at) {
+  while (at > from && lx->text.at[at - 1] != '\n') {
+    at--;
+    if (lx->text.at[at] == '/' && lx->text.at[at + 1] == '/') return true;
+  }
+  return false;
+}
+
+/* Where the words stand in [from, to), not behind // in their line; `to` when they do not. Their _ is looked
+ * for: texts have few of those. */
 static size_t find_words(const lexer *lx, size_t from, size_t to, const char *words) {
-  size_t length = strlen(words);
-  bool comment = false;
-  for (size_t i = from; i + length <= to; i++) {
-    char c = lx->text.at[i];
-    if (c == '\n')
-      comment = false;
-    else if (c == '/' && lx->text.at[i + 1] == '/')
-      comment = true;
-    else if (!comment && c == '[' && memcmp(lx->text.at + i, words, length) == 0)
-      return i;
+  size_t length = strlen(words), before = strcspn(words, "_");
+  const char *text = lx->text.at, *found = NULL;
+  for (size_t i = from; i < to; i = (size_t)(found - text) + 1) {
+    found = memchr(text + i, '_', to - i);
+    if (!found) return to;
+    size_t at = (size_t)(found - text);
+    if (at < from + before || to - at < length - before || memcmp(found - before, words, length) != 0)
+      continue;
+    if (!is_commented(lx, from, at - before)) return at - before;
+    found = memchr(found, '\n', to - at); /* the rest of the line is a comment, too */
+    if (!found) return to;
   }
   return to;
 }
@@ -287,12 +308,15 @@ static bool read_plain(lexer *lx) {
   return true;
 }
 
+#define BYTES_A_TOKEN 4 /* of an ordinary text, at least */
+
 bool tn_ninth_lex(tn_heap *heap, tn_diags *diags, uint32_t file, bool everything, tn_ninth_tokens *out) {
   const tn_source *source = tn_sources_get(diags->sources, file);
   lexer lx = { heap, diags, source->text, file, 0, everything, out };
   *out = (tn_ninth_tokens){ 0 };
   bool blocks = find_words(&lx, 0, lx.text.len, START_WORDS) < lx.text.len;
-  bool ok = blocks ? read_blocks(&lx) : read_plain(&lx);
+  bool ok = tn_vec_reserve(heap, &out->list, lx.text.len / BYTES_A_TOKEN + 1) &&
+            (blocks ? read_blocks(&lx) : read_plain(&lx));
   return ok && push(&lx, TN_NINTH_TOKEN_END, lx.at, 0);
 }
 
