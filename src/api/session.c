@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "base/machine.h"
 
 const char *tern_version(void) { return TN_VERSION; }
 
@@ -70,7 +71,9 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
     return refuse(problem, "the passes are fold, cse, dce and fuse");
   const tn_backend *backend = find_backend(options->isa);
   if (!backend) return refuse(problem, "this machine or this build does not have that instruction set");
-  tn_heap heap = { .limit = (size_t)options->max_memory, .fail_at = options->fail_allocation };
+  tn_heap heap = { .limit = (size_t)options->max_memory,
+                   .ceiling = tn_machine_memory() / 16 * 15,
+                   .fail_at = options->fail_allocation };
   tern_session *session = tn_heap_alloc(&heap, sizeof *session);
   if (!session) return refuse(problem, "out of memory");
   session->heap = heap; /* which has counted the session itself */

@@ -35,6 +35,11 @@ bool tn_size_add(size_t a, size_t b, size_t *out) {
   return true;
 }
 
+static bool is_within(const tn_heap *heap, size_t total, size_t bound) {
+  size_t reserve = heap->reporting ? TN_HEAP_RESERVE : 0;
+  return bound == 0 || total <= bound || total - bound <= reserve;
+}
+
 static bool injected_failure(const tn_heap *heap) {
   if (heap->fail_at == 0) return false;
   return heap->requests == heap->fail_at || (heap->fail_onwards && heap->requests > heap->fail_at);
@@ -46,7 +51,7 @@ static bool admit(tn_heap *heap, size_t old_bytes, size_t new_bytes) {
   size_t others = heap->used - old_bytes, total;
   heap->requests++;
   if (!injected_failure(heap) && tn_size_add(others, new_bytes, &total) &&
-      (heap->limit == 0 || total <= heap->limit)) {
+      is_within(heap, total, heap->limit) && is_within(heap, total, heap->ceiling)) {
     return true;
   }
   heap->failed = true;

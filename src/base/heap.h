@@ -11,13 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TN_HEAP_RESERVE ((size_t)1 << 20) /* beyond the bounds, for telling what was refused */
+
 typedef struct {
   size_t used, peak;   /* bytes */
-  size_t limit;        /* 0: none */
+  size_t limit;        /* what the user allows; 0: all */
+  size_t ceiling;      /* what the machine has; 0: not known */
   uint64_t requests;   /* allocations and growths so far */
   uint64_t fail_at;    /* the request (counted from 1) that fails; 0: none */
   bool fail_onwards;   /* every request from fail_at on fails, not only that one */
   bool failed;         /* some request has been refused */
+  bool reporting;      /* an error is being told: there is TN_HEAP_RESERVE more */
 } tn_heap;
 
 /* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */

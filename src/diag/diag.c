@@ -96,6 +96,7 @@ void tn_diags_rewind(tn_diags *diags, tn_diag_mark mark) {
   diags->warnings = mark.warnings;
   diags->dropped = mark.dropped;
   diags->out_of_memory = mark.out_of_memory;
+  diags->arena.heap->reporting = mark.errors > 0;
 }
 
 static bool comes_before(const tn_diag *a, const tn_diag *b) {
@@ -263,6 +264,7 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
   assert(tn_diag_has_required(code, fields, count) && "diag.def names the fields that this code requires");
   if (info->severity == TN_SEVERITY_WARNING) diags->warnings++;
   else diags->errors++;
+  diags->arena.heap->reporting = diags->errors > 0;
 
   if (is_repeated(diags, &diag, fields, count)) return false;
   if (is_full(diags, info->severity)) diags->dropped++;

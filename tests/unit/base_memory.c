@@ -2,6 +2,7 @@
 #include "base_support.h"
 
 #include "base/arena.h"
+#include "base/machine.h"
 #include "base/vec.h"
 
 static bool all_zero(const void *at, size_t bytes) {
@@ -72,6 +73,27 @@ static void growing_keeps_the_old_and_zeroes_the_new(void **state) {
   assert_null(tn_heap_resize(&heap, at, 4, 0));
   assert_int_equal(heap.used, 0);
   assert_false(heap.failed);
+}
+
+static void the_machine_has_a_limit_of_its_own(void **state) {
+  (void)state;
+  tn_heap heap = { .ceiling = 100 };
+  assert_null(tn_heap_alloc(&heap, 101));
+  char *at = tn_heap_alloc(&heap, 100);
+  assert_non_null(at);
+  tn_heap_free(&heap, at, 100);
+#if defined(__linux__)
+  assert_true(tn_machine_memory() > ((size_t)1 << 20));
+#endif
+}
+
+static void there_is_room_for_the_report(void **state) {
+  (void)state;
+  tn_heap heap = { .limit = 100, .reporting = true };
+  char *at = tn_heap_alloc(&heap, 100 + TN_HEAP_RESERVE);
+  assert_non_null(at);
+  assert_null(tn_heap_alloc(&heap, 1));
+  tn_heap_free(&heap, at, 100 + TN_HEAP_RESERVE);
 }
 
 static void the_limit_is_kept(void **state) {
@@ -309,6 +331,8 @@ RUN_TESTS(
   cmocka_unit_test(nothing_is_no_failure),
   cmocka_unit_test(growing_keeps_the_old_and_zeroes_the_new),
   cmocka_unit_test(the_limit_is_kept),
+  cmocka_unit_test(the_machine_has_a_limit_of_its_own),
+  cmocka_unit_test(there_is_room_for_the_report),
   cmocka_unit_test(the_chosen_request_fails),
   cmocka_unit_test(aligned_blocks_are_aligned),
   cmocka_unit_test(an_arena_hands_out_aligned_zeroed_memory),
