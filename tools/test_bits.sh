@@ -43,6 +43,7 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export XDG_DATA_HOME="$work/data"   # runs are remembered there, not in the user's own history
 ways=0
 wrong=0
 

@@ -1,10 +1,20 @@
-/* data/safetensors.c: reading strictly, writing plainly. */
+/* data/safetensors.c: reading strictly, writing plainly.
+ *
+ * What tern writes is sealed: the last member of the metadata is the SHA-256 of the whole file, computed
+ * with zeros in the place of its digits. Files without a seal are read as they are. */
 #include "data/safetensors.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/sha256.h"
+
+#define SEAL_BEGIN "\"tern.sha256\":\""
+#define SEAL_END "\"}"
+#define SEAL_DIGITS ((size_t)2 * TN_SHA256_BYTES)
+static const char no_seal[] = "0000000000000000000000000000000000000000000000000000000000000000";
+_Static_assert(sizeof no_seal == SEAL_DIGITS + 1, "a digit for every four bits");
 
 #define HEADER_LIMIT ((uint64_t)100 << 20)
 
@@ -22,6 +32,7 @@ typedef struct {
   const unsigned char *data;
   uint64_t data_bytes;
   uint64_t expected; /* where the next tensor must begin */
+  const char *seal;  /* its digits; NULL: none */
   const char *problem;
 } reader;
 
@@ -130,6 +141,14 @@ static bool place_entry(reader *r, const entry *e) {
   return refuse(r, "it does not fit into memory");
 }
 
+static const char *find_seal(tn_str metadata) {
+  size_t begin = sizeof SEAL_BEGIN - 1, end = sizeof SEAL_END - 1, all = begin + SEAL_DIGITS + end;
+  if (metadata.len < all) return NULL;
+  const char *at = metadata.at + metadata.len - all;
+  bool found = memcmp(at, SEAL_BEGIN, begin) == 0 && memcmp(at + begin + SEAL_DIGITS, SEAL_END, end) == 0;
+  return found ? at + begin : NULL;
+}
+
 static bool read_metadata(reader *r) {
   tn_json_token token;
   if (!next(r, &token)) return false;
@@ -137,6 +156,7 @@ static bool read_metadata(reader *r) {
   size_t begin = (size_t)token.at;
   if (!tn_json_skip(&r->json, &token)) return refuse(r, "the header is not JSON");
   tn_str text = { r->header.at + begin, (size_t)(r->json.at - r->json.start) - begin };
+  r->seal = find_seal(text);
   r->file->metadata = tn_arena_str(&r->file->arena, text);
   return !r->file->arena.failed || refuse(r, "it does not fit into memory");
 }
@@ -157,6 +177,30 @@ static bool read_header(reader *r) {
   return r->expected == r->data_bytes || refuse(r, "the file is longer than its tensors");
 }
 
+/* The digits of the hash of a file whose own digits stand at `seal`. */
+static void seal_of(const char *file, size_t bytes, const char *seal, char digits[SEAL_DIGITS]) {
+  static const char hexadecimal[] = "0123456789abcdef";
+  unsigned char digest[TN_SHA256_BYTES];
+  tn_sha256 hash;
+  tn_sha256_init(&hash);
+  tn_sha256_update(&hash, file, (size_t)(seal - file));
+  tn_sha256_update(&hash, no_seal, SEAL_DIGITS);
+  tn_sha256_update(&hash, seal + SEAL_DIGITS, bytes - (size_t)(seal - file) - SEAL_DIGITS);
+  tn_sha256_final(&hash, digest);
+  for (size_t i = 0; i < TN_SHA256_BYTES; i++) {
+    digits[2 * i] = hexadecimal[digest[i] >> 4];
+    digits[2 * i + 1] = hexadecimal[digest[i] & 15];
+  }
+}
+
+static bool check_seal(reader *r, const char *file, size_t bytes) {
+  char digits[SEAL_DIGITS];
+  if (!r->seal) return true;
+  seal_of(file, bytes, r->seal, digits);
+  r->file->sealed = memcmp(digits, r->seal, SEAL_DIGITS) == 0;
+  return r->file->sealed || refuse(r, "it is not as it was written: its hash does not fit");
+}
+
 const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out) {
   *out = (tn_safetensors){ .heap = heap };
   tn_arena_init(&out->arena, heap);
@@ -167,7 +211,7 @@ const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, t
                .header = { (const char *)file + 8, (size_t)header },
                .data = (const unsigned char *)file + 8 + header,
                .data_bytes = bytes - 8 - header };
-  if (!read_header(&r)) tn_safetensors_free(out);
+  if (!read_header(&r) || !check_seal(&r, file, bytes)) tn_safetensors_free(out);
   return r.problem;
 }
 
@@ -198,11 +242,25 @@ static uint64_t view_bytes(const tn_view *view) {
   return (uint64_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
 }
 
-static void write_header(const tn_named_view *tensors, size_t count, tn_str metadata, tn_text *out) {
+/* The members that were given, and room for the seal; returns where that is in `out`. */
+static size_t write_metadata(tn_str metadata, tn_json_writer *json, tn_text *out) {
+  tn_text all;
+  tn_text_init(&all, out->heap);
+  if (metadata.len > 2) tn_text_add(&all, (tn_str){ metadata.at, metadata.len - 1 });
+  tn_text_byte(&all, metadata.len > 2 ? ',' : '{');
+  tn_text_puts(&all, SEAL_BEGIN), tn_text_puts(&all, no_seal), tn_text_puts(&all, SEAL_END);
+  tn_json_key(json, "__metadata__"), tn_json_raw(json, tn_text_str(&all));
+  if (all.failed) out->failed = true;
+  tn_text_free(&all);
+  return out->failed ? 0 : out->len - (sizeof SEAL_END - 1) - SEAL_DIGITS;
+}
+
+/* Returns where the seal goes. */
+static size_t write_header(const tn_named_view *tensors, size_t count, tn_str metadata, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   uint64_t offset = 0;
   tn_json_object_begin(&json);
-  if (metadata.len > 0) tn_json_key(&json, "__metadata__"), tn_json_raw(&json, metadata);
+  size_t seal = write_metadata(metadata, &json, out);
   for (size_t i = 0; i < count; i++) {
     const tn_view *view = &tensors[i].view;
     tn_json_key_str(&json, tensors[i].name), tn_json_object_begin(&json);
@@ -217,6 +275,7 @@ static void write_header(const tn_named_view *tensors, size_t count, tn_str meta
   }
   tn_json_object_end(&json);
   while (out->len % 8 != 0 && !out->failed) tn_text_byte(out, ' '); /* elements begin aligned */
+  return seal;
 }
 
 static void write_elements(const tn_view *view, tn_text *out) {
@@ -235,12 +294,17 @@ static void write_elements(const tn_view *view, tn_text *out) {
 void tn_safetensors_write(const tn_named_view *tensors, size_t count, tn_str metadata, tn_text *out) {
   tn_text header;
   unsigned char length[8];
+  size_t begin = out->len;
   tn_text_init(&header, out->heap);
-  write_header(tensors, count, metadata, &header);
+  size_t seal = begin + sizeof length + write_header(tensors, count, metadata, &header);
   tn_store_le64(length, header.len);
   tn_text_add(out, (tn_str){ (const char *)length, sizeof length });
   tn_text_add(out, tn_text_str(&header));
   if (header.failed) out->failed = true;
   tn_text_free(&header);
   for (size_t i = 0; i < count; i++) write_elements(&tensors[i].view, out);
+  if (out->failed) return;
+  char digits[SEAL_DIGITS];
+  seal_of(out->at + begin, out->len - begin, out->at + seal, digits);
+  memcpy(out->at + seal, digits, SEAL_DIGITS);
 }

@@ -19,6 +19,7 @@ typedef struct {
   tn_arena arena;                  /* names */
   tn_vec(tn_named_tensor) tensors; /* in the order of the header */
   tn_str metadata;                 /* the text of __metadata__, a JSON object; empty: none */
+  bool sealed;                     /* it carries the hash of all its bytes, and that is right */
 } tn_safetensors;
 
 /* NULL when the file was read; else what is wrong with it (static), and *out is empty. */
@@ -26,7 +27,8 @@ const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, t
 void tn_safetensors_free(tn_safetensors *file);
 const tn_tensor *tn_safetensors_find(const tn_safetensors *file, tn_str name);
 
-/* Adds a whole file to `out`; metadata is a JSON object of strings, or empty. */
+/* Adds a whole file to `out`, sealed; metadata is a JSON object of strings without blanks around it, or
+ * empty. */
 typedef struct {
   tn_str name;
   tn_view view;

@@ -19,7 +19,10 @@
 
 /* ---- writing ---- */
 
+/* A disk that is full is said once, though the end of the run tries again. */
 static bool cannot_write(tn_loop *loop, const char *path, tn_file_status status) {
+  if (loop->said_cannot_write) return false;
+  loop->said_cannot_write = true;
   return tn_report(loop->host->diags, TN_DIAG_E_FILE_WRITE, TN_NOWHERE, TN_STR("path", path),
                    TN_STR("reason", tn_file_status_text(status)));
 }
@@ -68,6 +71,14 @@ static void add_segments(const tn_loop *loop, tn_json_writer *json) {
   tn_text_free(&text);
 }
 
+/* Of the lines that belong to the steps so far. */
+static void add_history_hash(const tn_loop *loop, tn_json_writer *json) {
+  tn_sha256 hash = loop->history_hash;
+  uint8_t digest[TN_SHA256_BYTES];
+  tn_sha256_final(&hash, digest);
+  add_hex(json, "history_sha256", digest, loop->host->heap);
+}
+
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]) {
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
   tn_sha256 hash;
@@ -86,7 +97,8 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   add_number(json, "seed", loop->host->seed);
 }
 
-void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_named_view *out, size_t *count) {
+void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
+                          size_t *count) {
   *count = 0;
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
     out[(*count)++] =
@@ -99,22 +111,27 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_named_view *out, s
     tn_text_puts(&name, "optimizer."); /* a dot cannot stand in a parameter's name */
     tn_text_int(&name, i);
     out[(*count)++] =
-        (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&name)), *tn_trainer_state(loop->trainer, i) };
+        (tn_named_view){ tn_arena_str(arena, tn_text_str(&name)), *tn_trainer_state(loop->trainer, i) };
     tn_text_free(&name);
   }
 }
 
+/* A long run comes here often: nothing of it stays in the loop's own arena. */
 static bool write_tensors(tn_loop *loop, const char *file, bool with_states, tn_str metadata) {
   size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)),
          count;
-  tn_named_view *tensors = tn_arena_array(loop->arena, most + 1, sizeof *tensors);
-  if (!tensors) return tn_loop_out_of_memory(loop);
+  tn_arena names;
   tn_text text;
+  tn_arena_init(&names, loop->host->heap);
   tn_text_init(&text, loop->host->heap);
-  tn_loop_name_tensors(loop, with_states, tensors, &count);
-  tn_safetensors_write(tensors, count, metadata, &text);
-  bool ok = write_file(loop, file, &text);
+  tn_named_view *tensors = tn_arena_array(&names, most + 1, sizeof *tensors);
+  if (tensors) {
+    tn_loop_name_tensors(loop, with_states, &names, tensors, &count);
+    tn_safetensors_write(tensors, count, metadata, &text);
+  }
+  bool ok = names.failed ? tn_loop_out_of_memory(loop) : write_file(loop, file, &text);
   tn_text_free(&text);
+  tn_arena_free(&names);
   return ok;
 }
 
@@ -133,16 +150,14 @@ static bool write_history(tn_loop *loop) {
   }
   if (ok) {
     loop->history_bytes += loop->lines.len;
+    tn_sha256_update(&loop->history_hash, loop->lines.at, loop->lines.len);
     tn_text_clear(&loop->lines);
   }
   tn_text_free(&path);
   return ok;
 }
 
-/* History first: a checkpoint never knows of steps that the history does not have. */
-bool tn_loop_checkpoint(tn_loop *loop) {
-  if (!loop->options->out) return true;
-  if (!write_history(loop)) return false;
+static bool write_checkpoint(tn_loop *loop) {
   tn_text metadata;
   tn_text_init(&metadata, loop->host->heap);
   tn_json_writer json = tn_json_writer_on(&metadata);
@@ -152,11 +167,17 @@ bool tn_loop_checkpoint(tn_loop *loop) {
   add_number(&json, "step", (uint64_t)tn_trainer_step_number(loop->trainer));
   add_number(&json, "generator", loop->rng.position);
   add_segments(loop, &json);
+  add_history_hash(loop, &json);
   tn_json_object_end(&json);
   bool ok = !metadata.failed && write_tensors(loop, "checkpoint", true, tn_text_str(&metadata));
   if (metadata.failed) tn_loop_out_of_memory(loop);
   tn_text_free(&metadata);
   return ok;
+}
+
+/* History first: a checkpoint never knows of steps that the history does not have. */
+bool tn_loop_checkpoint(tn_loop *loop) {
+  return !loop->options->out || (write_history(loop) && write_checkpoint(loop));
 }
 
 /* ---- what the command line gave ----
@@ -236,7 +257,10 @@ bool tn_loop_begin_folder(tn_loop *loop) {
   if (!loop->options->out) return true;
   tn_file_status status = tn_file_make_folders(loop->host->heap, loop->options->out);
   if (status != TN_FILE_OK) return cannot_write(loop, loop->options->out, status);
-  return write_given_tensors(loop) && write_record(loop, "running");
+  if (!write_given_tensors(loop) || !write_record(loop, "running")) return false;
+  /* From here on the folder can be gone on with, whenever the run is killed. A new run says so before it
+   * touches the history of an older one in this place. */
+  return tn_trainer_step_number(loop->trainer) == 0 ? write_checkpoint(loop) : tn_loop_checkpoint(loop);
 }
 
 bool tn_loop_finish_folder(tn_loop *loop, const char *status) {

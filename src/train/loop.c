@@ -427,6 +427,7 @@ bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options,
                    tn_outcome *out) {
   tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena };
   tn_text_init(&loop.lines, host->heap);
+  tn_sha256_init(&loop.history_hash);
   loop.program = tn_ail_compile(host, file);
   bool ok = loop.program && prepare(&loop);
   if (ok) {

@@ -3,6 +3,7 @@
 #define TN_TRAIN_LOOP_INTERNAL_H
 
 #include "base/rng.h"
+#include "base/sha256.h"
 #include "data/safetensors.h"
 #include "plan/plan.h"
 #include "train/loop.h"
@@ -39,6 +40,8 @@ typedef struct {
   tn_vec(tn_history_row) history; /* if it is kept */
   tn_text lines;                  /* of history.jsonl that are not yet there */
   uint64_t history_bytes;         /* of history.jsonl that are there and good */
+  tn_sha256 history_hash;         /* of those */
+  bool said_cannot_write;
   tn_vec(tn_segment) segments; /* of the run so far; the last one is this run's own */
   int64_t until;               /* the step to stop before, when a run is repeated */
 } tn_loop;
@@ -68,8 +71,10 @@ bool tn_loop_finish_folder(tn_loop *loop, const char *status);
 /* Repeating a recorded run: how far it went and by which segments; then whether everything is the same. */
 bool tn_loop_read_goal(tn_loop *loop);
 bool tn_loop_compare(tn_loop *loop);
-/* The parameters and, if wanted, the optimiser's tensors; room for all of them. */
-void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_named_view *out, size_t *count);
+/* The parameters and, if wanted, the optimiser's tensors; `out` has room for all of them, and their names
+ * are put into the arena. */
+void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
+                          size_t *count);
 /* SHA-256 of the program's text. */
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */

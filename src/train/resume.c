@@ -56,7 +56,7 @@ static bool same_hash(resumption *r, const char *key, const uint8_t digest[32]) 
 static bool check_identity(resumption *r) {
   uint8_t digest[32];
   uint64_t seed;
-  if (!tn_str_is(metadata_value(r, "format"), "tern checkpoint 1"))
+  if (!r->file.sealed || !tn_str_is(metadata_value(r, "format"), "tern checkpoint 1"))
     return corrupt(r, "it is not a checkpoint of this version");
   tn_loop_source_sha256(r->loop, digest);
   if (!same_hash(r, "source_sha256", digest)) return mismatch(r, "it belongs to another program");
@@ -86,7 +86,7 @@ static bool read_tensors(resumption *r, bool comparing) {
          count;
   tn_named_view *wanted = tn_arena_array(loop->arena, most + 1, sizeof *wanted);
   if (!wanted) return tn_loop_out_of_memory(loop);
-  tn_loop_name_tensors(loop, true, wanted, &count);
+  tn_loop_name_tensors(loop, true, loop->arena, wanted, &count);
   if (count != r->file.tensors.count) return corrupt(r, "it does not have the program's parameters");
   for (size_t i = 0; i < count; i++) {
     const tn_tensor *found = tn_safetensors_find(&r->file, wanted[i].name);
@@ -221,6 +221,7 @@ static bool load_history(resumption *r) {
   tn_loop *loop = r->loop;
   tn_file_bytes bytes;
   int64_t steps = tn_trainer_step_number(loop->trainer);
+  if (steps == 0) return true; /* whatever lies there belongs to no step of this run */
   if (read_history(r, loop->options->resume, &bytes) != TN_FILE_OK)
     return corrupt(r, "the history beside it cannot be read");
   bool ok = true;
@@ -233,10 +234,13 @@ static bool load_history(resumption *r) {
     if (loop->options->keep_history && !tn_vec_push(loop->host->heap, &loop->history, row)) ok = false;
     at += line.len + 1;
   }
+  uint8_t digest[TN_SHA256_BYTES];
+  tn_sha256_of(bytes.at, at, digest);
+  ok = ok && same_hash(r, "history_sha256", digest);
   /* In another folder the lines are written again. */
   bool same = loop->options->out && strcmp(loop->options->out, loop->options->resume) == 0;
   if (same)
-    loop->history_bytes = at;
+    loop->history_bytes = at, tn_sha256_update(&loop->history_hash, bytes.at, at);
   else if (ok && loop->options->out)
     tn_text_add(&loop->lines, (tn_str){ bytes.at, at });
   tn_file_release(loop->host->heap, &bytes);

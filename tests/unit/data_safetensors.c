@@ -38,9 +38,33 @@ static void what_is_written_reads_back(void **state) {
   assert_true(tn_view_get_f64(&w->view, 1) == 4); /* row-major of the transposed view */
   assert_true(tn_view_get_i64(&tn_safetensors_find(&file, TN_LIT("n \"quoted\""))->view, 0) == -7);
   assert_int_equal(tn_view_count(&tn_safetensors_find(&file, TN_LIT("empty"))->view), 0);
-  assert_true(tn_str_is(file.metadata, "{\"step\":\"12\"}"));
+  assert_memory_equal(file.metadata.at, "{\"step\":\"12\",\"tern.sha256\":\"", 28);
+  assert_true(file.sealed);
   assert_null(tn_safetensors_find(&file, TN_LIT("v")));
   tn_safetensors_free(&file);
+  tn_text_free(&text);
+  assert_int_equal(heap.used, 0);
+}
+
+/* Where the seal's own name is damaged the file counts as one without a seal; nothing else passes. */
+static void a_changed_bit_breaks_the_seal(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_text text = written(&heap);
+  int passed = 0;
+  for (size_t i = 0; i < text.len; i++) {
+    for (int bit = 0; bit < 8; bit++) {
+      tn_safetensors file;
+      text.at[i] ^= (char)(1 << bit);
+      if (!tn_safetensors_read(&heap, text.at, text.len, &file)) {
+        assert_false(file.sealed);
+        tn_safetensors_free(&file);
+        passed++;
+      }
+      text.at[i] ^= (char)(1 << bit);
+    }
+  }
+  assert_in_range(passed, 1, 8 * sizeof "tern.sha256");
   tn_text_free(&text);
   assert_int_equal(heap.used, 0);
 }
@@ -128,6 +152,7 @@ static void every_failed_allocation_is_a_refusal(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_written_reads_back),
+    cmocka_unit_test(a_changed_bit_breaks_the_seal),
     cmocka_unit_test(what_a_header_says_is_held_against_the_file),
     cmocka_unit_test(every_cut_is_noticed),
     cmocka_unit_test(no_changed_byte_does_harm),
