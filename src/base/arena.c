@@ -12,7 +12,7 @@
 
 #define ALIGNMENT 16
 #define FIRST_CHUNK_BYTES ((size_t)4 << 10)
-#define LARGEST_CHUNK_BYTES ((size_t)1 << 20)
+#define LARGEST_CHUNK_BYTES ((size_t)8 << 20) /* a few huge pages */
 
 struct tn_arena_chunk {
   tn_arena_chunk *older;

@@ -68,11 +68,6 @@ static void *account(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes
   return at;
 }
 
-void *tn_heap_alloc(tn_heap *heap, size_t bytes) {
-  if (bytes == 0 || !admit(heap, 0, bytes)) return NULL;
-  return account(heap, calloc(1, bytes), 0, bytes);
-}
-
 static void ask_for_huge_pages(void *at, size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   (void)madvise(at, bytes, MADV_HUGEPAGE);
@@ -80,6 +75,17 @@ static void ask_for_huge_pages(void *at, size_t bytes) {
   (void)at;
   (void)bytes;
 #endif
+}
+
+/* A block of several huge pages is fresh from the system and has not been touched yet. */
+void *tn_heap_alloc(tn_heap *heap, size_t bytes) {
+  if (bytes == 0 || !admit(heap, 0, bytes)) return NULL;
+  char *at = calloc(1, bytes);
+  if (at && bytes >= 2 * HUGE_PAGE_BYTES) {
+    size_t skip = (size_t)(0 - (uintptr_t)at) % HUGE_PAGE_BYTES;
+    ask_for_huge_pages(at + skip, (bytes - skip) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
+  }
+  return account(heap, at, 0, bytes);
 }
 
 void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment) {

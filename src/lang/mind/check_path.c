@@ -79,12 +79,14 @@ static flow of_variable(walker *w, const frame *f, tn_mind_variable *variable) {
     if (own->function->params[i] == variable) return own->args ? own->args[i] : nothing;
   }
   if (!variable->value || w->depth > DEPTH_LIMIT) return nothing;
-  if (variable->flow_epoch == own->epoch) return variable->flow;
+  if (variable->flow_epoch == own->epoch) return *variable->flow;
+  if (!variable->flow_epoch) variable->flow = tn_arena_new(w->mind->arena, flow);
+  if (!variable->flow) return nothing;
   variable->flow_epoch = own->epoch;
-  variable->flow = nothing;
+  *variable->flow = nothing;
   flow found = walk(w, own, variable->unit, variable->value);
   variable->flow_epoch = own->epoch; /* a call in between may have used it for itself */
-  return variable->flow = found;
+  return *variable->flow = found;
 }
 
 /* ---- blocks and branches ---- */

@@ -248,6 +248,15 @@ static int pair_of(char first, char second) {
   return first == '|' && second == '|' ? TN_MIND_TOKEN_OR : 0;
 }
 
+static bool is_sign(char c) {
+  static const bool signs[128] = {
+    ['+'] = true, ['-'] = true, ['*'] = true, ['/'] = true, ['%'] = true, ['@'] = true, ['<'] = true,
+    ['>'] = true, ['='] = true, ['!'] = true, ['('] = true, [')'] = true, ['['] = true, [']'] = true,
+    ['{'] = true, ['}'] = true, [','] = true, [';'] = true, [':'] = true, ['.'] = true, ['|'] = true,
+  };
+  return (unsigned char)c < 128 && signs[(unsigned char)c];
+}
+
 static void read_sign(tn_mind_lexer *lexer, tn_mind_token *token) {
   char c = look(lexer, 0);
   int pair = pair_of(c, look(lexer, 1));
@@ -256,7 +265,7 @@ static void read_sign(tn_mind_lexer *lexer, tn_mind_token *token) {
     lexer->at += 2;
     return;
   }
-  if (c && strchr("+-*/%@<>=!()[]{},;:.|", c)) {
+  if (is_sign(c)) {
     token->kind = c;
     lexer->at++;
     return;

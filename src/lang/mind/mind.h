@@ -46,7 +46,7 @@ struct tn_mind_variable {
   bool fixed;                /* a function was checked with this type: it stays */
   bool assigned;             /* after its binding, or perhaps */
   const tn_mind_node *value; /* what it was bound to, while its unit is there; NULL: a part of something */
-  tn_mind_flow flow;         /* found in this epoch */
+  tn_mind_flow *flow;        /* found in this epoch */
   uint32_t flow_epoch;
 };
 
