@@ -106,7 +106,6 @@ $ echo '1 +' > broken.mind; tern emit broken.mind --as graph -o loss.graph; head
 !  1 | 1 +
 !  2 |
 !    | ^
-!    = hint: statements are separated by line breaks or `;`
 !
 $ ls
 | affine.mind
