@@ -9,7 +9,7 @@
  * the k-th part of a view looks at the k-th part of the memory. */
 #include "plan/internal.h"
 
-#define BAND_BYTES  ((size_t)192 << 10) /* of everything that one band touches: what a near cache holds */
+#define BAND_BYTES  ((size_t)384 << 10) /* of everything that one band touches: what a near cache holds */
 #define BAND_LIMIT  ((size_t)2 << 20)   /* bands that cannot be smaller than this are not worth the trouble */
 #define WORTH_BYTES ((size_t)512 << 10) /* runs that touch less stay in the cache anyway */
 #define SMALL_BYTES ((size_t)64 << 10)  /* of a matrix that every band multiplies with */

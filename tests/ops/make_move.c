@@ -131,6 +131,12 @@ void make_row_update(op_case *c) {
   tn_shape x = table_shape(c, &ignored), index = index_shape(c), scalar = TN_SCALAR_SHAPE;
   if (is_big(c)) index = tn_shape_make(1, (int64_t)(300 + below(c, 300)));
   tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  if (c->number % 3 == 1) { /* wide rows that are named often; then many rows of which few are named */
+    bool few = c->number % 2 == 1;
+    x = tn_shape_make(2, (int64_t)(few ? 1000 + below(c, 500) : 1 + below(c, 30)), (int64_t)(1 + below(c, 150)));
+    index = tn_shape_make(2, (int64_t)(1 + below(c, 5)), (int64_t)(few ? 3 : 1 + below(c, 40)));
+    dtype = TN_F32;
+  }
   tn_shape y = slices_shape(&x, &index, 0);
   add_operand(c, dtype, &x, ANY_VALUES, 0);
   add_index(c, &index, x.dim[0]);

@@ -53,12 +53,19 @@ static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int part
   *end = last * grain < count ? last * grain : count;
 }
 
+#if defined(__GNUC__)
+#define TN_CPU_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define TN_CPU_PREFETCH(address) ((void)0)
+#endif
+
 /* memcpy for runs that are mostly short: a call for each would cost more than the copy. */
 static inline void tn_cpu_copy_run(char *to, const char *from, size_t bytes) {
   if (bytes > 256) {
     memcpy(to, from, bytes);
     return;
   }
+  for (; bytes >= 64; bytes -= 64, to += 64, from += 64) memcpy(to, from, 64);
   for (; bytes >= 16; bytes -= 16, to += 16, from += 16) memcpy(to, from, 16);
   for (; bytes >= 4; bytes -= 4, to += 4, from += 4) memcpy(to, from, 4);
   for (; bytes > 0; bytes--) *to++ = *from++;

@@ -124,16 +124,16 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #endif
 
 #if defined(__GNUC__)
-#define TN_PREFETCH(address) __builtin_prefetch(address)
 #define TN_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define TN_NEVER_INLINE static __attribute__((noinline))
 #define TN_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #else
-#define TN_PREFETCH(address) ((void)0)
 #define TN_ALWAYS_INLINE static inline
 #define TN_NEVER_INLINE static
 #define TN_LIKELY(condition) (condition)
 #endif
+
+#define TN_PREFETCH TN_CPU_PREFETCH
 
 static inline int64_t tn_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline size_t tn_cpu_round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }

@@ -117,7 +117,8 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
 /* ---- row_update ----
  * The slices of one row must be added up before the row changes, so the places of the index that name
  * the same row are chained together, in order: a table in scratch leads from a row to its chain. Then
- * each row is done at once, and rows that are not named are not touched. */
+ * each row is done at once, and rows that are not named are not touched. The table has a place for every row
+ * where there are not many more rows than places of the index; else it is a hash table. */
 typedef struct {
   int64_t row, first, last; /* first and last place of the index that names the row */
 } chain;
@@ -139,8 +140,110 @@ static int64_t slots_for(int64_t indices) {
   return slots;
 }
 
+/* ---- row_update with a place for every row: f32, rows without gaps ---- */
+typedef struct {
+  const tn_kernel_call *call;
+  int64_t indices, columns, rows;
+  int32_t *head; /* by row: the first place of the index that names it, or -1 */
+  int32_t *next; /* by place: the next one that names the same row, or -1 */
+  int32_t *row;  /* by place */
+  int64_t *from; /* by place: where its slice is in y */
+} direct_job;
+
+static bool is_direct(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
+  int64_t indices = tn_cpu_elements(index);
+  if (x->dtype != TN_F32 || x->rank != 2 || x->stride[1] != 1 || out->stride[1] != 1) return false;
+  if (y->stride[y->rank - 1] != 1 || indices > INT32_MAX / 64) return false;
+  return x->dim[0] <= 32 * indices + 256;
+}
+
+static size_t direct_scratch(const tn_kernel_call *call) {
+  size_t indices = (size_t)tn_cpu_elements(&call->in[1]), rows = (size_t)call->in[0].dim[0];
+  return indices * (sizeof(int64_t) + 2 * sizeof(int32_t)) + rows * sizeof(int32_t);
+}
+
+/* Rows of the index and offsets of slices, place by place; then chains, from the last place to the first. */
+static void chain_places(direct_job *job) {
+  const tn_view *index = &job->call->in[1], *y = &job->call->in[2];
+  tn_cpu_walk places;
+  tn_view slices = axes_of(y, 0, index->rank);
+  walk_two(&places, index, &slices);
+  int inner = places.rank - 1;
+  int64_t step = places.stride[0][inner], slice_step = places.stride[1][inner], place = 0;
+  tn_cpu_walk_seek(&places, inner, 0);
+  for (int64_t r = tn_cpu_walk_count(&places, 0, inner); r > 0; r--, tn_cpu_walk_next(&places, inner))
+    for (int64_t i = 0; i < places.dim[inner]; i++, place++) {
+      job->row[place] = (int32_t)tn_cpu_index_at(index->data, index->dtype, places.offset[0] + i * step);
+      job->from[place] = places.offset[1] + i * slice_step;
+    }
+  for (int64_t r = 0; r < job->rows; r++) job->head[r] = -1;
+  for (int64_t i = job->indices - 1; i >= 0; i--) {
+    job->next[i] = job->head[job->row[i]];
+    job->head[job->row[i]] = (int32_t)i;
+  }
+}
+
+/* x - scale * (sum of the slices from +0): `vectors` vectors of one row, the last one with `left` columns. */
+TN_ALWAYS_INLINE void update_vectors(const direct_job *job, int32_t place, const float *x, float *out,
+                                     const float *y, VF scale, int vectors, int left) {
+  VF sum[4];
+  TN_UNROLL for (int v = 0; v < vectors; v++) sum[v] = vf_set(0.0f);
+  for (int32_t i = place; i >= 0; i = job->next[i]) {
+    const float *slice = y + job->from[i];
+    TN_UNROLL for (int v = 0; v < vectors - 1; v++) sum[v] = sum[v] + vf_load(slice + v * TN_LANES);
+    sum[vectors - 1] = sum[vectors - 1] + vf_load_part(slice + (vectors - 1) * TN_LANES, left);
+  }
+  TN_UNROLL for (int v = 0; v < vectors - 1; v++)
+      vf_store(out + v * TN_LANES, vf_canonical(vf_load(x + v * TN_LANES) - scale * sum[v]));
+  VF last = vf_load_part(x + (vectors - 1) * TN_LANES, left) - scale * sum[vectors - 1];
+  vf_store_part(out + (vectors - 1) * TN_LANES, vf_canonical(last), left);
+}
+
+static void update_direct(const direct_job *job, int32_t place, const float *x, float *out, VF scale) {
+  const float *y = job->call->in[2].data;
+  int64_t c = 0;
+  for (; c + 4 * TN_LANES <= job->columns; c += 4 * TN_LANES)
+    update_vectors(job, place, x + c, out + c, y + c, scale, 4, TN_LANES);
+  for (; c < job->columns; c += TN_LANES)
+    update_vectors(job, place, x + c, out + c, y + c, scale, 1, (int)tn_cpu_min(job->columns - c, TN_LANES));
+}
+
+#define AHEAD 8 /* places: a row is asked for so long before it is needed */
+static void direct_share(void *context, int part, int parts) {
+  const direct_job *job = context;
+  const tn_view *x = &job->call->in[0], *out = job->call->out;
+  VF scale = vf_set(*(const float *)job->call->in[3].data);
+  int64_t begin, end;
+  tn_cpu_share(job->indices, 1, part, parts, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t row = job->row[i];
+    const float *ahead = (const float *)x->data + job->row[tn_cpu_min(i + AHEAD, end - 1)] * x->stride[0];
+    for (int64_t c = 0; c < job->columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
+    if (job->head[row] == (int32_t)i)
+      update_direct(job, (int32_t)i, (const float *)x->data + row * x->stride[0],
+                    (float *)out->data + row * out->stride[0], scale);
+  }
+}
+
+static void row_update_direct(const tn_kernel_call *call) {
+  direct_job job = { .call = call,
+                     .indices = tn_cpu_elements(&call->in[1]),
+                     .columns = call->in[0].dim[1],
+                     .rows = call->in[0].dim[0],
+                     .from = call->scratch };
+  job.next = (int32_t *)(job.from + job.indices);
+  job.row = job.next + job.indices;
+  job.head = job.row + job.indices;
+  chain_places(&job);
+  double cost = (double)job.indices * (5 + 0.1 * (double)job.columns);
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), direct_share, &job);
+}
+
+/* ---- row_update with a hash table ---- */
 size_t row_update_scratch(const tn_kernel_call *call) {
   int64_t indices = tn_cpu_elements(&call->in[1]);
+  if (is_direct(call)) return direct_scratch(call);
   return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) +
          (size_t)slots_for(indices) * sizeof(int64_t);
 }
@@ -230,6 +333,10 @@ bool cpu_row_update(const tn_kernel_call *call) {
   if (!tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
   if (out->data != x->data) tn_cpu_move(out, x, call->threads);
   if (tn_cpu_elements(y) == 0) return true;
+  if (is_direct(call)) {
+    row_update_direct(call);
+    return true;
+  }
 
   update_job job;
   job.call = call, job.indices = tn_cpu_elements(index), job.chains = 0;
