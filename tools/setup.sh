@@ -98,6 +98,10 @@ list_missing_for_tests() {
   need python3 command -v python3
   need mlir-19-tools command -v mlir-opt-19
   need libmlir-19 mlir_runs
+  need graphviz command -v dot
+  need python3-numpy "${TERN_PYTHON:-/usr/bin/python3}" -c 'import numpy'
+  need nodejs command -v node
+  need npm command -v npm
   need_machine aarch64 arm64
   [ "$job" = slow ] || return 0
   need_machine riscv64 riscv64
@@ -119,6 +123,32 @@ need_machine() {
 
 node_has_wasi() {
   node --experimental-wasi-unstable-preview1 -e 'new (require("node:wasi").WASI)({ version: "preview1" })'
+}
+
+# What only npm has: judges of the tests, in a folder of the build.
+npm_folder=build/npm
+npm_packages=onnxruntime-node@1.30.0
+
+npm_is_there() {
+  node -e "require('./$npm_folder/node_modules/${1%@*}')" >/dev/null 2>&1
+}
+
+# Their install scripts would fetch libraries for graphics cards.
+install_from_npm() {
+  for package in $npm_packages; do
+    npm_is_there "$package" && continue
+    if [ $check_only = yes ]; then
+      echo "missing: $package   (tools/setup.sh $job installs it with npm)" >&2
+      exit 1
+    fi
+    echo "tern: installing $package (npm)"
+    mkdir -p "$npm_folder"
+    npm install --ignore-scripts --no-audit --no-fund --silent --prefix "$npm_folder" "$package" &&
+      npm_is_there "$package" || {
+      echo "npm could not install $package, which the tests need" >&2
+      exit 1
+    }
+  done
 }
 
 # Runs a command with the right to change the machine, or explains why it cannot.
@@ -155,7 +185,10 @@ install_missing() {
 }
 
 list_missing
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  case $job in test | slow) install_from_npm ;; esac
+  exit 0
+fi
 if [ $check_only = yes ]; then
   echo "missing:$missing   (tools/setup.sh $job installs them)" >&2
   exit 1
@@ -163,3 +196,4 @@ fi
 install_missing
 list_missing
 [ -z "$missing" ] || give_up "They were installed, yet cannot be used."
+case $job in test | slow) install_from_npm ;; esac

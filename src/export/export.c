@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "export/mlir.h"
+#include "export/onnx.h"
 #include "export/picture.h"
 
 static const char *const names[TN_EMIT_COUNT] = {
   [TN_EMIT_GRAPH] = "graph", [TN_EMIT_GRAD] = "grad", [TN_EMIT_MLIR] = "mlir",
-  [TN_EMIT_DOT] = "dot",     [TN_EMIT_SVG] = "svg",
+  [TN_EMIT_DOT] = "dot",     [TN_EMIT_SVG] = "svg",   [TN_EMIT_ONNX] = "onnx",
 };
 
 tn_emit_kind tn_emit_kind_of(const char *name) {
@@ -28,6 +29,7 @@ bool tn_export_write(const tn_export *what, tn_text *out, tn_export_problem *pro
     case TN_EMIT_MLIR: return write_mlir(what->graph, out, problem);
     case TN_EMIT_DOT: return tn_dot_write(what->graph, what->sources, out);
     case TN_EMIT_SVG: return tn_svg_write(what->graph, what->sources, out, problem);
+    case TN_EMIT_ONNX: return tn_onnx_write(what->graph, what->params, out, problem);
     default: tn_graph_print(what->graph, out); return !out->failed;
   }
 }

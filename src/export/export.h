@@ -13,13 +13,13 @@ typedef enum {
   TN_EMIT_MLIR,
   TN_EMIT_DOT,
   TN_EMIT_SVG,
+  TN_EMIT_ONNX, /* bytes, not text */
   TN_EMIT_COUNT
 } tn_emit_kind;
 
 /* "graph", "mlir"; TN_EMIT_COUNT: there is no such form. */
 tn_emit_kind tn_emit_kind_of(const char *name);
-/* "graph, grad, mlir, dot and svg" */
-#define TN_EMIT_NAMES "graph, grad, mlir, dot and svg"
+#define TN_EMIT_NAMES "graph, grad, mlir, dot, svg and onnx"
 
 /* Why a graph could not be written. */
 typedef struct {
@@ -30,7 +30,8 @@ typedef struct {
 typedef struct {
   const tn_graph *graph;
   tn_emit_kind kind;
-  tn_sources *sources; /* where the lines of the program are found; NULL: they are not shown */
+  tn_sources *sources;     /* where the lines of the program are found; NULL: they are not shown */
+  const tn_tensor *params; /* ONNX: the values of the graph's parameters; NULL: they are inputs */
 } tn_export;
 
 /* Appends to `out`. False with *problem filled in; `out` may then hold a part. */

@@ -5,7 +5,7 @@
  * nobody else, and says exactly what the reference kernel says. */
 #include <string.h>
 
-#include "base/rng.h"
+#include "export/draw.h"
 #include "export/mlir_internal.h"
 
 /* ---- lists of texts ---- */
@@ -262,23 +262,14 @@ static bool write_iota(tn_mlir *m, tn_value value) {
 
 /* The generator is not written out: what it draws is known here, and becomes a constant. */
 static bool write_random(tn_mlir *m, tn_value value) {
-  const tn_node *node = tn_graph_node(m->graph, value), *key = tn_graph_node(m->graph, node->in[0]);
-  bool known = tn_shape_is_known(&node->type.shape) && (key->op == TN_OP_FILL || key->op == TN_OP_CONST);
+  const tn_node *node = tn_graph_node(m->graph, value);
   tn_tensor drawn;
-  if (!known) return tn_mlir_unsupported(m, "random numbers of a shape that is not known", node->at);
-  uint64_t seed = (uint64_t)(key->op == TN_OP_FILL ? (int64_t)key->attrs->number
-                                                   : tn_view_get_i64(&key->attrs->literal->view, 0));
-  if (!tn_tensor_new(m->heap, TN_F32, &node->type.shape, &drawn)) {
+  if (!tn_export_can_draw(m->graph, node))
+    return tn_mlir_unsupported(m, "random numbers of a shape that is not known", node->at);
+  if (!tn_export_draw(m->graph, node, m->heap, &drawn)) {
     tn_mlir_fail(m);
     return false;
   }
-  tn_rng rng;
-  tn_rng_init(&rng, seed);
-  tn_rng_seek(&rng, node->attrs->index);
-  float *to = drawn.view.data;
-  int64_t count = tn_view_count(&drawn.view);
-  for (int64_t i = 0; i < count; i++)
-    to[i] = node->op == TN_OP_UNIFORM ? tn_rng_uniform(&rng) : tn_rng_normal(&rng);
   m->values[value] = dense(m, &drawn.view);
   tn_tensor_unref(&drawn);
   return true;

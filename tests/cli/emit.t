@@ -98,15 +98,10 @@ $ tern emit loss.mind --as graph -o no/such/folder
 !    = hint: No such file or directory
 !
 ? 2
-$ echo '1 +' > broken.mind; tern emit broken.mind --as graph -o loss.graph; head -n 1 loss.graph
+$ echo '1 +' > broken.mind; tern emit broken.mind --as graph -o loss.graph 2>/dev/null
+? 1
+$ head -n 1 loss.graph
 | graph() {
-! error[E1001]: expected an expression
-!   --> broken.mind:2:1
-!    |
-!  1 | 1 +
-!  2 |
-!    | ^
-!
 $ ls
 | affine.mind
 | broken.mind
@@ -193,12 +188,12 @@ $ tern emit clock.ail --as mlir
 $ tern emit clock.ail --as dot | head -n 1
 | digraph {
 $ tern emit clock.ail --as png
-! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot and svg
+! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg and onnx
 !    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit clock.ail
-! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot or svg
+! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg or onnx
 !    = hint: `tern help` lists the commands and options
 !
 ? 2

@@ -17,7 +17,8 @@ machine() {
 done
 case " $* " in *" -E "*) read line; case $line in *"$(cat "$LACKS" 2>/dev/null || echo none)"*) exit 1 ;; esac ;; esac
 exit 0'
-  for tool in clang c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19 aarch64-linux-gnu-gcc qemu-aarch64; do
+  for tool in clang c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19 aarch64-linux-gnu-gcc qemu-aarch64 \
+    dot node npm; do
     stand_in $tool 'exit 0'
   done
   stand_in cmake 'echo "cmake version ${CMAKE_VERSION_PLAYED:-3.25.1}"'
@@ -29,7 +30,7 @@ stand_in() {
   { echo '#!/bin/sh'; echo "$2"; } >"$scratch/bin/$1"
   chmod +x "$scratch/bin/$1"
 }
-setup() { env -i PATH="$scratch/bin" LACKS="$scratch/lacks" LOG="$scratch/log" "$@" </dev/null; }
+setup() { env -i TERN_PYTHON=python3 PATH="$scratch/bin" LACKS="$scratch/lacks" LOG="$scratch/log" "$@" </dev/null; }
 run=$root/tools/setup.sh
 
 machine
@@ -59,6 +60,12 @@ machine
 rm "$scratch/bin/mlir-opt-19"
 stand_in mlir-cpu-runner-19 'exit 1'
 fails "MLIR without its tools and library is missed" "missing: mlir-19-tools libmlir-19" setup sh "$run" --check test
+
+machine
+stand_in node 'exit 1'
+fails "a package of npm that is missing is said" "missing: onnxruntime-node" setup sh "$run" --check test
+fails "and when npm cannot get it" "npm could not install onnxruntime-node" setup sh "$run" test
+passes "a build needs none" setup sh "$run" build
 
 machine
 fails "an old cmake counts as missing" "missing: cmake" setup CMAKE_VERSION_PLAYED=3.18.4 sh "$run" --check build

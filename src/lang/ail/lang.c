@@ -96,6 +96,28 @@ static bool run_app(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *o
 
 /* ---- emit ---- */
 
+/* An ONNX model carries its parameters: those of a run. */
+static bool write_model(tn_ail *program, const tn_graph *graph, tn_text *out) {
+  tn_host *host = program->host;
+  tn_export what = { .graph = graph, .kind = TN_EMIT_ONNX, .sources = host->sources };
+  tn_export_problem problem;
+  tn_ail_size_request request = { 0 };
+  tn_ail_sizes sizes;
+  tn_arena arena;
+  tn_arena_init(&arena, host->heap);
+  tn_tensor *params = tn_arena_array(&arena, program->param_count + 1, sizeof *params);
+  bool ok = params != NULL || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  bool made =
+      ok && tn_ail_size(program, &request, &arena, &sizes) && tn_ail_init_params(program, &sizes, params);
+  if (made) {
+    what.params = params;
+    ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
+    for (size_t i = 0; i < program->param_count; i++) tn_tensor_unref(&params[i]);
+  }
+  tn_arena_free(&arena);
+  return ok && made;
+}
+
 static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
   tn_export_problem problem;
@@ -104,7 +126,9 @@ static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) 
   bool ok = tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
   if (ok) {
     tn_export what = { .graph = &graph, .kind = kind, .sources = host->sources };
-    ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
+    ok = kind == TN_EMIT_ONNX
+             ? write_model(program, &graph, out)
+             : tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
     tn_graph_free(&graph);
   }
   tn_ail_free(program);

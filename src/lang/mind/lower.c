@@ -263,14 +263,30 @@ static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, 
   return ok;
 }
 
+/* ---- a model ---- */
+
+/* A module whose value is a function is that function; what the function reads of the module is constant. */
+static bool model_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_span at, tn_graph *out) {
+  const tn_mind_function *f = value->kind == TN_MIND_V_FN ? value->fn->callable->function : NULL;
+  if (value->kind != TN_MIND_V_FN) return value_graph(s, value, out);
+  if (f && !value->fn->inner && function_graph(s, f, out)) return true;
+  return tn_report(s->e.host->diags, TN_DIAG_E_UNSUPPORTED, at,
+                   TN_STR("feature", "a model that is a function whose types or sizes are not known"));
+}
+
 /* ---- all forms ---- */
+
+static bool form_graph(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
+                       tn_span at, tn_emit_kind kind, tn_graph *out) {
+  if (kind == TN_EMIT_GRAD) return gradient_graph(s, module, value, at, out);
+  return kind == TN_EMIT_ONNX ? model_graph(s, value, at, out) : value_graph(s, value, out);
+}
 
 bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
                         tn_span at, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
   if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, out);
-  if (kind == TN_EMIT_GRAD ? !gradient_graph(s, module, value, at, &graph) : !value_graph(s, value, &graph))
-    return false;
+  if (!form_graph(s, module, value, at, kind, &graph)) return false;
   tn_export what = { .graph = &graph, .kind = kind, .sources = s->e.host->sources };
   tn_export_problem problem;
   bool ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(s->e.host, &problem);

@@ -1,0 +1,11 @@
+/* export/draw.h: random numbers of a graph, for forms that have no generator of ours. */
+#ifndef TN_EXPORT_DRAW_H
+#define TN_EXPORT_DRAW_H
+
+#include "graph/graph.h"
+
+/* Whether it is known here what a `uniform` or `normal` node draws: its shape and key are constants. */
+bool tn_export_can_draw(const tn_graph *graph, const tn_node *node);
+/* What it draws. False when memory runs out. */
+bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_heap *heap, tn_tensor *out);
+#endif

@@ -1,0 +1,17 @@
+/* export/onnx.h: graphs as ONNX models, operator set 17.
+ *
+ * What is written computes what tern computes up to rounding: ONNX leaves the
+ * order of sums and the elementary functions to who runs the model. Named
+ * dimensions stay names. Where a parameter's value is given it becomes an
+ * initializer, else an input. */
+#ifndef TN_EXPORT_ONNX_H
+#define TN_EXPORT_ONNX_H
+
+#include "export/export.h"
+
+#define TN_ONNX_OPSET      17
+#define TN_ONNX_IR_VERSION 8
+
+/* `params`: a value for each of the graph's parameters, or NULL. False with *problem filled in. */
+bool tn_onnx_write(const tn_graph *graph, const tn_tensor *params, tn_text *out, tn_export_problem *problem);
+#endif
