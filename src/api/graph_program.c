@@ -10,6 +10,7 @@
 #include "api/internal.h"
 #include "base/rng.h"
 #include "plan/plan.h"
+#include "tensor/shape_field.h"
 #include "train/trainer.h"
 
 struct tn_graph_program {

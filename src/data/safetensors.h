@@ -7,6 +7,8 @@
 #ifndef TN_DATA_SAFETENSORS_H
 #define TN_DATA_SAFETENSORS_H
 
+#include "base/arena.h"
+#include "base/vec.h"
 #include "tensor/tensor.h"
 
 typedef struct {

@@ -111,7 +111,7 @@ typedef struct {
 } tn_diag;
 
 /* The list that everything is reported to. It belongs to a session. */
-typedef struct {
+typedef struct tn_diags {
   tn_arena arena;
   tn_sources *sources;      /* borrowed */
   tn_vec(tn_diag) list;     /* what is kept */

@@ -11,6 +11,8 @@
 #ifndef TN_GRAPH_GRAPH_H
 #define TN_GRAPH_GRAPH_H
 
+#include "base/arena.h"
+#include "base/vec.h"
 #include "op/op.h"
 
 typedef uint32_t tn_value;
@@ -135,7 +137,7 @@ void tn_graph_print(const tn_graph *graph, tn_text *out);
  * type diagnostics and returns false; *out is then empty. A `: type` after an operation may be
  * left out; where it is given it is checked. Values may have any labels, composed operations
  * are expanded, and // starts a comment. */
-bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, tn_diags *diags);
+bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, struct tn_diags *diags);
 
 /* A hash of the program's meaning: operations, attributes, literals, order; not places. */
 void tn_graph_sha256(const tn_graph *graph, uint8_t digest[32]);

@@ -5,6 +5,7 @@
  * graph that a front end could not, and `: type` is only a check. */
 #include "graph/parse.h"
 #include "base/map.h"
+#include "tensor/shape_field.h"
 
 /* ---- tokens ---- */
 

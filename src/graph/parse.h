@@ -6,6 +6,7 @@
 #ifndef TN_GRAPH_PARSE_H
 #define TN_GRAPH_PARSE_H
 
+#include "diag/diag.h"
 #include "graph/internal.h"
 
 typedef enum {

@@ -8,6 +8,7 @@
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 
+#include "diag/diag.h"
 #include "export/export.h"
 #include "lang/value.h"
 

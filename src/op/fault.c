@@ -5,6 +5,7 @@
  * text, the C API) says it this way. */
 #include "base/number.h"
 #include "op/internal.h"
+#include "tensor/shape_field.h"
 
 typedef struct {
   const tn_fault *fault;

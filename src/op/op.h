@@ -10,7 +10,10 @@
 #ifndef TN_OP_OP_H
 #define TN_OP_OP_H
 
+#include "diag/source.h"
 #include "tensor/tensor.h"
+
+struct tn_diags;
 
 typedef enum {
   TN_OP_ERROR = 0,   /* node 0 of every graph: swallows what would follow from a mistake */
@@ -195,5 +198,5 @@ uint64_t tn_attrs_hash(tn_op op, const tn_attrs *attrs);
 
 /* Reports a fault in the common spelling (the E2xxx family). For the C API, graph
  * text and MIND; AILang and Ninth have their own. Returns false. */
-bool tn_fault_report(const tn_fault *fault, const tn_names *names, tn_diags *diags);
+bool tn_fault_report(const tn_fault *fault, const tn_names *names, struct tn_diags *diags);
 #endif

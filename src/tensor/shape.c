@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "tensor/shape_field.h"
 
 tn_shape tn_shape_of(const int64_t *dims, int rank) {
   assert(rank >= 0 && rank <= TN_RANK_LIMIT);

@@ -7,7 +7,6 @@
 #define TN_TENSOR_SHAPE_H
 
 #include "base/text.h"
-#include "diag/diag.h"
 
 #define TN_RANK_LIMIT 8
 #define TN_ELEMENT_LIMIT ((int64_t)1 << 40)  /* elements in one tensor */
@@ -46,6 +45,4 @@ bool tn_shape_axis(int rank, int64_t axis, int *out);
 typedef enum { TN_SHAPE_COMMA, TN_SHAPE_SPACE, TN_SHAPE_TUPLE } tn_shape_style; /* [2, 3]  [2 3]  (2,3) */
 /* names may be NULL; then a symbol prints as "?", as an unknown does. */
 void tn_shape_print(const tn_shape *shape, const tn_names *names, tn_shape_style style, tn_text *out);
-/* As a field of a diagnostic. */
-tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names, tn_shape_style style);
 #endif

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "diag/diag.h"
 #include "graph/builder.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "diag/diag.h"
 #include "backend/backend.h"
 #include "base/rng.h"
 #include "graph/builder.h"

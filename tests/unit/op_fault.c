@@ -1,4 +1,5 @@
 /* Faults in the common spelling: the code and the fields that each leads to. */
+#include "diag/diag.h"
 #include "op_support.h"
 
 static tn_sources sources;

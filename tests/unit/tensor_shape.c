@@ -1,5 +1,6 @@
 /* Shapes: counting, broadcasting, axes and text. */
 #include "tensor_support.h"
+#include "tensor/shape_field.h"
 
 static tn_heap heap;
 static tn_names *names;

@@ -4,6 +4,7 @@
  * supplied values, the data set, the batch, and the defaults of a run in which
  * nothing is supplied. Parameters come last and only use what is there. */
 #include "lang/ail/internal.h"
+#include "tensor/shape_field.h"
 
 typedef struct {
   const tn_ail *program;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lang/ail/internal.h"
+#include "tensor/shape_field.h"
 
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
 

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "lang/ail/walk.h"
+#include "tensor/shape_field.h"
 
 /* ---- the builder of shapes ---- */
 

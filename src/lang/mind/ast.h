@@ -13,6 +13,7 @@
 #define TN_LANG_MIND_AST_H
 
 #include "base/arena.h"
+#include "diag/diag.h"
 #include "lang/mind/type.h"
 
 typedef enum {

@@ -8,6 +8,7 @@
 #ifndef TN_LANG_MIND_TYPE_H
 #define TN_LANG_MIND_TYPE_H
 
+#include "base/arena.h"
 #include "op/op.h"
 
 typedef enum {

@@ -3,6 +3,7 @@
  * A literal is read into its final form at once: a tensor with its shape worked
  * out and its rows compared, a shape with its variables resolved to slots. */
 #include "lang/ninth/compiler.h"
+#include "tensor/shape_field.h"
 
 /* ---- data tensors ---- */
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/elementary.h"
+#include "tensor/shape_field.h"
 
 /* What the table says of the opcodes that are functions. */
 typedef struct {

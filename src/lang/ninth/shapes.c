@@ -1,5 +1,6 @@
 /* lang/ninth/shapes.c: shapes as values, and opcodes that arrange elements. */
 #include "lang/ninth/machine.h"
+#include "tensor/shape_field.h"
 
 /* ---- shapes as values ---- */
 

@@ -1,0 +1,12 @@
+/* tensor/shape_field.h: a shape as a field of a diagnostic.
+ *
+ * Apart from shape.h, so that what only computes with shapes (kernels above all)
+ * does not depend on the list of diagnostics. */
+#ifndef TN_TENSOR_SHAPE_FIELD_H
+#define TN_TENSOR_SHAPE_FIELD_H
+
+#include "diag/diag.h"
+#include "tensor/shape.h"
+
+tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names, tn_shape_style style);
+#endif
