@@ -208,7 +208,8 @@ static bool make_bound(tern_program *program) {
     const tn_node *node = tn_graph_node(&self->bound, (tn_value)v);
     if (!tn_shape_is_known(&node->type.shape)) {
       return tn_report(&session->diags, TN_DIAG_E_GRAPH_TYPE, node->at,
-                       TN_STR("message", "a dimension is not fixed by the inputs that were given"));
+                       TN_STR("op", tn_op_sig_of(node->op)->name),
+                       TN_STR("reason", "a dimension is not fixed by the inputs that were given"));
     }
   }
   return true;

@@ -196,6 +196,10 @@ static tern_status give_text(tern_program *program, tn_givens *givens, const cha
 static tern_status give_tensor(tern_program *program, tn_givens *givens, const char *name,
                                const tern_tensor *value) {
   tn_given given = { .name = tn_arena_str(&program->given_arena, tn_str_of(name)) };
+  if (program->given_arena.failed) {
+    out_of_memory(program->session);
+    return TERN_FAILED;
+  }
   if (!tn_api_copy_value(program->session, value, &given.data)) return tn_api_status(program->session);
   return keep_given(program, givens, &given);
 }
@@ -225,7 +229,8 @@ tern_status tern_set_weights(tern_program *program, const char *path) {
 
 tern_status tern_add_event(tern_program *program, const char *name) {
   tn_str copy = tn_arena_str(&program->given_arena, tn_str_of(name));
-  if (tn_vec_push(&program->session->heap, &program->events, copy)) return TERN_OK;
+  if (!program->given_arena.failed && tn_vec_push(&program->session->heap, &program->events, copy))
+    return TERN_OK;
   out_of_memory(program->session);
   return TERN_FAILED;
 }

@@ -49,7 +49,7 @@ typedef struct {
   const char *label;         /* template, behind the carets */
   const char *hint;          /* template */
   const char *explanation;   /* what it means and why; several paragraphs */
-  const char *lang;          /* of the examples: "ail", "mind" or "nth" */
+  const char *lang;          /* of the examples: "ail", "mind", "nth" or "graph" */
   const char *command;       /* verb and options; NULL: "run" */
   const char *right_command; /* where the fix is an option; NULL: as `command` */
   const char *wrong;         /* a program that raises the code */

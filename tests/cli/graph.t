@@ -91,3 +91,11 @@ $ cat > limit.graph <<'END'
 $ tern run limit.graph --input x=1 --max-mem 1M --json
 | {"ok":false,"diagnostics":[{"code":"E_MEMORY_LIMIT",<*>
 ? 1
+
+# What is no graph, and what is one of other types than it says.
+$ printf 'graph(%%x: f32[2]) {\n  %%1 = rleu %%x\n  return y=%%1\n}\n' | tern check - --lang graph --json
+| {"ok":false,"diagnostics":[{"code":"E_GRAPH_SYNTAX",<*>
+? 1
+$ printf 'graph(%%x: f32[2]) {\n  %%1 = relu %%x : f32[3]\n  return y=%%1\n}\n' | tern check - --lang graph --json
+| {"ok":false,"diagnostics":[{"code":"E_GRAPH_TYPE",<*>
+? 1

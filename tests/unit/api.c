@@ -240,6 +240,7 @@ static void every_failed_allocation_is_survived(void **state) {
     (void)tern_failure_json(session);
     (void)tern_diagnostics_text(session, 1);
     if (ok) survived++;
+    else assert_string_equal(tern_diagnostic_at(session, 0).code, "E_OUT_OF_MEMORY");
     tern_program_free(program);
     tern_session_free(session);
   }

@@ -1,0 +1,35 @@
+# Weights from a file: matched by name, shape and dtype, and refused when they are damaged.
+$ cat > model.ail <<'END'
+> model {
+>   x [B, 2]
+>   param W [2, 2]
+>   y = matmul(x, W)
+> }
+> train { loss = mean(y * y) steps = 3 lr = 0.1 }
+> END
+$ tern train model.ail --out run -q > trained
+$ tern run model.ail --weights run/weights.safetensors --input x='[[1, 0]]' --json > with
+$ tern run model.ail --input x='[[1, 0]]' --json > without
+$ cmp -s with without
+? 1
+
+# Another shape, another name.
+$ sed 's/\[2, 2\]/[2, 3]/' model.ail > wide.ail
+$ tern run wide.ail --weights run/weights.safetensors
+! error[E_WEIGHTS_MISMATCH]: <*>
+! ...
+? 1
+$ sed 's/W/V/' model.ail | sed 's/x, W/x, V/' > other.ail
+$ tern run other.ail --weights run/weights.safetensors --json
+| {"ok":false,"diagnostics":[{"code":"E_WEIGHTS_MISMATCH",<*>
+? 1
+
+# A byte that is not what it was.
+$ printf 'X' | dd of=run/weights.safetensors bs=1 seek=160 conv=notrunc 2> /dev/null
+$ tern run model.ail --weights run/weights.safetensors --json
+| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT",<*>
+? 1
+$ head -c 100 run/weights.safetensors > short.safetensors
+$ tern run model.ail --weights short.safetensors --json
+| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT",<*>
+? 1
