@@ -235,7 +235,7 @@ static inline tn_span tn_mind_word_span(const tn_mind_unit *unit, const tn_mind_
 #define TN_MIND_NESTING_LIMIT 200
 
 /* Reads the whole text of unit->file. Reports every syntax error it finds; false when there was one
- * (or memory ran out: then the arena says so). */
+ * (or memory ran out: then the arena says so). What could not be read is TN_MIND_BAD in the tree. */
 bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, tn_diags *diags,
                    tn_mind_unit *unit);
 /* Whether the text lacks its end: an open bracket, block or comment. For interactive sessions. */

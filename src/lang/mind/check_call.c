@@ -704,8 +704,10 @@ static const tn_mind_type *unknown_function(tn_mind_checker *c, tn_mind_node *no
   bool field = callee->kind == TN_MIND_FIELD, method = field && callee->left->type;
   tn_str last = name_text(c, field ? callee->field.word.name : callee->name.name);
   tn_span at = method ? tn_mind_word_span(c->unit, &callee->field.word) : tn_mind_here(c, callee);
-  tn_report(diags_of(c), TN_DIAG_E2003, at, TN_TEXT("name", last),
-            TN_TEXT("suggestion", tn_mind_suggest(c, last, true)));
+  if (!c->mind->partial) {
+    tn_report(diags_of(c), TN_DIAG_E2003, at, TN_TEXT("name", last),
+              TN_TEXT("suggestion", tn_mind_suggest(c, last, true)));
+  }
   return check_anyway(c, node);
 }
 

@@ -74,6 +74,7 @@ static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node 
 /* ---- wrt=[x, W] ---- */
 
 static bool unknown_variable(tn_mind_checker *c, const tn_mind_node *node) {
+  if (c->mind->partial) return false;
   tn_span at = tn_mind_at(c->unit, node->from, node->to);
   bool name = node->kind == TN_MIND_NAME;
   tn_str text = name ? name_text(c, node->name.name)

@@ -177,6 +177,7 @@ struct tn_mind {
   uint32_t depth;          /* of closures in closures */
   tn_mind_path *paths;     /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
+  bool partial;       /* the unit has syntax errors: names may be missing because of them */
   bool names_scalars; /* an expression is differentiated by names: floats need their history */
 };
 

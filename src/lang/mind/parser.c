@@ -897,6 +897,23 @@ static bool at_end(parser *p, bool in_block) {
   return p->token.kind == TN_MIND_TOKEN_END || (in_block && p->token.kind == '}');
 }
 
+/* What stands in the tree for a statement that was given up: the names it would have bound, as far as they
+ * were read, so that nobody misses them. */
+static tn_mind_node *given_up(parser *p, const tn_mind_node *node) {
+  tn_mind_node *value = bad(p);
+  bool let = node->kind == TN_MIND_LET || node->kind == TN_MIND_ASSIGN;
+  bool fn = node->kind == TN_MIND_FN && node->definition && node->definition->word.name;
+  if (!fn && !(let && (node->let.word.name || (node->let.words && node->let.count)))) return value;
+  tn_mind_node *made = make(p, TN_MIND_LET, node->start);
+  if (fn)
+    made->let.word = node->definition->word;
+  else
+    made->let = node->let;
+  made->let.annotation = NULL;
+  made->let.value = value;
+  return made;
+}
+
 /* statements = { [ statement ] ( ";" | line break ) } */
 static tn_mind_node *parse_statements(parser *p, bool in_block) {
   node_list list = { 0 };
@@ -913,6 +930,7 @@ static tn_mind_node *parse_statements(parser *p, bool in_block) {
     }
     if (p->token.start == start && p->token.kind != TN_MIND_TOKEN_END) advance(p);
     recover(p, &before, in_block);
+    if (!p->arena->failed) append(&list, given_up(p, node));
   }
   return list.first;
 }
