@@ -72,6 +72,11 @@ $ cmp whole/weights.safetensors parts/weights.safetensors
 $ wc -l < parts/history.jsonl
 | 25
 
+# A further run into a folder takes the place of the one before.
+$ tern train toy.ail --allow fileread --out again --seed 3 --steps 40 > /dev/null
+$ tern train toy.ail --allow fileread --out again > /dev/null
+$ for f in weights.safetensors history.jsonl checkpoint; do cmp whole/$f again/$f; done
+
 # Threads, instruction sets and optimiser passes do not change a bit.
 $ tern train toy.ail --allow fileread --json > one
 $ tern train toy.ail --allow fileread --json --threads 3 > three
