@@ -273,7 +273,10 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   tern_session *session = program->session;
   if (!run) run = &usual;
   tn_recorder recorder;
-  tn_loop_watch watch = { &recorder, tn_recorder_begin, tn_recorder_step, tn_recorder_end };
+  tn_loop_watch watch = { .context = &recorder,
+                          .begin = tn_recorder_begin,
+                          .step = tn_recorder_step,
+                          .end = tn_recorder_end };
   tn_loop_options options = { .backend = session->backend,
                               .threads = session->threads,
                               .passes = session->passes,
@@ -292,6 +295,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   program->ran = true;
   bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
   recorder.folder = run->out;
+  watch.wants_hashes = recorder.store != NULL;
   ok = ok && tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome);
   tn_recorder_close(&recorder);
   return finish(program, ok);

@@ -213,6 +213,12 @@ static bool no_train_rows(tn_loop *loop) {
   return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->at, TN_TEXT("path", data->path));
 }
 
+/* Hashing a large file takes longer than reading it, so it is done for who records it. */
+static bool wants_hashes(const tn_loop *loop) {
+  const tn_loop_options *options = loop->options;
+  return options->out || options->resume || options->verify || (options->watch && options->watch->wants_hashes);
+}
+
 static bool prepare(tn_loop *loop) {
   tn_ail *program = loop->program;
   if (!tn_ail_require_loss(program)) return false;
@@ -221,7 +227,7 @@ static bool prepare(tn_loop *loop) {
   loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
   loop->effects = tn_ail_effects(program);
   if (!tn_ail_allow_dataset(program) ||
-      !tn_rows_read(loop->host, program, loop->options->backend, loop->arena, &loop->rows))
+      !tn_rows_read(loop->host, program, loop->options->backend, wants_hashes(loop), loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
   if (!size_batch(loop) || !check_labels(loop)) return false;

@@ -35,6 +35,7 @@ typedef struct {
   void (*step)(void *context, const tn_history_row *row);
   /* The run ended: "completed" or "stopped", before this step, with these parameters. */
   void (*end)(void *context, const char *status, int64_t step, const uint8_t weights_sha256[32]);
+  bool wants_hashes; /* of data and weights; zeros otherwise */
 } tn_loop_watch;
 
 typedef struct {

@@ -199,7 +199,8 @@ static bool hash_file(pipeline *p) {
   return true;
 }
 
-bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, tn_arena *arena, tn_rows *out) {
+bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
+                  tn_rows *out) {
   pipeline p = { host, program, tn_ail_dataset_of(program), backend, arena, out };
   *out = (tn_rows){ .present = p.data != NULL };
   if (!p.data) return true;
@@ -209,7 +210,7 @@ bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, tn_
   }
   bool ok = true;
   for (size_t i = 0; ok && i < p.data->stage_count; i++) ok = run_stage(&p, i);
-  ok = ok && put_in_order(&p) && hash_file(&p);
+  ok = ok && put_in_order(&p) && (!hashed || hash_file(&p));
   int64_t width = out->table.width;
   out->row = tn_shape_of(&width, 1);
   if (!ok) tn_rows_free(out);

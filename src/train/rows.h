@@ -13,10 +13,11 @@ typedef struct {
   uint32_t *order; /* rows in order; the first train_count are for training */
   size_t count, train_count;
   tn_shape row;       /* of one row's features: [width] */
-  uint8_t sha256[32]; /* of the file */
+  uint8_t sha256[32]; /* of the file, if it was asked for */
 } tn_rows;
 
 /* Reads, maps, filters, shuffles and splits, as the dataset block says. Without one: nothing. */
-bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, tn_arena *arena, tn_rows *out);
+bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
+                  tn_rows *out);
 void tn_rows_free(tn_rows *rows);
 #endif
