@@ -10,6 +10,7 @@ typedef struct {
   tn_diags *diags;
   tn_arena arena; /* for strings with escapes; reset after every line */
   uint32_t line;  /* from 1 */
+  bool any;       /* there was a row */
 } tn_table_reader;
 
 /* One line without its end. False after reporting. A blank line is no row. */

@@ -8,11 +8,10 @@
 #include "data/internal.h"
 
 #define TN_TABLE_FILE_LIMIT ((uint64_t)1 << 46)
-#define TN_TABLE_ROW_LIMIT  ((size_t)1 << 31)
 
 bool tn_table_out_of_memory(tn_table_reader *reader) {
-  return tn_report(reader->diags, TN_DIAG_E_OUT_OF_MEMORY, reader->request->at,
-                   TN_STR("what", "the data set"));
+  tn_table_free(reader->table); /* what is said needs memory, too */
+  return tn_report_memory(reader->diags, reader->table->heap, reader->request->at, "the data set");
 }
 
 size_t tn_table_feature_count(const tn_table *table) {
@@ -40,7 +39,9 @@ bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
               (!reader->request->wants_labels || tn_vec_push(table->heap, &table->labels, (int32_t)label));
   if (!kept) return tn_table_out_of_memory(reader);
   table->rows++;
-  return true;
+  reader->any = true;
+  bool full = reader->request->take && table->rows == TN_TABLE_CHUNK;
+  return !full || reader->request->take(reader->request->context, table);
 }
 
 static bool is_blank(tn_str line) {
@@ -85,7 +86,9 @@ static bool read_text(tn_table_reader *reader, tn_str text) {
   }
   if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0) text.at += 3, text.len -= 3; /* a mark */
   if (!read_lines(reader, text)) return false;
-  if (reader->table->rows > 0) return true;
+  bool left = request->take && reader->table->rows > 0;
+  if (left && !request->take(request->context, reader->table)) return false;
+  if (reader->any) return true;
   return tn_report(reader->diags, TN_DIAG_E_DATASET_EMPTY, request->at, TN_STR("path", request->path));
 }
 
@@ -116,6 +119,22 @@ void tn_table_free(tn_table *table) {
   tn_vec_free(table->heap, &table->labels);
   tn_vec_free(table->heap, &table->lines);
   table->rows = 0;
+}
+
+#define APPEND(heap, to, from)                                                                               \
+  ((from)->count == 0 ||                                                                                     \
+   (tn_vec_reserve((heap), (to), (from)->count) &&                                                           \
+    (memcpy((to)->at + (to)->count, (from)->at, (from)->count * sizeof *(from)->at),                         \
+     (to)->count += (from)->count, true)))
+
+bool tn_table_append(tn_table *to, const tn_table *from) {
+  if (from->rows == 0) return true;
+  bool ok = APPEND(to->heap, &to->ints, &from->ints) && APPEND(to->heap, &to->reals, &from->reals) &&
+            APPEND(to->heap, &to->labels, &from->labels) && APPEND(to->heap, &to->lines, &from->lines);
+  if (!ok) return false;
+  to->width = from->width;
+  to->rows += from->rows;
+  return true;
 }
 
 bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes,

@@ -11,6 +11,7 @@
 #include "diag/diag.h"
 
 typedef enum { TN_TABLE_JSONL, TN_TABLE_TSV } tn_table_format;
+struct tn_table;
 
 typedef struct {
   const char *path; /* NUL-terminated */
@@ -22,9 +23,16 @@ typedef struct {
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
   const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
+  /* Takes the rows that were read out of the table: after every TN_TABLE_CHUNK of them, and those that
+   * are left at the end. NULL: they stay there. So what is kept of a file is up to who reads it. */
+  bool (*take)(void *context, struct tn_table *table);
+  void *context;
 } tn_table_request;
 
-typedef struct {
+#define TN_TABLE_CHUNK     8192
+#define TN_TABLE_ROW_LIMIT ((size_t)1 << 31)
+
+typedef struct tn_table {
   tn_heap *heap;
   bool floats;
   int64_t width; /* features of a row; -1 while there is none */
@@ -38,6 +46,9 @@ typedef struct {
 /* Reports and returns false; *out is then empty. A file without rows is E_DATASET_EMPTY. */
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out);
 void tn_table_free(tn_table *table);
+/* Copies the rows of `from`, which have as many features, behind those of `to`. False when memory
+ * runs out. */
+bool tn_table_append(tn_table *to, const tn_table *from);
 /* The features of one row: i32 or f32. */
 static inline const void *tn_table_row(const tn_table *table, size_t row) {
   size_t first = row * (size_t)table->width;

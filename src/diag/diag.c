@@ -271,3 +271,9 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
   else if (!keep(diags, fields, count, &diag)) diags->out_of_memory = true;
   return false;
 }
+
+bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what) {
+  if (heap->limit > 0)
+    return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
+  return tn_report(diags, TN_DIAG_E_OUT_OF_MEMORY, at, TN_STR("what", what));
+}

@@ -5,7 +5,7 @@
 #include "train/loop_internal.h"
 
 bool tn_loop_out_of_memory(tn_loop *loop) {
-  return tn_report(loop->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "training"));
+  return tn_report_memory(loop->host->diags, loop->host->heap, TN_NOWHERE, "training");
 }
 
 void tn_loop_print(tn_loop *loop, const tn_text *line) { loop->host->print(loop->host, tn_text_str(line)); }
@@ -216,7 +216,8 @@ static bool no_train_rows(tn_loop *loop) {
 /* Hashing a large file takes longer than reading it, so it is done for who records it. */
 static bool wants_hashes(const tn_loop *loop) {
   const tn_loop_options *options = loop->options;
-  return options->out || options->resume || options->verify || (options->watch && options->watch->wants_hashes);
+  bool watched = options->watch && options->watch->wants_hashes;
+  return options->out || options->resume || options->verify || watched;
 }
 
 static bool prepare(tn_loop *loop) {
@@ -226,8 +227,9 @@ static bool prepare(tn_loop *loop) {
   loop->eval = tn_ail_eval_of(program);
   loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
   loop->effects = tn_ail_effects(program);
+  bool hashed = wants_hashes(loop);
   if (!tn_ail_allow_dataset(program) ||
-      !tn_rows_read(loop->host, program, loop->options->backend, wants_hashes(loop), loop->arena, &loop->rows))
+      !tn_rows_read(loop->host, program, loop->options->backend, hashed, loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
   if (!size_batch(loop) || !check_labels(loop)) return false;

@@ -2,7 +2,8 @@
  *
  * Maps change a column, row by row, and may change how many numbers a row has
  * (the same for all); filters drop rows. Both are graphs for one row, planned
- * once. Then the rows are shuffled by the seed and divided. */
+ * once. They run while the file is read, so that memory holds only the rows that
+ * stay. Then the rows are shuffled by the seed and divided. */
 #include "train/rows.h"
 
 #include <string.h>
@@ -11,6 +12,14 @@
 #include "base/rng.h"
 #include "plan/plan.h"
 
+/* A map or a filter, planned for rows of one length. */
+typedef struct {
+  tn_graph graph;
+  tn_plan *plan;
+  tn_shape row; /* of the column it reads */
+  bool on_labels;
+} stage;
+
 typedef struct {
   tn_host *host;
   tn_ail *program;
@@ -18,10 +27,14 @@ typedef struct {
   const tn_backend *backend;
   tn_arena *arena;
   tn_rows *rows;
+  stage *stages;
+  tn_table *table; /* the rows that the stages work on */
 } pipeline;
 
+static bool take_rows(void *context, tn_table *table);
+
 static bool out_of_memory(tn_host *host) {
-  return tn_report(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the data set"));
+  return tn_report_memory(host->diags, host->heap, TN_NOWHERE, "the data set");
 }
 
 /* What an input declares behind its rows, where that is a number. */
@@ -52,19 +65,21 @@ static bool read_table(pipeline *p) {
     request.floats = tn_ail_input(p->program, (size_t)d->features_input)->kind == TN_AIL_TENSOR;
     if (d->stage_count == 0) request.width = declared_width(p->program, d->features_input);
   }
-  return tn_table_read(p->host->heap, &request, p->host->diags, &p->rows->table);
+  if (d->stage_count == 0) return tn_table_read(p->host->heap, &request, p->host->diags, &p->rows->table);
+  tn_table read;
+  request.take = take_rows;
+  request.context = p;
+  p->rows->table = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1 };
+  bool ok = tn_table_read(p->host->heap, &request, p->host->diags, &read);
+  if (ok) tn_table_free(&read);
+  if (!ok) tn_table_free(&p->rows->table);
+  return ok;
 }
 
 /* ---- stages ---- */
 
-typedef struct {
-  tn_plan *plan;
-  tn_shape row; /* of the column it reads */
-  bool on_labels;
-} stage;
-
 static tn_view column_view(const pipeline *p, const stage *s, size_t row) {
-  tn_table *table = &p->rows->table;
+  tn_table *table = p->table;
   if (s->on_labels) return tn_view_make(&table->labels.at[row], TN_I32, &TN_SCALAR_SHAPE);
   void *data = (void *)(uintptr_t)tn_table_row(table, row);
   return tn_view_make(data, table->floats ? TN_F32 : TN_I32, &s->row);
@@ -91,7 +106,7 @@ static bool keep_numbers(pipeline *p, const tn_view *view, tn_table *into) {
 
 /* Features go into a fresh column, because their number may change. */
 static bool map_features(pipeline *p, const stage *s) {
-  tn_table *table = &p->rows->table;
+  tn_table *table = p->table;
   tn_table mapped = { .heap = table->heap, .floats = table->floats };
   bool ok = true;
   for (size_t row = 0; ok && row < table->rows; row++) {
@@ -108,7 +123,7 @@ static bool map_features(pipeline *p, const stage *s) {
 }
 
 static bool map_labels(pipeline *p, const stage *s) {
-  tn_table *table = &p->rows->table;
+  tn_table *table = p->table;
   for (size_t row = 0; row < table->rows; row++) {
     tn_view result;
     if (!compute_row(p, s, row, &result)) return false;
@@ -128,7 +143,7 @@ static void move_row(tn_table *table, size_t from, size_t to) {
 }
 
 static bool filter_rows(pipeline *p, const stage *s) {
-  tn_table *table = &p->rows->table;
+  tn_table *table = p->table;
   size_t kept = 0;
   for (size_t row = 0; row < table->rows; row++) {
     tn_view result;
@@ -147,24 +162,57 @@ static bool filter_rows(pipeline *p, const stage *s) {
   return true;
 }
 
-static bool run_stage(pipeline *p, size_t index) {
-  const tn_ail_stage *described = &p->data->stages[index];
-  int64_t width = p->rows->table.width;
-  stage s = { .on_labels = described->on_labels,
-              .row = described->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1) };
-  tn_graph graph;
+static bool plan_stage(pipeline *p, size_t index, stage *s) {
+  int64_t width = p->table->width;
   tn_fault fault;
   tn_plan_options options = { .backend = p->backend, .threads = 1 };
-  if (!tn_ail_lower_stage(p->program, index, &s.row, &graph)) return false;
-  s.plan = tn_plan_new(p->host->heap, &graph, &options, &fault);
-  bool ok = s.plan != NULL || tn_ail_report_fault(p->program, &fault);
-  if (ok)
-    ok = described->kind == TN_AIL_FILTER ? filter_rows(p, &s)
-         : s.on_labels                    ? map_labels(p, &s)
-                                          : map_features(p, &s);
-  tn_plan_free(s.plan);
-  tn_graph_free(&graph);
+  s->on_labels = p->data->stages[index].on_labels;
+  s->row = s->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
+  if (!tn_ail_lower_stage(p->program, index, &s->row, &s->graph)) return false;
+  s->plan = tn_plan_new(p->host->heap, &s->graph, &options, &fault);
+  if (s->plan) return true;
+  tn_graph_free(&s->graph);
+  return tn_ail_report_fault(p->program, &fault);
+}
+
+static bool run_stage(pipeline *p, size_t index) {
+  stage *s = &p->stages[index];
+  if (!s->plan && !plan_stage(p, index, s)) return false;
+  if (p->data->stages[index].kind == TN_AIL_FILTER) return filter_rows(p, s);
+  return s->on_labels ? map_labels(p, s) : map_features(p, s);
+}
+
+static bool keep_rows(pipeline *p, const tn_table *rows) {
+  tn_table *kept = &p->rows->table;
+  if (kept->rows + rows->rows > TN_TABLE_ROW_LIMIT) {
+    return tn_report(p->host->diags, TN_DIAG_E_TOO_LARGE, p->data->path_at, TN_STR("what", "the data set"),
+                     TN_INT("limit", (int64_t)TN_TABLE_ROW_LIMIT));
+  }
+  if (tn_table_append(kept, rows)) return true;
+  tn_table_free(kept); /* what is said needs memory, too */
+  return out_of_memory(p->host);
+}
+
+/* What the reader has read so far; what is left of it is kept. */
+static bool take_rows(void *context, tn_table *table) {
+  pipeline *p = context;
+  tn_table rows = *table;
+  *table = (tn_table){ .heap = rows.heap, .floats = rows.floats, .width = rows.width };
+  p->table = &rows;
+  bool ok = true;
+  for (size_t i = 0; ok && i < p->data->stage_count; i++) ok = run_stage(p, i);
+  ok = ok && keep_rows(p, &rows);
+  tn_table_free(&rows);
+  p->table = NULL;
   return ok;
+}
+
+static void free_stages(pipeline *p) {
+  for (size_t i = 0; p->stages && i < p->data->stage_count; i++) {
+    if (!p->stages[i].plan) continue;
+    tn_plan_free(p->stages[i].plan);
+    tn_graph_free(&p->stages[i].graph);
+  }
 }
 
 /* ---- order ---- */
@@ -173,10 +221,15 @@ static bool put_in_order(pipeline *p) {
   tn_rows *rows = p->rows;
   rows->count = rows->table.rows;
   if (rows->count == 0) {
+    p->host->diags->phase = TN_PHASE_DATA;
     return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path));
   }
   rows->order = tn_heap_alloc(p->host->heap, rows->count * sizeof *rows->order);
-  if (!rows->order) return out_of_memory(p->host);
+  if (!rows->order) {
+    tn_table_free(&rows->table);
+    rows->count = 0;
+    return out_of_memory(p->host);
+  }
   for (size_t i = 0; i < rows->count; i++) rows->order[i] = (uint32_t)i;
   if (p->data->shuffle) {
     tn_rng rng;
@@ -201,16 +254,20 @@ static bool hash_file(pipeline *p) {
 
 bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
                   tn_rows *out) {
-  pipeline p = { host, program, tn_ail_dataset_of(program), backend, arena, out };
+  pipeline p = { .host = host,
+                 .program = program,
+                 .data = tn_ail_dataset_of(program),
+                 .backend = backend,
+                 .arena = arena,
+                 .rows = out };
   *out = (tn_rows){ .present = p.data != NULL };
   if (!p.data) return true;
-  if (!read_table(&p)) {
-    out->present = false;
-    return false;
-  }
-  bool ok = true;
-  for (size_t i = 0; ok && i < p.data->stage_count; i++) ok = run_stage(&p, i);
-  ok = ok && put_in_order(&p) && (!hashed || hash_file(&p));
+  p.stages = tn_arena_array(arena, p.data->stage_count + 1, sizeof *p.stages);
+  bool ok = p.stages ? read_table(&p) : out_of_memory(host);
+  free_stages(&p);
+  out->present = ok;
+  if (!ok) return false;
+  ok = put_in_order(&p) && (!hashed || hash_file(&p));
   int64_t width = out->table.width;
   out->row = tn_shape_of(&width, 1);
   if (!ok) tn_rows_free(out);

@@ -132,3 +132,20 @@ $ tern train m.ail --allow fileread --json
 # A failed training says what is wrong and nothing else.
 $ printf '99\t0\n' > nowhere; tern train m.ail --allow fileread --json | grep -c printed || true
 | 0
+
+# A file may be larger than memory: what a filter drops is never kept. All of it is an error.
+$ awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d,%d,%d,%d\t%d\n", i % 20, 1, 2, 3, i % 100 == 7 }' > d
+$ { echo 'fn rare(y) { y == 1 } fn first(x) { slice(x, 0, 0, 2) }'; cat model.ail
+>   echo 'dataset { format = "tsv" path = "d" map first(tokens) filter rare(labels) }'; } > m.ail
+$ tern train m.ail --allow fileread --max-mem 2M | grep count
+|   train_count: 3000
+|   val_count: 0
+$ sed 's/filter rare(labels)//' m.ail > all.ail
+$ for size in 2M 3M 4M 5M 6M; do tern train all.ail --allow fileread --max-mem $size --json | grep -o '"code":"[A-Z_]*"'; done
+| "code":"E_MEMORY_LIMIT"
+| "code":"E_MEMORY_LIMIT"
+| "code":"E_MEMORY_LIMIT"
+| "code":"E_MEMORY_LIMIT"
+| "code":"E_MEMORY_LIMIT"
+$ tern train all.ail --allow fileread --max-mem 64M | grep train_count
+|   train_count: 300000
