@@ -19,6 +19,7 @@ static double seconds(clockid_t clock) {
 void tn_api_begin(tern_session *session) {
   atomic_store(&session->interrupted, false);
   session->timed_out = false;
+  session->heap.failed = false;
   session->deadline = session->max_seconds > 0 ? seconds(CLOCK_MONOTONIC) + session->max_seconds : 0;
   tn_diags_clear(&session->diags);
   tn_text_clear(&session->printed);

@@ -64,6 +64,9 @@ const tn_lang *tn_api_lang(tern_language language);
 tern_status tn_api_status(const tern_session *session);
 /* In the common spelling; limits of the session have codes of their own. Returns false. */
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
+/* After a failure: what was reported once memory had run out may only follow from that, so then memory is all
+ * there is to say. */
+void tn_api_settle(tern_session *session);
 /* The session's text, NUL-terminated, or NULL when memory ran out. */
 const char *tn_api_text(tern_session *session);
 /* A run begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts. */

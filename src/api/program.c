@@ -100,6 +100,7 @@ static bool has_graph(tern_program *program) {
 }
 
 static tern_status finish(tern_program *program, bool ok) {
+  if (!ok) tn_api_settle(program->session);
   program->status = tn_api_status(program->session);
   if (!ok && program->status == TERN_OK) program->status = TERN_FAILED;
   return program->status;
@@ -116,6 +117,7 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
   tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
   if (status == TN_FILE_OK) return true;
+  if (status == TN_FILE_NO_MEMORY) return out_of_memory(session) != NULL;
   tn_text why;
   tn_text_init(&why, &session->heap);
   tn_text_puts(&why, ": ");
@@ -466,6 +468,13 @@ static bool unsupported(tern_session *session, const char *feature) {
   return tn_report(&session->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE, TN_STR("feature", feature));
 }
 
+/* The session's text, if it was made. */
+static const char *shown(tern_session *session, bool ok) {
+  const char *text = ok ? tn_api_text(session) : NULL;
+  if (!text) tn_api_settle(session);
+  return text;
+}
+
 const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
   tn_api_begin(session);
@@ -474,7 +483,7 @@ const char *tern_format(tern_program *program) {
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
   if (program->lang && !program->lang->format) ok = unsupported(session, "formatting in this language");
   else if (program->lang) ok = program->lang->format(&session->host, program->file, &session->text);
-  return ok ? tn_api_text(session) : NULL;
+  return shown(session, ok);
 }
 
 static bool emit(tern_program *program, const char *name, tn_text *out) {
@@ -494,7 +503,7 @@ const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *len
   tn_text_clear(&session->text);
   bool ok = emit(program, kind, &session->text);
   *length = ok ? session->text.len : 0;
-  return ok ? tn_api_text(session) : NULL;
+  return shown(session, ok);
 }
 
 const char *tern_emit(tern_program *program, const char *kind) {

@@ -1,0 +1,155 @@
+/* tests/fault/allocations.c: memory that runs out at any request, in every example.
+ *
+ * An example is run once to count its requests for memory. Then it is run again
+ * and again, and each time another request is refused. It must end with its
+ * result, where it could do without, or with E_OUT_OF_MEMORY; never with another
+ * mistake, a crash or, as the sanitizers see, a leak.
+ *
+ * Every request up to DENSE is tried, or every few of them with less effort, and behind that ever fewer: a
+ * training loop asks for the same things again and again. tests/slow tries them all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+
+#ifndef EVERY
+#define EVERY 0
+#endif
+#define DENSE 400   /* requests that are refused one by one */
+#define MOST  20000 /* that tests/slow refuses one by one */
+
+typedef enum { RUN, TRAIN, CHECK, FORMAT, WAYS } way;
+static const char *const way_names[] = { "run", "train", "check", "fmt" };
+
+typedef struct {
+  tern_status status;
+  uint64_t requests;
+  char code[64];
+} outcome;
+
+static tern_status act(tern_program *program, way how) {
+  static const tern_train_run three = { .steps = 3 };
+  switch (how) {
+    case RUN: return tern_run(program);
+    case TRAIN: return tern_train(program, &three);
+    case CHECK: return tern_check(program);
+    default: return tern_format(program) ? TERN_OK : TERN_FAILED;
+  }
+}
+
+static void note(tern_session *session, outcome *out) {
+  size_t count = tern_diagnostic_count(session);
+  for (size_t i = 0; i < count && out->code[0] == 0; i++) {
+    tern_diagnostic diagnostic = tern_diagnostic_at(session, i);
+    if (strcmp(diagnostic.severity, "error") == 0)
+      snprintf(out->code, sizeof out->code, "%s", diagnostic.code);
+  }
+  out->requests = session->heap.requests;
+}
+
+static outcome attempt(const char *path, way how, uint64_t refused) {
+  tern_options options = { .threads = 1,
+                           .allow = TERN_ALLOW_FILEREAD | TERN_ALLOW_CLOCK,
+                           .fail_allocation = refused };
+  outcome out = { .status = TERN_FAILED };
+  tern_session *session = tern_session_new(&options, NULL);
+  if (!session) { /* there is nobody to report it to */
+    out.requests = refused;
+    strcpy(out.code, "E_OUT_OF_MEMORY");
+    return out;
+  }
+  tern_program *program = tern_load_file(session, TERN_LANG_AUTO, path, NULL);
+  if (program) out.status = act(program, how);
+  note(session, &out);
+  if (program && how <= TRAIN) {
+    const char *json = tern_result_json(program);
+    assert_true(!json || json[0] == '{');
+  }
+  (void)tern_diagnostics_text(session, 0);
+  tern_program_free(program);
+  tern_session_free(session);
+  return out;
+}
+
+/* All that goes wrong is said, not only the first. */
+static int failures;
+static void must_hold(bool holds, const char *path, way how, uint64_t n, const outcome *out) {
+  if (holds) return;
+  failures++;
+  print_error("%s %s with request %llu refused: status %d, %s\n", way_names[how], path, (unsigned long long)n,
+              (int)out->status, out->code[0] ? out->code : "no diagnostic");
+}
+
+static uint64_t behind(uint64_t n) {
+  const char *effort = getenv("TERN_TEST_EFFORT");
+  bool small = effort && strcmp(effort, "small") == 0;
+  if (EVERY) return n < MOST ? n + 1 : n + n / 100;
+  if (n < DENSE) return n + (small ? 13 : 3);
+  return n + n / (small ? 1 : 4);
+}
+
+static void refuse_all(const char *path, way how) {
+  outcome whole = attempt(path, how, 0);
+  if (whole.status != TERN_OK) return; /* it is not for this way */
+  for (uint64_t n = 1; n <= whole.requests; n = behind(n)) {
+    outcome out = attempt(path, how, n);
+    must_hold(out.requests >= n, path, how, n, &out);
+    must_hold(out.status == TERN_OK || strcmp(out.code, "E_OUT_OF_MEMORY") == 0, path, how, n, &out);
+  }
+}
+
+/* ---- examples ---- */
+
+static int no_dots(const struct dirent *entry) { return entry->d_name[0] != '.' && entry->d_name[0] != '_'; }
+
+static void refuse_folder(const char *folder) {
+  struct dirent **entries;
+  char before[4096];
+  int tried = 0;
+  assert_non_null(getcwd(before, sizeof before));
+  failures = 0;
+  assert_int_equal(chdir(folder), 0); /* examples name their data from where they are */
+  int count = scandir(".", &entries, no_dots, alphasort);
+  for (int i = 0; i < count; i++) {
+    const char *name = entries[i]->d_name;
+    bool program = tern_language_of(name) != TERN_LANG_AUTO;
+    for (int how = 0; program && how < WAYS; how++) refuse_all(name, (way)how);
+    tried += program;
+    free(entries[i]);
+  }
+  free(entries);
+  assert_int_equal(chdir(before), 0);
+  assert_true(tried > 0);
+  assert_int_equal(failures, 0);
+}
+
+static void ninth_examples(void **state) {
+  (void)state;
+  refuse_folder(EXAMPLES "/ninth");
+}
+static void mind_examples(void **state) {
+  (void)state;
+  refuse_folder(EXAMPLES "/mind");
+}
+static void ail_examples(void **state) {
+  (void)state;
+  refuse_folder(EXAMPLES "/ail");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ninth_examples),
+    cmocka_unit_test(mind_examples),
+    cmocka_unit_test(ail_examples),
+  };
+  return cmocka_run_group_tests_name("fault/allocations", tests, NULL, NULL);
+}

@@ -1,0 +1,4 @@
+tn_test(fault allocations api)
+if(TARGET test_allocations)
+  target_compile_definitions(test_allocations PRIVATE EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+endif()

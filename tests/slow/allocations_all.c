@@ -1,0 +1,3 @@
+/* tests/slow/allocations_all.c: tests/fault/allocations.c with every request for memory. */
+#define EVERY 1
+#include "../fault/allocations.c"
