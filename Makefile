@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test test-slow test-bits test-update bench bench-quick install clean help
+.PHONY: all demo test fuzz test-slow test-bits test-update bench bench-quick install clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -43,6 +43,10 @@ bench: ## install the peers, measure beside them, and write docs/performance.md 
 bench-quick: ## the same with few repetitions, nothing written (a minute or two)
 	@sh tools/setup.sh bench
 	@sh tools/bench.sh --jobs $(JOBS) --quick
+
+fuzz: ## search for inputs that break something, SECONDS for each target (60)
+	@sh tools/setup.sh fuzz
+	@sh tools/fuzz.sh --seconds $(or $(SECONDS),60) --jobs $(JOBS)
 
 install: all ## copy program, libraries and header under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"

@@ -5,6 +5,7 @@
 #   tools/setup.sh test           what `make test` needs beyond that
 #   tools/setup.sh slow           what `make test-slow` and `make test-bits` need beyond that
 #   tools/setup.sh bench          what `make bench` compares with
+#   tools/setup.sh fuzz           what `make fuzz` searches with
 #   tools/setup.sh --check build  only say what is missing; status 1 if anything is
 #
 # Whether something is there is found by trying it, not by asking a package
@@ -19,8 +20,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | test | slow | bench) ;;
-  *) echo "usage: tools/setup.sh [--check] build|test|slow|bench" >&2; exit 2 ;;
+  build | test | slow | bench | fuzz) ;;
+  *) echo "usage: tools/setup.sh [--check] build|test|slow|bench|fuzz" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -72,6 +73,9 @@ list_missing() {
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
   if [ "$job" = bench ]; then
     list_missing_peers
+  elif [ "$job" = fuzz ]; then
+    need clang-19 command -v clang-19
+    need libclang-rt-19-dev can_link clang-19 -fsanitize=fuzzer,address,undefined -Dmain=LLVMFuzzerTestOneInput
   elif [ "$job" != build ]; then
     list_missing_for_tests
   fi

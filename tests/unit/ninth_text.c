@@ -97,6 +97,7 @@ static void assert_formats(const char *text, const char *wanted) {
 static void formatting_puts_one_space_between_tokens(void **state) {
   (void)state;
   assert_formats("5->x   x[PRINT]", "5 -> x x [PRINT]\n");
+  assert_formats("[ N ] [N  ] [N M] [ n ]", "[ N ] [ N ] [N M] [n]\n"); /* [N] is an opcode */
   assert_formats("( 1  2 )[ 3 ,4 ] {  }{ x }{M[a -> 1 , b->2]}", "(1 2) [3 4] {} {x} {M [a->1 b->2]}\n");
   assert_formats("{1 [ADD]}[DROP]", "{ 1 [ADD] } [DROP]\n");
   assert_formats("1 //  why  \n2", "1  //  why\n2\n");

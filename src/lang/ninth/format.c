@@ -119,10 +119,23 @@ static int breaks_before(const formatter *f) {
   return count;
 }
 
+/* A shape of one variable in capitals, which would be an opcode without its blanks: [ N ]. */
+static bool needs_blanks(const formatter *f, const tn_ninth_token *open) {
+  if (open[0].kind != TN_NINTH_TOKEN_SHAPE_OPEN || open[1].kind != TN_NINTH_TOKEN_NAME ||
+      open[2].kind != TN_NINTH_TOKEN_SHAPE_CLOSE)
+    return false;
+  tn_str name = text_of(f, &open[1]);
+  for (size_t i = 0; i < name.len; i++) {
+    if (name.at[i] >= 'a' && name.at[i] <= 'z') return false;
+  }
+  return name.at[0] != '_';
+}
+
 static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_ninth_token *token,
                      bool closing) {
   bool arrow = before->kind == TN_NINTH_TOKEN_ARROW || token->kind == TN_NINTH_TOKEN_ARROW;
   if (arrow && is_in(f, KEYS)) return true;
+  if (needs_blanks(f, before) || (token - f->tokens >= 2 && needs_blanks(f, token - 2))) return false;
   if (before->kind == TN_NINTH_TOKEN_OPEN || before->kind == TN_NINTH_TOKEN_SHAPE_OPEN) return true;
   if (token->kind == TN_NINTH_TOKEN_CLOSE || token->kind == TN_NINTH_TOKEN_SHAPE_CLOSE) return true;
   if (before->kind == TN_NINTH_TOKEN_BLOCK_OPEN) return closing || is_in(f, MAKER);

@@ -1,0 +1,40 @@
+/* fuzz/safetensors.c: any bytes as a .safetensors file; what is read can be written and read again. */
+#include <string.h>
+
+#include "data/safetensors.h"
+#include "fuzz.h"
+
+#define MOST_TENSORS 64
+
+static void write_again(tn_heap *heap, const tn_safetensors *file) {
+  tn_named_view views[MOST_TENSORS];
+  size_t count = file->tensors.count;
+  tn_safetensors again;
+  tn_text text;
+  if (count > MOST_TENSORS) return;
+  for (size_t i = 0; i < count; i++)
+    views[i] = (tn_named_view){ file->tensors.at[i].name, file->tensors.at[i].tensor.view };
+  tn_text_init(&text, heap);
+  tn_safetensors_write(views, count, file->metadata, &text);
+  tn_str bytes = tn_text_str(&text);
+  if (!text.failed) {
+    fuzz_expect(!tn_safetensors_read(heap, bytes.at, bytes.len, &again), "what was written can be read");
+    for (size_t i = 0; i < count; i++) {
+      const tn_tensor *tensor = tn_safetensors_find(&again, views[i].name);
+      fuzz_expect(tensor && tn_view_equal(&tensor->view, &views[i].view), "and is the same");
+    }
+    tn_safetensors_free(&again);
+  }
+  tn_text_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  tn_heap heap = { .limit = (size_t)64 << 20 };
+  tn_safetensors file;
+  if (!tn_safetensors_read(&heap, data, size, &file)) {
+    write_again(&heap, &file);
+    tn_safetensors_free(&file);
+  }
+  fuzz_expect(heap.used == 0, "reading gives all memory back");
+  return 0;
+}
