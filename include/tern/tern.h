@@ -224,7 +224,7 @@ TERN_API const char *tern_failure_json(tern_session *session);
 
 /* The canonical form of the program's text; NULL after leaving diagnostics. */
 TERN_API const char *tern_format(tern_program *program);
-/* What the compiler made: "graph", "grad", "mlir", "dot", "svg", "onnx", "plan". NULL after leaving
+/* What the compiler made: "graph", "grad", "mlir", "dot", "svg", "onnx", "npz", "plan". NULL after leaving
  * diagnostics. */
 TERN_API const char *tern_emit(tern_program *program, const char *kind);
 /* The same for forms that are no text; *length counts the bytes. */

@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "data/safetensors.h"
-#include "tensor/npy.h"
+#include "tensor/npz.h"
 
-#define TN_VALUE_FILE_LIMIT  ((uint64_t)1 << 32) /* bytes of a .json or .npy file */
+#define TN_VALUE_FILE_LIMIT  ((uint64_t)1 << 32) /* bytes of a .json, .npy or .npz file */
 #define TN_WEIGHT_FILE_LIMIT ((uint64_t)1 << 40)
 
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
@@ -144,32 +144,61 @@ static bool tensor_from_json(tern_session *session, const char *name, tn_str tex
 
 /* ---- files ---- */
 
-static bool tensor_from_file(tern_session *session, const char *name, const char *path, tn_arena *arena,
+/* "weights.npz:W" is a file and the array in it. */
+static tn_str member_of(tn_str given, tn_str *path) {
+  static const tn_str between = { ".npz:", 5 };
+  *path = given;
+  for (size_t at = given.len; at >= between.len; at--) {
+    tn_str before = { given.at, at };
+    if (!tn_str_ends(before, between.at)) continue;
+    path->len = at - 1;
+    return (tn_str){ given.at + at, given.len - at };
+  }
+  return (tn_str){ 0 };
+}
+
+static bool report_array(tern_session *session, tn_str path, tn_str member, const char *format,
+                         tn_npy_error error) {
+  if (error == TN_NPY_OK) return true;
+  if (error == TN_NPY_MEMBER) return tn_api_usage(session, "the archive holds no array ", member, "");
+  if (error == TN_NPY_WHICH)
+    return tn_api_usage(session, "", path, " holds several arrays; name one: @FILE.npz:NAME");
+  if (error == TN_NPY_MEMORY) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  return tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", path),
+                   TN_STR("format", format), TN_STR("reason", tn_npy_reason(error)));
+}
+
+/* What the bytes of the file are. */
+static bool tensor_from_bytes(tern_session *session, const char *name, tn_str path, tn_str member,
+                              tn_str bytes, tn_arena *arena, tn_tensor *out) {
+  if (tn_str_ends(path, ".npz")) {
+    tn_npy_error error = tn_npz_read(&session->heap, bytes.at, bytes.len, member, out);
+    return report_array(session, path, member, "npz", error);
+  }
+  if (tn_str_ends(path, ".npy"))
+    return report_array(session, path, member, "npy", tn_npy_read(&session->heap, bytes.at, bytes.len, out));
+  return tensor_from_json(session, name, bytes, arena, out);
+}
+
+static bool tensor_from_file(tern_session *session, const char *name, const char *given, tn_arena *arena,
                              tn_tensor *out) {
-  tn_str given = tn_str_of(path);
-  bool npy = tn_str_ends(given, ".npy");
+  tn_str path, member = member_of(tn_str_of(given), &path);
   tn_file_bytes bytes;
-  if (!npy && !tn_str_ends(given, ".json"))
-    return tn_api_usage(session, "", given, ": a value file is a .json or an .npy");
-  tn_file_status status = tn_file_read(&session->heap, path, TN_VALUE_FILE_LIMIT, NULL, &bytes);
+  if (!tn_str_ends(path, ".npy") && !tn_str_ends(path, ".npz") && !tn_str_ends(path, ".json"))
+    return tn_api_usage(session, "", path, ": a value file is a .json, an .npy or an .npz");
+  tn_str opened = tn_arena_str(arena, path); /* with a NUL behind it */
+  if (arena->failed) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_file_status status = tn_file_read(&session->heap, opened.at, TN_VALUE_FILE_LIMIT, NULL, &bytes);
   if (status != TN_FILE_OK) {
     tn_text why;
     tn_text_init(&why, &session->heap);
     tn_text_puts(&why, ": ");
     tn_text_puts(&why, tn_file_status_text(status));
-    tn_api_usage(session, "", given, why.failed ? "" : why.at);
+    tn_api_usage(session, "", path, why.failed ? "" : why.at);
     tn_text_free(&why);
     return false;
   }
-  bool ok;
-  if (npy) {
-    tn_npy_error error = tn_npy_read(&session->heap, bytes.at, bytes.len, out);
-    ok = error == TN_NPY_OK ||
-         tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", given),
-                   TN_STR("format", "npy"), TN_STR("reason", tn_npy_reason(error)));
-  } else {
-    ok = tensor_from_json(session, name, (tn_str){ bytes.at, bytes.len }, arena, out);
-  }
+  bool ok = tensor_from_bytes(session, name, path, member, (tn_str){ bytes.at, bytes.len }, arena, out);
   tn_file_release(&session->heap, &bytes);
   return ok;
 }

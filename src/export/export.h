@@ -14,12 +14,13 @@ typedef enum {
   TN_EMIT_DOT,
   TN_EMIT_SVG,
   TN_EMIT_ONNX, /* bytes, not text */
+  TN_EMIT_NPZ,  /* the parameters alone, as NumPy's archive */
   TN_EMIT_COUNT
 } tn_emit_kind;
 
 /* "graph", "mlir"; TN_EMIT_COUNT: there is no such form. */
 tn_emit_kind tn_emit_kind_of(const char *name);
-#define TN_EMIT_NAMES "graph, grad, mlir, dot, svg and onnx"
+#define TN_EMIT_NAMES "graph, grad, mlir, dot, svg, onnx and npz"
 
 /* Why a graph could not be written. */
 typedef struct {
@@ -31,7 +32,7 @@ typedef struct {
   const tn_graph *graph;
   tn_emit_kind kind;
   tn_sources *sources;     /* where the lines of the program are found; NULL: they are not shown */
-  const tn_tensor *params; /* ONNX: the values of the graph's parameters; NULL: they are inputs */
+  const tn_tensor *params; /* ONNX, NPZ: the values of the graph's parameters; NULL: they have none */
 } tn_export;
 
 /* Appends to `out`. False with *problem filled in; `out` may then hold a part. */

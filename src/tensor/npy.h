@@ -19,6 +19,10 @@ typedef enum {
   TN_NPY_TOO_LARGE,   /* more than TN_ELEMENT_LIMIT elements */
   TN_NPY_SIZE,        /* the file is shorter or longer than its header says */
   TN_NPY_BOOL,        /* a bool that is neither 0 nor 1 */
+  TN_NPY_ARCHIVE,     /* .npz: no archive, or a damaged one */
+  TN_NPY_PACKED,      /* .npz: packed by something other than deflate */
+  TN_NPY_MEMBER,      /* .npz: no array of that name */
+  TN_NPY_WHICH,       /* .npz: several arrays, and no name was given */
   TN_NPY_MEMORY
 } tn_npy_error;
 

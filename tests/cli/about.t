@@ -2,7 +2,7 @@ $ tern version
 | tern 0.1.0
 $ tern help emit
 | tern emit FILE --as KIND
-|   print what the compiler made: graph, grad, mlir, dot, svg or onnx
+|   print what the compiler made: graph, grad, mlir, dot, svg, onnx or npz
 | ...
 $ tern help emti
 ! error[E_USAGE]: there is no verb emti

@@ -188,12 +188,12 @@ $ tern emit clock.ail --as mlir
 $ tern emit clock.ail --as dot | head -n 1
 | digraph {
 $ tern emit clock.ail --as png
-! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg and onnx
+! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg, onnx and npz
 !    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit clock.ail
-! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg or onnx
+! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg, onnx or npz
 !    = hint: `tern help` lists the commands and options
 !
 ? 2

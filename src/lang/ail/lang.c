@@ -96,10 +96,10 @@ static bool run_app(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *o
 
 /* ---- emit ---- */
 
-/* An ONNX model carries its parameters: those of a run. */
-static bool write_model(tn_ail *program, const tn_graph *graph, tn_text *out) {
+/* These forms carry the parameters: those of a run. */
+static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
   tn_host *host = program->host;
-  tn_export what = { .graph = graph, .kind = TN_EMIT_ONNX, .sources = host->sources };
+  tn_export what = { .graph = graph, .kind = kind, .sources = host->sources };
   tn_export_problem problem;
   tn_ail_size_request request = { 0 };
   tn_ail_sizes sizes;
@@ -118,17 +118,20 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_text *out) {
   return ok && made;
 }
 
+static bool write_form(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
+  tn_export what = { .graph = graph, .kind = kind, .sources = program->host->sources };
+  tn_export_problem problem;
+  if (kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ) return write_model(program, graph, kind, out);
+  return tn_export_write(&what, out, &problem) || tn_lang_report_export(program->host, &problem);
+}
+
 static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
-  tn_export_problem problem;
   tn_ail *program = tn_ail_compile(host, file);
   if (!program) return false;
   bool ok = tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
   if (ok) {
-    tn_export what = { .graph = &graph, .kind = kind, .sources = host->sources };
-    ok = kind == TN_EMIT_ONNX
-             ? write_model(program, &graph, out)
-             : tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
+    ok = write_form(program, &graph, kind, out);
     tn_graph_free(&graph);
   }
   tn_ail_free(program);

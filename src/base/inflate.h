@@ -1,0 +1,18 @@
+/* base/inflate.h: reading what deflate packed (RFC 1951), and the checksum that archives carry. */
+#ifndef TN_BASE_INFLATE_H
+#define TN_BASE_INFLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No packed byte stands for more than this many. */
+#define TN_INFLATE_RATIO 1032
+
+/* Unpacks exactly `size` bytes into `out`. False when the data is damaged, ends early or holds more or less.
+ * Takes no memory of its own and never reads or writes outside of what it was given. */
+bool tn_inflate(const void *packed, size_t packed_size, void *out, size_t size);
+
+/* CRC-32 as zip has it. */
+uint32_t tn_crc32(const void *bytes, size_t count);
+#endif

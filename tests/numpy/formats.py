@@ -1,0 +1,120 @@
+"""numpy/formats.py: files that NumPy writes are read, and files that tern writes NumPy reads.
+
+  formats.py TERN ROOT
+
+Run by Debian's Python with Debian's NumPy. The Python examples of docs/formats.md are executed too, behind the
+commands that stand before them, and must print what the document says.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TERN, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+failures = 0
+
+
+def tern(*words, ok=True):
+    done = subprocess.run([TERN, *words], capture_output=True, text=True)
+    assert done.returncode == (0 if ok else done.returncode), done.stderr
+    return done.stdout if ok else (done.returncode, done.stderr)
+
+
+def check(what, condition):
+    global failures
+    if not condition:
+        failures += 1
+        print('FAILED:', what)
+
+
+MODEL = 'model { x [B, 3] param W [3, 2] param b [2] y = linear(x, W, b) }'
+
+
+def outputs(*words):
+    answer = json.loads(tern('run', 'm.ail', '--json', *words))['outputs'][0]
+    return np.array(answer['data'], np.float32).reshape(answer['shape'])
+
+
+def reads_what_numpy_writes():
+    with open('m.ail', 'w') as file:
+        file.write(MODEL)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(5, 3)).astype(np.float32)
+    w, b = rng.normal(size=(3, 2)).astype(np.float32), rng.normal(size=2).astype(np.float32)
+    np.save('x.npy', x)
+    np.savez('stored.npz', x=x, W=w, b=b, other=np.arange(1000))
+    np.savez_compressed('packed.npz', x=x, W=w, b=b, zeros=np.zeros((300, 300)), noise=rng.normal(size=5000))
+    np.savez('one.npz', x)
+    params = ['--param', 'W=@%s.npz:W', '--param', 'b=@%s.npz:b']
+    wanted = outputs('--input', 'x=@x.npy', *[p % 'stored' if '%' in p else p for p in params])
+    check('a model with weights of an archive computes', np.allclose(wanted, x @ w + b, atol=1e-5))
+    packed = outputs('--input', 'x=@packed.npz:x', *[p % 'packed' if '%' in p else p for p in params])
+    check('a packed archive is the same', (packed == wanted).all())
+    check('the only array needs no name', outputs('--input', 'x=@one.npz').shape == (5, 2))
+    check('the ending may be written', outputs('--input', 'x=@stored.npz:x.npy').shape == (5, 2))
+    for dtype in (np.float64, np.int32, np.int64, np.bool_, '>f4', np.float16):
+        np.savez_compressed('d.npz', x=np.asfortranarray((x > 0).astype(dtype)))
+        check('%s is read' % dtype, outputs('--input', 'x=@d.npz:x').shape == (5, 2))
+
+
+def refuses():
+    for words, status, said in [
+            (['x=@stored.npz:y'], 2, 'no array y'),
+            (['x=@stored.npz'], 2, 'several arrays'),
+            (['x=@missing.npz:x'], 2, 'missing.npz'),
+            (['x=@x.txt'], 2, '.json, an .npy or an .npz'),
+            (['x=@m.npz:x'], 1, 'E_FILE_CORRUPT')]:
+        with open('m.npz', 'wb') as file:
+            file.write(b'PK\x05\x06 no archive')
+        got, message = tern('run', 'm.ail', '--input', *words, ok=False)
+        check('%s gives %d and says %r: %d %s' % (words, status, said, got, message), got == status and said in message)
+    whole = open('packed.npz', 'rb').read()
+    for at in list(range(0, len(whole), 397)) + list(range(len(whole) - 60, len(whole))):
+        for change in (lambda b: b[:at], lambda b: b[:at] + bytes([b[at] ^ 0x41]) + b[at + 1:]):
+            with open('broken.npz', 'wb') as file:
+                file.write(change(whole))
+            got, message = tern('run', 'm.ail', '--input', 'x=@broken.npz:x', ok=False)
+            check('damage at %d ends with %d: %s' % (at, got, message), got in (0, 1, 2))
+
+
+def writes_what_numpy_reads():
+    tern('emit', 'm.ail', '--as', 'npz', '-o', 'weights.npz', '--param', 'b=[7,8]')
+    loaded = np.load('weights.npz')
+    check('every parameter is there', sorted(loaded.files) == ['W', 'b'])
+    check('with its values', (loaded['b'] == np.array([7, 8], np.float32)).all() and loaded['W'].shape == (3, 2))
+    check('numpy finds no fault in it', __import__('zipfile').ZipFile('weights.npz').testzip() is None)
+
+
+def documents():
+    """Commands and files of the page in order; a python block runs, and the text block behind it is its output."""
+    page = open(os.path.join(ROOT, 'docs/formats.md'), encoding='utf-8').read()
+    env = dict(os.environ, PATH=os.path.dirname(TERN) + ':' + os.environ['PATH'])
+    wanted, ran = None, 0
+    for name, kind, body in re.findall(r'(?:<!-- file: (\S+) -->\n)?```(\w+)[^\n]*\n(.*?)```', page, re.S):
+        if kind == 'text' and wanted is not None:
+            check('docs/formats.md prints %r, not %r' % (wanted, body), wanted == body)
+            ran += 1
+        wanted = None
+        if name:
+            with open(name, 'w') as file:
+                file.write(body)
+        elif kind in ('console', 'sh'):
+            for line in re.findall(r'^\$ (.*)$', body, re.M):
+                subprocess.run(line, shell=True, env=env, check=True, stdout=subprocess.DEVNULL)
+        elif kind == 'python':
+            wanted = subprocess.run([sys.executable, '-c', body], capture_output=True, text=True, check=True).stdout
+    check('the page has Python examples', ran >= 3)
+
+
+for parts in ([reads_what_numpy_writes, refuses, writes_what_numpy_reads], [documents]):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for part in parts:
+            part()
+        os.chdir('/')
+print('numpy: %d failures' % failures)
+sys.exit(failures != 0)

@@ -1,0 +1,13 @@
+# Files that tern and NumPy exchange. Debian's Python, because that is the one Debian's NumPy belongs to.
+set(python /usr/bin/python3)
+execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE no_numpy OUTPUT_QUIET ERROR_QUIET)
+if(no_numpy)
+  if(TN_REQUIRE_TESTS)
+    message(FATAL_ERROR "python3-numpy not found; `make test` installs it, or run tools/setup.sh test")
+  endif()
+  message(STATUS "python3-numpy not found: tests that need it are not built")
+elseif(TARGET tern)
+  add_test(NAME numpy/formats COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/formats.py
+    $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(numpy/formats PROPERTIES TIMEOUT 600)
+endif()
