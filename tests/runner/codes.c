@@ -3,9 +3,9 @@
  *   codes --tern TERN --tests TESTS [CODE...]
  *
  * The examples of each code are run as `tern explain` shows them: the wrong one must give the code, the
- * right one must end well without it. And each code is raised by a test: a program in tests/diag that bears its
- * name, or what tests/diag/_elsewhere.txt names: the test that raises it, which must mention the code, or the
- * reason why none does. */
+ * right one must end well without it. And each code is raised by a test: a program in tests/diag that bears
+ * its name, or what tests/diag/_elsewhere.txt names: the test that raises it, which must mention the code,
+ * or the reason why none does. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

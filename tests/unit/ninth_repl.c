@@ -164,6 +164,24 @@ static void every_failed_allocation_leaves_a_session_that_can_be_closed(void **s
   }
 }
 
+/* Lines that define something stay; all others leave nothing behind. */
+static void a_long_session_needs_no_more_memory_than_a_short_one(void **state) {
+  (void)state;
+  static const char *const lines[] = { "(1 2 3) [DUP] [MUL] [SUM] -> x", "[2 2] [ONES] x [MUL] -> y",
+                                       "\"text\" -> z", "nothing", "1 [NOTHING]", "y [SUM] [DROP]" };
+  talk t;
+  talk_open(&t);
+  say(&t, "[DEF] \"double\" 2 [MUL] [RET]");
+  size_t used[2] = { 0 };
+  for (int round = 0; round < 20; round++) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) say(&t, lines[i]);
+    used[round >= 10] = t.w.heap.used;
+  }
+  assert_int_equal(used[0], used[1]);
+  assert_says(&t, "x [CALL] \"double\"", "stack: 28\n");
+  talk_close(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_stack_is_shown_after_each_line),
@@ -171,6 +189,7 @@ int main(void) {
     cmocka_unit_test(a_mistake_leaves_the_stack_and_what_was_defined),
     cmocka_unit_test(variables_last_from_line_to_line),
     cmocka_unit_test(commands_are_listed_and_checked),
+    cmocka_unit_test(a_long_session_needs_no_more_memory_than_a_short_one),
     cmocka_unit_test(words_are_completed_by_what_they_can_be),
     cmocka_unit_test(every_failed_allocation_leaves_a_session_that_can_be_closed),
   };

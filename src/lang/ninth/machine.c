@@ -563,6 +563,17 @@ bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program) {
   return ok || tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }
 
+/* Functions, modules and blocks are units of their own, and each may be called or held later. */
+bool tn_ninth_forget(tn_ninth_machine *m, uint32_t file) {
+  tn_ninth_program *last = m->programs.count > 0 ? tn_vec_last(&m->programs) : NULL;
+  if (!last || last->file != file) return true;
+  if (last->units.count != 1 || m->units.count == 0 || tn_vec_last(&m->units) != last->main) return false;
+  m->units.count--;
+  m->programs.count--;
+  unload(m, last);
+  return true;
+}
+
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program) {
   m->host->diags->phase = TN_PHASE_RUN;
   m->steps = step_limit(m);

@@ -131,6 +131,9 @@ bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host);
 void tn_ninth_machine_free(tn_ninth_machine *m);
 /* Takes a compiled program; it stays until the machine is freed. False after reporting. */
 bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program);
+/* Lets go of the program of a text that was the last to be loaded, when no value and no name can lead to
+ * its code. False when it must stay, and its text with it. */
+bool tn_ninth_forget(tn_ninth_machine *m, uint32_t file);
 /* Runs the main unit of a loaded program. On failure it has reported; calls that were running have ended, the
  * stack is as it was before the opcode that failed. */
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program);

@@ -107,6 +107,13 @@ static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
   }
 }
 
+/* A session may be long: a line that defined nothing is gone when its answer has been shown. */
+static void forget_text(tn_repl *repl, size_t files) {
+  tn_sources *sources = repl->host->sources;
+  bool alone = sources->files.count == files + 1; /* it did not bring in a library */
+  if (alone && tn_ninth_forget(&repl->machine, (uint32_t)files + 1)) tn_sources_rewind(sources, files);
+}
+
 static void line_name(tn_repl *repl, tn_text *name) {
   tn_text_init(name, repl->host->heap);
   tn_text_puts(name, "<line ");
@@ -121,6 +128,7 @@ static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   if (repl->pending.len > 0) tn_text_byte(&repl->pending, '\n');
   tn_text_add(&repl->pending, line);
   line_name(repl, &name);
+  size_t files = repl->host->sources->files.count;
   run_text(repl, tn_text_str(&name), tn_text_str(&repl->pending), &complete);
   tn_text_free(&name);
   if (!complete && !repl->pending.failed) return false;
@@ -128,6 +136,7 @@ static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   tn_text_clear(&repl->pending);
   show_mistakes(repl, out);
   show_stack(repl, out);
+  forget_text(repl, files);
   return true;
 }
 
