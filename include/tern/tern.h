@@ -83,12 +83,42 @@ TERN_API void tern_session_free(tern_session *session);
 /* Stops what runs as soon as it can. May be called from a signal handler or another thread. */
 TERN_API void tern_interrupt(tern_session *session);
 TERN_API size_t tern_memory_used(const tern_session *session);
+/* How many threads a program may use. */
+TERN_API int tern_threads(const tern_session *session);
 /* The back end and instruction set in use: "cpu avx512". */
 TERN_API const char *tern_backend(const tern_session *session);
 
 /* What a program prints, line by line, as it runs. Without a sink, lines are kept for the result. */
 typedef void (*tern_sink)(void *context, const char *line, size_t length);
 TERN_API void tern_on_print(tern_session *session, tern_sink sink, void *context);
+
+/* ---- the sandbox ----
+ *
+ * When a program has been compiled and is about to compute, the process gives up for good what it does not
+ * need any more: files that nobody named, other programs, other processes, sockets. The kernel enforces it
+ * (Landlock and seccomp on Linux; docs/security.md says exactly what). It holds for the whole life of the
+ * calling thread and of those it starts later, whatever sessions they use; later programs cannot widen it.
+ * So it is off unless asked for. */
+typedef enum {
+  TERN_SANDBOX_OFF,
+  TERN_SANDBOX_AUTO,        /* what this kernel can enforce */
+  TERN_SANDBOX_REQUIRE      /* all of it, or the program does not run: E_SANDBOX_UNAVAILABLE */
+} tern_sandbox_mode;
+
+/* Before the first program of the session runs. */
+TERN_API void tern_sandbox(tern_session *session, tern_sandbox_mode mode);
+/* A path that the embedder itself still needs: a file to read, or a folder with all below it; `write`: a
+ * folder whose files are made, replaced and removed. TERN_USAGE when it is too late. */
+TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path, int write);
+
+typedef struct {
+  int landlock;             /* the version of the kernel's interface; 0: none */
+  int seccomp;              /* whether the kernel has it for this processor */
+  int possible;             /* 0: this build (with sanitizers) or system cannot use them */
+  int files, calls;         /* enforced now, by this session */
+  int alone;                /* no other thread ran before it was enforced */
+} tern_sandbox_facts;
+TERN_API tern_sandbox_facts tern_sandbox_state(const tern_session *session);
 
 /* ---- diagnostics ---- */
 

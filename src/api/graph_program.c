@@ -296,6 +296,7 @@ static bool plan_serves(tern_program *program) {
 bool tn_graph_program_run(tern_program *program) {
   tn_graph_program *self = program->graph;
   tn_fault fault;
+  if (!tn_api_seal(program->session, NULL, 0)) return false;
   if (self->revision != program->revision && !check_all_names(program)) return false;
   if (!plan_serves(program)) {
     if (!prepare_values(program) || !make_plan(program)) return false;
@@ -379,6 +380,7 @@ bool tn_graph_program_train(tern_program *program, const tern_training *training
                                  .threads = session->threads,
                                  .passes = session->passes,
                                  .folder = &session->folder };
+  if (!tn_api_seal(session, NULL, 0)) return false;
   tn_trainer_free(self->trainer);
   self->trainer = NULL;
   if (!read_training(program, training, &request.options) || !check_all_names(program)) return false;

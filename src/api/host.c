@@ -100,6 +100,10 @@ static double now(tn_host *host) {
   return seconds(CLOCK_REALTIME);
 }
 
+static bool seal(tn_host *host, const tn_reach *reaches, size_t count) {
+  return tn_api_seal(host->context, reaches, count);
+}
+
 static const char *problem_name(tn_file_status status) {
   switch (status) {
     case TN_FILE_NOT_FOUND: return "not_found";
@@ -136,6 +140,7 @@ void tn_api_host_init(tern_session *session) {
     .diags = &session->diags,
     .context = session,
     .compute = compute,
+    .seal = seal,
     .print = print,
     .interrupted = interrupted,
     .report_fault = report_fault,

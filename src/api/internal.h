@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "eager/eager.h"
+#include "guard/guard.h"
 #include "lang/lang.h"
 #include "opt/opt.h"
 #include "store/store.h"
@@ -28,6 +29,11 @@ struct tern_session {
   double max_seconds; /* 0: none */
   double deadline;    /* of the monotonic clock, in seconds; 0: none */
   bool timed_out;
+  tern_sandbox_mode sandbox;
+  bool sealed; /* the sandbox has been entered, or was not wanted */
+  tn_guard_support support; /* as it was before: a process that is shut in cannot ask */
+  tn_guard_state guard;
+  tn_vec(tn_guard_path) kept_paths; /* of the embedder; the texts are the session's */
   tern_sink sink;
   void *sink_context;
   tern_step_sink step_sink; /* NULL: nobody follows a training run */
@@ -71,6 +77,12 @@ void tn_api_settle(tern_session *session);
 const char *tn_api_text(tern_session *session);
 /* A run begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts. */
 void tn_api_begin(tern_session *session);
+
+/* The sandbox (sandbox.c). */
+bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count);
+/* The folder of a file that is still written: a database makes files beside its own. */
+bool tn_api_keep_folder_of(tern_session *session, const char *file);
+void tn_api_sandbox_free(tern_session *session);
 
 /* Services of the host (host.c). */
 void tn_api_host_init(tern_session *session);

@@ -298,6 +298,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
   recorder.folder = run->out;
   watch.wants_hashes = recorder.store != NULL;
+  ok = ok && (!recorder.store || tn_api_keep_folder_of(session, run->store));
   ok = ok && tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome);
   tn_recorder_close(&recorder);
   return finish(program, ok);

@@ -25,10 +25,21 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
   return NULL;
 }
 
+/* A person who types may name any file (:load, import), so that all of them stay readable; everything else
+ * is given up before the first line is looked at. */
+static bool seal(tern_repl *repl) {
+  tn_reach everything = { TN_REACH_READ, TN_LIT("/") };
+  return tn_api_seal(repl->session, &everything, 1);
+}
+
 int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
   bool quit = false;
   tn_api_begin(repl->session);
   tn_text_clear(&repl->session->text);
+  if (!seal(repl)) {
+    *shown = tern_diagnostics_text(repl->session, 0);
+    return 2;
+  }
   bool complete = repl->lang->repl_line(repl->state, tn_str_of(line), &repl->session->text, &quit);
   *shown = tn_api_text(repl->session);
   return quit ? 2 : complete ? 1 : 0;

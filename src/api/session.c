@@ -90,6 +90,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
 void tern_session_free(tern_session *session) {
   if (!session) return;
   tn_eager_free(session->host.eager);
+  tn_api_sandbox_free(session);
   tn_arena_free(&session->views);
   tn_text_free(&session->printed);
   tn_text_free(&session->text);
@@ -103,6 +104,8 @@ void tern_session_free(tern_session *session) {
 void tern_interrupt(tern_session *session) { atomic_store(&session->interrupted, true); }
 
 size_t tern_memory_used(const tern_session *session) { return session->heap.used; }
+
+int tern_threads(const tern_session *session) { return session->threads; }
 
 const char *tern_backend(const tern_session *session) {
   return session->backend->isa[0] ? session->backend->isa : session->backend->name;

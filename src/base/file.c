@@ -144,11 +144,20 @@ tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, 
   return status;
 }
 
+/* Why a path could not be opened to be read. A folder is the wrong thing to read, whether or not it might
+ * be looked into; a sandbox says neither. */
+static tn_file_status refusal(const char *path) {
+  struct stat about;
+  tn_file_status status = tn_file_status_of(errno);
+  bool folder = status == TN_FILE_PERMISSION && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+  return folder ? TN_FILE_IS_DIRECTORY : status;
+}
+
 tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                             tn_file_bytes *out) {
   *out = (tn_file_bytes){ .at = "" };
   int descriptor = tn_file_open(path, O_RDONLY, faults);
-  if (descriptor < 0) return tn_file_status_of(errno);
+  if (descriptor < 0) return refusal(path);
   tn_file_status status = tn_file_read_open(heap, descriptor, limit, faults, out);
   (void)close(descriptor);   /* what was read is read */
   return status;
@@ -178,7 +187,7 @@ tn_file_status tn_file_map(tn_heap *heap, const char *path, uint64_t limit, tn_f
   bool regular = false;
   *out = (tn_file_bytes){ .at = "" };
   int descriptor = tn_file_open(path, O_RDONLY, faults);
-  if (descriptor < 0) return tn_file_status_of(errno);
+  if (descriptor < 0) return refusal(path);
   tn_file_status status = inspect(descriptor, limit, &first, &regular);
   bool sized = regular && first != FIRST_BLOCK;
   if (status == TN_FILE_OK && !(sized && map_open(descriptor, first - 2, out))) {

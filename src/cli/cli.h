@@ -57,6 +57,7 @@ typedef struct {
   size_t word_count;
   tern_options session;
   tern_language language;
+  tern_sandbox_mode sandbox;
   bool json, color;
 } tn_command;
 
@@ -83,6 +84,7 @@ tern_status tn_cli_runs(tn_run *run);
 tern_status tn_cli_verify(tn_run *run);
 tern_status tn_cli_explain(tn_run *run);
 tern_status tn_cli_ops(tn_run *run);
+tern_status tn_cli_doctor(tn_run *run);
 tern_status tn_cli_version(tn_run *run);
 tern_status tn_cli_help(tn_run *run);
 
@@ -99,6 +101,8 @@ bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status);
 tern_status tn_cli_give(tn_run *run, tern_program *program);
 /* Shows the result of a program that ran. */
 tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status);
+/* What of the sandbox was enforced, on standard error (doctor.c). */
+void tn_cli_say_sandbox(tn_run *run);
 /* What a program prints goes to standard output at once. */
 void tn_cli_print(void *context, const char *line, size_t length);
 /* False when standard output could not take everything. */

@@ -35,6 +35,7 @@ static char *read_plain(FILE *from) {
 
 static struct {
   tern_repl *repl;
+  char folder[400];
   char history[512]; /* its file; empty: none */
 } editor;
 
@@ -67,12 +68,12 @@ static char **complete(const char *word, int start, int end) {
 /* $XDG_DATA_HOME/tern/history.LANGUAGE, or below ~/.local/share. */
 static void find_history(const char *language) {
   const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-  char folder[400];
-  editor.history[0] = 0;
+  char *folder = editor.folder;
+  editor.history[0] = folder[0] = 0;
   if (data && *data)
-    snprintf(folder, sizeof folder, "%s/tern", data);
+    snprintf(folder, sizeof editor.folder, "%s/tern", data);
   else if (home && *home)
-    snprintf(folder, sizeof folder, "%s/.local/share/tern", home);
+    snprintf(folder, sizeof editor.folder, "%s/.local/share/tern", home);
   else
     return;
   for (char *slash = folder + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
@@ -83,6 +84,8 @@ static void find_history(const char *language) {
   mkdir(folder, 0700);
   snprintf(editor.history, sizeof editor.history, "%s/history.%s", folder, language);
 }
+
+const char *tn_line_folder(void) { return editor.folder[0] ? editor.folder : NULL; }
 
 void tn_line_begin(tern_repl *repl, const char *language) {
   if (!isatty(0) || !isatty(1)) return;
@@ -121,4 +124,5 @@ char *tn_line_read(const char *prompt) {
 }
 
 void tn_line_end(void) {}
+const char *tn_line_folder(void) { return NULL; }
 #endif

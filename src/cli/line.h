@@ -9,4 +9,6 @@ void tn_line_begin(tern_repl *repl, const char *language);
 /* The next line, without its end; from malloc. NULL at the end of input. */
 char *tn_line_read(const char *prompt);
 void tn_line_end(void);
+/* The folder that the history is kept in, for the sandbox to leave open; NULL: none. After tn_line_begin. */
+const char *tn_line_folder(void);
 #endif

@@ -22,6 +22,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
   [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
   [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify,
+  [TN_VERB_DOCTOR] = tn_cli_doctor,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -310,6 +311,20 @@ static bool read_language(reader *r) {
          complain(r, "there is no language ", name, "; there are ail, mind and ninth");
 }
 
+static bool read_sandbox(reader *r) {
+  static const char *const modes[] = { "off", "auto", "require" };
+  const char *mode = r->command->value[TN_OPTION_SANDBOX];
+  bool runs = options[TN_OPTION_SANDBOX].verbs >> r->command->verb & 1;
+  r->command->sandbox = runs ? TERN_SANDBOX_AUTO : TERN_SANDBOX_OFF;
+  if (!mode) return true;
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(mode, modes[i]) != 0) continue;
+    r->command->sandbox = (tern_sandbox_mode)i;
+    return true;
+  }
+  return complain(r, "--sandbox takes off, auto or require, not ", mode, "");
+}
+
 static bool read_session(reader *r) {
   tn_command *c = r->command;
   tern_options *o = &c->session;
@@ -333,7 +348,7 @@ static bool read_session(reader *r) {
   o->without = c->value[TN_OPTION_WITHOUT];
   o->isa = getenv("TERN_ISA");
   if (o->isa && !*o->isa) o->isa = NULL;
-  return read_seconds(r) && read_color(r) && read_language(r);
+  return read_seconds(r) && read_color(r) && read_language(r) && read_sandbox(r);
 }
 
 /* ---- the verb ---- */
@@ -368,8 +383,11 @@ static int run_verb(tn_command *command) {
              isa ? ": " : "", problem);
     return refuse(command, message, NULL);
   }
+  tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
   tern_status status = handlers[command->verb](&run);
+  bool ran = options[TN_OPTION_SANDBOX].verbs >> command->verb & 1;
+  if (ran && tn_given_option(command, TN_OPTION_VERBOSE)) tn_cli_say_sandbox(&run);
   tn_cli_interrupts(NULL);
   tern_session_free(run.session);
   return tn_cli_flush() ? (int)status : TERN_FAILED;

@@ -37,6 +37,7 @@ tern_status tn_cli_repl(tn_run *run) {
   if (!repl) return tn_cli_failed(run, TERN_USAGE);
   tern_on_print(run->session, tn_cli_print, NULL);
   tn_line_begin(repl, tern_language_name(language));
+  if (tn_line_folder()) tern_sandbox_path(run->session, tn_line_folder(), 1);
   converse(repl, tern_language_name(language));
   tn_line_end();
   tern_repl_free(repl);

@@ -37,6 +37,18 @@ typedef struct {
   bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
 } tn_effects;
 
+/* What a program that is compiled will still reach for outside of its own memory. */
+typedef enum {
+  TN_REACH_FILE,   /* a file that the program names, to be read if that is granted */
+  TN_REACH_READ,   /* a file or folder that the command line names, to be read */
+  TN_REACH_WRITE   /* a folder that the command line names, to be written */
+} tn_reach_kind;
+
+typedef struct {
+  tn_reach_kind kind;
+  tn_str path;
+} tn_reach;
+
 typedef struct tn_host {
   tn_heap *heap;
   tn_names *names;
@@ -52,6 +64,9 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
+  /* Compiling is over and computing begins: nothing but this is reached for from now on. False after
+   * reporting. NULL: nobody wants to know. Called through tn_host_seal. */
+  bool (*seal)(struct tn_host *host, const tn_reach *reaches, size_t count);
   /* Reports a fault that is no mistake of the program: memory, an interruption, a bug in tern. NULL:
    * tn_fault_report. Returns false. */
   bool (*report_fault)(struct tn_host *host, const tn_fault *fault);
@@ -72,6 +87,10 @@ typedef struct tn_host {
   size_t weight_count;
   bool has_weights;                                      /* --weights was given, however empty */
 } tn_host;
+
+static inline bool tn_host_seal(tn_host *host, const tn_reach *reaches, size_t count) {
+  return !host->seal || host->seal(host, reaches, count);
+}
 
 /* What running gave; in the arena. */
 typedef struct {

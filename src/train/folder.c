@@ -253,10 +253,26 @@ static bool write_record(tn_loop *loop, const char *status) {
   return ok;
 }
 
+/* A folder that a run goes on from is there, or the run has failed. */
+static bool make_folder(tn_loop *loop) {
+  const char *out = loop->options->out, *resume = loop->options->resume;
+  if (!out || (resume && strcmp(out, resume) == 0)) return true;
+  tn_file_status status = tn_file_make_folders(loop->host->heap, out);
+  return status == TN_FILE_OK || cannot_write(loop, out, status);
+}
+
+bool tn_loop_seal(tn_loop *loop) {
+  tn_reach reaches[3];
+  size_t count = 0;
+  if (!make_folder(loop)) return false;
+  if (loop->options->out) reaches[count++] = (tn_reach){ TN_REACH_WRITE, tn_str_of(loop->options->out) };
+  if (loop->options->resume) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->resume) };
+  if (loop->options->verify) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->verify) };
+  return tn_ail_seal(loop->program, reaches, count);
+}
+
 bool tn_loop_begin_folder(tn_loop *loop) {
   if (!loop->options->out) return true;
-  tn_file_status status = tn_file_make_folders(loop->host->heap, loop->options->out);
-  if (status != TN_FILE_OK) return cannot_write(loop, loop->options->out, status);
   if (!write_given_tensors(loop) || !write_record(loop, "running")) return false;
   /* From here on the folder can be gone on with, whenever the run is killed. A new run says so before it
    * touches the history of an older one in this place. */

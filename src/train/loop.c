@@ -228,7 +228,7 @@ static bool prepare(tn_loop *loop) {
   loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
   loop->effects = tn_ail_effects(program);
   bool hashed = wants_hashes(loop);
-  if (!tn_ail_allow_dataset(program) ||
+  if (!tn_ail_allow_dataset(program) || !tn_loop_seal(loop) ||
       !tn_rows_read(loop->host, program, loop->options->backend, hashed, loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);

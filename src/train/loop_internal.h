@@ -64,6 +64,9 @@ bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
 void tn_loop_free_eval(tn_loop *loop);
 
 /* The run's folder (folder.c, resume.c). */
+/* The folder is made, so that it can be named; then the run gives up everything but it, the folder it goes
+ * on from and the files that the program names. */
+bool tn_loop_seal(tn_loop *loop);
 bool tn_loop_resume(tn_loop *loop);
 bool tn_loop_begin_folder(tn_loop *loop);
 bool tn_loop_checkpoint(tn_loop *loop);

@@ -205,6 +205,9 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out);
 /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an
  * `if` are refused by tn_ail_effects, before their branch runs. */
 bool tn_ail_allow(const tn_ail *program, const tn_graph *graph);
+/* The program is compiled and computing begins; it reaches for the files its text names (the data set's
+ * among them) and for `more`. False after reporting. */
+bool tn_ail_seal(tn_ail *program, const tn_reach *more, size_t count);
 /* Carries out the `host` operations of a graph; host->effects points here while a program runs, and a
  * training loop sets its plan's host from it. */
 tn_effects tn_ail_effects(tn_ail *program);

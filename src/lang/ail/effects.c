@@ -79,6 +79,17 @@ bool tn_ail_allow_dataset(const tn_ail *program) {
                    TN_STR("attempted_action", "read dataset file"), TN_TEXT("path", dataset->path));
 }
 
+bool tn_ail_seal(tn_ail *program, const tn_reach *more, size_t more_count) {
+  size_t count = more_count;
+  for (const tn_ail_string *s = program->tree.strings; s; s = s->next) count++;
+  tn_reach *reaches = tn_arena_array(&program->arena, count + 1, sizeof *reaches);
+  if (!reaches) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  for (count = 0; count < more_count; count++) reaches[count] = more[count];
+  for (const tn_ail_string *s = program->tree.strings; s; s = s->next)
+    reaches[count++] = (tn_reach){ TN_REACH_FILE, s->text };
+  return tn_host_seal(program->host, reaches, count);
+}
+
 /* ---- while it runs ---- */
 
 static bool entering(void *context, const tn_node *const *nodes, size_t count) {

@@ -214,11 +214,18 @@ struct tn_mind_annotation {
   tn_mind_annotation *next;
 };
 
+/* A string as it stands in a text. */
+typedef struct tn_mind_text {
+  tn_str text;
+  const struct tn_mind_text *next;
+} tn_mind_text;
+
 /* A text that was parsed: a module's file, or a line of an interactive session. */
 struct tn_mind_unit {
   uint32_t file;
   tn_mind_module *module;
   tn_mind_block block;
+  const tn_mind_text *texts;            /* every string in it, the last one first */
 };
 
 static inline tn_span tn_mind_at(const tn_mind_unit *unit, uint32_t start, uint32_t end) {

@@ -350,9 +350,17 @@ static tn_mind_node *parse_float(parser *p) {
   return ended(p, node);
 }
 
+static void keep_text(parser *p, tn_str text) {
+  tn_mind_text *kept = tn_arena_new(p->arena, tn_mind_text);
+  if (!kept) return; /* the arena says so */
+  *kept = (tn_mind_text){ text, p->unit->texts };
+  p->unit->texts = kept;
+}
+
 static tn_mind_node *parse_string(parser *p) {
   tn_mind_node *node = make(p, TN_MIND_STRING, p->token.start);
   node->text = tn_mind_unescape(token_text(p), p->arena);
+  keep_text(p, node->text);
   advance(p);
   return ended(p, node);
 }

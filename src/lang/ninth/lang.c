@@ -45,7 +45,7 @@ static bool check_given(tn_host *host) {
 bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
   tn_ninth_program *program =
       tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
-  return program && tn_ninth_load(m, program) && tn_ninth_run(m, program);
+  return program && tn_ninth_load(m, program) && tn_host_seal(m->host, NULL, 0) && tn_ninth_run(m, program);
 }
 
 static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {

@@ -1,0 +1,58 @@
+/* guard/guard.h: giving up what was not granted, so that the kernel holds us to it.
+ *
+ * The languages check capabilities themselves and say what is missing. That is a
+ * promise of our code. What is done here does not depend on our code being right:
+ * once tn_guard_enter has returned, the kernel refuses every file that was not
+ * named (Landlock) and every system call that a computation has no need of
+ * (seccomp), for good, for the calling thread and all that it starts later.
+ * What it cannot refuse is written down in docs/security.md.
+ *
+ * Nothing here reports or allocates; the caller decides what a missing kernel
+ * feature means. Where the system is not Linux, nothing is supported. */
+#ifndef TN_GUARD_GUARD_H
+#define TN_GUARD_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The capabilities, with the values they have everywhere else. */
+enum { TN_GUARD_FILEREAD = 1, TN_GUARD_FILEWRITE = 2, TN_GUARD_CLOCK = 4, TN_GUARD_NETWORK = 8 };
+
+typedef enum {
+  TN_GUARD_READ,  /* a file; or a folder and everything below it */
+  TN_GUARD_WRITE, /* a folder: files in it are made, replaced, read, removed */
+  TN_GUARD_NAMED  /* to be read, if the program has been granted FILEREAD */
+} tn_guard_access;
+
+typedef struct {
+  const char *path; /* NUL-terminated; what does not exist is passed over */
+  tn_guard_access access;
+} tn_guard_path;
+
+/* What is still needed. FILEREAD decides about the paths that the program names; CLOCK decides nothing
+ * here, because the time can be read without a system call. FILEWRITE decides nothing either: no language
+ * has an operation that writes, and what the command line names is there to be written. */
+typedef struct {
+  unsigned grants;
+  const tn_guard_path *paths;
+  size_t count;
+  bool binds_threads; /* the user tells the thread library to bind threads to cores */
+} tn_guard_policy;
+
+/* What this kernel can enforce. */
+typedef struct {
+  int landlock; /* the version of its interface; 0: none */
+  bool seccomp;
+} tn_guard_support;
+
+tn_guard_support tn_guard_supported(void);
+
+/* What is enforced now. A member is false where the kernel cannot, or refused. */
+typedef struct {
+  bool files, calls;
+  bool alone; /* no thread was there before, which would be free of it */
+} tn_guard_state;
+
+/* Irreversible. Does what can be done of it, and says what that was. */
+tn_guard_state tn_guard_enter(const tn_guard_policy *policy);
+#endif

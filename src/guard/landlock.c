@@ -1,0 +1,112 @@
+/* guard/landlock.c: the paths that are left, and nothing else of the file system.
+ *
+ * Every right that this kernel's Landlock can take away is taken away, and given
+ * back for the paths of the policy alone. The interface is older in Debian's
+ * headers than in its kernels, so what is newer than the first version is spelled
+ * out here, and what the kernel does not know yet is left out. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* O_PATH */
+#endif
+#include "guard/internal.h"
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The numbers are the same on every processor. */
+#define CALL_CREATE_RULESET 444L
+#define CALL_ADD_RULE       445L
+#define CALL_RESTRICT_SELF  446L
+#define ASK_VERSION         1u
+#define RULE_PATH_BENEATH   1
+
+/* Bits of the interface, by the version that brought them. */
+#define EXECUTE                (1ull << 0) /* version 1 */
+#define WRITE_FILE             (1ull << 1)
+#define READ_FILE              (1ull << 2)
+#define READ_DIR               (1ull << 3)
+#define REMOVE_DIR             (1ull << 4)
+#define REMOVE_FILE            (1ull << 5)
+#define MAKE_REG               (1ull << 8)
+#define FIRST_BITS             ((1ull << 13) - 1)
+#define REFER                  (1ull << 13) /* version 2 */
+#define TRUNCATE               (1ull << 14) /* version 3 */
+#define IOCTL_DEV              (1ull << 15) /* version 5 */
+#define BIND_TCP               (1ull << 0)  /* version 4 */
+#define CONNECT_TCP            (1ull << 1)
+#define SCOPE_ABSTRACT_SOCKETS (1ull << 0) /* version 6 */
+#define SCOPE_SIGNALS          (1ull << 1)
+
+typedef struct {
+  uint64_t files, network, scoped;
+} ruleset_attributes;
+
+typedef struct {
+  uint64_t allowed;
+  int32_t parent;
+} __attribute__((packed)) path_rule;
+
+int tn_guard_landlock_version(void) {
+  long version = syscall(CALL_CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
+  return version > 0 ? (int)version : 0;
+}
+
+uint64_t tn_guard_file_rights(int version) {
+  uint64_t rights = version >= 1 ? FIRST_BITS : 0;
+  if (version >= 2) rights |= REFER;
+  if (version >= 3) rights |= TRUNCATE;
+  if (version >= 5) rights |= IOCTL_DEV;
+  return rights;
+}
+
+/* A right to a folder holds for everything below it. A file has no rights of folders. */
+uint64_t tn_guard_rights_of(tn_guard_access access, bool folder) {
+  uint64_t rights = READ_FILE;
+  if (access == TN_GUARD_WRITE) rights |= WRITE_FILE | TRUNCATE;
+  if (folder && access == TN_GUARD_WRITE) rights |= MAKE_REG | REMOVE_FILE;
+  if (folder) rights |= READ_DIR;
+  return rights;
+}
+
+/* A folder that the program names is not opened by that to what is in it: reading it is a mistake of the
+ * program, and stays one. */
+static bool add_path(int ruleset, const tn_guard_path *path, uint64_t known) {
+  int opened = open(path->path, O_PATH | O_CLOEXEC);
+  struct stat about;
+  if (opened < 0) return true;
+  bool ok = fstat(opened, &about) == 0;
+  bool folder = ok && S_ISDIR(about.st_mode);
+  if (ok && !(folder && path->access == TN_GUARD_NAMED)) {
+    path_rule rule = { .allowed = tn_guard_rights_of(path->access, folder) & known, .parent = opened };
+    ok = syscall(CALL_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0u) == 0;
+  }
+  (void)close(opened);
+  return ok;
+}
+
+static int make_ruleset(const tn_guard_policy *policy, int version) {
+  bool offline = !(policy->grants & TN_GUARD_NETWORK);
+  ruleset_attributes attributes = {
+    .files = tn_guard_file_rights(version),
+    .network = version >= 4 && offline ? BIND_TCP | CONNECT_TCP : 0,
+    .scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
+  };
+  size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8; /* older kernels know a shorter one */
+  return (int)syscall(CALL_CREATE_RULESET, &attributes, size, 0u);
+}
+
+bool tn_guard_restrict_files(const tn_guard_policy *policy, int version) {
+  int ruleset = make_ruleset(policy, version);
+  if (ruleset < 0) return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < policy->count; i++) {
+    const tn_guard_path *path = &policy->paths[i];
+    if (tn_guard_takes_part(policy, path)) ok = add_path(ruleset, path, tn_guard_file_rights(version));
+  }
+  ok = ok && syscall(CALL_RESTRICT_SELF, ruleset, 0u) == 0;
+  (void)close(ruleset);
+  return ok;
+}
+#endif

@@ -1,0 +1,85 @@
+# The program under its sandbox: what it may still do works, what it may not is refused by the kernel, and
+# a kernel that lacks something is said to.
+#
+#   sandbox.sh TERN WITHOUT
+set -u
+tern=$1 without=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+say() { echo "sandbox: $*"; failed=1; }
+# expect NAME WANTED-STATUS WANTED-TEXT COMMAND...: both streams together hold the text.
+expect() {
+  name=$1 wanted=$2 text=$3; shift 3
+  "$@" >got 2>&1 </dev/null
+  status=$?
+  [ "$status" -eq "$wanted" ] || { say "$name: status $status, wanted $wanted"; cat got; }
+  grep -qF -- "$text" got || { say "$name: no '$text' in:"; cat got; }
+}
+
+# ---- files ----
+echo secret > secret
+echo named > named
+printf secret > pointer
+printf 'print(read("named"))\n' > named.mind
+printf 'print(read(read("pointer")))\n' > computed.mind
+printf 'model {\n  y = read_file_text("named")\n}\n' > named.ail
+expect "a file the program names is read" 0 named "$tern" named.mind --allow fileread --sandbox=require
+expect "one whose path was computed is not" 1 permission_denied \
+  "$tern" computed.mind --allow fileread --sandbox=require
+expect "without the sandbox it is" 0 secret "$tern" computed.mind --allow fileread --sandbox=off
+expect "without the grant nothing is read" 1 E_CAPABILITY_DENIED "$tern" named.mind --sandbox=require
+expect "a file that .ail names is read" 0 'Output shape: [8]' \
+  "$tern" named.ail --allow fileread --sandbox=require
+
+# ---- training ----
+printf '{"x":[0,1],"label":0}\n{"x":[1,0],"label":1}\n{"x":[0,2],"label":0}\n{"x":[2,0],"label":1}\n' > rows.jsonl
+cat > model.ail <<'END'
+model {
+  x [B, 2]
+  labels [B]
+  param W [2, 2]
+  logits = matmul(x, W)
+}
+train { loss = xent(logits, labels) steps = 40 lr = 0.1 batch = 2 }
+dataset { format = "jsonl" path = "rows.jsonl" tokens = "x" labels = "label" }
+END
+train="$tern train model.ail --allow fileread --sandbox=require"
+expect "a run writes its folder" 0 "Training completed" $train --out runs/a/b --checkpoint-every 7 --threads 3
+[ -s runs/a/b/weights.safetensors ] || say "no weights"
+expect "it goes on from there" 0 "Training completed" $train --resume runs/a/b --steps 60 --out runs/c
+expect "and in its own folder" 0 "Training completed" $train --resume runs/a/b --steps 80
+expect "a folder that is not there is not made" 1 E_FILE_NOT_FOUND $train --resume runs/none
+[ -e runs/none ] && say "the folder was made"
+$tern train model.ail --allow fileread --sandbox=off --json > off.json
+$tern train model.ail --allow fileread --sandbox=require --json > on.json
+cmp -s off.json on.json || say "the sandbox changes the result"
+
+# ---- what the kernel says of a running program ----
+echo '1000000000 [REPEAT] [64 64] [ONES] [64 64] [ONES] [MATMUL] [DROP] [END]' > long.nth
+"$tern" long.nth --sandbox=require --threads 2 & running=$!
+sleep 1
+for status in /proc/$running/task/*/status; do
+  grep -q '^NoNewPrivs:.1' "$status" && grep -q '^Seccomp:.2' "$status" || say "$status is not shut in"
+done
+kill -INT $running
+wait $running
+[ $? -eq 1 ] || say "Ctrl-C under the sandbox"
+
+# ---- interactive sessions ----
+echo '1 2 [ADD]' > three.nth
+printf ':load three.nth\n:quit\n' | "$tern" repl --lang ninth --sandbox=require > got 2>&1
+grep -q 3 got || { say ":load"; cat got; }
+
+# ---- kernels that lack something ----
+for lack in landlock seccomp both; do
+  expect "auto without $lack" 0 3 "$without" $lack "$tern" eval '1 + 2'
+  expect "require without $lack" 1 E_SANDBOX_UNAVAILABLE "$without" $lack "$tern" eval '1 + 2' --sandbox=require
+done
+expect "verbose says it once" 0 "no Landlock" "$without" landlock "$tern" eval '1 + 2' -v
+expect "an unknown mode" 2 "off, auto or require" "$tern" eval 1 --sandbox=maybe
+
+[ $failed -eq 0 ] && echo "sandbox: all as it should be"
+exit $failed
