@@ -110,9 +110,18 @@ static uint64_t visit_loop(rules *r, const tn_ail_expr *expr) {
 
 /* ---- everything else ---- */
 
+/* A condition that is a constant: the arms that it rules out are not unrolled. */
+static bool is_decided(const rules *r, const tn_ail_expr *condition, bool *truth) {
+  tn_ail_const value;
+  if (!tn_ail_literal(r->program, condition, &value) || value.kind == TN_AIL_CONST_TEXT) return false;
+  *truth = value.number != 0;
+  return true;
+}
+
 static uint64_t visit_if(rules *r, const tn_ail_expr *expr) {
   const tn_ail_if *branch = expr->as.branch;
-  uint64_t count = visit_maybe(r, branch->otherwise);
+  uint64_t count = 0, otherwise = visit_maybe(r, branch->otherwise);
+  bool truth = false, decided = false;
   if (r->block) {
     tn_span keyword = { expr->at.file, expr->at.start, expr->at.start + 2 };
     tn_report(diags_of(r), TN_DIAG_E_IF_NOT_ALLOWED_IN_BLOCK, expr->grouped ? expr->at : keyword,
@@ -120,10 +129,15 @@ static uint64_t visit_if(rules *r, const tn_ail_expr *expr) {
     r->refused = true;
   }
   for (uint32_t i = 0; i < branch->count; i++) {
-    count = plus(count, visit_maybe(r, branch->arms[i].condition));
-    count = plus(count, visit_maybe(r, branch->arms[i].value));
+    const tn_ail_arm *arm = &branch->arms[i];
+    uint64_t condition = visit_maybe(r, arm->condition), value = visit_maybe(r, arm->value);
+    if (decided) continue;
+    bool known = is_decided(r, arm->condition, &truth);
+    count = plus(count, condition);
+    if (!known || truth) count = plus(count, value);
+    decided = known && truth;
   }
-  return count;
+  return decided ? count : plus(count, otherwise);
 }
 
 static uint64_t visit_chain(rules *r, const tn_ail_chain *chain) {
