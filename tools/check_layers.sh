@@ -32,7 +32,8 @@ data        : base diag tensor op graph
 train       : base diag tensor op graph ad opt plan backend eager export data lang lang/ail
 guard       : base diag
 store       : base diag
-api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard store public
+board       : base diag tensor data store
+api         : base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail data train guard store board public
 cli         : public
 '
 cd "${1:-.}"

@@ -68,7 +68,9 @@ list_missing() {
   need make command -v make
   need cmake cmake_is_new_enough
   need binutils command -v nm
-  # Wanted, but not missed: without them `tern repl` reads plain lines, and runs are not recorded.
+  # Wanted, but not missed: without them `tern repl` reads plain lines, runs are not recorded, and there
+  # is no `tern board`.
+  [ $check_only = yes ] || need libmicrohttpd-dev has_header "$compiler" microhttpd.h
   [ $check_only = yes ] || need libsqlite3-dev has_header "$compiler" sqlite3.h
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
   if [ "$job" = bench ]; then
@@ -106,6 +108,7 @@ list_missing_for_tests() {
   need python3-numpy "${TERN_PYTHON:-/usr/bin/python3}" -c 'import numpy'
   need nodejs command -v node
   need npm command -v npm
+  need chromium command -v chromium
   need_machine aarch64 arm64
   [ "$job" = slow ] || return 0
   need_machine riscv64 riscv64
@@ -131,7 +134,7 @@ node_has_wasi() {
 
 # What only npm has: judges of the tests, in a folder of the build.
 npm_folder=build/npm
-npm_packages=onnxruntime-node@1.30.0
+npm_packages="onnxruntime-node@1.30.0 playwright-core@1.65.0"
 
 npm_is_there() {
   node -e "require('./$npm_folder/node_modules/${1%@*}')" >/dev/null 2>&1

@@ -310,6 +310,15 @@ TERN_API const char *tern_runs_remove(tern_session *session, const char *store, 
  * A text that says so; NULL after leaving diagnostics, which say what differs. */
 TERN_API const char *tern_verify(tern_session *session, const char *folder, int json);
 
+/* Serves the history of runs as a page for browsers on this machine, until tern_interrupt. */
+typedef struct {
+  const char *store;
+  int port;                                /* 0: any that is free; -1: 8600 */
+  void (*ready)(void *context, int port);  /* the page can be opened now; may be NULL */
+  void *context;
+} tern_board;
+TERN_API tern_status tern_serve_board(tern_session *session, const tern_board *board);
+
 /* ---- interactive sessions ---- */
 
 typedef struct tern_repl tern_repl;

@@ -21,7 +21,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_APP] = tn_cli_app, [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
   [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
   [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
-  [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify,
+  [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify, [TN_VERB_BOARD] = tn_cli_board,
   [TN_VERB_DOCTOR] = tn_cli_doctor,
 };
 
@@ -339,6 +339,9 @@ static bool read_session(reader *r) {
       !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused)) {
     return false;
   }
+  uint64_t port = 0;
+  if (!option_number(r, TN_OPTION_PORT, 0, &port)) return false;
+  if (port > 65535) return complain(r, "--port takes at most 65535, not ", c->value[TN_OPTION_PORT], "");
   if (threads > 1024)
     return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");
   o->threads = (int)threads;

@@ -186,6 +186,14 @@ void tn_runs_json(const tn_run_rows *rows, tn_text *out) {
   tn_json_array_end(&json);
 }
 
+void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json) {
+  tn_json_object_begin(json);
+  tn_json_key(json, "step"), tn_json_int(json, eval->step);
+  tn_json_key(json, "loss"), tn_json_f32(json, (float)eval->loss);
+  tn_json_key(json, "accuracy"), tn_json_f64(json, eval->accuracy);
+  tn_json_object_end(json);
+}
+
 void tn_run_json(const tn_run_whole *run, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);
@@ -194,13 +202,7 @@ void tn_run_json(const tn_run_whole *run, tn_text *out) {
   for (size_t i = 0; i < run->loss_count; i++) tn_json_f32(&json, run->losses[i]);
   tn_json_array_end(&json);
   tn_json_key(&json, "evals"), tn_json_array_begin(&json);
-  for (size_t i = 0; i < run->eval_count; i++) {
-    tn_json_object_begin(&json);
-    tn_json_key(&json, "step"), tn_json_int(&json, run->evals[i].step);
-    tn_json_key(&json, "loss"), tn_json_f32(&json, (float)run->evals[i].loss);
-    tn_json_key(&json, "accuracy"), tn_json_f64(&json, run->evals[i].accuracy);
-    tn_json_object_end(&json);
-  }
+  for (size_t i = 0; i < run->eval_count; i++) tn_run_eval_json(&run->evals[i], &json);
   tn_json_array_end(&json);
   tn_json_object_end(&json);
 }

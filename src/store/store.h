@@ -105,6 +105,7 @@ typedef struct {
 } tn_run_whole;
 void tn_run_text(const tn_run_whole *run, tn_text *out);
 void tn_run_json(const tn_run_whole *run, tn_text *out);
+void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json);
 /* What differs, and whether the bits agree. */
 void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
 void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);

@@ -133,7 +133,8 @@ void make_row_update(op_case *c) {
   tn_dtype dtype = dtype_of(c, TN_FLOATS);
   if (c->number % 3 == 1) { /* wide rows that are named often; then many rows of which few are named */
     bool few = c->number % 2 == 1;
-    x = tn_shape_make(2, (int64_t)(few ? 1000 + below(c, 500) : 1 + below(c, 30)), (int64_t)(1 + below(c, 150)));
+    uint64_t rows = few ? 1000 + below(c, 500) : 1 + below(c, 30);
+    x = tn_shape_make(2, (int64_t)rows, (int64_t)(1 + below(c, 150)));
     index = tn_shape_make(2, (int64_t)(1 + below(c, 5)), (int64_t)(few ? 3 : 1 + below(c, 40)));
     dtype = TN_F32;
   }

@@ -6,21 +6,21 @@
 
 #include "lang/ninth/machine.h"
 
-static bool matches(const tn_ninth_library_text *library, tn_str name) {
+static bool matches(const tn_embedded *library, tn_str name) {
   return tn_str_is(name, library->name);
 }
 
-static const tn_ninth_library_text *find(tn_str name) {
-  for (size_t i = 0; i < tn_ninth_library_count; i++) {
-    if (matches(&tn_ninth_library_texts[i], name)) return &tn_ninth_library_texts[i];
+static const tn_embedded *find(tn_str name) {
+  for (size_t i = 0; i < tn_ninth_library_file_count; i++) {
+    if (matches(&tn_ninth_library_files[i], name)) return &tn_ninth_library_files[i];
   }
   return NULL;
 }
 
 tn_str tn_ninth_library_suggest(tn_str wrong) {
   tn_str best = { 0 };
-  for (size_t i = 0; i < tn_ninth_library_count && best.len == 0; i++) {
-    tn_str name = tn_str_of(tn_ninth_library_texts[i].name);
+  for (size_t i = 0; i < tn_ninth_library_file_count && best.len == 0; i++) {
+    tn_str name = tn_str_of(tn_ninth_library_files[i].name);
     if (tn_str_distance(wrong, name, 1) <= 1) best = name;
   }
   return best;
@@ -34,7 +34,7 @@ static bool is_loaded(const tn_ninth_machine *m, tn_name name) {
 }
 
 /* Compiled like any text, with a scope of its own. NULL after reporting. */
-static const tn_ninth_program *load(tn_ninth_machine *m, const tn_ninth_library_text *library) {
+static const tn_ninth_program *load(tn_ninth_machine *m, const tn_embedded *library) {
   tn_diags *diags = m->host->diags;
   tn_str text = { (const char *)library->text, library->length };
   uint32_t file = tn_sources_add(m->host->sources, tn_str_of(library->file), text);
@@ -49,7 +49,7 @@ static const tn_ninth_program *load(tn_ninth_machine *m, const tn_ninth_library_
 bool tn_ninth_run_use(tn_ninth_machine *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
-  const tn_ninth_library_text *library = find(tn_names_text(m->host->names, name.name));
+  const tn_embedded *library = find(tn_names_text(m->host->names, name.name));
   if (!library) return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_LIBRARY, name.name);
   if (is_loaded(m, name.name)) {
     tn_ninth_drop(m, 1);

@@ -1,0 +1,48 @@
+/* api/board.c: the board, with a session behind it. */
+#include "board/board.h"
+
+#include "api/internal.h"
+
+typedef struct {
+  tern_session *session;
+  void (*ready)(void *context, int port);
+  void *context;
+} board;
+
+static bool stopped(void *context) {
+  const board *b = context;
+  return tn_api_asked_to_stop(b->session);
+}
+
+static void ready(void *context, int port) {
+  const board *b = context;
+  if (b->ready) b->ready(b->context, port);
+}
+
+/* What is wrong with an old program is of no interest here: there is a picture or there is none. */
+static bool draw(void *context, const tn_run_row *run, tn_text *svg) {
+  const board *b = context;
+  tern_session *session = b->session;
+  tn_str name = run->value[TN_RUN_PROGRAM], source = run->value[TN_RUN_SOURCE];
+  if (!name.at || !source.at) return false;
+  tern_program *program = tern_load(session, TERN_LANG_AIL, name.at, source.at, source.len);
+  const char *picture = program ? tern_emit(program, "svg") : NULL;
+  if (picture) tn_text_puts(svg, picture);
+  tern_program_free(program);
+  tn_diags_clear(&session->diags);
+  return picture && !svg->failed;
+}
+
+tern_status tern_serve_board(tern_session *session, const tern_board *wanted) {
+  tn_api_begin(session);
+  board b = { session, wanted->ready, wanted->context };
+  tn_board_options options = { .heap = &session->heap,
+                               .diags = &session->diags,
+                               .store = wanted->store,
+                               .port = wanted->port < 0 ? TN_BOARD_PORT : wanted->port,
+                               .context = &b,
+                               .stopped = stopped,
+                               .ready = ready,
+                               .draw = draw };
+  return tn_board_serve(&options) ? TERN_OK : tn_api_status(session);
+}

@@ -1,0 +1,223 @@
+/* board/answer.c: what each address answers. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "board/internal.h"
+
+#define HTML_POLICY                                                                                          \
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "            \
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+void tn_answer_begin(tn_answer *answer, const tn_board_options *options) {
+  *answer = (tn_answer){ .options = options, .status = 200, .type = "application/json" };
+  tn_arena_init(&answer->arena, options->heap);
+  tn_diags_init(&answer->diags, options->heap, options->diags->sources);
+  tn_text_init(&answer->body, options->heap);
+}
+
+void tn_answer_end(tn_answer *answer) {
+  tn_text_free(&answer->body);
+  tn_diags_free(&answer->diags);
+  tn_arena_free(&answer->arena);
+}
+
+static void refuse(tn_answer *answer, int status, const char *reason) {
+  answer->status = status;
+  answer->type = "application/json";
+  answer->policy = NULL;
+  tn_text_clear(&answer->body);
+  tn_json_writer json = tn_json_writer_on(&answer->body);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, false);
+  tn_json_key(&json, "reason"), tn_json_string(&json, tn_str_of(reason));
+  tn_json_object_end(&json);
+}
+
+/* ---- files of the page ---- */
+
+static const char *type_of(const char *file) {
+  tn_str name = tn_str_of(file);
+  return tn_str_ends(name, ".html")  ? "text/html; charset=utf-8"
+         : tn_str_ends(name, ".js")  ? "text/javascript; charset=utf-8"
+         : tn_str_ends(name, ".css") ? "text/css; charset=utf-8"
+                                     : "image/svg+xml";
+}
+
+static bool answer_file(tn_answer *answer, const char *path) {
+  const char *wanted = strcmp(path, "/") == 0 ? "/index.html" : path;
+  for (size_t i = 0; i < tn_board_file_count; i++) {
+    const tn_embedded *file = &tn_board_files[i];
+    if (strcmp(wanted + 1, file->file) != 0) continue;
+    tn_text_add(&answer->body, (tn_str){ (const char *)file->text, file->length });
+    answer->type = type_of(file->file);
+    answer->policy = HTML_POLICY;
+    return true;
+  }
+  return false;
+}
+
+/* ---- runs ---- */
+
+/* NULL when there is no history yet, or it cannot be read: then the answer says so. */
+static tn_store *open_store(tn_answer *answer) {
+  bool absent;
+  tn_store *store =
+      tn_store_open(answer->options->heap, answer->options->store, TN_STORE_READ, &answer->diags, &absent);
+  if (!store && !absent) refuse(answer, 500, "the history of runs cannot be read");
+  return store;
+}
+
+static void answer_list(tn_answer *answer) {
+  tn_run_rows rows = { 0 };
+  tn_store *store = open_store(answer);
+  if (answer->status != 200) return;
+  tn_run_query query = { .order = TN_RUN_ID, .descending = true };
+  bool ok = !store || tn_store_list(store, &query, &answer->arena, &rows);
+  tn_store_close(store);
+  if (ok) {
+    tn_text_puts(&answer->body, "{\"ok\":true,\"runs\":");
+    tn_runs_json(&rows, &answer->body);
+    tn_text_byte(&answer->body, '}');
+  } else {
+    refuse(answer, 500, "the history of runs cannot be read");
+  }
+  tn_vec_free(answer->options->heap, &rows);
+}
+
+static bool read_run(tn_answer *answer, int64_t id, tn_run_whole *out) {
+  char digits[TN_NUMBER_BYTES + 1] = "";
+  float *losses;
+  tn_run_eval *evals;
+  tn_store *store = open_store(answer);
+  if (!store) {
+    if (answer->status == 200) refuse(answer, 404, "there is no such run");
+    return false;
+  }
+  digits[tn_number_print_i64(id, digits)] = 0;
+  bool ok = tn_store_find(store, digits, &answer->arena, &out->row, &id) &&
+            tn_store_losses(store, id, &answer->arena, &losses, &out->loss_count) &&
+            tn_store_evals(store, id, &answer->arena, &evals, &out->eval_count);
+  tn_store_close(store);
+  if (!ok) {
+    refuse(answer, 404, "there is no such run");
+    return false;
+  }
+  out->losses = losses, out->evals = evals;
+  return true;
+}
+
+static void answer_run(tn_answer *answer, int64_t id) {
+  tn_run_whole run;
+  if (!read_run(answer, id, &run)) return;
+  tn_text_puts(&answer->body, "{\"ok\":true,\"run\":");
+  tn_run_json(&run, &answer->body);
+  tn_text_byte(&answer->body, '}');
+}
+
+static void answer_graph(tn_answer *answer, int64_t id) {
+  tn_run_whole run;
+  if (!read_run(answer, id, &run)) return;
+  if (!answer->options->draw(answer->options->context, &run.row, &answer->body)) {
+    refuse(answer, 404, "the graph of this program cannot be drawn");
+    return;
+  }
+  answer->type = "image/svg+xml";
+  answer->policy = PICTURE_POLICY;
+}
+
+static void answer_params(tn_answer *answer, int64_t id) {
+  tn_run_whole run;
+  if (!read_run(answer, id, &run)) return;
+  if (!tn_answer_params(answer, &run.row)) refuse(answer, 404, "the run has left no weights yet");
+}
+
+/* ---- addresses ---- */
+
+/* The number behind /api/runs/, and what follows it. */
+static bool split(const char *path, int64_t *id, const char **rest) {
+  static const char prefix[] = "/api/runs/";
+  size_t length = sizeof prefix - 1, digits;
+  uint64_t number;
+  if (strncmp(path, prefix, length) != 0) return false;
+  digits = strspn(path + length, "0123456789");
+  if (!tn_number_parse_u64((tn_str){ path + length, digits }, &number) || number > INT64_MAX) return false;
+  *id = (int64_t)number;
+  *rest = path + length + digits;
+  return true;
+}
+
+int64_t tn_answer_events_of(const char *path) {
+  int64_t id;
+  const char *rest;
+  return split(path, &id, &rest) && strcmp(rest, "/events") == 0 ? id : 0;
+}
+
+static const struct {
+  const char *rest;
+  void (*answer)(tn_answer *answer, int64_t id);
+} of_run[] = { { "", answer_run }, { "/graph", answer_graph }, { "/params", answer_params } };
+
+void tn_answer_path(tn_answer *answer, const char *path) {
+  int64_t id;
+  const char *rest;
+  if (strcmp(path, "/api/runs") == 0) {
+    answer_list(answer);
+    return;
+  }
+  if (split(path, &id, &rest)) {
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
+      if (strcmp(rest, of_run[i].rest) != 0) continue;
+      of_run[i].answer(answer, id);
+      return;
+    }
+  }
+  if (!answer_file(answer, path)) refuse(answer, 404, "there is nothing here");
+}
+
+/* ---- following ---- */
+
+static tn_str known_status(tn_str status) {
+  static const char *const known[] = { "running", "completed", "stopped", "killed" };
+  for (size_t i = 0; i < 4; i++) {
+    if (tn_str_is(status, known[i])) return tn_str_of(known[i]);
+  }
+  return TN_LIT("stopped");
+}
+
+static void write_news(const tn_run_whole *run, const tn_follow *follow, tn_text *out) {
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_text_puts(out, "data: ");
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "status"), tn_json_string(&json, run->row.value[TN_RUN_STATUS]);
+  tn_json_key(&json, "steps"), tn_json_raw(&json, run->row.value[TN_RUN_STEPS]);
+  tn_json_key(&json, "seconds");
+  tn_json_raw(&json, run->row.value[TN_RUN_SECONDS].at ? run->row.value[TN_RUN_SECONDS] : TN_LIT("0"));
+  tn_json_key(&json, "first"), tn_json_uint(&json, follow->losses);
+  tn_json_key(&json, "losses"), tn_json_array_begin(&json);
+  for (size_t i = follow->losses; i < run->loss_count; i++) tn_json_f32(&json, run->losses[i]);
+  tn_json_array_end(&json);
+  tn_json_key(&json, "evals"), tn_json_array_begin(&json);
+  for (size_t i = follow->evals; i < run->eval_count; i++) tn_run_eval_json(&run->evals[i], &json);
+  tn_json_array_end(&json);
+  tn_json_object_end(&json);
+  tn_text_puts(out, "\n\n");
+}
+
+/* A run that went back to a checkpoint has fewer losses than were sent: everything is sent again. */
+void tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
+  tn_run_whole run;
+  if (!read_run(answer, follow->run, &run)) {
+    follow->ended = true;
+    return;
+  }
+  if (run.loss_count < follow->losses) follow->losses = follow->evals = 0;
+  tn_str status = known_status(run.row.value[TN_RUN_STATUS]);
+  bool news = run.loss_count > follow->losses || !tn_str_equal(status, follow->status);
+  if (news) write_news(&run, follow, out);
+  follow->losses = run.loss_count;
+  follow->evals = run.eval_count;
+  follow->status = status;
+  follow->ended = !tn_str_is(status, "running");
+}

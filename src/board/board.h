@@ -1,0 +1,38 @@
+/* board/board.h: the history of runs as a page in a browser.
+ *
+ * A small web server for this machine alone: it listens on the loopback address,
+ * answers GET only, and refuses requests that name another host or come from
+ * another page, so that no web site can read a user's runs through the user's
+ * own browser. The page is part of the program and loads nothing from elsewhere.
+ *
+ *   /                     the page (page/)
+ *   /api/runs             every run, as `tern runs --json` lists them
+ *   /api/runs/N           one run with its losses and evaluations
+ *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
+ *   /api/runs/N/params    its parameters, with a histogram of each
+ *   /api/runs/N/graph     the graph of its program, as SVG
+ *
+ * One thread serves everything and waits when there is nothing to do. */
+#ifndef TN_BOARD_BOARD_H
+#define TN_BOARD_BOARD_H
+
+#include "store/store.h"
+
+#define TN_BOARD_PORT 8600
+
+typedef struct {
+  tn_heap *heap;
+  tn_diags *diags;
+  const char *store; /* path of the history */
+  int port;          /* 0: any that is free */
+  void *context;
+  bool (*stopped)(void *context);
+  void (*ready)(void *context, int port);
+  /* Draws the graph of the program that a run was made with. False when it cannot be drawn. */
+  bool (*draw)(void *context, const tn_run_row *run, tn_text *svg);
+} tn_board_options;
+
+/* Serves until it is stopped. False after reporting E_BOARD: the port is taken, or this build has no
+ * server. */
+bool tn_board_serve(const tn_board_options *options);
+#endif

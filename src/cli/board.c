@@ -1,0 +1,28 @@
+/* cli/board.c: the history of runs as a page in a browser. */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+static void say_where(void *context, int port) {
+  const tn_command *command = context;
+  if (command->json)
+    printf("{\"ok\":true,\"url\":\"http://127.0.0.1:%d/\"}\n", port);
+  else
+    printf("http://127.0.0.1:%d/  (Ctrl-C ends it)\n", port);
+  fflush(stdout);
+}
+
+tern_status tn_cli_board(tn_run *run) {
+  const tn_command *command = run->command;
+  char room[4096];
+  const char *store = tn_cli_store(command, room, sizeof room), *port = command->value[TN_OPTION_PORT];
+  if (command->word_count > 0)
+    return tn_cli_usage_about(run, "tern board takes no ", command->words[0], "", NULL);
+  if (!store)
+    return tn_cli_usage(run, "there is no data folder: HOME is not set", "name a file with --store");
+  tern_board wanted = {
+    .store = store, .port = port ? atoi(port) : -1, .ready = say_where, .context = run->command
+  };
+  tern_status status = tern_serve_board(run->session, &wanted);
+  return status == TERN_OK ? status : tn_cli_failed(run, status);
+}

@@ -1,0 +1,14 @@
+# The board in a real browser: Debian's Chromium, driven by playwright-core.
+find_program(TN_NODE node)
+find_program(TN_CHROMIUM chromium)
+set(npm ${PROJECT_SOURCE_DIR}/build/npm/node_modules)
+if(NOT (TN_NODE AND TN_CHROMIUM AND EXISTS ${npm}/playwright-core/package.json))
+  if(TN_REQUIRE_TESTS)
+    message(FATAL_ERROR "chromium or playwright-core not found; `make test` installs them")
+  endif()
+  message(STATUS "chromium or playwright-core not found: the board is not tested")
+elseif(TARGET tern AND NOT TN_SANITIZE)
+  add_test(NAME board/browser COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/browser.mjs
+    $<TARGET_FILE:tern> ${npm} ${TN_CHROMIUM})
+  set_tests_properties(board/browser PROPERTIES TIMEOUT 300)
+endif()
