@@ -374,6 +374,10 @@ static void walk_other(checker *c, activation *a, uint32_t at, flow *f) {
       look(c, a, f, at, "->>", 1, 0);
       put(c, a->state, code->arg, 1);
       return;
+    case TN_NINTH_CODE_FLAW:
+      f->depth = UNKNOWN;
+      c->any_memory = true; /* it may have been meant to store */
+      return;
     case TN_NINTH_CODE_MAKE: make(c, a, &c->program->makers.at[code->arg], f); return;
     case TN_NINTH_CODE_DEFINE: define(c, a, &c->program->definitions.at[code->arg]); return;
     case TN_NINTH_CODE_DEFINE_MODULE: define_module(c, a, at, f); return;

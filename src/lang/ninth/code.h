@@ -33,6 +33,7 @@ typedef enum {
   TN_NINTH_CODE_CALL_NAME,     /* arg: name; the string itself is the next instruction */
   TN_NINTH_CODE_DEFINE,        /* arg: number of a definition */
   TN_NINTH_CODE_DEFINE_MODULE, /* arg: number of a module */
+  TN_NINTH_CODE_FLAW,          /* something that was reported and might have done anything to the stack */
   TN_NINTH_CODE_END_OF_UNIT    /* not a token, and no step */
 } tn_ninth_code_kind;
 /* IF and REPEAT hold where to go on when they are not taken, ELSE where the [ENDIF] is, END where
@@ -136,6 +137,10 @@ uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name)
  * (may be NULL) then says whether more text could make it right. */
 tn_ninth_program *tn_ninth_compile(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
                                    tn_ninth_scope *scope, bool *open);
+/* The same to be checked, not run: also what has reported only flaws in single tokens and literals, which are
+ * FLAW in its code. */
+tn_ninth_program *tn_ninth_compile_flawed(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
+                                          tn_ninth_scope *scope);
 void tn_ninth_program_free(tn_ninth_program *program);
 /* Reports that memory ran out: the machine's, or what the user allowed. Returns false. */
 bool tn_ninth_report_memory(tn_heap *heap, tn_diags *diags, tn_span at);

@@ -358,7 +358,9 @@ static void read_call(tn_ninth_compiler *c, tn_span at) {
 
 static void read_opcode(tn_ninth_compiler *c, tn_ninth_opcode opcode, tn_span at) {
   switch (opcode) {
-    case TN_NINTH_OPCODE_COUNT: /* unknown, and reported */
+    case TN_NINTH_OPCODE_COUNT:
+      tn_ninth_emit(c, TN_NINTH_CODE_FLAW, 0, at);
+      break; /* unknown, and reported */
     case TN_NINTH_PROGRAM_START:
     case TN_NINTH_PROGRAM_END: break;
     case TN_NINTH_IF:
@@ -478,6 +480,17 @@ static void read_number(tn_ninth_compiler *c, const tn_ninth_token *token, tn_sp
   tn_ninth_emit(c, TN_NINTH_CODE_NUMBER, bits, at);
 }
 
+static void read_literal(tn_ninth_compiler *c, const tn_ninth_token *token, tn_span at) {
+  size_t errors = c->diags->errors;
+  uint32_t before = here(c);
+  if (token->kind == TN_NINTH_TOKEN_OPEN)
+    tn_ninth_read_tensor(c);
+  else
+    tn_ninth_read_shape(c);
+  c->flaws += c->diags->errors - errors;
+  if (here(c) == before && !c->stop) tn_ninth_emit(c, TN_NINTH_CODE_FLAW, 0, at);
+}
+
 /* program := (number | string | name | @name | opcode | arrow | tensor | shape | block | maker)* */
 static void read_token(tn_ninth_compiler *c) {
   const tn_ninth_token *token = tn_ninth_peek(c, 0);
@@ -487,8 +500,8 @@ static void read_token(tn_ninth_compiler *c) {
     return;
   }
   switch ((tn_ninth_token_kind)token->kind) {
-    case TN_NINTH_TOKEN_OPEN: tn_ninth_read_tensor(c); return;
-    case TN_NINTH_TOKEN_SHAPE_OPEN: tn_ninth_read_shape(c); return;
+    case TN_NINTH_TOKEN_OPEN:
+    case TN_NINTH_TOKEN_SHAPE_OPEN: read_literal(c, token, at); return;
     default: c->at++; break;
   }
   switch ((tn_ninth_token_kind)token->kind) {
@@ -508,6 +521,7 @@ static void read_token(tn_ninth_compiler *c) {
     case TN_NINTH_TOKEN_COMMA:
       tn_ninth_syntax(c->diags, at, "commas stand between the dimensions of a shape only");
       break;
+    case TN_NINTH_TOKEN_BAD: tn_ninth_emit(c, TN_NINTH_CODE_FLAW, 0, at); break;
     default: break;
   }
 }
@@ -548,8 +562,8 @@ void tn_ninth_program_free(tn_ninth_program *program) {
   tn_heap_free(heap, program, sizeof *program);
 }
 
-tn_ninth_program *tn_ninth_compile(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
-                                   tn_ninth_scope *scope, bool *open) {
+static tn_ninth_program *compile(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
+                                 tn_ninth_scope *scope, bool *open, bool flawed) {
   size_t errors = diags->errors;
   tn_ninth_tokens tokens = { 0 };
   tn_ninth_compiler c = { .heap = heap, .names = names, .diags = diags, .program = new_program(heap, file) };
@@ -567,7 +581,18 @@ tn_ninth_program *tn_ninth_compile(tn_heap *heap, tn_names *names, tn_diags *dia
   tn_ninth_tokens_free(heap, &tokens);
   tn_vec_free(heap, &c.open);
   if (c.out_of_memory) tn_ninth_report_memory(heap, diags, TN_NOWHERE);
-  if (diags->errors == errors) return c.program;
+  size_t reported = diags->errors - errors;
+  if (reported == 0 || (flawed && reported == tokens.flaws + c.flaws)) return c.program;
   tn_ninth_program_free(c.program);
   return NULL;
+}
+
+tn_ninth_program *tn_ninth_compile(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
+                                   tn_ninth_scope *scope, bool *open) {
+  return compile(heap, names, diags, file, scope, open, false);
+}
+
+tn_ninth_program *tn_ninth_compile_flawed(tn_heap *heap, tn_names *names, tn_diags *diags, uint32_t file,
+                                          tn_ninth_scope *scope) {
+  return compile(heap, names, diags, file, scope, NULL, true);
 }

@@ -37,6 +37,7 @@ typedef struct {
   tn_vec(tn_ninth_open) open;
   tn_ninth_writer *writer;
   uint32_t lost[TN_NINTH_OPCODE_COUNT + 1]; /* openers given up on, whose closers may still come */
+  size_t flaws; /* reports that leave the rest of the code as it is */
   bool out_of_memory;
   bool stop; /* reading further makes no sense; has been reported */
 } tn_ninth_compiler;

@@ -70,6 +70,7 @@ bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message) {
 
 static bool push_bad(lexer *lx, size_t start, const char *message) {
   tn_ninth_syntax(lx->diags, span_of(lx, start, lx->at), message);
+  lx->out->flaws++;
   return push(lx, TN_NINTH_TOKEN_BAD, start, 0);
 }
 
@@ -169,6 +170,7 @@ static bool read_bracket(lexer *lx) {
   if (opcode == TN_NINTH_OPCODE_COUNT) {
     tn_report(lx->diags, TN_DIAG_E_UNKNOWN_OPCODE, span_of(lx, start, end), TN_TEXT("opcode", name),
               TN_TEXT("suggestion", tn_ninth_opcode_suggest(name)));
+    lx->out->flaws++;
   }
   return push(lx, TN_NINTH_TOKEN_OPCODE, start, (uint8_t)opcode);
 }
@@ -182,6 +184,7 @@ static bool read_string(lexer *lx) {
   }
   lx->out->open = true;
   tn_ninth_syntax(lx->diags, span_of(lx, start, start + 1), "this string has no closing quote");
+  lx->out->flaws++;
   lx->at = lx->text.len;
   return push(lx, TN_NINTH_TOKEN_BAD, start, 0);
 }

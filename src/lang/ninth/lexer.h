@@ -45,6 +45,7 @@ typedef struct {
 typedef struct {
   tn_vec(tn_ninth_token) list; /* the last one is TN_NINTH_TOKEN_END */
   bool open;                   /* the text ends inside a string or a program block */
+  size_t flaws;                /* reports of single tokens: unknown opcodes, and what is no token */
 } tn_ninth_tokens;
 
 /* Reads the whole text of a registered file. What is no token is reported and given as BAD. With
