@@ -51,12 +51,8 @@ static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, 
                       .count = node->count,
                       .attrs = node->attrs,
                       .wanted = wanted };
-  for (int i = 0; i < node->count; i++) {
-    in[i] = tn_ad_stand_in(frame, node->in[i]);
-    if (in[i] == TN_ERROR_VALUE) return false;
-  }
-  rule.out = tn_ad_stand_in(frame, value);
-  if (rule.out == TN_ERROR_VALUE || !tn_ad_vjp_node(&rule, gradient, grads)) return false;
+  if (!tn_ad_stand_in_all(frame, value, node, in, &rule.out)) return false;
+  if (!tn_ad_vjp_node(&rule, gradient, grads)) return false;
   for (int i = 0; i < node->count; i++) {
     if (wanted[i] && grads[i] != TN_NO_VALUE && !accumulate(frame, node->in[i], grads[i])) return false;
   }
@@ -121,7 +117,8 @@ static bool collect(const tn_ad_frame *frame, const branch_request *request) {
 }
 
 /* One branch of the new `if`: computes again what it needs, and gives the gradients. 0 on failure. */
-static uint32_t build_branch(const branch_request *request, int which) {
+static uint32_t build_branch(const void *context, int which) {
+  const branch_request *request = context;
   tn_builder *builder = builder_of(request->outer);
   tn_ad_frame frame;
   if (!builder->methods->region_begin(builder)) return 0;
@@ -137,17 +134,9 @@ static uint32_t build_branch(const branch_request *request, int which) {
 /* Joins the branches and adds each gradient to what its capture has. */
 static bool join_branches(const branch_request *request) {
   tn_ad_frame *outer = request->outer;
-  tn_builder *builder = builder_of(outer);
-  tn_value condition = tn_ad_stand_in(outer, tn_graph_node(graph_of(outer), request->branch)->in[0]);
-  uint32_t then_region = condition == TN_ERROR_VALUE ? 0 : build_branch(request, 0);
-  uint32_t else_region = then_region == 0 ? 0 : build_branch(request, 1);
-  if (else_region == 0) return false;
-  builder->at = tn_graph_node(graph_of(outer), request->branch)->at;
-  tn_value joined = builder->methods->join(builder, condition, then_region, else_region);
+  tn_value joined = tn_ad_join(outer, request->branch, build_branch, request);
   for (size_t i = 0; joined != TN_ERROR_VALUE && i < request->count; i++) {
-    const tn_type *type = tn_build_type(builder, request->like[i]);
-    tn_attrs attrs = { .index = i, .dtype = type->dtype, .shape = type->shape };
-    tn_value gradient = tn_build(builder, TN_OP_PICK, &joined, 1, &attrs);
+    tn_value gradient = tn_ad_pick(builder_of(outer), joined, i, request->like[i]);
     if (!accumulate(outer, request->wrt[i], gradient)) return false;
   }
   return joined != TN_ERROR_VALUE;
@@ -244,10 +233,7 @@ static bool run(tn_ad_frame *frame, const tn_grad_request *request, tn_value fir
 }
 
 bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
-  tn_builder *builder = &request->builder->base;
-  tn_span at = builder->at;
-  tn_graph_mark mark = tn_graph_mark_of(request->builder->graph);
-  uint32_t region = request->builder->region;
+  tn_ad_saved saved = tn_ad_save(request->builder);
   tn_value first = TN_NO_VALUE, last = 0;
   tn_ad_trace trace;
   tn_ad_frame frame;
@@ -259,15 +245,11 @@ bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
     if (request->outputs[i] > last) last = request->outputs[i];
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
-  if (first == TN_ERROR_VALUE || !tn_build_ok(builder)) return false;
+  if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
   bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, false, last);
   tn_ad_frame_init(&frame, &trace);
   ok = ok && run(&frame, request, first, last, grads);
   tn_ad_frame_free(&frame);
   tn_ad_trace_free(&trace);
-  builder->at = at;
-  if (ok) return true;
-  tn_graph_rewind(request->builder->graph, mark);
-  request->builder->region = region;
-  return false;
+  return tn_ad_restore(&saved, request->builder, ok);
 }

@@ -76,12 +76,8 @@ static bool apply_rule(jvp_frame *frame, tn_value value, const tn_node *node, tn
     any = any || tangents[i] != TN_NO_VALUE;
   }
   if (!any) return true;
-  for (int i = 0; i < node->count; i++) {
-    in[i] = tn_ad_stand_in(&frame->base, node->in[i]);
-    if (in[i] == TN_ERROR_VALUE) return false;
-  }
-  rule.out = tn_ad_stand_in(&frame->base, value);
-  if (rule.out == TN_ERROR_VALUE || !tn_ad_jvp_node(&rule, tangents, &tangent)) return false;
+  if (!tn_ad_stand_in_all(&frame->base, value, node, in, &rule.out)) return false;
+  if (!tn_ad_jvp_node(&rule, tangents, &tangent)) return false;
   if (tangent == TN_NO_VALUE) return true;
   tangent = tn_build_broadcast_like(builder_of(frame), tangent, rule.out);
   return tn_ad_set_derivative(&frame->base, value, tangent);
@@ -141,7 +137,8 @@ static bool collect(jvp_frame *frame, const branch_request *request, int which) 
   return tn_build_ok(builder);
 }
 
-static uint32_t build_branch(const branch_request *request, int which) {
+static uint32_t build_branch(const void *context, int which) {
+  const branch_request *request = context;
   tn_builder *builder = builder_of(request->outer);
   jvp_frame frame;
   if (!builder->methods->region_begin(builder)) return 0;
@@ -156,20 +153,12 @@ static uint32_t build_branch(const branch_request *request, int which) {
 }
 
 static bool join_branches(const branch_request *request) {
-  jvp_frame *outer = request->outer;
-  tn_builder *builder = builder_of(outer);
-  tn_value condition = tn_ad_stand_in(&outer->base, tn_graph_node(graph_of(outer), request->branch)->in[0]);
-  uint32_t then_region = condition == TN_ERROR_VALUE ? 0 : build_branch(request, 0);
-  uint32_t else_region = then_region == 0 ? 0 : build_branch(request, 1);
-  if (else_region == 0) return false;
-  builder->at = tn_graph_node(graph_of(outer), request->branch)->at;
-  tn_value joined = builder->methods->join(builder, condition, then_region, else_region);
+  tn_ad_frame *outer = &request->outer->base;
+  tn_value joined = tn_ad_join(outer, request->branch, build_branch, request);
   for (size_t i = 0; joined != TN_ERROR_VALUE && i < request->count; i++) {
-    const tn_type *type = tn_build_type(builder, request->tangents[i]);
-    tn_attrs attrs = { .index = i, .dtype = type->dtype, .shape = type->shape };
-    tn_value tangent = tn_build(builder, TN_OP_PICK, &joined, 1, &attrs);
+    tn_value tangent = tn_ad_pick(builder_of(request->outer), joined, i, request->tangents[i]);
     uint64_t key = tn_ad_result_key(request->branch, request->wanted[i]);
-    if (!tn_ad_set_derivative(&outer->base, key, tangent)) return false;
+    if (!tn_ad_set_derivative(outer, key, tangent)) return false;
   }
   return joined != TN_ERROR_VALUE;
 }
@@ -242,10 +231,7 @@ static bool run(jvp_frame *frame, const tn_jvp_request *request, tn_value first,
 }
 
 bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
-  tn_builder *builder = &request->builder->base;
-  tn_span at = builder->at;
-  tn_graph_mark mark = tn_graph_mark_of(request->builder->graph);
-  uint32_t region = request->builder->region;
+  tn_ad_saved saved = tn_ad_save(request->builder);
   tn_value first = TN_NO_VALUE, last = 0;
   tn_ad_trace trace;
   jvp_frame frame;
@@ -258,15 +244,11 @@ bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
     if (request->outputs[i] > last) last = request->outputs[i];
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
-  if (first == TN_ERROR_VALUE || !tn_build_ok(builder)) return false;
+  if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
   bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, true, last);
   frame_init(&frame, &trace);
   ok = ok && run(&frame, request, first, last, tangents);
   frame_free(&frame);
   tn_ad_trace_free(&trace);
-  builder->at = at;
-  if (ok) return true;
-  tn_graph_rewind(request->builder->graph, mark);
-  request->builder->region = region;
-  return false;
+  return tn_ad_restore(&saved, request->builder, ok);
 }

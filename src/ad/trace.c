@@ -380,3 +380,44 @@ bool tn_ad_no_derivative(tn_ad_trace *trace, tn_value value) {
   tn_build_fault(&trace->builder->base, node->op, (tn_fault){ .kind = TN_FAULT_NO_GRADIENT });
   return false;
 }
+
+/* ---- what both directions do alike ---- */
+
+bool tn_ad_stand_in_all(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value *in,
+                        tn_value *out) {
+  for (int i = 0; i < node->count; i++) {
+    in[i] = tn_ad_stand_in(frame, node->in[i]);
+    if (in[i] == TN_ERROR_VALUE) return false;
+  }
+  *out = tn_ad_stand_in(frame, value);
+  return *out != TN_ERROR_VALUE;
+}
+
+tn_value tn_ad_join(tn_ad_frame *outer, tn_value branch, tn_ad_branch build, const void *request) {
+  const tn_graph *graph = outer->trace->builder->graph;
+  tn_builder *builder = &outer->trace->builder->base;
+  tn_value condition = tn_ad_stand_in(outer, tn_graph_node(graph, branch)->in[0]);
+  uint32_t then_region = condition == TN_ERROR_VALUE ? 0 : build(request, 0);
+  uint32_t else_region = then_region == 0 ? 0 : build(request, 1);
+  if (else_region == 0) return TN_ERROR_VALUE;
+  builder->at = tn_graph_node(graph, branch)->at;
+  return builder->methods->join(builder, condition, then_region, else_region);
+}
+
+tn_value tn_ad_pick(tn_builder *builder, tn_value joined, size_t index, tn_value like) {
+  const tn_type *type = tn_build_type(builder, like);
+  tn_attrs attrs = { .index = index, .dtype = type->dtype, .shape = type->shape };
+  return tn_build(builder, TN_OP_PICK, &joined, 1, &attrs);
+}
+
+tn_ad_saved tn_ad_save(const tn_graph_builder *builder) {
+  return (tn_ad_saved){ builder->base.at, tn_graph_mark_of(builder->graph), builder->region };
+}
+
+bool tn_ad_restore(const tn_ad_saved *saved, tn_graph_builder *builder, bool ok) {
+  builder->base.at = saved->at;
+  if (ok) return true;
+  tn_graph_rewind(builder->graph, saved->mark);
+  builder->region = saved->region;
+  return false;
+}

@@ -90,4 +90,22 @@ bool tn_ad_no_derivative(tn_ad_trace *trace, tn_value value);
 #define TN_AD_FEW 8
 /* `few`, or room for `count` values in the arena. NULL with a fault kept. */
 tn_value *tn_ad_values(tn_ad_trace *trace, tn_value *few, size_t count);
+/* Stand-ins for the operands of a node and for the node itself. False when one cannot be had. */
+bool tn_ad_stand_in_all(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value *in, tn_value *out);
+
+/* The derivative of an `if` is an `if`: `build` makes one of its regions (0 on failure), then both are
+ * joined under the stand-in of the condition. TN_ERROR_VALUE on failure. */
+typedef uint32_t (*tn_ad_branch)(const void *request, int which);
+tn_value tn_ad_join(tn_ad_frame *outer, tn_value branch, tn_ad_branch build, const void *request);
+/* Result `index` of such an `if`, which has the type of `like`. */
+tn_value tn_ad_pick(tn_builder *builder, tn_value joined, size_t index, tn_value like);
+
+/* What a transform puts back: the place always, the graph and the region when it failed. */
+typedef struct {
+  tn_span at;
+  tn_graph_mark mark;
+  uint32_t region;
+} tn_ad_saved;
+tn_ad_saved tn_ad_save(const tn_graph_builder *builder);
+bool tn_ad_restore(const tn_ad_saved *saved, tn_graph_builder *builder, bool ok);
 #endif

@@ -107,71 +107,50 @@ static void stop_before_item(tn_json_reader *reader, const char *at) {
 
 typedef enum { QUICK_ENDED, QUICK_STOPPED, QUICK_NO_MEMORY } quick;
 
-static quick quick_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s *out) {
-  const char *start = reader->at, *end = reader->end;   /* start of the item */
-  quick result = QUICK_STOPPED;
-  while (wants_item(reader)) {
-    int32_t item;
-    const char *at = skip_space(start, end);
-    if (!take_i32(&at, end, &item) || !(at = find_separator(at, end))) break;
-    if (!tn_vec_push(heap, out, item)) {
-      result = QUICK_NO_MEMORY;
-      break;
-    }
-    if (*at == ']') {
-      tn_json_leave_array(reader, at);
-      return QUICK_ENDED;
-    }
-    start = at + 1;
+/* Takes items one behind the other as long as they are of the plain sort, which data files are full of. */
+#define QUICK_READER(name, list, type, take)                                                       \
+  static quick name(tn_json_reader *reader, tn_heap *heap, list *out) {                            \
+    const char *start = reader->at, *end = reader->end; /* start of the item */                    \
+    quick result = QUICK_STOPPED;                                                                  \
+    while (wants_item(reader)) {                                                                   \
+      type item;                                                                                   \
+      const char *at = skip_space(start, end);                                                     \
+      if (!take(&at, end, &item) || !(at = find_separator(at, end))) break;                        \
+      if (!tn_vec_push(heap, out, item)) {                                                         \
+        result = QUICK_NO_MEMORY;                                                                  \
+        break;                                                                                     \
+      }                                                                                            \
+      if (*at == ']') {                                                                            \
+        tn_json_leave_array(reader, at);                                                           \
+        return QUICK_ENDED;                                                                        \
+      }                                                                                            \
+      start = at + 1;                                                                              \
+    }                                                                                              \
+    stop_before_item(reader, start);                                                               \
+    return result;                                                                                 \
   }
-  stop_before_item(reader, start);
-  return result;
+QUICK_READER(quick_i32s, tn_i32s, int32_t, take_i32)
+QUICK_READER(quick_f32s, tn_f32s, float, take_f32)
+
+/* After the plain items, or before the next: one by one, with everything JSON allows. */
+static bool slow_i32(const tn_json_token *token, int32_t *item) {
+  int64_t wide;
+  bool fits = tn_json_token_i64(token, &wide) && wide >= INT32_MIN && wide <= INT32_MAX;
+  if (fits) *item = (int32_t)wide;
+  return fits;
 }
 
-static quick quick_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out) {
-  const char *start = reader->at, *end = reader->end;
-  quick result = QUICK_STOPPED;
-  while (wants_item(reader)) {
-    float item;
-    const char *at = skip_space(start, end);
-    if (!take_f32(&at, end, &item) || !(at = find_separator(at, end))) break;
-    if (!tn_vec_push(heap, out, item)) {
-      result = QUICK_NO_MEMORY;
-      break;
-    }
-    if (*at == ']') {
-      tn_json_leave_array(reader, at);
-      return QUICK_ENDED;
-    }
-    start = at + 1;
+#define READER(name, list, type, quickly, slowly)                                                   \
+  tn_json_numbers name(tn_json_reader *reader, tn_heap *heap, list *out, tn_json_token *token) {    \
+    for (;;) {                                                                                      \
+      type item;                                                                                    \
+      quick result = quickly(reader, heap, out);                                                    \
+      if (result == QUICK_ENDED) return TN_JSON_NUMBERS_OK;                                         \
+      if (result == QUICK_NO_MEMORY || !tn_vec_reserve(heap, out, 1)) return TN_JSON_NUMBERS_NO_MEMORY; \
+      if (tn_json_next(reader, token) == TN_JSON_ARRAY_END) return TN_JSON_NUMBERS_OK;              \
+      if (!slowly(token, &item)) return TN_JSON_NUMBERS_OTHER;                                      \
+      tn_vec_push(heap, out, item);                                                                 \
+    }                                                                                               \
   }
-  stop_before_item(reader, start);
-  return result;
-}
-
-tn_json_numbers tn_json_read_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s *out,
-                                  tn_json_token *token) {
-  for (;;) {
-    int64_t item;
-    quick result = quick_i32s(reader, heap, out);
-    if (result == QUICK_ENDED) return TN_JSON_NUMBERS_OK;
-    if (result == QUICK_NO_MEMORY || !tn_vec_reserve(heap, out, 1)) return TN_JSON_NUMBERS_NO_MEMORY;
-    if (tn_json_next(reader, token) == TN_JSON_ARRAY_END) return TN_JSON_NUMBERS_OK;
-    bool fits = tn_json_token_i64(token, &item) && item >= INT32_MIN && item <= INT32_MAX;
-    if (!fits) return TN_JSON_NUMBERS_OTHER;
-    tn_vec_push(heap, out, (int32_t)item);
-  }
-}
-
-tn_json_numbers tn_json_read_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out,
-                                  tn_json_token *token) {
-  for (;;) {
-    float item;
-    quick result = quick_f32s(reader, heap, out);
-    if (result == QUICK_ENDED) return TN_JSON_NUMBERS_OK;
-    if (result == QUICK_NO_MEMORY || !tn_vec_reserve(heap, out, 1)) return TN_JSON_NUMBERS_NO_MEMORY;
-    if (tn_json_next(reader, token) == TN_JSON_ARRAY_END) return TN_JSON_NUMBERS_OK;
-    if (!tn_json_token_f32(token, &item)) return TN_JSON_NUMBERS_OTHER;
-    tn_vec_push(heap, out, item);
-  }
-}
+READER(tn_json_read_i32s, tn_i32s, int32_t, quick_i32s, slow_i32)
+READER(tn_json_read_f32s, tn_f32s, float, quick_f32s, tn_json_token_f32)

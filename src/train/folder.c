@@ -44,7 +44,7 @@ static bool write_file(tn_loop *loop, const char *name, tn_text *text) {
   return ok;
 }
 
-static void add_hex(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap) {
+void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap) {
   tn_text hex;
   tn_text_init(&hex, heap);
   tn_text_hex(&hex, digest, 32);
@@ -76,7 +76,7 @@ static void add_history_hash(const tn_loop *loop, tn_json_writer *json) {
   tn_sha256 hash = loop->history_hash;
   uint8_t digest[TN_SHA256_BYTES];
   tn_sha256_final(&hash, digest);
-  add_hex(json, "history_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(json, "history_sha256", digest, loop->host->heap);
 }
 
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]) {
@@ -92,8 +92,8 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   uint8_t digest[32];
   tn_loop_source_sha256(loop, digest);
   tn_json_key(json, "version"), tn_json_string(json, tn_str_of(loop->options->version));
-  add_hex(json, "source_sha256", digest, loop->host->heap);
-  add_hex(json, "data_sha256", loop->rows.sha256, loop->host->heap);
+  tn_loop_add_hash(json, "source_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(json, "data_sha256", loop->rows.sha256, loop->host->heap);
   add_number(json, "seed", loop->host->seed);
 }
 
@@ -242,7 +242,7 @@ static bool write_record(tn_loop *loop, const char *status) {
   tn_json_key(&json, "step"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
   tn_json_key(&json, "status"), tn_json_string(&json, tn_str_of(status));
   tn_loop_weights_sha256(loop, digest);
-  add_hex(&json, "weights_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(&json, "weights_sha256", digest, loop->host->heap);
   given_kind kinds[GIVEN_KINDS];
   tn_json_key(&json, "given"), tn_json_bool(&json, list_given(loop->host, kinds) > 0);
   tn_json_key(&json, "source"), tn_json_string(&json, source->text);

@@ -353,14 +353,6 @@ void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn
   tn_json_object_end(&json);
 }
 
-static void add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap) {
-  tn_text hex;
-  tn_text_init(&hex, heap);
-  tn_text_hex(&hex, digest, 32);
-  tn_json_key(json, key), tn_json_string(json, tn_text_str(&hex));
-  tn_text_free(&hex);
-}
-
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
   tn_sha256 hash;
   tn_sha256_init(&hash);
@@ -381,7 +373,7 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
     tn_json_key(json, "shape"), tn_json_array_begin(json);
     for (int d = 0; d < view->rank; d++) tn_json_int(json, view->dim[d]);
     tn_json_array_end(json);
-    add_hash(json, "sha256", digest, loop->host->heap);
+    tn_loop_add_hash(json, "sha256", digest, loop->host->heap);
     tn_json_object_end(json);
   }
   tn_json_array_end(json);
@@ -408,7 +400,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   if (loop->options->keep_history) add_history(loop, &json);
   add_params(loop, &json);
   tn_loop_weights_sha256(loop, digest);
-  add_hash(&json, "weights_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(&json, "weights_sha256", digest, loop->host->heap);
   tn_json_object_end(&json);
   if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });
   bool ok = !text.failed && !loop->arena->failed;

@@ -2,6 +2,7 @@
 #ifndef TN_TRAIN_LOOP_INTERNAL_H
 #define TN_TRAIN_LOOP_INTERNAL_H
 
+#include "base/json.h"
 #include "base/rng.h"
 #include "base/sha256.h"
 #include "data/safetensors.h"
@@ -82,5 +83,7 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
+/* A member of a JSON object: a hash in hexadecimal. */
+void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap);
 void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);
 #endif
