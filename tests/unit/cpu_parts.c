@@ -1,0 +1,191 @@
+/* tests/unit/cpu_parts.c: how the cpu back end cuts work into parts and walks through views together.
+ *
+ * What its kernels compute is the business of tests/ops; here are the pieces they stand on, where a part
+ * that is left out or done twice would only show for some sizes and numbers of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/cpu/internal.h"
+#include "backend/cpu/walk.h"
+
+static void shares_follow_one_another_and_leave_nothing_out(void **state) {
+  (void)state;
+  static const int64_t grains[] = { 1, 4, 16, 512 };
+  for (int64_t count = 0; count < 1200; count += count < 40 ? 1 : 37) {
+    for (size_t g = 0; g < 4; g++) {
+      for (int parts = 1; parts <= 17; parts++) {
+        int64_t expected = 0, begin, end;
+        for (int part = 0; part < parts; part++) {
+          tn_cpu_share(count, grains[g], part, parts, &begin, &end);
+          if (begin >= end) continue; /* more parts than grains */
+          assert_int_equal(begin, expected);
+          assert_int_equal(begin % grains[g], 0);
+          expected = end;
+        }
+        assert_int_equal(expected, count);
+      }
+    }
+  }
+}
+
+static void small_work_stays_on_one_thread(void **state) {
+  (void)state;
+  assert_int_equal(tn_cpu_threads_for(0, 8), 1);
+  assert_int_equal(tn_cpu_threads_for(23999, 8), 1);
+  assert_int_equal(tn_cpu_threads_for(24000, 8), 2);
+  assert_int_equal(tn_cpu_threads_for(1e18, 8), 8);
+  assert_int_equal(tn_cpu_threads_for(1e18, 1), 1);
+  assert_int_equal(tn_cpu_threads_for(1e18, 0), 1);
+}
+
+typedef struct {
+  int seen[16], parts[16];
+} attendance;
+
+static void attend(void *context, int part, int parts) {
+  attendance *list = context;
+  list->seen[part]++;
+  list->parts[part] = parts;
+}
+
+static void every_part_runs_once(void **state) {
+  (void)state;
+  for (int threads = 0; threads <= 16; threads++) {
+    attendance list = { 0 };
+    tn_cpu_parallel(threads, attend, &list);
+    int parts = list.parts[0];
+    assert_in_range(parts, 1, threads > 1 ? threads : 1);
+    for (int part = 0; part < 16; part++) {
+      assert_int_equal(list.seen[part], part < parts);
+      assert_int_equal(list.parts[part], part < parts ? parts : 0);
+    }
+  }
+}
+
+static void runs_of_every_length_are_copied_whole(void **state) {
+  (void)state;
+  char from[400], to[400];
+  for (size_t i = 0; i < sizeof from; i++) from[i] = (char)(i * 7 + 1);
+  for (size_t bytes = 0; bytes <= 300; bytes++) {
+    memset(to, 0, sizeof to);
+    tn_cpu_copy_run(to + 8, from + 3, bytes);
+    assert_memory_equal(to + 8, from + 3, bytes);
+    assert_int_equal(to[7], 0);
+    assert_int_equal(to[8 + bytes], 0);
+  }
+}
+
+/* ---- walks ---- */
+
+static tn_view view_of(tn_shape shape) { return tn_view_make(NULL, TN_F32, &shape); }
+
+static void contiguous_axes_become_one(void **state) {
+  (void)state;
+  tn_view x = view_of(tn_shape_make(4, 2, 1, 3, 5));
+  tn_cpu_walk walk;
+  tn_cpu_walk_init(&walk, &x);
+  tn_cpu_walk_add(&walk, &x);
+  tn_cpu_walk_merge(&walk);
+  assert_int_equal(walk.rank, 1);
+  assert_int_equal(walk.dim[0], 30);
+  assert_int_equal(walk.stride[0][0], 1);
+}
+
+static void an_axis_that_one_view_repeats_stays_apart(void **state) {
+  (void)state;
+  tn_view z = view_of(tn_shape_make(3, 2, 3, 5)), row = view_of(tn_shape_make(1, 5));
+  tn_cpu_walk walk;
+  tn_cpu_walk_init(&walk, &z);
+  tn_cpu_walk_add(&walk, &z);
+  tn_cpu_walk_add(&walk, &row);
+  tn_cpu_walk_merge(&walk);
+  assert_int_equal(walk.rank, 2);
+  assert_int_equal(walk.dim[0], 6);
+  assert_int_equal(walk.stride[1][0], 0);
+  assert_int_equal(walk.stride[1][1], 1);
+}
+
+static void a_single_element_is_an_axis_too(void **state) {
+  (void)state;
+  tn_view scalar = view_of(TN_SCALAR_SHAPE);
+  tn_cpu_walk walk;
+  tn_cpu_walk_init(&walk, &scalar);
+  tn_cpu_walk_add(&walk, &scalar);
+  tn_cpu_walk_merge(&walk);
+  assert_int_equal(walk.rank, 1);
+  assert_int_equal(walk.dim[0], 1);
+}
+
+/* Threads start anywhere: seeking must agree with stepping, for transposed and repeated views. */
+static void seeking_agrees_with_stepping(void **state) {
+  (void)state;
+  tn_view z = view_of(tn_shape_make(3, 4, 3, 5)), column = view_of(tn_shape_make(2, 3, 1));
+  tn_view base = view_of(tn_shape_make(3, 5, 3, 4)), turned = tn_view_permute(&base, (int[]){ 2, 1, 0 });
+  tn_cpu_walk walk, jump;
+  tn_cpu_walk_init(&walk, &z);
+  tn_cpu_walk_add(&walk, &z);
+  tn_cpu_walk_add(&walk, &turned);
+  tn_cpu_walk_add(&walk, &column);
+  tn_cpu_walk_merge(&walk);
+  tn_cpu_walk_copy(&jump, &walk);
+  tn_cpu_walk_seek(&walk, walk.rank, 0);
+  assert_int_equal(tn_cpu_walk_count(&walk, 0, walk.rank), 60);
+  for (int64_t i = 0; i < 60; i++, tn_cpu_walk_next(&walk, walk.rank)) {
+    tn_cpu_walk_seek(&jump, jump.rank, i);
+    for (int v = 0; v < 3; v++) assert_int_equal(walk.offset[v], jump.offset[v]);
+    assert_int_equal(walk.offset[0], i);
+    assert_int_equal(walk.offset[1], i / 15 + i / 5 % 3 * 4 + i % 5 * 12);
+    assert_int_equal(walk.offset[2], i / 5 % 3);
+  }
+  for (int v = 0; v < 3; v++) assert_int_equal(walk.offset[v], 0); /* round it goes */
+}
+
+static void flat_means_row_major_without_gaps(void **state) {
+  (void)state;
+  tn_view x = view_of(tn_shape_make(3, 2, 1, 3));
+  assert_true(tn_cpu_is_flat(&x));
+  x.stride[1] = 99; /* of an axis of length 1 */
+  assert_true(tn_cpu_is_flat(&x));
+  x.stride[0] = 4;
+  assert_false(tn_cpu_is_flat(&x));
+}
+
+/* ---- instruction sets ---- */
+
+static void the_first_available_set_is_the_one_that_runs(void **state) {
+  (void)state;
+  const char *isa, *best = NULL, *last = NULL;
+  bool available;
+  for (int i = 0; (isa = tn_backend_cpu_isa(i, &available)); i++) {
+    const tn_backend *named = tn_backend_cpu(isa);
+    assert_int_equal(named != NULL, available);
+    if (named) assert_string_equal(named->isa, isa);
+    if (available && !best) best = isa;
+    last = isa;
+  }
+  assert_string_equal(tn_backend_cpu(NULL)->isa, best);
+  assert_string_equal(last, "portable"); /* which is always there */
+  assert_non_null(tn_backend_cpu("portable"));
+  assert_null(tn_backend_cpu("abacus"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(shares_follow_one_another_and_leave_nothing_out),
+    cmocka_unit_test(small_work_stays_on_one_thread),
+    cmocka_unit_test(every_part_runs_once),
+    cmocka_unit_test(runs_of_every_length_are_copied_whole),
+    cmocka_unit_test(contiguous_axes_become_one),
+    cmocka_unit_test(an_axis_that_one_view_repeats_stays_apart),
+    cmocka_unit_test(a_single_element_is_an_axis_too),
+    cmocka_unit_test(seeking_agrees_with_stepping),
+    cmocka_unit_test(flat_means_row_major_without_gaps),
+    cmocka_unit_test(the_first_available_set_is_the_one_that_runs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
