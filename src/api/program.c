@@ -516,7 +516,9 @@ const char *tern_emit_json(tern_program *program, const char *kind, const char *
   tern_session *session = program->session;
   tn_text form;
   tn_text_init(&form, &session->heap);
-  bool ok = path || emit(program, kind, &form);
+  bool fits = path || tn_emit_is_text(tn_emit_kind_of(kind));
+  bool ok = path || (fits && emit(program, kind, &form));
+  if (!fits) tn_api_usage(session, "", tn_str_of(kind), " is no text; give a file with -o");
   tn_text_clear(&session->text);
   tn_json_writer json = tn_json_writer_on(&session->text);
   begin_answer(&json, true);

@@ -19,6 +19,8 @@ tn_emit_kind tn_emit_kind_of(const char *name) {
   return (tn_emit_kind)kind;
 }
 
+bool tn_emit_is_text(tn_emit_kind kind) { return kind != TN_EMIT_ONNX && kind != TN_EMIT_NPZ; }
+
 static bool write_mlir(const tn_graph *graph, tn_text *out, tn_export_problem *problem) {
   tn_mlir_function function = { .name = TN_LIT("main"), .graph = graph };
   return tn_mlir_write(&function, 1, graph->heap, out, problem);

@@ -20,6 +20,7 @@ typedef enum {
 
 /* "graph", "mlir"; TN_EMIT_COUNT: there is no such form. */
 tn_emit_kind tn_emit_kind_of(const char *name);
+bool tn_emit_is_text(tn_emit_kind kind);
 #define TN_EMIT_NAMES "graph, grad, mlir, dot, svg, onnx and npz"
 
 /* Why a graph could not be written. */

@@ -199,3 +199,19 @@ $ tern emit clock.ail
 ? 2
 $ tern emit model.ail --as svg | head -n 1
 | <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="graph of a program" width="<*>" height="<*>" viewBox="<*>">
+
+# What is no text goes to a file, or to standard output as it is.
+$ tern emit model.ail --as npz --json
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"npz is no text; give a file with -o","fields":{"message":"npz is no text; give a file with -o"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+? 2
+$ tern emit model.ail --as npz --json -o model.npz
+| {"ok":true,"language":"ail","warnings":[],"form":"npz","file":"model.npz"}
+$ tern emit model.ail --as onnx | head -c 8 | tail -c 4
+| tern
+\ no newline
+$ tern emit square.nth --as npz
+! error[E_UNSUPPORTED]: an archive of parameters of a program that gives them no values is not supported here
+!    = feature: an archive of parameters of a program that gives them no values
+!    = hint: `tern ops` lists the operations and where each one works
+!
+? 1

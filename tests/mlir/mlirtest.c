@@ -1,7 +1,7 @@
 /* mlir/mlirtest.c: what tern writes as MLIR is accepted, and computes what tern computes.
  *
  *   mlirtest --tern PROGRAM --opt MLIR-OPT --runner MLIR-CPU-RUNNER --libraries LIST --run FOLDER
- *   mlirtest --tern PROGRAM --opt MLIR-OPT --accept FOLDER
+ *   mlirtest --tern PROGRAM --opt MLIR-OPT --accept FOLDER [--runner ... --libraries LIST]
  *
  * --run: every program of the folder is emitted as MLIR, lowered by the ordinary
  * CPU pipeline, executed, and its results compared with those of `tern run`, bit for
@@ -14,7 +14,8 @@
  *                            of its named dimensions, then its other arguments, each after a semicolon
  *
  * --accept: every program that tern runs must be emitted and accepted by mlir-opt,
- * or refused by E_UNSUPPORTED; what is refused is listed. */
+ * or refused by E_UNSUPPORTED; what is refused is listed. With a runner, those that take no
+ * arguments are executed and compared as well. */
 #include "runner/run.h"
 #include "runner/value.h"
 
@@ -364,6 +365,7 @@ typedef struct {
 typedef struct {
   wanted *at;
   size_t count;
+  bool vague; /* tern itself does not know all of it */
 } wanted_list;
 
 static void add_wanted(wanted_list *list, wanted one) {
@@ -397,6 +399,8 @@ static void flatten(const value *at, wanted_list *list) {
       wanted w = number_of(value_member(at, TN_LIT("fill")), name);
       w.repeated = true;
       add_wanted(list, w);
+    } else {
+      list->vague = true;
     }
   } else if (value_is(kind, "int") || value_is(kind, "float")) {
     char name[8] = "";
@@ -443,7 +447,8 @@ static bool compare(const program *p, lines got, tn_arena *arena) {
   } else if (shown) {
     flatten(shown, &list);
   }
-  if (list.count == 0 && got.count == 0) return true;
+  for (size_t i = 0; i < list.count; i++) list.vague = list.vague || (list.at[i].repeated && list.count > 1);
+  if (list.vague || (list.count == 0 && got.count == 0)) return true;
   size_t k = 0;
   for (size_t i = 0; i < got.count; i++) {
     if (k >= list.count || !agrees(got.at[i], &list.at[k], p->close)) {
@@ -477,6 +482,11 @@ static size_t judge(lines out) {
 
 /* ---- running ---- */
 
+static void add_program(program p) {
+  programs = more(programs, (program_count + 1) * sizeof *programs);
+  programs[program_count++] = p;
+}
+
 static void prepare(const char *folder) {
   char **paths = NULL;
   size_t count = 0;
@@ -487,8 +497,7 @@ static void prepare(const char *folder) {
     if (ran.status || emitted.status) die("%s: %s%s", p.path, ran.out.bytes, emitted.err.bytes);
     p.json = ran.out;
     p.mlir = emitted.out;
-    programs = more(programs, (program_count + 1) * sizeof *programs);
-    programs[program_count++] = p;
+    add_program(p);
   }
 }
 
@@ -504,18 +513,17 @@ static text in_folder(const char *folder, const char *name) {
   return path;
 }
 
-static size_t run_folder(const char *folder, const char *scratch) {
+static size_t execute(const char *scratch) {
   text source = in_folder(scratch, "all.mlir"), lowered = in_folder(scratch, "low.mlir");
   text passes = text_of("--pass-pipeline="), shared = text_of("--shared-libs=");
   text_addf(&passes, "%s", pipeline);
   text_addf(&shared, "%s", libraries);
-  prepare(folder);
   write_file(source.bytes, whole_module());
   const char *lower[] = { opt, source.bytes, passes.bytes, "-o", lowered.bytes, NULL };
   must(run(lower, ".", NULL, SECONDS, 0), "mlir-opt");
-  const char *execute[] = { cpu_runner, lowered.bytes, "-e", "driver", "-entry-point-result=void",
-                            "-O1",      shared.bytes,  NULL };
-  outcome done = run(execute, ".", NULL, SECONDS, 0);
+  const char *start[] = { cpu_runner, lowered.bytes, "-e", "driver", "-entry-point-result=void",
+                          "-O1",      shared.bytes,  NULL };
+  outcome done = run(start, ".", NULL, SECONDS, 0);
   must(done, "mlir-cpu-runner");
   size_t failed = judge(lines_of(done.out));
   printf("%zu programs executed, %zu failed\n", program_count, failed);
@@ -529,6 +537,24 @@ static bool may_refuse(const program *p, outcome emitted) {
   bool said = strstr(emitted.err.bytes, "E_UNSUPPORTED") != NULL;
   printf("%s: %s\n%s", p->path, said ? "refused" : "tern runs it and does not emit it", emitted.err.bytes);
   return said;
+}
+
+static bool takes_arguments(const program *p) {
+  signature s = read_signature(p, "main");
+  for (size_t i = 0; i < s.arguments.count; i++) {
+    if (!text_is(s.arguments.at[i], "index")) return true;
+  }
+  return false;
+}
+
+/* To be executed with the others, if it runs by itself. */
+static void keep_for_later(program p, text mlir) {
+  p.mlir = mlir;
+  p.call = NULL;
+  if (!cpu_runner || takes_arguments(&p)) return;
+  outcome ran = ask(&p, "run", NULL);
+  p.json = ran.out;
+  if (!ran.status) add_program(p);
 }
 
 /* One text with all modules, which mlir-opt takes apart again. */
@@ -547,12 +573,13 @@ static size_t accept_folder(const char *folder, const char *scratch) {
     }
     if (seen++) text_addf(&all, "// -----\n");
     text_addf(&all, "// %s\n%s", p.path, emitted.out.bytes);
+    keep_for_later(p, emitted.out);
   }
   write_file(file.bytes, all);
   const char *argv[] = { opt, "--split-input-file", file.bytes, "-o", "/dev/null", NULL };
   must(run(argv, ".", NULL, SECONDS, 0), "mlir-opt");
   printf("%zu programs, %zu accepted, %zu failed\n", count, seen, failed);
-  return failed;
+  return failed + (program_count ? execute(scratch) : 0);
 }
 
 int main(int argc, char **argv) {
@@ -568,7 +595,8 @@ int main(int argc, char **argv) {
   if (!tern || !opt || (folder ? !libraries || !cpu_runner : !accepted)) die("see the head of mlirtest.c");
   char *scratch = scratch_new();
   surroundings(tern, folder ? folder : accepted);
-  size_t failed = folder ? run_folder(folder, scratch) : accept_folder(accepted, scratch);
+  if (folder) prepare(folder);
+  size_t failed = folder ? execute(scratch) : accept_folder(accepted, scratch);
   scratch_free(scratch);
   return failed != 0;
 }

@@ -198,10 +198,11 @@ static bool add_function_take(module_writer *w, tn_str name, tn_graph *graph, co
   return tn_vec_push(heap, &w->functions, function) || tn_mind_out_of_memory(w->s->e.mind);
 }
 
-/* @main is the module, and names that begin with tern_ are taken. */
+/* @main is the module, and names that begin with tern_ are taken; so are the names that stand for them. */
 static tn_str function_name(tn_mind_lowering_state *s, tn_name name) {
-  tn_str text = tn_names_text(s->e.host->names, name);
-  if (!tn_str_is(text, "main") && !tn_str_starts(text, "tern_")) return text;
+  tn_str text = tn_names_text(s->e.host->names, name), bare = text;
+  while (tn_str_starts(bare, "fn_")) bare = (tn_str){ bare.at + 3, bare.len - 3 };
+  if (!tn_str_is(bare, "main") && !tn_str_starts(bare, "tern_")) return text;
   tn_text renamed;
   tn_text_init(&renamed, s->e.host->heap);
   tn_text_puts(&renamed, "fn_");
