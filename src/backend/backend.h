@@ -35,6 +35,9 @@ struct tn_backend {
   /* Bytes of scratch a call with these views needs, at most, with `threads`. */
   size_t (*scratch)(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                     int count, const tn_view *out, int threads);
+  /* Whether matmul of two f32 matrices also takes four operands: out = p - scale * (x y) of x, y, p and
+   * scale, with p's memory as its result if need be; each operation rounded on its own. */
+  bool descends;
 };
 
 const tn_backend *tn_backend_ref(void);

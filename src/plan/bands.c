@@ -70,7 +70,9 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
       return step->call.op != TN_OP_ARGMAX && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
     case TN_KIND_SCAN: return attrs->axis > 0;
     case TN_KIND_VIEW: return step->call.op == TN_OP_RESHAPE && first_axes;
-    case TN_KIND_CONTRACT: return out->rank > 2 || bytes_of(view_of(plan, step, 1)) <= SMALL_BYTES;
+    case TN_KIND_CONTRACT:
+      if (step->call.count != 2) return false;
+      return out->rank > 2 || bytes_of(view_of(plan, step, 1)) <= SMALL_BYTES;
     case TN_KIND_MOVE:
       if (step->call.op == TN_OP_GATHER) return attrs->axis == 0 && view_of(plan, step, 1)->rank > 0;
       return step->call.op == TN_OP_PATCHES || step->call.op == TN_OP_FOLD;

@@ -1,8 +1,9 @@
 /* plan/internal.h: what the files of plan/ share.
  *
  * schedule.c walks the graph and writes down steps, places and the life of
- * every storage; bands.c lets steps go through their rows together; memory.c
- * gives storages their offsets; plan.c binds and runs.
+ * every storage; updates.c and bands.c save trips to memory: products that go
+ * straight into a parameter, and steps that go through their rows together;
+ * memory.c gives storages their offsets; plan.c binds and runs.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
  * from the step that writes it to the last step that reads it, and that
@@ -93,6 +94,8 @@ struct tn_plan {
 
 /* Fills in steps, storages and locations. False with *fault. */
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
+/* Lets products of matrices go straight into the parameters they move. False when memory runs out. */
+bool tn_plan_merge_updates(tn_plan *plan, tn_fault *fault);
 /* Lets steps that work row by row go through their rows together. False when memory runs out. */
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
 /* Gives every storage of the block its offset; fills in block_bytes. */

@@ -85,8 +85,8 @@ static bool build(tn_plan *plan, tn_fault *fault) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
   }
-  if (!tn_plan_schedule(plan, fault) || !tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault))
-    return false;
+  if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_updates(plan, fault)) return false;
+  if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault)) return false;
   link_views(plan);

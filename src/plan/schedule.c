@@ -438,13 +438,15 @@ static readers *find_readers(scheduler *s) {
   return found;
 }
 
-/* When the next value of a parameter is best computed: behind its operands, and behind the
- * last other reader of the old value. Nobody reads the next value, so it may move. */
+/* When the next value of a parameter is best computed: behind its operands (what is given from outside is
+ * there from the beginning), and behind the last other reader of the old value. Nobody reads the next
+ * value, so it may move. */
 static uint64_t update_key(const scheduler *s, tn_value update, const readers *of_param) {
   const tn_node *node = tn_graph_node(s->graph, update);
   tn_value after = of_param->last != update ? of_param->last : of_param->before;
   for (int i = 0; i < node->count; i++) {
-    if (node->in[i] > after) after = node->in[i];
+    bool waits = tn_op_sig_of(tn_graph_node(s->graph, node->in[i])->op)->kind != TN_KIND_SOURCE;
+    if (waits && node->in[i] > after) after = node->in[i];
   }
   return 2 * (uint64_t)after + 1;
 }

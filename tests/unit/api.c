@@ -187,6 +187,48 @@ static void training_depends_on_the_seed_and_on_nothing_else(void **state) {
   assert_string_not_equal(first, other);
 }
 
+static void descend(const tern_options *options, int rows, int width, int classes, char hash[65]) {
+  static float x[600 * 300];
+  static int32_t y[600];
+  char text[400];
+  for (int i = 0; i < rows * width; i++) x[i] = (float)(i * 37 % 101) / 101 - 0.5f;
+  for (int i = 0; i < rows; i++) y[i] = i % classes;
+  snprintf(text, sizeof text,
+           "graph(%%x: f32[%d, %d], %%y: i32[%d], param %%w: f32[%d, %d], param %%b: f32[%d]) {\n"
+           "  %%1 = linear %%x, %%w, %%b\n  %%2 = cross_entropy %%1, %%y\n  return loss=%%2\n}\n",
+           rows, width, rows, width, classes, classes);
+  tern_session *session = open_session(options);
+  tern_program *program = load(session, text);
+  int64_t two[2] = { rows, width }, one[1] = { rows };
+  double loss;
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, two, NULL, x }), TERN_OK);
+  assert_int_equal(tern_set_input(program, "y", &(tern_tensor){ TERN_I32, 1, one, NULL, y }), TERN_OK);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .lr = 0.1 }), TERN_OK);
+  for (int i = 0; i < 3; i++) assert_int_equal(tern_train_step(program, &loss), TERN_OK);
+  strcpy(hash, tern_params_sha256(program));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+/* Plain descent goes straight from the product of matrices into the weights: at edges of tiles, in rows
+ * longer than a block, and where the weights have few columns. */
+static void plain_descent_has_the_bits_of_ref(void **state) {
+  (void)state;
+  static const int shapes[][3] = { { 3, 1, 1 }, { 5, 7, 3 }, { 33, 65, 2 }, { 20, 300, 330 },
+                                 { 600, 40, 200 } };
+  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    const int *s = shapes[i];
+    char expected[65], hash[65];
+    descend(&(tern_options){ .isa = "ref" }, s[0], s[1], s[2], expected);
+    for (int threads = 1; threads <= 3; threads++) {
+      descend(&(tern_options){ .threads = threads }, s[0], s[1], s[2], hash);
+      assert_string_equal(hash, expected);
+    }
+    descend(&(tern_options){ .isa = "portable" }, s[0], s[1], s[2], hash);
+    assert_string_equal(hash, expected);
+  }
+}
+
 static void mistakes_of_an_embedder_are_said(void **state) {
   (void)state;
   const char *problem = NULL;
@@ -295,6 +337,7 @@ int main(void) {
     cmocka_unit_test(strided_inputs_are_read_by_their_strides),
     cmocka_unit_test(diagnostics_are_data),
     cmocka_unit_test(training_depends_on_the_seed_and_on_nothing_else),
+    cmocka_unit_test(plain_descent_has_the_bits_of_ref),
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
     cmocka_unit_test(an_interrupt_ends_a_run),
     cmocka_unit_test(every_failed_allocation_is_survived),

@@ -27,9 +27,11 @@ typedef struct {
   const void *a, *b;
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
-  bool pack_a, pack_b; /* operands are packed first */
-  bool near_b;         /* all of b stays in a near cache */
-  bool by_rows;        /* threads share rows, not columns */
+  bool pack_a, pack_b;     /* operands are packed first */
+  bool near_b;             /* all of b stays in a near cache */
+  const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
+  int64_t om, on;
+  bool by_rows; /* threads share rows, not columns */
 } product;
 
 /* The part-th share of a product by `parts` threads. */
@@ -125,6 +127,7 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 
 /* ---- f32 ---- */
 #define TYPE         float
+#define CANONICAL    tn_canonical_f32
 #define NAME(x)      x##_f32
 #define V            VF
 #define V_LANES      TN_LANES
@@ -259,6 +262,7 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 
 /* ---- f64 ---- */
 #define TYPE         double
+#define CANONICAL    tn_canonical_f64
 #define NAME(x)      x##_f64
 #define V            VD
 #define V_LANES      TN_DOUBLE_LANES
@@ -291,6 +295,7 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 #define V_SET(x)              (x)
 #define INTEGER_FMA(a, b, c)  ((a) * (b) + (c))
 #define TYPE                  uint32_t
+#define CANONICAL(x)          (x)
 #define NAME(x)               x##_i32
 #define V                     uint32_t
 #define V_LANES               1
@@ -310,6 +315,7 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 
 #define V_SET(x)              (x)
 #define TYPE                  uint64_t
+#define CANONICAL(x)          (x)
 #define NAME(x)               x##_i64
 #define V                     uint64_t
 #define V_LANES               1
@@ -350,7 +356,11 @@ static product turned(const product *p) {
                     .bk = p->ak,
                     .bn = p->am,
                     .cm = p->cn,
-                    .cn = p->cm };
+                    .cn = p->cm,
+                    .old = p->old,
+                    .scale = p->scale,
+                    .om = p->on,
+                    .on = p->om };
 }
 
 /* Vectors run across columns: there should be some, and they should be contiguous in the result. */
@@ -377,7 +387,7 @@ static void choose_packing(product *p, const method *how) {
 
 /* For matrices that are read once; NULL where the common way is as good. */
 static multiply special_way(const product *p, const method *how) {
-  if (how != &method_f32 || p->n * p->k <= 4096) return NULL;
+  if (how != &method_f32 || p->n * p->k <= 4096 || p->old) return NULL;
   if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1) return multiply_turned;
   if (p->m <= STREAMED_ROWS && p->bn == 1 && p->cn == 1 && p->n * p->k * 4 > NEAR_BYTES)
     return multiply_streamed;
@@ -496,6 +506,13 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
     .cn = z->stride[zr - 1],
   };
   if (job->product.n == 1) job->product.cn = 1; /* the step of a single column does not matter */
+  if (call->count == 4) {
+    const tn_view *old = &call->in[2];
+    job->product.old = old->data ? old->data : call; /* not yet known while scratch is measured */
+    job->product.scale = call->in[3].data;
+    job->product.om = old->stride[0];
+    job->product.on = old->stride[1];
+  }
   job->products = 1;
   if (zr > 2) prepare_batch(job, call);
   if (should_turn(&job->product, job->how)) turn(job);

@@ -36,4 +36,5 @@ const tn_backend TN_CPU_NAME(backend) = {
   .isa = QUOTED(TN_ISA),
   .kernels = &entries[0].cpu,
   .scratch = scratch,
+  .descends = true,
 };
