@@ -13,14 +13,8 @@
 
 #include "base/file_internal.h"
 
-#if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0 && !defined(__wasi__)
-#include <sys/mman.h>
-#define HAVE_MAPPING 1
-#else
-#define HAVE_MAPPING 0
-#endif
-
 #define FIRST_BLOCK ((size_t)64 << 10)
+#define PIECE_BYTES ((size_t)1 << 20)
 #define LARGEST_READ ((size_t)1 << 30)   /* more in one call is not portable */
 
 const char *tn_file_status_text(tn_file_status status) {
@@ -139,7 +133,7 @@ tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, 
   *out = (tn_file_bytes){ .at = "" };
   tn_file_status status = inspect(descriptor, limit, &first, &regular);
   if (status == TN_FILE_OK) status = fill(heap, descriptor, first, limit, faults, &block);
-  if (status == TN_FILE_OK) *out = (tn_file_bytes){ block.at, block.len, block.capacity, false };
+  if (status == TN_FILE_OK) *out = (tn_file_bytes){ block.at, block.len, block.capacity };
   else tn_heap_free(heap, block.at, block.capacity);
   return status;
 }
@@ -163,44 +157,38 @@ tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_
   return status;
 }
 
-/* ---- mapping ---- */
+/* ---- pieces ---- */
 
-#if HAVE_MAPPING
-/* False when it cannot be mapped, which is no error: it can still be read. */
-static bool map_open(int descriptor, size_t bytes, tn_file_bytes *out) {
-  void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (at == MAP_FAILED) return false;
-  (void)posix_madvise(at, bytes, POSIX_MADV_SEQUENTIAL);
-  *out = (tn_file_bytes){ at, bytes, bytes, true };
-  return true;
+static tn_file_status read_pieces(int descriptor, filling *block, uint64_t limit, tn_file_faults *faults,
+                                  tn_file_take take, void *context) {
+  for (uint64_t total = 0;;) {
+    block->len = 0;
+    ssize_t got = read_some(descriptor, block, faults);
+    if (got < 0) return tn_file_status_of(errno);
+    if (got == 0) return TN_FILE_OK;
+    total += (uint64_t)got;
+    if (total > limit) return TN_FILE_TOO_LARGE;
+    if (!take(context, (tn_str){ block->at, (size_t)got })) return TN_FILE_OK;
+  }
 }
-#else
-static bool map_open(int descriptor, size_t bytes, tn_file_bytes *out) {
-  (void)descriptor, (void)bytes, (void)out;
-  return false;
-}
-#endif
 
-tn_file_status tn_file_map(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
-                           tn_file_bytes *out) {
+tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
+                                   tn_file_take take, void *context) {
   size_t first;
-  bool regular = false;
-  *out = (tn_file_bytes){ .at = "" };
+  bool regular;
   int descriptor = tn_file_open(path, O_RDONLY, faults);
   if (descriptor < 0) return refusal(path);
   tn_file_status status = inspect(descriptor, limit, &first, &regular);
-  bool sized = regular && first != FIRST_BLOCK;
-  if (status == TN_FILE_OK && !(sized && map_open(descriptor, first - 2, out))) {
-    status = tn_file_read_open(heap, descriptor, limit, faults, out);
-  }
-  (void)close(descriptor);   /* a mapping outlives it */
+  filling block = { .capacity = first < PIECE_BYTES ? first : PIECE_BYTES };
+  if (status == TN_FILE_OK) block.at = tn_heap_alloc(heap, block.capacity);
+  if (status == TN_FILE_OK && !block.at) status = TN_FILE_NO_MEMORY;
+  if (status == TN_FILE_OK) status = read_pieces(descriptor, &block, limit, faults, take, context);
+  tn_heap_free(heap, block.at, block.capacity);
+  (void)close(descriptor);
   return status;
 }
 
 void tn_file_release(tn_heap *heap, tn_file_bytes *bytes) {
-#if HAVE_MAPPING
-  if (bytes->mapped) (void)munmap((void *)bytes->at, bytes->held);
-#endif
-  if (!bytes->mapped && bytes->held) tn_heap_free(heap, (void *)bytes->at, bytes->held);
+  if (bytes->held) tn_heap_free(heap, (void *)(uintptr_t)bytes->at, bytes->held);
   *bytes = (tn_file_bytes){ .at = "" };
 }

@@ -49,8 +49,7 @@ typedef struct {
 typedef struct {
   const char *at;
   size_t len;
-  size_t held;      /* bytes of the heap block, or of the mapping */
-  bool mapped;
+  size_t held;      /* bytes of the heap block */
 } tn_file_bytes;
 
 /* Reads all of it, also from pipes and devices, up to `limit` bytes
@@ -60,10 +59,12 @@ tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_
 /* The same from an open descriptor, such as standard input, which stays open. */
 tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out);
-/* The same, but mapped into memory where the system can: for files larger than
- * one wants to hold. No NUL behind it. The file must not shrink meanwhile. */
-tn_file_status tn_file_map(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
-                           tn_file_bytes *out);
+/* Reads it piece by piece, for files larger than one wants to hold: each goes to `take`, which may end it
+ * all by returning false (the status is then TN_FILE_OK too). A file may change or shrink meanwhile, as it
+ * could not if it were mapped into memory. */
+typedef bool (*tn_file_take)(void *context, tn_str piece);
+tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
+                                   tn_file_take take, void *context);
 void tn_file_release(tn_heap *heap, tn_file_bytes *bytes);
 
 /* Atomic replacement, piece by piece: begin, write, then commit or abandon; one

@@ -2,6 +2,8 @@
 #ifndef TN_DATA_INTERNAL_H
 #define TN_DATA_INTERNAL_H
 
+#include "base/sha256.h"
+#include "base/text.h"
 #include "data/table.h"
 
 typedef struct {
@@ -11,6 +13,9 @@ typedef struct {
   tn_arena arena; /* for strings with escapes; reset after every line */
   uint32_t line;  /* from 1 */
   bool any;       /* there was a row */
+  tn_text begun;  /* a line whose end has not been read yet */
+  tn_sha256 hash; /* of what has been read, if it is wanted */
+  bool ok;
 } tn_table_reader;
 
 /* One line without its end. False after reporting. A blank line is no row. */

@@ -51,22 +51,43 @@ static bool is_blank(tn_str line) {
   return true;
 }
 
-static bool read_lines(tn_table_reader *reader, tn_str text) {
-  bool (*read_line)(tn_table_reader *, tn_str) =
-      reader->request->format == TN_TABLE_TSV ? tn_tsv_line : tn_jsonl_line;
-  const char *end = text.at + text.len;
-  for (const char *at = text.at; at < end;) {
-    const char *stop = memchr(at, '\n', (size_t)(end - at));
-    if (!stop) stop = end;
-    reader->line++;
-    tn_str line = { at, (size_t)(stop - at) };
-    if (!is_blank(line)) {
-      if (!read_line(reader, line)) return false;
-      tn_arena_reset(&reader->arena);
-    }
-    at = stop + 1;
+static bool read_line(tn_table_reader *reader, tn_str line) {
+  const tn_table_request *request = reader->request;
+  bool tsv = request->format == TN_TABLE_TSV;
+  if (reader->line++ == 0 && tn_str_starts(line, "\xef\xbb\xbf")) line.at += 3, line.len -= 3; /* a mark */
+  if (!tn_utf8_valid(line)) {
+    return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
   }
+  if (is_blank(line)) return true;
+  if (!(tsv ? tn_tsv_line : tn_jsonl_line)(reader, line)) return false;
+  tn_arena_reset(&reader->arena);
   return true;
+}
+
+/* The end of a line that began in an earlier piece. */
+static bool end_line(tn_table_reader *reader, tn_str rest) {
+  if (reader->begun.len == 0) return read_line(reader, rest);
+  tn_text_add(&reader->begun, rest);
+  if (reader->begun.failed) return tn_table_out_of_memory(reader);
+  bool ok = read_line(reader, tn_text_str(&reader->begun));
+  tn_text_clear(&reader->begun);
+  return ok;
+}
+
+/* A piece of the file: the lines that end in it; what is left begins the next one. */
+static bool take_piece(void *context, tn_str piece) {
+  tn_table_reader *reader = context;
+  const tn_table_request *request = reader->request;
+  if (request->sha256) tn_sha256_update(&reader->hash, piece.at, piece.len);
+  if (request->stop && request->stop(request->stop_context)) return reader->ok = false;
+  for (const char *stop; (stop = memchr(piece.at, '\n', piece.len)) != NULL;) {
+    tn_str line = { piece.at, (size_t)(stop - piece.at) };
+    if (!end_line(reader, line)) return reader->ok = false;
+    piece = (tn_str){ stop + 1, piece.len - line.len - 1 };
+  }
+  tn_text_add(&reader->begun, piece);
+  if (reader->begun.failed) reader->ok = tn_table_out_of_memory(reader);
+  return reader->ok;
 }
 
 static bool report_file(const tn_table_request *request, tn_file_status status, tn_diags *diags) {
@@ -79,13 +100,15 @@ static bool report_file(const tn_table_request *request, tn_file_status status, 
   return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path, TN_STR("io_error_kind", kind));
 }
 
-static bool read_text(tn_table_reader *reader, tn_str text) {
+static bool read_file(tn_table_reader *reader) {
   const tn_table_request *request = reader->request;
-  if (!tn_utf8_valid(text)) {
-    return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
-  }
-  if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0) text.at += 3, text.len -= 3; /* a mark */
-  if (!read_lines(reader, text)) return false;
+  tn_heap *heap = reader->table->heap;
+  tn_file_status status =
+      tn_file_read_pieces(heap, request->path, TN_TABLE_FILE_LIMIT, NULL, take_piece, reader);
+  if (!reader->ok) return false;
+  if (status == TN_FILE_NO_MEMORY) return tn_table_out_of_memory(reader);
+  if (status != TN_FILE_OK) return report_file(request, status, reader->diags);
+  if (reader->begun.len > 0 && !end_line(reader, (tn_str){ "", 0 })) return false;
   bool left = request->take && reader->table->rows > 0;
   if (left && !request->take(request->context, reader->table)) return false;
   if (reader->any) return true;
@@ -94,19 +117,15 @@ static bool read_text(tn_table_reader *reader, tn_str text) {
 
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out) {
   *out = (tn_table){ .heap = heap, .floats = request->floats, .width = request->width };
-  tn_table_reader reader = { .request = request, .table = out, .diags = diags };
-  tn_file_bytes bytes;
+  tn_table_reader reader = { .request = request, .table = out, .diags = diags, .ok = true };
   tn_phase phase = diags->phase;
   diags->phase = TN_PHASE_DATA;
   tn_arena_init(&reader.arena, heap);
-  tn_file_status status = tn_file_map(heap, request->path, TN_TABLE_FILE_LIMIT, NULL, &bytes);
-  bool ok = status == TN_FILE_OK;
-  if (ok) {
-    ok = read_text(&reader, (tn_str){ bytes.at, bytes.len });
-    tn_file_release(heap, &bytes);
-  } else {
-    report_file(request, status, diags);
-  }
+  tn_text_init(&reader.begun, heap);
+  tn_sha256_init(&reader.hash);
+  bool ok = read_file(&reader);
+  if (request->sha256) tn_sha256_final(&reader.hash, request->sha256);
+  tn_text_free(&reader.begun);
   tn_arena_free(&reader.arena);
   diags->phase = phase;
   if (!ok) tn_table_free(out);

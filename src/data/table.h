@@ -1,7 +1,7 @@
 /* data/table.h: rows of a data file, read into columns.
  *
  * A row is a list of numbers (token ids or features) and a class. Files are
- * mapped, not loaded, and what is kept of a row is four bytes a number, so a
+ * read in pieces, and what is kept of a row is four bytes a number, so a
  * file may be much larger than what it becomes. Every mistake in a file is a
  * diagnostic with the file and the line; reading stops at the first. */
 #ifndef TN_DATA_TABLE_H
@@ -27,6 +27,9 @@ typedef struct {
    * are left at the end. NULL: they stay there. So what is kept of a file is up to who reads it. */
   bool (*take)(void *context, struct tn_table *table);
   void *context;
+  bool (*stop)(void *context); /* asked now and then; true ends reading without a report. NULL: never */
+  void *stop_context;
+  uint8_t *sha256; /* gets the hash of the bytes that were read; NULL: it is not wanted */
 } tn_table_request;
 
 #define TN_TABLE_CHUNK     8192

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/file.h"
 #include "base/rng.h"
 #include "plan/plan.h"
 
@@ -43,7 +42,20 @@ static int64_t declared_width(const tn_ail *program, int input) {
   return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
 }
 
-static bool read_table(pipeline *p) {
+static bool asked_to_stop(void *context) {
+  tn_host *host = context;
+  return host->interrupted && host->interrupted(host);
+}
+
+/* Reading that ended without a word was stopped, by the user or by a limit; the host knows. */
+static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *out) {
+  size_t errors = p->host->diags->errors;
+  if (tn_table_read(p->host->heap, request, p->host->diags, out)) return true;
+  if (p->host->diags->errors > errors) return false;
+  return tn_ail_report_fault(p->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+}
+
+static bool read_table(pipeline *p, bool hashed) {
   const tn_ail_dataset *d = p->data;
   tn_str path = tn_arena_str(p->arena, d->path);
   if (p->arena->failed) return out_of_memory(p->host);
@@ -60,17 +72,20 @@ static bool read_table(pipeline *p) {
     .feature_column_count = d->features.column_count,
     .label_columns = d->labels.columns,
     .label_column_count = d->labels.column_count,
+    .stop = asked_to_stop,
+    .stop_context = p->host,
+    .sha256 = hashed ? p->rows->sha256 : NULL,
   };
   if (d->features_input >= 0) {
     request.floats = tn_ail_input(p->program, (size_t)d->features_input)->kind == TN_AIL_TENSOR;
     if (d->stage_count == 0) request.width = declared_width(p->program, d->features_input);
   }
-  if (d->stage_count == 0) return tn_table_read(p->host->heap, &request, p->host->diags, &p->rows->table);
+  if (d->stage_count == 0) return read_rows(p, &request, &p->rows->table);
   tn_table read;
   request.take = take_rows;
   request.context = p;
   p->rows->table = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1 };
-  bool ok = tn_table_read(p->host->heap, &request, p->host->diags, &read);
+  bool ok = read_rows(p, &request, &read);
   if (ok) tn_table_free(&read);
   if (!ok) tn_table_free(&p->rows->table);
   return ok;
@@ -170,7 +185,10 @@ static bool plan_stage(pipeline *p, size_t index, stage *s) {
   s->row = s->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
   if (!tn_ail_lower_stage(p->program, index, &s->row, &s->graph)) return false;
   s->plan = tn_plan_new(p->host->heap, &s->graph, &options, &fault);
-  if (s->plan) return true;
+  if (s->plan) {
+    tn_plan_set_interrupt(s->plan, asked_to_stop, p->host);
+    return true;
+  }
   tn_graph_free(&s->graph);
   return tn_ail_report_fault(p->program, &fault);
 }
@@ -240,18 +258,6 @@ static bool put_in_order(pipeline *p) {
   return true;
 }
 
-static bool hash_file(pipeline *p) {
-  tn_file_bytes bytes;
-  tn_str path = tn_arena_str(p->arena, p->data->path);
-  if (tn_file_map(p->host->heap, path.at, SIZE_MAX / 2, NULL, &bytes) != TN_FILE_OK) return true;
-  tn_sha256 hash;
-  tn_sha256_init(&hash);
-  tn_sha256_update(&hash, bytes.at, bytes.len);
-  tn_sha256_final(&hash, p->rows->sha256);
-  tn_file_release(p->host->heap, &bytes);
-  return true;
-}
-
 bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
                   tn_rows *out) {
   pipeline p = { .host = host,
@@ -263,11 +269,11 @@ bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, boo
   *out = (tn_rows){ .present = p.data != NULL };
   if (!p.data) return true;
   p.stages = tn_arena_array(arena, p.data->stage_count + 1, sizeof *p.stages);
-  bool ok = p.stages ? read_table(&p) : out_of_memory(host);
+  bool ok = p.stages ? read_table(&p, hashed) : out_of_memory(host);
   free_stages(&p);
   out->present = ok;
   if (!ok) return false;
-  ok = put_in_order(&p) && (!hashed || hash_file(&p));
+  ok = put_in_order(&p);
   int64_t width = out->table.width;
   out->row = tn_shape_of(&width, 1);
   if (!ok) tn_rows_free(out);

@@ -232,8 +232,77 @@ static void every_failed_allocation_is_a_diagnostic(void **state) {
   }
 }
 
+/* More than one piece of a file: 4 MiB. */
+#define LONG_ROWS 131072
+#define LONG_LINE "{\"tokens\": [1, 2], \"label\": 0   }\n"
+
+static void open_long(room *r) {
+  size_t length = strlen(LONG_LINE);
+  char *text = malloc(length * LONG_ROWS);
+  assert_non_null(text);
+  for (size_t i = 0; i < LONG_ROWS; i++) memcpy(text + i * length, LONG_LINE, length);
+  room_open(r, text, length * LONG_ROWS);
+  free(text);
+}
+
+static void lines_go_on_from_piece_to_piece(void **state) {
+  (void)state;
+  room r;
+  uint8_t hash[32] = { 0 }, again[32] = { 0 };
+  open_long(&r);
+  tn_table_request request = jsonl(&r);
+  request.sha256 = hash;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.rows, LONG_ROWS);
+  assert_int_equal(r.table.ints.count, 2 * LONG_ROWS);
+  assert_int_equal(r.table.lines.at[LONG_ROWS - 1], LONG_ROWS);
+  tn_table_free(&r.table);
+  request.sha256 = again;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_memory_equal(hash, again, sizeof hash);
+  room_close(&r);
+}
+
+static bool shrink(void *context) {
+  const room *r = context;
+  assert_int_equal(truncate(r->path, 40), 0);
+  return false;
+}
+
+static void a_file_may_shrink_while_it_is_read(void **state) {
+  (void)state;
+  room r;
+  open_long(&r);
+  tn_table_request request = jsonl(&r);
+  request.stop = shrink;
+  request.stop_context = &r;
+  /* The first piece was read; its last line lacks its end. */
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR);
+  room_close(&r);
+}
+
+static bool stop_at_once(void *context) {
+  (void)context;
+  return true;
+}
+
+static void reading_can_be_stopped(void **state) {
+  (void)state;
+  room r;
+  open_long(&r);
+  tn_table_request request = jsonl(&r);
+  request.stop = stop_at_once;
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.errors, 0);
+  room_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lines_go_on_from_piece_to_piece),
+    cmocka_unit_test(a_file_may_shrink_while_it_is_read),
+    cmocka_unit_test(reading_can_be_stopped),
     cmocka_unit_test(rows_of_jsonl_become_columns),
     cmocka_unit_test(the_exact_key_wins_over_its_stand_in),
     cmocka_unit_test(features_may_be_real_numbers),
