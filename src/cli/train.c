@@ -1,7 +1,7 @@
 /* cli/train.c: training an .ail program with its own blocks. */
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli/progress.h"
 
 /* The command line has checked that they are numbers. */
 static int64_t number_of(const tn_command *command, tn_option option) {
@@ -14,7 +14,11 @@ tern_status tn_cli_train(tn_run *run) {
   if (!tn_cli_one_word(run, "a file", &status)) return status;
   tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
-  if (!command->json) tern_on_print(run->session, tn_cli_print, NULL);
+  tn_progress progress;
+  if (!tn_progress_begin(&progress, run, &status)) {
+    tern_program_free(program);
+    return status;
+  }
   tern_train_run wanted = { .out = command->value[TN_OPTION_OUT],
                             .resume = command->value[TN_OPTION_RESUME],
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
@@ -25,8 +29,14 @@ tern_status tn_cli_train(tn_run *run) {
   wanted.must_record = tn_given_option(command, TN_OPTION_STORE);
   if (wanted.out || wanted.must_record) wanted.store = tn_cli_store(command, room, sizeof room);
   status = tn_cli_give(run, program);
-  status = status == TERN_OK ? tn_cli_show(run, program, tern_train(program, &wanted))
-                             : tn_cli_failed(run, status);
+  if (status == TERN_OK) {
+    status = tern_train(program, &wanted);
+    tn_progress_end(&progress, run);
+    if (progress.to_json) run->command->json = true; /* the log ends with the answer */
+    status = tn_cli_show(run, program, status);
+  } else {
+    status = tn_cli_failed(run, status);
+  }
   tern_program_free(program);
   return status;
 }

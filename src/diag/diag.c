@@ -253,6 +253,10 @@ static bool keep(tn_diags *diags, const tn_field *fields, size_t count, tn_diag 
 
 bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_field *fields,
                      size_t count) {
+  /* Memory that a limit of the user's own refused has a code of its own, whoever asked for it. */
+  size_t limit = diags->arena.heap->limit;
+  if (code == TN_DIAG_E_OUT_OF_MEMORY && limit > 0)
+    return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)limit));
   const tn_diag_info *info = tn_diag_info_of(code);
   tn_diag diag = {
     .code = code,

@@ -281,5 +281,6 @@ bool tn_loop_begin_folder(tn_loop *loop) {
 
 bool tn_loop_finish_folder(tn_loop *loop, const char *status) {
   if (!loop->options->out) return true;
+  if (loop->spoiled) return write_record(loop, status); /* nothing that is no number is kept */
   return write_tensors(loop, "weights.safetensors", false, (tn_str){ 0 }) && write_record(loop, status);
 }

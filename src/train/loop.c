@@ -178,12 +178,12 @@ static bool read_options(tn_loop *loop, tn_train_options *options) {
          tn_schedule_find(train->schedule, &options->schedule);
 }
 
-static bool asked_to_stop(void *context) {
+bool tn_loop_asked_to_stop(void *context) {
   tn_host *host = context;
   return host->interrupted(host);
 }
 
-static bool make_trainer(tn_loop *loop) {
+tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   tn_fault fault;
   tn_trainer_request request = { .graph = &loop->lowered.graph,
                                  .loss = loop->lowered.loss,
@@ -191,20 +191,32 @@ static bool make_trainer(tn_loop *loop) {
                                  .backend = loop->options->backend,
                                  .threads = loop->options->threads,
                                  .passes = loop->options->passes,
-                                 .folder = loop->options->folder };
+                                 .folder = loop->options->folder,
+                                 .shows_all = shows_all };
+  if (shows_all) request.passes = (tn_pass_set)(request.passes & ~TN_PASS_FUSE);
   request.sharded = divided_inputs(loop);
-  if (!request.sharded || !read_options(loop, &request.options)) return tn_loop_out_of_memory(loop);
-  loop->trainer = tn_trainer_new(loop->host->heap, &request, &fault);
-  if (!loop->trainer) return tn_ail_report_fault(loop->program, &fault);
-  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
+  if (!request.sharded || !read_options(loop, &request.options)) {
+    tn_loop_out_of_memory(loop);
+    return NULL;
+  }
+  tn_trainer *trainer = tn_trainer_new(loop->host->heap, &request, &fault);
+  if (!trainer) {
+    tn_ail_report_fault(loop->program, &fault);
+    return NULL;
   }
   for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
-    tn_trainer_bind_input(loop->trainer, (int)i, &loop->inputs[i].view);
-  tn_trainer_set_host(loop->trainer,
+    tn_trainer_bind_input(trainer, (int)i, &loop->inputs[i].view);
+  tn_trainer_set_host(trainer,
                       &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
-  tn_trainer_set_interrupt(loop->trainer, asked_to_stop, loop->host);
-  return true;
+  tn_trainer_set_interrupt(trainer, tn_loop_asked_to_stop, loop->host);
+  return trainer;
+}
+
+static bool make_trainer(tn_loop *loop) {
+  loop->trainer = tn_loop_new_trainer(loop, false);
+  for (int i = 0; loop->trainer && i < tn_trainer_param_count(loop->trainer); i++)
+    tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
+  return loop->trainer != NULL;
 }
 
 static bool no_train_rows(tn_loop *loop) {
@@ -291,11 +303,12 @@ static bool one_step(tn_loop *loop) {
   tn_fault fault;
   tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
   uint64_t drawn = loop->rng.position;
-  if (!tn_loop_draw_batch(loop)) return false;
+  if (!tn_loop_keep(loop) || !tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
     return tn_ail_report_fault(loop->program, &fault);
   }
+  if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
   if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
   if (!keep_row(loop, &row)) return tn_loop_out_of_memory(loop);
   say_step(loop, &row);
@@ -306,9 +319,14 @@ static bool one_step(tn_loop *loop) {
 
 static bool run_until(tn_loop *loop, int64_t end) {
   int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
+  uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of those it goes on from */
   while (tn_trainer_step_number(loop->trainer) < end) {
     if (loop->host->interrupted(loop->host)) {
-      return tn_report_plain(loop->host->diags, TN_DIAG_E_INTERRUPTED, TN_NOWHERE);
+      return tn_ail_report_fault(loop->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+    }
+    if (most > 0 && done++ == most) {
+      return tn_report(loop->host->diags, TN_DIAG_E_LOOP_LIMIT, loop->train->at,
+                       TN_INT("limit", (int64_t)most));
     }
     if (!one_step(loop)) return false;
     if (tn_trainer_step_number(loop->trainer) % every == 0 && !tn_loop_checkpoint(loop)) return false;
@@ -329,7 +347,8 @@ static bool repeat_steps(tn_loop *loop) {
 }
 
 static bool run_steps(tn_loop *loop) {
-  return loop->options->verify ? repeat_steps(loop) : run_until(loop, loop->steps);
+  if (loop->options->verify) return repeat_steps(loop);
+  return run_until(loop, loop->steps) && tn_loop_check_params(loop);
 }
 
 /* ---- what comes of it ---- */
@@ -414,6 +433,7 @@ static void free_loop(tn_loop *loop) {
   if (loop->program) tn_loop_free_eval(loop);
   for (size_t i = 0; loop->inputs && i < inputs; i++) tn_tensor_unref(&loop->inputs[i]);
   for (size_t i = 0; loop->first && i < params; i++) tn_tensor_unref(&loop->first[i]);
+  tn_loop_free_kept(loop);
   tn_trainer_free(loop->trainer);
   if (loop->lowered.graph.heap) tn_graph_free(&loop->lowered.graph);
   tn_rows_free(&loop->rows);
@@ -436,7 +456,7 @@ bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options,
     host->diags->phase = TN_PHASE_RUN;
     ok = run_steps(&loop);
     const char *status = ok ? "completed" : "stopped";
-    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, status);
+    bool kept = (loop.spoiled || tn_loop_checkpoint(&loop)) && tn_loop_finish_folder(&loop, status);
     tell_end(&loop, status);
     ok = ok && kept && add_outcome(&loop, out);
     if (ok) say(&loop, "Training completed");

@@ -44,11 +44,28 @@ typedef struct {
   tn_sha256 history_hash;         /* of those */
   bool said_cannot_write;
   tn_vec(tn_segment) segments; /* of the run so far; the last one is this run's own */
+  struct tn_kept *kept;        /* what lasts, as it was some steps ago (finite.c); NULL: none yet */
+  bool spoiled;                /* a number is none, and with it all parameters */
   int64_t until;               /* the step to stop before, when a run is repeated */
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);
+/* For plans: the context is the host. */
+bool tn_loop_asked_to_stop(void *host);
 void tn_loop_print(tn_loop *loop, const tn_text *line);
+
+/* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
+tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
+
+/* NaN and infinity (finite.c). Before every step: now and then, a copy of what lasts. */
+typedef struct tn_kept tn_kept;
+bool tn_loop_keep(tn_loop *loop);
+/* The loss of this step is no number: makes the last steps again, and reports E_NOT_FINITE with the step, the
+ * operation and the place where it began. False. */
+bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value);
+/* At the end: the last update may have spoiled a parameter. */
+bool tn_loop_check_params(tn_loop *loop);
+void tn_loop_free_kept(tn_loop *loop);
 
 /* Batches (batch.c). */
 bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **inputs);

@@ -23,6 +23,7 @@ struct tn_trainer {
   int scalar_input[TN_SCALAR_COUNT]; /* -1: not used */
   int64_t key;
   int key_input; /* -1: the program draws nothing */
+  int *shown;    /* by value, the output that shows it; 0: none. NULL: nothing is shown */
 };
 
 /* ---- names and schedules ---- */
@@ -271,7 +272,7 @@ static bool make_plan(maker *m) {
   if (!updates) return false;
   for (int i = 0; i < t->tensor_count; i++) {
     bool stays = t->graph.outputs.at[i + 1].value == t->graph.params.at[i];
-    updates[i] = stays ? -1 : i + 1;
+    updates[i] = stays || m->request->shows_all ? -1 : i + 1;
   }
   tn_plan_options options = { .backend = m->request->backend,
                               .threads = m->request->threads,
@@ -288,13 +289,29 @@ static bool make_plan(maker *m) {
   return true;
 }
 
+/* What can be looked at: everything that is computed whatever branch is taken. */
+static bool show_all(maker *m) {
+  tn_trainer *t = m->trainer;
+  size_t count = t->graph.nodes.count;
+  t->shown = tn_arena_array(&t->arena, count + 1, sizeof *t->shown);
+  if (!t->shown) return false;
+  for (size_t v = 1; v < count; v++) {
+    const tn_node *node = tn_graph_node(&t->graph, (tn_value)v);
+    if (node->region != 0 || !tn_dtype_in(node->type.dtype, TN_FLOATS)) continue;
+    t->shown[v] = (int)t->graph.outputs.count;
+    if (!tn_graph_output(&t->graph, 0, (tn_value)v)) return false;
+  }
+  return true;
+}
+
 static bool make(maker *m) {
   tn_trainer *t = m->trainer;
   if (!make_graph(m)) {
     if (m->builder.base.fault.kind != TN_FAULT_NONE) *m->fault = m->builder.base.fault;
     return false;
   }
-  return tn_opt_run(&t->graph, m->request->passes, m->request->folder) && make_tensors(m) && make_plan(m);
+  return tn_opt_run(&t->graph, m->request->passes, m->request->folder) &&
+         (!m->request->shows_all || show_all(m)) && make_tensors(m) && make_plan(m);
 }
 
 tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_fault *fault) {
@@ -351,6 +368,42 @@ int64_t tn_trainer_step_number(const tn_trainer *trainer) { return trainer->step
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step) { trainer->step = step; }
 void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps) { trainer->options.steps = steps; }
 const tn_graph *tn_trainer_graph(const tn_trainer *trainer) { return &trainer->graph; }
+
+bool tn_view_not_finite(const tn_view *view, double *value) {
+  int64_t count = tn_dtype_in(view->dtype, TN_FLOATS) ? tn_view_count(view) : 0;
+  for (int64_t i = 0; i < count; i++) {
+    *value = tn_view_get_f64(view, i);
+    if (*value - *value != 0) return true; /* NaN, or an infinity less itself */
+  }
+  return false;
+}
+
+static bool is_spoiled(const tn_trainer *t, tn_value value, double *number) {
+  if (!t->shown[value]) return false;
+  tn_view view = tn_plan_output(t->plan, t->shown[value]);
+  return tn_view_not_finite(&view, number);
+}
+
+/* A constant is what the program says: an infinity there is meant. */
+static bool is_origin(const tn_trainer *t, const tn_node *node) {
+  double number;
+  if (node->op == TN_OP_FILL || node->op == TN_OP_CONST) return false;
+  for (int i = 0; i < node->count; i++) {
+    if (is_spoiled(t, node->in[i], &number)) return false;
+  }
+  return true;
+}
+
+bool tn_trainer_find_not_finite(const tn_trainer *t, tn_not_finite *out) {
+  for (size_t v = 1; t->shown && v < t->graph.nodes.count; v++) {
+    const tn_node *node = tn_graph_node(&t->graph, (tn_value)v);
+    double number;
+    if (!is_spoiled(t, (tn_value)v, &number) || !is_origin(t, node)) continue;
+    *out = (tn_not_finite){ node->op, node->at, number };
+    return true;
+  }
+  return false;
+}
 
 bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
   for (int i = 0; i < TN_SCALAR_COUNT; i++) {

@@ -58,6 +58,7 @@ typedef struct {
   int threads;
   tn_pass_set passes;
   const tn_opt_folder *folder;
+  bool shows_all; /* every value can be looked at after a step, which changes nothing then */
 } tn_trainer_request;
 
 /* NULL with *fault filled in. Parameters start at zero: set them. */
@@ -82,6 +83,16 @@ void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);
 void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps);
 /* One step; *loss is that of the parameters before the update. On failure nothing has changed. */
 bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault);
+/* The first operation of a step that made a NaN or an infinity of finite numbers. */
+typedef struct {
+  tn_op op; /* TN_OP_ERROR: none was found */
+  tn_span at;
+  double value;
+} tn_not_finite;
+/* For a trainer that shows all, after a step. False: everything is finite. */
+bool tn_trainer_find_not_finite(const tn_trainer *trainer, tn_not_finite *out);
+/* Whether a float tensor holds a NaN or an infinity, and the first one. */
+bool tn_view_not_finite(const tn_view *view, double *value);
 /* The graph of a step, for `emit`. */
 const tn_graph *tn_trainer_graph(const tn_trainer *trainer);
 #endif

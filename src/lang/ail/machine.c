@@ -247,11 +247,18 @@ static bool too_long(const runner *r, const tn_ail_state *state) {
                    TN_STR("message", "the state machine took 10,000 steps without an end"));
 }
 
+static bool past_limit(const runner *r, const tn_ail_state *state) {
+  const tn_host *host = r->world->program->host;
+  return tn_report(host->diags, TN_DIAG_E_LOOP_LIMIT, state->name_at,
+                   TN_INT("limit", (int64_t)host->max_steps));
+}
+
 static bool step_through(runner *r) {
   tn_host *host = r->world->program->host;
   uint32_t current = 0;
   for (int steps = 0; current < r->machine->count; steps++) {
     const tn_ail_state *state = &r->machine->states[current];
+    if (host->max_steps > 0 && (uint64_t)steps == host->max_steps) return past_limit(r, state);
     if (steps == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
     if (host->interrupted && host->interrupted(host)) {
       return tn_ail_report_plain_fault(r->world->program,

@@ -374,8 +374,16 @@ static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
 
 /* ---- expressions ---- */
 
+/* One evaluated expression is a step. */
+static bool count_step(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node) {
+  if (e->host->max_steps == 0 || e->steps++ < e->host->max_steps) return true;
+  return tn_report(e->host->diags, TN_DIAG_E_LOOP_LIMIT, tn_mind_span(unit, node),
+                   TN_INT("limit", (int64_t)e->host->max_steps));
+}
+
 static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
                      tn_mind_value left, tn_mind_value *out) {
+  if (!count_step(e, unit, node)) return false;
   switch ((tn_mind_kind)node->kind) {
     case TN_MIND_NUMBER: return eval_number(e, unit, node, out);
     case TN_MIND_STRING: *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = node->text }; return true;

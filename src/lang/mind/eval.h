@@ -88,6 +88,7 @@ typedef struct {
   bool lowers;         /* to a graph for others; nothing is printed */
   bool unknown_inputs; /* lowering a function: conditions cannot be decided */
   uint32_t undecided;  /* branches around whose condition has no data */
+  uint64_t steps; /* expressions that were evaluated */
 } tn_mind_evaluator;
 
 /* ---- eval.c ---- */

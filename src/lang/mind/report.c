@@ -127,6 +127,9 @@ bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
     case TN_FAULT_ARGUMENT: return report_argument(&r);
     case TN_FAULT_AXIS: return report_axis(&r);
     case TN_FAULT_BOUNDS: return report_bounds(&r);
-    default: return tn_fault_report(fault, mind->host->names, mind->host->diags);
+    default: break; /* nobody's mistake: memory, a limit, an interruption, a bug */
   }
+  tn_host *host = mind->host;
+  return host->report_fault ? host->report_fault(host, fault)
+                            : tn_fault_report(fault, host->names, host->diags);
 }

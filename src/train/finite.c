@@ -1,0 +1,129 @@
+/* train/finite.c: where a number that is none comes from.
+ *
+ * A loss that is NaN or infinite ends a run. By then the parameters are spoiled,
+ * and the operation where it began is long past. So every few steps the loop
+ * keeps a copy of what lasts; when a loss is not finite, the steps since then are
+ * made again, one by one, by a trainer that shows every value of its graph. The
+ * first operation that makes such a number of finite ones is the one to name. The
+ * steps are the same to the bit, so it is found where it was. */
+#include <math.h>
+
+#include "train/loop_internal.h"
+
+#define KEEP_EVERY 64 /* steps; at most so many are made again */
+
+struct tn_kept {
+  tn_tensor *tensors; /* parameters, then the optimiser's */
+  int count;
+  int64_t step;
+  uint64_t drawn; /* position of the generator */
+};
+
+static const tn_view *lasting(const tn_trainer *trainer, int index) {
+  int params = tn_trainer_param_count(trainer);
+  return index < params ? tn_trainer_param(trainer, index) : tn_trainer_state(trainer, index - params);
+}
+
+static int lasting_count(const tn_trainer *trainer) {
+  return tn_trainer_param_count(trainer) + tn_trainer_state_count(trainer);
+}
+
+/* ---- keeping ---- */
+
+static bool make_kept(tn_loop *loop) {
+  tn_kept *kept = tn_arena_new(loop->arena, tn_kept);
+  if (!kept) return false;
+  int count = lasting_count(loop->trainer);
+  kept->tensors = tn_arena_array(loop->arena, (size_t)count + 1, sizeof *kept->tensors);
+  if (!kept->tensors) return false;
+  loop->kept = kept;
+  for (; kept->count < count; kept->count++) {
+    const tn_view *view = lasting(loop->trainer, kept->count);
+    if (!tn_tensor_copy(loop->host->heap, view, &kept->tensors[kept->count])) return false;
+  }
+  return true;
+}
+
+bool tn_loop_keep(tn_loop *loop) {
+  int64_t step = tn_trainer_step_number(loop->trainer);
+  if (loop->kept && step - loop->kept->step < KEEP_EVERY && step >= loop->kept->step) return true;
+  if (!loop->kept && !make_kept(loop)) return tn_loop_out_of_memory(loop);
+  for (int i = 0; i < loop->kept->count; i++)
+    tn_view_copy(&loop->kept->tensors[i].view, lasting(loop->trainer, i));
+  loop->kept->step = step;
+  loop->kept->drawn = loop->rng.position;
+  return true;
+}
+
+void tn_loop_free_kept(tn_loop *loop) {
+  for (int i = 0; loop->kept && i < loop->kept->count; i++) tn_tensor_unref(&loop->kept->tensors[i]);
+}
+
+static void go_back(tn_loop *loop) {
+  for (int i = 0; i < loop->kept->count; i++)
+    tn_view_copy(lasting(loop->trainer, i), &loop->kept->tensors[i].view);
+  tn_trainer_set_step_number(loop->trainer, loop->kept->step);
+  tn_rng_seek(&loop->rng, loop->kept->drawn);
+}
+
+/* ---- finding ---- */
+
+static const char *value_name(double value) {
+  return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+static bool report(tn_loop *loop, const tn_not_finite *found, int64_t step) {
+  tn_span at = found->at.file ? found->at : loop->train->at;
+  loop->host->diags->phase = TN_PHASE_RUN;
+  return tn_report(loop->host->diags, TN_DIAG_E_NOT_FINITE, at,
+                   TN_STR("op", found->op == TN_OP_ERROR ? "the step" : tn_op_sig_of(found->op)->name),
+                   TN_INT("step", step), TN_STR("value", value_name(found->value)));
+}
+
+/* One step, looked at: true when something in it is not finite. */
+static bool look_at_step(tn_loop *loop, tn_trainer *looking, tn_not_finite *found, bool *failed) {
+  tn_fault fault;
+  double loss;
+  for (int i = 0; i < loop->kept->count; i++) tn_view_copy(lasting(looking, i), lasting(loop->trainer, i));
+  tn_trainer_set_step_number(looking, tn_trainer_step_number(loop->trainer));
+  *failed = !tn_trainer_step(looking, &loss, &fault);
+  if (*failed) {
+    tn_ail_report_fault(loop->program, &fault);
+    return false;
+  }
+  return tn_trainer_find_not_finite(looking, found);
+}
+
+static bool repeat(tn_loop *loop, tn_trainer *looking, int64_t last, double value) {
+  tn_not_finite found = { .value = value };
+  while (tn_trainer_step_number(loop->trainer) <= last) {
+    int64_t step = tn_trainer_step_number(loop->trainer);
+    tn_fault fault;
+    double loss;
+    bool failed;
+    if (!tn_loop_draw_batch(loop)) return false;
+    if (look_at_step(loop, looking, &found, &failed)) return report(loop, &found, step);
+    if (failed) return false;
+    if (!tn_trainer_step(loop->trainer, &loss, &fault)) return tn_ail_report_fault(loop->program, &fault);
+  }
+  return report(loop, &found, last);
+}
+
+bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value) {
+  loop->spoiled = true;
+  tn_trainer *looking = tn_loop_new_trainer(loop, true);
+  if (!looking) return false;
+  go_back(loop);
+  bool ok = repeat(loop, looking, step, value);
+  tn_trainer_free(looking);
+  return ok;
+}
+
+bool tn_loop_check_params(tn_loop *loop) {
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
+    double value;
+    if (!tn_view_not_finite(tn_trainer_param(loop->trainer, i), &value)) continue;
+    return tn_loop_not_finite(loop, tn_trainer_step_number(loop->trainer) - 1, value);
+  }
+  return true;
+}

@@ -1,0 +1,55 @@
+# Each limit has a code of its own, in every language.
+$ echo '100000000 [REPEAT] 1 [DROP] [END]' > loop.nth
+$ tern loop.nth --max-steps 1000 2> said
+? 1
+$ head -1 said
+| error[E_LOOP_LIMIT]: the program took more than the 1000 steps that --max-steps allows
+$ tern loop.nth --max-time 0.2 2>&1 | head -1
+| error[E_TIME_LIMIT]: the program ran longer than the 0.2 seconds that --max-time allows
+
+$ cat > deep.mind <<'END'
+> fn f(n: i32) -> i32 { if n < 2 { n } else { f(n - 1) + f(n - 2) } }
+> f(60)
+> END
+$ tern deep.mind --max-steps 1000 2>&1 | head -1
+| error[E_LOOP_LIMIT]: the program took more than the 1000 steps that --max-steps allows
+$ tern deep.mind --max-time 0.2 2>&1 | head -1
+| error[E_TIME_LIMIT]: the program ran longer than the 0.2 seconds that --max-time allows
+$ tern eval 'sum(rand((1000, 1000)))' --max-mem 1M 2>&1 | head -1
+| error[E_MEMORY_LIMIT]: the program needs more than the 1048576 bytes that --max-mem allows
+$ tern eval '1 + 2' --max-steps 3
+| 3
+
+$ cat > train.ail <<'END'
+> model {
+>   x [B, 2]
+>   labels [B]
+>   param W [2, 2]
+>   logits = matmul(x, W)
+> }
+> train { loss = xent(logits, labels) steps = 1000000000 lr = 0.01 }
+> END
+$ tern train train.ail --max-steps 3 --out run > printed 2> said
+? 1
+$ head -1 said
+| error[E_LOOP_LIMIT]: the program took more than the 3 steps that --max-steps allows
+# What was done is kept, and the limit counts from there.
+$ tern train train.ail --max-steps 2 --resume run > /dev/null 2>&1; wc -l < run/history.jsonl
+| 5
+$ tern train train.ail --max-time 0.2 2>&1 | grep error
+| error[E_TIME_LIMIT]: the program ran longer than the 0.2 seconds that --max-time allows
+$ tern train train.ail --max-mem 20K 2>&1 | grep error
+| error[E_MEMORY_LIMIT]: the program needs more than the 20480 bytes that --max-mem allows
+
+# A step of a machine is a state that it enters.
+$ cat > machine.ail <<'END'
+> state_machine Gate {
+>   state Locked { on start -> Waiting }
+>   state Waiting { on input -> Open }
+>   state Open { end }
+> }
+> END
+$ tern run machine.ail --event input --max-steps 3
+| State machine Gate: Locked -> Waiting -> Open (ended)
+$ tern run machine.ail --event input --max-steps 2 2>&1 | head -1
+| error[E_LOOP_LIMIT]: the program took more than the 2 steps that --max-steps allows

@@ -1,0 +1,5 @@
+if(TARGET tern)
+  add_executable(terminal ${PROJECT_SOURCE_DIR}/tests/golden/terminal.c)
+  target_link_libraries(terminal PRIVATE tern_flags)
+  tn_script_test(golden/progress tests/golden/progress.sh $<TARGET_FILE:tern> $<TARGET_FILE:terminal>)
+endif()
