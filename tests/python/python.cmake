@@ -1,0 +1,11 @@
+# The Python module, by Debian's Python and NumPy, on the shared library of this build.
+set(python $ENV{TERN_PYTHON})
+if(NOT python)
+  set(python /usr/bin/python3)
+endif()
+if(TARGET tern_shared AND NOT TN_SANITIZE)
+  add_test(NAME python/module COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_tern.py
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(python/module PROPERTIES TIMEOUT 120
+    ENVIRONMENT "TERN_LIBRARY=$<TARGET_FILE:tern_shared>;PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python;PYTHONDONTWRITEBYTECODE=1")
+endif()

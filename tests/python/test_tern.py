@@ -1,0 +1,159 @@
+"""tern from Python: what the module promises."""
+import gc
+import json
+import pathlib
+import tempfile
+import unittest
+
+import numpy
+
+import tern
+
+LINEAR = """model {
+  x [B, 3]
+  param W [3, 2]
+  y = matmul(x, W)
+}
+"""
+CLASSIFIER = """model {
+  tokens [B, T]
+  labels [B]
+  param E [20, 4]
+  param W [4, 2]
+  logits = matmul(meanpool(embedding(tokens, E)), W)
+}
+train { loss = xent(logits, labels) steps = 30 lr = 0.5 }
+dataset { format = "jsonl" path = "PATH" }
+"""
+
+
+class Running(unittest.TestCase):
+    def test_a_model_runs_on_arrays(self):
+        with tern.Session() as session:
+            program = session.compile(LINEAR, "ail")
+            x = numpy.arange(12, dtype="float32").reshape(4, 3)
+            w = numpy.array([[1, 2], [3, 4], [5, 6]], "float32")
+            program.set_param("W", w)
+            y = program.run(x=x).outputs()["y"]
+            self.assertEqual(y.dtype, numpy.float32)
+            numpy.testing.assert_array_equal(y, x @ w)
+
+    def test_strides_lists_and_other_dtypes_are_taken(self):
+        with tern.Session() as session:
+            program = session.compile(LINEAR, "ail")
+            program.set_param("W", numpy.arange(12, dtype="float64").reshape(3, 4)[:, ::2])
+            first = program.run(x=[[1, 2, 3]]).output().copy()
+            second = program.run(x=numpy.array([[1, 2, 3]], "int8")).output().copy()
+            reversed_ = program.run(x=numpy.array([[3.0, 2.0, 1.0]])[:, ::-1]).output().copy()
+            numpy.testing.assert_array_equal(first, [[0 + 8 + 24, 2 + 12 + 30]])
+            numpy.testing.assert_array_equal(first, second)
+            numpy.testing.assert_array_equal(first, reversed_)
+
+    def test_an_output_is_not_copied_and_cannot_be_written(self):
+        with tern.Session() as session:
+            program = session.compile("let x = ones((1000, 1000)); x + x")
+            program.run()
+            a, b = program.output(), program.output()
+            self.assertEqual(a.__array_interface__["data"][0], b.__array_interface__["data"][0])
+            self.assertTrue((a == 2).all())
+            with self.assertRaises(ValueError):
+                a[0, 0] = 3
+
+    def test_an_array_keeps_its_program(self):
+        session = tern.Session()
+        y = session.compile("[1, 2, 3] * 2.0").run().output()
+        gc.collect()
+        numpy.testing.assert_array_equal(y, [2, 4, 6])
+        session.close()
+
+    def test_values_of_every_kind_are_in_the_result(self):
+        with tern.Session() as session:
+            self.assertEqual(session.compile("1 + 2 * 3").run().result()["value"], {"kind": "int", "dtype": "i32", "value": 7})
+            stack = session.compile("3 4 [ADD] (1 2)", "ninth").run()
+            self.assertEqual([v["shape"] for v in stack.result()["stack"]], [[], [2]])
+            numpy.testing.assert_array_equal(stack.output(1), [1, 2])
+
+    def test_forms(self):
+        with tern.Session() as session:
+            program = session.compile("1+2")
+            self.assertEqual(program.format(), "1 + 2\n")
+            self.assertIn("module", program.emit("mlir"))
+
+
+class Training(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        rows = [{"tokens": [i, 10 * (i % 2), 3], "label": i % 2} for i in range(10)]
+        (self.folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (self.folder / "c.ail").write_text(CLASSIFIER.replace("PATH", str(self.folder / "rows.jsonl")))
+
+    def train(self, **options):
+        with tern.Session(allow=["fileread"], **options) as session:
+            return session.load(self.folder / "c.ail").train()
+
+    def test_training_is_reproducible_and_learns(self):
+        one, two, other = self.train(threads=1), self.train(threads=2), self.train(seed=7)
+        self.assertEqual(one["weights_sha256"], two["weights_sha256"])
+        self.assertNotEqual(one["weights_sha256"], other["weights_sha256"])
+        self.assertLess(one["history"][-1]["loss"], one["history"][0]["loss"])
+
+    def test_weights_come_back(self):
+        with tern.Session(allow=["fileread"]) as session:
+            program = session.load(self.folder / "c.ail")
+            program.train(out=self.folder / "run")
+        with tern.Session() as session:
+            program = session.load(self.folder / "c.ail")
+            tokens = numpy.array([[1, 10, 3]])
+            before = program.run(tokens=tokens).outputs()["logits"].copy()
+            program.set_weights(self.folder / "run" / "weights.safetensors")
+            self.assertFalse((program.run(tokens=tokens).outputs()["logits"] == before).all())
+
+    def test_what_is_not_allowed_is_refused(self):
+        with tern.Session() as session:
+            with self.assertRaises(tern.Error) as caught:
+                session.load(self.folder / "c.ail").train()
+            self.assertEqual(caught.exception.diagnostics[0]["code"], "E_DATASET_CAPABILITY_DENIED")
+
+
+class Mistakes(unittest.TestCase):
+    def test_a_wrong_program_says_what_and_where(self):
+        with tern.Session() as session:
+            with self.assertRaises(tern.Error) as caught:
+                session.compile("let x = 1\nx + y")
+            record = caught.exception.diagnostics[0]
+            self.assertEqual((record["code"], record["span"]["line"], record["span"]["col"]), ("E2002", 2, 5))
+            self.assertIn("E2002", str(caught.exception))
+
+    def test_wrong_arguments(self):
+        for wrong in [lambda: tern.Session(allow=["everything"]), lambda: tern.Session(isa="abacus"), lambda: tern.Session().compile("1", "basic")]:
+            with self.assertRaises(ValueError):
+                wrong()
+        with tern.Session() as session:
+            with self.assertRaises(tern.Error):
+                session.load("/nonexistent.ail")
+            program = session.compile(LINEAR, "ail")
+            with self.assertRaises(tern.Error):
+                program.run(z=[1])
+            with self.assertRaises(IndexError):
+                session.compile("1").run().output(5)
+
+    def test_a_closed_session_is_closed(self):
+        session = tern.Session()
+        program = session.compile("1 + 1")
+        session.close()
+        session.close()
+        with self.assertRaises(ValueError):
+            program.run()
+        with self.assertRaises(ValueError):
+            session.compile("1")
+
+    def test_limits_hold(self):
+        with tern.Session(max_memory=1 << 20) as session:
+            with self.assertRaises(tern.Error):
+                session.compile("sum(rand((4096, 4096)) * 2.0)").run()
+
+
+if __name__ == "__main__":
+    unittest.main()
