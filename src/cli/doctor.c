@@ -63,17 +63,24 @@ typedef struct {
   bool present;
 } library;
 
+#ifndef TN_HAVE_OPENMP
+#define TN_HAVE_OPENMP 0
+#endif
+#ifndef TN_HAVE_EDITLINE
+#define TN_HAVE_EDITLINE 0
+#endif
+#ifndef TN_HAVE_SQLITE
+#define TN_HAVE_SQLITE 0
+#endif
+#ifndef TN_HAVE_MICROHTTPD
+#define TN_HAVE_MICROHTTPD 0
+#endif
+
 static const library libraries[] = {
-#ifdef TN_HAVE_OPENMP
-  { "OpenMP", "several threads for one program", true },
-#else
-  { "OpenMP", "several threads for one program", false },
-#endif
-#ifdef TN_HAVE_EDITLINE
-  { "libedit", "line editing, completion and history in tern repl", true },
-#else
-  { "libedit", "line editing, completion and history in tern repl", false },
-#endif
+  { "OpenMP", "several threads for one program", TN_HAVE_OPENMP },
+  { "libedit", "line editing, completion and history in tern repl", TN_HAVE_EDITLINE },
+  { "SQLite", "the history of training runs: tern runs", TN_HAVE_SQLITE },
+  { "microhttpd", "the history as a page: tern board", TN_HAVE_MICROHTTPD },
 };
 #define LIBRARY_COUNT (sizeof libraries / sizeof *libraries)
 

@@ -219,7 +219,8 @@ bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status) 
                              .started = now(),
                              .curve = { .stride = 1 } };
   if (!read_log(progress, run, status)) return false;
-  tern_on_step(run->session, on_step, progress);
+  /* Where nobody looks, a step costs nothing. */
+  if (progress->line || progress->to_json || progress->plots) tern_on_step(run->session, on_step, progress);
   if (!command->json) tern_on_print(run->session, on_print, progress);
   return true;
 }

@@ -1,0 +1,20 @@
+# What is there and what is not; what is enforced has been tried.
+$ tern doctor > found
+$ cut -c1-12 found | sed 's/ *$//' | head -6
+| tern
+| kernels
+| processor
+| features
+| threads
+| sandbox
+$ grep -cE '^(OpenMP|libedit|SQLite|microhttpd) +(yes|no)$' found
+| 4
+$ tern doctor --json | grep -cE '^\{"ok":true,"version":"[0-9.]+","kernels":"[a-z0-9]+","available":\[.*"ref"\],.*"sandbox":\{"landlock":[0-9]+,"seccomp":(true|false),"files":(true|false),"calls":(true|false),"missing":.*\},"libraries":\[.*\]\}$'
+| 1
+$ TERN_ISA=portable tern doctor | head -2 | tail -1
+| kernels     portable<*>
+$ tern doctor now
+! error[E_USAGE]: tern doctor takes no arguments; what is now?
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
