@@ -492,6 +492,18 @@ static bool emit_grad(tern_program *program, tn_text *out) {
   return ok;
 }
 
+/* The values the parameters have now; NULL where one has none yet, or memory runs out. */
+static const tn_tensor *param_values(const tern_program *program, tn_arena *arena) {
+  size_t count = program->graph->source.params.count;
+  tn_tensor *values = tn_arena_array(arena, count + 1, sizeof *values);
+  for (size_t i = 0; values && i < count; i++) {
+    const tn_view *view = tn_graph_program_param(program, i);
+    if (!view) return NULL;
+    values[i].view = *view;
+  }
+  return values;
+}
+
 bool tn_graph_program_emit(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
   tn_emit_kind kind = tn_emit_kind_of(name);
@@ -505,5 +517,11 @@ bool tn_graph_program_emit(tern_program *program, const char *name, tn_text *out
   }
   tn_export what = { .graph = &program->graph->source, .kind = kind, .sources = &session->sources };
   tn_export_problem problem;
-  return tn_export_write(&what, out, &problem) || tn_lang_report_export(&session->host, &problem);
+  tn_arena arena;
+  tn_arena_init(&arena, &session->heap);
+  what.params = param_values(program, &arena);
+  if (arena.failed) problem = (tn_export_problem){ 0 };
+  bool ok = !arena.failed && tn_export_write(&what, out, &problem);
+  tn_arena_free(&arena);
+  return ok || tn_lang_report_export(&session->host, &problem);
 }

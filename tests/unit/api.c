@@ -254,6 +254,23 @@ static void mistakes_of_an_embedder_are_said(void **state) {
   tern_session_free(session);
 }
 
+static void a_graph_is_shown_in_other_forms(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  size_t length;
+  const char *bytes;
+  assert_null(tern_emit_bytes(program, "npz", &length)); /* parameters without values */
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  bytes = tern_emit_bytes(program, "npz", &length);
+  assert_true(bytes && length > 200 && memcmp(bytes, "PK", 2) == 0);
+  assert_non_null(strstr(tern_emit_json(program, "dot", NULL), "\"form\":\"dot\",\"text\":\"digraph"));
+  assert_null(tern_emit_json(program, "onnx", NULL));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 static void an_interrupt_ends_a_run(void **state) {
   (void)state;
   tern_session *session = open_session(&(tern_options){ .max_seconds = 1e-9 });
@@ -339,6 +356,7 @@ int main(void) {
     cmocka_unit_test(training_depends_on_the_seed_and_on_nothing_else),
     cmocka_unit_test(plain_descent_has_the_bits_of_ref),
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
+    cmocka_unit_test(a_graph_is_shown_in_other_forms),
     cmocka_unit_test(an_interrupt_ends_a_run),
     cmocka_unit_test(every_failed_allocation_is_survived),
     cmocka_unit_test(a_training_run_is_followed_step_by_step),
