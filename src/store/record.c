@@ -2,6 +2,8 @@
  *
  * Every function is one short transaction. Losses are written by whole chunks;
  * the chunk that is still growing is written again with what it has. */
+#include "store/store.h"
+
 #ifdef TN_HAVE_SQLITE
 #include <string.h>
 

@@ -6,6 +6,7 @@ endif()
 if(TARGET tern_shared AND NOT TN_SANITIZE)
   add_test(NAME python/module COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_tern.py
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
-  set_tests_properties(python/module PROPERTIES TIMEOUT 120
-    ENVIRONMENT "TERN_LIBRARY=$<TARGET_FILE:tern_shared>;PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python;PYTHONDONTWRITEBYTECODE=1")
+  set_tests_properties(python/module PROPERTIES TIMEOUT 120)
+  set_property(TEST python/module PROPERTY ENVIRONMENT TERN_LIBRARY=$<TARGET_FILE:tern_shared>
+    PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python PYTHONDONTWRITEBYTECODE=1)
 endif()
