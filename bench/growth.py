@@ -38,7 +38,7 @@ def ail(lines):
 
 
 def unrolled(times):
-    return f"model {{\n  x [4, 8]\n  h = x\n  for i in 0..{times} {{\n    h = relu(h)\n  }}\n  y = h\n}}\n"
+    return f"model {{\n  x [4, 8]\n  y = repeat {times} times init x do\n    relu(y)\n  end\n}}\n"
 
 
 WRITERS = {"MIND": (mind, ".mind"), "Ninth": (ninth, ".nth"), "AILang": (ail, ".ail")}

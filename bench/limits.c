@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "limits.h"
 
@@ -82,6 +85,9 @@ static double measure_memory(const char *kind, size_t bytes, double seconds, int
   size_t room = (b.count + 64 * (size_t)(threads + 1)) * 4;
   b.memory = aligned_alloc(1 << 21, (room + (1 << 21) - 1) >> 21 << 21);
   if (!b.memory) exit(1);
+#if defined(MADV_HUGEPAGE)
+  (void)madvise(b.memory, (room + (1 << 21) - 1) >> 21 << 21, MADV_HUGEPAGE); /* as tern does for its own */
+#endif
   for (size_t i = 0; i < room / 4; i++) b.memory[i] = (float)(i & 255);
   int reads = strcmp(kind, "read") == 0, streams = strcmp(kind, "stream") == 0;
   b.part = reads ? read_plain : triad_plain;
