@@ -455,7 +455,9 @@ static void recover_item(tn_ail_parser *p, bool in_app) {
 static void parse_items(tn_ail_parser *p, bool in_app) {
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
   }
-  while (!tn_ail_at(p, TN_AIL_TOKEN_END) && !(in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))) {
+  /* An item that got no memory may not have read anything. */
+  while (!p->failed && !tn_ail_at(p, TN_AIL_TOKEN_END) &&
+         !(in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))) {
     if (!parse_item(p)) recover_item(p, in_app);
     while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
     }
