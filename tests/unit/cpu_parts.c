@@ -55,7 +55,9 @@ static void attend(void *context, int part, int parts) {
 
 static void every_part_runs_once(void **state) {
   (void)state;
-  for (int threads = 0; threads <= 16; threads++) {
+  static const int counts[] = { 16, 7, 3, 2, 1, 0 }; /* a runtime's teams need not grow again and again */
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    int threads = counts[i];
     attendance list = { 0 };
     tn_cpu_parallel(threads, attend, &list);
     int parts = list.parts[0];
