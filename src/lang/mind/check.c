@@ -15,18 +15,21 @@ static tn_mind_checker checker_of(tn_mind *mind, tn_mind_unit *unit) {
 
 /* ---- effects ---- */
 
+#define UNKNOWN_EFFECTS (~(uint32_t)0) /* one was misspelt, which has been reported */
+
 static bool is_closure(const tn_mind_function *function) { return function->body != NULL; }
 
 /* A closure has the effects of what it does and its caller answers for them. */
 void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str function, tn_span at) {
-  if (!c->function || !effects) return;
+  if (!c->function || !effects || effects == UNKNOWN_EFFECTS) return;
   if (is_closure(c->function)) {
     c->function->effects |= effects;
     return;
   }
   uint32_t missing = effects & ~c->function->effects;
-  for (uint32_t bit = 1; bit <= missing; bit <<= 1) {
+  for (uint32_t bit = 1; missing != 0; bit <<= 1) {
     if (!(missing & bit)) continue;
+    missing &= ~bit;
     tn_report(diags_of(c), TN_DIAG_E8001, at, TN_STR("effect", tn_mind_effect_name(bit)),
               TN_TEXT("function", function));
   }
@@ -40,7 +43,7 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
     uint32_t effect = tn_mind_effect_find(text);
     effects |= effect;
     if (effect) continue;
-    effects = ~0u; /* nobody knows which was meant, so none is missing */
+    effects = UNKNOWN_EFFECTS; /* nobody knows which was meant, so none is missing */
     tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
               TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
               TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
