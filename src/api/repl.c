@@ -45,6 +45,8 @@ int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
   return quit ? 2 : complete ? 1 : 0;
 }
 
+void tern_repl_cancel(tern_repl *repl) { repl->lang->repl_cancel(repl->state); }
+
 const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor) {
   tn_text_clear(&repl->session->text);
   if (repl->lang->repl_complete)

@@ -55,7 +55,27 @@ uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text) {
 }
 
 static tn_source *find(const tn_sources *sources, uint32_t file) {
-  return file > 0 && file <= sources->files.count ? &sources->files.at[file - 1] : NULL;
+  if (file == 0 || file > sources->files.count || !sources->files.at[file - 1].text.at) return NULL;
+  return &sources->files.at[file - 1];
+}
+
+void tn_sources_forget(tn_sources *sources, uint32_t file) {
+  tn_source *source = find(sources, file);
+  if (!source) return;
+  forget(sources->heap, source);
+  *source = (tn_source){ 0 };
+}
+
+bool tn_sources_put(tn_sources *sources, uint32_t file, tn_str name, tn_str text) {
+  if (find(sources, file) || file == 0 || file > sources->files.count) return false;
+  if (text.len > TN_SOURCE_LIMIT || name.len > TN_SOURCE_LIMIT) return false;
+  tn_source source = { .name = copy(sources->heap, name), .text = copy(sources->heap, text) };
+  if (source.name.at && source.text.at) {
+    sources->files.at[file - 1] = source;
+    return true;
+  }
+  forget(sources->heap, &source);
+  return false;
 }
 
 const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file) {

@@ -47,6 +47,10 @@ const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file);
 /* Forgets the files added after the first `count` (files.count, read earlier), so that
  * a session that reads a line at a time does not grow. Nothing may point into them. */
 void tn_sources_rewind(tn_sources *sources, size_t count);
+/* Forgets one text and keeps its number, in whose place tn_sources_put sets another. Places in it are then
+ * empty. put is false as add is 0, and when the number is not free. */
+void tn_sources_forget(tn_sources *sources, uint32_t file);
+bool tn_sources_put(tn_sources *sources, uint32_t file, tn_str name, tn_str text);
 
 /* Both are lenient: an offset behind the text means its end. */
 tn_str tn_span_text(const tn_sources *sources, tn_span span);

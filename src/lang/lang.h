@@ -117,6 +117,7 @@ typedef struct tn_lang {
   tn_repl *(*repl_new)(tn_host *host);
   /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */
   bool (*repl_line)(tn_repl *repl, tn_str line, tn_text *out, bool *quit);
+  void (*repl_cancel)(tn_repl *repl); /* forgets lines that wait for their end */
   void (*repl_complete)(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);  /* one per line */
   void (*repl_free)(tn_repl *repl);
 } tn_lang;

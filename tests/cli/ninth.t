@@ -53,9 +53,9 @@ $ printf '1 2\n[ADD]\n[DROP] [DROP]\n[DEF] "f" 2 [MUL]\n[RET]\n4 [CALL] "f"\n:qu
 |    = have: 0
 |    = hint: push what it needs first; [PEEK] shows the top and [DEPTH] counts
 |
-| stack: (empty)
-| stack: (empty)
-| stack: 8
+| stack: 3
+| stack: 3
+| stack: 3 8
 $ tern repl --lang ninth < /dev/null
 
 # A Ninth program has no names for these.

@@ -73,10 +73,17 @@ static void a_mistake_leaves_the_stack_and_what_was_defined(void **state) {
   assert_says(&t, "[DEF] \"f\" [ADD] [RET] 5 -> x", "stack: (empty)\n");
   assert_true(say(&t, "1 [CALL] \"f\""));
   assert_non_null(strstr(shown(&t), "error[E_STACK_UNDERFLOW]"));
-  assert_non_null(strstr(shown(&t), "stack: 1\n"));
+  assert_non_null(strstr(shown(&t), "stack: (empty)\n"));
+  assert_says(&t, "1", "stack: 1\n");
   assert_true(say(&t, "2 [FOO]"));
   assert_non_null(strstr(shown(&t), "error[E_UNKNOWN_OPCODE]"));
   assert_non_null(strstr(shown(&t), "stack: 1\n"));
+  assert_true(say(&t, "[DROP] 9 -> x 8 -> new 7 -> @state 6 \"m\" [STORE] [DEF] \"f\" [RET] [DROP] [DROP]"));
+  assert_non_null(strstr(shown(&t), "error[E_STACK_UNDERFLOW]"));
+  assert_non_null(strstr(shown(&t), "stack: 1\n"));
+  assert_says(&t, ":vars", "x = 5\nfunction f\n");
+  assert_true(say(&t, "@state"));
+  assert_non_null(strstr(shown(&t), "error[E_UNDEFINED_VARIABLE]"));
   assert_says(&t, "x [CALL] \"f\"", "stack: 6\n");
   assert_true(say(&t, "[NO_GRAD] [ADD] [END_NO_GRAD]"));
   assert_says(&t, "[DROP] 3 [VAR] -> w w w [MUL] [BACKWARD] w [GRAD]", "stack: 6\n");

@@ -265,11 +265,13 @@ static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *cl
   tn_arena *arena = c->mind->arena;
   tn_mind_closure *state = closure->closure.state;
   tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
-  if (!f) return NULL;
+  tn_mind_instanced *instanced = tn_arena_new(arena, tn_mind_instanced);
+  if (!f || !instanced) return NULL;
   uint32_t count = closure->closure.count;
   *f = (tn_mind_function){ .unit = state->unit,
                            .module = state->unit->module,
                            .outer = state->function,
+                           .order = state->order,
                            .param_count = count,
                            .state = TN_MIND_CHECKED,
                            .symbols.arena = arena };
@@ -277,6 +279,8 @@ static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *cl
   f->params = tn_arena_array(arena, count, sizeof *f->params);
   f->param_types = tn_arena_copy(arena, types, count * sizeof *types);
   if (!f->body || !f->params || !f->param_types) return NULL;
+  *instanced = (tn_mind_instanced){ state, state->instances, c->mind->instanced };
+  c->mind->instanced = instanced;
   f->next = state->instances;
   state->instances = f;
   return f;

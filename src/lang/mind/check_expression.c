@@ -729,7 +729,10 @@ static const tn_mind_type *check_number(tn_mind_checker *c, tn_mind_node *node) 
 static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_closure *state = tn_arena_new(c->mind->arena, tn_mind_closure);
   if (!state) return &tn_mind_type_error;
-  *state = (tn_mind_closure){ .scope = c->locals, .function = c->function, .unit = c->unit };
+  *state = (tn_mind_closure){ .scope = c->locals,
+                              .function = c->function,
+                              .unit = c->unit,
+                              .order = c->module->entry_count };
   node->closure.state = state;
   return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_CLOSURE, .closure = node });
 }

@@ -111,6 +111,11 @@ static const tn_lang mind_language = {
   .run = run,
   .format = tn_mind_format,
   .emit = tn_mind_emit,
+  .repl_new = tn_mind_repl_new,
+  .repl_line = tn_mind_repl_line,
+  .repl_cancel = tn_mind_repl_cancel,
+  .repl_complete = tn_mind_repl_complete,
+  .repl_free = tn_mind_repl_free,
 };
 
 const tn_lang *tn_lang_mind(void) { return &mind_language; }

@@ -101,8 +101,16 @@ typedef struct tn_mind_closure {
   const tn_mind_scope *scope; /* the local names around it */
   tn_mind_function *function; /* it stands in; NULL: the module */
   tn_mind_unit *unit;
+  uint32_t order; /* its place among the module's entries */
   tn_mind_function *instances;
 } tn_mind_closure;
+
+/* A closure that was checked for new types, and those it was checked for before. */
+typedef struct tn_mind_instanced {
+  tn_mind_closure *closure;
+  tn_mind_function *before;
+  struct tn_mind_instanced *next;
+} tn_mind_instanced;
 
 typedef enum {
   TN_MIND_C_FUNCTION,
@@ -173,9 +181,10 @@ struct tn_mind {
   tn_arena *arena; /* of what is being read and checked */
   tn_mind_typer typer;
   tn_mind_module *modules;
-  tn_mind_function *queue; /* functions that wait to be checked */
-  uint32_t depth;          /* of closures in closures */
-  tn_mind_path *paths;     /* derivatives of the unit that is being checked */
+  tn_mind_function *queue;      /* functions that wait to be checked */
+  tn_mind_instanced *instanced; /* newest first, so that a session can forget them */
+  uint32_t depth;               /* of closures in closures */
+  tn_mind_path *paths;          /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
   bool partial;       /* the unit has syntax errors: names may be missing because of them */
   bool names_scalars; /* an expression is differentiated by names: floats need their history */

@@ -191,7 +191,7 @@ bool tn_ninth_read_slot(tn_ninth_machine *m, uint32_t slot, tn_ninth_value *out)
 
 bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *out) {
   const tn_ninth_entry *entry = tn_ninth_state_find(tn_ninth_object_of(m, frame_of(m)->self), name, hint);
-  if (!entry) return tn_ninth_undefined(m, name);
+  if (!entry || entry->value.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, name);
   *out = entry->value;
   return true;
 }

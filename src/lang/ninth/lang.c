@@ -81,6 +81,7 @@ const tn_lang *tn_lang_ninth(void) {
     .emit = tn_ninth_emit_as,
     .repl_new = tn_ninth_repl_new,
     .repl_line = tn_ninth_repl_line,
+    .repl_cancel = tn_ninth_repl_cancel,
     .repl_complete = tn_ninth_repl_complete,
     .repl_free = tn_ninth_repl_free,
   };

@@ -15,6 +15,7 @@ bool tn_ninth_format(tn_host *host, uint32_t file, tn_text *out);
 bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out);
 tn_repl *tn_ninth_repl_new(tn_host *host);
 bool tn_ninth_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit);
+void tn_ninth_repl_cancel(tn_repl *repl);
 void tn_ninth_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);
 void tn_ninth_repl_free(tn_repl *repl);
 #endif

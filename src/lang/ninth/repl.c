@@ -2,33 +2,17 @@
  *
  * One machine lives as long as the session; every line is a text of its own that
  * is compiled and run on it. Where a line leaves something open, it waits for
- * the next ones. A mistake is shown, and what was on the stack and defined stays. */
+ * the next ones. A mistake is shown, and the stack and the definitions are as they
+ * were before the line. */
+#include "lang/repl.h"
 #include "lang/ninth/ninth.h"
 
 struct tn_repl {
+  tn_repl_talk talk;
   tn_host *host;
   tn_ninth_machine machine;
-  tn_text pending; /* lines that are not complete yet */
-  tn_text *shown;  /* where this line's answer goes */
-  uint32_t lines;  /* for the names of their texts */
+  tn_text *shown; /* where this line's answer goes */
 };
-
-tn_repl *tn_ninth_repl_new(tn_host *host) {
-  tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
-  if (!repl) return NULL;
-  repl->host = host;
-  tn_text_init(&repl->pending, host->heap);
-  if (tn_ninth_machine_init(&repl->machine, host)) return repl;
-  tn_ninth_repl_free(repl);
-  return NULL;
-}
-
-void tn_ninth_repl_free(tn_repl *repl) {
-  tn_heap *heap = repl->host->heap;
-  tn_ninth_machine_free(&repl->machine);
-  tn_text_free(&repl->pending);
-  tn_heap_free(heap, repl, sizeof *repl);
-}
 
 /* ---- what is shown ---- */
 
@@ -43,12 +27,6 @@ static void show_stack(tn_repl *repl, tn_text *out) {
     if (string) tn_text_byte(out, '"');
   }
   tn_text_byte(out, '\n');
-}
-
-static void show_mistakes(tn_repl *repl, tn_text *out) {
-  tn_diags_sort(repl->host->diags);
-  tn_diags_render_text(repl->host->diags, (tn_diag_style){ .color = false }, out);
-  tn_diags_clear(repl->host->diags);
 }
 
 static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ninth_value value,
@@ -86,7 +64,91 @@ static void trace_step(tn_ninth_machine *m) {
   show_stack(repl, repl->shown);
 }
 
+/* ---- what a line that fails leaves as it was ---- */
+
+/* The stack and the definitions: variables, stored values, state, functions and modules. */
+typedef struct {
+  tn_vec(tn_ninth_value) stack, locals;
+  tn_vec(tn_ninth_symbol) symbols;
+  tn_vec(tn_ninth_entry) state;
+} snapshot;
+
+static void snapshot_free(tn_repl *repl, snapshot *s) {
+  tn_ninth_machine *m = &repl->machine;
+  for (size_t i = 0; i < s->stack.count; i++) tn_ninth_release(m, s->stack.at[i]);
+  for (size_t i = 0; i < s->locals.count; i++) tn_ninth_release(m, s->locals.at[i]);
+  for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_release(m, s->symbols.at[i].memory);
+  for (size_t i = 0; i < s->state.count; i++) tn_ninth_release(m, s->state.at[i].value);
+  tn_vec_free(m->heap, &s->stack);
+  tn_vec_free(m->heap, &s->locals);
+  tn_vec_free(m->heap, &s->symbols);
+  tn_vec_free(m->heap, &s->state);
+}
+
+/* False when memory runs out; to be freed in any case. */
+static bool snapshot_take(tn_repl *repl, snapshot *s) {
+  tn_ninth_machine *m = &repl->machine;
+  const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
+  size_t depth = tn_ninth_depth(m);
+  *s = (snapshot){ 0 };
+  if (!tn_vec_reserve(m->heap, &s->stack, depth) || !tn_vec_reserve(m->heap, &s->locals, m->locals.count) ||
+      !tn_vec_reserve(m->heap, &s->symbols, m->symbols.count) ||
+      !tn_vec_reserve(m->heap, &s->state, self->count)) {
+    return false;
+  }
+  for (size_t i = 0; i < depth; i++) s->stack.at[s->stack.count++] = m->stack[i];
+  for (size_t i = 0; i < m->locals.count; i++) s->locals.at[s->locals.count++] = m->locals.at[i];
+  for (size_t i = 0; i < m->symbols.count; i++) s->symbols.at[s->symbols.count++] = m->symbols.at[i];
+  for (uint32_t i = 0; i < self->count; i++) s->state.at[s->state.count++] = self->entries[i];
+  for (size_t i = 0; i < depth; i++) tn_ninth_hold(m, s->stack.at[i]);
+  for (size_t i = 0; i < s->locals.count; i++) tn_ninth_hold(m, s->locals.at[i]);
+  for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_hold(m, s->symbols.at[i].memory);
+  for (size_t i = 0; i < s->state.count; i++) tn_ninth_hold(m, s->state.at[i].value);
+  return true;
+}
+
+/* The value that was there, with its reference, in place of the one that is; unbound where there was none. */
+static void put_back(tn_ninth_machine *m, tn_ninth_value *place, tn_ninth_value *saved) {
+  tn_ninth_value now = *place;
+  *place = saved ? *saved : (tn_ninth_value){ 0 };
+  if (saved) *saved = (tn_ninth_value){ 0 };
+  tn_ninth_release(m, now);
+}
+
+/* The stack has had room for these items before. */
+static void snapshot_restore(tn_repl *repl, snapshot *s) {
+  tn_ninth_machine *m = &repl->machine;
+  tn_ninth_drop(m, tn_ninth_depth(m));
+  for (size_t i = 0; i < s->stack.count; i++) *m->top++ = s->stack.at[i];
+  s->stack.count = 0;
+  for (size_t i = 0; i < m->locals.count; i++)
+    put_back(m, &m->locals.at[i], i < s->locals.count ? &s->locals.at[i] : NULL);
+  for (size_t i = 0; i < m->symbols.count; i++) {
+    tn_ninth_symbol *saved = i < s->symbols.count ? &s->symbols.at[i] : NULL;
+    put_back(m, &m->symbols.at[i].memory, saved ? &saved->memory : NULL);
+    m->symbols.at[i].function = saved ? saved->function : NULL;
+    m->symbols.at[i].module = saved ? saved->module : NULL;
+  }
+  tn_ninth_object *self = tn_ninth_object_of(m, m->self);
+  for (uint32_t i = 0; i < self->count; i++)
+    put_back(m, &self->entries[i].value, i < s->state.count ? &s->state.at[i].value : NULL);
+}
+
 /* ---- running lines ---- */
+
+static void run_program(tn_repl *repl, tn_ninth_program *program) {
+  tn_ninth_machine *m = &repl->machine;
+  snapshot before;
+  if (!tn_ninth_load(m, program)) return;
+  size_t libraries = m->libraries.count;
+  if (!snapshot_take(repl, &before)) {
+    tn_ninth_report_memory(m->heap, repl->host->diags, TN_NOWHERE);
+  } else if (!tn_ninth_run(m, program)) {
+    snapshot_restore(repl, &before);
+    m->libraries.count = libraries; /* what a library has defined is gone */
+  }
+  snapshot_free(repl, &before);
+}
 
 static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
   tn_ninth_machine *m = &repl->machine;
@@ -100,7 +162,7 @@ static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
   *complete = !open || program;
   if (!file) tn_ninth_report_memory(m->heap, diags, TN_NOWHERE);
   if (program) {
-    if (tn_ninth_load(m, program)) tn_ninth_run(m, program);
+    run_program(repl, program);
   } else if (!*complete) {
     tn_diags_rewind(diags, mark);
     tn_sources_rewind(repl->host->sources, files);
@@ -114,57 +176,21 @@ static void forget_text(tn_repl *repl, size_t files) {
   if (alone && tn_ninth_forget(&repl->machine, (uint32_t)files + 1)) tn_sources_rewind(sources, files);
 }
 
-static void line_name(tn_repl *repl, tn_text *name) {
-  tn_text_init(name, repl->host->heap);
-  tn_text_puts(name, "<line ");
-  tn_text_uint(name, repl->lines + 1);
-  tn_text_byte(name, '>');
-}
-
 /* False when more lines are needed. */
 static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
-  tn_text name;
   bool complete;
-  if (repl->pending.len > 0) tn_text_byte(&repl->pending, '\n');
-  tn_text_add(&repl->pending, line);
-  line_name(repl, &name);
+  tn_str text = tn_repl_talk_add(&repl->talk, line);
   size_t files = repl->host->sources->files.count;
-  run_text(repl, tn_text_str(&name), tn_text_str(&repl->pending), &complete);
-  tn_text_free(&name);
-  if (!complete && !repl->pending.failed) return false;
-  repl->lines++;
-  tn_text_clear(&repl->pending);
-  show_mistakes(repl, out);
+  run_text(repl, tn_repl_talk_name(&repl->talk), text, &complete);
+  if (!complete && !repl->talk.pending.failed) return false;
+  tn_repl_talk_done(&repl->talk);
+  tn_repl_talk_mistakes(&repl->talk, out);
   show_stack(repl, out);
   forget_text(repl, files);
   return true;
 }
 
 /* ---- commands ---- */
-
-static const struct {
-  const char *name, *doc;
-} commands[] = {
-  { ":help", "this list; :help OPCODE says what an opcode does" },
-  { ":stack", "show the stack" },
-  { ":vars", "show variables, stored values, functions and modules" },
-  { ":clear", "empty the stack" },
-  { ":trace on|off", "show every step" },
-  { ":load FILE", "run a file" },
-  { ":quit", "end the session" },
-};
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
-
-static void show_help(tn_text *out) {
-  for (size_t i = 0; i < COMMAND_COUNT; i++) {
-    size_t width = tn_str_of(commands[i].name).len;
-    tn_text_puts(out, "  ");
-    tn_text_puts(out, commands[i].name);
-    tn_text_repeat(out, ' ', width < 16 ? 16 - width : 1);
-    tn_text_puts(out, commands[i].doc);
-    tn_text_byte(out, '\n');
-  }
-}
 
 /* `[ADD]` or `ADD`. */
 static void show_opcode(tn_str word, tn_text *out) {
@@ -186,29 +212,33 @@ static void show_opcode(tn_str word, tn_text *out) {
   tn_text_byte(out, '\n');
 }
 
-static void load_file(tn_repl *repl, tn_str path, tn_text *out) {
-  tn_arena arena;
-  tn_str text;
-  const char *problem = "";
-  bool complete = true;
-  tn_arena_init(&arena, repl->host->heap);
-  if (path.len > 0 && repl->host->read_file(repl->host, path, &arena, &text, &problem)) {
-    run_text(repl, path, text, &complete);
-    if (!complete) tn_text_puts(out, "the file ends inside a block\n");
-    show_mistakes(repl, out);
-    show_stack(repl, out);
-  } else {
-    tn_text_puts(out, path.len > 0 ? "cannot read " : ":load needs the name of a file");
-    tn_text_add(out, path);
-    if (path.len > 0) tn_text_puts(out, ": "), tn_text_puts(out, problem);
-    tn_text_byte(out, '\n');
-  }
-  tn_arena_free(&arena);
+static void run_help(tn_repl *repl, tn_str argument, tn_text *out) {
+  if (argument.len > 0)
+    show_opcode(argument, out);
+  else
+    tn_repl_talk_help(&repl->talk, out);
 }
 
-static void set_trace(tn_repl *repl, tn_str word, tn_text *out) {
-  bool on = tn_str_is(word, "on");
-  if (!on && !tn_str_is(word, "off")) {
+static void run_stack(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  show_stack(repl, out);
+}
+
+static void run_vars(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  show_variables(repl, out);
+}
+
+static void run_clear(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  tn_ninth_drop(&repl->machine, tn_ninth_depth(&repl->machine));
+  tn_text_clear(&repl->talk.pending);
+  show_stack(repl, out);
+}
+
+static void run_trace(tn_repl *repl, tn_str argument, tn_text *out) {
+  bool on = tn_str_is(argument, "on");
+  if (!on && !tn_str_is(argument, "off")) {
     tn_text_puts(out, "say :trace on or :trace off\n");
     return;
   }
@@ -216,111 +246,87 @@ static void set_trace(tn_repl *repl, tn_str word, tn_text *out) {
   repl->machine.tracer = repl;
 }
 
-static tn_str trimmed(tn_str text) {
-  while (text.len > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text.at++, text.len--;
-  while (text.len > 0 &&
-         (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
-    text.len--;
+static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
+  tn_arena arena;
+  tn_str text;
+  bool complete = true;
+  tn_arena_init(&arena, repl->host->heap);
+  if (tn_repl_talk_read(&repl->talk, argument, &arena, &text, out)) {
+    run_text(repl, argument, text, &complete);
+    if (!complete) tn_text_puts(out, "the file ends inside a block\n");
+    tn_repl_talk_mistakes(&repl->talk, out);
+    show_stack(repl, out);
   }
-  return text;
+  tn_arena_free(&arena);
 }
 
-static void run_command(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
-  size_t end = 0;
-  while (end < line.len && line.at[end] != ' ' && line.at[end] != '\t') end++;
-  tn_str word = { line.at, end }, rest = trimmed((tn_str){ line.at + end, line.len - end });
-  if (tn_str_is(word, ":quit") || tn_str_is(word, ":q")) {
-    *quit = true;
-  } else if (tn_str_is(word, ":help")) {
-    if (rest.len > 0)
-      show_opcode(rest, out);
-    else
-      show_help(out);
-  } else if (tn_str_is(word, ":stack")) {
-    show_stack(repl, out);
-  } else if (tn_str_is(word, ":vars")) {
-    show_variables(repl, out);
-  } else if (tn_str_is(word, ":clear")) {
-    tn_ninth_drop(&repl->machine, tn_ninth_depth(&repl->machine));
-    tn_text_clear(&repl->pending);
-    show_stack(repl, out);
-  } else if (tn_str_is(word, ":trace")) {
-    set_trace(repl, rest, out);
-  } else if (tn_str_is(word, ":load")) {
-    load_file(repl, rest, out);
-  } else {
-    tn_text_puts(out, "there is no command ");
-    tn_text_add(out, word);
-    tn_text_puts(out, "; :help lists them\n");
-  }
+static const tn_repl_command commands[] = {
+  { ":help", "this list; :help OPCODE says what an opcode does", run_help },
+  { ":stack", "show the stack", run_stack },
+  { ":vars", "show variables, stored values, functions and modules", run_vars },
+  { ":clear", "empty the stack", run_clear },
+  { ":trace on|off", "show every step", run_trace },
+  { ":load FILE", "run a file", run_load },
+  { ":quit", "end the session", NULL },
+};
+
+/* ---- sessions ---- */
+
+tn_repl *tn_ninth_repl_new(tn_host *host) {
+  tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
+  if (!repl) return NULL;
+  repl->host = host;
+  tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
+  if (tn_ninth_machine_init(&repl->machine, host)) return repl;
+  tn_ninth_repl_free(repl);
+  return NULL;
 }
+
+void tn_ninth_repl_free(tn_repl *repl) {
+  tn_heap *heap = repl->host->heap;
+  tn_ninth_machine_free(&repl->machine);
+  tn_repl_talk_free(&repl->talk);
+  tn_heap_free(heap, repl, sizeof *repl);
+}
+
+void tn_ninth_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
 
 bool tn_ninth_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
-  tn_str bare = trimmed(line);
   repl->shown = out;
-  if (bare.len > 0 && bare.at[0] == ':') {
-    run_command(repl, bare, out, quit);
-    return repl->pending.len == 0;
-  }
-  if (bare.len == 0 && repl->pending.len == 0) return true;
-  return run_line(repl, line, out);
+  if (!tn_repl_talk_command(&repl->talk, repl, line, out)) return run_line(repl, line, out);
+  *quit = repl->talk.quit;
+  return repl->talk.pending.len == 0;
 }
 
 /* ---- completion ---- */
-
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static void offer(tn_str word, const char *before, tn_str name, const char *behind, tn_text *candidates) {
-  bool begins = name.len >= word.len;
-  for (size_t i = 0; begins && i < word.len; i++) begins = name.at[i] == word.at[i];
-  if (!begins || name.len == 0) return;
-  tn_text_puts(candidates, before);
-  tn_text_add(candidates, name);
-  tn_text_puts(candidates, behind);
-  tn_text_byte(candidates, '\n');
-}
 
 static void offer_names(tn_repl *repl, tn_str word, char sign, tn_text *candidates) {
   const tn_ninth_machine *m = &repl->machine;
   const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
   tn_names *names = repl->host->names;
   for (uint32_t i = 0; sign == '@' && i < self->count; i++) {
-    offer(word, "@", tn_names_text(names, self->entries[i].name), "", candidates);
+    tn_repl_offer(word, "@", tn_names_text(names, self->entries[i].name), "", candidates);
   }
   for (size_t i = 0; sign == 0 && i < m->locals.count; i++) {
     if (m->locals.at[i].kind != TN_NINTH_UNBOUND)
-      offer(word, "", tn_names_text(names, m->scope.names.at[i]), "", candidates);
+      tn_repl_offer(word, "", tn_names_text(names, m->scope.names.at[i]), "", candidates);
   }
   for (size_t name = 0; name < m->symbols.count; name++) {
     const tn_ninth_symbol *symbol = &m->symbols.at[name];
     tn_str text = tn_names_text(names, (tn_name)name);
     if (sign == '"' && (symbol->function || symbol->memory.kind != TN_NINTH_UNBOUND))
-      offer(word, "\"", text, "\"", candidates);
-    if (sign == '{' && symbol->module) offer(word, "{", text, "}", candidates);
+      tn_repl_offer(word, "\"", text, "\"", candidates);
+    if (sign == '{' && symbol->module) tn_repl_offer(word, "{", text, "}", candidates);
   }
 }
 
-/* The word that ends at the cursor, with the sign before it that says what it can be. */
+/* The sign before the word says what it can be. */
 void tn_ninth_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
-  size_t end = cursor < line.len ? cursor : line.len, start = end;
-  while (start > 0 && is_word(line.at[start - 1])) start--;
-  tn_str word = { line.at + start, end - start };
-  char sign = start > 0 ? line.at[start - 1] : 0;
-  if (sign == ':' && start == 1) {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-      tn_str name = tn_str_of(commands[i].name + 1);
-      for (size_t k = 0; k < name.len; k++) {
-        if (name.at[k] == ' ') name.len = k;
-      }
-      offer(word, ":", name, "", candidates);
-    }
-  } else if (sign == '[') {
-    for (int i = 0; i < TN_NINTH_OPCODE_COUNT; i++) {
-      offer(word, "[", tn_str_of(tn_ninth_opcode_info_of((tn_ninth_opcode)i)->name), "]", candidates);
-    }
-  } else {
-    offer_names(repl, word, sign == '@' || sign == '"' || sign == '{' ? sign : 0, candidates);
+  tn_str word = tn_repl_word(line, cursor);
+  char sign = word.at > line.at ? word.at[-1] : 0;
+  if (tn_repl_talk_complete(&repl->talk, line, cursor, candidates)) return;
+  for (int i = 0; sign == '[' && i < TN_NINTH_OPCODE_COUNT; i++) {
+    tn_repl_offer(word, "[", tn_str_of(tn_ninth_opcode_info_of((tn_ninth_opcode)i)->name), "]", candidates);
   }
+  if (sign != '[') offer_names(repl, word, sign == '@' || sign == '"' || sign == '{' ? sign : 0, candidates);
 }

@@ -1,0 +1,694 @@
+/* lang/mind/session.c: what stays of a line, and for how long. */
+#include "lang/mind/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/mind/check.h"
+#include "lang/mind/lexer.h"
+
+#define FIRST_COLLECTION 256
+#define FIRST_COMPACTION 4096
+#define HISTORY_LIMIT    20000              /* nodes of earlier lines that gradients may flow through */
+#define COMPACTION_BYTES ((size_t)64 << 20) /* that may be garbage */
+
+static tn_mind_box *box_of(const tn_mind_scope *entry) { return (tn_mind_box *)(uintptr_t)entry; }
+
+/* A variable of the session's own module; those of imports never change. */
+static tn_mind_variable *variable_of(const tn_mind_session *s, const tn_mind_scope *entry) {
+  if (entry->binds != TN_MIND_BINDS_VARIABLE || entry->variable->module != &s->module) return NULL;
+  return entry->variable;
+}
+
+static bool out_of_memory(const tn_mind_session *s) {
+  return tn_report_plain(s->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+}
+
+/* ---- sessions ---- */
+
+void tn_mind_session_init(tn_mind_session *s, tn_host *host) {
+  *s = (tn_mind_session){ .host = host, .collect_at = FIRST_COLLECTION, .compact_at = FIRST_COMPACTION };
+  tn_arena_init(&s->kept, host->heap);
+  tn_mind_init(&s->mind, host, &s->kept);
+  tn_mind_trace_init(&s->trace, host);
+  s->mind.names_scalars = true;
+  s->nowhere.module = &s->module;
+  s->module.frame = &s->frame;
+  s->frame.symbols.arena = &s->kept;
+  s->compact_bytes = host->heap->used + COMPACTION_BYTES;
+}
+
+static void forget_file(tn_mind_session *s, uint32_t file) {
+  if (!file) return;
+  if (file == s->host->sources->files.count) {
+    tn_sources_rewind(s->host->sources, file - 1);
+    return;
+  }
+  tn_sources_forget(s->host->sources, file);
+  tn_vec_push(s->host->heap, &s->free_files, file);
+}
+
+static void free_line(tn_mind_session *s, tn_mind_line *line) {
+  tn_heap *heap = s->host->heap;
+  for (uint32_t i = line->slot; i < line->slot_end; i++) {
+    s->frame.slots[i] = (tn_mind_value){ 0 };
+    tn_vec_push(heap, &s->free_slots, i);
+  }
+  forget_file(s, line->file);
+  tn_vec_free(heap, &line->named);
+  tn_arena_free(&line->arena);
+  tn_heap_free(heap, line, sizeof *line);
+}
+
+static void free_box(tn_mind_session *s, tn_mind_box *box) {
+  const tn_mind_variable *variable = variable_of(s, &box->entry);
+  if (variable && !box->home) {
+    s->frame.slots[variable->slot] = (tn_mind_value){ 0 };
+    tn_vec_push(s->host->heap, &s->free_slots, variable->slot);
+  }
+  tn_heap_free(s->host->heap, box, sizeof *box);
+}
+
+void tn_mind_session_free(tn_mind_session *s) {
+  tn_heap *heap = s->host->heap;
+  for (const tn_mind_scope *at = s->module.scope, *next; at; at = next) {
+    next = at->next;
+    free_box(s, box_of(at));
+  }
+  for (tn_mind_line *line = s->lines, *next; line; line = next) {
+    next = line->next;
+    free_line(s, line);
+  }
+  tn_heap_free(heap, (void *)(uintptr_t)s->module.newest, s->module.newest_count * sizeof *s->module.newest);
+  tn_heap_free(heap, s->frame.slots, s->slot_room * sizeof *s->frame.slots);
+  tn_vec_free(heap, &s->free_slots);
+  tn_vec_free(heap, &s->free_files);
+  tn_mind_trace_free(&s->trace);
+  tn_mind_free(&s->mind);
+  tn_arena_free(&s->kept);
+}
+
+const tn_mind_box *tn_mind_session_visible(const tn_mind_session *s, const tn_mind_scope *entry) {
+  return s->module.newest[entry->name] == entry ? box_of(entry) : NULL;
+}
+
+/* ---- beginning ---- */
+
+static bool add_text(tn_mind_turn *t, tn_str name, tn_str text) {
+  tn_mind_session *s = t->session;
+  tn_sources *sources = s->host->sources;
+  t->files = sources->files.count;
+  if (s->free_files.count) {
+    uint32_t file = tn_vec_last(&s->free_files);
+    if (!tn_sources_put(sources, file, name, text)) return false;
+    t->line->file = file;
+    s->free_files.count--;
+    return true;
+  }
+  t->line->file = tn_sources_add(sources, name, text);
+  t->files = sources->files.count;
+  return t->line->file != 0;
+}
+
+/* Types are copied into the line, so that a tree that is kept never points to what may be copied away. */
+static bool remember(tn_mind_turn *t, tn_mind_box *box) {
+  tn_mind_session *s = t->session;
+  tn_mind_before before = { .box = box };
+  tn_mind_variable *variable = variable_of(s, &box->entry);
+  box->turn = s->turn;
+  box->place = (uint32_t)t->before.count;
+  if (variable) {
+    before.type = variable->type;
+    before.declared = variable->declared;
+    before.fixed = variable->fixed;
+    before.value = s->frame.slots[variable->slot];
+  }
+  if (!tn_vec_push(s->host->heap, &t->before, before)) return false;
+  if (!variable) return true;
+  variable->type = tn_mind_type_copy(&t->line->arena, variable->type);
+  if (variable->declared) variable->declared = tn_mind_type_copy(&t->line->arena, variable->declared);
+  return !t->line->arena.failed;
+}
+
+/* A word that is given a meaning here, or is the name of an argument. */
+static bool is_bound_here(int before, bool in_let, int behind) {
+  return before == TN_MIND_TOKEN_FN || in_let || behind == '=';
+}
+
+static void shadow(tn_mind_session *s, tn_name name) {
+  const tn_mind_scope *found = tn_mind_lookup_in(&s->module, name);
+  if (found) box_of(found)->shadowed = s->turn;
+}
+
+/* The statement that holds a place, from `node` on. Those before it have bound their names. */
+static const tn_mind_node *statement_at(tn_mind_session *s, const tn_mind_node *node, uint32_t place) {
+  for (; node && node->next && node->next->from <= place; node = node->next) {
+    if (node->kind != TN_MIND_LET) continue;
+    if (node->let.word.name) shadow(s, node->let.word.name);
+    for (uint32_t i = 0; !node->let.word.name && i < node->let.count; i++) shadow(s, node->let.words[i].name);
+  }
+  return node;
+}
+
+/* Everything that the words of the text may stand for. */
+static bool remember_words(tn_mind_turn *t) {
+  tn_mind_session *s = t->session;
+  const tn_mind_node *statement = t->unit->block.first;
+  tn_mind_lexer lexer;
+  tn_str text = tn_sources_get(s->host->sources, t->line->file)->text;
+  bool in_let = false;
+  int before = TN_MIND_TOKEN_END;
+  s->turn++;
+  tn_mind_lexer_init(&lexer, text, t->line->file, s->host->names, NULL);
+  for (tn_mind_token token = tn_mind_next(&lexer), next; token.kind != TN_MIND_TOKEN_END; token = next) {
+    next = tn_mind_next(&lexer);
+    statement = statement_at(s, statement, token.start);
+    if (token.kind == TN_MIND_TOKEN_LET || token.kind == '=' || token.kind == ':')
+      in_let = token.kind == TN_MIND_TOKEN_LET;
+    const tn_mind_scope *found =
+        token.kind == TN_MIND_TOKEN_NAME ? tn_mind_lookup_in(&s->module, token.name) : NULL;
+    bool bound = is_bound_here(before, in_let, next.kind);
+    before = token.kind;
+    if (!found) continue;
+    tn_mind_box *box = box_of(found);
+    if (box->turn != s->turn && !remember(t, box)) return false;
+    if (!bound && box->shadowed != s->turn) t->before.at[box->place].used = true;
+  }
+  return true;
+}
+
+/* Variables of this line and those before it have a slot. */
+static bool make_room(tn_mind_session *s) {
+  uint32_t needed = s->module.slot_count, room = s->slot_room ? s->slot_room : 16;
+  if (needed <= s->slot_room) return true;
+  while (room < needed) room *= 2;
+  tn_mind_value *slots =
+      tn_heap_resize(s->host->heap, s->frame.slots, s->slot_room * sizeof *slots, room * sizeof *slots);
+  if (!slots) return false;
+  s->frame.slots = slots;
+  s->slot_room = room;
+  return true;
+}
+
+bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str text) {
+  tn_host *host = s->host;
+  *t = (tn_mind_turn){ .session = s, .module = s->module, .modules = s->mind.modules };
+  t->nodes = s->trace.ready ? s->trace.graph.nodes.count : 0;
+  t->line = tn_heap_alloc(host->heap, sizeof *t->line);
+  if (!t->line) return out_of_memory(s);
+  tn_arena_init(&t->line->arena, host->heap);
+  s->mind.arena = &t->line->arena;
+  s->mind.instanced = NULL;
+  s->mind.queue = NULL;
+  s->mind.depth = 0;
+  t->e = (tn_mind_evaluator){ .mind = &s->mind,
+                              .host = host,
+                              .trace = &s->trace,
+                              .arena = &t->line->arena,
+                              .drawn = s->drawn,
+                              .names_scalars = true };
+  t->unit = tn_arena_new(&t->line->arena, tn_mind_unit);
+  if (!t->unit || !add_text(t, name, text)) return out_of_memory(s);
+  *t->unit = (tn_mind_unit){ .file = t->line->file, .module = &s->module };
+  s->module.unit = t->unit;
+  bool ok = tn_mind_parse(&t->line->arena, host->names, host->sources, host->diags, t->unit);
+  if (ok && !remember_words(t)) return out_of_memory(s);
+  ok = ok && tn_mind_check_unit(&s->mind, t->unit);
+  if (t->line->arena.failed || (ok && !make_room(s))) return out_of_memory(s);
+  return ok;
+}
+
+/* ---- running ---- */
+
+/* The entries that the line has made, newest first, end where the old ones begin. */
+static bool is_new(const tn_mind_turn *t, const tn_mind_scope *entry) { return entry != t->module.scope; }
+
+static bool force_bound(tn_mind_turn *t) {
+  tn_mind_session *s = t->session;
+  for (const tn_mind_scope *at = s->module.scope; is_new(t, at); at = at->next) {
+    const tn_mind_variable *variable = variable_of(s, at);
+    if (variable && !tn_mind_value_force(&t->e, &s->frame.slots[variable->slot], TN_NOWHERE)) return false;
+  }
+  for (size_t i = 0; i < t->before.count; i++) {
+    const tn_mind_variable *variable = variable_of(s, &t->before.at[i].box->entry);
+    if (variable && !tn_mind_value_force(&t->e, &s->frame.slots[variable->slot], TN_NOWHERE)) return false;
+  }
+  return true;
+}
+
+bool tn_mind_turn_run(tn_mind_turn *t, tn_mind_value *value) {
+  tn_mind_session *s = t->session;
+  tn_fault fault;
+  s->host->diags->phase = TN_PHASE_RUN;
+  for (uint32_t i = 0; i < s->module.import_count; i++) {
+    if (!tn_mind_eval_module(&t->e, s->module.imports[i], value)) return false;
+  }
+  if (!tn_mind_eval_unit(&t->e, t->unit, &s->frame, value)) return false;
+  if (!tn_mind_trace_settle(&s->trace, &fault)) return tn_mind_eval_fault(&t->e, &fault, NULL);
+  return force_bound(t);
+}
+
+/* ---- undoing ---- */
+
+static void forget_instances(tn_mind_session *s) {
+  for (tn_mind_instanced *at = s->mind.instanced; at; at = at->next) at->closure->instances = at->before;
+  s->mind.instanced = NULL;
+}
+
+/* Places in a text that is gone are nowhere. */
+static void forget_places(tn_mind_turn *t) {
+  tn_graph *graph = &t->session->trace.graph;
+  for (size_t i = t->nodes; t->session->trace.ready && i < graph->nodes.count; i++)
+    graph->nodes.at[i].at = TN_NOWHERE;
+}
+
+static void undo(tn_mind_turn *t) {
+  tn_mind_session *s = t->session;
+  s->trace.pending.count = 0; /* what it made and did not need is not computed later either */
+  s->trace.seen = s->trace.ready ? s->trace.graph.nodes.count : 0;
+  uint32_t slots = s->module.slot_count;
+  const tn_mind_scope **table = t->module.newest;
+  for (const tn_mind_scope *at = s->module.scope; at && is_new(t, at); at = at->next) {
+    if (at->name < t->module.newest_count) table[at->name] = at->older;
+  }
+  for (size_t i = 0; i < t->before.count; i++) {
+    const tn_mind_before *before = &t->before.at[i];
+    tn_mind_variable *variable = variable_of(s, &before->box->entry);
+    if (!variable) continue;
+    variable->type = before->type;
+    variable->declared = before->declared;
+    variable->fixed = before->fixed;
+    s->frame.slots[variable->slot] = before->value;
+  }
+  s->module = t->module;
+  s->mind.modules = t->modules;
+  for (uint32_t i = s->module.slot_count; i < slots && i < s->slot_room; i++)
+    s->frame.slots[i] = (tn_mind_value){ 0 };
+}
+
+/* ---- what outlives the line ---- */
+
+static tn_mind_value copy_value(tn_arena *arena, tn_mind_value value) {
+  switch ((tn_mind_value_kind)value.kind) {
+    case TN_MIND_V_STRING: value.text = tn_arena_str(arena, value.text); break;
+    case TN_MIND_V_SHAPE: value.shape = tn_arena_copy(arena, value.shape, sizeof *value.shape); break;
+    case TN_MIND_V_TUPLE:
+    case TN_MIND_V_LIST:
+    case TN_MIND_V_GRAD: {
+      tn_mind_value *items = tn_arena_array(arena, value.count, sizeof *items);
+      for (uint32_t i = 0; items && i < value.count; i++) items[i] = copy_value(arena, value.items[i]);
+      value.items = items;
+      if (value.names) value.names = tn_arena_copy(arena, value.names, value.count * sizeof *value.names);
+      break;
+    }
+    default: break;
+  }
+  return value;
+}
+
+static bool has_function(const tn_mind_type *type) {
+  if (type->kind == TN_MIND_T_FN) return true;
+  bool items = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
+  for (uint32_t i = 0; items && i < type->count; i++) {
+    if (has_function(type->items[i])) return true;
+  }
+  return false;
+}
+
+/* Whether the line's own memory is still needed when it is over. */
+static bool must_stay(const tn_mind_turn *t) {
+  const tn_mind_session *s = t->session;
+  for (const tn_mind_scope *at = s->module.scope; is_new(t, at); at = at->next) {
+    if (at->binds != TN_MIND_BINDS_VARIABLE || at->variable->module != &s->module) return true;
+    if (has_function(at->variable->type)) return true;
+  }
+  for (size_t i = 0; i < t->before.count; i++) {
+    const tn_mind_variable *variable = variable_of(s, &t->before.at[i].box->entry);
+    if (!variable || !has_function(variable->type)) continue;
+    const tn_mind_value *now = &s->frame.slots[variable->slot];
+    if (memcmp(now, &t->before.at[i].value, sizeof *now) != 0) return true;
+  }
+  return s->mind.modules != t->modules;
+}
+
+/* The same for the table by name, which may have grown in the line's arena. */
+static bool keep_table(tn_mind_turn *t) {
+  tn_mind_module *module = &t->session->module;
+  tn_heap *heap = t->session->host->heap;
+  if (module->newest == t->module.newest) return true;
+  const tn_mind_scope **table = tn_heap_alloc(heap, module->newest_count * sizeof *table);
+  if (!table) return false;
+  memcpy(table, module->newest, module->newest_count * sizeof *table);
+  tn_heap_free(heap, (void *)(uintptr_t)t->module.newest, t->module.newest_count * sizeof *table);
+  module->newest = table;
+  return true;
+}
+
+typedef struct {
+  tn_mind_box *box;
+  tn_mind_variable *from; /* NULL: no variable of the session's own */
+  tn_mind_value value;
+} fresh_box;
+
+typedef tn_vec(fresh_box) fresh_boxes;
+
+/* Boxes for what the line has bound, oldest first. Of a line that is forgotten only what can be seen. */
+static bool make_boxes(tn_mind_turn *t, bool stays, fresh_boxes *out) {
+  tn_mind_session *s = t->session;
+  tn_heap *heap = s->host->heap;
+  for (const tn_mind_scope *at = s->module.scope; is_new(t, at); at = at->next) {
+    if (!stays && s->module.newest[at->name] != at) continue;
+    fresh_box fresh = { .box = tn_heap_alloc(heap, sizeof *fresh.box), .from = variable_of(s, at) };
+    if (!fresh.box || !tn_vec_push(heap, out, fresh)) {
+      tn_heap_free(heap, fresh.box, sizeof *fresh.box);
+      return false;
+    }
+    fresh.box->entry = *at;
+    if (stays) fresh.box->home = t->line;
+  }
+  for (size_t i = 0; i < out->count / 2; i++) {
+    fresh_box other = out->at[i];
+    out->at[i] = out->at[out->count - 1 - i];
+    out->at[out->count - 1 - i] = other;
+  }
+  return true;
+}
+
+static void keep_types(tn_mind_session *s, tn_mind_variable *variable) {
+  variable->type = tn_mind_type_copy(&s->kept, variable->type);
+  if (variable->declared) variable->declared = tn_mind_type_copy(&s->kept, variable->declared);
+  s->copies++;
+}
+
+/* A variable of a line that is forgotten moves into its box, and into a slot that is free. */
+static void settle_box(tn_mind_session *s, fresh_box *fresh) {
+  if (!fresh->from) return;
+  if (!fresh->box->home) {
+    uint32_t slot = s->free_slots.count ? tn_vec_pop(&s->free_slots) : s->module.slot_count++;
+    fresh->box->own = *fresh->from;
+    fresh->box->own.unit = &s->nowhere;
+    fresh->box->own.slot = slot;
+    fresh->box->entry.variable = &fresh->box->own;
+  }
+  tn_mind_variable *variable = fresh->box->entry.variable;
+  keep_types(s, variable);
+  s->frame.slots[variable->slot] = copy_value(&s->kept, fresh->value);
+}
+
+static void link_box(tn_mind_session *s, tn_mind_box *box) {
+  box->entry.next = s->module.scope;
+  box->entry.older = s->module.newest[box->entry.name];
+  s->module.scope = s->module.newest[box->entry.name] = &box->entry;
+  s->boxes++;
+}
+
+/* Variables that were there before and were named: their types went into the line and come out of it. */
+static void keep_changes(tn_mind_turn *t, bool stays) {
+  tn_mind_session *s = t->session;
+  for (size_t i = 0; i < t->before.count; i++) {
+    const tn_mind_before *before = &t->before.at[i];
+    tn_mind_variable *variable = variable_of(s, &before->box->entry);
+    if (!variable) continue;
+    tn_mind_value *now = &s->frame.slots[variable->slot];
+    bool same = memcmp(now, &before->value, sizeof *now) == 0;
+    if (same && tn_mind_type_equal(variable->type, before->type)) {
+      variable->type = before->type;
+      variable->declared = before->declared;
+      continue;
+    }
+    keep_types(s, variable);
+    *now = copy_value(&s->kept, *now);
+    if (stays && !same && has_function(variable->type)) before->box->holds = t->line;
+  }
+}
+
+/* A function is what its name means in all of its text. */
+static bool is_redefined(const tn_mind_session *s, const tn_mind_line *line, const tn_mind_box *box) {
+  const tn_mind_scope *now = tn_mind_lookup_in(&s->module, box->entry.name);
+  return now && now->binds == TN_MIND_BINDS_FUNCTION && box_of(now)->home == line;
+}
+
+static void keep_line(tn_mind_turn *t) {
+  tn_mind_session *s = t->session;
+  tn_mind_line *line = t->line;
+  line->pinned = s->mind.modules != t->modules;
+  for (size_t i = 0; i < t->before.count; i++) {
+    tn_mind_box *box = t->before.at[i].box;
+    if (t->before.at[i].used && !is_redefined(s, line, box))
+      line->named.at[line->named.count++] = box; /* there is room */
+  }
+  line->next = s->lines;
+  s->lines = line;
+  s->line_count++;
+}
+
+static void keep_all(tn_mind_turn *t, bool stays, fresh_boxes *boxes) {
+  tn_mind_session *s = t->session;
+  uint32_t slots = s->module.slot_count;
+  const tn_mind_scope **table = s->module.newest;
+  for (const tn_mind_scope *at = s->module.scope; is_new(t, at); at = at->next) table[at->name] = at->older;
+  s->module.scope = t->module.scope;
+  if (stays) {
+    t->line->slot = t->module.slot_count;
+    t->line->slot_end = slots;
+  } else {
+    s->module.slot_count = t->module.slot_count;
+    for (uint32_t i = t->module.slot_count; i < slots; i++) s->frame.slots[i] = (tn_mind_value){ 0 };
+  }
+  for (size_t i = 0; i < boxes->count; i++) {
+    settle_box(s, &boxes->at[i]);
+    link_box(s, boxes->at[i].box);
+  }
+  keep_changes(t, stays);
+  if (stays) keep_line(t);
+}
+
+static bool keep_turn(tn_mind_turn *t, bool *stays) {
+  tn_mind_session *s = t->session;
+  tn_heap *heap = s->host->heap;
+  fresh_boxes boxes = { 0 };
+  *stays = must_stay(t);
+  bool ok = make_boxes(t, *stays, &boxes) && tn_vec_reserve(heap, &t->line->named, t->before.count) &&
+            keep_table(t);
+  for (size_t i = 0; ok && i < boxes.count; i++) {
+    if (boxes.at[i].from) boxes.at[i].value = s->frame.slots[boxes.at[i].from->slot];
+  }
+  if (ok)
+    keep_all(t, *stays, &boxes);
+  else
+    for (size_t i = 0; i < boxes.count; i++) tn_heap_free(heap, boxes.at[i].box, sizeof *boxes.at[i].box);
+  tn_vec_free(heap, &boxes);
+  return ok;
+}
+
+/* ---- what is not needed any more ---- */
+
+/* Types and values move to a new arena, and what nobody has any more stays behind. */
+static void move_kept(tn_mind_session *s) {
+  tn_arena old = s->kept;
+  tn_arena_init(&s->kept, s->host->heap);
+  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
+    tn_mind_variable *variable = variable_of(s, at);
+    if (!variable) continue;
+    keep_types(s, variable);
+    s->frame.slots[variable->slot] = copy_value(&s->kept, s->frame.slots[variable->slot]);
+  }
+  s->copies = 0;
+  tn_arena_free(&old);
+}
+
+static void mark_box(tn_mind_box *box, bool *more) {
+  if (box->marked) return;
+  box->marked = *more = true;
+  if (box->home) box->home->marked = true;
+  if (box->holds) box->holds->marked = true;
+}
+
+static void mark(tn_mind_session *s) {
+  bool more = true;
+  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) box_of(at)->marked = false;
+  for (tn_mind_line *line = s->lines; line; line = line->next) line->marked = line->pinned;
+  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
+    if (tn_mind_session_visible(s, at)) mark_box(box_of(at), &more);
+  }
+  while (more) { /* a line names what is older, so that one round nearly always suffices */
+    more = false;
+    for (tn_mind_line *line = s->lines; line; line = line->next) {
+      for (size_t i = 0; line->marked && i < line->named.count; i++) mark_box(line->named.at[i], &more);
+    }
+    for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
+      if (box_of(at)->home && box_of(at)->home->marked) mark_box(box_of(at), &more);
+    }
+  }
+}
+
+/* A name's newest that is needed, from `entry` on. */
+static const tn_mind_scope *needed(const tn_mind_scope *entry) {
+  while (entry && !box_of(entry)->marked) entry = entry->older;
+  return entry;
+}
+
+static void sweep(tn_mind_session *s) {
+  tn_mind_box *last = NULL;
+  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
+    tn_mind_box *box = box_of(at);
+    if (box->marked) box->entry.older = needed(box->entry.older);
+  }
+  for (const tn_mind_scope *at = s->module.scope, *next; at; at = next) {
+    tn_mind_box *box = box_of(at);
+    next = at->next;
+    if (!box->marked) {
+      free_box(s, box);
+      s->boxes--;
+      continue;
+    }
+    if (last)
+      last->entry.next = at;
+    else
+      s->module.scope = at;
+    last = box;
+  }
+  if (last) last->entry.next = NULL;
+  for (tn_mind_line **at = &s->lines; *at;) {
+    tn_mind_line *line = *at;
+    if (line->marked) {
+      at = &line->next;
+      continue;
+    }
+    *at = line->next;
+    free_line(s, line);
+    s->line_count--;
+  }
+}
+
+/* ---- the graph ---- */
+
+typedef struct {
+  tn_heap *heap;
+  tn_vec(tn_value *) keep;
+  tn_vec(tn_value) named;
+  bool failed;
+} holders;
+
+static void hold_values(holders *h, tn_mind_value *values, uint32_t count);
+
+static void hold_fn(holders *h, const tn_mind_fn *fn, const tn_mind_frame *module) {
+  for (; fn; fn = fn->inner) {
+    for (tn_mind_frame *frame = fn->frame; frame && frame != module; frame = frame->outer)
+      hold_values(h, frame->slots, frame->slot_count);
+    if (fn->output) hold_values(h, (tn_mind_value *)(uintptr_t)fn->output, 1);
+    if (fn->leaves) hold_values(h, (tn_mind_value *)(uintptr_t)fn->leaves, fn->leaf_count);
+  }
+}
+
+static void hold_values(holders *h, tn_mind_value *values, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    tn_mind_value *value = &values[i];
+    bool items =
+        value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+    bool plain = value->kind == TN_MIND_V_TENSOR || value->kind == TN_MIND_V_SCALAR;
+    if (plain && value->node) h->failed |= !tn_vec_push(h->heap, &h->keep, &value->node);
+    if (items) hold_values(h, value->items, value->count);
+  }
+}
+
+static int by_address(const void *a, const void *b) {
+  const tn_value *left = *(tn_value *const *)a, *right = *(tn_value *const *)b;
+  return left < right ? -1 : left > right;
+}
+
+static void each_once(holders *h) {
+  size_t kept = 0;
+  if (h->keep.count) qsort(h->keep.at, h->keep.count, sizeof *h->keep.at, by_address);
+  for (size_t i = 0; i < h->keep.count; i++) {
+    if (!kept || h->keep.at[kept - 1] != h->keep.at[i]) h->keep.at[kept++] = h->keep.at[i];
+  }
+  h->keep.count = kept;
+}
+
+static void hold_frame(holders *h, const tn_mind_session *s, const tn_mind_frame *frame, uint32_t count) {
+  hold_values(h, frame->slots, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const tn_mind_value *value = &frame->slots[i];
+    bool plain = value->kind == TN_MIND_V_TENSOR || value->kind == TN_MIND_V_SCALAR;
+    if (plain && value->node) h->failed |= !tn_vec_push(h->heap, &h->named, value->node);
+    if (value->kind == TN_MIND_V_FN) hold_fn(h, value->fn, &s->frame);
+    for (uint32_t k = 0; value->kind == TN_MIND_V_TUPLE && k < value->count; k++) {
+      if (value->items[k].kind == TN_MIND_V_FN) hold_fn(h, value->items[k].fn, &s->frame);
+    }
+  }
+}
+
+#define FORCED_AT_ONCE 64
+
+/* Numbers have been computed without their nodes; only a node with data can do without its history. What
+ * fails or has no data stays as it is. */
+static void compute_held(tn_mind_session *s, const holders *h) {
+  for (size_t from = 0; from < h->keep.count; from += FORCED_AT_ONCE) {
+    tn_value nodes[FORCED_AT_ONCE];
+    tn_fault fault;
+    size_t count = 0;
+    for (size_t i = from; i < h->keep.count && count < FORCED_AT_ONCE; i++) nodes[count++] = *h->keep.at[i];
+    tn_mind_trace_force(&s->trace, nodes, count, &fault);
+  }
+}
+
+/* Keeps the nodes that variables need, with the history that leads to other variables. A history that has
+ * become too long is given up, but never that of the last line. */
+static void compact(tn_mind_session *s, size_t made) {
+  holders h = { .heap = s->host->heap };
+  hold_frame(&h, s, &s->frame, s->module.slot_count);
+  for (const tn_mind_module *m = s->mind.modules; m; m = m->next) {
+    if (m->frame) hold_frame(&h, s, m->frame, m->frame->slot_count);
+  }
+  each_once(&h);
+  compute_held(s, &h);
+  bool ok = !h.failed && tn_mind_trace_compact(&s->trace, h.keep.at, h.keep.count, h.named.at, h.named.count);
+  if (ok && s->trace.graph.nodes.count > HISTORY_LIMIT + made) {
+    s->forgot = tn_mind_trace_compact(&s->trace, h.keep.at, h.keep.count, NULL, 0);
+  }
+  tn_vec_free(h.heap, &h.keep);
+  tn_vec_free(h.heap, &h.named);
+  s->compact_at = s->trace.graph.nodes.count * 3 / 2 + FIRST_COMPACTION;
+  s->compact_bytes = 2 * s->host->heap->used + COMPACTION_BYTES;
+}
+
+/* `made`: nodes that the last line has added. */
+static void tidy(tn_mind_session *s, size_t made) {
+  if (s->boxes + s->line_count > s->collect_at) {
+    mark(s);
+    sweep(s);
+    s->collect_at = 2 * (s->boxes + s->line_count) + FIRST_COLLECTION;
+  }
+  if (s->copies > 4 * s->boxes + FIRST_COLLECTION) move_kept(s);
+  bool large = s->host->heap->used > s->compact_bytes;
+  if (s->trace.ready && (large || s->trace.graph.nodes.count > s->compact_at)) compact(s, made);
+}
+
+/* ---- the end of a line ---- */
+
+bool tn_mind_turn_end(tn_mind_turn *t, bool keep) {
+  tn_mind_session *s = t->session;
+  bool stays = false, ok = true;
+  if (!t->line) return true;
+  forget_instances(s);
+  if (keep) {
+    ok = keep_turn(t, &stays);
+    s->drawn = ok ? t->e.drawn : s->drawn;
+    if (!ok) out_of_memory(s);
+  }
+  if (!keep || !ok) {
+    undo(t);
+    tn_sources_rewind(s->host->sources, t->files); /* what was imported */
+  }
+  tn_vec_free(s->host->heap, &t->before);
+  s->mind.arena = &s->kept;
+  s->module.unit = NULL;
+  if (!stays) {
+    forget_places(t);
+    t->line->slot = t->line->slot_end = 0;
+    free_line(s, t->line);
+  }
+  tidy(s, s->trace.ready ? s->trace.graph.nodes.count - t->nodes : 0);
+  return ok;
+}

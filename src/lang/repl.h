@@ -1,0 +1,55 @@
+/* lang/repl.h: what the interactive sessions of the three languages share.
+ *
+ * Lines that are not complete yet, commands that begin with a colon, the help
+ * on them, files to load, completion of words. What a line means is each
+ * language's own business: lang/NAME/repl.c. */
+#ifndef TN_LANG_REPL_H
+#define TN_LANG_REPL_H
+
+#include "lang/lang.h"
+
+/* A command: ":load FILE" and what it does. */
+typedef struct {
+  const char *name, *doc;
+  void (*run)(tn_repl *repl, tn_str argument, tn_text *out);
+} tn_repl_command;
+
+typedef struct {
+  tn_host *host;
+  const tn_repl_command *commands;
+  size_t command_count;
+  tn_text pending; /* lines that are not complete yet */
+  tn_text name;
+  uint32_t lines; /* for the names of their texts */
+  bool quit;
+} tn_repl_talk;
+
+void tn_repl_talk_init(tn_repl_talk *talk, tn_host *host, const tn_repl_command *commands, size_t count);
+void tn_repl_talk_free(tn_repl_talk *talk);
+
+/* Carries out a line that begins with a colon; false when it does not. A blank line with nothing pending
+ * counts as carried out. */
+bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text *out);
+/* Adds a line to those that wait and gives all of them. */
+tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line);
+/* The text is complete: the next line begins a new one. */
+void tn_repl_talk_done(tn_repl_talk *talk);
+/* <line 7>: the name of the text that is being read; valid until the next call. */
+tn_str tn_repl_talk_name(tn_repl_talk *talk);
+
+/* Every command and what it does. */
+void tn_repl_talk_help(const tn_repl_talk *talk, tn_text *out);
+/* What was reported, for people; then it is forgotten. */
+void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out);
+/* The text of a file to load, in the arena; false after saying why not. */
+bool tn_repl_talk_read(const tn_repl_talk *talk, tn_str path, tn_arena *arena, tn_str *text, tn_text *out);
+
+/* Without blanks before and behind. */
+tn_str tn_repl_trimmed(tn_str text);
+/* The word of letters, digits and _ that ends at the cursor. */
+tn_str tn_repl_word(tn_str line, size_t cursor);
+/* before NAME behind, if the name begins with the word. */
+void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *behind, tn_text *candidates);
+/* Commands, where the cursor stands in one; false when it does not. */
+bool tn_repl_talk_complete(const tn_repl_talk *talk, tn_str line, size_t cursor, tn_text *candidates);
+#endif
