@@ -10,12 +10,19 @@
 #if !defined(__wasi__)
 #include <signal.h>
 
-/* The one piece of state outside a session: whom a signal is for. */
+/* The state outside a session: whom a signal is for, and which one came. */
 static tern_session *volatile interruptible;
+static volatile sig_atomic_t caught;
 
 static void on_interrupt(int signal_number) {
-  (void)signal_number;
+  caught = signal_number;
   if (interruptible) tern_interrupt(interruptible);
+}
+
+int tn_cli_take_signal(void) {
+  int signal_number = caught;
+  caught = 0;
+  return signal_number;
 }
 
 void tn_cli_interrupts(tern_session *session) {

@@ -29,6 +29,7 @@ static char *read_plain(FILE *from) {
 #ifdef TN_HAVE_EDITLINE
 #include <editline/readline.h>
 #include <locale.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #define HISTORY_LENGTH 1000
@@ -39,19 +40,45 @@ static struct {
   char history[512]; /* its file; empty: none */
 } editor;
 
+/* How much of the candidate's beginning ends the word: `x.su` and `sum` have 2 in common. */
+static size_t overlap(const char *word, const char *candidate, size_t length) {
+  size_t most = strlen(word), end = most;
+  for (size_t common = most < length ? most : length; common > 0; common--) {
+    if (strncmp(word + end - common, candidate, common) == 0) return common;
+  }
+  return 0;
+}
+
+/* The word with its end replaced by the candidate. */
+static char *completed(const char *word, const char *candidate, size_t length) {
+  size_t kept = strlen(word) - overlap(word, candidate, length);
+  char *whole = malloc(kept + length + 1);
+  if (!whole) return NULL;
+  memcpy(whole, word, kept);
+  memcpy(whole + kept, candidate, length);
+  whole[kept + length] = 0;
+  return whole;
+}
+
+static bool loads_file(const char *line) {
+  line += strspn(line, " \t");
+  return strncmp(line, ":load ", 6) == 0;
+}
+
 /* Candidates for the word at the cursor, one a line, in the form that libedit wants: the longest
  * common beginning first, then each of them. */
 static char **complete(const char *word, int start, int end) {
   (void)start;
   rl_attempted_completion_over = 1;
+  if (loads_file(rl_line_buffer)) return rl_completion_matches(word, rl_filename_completion_function);
   const char *list = tern_repl_complete(editor.repl, rl_line_buffer, (size_t)end);
-  size_t count = 0, common = strlen(word);
+  size_t count = 0, common;
   for (const char *c = list; c && *c; c++) count += *c == '\n';
   if (count == 0) return NULL;
   char **matches = calloc(count + 2, sizeof *matches);
   for (size_t i = 1; matches && i <= count; i++) {
     size_t length = strcspn(list, "\n");
-    matches[i] = strndup(list, length);
+    matches[i] = completed(word, list, length);
     list += length + 1;
   }
   if (!matches || !matches[1]) return matches;
@@ -63,6 +90,15 @@ static char **complete(const char *word, int start, int end) {
   }
   matches[0] = strndup(matches[1], common);
   return matches;
+}
+
+/* Ctrl-C is a key while a line is edited, not a signal: the line ends and is given up. */
+static int give_up(int count, int key) {
+  (void)count;
+  (void)key;
+  raise(SIGINT);
+  rl_done = 1;
+  return 0;
 }
 
 /* $XDG_DATA_HOME/tern/history.LANGUAGE, or below ~/.local/share. */
@@ -94,6 +130,9 @@ void tn_line_begin(tern_repl *repl, const char *language) {
   rl_readline_name = "tern";
   rl_initialize();
   rl_attempted_completion_function = complete;
+  rl_completion_append_character = 0; /* a call or a point may follow */
+  rl_parse_and_bind("setty -d -isig");
+  rl_add_defun("tern-give-up", give_up, 3);
   stifle_history(HISTORY_LENGTH);
   find_history(language);
   if (editor.history[0]) read_history(editor.history);

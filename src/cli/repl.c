@@ -2,11 +2,20 @@
  *
  * On a terminal with a prompt; piped, plain and quiet. The language keeps the
  * session; this file only moves lines. */
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/line.h"
+
+/* Ctrl-C at the prompt gives up what was typed. Any other signal ends the session. */
+static bool gave_up(tern_repl *repl, int signal_number) {
+  tern_repl_cancel(repl);
+  putchar('\n');
+  fflush(stdout);
+  return signal_number == SIGINT;
+}
 
 /* Every line is answered before the next is read; 2 from tern_repl_line ends the session. */
 static void converse(tern_repl *repl, const char *language) {
@@ -15,6 +24,13 @@ static void converse(tern_repl *repl, const char *language) {
   int answer = 1;
   while (answer != 2) {
     char *line = tn_line_read(answer == 0 ? "... " : prompt);
+    int signal_number = tn_cli_take_signal();
+    if (signal_number) {
+      free(line);
+      if (!gave_up(repl, signal_number)) return;
+      answer = 1;
+      continue;
+    }
     if (!line) {
       if (isatty(0) && isatty(1)) putchar('\n');
       return;
@@ -24,6 +40,7 @@ static void converse(tern_repl *repl, const char *language) {
     free(line);
     if (shown) fputs(shown, stdout);
     fflush(stdout);
+    if (tn_cli_take_signal() == SIGTERM) return; /* it has stopped the computation */
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "lang/ail/format.h"
+#include "lang/ail/repl.h"
 
 static bool check(tn_host *host, uint32_t file) {
   tn_ail *program = tn_ail_compile(host, file);
@@ -146,6 +147,11 @@ const tn_lang *tn_lang_ail(void) {
                                     .run = run,
                                     .format = tn_ail_format_text,
                                     .emit = emit,
-                                    .app = run_app };
+                                    .app = run_app,
+                                    .repl_new = tn_ail_repl_new,
+                                    .repl_line = tn_ail_repl_line,
+                                    .repl_cancel = tn_ail_repl_cancel,
+                                    .repl_complete = tn_ail_repl_complete,
+                                    .repl_free = tn_ail_repl_free };
   return &language;
 }

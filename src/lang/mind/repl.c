@@ -38,7 +38,7 @@ static void show_function(const tn_repl *repl, const tn_mind_function *f, tn_tex
 static bool show_value(tn_mind_turn *turn, const tn_mind_value *value, tn_text *out) {
   size_t before = out->len;
   if (value->kind == TN_MIND_V_UNIT) return true;
-  if (tn_mind_value_print(&turn->e, value, TN_NOWHERE, out)) {
+  if (tn_mind_value_print(&turn->e, value, true, TN_NOWHERE, out)) {
     tn_text_byte(out, '\n');
     return true;
   }

@@ -1,0 +1,333 @@
+/* lang/ail/repl.c: AILang, line by line.
+ *
+ * An AILang program is declarations and one model, so the session keeps two
+ * texts: the declarations (const, fn, input, param) and the assignments of a
+ * model. Each line is put behind what is there, the whole is run as a program,
+ * and the line stays if that went well. Inputs, parameters and draws follow from
+ * the seed, so a value is the same each time it is asked for. */
+#include "lang/repl.h"
+
+#include "lang/ail/internal.h"
+#include "lang/ail/lexer.h"
+#include "lang/ail/repl.h"
+
+struct tn_repl {
+  tn_repl_talk talk;
+  tn_text declarations, assignments;
+};
+
+typedef enum { DECLARATION, ASSIGNMENT, EXPRESSION, PROGRAM } line_kind;
+
+/* ---- what a line is ---- */
+
+static line_kind kind_of(tn_str text, tn_str *target) {
+  tn_ail_lexer lexer;
+  tn_ail_lexer_init(&lexer, text);
+  tn_ail_token first = tn_ail_lexer_next(&lexer), second = tn_ail_lexer_next(&lexer);
+  bool let = first.kind == TN_AIL_TOKEN_NAME && first.word == TN_AIL_WORD_LET;
+  if (let) first = second, second = tn_ail_lexer_next(&lexer);
+  *target = (tn_str){ text.at + first.start, first.end - first.start };
+  if (first.kind != TN_AIL_TOKEN_NAME) return EXPRESSION;
+  if (second.kind == TN_AIL_TOKEN_ASSIGN) return ASSIGNMENT;
+  bool named = second.kind == TN_AIL_TOKEN_NAME, block = second.kind == TN_AIL_TOKEN_OPEN_BLOCK;
+  switch (first.word) {
+    case TN_AIL_WORD_CONST:
+    case TN_AIL_WORD_FN:
+    case TN_AIL_WORD_INPUT:
+    case TN_AIL_WORD_PARAM: return named ? DECLARATION : EXPRESSION;
+    case TN_AIL_WORD_MODEL:
+    case TN_AIL_WORD_FORWARD: return block ? PROGRAM : EXPRESSION;
+    case TN_AIL_WORD_STATE_MACHINE:
+    case TN_AIL_WORD_APP: return named ? PROGRAM : EXPRESSION;
+    default: return EXPRESSION;
+  }
+}
+
+static int nesting_of(const tn_ail_token *token) {
+  switch (token->kind) {
+    case TN_AIL_TOKEN_OPEN:
+    case TN_AIL_TOKEN_OPEN_LIST:
+    case TN_AIL_TOKEN_OPEN_BLOCK: return 1;
+    case TN_AIL_TOKEN_CLOSE:
+    case TN_AIL_TOKEN_CLOSE_LIST:
+    case TN_AIL_TOKEN_CLOSE_BLOCK: return -1;
+    case TN_AIL_TOKEN_NAME: return (token->word == TN_AIL_WORD_DO) - (token->word == TN_AIL_WORD_END);
+    default: return 0;
+  }
+}
+
+static bool wants_more(const tn_ail_token *last) {
+  switch (last->kind) {
+    case TN_AIL_TOKEN_COMMA:
+    case TN_AIL_TOKEN_ASSIGN:
+    case TN_AIL_TOKEN_PLUS:
+    case TN_AIL_TOKEN_MINUS:
+    case TN_AIL_TOKEN_STAR: return true;
+    case TN_AIL_TOKEN_NAME: return last->word == TN_AIL_WORD_THEN || last->word == TN_AIL_WORD_ELSE;
+    default: return false;
+  }
+}
+
+/* An open bracket or loop, or an end that wants more. */
+static bool is_open(tn_str text) {
+  tn_ail_lexer lexer;
+  tn_ail_token last = { .kind = TN_AIL_TOKEN_END };
+  int nesting = 0;
+  tn_ail_lexer_init(&lexer, text);
+  for (;;) {
+    tn_ail_token token = tn_ail_lexer_next(&lexer);
+    if (token.kind == TN_AIL_TOKEN_BAD) return false;
+    if (token.kind == TN_AIL_TOKEN_END) break;
+    nesting += nesting_of(&token);
+    last = token;
+  }
+  return nesting > 0 || (nesting == 0 && wants_more(&last));
+}
+
+/* ---- programs ---- */
+
+/* Everything so far with one more line. `shown` is the name of what is to be its result. */
+static void write_program(const tn_repl *repl, line_kind kind, tn_str line, tn_str shown, tn_text *out) {
+  tn_text_add(out, tn_text_str(&repl->declarations));
+  if (kind == DECLARATION || kind == PROGRAM) tn_text_add(out, line), tn_text_byte(out, '\n');
+  if (kind == PROGRAM) return;
+  tn_text_puts(out, "model {\n");
+  tn_text_add(out, tn_text_str(&repl->assignments));
+  if (kind == ASSIGNMENT) tn_text_add(out, line), tn_text_byte(out, '\n');
+  tn_text_puts(out, "logits = ");
+  tn_text_add(out, kind == EXPRESSION ? line : kind == ASSIGNMENT ? shown : TN_LIT("0"));
+  tn_text_puts(out, "\n}\n");
+}
+
+/* The name of the output says nothing here. */
+static tn_str without_name(tn_str text) {
+  size_t end = 0;
+  if (!tn_str_starts(text, "Output: logits\n")) return text;
+  while (text.at[end] != '\n') end++;
+  return (tn_str){ text.at + end + 1, text.len - end - 1 };
+}
+
+static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
+  tn_host *host = repl->talk.host;
+  const tn_lang *lang = tn_lang_ail();
+  tn_arena arena;
+  tn_outcome outcome = { 0 };
+  if (!runs) return lang->check(host, file);
+  tn_arena_init(&arena, host->heap);
+  bool ok = lang->run(host, file, &arena, &outcome);
+  if (ok) tn_text_add(out, without_name(outcome.text));
+  for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
+  tn_arena_free(&arena);
+  return ok;
+}
+
+typedef bool (*program_use)(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out);
+
+/* Makes the program of a line, does something with it, and forgets it. */
+static bool with_program(tn_repl *repl, line_kind kind, tn_str line, tn_str shown, program_use use,
+                         tn_text *out) {
+  tn_host *host = repl->talk.host;
+  tn_text text;
+  size_t files = host->sources->files.count;
+  tn_text_init(&text, host->heap);
+  write_program(repl, kind, line, shown, &text);
+  uint32_t file = text.failed ? 0 : tn_sources_add(host->sources, TN_LIT("<session>"), tn_text_str(&text));
+  tn_text_free(&text);
+  if (!file) tn_report_plain(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+  bool ok = file && use(repl, file, kind, out);
+  tn_repl_talk_mistakes(&repl->talk, out);
+  tn_sources_rewind(host->sources, files);
+  return ok;
+}
+
+static bool use_run(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {
+  return run_program(repl, file, kind != DECLARATION, out);
+}
+
+static void run_text(tn_repl *repl, tn_str text, tn_text *out) {
+  tn_str target;
+  line_kind kind = kind_of(text, &target);
+  if (!with_program(repl, kind, text, target, use_run, out)) return;
+  tn_text *kept = kind == DECLARATION ? &repl->declarations : kind == ASSIGNMENT ? &repl->assignments : NULL;
+  if (!kept) return;
+  tn_text_add(kept, text);
+  tn_text_byte(kept, '\n');
+}
+
+bool tn_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
+  if (tn_repl_talk_command(&repl->talk, repl, line, out)) {
+    *quit = repl->talk.quit;
+    return repl->talk.pending.len == 0;
+  }
+  tn_str text = tn_repl_talk_add(&repl->talk, line);
+  if (is_open(text) && !repl->talk.pending.failed) return false;
+  run_text(repl, text, out);
+  tn_repl_talk_done(&repl->talk);
+  return true;
+}
+
+/* ---- commands ---- */
+
+static bool use_emit(tn_repl *repl, uint32_t file, tn_emit_kind kind, tn_text *out) {
+  return tn_lang_ail()->emit(repl->talk.host, file, kind, out);
+}
+
+static bool use_graph(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {
+  (void)kind;
+  return use_emit(repl, file, TN_EMIT_GRAPH, out);
+}
+
+static bool use_mlir(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {
+  (void)kind;
+  return use_emit(repl, file, TN_EMIT_MLIR, out);
+}
+
+static bool use_shape(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {
+  tn_text whole;
+  (void)kind;
+  tn_text_init(&whole, repl->talk.host->heap);
+  bool ok = run_program(repl, file, true, &whole);
+  tn_str text = tn_text_str(&whole), lead = TN_LIT("Output shape: ");
+  size_t end = 0;
+  while (end < text.len && text.at[end] != '\n') end++;
+  if (ok && end > lead.len) tn_text_add(out, (tn_str){ text.at + lead.len, end + 1 - lead.len });
+  tn_text_free(&whole);
+  return ok;
+}
+
+static void on_expression(tn_repl *repl, tn_str argument, const char *command, program_use use,
+                          tn_text *out) {
+  if (argument.len > 0) {
+    with_program(repl, EXPRESSION, argument, argument, use, out);
+    return;
+  }
+  tn_text_puts(out, command);
+  tn_text_puts(out, " needs an expression\n");
+}
+
+static void run_shape(tn_repl *repl, tn_str argument, tn_text *out) {
+  on_expression(repl, argument, ":shape", use_shape, out);
+}
+
+static void run_graph(tn_repl *repl, tn_str argument, tn_text *out) {
+  on_expression(repl, argument, ":graph", use_graph, out);
+}
+
+static void run_mlir(tn_repl *repl, tn_str argument, tn_text *out) {
+  on_expression(repl, argument, ":mlir", use_mlir, out);
+}
+
+static void run_time(tn_repl *repl, tn_str argument, tn_text *out) {
+  double start = repl->talk.host->now(repl->talk.host);
+  on_expression(repl, argument, ":time", use_run, out);
+  double seconds = repl->talk.host->now(repl->talk.host) - start;
+  if (argument.len == 0) return;
+  tn_text_puts(out, "time: ");
+  tn_text_fixed(out, seconds * 1e3, 3);
+  tn_text_puts(out, " ms\n");
+}
+
+static void run_env(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  tn_text_add(out, tn_text_str(&repl->declarations));
+  tn_text_add(out, tn_text_str(&repl->assignments));
+}
+
+static void run_reset(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  (void)out;
+  tn_text_free(&repl->declarations);
+  tn_text_free(&repl->assignments);
+}
+
+/* A whole program runs as it is, behind the declarations; lines are taken one by one. */
+static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
+  tn_arena arena;
+  tn_str text;
+  bool quit = false;
+  tn_arena_init(&arena, repl->talk.host->heap);
+  if (tn_repl_talk_read(&repl->talk, argument, &arena, &text, out)) {
+    while (text.len > 0) {
+      size_t end = 0;
+      while (end < text.len && text.at[end] != '\n') end++;
+      tn_ail_repl_line(repl, (tn_str){ text.at, end }, out, &quit);
+      text = (tn_str){ text.at + end, text.len - end };
+      if (text.len > 0) text.at++, text.len--;
+    }
+  }
+  tn_arena_free(&arena);
+}
+
+static void run_help(tn_repl *repl, tn_str argument, tn_text *out) {
+  (void)argument;
+  tn_repl_talk_help(&repl->talk, out);
+}
+
+static const tn_repl_command commands[] = {
+  { ":help", "this list", run_help },
+  { ":shape EXPR", "the shape of an expression", run_shape },
+  { ":graph EXPR", "the graph it becomes", run_graph },
+  { ":mlir EXPR", "the same as MLIR", run_mlir },
+  { ":env", "the declarations and assignments so far", run_env },
+  { ":time EXPR", "its value, and how long it took", run_time },
+  { ":reset", "forget everything", run_reset },
+  { ":load FILE", "run a file as if it had been typed", run_load },
+  { ":quit", "end the session", NULL },
+};
+
+/* ---- sessions ---- */
+
+tn_repl *tn_ail_repl_new(tn_host *host) {
+  tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
+  if (!repl) return NULL;
+  tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
+  tn_text_init(&repl->declarations, host->heap);
+  tn_text_init(&repl->assignments, host->heap);
+  return repl;
+}
+
+void tn_ail_repl_free(tn_repl *repl) {
+  tn_heap *heap = repl->talk.host->heap;
+  tn_text_free(&repl->declarations);
+  tn_text_free(&repl->assignments);
+  tn_repl_talk_free(&repl->talk);
+  tn_heap_free(heap, repl, sizeof *repl);
+}
+
+void tn_ail_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
+
+/* ---- completion ---- */
+
+/* Every name the session's texts hold that begins with the word, each once. */
+static void offer_names(const tn_text *from, tn_str word, tn_text *candidates) {
+  tn_ail_lexer lexer;
+  tn_str text = tn_text_str(from);
+  tn_ail_lexer_init(&lexer, text);
+  for (tn_ail_token token; (token = tn_ail_lexer_next(&lexer)).kind != TN_AIL_TOKEN_END;) {
+    tn_str name = { text.at + token.start, token.end - token.start };
+    if (token.kind != TN_AIL_TOKEN_NAME || token.word != TN_AIL_WORD_NONE) continue;
+    bool known = false;
+    tn_str list = tn_text_str(candidates);
+    for (size_t i = 0; i + name.len < list.len && !known; i++) {
+      bool starts = i == 0 || list.at[i - 1] == '\n';
+      known =
+          starts && list.at[i + name.len] == '\n' && tn_str_equal(name, (tn_str){ list.at + i, name.len });
+    }
+    if (!known) tn_repl_offer(word, "", name, "", candidates);
+  }
+}
+
+void tn_ail_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
+  static const char *const words[] = {
+    "const", "fn",     "input", "param",  "model", "if",    "then", "else",  "for", "in", "do",
+    "end",   "repeat", "times", "reduce", "over",  "range", "true", "false", "and", "or", "not",
+  };
+  tn_str word = tn_repl_word(line, cursor);
+  if (tn_repl_talk_complete(&repl->talk, line, cursor, candidates)) return;
+  offer_names(&repl->declarations, word, candidates);
+  offer_names(&repl->assignments, word, candidates);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    tn_repl_offer(word, "", tn_str_of(words[i]), "", candidates);
+  for (size_t i = 0; i < tn_ail_builtin_count(); i++)
+    tn_repl_offer(word, "", tn_str_of(tn_ail_builtin_name(i)), "", candidates);
+}

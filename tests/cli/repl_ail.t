@@ -1,0 +1,86 @@
+# The interactive session of AILang: declarations and assignments stay, expressions are evaluated against them.
+$ tern repl --lang ail <<'END'
+> const N = 2
+> input x [N, 3]
+> param W [3, 2]
+> matmul(x, W)
+> h = relu(matmul(x, W))
+> fn double(a) {
+>   a * 2
+> }
+> double(h) +
+>   1
+> :shape double(h)
+> let k = h * 3
+> if 1 > 0 then k else h
+> model {
+>   y = matmul(x, W)
+> }
+> :env
+> :reset
+> :env
+> 1 + 2
+> :quit
+> 4
+> END
+| Output shape: [2, 2]
+| First 4 values: [0.4959, -0.3719, 1.0631, -0.8486]
+| Output shape: [2, 2]
+| First 4 values: [0.4959, 0.0000, 1.0631, 0.0000]
+| Output shape: [2, 2]
+| First 4 values: [1.9917, 1.0000, 3.1262, 1.0000]
+| [2, 2]
+| Output shape: [2, 2]
+| First 4 values: [1.4876, 0.0000, 3.1892, 0.0000]
+| Output shape: [2, 2]
+| First 4 values: [1.4876, 0.0000, 3.1892, 0.0000]
+| Output: y
+| Output shape: [2, 2]
+| First 4 values: [0.4959, -0.3719, 1.0631, -0.8486]
+| const N = 2
+| input x [N, 3]
+| param W [3, 2]
+| fn double(a) {
+|   a * 2
+| }
+| h = relu(matmul(x, W))
+| let k = h * 3
+| Output shape: []
+| First 1 values: [3.0000]
+
+# A line that fails changes nothing.
+$ tern repl --lang ail <<'END' | grep -v '^ \|^$'
+> const N = 2
+> const N = 3
+> input x [N]
+> y = x + nothing
+> y
+> x = x * 0
+> fn f(a) { a + }
+> f(x)
+> :env
+> END
+| error[E_CONST_REDECLARED]: constant `N` is declared twice
+| error[E_IDENTIFIER_NOT_FOUND]: there is nothing named `nothing` here
+| error[E_IDENTIFIER_NOT_FOUND]: there is nothing named `y` here
+| Output shape: [2]
+| First 2 values: [0.0000, -0.0000]
+| error[E_SYNTAX_ERROR]: expected a value, found `}`
+| error[E_FUNCTION_NOT_FOUND]: there is no function `f`
+| const N = 2
+| input x [N]
+| x = x * 0
+$ printf 'const K = 3\nfn twice(a) {\n  a * 2\n}\ntwice(K)\n' > l.ail
+$ printf ':load l.ail\ntwice(twice(K))\n:load none.ail\n:graph twice(K)\n:nope\n' | tern repl --lang ail
+| Output shape: []
+| First 1 values: [6.0000]
+| Output shape: []
+| First 1 values: [12.0000]
+| cannot read none.ail: not_found
+| graph() {
+|   %1 = fill {dtype=f32, shape=[], number=6} : f32[]
+|   return logits=%1
+| }
+| there is no command :nope; :help lists them
+$ tern repl --lang ail < /dev/null
+$ printf '(1 +\n' | tern repl --lang ail
