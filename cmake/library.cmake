@@ -82,6 +82,23 @@ function(tn_program)
   set_target_properties(tern PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   add_dependencies(product tern)
   install(TARGETS tern)
+  # The manual page and the completions are what the program itself says of its options.
+  set(share "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}")
+  foreach(made "man;man/man1/tern.1" "completion bash;bash-completion/completions/tern"
+          "completion zsh;zsh/site-functions/_tern" "completion fish;fish/vendor_completions.d/tern.fish")
+    list(GET made 0 words)
+    list(GET made 1 path)
+    separate_arguments(words)
+    list(JOIN words " " words)
+    get_filename_component(folder ${path} DIRECTORY)
+    install(CODE "file(MAKE_DIRECTORY \"${share}/${folder}\")
+      message(STATUS \"Installing: ${share}/${path}\")
+      execute_process(COMMAND $<TARGET_FILE:tern> ${words} OUTPUT_FILE \"${share}/${path}\"
+        RESULT_VARIABLE failed)
+      if(failed)
+        message(FATAL_ERROR \"${path} could not be made\")
+      endif()")
+  endforeach()
 endfunction()
 
 # tn_examples(): one program per file in examples/c, built as an embedder would:

@@ -86,8 +86,21 @@ tern_status tn_cli_board(tn_run *run);
 tern_status tn_cli_explain(tn_run *run);
 tern_status tn_cli_ops(tn_run *run);
 tern_status tn_cli_doctor(tn_run *run);
+tern_status tn_cli_new(tn_run *run);
+tern_status tn_cli_completion(tn_run *run);
+tern_status tn_cli_man(tn_run *run);
 tern_status tn_cli_version(tn_run *run);
 tern_status tn_cli_help(tn_run *run);
+
+/* A file that is watched (watch.c). */
+typedef struct {
+  int events;
+  const char *name;
+} tn_watch;
+bool tn_watch_begin(tn_watch *watch, const char *path);
+/* False when a signal came instead of a change. */
+bool tn_watch_wait(tn_watch *watch);
+void tn_watch_end(tn_watch *watch);
 
 /* What every verb shares (common.c). */
 tern_status tn_cli_usage(tn_run *run, const char *message,

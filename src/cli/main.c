@@ -22,7 +22,8 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
   [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
   [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify, [TN_VERB_BOARD] = tn_cli_board,
-  [TN_VERB_DOCTOR] = tn_cli_doctor,
+  [TN_VERB_DOCTOR] = tn_cli_doctor, [TN_VERB_NEW] = tn_cli_new,   [TN_VERB_COMPLETION] = tn_cli_completion,
+  [TN_VERB_MAN] = tn_cli_man,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }

@@ -1,5 +1,8 @@
 /* cli/run.c: run, eval and app: a program, its values, its result. */
+#include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -23,7 +26,37 @@ static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *progra
   return program ? run_program(run, program, how) : tn_cli_failed(run, status);
 }
 
-tern_status tn_cli_run(tn_run *run) { return run_file(run, tern_run); }
+/* In a process of its own, so that each run has the whole sandbox for itself. */
+static tern_status run_apart(tn_run *run) {
+  int ended = 0;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child < 0) return tn_cli_usage(run, "cannot start a process to run the file in", NULL);
+  if (child == 0) {
+    tern_status status = run_file(run, tern_run);
+    _exit(tn_cli_flush() ? (int)status : TERN_FAILED);
+  }
+  while (waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(ended) ? (tern_status)WEXITSTATUS(ended) : TERN_FAILED;
+}
+
+/* Again and again, until a signal ends it. */
+static tern_status run_watched(tn_run *run) {
+  tn_watch watch;
+  tern_status status;
+  if (!tn_cli_one_word(run, "a file", &status)) return status;
+  if (!tn_watch_begin(&watch, run->command->words[0]))
+    return tn_cli_usage_about(run, "cannot watch ", run->command->words[0], "", NULL);
+  do {
+    status = run_apart(run);
+  } while (tn_cli_take_signal() == 0 && tn_watch_wait(&watch));
+  tn_watch_end(&watch);
+  return status;
+}
+
+tern_status tn_cli_run(tn_run *run) {
+  return tn_given_option(run->command, TN_OPTION_WATCH) ? run_watched(run) : run_file(run, tern_run);
+}
 tern_status tn_cli_app(tn_run *run) { return run_file(run, tern_run_app); }
 
 tern_status tn_cli_eval(tn_run *run) {

@@ -1,0 +1,233 @@
+/* cli/generate.c: completions for shells and the manual page, from the table in options.def. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define EACH_VERB(verb)                                                                                      \
+  for (const tn_verb_info *verb = tn_verb_info_of(0); verb < tn_verb_info_of(0) + TN_VERB_COUNT; verb++)
+#define EACH_OPTION(option)                                                                                  \
+  for (const tn_option_info *option = tn_option_info_of(0); option < tn_option_info_of(0) + TN_OPTION_COUNT; \
+       option++)
+
+static bool takes(const tn_verb_info *verb, const tn_option_info *option) {
+  return option->verbs >> verb->verb & 1;
+}
+
+/* The words an argument can be; NULL: anything, a file perhaps. */
+static const char *choices(const tn_option_info *option) {
+  switch (option->option) {
+    case TN_OPTION_LANG: return "ail mind ninth";
+    case TN_OPTION_ALLOW: return "fileread filewrite clock network";
+    case TN_OPTION_AS: return "graph grad mlir dot svg onnx npz";
+    case TN_OPTION_COLOR: return "auto always never";
+    default: return NULL;
+  }
+}
+
+/* What a verb's own words can be, if not files. */
+static const char *words_of(const tn_verb_info *verb) {
+  switch (verb->verb) {
+    case TN_VERB_COMPLETION: return "bash zsh fish";
+    case TN_VERB_RUNS: return "show compare rm";
+    case TN_VERB_EVAL:
+    case TN_VERB_REPL:
+    case TN_VERB_OPS:
+    case TN_VERB_VERSION:
+    case TN_VERB_NEW: return "";
+    default: return NULL;
+  }
+}
+
+static void print_verbs(void) { EACH_VERB(verb) printf("%s%s", verb->verb ? " " : "", verb->name); }
+
+/* ---- bash ---- */
+
+static void bash(void) {
+  printf("# bash completion for tern\n"
+         "_tern() {\n"
+         "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+         "  local verb=\"${COMP_WORDS[1]}\" options= words=\n"
+         "  COMPREPLY=()\n"
+         "  case \"$before\" in\n");
+  EACH_OPTION(option) {
+    if (choices(option))
+      printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", option->name,
+             choices(option));
+  }
+  printf("  esac\n  case \"$verb\" in\n");
+  EACH_VERB(verb) {
+    printf("    %s) options='", verb->name);
+    EACH_OPTION(option) {
+      if (takes(verb, option)) printf("--%s ", option->name);
+    }
+    printf("'");
+    if (verb->verb == TN_VERB_HELP)
+      printf("; words='"), print_verbs(), printf("'");
+    else if (words_of(verb))
+      printf("; words='%s'", words_of(verb)[0] ? words_of(verb) : " ");
+    printf(" ;;\n");
+  }
+  printf("  esac\n"
+         "  if [[ $COMP_CWORD == 1 && $word != -* ]]; then\n"
+         "    COMPREPLY=($(compgen -W '");
+  print_verbs();
+  printf("' -- \"$word\") $(compgen -f -- \"$word\"))\n"
+         "  elif [[ $word == -* ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+         "  elif [[ -n $words ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "  else\n"
+         "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+         "  fi\n"
+         "}\n"
+         "complete -o filenames -F _tern tern\n");
+}
+
+/* ---- zsh ---- */
+
+/* Text in single quotes for zsh's _arguments and for fish: no quotes, brackets or colons. */
+static void plain(const char *text) {
+  for (; *text; text++) {
+    if (*text == '\'')
+      fputs("'\\''", stdout);
+    else
+      putchar(strchr("[]:", *text) ? ' ' : *text);
+  }
+}
+
+static void zsh_option(const tn_option_info *option) {
+  printf("        '--%s[", option->name);
+  plain(option->help);
+  putchar(']');
+  if (option->argument && choices(option))
+    printf(":%s:(%s)", option->argument, choices(option));
+  else if (option->argument)
+    printf(":%s:_files", option->argument);
+  printf("' \\\n");
+}
+
+static void zsh(void) {
+  printf("#compdef tern\n_tern() {\n  local -a verbs\n  verbs=(\n");
+  EACH_VERB(verb) {
+    printf("    '%s:", verb->name);
+    plain(verb->help);
+    printf("'\n");
+  }
+  printf("  )\n"
+         "  if (( CURRENT == 2 )); then\n"
+         "    _describe verb verbs\n    _files\n    return\n  fi\n"
+         "  case $words[2] in\n");
+  EACH_VERB(verb) {
+    printf("    %s)\n      _arguments \\\n", verb->name);
+    EACH_OPTION(option) {
+      if (takes(verb, option)) zsh_option(option);
+    }
+    const char *words = words_of(verb);
+    if (words && words[0])
+      printf("        '*:word:(%s)' ;;\n", words);
+    else
+      printf("        '*:file:%s' ;;\n", words ? "" : "_files");
+  }
+  printf("  esac\n}\n_tern \"$@\"\n");
+}
+
+/* ---- fish ---- */
+
+static void fish(void) {
+  printf("# fish completion for tern\n");
+  EACH_VERB(verb) {
+    printf("complete -c tern -n __fish_use_subcommand -a %s -d '", verb->name);
+    plain(verb->help);
+    printf("'\n");
+    if (words_of(verb) && words_of(verb)[0])
+      printf("complete -c tern -f -n '__fish_seen_subcommand_from %s' -a '%s'\n", verb->name, words_of(verb));
+  }
+  EACH_OPTION(option) {
+    printf("complete -c tern -n '__fish_seen_subcommand_from");
+    EACH_VERB(verb) {
+      if (takes(verb, option)) printf(" %s", verb->name);
+    }
+    printf("' -l %s", option->name);
+    if (option->letter) printf(" -s %c", option->letter);
+    if (option->argument && choices(option))
+      printf(" -x -a '%s'", choices(option));
+    else if (option->argument)
+      printf(" -r");
+    printf(" -d '");
+    plain(option->help);
+    printf("'\n");
+  }
+}
+
+tern_status tn_cli_completion(tn_run *run) {
+  tern_status status;
+  if (!tn_cli_one_word(run, "a shell", &status)) return status;
+  const char *shell = run->command->words[0];
+  if (strcmp(shell, "bash") == 0)
+    bash();
+  else if (strcmp(shell, "zsh") == 0)
+    zsh();
+  else if (strcmp(shell, "fish") == 0)
+    fish();
+  else
+    return tn_cli_usage_about(run, "there are completions for bash, zsh and fish, not for ", shell, "", NULL);
+  return TERN_OK;
+}
+
+/* ---- the manual page ---- */
+
+/* In roff a backslash, a minus and a point at the start of a line mean something. */
+static void roff(const char *text) {
+  for (bool start = true; *text; start = *text++ == '\n') {
+    if (start && *text == ' ') {
+      while (*text == ' ') text++;
+      if (!*text) return;
+    }
+    if (start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+    if (*text == '\\')
+      fputs("\\e", stdout);
+    else if (*text == '-')
+      fputs("\\-", stdout);
+    else
+      putchar(*text);
+  }
+}
+
+static void man_option(const tn_option_info *option) {
+  printf(".TP\n.B ");
+  if (option->letter) printf("\\-%c, ", option->letter);
+  printf("\\-\\-");
+  roff(option->name);
+  if (option->argument) printf(" \\fI%s\\fR", option->argument);
+  printf("\n");
+  roff(option->help);
+  printf("\n");
+}
+
+tern_status tn_cli_man(tn_run *run) {
+  (void)run;
+  printf(
+      ".TH TERN 1 \"\" \"tern %s\" \"User Commands\"\n"
+      ".SH NAME\ntern \\- three small languages for tensors, one set of kernels, the same bits everywhere\n"
+      ".SH SYNOPSIS\n.B tern\n.I FILE\n.br\n.B tern\n.I VERB\n[\\fIOPTION\\fR]...\n.SH VERBS\n",
+      tern_version());
+  EACH_VERB(verb) {
+    printf(".TP\n.B %s", verb->name);
+    if (verb->arguments[0]) printf(" \\fI"), roff(verb->arguments), printf("\\fR");
+    printf("\n");
+    roff(verb->help);
+    printf(".\n");
+  }
+  printf(".SH OPTIONS\n");
+  EACH_OPTION(option) man_option(option);
+  printf(".SH EXIT STATUS\n"
+         "0 success; 1 the program was rejected or failed; 2 the command line is wrong or a file on it "
+         "cannot be\n"
+         "read; 3 a bug in tern.\n.SH EXAMPLES\n");
+  EACH_VERB(verb) {
+    printf(".nf\n");
+    roff(verb->examples);
+    printf("\n.fi\n");
+  }
+  return TERN_OK;
+}

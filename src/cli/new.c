@@ -1,0 +1,88 @@
+/* cli/new.c: a small project that runs. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+typedef struct {
+  tern_language language;
+  const char *file, *text, *verb;
+} sample;
+
+static const sample samples[] = {
+  { TERN_LANG_MIND, "main.mind",
+    "// A line through four points, by gradient descent.\n"
+    "let x = [[0.0], [1.0], [2.0], [3.0]]\n"
+    "let y = [[1.0], [3.0], [5.0], [7.0]]\n"
+    "fn loss(w: Tensor[f32,(1,1)], b: Tensor[f32,(1)]) -> Tensor[f32,()] = mse_loss(x @ w + b, y)\n"
+    "\n"
+    "fn descend(\n"
+    "  w: Tensor[f32,(1,1)],\n"
+    "  b: Tensor[f32,(1)],\n"
+    "  steps: i32\n"
+    ") -> (Tensor[f32,(1,1)], Tensor[f32,(1)]) {\n"
+    "  let (gw, gb) = grad(loss)(w, b)\n"
+    "  if steps == 0 { (w, b) } else { descend(w - 0.1 * gw, b - 0.1 * gb, steps - 1) }\n"
+    "}\n"
+    "\n"
+    "let (w, b) = descend([[0.0]], [0.0], 100)\n"
+    "print(\"y = w x + b with w and b near 2 and 1:\")\n"
+    "(w, b)\n",
+    "run" },
+  { TERN_LANG_NINTH, "main.nth",
+    "// The square root of 2, by Newton's method.\n"
+    "1 -> x\n"
+    "6 [REPEAT]\n"
+    "  x 2 x [DIV] [ADD] 2 [DIV] -> x\n"
+    "[END]\n"
+    "\"the square root of 2:\" [PRINT]\n"
+    "x [PRINT]\n",
+    "run" },
+  { TERN_LANG_AIL, "main.ail",
+    "# A classifier of short sentences of token ids; without data it is trained on random ones.\n"
+    "const V = 20\n"
+    "const D = 8\n"
+    "\n"
+    "model {\n"
+    "  tokens [B, T]\n"
+    "  labels [B]\n"
+    "  param E [V, D]\n"
+    "  param W [D, 2]\n"
+    "  h = meanpool(embedding(tokens, E))\n"
+    "  logits = linear(h, W)\n"
+    "}\n"
+    "\n"
+    "train {\n"
+    "  loss = cross_entropy(logits, labels)\n"
+    "  steps = 50\n"
+    "  lr = 0.1\n"
+    "}\n",
+    "train" },
+};
+
+static bool write_in(const char *folder, const char *name, const char *text) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return tn_cli_write_file(path, text, strlen(text));
+}
+
+tern_status tn_cli_new(tn_run *run) {
+  tern_status status;
+  if (!tn_cli_one_word(run, "a name", &status)) return status;
+  const char *folder = run->command->words[0];
+  tern_language language = run->command->language != TERN_LANG_AUTO ? run->command->language : TERN_LANG_MIND;
+  const sample *chosen = &samples[0];
+  for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    if (samples[i].language == language) chosen = &samples[i];
+  }
+  char readme[512];
+  snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s\n", folder, chosen->verb, chosen->file);
+  if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
+  if (mkdir(folder, 0777) != 0) return tn_cli_usage_about(run, "cannot make ", folder, "", strerror(errno));
+  if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme))
+    return tn_cli_usage_about(run, "cannot write into ", folder, "", strerror(errno));
+  if (!tn_given_option(run->command, TN_OPTION_QUIET))
+    printf("made %s; try it:\n  tern %s %s/%s\n", folder, chosen->verb, folder, chosen->file);
+  return TERN_OK;
+}

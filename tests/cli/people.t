@@ -1,0 +1,72 @@
+# Completions, the manual page, new projects and --watch.
+$ tern completion bash > tern.bash
+$ cat > try.sh <<'END'
+> . ./tern.bash
+> COMP_WORDS=(tern "$@")
+> COMP_CWORD=$#
+> _tern
+> echo "${COMPREPLY[@]}"
+> END
+$ bash try.sh tra
+| train
+$ bash try.sh train --res
+| --resume
+$ bash try.sh emit f.mind --as m
+| mlir
+$ bash try.sh repl --lang ''
+| ail mind ninth
+$ bash try.sh help expl
+| explain
+$ bash try.sh completion ''
+| bash zsh fish
+$ touch model.ail; bash try.sh run mod
+| model.ail
+$ bash try.sh fmt --as
+|
+
+# Every verb and option of the help is in all of them.
+$ tern completion zsh > _tern; tern completion fish > tern.fish; tern man > tern.1
+$ for verb in $(tern help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v '^tern$'); do
+>   for f in tern.bash _tern tern.fish; do grep -q "\b$verb\b" $f || echo "$verb is not in $f"; done
+>   grep -q "^.B $verb" tern.1 || echo "$verb is not in the manual"
+>   for option in $(tern help $verb | sed -n 's/.*--\([a-z-]*\).*/\1/p' | sort -u); do
+>     grep -q -- "--$option\b" tern.bash || echo "--$option is not in bash"
+>     grep -q -- "--$option\[" _tern || echo "--$option is not in zsh"
+>     grep -q -- "-l $option\b" tern.fish || echo "--$option is not in fish"
+>   done
+> done
+$ sed -n 3p tern.1
+| tern \- three small languages for tensors, one set of kernels, the same bits everywhere
+$ tern completion csh
+! error[E_USAGE]: there are completions for bash, zsh and fish, not for csh
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+
+# A new project runs as it is, and is written as tern fmt writes it.
+$ tern new first
+| made first; try it:
+|   tern run first/main.mind
+$ tern run first/main.mind
+| y = w x + b with w and b near 2 and 1:
+| (Tensor[f32,(1,1)] [[2.0000527]], Tensor[f32,(1)] [0.9998874])
+$ tern new second --lang ninth -q; tern second/main.nth
+| the square root of 2:
+| 1.4142135
+$ tern new third --lang ail -q; tern train third/main.ail | tail -1
+| Training completed
+$ tern fmt --check first/main.mind second/main.nth third/main.ail
+$ tern new first 2>&1 | head -1; test -f first/main.mind
+| error[E_USAGE]: cannot make first
+
+# --watch runs again when the file changes, in place or by renaming, and ends with Ctrl-C.
+$ echo '1 + 1' > w.mind
+$ (tern run w.mind --watch > out & echo $! > pid; wait)  &
+> until grep -q 2 out 2> /dev/null; do sleep 0.1; done; sleep 0.3
+> echo '20 + 22' > w.mind
+> until grep -q 42 out; do sleep 0.1; done; sleep 0.3
+> echo '7 * 11' > w.new; mv w.new w.mind
+> until grep -q 77 out; do sleep 0.1; done
+> kill -INT $(cat pid); wait
+> grep -c . out
+| 3
