@@ -7,7 +7,7 @@
 #include "data/safetensors.h"
 
 #define BINS         32
-#define WEIGHT_LIMIT ((size_t)1 << 32)
+#define WEIGHT_LIMIT ((uint64_t)1 << 32)
 
 typedef struct {
   double least, most, mean, deviation;
