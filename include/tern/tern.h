@@ -262,6 +262,11 @@ TERN_API const char *tern_emit_bytes(tern_program *program, const char *kind, si
 /* The JSON object of `tern emit --json`: with the form as "text" or, given a path, with "file", where the
  * caller has written it. NULL after leaving diagnostics. */
 TERN_API const char *tern_emit_json(tern_program *program, const char *kind, const char *path);
+/* The inferred type of the smallest expression, or of the name that is bound, at a place of the text (both
+ * from 1, columns in characters), for editors: "Tensor[f32,(2,3)]", "fn f(x: f32) -> f32". A program with
+ * mistakes is looked at as far as it is understood; no diagnostics are left. NULL where nothing is known,
+ * and for languages that do not infer types (only MIND does). */
+TERN_API const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column);
 /* SHA-256 in hexadecimal of all parameters in order, little-endian. NULL before there are any. */
 TERN_API const char *tern_params_sha256(tern_program *program);
 

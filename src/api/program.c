@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/utf8.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "train/loop.h"
@@ -474,6 +475,34 @@ static const char *shown(tern_session *session, bool ok) {
   const char *text = ok ? tn_api_text(session) : NULL;
   if (!text) tn_api_settle(session);
   return text;
+}
+
+/* The byte at a line and column; false when the text has no such place. */
+static bool find_place(tn_str text, uint32_t line, uint32_t column, uint32_t *out) {
+  size_t at = 0;
+  for (; line > 1; line--, at++) {
+    while (at < text.len && text.at[at] != '\n') at++;
+    if (at == text.len) return false;
+  }
+  for (; column > 1 && at < text.len && text.at[at] != '\n'; column--) {
+    uint32_t code;
+    size_t bytes = tn_utf8_decode(text, at, &code);
+    at += bytes ? bytes : 1;
+  }
+  *out = (uint32_t)at;
+  return line == 1 && column == 1;
+}
+
+const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column) {
+  tern_session *session = program->session;
+  uint32_t place;
+  tn_api_begin(session);
+  tn_text_clear(&session->text);
+  if (!program->lang || !program->lang->type_at) return NULL;
+  if (!find_place(tn_sources_get(&session->sources, program->file)->text, line, column, &place)) return NULL;
+  bool found = program->lang->type_at(&session->host, program->file, place, &session->text);
+  tn_diags_clear(&session->diags);
+  return found ? tn_api_text(session) : NULL;
 }
 
 const char *tern_format(tern_program *program) {

@@ -113,6 +113,8 @@ typedef struct tn_lang {
   bool (*format)(tn_host *host, uint32_t file, tn_text *out);
   bool (*emit)(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out);
   /* Only where the language has them; NULL otherwise. */
+  /* The type of what stands at a byte of the text. False when nothing is known of it. */
+  bool (*type_at)(tn_host *host, uint32_t file, uint32_t place, tn_text *out);
   bool (*app)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
   tn_repl *(*repl_new)(tn_host *host);
   /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */

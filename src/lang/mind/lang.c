@@ -111,6 +111,7 @@ static const tn_lang mind_language = {
   .run = run,
   .format = tn_mind_format,
   .emit = tn_mind_emit,
+  .type_at = tn_mind_type_at,
   .repl_new = tn_mind_repl_new,
   .repl_line = tn_mind_repl_line,
   .repl_cancel = tn_mind_repl_cancel,
