@@ -123,8 +123,9 @@ void tn_cli_print(void *context, const char *line, size_t length);
 bool tn_cli_flush(void);
 /* The session that Ctrl-C stops; NULL: none. */
 void tn_cli_interrupts(tern_session *session);
-/* The signal that has come since the last call; 0: none. */
-int tn_cli_take_signal(void);
+/* What a signal has asked for since the last call: to give up what is done now, or to end. */
+typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
+tn_signal tn_cli_take_signal(void);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);
 /* Whole file at once, in place of the old one. */

@@ -19,10 +19,10 @@ static void on_interrupt(int signal_number) {
   if (interruptible) tern_interrupt(interruptible);
 }
 
-int tn_cli_take_signal(void) {
+tn_signal tn_cli_take_signal(void) {
   int signal_number = caught;
   caught = 0;
-  return signal_number;
+  return signal_number == 0 ? TN_SIGNAL_NONE : signal_number == SIGINT ? TN_SIGNAL_CANCEL : TN_SIGNAL_END;
 }
 
 void tn_cli_interrupts(tern_session *session) {
@@ -34,7 +34,9 @@ void tn_cli_interrupts(tern_session *session) {
   sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a failed write, not a death */
 }
 #else
-void tn_cli_interrupts(tern_session *session) { (void)session; } /* WASI has no signals */
+/* WASI has no signals. */
+void tn_cli_interrupts(tern_session *session) { (void)session; }
+tn_signal tn_cli_take_signal(void) { return TN_SIGNAL_NONE; }
 #endif
 
 bool tn_cli_flush(void) {

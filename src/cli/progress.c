@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#if !defined(__wasi__)
+#include <sys/ioctl.h>
+#endif
 
 #define REDRAW_SECONDS 0.1
 #define SPARK_CELLS    16
@@ -19,8 +22,12 @@ static double now(void) {
 }
 
 static int columns_of(int descriptor) {
+#ifdef TIOCGWINSZ
   struct winsize size;
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+#else
+  (void)descriptor;
+#endif
   const char *columns = getenv("COLUMNS");
   int count = columns ? atoi(columns) : 0;
   return count > 0 && count < 10000 ? count : 80;

@@ -2,7 +2,6 @@
  *
  * On a terminal with a prompt; piped, plain and quiet. The language keeps the
  * session; this file only moves lines. */
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,11 +9,11 @@
 #include "cli/line.h"
 
 /* Ctrl-C at the prompt gives up what was typed. Any other signal ends the session. */
-static bool gave_up(tern_repl *repl, int signal_number) {
+static bool gave_up(tern_repl *repl, tn_signal wish) {
   tern_repl_cancel(repl);
   putchar('\n');
   fflush(stdout);
-  return signal_number == SIGINT;
+  return wish == TN_SIGNAL_CANCEL;
 }
 
 /* Every line is answered before the next is read; 2 from tern_repl_line ends the session. */
@@ -24,10 +23,10 @@ static void converse(tern_repl *repl, const char *language) {
   int answer = 1;
   while (answer != 2) {
     char *line = tn_line_read(answer == 0 ? "... " : prompt);
-    int signal_number = tn_cli_take_signal();
-    if (signal_number) {
+    tn_signal wish = tn_cli_take_signal();
+    if (wish != TN_SIGNAL_NONE) {
       free(line);
-      if (!gave_up(repl, signal_number)) return;
+      if (!gave_up(repl, wish)) return;
       answer = 1;
       continue;
     }
@@ -40,7 +39,7 @@ static void converse(tern_repl *repl, const char *language) {
     free(line);
     if (shown) fputs(shown, stdout);
     fflush(stdout);
-    if (tn_cli_take_signal() == SIGTERM) return; /* it has stopped the computation */
+    if (tn_cli_take_signal() == TN_SIGNAL_END) return; /* it has stopped the computation */
   }
 }
 

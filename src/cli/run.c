@@ -1,10 +1,13 @@
 /* cli/run.c: run, eval and app: a program, its values, its result. */
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+
+#if !defined(__wasi__)
+#include <sys/wait.h>
+#endif
 
 static tern_status run_program(tn_run *run, tern_program *program,
                                tern_status (*how)(tern_program *program)) {
@@ -27,6 +30,9 @@ static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *progra
 }
 
 /* In a process of its own, so that each run has the whole sandbox for itself. */
+#if defined(__wasi__)
+static tern_status run_apart(tn_run *run) { return run_file(run, tern_run); } /* never: nothing is watched */
+#else
 static tern_status run_apart(tn_run *run) {
   int ended = 0;
   fflush(stdout);
@@ -39,6 +45,7 @@ static tern_status run_apart(tn_run *run) {
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(ended) ? (tern_status)WEXITSTATUS(ended) : TERN_FAILED;
 }
+#endif
 
 /* Again and again, until a signal ends it. */
 static tern_status run_watched(tn_run *run) {
@@ -49,7 +56,7 @@ static tern_status run_watched(tn_run *run) {
     return tn_cli_usage_about(run, "cannot watch ", run->command->words[0], "", NULL);
   do {
     status = run_apart(run);
-  } while (tn_cli_take_signal() == 0 && tn_watch_wait(&watch));
+  } while (tn_cli_take_signal() == TN_SIGNAL_NONE && tn_watch_wait(&watch));
   tn_watch_end(&watch);
   return status;
 }

@@ -2,13 +2,14 @@
  *
  * Editors write a new file and rename it over the old one, so it is the folder
  * that is watched, for the file's name. */
+#include "cli/cli.h"
+
+#if defined(__linux__)
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
-
-#include "cli/cli.h"
 
 bool tn_watch_begin(tn_watch *watch, const char *path) {
   char folder[4096];
@@ -48,3 +49,15 @@ bool tn_watch_wait(tn_watch *watch) {
 }
 
 void tn_watch_end(tn_watch *watch) { close(watch->events); }
+
+#else /* files cannot be watched here */
+bool tn_watch_begin(tn_watch *watch, const char *path) {
+  (void)watch, (void)path;
+  return false;
+}
+bool tn_watch_wait(tn_watch *watch) {
+  (void)watch;
+  return false;
+}
+void tn_watch_end(tn_watch *watch) { (void)watch; }
+#endif
