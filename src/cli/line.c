@@ -29,7 +29,6 @@ static char *read_plain(FILE *from) {
 #ifdef TN_HAVE_EDITLINE
 #include <editline/readline.h>
 #include <locale.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #define HISTORY_LENGTH 1000
@@ -92,15 +91,6 @@ static char **complete(const char *word, int start, int end) {
   return matches;
 }
 
-/* Ctrl-C is a key while a line is edited, not a signal: the line ends and is given up. */
-static int give_up(int count, int key) {
-  (void)count;
-  (void)key;
-  raise(SIGINT);
-  rl_done = 1;
-  return 0;
-}
-
 /* $XDG_DATA_HOME/tern/history.LANGUAGE, or below ~/.local/share. */
 static void find_history(const char *language) {
   const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -128,11 +118,10 @@ void tn_line_begin(tern_repl *repl, const char *language) {
   setlocale(LC_CTYPE, ""); /* so that wide characters are edited as one */
   editor.repl = repl;
   rl_readline_name = "tern";
+  rl_catch_signals = 0; /* Ctrl-C comes to us; the library would send it on, which the sandbox forbids */
   rl_initialize();
   rl_attempted_completion_function = complete;
   rl_completion_append_character = 0; /* a call or a point may follow */
-  rl_parse_and_bind("setty -d -isig");
-  rl_add_defun("tern-give-up", give_up, 3);
   stifle_history(HISTORY_LENGTH);
   find_history(language);
   if (editor.history[0]) read_history(editor.history);

@@ -12,6 +12,7 @@ struct tn_store {
   sqlite3 *database;
   char *path;
   size_t path_bytes;
+  tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
 };
 
 /* Reports E_STORE with the database's own words. Returns false. */

@@ -29,16 +29,6 @@ static bool find_earlier(tn_store *store, const tn_run_row *row, int64_t *id) {
   return ok;
 }
 
-static bool bind_process(tn_store *store, sqlite3_stmt *s, int index) {
-  tn_text process;
-  tn_text_init(&process, store->heap);
-  tn_store_this_process(store->heap, &process);
-  tn_store_bind_text(s, index, tn_text_str(&process));
-  bool ok = !process.failed || tn_store_out_of_memory(store);
-  tn_text_free(&process);
-  return ok;
-}
-
 static bool insert_run(tn_store *store, const tn_run_row *row, int64_t *id) {
   tn_text sql;
   tn_text_init(&sql, store->heap);
@@ -56,8 +46,8 @@ static bool insert_run(tn_store *store, const tn_run_row *row, int64_t *id) {
   if (!ok) return false;
   for (int i = 1; i < TN_RUN_COLUMN_COUNT; i++) tn_store_bind_text(s, i, row->value[i]);
   tn_store_bind_text(s, TN_RUN_STATUS, TN_LIT("running"));
-  ok = bind_process(store, s, TN_RUN_PROCESS);
-  ok = tn_store_finish(store, s) && ok;
+  tn_store_bind_text(s, TN_RUN_PROCESS, tn_text_str(&store->process));
+  ok = tn_store_finish(store, s);
   *id = sqlite3_last_insert_rowid(store->database);
   return ok;
 }
@@ -89,8 +79,8 @@ static bool go_on(tn_store *store, const tn_run_row *row, int64_t id, int64_t st
   if (!s) return false;
   sqlite3_bind_int64(s, 1, id);
   tn_store_bind_text(s, 2, row->value[TN_RUN_STEPS]);
-  bool ok = bind_process(store, s, 3);
-  return tn_store_finish(store, s) && ok && forget_from(store, id, step);
+  tn_store_bind_text(s, 3, tn_text_str(&store->process));
+  return tn_store_finish(store, s) && forget_from(store, id, step);
 }
 
 bool tn_store_begin(tn_store *store, const tn_run_row *row, int64_t step, int64_t *id) {

@@ -169,6 +169,7 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
     return NULL;
   }
   memcpy(store->path, path, store->path_bytes);
+  tn_text_init(&store->process, heap);
   return store;
 }
 
@@ -185,7 +186,10 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
     return NULL;
   }
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  if (mode == TN_STORE_WRITE) flags |= SQLITE_OPEN_CREATE;
+  if (mode == TN_STORE_WRITE) {
+    flags |= SQLITE_OPEN_CREATE;
+    tn_store_this_process(heap, &store->process);
+  }
   bool ok = sqlite3_open_v2(path, &store->database, flags, NULL) == SQLITE_OK;
   ok = ok ? prepare_database(store, mode) : tn_store_failed(store);
   if (ok) return store;
@@ -196,6 +200,7 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
 void tn_store_close(tn_store *store) {
   if (!store) return;
   sqlite3_close(store->database);
+  tn_text_free(&store->process);
   tn_heap_free(store->heap, store->path, store->path_bytes);
   tn_heap_free(store->heap, store, sizeof *store);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,12 +60,23 @@ static bool read_some(talk *t) {
   return true;
 }
 
-/* Waits until the program has said `text`, and forgets everything up to there. */
+static bool is_prompt(const char *text) { return strstr(text, "> ") || strcmp(text, "... ") == 0; }
+
+/* Whether keys reach the program one by one; before that, the terminal itself edits the line. */
+static bool takes_keys(const talk *t) {
+  struct termios modes;
+  return tcgetattr(t->terminal, &modes) == 0 && !(modes.c_lflag & ICANON);
+}
+
+/* Waits until the program has said `text`, after a prompt until it takes keys, and forgets everything up to there. */
 static void wait_for(talk *t, const char *text) {
   double end = now() + PATIENCE;
   char *found;
   while (!(found = strstr(t->seen, text))) {
     if (now() > end || !read_some(t)) fail_msg("waited for %s, and saw: %s", text, t->seen);
+  }
+  if (is_prompt(text)) {
+    while (!takes_keys(t) && now() < end) usleep(1000);
   }
   size_t used = (size_t)(found - t->seen) + strlen(text);
   memmove(t->seen, t->seen + used, t->length - used + 1);
