@@ -11,7 +11,8 @@ if(NOT (TN_MLIR_OPT AND TN_MLIR_RUNNER AND TN_MLIR_RUNTIME))
   message(STATUS "the tools of MLIR 19 not found: tests that need them are not built")
   return()
 endif()
-if(NOT TARGET tern)
+# The tools judge what is emitted, which sanitizers do not change; cli/emit and fault/emit run with them.
+if(NOT TARGET tern OR TN_SANITIZE)
   return()
 endif()
 
