@@ -243,9 +243,10 @@ async function one(id) {
   const events = new EventSource(`/api/runs/${id}/events`);
   events.onmessage = (message) => {
     const news = JSON.parse(message.data);
-    losses.splice(news.first, Infinity, ...news.losses);
+    losses.length = news.first;   // one by one below: there may be more than a call takes arguments
+    for (const loss of news.losses) losses.push(loss);
     while (evals.length && evals.at(-1).step >= (news.evals[0]?.step ?? Infinity)) evals.pop();
-    evals.push(...news.evals);
+    for (const evaluation of news.evals) evals.push(evaluation);
     Object.assign(run, { status: news.status, steps: news.steps, seconds: news.seconds });
     draw();
     if (news.status === "running") return;
