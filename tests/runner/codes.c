@@ -36,8 +36,13 @@ static void put_file(const char *folder, const char *name, const char *content) 
     path = (text){ 0 };
   }
   text_addf(&path, "%s/%s", folder, name);
-  if (content) write_file(path.bytes, text_of(content));
-  else remove(path.bytes);
+  if (content) {
+    text whole = text_of(content);
+    write_file(path.bytes, whole);
+    free(whole.bytes);
+  } else {
+    remove(path.bytes);
+  }
   free(path.bytes);
 }
 
@@ -132,7 +137,8 @@ static lines read_elsewhere(void) {
   text path = { 0 };
   lines result = { 0 };
   text_addf(&path, "%s/diag/_elsewhere.txt", tests);
-  lines all = lines_of(read_file(path.bytes, NULL));
+  text whole = read_file(path.bytes, NULL);
+  lines all = lines_of(whole);
   for (size_t i = 0; i < all.count; i++) {
     text line = { 0 };
     if (all.at[i].length == 0 || all.at[i].bytes[0] == '#') continue;
@@ -144,7 +150,15 @@ static lines read_elsewhere(void) {
       failures++;
     }
   }
+  free(all.at);
+  free(whole.bytes);
+  free(path.bytes);
   return result;
+}
+
+static void free_lines(lines *all) {
+  for (size_t i = 0; i < all->count; i++) free(all->at[i].bytes);
+  free(all->at);
 }
 
 static bool is_wanted(const tn_diag_info *info, char **codes, int count) {
@@ -175,5 +189,6 @@ int main(int count, char **words) {
   }
   printf("%d codes, %d examples run, %d codes say why they have none, %d failures\n", checked, run_examples,
          without_example, failures);
+  free_lines(&elsewhere);
   return failures > 0 || checked == 0;
 }
