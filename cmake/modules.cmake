@@ -56,14 +56,14 @@ function(tn_use_sqlite target)
   endif()
 endfunction()
 
-# tn_use_microhttpd(TARGET): a web server for TARGET, if this machine has libmicrohttpd.
+# tn_use_microhttpd(TARGET): a web server for TARGET, if this machine has libmicrohttpd. It is loaded when it
+# is needed (board/http.h), so only its header is used here.
 function(tn_use_microhttpd target)
   find_path(TN_MICROHTTPD_INCLUDE microhttpd.h)
-  find_library(TN_MICROHTTPD_LIBRARY microhttpd)
-  if(TN_MICROHTTPD_INCLUDE AND TN_MICROHTTPD_LIBRARY)
+  if(TN_MICROHTTPD_INCLUDE)
     target_compile_definitions(${target} PRIVATE TN_HAVE_MICROHTTPD=1)
-    target_link_libraries(${target} PUBLIC ${TN_MICROHTTPD_LIBRARY})
-    set_property(GLOBAL APPEND PROPERTY TN_EXTERNAL_LIBRARIES ${TN_MICROHTTPD_LIBRARY})
+    target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
+    set_property(GLOBAL APPEND PROPERTY TN_EXTERNAL_LIBRARIES ${CMAKE_DL_LIBS})
   else()
     message(STATUS "libmicrohttpd not found: there is no tern board")
   endif()

@@ -8,7 +8,6 @@
 #ifdef TN_HAVE_MICROHTTPD
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/select.h>
@@ -16,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "board/http.h"
 #include "board/internal.h"
 
 #define LOOK_EVERY     0.25 /* seconds between looks at the runs that are followed */
@@ -28,7 +28,7 @@ typedef struct board_server board_server;
 /* Somebody who follows a run. */
 typedef struct stream {
   board_server *server;
-  struct MHD_Connection *connection;
+  tn_http_connection *connection;
   tn_follow follow;
   tn_text pending;
   size_t sent; /* of pending */
@@ -38,6 +38,7 @@ typedef struct stream {
 
 struct board_server {
   const tn_board_options *options;
+  tn_http http;
   struct MHD_Daemon *daemon;
   int port;
   stream *streams;
@@ -67,43 +68,46 @@ static bool is_this_host(const board_server *s, const char *prefix, const char *
 }
 
 /* A page of another site may send requests here, but not under our name, and it has to say whose it is. */
-static bool may_ask(const board_server *s, struct MHD_Connection *connection) {
-  const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-  const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+static bool may_ask(const board_server *s, tn_http_connection *connection) {
+  const char *host = s->http.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+  const char *origin = s->http.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
   return is_this_host(s, "", host) && (!origin || is_this_host(s, "http://", origin));
 }
 
 /* ---- answers ---- */
 
-static void add_headers(struct MHD_Response *response, const char *type, const char *policy) {
-  MHD_add_response_header(response, "Content-Type", type);
-  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-  MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-  MHD_add_response_header(response, "Cache-Control", "no-store");
-  MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-  MHD_add_response_header(response, "Content-Security-Policy", policy ? policy : "default-src 'none'");
+static void add_headers(const tn_http *http, tn_http_response *response, const char *type,
+                        const char *policy) {
+  http->add_response_header(response, "Content-Type", type);
+  http->add_response_header(response, "X-Content-Type-Options", "nosniff");
+  http->add_response_header(response, "Referrer-Policy", "no-referrer");
+  http->add_response_header(response, "Cache-Control", "no-store");
+  http->add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+  http->add_response_header(response, "Content-Security-Policy", policy ? policy : "default-src 'none'");
 }
 
-static enum MHD_Result send_plain(struct MHD_Connection *connection, unsigned status, const char *text) {
-  struct MHD_Response *response =
-      MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+static enum MHD_Result send_plain(const tn_http *http, tn_http_connection *connection, unsigned status,
+                                  const char *text) {
+  tn_http_response *response =
+      http->create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
   if (!response) return MHD_NO;
-  add_headers(response, "text/plain; charset=utf-8", NULL);
-  if (status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, "Allow", "GET, HEAD");
-  enum MHD_Result result = MHD_queue_response(connection, status, response);
-  MHD_destroy_response(response);
+  add_headers(http, response, "text/plain; charset=utf-8", NULL);
+  if (status == MHD_HTTP_METHOD_NOT_ALLOWED) http->add_response_header(response, "Allow", "GET, HEAD");
+  enum MHD_Result result = http->queue_response(connection, status, response);
+  http->destroy_response(response);
   return result;
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, tn_answer *answer) {
-  if (answer->body.failed) return send_plain(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *connection, tn_answer *answer) {
+  if (answer->body.failed)
+    return send_plain(http, connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
   tn_str body = tn_text_str(&answer->body);
-  struct MHD_Response *response =
-      MHD_create_response_from_buffer(body.len, (void *)(uintptr_t)body.at, MHD_RESPMEM_MUST_COPY);
+  tn_http_response *response =
+      http->create_response_from_buffer(body.len, (void *)(uintptr_t)body.at, MHD_RESPMEM_MUST_COPY);
   if (!response) return MHD_NO;
-  add_headers(response, answer->type, answer->policy);
-  enum MHD_Result result = MHD_queue_response(connection, (unsigned)answer->status, response);
-  MHD_destroy_response(response);
+  add_headers(http, response, answer->type, answer->policy);
+  enum MHD_Result result = http->queue_response(connection, (unsigned)answer->status, response);
+  http->destroy_response(response);
   return result;
 }
 
@@ -124,7 +128,7 @@ static ssize_t feed(void *context, uint64_t position, char *room, size_t size) {
     tn_text_clear(&s->pending);
     s->sent = 0;
     if (s->follow.ended || s->pending.failed) return MHD_CONTENT_READER_END_OF_STREAM;
-    MHD_suspend_connection(s->connection);
+    s->server->http.suspend_connection(s->connection);
     s->suspended = true;
     return 0;
   }
@@ -143,31 +147,31 @@ static void free_stream(void *context) {
   tn_heap_free(s->server->options->heap, s, sizeof *s);
 }
 
-static enum MHD_Result send_events(board_server *server, struct MHD_Connection *connection, int64_t run) {
+static enum MHD_Result send_events(board_server *server, tn_http_connection *connection, int64_t run) {
   stream *s = tn_heap_alloc(server->options->heap, sizeof *s);
   if (!s) return MHD_NO;
   *s = (stream){
     .server = server, .connection = connection, .follow = { .run = run }, .next = server->streams
   };
   tn_text_init(&s->pending, server->options->heap);
-  struct MHD_Response *response =
-      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1 << 16, feed, s, free_stream);
+  tn_http_response *response =
+      server->http.create_response_from_callback(MHD_SIZE_UNKNOWN, 1 << 16, feed, s, free_stream);
   if (!response) {
     tn_heap_free(server->options->heap, s, sizeof *s);
     return MHD_NO;
   }
   server->streams = s;
   look(s);
-  add_headers(response, "text/event-stream", NULL);
-  enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
-  MHD_destroy_response(response);
+  add_headers(&server->http, response, "text/event-stream", NULL);
+  enum MHD_Result result = server->http.queue_response(connection, MHD_HTTP_OK, response);
+  server->http.destroy_response(response);
   return result;
 }
 
 static void wake(stream *s) {
   if (!s->suspended) return;
   s->suspended = false;
-  MHD_resume_connection(s->connection);
+  s->server->http.resume_connection(s->connection);
 }
 
 static void look_at_all(board_server *server) {
@@ -180,22 +184,22 @@ static void look_at_all(board_server *server) {
 
 /* ---- requests ---- */
 
-static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection, const char *url,
+static enum MHD_Result answer_request(void *context, tn_http_connection *connection, const char *url,
                                       const char *method, const char *version, const char *upload,
                                       size_t *upload_size, void **request) {
   board_server *s = context;
   (void)version, (void)upload, (void)upload_size, (void)request;
   if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-    return send_plain(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
+    return send_plain(&s->http, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
   if (!may_ask(s, connection))
-    return send_plain(connection, MHD_HTTP_FORBIDDEN,
+    return send_plain(&s->http, connection, MHD_HTTP_FORBIDDEN,
                       "this server answers its own page on this machine only\n");
   int64_t run = tn_answer_events_of(url);
   if (run > 0) return send_events(s, connection, run);
   tn_answer answer;
   tn_answer_begin(&answer, s->options);
   tn_answer_path(&answer, url);
-  enum MHD_Result result = send_answer(connection, &answer);
+  enum MHD_Result result = send_answer(&s->http, connection, &answer);
   tn_answer_end(&answer);
   return result;
 }
@@ -243,12 +247,12 @@ static void wait_for_work(board_server *s) {
   MHD_socket highest = 0;
   MHD_UNSIGNED_LONG_LONG wanted;
   struct timeval wait = { .tv_usec = (suseconds_t)(LOOK_EVERY * 1e6) };
-  if (MHD_get_fdset(s->daemon, &reading, &writing, &failing, &highest) != MHD_YES) return;
-  if (MHD_get_timeout(s->daemon, &wanted) == MHD_YES && (double)wanted < LOOK_EVERY * 1000)
+  if (s->http.get_fdset(s->daemon, &reading, &writing, &failing, &highest) != MHD_YES) return;
+  if (s->http.get_timeout(s->daemon, &wanted) == MHD_YES && (double)wanted < LOOK_EVERY * 1000)
     wait.tv_usec = (suseconds_t)(wanted * 1000);
   if (select(highest + 1, &reading, &writing, &failing, &wait) < 0) /* interrupted: see what is there */
     clear(&reading, &writing, &failing);
-  MHD_run_from_select(s->daemon, &reading, &writing, &failing);
+  s->http.run_from_select(s->daemon, &reading, &writing, &failing);
 }
 
 static void serve(board_server *s) {
@@ -261,29 +265,37 @@ static void serve(board_server *s) {
   }
 }
 
-bool tn_board_serve(const tn_board_options *options) {
-  board_server s = { .options = options };
-  int descriptor = listen_here(options->port, &s.port);
+static bool serve_with_library(board_server *s) {
+  const tn_board_options *options = s->options;
+  int descriptor = listen_here(options->port, &s->port);
   if (descriptor < 0)
     return fail(options, errno == EADDRINUSE ? "another program listens there"
                          : errno == EACCES   ? "ports below 1024 are for the administrator"
                                              : strerror(errno));
-  s.daemon =
-      MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer_request, &s, MHD_OPTION_LISTEN_SOCKET,
-                       descriptor, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CLIENTS,
-                       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
-  if (!s.daemon) {
+  s->daemon = s->http.start_daemon(MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer_request, s,
+                                   MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT,
+                                   (unsigned)MOST_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
+                                   (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+  if (!s->daemon) {
     close(descriptor);
     return fail(options, "the server does not start");
   }
-  options->ready(options->context, s.port);
-  serve(&s);
-  for (stream *each = s.streams; each; each = each->next) {
+  options->ready(options->context, s->port);
+  serve(s);
+  for (stream *each = s->streams; each; each = each->next) {
     each->follow.ended = true;
     wake(each);
   }
-  MHD_stop_daemon(s.daemon); /* closes the socket and frees the streams */
+  s->http.stop_daemon(s->daemon); /* closes the socket and frees the streams */
   return true;
+}
+
+bool tn_board_serve(const tn_board_options *options) {
+  board_server s = { .options = options };
+  if (!tn_http_load(&s.http)) return fail(options, "libmicrohttpd is not installed");
+  bool ok = serve_with_library(&s);
+  tn_http_unload(&s.http);
+  return ok;
 }
 
 #else
