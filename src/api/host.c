@@ -3,24 +3,18 @@
  * Everything a program can reach outside its own text goes through here, so
  * that this file is the list of it: computing, printing, the clock, files. */
 #include <string.h>
-#include <time.h>
 
 #include "api/internal.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "plan/plan.h"
-
-static double seconds(clockid_t clock) {
-  struct timespec now;
-  if (clock_gettime(clock, &now) != 0) return 0;
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 void tn_api_begin(tern_session *session) {
   atomic_store(&session->interrupted, false);
   session->timed_out = false;
   session->heap.failed = false;
-  session->deadline = session->max_seconds > 0 ? seconds(CLOCK_MONOTONIC) + session->max_seconds : 0;
+  session->deadline = session->max_seconds > 0 ? tn_clock_steady() + session->max_seconds : 0;
   tn_diags_clear(&session->diags);
   tn_text_clear(&session->printed);
   session->printed_count = 0;
@@ -29,7 +23,7 @@ void tn_api_begin(tern_session *session) {
 bool tn_api_asked_to_stop(void *context) {
   tern_session *session = context;
   if (atomic_load_explicit(&session->interrupted, memory_order_relaxed)) return true;
-  if (session->deadline > 0 && seconds(CLOCK_MONOTONIC) > session->deadline) session->timed_out = true;
+  if (session->deadline > 0 && tn_clock_steady() > session->deadline) session->timed_out = true;
   return session->timed_out;
 }
 
@@ -97,7 +91,7 @@ static bool report_fault(tn_host *host, const tn_fault *fault) {
 
 static double now(tn_host *host) {
   (void)host;
-  return seconds(CLOCK_REALTIME);
+  return tn_clock_of_day();
 }
 
 static bool seal(tn_host *host, const tn_reach *reaches, size_t count) {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
 
@@ -45,11 +46,6 @@ static void add_given(const tn_host *host, tn_text *out) {
 }
 
 /* ---- the recorder ---- */
-
-static double monotonic(void) {
-  struct timespec now;
-  return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
-}
 
 /* Since the run began, to the millisecond. */
 static double seconds_of(const tn_recorder *r, double now) {
@@ -156,12 +152,12 @@ void tn_recorder_begin(void *context, const tn_run_facts *facts) {
     if (w.length[i] > 0 && !r->scratch.failed)
       row.value[i] = (tn_str){ r->scratch.at + w.start[i], w.length[i] };
   }
-  r->started = r->written = monotonic();
+  r->started = r->written = tn_clock_steady();
   if (r->scratch.failed || !tn_store_begin(r->store, &row, facts->step, &r->run)) give_up(r);
 }
 
 static void write_steps(tn_recorder *r) {
-  double now = monotonic();
+  double now = tn_clock_steady();
   bool ok = tn_store_add(r->store, r->run, r->first, r->losses.at, r->losses.count, r->evals.at,
                          r->evals.count, seconds_of(r, now));
   r->first += (int64_t)r->losses.count;
@@ -179,7 +175,7 @@ static void record_step(tn_recorder *r, const tn_history_row *row) {
   }
   if (!ok)
     give_up(r);
-  else if (monotonic() - r->written > WRITE_EVERY)
+  else if (tn_clock_steady() - r->written > WRITE_EVERY)
     write_steps(r);
 }
 
@@ -203,8 +199,9 @@ void tn_recorder_end(void *context, const char *status, int64_t step, const uint
   if (!r->store) return;
   tn_text_clear(&r->scratch);
   tn_text_hex(&r->scratch, weights_sha256, 32);
+  double seconds = seconds_of(r, tn_clock_steady());
   if (r->scratch.failed ||
-      !tn_store_end(r->store, r->run, status, step, tn_text_str(&r->scratch), seconds_of(r, monotonic())))
+      !tn_store_end(r->store, r->run, status, step, tn_text_str(&r->scratch), seconds))
     give_up(r);
 }
 

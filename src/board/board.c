@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "board/http.h"
 #include "board/internal.h"
 
@@ -230,11 +230,6 @@ static int listen_here(int wanted, int *port) {
   return descriptor;
 }
 
-static double monotonic(void) {
-  struct timespec now;
-  return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
-}
-
 static void clear(fd_set *reading, fd_set *writing, fd_set *failing) {
   FD_ZERO(reading);
   FD_ZERO(writing);
@@ -258,7 +253,7 @@ static void wait_for_work(board_server *s) {
 static void serve(board_server *s) {
   while (!s->options->stopped(s->options->context)) {
     wait_for_work(s);
-    double now = monotonic();
+    double now = tn_clock_steady();
     if (now - s->looked < LOOK_EVERY) continue;
     s->looked = now;
     look_at_all(s);
