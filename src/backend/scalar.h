@@ -13,15 +13,6 @@
 
 #include "op/op.h"
 
-typedef union {
-  float f32;
-  double f64;
-  int32_t i32;
-  int64_t i64;
-  uint8_t boolean;   /* 0 or 1 */
-  uint16_t bits;     /* bf16, f16 */
-} tn_element;
-
 tn_element tn_element_load(const void *at, tn_dtype dtype);
 void tn_element_store(void *at, tn_dtype dtype, tn_element element);
 /* The number rounded to the dtype, as `fill` and `cast` round. */

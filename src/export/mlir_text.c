@@ -155,13 +155,8 @@ tn_str tn_mlir_number(tn_mlir *m, tn_dtype dtype, const void *element) {
 }
 
 tn_str tn_mlir_constant(tn_mlir *m, tn_dtype dtype, double number) {
-  static const tn_shape none;
-  union {
-    uint64_t bits;
-    double align;
-  } room = { 0 };
-  tn_view view = tn_view_make(&room, dtype, &none);
-  tn_view_set_f64(&view, 0, number);
+  tn_element room;
+  tn_view_number(&room, dtype, number);
   tn_str value = tn_mlir_fresh(m), text = tn_mlir_number(m, dtype, &room);
   if (dtype == TN_BOOL)
     TN_MLIR(m, "$ = arith.constant $", value, text);

@@ -120,13 +120,8 @@ tn_str tn_onnx_constant(tn_onnx *w, const tn_view *view) {
 }
 
 tn_str tn_onnx_number(tn_onnx *w, tn_dtype dtype, double number) {
-  static const tn_shape none;
-  union {
-    uint64_t bits;
-    double align;
-  } room = { 0 };
-  tn_view view = tn_view_make(&room, dtype, &none);
-  tn_view_set_f64(&view, 0, number);
+  tn_element room;
+  tn_view view = tn_view_number(&room, dtype, number);
   return tn_onnx_constant(w, &view);
 }
 

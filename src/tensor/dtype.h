@@ -51,4 +51,14 @@ float tn_f32_from_f16(uint16_t bits);
 /* Float to integer: truncates, saturates, NaN gives 0. */
 int32_t tn_i32_from_f64(double number);
 int64_t tn_i64_from_f64(double number);
+
+/* One element of any dtype; the dtype says which member counts. */
+typedef union {
+  float f32;
+  double f64;
+  int32_t i32;
+  int64_t i64;
+  uint8_t boolean;   /* 0 or 1 */
+  uint16_t bits;     /* bf16, f16 */
+} tn_element;
 #endif

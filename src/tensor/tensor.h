@@ -41,6 +41,8 @@ double tn_view_get_f64(const tn_view *view, int64_t index);
 int64_t tn_view_get_i64(const tn_view *view, int64_t index);
 void tn_view_set_f64(const tn_view *view, int64_t index, double number);
 void tn_view_set_i64(const tn_view *view, int64_t index, int64_t number);
+/* A 0-d view of `room`, which now holds `number`. */
+tn_view tn_view_number(tn_element *room, tn_dtype dtype, double number);
 /* The same dtype, shape and bits. */
 bool tn_view_equal(const tn_view *a, const tn_view *b);
 /* NaNs become the canonical quiet NaN. For data that comes from outside. */

@@ -311,3 +311,10 @@ void tn_view_set_i64(const tn_view *view, int64_t index, int64_t number) {
   else if (view->dtype == TN_F32) store(view, index, &(float){ (float)number });
   else tn_view_set_f64(view, index, (double)number);
 }
+
+tn_view tn_view_number(tn_element *room, tn_dtype dtype, double number) {
+  *room = (tn_element){ 0 };
+  tn_view view = tn_view_make(room, dtype, &TN_SCALAR_SHAPE);
+  tn_view_set_f64(&view, 0, number);
+  return view;
+}
