@@ -112,42 +112,30 @@ static const char extreme_row[] =
     "  return %result : T\n"
     "}\n";
 
-/* The first that none beats; NaN beats every number and is not beaten. */
-static const char argmax_row[] = "func.func private @N(%x: tensor<?x?xT>, %row: index) -> i32 {\n"
-                                 "  %c0 = arith.constant 0 : index\n"
-                                 "  %c1 = arith.constant 1 : index\n"
-                                 "  %length = tensor.dim %x, %c1 : tensor<?x?xT>\n"
-                                 "  %first = tensor.extract %x[%row, %c0] : tensor<?x?xT>\n"
-                                 "  %best:2 = scf.for %i = %c1 to %length step %c1 iter_args(%value = "
-                                 "%first, %place = %c0) -> (T, index) {\n"
-                                 "    %element = tensor.extract %x[%row, %i] : tensor<?x?xT>\n"
-                                 "    %beats = O %element, %value : T\n"
-                                 "    %next = arith.select %beats, %element, %value : T\n"
-                                 "    %at = arith.select %beats, %i, %place : index\n"
-                                 "    scf.yield %next, %at : T, index\n"
-                                 "  }\n"
-                                 "  %wide = arith.index_cast %best#1 : index to i32\n"
-                                 "  return %wide : i32\n"
-                                 "}\n";
+/* The first that none beats. BEATS says whether %element beats %value. */
+#define ARGMAX_ROW(BEATS)                                                                                    \
+  "func.func private @N(%x: tensor<?x?xT>, %row: index) -> i32 {\n"                                          \
+  "  %c0 = arith.constant 0 : index\n"                                                                       \
+  "  %c1 = arith.constant 1 : index\n"                                                                       \
+  "  %length = tensor.dim %x, %c1 : tensor<?x?xT>\n"                                                         \
+  "  %first = tensor.extract %x[%row, %c0] : tensor<?x?xT>\n"                                                \
+  "  %best:2 = scf.for %i = %c1 to %length step %c1 "                                                        \
+  "iter_args(%value = %first, %place = %c0) -> (T, index) {\n"                                               \
+  "    %element = tensor.extract %x[%row, %i] : tensor<?x?xT>\n" BEATS                                       \
+  "    %next = arith.select %beats, %element, %value : T\n"                                                  \
+  "    %at = arith.select %beats, %i, %place : index\n"                                                      \
+  "    scf.yield %next, %at : T, index\n"                                                                    \
+  "  }\n"                                                                                                    \
+  "  %wide = arith.index_cast %best#1 : index to i32\n"                                                      \
+  "  return %wide : i32\n"                                                                                   \
+  "}\n"
 
-static const char argmax_float_row[] = "func.func private @N(%x: tensor<?x?xT>, %row: index) -> i32 {\n"
-                                       "  %c0 = arith.constant 0 : index\n"
-                                       "  %c1 = arith.constant 1 : index\n"
-                                       "  %length = tensor.dim %x, %c1 : tensor<?x?xT>\n"
-                                       "  %first = tensor.extract %x[%row, %c0] : tensor<?x?xT>\n"
-                                       "  %best:2 = scf.for %i = %c1 to %length step %c1 iter_args(%value = "
-                                       "%first, %place = %c0) -> (T, index) {\n"
-                                       "    %element = tensor.extract %x[%row, %i] : tensor<?x?xT>\n"
-                                       "    %above = arith.cmpf ugt, %element, %value : T\n"
-                                       "    %number = arith.cmpf ord, %value, %value : T\n"
-                                       "    %beats = arith.andi %above, %number : i1\n"
-                                       "    %next = arith.select %beats, %element, %value : T\n"
-                                       "    %at = arith.select %beats, %i, %place : index\n"
-                                       "    scf.yield %next, %at : T, index\n"
-                                       "  }\n"
-                                       "  %wide = arith.index_cast %best#1 : index to i32\n"
-                                       "  return %wide : i32\n"
-                                       "}\n";
+static const char argmax_row[] = ARGMAX_ROW("    %beats = O %element, %value : T\n");
+
+/* NaN beats every number and is not beaten. */
+static const char argmax_float_row[] = ARGMAX_ROW("    %above = arith.cmpf ugt, %element, %value : T\n"
+                                                  "    %number = arith.cmpf ord, %value, %value : T\n"
+                                                  "    %beats = arith.andi %above, %number : i1\n");
 
 typedef struct {
   const char *name, *text; /* of floats */
