@@ -7,7 +7,9 @@
 
 typedef struct {
   tern_language language;
-  const char *file, *text, *verb;
+  const char *file, *text;
+  const char *verb, *options; /* how it is tried; options begin with a blank */
+  const char *data, *rows;    /* a file of data beside it; NULL: none */
 } sample;
 
 static const sample samples[] = {
@@ -29,7 +31,7 @@ static const sample samples[] = {
     "let (w, b) = descend([[0.0]], [0.0], 100)\n"
     "print(\"y = w x + b with w and b near 2 and 1:\")\n"
     "(w, b)\n",
-    "run" },
+    "run", "", NULL, NULL },
   { TERN_LANG_NINTH, "main.nth",
     "// The square root of 2, by Newton's method.\n"
     "1 -> x\n"
@@ -38,9 +40,9 @@ static const sample samples[] = {
     "[END]\n"
     "\"the square root of 2:\" [PRINT]\n"
     "x [PRINT]\n",
-    "run" },
+    "run", "", NULL, NULL },
   { TERN_LANG_AIL, "main.ail",
-    "# A classifier of short sentences of token ids; without data it is trained on random ones.\n"
+    "# Which of two subjects a sentence is about. A sentence is four token ids: see data.jsonl.\n"
     "const V = 20\n"
     "const D = 8\n"
     "\n"
@@ -55,10 +57,34 @@ static const sample samples[] = {
     "\n"
     "train {\n"
     "  loss = cross_entropy(logits, labels)\n"
-    "  steps = 50\n"
-    "  lr = 0.1\n"
+    "  steps = 100\n"
+    "  lr = 0.5\n"
+    "}\n"
+    "\n"
+    "dataset {\n"
+    "  format = \"jsonl\"\n"
+    "  path = \"data.jsonl\"\n"
+    "  shuffle = true\n"
+    "  split = 0.75\n"
+    "}\n"
+    "\n"
+    "eval {\n"
+    "  metrics = [loss, accuracy]\n"
+    "  every = 50\n"
     "}\n",
-    "train" },
+    "train", " --allow fileread", "data.jsonl",
+    "{\"tokens\": [0, 3, 5, 9], \"label\": 0}\n"
+    "{\"tokens\": [1, 4, 2, 18], \"label\": 0}\n"
+    "{\"tokens\": [12, 15, 11, 9], \"label\": 1}\n"
+    "{\"tokens\": [10, 14, 13, 18], \"label\": 1}\n"
+    "{\"tokens\": [2, 0, 4, 19], \"label\": 0}\n"
+    "{\"tokens\": [13, 11, 16, 19], \"label\": 1}\n"
+    "{\"tokens\": [5, 1, 3, 8], \"label\": 0}\n"
+    "{\"tokens\": [16, 10, 12, 8], \"label\": 1}\n"
+    "{\"tokens\": [3, 2, 1, 9], \"label\": 0}\n"
+    "{\"tokens\": [14, 12, 10, 18], \"label\": 1}\n"
+    "{\"tokens\": [4, 5, 0, 19], \"label\": 0}\n"
+    "{\"tokens\": [11, 16, 15, 8], \"label\": 1}\n" },
 };
 
 static bool write_in(const char *folder, const char *name, const char *text) {
@@ -77,12 +103,15 @@ tern_status tn_cli_new(tn_run *run) {
     if (samples[i].language == language) chosen = &samples[i];
   }
   char readme[512];
-  snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s\n", folder, chosen->verb, chosen->file);
+  snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s%s\n", folder, chosen->verb, chosen->file,
+           chosen->options);
   if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
   if (mkdir(folder, 0777) != 0) return tn_cli_usage_about(run, "cannot make ", folder, "", strerror(errno));
-  if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme))
+  if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme) ||
+      (chosen->data && !write_in(folder, chosen->data, chosen->rows)))
     return tn_cli_usage_about(run, "cannot write into ", folder, "", strerror(errno));
   if (!tn_given_option(run->command, TN_OPTION_QUIET))
-    printf("made %s; try it:\n  tern %s %s/%s\n", folder, chosen->verb, folder, chosen->file);
+    printf("made %s; try it:\n  cd %s\n  tern %s %s%s\n", folder, folder, chosen->verb, chosen->file,
+           chosen->options);
   return TERN_OK;
 }

@@ -46,14 +46,25 @@ $ tern completion csh
 # A new project runs as it is, and is written as tern fmt writes it.
 $ tern new first
 | made first; try it:
-|   tern run first/main.mind
+|   cd first
+|   tern run main.mind
 $ tern run first/main.mind
 | y = w x + b with w and b near 2 and 1:
 | (Tensor[f32,(1,1)] [[2.0000527]], Tensor[f32,(1)] [0.9998874])
 $ tern new second --lang ninth -q; tern second/main.nth
 | the square root of 2:
 | 1.4142135
-$ tern new third --lang ail -q; tern train third/main.ail | tail -1
+# Its first model learns what it is shown.
+$ tern new third --lang ail && cat third/README.md
+| made third; try it:
+|   cd third
+|   tern train main.ail --allow fileread
+| # third
+| 
+|     tern train main.ail --allow fileread
+$ cd third && tern train main.ail --allow fileread | tail -n 3
+| eval/loss = <*>
+| eval/accuracy = 1.0000
 | Training completed
 $ tern fmt --check first/main.mind second/main.nth third/main.ail
 $ tern new first 2>&1 | head -1; test -f first/main.mind
