@@ -248,14 +248,14 @@ static void stages_are_graphs_for_one_row(void **state) {
   tn_view input = tn_view_make(row, TN_I32, &shape);
   tn_tensor output = { 0 };
   assert_true(tn_ail_lower_stage(c.program, 0, &shape, &graph));
-  assert_true(ail_compute(&c.session.host, &graph, &input, NULL, &output, &fault));
+  assert_true(language_compute(&c.session.host, &graph, &input, NULL, &output, &fault));
   assert_int_equal(output.view.dtype, TN_I32);
   assert_int_equal(tn_view_get_i64(&output.view, 2), 7);
   tn_tensor_unref(&output);
   tn_graph_free(&graph);
   input = tn_view_make(&label, TN_I32, &TN_SCALAR_SHAPE);
   assert_true(tn_ail_lower_stage(c.program, 1, &TN_SCALAR_SHAPE, &graph));
-  assert_true(ail_compute(&c.session.host, &graph, &input, NULL, &output, &fault));
+  assert_true(language_compute(&c.session.host, &graph, &input, NULL, &output, &fault));
   assert_int_equal(output.view.dtype, TN_BOOL);
   assert_int_equal(tn_view_get_i64(&output.view, 0), 0);
   tn_tensor_unref(&output);

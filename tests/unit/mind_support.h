@@ -1,106 +1,14 @@
-/* What the tests of MIND share: a host that computes with the reference kernels and has two files. */
+/* What the tests of MIND share. */
 #ifndef TESTS_MIND_SUPPORT_H
 #define TESTS_MIND_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "backend/backend.h"
-#include "lang/lang.h"
 #include "lang/mind/ast.h"
-#include "plan/plan.h"
+#include "support/language.h"
 
-typedef struct {
-  tn_heap heap;
-  tn_names *names;
-  tn_sources sources;
-  tn_diags diags;
-  tn_host host;
-  tn_arena arena;
-  tn_outcome outcome;
-  int printed; /* lines */
-} mind_session;
+typedef language_session mind_session;
 
-static bool mind_run_plan(tn_host *host, tn_plan *plan, const tn_graph *graph, tn_tensor *outputs,
-                          tn_fault *fault) {
-  size_t made = 0;
-  if (!tn_plan_run(plan, fault)) return false;
-  for (; made < graph->outputs.count; made++) {
-    tn_view view = tn_plan_output(plan, (int)made);
-    if (!tn_tensor_copy(host->heap, &view, &outputs[made])) break;
-  }
-  if (made == graph->outputs.count) return true;
-  while (made > 0) tn_tensor_unref(&outputs[--made]);
-  *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
-  return false;
-}
-
-static bool mind_compute(tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
-                         tn_tensor *outputs, tn_fault *fault) {
-  (void)inputs, (void)params;
-  tn_plan_options options = { .backend = tn_backend_ref(), .threads = 1 };
-  tn_plan *plan = tn_plan_new(host->heap, graph, &options, fault);
-  if (!plan) return false;
-  bool ok = mind_run_plan(host, plan, graph, outputs, fault);
-  tn_plan_free(plan);
-  return ok;
-}
-
-static void mind_print(tn_host *host, tn_str line) {
-  (void)line;
-  ((mind_session *)host->context)->printed++;
-}
-
-static double mind_now(tn_host *host) {
-  (void)host;
-  return 1000;
-}
-
-static bool mind_read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
-  (void)host;
-  *problem = "not_found";
-  if (tn_str_is(path, "lib/math.mind"))
-    *out = tn_arena_str(arena, TN_LIT("let k = 2.0\nfn twice(x: f64) -> f64 = x * k\nexport { twice }\n"));
-  else if (tn_str_is(path, "notes.txt"))
-    *out = tn_arena_str(arena, TN_LIT("buy milk\n"));
-  else
-    return false;
-  *problem = arena->failed ? "out_of_memory" : NULL;
-  return !arena->failed;
-}
-
-/* Requests for memory are counted from here: heap.fail_at may be set before. */
-static bool mind_open(mind_session *s) {
-  s->names = tn_names_new(&s->heap);
-  tn_sources_init(&s->sources, &s->heap);
-  tn_diags_init(&s->diags, &s->heap, &s->sources);
-  tn_arena_init(&s->arena, &s->heap);
-  s->host = (tn_host){ .heap = &s->heap,
-                       .names = s->names,
-                       .sources = &s->sources,
-                       .diags = &s->diags,
-                       .seed = 42,
-                       .capabilities = TN_CAP_FILEREAD | TN_CAP_CLOCK,
-                       .context = s,
-                       .compute = mind_compute,
-                       .print = mind_print,
-                       .now = mind_now,
-                       .read_file = mind_read_file };
-  return s->names != NULL;
-}
-
-static void mind_close(mind_session *s) {
-  for (size_t i = 0; i < s->outcome.count; i++) tn_datum_release(&s->outcome.values[i]);
-  tn_arena_free(&s->arena);
-  tn_diags_free(&s->diags);
-  tn_sources_free(&s->sources);
-  if (s->names) tn_names_free(s->names);
-}
+static bool mind_open(mind_session *s) { return language_open(s, TN_CAP_FILEREAD | TN_CAP_CLOCK); }
+static void mind_close(mind_session *s) { language_close(s); }
 
 static uint32_t mind_add(mind_session *s, const char *text) {
   return tn_sources_add(&s->sources, TN_LIT("test.mind"), tn_str_of(text));
