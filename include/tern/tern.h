@@ -310,6 +310,20 @@ TERN_API const char *tern_runs_compare(tern_session *session, const char *store,
 /* Forgets a run; its folder stays. */
 TERN_API const char *tern_runs_remove(tern_session *session, const char *store, const char *run, int json);
 
+/* The curves of runs as one SVG picture: losses, and accuracy where there is any. */
+typedef struct {
+  const char *const *runs;  /* folders of runs; with a store also numbers of runs there, and "last" */
+  size_t run_count;         /* 1 to 32 */
+  const char *store;        /* NULL: folders alone */
+  const char *metric;       /* "loss", "train_loss", "eval_loss", "accuracy"; NULL: all there are */
+  const char *scale;        /* of losses: "linear", "log"; NULL or "auto": log for a range above 50 times */
+  const char *title;        /* NULL: that of a single run is its folder */
+  int64_t smooth;           /* also the mean of so many steps; 0: not */
+} tern_plot;
+TERN_API const char *tern_plot_svg(tern_session *session, const tern_plot *plot);
+/* The answer of `tern plot --json`: with the picture or, if it was written to a file, with its path. */
+TERN_API const char *tern_plot_json(tern_session *session, const tern_plot *plot, const char *path);
+
 /* Makes the run of a folder again, from the program, seed and values recorded there and the data file it
  * names, and compares every step and the final parameters bit by bit. The session's capabilities hold.
  * A text that says so; NULL after leaving diagnostics, which say what differs. */

@@ -20,6 +20,10 @@ static const char *choices(const tn_option_info *option) {
     case TN_OPTION_ALLOW: return "fileread filewrite clock network";
     case TN_OPTION_AS: return "graph grad mlir dot svg onnx npz";
     case TN_OPTION_COLOR: return "auto always never";
+    case TN_OPTION_METRIC: return "loss train_loss eval_loss accuracy";
+    case TN_OPTION_SCALE: return "auto linear log";
+    case TN_OPTION_SANDBOX: return "off auto require";
+    case TN_OPTION_LOG: return "text json";
     default: return NULL;
   }
 }

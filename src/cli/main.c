@@ -23,7 +23,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
   [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify, [TN_VERB_BOARD] = tn_cli_board,
   [TN_VERB_DOCTOR] = tn_cli_doctor, [TN_VERB_NEW] = tn_cli_new,   [TN_VERB_COMPLETION] = tn_cli_completion,
-  [TN_VERB_MAN] = tn_cli_man,
+  [TN_VERB_MAN] = tn_cli_man, [TN_VERB_PLOT] = tn_cli_plot,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -337,7 +337,8 @@ static bool read_session(reader *r) {
   if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
       !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) ||
       !option_number(r, TN_OPTION_STEPS, 1, &unused) || !option_number(r, TN_OPTION_LIMIT, 1, &unused) ||
-      !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused)) {
+      !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused) ||
+      !option_number(r, TN_OPTION_SMOOTH, 1, &unused)) {
     return false;
   }
   uint64_t port = 0;

@@ -3,6 +3,7 @@
  * The drawing follows the light or dark of who looks at it. Each box carries its
  * words a second time as a title, for those who hear it or point at it. */
 #include "export/svg_internal.h"
+#include "export/svg_text.h"
 
 #define LETTER       7.25 /* width of a letter of the title; the other lines are smaller */
 #define SMALL_LETTER 6.05
@@ -123,18 +124,6 @@ static void put_point(drawing *d, const char *before, double x, double y) {
   put_number(d, y);
 }
 
-static void put_safe(drawing *d, tn_str text) {
-  for (size_t i = 0; i < text.len; i++) {
-    switch (text.at[i]) {
-      case '&': put(d, "&amp;"); break;
-      case '<': put(d, "&lt;"); break;
-      case '>': put(d, "&gt;"); break;
-      case '"': put(d, "&quot;"); break;
-      default: tn_text_byte(d->out, (unsigned char)text.at[i] < 0x20 ? ' ' : text.at[i]);
-    }
-  }
-}
-
 static void put_style(drawing *d) {
   put(d, "<style>\n"
          "  .ground { fill: #fcfcfb }\n"
@@ -200,7 +189,7 @@ static void put_words(drawing *d, double x, double y, const char *looks, tn_str 
   put(d, "\" class=\"");
   put(d, looks);
   put(d, "\">");
-  put_safe(d, text);
+  tn_svg_put_safe(d->out, text);
   put(d, "</text>");
 }
 
@@ -224,7 +213,7 @@ static void put_box(drawing *d, const box *b, const tn_svg_vertex *v) {
   put(d, "<g><title>");
   for (int i = 0; i < LINES; i++) {
     if (i && b->lines[i].len) put(d, ", ");
-    put_safe(d, b->lines[i]);
+    tn_svg_put_safe(d->out, b->lines[i]);
   }
   put(d, "</title>");
   put_rectangle(d, v, b->paint);

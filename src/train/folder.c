@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "data/safetensors.h"
+#include "train/history.h"
 #include "train/loop_internal.h"
 
 /* ---- writing ---- */
@@ -140,7 +141,7 @@ static bool write_history(tn_loop *loop) {
   tn_text path;
   tn_text_init(&path, loop->host->heap);
   tn_text_puts(&path, loop->options->out);
-  tn_text_puts(&path, "/history.jsonl");
+  tn_text_puts(&path, "/" TN_HISTORY_FILE);
   bool ok = !path.failed && !loop->lines.failed;
   if (!ok) {
     tn_loop_out_of_memory(loop);

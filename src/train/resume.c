@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "data/safetensors.h"
+#include "train/history.h"
 #include "train/loop_internal.h"
 
 #define CHECKPOINT_LIMIT ((uint64_t)1 << 40)
@@ -159,61 +160,16 @@ static bool add_segment(tn_loop *loop) {
 
 /* ---- the history so far ---- */
 
-/* A number, or the text that stands for one that JSON cannot write. */
-static bool read_real(tn_json_reader *json, double *out) {
-  tn_json_token token;
-  tn_json_kind kind = tn_json_next(json, &token);
-  if (kind == TN_JSON_NUMBER) return tn_json_token_f64(&token, out);
-  if (kind != TN_JSON_STRING) return false;
-  *out = tn_str_is(token.text, "NaN")         ? (double)__builtin_nanf("")
-         : tn_str_is(token.text, "-Infinity") ? (double)-__builtin_inff()
-                                              : (double)__builtin_inff();
-  return tn_str_is(token.text, "NaN") || tn_str_ends(token.text, "Infinity");
-}
-
-static bool read_eval(tn_json_reader *json, tn_history_row *row) {
-  tn_json_token token;
-  if (tn_json_next(json, &token) != TN_JSON_OBJECT_BEGIN) return false;
-  row->evaluated = true;
-  while (tn_json_next(json, &token) == TN_JSON_KEY) {
-    if (!read_real(json, tn_str_is(token.text, "loss") ? &row->eval_loss : &row->eval_accuracy)) return false;
-  }
-  return token.kind == TN_JSON_OBJECT_END;
-}
-
-static bool read_history_line(tn_loop *loop, tn_str line, tn_history_row *row) {
-  tn_json_reader json;
-  tn_json_token token;
-  double step = -1;
-  tn_json_init(&json, line, loop->arena);
-  if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
-  while (tn_json_next(&json, &token) == TN_JSON_KEY) {
-    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, row)
-              : tn_str_is(token.text, "step") ? read_real(&json, &step)
-                                              : read_real(&json, &row->loss);
-    if (!ok) return false;
-  }
-  row->step = step >= 0 && step < 9e15 ? (int64_t)step : -1;
-  return token.kind == TN_JSON_OBJECT_END;
-}
-
 static tn_file_status read_history(resumption *r, const char *folder, tn_file_bytes *bytes) {
   tn_text path;
   tn_text_init(&path, r->loop->host->heap);
   tn_text_puts(&path, folder);
-  tn_text_puts(&path, "/history.jsonl");
+  tn_text_puts(&path, "/" TN_HISTORY_FILE);
   tn_file_status status = path.failed
                               ? TN_FILE_NO_MEMORY
                               : tn_file_read(r->loop->host->heap, path.at, CHECKPOINT_LIMIT, NULL, bytes);
   tn_text_free(&path);
   return status;
-}
-
-/* The line at `at`, without its end; false when there is no whole one. */
-static bool line_at(const tn_file_bytes *bytes, size_t at, tn_str *out) {
-  const char *end = at < bytes->len ? memchr(bytes->at + at, '\n', bytes->len - at) : NULL;
-  if (end) *out = (tn_str){ bytes->at + at, (size_t)(end - bytes->at) - at };
-  return end != NULL;
 }
 
 /* Rows 0 .. step-1 must be there; what a killed run wrote behind them does not count. */
@@ -228,8 +184,9 @@ static bool load_history(resumption *r) {
   size_t at = 0;
   tn_str line;
   for (int64_t step = 0; ok && step < steps; step++) {
-    tn_history_row row = { 0 };
-    ok = line_at(&bytes, at, &line) && read_history_line(loop, line, &row) && row.step == step;
+    tn_history_row row;
+    ok = tn_history_line((tn_str){ bytes.at, bytes.len }, at, &line) &&
+         tn_history_read(line, loop->arena, &row) && row.step == step;
     if (!ok) break;
     if (loop->options->keep_history && !tn_vec_push(loop->host->heap, &loop->history, row)) ok = false;
     at += line.len + 1;
@@ -308,7 +265,8 @@ static bool compare_history(resumption *r) {
     tn_str line;
     tn_text_clear(&mine);
     tn_loop_history_json(&loop->history.at[i], loop->eval, &mine);
-    ok = line_at(&bytes, at, &line) && tn_str_equal(line, tn_text_str(&mine));
+    ok = tn_history_line((tn_str){ bytes.at, bytes.len }, at, &line) &&
+         tn_str_equal(line, tn_text_str(&mine));
     if (!ok && !mine.failed)
       tn_report(loop->host->diags, TN_DIAG_E_VERIFY_DIFFERS, TN_NOWHERE, TN_STR("path", r->path),
                 TN_INT("step", loop->history.at[i].step), TN_STR("what", "history.jsonl"));

@@ -1,0 +1,55 @@
+/* cli/plot.c: the curves of training runs as an SVG. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* A name that promises another format than it would get. */
+static bool is_other_picture(const char *path) {
+  static const char *const others[] = { ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps" };
+  size_t length = strlen(path);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    size_t own = strlen(others[i]);
+    if (length > own && strcmp(path + length - own, others[i]) == 0) return true;
+  }
+  return false;
+}
+
+static tern_status failed(tn_run *run) { return tn_cli_failed(run, tern_failure_status(run->session)); }
+
+static tern_status write_picture(tn_run *run, const tern_plot *plot, const char *path) {
+  const char *svg = tern_plot_svg(run->session, plot);
+  if (!svg) return failed(run);
+  if (!tn_cli_write_file(path, svg, strlen(svg)))
+    return tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
+  const char *json = run->command->json ? tern_plot_json(run->session, plot, path) : NULL;
+  if (json) puts(json);
+  return TERN_OK;
+}
+
+tern_status tn_cli_plot(tn_run *run) {
+  const tn_command *command = run->command;
+  const char *path = command->value[TN_OPTION_OUTPUT], *smooth = command->value[TN_OPTION_SMOOTH];
+  char room[4096];
+  tern_plot plot = { .runs = command->words,
+                     .run_count = command->word_count,
+                     .store = tn_cli_store(command, room, sizeof room),
+                     .metric = command->value[TN_OPTION_METRIC],
+                     .scale = command->value[TN_OPTION_SCALE],
+                     .title = command->value[TN_OPTION_TITLE],
+                     .smooth = smooth ? (int64_t)strtoull(smooth, NULL, 10) : 0 };
+  if (command->word_count == 0)
+    return tn_cli_usage(run, "tern plot needs a run: tern plot RUN... -o loss.svg",
+                        "a run is the folder that `tern train --out` made, or its number in `tern runs`");
+  if (path && is_other_picture(path))
+    return tn_cli_usage_about(run, "tern plot writes SVG, and ", path, " would be something else",
+                              "name the file loss.svg; rsvg-convert and browsers make other pictures of it");
+  if (path) return write_picture(run, &plot, path);
+  const char *text =
+      command->json ? tern_plot_json(run->session, &plot, NULL) : tern_plot_svg(run->session, &plot);
+  if (!text) return failed(run);
+  fputs(text, stdout);
+  if (command->json) putchar('\n');
+  return TERN_OK;
+}

@@ -1,0 +1,51 @@
+/* train/history.c: a line of a run's history, read back. */
+#include "train/history.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+/* A number, or the text that stands for one that JSON cannot write. */
+static bool read_real(tn_json_reader *json, double *out) {
+  tn_json_token token;
+  tn_json_kind kind = tn_json_next(json, &token);
+  if (kind == TN_JSON_NUMBER) return tn_json_token_f64(&token, out);
+  if (kind != TN_JSON_STRING) return false;
+  *out = tn_str_is(token.text, "NaN")         ? (double)__builtin_nanf("")
+         : tn_str_is(token.text, "-Infinity") ? (double)-__builtin_inff()
+                                              : (double)__builtin_inff();
+  return tn_str_is(token.text, "NaN") || tn_str_ends(token.text, "Infinity");
+}
+
+static bool read_eval(tn_json_reader *json, tn_history_row *row) {
+  tn_json_token token;
+  if (tn_json_next(json, &token) != TN_JSON_OBJECT_BEGIN) return false;
+  row->evaluated = true;
+  while (tn_json_next(json, &token) == TN_JSON_KEY) {
+    if (!read_real(json, tn_str_is(token.text, "loss") ? &row->eval_loss : &row->eval_accuracy)) return false;
+  }
+  return token.kind == TN_JSON_OBJECT_END;
+}
+
+bool tn_history_read(tn_str line, tn_arena *arena, tn_history_row *out) {
+  tn_json_reader json;
+  tn_json_token token;
+  double step = -1, nan = (double)__builtin_nanf("");
+  *out = (tn_history_row){ .loss = nan, .eval_loss = nan, .eval_accuracy = nan };
+  tn_json_init(&json, line, arena);
+  if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
+  while (tn_json_next(&json, &token) == TN_JSON_KEY) {
+    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, out)
+              : tn_str_is(token.text, "step") ? read_real(&json, &step)
+                                              : read_real(&json, &out->loss);
+    if (!ok) return false;
+  }
+  out->step = step >= 0 && step < 9e15 ? (int64_t)step : -1;
+  return token.kind == TN_JSON_OBJECT_END && tn_json_next(&json, &token) == TN_JSON_END;
+}
+
+bool tn_history_line(tn_str text, size_t at, tn_str *out) {
+  const char *end = at < text.len ? memchr(text.at + at, '\n', text.len - at) : NULL;
+  if (end) *out = (tn_str){ text.at + at, (size_t)(end - text.at) - at };
+  return end != NULL;
+}
