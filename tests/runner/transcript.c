@@ -22,6 +22,7 @@ typedef enum {
   STEP_MARKED,  /* a .t command: both streams and the status are compared */
   STEP_SESSION, /* a `$` line in a document: both streams as one, as a reader sees them */
   STEP_PROGRAM, /* a source in a document: its output as one, and it must succeed */
+  STEP_REPL,    /* an interactive session in a document: everything it prints, in order */
   STEP_FILE,    /* a block that is only written to a file */
 } step_kind;
 
@@ -48,6 +49,7 @@ typedef struct {
   step *steps;
   size_t count;
   size_t mistakes;       /* lines that cannot be read */
+  lines made;            /* expected lines that are not in `whole` as they are; freed with the file */
 } transcript;
 
 static step *step_new(transcript *file, step_kind kind, size_t line) {
@@ -149,7 +151,45 @@ static void trim_blank(lines *all) {
   all->open = false;
 }
 
-static void read_session(transcript *file, block in) {
+/* An expected line in which every piece of `varies`, a list with commas, stands for any text. */
+static text with_wildcards(transcript *file, text line, text varies) {
+  text result = text_of("");
+  for (size_t i = 0; i < line.length;) {
+    size_t found = 0;
+    for (size_t from = 0; from < varies.length && !found;) {
+      size_t to = from;
+      while (to < varies.length && !text_begins(text_after(varies, to), ", ")) to++;
+      text piece = { varies.bytes + from, to - from };
+      bool here = piece.length && piece.length <= line.length - i &&
+                  memcmp(line.bytes + i, piece.bytes, piece.length) == 0;
+      if (here) found = piece.length;
+      from = to + 2;
+    }
+    text_add(&result, found ? "<*>" : line.bytes + i, found ? 3 : 1);
+    i += found ? found : 1;
+  }
+  lines_add(&file->made, result);
+  return result;
+}
+
+/* "mind> 1 + 2" is typed, "... x" continues it, anything else is printed. */
+static void read_repl(transcript *file, block in, const char *language) {
+  step *at = step_new(file, STEP_REPL, in.fence);
+  text_addf(&at->command, "tern repl --lang %s", language);
+  at->input = text_of("");
+  text prompt = text_of(language);
+  text_addf(&prompt, "> ");
+  for (size_t i = in.from; i < in.to; i++) {
+    text line = file->all.at[i];
+    size_t skip = text_begins(line, prompt.bytes) ? prompt.length : text_begins(line, "... ") ? 4 : 0;
+    if (skip) text_addf(&at->input, "%.*s\n", (int)(line.length - skip), line.bytes + skip);
+    else lines_add(&at->out, line);
+  }
+  free(prompt.bytes);
+  trim_blank(&at->out);
+}
+
+static void read_session(transcript *file, block in, text varies) {
   step *at = NULL;
   for (size_t i = in.from; i < in.to; i++) {
     text line = file->all.at[i];
@@ -161,7 +201,7 @@ static void read_session(transcript *file, block in) {
       text_add(&at->command, line.bytes + 2, line.length - 2);
       at->from = at->to = i + 1;
     } else if (at) {
-      lines_add(&at->out, line);
+      lines_add(&at->out, varies.length ? with_wildcards(file, line, varies) : line);
       if (line.length) at->to = i + 1;
     }
   }
@@ -230,15 +270,16 @@ static void read_output(transcript *file, block in, step *of) {
   trim_blank(&of->out);
 }
 
-/* "<!-- file: NAME -->" above a block: the name, or nothing. */
-static text file_name(text line) {
-  static const char open[] = "<!-- file: ", close[] = " -->";
-  size_t edges = sizeof open - 1 + sizeof close - 1;
+/* "<!-- file: NAME -->" above a block, or "<!-- varies: TEXT, TEXT -->": what it says, or nothing. */
+static text remark(text line, const char *open) {
+  static const char close[] = " -->";
+  size_t edges = strlen(open) + sizeof close - 1;
   if (!text_begins(line, open) || line.length <= edges) return (text){ 0 };
-  return (text){ line.bytes + sizeof open - 1, line.length - edges };
+  return (text){ line.bytes + strlen(open), line.length - edges };
 }
 
-static void read_block(transcript *file, block in, text name, size_t *program) {
+static void read_block(transcript *file, block in, text above, size_t *program) {
+  text name = remark(above, "<!-- file: "), varies = remark(above, "<!-- varies: ");
   const char *language = language_of(in.info);
   size_t before = file->count;
   if (name.length) {
@@ -251,7 +292,10 @@ static void read_block(transcript *file, block in, text name, size_t *program) {
   } else if (has_word(in.info, "fragment")) {
     return;
   } else if (first_word_is(in.info, "sh") || first_word_is(in.info, "console")) {
-    if (has_commands(file, in)) read_session(file, in);
+    if (has_commands(file, in)) read_session(file, in, varies);
+  } else if (first_word_is(in.info, "repl")) {
+    if (language_of(text_after(in.info, 5))) read_repl(file, in, language_of(text_after(in.info, 5)));
+    else mistake(file, in.fence, "repl of which language?");
   } else if (language) {
     read_program(file, in, language);
   } else if (first_word_is(in.info, "c")) {
@@ -263,19 +307,19 @@ static void read_block(transcript *file, block in, text name, size_t *program) {
 
 static void read_document(transcript *file) {
   size_t program = SIZE_MAX;
-  text name = { 0 };
+  text above = { 0 };
   for (size_t i = 0; i < file->all.count; i++) {
     text line = file->all.at[i];
     if (!text_begins(line, "```")) {
-      if (line.length) name = file_name(line);
+      if (line.length) above = line;
       continue;
     }
     block in = { .info = text_after(line, 3), .fence = i, .from = i + 1 };
     in.to = in.from;
     while (in.to < file->all.count && !text_is(file->all.at[in.to], "```")) in.to++;
     if (in.to == file->all.count) mistake(file, i, "this block is never closed");
-    read_block(file, in, name, &program);
-    name = (text){ 0 };
+    read_block(file, in, above, &program);
+    above = (text){ 0 };
     i = in.to;
   }
 }
@@ -337,8 +381,10 @@ static void put_file(const step *at, const char *folder) {
   free(path.bytes);
 }
 
-/* Runs every step, collects the file as it would have to read, and returns how many differ. */
-static size_t run_steps(const transcript *file, const char *folder, int seconds, text *updated) {
+/* Runs every step, collects the file as it would have to read, and returns how many differ; *stuck is how
+ * many of them only a person can put right. */
+static size_t run_steps(const transcript *file, const char *folder, int seconds, text *updated,
+                        size_t *stuck) {
   size_t differ = 0, next = 0;
   for (size_t i = 0; i < file->count; i++) {
     const step *at = &file->steps[i];
@@ -351,6 +397,11 @@ static size_t run_steps(const transcript *file, const char *folder, int seconds,
     if (!step_holds(at, &done)) {
       differ++;
       show_failure(file, at, &done);
+      if (at->kind == STEP_REPL) { /* nobody can tell which line printed what */
+        ++*stuck;
+        outcome_free(&done);
+        continue;
+      }
       copy_lines(file, updated, &next, at->from);
       if (at->kind == STEP_MARKED) write_marked(updated, &done);
       else write_document(updated, &done);
@@ -369,6 +420,8 @@ static void transcript_free(transcript *file) {
     free(file->steps[i].out.at);
     free(file->steps[i].err.at);
   }
+  for (size_t i = 0; i < file->made.count; i++) free(file->made.at[i].bytes);
+  free(file->made.at);
   free(file->steps);
   free(file->all.at);
   free(file->whole.bytes);
@@ -389,12 +442,12 @@ static bool run_transcript(const char *path, const options *chosen) {
   if (file.count == 0 && !ends_with(path, ".md")) mistake(&file, 0, "no command in this file");
 
   char *folder = scratch_new();
-  size_t differ = run_steps(&file, folder, chosen->seconds, &updated);
+  size_t stuck = 0, differ = run_steps(&file, folder, chosen->seconds, &updated, &stuck);
   scratch_free(folder);
   bool rewrite = chosen->update && differ && !file.mistakes;
   if (rewrite) write_file(path, updated);
   printf("%s: %zu steps, %zu differ%s\n", path, file.count, differ, rewrite ? ", rewritten" : "");
-  bool good = file.mistakes == 0 && (differ == 0 || rewrite);
+  bool good = file.mistakes == 0 && stuck == 0 && (differ == 0 || rewrite);
   free(updated.bytes);
   transcript_free(&file);
   return good;

@@ -16,6 +16,7 @@ case $1 in
   open) printf 'no end' ;;
   hang) sleep 30 & wait ;;
   crash) kill -SEGV $$ ;;
+  repl) sed 's/^/read /' ;;
   check) case "$(cat)" in *bad*) echo "error[E1]"; exit 1 ;; esac ;;
   run) cat ;;
 esac
@@ -187,6 +188,62 @@ END
 document_breaks "a session that crashes" "got 139" <<'END'
 ```sh
 $ exec tern crash
+```
+END
+document_holds "what varies stands for any text, in the lines of its block" <<'END'
+<!-- varies: 9.9, whenever -->
+```console
+$ tern version
+tern 9.9
+$ tern both
+whenever
+err
+```
+END
+document_breaks "what varies does not hide the rest of its line" "output" <<'END'
+<!-- varies: 9.9 -->
+```console
+$ tern version
+bird 9.9
+```
+END
+document_breaks "nor does it reach into the next block" "output" <<'END'
+<!-- varies: 9.9 -->
+```console
+$ tern version
+tern 9.9
+```
+```console
+$ tern version
+tern 9.9
+```
+END
+document_holds "an interactive session is typed in, all of it" <<'END'
+```repl mind
+mind> 1 +
+... 2
+read 1 +
+read 2
+mind> x
+read x
+```
+END
+document_breaks "a session that prints something else" "+ read x" <<'END'
+```repl ninth
+ninth> x
+stack: x
+```
+END
+put doc.md <<'END'
+```repl ninth
+ninth> x
+stack: x
+```
+END
+fails "--update leaves a session to a person" "1 differ" transcript --update "$scratch/doc.md"
+document_breaks "a session of no language" "repl of which language" <<'END'
+```repl
+> x
 ```
 END
 document_holds "programs are checked, or run where output follows" <<'END'
