@@ -97,7 +97,7 @@ function(tn_runner_test name runner path)
 endfunction()
 
 # tn_update_target(FILES FOLDERS): the target test-update, which rewrites what transcripts, documents
-# and programs expect.
+# and programs expect, and the pages that tables write.
 function(tn_update_target files folders)
   set(common --update --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests)
   set(language_command "")
@@ -105,7 +105,8 @@ function(tn_update_target files folders)
     set(language_command COMMAND langtest ${common} ${folders})
   endif()
   add_custom_target(test-update VERBATIM USES_TERMINAL
+    COMMAND pages --update --tern $<TARGET_FILE:tern> --docs ${PROJECT_SOURCE_DIR}/docs
     COMMAND ${CMAKE_COMMAND} -E env ${TN_EXAMPLE_ENVIRONMENT} $<TARGET_FILE:transcript> ${common} ${files}
     ${language_command})
-  add_dependencies(test-update transcript langtest tern tern_shared)
+  add_dependencies(test-update pages transcript langtest tern tern_shared)
 endfunction()

@@ -123,6 +123,7 @@ static void op_json(tn_json_writer *json, const tn_op_sig *sig) {
   tn_json_key(json, "backends"), tn_json_array_begin(json);
   tn_json_string(json, TN_LIT("ref")), tn_json_string(json, TN_LIT("cpu"));
   tn_json_array_end(json);
+  tn_json_key(json, "result"), tn_json_string(json, tn_str_of(sig->result));
   tn_json_key(json, "doc"), tn_json_string(json, tn_str_of(sig->doc));
   tn_json_object_end(json);
 }

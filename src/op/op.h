@@ -149,6 +149,7 @@ typedef struct {
   const char *group;       /* heading in the documentation */
   const char *doc;         /* one line; tie-breaks and order of summation, because that is the contract */
   const char *operands;    /* their names, separated by spaces: "x y" */
+  const char *result;      /* its shape and dtype, for people */
   int arity;               /* or TN_VARIADIC */
   tn_op_kind kind;
   tn_dtype_set dtypes;     /* of the first operand, or of the result where there is none */

@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "diag/diag.h"
-#include "runner/run.h"
+#include "runner/example.h"
 
 static const char *tern = "tern", *tests = "tests";
 static int failures, run_examples, without_example;
@@ -25,41 +23,6 @@ static void wrong(const tn_diag_info *info, const char *what, const outcome *don
 }
 
 /* ---- examples ---- */
-
-static void put_file(const char *folder, const char *name, const char *content) {
-  text path = { 0 };
-  const char *slash = strchr(name, '/');
-  if (slash) {
-    text_addf(&path, "%s/%.*s", folder, (int)(slash - name), name);
-    mkdir(path.bytes, 0777);
-    free(path.bytes);
-    path = (text){ 0 };
-  }
-  text_addf(&path, "%s/%s", folder, name);
-  if (content) {
-    text whole = text_of(content);
-    write_file(path.bytes, whole);
-    free(whole.bytes);
-  } else {
-    remove(path.bytes);
-  }
-  free(path.bytes);
-}
-
-/* Runs one example; the caller frees. */
-static outcome run_example(const tn_diag_info *info, const char *folder, bool right) {
-  const char *command = right && info->right_command ? info->right_command : info->command;
-  text line = { 0 }, file = { 0 };
-  text_addf(&file, "example.%s", info->lang);
-  put_file(folder, file.bytes, right && info->right ? info->right : info->wrong);
-  if (info->data) put_file(folder, info->data, right ? info->right_data : info->wrong_data);
-  text_addf(&line, "tern %s %s --json", command ? command : "run", file.bytes);
-  outcome done = run_shell(line.bytes, folder, NULL, 60, 0);
-  free(line.bytes);
-  free(file.bytes);
-  run_examples++;
-  return done;
-}
 
 static bool gives(const outcome *done, const tn_diag_info *info) {
   text wanted = { 0 };
@@ -81,11 +44,12 @@ static bool is_pending(const tn_diag_info *info, lines elsewhere) {
 static void check_examples(const tn_diag_info *info) {
   char *folder = scratch_new();
   bool warning = info->severity == TN_SEVERITY_WARNING;
-  outcome bad = run_example(info, folder, false);
+  run_examples += 2;
+  outcome bad = run_example(info, folder, false, " --json");
   if (!gives(&bad, info)) wrong(info, "its wrong example does not give it", &bad);
   else if (bad.status != (warning ? 0 : info->status ? info->status : 1))
     wrong(info, "its wrong example ends with another status", &bad);
-  outcome good = run_example(info, folder, true);
+  outcome good = run_example(info, folder, true, " --json");
   if (gives(&good, info)) wrong(info, "its right example gives it too", &good);
   else if (good.status != 0) wrong(info, "its right example fails", &good);
   outcome_free(&bad);

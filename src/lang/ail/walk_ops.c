@@ -133,6 +133,11 @@ static const tn_ail_builtin builtins[] = {
 
 #define BUILTIN_COUNT (sizeof builtins / sizeof builtins[0])
 
+const tn_ail_builtin *tn_ail_builtins(size_t *count) {
+  *count = BUILTIN_COUNT;
+  return builtins;
+}
+
 size_t tn_ail_builtin_count(void) { return BUILTIN_COUNT; }
 const char *tn_ail_builtin_name(size_t index) { return builtins[index].name; }
 

@@ -39,6 +39,9 @@ typedef struct {
   tn_ail_param_spec params[TN_AIL_PARAM_LIMIT];
 } tn_ail_builtin;
 
+/* All of them, in the order of the documentation. */
+const tn_ail_builtin *tn_ail_builtins(size_t *count);
+
 /* One call whose arguments have been evaluated. */
 struct tn_ail_make {
   tn_ail_walk *w;
