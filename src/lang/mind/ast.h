@@ -226,6 +226,7 @@ struct tn_mind_unit {
   tn_mind_module *module;
   tn_mind_block block;
   const tn_mind_text *texts;            /* every string in it, the last one first */
+  bool defines, exports;                /* a `fn`, an `export` stands in it */
 };
 
 static inline tn_span tn_mind_at(const tn_mind_unit *unit, uint32_t start, uint32_t end) {

@@ -304,6 +304,12 @@ static void check_export(tn_mind_checker *c, const tn_mind_import *exports) {
   }
 }
 
+static void check_exports(tn_mind_checker *c) {
+  for (const tn_mind_node *node = c->unit->block.first; node; node = node->next) {
+    if (node->kind == TN_MIND_EXPORT) check_export(c, node->import);
+  }
+}
+
 /* ---- statements ---- */
 
 /* From here on the function is the newest of its name, and sees what stands before it. */
@@ -342,8 +348,9 @@ const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block 
   return type;
 }
 
-static void declare_functions(tn_mind_checker *c, const tn_mind_block *block) {
-  for (const tn_mind_node *node = block->first; node; node = node->next) {
+static void declare_functions(tn_mind_checker *c) {
+  if (!c->unit->defines) return;
+  for (const tn_mind_node *node = c->unit->block.first; node; node = node->next) {
     if (node->kind != TN_MIND_FN) continue;
     tn_mind_function *f = declare_function(c, node->definition);
     if (!f) return;
@@ -354,6 +361,7 @@ static void declare_functions(tn_mind_checker *c, const tn_mind_block *block) {
 }
 
 static void check_remaining(tn_mind *mind, const tn_mind_unit *unit) {
+  if (!unit->defines) return;
   for (const tn_mind_scope *at = unit->module->scope; at; at = at->next) {
     if (at->binds == TN_MIND_BINDS_FUNCTION && at->function->unit == unit)
       tn_mind_enqueue(mind, at->function);
@@ -367,16 +375,14 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   tn_mind_path *outer = mind->paths; /* of the unit that imports this one */
   mind->paths = NULL;
   mind->host->diags->phase = TN_PHASE_CHECK;
-  declare_functions(&c, &unit->block);
+  declare_functions(&c);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
     node->type = check_statement(&c, node);
     check_queue(mind);
     mind->host->diags->phase = TN_PHASE_CHECK; /* an import may have parsed */
   }
   check_remaining(mind, unit);
-  for (const tn_mind_node *node = unit->block.first; node; node = node->next) {
-    if (node->kind == TN_MIND_EXPORT) check_export(&c, node->import);
-  }
+  if (unit->exports) check_exports(&c);
   if (mind->host->diags->errors == errors) tn_mind_check_paths(mind);
   mind->paths = outer;
   return mind->host->diags->errors == errors && !mind->arena->failed;

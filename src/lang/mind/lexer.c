@@ -121,7 +121,8 @@ static bool read_digits(tn_mind_lexer *lexer, unsigned base, tn_mind_token *toke
     unsigned digit = (unsigned)digit_value(c);
     if (digit >= base) return any;
     any = true;
-    if (token->integer > (UINT64_MAX - digit) / base)
+    bool small = token->integer >> 59 == 0; /* fits whatever the base is, without a division */
+    if (!small && token->integer > (UINT64_MAX - digit) / base)
       token->too_big = true;
     else
       token->integer = token->integer * base + digit;
@@ -286,23 +287,29 @@ static void read_comment(tn_mind_lexer *lexer, tn_mind_token *token) {
     skip_block_comment(lexer);
 }
 
-tn_mind_token tn_mind_next(tn_mind_lexer *lexer) {
+/* Straight into the caller's token: read a member at a time, a copy of it would wait for every store. */
+void tn_mind_read(tn_mind_lexer *lexer, tn_mind_token *token) {
   size_t lines = skip_blanks(lexer);
-  tn_mind_token token = { .start = (uint32_t)lexer->at, .new_line = lines > 0, .blank_line = lines > 1 };
+  *token = (tn_mind_token){ .start = (uint32_t)lexer->at, .new_line = lines > 0, .blank_line = lines > 1 };
   char c = look(lexer, 0);
   if (lexer->at >= lexer->text.len)
-    token.kind = TN_MIND_TOKEN_END;
+    token->kind = TN_MIND_TOKEN_END;
   else if (is_letter(c))
-    read_word(lexer, &token);
+    read_word(lexer, token);
   else if (is_digit(c))
-    read_number(lexer, &token);
+    read_number(lexer, token);
   else if (c == '"')
-    read_string(lexer, &token);
+    read_string(lexer, token);
   else if (c == '/' && lexer->comments && (look(lexer, 1) == '/' || look(lexer, 1) == '*'))
-    read_comment(lexer, &token);
+    read_comment(lexer, token);
   else
-    read_sign(lexer, &token);
-  token.end = (uint32_t)lexer->at;
-  lexer->before = token.kind;
+    read_sign(lexer, token);
+  token->end = (uint32_t)lexer->at;
+  lexer->before = token->kind;
+}
+
+tn_mind_token tn_mind_next(tn_mind_lexer *lexer) {
+  tn_mind_token token;
+  tn_mind_read(lexer, &token);
   return token;
 }

@@ -49,13 +49,13 @@ static void advance(parser *p) {
     p->token = p->ahead;
     p->has_ahead = false;
   } else {
-    p->token = tn_mind_next(&p->lexer);
+    tn_mind_read(&p->lexer, &p->token);
   }
 }
 
 static int peek(parser *p) {
   if (!p->has_ahead) {
-    p->ahead = tn_mind_next(&p->lexer);
+    tn_mind_read(&p->lexer, &p->ahead);
     p->has_ahead = true;
   }
   return p->ahead.kind;
@@ -732,6 +732,7 @@ static tn_mind_node *parse_fn(parser *p) {
   tn_mind_definition *fn = tn_arena_new(p->arena, tn_mind_definition);
   if (!fn) begin_panic(p);
   advance(p);
+  p->unit->defines = true;
   node->definition = fn;
   if (!fn || !parse_word(p, &fn->word, "expected the function's name")) return node;
   if (!open_bracket(p, '(', "expected `(` and the parameters")) return node;
@@ -779,6 +780,7 @@ static tn_mind_node *parse_import(parser *p, tn_mind_kind kind) {
   node->import = import;
   if (!import) return node;
   if (kind == TN_MIND_EXPORT) {
+    p->unit->exports = true;
     parse_braced_names(p, import);
     return ended(p, node);
   }
