@@ -373,7 +373,9 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   tn_mind_checker c = checker_of(mind, unit);
   size_t errors = mind->host->diags->errors;
   tn_mind_path *outer = mind->paths; /* of the unit that imports this one */
+  tn_mind_closure *closures = mind->closures;
   mind->paths = NULL;
+  mind->closures = NULL;
   mind->host->diags->phase = TN_PHASE_CHECK;
   declare_functions(&c);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
@@ -382,6 +384,8 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
     mind->host->diags->phase = TN_PHASE_CHECK; /* an import may have parsed */
   }
   check_remaining(mind, unit);
+  tn_mind_check_idle_closures(mind);
+  mind->closures = closures;
   if (unit->exports) check_exports(&c);
   if (mind->host->diags->errors == errors) tn_mind_check_paths(mind);
   mind->paths = outer;

@@ -6,6 +6,7 @@
  *   check_call.c      calls of functions, closures and what grad gives
  *   check_library.c   calls of the library
  *   check_path.c      derivatives that meet an operation without one
+ *   check_open.c      branches that cannot be joined under a condition without data
  *   scope.c           which name means what
  *
  * A check function returns a type and has reported what is wrong; what follows
@@ -29,6 +30,7 @@ typedef struct tn_mind_checker {
   tn_mind_function *function;  /* NULL: the module's own statements */
   const tn_mind_scope *locals; /* of blocks, functions and closures around */
   bool conditional;            /* inside a branch: changes are written down */
+  bool idle;                   /* in a closure that nothing calls: when it would run is not known */
   tn_mind_change *changes;
 } tn_mind_checker;
 
@@ -114,6 +116,13 @@ void tn_mind_remember_path(tn_mind_checker *c, tn_mind_path path);
 /* Reports E4001 for those that cannot exist, and forgets all. Everything has been checked by then. */
 void tn_mind_check_paths(tn_mind *mind);
 
+/* ---- check_open.c ---- */
+
+/* An `if` with the types and the changes of its ways (the last may be the one on which nothing happens).
+ * False after reporting E2001: its condition will have no data, and its branches cannot become one value. */
+bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
+                           tn_mind_change *const *changes, int ways);
+
 /* ---- check_call.c, check_library.c ---- */
 
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
@@ -127,6 +136,9 @@ typedef struct {
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function);
+/* The closures of the unit that nothing has called: reports what is wrong whatever they would be given.
+ * Forgets all of them. */
+void tn_mind_check_idle_closures(tn_mind *mind);
 /* A call of the library; args by parameter. */
 const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_str name, tn_span at);

@@ -260,13 +260,11 @@ static bool same_types(const tn_mind_function *f, const tn_mind_type *const *typ
   return true;
 }
 
-static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *closure,
+static tn_mind_function *instance_new(tn_arena *arena, const tn_mind_node *closure,
                                       const tn_mind_type *const *types) {
-  tn_arena *arena = c->mind->arena;
   tn_mind_closure *state = closure->closure.state;
   tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
-  tn_mind_instanced *instanced = tn_arena_new(arena, tn_mind_instanced);
-  if (!f || !instanced) return NULL;
+  if (!f) return NULL;
   uint32_t count = closure->closure.count;
   *f = (tn_mind_function){ .unit = state->unit,
                            .module = state->unit->module,
@@ -278,26 +276,63 @@ static tn_mind_function *instance_new(tn_mind_checker *c, const tn_mind_node *cl
   f->body = copy_node(arena, closure->closure.body);
   f->params = tn_arena_array(arena, count, sizeof *f->params);
   f->param_types = tn_arena_copy(arena, types, count * sizeof *types);
-  if (!f->body || !f->params || !f->param_types) return NULL;
-  *instanced = (tn_mind_instanced){ state, state->instances, c->mind->instanced };
-  c->mind->instanced = instanced;
-  f->next = state->instances;
-  state->instances = f;
-  return f;
+  return f->body && f->params && f->param_types ? f : NULL;
 }
 
-static bool check_instance(tn_mind_checker *c, tn_mind_function *f, const tn_mind_node *closure) {
+/* For later calls with these types. */
+static bool keep_instance(tn_mind *mind, tn_mind_closure *state, tn_mind_function *f) {
+  tn_mind_instanced *instanced = tn_arena_new(mind->arena, tn_mind_instanced);
+  if (!instanced) return false;
+  *instanced = (tn_mind_instanced){ state, state->instances, mind->instanced };
+  mind->instanced = instanced;
+  f->next = state->instances;
+  state->instances = f;
+  return true;
+}
+
+static bool check_instance(tn_mind *mind, tn_mind_function *f, const tn_mind_node *closure, bool idle) {
   tn_mind_closure *state = closure->closure.state;
-  tn_mind_checker inner = {
-    .mind = c->mind, .unit = f->unit, .module = f->module, .function = f, .locals = state->scope
-  };
+  tn_mind_checker inner = { .mind = mind,
+                            .unit = f->unit,
+                            .module = f->module,
+                            .function = f,
+                            .locals = state->scope,
+                            .idle = idle };
   for (uint32_t i = 0; i < f->param_count; i++) {
     f->params[i] = tn_mind_variable_new(&inner, &closure->closure.params[i].word, f->param_types[i]);
     if (!f->params[i]) return false;
     tn_mind_declare(&inner, f->params[i]);
   }
-  f->result = f->gives = tn_mind_bound_type(c->mind, tn_mind_check_value(&inner, f->body));
+  f->result = f->gives = tn_mind_bound_type(mind, tn_mind_check_value(&inner, f->body));
   return true;
+}
+
+/* ---- closures that nothing calls ---- */
+
+static void check_idle(tn_mind *mind, const tn_mind_closure *state) {
+  const tn_mind_node *closure = state->node;
+  tn_mind_checker around = { .mind = mind,
+                             .unit = state->unit,
+                             .module = state->unit->module,
+                             .function = state->function,
+                             .locals = state->scope };
+  const tn_mind_type **types = tn_arena_array(mind->arena, closure->closure.count, sizeof *types);
+  for (uint32_t i = 0; types && i < closure->closure.count; i++) {
+    const tn_mind_annotation *written = closure->closure.params[i].annotation;
+    types[i] = written ? tn_mind_resolve(&around, written) : &tn_mind_type_error;
+  }
+  tn_mind_function *f = types ? instance_new(mind->arena, closure, types) : NULL;
+  if (f) check_instance(mind, f, closure, true);
+}
+
+/* Those that stand behind may call those before. */
+void tn_mind_check_idle_closures(tn_mind *mind) {
+  while (mind->closures && !mind->arena->failed) {
+    const tn_mind_closure *state = mind->closures;
+    mind->closures = state->next;
+    if (!state->instances) check_idle(mind, state);
+  }
+  mind->closures = NULL;
 }
 
 static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
@@ -337,10 +372,10 @@ static const tn_mind_type *call_closure(tn_mind_checker *c, const tn_mind_node *
   while (f && !same_types(f, types, count)) f = f->next;
   if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error; /* it may be what is being checked */
   if (!f) {
-    f = instance_new(c, closure, types);
-    if (!f) return &tn_mind_type_error;
+    f = instance_new(c->mind->arena, closure, types);
+    if (!f || !keep_instance(c->mind, closure->closure.state, f)) return &tn_mind_type_error;
     c->mind->depth++;
-    check_instance(c, f, closure);
+    check_instance(c->mind, f, closure, false);
     c->mind->depth--;
     if (!f->gives) return &tn_mind_type_error;
   }

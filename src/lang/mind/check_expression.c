@@ -248,9 +248,11 @@ static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *
   return &tn_mind_type_error;
 }
 
+/* Of what is assigned again, who runs at no known time knows nothing. */
 static const tn_mind_type *variable_type(tn_mind_checker *c, tn_mind_variable *variable) {
-  bool from_function = c->function && !variable->owner;
-  if (from_function) variable->fixed = true;
+  bool from_function = c->function && variable->owner != c->function;
+  if (c->idle && from_function) return variable->assigned ? &tn_mind_type_error : variable->type;
+  if (c->function && !variable->owner) variable->fixed = true;
   return variable->type;
 }
 
@@ -697,15 +699,16 @@ static const tn_mind_type *check_if(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_node *tail = NULL;
   tn_span at = tn_mind_here(c, node);
   int ways = 0;
-  tn_mind_change **changes =
-      tn_arena_array(c->mind->arena, (size_t)count_branches(node) + 1, sizeof *changes);
-  if (!changes) return &tn_mind_type_error;
+  size_t most = (size_t)count_branches(node) + 1, errors = diags_of(c)->errors;
+  tn_mind_change **changes = tn_arena_array(c->mind->arena, most, sizeof *changes);
+  const tn_mind_type **types = tn_arena_array(c->mind->arena, most, sizeof *types);
+  if (!changes || !types) return &tn_mind_type_error;
   for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
     tn_mind_checker saved;
     tn_mind_node *last;
     if (branch->condition) check_condition(c, branch->condition, tn_mind_check_value(c, branch->condition));
     tn_mind_branch_begin(c, &saved);
-    const tn_mind_type *block = tn_mind_check_block(c, &branch->block, &last);
+    const tn_mind_type *block = types[ways] = tn_mind_check_block(c, &branch->block, &last);
     changes[ways++] = tn_mind_branch_end(c, &saved);
     if (!node->branch.has_else) continue;
     type = type ? tn_mind_unify_types(c, type, tail, block, last, at) : block;
@@ -713,6 +716,8 @@ static const tn_mind_type *check_if(tn_mind_checker *c, tn_mind_node *node) {
   }
   if (!node->branch.has_else) changes[ways++] = NULL; /* the way on which nothing happens */
   tn_mind_join_ways(c, changes, ways, at);
+  bool sound = diags_of(c)->errors == errors;
+  if (sound && !tn_mind_check_open_if(c, node, types, changes, ways)) return &tn_mind_type_error;
   if (!node->branch.has_else) return &tn_mind_type_unit;
   settle_tails(c, node, type);
   return type;
@@ -732,7 +737,10 @@ static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node)
   *state = (tn_mind_closure){ .scope = c->locals,
                               .function = c->function,
                               .unit = c->unit,
-                              .order = c->module->entry_count };
+                              .order = c->module->entry_count,
+                              .node = node,
+                              .next = c->mind->closures };
+  c->mind->closures = state;
   node->closure.state = state;
   return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_CLOSURE, .closure = node });
 }

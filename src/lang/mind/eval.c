@@ -448,6 +448,23 @@ static const tn_mind_bindings *symbols_around(const tn_mind_frame *frame) {
   return &frame->symbols;
 }
 
+/* An assignment keeps the type that its name was declared with, sizes of this call included. */
+static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const tn_mind_variable *variable,
+                        const tn_mind_value *value, tn_span at) {
+  if (variable->declared->kind != TN_MIND_T_TENSOR || value->kind != TN_MIND_V_TENSOR) return true;
+  tn_mind_type wanted = *variable->declared;
+  const tn_mind_type *got = tn_mind_type_of(e, value);
+  int64_t dim;
+  tn_mind_bind_shape(symbols_around(frame), &wanted.shape);
+  bool fits = wanted.shape.rank == got->shape.rank;
+  for (int i = 0; fits && i < wanted.shape.rank; i++)
+    fits = tn_mind_unify_dim(wanted.shape.dim[i], got->shape.dim[i], &dim);
+  return fits || tn_report(e->host->diags, TN_DIAG_E2001, at,
+                           TN_TEXT("expected", tn_mind_describe(e->mind, &wanted)),
+                           TN_TEXT("got", tn_mind_describe(e->mind, got)),
+                           TN_TEXT("name", tn_names_text(e->host->names, variable->name)));
+}
+
 /* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
 static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                       const tn_mind_node *node, tn_mind_value *value) {
@@ -460,6 +477,7 @@ static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
   bool placed = written && wanted->kind == TN_MIND_T_TENSOR && wanted->device == TN_MIND_GPU;
   tn_span at =
       placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);
+  if (node->kind == TN_MIND_ASSIGN && declared && !keeps_shape(e, frame, variable, value, at)) return false;
   tn_mind_bindings symbols = { .arena = e->arena };
   return tn_mind_coerce(e, value, wanted, &symbols, symbols_around(frame), at);
 }

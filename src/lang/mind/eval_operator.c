@@ -362,8 +362,7 @@ static bool take_way(const fork *f, const way *taken, tn_mind_value *out) {
 
 static bool cannot_join(const fork *f) {
   return tn_report(f->e->host->diags, TN_DIAG_E2001, f->at,
-                   TN_STR("expected", "branches that can be joined, because the condition is not known"),
-                   TN_STR("got", "values of different shapes or kinds"));
+                   TN_STR("expected", TN_MIND_JOINED_BRANCHES), TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
 }
 
 static bool trace_fork(const fork *f, const tn_mind_value *condition, decision truth, tn_mind_value *out) {

@@ -103,6 +103,8 @@ typedef struct tn_mind_closure {
   tn_mind_unit *unit;
   uint32_t order; /* its place among the module's entries */
   tn_mind_function *instances;
+  const tn_mind_node *node;
+  struct tn_mind_closure *next; /* among those of the unit that is being checked */
 } tn_mind_closure;
 
 /* A closure that was checked for new types, and those it was checked for before. */
@@ -183,6 +185,7 @@ struct tn_mind {
   tn_mind_module *modules;
   tn_mind_function *queue;      /* functions that wait to be checked */
   tn_mind_instanced *instanced; /* newest first, so that a session can forget them */
+  tn_mind_closure *closures;    /* of the unit that is being checked, newest first */
   uint32_t depth;               /* of closures in closures */
   tn_mind_path *paths;          /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
@@ -233,6 +236,9 @@ typedef struct {
 bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
                           const tn_mind_origin *operands, int count);
 bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got); /* E2001 */
+/* What E2001 says of branches that would have to become one value, before a run and in it. */
+#define TN_MIND_JOINED_BRANCHES   "branches that can be joined, because the condition is not known"
+#define TN_MIND_SEPARATE_BRANCHES "values of different shapes or kinds"
 /* Nothing was said yet, but the arena or the graph ran out of memory. */
 bool tn_mind_out_of_memory(tn_mind *mind);
 

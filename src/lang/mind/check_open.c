@@ -1,0 +1,120 @@
+/* lang/mind/check_open.c: branches that no run could join, found before the program runs.
+ *
+ * A tensor with a dimension that no size is known for has no data, and a condition made of it is never
+ * decided: both branches become part of the graph, and what they give must be one value of one shape. Where
+ * both types are known already that is said here. Only what is certain counts: a condition that may be
+ * decided after all is left to the run. */
+#include "lang/mind/check.h"
+
+#define DEPTH_LIMIT 100 /* names that lead to names; past it nothing is claimed */
+
+/* ---- values without data ---- */
+
+static bool lacks_data(const tn_mind_checker *c, const tn_mind_node *top, int depth);
+
+static bool has_symbol(const tn_mind_type *type) {
+  if (type->kind != TN_MIND_T_TENSOR) return false;
+  for (int i = 0; i < type->shape.rank; i++) {
+    if (tn_dim_is_symbol(type->shape.dim[i])) return true;
+  }
+  return false;
+}
+
+/* Parameters get their sizes from a call; of the module's names, those with a symbol never do. */
+static bool variable_lacks_data(const tn_mind_checker *c, const tn_mind_variable *variable, int depth) {
+  if (!variable || variable->owner || variable->assigned) return false;
+  if (has_symbol(variable->type)) return true;
+  bool here = variable->value && variable->unit == c->unit;
+  return here && depth < DEPTH_LIMIT && lacks_data(c, variable->value, depth + 1);
+}
+
+/* The operands whose elements an operation of the library computes with. */
+static bool argument_lacks_data(const tn_mind_checker *c, const tn_mind_node *call, bool receiver,
+                                int depth) {
+  const tn_mind_entry *entry = call->call.entry;
+  if (entry->special != TN_MIND_ORDINARY || !call->call.bound) return false;
+  for (int i = 0; i < entry->count; i++) {
+    const tn_mind_node *arg = call->call.bound[i];
+    bool computes = entry->params[i].kind == TN_MIND_P_TENSOR || entry->params[i].kind == TN_MIND_P_SCALAR;
+    if (!arg || !computes) continue;
+    if (i == 0 && call->call.method ? receiver : lacks_data(c, arg, depth)) return true;
+  }
+  return false;
+}
+
+static bool step(const tn_mind_checker *c, const tn_mind_node *node, bool left, int depth) {
+  switch ((tn_mind_kind)node->kind) {
+    case TN_MIND_NAME: return variable_lacks_data(c, node->name.variable, depth);
+    case TN_MIND_UNARY:
+    case TN_MIND_LOGIC: return left; /* the right side of && and || may not matter */
+    case TN_MIND_BINARY: return left || lacks_data(c, node->right, depth);
+    case TN_MIND_CALL:
+      return node->call.target == TN_MIND_CALL_LIBRARY && argument_lacks_data(c, node, left, depth);
+    case TN_MIND_FIELD: return !node->type && left; /* a method keeps its receiver */
+    default: return false;
+  }
+}
+
+/* Up the left side in a loop, as it is checked. */
+static bool lacks_data(const tn_mind_checker *c, const tn_mind_node *top, int depth) {
+  const tn_mind_node *node = top;
+  while (node->left) node = node->left;
+  for (bool left = false;; node = node->up) {
+    left = step(c, node, left, depth);
+    if (node == top) return left;
+  }
+}
+
+/* ---- types that one value cannot have ---- */
+
+static bool shapes_differ(const tn_mind_type *a, const tn_mind_type *b) {
+  static const tn_shape none;
+  const tn_shape *x = a->kind == TN_MIND_T_TENSOR ? &a->shape : &none;
+  const tn_shape *y = b->kind == TN_MIND_T_TENSOR ? &b->shape : &none;
+  int64_t dim;
+  if (x->rank != y->rank) return true;
+  for (int i = 0; i < x->rank; i++) {
+    if (!tn_mind_unify_dim(x->dim[i], y->dim[i], &dim)) return true;
+  }
+  return false;
+}
+
+static bool are_apart(const tn_mind_type *a, const tn_mind_type *b) {
+  if (a->kind == TN_MIND_T_ERROR || b->kind == TN_MIND_T_ERROR) return false;
+  if (a->kind == TN_MIND_T_UNIT && b->kind == TN_MIND_T_UNIT) return false;
+  if (tn_mind_type_is_value(a) && tn_mind_type_is_value(b)) return shapes_differ(a, b);
+  if (a->kind != TN_MIND_T_TUPLE || b->kind != TN_MIND_T_TUPLE || a->count != b->count) return true;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (are_apart(a->items[i], b->items[i])) return true;
+  }
+  return false;
+}
+
+static const tn_mind_type *type_behind(const tn_mind_change *changes, const tn_mind_change *of) {
+  for (; changes; changes = changes->next) {
+    if (changes->variable == of->variable) return changes->after;
+  }
+  return of->before;
+}
+
+static bool changes_are_apart(const tn_mind_change *of, const tn_mind_change *other) {
+  for (const tn_mind_change *change = of; change; change = change->next) {
+    if (are_apart(change->after, type_behind(other, change))) return true;
+  }
+  return false;
+}
+
+/* If the first condition is not decided, its branch meets one of the others, whichever that is. */
+bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
+                           tn_mind_change *const *changes, int ways) {
+  const tn_mind_node *condition = node->branch.branches->condition;
+  if (c->function || !condition || ways < 2) return true;
+  for (int i = 1; i < ways; i++) {
+    bool apart = (node->branch.has_else && are_apart(types[0], types[i])) ||
+                 changes_are_apart(changes[0], changes[i]) || changes_are_apart(changes[i], changes[0]);
+    if (!apart) return true;
+  }
+  if (!lacks_data(c, condition, 0)) return true;
+  return tn_report(c->mind->host->diags, TN_DIAG_E2001, tn_mind_at(c->unit, condition->from, condition->to),
+                   TN_STR("expected", TN_MIND_JOINED_BRANCHES), TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
+}
