@@ -34,8 +34,19 @@ static bool is_about_memory(tn_diag_code code) {
   return code == TN_DIAG_E_OUT_OF_MEMORY || code == TN_DIAG_E_MEMORY_LIMIT;
 }
 
+static void settle_stopped(tern_session *session) {
+  session->heap.failed = session->heap.stopped = false;
+  tn_diags_clear(&session->diags);
+  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+}
+
 void tn_api_settle(tern_session *session) {
   tn_diags *diags = &session->diags;
+  tn_api_end_compiling(session);
+  if (session->heap.stopped) {
+    settle_stopped(session);
+    return;
+  }
   if (!session->heap.failed || tn_api_status(session) == TERN_BUG) return;
   for (size_t i = 0; i < diags->list.count; i++) {
     if (!is_about_memory(diags->list.at[i].code)) continue;

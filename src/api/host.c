@@ -20,6 +20,16 @@ void tn_api_begin(tern_session *session) {
   session->printed_count = 0;
 }
 
+/* Compiling has no loop that all of it goes through, but all of it asks for memory. */
+void tn_api_begin_compiling(tern_session *session) {
+  tn_api_begin(session);
+  session->heap.stop = tn_api_asked_to_stop;
+  session->heap.stop_context = session;
+  session->heap.stopped = false;
+}
+
+void tn_api_end_compiling(tern_session *session) { session->heap.stop = NULL; }
+
 bool tn_api_asked_to_stop(void *context) {
   tern_session *session = context;
   if (atomic_load_explicit(&session->interrupted, memory_order_relaxed)) return true;

@@ -56,6 +56,7 @@ struct tern_program {
   tn_givens inputs, params, sets, weights;
   bool has_weights;
   uint64_t revision; /* counts the values that were given */
+  bool fresh;        /* nothing has been done with it yet */
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;
@@ -70,13 +71,16 @@ const tn_lang *tn_api_lang(tern_language language);
 tern_status tn_api_status(const tern_session *session);
 /* In the common spelling; limits of the session have codes of their own. Returns false. */
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
-/* After a failure: what was reported once memory had run out may only follow from that, so then memory is all
- * there is to say. */
+/* After a failure: what was reported once memory had run out, or was refused because of an interrupt, may
+ * only follow from that, so then that is all there is to say. Ends compiling. */
 void tn_api_settle(tern_session *session);
 /* The session's text, NUL-terminated, or NULL when memory ran out. */
 const char *tn_api_text(tern_session *session);
 /* A run begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts. */
 void tn_api_begin(tern_session *session);
+/* The same for what begins with a text: until the end of compiling an interrupt refuses memory. */
+void tn_api_begin_compiling(tern_session *session);
+void tn_api_end_compiling(tern_session *session);
 
 /* The sandbox (sandbox.c). */
 bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count);

@@ -72,9 +72,8 @@ static bool has_language(tern_session *session, tern_language language) {
                       tn_str_of(tern_language_name(language)), "");
 }
 
-tern_program *tern_load(tern_session *session, tern_language language, const char *name, const char *text,
-                        size_t length) {
-  tn_api_begin(session);
+static tern_program *load(tern_session *session, tern_language language, const char *name, const char *text,
+                          size_t length) {
   if (!has_language(session, language)) return NULL;
   if (length > TN_SOURCE_LIMIT) {
     tn_report(&session->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE, TN_STR("what", "the program text"),
@@ -84,6 +83,7 @@ tern_program *tern_load(tern_session *session, tern_language language, const cha
   tern_program *program = tn_heap_alloc(&session->heap, sizeof *program);
   if (!program) return out_of_memory(session);
   program->session = session;
+  program->fresh = true;
   program->language = language;
   program->lang = tn_api_lang(language);
   tn_arena_init(&program->arena, &session->heap);
@@ -94,6 +94,21 @@ tern_program *tern_load(tern_session *session, tern_language language, const cha
   return out_of_memory(session);
 }
 
+tern_program *tern_load(tern_session *session, tern_language language, const char *name, const char *text,
+                        size_t length) {
+  tn_api_begin(session);
+  return load(session, language, name, text, length);
+}
+
+/* An interrupt that came while the text was read is one of what is first done with it. */
+static void begin_compiling(tern_program *program) {
+  tern_session *session = program->session;
+  bool asked = program->fresh && atomic_load(&session->interrupted);
+  program->fresh = false;
+  tn_api_begin_compiling(session);
+  if (asked) tern_interrupt(session);
+}
+
 /* A graph is read when it is first needed. */
 static bool has_graph(tern_program *program) {
   if (program->language == TERN_LANG_GRAPH && !program->graph) program->graph = tn_graph_program_new(program);
@@ -101,6 +116,7 @@ static bool has_graph(tern_program *program) {
 }
 
 static tern_status finish(tern_program *program, bool ok) {
+  tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   program->status = tn_api_status(program->session);
   if (!ok && program->status == TERN_OK) program->status = TERN_FAILED;
@@ -108,7 +124,7 @@ static tern_status finish(tern_program *program, bool ok) {
 }
 
 tern_status tern_check(tern_program *program) {
-  tn_api_begin(program->session);
+  begin_compiling(program);
   if (!program->lang) return finish(program, has_graph(program));
   return finish(program, program->lang->check(&program->session->host, program->file));
 }
@@ -137,7 +153,7 @@ tern_program *tern_load_file(tern_session *session, tern_language language, cons
   if (language == TERN_LANG_AUTO) {
     tn_api_usage(session, "", tn_str_of(path), ": say the language with --lang ail|mind|ninth");
   } else if (read_program(session, path, &bytes)) {
-    program = tern_load(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
+    program = load(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
     tn_file_release(&session->heap, &bytes);
   }
   if (status) *status = program ? TERN_OK : tn_api_status(session);
@@ -260,7 +276,7 @@ typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome
 static tern_status run_with(tern_program *program, runner run) {
   forget_outcome(program);
   lend_givens(program);
-  tn_api_begin(program->session);
+  begin_compiling(program);
   program->ran = true;
   if (!program->lang) return finish(program, has_graph(program) && tn_graph_program_run(program));
   return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
@@ -294,7 +310,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .watch = &watch };
   forget_outcome(program);
   lend_givens(program);
-  tn_api_begin(session);
+  begin_compiling(program);
   program->ran = true;
   bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
   recorder.folder = run->out;
@@ -472,6 +488,7 @@ static bool unsupported(tern_session *session, const char *feature) {
 
 /* The session's text, if it was made. */
 static const char *shown(tern_session *session, bool ok) {
+  tn_api_end_compiling(session);
   const char *text = ok ? tn_api_text(session) : NULL;
   if (!text) tn_api_settle(session);
   return text;
@@ -507,7 +524,7 @@ const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column) 
 
 const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
-  tn_api_begin(session);
+  begin_compiling(program);
   tn_text_clear(&session->text);
   bool ok = program->lang || has_graph(program);
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
@@ -516,16 +533,23 @@ const char *tern_format(tern_program *program) {
   return shown(session, ok);
 }
 
-static bool emit(tern_program *program, const char *name, tn_text *out) {
+static bool emit_form(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
   tn_emit_kind kind = tn_emit_kind_of(name);
-  lend_givens(program);
-  tn_api_begin(session);
   if (!program->lang) return has_graph(program) && tn_graph_program_emit(program, name, out);
   if (kind == TN_EMIT_COUNT)
     return tn_api_usage(session, "there is no form ", tn_str_of(name), "; the forms are " TN_EMIT_NAMES);
   if (!program->lang->emit) return unsupported(session, "showing what the compiler made of this language");
   return program->lang->emit(&session->host, program->file, kind, out);
+}
+
+static bool emit(tern_program *program, const char *name, tn_text *out) {
+  lend_givens(program);
+  begin_compiling(program);
+  bool ok = emit_form(program, name, out) && !out->failed;
+  tn_api_end_compiling(program->session);
+  if (!ok) tn_api_settle(program->session);
+  return ok;
 }
 
 const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *length) {

@@ -1,8 +1,8 @@
 /* base/heap.c: the one place that talks to the C library's allocator.
  *
  * Every request passes admit(), which decides from the counters alone whether
- * it may go ahead: the limit, an injected failure, and the arithmetic are
- * settled before the system is asked. Because callers give sizes back on
+ * it may go ahead: the limit, an injected failure, a wish to stop and the
+ * arithmetic are settled before the system is asked. Because callers give sizes back on
  * release, a block carries no header of ours.
  *
  * Fresh pages are the dearest memory there is (a fault for every 4 KiB), so
@@ -45,12 +45,17 @@ static bool injected_failure(const tn_heap *heap) {
   return heap->requests == heap->fail_at || (heap->fail_onwards && heap->requests > heap->fail_at);
 }
 
+static bool asked_to_stop(tn_heap *heap) {
+  if (heap->stop && !heap->stopped) heap->stopped = heap->stop(heap->stop_context);
+  return heap->stop && heap->stopped;
+}
+
 /* Whether `used` may go from its present value, less old_bytes, to new_bytes more. */
 static bool admit(tn_heap *heap, size_t old_bytes, size_t new_bytes) {
   assert(old_bytes <= heap->used);
   size_t others = heap->used - old_bytes, total;
   heap->requests++;
-  if (!injected_failure(heap) && tn_size_add(others, new_bytes, &total) &&
+  if (!injected_failure(heap) && !asked_to_stop(heap) && tn_size_add(others, new_bytes, &total) &&
       is_within(heap, total, heap->limit) && is_within(heap, total, heap->ceiling)) {
     return true;
   }

@@ -22,6 +22,11 @@ typedef struct {
   bool fail_onwards;   /* every request from fail_at on fails, not only that one */
   bool failed;         /* some request has been refused */
   bool reporting;      /* an error is being told: there is TN_HEAP_RESERVE more */
+  /* Asked with each request; once it says true all are refused, so that whatever grows comes to an end where
+   * it can fail anyway. NULL: nobody asks. */
+  bool (*stop)(void *context);
+  void *stop_context;
+  bool stopped;
 } tn_heap;
 
 /* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */

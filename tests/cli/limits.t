@@ -53,3 +53,16 @@ $ tern run machine.ail --event input --max-steps 3
 | State machine Gate: Locked -> Waiting -> Open (ended)
 $ tern run machine.ail --event input --max-steps 2 2>&1 | head -1
 | error[E_LOOP_LIMIT]: the program took more than the 2 steps that --max-steps allows
+
+# A text that is long to read is given up as well, whatever the language.
+$ yes 'let a = 1 + 2' | head -1000000 > long.mind
+$ (echo 'model { x [4]'; yes 'h = relu(x)' | head -500000; echo '}') > long.ail
+$ yes '1 [DROP]' | head -2000000 > long.nth
+$ for language in mind ail nth; do tern run long.$language --max-time 0.02 2>&1 | head -1; done
+| error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
+$ tern emit long.mind --as graph --max-time 0.02 2>&1 | head -1
+| error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
+$ timeout --preserve-status -s TERM 0.1 tern check long.mind 2>&1 | head -1
+| error[E_INTERRUPTED]: interrupted

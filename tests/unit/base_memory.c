@@ -129,6 +129,27 @@ static void the_chosen_request_fails(void **state) {
   tn_heap_free(&onwards, a, 8);
 }
 
+static bool third_time(void *context) { return ++*(int *)context >= 3; }
+
+static void a_heap_that_is_asked_to_stop_refuses_from_then_on(void **state) {
+  (void)state;
+  int asked = 0;
+  tn_heap heap = { .stop = third_time, .stop_context = &asked };
+  char *first = tn_heap_alloc(&heap, 8), *second = tn_heap_alloc(&heap, 8);
+  assert_non_null(first);
+  assert_non_null(second);
+  assert_null(tn_heap_alloc(&heap, 8));
+  assert_null(tn_heap_resize(&heap, first, 8, 16));
+  assert_true(heap.stopped && heap.failed);
+  assert_int_equal(asked, 3);
+  heap.stop = NULL;
+  first = tn_heap_resize(&heap, first, 8, 16);
+  assert_non_null(first);
+  tn_heap_free(&heap, first, 16);
+  tn_heap_free(&heap, second, 8);
+  assert_int_equal(heap.used, 0);
+}
+
 static void aligned_blocks_are_aligned(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -334,6 +355,7 @@ RUN_TESTS(
   cmocka_unit_test(the_machine_has_a_limit_of_its_own),
   cmocka_unit_test(there_is_room_for_the_report),
   cmocka_unit_test(the_chosen_request_fails),
+  cmocka_unit_test(a_heap_that_is_asked_to_stop_refuses_from_then_on),
   cmocka_unit_test(aligned_blocks_are_aligned),
   cmocka_unit_test(an_arena_hands_out_aligned_zeroed_memory),
   cmocka_unit_test(pieces_of_an_arena_do_not_overlap),

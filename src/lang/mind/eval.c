@@ -64,6 +64,8 @@ bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at) {
                    TN_STR("what", "this call"));
 }
 
+#define ASK_EVERY 256 /* statements; every call asks by itself */
+
 static bool interrupted(tn_mind_evaluator *e, tn_span at) {
   if (!e->host->interrupted || !e->host->interrupted(e->host)) return false;
   tn_mind_eval_fault(e, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = at }, NULL);
@@ -512,8 +514,10 @@ bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_min
     return tn_mind_out_of_depth(e, tn_mind_at(unit, block->start, block->end));
   e->depth++;
   bool ok = true;
-  for (tn_mind_node *node = block->first; node && ok; node = node->next)
+  for (tn_mind_node *node = block->first; node && ok; node = node->next) {
     ok = eval_statement(e, frame, unit, node, out);
+    if (ok && ++e->statements % ASK_EVERY == 0) ok = !interrupted(e, tn_mind_span(unit, node));
+  }
   e->depth--;
   return ok;
 }

@@ -89,6 +89,7 @@ typedef struct {
   bool unknown_inputs; /* lowering a function: conditions cannot be decided */
   uint32_t undecided;  /* branches around whose condition has no data */
   uint64_t steps; /* expressions that were evaluated */
+  uint32_t statements;
 } tn_mind_evaluator;
 
 /* ---- eval.c ---- */
