@@ -54,9 +54,11 @@ static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int part
 }
 
 #if defined(__GNUC__)
-#define TN_CPU_PREFETCH(address) __builtin_prefetch(address)
+#define TN_CPU_PREFETCH(address)     __builtin_prefetch(address)
+#define TN_CPU_PREFETCH_FAR(address) __builtin_prefetch(address, 0, 2) /* into the second-level cache */
 #else
-#define TN_CPU_PREFETCH(address) ((void)0)
+#define TN_CPU_PREFETCH(address)     ((void)0)
+#define TN_CPU_PREFETCH_FAR(address) ((void)0)
 #endif
 
 /* memcpy for runs that are mostly short: a call for each would cost more than the copy. */

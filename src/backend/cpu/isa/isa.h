@@ -133,7 +133,8 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #define TN_LIKELY(condition) (condition)
 #endif
 
-#define TN_PREFETCH TN_CPU_PREFETCH
+#define TN_PREFETCH     TN_CPU_PREFETCH
+#define TN_PREFETCH_FAR TN_CPU_PREFETCH_FAR
 
 static inline int64_t tn_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline size_t tn_cpu_round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }

@@ -2,8 +2,9 @@
  *
  * A row is read for its maximum and again for the exponentials, which are added
  * in the order of sums as they are made; rows are short enough to stay in the
- * cache between the two. Where the axis is not the contiguous one, strips of
- * neighbouring columns go together. Anything else is collected into rows first.
+ * cache between the two, and the maximum of the next row is found on the way.
+ * Where the axis is not the contiguous one, strips of neighbouring columns go
+ * together. Anything else is collected into rows first.
  *
  * Dividing many numbers by one divisor needs one division: with y = 1/s rounded
  * correctly, q = e y is nearly e/s, the remainder e - q s is exact in an fma, and
@@ -13,56 +14,105 @@
  * are divided the ordinary way. */
 #include <math.h>
 
+#include "backend/cpu/isa/exp.h"
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/walk.h"
 #include "base/elementary.inc.h"
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
+#define ROOM_LIMIT   65536 /* bytes of a row whose exponentials have a place in the near cache */
 
 /* ---- f32: one row ---- */
-static inline VF divided(VF e, VF sum, VF inverse) {
-#if TN_FMA_IN_HARDWARE
-  VM ordinary = vm_or(vf_ge(e, vf_set(0x1p-60f)), vf_eq(e, vf_set(0.0f)));
-  VF q = e * inverse;
-  q = vf_fma(vf_fnma(q, sum, e), inverse, q);
-  q = vf_fma(vf_fnma(q, sum, e), inverse, q);
-  if (TN_LIKELY(vm_all(ordinary))) return q;
-#else
-  (void)inverse;
-#endif
-  return vf_canonical(e / sum);
+/* How the exponentials of a row are made: of numbers at or below a finite maximum, which need no look for NaN
+ * and for what is too large, or of anything. */
+typedef enum { TAME, WILD } manner;
+
+#define BLOCK         (TN_LANES < 4 ? TN_SUM_LANES : 4 * TN_LANES) /* elements that go side by side */
+#define BLOCK_VECTORS (BLOCK / TN_LANES)
+#define AHEAD         2048 /* bytes between what is read and what is asked for */
+
+/* A row on its way. */
+typedef struct {
+  const float *x;
+  int64_t n;
+  float max;
+  VF least;          /* the smallest x - max so far of a tame row */
+  const float *next; /* a row whose largest is found on the way */
+  VF most;           /* the largest of it so far, if it has no NaN */
+} exponentials;
+
+/* x - max of one vector, or of the first `left` lanes of it; of a tame row no less than exp wants. */
+TN_ALWAYS_INLINE VF difference_at(exponentials *r, int64_t at, int left, manner how, bool ahead) {
+  bool whole = left == TN_LANES;
+  VF x = whole ? vf_load(r->x + at) : tn_load_filled(r->x + at, left, r->max);
+  VF difference = x - vf_set(r->max);
+  if (ahead)
+    r->most =
+        vf_at_least(whole ? vf_load(r->next + at) : tn_load_filled(r->next + at, left, -HUGE_VALF), r->most);
+  if (how == WILD) return difference;
+  r->least = vf_at_most(r->least, difference);
+  return vf_at_least(difference, vf_set(-104.0f)); /* below, exp is 0 in any case */
 }
 
-/* e = exp(x - max) of one chunk of `count` contiguous elements; gives their sum over the lanes. */
-static inline float exp_chunk(const float *x, int64_t count, VF max, float *e) {
+TN_ALWAYS_INLINE void exp_of(VF *v, int count, manner how) {
+  if (how == TAME)
+    tn_exp_abreast(v, count);
+  else
+    for (int k = 0; k < count; k++) v[k] = vf_exp(v[k]);
+}
+
+/* e = exp(x - max) of one chunk of `count` contiguous elements from `at` on; gives their sum over the lanes. */
+TN_ALWAYS_INLINE float exp_chunk(exponentials *row, int64_t at, int64_t count, manner how, bool ahead,
+                                 float *e) {
+  exponentials r = *row;
   VF acc[TN_SUM_GROUPS];
   for (int g = 0; g < TN_SUM_GROUPS; g++) acc[g] = vf_set(-0.0f);
   int64_t i = 0;
-  for (; i + TN_SUM_LANES <= count; i += TN_SUM_LANES)
-    for (int g = 0; g < TN_SUM_GROUPS; g++) {
-      VF v = vf_exp(vf_load(x + i + g * TN_LANES) - max);
-      vf_store(e + i + g * TN_LANES, v);
-      acc[g] = acc[g] + v;
+  for (; i + BLOCK <= count; i += BLOCK) {
+    VF v[BLOCK_VECTORS];
+    for (int64_t k = 0; ahead && k < BLOCK; k += 16)
+      TN_PREFETCH_FAR((const void *)((uintptr_t)(r.next + at + i + k) + AHEAD));
+    for (int k = 0; k < BLOCK_VECTORS; k++)
+      v[k] = difference_at(&r, at + i + k * TN_LANES, TN_LANES, how, ahead);
+    for (int k = 0; k < BLOCK_VECTORS; k += 2) exp_of(v + k, 2, how); /* more would not fit the registers */
+    for (int k = 0; k < BLOCK_VECTORS; k++) {
+      vf_store(e + i + k * TN_LANES, v[k]);
+      acc[k % TN_SUM_GROUPS] = acc[k % TN_SUM_GROUPS] + v[k];
     }
-  for (int g = 0; g < TN_SUM_GROUPS && i + g * TN_LANES < count; g++) {
-    int left = (int)tn_cpu_min(count - i - g * TN_LANES, TN_LANES);
-    vf_store_part(e + i + g * TN_LANES, vf_exp(vf_load_part(x + i + g * TN_LANES, left) - max), left);
-    acc[g] = acc[g] + tn_load_filled(e + i + g * TN_LANES, left, -0.0f);
   }
+  for (int g = 0; i < count; i += TN_LANES, g = (g + 1) % TN_SUM_GROUPS) {
+    int left = (int)tn_cpu_min(count - i, TN_LANES);
+    VF v = difference_at(&r, at + i, left, how, ahead);
+    exp_of(&v, 1, how);
+    vf_store_part(e + i, v, left);
+    acc[g] = acc[g] + tn_load_filled(e + i, left, -0.0f);
+  }
+  row->least = r.least;
+  row->most = r.most;
   return tn_sum_vectors(acc);
 }
 
 /* The sum of exp(x - max) over a contiguous row; the exponentials go to e unless it is NULL. */
-static float exp_row(const float *x, int64_t n, float max, float *e) {
+TN_ALWAYS_INLINE float exp_chunks(exponentials *r, manner how, bool ahead, float *e) {
   float forgotten[TN_SUM_CHUNK];
-  if (n <= TN_SUM_CHUNK) return exp_chunk(x, n, vf_set(max), e ? e : forgotten);
+  if (r->n <= TN_SUM_CHUNK) return exp_chunk(r, 0, r->n, how, ahead, e ? e : forgotten);
   tn_sum_f32 tree;
   tree.count = 0;
-  for (int64_t i = 0; i < n; i += TN_SUM_CHUNK)
-    tn_sum_f32_add(&tree,
-                   exp_chunk(x + i, tn_cpu_min(n - i, TN_SUM_CHUNK), vf_set(max), e ? e + i : forgotten));
+  for (int64_t i = 0; i < r->n; i += TN_SUM_CHUNK) {
+    int64_t count = tn_cpu_min(r->n - i, TN_SUM_CHUNK);
+    tn_sum_f32_add(&tree, exp_chunk(r, i, count, how, ahead, e ? e + i : forgotten));
+  }
   return tn_sum_f32_end(&tree);
+}
+
+TN_NEVER_INLINE float exp_wild(exponentials *r, float *e) { return exp_chunks(r, WILD, false, e); }
+TN_NEVER_INLINE float exp_tame(exponentials *r, float *e) { return exp_chunks(r, TAME, false, e); }
+TN_NEVER_INLINE float exp_ahead(exponentials *r, float *e) { return exp_chunks(r, TAME, true, e); }
+
+static float exp_row(const float *x, int64_t n, float max, float *e) {
+  exponentials r = { .x = x, .n = n, .max = max, .least = vf_set(0.0f) };
+  return max - max == 0 ? exp_tame(&r, e) : exp_wild(&r, e);
 }
 
 static float log_of(float x) {
@@ -71,17 +121,76 @@ static float log_of(float x) {
   return lane[0];
 }
 
-/* The exponentials may be made in another place than the result: where it is not read again. */
-static void softmax_row(const float *x, int64_t n, float *e, float *out) {
-  float sum = exp_row(x, n, max_row(x, n), e);
+/* Division by one divisor of e = 0 and e >= 2^-60, or of e >= 2^-60 alone. */
+static inline VF quotient_of(VF e, VF sum, VF inverse) {
+  VF q = e * inverse;
+  q = vf_fma(vf_fnma(q, sum, e), inverse, q);
+  return vf_fma(vf_fnma(q, sum, e), inverse, q);
+}
+
+static inline VF divided(VF e, VF sum, VF inverse, bool ordinary) {
+#if TN_FMA_IN_HARDWARE
+  if (ordinary) return quotient_of(e, sum, inverse);
+  VM known = vm_or(vf_ge(e, vf_set(0x1p-60f)), vf_eq(e, vf_set(0.0f)));
+  if (TN_LIKELY(vm_all(known))) return quotient_of(e, sum, inverse);
+#else
+  (void)inverse, (void)ordinary;
+#endif
+  return e / sum;
+}
+
+TN_ALWAYS_INLINE void divide_row(const float *e, int64_t n, float sum, bool ordinary, bool streams,
+                                 float *out) {
   VF s = vf_set(sum), inverse = vf_set(1.0f / sum);
-  bool plain = sum >= 1.0f && sum <= 0x1p41f; /* not when a NaN or an infinity was in the row */
   int64_t i = 0;
-  for (; plain && i + TN_LANES <= n; i += TN_LANES) vf_store(out + i, divided(vf_load(e + i), s, inverse));
-  for (; i < n; i += TN_LANES) {
-    int left = (int)tn_cpu_min(n - i, TN_LANES);
-    vf_store_part(out + i, vf_canonical(vf_load_part(e + i, left) / s), left);
+  for (; i + TN_LANES <= n; i += TN_LANES) {
+    VF q = divided(vf_load(e + i), s, inverse, ordinary);
+    if (streams)
+      vf_stream(out + i, q);
+    else
+      vf_store(out + i, q);
   }
+  if (i < n) vf_store_part(out + i, vf_load_part(e + i, (int)(n - i)) / s, (int)(n - i));
+}
+
+/* The largest of a row without NaN, and of two zeros any. */
+static float largest_lane(VF most) { return tn_float_of_key(tn_key_max_lane(tn_key(most))); }
+
+static float largest(const float *x, int64_t n) {
+  VF most = vf_set(-HUGE_VALF);
+  for (int64_t i = 0; i < n; i += TN_LANES)
+    most = vf_at_least(tn_load_filled(x + i, (int)tn_cpu_min(n - i, TN_LANES), -HUGE_VALF), most);
+  return largest_lane(most);
+}
+
+/* A row with a NaN or an infinity in it. */
+TN_NEVER_INLINE void softmax_wild_row(const float *x, int64_t n, float *e, float *out) {
+  exponentials r = { .x = x, .n = n, .max = max_row(x, n), .least = vf_set(0.0f) };
+  VF sum = vf_set(exp_wild(&r, e));
+  for (int64_t i = 0; i < n; i += TN_LANES) {
+    int left = (int)tn_cpu_min(n - i, TN_LANES);
+    vf_store_part(out + i, vf_canonical(vf_load_part(e + i, left) / sum), left);
+  }
+}
+
+/* The exponentials are made in e, which may be the result itself. The maximum was found without a look at NaN:
+ * a NaN, as an infinity, shows in the sum. Gives the maximum of the row `next`. */
+static float softmax_row(const float *x, int64_t n, float max, const float *next, float *e, float *out,
+                         bool streams) {
+  exponentials r = {
+    .x = x, .n = n, .max = max, .next = next, .least = vf_set(0.0f), .most = vf_set(-HUGE_VALF)
+  };
+  float sum = exp_ahead(&r, e);
+  bool ordinary = vm_all(vf_ge(r.least, vf_set(-41.0f))); /* whose exp is above 2^-60 */
+  if (!(max - max == 0 && sum >= 1.0f && sum <= 0x1p41f))
+    softmax_wild_row(x, n, e, out);
+  else if (streams)
+    divide_row(e, n, sum, false, true, out);
+  else if (ordinary)
+    divide_row(e, n, sum, true, false, out);
+  else
+    divide_row(e, n, sum, false, false, out);
+  return largest_lane(r.most);
 }
 
 static void log_softmax_row(const float *x, int64_t n, float *out) {
@@ -198,22 +307,17 @@ static void prepare_rows(row_job *job, const tn_kernel_call *call, const tn_view
 static double row_cost(const row_job *job) { return (double)job->count * ((double)job->n * 0.5 + 10); }
 
 /* ---- softmax, log_softmax ---- */
-static void softmax_of(const row_job *job, const void *x, void *out, void *room) {
+static void softmax_of(const row_job *job, const void *x, void *out) {
   const tn_kernel_call *call = job->call;
   bool plain = call->op == TN_OP_SOFTMAX;
-  if (call->out->dtype == TN_F64) {
-    if (plain)
-      softmax_row_f64(x, job->n, out);
-    else
-      log_softmax_row_f64(x, job->n, out);
-  } else if (!plain) {
+  if (call->out->dtype == TN_F64 && plain)
+    softmax_row_f64(x, job->n, out);
+  else if (call->out->dtype == TN_F64)
+    log_softmax_row_f64(x, job->n, out);
+  else if (plain)
+    softmax_row(x, job->n, largest(x, job->n), x, out, out, false);
+  else
     log_softmax_row(x, job->n, out);
-  } else if (job->streams) {
-    softmax_row(x, job->n, room, room);
-    tn_stream(out, room, (size_t)job->n * sizeof(float));
-  } else {
-    softmax_row(x, job->n, out, out);
-  }
 }
 
 static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *room) {
@@ -226,11 +330,34 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
   for (int64_t r = begin; r < end; r++, tn_cpu_walk_next(&rows, rows.rank)) {
     const void *x = collect(job, (const char *)call->in[0].data + rows.offset[0] * bytes, room);
     char *to = (char *)call->out->data + rows.offset[1] * bytes;
-    softmax_of(job, x, job->out_step == 1 ? to : result, result);
+    softmax_of(job, x, job->out_step == 1 ? to : result);
     for (int64_t i = 0; job->out_step != 1 && i < job->n; i++)
       memcpy(to + i * job->out_step * bytes, result + i * bytes, (size_t)bytes);
   }
+}
+
+/* softmax of contiguous rows of f32: each finds the maximum of the one after it. */
+static void softmax_contiguous(const row_job *job, int64_t begin, int64_t end, char *room) {
+  const float *data = job->call->in[0].data;
+  float *result = job->call->out->data;
+  tn_cpu_walk rows;
+  tn_cpu_walk_copy(&rows, &job->rows);
+  tn_cpu_walk_seek(&rows, rows.rank, begin);
+  const float *x = data + rows.offset[0];
+  float max = largest(x, job->n);
+  for (int64_t r = begin; r < end; r++) {
+    float *out = result + rows.offset[1], *e = job->room <= ROOM_LIMIT ? (float *)room : out;
+    tn_cpu_walk_next(&rows, rows.rank);
+    const float *next = r + 1 < end ? data + rows.offset[0] : x;
+    max = softmax_row(x, job->n, max, next, e, out, job->streams);
+    x = next;
+  }
   if (job->streams) tn_stream_end();
+}
+
+static bool is_contiguous(const row_job *job) {
+  const tn_kernel_call *call = job->call;
+  return call->op == TN_OP_SOFTMAX && call->out->dtype == TN_F32 && job->step == 1 && job->out_step == 1;
 }
 
 static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
@@ -253,19 +380,20 @@ static void softmax_share(void *context, int part, int parts) {
   int64_t begin, end;
   tn_cpu_share(job->count, job->strips ? TN_LANES : 1, part, parts, &begin, &end);
   if (begin >= end) return;
+  char *room = call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL;
   if (job->strips)
     softmax_strips(job, begin, end);
+  else if (is_contiguous(job))
+    softmax_contiguous(job, begin, end, room);
   else
-    softmax_rows(job, begin, end,
-                 call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL);
+    softmax_rows(job, begin, end, room);
 }
 
 /* Memory is not known yet while the scratch is measured: what may come is assumed. */
 static bool should_stream(const row_job *job, bool measuring) {
   const tn_kernel_call *call = job->call;
-  if (call->op != TN_OP_SOFTMAX || call->out->dtype != TN_F32 || job->step != 1 || job->out_step != 1)
-    return false;
-  if (job->n % 16 != 0 || job->room > 65536 || job->count * job->n * 4 < STREAM_BYTES) return false;
+  if (!is_contiguous(job) || job->n % 16 != 0 || job->room > ROOM_LIMIT) return false;
+  if (job->count * job->n * 4 < STREAM_BYTES) return false;
   return measuring || (((uintptr_t)call->out->data & 63) == 0 && tn_cpu_is_flat(call->out));
 }
 
@@ -291,7 +419,8 @@ size_t softmax_scratch(const tn_kernel_call *call) {
   row_job job;
   if (tn_cpu_elements(call->out) == 0) return 0;
   prepare_softmax(&job, call, true);
-  bool none = job.strips || (job.step == 1 && job.out_step == 1 && !job.streams);
+  bool none = is_contiguous(&job) ? job.room > ROOM_LIMIT : job.step == 1 && job.out_step == 1;
+  none = none || job.strips;
   return none ? 0 : 2 * job.room * (size_t)call->threads;
 }
 

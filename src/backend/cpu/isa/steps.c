@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "backend/cpu/isa/exp.h"
 #include "base/elementary.inc.h"
 
 #define STEP(name)                                                                                           \
@@ -65,13 +66,13 @@ F32_UNARY_BOTH(relu_f32, relu_of(x))
 F32_UNARY_BOTH(floor_f32, vf_floor(x))
 F32_UNARY_BOTH(ceil_f32, vf_ceil(x))
 F32_UNARY_BOTH(round_f32, vf_round_even(x))
-F32_UNARY(exp_f32, vf_exp(x))
 F32_UNARY(log_f32, vf_log(x))
 F32_UNARY(tanh_f32, vf_tanh(x))
 F32_UNARY(sigmoid_f32, vf_sigmoid(x))
 F32_UNARY(erf_f32, vf_erf(x))
 F32_UNARY(sin_f32, vf_sin(x))
 F32_UNARY(cos_f32, vf_cos(x))
+F32_UNARY(exp_one_by_one, vf_exp(x))
 F32_BINARY_BOTH(add_f32, x + y)
 F32_BINARY_BOTH(sub_f32, x - y)
 F32_BINARY_BOTH(mul_f32, x *y)
@@ -79,6 +80,28 @@ F32_BINARY_BOTH(div_f32, x / y)
 F32_BINARY(minimum_f32, vf_min(x, y))
 F32_BINARY(maximum_f32, vf_max(x, y))
 F32_BINARY(pow_f32, vf_pow(x, y))
+
+/* One question for several vectors: where the sum of their squares is small enough, none of them is beyond the
+ * range of exp, and none is NaN. */
+STEP(exp_f32) {
+  float *o = out;
+  const float *a = in0;
+  int64_t i = 0;
+#if TN_FMA_IN_HARDWARE
+  for (; i + TN_EXP_ABREAST * TN_LANES <= count; i += TN_EXP_ABREAST * TN_LANES) {
+    VF x[TN_EXP_ABREAST], squares = vf_set(0.0f);
+    for (int k = 0; k < TN_EXP_ABREAST; k++) x[k] = vf_load(a + i + k * TN_LANES);
+    for (int k = 0; k < TN_EXP_ABREAST; k++) squares = vf_fma(x[k], x[k], squares);
+    if (!TN_LIKELY(vm_all(vf_le(squares, vf_set(104.0f * 104.0f))))) {
+      exp_one_by_one(o + i, a + i, in1, in2, TN_EXP_ABREAST * TN_LANES);
+      continue;
+    }
+    tn_exp_abreast(x, TN_EXP_ABREAST);
+    for (int k = 0; k < TN_EXP_ABREAST; k++) vf_store(o + i + k * TN_LANES, x[k]);
+  }
+#endif
+  exp_one_by_one(o + i, a + i, in1, in2, count - i);
+}
 
 /* ---- plain loops ---- */
 #define LOOP1(name, otype, atype, result)                                                                    \

@@ -25,9 +25,23 @@ static inline void tn_stream(void *to, const void *from, size_t bytes) {
   memcpy(t + i, f + i, bytes - i);
 }
 
+/* One vector to a place aligned to its size. */
+static inline void vf_stream(float *to, VF v) {
+#if TN_LANES == 16
+  _mm512_stream_ps(to, v);
+#elif TN_LANES == 8
+  _mm256_stream_ps(to, v);
+#elif TN_LANES == 4
+  _mm_stream_ps(to, (__m128)v);
+#else
+  vf_store(to, v);
+#endif
+}
+
 /* Before other threads may read what was streamed. */
 static inline void tn_stream_end(void) { _mm_sfence(); }
 #else
+static inline void vf_stream(float *to, VF v) { vf_store(to, v); }
 static inline void tn_stream(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
 static inline void tn_stream_end(void) {}
 #endif
