@@ -59,12 +59,18 @@ tern_status tn_cli_version(tn_run *run) {
 
 /* ---- help ---- */
 
+/* What it is and what it means; one that is too long for its column has a line of its own. */
+static void print_pair(const char *left, const char *right) {
+  if (strlen(left) > 28) printf("  %s\n  %-28s %s\n", left, "", right);
+  else printf("  %-28s %s\n", left, right);
+}
+
 static void print_option(const tn_option_info *option) {
   char left[64];
   snprintf(left, sizeof left, "%s%c%s --%s%s%s", option->letter ? "-" : " ",
            option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
            option->argument ? " " : "", option->argument ? option->argument : "");
-  printf("  %-28s %s\n", left, option->help);
+  print_pair(left, option->help);
 }
 
 static void help_verb(const tn_verb_info *verb) {
@@ -85,7 +91,7 @@ static void help_all(void) {
     const tn_verb_info *verb = tn_verb_info_of((tn_verb)i);
     char left[64];
     snprintf(left, sizeof left, "%s %s", verb->name, verb->arguments);
-    printf("  %-28s %s\n", left, verb->help);
+    print_pair(left, verb->help);
   }
   puts("\nExamples:\n"
        "  tern eval 'sum([1, 2, 3] * 2)'\n"

@@ -10,6 +10,7 @@ typedef struct {
   const char *file, *text;
   const char *verb, *options; /* how it is tried; options begin with a blank */
   const char *data, *rows;    /* a file of data beside it; NULL: none */
+  const char *next;           /* what else its README names; NULL: nothing */
 } sample;
 
 static const sample samples[] = {
@@ -31,7 +32,7 @@ static const sample samples[] = {
     "let (w, b) = descend([[0.0]], [0.0], 100)\n"
     "print(\"y = w x + b with w and b near 2 and 1:\")\n"
     "(w, b)\n",
-    "run", "", NULL, NULL },
+    "run", "", NULL, NULL, NULL },
   { TERN_LANG_NINTH, "main.nth",
     "// The square root of 2, by Newton's method.\n"
     "1 -> x\n"
@@ -40,7 +41,7 @@ static const sample samples[] = {
     "[END]\n"
     "\"the square root of 2:\" [PRINT]\n"
     "x [PRINT]\n",
-    "run", "", NULL, NULL },
+    "run", "", NULL, NULL, NULL },
   { TERN_LANG_AIL, "main.ail",
     "# Which of two subjects a sentence is about. A sentence is four token ids: see data.jsonl.\n"
     "const V = 20\n"
@@ -84,7 +85,13 @@ static const sample samples[] = {
     "{\"tokens\": [3, 2, 1, 9], \"label\": 0}\n"
     "{\"tokens\": [14, 12, 10, 18], \"label\": 1}\n"
     "{\"tokens\": [4, 5, 0, 19], \"label\": 0}\n"
-    "{\"tokens\": [11, 16, 15, 8], \"label\": 1}\n" },
+    "{\"tokens\": [11, 16, 15, 8], \"label\": 1}\n",
+    "\n"
+    "Keep what it learnt, ask it about a sentence, make the run again and compare every bit:\n"
+    "\n"
+    "    tern train main.ail --allow fileread --out run\n"
+    "    tern run main.ail --weights run/weights.safetensors --input tokens='[[3, 1, 4, 18]]'\n"
+    "    tern verify run --allow fileread\n" },
 };
 
 static bool write_in(const char *folder, const char *name, const char *text) {
@@ -102,9 +109,9 @@ tern_status tn_cli_new(tn_run *run) {
   for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
     if (samples[i].language == language) chosen = &samples[i];
   }
-  char readme[512];
-  snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s%s\n", folder, chosen->verb, chosen->file,
-           chosen->options);
+  char readme[1024];
+  snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s%s\n%s", folder, chosen->verb, chosen->file,
+           chosen->options, chosen->next ? chosen->next : "");
   if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
   if (mkdir(folder, 0777) != 0) return tn_cli_usage_about(run, "cannot make ", folder, "", strerror(errno));
   if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme) ||

@@ -62,6 +62,12 @@ $ tern new third --lang ail && cat third/README.md
 | # third
 | 
 |     tern train main.ail --allow fileread
+|
+| Keep what it learnt, ask it about a sentence, make the run again and compare every bit:
+|
+|     tern train main.ail --allow fileread --out run
+|     tern run main.ail --weights run/weights.safetensors --input tokens='[[3, 1, 4, 18]]'
+|     tern verify run --allow fileread
 $ cd third && tern train main.ail --allow fileread | tail -n 3
 | eval/loss = <*>
 | eval/accuracy = 1.0000

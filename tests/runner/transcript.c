@@ -381,19 +381,34 @@ static void put_file(const step *at, const char *folder) {
   free(path.bytes);
 }
 
+/* `cd first` alone in a document holds for what follows, as it would for a reader. */
+static bool changes_folder(const step *at) {
+  return at->kind == STEP_SESSION && text_begins(at->command, "cd ") && !strpbrk(at->command.bytes, "&;|\n");
+}
+
+static outcome run_step(const step *at, const char *folder, text *before, int seconds) {
+  text command = text_of(before->bytes);
+  text_addf(&command, "%s", at->command.bytes);
+  outcome done =
+      run_shell(command.bytes, folder, at->input.bytes, seconds, at->kind == STEP_MARKED ? 0 : RUN_MERGED);
+  if (changes_folder(at)) text_addf(before, "%s || exit\n", at->command.bytes);
+  free(command.bytes);
+  return done;
+}
+
 /* Runs every step, collects the file as it would have to read, and returns how many differ; *stuck is how
  * many of them only a person can put right. */
 static size_t run_steps(const transcript *file, const char *folder, int seconds, text *updated,
                         size_t *stuck) {
   size_t differ = 0, next = 0;
+  text before = text_of("");
   for (size_t i = 0; i < file->count; i++) {
     const step *at = &file->steps[i];
     if (at->kind == STEP_FILE) {
       put_file(at, folder);
       continue;
     }
-    outcome done = run_shell(at->command.bytes, folder, at->input.bytes, seconds,
-                             at->kind == STEP_MARKED ? 0 : RUN_MERGED);
+    outcome done = run_step(at, folder, &before, seconds);
     if (!step_holds(at, &done)) {
       differ++;
       show_failure(file, at, &done);
@@ -410,6 +425,7 @@ static size_t run_steps(const transcript *file, const char *folder, int seconds,
     outcome_free(&done);
   }
   copy_lines(file, updated, &next, file->all.count);
+  free(before.bytes);
   return differ;
 }
 

@@ -218,6 +218,23 @@ $ tern version
 tern 9.9
 ```
 END
+document_holds "cd alone holds for what follows, and nothing else does" <<'END'
+```console
+$ mkdir -p a/b && cd a && ls
+b
+$ cd a
+$ ls
+b
+```
+```console
+$ cd b
+$ pwd | sed 's|.*/a|a|'
+a/b
+$ cd ../..
+$ ls
+a
+```
+END
 document_holds "an interactive session is typed in, all of it" <<'END'
 ```repl mind
 mind> 1 +
