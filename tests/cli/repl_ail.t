@@ -48,6 +48,23 @@ $ tern repl --lang ail <<'END'
 | Output shape: []
 | First 1 values: [3.0000]
 
+# An input may be declared as it is in a model.
+$ tern repl --lang ail <<'END'
+> param W [2, 2]
+> x [B, 2]
+> y = matmul(x, W)
+> tokens [B, T]
+> :shape tokens
+> :env
+> END
+| Output shape: [2, 2]
+| First 4 values: [0.0945, -0.2934, 0.0597, -0.3622]
+| [2, 6]
+| param W [2, 2]
+| x [B, 2]
+| y = matmul(x, W)
+| tokens [B, T]
+
 # A line that fails changes nothing.
 $ tern repl --lang ail <<'END' | grep -v '^ \|^$'
 > const N = 2

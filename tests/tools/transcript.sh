@@ -190,6 +190,13 @@ document_breaks "a session that crashes" "got 139" <<'END'
 $ exec tern crash
 ```
 END
+document_breaks "an empty block of output is one that wants no output" "+ 7" <<'END'
+```ninth
+7
+```
+```output
+```
+END
 document_holds "what varies stands for any text, in the lines of its block" <<'END'
 <!-- varies: 9.9, whenever -->
 ```console

@@ -16,7 +16,8 @@ struct tn_repl {
   tn_text declarations, assignments;
 };
 
-typedef enum { DECLARATION, ASSIGNMENT, EXPRESSION, PROGRAM } line_kind;
+/* An input may be declared as in a model, `x [B, 3]`, and then stands among the assignments. */
+typedef enum { DECLARATION, MODEL_INPUT, ASSIGNMENT, EXPRESSION, PROGRAM } line_kind;
 
 /* ---- what a line is ---- */
 
@@ -29,6 +30,7 @@ static line_kind kind_of(tn_str text, tn_str *target) {
   *target = (tn_str){ text.at + first.start, first.end - first.start };
   if (first.kind != TN_AIL_TOKEN_NAME) return EXPRESSION;
   if (second.kind == TN_AIL_TOKEN_ASSIGN) return ASSIGNMENT;
+  if (second.kind == TN_AIL_TOKEN_OPEN_LIST && !let) return MODEL_INPUT;
   bool named = second.kind == TN_AIL_TOKEN_NAME, block = second.kind == TN_AIL_TOKEN_OPEN_BLOCK;
   switch (first.word) {
     case TN_AIL_WORD_CONST:
@@ -93,7 +95,7 @@ static void write_program(const tn_repl *repl, line_kind kind, tn_str line, tn_s
   if (kind == PROGRAM) return;
   tn_text_puts(out, "model {\n");
   tn_text_add(out, tn_text_str(&repl->assignments));
-  if (kind == ASSIGNMENT) tn_text_add(out, line), tn_text_byte(out, '\n');
+  if (kind == ASSIGNMENT || kind == MODEL_INPUT) tn_text_add(out, line), tn_text_byte(out, '\n');
   tn_text_puts(out, "logits = ");
   tn_text_add(out, kind == EXPRESSION ? line : kind == ASSIGNMENT ? shown : TN_LIT("0"));
   tn_text_puts(out, "\n}\n");
@@ -141,15 +143,15 @@ static bool with_program(tn_repl *repl, line_kind kind, tn_str line, tn_str show
 }
 
 static bool use_run(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {
-  return run_program(repl, file, kind != DECLARATION, out);
+  return run_program(repl, file, kind != DECLARATION && kind != MODEL_INPUT, out);
 }
 
 static void run_text(tn_repl *repl, tn_str text, tn_text *out) {
   tn_str target;
   line_kind kind = kind_of(text, &target);
   if (!with_program(repl, kind, text, target, use_run, out)) return;
-  tn_text *kept = kind == DECLARATION ? &repl->declarations : kind == ASSIGNMENT ? &repl->assignments : NULL;
-  if (!kept) return;
+  if (kind == EXPRESSION || kind == PROGRAM) return;
+  tn_text *kept = kind == DECLARATION ? &repl->declarations : &repl->assignments;
   tn_text_add(kept, text);
   tn_text_byte(kept, '\n');
 }
