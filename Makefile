@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test fuzz test-slow test-bits test-update bench bench-quick install clean help
+.PHONY: all demo test fuzz test-slow test-bits test-update bench bench-quick install deb clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -48,8 +48,13 @@ fuzz: ## search for inputs that break something, SECONDS for each target (60)
 	@sh tools/setup.sh fuzz
 	@sh tools/fuzz.sh --seconds $(or $(SECONDS),60) --jobs $(JOBS)
 
-install: all ## copy program, libraries and header under PREFIX (default /usr/local)
+install: all ## copy program, libraries, header and documents under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"
+
+deb: ## make a Debian package of it all, in build/
+	@sh tools/setup.sh deb
+	@$(MAKE) --no-print-directory all
+	@sh tools/deb.sh build/release build
 
 clean: ## remove everything that was built
 	@rm -rf build

@@ -1,4 +1,8 @@
-# What leaves the house: libtern.a, libtern.so, tern.h, tern.pc and the program.
+# What leaves the house: libtern.a, libtern.so, tern.h, tern.pc, the program with its manual page and
+# completions, the Python module, documents and examples.
+#
+# Where they go is decided when they are installed, not when they are built: `cmake --install --prefix`, and
+# the variable TN_LIBDIR (of `cmake -DTN_LIBDIR=... -P cmake_install.cmake`) for libraries elsewhere than lib.
 
 # tn_library(): both libraries, of the objects of every module there is.
 function(tn_library)
@@ -41,13 +45,24 @@ function(tn_library)
   if(TN_SQLITE_FOUND)
     string(APPEND TN_PC_PRIVATE " -lsqlite3")
   endif()
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/tern.pc.in ${PROJECT_BINARY_DIR}/tern.pc @ONLY)
+  if(CMAKE_DL_LIBS)
+    string(APPEND TN_PC_PRIVATE " -l${CMAKE_DL_LIBS}")
+  endif()
   list(TRANSFORM kinds TOLOWER)
   list(TRANSFORM kinds PREPEND tern_)
-  install(TARGETS ${kinds})
+  install(CODE "if(NOT TN_LIBDIR)
+      set(TN_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+    endif()
+    set(PROJECT_VERSION ${PROJECT_VERSION})
+    set(PROJECT_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
+    set(TN_PC_PRIVATE \"${TN_PC_PRIVATE}\")
+    set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+    set(pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/\${TN_LIBDIR}/pkgconfig/tern.pc\")
+    message(STATUS \"Installing: \${pc}\")
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/tern.pc.in \"\${pc}\" @ONLY)")
+  install(TARGETS ${kinds} LIBRARY DESTINATION "\${TN_LIBDIR}" ARCHIVE DESTINATION "\${TN_LIBDIR}")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h")
-  install(FILES ${PROJECT_BINARY_DIR}/tern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
 # tn_program(): the program tern, of src/cli, at the top of the build folder.
@@ -96,6 +111,18 @@ function(tn_program)
         message(FATAL_ERROR \"${path} could not be made\")
       endif()")
   endforeach()
+endfunction()
+
+# tn_documents(): what is read, and the Python module, which finds the library beside it.
+function(tn_documents)
+  set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/tern)
+  foreach(folder docs std examples)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${documents} PATTERN "__pycache__" EXCLUDE)
+  endforeach()
+  foreach(file README.md CHANGELOG.md LICENSE)
+    install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${documents})
+  endforeach()
+  install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/tern.py DESTINATION lib/python3/dist-packages)
 endfunction()
 
 # tn_examples(): one program per file in examples/c, built as an embedder would:

@@ -4,6 +4,7 @@
 #   tools/setup.sh build          what `make` needs
 #   tools/setup.sh test           what `make test` needs beyond that
 #   tools/setup.sh slow           what `make test-slow` and `make test-bits` need beyond that
+#   tools/setup.sh deb            what `make deb` needs beyond that
 #   tools/setup.sh bench          what `make bench` compares with
 #   tools/setup.sh fuzz           what `make fuzz` searches with
 #   tools/setup.sh --check build  only say what is missing; status 1 if anything is
@@ -20,8 +21,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | test | slow | bench | fuzz) ;;
-  *) echo "usage: tools/setup.sh [--check] build|test|slow|bench|fuzz" >&2; exit 2 ;;
+  build | deb | test | slow | bench | fuzz) ;;
+  *) echo "usage: tools/setup.sh [--check] build|deb|test|slow|bench|fuzz" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -75,6 +76,8 @@ list_missing() {
   [ $check_only = yes ] || need libedit-dev has_header "$compiler" editline/readline.h -include stdio.h
   if [ "$job" = bench ]; then
     list_missing_peers
+  elif [ "$job" = deb ]; then
+    need dpkg-dev command -v dpkg-shlibdeps
   elif [ "$job" = fuzz ]; then
     need clang-19 command -v clang-19
     need libclang-rt-19-dev can_link clang-19 -fsanitize=fuzzer,address,undefined -Dmain=LLVMFuzzerTestOneInput
@@ -102,6 +105,10 @@ list_missing_for_tests() {
   need libclang-rt-dev can_link clang -fsanitize=address,undefined
   need libomp-dev has_header clang omp.h -fopenmp
   need python3 command -v python3
+  need pkg-config command -v pkg-config
+  need dpkg-dev command -v dpkg-shlibdeps
+  need zsh command -v zsh
+  need fish command -v fish
   need mlir-19-tools command -v mlir-opt-19
   need libmlir-19 mlir_runs
   need graphviz command -v dot

@@ -12,8 +12,8 @@ An array that tern returns shows tern's own memory and is read-only: it is valid
 again, and keeps the program alive meanwhile. `.copy()` makes one that stays. Whatever goes wrong raises
 tern.Error, whose `diagnostics` are the records that `tern --json` prints.
 
-The library is looked for in $TERN_LIBRARY, beside this file's source tree, and where the system keeps
-libraries.
+The library is looked for in $TERN_LIBRARY, in this file's source tree, beside this file where it is
+installed, and where the system keeps libraries.
 """
 import ctypes
 import ctypes.util
@@ -53,8 +53,10 @@ class _TrainRun(ctypes.Structure):
 
 
 def _find_library():
-    beside = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "libtern.so"
-    candidates = [os.environ.get("TERN_LIBRARY"), str(beside) if beside.exists() else None,
+    # ROOT/bindings/python/tern.py in the source tree, PREFIX/lib/python3/dist-packages/tern.py installed.
+    above = pathlib.Path(__file__).resolve().parents[2]
+    beside = [above / "build" / "release" / "libtern.so", above / "libtern.so.0"]
+    candidates = [os.environ.get("TERN_LIBRARY"), *(str(path) for path in beside if path.exists()),
                   ctypes.util.find_library("tern"), "libtern.so.0"]
     for candidate in filter(None, candidates):
         try:

@@ -18,7 +18,7 @@ done
 case " $* " in *" -E "*) read line; case $line in *"$(cat "$LACKS" 2>/dev/null || echo none)"*) exit 1 ;; esac ;; esac
 exit 0'
   for tool in clang c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19 aarch64-linux-gnu-gcc qemu-aarch64 \
-    dot node npm chromium; do
+    dot node npm chromium pkg-config dpkg-shlibdeps zsh fish; do
     stand_in $tool 'exit 0'
   done
   stand_in cmake 'echo "cmake version ${CMAKE_VERSION_PLAYED:-3.25.1}"'
@@ -60,6 +60,11 @@ machine
 rm "$scratch/bin/mlir-opt-19"
 stand_in mlir-cpu-runner-19 'exit 1'
 fails "MLIR without its tools and library is missed" "missing: mlir-19-tools libmlir-19" setup sh "$run" --check test
+
+machine
+rm "$scratch/bin/dpkg-shlibdeps"
+fails "a package needs what Debian makes packages with" "missing: dpkg-dev" setup sh "$run" --check deb
+passes "a build does not" setup sh "$run" --check build
 
 machine
 stand_in node 'exit 1'
