@@ -176,9 +176,10 @@ static bool write_checkpoint(tn_loop *loop) {
   return ok;
 }
 
-/* History first: a checkpoint never knows of steps that the history does not have. */
+/* History first: a checkpoint never knows of steps that the history does not have. Parameters that are no
+ * numbers are not kept: the checkpoint before them stays. */
 bool tn_loop_checkpoint(tn_loop *loop) {
-  return !loop->options->out || (write_history(loop) && write_checkpoint(loop));
+  return !loop->options->out || (write_history(loop) && (loop->spoiled || write_checkpoint(loop)));
 }
 
 /* ---- what the command line gave ----

@@ -456,7 +456,7 @@ bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options,
     host->diags->phase = TN_PHASE_RUN;
     ok = run_steps(&loop);
     const char *status = ok ? "completed" : "stopped";
-    bool kept = (loop.spoiled || tn_loop_checkpoint(&loop)) && tn_loop_finish_folder(&loop, status);
+    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, status);
     tell_end(&loop, status);
     ok = ok && kept && add_outcome(&loop, out);
     if (ok) say(&loop, "Training completed");

@@ -255,6 +255,7 @@ bool tn_loop_read_goal(tn_loop *loop) {
 static bool compare_history(resumption *r) {
   tn_loop *loop = r->loop;
   tn_file_bytes bytes;
+  if (loop->history.count == 0) return true; /* a run that was killed before its first step has none */
   if (read_history(r, loop->options->verify, &bytes) != TN_FILE_OK)
     return corrupt(r, "the history beside it cannot be read");
   tn_text mine;

@@ -154,3 +154,19 @@ $ tern train long.ail --allow fileread --out live --checkpoint-every 1000000000 
 > tern runs --store live.db --json | grep -o '"status":"[a-z]*"'
 | "status":"running"
 | "status":"killed"
+
+# A run that ended because of a number that is none keeps its good steps, and they can be repeated.
+$ printf 'model {\n  x [B, 4]\n  labels [B]\n  param W [4, 2]\n  logits = matmul(x, W)\n}\ntrain { loss = exp(mul(xent(logits, labels), 40.0)) lr = 5.0 batch = 4 steps = 30 }\n' >diverges.ail
+$ tern train diverges.ail --out diverged --checkpoint-every 1 >/dev/null 2>&1
+? 1
+$ wc -l <diverged/history.jsonl
+| 1
+$ tern verify diverged
+| verified: every step, the history and the weights agree in every bit
+# Stopped before the first checkpoint behind the start: there is nothing to repeat, and nothing is damaged.
+$ tern train diverges.ail --out sooner >/dev/null 2>&1
+? 1
+$ wc -l <sooner/history.jsonl
+| 1
+$ tern verify sooner
+| verified: every step, the history and the weights agree in every bit
