@@ -42,6 +42,7 @@ static bool is_within(const tn_heap *heap, size_t total, size_t bound) {
 
 static bool injected_failure(const tn_heap *heap) {
   if (heap->fail_at == 0) return false;
+  if (heap->refuses) return heap->requests >= heap->fail_at && heap->refuses(heap->requests);
   return heap->requests == heap->fail_at || (heap->fail_onwards && heap->requests > heap->fail_at);
 }
 

@@ -5,8 +5,9 @@
  * result, where it could do without, or with E_OUT_OF_MEMORY; never with another
  * mistake, a crash or, as the sanitizers see, a leak.
  *
- * Every request up to DENSE is tried, or every few of them with less effort, and behind that ever fewer: a
- * training loop asks for the same things again and again. tests/slow tries them all. */
+ * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same things
+ * again and again. tests/slow tries each, in a process that is split off at that request, so that nothing is
+ * run again to get there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/internal.h"
@@ -24,8 +26,8 @@
 #ifndef EVERY
 #define EVERY 0
 #endif
-#define DENSE 400   /* requests that are refused one by one */
-#define MOST  20000 /* that tests/slow refuses one by one */
+#define DENSE 400   /* requests up to here are refused every few */
+#define MOST  20000 /* requests up to here are refused one by one in tests/slow */
 
 typedef enum { RUN, TRAIN, CHECK, FORMAT, WAYS } way;
 static const char *const way_names[] = { "run", "train", "check", "fmt" };
@@ -56,7 +58,8 @@ static void note(tern_session *session, outcome *out) {
   out->requests = session->heap.requests;
 }
 
-static outcome attempt(const char *path, way how, uint64_t refused) {
+/* `refuses` decides about each request behind the making of the session, or is NULL. */
+static outcome attempt(const char *path, way how, uint64_t refused, bool (*refuses)(uint64_t)) {
   tern_options options = { .threads = 1,
                            .allow = TERN_ALLOW_FILEREAD | TERN_ALLOW_CLOCK,
                            .fail_allocation = refused };
@@ -66,6 +69,10 @@ static outcome attempt(const char *path, way how, uint64_t refused) {
     out.requests = refused;
     strcpy(out.code, "E_OUT_OF_MEMORY");
     return out;
+  }
+  if (refuses) {
+    session->heap.fail_at = session->heap.requests + 1;
+    session->heap.refuses = refuses;
   }
   tern_program *program = tern_load_file(session, TERN_LANG_AUTO, path, NULL);
   if (program) out.status = act(program, how);
@@ -97,13 +104,57 @@ static uint64_t behind(uint64_t n) {
   return n + n / (small ? 1 : 4);
 }
 
+static void judge(const char *path, way how, uint64_t n, const outcome *out) {
+  must_hold(out->status == TERN_OK || strcmp(out->code, "E_OUT_OF_MEMORY") == 0, path, how, n, out);
+}
+
+/* ---- one run, from which another process splits off at each request that is to be refused ---- */
+
+static uint64_t next, split; /* the request to be refused next; in a child, the one that was */
+
+static bool split_off(uint64_t request) {
+  if (split > 0 || request < next) return false;
+  next = behind(request);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    split = request;
+    return true;
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    failures++;
+    print_error("the process in which request %llu was refused ended with %#x\n",
+                (unsigned long long)request, (unsigned)status);
+  }
+  return false;
+}
+
+static void refuse_in_children(const char *path, way how) {
+  next = 1;
+  outcome out = attempt(path, how, 0, split_off);
+  if (split == 0) {
+    must_hold(out.status == TERN_OK, path, how, 0, &out);
+    return;
+  }
+  failures = 0;
+  judge(path, how, split, &out);
+  fflush(NULL);
+  _exit(failures != 0);
+}
+
 static void refuse_all(const char *path, way how) {
-  outcome whole = attempt(path, how, 0);
+  outcome whole = attempt(path, how, 0, NULL);
   if (whole.status != TERN_OK) return; /* it is not for this way */
+  if (EVERY) {
+    refuse_in_children(path, how);
+    return;
+  }
   for (uint64_t n = 1; n <= whole.requests; n = behind(n)) {
-    outcome out = attempt(path, how, n);
+    outcome out = attempt(path, how, n, NULL);
     must_hold(out.requests >= n, path, how, n, &out);
-    must_hold(out.status == TERN_OK || strcmp(out.code, "E_OUT_OF_MEMORY") == 0, path, how, n, &out);
+    judge(path, how, n, &out);
   }
 }
 
