@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test fuzz test-slow test-bits test-update bench bench-quick install deb clean help
+.PHONY: all demo test coverage fuzz test-slow test-bits test-update bench bench-quick install deb clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -47,6 +47,10 @@ bench-quick: ## the same with few repetitions, nothing written (a minute or two)
 fuzz: ## search for inputs that break something, SECONDS for each target (60)
 	@sh tools/setup.sh fuzz
 	@sh tools/fuzz.sh --seconds $(or $(SECONDS),60) --jobs $(JOBS)
+
+coverage: ## which branches and conditions the tests take, by folder of src/ (clang-19)
+	@sh tools/setup.sh coverage
+	@sh tools/coverage.sh --jobs $(JOBS)
 
 install: all ## copy program, libraries, header and documents under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"

@@ -34,7 +34,7 @@ function(tn_library)
     add_dependencies(product ${library})
   endforeach()
   # A sanitizer's runtime comes with the program, so only a plain build can promise this.
-  if(TARGET tern_shared AND NOT TN_SANITIZE)
+  if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
     target_link_options(tern_shared PRIVATE -Wl,--no-undefined)
   endif()
 

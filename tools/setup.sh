@@ -7,6 +7,7 @@
 #   tools/setup.sh deb            what `make deb` needs beyond that
 #   tools/setup.sh bench          what `make bench` compares with
 #   tools/setup.sh fuzz           what `make fuzz` searches with
+#   tools/setup.sh coverage       what `make coverage` counts with, and what `make test` needs
 #   tools/setup.sh --check build  only say what is missing; status 1 if anything is
 #
 # Whether something is there is found by trying it, not by asking a package
@@ -21,8 +22,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | deb | test | slow | bench | fuzz) ;;
-  *) echo "usage: tools/setup.sh [--check] build|deb|test|slow|bench|fuzz" >&2; exit 2 ;;
+  build | deb | test | slow | bench | fuzz | coverage) ;;
+  *) echo "usage: tools/setup.sh [--check] build|deb|test|slow|bench|fuzz|coverage" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -117,6 +118,7 @@ list_missing_for_tests() {
   need npm command -v npm
   need chromium command -v chromium
   need_machine aarch64 arm64
+  [ "$job" != coverage ] || need_coverage
   [ "$job" = slow ] || return 0
   need_machine riscv64 riscv64
   need_machine s390x s390x
@@ -126,6 +128,12 @@ list_missing_for_tests() {
   need wasi-libc has_header clang-19 stdlib.h --target=wasm32-wasi --sysroot=/usr
   need libclang-rt-19-dev-wasm32 test -f /usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a
   need nodejs node_has_wasi
+}
+
+need_coverage() {
+  need clang-19 command -v clang-19
+  need llvm-19 command -v llvm-cov-19
+  need libclang-rt-19-dev can_link clang-19 -fprofile-instr-generate
 }
 
 # need_machine MACHINE DEBIAN-NAME: a compiler for it, its C library, and something to run it.
@@ -200,7 +208,7 @@ install_missing() {
 
 list_missing
 if [ -z "$missing" ]; then
-  case $job in test | slow) install_from_npm ;; esac
+  case $job in test | slow | coverage) install_from_npm ;; esac
   exit 0
 fi
 if [ $check_only = yes ]; then
@@ -210,4 +218,4 @@ fi
 install_missing
 list_missing
 [ -z "$missing" ] || give_up "They were installed, yet cannot be used."
-case $job in test | slow) install_from_npm ;; esac
+case $job in test | slow | coverage) install_from_npm ;; esac

@@ -11,16 +11,17 @@
 _Static_assert(SAME(FILEREAD) && SAME(FILEWRITE) && SAME(CLOCK) && SAME(NETWORK),
                "a capability has one number");
 
-/* A sanitizer looks at its own process when it ends, by means that the guard refuses. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
+/* A sanitizer looks at its own process when it ends, and coverage writes its counts then, by means that
+ * the guard refuses. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TN_COVERAGE)
+#define INSTRUMENTED true
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED true
+#define INSTRUMENTED true
 #endif
 #endif
-#ifndef SANITIZED
-#define SANITIZED false
+#ifndef INSTRUMENTED
+#define INSTRUMENTED false
 #endif
 
 void tern_sandbox(tern_session *session, tern_sandbox_mode mode) {
@@ -63,7 +64,7 @@ tern_sandbox_facts tern_sandbox_state(const tern_session *session) {
   tn_guard_support support = session->sealed ? session->support : tn_guard_supported();
   return (tern_sandbox_facts){ .landlock = support.landlock,
                                .seccomp = support.seccomp,
-                               .possible = !SANITIZED && (support.landlock > 0 || support.seccomp),
+                               .possible = !INSTRUMENTED && (support.landlock > 0 || support.seccomp),
                                .files = session->guard.files,
                                .calls = session->guard.calls,
                                .alone = session->guard.alone };
@@ -97,7 +98,7 @@ static bool binds_threads(void) {
 }
 
 static const char *missing(const tern_session *session) {
-  if (SANITIZED) return "this build has sanitizers, which need what it forbids";
+  if (INSTRUMENTED) return "this build watches itself (sanitizers, coverage) by means that it forbids";
   if (session->support.landlock == 0) return "this kernel has no Landlock";
   if (!session->support.seccomp) return "this kernel has no seccomp filters";
   if (!session->guard.files) return "the kernel refused the Landlock rules";
@@ -114,7 +115,7 @@ bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count) {
   bool ok = list_paths(session, reaches, count, &arena, &policy);
   if (!ok) tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   session->support = tn_guard_supported();
-  if (ok && !SANITIZED) session->guard = tn_guard_enter(&policy);
+  if (ok && !INSTRUMENTED) session->guard = tn_guard_enter(&policy);
   session->sealed = ok;
   tn_arena_free(&arena);
   const char *wanting = ok && session->sandbox == TERN_SANDBOX_REQUIRE ? missing(session) : NULL;

@@ -120,7 +120,7 @@ static void look(tn_run *run, findings *found) {
 
 static const char *wanting(const tern_sandbox_facts *s) {
   if (!s->possible && (s->landlock || s->seccomp))
-    return "this build has sanitizers, which need what it forbids";
+    return "this build watches itself (sanitizers, coverage) by means that it forbids";
   if (s->landlock == 0 && !s->seccomp) return "this kernel has no Landlock and no seccomp filters";
   if (s->landlock == 0) return "this kernel has no Landlock: files are not enforced";
   if (!s->seccomp) return "this kernel has no seccomp filters: system calls are not enforced";

@@ -7,7 +7,7 @@ if(NOT (TN_NODE AND TN_CHROMIUM AND EXISTS ${npm}/playwright-core/package.json))
     message(FATAL_ERROR "chromium or playwright-core not found; `make test` installs them")
   endif()
   message(STATUS "chromium or playwright-core not found: the board is not tested")
-elseif(TARGET tern AND NOT TN_SANITIZE)
+elseif(TARGET tern AND NOT TN_INSTRUMENTED)
   add_test(NAME board/browser COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/browser.mjs
     $<TARGET_FILE:tern> ${npm} ${TN_CHROMIUM})
   set_tests_properties(board/browser PROPERTIES TIMEOUT 300)

@@ -1,6 +1,6 @@
 # Training runs that are killed, starved and stopped. The shim goes between the program and the C library,
 # where a sanitizer wants to be; the program is the plain one, so one build tells all.
-if(TARGET tern AND NOT TN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(TARGET tern AND NOT TN_INSTRUMENTED AND NOT CMAKE_CROSSCOMPILING)
   add_library(fault_shim MODULE ${CMAKE_CURRENT_LIST_DIR}/shim.c)
   target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
   add_executable(survive ${CMAKE_CURRENT_LIST_DIR}/survive.c ${PROJECT_SOURCE_DIR}/tests/runner/run.c)

@@ -12,7 +12,7 @@ if(NOT (TN_MLIR_OPT AND TN_MLIR_RUNNER AND TN_MLIR_RUNTIME))
   return()
 endif()
 # The tools judge what is emitted, which sanitizers do not change; cli/emit and fault/emit run with them.
-if(NOT TARGET tern OR TN_SANITIZE)
+if(NOT TARGET tern OR TN_INSTRUMENTED)
   return()
 endif()
 

@@ -3,7 +3,7 @@ set(python $ENV{TERN_PYTHON})
 if(NOT python)
   set(python /usr/bin/python3)
 endif()
-if(TARGET tern_shared AND NOT TN_SANITIZE)
+if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
   add_test(NAME python/module COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_tern.py
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(python/module PROPERTIES TIMEOUT 120)
