@@ -7,12 +7,13 @@ commands that stand before them, and must print what the document says.
 """
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+import examples
 
 TERN, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 failures = 0
@@ -90,24 +91,10 @@ def writes_what_numpy_reads():
 
 
 def documents():
-    """Commands and files of the page in order; a python block runs, and the text block behind it is its output."""
-    page = open(os.path.join(ROOT, 'docs/formats.md'), encoding='utf-8').read()
-    env = dict(os.environ, PATH=os.path.dirname(TERN) + ':' + os.environ['PATH'])
-    wanted, ran = None, 0
-    for name, kind, body in re.findall(r'(?:<!-- file: (\S+) -->\n)?```(\w+)[^\n]*\n(.*?)```', page, re.S):
-        if kind == 'text' and wanted is not None:
-            check('docs/formats.md prints %r, not %r' % (wanted, body), wanted == body)
-            ran += 1
-        wanted = None
-        if name:
-            with open(name, 'w') as file:
-                file.write(body)
-        elif kind in ('console', 'sh'):
-            for line in re.findall(r'^\$ (.*)$', body, re.M):
-                subprocess.run(line, shell=True, env=env, check=True, stdout=subprocess.DEVNULL)
-        elif kind == 'python':
-            wanted = subprocess.run([sys.executable, '-c', body], capture_output=True, text=True, check=True).stdout
-    check('the page has Python examples', ran >= 3)
+    compared, wrong = examples.run_page(TERN, os.path.join(ROOT, 'docs/formats.md'))
+    for what in wrong:
+        check(what, False)
+    check('the page has Python examples', compared >= 3)
 
 
 for parts in ([reads_what_numpy_writes, refuses, writes_what_numpy_reads], [documents]):

@@ -9,5 +9,14 @@ if(no_numpy)
 elseif(TARGET tern)
   add_test(NAME numpy/formats COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/formats.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
-  set_tests_properties(numpy/formats PROPERTIES TIMEOUT 600)
+  set_tests_properties(numpy/formats PROPERTIES TIMEOUT 600 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+  # PyTorch is large and only compared with; where it is, the examples that people come from are run too.
+  execute_process(COMMAND ${python} -c "import torch" RESULT_VARIABLE no_torch OUTPUT_QUIET ERROR_QUIET)
+  if(no_torch)
+    message(STATUS "python3-torch not found: the PyTorch examples of the documents are not run")
+  else()
+    add_test(NAME docs/pytorch COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/examples.py
+      $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR}/docs/coming-from-pytorch.md)
+    set_tests_properties(docs/pytorch PROPERTIES TIMEOUT 600)
+  endif()
 endif()
