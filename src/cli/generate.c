@@ -28,7 +28,7 @@ static const char *choices(const tn_option_info *option) {
   }
 }
 
-/* What a verb's own words can be, if not files. */
+/* What a verb's own words can be, if not files; those of help are the verbs. */
 static const char *words_of(const tn_verb_info *verb) {
   switch (verb->verb) {
     case TN_VERB_COMPLETION: return "bash zsh fish";
@@ -36,6 +36,10 @@ static const char *words_of(const tn_verb_info *verb) {
     case TN_VERB_EVAL:
     case TN_VERB_REPL:
     case TN_VERB_OPS:
+    case TN_VERB_BOARD:
+    case TN_VERB_DOCTOR:
+    case TN_VERB_EXPLAIN:
+    case TN_VERB_MAN:
     case TN_VERB_VERSION:
     case TN_VERB_NEW: return "";
     default: return NULL;
@@ -43,6 +47,20 @@ static const char *words_of(const tn_verb_info *verb) {
 }
 
 static void print_verbs(void) { EACH_VERB(verb) printf("%s%s", verb->verb ? " " : "", verb->name); }
+
+/* Between `before` and `after`; nothing when the verb takes files, or no words. */
+static bool print_words(const tn_verb_info *verb, const char *before, const char *after) {
+  const char *words = words_of(verb);
+  bool verbs = verb->verb == TN_VERB_HELP;
+  if (!verbs && (!words || !words[0])) return false;
+  fputs(before, stdout);
+  if (verbs)
+    print_verbs();
+  else
+    fputs(words, stdout);
+  fputs(after, stdout);
+  return true;
+}
 
 /* ---- bash ---- */
 
@@ -65,10 +83,7 @@ static void bash(void) {
       if (takes(verb, option)) printf("--%s ", option->name);
     }
     printf("'");
-    if (verb->verb == TN_VERB_HELP)
-      printf("; words='"), print_verbs(), printf("'");
-    else if (words_of(verb))
-      printf("; words='%s'", words_of(verb)[0] ? words_of(verb) : " ");
+    if (!print_words(verb, "; words='", "'") && words_of(verb)) printf("; words=' '");
     printf(" ;;\n");
   }
   printf("  esac\n"
@@ -126,11 +141,8 @@ static void zsh(void) {
     EACH_OPTION(option) {
       if (takes(verb, option)) zsh_option(option);
     }
-    const char *words = words_of(verb);
-    if (words && words[0])
-      printf("        '*:word:(%s)' ;;\n", words);
-    else
-      printf("        '*:file:%s' ;;\n", words ? "" : "_files");
+    if (!print_words(verb, "        '*:word:(", ")' ;;\n"))
+      printf("        '*:file:%s' ;;\n", words_of(verb) ? "" : "_files");
   }
   printf("  esac\n}\n_tern \"$@\"\n");
 }
@@ -143,8 +155,10 @@ static void fish(void) {
     printf("complete -c tern -n __fish_use_subcommand -a %s -d '", verb->name);
     plain(verb->help);
     printf("'\n");
-    if (words_of(verb) && words_of(verb)[0])
-      printf("complete -c tern -f -n '__fish_seen_subcommand_from %s' -a '%s'\n", verb->name, words_of(verb));
+    if (!words_of(verb) && verb->verb != TN_VERB_HELP) continue;
+    printf("complete -c tern -f -n '__fish_seen_subcommand_from %s'", verb->name);
+    print_words(verb, " -a '", "'");
+    printf("\n");
   }
   EACH_OPTION(option) {
     printf("complete -c tern -n '__fish_seen_subcommand_from");

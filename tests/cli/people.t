@@ -19,6 +19,10 @@ $ bash try.sh help expl
 | explain
 $ bash try.sh completion ''
 | bash zsh fish
+$ bash try.sh plot --scale l
+| linear log
+$ bash try.sh doctor ""
+|
 $ touch model.ail; bash try.sh run mod
 | model.ail
 $ bash try.sh fmt --as
