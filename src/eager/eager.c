@@ -60,7 +60,7 @@ tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count
 }
 
 tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count) {
-  tn_value value = count == 2 ? tn_eager_quick_take(eager, op, in) : TN_ERROR_VALUE;
+  tn_value value = count == 2 ? tn_eager_arithmetic(eager, op, in, false) : TN_ERROR_VALUE;
   if (value != TN_ERROR_VALUE) return value;
   value = tn_eager_quick(eager, op, in, count, true);
   bool quick = value != TN_ERROR_VALUE;

@@ -34,6 +34,9 @@ tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count
 /* The same without attributes, for who needs the operands no longer: their references are taken, and one that
  * nobody else holds may become the result. On failure the operands are still the caller's. */
 tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count);
+/* Its shortest path: + - * / of two values of a few elements. 0 when it does not apply, and nothing has
+ * happened then. With `keeps_second` the reference to that operand stays the caller's. */
+tn_value tn_eager_arithmetic(tn_eager *eager, tn_op op, const tn_value *in, bool keeps_second);
 
 tn_value tn_eager_number(tn_eager *eager, float number);            /* 0-d f32 */
 tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor); /* shares the buffer */

@@ -154,9 +154,6 @@ bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int cou
  * with a single number. The reference is the caller's; 0 when it does not apply. With `reuse` the result
  * may take the place of an operand that has no other reference; that is then the caller's, too. */
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse);
-/* Shorter still: the four operations of arithmetic on two operands, whose references are taken. 0 when it
- * does not apply. */
-tn_value tn_eager_quick_take(tn_eager *eager, tn_op op, const tn_value *in);
 /* The same backward (quick_grad.c): the gradients of the operands of a slot, passed on at once; its own may
  * be gone then. False when it does not apply; *ok is false when memory ran out. */
 bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok);

@@ -205,24 +205,29 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
 
 /* ---- the shortest path ---- */
 
-/* The four operations of arithmetic on one group of lanes. */
+/* Four elements in a register of any machine that has such. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_bits __attribute__((vector_size(16)));
+
+#define FOURS(sign)                                                                                          \
+  for (int at = 0; at < TN_SLOT_LANES; at += 4) {                                                            \
+    four x, y;                                                                                               \
+    memcpy(&x, a + at, sizeof x);                                                                            \
+    memcpy(&y, b + at, sizeof y);                                                                            \
+    x = x sign y;                                                                                            \
+    four_bits nan = x != x, bits = ((four_bits)x & ~nan) | (nan & 0x7fc00000);                               \
+    memcpy(out + at, &bits, sizeof bits);                                                                    \
+  }                                                                                                          \
+  break
+
+/* The four operations of arithmetic on one group of lanes. The result may be where an operand is. */
 static inline void arithmetic(tn_op op, const float *a, const float *b, float *out) {
-  float result[TN_SLOT_LANES];
   switch (op) {
-    case TN_OP_ADD:
-      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] + b[i];
-      break;
-    case TN_OP_SUB:
-      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] - b[i];
-      break;
-    case TN_OP_MUL:
-      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] * b[i];
-      break;
-    default:
-      for (int i = 0; i < TN_SLOT_LANES; i++) result[i] = a[i] / b[i];
-      break;
+    case TN_OP_ADD: FOURS(+);
+    case TN_OP_SUB: FOURS(-);
+    case TN_OP_MUL: FOURS(*);
+    default: FOURS(/);
   }
-  tn_slot_store_lanes(out, result, TN_SLOT_LANES);
 }
 
 static inline bool is_arithmetic(tn_op op) {
@@ -238,12 +243,18 @@ static inline bool compute_in_place(tn_op op, tn_slot *x, const tn_slot *y) {
   return true;
 }
 
-/* The caller's reference to an operand becomes the tape's; of a variable the tape holds the value it has
- * now. */
-static inline void hand_over(tn_eager *eager, tn_value taken, tn_value operand) {
-  if (taken == operand) return;
-  tn_slot_of(eager, operand)->references++;
-  tn_eager_unref(eager, taken);
+/* The tape holds an operand, of a variable the value it has now. What the caller gave up goes with it. */
+static inline void hand_over(tn_eager *eager, tn_value given, tn_value operand, tn_slot *slot, bool keeps) {
+  if (given == operand && !keeps) return;
+  slot->references++;
+  if (!keeps) tn_eager_unref(eager, given);
+}
+
+static inline void give_back(tn_eager *eager, tn_value value, tn_slot *slot) {
+  if (slot->references > 1)
+    slot->references--;
+  else
+    tn_eager_unref(eager, value);
 }
 
 static inline void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, tn_slot *slot, bool same) {
@@ -256,14 +267,14 @@ static inline void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, t
                    slot->few);
 }
 
-tn_value tn_eager_quick_take(tn_eager *eager, tn_op op, const tn_value *in) {
+tn_value tn_eager_arithmetic(tn_eager *eager, tn_op op, const tn_value *in, bool keeps_second) {
   tn_slot *x, *y;
   tn_value a = resolve(eager, in[0], &x), b = resolve(eager, in[1], &y);
   if (a == TN_ERROR_VALUE || b == TN_ERROR_VALUE || !is_arithmetic(op) || eager->everything)
     return TN_ERROR_VALUE;
   if (!eager->recording || !(x->needs_grad | y->needs_grad)) {
     if (a != in[0] || b != in[1] || !compute_in_place(op, x, y)) return TN_ERROR_VALUE;
-    tn_eager_unref(eager, b);
+    if (!keeps_second) give_back(eager, b, y);
     return a;
   }
   bool same = tn_slot_same_shape(x, y), x_single = !same && tn_slot_is_single(x);
@@ -278,7 +289,7 @@ tn_value tn_eager_quick_take(tn_eager *eager, tn_op op, const tn_value *in) {
   slot->count = 2;
   slot->in[0] = a;
   slot->in[1] = b;
-  hand_over(eager, in[0], a);
-  hand_over(eager, in[1], b);
+  hand_over(eager, in[0], a, x, false);
+  hand_over(eager, in[1], b, y, keeps_second);
   return value;
 }

@@ -366,16 +366,27 @@ static inline tn_ninth_value number_value(float number) {
 #define HAS(count) (top - m->floor >= (count))
 #define ARITHMETIC(sign)                                                                                     \
   if (!HAS(2)) goto rare;                                                                                    \
-  if (top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER) goto opcode;                       \
+  if (__builtin_expect(top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER, 0)) goto tensors; \
   top[-2] = number_value(top[-2].number sign top[-1].number);                                                \
   top--;                                                                                                     \
   break
+
+/* The top of the stack and a tensor that somebody else holds, where arithmetic comes next: nobody need hold
+ * the tensor for that moment. 0 when it is to be done step by step. */
+static inline tn_value combine_next(tn_ninth_machine *m, const tn_ninth_code *next, tn_ninth_value first,
+                                    tn_value second) {
+  bool arithmetic = next->op == TN_NINTH_ADD || next->op == TN_NINTH_SUB || next->op == TN_NINTH_MUL ||
+                    next->op == TN_NINTH_DIV;
+  if (!arithmetic || first.kind != TN_NINTH_TENSOR) return TN_ERROR_VALUE;
+  return tn_eager_arithmetic(m->eager, handlers[next->op].op, (tn_value[]){ first.tensor, second }, true);
+}
 
 /* Runs until no frame is left. */
 static bool run_loop(tn_ninth_machine *m) {
   const tn_ninth_code *next;
   const tn_ninth_unit *unit;
   tn_ninth_value *top, *locals, value;
+  tn_value combined;
   uint64_t fuel;
   ENTER();
   for (;;) {
@@ -408,6 +419,15 @@ static bool run_loop(tn_ninth_machine *m) {
         ROOM();
         value = locals[code->arg];
         if (value.kind == TN_NINTH_UNBOUND) goto rare;
+        if (value.kind == TN_NINTH_TENSOR && fuel > 0 && HAS(1)) {
+          combined = combine_next(m, next, top[-1], value.tensor);
+          if (combined != TN_ERROR_VALUE) {
+            top[-1].tensor = combined;
+            next++;
+            fuel--;
+            break;
+          }
+        }
         tn_ninth_hold(m, value);
         *top++ = value;
         break;
@@ -465,6 +485,15 @@ static bool run_loop(tn_ninth_machine *m) {
         break;
       default:
         if (code->op >= TN_NINTH_OPCODE_COUNT || !HAS(handlers[code->op].takes)) goto rare;
+        goto opcode;
+      tensors:
+        if (top[-1].kind != TN_NINTH_TENSOR || top[-2].kind != TN_NINTH_TENSOR) goto opcode;
+        combined = tn_eager_arithmetic(m->eager, handlers[code->op].op,
+                                       (tn_value[]){ top[-2].tensor, top[-1].tensor }, false);
+        if (combined != TN_ERROR_VALUE) {
+          (--top)[-1].tensor = combined;
+          break;
+        }
       opcode:
         LEAVE();
         if (!handlers[code->op].run(m)) return false;
