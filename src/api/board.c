@@ -33,8 +33,17 @@ static bool draw(void *context, const tn_run_row *run, tn_text *svg) {
   return picture && !svg->failed;
 }
 
+/* A history that cannot be read is said before anybody opens the page; one that is not there yet may come. */
+static bool is_readable(tern_session *session, const char *path) {
+  bool absent;
+  tn_store *store = tn_store_open(&session->heap, path, TN_STORE_READ, &session->diags, &absent);
+  tn_store_close(store);
+  return store || absent;
+}
+
 tern_status tern_serve_board(tern_session *session, const tern_board *wanted) {
   tn_api_begin(session);
+  if (!is_readable(session, wanted->store)) return tn_api_status(session);
   board b = { session, wanted->ready, wanted->context };
   tn_board_options options = { .heap = &session->heap,
                                .diags = &session->diags,

@@ -129,6 +129,7 @@ typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);
-/* Whole file at once, in place of the old one. */
+/* Whole file at once, in place of the old one and with its permissions; links are followed, devices and pipes
+ * written to. */
 bool tn_cli_write_file(const char *path, const char *bytes, size_t count);
 #endif

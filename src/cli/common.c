@@ -1,8 +1,13 @@
 /* cli/common.c: what every verb shares: results, mistakes, interrupts, files. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -128,19 +133,52 @@ tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) 
   return status;
 }
 
-bool tn_cli_write_file(const char *path, const char *bytes, size_t count) {
+/* What stands at the end of links; of nothing, and where there are none, the path itself. Freed by the caller. */
+static char *end_of_links(const char *path) {
+#if !defined(__wasi__)
+  char *end = realpath(path, NULL);
+  if (end || errno != ENOENT) return end;
+#endif
+  size_t bytes = strlen(path) + 1;
+  char *copy = malloc(bytes);
+  if (copy) memcpy(copy, path, bytes);
+  return copy;
+}
+
+static bool write_whole(FILE *file, const char *bytes, size_t count, bool sync) {
+  bool ok = file && fwrite(bytes, 1, count, file) == count && fflush(file) == 0;
+  if (ok && sync) ok = fsync(fileno(file)) == 0;
+  if (file) ok = fclose(file) == 0 && ok;
+  return ok;
+}
+
+/* A file is replaced, and who may read it stays; a device or a pipe is written to. */
+static bool replace(const char *path, const char *bytes, size_t count) {
+  struct stat old;
+  bool there = stat(path, &old) == 0;
+  if (there && !S_ISREG(old.st_mode)) return write_whole(fopen(path, "w"), bytes, count, false);
   size_t length = strlen(path);
   char *temporary = malloc(length + 5);
   if (!temporary) return false;
   memcpy(temporary, path, length);
   memcpy(temporary + length, ".tmp", 5);
   FILE *file = fopen(temporary, "w");
-  bool ok = file && fwrite(bytes, 1, count, file) == count && fflush(file) == 0 && fsync(fileno(file)) == 0;
-  if (file) ok = fclose(file) == 0 && ok;
-  ok = ok && rename(temporary, path) == 0;
+#if !defined(__wasi__)
+  if (file && there) (void)fchmod(fileno(file), old.st_mode & 07777);
+#endif
+  bool ok = write_whole(file, bytes, count, true) && rename(temporary, path) == 0;
   int problem = errno;
   if (!ok && file) unlink(temporary);
   free(temporary);
+  errno = problem;
+  return ok;
+}
+
+bool tn_cli_write_file(const char *path, const char *bytes, size_t count) {
+  char *end = end_of_links(path);
+  bool ok = end && replace(end, bytes, count);
+  int problem = errno;
+  free(end);
   errno = problem;
   return ok;
 }

@@ -1,0 +1,235 @@
+# What is not what its name says, or cannot be read or written: one clear message, the right status, nothing lost.
+$ cat > model.ail <<'END'
+> model {
+>   x [B, 2]
+>   labels [B]
+>   param W [2, 2]
+>   logits = matmul(x, W)
+> }
+> train { loss = xent(logits, labels) steps = 3 lr = 0.1 batch = 2 }
+> END
+$ printf '\177ELF\002\001\001\000\000\000\000\377\376' > binary
+
+# A program that is no text, whatever the language; formatting leaves it as it is.
+$ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -q p.$kind; tern fmt p.$kind; cmp binary p.$kind; done
+! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+$ cp binary p.mind; tern train p.mind --json
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"cannot read p.mind: it is no text, but a binary file","fields":{"message":"cannot read p.mind: it is no text, but a binary file"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+? 2
+$ tern run - --lang mind < binary
+! error[E_USAGE]: cannot read -: it is no text, but a binary file
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+# One zero byte is a slip in a text, and is pointed to.
+$ printf '1 + \0002\n' > slip.mind; tern run slip.mind
+! error[E1001]: this character has no meaning here
+!   --> slip.mind:1:5
+!    |
+!  1 | 1 + \x002
+!    |     ^^^^
+!
+? 1
+$ mkdir folder.ail; tern run folder.ail
+! error[E_USAGE]: cannot read folder.ail: it is a folder
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+
+# Values and weights that are another format than they are called.
+$ echo '[1, 2]' > x.npy; tern run model.ail --input x=@x.npy
+! error[E_FILE_CORRUPT]: `x.npy` is not a whole npy file: it is not an .npy file
+!    = path: x.npy
+!    = format: npy
+!    = reason: it is not an .npy file
+!    = hint: make the file again; it may be cut off or in another format
+!
+? 1
+$ cp binary x.json; tern run model.ail --input x=@x.json
+! error[E_USAGE]: the value of x is not valid JSON
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+$ cp x.npy x.npz; tern run model.ail --input x=@x.npz:x
+! error[E_FILE_CORRUPT]: `x.npz` is not a whole npz file: it is no archive of arrays, or a damaged one
+!    = path: x.npz
+!    = format: npz
+!    = reason: it is no archive of arrays, or a damaged one
+!    = hint: make the file again; it may be cut off or in another format
+!
+? 1
+$ echo 'some words, no tensors' > w.safetensors; tern run model.ail --weights w.safetensors
+! error[E_FILE_CORRUPT]: `w.safetensors` is not a whole safetensors file: the header is longer than the file
+!    = path: w.safetensors
+!    = format: safetensors
+!    = reason: the header is longer than the file
+!    = hint: make the file again; it may be cut off or in another format
+!
+? 1
+$ tern run model.ail --weights binary
+! error[E_FILE_CORRUPT]: `binary` is not a whole safetensors file: the header is longer than the file
+!    = path: binary
+!    = format: safetensors
+!    = reason: the header is longer than the file
+!    = hint: make the file again; it may be cut off or in another format
+!
+? 1
+$ tern run model.ail --weights folder.ail
+! error[E_FILE_IO_ERROR]: `folder.ail` cannot be read: it is a folder
+!    = path: folder.ail
+!    = io_error_kind: it is a folder
+!    = hint: check what kind of file it is and who may read it
+!
+? 1
+
+# Data: a table that is a binary file.
+$ cp binary rows.jsonl
+$ cat > rows.ail <<'END'
+> model {
+>   tokens [B, T]
+>   labels [B]
+>   param E [20, 2]
+>   logits = meanpool(embedding(tokens, E))
+> }
+> train { loss = xent(logits, labels) steps = 3 lr = 0.1 batch = 2 }
+> dataset { format = "jsonl" path = "rows.jsonl" }
+> END
+$ tern train rows.ail --allow fileread --json | grep -o '"code":"[^"]*"'
+| "code":"E_FILE_INVALID_UTF8"
+
+# A run's folder cannot be made below a file, and the file stays.
+$ echo kept > file
+$ tern train model.ail --out file/run
+! error[E_FILE_WRITE]: `file/run` cannot be written: a part of the path is not a folder
+!    = path: file/run
+!    = reason: a part of the path is not a folder
+!    = hint: check the folder, its permissions and the free space
+!
+? 1
+$ tern train model.ail --out file
+! error[E_FILE_WRITE]: `file` cannot be written: a part of the path is not a folder
+!    = path: file
+!    = reason: a part of the path is not a folder
+!    = hint: check the folder, its permissions and the free space
+!
+? 1
+$ tern new file/project
+! error[E_USAGE]: cannot make file/project
+!    = hint: Not a directory
+!
+? 2
+$ tern emit model.ail --as dot -o file/graph.dot
+! error[E_USAGE]: cannot write file/graph.dot
+!    = hint: Not a directory
+!
+? 2
+$ tern emit model.ail --as dot -o folder.ail
+! error[E_USAGE]: cannot write folder.ail
+!    = hint: Is a directory
+!
+? 2
+$ tern train model.ail --store file/runs.db > out
+! error[E_STORE]: the run history `file/runs.db` cannot be used: a part of the path is not a folder
+!    = path: file/runs.db
+!    = reason: a part of the path is not a folder
+!    = hint: name another file with --store, or move this one away
+!
+? 1
+$ cat file
+| kept
+# A disk without room: the old file stays whole, and there is no half of a new one.
+$ tern train model.ail --out run > out; tern plot run -o loss.svg; cp loss.svg before.svg
+$ (trap '' XFSZ; ulimit -f 1; tern plot run --title new -o loss.svg)
+! error[E_USAGE]: cannot write loss.svg
+!    = hint: File too large
+!
+? 2
+$ cp model.ail before.ail; (trap '' XFSZ; ulimit -f 0; tern fmt model.ail 2>&1) | head -n 1; cmp model.ail before.ail
+| error[E_USAGE]: cannot write model.ail
+$ cmp loss.svg before.svg; ls | grep tmp
+? 1
+# A file keeps its permissions, a link stays one, and a pipe is written to.
+$ mkfifo pipe; cat pipe > read & tern plot run -o pipe; wait; test -p pipe && cmp read loss.svg
+$ chmod 640 model.ail; printf '\n\n' >> model.ail; ln -s model.ail link.ail; tern fmt link.ail; stat -c %a model.ail; test -L link.ail
+| 640
+$ tern emit model.ail --as dot -o /dev/stdout | head -n 1
+| digraph {
+
+# A history of runs by a newer tern, or by another program, or a damaged one: every verb says so and leaves it as it is.
+$ tern train model.ail --out run --store runs.db > out
+$ for kind in newer other cut; do cp runs.db $kind.db; done; head -c 5000 runs.db > cut.db
+$ python3 -c 'import sqlite3
+> for name, pragma in ("newer.db", "user_version = 99"), ("other.db", "application_id = 7"):
+>   database = sqlite3.connect(name); database.execute("PRAGMA " + pragma); database.commit(); database.close()'
+$ for kind in newer other cut; do sha256sum $kind.db; done > sums
+$ for kind in newer other cut; do tern runs --store $kind.db; tern runs rm 1 --store $kind.db; tern plot last --store $kind.db
+>   tern board --port 0 --store $kind.db; tern train model.ail --out again --store $kind.db; done 2>&1 | grep -v '^ \|^$' | uniq -c | sed 's/^ *//'
+| 5 error[E_STORE]: the run history `newer.db` cannot be used: it was made by a newer version of tern
+| 5 error[E_STORE]: the run history `other.db` cannot be used: it is a database of another program
+| 5 error[E_STORE]: the run history `cut.db` cannot be used: it is damaged
+$ sha256sum --quiet -c sums; test ! -e again
+$ tern board --port 0 --store newer.db
+! error[E_STORE]: the run history `newer.db` cannot be used: it was made by a newer version of tern
+!    = path: newer.db
+!    = reason: it was made by a newer version of tern
+!    = hint: name another file with --store, or move this one away
+!
+? 1
+
+# A port that another program has.
+$ python3 -c 'import os, socket, subprocess, sys
+> taken = socket.socket(); taken.bind(("127.0.0.1", 0)); taken.listen()
+> board = subprocess.run([os.environ["TERN"], "board", "--store", "runs.db", "--port", str(taken.getsockname()[1])], text=True, stderr=subprocess.PIPE)
+> print(board.stderr.splitlines()[0].replace(str(taken.getsockname()[1]), "PORT")); sys.exit(board.returncode)'
+| error[E_BOARD]: the board cannot be served on port PORT: another program listens there
+? 1
+
+# Folders that are no run.
+$ tern verify folder.ail
+! error[E_FILE_NOT_FOUND]: there is no file `folder.ail/run.json`
+!    = path: folder.ail/run.json
+!    = hint: paths are relative to the folder in which tern was started
+!
+? 1
+$ tern train model.ail --resume folder.ail
+! error[E_FILE_NOT_FOUND]: there is no file `folder.ail/checkpoint`
+!    = path: folder.ail/checkpoint
+!    = hint: paths are relative to the folder in which tern was started
+!
+? 1
+$ mkdir fake; echo '{"program": 1}' > fake/run.json; tern verify fake
+! error[E_FILE_CORRUPT]: `fake/run.json` is not a whole run.json file: it is not the record of a run
+!    = path: fake/run.json
+!    = format: run.json
+!    = reason: it is not the record of a run
+!    = hint: make the file again; it may be cut off or in another format
+!
+? 1
+$ cp binary fake/checkpoint; tern train model.ail --resume fake 2>&1 | head -n 1
+| error[E_CHECKPOINT_CORRUPT]: the checkpoint in `fake/checkpoint` is damaged: the header is longer than the file
