@@ -1,9 +1,10 @@
 /* backend/cpu/isa/exp.h: exp of several vectors at a time.
  *
- * The operations are those of vf_exp in base/elementary.inc.h, one by one, so the bits are too; only the look
- * for NaN and for numbers out of range is the caller's, who may ask once for many. One vector alone is a chain
- * of operations each of which waits for the one before; a processor that sees a hundred instructions at a time
- * sees too few such chains to be busy. So the vectors go through each operation together. */
+ * The operations are those of vf_exp in base/elementary.inc.h, one by one, so the bits are too; only the
+ * look for NaN and for numbers out of range is the caller's, who may ask once for many. One vector alone is
+ * a chain of operations each of which waits for the one before; a processor that sees a hundred
+ * instructions at a time sees too few such chains to be busy. So the vectors go through each operation
+ * together. */
 #ifndef TN_BACKEND_CPU_EXP_H
 #define TN_BACKEND_CPU_EXP_H
 

@@ -62,7 +62,8 @@ TN_ALWAYS_INLINE void exp_of(VF *v, int count, manner how) {
     for (int k = 0; k < count; k++) v[k] = vf_exp(v[k]);
 }
 
-/* e = exp(x - max) of one chunk of `count` contiguous elements from `at` on; gives their sum over the lanes. */
+/* e = exp(x - max) of one chunk of `count` contiguous elements from `at` on; gives their sum over the
+ * lanes. */
 TN_ALWAYS_INLINE float exp_chunk(exponentials *row, int64_t at, int64_t count, manner how, bool ahead,
                                  float *e) {
   exponentials r = *row;
@@ -173,8 +174,8 @@ TN_NEVER_INLINE void softmax_wild_row(const float *x, int64_t n, float *e, float
   }
 }
 
-/* The exponentials are made in e, which may be the result itself. The maximum was found without a look at NaN:
- * a NaN, as an infinity, shows in the sum. Gives the maximum of the row `next`. */
+/* The exponentials are made in e, which may be the result itself. The maximum was found without a look at
+ * NaN: a NaN, as an infinity, shows in the sum. Gives the maximum of the row `next`. */
 static float softmax_row(const float *x, int64_t n, float max, const float *next, float *e, float *out,
                          bool streams) {
   exponentials r = {

@@ -81,8 +81,8 @@ F32_BINARY(minimum_f32, vf_min(x, y))
 F32_BINARY(maximum_f32, vf_max(x, y))
 F32_BINARY(pow_f32, vf_pow(x, y))
 
-/* One question for several vectors: where the sum of their squares is small enough, none of them is beyond the
- * range of exp, and none is NaN. */
+/* One question for several vectors: where the sum of their squares is small enough, none of them is beyond
+ * the range of exp, and none is NaN. */
 STEP(exp_f32) {
   float *o = out;
   const float *a = in0;
