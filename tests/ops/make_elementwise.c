@@ -117,7 +117,41 @@ static void push_any(writer *w) {
   }
 }
 
+/* f32 alone, and operations that a back end may run in one pass over many elements. */
+static void push_link(writer *w) {
+  static const tn_op ops[] = { TN_OP_ADD, TN_OP_SUB, TN_OP_MUL, TN_OP_DIV, TN_OP_MINIMUM, TN_OP_MAXIMUM,
+                               TN_OP_NEG, TN_OP_ABS, TN_OP_SIGN, TN_OP_SQRT, TN_OP_RELU, TN_OP_EXP, TN_OP_LOG,
+                               TN_OP_TANH, TN_OP_SIGMOID, TN_OP_ERF };
+  tn_op op = ops[one_in(w->c, 2) ? below(w->c, 6) : below(w->c, (int)(sizeof ops / sizeof ops[0]))];
+  int x = find_register(w, TN_FLOATS), y = one_in(w->c, 6) ? x : find_register(w, TN_FLOATS);
+  if (one_in(w->c, 10))
+    push(w, (tn_fused_step){ .op = TN_OP_FILL, .dtype = TN_F32, .number = below(w->c, 7) - 2.5 });
+  else
+    push(w, (tn_fused_step){ .op = op, .dtype = TN_F32, .in = { (uint8_t)x, (uint8_t)y } });
+}
+
+static void make_chain(op_case *c) {
+  tn_shape shape = any_shape(c, 1, 3, BUDGET / 2);
+  if (!is_big(c) && one_in(c, 2)) shape.dim[shape.rank - 1] = 512 + below(c, 700);
+  int operands = 1 + below(c, 6), steps = 2 + below(c, one_in(c, 6) ? TN_FUSED_STEP_LIMIT - 1 : 8);
+  writer w = { .c = c, .program = case_memory(c, tn_fused_bytes(TN_FUSED_STEP_LIMIT)) };
+  for (int k = 0; k < operands; k++) {
+    tn_shape own = one_in(c, 2) ? shape : narrower(c, &shape);
+    w.dtype[w.registers++] = w.program->operand_dtype[k] = TN_F32;
+    add_operand(c, TN_F32, &own, one_in(c, 2) ? SMALL_VALUES : ANY_VALUES, 0);
+  }
+  w.program->operand_count = operands;
+  while (w.program->step_count < steps) push_link(&w);
+  c->attrs.program = w.program;
+  c->attrs.shape = shape;
+  c->attrs.dtype = TN_F32;
+}
+
 void make_fused(op_case *c) {
+  if (c->number % 3 == 1) {
+    make_chain(c);
+    return;
+  }
   tn_shape shape = any_shape(c, 0, 4, BUDGET / 2);
   bool long_one = !is_big(c) && one_in(c, 8);
   int operands = 1 + below(c, long_one ? TN_FUSED_OPERAND_LIMIT - 4 : 4);

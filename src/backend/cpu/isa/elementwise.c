@@ -12,19 +12,31 @@
  *   a place in the result, for the last step.
  *
  * Tiles are whole rows of the inner axes where those are short and pieces of a
- * row where they are long. Threads take tiles by number. */
+ * row where they are long. Threads take tiles by number.
+ *
+ * Programs of f32 operations go over a tile once, as a chain (chain.h). */
 #include "backend/cpu/isa/steps.h"
 
+#include "backend/cpu/isa/chain.h"
 #include "backend/cpu/isa/stream.h"
 #define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 #include "backend/cpu/walk.h"
 #include "backend/scalar.h"
 
-#define TILE         1024                /* elements */
+#define TILE         1024 /* elements */
+#define LONG_TILE    4096 /* of a chain whose operands stand where they are read */
+#define CHAIN_WORTH  512  /* elements from which on making a chain pays */
+#define LINKS        (3 * TN_FUSED_STEP_LIMIT + 1)
+#define BUFFER_GAP   576                 /* bytes between buffers, so that they do not begin alike */
 #define TINY         64                  /* elements that fit buffers on the stack */
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
 #define REGISTERS    (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
-enum { NO_BUFFER = 255, OUT = 0, OPERAND = 1 }; /* views of the walk: the result, then the operands */
+enum {
+  NO_BUFFER = 255,
+  NO_REGISTER = 255,
+  OUT = 0,
+  OPERAND = 1
+}; /* views of the walk: the result, then the operands */
 
 typedef enum { DIRECT, REPEATED, GATHERED } access;
 
@@ -33,7 +45,8 @@ typedef struct {
   tn_op op;
   tn_dtype dtype;
   uint8_t in[3], out; /* registers */
-  bool divides;       /* an integer division, which may meet a zero */
+  uint8_t arity;
+  bool divides; /* an integer division, which may meet a zero */
 } step;
 
 typedef struct {
@@ -48,8 +61,13 @@ typedef struct {
   uint8_t buffer[REGISTERS]; /* which buffer a register has */
   int buffers;
   size_t buffer_bytes;
-  bool streams;    /* the result goes past the caches */
-  int64_t zero_at; /* while looking for division by zero: the first element so far, or -1 */
+  bool streams; /* the result goes past the caches */
+  int links;    /* of a chain; 0: the steps run one by one */
+  tn_link_run link[LINKS];
+  uint8_t link_reg[LINKS];          /* the register that a link reads or writes */
+  bool passes[TN_FUSED_STEP_LIMIT]; /* a step of a chain whose result is for the next link alone */
+  int64_t tile;                     /* elements, at most */
+  int64_t zero_at;                  /* while looking for division by zero: the first element so far, or -1 */
   tn_op zero_in;
 } fused;
 
@@ -69,7 +87,8 @@ static void find_last_uses(const fused *job, uint8_t *last) {
   for (int s = 0; s < job->steps; s++)
     for (int k = 0; k < 3 && job->step[s].run; k++) {
       int reg = job->step[s].in[k];
-      if (reg >= job->operands && job->step[reg - job->operands].run) last[reg] = (uint8_t)s;
+      if (reg >= job->operands && job->step[reg - job->operands].run && !job->passes[reg - job->operands])
+        last[reg] = (uint8_t)s;
     }
 }
 
@@ -95,11 +114,74 @@ static void assign_buffers(fused *job) {
     if (!job->step[s].run) job->buffer[job->operands + s] = take(job, &free);
   for (int s = 0; s < job->steps; s++) {
     if (!job->step[s].run) continue;
-    bool stored = s == job->steps - 1 && job->access[OUT] == DIRECT && !job->streams;
-    give_back(job, &free, last, s, true);
-    job->buffer[job->operands + s] = stored ? NO_BUFFER : take(job, &free);
+    bool stored = s == job->steps - 1 && job->access[OUT] == DIRECT && (!job->streams || job->links > 0);
+    if (s == job->steps - 1 && job->links > 0)
+      free.count = 0; /* blocks of a chain begin anew, its result not */
+    else
+      give_back(job, &free, last, s, true);
+    job->buffer[job->operands + s] = stored || job->passes[s] ? NO_BUFFER : take(job, &free);
     give_back(job, &free, last, s, false);
   }
+}
+
+/* ---- chains ---- */
+static int uses_of(const fused *job, int reg, int first, int end) {
+  int uses = 0;
+  for (int s = first; s < end; s++)
+    for (int k = 0; k < job->step[s].arity; k++) uses += job->step[s].in[k] == reg;
+  return uses;
+}
+
+static void add_link(fused *job, tn_link_run run, int reg) {
+  job->link[job->links] = run;
+  job->link_reg[job->links++] = (uint8_t)reg;
+}
+
+/* Adds step s; *accumulator is the register that is there. False when a chain cannot have such a step. */
+static bool add_step(fused *job, int s, int *accumulator) {
+  const step *at = &job->step[s];
+  bool reversed = at->arity == 2 && *accumulator == at->in[1] && *accumulator != at->in[0];
+  int first = at->in[reversed ? 1 : 0], second = at->in[reversed ? 0 : 1], reg = job->operands + s;
+  tn_link_run run = link_of(at->op, reversed);
+  if (!run || at->dtype != TN_F32) return false;
+  if (*accumulator != first) add_link(job, link_load, first);
+  add_link(job, run, at->arity == 2 ? second : NO_REGISTER);
+  *accumulator = reg;
+  int next = s + 1;
+  while (next < job->steps && !job->step[next].run) next++;
+  if (next >= job->steps) return true;
+  job->passes[s] = uses_of(job, reg, next, next + 1) == 1 && uses_of(job, reg, next + 1, job->steps) == 0;
+  if (!job->passes[s]) add_link(job, link_keep, reg);
+  return true;
+}
+
+static bool make_chain(fused *job) {
+  int accumulator = NO_REGISTER;
+  for (int r = 0; r < job->operands + job->steps; r++)
+    if (job->dtype[r] != TN_F32) return false;
+  for (int s = 0; s < job->steps; s++)
+    if (job->step[s].run && !add_step(job, s, &accumulator)) return false;
+  return accumulator == job->operands + job->steps - 1;
+}
+
+/* Whether every operand is contiguous or one element. */
+static bool stands_still(const fused *job) {
+  for (int v = 0; v < job->walk.views; v++)
+    if (job->walk.stride[v][0] > 1 || job->walk.stride[v][0] < 0) return false;
+  return job->walk.rank == 1;
+}
+
+static void choose_chain(fused *job, int64_t count) {
+  job->links = 0;
+  job->tile = TILE;
+  memset(job->passes, 0, sizeof job->passes);
+  if (count < CHAIN_WORTH) return;
+  if (!make_chain(job)) {
+    job->links = 0;
+    memset(job->passes, 0, sizeof job->passes);
+    return;
+  }
+  if (stands_still(job)) job->tile = LONG_TILE;
 }
 
 /* ---- tiles ---- */
@@ -108,8 +190,9 @@ static void choose_tiles(fused *job) {
   const tn_cpu_walk *walk = &job->walk;
   job->outer = walk->rank - 1;
   job->inner = 1;
-  while (job->outer > 0 && job->inner * walk->dim[job->outer] <= TILE) job->inner *= walk->dim[job->outer--];
-  job->piece = TILE / job->inner;
+  while (job->outer > 0 && job->inner * walk->dim[job->outer] <= job->tile)
+    job->inner *= walk->dim[job->outer--];
+  job->piece = job->tile / job->inner;
   if (job->piece > walk->dim[job->outer]) job->piece = walk->dim[job->outer];
   job->pieces = (walk->dim[job->outer] + job->piece - 1) / job->piece;
 }
@@ -203,7 +286,7 @@ static void lay_out(const fused *job, bench *at, char *scratch) {
     int reg = job->operands + s;
     if (job->buffer[reg] != NO_BUFFER) at->reg[reg] = buffer_of(job, at, reg);
     if (job->step[s].run) continue;
-    fill_constant(at->reg[reg], &job->call->attrs->program->step[s], TILE);
+    fill_constant(at->reg[reg], &job->call->attrs->program->step[s], job->links > 0 ? TN_CHAIN_BLOCK : TILE);
   }
 }
 
@@ -221,7 +304,7 @@ static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, i
   at->filled[k] = from;
   at->filled_count[k] = count;
   if (job->access[OPERAND + k] == REPEATED)
-    spread(bytes, at->reg[k], 1, from, 0, count * job->inner);
+    spread(bytes, at->reg[k], 1, from, 0, job->links > 0 ? TN_CHAIN_BLOCK : count * job->inner);
   else
     spread_axes(bytes, at->reg[k], from, walk->dim + job->outer, stride, walk->rank - job->outer, count,
                 false);
@@ -238,6 +321,40 @@ static void look_for_zero(fused *job, const step *s, const void *divisors, int64
 static void run_steps(const fused *job, bench *at, int64_t count) {
   for (const step *s = job->step, *end = s + job->steps; s < end; s++)
     if (s->run) s->run(at->reg[s->out], at->reg[s->in[0]], at->reg[s->in[1]], at->reg[s->in[2]], count);
+}
+
+/* What a link reads and writes, from block to block or the same for all. */
+static tn_link link_to(const fused *job, const bench *at, int l) {
+  int reg = job->link_reg[l], last = job->operands + job->steps - 1;
+  if (reg == NO_REGISTER) return (tn_link){ job->link[l], NULL, 0 };
+  bool moves = reg < job->operands ? job->access[OPERAND + reg] != REPEATED : reg == last;
+  return (tn_link){ job->link[l], at->reg[reg], moves ? -1 : 0 };
+}
+
+/* Fewer elements than a block has, from place `from` on: everything is copied into whole blocks. */
+static void run_edge(const fused *job, tn_link *link, int64_t from, int64_t count) {
+  float edge[TN_FUSED_OPERAND_LIMIT + 1][TN_CHAIN_BLOCK];
+  size_t bytes = (size_t)count * sizeof(float);
+  int last = job->links - 1;
+  for (int l = 0; l < last; l++) {
+    if (link[l].mask == 0) continue;
+    float *copy = edge[job->link_reg[l]];
+    memcpy(copy, link[l].data + from, bytes);
+    memset(copy + count, 0, sizeof edge[0] - bytes);
+    link[l].data = copy;
+  }
+  float *to = link[last].data + from;
+  link[last] = (tn_link){ link_end, edge[TN_FUSED_OPERAND_LIMIT], 0 };
+  run_links(link, TN_CHAIN_BLOCK);
+  memcpy(to, edge[TN_FUSED_OPERAND_LIMIT], bytes);
+}
+
+static void run_chain(const fused *job, const bench *at, int64_t count) {
+  tn_link link[LINKS];
+  int64_t whole = count / TN_CHAIN_BLOCK * TN_CHAIN_BLOCK;
+  for (int l = 0; l < job->links; l++) link[l] = link_to(job, at, l);
+  run_links(link, whole);
+  if (whole < count) run_edge(job, link, whole, count - whole);
 }
 
 /* The result leaves its buffer. */
@@ -260,7 +377,10 @@ static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64
   int last = job->operands + job->steps - 1;
   bool direct = job->buffer[last] == NO_BUFFER;
   if (direct) at->reg[last] = to;
-  run_steps(job, at, count * job->inner);
+  if (job->links > 0)
+    run_chain(job, at, count * job->inner);
+  else
+    run_steps(job, at, count * job->inner);
   if (!direct) put(job, at, walk, to, count);
 }
 
@@ -359,6 +479,7 @@ static void prepare_step(fused *job, int s, const tn_fused_step *from) {
   tn_step how = step_of(from->op, job->dtype[from->in[0]], from->dtype);
   to->run = s == job->steps - 1 ? how.last : how.run;
   to->divides = divides(from->op, from->dtype);
+  to->arity = (uint8_t)tn_op_sig_of(from->op)->arity;
 }
 
 static bool overlaps(const tn_kernel_call *call) {
@@ -383,15 +504,17 @@ static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step 
   job->operands = call->count;
   job->steps = count;
   job->buffers = 0;
-  job->buffer_bytes = 4 * TILE;
-  if (!prepare_flat_walk(job)) prepare_general_walk(job);
-  choose_tiles(job);
-  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
-  job->streams = should_stream(job, measuring);
+  job->buffer_bytes = 4 * TILE + BUFFER_GAP;
   for (int k = 0; k < call->count; k++) job->dtype[k] = call->in[k].dtype;
   for (int s = 0; s < count; s++) prepare_step(job, s, &steps[s]);
   for (int r = 0; r < job->operands + count; r++)
-    if (tn_cpu_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE;
+    if (tn_cpu_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE + BUFFER_GAP;
+  if (!prepare_flat_walk(job)) prepare_general_walk(job);
+  choose_chain(job, tn_cpu_walk_count(&job->walk, 0, job->walk.rank));
+  choose_tiles(job);
+  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
+  job->streams = should_stream(job, measuring);
+  if (job->links > 0) add_link(job, job->streams ? link_stream : link_end, job->operands + count - 1);
   assign_buffers(job);
 }
 

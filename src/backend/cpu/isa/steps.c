@@ -51,13 +51,6 @@
 #define F32_UNARY_BOTH(name, result)  F32_UNARY(name, result) F32_UNARY(name##_last, vf_canonical(result))
 #define F32_BINARY_BOTH(name, result) F32_BINARY(name, result) F32_BINARY(name##_last, vf_canonical(result))
 
-static inline VF relu_of(VF x) { return vf_select(vf_le(x, vf_set(0.0f)), vf_set(0.0f), x); }
-
-static inline VF sign_of(VF x) {
-  VF up = vf_select(vf_gt(x, vf_set(0.0f)), vf_set(1.0f), x);
-  return vf_select(vf_lt(x, vf_set(0.0f)), vf_set(-1.0f), up);
-}
-
 F32_UNARY_BOTH(neg_f32, -x)
 F32_UNARY_BOTH(abs_f32, vf_abs(x))
 F32_UNARY_BOTH(sign_f32, sign_of(x))
