@@ -8,11 +8,14 @@
  *
  *   a tile of accumulators stays in registers: each step of k loads a few
  *     vectors of y, and every element of x that it loads is used for all of them;
- *   both operands are packed beforehand into panels in the order in which tiles
- *     read them, whatever their strides, so a transposed operand costs nothing
- *     extra; a block of rows of x stays in the second-level cache while panels of
- *     columns of y pass by, packed one at a time just before their use;
- *   blocks of k are as long as the caches allow.
+ *   columns of y are packed into panels in the order in which tiles read them: by
+ *     the first tile that meets them where they are contiguous, on the way from
+ *     memory to the registers, else beforehand. A panel stays in the first-level
+ *     cache while all rows of a block pass by;
+ *   rows of x are packed too where they are transposed, many, or far apart;
+ *   a tile asks for what the next ones will need: its place in the result, and the
+ *     next columns;
+ *   blocks of k are as long as the first-level cache allows.
  *
  * A tile reads any strides, so an operand that is small, or read too few times for
  * packing to pay, is read where it is. A matrix that meets a few vectors only is
@@ -28,7 +31,6 @@ typedef struct {
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
   bool pack_a, pack_b;     /* operands are packed first */
-  bool near_b;             /* all of b stays in a near cache */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
   bool by_rows; /* threads share rows, not columns */
@@ -78,6 +80,13 @@ TN_ALWAYS_INLINE void pack_vectors(float *to, int vectors, const float *from, in
 }
 
 static void pack_straight(float *to, int width, const float *from, int64_t k_step, int rows, int64_t k) {
+  if (rows == 8 && width == 8 && TN_LANES >= 8) {
+    for (int64_t at = 0; at < k; at++, to += 8, from += k_step) {
+      TN_PREFETCH(from + 16 * k_step);
+      memcpy(to, from, 8 * sizeof *to);
+    }
+    return;
+  }
   if (rows == 3 * TN_LANES) {
     pack_vectors(to, 3, from, k_step, k);
     return;
@@ -104,7 +113,32 @@ static inline void pack_square(float *to, int width, const float *from, int64_t 
   for (int s = 0; s < steps; s++) vf_store(to + s * width, square[s]);
 }
 
+#if defined(TN_TURN_ROWS)
+/* Whole squares, and halves of them, without the last two rounds of turning. */
+TN_ALWAYS_INLINE void turn_panel(float *to, int width, const float *from, int64_t step, int64_t k) {
+  for (int64_t at = 0; at < k; at += TN_LANES, to += TN_LANES * width, from += TN_LANES)
+    for (int i = 0; i < width; i += TN_LANES)
+      tn_turn_rows(to + i, width, from + i * step, step, width < TN_LANES ? width / 4 : 4);
+}
+
+static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
+  if (rows != width || k % TN_LANES != 0) return false;
+  switch (width) {
+    case 8: turn_panel(to, 8, from, step, k); return true;
+    case 32: turn_panel(to, 32, from, step, k); return true;
+    case 48: turn_panel(to, 48, from, step, k); return true;
+    default: return false;
+  }
+}
+#else
+static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
+  (void)to, (void)width, (void)from, (void)step, (void)rows, (void)k;
+  return false;
+}
+#endif
+
 static void pack_turned(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
+  if (pack_turned_whole(to, width, from, step, rows, k)) return;
   for (int64_t at = 0; at < k; at += TN_LANES)
     for (int i = 0; i < width; i += TN_LANES) {
       int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
@@ -138,26 +172,31 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define V_STORE_PART vf_store_part
 #define V_FMA        vf_fma
 #define V_CANONICAL  vf_canonical
+#define V_ANY_NAN(v) vm_any(vf_isnan(v))
+#define DESCENDS     1
 #if TN_LANES == 16
-#define MR   9
+#define MR   8
 #define NV   3
-#define ROWS ROWS_1_TO_9
+#define KC   192
+#define ROWS ROWS_1_TO_8
 #elif TN_LANES == 8
 #define MR   6
 #define NV   2
+#define KC   384
 #define ROWS ROWS_1_TO_6
 #elif defined(__aarch64__) && !defined(TN_SIMD_SCALAR)
 #define MR   8
 #define NV   3
+#define KC   384
 #define ROWS ROWS_1_TO_8
 #else
 #define MR   4
 #define NV   2
+#define KC   384
 #define ROWS ROWS_1_TO_4
 #endif
 #define PACK pack_f32
-#define KC   384
-#define MC   405
+#define MC   400
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- a matrix that is read once ---- */
@@ -273,6 +312,8 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 #define V_STORE_PART vd_store_part
 #define V_FMA        vd_fma
 #define V_CANONICAL  vd_canonical
+#define V_ANY_NAN(v) ((void)(v), true)
+#define DESCENDS     0
 #if TN_LANES == 16
 #define MR   9
 #define NV   3
@@ -305,6 +346,8 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 #define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
 #define V_FMA                 INTEGER_FMA
 #define V_CANONICAL(v)        (v)
+#define V_ANY_NAN(v)          ((void)(v), false)
+#define DESCENDS              0
 #define MR                    4
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
@@ -325,6 +368,8 @@ static void multiply_streamed(const product *p, int part, int parts, char *memor
 #define V_STORE_PART(p, v, n) ((void)(n), *(p) = (v))
 #define V_FMA                 INTEGER_FMA
 #define V_CANONICAL(v)        (v)
+#define V_ANY_NAN(v)          ((void)(v), false)
+#define DESCENDS              0
 #define MR                    4
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
@@ -369,7 +414,14 @@ static bool should_turn(const product *p, const method *how) {
   return p->n < how->lanes && p->m >= 2 * how->lanes && p->k >= 8;
 }
 
-#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
+#define NEAR_BYTES  393216  /* that stay in a second-level cache beside other things */
+#define PLAIN_BYTES 1048576 /* of rows that are read where they are, at most */
+
+/* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither many
+ * nor so far apart that all of them compete for the same places of a cache. */
+static bool rows_are_near(const product *p, int64_t bytes) {
+  return p->ak == 1 && p->m * p->k * bytes <= PLAIN_BYTES && (p->am * bytes % 4096 != 0 || p->k <= 64);
+}
 
 /* Packing pays when what is packed is read often enough, and is not in a near cache anyway. Columns must be
  * contiguous for a tile to read them, and whole vectors where a part of one is expensive to load. */
@@ -377,12 +429,8 @@ static void choose_packing(product *p, const method *how) {
   int64_t bytes = (int64_t)how->bytes, b_bytes = p->k * p->n * bytes;
   bool parts_are_slow = how->lanes > 1 && how->lanes * bytes < 32 && p->n % how->lanes != 0;
   bool few_rows = p->m <= 2 * how->rows;
-  p->near_b = b_bytes <= NEAR_BYTES;
   p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || (!few_rows && b_bytes > 24576);
-  if (p->ak == 1)
-    p->pack_a = !p->near_b && p->m * p->am * bytes > NEAR_BYTES && p->n > how->columns;
-  else
-    p->pack_a = p->n > 2 * how->columns && p->k > 4;
+  p->pack_a = p->n > 2 * how->columns && p->k > 4 && !rows_are_near(p, bytes);
 }
 
 /* For matrices that are read once; NULL where the common way is as good. */
