@@ -122,12 +122,14 @@ static float log_of(float x) {
   return lane[0];
 }
 
+#if TN_FMA_IN_HARDWARE
 /* Division by one divisor of e = 0 and e >= 2^-60, or of e >= 2^-60 alone. */
 static inline VF quotient_of(VF e, VF sum, VF inverse) {
   VF q = e * inverse;
   q = vf_fma(vf_fnma(q, sum, e), inverse, q);
   return vf_fma(vf_fnma(q, sum, e), inverse, q);
 }
+#endif
 
 static inline VF divided(VF e, VF sum, VF inverse, bool ordinary) {
 #if TN_FMA_IN_HARDWARE
