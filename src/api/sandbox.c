@@ -115,7 +115,10 @@ bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count) {
   bool ok = list_paths(session, reaches, count, &arena, &policy);
   if (!ok) tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   session->support = tn_guard_supported();
-  if (ok && !INSTRUMENTED) session->guard = tn_guard_enter(&policy);
+  if (ok && !INSTRUMENTED) {
+    tn_backend_prepare_threads();
+    session->guard = tn_guard_enter(&policy);
+  }
   session->sealed = ok;
   tn_arena_free(&arena);
   const char *wanting = ok && session->sandbox == TERN_SANDBOX_REQUIRE ? missing(session) : NULL;

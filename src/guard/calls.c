@@ -173,12 +173,17 @@ static void refuse_opaque(tn_filter *filter) {
 #define NAMESPACES                                                                                           \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* Threads of this process, in the namespaces it has. */
+/* Threads of this process, in the namespaces it has. Where it runs a thread may decide for itself: the thread
+ * library that comes with clang has each do so. */
 static void allow_threads(tn_filter *filter, bool bind) {
-  static const uint32_t thread[] = { CLONE_THREAD };
+  static const uint32_t thread[] = { CLONE_THREAD }, myself[] = { 0 };
   tn_filter_test test = { .argument = 0, .mask = NAMESPACES | CLONE_THREAD, .values = thread, .count = 1 };
   tn_filter_allow_if(filter, SYS_clone, &test, 1);
-  if (bind) tn_filter_allow(filter, SYS_sched_setaffinity);
+  tn_filter_test own = { .argument = 0, .mask = UINT32_MAX, .values = myself, .count = 1 };
+  if (bind)
+    tn_filter_allow(filter, SYS_sched_setaffinity);
+  else
+    tn_filter_allow_if(filter, SYS_sched_setaffinity, &own, 1);
 }
 
 /* Memory that is never both written and executed: nothing new is executable. */

@@ -8,6 +8,26 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+
+/* clang's library marks its process in shared memory, to find a second copy of itself, and takes the mark
+ * away at the end. Neither can be done any more once a program is guarded; asking it anything brings the
+ * first about, and the mark has then served. */
+void tn_backend_prepare_threads(void) {
+  static const char name[] = "/dev/shm/__KMP_REGISTERED_LIB_";
+  char mark[sizeof name + 2 * TN_NUMBER_BYTES] = { 0 };
+  (void)omp_get_num_procs();
+  memcpy(mark, name, sizeof name - 1);
+  size_t length = sizeof name - 1;
+  length += tn_number_print_u64((uint64_t)getpid(), mark + length);
+  mark[length++] = '_';
+  length += tn_number_print_u64((uint64_t)getuid(), mark + length);
+  mark[length] = 0;
+  (void)unlink(mark);
+}
 
 void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
   if (threads <= 1) {
@@ -19,6 +39,8 @@ void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
   job(context, omp_get_thread_num(), omp_get_num_threads());
 }
 #else
+void tn_backend_prepare_threads(void) {}
+
 void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
   (void)threads;
   job(context, 0, 1);
