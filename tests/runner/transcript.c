@@ -309,6 +309,12 @@ static void read_block(transcript *file, block in, text above, size_t *program) 
   *program = made_program ? file->count - 1 : SIZE_MAX;
 }
 
+/* What a reader has and an empty folder does not: a command that is run and shown to nobody. */
+static void read_setup(transcript *file, size_t line, text command) {
+  step *at = step_new(file, STEP_SESSION, line);
+  text_add(&at->command, command.bytes, command.length);
+}
+
 static void read_document(transcript *file) {
   size_t program = SIZE_MAX;
   text above = { 0 };
@@ -316,6 +322,7 @@ static void read_document(transcript *file) {
     text line = file->all.at[i];
     if (!text_begins(line, "```")) {
       if (line.length) above = line;
+      if (remark(line, "<!-- setup: ").length) read_setup(file, i, remark(line, "<!-- setup: "));
       continue;
     }
     block in = { .info = text_after(line, 3), .fence = i, .from = i + 1 };

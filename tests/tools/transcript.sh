@@ -242,6 +242,13 @@ $ ls
 a
 ```
 END
+document_holds "a setup is run before what follows it" <<'END'
+<!-- setup: echo 7 > seven -->
+```console
+$ cat seven
+7
+```
+END
 document_holds "an interactive session is typed in, all of it" <<'END'
 ```repl mind
 mind> 1 +
