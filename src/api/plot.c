@@ -100,12 +100,10 @@ static bool corrupt(plot *p, tn_str path, int64_t line, const char *what) {
   return false;
 }
 
-static bool add_row(plot *p, run *r, const tn_history_row *row) {
+static bool add_row(plot *p, run *r, const tn_history_row *row, tn_history_metrics has) {
   if (!add_point(p, &r->curve[TRAIN_LOSS], row->step, row->loss)) return false;
-  bool has_loss = row->eval_loss == row->eval_loss, has_accuracy = row->eval_accuracy == row->eval_accuracy;
-  if (row->evaluated && has_loss && !add_point(p, &r->curve[EVAL_LOSS], row->step, row->eval_loss))
-    return false;
-  return !row->evaluated || !has_accuracy || add_point(p, &r->curve[ACCURACY], row->step, row->eval_accuracy);
+  if (has.loss && !add_point(p, &r->curve[EVAL_LOSS], row->step, row->eval_loss)) return false;
+  return !has.accuracy || add_point(p, &r->curve[ACCURACY], row->step, row->eval_accuracy);
 }
 
 /* A last line without an end is being written, or was when the run was killed: it does not count yet. */
@@ -117,12 +115,13 @@ static bool read_lines(plot *p, run *r, tn_str path, tn_str text) {
   tn_str line;
   for (size_t at = 0; ok && tn_history_line(text, at, &line); at += line.len + 1, number++) {
     tn_history_row row;
-    if (!tn_history_read(line, &scratch, &row))
+    tn_history_metrics has;
+    if (!tn_history_read(line, &scratch, &row, &has))
       ok = scratch.failed ? out_of_memory(p) : corrupt(p, path, number, "is no step of a run");
     else if (row.step <= before)
       ok = corrupt(p, path, number, "does not follow the step before it");
     else
-      ok = add_row(p, r, &row);
+      ok = add_row(p, r, &row, has);
     before = row.step;
   }
   tn_arena_free(&scratch);

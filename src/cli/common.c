@@ -133,7 +133,7 @@ tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) 
   return status;
 }
 
-/* What stands at the end of links; of nothing, and where there are none, the path itself. Freed by the caller. */
+/* What stands at the end of links, or the path itself where nothing stands yet. The caller frees it. */
 static char *end_of_links(const char *path) {
 #if !defined(__wasi__)
   char *end = realpath(path, NULL);

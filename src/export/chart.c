@@ -20,7 +20,7 @@
 #define NOTE_LINE     18.0
 #define LETTER        6.7 /* width of a letter of the legend, and of an axis */
 #define DIGIT         6.6
-#define NAME_LETTERS  60 /* a longer name is cut; its title has the whole */
+#define NAME_LETTERS  50 /* a longer name is cut; its title has the whole */
 #define TITLE_LETTERS 84
 #define DOT_SPACE     9.0   /* dots that are nearer than this are left out */
 #define LARGEST       1e38  /* beyond f32: drawn as an infinity is */
@@ -289,7 +289,9 @@ static void put_dots(drawing *d, const frame *f, const tn_chart_curve *curve) {
 static void put_value(drawing *d, double value) {
   double size = value < 0 ? -value : value;
   int places = size >= 1000 ? 0 : size >= 1 ? 3 : 4;
-  if (!is_finite(value) || (size < 0.001 && size > 0) || size >= 1e7)
+  if (!is_finite(value))
+    tn_text_f64(d->out, value);
+  else if ((size < 0.001 && size > 0) || size >= 1e7)
     tn_text_f32(d->out, (float)value);
   else
     tn_text_fixed(d->out, value, places);

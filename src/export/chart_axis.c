@@ -76,6 +76,7 @@ static size_t log_ticks(const tn_axis *axis, tn_tick *out) {
   bool few = last - first <= 3;
   int stride = few ? 1 : (last - first + 6) / 7;
   size_t count = 0;
+  while (first % stride != 0) first++; /* 1 is among them */
   for (int exponent = first; exponent <= last; exponent += stride) {
     for (int i = 0; i < (few ? 3 : 1); i++) add(axis, between[i], exponent, out, &count);
   }

@@ -17,25 +17,28 @@ static bool read_real(tn_json_reader *json, double *out) {
   return tn_str_is(token.text, "NaN") || tn_str_ends(token.text, "Infinity");
 }
 
-static bool read_eval(tn_json_reader *json, tn_history_row *row) {
+static bool read_eval(tn_json_reader *json, tn_history_row *row, tn_history_metrics *has) {
   tn_json_token token;
   if (tn_json_next(json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   row->evaluated = true;
   while (tn_json_next(json, &token) == TN_JSON_KEY) {
-    if (!read_real(json, tn_str_is(token.text, "loss") ? &row->eval_loss : &row->eval_accuracy)) return false;
+    bool loss = tn_str_is(token.text, "loss");
+    *(loss ? &has->loss : &has->accuracy) = true;
+    if (!read_real(json, loss ? &row->eval_loss : &row->eval_accuracy)) return false;
   }
   return token.kind == TN_JSON_OBJECT_END;
 }
 
-bool tn_history_read(tn_str line, tn_arena *arena, tn_history_row *out) {
+bool tn_history_read(tn_str line, tn_arena *arena, tn_history_row *out, tn_history_metrics *has) {
   tn_json_reader json;
   tn_json_token token;
   double step = -1, nan = (double)__builtin_nanf("");
   *out = (tn_history_row){ .loss = nan, .eval_loss = nan, .eval_accuracy = nan };
+  *has = (tn_history_metrics){ 0 };
   tn_json_init(&json, line, arena);
   if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   while (tn_json_next(&json, &token) == TN_JSON_KEY) {
-    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, out)
+    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, out, has)
               : tn_str_is(token.text, "step") ? read_real(&json, &step)
                                               : read_real(&json, &out->loss);
     if (!ok) return false;

@@ -185,8 +185,9 @@ static bool load_history(resumption *r) {
   tn_str line;
   for (int64_t step = 0; ok && step < steps; step++) {
     tn_history_row row;
+    tn_history_metrics has;
     ok = tn_history_line((tn_str){ bytes.at, bytes.len }, at, &line) &&
-         tn_history_read(line, loop->arena, &row) && row.step == step;
+         tn_history_read(line, loop->arena, &row, &has) && row.step == step;
     if (!ok) break;
     if (loop->options->keep_history && !tn_vec_push(loop->host->heap, &loop->history, row)) ok = false;
     at += line.len + 1;

@@ -152,6 +152,10 @@ $ tern plot nan | grep -o '<title>[^<]*\|.*infinite'
 | <title>NaN at step 2
 | <title>-Infinity at step 5
 | <text x="53.8" y="496" class="soft">× not a number, or infinite
+$ mkdir eval; printf '{"step":%d,"loss":1,"eval":{"loss":%s}}\n' 0 1 1 '"NaN"' 2 0.5 > eval/history.jsonl
+$ tern plot eval --metric eval_loss | grep -o '<title>[^<]*'
+| <title>evaluation loss: lowest 0.5000 at step 2, highest 1.000 at step 0, last 0.5000 at step 2
+| <title>NaN at step 1
 $ mkdir none; echo '{"step":0,"loss":"NaN"}' > none/history.jsonl; tern plot none | grep -c '<svg'
 | 1
 
