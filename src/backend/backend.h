@@ -7,6 +7,7 @@
 #ifndef TN_BACKEND_BACKEND_H
 #define TN_BACKEND_BACKEND_H
 
+#include "base/arena.h"
 #include "graph/fused.h"
 #include "op/op.h"
 
@@ -22,6 +23,7 @@ typedef struct {
                               and for the first operand of scatter_add and row_update */
   void *scratch;           /* at least what tn_backend_scratch said; 64-byte aligned */
   int threads;             /* at most; never changes a bit */
+  const void *kept;        /* what `choose` has left for its kernel */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
 } tn_kernel_call;
 
@@ -38,7 +40,17 @@ struct tn_backend {
   /* Whether matmul of two f32 matrices also takes four operands: out = p - scale * (x y) of x, y, p and
    * scale, with p's memory as its result if need be; each operation rounded on its own. */
   bool descends;
+  /* The sum or the mean (call->op) of rows that an index names: out[..., c] is that of
+   * table[index[..., i], c] over i, as gather and then the sum along that axis give it. The operands are an
+   * f32 table of two axes, without gaps along the second, and a contiguous index, whose last axis has 1 to
+   * TN_BACKEND_POOL_LIMIT places; the result is contiguous. NULL: there is none. */
+  tn_kernel pool;
+  /* For a call that will be repeated: a kernel that does the same in less time, because it knows types,
+   * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
+   * table's is the best. What it must remember goes into the arena and comes back as call->kept. */
+  tn_kernel (*choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 };
+#define TN_BACKEND_POOL_LIMIT 512
 
 const tn_backend *tn_backend_ref(void);
 /* The best the machine has, or the named instruction set: NULL when this build or this machine lacks it. */

@@ -67,6 +67,7 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
   switch (tn_op_sig_of(step->call.op)->kind) {
     case TN_KIND_ELEMENTWISE: return true;
     case TN_KIND_REDUCE:
+      if (step->call.count != 1) return false; /* rows of a table */
       return step->call.op != TN_OP_ARGMAX && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
     case TN_KIND_SCAN: return attrs->axis > 0;
     case TN_KIND_VIEW: return step->call.op == TN_OP_RESHAPE && first_axes;

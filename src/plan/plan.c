@@ -71,6 +71,18 @@ static bool get_memory(tn_plan *plan, tn_fault *fault) {
   return true;
 }
 
+/* Where the back end has a kernel for just this call, with everything but the data known. */
+static bool choose_kernels(tn_plan *plan, tn_fault *fault) {
+  for (size_t i = 0; i < plan->steps.count && plan->backend->choose; i++) {
+    tn_step *step = &plan->steps.at[i];
+    if (step->kind != TN_STEP_KERNEL) continue;
+    tn_kernel kernel = plan->backend->choose(&step->call, &plan->arena, &step->call.kept);
+    if (kernel) step->kernel = kernel;
+  }
+  if (plan->arena.failed) fault->kind = TN_FAULT_MEMORY;
+  return !plan->arena.failed;
+}
+
 static bool make_bases(tn_plan *plan) {
   size_t count = 1 + plan->graph->inputs.count + plan->graph->params.count;
   for (size_t i = 0; i < count; i++) {
@@ -85,10 +97,10 @@ static bool build(tn_plan *plan, tn_fault *fault) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
   }
-  if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_updates(plan, fault)) return false;
+  if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_steps(plan, fault)) return false;
   if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
-  if (!get_memory(plan, fault)) return false;
+  if (!get_memory(plan, fault) || !choose_kernels(plan, fault)) return false;
   link_views(plan);
   for (size_t b = 0; b < plan->bases.count; b++) patch(plan, (int32_t)b);
   return true;

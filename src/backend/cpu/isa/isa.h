@@ -63,6 +63,8 @@
 #define cpu_fold TN_CPU_NAME(fold)
 #define cpu_uniform TN_CPU_NAME(uniform)
 #define cpu_normal TN_CPU_NAME(normal)
+#define cpu_pool TN_CPU_NAME(pool)
+#define cpu_choose TN_CPU_NAME(choose)
 
 bool cpu_elementwise(const tn_kernel_call *call);
 bool cpu_fused(const tn_kernel_call *call);
@@ -77,6 +79,10 @@ bool cpu_row_update(const tn_kernel_call *call);
 bool cpu_fold(const tn_kernel_call *call);
 bool cpu_uniform(const tn_kernel_call *call);
 bool cpu_normal(const tn_kernel_call *call);
+
+/* What backend.h says of the fields of these names. */
+bool cpu_pool(const tn_kernel_call *call);
+tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 
 /* Bytes of scratch such a call needs at most. The call has no memory yet: only types, strides,
  * attributes and threads are read. */

@@ -37,4 +37,6 @@ const tn_backend TN_CPU_NAME(backend) = {
   .kernels = &entries[0].cpu,
   .scratch = scratch,
   .descends = true,
+  .pool = cpu_pool,
+  .choose = cpu_choose,
 };

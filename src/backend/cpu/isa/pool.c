@@ -1,0 +1,125 @@
+/* backend/cpu/isa/pool.c: sums of rows: of a table, where an index names them, or of neighbours.
+ *
+ * The mean of the words of a text needs a row of the table for each word and nothing of them afterwards.
+ * Written out, those rows are the largest tensor of the program; here each is added where it stands. The
+ * order is that of every sum (sums.h): row t of a chunk belongs to lane t mod 16, and the lanes of a vector
+ * of columns are sixteen registers. So a row is visited once for every vector of its columns; the first
+ * visit asks for all of it. */
+#include "backend/cpu/isa/small.h"
+#include "backend/cpu/isa/sums.h"
+
+_Static_assert(TN_BACKEND_POOL_LIMIT == TN_SUM_CHUNK, "one chunk has one tree");
+
+typedef enum { IN_A_ROW, BY_I32, BY_I64 } numbering;
+
+/* Where row t begins. */
+TN_ALWAYS_INLINE const float *row_at(const float *rows, int64_t step, const void *index, numbering by,
+                                     int64_t t) {
+  if (by == BY_I32) return rows + ((const int32_t *)index)[t] * step;
+  if (by == BY_I64) return rows + ((const int64_t *)index)[t] * step;
+  return rows + t * step;
+}
+
+TN_ALWAYS_INLINE VF load(const float *from, int left) {
+  return left == TN_LANES ? vf_load(from) : vf_load_part(from, left);
+}
+
+/* The sum of n <= TN_SUM_CHUNK rows, `left` columns of each; of `ahead` columns more will be wanted soon. */
+TN_ALWAYS_INLINE VF sum_rows(const float *rows, int64_t step, const void *index, numbering by, int64_t n,
+                             int left, int64_t ahead) {
+  VF lane[TN_SUM_LANES];
+  TN_UNROLL for (int l = 0; l < TN_SUM_LANES; l++) {
+    lane[l] = vf_set(-0.0f);
+    if (l >= n) continue;
+    const float *row = row_at(rows, step, index, by, l);
+    for (int64_t c = TN_LANES; c < ahead; c += 16) TN_PREFETCH(row + c);
+    lane[l] = load(row, left);
+  }
+  int64_t t = TN_SUM_LANES;
+  for (; t + TN_SUM_LANES <= n; t += TN_SUM_LANES) {
+    TN_UNROLL for (int l = 0; l < TN_SUM_LANES; l++) {
+      const float *row = row_at(rows, step, index, by, t + l);
+      for (int64_t c = TN_LANES; c < ahead; c += 16) TN_PREFETCH(row + c);
+      lane[l] = lane[l] + load(row, left);
+    }
+  }
+  TN_UNROLL for (int l = 0; l < TN_SUM_LANES; l++) if (t + l < n) lane[l] =
+      lane[l] + load(row_at(rows, step, index, by, t + l), left);
+  TN_UNROLL for (int k = TN_SUM_LANES / 2; k > 0; k /= 2)
+      TN_UNROLL for (int l = 0; l < TN_SUM_LANES / 2; l++) if (l < k) lane[l] = lane[l] + lane[l + k];
+  return lane[0];
+}
+
+/* `columns` sums, or means, of n rows. */
+TN_ALWAYS_INLINE void sum_columns_of(const float *rows, int64_t step, const void *index, numbering by,
+                                     int64_t n, int64_t columns, bool mean, float *out) {
+  int64_t c = 0, ahead = by == IN_A_ROW ? 0 : tn_cpu_min(columns, 256);
+  for (; c + TN_LANES <= columns; c += TN_LANES) {
+    VF sum = sum_rows(rows + c, step, index, by, n, TN_LANES, c == 0 ? ahead : 0);
+    vf_store(out + c, vf_canonical(mean ? sum / vf_set((float)n) : sum));
+  }
+  if (c == columns) return;
+  int left = (int)(columns - c);
+  VF sum = sum_rows(rows + c, step, index, by, n, left, 0);
+  vf_store_part(out + c, vf_canonical(mean ? sum / vf_set((float)n) : sum), left);
+}
+
+/* ---- rows that an index names ---- */
+/* table: [rows, columns], index: [..., n], out: [..., columns] */
+static void pool_share(void *context, int part, int parts) {
+  const tn_kernel_call *call = context;
+  const tn_view *table = &call->in[0], *index = &call->in[1];
+  int64_t n = index->dim[index->rank - 1], columns = table->dim[1], begin, end;
+  bool mean = call->op == TN_OP_MEAN;
+  tn_cpu_share(tn_cpu_elements(index) / n, 1, part, parts, &begin, &end);
+  for (int64_t o = begin; o < end; o++) {
+    float *out = (float *)call->out->data + o * columns;
+    if (index->dtype == TN_I32)
+      sum_columns_of(table->data, table->stride[0], (const int32_t *)index->data + o * n, BY_I32, n, columns,
+                     mean, out);
+    else
+      sum_columns_of(table->data, table->stride[0], (const int64_t *)index->data + o * n, BY_I64, n, columns,
+                     mean, out);
+  }
+}
+
+bool cpu_pool(const tn_kernel_call *call) {
+  const tn_view *table = &call->in[0], *index = &call->in[1];
+  int64_t count = tn_cpu_elements(index);
+  if (!tn_small_index_fits(index, count, table->dim[0]))
+    return tn_cpu_check_index(call, index, table->dim[0], 0);
+  double cost = (double)count * (4 + 0.2 * (double)table->dim[1]);
+  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), pool_share, (void *)call);
+  return true;
+}
+
+/* ---- neighbouring rows: a sum along an axis that is not the last ---- */
+#define SMALL_SUM 2048 /* elements */
+
+typedef struct {
+  int64_t outer, n, inner; /* the operand as [outer, n, inner] */
+} sum_form;
+
+static bool sum_small(const tn_kernel_call *call) {
+  const sum_form *form = call->kept;
+  const float *from = call->in[0].data;
+  float *out = call->out->data;
+  for (int64_t o = 0; o < form->outer; o++)
+    sum_columns_of(from + o * form->n * form->inner, form->inner, NULL, IN_A_ROW, form->n, form->inner,
+                   call->op == TN_OP_MEAN, out + o * form->inner);
+  return true;
+}
+
+tn_kernel choose_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+  const tn_view *x = &call->in[0];
+  const tn_attrs *attrs = call->attrs;
+  int64_t count = tn_cpu_elements(x);
+  if (call->count != 1 || x->dtype != TN_F32 || count == 0 || count > SMALL_SUM) return NULL;
+  if (attrs->axis_count != 1 || !tn_cpu_is_flat(x) || !tn_cpu_is_flat(call->out)) return NULL;
+  sum_form form = { .outer = 1, .n = x->dim[attrs->axes[0]], .inner = 1 };
+  for (int a = 0; a < attrs->axes[0]; a++) form.outer *= x->dim[a];
+  for (int a = attrs->axes[0] + 1; a < x->rank; a++) form.inner *= x->dim[a];
+  if (form.inner == 1 || form.n > TN_SUM_CHUNK) return NULL;
+  *kept = tn_arena_copy(arena, &form, sizeof form);
+  return *kept ? sum_small : NULL;
+}

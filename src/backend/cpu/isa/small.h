@@ -1,0 +1,33 @@
+/* backend/cpu/isa/small.h: kernels for calls of a few elements, which a plan repeats.
+ *
+ * The kernels of the table look at shapes, strides and dtypes in every call: merging axes, choosing a loop,
+ * asking whether threads pay. For a matrix of four rows that takes longer than the work. A plan makes the
+ * same call again and again, so it asks once whether there is a kernel for just this form (backend.h,
+ * choose). Each of these choosers says yes only where its kernel may take everything for granted. */
+#ifndef TN_BACKEND_CPU_SMALL_H
+#define TN_BACKEND_CPU_SMALL_H
+
+#include "backend/cpu/isa/isa.h"
+#include "backend/cpu/walk.h"
+
+/* NULL: not for this call, or no memory (the arena says so). What the kernel needs goes into *kept. */
+#define choose_elementwise TN_CPU_NAME(choose_elementwise)
+#define choose_loss        TN_CPU_NAME(choose_loss)
+#define choose_sum         TN_CPU_NAME(choose_sum)
+tn_kernel choose_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+tn_kernel choose_loss(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+tn_kernel choose_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+
+/* A contiguous array of i32 or i64 is an index, all of it in 0..limit-1. */
+static inline bool tn_small_index_fits(const tn_view *index, int64_t count, int64_t limit) {
+  bool outside = false;
+  if (index->dtype == TN_I32) {
+    const int32_t *at = index->data;
+    for (int64_t i = 0; i < count; i++) outside |= (uint64_t)(int64_t)at[i] >= (uint64_t)limit;
+  } else {
+    const int64_t *at = index->data;
+    for (int64_t i = 0; i < count; i++) outside |= (uint64_t)at[i] >= (uint64_t)limit;
+  }
+  return !outside;
+}
+#endif

@@ -1,0 +1,1 @@
+tn_unit_test(plan_merge opt plan ref cpu)
