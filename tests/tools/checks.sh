@@ -47,6 +47,7 @@ layers() { sh "$tools/check_layers.sh" "$scratch"; }
 words() { sh "$tools/check_words.sh" "$scratch"; }
 headers() { sh "$tools/check_headers.sh" "$scratch"; }
 layout() { sh "$tools/check_layout.sh" "$scratch"; }
+links() { sh "$tools/check_links.sh" "$scratch"; }
 
 # layer_breach FROM TO: a file of room FROM includes a header of room TO.
 layer_breach() {
@@ -126,6 +127,19 @@ layout_breach "a carriage return" "int x;$(printf '\r')"
 fresh
 echo "/* ${hundred}12é4 */" | put src/base/x.h
 passes "layout: a column is a character, not a byte" layout
+
+# link LINE: a document with one link more.
+link() {
+  fresh
+  printf '# One Page: `a`, and_b\n\n[other](docs/two.md)\n%s\n' "$1" | put README.md
+  printf '# Two\n\n[back](../README.md#one-page-a-and_b) [here](#two)\n' | put docs/two.md
+}
+link '[web](https://example.org) `[code](none)`'
+passes "links: to a file, to a heading, back, to the web, and what is code" links
+link '[gone](docs/three.md)'
+fails "links: a file that is not there" "README.md:4: there is no docs/three.md" links
+link '[gone](docs/two.md#three)'
+fails "links: a heading that is not there" "README.md:4: docs/two.md has no heading #three" links
 
 fresh
 echo 'size_t tn_x(void);' | put src/base/x.h
