@@ -11,6 +11,17 @@
 
 #define TN_EACH_BYTE UINT64_C(0x0101010101010101)
 
+/* The place of the lowest bit that is set; there is one. */
+static inline int tn_lowest_bit(uint64_t bits) {
+#if defined(__GNUC__)
+  return __builtin_ctzll(bits);
+#else
+  int place = 0;
+  for (; !(bits & 1); bits >>= 1) place++;
+  return place;
+#endif
+}
+
 /* The number of bytes below the lowest that has its highest bit set; 8 for 0. */
 static inline int tn_bytes_below_mark(uint64_t marks) {
 #if defined(__GNUC__)
@@ -22,17 +33,35 @@ static inline int tn_bytes_below_mark(uint64_t marks) {
 #endif
 }
 
+/* The highest bit of each byte that was no digit before '0' was taken from it. */
+static inline uint64_t tn_digits_others(uint64_t x) {
+  return (((x & TN_EACH_BYTE * 0x7f) + TN_EACH_BYTE * 0x76) | x) & TN_EACH_BYTE * 0x80;
+}
+
+/* The number that the first `count` bytes, from 1 to 8 digits less '0', are. */
+static inline uint64_t tn_digits_value(uint64_t x, int count) {
+  x <<= 64 - 8 * count;   /* zeros come in front */
+  x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+  x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
+  return (x * 10000 + (x >> 32)) & UINT64_C(0xffffffff);
+}
+
 /* How many of the eight bytes at `at` (all readable) are digits before the first
  * that is not, and the number these are. */
 static inline int tn_digits8(const char *at, uint64_t *value) {
   uint64_t x = tn_load_le64(at) ^ TN_EACH_BYTE * '0';   /* digits are now 0 to 9 */
-  uint64_t others = (((x & TN_EACH_BYTE * 0x7f) + TN_EACH_BYTE * 0x76) | x) & TN_EACH_BYTE * 0x80;
-  int count = tn_bytes_below_mark(others);
-  if (count == 0) return 0;
-  x <<= 64 - 8 * count;   /* zeros come in front */
-  x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-  x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
-  *value = (x * 10000 + (x >> 32)) & UINT64_C(0xffffffff);
+  int count = tn_bytes_below_mark(tn_digits_others(x));
+  if (count > 0) *value = tn_digits_value(x, count);
   return count;
+}
+
+/* Bit i is set when byte i of the 64 at `at` is no digit. */
+static inline uint64_t tn_digits_gaps(const char *at) {
+  uint64_t gaps = 0;
+  for (int i = 0; i < 8; i++) {
+    uint64_t others = tn_digits_others(tn_load_le64(at + 8 * i) ^ TN_EACH_BYTE * '0');
+    gaps |= ((others >> 7) * UINT64_C(0x0102040810204080) >> 56) << 8 * i;   /* one bit of each byte */
+  }
+  return gaps;
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/json.h"
 
@@ -516,6 +517,63 @@ static void quick_and_careful_reading_agree(void **state) {
   }
 }
 
+/* One number after the other by the token reader; *at is where it stopped. */
+static size_t read_one_by_one(tn_str text, int32_t *out, size_t most, uint64_t *at, tn_json_kind *kind) {
+  tn_heap heap = { 0 };
+  tn_arena arena;
+  tn_json_reader reader;
+  tn_json_token token;
+  int64_t wide;
+  size_t count = 0;
+  tn_arena_init(&arena, &heap);
+  tn_json_init(&reader, text, &arena);
+  tn_json_next(&reader, &token);
+  while (count < most && tn_json_next(&reader, &token) == TN_JSON_NUMBER) {
+    if (!tn_json_token_i64(&token, &wide) || wide < INT32_MIN || wide > INT32_MAX) break;
+    out[count++] = (int32_t)wide;
+  }
+  *at = token.at;
+  *kind = token.kind;
+  tn_arena_free(&arena);
+  return count;
+}
+
+/* Long enough that blocks of bytes are looked at together; now and then something that is not plain. */
+static void long_arrays_are_read_as_short_ones(void **state) {
+  (void)state;
+  static const char *const odd[] = { "-12", " 7", "7 ", "12345678", "2147483647", "-2147483648", "-0",
+                                     "007", "1.5", "2e3", "99999999999", "", "x", "[1]", "\"s\"", "1,,2" };
+  enum { ITEMS = 120 };
+  uint64_t seed = 5;
+  for (int i = 0; i < effort(20000); i++) {
+    char text[ITEMS * 16] = "[";
+    size_t length = 1, items = random_bits(&seed) % ITEMS;
+    int32_t expected[ITEMS * 2];
+    for (size_t k = 0; k < items; k++) {
+      unsigned long number = (unsigned long)(random_bits(&seed) % 10000000) >> random_bits(&seed) % 24;
+      const char *other = random_bits(&seed) % 150 == 0 ? odd[random_bits(&seed) % COUNT_OF(odd)] : NULL;
+      length += (size_t)(other ? sprintf(text + length, "%s%s", k ? "," : "", other)
+                               : sprintf(text + length, "%s%lu", k ? "," : "", number));
+    }
+    length += (size_t)sprintf(text + length, "%s", random_bits(&seed) % 20 ? "] " : "");
+    uint64_t stopped_at;
+    tn_json_kind kind;
+    tn_str whole = { text, length };
+    size_t count = read_one_by_one(whole, expected, COUNT_OF(expected), &stopped_at, &kind);
+    fixture f;
+    tn_i32s v = { 0 };
+    open_fixture(&f, whole);
+    next(&f);
+    tn_json_numbers result = tn_json_read_i32s(&f.reader, &f.heap, &v, &f.token);
+    bool ended = kind == TN_JSON_ARRAY_END;
+    if ((result == TN_JSON_NUMBERS_OK) != ended || v.count != count) fail_msg("%s", text);
+    if (count) assert_memory_equal(v.at, expected, count * sizeof *expected);
+    if (result == TN_JSON_NUMBERS_OTHER) assert_int_equal(f.token.at, stopped_at);
+    tn_vec_free(&f.heap, &v);
+    close_fixture(&f);
+  }
+}
+
 static void floats_in_arrays_are_rounded_once(void **state) {
   (void)state;
   uint64_t seed = 22;
@@ -760,6 +818,7 @@ RUN_TESTS(
   cmocka_unit_test(arrays_of_whole_numbers_are_read_at_once),
   cmocka_unit_test(empty_and_short_arrays_are_read),
   cmocka_unit_test(an_array_stops_at_what_is_no_whole_number),
+  cmocka_unit_test(long_arrays_are_read_as_short_ones),
   cmocka_unit_test(quick_and_careful_reading_agree),
   cmocka_unit_test(floats_in_arrays_are_rounded_once),
   cmocka_unit_test(arrays_are_read_from_pieces),
