@@ -65,8 +65,4 @@ passes "and forgotten" package_tool -P tern
 files >left
 passes "nothing stays" test ! -s left
 passes "no folder either" test -z "$(find "$target/usr" -mindepth 1 2>/dev/null)"
-
-if command -v lintian >/dev/null; then
-  passes "lintian finds no error" lintian --allow-root --fail-on error "$package"
-fi
 finish
