@@ -172,11 +172,17 @@ typedef struct {
   uint64_t hash;   /* kept, so that growing reads no text */
 } interned;
 
+/* What is told apart by its hash is so without a look at the list. */
+typedef struct {
+  tn_name name;    /* 0: free */
+  uint32_t tag;    /* the upper half of its hash */
+} name_slot;
+
 struct tn_names {
   tn_heap *heap;
   tn_arena arena;            /* the texts */
   tn_vec(interned) list;     /* name n is list.at[n - 1] */
-  tn_name *slots;            /* 0 is free */
+  name_slot *slots;
   size_t slot_count;         /* a power of two */
 };
 
@@ -201,8 +207,9 @@ void tn_names_free(tn_names *names) {
 
 static size_t find_slot(const tn_names *names, tn_str text, uint64_t hash) {
   size_t mask = names->slot_count - 1, slot = (size_t)hash & mask;
-  for (; names->slots[slot]; slot = (slot + 1) & mask) {
-    const interned *known = &names->list.at[names->slots[slot] - 1];
+  for (; names->slots[slot].name; slot = (slot + 1) & mask) {
+    if (names->slots[slot].tag != (uint32_t)(hash >> 32)) continue;
+    const interned *known = &names->list.at[names->slots[slot].name - 1];
     if (known->hash == hash && tn_str_equal(known->text, text)) break;
   }
   return slot;
@@ -211,15 +218,15 @@ static size_t find_slot(const tn_names *names, tn_str text, uint64_t hash) {
 static bool grow_slots(tn_names *names) {
   size_t count = names->slot_count ? names->slot_count : FIRST_SLOTS / 2, bytes;
   if (!tn_size_mul(count, 2 * sizeof *names->slots, &bytes)) return false;
-  tn_name *slots = tn_heap_alloc(names->heap, bytes);
+  name_slot *slots = tn_heap_alloc(names->heap, bytes);
   if (!slots) return false;
   tn_heap_free(names->heap, names->slots, names->slot_count * sizeof *names->slots);
   names->slots = slots;
   names->slot_count = count * 2;
   for (size_t i = 0; i < names->list.count; i++) {
     size_t mask = names->slot_count - 1, slot = (size_t)names->list.at[i].hash & mask;
-    while (slots[slot]) slot = (slot + 1) & mask;
-    slots[slot] = (tn_name)(i + 1);
+    while (slots[slot].name) slot = (slot + 1) & mask;
+    slots[slot] = (name_slot){ (tn_name)(i + 1), (uint32_t)(names->list.at[i].hash >> 32) };
   }
   return true;
 }
@@ -239,13 +246,13 @@ tn_name tn_names_intern(tn_names *names, tn_str text) {
   uint64_t hash = tn_str_hash(text);
   size_t slot = find_slot(names, text, hash);
   names->list.at[names->list.count++] = (interned){ copy, hash };
-  names->slots[slot] = (tn_name)names->list.count;
-  return names->slots[slot];
+  names->slots[slot] = (name_slot){ (tn_name)names->list.count, (uint32_t)(hash >> 32) };
+  return names->slots[slot].name;
 }
 
 tn_name tn_names_find(const tn_names *names, tn_str text) {
   if (names->slot_count == 0) return 0;
-  return names->slots[find_slot(names, text, tn_str_hash(text))];
+  return names->slots[find_slot(names, text, tn_str_hash(text))].name;
 }
 
 tn_str tn_names_text(const tn_names *names, tn_name name) {

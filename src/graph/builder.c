@@ -84,7 +84,7 @@ static tn_value build_composed(const tn_expand_args *args) {
 
 static tn_value build_primitive(const tn_expand_args *args) {
   tn_builder *builder = args->builder;
-  tn_fault fault = { .kind = TN_FAULT_NONE };
+  tn_fault fault; /* filled in by a rule that fails */
   tn_op_args rule = { args->op, args->types, args->count, args->attrs, &fault };
   tn_type type;
   if (!tn_op_infer(&rule, &type)) return tn_build_fault(builder, args->op, fault);
@@ -94,12 +94,15 @@ static tn_value build_primitive(const tn_expand_args *args) {
 /* `types` and `wide` have room for the operands. */
 static tn_value build_with(tn_builder *builder, tn_op op, const tn_value *in, int count,
                            const tn_attrs *given, tn_type *types, tn_value *wide) {
+  static const tn_attrs none;
   const tn_op_sig *sig = tn_op_sig_of(op);
-  tn_attrs attrs = given ? *given : (tn_attrs){ 0 };
-  tn_fault fault = { .kind = TN_FAULT_NONE };
   for (int i = 0; i < count; i++) types[i] = *tn_build_type(builder, in[i]);
   tn_dtype storage = storage_of(sig, types, count);
   if (storage != TN_F32) return build_widened(builder, op, in, count, given, wide, storage);
+  if (!given && sig->attrs == 0 && sig->kind != TN_KIND_COMPOSED) /* nothing to normalise */
+    return build_primitive(&(tn_expand_args){ builder, op, in, types, count, &none });
+  tn_attrs attrs = given ? *given : none;
+  tn_fault fault = { .kind = TN_FAULT_NONE };
   if (!tn_op_normalise(op, types, count, &attrs, &fault)) return tn_build_fault(builder, op, fault);
   tn_expand_args args = { builder, op, in, types, count, &attrs };
   return sig->kind == TN_KIND_COMPOSED ? build_composed(&args) : build_primitive(&args);

@@ -175,6 +175,14 @@ static void check_function(tn_ail_walk *w, const tn_ail_fn *fn) {
   w->stack.count = first;
 }
 
+/* A statement gives at least one value, and a long list that grows is copied again and again. */
+static void make_room(tn_ail_walk *w, uint32_t statements) {
+  tn_heap *heap = w->program->host->heap;
+  if (tn_vec_reserve(heap, &w->shapes->types, statements) && tn_vec_reserve(heap, &w->bindings, statements))
+    return;
+  w->failed = w->stopped = w->program->arena.failed = true;
+}
+
 void tn_ail_check_values(tn_ail *program) {
   tn_ail_shapes shapes;
   tn_ail_walk w;
@@ -182,6 +190,7 @@ void tn_ail_check_values(tn_ail *program) {
   tn_ail_walk_init(&w, program, &shapes.base);
   w.shapes = &shapes;
   w.records = true;
+  if (program->main) make_room(&w, program->main->count);
   tn_ail_walk_slots(&w);
   tn_ail_operand output = tn_ail_walk_main(&w);
   if (program->main) {

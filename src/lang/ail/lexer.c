@@ -209,21 +209,26 @@ static bool read_sign(tn_ail_lexer *lexer, tn_ail_token *token) {
   return true;
 }
 
-tn_ail_token tn_ail_lexer_next(tn_ail_lexer *lexer) {
+void tn_ail_lexer_read(tn_ail_lexer *lexer, tn_ail_token *token) {
   skip_blanks(lexer);
-  tn_ail_token token = { .start = lexer->at, .starts_line = lexer->fresh };
+  *token = (tn_ail_token){ .start = lexer->at, .starts_line = lexer->fresh };
   unsigned char byte = byte_at(lexer, lexer->at);
   lexer->fresh = false;
   if (lexer->at >= lexer->text.len)
-    token.starts_line = true;
+    token->starts_line = true;
   else if (class_of[byte] == LETTER)
-    read_name(lexer, &token);
+    read_name(lexer, token);
   else if (class_of[byte] == DIGIT)
-    read_number(lexer, &token);
+    read_number(lexer, token);
   else if (byte == '"')
-    read_string(lexer, &token);
-  else if (!read_sign(lexer, &token))
-    read_other(lexer, &token);
-  token.end = lexer->at;
+    read_string(lexer, token);
+  else if (!read_sign(lexer, token))
+    read_other(lexer, token);
+  token->end = lexer->at;
+}
+
+tn_ail_token tn_ail_lexer_next(tn_ail_lexer *lexer) {
+  tn_ail_token token;
+  tn_ail_lexer_read(lexer, &token);
   return token;
 }

@@ -21,7 +21,7 @@ void *tn_ail_keep(tn_ail_parser *p, const void *items, size_t count, size_t size
 void tn_ail_advance(tn_ail_parser *p) {
   p->read_to = p->token.end;
   p->token = p->next;
-  if (p->next.kind != TN_AIL_TOKEN_END) p->next = tn_ail_lexer_next(&p->lexer);
+  if (p->next.kind != TN_AIL_TOKEN_END) tn_ail_lexer_read(&p->lexer, &p->next);
 }
 
 bool tn_ail_accept(tn_ail_parser *p, tn_ail_token_kind kind) {
