@@ -26,6 +26,8 @@ struct CMUnitTest {
 #define cmocka_unit_test_setup_teardown(f, setup, teardown) { #f, f, setup, teardown, NULL }
 #define cmocka_run_group_tests(tests, setup, teardown)                                                       \
   bare_run_group((tests), sizeof(tests) / sizeof(tests)[0], (setup), (teardown))
+#define cmocka_run_group_tests_name(name, tests, setup, teardown)                                            \
+  cmocka_run_group_tests(tests, setup, teardown)
 #define _cmocka_run_group_tests(name, tests, count, setup, teardown)                                         \
   bare_run_group((tests), (count), (setup), (teardown))
 
@@ -89,6 +91,7 @@ BARE_UNUSED static int bare_run_group(const struct CMUnitTest *tests, size_t cou
 #define fail_msg(...) bare_fail(__FILE__, __LINE__, __VA_ARGS__)
 #define fail() bare_fail(__FILE__, __LINE__, "failed")
 #define print_message printf
+#define print_error(...) ((void)fprintf(stderr, __VA_ARGS__))
 #define skip() longjmp(bare_skipped, 1)
 
 BARE_UNUSED static void bare_integers(uintmax_t a, uintmax_t b, int equal, const char *left,
