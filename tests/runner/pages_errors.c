@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "diag/internal.h"
 #include "runner/example.h"
 #include "runner/pages.h"
@@ -93,10 +94,26 @@ static void put_program(text *page, const tn_diag_info *info, const char *progra
   free(word.bytes);
 }
 
+/* The page is UTF-8, and a file that is not shows what it has instead. */
+static char *readable(const char *data) {
+  tn_str rest = tn_str_of(data);
+  text shown = text_of("");
+  while (rest.len > 0) {
+    size_t good = tn_utf8_first_invalid(rest);
+    text_add(&shown, rest.at, good);
+    if (good < rest.len) text_addf(&shown, "\\x%02X", (unsigned char)rest.at[good++]);
+    rest.at += good, rest.len -= good;
+  }
+  return shown.bytes;
+}
+
 static void put_data(text *page, const tn_diag_info *info, const char *data) {
   if (data && *data) {
-    text_addf(page, "with `%s`:\n", info->data);
-    put_block(page, "text", data);
+    const char *note = tn_utf8_valid(tn_str_of(data)) ? "" : " (`\\x` and two digits stand for one byte)";
+    char *shown = readable(data);
+    text_addf(page, "with `%s`%s:\n", info->data, note);
+    put_block(page, "text", shown);
+    free(shown);
   } else {
     text_addf(page, data ? "with an empty `%s`\n\n" : "and no file `%s`\n\n", info->data);
   }
