@@ -29,7 +29,7 @@ def run_page(tern, page):
             if printed != body:
                 wrong.append('%s prints %r, not %r' % (page, printed, body))
         elif kind in ('console', 'sh'):
-            for line in re.findall(r'^\$ (.*)$', body, re.M):
+            for line in re.findall(r'^\$ (.*)$' if '\n$ ' in '\n' + body else r'^(tern .*)$', body, re.M):
                 subprocess.run(line, shell=True, env=env, check=True, stdout=subprocess.DEVNULL)
         printed = None
         if kind == 'python' and not name:

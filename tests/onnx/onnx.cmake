@@ -9,5 +9,7 @@ if(NOT (TN_NODE AND EXISTS ${npm}/onnxruntime-node/package.json))
 elseif(TARGET tern)
   add_test(NAME onnx/models COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/onnxtest.mjs
     $<TARGET_FILE:tern> ${npm} ${CMAKE_CURRENT_LIST_DIR})
-  set_tests_properties(onnx/models PROPERTIES TIMEOUT 600)
+  add_test(NAME docs/emit_onnx COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/page.mjs
+    $<TARGET_FILE:tern> ${npm} ${PROJECT_SOURCE_DIR}/docs/emit.md)
+  set_tests_properties(onnx/models docs/emit_onnx PROPERTIES TIMEOUT 600)
 endif()
