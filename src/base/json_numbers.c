@@ -23,7 +23,7 @@ static int take_digits(const char **at, const char *end, int most, uint64_t *val
 /* The same for a fraction, which has more digits, and less predictably many. */
 static int take_fraction(const char **at, const char *end, int most, uint64_t *value) {
   static const uint32_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-  uint64_t part;
+  uint64_t part = 0;
   if (most < 8 || end - *at < 8) return take_digits(at, end, most, value);
   int count = tn_digits8(*at, &part);
   if (count == 0) return 0;
@@ -36,7 +36,7 @@ static int take_fraction(const char **at, const char *end, int most, uint64_t *v
  * the sign: where the next number starts should wait for nothing else. */
 static bool take_i32(const char **at, const char *end, int32_t *out) {
   const char *p = *at;
-  uint64_t value;
+  uint64_t value = 0;
   if (end - p < 9) return false;
   int count = tn_digits8(p, &value);
   bool negative = count == 0 && *p == '-';
