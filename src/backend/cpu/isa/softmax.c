@@ -4,16 +4,10 @@
  * in the order of sums as they are made; rows are short enough to stay in the
  * cache between the two, and the maximum of the next row is found on the way.
  * Where the axis is not the contiguous one, strips of neighbouring columns go
- * together. Anything else is collected into rows first.
- *
- * Dividing many numbers by one divisor needs one division: with y = 1/s rounded
- * correctly, q = e y is nearly e/s, the remainder e - q s is exact in an fma, and
- * adding (e - q s) y to a q that is within one unit in the last place gives the
- * correctly rounded quotient (Markstein). q gets there by a first such step. The
- * proof wants all quantities well inside the normal range; numbers that are not
- * are divided the ordinary way. */
+ * together. Anything else is collected into rows first. */
 #include <math.h>
 
+#include "backend/cpu/isa/divide.h"
 #include "backend/cpu/isa/exp.h"
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
@@ -122,20 +116,11 @@ static float log_of(float x) {
   return lane[0];
 }
 
-#if TN_FMA_IN_HARDWARE
-/* Division by one divisor of e = 0 and e >= 2^-60, or of e >= 2^-60 alone. */
-static inline VF quotient_of(VF e, VF sum, VF inverse) {
-  VF q = e * inverse;
-  q = vf_fma(vf_fnma(q, sum, e), inverse, q);
-  return vf_fma(vf_fnma(q, sum, e), inverse, q);
-}
-#endif
-
 static inline VF divided(VF e, VF sum, VF inverse, bool ordinary) {
 #if TN_FMA_IN_HARDWARE
-  if (ordinary) return quotient_of(e, sum, inverse);
+  if (ordinary) return tn_quotient(e, sum, inverse);
   VM known = vm_or(vf_ge(e, vf_set(0x1p-60f)), vf_eq(e, vf_set(0.0f)));
-  if (TN_LIKELY(vm_all(known))) return quotient_of(e, sum, inverse);
+  if (TN_LIKELY(vm_all(known))) return tn_quotient(e, sum, inverse);
 #else
   (void)inverse, (void)ordinary;
 #endif
