@@ -248,6 +248,45 @@ static void steps_go_band_by_band_with_the_same_bits(void **state) {
   world_close(&w);
 }
 
+/* What lies between its parts needs no memory then; seen by somebody else, it does. */
+static void the_parts_of_a_layer_norm_are_one_step(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+    "graph(%x: f32[40, 300], %g: f32[300], %b: f32[300]) {\n"
+    "  %1 = layer_norm %x, %g, %b {number=1e-05}\n  return %1\n}\n",
+    "graph(%x: f32[40, 300], %g: f32[300], %b: f32[300]) {\n"
+    "  %1 = mean %x {axes=[1], keepdims=true}\n  %2 = sub %x, %1\n  %3 = mul %2, %2\n"
+    "  %4 = mean %3 {axes=[1], keepdims=true}\n  %5 = fill {dtype=f32, shape=[], number=1e-05}\n"
+    "  %6 = add %4, %5\n  %7 = sqrt %6\n  %8 = div %2, %7\n  %9 = mul %8, %g\n  %10 = add %9, %b\n"
+    "  return %10, %2\n}\n",
+  };
+  uint8_t first[32], digest[32];
+  for (int i = 0; i < 2; i++) {
+    world w;
+    tn_graph graph;
+    tn_fault fault;
+    world_open(&w);
+    graph_from(&w, texts[i], &graph);
+    assert_true(tn_opt_run(&graph, TN_PASS_ALL, NULL));
+    values v = random_values(&w, &graph, 1);
+    tn_plan *plan = plan_for(&w, &graph, tn_backend_cpu(NULL), 2, &v);
+    tn_text print = { .heap = &w.heap };
+    tn_plan_print(plan, &print);
+    tn_text_byte(&print, 0);
+    assert_int_equal(strstr(print.at, "layer_norm") != NULL, i == 0);
+    tn_text_free(&print);
+    assert_int_equal(tn_plan_stats_of(plan).block_bytes == 40 * 300 * 4, i == 0);
+    assert_true(tn_plan_run(plan, &fault));
+    tn_view out = tn_plan_output(plan, 0);
+    tn_view_sha256(&out, i == 0 ? first : digest);
+    tn_plan_free(plan);
+    free_values(&w, &v);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+  assert_memory_equal(first, digest, sizeof first);
+}
+
 static void running_allocates_nothing(void **state) {
   (void)state;
   world w;
@@ -337,6 +376,7 @@ int main(void) {
     cmocka_unit_test(places_are_reused_when_a_value_is_dead),
     cmocka_unit_test(elementwise_results_take_the_place_of_a_dying_operand),
     cmocka_unit_test(steps_go_band_by_band_with_the_same_bits),
+    cmocka_unit_test(the_parts_of_a_layer_norm_are_one_step),
     cmocka_unit_test(running_allocates_nothing),
     cmocka_unit_test(an_interrupt_stops_a_run),
     cmocka_unit_test(a_plan_over_its_memory_limit_is_refused),

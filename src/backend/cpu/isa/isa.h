@@ -65,6 +65,7 @@
 #define cpu_normal TN_CPU_NAME(normal)
 #define cpu_pool TN_CPU_NAME(pool)
 #define cpu_choose TN_CPU_NAME(choose)
+#define cpu_layer_norm TN_CPU_NAME(layer_norm)
 
 bool cpu_elementwise(const tn_kernel_call *call);
 bool cpu_fused(const tn_kernel_call *call);
@@ -79,6 +80,7 @@ bool cpu_row_update(const tn_kernel_call *call);
 bool cpu_fold(const tn_kernel_call *call);
 bool cpu_uniform(const tn_kernel_call *call);
 bool cpu_normal(const tn_kernel_call *call);
+bool cpu_layer_norm(const tn_kernel_call *call);
 
 /* What backend.h says of the fields of these names. */
 bool cpu_pool(const tn_kernel_call *call);

@@ -39,4 +39,5 @@ const tn_backend TN_CPU_NAME(backend) = {
   .descends = true,
   .pool = cpu_pool,
   .choose = cpu_choose,
+  .layer_norm = cpu_layer_norm,
 };

@@ -1,0 +1,169 @@
+/* backend/cpu/isa/norm.c: layer_norm of rows of f32 as one kernel.
+ *
+ * What it computes is what its operations one after another compute (graph/expand.c), rounding for rounding:
+ * c = x - mean(x), then ((c / sqrt(mean(c c) + eps)) gamma) + beta. A row is gone through twice while it is
+ * in the first-level cache, for its squares and for its results; on the second way the next row is added up,
+ * so that each row comes from memory while another one is worked on.
+ *
+ * A row's differences from a mean that is no smaller than 2^-75 are 0 or no smaller than 2^-100: they are
+ * divided by one division (divide.h). Rows with a smaller mean, with NaN or infinities, or with a spread far
+ * from 1 are divided the ordinary way. */
+#include <math.h>
+
+#include "backend/cpu/isa/divide.h"
+#include "backend/cpu/isa/stream.h"
+#include "backend/cpu/isa/sums.h"
+#include "backend/cpu/walk.h"
+
+#define STREAM_BYTES ((int64_t)32 << 20) /* a result that nobody finds in a near cache */
+#define ABREAST      2 /* chunks of squares side by side: an addition waits for the one before */
+
+typedef struct {
+  const float *x, *next; /* this row and the one after it, or any */
+  const float *gamma, *beta;
+  float *out;
+  int64_t n;
+  VF mean, spread, inverse; /* the same in every lane */
+} row;
+
+/* ---- squares ---- */
+TN_ALWAYS_INLINE VF square_of(VF x, VF mean) {
+  VF c = x - mean;
+  return c * c;
+}
+
+/* The last elements of a chunk, fewer than TN_SUM_LANES, go to their lanes. */
+static void add_rest(VF *acc, const float *x, int64_t count, VF mean) {
+  float squares[TN_LANES];
+  for (int g = 0; g < TN_SUM_GROUPS && g * TN_LANES < count; g++) {
+    int left = (int)tn_cpu_min(count - g * TN_LANES, TN_LANES);
+    vf_store(squares, square_of(vf_load_part(x + g * TN_LANES, left), mean));
+    acc[g] = acc[g] + tn_load_filled(squares, left, -0.0f);
+  }
+}
+
+/* The sums of the squares of `number` chunks of `count` elements each. */
+TN_ALWAYS_INLINE void add_squares(const row *r, int64_t at, int number, int64_t count, float *sums) {
+  const float *x = r->x + at;
+  VF acc[ABREAST][TN_SUM_GROUPS];
+  for (int c = 0; c < number; c++)
+    for (int g = 0; g < TN_SUM_GROUPS; g++) acc[c][g] = vf_set(-0.0f);
+  int64_t i = 0;
+  for (; i + TN_SUM_LANES <= count; i += TN_SUM_LANES)
+    for (int c = 0; c < number; c++) {
+      TN_PREFETCH_FAR(r->next + at + c * TN_SUM_CHUNK + i);
+      for (int g = 0; g < TN_SUM_GROUPS; g++)
+        acc[c][g] = acc[c][g] + square_of(vf_load(x + c * TN_SUM_CHUNK + i + g * TN_LANES), r->mean);
+    }
+  for (int c = 0; c < number && i < count; c++)
+    add_rest(acc[c], x + c * TN_SUM_CHUNK + i, count - i, r->mean);
+  for (int c = 0; c < number; c++) sums[c] = tn_sum_vectors(acc[c]);
+}
+
+static float sum_of_squares(const row *r) {
+  tn_sum_f32 tree;
+  float sums[ABREAST];
+  int64_t i = 0;
+  tree.count = 0;
+  for (; i + ABREAST * TN_SUM_CHUNK <= r->n; i += ABREAST * TN_SUM_CHUNK) {
+    add_squares(r, i, ABREAST, TN_SUM_CHUNK, sums);
+    for (int c = 0; c < ABREAST; c++) tn_sum_f32_add(&tree, sums[c]);
+  }
+  for (; i < r->n; i += TN_SUM_CHUNK) {
+    add_squares(r, i, 1, tn_cpu_min(r->n - i, TN_SUM_CHUNK), sums);
+    tn_sum_f32_add(&tree, sums[0]);
+  }
+  return tn_sum_f32_end(&tree);
+}
+
+/* ---- results ---- */
+typedef enum { ORDINARY, QUICK, QUICK_PAST_CACHES } manner;
+
+TN_ALWAYS_INLINE VF result_of(const row *r, VF x, VF gamma, VF beta, manner how) {
+  VF c = x - r->mean;
+  VF scaled = how == ORDINARY ? c / r->spread : tn_quotient(c, r->spread, r->inverse);
+  return vf_canonical(scaled * gamma + beta);
+}
+
+/* The results of one chunk; gives the sum of the next row's over the lanes. */
+TN_ALWAYS_INLINE float finish_chunk(const row *given, int64_t at, int64_t count, manner how) {
+  const row here = *given, *r = &here; /* so that no store can change it */
+  VF acc[TN_SUM_GROUPS];
+  for (int g = 0; g < TN_SUM_GROUPS; g++) acc[g] = vf_set(-0.0f);
+  int64_t i = at, end = at + count;
+  for (; i + TN_SUM_LANES <= end; i += TN_SUM_LANES)
+    for (int g = 0; g < TN_SUM_GROUPS; g++) {
+      int64_t k = i + g * TN_LANES;
+      VF v = result_of(r, vf_load(r->x + k), vf_load(r->gamma + k), vf_load(r->beta + k), how);
+      if (how == QUICK_PAST_CACHES)
+        vf_stream(r->out + k, v);
+      else
+        vf_store(r->out + k, v);
+      acc[g] = acc[g] + vf_load(r->next + k);
+    }
+  for (int g = 0; i < end; i += TN_LANES, g++) {
+    int left = (int)tn_cpu_min(end - i, TN_LANES);
+    VF x = vf_load_part(r->x + i, left);
+    VF v = result_of(r, x, vf_load_part(r->gamma + i, left), vf_load_part(r->beta + i, left), how);
+    vf_store_part(r->out + i, v, left);
+    acc[g] = acc[g] + tn_load_filled(r->next + i, left, -0.0f);
+  }
+  return tn_sum_vectors(acc);
+}
+
+TN_ALWAYS_INLINE float finish_chunks(const row *r, manner how) {
+  tn_sum_f32 tree;
+  tree.count = 0;
+  for (int64_t i = 0; i < r->n; i += TN_SUM_CHUNK)
+    tn_sum_f32_add(&tree, finish_chunk(r, i, tn_cpu_min(r->n - i, TN_SUM_CHUNK), how));
+  return tn_sum_f32_end(&tree);
+}
+
+TN_NEVER_INLINE float finish_ordinary(const row *r) { return finish_chunks(r, ORDINARY); }
+TN_NEVER_INLINE float finish_quick(const row *r) { return finish_chunks(r, QUICK); }
+TN_NEVER_INLINE float finish_past_caches(const row *r) { return finish_chunks(r, QUICK_PAST_CACHES); }
+
+/* A row whose elements' sum is known; gives that of the next one. */
+static float norm_row(row *r, float sum, float eps, bool streams) {
+  float mean = sum / (float)r->n;
+  r->mean = vf_set(mean);
+  float spread = sqrtf(sum_of_squares(r) / (float)r->n + eps);
+  r->spread = vf_set(spread);
+  r->inverse = vf_set(1.0f / spread);
+  bool quick = TN_FMA_IN_HARDWARE && fabsf(mean) >= 0x1p-75f && spread >= 0x1p-40f && spread <= 0x1p24f;
+  return !quick ? finish_ordinary(r) : streams ? finish_past_caches(r) : finish_quick(r);
+}
+
+/* ---- rows of a tensor ---- */
+typedef struct {
+  const tn_kernel_call *call;
+  int64_t rows, n;
+  bool streams;
+} norm_job;
+
+static void norm_share(void *context, int part, int parts) {
+  const norm_job *job = context;
+  const tn_kernel_call *call = job->call;
+  const float *x = call->in[0].data;
+  int64_t begin, end;
+  tn_cpu_share(job->rows, 1, part, parts, &begin, &end);
+  if (begin >= end) return;
+  row r = { .gamma = call->in[1].data, .beta = call->in[2].data, .n = job->n };
+  float sum = sum_row(x + begin * r.n, r.n);
+  for (int64_t k = begin; k < end; k++) {
+    r.x = x + k * r.n;
+    r.next = k + 1 < end ? r.x + r.n : r.x;
+    r.out = (float *)call->out->data + k * r.n;
+    sum = norm_row(&r, sum, (float)call->attrs->number, job->streams);
+  }
+  if (job->streams) tn_stream_end();
+}
+
+bool cpu_layer_norm(const tn_kernel_call *call) {
+  int64_t count = tn_cpu_elements(call->out), n = call->out->dim[call->out->rank - 1];
+  if (count == 0) return true;
+  norm_job job = { .call = call, .rows = count / n, .n = n };
+  job.streams = count * 4 >= STREAM_BYTES && n % 16 == 0 && ((uintptr_t)call->out->data & 63) == 0;
+  tn_cpu_parallel(tn_cpu_threads_for((double)count * 0.4, call->threads), norm_share, &job);
+  return true;
+}
