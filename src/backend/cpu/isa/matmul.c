@@ -116,9 +116,9 @@ static inline void pack_square(float *to, int width, const float *from, int64_t 
 #if defined(TN_TURN_ROWS)
 /* Whole squares, and halves of them, without the last two rounds of turning. */
 TN_ALWAYS_INLINE void turn_panel(float *to, int width, const float *from, int64_t step, int64_t k) {
-  for (int64_t at = 0; at < k; at += TN_LANES, to += TN_LANES * width, from += TN_LANES)
-    for (int i = 0; i < width; i += TN_LANES)
-      tn_turn_rows(to + i, width, from + i * step, step, width < TN_LANES ? width / 4 : 4);
+  for (int i = 0; i < width; i += TN_LANES)
+    for (int64_t at = 0; at < k; at += TN_LANES)
+      tn_turn_rows(to + at * width + i, width, from + i * step + at, step, width < TN_LANES ? width / 4 : 4);
 }
 
 static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
@@ -417,8 +417,8 @@ static bool should_turn(const product *p, const method *how) {
 #define NEAR_BYTES  393216  /* that stay in a second-level cache beside other things */
 #define PLAIN_BYTES 1048576 /* of rows that are read where they are, at most */
 
-/* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither many
- * nor so far apart that all of them compete for the same places of a cache. */
+/* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither
+ * many nor so far apart that all of them compete for the same places of a cache. */
 static bool rows_are_near(const product *p, int64_t bytes) {
   return p->ak == 1 && p->m * p->k * bytes <= PLAIN_BYTES && (p->am * bytes % 4096 != 0 || p->k <= 64);
 }

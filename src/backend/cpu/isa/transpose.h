@@ -37,8 +37,9 @@ static inline void tn_transpose(VF *row) {
   }
 }
 
-/* 4 * groups rows of 16 numbers, `step` apart, become 16 rows of 4 * groups, `width` apart. Fours go to memory
- * as they come out of two rounds of pairing: stores do what would take the shuffling port two rounds more. */
+/* 4 * groups rows of 16 numbers, `step` apart, become 16 rows of 4 * groups, `width` apart. Fours go to
+ * memory as they come out of two rounds of pairing: stores do what would take the shuffling port two rounds
+ * more. */
 #define TN_TURN_ROWS 1
 TN_ALWAYS_INLINE void tn_turn_rows(float *to, int64_t width, const float *from, int64_t step, int groups) {
   __m512 four[4][4]; /* part p of four[q][r] holds column 4 p + r of rows 4 q .. 4 q + 3 */
