@@ -31,6 +31,7 @@ typedef struct {
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
   bool pack_a, pack_b;     /* operands are packed first */
+  bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
   bool by_rows; /* threads share rows, not columns */
@@ -414,8 +415,9 @@ static bool should_turn(const product *p, const method *how) {
   return p->n < how->lanes && p->m >= 2 * how->lanes && p->k >= 8;
 }
 
-#define NEAR_BYTES  393216  /* that stay in a second-level cache beside other things */
-#define PLAIN_BYTES 1048576 /* of rows that are read where they are, at most */
+#define NEAR_BYTES   393216  /* that stay in a second-level cache beside other things */
+#define ACROSS_STEPS 64      /* of sums so short that writing them takes as long */
+#define PLAIN_BYTES  1048576 /* of rows that are read where they are, at most */
 
 /* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither
  * many nor so far apart that all of them compete for the same places of a cache. */
@@ -431,6 +433,7 @@ static void choose_packing(product *p, const method *how) {
   bool few_rows = p->m <= 2 * how->rows;
   p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || (!few_rows && b_bytes > 24576);
   p->pack_a = p->n > 2 * how->columns && p->k > 4 && !rows_are_near(p, bytes);
+  p->across = p->pack_b && !p->old && p->k <= ACROSS_STEPS && b_bytes <= NEAR_BYTES;
 }
 
 /* For matrices that are read once; NULL where the common way is as good. */
