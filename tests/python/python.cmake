@@ -10,6 +10,7 @@ if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
   add_test(NAME docs/embedding_python COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/numpy/examples.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR}/docs/embedding.md)
   set_tests_properties(docs/embedding_python PROPERTIES TIMEOUT 120)
-  set_property(TEST python/module docs/embedding_python PROPERTY ENVIRONMENT TERN_LIBRARY=$<TARGET_FILE:tern_shared>
-    PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python PYTHONDONTWRITEBYTECODE=1)
+  set_property(TEST python/module docs/embedding_python PROPERTY ENVIRONMENT
+    TERN_LIBRARY=$<TARGET_FILE:tern_shared> PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python
+    PYTHONDONTWRITEBYTECODE=1)
 endif()

@@ -53,7 +53,8 @@ typedef struct {
 
 static const tn_mind_type *not_alike(const operation *o) {
   tn_report(diags_of(o->c), TN_DIAG_E2001, o->at, TN_TEXT("expected", tn_mind_describe(o->c->mind, o->left)),
-            TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)));
+            TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)),
+            TN_HINT(tn_mind_conversion_hint(o->left, o->right)));
   return &tn_mind_type_error;
 }
 

@@ -194,7 +194,8 @@ static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type 
   if (type->kind != TN_MIND_T_ERROR) {
     tn_report(diags_of(c), TN_DIAG_E2001, target->at,
               TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
-              TN_TEXT("got", tn_mind_describe(c->mind, type)));
+              TN_TEXT("got", tn_mind_describe(c->mind, type)),
+              TN_HINT(tn_mind_conversion_hint(target->wanted, type)));
   }
   return &tn_mind_type_error;
 }

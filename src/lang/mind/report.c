@@ -43,6 +43,18 @@ bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_
                    TN_TEXT("got", tn_mind_describe(mind, got)));
 }
 
+static bool is_number(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_NUMBERS);
+}
+
+tn_str tn_mind_conversion_hint(const tn_mind_type *wanted, const tn_mind_type *got) {
+  if (!is_number(wanted) || !is_number(got)) return (tn_str){ 0 };
+  if (tn_dtype_in(wanted->dtype, TN_FLOATS) && tn_dtype_in(got->dtype, TN_FLOATS))
+    return TN_LIT("a number with a point is f64 by itself; "
+                  "`let x: f32 = 0.5` and `cast(x, f32)` make it f32");
+  return TN_LIT("integers and floats do not mix; `cast` converts, as in `cast(x, f64)`");
+}
+
 bool tn_mind_out_of_memory(tn_mind *mind) {
   return tn_report_plain(mind->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
 }
