@@ -210,6 +210,21 @@ static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *nod
   return &tn_mind_type_error;
 }
 
+/* Numbers that are written out have no dtype yet; those with a point are floats all the same. */
+static bool has_floats(const tn_mind_node *list) {
+  for (const tn_mind_node *item = list->list.items; item; item = item->next) {
+    bool nested = item->kind == TN_MIND_LIST;
+    if (nested ? has_floats(item) : tn_dtype_in(item->type->dtype, TN_FLOATS)) return true;
+  }
+  return false;
+}
+
+static bool has_dtype(const tn_mind_type *type, const tn_mind_node *value, tn_dtype dtype) {
+  if (type->dtype == dtype) return true;
+  bool to_float = tn_dtype_in(dtype, TN_FLOATS | TN_STORAGE);
+  return type->literal && (to_float || value->kind != TN_MIND_LIST || !has_floats(value));
+}
+
 /* An annotated type stays: a scalar fills it, i32 widens to it, anything else is an error. */
 static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *kept,
                                            const tn_mind_type *type) {
@@ -220,7 +235,7 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   bool same = tn_mind_type_equal(kept, type);
   bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
-  if (tensors && (kept->dtype == type->dtype || type->literal)) {
+  if (tensors && has_dtype(type, value, kept->dtype)) {
     tn_shape shape; /* a size that is not known before the program runs may be the right one */
     int dimension;
     same = (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
