@@ -388,14 +388,71 @@ static void fold_window(const fold_job *job, int64_t n, int64_t h, int64_t oh, i
              from + (c - begin) * channels * x->stride[3] * bytes, x->stride[3], channels);
 }
 
+/* ---- f32 without gaps: every pixel takes what covers it, and is written once ---- */
+/* The windows begin..end-1 that cover place `at` of an axis. */
+static void covering(int64_t at, int64_t low, int64_t step, int64_t window, int64_t windows, int64_t *begin,
+                     int64_t *end) {
+  int64_t last = at + low, first = last - window + 1;
+  *begin = first <= 0 ? 0 : (first + step - 1) / step;
+  *end = tn_cpu_min(last / step + 1, windows);
+}
+
+typedef struct {
+  const float *first;            /* of the first window that covers the pixel, its element there */
+  int64_t rows, columns;         /* windows that cover it */
+  int64_t next_row, next_column; /* from one of them to the next, in elements */
+} cover;
+
+/* `left` channels of a pixel, from channel c on: window row by window row, as the contract has it. */
+TN_ALWAYS_INLINE VF add_cover(const cover *at, int64_t c, int left) {
+  VF sum = vf_set(0.0f);
+  for (int64_t i = 0; i < at->rows; i++) {
+    const float *from = at->first + c + i * at->next_row;
+    for (int64_t k = 0; k < at->columns; k++, from += at->next_column)
+      sum = sum + (left == TN_LANES ? vf_load(from) : vf_load_part(from, left));
+  }
+  return vf_canonical(sum);
+}
+
+static void fold_line(const tn_kernel_call *call, int64_t n, int64_t h) {
+  const tn_view *x = &call->in[0], *out = call->out;
+  const tn_attrs *attrs = call->attrs;
+  int64_t channels = out->dim[3], columns = attrs->window[1], size = x->dim[3];
+  int64_t oh, oh_end, ow, ow_end;
+  covering(h, attrs->low[0], attrs->step[0], attrs->window[0], x->dim[1], &oh, &oh_end);
+  float *to = (float *)out->data + (n * out->dim[1] + h) * out->dim[2] * channels;
+  cover at = { .rows = oh_end - oh,
+               .next_row = x->dim[2] * size - attrs->step[0] * columns * channels,
+               .next_column = size - attrs->step[1] * channels };
+  for (int64_t w = 0; w < out->dim[2]; w++, to += channels) {
+    covering(w, attrs->low[1], attrs->step[1], columns, x->dim[2], &ow, &ow_end);
+    int64_t row = h + attrs->low[0] - oh * attrs->step[0], column = w + attrs->low[1] - ow * attrs->step[1];
+    at.columns = ow_end - ow;
+    if (at.rows <= 0 || at.columns <= 0) {
+      memset(to, 0, (size_t)channels * sizeof *to);
+      continue;
+    }
+    at.first = (const float *)x->data + ((n * x->dim[1] + oh) * x->dim[2] + ow) * size +
+               (row * columns + column) * channels;
+    int64_t c = 0;
+    for (; c + TN_LANES <= channels; c += TN_LANES) vf_store(to + c, add_cover(&at, c, TN_LANES));
+    if (c < channels) vf_store_part(to + c, add_cover(&at, c, (int)(channels - c)), (int)(channels - c));
+  }
+}
+
 static void fold_share(void *context, int part, int parts) {
   const fold_job *job = context;
   const tn_view *x = &job->call->in[0], *out = job->call->out;
   const tn_attrs *attrs = job->call->attrs;
   int64_t begin, end;
   tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
+  bool flat = out->dtype == TN_F32 && tn_cpu_is_flat(x) && tn_cpu_is_flat(out);
   for (int64_t unit = begin; unit < end; unit++) {
     int64_t n = unit / out->dim[1], h = unit % out->dim[1];
+    if (flat) {
+      fold_line(job->call, n, h);
+      continue;
+    }
     tn_view image = tn_view_slice(out, 0, n, 1, 1), line = tn_view_slice(&image, 1, h, 1, 1);
     tn_cpu_clear(&line);
     for (int64_t oh = 0; oh < x->dim[1]; oh++) {
