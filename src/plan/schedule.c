@@ -451,6 +451,21 @@ static uint64_t update_key(const scheduler *s, tn_value update, const readers *o
   return 2 * (uint64_t)after + 1;
 }
 
+/* Windows that a product has made are folded at once, so that the two can go through their rows together:
+ * the fold, and the views between, take the product's place. */
+static void fold_at_once(const scheduler *s, uint64_t *key) {
+  const tn_graph *graph = s->graph;
+  for (tn_value v = 1; v < graph->nodes.count; v++) {
+    if (graph->nodes.at[v].op != TN_OP_FOLD || graph->nodes.at[v].region != 0) continue;
+    tn_value windows = graph->nodes.at[v].in[0];
+    while (tn_op_sig_of(graph->nodes.at[windows].op)->kind == TN_KIND_VIEW)
+      windows = graph->nodes.at[windows].in[0];
+    if (graph->nodes.at[windows].op != TN_OP_MATMUL || graph->nodes.at[windows].region != 0) continue;
+    for (tn_value moved = v; moved != windows; moved = graph->nodes.at[moved].in[0])
+      key[moved] = key[windows];
+  }
+}
+
 static bool decide_order(scheduler *s) {
   const tn_graph *graph = s->graph;
   const tn_region *top = &graph->regions.at[0];
@@ -460,6 +475,7 @@ static bool decide_order(scheduler *s) {
   if (!found || !key || !items) return out_of_memory(s);
 
   for (tn_value v = 0; v < graph->nodes.count; v++) key[v] = 2 * (uint64_t)v;
+  fold_at_once(s, key);
   for (size_t p = 0; p < graph->params.count; p++) {
     tn_value update = update_of(s, p);
     if (update == TN_ERROR_VALUE || tn_graph_node(graph, update)->region != 0) continue;

@@ -193,8 +193,9 @@ static void make_norm(program *p) {
   static const int64_t lengths[] = { 1, 2, 15, 16, 17, 33, 100, 511, 512, 513, 528, 1023, 1024, 1040, 1537 };
   int64_t n = lengths[below(&p->c, (int)(sizeof lengths / sizeof lengths[0]))];
   bool odd = one_in(&p->c, 3);
-  add_input(p, TN_F32, tn_shape_make(3, (int64_t)(1 + below(&p->c, 3)), (int64_t)(1 + below(&p->c, 4)), n),
-            odd ? ANY_VALUES : SMALL_VALUES, 0);
+  tn_shape rows = { .rank = 3, .dim = { 1, 1, n } };
+  for (int axis = 0; axis < 2; axis++) rows.dim[axis] = 1 + below(&p->c, 4);
+  add_input(p, TN_F32, rows, odd ? ANY_VALUES : SMALL_VALUES, 0);
   add_input(p, TN_F32, tn_shape_make(1, n), one_in(&p->c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
   add_input(p, TN_F32, tn_shape_make(1, n), SMALL_VALUES, 0);
   tn_attrs attrs = { .number = one_in(&p->c, 4) ? 0 : 1e-5 };
@@ -206,6 +207,26 @@ static void make_norm(program *p) {
   if (one_in(&p->c, 4)) make_gradient(p);
 }
 
+/* Windows are taken apart and, for the gradient, put together again. */
+static void make_convolution(program *p) {
+  tn_shape image = { .rank = 4 }, kernel = { .rank = 4 };
+  image.dim[0] = 1 + below(&p->c, 4);
+  for (int side = 0; side < 2; side++) {
+    image.dim[1 + side] = 3 + below(&p->c, 6);
+    kernel.dim[side] = 1 + below(&p->c, 3);
+  }
+  image.dim[3] = kernel.dim[2] = 1 + below(&p->c, 18);
+  kernel.dim[3] = 1 + below(&p->c, 18);
+  add_input(p, TN_F32, image, SMALL_VALUES, 0);
+  add_input(p, TN_F32, kernel, one_in(&p->c, 4) ? ANY_VALUES : SMALL_VALUES, 0);
+  tn_attrs attrs = { .same = one_in(&p->c, 2) };
+  for (int side = 0; side < 2; side++) attrs.step[side] = 1 + below(&p->c, 2);
+  tn_value in[] = { p->value[0], p->value[1] };
+  keep(p, tn_build(&p->builder.base, TN_OP_CONV2D, in, 2, &attrs));
+  keep(p, tn_build_unary(&p->builder.base, TN_OP_TANH, p->value[p->count - 1]));
+  make_gradient(p);
+}
+
 static void make_program(program *p, int number) {
   static const tn_dtype dtypes[] = { TN_F32, TN_F32, TN_F64, TN_I32, TN_I64, TN_BOOL, TN_BF16 };
   case_begin(&p->c, TN_OP_COUNT, number);
@@ -214,8 +235,12 @@ static void make_program(program *p, int number) {
   assert_true(tn_graph_init(&p->graph, &heap, names));
   tn_graph_builder_init(&p->builder, &p->graph);
   if (number % 8 == 7) {
-    make_norm(p);
-    assert_true(tn_graph_output(&p->graph, 0, p->value[p->count - 1]));
+    if (number % 16 == 7)
+      make_norm(p);
+    else
+      make_convolution(p);
+    for (int k = 0; k < 2; k++)
+      assert_true(tn_graph_output(&p->graph, 0, p->value[p->count - 1 - k]));
     return;
   }
   tn_shape shape = any_shape(&p->c, 1, 3, 2000);
