@@ -5,9 +5,9 @@
  * result, where it could do without, or with E_OUT_OF_MEMORY; never with another
  * mistake, a crash or, as the sanitizers see, a leak.
  *
- * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same things
- * again and again. tests/slow tries each, in a process that is split off at that request, so that nothing is
- * run again to get there. */
+ * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same
+ * things again and again. tests/slow tries each, in a process that is split off at that request, so that
+ * nothing is run again to get there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,3 @@
-/* tests/slow/allocations_all.c: tests/fault/allocations.c with every request for memory, each in a process. */
+/* tests/slow/allocations_all.c: tests/fault/allocations.c with every request, each in a process. */
 #define EVERY 1
 #include "../fault/allocations.c"
