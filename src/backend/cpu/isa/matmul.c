@@ -48,6 +48,8 @@ typedef struct {
   int rows, columns, lanes; /* of the register tile */
 } method;
 
+#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
+
 #define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
 #define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)
 #define ROWS_1_TO_8(X)  ROWS_1_TO_6(X) X(7) X(8)
@@ -115,11 +117,11 @@ static inline void pack_square(float *to, int width, const float *from, int64_t 
 }
 
 #if defined(TN_TURN_ROWS)
-/* Whole squares, and halves of them, without the last two rounds of turning. */
+/* Whole squares, and halves of them, without the last round of turning. */
 TN_ALWAYS_INLINE void turn_panel(float *to, int width, const float *from, int64_t step, int64_t k) {
   for (int i = 0; i < width; i += TN_LANES)
     for (int64_t at = 0; at < k; at += TN_LANES)
-      tn_turn_rows(to + at * width + i, width, from + i * step + at, step, width < TN_LANES ? width / 4 : 4);
+      tn_turn_rows(to + at * width + i, width, from + i * step + at, step, width < TN_LANES ? 1 : 2);
 }
 
 static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
@@ -197,7 +199,7 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define ROWS ROWS_1_TO_4
 #endif
 #define PACK pack_f32
-#define MC   400
+#define MC   520
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- a matrix that is read once ---- */
@@ -415,7 +417,6 @@ static bool should_turn(const product *p, const method *how) {
   return p->n < how->lanes && p->m >= 2 * how->lanes && p->k >= 8;
 }
 
-#define NEAR_BYTES   393216  /* that stay in a second-level cache beside other things */
 #define ACROSS_STEPS 64      /* of sums so short that writing them takes as long */
 #define PLAIN_BYTES  1048576 /* of rows that are read where they are, at most */
 

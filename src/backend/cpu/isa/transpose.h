@@ -37,31 +37,33 @@ static inline void tn_transpose(VF *row) {
   }
 }
 
-/* 4 * groups rows of 16 numbers, `step` apart, become 16 rows of 4 * groups, `width` apart. Fours go to
- * memory as they come out of two rounds of pairing: stores do what would take the shuffling port two rounds
- * more. */
+/* 8 * groups rows of 16 numbers, `step` apart, become 16 rows of 8 * groups, `width` apart. Eights go to
+ * memory as they come out of three rounds: stores do what would take the shuffling port one round more. */
 #define TN_TURN_ROWS 1
 TN_ALWAYS_INLINE void tn_turn_rows(float *to, int64_t width, const float *from, int64_t step, int groups) {
-  __m512 four[4][4]; /* part p of four[q][r] holds column 4 p + r of rows 4 q .. 4 q + 3 */
-  TN_UNROLL for (int q = 0; q < groups; q++) {
+  const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  __m512d four[4][4]; /* part p of four[q][r] holds column 4 p + r of rows 4 q .. 4 q + 3 */
+  TN_UNROLL for (int q = 0; q < 2 * groups; q++) {
     const float *row = from + 4 * q * step;
     __m512 a = _mm512_loadu_ps(row), b = _mm512_loadu_ps(row + step);
     __m512 c = _mm512_loadu_ps(row + 2 * step), d = _mm512_loadu_ps(row + 3 * step);
     __m512d ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b)), AB = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
     __m512d cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d)), CD = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
-    four[q][0] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
-    four[q][1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
-    four[q][2] = _mm512_castpd_ps(_mm512_unpacklo_pd(AB, CD));
-    four[q][3] = _mm512_castpd_ps(_mm512_unpackhi_pd(AB, CD));
+    four[q][0] = _mm512_unpacklo_pd(ab, cd);
+    four[q][1] = _mm512_unpackhi_pd(ab, cd);
+    four[q][2] = _mm512_unpacklo_pd(AB, CD);
+    four[q][3] = _mm512_unpackhi_pd(AB, CD);
   }
-#define TN_PUT_PART(p)                                                                                       \
-  TN_UNROLL for (int r = 0; r < 4; r++) TN_UNROLL for (int q = 0; q < groups; q++)                           \
-      _mm_storeu_ps(to + (4 * (p) + r) * width + 4 * q, _mm512_extractf32x4_ps(four[q][r], p));
-  TN_PUT_PART(0)
-  TN_PUT_PART(1)
-  TN_PUT_PART(2)
-  TN_PUT_PART(3)
-#undef TN_PUT_PART
+  TN_UNROLL for (int r = 0; r < 4; r++) TN_UNROLL for (int g = 0; g < groups; g++) {
+    float *at = to + r * width + 8 * g;
+    __m512d low = _mm512_permutex2var_pd(four[2 * g][r], lower, four[2 * g + 1][r]);
+    __m512d high = _mm512_permutex2var_pd(four[2 * g][r], upper, four[2 * g + 1][r]);
+    _mm256_storeu_ps(at, _mm256_castpd_ps(_mm512_castpd512_pd256(low)));
+    _mm256_storeu_ps(at + 4 * width, _mm256_castpd_ps(_mm512_extractf64x4_pd(low, 1)));
+    _mm256_storeu_ps(at + 8 * width, _mm256_castpd_ps(_mm512_castpd512_pd256(high)));
+    _mm256_storeu_ps(at + 12 * width, _mm256_castpd_ps(_mm512_extractf64x4_pd(high, 1)));
+  }
 }
 
 #elif defined(__AVX2__)
