@@ -3,7 +3,7 @@
  * What it computes is what its operations one after another compute (graph/expand.c), rounding for rounding:
  * c = x - mean(x), then ((c / sqrt(mean(c c) + eps)) gamma) + beta. A row is gone through twice while it is
  * in the first-level cache, for its squares and for its results; on the second way the next row is added up,
- * so that each row comes from memory while another one is worked on.
+ * and the row behind that is asked for, so that rows come from memory while others are worked on.
  *
  * A row's differences from a mean that is no smaller than 2^-75 are 0 or no smaller than 2^-100: they are
  * divided by one division (divide.h). Rows with a smaller mean, with NaN or infinities, or with a spread far
@@ -51,7 +51,6 @@ TN_ALWAYS_INLINE void add_squares(const row *r, int64_t at, int number, int64_t 
   int64_t i = 0;
   for (; i + TN_SUM_LANES <= count; i += TN_SUM_LANES)
     for (int c = 0; c < number; c++) {
-      TN_PREFETCH_FAR(r->next + at + c * TN_SUM_CHUNK + i);
       for (int g = 0; g < TN_SUM_GROUPS; g++)
         acc[c][g] = acc[c][g] + square_of(vf_load(x + c * TN_SUM_CHUNK + i + g * TN_LANES), r->mean);
     }
@@ -91,7 +90,8 @@ TN_ALWAYS_INLINE float finish_chunk(const row *given, int64_t at, int64_t count,
   VF acc[TN_SUM_GROUPS];
   for (int g = 0; g < TN_SUM_GROUPS; g++) acc[g] = vf_set(-0.0f);
   int64_t i = at, end = at + count;
-  for (; i + TN_SUM_LANES <= end; i += TN_SUM_LANES)
+  for (; i + TN_SUM_LANES <= end; i += TN_SUM_LANES) {
+    TN_PREFETCH_FAR((const void *)((uintptr_t)(r->next + i) + (uintptr_t)r->n * sizeof(float)));
     for (int g = 0; g < TN_SUM_GROUPS; g++) {
       int64_t k = i + g * TN_LANES;
       VF v = result_of(r, vf_load(r->x + k), vf_load(r->gamma + k), vf_load(r->beta + k), how);
@@ -101,6 +101,7 @@ TN_ALWAYS_INLINE float finish_chunk(const row *given, int64_t at, int64_t count,
         vf_store(r->out + k, v);
       acc[g] = acc[g] + vf_load(r->next + k);
     }
+  }
   for (int g = 0; i < end; i += TN_LANES, g++) {
     int left = (int)tn_cpu_min(end - i, TN_LANES);
     VF x = vf_load_part(r->x + i, left);
