@@ -5,6 +5,7 @@
  * order is that of every sum (sums.h): row t of a chunk belongs to lane t mod 16, and the lanes of a vector
  * of columns are sixteen registers. So a row is visited once for every vector of its columns; the first
  * visit asks for all of it. */
+#include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/small.h"
 #include "backend/cpu/isa/sums.h"
 
@@ -86,9 +87,9 @@ static void pool_share(void *context, int part, int parts) {
 bool cpu_pool(const tn_kernel_call *call) {
   const tn_view *table = &call->in[0], *index = &call->in[1];
   int64_t count = tn_cpu_elements(index);
-  if (!tn_small_index_fits(index, count, table->dim[0]))
+  if (!tn_cpu_index_fits(index, count, table->dim[0]))
     return tn_cpu_check_index(call, index, table->dim[0], 0);
-  double cost = (double)count * (4 + 0.2 * (double)table->dim[1]);
+  double cost = (double)count * (2 + 0.07 * (double)table->dim[1]);
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), pool_share, (void *)call);
   return true;
 }

@@ -3,7 +3,7 @@
  * The order of additions to a place is part of the operation, so threads divide
  * the places: each goes through everything that is to be added, in order, and
  * adds what falls to its own. */
-#include "backend/cpu/isa/isa.h"
+#include "backend/cpu/isa/index.h"
 #include "backend/cpu/walk.h"
 
 /* ---- adding one run of elements ---- */
@@ -140,14 +140,19 @@ static int64_t slots_for(int64_t indices) {
   return slots;
 }
 
-/* ---- row_update with a place for every row: f32, rows without gaps ---- */
+/* ---- row_update with a place for every row: f32, rows without gaps ----
+ * Most rows of a large table are named once. They go first and together: which row comes next is then known
+ * ahead, and no branch depends on the index. */
 typedef struct {
   const tn_kernel_call *call;
   int64_t indices, columns, rows;
-  int32_t *head; /* by row: the first place of the index that names it, or -1 */
-  int32_t *next; /* by place: the next one that names the same row, or -1 */
-  int32_t *row;  /* by place */
-  int64_t *from; /* by place: where its slice is in y */
+  int32_t *head;      /* by row: the first place of the index that names it, or -1 */
+  int32_t *next;      /* by place: the next one that names the same row, or -1 */
+  const int32_t *row; /* by place */
+  int64_t *from;      /* by place: where its slice is in y */
+  uint8_t *later;     /* by place, counted from 1: an earlier one names the same row; 0 is for nobody */
+  int32_t *order; /* first places of rows: from the front of those named once, from the end of the others */
+  int64_t once, often; /* how many there are of each */
 } direct_job;
 
 static bool is_direct(const tn_kernel_call *call) {
@@ -160,70 +165,117 @@ static bool is_direct(const tn_kernel_call *call) {
 
 static size_t direct_scratch(const tn_kernel_call *call) {
   size_t indices = (size_t)tn_cpu_elements(&call->in[1]), rows = (size_t)call->in[0].dim[0];
-  return indices * (sizeof(int64_t) + 2 * sizeof(int32_t)) + rows * sizeof(int32_t);
+  return indices * (sizeof(int64_t) + 3 * sizeof(int32_t) + 1) + 1 + rows * sizeof(int32_t);
 }
 
-/* Rows of the index and offsets of slices, place by place; then chains, from the last place to the first. */
-static void chain_places(direct_job *job) {
+/* Where the slices are, and the rows, which stay where they are if they can. */
+static void find_places(direct_job *job, int32_t *rows) {
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2];
   tn_cpu_walk places;
   tn_view slices = axes_of(y, 0, index->rank);
   walk_two(&places, index, &slices);
   int inner = places.rank - 1;
-  int64_t step = places.stride[0][inner], slice_step = places.stride[1][inner], place = 0;
+  int64_t step = places.stride[0][inner], slice_step = places.stride[1][inner], n = places.dim[inner];
+  bool copied = index->dtype != TN_I32 || !tn_cpu_is_flat(index);
+  job->row = copied ? rows : index->data;
   tn_cpu_walk_seek(&places, inner, 0);
-  for (int64_t r = tn_cpu_walk_count(&places, 0, inner); r > 0; r--, tn_cpu_walk_next(&places, inner))
-    for (int64_t i = 0; i < places.dim[inner]; i++, place++) {
-      job->row[place] = (int32_t)tn_cpu_index_at(index->data, index->dtype, places.offset[0] + i * step);
-      job->from[place] = places.offset[1] + i * slice_step;
-    }
-  for (int64_t r = 0; r < job->rows; r++) job->head[r] = -1;
-  for (int64_t i = job->indices - 1; i >= 0; i--) {
-    job->next[i] = job->head[job->row[i]];
-    job->head[job->row[i]] = (int32_t)i;
+  for (int64_t place = 0; place < job->indices; place += n, tn_cpu_walk_next(&places, inner)) {
+    int64_t slice = places.offset[1];
+    for (int64_t i = 0; i < n; i++, slice += slice_step) job->from[place + i] = slice;
+    for (int64_t i = 0; copied && i < n; i++)
+      rows[place + i] = (int32_t)tn_cpu_index_at(index->data, index->dtype, places.offset[0] + i * step);
   }
 }
 
+/* From the last place to the first, so that each chain ascends. */
+static void chain_places(const direct_job *job) {
+  const int32_t *row = job->row;
+  int32_t *head = job->head, *next = job->next;
+  uint8_t *later = job->later;
+  memset(later, 0, (size_t)job->indices + 1);
+  for (int64_t r = 0; r < job->rows; r++) head[r] = -1;
+  for (int64_t i = job->indices - 1; i >= 0; i--) {
+    int32_t at = row[i], behind = head[at];
+    later[behind + 1] = 1;
+    next[i] = behind;
+    head[at] = (int32_t)i;
+  }
+}
+
+/* Which of the two a place is, or neither, nobody can foresee: all are written down, and kept by counting. */
+static void order_places(direct_job *job) {
+  const uint8_t *later = job->later + 1;
+  const int32_t *next = job->next;
+  int32_t *once = job->order, *often = job->order + job->indices - 1;
+  for (int64_t i = 0, count = job->indices; i < count; i++) {
+    int first = !later[i], last = next[i] < 0;
+    *once = *often = (int32_t)i;
+    once += first & last;
+    often -= first & !last;
+  }
+  job->once = once - job->order;
+  job->often = job->order + job->indices - 1 - often;
+}
+
+/* What the loop over rows needs of a job, by itself: a compiler cannot know that storing leaves a job as it is. */
+typedef struct {
+  const float *x, *y;
+  float *out;
+  int64_t x_step, out_step;
+  const int32_t *row, *next;
+  const int64_t *from;
+  VF scale;
+} row_loop;
+
 /* x - scale * (sum of the slices from +0): `vectors` vectors of one row, the last one with `left` columns. */
-TN_ALWAYS_INLINE void update_vectors(const direct_job *job, int32_t place, const float *x, float *out,
-                                     const float *y, VF scale, int vectors, int left) {
+TN_ALWAYS_INLINE void update_vectors(const row_loop *l, int32_t place, int64_t column, bool once, int vectors,
+                                     int left) {
+  const float *old = l->x + l->row[place] * l->x_step + column;
+  float *to = l->out + l->row[place] * l->out_step + column;
   VF sum[4];
   TN_UNROLL for (int v = 0; v < vectors; v++) sum[v] = vf_set(0.0f);
-  for (int32_t i = place; i >= 0; i = job->next[i]) {
-    const float *slice = y + job->from[i];
+  for (int32_t i = place; i >= 0; i = once ? -1 : l->next[i]) {
+    const float *slice = l->y + l->from[i] + column;
     TN_UNROLL for (int v = 0; v < vectors - 1; v++) sum[v] = sum[v] + vf_load(slice + v * TN_LANES);
     sum[vectors - 1] = sum[vectors - 1] + vf_load_part(slice + (vectors - 1) * TN_LANES, left);
   }
   TN_UNROLL for (int v = 0; v < vectors - 1; v++)
-      vf_store(out + v * TN_LANES, vf_canonical(vf_load(x + v * TN_LANES) - scale * sum[v]));
-  VF last = vf_load_part(x + (vectors - 1) * TN_LANES, left) - scale * sum[vectors - 1];
-  vf_store_part(out + (vectors - 1) * TN_LANES, vf_canonical(last), left);
+      vf_store(to + v * TN_LANES, vf_canonical(vf_load(old + v * TN_LANES) - l->scale * sum[v]));
+  VF last = vf_load_part(old + (vectors - 1) * TN_LANES, left) - l->scale * sum[vectors - 1];
+  vf_store_part(to + (vectors - 1) * TN_LANES, vf_canonical(last), left);
 }
 
-static void update_direct(const direct_job *job, int32_t place, const float *x, float *out, VF scale) {
-  const float *y = job->call->in[2].data;
-  int64_t c = 0;
-  for (; c + 4 * TN_LANES <= job->columns; c += 4 * TN_LANES)
-    update_vectors(job, place, x + c, out + c, y + c, scale, 4, TN_LANES);
-  for (; c < job->columns; c += TN_LANES)
-    update_vectors(job, place, x + c, out + c, y + c, scale, 1, (int)tn_cpu_min(job->columns - c, TN_LANES));
+#define AHEAD 8 /* rows: one is asked for so long before it is needed */
+TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, int64_t begin, int64_t end,
+                                  bool once) {
+  const tn_kernel_call *call = job->call;
+  const row_loop l = { .x = call->in[0].data,
+                       .y = call->in[2].data,
+                       .out = call->out->data,
+                       .x_step = call->in[0].stride[0],
+                       .out_step = call->out->stride[0],
+                       .row = job->row,
+                       .next = job->next,
+                       .from = job->from,
+                       .scale = vf_set(*(const float *)call->in[3].data) };
+  int64_t columns = job->columns;
+  for (int64_t k = begin; k < end; k++) {
+    const float *ahead = l.x + l.row[order[tn_cpu_min(k + AHEAD, end - 1)]] * l.x_step;
+    for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
+    int64_t c = 0;
+    for (; c + 4 * TN_LANES <= columns; c += 4 * TN_LANES) update_vectors(&l, order[k], c, once, 4, TN_LANES);
+    for (; c < columns; c += TN_LANES)
+      update_vectors(&l, order[k], c, once, 1, (int)tn_cpu_min(columns - c, TN_LANES));
+  }
 }
 
-#define AHEAD 8 /* places: a row is asked for so long before it is needed */
 static void direct_share(void *context, int part, int parts) {
   const direct_job *job = context;
-  const tn_view *x = &job->call->in[0], *out = job->call->out;
-  VF scale = vf_set(*(const float *)job->call->in[3].data);
   int64_t begin, end;
-  tn_cpu_share(job->indices, 1, part, parts, &begin, &end);
-  for (int64_t i = begin; i < end; i++) {
-    int64_t row = job->row[i];
-    const float *ahead = (const float *)x->data + job->row[tn_cpu_min(i + AHEAD, end - 1)] * x->stride[0];
-    for (int64_t c = 0; c < job->columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
-    if (job->head[row] == (int32_t)i)
-      update_direct(job, (int32_t)i, (const float *)x->data + row * x->stride[0],
-                    (float *)out->data + row * out->stride[0], scale);
-  }
+  tn_cpu_share(job->once, 1, part, parts, &begin, &end);
+  update_rows(job, job->order, begin, end, true);
+  tn_cpu_share(job->often, 1, part, parts, &begin, &end);
+  update_rows(job, job->order + job->indices - job->often, begin, end, false);
 }
 
 static void row_update_direct(const tn_kernel_call *call) {
@@ -233,9 +285,13 @@ static void row_update_direct(const tn_kernel_call *call) {
                      .rows = call->in[0].dim[0],
                      .from = call->scratch };
   job.next = (int32_t *)(job.from + job.indices);
-  job.row = job.next + job.indices;
-  job.head = job.row + job.indices;
+  job.order = job.next + job.indices;
+  job.head = job.order + job.indices;
+  int32_t *copies = job.head + job.rows;
+  job.later = (uint8_t *)(copies + job.indices);
+  find_places(&job, copies);
   chain_places(&job);
+  order_places(&job);
   double cost = (double)job.indices * (5 + 0.1 * (double)job.columns);
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), direct_share, &job);
 }
@@ -330,7 +386,8 @@ static void update_share(void *context, int part, int parts) {
 
 bool cpu_row_update(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
-  if (!tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
+  bool fits = tn_cpu_is_flat(index) && tn_cpu_index_fits(index, tn_cpu_elements(index), x->dim[0]);
+  if (!fits && !tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
   if (out->data != x->data) tn_cpu_move(out, x, call->threads);
   if (tn_cpu_elements(y) == 0) return true;
   if (is_direct(call)) {

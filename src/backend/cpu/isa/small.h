@@ -17,17 +17,4 @@
 tn_kernel choose_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 tn_kernel choose_loss(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 tn_kernel choose_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-
-/* A contiguous array of i32 or i64 is an index, all of it in 0..limit-1. */
-static inline bool tn_small_index_fits(const tn_view *index, int64_t count, int64_t limit) {
-  bool outside = false;
-  if (index->dtype == TN_I32) {
-    const int32_t *at = index->data;
-    for (int64_t i = 0; i < count; i++) outside |= (uint64_t)(int64_t)at[i] >= (uint64_t)limit;
-  } else {
-    const int64_t *at = index->data;
-    for (int64_t i = 0; i < count; i++) outside |= (uint64_t)at[i] >= (uint64_t)limit;
-  }
-  return !outside;
-}
 #endif

@@ -3,6 +3,7 @@
  * A vector holds several rows of two or ten classes, so all elements go through the exponential together,
  * whatever row they belong to; only the largest and the sum of a row are found row by row. A row of at most
  * sixteen has one element in each lane of its sum, and lanes without one change nothing (sums.h). */
+#include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/small.h"
 #include "backend/cpu/isa/sums.h"
 #include "base/elementary.inc.h"
@@ -77,7 +78,7 @@ static bool cross_entropy_small(const tn_kernel_call *call) {
   int rows = form->rows, n = form->n;
   float loss[ELEMENTS + TN_SUM_LANES];
   exponentials found;
-  if (!tn_small_index_fits(labels, rows, n)) return tn_cpu_check_index(call, labels, n, logits->rank - 1);
+  if (!tn_cpu_index_fits(labels, rows, n)) return tn_cpu_check_index(call, labels, n, logits->rank - 1);
   find_exponentials(logits->data, rows, n, &found);
   for (int r = 0; r < rows; r++)
     loss[r] =
