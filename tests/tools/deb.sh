@@ -20,7 +20,9 @@ passes "with the same bytes" cmp "$package" "two/${package#one/}"
 field() { dpkg-deb -f "$package" "$1"; }
 holds() { echo "$1" | grep -q "$2"; }
 passes "it is named after what it is" test "$package" = "one/tern_$(field Version)_$(field Architecture).deb"
-for library in libc6 libgomp1 libsqlite3-0 libedit2; do
+threads=libgomp1
+if readelf -d "$build/tern" | grep -q 'libomp\.so'; then threads=libomp5; fi   # clang's
+for library in libc6 $threads libsqlite3-0 libedit2; do
   passes "it depends on $library" holds "$(field Depends)" "\\b$library\\b"
 done
 passes "what tern board loads is recommended" holds "$(field Recommends)" libmicrohttpd12
