@@ -76,7 +76,7 @@ static bool choose_kernels(tn_plan *plan, tn_fault *fault) {
   for (size_t i = 0; i < plan->steps.count && plan->backend->choose; i++) {
     tn_step *step = &plan->steps.at[i];
     if (step->kind != TN_STEP_KERNEL) continue;
-    if (step->kernel != plan->backend->kernels[step->call.op]) continue; /* merged steps have chosen already */
+    if (step->kernel != plan->backend->kernels[step->call.op]) continue; /* merged steps have chosen */
     tn_kernel kernel = plan->backend->choose(&step->call, &plan->arena, &step->call.kept);
     if (kernel) step->kernel = kernel;
   }

@@ -217,7 +217,8 @@ static void order_places(direct_job *job) {
   job->often = job->order + job->indices - 1 - often;
 }
 
-/* What the loop over rows needs of a job, by itself: a compiler cannot know that storing leaves a job as it is. */
+/* What the loop over rows needs of a job, by itself: a compiler cannot know that storing leaves a job as it
+ * is. */
 typedef struct {
   const float *x, *y;
   float *out;
