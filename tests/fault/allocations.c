@@ -29,7 +29,7 @@
 #endif
 #define DENSE 400   /* requests up to here are refused every few */
 #define MOST  20000 /* requests up to here are refused one by one in tests/slow, */
-#define LONG  0.1   /* as long as a try takes no longer than this, in seconds */
+#define LONG  0.01  /* as long as a try takes no longer than this, in seconds */
 
 typedef enum { RUN, TRAIN, CHECK, FORMAT, WAYS } way;
 static const char *const way_names[] = { "run", "train", "check", "fmt" };
