@@ -25,14 +25,6 @@ typedef struct {
   size_t wanted, limit, worth; /* bytes: of a band, of one at most, of a run at least */
 } bander;
 
-static const tn_view *view_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->views.at[step->first_view + (uint32_t)i];
-}
-
-static const tn_view_site *site_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->sites.at[step->first_view + (uint32_t)i];
-}
-
 static size_t bytes_of(const tn_view *view) {
   return (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
 }
@@ -45,13 +37,13 @@ static bool is_sliced(const tn_view *operand, const tn_view *out) {
 }
 
 static bool matmul_by_rows(const tn_plan *plan, const tn_step *step, int operand) {
-  const tn_view *x = view_of(plan, step, operand), *out = view_of(plan, step, 2);
+  const tn_view *x = tn_step_view(plan, step, operand), *out = tn_step_view(plan, step, 2);
   return out->rank > 2 ? is_sliced(x, out) : operand == 0;
 }
 
 /* Whether an operand is read row by row; the step must pass works_by_rows. */
 static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
-  const tn_view *x = view_of(plan, step, operand), *out = view_of(plan, step, step->call.count);
+  const tn_view *x = tn_step_view(plan, step, operand), *out = tn_step_view(plan, step, step->call.count);
   switch (step->call.op) {
     case TN_OP_MATMUL: return matmul_by_rows(plan, step, operand);
     case TN_OP_GATHER: return operand == 1;
@@ -61,7 +53,7 @@ static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
 
 static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
   const tn_attrs *attrs = step->call.attrs;
-  const tn_view *x = view_of(plan, step, 0), *out = view_of(plan, step, step->call.count);
+  const tn_view *x = tn_step_view(plan, step, 0), *out = tn_step_view(plan, step, step->call.count);
   if (out->rank == 0 || out->dim[0] < 2 || step->call.count == 0) return false;
   bool first_axes = x->rank > 0 && x->dim[0] == out->dim[0];
   switch (tn_op_sig_of(step->call.op)->kind) {
@@ -73,9 +65,9 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
     case TN_KIND_VIEW: return step->call.op == TN_OP_RESHAPE && first_axes;
     case TN_KIND_CONTRACT:
       if (step->call.count != 2) return false;
-      return out->rank > 2 || bytes_of(view_of(plan, step, 1)) <= SMALL_BYTES;
+      return out->rank > 2 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES;
     case TN_KIND_MOVE:
-      if (step->call.op == TN_OP_GATHER) return attrs->axis == 0 && view_of(plan, step, 1)->rank > 0;
+      if (step->call.op == TN_OP_GATHER) return attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
       return step->call.op == TN_OP_PATCHES || step->call.op == TN_OP_FOLD;
     default: return false;
   }
@@ -109,15 +101,16 @@ static bool written_in_run(const bander *b, int32_t storage) {
 }
 
 static size_t new_bytes(const bander *b, const tn_step *step, int i) {
-  return b->seen[site_of(b->plan, step, i)->storage] == b->run ? 0 : bytes_of(view_of(b->plan, step, i));
+  bool seen = b->seen[tn_step_site(b->plan, step, i)->storage] == b->run;
+  return seen ? 0 : bytes_of(tn_step_view(b->plan, step, i));
 }
 
 /* Whether the step can go with the run that began at b->first; *common and *bytes as they would become. */
 static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *bytes) {
   const tn_plan *plan = b->plan;
   if (step->kind != TN_STEP_KERNEL || !works_by_rows(plan, step)) return false;
-  const tn_view *out = view_of(plan, step, step->call.count);
-  const tn_view_site *to = site_of(plan, step, step->call.count);
+  const tn_view *out = tn_step_view(plan, step, step->call.count);
+  const tn_view_site *to = tn_step_site(plan, step, step->call.count);
   const tn_storage *storage = &plan->storages.at[to->storage];
   if (storage->base != 0 || storage->bytes == 0 || storage->first != (int32_t)(step - plan->steps.at))
     return false;
@@ -125,17 +118,17 @@ static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *
   *common = common_divisor(out->dim[0], b->common);
   *bytes = b->bytes + storage->bytes;
   for (int i = 0; i < step->call.count; i++) {
-    const tn_view_site *from = site_of(plan, step, i);
+    const tn_view_site *from = tn_step_site(plan, step, i);
     bool rows = reads_rows(plan, step, i);
     if (rows) *bytes += new_bytes(b, step, i);
-    if (written_in_run(b, from->storage) && !(rows && is_in_parts(plan, view_of(plan, step, i), from)))
+    if (written_in_run(b, from->storage) && !(rows && is_in_parts(plan, tn_step_view(plan, step, i), from)))
       return false;
   }
   return *common > 1 && *bytes / (size_t)*common <= b->limit;
 }
 
 static void take(bander *b, const tn_step *step, int64_t common, size_t bytes) {
-  for (int i = 0; i <= step->call.count; i++) b->seen[site_of(b->plan, step, i)->storage] = b->run;
+  for (int i = 0; i <= step->call.count; i++) b->seen[tn_step_site(b->plan, step, i)->storage] = b->run;
   b->common = common;
   b->bytes = bytes;
 }

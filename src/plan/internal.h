@@ -106,6 +106,17 @@ bool tn_plan_place(tn_plan *plan, tn_fault *fault);
 
 /* One more view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);
+
+/* ---- what a step reads and writes: operand i, or its result at i = call.count ---- */
+
+static inline const tn_view *tn_step_view(const tn_plan *plan, const tn_step *step, int i) {
+  return &plan->views.at[step->first_view + (uint32_t)i];
+}
+static inline const tn_view_site *tn_step_site(const tn_plan *plan, const tn_step *step, int i) {
+  return &plan->sites.at[step->first_view + (uint32_t)i];
+}
+/* Whether operand i of `a` and operand k of `b` are the same elements, in the same order. */
+bool tn_step_same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k);
 /* True when the result of the step may be written over operand i. */
 bool tn_plan_in_place(const tn_plan *plan, const tn_step *step, int operand);
 static inline int32_t tn_plan_input_base(const tn_plan *plan, int index) {

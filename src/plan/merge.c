@@ -22,14 +22,6 @@ typedef struct {
   int gradient, param, scale; /* operands of the fused step */
 } descent;
 
-static const tn_view *view_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->views.at[step->first_view + (uint32_t)i];
-}
-
-static const tn_view_site *site_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->sites.at[step->first_view + (uint32_t)i];
-}
-
 /* p - scale * g, in any order of the operands. */
 static bool is_descent(const tn_plan *plan, const tn_step *step, descent *out) {
   const tn_fused *program = step->call.attrs->program;
@@ -37,17 +29,17 @@ static bool is_descent(const tn_plan *plan, const tn_step *step, descent *out) {
   const tn_fused_step *product = &program->step[0], *difference = &program->step[1];
   if (product->op != TN_OP_MUL || difference->op != TN_OP_SUB || difference->in[1] != 3) return false;
   if (difference->in[0] > 2 || product->dtype != TN_F32 || difference->dtype != TN_F32) return false;
-  bool first_is_scale = view_of(plan, step, product->in[0])->rank == 0;
+  bool first_is_scale = tn_step_view(plan, step, product->in[0])->rank == 0;
   *out = (descent){ .param = difference->in[0],
                     .scale = product->in[first_is_scale ? 0 : 1],
                     .gradient = product->in[first_is_scale ? 1 : 0] };
-  return view_of(plan, step, out->scale)->rank == 0 && out->gradient != out->scale &&
+  return tn_step_view(plan, step, out->scale)->rank == 0 && out->gradient != out->scale &&
          out->param != out->gradient && out->param != out->scale;
 }
 
-static bool same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k) {
-  const tn_view *x = view_of(plan, a, i), *y = view_of(plan, b, k);
-  const tn_view_site *at = site_of(plan, a, i), *to = site_of(plan, b, k);
+bool tn_step_same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k) {
+  const tn_view *x = tn_step_view(plan, a, i), *y = tn_step_view(plan, b, k);
+  const tn_view_site *at = tn_step_site(plan, a, i), *to = tn_step_site(plan, b, k);
   bool same = at->storage == to->storage && at->offset == to->offset && x->rank == y->rank;
   for (int axis = 0; same && axis < x->rank; axis++)
     same = x->dim[axis] == y->dim[axis] && x->stride[axis] == y->stride[axis];
@@ -56,15 +48,15 @@ static bool same_place(const tn_plan *plan, const tn_step *a, int i, const tn_st
 
 static bool reads_base(const tn_plan *plan, const tn_step *step, int32_t base) {
   for (int i = 0; i < step->call.count; i++)
-    if (plan->storages.at[site_of(plan, step, i)->storage].base == base) return true;
+    if (plan->storages.at[tn_step_site(plan, step, i)->storage].base == base) return true;
   return false;
 }
 
 static bool copy_view(tn_plan *plan, const tn_step *step, int i) {
-  const tn_view_site *site = site_of(plan, step, i);
+  const tn_view_site *site = tn_step_site(plan, step, i);
   tn_location location = { .storage = site->storage,
                            .offset = site->offset,
-                           .view = *view_of(plan, step, i) };
+                           .view = *tn_step_view(plan, step, i) };
   return tn_plan_add_view(plan, &location) >= 0;
 }
 
@@ -72,8 +64,8 @@ static bool copy_view(tn_plan *plan, const tn_step *step, int i) {
  * the two needs no memory any more, and the result of the second is written earlier. */
 static void put_together(tn_plan *plan, uint32_t i, uint32_t first, int count) {
   const tn_step *one = &plan->steps.at[i], *two = one + 1;
-  plan->storages.at[site_of(plan, one, one->call.count)->storage].bytes = 0;
-  plan->storages.at[site_of(plan, two, two->call.count)->storage].first = (int32_t)i;
+  plan->storages.at[tn_step_site(plan, one, one->call.count)->storage].bytes = 0;
+  plan->storages.at[tn_step_site(plan, two, two->call.count)->storage].first = (int32_t)i;
   plan->steps.at[i].first_view = first;
   plan->steps.at[i].call.count = count;
   plan->steps.at[i + 1] = (tn_step){ .kind = TN_STEP_JUMP, .node = two->node, .target = i + 2 };
@@ -82,7 +74,7 @@ static void put_together(tn_plan *plan, uint32_t i, uint32_t first, int count) {
 /* Whether nobody but the step behind it reads what the step at i writes. */
 static bool is_for_the_next(const tn_plan *plan, uint32_t i) {
   const tn_step *step = &plan->steps.at[i];
-  const tn_storage *storage = &plan->storages.at[site_of(plan, step, step->call.count)->storage];
+  const tn_storage *storage = &plan->storages.at[tn_step_site(plan, step, step->call.count)->storage];
   return storage->base == 0 && !storage->output && storage->first == (int32_t)i &&
          storage->last == (int32_t)i + 1;
 }
@@ -91,14 +83,14 @@ static bool is_for_the_next(const tn_plan *plan, uint32_t i) {
 static bool is_pair(const tn_plan *plan, uint32_t i, descent *how) {
   const tn_step *product = &plan->steps.at[i], *update = product + 1;
   if (product->kind != TN_STEP_KERNEL || product->call.op != TN_OP_MATMUL) return false;
-  const tn_view *x = view_of(plan, product, 0), *out = view_of(plan, product, 2);
+  const tn_view *x = tn_step_view(plan, product, 0), *out = tn_step_view(plan, product, 2);
   if (out->rank != 2 || out->dtype != TN_F32 || tn_view_count(out) == 0) return false;
   if (x->dim[1] < 1 || x->dim[1] > LENGTH_LIMIT) return false;
   if (update->kind != TN_STEP_KERNEL || !is_descent(plan, update, how)) return false;
-  if (!same_place(plan, update, how->gradient, product, 2)) return false;
-  int32_t base = plan->storages.at[site_of(plan, update, 3)->storage].base;
+  if (!tn_step_same_place(plan, update, how->gradient, product, 2)) return false;
+  int32_t base = plan->storages.at[tn_step_site(plan, update, 3)->storage].base;
   return is_for_the_next(plan, i) && base != 0 && !reads_base(plan, product, base) &&
-         plan->storages.at[site_of(plan, update, how->param)->storage].base == base;
+         plan->storages.at[tn_step_site(plan, update, how->param)->storage].base == base;
 }
 
 static bool merge_descent(tn_plan *plan, uint32_t i, const descent *how) {
@@ -122,15 +114,16 @@ static bool is_pool(const tn_plan *plan, uint32_t i) {
   if (gather->kind != TN_STEP_KERNEL || gather->call.op != TN_OP_GATHER || sum->kind != TN_STEP_KERNEL)
     return false;
   if (sum->call.op != TN_OP_SUM && sum->call.op != TN_OP_MEAN) return false;
-  const tn_view *table = view_of(plan, gather, 0), *index = view_of(plan, gather, 1);
-  const tn_view *rows = view_of(plan, gather, 2);
+  const tn_view *table = tn_step_view(plan, gather, 0), *index = tn_step_view(plan, gather, 1);
+  const tn_view *rows = tn_step_view(plan, gather, 2);
   const tn_attrs *attrs = sum->call.attrs;
   if (gather->call.attrs->axis != 0 || table->rank != 2 || table->dtype != TN_F32 || table->stride[1] != 1)
     return false;
   if (index->rank == 0 || !is_flat(index) || tn_view_count(rows) == 0) return false;
   if (index->dim[index->rank - 1] > TN_BACKEND_POOL_LIMIT) return false;
   if (attrs->axis_count != 1 || attrs->axes[0] != index->rank - 1) return false;
-  return same_place(plan, sum, 0, gather, 2) && is_for_the_next(plan, i) && is_flat(view_of(plan, sum, 1));
+  return tn_step_same_place(plan, sum, 0, gather, 2) && is_for_the_next(plan, i) &&
+         is_flat(tn_step_view(plan, sum, 1));
 }
 
 /* What fails is still the gather, so its node stays with the step. */

@@ -14,31 +14,14 @@
 
 enum { PARTS = 6, MEAN = 0, CENTRED, SQUARE, VARIANCE, SPREAD, RESULT };
 
-static const tn_view *view_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->views.at[step->first_view + (uint32_t)i];
-}
-
-static const tn_view_site *site_of(const tn_plan *plan, const tn_step *step, int i) {
-  return &plan->sites.at[step->first_view + (uint32_t)i];
-}
-
-static bool same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k) {
-  const tn_view *x = view_of(plan, a, i), *y = view_of(plan, b, k);
-  const tn_view_site *at = site_of(plan, a, i), *to = site_of(plan, b, k);
-  bool same = at->storage == to->storage && at->offset == to->offset && x->rank == y->rank;
-  for (int axis = 0; same && axis < x->rank; axis++)
-    same = x->dim[axis] == y->dim[axis] && x->stride[axis] == y->stride[axis];
-  return same;
-}
-
 /* Whether operand i of the step is what part `of` has written. */
 static bool reads_part(const tn_plan *plan, const tn_step *first, int step, int i, int of) {
-  return same_place(plan, first + step, i, first + of, first[of].call.count);
+  return tn_step_same_place(plan, first + step, i, first + of, first[of].call.count);
 }
 
 /* Whether only parts up to `last` see what part `of` writes. */
 static bool stays_inside(const tn_plan *plan, const tn_step *first, int of, int last) {
-  const tn_storage *s = &plan->storages.at[site_of(plan, first + of, first[of].call.count)->storage];
+  const tn_storage *s = &plan->storages.at[tn_step_site(plan, first + of, first[of].call.count)->storage];
   int32_t start = (int32_t)(first - plan->steps.at);
   return s->base == 0 && !s->output && s->first == start + of && s->last == start + last;
 }
@@ -46,7 +29,7 @@ static bool stays_inside(const tn_plan *plan, const tn_step *first, int of, int 
 static bool is_mean(const tn_plan *plan, const tn_step *step) {
   const tn_attrs *attrs = step->call.attrs;
   return step->call.op == TN_OP_MEAN && attrs->axis_count == 1 &&
-         attrs->axes[0] == view_of(plan, step, 0)->rank - 1;
+         attrs->axes[0] == tn_step_view(plan, step, 0)->rank - 1;
 }
 
 static bool is_step(const tn_fused_step *step, tn_op op, int x, int y) {
@@ -83,13 +66,13 @@ static bool is_norm(const tn_plan *plan, uint32_t at, const bool *target) {
   if (!is_mean(plan, first) || first[CENTRED].call.op != TN_OP_SUB || first[SQUARE].call.op != TN_OP_MUL ||
       !is_mean(plan, &first[VARIANCE]) || !is_spread(&first[SPREAD]) || !is_result(&first[RESULT]))
     return false;
-  const tn_view *x = view_of(plan, first, 0), *out = view_of(plan, &first[RESULT], 4);
+  const tn_view *x = tn_step_view(plan, first, 0), *out = tn_step_view(plan, &first[RESULT], 4);
   if (x->dtype != TN_F32 || !tn_view_is_contiguous(x) || tn_view_count(x) != tn_view_count(out)) return false;
   int64_t n = x->dim[x->rank - 1];
-  if (!is_row(view_of(plan, &first[RESULT], 2), n) || !is_row(view_of(plan, &first[RESULT], 3), n))
+  if (!is_row(tn_step_view(plan, &first[RESULT], 2), n) || !is_row(tn_step_view(plan, &first[RESULT], 3), n))
     return false;
   bool connected =
-      same_place(plan, first, 0, &first[CENTRED], 0) && reads_part(plan, first, CENTRED, 1, MEAN) &&
+      tn_step_same_place(plan, first, 0, &first[CENTRED], 0) && reads_part(plan, first, CENTRED, 1, MEAN) &&
       reads_part(plan, first, SQUARE, 0, CENTRED) && reads_part(plan, first, SQUARE, 1, CENTRED) &&
       reads_part(plan, first, VARIANCE, 0, SQUARE) && reads_part(plan, first, SPREAD, 0, VARIANCE) &&
       reads_part(plan, first, RESULT, 0, CENTRED) && reads_part(plan, first, RESULT, 1, SPREAD);
@@ -99,10 +82,10 @@ static bool is_norm(const tn_plan *plan, uint32_t at, const bool *target) {
 }
 
 static bool copy_view(tn_plan *plan, const tn_step *step, int i) {
-  const tn_view_site *site = site_of(plan, step, i);
+  const tn_view_site *site = tn_step_site(plan, step, i);
   tn_location location = { .storage = site->storage,
                            .offset = site->offset,
-                           .view = *view_of(plan, step, i) };
+                           .view = *tn_step_view(plan, step, i) };
   return tn_plan_add_view(plan, &location) >= 0;
 }
 
@@ -117,8 +100,8 @@ static bool merge(tn_plan *plan, uint32_t at) {
     if (!copy_view(plan, &result, i)) return false;
   attrs->number = first[SPREAD].call.attrs->program->step[0].number;
   for (int i = 0; i < RESULT; i++)
-    plan->storages.at[site_of(plan, first + i, first[i].call.count)->storage].bytes = 0;
-  plan->storages.at[site_of(plan, &result, 4)->storage].first = (int32_t)at;
+    plan->storages.at[tn_step_site(plan, first + i, first[i].call.count)->storage].bytes = 0;
+  plan->storages.at[tn_step_site(plan, &result, 4)->storage].first = (int32_t)at;
   for (int i = 1; i < PARTS; i++)
     first[i] = (tn_step){ .kind = TN_STEP_JUMP, .node = first[i].node, .target = at + PARTS };
   first->kernel = plan->backend->layer_norm;
