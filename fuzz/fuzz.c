@@ -125,15 +125,23 @@ unsigned fuzz_pick(fuzz_bytes *bytes, unsigned below) {
   return *bytes->at++ % below;
 }
 
-/* In memory where the system has that. */
+/* ---- a file to be read: in memory where the system has that, and gone at the end ---- */
+
+static char file_path[64];
+
+static void remove_file(void) { unlink(file_path); }
+
+static int open_file(void) {
+  if (*file_path) return open(file_path, O_WRONLY | O_TRUNC);
+  strcpy(file_path, access("/dev/shm", W_OK) == 0 ? "/dev/shm/tern-fuzz-XXXXXX" : "/tmp/tern-fuzz-XXXXXX");
+  int file = mkstemp(file_path);
+  if (file >= 0) atexit(remove_file);
+  return file;
+}
+
 const char *fuzz_file(const uint8_t *data, size_t size) {
-  static char path[64];
-  if (!*path) {
-    const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(path, sizeof path, "%s/tern-fuzz-%ld", folder, (long)getpid());
-  }
-  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  int file = open_file();
   bool written = file >= 0 && write(file, data, size) == (ssize_t)size;
   if (file >= 0) close(file);
-  return written ? path : NULL;
+  return written ? file_path : NULL;
 }
