@@ -1,6 +1,7 @@
 #!/bin/sh
-# How much of the code the tests take: builds with clang's counters, runs every test but the slow ones, and prints
-# a table by folder of src/: lines, branches, and conditions shown to decide on their own (MC/DC).
+# How much of the code the tests take: builds with clang's counters, runs every test but the slow ones (and of
+# those the one that refuses each request for memory), and prints a table by folder of src/: lines, branches, and
+# conditions shown to decide on their own (MC/DC).
 #
 #   tools/coverage.sh [--jobs N]         build, run, print
 #   tools/coverage.sh --report           print again what was counted last
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
 done
 
 folder=build/coverage
-log=$folder/tests.log
+log=$folder/tests
 merged=$folder/counts.profdata
 failed=0
 
@@ -33,7 +34,12 @@ count() {
     exit 1
   }
   rm -rf $folder/counts
-  ctest --preset coverage --parallel "$jobs" >$log 2>&1 || { failed=1; grep -E 'Failed|tests failed' $log; }
+  for preset in coverage coverage-slow; do
+    ctest --preset $preset --parallel "$jobs" >$log.$preset 2>&1 || {
+      failed=1
+      grep -E 'Failed|tests failed' $log.$preset
+    }
+  done
   llvm-profdata-19 merge -sparse $folder/counts/*.profraw -o $merged || exit 1
 }
 

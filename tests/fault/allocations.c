@@ -23,6 +23,7 @@
 
 #include "api/internal.h"
 #include "base/clock.h"
+#include "support/counts.h"
 
 #ifndef EVERY
 #define EVERY 0
@@ -117,6 +118,7 @@ static uint64_t next, split; /* the request to be refused next; in a child, the 
 static bool split_off(uint64_t request) {
   if (split > 0 || request < next) return false;
   double began = tn_clock_steady();
+  (void)counts_shared();
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
@@ -129,9 +131,11 @@ static bool split_off(uint64_t request) {
   next = lasted ? request + 1 + request / 20 : behind(request);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     failures++;
-    print_error("the process in which request %llu was refused ended with %#x\n",
-                (unsigned long long)request, (unsigned)status);
+    print_error("the process in which request %llu was refused ended with %#x\n", (unsigned long long)request,
+                (unsigned)status);
+    return false;
   }
+  counts_take();
   return false;
 }
 
@@ -145,6 +149,7 @@ static void refuse_in_children(const char *path, way how) {
   failures = 0;
   judge(path, how, split, &out);
   fflush(NULL);
+  counts_leave();
   _exit(failures != 0);
 }
 
