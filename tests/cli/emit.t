@@ -215,3 +215,71 @@ $ tern emit square.nth --as npz
 !    = hint: `tern ops` lists the operations and where each one works
 !
 ? 1
+
+# A function that is the value of the module is shown with its arguments as inputs. What it reads of the module is
+# the number that was computed, to the bit, and not how; nor is what else follows from no argument.
+$ cat > line.mind <<'END'
+> let x = [0, 1, 2, 3]
+> let y = [1, 3, 5, 7]
+> fn loss(w: f32, b: f32) -> f32 = mse_loss(x * w + b, y)
+> fn descend(w: f32, b: f32, steps: i32) -> (f32, f32) {
+>   if steps == 0 {
+>     (w, b)
+>   } else {
+>     let (dw, db) = grad(loss)(w, b)
+>     descend(w - 0.1 * dw, b - 0.1 * db, steps - 1)
+>   }
+> }
+> let (w, b) = descend(0.0, 0.0, 100)
+> fn predict(x: Tensor[f32,(N)]) -> Tensor[f32,(N)] = (x * w + b) * exp(sum(ones((8, 8))) - 64)
+> END
+$ (cat line.mind; echo '(w, b)') > both.mind
+$ tern run both.mind
+| (2.0000527, 0.9998874)
+$ (cat line.mind; echo predict) > predict.mind
+$ tern emit predict.mind --as graph
+| graph(%x: f32[N]) {
+|   %1 = const {value=f32[] [2.0000527]} : f32[]
+|   %2 = const {value=f32[] [0.9998874]} : f32[]
+|   %3 = mul %x, %1 : f32[N]
+|   %4 = add %3, %2 : f32[N]
+|   %5 = const {value=f32[] [1]} : f32[]
+|   %6 = mul %4, %5 : f32[N]
+|   return %6
+| }
+$ tern emit predict.mind --as dot | grep -c label
+| 8
+$ tern emit predict.mind --as svg | grep -c tanh
+| 0
+? 1
+$ tern emit predict.mind --as onnx -o predict.onnx
+$ test $(wc -c < predict.onnx) -lt 400
+
+# In MLIR too, but there the operations of the function itself are all left.
+$ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c -e 'constant 2.0000527' -e 'constant 0.9998874' -e 'call @tern_exp_f32'
+| 3
+$ tern emit predict.mind --as mlir | sed -n '/@predict/,/return/p' | grep -c linalg.generic
+| 3
+
+# What fails when it is computed stays an operation: here nobody may ever get there.
+$ cat > fails.mind <<'END'
+> let zero = 0
+> fn f(x: Tensor[f32,(2)]) -> Tensor[f32,(2)] = if sum(x) > 9 { x + 7 / zero } else { x - sum([7, 8]) }
+> f
+> END
+$ tern emit fails.mind --as graph | grep -e div -e const
+|   %9 = const {value=f32[] [15]} : f32[]
+|     %6 = div %5, %1 : i32[]
+
+# A function that is no graph, because it calls itself, is no model.
+$ printf 'fn f(n: i32) -> i32 = if n == 0 { 1 } else { n * f(n - 1) }\nf\n' > factorial.mind
+$ tern emit factorial.mind --as graph
+! error[E_UNSUPPORTED]: a graph of a function that calls itself, or whose types or sizes are open, is not supported here
+!   --> factorial.mind:2:1
+!    |
+!  2 | f
+!    | ^
+!    = feature: a graph of a function that calls itself, or whose types or sizes are open,
+!    = hint: `tern ops` lists the operations and where each one works
+!
+? 1

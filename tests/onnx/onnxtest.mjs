@@ -9,8 +9,9 @@
 //   // input: x=[[1,2]]           an input of the model alone
 //   // train: --seed 3           AILang: train it first, and use those weights
 //   // call: predict([[1, 2]])    MIND, where the value is a function: what tern computes instead
+//   // bytes: 400                 the model is not larger than that
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +72,8 @@ async function check(name) {
     args.push('--weights', join(out, 'weights.safetensors'));
   }
   execFileSync(tern, ['emit', path, '--as', 'onnx', '-o', model, ...args]);
+  const limit = Number(comments(source, 'bytes')[0] ?? Infinity), size = statSync(model).size;
+  if (size > limit) throw new Error(`the model has ${size} bytes, not at most ${limit}`);
   let runs = path;
   if (call) {
     runs = join(scratch, 'call.mind');

@@ -5,7 +5,10 @@
  * module's value as outputs of one graph. For MLIR, functions follow whose types
  * say enough: they are evaluated with inputs in place of arguments. A function
  * that calls itself, or whose shapes follow from numbers, is no graph and is left
- * out. */
+ * out.
+ *
+ * What a function reads of its module is a number, not the history of one: a
+ * network that was trained has its weights, not the steps that led to them. */
 #include "lang/mind/lower.h"
 #include "export/mlir.h"
 #include "lang/mind/door.h"
@@ -45,9 +48,8 @@ static bool verified(tn_mind_lowering_state *s, const tn_graph *graph) {
 }
 
 /* The outputs that were added, as a graph that has been checked. */
-static bool take_graph(tn_mind_lowering_state *s, const tn_value *inputs, size_t count, tn_graph *out) {
-  tn_mind_extract what = { inputs, count, s->outputs.at, s->outputs.count };
-  if (!tn_mind_trace_extract(&s->trace, &what, out)) return tn_mind_out_of_memory(s->e.mind);
+static bool take_graph(tn_mind_lowering_state *s, const tn_mind_extract *what, tn_graph *out) {
+  if (!tn_mind_trace_extract(&s->trace, what, out)) return tn_mind_out_of_memory(s->e.mind);
   if (verified(s, out)) return true;
   tn_graph_free(out);
   return false;
@@ -73,9 +75,15 @@ void tn_mind_lowering_free(tn_mind_lowering_state *s) {
   tn_mind_trace_free(&s->trace);
 }
 
+/* All outputs, with all of their history. */
+static bool take_outputs(tn_mind_lowering_state *s, tn_graph *out) {
+  tn_mind_extract what = { .outputs = s->outputs.at, .output_count = s->outputs.count };
+  return take_graph(s, &what, out);
+}
+
 static bool value_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_graph *out) {
   forget_outputs(s);
-  return add_output(s, 0, value) && take_graph(s, NULL, 0, out);
+  return add_output(s, 0, value) && take_outputs(s, out);
 }
 
 /* Every float tensor the module has a name for, but not the one that is the value itself. */
@@ -132,7 +140,7 @@ static bool gradient_graph(tn_mind_lowering_state *s, const tn_mind_module *modu
     tn_mind_value grad = tn_mind_tensor_value(grads[i]);
     if (!add_output(s, names[i], &grad)) return false;
   }
-  return take_graph(s, NULL, 0, out);
+  return take_outputs(s, out);
 }
 
 /* ---- functions ---- */
@@ -153,24 +161,48 @@ static bool make_input(tn_mind_lowering_state *s, const tn_mind_function *f, uin
   return *input != TN_ERROR_VALUE;
 }
 
-/* False when the function is no graph; nothing has been reported then. */
-static bool function_graph(tn_mind_lowering_state *s, const tn_mind_function *f, tn_graph *out) {
-  tn_diags *diags = s->e.host->diags;
-  tn_diag_mark mark = tn_diags_mark(diags);
+typedef enum {
+  NO_GRAPH, /* nothing has been reported */
+  MADE,
+  STOPPED /* reported: memory, an interruption */
+} making;
+
+/* How much of what follows from no argument stands as numbers. */
+typedef enum {
+  FOLD_MODULE, /* what the module computed; the function's own operations are all there */
+  FOLD_ALL
+} fold_extent;
+
+static bool fold(tn_mind_lowering_state *s, const tn_mind_extract *what, tn_value end) {
+  tn_fault fault;
+  return tn_mind_trace_fold(&s->trace, what, end, &fault) || tn_mind_eval_fault(&s->e, &fault, NULL);
+}
+
+/* The function's results, for inputs in place of its arguments, become the outputs. */
+static bool eval_on_inputs(tn_mind_lowering_state *s, const tn_mind_function *f, tn_value *inputs) {
   tn_mind_value *args = tn_arena_array(s->e.arena, f->param_count, sizeof *args), result;
-  tn_value *inputs = tn_arena_array(s->e.arena, f->param_count, sizeof *inputs);
   bool ok = args && inputs;
   s->e.unknown_inputs = true;
   for (uint32_t i = 0; ok && i < f->param_count; i++) ok = make_input(s, f, i, &args[i], &inputs[i]);
   ok = ok && tn_mind_eval_function(&s->e, f, NULL, args, TN_NOWHERE, &result);
   s->e.unknown_inputs = false;
   forget_outputs(s);
-  ok = ok && add_output(s, 0, &result) && s->outputs.count > 0 && take_graph(s, inputs, f->param_count, out);
-  if (!ok) {
-    tn_diags_rewind(diags, mark);
-    if (s->trace.ready) tn_build_forget(&s->trace.builder.base);
-  }
-  return ok;
+  return ok && add_output(s, 0, &result) && s->outputs.count > 0;
+}
+
+static making function_graph(tn_mind_lowering_state *s, const tn_mind_function *f, fold_extent folds,
+                             tn_graph *out) {
+  tn_diags *diags = s->e.host->diags;
+  tn_diag_mark mark = tn_diags_mark(diags);
+  tn_value *inputs = tn_arena_array(s->e.arena, f->param_count, sizeof *inputs);
+  size_t before = s->trace.ready ? s->trace.graph.nodes.count : 0;
+  bool ok = eval_on_inputs(s, f, inputs);
+  tn_mind_extract what = { inputs, f->param_count, s->outputs.at, s->outputs.count, .cut = true };
+  if (ok && !fold(s, &what, folds == FOLD_ALL ? TN_NO_VALUE : (tn_value)before)) return STOPPED;
+  if (ok && take_graph(s, &what, out)) return MADE;
+  tn_diags_rewind(diags, mark);
+  if (s->trace.ready) tn_build_forget(&s->trace.builder.base);
+  return NO_GRAPH;
 }
 
 /* ---- MLIR ---- */
@@ -226,7 +258,8 @@ static bool add_user_function(module_writer *w, const tn_mind_function *f) {
   tn_graph graph;
   bool *scalars = tn_arena_array(s->e.arena, f->param_count, sizeof *scalars);
   if (!scalars) return tn_mind_out_of_memory(s->e.mind);
-  if (!function_graph(s, f, &graph)) return true;
+  making made = function_graph(s, f, FOLD_MODULE, &graph);
+  if (made != MADE) return made == NO_GRAPH;
   for (uint32_t i = 0; i < f->param_count; i++) scalars[i] = f->param_types[i]->kind == TN_MIND_T_SCALAR;
   tn_mlir_function function = { TN_LIT("f"), &graph, scalars, s->scalars.at };
   if (!can_write(s, &function)) {
@@ -266,13 +299,15 @@ static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, 
 
 /* ---- a model ---- */
 
-/* A module whose value is a function is that function; what the function reads of the module is constant. */
+/* A module whose value is a function is that function. */
 static bool model_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_span at, tn_graph *out) {
   const tn_mind_function *f = value->kind == TN_MIND_V_FN ? value->fn->callable->function : NULL;
   if (value->kind != TN_MIND_V_FN) return value_graph(s, value, out);
-  if (f && !value->fn->inner && function_graph(s, f, out)) return true;
-  return tn_report(s->e.host->diags, TN_DIAG_E_UNSUPPORTED, at,
-                   TN_STR("feature", "a model that is a function whose types or sizes are not known"));
+  making made = f && !value->fn->inner ? function_graph(s, f, FOLD_ALL, out) : NO_GRAPH;
+  if (made != NO_GRAPH) return made == MADE;
+  return tn_report(
+      s->e.host->diags, TN_DIAG_E_UNSUPPORTED, at,
+      TN_STR("feature", "a graph of a function that calls itself, or whose types or sizes are open,"));
 }
 
 /* ---- all forms ---- */
@@ -280,7 +315,7 @@ static bool model_graph(tn_mind_lowering_state *s, const tn_mind_value *value, t
 static bool form_graph(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
                        tn_span at, tn_emit_kind kind, tn_graph *out) {
   if (kind == TN_EMIT_GRAD) return gradient_graph(s, module, value, at, out);
-  return kind == TN_EMIT_ONNX ? model_graph(s, value, at, out) : value_graph(s, value, out);
+  return model_graph(s, value, at, out);
 }
 
 bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,

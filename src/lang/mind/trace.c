@@ -198,7 +198,7 @@ static bool copy_nodes(copier *c) {
   mark_needed(c, (tn_value)(c->from->nodes.count - 1));
   if (!copy_regions(c)) return false;
   for (tn_value v = 1; v < c->from->nodes.count; v++) {
-    if (c->needed[v] && !copy_node(c, v)) return false;
+    if (c->needed[v] && !c->moved[v] && !copy_node(c, v)) return false;
   }
   return true;
 }
@@ -206,9 +206,9 @@ static bool copy_nodes(copier *c) {
 bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn_graph *out) {
   if (!tn_mind_trace_builder(trace) || !tn_graph_init(out, trace->host->heap, trace->host->names))
     return false;
-  copier c = { .trace = trace, .from = &trace->graph, .to = out };
+  copier c = { .trace = trace, .from = &trace->graph, .to = out, .cut = what->cut };
   bool ok = copier_init(&c);
-  for (size_t i = 0; ok && i < what->input_count; i++) c.needed[what->inputs[i]] = 1;
+  for (size_t i = 0; ok && i < what->input_count; i++) ok = copy_node(&c, what->inputs[i]); /* these first */
   for (size_t i = 0; ok && i < what->output_count; i++) c.needed[what->outputs[i].value] = 1;
   ok = ok && copy_nodes(&c);
   for (size_t i = 0; ok && i < what->output_count; i++) {
@@ -467,6 +467,83 @@ bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, s
   for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i]] & BEHIND) != 0;
   tn_heap_free(trace->host->heap, marks, trace->graph.nodes.count);
   return chained;
+}
+
+/* ---- what follows from no input ---- */
+
+/* By node: whether its numbers are not to be had, because they follow from what is given or asked when the
+ * graph runs, or have no sizes; nodes from `end` on count as such. NULL without memory. */
+static uint8_t *open_nodes(const tn_mind_trace *trace, tn_value end) {
+  const tn_graph *graph = &trace->graph;
+  uint8_t *open = tn_heap_alloc(trace->host->heap, graph->nodes.count);
+  for (tn_value v = 1; open && v < graph->nodes.count; v++) {
+    const tn_node *node = tn_graph_node(graph, v);
+    bool asked = is_input(node->op) || tn_op_sig_of(node->op)->kind == TN_KIND_EFFECT;
+    open[v] = v >= end || asked || !tn_shape_is_known(&node->type.shape) || any_marked(graph, node, open);
+  }
+  return open;
+}
+
+/* An `if` is seen through what is picked of it. Spread numbers are the same as those that are spread, and
+ * take more room. */
+static bool is_no_place_to_cut(const tn_node *node) {
+  return node->op == TN_OP_IF || node->op == TN_OP_BROADCAST_TO;
+}
+
+/* Where what is open and what is not meet: the nodes to compute, in `edge`. */
+static size_t find_edge(const copier *c, const uint8_t *open, const tn_mind_extract *what, uint8_t *edge) {
+  size_t count = 0;
+  for (size_t i = 0; i < what->output_count; i++) edge[what->outputs[i].value] = 1;
+  for (tn_value v = (tn_value)c->from->nodes.count - 1; v > 0; v--) {
+    const tn_node *node = tn_graph_node(c->from, v);
+    bool passes = c->needed[v] && (open[v] || (edge[v] && is_no_place_to_cut(node)));
+    edge[v] = edge[v] && !passes && tn_op_sig_of(node->op)->kind != TN_KIND_SOURCE;
+    count += edge[v];
+    if (!passes) continue;
+    for (int i = 0; i < node->count; i++) edge[node->in[i]] = 1;
+    for (int r = 0; node->op == TN_OP_IF && r < 2; r++) {
+      const tn_region *region = &c->from->regions.at[node->attrs->region[r]];
+      for (size_t i = 0; i < region->results.count; i++) edge[region->results.at[i]] = 1;
+    }
+  }
+  return count;
+}
+
+static bool is_mistake(const tn_fault *fault) {
+  return fault->kind == TN_FAULT_BOUNDS || fault->kind == TN_FAULT_DIVIDE || fault->kind == TN_FAULT_ARGUMENT;
+}
+
+/* Together, and if something fails, one by one. */
+static bool compute_edge(tn_mind_trace *trace, const tn_value *nodes, size_t count, tn_fault *fault) {
+  tn_mind_forced forced = count ? tn_mind_trace_force(trace, nodes, count, fault) : TN_MIND_DATA;
+  bool stopped = forced == TN_MIND_FAULT && !is_mistake(fault);
+  for (size_t i = 0; forced != TN_MIND_DATA && !stopped && i < count; i++)
+    stopped = tn_mind_trace_force(trace, &nodes[i], 1, fault) == TN_MIND_FAULT && !is_mistake(fault);
+  return !stopped;
+}
+
+bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_value end, tn_fault *fault) {
+  tn_heap *heap = trace->host->heap;
+  copier c = { .trace = trace, .from = &trace->graph };
+  size_t nodes = trace->graph.nodes.count, count = 0, kept = 0;
+  uint8_t *open = open_nodes(trace, end), *edge = tn_heap_alloc(heap, nodes);
+  tn_value *found = NULL;
+  bool ok = open && edge && copier_init(&c);
+  if (ok) {
+    for (size_t i = 0; i < what->output_count; i++) c.needed[what->outputs[i].value] = 1;
+    mark_needed(&c, (tn_value)(nodes - 1));
+    count = find_edge(&c, open, what, edge);
+    found = tn_heap_alloc(heap, (count + 1) * sizeof *found);
+  }
+  for (tn_value v = 1; found && v < nodes; v++) {
+    if (edge[v]) found[kept++] = v;
+  }
+  ok = found ? compute_edge(trace, found, kept, fault) : out_of_memory(fault);
+  if (found) tn_heap_free(heap, found, (count + 1) * sizeof *found);
+  copier_free(&c);
+  tn_heap_free(heap, edge, nodes);
+  tn_heap_free(heap, open, nodes);
+  return ok;
 }
 
 /* ---- going on with less ---- */

@@ -55,14 +55,19 @@ bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value 
 /* Whether one of them was computed from another. */
 bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count);
 
-/* A graph of its own with what the outputs need, and these inputs whether they are needed or not. */
+/* A graph of its own with these inputs, needed or not, and what the outputs need. */
 typedef struct {
   const tn_value *inputs;
   size_t input_count;
   const tn_output *outputs;
   size_t output_count;
+  bool cut; /* what has data stands as its numbers, without its history */
 } tn_mind_extract;
 bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn_graph *out);
+/* Computes, of the nodes below `end`, those that follow from no input and that the others or the outputs are
+ * made of, so that a cut extract has their numbers. What fails when it is computed, or has no sizes, stays an
+ * operation. False with a fault that is no mistake of the program: memory, an interruption. */
+bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_value end, tn_fault *fault);
 
 /* Keeps only what `keep` needs, for sessions that go on: nodes get new numbers, which are written back.
  * What does not depend on one of `named` any more loses its history. False when memory runs out;
