@@ -49,6 +49,7 @@ class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
         ("steps", ctypes.c_int64), ("store", ctypes.c_char_p), ("must_record", ctypes.c_int),
+        ("brief", ctypes.c_int),
     ]
 
 

@@ -227,6 +227,7 @@ typedef struct {
   int64_t steps;              /* instead of the program's; 0: the program's */
   const char *store;          /* the database that remembers the run; NULL: none */
   int must_record;            /* fail when the database cannot be opened; else that is a warning */
+  int brief;                  /* what is printed is the last step and how the run ended */
 } tern_train_run;
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
 /* How a training run goes: called on the thread that trains, after every step. */

@@ -318,6 +318,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .checkpoint_every = run->checkpoint_every,
                               .version = tern_version(),
                               .verify = verify,
+                              .brief = run->brief != 0,
                               .keep_history = verify || !session->sink,
                               .watch = &watch };
   forget_outcome(program);

@@ -22,7 +22,8 @@ tern_status tn_cli_train(tn_run *run) {
   tern_train_run wanted = { .out = command->value[TN_OPTION_OUT],
                             .resume = command->value[TN_OPTION_RESUME],
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
-                            .steps = number_of(command, TN_OPTION_STEPS) };
+                            .steps = number_of(command, TN_OPTION_STEPS),
+                            .brief = tn_given_option(command, TN_OPTION_QUIET) };
   if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
   /* A run with a folder is remembered; so is any other when that is asked for. */
   char room[4096];

@@ -88,6 +88,7 @@ static void say_eval(tn_loop *loop) {
 }
 
 static void say_plan(tn_loop *loop) {
+  if (loop->options->brief) return;
   say_inputs(loop);
   say_dataset(loop);
   say(loop, "Train:");
@@ -101,7 +102,8 @@ static void say_plan(tn_loop *loop) {
 
 static void say_step(tn_loop *loop, const tn_history_row *row) {
   bool last = row->step == loop->steps - 1;
-  if (row->step % 10 != 0 && !row->evaluated && !last) return;
+  bool shown = last || (!loop->options->brief && (row->step % 10 == 0 || row->evaluated));
+  if (!shown) return;
   tn_text line;
   tn_text_init(&line, loop->host->heap);
   tn_text_puts(&line, "Step ");

@@ -49,6 +49,7 @@ typedef struct {
   int64_t checkpoint_every; /* 0: 100 */
   const char *version;      /* of tern, for the record */
   const char *verify;       /* a folder whose run is repeated and compared with what it holds; NULL: none */
+  bool brief;               /* says the last step and how the run ended, nothing else */
   bool keep_history;        /* for `extra_json` */
   const tn_loop_watch *watch; /* NULL: nobody */
 } tn_loop_options;

@@ -59,6 +59,13 @@ $ tern train toy.ail --allow fileread
 | eval/accuracy = 1.0000
 | Training completed
 
+# Those who want quiet get the result: the last step, and that it is over.
+$ tern train toy.ail --allow fileread --quiet
+| Step 24: loss = <*>
+| eval/loss = <*>
+| eval/accuracy = 1.0000
+| Training completed
+
 # A run that was stopped and goes on ends with the same weights as one that was not.
 $ tern train toy.ail --allow fileread --out whole > /dev/null
 $ ls whole
