@@ -46,7 +46,7 @@ static const generator special[TN_OP_COUNT] = {
   [TN_OP_SOFTMAX] = { make_softmax, 160 },
   [TN_OP_LOG_SOFTMAX] = { make_softmax, 160 },
   [TN_OP_CROSS_ENTROPY] = { make_cross_entropy, 160 },
-  [TN_OP_MATMUL] = { make_matmul, 400 },
+  [TN_OP_MATMUL] = { make_matmul, 560 },
 };
 
 /* Elementwise operations of one and two operands need none: the table says all there is to know. */

@@ -215,7 +215,7 @@ static void descend(const tern_options *options, int rows, int width, int classe
 static void plain_descent_has_the_bits_of_ref(void **state) {
   (void)state;
   static const int shapes[][3] = { { 3, 1, 1 }, { 5, 7, 3 }, { 33, 65, 2 }, { 20, 300, 330 },
-                                 { 600, 40, 200 } };
+                                 { 600, 40, 200 }, { 64, 77, 10 }, { 9, 50, 15 } };
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     const int *s = shapes[i];
     char expected[65], hash[65];

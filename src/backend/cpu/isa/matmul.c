@@ -21,24 +21,9 @@
  * packing to pay, is read where it is. A matrix that meets a few vectors only is
  * bound by memory and has its own way. */
 #include "backend/cpu/isa/doubles.h"
-#include "backend/cpu/isa/transpose.h"
+#include "backend/cpu/isa/matmul.h"
+#include "backend/cpu/isa/pack.h"
 #include "backend/cpu/walk.h"
-
-/* One product of two matrices; steps are in elements. The rest is how it is to be done. */
-typedef struct {
-  int64_t m, n, k;
-  const void *a, *b;
-  void *c;
-  int64_t am, ak, bk, bn, cm, cn;
-  bool pack_a, pack_b;     /* operands are packed first */
-  bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
-  const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
-  int64_t om, on;
-  bool by_rows; /* threads share rows, not columns */
-} product;
-
-/* The part-th share of a product by `parts` threads. */
-typedef void (*multiply)(const product *p, int part, int parts, char *memory);
 
 /* How products of one dtype are done. */
 typedef struct {
@@ -47,120 +32,6 @@ typedef struct {
   size_t bytes;
   int rows, columns, lanes; /* of the register tile */
 } method;
-
-#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
-
-#define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
-#define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)
-#define ROWS_1_TO_8(X)  ROWS_1_TO_6(X) X(7) X(8)
-#define ROWS_1_TO_9(X)  ROWS_1_TO_8(X) X(9)
-#define ROWS_1_TO_12(X) ROWS_1_TO_9(X) X(10) X(11) X(12)
-
-/* ---- packing ----
- * to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
- * is more than the rows. Vectors may be stored a little past a row: what they leave there is overwritten by
- * the next row, and behind the last one there is room. */
-#define PACK_PLAIN(name, type)                                                                               \
-  static void name(type *to, int width, const type *from, int64_t step, int64_t k_step, int rows,            \
-                   int64_t k) {                                                                              \
-    for (int64_t at = 0; at < k; at++, to += width, from += k_step) {                                        \
-      for (int i = 0; i < rows; i++) to[i] = from[i * step];                                                 \
-      for (int i = rows; i < width; i++) to[i] = 0;                                                          \
-    }                                                                                                        \
-  }
-PACK_PLAIN(pack_plain_f32, float)
-PACK_PLAIN(pack_f64, double)
-PACK_PLAIN(pack_u32, uint32_t)
-PACK_PLAIN(pack_u64, uint64_t)
-
-/* Rows are contiguous: vectors of them as they come. */
-TN_ALWAYS_INLINE void pack_vectors(float *to, int vectors, const float *from, int64_t k_step, int64_t k) {
-  for (int64_t at = 0; at < k; at++, to += vectors * TN_LANES, from += k_step)
-    TN_UNROLL for (int v = 0; v < vectors; v++) {
-      TN_PREFETCH(from + 16 * k_step + v * TN_LANES);
-      vf_store(to + v * TN_LANES, vf_load(from + v * TN_LANES));
-    }
-}
-
-static void pack_straight(float *to, int width, const float *from, int64_t k_step, int rows, int64_t k) {
-  if (rows == 8 && width == 8 && TN_LANES >= 8) {
-    for (int64_t at = 0; at < k; at++, to += 8, from += k_step) {
-      TN_PREFETCH(from + 16 * k_step);
-      memcpy(to, from, 8 * sizeof *to);
-    }
-    return;
-  }
-  if (rows == 3 * TN_LANES) {
-    pack_vectors(to, 3, from, k_step, k);
-    return;
-  }
-  if (rows == 2 * TN_LANES) {
-    pack_vectors(to, 2, from, k_step, k);
-    return;
-  }
-  for (int64_t at = 0; at < k; at++, to += width, from += k_step)
-    for (int i = 0; i < width; i += TN_LANES) {
-      int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
-      vf_store(to + i, left == TN_LANES ? vf_load(from + i) : vf_load_part(from + i, left));
-    }
-}
-
-/* k is contiguous: squares of TN_LANES rows by TN_LANES steps are turned over. */
-static inline void pack_square(float *to, int width, const float *from, int64_t step, int rows, int steps) {
-  VF square[TN_LANES];
-  for (int i = 0; i < TN_LANES; i++)
-    square[i] = i >= rows           ? vf_set(0.0f)
-                : steps == TN_LANES ? vf_load(from + i * step)
-                                    : vf_load_part(from + i * step, steps);
-  tn_transpose(square);
-  for (int s = 0; s < steps; s++) vf_store(to + s * width, square[s]);
-}
-
-#if defined(TN_TURN_ROWS)
-/* Whole squares, and halves of them, without the last round of turning. */
-TN_ALWAYS_INLINE void turn_panel(float *to, int width, const float *from, int64_t step, int64_t k) {
-  for (int i = 0; i < width; i += TN_LANES)
-    for (int64_t at = 0; at < k; at += TN_LANES)
-      tn_turn_rows(to + at * width + i, width, from + i * step + at, step, width < TN_LANES ? 1 : 2);
-}
-
-static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
-  if (rows != width || k % TN_LANES != 0) return false;
-  switch (width) {
-    case 8: turn_panel(to, 8, from, step, k); return true;
-    case 32: turn_panel(to, 32, from, step, k); return true;
-    case 48: turn_panel(to, 48, from, step, k); return true;
-    default: return false;
-  }
-}
-#else
-static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
-  (void)to, (void)width, (void)from, (void)step, (void)rows, (void)k;
-  return false;
-}
-#endif
-
-static void pack_turned(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
-  if (pack_turned_whole(to, width, from, step, rows, k)) return;
-  for (int64_t at = 0; at < k; at += TN_LANES)
-    for (int i = 0; i < width; i += TN_LANES) {
-      int left = rows - i < 0 ? 0 : rows - i < TN_LANES ? rows - i : TN_LANES;
-      int steps = (int)tn_cpu_min(k - at, TN_LANES);
-      pack_square(to + at * width + i, width, from + i * step + at, step, left, steps);
-    }
-}
-
-static void pack_f32(float *to, int width, const float *from, int64_t step, int64_t k_step, int rows,
-                     int64_t k) {
-  bool fits =
-      width <= TN_LANES || width % TN_LANES == 0; /* one vector may spill into the next row, two not */
-  if (step == 1 && fits)
-    pack_straight(to, width, from, k_step, rows, k);
-  else if (k_step == 1 && fits)
-    pack_turned(to, width, from, step, rows, k);
-  else
-    pack_plain_f32(to, width, from, step, k_step, rows, k);
-}
 
 /* ---- f32 ---- */
 #define TYPE         float
@@ -202,105 +73,9 @@ static void pack_f32(float *to, int width, const float *from, int64_t step, int6
 #define MC   520
 #include "backend/cpu/isa/matmul.inc"
 
-/* ---- a matrix that is read once ---- */
-/* A few rows of a, and columns of b whose steps of k are contiguous:
- * squares of b are turned over in registers and used at once. */
-#define TURNED_ROWS 12
-TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
-  const float *a = p->a;
-  TN_UNROLL for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
-  for (int64_t at = 0; at < p->k; at += TN_LANES) {
-    VF square[TN_LANES];
-    int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
-    if (steps == TN_LANES && columns == TN_LANES) {
-      TN_UNROLL for (int j = 0; j < TN_LANES; j++) square[j] = vf_load(b + j * p->bn + at);
-    } else {
-      for (int j = 0; j < TN_LANES; j++)
-        square[j] = j < columns ? vf_load_part(b + j * p->bn + at, steps) : vf_set(0.0f);
-    }
-    tn_transpose(square);
-    for (int s = 0; s < steps; s++)
-      TN_UNROLL for (int i = 0; i < rows; i++) acc[i] =
-          vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
-  }
-}
-
-#define TURNED_OF(rows)                                                                                      \
-  static void turned_##rows(const product *p, const float *b, int columns, VF *result) {                     \
-    VF acc[rows];                                                                                            \
-    turned_columns(p, rows, b, columns, acc);                                                                \
-    for (int i = 0; i < rows; i++) result[i] = acc[i];                                                       \
-  }
-ROWS_1_TO_12(TURNED_OF)
-#define TURNED_ENTRY(rows) [rows] = turned_##rows,
-static void (*const turned_tiles[TURNED_ROWS + 1])(const product *, const float *, int,
-                                                   VF *) = { ROWS_1_TO_12(TURNED_ENTRY) };
-
-static void multiply_turned(const product *p, int part, int parts, char *memory) {
-  int64_t begin, end;
-  int rows = (int)p->m;
-  (void)memory;
-  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
-  for (int64_t j = begin; j < end; j += TN_LANES) {
-    VF acc[TURNED_ROWS];
-    float lane[TURNED_ROWS][TN_LANES], *c = (float *)p->c + j * p->cn;
-    int columns = (int)tn_cpu_min(end - j, TN_LANES);
-    turned_tiles[rows](p, (const float *)p->b + j * p->bn, columns, acc);
-    for (int i = 0; i < rows; i++) vf_store(lane[i], vf_canonical(acc[i]));
-    for (int l = 0; l < columns; l++)
-      for (int i = 0; i < rows; i++) c[i * p->cm + l * p->cn] = lane[i][l];
-  }
-}
-
-/* A few rows of a, and columns of b that are contiguous: a strip of the result stays in the first-level
- * cache while several steps of k at a time go along it, so that memory is read in long runs. */
-#define STREAMED_ROWS  4
-#define STREAMED_STEPS 4
-#define STREAMED_STRIP 1024 /* columns */
-
-TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int64_t at, int64_t begin,
-                                     int64_t end) {
-  VF x[STREAMED_ROWS][STREAMED_STEPS];
-  const float *a = (const float *)p->a + at * p->ak, *b = (const float *)p->b + at * p->bk;
-  float *c = p->c;
-  bool first = at == 0, last = at + steps == p->k;
-  TN_UNROLL for (int i = 0; i < rows; i++) TN_UNROLL for (int s = 0; s < steps; s++) x[i][s] =
-      vf_set(a[i * p->am + s * p->ak]);
-  for (int64_t j = begin; j < end; j += TN_LANES) {
-    int left = (int)tn_cpu_min(end - j, TN_LANES);
-    VF column[STREAMED_STEPS];
-    TN_UNROLL for (int s = 0; s < steps; s++) column[s] = vf_load_part(b + s * p->bk + j, left);
-    TN_UNROLL for (int i = 0; i < rows; i++) {
-      VF acc = first ? vf_set(0.0f) : vf_load_part(c + i * p->cm + j, left);
-      TN_UNROLL for (int s = 0; s < steps; s++) acc = vf_fma(x[i][s], column[s], acc);
-      vf_store_part(c + i * p->cm + j, last ? vf_canonical(acc) : acc, left);
-    }
-  }
-}
-
-#define STREAMED_OF(rows)                                                                                    \
-  static void streamed_##rows(const product *p, int64_t begin, int64_t end) {                                \
-    int64_t at = 0;                                                                                          \
-    for (; at + STREAMED_STEPS <= p->k; at += STREAMED_STEPS)                                                \
-      streamed_steps(p, rows, STREAMED_STEPS, at, begin, end);                                               \
-    for (; at < p->k; at++) streamed_steps(p, rows, 1, at, begin, end);                                      \
-  }
-ROWS_1_TO_4(STREAMED_OF)
-
-static void multiply_streamed(const product *p, int part, int parts, char *memory) {
-  int64_t begin, end;
-  (void)memory;
-  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
-  for (int64_t j = begin; j < end; j += STREAMED_STRIP) {
-    int64_t to = tn_cpu_min(j + STREAMED_STRIP, end);
-    switch (p->m) {
-      case 1: streamed_1(p, j, to); break;
-      case 2: streamed_2(p, j, to); break;
-      case 3: streamed_3(p, j, to); break;
-      default: streamed_4(p, j, to); break;
-    }
-  }
-}
+PACK_PLAIN(pack_f64, double)
+PACK_PLAIN(pack_u32, uint32_t)
+PACK_PLAIN(pack_u64, uint64_t)
 
 /* ---- f64 ---- */
 #define TYPE         double
@@ -437,15 +212,6 @@ static void choose_packing(product *p, const method *how) {
   p->across = p->pack_b && !p->old && p->k <= ACROSS_STEPS && b_bytes <= NEAR_BYTES;
 }
 
-/* For matrices that are read once; NULL where the common way is as good. */
-static multiply special_way(const product *p, const method *how) {
-  if (how != &method_f32 || p->n * p->k <= 4096 || p->old) return NULL;
-  if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1) return multiply_turned;
-  if (p->m <= STREAMED_ROWS && p->bn == 1 && p->cn == 1 && p->n * p->k * 4 > NEAR_BYTES)
-    return multiply_streamed;
-  return NULL;
-}
-
 /* Nanoseconds that the multiplications take on one thread. */
 static double cost_of(const product *p, const method *how) {
   double each = how->lanes > 4 ? 0.5 / how->lanes : 0.7;
@@ -571,7 +337,7 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
   product *p = &job->product;
   job->threads = choose_threads(p, job->how, job->products > 1 ? 1 : call->threads);
   job->room = 0;
-  job->multiply = special_way(p, job->how);
+  job->multiply = job->how == &method_f32 ? special_way(p) : NULL;
   if (job->multiply) return;
   choose_packing(p, job->how);
   job->multiply = job->how->multiply;

@@ -66,6 +66,45 @@ TN_ALWAYS_INLINE void tn_turn_rows(float *to, int64_t width, const float *from, 
   }
 }
 
+/* Part p of row[r], four lanes, becomes what part p of all four rows holds in its lane r. */
+TN_ALWAYS_INLINE void tn_turn_parts(VF *row) {
+  __m512 even = _mm512_unpacklo_ps(row[0], row[2]), EVEN = _mm512_unpackhi_ps(row[0], row[2]);
+  __m512 odd = _mm512_unpacklo_ps(row[1], row[3]), ODD = _mm512_unpackhi_ps(row[1], row[3]);
+  row[0] = _mm512_unpacklo_ps(even, odd);
+  row[1] = _mm512_unpackhi_ps(even, odd);
+  row[2] = _mm512_unpacklo_ps(EVEN, ODD);
+  row[3] = _mm512_unpackhi_ps(EVEN, ODD);
+}
+
+/* 16 rows of 4 numbers, `step` apart, become 4 rows of 16, `width` apart. Loads put quarters together, which
+ * leaves two rounds of turning. */
+#define TN_TURN_FOURS 1
+TN_ALWAYS_INLINE void tn_turn_fours(float *to, int64_t width, const float *from, int64_t step) {
+  VF row[4]; /* part p of row[r] holds row 4 p + r */
+  TN_UNROLL for (int r = 0; r < 4; r++) {
+    const float *at = from + r * step;
+    row[r] = _mm512_castps128_ps512(_mm_loadu_ps(at));
+    row[r] = _mm512_insertf32x4(row[r], _mm_loadu_ps(at + 4 * step), 1);
+    row[r] = _mm512_insertf32x4(row[r], _mm_loadu_ps(at + 8 * step), 2);
+    row[r] = _mm512_insertf32x4(row[r], _mm_loadu_ps(at + 12 * step), 3);
+  }
+  tn_turn_parts(row);
+  TN_UNROLL for (int r = 0; r < 4; r++) vf_store(to + r * width, row[r]);
+}
+
+/* Part p of row[r] is stored at to + (4 p + r) * step, in this order: what one leaves behind its four numbers
+ * the next may overwrite. */
+TN_ALWAYS_INLINE void tn_store_parts(float *to, int64_t step, const VF *row) {
+  const int64_t four = 4 * step;
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * step, _mm512_castps512_ps128(row[r]));
+  to += four;
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * step, _mm512_extractf32x4_ps(row[r], 1));
+  to += four;
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * step, _mm512_extractf32x4_ps(row[r], 2));
+  to += four;
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * step, _mm512_extractf32x4_ps(row[r], 3));
+}
+
 #elif defined(__AVX2__)
 static inline void tn_transpose(VF *row) {
   __m256 a[8], b[8];
@@ -83,6 +122,20 @@ static inline void tn_transpose(VF *row) {
     row[r] = _mm256_permute2f128_ps(b[r], b[4 + r], 0x20);
     row[4 + r] = _mm256_permute2f128_ps(b[r], b[4 + r], 0x31);
   }
+}
+
+TN_ALWAYS_INLINE void tn_turn_parts(VF *row) {
+  __m256 even = _mm256_unpacklo_ps(row[0], row[2]), EVEN = _mm256_unpackhi_ps(row[0], row[2]);
+  __m256 odd = _mm256_unpacklo_ps(row[1], row[3]), ODD = _mm256_unpackhi_ps(row[1], row[3]);
+  row[0] = _mm256_unpacklo_ps(even, odd);
+  row[1] = _mm256_unpackhi_ps(even, odd);
+  row[2] = _mm256_unpacklo_ps(EVEN, ODD);
+  row[3] = _mm256_unpackhi_ps(EVEN, ODD);
+}
+
+TN_ALWAYS_INLINE void tn_store_parts(float *to, int64_t step, const VF *row) {
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + r * step, _mm256_castps256_ps128(row[r]));
+  TN_UNROLL for (int r = 0; r < 4; r++) _mm_storeu_ps(to + (4 + r) * step, _mm256_extractf128_ps(row[r], 1));
 }
 
 #else

@@ -1,0 +1,37 @@
+/* backend/cpu/isa/matmul.h: one product of two matrices, as those who carry it out see it. */
+#ifndef TN_BACKEND_CPU_MATMUL_H
+#define TN_BACKEND_CPU_MATMUL_H
+
+#include "backend/cpu/isa/isa.h"
+
+/* One product of two matrices; steps are in elements. The rest is how it is to be done. */
+typedef struct {
+  int64_t m, n, k;
+  const void *a, *b;
+  void *c;
+  int64_t am, ak, bk, bn, cm, cn;
+  bool pack_a, pack_b;     /* operands are packed first */
+  bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
+  const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
+  int64_t om, on;
+  bool by_rows; /* threads share rows, not columns */
+} product;
+
+/* The part-th share of a product by `parts` threads. */
+typedef void (*multiply)(const product *p, int part, int parts, char *memory);
+
+#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
+
+#define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
+#define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)
+#define ROWS_1_TO_7(X)  ROWS_1_TO_6(X) X(7)
+#define ROWS_1_TO_8(X)  ROWS_1_TO_7(X) X(8)
+#define ROWS_1_TO_9(X)  ROWS_1_TO_8(X) X(9)
+#define ROWS_1_TO_12(X) ROWS_1_TO_9(X) X(10) X(11) X(12)
+#define ROWS_1_TO_15(X) ROWS_1_TO_12(X) X(13) X(14) X(15)
+
+/* The way for an f32 product whose rows, columns or steps are so few that tiles are not the best way, NULL
+ * where they are. Such a way needs no scratch. */
+#define special_way TN_CPU_NAME(special_way)
+multiply special_way(const product *p);
+#endif
