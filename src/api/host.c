@@ -121,7 +121,7 @@ static const char *problem_name(tn_file_status status) {
 
 static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
   tern_session *session = host->context;
-  tn_str terminated = tn_arena_str(arena, path);
+  tn_str terminated = tn_host_path(host, path, arena);
   tn_file_bytes bytes;
   tn_file_status status = arena->failed ? TN_FILE_NO_MEMORY
                           : memchr(path.at, 0, path.len)

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "base/utf8.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "train/loop.h"
 
 /* ---- languages ---- */
@@ -299,15 +299,15 @@ tern_status tern_run(tern_program *program) {
 }
 
 #ifdef TN_HAVE_AIL
-static tern_status train_ail(tern_program *program, const tern_train_run *run, const char *verify) {
+static tern_status train_ail(tern_program *program, const tern_train_run *run, const char *verify,
+                             tn_verified *verified) {
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
   tn_recorder recorder;
-  tn_loop_watch watch = { .context = &recorder,
-                          .begin = tn_recorder_begin,
-                          .step = tn_recorder_step,
-                          .end = tn_recorder_end };
+  tn_loop_watch watch = {
+    .context = &recorder, .begin = tn_recorder_begin, .step = tn_recorder_step, .end = tn_recorder_end
+  };
   tn_loop_options options = { .backend = session->backend,
                               .threads = session->threads,
                               .passes = session->passes,
@@ -318,6 +318,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .checkpoint_every = run->checkpoint_every,
                               .version = tern_version(),
                               .verify = verify,
+                              .verified = verified,
                               .brief = run->brief != 0,
                               .keep_history = verify || !session->sink,
                               .watch = &watch };
@@ -335,18 +336,19 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
 }
 #endif
 
-tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify) {
+tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify,
+                         struct tn_verified *verified) {
 #ifdef TN_HAVE_AIL
-  if (program->language == TERN_LANG_AIL) return train_ail(program, run, verify);
+  if (program->language == TERN_LANG_AIL) return train_ail(program, run, verify, verified);
 #endif
-  (void)run, (void)verify;
+  (void)run, (void)verify, (void)verified;
   tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
                " programs are not trained as a whole; .ail programs are");
   return finish(program, false);
 }
 
 tern_status tern_train(tern_program *program, const tern_train_run *run) {
-  return tn_api_train(program, run, NULL);
+  return tn_api_train(program, run, NULL, NULL);
 }
 
 tern_status tern_run_app(tern_program *program) {
@@ -541,8 +543,10 @@ const char *tern_format(tern_program *program) {
   tn_text_clear(&session->text);
   bool ok = program->lang || has_graph(program);
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
-  if (program->lang && !program->lang->format) ok = unsupported(session, "formatting in this language");
-  else if (program->lang) ok = program->lang->format(&session->host, program->file, &session->text);
+  if (program->lang && !program->lang->format)
+    ok = unsupported(session, "formatting in this language");
+  else if (program->lang)
+    ok = program->lang->format(&session->host, program->file, &session->text);
   return shown(session, ok);
 }
 

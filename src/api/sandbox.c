@@ -81,7 +81,9 @@ static bool list_paths(tern_session *session, const tn_reach *reaches, size_t co
   for (size_t i = 0; i < session->kept_paths.count; i++) paths[policy->count++] = session->kept_paths.at[i];
   for (size_t i = 0; i < count; i++) {
     if (reaches[i].path.len == 0 || memchr(reaches[i].path.at, 0, reaches[i].path.len)) continue;
-    tn_str path = tn_arena_str(arena, reaches[i].path);
+    bool named = reaches[i].kind == TN_REACH_FILE;
+    tn_str path =
+        named ? tn_host_path(&session->host, reaches[i].path, arena) : tn_arena_str(arena, reaches[i].path);
     paths[policy->count++] = (tn_guard_path){ path.at, access[reaches[i].kind] };
   }
   policy->paths = paths;

@@ -2,15 +2,19 @@
  *
  * run.json has the program's text and the seed, given.safetensors what the
  * command line gave; only the data file lies elsewhere, and its fingerprint is
- * in the checkpoint. A record may come from anybody: what the program needs, it
- * is granted by this command line or not at all. */
+ * in the checkpoint. It is looked for from the folder in which the run was
+ * started, to which run.json has the way, and then from the current one. A
+ * record may come from anybody: what the program needs, it is granted by this
+ * command line or not at all. */
 #include <string.h>
 
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/sha256.h"
 #include "data/safetensors.h"
+#include "train/loop.h"
 
 #define RECORD_LIMIT ((size_t)1 << 30)
 
@@ -18,8 +22,10 @@ typedef struct {
   tern_session *session;
   const char *folder;
   tn_arena arena;
-  tn_str program, source, seed, weights;
+  tn_str program, source, seed, weights, status, data, base;
   bool has_given;
+  tn_verified found;
+  const char *no_weights; /* why weights.safetensors was not compared; NULL: it was */
 } record;
 
 static bool corrupt(record *r, const char *path, const char *format, const char *reason) {
@@ -28,7 +34,7 @@ static bool corrupt(record *r, const char *path, const char *format, const char 
 }
 
 /* The bytes of a file in the folder; its path, in the arena, in *path. */
-static bool read_file(record *r, const char *name, tn_str *path, tn_file_bytes *out) {
+static tn_file_status open_file(record *r, const char *name, tn_str *path, tn_file_bytes *out) {
   tn_text text;
   tn_text_init(&text, &r->session->heap);
   tn_text_puts(&text, r->folder);
@@ -39,11 +45,19 @@ static bool read_file(record *r, const char *name, tn_str *path, tn_file_bytes *
                               ? TN_FILE_NO_MEMORY
                               : tn_file_read(&r->session->heap, text.at, RECORD_LIMIT, NULL, out);
   tn_text_free(&text);
-  if (status == TN_FILE_OK) return true;
+  return status;
+}
+
+static bool cannot_read(record *r, tn_str path, tn_file_status status) {
   if (status == TN_FILE_NOT_FOUND)
-    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", *path));
-  return tn_report(&r->session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_TEXT("path", *path),
+    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", path));
+  return tn_report(&r->session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_TEXT("path", path),
                    TN_STR("io_error_kind", tn_file_status_text(status)));
+}
+
+static bool read_file(record *r, const char *name, tn_str *path, tn_file_bytes *out) {
+  tn_file_status status = open_file(r, name, path, out);
+  return status == TN_FILE_OK || cannot_read(r, *path, status);
 }
 
 /* ---- run.json ---- */
@@ -52,10 +66,10 @@ static void take_member(record *r, tn_str key, const tn_json_token *value) {
   const struct {
     const char *key;
     tn_str *into;
-  } texts[] = { { "program", &r->program },
-                { "source", &r->source },
-                { "seed", &r->seed },
-                { "weights_sha256", &r->weights } };
+  } texts[] = { { "program", &r->program }, { "source", &r->source },
+                { "seed", &r->seed },       { "weights_sha256", &r->weights },
+                { "status", &r->status },   { "data", &r->data },
+                { "base", &r->base } };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     if (value->kind == TN_JSON_STRING && tn_str_is(key, texts[i].key))
       *texts[i].into = tn_arena_str(&r->arena, value->text);
@@ -127,18 +141,128 @@ static bool read_given(record *r, tern_program *program) {
   return ok;
 }
 
+/* ---- where the data is ---- */
+
+/* The folder that the run was started in, if what the run reads is there: moved together with the record, or
+ * where it always was. */
+static tn_str base_of(record *r) {
+  tn_text path, found;
+  tn_str base = { 0 };
+  tn_text_init(&path, &r->session->heap);
+  tn_text_init(&found, &r->session->heap);
+  tn_text_puts(&path, r->folder);
+  tn_text_byte(&path, '/');
+  tn_text_add(&path, r->base);
+  bool known = r->base.len > 0 && !path.failed && tn_file_absolute(path.at, &found);
+  if (known) base = tn_arena_str(&r->arena, tn_text_str(&found));
+  if (known && r->data.len > 0) {
+    tn_text_byte(&found, '/');
+    tn_text_add(&found, r->data);
+    tn_text_clear(&path);
+    if (found.failed || !tn_file_absolute(found.at, &path)) base = (tn_str){ 0 };
+  }
+  tn_text_free(&found);
+  tn_text_free(&path);
+  return base;
+}
+
+/* ---- what else the folder says ---- */
+
+static bool differs(record *r, const char *path, const char *what) {
+  return tn_report(&r->session->diags, TN_DIAG_E_VERIFY_DIFFERS, TN_NOWHERE, TN_STR("path", path),
+                   TN_INT("step", r->found.steps), TN_STR("what", what));
+}
+
+/* The parameters of weights.safetensors, which are in the order of the program. */
+static bool same_file(record *r, const uint8_t wanted[TN_SHA256_BYTES]) {
+  tn_str path;
+  tn_file_bytes bytes;
+  tn_safetensors file;
+  tn_sha256 hash;
+  uint8_t digest[TN_SHA256_BYTES];
+  tn_file_status status = open_file(r, "weights.safetensors", &path, &bytes);
+  if (status == TN_FILE_NOT_FOUND) r->no_weights = "it is not there";
+  if (status == TN_FILE_NOT_FOUND) return true;
+  if (status != TN_FILE_OK) return cannot_read(r, path, status);
+  const char *problem = tn_safetensors_read(&r->session->heap, bytes.at, bytes.len, &file);
+  tn_file_release(&r->session->heap, &bytes);
+  if (problem) return corrupt(r, path.at, "safetensors", problem);
+  tn_sha256_init(&hash);
+  for (size_t i = 0; i < file.tensors.count; i++)
+    tn_view_sha256_update(&file.tensors.at[i].tensor.view, &hash);
+  tn_sha256_final(&hash, digest);
+  tn_safetensors_free(&file);
+  return memcmp(digest, wanted, sizeof digest) == 0 || differs(r, path.at, "weights.safetensors");
+}
+
+/* A run that did not come to its end may have written them at other steps than its last checkpoint. */
+static bool same_weights(record *r) {
+  tn_text hex;
+  if (!tn_str_is(r->status, "completed")) {
+    r->no_weights = "the run did not come to its end";
+    return true;
+  }
+  tn_text_init(&hex, &r->session->heap);
+  tn_text_hex(&hex, r->found.weights_sha256, TN_SHA256_BYTES);
+  bool same = hex.failed || tn_str_equal(tn_text_str(&hex), r->weights);
+  tn_text_free(&hex);
+  if (!same) return differs(r, r->folder, "the hash of the weights in run.json");
+  return same_file(r, r->found.weights_sha256);
+}
+
 /* ---- the repetition ---- */
 
 static bool repeat(record *r) {
   tern_program *program = tern_load(r->session, TERN_LANG_AIL, r->program.at, r->source.at, r->source.len);
   if (!program) return false;
-  bool ok = read_given(r, program) && tn_api_train(program, NULL, r->folder) == TERN_OK;
-  if (ok) {
-    tn_text_clear(&r->session->text);
-    tn_text_puts(&r->session->text, "verified: every step, the history and the weights agree in every bit\n");
-  }
+  r->session->host.base = base_of(r);
+  bool ok = read_given(r, program) && tn_api_train(program, NULL, r->folder, &r->found) == TERN_OK;
+  ok = ok && same_weights(r);
+  r->session->host.base = (tn_str){ 0 };
   tern_program_free(program);
   return ok;
+}
+
+/* What was compared, and what was not. */
+static void write_text(const record *r, tn_text *out) {
+  const tn_verified *found = &r->found;
+  if (found->steps == found->wanted) {
+    tn_text_puts(out, "verified: every step, the history and the weights agree in every bit\n");
+  } else {
+    tn_text_puts(out, "verified: ");
+    tn_text_int(out, found->steps);
+    tn_text_puts(out, " of ");
+    tn_text_int(out, found->wanted);
+    tn_text_puts(out,
+                 " steps, up to the last checkpoint: their history and its weights agree in every bit\n");
+  }
+  if (found->beyond > 0) {
+    tn_text_puts(out, "not compared: ");
+    tn_text_int(out, found->beyond);
+    tn_text_puts(out, found->beyond == 1 ? " later line" : " later lines");
+    tn_text_puts(out, " of history.jsonl, which no checkpoint covers\n");
+  }
+  if (!r->no_weights) return;
+  tn_text_puts(out, "not compared: weights.safetensors; ");
+  tn_text_puts(out, r->no_weights);
+  tn_text_byte(out, '\n');
+}
+
+static void write_json(const record *r, tn_text *out) {
+  tn_text hex;
+  tn_text_init(&hex, out->heap);
+  tn_text_hex(&hex, r->found.weights_sha256, TN_SHA256_BYTES);
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, true);
+  tn_json_key(&json, "verified"), tn_json_bool(&json, true);
+  tn_json_key(&json, "step"), tn_json_int(&json, r->found.steps);
+  tn_json_key(&json, "steps"), tn_json_int(&json, r->found.wanted);
+  tn_json_key(&json, "lines_not_compared"), tn_json_int(&json, r->found.beyond);
+  tn_json_key(&json, "weights_file_compared"), tn_json_bool(&json, !r->no_weights);
+  tn_json_key(&json, "weights_sha256"), tn_json_string(&json, tn_text_str(&hex));
+  tn_json_object_end(&json);
+  tn_text_free(&hex);
 }
 
 const char *tern_verify(tern_session *session, const char *folder, int json) {
@@ -148,15 +272,8 @@ const char *tern_verify(tern_session *session, const char *folder, int json) {
   uint64_t seed = session->host.seed;
   bool ok = read_record(&r) && repeat(&r);
   session->host.seed = seed;
-  if (ok && json) {
-    tn_text_clear(&session->text);
-    tn_json_writer writer = tn_json_writer_on(&session->text);
-    tn_json_object_begin(&writer);
-    tn_json_key(&writer, "ok"), tn_json_bool(&writer, true);
-    tn_json_key(&writer, "verified"), tn_json_bool(&writer, true);
-    tn_json_key(&writer, "weights_sha256"), tn_json_string(&writer, r.weights);
-    tn_json_object_end(&writer);
-  }
+  tn_text_clear(&session->text);
+  if (ok) (json ? write_json : write_text)(&r, &session->text);
   tn_arena_free(&r.arena);
   return ok ? tn_api_text(session) : NULL;
 }

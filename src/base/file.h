@@ -107,4 +107,7 @@ tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_fil
 
 /* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */
 bool tn_file_absolute(const char *path, tn_text *out);
+/* Adds the way from one folder to another, such as "../..", by which it is found when both have moved
+ * together. False when one of them is not there. */
+bool tn_file_way(const char *from, const char *to, tn_text *out);
 #endif

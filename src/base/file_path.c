@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 
@@ -28,3 +29,40 @@ bool tn_file_absolute(const char *path, tn_text *out) {
   return !out->failed;
 }
 #endif
+
+/* How many bytes of both are the same folders. Absolute paths end without a slash, but for the root. */
+static size_t shared(const char *a, const char *b) {
+  size_t last = 0;
+  for (size_t i = 0;; i++) {
+    bool ends_a = a[i] == 0 || a[i] == '/', ends_b = b[i] == 0 || b[i] == '/';
+    if (ends_a && ends_b) last = i;
+    if (a[i] != b[i] || a[i] == 0) return last;
+  }
+}
+
+/* What is below the shared folders, without the slash before it. */
+static const char *below(const char *path, size_t at) { return path[at] == '/' ? path + at + 1 : path + at; }
+
+static void add_way(const char *from, const char *to, tn_text *out) {
+  size_t at = shared(from, to), start = out->len;
+  const char *up = below(from, at), *down = below(to, at);
+  while (*up) {
+    tn_text_puts(out, out->len > start ? "/.." : "..");
+    const char *slash = strchr(up, '/');
+    up = slash ? slash + 1 : "";
+  }
+  if (*down && out->len > start) tn_text_byte(out, '/');
+  tn_text_puts(out, down);
+  if (out->len == start) tn_text_byte(out, '.');
+}
+
+bool tn_file_way(const char *from, const char *to, tn_text *out) {
+  tn_text a, b;
+  tn_text_init(&a, out->heap);
+  tn_text_init(&b, out->heap);
+  bool ok = tn_file_absolute(from, &a) && tn_file_absolute(to, &b);
+  if (ok) add_way(a.at, b.at, out);
+  tn_text_free(&a);
+  tn_text_free(&b);
+  return ok && !out->failed;
+}

@@ -86,7 +86,12 @@ typedef struct tn_host {
   const tn_given *weights;                               /* --weights: every tensor of the file */
   size_t weight_count;
   bool has_weights;                                      /* --weights was given, however empty */
+  tn_str base;                                           /* where the program's relative paths begin; empty:
+                                                            in the current folder */
 } tn_host;
+
+/* A path that the program names as the system finds it, from the arena. */
+tn_str tn_host_path(const tn_host *host, tn_str path, tn_arena *arena);
 
 static inline bool tn_host_seal(tn_host *host, const tn_reach *reaches, size_t count) {
   return !host->seal || host->seal(host, reaches, count);

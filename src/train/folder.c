@@ -240,6 +240,7 @@ static bool write_record(tn_loop *loop, const char *status) {
     tn_json_string(&json, data->path);
   else
     tn_json_null(&json);
+  tn_json_key(&json, "base"), tn_json_string(&json, loop->base);
   tn_json_key(&json, "steps"), tn_json_int(&json, loop->steps);
   tn_json_key(&json, "step"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
   tn_json_key(&json, "status"), tn_json_string(&json, tn_str_of(status));
@@ -263,10 +264,20 @@ static bool make_folder(tn_loop *loop) {
   return status == TN_FILE_OK || cannot_write(loop, out, status);
 }
 
+/* Found out now: later nobody may look around. */
+static void find_base(tn_loop *loop) {
+  tn_text way;
+  if (!loop->options->out) return;
+  tn_text_init(&way, loop->host->heap);
+  if (tn_file_way(loop->options->out, ".", &way)) loop->base = tn_arena_str(loop->arena, tn_text_str(&way));
+  tn_text_free(&way);
+}
+
 bool tn_loop_seal(tn_loop *loop) {
   tn_reach reaches[3];
   size_t count = 0;
   if (!make_folder(loop)) return false;
+  find_base(loop);
   if (loop->options->out) reaches[count++] = (tn_reach){ TN_REACH_WRITE, tn_str_of(loop->options->out) };
   if (loop->options->resume) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->resume) };
   if (loop->options->verify) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->verify) };

@@ -38,6 +38,13 @@ typedef struct {
   bool wants_hashes; /* of data and weights; zeros otherwise */
 } tn_loop_watch;
 
+/* What the repetition of a recorded run has shown to be the same. */
+typedef struct tn_verified {
+  int64_t steps, wanted;      /* made again, up to the last checkpoint; and how many the run was to have */
+  int64_t beyond;             /* lines of the history behind that checkpoint: nobody can tell */
+  uint8_t weights_sha256[32]; /* of the parameters after those steps */
+} tn_verified;
+
 typedef struct {
   const tn_backend *backend;
   int threads;
@@ -49,6 +56,7 @@ typedef struct {
   int64_t checkpoint_every; /* 0: 100 */
   const char *version;      /* of tern, for the record */
   const char *verify;       /* a folder whose run is repeated and compared with what it holds; NULL: none */
+  tn_verified *verified;    /* filled in when everything agrees; NULL: nobody asks */
   bool brief;               /* says the last step and how the run ended, nothing else */
   bool keep_history;        /* for `extra_json` */
   const tn_loop_watch *watch; /* NULL: nobody */

@@ -47,6 +47,7 @@ typedef struct {
   struct tn_kept *kept;        /* what lasts, as it was some steps ago (finite.c); NULL: none yet */
   bool spoiled;                /* a number is none, and with it all parameters */
   int64_t until;               /* the step to stop before, when a run is repeated */
+  tn_str base;                 /* the way from the run's folder to the current one; empty: not known */
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);

@@ -252,13 +252,23 @@ bool tn_loop_read_goal(tn_loop *loop) {
   return !loop->options->verify || with_checkpoint(loop, loop->options->verify, read_goal);
 }
 
-/* Lines are compared as they are: the shortest decimal of a number stands for its bits. */
-static bool compare_history(resumption *r) {
+static int64_t count_lines(tn_str text, size_t at) {
+  tn_str line;
+  int64_t count = 0;
+  for (; tn_history_line(text, at, &line); at += line.len + 1) count++;
+  return count;
+}
+
+/* Lines are compared as they are: the shortest decimal of a number stands for its bits. Gives how many lines
+ * stand behind those that were compared. */
+static bool compare_history(resumption *r, int64_t *beyond) {
   tn_loop *loop = r->loop;
   tn_file_bytes bytes;
-  if (loop->history.count == 0) return true; /* a run that was killed before its first step has none */
-  if (read_history(r, loop->options->verify, &bytes) != TN_FILE_OK)
-    return corrupt(r, "the history beside it cannot be read");
+  tn_file_status status = read_history(r, loop->options->verify, &bytes);
+  *beyond = 0;
+  /* A run that was killed before its first step has none. */
+  if (status == TN_FILE_NOT_FOUND && loop->history.count == 0) return true;
+  if (status != TN_FILE_OK) return corrupt(r, "the history beside it cannot be read");
   tn_text mine;
   tn_text_init(&mine, loop->host->heap);
   bool ok = true;
@@ -267,23 +277,32 @@ static bool compare_history(resumption *r) {
     tn_str line;
     tn_text_clear(&mine);
     tn_loop_history_json(&loop->history.at[i], loop->eval, &mine);
-    ok = tn_history_line((tn_str){ bytes.at, bytes.len }, at, &line) &&
-         tn_str_equal(line, tn_text_str(&mine));
+    ok =
+        tn_history_line((tn_str){ bytes.at, bytes.len }, at, &line) && tn_str_equal(line, tn_text_str(&mine));
     if (!ok && !mine.failed)
       tn_report(loop->host->diags, TN_DIAG_E_VERIFY_DIFFERS, TN_NOWHERE, TN_STR("path", r->path),
                 TN_INT("step", loop->history.at[i].step), TN_STR("what", "history.jsonl"));
     at += ok ? line.len + 1 : 0;
   }
   bool memory = !mine.failed || tn_loop_out_of_memory(loop);
+  if (ok) *beyond = count_lines((tn_str){ bytes.at, bytes.len }, at);
   tn_text_free(&mine);
   tn_file_release(loop->host->heap, &bytes);
   return ok && memory;
 }
 
 static bool compare_all(resumption *r) {
+  tn_loop *loop = r->loop;
   uint64_t generator;
-  if (!compare_history(r) || !read_tensors(r, true) || !read_generator(r, &generator)) return false;
-  return generator == r->loop->rng.position || differs(r, TN_LIT("the generator's position"));
+  int64_t beyond;
+  if (!compare_history(r, &beyond) || !read_tensors(r, true) || !read_generator(r, &generator)) return false;
+  if (generator != loop->rng.position) return differs(r, TN_LIT("the generator's position"));
+  tn_verified found = { .steps = loop->until,
+                        .wanted = tn_vec_last(&loop->segments).steps,
+                        .beyond = beyond };
+  tn_loop_weights_sha256(loop, found.weights_sha256);
+  if (loop->options->verified) *loop->options->verified = found;
+  return true;
 }
 
 bool tn_loop_compare(tn_loop *loop) { return with_checkpoint(loop, loop->options->verify, compare_all); }

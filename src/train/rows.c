@@ -57,7 +57,7 @@ static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *ou
 
 static bool read_table(pipeline *p, bool hashed) {
   const tn_ail_dataset *d = p->data;
-  tn_str path = tn_arena_str(p->arena, d->path);
+  tn_str path = tn_host_path(p->host, d->path, p->arena);
   if (p->arena->failed) return out_of_memory(p->host);
   tn_table_request request = {
     .path = path.at,

@@ -96,12 +96,42 @@ $ ls b/run.json
 $ tern verify a --allow fileread
 | verified: every step, the history and the weights agree in every bit
 $ tern verify c --allow fileread --threads 1 --json
-| {"ok":true,"verified":true,"weights_sha256":"<*>"}
+| {"ok":true,"verified":true,"step":25,"steps":25,"lines_not_compared":0,"weights_file_compared":true,"weights_sha256":"<*>"}
+# From any folder: the record has the way to where the run was started. So it has when all has moved together.
+$ (cd / && tern verify "$OLDPWD/a" --allow fileread) && (cd a && tern verify . --allow fileread --sandbox=require)
+| verified: every step, the history and the weights agree in every bit
+| verified: every step, the history and the weights agree in every bit
+$ mkdir -p deep/er/place && cp toy.jsonl deep/er && cp -r a deep/er/place/a && (cd deep/er && tern train ../../toy.ail --allow fileread --out ../../elsewhere/run > /dev/null) && grep -o '"base":"[^"]*"' a/run.json elsewhere/run/run.json
+| a/run.json:"base":".."
+| elsewhere/run/run.json:"base":"../../deep/er"
+$ mkdir moved && mv deep elsewhere moved && tern verify moved/elsewhere/run --allow fileread
+| verified: every step, the history and the weights agree in every bit
+# A record that was moved alone is looked at from the current folder, and so is one that does not know.
+$ tern verify moved/deep/er/place/a --allow fileread
+| verified: every step, the history and the weights agree in every bit
+$ sed -i 's/"base":"[^"]*",//' moved/elsewhere/run/run.json && tern verify moved/elsewhere/run --allow fileread
+| verified: every step, the history and the weights agree in every bit
+$ (cd moved && tern verify elsewhere/run --allow fileread)
+! error[E_FILE_NOT_FOUND]: there is no file `toy.jsonl`
+! ...
+? 1
 # What the command line gave is in the folder too.
 $ printf '[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]' > w.json
 $ tern train toy.ail --allow fileread --out d --param W=@w.json > /dev/null && rm w.json
 $ tern verify d --allow fileread
 | verified: every step, the history and the weights agree in every bit
+# The weights beside the checkpoint are compared too, and so is what the record says of them.
+$ cp -r d w && cp a/weights.safetensors w && tern verify w --allow fileread
+! error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: weights.safetensors, at step 25
+! ...
+? 1
+$ rm w/weights.safetensors && tern verify w --allow fileread
+| verified: every step, the history and the weights agree in every bit
+| not compared: weights.safetensors; it is not there
+$ sed -i 's/"weights_sha256":"[0-9a-f]/&f/' w/run.json && tern verify w --allow fileread
+! error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: the hash of the weights in run.json, at step 25
+! ...
+? 1
 # A changed history, changed data and a folder that is none are seen.
 $ sed -i '5s/"loss":./"loss":9/' c/history.jsonl
 $ tern verify c --allow fileread
@@ -162,11 +192,16 @@ $ tern train diverges.ail --out diverged --checkpoint-every 1 >/dev/null 2>&1
 $ wc -l <diverged/history.jsonl
 | 1
 $ tern verify diverged
-| verified: every step, the history and the weights agree in every bit
+| verified: 1 of 30 steps, up to the last checkpoint: their history and its weights agree in every bit
+| not compared: weights.safetensors; the run did not come to its end
 # Stopped before the first checkpoint behind the start: there is nothing to repeat, and nothing is damaged.
 $ tern train diverges.ail --out sooner >/dev/null 2>&1
 ? 1
 $ wc -l <sooner/history.jsonl
 | 1
 $ tern verify sooner
-| verified: every step, the history and the weights agree in every bit
+| verified: 0 of 30 steps, up to the last checkpoint: their history and its weights agree in every bit
+| not compared: 1 later line of history.jsonl, which no checkpoint covers
+| not compared: weights.safetensors; the run did not come to its end
+$ tern verify sooner --json
+| {"ok":true,"verified":true,"step":0,"steps":30,"lines_not_compared":1,"weights_file_compared":false,"weights_sha256":"<*>"}

@@ -529,6 +529,37 @@ static void missing_folders_are_made(void **state) {
   assert_int_equal(heap.used, 0);
 }
 
+static void assert_way(const char *from, const char *to, const char *expected) {
+  tn_heap heap = { 0 };
+  tn_text way;
+  tn_text_init(&way, &heap);
+  assert_true(tn_file_way(from, to, &way));
+  assert_str(tn_text_str(&way), expected);
+  tn_text_free(&way);
+  assert_int_equal(heap.used, 0);
+}
+
+static void one_folder_is_found_from_another(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_text way;
+  assert_int_equal(tn_file_make_folders(&heap, in_folder("a/b/c")), TN_FILE_OK);
+  assert_int_equal(tn_file_make_folders(&heap, in_folder("ab/d")), TN_FILE_OK);
+  assert_way(in_folder("a/b"), in_folder("a/b"), ".");
+  assert_way(in_folder("a/b/c"), in_folder("a"), "../..");
+  assert_way(in_folder("a"), in_folder("a/b/c"), "b/c");
+  assert_way(in_folder("a/b"), in_folder("ab/d"), "../../ab/d"); /* a name may begin like another */
+  assert_way(in_folder("a"), in_folder("ab"), "../ab");
+  assert_way("/", in_folder("a/.."), folder + 1);
+  assert_way("/tmp", "/", "..");
+  assert_way("/", "/", ".");
+  tn_text_init(&way, &heap);
+  assert_false(tn_file_way(in_folder("a"), in_folder("none"), &way));
+  heap.fail_at = heap.requests + 1;
+  assert_false(tn_file_way(in_folder("a"), in_folder("ab"), &way));
+  tn_text_free(&way);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 RUN_TESTS(
@@ -552,4 +583,5 @@ RUN_TESTS(
   IN_FOLDER(two_writers_do_not_disturb_each_other),
   IN_FOLDER(nothing_that_was_there_before_is_written_to),
   IN_FOLDER(readers_see_whole_versions_only),
-  IN_FOLDER(missing_folders_are_made))
+  IN_FOLDER(missing_folders_are_made),
+  IN_FOLDER(one_folder_is_found_from_another))
