@@ -6,8 +6,8 @@
  * mistake, a crash or, as the sanitizers see, a leak.
  *
  * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same
- * things again and again. tests/slow tries each, in a process that is split off at that request, so that
- * nothing is run again to get there. */
+ * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split off
+ * at that request, so that nothing is run again to get there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ static uint64_t next, split; /* the request to be refused next; in a child, the 
 static bool split_off(uint64_t request) {
   if (split > 0 || request < next) return false;
   double began = tn_clock_steady();
-  (void)counts_shared();
+  counts_share();
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
@@ -171,45 +172,66 @@ static void refuse_all(const char *path, way how) {
 
 static int no_dots(const struct dirent *entry) { return entry->d_name[0] != '.' && entry->d_name[0] != '_'; }
 
-static void refuse_folder(const char *folder) {
+static bool is_folder(const char *name) {
+  struct stat status;
+  return stat(name, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The programs of the current folder and of those in it, each from where it is: they name their data so. */
+static int refuse_here(void) {
   struct dirent **entries;
-  char before[4096];
-  int tried = 0;
-  assert_non_null(getcwd(before, sizeof before));
-  failures = 0;
-  assert_int_equal(chdir(folder), 0); /* examples name their data from where they are */
-  int count = scandir(".", &entries, no_dots, alphasort);
+  int tried = 0, count = scandir(".", &entries, no_dots, alphasort);
   for (int i = 0; i < count; i++) {
     const char *name = entries[i]->d_name;
     bool program = tern_language_of(name) != TERN_LANG_AUTO;
     for (int how = 0; program && how < WAYS; how++) refuse_all(name, (way)how);
     tried += program;
+    if (!program && is_folder(name)) {
+      assert_int_equal(chdir(name), 0);
+      tried += refuse_here();
+      assert_int_equal(chdir(".."), 0);
+    }
     free(entries[i]);
   }
   free(entries);
+  return tried;
+}
+
+static void refuse_folder(const char *folder) {
+  char before[4096];
+  assert_non_null(getcwd(before, sizeof before));
+  failures = 0;
+  assert_int_equal(chdir(folder), 0);
+  int tried = refuse_here();
   assert_int_equal(chdir(before), 0);
   assert_true(tried > 0);
   assert_int_equal(failures, 0);
 }
 
-static void ninth_examples(void **state) {
-  (void)state;
-  refuse_folder(EXAMPLES "/ninth");
-}
-static void mind_examples(void **state) {
-  (void)state;
-  refuse_folder(EXAMPLES "/mind");
-}
-static void ail_examples(void **state) {
-  (void)state;
-  refuse_folder(EXAMPLES "/ail");
-}
+#define FOLDER_TEST(name, folder)                                                                            \
+  static void name(void **state) {                                                                           \
+    (void)state;                                                                                             \
+    refuse_folder(SOURCES folder);                                                                           \
+  }
+FOLDER_TEST(ninth_examples, "/examples/ninth")
+FOLDER_TEST(mind_examples, "/examples/mind")
+FOLDER_TEST(ail_examples, "/examples/ail")
+#if EVERY
+FOLDER_TEST(ninth_tests, "/tests/ninth")
+FOLDER_TEST(mind_tests, "/tests/mind")
+FOLDER_TEST(ail_tests, "/tests/ail")
+#endif
 
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ninth_examples),
     cmocka_unit_test(mind_examples),
     cmocka_unit_test(ail_examples),
+#if EVERY
+    cmocka_unit_test(ninth_tests),
+    cmocka_unit_test(mind_tests),
+    cmocka_unit_test(ail_tests),
+#endif
   };
   return cmocka_run_group_tests_name("fault/allocations", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
 tn_test(fault allocations api)
 if(TARGET test_allocations)
-  target_compile_definitions(test_allocations PRIVATE EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+  target_compile_definitions(test_allocations PRIVATE SOURCES="${PROJECT_SOURCE_DIR}")
 endif()

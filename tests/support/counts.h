@@ -29,7 +29,6 @@ static inline void counts_parts(counts_part part[2]) {
   part[1].bytes = (size_t)(__llvm_profile_end_bitmap() - part[1].at);
 }
 
-/* To be called before the first fork. */
 static inline char *counts_shared(void) {
   static char *shared;
   counts_part part[2];
@@ -41,6 +40,9 @@ static inline char *counts_shared(void) {
   }
   return shared;
 }
+
+/* In the parent, before it forks. */
+static inline void counts_share(void) { (void)counts_shared(); }
 
 /* In the child, as the last thing. */
 static inline void counts_leave(void) {
@@ -60,7 +62,7 @@ static inline void counts_take(void) {
   memcpy(part[1].at, from + part[0].bytes, part[1].bytes);
 }
 #else
-static inline char *counts_shared(void) { return ""; }
+static inline void counts_share(void) {}
 static inline void counts_leave(void) {}
 static inline void counts_take(void) {}
 #endif

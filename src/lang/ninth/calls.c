@@ -228,7 +228,11 @@ bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module) 
 static bool call_instance(tn_ninth_machine *m) {
   uint32_t instance = m->top[-1].object;
   const tn_ninth_object *object = tn_ninth_object_of(m, instance);
-  if (!object->module->forward) return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_FUNCTION, object->name);
+  if (!object->module->forward) {
+    return tn_ninth_error(m, TN_DIAG_E_UNKNOWN_FUNCTION,
+                          TN_TEXT("name", tn_names_text(m->host->names, object->name)),
+                          TN_HINT(TN_LIT("the module has no [FORWARD], so its instances cannot be called")));
+  }
   if (!tn_ninth_call_unit(m, object->module->forward, instance)) return false;
   tn_ninth_drop(m, 1);
   return true;
