@@ -258,3 +258,52 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
   eager->recording = recording;
   return ok;
 }
+
+/* ---- going back ---- */
+
+static void hold(tn_eager *eager, tn_value value) {
+  if (value != TN_ERROR_VALUE) tn_eager_ref(eager, value);
+}
+
+static void let_go(tn_eager *eager, tn_value value) {
+  if (value != TN_ERROR_VALUE) tn_eager_unref(eager, value);
+}
+
+bool tn_eager_keep(tn_eager *eager, tn_eager_state *state) {
+  *state = (tn_eager_state){ 0 };
+  for (size_t c = 0; c < eager->chunks.count; c++) {
+    for (size_t i = 0; i < TN_SLOT_CHUNK; i++) {
+      const tn_slot *slot = &eager->chunks.at[c][i];
+      if (slot->references == 0 || !slot->variable) continue;
+      tn_eager_kept kept = { (tn_value)(c * TN_SLOT_CHUNK + i), slot->value, slot->grad };
+      if (!tn_vec_push(eager->heap, state, kept)) return false;
+      hold(eager, kept.variable);
+      hold(eager, kept.value);
+      hold(eager, kept.grad);
+    }
+  }
+  return true;
+}
+
+void tn_eager_go_back(tn_eager *eager, const tn_eager_state *state) {
+  for (size_t i = 0; i < state->count; i++) {
+    const tn_eager_kept *kept = &state->at[i];
+    tn_slot *slot = tn_slot_of(eager, kept->variable);
+    tn_value value = slot->value, grad = slot->grad;
+    hold(eager, kept->value);
+    hold(eager, kept->grad);
+    slot->value = kept->value;
+    slot->grad = kept->grad;
+    let_go(eager, value);
+    let_go(eager, grad);
+  }
+}
+
+void tn_eager_keep_free(tn_eager *eager, tn_eager_state *state) {
+  for (size_t i = 0; i < state->count; i++) {
+    let_go(eager, state->at[i].grad);
+    let_go(eager, state->at[i].value);
+    let_go(eager, state->at[i].variable);
+  }
+  tn_vec_free(eager->heap, state);
+}

@@ -70,6 +70,16 @@ void tn_eager_clear_grad(tn_eager *eager, tn_value variable);
  * What a recorded operation read before is kept for its backward pass (copied when needed). */
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad);
 
+/* What every variable is now, to go back to: its value and its gradient. While they are kept, an update makes
+ * a new value. False when memory runs out; to be freed in any case. */
+typedef struct {
+  tn_value variable, value, grad;
+} tn_eager_kept;
+typedef tn_vec(tn_eager_kept) tn_eager_state;
+bool tn_eager_keep(tn_eager *eager, tn_eager_state *state);
+void tn_eager_go_back(tn_eager *eager, const tn_eager_state *state);
+void tn_eager_keep_free(tn_eager *eager, tn_eager_state *state);
+
 /* What was recorded behind `outputs`, as a graph whose leaves are params (variables) and constants. */
 bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out);
 size_t tn_eager_live(const tn_eager *eager); /* slots in use, for tests */

@@ -210,3 +210,14 @@ $ many() { n=20000; [ "$TERN_TEST_EFFORT" = small ] && n=2000; yes "$1" | head -
 > many 'fn f(x: f64) -> f64 = x * 2; let h = |v| f(v) + 1; let t = (1, "abc", h); h(1.0)'
 > tern repl --max-mem 32M < lines | uniq -c | sed "s/^ *$n /all /"
 | all 3
+
+# History behind 20,000 operations of earlier lines is let go; a note says so, and values stay.
+$ (echo 'let x = [1, 2]'; echo 'let y = x'; for i in $(seq 400); do echo "y = y$(printf ' + x%.0s' $(seq 100))"; done; echo ':grad sum(y)'; echo y) > long
+$ tern repl < long > said; grep -c . said; grep note said; tail -n 2 said
+| 405
+| note: gradients no longer flow through what was computed up to here
+| grad{ x: Tensor[f32,(2)] [<*>, <*>], y: Tensor[f32,(2)] [1, 1] }
+| Tensor[f32,(2)] [40001, 80002]
+$ tail -n 2 said | grep -c 'x: Tensor.f32,(2). .40001, 40001'
+| 0
+? 1

@@ -1,4 +1,6 @@
 /* tests/unit/ninth_repl.c: a conversation, line by line. */
+#include <stdio.h>
+
 #include "ninth_support.h"
 
 typedef struct {
@@ -102,6 +104,39 @@ static void variables_last_from_line_to_line(void **state) {
   talk_close(&t);
 }
 
+/* Weights that a line has changed in place, their gradients, the state of instances and the next random
+ * numbers. */
+static void a_mistake_undoes_what_was_done_in_place(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  assert_says(&t, "(1 2) [VAR] -> w (1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18) [VAR] -> v",
+              "stack: (empty)\n");
+  assert_says(&t, "w w [MUL] [SUM] [BACKWARD] v 3 [MUL] [SUM] [BACKWARD]", "stack: (empty)\n");
+  say(&t, "w 1 w [GRAD] [SUB_ASSIGN_GRAD] w 1 w [GRAD] [SUB_ASSIGN_GRAD] v 1 v [GRAD] [SUB_ASSIGN_GRAD] w v "
+          "[ADD]");
+  assert_non_null(strstr(shown(&t), "E_SHAPE_MISMATCH"));
+  assert_says(&t, "w", "stack: (1 2)\n");
+  assert_says(&t, "[DROP] v", "stack: (1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18)\n");
+  say(&t, "[DROP] w w [MUL] [SUM] [BACKWARD] v [ZERO_GRAD] [ADD]");
+  assert_says(&t, "[DROP] w [GRAD]", "stack: (2 4)\n");
+  assert_says(&t, "[DROP] v [GRAD] [SUM]", "stack: 54\n");
+  assert_says(&t, "[DROP] \"M\" [MODULE] [INIT] 1 -> @n [RET] [FORWARD] n 1 [ADD] -> @n n [RET] [END_MODULE]",
+              "stack: (empty)\n");
+  assert_says(&t, "{M} -> m", "stack: (empty)\n");
+  assert_says(&t, "m [CALL]", "stack: 2\n");
+  say(&t, "m [CALL] m [CALL] [ADD] [ADD] [ADD]");
+  assert_says(&t, "[DROP] m [CALL]", "stack: 3\n");
+  say(&t, "[DROP] 2 3 [RANDN] [SUM] [ADD]");
+  assert_true(say(&t, "[DROP] 1 1 [RANDN]"));
+  char first[64];
+  snprintf(first, sizeof first, "%s", shown(&t));
+  talk_close(&t);
+  talk_open(&t);
+  assert_says(&t, "1 1 [RANDN]", first);
+  talk_close(&t);
+}
+
 static void commands_are_listed_and_checked(void **state) {
   (void)state;
   talk t;
@@ -174,8 +209,12 @@ static void every_failed_allocation_leaves_a_session_that_can_be_closed(void **s
 /* Lines that define something stay; all others leave nothing behind. */
 static void a_long_session_needs_no_more_memory_than_a_short_one(void **state) {
   (void)state;
-  static const char *const lines[] = { "(1 2 3) [DUP] [MUL] [SUM] -> x", "[2 2] [ONES] x [MUL] -> y",
-                                       "\"text\" -> z", "nothing", "1 [NOTHING]", "y [SUM] [DROP]" };
+  static const char *const lines[] = { "(1 2 3) [DUP] [MUL] [SUM] -> x",
+                                       "[2 2] [ONES] x [MUL] -> y",
+                                       "\"text\" -> z",
+                                       "nothing",
+                                       "1 [NOTHING]",
+                                       "y [SUM] [DROP]" };
   talk t;
   talk_open(&t);
   say(&t, "[DEF] \"double\" 2 [MUL] [RET]");
@@ -194,6 +233,7 @@ int main(void) {
     cmocka_unit_test(the_stack_is_shown_after_each_line),
     cmocka_unit_test(an_open_block_goes_on_in_the_next_line),
     cmocka_unit_test(a_mistake_leaves_the_stack_and_what_was_defined),
+    cmocka_unit_test(a_mistake_undoes_what_was_done_in_place),
     cmocka_unit_test(variables_last_from_line_to_line),
     cmocka_unit_test(commands_are_listed_and_checked),
     cmocka_unit_test(a_long_session_needs_no_more_memory_than_a_short_one),

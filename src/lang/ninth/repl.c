@@ -2,8 +2,7 @@
  *
  * One machine lives as long as the session; every line is a text of its own that
  * is compiled and run on it. Where a line leaves something open, it waits for
- * the next ones. A mistake is shown, and the stack and the definitions are as they
- * were before the line. */
+ * the next ones. A mistake is shown, and everything is as it was before the line. */
 #include "lang/repl.h"
 #include "lang/ninth/ninth.h"
 
@@ -66,11 +65,20 @@ static void trace_step(tn_ninth_machine *m) {
 
 /* ---- what a line that fails leaves as it was ---- */
 
-/* The stack and the definitions: variables, stored values, state, functions and modules. */
+/* An instance and where its state begins among those of all. */
 typedef struct {
-  tn_vec(tn_ninth_value) stack, locals;
+  uint32_t object, first, count;
+} instance;
+
+/* Everything: the stack, variables, stored values, functions and modules, the state of every instance (the
+ * main program is one), weights and gradients, and how many numbers were drawn and inputs taken. */
+typedef struct {
+  tn_vec(tn_ninth_value) stack, locals, state;
   tn_vec(tn_ninth_symbol) symbols;
-  tn_vec(tn_ninth_entry) state;
+  tn_vec(instance) instances;
+  tn_eager_state variables;
+  uint64_t drawn;
+  size_t input, libraries;
 } snapshot;
 
 static void snapshot_free(tn_repl *repl, snapshot *s) {
@@ -78,33 +86,54 @@ static void snapshot_free(tn_repl *repl, snapshot *s) {
   for (size_t i = 0; i < s->stack.count; i++) tn_ninth_release(m, s->stack.at[i]);
   for (size_t i = 0; i < s->locals.count; i++) tn_ninth_release(m, s->locals.at[i]);
   for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_release(m, s->symbols.at[i].memory);
-  for (size_t i = 0; i < s->state.count; i++) tn_ninth_release(m, s->state.at[i].value);
+  for (size_t i = 0; i < s->state.count; i++) tn_ninth_release(m, s->state.at[i]);
+  for (size_t i = 0; i < s->instances.count; i++) tn_ninth_release_object(m, s->instances.at[i].object);
+  tn_eager_keep_free(m->eager, &s->variables);
   tn_vec_free(m->heap, &s->stack);
   tn_vec_free(m->heap, &s->locals);
   tn_vec_free(m->heap, &s->symbols);
   tn_vec_free(m->heap, &s->state);
+  tn_vec_free(m->heap, &s->instances);
+}
+
+static bool take_instance(tn_ninth_machine *m, snapshot *s, uint32_t number) {
+  const tn_ninth_object *object = tn_ninth_object_of(m, number);
+  instance taken = { number, (uint32_t)s->state.count, object->count };
+  if (!tn_vec_reserve(m->heap, &s->state, object->count) || !tn_vec_push(m->heap, &s->instances, taken))
+    return false;
+  tn_ninth_hold_object(m, number);
+  for (uint32_t i = 0; i < object->count; i++) {
+    tn_ninth_hold(m, object->entries[i].value);
+    s->state.at[s->state.count++] = object->entries[i].value;
+  }
+  return true;
+}
+
+static bool take_instances(tn_ninth_machine *m, snapshot *s) {
+  for (uint32_t number = 1; number < m->chunks.count * TN_NINTH_OBJECT_CHUNK; number++) {
+    const tn_ninth_object *object = tn_ninth_object_of(m, number);
+    bool is_instance = object->references > 0 && object->kind == TN_NINTH_INSTANCE;
+    if (is_instance && !take_instance(m, s, number)) return false;
+  }
+  return true;
 }
 
 /* False when memory runs out; to be freed in any case. */
 static bool snapshot_take(tn_repl *repl, snapshot *s) {
   tn_ninth_machine *m = &repl->machine;
-  const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
   size_t depth = tn_ninth_depth(m);
-  *s = (snapshot){ 0 };
+  *s = (snapshot){ .drawn = m->drawn, .input = m->input, .libraries = m->libraries.count };
   if (!tn_vec_reserve(m->heap, &s->stack, depth) || !tn_vec_reserve(m->heap, &s->locals, m->locals.count) ||
-      !tn_vec_reserve(m->heap, &s->symbols, m->symbols.count) ||
-      !tn_vec_reserve(m->heap, &s->state, self->count)) {
+      !tn_vec_reserve(m->heap, &s->symbols, m->symbols.count)) {
     return false;
   }
   for (size_t i = 0; i < depth; i++) s->stack.at[s->stack.count++] = m->stack[i];
   for (size_t i = 0; i < m->locals.count; i++) s->locals.at[s->locals.count++] = m->locals.at[i];
   for (size_t i = 0; i < m->symbols.count; i++) s->symbols.at[s->symbols.count++] = m->symbols.at[i];
-  for (uint32_t i = 0; i < self->count; i++) s->state.at[s->state.count++] = self->entries[i];
   for (size_t i = 0; i < depth; i++) tn_ninth_hold(m, s->stack.at[i]);
   for (size_t i = 0; i < s->locals.count; i++) tn_ninth_hold(m, s->locals.at[i]);
   for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_hold(m, s->symbols.at[i].memory);
-  for (size_t i = 0; i < s->state.count; i++) tn_ninth_hold(m, s->state.at[i].value);
-  return true;
+  return take_instances(m, s) && tn_eager_keep(m->eager, &s->variables);
 }
 
 /* The value that was there, with its reference, in place of the one that is; unbound where there was none. */
@@ -113,6 +142,13 @@ static void put_back(tn_ninth_machine *m, tn_ninth_value *place, tn_ninth_value 
   *place = saved ? *saved : (tn_ninth_value){ 0 };
   if (saved) *saved = (tn_ninth_value){ 0 };
   tn_ninth_release(m, now);
+}
+
+static void put_back_state(tn_ninth_machine *m, snapshot *s, const instance *taken) {
+  for (uint32_t i = 0; i < tn_ninth_object_of(m, taken->object)->count; i++) {
+    tn_ninth_value *place = &tn_ninth_object_of(m, taken->object)->entries[i].value;
+    put_back(m, place, i < taken->count ? &s->state.at[taken->first + i] : NULL);
+  }
 }
 
 /* The stack has had room for these items before. */
@@ -129,9 +165,11 @@ static void snapshot_restore(tn_repl *repl, snapshot *s) {
     m->symbols.at[i].function = saved ? saved->function : NULL;
     m->symbols.at[i].module = saved ? saved->module : NULL;
   }
-  tn_ninth_object *self = tn_ninth_object_of(m, m->self);
-  for (uint32_t i = 0; i < self->count; i++)
-    put_back(m, &self->entries[i].value, i < s->state.count ? &s->state.at[i].value : NULL);
+  for (size_t i = 0; i < s->instances.count; i++) put_back_state(m, s, &s->instances.at[i]);
+  tn_eager_go_back(m->eager, &s->variables);
+  m->drawn = s->drawn;
+  m->input = s->input;
+  m->libraries.count = s->libraries; /* what a library has defined is gone */
 }
 
 /* ---- running lines ---- */
@@ -140,13 +178,10 @@ static void run_program(tn_repl *repl, tn_ninth_program *program) {
   tn_ninth_machine *m = &repl->machine;
   snapshot before;
   if (!tn_ninth_load(m, program)) return;
-  size_t libraries = m->libraries.count;
-  if (!snapshot_take(repl, &before)) {
+  if (!snapshot_take(repl, &before))
     tn_ninth_report_memory(m->heap, repl->host->diags, TN_NOWHERE);
-  } else if (!tn_ninth_run(m, program)) {
+  else if (!tn_ninth_run(m, program))
     snapshot_restore(repl, &before);
-    m->libraries.count = libraries; /* what a library has defined is gone */
-  }
   snapshot_free(repl, &before);
 }
 
