@@ -138,7 +138,4 @@ void tn_graph_print(const tn_graph *graph, tn_text *out);
  * left out; where it is given it is checked. Values may have any labels, composed operations
  * are expanded, and // starts a comment. */
 bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, struct tn_diags *diags);
-
-/* A hash of the program's meaning: operations, attributes, literals, order; not places. */
-void tn_graph_sha256(const tn_graph *graph, uint8_t digest[32]);
 #endif

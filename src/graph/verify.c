@@ -116,8 +116,7 @@ static problem check_if(const tn_graph *graph, tn_value value) {
     return "an if of regions that are not there";
   }
   const tn_region *a = &graph->regions.at[r[0]], *b = &graph->regions.at[r[1]];
-  if (a->owner != value || b->owner != value || r[0] == r[1])
-    return "an if and its regions do not name each other";
+  if (a->owner != value || b->owner != value) return "an if and its regions do not name each other";
   if (a->results.count != b->results.count) return "branches with different numbers of results";
   for (size_t i = 0; i < a->results.count; i++) {
     const tn_type *left = tn_graph_type(graph, a->results.at[i]),
@@ -152,8 +151,6 @@ static problem check_node(const tn_graph *graph, tn_value value) {
   tn_type few[FEW_OPERANDS], *in = few;
   if (node->op <= TN_OP_ERROR || node->op >= TN_OP_COUNT) return "a node of no operation";
   if (tn_op_sig_of(node->op)->kind == TN_KIND_COMPOSED) return "a composed operation that was not expanded";
-  if (node->region >= graph->regions.count) return "a node in a region that is not there";
-  if (!node->attrs) return "a node without attributes";
   problem wrong = check_operands(graph, value);
   if (wrong) return wrong;
   size_t bytes = (size_t)node->count * sizeof *in;

@@ -6,8 +6,8 @@
  * mistake, a crash or, as the sanitizers see, a leak.
  *
  * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same
- * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split off
- * at that request, so that nothing is run again to get there. */
+ * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split
+ * off at that request, so that nothing is run again to get there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

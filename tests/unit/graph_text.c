@@ -277,6 +277,17 @@ static void mistakes_of_form_are_shown_where_they_are(void **state) {
   assert_rejects("graph() { %1 = host {name=\"a\\x1\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"a\n\"} return }", syntax, 1, 27);
+  assert_rejects("graph() { %1 = host {name=\"a\\xg0\"} return }", syntax, 1, 27);
+  assert_rejects("graph() { %1 = host {name=\"a\\x0G\"} return }", syntax, 1, 27);
+  assert_rejects("graph() { %1 = host {name=\"a\\", syntax, 1, 27);
+  assert_rejects("graph() { %1 = iota {dtype=f32, shape=[2], axis=-4294967296} return }", syntax, 1, 49);
+  assert_rejects("graph() { %1 = iota {dtype=f32, shape=[2], axis=x} return }", syntax, 1, 49);
+  assert_rejects("graph(%x: f32[2]) { %1 = sum %x {axes=[4294967296]} return }", syntax, 1, 39);
+  assert_rejects("graph(%x: f32[2]) { %1 = sum %x {axes=[-4294967296]} return }", syntax, 1, 39);
+  assert_rejects("graph(%x: f32[1, 4, 4, 1]) { %1 = patches %x {window=[2]} return }", syntax, 1, 54);
+  assert_rejects("graph(%x: f32[1, 4, 4, 1]) { %1 = patches %x {window=2} return }", syntax, 1, 54);
+  assert_rejects("graph(%x: f32[2]) { %1 = sum %x {keepdims=truth} return }", syntax, 1, 43);
+  assert_rejects("graph(%x: f32[2]) { %1 = if %x {axes=[0]} return }", syntax, 1, 33);
   assert_rejects("graph() { return $ }", syntax, 1, 18);
   assert_rejects("graph() { return loss }", syntax, 1, 23);
   assert_rejects("graph() { return % }", syntax, 1, 18);
@@ -295,6 +306,10 @@ static void literals_have_as_many_elements_as_they_say(void **state) {
   assert_rejects("graph() { %1 = const {value=f32[99999999999] [1]} return }", syntax, 1, 29);
   assert_rejects("graph() { %1 = const {value=f32[B] [1]} return }", syntax, 1, 29);
   assert_rejects("graph() { %1 = const {value=i32[1] [2147483648]} return }", syntax, 1, 37);
+  assert_rejects("graph() { %1 = const {value=i32[1] [-2147483649]} return }", syntax, 1, 37);
+  assert_rejects("graph() { %1 = const {value=i32[1] [1.5]} return }", syntax, 1, 37);
+  assert_rejects("graph() { %1 = const {value=bf16[1] [x]} return }", syntax, 1, 38);
+  assert_rejects("graph() { %1 = const {value=f32[1] [{]} return }", syntax, 1, 37);
   assert_rejects("graph() { %1 = const {value=bool[1] [1]} return }", syntax, 1, 38);
   assert_rejects("graph() { %1 = const {value=f32[1] [x]} return }", syntax, 1, 37);
   assert_rejects("graph() { %1 = const {value=f32[1] []} return }", syntax, 1, 37);
@@ -372,7 +387,11 @@ static void programs_write_registers_in_order(void **state) {
                           "program { r1 = concat r0 : f32 } return }",
                           "program { r1 = fill r0 : f32 } return }",
                           "program { r1 = add r0 r0 : f32 } return }",
-                          "program { 1 = neg r0 : f32 } return }" };
+                          "program { 1 = neg r0 : f32 } return }",
+                          "program { r = neg r0 : f32 } return }",
+                          "program { r1 = neg r1000 : f32 } return }",
+                          "program { r1 = neg rx : f32 } return }",
+                          "program { r0 = neg r0 : f32 } return }" };
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     char text[256];
     tn_graph graph;

@@ -17,6 +17,7 @@ static const char *sound = "graph(%x: f32[2, 3], %c: bool[], param %w: f32[3]) {
                            "  %8 = fused %x, %w {dtype=f32, shape=[2, 3]} program {" /* 11 */
                            "    r2 = mul r0, r1 : f32 r3 = fill 2 : f32 r4 = add r2, r3 : f32 }\n"
                            "  %9 = concat %7, %7, %7, %7, %7, %7, %7, %7, %7, %7 {axis=0}\n" /* 12 */
+                           "  %10 = if %c { yield } else { yield }\n"                        /* 13 */
                            "  return %7, %8\n"
                            "}\n";
 
@@ -38,6 +39,7 @@ static void node_region(void) { node(4)->region = 9; }
 static void error_operand(void) { operands(4)[0] = TN_ERROR_VALUE; }
 static void own_operand(void) { operands(4)[0] = 4; }
 static void later_operand(void) { operands(4)[0] = 5; }
+static void minus_operands(void) { node(4)->count = -1; }
 static void no_operands(void) { node(4)->in = NULL; }
 static void sibling_operand(void) { operands(8)[0] = 7; }
 static void inner_operand(void) { operands(12)[3] = 7; }
@@ -48,6 +50,10 @@ static void axis_range(void) { attrs(5)->axes[0] = 2; }
 static void axis_negative(void) { attrs(5)->axes[0] = -1; }
 static void axis_count(void) { attrs(5)->axis_count = -1; }
 static void literal_gone(void) { attrs(6)->literal = NULL; }
+static void literal_empty(void) {
+  static tn_tensor nothing;
+  attrs(6)->literal = &nothing;
+}
 static void literal_type(void) { node(6)->type.shape.dim[0] = 3; }
 static void if_operand(void) { operands(12)[0] = 9; }
 static void pick_operand(void) { operands(10)[0] = 4; }
@@ -58,6 +64,15 @@ static void if_condition(void) { operands(9)[0] = 4; }
 static void if_region(void) { attrs(9)->region[0] = 7; }
 static void if_program(void) { attrs(9)->region[0] = 0; }
 static void if_twice(void) { attrs(9)->region[0] = 2; }
+/* The last if loses one or both of its regions. */
+static void if_first_gone(void) { graph.regions.count -= 2; }
+static void if_second_gone(void) { graph.regions.count--; }
+static void if_second_program(void) { graph.regions.count--, attrs(13)->region[1] = 0; }
+static void if_first_program(void) { graph.regions.count -= 2, attrs(13)->region[0] = 0; }
+static void if_of_another(void) {
+  graph.regions.count -= 2, attrs(13)->region[0] = 1, attrs(13)->region[1] = 2;
+}
+static void if_half_of_another(void) { graph.regions.count--, attrs(13)->region[1] = 2; }
 static void yield_count(void) { region(2)->results.count = 1; }
 static void yield_type(void) { region(2)->results.at[1] = 5; }
 static void yield_error(void) { region(1)->results.at[0] = 0; }
@@ -72,6 +87,8 @@ static void parent_sibling(void) { region(2)->parent = 1; }
 static void depth(void) { region(1)->depth = 2; }
 static void deep(void) { region(1)->depth = region(2)->depth = TN_REGION_DEPTH_LIMIT + 1; }
 static void around(void) { region(0)->depth = 1; }
+static void around_parent(void) { region(0)->parent = 1; }
+static void no_nodes(void) { graph.nodes.count = 0; }
 static void list_order(void) { region(0)->nodes.at[0] = 2, region(0)->nodes.at[1] = 1; }
 static void list_short(void) { region(0)->nodes.count--; }
 static void list_other(void) { region(1)->nodes.at[0] = 8; }
@@ -111,6 +128,7 @@ static const struct {
   { own_operand, 4, "an operand does not come before its user" },
   { later_operand, 4, "an operand does not come before its user" },
   { no_operands, 4, "no operands" },
+  { minus_operands, 4, "no operands" },
   { sibling_operand, 8, "an operand cannot be seen from where it is used" },
   { inner_operand, 12, "an operand cannot be seen from where it is used" },
   { arity, 4, "the operation refuses its attributes" },
@@ -120,6 +138,7 @@ static const struct {
   { axis_negative, 5, "attributes that are not normal" },
   { axis_count, 5, "attributes that are not normal" },
   { literal_gone, 6, "a constant without a value" },
+  { literal_empty, 6, "a constant without a value" },
   { literal_type, 6, "a type that is not the one inferred" },
   { if_operand, 12, "an if is used other than by pick" },
   { pick_operand, 10, "a pick of something that is no if" },
@@ -130,6 +149,12 @@ static const struct {
   { if_region, 9, "an if and its regions do not name each other" },
   { if_program, 9, "an if and its regions do not name each other" },
   { if_twice, 9, "an if and its regions do not name each other" },
+  { if_first_gone, 13, "an if of regions that are not there" },
+  { if_second_gone, 13, "an if of regions that are not there" },
+  { if_second_program, 13, "an if of regions that are not there" },
+  { if_first_program, 13, "an if of regions that are not there" },
+  { if_of_another, 13, "an if and its regions do not name each other" },
+  { if_half_of_another, 13, "an if and its regions do not name each other" },
   { yield_count, 9, "branches with different numbers of results" },
   { yield_type, 9, "branches with results of different types" },
   { yield_error, 9, "a region yields what it cannot have" },
@@ -144,6 +169,8 @@ static const struct {
   { depth, 9, "a wrong depth" },
   { deep, 9, "a wrong depth" },
   { around, 0, "the program has a region around it" },
+  { around_parent, 0, "the program has a region around it" },
+  { no_nodes, 0, "node 0 is not the error node" },
   { list_order, 0, "a region lists its nodes out of order" },
   { list_short, 0, "a node is in no region's list" },
   { list_other, 9, "a region lists a node of another one" },
@@ -173,7 +200,7 @@ static void every_planted_defect_is_found_and_named(void **state) {
     tn_value where = 0;
     graph = parsed(sound);
     size_t lists[] = { region(0)->nodes.count, region(2)->results.count, graph.inputs.count,
-                       graph.params.count };
+                       graph.params.count,     graph.regions.count,      graph.nodes.count };
     defects[i].plant();
     const char *said = tn_graph_verify(&graph, &where);
     if (!said) fail_msg("defect %zu was not found: %s", i, defects[i].said);
@@ -181,6 +208,7 @@ static void every_planted_defect_is_found_and_named(void **state) {
     if (where != defects[i].where) fail_msg("%s: at %u, expected %u", said, where, defects[i].where);
     region(0)->nodes.count = lists[0], region(2)->results.count = lists[1];
     graph.inputs.count = lists[2], graph.params.count = lists[3];
+    graph.regions.count = lists[4], graph.nodes.count = lists[5];
     tn_graph_free(&graph);
   }
 }
@@ -201,6 +229,19 @@ static void an_input_inside_a_branch_is_found(void **state) {
   tn_graph_free(&graph);
 }
 
+static void what_a_program_yields_and_an_if_that_is_yielded_are_found(void **state) {
+  (void)state;
+  graph = parsed("graph(%c: bool[]) { %1 = if %c { yield } else { yield }"
+                 " %2 = if %c { yield %c } else { yield %c } return }");
+  region(3)->results.at[0] = 2;
+  assert_string_equal(tn_graph_verify(&graph, NULL), "an if is used other than by pick");
+  region(3)->results.at[0] = 1;
+  assert_null(tn_graph_verify(&graph, NULL));
+  assert_true(tn_graph_yield(&graph, 0, (tn_value[]){ 1 }, 1));
+  assert_string_equal(tn_graph_verify(&graph, NULL), "the program itself yields results");
+  tn_graph_free(&graph);
+}
+
 static void storage_dtypes_in_arithmetic_are_found(void **state) {
   (void)state;
   graph = parsed("graph(%x: bf16[2]) { %1 = transpose %x return %1 }");
@@ -215,6 +256,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     TEST(every_planted_defect_is_found_and_named),
     TEST(an_input_inside_a_branch_is_found),
+    TEST(what_a_program_yields_and_an_if_that_is_yielded_are_found),
     TEST(storage_dtypes_in_arithmetic_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
