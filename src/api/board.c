@@ -1,7 +1,10 @@
 /* api/board.c: the board, with a session behind it. */
 #include "board/board.h"
 
+#include <string.h>
+
 #include "api/internal.h"
+#include "base/file.h"
 
 typedef struct {
   tern_session *session;
@@ -14,9 +17,30 @@ static bool stopped(void *context) {
   return tn_api_asked_to_stop(b->session);
 }
 
-static void ready(void *context, int port) {
+/* The socket is there, and requests come from now on. Run folders are anywhere, and new ones come while the
+ * board is open, so everything may be read. */
+static bool ready(void *context, int port) {
   const board *b = context;
+  static const tn_reach everything = { TN_REACH_READ, { "/", 1 } };
+  b->session->serves = true;
+  if (!tn_api_seal(b->session, &everything, 1)) return false;
   if (b->ready) b->ready(b->context, port);
+  return true;
+}
+
+/* The history has files beside it while somebody writes there, and may itself be still to come: its folder is
+ * written, and so must exist before it can be named to the kernel. */
+static bool keep_store(tern_session *session, const char *path) {
+  if (session->sandbox == TERN_SANDBOX_OFF) return true;
+  const char *slash = strrchr(path, '/');
+  if (slash && slash > path) {
+    tn_text folder;
+    tn_text_init(&folder, &session->heap);
+    tn_text_add(&folder, (tn_str){ path, (size_t)(slash - path) });
+    if (!folder.failed) (void)tn_file_make_folders(&session->heap, folder.at);
+    tn_text_free(&folder);
+  }
+  return tn_api_keep_folder_of(session, path);
 }
 
 /* What is wrong with an old program is of no interest here: there is a picture or there is none. */
@@ -43,7 +67,8 @@ static bool is_readable(tern_session *session, const char *path) {
 
 tern_status tern_serve_board(tern_session *session, const tern_board *wanted) {
   tn_api_begin(session);
-  if (!is_readable(session, wanted->store)) return tn_api_status(session);
+  if (!is_readable(session, wanted->store) || !keep_store(session, wanted->store))
+    return tn_api_status(session);
   board b = { session, wanted->ready, wanted->context };
   tn_board_options options = { .heap = &session->heap,
                                .diags = &session->diags,

@@ -31,6 +31,7 @@ struct tern_session {
   bool timed_out;
   tern_sandbox_mode sandbox;
   bool sealed; /* the sandbox has been entered, or was not wanted */
+  bool serves; /* it listens on a socket, and will answer there */
   tn_guard_support support; /* as it was before: a process that is shut in cannot ask */
   tn_guard_state guard;
   tn_vec(tn_guard_path) kept_paths; /* of the embedder; the texts are the session's */

@@ -111,7 +111,9 @@ static const char *missing(const tern_session *session) {
 bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count) {
   tn_api_end_compiling(session); /* whoever computes asks for interrupts where it can stop well */
   if (session->sealed || session->sandbox == TERN_SANDBOX_OFF) return true;
-  tn_guard_policy policy = { .grants = session->host.capabilities, .binds_threads = binds_threads() };
+  tn_guard_policy policy = { .grants = session->host.capabilities,
+                             .binds_threads = binds_threads(),
+                             .serves = session->serves };
   tn_arena arena;
   tn_arena_init(&arena, &session->heap);
   bool ok = list_paths(session, reaches, count, &arena, &policy);

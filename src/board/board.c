@@ -275,14 +275,14 @@ static bool serve_with_library(board_server *s) {
     close(descriptor);
     return fail(options, "the server does not start");
   }
-  options->ready(options->context, s->port);
-  serve(s);
+  bool begins = options->ready(options->context, s->port);
+  if (begins) serve(s);
   for (stream *each = s->streams; each; each = each->next) {
     each->follow.ended = true;
     wake(each);
   }
   s->http.stop_daemon(s->daemon); /* closes the socket and frees the streams */
-  return true;
+  return begins;
 }
 
 bool tn_board_serve(const tn_board_options *options) {

@@ -152,11 +152,10 @@ static bool write_whole(FILE *file, const char *bytes, size_t count, bool sync) 
   return ok;
 }
 
-/* A file is replaced, and who may read it stays; a device or a pipe is written to. */
+/* Who may read a file that is replaced stays. */
 static bool replace(const char *path, const char *bytes, size_t count) {
   struct stat old;
   bool there = stat(path, &old) == 0;
-  if (there && !S_ISREG(old.st_mode)) return write_whole(fopen(path, "w"), bytes, count, false);
   size_t length = strlen(path);
   char *temporary = malloc(length + 5);
   if (!temporary) return false;
@@ -174,11 +173,57 @@ static bool replace(const char *path, const char *bytes, size_t count) {
   return ok;
 }
 
-bool tn_cli_write_file(const char *path, const char *bytes, size_t count) {
-  char *end = end_of_links(path);
-  bool ok = end && replace(end, bytes, count);
+/* The folder of a file, which must be there; it is named to the sandbox. `path` is changed, and back. */
+static bool find_folder(char *path, tern_session *session) {
+  struct stat about;
+  char *slash = strrchr(path, '/');
+  if (slash == path) slash++;
+  char behind = slash ? *slash : 0;
+  if (slash) *slash = 0;
+  const char *folder = slash ? path : ".";
+  bool ok = stat(folder, &about) == 0;
+  if (ok && !S_ISDIR(about.st_mode)) ok = false, errno = ENOTDIR;
   int problem = errno;
-  free(end);
+  if (ok && session && tern_sandbox_path(session, folder, 1) != TERN_OK) ok = false, problem = ENOMEM;
+  if (slash) *slash = behind;
+  errno = problem;
+  return ok;
+}
+
+bool tn_target_begin(tn_target *target, const char *path, tern_session *session) {
+  struct stat about;
+  *target = (tn_target){ .path = end_of_links(path) };
+  if (!target->path) return false;
+  if (stat(target->path, &about) != 0 || S_ISREG(about.st_mode)) {
+    if (find_folder(target->path, session)) return true;
+  } else {
+    target->device = fopen(target->path, "w");
+    if (target->device) return true;
+  }
+  int problem = errno;
+  tn_target_end(target);
+  errno = problem;
+  return false;
+}
+
+bool tn_target_write(tn_target *target, const char *bytes, size_t count) {
+  if (!target->device) return replace(target->path, bytes, count);
+  FILE *device = target->device;
+  target->device = NULL;
+  return write_whole(device, bytes, count, false);
+}
+
+void tn_target_end(tn_target *target) {
+  if (target->device) (void)fclose(target->device);
+  free(target->path);
+  *target = (tn_target){ 0 };
+}
+
+bool tn_cli_write_file(const char *path, const char *bytes, size_t count) {
+  tn_target target;
+  bool ok = tn_target_begin(&target, path, NULL) && tn_target_write(&target, bytes, count);
+  int problem = errno;
+  tn_target_end(&target);
   errno = problem;
   return ok;
 }

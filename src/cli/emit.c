@@ -4,8 +4,7 @@
 
 #include "cli/cli.h"
 
-static tern_status write_out(tn_run *run, const char *path, const char *bytes, size_t length) {
-  if (tn_cli_write_file(path, bytes, length)) return TERN_OK;
+static tern_status cannot_write(tn_run *run, const char *path) {
   return tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
 }
 
@@ -15,11 +14,10 @@ static tern_status failed(tn_run *run) {
   return status;
 }
 
-/* With --json the form is a member of the object; with -o it is in the file. */
-static tern_status emit(tn_run *run, tern_program *program, const char *kind) {
-  const char *path = run->command->value[TN_OPTION_OUTPUT];
+/* With --json the form is a member of the object. */
+static tern_status emit_here(tn_run *run, tern_program *program, const char *kind) {
   size_t length;
-  if (run->command->json && !path) {
+  if (run->command->json) {
     const char *json = tern_emit_json(program, kind, NULL);
     if (!json) return failed(run);
     puts(json);
@@ -27,14 +25,27 @@ static tern_status emit(tn_run *run, tern_program *program, const char *kind) {
   }
   const char *bytes = tern_emit_bytes(program, kind, &length);
   if (!bytes) return failed(run);
-  if (!path) {
-    fwrite(bytes, 1, length, stdout);
-    return TERN_OK;
-  }
-  tern_status status = write_out(run, path, bytes, length);
+  fwrite(bytes, 1, length, stdout);
+  return TERN_OK;
+}
+
+/* What the program computes may not reach for files any more, so that this one is found before. */
+static tern_status emit_there(tn_run *run, tern_program *program, const char *kind, const char *path) {
+  tn_target target;
+  size_t length;
+  if (!tn_target_begin(&target, path, run->session)) return cannot_write(run, path);
+  const char *bytes = tern_emit_bytes(program, kind, &length);
+  tern_status status = bytes ? TERN_OK : failed(run);
+  if (bytes && !tn_target_write(&target, bytes, length)) status = cannot_write(run, path);
+  tn_target_end(&target);
   const char *json = status == TERN_OK && run->command->json ? tern_emit_json(program, kind, path) : NULL;
   if (json) puts(json);
   return status;
+}
+
+static tern_status emit(tn_run *run, tern_program *program, const char *kind) {
+  const char *path = run->command->value[TN_OPTION_OUTPUT];
+  return path ? emit_there(run, program, kind, path) : emit_here(run, program, kind);
 }
 
 tern_status tn_cli_emit(tn_run *run) {

@@ -145,9 +145,12 @@ static const long writing[] = {
 #endif
 };
 
-static const long network[] = {
-  SYS_connect, SYS_bind,     SYS_listen,      SYS_accept4,     SYS_sendto,     SYS_recvfrom,   SYS_sendmsg,
-  SYS_recvmsg, SYS_shutdown, SYS_getsockname, SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
+static const long network[] = { SYS_connect, SYS_bind, SYS_listen };
+
+/* Of sockets that are open. */
+static const long serving[] = {
+  SYS_accept4,  SYS_sendto,      SYS_recvfrom,    SYS_sendmsg,    SYS_recvmsg,
+  SYS_shutdown, SYS_getsockname, SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
 #ifdef SYS_accept
   SYS_accept,
 #endif
@@ -251,6 +254,7 @@ static void allow_network(tn_filter *filter) {
   };
   tn_filter_allow_if(filter, SYS_socket, tests, COUNT(tests));
   allow_all(filter, network, COUNT(network));
+  allow_all(filter, serving, COUNT(serving));
 }
 
 void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter *filter) {
@@ -273,7 +277,10 @@ void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter
     allow_all(filter, writing, COUNT(writing));
   else if (reads)
     allow_opening_to_read(filter);
-  if (policy->grants & TN_GUARD_NETWORK) allow_network(filter);
+  if (policy->grants & TN_GUARD_NETWORK)
+    allow_network(filter);
+  else if (policy->serves)
+    allow_all(filter, serving, COUNT(serving));
   tn_filter_end(filter);
 }
 

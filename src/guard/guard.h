@@ -37,6 +37,7 @@ typedef struct {
   const tn_guard_path *paths;
   size_t count;
   bool binds_threads; /* the user tells the thread library to bind threads to cores */
+  bool serves;        /* the sockets that are open accept and answer; no other is made */
 } tn_guard_policy;
 
 /* What this kernel can enforce. */

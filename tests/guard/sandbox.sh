@@ -70,6 +70,47 @@ kill -INT $running
 wait $running
 [ $? -eq 1 ] || say "Ctrl-C under the sandbox"
 
+# ---- other forms of a program ----
+emit="$tern emit named.mind --sandbox=require --as graph"
+printf 'fn f(x: Tensor[f32,(N)]) -> Tensor[f32,(N)] = x * sum([1, 2])\nf\n' > named.mind
+mkdir there && echo old > there/old && chmod 640 there/old && ln -s there/old link
+expect "a form is printed" 0 "const {value=f32[] [3]}" $emit
+$emit -o there/new || say "a file is not written"
+$emit -o link || say "one behind a link is not replaced"
+[ "$(stat -c %a there/old)" = 640 ] || say "a file that was replaced has lost its permissions"
+cmp -s there/new there/old && [ -L link ] || say "what was written is not the same"
+expect "a device is written to" 0 "graph(" $emit -o /dev/stdout
+expect "a folder that is not there is said" 2 "No such file or directory" $emit -o none/new
+expect "nor is it a folder" 2 "Not a directory" $emit -o named.mind/new
+ls there > left && [ "$(cat left)" = "new
+old" ] || say "something was left over: $(cat left)"
+expect "all of it or nothing" 1 E_SANDBOX_UNAVAILABLE "$without" landlock $emit
+expect "a model of .ail" 0 "matmul" $tern emit model.ail --as graph --sandbox=require
+"$tern" emit long.nth --as graph --sandbox=require >/dev/null & running=$!
+sleep 1
+grep -q '^Seccomp:.2' /proc/$running/status || say "emit runs a program outside"
+kill -INT $running
+wait $running
+
+# ---- the board ----
+$tern train model.ail --allow fileread --out runs/d --store new/runs.db > /dev/null || say "no run for the board"
+"$tern" board --port 0 --store new/runs.db --sandbox=require > url & running=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do [ -s url ] && break; sleep 0.3; done
+url=$(sed 's,/  .*,,' url)
+fetch() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$url$1"; }
+grep -q '^NoNewPrivs:.1' /proc/$running/status && grep -q '^Seccomp:.2' /proc/$running/status ||
+  say "the board is not shut in"
+expect "the board has the page" 0 "<html" fetch /
+expect "the runs" 0 '"program":"model.ail"' fetch /api/runs
+expect "the parameters" 0 '"W"' fetch /api/runs/1/params
+expect "and the graph" 0 "<svg" fetch /api/runs/1/graph
+$tern train model.ail --allow fileread --out runs/e --store new/runs.db > /dev/null
+expect "a run that came later" 0 '"W"' fetch /api/runs/2/params
+kill -INT $running
+wait $running || say "the board did not end well: $?"
+"$without" landlock "$tern" board --port 0 --store new/runs.db --sandbox=require > got 2>&1
+[ $? -eq 1 ] && grep -q E_SANDBOX_UNAVAILABLE got || { say "a board without Landlock"; cat got; }
+
 # ---- interactive sessions ----
 echo '1 2 [ADD]' > three.nth
 printf ':load three.nth\n:quit\n' | "$tern" repl --lang ninth --sandbox=require > got 2>&1

@@ -146,6 +146,19 @@ static void sockets_need_the_network_and_one_of_its_families(void **state) {
   assert_false(allows(&online, SYS_socket, (call){ { AF_NETLINK, SOCK_RAW } }));
 }
 
+static void a_server_answers_and_makes_no_socket(void **state) {
+  (void)state;
+  tn_guard_policy server = { .serves = true };
+  assert_false(allows(&nothing, SYS_accept4, (call){ { 3 } }));
+  assert_true(allows(&server, SYS_accept4, (call){ { 3 } }));
+  assert_true(allows(&server, SYS_recvfrom, (call){ { 4 } }));
+  assert_true(allows(&server, SYS_sendmsg, (call){ { 4 } }));
+  assert_false(allows(&server, SYS_socket, (call){ { AF_INET, SOCK_STREAM } }));
+  assert_false(allows(&server, SYS_connect, (call){ { 4 } }));
+  assert_false(allows(&server, SYS_bind, (call){ { 4 } }));
+  assert_false(allows(&server, SYS_execve, (call){ { 0 } }));
+}
+
 static void signals_and_limits_are_for_this_process(void **state) {
   (void)state;
   assert_true(allows(&nothing, SYS_tgkill, (call){ { THIS_PROCESS, 1, 2 } }));
@@ -186,6 +199,7 @@ int main(void) {
     cmocka_unit_test(threads_are_started_but_no_processes),
     cmocka_unit_test(memory_is_never_made_executable),
     cmocka_unit_test(sockets_need_the_network_and_one_of_its_families),
+    cmocka_unit_test(a_server_answers_and_makes_no_socket),
     cmocka_unit_test(signals_and_limits_are_for_this_process),
     cmocka_unit_test(other_instruction_sets_have_no_calls),
     cmocka_unit_test(a_filter_that_is_too_long_says_so),
