@@ -376,6 +376,44 @@ static void mistakes_of_types_have_their_own_codes(void **state) {
   }
 }
 
+/* What a composed operation is made of would say it of operands that nobody wrote. */
+static void composed_operations_speak_of_their_own_operands(void **state) {
+  (void)state;
+  const char *head =
+      "graph(%x: f32[2, 3], %y: f32[4], %s: f32[], %i: i32[2], %m: f32[1, 4, 4, 2], %k: f32[3, 3, 2, 1],"
+      " %z: f32[0, 3, 2, 1], %u: f32[N, 3, 2, 1], %o: f32[3, 3, 1, 1]) {\n";
+  const struct {
+    const char *text;
+    tn_diag_code code;
+  } wrong[] = {
+    { "%1 = embedding %i, %s", TN_DIAG_E2102 },
+    { "%1 = layer_norm %s, %s, %s", TN_DIAG_E2102 },
+    { "%1 = layer_norm %x, %y, %s", TN_DIAG_E2103 },
+    { "%1 = layer_norm %x, %s, %y", TN_DIAG_E2103 },
+    { "%1 = layer_norm %s, %x, %s", TN_DIAG_E2102 },
+    { "%1 = layer_norm %y, %x, %s", TN_DIAG_E2103 },
+    { "%1 = conv2d %x, %k {step=[1, 1]}", TN_DIAG_E2102 },
+    { "%1 = conv2d %m, %x {step=[1, 1]}", TN_DIAG_E2102 },
+    { "%1 = conv2d %m, %o {step=[1, 1]}", TN_DIAG_E2103 },
+    { "%1 = conv2d %m, %z {step=[1, 1]}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %u {step=[1, 1]}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %k {step=[-1, 1]}", TN_DIAG_E2001 },
+    { "%1 = conv2d %m, %k {step=[1, 4294967296]}", TN_DIAG_E2001 },
+    { "%1 = stack %x, %y", TN_DIAG_E2103 },
+    { "%1 = gelu %i", TN_DIAG_E2006 },
+  };
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    char text[512];
+    tn_graph graph;
+    snprintf(text, sizeof text, "%s  %s return }", head, wrong[i].text);
+    tn_diags_clear(&diags);
+    if (parse(text, &graph)) fail_msg("accepted: %s", wrong[i].text);
+    assert_int_equal(diags.list.count, 1);
+    if (diags.list.at[0].code != wrong[i].code)
+      fail_msg("%s: %s", wrong[i].text, tn_diag_info_of(diags.list.at[0].code)->code);
+  }
+}
+
 static void programs_write_registers_in_order(void **state) {
   (void)state;
   const char *head = "graph(%x: f32[]) { %1 = fused %x {dtype=f32, shape=[]} ";
@@ -519,6 +557,7 @@ int main(void) {
     TEST(literals_have_as_many_elements_as_they_say),
     TEST(branches_end_with_as_many_values_and_hide_their_own),
     TEST(mistakes_of_types_have_their_own_codes),
+    TEST(composed_operations_speak_of_their_own_operands),
     TEST(programs_write_registers_in_order),
     TEST(all_mistakes_of_types_are_reported_in_one_pass),
     TEST(ranks_are_limited),
