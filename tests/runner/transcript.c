@@ -22,6 +22,7 @@ typedef enum {
   STEP_MARKED,  /* a .t command: both streams and the status are compared */
   STEP_SESSION, /* a `$` line in a document: both streams as one, as a reader sees them */
   STEP_PROGRAM, /* a source in a document: its output as one, and it must succeed */
+  STEP_SCRIPT,  /* commands in a document without a `$`: all of them must succeed */
   STEP_REPL,    /* an interactive session in a document: everything it prints, in order */
   STEP_FILE,    /* a block that is only written to a file */
 } step_kind;
@@ -50,6 +51,7 @@ typedef struct {
   step *steps;
   size_t count;
   size_t mistakes;       /* lines that cannot be read */
+  size_t left_out;       /* blocks of commands that are not run, each with its reason */
   lines made;            /* expected lines that are not in `whole` as they are; freed with the file */
 } transcript;
 
@@ -282,8 +284,41 @@ static text remark(text line, const char *open) {
   return (text){ line.bytes + strlen(open), line.length - edges };
 }
 
+static bool is_installed(text command) {
+  text look = { 0 };
+  text_addf(&look, "command -v '%.*s' >/dev/null 2>&1", (int)command.length, command.bytes);
+  bool found = system(look.bytes) == 0;
+  free(look.bytes);
+  return found;
+}
+
+static void leave_out(transcript *file, size_t line, text reason, const char *more) {
+  printf("%s:%zu: not run: %.*s%s\n", file->path, line + 1, (int)reason.length, reason.bytes, more);
+  file->left_out++;
+}
+
+/* A block of commands runs, or says above it why it does not. */
+static void read_commands(transcript *file, block in, text above) {
+  text reason = remark(above, "<!-- not run: "), needs = remark(above, "<!-- needs: ");
+  if (reason.length) {
+    leave_out(file, in.fence, reason, "");
+  } else if (needs.length && !is_installed(needs)) {
+    leave_out(file, in.fence, needs, " is not installed");
+  } else if (has_word(in.info, "fragment")) {
+    mistake(file, in.fence, "commands that are not run say why: <!-- not run: REASON -->");
+  } else if (has_commands(file, in)) {
+    read_session(file, in, remark(above, "<!-- varies: "));
+  } else {
+    step *at = step_new(file, STEP_SCRIPT, in.fence);
+    text script = block_text(file, in);
+    text_addf(&at->command, "set -e\n%s", script.bytes);
+    at->silent = true;
+    free(script.bytes);
+  }
+}
+
 static void read_block(transcript *file, block in, text above, size_t *program) {
-  text name = remark(above, "<!-- file: "), varies = remark(above, "<!-- varies: ");
+  text name = remark(above, "<!-- file: ");
   const char *language = language_of(in.info);
   size_t before = file->count;
   if (name.length) {
@@ -293,10 +328,10 @@ static void read_block(transcript *file, block in, text above, size_t *program) 
   } else if (first_word_is(in.info, "output")) {
     if (*program == SIZE_MAX) mistake(file, in.fence, "output of which program?");
     else read_output(file, in, &file->steps[*program]);
+  } else if (first_word_is(in.info, "sh") || first_word_is(in.info, "console")) {
+    read_commands(file, in, above);
   } else if (has_word(in.info, "fragment")) {
     return;
-  } else if (first_word_is(in.info, "sh") || first_word_is(in.info, "console")) {
-    if (has_commands(file, in)) read_session(file, in, varies);
   } else if (first_word_is(in.info, "repl")) {
     if (language_of(text_after(in.info, 5))) read_repl(file, in, language_of(text_after(in.info, 5)));
     else mistake(file, in.fence, "repl of which language?");
@@ -352,7 +387,7 @@ static bool step_holds(const step *at, const outcome *done) {
   } else {
     trim_blank(&out);
     holds = at->silent || lines_match(at->out, out);
-    if (at->kind == STEP_PROGRAM) holds = holds && done->status == at->status;
+    if (at->kind == STEP_PROGRAM || at->kind == STEP_SCRIPT) holds = holds && done->status == at->status;
     else holds = holds && done->status < 126 && done->status != 3;
   }
   free(out.at);
@@ -465,6 +500,7 @@ static bool run_transcript(const char *path, const options *chosen) {
   file.all = lines_of(file.whole);
   if (ends_with(path, ".md")) read_document(&file);
   else read_marked(&file);
+  fflush(stdout);
   if (file.count == 0 && !ends_with(path, ".md")) mistake(&file, 0, "no command in this file");
 
   char *folder = scratch_new();
@@ -472,7 +508,9 @@ static bool run_transcript(const char *path, const options *chosen) {
   scratch_free(folder);
   bool rewrite = chosen->update && differ && !file.mistakes;
   if (rewrite) write_file(path, updated);
-  printf("%s: %zu steps, %zu differ%s\n", path, file.count, differ, rewrite ? ", rewritten" : "");
+  printf("%s: %zu steps, %zu differ", path, file.count, differ);
+  if (file.left_out) printf(", %zu not run", file.left_out);
+  puts(rewrite ? ", rewritten" : "");
   bool good = file.mistakes == 0 && stuck == 0 && (differ == 0 || rewrite);
   free(updated.bytes);
   transcript_free(&file);

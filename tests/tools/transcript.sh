@@ -162,9 +162,6 @@ document_holds "a document without examples is fine" <<'END'
 Some `words`.
 END
 document_holds "sessions show both streams and any number of commands" <<'END'
-```sh
-make demo
-```
 ```console
 $ tern version
 tern 1.2.3
@@ -175,6 +172,49 @@ err
 $ tern lines
 a
 ...
+```
+END
+document_holds "commands without a mark are run in order, and their output is nobody's business" <<'END'
+```sh
+tern version   # says something
+echo one > made
+echo 'two
+lines' >> made
+```
+```console
+$ cat made
+one
+two
+lines
+```
+END
+document_breaks "every one of them must succeed" "wanted 0, got 4" <<'END'
+```sh
+tern both 4
+true
+```
+END
+document_holds "those that are not run say why" <<'END'
+<!-- not run: it takes all night -->
+```sh
+tern crash; false
+```
+<!-- needs: no-such-command -->
+```sh
+no-such-command; false
+```
+END
+passes "and are listed" sh -c "'$runner' --tern '$scratch/bin/tern' '$scratch/doc.md' | grep -c -e 'doc.md:2: not run: it takes all night' \
+  -e 'doc.md:6: not run: no-such-command is not installed' -e '0 differ, 2 not run' | grep -qx 3"
+document_breaks "a fragment of commands must say so too" "not run: REASON" <<'END'
+```sh fragment
+tern version
+```
+END
+document_breaks "what is needed and there is run" "got 1" <<'END'
+<!-- needs: sh -->
+```sh
+false
 ```
 END
 document_breaks "a session that differs" "doc.md:4: \$ tern version" <<'END'
