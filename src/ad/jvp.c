@@ -33,19 +33,32 @@ static bool is_needed(const jvp_frame *frame, uint64_t key) {
   return tn_map_get(&frame->needed, key) != NULL;
 }
 
+static bool need_operands(jvp_frame *frame, tn_value value);
+
+/* What the needed results of an if come from: nodes of the region, and what it captures. Not all captures: one
+ * that only decides which nodes run may well have no tangent. */
+static bool need_region(jvp_frame *frame, tn_value branch, uint32_t index) {
+  const tn_region *region = &graph_of(frame)->regions.at[index];
+  for (size_t i = 0; i < region->results.count; i++) {
+    bool needed = is_needed(frame, tn_ad_result_key(branch, i));
+    if (needed && !need(frame, region->results.at[i])) return false;
+  }
+  for (size_t i = region->nodes.count; i-- > 0;) {
+    tn_value value = region->nodes.at[i];
+    if (is_needed(frame, value) && !need_operands(frame, value)) return false;
+  }
+  return true;
+}
+
 static bool need_operands(jvp_frame *frame, tn_value value) {
   const tn_node *node = tn_graph_node(graph_of(frame), value);
   for (int i = 0; i < node->count; i++) {
-    bool carries = tn_ad_carries(node->op, i) && tn_ad_is_active(&frame->base, node->in[i]);
-    if (carries && !need(frame, node->in[i])) return false;
+    if (tn_ad_carries(node->op, i) && !need(frame, node->in[i])) return false;
   }
   if (node->op == TN_OP_PICK) return need(frame, tn_ad_result_key(node->in[0], node->attrs->index));
   if (node->op != TN_OP_IF) return true;
-  tn_ad_captures captures = tn_ad_captures_of(frame->base.trace, value);
-  for (size_t i = 0; i < captures.count; i++) {
-    if (tn_ad_is_active(&frame->base, captures.at[i]) && !need(frame, captures.at[i])) return false;
-  }
-  return true;
+  return need_region(frame, value, node->attrs->region[0]) &&
+         need_region(frame, value, node->attrs->region[1]);
 }
 
 static bool visited(const jvp_frame *frame, tn_value value) {

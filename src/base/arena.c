@@ -48,6 +48,7 @@ static void *take(tn_arena_chunk *chunk, size_t bytes) {
 
 static size_t next_chunk_bytes(const tn_arena *arena) {
   size_t bytes = arena->chunk ? arena->chunk->bytes : 0;
+  if (arena->heap->piecewise) return 0;
   if (bytes < FIRST_CHUNK_BYTES) return FIRST_CHUNK_BYTES;
   return bytes < LARGEST_CHUNK_BYTES / 2 ? bytes * 2 : LARGEST_CHUNK_BYTES;
 }

@@ -324,6 +324,13 @@ static void conditions_places_and_flat_operations_are_no_obstacle(void **state) 
                    TN_OP_ERROR);
 }
 
+static void a_result_of_a_branch_that_nothing_reads_is_no_obstacle(void **state) {
+  (void)state;
+  assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x, %0 } else {"
+                                " %2 = neg %x yield %2, %0 } %3 = pick %1 return %3 }"),
+                   TN_OP_ERROR);
+}
+
 static void a_strict_gradient_looks_into_branches(void **state) {
   (void)state;
   assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x } else {"
@@ -475,6 +482,53 @@ static void a_jacobian_refuses_unknown_lengths_and_too_many_dimensions(void **st
   tn_graph_free(&l->graph);
 }
 
+static void a_jacobian_of_nothing_is_empty_and_one_of_too_much_is_refused(void **state) {
+  (void)state;
+  tn_value jacobian;
+  const char *empty[] = { "graph(param %x: f64[0]) { %1 = sum %x return %1 }",
+                          "graph(param %x: f64[2]) { %1 = slice %x {high=[0]} return %1 }" };
+  const int64_t length[] = { 0, 2 };
+  for (int i = 0; i < 2; i++) {
+    lab *l = lab_of(empty[i]);
+    assert_true(tn_ad_jacobian(&l->builder, output_of(l, 0), l->graph.params.at[0], TN_AD_STRICT, &jacobian));
+    const tn_shape *shape = &tn_graph_type(&l->graph, jacobian)->shape;
+    assert_int_equal(shape->dim[shape->rank - 1], length[i]);
+    assert_int_equal(tn_shape_count(shape), 0);
+    tn_graph_free(&l->graph);
+  }
+  lab *l = lab_of("graph(param %x: f64[1000001]) { %1 = neg %x return %1 }");
+  assert_false(tn_ad_jacobian(&l->builder, output_of(l, 0), l->graph.params.at[0], TN_AD_STRICT, &jacobian));
+  assert_int_equal(l->builder.base.fault.kind, TN_FAULT_TOO_LARGE);
+  tn_graph_free(&l->graph);
+}
+
+static void what_has_failed_already_has_no_derivative(void **state) {
+  (void)state;
+  lab *l = lab_of("graph(param %x: f64[2]) { %1 = neg %x return %1 }");
+  tn_value x = l->graph.params.at[0], output = output_of(l, 0), error = TN_ERROR_VALUE, out;
+  size_t before = l->graph.nodes.count;
+  assert_false(gradient(l, error, x, TN_AD_STRICT, &out));
+  assert_false(gradient(l, output, error, TN_AD_STRICT, &out));
+  assert_false(tn_ad_jacobian(&l->builder, error, x, TN_AD_STRICT, &out));
+  assert_false(tn_ad_jacobian(&l->builder, output, error, TN_AD_STRICT, &out));
+  tn_jvp_request forward = { .builder = &l->builder,
+                             .wrt = &x,
+                             .tangents = &error,
+                             .wrt_count = 1,
+                             .outputs = &output,
+                             .output_count = 1 };
+  assert_false(tn_ad_jvp(&forward, &out));
+  forward.tangents = &x, forward.outputs = &error;
+  assert_false(tn_ad_jvp(&forward, &out));
+  forward.outputs = &output;
+  tn_build_fault(&l->builder.base, TN_OP_NEG, (tn_fault){ .kind = TN_FAULT_INTERNAL });
+  assert_false(gradient(l, output, x, TN_AD_STRICT, &out));
+  assert_false(tn_ad_jvp(&forward, &out));
+  assert_false(tn_ad_jacobian(&l->builder, output, x, TN_AD_STRICT, &out));
+  assert_int_equal(l->graph.nodes.count, before);
+  tn_graph_free(&l->graph);
+}
+
 /* ---- lengths that are names ---- */
 
 /* The gradient before the lengths are known, bound, is the gradient after they are known. */
@@ -577,11 +631,14 @@ static void bf16_values_have_bf16_gradients(void **state) {
 
 static void a_gradient_survives_every_failing_allocation(void **state) {
   (void)state;
-  const char *text = "graph(param %x: f32[2], param %y: f32[]) {"
-                     " %0 = gt %y, %y"
-                     " %1 = if %0 { %2 = mul %x, %y yield %2 } else { %3 = exp %x %4 = mul %3, %x yield %4 }"
-                     " %5 = pick %1 %6 = concat %5, %x, %5, %5, %x, %5, %x, %5, %x, %5 {axis=0} %7 = sum %6"
-                     " return %7 }";
+  const char *text =
+      "graph(param %x: f32[2], param %y: f32[]) {"
+      " %0 = gt %y, %y"
+      " %1 = if %0 { %2 = mul %x, %y yield %2 } else { %3 = exp %x %4 = mul %3, %x yield %4 }"
+      " %5 = pick %1 %6 = concat %5, %x, %5, %5, %x, %5, %x, %5, %x, %5 {axis=0}"
+      " %8 = if %0 { %9 = if %0 { %10 = exp %y yield %10 } else { yield %y } %11 = pick %9"
+      "   %12 = mul %11, %11 yield %12, %0 } else { yield %y, %0 }"
+      " %13 = pick %8 %14 = cumprod %6 {axis=0} %15 = mul %13, %14 %7 = sum %15 return %7, %5 }";
   bool done = false;
   for (uint64_t n = 1; !done; n++) {
     assert_true(n < 10000);
@@ -595,8 +652,11 @@ static void a_gradient_survives_every_failing_allocation(void **state) {
       .builder = &l->builder, .wrt = x, .tangents = x, .wrt_count = 2, .outputs = &output, .output_count = 1
     };
     heap.fail_at = heap.requests + n;
-    done = tn_ad_grad(&request, grads) && tn_ad_jvp(&forward, &tangent);
+    heap.piecewise = true;
+    done = tn_ad_grad(&request, grads) && tn_ad_jvp(&forward, &tangent) &&
+           tn_ad_jacobian(&l->builder, output_of(l, 1), x[0], TN_AD_STRICT, &tangent);
     heap.fail_at = 0;
+    heap.piecewise = false;
     if (!done) assert_int_equal(l->builder.base.fault.kind, TN_FAULT_MEMORY);
     tn_graph_free(&l->graph);
   }
@@ -623,6 +683,7 @@ int main(void) {
     TEST(what_comes_after_an_output_does_not_reach_it),
     TEST(a_strict_gradient_names_what_has_no_derivative),
     TEST(conditions_places_and_flat_operations_are_no_obstacle),
+    TEST(a_result_of_a_branch_that_nothing_reads_is_no_obstacle),
     TEST(a_strict_gradient_looks_into_branches),
     TEST(only_the_branch_that_runs_gets_a_gradient),
     TEST(a_gradient_taken_inside_a_branch_stays_inside),
@@ -631,6 +692,8 @@ int main(void) {
     TEST(a_jacobian_has_rows_of_the_output_and_columns_of_the_input),
     TEST(a_jacobian_of_matrices_keeps_all_dimensions),
     TEST(a_jacobian_refuses_unknown_lengths_and_too_many_dimensions),
+    TEST(a_jacobian_of_nothing_is_empty_and_one_of_too_much_is_refused),
+    TEST(what_has_failed_already_has_no_derivative),
     TEST(gradients_may_be_taken_before_lengths_are_known),
     TEST(a_convolution_over_a_batch_of_any_size_has_a_gradient),
     TEST(bf16_values_have_bf16_gradients),
