@@ -35,8 +35,8 @@ static bool is_needed(const jvp_frame *frame, uint64_t key) {
 
 static bool need_operands(jvp_frame *frame, tn_value value);
 
-/* What the needed results of an if come from: nodes of the region, and what it captures. Not all captures: one
- * that only decides which nodes run may well have no tangent. */
+/* What the needed results of an if come from: nodes of the region, and what it captures. Not all
+ * captures: one that only decides which nodes run may well have no tangent. */
 static bool need_region(jvp_frame *frame, tn_value branch, uint32_t index) {
   const tn_region *region = &graph_of(frame)->regions.at[index];
   for (size_t i = 0; i < region->results.count; i++) {
