@@ -146,8 +146,4 @@ const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entr
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at);
 const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node);
-/* A shape as an argument: *out may have symbols, and TN_DIM_UNKNOWN where *unknown or -1 was written.
- * `infer`: one -1 is allowed. */
-bool tn_mind_check_shape(tn_mind_checker *c, tn_mind_given *arg, bool infer, tn_span at, tn_shape *out,
-                         bool *unknown);
 #endif

@@ -90,7 +90,7 @@ static bool add_int(library_call *l, int index, tn_mind_given item) {
   if (!read_int(l, &item, &value, &known)) return false;
   if (!known) {
     l->unknown = true;
-    value = arg->count; /* a stand-in that is no axis twice */
+    value = l->entry->op == TN_OP_CONV2D ? 1 : arg->count; /* a stride, or no axis twice */
   }
   if (arg->count < TN_RANK_LIMIT) arg->integers[arg->count] = value;
   arg->count++;
@@ -132,17 +132,17 @@ typedef struct {
   tn_shape shape;
   int rank; /* may be over the limit */
   bool infer, unknown, zero;
+  const char *op;
   tn_span at;
 } shape_reader;
 
-static bool add_dim(shape_reader *r, int64_t dim) {
+static void add_dim(shape_reader *r, int64_t dim) {
   if (r->rank < TN_RANK_LIMIT) {
     r->shape.dim[r->rank] = dim;
     r->shape.rank = r->rank + 1;
   }
   r->rank++;
   r->zero |= dim == 0;
-  return true;
 }
 
 static bool bad_dim(shape_reader *r, int64_t dim) {
@@ -151,15 +151,12 @@ static bool bad_dim(shape_reader *r, int64_t dim) {
 }
 
 static bool add_dim_of_type(shape_reader *r, const tn_mind_type *type) {
-  if (!is_int(type)) return wrong_int(r->c, type, "shape", r->at);
+  if (!is_int(type)) return wrong_int(r->c, type, r->op, r->at);
   bool known = type->kind == TN_MIND_T_SCALAR && type->known;
-  if (!known) {
-    r->unknown = true;
-    return add_dim(r, TN_DIM_UNKNOWN);
-  }
-  if (type->integer < 0 && !(r->infer && type->integer == -1)) return bad_dim(r, type->integer);
-  if (type->integer > TN_ELEMENT_LIMIT) return add_dim(r, TN_ELEMENT_LIMIT + 1);
-  return add_dim(r, type->integer);
+  if (known && type->integer < 0 && !(r->infer && type->integer == -1)) return bad_dim(r, type->integer);
+  r->unknown |= !known;
+  add_dim(r, known ? type->integer : TN_DIM_UNKNOWN);
+  return true;
 }
 
 /* A name that is bound to nothing is the name of a dimension. */
@@ -168,7 +165,8 @@ static bool add_dim_of_node(shape_reader *r, tn_mind_node *node) {
   if (name && tn_mind_is_symbol(r->c, node->name.name)) {
     node->name.variable = NULL;
     node->type = tn_mind_type_scalar(TN_I64);
-    return add_dim(r, TN_DIM_SYMBOL(node->name.name));
+    add_dim(r, TN_DIM_SYMBOL(node->name.name));
+    return true;
   }
   return add_dim_of_type(r, tn_mind_check_value(r->c, node));
 }
@@ -201,29 +199,26 @@ static bool read_shape(shape_reader *r, tn_mind_given *arg) {
   return ok;
 }
 
-bool tn_mind_check_shape(tn_mind_checker *c, tn_mind_given *arg, bool infer, tn_span at, tn_shape *out,
-                         bool *unknown) {
-  shape_reader r = { .c = c, .infer = infer, .at = at };
+/* What is found may have symbols, and TN_DIM_UNKNOWN where a size is not known yet or -1 is written, which
+ * reshape allows. */
+static bool check_shape(library_call *l, int index) {
+  tn_mind *mind = l->c->mind;
+  tn_mind_given *arg = &l->given[index];
+  shape_reader r = {
+    .c = l->c, .infer = l->entry->op == TN_OP_RESHAPE, .op = l->entry->name, .at = l->at
+  };
   if (!read_shape(&r, arg)) return false;
   if (r.rank > TN_RANK_LIMIT) {
-    return tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", r.rank),
+    return tn_report(mind->host->diags, TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", r.rank),
                      TN_INT("limit", TN_RANK_LIMIT));
   }
   if (r.zero) {
-    return tn_report(diags_of(c), TN_DIAG_E2105, at,
-                     TN_TEXT("shape", tn_mind_describe_shape(c->mind, &r.shape)));
+    return tn_report(mind->host->diags, TN_DIAG_E2105, l->at,
+                     TN_TEXT("shape", tn_mind_describe_shape(mind, &r.shape)));
   }
-  if (arg->node) arg->node->type = arg->type = tn_mind_type_shape(c->mind->arena, &r.shape);
-  *out = r.shape;
-  *unknown = r.unknown;
-  return true;
-}
-
-static bool check_shape(library_call *l, int index) {
-  bool infer = l->entry->op == TN_OP_RESHAPE, unknown;
-  if (!tn_mind_check_shape(l->c, &l->given[index], infer, l->at, &l->args[index].shape, &unknown))
-    return false;
-  l->unknown_shape |= unknown;
+  if (arg->node) arg->node->type = arg->type = tn_mind_type_shape(mind->arena, &r.shape);
+  l->args[index].shape = r.shape;
+  l->unknown_shape |= r.unknown;
   return true;
 }
 
@@ -279,11 +274,8 @@ static bool check_text(library_call *l, int index) {
     return tn_mind_expected(l->c->mind, place_of(l, &l->given[index]), "a string", type);
   l->args[index].text = type->known ? type->text : TN_LIT("valid");
   l->unknown |= !type->known;
-  if (l->entry->op != TN_OP_CONV2D || tn_str_is(l->args[index].text, "valid") ||
-      tn_str_is(l->args[index].text, "same")) {
-    return true;
-  }
-  return unknown_word(l, &l->given[index], "\"valid\" or \"same\"", l->args[index].text, paddings, 2);
+  if (l->entry->op != TN_OP_CONV2D || tn_mind_is_padding(l->args[index].text)) return true;
+  return unknown_word(l, &l->given[index], TN_MIND_PADDINGS, l->args[index].text, paddings, 2);
 }
 
 static bool check_truth(library_call *l, int index) {
@@ -428,7 +420,6 @@ static bool check_devices(library_call *l, operands *o, const tn_mind_type *type
 /* Of scalars alone: the float among them, else the wider integer. */
 static tn_dtype scalar_dtype(const library_call *l, tn_mind_given *const *args, int count) {
   tn_dtype dtype = TN_I32;
-  bool floats_only = !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
   bool any_float = false, fixed = false;
   for (int i = 0; i < count; i++) {
     const tn_mind_type *type = args[i]->type;
@@ -439,7 +430,7 @@ static tn_dtype scalar_dtype(const library_call *l, tn_mind_given *const *args, 
     any_float = true;
     fixed |= !type->literal;
   }
-  return floats_only && !any_float ? TN_F64 : dtype;
+  return tn_mind_entry_needs_floats(l->entry) && !any_float ? TN_F64 : dtype;
 }
 
 static bool gather_operands(library_call *l, operands *o) {
@@ -461,7 +452,6 @@ static bool gather_operands(library_call *l, operands *o) {
 /* A scalar beside scalars follows the rules of operators: literals adapt, the rest must agree. */
 static bool scalar_fits(library_call *l, const operands *o, tn_mind_given *arg, int index) {
   const tn_mind_type *type = arg->type;
-  bool op_floats = !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
   if (o->any_tensor)
     return tn_mind_promote(l->c, arg->node, type, o->dtype, l->entry->name, index == 0, l->at);
   bool ints = tn_dtype_in(type->dtype, TN_INTS) && tn_dtype_in(o->dtype, TN_INTS);
@@ -470,7 +460,7 @@ static bool scalar_fits(library_call *l, const operands *o, tn_mind_given *arg, 
     if (arg->node) tn_mind_settle(l->c, arg->node, o->dtype);
     return true;
   }
-  if (op_floats && o->count == 1) {
+  if (tn_mind_entry_needs_floats(l->entry) && o->count == 1) {
     return tn_report(diags_of(l->c), TN_DIAG_E2006, l->at, TN_STR("op", l->entry->name),
                      TN_STR("expected", "f32 or f64"), TN_STR("got", tn_dtype_name(type->dtype)));
   }
@@ -496,7 +486,8 @@ static bool make_operands(library_call *l, const operands *o) {
   return true;
 }
 
-/* The items of a list: scalars take the dtype of the first tensor. */
+/* The items of a list: scalars take the dtype of the first tensor; among themselves they are what they would
+ * be in brackets of their own. */
 static bool make_list(library_call *l, operands *o) {
   tn_value *values = tn_arena_array(l->c->mind->arena, l->list_count, sizeof *values);
   if (!values) return false;
@@ -507,7 +498,7 @@ static bool make_list(library_call *l, operands *o) {
     o->any_tensor = true;
     o->dtype = type->dtype;
   }
-  if (!o->any_tensor) o->dtype = TN_F32;
+  if (!o->any_tensor) o->dtype = l->list[0].type->dtype == TN_BOOL ? TN_BOOL : TN_F32;
   for (uint32_t i = 0; i < l->list_count; i++) {
     const tn_mind_type *type = l->list[i].type;
     bool scalar = type->kind == TN_MIND_T_SCALAR;
@@ -547,6 +538,30 @@ static bool has_zero(const tn_mind_type *type) {
   return false;
 }
 
+/* A stand-in may not fit where the integer that it stands for does. */
+static bool may_fit(const library_call *l, const tn_fault *fault) {
+  int rank = fault->left.shape.rank;
+  if (!l->unknown && !l->unknown_place) return false;
+  switch (fault->kind) {
+    case TN_FAULT_AXIS: return fault->reason && l->args[1].count <= rank; /* an axis twice */
+    case TN_FAULT_PERMUTATION: return l->args[1].count == rank;
+    case TN_FAULT_JOIN: return l->entry->op == TN_OP_CONCAT && rank == fault->right.shape.rank;
+    default: return fault->kind == TN_FAULT_SQUEEZE || fault->kind == TN_FAULT_BOUNDS;
+  }
+}
+
+/* What comes of such a call: all that is certain is how many dimensions there are. */
+static const tn_mind_type *unsized(const library_call *l, const operands *o) {
+  const tn_mind_type *x = l->list ? l->list[0].type : l->given[0].type;
+  tn_shape shape = x->shape;
+  if (l->entry->op == TN_OP_INDEX)
+    shape.rank--;
+  else if (l->entry->params[1].kind == TN_MIND_P_INTS && l->entry->op != TN_OP_TRANSPOSE && !l->args[2].truth)
+    shape.rank -= l->args[1].count; /* squeeze and the reductions */
+  for (int i = 0; i < shape.rank; i++) shape.dim[i] = TN_DIM_UNKNOWN;
+  return tn_mind_type_tensor(l->c->mind->arena, x->dtype, &shape, o->device);
+}
+
 static const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
   tn_mind_checker *c = l->c;
   tn_mind_origin origins[TN_MIND_PARAMETER_LIMIT];
@@ -563,6 +578,10 @@ static const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
     return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, o->device);
   }
   tn_value made = l->entry->lower(&c->mind->typer.base, l->entry, l->args);
+  if (may_fit(l, &c->mind->typer.base.fault)) {
+    tn_mind_typer_reset(&c->mind->typer);
+    return unsized(l, o);
+  }
   bool scalar = l->entry->elementwise && all_scalars(l);
   const tn_mind_type *type = tn_mind_typed(c, made, scalar, o->device, l->entry->name, origins, count);
   if (type->kind != TN_MIND_T_TENSOR) return type;

@@ -229,10 +229,10 @@ static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
 static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at,
                        tn_mind_value *out) {
   int64_t count = of->kind == TN_MIND_V_SHAPE ? (int64_t)of->shape->rank : (int64_t)of->count;
-  if (index < 0) index += count;
-  if (index < 0 || index >= count) {
+  if (index < -count || index >= count) {
     return tn_report(e->host->diags, TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
   }
+  if (index < 0) index += count;
   if (of->kind != TN_MIND_V_SHAPE) {
     *out = of->items[index];
     return true;

@@ -101,7 +101,7 @@ static bool add_dim(const library_call *l, tn_shape *shape, int64_t dim) {
     return tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", TN_RANK_LIMIT + 1),
                      TN_INT("limit", TN_RANK_LIMIT));
   }
-  shape->dim[shape->rank++] = dim > TN_ELEMENT_LIMIT ? TN_ELEMENT_LIMIT + 1 : dim;
+  shape->dim[shape->rank++] = dim;
   return true;
 }
 
@@ -213,8 +213,8 @@ static bool list_items(library_call *l, int index, tn_mind_value **items, uint32
 static bool eval_tensors(library_call *l, int index) {
   tn_mind_value *items;
   uint32_t count;
-  tn_dtype dtype = TN_F32;
   if (!list_items(l, index, &items, &count)) return false;
+  tn_dtype dtype = items[0].dtype == TN_BOOL ? TN_BOOL : TN_F32;
   tn_value *nodes = tn_arena_array(l->e->arena, count, sizeof *nodes);
   if (!nodes) return tn_mind_out_of_memory(l->e->mind);
   for (uint32_t i = count; i > 0; i--) {
@@ -238,8 +238,6 @@ static bool joins_dtype(const library_call *l, int index) {
 /* The dtype that scalars take: that of the first tensor, else the float among them. */
 static tn_dtype shared_dtype(const library_call *l) {
   tn_dtype dtype = TN_I32;
-  bool any = false,
-       floats_only = l->entry->op != TN_OP_ERROR && !(tn_op_sig_of(l->entry->op)->dtypes & TN_INTS);
   for (int i = 0; i < l->entry->count; i++) {
     if (joins_dtype(l, i) && l->values[i].kind == TN_MIND_V_TENSOR)
       return tn_mind_value_type(l->e, &l->values[i]).dtype;
@@ -251,9 +249,8 @@ static tn_dtype shared_dtype(const library_call *l) {
     if (tn_dtype_in(of, TN_FLOATS) && !tn_dtype_in(dtype, TN_FLOATS)) dtype = of;
     if (of == TN_F32) dtype = TN_F32; /* the checker has made literals follow */
     if (of == TN_I64 && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_I64;
-    any = true;
   }
-  return any && floats_only && !tn_dtype_in(dtype, TN_FLOATS) ? TN_F64 : dtype;
+  return tn_mind_entry_needs_floats(l->entry) && !tn_dtype_in(dtype, TN_FLOATS) ? TN_F64 : dtype;
 }
 
 static bool eval_tensor(library_call *l, int index, tn_dtype shared) {
@@ -293,6 +290,13 @@ static bool dtype_argument(library_call *l, int index) {
   return true;
 }
 
+static bool eval_text(library_call *l, int index) {
+  tn_str text = l->args[index].text = l->values[index].text;
+  if (l->entry->op != TN_OP_CONV2D || tn_mind_is_padding(text)) return true;
+  return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", TN_MIND_PADDINGS),
+                   TN_TEXT("got", text));
+}
+
 static bool eval_argument(library_call *l, int index, tn_dtype shared) {
   if (!l->has[index]) return true;
   l->args[index].given = true;
@@ -307,7 +311,7 @@ static bool eval_argument(library_call *l, int index, tn_dtype shared) {
     case TN_MIND_P_TRUTH: return eval_number(l, index);
     case TN_MIND_P_SHAPE: return eval_shape(l, index);
     case TN_MIND_P_DTYPE: return dtype_argument(l, index);
-    case TN_MIND_P_TEXT: l->args[index].text = l->values[index].text; return true;
+    case TN_MIND_P_TEXT: return eval_text(l, index);
     default: return true;
   }
 }

@@ -9,11 +9,6 @@
  *   eye        1 where row and column are equal */
 #include "lang/mind/library.h"
 
-static int32_t small(int64_t number) {
-  if (number > INT32_MAX) return INT32_MAX;
-  return number < INT32_MIN ? INT32_MIN : (int32_t)number;
-}
-
 /* ---- elementwise, and whatever takes tensors alone ---- */
 
 static tn_value lower_unary(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
@@ -127,13 +122,25 @@ static tn_value lower_linspace(tn_builder *b, const tn_mind_entry *entry, const 
 
 /* ---- arranging ---- */
 
-static bool set_axes(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *arg, tn_attrs *attrs) {
-  attrs->axis_count = arg->given ? arg->count : -1;
-  if (arg->count > TN_RANK_LIMIT) {
-    tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = arg->count });
+/* An axis that an attribute cannot even hold is out of range of everything. */
+static bool set_axis(tn_builder *b, const tn_mind_entry *entry, tn_value x, int64_t axis, int32_t *out) {
+  *out = (int32_t)axis;
+  if (*out == axis) return true;
+  tn_fault fault = { .kind = TN_FAULT_AXIS, .axis = axis, .left = *tn_build_type(b, x) };
+  tn_build_fault(b, entry->op, fault);
+  return false;
+}
+
+static bool set_axes(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args, tn_attrs *attrs) {
+  const tn_mind_arg *axes = &args[1];
+  attrs->axis_count = axes->given ? axes->count : -1;
+  if (axes->count > TN_RANK_LIMIT) {
+    tn_build_fault(b, entry->op, (tn_fault){ .kind = TN_FAULT_RANK_LIMIT, .got = axes->count });
     return false;
   }
-  for (int i = 0; i < attrs->axis_count; i++) attrs->axes[i] = small(arg->integers[i]);
+  for (int i = 0; i < attrs->axis_count; i++) {
+    if (!set_axis(b, entry, args[0].value, axes->integers[i], &attrs->axes[i])) return false;
+  }
   return true;
 }
 
@@ -144,12 +151,13 @@ static tn_value lower_reshape(tn_builder *b, const tn_mind_entry *entry, const t
 /* transpose, squeeze, and the reductions, whose third parameter is keepdims */
 static tn_value lower_axes(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
   tn_attrs attrs = { .keepdims = entry->count > 2 && args[2].truth };
-  if (!set_axes(b, entry, &args[1], &attrs)) return TN_ERROR_VALUE;
+  if (!set_axes(b, entry, args, &attrs)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, &args[0].value, 1, &attrs);
 }
 
 static tn_value lower_axis(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : -1 };
+  tn_attrs attrs = { .axis = -1 };
+  if (args[1].given && !set_axis(b, entry, args[0].value, args[1].integer, &attrs.axis)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, &args[0].value, 1, &attrs);
 }
 
@@ -158,7 +166,8 @@ static tn_value lower_flatten(tn_builder *b, const tn_mind_entry *entry, const t
 }
 
 static tn_value lower_join(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : 0 };
+  tn_attrs attrs = { .axis = 0 };
+  if (!set_axis(b, entry, args[0].values[0], args[1].integer, &attrs.axis)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, args[0].values, args[0].count, &attrs);
 }
 
@@ -186,25 +195,30 @@ static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_
 }
 
 static tn_value lower_index(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  tn_attrs attrs = { .axis = small(args[1].integer), .index = (uint64_t)args[2].integer };
+  tn_attrs attrs = { .index = (uint64_t)args[2].integer };
+  if (!set_axis(b, entry, args[0].value, args[1].integer, &attrs.axis)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, &args[0].value, 1, &attrs);
 }
 
 static tn_value lower_gather(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
   const tn_value in[] = { args[0].value, args[1].value };
-  tn_attrs attrs = { .axis = args[2].given ? small(args[2].integer) : 0 };
+  tn_attrs attrs = { .axis = 0 };
+  if (!set_axis(b, entry, in[0], args[2].integer, &attrs.axis)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, in, 2, &attrs);
 }
 
 /* Without an axis, of all elements in a row. */
 static tn_value lower_argmax(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  tn_attrs attrs = { .axis = args[1].given ? small(args[1].integer) : 0 };
+  tn_attrs attrs = { .axis = 0 };
   tn_value x = args[0].value;
+  if (!set_axis(b, entry, x, args[1].integer, &attrs.axis)) return TN_ERROR_VALUE;
   if (!args[1].given) x = tn_build(b, TN_OP_FLATTEN, &x, 1, NULL);
   return tn_build(b, entry->op, &x, 1, &attrs);
 }
 
 /* ---- products, normalisations, losses ---- */
+
+bool tn_mind_is_padding(tn_str text) { return tn_str_is(text, "valid") || tn_str_is(text, "same"); }
 
 static tn_value lower_conv2d(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
   const tn_value in[] = { args[0].value, args[1].value };
@@ -412,6 +426,11 @@ int tn_mind_entry_required(const tn_mind_entry *entry) {
   int required = 0;
   for (int i = 0; i < entry->count; i++) required += !entry->params[i].otherwise;
   return required;
+}
+
+bool tn_mind_entry_needs_floats(const tn_mind_entry *entry) {
+  uint32_t takes = tn_op_sig_of(entry->op)->dtypes;
+  return (takes & TN_FLOATS) && !(takes & TN_INTS);
 }
 
 /* `axis` means `axes` where there is only that. */

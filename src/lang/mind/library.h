@@ -99,8 +99,13 @@ const tn_mind_entry *tn_mind_library_find(tn_str name);
 /* All of them, sorted by name. */
 const tn_mind_entry *tn_mind_library(size_t *count);
 int tn_mind_entry_required(const tn_mind_entry *entry);
+/* Its operation is one of floats alone, so integers that are written out become floats. */
+bool tn_mind_entry_needs_floats(const tn_mind_entry *entry);
 /* The position of the parameter of that name, or -1. */
 int tn_mind_entry_parameter(const tn_mind_entry *entry, tn_str name);
+/* What conv2d may be told to do at the edges. */
+#define TN_MIND_PADDINGS "\"valid\" or \"same\""
+bool tn_mind_is_padding(tn_str text);
 /* sum(x, axes=all, keepdims=false) */
 void tn_mind_entry_print(const tn_mind_entry *entry, tn_text *out);
 #endif
