@@ -47,10 +47,11 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
 static bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
+  uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver nobody asked for */
   if (of->count == UINT32_MAX) most = UINT32_MAX;
-  return tn_report(
-      diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call), TN_TEXT("function", by->function),
-      TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", by->call->call.count));
+  return tn_report(diags_of(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call),
+                   TN_TEXT("function", by->function),
+                   TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", got));
 }
 
 /* When nothing looks like what was written: what there is. */
@@ -730,9 +731,9 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
 /* What stands before the bracket, as the program wrote it. */
 static tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
   tn_span at = tn_mind_here(c, callee);
-  bool method = callee->kind == TN_MIND_FIELD && callee->left->type;
-  if (method) at = tn_mind_word_span(c->unit, &callee->field.word);
-  bool word = callee->kind == TN_MIND_NAME || callee->kind == TN_MIND_FIELD;
+  bool field = callee->kind == TN_MIND_FIELD && callee->field.word.name; /* else pair.1, which has no name */
+  if (field && callee->left->type) at = tn_mind_word_span(c->unit, &callee->field.word);
+  bool word = callee->kind == TN_MIND_NAME || field;
   if (word) return tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
   if (callee->type && callee->type->kind == TN_MIND_T_FN)
     return tn_mind_callable_name(c->mind, callee->type->callable);

@@ -376,6 +376,11 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
   if (type->kind == TN_MIND_T_ERROR) return type;
   bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
   if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
+  if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS)) {
+    tn_report(diags_of(c), TN_DIAG_E2006, tn_mind_here(c, node), TN_STR("op", "index"),
+              TN_STR("expected", "i32 or i64"), TN_STR("got", tn_dtype_name(type->dtype)));
+    return &tn_mind_type_error;
+  }
   if (!whole || !type->known) {
     tn_mind_expected(c->mind, tn_mind_here(c, index), "an integer that is known before the program runs",
                      type);
@@ -639,20 +644,33 @@ static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type 
   }
   const tn_shape *a = left_scalar ? &none : &left->shape, *b = right_scalar ? &none : &right->shape;
   if (tn_mind_unify_branches(a, b, &shape, &dimension)) {
-    return tn_mind_type_tensor(c->mind->arena, tensor->dtype, &shape, tensor->device);
+    tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(c->mind->arena, tensor->dtype, &shape,
+                                                                        tensor->device);
+    bool written = left->kind == right->kind && left_node && right_node;
+    if (written && left->literal && right->literal && type->kind != TN_MIND_T_ERROR) type->literal = true;
+    return type;
   }
   tn_report(diags_of(c), TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(c->mind, a)),
             TN_TEXT("got", tn_mind_describe_shape(c->mind, b)), TN_INT("dimension", dimension));
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *left,
-                                       const tn_mind_type *right, tn_span at) {
+static tn_mind_node *written_items(const tn_mind_node *node) {
+  return node && node->kind == TN_MIND_TUPLE ? node->list.items : NULL;
+}
+
+/* Literals of tuples that are written out adapt, as they do elsewhere. */
+static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                       const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, left->count, sizeof *items);
+  tn_mind_node *x = written_items(left_node), *y = written_items(right_node);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < left->count; i++) {
-    items[i] = tn_mind_unify_types(c, left->items[i], NULL, right->items[i], NULL, at);
+    const tn_mind_type *a = x ? x->type : left->items[i], *b = y ? y->type : right->items[i];
+    items[i] = tn_mind_bound_type(c->mind, tn_mind_unify_types(c, a, x, b, y, at));
     if (items[i]->kind == TN_MIND_T_ERROR) return items[i];
+    if (x) x = x->next;
+    if (y) y = y->next;
   }
   return tn_mind_type_items(c->mind->arena, left->kind, items, left->names, left->count);
 }
@@ -668,7 +686,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
   } else if (left->kind == right->kind) {
     bool items =
         left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
-    if (items && left->count == right->count) return unify_items(c, left, right, at);
+    if (items && left->count == right->count) return unify_items(c, left, left_node, right, right_node, at);
     if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right))) {
       result = tn_mind_type_plain(c->mind->arena, left);
     }
@@ -683,9 +701,8 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
 static void settle_tails(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
   bool fixed = type->kind == TN_MIND_T_SCALAR && !type->literal && tn_dtype_in(type->dtype, TN_FLOATS);
   for (tn_mind_branch *branch = node->branch.branches; fixed && branch; branch = branch->next) {
-    tn_mind_node *last = branch->block.first;
-    while (last && last->next) last = last->next;
-    if (last && last->kind < TN_MIND_LET) tn_mind_settle(c, last, type->dtype);
+    tn_mind_node *tail = tn_mind_branch_tail(branch);
+    if (tail) tn_mind_settle(c, tail, type->dtype);
   }
 }
 

@@ -109,6 +109,20 @@ static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) 
   }
 }
 
+tn_mind_node *tn_mind_branch_tail(const tn_mind_branch *branch) {
+  tn_mind_node *last = branch->block.first;
+  while (last && last->next) last = last->next;
+  return last && last->kind < TN_MIND_LET ? last : NULL;
+}
+
+static void settle_branches(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
+    tn_mind_node *tail = tn_mind_branch_tail(branch);
+    if (tail) tn_mind_settle(c, tail, dtype);
+  }
+}
+
+/* A tensor that is written out, or an `if` between such tensors. */
 static void settle_data(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
   const tn_mind_type *old = node->type;
   tn_mind_type *type = tn_arena_copy(c->mind->arena, old, sizeof *old);
@@ -116,15 +130,10 @@ static void settle_data(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) 
   type->dtype = (uint8_t)dtype;
   type->literal = false;
   node->type = type;
-  settle_list(c, node, tn_dtype_in(dtype, TN_STORAGE) ? TN_F32 : dtype);
-}
-
-static void settle_branches(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
-  for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
-    tn_mind_node *last = branch->block.first;
-    while (last && last->next) last = last->next;
-    if (last && last->kind < TN_MIND_LET) tn_mind_settle(c, last, dtype);
-  }
+  if (node->kind == TN_MIND_IF)
+    settle_branches(c, node, dtype);
+  else
+    settle_list(c, node, tn_dtype_in(dtype, TN_STORAGE) ? TN_F32 : dtype);
 }
 
 /* Integers stay integers until they meet a float: only floats have a choice. */
@@ -141,7 +150,7 @@ static const tn_mind_type *settled_type(tn_mind_checker *c, const tn_mind_type *
 void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
   if (tn_dtype_in(dtype, TN_STORAGE) && node->type && node->type->kind == TN_MIND_T_SCALAR) dtype = TN_F32;
   for (; node && node->type && node->type->literal; node = node->left) {
-    if (node->kind == TN_MIND_LIST) {
+    if (node->type->kind == TN_MIND_T_TENSOR) {
       settle_data(c, node, dtype);
       return;
     }
@@ -253,6 +262,13 @@ static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_
 /* A tensor that is written out takes the wanted dtype if its numbers do. */
 static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *list,
                      tn_dtype dtype) {
+  if (list->kind == TN_MIND_IF) {
+    for (tn_mind_branch *branch = list->branch.branches; branch; branch = branch->next) {
+      tn_mind_node *tail = tn_mind_branch_tail(branch);
+      if (tail && !fit_data(c, target, tail, dtype)) return false;
+    }
+    return true;
+  }
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
     if (item->kind == TN_MIND_LIST) {
       if (!fit_data(c, target, item, dtype)) return false;
@@ -293,10 +309,8 @@ static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_t
   const tn_mind_type *wanted = target->wanted;
   if (type->kind == TN_MIND_T_SCALAR) return fit_filling(c, target, node, type);
   if (type->kind != TN_MIND_T_TENSOR) return misfit(c, target, type);
-  if (type->literal && node && node->kind == TN_MIND_LIST) {
+  if (type->literal && node) {
     if (!fit_data(c, target, node, wanted->dtype)) return &tn_mind_type_error;
-    tn_mind_settle(c, node, wanted->dtype);
-  } else if (type->literal && node && node->kind == TN_MIND_IF) {
     tn_mind_settle(c, node, wanted->dtype);
   } else if (type->dtype != wanted->dtype) {
     return wrong_dtype(c, target, type->dtype);
@@ -322,7 +336,7 @@ static const tn_mind_type *fit_tuple(tn_mind_checker *c, const tn_mind_target_ty
     tn_mind_target_type of = *target;
     of.wanted = wanted->items[i];
     if (item) of.at = tn_mind_here(c, item);
-    items[i] = tn_mind_fit(c, &of, item, type->items[i]);
+    items[i] = tn_mind_fit(c, &of, item, item ? item->type : type->items[i]); /* a literal adapts */
     failed |= items[i]->kind == TN_MIND_T_ERROR;
     if (item) item = item->next;
   }

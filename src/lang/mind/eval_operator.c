@@ -453,24 +453,30 @@ static bool eval_chain(const fork *f, tn_mind_value *out) {
   return !branch || tn_mind_eval_block(f->e, f->frame, f->unit, &branch->block, out);
 }
 
-static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value) {
-  return is_plain_value(value) && tn_mind_value_type(e, value).shape.rank == 0;
+/* A value of one branch as the branches together are: literals have met a float, or a tensor. */
+static bool join_type(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *type, tn_span at) {
+  if (type->kind == TN_MIND_T_SCALAR) return tn_mind_coerce(e, value, type, NULL, NULL, at);
+  if (type->kind == TN_MIND_T_TENSOR && value->kind == TN_MIND_V_SCALAR) {
+    tn_mind_type bare = { .kind = TN_MIND_T_TENSOR, .dtype = type->dtype };
+    tn_mind_bindings none = { .arena = e->arena };
+    return tn_mind_coerce(e, value, &bare, &none, NULL, at);
+  }
+  if (type->kind != TN_MIND_T_TUPLE) return true;
+  tn_mind_value *items = tn_arena_copy(e->arena, value->items, value->count * sizeof *items);
+  if (!items) return tn_mind_out_of_memory(e->mind);
+  value->items = items;
+  for (uint32_t i = 0; i < value->count; i++) {
+    if (!join_type(e, &items[i], type->items[i], at)) return false;
+  }
+  return true;
 }
 
 bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit, tn_mind_node *node,
                      tn_mind_value *out) {
   fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
   if (e->lowers ? !eval_branches(&f, node->branch.branches, out) : !eval_chain(&f, out)) return false;
-  const tn_mind_type *type = node->type;
   if (!node->branch.has_else) *out = tn_mind_unit_value();
-  if (type->kind == TN_MIND_T_SCALAR && is_plain_value(out))
-    return tn_mind_coerce(e, out, type, NULL, NULL, f.at);
-  if (type->kind == TN_MIND_T_TENSOR && out->kind == TN_MIND_V_SCALAR && is_single(e, out)) {
-    tn_mind_type bare = { .kind = TN_MIND_T_TENSOR, .dtype = type->dtype };
-    tn_mind_bindings none = { .arena = e->arena };
-    return tn_mind_coerce(e, out, &bare, &none, NULL, f.at);
-  }
-  return true;
+  return join_type(e, out, node->type, f.at);
 }
 
 bool tn_mind_eval_logic(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
