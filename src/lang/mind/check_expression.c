@@ -409,7 +409,6 @@ static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
 
 static bool check_element(data *d, tn_mind_node *item) {
   const tn_mind_type *type = item->type;
-  if (type->kind == TN_MIND_T_ERROR) return !(d->failed = true);
   if (!tn_mind_type_is_single(type)) {
     d->failed = true;
     return tn_mind_expected(d->c->mind, tn_mind_at(d->c->unit, item->from, item->to), "a number", type);
@@ -436,6 +435,7 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
     bool nested = item->kind == TN_MIND_LIST,
          leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
+    if (!nested && item->type->kind == TN_MIND_T_ERROR) return !(d->failed = true); /* it may be a row */
     if (nested && leaf) return ragged(d, item, 1, item->list.count);
     if (!nested && depth + 1 < shape->rank) return ragged(d, item, shape->dim[depth + 1], 1);
     if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
@@ -675,6 +675,16 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
   return tn_mind_type_items(c->mind->arena, left->kind, items, left->names, left->count);
 }
 
+/* Two shapes of as many dimensions are a shape; the sizes that differ show when it is there. */
+static const tn_mind_type *unify_shapes(tn_mind_checker *c, const tn_shape *left, const tn_shape *right) {
+  tn_shape shape = *left;
+  if (left->rank != right->rank) return NULL;
+  for (int i = 0; i < shape.rank; i++) {
+    if (shape.dim[i] != right->dim[i]) shape.dim[i] = TN_DIM_UNKNOWN;
+  }
+  return tn_mind_type_shape(c->mind->arena, &shape);
+}
+
 const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
                                         const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
   const tn_mind_type *result = NULL;
@@ -687,9 +697,10 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
     bool items =
         left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
     if (items && left->count == right->count) return unify_items(c, left, left_node, right, right_node, at);
-    if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right))) {
+    if (left->kind == TN_MIND_T_SHAPE)
+      result = unify_shapes(c, &left->shape, &right->shape);
+    else if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right)))
       result = tn_mind_type_plain(c->mind->arena, left);
-    }
   }
   if (result) return result;
   tn_report(diags_of(c), TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(c->mind, left)),

@@ -156,8 +156,9 @@ static tn_value lower_axes(tn_builder *b, const tn_mind_entry *entry, const tn_m
 }
 
 static tn_value lower_axis(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  tn_attrs attrs = { .axis = -1 };
-  if (args[1].given && !set_axis(b, entry, args[0].value, args[1].integer, &attrs.axis)) return TN_ERROR_VALUE;
+  tn_attrs attrs = { 0 };
+  int64_t axis = args[1].given ? args[1].integer : -1;
+  if (!set_axis(b, entry, args[0].value, axis, &attrs.axis)) return TN_ERROR_VALUE;
   return tn_build(b, entry->op, &args[0].value, 1, &attrs);
 }
 
