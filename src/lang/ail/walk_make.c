@@ -88,10 +88,16 @@ tn_ail_operand tn_ail_make_dropout(tn_ail_make *m) {
 
 /* ---- along an axis ---- */
 
+/* Whether the rules can be asked about it at all; they know how many axes there are. */
+static bool may_be_axis(tn_ail_make *m, int i, int64_t axis) {
+  return (axis >= INT32_MIN && axis <= INT32_MAX) ||
+         tn_ail_make_refuse(m, "axes of the tensor", tn_ail_source_text(m->w->program, m->given[i]->at));
+}
+
 static bool read_axis(tn_ail_make *m, int i, int64_t fallback, tn_attrs *attrs) {
   int64_t axis;
-  if (!tn_ail_make_int(m, i, fallback, &axis)) return false;
-  attrs->axis = axis > INT32_MAX ? INT32_MAX : axis < INT32_MIN ? INT32_MIN : (int32_t)axis;
+  if (!tn_ail_make_int(m, i, fallback, &axis) || !may_be_axis(m, i, axis)) return false;
+  attrs->axis = (int32_t)axis;
   return true;
 }
 
@@ -125,8 +131,7 @@ static bool read_axes(tn_ail_make *m, int i, tn_attrs *attrs) {
   if (!tn_ail_make_ints(m, i, axes, &count)) return false;
   attrs->axis_count = count;
   for (int k = 0; k < count; k++) {
-    if (axes[k] < INT32_MIN || axes[k] > INT32_MAX)
-      return tn_ail_make_refuse(m, "axes of the tensor", TN_LIT("a huge number"));
+    if (!may_be_axis(m, i, axes[k])) return false;
     attrs->axes[k] = (int32_t)axes[k];
   }
   return true;

@@ -156,18 +156,22 @@ bool tn_ail_make_refuse(tn_ail_make *m, const char *expected, tn_str got) {
                     TN_TEXT("got", got));
 }
 
-/* "a whole number for `axis`", and what the program has there */
-static bool refuse_argument(tn_ail_make *m, int i, const char *what) {
+/* "a whole number for `axis`" */
+static bool refuse_for(tn_ail_make *m, int i, const char *what, tn_str got) {
   tn_text expected;
   tn_text_init(&expected, m->w->program->host->heap);
   tn_text_puts(&expected, what);
   tn_text_puts(&expected, " for `");
   tn_text_puts(&expected, m->builtin->params[i].name);
   tn_text_puts(&expected, "`");
-  tn_ail_make_refuse(m, expected.failed ? what : expected.at,
-                     tn_ail_source_text(m->w->program, m->given[i]->at));
+  tn_ail_make_refuse(m, expected.failed ? what : expected.at, got);
   tn_text_free(&expected);
   return false;
+}
+
+/* The same, and what the program has there. */
+static bool refuse_argument(tn_ail_make *m, int i, const char *what) {
+  return refuse_for(m, i, what, tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
 /* ---- reading arguments ---- */
@@ -180,7 +184,7 @@ tn_value tn_ail_make_tensor(tn_ail_make *m, int i) {
 static bool known_number(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand,
                          double *out) {
   tn_ail_const literal;
-  if (operand->wrong || !operand->constant || operand->kind != TN_AIL_TENSOR) return false;
+  if (!operand->constant || operand->kind != TN_AIL_TENSOR) return false;
   bool exact = expr->form != TN_AIL_EXPR_NAME || !tn_ail_lookup(m->w, expr->as.name);
   bool number = exact && tn_ail_literal(m->w->program, expr, &literal) && literal.kind == TN_AIL_CONST_NUMBER;
   *out = number ? literal.number : (double)operand->number;
@@ -198,7 +202,6 @@ static bool known_int(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ai
 bool tn_ail_make_int(tn_ail_make *m, int i, int64_t fallback, int64_t *out) {
   *out = fallback;
   if (!m->given[i]) return true;
-  if (tn_ail_make_operand(m, i)->wrong) return false;
   return known_int(m, m->given[i], tn_ail_make_operand(m, i), out) ||
          refuse_argument(m, i, "a constant whole number");
 }
@@ -206,7 +209,6 @@ bool tn_ail_make_int(tn_ail_make *m, int i, int64_t fallback, int64_t *out) {
 bool tn_ail_make_number(tn_ail_make *m, int i, double fallback, double *out) {
   *out = fallback;
   if (!m->given[i]) return true;
-  if (tn_ail_make_operand(m, i)->wrong) return false;
   return known_number(m, m->given[i], tn_ail_make_operand(m, i), out) ||
          refuse_argument(m, i, "a constant number");
 }
@@ -215,7 +217,6 @@ bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   *out = false;
   if (!m->given[i]) return true;
-  if (operand->wrong) return false;
   *out = operand->number != 0.0f;
   return (operand->constant && operand->kind == TN_AIL_BOOLEAN) || refuse_argument(m, i, "true or false");
 }
@@ -223,7 +224,6 @@ bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
 bool tn_ail_make_text(tn_ail_make *m, int i, tn_str *out) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   if (!m->given[i]) return true;
-  if (operand->wrong) return false;
   if (operand->is_text) *out = *operand->text;
   return operand->is_text || refuse_argument(m, i, "a string");
 }
@@ -249,7 +249,7 @@ bool tn_ail_make_ints(tn_ail_make *m, int i, int64_t *out, int *count) {
 
 static void count_params(const tn_ail_builtin *builtin, int *least, int *most) {
   *least = *most = 0;
-  for (int i = 0; i < TN_AIL_PARAM_LIMIT && builtin->params[i].name; i++) {
+  for (int i = 0; builtin->params[i].name; i++) {
     ++*most;
     if (!builtin->params[i].optional) *least = *most;
   }
@@ -270,7 +270,7 @@ static bool refuse_count(tn_ail_make *m, int least, int most, uint32_t got) {
 }
 
 static int param_named(const tn_ail_builtin *builtin, tn_str name) {
-  for (int i = 0; i < TN_AIL_PARAM_LIMIT && builtin->params[i].name; i++) {
+  for (int i = 0; builtin->params[i].name; i++) {
     if (tn_str_is(name, builtin->params[i].name)) return i;
   }
   return -1;
@@ -285,11 +285,12 @@ static bool match(tn_ail_make *m, const tn_ail_call *call) {
     tn_str key = tn_ail_text_of(m->w->program, arg->key);
     int at = arg->key ? param_named(m->builtin, key) : position++;
     if (at < 0) return tn_ail_make_refuse(m, "no argument of this name", key);
-    if (m->given[at]) return tn_ail_make_refuse(m, "each argument once", key);
+    if (m->given[at]) return tn_ail_make_refuse(m, "each argument once", tn_str_of(m->builtin->params[at].name));
     m->given[at] = arg->value;
   }
+  if (call->count < (uint32_t)least) return refuse_count(m, least, most, call->count);
   for (int i = 0; i < least; i++) {
-    if (!m->given[i]) return refuse_count(m, least, most, call->count);
+    if (!m->given[i]) return refuse_for(m, i, "a value", TN_LIT("none"));
   }
   return true;
 }
@@ -316,7 +317,7 @@ static tn_ail_operand eval_argument(tn_ail_make *m, int i) {
 
 static bool eval_arguments(tn_ail_make *m) {
   bool ok = true;
-  for (int i = 0; i < TN_AIL_PARAM_LIMIT && m->builtin->params[i].name; i++) {
+  for (int i = 0; m->builtin->params[i].name; i++) {
     tn_ail_operand operand = eval_argument(m, i);
     if (m->given[i] && operand.wrong) ok = false;
     if (!tn_vec_push(m->w->program->host->heap, &m->w->stack, operand)) {

@@ -7,7 +7,7 @@
 
 #include "lang/ail/walk.h"
 
-#define TN_AIL_PARAM_LIMIT 6
+#define TN_AIL_PARAM_LIMIT 6 /* one more than any operation has: the one behind the last has no name */
 
 typedef enum {
   TN_AIL_ARG_NONE,
@@ -42,7 +42,7 @@ typedef struct {
 /* All of them, in the order of the documentation. */
 const tn_ail_builtin *tn_ail_builtins(size_t *count);
 
-/* One call whose arguments have been evaluated. */
+/* One call whose arguments have been evaluated, none of them wrong. */
 struct tn_ail_make {
   tn_ail_walk *w;
   const tn_ail_builtin *builtin;

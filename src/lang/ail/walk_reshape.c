@@ -45,8 +45,13 @@ static bool unknown_dim(reader *r, tn_name name, tn_span at) {
 }
 
 static bool bad_length(reader *r, tn_span at) {
-  return tn_ail_make_refuse(r->m, "dimensions of at least 1, or -1",
+  return tn_ail_make_refuse(r->m, r->from ? "dimensions of at least 1, or -1" : "dimensions of at least 1",
                             tn_ail_source_text(r->m->w->program, at));
+}
+
+static bool too_large(tn_ail_make *m, tn_span at) {
+  return tn_ail_say(m->w, TN_DIAG_E_TOO_LARGE, at, TN_STR("what", "the number of elements"),
+                    TN_INT("limit", TN_ELEMENT_LIMIT));
 }
 
 /* A constant, else a dimension that an input declares, else a loop variable. */
@@ -74,7 +79,7 @@ static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
 
 static bool read_reference(reader *r, const tn_ail_expr *expr, item *out) {
   int64_t index = expr->as.reference;
-  if (!r->from) return tn_ail_make_refuse(r->m, "lengths", tn_ail_source_text(r->m->w->program, expr->at));
+  if (!r->from) return bad_length(r, expr->at);
   if (index < 0 && r->from->rank == 0)
     return tn_ail_say_plain(r->m->w, TN_DIAG_E_RESHAPE_REF_LAST_EMPTY, expr->at);
   if (index < 0) index = r->from->rank - 1;
@@ -101,10 +106,7 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
   }
   out->dim = TN_DIM_UNKNOWN;
   if (!tn_dim_is_known(a.dim) || !tn_dim_is_known(b.dim)) return true;
-  if (b.dim && a.dim > TN_ELEMENT_LIMIT / b.dim) {
-    return tn_ail_say(r->m->w, TN_DIAG_E_TOO_LARGE, expr->at, TN_STR("what", "the number of elements"),
-                      TN_INT("limit", TN_ELEMENT_LIMIT));
-  }
+  if (b.dim && a.dim > TN_ELEMENT_LIMIT / b.dim) return too_large(r->m, expr->at);
   out->dim = a.dim * b.dim;
   return true;
 }
@@ -112,10 +114,9 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
 static bool read_integer(reader *r, const tn_ail_expr *expr, item *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(r->m->w->program, expr, &value) && value.is_integer;
-  out->dim = value.integer;
   out->inferred = ok && value.integer == -1;
-  if (ok && out->inferred) out->dim = TN_DIM_UNKNOWN;
-  return (ok && (out->inferred || value.integer >= 1)) || bad_length(r, expr->at);
+  out->dim = out->inferred ? TN_DIM_UNKNOWN : value.integer;
+  return out->inferred || (ok && value.integer >= 1) || bad_length(r, expr->at);
 }
 
 static bool read_item(reader *r, const tn_ail_expr *expr, item *out) {
@@ -169,16 +170,14 @@ bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out) {
   return true;
 }
 
-/* The lengths that are written down, multiplied. False where one is not known. */
+/* The lengths that are written down, multiplied; anything over the limit is one over it. False where
+ * one is not known. */
 static bool product(const item *items, int count, int64_t *out) {
   *out = 1;
   for (int i = 0; i < count; i++) {
     if (items[i].inferred) continue;
     if (!tn_dim_is_known(items[i].dim)) return false;
-    if (items[i].dim > TN_ELEMENT_LIMIT / *out)
-      *out = TN_ELEMENT_LIMIT;
-    else
-      *out *= items[i].dim;
+    *out = items[i].dim && *out > TN_ELEMENT_LIMIT / items[i].dim ? TN_ELEMENT_LIMIT + 1 : *out * items[i].dim;
   }
   return true;
 }
@@ -186,9 +185,13 @@ static bool product(const item *items, int count, int64_t *out) {
 static bool cannot_divide(tn_ail_make *m, int64_t elements, int64_t rest) {
   tn_text reason;
   tn_text_init(&reason, m->w->program->host->heap);
-  tn_text_int(&reason, elements);
-  tn_text_puts(&reason, " elements are not a multiple of ");
-  tn_text_int(&reason, rest);
+  if (elements == 0 && rest == 0) {
+    tn_text_puts(&reason, "beside a dimension of 0 it may be any length");
+  } else {
+    tn_text_int(&reason, elements);
+    tn_text_puts(&reason, " elements are not a multiple of ");
+    tn_text_int(&reason, rest);
+  }
   tn_ail_say(m->w, TN_DIAG_E_RESHAPE_CANNOT_INFER, m->given[1]->at, TN_TEXT("reason", tn_text_str(&reason)));
   tn_text_free(&reason);
   return false;
@@ -202,8 +205,9 @@ static bool settle(tn_ail_make *m, const tn_shape *from, item *items, int count)
     if (items[i].inferred) open = i;
   }
   if (elements < 0 || !product(items, count, &rest)) return true;
+  if (rest > TN_ELEMENT_LIMIT) return too_large(m, m->given[1]->at);
   if (open >= 0) {
-    if (elements % rest) return cannot_divide(m, elements, rest);
+    if (rest == 0 || elements % rest) return cannot_divide(m, elements, rest);
     items[open].dim = elements / rest;
     return true;
   }

@@ -245,8 +245,10 @@ tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const t
     if (in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
     operands[i] = in[i];
   }
-  tn_shape left = count > 0 ? tn_build_type(w->builder, in[0])->shape : TN_SCALAR_SHAPE;
-  tn_shape right = count > 1 ? tn_build_type(w->builder, in[1])->shape : left;
+  tn_shape left = count > 0 ? tn_build_type(w->builder, in[0])->shape : attrs->shape;
+  tn_shape right = count > 1                   ? tn_build_type(w->builder, in[1])->shape
+                   : op == TN_OP_BROADCAST_TO ? attrs->shape
+                                              : left;
   tn_ail_note_site(w, &left, &right);
   if (w->stopped) return TN_ERROR_VALUE;
   w->builder->at = site->at;
