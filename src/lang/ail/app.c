@@ -135,7 +135,7 @@ static void check_initial(const tn_ail *program, const tn_ail_var *var) {
   const tn_ail_expr *initial = var->decl->initial;
   tn_ail_const value;
   tn_shape shape;
-  if (!initial || initial->form == TN_AIL_EXPR_ERROR) return;
+  if (!initial) return;
   if (tn_ail_literal(program, initial, &value)) {
     if (value.kind != TN_AIL_CONST_TEXT) return;
     tn_report(diags_of(program), TN_DIAG_E_STRING_NOT_ALLOWED_IN_EXPRESSION, initial->at,

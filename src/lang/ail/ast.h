@@ -18,7 +18,6 @@ typedef struct tn_ail_expr tn_ail_expr;
 /* ---- expressions ---- */
 
 typedef enum {
-  TN_AIL_EXPR_ERROR,
   TN_AIL_EXPR_NUMBER,
   TN_AIL_EXPR_STRING,
   TN_AIL_EXPR_BOOL,

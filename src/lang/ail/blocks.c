@@ -84,7 +84,7 @@ static bool given_before(const tn_ail_fields *fields, uint32_t index) {
 static void take_fields(tn_ail *program, const tn_ail_fields *fields, take_field take) {
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
-    if (field->kind != TN_AIL_FIELD || !field->value || field->value->form == TN_AIL_EXPR_ERROR) continue;
+    if (field->kind != TN_AIL_FIELD) continue;
     if (!take(program, field)) {
       tn_ail_field named = *field;
       named.value = NULL;
@@ -176,7 +176,6 @@ static void read_metrics(tn_ail *program, const tn_ail_field *field) {
   if (list->as.list.count == 0) tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, list->at);
   for (uint32_t i = 0; i < list->as.list.count; i++) {
     const tn_ail_expr *item = list->as.list.items[i];
-    if (!item || item->form == TN_AIL_EXPR_ERROR) continue;
     if (!read_word(program, item, &word)) word = tn_ail_source_text(program, item->at);
     if (tn_str_is(word, "loss")) {
       add_metric(program, metrics, TN_AIL_METRIC_LOSS);
@@ -440,7 +439,7 @@ static void read_pipeline_batch(tn_ail *program, int64_t *out) {
     if (given) tn_ail_report_syntax(program, field.name_at, "batch is given twice");
     given = true;
     field.name = tn_names_intern(program->host->names, TN_LIT("batch"));
-    if (field.value->form != TN_AIL_EXPR_ERROR) read_count(program, &field, 1, out);
+    read_count(program, &field, 1, out);
   }
 }
 

@@ -216,7 +216,6 @@ static void flat_reference(const tn_ail_expr *expr, tn_text *out) {
 
 static void flat_inner(formatter *f, const tn_ail_expr *expr, tn_text *out) {
   switch (expr->form) {
-    case TN_AIL_EXPR_ERROR: break;
     case TN_AIL_EXPR_NUMBER:
       tn_text_add(
           out, (tn_str){ f->source.at + expr->as.number.start, expr->as.number.end - expr->as.number.start });

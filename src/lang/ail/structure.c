@@ -75,7 +75,7 @@ static bool number_literal(const tn_ail_expr *expr, tn_ail_const *out) {
 
 bool tn_ail_literal(const tn_ail *program, const tn_ail_expr *expr, tn_ail_const *out) {
   *out = (tn_ail_const){ .kind = TN_AIL_CONST_BROKEN };
-  if (!expr || expr->form == TN_AIL_EXPR_ERROR) return false;
+  if (!expr) return false; /* it was not understood */
   if (number_literal(expr, out)) return true;
   bool minus = expr->form == TN_AIL_EXPR_NEGATE && expr->as.unary.count % 2 != 0;
   if (expr->form == TN_AIL_EXPR_NEGATE) expr = expr->as.unary.of;

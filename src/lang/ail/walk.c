@@ -7,7 +7,7 @@
  * possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
 
-#include <string.h>
+#include <assert.h>
 
 /* ---- operands ---- */
 
@@ -54,7 +54,6 @@ static tn_value kept(tn_ail_walk *w, tn_value value, tn_span at) {
   if (value != TN_ERROR_VALUE) return value;
   tn_fault fault = w->builder->fault;
   tn_build_forget(w->builder);
-  if (fault.kind == TN_FAULT_NONE) return TN_ERROR_VALUE;
   tn_ail_site site = { .at = at };
   tn_ail_report_op_fault(w, &site, &fault, &fault.left.shape, &fault.right.shape);
   return TN_ERROR_VALUE;
@@ -152,7 +151,7 @@ static void out_of_memory(tn_ail_walk *w) {
 
 void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable) {
   tn_ail_binding binding = { *operand, name, w->frame, 0, loop_variable };
-  if (name == 0) return;
+  assert(name != 0);
   if (!make_room(w, name)) {
     out_of_memory(w);
     return;
@@ -187,9 +186,8 @@ static tn_ail_operand of_const(const tn_ail_const *constant) {
     case TN_AIL_CONST_NUMBER: return tn_ail_of_number((float)constant->number);
     case TN_AIL_CONST_BOOL: return tn_ail_of_truth(constant->number != 0);
     case TN_AIL_CONST_TEXT: return of_text(&constant->text);
-    case TN_AIL_CONST_BROKEN: break;
+    default: return tn_ail_wrong(); /* its value was not understood */
   }
-  return tn_ail_wrong();
 }
 
 /* Names that can be meant here, for a suggestion. */
@@ -215,7 +213,7 @@ static tn_ail_operand unknown_name(tn_ail_walk *w, tn_name name, tn_span at) {
     tn_ail_say(w, TN_DIAG_E_LOOP_VAR_OUT_OF_SCOPE, at, TN_TEXT("name", text));
   } else {
     tn_ail_say(w, TN_DIAG_E_IDENTIFIER_NOT_FOUND, at, TN_TEXT("name", text),
-               TN_TEXT("suggestion", w->quiet ? TN_LIT("") : suggestion(w, name)));
+               TN_TEXT("suggestion", suggestion(w, name)));
   }
   return tn_ail_wrong();
 }
@@ -253,11 +251,9 @@ static const struct {
   [TN_AIL_MUL] = { "mul", TN_OP_MUL },
 };
 
-/* What the same operation would give at run time, in f32. */
+/* What the same operation would give at run time, in f32. `and` and `or` are not among them: logic() */
 static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
   switch (op) {
-    case TN_AIL_OR: return tn_ail_of_truth(a != 0.0f || b != 0.0f);
-    case TN_AIL_AND: return tn_ail_of_truth(a != 0.0f && b != 0.0f);
     case TN_AIL_EQ: return tn_ail_of_truth(a == b);
     case TN_AIL_NE: return tn_ail_of_truth(a != b);
     case TN_AIL_LT: return tn_ail_of_truth(a < b);
@@ -266,14 +262,13 @@ static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
     case TN_AIL_GE: return tn_ail_of_truth(a >= b);
     case TN_AIL_ADD: return tn_ail_of_number(a + b);
     case TN_AIL_SUB: return tn_ail_of_number(a - b);
-    case TN_AIL_MUL: return tn_ail_of_number(a * b);
+    default: return tn_ail_of_number(a * b);
   }
-  return tn_ail_wrong();
 }
 
 /* One side that decides makes the whole a constant: false and x, true or x. */
 static bool decides(tn_ail_operator op, const tn_ail_operand *side) {
-  return side->constant && !side->wrong && (side->number != 0.0f) == (op == TN_AIL_OR);
+  return side->constant && (side->number != 0.0f) == (op == TN_AIL_OR);
 }
 
 static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
@@ -289,14 +284,14 @@ static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_ope
 }
 
 static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
-  return a->kind == TN_AIL_BOOLEAN && b->kind == TN_AIL_BOOLEAN && !a->is_text && !b->is_text;
+  return a->kind == TN_AIL_BOOLEAN && b->kind == TN_AIL_BOOLEAN;
 }
 
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
                              const tn_ail_operand *right, tn_span right_at) {
   if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
-  bool compares = op >= TN_AIL_EQ && op <= TN_AIL_GE;
+  bool compares = op <= TN_AIL_GE;
   bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
   bool numbers = left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR;
   if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
@@ -349,7 +344,7 @@ static tn_ail_operand unknown_function(tn_ail_walk *w, const tn_ail_call *call) 
     if (value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, value); /* there may be more to say */
   }
   if (tn_ail_name_is(&w->program->tree, call->name, TN_AIL_NAME_SKIPPED)) return tn_ail_wrong();
-  tn_str meant = w->quiet ? TN_LIT("") : tn_ail_suggest(w->program, call->name, maps, 2);
+  tn_str meant = tn_ail_suggest(w->program, call->name, maps, 2);
   tn_ail_say(w, TN_DIAG_E_FUNCTION_NOT_FOUND, call->name_at,
              TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)), TN_TEXT("suggestion", meant));
   return tn_ail_wrong();
@@ -434,18 +429,15 @@ static tn_ail_operand eval_call(tn_ail_walk *w, const tn_ail_expr *expr) {
 
 static tn_ail_operand misplaced(tn_ail_walk *w, const tn_ail_expr *expr) {
   w->failed = true;
-  if (!w->quiet) {
-    tn_ail_report_syntax(w->program, expr->at,
-                         expr->form == TN_AIL_EXPR_LIST
-                             ? "a list stands where a value is needed"
-                             : "`@` refers to a dimension in the shape of a reshape only");
-  }
+  tn_ail_report_syntax(w->program, expr->at,
+                       expr->form == TN_AIL_EXPR_LIST
+                           ? "a list stands where a value is needed"
+                           : "`@` refers to a dimension in the shape of a reshape only");
   return tn_ail_wrong();
 }
 
 static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   switch (expr->form) {
-    case TN_AIL_EXPR_ERROR: return tn_ail_wrong();
     case TN_AIL_EXPR_NUMBER: return tn_ail_of_number((float)expr->as.number.value);
     case TN_AIL_EXPR_STRING: return of_text(&expr->as.text);
     case TN_AIL_EXPR_BOOL: return tn_ail_of_truth(expr->as.truth);
@@ -458,10 +450,8 @@ static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
     case TN_AIL_EXPR_FOR:
     case TN_AIL_EXPR_REPEAT:
     case TN_AIL_EXPR_REDUCE: return tn_ail_eval_loop(w, expr);
-    case TN_AIL_EXPR_LIST:
-    case TN_AIL_EXPR_REFERENCE: return misplaced(w, expr);
+    default: return misplaced(w, expr); /* a list or a reference */
   }
-  return tn_ail_wrong();
 }
 
 tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
@@ -533,7 +523,7 @@ static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
   }
   tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at,
              TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),
-             TN_TEXT("suggestion", w->quiet ? TN_LIT("") : suggestion(w, value->as.name)));
+             TN_TEXT("suggestion", suggestion(w, value->as.name)));
   return tn_ail_wrong();
 }
 

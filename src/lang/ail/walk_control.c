@@ -132,6 +132,7 @@ typedef struct {
   const tn_ail_expr *expr;
   uint32_t next;          /* the arm to be read */
   bool done;              /* nothing of the chain is left */
+  bool inside;            /* a part before this one may have found its arm */
   tn_value truth[2];      /* false, true */
   tn_ail_operand nothing; /* what a part gives when none of its arms is found: nobody looks at it */
   tn_value found;         /* whether one was, in the parts so far */
@@ -155,12 +156,14 @@ static tn_ail_operand eval_part(tn_ail_walk *w, chain_parts *parts) {
   tn_ail_operand result = tn_ail_wrong();
   bool decided = false;
   while (parts->next < branch->count && !decided && !w->stopped && w->pending.count - first < PART_ARMS) {
-    decided = walk_arm(w, parts->expr, &branch->arms[parts->next++], false, parts->truth[1], &result);
+    bool alone = !parts->inside && w->pending.count == first;
+    decided = walk_arm(w, parts->expr, &branch->arms[parts->next++], alone, parts->truth[1], &result);
   }
+  bool alone = !parts->inside && w->pending.count == first;
   parts->done = decided || parts->next == branch->count;
   if (!decided && parts->done)
-    result = branch_value(w, branch->otherwise);
-  else if (!decided)
+    result = alone ? tn_ail_evaluate(w, branch->otherwise) : branch_value(w, branch->otherwise);
+  else if (!decided && !w->stopped)
     result = parts->nothing.wrong ? make_nothing(w, &w->pending.at[first].then) : parts->nothing;
   parts->found = parts->truth[parts->done];
   while (w->pending.count > first) {
@@ -175,6 +178,7 @@ static tn_ail_operand eval_parts(tn_ail_walk *w, const tn_ail_expr *expr) {
   w->builder->at = expr->at;
   for (int i = 0; i < 2 && !w->shapes; i++) parts.truth[i] = tn_build_number(w->builder, TN_BOOL, i);
   tn_ail_operand result = eval_part(w, &parts);
+  parts.inside = true;
   if (!parts.done) parts.nothing = make_nothing(w, &result);
   while (!parts.done && !w->stopped) {
     tn_ail_pending pending = { .condition = parts.found, .then = result, .at = expr->at };
@@ -214,8 +218,6 @@ static bool read_bound(tn_ail_walk *w, const tn_ail_expr *expr, int64_t *out) {
     *out = value.integer;
     return true;
   }
-  w->failed = true;
-  if (expr->form == TN_AIL_EXPR_ERROR) return false;
   return tn_ail_say(w, TN_DIAG_E_LOOP_BOUND_NOT_CONSTANT, expr->at,
                     TN_TEXT("bound", tn_ail_source_text(w->program, expr->at)));
 }
@@ -244,7 +246,7 @@ static tn_ail_operand eval_with(tn_ail_walk *w, const tn_ail_loop *loop, const t
 /* A loop that cannot be unrolled: its body is still read once for other mistakes. */
 static tn_ail_operand eval_unrolled_not(tn_ail_walk *w, const tn_ail_loop *loop) {
   tn_ail_operand wrong = tn_ail_wrong();
-  if (loop->body && loop->variable) eval_with(w, loop, &wrong);
+  if (loop->body) eval_with(w, loop, &wrong);
   return wrong;
 }
 
@@ -346,9 +348,11 @@ static bool read_reduction(tn_ail_walk *w, const tn_ail_loop *loop, tn_op *op) {
   return true;
 }
 
+/* What the operation gives at run time: NaN if either is, and -0 counts below +0. */
 static float reduce_numbers(tn_op op, float a, float b) {
-  if (op == TN_OP_ADD) return a + b;
-  return (op == TN_OP_MAXIMUM) == (a < b) ? b : a;
+  if (op == TN_OP_ADD || a != a || b != b) return a + b;
+  bool below = a == b ? __builtin_signbit(a) && !__builtin_signbit(b) : a < b;
+  return (op == TN_OP_MAXIMUM) == below ? b : a;
 }
 
 static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site, const tn_ail_operand *left,
@@ -422,7 +426,7 @@ static bool if_mentions(const tn_ail_if *branch, tn_name name) {
 
 /* Whether an expression speaks of a name. */
 static bool mentions(const tn_ail_expr *expr, tn_name name) {
-  if (!expr) return false;
+  if (!expr) return false; /* of a loop without one */
   switch (expr->form) {
     case TN_AIL_EXPR_NAME: return expr->as.name == name;
     case TN_AIL_EXPR_CALL: return call_mentions(expr->as.call, name);
@@ -442,8 +446,6 @@ static bool read_times(tn_ail_walk *w, const tn_ail_loop *loop, int64_t *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(w->program, loop->times, &value) && value.kind == TN_AIL_CONST_NUMBER &&
             value.is_integer;
-  w->failed = w->failed || !ok;
-  if (!ok && loop->times->form == TN_AIL_EXPR_ERROR) return false;
   if (!ok) {
     return tn_ail_say(w, TN_DIAG_E_REPEAT_COUNT_NOT_CONSTANT, loop->times->at,
                       TN_TEXT("count", tn_ail_source_text(w->program, loop->times->at)));

@@ -41,7 +41,7 @@ static bool unknown_dim(reader *r, tn_name name, tn_span at) {
     return tn_ail_say(w, TN_DIAG_E_RESHAPE_NAMED_DIM_NO_BINDINGS, at, text_field(r, "named_dim", name));
   }
   return tn_ail_say(w, TN_DIAG_E_RESHAPE_NAMED_DIM_NOT_FOUND, at, text_field(r, "named_dim", name),
-                    TN_TEXT("suggestion", w->quiet ? TN_LIT("") : tn_ail_suggest(w->program, name, maps, 2)));
+                    TN_TEXT("suggestion", tn_ail_suggest(w->program, name, maps, 2)));
 }
 
 static bool bad_length(reader *r, tn_span at) {
@@ -122,10 +122,10 @@ static bool read_integer(reader *r, const tn_ail_expr *expr, item *out) {
 static bool read_item(reader *r, const tn_ail_expr *expr, item *out) {
   *out = (item){ 0 };
   switch (expr->form) {
-    case TN_AIL_EXPR_ERROR: r->m->w->failed = true; return false;
     case TN_AIL_EXPR_NAME: return read_name(r, expr->as.name, expr->at, out);
     case TN_AIL_EXPR_STRING: {
       tn_name name = tn_names_intern(r->m->w->program->host->names, expr->as.text);
+      if (name == 0) r->m->w->program->arena.failed = r->m->w->failed = true;
       return name && read_name(r, name, expr->at, out);
     }
     case TN_AIL_EXPR_REFERENCE: return read_reference(r, expr, out);
