@@ -100,3 +100,9 @@ size_t tn_utf8_count(tn_str text) {
   }
   return count;
 }
+
+tn_str tn_utf8_clip(tn_str text, size_t limit) {
+  if (text.len <= limit) return text;
+  while (limit > 0 && continues((unsigned char)text.at[limit])) limit--;
+  return (tn_str){ text.at, limit };
+}

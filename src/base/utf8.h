@@ -21,6 +21,8 @@ size_t tn_utf8_first_invalid(tn_str text);
 bool tn_utf8_valid(tn_str text);
 /* Characters in the text; every byte that belongs to none counts as one. */
 size_t tn_utf8_count(tn_str text);
+/* The beginning of the text, at most `limit` bytes of it, that cuts no character. */
+tn_str tn_utf8_clip(tn_str text, size_t limit);
 
 /* Columns on a terminal: 2 for East Asian wide characters and emoji, 0 for
  * combining marks and what is invisible (control characters too), else 1. */

@@ -81,6 +81,16 @@ static void characters_are_counted(void **state) {
   assert_int_equal(tn_utf8_count(TN_LIT("a\xff\xfe\xe2\x82z")), 6);   /* a bad byte counts as one */
 }
 
+static void a_clipped_text_ends_with_a_whole_character(void **state) {
+  (void)state;
+  static const struct { const char *text; size_t limit, len; } cases[] = {
+    { "", 0, 0 }, { "abc", 3, 3 }, { "abc", 9, 3 }, { "abc", 2, 2 },
+    { "a\xc3\xa4z", 3, 3 }, { "a\xc3\xa4z", 2, 1 }, { "\xf0\x9f\x8e\x89", 3, 0 }, { "\xf0\x9f\x8e\x89", 4, 4 },
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++)
+    assert_int_equal(tn_utf8_clip(tn_str_of(cases[i].text), cases[i].limit).len, cases[i].len);
+}
+
 static void widths_are_those_of_terminals(void **state) {
   (void)state;
   static const struct { uint32_t code; int width; } cases[] = {
@@ -103,4 +113,5 @@ RUN_TESTS(
   cmocka_unit_test(nothing_else_is_decoded),
   cmocka_unit_test(the_first_invalid_byte_is_found),
   cmocka_unit_test(characters_are_counted),
+  cmocka_unit_test(a_clipped_text_ends_with_a_whole_character),
   cmocka_unit_test(widths_are_those_of_terminals))

@@ -227,6 +227,7 @@ typedef struct {
   tn_span name_at, at, keyword_at, close_at;
   tn_ail_state *states;
   uint32_t count;
+  bool broken; /* a state of it could not be read at all */
 } tn_ail_machine;
 
 typedef struct {

@@ -91,6 +91,7 @@ static void check_transitions(checker *c, const tn_ail_state *state) {
     if (tn_map_get(&c->states, transition->target)) continue;
     if (transition->kind == TN_AIL_ON && leaves) continue;
     c->guessing = true;
+    if (tn_ail_name_is(&c->program->tree, transition->target, TN_AIL_NAME_SKIPPED)) continue;
     report_target(c->program, &c->states, state, i);
   }
 }
@@ -128,7 +129,7 @@ static void check_reached(checker *c) {
 }
 
 void tn_ail_check_machine(tn_ail *program) {
-  checker c = { .program = program, .machine = program->machine };
+  checker c = { .program = program, .machine = program->machine, .guessing = program->machine->broken };
   if (c.machine->count == 0) {
     if (program->tree.broken) return;
     tn_report(diags_of(&c), TN_DIAG_E_STATE_MACHINE_EMPTY, c.machine->keyword_at,

@@ -3,6 +3,11 @@
 
 /* ---- state machines ---- */
 
+static void pass_semicolons(tn_ail_parser *p) {
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
+  }
+}
+
 /* transition = "on" name "->" name | "if" expr "->" name | "else" "->" name */
 static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
   uint32_t start = p->token.start;
@@ -33,7 +38,7 @@ static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first
   bool broken = p->tree->broken;
   tn_span at = tn_ail_token_span(p, &p->token);
   p->tree->broken = false;
-  if (state->ends) tn_ail_syntax_error(p, at, "nothing follows `end` in a state");
+  if (state->ends && !state->broken) tn_ail_syntax_error(p, at, "nothing follows `end` in a state");
   if (tn_ail_at_word(p, TN_AIL_WORD_END) && p->next.kind != TN_AIL_TOKEN_ASSIGN) {
     state->ends = true;
     state->end_at = at;
@@ -54,32 +59,64 @@ static void parse_state_line(tn_ail_parser *p, tn_ail_state *state, size_t first
   }
   state->broken = state->broken || p->tree->broken;
   p->tree->broken = p->tree->broken || broken;
-  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
-  }
+  pass_semicolons(p);
 }
 
-/* state = "state" name "{" { statement } { transition } [ "end" ] "}" */
+/* Whether a state begins here: where another is still open, its } is missing. */
+static bool at_state(const tn_ail_parser *p) {
+  return p->token.starts_line && tn_ail_at_word(p, TN_AIL_WORD_STATE) && p->next.kind == TN_AIL_TOKEN_NAME;
+}
+
+static bool at_state_end(const tn_ail_parser *p) {
+  return tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) || tn_ail_at(p, TN_AIL_TOKEN_END) || tn_ail_at_item(p) ||
+         at_state(p);
+}
+
+/* state = "state" name "{" { statement } { transition } [ "end" ] "}"
+ * False when there is none: its first line was not understood. */
 static bool parse_state(tn_ail_parser *p) {
   tn_ail_state state = { 0 };
-  uint32_t start = p->token.start;
+  uint32_t start = p->statement = p->token.start;
   size_t first_statement = p->statements.count, first_transition = p->transitions.count;
   if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state, as in `state Idle { }`")) return false;
   state.name = tn_ail_expect_name(p, "the name of the state", &state.name_at);
-  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) return false;
+  if (p->panic || !tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) {
+    tn_ail_mark(p, state.name, TN_AIL_NAME_SKIPPED);
+    return false;
+  }
   if (!tn_ail_enter(p, "the state")) return false;
-  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
-    uint32_t at = p->statement = p->token.start;
+  pass_semicolons(p);
+  while (!at_state_end(p)) {
+    p->statement = p->token.start;
     parse_state_line(p, &state, first_transition);
-    if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
   }
   state.body = tn_ail_take(p, statements, first_statement, &state.body_count);
   state.transitions = tn_ail_take(p, transitions, first_transition, &state.transition_count);
   state.close_at = tn_ail_token_span(p, &p->token);
-  bool closed = tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state");
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state");
+  p->panic = p->tree->lost; /* the next state begins here, whether or not the } was there */
   state.at = tn_ail_span_from(p, start);
   tn_ail_leave(p);
   tn_ail_add(p, states, state);
-  return closed;
+  return true;
+}
+
+/* Skips a state whose first line was not understood, with or without the { that it should have. */
+static void recover_state(tn_ail_parser *p) {
+  int blocks = 0;
+  bool opened = false, first_line = true;
+  for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p)) {
+    if (first_line && p->token.starts_line && p->token.start != p->statement) {
+      first_line = false;
+      if (!opened) blocks++;
+    }
+    bool next = p->token.starts_line && blocks == 0;
+    if (!first_line && (next || at_state(p) || tn_ail_at_item(p))) break;
+    if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++, opened = true;
+    if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && blocks-- <= 0) break;
+    if (tn_ail_at(p, TN_AIL_TOKEN_NAME)) tn_ail_mark(p, tn_ail_name_of(p, &p->token), TN_AIL_NAME_SKIPPED);
+  }
+  p->panic = p->tree->lost;
 }
 
 /* machine = "state_machine" name "{" { state } "}" */
@@ -94,13 +131,25 @@ void tn_ail_parse_machine(tn_ail_parser *p) {
   tn_ail_advance(p);
   machine->name = tn_ail_expect_name(p, "the name of the state machine", &machine->name_at);
   machine->keyword_at = tn_ail_span_from(p, start);
-  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the state machine")) return;
-  bool ok = true;
-  while (ok && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END))
-    ok = parse_state(p);
+  bool opened = tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`");
+  if ((!opened && !at_state(p)) || !tn_ail_enter(p, "the state machine")) return;
+  uint32_t around = p->block;
+  p->block = start + 1;
+  p->panic = p->tree->lost; /* a missing name or { does not keep its states from being read */
+  pass_semicolons(p);
+  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
+    if (!parse_state(p)) {
+      machine->broken = true;
+      recover_state(p);
+    }
+    pass_semicolons(p);
+  }
+  p->block = around;
   machine->states = tn_ail_take(p, states, first, &machine->count);
   machine->close_at = tn_ail_token_span(p, &p->token);
-  if (ok) tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state machine");
+  if (opened || tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))
+    tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state machine");
+  p->panic = p->tree->lost;
   machine->at = tn_ail_span_from(p, start);
   tn_ail_leave(p);
   tn_ail_item item = { .kind = TN_AIL_ITEM_MACHINE, .at = machine->at, .as.machine = machine };
@@ -114,13 +163,26 @@ static bool parse_variable(tn_ail_parser *p) {
   tn_ail_variable variable = { 0 };
   uint32_t start = p->token.start;
   variable.name = tn_ail_expect_name(p, "a variable, as in `counter: int = 0`", &variable.name_at);
-  if (!tn_ail_expect(p, TN_AIL_TOKEN_COLON, "`:` and the type of the variable")) return false;
-  variable.type = tn_ail_expect_name(p, "a type: int, float or tensor", &variable.type_at);
-  if (tn_ail_accept(p, TN_AIL_TOKEN_ASSIGN)) variable.initial = tn_ail_parse_field_value(p);
+  if (tn_ail_expect(p, TN_AIL_TOKEN_COLON, "`:` and the type of the variable"))
+    variable.type = tn_ail_expect_name(p, "a type: int, float or tensor", &variable.type_at);
+  if (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_ASSIGN)) variable.initial = tn_ail_parse_field_value(p);
   variable.at = tn_ail_span_from(p, start);
-  if (p->panic) return false;
+  if (p->panic) {
+    tn_ail_mark(p, variable.name, TN_AIL_NAME_SKIPPED);
+    return false;
+  }
   tn_ail_add(p, variables, variable);
   return true;
+}
+
+/* A handler behind a block that was not closed. */
+static bool at_handler(const tn_ail_parser *p) {
+  return p->token.starts_line && tn_ail_at_word(p, TN_AIL_WORD_ON) && p->next.kind == TN_AIL_TOKEN_NAME;
+}
+
+static void pass_separators(tn_ail_parser *p) {
+  while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
+  }
 }
 
 /* state = "state" "{" { variable } "}" */
@@ -136,14 +198,12 @@ void tn_ail_parse_state_block(tn_ail_parser *p) {
   tn_ail_advance(p);
   tn_ail_advance(p); /* the { */
   if (!tn_ail_enter(p, "the block")) return;
-  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
-    uint32_t at = p->statement = p->token.start;
-    if (!parse_variable(p)) {
-      tn_ail_recover(p);
-      if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
-    }
-    while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
-    }
+  pass_separators(p);
+  while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p) &&
+         !at_handler(p)) {
+    p->statement = p->token.start;
+    if (!parse_variable(p)) tn_ail_recover(p);
+    pass_separators(p);
   }
   block->variables = tn_ail_take(p, variables, first, &block->count);
   block->close_at = tn_ail_token_span(p, &p->token);

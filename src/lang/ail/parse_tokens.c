@@ -6,6 +6,7 @@
  * that they were never declared. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lang/ail/ail.h"
 #include "lang/ail/parser.h"
 
@@ -37,11 +38,11 @@ bool tn_ail_accept_word(tn_ail_parser *p, tn_ail_word word) {
 }
 
 bool tn_ail_expect(tn_ail_parser *p, tn_ail_token_kind kind, const char *what) {
-  return tn_ail_accept(p, kind) || tn_ail_expected(p, what);
+  return tn_ail_accept(p, kind) ? true : tn_ail_expected(p, what);
 }
 
 bool tn_ail_expect_word(tn_ail_parser *p, tn_ail_word word, const char *what) {
-  return tn_ail_accept_word(p, word) || tn_ail_expected(p, what);
+  return tn_ail_accept_word(p, word) ? true : tn_ail_expected(p, what);
 }
 
 tn_span tn_ail_token_span(const tn_ail_parser *p, const tn_ail_token *token) {
@@ -83,7 +84,7 @@ void tn_ail_mark(tn_ail_parser *p, tn_name name, unsigned mark) {
 /* ---- errors ---- */
 
 bool tn_ail_may_report(tn_ail_parser *p) {
-  if (p->panic || p->tree->lost) return false;
+  if (p->panic) return false;
   p->panic = true;
   p->tree->broken = true;
   return true;
@@ -96,7 +97,8 @@ static bool report(tn_ail_parser *p, tn_span at, tn_str message) {
 }
 
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message) {
-  return tn_ail_may_report(p) && report(p, at, tn_str_of(message));
+  if (tn_ail_may_report(p)) report(p, at, tn_str_of(message));
+  return false;
 }
 
 static void describe_token(tn_ail_parser *p, tn_text *out) {
@@ -104,8 +106,7 @@ static void describe_token(tn_ail_parser *p, tn_text *out) {
     tn_text_puts(out, "the end of the text");
     return;
   }
-  tn_str text = tn_ail_token_text(p, &p->token);
-  if (text.len > 40) text.len = 40;
+  tn_str text = tn_utf8_clip(tn_ail_token_text(p, &p->token), 40);
   tn_text_byte(out, '`');
   tn_text_add(out, text);
   tn_text_byte(out, '`');

@@ -149,10 +149,8 @@ static const char *what_belongs(tn_ail_place place) {
     case TN_AIL_IN_FORWARD: return "an input, a param, `let` or `return`";
     case TN_AIL_IN_LOSS: return "`let` or `return`";
     case TN_AIL_IN_HANDLER: return "an assignment, `let` or `emit`";
-    case TN_AIL_IN_STATE: return "`let`, `emit`, a transition or `end`";
-    case TN_AIL_IN_FUNCTION: break;
+    default: return "`let`, `emit`, a transition or `end`"; /* in a state; a function takes any value */
   }
-  return "a statement";
 }
 
 /* What belongs to the program and not into a function: train { ... }, param W [2]. */
@@ -164,14 +162,13 @@ static bool is_foreign(const tn_ail_parser *p) {
 
 static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *out) {
   bool main_block = place == TN_AIL_IN_MODEL || place == TN_AIL_IN_FORWARD;
-  bool follows_equals = p->next.kind == TN_AIL_TOKEN_ASSIGN;
   if (main_block && at_const(p)) return parse_const(p, out);
   if (main_block && at_declaration(p)) return parse_declaration(p, out);
   if (at_assignment(p)) return parse_assignment(p, place, out);
   bool returns = place == TN_AIL_IN_FORWARD || place == TN_AIL_IN_LOSS || place == TN_AIL_IN_FUNCTION;
-  if (returns && tn_ail_at_word(p, TN_AIL_WORD_RETURN) && !follows_equals) return parse_return(p, out);
+  if (returns && tn_ail_at_word(p, TN_AIL_WORD_RETURN)) return parse_return(p, out);
   bool emits = place == TN_AIL_IN_HANDLER || place == TN_AIL_IN_STATE;
-  if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT) && !follows_equals) return parse_emit(p, place, out);
+  if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT)) return parse_emit(p, place, out);
   if (place == TN_AIL_IN_FUNCTION && is_foreign(p)) {
     return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
                                "blocks and declarations stand outside of functions");
@@ -182,7 +179,7 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
 
 void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
   tn_ail_statement statement = { .kind = TN_AIL_BROKEN };
-  uint32_t start = p->statement = p->token.start;
+  p->statement = p->token.start;
   if (!parse_one(p, place, &statement)) {
     tn_ail_recover(p);
     /* An assignment whose value is broken still says that the name exists. */
@@ -191,7 +188,6 @@ void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
     if (!names || statement.name == 0) statement.kind = TN_AIL_BROKEN;
     if (!names) tn_ail_mark(p, statement.name, TN_AIL_NAME_SKIPPED);
     statement.value = NULL;
-    if (p->token.start == start && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
   }
   tn_ail_add(p, statements, statement);
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
@@ -252,7 +248,7 @@ static bool parse_stage(tn_ail_parser *p, tn_ail_field *out) {
 static bool refuse_control(tn_ail_parser *p, const char *block) {
   tn_span at = tn_ail_token_span(p, &p->token);
   bool loop = !tn_ail_at_word(p, TN_AIL_WORD_IF);
-  if (!tn_ail_may_report(p)) return false;
+  tn_ail_may_report(p); /* nothing is wrong so far, so it may */
   tn_report(p->host->diags, loop ? TN_DIAG_E_LOOP_NOT_ALLOWED_IN_BLOCK : TN_DIAG_E_IF_NOT_ALLOWED_IN_BLOCK,
             at, TN_STR("block", block));
   for (int open = 0; loop && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK);) {
@@ -308,11 +304,11 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
   }
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     tn_ail_field field = { 0 };
-    uint32_t at = p->statement = p->token.start;
+    p->statement = p->token.start;
     if (!parse_field(p, block, &field)) {
       if (p->panic) tn_ail_recover(p);
       field.kind = TN_AIL_FIELD_BROKEN;
-      if (p->token.start == at && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) tn_ail_advance(p);
+      field.value = NULL;
     }
     tn_ail_add(p, fields, field);
     while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON) || tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) {
@@ -405,8 +401,10 @@ static bool parse_function(tn_ail_parser *p) {
     p->failed = true;
     return false;
   }
-  if (!parse_signature(p, function) || !tn_ail_parse_block(p, TN_AIL_IN_FUNCTION, start, &function->body))
+  if (!parse_signature(p, function) || !tn_ail_parse_block(p, TN_AIL_IN_FUNCTION, start, &function->body)) {
+    tn_ail_mark(p, function->name, TN_AIL_NAME_SKIPPED);
     return false;
+  }
   tn_ail_item item = { .kind = TN_AIL_ITEM_FUNCTION, .at = function->body.at, .as.function = function };
   tn_ail_add(p, items, item);
   return true;
@@ -437,12 +435,12 @@ static bool parse_top_declaration(tn_ail_parser *p) {
 
 static bool parse_item(tn_ail_parser *p);
 
-/* Skips to where an item can begin again: a name at the start of a line, outside of blocks. A block
- * that is not understood goes as a whole. */
-static void recover_item(tn_ail_parser *p, bool in_app) {
+/* Skips to where an item can begin again, behind `start`: a name at the start of a line, outside of
+ * blocks. A block that is not understood goes as a whole. */
+static void recover_item(tn_ail_parser *p, uint32_t start, bool in_app) {
   int blocks = 0;
-  for (bool first = true; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p), first = false) {
-    if (blocks <= 0 && !first && p->token.starts_line && tn_ail_at(p, TN_AIL_TOKEN_NAME)) break;
+  for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p)) {
+    if (blocks <= 0 && p->token.start != start && p->token.starts_line && tn_ail_at(p, TN_AIL_TOKEN_NAME)) break;
     if (blocks == 0 && in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) break;
     if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++;
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;
@@ -458,7 +456,8 @@ static void parse_items(tn_ail_parser *p, bool in_app) {
   /* An item that got no memory may not have read anything. */
   while (!p->failed && !tn_ail_at(p, TN_AIL_TOKEN_END) &&
          !(in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))) {
-    if (!parse_item(p)) recover_item(p, in_app);
+    uint32_t start = p->token.start;
+    if (!parse_item(p)) recover_item(p, start, in_app);
     while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
     }
   }
@@ -473,6 +472,7 @@ static bool parse_app(tn_ail_parser *p) {
   begin.as.app = tn_ail_expect_name(p, "the name of the app", &name_at);
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the app")) return false;
   if (!tn_ail_enter(p, "the app")) return false;
+  p->panic = p->tree->lost; /* a missing name does not keep what is in it from being read */
   begin.at = tn_ail_span_from(p, start);
   tn_ail_add(p, items, begin);
   parse_items(p, true);

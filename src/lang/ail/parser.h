@@ -82,7 +82,8 @@ bool tn_ail_may_report(tn_ail_parser *p);
 /* One level deeper; false, after reporting and giving up, past the limit. */
 bool tn_ail_enter(tn_ail_parser *p, const char *what);
 void tn_ail_leave(tn_ail_parser *p);
-/* Skips what is left of a statement, up to one that starts a line, or to the block's end. */
+/* Skips what is left of a statement, up to one that starts a line, or to the block's end. The token
+ * that the statement begins with is always passed, so whoever reads on gets further. */
 void tn_ail_recover(tn_ail_parser *p);
 
 /* ---- the grammar ---- */

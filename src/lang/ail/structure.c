@@ -6,6 +6,7 @@
  * reported, so that one mistake does not hide the others. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lang/ail/internal.h"
 #include "tensor/shape_field.h"
 
@@ -20,9 +21,7 @@ bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message
 #define FIELD_TEXT_BYTES 60
 
 tn_str tn_ail_source_text(const tn_ail *program, tn_span at) {
-  tn_str text = tn_span_text(program->host->sources, at);
-  if (text.len > FIELD_TEXT_BYTES) text.len = FIELD_TEXT_BYTES;
-  while (text.len > 0 && ((unsigned char)text.at[text.len - 1] & 0xc0) == 0x80) text.len--;
+  tn_str text = tn_utf8_clip(tn_span_text(program->host->sources, at), FIELD_TEXT_BYTES);
   const char *line_end = text.len ? memchr(text.at, '\n', text.len) : NULL;
   if (line_end) text.len = (size_t)(line_end - text.at);
   return text;
