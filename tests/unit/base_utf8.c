@@ -85,7 +85,8 @@ static void a_clipped_text_ends_with_a_whole_character(void **state) {
   (void)state;
   static const struct { const char *text; size_t limit, len; } cases[] = {
     { "", 0, 0 }, { "abc", 3, 3 }, { "abc", 9, 3 }, { "abc", 2, 2 },
-    { "a\xc3\xa4z", 3, 3 }, { "a\xc3\xa4z", 2, 1 }, { "\xf0\x9f\x8e\x89", 3, 0 }, { "\xf0\x9f\x8e\x89", 4, 4 },
+    { "a\xc3\xa4z", 3, 3 }, { "a\xc3\xa4z", 2, 1 }, { "\xf0\x9f\x8e\x89", 3, 0 },
+    { "\xf0\x9f\x8e\x89", 4, 4 },
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++)
     assert_int_equal(tn_utf8_clip(tn_str_of(cases[i].text), cases[i].limit).len, cases[i].len);

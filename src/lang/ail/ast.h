@@ -298,9 +298,9 @@ typedef struct {
   tn_ail_item *items;
   size_t count;
   const tn_ail_string *strings; /* every one, the last one first */
-  tn_map marks; /* name -> what is known; few names have an entry */
-  bool broken;  /* something was reported while reading */
-  bool lost;    /* reading was given up; what is there says little */
+  tn_map marks;                 /* name -> what is known; few names have an entry */
+  bool broken;                  /* something was reported while reading */
+  bool lost;                    /* reading was given up; what is there says little */
 } tn_ail_tree;
 
 /* Reads a program. Reports what is wrong with the text and returns false only when memory ran out.

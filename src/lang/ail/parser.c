@@ -440,7 +440,8 @@ static bool parse_item(tn_ail_parser *p);
 static void recover_item(tn_ail_parser *p, uint32_t start, bool in_app) {
   int blocks = 0;
   for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p)) {
-    if (blocks <= 0 && p->token.start != start && p->token.starts_line && tn_ail_at(p, TN_AIL_TOKEN_NAME)) break;
+    if (blocks <= 0 && p->token.start != start && p->token.starts_line && tn_ail_at(p, TN_AIL_TOKEN_NAME))
+      break;
     if (blocks == 0 && in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) break;
     if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++;
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;

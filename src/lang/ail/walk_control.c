@@ -141,8 +141,7 @@ typedef struct {
 static tn_ail_operand make_nothing(tn_ail_walk *w, const tn_ail_operand *like) {
   if (like->wrong || w->stopped) return tn_ail_wrong();
   tn_type type = *tn_build_type(w->builder, like->value);
-  if (w->shapes)
-    return tn_ail_of_value(like->kind, tn_ail_shapes_value(w->shapes, type.dtype, &type.shape));
+  if (w->shapes) return tn_ail_of_value(like->kind, tn_ail_shapes_value(w->shapes, type.dtype, &type.shape));
   if (!tn_shape_is_known(&type.shape)) {
     tn_ail_get_stuck(w);
     return tn_ail_wrong();

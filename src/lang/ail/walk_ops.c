@@ -285,7 +285,8 @@ static bool match(tn_ail_make *m, const tn_ail_call *call) {
     tn_str key = tn_ail_text_of(m->w->program, arg->key);
     int at = arg->key ? param_named(m->builtin, key) : position++;
     if (at < 0) return tn_ail_make_refuse(m, "no argument of this name", key);
-    if (m->given[at]) return tn_ail_make_refuse(m, "each argument once", tn_str_of(m->builtin->params[at].name));
+    if (m->given[at])
+      return tn_ail_make_refuse(m, "each argument once", tn_str_of(m->builtin->params[at].name));
     m->given[at] = arg->value;
   }
   if (call->count < (uint32_t)least) return refuse_count(m, least, most, call->count);

@@ -73,7 +73,8 @@ tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
 #define TN_AIL_MAKERS(X)                                                                                     \
   X(plain)                                                                                                   \
   X(compare)                                                                                                 \
-  X(along) X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows) X(gather_rows) \
+  X(along)                                                                                                   \
+  X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows) X(gather_rows)          \
       X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan) X(transpose) X(squeeze) X(expand_dims) \
           X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) X(conv2d) X(layer_norm) X(select)    \
               X(fill) X(iota) X(scatter_add) X(random) X(patches)

@@ -177,7 +177,8 @@ static bool product(const item *items, int count, int64_t *out) {
   for (int i = 0; i < count; i++) {
     if (items[i].inferred) continue;
     if (!tn_dim_is_known(items[i].dim)) return false;
-    *out = items[i].dim && *out > TN_ELEMENT_LIMIT / items[i].dim ? TN_ELEMENT_LIMIT + 1 : *out * items[i].dim;
+    *out =
+        items[i].dim && *out > TN_ELEMENT_LIMIT / items[i].dim ? TN_ELEMENT_LIMIT + 1 : *out * items[i].dim;
   }
   return true;
 }

@@ -246,7 +246,7 @@ tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const t
     operands[i] = in[i];
   }
   tn_shape left = count > 0 ? tn_build_type(w->builder, in[0])->shape : attrs->shape;
-  tn_shape right = count > 1                   ? tn_build_type(w->builder, in[1])->shape
+  tn_shape right = count > 1                  ? tn_build_type(w->builder, in[1])->shape
                    : op == TN_OP_BROADCAST_TO ? attrs->shape
                                               : left;
   tn_ail_note_site(w, &left, &right);
