@@ -568,7 +568,13 @@ static const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature
 static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry *entry,
                                         const tn_mind_given *args, uint32_t count, tn_str name, tn_span at) {
   tn_mind_given by_parameter[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
-  for (uint32_t i = 0; i < count; i++) by_parameter[i + (entry->leading_dtype && count == 1)] = args[i];
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t place = i + (entry->leading_dtype && count == 1);
+    tn_mind_parameter_kind kind = entry->params[place].kind;
+    bool element = kind == TN_MIND_P_TENSOR || kind == TN_MIND_P_INDICES || kind == TN_MIND_P_SCALAR;
+    by_parameter[place] = args[i];
+    if (!element) by_parameter[place].node = NULL; /* its value is handed over, not what is written */
+  }
   tn_mind_require_effects(c, entry->effects, name, at);
   return tn_mind_check_library(c, entry, by_parameter, NULL, name, at);
 }
@@ -788,7 +794,12 @@ const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node) {
   if (function) return check_function_call(c, node, function, name);
   if (!callee->type) return unknown_function(c, node, callee);
   if (callee->type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
-  if (callee->type->kind == TN_MIND_T_FN) return check_value_call(c, node, callee->type, name);
+  if (callee->type->kind == TN_MIND_T_FN) {
+    const tn_mind_callable *callable = callee->type->callable;
+    bool library = callable->kind == TN_MIND_C_LIBRARY; /* under another name it takes what it takes */
+    return library ? check_library_call(c, node, callable->entry, NULL, name)
+                   : check_value_call(c, node, callee->type, name);
+  }
   tn_mind_expected(c->mind, tn_mind_here(c, callee), "a function", callee->type);
   return check_anyway(c, node);
 }

@@ -135,7 +135,7 @@ static bool jacobians(tn_mind_evaluator *e, tn_value output, const tn_mind_value
     if (!tn_mind_built(e, "jacobian", node)) return false;
     items[i] = tn_mind_tensor_value(node);
   }
-  return tuple_of(e, items, count, count > 1, out);
+  return tuple_of(e, items, count, count != 1, out);
 }
 
 static bool hessians(tn_mind_evaluator *e, const tn_mind_value *grads, const tn_mind_value *leaves,
@@ -145,7 +145,7 @@ static bool hessians(tn_mind_evaluator *e, const tn_mind_value *grads, const tn_
   for (uint32_t i = 0; i < count; i++) {
     if (!jacobians(e, grads[i].node, leaves, count, at, &rows[i])) return false;
   }
-  return tuple_of(e, rows, count, count > 1, out);
+  return tuple_of(e, rows, count, count != 1, out);
 }
 
 static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at) {
@@ -171,7 +171,7 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
   if (!is_single(e, &output, at)) return false;
   if (!leaf_gradients(e, &output, NULL, leaves, count, at, grads)) return false;
   if (fn->callable->kind == TN_MIND_C_HESSIAN) return hessians(e, grads, leaves, count, at, out);
-  if (!tuple_of(e, grads, count, count > 1, out)) return false;
+  if (!tuple_of(e, grads, count, count != 1, out)) return false;
   if (fn->callable->kind == TN_MIND_C_GRAD) return true;
   pair[0] = output;
   pair[1] = *out;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "lang/mind/mind.h"
+
 /* ---- making ---- */
 
 const tn_mind_type tn_mind_type_error = { .kind = TN_MIND_T_ERROR };
@@ -163,6 +165,12 @@ static bool items_equal(const tn_mind_type *a, const tn_mind_type *b) {
   return true;
 }
 
+/* Functions that have a name are the same wherever they are named. */
+static bool same_function(const tn_mind_callable *a, const tn_mind_callable *b) {
+  bool named = a->kind == TN_MIND_C_FUNCTION || a->kind == TN_MIND_C_LIBRARY;
+  return a == b || (named && a->kind == b->kind && a->function == b->function && a->entry == b->entry);
+}
+
 bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
@@ -175,7 +183,7 @@ bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
     case TN_MIND_T_TUPLE:
     case TN_MIND_T_LIST:
     case TN_MIND_T_GRAD: return items_equal(a, b);
-    case TN_MIND_T_FN: return a->callable == b->callable;
+    case TN_MIND_T_FN: return same_function(a->callable, b->callable);
     default: return true;
   }
 }
