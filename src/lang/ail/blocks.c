@@ -53,8 +53,9 @@ static void read_amount(const tn_ail *program, const tn_ail_field *field, double
 static bool read_text(const tn_ail *program, const tn_ail_field *field, tn_str *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
-  if (ok) *out = value.text;
-  return ok || ill_typed(program, field, "is a string");
+  if (!ok) return ill_typed(program, field, "is a string");
+  *out = value.text;
+  return true;
 }
 
 static void read_choice(const tn_ail *program, const tn_ail_field *field, const char *const *choices,
@@ -360,9 +361,10 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
     read_text(program, field, &dataset->path);
   } else if (tn_str_is(name, "tokens"))
     read_column(program, field, &dataset->features);
-  else if (tn_str_is(name, "labels"))
+  else if (tn_str_is(name, "labels")) {
     read_column(program, field, &dataset->labels);
-  else if (tn_str_is(name, "shuffle"))
+    if (dataset->labels.column_count > 1) ill_typed(program, field, "is one column");
+  } else if (tn_str_is(name, "shuffle"))
     read_shuffle(program, field);
   else if (tn_str_is(name, "split"))
     read_split(program, field);
@@ -466,9 +468,6 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
   if (!has_field(program, fields, "path"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
-  if (program->dataset.labels.column_count > 1) {
-    tn_ail_report_syntax(program, fields->keyword_at, "the label stands in one column");
-  }
   tn_ail_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
   if (!stages) return;
   program->dataset.stages = stages;

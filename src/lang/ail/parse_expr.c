@@ -124,7 +124,8 @@ static tn_ail_expr *parse_list(tn_ail_parser *p) {
   p->lists++, p->brackets++;
   if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_LIST)) {
     do {
-      tn_ail_add(p, exprs, tn_ail_parse_field_value(p));
+      tn_ail_expr *item = tn_ail_parse_field_value(p);
+      tn_ail_add(p, exprs, item); /* which a list inside has grown meanwhile */
     } while (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_COMMA));
   }
   p->lists--, p->brackets--;

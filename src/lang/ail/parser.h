@@ -39,7 +39,7 @@ typedef struct {
   tn_vec(tn_ail_item) items;
 } tn_ail_parser;
 
-/* Appends; out of memory is noted. */
+/* Appends; out of memory is noted. `item` must be at hand: what makes it may grow the same list. */
 #define tn_ail_add(p, list, item)                                                                            \
   do {                                                                                                       \
     if (!tn_vec_push((p)->host->heap, &(p)->list, (item))) (p)->failed = true;                               \

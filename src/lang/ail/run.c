@@ -53,6 +53,10 @@ static void note_call(reading *r, const tn_ail_call *call) {
   for (uint32_t i = 0; i < call->count; i++) note_names(r, call->args[i].value);
 }
 
+static void note_list(reading *r, const tn_ail_expr *list) {
+  for (uint32_t i = 0; i < list->as.list.count; i++) note_names(r, list->as.list.items[i]);
+}
+
 static void note_if(reading *r, const tn_ail_if *branch) {
   note_names(r, branch->otherwise);
   for (uint32_t i = 0; i < branch->count; i++) {
@@ -72,6 +76,7 @@ static void note_names(reading *r, const tn_ail_expr *expr) {
     case TN_AIL_EXPR_NAME: r->failed = r->failed || !tn_map_put(&r->names, expr->as.name, 1); break;
     case TN_AIL_EXPR_CALL: note_call(r, expr->as.call); break;
     case TN_AIL_EXPR_CHAIN: note_chain(r, expr->as.chain); break;
+    case TN_AIL_EXPR_LIST: note_list(r, expr); break;
     case TN_AIL_EXPR_NEGATE:
     case TN_AIL_EXPR_NOT: note_names(r, expr->as.unary.of); break;
     case TN_AIL_EXPR_IF: note_if(r, expr->as.branch); break;

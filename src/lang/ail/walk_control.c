@@ -416,6 +416,13 @@ static bool chain_mentions(const tn_ail_chain *chain, tn_name name) {
   return mentions(chain->first, name);
 }
 
+static bool list_mentions(const tn_ail_expr *list, tn_name name) {
+  for (uint32_t i = 0; i < list->as.list.count; i++) {
+    if (mentions(list->as.list.items[i], name)) return true;
+  }
+  return false;
+}
+
 static bool if_mentions(const tn_ail_if *branch, tn_name name) {
   for (uint32_t i = 0; i < branch->count; i++) {
     if (mentions(branch->arms[i].condition, name) || mentions(branch->arms[i].value, name)) return true;
@@ -430,6 +437,7 @@ static bool mentions(const tn_ail_expr *expr, tn_name name) {
     case TN_AIL_EXPR_NAME: return expr->as.name == name;
     case TN_AIL_EXPR_CALL: return call_mentions(expr->as.call, name);
     case TN_AIL_EXPR_CHAIN: return chain_mentions(expr->as.chain, name);
+    case TN_AIL_EXPR_LIST: return list_mentions(expr, name);
     case TN_AIL_EXPR_NEGATE:
     case TN_AIL_EXPR_NOT: return mentions(expr->as.unary.of, name);
     case TN_AIL_EXPR_IF: return if_mentions(expr->as.branch, name);
