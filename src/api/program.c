@@ -156,6 +156,15 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
   return false;
 }
 
+/* A file that cannot be read is that in every language. */
+static void ask_for_language(tern_session *session, const char *path) {
+  tn_file_bytes bytes;
+  bool from_input = strcmp(path, "-") == 0;
+  if (!from_input && !read_program(session, path, &bytes)) return;
+  if (!from_input) tn_file_release(&session->heap, &bytes);
+  tn_api_usage(session, "", tn_str_of(path), ": say the language with --lang ail|mind|ninth");
+}
+
 tern_program *tern_load_file(tern_session *session, tern_language language, const char *path,
                              tern_status *status) {
   tn_file_bytes bytes;
@@ -163,7 +172,7 @@ tern_program *tern_load_file(tern_session *session, tern_language language, cons
   tn_api_begin(session);
   if (language == TERN_LANG_AUTO) language = tern_language_of(path);
   if (language == TERN_LANG_AUTO) {
-    tn_api_usage(session, "", tn_str_of(path), ": say the language with --lang ail|mind|ninth");
+    ask_for_language(session, path);
   } else if (read_program(session, path, &bytes)) {
     program = load(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
     tn_file_release(&session->heap, &bytes);

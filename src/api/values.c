@@ -111,7 +111,8 @@ static bool read_json(value_reader *r, tn_str text, tn_arena *arena) {
   while (tn_json_next(&r->reader, &token) > TN_JSON_END) {
     if (!read_token(r, &token)) return false;
   }
-  if (token.kind == TN_JSON_ERROR) return refuse(r, "is not valid JSON");
+  if (token.kind == TN_JSON_ERROR)
+    return refuse(r, "is not valid JSON; it is a number, or numbers in brackets: [[1, 2]]");
   r->shape.rank = r->rank;
   for (int i = r->rank; i < TN_RANK_LIMIT; i++) r->shape.dim[i] = 0;
   for (int i = 0; i < r->rank; i++) {

@@ -16,6 +16,8 @@ static tern_status out_of_memory(void) {
 }
 
 tern_status tn_cli_ops(tn_run *run) {
+  tern_status status;
+  if (!tn_cli_no_words(run, &status)) return status;
   char *text = run->command->json ? tern_ops_json() : tern_ops_text();
   if (!show_owned(text)) return out_of_memory();
   if (run->command->json) putchar('\n');
@@ -46,7 +48,10 @@ tern_status tn_cli_explain(tn_run *run) {
                             close ? hint : "tern explain alone lists the codes");
 }
 
+/* --version may stand behind anything. */
 tern_status tn_cli_version(tn_run *run) {
+  tern_status status;
+  if (!tn_given_option(run->command, TN_OPTION_VERSION) && !tn_cli_no_words(run, &status)) return status;
   if (run->command->json) {
     printf("{\"ok\":true,\"version\":\"%s\",\"kernels\":\"%s\"}\n", tern_version(),
            tern_backend(run->session));
@@ -61,8 +66,10 @@ tern_status tn_cli_version(tn_run *run) {
 
 /* What it is and what it means; one that is too long for its column has a line of its own. */
 static void print_pair(const char *left, const char *right) {
-  if (strlen(left) > 28) printf("  %s\n  %-28s %s\n", left, "", right);
-  else printf("  %-28s %s\n", left, right);
+  if (strlen(left) > 28)
+    printf("  %s\n  %-28s %s\n", left, "", right);
+  else
+    printf("  %-28s %s\n", left, right);
 }
 
 static void print_option(const tn_option_info *option) {
@@ -106,6 +113,8 @@ tern_status tn_cli_help(tn_run *run) {
     help_all();
     return TERN_OK;
   }
+  tern_status status;
+  if (!tn_cli_one_word(run, "a verb", &status)) return status;
   const char *names[TN_VERB_COUNT];
   for (int i = 0; i < TN_VERB_COUNT; i++) {
     names[i] = tn_verb_info_of((tn_verb)i)->name;

@@ -16,13 +16,13 @@ tern_status tn_cli_board(tn_run *run) {
   const tn_command *command = run->command;
   char room[4096];
   const char *store = tn_cli_store(command, room, sizeof room), *port = command->value[TN_OPTION_PORT];
-  if (command->word_count > 0)
-    return tn_cli_usage_about(run, "tern board takes no ", command->words[0], "", NULL);
+  tern_status status;
+  if (!tn_cli_no_words(run, &status)) return status;
   if (!store)
     return tn_cli_usage(run, "there is no data folder: HOME is not set", "name a file with --store");
   tern_board wanted = {
     .store = store, .port = port ? atoi(port) : -1, .ready = say_where, .context = run->command
   };
-  tern_status status = tern_serve_board(run->session, &wanted);
+  status = tern_serve_board(run->session, &wanted);
   return status == TERN_OK ? status : tn_cli_failed(run, status);
 }

@@ -108,6 +108,10 @@ tern_status tn_cli_usage(tn_run *run, const char *message,
                          const char *hint); /* reports, shows, and gives TERN_USAGE */
 tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after,
                                const char *hint);
+/* "cannot write x.svg: Permission denied", by errno. */
+tern_status tn_cli_cannot(tn_run *run, const char *do_what, const char *path);
+/* For verbs that take no words. */
+bool tn_cli_no_words(tn_run *run, tern_status *status);
 /* Shows what the session has to report: JSON or text, by the command. */
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);

@@ -89,6 +89,22 @@ tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word
   return tn_cli_usage(run, message, hint);
 }
 
+tern_status tn_cli_cannot(tn_run *run, const char *do_what, const char *path) {
+  char before[32], after[128];
+  snprintf(before, sizeof before, "cannot %s ", do_what);
+  snprintf(after, sizeof after, ": %s", strerror(errno));
+  return tn_cli_usage_about(run, before, path, after, NULL);
+}
+
+bool tn_cli_no_words(tn_run *run, tern_status *status) {
+  if (run->command->word_count == 0) return true;
+  char before[64];
+  snprintf(before, sizeof before, "tern %s takes no arguments; what is ",
+           tn_verb_info_of(run->command->verb)->name);
+  *status = tn_cli_usage_about(run, before, run->command->words[0], "?", NULL);
+  return false;
+}
+
 bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
   const tn_verb_info *verb = tn_verb_info_of(run->command->verb);
   if (run->command->word_count == 1) return true;

@@ -233,10 +233,8 @@ static void print_json(tn_run *run, const findings *found) {
 
 tern_status tn_cli_doctor(tn_run *run) {
   findings found;
-  if (run->command->word_count > 0) {
-    return tn_cli_usage_about(run, "tern doctor takes no arguments; what is ", run->command->words[0], "?",
-                              NULL);
-  }
+  tern_status status;
+  if (!tn_cli_no_words(run, &status)) return status;
   look(run, &found);
   if (run->command->json)
     print_json(run, &found);

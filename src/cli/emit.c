@@ -1,12 +1,8 @@
 /* cli/emit.c: what the compiler made of a program. */
-#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
-
-static tern_status cannot_write(tn_run *run, const char *path) {
-  return tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
-}
 
 static tern_status failed(tn_run *run) {
   tern_status status = tern_failure_status(run->session);
@@ -14,9 +10,12 @@ static tern_status failed(tn_run *run) {
   return status;
 }
 
-/* With --json the form is a member of the object. */
+/* With --json the form is a member of the object. A terminal can do nothing with what is no text. */
 static tern_status emit_here(tn_run *run, tern_program *program, const char *kind) {
+  bool bytes_only = strcmp(kind, "onnx") == 0 || strcmp(kind, "npz") == 0;
   size_t length;
+  if (bytes_only && isatty(1))
+    return tn_cli_usage_about(run, "", kind, " is no text for a terminal; give a file with -o", NULL);
   if (run->command->json) {
     const char *json = tern_emit_json(program, kind, NULL);
     if (!json) return failed(run);
@@ -33,10 +32,10 @@ static tern_status emit_here(tn_run *run, tern_program *program, const char *kin
 static tern_status emit_there(tn_run *run, tern_program *program, const char *kind, const char *path) {
   tn_target target;
   size_t length;
-  if (!tn_target_begin(&target, path, run->session)) return cannot_write(run, path);
+  if (!tn_target_begin(&target, path, run->session)) return tn_cli_cannot(run, "write", path);
   const char *bytes = tern_emit_bytes(program, kind, &length);
   tern_status status = bytes ? TERN_OK : failed(run);
-  if (bytes && !tn_target_write(&target, bytes, length)) status = cannot_write(run, path);
+  if (bytes && !tn_target_write(&target, bytes, length)) status = tn_cli_cannot(run, "write", path);
   tn_target_end(&target);
   const char *json = status == TERN_OK && run->command->json ? tern_emit_json(program, kind, path) : NULL;
   if (json) puts(json);

@@ -2,7 +2,6 @@
  *
  * In place, as a filter for "-", or with --check and --diff without changing
  * anything. A file that does not parse is reported and left as it is. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +89,7 @@ static tern_status format_file(tn_run *run, const char *path) {
   } else if (tn_given_option(command, TN_OPTION_CHECK_ONLY)) {
     if (differs) printf("%s: not formatted\n", path);
   } else if (differs && !tn_cli_write_file(path, formatted, strlen(formatted))) {
-    status = tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
+    status = tn_cli_cannot(run, "write", path);
   }
   if (differs && tn_given_option(command, TN_OPTION_CHECK_ONLY)) status = TERN_FAILED;
   free(before);

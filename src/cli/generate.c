@@ -223,7 +223,8 @@ static void man_option(const tn_option_info *option) {
 }
 
 tern_status tn_cli_man(tn_run *run) {
-  (void)run;
+  tern_status status;
+  if (!tn_cli_no_words(run, &status)) return status;
   printf(
       ".TH TERN 1 \"\" \"tern %s\" \"User Commands\"\n"
       ".SH NAME\ntern \\- three small languages for tensors, one set of kernels, the same bits everywhere\n"

@@ -17,13 +17,16 @@ static const tn_option_info options[] = {
 };
 
 static tern_status (*const handlers[])(tn_run *run) = {
-  [TN_VERB_RUN] = tn_cli_run, [TN_VERB_EVAL] = tn_cli_eval,       [TN_VERB_TRAIN] = tn_cli_train,
-  [TN_VERB_APP] = tn_cli_app, [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
-  [TN_VERB_FMT] = tn_cli_fmt, [TN_VERB_EMIT] = tn_cli_emit,       [TN_VERB_EXPLAIN] = tn_cli_explain,
-  [TN_VERB_OPS] = tn_cli_ops, [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
-  [TN_VERB_RUNS] = tn_cli_runs, [TN_VERB_VERIFY] = tn_cli_verify, [TN_VERB_BOARD] = tn_cli_board,
-  [TN_VERB_DOCTOR] = tn_cli_doctor, [TN_VERB_NEW] = tn_cli_new,   [TN_VERB_COMPLETION] = tn_cli_completion,
-  [TN_VERB_MAN] = tn_cli_man, [TN_VERB_PLOT] = tn_cli_plot,
+  [TN_VERB_RUN] = tn_cli_run,         [TN_VERB_EVAL] = tn_cli_eval,
+  [TN_VERB_TRAIN] = tn_cli_train,     [TN_VERB_APP] = tn_cli_app,
+  [TN_VERB_CHECK] = tn_cli_check,     [TN_VERB_REPL] = tn_cli_repl,
+  [TN_VERB_FMT] = tn_cli_fmt,         [TN_VERB_EMIT] = tn_cli_emit,
+  [TN_VERB_EXPLAIN] = tn_cli_explain, [TN_VERB_OPS] = tn_cli_ops,
+  [TN_VERB_VERSION] = tn_cli_version, [TN_VERB_HELP] = tn_cli_help,
+  [TN_VERB_RUNS] = tn_cli_runs,       [TN_VERB_VERIFY] = tn_cli_verify,
+  [TN_VERB_BOARD] = tn_cli_board,     [TN_VERB_DOCTOR] = tn_cli_doctor,
+  [TN_VERB_NEW] = tn_cli_new,         [TN_VERB_COMPLETION] = tn_cli_completion,
+  [TN_VERB_MAN] = tn_cli_man,         [TN_VERB_PLOT] = tn_cli_plot,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -259,8 +262,12 @@ static bool option_number(reader *r, tn_option option, uint64_t least, uint64_t 
   const char *text = r->command->value[option];
   if (!text) return true;
   if (read_number(text, out) && *out >= least) return true;
+  bool long_number = strlen(text) >= 20 && strspn(text, "0123456789") == strlen(text);
   snprintf(r->message, sizeof r->message, "--%s takes a whole number%s, not %.100s", options[option].name,
-           least > 0 ? " from 1 up" : "", text);
+           long_number ? " below 2^64"
+           : least > 0 ? " from 1 up"
+                       : " from 0 up",
+           text);
   return false;
 }
 

@@ -1,5 +1,4 @@
 /* cli/new.c: a small project that runs. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -112,11 +111,12 @@ tern_status tn_cli_new(tn_run *run) {
   char readme[1024];
   snprintf(readme, sizeof readme, "# %.200s\n\n    tern %s %s%s\n%s", folder, chosen->verb, chosen->file,
            chosen->options, chosen->next ? chosen->next : "");
+  if (!*folder) return tn_cli_usage(run, "a project needs a name", NULL);
   if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
-  if (mkdir(folder, 0777) != 0) return tn_cli_usage_about(run, "cannot make ", folder, "", strerror(errno));
+  if (mkdir(folder, 0777) != 0) return tn_cli_cannot(run, "make", folder);
   if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme) ||
       (chosen->data && !write_in(folder, chosen->data, chosen->rows)))
-    return tn_cli_usage_about(run, "cannot write into ", folder, "", strerror(errno));
+    return tn_cli_cannot(run, "write into", folder);
   if (!tn_given_option(run->command, TN_OPTION_QUIET))
     printf("made %s; try it:\n  cd %s\n  tern %s %s%s\n", folder, folder, chosen->verb, chosen->file,
            chosen->options);

@@ -1,5 +1,4 @@
 /* cli/plot.c: the curves of training runs as an SVG. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ static tern_status write_picture(tn_run *run, const tern_plot *plot, const char 
   const char *svg = tern_plot_svg(run->session, plot);
   if (!svg) return failed(run);
   if (!tn_cli_write_file(path, svg, strlen(svg)))
-    return tn_cli_usage_about(run, "cannot write ", path, "", strerror(errno));
+    return tn_cli_cannot(run, "write", path);
   const char *json = run->command->json ? tern_plot_json(run->session, plot, path) : NULL;
   if (json) puts(json);
   return TERN_OK;

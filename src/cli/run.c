@@ -52,6 +52,8 @@ static tern_status run_watched(tn_run *run) {
   tn_watch watch;
   tern_status status;
   if (!tn_cli_one_word(run, "a file", &status)) return status;
+  if (strcmp(run->command->words[0], "-") == 0)
+    return tn_cli_usage(run, "standard input cannot be watched", "name a file");
   if (!tn_watch_begin(&watch, run->command->words[0]))
     return tn_cli_usage_about(run, "cannot watch ", run->command->words[0], "", NULL);
   do {

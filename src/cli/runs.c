@@ -47,15 +47,23 @@ static const char *forget(tn_run *run, const char *store) {
 }
 
 static const struct {
-  const char *name, *usage;
+  const char *name, *usage, *takes;
   size_t words;
   const char *(*answer)(tn_run *run, const char *store);
 } questions[] = {
-  { "list", "tern runs [--where COLUMN=VALUE] [--sort COLUMN] [--limit N]", 1, list },
-  { "show", "tern runs show RUN", 2, show },
-  { "compare", "tern runs compare RUN RUN", 3, compare },
-  { "rm", "tern runs rm RUN", 2, forget },
+  { "list", "tern runs [--where COLUMN=VALUE] [--sort COLUMN] [--limit N]", "no arguments", 1, list },
+  { "show", "tern runs show RUN", "one run", 2, show },
+  { "compare", "tern runs compare RUN RUN", "two runs", 3, compare },
+  { "rm", "tern runs rm RUN", "one run", 2, forget },
 };
+
+/* "tern runs show takes one run". */
+static tern_status misuse(tn_run *run, size_t question) {
+  char after[64];
+  snprintf(after, sizeof after, " takes %s: a number, `last` or a folder", questions[question].takes);
+  if (questions[question].words == 1) snprintf(after, sizeof after, " takes no arguments");
+  return tn_cli_usage_about(run, "tern runs ", questions[question].name, after, questions[question].usage);
+}
 
 tern_status tn_cli_runs(tn_run *run) {
   const tn_command *command = run->command;
@@ -67,8 +75,7 @@ tern_status tn_cli_runs(tn_run *run) {
   for (size_t i = 0; i < 4; i++) {
     names[i] = questions[i].name;
     if (strcmp(wanted, questions[i].name) != 0) continue;
-    if (command->word_count != questions[i].words && command->word_count > 0)
-      return tn_cli_usage_about(run, "tern runs ", wanted, " is written otherwise", questions[i].usage);
+    if (command->word_count != questions[i].words && command->word_count > 0) return misuse(run, i);
     const char *text = questions[i].answer(run, store);
     if (!text) return tn_cli_failed(run, tern_failure_status(run->session));
     fputs(text, stdout);

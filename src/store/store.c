@@ -6,6 +6,7 @@
  * folder, and safe under kill -9. Writers wait for each other. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -26,6 +27,14 @@ bool tn_store_out_of_memory(tn_store *store) {
   return tn_report(store->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the run history"));
 }
 
+/* SQLite does not say. */
+static const char *why_not_opened(const char *path) {
+  struct stat about;
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return "it is a folder";
+  if (access(path, R_OK) != 0 && errno == EACCES) return "permission denied";
+  return "it cannot be opened";
+}
+
 bool tn_store_failed(tn_store *store) {
   int code = sqlite3_errcode(store->database) & 0xff;
   if (code == SQLITE_NOMEM) return tn_store_out_of_memory(store);
@@ -34,7 +43,7 @@ bool tn_store_failed(tn_store *store) {
                        : code == SQLITE_READONLY ? "it may not be written"
                        : code == SQLITE_FULL     ? "the disk is full"
                        : code == SQLITE_BUSY     ? "another process holds it"
-                       : code == SQLITE_CANTOPEN ? "it cannot be opened"
+                       : code == SQLITE_CANTOPEN ? why_not_opened(store->path)
                                                  : sqlite3_errmsg(store->database);
   return report(store->path, store->diags, reason);
 }
@@ -145,6 +154,8 @@ static bool prepare_database(tn_store *store, tn_store_mode mode) {
   sqlite3_busy_timeout(store->database, BUSY_WAIT_MS);
   if (!tn_store_run(store, "PRAGMA foreign_keys=ON")) return false;
   if (mode == TN_STORE_READ) return check_marks(store, mode);
+  if (sqlite3_db_readonly(store->database, "main") == 1)
+    return report(store->path, store->diags, "it may not be written");
   return tn_store_start(store) && tn_store_settle(store, check_marks(store, mode));
 }
 

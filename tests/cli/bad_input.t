@@ -72,7 +72,7 @@ $ echo '[1, 2]' > x.npy; tern run model.ail --input x=@x.npy
 !
 ? 1
 $ cp binary x.json; tern run model.ail --input x=@x.json
-! error[E_USAGE]: the value of x is not valid JSON
+! error[E_USAGE]: the value of x is not valid JSON; it is a number, or numbers in brackets: [[1, 2]]
 !    = hint: `tern help` lists the commands and options
 !
 ? 2
@@ -140,18 +140,18 @@ $ tern train model.ail --out file
 !
 ? 1
 $ tern new file/project
-! error[E_USAGE]: cannot make file/project
-!    = hint: Not a directory
+! error[E_USAGE]: cannot make file/project: Not a directory
+!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit model.ail --as dot -o file/graph.dot
-! error[E_USAGE]: cannot write file/graph.dot
-!    = hint: Not a directory
+! error[E_USAGE]: cannot write file/graph.dot: Not a directory
+!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit model.ail --as dot -o folder.ail
-! error[E_USAGE]: cannot write folder.ail
-!    = hint: Is a directory
+! error[E_USAGE]: cannot write folder.ail: Is a directory
+!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern train model.ail --store file/runs.db > out
@@ -166,12 +166,12 @@ $ cat file
 # A disk without room: the old file stays whole, and there is no half of a new one.
 $ tern train model.ail --out run > out; tern plot run -o loss.svg; cp loss.svg before.svg
 $ (trap '' XFSZ; ulimit -f 1; LLVM_PROFILE_FILE=/dev/null tern plot run --title new -o loss.svg)
-! error[E_USAGE]: cannot write loss.svg
-!    = hint: File too large
+! error[E_USAGE]: cannot write loss.svg: File too large
+!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ cp model.ail before.ail; (trap '' XFSZ; ulimit -f 0; LLVM_PROFILE_FILE=/dev/null tern fmt model.ail 2>&1) | head -n 1; cmp model.ail before.ail
-| error[E_USAGE]: cannot write model.ail
+| error[E_USAGE]: cannot write model.ail: File too large
 $ cmp loss.svg before.svg; ls | grep tmp
 ? 1
 # A file keeps its permissions, a link stays one, and a pipe is written to.
@@ -233,3 +233,96 @@ $ mkdir fake; echo '{"program": 1}' > fake/run.json; tern verify fake
 ? 1
 $ cp binary fake/checkpoint; tern train model.ail --resume fake 2>&1 | head -n 1
 | error[E_CHECKPOINT_CORRUPT]: the checkpoint in `fake/checkpoint` is damaged: the header is longer than the file
+
+# Words that a verb does not take, or lacks: the verb says what it takes, and nothing is done.
+$ for words in 'version model.ail' 'ops add' 'man tern' 'doctor now' 'board 8600' 'help run train' 'runs show' 'runs show 1 2' 'runs compare 1' 'runs rm' 'runs list 1' 'completion' 'completion tcsh' 'verify' 'plot' 'emit --as dot' 'repl model.ail'
+> do tern $words; echo $?; done 2>&1 | grep -v '^ \|^$'
+| error[E_USAGE]: tern version takes no arguments; what is model.ail?
+| 2
+| error[E_USAGE]: tern ops takes no arguments; what is add?
+| 2
+| error[E_USAGE]: tern man takes no arguments; what is tern?
+| 2
+| error[E_USAGE]: tern doctor takes no arguments; what is now?
+| 2
+| error[E_USAGE]: tern board takes no arguments; what is 8600?
+| 2
+| error[E_USAGE]: tern help takes one verb; what is train?
+| 2
+| error[E_USAGE]: tern runs show takes one run: a number, `last` or a folder
+| 2
+| error[E_USAGE]: tern runs show takes one run: a number, `last` or a folder
+| 2
+| error[E_USAGE]: tern runs compare takes two runs: a number, `last` or a folder
+| 2
+| error[E_USAGE]: tern runs rm takes one run: a number, `last` or a folder
+| 2
+| error[E_USAGE]: tern runs list takes no arguments
+| 2
+| error[E_USAGE]: tern completion needs a shell: tern completion SHELL
+| 2
+| error[E_USAGE]: there are completions for bash, zsh and fish, not for tcsh
+| 2
+| error[E_USAGE]: tern verify needs a folder: tern verify DIR
+| 2
+| error[E_USAGE]: tern plot needs a run: tern plot RUN... -o loss.svg
+| 2
+| error[E_USAGE]: tern emit needs a file: tern emit FILE --as KIND
+| 2
+| error[E_USAGE]: tern repl takes no file; use :load model.ail
+| 2
+$ tern new ''; tern run - --watch --lang mind
+! error[E_USAGE]: a project needs a name
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: standard input cannot be watched
+!    = hint: name a file
+!
+? 2
+# Numbers that are none, or too large.
+$ for words in '--seed -1' '--seed 18446744073709551616' '--seed 1e3' '--threads 0' '--threads 9999' '--max-mem 5X' '--max-time no'; do tern run model.ail $words; done 2>&1 | grep -v '^ \|^$'
+| error[E_USAGE]: --seed takes a whole number from 0 up, not -1
+| error[E_USAGE]: --seed takes a whole number below 2^64, not 18446744073709551616
+| error[E_USAGE]: --seed takes a whole number from 0 up, not 1e3
+| error[E_USAGE]: --threads takes a whole number from 1 up, not 0
+| error[E_USAGE]: --threads takes at most 1024, not 9999
+| error[E_USAGE]: --max-mem takes a size such as 512M, not 5X
+| error[E_USAGE]: --max-time takes a number of seconds above 0, not no
+# A file that is not there is that before anybody asks for its language.
+$ tern run none.txt; cp model.ail none.txt; tern run none.txt
+! error[E_USAGE]: cannot read none.txt: no such file
+!    = hint: `tern help` lists the commands and options
+!
+! error[E_USAGE]: none.txt: say the language with --lang ail|mind|ninth
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+
+# A history that is a folder, or that may only be read: the run that asks for it does not begin. The administrator may
+# write anything, so that somebody else asks.
+$ tern runs --store folder.ail
+! error[E_STORE]: the run history `folder.ail` cannot be used: it is a folder
+! ...
+? 1
+$ cp runs.db locked.db; chmod 444 locked.db; chmod 755 .; chmod 644 model.ail; mkdir -m 777 mine; cp "$TERN" program; cat > as_user <<'END'
+> [ "$(id -u)" = 0 ] && other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+> LLVM_PROFILE_FILE=/dev/null exec $other ./program "$@"
+> END
+$ sh as_user train model.ail --out mine/run --store locked.db; ls mine
+! error[E_STORE]: the run history `locked.db` cannot be used: it may not be written
+!    = path: locked.db
+!    = reason: it may not be written
+!    = hint: name another file with --store, or move this one away
+!
+$ sh as_user runs --store locked.db | tail -n 1 | cut -c 1-3
+|   1
+$ mkdir -m 555 shut; for words in 'emit model.ail --as dot -o shut/a.dot' 'plot run -o shut/a.svg' 'new shut/a' 'train model.ail --out shut/a --store mine/runs.db'
+> do sh as_user $words; done 2>&1 | grep -v '^ \|^$'; ls shut
+| error[E_USAGE]: cannot write shut/a.dot: Permission denied
+| error[E_USAGE]: cannot write shut/a.svg: Permission denied
+| error[E_USAGE]: cannot make shut/a: Permission denied
+| error[E_FILE_WRITE]: `shut/a` cannot be written: permission denied
+
+# Bytes that are no text do not go to a terminal.
+$ NO_COLOR=1 python3 -c 'import os, pty; pty.spawn([os.environ["TERN"], "emit", "model.ail", "--as", "onnx"])' | tr -d '\r' | head -n 1
+| error[E_USAGE]: onnx is no text for a terminal; give a file with -o

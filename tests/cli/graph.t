@@ -45,9 +45,9 @@ $ tern run g.graph --input x='[[1, 2, 3]]' --input y='[4]'
 ! 
 ? 1
 $ tern run g.graph --input x='[[1, 2, 3]'
-! error[E_USAGE]: the value of x is not valid JSON
+! error[E_USAGE]: the value of x is not valid JSON; it is a number, or numbers in brackets: [[1, 2]]
 !    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run g.graph --input z=1 --input x='[[1, 2, 3]]' --input y='[0]'
 ! error[E_USAGE]: the graph has no input z

@@ -78,7 +78,7 @@ $ cd third && tern train main.ail --allow fileread | tail -n 3
 | Training completed
 $ tern fmt --check first/main.mind second/main.nth third/main.ail
 $ tern new first 2>&1 | head -1; test -f first/main.mind
-| error[E_USAGE]: cannot make first
+| error[E_USAGE]: cannot make first: File exists
 
 # --watch runs again when the file changes, in place or by renaming, and ends with Ctrl-C.
 $ echo '1 + 1' > w.mind

@@ -21,14 +21,14 @@ $ tern ops --as graph
 
 # Values that cannot be.
 $ tern run g.graph --seed -1
-! error[E_USAGE]: --seed takes a whole number, not -1
+! error[E_USAGE]: --seed takes a whole number from 0 up, not -1
 !    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run g.graph --seed 18446744073709551616
-! error[E_USAGE]: --seed takes a whole number, not 18446744073709551616
+! error[E_USAGE]: --seed takes a whole number below 2^64, not 18446744073709551616
 !    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run g.graph --threads 0
 ! error[E_USAGE]: --threads takes a whole number from 1 up, not 0
@@ -67,7 +67,7 @@ $ tern run missing.graph
 !    = hint: `tern help` lists the commands and options
 ! 
 ? 2
-$ tern ./program
+$ : > program; tern ./program
 ! error[E_USAGE]: ./program: say the language with --lang ail|mind|ninth
 !    = hint: `tern help` lists the commands and options
 ! 
