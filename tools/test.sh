@@ -2,7 +2,7 @@
 # Builds and runs the tests, and closes with one line: "N passed, N failed".
 #
 #   tools/test.sh [--jobs N]          release, then the sanitizer build with less effort
-#   tools/test.sh [--jobs N] --slow   the slow tests, then clang and portable builds
+#   tools/test.sh [--jobs N] --slow   the slow tests, then clang and portable builds, and what has threads under TSan
 #
 # The sanitizer build is made by clang, so that one build gives both the
 # sanitizers and the second compiler's warnings. A build that fails counts as one
@@ -59,7 +59,7 @@ run() {
 
 if [ $slow = yes ]; then
   build release && run slow
-  for preset in clang portable; do
+  for preset in clang portable tsan; do
     build $preset && run $preset
   done
 else

@@ -5,14 +5,15 @@
  * result, where it could do without, or with E_OUT_OF_MEMORY; never with another
  * mistake, a crash or, as the sanitizers see, a leak.
  *
- * An arena asks for memory once in a while and hands it out in pieces. For the small programs beside this
- * file every piece is a request of its own, so that each place that wants memory is refused it. A program
- * that fails has memory to ask for as well, and keeps its own mistake.
+ * An arena asks for memory once in a while and hands it out in pieces; here every piece is a request of its
+ * own, so that each place that wants memory is refused it. The small programs beside this file are run also
+ * where they are wrong: telling a mistake needs memory too.
  *
  * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same
  * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split
  * off at that request, so that nothing is run again to get there. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,41 +67,6 @@ static void note(tern_session *session, outcome *out) {
   out->requests = session->heap.requests;
 }
 
-/* ---- pieces of an arena as requests of their own ---- */
-
-static bool apart; /* it is so */
-
-/* What is asked here in passing may be refused; the arena then fails as it does when it needs memory. */
-static bool is_granted(tn_arena *arena) {
-  if (!apart) return true;
-  void *piece = tn_heap_alloc(arena->heap, 1);
-  if (piece) tn_heap_free(arena->heap, piece, 1);
-  arena->failed |= !piece;
-  return piece != NULL;
-}
-
-void *__real_tn_arena_alloc(tn_arena *arena, size_t bytes);
-void *__real_tn_arena_array(tn_arena *arena, size_t count, size_t size);
-void *__real_tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
-tn_str __real_tn_arena_str(tn_arena *arena, tn_str text);
-void *__wrap_tn_arena_alloc(tn_arena *arena, size_t bytes);
-void *__wrap_tn_arena_array(tn_arena *arena, size_t count, size_t size);
-void *__wrap_tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
-tn_str __wrap_tn_arena_str(tn_arena *arena, tn_str text);
-
-void *__wrap_tn_arena_alloc(tn_arena *arena, size_t bytes) {
-  return is_granted(arena) ? __real_tn_arena_alloc(arena, bytes) : NULL;
-}
-void *__wrap_tn_arena_array(tn_arena *arena, size_t count, size_t size) {
-  return is_granted(arena) ? __real_tn_arena_array(arena, count, size) : NULL;
-}
-void *__wrap_tn_arena_copy(tn_arena *arena, const void *from, size_t bytes) {
-  return is_granted(arena) ? __real_tn_arena_copy(arena, from, bytes) : NULL;
-}
-tn_str __wrap_tn_arena_str(tn_arena *arena, tn_str text) {
-  return is_granted(arena) ? __real_tn_arena_str(arena, text) : TN_LIT("");
-}
-
 /* ---- one attempt ---- */
 
 /* `refuses` decides about each request behind the making of the session, or is NULL. */
@@ -142,7 +108,8 @@ static void must_hold(bool holds, const char *path, way how, uint64_t n, const o
               (int)out->status, out->code[0] ? out->code : "no diagnostic");
 }
 
-static bool many; /* there are so many programs that each need not try everything */
+static bool with_mistakes; /* programs that are wrong are run too, and say their mistake or E_OUT_OF_MEMORY */
+static bool many;          /* there are so many programs that each need not try everything */
 
 static uint64_t behind(uint64_t n) {
   const char *effort = getenv("TERN_TEST_EFFORT");
@@ -163,6 +130,14 @@ static void judge(const char *path, way how, uint64_t n, const outcome *out, con
 /* ---- one run, from which another process splits off at each request that is to be refused ---- */
 
 static uint64_t next, split; /* the request to be refused next; in a child, the one that was */
+static const char *running;  /* the program */
+static way running_how;
+
+/* A child that breaks ends at once; cmocka would have it run the tests that follow. */
+static void break_for_good(void) {
+  static const int signals[] = { SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGSYS };
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+}
 
 static bool split_off(uint64_t request) {
   if (split > 0 || request < next) return false;
@@ -172,6 +147,7 @@ static bool split_off(uint64_t request) {
   assert_true(child >= 0);
   if (child == 0) {
     split = request;
+    break_for_good();
     return true;
   }
   int status;
@@ -180,8 +156,8 @@ static bool split_off(uint64_t request) {
   next = lasted ? request + 1 + request / 20 : behind(request);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     failures++;
-    print_error("the process in which request %llu was refused ended with %#x\n", (unsigned long long)request,
-                (unsigned)status);
+    print_error("%s %s: the process in which request %llu was refused ended with %#x\n",
+                way_names[running_how], running, (unsigned long long)request, (unsigned)status);
     return false;
   }
   counts_take();
@@ -190,6 +166,8 @@ static bool split_off(uint64_t request) {
 
 static void refuse_in_children(const char *path, way how, const outcome *whole) {
   next = 1;
+  running = path;
+  running_how = how;
   outcome out = attempt(path, how, 0, split_off);
   if (split == 0) {
     must_hold(is_same(&out, whole), path, how, 0, &out);
@@ -204,7 +182,7 @@ static void refuse_in_children(const char *path, way how, const outcome *whole) 
 
 static void refuse_all(const char *path, way how) {
   outcome whole = attempt(path, how, 0, NULL);
-  bool reports = apart && whole.code[0] && how == RUN;
+  bool reports = with_mistakes && whole.code[0] && how == RUN;
   if (whole.status != TERN_OK && !reports) return; /* it is not for this way */
   if (EVERY) {
     refuse_in_children(path, how, &whole);
@@ -274,12 +252,13 @@ FOLDER_TEST(ail_tests, "/tests/ail", true)
 
 static void pieces_of_small_programs(void **state) {
   (void)state;
-  apart = true;
+  with_mistakes = true;
   refuse_folder(SOURCES "/tests/fault/programs");
-  apart = false;
+  with_mistakes = false;
 }
 
-int main(void) {
+/* A name as argument, which may have * in it, runs those tests alone. */
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ninth_examples),
     cmocka_unit_test(mind_examples),
@@ -291,5 +270,6 @@ int main(void) {
     cmocka_unit_test(ail_tests),
 #endif
   };
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests_name("fault/allocations", tests, NULL, NULL);
 }

@@ -1,7 +1,4 @@
 tn_test(fault allocations api)
 if(TARGET test_allocations)
   target_compile_definitions(test_allocations PRIVATE SOURCES="${PROJECT_SOURCE_DIR}")
-  foreach(function alloc array copy str)
-    target_link_options(test_allocations PRIVATE LINKER:--wrap=tn_arena_${function})
-  endforeach()
 endif()

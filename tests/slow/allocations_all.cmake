@@ -1,7 +1,4 @@
 tn_test(slow allocations_all api)
 if(TARGET test_allocations_all)
   target_compile_definitions(test_allocations_all PRIVATE SOURCES="${PROJECT_SOURCE_DIR}")
-  foreach(function alloc array copy str)
-    target_link_options(test_allocations_all PRIVATE LINKER:--wrap=tn_arena_${function})
-  endforeach()
 endif()
