@@ -218,9 +218,10 @@ static double cost_of(const product *p, const method *how) {
   return (double)p->m * (double)p->n * (double)p->k * each;
 }
 
+/* Threads share the longer side: what belongs to the other one is read, or packed, by each of them. */
 static int choose_threads(product *p, const method *how, int limit) {
   int threads = tn_cpu_threads_for(cost_of(p, how), limit);
-  p->by_rows = p->m >= (int64_t)threads * how->rows * 2 || p->n < p->m;
+  p->by_rows = p->m >= p->n;
   int64_t shares = p->by_rows ? (p->m + how->rows - 1) / how->rows : (p->n + how->columns - 1) / how->columns;
   return threads < shares ? threads : (int)shares;
 }
