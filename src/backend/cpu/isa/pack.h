@@ -64,8 +64,11 @@ static inline void pack_square(float *to, int width, const float *from, int64_t 
 /* Whole squares, and halves of them, without the last round of turning. */
 TN_ALWAYS_INLINE void turn_panel(float *to, int width, const float *from, int64_t step, int64_t k) {
   for (int i = 0; i < width; i += TN_LANES)
-    for (int64_t at = 0; at < k; at += TN_LANES)
+    for (int64_t at = 0; at < k; at += TN_LANES) {
+      if (width < TN_LANES)
+        TN_UNROLL for (int r = 0; r < 8; r++) TN_PREFETCH(from + (8 + r) * step + at);
       tn_turn_rows(to + at * width + i, width, from + i * step + at, step, width < TN_LANES ? 1 : 2);
+    }
 }
 
 static bool pack_turned_whole(float *to, int width, const float *from, int64_t step, int rows, int64_t k) {
