@@ -1,4 +1,4 @@
-/* backend/cpu/isa/index.h: whether an index stays inside what it looks into. */
+/* backend/cpu/isa/index.h: whether an index stays inside what it looks into, and who looks. */
 #ifndef TN_BACKEND_CPU_INDEX_H
 #define TN_BACKEND_CPU_INDEX_H
 
@@ -19,5 +19,13 @@ static inline bool tn_cpu_index_fits(const tn_view *index, int64_t count, int64_
     for (int64_t i = 0; i < count; i++) largest = at[i] > largest ? at[i] : largest;
   }
   return largest < (uint64_t)limit;
+}
+
+/* Threads for work on rows that an index names, `bytes` of them in all. As long as they fit into the caches
+ * of one core, that core keeps them, changed ones too, until the next step; another one would have to fetch
+ * them there, which takes longer than the work. */
+static inline int tn_cpu_threads_for_rows(double cost, int64_t bytes, int limit) {
+  const int64_t kept = 1 << 21;
+  return bytes <= kept ? 1 : tn_cpu_threads_for(cost, limit);
 }
 #endif

@@ -210,6 +210,7 @@ static void choose_packing(product *p, const method *how) {
   p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || (!few_rows && b_bytes > 24576);
   p->pack_a = p->n > 2 * how->columns && p->k > 4 && !rows_are_near(p, bytes);
   p->across = p->pack_b && !p->old && p->k <= ACROSS_STEPS && b_bytes <= NEAR_BYTES;
+  if (p->n <= 3 * how->columns) p->across = false; /* rows so short are written often enough */
 }
 
 /* Nanoseconds that the multiplications take on one thread. */

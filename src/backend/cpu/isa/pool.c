@@ -90,7 +90,8 @@ bool cpu_pool(const tn_kernel_call *call) {
   if (!tn_cpu_index_fits(index, count, table->dim[0]))
     return tn_cpu_check_index(call, index, table->dim[0], 0);
   double cost = (double)count * (2 + 0.07 * (double)table->dim[1]);
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), pool_share, (void *)call);
+  int64_t bytes = count * table->dim[1] * (int64_t)sizeof(float);
+  tn_cpu_parallel(tn_cpu_threads_for_rows(cost, bytes, call->threads), pool_share, (void *)call);
   return true;
 }
 

@@ -248,7 +248,7 @@ TN_ALWAYS_INLINE void update_vectors(const row_loop *l, int32_t place, int64_t c
 
 #define AHEAD 8 /* rows: one is asked for so long before it is needed */
 TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, int64_t begin, int64_t end,
-                                  bool once) {
+                                  bool once, int64_t columns) {
   const tn_kernel_call *call = job->call;
   const row_loop l = { .x = call->in[0].data,
                        .y = call->in[2].data,
@@ -259,10 +259,9 @@ TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, i
                        .next = job->next,
                        .from = job->from,
                        .scale = vf_set(*(const float *)call->in[3].data) };
-  int64_t columns = job->columns;
   for (int64_t k = begin; k < end; k++) {
     const float *ahead = l.x + l.row[order[tn_cpu_min(k + AHEAD, end - 1)]] * l.x_step;
-    for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
+    TN_UNROLL for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
     int64_t c = 0;
     for (; c + 4 * TN_LANES <= columns; c += 4 * TN_LANES) update_vectors(&l, order[k], c, once, 4, TN_LANES);
     for (; c < columns; c += TN_LANES)
@@ -270,13 +269,29 @@ TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, i
   }
 }
 
+/* Rows of four vectors are common, and so short that counting would take as long as adding. */
+static void update_named_once(const direct_job *job, int64_t begin, int64_t end) {
+  if (job->columns == 4 * TN_LANES)
+    update_rows(job, job->order, begin, end, true, 4 * TN_LANES);
+  else
+    update_rows(job, job->order, begin, end, true, job->columns);
+}
+
+static void update_named_often(const direct_job *job, int64_t begin, int64_t end) {
+  const int32_t *order = job->order + job->indices - job->often;
+  if (job->columns == 4 * TN_LANES)
+    update_rows(job, order, begin, end, false, 4 * TN_LANES);
+  else
+    update_rows(job, order, begin, end, false, job->columns);
+}
+
 static void direct_share(void *context, int part, int parts) {
   const direct_job *job = context;
   int64_t begin, end;
   tn_cpu_share(job->once, 1, part, parts, &begin, &end);
-  update_rows(job, job->order, begin, end, true);
+  update_named_once(job, begin, end);
   tn_cpu_share(job->often, 1, part, parts, &begin, &end);
-  update_rows(job, job->order + job->indices - job->often, begin, end, false);
+  update_named_often(job, begin, end);
 }
 
 static void row_update_direct(const tn_kernel_call *call) {
@@ -294,7 +309,8 @@ static void row_update_direct(const tn_kernel_call *call) {
   chain_places(&job);
   order_places(&job);
   double cost = (double)job.indices * (5 + 0.1 * (double)job.columns);
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), direct_share, &job);
+  int64_t bytes = job.indices * job.columns * (int64_t)sizeof(float);
+  tn_cpu_parallel(tn_cpu_threads_for_rows(cost, bytes, call->threads), direct_share, &job);
 }
 
 /* ---- row_update with a hash table ---- */
