@@ -101,3 +101,57 @@ $ printf ':load l.ail\ntwice(twice(K))\n:load none.ail\n:graph twice(K)\n:nope\n
 | there is no command :nope; :help lists them
 $ tern repl --lang ail < /dev/null
 $ printf '(1 +\n' | tern repl --lang ail
+
+# Whole programs are run as they are, and a file need not end with a line break.
+$ tern repl --lang ail <<'END' | grep -v '^ \|^$'
+> const N = 2
+> forward { x [N, 2]; let y = x * 0; return y; }
+> state_machine M {
+>   state A {
+>     emit N
+>     end
+>   }
+> }
+> app Counter {
+>   on start {
+>     emit initialized
+>   }
+> }
+> x: [N]
+> :shape x +
+> :shape x
+> :shape
+> :time
+> :mlir
+> :graph
+> model
+> fn
+> app
+> END
+| Output: y
+| Output shape: [2, 2]
+| First 4 values: [0.0000, -0.0000, 0.0000, -0.0000]
+| State machine M: A (ended)
+| Emitted: 2
+| error[E_SYNTAX_ERROR]: expected a value, found `}`
+| [2]
+| :shape needs an expression
+| :time needs an expression
+| :mlir needs an expression
+| :graph needs an expression
+| error[E_IDENTIFIER_NOT_FOUND]: there is nothing named `model` here
+| error[E_IDENTIFIER_NOT_FOUND]: there is nothing named `fn` here
+| error[E_IDENTIFIER_NOT_FOUND]: there is nothing named `app` here
+$ printf 'a = 3\na + 1' > open.ail
+$ printf ':load open.ail\n' | tern repl --lang ail
+| Output shape: []
+| First 1 values: [3.0000]
+| Output shape: []
+| First 1 values: [4.0000]
+$ printf ':time 1 + 2\n' | tern repl --lang ail | sed 's/[0-9.]* ms/T ms/'
+| Output shape: []
+| First 1 values: [3.0000]
+| time: T ms
+$ printf ':mlir 1\n' | tern repl --lang ail | head -n 2
+| module {
+|   func.func @main() -> tensor<f32> {

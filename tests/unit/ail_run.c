@@ -122,6 +122,9 @@ static const char *const everything =
     "const K = 2\n"
     "fn f(a, b) { c = a * b\n c + K }\n"
     "fn keep(label) { label < 2 }\n"
+    "fn wider(row) { reshape(row * 2, [-1]) }\n"
+    "const TEXT = \"a\\tb\"\n"
+    "const LESS = -2.5\n"
     "model {\n"
     "  tokens [B, T]\n  labels [B]\n  x [B, 4]\n"
     "  param E [9, 4]\n  param W [4, 2]\n"
@@ -130,11 +133,14 @@ static const char *const everything =
     "  s = for i in range(0, 3) do z * i end\n"
     "  r = reduce max over range(0, 3) do index(s, 0, i) end\n"
     "  q = repeat 2 times init r do q + 1 end\n"
+    "  p = transpose(reshape(x, [\"B\", mul(@1, 1), 1]), [2, 0, 1])\n"
+    "  o = if not (sum(p) > 0) and sum(p) != LESS then sum(p, [0, 1]) else sum(p, [0, 1]) + sum(q)\n"
     "  logits = linear(dropout(reshape(q, [B, -1]), 0.5), W)\n"
     "}\n"
     "train {\n  loss = xent(logits, labels)\n}\n"
     "eval {\n  metrics = [loss]\n}\n"
-    "data {\n  format = \"jsonl\"\n  path = \"x\"\n  filter keep(labels)\n}\n"
+    "data {\n  format = \"jsonl\"\n  path = \"x\"\n  tokens = [0, 1]\n  map wider(tokens)\n"
+    "  filter keep(labels)\n  batch 2\n}\n"
     "state {\n  n: int = 1\n  t: tensor = [[1, 2], [3, 4]]\n  logits: tensor\n}\n"
     "on start {\n  let step = mean(logits)\n  n = n + step * 0 + 1\n  t = t + 1\n  emit more\n}\n"
     "on more {\n  n = n * 2\n  emit result\n}\n"
@@ -195,12 +201,7 @@ static void every_failed_allocation_is_survived(void **state) {
   survives(grad_door, everything);
 }
 
-static void errors_survive_failed_allocations_too(void **state) {
-  (void)state;
-  static const char *const wrong =
-      "fn f(x) { g(x) } fn g(x) { f(x) }\n"
-      "model {\n  x [B, 3]\n  y = matmul(x, x + zz) + \"a\" + hh(x)\n  ) z\n  w = if x > 0 then 1 else 2\n}\n"
-      "on a { emit b\n q = 3 } on b { emit a }\n";
+static void check_survives(const char *wrong) {
   for (uint64_t n = 1;; n++) {
     ail_session s = { .heap = { .fail_at = n } };
     if (ail_open(&s)) assert_false(ail_check(&s, wrong));
@@ -209,6 +210,24 @@ static void errors_survive_failed_allocations_too(void **state) {
     assert_int_equal(s.heap.used, 0);
     if (!reached) return;
   }
+}
+
+static void errors_survive_failed_allocations_too(void **state) {
+  (void)state;
+  static const char *const wrong =
+      "fn f(x) { g(x) } fn g(x) { f(x) }\n"
+      "model {\n  x [B, 3]\n  y = matmul(x, x + zz) + \"a\" + hh(x)\n  ) z\n  w = if x > 0 then 1 else 2\n}\n"
+      "on a { emit b\n q = 3 } on b { emit a }\n"
+      "train { steps = \"a\" lr }\n data { format = \"x\" tokens = -1 map f(tokens, 2) filter gone(y) }\n";
+  static const char *const calls =
+      "model {\n  x [B, 3]\n  a = softmax(x, 0.5) + softmax(x, 9) + softmax() + softmax(x, x=x)\n"
+      "  b = reshape(x, [5, 2]) + reshape(x, [@9, -1]) + reshape(x, [N]) + slice_rows(x, 9, 9)\n"
+      "  c = transpose(x, [0, 0]) + pad(x, [1], 2) + fill([0], 1) + sum(x, [1, 1]) + squeeze(x, 1)\n"
+      "  d = for i in range(0, x) do i end + repeat x times init 1 do y end + reduce no over range(0, 1) do "
+      "1 end\n"
+      "}\nstate_machine M {\n  state A {\n    on never -> B\n  }\n  state A {\n  }\n}\n";
+  check_survives(wrong);
+  check_survives(calls);
 }
 
 int main(void) {

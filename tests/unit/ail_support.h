@@ -10,12 +10,12 @@ typedef language_session ail_session;
 static bool ail_open(ail_session *s) { return language_open(s, 0); }
 static void ail_close(ail_session *s) { language_close(s); }
 
-static uint32_t ail_add(ail_session *s, const char *text) {
+static inline uint32_t ail_add(ail_session *s, const char *text) {
   return tn_sources_add(&s->sources, TN_LIT("test.ail"), tn_str_of(text));
 }
 
 /* How often a code was reported. */
-static int ail_reported(const ail_session *s, tn_diag_code code) {
+static inline int ail_reported(const ail_session *s, tn_diag_code code) {
   int count = 0;
   for (size_t i = 0; i < s->diags.list.count; i++) count += s->diags.list.at[i].code == code;
   return count;

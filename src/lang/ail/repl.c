@@ -30,7 +30,8 @@ static line_kind kind_of(tn_str text, tn_str *target) {
   *target = (tn_str){ text.at + first.start, first.end - first.start };
   if (first.kind != TN_AIL_TOKEN_NAME) return EXPRESSION;
   if (second.kind == TN_AIL_TOKEN_ASSIGN) return ASSIGNMENT;
-  if (second.kind == TN_AIL_TOKEN_OPEN_LIST && !let) return MODEL_INPUT;
+  bool shape = second.kind == TN_AIL_TOKEN_OPEN_LIST || second.kind == TN_AIL_TOKEN_COLON;
+  if (shape && !let) return MODEL_INPUT;
   bool named = second.kind == TN_AIL_TOKEN_NAME, block = second.kind == TN_AIL_TOKEN_OPEN_BLOCK;
   switch (first.word) {
     case TN_AIL_WORD_CONST:
@@ -53,8 +54,19 @@ static int nesting_of(const tn_ail_token *token) {
     case TN_AIL_TOKEN_CLOSE:
     case TN_AIL_TOKEN_CLOSE_LIST:
     case TN_AIL_TOKEN_CLOSE_BLOCK: return -1;
-    case TN_AIL_TOKEN_NAME: return (token->word == TN_AIL_WORD_DO) - (token->word == TN_AIL_WORD_END);
     default: return 0;
+  }
+}
+
+static bool wants_value(tn_ail_word word) {
+  switch (word) {
+    case TN_AIL_WORD_IF:
+    case TN_AIL_WORD_THEN:
+    case TN_AIL_WORD_ELSE:
+    case TN_AIL_WORD_AND:
+    case TN_AIL_WORD_OR:
+    case TN_AIL_WORD_NOT: return true;
+    default: return false;
   }
 }
 
@@ -65,8 +77,8 @@ static bool wants_more(const tn_ail_token *last) {
     case TN_AIL_TOKEN_PLUS:
     case TN_AIL_TOKEN_MINUS:
     case TN_AIL_TOKEN_STAR: return true;
-    case TN_AIL_TOKEN_NAME: return last->word == TN_AIL_WORD_THEN || last->word == TN_AIL_WORD_ELSE;
-    default: return false;
+    case TN_AIL_TOKEN_NAME: return wants_value(last->word);
+    default: return last->kind >= TN_AIL_TOKEN_EQ && last->kind <= TN_AIL_TOKEN_GE;
   }
 }
 
@@ -74,15 +86,18 @@ static bool wants_more(const tn_ail_token *last) {
 static bool is_open(tn_str text) {
   tn_ail_lexer lexer;
   tn_ail_token last = { .kind = TN_AIL_TOKEN_END };
-  int nesting = 0;
+  int nesting = 0, loops = 0;
   tn_ail_lexer_init(&lexer, text);
   for (;;) {
     tn_ail_token token = tn_ail_lexer_next(&lexer);
     if (token.kind == TN_AIL_TOKEN_BAD) return false;
     if (token.kind == TN_AIL_TOKEN_END) break;
     nesting += nesting_of(&token);
+    if (token.word == TN_AIL_WORD_DO) loops++;
+    if (token.word == TN_AIL_WORD_END && loops > 0) loops--; /* that of a state closes nothing */
     last = token;
   }
+  nesting += loops;
   return nesting > 0 || (nesting == 0 && wants_more(&last));
 }
 
@@ -162,7 +177,7 @@ bool tn_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
     return repl->talk.pending.len == 0;
   }
   tn_str text = tn_repl_talk_add(&repl->talk, line);
-  if (is_open(text) && !repl->talk.pending.failed) return false;
+  if (!repl->talk.pending.failed && is_open(text)) return false;
   run_text(repl, text, out);
   tn_repl_talk_done(&repl->talk);
   return true;
