@@ -45,10 +45,6 @@ static void check_loss(tn_ail_walk *w) {
   tn_report(diags_of(w), TN_DIAG_E_LOSS_NOT_SCALAR, at, tn_ail_shape_field(w, "shape", &shape));
 }
 
-static void check_output(tn_ail_walk *w, const tn_ail_operand *output) {
-  if (output->is_text) tn_ail_as_value(w, output, w->program->main->keyword_at);
-}
-
 /* ---- stages ---- */
 
 static tn_shape row_shape(const tn_ail *program, const tn_ail_stage *stage) {
@@ -192,10 +188,9 @@ void tn_ail_check_values(tn_ail *program) {
   w.records = true;
   if (program->main) make_room(&w, program->main->count);
   tn_ail_walk_slots(&w);
-  tn_ail_operand output = tn_ail_walk_main(&w);
+  tn_ail_walk_main(&w);
   if (program->main) {
     name_output(program);
-    check_output(&w, &output);
     check_loss(&w);
   }
   w.records = false;

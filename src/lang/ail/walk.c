@@ -519,7 +519,8 @@ static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
   bool name = value->form == TN_AIL_EXPR_NAME;
   if (!name || tn_ail_lookup(w, value->as.name) || tn_ail_find_const(w->program, value->as.name) ||
       tn_ail_name_is(&w->program->tree, value->as.name, TN_AIL_NAME_SKIPPED)) {
-    return tn_ail_evaluate(w, value);
+    tn_ail_operand result = tn_ail_evaluate(w, value);
+    return result.is_text ? tn_ail_of_value(TN_AIL_UNKNOWN, refuse_text(w, &result, value->at)) : result;
   }
   tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at,
              TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),
