@@ -11,3 +11,57 @@ $ compared=0
 >   compared=$((compared + 1))
 > done
 > test $compared -gt 50 || echo "only $compared programs were compared"
+
+# Strings keep their escapes, a head its comment, and loops that do not fit a line stand on lines of their own wherever they are.
+$ tern fmt --lang ail - <<'END'
+> const T = "a\"b\\c\n\td\e"
+> fn none() { # nothing { here
+>   1 }
+> model { # first
+> x [2] # x
+> y = for i in range(0, 3) do end
+> z = -(reduce add over range(0, 1000) do relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))) end)
+> w = not (reduce add over range(0, 1000) do relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))) end)
+> v = relu(for i in range(0, 10) do relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))) end) + 1
+> u = 1 + for i in range(0, 10) do relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))) end
+> t = if (for i in range(0, 10) do relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))) end) > 1 then 1 else 2
+> s = if 1 > 0 then for i in range(0, 10) do relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))) end else 2
+> }
+> END
+| const T = "a\"b\\c\n\tde"
+|
+| fn none() {  # nothing { here
+|   1
+| }
+|
+| model {  # first
+|   x [2]  # x
+|   y = for i in range(0, 3) do end
+|   z = -(reduce add over range(0, 1000) do
+|     relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))
+|   end)
+|   w = not (reduce add over range(0, 1000) do
+|     relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii)))))))
+|   end)
+|   v = relu(
+|     for i in range(0, 10) do
+|       relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))))
+|     end
+|   ) +
+|     1
+|   u = 1 +
+|     for i in range(0, 10) do
+|       relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))))
+|     end
+|   t = if (for i in range(0, 10) do
+|       relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))))
+|     end) >
+|       1
+|     then 1
+|     else 2
+|   s = if 1 > 0
+|     then for i in range(0, 10) do
+|       relu(relu(relu(relu(relu(relu(relu(relu(x * iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii))))))))
+|     end
+|     else 2
+| }

@@ -379,6 +379,23 @@ static bool read_pair(tn_ail_make *m, int i, int64_t fallback, int64_t out[2]) {
                                   tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
+/* x: [n, h, w, c], kernel: [kh, kw, c, o]. Whether names among their lengths leave it open what comes
+ * out: the rules work out one length that is not known, and here it may be both sides of the image. */
+static bool is_open_conv2d(tn_ail_make *m, const tn_value in[2]) {
+  if (!m->w->shapes || in[0] == TN_ERROR_VALUE || in[1] == TN_ERROR_VALUE) return false;
+  tn_shape x = shape_of(m, in[0]), kernel = shape_of(m, in[1]);
+  if (x.rank != 4 || kernel.rank != 4) return false;
+  bool channels = tn_dim_is_known(x.dim[3]) && tn_dim_is_known(kernel.dim[2]) && x.dim[3] != kernel.dim[2];
+  return !channels && (!tn_shape_is_known(&x) || !tn_shape_is_known(&kernel));
+}
+
+static tn_value open_conv2d(tn_ail_make *m, const tn_value in[2]) {
+  tn_shape x = shape_of(m, in[0]), kernel = shape_of(m, in[1]);
+  tn_ail_note_site(m->w, &x, &kernel);
+  tn_shape result = tn_shape_make(4, x.dim[0], TN_DIM_UNKNOWN, TN_DIM_UNKNOWN, kernel.dim[3]);
+  return tn_ail_shapes_value(m->w->shapes, TN_F32, &result);
+}
+
 tn_ail_operand tn_ail_make_conv2d(tn_ail_make *m) {
   tn_attrs attrs = { 0 };
   const tn_value in[] = { tn_ail_make_tensor(m, 0), tn_ail_make_tensor(m, 1) };
@@ -389,7 +406,7 @@ tn_ail_operand tn_ail_make_conv2d(tn_ail_make *m) {
     tn_ail_make_refuse(m, "padding \"valid\" or \"same\"", padding);
     return tn_ail_wrong();
   }
-  return tensor(apply(m, TN_OP_CONV2D, in, 2, &attrs));
+  return tensor(is_open_conv2d(m, in) ? open_conv2d(m, in) : apply(m, TN_OP_CONV2D, in, 2, &attrs));
 }
 
 tn_ail_operand tn_ail_make_patches(tn_ail_make *m) {
