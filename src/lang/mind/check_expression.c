@@ -667,7 +667,7 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < left->count; i++) {
     const tn_mind_type *a = x ? x->type : left->items[i], *b = y ? y->type : right->items[i];
-    items[i] = tn_mind_bound_type(c->mind, tn_mind_unify_types(c, a, x, b, y, at));
+    items[i] = tn_mind_unify_types(c, a, x, b, y, at);
     if (items[i]->kind == TN_MIND_T_ERROR) return items[i];
     if (x) x = x->next;
     if (y) y = y->next;
