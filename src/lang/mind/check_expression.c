@@ -539,6 +539,16 @@ tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *sa
   return made;
 }
 
+/* Two shapes of as many dimensions are a shape; the sizes that differ show when it is there. */
+static const tn_mind_type *unify_shapes(tn_mind_checker *c, const tn_shape *left, const tn_shape *right) {
+  tn_shape shape = *left;
+  if (left->rank != right->rank) return NULL;
+  for (int i = 0; i < shape.rank; i++) {
+    if (shape.dim[i] != right->dim[i]) shape.dim[i] = TN_DIM_UNKNOWN;
+  }
+  return tn_mind_type_shape(c->mind->arena, &shape);
+}
+
 static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, const tn_mind_type *b) {
   tn_shape shape;
   int dimension;
@@ -548,6 +558,7 @@ static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, con
     return same ? a : tn_mind_type_scalar(a->dtype);
   }
   if (tn_mind_type_equal(a, b)) return a;
+  if (a->kind == TN_MIND_T_SHAPE && b->kind == TN_MIND_T_SHAPE) return unify_shapes(c, &a->shape, &b->shape);
   bool alike = a->kind == TN_MIND_T_TENSOR && b->kind == TN_MIND_T_TENSOR && a->dtype == b->dtype &&
                a->device == b->device && tn_mind_unify_branches(&a->shape, &b->shape, &shape, &dimension);
   return alike ? tn_mind_type_tensor(c->mind->arena, a->dtype, &shape, a->device) : NULL;
@@ -673,16 +684,6 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
     if (y) y = y->next;
   }
   return tn_mind_type_items(c->mind->arena, left->kind, items, left->names, left->count);
-}
-
-/* Two shapes of as many dimensions are a shape; the sizes that differ show when it is there. */
-static const tn_mind_type *unify_shapes(tn_mind_checker *c, const tn_shape *left, const tn_shape *right) {
-  tn_shape shape = *left;
-  if (left->rank != right->rank) return NULL;
-  for (int i = 0; i < shape.rank; i++) {
-    if (shape.dim[i] != right->dim[i]) shape.dim[i] = TN_DIM_UNKNOWN;
-  }
-  return tn_mind_type_shape(c->mind->arena, &shape);
 }
 
 const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,

@@ -1,6 +1,6 @@
 /* lang/mind/check_open.c: branches that no run could join, found before the program runs.
  *
- * A tensor with a dimension that no size is known for has no data, and a condition made of it is never
+ * A tensor with a dimension that no size is known for has no data, and a condition made of its sum is never
  * decided: both branches become part of the graph, and what they give must be one value of one shape. Where
  * both types are known already that is said here. Only what is certain counts: a condition that may be
  * decided after all is left to the run. */
@@ -10,7 +10,13 @@
 
 /* ---- values without data ---- */
 
-static bool lacks_data(const tn_mind_checker *c, const tn_mind_node *top, int depth);
+typedef enum {
+  HAS_DATA, /* for all that is known here */
+  OPEN,     /* a tensor with a dimension that has no size: it may still be one number everywhere */
+  LACKS     /* a number that nobody can tell */
+} presence;
+
+static presence presence_of(const tn_mind_checker *c, const tn_mind_node *top, int depth);
 
 static bool has_symbol(const tn_mind_type *type) {
   if (type->kind != TN_MIND_T_TENSOR) return false;
@@ -21,45 +27,53 @@ static bool has_symbol(const tn_mind_type *type) {
 }
 
 /* Parameters get their sizes from a call; of the module's names, those with a symbol never do. */
-static bool variable_lacks_data(const tn_mind_checker *c, const tn_mind_variable *variable, int depth) {
-  if (!variable || variable->owner || variable->assigned) return false;
-  if (has_symbol(variable->type)) return true;
-  bool here = variable->value && variable->unit == c->unit;
-  return here && depth < DEPTH_LIMIT && lacks_data(c, variable->value, depth + 1);
+static presence of_variable(const tn_mind_checker *c, const tn_mind_variable *variable, int depth) {
+  if (!variable || variable->owner || variable->assigned) return HAS_DATA;
+  if (has_symbol(variable->type)) return OPEN;
+  bool here = variable->value && variable->unit == c->unit && depth < DEPTH_LIMIT;
+  return here ? presence_of(c, variable->value, depth + 1) : HAS_DATA;
 }
 
-/* The operands whose elements an operation of the library computes with. */
-static bool argument_lacks_data(const tn_mind_checker *c, const tn_mind_node *call, bool receiver,
-                                int depth) {
+/* Of the operands whose elements an operation of the library computes with. How many elements a sum, a mean
+ * or a product has makes a difference to it; what else goes over a dimension without a size may give the one
+ * number that is everywhere in it. */
+static presence of_library(const tn_mind_checker *c, const tn_mind_node *call, presence receiver, int depth) {
   const tn_mind_entry *entry = call->call.entry;
-  if (entry->special != TN_MIND_ORDINARY || !call->call.bound) return false;
+  presence most = HAS_DATA;
+  if (entry->special != TN_MIND_ORDINARY) return HAS_DATA;
   for (int i = 0; i < entry->count; i++) {
     const tn_mind_node *arg = call->call.bound[i];
     bool computes = entry->params[i].kind == TN_MIND_P_TENSOR || entry->params[i].kind == TN_MIND_P_SCALAR;
-    if (!arg || !computes) continue;
-    if (i == 0 && call->call.method ? receiver : lacks_data(c, arg, depth)) return true;
+    presence own = i == 0 && call->call.method ? receiver : HAS_DATA;
+    if (arg && computes) own = presence_of(c, arg, depth);
+    if (own > most) most = own;
   }
-  return false;
+  if (most != OPEN || has_symbol(call->type)) return most;
+  bool counts = entry->op == TN_OP_SUM || entry->op == TN_OP_MEAN || entry->op == TN_OP_PROD;
+  return counts ? LACKS : HAS_DATA;
 }
 
-static bool step(const tn_mind_checker *c, const tn_mind_node *node, bool left, int depth) {
+static presence step(const tn_mind_checker *c, const tn_mind_node *node, presence left, int depth) {
   switch ((tn_mind_kind)node->kind) {
-    case TN_MIND_NAME: return variable_lacks_data(c, node->name.variable, depth);
+    case TN_MIND_NAME: return of_variable(c, node->name.variable, depth);
     case TN_MIND_UNARY:
     case TN_MIND_LOGIC: return left; /* the right side of && and || may not matter */
-    case TN_MIND_BINARY: return left || lacks_data(c, node->right, depth);
+    case TN_MIND_BINARY: {
+      presence right = presence_of(c, node->right, depth);
+      return right > left ? right : left;
+    }
     case TN_MIND_CALL:
-      return node->call.target == TN_MIND_CALL_LIBRARY && argument_lacks_data(c, node, left, depth);
-    case TN_MIND_FIELD: return !node->type && left; /* a method keeps its receiver */
-    default: return false;
+      return node->call.target == TN_MIND_CALL_LIBRARY ? of_library(c, node, left, depth) : HAS_DATA;
+    case TN_MIND_FIELD: return node->type ? HAS_DATA : left; /* a method keeps its receiver */
+    default: return HAS_DATA;
   }
 }
 
 /* Up the left side in a loop, as it is checked. */
-static bool lacks_data(const tn_mind_checker *c, const tn_mind_node *top, int depth) {
+static presence presence_of(const tn_mind_checker *c, const tn_mind_node *top, int depth) {
   const tn_mind_node *node = top;
   while (node->left) node = node->left;
-  for (bool left = false;; node = node->up) {
+  for (presence left = HAS_DATA;; node = node->up) {
     left = step(c, node, left, depth);
     if (node == top) return left;
   }
@@ -114,7 +128,7 @@ bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const t
                  changes_are_apart(changes[0], changes[i]) || changes_are_apart(changes[i], changes[0]);
     if (!apart) return true;
   }
-  if (!lacks_data(c, condition, 0)) return true;
+  if (presence_of(c, condition, 0) != LACKS) return true;
   return tn_report(c->mind->host->diags, TN_DIAG_E2001, tn_mind_at(c->unit, condition->from, condition->to),
                    TN_STR("expected", TN_MIND_JOINED_BRANCHES), TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
 }

@@ -169,8 +169,10 @@ static bool eval_branches(const fork *f, tn_mind_branch *branch, tn_mind_value *
 static bool run_side(const fork *f, bool yes, tn_mind_value *out) {
   tn_mind_evaluator *e = f->e;
   if (f->node->kind == TN_MIND_IF) {
-    if (yes) return tn_mind_eval_block(e, f->frame, f->unit, &f->branch->block, out);
-    return eval_branches(f, f->branch->next, out);
+    bool ok = yes ? tn_mind_eval_block(e, f->frame, f->unit, &f->branch->block, out)
+                  : eval_branches(f, f->branch->next, out);
+    if (!f->node->branch.has_else) *out = tn_mind_unit_value(); /* whatever its block ends in */
+    return ok;
   }
   if (yes != (f->node->op == TN_MIND_AND)) { /* false && x, true || x */
     *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = f->node->op == TN_MIND_OR });

@@ -101,6 +101,15 @@ static tn_mind_number read_number(const tn_view *view) {
   return number;
 }
 
+/* Of a dimension without a size, where it is the same for every size: the largest of ones is 1. */
+static bool uniform_number(tn_mind_evaluator *e, tn_value node, tn_mind_number *out) {
+  tn_mind_number number = { .dtype = TN_F64 };
+  tn_dtype dtype = tn_graph_type(&e->trace->graph, node)->dtype;
+  if (dtype == TN_I64 || !tn_mind_trace_fill(e->trace, node, &number.number)) return false; /* 53 bits */
+  *out = tn_mind_number_cast(number, tn_dtype_in(dtype, TN_STORAGE) ? TN_F32 : dtype);
+  return true;
+}
+
 tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at,
                                  tn_mind_number *out) {
   if (value->kind == TN_MIND_V_SCALAR && value->known) {
@@ -116,6 +125,7 @@ tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *valu
   tn_fault fault;
   tn_mind_forced forced = tn_mind_trace_force(e->trace, &value->node, 1, &fault);
   if (forced == TN_MIND_DATA) *out = read_number(&tn_mind_trace_data(e->trace, value->node)->view);
+  if (forced == TN_MIND_NO_DATA && uniform_number(e, value->node, out)) return TN_MIND_DATA;
   if (forced != TN_MIND_FAULT) return forced;
   if (!fault.at.file) fault.at = at;
   tn_mind_eval_fault(e, &fault, NULL);
