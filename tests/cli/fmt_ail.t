@@ -65,3 +65,55 @@ $ tern fmt --lang ail - <<'END'
 |     end
 |     else 2
 | }
+
+# A loop that was written over several lines stays so, wherever it stands.
+$ tern fmt --lang ail - <<'END'
+> model {
+> x [2]
+> a = sum(for i in range(0, 2) do
+> x * i end)
+> b = 1 + sum(x) + (reduce add over range(0, 2) do
+> x end)
+> c = if sum(for i in range(0, 2) do
+> x end) > 0 then for i in range(0, 2) do
+> x end else for i in range(0, 2) do
+> x * 2 end
+> d = if sum(x) > 0 then x else (for i in range(0, 2) do
+> sum(x) end)
+> e = -(repeat 2 times init x do
+> y end)
+> }
+> END
+| model {
+|   x [2]
+|   a = sum(
+|     for i in range(0, 2) do
+|       x * i
+|     end
+|   )
+|   b = 1 +
+|     sum(x) +
+|     (reduce add over range(0, 2) do
+|       x
+|     end)
+|   c = if sum(
+|       for i in range(0, 2) do
+|         x
+|       end
+|     ) >
+|       0
+|     then for i in range(0, 2) do
+|       x
+|     end
+|     else for i in range(0, 2) do
+|       x * 2
+|     end
+|   d = if sum(x) > 0
+|     then x
+|     else (for i in range(0, 2) do
+|       sum(x)
+|     end)
+|   e = -(repeat 2 times init x do
+|     y
+|   end)
+| }

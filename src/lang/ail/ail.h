@@ -189,8 +189,8 @@ typedef struct {
   tn_ail_kind kind; /* of the output */
 } tn_ail_lowered;
 
-/* The model's output is there for FOR_RUN, the loss (and logits) for the others. *out is empty after
- * a failure, and otherwise freed by tn_graph_free(&out->graph). */
+/* The loss and the logits, FOR_EVAL or FOR_TRAIN. *out is empty after a failure, and otherwise freed by
+ * tn_graph_free(&out->graph). */
 bool tn_ail_lower(const tn_ail *program, const tn_ail_sizes *sizes, tn_ail_mode mode, tn_ail_lowered *out);
 /* One stage of the pipeline for one row: a graph with one input and one output. `row` is the shape
  * of the column in one row ([] for a label, [n] for features). A map gives the dtype it was given

@@ -173,7 +173,7 @@ static tn_ail_cell as_variable(const tn_ail_var *var, const tn_ail_cell *value) 
   }
   tn_ail_cell cell = { .name = var->name, .kind = TN_AIL_TENSOR, .is_number = true, .number = value->number };
   if (!value->is_number) {
-    bool empty = !value->tensor.buffer || tn_view_count(&value->tensor.view) == 0;
+    bool empty = tn_view_count(&value->tensor.view) == 0;
     cell.number = empty ? 0.0f : (float)tn_view_get_f64(&value->tensor.view, 0);
   }
   if (var->type == TN_AIL_STATE_INT) cell.number = (float)tn_i64_from_f64((double)cell.number);
@@ -219,7 +219,7 @@ static bool open_variables(tn_ail_world *world) {
 static bool same_cell(const tn_ail_cell *a, const tn_ail_cell *b) {
   if (a->is_number != b->is_number) return false;
   if (a->is_number) return memcmp(&a->number, &b->number, sizeof a->number) == 0;
-  return a->tensor.buffer && b->tensor.buffer && tn_view_equal(&a->tensor.view, &b->tensor.view);
+  return tn_view_equal(&a->tensor.view, &b->tensor.view);
 }
 
 /* ---- events ---- */

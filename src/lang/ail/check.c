@@ -15,7 +15,7 @@ static void name_output(tn_ail *program) {
     const tn_ail_expr *value = statement->value;
     bool names = statement->kind == TN_AIL_ASSIGN || statement->kind == TN_AIL_LET;
     if (program->is_forward) {
-      bool returns = statement->kind == TN_AIL_RETURN && value && value->form == TN_AIL_EXPR_NAME;
+      bool returns = statement->kind == TN_AIL_RETURN && value->form == TN_AIL_EXPR_NAME;
       if (returns) program->output_name = value->as.name;
     } else if (names && program->output_name != program->known.logits) {
       program->output_name = statement->name;
@@ -27,7 +27,7 @@ static void name_output(tn_ail *program) {
 static tn_span returned_at(const tn_ail_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const tn_ail_statement *statement = &block->statements[i];
-    if (statement->kind == TN_AIL_RETURN && statement->value) return statement->value->at;
+    if (statement->kind == TN_AIL_RETURN) return statement->value->at;
   }
   return block->keyword_at;
 }
@@ -85,7 +85,7 @@ static void check_stage(tn_ail_walk *w, const tn_ail_stage *stage) {
   const tn_ail_fn *fn = tn_ail_find_fn(w->program, stage->function);
   tn_shape row = row_shape(w->program, stage);
   tn_ail_kind kind = tn_ail_stage_column(w->program, stage);
-  if (!fn || fn->recursive || fn->refused) return;
+  if (fn->recursive || fn->refused) return;
   tn_value value = tn_ail_shapes_value(w->shapes, tn_ail_kind_dtype(kind), &row);
   tn_ail_operand argument = tn_ail_of_value(kind, value);
   size_t first = w->stack.count;

@@ -432,14 +432,13 @@ static void put_statement(formatter *f, const tn_ail_statement *statement) {
     case TN_AIL_LET: put_assignment(f, "let ", statement); break;
     case TN_AIL_RETURN: put(f, "return "), put_expr(f, statement->value); break;
     case TN_AIL_VALUE: put_expr(f, statement->value); break;
-    case TN_AIL_EMIT:
+    default: /* emit: nothing else is left of a text without mistakes */
       put(f, "emit ");
       if (statement->value)
         put_expr(f, statement->value);
       else
         put_name(f, statement->name);
       break;
-    case TN_AIL_BROKEN: break;
   }
 }
 
@@ -615,7 +614,7 @@ static void put_item(formatter *f, const tn_ail_item *item) {
     case TN_AIL_ITEM_MACHINE: put_machine(f, item->as.machine); break;
     case TN_AIL_ITEM_STATE: put_variables(f, item->as.variables); break;
     case TN_AIL_ITEM_HANDLER: put_handler(f, item->as.handler); break;
-    case TN_AIL_ITEM_APP_BEGIN:
+    default: /* the beginning of an app; its end is put_items' */
       put(f, "app ");
       put_name(f, item->as.app);
       put(f, " {");
@@ -623,7 +622,6 @@ static void put_item(formatter *f, const tn_ail_item *item) {
       f->indent += INDENT;
       f->fresh = true;
       break;
-    case TN_AIL_ITEM_APP_END: break;
   }
 }
 

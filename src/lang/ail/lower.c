@@ -47,15 +47,13 @@ bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
 
 static int add_output(tn_ail_lowering *l, const char *name, tn_name given, tn_value value) {
   tn_name named = given ? given : tn_names_intern(l->program->host->names, tn_str_of(name));
-  if (value == TN_ERROR_VALUE || value == TN_NO_VALUE) return -1;
+  if (value == TN_ERROR_VALUE) return -1;
   if (!tn_graph_output(&l->graph, named, value)) return -1;
   return (int)l->graph.outputs.count - 1;
 }
 
 int tn_ail_lowering_output(tn_ail_lowering *l, const tn_ail_operand *operand, tn_name name) {
-  tn_value value =
-      tn_ail_as_value(&l->walk, operand, l->program->main ? l->program->main->keyword_at : TN_NOWHERE);
-  return add_output(l, "output", name, value);
+  return add_output(l, "output", name, tn_ail_as_value(&l->walk, operand, l->program->main->keyword_at));
 }
 
 static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_ail_lowered *out) {
@@ -81,10 +79,7 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
   out->kind = output.kind;
-  if (mode == TN_AIL_FOR_RUN)
-    out->output = tn_ail_lowering_output(&l, &output, program->output_name);
-  else
-    add_loss(&l, &output, out);
+  add_loss(&l, &output, out);
   if (l.walk.key != TN_ERROR_VALUE) out->key = (int)program->input_count;
   return tn_ail_lowering_end(&l, &out->graph);
 }

@@ -389,7 +389,7 @@ static bool parse_signature(tn_ail_parser *p, tn_ail_function *out) {
     ok = param.name != 0 && (tn_ail_accept(p, TN_AIL_TOKEN_COMMA) || tn_ail_at(p, TN_AIL_TOKEN_CLOSE) ||
                              tn_ail_expected(p, "`,` or `)` behind the parameter"));
   }
-  ok = ok && tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)` behind the parameters");
+  if (ok) tn_ail_advance(p); /* the ) */
   out->params = tn_ail_take(p, params, first, &out->param_count);
   return ok;
 }

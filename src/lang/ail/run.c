@@ -168,7 +168,7 @@ bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *input
   host->effects = &program->effects;
   bool ok = host->compute(host, graph, inputs, params, outputs, &fault);
   host->effects = before;
-  return ok || tn_ail_report_fault(program, &fault);
+  return ok ? true : tn_ail_report_fault(program, &fault);
 }
 
 static void take_outputs(model_run *m, tn_tensor *outputs, tn_ail_cell *output) {

@@ -204,7 +204,8 @@ static bool resolve_dim(const tn_ail *program, const tn_ail_statement *decl, con
   }
   if (*out >= 1) return true;
   if (*out != TN_DIM_UNKNOWN) return bad_dim(program, decl, dim, "a dimension is at least 1");
-  return decl->kind == TN_AIL_INPUT || bad_dim(program, decl, dim, "a param cannot have a free dimension");
+  if (decl->kind == TN_AIL_INPUT) return true;
+  return bad_dim(program, decl, dim, "a param cannot have a free dimension");
 }
 
 static bool resolve_shape(const tn_ail *program, const tn_ail_statement *decl, tn_shape *out) {

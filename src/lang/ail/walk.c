@@ -514,7 +514,6 @@ void tn_ail_walk_slots(tn_ail_walk *w) {
 
 /* An unknown name behind `return` has a code of its own. */
 static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
-  if (!value) return tn_ail_wrong();
   w->target = 0;
   bool name = value->form == TN_AIL_EXPR_NAME;
   if (!name || tn_ail_lookup(w, value->as.name) || tn_ail_find_const(w->program, value->as.name) ||
@@ -530,12 +529,12 @@ static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
 
 /* Inputs and parameters are bound beforehand. The output of a model is its last assignment, or the
  * last to `logits`; a block that returns has what it returns. */
-static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block, bool returns) {
+static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block) {
   tn_ail_operand output = tn_ail_wrong();
   bool logits = false;
   for (uint32_t i = 0; i < block->count && !w->stopped; i++) {
     const tn_ail_statement *statement = &block->statements[i];
-    if (statement->kind == TN_AIL_RETURN && returns) return eval_return(w, statement->value);
+    if (statement->kind == TN_AIL_RETURN) return eval_return(w, statement->value);
     if (statement->kind != TN_AIL_ASSIGN && statement->kind != TN_AIL_LET) continue;
     w->target = statement->name;
     tn_ail_operand value = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
@@ -549,7 +548,7 @@ static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block,
 }
 
 tn_ail_operand tn_ail_walk_main(tn_ail_walk *w) {
-  return w->program->main ? walk_statements(w, w->program->main, w->program->is_forward) : tn_ail_wrong();
+  return w->program->main ? walk_statements(w, w->program->main) : tn_ail_wrong();
 }
 
 tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w) {
@@ -557,5 +556,5 @@ tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w) {
   if (program->loss_refused) return tn_ail_wrong();
   w->target = program->known.loss;
   if (program->loss) return tn_ail_evaluate(w, program->loss);
-  return program->loss_block ? walk_statements(w, program->loss_block, true) : tn_ail_wrong();
+  return program->loss_block ? walk_statements(w, program->loss_block) : tn_ail_wrong();
 }

@@ -356,7 +356,7 @@ static float reduce_numbers(tn_op op, float a, float b) {
 
 static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site, const tn_ail_operand *left,
                               const tn_ail_operand *right) {
-  if (left->constant && right->constant && left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR) {
+  if (left->constant && right->constant && right->kind == TN_AIL_TENSOR) {
     return tn_ail_of_number(reduce_numbers(op, left->number, right->number));
   }
   const tn_value in[] = { tn_ail_as_tensor(w, left, site, site->at),

@@ -43,7 +43,7 @@ tn_ail_operand tn_ail_make_compare(tn_ail_make *m) {
 
 tn_ail_operand tn_ail_make_select(tn_ail_make *m) {
   const tn_ail_operand *given = tn_ail_make_operand(m, 0);
-  bool boolean = given->kind == TN_AIL_BOOLEAN && !given->is_text;
+  bool boolean = given->kind == TN_AIL_BOOLEAN;
   tn_ail_operand condition = boolean ? *given : tn_ail_as_boolean(m->w, given, m->given[0]->at);
   const tn_value in[] = { tn_ail_as_value(m->w, &condition, m->given[0]->at), tn_ail_make_tensor(m, 1),
                           tn_ail_make_tensor(m, 2) };
@@ -90,8 +90,8 @@ tn_ail_operand tn_ail_make_dropout(tn_ail_make *m) {
 
 /* Whether the rules can be asked about it at all; they know how many axes there are. */
 static bool may_be_axis(tn_ail_make *m, int i, int64_t axis) {
-  return (axis >= INT32_MIN && axis <= INT32_MAX) ||
-         tn_ail_make_refuse(m, "axes of the tensor", tn_ail_source_text(m->w->program, m->given[i]->at));
+  if (axis >= INT32_MIN && axis <= INT32_MAX) return true;
+  return tn_ail_make_refuse(m, "axes of the tensor", tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
 static bool read_axis(tn_ail_make *m, int i, int64_t fallback, tn_attrs *attrs) {
@@ -164,7 +164,7 @@ static tn_str argument_name(const tn_ail_make *m, int i) {
 static bool require_kind(tn_ail_make *m, int i, tn_ail_kind kind, tn_diag_code code) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   tn_span at = m->given[i]->at;
-  if (operand->kind == kind && !operand->is_text) return true;
+  if (operand->kind == kind) return true;
   if (operand->is_text || operand->kind == TN_AIL_BOOLEAN) return tn_ail_make_tensor(m, i) != TN_ERROR_VALUE;
   return tn_ail_say(m->w, code, at, TN_TEXT("input_name", argument_name(m, i)),
                     TN_STR("received_dtype", tn_ail_kind_name(operand->kind)));
@@ -375,8 +375,9 @@ static bool read_pair(tn_ail_make *m, int i, int64_t fallback, int64_t out[2]) {
   out[1] = count == 2 ? given[1] : given[0];
   bool ok =
       count <= 2 && count != 0 && out[0] >= 1 && out[1] >= 1 && out[0] <= INT32_MAX && out[1] <= INT32_MAX;
-  return ok || tn_ail_make_refuse(m, "one or two numbers of at least 1",
-                                  tn_ail_source_text(m->w->program, m->given[i]->at));
+  if (ok) return true;
+  return tn_ail_make_refuse(m, "one or two numbers of at least 1",
+                            tn_ail_source_text(m->w->program, m->given[i]->at));
 }
 
 /* x: [n, h, w, c], kernel: [kh, kw, c, o]. Whether names among their lengths leave it open what comes

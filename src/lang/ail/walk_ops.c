@@ -202,15 +202,15 @@ static bool known_int(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ai
 bool tn_ail_make_int(tn_ail_make *m, int i, int64_t fallback, int64_t *out) {
   *out = fallback;
   if (!m->given[i]) return true;
-  return known_int(m, m->given[i], tn_ail_make_operand(m, i), out) ||
-         refuse_argument(m, i, "a constant whole number");
+  if (known_int(m, m->given[i], tn_ail_make_operand(m, i), out)) return true;
+  return refuse_argument(m, i, "a constant whole number");
 }
 
 bool tn_ail_make_number(tn_ail_make *m, int i, double fallback, double *out) {
   *out = fallback;
   if (!m->given[i]) return true;
-  return known_number(m, m->given[i], tn_ail_make_operand(m, i), out) ||
-         refuse_argument(m, i, "a constant number");
+  if (known_number(m, m->given[i], tn_ail_make_operand(m, i), out)) return true;
+  return refuse_argument(m, i, "a constant number");
 }
 
 bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
@@ -218,14 +218,16 @@ bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
   *out = false;
   if (!m->given[i]) return true;
   *out = operand->number != 0.0f;
-  return (operand->constant && operand->kind == TN_AIL_BOOLEAN) || refuse_argument(m, i, "true or false");
+  bool known = operand->constant && operand->kind == TN_AIL_BOOLEAN;
+  return known ? true : refuse_argument(m, i, "true or false");
 }
 
 bool tn_ail_make_text(tn_ail_make *m, int i, tn_str *out) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   if (!m->given[i]) return true;
-  if (operand->is_text) *out = *operand->text;
-  return operand->is_text || refuse_argument(m, i, "a string");
+  if (!operand->is_text) return refuse_argument(m, i, "a string");
+  *out = *operand->text;
+  return true;
 }
 
 bool tn_ail_make_ints(tn_ail_make *m, int i, int64_t *out, int *count) {

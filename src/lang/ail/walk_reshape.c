@@ -26,7 +26,7 @@ static tn_field text_field(const reader *r, const char *field, tn_name name) {
 /* ---- names ---- */
 
 static bool bound_length(const tn_ail_walk *w, tn_name name, int64_t *out) {
-  for (size_t i = 0; w->sizes && i < w->sizes->name_count; i++) {
+  for (size_t i = 0; i < w->sizes->name_count; i++) {
     if (w->sizes->names[i].symbol != name) continue;
     *out = w->sizes->names[i].length;
     return true;
@@ -62,15 +62,15 @@ static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
   if (constant && constant->kind == TN_AIL_CONST_BROKEN) return false;
   if (constant) {
     out->dim = constant->integer;
-    return (constant->is_integer && constant->integer >= 1) || bad_length(r, at);
+    return constant->is_integer && constant->integer >= 1 ? true : bad_length(r, at);
   }
   if (tn_map_get(&w->program->dims, name)) {
     out->dim = TN_DIM_SYMBOL(name);
-    return !w->sizes || bound_length(w, name, &out->dim) || unknown_dim(r, name, at);
+    return !w->sizes || bound_length(w, name, &out->dim) ? true : unknown_dim(r, name, at);
   }
   if (bound && bound->constant && bound->kind == TN_AIL_TENSOR) {
     out->dim = (int64_t)bound->number;
-    return ((float)out->dim == bound->number && out->dim >= 1) || bad_length(r, at);
+    return (float)out->dim == bound->number && out->dim >= 1 ? true : bad_length(r, at);
   }
   return unknown_dim(r, name, at);
 }
@@ -116,7 +116,7 @@ static bool read_integer(reader *r, const tn_ail_expr *expr, item *out) {
   bool ok = tn_ail_literal(r->m->w->program, expr, &value) && value.is_integer;
   out->inferred = ok && value.integer == -1;
   out->dim = out->inferred ? TN_DIM_UNKNOWN : value.integer;
-  return out->inferred || (ok && value.integer >= 1) || bad_length(r, expr->at);
+  return out->inferred || (ok && value.integer >= 1) ? true : bad_length(r, expr->at);
 }
 
 static bool read_item(reader *r, const tn_ail_expr *expr, item *out) {
@@ -186,7 +186,7 @@ static bool product(const item *items, int count, int64_t *out) {
 static bool cannot_divide(tn_ail_make *m, int64_t elements, int64_t rest) {
   tn_text reason;
   tn_text_init(&reason, m->w->program->host->heap);
-  if (elements == 0 && rest == 0) {
+  if (rest == 0) {
     tn_text_puts(&reason, "beside a dimension of 0 it may be any length");
   } else {
     tn_text_int(&reason, elements);
