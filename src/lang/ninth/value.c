@@ -277,9 +277,10 @@ static bool tensor_datum(tn_ninth_machine *m, tn_ninth_value value, tn_datum *ou
 
 /* Written as numbers, because a -1 among them is no unknown length here. */
 static bool shape_datum(const tn_ninth_object *shape, tn_arena *arena, tn_datum *out) {
-  *out = (tn_datum){ .kind = TN_VALUE_SHAPE, .count = shape->count };
+  *out = (tn_datum){ .kind = TN_VALUE_SHAPE };
   out->items = tn_arena_array(arena, shape->count + 1, sizeof *out->items);
   if (!out->items) return false;
+  out->count = shape->count;
   for (uint32_t i = 0; i < shape->count; i++) {
     out->items[i] = (tn_datum){ .kind = TN_VALUE_INT, .dtype = TN_I64, .integer = shape->dims[i] };
   }
@@ -290,8 +291,9 @@ static bool list_datum(tn_ninth_machine *m, const tn_ninth_object *list, tn_aren
   *out = (tn_datum){ .kind = TN_VALUE_LIST };
   out->items = tn_arena_array(arena, list->count + 1, sizeof *out->items);
   if (!out->items) return false;
-  for (; out->count < list->count; out->count++) {
-    if (!tn_ninth_datum(m, list->items[out->count], arena, &out->items[out->count])) return false;
+  while (out->count < list->count) { /* one that fails may hold a part of itself */
+    size_t i = out->count++;
+    if (!tn_ninth_datum(m, list->items[i], arena, &out->items[i])) return false;
   }
   return true;
 }
