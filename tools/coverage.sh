@@ -97,6 +97,7 @@ missed() {
       }'
 }
 
+[ "$job" = run ] || [ -f $merged ] || { echo "nothing was counted yet: make coverage" >&2; exit 1; }
 case $job in
   run) count; table ;;
   report) table ;;

@@ -49,5 +49,5 @@ total "a configuration that fails is a failure" "30 passed, 1 failed" 1 CONFIGUR
 total "no test at all is a failure" "12 passed, 1 failed" 1 COUNT=
 total "a status that contradicts the totals is a failure" "42 passed, 2 failed" 1 CTEST_STATUS=4
 slow=--slow
-total "the slow run covers three builds" "36 passed, 0 failed" 0
+total "the slow run covers four builds" "48 passed, 0 failed" 0
 finish
