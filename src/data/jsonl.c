@@ -63,10 +63,14 @@ static bool read_features(row_reader *row, const tn_json_token *first) {
   return wrong_type(row, field, expected);
 }
 
+static bool skip(row_reader *row, const tn_json_token *token) {
+  return tn_json_skip(&row->json, token) ? true : syntax_error(row, row->json.reason);
+}
+
 static bool read_label(row_reader *row, const tn_json_token *token, bool other_name) {
   tn_str field = row->reader->request->label_key;
   if (token->kind == TN_JSON_ERROR) return syntax_error(row, row->json.reason);
-  if (other_name && row->has_label && !row->label_by_other_name) return tn_json_skip(&row->json, token);
+  if (other_name && row->has_label && !row->label_by_other_name) return skip(row, token);
   bool whole = token->kind == TN_JSON_NUMBER && tn_json_token_i64(token, &row->label);
   if (!whole || row->label < INT32_MIN || row->label > INT32_MAX)
     return wrong_type(row, field, "a whole number");
@@ -90,7 +94,7 @@ static bool read_member(row_reader *row, tn_str key) {
   }
   if (request->wants_labels && tn_str_equal(key, request->label_key)) return read_label(row, &token, false);
   if (request->wants_labels && is_other_name(request->label_key, key)) return read_label(row, &token, true);
-  return tn_json_skip(&row->json, &token) || syntax_error(row, row->json.reason);
+  return skip(row, &token);
 }
 
 static bool read_object(row_reader *row) {
@@ -101,7 +105,7 @@ static bool read_object(row_reader *row) {
     if (!read_member(row, token.text)) return false;
   }
   if (token.kind != TN_JSON_OBJECT_END) return syntax_error(row, row->json.reason);
-  return tn_json_next(&row->json, &token) == TN_JSON_END || syntax_error(row, row->json.reason);
+  return tn_json_next(&row->json, &token) == TN_JSON_END ? true : syntax_error(row, row->json.reason);
 }
 
 bool tn_jsonl_line(tn_table_reader *reader, tn_str line) {

@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "base/sha256.h"
 
-#define SEAL_BEGIN "\"tern.sha256\":\""
-#define SEAL_END "\"}"
+#define SEAL_BEGIN  "\"tern.sha256\":\""
+#define SEAL_END    "\"}"
 #define SEAL_DIGITS ((size_t)2 * TN_SHA256_BYTES)
 static const char no_seal[] = "0000000000000000000000000000000000000000000000000000000000000000";
 _Static_assert(sizeof no_seal == SEAL_DIGITS + 1, "a digit for every four bits");
@@ -50,7 +50,7 @@ static bool refuse(reader *r, const char *problem) {
 }
 
 static bool next(reader *r, tn_json_token *token) {
-  return tn_json_next(&r->json, token) != TN_JSON_ERROR || refuse(r, "the header is not JSON");
+  return tn_json_next(&r->json, token) != TN_JSON_ERROR ? true : refuse(r, "the header is not JSON");
 }
 
 static bool read_dtype(reader *r, const tn_json_token *token, entry *e) {
@@ -106,11 +106,11 @@ static bool read_entry(reader *r, entry *e) {
   while (next(r, &token) && token.kind == TN_JSON_KEY) {
     tn_str key = token.text;
     if (!next(r, &token)) return false;
-    bool ok = tn_str_is(key, "dtype")   ? read_dtype(r, &token, e)
-              : tn_str_is(key, "shape") ? read_shape(r, &token, e)
-              : tn_str_is(key, "data_offsets")
-                  ? read_offsets(r, &token, e)
-                  : tn_json_skip(&r->json, &token) || refuse(r, "the header is not JSON");
+    bool ok = tn_str_is(key, "dtype")          ? read_dtype(r, &token, e)
+              : tn_str_is(key, "shape")        ? read_shape(r, &token, e)
+              : tn_str_is(key, "data_offsets") ? read_offsets(r, &token, e)
+              : tn_json_skip(&r->json, &token) ? true
+                                               : refuse(r, "the header is not JSON");
     if (!ok) return false;
   }
   if (r->problem) return false;
@@ -158,7 +158,7 @@ static bool read_metadata(reader *r) {
   tn_str text = { r->header.at + begin, (size_t)(r->json.at - r->json.start) - begin };
   r->seal = find_seal(text);
   r->file->metadata = tn_arena_str(&r->file->arena, text);
-  return !r->file->arena.failed || refuse(r, "it does not fit into memory");
+  return r->file->arena.failed ? refuse(r, "it does not fit into memory") : true;
 }
 
 static bool read_header(reader *r) {
@@ -174,7 +174,7 @@ static bool read_header(reader *r) {
   }
   if (r->problem) return false;
   if (!next(r, &token) || token.kind != TN_JSON_END) return refuse(r, "something follows the header");
-  return r->expected == r->data_bytes || refuse(r, "the file is longer than its tensors");
+  return r->expected == r->data_bytes ? true : refuse(r, "the file is longer than its tensors");
 }
 
 /* The digits of the hash of a file whose own digits stand at `seal`. */
@@ -198,7 +198,7 @@ static bool check_seal(reader *r, const char *file, size_t bytes) {
   if (!r->seal) return true;
   seal_of(file, bytes, r->seal, digits);
   r->file->sealed = memcmp(digits, r->seal, SEAL_DIGITS) == 0;
-  return r->file->sealed || refuse(r, "it is not as it was written: its hash does not fit");
+  return r->file->sealed ? true : refuse(r, "it is not as it was written: its hash does not fit");
 }
 
 const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out) {

@@ -24,13 +24,13 @@ static bool add_number(tn_table_reader *reader, tn_str text) {
     float number;
     if (!tn_number_parse_f32(text, &number))
       return refuse(reader, "a column holds something that is not a number");
-    return tn_vec_push(table->heap, &table->reals, number) || tn_table_out_of_memory(reader);
+    return tn_vec_push(table->heap, &table->reals, number) ? true : tn_table_out_of_memory(reader);
   }
   int64_t whole;
   if (!tn_number_parse_i64(text, &whole) || whole < INT32_MIN || whole > INT32_MAX) {
     return refuse(reader, "a column holds something that is not a whole number");
   }
-  return tn_vec_push(table->heap, &table->ints, (int32_t)whole) || tn_table_out_of_memory(reader);
+  return tn_vec_push(table->heap, &table->ints, (int32_t)whole) ? true : tn_table_out_of_memory(reader);
 }
 
 /* number (, number)* */
@@ -46,8 +46,7 @@ static bool add_numbers(tn_table_reader *reader, tn_str column) {
 
 static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index,
                       tn_str *out) {
-  if (index < 0 || (size_t)index >= count)
-    return refuse(reader, "a column that the program reads is not there");
+  if ((size_t)index >= count) return refuse(reader, "a column that the program reads is not there");
   *out = columns[index];
   return true;
 }
@@ -79,12 +78,12 @@ static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t co
   return refuse(reader, "the label is not a whole number");
 }
 
-static size_t split(tn_str line, tn_str *columns, size_t most) {
+/* As many columns as there are tabs, and one more. */
+static size_t split(tn_str line, tn_str *columns) {
   size_t count = 0;
   for (;;) {
     const char *tab = memchr(line.at, '\t', line.len);
     tn_str column = { line.at, tab ? (size_t)(tab - line.at) : line.len };
-    if (count == most) return most + 1;
     columns[count++] = trimmed(column);
     if (!tab) return count;
     line = (tn_str){ tab + 1, line.len - column.len - 1 };
@@ -98,7 +97,7 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
   if (tabs >= TN_TSV_COLUMN_LIMIT) return refuse(reader, "there are more than 65536 columns");
   tn_str *columns = tn_arena_array(&reader->arena, tabs + 1, sizeof *columns);
   if (!columns) return tn_table_out_of_memory(reader);
-  size_t count = split(line, columns, tabs + 1), before = tn_table_feature_count(reader->table);
+  size_t count = split(line, columns), before = tn_table_feature_count(reader->table);
   int64_t label = 0;
   bool needs_two = request->wants_features && request->wants_labels && request->feature_column_count == 0 &&
                    request->label_column_count == 0;

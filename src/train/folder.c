@@ -39,7 +39,7 @@ static bool write_file(tn_loop *loop, const char *name, tn_text *text) {
     tn_loop_out_of_memory(loop);
   } else {
     tn_file_status status = tn_file_replace(loop->host->heap, path.at, tn_text_str(text), NULL);
-    ok = status == TN_FILE_OK || cannot_write(loop, path.at, status);
+    ok = status == TN_FILE_OK ? true : cannot_write(loop, path.at, status);
   }
   tn_text_free(&path);
   return ok;
@@ -147,7 +147,7 @@ static bool write_history(tn_loop *loop) {
     tn_loop_out_of_memory(loop);
   } else {
     tn_file_status status = tn_file_append(path.at, loop->history_bytes, tn_text_str(&loop->lines), NULL);
-    ok = status == TN_FILE_OK || cannot_write(loop, path.at, status);
+    ok = status == TN_FILE_OK ? true : cannot_write(loop, path.at, status);
   }
   if (ok) {
     loop->history_bytes += loop->lines.len;
@@ -261,7 +261,7 @@ static bool make_folder(tn_loop *loop) {
   const char *out = loop->options->out, *resume = loop->options->resume;
   if (!out || (resume && strcmp(out, resume) == 0)) return true;
   tn_file_status status = tn_file_make_folders(loop->host->heap, out);
-  return status == TN_FILE_OK || cannot_write(loop, out, status);
+  return status == TN_FILE_OK ? true : cannot_write(loop, out, status);
 }
 
 /* Found out now: later nobody may look around. */

@@ -426,7 +426,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });
   bool ok = !text.failed && !loop->arena->failed;
   tn_text_free(&text);
-  return ok || tn_loop_out_of_memory(loop);
+  return ok ? true : tn_loop_out_of_memory(loop);
 }
 
 static void free_loop(tn_loop *loop) {

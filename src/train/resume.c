@@ -63,7 +63,7 @@ static bool check_identity(resumption *r) {
   if (!same_hash(r, "source_sha256", digest)) return mismatch(r, "it belongs to another program");
   if (!same_hash(r, "data_sha256", r->loop->rows.sha256)) return mismatch(r, "it belongs to other data");
   if (!tn_number_parse_u64(metadata_value(r, "seed"), &seed)) return corrupt(r, "it has no seed");
-  return seed == r->loop->host->seed || mismatch(r, "it was made with another seed");
+  return seed == r->loop->host->seed ? true : mismatch(r, "it was made with another seed");
 }
 
 /* ---- tensors ---- */
@@ -133,12 +133,13 @@ static bool read_step(resumption *r, int64_t *out) {
   if (!tn_number_parse_u64(metadata_value(r, "step"), &step) || step > INT64_MAX)
     return corrupt(r, "it has no step");
   *out = (int64_t)step;
-  return read_segments(r, metadata_value(r, "segments")) || corrupt(r, "it does not say how it came about");
+  if (read_segments(r, metadata_value(r, "segments"))) return true;
+  return corrupt(r, "it does not say how it came about");
 }
 
 static bool read_generator(resumption *r, uint64_t *out) {
-  return tn_number_parse_u64(metadata_value(r, "generator"), out) ||
-         corrupt(r, "it has no generator position");
+  if (tn_number_parse_u64(metadata_value(r, "generator"), out)) return true;
+  return corrupt(r, "it has no generator position");
 }
 
 static bool load_position(resumption *r) {
@@ -155,7 +156,7 @@ static bool add_segment(tn_loop *loop) {
   tn_segment own = { tn_trainer_step_number(loop->trainer), loop->steps };
   if (loop->segments.count > 0 && tn_vec_last(&loop->segments).steps == own.steps) return true;
   if (loop->segments.count > 0 && tn_vec_last(&loop->segments).from == own.from) loop->segments.count--;
-  return tn_vec_push(loop->host->heap, &loop->segments, own) || tn_loop_out_of_memory(loop);
+  return tn_vec_push(loop->host->heap, &loop->segments, own) ? true : tn_loop_out_of_memory(loop);
 }
 
 /* ---- the history so far ---- */
@@ -202,7 +203,7 @@ static bool load_history(resumption *r) {
   else if (ok && loop->options->out)
     tn_text_add(&loop->lines, (tn_str){ bytes.at, at });
   tn_file_release(loop->host->heap, &bytes);
-  return ok || corrupt(r, "the history beside it does not fit it");
+  return ok ? true : corrupt(r, "the history beside it does not fit it");
 }
 
 /* ---- going on ---- */

@@ -128,6 +128,86 @@ static void tsv_has_the_label_last_unless_columns_are_named(void **state) {
   room_close(&r);
 }
 
+static void columns_that_are_not_there_are_missed(void **state) {
+  (void)state;
+  static const int32_t far[] = { 9 }, first[] = { 0 };
+  for (int k = 0; k < 3; k++) {
+    room r;
+    room_open(&r, "1\tx\n", 4);
+    tn_table_request request = tsv(&r);
+    request.feature_columns = k == 0 ? far : k == 2 ? (const int32_t[]){ 1 } : first;
+    request.label_columns = k == 1 ? far : first;
+    request.feature_column_count = request.label_column_count = 1;
+    assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+    assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_DATASET_PARSE_ERROR);
+    room_close(&r);
+  }
+}
+
+static void a_row_of_tsv_has_a_limit_of_columns(void **state) {
+  (void)state;
+  enum { COLUMNS = 65537 };
+  char *text = malloc(2 * COLUMNS);
+  assert_non_null(text);
+  for (size_t i = 0; i < COLUMNS; i++) memcpy(text + 2 * i, "1\t", 2);
+  for (int k = 0; k < 2; k++) { /* 65,536 columns, and one more */
+    room r;
+    room_open(&r, text, 2 * (COLUMNS - 1 + (size_t)k) - 1);
+    tn_table_request request = tsv(&r);
+    assert_int_equal(tn_table_read(&r.heap, &request, &r.diags, &r.table), k == 0);
+    if (k == 1) assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_DATASET_PARSE_ERROR);
+    room_close(&r);
+  }
+  free(text);
+}
+
+/* What a program has no input for is not read. */
+static void features_or_labels_may_be_left_alone(void **state) {
+  (void)state;
+  static const char rows[] = " 1.5 , 2 \t3 \r\n4,5\t6\n",
+                    objects[] = "{\"tokens\":[1,2],\"labels\":1,\"labels\":2}\n";
+  room r;
+  room_open(&r, rows, strlen(rows));
+  tn_table_request request = tsv(&r);
+  request.floats = true;
+  request.wants_labels = false;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.width, 3);
+  assert_true(r.table.reals.at[0] == 1.5f && r.table.reals.at[5] == 6);
+  assert_int_equal(r.table.labels.count, 0);
+  tn_table_free(&r.table);
+  request.wants_labels = true;
+  request.wants_features = false;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.labels.at[1], 6);
+  room_close(&r);
+  room_open(&r, objects, strlen(objects));
+  request = jsonl(&r);
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table)); /* the last of two counts */
+  assert_int_equal(r.table.labels.at[0], 2);
+  tn_table_free(&r.table);
+  request.wants_features = false;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.ints.count, 0);
+  tn_table_free(&r.table);
+  request.wants_features = true;
+  request.wants_labels = false;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.labels.count, 0);
+  room_close(&r);
+}
+
+static void real_numbers_are_numbers(void **state) {
+  (void)state;
+  room r;
+  room_open(&r, "1.5,x\t0\n", 8);
+  tn_table_request request = tsv(&r);
+  request.floats = true;
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_DATASET_PARSE_ERROR);
+  room_close(&r);
+}
+
 typedef struct {
   const char *text;
   bool is_tsv;
@@ -163,6 +243,22 @@ static void every_mistake_in_a_file_names_its_line(void **state) {
     { "1\t2\tx", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
     { "1,,2\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
     { "7", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "3000000000\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "-3000000000\t0", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "1\t3000000000", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "1\t-3000000000", true, TN_DIAG_E_DATASET_PARSE_ERROR, "1", NULL, NULL },
+    { "\t\r\n \t\n1\t\n", true, TN_DIAG_E_DATASET_PARSE_ERROR, "3", NULL, NULL },
+    { "{\"tokens\":[1],\"label\":0.5}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field", "label" },
+    { "{\"tokens\":[1],\"label\":3000000000}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field",
+      "label" },
+    { "{\"tokens\":[1],\"label\":-3000000000}", false, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, "1", "field",
+      "label" },
+    { "{\"tokens\":[1],\"label\":1,\"labels\":[1,}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL,
+      NULL },
+    { "{\"tokens\":[1],\"label\":1,\"other\":[1,}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL,
+      NULL },
+    { "{\"tokens\":}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
+    { "{\"label\":}", false, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, "1", NULL, NULL },
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     room r;
@@ -212,13 +308,12 @@ static void a_label_outside_the_classes_is_found_with_its_line(void **state) {
   room_close(&r);
 }
 
-static void every_failed_allocation_is_a_diagnostic(void **state) {
-  (void)state;
-  static const char text[] = "{\"tokens\":[1,2,3],\"l\\u0061bel\":0}\n{\"tokens\":[4,5,6],\"label\":1}\n";
+static void reads_or_says_so(const char *text, bool is_tsv, bool floats) {
   for (uint64_t n = 1;; n++) {
     room r;
     room_open(&r, text, strlen(text));
-    tn_table_request request = jsonl(&r);
+    tn_table_request request = is_tsv ? tsv(&r) : jsonl(&r);
+    request.floats = floats;
     r.heap.fail_at = n;
     r.heap.fail_onwards = false;
     bool ok = tn_table_read(&r.heap, &request, &r.diags, &r.table);
@@ -230,6 +325,14 @@ static void every_failed_allocation_is_a_diagnostic(void **state) {
       break;
     }
   }
+}
+
+static void every_failed_allocation_is_a_diagnostic(void **state) {
+  (void)state;
+  reads_or_says_so("{\"tokens\":[1,2,3],\"l\\u0061bel\":0}\n{\"tokens\":[4,5,6],\"label\":1}\n", false,
+                   false);
+  reads_or_says_so("1\t2,3\t0\n4\t5,6\t1", true, false);
+  reads_or_says_so("1\t2.5,3\t0\n4\t5,6\t1", true, true);
 }
 
 /* More than one piece of a file: 4 MiB. */
@@ -308,6 +411,10 @@ int main(void) {
     cmocka_unit_test(features_may_be_real_numbers),
     cmocka_unit_test(tsv_has_the_label_last_unless_columns_are_named),
     cmocka_unit_test(every_mistake_in_a_file_names_its_line),
+    cmocka_unit_test(columns_that_are_not_there_are_missed),
+    cmocka_unit_test(a_row_of_tsv_has_a_limit_of_columns),
+    cmocka_unit_test(features_or_labels_may_be_left_alone),
+    cmocka_unit_test(real_numbers_are_numbers),
     cmocka_unit_test(files_that_cannot_be_read_have_codes_of_their_own),
     cmocka_unit_test(a_label_outside_the_classes_is_found_with_its_line),
     cmocka_unit_test(every_failed_allocation_is_a_diagnostic),

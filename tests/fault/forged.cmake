@@ -1,0 +1,1 @@
+tn_test(fault forged tern data)
