@@ -291,6 +291,11 @@ static void files_that_cannot_be_read_have_codes_of_their_own(void **state) {
   assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
   assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_FILE_IO_ERROR);
   assert_string_equal(field(&r, "io_error_kind"), "is_a_directory");
+  tn_diags_clear(&r.diags);
+  request.path = "/proc/self/mem"; /* which cannot be read at its beginning */
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_FILE_IO_ERROR);
+  assert_string_equal(field(&r, "io_error_kind"), "io_error");
   room_close(&r);
 }
 

@@ -288,22 +288,21 @@ static void a_step_allocates_nothing(void **state) {
   lesson_close(&l);
 }
 
-static void every_failed_allocation_is_a_fault(void **state) {
-  (void)state;
+static void is_made_or_says_why(const char *text, const tn_trainer_request *wanted) {
   for (uint64_t n = 1;; n++) {
     world w;
     tn_graph graph;
     tn_fault fault;
     world_open(&w);
-    graph_from(&w, embedding_text, &graph);
+    graph_from(&w, text, &graph);
     w.heap.fail_at = w.heap.requests + n;
     w.heap.failed = false;
-    tn_trainer_request request = { .graph = &graph,
-                                   .options = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 },
-                                   .backend = tn_backend_ref(),
-                                   .threads = 1,
-                                   .passes = TN_PASS_ALL,
-                                   .folder = &ref_folder };
+    tn_trainer_request request = *wanted;
+    request.graph = &graph;
+    request.backend = tn_backend_ref();
+    request.threads = 1;
+    request.passes = TN_PASS_ALL;
+    request.folder = &ref_folder;
     tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
     bool reached = w.heap.failed;
     if (!trainer) assert_int_equal(fault.kind, TN_FAULT_MEMORY);
@@ -314,6 +313,49 @@ static void every_failed_allocation_is_a_fault(void **state) {
     assert_true(trainer || reached);
     if (!reached) break;
   }
+}
+
+static void every_failed_allocation_is_a_fault(void **state) {
+  (void)state;
+  const bool sharded[2] = { true, false };
+  const tn_train_options clipped = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 };
+  const tn_train_options parts = {
+    .optimizer = TN_OPTIMIZER_ADAMW, .lr = 0.1, .weight_decay = 0.1, .shards = 3
+  };
+  is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped });
+  is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped, .shows_all = true });
+  is_made_or_says_why(half_text, &(tn_trainer_request){ .options = parts, .sharded = sharded });
+}
+
+/* Nothing divides what no input is told to. */
+static void shards_of_nothing_are_the_whole(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  double loss;
+  float x[2] = { 1, 2 }, scale = 2;
+  world_open(&w);
+  graph_from(&w, half_text, &graph);
+  tn_trainer_request request = { .graph = &graph,
+                                 .options = { .lr = 0.5, .shards = 2 },
+                                 .backend = tn_backend_ref(),
+                                 .threads = 1,
+                                 .passes = TN_PASS_ALL,
+                                 .folder = &ref_folder };
+  tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
+  assert_non_null(trainer);
+  tn_shape pair = tn_shape_make(1, 2);
+  tn_view whole = tn_view_make(x, TN_F32, &pair), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
+  tn_trainer_bind_input(trainer, 0, &whole);
+  tn_trainer_bind_input(trainer, 1, &number);
+  *(float *)tn_trainer_param(trainer, 0)->data = 1;
+  assert_true(tn_trainer_step(trainer, &loss, &fault));
+  assert_true(loss == 5);
+  assert_true(*(float *)tn_trainer_param(trainer, 0)->data == 1 - 0.5f * 10);
+  tn_trainer_free(trainer);
+  tn_graph_free(&graph);
+  world_close(&w);
 }
 
 int main(void) {
@@ -327,6 +369,7 @@ int main(void) {
     cmocka_unit_test(a_bad_token_leaves_everything_as_it_was),
     cmocka_unit_test(training_gives_the_same_bits_everywhere),
     cmocka_unit_test(shards_are_joined_by_a_tree),
+    cmocka_unit_test(shards_of_nothing_are_the_whole),
     cmocka_unit_test(a_step_allocates_nothing),
     cmocka_unit_test(every_failed_allocation_is_a_fault),
   };

@@ -1,0 +1,54 @@
+# A file of the run's folder that cannot be written is named, whichever it is, once.
+$ cat > m.ail <<'END'
+> model {
+>   x [B, 2]
+>   param W [2]
+>   y = sum(x * W)
+> }
+> train {
+>   loss = y
+>   steps = 2
+> }
+> END
+$ for name in run.json history.jsonl checkpoint weights.safetensors given.safetensors; do
+>   rm -rf run; mkdir -p run/$name/inside
+>   tern train m.ail --out run --param W=[1,1] 2>&1 | grep '^error\|path:'
+> done
+| error[E_FILE_WRITE]: `run/run.json` cannot be written: it is a folder
+|    = path: run/run.json
+| error[E_FILE_WRITE]: `run/history.jsonl` cannot be written: it is a folder
+|    = path: run/history.jsonl
+| error[E_FILE_WRITE]: `run/checkpoint` cannot be written: it is a folder
+|    = path: run/checkpoint
+| error[E_FILE_WRITE]: `run/weights.safetensors` cannot be written: it is a folder
+|    = path: run/weights.safetensors
+| error[E_FILE_WRITE]: `run/given.safetensors` cannot be written: it is a folder
+|    = path: run/given.safetensors
+$ rm -rf run; echo > file
+$ tern train m.ail --out file/run 2>&1 | grep '^error\|path:'
+| error[E_FILE_WRITE]: `file/run` cannot be written: a part of the path is not a folder
+|    = path: file/run
+$ mkdir -p run/checkpoint; tern train m.ail --resume run 2>&1 | grep '^error\|path:'
+| error[E_FILE_IO_ERROR]: `run/checkpoint` cannot be read: it is a folder
+|    = path: run/checkpoint
+$ tern train m.ail --resume nowhere 2>&1 | grep '^error\|path:'
+| error[E_FILE_NOT_FOUND]: there is no file `nowhere/checkpoint`
+|    = path: nowhere/checkpoint
+
+# Going on into another folder writes the whole history there; going on in the same one adds to it.
+$ rm -rf run; tern train m.ail --out run -q && tern train m.ail --resume run --out other --steps 4 -q && tern train m.ail --resume run --out run --steps 4 -q
+| Step 1: loss = 1.296055
+| Training completed
+| Step 3: loss = 1.512687
+| Training completed
+| Step 3: loss = 1.512687
+| Training completed
+$ tern train m.ail --out whole --steps 4 -q
+| Step 3: loss = 1.512687
+| Training completed
+$ wc -l < run/history.jsonl; cmp run/weights.safetensors other/weights.safetensors; cmp run/history.jsonl other/history.jsonl; cmp whole/weights.safetensors other/weights.safetensors
+| 4
+$ tern train m.ail --resume run --steps 4 -q; tern train m.ail --resume run --out run --steps 4 -q; wc -l < run/history.jsonl
+| Training completed
+| Training completed
+| 4
