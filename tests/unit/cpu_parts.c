@@ -36,8 +36,8 @@ static void shares_follow_one_another_and_leave_nothing_out(void **state) {
 static void small_work_stays_on_one_thread(void **state) {
   (void)state;
   assert_int_equal(tn_cpu_threads_for(0, 8), 1);
-  assert_int_equal(tn_cpu_threads_for(23999, 8), 1);
-  assert_int_equal(tn_cpu_threads_for(24000, 8), 2);
+  assert_int_equal(tn_cpu_threads_for(9999, 8), 1);
+  assert_int_equal(tn_cpu_threads_for(10000, 8), 2);
   assert_int_equal(tn_cpu_threads_for(1e18, 8), 8);
   assert_int_equal(tn_cpu_threads_for(1e18, 1), 1);
   assert_int_equal(tn_cpu_threads_for(1e18, 0), 1);

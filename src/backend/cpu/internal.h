@@ -38,7 +38,7 @@ void tn_cpu_parallel(int threads, tn_cpu_job job, void *context);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
 static inline int tn_cpu_threads_for(double cost, int limit) {
-  const double worth = 12000; /* a thread that gets less costs more than it brings */
+  const double worth = 5000; /* a thread that gets less brings little: calling one takes 600 when it waits */
   double most = cost / worth;
   if (limit <= 1 || most < 2) return 1;
   return most < limit ? (int)most : limit;
