@@ -3,6 +3,7 @@
  * Arguments are evaluated as their parameters want them and handed to the same
  * lowering that the checker asked, with the builder of the graph. What reaches
  * outside (printing, the clock, files) happens here and nowhere else. */
+#include <assert.h>
 #include <string.h>
 
 #include "lang/mind/eval.h"
@@ -12,7 +13,7 @@ typedef struct {
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
   const tn_mind_entry *entry;
-  tn_mind_node **bound;                          /* by parameter, or NULL */
+  tn_mind_node **bound;                          /* by parameter; NULL: values are given, all of them numbers */
   tn_mind_value values[TN_MIND_PARAMETER_LIMIT]; /* of what has a value */
   bool has[TN_MIND_PARAMETER_LIMIT];
   tn_mind_arg args[TN_MIND_PARAMETER_LIMIT];
@@ -36,8 +37,8 @@ static bool eval_int(const library_call *l, tn_mind_node *node, int64_t *out) {
 }
 
 static void add_int(tn_mind_arg *arg, int64_t integer) {
-  if (arg->count < TN_RANK_LIMIT) arg->integers[arg->count] = integer;
-  arg->count++;
+  assert(arg->count < TN_RANK_LIMIT); /* the checker has counted them */
+  arg->integers[arg->count++] = integer;
 }
 
 /* Integers of a value: one, a tuple of them, a shape. */
@@ -60,11 +61,11 @@ static bool ints_of_value(const library_call *l, const tn_mind_value *value, tn_
 }
 
 static bool is_written_list(const tn_mind_node *node) {
-  return node && (node->kind == TN_MIND_LIST || node->kind == TN_MIND_TUPLE);
+  return node->kind == TN_MIND_LIST || node->kind == TN_MIND_TUPLE;
 }
 
 static bool eval_ints(library_call *l, int index) {
-  tn_mind_node *node = l->bound ? l->bound[index] : NULL;
+  const tn_mind_node *node = l->bound[index];
   int64_t integer;
   if (!is_written_list(node)) return ints_of_value(l, &l->values[index], &l->args[index]);
   for (tn_mind_node *item = node->list.items; item; item = item->next) {
@@ -82,27 +83,14 @@ static int64_t symbol_size(const tn_mind_frame *frame, tn_name name) {
   return dim;
 }
 
+/* A name that is bound to nothing; zeros(N): the whole shape is one. */
 static bool is_symbol(const tn_mind_node *node) {
-  return node->kind == TN_MIND_NAME && !node->name.variable && node->type &&
-         node->type->kind == TN_MIND_T_SCALAR;
-}
-
-static bool is_dim_name(const tn_mind_node *node) { /* zeros(N): the whole shape is one name */
   return node->kind == TN_MIND_NAME && !node->name.variable;
 }
 
-static bool add_dim(const library_call *l, tn_shape *shape, int64_t dim) {
-  bool infer = l->entry->op == TN_OP_RESHAPE && dim == -1;
-  if (dim < 0 && !infer && !tn_dim_is_symbol(dim)) {
-    return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"),
-                     TN_INT("got", dim));
-  }
-  if (shape->rank == TN_RANK_LIMIT) {
-    return tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", TN_RANK_LIMIT + 1),
-                     TN_INT("limit", TN_RANK_LIMIT));
-  }
+static void add_dim(tn_shape *shape, int64_t dim) {
+  assert(shape->rank < TN_RANK_LIMIT); /* the checker has counted them */
   shape->dim[shape->rank++] = dim;
-  return true;
 }
 
 /* An integer that the program computed: below 0 it is no name. */
@@ -111,17 +99,17 @@ static bool add_size(const library_call *l, tn_shape *shape, int64_t size) {
     return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", "a size of at least 1"),
                      TN_INT("got", size));
   }
-  return add_dim(l, shape, size);
+  add_dim(shape, size);
+  return true;
 }
 
 static bool shape_of_nodes(const library_call *l, tn_mind_node *items, tn_shape *shape) {
   int64_t size;
   for (tn_mind_node *item = items; item; item = item->next) {
-    if (is_symbol(item)) {
-      if (!add_dim(l, shape, symbol_size(l->frame, item->name.name))) return false;
-    } else if (!eval_int(l, item, &size) || !add_size(l, shape, size)) {
+    if (is_symbol(item))
+      add_dim(shape, symbol_size(l->frame, item->name.name));
+    else if (!eval_int(l, item, &size) || !add_size(l, shape, size))
       return false;
-    }
   }
   return true;
 }
@@ -134,7 +122,6 @@ static bool shape_of_value(const library_call *l, const tn_mind_value *value, tn
     return true;
   }
   if (!ints_of_value(l, value, &ints)) return false;
-  if (ints.count > TN_RANK_LIMIT) return add_dim(l, &(tn_shape){ .rank = TN_RANK_LIMIT }, 1);
   for (int i = 0; i < ints.count; i++) {
     if (!add_size(l, shape, ints.integers[i])) return false;
   }
@@ -142,13 +129,13 @@ static bool shape_of_value(const library_call *l, const tn_mind_value *value, tn
 }
 
 static bool eval_shape(library_call *l, int index) {
-  tn_mind_node *node = l->bound ? l->bound[index] : NULL;
+  const tn_mind_node *node = l->bound[index];
   tn_shape shape = { 0 };
-  bool ok;
+  bool ok = true;
   if (is_written_list(node))
     ok = shape_of_nodes(l, node->list.items, &shape);
-  else if (node && is_dim_name(node))
-    ok = add_dim(l, &shape, symbol_size(l->frame, node->name.name));
+  else if (is_symbol(node))
+    add_dim(&shape, symbol_size(l->frame, node->name.name));
   else
     ok = shape_of_value(l, &l->values[index], &shape);
   for (int i = 0; ok && i < shape.rank; i++) {
@@ -165,14 +152,13 @@ static bool eval_shape(library_call *l, int index) {
 
 /* Words are no values; lists of integers and shapes are looked at piece by piece. */
 static bool has_value(const library_call *l, int index) {
-  const tn_mind_node *node = l->bound ? l->bound[index] : NULL;
+  const tn_mind_node *node = l->bound[index];
   switch (l->entry->params[index].kind) {
     case TN_MIND_P_DTYPE:
-    case TN_MIND_P_DEVICE:
-    case TN_MIND_P_NAMES: return !node;
-    case TN_MIND_P_INTS: return !is_written_list(node);
-    case TN_MIND_P_SHAPE: return !node || (!is_written_list(node) && !is_dim_name(node));
-    case TN_MIND_P_TENSORS: return !node || !is_written_list(node);
+    case TN_MIND_P_DEVICE: return false;
+    case TN_MIND_P_INTS:
+    case TN_MIND_P_TENSORS: return !is_written_list(node);
+    case TN_MIND_P_SHAPE: return !is_written_list(node) && !is_symbol(node);
     default: return true;
   }
 }
@@ -194,7 +180,7 @@ static bool eval_values(library_call *l, tn_mind_node *call, const tn_mind_value
 }
 
 static bool list_items(library_call *l, int index, tn_mind_value **items, uint32_t *count) {
-  tn_mind_node *node = l->bound ? l->bound[index] : NULL;
+  const tn_mind_node *node = l->bound[index];
   if (!is_written_list(node)) {
     *items = l->values[index].items;
     *count = l->values[index].count;
@@ -283,13 +269,6 @@ static bool eval_number(library_call *l, int index) {
   return true;
 }
 
-static bool dtype_argument(library_call *l, int index) {
-  const tn_mind_node *node = l->bound ? l->bound[index] : NULL;
-  if (!node || !node->type) return true;
-  if (node->type->kind == TN_MIND_T_DTYPE) l->args[index].dtype = node->type->dtype;
-  return true;
-}
-
 static bool eval_text(library_call *l, int index) {
   tn_str text = l->args[index].text = l->values[index].text;
   if (l->entry->op != TN_OP_CONV2D || tn_mind_is_padding(text)) return true;
@@ -310,9 +289,8 @@ static bool eval_argument(library_call *l, int index, tn_dtype shared) {
     case TN_MIND_P_NUMBER:
     case TN_MIND_P_TRUTH: return eval_number(l, index);
     case TN_MIND_P_SHAPE: return eval_shape(l, index);
-    case TN_MIND_P_DTYPE: return dtype_argument(l, index);
     case TN_MIND_P_TEXT: return eval_text(l, index);
-    default: return true;
+    default: l->args[index].dtype = l->bound[index]->type->dtype; return true; /* the checker's word */
   }
 }
 
@@ -422,8 +400,7 @@ static bool run_dtype_of(library_call *l, tn_mind_value *out) {
 }
 
 static bool run_to_device(library_call *l, tn_mind_value *out) {
-  const tn_mind_node *device = l->bound ? l->bound[1] : NULL;
-  bool gpu = device && device->type && device->type->device == TN_MIND_GPU;
+  bool gpu = l->bound[1]->type->device == TN_MIND_GPU;
   *out = l->values[0];
   if (!gpu || l->e->lowers) return true;
   return tn_report(diags_of(l), TN_DIAG_E5001, l->at, TN_STR("device", "gpu"));
@@ -431,7 +408,7 @@ static bool run_to_device(library_call *l, tn_mind_value *out) {
 
 static bool print_all(library_call *l, tn_mind_node *call, tn_text *line) {
   if (!tn_mind_value_print(l->e, &l->values[0], l->e->host->shorten, l->at, line)) return false;
-  for (tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
+  for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
     tn_mind_value value;
     if (arg == l->bound[0]) continue;
     tn_text_byte(line, ' ');
@@ -544,9 +521,8 @@ bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entr
                                  uint32_t count, tn_span at, tn_mind_value *out) {
   library_call l = { .e = e, .entry = entry, .at = at };
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t index = i + (entry->leading_dtype && count == 1);
-    l.values[index] = args[i];
-    l.has[index] = true;
+    l.values[i] = args[i];
+    l.has[i] = true;
   }
   return run(&l, NULL, out);
 }
