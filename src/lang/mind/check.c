@@ -225,23 +225,36 @@ static bool has_dtype(const tn_mind_type *type, const tn_mind_node *value, tn_dt
   return type->literal && (to_float || value->kind != TN_MIND_LIST || !has_floats(value));
 }
 
+/* Whether a value is what an annotated type keeps, or fits it: how it becomes that is tn_mind_fit's to say.
+ * `value` is NULL where the item of a tuple is not written out. */
+static bool keeps_type(const tn_mind_type *kept, const tn_mind_type *type, const tn_mind_node *value) {
+  if (tn_mind_type_equal(kept, type)) return true;
+  if (kept->kind == TN_MIND_T_TUPLE) {
+    if (type->kind != TN_MIND_T_TUPLE || type->count != kept->count) return false;
+    const tn_mind_node *item = value && value->kind == TN_MIND_TUPLE ? value->list.items : NULL;
+    for (uint32_t i = 0; i < kept->count; i++) {
+      if (!keeps_type(kept->items[i], item ? item->type : type->items[i], item)) return false;
+      if (item) item = item->next;
+    }
+    return true;
+  }
+  if (tn_mind_type_is_single(type)) return tn_mind_type_is_value(kept);
+  bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
+  if (!tensors || !has_dtype(type, value, kept->dtype)) return false;
+  tn_shape shape; /* a size that is not known before the program runs may be the right one */
+  int dimension;
+  return (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
+         tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
+}
+
 /* An annotated type stays: a scalar fills it, i32 widens to it, anything else is an error. */
 static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *kept,
                                            const tn_mind_type *type) {
   tn_mind_node *value = node->let.value;
   tn_mind_bindings symbols = { .arena = c->mind->arena };
   tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
-  bool adapts = tn_mind_type_is_single(type);
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  bool same = tn_mind_type_equal(kept, type);
-  bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
-  if (tensors && has_dtype(type, value, kept->dtype)) {
-    tn_shape shape; /* a size that is not known before the program runs may be the right one */
-    int dimension;
-    same = (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
-           tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
-  }
-  if (same || (adapts && tn_mind_type_is_value(kept))) return tn_mind_fit(c, &target, value, type);
+  if (keeps_type(kept, type, value)) return tn_mind_fit(c, &target, value, type);
   tn_report(diags_of(c), TN_DIAG_E2001, target.at, TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
             TN_TEXT("got", tn_mind_describe(c->mind, type)),
             TN_TEXT("name", tn_names_text(c->mind->host->names, node->let.word.name)));
