@@ -328,7 +328,7 @@ static void check_export(tn_mind_checker *c, const tn_mind_import *exports) {
     if ((found && found->binds != TN_MIND_BINDS_MODULE) || c->mind->partial) continue;
     tn_str text = tn_names_text(c->mind->host->names, word->name);
     tn_report(diags_of(c), TN_DIAG_E7003, tn_mind_word_span(c->unit, word), TN_TEXT("name", text),
-              TN_TEXT("suggestion", tn_mind_suggest(c, text, false)));
+              TN_TEXT("suggestion", found ? TN_LIT("") : tn_mind_suggest(c, text, false)));
   }
 }
 
