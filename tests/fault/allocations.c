@@ -38,8 +38,9 @@
 #define MOST  5000 /* requests up to here are refused one by one in tests/slow, */
 #define LONG  0.01 /* as long as a try takes no longer than this, in seconds */
 
-typedef enum { RUN, TRAIN, CHECK, FORMAT, WAYS } way;
-static const char *const way_names[] = { "run", "train", "check", "fmt" };
+/* Of the small programs also: every form of their graphs, and their lines typed one after another. */
+typedef enum { RUN, TRAIN, CHECK, FORMAT, GRAPH, GRADIENT, MLIR, TALK, WAYS } way;
+static const char *const way_names[] = { "run", "train", "check", "fmt", "graph", "grad", "mlir", "repl" };
 
 typedef struct {
   tern_status status;
@@ -53,8 +54,31 @@ static tern_status act(tern_program *program, way how) {
     case RUN: return tern_run(program);
     case TRAIN: return tern_train(program, &three);
     case CHECK: return tern_check(program);
-    default: return tern_format(program) ? TERN_OK : TERN_FAILED;
+    case FORMAT: return tern_format(program) ? TERN_OK : TERN_FAILED;
+    default: return tern_emit(program, way_names[how]) ? TERN_OK : TERN_FAILED;
   }
+}
+
+/* The first mistake that is shown; where nothing can be shown, memory ran out. */
+static void talk(tern_session *session, const char *path, outcome *out) {
+  FILE *file = fopen(path, "r");
+  char line[1000];
+  assert_non_null(file);
+  tern_repl *repl = tern_repl_new(session, tern_language_of(path));
+  out->status = TERN_OK;
+  while (repl && fgets(line, sizeof line, file)) {
+    const char *shown, *mistake;
+    line[strcspn(line, "\n")] = 0;
+    tern_repl_line(repl, line, &shown);
+    mistake = shown ? strstr(shown, "error[") : "error[E_OUT_OF_MEMORY]";
+    if (!out->code[0] && mistake) sscanf(mistake, "error[%63[A-Z0-9_]", out->code);
+  }
+  if (repl)
+    (void)tern_repl_complete(repl, "x.s", 3);
+  else
+    strcpy(out->code, "E_OUT_OF_MEMORY");
+  tern_repl_free(repl);
+  fclose(file);
 }
 
 static void note(tern_session *session, outcome *out) {
@@ -89,8 +113,9 @@ static outcome attempt(const char *path, way how, uint64_t refused, bool (*refus
     session->heap.fail_at = session->heap.requests + 1;
     session->heap.refuses = refuses;
   }
-  tern_program *program = tern_load_file(session, TERN_LANG_AUTO, path, NULL);
+  tern_program *program = how == TALK ? NULL : tern_load_file(session, TERN_LANG_AUTO, path, NULL);
   if (program) out.status = act(program, how);
+  if (how == TALK) talk(session, path, &out);
   note(session, &out);
   if (program && how <= TRAIN) {
     const char *json = tern_result_json(program);
@@ -214,7 +239,8 @@ static int refuse_here(void) {
   for (int i = 0; i < count; i++) {
     const char *name = entries[i]->d_name;
     bool program = tern_language_of(name) != TERN_LANG_AUTO;
-    for (int how = 0; program && how < WAYS; how++) refuse_all(name, (way)how);
+    int ways = with_mistakes ? WAYS : FORMAT + 1;
+    for (int how = 0; program && how < ways; how++) refuse_all(name, (way)how);
     tried += program;
     if (!program && is_folder(name)) {
       assert_int_equal(chdir(name), 0);

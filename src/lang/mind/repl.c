@@ -52,8 +52,13 @@ static bool show_value(tn_mind_turn *turn, const tn_mind_value *value, tn_text *
 static bool run_text(tn_repl *repl, tn_str name, tn_str text, bool keeps, tn_text *out) {
   tn_mind_turn turn;
   tn_mind_value value;
+  size_t before = out->len;
   bool ok = tn_mind_turn_begin(&turn, &repl->session, name, text) && tn_mind_turn_run(&turn, &value) &&
             show_value(&turn, &value, out);
+  if (ok && repl->talk.host->heap->failed) { /* a part of the text or of the answer may be missing */
+    out->len = before;
+    ok = tn_mind_out_of_memory(&repl->session.mind);
+  }
   tn_repl_talk_mistakes(&repl->talk, out);
   if (!tn_mind_turn_end(&turn, ok && keeps)) {
     ok = false;

@@ -347,7 +347,7 @@ static bool keep_table(tn_mind_turn *t) {
 typedef struct {
   tn_mind_box *box;
   tn_mind_variable *from; /* NULL: no variable of the session's own */
-  tn_mind_value value;
+  tn_mind_kept kept;      /* of the variable */
 } fresh_box;
 
 typedef tn_vec(fresh_box) fresh_boxes;
@@ -374,10 +374,19 @@ static bool make_boxes(tn_mind_turn *t, bool stays, fresh_boxes *out) {
   return true;
 }
 
-static void keep_types(tn_mind_session *s, tn_mind_variable *variable) {
-  variable->type = tn_mind_type_copy(&s->kept, variable->type);
-  if (variable->declared) variable->declared = tn_mind_type_copy(&s->kept, variable->declared);
+/* Copies that outlive the line. The arena says whether all of it could be copied. */
+static tn_mind_kept copy_kept(tn_mind_session *s, tn_arena *arena, const tn_mind_variable *variable) {
+  tn_mind_kept kept = { .type = tn_mind_type_copy(arena, variable->type),
+                        .value = copy_value(arena, s->frame.slots[variable->slot]) };
+  if (variable->declared) kept.declared = tn_mind_type_copy(arena, variable->declared);
   s->copies++;
+  return kept;
+}
+
+static void use_kept(tn_mind_session *s, tn_mind_variable *variable, const tn_mind_kept *kept) {
+  variable->type = kept->type;
+  variable->declared = kept->declared;
+  s->frame.slots[variable->slot] = kept->value;
 }
 
 /* A variable of a line that is forgotten moves into its box, and into a slot that is free. */
@@ -390,9 +399,7 @@ static void settle_box(tn_mind_session *s, fresh_box *fresh) {
     fresh->box->own.slot = slot;
     fresh->box->entry.variable = &fresh->box->own;
   }
-  tn_mind_variable *variable = fresh->box->entry.variable;
-  keep_types(s, variable);
-  s->frame.slots[variable->slot] = copy_value(&s->kept, fresh->value);
+  use_kept(s, fresh->box->entry.variable, &fresh->kept);
 }
 
 static void link_box(tn_mind_session *s, tn_mind_box *box) {
@@ -402,6 +409,12 @@ static void link_box(tn_mind_session *s, tn_mind_box *box) {
   s->boxes++;
 }
 
+static bool is_as_before(const tn_mind_session *s, const tn_mind_variable *variable,
+                         const tn_mind_before *before) {
+  const tn_mind_value *now = &s->frame.slots[variable->slot];
+  return memcmp(now, &before->value, sizeof *now) == 0 && tn_mind_type_equal(variable->type, before->type);
+}
+
 /* Variables that were there before and were named: their types went into the line and come out of it. */
 static void keep_changes(tn_mind_turn *t, bool stays) {
   tn_mind_session *s = t->session;
@@ -409,17 +422,31 @@ static void keep_changes(tn_mind_turn *t, bool stays) {
     const tn_mind_before *before = &t->before.at[i];
     tn_mind_variable *variable = variable_of(s, &before->box->entry);
     if (!variable) continue;
-    tn_mind_value *now = &s->frame.slots[variable->slot];
-    bool same = memcmp(now, &before->value, sizeof *now) == 0;
-    if (same && tn_mind_type_equal(variable->type, before->type)) {
+    if (is_as_before(s, variable, before)) {
       variable->type = before->type;
       variable->declared = before->declared;
       continue;
     }
-    keep_types(s, variable);
-    *now = copy_value(&s->kept, *now);
+    bool same = memcmp(&s->frame.slots[variable->slot], &before->value, sizeof before->value) == 0;
+    use_kept(s, variable, &before->kept);
     if (stays && !same && has_function(variable->type)) before->box->holds = t->line;
   }
+}
+
+/* Everything that is to be kept is copied before anything changes. */
+static bool copy_all(tn_mind_turn *t, fresh_boxes *boxes) {
+  tn_mind_session *s = t->session;
+  for (size_t i = 0; i < boxes->count; i++) {
+    if (boxes->at[i].from) boxes->at[i].kept = copy_kept(s, &s->kept, boxes->at[i].from);
+  }
+  for (size_t i = 0; i < t->before.count; i++) {
+    tn_mind_before *before = &t->before.at[i];
+    const tn_mind_variable *variable = variable_of(s, &before->box->entry);
+    if (variable && !is_as_before(s, variable, before)) before->kept = copy_kept(s, &s->kept, variable);
+  }
+  bool ok = !s->kept.failed;
+  s->kept.failed = false; /* what was copied is not used */
+  return ok;
 }
 
 /* A function is what its name means in all of its text. */
@@ -464,15 +491,11 @@ static void keep_all(tn_mind_turn *t, bool stays, fresh_boxes *boxes) {
 }
 
 static bool keep_turn(tn_mind_turn *t, bool *stays) {
-  tn_mind_session *s = t->session;
-  tn_heap *heap = s->host->heap;
+  tn_heap *heap = t->session->host->heap;
   fresh_boxes boxes = { 0 };
   *stays = must_stay(t);
-  bool ok = make_boxes(t, *stays, &boxes) && tn_vec_reserve(heap, &t->line->named, t->before.count) &&
-            keep_table(t);
-  for (size_t i = 0; ok && i < boxes.count; i++) {
-    if (boxes.at[i].from) boxes.at[i].value = s->frame.slots[boxes.at[i].from->slot];
-  }
+  bool ok = make_boxes(t, *stays, &boxes) && copy_all(t, &boxes) &&
+            tn_vec_reserve(heap, &t->line->named, t->before.count) && keep_table(t);
   if (ok)
     keep_all(t, *stays, &boxes);
   else
@@ -483,18 +506,27 @@ static bool keep_turn(tn_mind_turn *t, bool *stays) {
 
 /* ---- what is not needed any more ---- */
 
-/* Types and values move to a new arena, and what nobody has any more stays behind. */
+/* Types and values move to a new arena, and what nobody has any more stays behind. Where there is no memory for
+ * that, they stay where they are. */
 static void move_kept(tn_mind_session *s) {
-  tn_arena old = s->kept;
-  tn_arena_init(&s->kept, s->host->heap);
-  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
+  tn_heap *heap = s->host->heap;
+  tn_vec(tn_mind_kept) all = { 0 };
+  tn_arena fresh;
+  bool ok = true;
+  tn_arena_init(&fresh, heap);
+  for (const tn_mind_scope *at = s->module.scope; ok && at; at = at->next) {
+    const tn_mind_variable *variable = variable_of(s, at);
+    if (variable) ok = tn_vec_push(heap, &all, copy_kept(s, &fresh, variable)) && !fresh.failed;
+  }
+  size_t next = 0;
+  for (const tn_mind_scope *at = s->module.scope; ok && at; at = at->next) {
     tn_mind_variable *variable = variable_of(s, at);
-    if (!variable) continue;
-    keep_types(s, variable);
-    s->frame.slots[variable->slot] = copy_value(&s->kept, s->frame.slots[variable->slot]);
+    if (variable) use_kept(s, variable, &all.at[next++]);
   }
   s->copies = 0;
-  tn_arena_free(&old);
+  tn_vec_free(heap, &all);
+  tn_arena_free(ok ? &s->kept : &fresh);
+  if (ok) s->kept = fresh;
 }
 
 static void mark_box(tn_mind_box *box, bool *more) {

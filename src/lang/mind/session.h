@@ -60,6 +60,12 @@ typedef struct {
 void tn_mind_session_init(tn_mind_session *session, tn_host *host);
 void tn_mind_session_free(tn_mind_session *session);
 
+/* What a variable is, in memory that outlives a line. */
+typedef struct {
+  const tn_mind_type *type, *declared; /* declared may be NULL */
+  tn_mind_value value;
+} tn_mind_kept;
+
 /* What a variable was before a line that names it. */
 typedef struct {
   tn_mind_box *box;
@@ -67,6 +73,7 @@ typedef struct {
   bool fixed;
   bool used; /* not only bound anew */
   tn_mind_value value;
+  tn_mind_kept kept; /* what it is behind the line, where that is something else */
 } tn_mind_before;
 
 /* One text on its way. */
