@@ -149,7 +149,7 @@ tn_name tn_ail_batch_name(const tn_ail *program) {
   for (size_t i = 0; i < program->input_count; i++) {
     const tn_ail_slot *slot = &program->inputs[i];
     if (slot->kind == TN_AIL_LABELS) best = slot;
-    if (slot->kind == TN_AIL_TOKEN_IDS && (!best || best->kind != TN_AIL_LABELS)) best = slot;
+    if (slot->kind == TN_AIL_TOKEN_IDS && !best) best = slot;
   }
   if (!best && tn_map_get(&program->dims, program->known.b)) return program->known.b;
   if (!best && program->input_count > 0) best = &program->inputs[0];
