@@ -60,7 +60,7 @@ mlir_runs() {
 }
 
 cmake_is_new_enough() {   # presets of version 6 came with CMake 3.25
-  cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || (v[1] == 3 && v[2] >= 25)) }'
+  cmake --version | awk 'NR == 1 { split($3, v, "."); new = v[1] > 3 || (v[1] == 3 && v[2] >= 25) } END { exit !new }'
 }
 
 list_missing() {

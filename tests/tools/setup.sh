@@ -74,6 +74,9 @@ passes "a build needs none" setup sh "$run" build
 
 machine
 fails "an old cmake counts as missing" "missing: cmake" setup CMAKE_VERSION_PLAYED=3.18.4 sh "$run" --check build
+rm "$scratch/bin/cmake"
+fails "and none at all" "missing: cmake" setup sh "$run" --check build
+machine
 passes "a newer one does not" setup CMAKE_VERSION_PLAYED=4.0.1 sh "$run" --check build
 
 machine
