@@ -169,18 +169,23 @@ static bool write_whole(FILE *file, const char *bytes, size_t count, bool sync) 
 }
 
 /* Who may read a file that is replaced stays. */
-static bool replace(const char *path, const char *bytes, size_t count) {
+static void keep_mode(FILE *file, const char *path) {
+#if defined(__wasi__)
+  (void)file, (void)path; /* there are no modes */
+#else
   struct stat old;
-  bool there = stat(path, &old) == 0;
+  if (stat(path, &old) == 0) (void)fchmod(fileno(file), old.st_mode & 07777);
+#endif
+}
+
+static bool replace(const char *path, const char *bytes, size_t count) {
   size_t length = strlen(path);
   char *temporary = malloc(length + 5);
   if (!temporary) return false;
   memcpy(temporary, path, length);
   memcpy(temporary + length, ".tmp", 5);
   FILE *file = fopen(temporary, "w");
-#if !defined(__wasi__)
-  if (file && there) (void)fchmod(fileno(file), old.st_mode & 07777);
-#endif
+  if (file) keep_mode(file, path);
   bool ok = write_whole(file, bytes, count, true) && rename(temporary, path) == 0;
   int problem = errno;
   if (!ok && file) unlink(temporary);

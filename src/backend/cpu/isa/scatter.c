@@ -261,7 +261,7 @@ TN_ALWAYS_INLINE void update_rows(const direct_job *job, const int32_t *order, i
                        .scale = vf_set(*(const float *)call->in[3].data) };
   for (int64_t k = begin; k < end; k++) {
     const float *ahead = l.x + l.row[order[tn_cpu_min(k + AHEAD, end - 1)]] * l.x_step;
-    TN_UNROLL for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
+    for (int64_t c = 0; c < columns && c < 256; c += 16) TN_PREFETCH(ahead + c);
     int64_t c = 0;
     for (; c + 4 * TN_LANES <= columns; c += 4 * TN_LANES) update_vectors(&l, order[k], c, once, 4, TN_LANES);
     for (; c < columns; c += TN_LANES)
