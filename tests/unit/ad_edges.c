@@ -331,6 +331,29 @@ static void a_result_of_a_branch_that_nothing_reads_is_no_obstacle(void **state)
                    TN_OP_ERROR);
 }
 
+/* An integer among the leaves has no gradient; a lenient transform passes it by. */
+static void integers_among_the_leaves_stop_a_lenient_gradient(void **state) {
+  (void)state;
+  lab *l = lab_of("graph(param %x: i32[2], param %y: f64[2]) { %1 = cast %x {dtype=f64} %2 = mul %1, %y"
+                  " %3 = sum %2 return %3, %x }");
+  tn_value outputs[] = { output_of(l, 0), output_of(l, 1) }, grads[2];
+  tn_grad_request request = { .builder = &l->builder,
+                              .outputs = outputs,
+                              .output_count = 2,
+                              .wrt = l->graph.params.at,
+                              .wrt_count = 2,
+                              .policy = TN_AD_LENIENT,
+                              .sparse_zeros = true };
+  assert_true(tn_ad_grad(&request, grads));
+  assert_int_equal(grads[0], TN_NO_VALUE);
+  assert_true(tn_graph_output(&l->graph, 0, grads[1]));
+  ASSERT_GIVES(l, PARAMS(LIST(3, 5), LIST(1, 1)), 3, 5);
+  request.policy = TN_AD_STRICT;
+  assert_false(tn_ad_grad(&request, grads));
+  assert_int_equal(l->builder.base.fault.kind, TN_FAULT_NO_GRADIENT);
+  tn_graph_free(&l->graph);
+}
+
 static void a_strict_gradient_looks_into_branches(void **state) {
   (void)state;
   assert_int_equal(strict_fault("graph(param %x: f64[]) { %0 = gt %x, %x %1 = if %0 { yield %x } else {"
@@ -654,7 +677,8 @@ static void a_gradient_survives_every_failing_allocation(void **state) {
     heap.fail_at = heap.requests + n;
     heap.piecewise = true;
     done = tn_ad_grad(&request, grads) && tn_ad_jvp(&forward, &tangent) &&
-           tn_ad_jacobian(&l->builder, output_of(l, 1), x[0], TN_AD_STRICT, &tangent);
+           tn_ad_jacobian(&l->builder, output_of(l, 1), x[0], TN_AD_STRICT, &tangent) &&
+           tn_ad_jacobian(&l->builder, output_of(l, 1), x[1], TN_AD_STRICT, &tangent);
     heap.fail_at = 0;
     heap.piecewise = false;
     if (!done) assert_int_equal(l->builder.base.fault.kind, TN_FAULT_MEMORY);
@@ -684,6 +708,7 @@ int main(void) {
     TEST(a_strict_gradient_names_what_has_no_derivative),
     TEST(conditions_places_and_flat_operations_are_no_obstacle),
     TEST(a_result_of_a_branch_that_nothing_reads_is_no_obstacle),
+    TEST(integers_among_the_leaves_stop_a_lenient_gradient),
     TEST(a_strict_gradient_looks_into_branches),
     TEST(only_the_branch_that_runs_gets_a_gradient),
     TEST(a_gradient_taken_inside_a_branch_stays_inside),

@@ -141,6 +141,10 @@ static const char *variants[] = {
   "graph(%x: f32[]) { %1 = fused %x {dtype=f64, shape=[]} program { r1 = cast r0 : f64 } return %1 }",
   "graph(%x: f32[]) { %1 = fused %x {dtype=i32, shape=[]} program { r1 = cast r0 : i32 } return %1 }",
   "graph(%x: f64[]) { %1 = fused %x {dtype=i32, shape=[]} program { r1 = cast r0 : i32 } return %1 }",
+  "graph(%c: bool[]) { %1 = if %c { yield %c } else { yield %c } return }",
+  "graph(%c: bool[]) { %1 = if %c { yield %c, %c } else { yield %c, %c } return }",
+  "graph(%c: bool[], %d: bool[]) { %1 = if %c { yield %c, %d } else { yield %c, %d } return }",
+  "graph(%c: bool[], %d: bool[]) { %1 = if %c { yield %d, %c } else { yield %c, %d } return }",
   "graph(%x: f32[2, 2]) { %1 = cumsum %x {axis=0} return %1 }",
   "graph(%x: f32[2, 2]) { %1 = cumsum %x {axis=1} return %1 }",
   "graph(%x: f32[2, 2]) { %1 = cumsum %x {axis=1, reverse=true} return %1 }",
@@ -229,6 +233,17 @@ static void an_inlined_graph_keeps_its_branches_and_draws_words_of_its_own(void 
                           "  return %7, %14\n"
                           "}\n");
   tn_graph_free(&to);
+  bool done = false;
+  for (uint64_t n = 1; !done; n++) {
+    assert_true(n < 1000);
+    to = parsed(HEAD "return }");
+    heap.fail_at = heap.requests + n;
+    heap.piecewise = true;
+    done = tn_graph_inline(&from, &to, 0, map);
+    heap.fail_at = 0;
+    heap.piecewise = false;
+    tn_graph_free(&to);
+  }
   tn_graph_free(&from);
 }
 

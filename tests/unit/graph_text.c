@@ -44,6 +44,8 @@ static const struct {
   { TN_OP_UNIFORM, "%v = uniform %key {shape=[2, B], index=18446744073709551615}" },
   { TN_OP_NORMAL, "%v = normal %key {shape=[], index=7}" },
   { TN_OP_HOST, "%v = host {name=\"now\", argument=\"a \\\"b\\\" \\\\ \\x0a\", dtype=f32, shape=[]}" },
+  { TN_OP_FILL, "%v = fill {dtype=f32, shape=[Batch, _rows, n2], number=1}" },
+  { TN_OP_HOST, "%v = host {name=\"\\x7f\\x1f z\", dtype=f32, shape=[]}" },
   { TN_OP_NEG, "%v = neg %x" },
   { TN_OP_ABS, "%v = abs %x" },
   { TN_OP_SIGN, "%v = sign %x" },
@@ -278,6 +280,7 @@ static void mistakes_of_form_are_shown_where_they_are(void **state) {
   assert_rejects("graph() { %1 = host {name=\"\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"a\n\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"a\\xg0\"} return }", syntax, 1, 27);
+  assert_rejects("graph() { %1 = host {name=\"a\\x /\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"a\\x0G\"} return }", syntax, 1, 27);
   assert_rejects("graph() { %1 = host {name=\"a\\", syntax, 1, 27);
   assert_rejects("graph() { %1 = iota {dtype=f32, shape=[2], axis=-4294967296} return }", syntax, 1, 49);
