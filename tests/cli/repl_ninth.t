@@ -1,0 +1,76 @@
+# Ninth's session: what its commands say, files that are loaded, and names that blocks find.
+$ printf '[DEF] "twice" 2 [MUL] [RET]\n3 -> three\n' > defs.nth; printf '[DEF] "open" 1\n' > open.nth
+# Commands.
+$ tern repl --lang ninth <<'END'
+> :help [ADD]
+> :help ADD
+> :help NOSUCH
+> :nosuch
+> :load defs.nth
+> three [CALL] "twice"
+> :load open.nth
+> :load none.nth
+> :load
+> :vars
+> :stack
+> :clear
+> :quit
+> END
+| [ADD]  ( x y -- z )  x + y, broadcasting.
+| [ADD]  ( x y -- z )  x + y, broadcasting.
+| there is no opcode NOSUCH
+| there is no command :nosuch; :help lists them
+| stack: (empty)
+| stack: 6
+| the file ends inside a block
+| stack: 6
+| cannot read none.nth: not_found
+| :load needs the name of a file
+| three = 3
+| function twice
+| stack: 6
+| stack: (empty)
+# A block reads the session's variables; one that a function runs reads those of the function, then the state.
+$ tern repl --lang ninth <<'END'
+> 5 -> five
+> "M" [MODULE] [INIT] 1 [VAR] -> @a [RET] [END_MODULE]
+> {M} [PARAMS] -> list
+> list { five [MUL] [PRINT] } [FOREACH]
+> [DEF] "each" -> body -> items items body [FOREACH] [RET]
+> list { six [PRINT] } [CALL] "each"
+> 6 -> @six
+> list { [DROP] six [PRINT] } [CALL] "each"
+> END
+| stack: (empty)
+| stack: (empty)
+| stack: (empty)
+| 5
+| stack: (empty)
+| stack: (empty)
+| error[E_UNDEFINED_VARIABLE]: variable `six` has no value here
+|   --> <line 6>:1:8
+|    |
+|  1 | list { six [PRINT] } [CALL] "each"
+|    |        ^^^ read before anything was bound to it
+|    = name: six
+|    = hint: bind it first: `5 -> six`
+|
+| stack: (empty)
+| stack: (empty)
+| 6
+| stack: (empty)
+# A program in a line is one line; a trace shows what each token finds.
+$ tern repl --lang ninth <<'END'
+> [PROGRAM_START] 1 [PRINT] [PROGRAM_END]
+> :trace on
+> 1 2 [ADD]
+> :trace off
+> 3
+> END
+| 1
+| stack: (empty)
+|   1  stack: (empty)
+|   2  stack: 1
+|   [ADD]  stack: 1 2
+| stack: 3
+| stack: 3 3
