@@ -13,7 +13,7 @@ typedef struct {
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
   const tn_mind_entry *entry;
-  tn_mind_node **bound;                          /* by parameter; NULL: values are given, all of them numbers */
+  tn_mind_node **bound; /* by parameter; NULL: values are given, all of them numbers */
   tn_mind_value values[TN_MIND_PARAMETER_LIMIT]; /* of what has a value */
   bool has[TN_MIND_PARAMETER_LIMIT];
   tn_mind_arg args[TN_MIND_PARAMETER_LIMIT];
@@ -84,9 +84,7 @@ static int64_t symbol_size(const tn_mind_frame *frame, tn_name name) {
 }
 
 /* A name that is bound to nothing; zeros(N): the whole shape is one. */
-static bool is_symbol(const tn_mind_node *node) {
-  return node->kind == TN_MIND_NAME && !node->name.variable;
-}
+static bool is_symbol(const tn_mind_node *node) { return node->kind == TN_MIND_NAME && !node->name.variable; }
 
 static void add_dim(tn_shape *shape, int64_t dim) {
   assert(shape->rank < TN_RANK_LIMIT); /* the checker has counted them */
