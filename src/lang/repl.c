@@ -43,7 +43,8 @@ tn_str tn_repl_talk_name(tn_repl_talk *talk) {
   return tn_text_str(&talk->name);
 }
 
-/* What was reported once memory had run out may only follow from that, so then memory is all there is to say. */
+/* What was reported once memory had run out may only follow from that; so then memory is all there is to
+ * say. */
 static void settle(tn_host *host) {
   tn_diags *diags = host->diags;
   for (size_t i = 0; i < diags->list.count; i++) {

@@ -506,8 +506,8 @@ static bool keep_turn(tn_mind_turn *t, bool *stays) {
 
 /* ---- what is not needed any more ---- */
 
-/* Types and values move to a new arena, and what nobody has any more stays behind. Where there is no memory for
- * that, they stay where they are. */
+/* Types and values move to a new arena, and what nobody has any more stays behind. Where there is no memory
+ * for that, they stay where they are. */
 static void move_kept(tn_mind_session *s) {
   tn_heap *heap = s->host->heap;
   tn_vec(tn_mind_kept) all = { 0 };
