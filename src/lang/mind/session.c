@@ -97,7 +97,6 @@ const tn_mind_box *tn_mind_session_visible(const tn_mind_session *s, const tn_mi
 static bool add_text(tn_mind_turn *t, tn_str name, tn_str text) {
   tn_mind_session *s = t->session;
   tn_sources *sources = s->host->sources;
-  t->files = sources->files.count;
   if (s->free_files.count) {
     uint32_t file = tn_vec_last(&s->free_files);
     if (!tn_sources_put(sources, file, name, text)) return false;
@@ -192,7 +191,9 @@ static bool make_room(tn_mind_session *s) {
 
 bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str text) {
   tn_host *host = s->host;
-  *t = (tn_mind_turn){ .session = s, .module = s->module, .modules = s->mind.modules };
+  *t = (tn_mind_turn){
+    .session = s, .module = s->module, .modules = s->mind.modules, .files = host->sources->files.count
+  };
   t->nodes = s->trace.ready ? s->trace.graph.nodes.count : 0;
   t->line = tn_heap_alloc(host->heap, sizeof *t->line);
   if (!t->line) return out_of_memory(s);
