@@ -359,9 +359,12 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
   }
 }
 
+/* And that number is one that f64 holds. */
 static bool all_equal(const tn_view *view) {
   double first = tn_view_get_f64(view, 0);
   int64_t count = tn_view_count(view);
+  int64_t whole = view->dtype == TN_I64 ? tn_view_get_i64(view, 0) : 0;
+  if (whole > (INT64_C(1) << 53) || whole < -(INT64_C(1) << 53)) return false;
   for (int64_t i = 1; i < count; i++) {
     double next = tn_view_get_f64(view, i);
     if (memcmp(&next, &first, sizeof first) != 0) return false;
