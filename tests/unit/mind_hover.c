@@ -64,8 +64,53 @@ static void mistakes_elsewhere_do_not_matter(void **unused) {
   tern_session_free(session);
 }
 
+/* Wherever an expression may stand: beside &&, in brackets, in a branch, behind a field; what nobody calls. */
+static void types_stand_in_every_corner(void **unused) {
+  (void)unused;
+  static const char corners[] = "let x = [[1, 2], [3, 4]]\n"
+                                "let b = x[0, 1] > 1 && sum(x) > 2\n"
+                                "x = x * 2\n"
+                                "let idle = |q| q + 1\n"
+                                "let t = if b { (x, 1) } else { (x, 2) }\n"
+                                "fn twice(a: f32) -> f32 = a * 2\n"
+                                "fn twice(a: f64) -> f64 = a * 2\n"
+                                "t.0.sum(axes=[0])\n"
+                                "let s = shape(x)[1]\n"
+                                "twice(2)\n"
+                                "-x\n";
+  tern_session *session = tern_session_new(NULL, NULL);
+  tern_program *p = tern_load(session, TERN_LANG_MIND, "p.mind", corners, strlen(corners));
+  assert_type(p, 2, 11, "i32");               /* x[0 */
+  assert_type(p, 2, 24, "fn");                /* sum is the library's */
+  assert_type(p, 2, 28, "Tensor[f32,(2,2)]"); /* the right side of && */
+  assert_type(p, 3, 1, "Tensor[f32,(2,2)]");
+  assert_type(p, 4, 13, "fn"); /* q, which nobody has called with anything: the closure */
+  assert_type(p, 5, 17, "Tensor[f32,(2,2)]");
+  assert_type(p, 6, 10, "f32");
+  assert_type(p, 7, 10, "f64");
+  assert_type(p, 8, 15, "i32"); /* the axis */
+  assert_type(p, 9, 5, "i32");
+  assert_type(p, 10, 1, "fn twice(a: f64) -> f64");
+  assert_type(p, 11, 1, "Tensor[f32,(2,2)]");
+  tern_program_free(p);
+  tern_session_free(session);
+}
+
+static void a_module_that_is_imported_is_not_the_one_that_is_asked_about(void **unused) {
+  (void)unused;
+  static const char importing[] = "import not.there\nlet y = 2.5\nfn\n";
+  tern_session *session = tern_session_new(NULL, NULL);
+  tern_program *p = tern_load(session, TERN_LANG_MIND, "p.mind", importing, strlen(importing));
+  assert_type(p, 2, 5, "f64");
+  assert_type(p, 3, 1, NULL);
+  tern_program_free(p);
+  tern_session_free(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(types_stand_in_every_corner),
+    cmocka_unit_test(a_module_that_is_imported_is_not_the_one_that_is_asked_about),
     cmocka_unit_test(every_expression_and_name_has_its_type),
     cmocka_unit_test(mistakes_elsewhere_do_not_matter),
   };
