@@ -147,9 +147,9 @@ node_has_wasi() {
   node --experimental-wasi-unstable-preview1 -e 'new (require("node:wasi").WASI)({ version: "preview1" })'
 }
 
-# What only npm has: judges of the tests, in a folder of the build.
+# What only npm has: judges of the tests, in a folder of the build, in versions that run on Debian 12's Node.js 18.
 npm_folder=build/npm
-npm_packages="onnxruntime-node@1.30.0 playwright-core@1.65.0"
+npm_packages="onnxruntime-node@1.30.0 playwright-core@1.60.0"
 
 npm_is_there() {
   node -e "require('./$npm_folder/node_modules/${1%@*}')" >/dev/null 2>&1
