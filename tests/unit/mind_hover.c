@@ -64,7 +64,7 @@ static void mistakes_elsewhere_do_not_matter(void **unused) {
   tern_session_free(session);
 }
 
-/* Wherever an expression may stand: beside &&, in brackets, in a branch, behind a field; what nobody calls. */
+/* Wherever an expression may stand: beside &&, in brackets, in a branch, behind a field. */
 static void types_stand_in_every_corner(void **unused) {
   (void)unused;
   static const char corners[] = "let x = [[1, 2], [3, 4]]\n"
@@ -84,7 +84,7 @@ static void types_stand_in_every_corner(void **unused) {
   assert_type(p, 2, 24, "fn");                /* sum is the library's */
   assert_type(p, 2, 28, "Tensor[f32,(2,2)]"); /* the right side of && */
   assert_type(p, 3, 1, "Tensor[f32,(2,2)]");
-  assert_type(p, 4, 13, "fn"); /* q, which nobody has called with anything: the closure */
+  assert_type(p, 4, 13, "fn"); /* q, which nobody has called: the closure */
   assert_type(p, 5, 17, "Tensor[f32,(2,2)]");
   assert_type(p, 6, 10, "f32");
   assert_type(p, 7, 10, "f64");
