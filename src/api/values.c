@@ -218,6 +218,8 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
   tn_file_bytes bytes;
   tn_safetensors file;
   tn_file_status status = tn_file_read(&session->heap, path, TN_WEIGHT_FILE_LIMIT, NULL, &bytes);
+  if (status == TN_FILE_NO_MEMORY)
+    return tn_report_memory(&session->diags, &session->heap, TN_NOWHERE, "the weights");
   if (status == TN_FILE_NOT_FOUND)
     return tn_report(&session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
   if (status != TN_FILE_OK) {
@@ -226,6 +228,8 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
   }
   const char *problem = tn_safetensors_read(&session->heap, bytes.at, bytes.len, &file);
   tn_file_release(&session->heap, &bytes);
+  if (problem == tn_safetensors_no_memory)
+    return tn_report_memory(&session->diags, &session->heap, TN_NOWHERE, "the weights");
   if (problem) {
     return tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_STR("path", path),
                      TN_STR("format", "safetensors"), TN_STR("reason", problem));

@@ -28,7 +28,12 @@ typedef struct {
   const char *no_weights; /* why weights.safetensors was not compared; NULL: it was */
 } record;
 
+static bool no_memory(record *r) {
+  return tn_report_memory(&r->session->diags, &r->session->heap, TN_NOWHERE, "the record of the run");
+}
+
 static bool corrupt(record *r, const char *path, const char *format, const char *reason) {
+  if (reason == tn_safetensors_no_memory) return no_memory(r);
   return tn_report(&r->session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_STR("path", path),
                    TN_STR("format", format), TN_STR("reason", reason));
 }
@@ -49,6 +54,7 @@ static tn_file_status open_file(record *r, const char *name, tn_str *path, tn_fi
 }
 
 static bool cannot_read(record *r, tn_str path, tn_file_status status) {
+  if (status == TN_FILE_NO_MEMORY) return no_memory(r);
   if (status == TN_FILE_NOT_FOUND)
     return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", path));
   return tn_report(&r->session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_TEXT("path", path),
@@ -204,8 +210,9 @@ static bool same_weights(record *r) {
   }
   tn_text_init(&hex, &r->session->heap);
   tn_text_hex(&hex, r->found.weights_sha256, TN_SHA256_BYTES);
-  bool same = hex.failed || tn_str_equal(tn_text_str(&hex), r->weights);
+  bool failed = hex.failed, same = tn_str_equal(tn_text_str(&hex), r->weights);
   tn_text_free(&hex);
+  if (failed) return no_memory(r);
   if (!same) return differs(r, r->folder, "the hash of the weights in run.json");
   return same_file(r, r->found.weights_sha256);
 }
@@ -262,6 +269,7 @@ static void write_json(const record *r, tn_text *out) {
   tn_json_key(&json, "weights_file_compared"), tn_json_bool(&json, !r->no_weights);
   tn_json_key(&json, "weights_sha256"), tn_json_string(&json, tn_text_str(&hex));
   tn_json_object_end(&json);
+  if (hex.failed) out->failed = true;
   tn_text_free(&hex);
 }
 
@@ -275,5 +283,6 @@ const char *tern_verify(tern_session *session, const char *folder, int json) {
   tn_text_clear(&session->text);
   if (ok) (json ? write_json : write_text)(&r, &session->text);
   tn_arena_free(&r.arena);
+  if (ok && session->text.failed) ok = no_memory(&r);
   return ok ? tn_api_text(session) : NULL;
 }

@@ -25,6 +25,8 @@ static const struct {
                { "BOOL", TN_BOOL }, { "BF16", TN_BF16 }, { "F16", TN_F16 } };
 #define DTYPE_COUNT (sizeof dtypes / sizeof dtypes[0])
 
+const char tn_safetensors_no_memory[] = "it does not fit into memory";
+
 typedef struct {
   tn_safetensors *file;
   tn_json_reader json;
@@ -132,13 +134,13 @@ static bool place_entry(reader *r, const entry *e) {
   r->expected = e->end;
   tn_named_tensor named = { .name = tn_arena_str(&r->file->arena, e->name) };
   if (r->file->arena.failed || !tn_tensor_new(r->file->heap, e->dtype, &e->shape, &named.tensor))
-    return refuse(r, "it does not fit into memory");
+    return refuse(r, tn_safetensors_no_memory);
   if (bytes > 0) memcpy(named.tensor.view.data, r->data + e->begin, bytes);
   if (tn_machine_is_big_endian()) tn_reverse_bytes(named.tensor.view.data, bytes, tn_dtype_bytes(e->dtype));
   tn_view_canonicalise(&named.tensor.view);
   if (tn_vec_push(r->file->heap, &r->file->tensors, named)) return true;
   tn_tensor_unref(&named.tensor);
-  return refuse(r, "it does not fit into memory");
+  return refuse(r, tn_safetensors_no_memory);
 }
 
 static const char *find_seal(tn_str metadata) {
@@ -158,7 +160,7 @@ static bool read_metadata(reader *r) {
   tn_str text = { r->header.at + begin, (size_t)(r->json.at - r->json.start) - begin };
   r->seal = find_seal(text);
   r->file->metadata = tn_arena_str(&r->file->arena, text);
-  return r->file->arena.failed ? refuse(r, "it does not fit into memory") : true;
+  return r->file->arena.failed ? refuse(r, tn_safetensors_no_memory) : true;
 }
 
 static bool read_header(reader *r) {

@@ -24,7 +24,9 @@ typedef struct {
   bool sealed;                     /* it carries the hash of all its bytes, and that is right */
 } tn_safetensors;
 
-/* NULL when the file was read; else what is wrong with it (static), and *out is empty. */
+/* NULL when the file was read; else what is wrong with it (static), and *out is empty. Where nothing is
+ * wrong but memory ran out it is tn_safetensors_no_memory itself. */
+extern const char tn_safetensors_no_memory[];
 const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out);
 void tn_safetensors_free(tn_safetensors *file);
 const tn_tensor *tn_safetensors_find(const tn_safetensors *file, tn_str name);

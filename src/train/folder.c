@@ -45,12 +45,18 @@ static bool write_file(tn_loop *loop, const char *name, tn_text *text) {
   return ok;
 }
 
-void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap) {
-  tn_text hex;
-  tn_text_init(&hex, heap);
-  tn_text_hex(&hex, digest, 32);
-  tn_json_key(json, key), tn_json_string(json, tn_text_str(&hex));
-  tn_text_free(&hex);
+tn_str tn_loop_hex(const uint8_t digest[32], char out[64]) {
+  static const char digit[] = "0123456789abcdef";
+  for (int i = 0; i < 32; i++) {
+    out[2 * i] = digit[digest[i] >> 4];
+    out[2 * i + 1] = digit[digest[i] & 15];
+  }
+  return (tn_str){ out, 64 };
+}
+
+void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]) {
+  char hex[64];
+  tn_json_key(json, key), tn_json_string(json, tn_loop_hex(digest, hex));
 }
 
 static void add_number(tn_json_writer *json, const char *key, uint64_t number) {
@@ -58,8 +64,8 @@ static void add_number(tn_json_writer *json, const char *key, uint64_t number) {
   tn_json_key(json, key), tn_json_string(json, (tn_str){ digits, tn_number_print_u64(number, digits) });
 }
 
-/* "0:200 200:500": from which step on, and how many steps were wanted then. */
-static void add_segments(const tn_loop *loop, tn_json_writer *json) {
+/* "0:200 200:500": from which step on, and how many steps were wanted then. False: out of memory. */
+static bool add_segments(const tn_loop *loop, tn_json_writer *json) {
   tn_text text;
   tn_text_init(&text, loop->host->heap);
   for (size_t i = 0; i < loop->segments.count; i++) {
@@ -68,8 +74,10 @@ static void add_segments(const tn_loop *loop, tn_json_writer *json) {
     tn_text_byte(&text, ':');
     tn_text_int(&text, loop->segments.at[i].steps);
   }
+  bool ok = !text.failed;
   tn_json_key(json, "segments"), tn_json_string(json, tn_text_str(&text));
   tn_text_free(&text);
+  return ok;
 }
 
 /* Of the lines that belong to the steps so far. */
@@ -77,7 +85,7 @@ static void add_history_hash(const tn_loop *loop, tn_json_writer *json) {
   tn_sha256 hash = loop->history_hash;
   uint8_t digest[TN_SHA256_BYTES];
   tn_sha256_final(&hash, digest);
-  tn_loop_add_hash(json, "history_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(json, "history_sha256", digest);
 }
 
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]) {
@@ -93,8 +101,8 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   uint8_t digest[32];
   tn_loop_source_sha256(loop, digest);
   tn_json_key(json, "version"), tn_json_string(json, tn_str_of(loop->options->version));
-  tn_loop_add_hash(json, "source_sha256", digest, loop->host->heap);
-  tn_loop_add_hash(json, "data_sha256", loop->rows.sha256, loop->host->heap);
+  tn_loop_add_hash(json, "source_sha256", digest);
+  tn_loop_add_hash(json, "data_sha256", loop->rows.sha256);
   add_number(json, "seed", loop->host->seed);
 }
 
@@ -107,13 +115,12 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
                          *tn_trainer_param(loop->trainer, i) };
   }
   for (int i = 0; with_states && i < tn_trainer_state_count(loop->trainer); i++) {
-    tn_text name;
-    tn_text_init(&name, loop->host->heap);
-    tn_text_puts(&name, "optimizer."); /* a dot cannot stand in a parameter's name */
-    tn_text_int(&name, i);
+    static const char prefix[] = "optimizer."; /* a dot cannot stand in a parameter's name */
+    char name[sizeof prefix + TN_NUMBER_BYTES];
+    memcpy(name, prefix, sizeof prefix - 1);
+    size_t len = sizeof prefix - 1 + tn_number_print_u64((uint64_t)i, name + sizeof prefix - 1);
     out[(*count)++] =
-        (tn_named_view){ tn_arena_str(arena, tn_text_str(&name)), *tn_trainer_state(loop->trainer, i) };
-    tn_text_free(&name);
+        (tn_named_view){ tn_arena_str(arena, (tn_str){ name, len }), *tn_trainer_state(loop->trainer, i) };
   }
 }
 
@@ -167,11 +174,11 @@ static bool write_checkpoint(tn_loop *loop) {
   write_identity(loop, &json);
   add_number(&json, "step", (uint64_t)tn_trainer_step_number(loop->trainer));
   add_number(&json, "generator", loop->rng.position);
-  add_segments(loop, &json);
+  bool ok = add_segments(loop, &json);
   add_history_hash(loop, &json);
   tn_json_object_end(&json);
-  bool ok = !metadata.failed && write_tensors(loop, "checkpoint", true, tn_text_str(&metadata));
-  if (metadata.failed) tn_loop_out_of_memory(loop);
+  ok = ok && !metadata.failed;
+  ok = ok ? write_tensors(loop, "checkpoint", true, tn_text_str(&metadata)) : tn_loop_out_of_memory(loop);
   tn_text_free(&metadata);
   return ok;
 }
@@ -208,19 +215,22 @@ static bool write_given_tensors(tn_loop *loop) {
   tn_named_view *tensors = tn_arena_array(loop->arena, most + 1, sizeof *tensors);
   if (!tensors) return tn_loop_out_of_memory(loop);
   tn_text text;
+  bool named = true;
   tn_text_init(&text, loop->host->heap);
   for (int k = 0; k < GIVEN_KINDS; k++) {
     for (size_t i = 0; i < kinds[k].count; i++) {
       tn_text_clear(&text);
       tn_text_puts(&text, kinds[k].prefix);
       tn_text_add(&text, kinds[k].at[i].name);
+      named = named && !text.failed;
       tensors[count++] =
           (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&text)), kinds[k].at[i].data.view };
     }
   }
   tn_text_clear(&text);
-  tn_safetensors_write(tensors, count, (tn_str){ 0 }, &text);
-  bool ok = write_file(loop, TN_GIVEN_FILE, &text);
+  named = named && !loop->arena->failed;
+  if (named) tn_safetensors_write(tensors, count, (tn_str){ 0 }, &text);
+  bool ok = named ? write_file(loop, TN_GIVEN_FILE, &text) : tn_loop_out_of_memory(loop);
   tn_text_free(&text);
   return ok;
 }
@@ -245,7 +255,7 @@ static bool write_record(tn_loop *loop, const char *status) {
   tn_json_key(&json, "step"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
   tn_json_key(&json, "status"), tn_json_string(&json, tn_str_of(status));
   tn_loop_weights_sha256(loop, digest);
-  tn_loop_add_hash(&json, "weights_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(&json, "weights_sha256", digest);
   given_kind kinds[GIVEN_KINDS];
   tn_json_key(&json, "given"), tn_json_bool(&json, list_given(loop->host, kinds) > 0);
   tn_json_key(&json, "source"), tn_json_string(&json, source->text);

@@ -394,7 +394,7 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
     tn_json_key(json, "shape"), tn_json_array_begin(json);
     for (int d = 0; d < view->rank; d++) tn_json_int(json, view->dim[d]);
     tn_json_array_end(json);
-    tn_loop_add_hash(json, "sha256", digest, loop->host->heap);
+    tn_loop_add_hash(json, "sha256", digest);
     tn_json_object_end(json);
   }
   tn_json_array_end(json);
@@ -421,7 +421,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   if (loop->options->keep_history) add_history(loop, &json);
   add_params(loop, &json);
   tn_loop_weights_sha256(loop, digest);
-  tn_loop_add_hash(&json, "weights_sha256", digest, loop->host->heap);
+  tn_loop_add_hash(&json, "weights_sha256", digest);
   tn_json_object_end(&json);
   if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });
   bool ok = !text.failed && !loop->arena->failed;

@@ -29,7 +29,7 @@ typedef struct {
   const tn_ail_eval *eval;
   tn_rows rows;
   tn_ail_sizes sizes; /* of a training batch */
-  tn_ail_sizes part; /* of one shard of it */
+  tn_ail_sizes part;  /* of one shard of it */
   tn_ail_lowered lowered;
   tn_tensor *first; /* first values of the parameters */
   tn_trainer *trainer;
@@ -102,6 +102,8 @@ void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* A member of a JSON object: a hash in hexadecimal. */
-void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32], tn_heap *heap);
+/* As hexadecimal digits. No memory is asked for: a hash that is missing would make the file another run's. */
+tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);
+void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]);
 void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);
 #endif

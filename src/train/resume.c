@@ -24,6 +24,7 @@ typedef struct {
 } resumption;
 
 static bool corrupt(resumption *r, const char *reason) {
+  if (reason == tn_safetensors_no_memory) return tn_loop_out_of_memory(r->loop);
   return tn_report(r->loop->host->diags, TN_DIAG_E_CHECKPOINT_CORRUPT, TN_NOWHERE, TN_STR("path", r->path),
                    TN_STR("reason", reason));
 }
@@ -46,12 +47,8 @@ static tn_str metadata_value(resumption *r, const char *key) {
 }
 
 static bool same_hash(resumption *r, const char *key, const uint8_t digest[32]) {
-  tn_text hex;
-  tn_text_init(&hex, r->loop->host->heap);
-  tn_text_hex(&hex, digest, 32);
-  bool same = tn_str_equal(metadata_value(r, key), tn_text_str(&hex));
-  tn_text_free(&hex);
-  return same;
+  char hex[64];
+  return tn_str_equal(metadata_value(r, key), tn_loop_hex(digest, hex));
 }
 
 static bool check_identity(resumption *r) {
@@ -88,6 +85,7 @@ static bool read_tensors(resumption *r, bool comparing) {
   tn_named_view *wanted = tn_arena_array(loop->arena, most + 1, sizeof *wanted);
   if (!wanted) return tn_loop_out_of_memory(loop);
   tn_loop_name_tensors(loop, true, loop->arena, wanted, &count);
+  if (loop->arena->failed) return tn_loop_out_of_memory(loop);
   if (count != r->file.tensors.count) return corrupt(r, "it does not have the program's parameters");
   for (size_t i = 0; i < count; i++) {
     const tn_tensor *found = tn_safetensors_find(&r->file, wanted[i].name);
@@ -230,6 +228,8 @@ static bool with_checkpoint(tn_loop *loop, const char *folder, reading read) {
     ok = problem ? corrupt(&r, problem) : check_identity(&r) && read(&r);
     if (!problem) tn_safetensors_free(&r.file);
     tn_file_release(loop->host->heap, &bytes);
+  } else if (status == TN_FILE_NO_MEMORY) {
+    tn_loop_out_of_memory(loop);
   } else if (status == TN_FILE_NOT_FOUND) {
     tn_report(loop->host->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path.at));
   } else {
