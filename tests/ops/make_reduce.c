@@ -84,8 +84,8 @@ static int64_t tile_edge(op_case *c, bool long_one) {
   return long_one ? longs[below(c, 12)] : edges[below(c, 26)];
 }
 
-/* The last four: matrices that stay in no near cache and meet few rows, rows that are packed, more rows
- * than a block has, rows a page apart. */
+/* The last five: matrices that stay in no near cache and meet few rows, rows that are packed, more rows
+ * than a block has, rows a page apart, columns too long for a near cache. */
 static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   int along = below(c, 8);
   *m = tile_edge(c, along == 0), *k = tile_edge(c, along == 1), *n = tile_edge(c, along == 2);
@@ -98,6 +98,7 @@ static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   if (c->number % 40 == 19) *m = 18 + below(c, 13), *k = 380 + below(c, 400), *n = 260 + below(c, 90);
   if (c->number == 240) *m = 527, *k = 500, *n = 130;
   if (c->number == 280) *m = 30, *k = 1024, *n = 110;
+  if (c->number == 301 || c->number == 304 || c->number == 308) *m = 13, *k = 7000, *n = 50;
 }
 
 /* A weight's gradient where it has few columns, and what a layer of few outputs sends back: shapes that have

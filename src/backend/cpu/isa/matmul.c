@@ -186,10 +186,12 @@ static product turned(const product *p) {
                     .on = p->om };
 }
 
-/* Vectors run across columns: there should be some, and they should be contiguous in the result. */
+/* Vectors run across columns: there should be some, and they should be contiguous in the result. One vector
+ * of columns is too few where rows that are contiguous make more of them. */
 static bool should_turn(const product *p, const method *how) {
   if (p->cn != 1 && p->m > 1) return p->cm == 1 || (p->n < p->m && p->n < how->lanes);
-  return p->n < how->lanes && p->m >= 2 * how->lanes && p->k >= 8;
+  int64_t few = p->am == 1 && p->ak != 1 ? how->lanes : how->lanes - 1;
+  return p->n <= few && p->m >= 2 * how->lanes && p->k >= 8;
 }
 
 #define ACROSS_STEPS 64      /* of sums so short that writing them takes as long */
