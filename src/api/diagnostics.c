@@ -30,10 +30,6 @@ bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
   return tn_fault_report(fault, session->names, diags);
 }
 
-static bool is_about_memory(tn_diag_code code) {
-  return code == TN_DIAG_E_OUT_OF_MEMORY || code == TN_DIAG_E_MEMORY_LIMIT;
-}
-
 static void settle_stopped(tern_session *session) {
   session->heap.failed = session->heap.stopped = false;
   tn_diags_clear(&session->diags);
@@ -41,22 +37,13 @@ static void settle_stopped(tern_session *session) {
 }
 
 void tn_api_settle(tern_session *session) {
-  tn_diags *diags = &session->diags;
   tn_api_end_compiling(session);
   if (session->heap.stopped) {
     settle_stopped(session);
     return;
   }
   if (!session->heap.failed || tn_api_status(session) == TERN_BUG) return;
-  for (size_t i = 0; i < diags->list.count; i++) {
-    if (!is_about_memory(diags->list.at[i].code)) continue;
-    diags->list.at[0] = diags->list.at[i];
-    diags->list.count = diags->errors = 1;
-    diags->warnings = diags->dropped = 0;
-    return;
-  }
-  tn_diags_clear(diags);
-  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_diags_settle_memory(&session->diags, &session->heap);
 }
 
 static const char *kept(tern_session *session, tn_str text) { return tn_arena_str(&session->views, text).at; }

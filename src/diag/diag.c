@@ -279,5 +279,19 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what) {
   if (heap->limit > 0)
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
+  if (!what) return tn_report_plain(diags, TN_DIAG_E_OUT_OF_MEMORY, at);
   return tn_report(diags, TN_DIAG_E_OUT_OF_MEMORY, at, TN_STR("what", what));
+}
+
+void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap) {
+  for (size_t i = 0; i < diags->list.count; i++) {
+    tn_diag_code code = diags->list.at[i].code;
+    if (code != TN_DIAG_E_OUT_OF_MEMORY && code != TN_DIAG_E_MEMORY_LIMIT) continue;
+    diags->list.at[0] = diags->list.at[i];
+    diags->list.count = diags->errors = 1;
+    diags->warnings = diags->dropped = 0;
+    return;
+  }
+  tn_diags_clear(diags);
+  tn_report_memory(diags, heap, TN_NOWHERE, NULL);
 }

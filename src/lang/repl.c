@@ -43,25 +43,9 @@ tn_str tn_repl_talk_name(tn_repl_talk *talk) {
   return tn_text_str(&talk->name);
 }
 
-/* What was reported once memory had run out may only follow from that; so then memory is all there is to
- * say. */
-static void settle(tn_host *host) {
-  tn_diags *diags = host->diags;
-  for (size_t i = 0; i < diags->list.count; i++) {
-    tn_diag_code code = diags->list.at[i].code;
-    if (code != TN_DIAG_E_OUT_OF_MEMORY && code != TN_DIAG_E_MEMORY_LIMIT) continue;
-    diags->list.at[0] = diags->list.at[i];
-    diags->list.count = diags->errors = 1;
-    diags->warnings = diags->dropped = 0;
-    return;
-  }
-  tn_diags_clear(diags);
-  host->report_fault(host, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
-
 void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out) {
   tn_diags *diags = talk->host->diags;
-  if (diags->errors && talk->host->heap->failed) settle(talk->host);
+  if (diags->errors && talk->host->heap->failed) tn_diags_settle_memory(diags, talk->host->heap);
   tn_diags_sort(diags);
   tn_diags_render_text(diags, (tn_diag_style){ .color = false }, out);
   tn_diags_clear(diags);
