@@ -144,7 +144,8 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 /* For a code without fields. */
 #define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
 
-/* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what` (which may be NULL). */
+/* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what`, which may
+ * be NULL. */
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what);
 /* Memory has run out, and whatever was reported may only follow from that: it becomes all there is to say. */
 void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap);
