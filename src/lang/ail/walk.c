@@ -7,7 +7,6 @@
  * possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
 
-#include <assert.h>
 
 /* ---- operands ---- */
 
@@ -151,8 +150,7 @@ static void out_of_memory(tn_ail_walk *w) {
 
 void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable) {
   tn_ail_binding binding = { *operand, name, w->frame, 0, loop_variable };
-  assert(name != 0);
-  if (!make_room(w, name)) {
+  if (name == 0 || !make_room(w, name)) { /* 0: a name that there was no memory for */
     out_of_memory(w);
     return;
   }
