@@ -7,7 +7,6 @@
  * possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
 
-
 /* ---- operands ---- */
 
 tn_ail_operand tn_ail_wrong(void) {
