@@ -708,7 +708,7 @@ bool tn_mind_turn_end(tn_mind_turn *t, bool keep) {
   if (keep) {
     ok = keep_turn(t, &stays);
     s->drawn = ok ? t->e.drawn : s->drawn;
-    if (!ok) out_of_memory(s);
+    if (!ok) stays = out_of_memory(s);
   }
   if (!keep || !ok) {
     undo(t);
