@@ -241,18 +241,17 @@ static const char half_text[] =
     "graph(%x: f32[2], %w0: f32[], param %w: f32[]) {\n  %1 = mul %x, %w\n  %2 = mul %1, %1\n"
     "  %3 = mean %2 {axes=[0]}\n  %4 = mul %3, %w0\n  return loss=%4\n}\n";
 
-static void shards_are_joined_by_a_tree(void **state) {
-  (void)state;
+/* One step of half_text with the weight 1: its loss, and the weight behind it. */
+static void step_of_half(int shards, const bool *sharded, float *x, int64_t count, double *loss,
+                         float *weight) {
   world w;
   tn_graph graph;
   tn_fault fault;
-  double loss;
-  float x[6] = { 1, 2, 3, 4, 5, 6 }, scale = 2;
-  const bool sharded[2] = { true, false };
+  float scale = 2;
   world_open(&w);
   graph_from(&w, half_text, &graph);
   tn_trainer_request request = { .graph = &graph,
-                                 .options = { .lr = 0.5, .shards = 3 },
+                                 .options = { .lr = 0.5, .shards = shards },
                                  .sharded = sharded,
                                  .backend = tn_backend_ref(),
                                  .threads = 1,
@@ -260,20 +259,27 @@ static void shards_are_joined_by_a_tree(void **state) {
                                  .folder = &ref_folder };
   tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
   assert_non_null(trainer);
-  tn_shape six = tn_shape_make(1, 6);
-  tn_view whole = tn_view_make(x, TN_F32, &six), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
+  tn_shape shape = tn_shape_make(1, count);
+  tn_view whole = tn_view_make(x, TN_F32, &shape), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
   tn_trainer_bind_input(trainer, 0, &whole);
   tn_trainer_bind_input(trainer, 1, &number);
   *(float *)tn_trainer_param(trainer, 0)->data = 1;
-  assert_true(tn_trainer_step(trainer, &loss, &fault));
-  float parts[3] = { 2 * 2.5f, 2 * 12.5f, 2 * 30.5f }; /* mean of squares of each pair, times 2 */
-  assert_true((float)loss == ((parts[0] + parts[1]) + parts[2]) / 3);
-  float grads[3] = { 2 * parts[0], 2 * parts[1], 2 * parts[2] };
-  assert_true(*(float *)tn_trainer_param(trainer, 0)->data ==
-              1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
+  assert_true(tn_trainer_step(trainer, loss, &fault));
+  *weight = *(float *)tn_trainer_param(trainer, 0)->data;
   tn_trainer_free(trainer);
   tn_graph_free(&graph);
   world_close(&w);
+}
+
+static void shards_are_joined_by_a_tree(void **state) {
+  (void)state;
+  double loss;
+  float x[6] = { 1, 2, 3, 4, 5, 6 }, weight;
+  step_of_half(3, (const bool[]){ true, false }, x, 6, &loss, &weight);
+  float parts[3] = { 2 * 2.5f, 2 * 12.5f, 2 * 30.5f }; /* mean of squares of each pair, times 2 */
+  assert_true((float)loss == ((parts[0] + parts[1]) + parts[2]) / 3);
+  float grads[3] = { 2 * parts[0], 2 * parts[1], 2 * parts[2] };
+  assert_true(weight == 1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
 }
 
 static void a_step_allocates_nothing(void **state) {
@@ -330,32 +336,11 @@ static void every_failed_allocation_is_a_fault(void **state) {
 /* Nothing divides what no input is told to. */
 static void shards_of_nothing_are_the_whole(void **state) {
   (void)state;
-  world w;
-  tn_graph graph;
-  tn_fault fault;
   double loss;
-  float x[2] = { 1, 2 }, scale = 2;
-  world_open(&w);
-  graph_from(&w, half_text, &graph);
-  tn_trainer_request request = { .graph = &graph,
-                                 .options = { .lr = 0.5, .shards = 2 },
-                                 .backend = tn_backend_ref(),
-                                 .threads = 1,
-                                 .passes = TN_PASS_ALL,
-                                 .folder = &ref_folder };
-  tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
-  assert_non_null(trainer);
-  tn_shape pair = tn_shape_make(1, 2);
-  tn_view whole = tn_view_make(x, TN_F32, &pair), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
-  tn_trainer_bind_input(trainer, 0, &whole);
-  tn_trainer_bind_input(trainer, 1, &number);
-  *(float *)tn_trainer_param(trainer, 0)->data = 1;
-  assert_true(tn_trainer_step(trainer, &loss, &fault));
+  float x[2] = { 1, 2 }, weight;
+  step_of_half(2, NULL, x, 2, &loss, &weight);
   assert_true(loss == 5);
-  assert_true(*(float *)tn_trainer_param(trainer, 0)->data == 1 - 0.5f * 10);
-  tn_trainer_free(trainer);
-  tn_graph_free(&graph);
-  world_close(&w);
+  assert_true(weight == 1 - 0.5f * 10);
 }
 
 int main(void) {
