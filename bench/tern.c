@@ -9,7 +9,7 @@
  *
  *   SECONDS train FILE [input=limit...]   one step of plain SGD on a graph
  *   SECONDS run FILE [input=limit...]     one run of a program: graph, .nth or .mind
- *   SECONDS grad FILE [input=limit...]    forward and backward: the gradients of a graph
+ *   SECONDS grad FILE [-input...]         forward and backward: gradients by all inputs but those named
  *   SECONDS loop FILE                     one step of `tern train` with data and all (.ail)
  *   SECONDS check FILE                    load and check, with what that lowers
  *   SECONDS matmul M N K AT BT            z = x y; AT, BT: the operand is stored transposed
@@ -151,6 +151,17 @@ static void load(workload *w, const char *text, size_t length, char **words, int
   for (size_t i = 0; i < tern_input_count(w->program); i++) fill_input(w, i, words, count);
 }
 
+/* The gradient by an input that nobody asked for: ", NAME=%N" of the last line that returns something. */
+static void leave_out(char *text, const char *name) {
+  char key[64], *from = NULL;
+  snprintf(key, sizeof key, ", %s=", name);
+  for (char *at = text; (at = strstr(at, key)); at++) from = at;
+  if (!from) stop("no such gradient");
+  char *to = from + strlen(key);
+  to += strcspn(to, ",\n");
+  memmove(from, to, strlen(to) + 1);
+}
+
 /* The gradients' own graph is a program like any other. */
 static void load_gradient(workload *w, char **words, int count) {
   tern_program *forward = tern_load(w->session, w->language, w->path, w->text, w->length);
@@ -159,6 +170,8 @@ static void load_gradient(workload *w, char **words, int count) {
   const char *text = tern_emit(forward, "grad");
   char *kept = text ? strdup(text) : NULL;
   if (!kept) stop(tern_diagnostics_text(w->session, 0));
+  for (int i = 0; i < count; i++)
+    if (words[i][0] == '-') leave_out(kept, words[i] + 1);
   load(w, kept, strlen(kept), words, count);
   tern_program_free(forward);
   free(kept);
