@@ -101,6 +101,26 @@ static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   if (c->number == 301 || c->number == 304 || c->number == 308) *m = 13, *k = 7000, *n = 50;
 }
 
+/* Matrices without gaps, for what depends on where rows begin: columns that are read where they are; results
+ * whose rows are 1024 bytes apart, over several blocks of k; rows 4096 and 2048 bytes apart that are packed on
+ * the way, under columns read where they are and under packed ones; the same, shared by columns; and over a
+ * number of rows that is no whole number of tiles. */
+static void matmul_without_gaps(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
+  static const struct {
+    int number;
+    int64_t m, k, n;
+  } cases[] = {
+    { 42, 24, 80, 96 },     { 50, 104, 400, 256 },  { 56, 32, 1024, 208 },  { 64, 50, 300, 112 },
+    { 322, 256, 512, 256 }, { 330, 264, 512, 304 }, { 336, 33, 1024, 256 }, { 344, 40, 1024, 512 },
+    { 352, 96, 784, 512 },  { 360, 128, 256, 256 },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (cases[i].number != c->number) continue;
+    *m = cases[i].m, *k = cases[i].k, *n = cases[i].n;
+    c->contiguous = true;
+  }
+}
+
 /* A weight's gradient where it has few columns, and what a layer of few outputs sends back: shapes that have
  * ways of their own. One operand is stored the other way round, the other has no gaps. */
 static bool few_columns_or_steps(op_case *c) {
@@ -125,6 +145,7 @@ void make_matmul(op_case *c) {
   int64_t m, k, n;
   if (few_columns_or_steps(c)) return;
   matmul_lengths(c, &m, &k, &n);
+  matmul_without_gaps(c, &m, &k, &n);
   tn_shape leading = { .rank = one_in(c, 2) ? 0 : 1 + below(c, 2) };
   for (int axis = 0; axis < leading.rank; axis++)
     leading.dim[axis] = m * k * n > 50000 ? 1 : one_in(c, 30) ? 0 : 1 + below(c, 3);

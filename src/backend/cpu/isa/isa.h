@@ -131,14 +131,18 @@ size_t row_update_scratch(const tn_kernel_call *call);
 #define TN_UNROLL
 #endif
 
+/* TN_STEP: a variable that a loop counts on, step by step: compilers neither work out beforehand where it
+ * ends nor make vectors of steps. */
 #if defined(__GNUC__)
 #define TN_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define TN_NEVER_INLINE static __attribute__((noinline))
 #define TN_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define TN_STEP(variable) __asm__ volatile("" : "+r"(variable))
 #else
 #define TN_ALWAYS_INLINE static inline
 #define TN_NEVER_INLINE static
 #define TN_LIKELY(condition) (condition)
+#define TN_STEP(variable) ((void)0)
 #endif
 
 #define TN_PREFETCH     TN_CPU_PREFETCH

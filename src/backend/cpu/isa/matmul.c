@@ -48,6 +48,7 @@ typedef struct {
 #define V_CANONICAL  vf_canonical
 #define V_ANY_NAN(v) vm_any(vf_isnan(v))
 #define DESCENDS     1
+#define MANY_WAYS    1
 #if TN_LANES == 16
 #define MR   8
 #define NV   3
@@ -68,6 +69,13 @@ typedef struct {
 #define NV   2
 #define KC   384
 #define ROWS ROWS_1_TO_4
+#endif
+#if defined(TN_TURN_ROWS)
+#define TURN(to, from, step) tn_turn_rows(to, 8, from, step, 1)
+#define TURN_STEPS           16
+#else
+#define TURN(to, from, step) ((void)0)
+#define TURN_STEPS           0
 #endif
 #define PACK pack_f32
 #define MC   520
@@ -92,6 +100,7 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define V_CANONICAL  vd_canonical
 #define V_ANY_NAN(v) ((void)(v), true)
 #define DESCENDS     0
+#define MANY_WAYS    0
 #if TN_LANES == 16
 #define MR   9
 #define NV   3
@@ -105,9 +114,11 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define NV   2
 #define ROWS ROWS_1_TO_4
 #endif
-#define PACK pack_f64
-#define KC   256
-#define MC   297
+#define TURN(to, from, step) ((void)0)
+#define TURN_STEPS           0
+#define PACK                 pack_f64
+#define KC                   256
+#define MC                   297
 #include "backend/cpu/isa/matmul.inc"
 
 /* ---- integers: a row of the tile is a plain loop, which the compiler turns into vectors ---- */
@@ -126,10 +137,13 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define V_CANONICAL(v)        (v)
 #define V_ANY_NAN(v)          ((void)(v), false)
 #define DESCENDS              0
+#define MANY_WAYS             0
 #define MR                    4
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u32
+#define TURN(to, from, step)  ((void)0)
+#define TURN_STEPS            0
 #define KC                    384
 #define MC                    400
 #include "backend/cpu/isa/matmul.inc"
@@ -148,10 +162,13 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define V_CANONICAL(v)        (v)
 #define V_ANY_NAN(v)          ((void)(v), false)
 #define DESCENDS              0
+#define MANY_WAYS             0
 #define MR                    4
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u64
+#define TURN(to, from, step)  ((void)0)
+#define TURN_STEPS            0
 #define KC                    256
 #define MC                    300
 #include "backend/cpu/isa/matmul.inc"
@@ -196,11 +213,25 @@ static bool should_turn(const product *p, const method *how) {
 
 #define ACROSS_STEPS 64      /* of sums so short that writing them takes as long */
 #define PLAIN_BYTES  1048576 /* of rows that are read where they are, at most */
+#define DIRECT_BYTES 2097152 /* of columns that few rows meet, and that are read where they are */
+#define FEW_TILES    12      /* of rows, then */
+#define MANY_ROWS    256     /* that are read so often that it matters when they are 2048 bytes apart */
 
 /* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither
  * many nor so far apart that all of them compete for the same places of a cache. */
 static bool rows_are_near(const product *p, int64_t bytes) {
-  return p->ak == 1 && p->m * p->k * bytes <= PLAIN_BYTES && (p->am * bytes % 4096 != 0 || p->k <= 64);
+  int64_t apart = p->m >= MANY_ROWS ? 2048 : 4096;
+  return p->ak == 1 && p->m * p->k * bytes <= PLAIN_BYTES && (p->am * bytes % apart != 0 || p->k <= 64);
+}
+
+/* Whether contiguous columns are read as fast where they are. Those that the first-level cache does not hold
+ * are when the second-level one does, each row begins with a cache line, and they meet so few rows that
+ * packing does not pay, or are few themselves. */
+static bool columns_are_near(const product *p, const method *how) {
+  int64_t bytes = p->k * p->n * (int64_t)how->bytes, row = p->bk * (int64_t)how->bytes;
+  if (p->m <= 2 * how->rows || bytes <= FIRST_BYTES) return true;
+  if (p->k <= ACROSS_STEPS || row % 64 != 0) return false;
+  return p->m <= FEW_TILES * how->rows ? bytes <= DIRECT_BYTES : p->k > 128 && bytes <= NEAR_BYTES;
 }
 
 /* Packing pays when what is packed is read often enough, and is not in a near cache anyway. Columns must be
@@ -208,9 +239,9 @@ static bool rows_are_near(const product *p, int64_t bytes) {
 static void choose_packing(product *p, const method *how) {
   int64_t bytes = (int64_t)how->bytes, b_bytes = p->k * p->n * bytes;
   bool parts_are_slow = how->lanes > 1 && how->lanes * bytes < 32 && p->n % how->lanes != 0;
-  bool few_rows = p->m <= 2 * how->rows;
-  p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || (!few_rows && b_bytes > 24576);
-  p->pack_a = p->n > 2 * how->columns && p->k > 4 && !rows_are_near(p, bytes);
+  p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || !columns_are_near(p, how);
+  p->nearby = !p->pack_b && b_bytes > FIRST_BYTES;
+  p->pack_a = p->n > (p->ak == 1 ? 4 : 2) * how->columns && p->k > 4 && !rows_are_near(p, bytes);
   p->across = p->pack_b && !p->old && p->k <= ACROSS_STEPS && b_bytes <= NEAR_BYTES;
   if (p->n <= 3 * how->columns) p->across = false; /* rows so short are written often enough */
 }

@@ -11,6 +11,7 @@ typedef struct {
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
   bool pack_a, pack_b;     /* operands are packed first */
+  bool nearby;             /* b is not, and in the second-level cache */
   bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
@@ -20,7 +21,20 @@ typedef struct {
 /* The part-th share of a product by `parts` threads. */
 typedef void (*multiply)(const product *p, int part, int parts, char *memory);
 
-#define NEAR_BYTES 393216 /* that stay in a second-level cache beside other things */
+/* What a form of a tile does besides multiplying. */
+typedef enum {
+  PLAINLY,
+  NEARBY,  /* columns are in a cache further away: asked for ASKED_STEPS before they are read */
+  KEEPING, /* the same, and puts them down on the way */
+  ASIDE,   /* results go to their place while the next tile is being made */
+  TURNING, /* packs the rows of the tile below */
+} tile_way;
+
+#define ASKED_STEPS 7
+#define FIRST_BYTES 24576  /* that stay in a first-level cache beside other things */
+#define NEAR_BYTES  393216 /* that stay in a second-level cache beside other things */
+#define NEAR_STEPS  256    /* of columns that are read where they are, in a block */
+#define APART_BYTES 1024   /* rows of a result a multiple of this apart get into each other's way */
 
 #define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
 #define ROWS_1_TO_6(X)  ROWS_1_TO_4(X) X(5) X(6)
