@@ -74,7 +74,7 @@ typedef struct {
 #define TURN(to, from, step) tn_turn_rows(to, 8, from, step, 1)
 #define TURN_STEPS           16
 #else
-#define TURN(to, from, step) ((void)0)
+#define TURN(to, from, step) ((void)(to), (void)(from), (void)(step))
 #define TURN_STEPS           0
 #endif
 #define PACK pack_f32
@@ -114,7 +114,7 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define NV   2
 #define ROWS ROWS_1_TO_4
 #endif
-#define TURN(to, from, step) ((void)0)
+#define TURN(to, from, step) ((void)(to), (void)(from), (void)(step))
 #define TURN_STEPS           0
 #define PACK                 pack_f64
 #define KC                   256
@@ -142,7 +142,7 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u32
-#define TURN(to, from, step)  ((void)0)
+#define TURN(to, from, step)  ((void)(to), (void)(from), (void)(step))
 #define TURN_STEPS            0
 #define KC                    384
 #define MC                    400
@@ -167,7 +167,7 @@ PACK_PLAIN(pack_u64, uint64_t)
 #define NV                    16
 #define ROWS                  ROWS_1_TO_4
 #define PACK                  pack_u64
-#define TURN(to, from, step)  ((void)0)
+#define TURN(to, from, step)  ((void)(to), (void)(from), (void)(step))
 #define TURN_STEPS            0
 #define KC                    256
 #define MC                    300
