@@ -215,6 +215,7 @@ static bool should_turn(const product *p, const method *how) {
 #define PLAIN_BYTES  1048576 /* of rows that are read where they are, at most */
 #define DIRECT_BYTES 2097152 /* of columns that few rows meet, and that are read where they are */
 #define FEW_TILES    12      /* of rows, then */
+#define STRIDE_BYTES 1024    /* between steps: so far ahead no processor asks by itself */
 #define MANY_ROWS    256     /* that are read so often that it matters when they are 2048 bytes apart */
 
 /* Whether the rows of a are read as fast where they are: their steps are contiguous, and they are neither
@@ -240,7 +241,7 @@ static void choose_packing(product *p, const method *how) {
   int64_t bytes = (int64_t)how->bytes, b_bytes = p->k * p->n * bytes;
   bool parts_are_slow = how->lanes > 1 && how->lanes * bytes < 32 && p->n % how->lanes != 0;
   p->pack_b = (p->bn != 1 && p->n > 1) || parts_are_slow || !columns_are_near(p, how);
-  p->nearby = !p->pack_b && b_bytes > FIRST_BYTES;
+  p->nearby = !p->pack_b && b_bytes > FIRST_BYTES && p->bk * bytes >= STRIDE_BYTES;
   p->pack_a = p->n > (p->ak == 1 ? 4 : 2) * how->columns && p->k > 4 && !rows_are_near(p, bytes);
   p->across = p->pack_b && !p->old && p->k <= ACROSS_STEPS && b_bytes <= NEAR_BYTES;
   if (p->n <= 3 * how->columns) p->across = false; /* rows so short are written often enough */

@@ -11,7 +11,7 @@ typedef struct {
   void *c;
   int64_t am, ak, bk, bn, cm, cn;
   bool pack_a, pack_b;     /* operands are packed first */
-  bool nearby;             /* b is not, and in the second-level cache */
+  bool nearby;             /* b is not, and its steps must be asked for */
   bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
@@ -33,7 +33,8 @@ typedef enum {
 #define ASKED_STEPS 7
 #define FIRST_BYTES 24576  /* that stay in a first-level cache beside other things */
 #define NEAR_BYTES  393216 /* that stay in a second-level cache beside other things */
-#define NEAR_STEPS  256    /* of columns that are read where they are, in a block */
+#define NEAR_STEPS  256    /* in a block, of columns that are read where they are and asked for */
+#define LONG_STEPS  1024   /* and of those that come by themselves */
 #define APART_BYTES 1024   /* rows of a result a multiple of this apart get into each other's way */
 
 #define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)
