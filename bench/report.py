@@ -5,6 +5,7 @@ import re
 import statistics
 
 START = {}
+STEADY = 0.08  # a figure that spreads more was disturbed
 
 
 def begin():
