@@ -205,14 +205,6 @@ static bool suits_columns(const product *p) {
   return p->n >= TURNED_STRIP && (!p->old || p->om == 1) &&
          p->n * p->k * (int64_t)sizeof(float) <= COLUMNS_BYTES;
 }
-#else
-static void multiply_columns(const product *p, int part, int parts, char *memory) {
-  (void)p, (void)part, (void)parts, (void)memory;
-}
-static bool suits_columns(const product *p) {
-  (void)p;
-  return false;
-}
 #endif
 
 /* ---- sums of few steps: the columns stay in registers, and the rows pass by ---- */
@@ -300,19 +292,15 @@ static bool suits_short(const product *p) {
   return p->k >= 4 && p->k <= SHORT_STEPS && p->ak == 1 && p->cn == 1 && p->n >= SHORT_STRIP && p->m >= 8 &&
          !p->old;
 }
-#else
-static void multiply_short(const product *p, int part, int parts, char *memory) {
-  (void)p, (void)part, (void)parts, (void)memory;
-}
-static bool suits_short(const product *p) {
-  (void)p;
-  return false;
-}
 #endif
 
 multiply special_way(const product *p) {
+#if TN_LANES >= 8
   if (suits_columns(p)) return multiply_columns;
+#endif
+#if TN_LANES == 16
   if (suits_short(p)) return multiply_short;
+#endif
   if (p->n * p->k <= 4096 || p->old) return NULL;
   if (p->m <= TURNED_ROWS && p->bk == 1 && p->bn != 1) return multiply_turned;
   if (p->m <= STREAMED_ROWS && p->bn == 1 && p->cn == 1 && p->n * p->k * 4 > NEAR_BYTES)
