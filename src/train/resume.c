@@ -208,8 +208,19 @@ static bool load_history(resumption *r) {
 
 typedef bool (*reading)(resumption *r);
 
+/* A run that has come as far as is wanted, or further, stays as it is. */
+static void warn_of_no_steps(const resumption *r) {
+  const tn_loop *loop = r->loop;
+  int64_t done = tn_trainer_step_number(loop->trainer);
+  if (done < loop->steps) return;
+  tn_report(loop->host->diags, TN_DIAG_E_NO_STEPS_LEFT, TN_NOWHERE, TN_STR("path", loop->options->resume),
+            TN_INT("done", done), TN_INT("steps", loop->steps));
+}
+
 static bool go_on(resumption *r) {
-  return read_tensors(r, false) && load_position(r) && load_history(r) && add_segment(r->loop);
+  if (!read_tensors(r, false) || !load_position(r) || !load_history(r) || !add_segment(r->loop)) return false;
+  warn_of_no_steps(r);
+  return true;
 }
 
 /* Opens the checkpoint of a folder, makes sure it is this program's, and hands it over. */

@@ -79,6 +79,18 @@ $ cmp whole/weights.safetensors parts/weights.safetensors
 $ wc -l < parts/history.jsonl
 | 25
 
+# A run that has all its steps, or more, stays as it is, and says so.
+$ tern train toy.ail --allow fileread --resume parts --steps 20 > /dev/null
+! warning[E_NO_STEPS_LEFT]: the run in `parts` has 25 steps already, and 20 are wanted: nothing was trained
+!    = path: parts
+!    = done: 25
+!    = steps: 20
+!    = hint: --steps is the number of all steps, those of the run included
+!
+$ cmp whole/weights.safetensors parts/weights.safetensors
+$ wc -l < parts/history.jsonl
+| 25
+
 # A further run into a folder takes the place of the one before.
 $ tern train toy.ail --allow fileread --out again --seed 3 --steps 40 > /dev/null
 $ tern train toy.ail --allow fileread --out again > /dev/null

@@ -102,17 +102,18 @@ static void matmul_lengths(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
 }
 
 /* Matrices without gaps, for what depends on where rows begin: columns that are read where they are; results
- * whose rows are 1024 bytes apart, over several blocks of k; rows 4096 and 2048 bytes apart that are packed on
- * the way, under columns read where they are and under packed ones; the same, shared by columns; and over a
- * number of rows that is no whole number of tiles. */
+ * whose rows are 1024 bytes apart, over several blocks of k; rows 4096 and 2048 bytes apart that are packed
+ * on the way, under columns read where they are and under packed ones; the same, shared by columns; and over
+ * a number of rows that is no whole number of tiles. */
 static void matmul_without_gaps(op_case *c, int64_t *m, int64_t *k, int64_t *n) {
   static const struct {
     int number;
     int64_t m, k, n;
   } cases[] = {
-    { 42, 24, 80, 96 },     { 50, 104, 400, 256 },  { 56, 32, 1024, 208 },  { 64, 50, 300, 112 },
-    { 322, 256, 512, 256 }, { 330, 264, 512, 304 }, { 336, 33, 1024, 256 }, { 344, 40, 1024, 512 },
-    { 352, 96, 784, 512 },  { 360, 128, 256, 256 },
+    { 42, 24, 80, 96 },     { 50, 104, 400, 256 },  { 56, 32, 1024, 208 },
+    { 64, 50, 300, 112 },   { 322, 256, 512, 256 }, { 330, 264, 512, 304 },
+    { 336, 33, 1024, 256 }, { 344, 40, 1024, 512 }, { 352, 96, 784, 512 },
+    { 360, 128, 256, 256 },
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     if (cases[i].number != c->number) continue;
