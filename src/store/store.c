@@ -152,7 +152,8 @@ static bool check_marks(tn_store *store, tn_store_mode mode) {
 
 static bool prepare_database(tn_store *store, tn_store_mode mode) {
   sqlite3_busy_timeout(store->database, BUSY_WAIT_MS);
-  if (!tn_store_run(store, "PRAGMA foreign_keys=ON")) return false;
+  /* 256 KB of pages are kept, and not 2 MB, which a long run would take its time to fill. */
+  if (!tn_store_run(store, "PRAGMA foreign_keys=ON;PRAGMA cache_size=-256")) return false;
   if (mode == TN_STORE_READ) return check_marks(store, mode);
   if (sqlite3_db_readonly(store->database, "main") == 1)
     return report(store->path, store->diags, "it may not be written");
