@@ -1,0 +1,36 @@
+#!/bin/sh
+# What the benchmarks measure and write, without measuring: the programs they name exist, a disturbed row is
+# measured once more and the steadier one counts, and docs/performance.md ends with bench/notes.md.
+# Argument: the project's root.
+root=$(cd "$1" && pwd)
+cd "$root/bench" || exit 1
+PYTHONDONTWRITEBYTECODE=1 exec python3 - <<'END'
+import os
+import sys
+
+sys.path.insert(0, ".")
+import bench
+import report
+
+rows = bench.square_rows() + bench.training_rows((32, 64, 256)) + bench.workload_rows() + bench.front_end_rows()
+letters = {row.key for row in rows}
+assert letters == {"matmul", *"abcdefghik"}, letters
+for row in rows:
+    words = row.tern.split()
+    assert words[0] == "matmul" or os.path.exists(os.path.join("programs", words[1])), row.tern
+
+steady = report.Result("a", "steady", 1, "", [1.0, 1.0, 1.01, 1.0, 1.0])
+shaken = report.Result("a", "shaken", 1, "", [1.0, 2.0, 1.0, 2.0, 1.5])
+worse = report.Result("a", "worse", 1, "", [1.0, 4.0, 1.0, 4.0, 1.5])
+for answers, title, asked in (([steady], "steady", 1), ([shaken, steady], "steady", 2), ([shaken, worse], "shaken", 2)):
+    left = list(answers)
+    bench.measure = lambda *_: left.pop(0)
+    assert bench.measure_steadily(None, None, 5, 0.1).title == title
+    assert len(answers) - len(left) == asked
+
+report.START["load"] = 0.0
+assert report.noise([steady]).startswith("quiet") and report.noise([shaken]).startswith("NOISY")
+with open("notes.md") as notes, open("../docs/performance.md") as page:
+    assert page.read().strip().endswith(notes.read().strip()), "docs/performance.md has other notes than bench/"
+print("ok")
+END
