@@ -364,6 +364,9 @@ def main():
     given = parser.parse_args()
     rounds, seconds = (5, 0.02) if given.quick else (15, 0.15)
     wanted = lambda rows: [r for r in rows if given.only == r.key or len(given.only) != 1 and given.only in r.title]
+    every = square_rows() + training_rows((32, 64, 256)) + workload_rows() + front_end_rows()
+    if not wanted(every):
+        parser.error(f"no workload is called {given.only}: name a letter of the table, or a word of a title")
     results, limits = [], {}
     report.begin()
     for threads in given.threads:

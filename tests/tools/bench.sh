@@ -1,10 +1,16 @@
 #!/bin/sh
-# What the benchmarks measure and write, without measuring: the programs they name exist, a disturbed row is
-# measured once more and the steadier one counts, and docs/performance.md ends with bench/notes.md.
+# What the benchmarks measure and write, without measuring: the programs they name exist, a workload that does
+# not is refused, a disturbed row is measured once more and the steadier one counts, and docs/performance.md
+# ends with bench/notes.md.
 # Argument: the project's root.
 root=$(cd "$1" && pwd)
 cd "$root/bench" || exit 1
-PYTHONDONTWRITEBYTECODE=1 exec python3 - <<'END'
+export PYTHONDONTWRITEBYTECODE=1
+case $(python3 bench.py nowhere --only zzz 2>&1) in
+  *"no workload is called zzz"*) ;;
+  *) echo "FAILED: a workload that is not there"; exit 1 ;;
+esac
+exec python3 - <<'END'
 import os
 import sys
 
