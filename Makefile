@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test coverage fuzz test-slow test-bits test-update bench bench-quick install deb clean help
+.PHONY: all demo test attack coverage fuzz test-slow test-bits test-update bench bench-quick install deb clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -27,6 +27,10 @@ test: ## install what is missing, build, and run every test but the slow ones
 test-slow: ## the exhaustive tests, and the ordinary ones with clang and in portable C
 	@sh tools/setup.sh slow
 	@sh tools/test.sh --jobs $(JOBS) --slow
+
+attack: ## every attack of the collection on the release and the sanitizer build (about an hour)
+	@sh tools/setup.sh test
+	@sh tools/attack.sh --jobs $(JOBS)
 
 test-bits: ## the same bits with every compiler, thread count, instruction set and machine; one table
 	@sh tools/setup.sh slow

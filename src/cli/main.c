@@ -405,12 +405,20 @@ static int run_verb(tn_command *command) {
   return tn_cli_flush() ? (int)status : TERN_FAILED;
 }
 
+/* Reading stops at the first mistake; how to tell it may stand after that. */
+static bool names_json(int count, char **words) {
+  for (int i = 1; i < count; i++) {
+    if (strcmp(words[i], "--json") == 0) return true;
+  }
+  return false;
+}
+
 int main(int count, char **words) {
   tn_command command = { 0 };
   reader r = { .command = &command, .words = words, .count = count };
   int status;
   bool ok = read_words(&r);
-  command.json = tn_given_option(&command, TN_OPTION_JSON);
+  command.json = tn_given_option(&command, TN_OPTION_JSON) || (!ok && names_json(count, words));
   ok = ok && read_session(&r);
   if (!ok) {
     status = refuse(&command, r.message, r.hint);

@@ -88,6 +88,11 @@ $ tern trian --json
 | {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no verb trian","fields":{"message":"there is no verb trian"},"span":null,"hint":"did you mean tern train?"}]}
 ? 2
 
+# Also when --json stands after the mistake.
+$ tern check --bogus --json
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no option --bogus","fields":{"message":"there is no option --bogus"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+? 2
+
 # An instruction set that the machine cannot have.
 $ TERN_ISA=abacus tern version
 ! error[E_USAGE]: TERN_ISA=abacus: this machine or this build does not have that instruction set

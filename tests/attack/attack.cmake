@@ -1,0 +1,16 @@
+# Mutated inputs for every door of the program. `make test` tries a sample, tools/attack.sh the whole of it.
+if(TARGET tern AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_executable(attack ${CMAKE_CURRENT_LIST_DIR}/attack.c ${CMAKE_CURRENT_LIST_DIR}/cases.c
+    ${CMAKE_CURRENT_LIST_DIR}/judge.c ${CMAKE_CURRENT_LIST_DIR}/mutate.c
+    ${PROJECT_SOURCE_DIR}/tests/runner/run.c)
+  target_include_directories(attack PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(attack PRIVATE tern_flags tn_base)
+  if(TN_INSTRUMENTED)
+    set(inputs 200)
+  else()
+    set(inputs 1500)
+  endif()
+  add_test(NAME attack/inputs COMMAND attack --tern $<TARGET_FILE:tern> --root ${PROJECT_SOURCE_DIR}
+    --count ${inputs} --keep ${PROJECT_BINARY_DIR}/attack)
+  set_tests_properties(attack/inputs PROPERTIES TIMEOUT 1200)
+endif()
