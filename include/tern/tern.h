@@ -80,8 +80,11 @@ typedef struct {
 /* NULL when memory runs out or an option is wrong; *problem (if not NULL) then points to a static text. */
 TERN_API tern_session *tern_session_new(const tern_options *options, const char **problem);
 TERN_API void tern_session_free(tern_session *session);
-/* Stops what runs as soon as it can. May be called from a signal handler or another thread. */
+/* Stops what runs as soon as it can, with E_INTERRUPTED; if nothing runs, or what runs ends without having
+ * noticed, the next call. May be called from a signal handler or another thread. */
 TERN_API void tern_interrupt(tern_session *session);
+/* max_seconds counts from now, for all calls together. Without it, each call has that time. */
+TERN_API void tern_start_clock(tern_session *session);
 TERN_API size_t tern_memory_used(const tern_session *session);
 /* How many threads a program may use. */
 TERN_API int tern_threads(const tern_session *session);

@@ -12,11 +12,6 @@ typedef struct {
   void *context;
 } board;
 
-static bool stopped(void *context) {
-  const board *b = context;
-  return tn_api_asked_to_stop(b->session);
-}
-
 /* The socket is there, and requests come from now on. Run folders are anywhere, and new ones come while the
  * board is open, so everything may be read. */
 static bool ready(void *context, int port) {
@@ -75,7 +70,6 @@ tern_status tern_serve_board(tern_session *session, const tern_board *wanted) {
                                .store = wanted->store,
                                .port = wanted->port < 0 ? TN_BOARD_PORT : wanted->port,
                                .context = &b,
-                               .stopped = stopped,
                                .ready = ready,
                                .draw = draw };
   return tn_board_serve(&options) ? TERN_OK : tn_api_status(session);

@@ -18,7 +18,7 @@ tern_status tn_api_status(const tern_session *session) {
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
   tn_diags *diags = &session->diags;
   if (fault->kind == TN_FAULT_HOST) return false; /* the host has reported */
-  if (fault->kind == TN_FAULT_INTERRUPTED && session->timed_out) {
+  if (fault->kind == TN_FAULT_INTERRUPTED && atomic_load(&session->stop.timed_out)) {
     char number[TN_NUMBER_BYTES];
     return tn_report(
         diags, TN_DIAG_E_TIME_LIMIT, fault->at,

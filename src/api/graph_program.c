@@ -225,7 +225,6 @@ static bool make_plan(tern_program *program) {
   }
   self->plan = tn_plan_new(&session->heap, &self->bound, &options, &fault);
   if (!self->plan) return tn_api_report_fault(session, &fault);
-  tn_plan_set_interrupt(self->plan, tn_api_asked_to_stop, session);
   return true;
 }
 
@@ -394,7 +393,6 @@ bool tn_graph_program_train(tern_program *program, const tern_training *training
   for (int i = 0; i < tn_trainer_param_count(self->trainer); i++) {
     tn_view_copy(tn_trainer_param(self->trainer, i), &self->params[i].view);
   }
-  tn_trainer_set_interrupt(self->trainer, tn_api_asked_to_stop, session);
   return feed(program);
 }
 

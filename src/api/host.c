@@ -11,10 +11,9 @@
 #include "plan/plan.h"
 
 void tn_api_begin(tern_session *session) {
-  atomic_store(&session->interrupted, false);
-  session->timed_out = false;
+  if (!session->serves) tn_stop_begin(&session->stop); /* else it is for who serves */
+  if (!session->serves && !session->clock_runs) tn_stop_limit(&session->stop, session->max_seconds);
   session->heap.failed = false;
-  session->deadline = session->max_seconds > 0 ? tn_clock_steady() + session->max_seconds : 0;
   tn_diags_clear(&session->diags);
   tn_text_clear(&session->printed);
   session->printed_count = 0;
@@ -23,19 +22,11 @@ void tn_api_begin(tern_session *session) {
 /* Compiling has no loop that all of it goes through, but all of it asks for memory. */
 void tn_api_begin_compiling(tern_session *session) {
   tn_api_begin(session);
-  session->heap.stop = tn_api_asked_to_stop;
-  session->heap.stop_context = session;
+  session->heap.stop_refuses = true;
   session->heap.stopped = false;
 }
 
-void tn_api_end_compiling(tern_session *session) { session->heap.stop = NULL; }
-
-bool tn_api_asked_to_stop(void *context) {
-  tern_session *session = context;
-  if (atomic_load_explicit(&session->interrupted, memory_order_relaxed)) return true;
-  if (session->deadline > 0 && tn_clock_steady() > session->deadline) session->timed_out = true;
-  return session->timed_out;
-}
+void tn_api_end_compiling(tern_session *session) { session->heap.stop_refuses = false; }
 
 /* ---- computing ---- */
 
@@ -46,7 +37,6 @@ static bool run_once(tern_session *session, const tn_graph *graph, const tn_view
   if (!plan) return false;
   for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
   for (size_t i = 0; i < graph->params.count; i++) tn_plan_bind_param(plan, (int)i, &params[i]);
-  tn_plan_set_interrupt(plan, tn_api_asked_to_stop, session);
   const tn_effects *effects = session->host.effects;
   if (effects) tn_plan_set_host(plan, &(tn_plan_host){ effects->context, effects->call, effects->entering });
   bool ok = tn_plan_run(plan, fault);
@@ -92,8 +82,6 @@ static void print(tn_host *host, tn_str line) {
   tn_json_writer json = tn_json_writer_on(&session->printed);
   tn_json_string(&json, line);
 }
-
-static bool interrupted(tn_host *host) { return tn_api_asked_to_stop(host->context); }
 
 static bool report_fault(tn_host *host, const tn_fault *fault) {
   return tn_api_report_fault(host->context, fault);
@@ -146,7 +134,6 @@ void tn_api_host_init(tern_session *session) {
     .compute = compute,
     .seal = seal,
     .print = print,
-    .interrupted = interrupted,
     .report_fault = report_fault,
     .now = now,
     .read_file = read_file,

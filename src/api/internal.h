@@ -2,8 +2,6 @@
 #ifndef TN_API_INTERNAL_H
 #define TN_API_INTERNAL_H
 
-#include <stdatomic.h>
-
 #include "backend/backend.h"
 #include "eager/eager.h"
 #include "guard/guard.h"
@@ -25,10 +23,9 @@ struct tern_session {
   int threads;
   tn_pass_set passes;
   tn_opt_folder folder;
-  atomic_bool interrupted;
+  tn_stop stop;
   double max_seconds; /* 0: none */
-  double deadline;    /* of the monotonic clock, in seconds; 0: none */
-  bool timed_out;
+  bool clock_runs;    /* for all calls together, not anew for each */
   tern_sandbox_mode sandbox;
   bool sealed; /* the sandbox has been entered, or was not wanted */
   bool serves; /* it listens on a socket, and will answer there */
@@ -57,7 +54,6 @@ struct tern_program {
   tn_givens inputs, params, sets, weights;
   bool has_weights;
   uint64_t revision; /* counts the values that were given */
-  bool fresh;        /* nothing has been done with it yet */
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;
@@ -77,9 +73,10 @@ bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
 void tn_api_settle(tern_session *session);
 /* The session's text, NUL-terminated, or NULL when memory ran out. */
 const char *tn_api_text(tern_session *session);
-/* A run begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts. */
+/* A call begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts that
+ * were noticed. */
 void tn_api_begin(tern_session *session);
-/* The same for what begins with a text: until the end of compiling an interrupt refuses memory. */
+/* The same for what begins with a text: until the end of compiling a stop refuses memory. */
 void tn_api_begin_compiling(tern_session *session);
 void tn_api_end_compiling(tern_session *session);
 
@@ -91,7 +88,6 @@ void tn_api_sandbox_free(tern_session *session);
 
 /* Services of the host (host.c). */
 void tn_api_host_init(tern_session *session);
-bool tn_api_asked_to_stop(void *session);
 bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs,
                     const tn_view *params, tn_tensor *outputs, tn_fault *fault);
 

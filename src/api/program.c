@@ -83,7 +83,6 @@ static tern_program *load(tern_session *session, tern_language language, const c
   tern_program *program = tn_heap_alloc(&session->heap, sizeof *program);
   if (!program) return out_of_memory(session);
   program->session = session;
-  program->fresh = true;
   program->language = language;
   program->lang = tn_api_lang(language);
   tn_arena_init(&program->arena, &session->heap);
@@ -98,15 +97,6 @@ tern_program *tern_load(tern_session *session, tern_language language, const cha
                         size_t length) {
   tn_api_begin(session);
   return load(session, language, name, text, length);
-}
-
-/* An interrupt that came while the text was read is one of what is first done with it. */
-static void begin_compiling(tern_program *program) {
-  tern_session *session = program->session;
-  bool asked = program->fresh && atomic_load(&session->interrupted);
-  program->fresh = false;
-  tn_api_begin_compiling(session);
-  if (asked) tern_interrupt(session);
 }
 
 /* A graph is read when it is first needed. */
@@ -124,7 +114,7 @@ static tern_status finish(tern_program *program, bool ok) {
 }
 
 tern_status tern_check(tern_program *program) {
-  begin_compiling(program);
+  tn_api_begin_compiling(program->session);
   if (!program->lang) return finish(program, has_graph(program));
   return finish(program, program->lang->check(&program->session->host, program->file));
 }
@@ -297,7 +287,7 @@ typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome
 static tern_status run_with(tern_program *program, runner run) {
   forget_outcome(program);
   lend_givens(program);
-  begin_compiling(program);
+  tn_api_begin_compiling(program->session);
   program->ran = true;
   if (!program->lang) return finish(program, has_graph(program) && tn_graph_program_run(program));
   return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
@@ -333,7 +323,7 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .watch = &watch };
   forget_outcome(program);
   lend_givens(program);
-  begin_compiling(program);
+  tn_api_begin_compiling(program->session);
   program->ran = true;
   bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
   recorder.folder = run->out;
@@ -548,7 +538,7 @@ const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column) 
 
 const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
-  begin_compiling(program);
+  tn_api_begin_compiling(program->session);
   tn_text_clear(&session->text);
   bool ok = program->lang || has_graph(program);
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
@@ -571,7 +561,7 @@ static bool emit_form(tern_program *program, const char *name, tn_text *out) {
 
 static bool emit(tern_program *program, const char *name, tn_text *out) {
   lend_givens(program);
-  begin_compiling(program);
+  tn_api_begin_compiling(program->session);
   bool ok = emit_form(program, name, out) && !out->failed;
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);

@@ -41,11 +41,15 @@ int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
     return 2;
   }
   bool complete = repl->lang->repl_line(repl->state, tn_str_of(line), &repl->session->text, &quit);
+  tn_stop_clear(&repl->session->stop); /* one that came too late for this line is not for the next */
   *shown = tn_api_text(repl->session);
   return quit ? 2 : complete ? 1 : 0;
 }
 
-void tern_repl_cancel(tern_repl *repl) { repl->lang->repl_cancel(repl->state); }
+void tern_repl_cancel(tern_repl *repl) {
+  tn_stop_clear(&repl->session->stop);
+  repl->lang->repl_cancel(repl->state);
+}
 
 const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor) {
   tn_text_clear(&repl->session->text);

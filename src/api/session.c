@@ -77,6 +77,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
   tern_session *session = tn_heap_alloc(&heap, sizeof *session);
   if (!session) return refuse(problem, "out of memory");
   session->heap = heap; /* which has counted the session itself */
+  session->heap.stop = &session->stop;
   session->backend = backend;
   session->passes = passes;
   session->max_seconds = options->max_seconds;
@@ -101,7 +102,12 @@ void tern_session_free(tern_session *session) {
   tn_heap_free(&heap, session, sizeof *session);
 }
 
-void tern_interrupt(tern_session *session) { atomic_store(&session->interrupted, true); }
+void tern_interrupt(tern_session *session) { tn_stop_ask(&session->stop); }
+
+void tern_start_clock(tern_session *session) {
+  session->clock_runs = true;
+  tn_stop_limit(&session->stop, session->max_seconds);
+}
 
 size_t tern_memory_used(const tern_session *session) { return session->heap.used; }
 

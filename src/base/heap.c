@@ -47,8 +47,9 @@ static bool injected_failure(const tn_heap *heap) {
 }
 
 static bool asked_to_stop(tn_heap *heap) {
-  if (heap->stop && !heap->stopped) heap->stopped = heap->stop(heap->stop_context);
-  return heap->stop && heap->stopped;
+  if (!heap->stop_refuses) return false;
+  if (!heap->stopped) heap->stopped = tn_stop_asked(heap->stop);
+  return heap->stopped;
 }
 
 /* Whether `used` may go from its present value, less old_bytes, to new_bytes more. */

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/stop.h"
+
 #define TN_HEAP_RESERVE ((size_t)1 << 20) /* beyond the bounds, for telling what was refused */
 
 typedef struct {
@@ -24,11 +26,9 @@ typedef struct {
   bool piecewise;      /* arenas ask for each piece on its own, so that tests can refuse any of them */
   bool failed;         /* some request has been refused */
   bool reporting;      /* an error is being told: there is TN_HEAP_RESERVE more */
-  /* Asked with each request; once it says true all are refused, so that whatever grows comes to an end where
-   * it can fail anyway. NULL: nobody asks. */
-  bool (*stop)(void *context);
-  void *stop_context;
-  bool stopped;
+  tn_stop *stop;       /* of the session, for all that has its heap; NULL: nothing stops */
+  bool stop_refuses;   /* a stop refuses memory, so that whatever grows ends where it can fail anyway */
+  bool stopped;        /* it has */
 } tn_heap;
 
 /* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */

@@ -251,7 +251,7 @@ static void wait_for_work(board_server *s) {
 }
 
 static void serve(board_server *s) {
-  while (!s->options->stopped(s->options->context)) {
+  while (!tn_stop_asked(s->options->heap->stop)) {
     wait_for_work(s);
     double now = tn_clock_steady();
     if (now - s->looked < LOOK_EVERY) continue;

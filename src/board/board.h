@@ -26,14 +26,13 @@ typedef struct {
   const char *store; /* path of the history */
   int port;          /* 0: any that is free */
   void *context;
-  bool (*stopped)(void *context);
   /* It listens, and answers from now on; false, after reporting: it does not begin. */
   bool (*ready)(void *context, int port);
   /* Draws the graph of the program that a run was made with. False when it cannot be drawn. */
   bool (*draw)(void *context, const tn_run_row *run, tn_text *svg);
 } tn_board_options;
 
-/* Serves until it is stopped. False after reporting, E_BOARD where the port is taken or this build has no
- * server. */
+/* Serves until the heap's stop is asked for. False after reporting, E_BOARD where the port is taken or this
+ * build has no server. */
 bool tn_board_serve(const tn_board_options *options);
 #endif

@@ -397,6 +397,7 @@ static int run_verb(tn_command *command) {
   }
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
+  if (command->verb != TN_VERB_REPL) tern_start_clock(run.session); /* there each line has its time */
   tern_status status = handlers[command->verb](&run);
   bool ran = options[TN_OPTION_SANDBOX].verbs >> command->verb & 1;
   if (ran && tn_given_option(command, TN_OPTION_VERBOSE)) tn_cli_say_sandbox(&run);

@@ -79,7 +79,7 @@ static bool take_piece(void *context, tn_str piece) {
   tn_table_reader *reader = context;
   const tn_table_request *request = reader->request;
   if (request->sha256) tn_sha256_update(&reader->hash, piece.at, piece.len);
-  if (request->stop && request->stop(request->stop_context)) return reader->ok = false;
+  if (tn_stop_asked(reader->table->heap->stop)) return reader->ok = false;
   for (const char *stop; (stop = memchr(piece.at, '\n', piece.len)) != NULL;) {
     tn_str line = { piece.at, (size_t)(stop - piece.at) };
     if (!end_line(reader, line)) return reader->ok = false;

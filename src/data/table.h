@@ -27,8 +27,6 @@ typedef struct {
    * are left at the end. NULL: they stay there. So what is kept of a file is up to who reads it. */
   bool (*take)(void *context, struct tn_table *table);
   void *context;
-  bool (*stop)(void *context); /* asked now and then; true ends reading without a report. NULL: never */
-  void *stop_context;
   uint8_t *sha256; /* gets the hash of the bytes that were read; NULL: it is not wanted */
 } tn_table_request;
 
@@ -46,7 +44,8 @@ typedef struct tn_table {
   tn_vec(uint32_t) lines; /* where each row stands in the file */
 } tn_table;
 
-/* Reports and returns false; *out is then empty. A file without rows is E_DATASET_EMPTY. */
+/* Reports and returns false; *out is then empty. A file without rows is E_DATASET_EMPTY. The stop of the heap
+ * ends reading without a report. */
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out);
 void tn_table_free(tn_table *table);
 /* Copies the rows of `from`, which have as many features, behind those of `to`. False when memory

@@ -87,8 +87,6 @@ struct tn_plan {
   size_t block_bytes, scratch_bytes;
   char *scratch;
   int32_t first_write; /* the first step that changes a parameter */
-  bool (*interrupt)(void *context);
-  void *interrupt_context;
   tn_plan_host host;
   tn_plan_options options;
 };

@@ -158,11 +158,6 @@ void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view) {
   bind(plan, tn_plan_param_base(plan, index), view);
 }
 
-void tn_plan_set_interrupt(tn_plan *plan, bool (*asked)(void *context), void *context) {
-  plan->interrupt = asked;
-  plan->interrupt_context = context;
-}
-
 void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host) { plan->host = *host; }
 
 static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault) {
@@ -199,7 +194,7 @@ static inline bool run_kernel(const tn_plan *plan, uint32_t i, tn_fault *fault) 
   tn_step *step = &plan->steps.at[i];
   step->call.fault = fault;
   if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
-  if (plan->interrupt && (int32_t)i + 1 < plan->first_write && plan->interrupt(plan->interrupt_context))
+  if ((int32_t)i + 1 < plan->first_write && tn_stop_asked(plan->heap->stop))
     return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
   return true;
 }

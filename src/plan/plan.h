@@ -42,12 +42,11 @@ void tn_plan_free(tn_plan *plan);
 void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view);
 /* Contiguous and writable when the parameter is updated. */
 void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view);
-/* Optional: asked before every kernel of some cost; true stops the run with TN_FAULT_INTERRUPTED. */
-void tn_plan_set_interrupt(tn_plan *plan, bool (*asked)(void *context), void *context);
 void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host);
 
 /* Runs everything once. On failure false with *fault (its `at` is the node's place); parameters
- * are then unchanged. */
+ * are then unchanged. The stop of the heap ends it with TN_FAULT_INTERRUPTED, until the first parameter is
+ * written. */
 bool tn_plan_run(tn_plan *plan, tn_fault *fault);
 /* The output's value, valid until the next run. Not necessarily contiguous. */
 tn_view tn_plan_output(const tn_plan *plan, int index);

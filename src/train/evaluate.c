@@ -47,7 +47,6 @@ static bool make_plan(tn_loop *loop, size_t rows, tn_eval_plan *e) {
     tn_plan_bind_param(e->plan, i, tn_trainer_param(loop->trainer, i));
   tn_plan_set_host(e->plan,
                    &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
-  tn_plan_set_interrupt(e->plan, tn_loop_asked_to_stop, loop->host);
   return true;
 }
 

@@ -185,8 +185,13 @@ static bool write_checkpoint(tn_loop *loop) {
 
 /* History first: a checkpoint never knows of steps that the history does not have. Parameters that are no
  * numbers are not kept: the checkpoint before them stays. */
+/* History and checkpoint belong together: a stop waits for both. */
 bool tn_loop_checkpoint(tn_loop *loop) {
-  return !loop->options->out || (write_history(loop) && (loop->spoiled || write_checkpoint(loop)));
+  if (!loop->options->out) return true;
+  tn_stop_hold(loop->host->heap->stop);
+  bool ok = write_history(loop) && (loop->spoiled || write_checkpoint(loop));
+  tn_stop_let_go(loop->host->heap->stop);
+  return ok;
 }
 
 /* ---- what the command line gave ----

@@ -180,11 +180,6 @@ static bool read_options(tn_loop *loop, tn_train_options *options) {
          tn_schedule_find(train->schedule, &options->schedule);
 }
 
-bool tn_loop_asked_to_stop(void *context) {
-  tn_host *host = context;
-  return host->interrupted(host);
-}
-
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   tn_fault fault;
   tn_trainer_request request = { .graph = &loop->lowered.graph,
@@ -210,7 +205,6 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
     tn_trainer_bind_input(trainer, (int)i, &loop->inputs[i].view);
   tn_trainer_set_host(trainer,
                       &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
-  tn_trainer_set_interrupt(trainer, tn_loop_asked_to_stop, loop->host);
   return trainer;
 }
 
@@ -323,7 +317,7 @@ static bool run_until(tn_loop *loop, int64_t end) {
   int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
   uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of those it goes on from */
   while (tn_trainer_step_number(loop->trainer) < end) {
-    if (loop->host->interrupted(loop->host)) {
+    if (tn_stop_asked(loop->host->heap->stop)) {
       return tn_ail_report_fault(loop->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
     }
     if (most > 0 && done++ == most) {
@@ -458,8 +452,10 @@ bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options,
     host->diags->phase = TN_PHASE_RUN;
     ok = run_steps(&loop);
     const char *status = ok ? "completed" : "stopped";
+    tn_stop_hold(host->heap->stop); /* what was trained is kept, also after a stop */
     bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, status);
     tell_end(&loop, status);
+    tn_stop_let_go(host->heap->stop);
     ok = ok && kept && add_outcome(&loop, out);
     if (ok) say(&loop, "Training completed");
   }

@@ -51,8 +51,6 @@ typedef struct {
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);
-/* For plans: the context is the host. */
-bool tn_loop_asked_to_stop(void *host);
 void tn_loop_print(tn_loop *loop, const tn_text *line);
 
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */

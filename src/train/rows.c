@@ -42,11 +42,6 @@ static int64_t declared_width(const tn_ail *program, int input) {
   return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
 }
 
-static bool asked_to_stop(void *context) {
-  tn_host *host = context;
-  return host->interrupted && host->interrupted(host);
-}
-
 /* Reading that ended without a word was stopped, by the user or by a limit; the host knows. */
 static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *out) {
   size_t errors = p->host->diags->errors;
@@ -72,8 +67,6 @@ static bool read_table(pipeline *p, bool hashed) {
     .feature_column_count = d->features.column_count,
     .label_columns = d->labels.columns,
     .label_column_count = d->labels.column_count,
-    .stop = asked_to_stop,
-    .stop_context = p->host,
     .sha256 = hashed ? p->rows->sha256 : NULL,
   };
   if (d->features_input >= 0) {
@@ -185,10 +178,7 @@ static bool plan_stage(pipeline *p, size_t index, stage *s) {
   s->row = s->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
   if (!tn_ail_lower_stage(p->program, index, &s->row, &s->graph)) return false;
   s->plan = tn_plan_new(p->host->heap, &s->graph, &options, &fault);
-  if (s->plan) {
-    tn_plan_set_interrupt(s->plan, asked_to_stop, p->host);
-    return true;
-  }
+  if (s->plan) return true;
   tn_graph_free(&s->graph);
   return tn_ail_report_fault(p->program, &fault);
 }

@@ -360,10 +360,6 @@ void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host) {
   tn_plan_set_host(trainer->plan, host);
 }
 
-void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context) {
-  tn_plan_set_interrupt(trainer->plan, asked, context);
-}
-
 int64_t tn_trainer_step_number(const tn_trainer *trainer) { return trainer->step; }
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step) { trainer->step = step; }
 void tn_trainer_set_steps(tn_trainer *trainer, int64_t steps) { trainer->options.steps = steps; }

@@ -75,7 +75,6 @@ const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
 /* For graphs that ask the host; see plan/plan.h. */
 void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host);
-void tn_trainer_set_interrupt(tn_trainer *trainer, bool (*asked)(void *context), void *context);
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer);
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);

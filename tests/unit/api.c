@@ -282,6 +282,19 @@ static void an_interrupt_ends_a_run(void **state) {
   tern_session_free(session);
 }
 
+static void an_interrupt_between_calls_is_for_the_next(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  tern_interrupt(session);
+  assert_int_equal(tern_run(program), TERN_FAILED);
+  assert_string_equal(tern_diagnostic_at(session, 0).code, "E_INTERRUPTED");
+  assert_int_equal(tern_run(program), TERN_OK);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 /* Memory that cannot be had is a diagnostic wherever it happens, and nothing leaks (the sanitizer sees to
  * that). */
 static void every_failed_allocation_is_survived(void **state) {
@@ -358,6 +371,7 @@ int main(void) {
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
     cmocka_unit_test(a_graph_is_shown_in_other_forms),
     cmocka_unit_test(an_interrupt_ends_a_run),
+    cmocka_unit_test(an_interrupt_between_calls_is_for_the_next),
     cmocka_unit_test(every_failed_allocation_is_survived),
     cmocka_unit_test(a_training_run_is_followed_step_by_step),
     cmocka_unit_test(tables_are_there),

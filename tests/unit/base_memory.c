@@ -129,20 +129,18 @@ static void the_chosen_request_fails(void **state) {
   tn_heap_free(&onwards, a, 8);
 }
 
-static bool third_time(void *context) { return ++*(int *)context >= 3; }
-
 static void a_heap_that_is_asked_to_stop_refuses_from_then_on(void **state) {
   (void)state;
-  int asked = 0;
-  tn_heap heap = { .stop = third_time, .stop_context = &asked };
+  tn_stop stop = { .stop_at = 3 };
+  tn_heap heap = { .stop = &stop, .stop_refuses = true };
   char *first = tn_heap_alloc(&heap, 8), *second = tn_heap_alloc(&heap, 8);
   assert_non_null(first);
   assert_non_null(second);
   assert_null(tn_heap_alloc(&heap, 8));
   assert_null(tn_heap_resize(&heap, first, 8, 16));
   assert_true(heap.stopped && heap.failed);
-  assert_int_equal(asked, 3);
-  heap.stop = NULL;
+  assert_int_equal(stop.questions, 3);
+  heap.stop_refuses = false;
   first = tn_heap_resize(&heap, first, 8, 16);
   assert_non_null(first);
   tn_heap_free(&heap, first, 16);

@@ -114,7 +114,7 @@ static void an_interruption_ends_the_program_at_its_place(void **state) {
   (void)state;
   world w;
   world_open(&w);
-  w.patience = 1000;
+  w.stop.stop_at = 1000;
   assert_false(run(&w, "1e9 [REPEAT] 1 [DROP] [END]"));
   assert_int_equal(w.diags.list.count, 1);
   assert_int_equal(w.diags.list.at[0].code, TN_DIAG_E_INTERRUPTED);

@@ -20,7 +20,7 @@ typedef struct {
   tn_diags diags;
   tn_host host;
   tn_text printed;   /* one line for each */
-  uint64_t patience; /* how often `interrupted` still says no; 0: always */
+  tn_stop stop;
 } world;
 
 static void world_print(tn_host *host, tn_str line) {
@@ -29,15 +29,11 @@ static void world_print(tn_host *host, tn_str line) {
   tn_text_byte(&w->printed, '\n');
 }
 
-static bool world_interrupted(tn_host *host) {
-  world *w = host->context;
-  return w->patience > 0 && --w->patience == 0;
-}
-
 /* False when memory ran out; the world is to be closed in any case. */
 static inline bool world_try_open(world *w, uint64_t fail_at) {
   memset(w, 0, sizeof *w);
   w->heap.fail_at = fail_at;
+  w->heap.stop = &w->stop;
   tn_text_init(&w->printed, &w->heap);
   tn_sources_init(&w->sources, &w->heap);
   tn_diags_init(&w->diags, &w->heap, &w->sources);
@@ -48,8 +44,7 @@ static inline bool world_try_open(world *w, uint64_t fail_at) {
                        .diags = &w->diags,
                        .seed = 42,
                        .context = w,
-                       .print = world_print,
-                       .interrupted = world_interrupted };
+                       .print = world_print };
   if (w->names) w->host.eager = tn_eager_new(&w->heap, w->names, tn_backend_ref(), 1);
   return w->host.eager != NULL;
 }

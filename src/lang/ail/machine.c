@@ -261,7 +261,7 @@ static bool step_through(runner *r) {
     const tn_ail_state *state = &r->machine->states[current];
     if (host->max_steps > 0 && (uint64_t)steps == host->max_steps) return past_limit(r, state);
     if (steps == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
-    if (host->interrupted && host->interrupted(host)) {
+    if (tn_stop_asked(host->heap->stop)) {
       return tn_ail_report_plain_fault(r->world->program,
                                        &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
     }

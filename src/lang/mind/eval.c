@@ -67,7 +67,7 @@ bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at) {
 #define ASK_EVERY 256 /* statements; every call asks by itself */
 
 static bool interrupted(tn_mind_evaluator *e, tn_span at) {
-  if (!e->host->interrupted || !e->host->interrupted(e->host)) return false;
+  if (!tn_stop_asked(e->host->heap->stop)) return false;
   tn_mind_eval_fault(e, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = at }, NULL);
   return true;
 }

@@ -189,7 +189,7 @@ bool tn_ninth_note(tn_ninth_machine *m, tn_value value) {
 /* ---- steps ---- */
 
 bool tn_ninth_interrupted(tn_ninth_machine *m) {
-  return m->host->interrupted && m->host->interrupted(m->host);
+  return tn_stop_asked(m->host->heap->stop);
 }
 
 static uint64_t step_limit(const tn_ninth_machine *m) {
