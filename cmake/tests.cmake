@@ -59,9 +59,9 @@ function(tn_test folder name)
   endif()
   target_link_libraries(test_${name} PRIVATE tern_flags ${libraries})
   add_test(NAME ${folder}/${name} COMMAND test_${name})
-  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
   if(folder STREQUAL "slow")
-    set_tests_properties(${folder}/${name} PROPERTIES LABELS slow TIMEOUT 7200)
+    set_tests_properties(${folder}/${name} PROPERTIES LABELS slow TIMEOUT ${TN_SLOW_TEST_TIMEOUT})
   endif()
 endfunction()
 
@@ -73,10 +73,10 @@ endfunction()
 # tn_script_test(NAME SCRIPT arguments...): a shell script, run in the project's root.
 function(tn_script_test name script)
   add_test(NAME ${name} COMMAND sh ${script} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
     ENVIRONMENT "CC=${CMAKE_C_COMPILER};NM=${CMAKE_NM}")
   if(name MATCHES "^slow/")
-    set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)
+    set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT ${TN_SLOW_TEST_TIMEOUT})
   endif()
 endfunction()
 
@@ -90,9 +90,9 @@ set(TN_EXAMPLE_ENVIRONMENT
 function(tn_runner_test name runner path)
   set(where --tern $<TARGET_FILE:tern> --tests ${PROJECT_SOURCE_DIR}/tests)
   add_test(NAME ${name} COMMAND ${runner} ${where} ${path})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT} ENVIRONMENT "${TN_EXAMPLE_ENVIRONMENT}")
   if(name MATCHES "^slow/")
-    set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT 7200)
+    set_tests_properties(${name} PROPERTIES LABELS slow TIMEOUT ${TN_SLOW_TEST_TIMEOUT})
   endif()
 endfunction()
 

@@ -12,5 +12,5 @@ if(TARGET tern AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
   endif()
   add_test(NAME attack/inputs COMMAND attack --tern $<TARGET_FILE:tern> --root ${PROJECT_SOURCE_DIR}
     --count ${inputs} --keep ${PROJECT_BINARY_DIR}/attack)
-  set_tests_properties(attack/inputs PROPERTIES TIMEOUT 1200)
+  set_tests_properties(attack/inputs PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
 endif()

@@ -10,5 +10,5 @@ if(NOT (TN_NODE AND TN_CHROMIUM AND EXISTS ${npm}/playwright-core/package.json))
 elseif(TARGET tern AND NOT TN_INSTRUMENTED)
   add_test(NAME board/browser COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/browser.mjs
     $<TARGET_FILE:tern> ${npm} ${TN_CHROMIUM})
-  set_tests_properties(board/browser PROPERTIES TIMEOUT 300)
+  set_tests_properties(board/browser PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
 endif()

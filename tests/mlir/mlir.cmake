@@ -30,7 +30,7 @@ target_link_libraries(mlirtest PRIVATE tern_flags tn_base)
 set(common --tern $<TARGET_FILE:tern> --opt ${TN_MLIR_OPT})
 set(runner --runner ${TN_MLIR_RUNNER} --libraries $<TARGET_FILE:mlir_put>,${TN_MLIR_RUNTIME})
 add_test(NAME mlir/execute COMMAND mlirtest ${common} ${runner} --run ${CMAKE_CURRENT_LIST_DIR})
-set_tests_properties(mlir/execute PROPERTIES TIMEOUT 600)
+set_tests_properties(mlir/execute PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
 
 # Every program there is: accepted, and executed where it takes no arguments.
 foreach(folder tests/mind examples/mind tests/ail examples/ail tests/ninth examples/ninth)
@@ -42,7 +42,7 @@ foreach(folder tests/mind examples/mind tests/ail examples/ail tests/ninth examp
     endif()
     add_test(NAME mlir/accept_${name}
       COMMAND mlirtest ${common} ${also} --accept ${PROJECT_SOURCE_DIR}/${folder})
-    set_tests_properties(mlir/accept_${name} PROPERTIES TIMEOUT 600)
+    set_tests_properties(mlir/accept_${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
     if(folder STREQUAL "examples/ninth")   # whole trainings, written down step by step
       set_tests_properties(mlir/accept_${name} PROPERTIES LABELS slow)
     endif()

@@ -11,5 +11,5 @@ elseif(TARGET tern)
     $<TARGET_FILE:tern> ${npm} ${CMAKE_CURRENT_LIST_DIR})
   add_test(NAME docs/emit_onnx COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/page.mjs
     $<TARGET_FILE:tern> ${npm} ${PROJECT_SOURCE_DIR}/docs/emit.md)
-  set_tests_properties(onnx/models docs/emit_onnx PROPERTIES TIMEOUT 600)
+  set_tests_properties(onnx/models docs/emit_onnx PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
 endif()

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,8 +177,23 @@ static void kill_running(int signal_number) {
   if (running > 0) kill(-(pid_t)running, SIGKILL);
 }
 
-static _Noreturn void become(const char *const argv[], const char *folder, FILE *in, FILE *out, FILE *err) {
+/* A limit is there to end what hangs, never to judge speed: other work may leave a command an eighth of a
+ * core. So what counts is a process's own processor time. The clock only ends what waits for something that
+ * never comes, after so many times the limit. */
+static unsigned patience(void) {
+  const char *set = getenv("TERN_TEST_PATIENCE");
+  return set && atoi(set) > 0 ? (unsigned)atoi(set) : 20;
+}
+
+static void limit_processor(int seconds) {
+  rlim_t most = (rlim_t)seconds * 2; /* two threads compute at once */
+  setrlimit(RLIMIT_CPU, &(struct rlimit){ most, most + 5 });
+}
+
+static _Noreturn void become(const char *const argv[], const char *folder, FILE *in, FILE *out, FILE *err,
+                             int seconds) {
   setpgid(0, 0);
+  limit_processor(seconds);
   int input = in ? fileno(in) : open("/dev/null", O_RDONLY);
   text data = { 0 };
   text_addf(&data, "%s/.data", folder); /* what a program keeps for its user */
@@ -207,7 +223,7 @@ static int wait_for(pid_t child, int seconds) {
   sigaction(SIGALRM, &action, NULL);
   late = 0;
   running = child;
-  alarm((unsigned)seconds);
+  alarm((unsigned)seconds * patience());
   while (waitpid(child, &state, 0) < 0 && errno == EINTR) continue;
   alarm(0);
   running = 0;
@@ -226,10 +242,10 @@ outcome run(const char *const argv[], const char *folder, const char *input, int
   fflush(NULL);
   pid_t child = fork();
   if (child < 0) die("fork: %s", strerror(errno));
-  if (child == 0) become(argv, folder, in, out, err);
+  if (child == 0) become(argv, folder, in, out, err, seconds);
   setpgid(child, child); /* both sides, so that the group is there whoever comes first */
   done.status = wait_for(child, seconds);
-  done.timed_out = late;
+  done.timed_out = late || done.status == 128 + SIGXCPU;
   if (in) fclose(in);
   done.err = err != out ? collect(err) : text_of("");
   done.out = collect(out);

@@ -56,8 +56,9 @@ void lines_add(lines *to, text line);
 bool lines_match(lines wanted, lines actual);
 void lines_show(const char *mark, lines shown);
 
-/* Runs argv in `folder`, with `input` on standard input (NULL: nothing). After
- * `seconds` it and everything it started is killed. */
+/* Runs argv in `folder`, with `input` on standard input (NULL: nothing). A process
+ * of it ends after twice `seconds` of processor time, and all of them after
+ * TERN_TEST_PATIENCE (20) times `seconds` of the clock. */
 outcome run(const char *const argv[], const char *folder, const char *input, int seconds, int flags);
 outcome run_shell(const char *command, const char *folder, const char *input, int seconds, int flags);
 void outcome_free(outcome *done);

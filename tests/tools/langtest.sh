@@ -24,7 +24,7 @@ status=$(sed -n 's/^STATUS \([0-9]*\).*/\1/p' "$file")
 exit "${status:-0}"
 END
 chmod +x "$scratch/bin/tern"
-langtest() { "$runner" --tern "$scratch/bin/tern" --seconds 1 "$@"; }
+langtest() { TERN_TEST_PATIENCE=1 "$runner" --tern "$scratch/bin/tern" --seconds 1 "$@"; }
 
 # holds WHAT [NAME] / breaks WHAT WORDS [NAME]: a program from standard input.
 holds() { put "${2:-case.mind}"; passes "$1" langtest "$scratch/${2:-case.mind}"; }

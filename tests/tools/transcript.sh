@@ -15,6 +15,7 @@ case $1 in
   lines) echo a; echo; echo '$ c'; echo d ;;
   open) printf 'no end' ;;
   hang) sleep 30 & wait ;;
+  spin) while :; do :; done ;;
   crash) kill -SEGV $$ ;;
   repl) sed 's/^/read /' ;;
   check) case "$(cat)" in *bad*) echo "error[E1]"; exit 1 ;; esac ;;
@@ -22,7 +23,8 @@ case $1 in
 esac
 END
 chmod +x "$scratch/bin/tern"
-transcript() { "$runner" --tern "$scratch/bin/tern" --tests "$scratch" --seconds 1 "$@"; }
+patience=1
+transcript() { TERN_TEST_PATIENCE=$patience "$runner" --tern "$scratch/bin/tern" --tests "$scratch" --seconds 1 "$@"; }
 
 # holds WHAT / breaks WHAT WORDS: a .t file from standard input.
 holds() { put case.t; passes "$1" transcript "$scratch/case.t"; }
@@ -113,6 +115,11 @@ END
 breaks "a command that hangs" "did not end in time" <<'END'
 $ tern hang
 END
+patience=600
+breaks "a command that computes without end, long before the clock ends it" "did not end in time" <<'END'
+$ tern spin
+END
+patience=1
 breaks "a line without a mark" "case.t:3: expected a command" <<'END'
 $ true
 
