@@ -140,6 +140,8 @@ typedef struct {
 
 TERN_API size_t tern_diagnostic_count(const tern_session *session);
 TERN_API tern_diagnostic tern_diagnostic_at(tern_session *session, size_t index);
+/* How many more there were: of errors, and of warnings, the first 100 are kept. */
+TERN_API size_t tern_diagnostics_omitted(const tern_session *session);
 TERN_API size_t tern_error_count(const tern_session *session);
 /* What the diagnostics amount to; at least TERN_FAILED. */
 TERN_API tern_status tern_failure_status(const tern_session *session);

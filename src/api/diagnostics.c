@@ -4,6 +4,7 @@
 #include "base/number.h"
 
 size_t tern_diagnostic_count(const tern_session *session) { return session->diags.list.count; }
+size_t tern_diagnostics_omitted(const tern_session *session) { return session->diags.dropped; }
 size_t tern_error_count(const tern_session *session) { return session->diags.errors; }
 tern_status tern_failure_status(const tern_session *session) {
   tern_status status = tn_api_status(session);

@@ -404,6 +404,8 @@ static void begin_answer(tn_json_writer *json, bool ok) {
 static void add_diagnostics(tern_session *session, tn_json_writer *json, const char *key) {
   tn_diags_sort(&session->diags);
   tn_json_key(json, key), tn_diags_render_json(&session->diags, json);
+  if (session->diags.dropped == 0) return;
+  tn_json_key(json, "omitted"), tn_json_uint(json, session->diags.dropped);
 }
 
 static void add_printed(tern_session *session, tn_json_writer *json) {

@@ -138,10 +138,9 @@ static int banded_distance(tn_str a, tn_str b, bool fold, int limit) {
 static int distance(tn_str a, tn_str b, bool fold, int limit) {
   int bounded = least(limit, TN_STR_DISTANCE_LIMIT);
   int too_far = limit < INT_MAX ? limit + 1 : INT_MAX;
-  if (limit < 0) return too_far;
-  strip_common(&a, &b, fold);
   size_t apart = a.len > b.len ? a.len - b.len : b.len - a.len;
-  if (apart > (size_t)bounded) return too_far;
+  if (limit < 0 || apart > (size_t)bounded) return too_far;
+  strip_common(&a, &b, fold);
   int edits = banded_distance(a, b, fold, bounded);
   return edits <= bounded ? edits : too_far;
 }

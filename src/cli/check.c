@@ -5,7 +5,8 @@
 
 typedef struct {
   tern_status worst;
-  size_t shown; /* JSON diagnostics so far */
+  size_t shown;   /* JSON diagnostics so far */
+  size_t omitted; /* those past the limit */
 } checking;
 
 /* The members of a JSON array, without its brackets, behind those of earlier files. */
@@ -38,14 +39,17 @@ static tern_status check_as_json(tn_run *run) {
     tern_program_free(program);
     return status;
   }
-  checking c = { TERN_OK, 0 };
+  checking c = { .worst = TERN_OK };
   fputs("{\"diagnostics\":[", stdout);
   for (size_t i = 0; i < command->word_count; i++) {
     status = check_file(run, command->words[i]);
     if (status > c.worst) c.worst = status;
     add_json(&c, tern_diagnostics_json(run->session));
+    c.omitted += tern_diagnostics_omitted(run->session);
   }
-  printf("],\"ok\":%s}\n", c.worst == TERN_OK ? "true" : "false");
+  fputs("],", stdout);
+  if (c.omitted > 0) printf("\"omitted\":%zu,", c.omitted);
+  printf("\"ok\":%s}\n", c.worst == TERN_OK ? "true" : "false");
   return c.worst;
 }
 

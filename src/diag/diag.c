@@ -143,15 +143,24 @@ static tn_str number_text(int64_t number, char scratch[NUMBER_BYTES]) {
   return (tn_str){ at, (size_t)(scratch + NUMBER_BYTES - at) };
 }
 
-static tn_str value_of(const tn_field *field, char scratch[NUMBER_BYTES]) {
-  if (field->kind == TN_FIELD_INT) return number_text(field->number, scratch);
-  return field->text.len > 0 ? field->text : tn_str_of(field->inline_text);
+static tn_str place_text(tn_sources *sources, const tn_field *field, char scratch[NUMBER_BYTES]) {
+  tn_place place = tn_place_of(sources, field->at.file, field->at.start);
+  return number_text(field->kind == TN_FIELD_LINE ? place.line : place.column, scratch);
+}
+
+static tn_str value_of(tn_sources *sources, const tn_field *field, char scratch[NUMBER_BYTES]) {
+  switch (field->kind) {
+    case TN_FIELD_INT: return number_text(field->number, scratch);
+    case TN_FIELD_LINE:
+    case TN_FIELD_COLUMN: return place_text(sources, field, scratch);
+    default: return field->text.len > 0 ? field->text : tn_str_of(field->inline_text);
+  }
 }
 
 /* Hints and notes are no fields, and an empty value is one only where the code requires it. */
 static bool is_field(const tn_diag_info *info, const tn_field *field) {
-  if (field->kind == TN_FIELD_INT) return true;
-  if (field->kind != TN_FIELD_TEXT) return false;
+  if (field->kind == TN_FIELD_HINT || field->kind == TN_FIELD_NOTE) return false;
+  if (field->kind != TN_FIELD_TEXT) return true;
   return field->text.len > 0 || field->inline_text[0] || tn_diag_names_contain(info->fields, field->name);
 }
 
@@ -167,7 +176,7 @@ bool tn_diag_has_required(tn_diag_code code, const tn_field *fields, size_t coun
   return true;
 }
 
-static bool same_fields(const tn_diag *diag, const tn_field *fields, size_t count) {
+static bool same_fields(tn_sources *sources, const tn_diag *diag, const tn_field *fields, size_t count) {
   const tn_diag_info *info = tn_diag_info_of(diag->code);
   char scratch[NUMBER_BYTES];
   size_t kept = 0;
@@ -176,7 +185,7 @@ static bool same_fields(const tn_diag *diag, const tn_field *fields, size_t coun
     if (kept == diag->field_count) return false;
     const tn_diag_field *other = &diag->fields[kept++];
     if (strcmp(other->name, fields[i].name) != 0) return false;
-    if (!tn_str_equal(other->value, value_of(&fields[i], scratch))) return false;
+    if (!tn_str_equal(other->value, value_of(sources, &fields[i], scratch))) return false;
   }
   return kept == diag->field_count;
 }
@@ -186,27 +195,29 @@ static bool is_repeated(const tn_diags *diags, const tn_diag *diag, const tn_fie
     const tn_diag *other = &diags->list.at[i];
     bool same = other->code == diag->code && other->at.file == diag->at.file &&
                 other->at.start == diag->at.start && other->at.end == diag->at.end;
-    if (same && (diag->at.file != 0 || same_fields(other, fields, count))) return true;
+    if (same && (diag->at.file != 0 || same_fields(diags->sources, other, fields, count))) return true;
   }
   return false;
 }
 
-static bool is_full(const tn_diags *diags, tn_severity severity) {
+bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code) {
+  tn_severity severity = tn_diag_info_of(code)->severity;
   size_t limit = diags->limit ? diags->limit : TN_DIAG_LIMIT, kept = 0;
   for (size_t i = 0; i < diags->list.count; i++) kept += diags->list.at[i].severity == severity;
-  return kept >= limit;
+  return kept < limit;
 }
 
-static void keep_fields(tn_arena *arena, const tn_field *fields, size_t count, tn_diag *diag) {
+static void keep_fields(tn_diags *diags, const tn_field *fields, size_t count, tn_diag *diag) {
   const tn_diag_info *info = tn_diag_info_of(diag->code);
+  tn_arena *arena = &diags->arena;
   tn_diag_field *kept = tn_arena_array(arena, count, sizeof *kept);
   if (!kept) return;
   diag->fields = kept;
   for (size_t i = 0; i < count; i++) {
     char scratch[NUMBER_BYTES];
     if (!is_field(info, &fields[i])) continue;
-    kept[diag->field_count++] =
-        (tn_diag_field){ fields[i].name, tn_arena_str(arena, value_of(&fields[i], scratch)) };
+    tn_str value = value_of(diags->sources, &fields[i], scratch);
+    kept[diag->field_count++] = (tn_diag_field){ fields[i].name, tn_arena_str(arena, value) };
   }
 }
 
@@ -243,7 +254,7 @@ static bool keep(tn_diags *diags, const tn_field *fields, size_t count, tn_diag 
   const tn_diag_info *info = tn_diag_info_of(diag->code);
   tn_arena *arena = &diags->arena;
   arena->failed = false;
-  keep_fields(arena, fields, count, diag);
+  keep_fields(diags, fields, count, diag);
   keep_hint(arena, fields, count, diag);
   keep_notes(arena, fields, count, diag);
   diag->title = expand(arena, info->title, diag);
@@ -271,7 +282,7 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
   diags->arena.heap->reporting = diags->errors > 0;
 
   if (is_repeated(diags, &diag, fields, count)) return false;
-  if (is_full(diags, info->severity)) diags->dropped++;
+  if (!tn_diags_has_room(diags, code)) diags->dropped++;
   else if (!keep(diags, fields, count, &diag)) diags->out_of_memory = true;
   return false;
 }

@@ -68,19 +68,30 @@ tn_diag_code tn_diag_find(tn_str code);
 tn_str tn_diag_suggest(tn_str wrong);
 
 /* One named value of a diagnostic, or an addition to it. */
-typedef enum { TN_FIELD_TEXT, TN_FIELD_INT, TN_FIELD_HINT, TN_FIELD_NOTE } tn_field_kind;
+typedef enum {
+  TN_FIELD_TEXT,
+  TN_FIELD_INT,
+  TN_FIELD_LINE,   /* the line, and the column, of `at` */
+  TN_FIELD_COLUMN,
+  TN_FIELD_HINT,
+  TN_FIELD_NOTE
+} tn_field_kind;
 typedef struct {
   tn_field_kind kind;
   const char *name;       /* static; for a note: its text, a template */
   tn_str text;            /* borrowed during the call; empty: look at inline_text */
   int64_t number;
-  tn_span at;             /* of a note */
+  tn_span at;             /* of a line, a column or a note */
   char inline_text[208];  /* fits any shape of rank 8 */
 } tn_field;
 
 #define TN_STR(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = tn_str_of(value) })
 #define TN_TEXT(field, value) ((tn_field){ .kind = TN_FIELD_TEXT, .name = (field), .text = (value) })
 #define TN_INT(field, value) ((tn_field){ .kind = TN_FIELD_INT, .name = (field), .number = (value) })
+/* Line and column of the start of a span. They are looked up only for a report that is kept: a place costs a
+ * look through its line, so a text with many mistakes in one line would cost its square. */
+#define TN_LINE(field, span) ((tn_field){ .kind = TN_FIELD_LINE, .name = (field), .at = (span) })
+#define TN_COLUMN(field, span) ((tn_field){ .kind = TN_FIELD_COLUMN, .name = (field), .at = (span) })
 /* Replaces the code's own hint; an empty value leaves it. */
 #define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
 /* Another place that matters: "left has shape {left}". `value` is a static template. */
@@ -122,7 +133,7 @@ typedef struct tn_diags {
   bool out_of_memory;       /* a report could not be kept; rendered as E_OUT_OF_MEMORY */
 } tn_diags;
 
-#define TN_DIAG_LIMIT 100
+#define TN_DIAG_LIMIT 100   /* errors, and warnings, that are kept and shown; the others are counted */
 
 void tn_diags_init(tn_diags *diags, tn_heap *heap, tn_sources *sources);
 void tn_diags_free(tn_diags *diags);
@@ -143,6 +154,10 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
                   sizeof((const tn_field[]){ __VA_ARGS__ }) / sizeof(tn_field))
 /* For a code without fields. */
 #define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
+
+/* Whether a report of this code would still be kept. A caller asks before it works out what is costly, such
+ * as a suggestion, so that n mistakes among n names do not cost n * n. It reports in any case. */
+bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code);
 
 /* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what`, which may
  * be NULL. */

@@ -18,6 +18,7 @@
 #define TAB_COLUMNS 4
 #define LINE_COLUMNS 100   /* shown of one line */
 #define LEAD_COLUMNS 30    /* shown before the span where a line is cut */
+#define WINDOW_BYTES 4000  /* looked at on either side of a span: a line may be as long as the text */
 
 void tn_diag_paint(tn_text *out, bool color, tn_paint paint) {
   static const char *const codes[] = {
@@ -119,13 +120,26 @@ static size_t columns_of(tn_str line, size_t bytes) {
 
 /* The columns [left, right) of a line that are shown, and what of it is marked. */
 typedef struct {
-  size_t left, right, width;   /* width: of the whole line */
+  tn_str line;                 /* its window around the span */
+  bool more_left, more_right;  /* the line goes on outside the window */
+  size_t left, right, width;   /* width: of the window */
   size_t from, to;             /* marked; at least one column, perhaps behind the end */
 } view;
 
+/* Past the rest of the character that holds a byte; a character has at most four bytes. */
+static size_t whole_character(tn_str line, size_t at) {
+  for (int i = 0; i < 3 && at < line.len && ((unsigned char)line.at[at] & 0xc0) == 0x80; i++) at++;
+  return at;
+}
+
 static view view_of(tn_str line, size_t from_byte, size_t to_byte) {
-  view v = { .from = columns_of(line, from_byte), .to = columns_of(line, to_byte) };
-  v.right = v.width = columns_of(line, line.len);
+  size_t start = from_byte > WINDOW_BYTES ? whole_character(line, from_byte - WINDOW_BYTES) : 0;
+  bool long_tail = line.len > from_byte + WINDOW_BYTES;
+  size_t end = long_tail ? whole_character(line, from_byte + WINDOW_BYTES) : line.len;
+  view v = { .line = { line.at + start, end - start }, .more_left = start > 0, .more_right = end < line.len };
+  v.from = columns_of(v.line, from_byte - start);
+  v.to = columns_of(v.line, to_byte - start);
+  v.right = v.width = columns_of(v.line, v.line.len);
   if (v.to <= v.from) v.to = v.from + 1;
   if (v.width <= LINE_COLUMNS) return v;
   if (v.to > LINE_COLUMNS && v.from > LEAD_COLUMNS) v.left = v.from - LEAD_COLUMNS;
@@ -137,13 +151,14 @@ static view view_of(tn_str line, size_t from_byte, size_t to_byte) {
 
 /* Where a column of the line stands, counted from the margin. */
 static size_t shown_column(const view *v, size_t column) {
-  return column - v->left + (v->left > 0 ? 3 : 0);
+  return column - v->left + (v->left > 0 || v->more_left ? 3 : 0);
 }
 
 /* Spaces are written only when something follows them: no line ends in one. */
-static void put_line(tn_text *out, tn_str line, const view *v, size_t spaces) {
+static void put_line(tn_text *out, const view *v, size_t spaces) {
+  tn_str line = v->line;
   size_t column = 0;
-  if (v->left > 0) {
+  if (v->left > 0 || v->more_left) {
     tn_text_repeat(out, ' ', spaces);
     tn_text_puts(out, "...");
     spaces = 0;
@@ -164,7 +179,7 @@ static void put_line(tn_text *out, tn_str line, const view *v, size_t spaces) {
       spaces = 0;
     }
   }
-  if (v->right >= v->width) return;
+  if (v->right >= v->width && !v->more_right) return;
   tn_text_repeat(out, ' ', spaces);
   tn_text_puts(out, "...");
 }
@@ -221,7 +236,7 @@ static void put_line_before(const tn_snippet *s, uint32_t start) {
   if (is_blank(line)) return;
   view v = view_of(line, 0, 0);
   numbered_margin(s, tn_place_of(s->sources, s->at.file, start).line);
-  put_line(s->out, line, &v, 1);
+  put_line(s->out, &v, 1);
   newline(s);
 }
 
@@ -229,19 +244,19 @@ static void render_one_line(const tn_snippet *s, tn_str line, uint32_t start) {
   view v = view_of(line, s->at.start - start, s->at.end - start);
   if (is_blank(line)) put_line_before(s, start);
   numbered_margin(s, tn_place_of(s->sources, s->at.file, start).line);
-  put_line(s->out, line, &v, 1);
+  put_line(s->out, &v, 1);
   newline(s);
   put_carets(s, &v);
 }
 
 /* The bar that joins the lines of a span; `first`: it begins below this line. */
-static void put_joined(const tn_snippet *s, tn_str line, const view *v, uint32_t number, bool first) {
+static void put_joined(const tn_snippet *s, const view *v, uint32_t number, bool first) {
   numbered_margin(s, number);
   if (!first) {
     tn_text_byte(s->out, ' ');
     tn_diag_painted(s->out, s->color, s->paint, "|");
   }
-  put_line(s->out, line, v, first ? 3 : 1);
+  put_line(s->out, v, first ? 3 : 1);
   newline(s);
 }
 
@@ -263,7 +278,7 @@ static void put_between(const tn_snippet *s, uint32_t first, uint32_t last_start
   if (last == first + 2) {
     tn_str line = tn_source_line(s->sources, s->at.file, last_start - 1, &start);
     view v = view_of(line, 0, 0);
-    put_joined(s, line, &v, first + 1, false);
+    put_joined(s, &v, first + 1, false);
   } else if (last > first + 2) {
     tn_diag_paint(s->out, s->color, TN_PAINT_GUTTER);
     tn_text_puts(s->out, "...");
@@ -279,12 +294,12 @@ static void put_between(const tn_snippet *s, uint32_t first, uint32_t last_start
 static void render_lines(const tn_snippet *s, tn_str line, uint32_t start) {
   uint32_t last_start, number = tn_place_of(s->sources, s->at.file, start).line;
   view v = view_of(line, s->at.start - start, line.len);
-  put_joined(s, line, &v, number, true);
+  put_joined(s, &v, number, true);
   put_corner(s, " ", shown_column(&v, v.from));
   tn_str last = tn_source_line(s->sources, s->at.file, s->at.end - 1, &last_start);
   put_between(s, number, last_start);
   v = view_of(last, s->at.end - last_start, s->at.end - last_start);
-  put_joined(s, last, &v, tn_place_of(s->sources, s->at.file, last_start).line, false);
+  put_joined(s, &v, tn_place_of(s->sources, s->at.file, last_start).line, false);
   put_corner(s, "|", shown_column(&v, v.from > 0 ? v.from - 1 : 0));
 }
 

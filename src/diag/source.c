@@ -128,14 +128,30 @@ static uint32_t line_at(const tn_source *source, uint32_t offset, uint32_t *star
   return (uint32_t)low;
 }
 
+/* Characters never straddle a byte that does not continue one, so a count may be split before it. */
+static bool may_split(const tn_source *source, uint32_t offset) {
+  return offset == source->text.len || ((unsigned char)source->text.at[offset] & 0xc0) != 0x80;
+}
+
+/* Counted from the last place that was asked for, where that stands earlier in the line: places are mostly
+ * asked for in order, and a line may be as long as the text. */
+static uint32_t column_at(tn_sources *sources, tn_source *source, uint32_t line_start, uint32_t offset) {
+  if (offset == line_start) return 1;
+  bool near = source->known_column > 0 && source->known >= line_start && source->known <= offset;
+  uint32_t from = near ? source->known : line_start, column = near ? source->known_column : 1;
+  sources->looked += offset - from;
+  column += (uint32_t)tn_utf8_count((tn_str){ source->text.at + from, offset - from });
+  if (may_split(source, offset)) source->known = offset, source->known_column = column;
+  return column;
+}
+
 tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset) {
   tn_source *source = find(sources, file);
   if (!source) return (tn_place){ 1, 1 };
   uint32_t at = clamp(source, offset), start;
   index_lines(sources->heap, source);
   uint32_t line = line_at(source, at, &start);
-  size_t before = tn_utf8_count((tn_str){ source->text.at + start, at - start });
-  return (tn_place){ line + 1, (uint32_t)before + 1 };
+  return (tn_place){ line + 1, column_at(sources, source, start, at) };
 }
 
 tn_str tn_source_line(tn_sources *sources, uint32_t file, uint32_t offset, uint32_t *start) {

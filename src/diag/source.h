@@ -24,11 +24,13 @@ typedef struct {
   tn_str text;          /* NUL behind it */
   uint32_t *lines;      /* byte offset of each line's start; built on first use */
   size_t line_count;
+  uint32_t known, known_column;   /* the place that was asked for last, for the next one in its line */
 } tn_source;
 
 typedef struct {
   tn_heap *heap;
   tn_vec(tn_source) files;
+  uint64_t looked;      /* bytes read to find columns: what places have cost */
 } tn_sources;
 
 /* 1-based; columns count characters (code points), not bytes. */

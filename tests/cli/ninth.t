@@ -14,6 +14,18 @@ $ tern eval '1 [PRINT] [ADD]' --lang ninth --json
 | {"ok":false,"diagnostics":[{"code":"E_STACK_UNDERFLOW","severity":"error","phase":"run","title":"ADD needs 2 items on the stack, and there are 0","fields":{"opcode":"ADD","needed":"2","have":"0"},"span":{"file":"<eval>","line":1,"col":11,"end_line":1,"end_col":16},"hint":"push what it needs first; [PEEK] shows the top and [DEPTH] counts"}],"printed":["1"]}
 ? 1
 
+# Of many mistakes the first hundred are shown, and how many more there are is said.
+$ printf '%01000d' 0 | tr 0 ')' > many.nth
+$ tern check many.nth 2>&1 | tail -2 | head -1
+| 900 more not shown
+$ tern check many.nth --json | grep -o '"omitted":[0-9]*'
+| "omitted":900
+$ tern check many.nth many.nth p.nth --json | grep -o '"omitted":[0-9]*,"ok":false'
+| "omitted":1800,"ok":false
+$ tern check p.nth --json | grep -c omitted
+| 0
+? 1
+
 # Large tensors are shortened for people, never in JSON.
 $ tern eval '[2000] [ONES] [PRINT]' --lang ninth
 | (1 1 1 ... 1 1 1)

@@ -28,8 +28,9 @@ static const char intro[] =
     "`tern explain` alone lists the codes.\n"
     "\n"
     "A diagnostic names its code, its place and what it found: the fields, which `--json` gives by name\n"
-    "and which never change their meaning. An error ends the program with status 1 where nothing else is\n"
-    "said.\n"
+    "and which never change their meaning. Of the errors, and of the warnings, of one command the first 100\n"
+    "are shown; text and `--json` (`omitted`) say how many more there were. An error ends the program with\n"
+    "status 1 where nothing else is said.\n"
     "\n";
 
 /* Text between two pieces of code: what Markdown would take for its own is marked. */

@@ -376,6 +376,54 @@ static void the_end_of_a_long_line_can_be_marked(void **state) {
   close_fixture(&f);
 }
 
+/* Only some thousand bytes around the span are read, whatever they hold. */
+static void of_a_huge_line_the_window_is_shown_like_any(void **state) {
+  (void)state;
+  static char line[100001];
+  assert_long(long_line(line, 100000, 50000, "X+Y"), 50000, 50003, 50001, "...", 30, "X+Y", 67, "...", 33);
+  assert_long(long_line(line, 100000, 99997, "X+Y"), 99997, 100000, 99998, "...", 97, "X+Y", 0, "", 100);
+  assert_long(long_line(line, 100000, 4000, "X+Y"), 4000, 4003, 4001, "...", 30, "X+Y", 67, "...", 33);
+  assert_long(long_line(line, 100000, 4001, "X+Y"), 4001, 4004, 4002, "...", 30, "X+Y", 67, "...", 33);
+}
+
+/* Bytes that continue no character, and marks without a width, fill the window of 4000 bytes. */
+static void a_window_of_odd_bytes_is_marked_as_cut(void **state) {
+  (void)state;
+  static char line[20001];
+  fixture f;
+  memset(line, '\x80', 20000);
+  open_fixture(&f, line);
+  report_name(&f, (tn_span){ f.file, 10000, 20000 });
+  assert_non_null(strstr(rendered(&f), "\n 1 | ...  \\x80\\x80"));
+  close_fixture(&f);
+  for (int i = 0; i < 20000; i += 2) memcpy(line + i, "\xCC\x81", 2);
+  memcpy(line + 10000, "xy", 2);
+  open_fixture(&f, line);
+  report_name(&f, (tn_span){ f.file, 10000, 10002 });
+  const char *text = rendered(&f), *shown = strstr(text, "\n 1 | ...\xCC\x81");
+  assert_non_null(shown);
+  assert_non_null(strstr(shown, "\xCC\x81...\n   |    ^^ unknown name\n"));
+  close_fixture(&f);
+}
+
+static void columns_are_right_in_any_order_of_asking(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f, "\xE5\x90\x8D" "a\xC3\xA9" "b\x80" "c\nd\xC3\xA9" "e\n");
+  for (uint32_t i = 0; i < 15 * 15; i++) {
+    uint32_t offset = i * 7 % 15 ^ i / 15;   /* each offset after each other one */
+    tn_sources fresh;
+    tn_sources_init(&fresh, &f.heap);
+    tn_sources_add(&fresh, TN_LIT("m.ail"), tn_sources_get(&f.sources, f.file)->text);
+    tn_place cold = tn_place_of(&fresh, 1, offset);
+    tn_place warm = tn_place_of(&f.sources, f.file, offset);
+    assert_int_equal(warm.line, cold.line);
+    assert_int_equal(warm.column, cold.column);
+    tn_sources_free(&fresh);
+  }
+  close_fixture(&f);
+}
+
 /* The window may begin in the middle of a wide character. */
 static void a_wide_character_at_the_cut_becomes_a_space(void **state) {
   (void)state;
@@ -666,6 +714,9 @@ RUN_TESTS(
   cmocka_unit_test(of_a_long_line_the_part_around_the_span_is_shown),
   cmocka_unit_test(a_span_longer_than_the_window_is_cut),
   cmocka_unit_test(the_end_of_a_long_line_can_be_marked),
+    cmocka_unit_test(of_a_huge_line_the_window_is_shown_like_any),
+    cmocka_unit_test(a_window_of_odd_bytes_is_marked_as_cut),
+    cmocka_unit_test(columns_are_right_in_any_order_of_asking),
   cmocka_unit_test(a_wide_character_at_the_cut_becomes_a_space),
   cmocka_unit_test(values_and_names_are_harmless_too),
   cmocka_unit_test(a_long_value_is_cut_in_text_and_whole_in_json),

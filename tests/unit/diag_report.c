@@ -224,6 +224,44 @@ static void the_limit_can_be_chosen(void **state) {
   close_fixture(&f);
 }
 
+/* A long line of mistakes costs one look through it, not one for each mistake. */
+static void places_are_looked_up_only_for_what_is_kept(void **state) {
+  (void)state;
+  enum { COUNT = 100000 };
+  fixture f;
+  static char program[COUNT + 1];
+  memset(program, ')', COUNT);
+  open_fixture(&f, program);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    tn_span at = { f.file, i, i + 1 };
+    tn_report(&f.diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
+              TN_STR("message", "stray"));
+  }
+  assert_int_equal(f.diags.list.count, TN_DIAG_LIMIT);
+  assert_int_equal(f.diags.dropped, COUNT - TN_DIAG_LIMIT);
+  assert_field(&f.diags.list.at[TN_DIAG_LIMIT - 1], 0, "line", "1");
+  assert_field(&f.diags.list.at[TN_DIAG_LIMIT - 1], 1, "col", "100");
+  assert_true(f.sources.looked <= 2 * TN_DIAG_LIMIT);
+  rendered(&f);
+  rendered_json(&f);
+  assert_true(f.sources.looked <= 20 * TN_DIAG_LIMIT);
+  close_fixture(&f);
+}
+
+static void what_is_kept_can_be_asked_for_before_the_report(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f, "a b c\n");
+  f.diags.limit = 1;
+  assert_true(tn_diags_has_room(&f.diags, TN_DIAG_E2002));
+  report_at(&f, "a");
+  assert_false(tn_diags_has_room(&f.diags, TN_DIAG_E2002));
+  assert_true(tn_diags_has_room(&f.diags, TN_DIAG_E_LOOP_VAR_REDECLARED));   /* a warning */
+  tn_diags_clear(&f.diags);
+  assert_true(tn_diags_has_room(&f.diags, TN_DIAG_E2002));
+  close_fixture(&f);
+}
+
 static void rewinding_forgets_what_came_after_the_mark(void **state) {
   (void)state;
   fixture f;
@@ -297,6 +335,8 @@ RUN_TESTS(
   cmocka_unit_test(without_a_place_the_fields_must_agree_too),
   cmocka_unit_test(errors_and_warnings_have_a_limit_each),
   cmocka_unit_test(the_limit_can_be_chosen),
+    cmocka_unit_test(places_are_looked_up_only_for_what_is_kept),
+    cmocka_unit_test(what_is_kept_can_be_asked_for_before_the_report),
   cmocka_unit_test(rewinding_forgets_what_came_after_the_mark),
   cmocka_unit_test(clearing_starts_anew_without_growing),
   cmocka_unit_test(a_report_survives_every_failed_allocation))

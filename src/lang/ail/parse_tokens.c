@@ -91,9 +91,8 @@ bool tn_ail_may_report(tn_ail_parser *p) {
 }
 
 static bool report(tn_ail_parser *p, tn_span at, tn_str message) {
-  tn_place place = tn_place_of(p->host->sources, at.file, at.start);
-  return tn_report(p->host->diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_INT("line", place.line),
-                   TN_INT("col", place.column), TN_TEXT("message", message));
+  return tn_report(p->host->diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
+                   TN_TEXT("message", message));
 }
 
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message) {

@@ -13,9 +13,8 @@
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
 
 bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message) {
-  tn_place place = tn_place_of(program->host->sources, at.file, at.start);
-  return tn_report(diags_of(program), TN_DIAG_E_SYNTAX_ERROR, at, TN_INT("line", place.line),
-                   TN_INT("col", place.column), TN_STR("message", message));
+  return tn_report(diags_of(program), TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
+                   TN_STR("message", message));
 }
 
 #define FIELD_TEXT_BYTES 60

@@ -63,8 +63,7 @@ static bool push(lexer *lx, tn_ninth_token_kind kind, size_t start, uint8_t opco
 }
 
 bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message) {
-  tn_place place = tn_place_of(diags->sources, at.file, at.start);
-  return tn_report(diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_INT("line", place.line), TN_INT("col", place.column),
+  return tn_report(diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
                    TN_STR("message", message));
 }
 
@@ -168,8 +167,9 @@ static bool read_bracket(lexer *lx) {
   tn_str name = slice(lx, start + 1, end - 1);
   tn_ninth_opcode opcode = tn_ninth_opcode_find(name);
   if (opcode == TN_NINTH_OPCODE_COUNT) {
+    bool shown = tn_diags_has_room(lx->diags, TN_DIAG_E_UNKNOWN_OPCODE);
     tn_report(lx->diags, TN_DIAG_E_UNKNOWN_OPCODE, span_of(lx, start, end), TN_TEXT("opcode", name),
-              TN_TEXT("suggestion", tn_ninth_opcode_suggest(name)));
+              TN_TEXT("suggestion", shown ? tn_ninth_opcode_suggest(name) : TN_LIT("")));
     lx->out->flaws++;
   }
   return push(lx, TN_NINTH_TOKEN_OPCODE, start, (uint8_t)opcode);
