@@ -1,13 +1,25 @@
-/* board/board.c: the server: who may ask, and streams that go on.
+/* board/board.c: the server: sockets, deadlines and the loop.
  *
- * libmicrohttpd parses HTTP; the loop is ours, on the calling thread, so that
- * everything it touches belongs to one session. A stream of events that has
- * nothing to say is suspended, and looked at again a few times a second. */
+ * libmicrohttpd parses HTTP. Accepting and the loop are ours, on the calling
+ * thread, so that everything it touches belongs to one session, and so that who
+ * may stay is decided in one place (clients.h): the library's own timeout counts
+ * from the last byte, which a client can send whenever it likes. */
 #include "board/board.h"
+
+const tn_board_limits tn_board_usual_limits = {
+  .clients = { .seconds = { [TN_CLIENT_HEAD] = 5, [TN_CLIENT_IDLE] = 30, [TN_CLIENT_ANSWER] = 30 },
+               .most = 64,
+               .per_address = 48 },
+  .look_seconds = 0.25,
+  .streams = 16,
+  .headers = 100,
+  .head_bytes = 32768,
+};
 
 #ifdef TN_HAVE_MICROHTTPD
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/select.h>
@@ -15,193 +27,94 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "board/http.h"
-#include "board/internal.h"
+#include "board/server.h"
 
-#define LOOK_EVERY     0.25 /* seconds between looks at the runs that are followed */
-#define MOST_CLIENTS   64
-#define IDLE_SECONDS   120
-#define LISTEN_BACKLOG 64
+#define LISTEN_BACKLOG 512 /* a flood waits here, and in it the client that means well */
+#define ACCEPT_AT_ONCE 16
+#define PAUSE          0.1 /* seconds without accepting where descriptors have run out */
 
-typedef struct board_server board_server;
+/* ---- clients ---- */
 
-/* Somebody who follows a run. */
-typedef struct stream {
-  board_server *server;
-  tn_http_connection *connection;
-  tn_follow follow;
-  tn_text pending;
-  size_t sent; /* of pending */
-  bool suspended;
-  struct stream *next;
-} stream;
+double tn_server_now(const tn_server *s) {
+  return s->options->now ? s->options->now(s->options->context) : tn_clock_steady();
+}
 
-struct board_server {
-  const tn_board_options *options;
-  tn_http http;
-  struct MHD_Daemon *daemon;
-  int port;
-  stream *streams;
-  double looked; /* of the monotonic clock */
-};
+tn_client *tn_server_client(const tn_server *s, tn_http_connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      s->http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? tn_clients_find(&s->clients, info->connect_fd) : NULL;
+}
 
-/* ---- who may ask ---- */
+/* The library sees the end of the connection when it looks next, and closes it. */
+void tn_server_dismiss(tn_server *s, tn_client *client) {
+  tn_client_enter(&s->clients, client, TN_CLIENT_GONE, tn_server_now(s));
+  shutdown(client->descriptor, SHUT_RDWR);
+  tn_stream_end(client->owner);
+}
 
-/* "127.0.0.1:8600", "localhost:8600" or "[::1]:8600", behind `prefix`. */
-static bool is_this_host(const board_server *s, const char *prefix, const char *given) {
-  static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
-  size_t length = strlen(prefix);
-  if (!given || strncmp(given, prefix, length) != 0) return false;
-  given += length;
-  tn_text wanted;
-  bool same = false;
-  tn_text_init(&wanted, s->options->heap);
-  for (size_t i = 0; i < 3 && !same; i++) {
-    tn_text_clear(&wanted);
-    tn_text_puts(&wanted, names[i]);
-    tn_text_byte(&wanted, ':');
-    tn_text_int(&wanted, s->port);
-    same = !wanted.failed && strcmp(wanted.at, given) == 0;
+static void dismiss_late(tn_server *s) {
+  tn_client *late;
+  double now = tn_server_now(s);
+  while ((late = tn_clients_late(&s->clients, now))) tn_server_dismiss(s, late);
+}
+
+/* A whole request and its answer are done: the next one may come on the same connection. */
+static void on_answered(void *context, tn_http_connection *connection, void **request,
+                        enum MHD_RequestTerminationCode how) {
+  tn_server *s = context;
+  (void)request, (void)how;
+  tn_client *client = tn_server_client(s, connection);
+  if (client) tn_client_enter(&s->clients, client, TN_CLIENT_IDLE, tn_server_now(s));
+}
+
+static void on_connection(void *context, tn_http_connection *connection, void **socket,
+                          enum MHD_ConnectionNotificationCode what) {
+  tn_server *s = context;
+  (void)socket;
+  if (what != MHD_CONNECTION_NOTIFY_CLOSED) return;
+  tn_client *client = tn_server_client(s, connection);
+  if (!client) return;
+  tn_stream_leave(client->owner);
+  tn_clients_remove(&s->clients, client);
+}
+
+/* ---- accepting ---- */
+
+static void take_in(tn_server *s, int descriptor, const struct sockaddr_in *peer) {
+  uint32_t address = ntohl(peer->sin_addr.s_addr);
+  tn_client *leaving;
+  while ((leaving = tn_clients_in_the_way(&s->clients, address))) tn_server_dismiss(s, leaving);
+  if (!tn_clients_add(&s->clients, descriptor, address, tn_server_now(s))) {
+    close(descriptor);
+    return;
   }
-  tn_text_free(&wanted);
-  return same;
+  const struct sockaddr *from = (const struct sockaddr *)peer;
+  if (s->http.add_connection(s->daemon, descriptor, from, sizeof *peer) == MHD_YES) return;
+  tn_client *refused = tn_clients_find(&s->clients, descriptor); /* the library has closed it */
+  if (refused) tn_clients_remove(&s->clients, refused);
 }
 
-/* A page of another site may send requests here, but not under our name, and it has to say whose it is. */
-static bool may_ask(const board_server *s, tn_http_connection *connection) {
-  const char *host = s->http.lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-  const char *origin = s->http.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
-  return is_this_host(s, "", host) && (!origin || is_this_host(s, "http://", origin));
+static void run_short(tn_server *s) {
+  tn_client *leaving = tn_clients_least(&s->clients);
+  if (leaving) tn_server_dismiss(s, leaving);
+  s->paused = tn_clock_steady() + PAUSE;
 }
 
-/* ---- answers ---- */
-
-static void add_headers(const tn_http *http, tn_http_response *response, const char *type,
-                        const char *policy) {
-  http->add_response_header(response, "Content-Type", type);
-  http->add_response_header(response, "X-Content-Type-Options", "nosniff");
-  http->add_response_header(response, "Referrer-Policy", "no-referrer");
-  http->add_response_header(response, "Cache-Control", "no-store");
-  http->add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-  http->add_response_header(response, "Content-Security-Policy", policy ? policy : "default-src 'none'");
-}
-
-static enum MHD_Result send_plain(const tn_http *http, tn_http_connection *connection, unsigned status,
-                                  const char *text) {
-  tn_http_response *response =
-      http->create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-  if (!response) return MHD_NO;
-  add_headers(http, response, "text/plain; charset=utf-8", NULL);
-  if (status == MHD_HTTP_METHOD_NOT_ALLOWED) http->add_response_header(response, "Allow", "GET, HEAD");
-  enum MHD_Result result = http->queue_response(connection, status, response);
-  http->destroy_response(response);
-  return result;
-}
-
-static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *connection, tn_answer *answer) {
-  if (answer->body.failed)
-    return send_plain(http, connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
-  tn_str body = tn_text_str(&answer->body);
-  tn_http_response *response =
-      http->create_response_from_buffer(body.len, (void *)(uintptr_t)body.at, MHD_RESPMEM_MUST_COPY);
-  if (!response) return MHD_NO;
-  add_headers(http, response, answer->type, answer->policy);
-  enum MHD_Result result = http->queue_response(connection, (unsigned)answer->status, response);
-  http->destroy_response(response);
-  return result;
-}
-
-/* ---- streams ---- */
-
-static void look(stream *s) {
-  tn_answer answer;
-  tn_answer_begin(&answer, s->server->options);
-  tn_follow_news(&answer, &s->follow, &s->pending);
-  tn_answer_end(&answer);
-}
-
-/* Called when the client can take more. */
-static ssize_t feed(void *context, uint64_t position, char *room, size_t size) {
-  stream *s = context;
-  (void)position;
-  if (s->sent == s->pending.len) {
-    tn_text_clear(&s->pending);
-    s->sent = 0;
-    if (s->follow.ended || s->pending.failed) return MHD_CONTENT_READER_END_OF_STREAM;
-    s->server->http.suspend_connection(s->connection);
-    s->suspended = true;
-    return 0;
+/* A few at a time, so that those who came before are served in between. */
+static void accept_some(tn_server *s) {
+  for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
+    struct sockaddr_in peer = { 0 };
+    socklen_t size = sizeof peer;
+    int descriptor = accept(s->listening, (struct sockaddr *)&peer, &size);
+    if (descriptor >= 0) {
+      take_in(s, descriptor, &peer);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+      return;
+    } else if (errno != ECONNABORTED) {
+      run_short(s);
+      return;
+    }
   }
-  size_t left = s->pending.len - s->sent, part = left < size ? left : size;
-  memcpy(room, s->pending.at + s->sent, part);
-  s->sent += part;
-  return (ssize_t)part;
-}
-
-static void free_stream(void *context) {
-  stream *s = context;
-  stream **at = &s->server->streams;
-  while (*at && *at != s) at = &(*at)->next;
-  if (*at) *at = s->next;
-  tn_text_free(&s->pending);
-  tn_heap_free(s->server->options->heap, s, sizeof *s);
-}
-
-static enum MHD_Result send_events(board_server *server, tn_http_connection *connection, int64_t run) {
-  stream *s = tn_heap_alloc(server->options->heap, sizeof *s);
-  if (!s) return MHD_NO;
-  *s = (stream){
-    .server = server, .connection = connection, .follow = { .run = run }, .next = server->streams
-  };
-  tn_text_init(&s->pending, server->options->heap);
-  tn_http_response *response =
-      server->http.create_response_from_callback(MHD_SIZE_UNKNOWN, 1 << 16, feed, s, free_stream);
-  if (!response) {
-    tn_heap_free(server->options->heap, s, sizeof *s);
-    return MHD_NO;
-  }
-  server->streams = s;
-  look(s);
-  add_headers(&server->http, response, "text/event-stream", NULL);
-  enum MHD_Result result = server->http.queue_response(connection, MHD_HTTP_OK, response);
-  server->http.destroy_response(response);
-  return result;
-}
-
-static void wake(stream *s) {
-  if (!s->suspended) return;
-  s->suspended = false;
-  s->server->http.resume_connection(s->connection);
-}
-
-static void look_at_all(board_server *server) {
-  for (stream *s = server->streams; s; s = s->next) {
-    if (!s->suspended) continue;
-    look(s);
-    if (s->pending.len > 0 || s->pending.failed || s->follow.ended) wake(s);
-  }
-}
-
-/* ---- requests ---- */
-
-static enum MHD_Result answer_request(void *context, tn_http_connection *connection, const char *url,
-                                      const char *method, const char *version, const char *upload,
-                                      size_t *upload_size, void **request) {
-  board_server *s = context;
-  (void)version, (void)upload, (void)upload_size, (void)request;
-  if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-    return send_plain(&s->http, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-  if (!may_ask(s, connection))
-    return send_plain(&s->http, connection, MHD_HTTP_FORBIDDEN,
-                      "this server answers its own page on this machine only\n");
-  int64_t run = tn_answer_events_of(url);
-  if (run > 0) return send_events(s, connection, run);
-  tn_answer answer;
-  tn_answer_begin(&answer, s->options);
-  tn_answer_path(&answer, url);
-  enum MHD_Result result = send_answer(&s->http, connection, &answer);
-  tn_answer_end(&answer);
-  return result;
 }
 
 /* ---- the loop ---- */
@@ -211,23 +124,28 @@ static bool fail(const tn_board_options *options, const char *reason) {
                    TN_STR("reason", reason));
 }
 
-/* A socket that only this machine can reach; -1 with errno set. *port receives its number. */
-static int listen_here(int wanted, int *port) {
+static bool bind_here(int descriptor, int wanted, int *port) {
   struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)wanted) };
   socklen_t size = sizeof address;
-  int on = 1, descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  int on = 1;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (descriptor < 0) return -1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(descriptor, (struct sockaddr *)&address, size) != 0 || listen(descriptor, LISTEN_BACKLOG) != 0 ||
-      getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) {
-    int error = errno;
-    close(descriptor);
-    errno = error;
-    return -1;
-  }
+      fcntl(descriptor, F_SETFL, O_NONBLOCK) != 0 || fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
+      getsockname(descriptor, (struct sockaddr *)&address, &size) != 0)
+    return false;
   *port = ntohs(address.sin_port);
-  return descriptor;
+  return true;
+}
+
+/* A socket that only this machine can reach; -1 with errno set. *port receives its number. */
+static int listen_here(int wanted, int *port) {
+  int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  if (descriptor < 0 || bind_here(descriptor, wanted, port)) return descriptor;
+  int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
 }
 
 static void clear(fd_set *reading, fd_set *writing, fd_set *failing) {
@@ -236,57 +154,83 @@ static void clear(fd_set *reading, fd_set *writing, fd_set *failing) {
   FD_ZERO(failing);
 }
 
-static void wait_for_work(board_server *s) {
+static void wait_for_work(tn_server *s) {
   fd_set reading, writing, failing;
   clear(&reading, &writing, &failing);
-  MHD_socket highest = 0;
+  MHD_socket highest = s->listening;
   MHD_UNSIGNED_LONG_LONG wanted;
-  struct timeval wait = { .tv_usec = (suseconds_t)(LOOK_EVERY * 1e6) };
+  double most = s->limits->look_seconds;
+  struct timeval wait = { .tv_usec = (suseconds_t)(most * 1e6) };
   if (s->http.get_fdset(s->daemon, &reading, &writing, &failing, &highest) != MHD_YES) return;
-  if (s->http.get_timeout(s->daemon, &wanted) == MHD_YES && (double)wanted < LOOK_EVERY * 1000)
+  if (s->http.get_timeout(s->daemon, &wanted) == MHD_YES && (double)wanted < most * 1000)
     wait.tv_usec = (suseconds_t)(wanted * 1000);
+  if (tn_clock_steady() >= s->paused) FD_SET(s->listening, &reading);
   if (select(highest + 1, &reading, &writing, &failing, &wait) < 0) /* interrupted: see what is there */
     clear(&reading, &writing, &failing);
+  bool knocked = FD_ISSET(s->listening, &reading);
+  FD_CLR(s->listening, &reading);
   s->http.run_from_select(s->daemon, &reading, &writing, &failing);
+  if (knocked) accept_some(s);
 }
 
-static void serve(board_server *s) {
+static void look(tn_server *s) {
+  double now = tn_clock_steady();
+  if (now - s->looked < s->limits->look_seconds) return;
+  s->looked = now;
+  tn_streams_look(s);
+}
+
+static void serve(tn_server *s) {
   while (!tn_stop_asked(s->options->heap->stop)) {
     wait_for_work(s);
-    double now = tn_clock_steady();
-    if (now - s->looked < LOOK_EVERY) continue;
-    s->looked = now;
-    look_at_all(s);
+    dismiss_late(s);
+    look(s);
+    if (s->options->looked) s->options->looked(s->options->context);
   }
 }
 
-static bool serve_with_library(board_server *s) {
+/* ---- beginning and ending ---- */
+
+/* Connections that were told to go are the library's until it has looked at them. */
+static bool start_daemon(tn_server *s) {
+  unsigned most = 2 * (unsigned)s->limits->clients.most;
+  s->daemon = s->http.start_daemon(
+      MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, tn_request_handle, s,
+      MHD_OPTION_CONNECTION_LIMIT, most,
+      MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)s->limits->head_bytes,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_NOTIFY_COMPLETED, on_answered, s,
+      MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
+  return s->daemon != NULL;
+}
+
+static bool serve_on_socket(tn_server *s) {
   const tn_board_options *options = s->options;
-  int descriptor = listen_here(options->port, &s->port);
-  if (descriptor < 0)
-    return fail(options, errno == EADDRINUSE ? "another program listens there"
-                         : errno == EACCES   ? "ports below 1024 are for the administrator"
-                                             : strerror(errno));
-  s->daemon = s->http.start_daemon(MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer_request, s,
-                                   MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT,
-                                   (unsigned)MOST_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
-                                   (unsigned)IDLE_SECONDS, MHD_OPTION_END);
-  if (!s->daemon) {
-    close(descriptor);
-    return fail(options, "the server does not start");
-  }
+  if (!start_daemon(s)) return fail(options, "the server does not start");
   bool begins = options->ready(options->context, s->port);
   if (begins) serve(s);
-  for (stream *each = s->streams; each; each = each->next) {
-    each->follow.ended = true;
-    wake(each);
-  }
-  s->http.stop_daemon(s->daemon); /* closes the socket and frees the streams */
+  for (tn_client *client = s->clients.first; client; client = client->next) tn_server_dismiss(s, client);
+  s->http.stop_daemon(s->daemon); /* closes the connections and frees the streams */
   return begins;
 }
 
+static bool serve_with_library(tn_server *s) {
+  const tn_board_options *options = s->options;
+  s->listening = listen_here(options->port, &s->port);
+  if (s->listening < 0)
+    return fail(options, errno == EADDRINUSE ? "another program listens there"
+                         : errno == EACCES   ? "ports below 1024 are for the administrator"
+                                             : strerror(errno));
+  bool ok = serve_on_socket(s);
+  close(s->listening);
+  tn_clients_free(&s->clients);
+  return ok;
+}
+
 bool tn_board_serve(const tn_board_options *options) {
-  board_server s = { .options = options };
+  tn_server s = { .options = options, .limits = options->limits ? options->limits : &tn_board_usual_limits };
+  tn_clients_init(&s.clients, options->heap, &s.limits->clients);
   if (!tn_http_load(&s.http)) return fail(options, "libmicrohttpd is not installed");
   bool ok = serve_with_library(&s);
   tn_http_unload(&s.http);

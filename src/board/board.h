@@ -4,6 +4,8 @@
  * answers GET only, and refuses requests that name another host or come from
  * another page, so that no web site can read a user's runs through the user's
  * own browser. The page is part of the program and loads nothing from elsewhere.
+ * Connections have deadlines, and a full house turns away whoever has been
+ * unfinished longest (clients.h).
  *
  *   /                     the page (page/)
  *   /api/runs             every run, as `tern runs --json` lists them
@@ -16,16 +18,30 @@
 #ifndef TN_BOARD_BOARD_H
 #define TN_BOARD_BOARD_H
 
+#include "board/clients.h"
 #include "store/store.h"
 
 #define TN_BOARD_PORT 8600
+
+typedef struct {
+  tn_client_limits clients;
+  double look_seconds; /* between looks at the runs that are followed */
+  int streams;         /* runs that are followed at once: the oldest gives way */
+  int headers;         /* of a request */
+  unsigned head_bytes; /* of a request: its line and headers */
+} tn_board_limits;
+
+extern const tn_board_limits tn_board_usual_limits;
 
 typedef struct {
   tn_heap *heap;
   tn_diags *diags;
   const char *store; /* path of the history */
   int port;          /* 0: any that is free */
+  const tn_board_limits *limits;
   void *context;
+  double (*now)(void *context);  /* in seconds; NULL: the steady clock */
+  void (*looked)(void *context); /* after each round of the loop; may be NULL */
   /* It listens, and answers from now on; false, after reporting: it does not begin. */
   bool (*ready)(void *context, int port);
   /* Draws the graph of the program that a run was made with. False when it cannot be drawn. */

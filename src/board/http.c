@@ -23,8 +23,9 @@ bool tn_http_load(tn_http *http) {
   *http = (tn_http){ .library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) };
   if (!http->library) return false;
   bool ok = FIND(start_daemon) && FIND(stop_daemon) && FIND(get_fdset) && FIND(get_timeout) &&
-            FIND(run_from_select) && FIND(lookup_connection_value) && FIND(suspend_connection) &&
-            FIND(resume_connection) && FIND(create_response_from_buffer) &&
+            FIND(run_from_select) && FIND(add_connection) && FIND(get_connection_info) &&
+            FIND(get_connection_values) && FIND(lookup_connection_value) &&
+            FIND(suspend_connection) && FIND(resume_connection) && FIND(create_response_from_buffer) &&
             FIND(create_response_from_callback) && FIND(add_response_header) && FIND(queue_response) &&
             FIND(destroy_response);
   if (!ok) tn_http_unload(http);

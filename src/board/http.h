@@ -23,6 +23,12 @@ typedef struct {
   enum MHD_Result (*get_timeout)(struct MHD_Daemon *daemon, MHD_UNSIGNED_LONG_LONG *milliseconds);
   enum MHD_Result (*run_from_select)(struct MHD_Daemon *daemon, const fd_set *reading, const fd_set *writing,
                                      const fd_set *failing);
+  enum MHD_Result (*add_connection)(struct MHD_Daemon *daemon, MHD_socket descriptor,
+                                    const struct sockaddr *address, socklen_t size);
+  const union MHD_ConnectionInfo *(*get_connection_info)(tn_http_connection *connection,
+                                                         enum MHD_ConnectionInfoType type, ...);
+  int (*get_connection_values)(tn_http_connection *connection, enum MHD_ValueKind kind,
+                               MHD_KeyValueIterator iterator, void *context);
   const char *(*lookup_connection_value)(tn_http_connection *connection, enum MHD_ValueKind kind,
                                          const char *key);
   void (*suspend_connection)(tn_http_connection *connection);

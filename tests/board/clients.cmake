@@ -1,0 +1,3 @@
+if(TN_MICROHTTPD_INCLUDE AND SQLite3_INCLUDE_DIR)
+  tn_test(board clients board)
+endif()
