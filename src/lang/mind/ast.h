@@ -96,6 +96,7 @@ struct tn_mind_node {
   tn_mind_word keyword;     /* of an argument: name 0 when it is given by position */
   /* check */
   const tn_mind_type *type; /* NULL until checked */
+  uint32_t place;           /* of an argument of a program's function: which parameter it is for */
   union {
     struct {
       int64_t integer;      /* of an integer */

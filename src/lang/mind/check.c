@@ -54,13 +54,11 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
 /* ---- functions ---- */
 
 static bool repeats_param(tn_mind_checker *c, const tn_mind_definition *fn, uint32_t index) {
-  for (uint32_t i = 0; i < index; i++) {
-    if (fn->params[i].word.name != fn->params[index].word.name) continue;
-    tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, &fn->params[index].word),
-              TN_STR("message", "two parameters have the same name"));
-    return true;
-  }
-  return false;
+  const tn_mind_word *word = &fn->params[index].word;
+  if (tn_mind_mark_name(c->mind, word->name, index) || c->mind->arena->failed) return false;
+  tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+            TN_STR("message", "two parameters have the same name"));
+  return true;
 }
 
 static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definition *fn) {
@@ -83,6 +81,7 @@ static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definiti
 static tn_mind_function *declare_function(tn_mind_checker *c, const tn_mind_definition *fn) {
   tn_mind_function *f = function_new(c, fn);
   if (!f) return NULL;
+  tn_mind_begin_names(c->mind);
   for (uint32_t i = 0; i < fn->count; i++) {
     f->param_types[i] = tn_mind_resolve(c, fn->params[i].annotation);
     f->failed |= f->param_types[i]->kind == TN_MIND_T_ERROR || repeats_param(c, fn, i);
@@ -146,6 +145,12 @@ static tn_mind_variable *bind(tn_mind_checker *c, const tn_mind_word *word, cons
   return variable;
 }
 
+static void repeated_name(tn_mind_checker *c, const tn_mind_word *word) {
+  if (c->mind->arena->failed) return;
+  tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+            TN_STR("message", "two names of this tuple are the same"));
+}
+
 /* let (a, b) = pair */
 static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
   bool tuple = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST,
@@ -155,8 +160,10 @@ static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_typ
   if (!fits && type->kind != TN_MIND_T_ERROR) {
     tn_mind_expected(c->mind, tn_mind_here(c, node->let.value), "a tuple with one item for each name", type);
   }
+  tn_mind_begin_names(c->mind);
   for (uint32_t i = 0; i < node->let.count; i++) {
     const tn_mind_type *item = &tn_mind_type_error;
+    if (!tn_mind_mark_name(c->mind, node->let.words[i].name, i)) repeated_name(c, &node->let.words[i]);
     if (fits && tuple) item = type->items[i];
     if (fits && shape) item = tn_mind_type_scalar(TN_I32);
     node->let.variables[i] = bind(c, &node->let.words[i], tn_mind_bound_type(c->mind, item), NULL);
@@ -404,6 +411,8 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   tn_mind_closure *closures = mind->closures;
   mind->paths = NULL;
   mind->closures = NULL;
+  mind->copied = 0;
+  mind->unfolded = false;
   mind->host->diags->phase = TN_PHASE_CHECK;
   declare_functions(&c);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {

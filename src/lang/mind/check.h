@@ -3,7 +3,8 @@
  *   check.c           units, statements, functions, blocks
  *   check_expression.c  operators, names, lists, ifs, fields
  *   check_fit.c       annotations, and values that meet them; literals that adapt
- *   check_call.c      calls of functions, closures and what grad gives
+ *   check_call.c      calls of functions and of what grad gives
+ *   check_closure.c   calls of closures
  *   check_library.c   calls of the library
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
@@ -52,7 +53,14 @@ const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name);
 const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name name);
 /* Whether a name in a shape is a dimension of the signature around. */
 bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name);
-/* The name a user most likely meant. `functions`: only what can be called. */
+/* Names of a list, each with its index, so that to look for one costs no walk. A new list forgets the last.
+ * tn_mind_mark_name says whether the name is new in the list. */
+void tn_mind_begin_names(tn_mind *mind);
+bool tn_mind_mark_name(tn_mind *mind, tn_name name, uint32_t index);
+/* The index of the name in the list; -1: it is not there. */
+int64_t tn_mind_marked(const tn_mind *mind, tn_name name);
+/* The name a user most likely meant; nothing where no more diagnostics are kept.
+ * `functions`: only what can be called. */
 tn_str tn_mind_suggest(const tn_mind_checker *c, tn_str wrong, bool functions);
 tn_str tn_mind_suggest_public(tn_mind *mind, const tn_mind_module *module, tn_str wrong);
 
@@ -125,7 +133,7 @@ void tn_mind_check_paths(tn_mind *mind);
 bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
                            tn_mind_change *const *changes, int ways);
 
-/* ---- check_call.c, check_library.c ---- */
+/* ---- check_call.c, check_closure.c, check_library.c ---- */
 
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 /* An argument whose expression may be elsewhere. */
@@ -138,6 +146,10 @@ typedef struct {
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function);
+/* A call of a closure with as many arguments as it has parameters. */
+const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node *closure,
+                                         const tn_mind_given *args, tn_str name, tn_span at,
+                                         tn_mind_function **function);
 /* The closures of the unit that nothing has called: reports what is wrong whatever they would be given.
  * Forgets all of them. */
 void tn_mind_check_idle_closures(tn_mind *mind);

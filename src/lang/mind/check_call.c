@@ -1,9 +1,7 @@
 /* lang/mind/check_call.c: who is called, with what, and what comes of it.
  *
- * A closure has no types of its own: each call gives its parameters the types of
- * the arguments, and the closure's expression is copied and checked for them.
- * Calls with the same types share a copy. grad(f) and its kin are functions that
- * remember f; calling them asks what f would give. */
+ * grad(f) and its kin are functions that remember f; calling them asks what f
+ * would give. Closures are in check_closure.c. */
 #include <string.h>
 
 #include "lang/mind/check.h"
@@ -83,21 +81,26 @@ static bool unknown_keyword(const caller *by, const signature *of, const tn_mind
                    TN_TEXT("name", text), TN_TEXT("suggestion", near), TN_HINT(hint));
 }
 
-static int find_parameter(const signature *of, const tn_mind_node *arg) {
+static void mark_parameters(const caller *by, const signature *of) {
+  tn_mind_begin_names(by->c->mind);
   for (uint32_t i = 0; i < of->count; i++) {
-    if (of->name(of->of, i) == arg->keyword.name) return (int)i;
+    tn_name name = of->name(of->of, i);
+    if (name) tn_mind_mark_name(by->c->mind, name, i);
   }
-  return -1;
 }
 
 /* Puts each argument where its parameter is. False after reporting. */
 static bool bind_arguments(const caller *by, const signature *of, tn_mind_node **bound) {
   uint32_t position = by->skipped;
+  bool marked = false;
   for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) {
-    int at = arg->keyword.name ? find_parameter(of, arg) : (int)position++;
+    if (arg->keyword.name && !marked) mark_parameters(by, of);
+    marked |= arg->keyword.name != 0;
+    int64_t at = arg->keyword.name ? tn_mind_marked(by->c->mind, arg->keyword.name) : position++;
     if (at < 0) return unknown_keyword(by, of, arg);
-    if (at >= (int)of->count || bound[at]) return wrong_count(by, of);
+    if (at >= (int64_t)of->count || bound[at]) return wrong_count(by, of);
     bound[at] = arg;
+    arg->place = (uint32_t)at;
   }
   return true;
 }
@@ -187,202 +190,6 @@ static const tn_mind_type *call_function(tn_mind_checker *c, tn_mind_function *f
   tn_mind_require_effects(c, f->effects, name, at);
   if (!fit_arguments(c, f, args, name, at, &symbols)) return &tn_mind_type_error;
   return result_type(c, f, &symbols, f->result, f->gives);
-}
-
-/* ---- closures ---- */
-
-static tn_mind_node *copy_node(tn_arena *arena, const tn_mind_node *node);
-
-static tn_mind_node *copy_list(tn_arena *arena, const tn_mind_node *first) {
-  tn_mind_node *list = NULL, **end = &list;
-  for (; first; first = first->next) {
-    *end = copy_node(arena, first);
-    if (!*end) return NULL;
-    end = &(*end)->next;
-  }
-  return list;
-}
-
-static tn_mind_branch *copy_branches(tn_arena *arena, const tn_mind_branch *from) {
-  tn_mind_branch *list = NULL, **end = &list;
-  for (; from; from = from->next) {
-    tn_mind_branch *made = tn_arena_copy(arena, from, sizeof *from);
-    if (!made) return NULL;
-    if (from->condition) made->condition = copy_node(arena, from->condition);
-    made->block.first = copy_list(arena, from->block.first);
-    made->next = NULL;
-    *end = made;
-    end = &made->next;
-  }
-  return list;
-}
-
-/* What hangs off a node besides its left side. */
-static void copy_members(tn_arena *arena, tn_mind_node *node) {
-  switch ((tn_mind_kind)node->kind) {
-    case TN_MIND_TUPLE:
-    case TN_MIND_LIST: node->list.items = copy_list(arena, node->list.items); break;
-    case TN_MIND_BINARY:
-    case TN_MIND_LOGIC: node->right = copy_node(arena, node->right); break;
-    case TN_MIND_CALL:
-    case TN_MIND_INDEX: node->call.args = copy_list(arena, node->call.args); break;
-    case TN_MIND_IF: node->branch.branches = copy_branches(arena, node->branch.branches); break;
-    case TN_MIND_CLOSURE: node->closure.body = copy_node(arena, node->closure.body); break;
-    case TN_MIND_LET:
-    case TN_MIND_ASSIGN: node->let.value = copy_node(arena, node->let.value); break;
-    default: break;
-  }
-}
-
-/* Down the left side in a loop. */
-static tn_mind_node *copy_node(tn_arena *arena, const tn_mind_node *from) {
-  tn_mind_node *top = NULL, *above = NULL;
-  for (; from; from = from->left) {
-    tn_mind_node *node = tn_arena_copy(arena, from, sizeof *from);
-    if (!node) return NULL;
-    node->next = node->left = node->up = NULL;
-    node->type = NULL;
-    copy_members(arena, node);
-    if (above) {
-      above->left = node;
-      node->up = above;
-    } else {
-      top = node;
-    }
-    above = node;
-  }
-  return arena->failed ? NULL : top;
-}
-
-static bool same_types(const tn_mind_function *f, const tn_mind_type *const *types, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (!tn_mind_type_equal(f->param_types[i], types[i])) return false;
-  }
-  return true;
-}
-
-static tn_mind_function *instance_new(tn_arena *arena, const tn_mind_node *closure,
-                                      const tn_mind_type *const *types) {
-  tn_mind_closure *state = closure->closure.state;
-  tn_mind_function *f = tn_arena_new(arena, tn_mind_function);
-  if (!f) return NULL;
-  uint32_t count = closure->closure.count;
-  *f = (tn_mind_function){ .unit = state->unit,
-                           .module = state->unit->module,
-                           .outer = state->function,
-                           .order = state->order,
-                           .param_count = count,
-                           .state = TN_MIND_CHECKED,
-                           .symbols.arena = arena };
-  f->body = copy_node(arena, closure->closure.body);
-  f->params = tn_arena_array(arena, count, sizeof *f->params);
-  f->param_types = tn_arena_copy(arena, types, count * sizeof *types);
-  return f->body && f->params && f->param_types ? f : NULL;
-}
-
-/* For later calls with these types. */
-static bool keep_instance(tn_mind *mind, tn_mind_closure *state, tn_mind_function *f) {
-  tn_mind_instanced *instanced = tn_arena_new(mind->arena, tn_mind_instanced);
-  if (!instanced) return false;
-  *instanced = (tn_mind_instanced){ state, state->instances, mind->instanced };
-  mind->instanced = instanced;
-  f->next = state->instances;
-  state->instances = f;
-  return true;
-}
-
-static bool check_instance(tn_mind *mind, tn_mind_function *f, const tn_mind_node *closure, bool idle) {
-  tn_mind_closure *state = closure->closure.state;
-  tn_mind_checker inner = { .mind = mind,
-                            .unit = f->unit,
-                            .module = f->module,
-                            .function = f,
-                            .locals = state->scope,
-                            .idle = idle };
-  for (uint32_t i = 0; i < f->param_count; i++) {
-    f->params[i] = tn_mind_variable_new(&inner, &closure->closure.params[i].word, f->param_types[i]);
-    if (!f->params[i]) return false;
-    tn_mind_declare(&inner, f->params[i]);
-  }
-  f->result = f->gives = tn_mind_bound_type(mind, tn_mind_check_value(&inner, f->body));
-  return true;
-}
-
-/* ---- closures that nothing calls ---- */
-
-static void check_idle(tn_mind *mind, const tn_mind_closure *state) {
-  const tn_mind_node *closure = state->node;
-  tn_mind_checker around = { .mind = mind,
-                             .unit = state->unit,
-                             .module = state->unit->module,
-                             .function = state->function,
-                             .locals = state->scope };
-  const tn_mind_type **types = tn_arena_array(mind->arena, closure->closure.count, sizeof *types);
-  for (uint32_t i = 0; types && i < closure->closure.count; i++) {
-    const tn_mind_annotation *written = closure->closure.params[i].annotation;
-    types[i] = written ? tn_mind_resolve(&around, written) : &tn_mind_type_error;
-  }
-  tn_mind_function *f = types ? instance_new(mind->arena, closure, types) : NULL;
-  if (f) check_instance(mind, f, closure, true);
-}
-
-/* Those that stand behind may call those before. */
-void tn_mind_check_idle_closures(tn_mind *mind) {
-  while (mind->closures && !mind->arena->failed) {
-    const tn_mind_closure *state = mind->closures;
-    mind->closures = state->next;
-    if (!state->instances) check_idle(mind, state);
-  }
-  mind->closures = NULL;
-}
-
-static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
-  if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
-  tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
-            TN_STR("what", "this call of closures"));
-  return true;
-}
-
-/* The types of the parameters: written ones are met, others taken over. */
-static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
-                          tn_str name, tn_span at, const tn_mind_type **types) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
-  tn_mind_checker of = *c;
-  of.unit = closure->closure.state->unit;
-  for (uint32_t i = 0; i < closure->closure.count; i++) {
-    const tn_mind_annotation *written = closure->closure.params[i].annotation;
-    types[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
-    if (args[i].type->kind == TN_MIND_T_TENSOR) types[i] = tn_mind_bound_type(c->mind, args[i].type);
-    if (written) {
-      tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
-      tn_mind_target_type target = { tn_mind_resolve(&of, written), &symbols, name.at, place };
-      types[i] = tn_mind_type_plain(c->mind->arena, tn_mind_fit(c, &target, args[i].node, args[i].type));
-    }
-    if (types[i]->kind == TN_MIND_T_ERROR) return false;
-  }
-  return true;
-}
-
-static const tn_mind_type *call_closure(tn_mind_checker *c, const tn_mind_node *closure,
-                                        const tn_mind_given *args, tn_str name, tn_span at,
-                                        tn_mind_function **function) {
-  uint32_t count = closure->closure.count;
-  const tn_mind_type **types = tn_arena_array(c->mind->arena, count, sizeof *types);
-  if (!types || !closure_types(c, closure, args, name, at, types)) return &tn_mind_type_error;
-  tn_mind_function *f = closure->closure.state->instances;
-  while (f && !same_types(f, types, count)) f = f->next;
-  if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error; /* it may be what is being checked */
-  if (!f) {
-    f = instance_new(c->mind->arena, closure, types);
-    if (!f || !keep_instance(c->mind, closure->closure.state, f)) return &tn_mind_type_error;
-    c->mind->depth++;
-    check_instance(c->mind, f, closure, false);
-    c->mind->depth--;
-    if (!f->gives) return &tn_mind_type_error;
-  }
-  *function = f;
-  tn_mind_require_effects(c, f->effects, name, at);
-  return f->gives;
 }
 
 /* ---- what grad and its kin give ---- */
@@ -591,7 +398,7 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
     case TN_MIND_C_FUNCTION:
       *function = callable->function;
       return call_function(c, callable->function, args, name, at);
-    case TN_MIND_C_CLOSURE: return call_closure(c, callable->closure, args, name, at, function);
+    case TN_MIND_C_CLOSURE: return tn_mind_call_closure(c, callable->closure, args, name, at, function);
     case TN_MIND_C_LIBRARY: return call_library(c, callable->entry, args, count, name, at);
     case TN_MIND_C_PULLBACK: return call_pullback(c, callable, args, at);
     default: return call_transform(c, callable, args, count, name, at, function);

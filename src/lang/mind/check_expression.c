@@ -485,6 +485,22 @@ static bool check_elements(tn_mind_checker *c, tn_mind_node *list) {
 
 static const tn_mind_type *list_type(tn_mind_checker *c, tn_mind_node *list);
 
+/* Only here types become larger than those they are made of. */
+static const tn_mind_type *within_limits(tn_mind_checker *c, const tn_mind_node *node,
+                                         const tn_mind_type *type) {
+  if (type->kind == TN_MIND_T_ERROR) return type;
+  if (type->depth > TN_MIND_LEVELS_LIMIT) {
+    tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, tn_mind_here(c, node),
+              TN_INT("limit", TN_MIND_LEVELS_LIMIT), TN_STR("what", "this tuple"));
+    return &tn_mind_type_error;
+  }
+  if (type->parts <= TN_MIND_PARTS_LIMIT) return type;
+  tn_report(diags_of(c), TN_DIAG_E_TOO_LARGE, tn_mind_here(c, node),
+            TN_STR("what", "a tuple, with all that its items hold,"), TN_INT("limit", TN_MIND_PARTS_LIMIT),
+            TN_INT("requested", (int64_t)type->parts));
+  return &tn_mind_type_error;
+}
+
 static const tn_mind_type *items_type(tn_mind_checker *c, tn_mind_node *node, tn_mind_type_kind kind) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, node->list.count, sizeof *items);
   uint32_t count = 0;
@@ -494,7 +510,8 @@ static const tn_mind_type *items_type(tn_mind_checker *c, tn_mind_node *node, tn
     items[count] = tn_mind_bound_type(c->mind, item->type);
     failed |= items[count++]->kind == TN_MIND_T_ERROR;
   }
-  return failed ? &tn_mind_type_error : tn_mind_type_items(c->mind->arena, kind, items, NULL, count);
+  if (failed) return &tn_mind_type_error;
+  return within_limits(c, node, tn_mind_type_items(c->mind->arena, kind, items, NULL, count));
 }
 
 /* Of a list whose elements have types. */
@@ -697,6 +714,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
   } else if (left->kind == right->kind) {
     bool items =
         left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;
+    if (items && left == right && left->settled) return left;
     if (items && left->count == right->count) return unify_items(c, left, left_node, right, right_node, at);
     if (left->kind == TN_MIND_T_SHAPE)
       result = unify_shapes(c, &left->shape, &right->shape);
@@ -761,9 +779,21 @@ static const tn_mind_type *check_number(tn_mind_checker *c, tn_mind_node *node) 
   return tn_mind_type_known(c->mind->arena, narrow ? TN_I32 : TN_I64, node->integer, true);
 }
 
+static bool repeats_param(tn_mind_checker *c, const tn_mind_node *closure) {
+  tn_mind_begin_names(c->mind);
+  for (uint32_t i = 0; i < closure->closure.count; i++) {
+    const tn_mind_word *word = &closure->closure.params[i].word;
+    if (tn_mind_mark_name(c->mind, word->name, i) || c->mind->arena->failed) continue;
+    tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+              TN_STR("message", "two parameters have the same name"));
+    return true;
+  }
+  return false;
+}
+
 static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_closure *state = tn_arena_new(c->mind->arena, tn_mind_closure);
-  if (!state) return &tn_mind_type_error;
+  if (!state || repeats_param(c, node)) return &tn_mind_type_error;
   *state = (tn_mind_closure){ .scope = c->locals,
                               .function = c->function,
                               .unit = c->unit,
@@ -800,6 +830,7 @@ const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *t
   tn_mind_node *node = top;
   while (node->left) node = node->left;
   for (;; node = node->up) {
+    c->mind->host->looked_at++;
     node->type = check_one(c, node);
     if (node == top) break;
   }

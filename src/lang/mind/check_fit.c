@@ -165,17 +165,13 @@ void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
 /* Only the tuples that come out of an `if` still have literals in them. */
 static const tn_mind_type *bound_items(tn_mind *mind, const tn_mind_type *type) {
   const tn_mind_type **items = tn_arena_array(mind->arena, type->count, sizeof *items);
-  bool changed = false;
   if (!items) return &tn_mind_type_error;
-  for (uint32_t i = 0; i < type->count; i++) {
-    items[i] = tn_mind_bound_type(mind, type->items[i]);
-    changed |= items[i] != type->items[i];
-  }
-  return changed ? tn_mind_type_items(mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count) : type;
+  for (uint32_t i = 0; i < type->count; i++) items[i] = tn_mind_bound_type(mind, type->items[i]);
+  return tn_mind_type_items(mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
 }
 
 const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type) {
-  if (type->kind == TN_MIND_T_TUPLE) return bound_items(mind, type);
+  if (type->kind == TN_MIND_T_TUPLE) return type->settled ? type : bound_items(mind, type);
   if (type->kind == TN_MIND_T_TENSOR && (type->literal || type->fresh)) {
     return tn_mind_type_tensor(mind->arena, type->dtype, &type->shape, type->device);
   }

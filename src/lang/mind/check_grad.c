@@ -4,6 +4,7 @@
  * gives a record with one gradient for each name in `wrt`, or for every float
  * tensor in scope; which of those the expression depends on shows when it runs,
  * so such a record is `open`. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/mind/check.h"
@@ -25,49 +26,50 @@ static tn_span place_of(const tn_mind_checker *c, const tn_mind_given *arg, tn_s
 /* ---- records ---- */
 
 typedef struct {
+  tn_str text;
+  tn_mind_variable *variable;
+} record_entry;
+
+typedef struct {
   tn_mind_checker *c;
-  const tn_mind_type **items;
-  tn_name *names;
-  tn_mind_variable **variables;
+  record_entry *entries;
   uint32_t count, room;
 } record;
 
-static bool in_record(const record *r, tn_name name) {
-  for (uint32_t i = 0; i < r->count; i++) {
-    if (r->names[i] == name) return true;
-  }
-  return false;
-}
-
-/* Sorted by text, as it is printed. */
+/* Each name once: a list of names has been begun. */
 static void add_entry(record *r, tn_mind_variable *variable) {
-  tn_name name = variable->name;
-  if (r->count == r->room || in_record(r, name)) return;
-  tn_str text = name_text(r->c, name);
-  uint32_t at = r->count++;
-  for (; at > 0 && tn_str_compare(name_text(r->c, r->names[at - 1]), text) > 0; at--) {
-    r->names[at] = r->names[at - 1];
-    r->items[at] = r->items[at - 1];
-    r->variables[at] = r->variables[at - 1];
-  }
-  r->names[at] = name;
-  r->items[at] = tn_mind_type_plain(r->c->mind->arena, variable->type);
-  r->variables[at] = variable;
+  if (r->count == r->room || !tn_mind_mark_name(r->c->mind, variable->name, r->count)) return;
+  r->entries[r->count++] = (record_entry){ name_text(r->c, variable->name), variable };
 }
 
 static bool record_init(record *r, tn_mind_checker *c, uint32_t room) {
   *r = (record){ .c = c, .room = room };
-  r->items = tn_arena_array(c->mind->arena, room, sizeof *r->items);
-  r->names = tn_arena_array(c->mind->arena, room, sizeof *r->names);
-  r->variables = tn_arena_array(c->mind->arena, room, sizeof *r->variables);
-  return r->items && r->names && r->variables;
+  r->entries = tn_arena_array(c->mind->arena, room, sizeof *r->entries);
+  tn_mind_begin_names(c->mind);
+  return r->entries != NULL;
 }
 
+static int by_text(const void *a, const void *b) {
+  return tn_str_compare(((const record_entry *)a)->text, ((const record_entry *)b)->text);
+}
+
+/* Sorted by text, as it is printed. */
 static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node *call) {
-  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_items(r->c->mind->arena, TN_MIND_T_GRAD,
-                                                                     r->items, r->names, r->count);
+  tn_arena *arena = r->c->mind->arena;
+  const tn_mind_type **items = tn_arena_array(arena, r->count, sizeof *items);
+  tn_mind_variable **variables = tn_arena_array(arena, r->count, sizeof *variables);
+  tn_name *names = tn_arena_array(arena, r->count, sizeof *names);
+  if (!items || !variables || !names) return &tn_mind_type_error;
+  if (r->count) qsort(r->entries, r->count, sizeof *r->entries, by_text);
+  for (uint32_t i = 0; i < r->count; i++) {
+    variables[i] = r->entries[i].variable;
+    names[i] = variables[i]->name;
+    items[i] = tn_mind_type_plain(arena, variables[i]->type);
+  }
+  tn_mind_type *type =
+      (tn_mind_type *)(uintptr_t)tn_mind_type_items(arena, TN_MIND_T_GRAD, items, names, r->count);
   if (type->kind != TN_MIND_T_ERROR) type->open = open;
-  if (call) call->call.wrt = r->variables;
+  if (call) call->call.wrt = variables;
   return type;
 }
 
@@ -120,13 +122,12 @@ static const tn_mind_type *named_record(tn_mind_checker *c, tn_mind_node *wrt, t
 }
 
 /* Every float tensor that can be named here. */
-static void add_scope(record *r, const tn_mind_scope *from) {
-  for (const tn_mind_scope *at = from; at; at = at->next) {
-    bool visible = tn_mind_lookup(r->c, at->name) == at && at->binds == TN_MIND_BINDS_VARIABLE;
-    if (!visible) continue;
-    const tn_mind_type *type = at->variable->type;
-    if (type->kind == TN_MIND_T_TENSOR && tn_mind_type_is_float(type)) add_entry(r, at->variable);
-  }
+static void add_visible(record *r, const tn_mind_scope *at) {
+  r->c->mind->host->looked_at++;
+  bool visible = at && at->binds == TN_MIND_BINDS_VARIABLE && tn_mind_lookup(r->c, at->name) == at;
+  if (!visible) return;
+  const tn_mind_type *type = at->variable->type;
+  if (type->kind == TN_MIND_T_TENSOR && tn_mind_type_is_float(type)) add_entry(r, at->variable);
 }
 
 static uint32_t count_scope(const tn_mind_scope *from) {
@@ -135,12 +136,17 @@ static uint32_t count_scope(const tn_mind_scope *from) {
   return count;
 }
 
+/* The module's entries or its names, whichever are fewer: a program may bind one name often. From a
+ * function's place an older entry of a name may be the visible one, so there it is the entries. */
 static const tn_mind_type *open_record(tn_mind_checker *c, tn_mind_node *call) {
+  const tn_mind_module *module = c->module;
   record r;
-  uint32_t room = count_scope(c->locals) + count_scope(c->module->scope);
-  if (!record_init(&r, c, room)) return &tn_mind_type_error;
-  add_scope(&r, c->locals);
-  add_scope(&r, c->module->scope);
+  bool by_name = !c->function && module->newest_count < module->entry_count;
+  uint32_t of_module = by_name ? module->newest_count : count_scope(module->scope);
+  if (!record_init(&r, c, count_scope(c->locals) + of_module)) return &tn_mind_type_error;
+  for (const tn_mind_scope *at = c->locals; at; at = at->next) add_visible(&r, at);
+  for (uint32_t i = 0; by_name && i < of_module; i++) add_visible(&r, module->newest[i]);
+  for (const tn_mind_scope *at = module->scope; !by_name && at; at = at->next) add_visible(&r, at);
   return record_type(&r, true, call);
 }
 

@@ -352,9 +352,7 @@ static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame,
     return NULL;
   }
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
-    uint32_t i = 0;
-    while (i < count && call->call.bound[i] != arg) i++;
-    if (!tn_mind_eval(e, frame, unit, arg, &args[i])) return NULL;
+    if (!tn_mind_eval(e, frame, unit, arg, &args[arg->place])) return NULL;
   }
   return args;
 }

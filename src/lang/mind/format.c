@@ -20,6 +20,7 @@
 #define INDENT     2
 
 typedef struct {
+  tn_host *host;
   const tn_mind_piece *list;
   tn_text *out;
   size_t column;
@@ -113,6 +114,7 @@ static bool begins_closure(const tn_mind_piece *piece) {
 /* The next piece of this level. */
 static uint32_t step(const formatter *f, uint32_t at) {
   const tn_mind_piece *piece = &f->list[at];
+  f->host->looked_at++;
   bool opens =
       opens_group(piece) || piece->role == TN_MIND_PIECE_BLOCK_OPEN || piece->role == TN_MIND_PIECE_BAR_OPEN;
   return opens ? piece->match + 1 : at + 1;
@@ -233,17 +235,28 @@ static bool later_group(const formatter *f, uint32_t at, uint32_t to) {
   return false;
 }
 
-/* Up to where a line must suffice: a block's brace ends it. */
-static uint32_t end_of_line(const formatter *f, uint32_t at, uint32_t to) {
-  uint32_t block = block_of(f, at, to);
-  return block < to ? block : to;
+/* What lies ahead in a row of pieces, found once for all brackets before `end`. */
+typedef struct {
+  uint32_t end;        /* up to where a line must suffice: a block's brace ends it */
+  uint32_t last_group; /* the last bracket before that which can be broken; 0: none */
+} outlook;
+
+static outlook look_ahead(const formatter *f, uint32_t at, uint32_t to) {
+  outlook ahead = { .end = at };
+  while (ahead.end < to && f->list[ahead.end].role != TN_MIND_PIECE_BLOCK_OPEN) {
+    const tn_mind_piece *piece = &f->list[ahead.end];
+    if (opens_group(piece) && piece->match > ahead.end + 1) ahead.last_group = ahead.end;
+    ahead.end = step(f, ahead.end);
+  }
+  if (ahead.end > to) ahead.end = to;
+  return ahead;
 }
 
-static uint32_t put_bracket(formatter *f, uint32_t at, uint32_t to, size_t margin, size_t tail) {
-  const tn_mind_piece *piece = &f->list[at];
-  uint32_t behind = piece->match + 1, end = end_of_line(f, behind, to);
+static uint32_t put_bracket(formatter *f, uint32_t at, uint32_t to, const outlook *ahead, size_t margin,
+                            size_t tail) {
+  uint32_t behind = f->list[at].match + 1, end = ahead->end;
   bool rest = fits(f, at, end, end < to ? INDENT : tail);
-  bool alone = fits(f, at, behind, 1) && later_group(f, behind, end);
+  bool alone = fits(f, at, behind, 1) && ahead->last_group >= behind;
   if (rest || alone || behind == at + 2)
     put_all(f, at, behind);
   else
@@ -260,13 +273,15 @@ static uint32_t put_condition(formatter *f, uint32_t at, uint32_t to, size_t mar
 }
 
 static void put_sequence(formatter *f, uint32_t at, uint32_t to, size_t margin, size_t tail) {
+  outlook ahead = look_ahead(f, at, to);
   while (at < to) {
     const tn_mind_piece *piece = &f->list[at];
+    if (at > ahead.end) ahead = look_ahead(f, at, to);
     if (piece->role == TN_MIND_PIECE_BLOCK_OPEN) {
       put_block(f, at, margin);
       at = piece->match + 1;
     } else if (opens_group(piece)) {
-      at = put_bracket(f, at, to, margin, tail);
+      at = put_bracket(f, at, to, &ahead, margin, tail);
     } else if (is_if(piece)) {
       at = put_condition(f, at, to, margin);
     } else {
@@ -397,7 +412,7 @@ bool tn_mind_format(tn_host *host, uint32_t file, tn_text *out) {
   tn_text body;
   if (!tn_mind_pieces_read(host->heap, host->names, host->sources, host->diags, file, &pieces)) return false;
   tn_text_init(&body, host->heap);
-  formatter f = { .list = pieces.list.at, .out = &body };
+  formatter f = { .host = host, .list = pieces.list.at, .out = &body };
   put_statements(&f, 0, (uint32_t)pieces.list.count - 1, 0);
   if (body.len > 0) tn_text_byte(&body, '\n');
   if (!body.failed) tn_text_add(out, tn_text_str(&body));

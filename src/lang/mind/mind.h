@@ -21,6 +21,9 @@
 /* How deep the evaluator may be in brackets and calls together, so that its own stack suffices. */
 #define TN_MIND_DEPTH_LIMIT 4000
 
+/* Expressions of closures that are checked, once for each of the types they are called with. */
+#define TN_MIND_UNFOLD_LIMIT 500000
+
 typedef struct tn_mind tn_mind;
 
 /* ---- names ---- */
@@ -56,6 +59,9 @@ typedef enum {
   TN_MIND_BINDS_MODULE /* an import */
 } tn_mind_binds;
 
+/* The newest local entry of each name, by the bits of the name: a tree that is never changed. */
+typedef struct tn_mind_names tn_mind_names;
+
 /* A list, newest first, that is never changed: to forget names is to go back to an older entry. */
 typedef struct tn_mind_scope {
   tn_name name;
@@ -68,6 +74,7 @@ typedef struct tn_mind_scope {
   };
   const struct tn_mind_scope *next;
   const struct tn_mind_scope *older; /* of module entries: the one of the same name before */
+  const tn_mind_names *names;        /* of local entries: all of the list from here on */
 } tn_mind_scope;
 
 /* ---- functions ---- */
@@ -102,7 +109,11 @@ typedef struct tn_mind_closure {
   tn_mind_function *function; /* it stands in; NULL: the module */
   tn_mind_unit *unit;
   uint32_t order; /* its place among the module's entries */
-  tn_mind_function *instances;
+  tn_mind_function *instances; /* newest first */
+  uint32_t instance_count;
+  tn_mind_function **table; /* of many instances, by their types; for as long as `tabled` is the newest */
+  uint32_t table_room;
+  const tn_mind_function *tabled;
   const tn_mind_node *node;
   struct tn_mind_closure *next; /* among those of the unit that is being checked */
 } tn_mind_closure;
@@ -178,6 +189,11 @@ typedef struct {
   tn_vec(tn_type) types;
 } tn_mind_typer;
 
+/* A name that was met in this round, and at which index. */
+typedef struct {
+  uint32_t round, index;
+} tn_mind_mark;
+
 struct tn_mind {
   tn_host *host;
   tn_arena *arena; /* of what is being read and checked */
@@ -187,8 +203,12 @@ struct tn_mind {
   tn_mind_instanced *instanced; /* newest first, so that a session can forget them */
   tn_mind_closure *closures;    /* of the unit that is being checked, newest first */
   uint32_t depth;               /* of closures in closures */
+  uint32_t copied;              /* expressions of closures, in this unit */
+  bool unfolded;                /* more than the limit, which was reported */
   tn_mind_path *paths;          /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
+  tn_vec(tn_mind_mark) marks; /* by name; see tn_mind_mark_name */
+  uint32_t round;
   bool partial;       /* the unit has syntax errors: names may be missing because of them */
   bool names_scalars; /* an expression is differentiated by names: floats need their history */
 };

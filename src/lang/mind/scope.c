@@ -1,7 +1,9 @@
 /* lang/mind/scope.c: which name means what.
  *
  * Local names are a list that grows at its front, so leaving a block is going
- * back to an older front. A module's names are such a list too. A function sees
+ * back to an older front; each front has a tree of the names from there on, which
+ * shares all but one path with that of the next. A module's names are such a list
+ * too. A function sees
  * the module's names that stand before it; if there is none of a name, then one
  * that stands behind it, and functions and imports wherever they stand. */
 #include <string.h>
@@ -47,6 +49,42 @@ void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_sc
   module->entry_count++;
 }
 
+/* ---- local names ---- */
+
+#define BRANCH_BITS 3 /* of a name, by level */
+#define BRANCHES    (1 << BRANCH_BITS)
+
+struct tn_mind_names {
+  const tn_mind_scope *entry; /* whose name's bits end here; NULL: none */
+  const tn_mind_names *inner[BRANCHES];
+};
+
+/* A copy of the path to the name, with the entry at its end. */
+static const tn_mind_names *add_name(tn_arena *arena, const tn_mind_names *from, const tn_mind_scope *entry) {
+  const tn_mind_names *top = NULL, **place = &top;
+  for (tn_name rest = entry->name;; rest >>= BRANCH_BITS) {
+    tn_mind_names *node = tn_arena_new(arena, tn_mind_names);
+    if (!node) return NULL;
+    if (from) *node = *from;
+    *place = node;
+    if (!rest) {
+      node->entry = entry;
+      return top;
+    }
+    place = &node->inner[rest % BRANCHES];
+    from = *place;
+  }
+}
+
+static const tn_mind_scope *find_local(const tn_mind_checker *c, tn_name name) {
+  const tn_mind_names *node = c->locals ? c->locals->names : NULL;
+  for (; node && name; name >>= BRANCH_BITS) {
+    node = node->inner[name % BRANCHES];
+    c->mind->host->looked_at++;
+  }
+  return node ? node->entry : NULL;
+}
+
 void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable) {
   tn_mind_scope entry = { .name = variable->name, .binds = TN_MIND_BINDS_VARIABLE, .variable = variable };
   if (!c->function && !c->conditional) {
@@ -54,8 +92,10 @@ void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable) {
     return;
   }
   entry.next = c->locals;
-  const tn_mind_scope *kept = tn_arena_copy(c->mind->arena, &entry, sizeof entry);
-  if (kept) c->locals = kept;
+  tn_mind_scope *kept = tn_arena_copy(c->mind->arena, &entry, sizeof entry);
+  if (!kept) return;
+  kept->names = add_name(c->mind->arena, c->locals ? c->locals->names : NULL, kept);
+  if (kept->names) c->locals = kept;
 }
 
 const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name name) {
@@ -63,9 +103,10 @@ const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name nam
 }
 
 /* The newest before the function, else the oldest behind it. */
-static const tn_mind_scope *lookup_from(const tn_mind_module *module, tn_name name, uint32_t order) {
+static const tn_mind_scope *lookup_from(const tn_mind_checker *c, tn_name name, uint32_t order) {
   const tn_mind_scope *later = NULL;
-  for (const tn_mind_scope *at = tn_mind_lookup_in(module, name); at; at = at->older) {
+  for (const tn_mind_scope *at = tn_mind_lookup_in(c->module, name); at; at = at->older) {
+    c->mind->host->looked_at++;
     if (at->order < order || at->binds != TN_MIND_BINDS_VARIABLE) return at;
     later = at;
   }
@@ -78,10 +119,9 @@ static uint32_t order_of(const tn_mind_function *function) {
 }
 
 const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
-  for (const tn_mind_scope *at = c->locals; at; at = at->next) {
-    if (at->name == name) return at;
-  }
-  return c->function ? lookup_from(c->module, name, order_of(c->function))
+  const tn_mind_scope *local = find_local(c, name);
+  if (local) return local;
+  return c->function ? lookup_from(c, name, order_of(c->function))
                      : tn_mind_lookup_in(c->module, name);
 }
 
@@ -103,6 +143,35 @@ bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name) {
   return text.len && text.at[0] >= 'A' && text.at[0] <= 'Z';
 }
 
+/* ---- lists of names ---- */
+
+void tn_mind_begin_names(tn_mind *mind) { mind->round++; }
+
+static bool reserve_mark(tn_mind *mind, tn_name name) {
+  size_t count = mind->marks.count;
+  if (name < count) return true;
+  size_t more = (size_t)name + 1 - count;
+  if (!tn_vec_reserve(mind->host->heap, &mind->marks, more)) {
+    mind->arena->failed = true;
+    return false;
+  }
+  memset(mind->marks.at + count, 0, more * sizeof *mind->marks.at);
+  mind->marks.count += more;
+  return true;
+}
+
+bool tn_mind_mark_name(tn_mind *mind, tn_name name, uint32_t index) {
+  mind->host->looked_at++;
+  if (!reserve_mark(mind, name) || mind->marks.at[name].round == mind->round) return false;
+  mind->marks.at[name] = (tn_mind_mark){ mind->round, index };
+  return true;
+}
+
+int64_t tn_mind_marked(const tn_mind *mind, tn_name name) {
+  bool met = name < mind->marks.count && mind->marks.at[name].round == mind->round;
+  return met ? (int64_t)mind->marks.at[name].index : -1;
+}
+
 /* ---- suggestions ---- */
 
 typedef struct {
@@ -112,6 +181,7 @@ typedef struct {
 } candidates;
 
 static void add_candidate(candidates *list, tn_str text) {
+  list->mind->host->looked_at++;
   if (list->count < list->room) list->at[list->count++] = text;
 }
 
@@ -121,7 +191,7 @@ static bool can_be_called(const tn_mind_scope *entry) {
 }
 
 static void add_scope(candidates *list, const tn_mind_scope *from, bool functions) {
-  for (const tn_mind_scope *at = from; at; at = at->next) {
+  for (const tn_mind_scope *at = from; at && list->count < list->room; at = at->next) {
     if (!functions || can_be_called(at))
       add_candidate(list, tn_names_text(list->mind->host->names, at->name));
   }
@@ -135,23 +205,36 @@ static void add_library(candidates *list) {
 
 #define CANDIDATE_LIMIT 2000
 
+/* Nobody sees a suggestion of a diagnostic that is left out. */
+static bool begin_candidates(candidates *list, tn_mind *mind) {
+  *list = (candidates){ .mind = mind, .room = CANDIDATE_LIMIT };
+  if (!tn_diags_has_room(mind->host->diags, TN_DIAG_E2002)) return false;
+  list->at = tn_heap_alloc(mind->host->heap, list->room * sizeof *list->at);
+  return list->at != NULL;
+}
+
+/* The texts of names outlive the list. */
+static tn_str nearest(candidates *list, tn_str wrong) {
+  tn_str found = tn_str_suggest(wrong, list->at, list->count);
+  tn_heap_free(list->mind->host->heap, list->at, list->room * sizeof *list->at);
+  return found;
+}
+
 tn_str tn_mind_suggest(const tn_mind_checker *c, tn_str wrong, bool functions) {
-  candidates list = { .mind = c->mind, .room = CANDIDATE_LIMIT };
-  list.at = tn_arena_array(c->mind->arena, list.room, sizeof *list.at);
-  if (!list.at) return TN_LIT("");
+  candidates list;
+  if (!begin_candidates(&list, c->mind)) return TN_LIT("");
   if (functions) add_library(&list);
   add_scope(&list, c->locals, functions);
   add_scope(&list, c->module->scope, functions);
   if (!functions) add_library(&list);
-  return tn_str_suggest(wrong, list.at, list.count);
+  return nearest(&list, wrong);
 }
 
 tn_str tn_mind_suggest_public(tn_mind *mind, const tn_mind_module *module, tn_str wrong) {
-  candidates list = { .mind = mind, .room = CANDIDATE_LIMIT };
-  list.at = tn_arena_array(mind->arena, list.room, sizeof *list.at);
-  if (!list.at) return TN_LIT("");
-  for (const tn_mind_scope *at = module->scope; at; at = at->next) {
+  candidates list;
+  if (!begin_candidates(&list, mind)) return TN_LIT("");
+  for (const tn_mind_scope *at = module->scope; at && list.count < list.room; at = at->next) {
     if (tn_mind_is_public(module, at->name)) add_candidate(&list, tn_names_text(mind->host->names, at->name));
   }
-  return tn_str_suggest(wrong, list.at, list.count);
+  return nearest(&list, wrong);
 }

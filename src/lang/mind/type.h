@@ -4,12 +4,21 @@
  * says what MIND's notation can say (Tensor[f32,(N,3)]@gpu) and a little more,
  * for the checker's own use: that a scalar is made of literals and adapts, that
  * an integer, a boolean or a string is known already (so that it may stand in a
- * shape), and which function a function is. */
+ * shape), and which function a function is.
+ *
+ * Types share their items: `let t = (t, t)` adds one type, however large the one
+ * below it is. Written out it doubles, and so does the text of its value, so the
+ * checker refuses a type of more than TN_MIND_PARTS_LIMIT parts; every walk over
+ * a type or a value is bounded by that. */
 #ifndef TN_LANG_MIND_TYPE_H
 #define TN_LANG_MIND_TYPE_H
 
 #include "base/arena.h"
 #include "op/op.h"
+
+/* Parts that a tuple has when it is written out, and levels of tuples in tuples. */
+#define TN_MIND_PARTS_LIMIT  65536
+#define TN_MIND_LEVELS_LIMIT 1000
 
 typedef enum {
   TN_MIND_T_ERROR, /* of what was reported; everything fits it */
@@ -41,7 +50,10 @@ struct tn_mind_type {
   bool known;     /* scalar: `integer` or, of a float, `number` is its value; string: `text` */
   bool open;      /* grad: there may be fewer entries when it runs */
   bool fresh;     /* tensor: made here, so an annotation may place it */
+  bool settled;   /* tuple, list, grad: nothing in it is a literal or fresh */
   uint32_t count; /* of items */
+  uint32_t parts; /* tuple, list, grad: as it is written out, itself included; UINT32_MAX for any more */
+  uint32_t depth; /* tuple, list, grad: levels of items */
   union {
     int64_t integer; /* of a boolean: 0 or 1 */
     double number;
@@ -50,6 +62,8 @@ struct tn_mind_type {
     struct {
       const tn_mind_type *const *items; /* tuple, list, grad */
       const tn_name *names;             /* grad: sorted by text */
+      const tn_mind_type *plain;        /* what tn_mind_type_plain gives; itself where nothing changes */
+      uint64_t hash;                    /* what tn_mind_type_hash gives */
     };
     const struct tn_mind_callable *callable; /* fn */
   };
@@ -75,12 +89,14 @@ const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
 const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable);
 /* The same without what only the checker knows: literal, known, fresh. */
 const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type);
-/* A copy that lives in another arena. Callables are shared. */
+/* A copy that lives in another arena. Callables are shared, and what the original shares the copy shares. */
 const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type);
 
 /* ---- looking at them ---- */
 
 bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b); /* plainly */
+/* Equal types have equal hashes. */
+uint64_t tn_mind_type_hash(const tn_mind_type *type);
 static inline bool tn_mind_type_is(const tn_mind_type *type, tn_mind_type_kind kind) {
   return type->kind == kind;
 }

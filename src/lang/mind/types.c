@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "lang/mind/mind.h"
 
 /* ---- making ---- */
@@ -30,7 +31,7 @@ const tn_mind_type *tn_mind_type_dtype(tn_dtype dtype) { return &dtypes[dtype]; 
 const tn_mind_type *tn_mind_type_device(tn_mind_device device) { return &devices[device]; }
 
 /* Most types need only the front of the struct. */
-#define FRONT_BYTES (offsetof(tn_mind_type, integer) + sizeof(tn_str))
+#define FRONT_BYTES (offsetof(tn_mind_type, hash) + sizeof(uint64_t))
 
 static tn_mind_type *make(tn_arena *arena, tn_mind_type_kind kind, bool whole) {
   tn_mind_type *type = tn_arena_alloc(arena, whole ? sizeof *type : FRONT_BYTES);
@@ -83,6 +84,80 @@ const tn_mind_type *tn_mind_type_shape(tn_arena *arena, const tn_shape *shape) {
   return type;
 }
 
+/* ---- hashes ---- */
+
+static uint64_t hash_function(const tn_mind_callable *callable) {
+  bool named = callable->kind == TN_MIND_C_FUNCTION || callable->kind == TN_MIND_C_LIBRARY;
+  if (!named) return (uint64_t)(uintptr_t)callable;
+  return (uint64_t)(uintptr_t)callable->function ^ (uint64_t)(uintptr_t)callable->entry;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * UINT64_C(0x9E3779B97F4A7C15); }
+
+static uint64_t hash_shape(uint64_t hash, const tn_shape *shape) {
+  for (int i = 0; i < shape->rank; i++) hash = mix(hash, (uint64_t)shape->dim[i]);
+  return hash;
+}
+
+uint64_t tn_mind_type_hash(const tn_mind_type *type) {
+  uint64_t hash = mix(type->kind, 0);
+  switch (type->kind) {
+    case TN_MIND_T_SCALAR:
+    case TN_MIND_T_DTYPE: return mix(hash, type->dtype);
+    case TN_MIND_T_DEVICE: return mix(hash, type->device);
+    case TN_MIND_T_TENSOR: return hash_shape(mix(mix(hash, type->dtype), type->device), &type->shape);
+    case TN_MIND_T_SHAPE: return hash_shape(hash, &type->shape);
+    case TN_MIND_T_TUPLE:
+    case TN_MIND_T_LIST:
+    case TN_MIND_T_GRAD: return type->hash;
+    case TN_MIND_T_FN: return mix(hash, hash_function(type->callable));
+    default: return hash;
+  }
+}
+
+/* ---- compound types ---- */
+
+static bool has_items(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
+}
+
+/* Sums up what the items are; those have done so themselves. */
+static void measure(tn_mind_type *type) {
+  uint64_t parts = 1;
+  type->settled = true;
+  type->hash = mix(type->kind, type->count);
+  for (uint32_t i = 0; i < type->count; i++) {
+    const tn_mind_type *item = type->items[i];
+    bool inner = has_items(item);
+    parts += inner ? item->parts : 1;
+    if (inner && item->depth > type->depth) type->depth = item->depth;
+    type->settled &= inner ? item->settled : !item->literal && !item->fresh;
+    type->hash = mix(type->hash, tn_mind_type_hash(item));
+    if (type->names) type->hash = mix(type->hash, type->names[i]);
+  }
+  type->parts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+  type->depth++;
+}
+
+/* The plain form is found once, when the type is made, so that asking for it costs nothing. */
+static bool make_plain(tn_arena *arena, tn_mind_type *type) {
+  const tn_mind_type **items = NULL;
+  type->plain = type;
+  for (uint32_t i = 0; i < type->count; i++) {
+    const tn_mind_type *plain = tn_mind_type_plain(arena, type->items[i]);
+    if (plain == type->items[i]) continue;
+    if (!items) items = tn_arena_copy(arena, type->items, type->count * sizeof *items);
+    if (!items) return false;
+    items[i] = plain;
+  }
+  if (!items) return true;
+  const tn_mind_type *plain = tn_mind_type_items(arena, type->kind, items, type->names, type->count);
+  if (plain->kind == TN_MIND_T_ERROR) return false;
+  ((tn_mind_type *)(uintptr_t)plain)->open = type->open;
+  type->plain = plain;
+  return true;
+}
+
 const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
                                        const tn_mind_type *const *items, const tn_name *names,
                                        uint32_t count) {
@@ -91,7 +166,9 @@ const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
   type->count = count;
   type->items = tn_arena_copy(arena, items, count * sizeof *items);
   if (names) type->names = tn_arena_copy(arena, names, count * sizeof *names);
-  return arena->failed ? &tn_mind_type_error : type;
+  if (arena->failed) return &tn_mind_type_error;
+  measure(type);
+  return make_plain(arena, type) ? type : &tn_mind_type_error;
 }
 
 const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable) {
@@ -101,31 +178,40 @@ const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callab
   return type;
 }
 
-static bool has_items(const tn_mind_type *type) {
-  return type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
-}
-
-/* Rebuilds a compound type with each of its items changed. */
-static const tn_mind_type *map_items(tn_arena *arena, const tn_mind_type *type,
-                                     const tn_mind_type *(*change)(tn_arena *, const tn_mind_type *)) {
-  const tn_mind_type **items = tn_arena_array(arena, type->count, sizeof *items);
-  if (!items) return &tn_mind_type_error;
-  for (uint32_t i = 0; i < type->count; i++) items[i] = change(arena, type->items[i]);
-  const tn_mind_type *made = tn_mind_type_items(arena, type->kind, items, type->names, type->count);
-  if (made->kind != TN_MIND_T_ERROR) ((tn_mind_type *)(uintptr_t)made)->open = type->open;
-  return made;
-}
-
 const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type) {
   if (type->kind == TN_MIND_T_SCALAR) return &scalars[type->dtype];
   if (type->kind == TN_MIND_T_STRING) return &tn_mind_type_string;
   if (type->kind == TN_MIND_T_TENSOR && type->fresh) {
     return tn_mind_type_tensor(arena, type->dtype, &type->shape, type->device);
   }
-  return has_items(type) ? map_items(arena, type, tn_mind_type_plain) : type;
+  return has_items(type) ? type->plain : type;
 }
 
-const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type) {
+/* ---- copying ---- */
+
+typedef struct {
+  tn_arena *arena;
+  tn_map copies; /* by original: of compound types */
+} copier;
+
+static const tn_mind_type *copy(copier *c, const tn_mind_type *type);
+
+/* Out of memory for the table only: then the copy shares less. */
+static const tn_mind_type *copy_items(copier *c, const tn_mind_type *type) {
+  uint64_t key = (uint64_t)(uintptr_t)type, *found = tn_map_get(&c->copies, key);
+  if (found) return (const tn_mind_type *)(uintptr_t)*found;
+  const tn_mind_type **items = tn_arena_array(c->arena, type->count, sizeof *items);
+  if (!items) return &tn_mind_type_error;
+  for (uint32_t i = 0; i < type->count; i++) items[i] = copy(c, type->items[i]);
+  const tn_mind_type *made = tn_mind_type_items(c->arena, type->kind, items, type->names, type->count);
+  if (made->kind == TN_MIND_T_ERROR) return made;
+  ((tn_mind_type *)(uintptr_t)made)->open = type->open;
+  tn_map_put(&c->copies, key, (uint64_t)(uintptr_t)made);
+  return made;
+}
+
+static const tn_mind_type *copy(copier *c, const tn_mind_type *type) {
+  tn_arena *arena = c->arena;
   switch (type->kind) {
     case TN_MIND_T_SCALAR: /* a float's number is the same bytes */
       return type->known     ? tn_mind_type_known(arena, type->dtype, type->integer, type->literal)
@@ -137,13 +223,21 @@ const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type)
     case TN_MIND_T_SHAPE: return tn_mind_type_shape(arena, &type->shape);
     case TN_MIND_T_TUPLE:
     case TN_MIND_T_LIST:
-    case TN_MIND_T_GRAD: return map_items(arena, type, tn_mind_type_copy);
+    case TN_MIND_T_GRAD: return copy_items(c, type);
     case TN_MIND_T_FN: return tn_mind_type_fn(arena, type->callable);
     case TN_MIND_T_UNIT: return &tn_mind_type_unit;
     case TN_MIND_T_DTYPE: return &dtypes[type->dtype];
     case TN_MIND_T_DEVICE: return &devices[type->device];
     default: return &tn_mind_type_error;
   }
+}
+
+const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type) {
+  copier c = { .arena = arena };
+  tn_map_init(&c.copies, arena->heap);
+  const tn_mind_type *made = copy(&c, type);
+  tn_map_free(&c.copies);
+  return made;
 }
 
 /* ---- looking ---- */
@@ -157,7 +251,7 @@ bool tn_mind_device_find(tn_str name, tn_mind_device *out) {
 }
 
 static bool items_equal(const tn_mind_type *a, const tn_mind_type *b) {
-  if (a->count != b->count) return false;
+  if (a->count != b->count || a->parts != b->parts || a->depth != b->depth) return false;
   for (uint32_t i = 0; i < a->count; i++) {
     if (!tn_mind_type_equal(a->items[i], b->items[i])) return false;
     if (a->names && b->names && a->names[i] != b->names[i]) return false;
@@ -172,6 +266,7 @@ static bool same_function(const tn_mind_callable *a, const tn_mind_callable *b) 
 }
 
 bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
+  if (a == b) return true;
   if (a->kind != b->kind) return false;
   switch (a->kind) {
     case TN_MIND_T_SCALAR:

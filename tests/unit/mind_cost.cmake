@@ -1,0 +1,1 @@
+tn_unit_test(mind_cost mind plan ref)
