@@ -6,6 +6,8 @@
 #include "api/internal.h"
 #include "base/file.h"
 
+#define DRAWING_MEMORY ((uint64_t)256 << 20)
+
 typedef struct {
   tern_session *session;
   void (*ready)(void *context, int port);
@@ -38,18 +40,21 @@ static bool keep_store(tern_session *session, const char *path) {
   return tn_api_keep_folder_of(session, path);
 }
 
-/* What is wrong with an old program is of no interest here: there is a picture or there is none. */
-static bool draw(void *context, const tn_run_row *run, tn_text *svg) {
-  const board *b = context;
-  tern_session *session = b->session;
-  tn_str name = run->value[TN_RUN_PROGRAM], source = run->value[TN_RUN_SOURCE];
-  if (!name.at || !source.at) return false;
+/* The text may be anybody's, and drawing it may take any time and memory: it gets a session of its own, which
+ * lasts for one picture, is granted nothing, and stops when it is told to. What is wrong with an old program
+ * is of no interest here: there is a picture or there is none. */
+static bool draw(void *context, tn_str name, tn_str source, tn_stop *stop, tn_text *svg) {
+  static const tern_options options = { .max_memory = DRAWING_MEMORY, .threads = 1 };
+  (void)context;
+  tern_session *session = tern_session_new(&options, NULL);
+  if (!session) return false;
+  session->heap.stop = stop;
   tern_program *program = tern_load(session, TERN_LANG_AIL, name.at, source.at, source.len);
   const char *picture = program ? tern_emit(program, "svg") : NULL;
   if (picture) tn_text_puts(svg, picture);
   tern_program_free(program);
-  tn_diags_clear(&session->diags);
-  return picture && !svg->failed;
+  tern_session_free(session);
+  return picture && !svg->failed && !tn_stop_asked(stop);
 }
 
 /* A history that cannot be read is said before anybody opens the page; one that is not there yet may come. */

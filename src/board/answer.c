@@ -10,11 +10,11 @@
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-void tn_answer_begin(tn_answer *answer, const tn_board_options *options) {
-  *answer = (tn_answer){ .options = options, .status = 200, .type = "application/json" };
-  tn_arena_init(&answer->arena, options->heap);
-  tn_diags_init(&answer->diags, options->heap, options->diags->sources);
-  tn_text_init(&answer->body, options->heap);
+void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources) {
+  *answer = (tn_answer){ .options = options, .heap = heap, .status = 200, .type = "application/json" };
+  tn_arena_init(&answer->arena, heap);
+  tn_diags_init(&answer->diags, heap, sources);
+  tn_text_init(&answer->body, heap);
 }
 
 void tn_answer_end(tn_answer *answer) {
@@ -23,7 +23,7 @@ void tn_answer_end(tn_answer *answer) {
   tn_arena_free(&answer->arena);
 }
 
-static void refuse(tn_answer *answer, int status, const char *reason) {
+void tn_answer_refuse(tn_answer *answer, int status, const char *reason) {
   answer->status = status;
   answer->type = "application/json";
   answer->policy = NULL;
@@ -64,8 +64,8 @@ static bool answer_file(tn_answer *answer, const char *path) {
 static tn_store *open_store(tn_answer *answer) {
   bool absent;
   tn_store *store =
-      tn_store_open(answer->options->heap, answer->options->store, TN_STORE_READ, &answer->diags, &absent);
-  if (!store && !absent) refuse(answer, 500, "the history of runs cannot be read");
+      tn_store_open(answer->heap, answer->options->store, TN_STORE_READ, &answer->diags, &absent);
+  if (!store && !absent) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
   return store;
 }
 
@@ -81,9 +81,20 @@ static void answer_list(tn_answer *answer) {
     tn_runs_json(&rows, &answer->body);
     tn_text_byte(&answer->body, '}');
   } else {
-    refuse(answer, 500, "the history of runs cannot be read");
+    tn_answer_refuse(answer, 500, "the history of runs cannot be read");
   }
-  tn_vec_free(answer->options->heap, &rows);
+  tn_vec_free(answer->heap, &rows);
+}
+
+/* A run without its steps. */
+static bool read_row(tn_answer *answer, int64_t id, tn_run_row *out) {
+  char digits[TN_NUMBER_BYTES + 1] = "";
+  tn_store *store = open_store(answer);
+  digits[tn_number_print_i64(id, digits)] = 0;
+  bool ok = store && tn_store_find(store, digits, &answer->arena, out, &id);
+  tn_store_close(store);
+  if (!ok && answer->status == 200) tn_answer_refuse(answer, 404, "there is no such run");
+  return ok;
 }
 
 static bool read_run(tn_answer *answer, int64_t id, tn_run_whole *out) {
@@ -92,7 +103,7 @@ static bool read_run(tn_answer *answer, int64_t id, tn_run_whole *out) {
   tn_run_eval *evals;
   tn_store *store = open_store(answer);
   if (!store) {
-    if (answer->status == 200) refuse(answer, 404, "there is no such run");
+    if (answer->status == 200) tn_answer_refuse(answer, 404, "there is no such run");
     return false;
   }
   digits[tn_number_print_i64(id, digits)] = 0;
@@ -101,14 +112,15 @@ static bool read_run(tn_answer *answer, int64_t id, tn_run_whole *out) {
             tn_store_evals(store, id, &answer->arena, &evals, &out->eval_count);
   tn_store_close(store);
   if (!ok) {
-    refuse(answer, 404, "there is no such run");
+    tn_answer_refuse(answer, 404, "there is no such run");
     return false;
   }
   out->losses = losses, out->evals = evals;
   return true;
 }
 
-static void answer_run(tn_answer *answer, int64_t id) {
+static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
+  (void)order;
   tn_run_whole run;
   if (!read_run(answer, id, &run)) return;
   tn_text_puts(&answer->body, "{\"ok\":true,\"run\":");
@@ -116,21 +128,43 @@ static void answer_run(tn_answer *answer, int64_t id) {
   tn_text_byte(&answer->body, '}');
 }
 
-static void answer_graph(tn_answer *answer, int64_t id) {
-  tn_run_whole run;
-  if (!read_run(answer, id, &run)) return;
-  if (!answer->options->draw(answer->options->context, &run.row, &answer->body)) {
-    refuse(answer, 404, "the graph of this program cannot be drawn");
+/* ---- for the other thread ---- */
+
+static void order_graph(tn_answer *answer, int64_t id, tn_order *order) {
+  tn_run_row row;
+  if (!read_row(answer, id, &row)) return;
+  *order = (tn_order){ .kind = TN_ORDER_GRAPH,
+                       .name = row.value[TN_RUN_PROGRAM],
+                       .text = row.value[TN_RUN_SOURCE] };
+}
+
+static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
+  tn_run_row row;
+  tn_text stamp;
+  if (!read_row(answer, id, &row)) return;
+  tn_text_init(&stamp, answer->heap);
+  tn_params_stamp(row.value[TN_RUN_FOLDER], &stamp);
+  *order = (tn_order){ .kind = TN_ORDER_PARAMS,
+                       .name = row.value[TN_RUN_FOLDER],
+                       .stamp = tn_arena_str(&answer->arena, tn_text_str(&stamp)) };
+  tn_text_free(&stamp);
+}
+
+static void answer_graph(tn_answer *answer, const tn_order *order) {
+  const tn_board_options *options = answer->options;
+  bool drawn = order->text.len > 0 &&
+               options->draw(options->context, order->name, order->text, answer->heap->stop, &answer->body);
+  if (!drawn) {
+    tn_answer_refuse(answer, 404, "the graph of this program cannot be drawn");
     return;
   }
   answer->type = "image/svg+xml";
   answer->policy = PICTURE_POLICY;
 }
 
-static void answer_params(tn_answer *answer, int64_t id) {
-  tn_run_whole run;
-  if (!read_run(answer, id, &run)) return;
-  if (!tn_answer_params(answer, &run.row)) refuse(answer, 404, "the run has left no weights yet");
+void tn_answer_order(tn_answer *answer, const tn_order *order) {
+  if (order->kind == TN_ORDER_GRAPH) answer_graph(answer, order);
+  if (order->kind == TN_ORDER_PARAMS) tn_params_answer(answer, order->name);
 }
 
 /* ---- addresses ---- */
@@ -156,10 +190,10 @@ int64_t tn_answer_events_of(const char *path) {
 
 static const struct {
   const char *rest;
-  void (*answer)(tn_answer *answer, int64_t id);
-} of_run[] = { { "", answer_run }, { "/graph", answer_graph }, { "/params", answer_params } };
+  void (*answer)(tn_answer *answer, int64_t id, tn_order *order);
+} of_run[] = { { "", answer_run }, { "/graph", order_graph }, { "/params", order_params } };
 
-void tn_answer_path(tn_answer *answer, const char *path) {
+void tn_answer_path(tn_answer *answer, const char *path, tn_order *order) {
   int64_t id;
   const char *rest;
   if (strcmp(path, "/api/runs") == 0) {
@@ -169,11 +203,11 @@ void tn_answer_path(tn_answer *answer, const char *path) {
   if (split(path, &id, &rest)) {
     for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
       if (strcmp(rest, of_run[i].rest) != 0) continue;
-      of_run[i].answer(answer, id);
+      of_run[i].answer(answer, id, order);
       return;
     }
   }
-  if (!answer_file(answer, path)) refuse(answer, 404, "there is nothing here");
+  if (!answer_file(answer, path)) tn_answer_refuse(answer, 404, "there is nothing here");
 }
 
 /* ---- following ---- */

@@ -14,6 +14,11 @@ const tn_board_limits tn_board_usual_limits = {
   .streams = 16,
   .headers = 100,
   .head_bytes = 32768,
+  .jobs = 8,
+  .job_seconds = 20,
+  .job_bytes = (size_t)64 << 20,
+  .kept = 16,
+  .kept_bytes = (size_t)32 << 20,
 };
 
 #ifdef TN_HAVE_MICROHTTPD
@@ -47,9 +52,11 @@ tn_client *tn_server_client(const tn_server *s, tn_http_connection *connection) 
 
 /* The library sees the end of the connection when it looks next, and closes it. */
 void tn_server_dismiss(tn_server *s, tn_client *client) {
+  bool waits = client->state == TN_CLIENT_WAIT;
   tn_client_enter(&s->clients, client, TN_CLIENT_GONE, tn_server_now(s));
   shutdown(client->descriptor, SHUT_RDWR);
-  tn_stream_end(client->owner);
+  if (waits) s->http.resume_connection(client->connection);
+  tn_stream_end(client->stream);
 }
 
 static void dismiss_late(tn_server *s) {
@@ -64,7 +71,9 @@ static void on_answered(void *context, tn_http_connection *connection, void **re
   tn_server *s = context;
   (void)request, (void)how;
   tn_client *client = tn_server_client(s, connection);
-  if (client) tn_client_enter(&s->clients, client, TN_CLIENT_IDLE, tn_server_now(s));
+  if (!client) return;
+  tn_request_leave(s, client);
+  tn_client_enter(&s->clients, client, TN_CLIENT_IDLE, tn_server_now(s));
 }
 
 static void on_connection(void *context, tn_http_connection *connection, void **socket,
@@ -74,7 +83,8 @@ static void on_connection(void *context, tn_http_connection *connection, void **
   if (what != MHD_CONNECTION_NOTIFY_CLOSED) return;
   tn_client *client = tn_server_client(s, connection);
   if (!client) return;
-  tn_stream_leave(client->owner);
+  tn_request_leave(s, client);
+  tn_stream_leave(client->stream);
   tn_clients_remove(&s->clients, client);
 }
 
@@ -154,10 +164,18 @@ static void clear(fd_set *reading, fd_set *writing, fd_set *failing) {
   FD_ZERO(failing);
 }
 
+/* Whether it is among those that can be read; if so it is taken out of them. */
+static bool take(int descriptor, fd_set *reading) {
+  bool found = FD_ISSET(descriptor, reading);
+  FD_CLR(descriptor, reading);
+  return found;
+}
+
 static void wait_for_work(tn_server *s) {
   fd_set reading, writing, failing;
   clear(&reading, &writing, &failing);
-  MHD_socket highest = s->listening;
+  int bell = tn_worker_bell(&s->worker);
+  MHD_socket highest = s->listening > bell ? s->listening : bell;
   MHD_UNSIGNED_LONG_LONG wanted;
   double most = s->limits->look_seconds;
   struct timeval wait = { .tv_usec = (suseconds_t)(most * 1e6) };
@@ -165,10 +183,11 @@ static void wait_for_work(tn_server *s) {
   if (s->http.get_timeout(s->daemon, &wanted) == MHD_YES && (double)wanted < most * 1000)
     wait.tv_usec = (suseconds_t)(wanted * 1000);
   if (tn_clock_steady() >= s->paused) FD_SET(s->listening, &reading);
+  FD_SET(bell, &reading);
   if (select(highest + 1, &reading, &writing, &failing, &wait) < 0) /* interrupted: see what is there */
     clear(&reading, &writing, &failing);
-  bool knocked = FD_ISSET(s->listening, &reading);
-  FD_CLR(s->listening, &reading);
+  bool knocked = take(s->listening, &reading);
+  if (take(bell, &reading)) tn_request_resume(s);
   s->http.run_from_select(s->daemon, &reading, &writing, &failing);
   if (knocked) accept_some(s);
 }
@@ -208,7 +227,7 @@ static bool start_daemon(tn_server *s) {
 static bool serve_on_socket(tn_server *s) {
   const tn_board_options *options = s->options;
   if (!start_daemon(s)) return fail(options, "the server does not start");
-  bool begins = options->ready(options->context, s->port);
+  bool begins = options->ready(options->context, s->port) && tn_worker_start(&s->worker);
   if (begins) serve(s);
   for (tn_client *client = s->clients.first; client; client = client->next) tn_server_dismiss(s, client);
   s->http.stop_daemon(s->daemon); /* closes the connections and frees the streams */
@@ -222,9 +241,11 @@ static bool serve_with_library(tn_server *s) {
     return fail(options, errno == EADDRINUSE ? "another program listens there"
                          : errno == EACCES   ? "ports below 1024 are for the administrator"
                                              : strerror(errno));
-  bool ok = serve_on_socket(s);
-  close(s->listening);
+  bool ok = tn_worker_init(&s->worker, options, s->limits) ? serve_on_socket(s)
+                                                            : fail(options, strerror(errno));
+  tn_worker_end(&s->worker);
   tn_clients_free(&s->clients);
+  close(s->listening);
   return ok;
 }
 

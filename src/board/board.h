@@ -14,7 +14,8 @@
  *   /api/runs/N/params    its parameters, with a histogram of each
  *   /api/runs/N/graph     the graph of its program, as SVG
  *
- * One thread serves everything and waits when there is nothing to do. */
+ * One thread serves everything and waits when there is nothing to do; a second one
+ * reads weights and draws graphs, which may take long. */
 #ifndef TN_BOARD_BOARD_H
 #define TN_BOARD_BOARD_H
 
@@ -29,6 +30,11 @@ typedef struct {
   int streams;         /* runs that are followed at once: the oldest gives way */
   int headers;         /* of a request */
   unsigned head_bytes; /* of a request: its line and headers */
+  int jobs;            /* that wait or run: one more is refused */
+  double job_seconds;  /* for one */
+  size_t job_bytes;    /* of memory, for one */
+  int kept;            /* answers of jobs, for whoever asks again */
+  size_t kept_bytes;
 } tn_board_limits;
 
 extern const tn_board_limits tn_board_usual_limits;
@@ -44,8 +50,9 @@ typedef struct {
   void (*looked)(void *context); /* after each round of the loop; may be NULL */
   /* It listens, and answers from now on; false, after reporting: it does not begin. */
   bool (*ready)(void *context, int port);
-  /* Draws the graph of the program that a run was made with. False when it cannot be drawn. */
-  bool (*draw)(void *context, const tn_run_row *run, tn_text *svg);
+  /* Draws the graph of a program, named and given as text; false when it cannot be drawn, or was told to
+   * stop. Called on a thread of its own. */
+  bool (*draw)(void *context, tn_str program, tn_str source, tn_stop *stop, tn_text *svg);
 } tn_board_options;
 
 /* Serves until the heap's stop is asked for. False after reporting, E_BOARD where the port is taken or this

@@ -34,7 +34,7 @@ typedef struct tn_client {
   tn_client_state state;
   double since;  /* when it entered the state */
   uint64_t turn; /* the same as a number that no two share */
-  void *owner;   /* the caller's own */
+  void *connection, *stream, *job; /* the caller's own */
   struct tn_client *next;
 } tn_client;
 

@@ -94,7 +94,8 @@ static enum MHD_Result send_plain(const tn_http *http, tn_http_connection *conne
   return result;
 }
 
-static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *connection, tn_answer *answer) {
+static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *connection,
+                                   const tn_answer *answer) {
   if (answer->body.failed)
     return send_plain(http, connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
   tn_str body = tn_text_str(&answer->body);
@@ -109,13 +110,47 @@ static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *conn
 
 /* ---- requests ---- */
 
-static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection, const char *path) {
+/* The connection is asked again when the job is done. */
+static enum MHD_Result wait_for(tn_server *s, tn_http_connection *connection, tn_client *client,
+                                const tn_order *order) {
+  tn_job *job = tn_worker_ask(&s->worker, order);
+  if (!job)
+    return send_plain(&s->http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being made already\n");
+  client->job = job;
+  client->connection = connection;
+  if (tn_worker_is_done(&s->worker, job)) return send_answer(&s->http, connection, &job->answer);
+  tn_client_enter(&s->clients, client, TN_CLIENT_WAIT, tn_server_now(s));
+  s->http.suspend_connection(connection);
+  return MHD_YES;
+}
+
+static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection, tn_client *client,
+                                   const char *path) {
+  const tn_board_options *options = s->options;
   tn_answer answer;
-  tn_answer_begin(&answer, s->options);
-  tn_answer_path(&answer, path);
-  enum MHD_Result result = send_answer(&s->http, connection, &answer);
+  tn_order order = { 0 };
+  if (client->job) return send_answer(&s->http, connection, &((tn_job *)client->job)->answer);
+  tn_answer_begin(&answer, options, options->heap, options->diags->sources);
+  tn_answer_path(&answer, path, &order);
+  enum MHD_Result result = order.kind == TN_ORDER_NONE || answer.arena.failed
+                               ? send_answer(&s->http, connection, &answer)
+                               : wait_for(s, connection, client, &order);
   tn_answer_end(&answer);
   return result;
+}
+
+void tn_request_resume(tn_server *s) {
+  tn_worker_hear(&s->worker);
+  for (tn_client *client = s->clients.first; client; client = client->next) {
+    if (client->state != TN_CLIENT_WAIT || !tn_worker_is_done(&s->worker, client->job)) continue;
+    tn_client_enter(&s->clients, client, TN_CLIENT_ANSWER, tn_server_now(s));
+    s->http.resume_connection(client->connection);
+  }
+}
+
+void tn_request_leave(tn_server *s, tn_client *client) {
+  tn_worker_leave(&s->worker, client->job);
+  client->job = NULL;
 }
 
 /* Why a request is refused whoever asks; NULL: it is not. */
@@ -150,6 +185,6 @@ enum MHD_Result tn_request_handle(void *context, tn_http_connection *connection,
     return refused ? send_plain(&s->http, connection, status, refused) : MHD_YES;
   }
   int64_t run = tn_answer_events_of(url);
-  return run > 0 ? tn_stream_begin(s, connection, client, run) : answer_path(s, connection, url);
+  return run > 0 ? tn_stream_begin(s, connection, client, run) : answer_path(s, connection, client, url);
 }
 #endif

@@ -1,12 +1,13 @@
 /* board/server.h: what the files of the server share.
  *
  * One thread runs all of it: board.c the loop and the sockets, request.c who may
- * ask and what is sent, stream.c the followers of runs. */
+ * ask and what is sent, stream.c the followers of runs. What may take long goes to
+ * the worker (worker.h), and its connection is suspended meanwhile. */
 #ifndef TN_BOARD_SERVER_H
 #define TN_BOARD_SERVER_H
 
 #include "board/http.h"
-#include "board/internal.h"
+#include "board/worker.h"
 
 typedef struct tn_stream tn_stream;
 
@@ -18,6 +19,7 @@ typedef struct {
   int listening; /* descriptor */
   int port;
   tn_clients clients;
+  tn_worker worker;
   tn_stream *streams;
   double looked; /* at the runs that are followed */
   double paused; /* until then nobody is accepted: descriptors have run out */
@@ -38,6 +40,11 @@ enum MHD_Result tn_request_handle(void *context, tn_http_connection *connection,
                                   size_t *upload_size, void **request);
 void tn_request_add_headers(const tn_http *http, tn_http_response *response, const char *type,
                             const char *policy);
+
+/* Sends the answers whose jobs are done. */
+void tn_request_resume(tn_server *server);
+/* Its job may go on, but not for this client. */
+void tn_request_leave(tn_server *server, tn_client *client);
 
 /* ---- streams (stream.c) ---- */
 

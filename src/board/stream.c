@@ -27,7 +27,8 @@ struct tn_stream {
 
 static void look(tn_stream *s) {
   tn_answer answer;
-  tn_answer_begin(&answer, s->server->options);
+  const tn_board_options *options = s->server->options;
+  tn_answer_begin(&answer, options, options->heap, options->diags->sources);
   tn_follow_news(&answer, &s->follow, &s->pending);
   tn_answer_end(&answer);
 }
@@ -63,7 +64,7 @@ static void free_stream(void *context) {
   tn_stream **at = &s->server->streams;
   while (*at && *at != s) at = &(*at)->next;
   if (*at) *at = s->next;
-  if (s->client) s->client->owner = NULL;
+  if (s->client) s->client->stream = NULL;
   tn_text_free(&s->pending);
   tn_heap_free(s->server->options->heap, s, sizeof *s);
 }
@@ -110,7 +111,7 @@ static tn_stream *new_stream(tn_server *server, tn_http_connection *connection, 
                     .next = server->streams };
   tn_text_init(&s->pending, server->options->heap);
   server->streams = s;
-  client->owner = s;
+  client->stream = s;
   return s;
 }
 

@@ -31,7 +31,7 @@ typedef struct {
   tn_safetensors *file;
   tn_json_reader json;
   tn_str header;
-  const unsigned char *data;
+  const unsigned char *data; /* NULL: the elements are not read */
   uint64_t data_bytes;
   uint64_t expected; /* where the next tensor must begin */
   const char *seal;  /* its digits; NULL: none */
@@ -120,6 +120,14 @@ static bool read_entry(reader *r, entry *e) {
          refuse(r, "a tensor lacks its dtype, shape or offsets");
 }
 
+static bool copy_elements(reader *r, const entry *e, size_t bytes, tn_tensor *out) {
+  if (!tn_tensor_new(r->file->heap, e->dtype, &e->shape, out)) return false;
+  if (bytes > 0) memcpy(out->view.data, r->data + e->begin, bytes);
+  if (tn_machine_is_big_endian()) tn_reverse_bytes(out->view.data, bytes, tn_dtype_bytes(e->dtype));
+  tn_view_canonicalise(&out->view);
+  return true;
+}
+
 /* Tensors stand one behind the other in the order of the header, which every writer keeps;
  * so nothing overlaps and nothing hides between them. */
 static bool place_entry(reader *r, const entry *e) {
@@ -132,12 +140,11 @@ static bool place_entry(reader *r, const entry *e) {
   if (e->end - e->begin != bytes) return refuse(r, "a tensor's offsets do not fit its shape");
   if (tn_safetensors_find(r->file, e->name)) return refuse(r, "a name stands twice");
   r->expected = e->end;
-  tn_named_tensor named = { .name = tn_arena_str(&r->file->arena, e->name) };
-  if (r->file->arena.failed || !tn_tensor_new(r->file->heap, e->dtype, &e->shape, &named.tensor))
+  tn_named_tensor named = { .name = tn_arena_str(&r->file->arena, e->name),
+                            .offset = 8 + r->header.len + e->begin };
+  named.tensor.view = tn_view_make(NULL, e->dtype, &e->shape);
+  if (r->file->arena.failed || (r->data && !copy_elements(r, e, bytes, &named.tensor)))
     return refuse(r, tn_safetensors_no_memory);
-  if (bytes > 0) memcpy(named.tensor.view.data, r->data + e->begin, bytes);
-  if (tn_machine_is_big_endian()) tn_reverse_bytes(named.tensor.view.data, bytes, tn_dtype_bytes(e->dtype));
-  tn_view_canonicalise(&named.tensor.view);
   if (tn_vec_push(r->file->heap, &r->file->tensors, named)) return true;
   tn_tensor_unref(&named.tensor);
   return refuse(r, tn_safetensors_no_memory);
@@ -203,17 +210,37 @@ static bool check_seal(reader *r, const char *file, size_t bytes) {
   return r->file->sealed ? true : refuse(r, "it is not as it was written: its hash does not fit");
 }
 
-const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out) {
+/* What comes before the header is read. */
+static const char *read_beginning(tn_heap *heap, const void *begin, size_t begin_bytes, uint64_t bytes,
+                                  reader *r, tn_safetensors *out) {
   *out = (tn_safetensors){ .heap = heap };
   tn_arena_init(&out->arena, heap);
-  if (bytes < 8) return "the file is shorter than a header";
-  uint64_t header = tn_load_le64(file);
-  if (header > HEADER_LIMIT || header > bytes - 8) return "the header is longer than the file";
-  reader r = { .file = out,
-               .header = { (const char *)file + 8, (size_t)header },
-               .data = (const unsigned char *)file + 8 + header,
-               .data_bytes = bytes - 8 - header };
+  if (begin_bytes < 8) return "the file is shorter than a header";
+  uint64_t header = tn_load_le64(begin);
+  if (header > HEADER_LIMIT || header > begin_bytes - 8 || bytes < begin_bytes)
+    return "the header is longer than the file";
+  *r = (reader){ .file = out,
+                 .header = { (const char *)begin + 8, (size_t)header },
+                 .data_bytes = bytes - 8 - header };
+  return NULL;
+}
+
+const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out) {
+  reader r;
+  const char *problem = read_beginning(heap, file, bytes, bytes, &r, out);
+  if (problem) return problem;
+  r.data = (const unsigned char *)file + 8 + r.header.len;
   if (!read_header(&r) || !check_seal(&r, file, bytes)) tn_safetensors_free(out);
+  return r.problem;
+}
+
+const char *tn_safetensors_list(tn_heap *heap, const void *begin, size_t begin_bytes, uint64_t bytes,
+                                tn_safetensors *out) {
+  reader r;
+  const char *problem = read_beginning(heap, begin, begin_bytes, bytes, &r, out);
+  if (problem) return problem;
+  if (!read_header(&r)) tn_safetensors_free(out);
+  else if (r.seal) out->seal_at = (uint64_t)(r.seal - (const char *)begin);
   return r.problem;
 }
 

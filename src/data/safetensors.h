@@ -14,6 +14,7 @@
 typedef struct {
   tn_str name;
   tn_tensor tensor;
+  uint64_t offset; /* of its elements in the file */
 } tn_named_tensor;
 
 typedef struct {
@@ -22,12 +23,18 @@ typedef struct {
   tn_vec(tn_named_tensor) tensors; /* in the order of the header */
   tn_str metadata;                 /* the text of __metadata__, a JSON object; empty: none */
   bool sealed;                     /* it carries the hash of all its bytes, and that is right */
+  uint64_t seal_at;                /* where the digits of that hash stand in the file; 0: there are none */
 } tn_safetensors;
 
 /* NULL when the file was read; else what is wrong with it (static), and *out is empty. Where nothing is
  * wrong but memory ran out it is tn_safetensors_no_memory itself. */
 extern const char tn_safetensors_no_memory[];
 const char *tn_safetensors_read(tn_heap *heap, const void *file, size_t bytes, tn_safetensors *out);
+/* The same for a file that is not read whole: `begin` is its first `begin_bytes`, up to the end of the header
+ * at least, and `bytes` its length. The tensors have shapes and offsets and no elements, and the seal is not
+ * checked. */
+const char *tn_safetensors_list(tn_heap *heap, const void *begin, size_t begin_bytes, uint64_t bytes,
+                                tn_safetensors *out);
 void tn_safetensors_free(tn_safetensors *file);
 const tn_tensor *tn_safetensors_find(const tn_safetensors *file, tn_str name);
 

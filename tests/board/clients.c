@@ -180,17 +180,8 @@ static void a_follower_stays_when_others_come_and_go(void **state) {
 static int start_with_a_run(void **state) {
   if (prepare(state) != 0) return -1;
   served *s = *state;
-  int64_t id;
-  float losses[] = { 3, 2, 1 };
-  tn_run_row row = { 0 };
-  tn_store *store = tn_store_open(&s->heap, s->store, TN_STORE_WRITE, &s->diags, NULL);
-  if (!store) return -1;
-  row.value[TN_RUN_PROGRAM] = TN_LIT("toy.ail");
-  row.value[TN_RUN_STEPS] = TN_LIT("10");
-  row.value[TN_RUN_FOLDER] = tn_str_of(s->folder);
-  bool ok = tn_store_begin(store, &row, 0, &id) && tn_store_add(store, id, 0, losses, 3, NULL, 0, 1.0);
-  tn_store_close(store);
-  return ok && served_start(s) ? 0 : -1;
+  static const float losses[] = { 3, 2, 1 };
+  return served_add_run(s, "model {}", losses, 3) == 1 && served_start(s) ? 0 : -1;
 }
 
 static void the_oldest_follower_gives_way_to_a_new_one(void **state) {

@@ -1,3 +1,5 @@
+# The server inside the test, its clients over real sockets.
 if(TN_MICROHTTPD_INCLUDE AND SQLite3_INCLUDE_DIR)
   tn_test(board clients board)
+  tn_test(board work board)
 endif()

@@ -104,6 +104,10 @@ expect "the board has the page" 0 "<html" fetch /
 expect "the runs" 0 '"program":"model.ail"' fetch /api/runs
 expect "the parameters" 0 '"W"' fetch /api/runs/1/params
 expect "and the graph" 0 "<svg" fetch /api/runs/1/graph
+[ "$(ls /proc/$running/task | wc -l)" -gt 1 ] || say "the board has no second thread"
+for thread in /proc/$running/task/*; do
+  grep -q '^Seccomp:.2' "$thread/status" || say "a thread of the board is outside"
+done
 $tern train model.ail --allow fileread --out runs/e --store new/runs.db > /dev/null
 expect "a run that came later" 0 '"W"' fetch /api/runs/2/params
 kill -INT $running

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ typedef struct {
   tn_diags diags;
   char folder[64], store[96];
   tn_board_limits limits;
+  int runs;
   pthread_t thread;
   bool ok;
   atomic_int port;
@@ -35,6 +37,7 @@ typedef struct {
   atomic_size_t used;   /* bytes of the heap, as the server saw them last */
   atomic_size_t rounds; /* of its loop */
   atomic_int drawn;
+  atomic_bool drawing_may_end;
 } served;
 
 static void served_looked(void *context) {
@@ -54,10 +57,15 @@ static bool served_ready(void *context, int port) {
   return true;
 }
 
-static bool served_draw(void *context, const tn_run_row *run, tn_text *svg) {
+/* A program whose text is "slow" is drawn until the test lets go or the server wants to stop. */
+static bool served_draw(void *context, tn_str program, tn_str source, tn_stop *stop, tn_text *svg) {
   served *s = context;
-  (void)run;
+  (void)program;
   atomic_fetch_add(&s->drawn, 1);
+  while (tn_str_starts(source, "slow") && !atomic_load(&s->drawing_may_end)) {
+    if (tn_stop_asked(stop)) return false;
+    usleep(1000);
+  }
   tn_text_puts(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
   return true;
 }
@@ -89,6 +97,29 @@ static inline bool served_prepare(served *s) {
   if (!mkdtemp(s->folder)) return false;
   snprintf(s->store, sizeof s->store, "%s/runs.db", s->folder);
   return true;
+}
+
+/* A run in the history, with a folder of its own (`served_file` names files there); its number. */
+static inline int64_t served_add_run(served *s, const char *source, const float *losses, size_t count) {
+  int64_t id = 0;
+  char folder[96];
+  tn_run_row row = { 0 };
+  tn_store *store = tn_store_open(&s->heap, s->store, TN_STORE_WRITE, &s->diags, NULL);
+  if (!store) return 0;
+  snprintf(folder, sizeof folder, "%s/%d", s->folder, ++s->runs);
+  row.value[TN_RUN_PROGRAM] = TN_LIT("toy.ail");
+  row.value[TN_RUN_SOURCE] = tn_str_of(source);
+  row.value[TN_RUN_STEPS] = TN_LIT("10");
+  row.value[TN_RUN_FOLDER] = tn_str_of(folder);
+  bool ok = mkdir(folder, 0700) == 0 && tn_store_begin(store, &row, 0, &id) &&
+            tn_store_add(store, id, 0, losses, count, NULL, 0, 1.0);
+  tn_store_close(store);
+  return ok ? id : 0;
+}
+
+static inline const char *served_file(const served *s, int64_t run, const char *name, char room[128]) {
+  snprintf(room, 128, "%s/%d/%s", s->folder, (int)run, name);
+  return room;
 }
 
 /* False when there is no server: the build lacks its library. */

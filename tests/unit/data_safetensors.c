@@ -47,6 +47,27 @@ static void what_is_written_reads_back(void **state) {
 }
 
 /* Where the seal's own name is damaged the file counts as one without a seal; nothing else passes. */
+static void the_beginning_is_enough_to_list_what_is_there(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_text text = written(&heap);
+  tn_safetensors file;
+  size_t header = 8 + (size_t)tn_load_le64(text.at);
+  assert_null(tn_safetensors_list(&heap, text.at, header, text.len, &file));
+  assert_int_equal(file.tensors.count, 3);
+  assert_int_equal(file.tensors.at[0].tensor.view.dim[0], 3);
+  assert_int_equal(file.tensors.at[0].offset, header);
+  assert_int_equal(file.tensors.at[1].offset, header + 24);
+  assert_true(file.seal_at > 8 && file.seal_at + 64 < header);
+  tn_safetensors_free(&file);
+  assert_non_null(tn_safetensors_list(&heap, text.at, header - 1, text.len, &file));
+  assert_non_null(tn_safetensors_list(&heap, text.at, header, text.len + 1, &file));
+  assert_non_null(tn_safetensors_list(&heap, text.at, header, text.len - 1, &file));
+  assert_non_null(tn_safetensors_list(&heap, text.at, header, 8, &file));
+  tn_text_free(&text);
+  assert_int_equal(heap.used, 0);
+}
+
 static void a_changed_bit_breaks_the_seal(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -152,6 +173,7 @@ static void every_failed_allocation_is_a_refusal(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_written_reads_back),
+    cmocka_unit_test(the_beginning_is_enough_to_list_what_is_there),
     cmocka_unit_test(a_changed_bit_breaks_the_seal),
     cmocka_unit_test(what_a_header_says_is_held_against_the_file),
     cmocka_unit_test(every_cut_is_noticed),
