@@ -1,20 +1,18 @@
 /* data/safetensors.c: reading strictly, writing plainly.
  *
- * What tern writes is sealed: the last member of the metadata is the SHA-256 of the whole file, computed
- * with zeros in the place of its digits. Files without a seal are read as they are. */
+ * What tern writes is sealed: the last member of the metadata is the hash of the whole file (base/seal.h),
+ * and the first one says who wrote it. So a file of tern whose seal was damaged is not taken for a file of
+ * another tool: those have no seal and are read as they are. */
 #include "data/safetensors.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "base/sha256.h"
+#include "base/seal.h"
 
-#define SEAL_BEGIN  "\"tern.sha256\":\""
-#define SEAL_END    "\"}"
-#define SEAL_DIGITS ((size_t)2 * TN_SHA256_BYTES)
-static const char no_seal[] = "0000000000000000000000000000000000000000000000000000000000000000";
-_Static_assert(sizeof no_seal == SEAL_DIGITS + 1, "a digit for every four bits");
+/* The start of the metadata of every file that tern writes. */
+#define WRITER "{\"writer\":\"tern\""
 
 #define HEADER_LIMIT ((uint64_t)100 << 20)
 
@@ -150,12 +148,20 @@ static bool place_entry(reader *r, const entry *e) {
   return refuse(r, tn_safetensors_no_memory);
 }
 
-static const char *find_seal(tn_str metadata) {
-  size_t begin = sizeof SEAL_BEGIN - 1, end = sizeof SEAL_END - 1, all = begin + SEAL_DIGITS + end;
-  if (metadata.len < all) return NULL;
-  const char *at = metadata.at + metadata.len - all;
-  bool found = memcmp(at, SEAL_BEGIN, begin) == 0 && memcmp(at + begin + SEAL_DIGITS, SEAL_END, end) == 0;
-  return found ? at + begin : NULL;
+/* The members that the writer was given: without who wrote it, and without the seal. */
+static tn_str given_metadata(reader *r, tn_str text) {
+  size_t writer = tn_str_starts(text, WRITER) ? sizeof WRITER - 1 : 1;
+  size_t end = r->seal ? tn_seal_start(r->seal, text) : text.len - 1;
+  tn_text inner;
+  tn_text_init(&inner, r->file->heap);
+  if (end > writer && text.at[writer] == ',') writer++;
+  tn_text_byte(&inner, '{');
+  if (end > writer) tn_text_add(&inner, (tn_str){ text.at + writer, end - writer });
+  tn_text_byte(&inner, '}');
+  tn_str copy = tn_arena_str(&r->file->arena, tn_text_str(&inner));
+  if (inner.failed) r->file->arena.failed = true;
+  tn_text_free(&inner);
+  return copy;
 }
 
 static bool read_metadata(reader *r) {
@@ -165,8 +171,9 @@ static bool read_metadata(reader *r) {
   size_t begin = (size_t)token.at;
   if (!tn_json_skip(&r->json, &token)) return refuse(r, "the header is not JSON");
   tn_str text = { r->header.at + begin, (size_t)(r->json.at - r->json.start) - begin };
-  r->seal = find_seal(text);
-  r->file->metadata = tn_arena_str(&r->file->arena, text);
+  r->seal = tn_seal_find(text);
+  if (!r->seal && tn_str_starts(text, WRITER)) return refuse(r, "its seal is missing");
+  r->file->metadata = given_metadata(r, text);
   return r->file->arena.failed ? refuse(r, tn_safetensors_no_memory) : true;
 }
 
@@ -186,27 +193,9 @@ static bool read_header(reader *r) {
   return r->expected == r->data_bytes ? true : refuse(r, "the file is longer than its tensors");
 }
 
-/* The digits of the hash of a file whose own digits stand at `seal`. */
-static void seal_of(const char *file, size_t bytes, const char *seal, char digits[SEAL_DIGITS]) {
-  static const char hexadecimal[] = "0123456789abcdef";
-  unsigned char digest[TN_SHA256_BYTES];
-  tn_sha256 hash;
-  tn_sha256_init(&hash);
-  tn_sha256_update(&hash, file, (size_t)(seal - file));
-  tn_sha256_update(&hash, no_seal, SEAL_DIGITS);
-  tn_sha256_update(&hash, seal + SEAL_DIGITS, bytes - (size_t)(seal - file) - SEAL_DIGITS);
-  tn_sha256_final(&hash, digest);
-  for (size_t i = 0; i < TN_SHA256_BYTES; i++) {
-    digits[2 * i] = hexadecimal[digest[i] >> 4];
-    digits[2 * i + 1] = hexadecimal[digest[i] & 15];
-  }
-}
-
 static bool check_seal(reader *r, const char *file, size_t bytes) {
-  char digits[SEAL_DIGITS];
   if (!r->seal) return true;
-  seal_of(file, bytes, r->seal, digits);
-  r->file->sealed = memcmp(digits, r->seal, SEAL_DIGITS) == 0;
+  r->file->sealed = tn_seal_holds(file, bytes, r->seal);
   return r->file->sealed ? true : refuse(r, "it is not as it was written: its hash does not fit");
 }
 
@@ -271,17 +260,17 @@ static uint64_t view_bytes(const tn_view *view) {
   return (uint64_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
 }
 
-/* The members that were given, and room for the seal; returns where that is in `out`. */
+/* Who wrote it, the members that were given, and room for the seal; returns where that is in `out`. */
 static size_t write_metadata(tn_str metadata, tn_json_writer *json, tn_text *out) {
-  tn_text all;
-  tn_text_init(&all, out->heap);
-  if (metadata.len > 2) tn_text_add(&all, (tn_str){ metadata.at, metadata.len - 1 });
-  tn_text_byte(&all, metadata.len > 2 ? ',' : '{');
-  tn_text_puts(&all, SEAL_BEGIN), tn_text_puts(&all, no_seal), tn_text_puts(&all, SEAL_END);
-  tn_json_key(json, "__metadata__"), tn_json_raw(json, tn_text_str(&all));
-  if (all.failed) out->failed = true;
-  tn_text_free(&all);
-  return out->failed ? 0 : out->len - (sizeof SEAL_END - 1) - SEAL_DIGITS;
+  tn_json_key(json, "__metadata__");
+  tn_text_puts(out, WRITER);
+  if (metadata.len > 2) {
+    tn_text_byte(out, ',');
+    tn_text_add(out, (tn_str){ metadata.at + 1, metadata.len - 2 });
+  }
+  size_t seal = tn_seal_reserve(out, false);
+  json->comma = true;
+  return seal;
 }
 
 /* Returns where the seal goes. */
@@ -333,7 +322,5 @@ void tn_safetensors_write(const tn_named_view *tensors, size_t count, tn_str met
   tn_text_free(&header);
   for (size_t i = 0; i < count; i++) write_elements(&tensors[i].view, out);
   if (out->failed) return;
-  char digits[SEAL_DIGITS];
-  seal_of(out->at + begin, out->len - begin, out->at + seal, digits);
-  memcpy(out->at + seal, digits, SEAL_DIGITS);
+  tn_seal_close(out->at + begin, out->len - begin, out->at + seal);
 }

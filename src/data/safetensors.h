@@ -21,7 +21,7 @@ typedef struct {
   tn_heap *heap;
   tn_arena arena;                  /* names */
   tn_vec(tn_named_tensor) tensors; /* in the order of the header */
-  tn_str metadata;                 /* the text of __metadata__, a JSON object; empty: none */
+  tn_str metadata;                 /* __metadata__, a JSON object, without what tern adds; empty: none */
   bool sealed;                     /* it carries the hash of all its bytes, and that is right */
   uint64_t seal_at;                /* where the digits of that hash stand in the file; 0: there are none */
 } tn_safetensors;
@@ -39,7 +39,7 @@ void tn_safetensors_free(tn_safetensors *file);
 const tn_tensor *tn_safetensors_find(const tn_safetensors *file, tn_str name);
 
 /* Adds a whole file to `out`, sealed; metadata is a JSON object of strings without blanks around it, or
- * empty. */
+ * empty. What tn_safetensors_read gave of a sealed file gives that file again, byte for byte. */
 typedef struct {
   tn_str name;
   tn_view view;
