@@ -330,11 +330,11 @@ TERN_API const char *tern_plot_svg(tern_session *session, const tern_plot *plot)
 /* The answer of `tern plot --json`: with the picture or, if it was written to a file, with its path. */
 TERN_API const char *tern_plot_json(tern_session *session, const tern_plot *plot, const char *path);
 
-/* Makes the run of a folder again, from the program, seed and values recorded there and the data file it
- * names, and compares every step up to the last checkpoint and the parameters then bit by bit. A relative
- * path of the data begins in the folder where the run was started, if the file is there, else in the current
- * one. The session's capabilities hold. A text that says what was compared; NULL after leaving diagnostics,
- * which say what differs. */
+/* Repeats the run of a folder, from the program, seed and values recorded there and the data file it names,
+ * and compares every file of the folder with what comes of it, byte for byte. A relative path of the data
+ * begins in the folder where the run was started, if the file is there, else in the current one. The
+ * session's capabilities hold. A text that says what was compared, when all of the folder was and agrees;
+ * NULL after leaving diagnostics, which say what differs or was not checked. */
 TERN_API const char *tern_verify(tern_session *session, const char *folder, int json);
 
 /* Serves the history of runs as a page for browsers on this machine, until tern_interrupt. */

@@ -125,10 +125,10 @@ void tn_recorder_step(void *recorder, const tn_history_row *row);
 void tn_recorder_end(void *recorder, const char *status, int64_t step, const uint8_t weights_sha256[32]);
 void tn_recorder_close(tn_recorder *recorder);
 
-/* Trains an .ail program; with a folder in `verify`, repeats its run, compares, and says in *verified what
- * was found the same. `run` and `verified` may be NULL. */
-tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify,
-                         struct tn_verified *verified);
+/* Trains an .ail program; with files in `verify`, repeats that run, compares, and says in *verified what
+ * was found the same. `run`, `verify` and `verified` may be NULL. */
+tern_status tn_api_train(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
+                         tn_verified *verified);
 
 /* Programs that are graphs (graph_program.c). */
 tn_graph_program *tn_graph_program_new(tern_program *program);

@@ -298,7 +298,7 @@ tern_status tern_run(tern_program *program) {
 }
 
 #ifdef TN_HAVE_AIL
-static tern_status train_ail(tern_program *program, const tern_train_run *run, const char *verify,
+static tern_status train_ail(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
                              tn_verified *verified) {
   static const tern_train_run usual;
   tern_session *session = program->session;
@@ -315,11 +315,11 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .out = run->out,
                               .resume = run->resume,
                               .checkpoint_every = run->checkpoint_every,
-                              .version = tern_version(),
+                              .version = verify ? verify->record->version.at : tern_version(),
                               .verify = verify,
                               .verified = verified,
                               .brief = run->brief != 0,
-                              .keep_history = verify || !session->sink,
+                              .keep_history = !verify && !session->sink,
                               .watch = &watch };
   forget_outcome(program);
   lend_givens(program);
@@ -335,8 +335,8 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
 }
 #endif
 
-tern_status tn_api_train(tern_program *program, const tern_train_run *run, const char *verify,
-                         struct tn_verified *verified) {
+tern_status tn_api_train(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
+                         tn_verified *verified) {
 #ifdef TN_HAVE_AIL
   if (program->language == TERN_LANG_AIL) return train_ail(program, run, verify, verified);
 #endif

@@ -151,12 +151,20 @@ const char *tern_runs_compare(tern_session *session, const char *store, const ch
   return end(&q, ok);
 }
 
+/* A run that is going on would be recorded no further, and nobody would know why. */
+static bool has_ended(inquiry *q, const tn_run_row *row, const char *run) {
+  if (!tn_str_is(row->value[TN_RUN_STATUS], "running")) return true;
+  tn_str folder = row->value[TN_RUN_FOLDER];
+  return tn_report(&q->session->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE,
+                   TN_TEXT("path", folder.at ? folder : tn_str_of(run)));
+}
+
 const char *tern_runs_remove(tern_session *session, const char *store, const char *run, int json) {
   inquiry q;
   tn_run_row row;
   int64_t id;
   bool ok = begin(&q, session, store, TN_STORE_READ) && find(&q, store, run, &row, &id) &&
-            tn_store_remove(q.store, id);
+            has_ended(&q, &row, run) && tn_store_remove(q.store, id);
   if (ok && json) {
     open_answer(session, "removed");
     tn_text_int(&session->text, id);

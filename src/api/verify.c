@@ -1,59 +1,64 @@
-/* api/verify.c: a recorded run made again from its folder, and compared bit by bit.
+/* api/verify.c: a recorded run, repeated from its folder and compared bit by bit.
  *
  * run.json has the program's text and the seed, given.safetensors what the
  * command line gave; only the data file lies elsewhere, and its fingerprint is
  * in the checkpoint. It is looked for from the folder in which the run was
  * started, to which run.json has the way, and then from the current one. A
  * record may come from anybody: what the program needs, it is granted by this
- * command line or not at all. */
+ * command line or not at all.
+ *
+ * All files are read before anything is computed, while no training can write
+ * them. train/verify.c compares them; what lies in the folder and is none of them
+ * was not checked, and that is an error too. */
 #include <string.h>
 
 #include "api/internal.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
-#include "base/number.h"
-#include "base/sha256.h"
 #include "data/safetensors.h"
 #include "train/loop.h"
 
-#define RECORD_LIMIT ((size_t)1 << 30)
+#define FILE_LIMIT   ((uint64_t)1 << 40)
+#define NAMES_LIMIT  10000 /* of files in a folder that are looked at */
+#define NAMES_LISTED 5     /* of those that were not checked */
+
+/* The files of a run, in the order in which they are read. */
+enum { RECORD, CHECKPOINT, HISTORY, WEIGHTS, GIVEN, FILE_COUNT };
+static const char *const files[FILE_COUNT] = { [RECORD] = TN_RECORD_FILE,
+                                               [CHECKPOINT] = "checkpoint",
+                                               [HISTORY] = "history.jsonl",
+                                               [WEIGHTS] = "weights.safetensors",
+                                               [GIVEN] = TN_GIVEN_FILE };
 
 typedef struct {
   tern_session *session;
   const char *folder;
   tn_arena arena;
-  tn_str program, source, seed, weights, status, data, base;
-  bool has_given;
+  tn_str path[FILE_COUNT];
+  tn_file_bytes bytes[FILE_COUNT];
+  bool there[FILE_COUNT];
+  tn_folder_names names; /* of everything in the folder */
+  tn_run_record record;
   tn_verified found;
-  const char *no_weights; /* why weights.safetensors was not compared; NULL: it was */
-} record;
+} verification;
 
-static bool no_memory(record *r) {
+static bool no_memory(verification *r) {
   return tn_report_memory(&r->session->diags, &r->session->heap, TN_NOWHERE, "the record of the run");
 }
 
-static bool corrupt(record *r, const char *path, const char *format, const char *reason) {
-  if (reason == tn_safetensors_no_memory) return no_memory(r);
-  return tn_report(&r->session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_STR("path", path),
-                   TN_STR("format", format), TN_STR("reason", reason));
+static bool corrupt(verification *r, int file, const char *format, const char *reason) {
+  if (reason == tn_safetensors_no_memory || reason == tn_record_no_memory) return no_memory(r);
+  tn_str hint = { 0 };
+  if (reason == tn_record_unsealed)
+    hint = TN_LIT("it was changed, or an older tern wrote it: verify with that one, or train again");
+  return tn_report(&r->session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", r->path[file]),
+                   TN_STR("format", format), TN_STR("reason", reason), TN_HINT(hint));
 }
 
-/* The bytes of a file in the folder; its path, in the arena, in *path. */
-static tn_file_status open_file(record *r, const char *name, tn_str *path, tn_file_bytes *out) {
-  tn_text text;
-  tn_text_init(&text, &r->session->heap);
-  tn_text_puts(&text, r->folder);
-  tn_text_byte(&text, '/');
-  tn_text_puts(&text, name);
-  *path = tn_arena_str(&r->arena, tn_text_str(&text));
-  tn_file_status status = text.failed || r->arena.failed
-                              ? TN_FILE_NO_MEMORY
-                              : tn_file_read(&r->session->heap, text.at, RECORD_LIMIT, NULL, out);
-  tn_text_free(&text);
-  return status;
-}
+/* ---- reading the folder ---- */
 
-static bool cannot_read(record *r, tn_str path, tn_file_status status) {
+static bool cannot_read(verification *r, tn_str path, tn_file_status status) {
   if (status == TN_FILE_NO_MEMORY) return no_memory(r);
   if (status == TN_FILE_NOT_FOUND)
     return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", path));
@@ -61,57 +66,54 @@ static bool cannot_read(record *r, tn_str path, tn_file_status status) {
                    TN_STR("io_error_kind", tn_file_status_text(status)));
 }
 
-static bool read_file(record *r, const char *name, tn_str *path, tn_file_bytes *out) {
-  tn_file_status status = open_file(r, name, path, out);
-  return status == TN_FILE_OK || cannot_read(r, *path, status);
+static bool read_file(verification *r, int file) {
+  tn_text path;
+  tn_text_init(&path, &r->session->heap);
+  tn_folder_join(&path, r->folder, files[file]);
+  r->path[file] = tn_arena_str(&r->arena, tn_text_str(&path));
+  tn_file_status status =
+      path.failed || r->arena.failed
+          ? TN_FILE_NO_MEMORY
+          : tn_file_read(&r->session->heap, path.at, FILE_LIMIT, NULL, &r->bytes[file]);
+  tn_text_free(&path);
+  r->there[file] = status == TN_FILE_OK;
+  if (status == TN_FILE_OK || (status == TN_FILE_NOT_FOUND && file != RECORD)) return true;
+  return cannot_read(r, r->path[file], status);
 }
 
-/* ---- run.json ---- */
-
-static void take_member(record *r, tn_str key, const tn_json_token *value) {
-  const struct {
-    const char *key;
-    tn_str *into;
-  } texts[] = { { "program", &r->program }, { "source", &r->source },
-                { "seed", &r->seed },       { "weights_sha256", &r->weights },
-                { "status", &r->status },   { "data", &r->data },
-                { "base", &r->base } };
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    if (value->kind == TN_JSON_STRING && tn_str_is(key, texts[i].key))
-      *texts[i].into = tn_arena_str(&r->arena, value->text);
+/* The names last: what cannot be listed is then not a folder of a run for a better reason. */
+static bool read_files(verification *r) {
+  for (int i = 0; i < FILE_COUNT; i++) {
+    if (!read_file(r, i)) return false;
   }
-  if (tn_str_is(key, "given")) r->has_given = value->kind == TN_JSON_TRUE;
+  tn_file_status status =
+      tn_folder_list(&r->session->heap, r->folder, NAMES_LIMIT, &r->arena, &r->names);
+  return status == TN_FILE_OK || cannot_read(r, tn_str_of(r->folder), status);
 }
 
-static bool parse_record(record *r, tn_str text) {
-  tn_json_reader json;
-  tn_json_token token;
-  tn_json_init(&json, text, &r->arena);
-  if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
-  while (tn_json_next(&json, &token) == TN_JSON_KEY) {
-    tn_str key = token.text;
-    if (tn_json_next(&json, &token) <= TN_JSON_END) return false;
-    take_member(r, key, &token);
-    if (!tn_json_skip(&json, &token)) return false;
-  }
-  return token.kind == TN_JSON_OBJECT_END && r->source.at && r->program.at && r->seed.at;
+/* A training that is under way changes the files: there is nothing to compare yet. */
+static bool read_folder(verification *r) {
+  int held;
+  if (tn_folder_take(r->folder, TN_FOLDER_SHARED, &held) == TN_FOLDER_IN_USE)
+    return tn_report(&r->session->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE, TN_STR("path", r->folder));
+  bool ok = read_files(r);
+  tn_folder_release(&held);
+  return ok;
 }
 
-static bool read_record(record *r) {
-  tn_str path;
-  tn_file_bytes bytes;
-  uint64_t seed;
-  if (!read_file(r, "run.json", &path, &bytes)) return false;
-  bool ok = parse_record(r, (tn_str){ bytes.at, bytes.len }) && tn_number_parse_u64(r->seed, &seed);
-  tn_file_release(&r->session->heap, &bytes);
-  if (!ok) return corrupt(r, path.at, "run.json", "it is not the record of a run");
-  r->session->host.seed = seed;
-  return true;
+static tn_str contents(const verification *r, int file) {
+  return r->there[file] ? (tn_str){ r->bytes[file].at, r->bytes[file].len } : (tn_str){ 0 };
+}
+
+static bool read_record(verification *r) {
+  const char *problem =
+      tn_record_read(&r->session->heap, contents(r, RECORD), &r->arena, &r->record);
+  return problem ? corrupt(r, RECORD, TN_RECORD_FILE, problem) : true;
 }
 
 /* ---- given.safetensors ---- */
 
-static bool give(record *r, tern_program *program, tn_str name, const tn_tensor *tensor) {
+static bool give(verification *r, tern_program *program, tn_str name, const tn_tensor *tensor) {
   const struct {
     const char *prefix;
     tn_givens *into;
@@ -128,18 +130,16 @@ static bool give(record *r, tern_program *program, tn_str name, const tn_tensor 
     tn_tensor_unref(&given.data);
     return tn_api_report_fault(r->session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   }
-  return true;
+  return corrupt(r, GIVEN, "safetensors", "a tensor is neither an input nor a parameter nor a weight");
 }
 
-static bool read_given(record *r, tern_program *program) {
-  tn_str path;
-  tn_file_bytes bytes;
+static bool read_given(verification *r, tern_program *program) {
   tn_safetensors file;
-  if (!r->has_given) return true;
-  if (!read_file(r, TN_GIVEN_FILE, &path, &bytes)) return false;
-  const char *problem = tn_safetensors_read(&r->session->heap, bytes.at, bytes.len, &file);
-  tn_file_release(&r->session->heap, &bytes);
-  if (problem) return corrupt(r, path.at, "safetensors", problem);
+  if (!r->record.given) return true;
+  if (!r->there[GIVEN]) return cannot_read(r, r->path[GIVEN], TN_FILE_NOT_FOUND);
+  const char *problem =
+      tn_safetensors_read(&r->session->heap, r->bytes[GIVEN].at, r->bytes[GIVEN].len, &file);
+  if (problem) return corrupt(r, GIVEN, "safetensors", problem);
   bool ok = true;
   for (size_t i = 0; ok && i < file.tensors.count; i++)
     ok = give(r, program, file.tensors.at[i].name, &file.tensors.at[i].tensor);
@@ -151,19 +151,19 @@ static bool read_given(record *r, tern_program *program) {
 
 /* The folder that the run was started in, if what the run reads is there: moved together with the record, or
  * where it always was. */
-static tn_str base_of(record *r) {
+static tn_str base_of(verification *r) {
   tn_text path, found;
   tn_str base = { 0 };
   tn_text_init(&path, &r->session->heap);
   tn_text_init(&found, &r->session->heap);
   tn_text_puts(&path, r->folder);
   tn_text_byte(&path, '/');
-  tn_text_add(&path, r->base);
-  bool known = r->base.len > 0 && !path.failed && tn_file_absolute(path.at, &found);
+  tn_text_add(&path, r->record.base);
+  bool known = r->record.base.len > 0 && !path.failed && tn_file_absolute(path.at, &found);
   if (known) base = tn_arena_str(&r->arena, tn_text_str(&found));
-  if (known && r->data.len > 0) {
+  if (known && r->record.data.len > 0) {
     tn_text_byte(&found, '/');
-    tn_text_add(&found, r->data);
+    tn_text_add(&found, r->record.data);
     tn_text_clear(&path);
     if (found.failed || !tn_file_absolute(found.at, &path)) base = (tn_str){ 0 };
   }
@@ -172,90 +172,86 @@ static tn_str base_of(record *r) {
   return base;
 }
 
-/* ---- what else the folder says ---- */
+/* ---- what was not checked ---- */
 
-static bool differs(record *r, const char *path, const char *what) {
-  return tn_report(&r->session->diags, TN_DIAG_E_VERIFY_DIFFERS, TN_NOWHERE, TN_STR("path", path),
-                   TN_INT("step", r->found.steps), TN_STR("what", what));
-}
-
-/* The parameters of weights.safetensors, which are in the order of the program. */
-static bool same_file(record *r, const uint8_t wanted[TN_SHA256_BYTES]) {
-  tn_str path;
-  tn_file_bytes bytes;
-  tn_safetensors file;
-  tn_sha256 hash;
-  uint8_t digest[TN_SHA256_BYTES];
-  tn_file_status status = open_file(r, "weights.safetensors", &path, &bytes);
-  if (status == TN_FILE_NOT_FOUND) r->no_weights = "it is not there";
-  if (status == TN_FILE_NOT_FOUND) return true;
-  if (status != TN_FILE_OK) return cannot_read(r, path, status);
-  const char *problem = tn_safetensors_read(&r->session->heap, bytes.at, bytes.len, &file);
-  tn_file_release(&r->session->heap, &bytes);
-  if (problem) return corrupt(r, path.at, "safetensors", problem);
-  tn_sha256_init(&hash);
-  for (size_t i = 0; i < file.tensors.count; i++)
-    tn_view_sha256_update(&file.tensors.at[i].tensor.view, &hash);
-  tn_sha256_final(&hash, digest);
-  tn_safetensors_free(&file);
-  return memcmp(digest, wanted, sizeof digest) == 0 || differs(r, path.at, "weights.safetensors");
-}
-
-/* A run that did not come to its end may have written them at other steps than its last checkpoint. */
-static bool same_weights(record *r) {
-  tn_text hex;
-  if (!tn_str_is(r->status, "completed")) {
-    r->no_weights = "the run did not come to its end";
-    return true;
+static bool is_checked(const verification *r, tn_str name) {
+  for (int i = 0; i < FILE_COUNT; i++) {
+    if (tn_str_is(name, files[i])) return i != GIVEN || r->record.given;
   }
-  tn_text_init(&hex, &r->session->heap);
-  tn_text_hex(&hex, r->found.weights_sha256, TN_SHA256_BYTES);
-  bool failed = hex.failed, same = tn_str_equal(tn_text_str(&hex), r->weights);
-  tn_text_free(&hex);
-  if (failed) return no_memory(r);
-  if (!same) return differs(r, r->folder, "the hash of the weights in run.json");
-  return same_file(r, r->found.weights_sha256);
+  return false;
+}
+
+static void list_name(tn_text *list, tn_str name, size_t count) {
+  if (count > NAMES_LISTED) return;
+  if (count > 1) tn_text_puts(list, ", ");
+  tn_text_add(list, name);
+}
+
+/* Nobody knows what another file in the folder should be. */
+static bool all_is_checked(verification *r) {
+  tn_text list;
+  size_t count = 0;
+  tn_text_init(&list, &r->session->heap);
+  for (size_t i = 0; i < r->names.count; i++) {
+    if (!is_checked(r, r->names.at[i])) list_name(&list, r->names.at[i], ++count);
+  }
+  if (count > NAMES_LISTED) tn_text_puts(&list, ", ...");
+  bool failed = list.failed;
+  if (count > 0 && !failed)
+    tn_report(&r->session->diags, TN_DIAG_E_VERIFY_UNCHECKED, TN_NOWHERE, TN_STR("path", r->folder),
+              TN_TEXT("files", tn_text_str(&list)), TN_INT("count", (int64_t)count));
+  tn_text_free(&list);
+  return failed ? no_memory(r) : count == 0;
 }
 
 /* ---- the repetition ---- */
 
-static bool repeat(record *r) {
-  tern_program *program = tern_load(r->session, TERN_LANG_AIL, r->program.at, r->source.at, r->source.len);
+static bool repeat(verification *r) {
+  if (!r->there[CHECKPOINT]) return cannot_read(r, r->path[CHECKPOINT], TN_FILE_NOT_FOUND);
+  tern_program *program = tern_load(r->session, TERN_LANG_AIL, r->record.program.at, r->record.source.at,
+                                    r->record.source.len);
   if (!program) return false;
+  tn_recorded_run recorded = { .folder = r->folder,
+                               .record = &r->record,
+                               .checkpoint = contents(r, CHECKPOINT),
+                               .history = r->there[HISTORY] ? contents(r, HISTORY) : TN_LIT(""),
+                               .weights = contents(r, WEIGHTS),
+                               .given = contents(r, GIVEN),
+                               .checkpoint_path = r->path[CHECKPOINT].at,
+                               .weights_path = r->path[WEIGHTS].at };
+  uint64_t seed = r->session->host.seed;
+  r->session->host.seed = r->record.seed;
   r->session->host.base = base_of(r);
-  bool ok = read_given(r, program) && tn_api_train(program, NULL, r->folder, &r->found) == TERN_OK;
-  ok = ok && same_weights(r);
+  bool ok = read_given(r, program) && tn_api_train(program, NULL, &recorded, &r->found) == TERN_OK;
   r->session->host.base = (tn_str){ 0 };
+  r->session->host.seed = seed;
   tern_program_free(program);
   return ok;
 }
 
-/* What was compared, and what was not. */
-static void write_text(const record *r, tn_text *out) {
+/* ---- what was found ---- */
+
+static bool is_complete(const verification *r) { return r->record.status == TN_RUN_STATUS_COMPLETED; }
+
+static void write_text(const verification *r, tn_text *out) {
   const tn_verified *found = &r->found;
-  if (found->steps == found->wanted) {
-    tn_text_puts(out, "verified: every step, the history and the weights agree in every bit\n");
-  } else {
-    tn_text_puts(out, "verified: ");
-    tn_text_int(out, found->steps);
-    tn_text_puts(out, " of ");
-    tn_text_int(out, found->wanted);
-    tn_text_puts(out,
-                 " steps, up to the last checkpoint: their history and its weights agree in every bit\n");
+  tn_text_puts(out, "verified: ");
+  if (is_complete(r)) {
+    tn_text_puts(out, "every step, the history and the weights agree in every bit\n");
+    return;
   }
-  if (found->beyond > 0) {
-    tn_text_puts(out, "not compared: ");
-    tn_text_int(out, found->beyond);
-    tn_text_puts(out, found->beyond == 1 ? " later line" : " later lines");
-    tn_text_puts(out, " of history.jsonl, which no checkpoint covers\n");
+  tn_text_int(out, found->steps);
+  tn_text_puts(out, " of ");
+  tn_text_int(out, found->wanted);
+  tn_text_puts(out, " steps, the history and the checkpoint agree in every bit");
+  if (found->weights_step >= 0) {
+    tn_text_puts(out, ", and so do the weights of step ");
+    tn_text_int(out, found->weights_step);
   }
-  if (!r->no_weights) return;
-  tn_text_puts(out, "not compared: weights.safetensors; ");
-  tn_text_puts(out, r->no_weights);
   tn_text_byte(out, '\n');
 }
 
-static void write_json(const record *r, tn_text *out) {
+static void write_json(const verification *r, tn_text *out) {
   tn_text hex;
   tn_text_init(&hex, out->heap);
   tn_text_hex(&hex, r->found.weights_sha256, TN_SHA256_BYTES);
@@ -265,8 +261,8 @@ static void write_json(const record *r, tn_text *out) {
   tn_json_key(&json, "verified"), tn_json_bool(&json, true);
   tn_json_key(&json, "step"), tn_json_int(&json, r->found.steps);
   tn_json_key(&json, "steps"), tn_json_int(&json, r->found.wanted);
-  tn_json_key(&json, "lines_not_compared"), tn_json_int(&json, r->found.beyond);
-  tn_json_key(&json, "weights_file_compared"), tn_json_bool(&json, !r->no_weights);
+  tn_json_key(&json, "lines_not_compared"), tn_json_int(&json, 0); /* what is not compared is an error */
+  tn_json_key(&json, "weights_file_compared"), tn_json_bool(&json, r->found.weights_step >= 0);
   tn_json_key(&json, "weights_sha256"), tn_json_string(&json, tn_text_str(&hex));
   tn_json_object_end(&json);
   if (hex.failed) out->failed = true;
@@ -274,15 +270,15 @@ static void write_json(const record *r, tn_text *out) {
 }
 
 const char *tern_verify(tern_session *session, const char *folder, int json) {
-  record r = { .session = session, .folder = folder };
+  verification r = { .session = session, .folder = folder };
   tn_api_begin(session);
   tn_arena_init(&r.arena, &session->heap);
-  uint64_t seed = session->host.seed;
-  bool ok = read_record(&r) && repeat(&r);
-  session->host.seed = seed;
+  bool ok = read_folder(&r) && read_record(&r) && repeat(&r) && all_is_checked(&r);
   tn_text_clear(&session->text);
   if (ok) (json ? write_json : write_text)(&r, &session->text);
-  tn_arena_free(&r.arena);
   if (ok && session->text.failed) ok = no_memory(&r);
+  for (int i = 0; i < FILE_COUNT; i++) tn_file_release(&session->heap, &r.bytes[i]);
+  tn_vec_free(&session->heap, &r.names);
+  tn_arena_free(&r.arena);
   return ok ? tn_api_text(session) : NULL;
 }

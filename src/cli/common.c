@@ -72,8 +72,17 @@ tern_status tn_cli_failed(tn_run *run, tern_status status) {
   return status;
 }
 
+/* What was not done as asked, in contrast to what might be better in a program. */
+static bool has_placeless_warning(tn_run *run) {
+  for (size_t i = 0; i < tern_diagnostic_count(run->session); i++) {
+    if (!tern_diagnostic_at(run->session, i).file) return true;
+  }
+  return false;
+}
+
 void tn_cli_warnings(tn_run *run) {
-  if (run->command->json || tn_given_option(run->command, TN_OPTION_QUIET)) return;
+  bool quiet = tn_given_option(run->command, TN_OPTION_QUIET) && !has_placeless_warning(run);
+  if (run->command->json || quiet) return;
   if (tern_diagnostic_count(run->session) > 0) show(run);
 }
 

@@ -3,20 +3,27 @@
  *   run.json             what was run, and how it ended
  *   history.jsonl        a line for every step
  *   weights.safetensors  the parameters, by name
- *   checkpoint           parameters, optimiser state, step, generator: everything to go on with
+ *   checkpoint           parameters, optimiser state, step, generator: everything to resume with
  *   given.safetensors    values of --input, --param and --weights, if there were any
  *
- * The history grows line by line; the others are replaced whole. A checkpoint
- * carries the hashes of the program and of the data, and the seed; resume.c
- * reads it back and refuses one that belongs to something else. */
+ * The history grows line by line; the others are replaced whole, and each carries
+ * its own hash. A checkpoint also carries the hash of the history up to its step,
+ * and those of the program and of the data; resume.c reads it back and refuses one
+ * that belongs to something else. A function that makes the text of a file stands
+ * apart from the one that writes it, because verify.c compares such texts.
+ *
+ * A run holds its folder from before it reads or writes anything there until it
+ * ends, so that two trainings never mix their files. */
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "data/safetensors.h"
 #include "train/history.h"
 #include "train/loop_internal.h"
+#include "train/record.h"
 
 /* ---- writing ---- */
 
@@ -28,12 +35,10 @@ static bool cannot_write(tn_loop *loop, const char *path, tn_file_status status)
                    TN_STR("reason", tn_file_status_text(status)));
 }
 
-static bool write_file(tn_loop *loop, const char *name, tn_text *text) {
+static bool write_file(tn_loop *loop, const char *name, const tn_text *text) {
   tn_text path;
   tn_text_init(&path, loop->host->heap);
-  tn_text_puts(&path, loop->options->out);
-  tn_text_byte(&path, '/');
-  tn_text_puts(&path, name);
+  tn_folder_join(&path, loop->options->out, name);
   bool ok = !path.failed && !text->failed;
   if (!ok) {
     tn_loop_out_of_memory(loop);
@@ -125,30 +130,46 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
 }
 
 /* A long run comes here often: nothing of it stays in the loop's own arena. */
-static bool write_tensors(tn_loop *loop, const char *file, bool with_states, tn_str metadata) {
+static bool add_tensors(tn_loop *loop, bool with_states, tn_str metadata, tn_text *out) {
   size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)),
          count;
   tn_arena names;
-  tn_text text;
   tn_arena_init(&names, loop->host->heap);
-  tn_text_init(&text, loop->host->heap);
   tn_named_view *tensors = tn_arena_array(&names, most + 1, sizeof *tensors);
   if (tensors) {
     tn_loop_name_tensors(loop, with_states, &names, tensors, &count);
-    tn_safetensors_write(tensors, count, metadata, &text);
+    tn_safetensors_write(tensors, count, metadata, out);
   }
-  bool ok = names.failed ? tn_loop_out_of_memory(loop) : write_file(loop, file, &text);
-  tn_text_free(&text);
+  bool ok = !names.failed && !out->failed;
   tn_arena_free(&names);
+  return ok ? true : tn_loop_out_of_memory(loop);
+}
+
+bool tn_loop_write_weights(tn_loop *loop, tn_text *out) {
+  static const char begin[] = "{\"step\":\"", end[] = "\"}";
+  char metadata[sizeof begin + TN_NUMBER_BYTES + sizeof end];
+  size_t length = sizeof begin - 1;
+  memcpy(metadata, begin, length);
+  length += tn_number_print_u64((uint64_t)tn_trainer_step_number(loop->trainer), metadata + length);
+  memcpy(metadata + length, end, sizeof end - 1);
+  return add_tensors(loop, false, (tn_str){ metadata, length + sizeof end - 1 }, out);
+}
+
+static bool write_as(tn_loop *loop, const char *name, bool (*write)(tn_loop *loop, tn_text *out)) {
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  bool ok = write(loop, &text) && write_file(loop, name, &text);
+  tn_text_free(&text);
   return ok;
 }
 
-/* The lines since the last time, behind those that are there. */
+static bool write_weights(tn_loop *loop) { return write_as(loop, TN_WEIGHTS_FILE, tn_loop_write_weights); }
+
+/* The lines since the last time, after those that are there. */
 static bool write_history(tn_loop *loop) {
   tn_text path;
   tn_text_init(&path, loop->host->heap);
-  tn_text_puts(&path, loop->options->out);
-  tn_text_puts(&path, "/" TN_HISTORY_FILE);
+  tn_folder_join(&path, loop->options->out, TN_HISTORY_FILE);
   bool ok = !path.failed && !loop->lines.failed;
   if (!ok) {
     tn_loop_out_of_memory(loop);
@@ -165,12 +186,12 @@ static bool write_history(tn_loop *loop) {
   return ok;
 }
 
-static bool write_checkpoint(tn_loop *loop) {
+bool tn_loop_write_checkpoint(tn_loop *loop, tn_text *out) {
   tn_text metadata;
   tn_text_init(&metadata, loop->host->heap);
   tn_json_writer json = tn_json_writer_on(&metadata);
   tn_json_object_begin(&json);
-  tn_json_key(&json, "format"), tn_json_string(&json, TN_LIT("tern checkpoint 1"));
+  tn_json_key(&json, "format"), tn_json_string(&json, TN_LIT(TN_CHECKPOINT_FORMAT));
   write_identity(loop, &json);
   add_number(&json, "step", (uint64_t)tn_trainer_step_number(loop->trainer));
   add_number(&json, "generator", loop->rng.position);
@@ -178,14 +199,25 @@ static bool write_checkpoint(tn_loop *loop) {
   add_history_hash(loop, &json);
   tn_json_object_end(&json);
   ok = ok && !metadata.failed;
-  ok = ok ? write_tensors(loop, "checkpoint", true, tn_text_str(&metadata)) : tn_loop_out_of_memory(loop);
+  ok = ok ? add_tensors(loop, true, tn_text_str(&metadata), out) : tn_loop_out_of_memory(loop);
   tn_text_free(&metadata);
   return ok;
 }
 
-/* History first: a checkpoint never knows of steps that the history does not have. Parameters that are no
- * numbers are not kept: the checkpoint before them stays. */
-/* History and checkpoint belong together: a stop waits for both. */
+/* The step and the parameters that run.json speaks of. */
+static void note_state(tn_loop *loop) {
+  loop->saved_step = tn_trainer_step_number(loop->trainer);
+  tn_loop_weights_sha256(loop, loop->saved_weights);
+}
+
+static bool write_checkpoint(tn_loop *loop) {
+  if (!write_as(loop, TN_CHECKPOINT_FILE, tn_loop_write_checkpoint)) return false;
+  note_state(loop);
+  return true;
+}
+
+/* History first: a checkpoint never knows of steps that the history does not have. Parameters that are NaN
+ * or infinity are not kept: the checkpoint before them stays. Both belong together: a stop waits for them. */
 bool tn_loop_checkpoint(tn_loop *loop) {
   if (!loop->options->out) return true;
   tn_stop_hold(loop->host->heap->stop);
@@ -213,70 +245,77 @@ static size_t list_given(const tn_host *host, given_kind out[GIVEN_KINDS]) {
   return host->input_count + host->param_count + host->weight_count;
 }
 
-static bool write_given_tensors(tn_loop *loop) {
+static bool is_given(const tn_loop *loop) {
+  given_kind kinds[GIVEN_KINDS];
+  return list_given(loop->host, kinds) > 0;
+}
+
+bool tn_loop_write_given(tn_loop *loop, tn_text *out) {
   given_kind kinds[GIVEN_KINDS];
   size_t most = list_given(loop->host, kinds), count = 0;
-  if (most == 0) return true;
   tn_named_view *tensors = tn_arena_array(loop->arena, most + 1, sizeof *tensors);
   if (!tensors) return tn_loop_out_of_memory(loop);
-  tn_text text;
+  tn_text name;
   bool named = true;
-  tn_text_init(&text, loop->host->heap);
+  tn_text_init(&name, loop->host->heap);
   for (int k = 0; k < GIVEN_KINDS; k++) {
     for (size_t i = 0; i < kinds[k].count; i++) {
-      tn_text_clear(&text);
-      tn_text_puts(&text, kinds[k].prefix);
-      tn_text_add(&text, kinds[k].at[i].name);
-      named = named && !text.failed;
+      tn_text_clear(&name);
+      tn_text_puts(&name, kinds[k].prefix);
+      tn_text_add(&name, kinds[k].at[i].name);
+      named = named && !name.failed;
       tensors[count++] =
-          (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&text)), kinds[k].at[i].data.view };
+          (tn_named_view){ tn_arena_str(loop->arena, tn_text_str(&name)), kinds[k].at[i].data.view };
     }
   }
-  tn_text_clear(&text);
+  tn_text_free(&name);
   named = named && !loop->arena->failed;
-  if (named) tn_safetensors_write(tensors, count, (tn_str){ 0 }, &text);
-  bool ok = named ? write_file(loop, TN_GIVEN_FILE, &text) : tn_loop_out_of_memory(loop);
-  tn_text_free(&text);
-  return ok;
+  if (named) tn_safetensors_write(tensors, count, (tn_str){ 0 }, out);
+  return named && !out->failed ? true : tn_loop_out_of_memory(loop);
 }
 
-static bool write_record(tn_loop *loop, const char *status) {
-  tn_text text;
-  uint8_t digest[32];
-  tn_text_init(&text, loop->host->heap);
-  tn_json_writer json = tn_json_writer_on(&text);
-  tn_json_object_begin(&json);
+/* ---- run.json ---- */
+
+static bool write_record(tn_loop *loop, tn_run_status status) {
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
-  tn_json_key(&json, "program"), tn_json_string(&json, source->name);
-  write_identity(loop, &json);
-  tn_json_key(&json, "data");
-  if (data)
-    tn_json_string(&json, data->path);
-  else
-    tn_json_null(&json);
-  tn_json_key(&json, "base"), tn_json_string(&json, loop->base);
-  tn_json_key(&json, "steps"), tn_json_int(&json, loop->steps);
-  tn_json_key(&json, "step"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
-  tn_json_key(&json, "status"), tn_json_string(&json, tn_str_of(status));
-  tn_loop_weights_sha256(loop, digest);
-  tn_loop_add_hash(&json, "weights_sha256", digest);
-  given_kind kinds[GIVEN_KINDS];
-  tn_json_key(&json, "given"), tn_json_bool(&json, list_given(loop->host, kinds) > 0);
-  tn_json_key(&json, "source"), tn_json_string(&json, source->text);
-  tn_json_object_end(&json);
-  tn_text_byte(&text, '\n');
-  bool ok = write_file(loop, "run.json", &text);
+  tn_run_record record = { .program = source->name,
+                           .source = source->text,
+                           .version = tn_str_of(loop->options->version),
+                           .data = data ? data->path : (tn_str){ 0 },
+                           .base = loop->base,
+                           .seed = loop->host->seed,
+                           .steps = loop->steps,
+                           .step = loop->saved_step,
+                           .status = status,
+                           .given = is_given(loop) };
+  tn_loop_source_sha256(loop, record.source_sha256);
+  memcpy(record.data_sha256, loop->rows.sha256, sizeof record.data_sha256);
+  memcpy(record.weights_sha256, loop->saved_weights, sizeof record.weights_sha256);
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  tn_record_write(&record, &text);
+  bool ok = write_file(loop, TN_RECORD_FILE, &text);
   tn_text_free(&text);
   return ok;
 }
 
-/* A folder that a run goes on from is there, or the run has failed. */
+/* ---- beginning and ending ---- */
+
+/* Two trainings never share a folder: the second is told, before it has read or written anything there. */
+static bool take_folder(tn_loop *loop) {
+  const char *out = loop->options->out;
+  if (tn_folder_take(out, TN_FOLDER_ALONE, &loop->held) != TN_FOLDER_IN_USE) return true;
+  return tn_report(loop->host->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE, TN_STR("path", out));
+}
+
+/* A folder that a run is resumed in is there, or the run has failed. */
 static bool make_folder(tn_loop *loop) {
   const char *out = loop->options->out, *resume = loop->options->resume;
-  if (!out || (resume && strcmp(out, resume) == 0)) return true;
-  tn_file_status status = tn_file_make_folders(loop->host->heap, out);
-  return status == TN_FILE_OK ? true : cannot_write(loop, out, status);
+  if (!out) return true;
+  loop->in_place = resume && tn_folder_same(out, resume);
+  tn_file_status status = loop->in_place ? TN_FILE_OK : tn_file_make_folders(loop->host->heap, out);
+  return status == TN_FILE_OK ? take_folder(loop) : cannot_write(loop, out, status);
 }
 
 /* Found out now: later nobody may look around. */
@@ -289,26 +328,42 @@ static void find_base(tn_loop *loop) {
 }
 
 bool tn_loop_seal(tn_loop *loop) {
-  tn_reach reaches[3];
+  tn_reach reaches[2];
   size_t count = 0;
   if (!make_folder(loop)) return false;
   find_base(loop);
   if (loop->options->out) reaches[count++] = (tn_reach){ TN_REACH_WRITE, tn_str_of(loop->options->out) };
   if (loop->options->resume) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->resume) };
-  if (loop->options->verify) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->verify) };
   return tn_ail_seal(loop->program, reaches, count);
 }
 
-bool tn_loop_begin_folder(tn_loop *loop) {
-  if (!loop->options->out) return true;
-  if (!write_given_tensors(loop) || !write_record(loop, "running")) return false;
-  /* From here on the folder can be gone on with, whenever the run is killed. A new run says so before it
-   * touches the history of an older one in this place. */
-  return tn_trainer_step_number(loop->trainer) == 0 ? write_checkpoint(loop) : tn_loop_checkpoint(loop);
+/* What an earlier run left and this one does not have. */
+static bool remove_old(tn_loop *loop, const char *name) {
+  tn_text path;
+  tn_text_init(&path, loop->host->heap);
+  tn_folder_join(&path, loop->options->out, name);
+  tn_file_status status = path.failed ? TN_FILE_NO_MEMORY : tn_file_remove(path.at);
+  bool ok = path.failed            ? tn_loop_out_of_memory(loop)
+            : status != TN_FILE_OK ? cannot_write(loop, path.at, status)
+                                   : true;
+  tn_text_free(&path);
+  return ok;
 }
 
-bool tn_loop_finish_folder(tn_loop *loop, const char *status) {
+bool tn_loop_begin_folder(tn_loop *loop) {
+  bool given = is_given(loop), fresh = tn_trainer_step_number(loop->trainer) == 0;
+  if (!loop->options->out || loop->idle) return true;
+  note_state(loop);
+  if (given && !write_as(loop, TN_GIVEN_FILE, tn_loop_write_given)) return false;
+  if (!write_record(loop, TN_RUN_STATUS_RUNNING)) return false;
+  /* From here on the folder can be resumed, whenever the run is killed. A new run says so before it touches
+   * the history of an older one in this place. */
+  if (!(fresh ? write_checkpoint(loop) : tn_loop_checkpoint(loop))) return false;
+  return (given || remove_old(loop, TN_GIVEN_FILE)) &&
+         (fresh ? remove_old(loop, TN_WEIGHTS_FILE) : write_weights(loop));
+}
+
+bool tn_loop_finish_folder(tn_loop *loop, tn_run_status status) {
   if (!loop->options->out) return true;
-  if (loop->spoiled) return write_record(loop, status); /* nothing that is no number is kept */
-  return write_tensors(loop, "weights.safetensors", false, (tn_str){ 0 }) && write_record(loop, status);
+  return (loop->spoiled || write_weights(loop)) && write_record(loop, status);
 }

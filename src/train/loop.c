@@ -1,6 +1,7 @@
 /* train/loop.c: the training run itself, and what it prints. */
 #include "train/loop.h"
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "train/loop_internal.h"
 
@@ -287,12 +288,18 @@ static bool is_evaluated(const tn_loop *loop, int64_t step) {
 }
 
 static bool keep_row(tn_loop *loop, const tn_history_row *row) {
-  if (loop->options->out) {
+  if (loop->options->out || loop->options->verify) {
     tn_loop_history_json(row, loop->eval, &loop->lines);
     tn_text_byte(&loop->lines, '\n');
   }
-  if (!loop->options->keep_history) return !loop->lines.failed;
-  return !loop->lines.failed && tn_vec_push(loop->host->heap, &loop->history, *row);
+  if (loop->lines.failed) return tn_loop_out_of_memory(loop);
+  if (loop->options->verify) {
+    bool same = tn_loop_compare_line(loop, row->step, tn_text_str(&loop->lines));
+    tn_text_clear(&loop->lines);
+    return same;
+  }
+  bool kept = !loop->options->keep_history || tn_vec_push(loop->host->heap, &loop->history, *row);
+  return kept ? true : tn_loop_out_of_memory(loop);
 }
 
 static bool one_step(tn_loop *loop) {
@@ -306,14 +313,14 @@ static bool one_step(tn_loop *loop) {
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
   if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
-  if (!keep_row(loop, &row)) return tn_loop_out_of_memory(loop);
+  if (!keep_row(loop, &row)) return false;
   say_step(loop, &row);
   if (loop->options->watch && loop->options->watch->step)
     loop->options->watch->step(loop->options->watch->context, &row);
   return true;
 }
 
-static bool run_until(tn_loop *loop, int64_t end) {
+bool tn_loop_run_until(tn_loop *loop, int64_t end) {
   int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
   uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of those it goes on from */
   while (tn_trainer_step_number(loop->trainer) < end) {
@@ -330,21 +337,9 @@ static bool run_until(tn_loop *loop, int64_t end) {
   return true;
 }
 
-/* The same steps as a recorded run, made for the same numbers of steps. */
-static bool repeat_steps(tn_loop *loop) {
-  for (size_t i = 0; i < loop->segments.count; i++) {
-    bool last = i + 1 == loop->segments.count;
-    int64_t end = last ? loop->until : loop->segments.at[i + 1].from;
-    loop->steps = loop->segments.at[i].steps;
-    tn_trainer_set_steps(loop->trainer, loop->steps);
-    if (!run_until(loop, end < loop->until ? end : loop->until)) return false;
-  }
-  return tn_loop_compare(loop);
-}
-
 static bool run_steps(tn_loop *loop) {
-  if (loop->options->verify) return repeat_steps(loop);
-  return run_until(loop, loop->steps) && tn_loop_check_params(loop);
+  if (loop->options->verify) return tn_loop_repeat(loop);
+  return tn_loop_run_until(loop, loop->steps) && tn_loop_check_params(loop);
 }
 
 /* ---- what comes of it ---- */
@@ -439,26 +434,29 @@ static void free_loop(tn_loop *loop) {
   tn_ail_free(loop->program);
 }
 
+/* The steps, with everything that is said and kept of them. */
+static bool train(tn_loop *loop) {
+  say_plan(loop);
+  tell_begin(loop);
+  loop->host->diags->phase = TN_PHASE_RUN;
+  bool ok = run_steps(loop);
+  tn_run_status status = ok ? TN_RUN_STATUS_COMPLETED : TN_RUN_STATUS_STOPPED;
+  tn_stop_hold(loop->host->heap->stop); /* what was trained is kept, also after a stop */
+  bool kept = tn_loop_checkpoint(loop) && tn_loop_finish_folder(loop, status);
+  tell_end(loop, tn_run_status_name(status));
+  tn_stop_let_go(loop->host->heap->stop);
+  return ok && kept;
+}
+
 bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
                    tn_outcome *out) {
-  tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena };
+  tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena, .held = -1 };
   tn_text_init(&loop.lines, host->heap);
   tn_sha256_init(&loop.history_hash);
   loop.program = tn_ail_compile(host, file);
-  bool ok = loop.program && prepare(&loop);
-  if (ok) {
-    say_plan(&loop);
-    tell_begin(&loop);
-    host->diags->phase = TN_PHASE_RUN;
-    ok = run_steps(&loop);
-    const char *status = ok ? "completed" : "stopped";
-    tn_stop_hold(host->heap->stop); /* what was trained is kept, also after a stop */
-    bool kept = tn_loop_checkpoint(&loop) && tn_loop_finish_folder(&loop, status);
-    tell_end(&loop, status);
-    tn_stop_let_go(host->heap->stop);
-    ok = ok && kept && add_outcome(&loop, out);
-    if (ok) say(&loop, "Training completed");
-  }
+  bool ok = loop.program && prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out);
+  if (ok && !loop.idle) say(&loop, "Training completed");
   free_loop(&loop);
+  tn_folder_release(&loop.held);
   return ok;
 }

@@ -9,6 +9,7 @@
 #define TN_TRAIN_LOOP_H
 
 #include "lang/lang.h"
+#include "train/record.h"
 #include "train/trainer.h"
 
 /* One step, as the history keeps it. */
@@ -38,11 +39,22 @@ typedef struct {
   bool wants_hashes; /* of data and weights; zeros otherwise */
 } tn_loop_watch;
 
-/* What the repetition of a recorded run has shown to be the same. */
+/* The files of a recorded run, read before it is repeated, so that all are of one moment. Borrowed. */
+typedef struct {
+  const char *folder;
+  const tn_run_record *record;     /* run.json, read */
+  tn_str checkpoint;
+  tn_str history;                  /* empty where there is none */
+  tn_str weights;                  /* weights.safetensors; `at` is NULL where there is none */
+  tn_str given;                    /* given.safetensors, if the record says that there is one */
+  const char *checkpoint_path, *weights_path;
+} tn_recorded_run;
+
+/* What the repetition has shown to be the same. */
 typedef struct tn_verified {
-  int64_t steps, wanted;      /* made again, up to the last checkpoint; and how many the run was to have */
-  int64_t beyond;             /* lines of the history behind that checkpoint: nobody can tell */
-  uint8_t weights_sha256[32]; /* of the parameters after those steps */
+  int64_t steps, wanted;      /* made again, and how many the run was to have */
+  int64_t weights_step;       /* of weights.safetensors; -1: there is none */
+  uint8_t weights_sha256[32]; /* of the parameters in the checkpoint */
 } tn_verified;
 
 typedef struct {
@@ -52,10 +64,10 @@ typedef struct {
   const tn_opt_folder *folder;
   int64_t steps;            /* instead of the program's; 0: the program's */
   const char *out;          /* the run's folder; NULL: none */
-  const char *resume;       /* a folder to go on from; NULL: none */
+  const char *resume;       /* a folder to resume from; NULL: none */
   int64_t checkpoint_every; /* 0: 100 */
   const char *version;      /* of tern, for the record */
-  const char *verify;       /* a folder whose run is repeated and compared with what it holds; NULL: none */
+  const tn_recorded_run *verify; /* a run to repeat and compare with its files; NULL: none */
   tn_verified *verified;    /* filled in when everything agrees; NULL: nobody asks */
   bool brief;               /* says the last step and how the run ended, nothing else */
   bool keep_history;        /* for `extra_json` */

@@ -2,12 +2,14 @@
 #ifndef TN_TRAIN_LOOP_INTERNAL_H
 #define TN_TRAIN_LOOP_INTERNAL_H
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/sha256.h"
 #include "data/safetensors.h"
 #include "plan/plan.h"
 #include "train/loop.h"
+#include "train/record.h"
 #include "train/rows.h"
 
 /* A plan that evaluates so many rows at once. */
@@ -45,8 +47,14 @@ typedef struct {
   bool said_cannot_write;
   tn_vec(tn_segment) segments; /* of the run so far; the last one is this run's own */
   struct tn_kept *kept;        /* what lasts, as it was some steps ago (finite.c); NULL: none yet */
-  bool spoiled;                /* a number is none, and with it all parameters */
-  int64_t until;               /* the step to stop before, when a run is repeated */
+  bool spoiled;                /* a loss or parameter is NaN or infinity */
+  int held;                    /* the run's folder, as long as the run lasts (base/folder.h); -1: none */
+  bool in_place;               /* it is also the folder that is resumed */
+  bool idle;                   /* it has more steps than are wanted: nothing is computed or written */
+  int64_t saved_step;          /* of the last checkpoint, or of the beginning */
+  uint8_t saved_weights[32];   /* SHA-256 of the parameters then */
+  int64_t until;               /* when a run is repeated: the step of its checkpoint */
+  int64_t weights_step;        /* when a run is repeated: the step of its weights.safetensors; -1: none */
   tn_str base;                 /* the way from the run's folder to the current one; empty: not known */
 } tn_loop;
 
@@ -80,17 +88,36 @@ bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
 void tn_loop_free_eval(tn_loop *loop);
 
+/* Steps up to this one. False after reporting. */
+bool tn_loop_run_until(tn_loop *loop, int64_t end);
+
 /* The run's folder (folder.c, resume.c). */
-/* The folder is made, so that it can be named; then the run gives up everything but it, the folder it goes
- * on from and the files that the program names. */
+#define TN_CHECKPOINT_FILE   "checkpoint"
+#define TN_CHECKPOINT_FORMAT "tern checkpoint 1"
+#define TN_WEIGHTS_FILE      "weights.safetensors"
+#define TN_RUN_FILE_LIMIT    ((uint64_t)1 << 40)
+/* The folder is made and held; then the run gives up everything but it, the folder it is resumed from and
+ * the files that the program names. */
 bool tn_loop_seal(tn_loop *loop);
 bool tn_loop_resume(tn_loop *loop);
 bool tn_loop_begin_folder(tn_loop *loop);
 bool tn_loop_checkpoint(tn_loop *loop);
-bool tn_loop_finish_folder(tn_loop *loop, const char *status);
-/* Repeating a recorded run: how far it went and by which segments; then whether everything is the same. */
+bool tn_loop_finish_folder(tn_loop *loop, tn_run_status status);
+/* A file of a run's folder; its path goes into the arena, if `path` is not NULL. Reports nothing. */
+tn_file_status tn_loop_read_file(tn_loop *loop, const char *folder, const char *name, tn_str *path,
+                                 tn_file_bytes *out);
+/* The text of a file as it is now. False after reporting. */
+bool tn_loop_write_checkpoint(tn_loop *loop, tn_text *out);
+bool tn_loop_write_weights(tn_loop *loop, tn_text *out);
+bool tn_loop_write_given(tn_loop *loop, tn_text *out);
+
+/* Repeating a recorded run (verify.c): how far it went and by which segments, as far as its files agree with
+ * each other; then all of its steps, compared with those files. */
 bool tn_loop_read_goal(tn_loop *loop);
-bool tn_loop_compare(tn_loop *loop);
+bool tn_loop_repeat(tn_loop *loop);
+/* The next line of the history, with its end, is this one. */
+bool tn_loop_compare_line(tn_loop *loop, int64_t step, tn_str line);
+
 /* The parameters and, if wanted, the optimiser's tensors; `out` has room for all of them, and their names
  * are put into the arena. */
 void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
@@ -99,9 +126,9 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* SHA-256 of all parameters in order. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
-/* A member of a JSON object: a hash in hexadecimal. */
 /* As hexadecimal digits. No memory is asked for: a hash that is missing would make the file another run's. */
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);
+/* A member of a JSON object: a hash in hexadecimal. */
 void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]);
 void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);
 #endif

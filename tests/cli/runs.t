@@ -106,14 +106,29 @@ $ mkdir -p deep/er/place && cp toy.jsonl deep/er && cp -r a deep/er/place/a && (
 | elsewhere/run/run.json:"base":"../../deep/er"
 $ mkdir moved && mv deep elsewhere moved && tern verify moved/elsewhere/run --allow fileread
 | verified: every step, the history and the weights agree in every bit
-# A record that was moved alone is looked at from the current folder, and so is one that does not know.
+# A record that was moved alone is looked at from the current folder.
 $ tern verify moved/deep/er/place/a --allow fileread
 | verified: every step, the history and the weights agree in every bit
-$ sed -i 's/"base":"[^"]*",//' moved/elsewhere/run/run.json && tern verify moved/elsewhere/run --allow fileread
-| verified: every step, the history and the weights agree in every bit
-$ (cd moved && tern verify elsewhere/run --allow fileread)
+$ mv moved/elsewhere/run alone && (cd moved && tern verify ../alone --allow fileread)
 ! error[E_FILE_NOT_FOUND]: there is no file `toy.jsonl`
 ! ...
+? 1
+# run.json is sealed: nothing in it can be changed or taken out.
+$ sed -i 's/"base":"[^"]*",//' alone/run.json && tern verify alone --allow fileread
+! error[E_FILE_CORRUPT]: `alone/run.json` is not a whole run.json file: it is not as it was written: its hash does not fit
+! ...
+? 1
+$ sed -i 's/,"tern.sha256":"[^"]*"//' alone/run.json && tern verify alone --allow fileread
+! error[E_FILE_CORRUPT]: `alone/run.json` is not a whole run.json file: <*>
+! ...
+? 1
+$ cp -r a old && sed -i 's/,"tern.sha256":"[^"]*"//' old/run.json && tern verify old --allow fileread
+! error[E_FILE_CORRUPT]: `old/run.json` is not a whole run.json file: its seal is missing
+!    = path: old/run.json
+!    = format: run.json
+!    = reason: its seal is missing
+!    = hint: it was changed, or an older tern wrote it: verify with that one, or train again
+!
 ? 1
 # What the command line gave is in the folder too.
 $ printf '[[1,2],[3,4],[5,6],[7,8],[9,10],[11,12],[13,14],[15,16]]' > w.json
@@ -126,11 +141,25 @@ $ cp -r d w && cp a/weights.safetensors w && tern verify w --allow fileread
 ! ...
 ? 1
 $ rm w/weights.safetensors && tern verify w --allow fileread
-| verified: every step, the history and the weights agree in every bit
-| not compared: weights.safetensors; it is not there
-$ sed -i 's/"weights_sha256":"[0-9a-f]/&f/' w/run.json && tern verify w --allow fileread
-! error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: the hash of the weights in run.json, at step 25
+! error[E_FILE_NOT_FOUND]: there is no file `w/weights.safetensors`
 ! ...
+? 1
+# Foreign weights are not approved, whatever the record says of itself.
+$ cp a/weights.safetensors w && sed -i 's/"status":"completed"/"status":"stopped"/; s/"weights_sha256":"[0-9a-f]/&f/' w/run.json && tern verify w --allow fileread
+! error[E_FILE_CORRUPT]: `w/run.json` is not a whole run.json file: <*>
+! ...
+? 1
+# What else lies in the folder was not checked, and then the run is not verified.
+$ cp -r d extra && echo note > extra/notes.txt && tern verify extra --allow fileread
+! error[E_VERIFY_UNCHECKED]: the run in `extra` agrees in every bit, but not all in its folder was checked: notes.txt
+!    = path: extra
+!    = files: notes.txt
+!    = count: 1
+!    = hint: move what does not belong to the run out of its folder
+!
+? 1
+$ tern verify extra --allow fileread --json
+| {"ok":false,"diagnostics":[{"code":"E_VERIFY_UNCHECKED",<*>"fields":{"path":"extra","files":"notes.txt","count":"1"},<*>}]}
 ? 1
 # A changed history, changed data and a folder that is none are seen.
 $ sed -i '5s/"loss":./"loss":9/' c/history.jsonl
@@ -192,16 +221,33 @@ $ tern train diverges.ail --out diverged --checkpoint-every 1 >/dev/null 2>&1
 $ wc -l <diverged/history.jsonl
 | 1
 $ tern verify diverged
-| verified: 1 of 30 steps, up to the last checkpoint: their history and its weights agree in every bit
-| not compared: weights.safetensors; the run did not come to its end
-# Stopped before the first checkpoint behind the start: there is nothing to repeat, and nothing is damaged.
+| verified: 1 of 30 steps, the history and the checkpoint agree in every bit
+# Lines after the last checkpoint are repeated too.
 $ tern train diverges.ail --out sooner >/dev/null 2>&1
 ? 1
 $ wc -l <sooner/history.jsonl
 | 1
 $ tern verify sooner
-| verified: 0 of 30 steps, up to the last checkpoint: their history and its weights agree in every bit
-| not compared: 1 later line of history.jsonl, which no checkpoint covers
-| not compared: weights.safetensors; the run did not come to its end
+| verified: 1 of 30 steps, the history and the checkpoint agree in every bit
 $ tern verify sooner --json
-| {"ok":true,"verified":true,"step":0,"steps":30,"lines_not_compared":1,"weights_file_compared":false,"weights_sha256":"<*>"}
+| {"ok":true,"verified":true,"step":1,"steps":30,"lines_not_compared":0,"weights_file_compared":false,"weights_sha256":"<*>"}
+
+# A folder has one training at a time; nobody else may verify it or forget it meanwhile. The kernel lets go of it.
+$ tern train long.ail --allow fileread --out held --checkpoint-every 1000000000 --store held.db > /dev/null 2>&1 &
+> for i in $(seq 120); do tern runs --store held.db --json | grep -q '"step":[1-9]' && break; sleep 0.5; done
+> tern train toy.ail --allow fileread --out ./held 2>&1 | head -n 1
+> tern train toy.ail --allow fileread --resume held 2>&1 | head -n 1
+> tern verify held --allow fileread 2>&1 | head -n 1
+> tern runs rm last --store held.db 2>&1 | head -n 1
+> tern runs show last --store held.db > /dev/null && echo shown
+> kill -KILL $!
+> wait $! 2> /dev/null
+> tern runs rm last --store held.db
+> tern verify held --allow fileread
+| error[E_RUN_IN_USE]: a training is using the folder `./held`
+| error[E_RUN_IN_USE]: a training is using the folder `held`
+| error[E_RUN_IN_USE]: a training is using the folder `held`
+| error[E_RUN_IN_USE]: a training is using the folder `<*>/held`
+| shown
+| run 1 is forgotten; its folder stays: <*>/held
+| verified: 0 of 1000000000 steps, the history and the checkpoint agree in every bit

@@ -48,7 +48,16 @@ $ tern train m.ail --out whole --steps 4 -q
 | Training completed
 $ wc -l < run/history.jsonl; cmp run/weights.safetensors other/weights.safetensors; cmp run/history.jsonl other/history.jsonl; cmp whole/weights.safetensors other/weights.safetensors
 | 4
-$ tern train m.ail --resume run --steps 4 -q; tern train m.ail --resume run --out run --steps 4 -q; wc -l < run/history.jsonl
+# A run that has all its steps stays as it is, to the byte; one that has more is not said to have been trained.
+$ cp -r run before; tern train m.ail --resume run --steps 4 -q; tern train m.ail --resume run --out run --steps 3 -q; diff -r before run
 | Training completed
-| Training completed
-| 4
+! warning[E_NO_STEPS_LEFT]: the run in `run` has 4 steps already, and 4 are wanted: nothing was trained
+! ...
+! warning[E_NO_STEPS_LEFT]: the run in `run` has 4 steps already, and 3 are wanted: nothing was trained
+! ...
+$ tern train m.ail --resume run --steps 1 --json | grep -o '"steps":[0-9]*,"history":\|"code":"[A-Z_]*"'
+| "code":"E_NO_STEPS_LEFT"
+| "steps":4,"history":
+$ tern verify run && tern runs --where folder=run --limit 1 --json | grep -o '"step":[0-9]*,"steps":[0-9]*'
+| verified: every step, the history and the weights agree in every bit
+| "step":4,"steps":4

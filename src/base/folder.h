@@ -1,0 +1,36 @@
+/* base/folder.h: folders as wholes: what is in one, whose it is, whether two are one.
+ *
+ * Paths are NUL-terminated and as the system takes them. Nothing here prints. */
+#ifndef TN_BASE_FOLDER_H
+#define TN_BASE_FOLDER_H
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/vec.h"
+
+/* A folder held by this process. The kernel lets go when the process ends, however it ends. Nothing is
+ * written into the folder. Two holders exclude each other, also inside one process, unless both share. */
+typedef enum { TN_FOLDER_ALONE, TN_FOLDER_SHARED } tn_folder_hold;
+typedef enum {
+  TN_FOLDER_HELD,
+  TN_FOLDER_IN_USE,     /* somebody else holds it */
+  TN_FOLDER_UNLOCKABLE  /* the folder or its file system has no locks; the caller goes on without */
+} tn_folder_status;
+
+/* Never waits. *handle is for tn_folder_release, which takes -1 too. */
+tn_folder_status tn_folder_take(const char *path, tn_folder_hold hold, int *handle);
+void tn_folder_release(int *handle);
+
+/* Whether both paths lead to one folder. */
+bool tn_folder_same(const char *a, const char *b);
+
+/* The names in it but for . and .., in bytewise order, in the arena. Stops at `most` names. */
+typedef tn_vec(tn_str) tn_folder_names;
+tn_file_status tn_folder_list(tn_heap *heap, const char *path, size_t most, tn_arena *arena,
+                              tn_folder_names *out);
+
+/* FOLDER/NAME, added. */
+void tn_folder_join(tn_text *out, const char *folder, const char *name);
+/* Removes a file, if it is there. */
+tn_file_status tn_file_remove(const char *path);
+#endif

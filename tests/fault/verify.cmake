@@ -1,0 +1,1 @@
+tn_test(fault verify tern data train)
