@@ -33,4 +33,20 @@ bool tn_opt_fold(tn_graph *graph, const tn_opt_folder *folder);
 bool tn_opt_cse(tn_graph *graph);
 bool tn_opt_dce(tn_graph *graph);
 bool tn_opt_fuse(tn_graph *graph);
+
+/* A batch in pieces (rows.c). `piece` computes the cut for a few rows: its outputs are the values of the cut.
+ * `rest` computes the program's outputs for all rows and reads the cut as further inputs. Evaluating pieces
+ * and then the rest gives the bits of evaluating the whole. */
+typedef struct {
+  bool divided;           /* false: the graph must be evaluated as a whole */
+  tn_graph piece, rest;
+  tn_vec(int) own_inputs; /* by input of the program: its position among those of `rest`; -1: not read */
+  tn_vec(int) cut_inputs; /* by output of `piece`: its position there */
+} tn_row_pieces;
+
+/* `whole` and `part` are graphs of one program for so many rows and for so many of a piece; `fed` says of
+ * each input whether its rows are rows of the batch. False when memory runs out; *out is then empty. */
+bool tn_opt_divide_rows(const tn_graph *whole, const tn_graph *part, int64_t rows, int64_t part_rows,
+                        const bool *fed, tn_row_pieces *out);
+void tn_row_pieces_free(tn_heap *heap, tn_row_pieces *pieces);
 #endif

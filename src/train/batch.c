@@ -9,17 +9,18 @@
 
 #include "train/loop_internal.h"
 
-static bool is_fed(const tn_loop *loop, size_t input) {
-  if (!loop->rows.present) return false;
+bool tn_loop_is_fed(const tn_loop *loop, size_t input) {
+  if (!loop->rows.present || tn_ail_is_supplied(loop->program, input)) return false;
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
   return (int)input == data->features_input || (int)input == data->labels_input;
 }
 
-bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **inputs) {
+bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, const bool *wanted, tn_tensor **inputs) {
   size_t count = tn_ail_input_count(loop->program);
   *inputs = tn_arena_array(loop->arena, count + 1, sizeof **inputs);
   if (!*inputs) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) {
+    if (wanted && !wanted[i]) continue;
     if (tn_ail_is_supplied(loop->program, i)) {
       if (!tn_ail_supplied(loop->program, i, sizes, &(*inputs)[i])) return false;
       continue;
@@ -31,17 +32,19 @@ bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **i
   return true;
 }
 
+/* Where rows of an input go; NULL: nowhere. */
+static void *rows_of(const tn_loop *loop, const tn_tensor *inputs, int input) {
+  return input >= 0 && tn_loop_is_fed(loop, (size_t)input) ? inputs[input].view.data : NULL;
+}
+
 static void copy_row(tn_loop *loop, const tn_tensor *inputs, size_t place, size_t row) {
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
   const tn_table *table = &loop->rows.table;
   size_t width = table->width > 0 ? (size_t)table->width : 0;
-  if (data->features_input >= 0 && !tn_ail_is_supplied(loop->program, (size_t)data->features_input)) {
-    char *into = inputs[data->features_input].view.data;
-    memcpy(into + place * width * 4, tn_table_row(table, row), width * 4);
-  }
-  if (data->labels_input >= 0 && !tn_ail_is_supplied(loop->program, (size_t)data->labels_input)) {
-    ((int32_t *)inputs[data->labels_input].view.data)[place] = table->labels.at[row];
-  }
+  char *features = rows_of(loop, inputs, data->features_input);
+  int32_t *labels = rows_of(loop, inputs, data->labels_input);
+  if (features) memcpy(features + place * width * 4, tn_table_row(table, row), width * 4);
+  if (labels) labels[place] = table->labels.at[row];
 }
 
 void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count) {
@@ -54,13 +57,14 @@ static void draw_kind(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, con
                   : kind == TN_AIL_LABELS  ? tn_ail_classes(loop->program, sizes)
                                            : 0;
   for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) {
-    bool draws = tn_ail_input(loop->program, i)->kind == kind && !is_fed(loop, i) &&
+    bool draws = tn_ail_input(loop->program, i)->kind == kind && !tn_loop_is_fed(loop, i) &&
                  !tn_ail_is_supplied(loop->program, i);
     if (draws) tn_ail_draw(rng, kind, limit, &inputs[i].view);
   }
 }
 
-void tn_loop_draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs) {
+/* Inputs that no row gives, without a data set: from the generator. */
+static void draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs) {
   draw_kind(loop, rng, sizes, inputs, TN_AIL_TOKEN_IDS);
   draw_kind(loop, rng, sizes, inputs, TN_AIL_LABELS);
   draw_kind(loop, rng, sizes, inputs, TN_AIL_TENSOR);
@@ -78,6 +82,6 @@ bool tn_loop_draw_batch(tn_loop *loop) {
       copy_row(loop, loop->inputs, (size_t)i, row);
     }
   }
-  tn_loop_draw_others(loop, &loop->rng, &loop->sizes, loop->inputs);
+  draw_others(loop, &loop->rng, &loop->sizes, loop->inputs);
   return true;
 }

@@ -1,67 +1,146 @@
 /* train/evaluate.c: metrics over a whole split, with the parameters as they are.
  *
- * The split is taken in chunks of TN_EVAL_ROWS rows, so that memory does not
- * grow with it; a split that fits into one chunk is evaluated at once. The loss
- * of several chunks is the mean of their losses weighted by rows, in f64. The
- * class of a row is the largest logit, the first one on a tie. */
+ * The loss of a split is the loss of one batch that holds all of it, whatever the loss is. So that memory
+ * does not grow with the split, what works row by row goes through it in pieces of TN_EVAL_ROWS, and only
+ * what joins rows, such as the mean of a cross-entropy, sees all of them (opt/rows.c). The bits are those of
+ * the whole. A split of up to TN_EVAL_ROWS rows, or a program that cannot be divided, is evaluated at once.
+ *
+ * The class of a row is the largest logit, the first one on a tie. */
 #include "train/loop_internal.h"
 
-typedef struct {
-  size_t first, count; /* of the order */
-} split;
+/* ---- getting ready ---- */
 
-static split chosen_split(const tn_loop *loop) {
-  if (!loop->rows.present) return (split){ 0, 0 };
+static void choose_split(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
   size_t train = loop->rows.train_count;
-  return loop->eval->on_train ? (split){ 0, train } : (split){ train, loop->rows.count - train };
+  if (!loop->rows.present) return;
+  e->first = loop->eval->on_train ? 0 : train;
+  e->rows = loop->eval->on_train ? train : loop->rows.count - train;
 }
 
-static bool size_for(tn_loop *loop, size_t rows, tn_ail_sizes *sizes) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+static bool lower(tn_loop *loop, size_t rows, tn_ail_sizes *sizes, tn_ail_lowered *out) {
+  return tn_loop_size_rows(loop, (int64_t)rows, sizes) &&
+         tn_ail_lower(loop->program, sizes, TN_AIL_FOR_EVAL, out);
+}
+
+static bool divide(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
   size_t count = tn_ail_input_count(loop->program);
-  tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
-  if (!given) return tn_loop_out_of_memory(loop);
-  for (size_t i = 0; i < count; i++) given[i].rank = -1;
-  if (data->features_input >= 0)
-    given[data->features_input] = tn_shape_make(2, (int64_t)rows, loop->rows.table.width);
-  if (data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, (int64_t)rows);
-  tn_ail_size_request request = { .given = given, .batch = (int64_t)rows, .no_defaults = true };
-  return tn_ail_size(loop->program, &request, loop->arena, sizes);
+  tn_ail_lowered part;
+  bool *fed = tn_arena_array(loop->arena, count + 1, sizeof *fed);
+  if (!fed) return tn_loop_out_of_memory(loop);
+  for (size_t i = 0; i < count; i++) fed[i] = tn_loop_is_fed(loop, i);
+  if (!lower(loop, TN_EVAL_ROWS, &e->part, &part)) return false;
+  bool ok =
+      tn_opt_divide_rows(&e->lowered.graph, &part.graph, (int64_t)e->rows, TN_EVAL_ROWS, fed, &e->pieces);
+  tn_graph_free(&part.graph);
+  return ok || tn_loop_out_of_memory(loop);
 }
 
-static bool make_plan(tn_loop *loop, size_t rows, tn_eval_plan *e) {
+static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
   tn_fault fault;
-  e->rows = rows;
-  if (!size_for(loop, rows, &e->sizes) ||
-      !tn_ail_lower(loop->program, &e->sizes, TN_AIL_FOR_EVAL, &e->lowered))
-    return false;
   tn_plan_options options = { .backend = loop->options->backend, .threads = loop->options->threads };
-  if (!tn_opt_run(&e->lowered.graph, loop->options->passes, loop->options->folder))
-    return tn_loop_out_of_memory(loop);
-  e->plan = tn_plan_new(loop->host->heap, &e->lowered.graph, &options, &fault);
-  if (!e->plan) return tn_ail_report_fault(loop->program, &fault);
-  if (!tn_loop_make_inputs(loop, &e->sizes, &e->inputs)) return false;
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
-    tn_plan_bind_input(e->plan, (int)i, &e->inputs[i].view);
+  if (!tn_opt_run(graph, loop->options->passes, loop->options->folder)) {
+    tn_loop_out_of_memory(loop);
+    return NULL;
+  }
+  tn_plan *plan = tn_plan_new(loop->host->heap, graph, &options, &fault);
+  if (!plan) {
+    tn_ail_report_fault(loop->program, &fault);
+    return NULL;
+  }
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
-    tn_plan_bind_param(e->plan, i, tn_trainer_param(loop->trainer, i));
-  tn_plan_set_host(e->plan,
+    tn_plan_bind_param(plan, i, tn_trainer_param(loop->trainer, i));
+  tn_plan_set_host(plan,
                    &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  return plan;
+}
+
+/* The rows do not change from one evaluation to the next: they are filled in once. */
+static bool bind_whole(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
+  size_t count = tn_ail_input_count(loop->program);
+  bool *read = tn_arena_array(loop->arena, count + 1, sizeof *read);
+  if (!read) return tn_loop_out_of_memory(loop);
+  for (size_t i = 0; i < count; i++) read[i] = !e->pieces.divided || e->pieces.own_inputs.at[i] >= 0;
+  if (!tn_loop_make_inputs(loop, &e->sizes, read, &e->inputs)) return false;
+  tn_loop_fill_rows(loop, e->inputs, e->first, e->rows);
+  for (size_t i = 0; i < count; i++) {
+    int position = e->pieces.divided ? e->pieces.own_inputs.at[i] : (int)i;
+    if (read[i]) tn_plan_bind_input(e->plan, position, &e->inputs[i].view);
+  }
   return true;
+}
+
+static bool bind_cut(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
+  const tn_graph *rest = &e->pieces.rest;
+  size_t count = e->pieces.cut_inputs.count;
+  e->cut = tn_arena_array(loop->arena, count + 1, sizeof *e->cut);
+  if (!e->cut) return tn_loop_out_of_memory(loop);
+  for (size_t i = 0; i < count; i++) {
+    int position = e->pieces.cut_inputs.at[i];
+    const tn_type *type = tn_graph_type(rest, rest->inputs.at[position]);
+    if (!tn_tensor_zeros(loop->host->heap, type->dtype, &type->shape, &e->cut[i]))
+      return tn_loop_out_of_memory(loop);
+    tn_plan_bind_input(e->plan, position, &e->cut[i].view);
+  }
+  return true;
+}
+
+static bool prepare_pieces(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
+  e->piece = make_plan(loop, &e->pieces.piece);
+  if (!e->piece || !bind_cut(loop) || !tn_loop_make_inputs(loop, &e->part, NULL, &e->piece_inputs))
+    return false;
+  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
+    tn_plan_bind_input(e->piece, (int)i, &e->piece_inputs[i].view);
+  return true;
+}
+
+static bool prepare(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
+  if (!lower(loop, e->rows, &e->sizes, &e->lowered)) return false;
+  if (e->rows > TN_EVAL_ROWS && !divide(loop)) return false;
+  e->plan = make_plan(loop, e->pieces.divided ? &e->pieces.rest : &e->lowered.graph);
+  return e->plan && bind_whole(loop) && (!e->pieces.divided || prepare_pieces(loop));
 }
 
 bool tn_loop_prepare_eval(tn_loop *loop) {
   if (!loop->eval) return true;
-  split s = chosen_split(loop);
-  if (s.count == 0) {
-    tn_report(loop->host->diags, TN_DIAG_E_EVAL_SPLIT_EMPTY, loop->eval->at,
-              TN_STR("split", loop->eval->on_train ? "train" : "val"));
-    loop->eval = NULL;
-    return true;
+  choose_split(loop);
+  if (loop->evaluation.rows > 0) return prepare(loop);
+  tn_report(loop->host->diags, TN_DIAG_E_EVAL_SPLIT_EMPTY, loop->eval->at,
+            TN_STR("split", loop->eval->on_train ? "train" : "val"));
+  loop->eval = NULL;
+  return true;
+}
+
+/* ---- evaluating ---- */
+
+/* What a piece has computed, into its place among all rows. */
+static void keep_piece(const tn_evaluation *e, size_t first) {
+  for (size_t i = 0; i < e->pieces.cut_inputs.count; i++) {
+    tn_view from = tn_plan_output(e->piece, (int)i), to = e->cut[i].view;
+    size_t block = (size_t)to.dim[0] / e->rows; /* places of one row */
+    size_t bytes = block * (size_t)to.stride[0] * tn_dtype_bytes(to.dtype);
+    to.dim[0] = from.dim[0];
+    to.data = (char *)to.data + first * bytes;
+    tn_view_copy(&to, &from);
   }
-  size_t full = s.count / TN_EVAL_ROWS, rest = s.count % TN_EVAL_ROWS;
-  return (full == 0 || make_plan(loop, TN_EVAL_ROWS, &loop->evals[0])) &&
-         (rest == 0 || make_plan(loop, rest, &loop->evals[1]));
+}
+
+/* The last piece may compute rows of the one before again, so that all pieces are of one size. */
+static bool run_pieces(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
+  tn_fault fault;
+  for (size_t done = 0; done < e->rows; done += TN_EVAL_ROWS) {
+    size_t first = done + TN_EVAL_ROWS <= e->rows ? done : e->rows - TN_EVAL_ROWS;
+    tn_loop_fill_rows(loop, e->piece_inputs, e->first + first, TN_EVAL_ROWS);
+    if (!tn_plan_run(e->piece, &fault)) return tn_ail_report_fault(loop->program, &fault);
+    keep_piece(e, first);
+  }
+  return true;
 }
 
 static int64_t largest(const tn_view *logits, int64_t row, int64_t classes) {
@@ -74,52 +153,42 @@ static int64_t largest(const tn_view *logits, int64_t row, int64_t classes) {
   return best;
 }
 
-static size_t count_right(const tn_loop *loop, const tn_eval_plan *e, size_t first) {
+static size_t count_right(const tn_loop *loop) {
+  const tn_evaluation *e = &loop->evaluation;
   tn_view logits = tn_plan_output(e->plan, e->lowered.logits);
   int64_t classes = logits.rank > 0 ? logits.dim[logits.rank - 1] : 1;
   int64_t rows = classes > 0 ? tn_view_count(&logits) / classes : 0;
   size_t right = 0;
   for (size_t i = 0; i < e->rows && (int64_t)i < rows && loop->rows.table.labels.count > 0; i++) {
-    right += largest(&logits, (int64_t)i, classes) == loop->rows.table.labels.at[loop->rows.order[first + i]];
+    uint32_t row = loop->rows.order[e->first + i];
+    right += largest(&logits, (int64_t)i, classes) == loop->rows.table.labels.at[row];
   }
   return right;
 }
 
-static bool evaluate_chunk(tn_loop *loop, const tn_eval_plan *e, size_t first, tn_rng *rng, double *loss,
-                           size_t *right) {
+bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
+  const tn_evaluation *e = &loop->evaluation;
   tn_fault fault;
-  tn_loop_fill_rows(loop, e->inputs, first, e->rows);
-  tn_loop_draw_others(loop, rng, &e->sizes, e->inputs);
+  if (e->piece && !run_pieces(loop)) return false;
   if (!tn_plan_run(e->plan, &fault)) return tn_ail_report_fault(loop->program, &fault);
-  tn_view view = tn_plan_output(e->plan, e->lowered.loss);
-  *loss += tn_view_get_f64(&view, 0) * (double)e->rows;
-  if (e->lowered.logits >= 0) *right += count_right(loop, e, first);
+  tn_view loss = tn_plan_output(e->plan, e->lowered.loss);
+  row->evaluated = true;
+  row->eval_loss = tn_view_get_f64(&loss, 0);
+  row->eval_accuracy = e->lowered.logits >= 0 ? (double)count_right(loop) / (double)e->rows : 0;
   return true;
 }
 
-bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
-  split s = chosen_split(loop);
-  tn_rng rng;
-  double loss = 0;
-  size_t right = 0;
-  tn_rng_init(&rng, loop->host->seed + 2000);
-  for (size_t done = 0; done < s.count;) {
-    const tn_eval_plan *e = s.count - done >= TN_EVAL_ROWS ? &loop->evals[0] : &loop->evals[1];
-    if (!evaluate_chunk(loop, e, s.first + done, &rng, &loss, &right)) return false;
-    done += e->rows;
-  }
-  row->evaluated = true;
-  row->eval_loss = (double)(float)(loss / (double)s.count);
-  row->eval_accuracy = (double)right / (double)s.count;
-  return true;
+static void free_tensors(tn_tensor *tensors, size_t count) {
+  for (size_t i = 0; tensors && i < count; i++) tn_tensor_unref(&tensors[i]);
 }
 
 void tn_loop_free_eval(tn_loop *loop) {
-  for (int k = 0; k < 2; k++) {
-    tn_eval_plan *e = &loop->evals[k];
-    tn_plan_free(e->plan);
-    if (e->lowered.graph.heap) tn_graph_free(&e->lowered.graph);
-    for (size_t i = 0; e->inputs && i < tn_ail_input_count(loop->program); i++)
-      tn_tensor_unref(&e->inputs[i]);
-  }
+  tn_evaluation *e = &loop->evaluation;
+  tn_plan_free(e->plan);
+  tn_plan_free(e->piece);
+  free_tensors(e->inputs, tn_ail_input_count(loop->program));
+  free_tensors(e->piece_inputs, tn_ail_input_count(loop->program));
+  free_tensors(e->cut, e->pieces.cut_inputs.count);
+  tn_row_pieces_free(loop->host->heap, &e->pieces);
+  if (e->lowered.graph.heap) tn_graph_free(&e->lowered.graph);
 }

@@ -124,7 +124,7 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
 
 /* ---- getting ready ---- */
 
-static bool size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes) {
+bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes) {
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
   size_t count = tn_ail_input_count(loop->program);
   tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
@@ -146,8 +146,8 @@ static bool size_batch(tn_loop *loop) {
     return tn_report(loop->host->diags, TN_DIAG_E_SYNTAX_ERROR, train->at, TN_INT("line", place.line),
                      TN_INT("col", place.column), TN_STR("message", "shards must divide batch"));
   }
-  return size_rows(loop, train->batch, &loop->sizes) &&
-         size_rows(loop, train->batch / train->shards, &loop->part);
+  return tn_loop_size_rows(loop, train->batch, &loop->sizes) &&
+         tn_loop_size_rows(loop, train->batch / train->shards, &loop->part);
 }
 
 /* The inputs that a shard has a part of. */
@@ -166,6 +166,21 @@ static bool check_labels(tn_loop *loop) {
   if (!data || classes < 0) return true;
   tn_str path = tn_arena_str(loop->arena, data->path);
   return tn_table_check_labels(&loop->rows.table, path.at, data->path_at, classes, loop->host->diags);
+}
+
+/* Rows fill one input of features and one of labels. Any other must come from the command line: numbers that
+ * nobody gave are nothing to learn from. */
+static bool check_inputs(tn_loop *loop) {
+  bool ok = true;
+  for (size_t i = 0; loop->rows.present && i < tn_ail_input_count(loop->program); i++) {
+    const tn_ail_slot *input = tn_ail_input(loop->program, i);
+    if (tn_loop_is_fed(loop, i) || tn_ail_is_supplied(loop->program, i)) continue;
+    loop->host->diags->phase = TN_PHASE_DATA;
+    ok = tn_report(loop->host->diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, input->at,
+                   TN_TEXT("path", tn_ail_dataset_of(loop->program)->path), TN_INT("line", 1),
+                   TN_TEXT("field", tn_names_text(loop->host->names, input->name)));
+  }
+  return ok;
 }
 
 static bool read_options(tn_loop *loop, tn_train_options *options) {
@@ -241,14 +256,14 @@ static bool prepare(tn_loop *loop) {
       !tn_rows_read(loop->host, program, loop->options->backend, hashed, loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
-  if (!size_batch(loop) || !check_labels(loop)) return false;
+  if (!check_inputs(loop) || !size_batch(loop) || !check_labels(loop)) return false;
   loop->first = tn_arena_array(loop->arena, tn_ail_param_count(program) + 1, sizeof *loop->first);
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return tn_ail_init_params(program, &loop->sizes, loop->first) &&
          tn_ail_lower(program, &loop->part, TN_AIL_FOR_TRAIN, &loop->lowered) &&
          tn_ail_allow(program, &loop->lowered.graph) &&
-         tn_loop_make_inputs(loop, &loop->sizes, &loop->inputs) && make_trainer(loop) &&
+         tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
          tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
          tn_loop_begin_folder(loop);
 }

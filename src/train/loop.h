@@ -80,7 +80,7 @@ typedef struct {
 #define TN_GIVEN_INPUT   "input."
 #define TN_GIVEN_PARAM   "param."
 #define TN_GIVEN_WEIGHTS "weights."
-#define TN_EVAL_ROWS        1024 /* rows that are evaluated together */
+#define TN_EVAL_ROWS        1024 /* of a piece of a larger split */
 
 /* A stretch of steps made for one number of steps, which a schedule and the last evaluation depend on.
  * A run that was resumed with another number has several. */

@@ -12,14 +12,18 @@
 #include "train/record.h"
 #include "train/rows.h"
 
-/* A plan that evaluates so many rows at once. */
+/* How a split is evaluated (evaluate.c). */
 typedef struct {
-  size_t rows;
-  tn_ail_sizes sizes;
-  tn_ail_lowered lowered;
-  tn_plan *plan;
-  tn_tensor *inputs;
-} tn_eval_plan;
+  size_t first, rows;       /* of the order */
+  tn_ail_sizes sizes, part; /* of the whole split, and of a piece */
+  tn_ail_lowered lowered;   /* for the whole split */
+  tn_row_pieces pieces;
+  tn_plan *plan;            /* of the whole, or of what needs all rows */
+  tn_plan *piece;           /* NULL: not in pieces */
+  tn_tensor *inputs;        /* of `plan`, by input of the program; those it does not read are empty */
+  tn_tensor *piece_inputs;
+  tn_tensor *cut;           /* all rows of what pieces compute, by output of `piece` */
+} tn_evaluation;
 
 typedef struct {
   tn_host *host;
@@ -38,7 +42,7 @@ typedef struct {
   tn_tensor *inputs; /* one batch, by input */
   tn_rng rng;        /* draws batches */
   tn_effects effects;
-  tn_eval_plan evals[2]; /* full chunks, and the rest */
+  tn_evaluation evaluation;
   int64_t steps;
   tn_vec(tn_history_row) history; /* if it is kept */
   tn_text lines;                  /* of history.jsonl that are not yet there */
@@ -74,14 +78,18 @@ bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value);
 bool tn_loop_check_params(tn_loop *loop);
 void tn_loop_free_kept(tn_loop *loop);
 
+/* The sizes of the program for so many rows. */
+bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes);
+
 /* Batches (batch.c). */
-bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, tn_tensor **inputs);
+/* Whether the data gives the input's value, and not the command line. */
+bool tn_loop_is_fed(const tn_loop *loop, size_t input);
+/* Memory for the inputs, with the values that the command line gives; `wanted` (NULL: all) picks some. */
+bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, const bool *wanted, tn_tensor **inputs);
 /* The next training batch, from the generator. */
 bool tn_loop_draw_batch(tn_loop *loop);
-/* Rows first, first + 1, ... of the order into the inputs. */
+/* Rows first, first + 1, ... of the order into the inputs that have memory. */
 void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count);
-/* Inputs that no row gives: from a generator. */
-void tn_loop_draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs);
 
 /* Evaluation (evaluate.c). */
 bool tn_loop_prepare_eval(tn_loop *loop);

@@ -1,0 +1,1 @@
+tn_unit_test(opt_rows opt plan ref cpu)
