@@ -10,6 +10,11 @@
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
+#define RUNS        "/api/runs/"
+#define MOST_RUNS   1000
+#define MOST_POINTS 4096 /* of a curve */
+#define MOST_NEWS   1024 /* points of an event */
+
 void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources) {
   *answer = (tn_answer){ .options = options, .heap = heap, .status = 200, .type = "application/json" };
   tn_arena_init(&answer->arena, heap);
@@ -73,11 +78,13 @@ static void answer_list(tn_answer *answer) {
   tn_run_rows rows = { 0 };
   tn_store *store = open_store(answer);
   if (answer->status != 200) return;
-  tn_run_query query = { .order = TN_RUN_ID, .descending = true };
+  tn_run_query query = { .order = TN_RUN_ID, .descending = true, .limit = MOST_RUNS + 1 };
   bool ok = !store || tn_store_list(store, &query, &answer->arena, &rows);
   tn_store_close(store);
   if (ok) {
-    tn_text_puts(&answer->body, "{\"ok\":true,\"runs\":");
+    bool more = rows.count > MOST_RUNS;
+    if (more) rows.count = MOST_RUNS;
+    tn_text_puts(&answer->body, more ? "{\"ok\":true,\"more\":true,\"runs\":" : "{\"ok\":true,\"runs\":");
     tn_runs_json(&rows, &answer->body);
     tn_text_byte(&answer->body, '}');
   } else {
@@ -97,35 +104,52 @@ static bool read_row(tn_answer *answer, int64_t id, tn_run_row *out) {
   return ok;
 }
 
-static bool read_run(tn_answer *answer, int64_t id, tn_run_whole *out) {
-  char digits[TN_NUMBER_BYTES + 1] = "";
-  float *losses;
+/* A run as it is shown: what is known of it, and its curves from some steps on. */
+typedef struct {
+  tn_run_row row;
+  tn_run_curve curve;
   tn_run_eval *evals;
+  size_t eval_count;
+} shown_run;
+
+static bool read_curves(tn_answer *answer, int64_t id, int64_t first, int64_t evaluated, size_t most,
+                        shown_run *out) {
   tn_store *store = open_store(answer);
-  if (!store) {
-    if (answer->status == 200) tn_answer_refuse(answer, 404, "there is no such run");
-    return false;
-  }
-  digits[tn_number_print_i64(id, digits)] = 0;
-  bool ok = tn_store_find(store, digits, &answer->arena, &out->row, &id) &&
-            tn_store_losses(store, id, &answer->arena, &losses, &out->loss_count) &&
-            tn_store_evals(store, id, &answer->arena, &evals, &out->eval_count);
+  bool ok = store && tn_store_curve(store, id, first, most, &answer->arena, &out->curve) &&
+            tn_store_some_evals(store, id, evaluated, most, &answer->arena, &out->evals, &out->eval_count);
   tn_store_close(store);
-  if (!ok) {
-    tn_answer_refuse(answer, 404, "there is no such run");
-    return false;
-  }
-  out->losses = losses, out->evals = evals;
-  return true;
+  if (!ok && answer->status == 200) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  return ok;
+}
+
+static void write_curve(tn_json_writer *json, const tn_run_curve *curve) {
+  tn_json_key(json, "recorded"), tn_json_int(json, curve->steps);
+  tn_json_key(json, "loss_steps"), tn_json_array_begin(json);
+  for (size_t i = 0; i < curve->count; i++) tn_json_int(json, curve->points[i].step);
+  tn_json_array_end(json);
+  tn_json_key(json, "losses"), tn_json_array_begin(json);
+  for (size_t i = 0; i < curve->count; i++) tn_json_f32(json, curve->points[i].loss);
+  tn_json_array_end(json);
+}
+
+static void write_evals(tn_json_writer *json, const shown_run *run) {
+  tn_json_key(json, "evals"), tn_json_array_begin(json);
+  for (size_t i = 0; i < run->eval_count; i++) tn_run_eval_json(&run->evals[i], json);
+  tn_json_array_end(json);
 }
 
 static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
+  shown_run run = { 0 };
   (void)order;
-  tn_run_whole run;
-  if (!read_run(answer, id, &run)) return;
-  tn_text_puts(&answer->body, "{\"ok\":true,\"run\":");
-  tn_run_json(&run, &answer->body);
-  tn_text_byte(&answer->body, '}');
+  if (!read_row(answer, id, &run.row) || !read_curves(answer, id, 0, 0, MOST_POINTS, &run)) return;
+  tn_json_writer json = tn_json_writer_on(&answer->body);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, true);
+  tn_json_key(&json, "run"), tn_json_object_begin(&json);
+  tn_run_columns_json(&run.row, &json);
+  write_curve(&json, &run.curve);
+  write_evals(&json, &run);
+  tn_json_object_end(&json), tn_json_object_end(&json);
 }
 
 /* ---- for the other thread ---- */
@@ -150,6 +174,44 @@ static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
   tn_text_free(&stamp);
 }
 
+/* What a comparison depends on: how far each has come. */
+static void add_progress(tn_text *stamp, const tn_run_row *row) {
+  static const tn_run_column columns[] = { TN_RUN_STATUS, TN_RUN_STEP, TN_RUN_SECONDS,
+                                           TN_RUN_WEIGHTS_SHA256 };
+  for (size_t i = 0; i < 4; i++) tn_text_add(stamp, row->value[columns[i]]), tn_text_byte(stamp, ' ');
+}
+
+static void order_compare(tn_answer *answer, int64_t one, int64_t other, tn_order *order) {
+  tn_run_row a, b;
+  tn_text stamp;
+  if (!read_row(answer, one, &a) || !read_row(answer, other, &b)) return;
+  tn_text_init(&stamp, answer->heap);
+  add_progress(&stamp, &a), add_progress(&stamp, &b);
+  *order = (tn_order){ .kind = TN_ORDER_COMPARE,
+                       .run = one,
+                       .other = other,
+                       .stamp = tn_arena_str(&answer->arena, tn_text_str(&stamp)) };
+  tn_text_free(&stamp);
+}
+
+static void answer_compare(tn_answer *answer, const tn_order *order) {
+  int64_t step = -1;
+  tn_store *store = open_store(answer);
+  bool ok = store && tn_store_first_difference(store, order->run, order->other, &step);
+  tn_store_close(store);
+  if (!ok) {
+    tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+    return;
+  }
+  tn_json_writer json = tn_json_writer_on(&answer->body);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, true);
+  tn_json_key(&json, "first_different_step");
+  if (step >= 0) tn_json_int(&json, step);
+  else tn_json_null(&json);
+  tn_json_object_end(&json);
+}
+
 static void answer_graph(tn_answer *answer, const tn_order *order) {
   const tn_board_options *options = answer->options;
   bool drawn = order->text.len > 0 &&
@@ -164,15 +226,15 @@ static void answer_graph(tn_answer *answer, const tn_order *order) {
 
 void tn_answer_order(tn_answer *answer, const tn_order *order) {
   if (order->kind == TN_ORDER_GRAPH) answer_graph(answer, order);
+  if (order->kind == TN_ORDER_COMPARE) answer_compare(answer, order);
   if (order->kind == TN_ORDER_PARAMS) tn_params_answer(answer, order->name);
 }
 
 /* ---- addresses ---- */
 
-/* The number behind /api/runs/, and what follows it. */
-static bool split(const char *path, int64_t *id, const char **rest) {
-  static const char prefix[] = "/api/runs/";
-  size_t length = sizeof prefix - 1, digits;
+/* The number after `prefix`, and what follows it. */
+static bool split(const char *path, const char *prefix, int64_t *id, const char **rest) {
+  size_t length = strlen(prefix), digits;
   uint64_t number;
   if (strncmp(path, prefix, length) != 0) return false;
   digits = strspn(path + length, "0123456789");
@@ -185,7 +247,7 @@ static bool split(const char *path, int64_t *id, const char **rest) {
 int64_t tn_answer_events_of(const char *path) {
   int64_t id;
   const char *rest;
-  return split(path, &id, &rest) && strcmp(rest, "/events") == 0 ? id : 0;
+  return split(path, RUNS, &id, &rest) && strcmp(rest, "/events") == 0 ? id : 0;
 }
 
 static const struct {
@@ -194,16 +256,20 @@ static const struct {
 } of_run[] = { { "", answer_run }, { "/graph", order_graph }, { "/params", order_params } };
 
 void tn_answer_path(tn_answer *answer, const char *path, tn_order *order) {
-  int64_t id;
-  const char *rest;
+  int64_t id, other;
+  const char *rest, *end;
   if (strcmp(path, "/api/runs") == 0) {
     answer_list(answer);
     return;
   }
-  if (split(path, &id, &rest)) {
+  if (split(path, RUNS, &id, &rest)) {
     for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
       if (strcmp(rest, of_run[i].rest) != 0) continue;
       of_run[i].answer(answer, id, order);
+      return;
+    }
+    if (split(rest, "/compare/", &other, &end) && *end == 0) {
+      order_compare(answer, id, other, order);
       return;
     }
   }
@@ -220,7 +286,7 @@ static tn_str known_status(tn_str status) {
   return TN_LIT("stopped");
 }
 
-static void write_news(const tn_run_whole *run, const tn_follow *follow, tn_text *out) {
+static void write_news(const shown_run *run, const tn_follow *follow, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_text_puts(out, "data: ");
   tn_json_object_begin(&json);
@@ -228,30 +294,30 @@ static void write_news(const tn_run_whole *run, const tn_follow *follow, tn_text
   tn_json_key(&json, "steps"), tn_json_raw(&json, run->row.value[TN_RUN_STEPS]);
   tn_json_key(&json, "seconds");
   tn_json_raw(&json, run->row.value[TN_RUN_SECONDS].at ? run->row.value[TN_RUN_SECONDS] : TN_LIT("0"));
-  tn_json_key(&json, "first"), tn_json_uint(&json, follow->losses);
-  tn_json_key(&json, "losses"), tn_json_array_begin(&json);
-  for (size_t i = follow->losses; i < run->loss_count; i++) tn_json_f32(&json, run->losses[i]);
-  tn_json_array_end(&json);
-  tn_json_key(&json, "evals"), tn_json_array_begin(&json);
-  for (size_t i = follow->evals; i < run->eval_count; i++) tn_run_eval_json(&run->evals[i], &json);
-  tn_json_array_end(&json);
+  tn_json_key(&json, "first"), tn_json_int(&json, follow->losses);
+  write_curve(&json, &run->curve);
+  write_evals(&json, run);
   tn_json_object_end(&json);
   tn_text_puts(out, "\n\n");
 }
 
 /* A run that went back to a checkpoint has fewer losses than were sent: everything is sent again. */
 void tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
-  tn_run_whole run;
-  if (!read_run(answer, follow->run, &run)) {
-    follow->ended = true;
+  shown_run run = { 0 };
+  follow->ended = true;
+  if (!read_row(answer, follow->run, &run.row) ||
+      !read_curves(answer, follow->run, follow->losses, follow->evaluated, MOST_NEWS, &run))
     return;
+  if (run.curve.steps < follow->losses) {
+    follow->losses = follow->evaluated = 0;
+    if (!read_curves(answer, follow->run, 0, 0, MOST_NEWS, &run)) return;
   }
-  if (run.loss_count < follow->losses) follow->losses = follow->evals = 0;
   tn_str status = known_status(run.row.value[TN_RUN_STATUS]);
-  bool news = run.loss_count > follow->losses || !tn_str_equal(status, follow->status);
+  bool news = run.curve.steps > follow->losses || run.eval_count > 0 || !tn_str_equal(status, follow->status);
   if (news) write_news(&run, follow, out);
-  follow->losses = run.loss_count;
-  follow->evals = run.eval_count;
+  follow->losses = run.curve.steps;
+  int64_t evaluated = run.eval_count > 0 ? run.evals[run.eval_count - 1].step : -1;
+  if (evaluated >= 0 && evaluated < INT64_MAX) follow->evaluated = evaluated + 1;
   follow->status = status;
   follow->ended = !tn_str_is(status, "running");
 }

@@ -8,8 +8,9 @@
  * unfinished longest (clients.h).
  *
  *   /                     the page (page/)
- *   /api/runs             every run, as `tern runs --json` lists them
- *   /api/runs/N           one run with its losses and evaluations
+ *   /api/runs             the newest thousand runs, as `tern runs --json` lists them
+ *   /api/runs/N           one run with its curve: losses, their steps, evaluations
+ *   /api/runs/N/compare/M the first step whose losses differ
  *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
  *   /api/runs/N/params    its parameters, with a histogram of each
  *   /api/runs/N/graph     the graph of its program, as SVG

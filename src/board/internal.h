@@ -27,10 +27,10 @@ void tn_answer_end(tn_answer *answer);
 void tn_answer_refuse(tn_answer *answer, int status, const char *reason);
 
 /* Work for the other thread (worker.h). Texts are borrowed. */
-typedef enum { TN_ORDER_NONE, TN_ORDER_PARAMS, TN_ORDER_GRAPH } tn_order_kind;
+typedef enum { TN_ORDER_NONE, TN_ORDER_PARAMS, TN_ORDER_GRAPH, TN_ORDER_COMPARE } tn_order_kind;
 typedef struct {
   tn_order_kind kind;
-  int64_t run, other;
+  int64_t run, other; /* COMPARE: the numbers of two runs */
   tn_str name, text; /* PARAMS: the run's folder; GRAPH: the program's name and its text */
   tn_str stamp;      /* while it stays the same, so does the answer */
 } tn_order;
@@ -46,9 +46,10 @@ int64_t tn_answer_events_of(const char *path);
 /* What a follower of a run has seen so far. */
 typedef struct {
   int64_t run;
-  size_t losses, evals;
-  tn_str status; /* points to static text */
-  bool ended;    /* nothing more will come */
+  int64_t losses;     /* steps */
+  int64_t evaluated;  /* the step after the last evaluation */
+  tn_str status;      /* points to static text */
+  bool ended;         /* nothing more will come */
 } tn_follow;
 
 /* Adds an event with what is new; nothing when nothing is. */

@@ -112,10 +112,7 @@ static enum MHD_Result send_answer(const tn_http *http, tn_http_connection *conn
 
 /* The connection is asked again when the job is done. */
 static enum MHD_Result wait_for(tn_server *s, tn_http_connection *connection, tn_client *client,
-                                const tn_order *order) {
-  tn_job *job = tn_worker_ask(&s->worker, order);
-  if (!job)
-    return send_plain(&s->http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being made already\n");
+                                tn_job *job) {
   client->job = job;
   client->connection = connection;
   if (tn_worker_is_done(&s->worker, job)) return send_answer(&s->http, connection, &job->answer);
@@ -129,12 +126,16 @@ static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection,
   const tn_board_options *options = s->options;
   tn_answer answer;
   tn_order order = { 0 };
-  if (client->job) return send_answer(&s->http, connection, &((tn_job *)client->job)->answer);
+  tn_job *job = client->job;
+  if (job) return send_answer(&s->http, connection, &job->answer);
   tn_answer_begin(&answer, options, options->heap, options->diags->sources);
   tn_answer_path(&answer, path, &order);
-  enum MHD_Result result = order.kind == TN_ORDER_NONE || answer.arena.failed
-                               ? send_answer(&s->http, connection, &answer)
-                               : wait_for(s, connection, client, &order);
+  if (order.kind != TN_ORDER_NONE) {
+    job = answer.arena.failed ? NULL : tn_worker_ask(&s->worker, &order);
+    if (!job) tn_answer_refuse(&answer, 503, "too much is under way already");
+  }
+  enum MHD_Result result =
+      job ? wait_for(s, connection, client, job) : send_answer(&s->http, connection, &answer);
   tn_answer_end(&answer);
   return result;
 }

@@ -46,4 +46,18 @@ bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **
   (void)store, (void)id, (void)arena, (void)out, (void)count;
   return false;
 }
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                    tn_run_curve *out) {
+  (void)store, (void)id, (void)first, (void)most, (void)arena, (void)out;
+  return false;
+}
+bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                         tn_run_eval **out, size_t *count) {
+  (void)store, (void)id, (void)first, (void)most, (void)arena, (void)out, (void)count;
+  return false;
+}
+bool tn_store_first_difference(tn_store *store, int64_t one, int64_t other, int64_t *step) {
+  (void)store, (void)one, (void)other, (void)step;
+  return false;
+}
 #endif

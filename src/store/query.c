@@ -80,14 +80,33 @@ static void add_filter(tn_text *sql, const tn_run_filter *filter, size_t index) 
   tn_text_byte(sql, ')');
 }
 
+/* The text of a program is long and nobody reads it in a list. */
+static void add_listed_columns(tn_text *sql) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (i > 0) tn_text_byte(sql, ',');
+    tn_text_puts(sql, i == TN_RUN_SOURCE ? "NULL" : tn_run_column_of((tn_run_column)i)->name);
+  }
+}
+
+static bool asks_for_status(const tn_run_query *query) {
+  for (size_t i = 0; i < query->filter_count; i++) {
+    if (query->filters[i].column == TN_RUN_STATUS) return true;
+  }
+  return false;
+}
+
 static void write_query(const tn_run_query *query, tn_text *sql) {
   tn_text_puts(sql, "SELECT ");
-  tn_store_column_list(sql);
+  add_listed_columns(sql);
   tn_text_puts(sql, " FROM runs");
   for (size_t i = 0; i < query->filter_count; i++) add_filter(sql, &query->filters[i], i);
   tn_text_puts(sql, " ORDER BY ");
   tn_text_puts(sql, tn_run_column_of(query->order)->name);
   tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
+  if (query->limit > 0 && !asks_for_status(query)) { /* else what is over is cut off below */
+    tn_text_puts(sql, " LIMIT ");
+    tn_text_int(sql, query->limit);
+  }
 }
 
 static bool fits(const tn_run_row *row, const tn_run_query *query) {

@@ -194,6 +194,8 @@ void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json) {
   tn_json_object_end(json);
 }
 
+void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json) { add_row(json, row, true); }
+
 void tn_run_json(const tn_run_whole *run, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);

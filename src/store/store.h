@@ -81,7 +81,7 @@ typedef struct {
   int64_t limit; /* 0: none */
 } tn_run_query;
 
-/* Every run that fits, in the arena. False after reporting. */
+/* Every run that fits, in the arena, without the texts of the programs. False after reporting. */
 typedef tn_vec(tn_run_row) tn_run_rows;
 bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out);
 /* A run by its number, by "last", or by its folder. Reports E_RUN_NOT_FOUND. */
@@ -89,6 +89,31 @@ bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_r
 /* The losses of a run's steps from 0 on, and its evaluations, in the arena. */
 bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count);
 bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count);
+
+/* ---- for pictures (curve.c): bounded, however long a run is ---- */
+
+typedef struct {
+  int64_t step;
+  float loss;
+} tn_run_point;
+
+typedef struct {
+  tn_run_point *points;
+  size_t count;
+  int64_t steps; /* how many losses there are, whatever is shown of them */
+} tn_run_curve;
+
+/* The losses from step `first` on in about `most` points, in the arena: all of them where they are that few,
+ * else the lowest and the highest of each stretch, and the newest. Of more than four million steps it
+ * looks at a part. */
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                    tn_run_curve *out);
+/* The evaluations from step `first` on, in the arena: at most `most`, at even distances. */
+bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                         tn_run_eval **out, size_t *count);
+/* The first step of which both runs have a loss, and not the same bits; -1: there is none. False after
+ * reporting, or when it was told to stop. */
+bool tn_store_first_difference(tn_store *store, int64_t one, int64_t other, int64_t *step);
 
 /* ---- showing (show.c) ---- */
 
@@ -106,6 +131,8 @@ typedef struct {
 void tn_run_text(const tn_run_whole *run, tn_text *out);
 void tn_run_json(const tn_run_whole *run, tn_text *out);
 void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json);
+/* The members of a run's object but for its steps. */
+void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json);
 /* What differs, and whether the bits agree. */
 void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
 void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);

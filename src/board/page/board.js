@@ -134,7 +134,9 @@ function histogram(param) {
     svg("text", { x: W, y: H + 13, "text-anchor": "end" }, short(param.max, 3))]);
 }
 
-const curve = (losses) => losses.map((y, i) => [i, real(y)]);
+// A long run comes as a part of its losses, with the steps they belong to.
+const curve = (run) => run.losses.map((y, i) => [run.loss_steps[i], real(y)]);
+const MOST_POINTS = 8192;   // of a run that is followed for long
 const evaluations = (evals, key) => evals.map((e) => [e.step, real(e[key])]);
 
 // ---- the list ----
@@ -185,9 +187,10 @@ async function list() {
     body.replaceChildren(...sorted.map(row));
   }
   async function refresh() {
-    runs = (await get("/api/runs")).runs;
+    const answer = await get("/api/runs");
+    runs = answer.runs;
     const running = runs.filter((r) => r.status === "running").length;
-    live.textContent = `${runs.length} run${runs.length === 1 ? "" : "s"}${running ? `, ${running} running` : ""}`;
+    live.textContent = `${answer.more ? "the newest " : ""}${runs.length} run${runs.length === 1 ? "" : "s"}${running ? `, ${running} running` : ""}`;
     if (runs.length === 0) return show(el("h2", {}, "Runs"), el("p", { class: "empty" },
       ["No runs yet. A training with a folder is recorded: ", el("code", {}, "tern train model.ail --out runs/1")]));
     if (!table.isConnected) show(el("h2", {}, "Runs"), el("div", { class: "bar" }, [search, compare]), el("div", { class: "scroll" }, table));
@@ -205,27 +208,29 @@ const card = (name, value) => el("div", { class: "card" }, [el("dt", {}, name), 
 
 async function one(id) {
   const { run } = await get(`/api/runs/${id}`);
-  const losses = run.losses, evals = run.evals;
+  const evals = run.evals;
+  let points = curve(run), recorded = run.recorded;
   const cards = el("dl", { class: "cards" }), charts = el("div", { class: "charts" });
   const params = el("div", { class: "params" });
   function draw() {
-    cards.replaceChildren(card("status", status(run)), card("steps", `${losses.length} / ${run.steps}`),
-      card("loss", short(losses.at(-1) ?? null)), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
+    cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
+      card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
       card("seed", run.seed), card("threads", String(run.threads)), card("kernels", run.backend), card("started", when(run.started)),
       card("data", run.data), card("folder", run.folder),
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
-    const curves = [{ name: "training", points: curve(losses), colour: 0, smooth: true }];
+    const curves = [{ name: "training", points, colour: 0, smooth: true }];
     if (evals.length) curves.push({ name: "evaluation", points: evaluations(evals, "loss"), colour: 1 });
     charts.replaceChildren(chart("Loss", curves),
       ...(evals.length ? [chart("Accuracy", [{ name: "", points: evaluations(evals, "accuracy"), colour: 3 }], { zero: true })] : []));
-    live.textContent = `run ${id}: ${run.status}, step ${losses.length} of ${run.steps}`;
+    live.textContent = `run ${id}: ${run.status}, step ${recorded} of ${run.steps}`;
   }
   async function drawParams() {
     try {
       const answer = await get(`/api/runs/${id}/params`);
       params.replaceChildren(...answer.params.map((p) => el("figure", {}, [el("h4", {}, p.name),
         el("p", {}, `[${p.shape.join(", ")}], mean ${short(p.mean, 3)}, deviation ${short(p.deviation, 3)}` +
-          (p.finite < p.count ? `, ${p.count - p.finite} not finite` : "")), histogram(p)])));
+          (p.finite < p.count ? `, ${p.count - p.finite} not finite` : "")), histogram(p)])),
+        ...(answer.omitted ? [el("p", { class: "empty" }, `and ${answer.omitted} more`)] : []));
     } catch (error) {
       params.replaceChildren(el("p", { class: "empty" }, error.message));
     }
@@ -243,10 +248,11 @@ async function one(id) {
   const events = new EventSource(`/api/runs/${id}/events`);
   events.onmessage = (message) => {
     const news = JSON.parse(message.data);
-    losses.length = news.first;   // one by one below: there may be more than a call takes arguments
-    for (const loss of news.losses) losses.push(loss);
+    points = points.filter(([step]) => step < news.first).concat(curve(news));
+    if (points.length > MOST_POINTS) points = thin(points, MOST_POINTS / 4);
+    recorded = news.recorded;
     while (evals.length && evals.at(-1).step >= (news.evals[0]?.step ?? Infinity)) evals.pop();
-    for (const evaluation of news.evals) evals.push(evaluation);
+    evals.push(...news.evals);
     Object.assign(run, { status: news.status, steps: news.steps, seconds: news.seconds });
     draw();
     if (news.status === "running") return;
@@ -267,16 +273,17 @@ async function compare(ids) {
   const name = (run) => `run ${run.id} (${last(run.program)}, seed ${run.seed})`;
   const rows = compared.filter((key) => runs.some((run) => run[key] !== runs[0][key]));
   const hash = (key, value) => key.endsWith("sha256") && value ? value.slice(0, 16) : String(value ?? "–");
-  const first = runs[0].losses.findIndex((loss, i) => runs.some((run) => i < run.losses.length && run.losses[i] !== loss));
+  const different = await Promise.all(ids.slice(1).map(async (id) => (await get(`/api/runs/${ids[0]}/compare/${id}`)).first_different_step));
+  const first = Math.min(...different.map((step) => step ?? Infinity));
   const weights = new Set(runs.map((run) => run.weights_sha256));
   const bits = weights.has(null) ? "A run has not ended: its weights are not known yet."
     : weights.size === 1 ? "The weights agree in every bit." : "The weights differ.";
-  const steps = first < 0 ? "The losses agree in every bit over the steps they share."
+  const steps = first === Infinity ? "The losses agree in every bit over the steps they share."
     : `The losses differ from step ${first} on.`;
   live.textContent = `comparing ${runs.length} runs`;
   show(el("h2", {}, `Comparison of ${runs.length} runs`), el("p", { id: "verdict" }, `${steps} ${bits}`),
     el("div", { class: "charts" }, [
-      chart("Loss", runs.map((run, i) => ({ name: name(run), points: curve(run.losses), colour: i % 6, smooth: true }))),
+      chart("Loss", runs.map((run, i) => ({ name: name(run), points: curve(run), colour: i % 6, smooth: true }))),
       chart("Evaluation loss", runs.map((run, i) => ({ name: name(run), points: evaluations(run.evals, "loss"), colour: i % 6 }))),
       chart("Accuracy", runs.map((run, i) => ({ name: name(run), points: evaluations(run.evals, "accuracy"), colour: i % 6 })), { zero: true })]),
     el("h3", {}, "What differs"),

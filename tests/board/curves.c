@@ -1,0 +1,212 @@
+/* Long histories on the board: what is sent is bounded, and what is said of them is true. */
+#define _DEFAULT_SOURCE 1
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <sqlite3.h>
+
+#include "support/served.h"
+
+#define LONG 1000000
+
+static served board;
+static char body[1 << 20];
+static float losses[LONG];
+
+static int prepare(void **state) {
+  *state = &board;
+  for (int i = 0; i < LONG; i++) losses[i] = 1 + (float)(i % 7);
+  return served_prepare(&board) ? 0 : -1;
+}
+
+static int stop(void **state) {
+  served *s = *state;
+  served_stop(s);
+  assert_true(s->ok);
+  assert_int_equal(s->heap.used, 0);
+  return 0;
+}
+
+static void start(served *s) { assert_true(served_start(s)); }
+
+static void run_sql(const served *s, const char *sql) {
+  sqlite3 *database;
+  char *problem = NULL;
+  assert_int_equal(sqlite3_open(s->store, &database), SQLITE_OK);
+  if (sqlite3_exec(database, sql, NULL, NULL, &problem) != SQLITE_OK) fail_msg("%s: %s", sql, problem);
+  sqlite3_close(database);
+}
+
+static size_t count_of(const char *text, char mark) {
+  size_t count = 0;
+  for (; *text; text++) count += *text == mark;
+  return count;
+}
+
+/* ---- one run ---- */
+
+static void a_short_run_is_sent_whole(void **state) {
+  served *s = *state;
+  assert_int_equal(served_add_run(s, "x", losses, 3), 1);
+  start(s);
+  assert_int_equal(fetch_with(s, "/api/runs/1", "", body, sizeof body), 200);
+  assert_non_null(strstr(body, "\"recorded\":3,\"loss_steps\":[0,1,2],\"losses\":[1,2,3],\"evals\":[]}}"));
+}
+
+static void a_long_run_is_sent_in_part_with_its_extremes(void **state) {
+  served *s = *state;
+  losses[123456] = -5;
+  losses[777777] = 9000;
+  losses[LONG - 1] = 4.5f;
+  assert_int_equal(served_add_run(s, "x", losses, LONG), 1);
+  start(s);
+  assert_int_equal(fetch_with(s, "/api/runs/1", "", body, sizeof body), 200);
+  assert_non_null(strstr(body, "\"recorded\":1000000,"));
+  assert_true(count_of(body, ',') < 2 * 4100 + 50);
+  assert_non_null(strstr(body, ",123456,"));
+  assert_non_null(strstr(body, ",-5,"));
+  assert_non_null(strstr(body, ",777777,"));
+  assert_non_null(strstr(body, ",9000,"));
+  assert_non_null(strstr(body, ",999999]"));
+  assert_non_null(strstr(body, ",4.5]"));
+}
+
+static void evaluations_are_sent_in_part(void **state) {
+  served *s = *state;
+  assert_int_equal(served_add_run(s, "x", losses, 3), 1);
+  run_sql(s, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19999) "
+             "INSERT INTO evals SELECT 1,i,0.5,0.25 FROM n");
+  start(s);
+  assert_int_equal(fetch_with(s, "/api/runs/1", "", body, sizeof body), 200);
+  size_t evals = count_of(strstr(body, "\"evals\""), '{');
+  assert_in_range(evals, 4000, 4096);
+  assert_non_null(strstr(body, "{\"step\":0,"));
+  assert_non_null(strstr(body, "{\"step\":19999,"));
+}
+
+/* A history that somebody has made up: reading it ends all the same. */
+static void what_a_history_claims_costs_nothing(void **state) {
+  served *s = *state;
+  for (int i = 1; i <= 3; i++) assert_int_equal(served_add_run(s, "x", losses, 3), i);
+  run_sql(s, "INSERT INTO losses VALUES(1,1000000000000,x'0000803f')");
+  run_sql(s, "INSERT INTO losses VALUES(2,9223372036854775807,x'0000803f');"
+             "INSERT INTO losses VALUES(2,-9223372036854775808,x'0000803f');"
+             "INSERT INTO evals VALUES(2,9223372036854775807,0.5,0.5)");
+  run_sql(s, "INSERT INTO losses VALUES(3,1,zeroblob(1000000))");
+  start(s);
+  for (int i = 1; i <= 3; i++) {
+    char path[64], piece[64];
+    snprintf(path, sizeof path, "/api/runs/%d", i);
+    assert_int_equal(fetch_with(s, path, "", body, sizeof body), 200);
+    assert_true(strlen(body) < 200000);
+    snprintf(path, sizeof path, "/api/runs/%d/compare/1", i);
+    assert_int_equal(fetch(s, path), 200);
+    snprintf(path, sizeof path, "/api/runs/%d/events", i);
+    int follower = client_connect(s);
+    assert_true(client_ask(s, follower, path, ""));
+    assert_true(recv(follower, piece, sizeof piece, 0) > 0);
+    close(follower);
+  }
+  assert_int_equal(fetch(s, "/"), 200);
+}
+
+/* ---- lists ---- */
+
+static void a_list_has_the_newest_thousand(void **state) {
+  served *s = *state;
+  assert_int_equal(served_add_run(s, "the text of a program", losses, 3), 1);
+  start(s);
+  assert_int_equal(fetch_with(s, "/api/runs", "", body, sizeof body), 200);
+  assert_null(strstr(body, "\"more\""));
+  assert_null(strstr(body, "the text of"));
+  run_sql(s, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<1200) "
+             "INSERT INTO runs(program,status,steps,source) SELECT 'p.ail','completed',i,'x' FROM n");
+  assert_int_equal(fetch_with(s, "/api/runs", "", body, sizeof body), 200);
+  assert_non_null(strstr(body, "\"more\":true"));
+  assert_int_equal(count_of(body, '{'), 1001);
+  assert_non_null(strstr(body, "\"id\":1201,"));
+  assert_null(strstr(body, "\"id\":201,"));
+}
+
+/* ---- two runs ---- */
+
+static void expect_difference(const served *s, int a, int b, const char *step) {
+  char path[64], wanted[64];
+  snprintf(path, sizeof path, "/api/runs/%d/compare/%d", a, b);
+  snprintf(wanted, sizeof wanted, "{\"ok\":true,\"first_different_step\":%s}", step);
+  assert_int_equal(fetch_with(s, path, "", body, sizeof body), 200);
+  assert_string_equal(body, wanted);
+}
+
+static void the_first_different_step_is_found_among_all(void **state) {
+  served *s = *state;
+  losses[100] = NAN; /* which equals itself here: its bits do */
+  assert_int_equal(served_add_run(s, "x", losses, 20000), 1);
+  assert_int_equal(served_add_run(s, "x", losses, 9000), 2);
+  losses[12345] += 1;
+  assert_int_equal(served_add_run(s, "x", losses, 20000), 3);
+  losses[0] = -0.0f;
+  assert_int_equal(served_add_run(s, "x", losses, 20000), 4);
+  start(s);
+  expect_difference(s, 1, 1, "null");
+  expect_difference(s, 1, 2, "null");
+  expect_difference(s, 2, 3, "null");
+  expect_difference(s, 1, 3, "12345");
+  expect_difference(s, 3, 1, "12345");
+  expect_difference(s, 4, 2, "0");
+  assert_int_equal(fetch(s, "/api/runs/1/compare/5"), 404);
+  assert_int_equal(fetch(s, "/api/runs/1/compare/"), 404);
+  assert_int_equal(fetch(s, "/api/runs/1/compare/2/"), 404);
+}
+
+/* ---- followers ---- */
+
+static void read_event(int follower, const char *until) {
+  size_t length = 0;
+  while (length + 1 < sizeof body && (body[length] = 0, !strstr(body, until))) {
+    ssize_t got = recv(follower, body + length, sizeof body - 1 - length, 0);
+    if (got <= 0) fail_msg("the stream ended before %s", until);
+    length += (size_t)got;
+    body[length] = 0;
+  }
+}
+
+static void a_follower_gets_what_is_new(void **state) {
+  served *s = *state;
+  assert_int_equal(served_add_run(s, "x", losses, LONG / 2), 1);
+  start(s);
+  int follower = client_connect(s);
+  assert_true(client_ask(s, follower, "/api/runs/1/events", ""));
+  read_event(follower, "\"evals\":[]}");
+  assert_non_null(strstr(body, "\"first\":0,\"recorded\":500000,"));
+  assert_true(count_of(body, ',') < 2 * 1030 + 20);
+  tn_heap heap = { 0 };
+  tn_diags diags;
+  tn_diags_init(&diags, &heap, &s->sources);
+  tn_store *store = tn_store_open(&heap, s->store, TN_STORE_WRITE, &diags, NULL);
+  tn_run_eval eval = { 500001, 0.5, 0.25 };
+  assert_true(tn_store_add(store, 1, LONG / 2, losses, 2, &eval, 1, 2.0));
+  tn_store_close(store);
+  tn_diags_free(&diags);
+  read_event(follower, "\"step\":500001");
+  assert_non_null(strstr(body, "\"first\":500000,\"recorded\":500002,\"loss_steps\":[500000,500001],"
+                               "\"losses\":[1,2],"));
+  close(follower);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(a_short_run_is_sent_whole, prepare, stop),
+    cmocka_unit_test_setup_teardown(a_long_run_is_sent_in_part_with_its_extremes, prepare, stop),
+    cmocka_unit_test_setup_teardown(evaluations_are_sent_in_part, prepare, stop),
+    cmocka_unit_test_setup_teardown(what_a_history_claims_costs_nothing, prepare, stop),
+    cmocka_unit_test_setup_teardown(a_list_has_the_newest_thousand, prepare, stop),
+    cmocka_unit_test_setup_teardown(the_first_different_step_is_found_among_all, prepare, stop),
+    cmocka_unit_test_setup_teardown(a_follower_gets_what_is_new, prepare, stop),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
