@@ -123,6 +123,24 @@ typedef struct {
 } tern_sandbox_facts;
 TERN_API tern_sandbox_facts tern_sandbox_state(const tern_session *session);
 
+/* ---- files ----
+ *
+ * As tern itself reads and writes them: plain files only. TERN_USAGE, or NULL, after leaving a diagnostic.
+ *
+ * All bytes of a file, with a NUL after them; valid until the next call on the session. One of more than
+ * `limit` bytes is refused. */
+TERN_API const char *tern_read_file(tern_session *session, const char *path, size_t limit, size_t *length);
+/* Replaces a file, all or nothing, by way of a temporary file in the same folder; permissions are kept. A
+ * symbolic link is followed only while it leads down from its own folder (docs/security.md). */
+TERN_API tern_status tern_write_file(tern_session *session, const char *path, const void *bytes,
+                                     size_t length);
+/* The same in two halves, for bytes that a program in the sandbox computes: the first finds the place and
+ * grants the sandbox its folder, the second writes, once. */
+typedef struct tern_target tern_target;
+TERN_API tern_target *tern_target_open(tern_session *session, const char *path);
+TERN_API tern_status tern_target_write(tern_target *target, const void *bytes, size_t length);
+TERN_API void tern_target_free(tern_target *target);
+
 /* ---- diagnostics ---- */
 
 typedef struct {
@@ -192,6 +210,8 @@ TERN_API tern_program *tern_load(tern_session *session, tern_language language, 
 /* The same from a file; "-" is standard input. *status (if not NULL) says what went wrong. */
 TERN_API tern_program *tern_load_file(tern_session *session, tern_language language, const char *path,
                                       tern_status *status);
+/* The text as it was loaded; valid until the program is freed or another one is loaded. */
+TERN_API const char *tern_source(const tern_program *program, size_t *length);
 /* Everything that can be said about the program without running it. */
 TERN_API tern_status tern_check(tern_program *program);
 TERN_API void tern_program_free(tern_program *program);

@@ -171,6 +171,12 @@ tern_program *tern_load_file(tern_session *session, tern_language language, cons
   return program;
 }
 
+const char *tern_source(const tern_program *program, size_t *length) {
+  const tn_source *source = tn_sources_get(&program->session->sources, program->file);
+  if (length) *length = source->text.len;
+  return source->text.at;
+}
+
 static void free_givens(tern_program *program, tn_givens *givens) {
   for (size_t i = 0; i < givens->count; i++) tn_tensor_unref(&givens->at[i].data);
   tn_vec_free(&program->session->heap, givens);

@@ -1,9 +1,12 @@
 /* base/file.h: whole files in, whole files out.
  *
- * Reading says exactly why it failed, and stops at a limit before memory is
- * asked for. Writing replaces a file atomically: a reader, a crash or a full
- * disk sees the old file or the new one, never a part. Nothing here prints,
- * and nothing depends on the current locale.
+ * Only plain files are opened by a path: a FIFO, a device or a socket is refused
+ * at once, for reading and for writing. Reading says exactly why it failed, and
+ * stops at a limit before memory is asked for. Writing replaces a file
+ * atomically: a reader, a crash or a full disk sees the old file or the new one,
+ * never a part. No other code of tern opens a file for writing
+ * (tools/check_writes.sh). Nothing here prints, and nothing depends on the
+ * current locale.
  *
  * Paths are NUL-terminated and as the system takes them. */
 #ifndef TN_BASE_FILE_H
@@ -17,9 +20,13 @@ typedef enum {
   TN_FILE_NOT_FOUND,
   TN_FILE_IS_DIRECTORY,
   TN_FILE_NOT_DIRECTORY, /* a part of the path is a file */
+  TN_FILE_NOT_PLAIN,     /* a FIFO, a device, a socket */
+  TN_FILE_LINK,          /* a symbolic link, where none is followed */
+  TN_FILE_LINK_OUT,      /* to be written: a symbolic link that leads out of its folder */
   TN_FILE_PERMISSION,
   TN_FILE_TOO_LARGE,     /* over the caller's limit */
   TN_FILE_NO_SPACE,      /* the disk, or the user's share of it, is full */
+  TN_FILE_OVER_LIMIT,    /* larger than the process, or the file system, lets a file become */
   TN_FILE_NO_MEMORY,
   TN_FILE_IO             /* anything else the system reported */
 } tn_file_status;
@@ -43,7 +50,12 @@ typedef struct {
   uint64_t calls[TN_FILE_CALL_COUNT];   /* made so far, failed ones included */
   int error;                            /* the errno they fail with; 0: EIO */
   size_t most_bytes;                    /* a read or write takes no more than this; 0: no bound */
+  bool no_openat2;                      /* as on a kernel without it */
 } tn_file_faults;
+
+/* What is at a path, links followed, for callers that have it opened by another library: TN_FILE_OK for a
+ * plain file. Nothing is opened. */
+tn_file_status tn_file_look(const char *path);
 
 /* The contents of a file, with a NUL behind them. */
 typedef struct {
@@ -52,11 +64,14 @@ typedef struct {
   size_t held;      /* bytes of the heap block */
 } tn_file_bytes;
 
-/* Reads all of it, also from pipes and devices, up to `limit` bytes
- * (UINT64_MAX: whatever memory holds). On failure *out is empty. */
+/* Reads all of it, up to `limit` bytes (UINT64_MAX: whatever memory holds). On failure *out is empty. */
 tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
                             tn_file_bytes *out);
-/* The same from an open descriptor, such as standard input, which stays open. */
+/* The same for a path below the folder `root` ("": the current one), whose name may be or contain a link.
+ * The path itself is relative, has no "." or "..", and no part of it is a link. */
+tn_file_status tn_file_read_beneath(tn_heap *heap, const char *root, const char *path, uint64_t limit,
+                                    tn_file_faults *faults, tn_file_bytes *out);
+/* The same from an open descriptor, such as standard input, which stays open and may be a pipe. */
 tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out);
 /* Reads it piece by piece, for files larger than one wants to hold: each goes to `take`, which may end it
@@ -67,23 +82,37 @@ tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t lim
                                    tn_file_take take, void *context);
 void tn_file_release(tn_heap *heap, tn_file_bytes *bytes);
 
+#define TN_FILE_NAME_BYTES 256   /* of a name in a folder, with its NUL */
+
+/* Where a file is going to be written: its folder, held open, and its name there. Links in the folder's path
+ * are followed. A last part that is a link is followed while it leads down from its folder, through folders
+ * that are not links; a link to anywhere else is refused (TN_FILE_LINK_OUT). Folders and what is not plain
+ * are refused too. Nothing is written yet, but leftovers in the folder are removed. */
+typedef struct {
+  int folder;                    /* -1: none */
+  char name[TN_FILE_NAME_BYTES];
+  bool exists;
+  unsigned mode;                 /* permissions of the old file, up to 0777 */
+} tn_file_target;
+
+tn_file_status tn_file_find(tn_file_target *target, const char *path, tn_file_faults *faults);
+void tn_file_forget(tn_file_target *target);   /* after a failed find too */
+
 /* Atomic replacement, piece by piece: begin, write, then commit or abandon; one
  * of the last two is always called after a successful begin. Until commit the
  * old file is untouched, and after any failure it still is, with the temporary
  * file gone. (One exception: when the very last step fails, the sync of the
  * folder, the new file stands, whole, but a power cut may bring back the old.)
  *
- * The temporary file lies beside the file as NAME.tern-tmp; one that a killed
- * process left behind is cleared away by the next. A file's permissions are
- * kept, and a symbolic link is followed. What is not a regular file (a pipe, a
- * device) is written to directly. */
+ * The temporary file lies in the same folder under a random name,
+ * .tern-<16 hexadecimal digits>.tmp. Nothing that was there before is written
+ * to. A file's permissions are kept, without setuid bits. */
 typedef struct {
   tn_heap *heap;
   tn_file_faults *faults;
-  char *path, *temporary;      /* both in one heap block */
-  size_t path_bytes;           /* of that block */
-  bool direct;                 /* not a regular file: no temporary */
-  int descriptor, folder;      /* folder: -1 when there is none to sync */
+  tn_file_target target;
+  char temporary[32];          /* empty: none */
+  int descriptor;
   unsigned char *buffer;
   size_t buffered;
   tn_file_status status;       /* the first failure; later writes do nothing */
@@ -91,6 +120,9 @@ typedef struct {
 
 tn_file_status tn_file_begin(tn_file_writer *writer, tn_heap *heap, const char *path,
                              tn_file_faults *faults);
+/* The same for a target that was found before; the writer takes it over, also when this fails. */
+tn_file_status tn_file_begin_at(tn_file_writer *writer, tn_heap *heap, tn_file_target *target_take,
+                                tn_file_faults *faults);
 /* Returns the writer's status, which commit returns too: it may be ignored. */
 tn_file_status tn_file_write(tn_file_writer *writer, const void *data, size_t bytes);
 tn_file_status tn_file_commit(tn_file_writer *writer);
@@ -98,11 +130,17 @@ void tn_file_abandon(tn_file_writer *writer);
 /* All at once. */
 tn_file_status tn_file_replace(tn_heap *heap, const char *path, tn_str contents, tn_file_faults *faults);
 
+/* Removes what killed processes have left in a folder: plain files with the name of a temporary that belong
+ * to this user and that no process has locked. Writing does it too, but not from inside the sandbox, where
+ * a folder cannot be listed. */
+void tn_file_clear_leftovers(const char *folder);
+
 /* Makes a folder and those above it, as far as they are missing. */
 tn_file_status tn_file_make_folders(tn_heap *heap, const char *path);
 
-/* Makes `data` the end of a file, behind its first `at` bytes; what was there beyond them is cut off, and
- * so is a part that could not be written whole. The file is made when it is not there. */
+/* Makes `data` the end of a file, after its first `at` bytes; what was there beyond them is cut off, and
+ * so is a part that could not be written whole. The file is created if it is missing. Its path is found as
+ * tn_file_find does. */
 tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_file_faults *faults);
 
 /* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */

@@ -5,57 +5,55 @@
  * the folder is told to remember it (fsync of the folder). A crash before the
  * rename leaves the old file, one after it the new file.
  *
- * The temporary is created exclusively, so nothing that was there before is ever
- * written to, and locked while it is in use. A temporary that nobody has locked
- * belongs to a process that was killed: the next writer removes it, so that a
- * run that dies often does not fill its folder. Where locks do not work, it
- * takes the next name instead. */
+ * The temporary has a random name and is created exclusively, so nothing that
+ * was there before is ever written to, and it is locked while it is in use. One
+ * that nobody has locked belongs to a process that was killed: the next writer
+ * in the folder removes it, so that a run that dies often does not fill its
+ * folder. Only names of that exact form are looked at, so that no file of a
+ * user's is taken for one. Where locks do not work, nothing is removed. */
 #ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700   /* realpath */
+#define _XOPEN_SOURCE 700   /* fdopendir */
 #endif
 #ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1   /* flock */
+#define _DEFAULT_SOURCE 1   /* flock, getentropy */
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file_internal.h"
-#include "base/number.h"
 
-/* WASI has neither locks nor a way to ask where a link leads; there a link is replaced like a file. */
+/* WASI has no locks, no owners and no permissions. */
 #if !defined(__wasi__)
+#include <dirent.h>
 #include <sys/file.h>
 #define HAVE_LOCKS 1
 #else
 #define HAVE_LOCKS 0
-#define realpath(path, resolved) ((void)(resolved), (char *)NULL)
+#endif
+#if defined(__APPLE__)
+#include <sys/random.h>
 #endif
 
 /* In <stdio.h>, with everything else that the library does without. */
-extern int rename(const char *old_name, const char *new_name);
+extern int renameat(int old_folder, const char *old_name, int new_folder, const char *new_name);
 
-#define SUFFIX ".tern-tmp"
-#define MOST_TEMPORARIES 100
-#define BUFFER_BYTES ((size_t)64 << 10)
+#define PREFIX            ".tern-"
+#define SUFFIX            ".tmp"
+#define RANDOM_DIGITS     16
+#define MOST_ATTEMPTS     100    /* names that are taken, or taken away, one after the other */
+#define MOST_LOOKED_AT    1024   /* entries of a folder in which leftovers are searched for */
+#define BUFFER_BYTES      ((size_t)64 << 10)
 
-#ifdef PATH_MAX
-#define LONGEST_PATH PATH_MAX
-#else
-#define LONGEST_PATH 4096
-#endif
+_Static_assert(sizeof PREFIX + sizeof SUFFIX + RANDOM_DIGITS <= sizeof((tn_file_writer *)0)->temporary,
+               "a temporary's name has room");
 
 static tn_file_status fail(tn_file_writer *writer, int error) {
   if (writer->status == TN_FILE_OK) writer->status = tn_file_status_of(error);
   return writer->status;
-}
-
-static bool same_file(const struct stat *a, const struct stat *b) {
-  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* ---- the temporary file ---- */
@@ -74,133 +72,144 @@ static lock_result lock(int descriptor) {
 
 /* Whether the open file is still the one its name stands for: between open and
  * lock another process may have cleared it away. */
-static bool still_named(int descriptor, const char *name) {
+static bool still_named(int descriptor, int folder, const char *name) {
   struct stat open_file, named;
-  return fstat(descriptor, &open_file) == 0 && lstat(name, &named) == 0 && S_ISREG(named.st_mode) &&
-         same_file(&open_file, &named);
+  return fstat(descriptor, &open_file) == 0 &&
+         fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(named.st_mode) &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* Removes a temporary whose writer is gone. Who holds its lock owns its name. */
-static bool remove_stale(const char *name) {
-  int descriptor = tn_file_open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK, NULL);
-  if (descriptor < 0) return false;
-  bool removed = lock(descriptor) == LOCK_TAKEN && still_named(descriptor, name) && unlink(name) == 0;
-  (void)close(descriptor);
-  return removed;
+/* So that nobody can take the name beforehand. Where there is no entropy it is O_EXCL alone that protects. */
+static uint64_t random_bits(const void *salt) {
+  uint64_t bits;
+  if (getentropy(&bits, sizeof bits) == 0) return bits;
+  uint64_t ticks = (uint64_t)(tn_clock_steady() * 1e9);
+  return (ticks ^ (uint64_t)(uintptr_t)salt) * 0x9e3779b97f4a7c15u;
 }
 
-static void name_temporary(tn_file_writer *writer, unsigned number) {
-  char *end = writer->temporary + strlen(writer->path);
-  memcpy(writer->temporary, writer->path, strlen(writer->path));
-  memcpy(end, SUFFIX, sizeof SUFFIX - 1);
-  end += sizeof SUFFIX - 1;
-  if (number > 1) end += tn_number_print_u64(number, end);
-  *end = 0;
+static void name_temporary(tn_file_writer *writer) {
+  uint64_t bits = random_bits(writer);
+  char *at = writer->temporary;
+  memcpy(at, PREFIX, sizeof PREFIX - 1);
+  at += sizeof PREFIX - 1;
+  for (int i = 0; i < RANDOM_DIGITS; i++, bits >>= 4) *at++ = "0123456789abcdef"[bits & 15];
+  memcpy(at, SUFFIX, sizeof SUFFIX);
 }
 
-/* Creates and claims the temporary with the writer's present name. EEXIST: taken. */
+/* Creates and claims a temporary with a new name. EEXIST: it is taken, or was taken away. */
 static int claim_temporary(tn_file_writer *writer) {
-  int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  int descriptor = tn_file_open(writer->temporary, flags, writer->faults);
-  if (descriptor < 0 && errno == EEXIST) {
-    bool removed = remove_stale(writer->temporary);
-    errno = EEXIST;
-    if (removed) descriptor = tn_file_open(writer->temporary, flags, writer->faults);
-  }
+  const tn_file_target *target = &writer->target;
+  name_temporary(writer);
+  int descriptor = tn_file_open(target->folder, writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                                target->exists ? target->mode : 0666, writer->faults);
   if (descriptor < 0) return -1;
-  if (lock(descriptor) != LOCK_BUSY && still_named(descriptor, writer->temporary)) return descriptor;
-  (void)close(descriptor);   /* somebody took it for stale; its name is not ours any more */
+  if (lock(descriptor) != LOCK_BUSY && still_named(descriptor, target->folder, writer->temporary))
+    return descriptor;
+  (void)close(descriptor);   /* somebody took it for a leftover; its name is not ours any more */
   errno = EEXIST;
   return -1;
 }
 
 static int open_temporary(tn_file_writer *writer) {
-  for (unsigned number = 1; number <= MOST_TEMPORARIES; number++) {
-    name_temporary(writer, number);
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     int descriptor = claim_temporary(writer);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   return -1;
 }
 
-/* ---- beginning ---- */
+/* ---- leftovers ---- */
 
-/* path and temporary share a block: the path, its NUL, the path again with the
- * suffix and a number. */
-static bool keep_path(tn_file_writer *writer, const char *path) {
-  size_t length = strlen(path), twice;
-  if (!tn_size_mul(length, 2, &twice)) return false;
-  if (!tn_size_add(twice, sizeof SUFFIX + TN_NUMBER_BYTES, &writer->path_bytes)) return false;
-  writer->path = tn_heap_alloc(writer->heap, writer->path_bytes);
-  if (!writer->path) return false;
-  memcpy(writer->path, path, length);
-  writer->temporary = writer->path + length + 1;
-  return true;
+#if HAVE_LOCKS
+static bool is_temporary(const char *name) {
+  if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0) return false;
+  name += sizeof PREFIX - 1;
+  return strspn(name, "0123456789abcdef") == RANDOM_DIGITS && strcmp(name + RANDOM_DIGITS, SUFFIX) == 0;
 }
 
-/* The folder is opened before anything is written, so that its absence is known
- * early. One that may be written but not read cannot be synced; that is let pass. */
-static bool open_folder(tn_file_writer *writer) {
-  char *slash = strrchr(writer->path, '/'), kept = 0;
-  const char *folder = ".";
-  if (slash == writer->path) folder = "/";
-  else if (slash) folder = writer->path, kept = *slash, *slash = 0;
-  writer->folder = tn_file_open(folder, O_RDONLY | O_DIRECTORY, writer->faults);
-  if (kept) *slash = kept;
-  return writer->folder >= 0 || errno == EACCES;
+/* A plain file of this user's that nobody has locked: the lock makes its name ours to remove. */
+static bool is_abandoned(int descriptor, int folder, const char *name) {
+  struct stat about;
+  return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+         lock(descriptor) == LOCK_TAKEN && still_named(descriptor, folder, name);
 }
 
-static bool open_regular(tn_file_writer *writer, const struct stat *old) {
-  if (!open_folder(writer)) return false;
-  writer->descriptor = open_temporary(writer);
-  if (writer->descriptor < 0) return false;
-#if !defined(__wasi__)
-  if (old) (void)fchmod(writer->descriptor, old->st_mode & 07777);
+static void remove_leftover(int folder, const char *name) {
+  struct stat about;
+  if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode)) return;
+  int descriptor = tn_file_open(folder, name, O_WRONLY | O_NOFOLLOW, 0, NULL);   /* as NFS wants for a lock */
+  if (descriptor < 0) descriptor = tn_file_open(folder, name, O_RDONLY | O_NOFOLLOW, 0, NULL);
+  if (descriptor < 0) return;
+  if (is_abandoned(descriptor, folder, name)) (void)unlinkat(folder, name, 0);
+  (void)close(descriptor);
+}
+
+void tn_file_clear(int folder) {
+  int again = tn_file_open(folder, ".", O_RDONLY | O_DIRECTORY, 0, NULL);
+  DIR *entries = again < 0 ? NULL : fdopendir(again);
+  if (!entries) {
+    if (again >= 0) (void)close(again);
+    return;
+  }
+  for (int i = 0; i < MOST_LOOKED_AT; i++) {
+    const struct dirent *entry = readdir(entries);
+    if (!entry) break;
+    if (is_temporary(entry->d_name)) remove_leftover(folder, entry->d_name);
+  }
+  (void)closedir(entries);
+}
 #else
-  (void)old;
+void tn_file_clear(int folder) { (void)folder; }
 #endif
-  return true;
+
+void tn_file_clear_leftovers(const char *path) {
+  int folder = tn_file_open_folder(path, NULL);
+  if (folder < 0) return;
+  tn_file_clear(folder);
+  (void)close(folder);
 }
 
-static bool open_target(tn_file_writer *writer, const char *path) {
-  struct stat about, link;
-  char resolved[LONGEST_PATH];
-  bool exists = stat(path, &about) == 0;
-  if (!exists && errno != ENOENT) return false;
-  if (exists && S_ISDIR(about.st_mode)) {
-    errno = EISDIR;
-    return false;
-  }
-  bool follow = exists && lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && realpath(path, resolved);
-  if (!keep_path(writer, follow ? resolved : path)) {
-    errno = ENOMEM;
-    return false;
-  }
-  writer->direct = exists && !S_ISREG(about.st_mode);
-  if (!writer->direct) return open_regular(writer, exists ? &about : NULL);
-  writer->descriptor = tn_file_open(writer->path, O_WRONLY, writer->faults);
-  return writer->descriptor >= 0;
-}
+/* ---- beginning ---- */
 
 /* Releases everything but the status. */
 static void release(tn_file_writer *writer) {
   if (writer->descriptor >= 0) (void)close(writer->descriptor);
-  if (writer->folder >= 0) (void)close(writer->folder);
-  tn_heap_free(writer->heap, writer->path, writer->path_bytes);
+  tn_file_forget(&writer->target);
   tn_heap_free(writer->heap, writer->buffer, BUFFER_BYTES);
-  writer->descriptor = writer->folder = -1;
-  writer->path = writer->temporary = NULL;
+  writer->descriptor = -1;
   writer->buffer = NULL;
+  writer->temporary[0] = 0;
+}
+
+/* The permissions past what umask has taken from them. */
+static bool open_writer(tn_file_writer *writer) {
+  writer->descriptor = open_temporary(writer);
+  if (writer->descriptor < 0) return false;
+#if HAVE_LOCKS
+  if (writer->target.exists) (void)fchmod(writer->descriptor, (mode_t)writer->target.mode);
+#endif
+  return true;
+}
+
+tn_file_status tn_file_begin_at(tn_file_writer *writer, tn_heap *heap, tn_file_target *target_take,
+                                tn_file_faults *faults) {
+  *writer = (tn_file_writer){ .heap = heap, .faults = faults, .descriptor = -1, .target = *target_take };
+  *target_take = (tn_file_target){ .folder = -1 };
+  writer->buffer = tn_heap_alloc(heap, BUFFER_BYTES);
+  if (!writer->buffer) fail(writer, ENOMEM);
+  else if (!open_writer(writer)) fail(writer, errno);
+  if (writer->status != TN_FILE_OK) release(writer);
+  return writer->status;
 }
 
 tn_file_status tn_file_begin(tn_file_writer *writer, tn_heap *heap, const char *path,
                              tn_file_faults *faults) {
-  *writer = (tn_file_writer){ .heap = heap, .faults = faults, .descriptor = -1, .folder = -1 };
-  writer->buffer = tn_heap_alloc(heap, BUFFER_BYTES);
-  if (!writer->buffer) fail(writer, ENOMEM);
-  else if (!open_target(writer, path)) fail(writer, errno);
-  if (writer->status != TN_FILE_OK) release(writer);
-  return writer->status;
+  tn_file_target target;
+  tn_file_status status = tn_file_find(&target, path, faults);
+  if (status == TN_FILE_OK) return tn_file_begin_at(writer, heap, &target, faults);
+  tn_file_forget(&target);
+  *writer = (tn_file_writer){ .heap = heap, .descriptor = -1, .target = target, .status = status };
+  return status;
 }
 
 /* ---- writing ---- */
@@ -235,39 +244,38 @@ tn_file_status tn_file_write(tn_file_writer *writer, const void *data, size_t by
 
 /* ---- ending ---- */
 
+int tn_file_sync(int descriptor, tn_file_faults *faults) {
+  bool failed = tn_file_fault(faults, TN_FILE_CALL_SYNC) || fsync(descriptor) != 0;
+  bool nothing = failed && (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EBADF);
+  return failed && !nothing ? errno : 0;
+}
+
 static void sync_open(tn_file_writer *writer, int descriptor) {
-  if (writer->status != TN_FILE_OK || descriptor < 0) return;
-  bool failed = tn_file_fault(writer->faults, TN_FILE_CALL_SYNC) || fsync(descriptor) != 0;
-  /* Some file systems have nothing to sync, folders above all. */
-  if (failed && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS) fail(writer, errno);
+  int error = writer->status == TN_FILE_OK ? tn_file_sync(descriptor, writer->faults) : 0;
+  if (error) fail(writer, error);
 }
 
 /* The name changes hands while the file is still locked. */
 static void take_name(tn_file_writer *writer) {
+  int folder = writer->target.folder;
   if (writer->status == TN_FILE_OK) {
     bool failed = tn_file_fault(writer->faults, TN_FILE_CALL_RENAME);
-    if (failed || rename(writer->temporary, writer->path) != 0) fail(writer, errno);
+    if (failed || renameat(folder, writer->temporary, folder, writer->target.name) != 0) fail(writer, errno);
   }
-  if (writer->status != TN_FILE_OK) (void)unlink(writer->temporary);
+  if (writer->status != TN_FILE_OK) (void)unlinkat(folder, writer->temporary, 0);
 }
 
 tn_file_status tn_file_commit(tn_file_writer *writer) {
   flush(writer);
-  if (writer->direct) {
-    if (close(writer->descriptor) != 0 && errno != EINTR) fail(writer, errno);
-    writer->descriptor = -1;
-  } else {
-    sync_open(writer, writer->descriptor);   /* says all that close could say */
-    take_name(writer);
-    sync_open(writer, writer->folder);
-  }
+  sync_open(writer, writer->descriptor);   /* says all that close could say */
+  take_name(writer);
+  sync_open(writer, writer->target.folder);
   release(writer);
   return writer->status;
 }
 
 void tn_file_abandon(tn_file_writer *writer) {
-  if (!writer->path) return;
-  if (!writer->direct) (void)unlink(writer->temporary);
+  if (writer->temporary[0]) (void)unlinkat(writer->target.folder, writer->temporary, 0);
   release(writer);
 }
 

@@ -30,7 +30,7 @@ tn_folder_status tn_folder_take(const char *path, tn_folder_hold hold, int *hand
 }
 #else
 tn_folder_status tn_folder_take(const char *path, tn_folder_hold hold, int *handle) {
-  *handle = tn_file_open(path, O_RDONLY | O_DIRECTORY, NULL);
+  *handle = tn_file_open_folder(path, NULL);
   if (*handle < 0) return TN_FOLDER_UNLOCKABLE;
   int how = (hold == TN_FOLDER_SHARED ? LOCK_SH : LOCK_EX) | LOCK_NB, result;
   do result = flock(*handle, how);

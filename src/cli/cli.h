@@ -133,16 +133,6 @@ typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);
-/* Whole file at once, in place of the old one and with its permissions; links are followed, devices and pipes
- * written to. */
-bool tn_cli_write_file(const char *path, const char *bytes, size_t count);
-/* The same in two halves, for who computes in between: what is no file is opened, and the others will be
- * written in a folder that the sandbox is told of. False with errno when that cannot be. */
-typedef struct {
-  char *path;   /* behind all links */
-  FILE *device; /* NULL: a file, which is replaced */
-} tn_target;
-bool tn_target_begin(tn_target *target, const char *path, tern_session *session);
-bool tn_target_write(tn_target *target, const char *bytes, size_t count);
-void tn_target_end(tn_target *target);
+/* Whether what -o names is standard output: nothing at all, "-" or "/dev/stdout". No path is opened then. */
+bool tn_cli_to_standard_output(const char *path);
 #endif

@@ -28,23 +28,24 @@ static tern_status emit_here(tn_run *run, tern_program *program, const char *kin
   return TERN_OK;
 }
 
-/* What the program computes may not reach for files any more, so that this one is found before. */
+/* What the program computes may not open files any more, so the place of this one is found before. */
 static tern_status emit_there(tn_run *run, tern_program *program, const char *kind, const char *path) {
-  tn_target target;
   size_t length;
-  if (!tn_target_begin(&target, path, run->session)) return tn_cli_cannot(run, "write", path);
+  tern_target *target = tern_target_open(run->session, path);
+  if (!target) return failed(run);
   const char *bytes = tern_emit_bytes(program, kind, &length);
-  tern_status status = bytes ? TERN_OK : failed(run);
-  if (bytes && !tn_target_write(&target, bytes, length)) status = tn_cli_cannot(run, "write", path);
-  tn_target_end(&target);
-  const char *json = status == TERN_OK && run->command->json ? tern_emit_json(program, kind, path) : NULL;
+  bool ok = bytes && tern_target_write(target, bytes, length) == TERN_OK;
+  tern_target_free(target);
+  if (!ok) return failed(run);
+  const char *json = run->command->json ? tern_emit_json(program, kind, path) : NULL;
   if (json) puts(json);
-  return status;
+  return TERN_OK;
 }
 
 static tern_status emit(tn_run *run, tern_program *program, const char *kind) {
   const char *path = run->command->value[TN_OPTION_OUTPUT];
-  return path ? emit_there(run, program, kind, path) : emit_here(run, program, kind);
+  return tn_cli_to_standard_output(path) ? emit_here(run, program, kind)
+                                         : emit_there(run, program, kind, path);
 }
 
 tern_status tn_cli_emit(tn_run *run) {

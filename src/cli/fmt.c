@@ -2,7 +2,6 @@
  *
  * In place, as a filter for "-", or with --check and --diff without changing
  * anything. A file that does not parse is reported and left as it is. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -49,50 +48,33 @@ static void show_diff(const char *path, const char *before, const char *after) {
   }
 }
 
-/* The text as it is, from the heap. */
-static char *read_text(const char *path) {
-  FILE *file = fopen(path, "r");
-  char *text = NULL;
-  size_t length = 0, capacity = 0;
-  for (size_t got = 1; file && got > 0; length += got) {
-    if (length + 4096 + 1 > capacity) {
-      char *more = realloc(text, capacity = 2 * capacity + 8192);
-      if (!more) break;
-      text = more;
-    }
-    got = fread(text + length, 1, 4096, file);
+/* What is done with a file whose canonical form is another. */
+static tern_status improve(tn_run *run, const char *path, const char *before, const char *formatted) {
+  const tn_command *command = run->command;
+  bool check = tn_given_option(command, TN_OPTION_CHECK_ONLY);
+  if (tn_given_option(command, TN_OPTION_DIFF)) {
+    show_diff(path, before, formatted);
+  } else if (check) {
+    printf("%s: not formatted\n", path);
+  } else {
+    tern_status status = tern_write_file(run->session, path, formatted, strlen(formatted));
+    return status == TERN_OK ? status : tn_cli_failed(run, status);
   }
-  if (text) text[length] = 0;
-  if (file) fclose(file);
-  return text;
+  return check ? TERN_FAILED : TERN_OK;
 }
 
 static tern_status format_file(tn_run *run, const char *path) {
-  const tn_command *command = run->command;
   tern_status status;
-  bool filter = strcmp(path, "-") == 0;
-  tern_program *program = tern_load_file(run->session, command->language, path, &status);
+  size_t length;
+  tern_program *program = tern_load_file(run->session, run->command->language, path, &status);
   if (!program) return tn_cli_failed(run, status);
-  const char *formatted = tern_format(program);
-  if (!formatted) {
-    status = tern_failure_status(run->session);
-    tern_program_free(program);
-    return tn_cli_failed(run, status);
-  }
-  char *before = filter ? NULL : read_text(path);
-  bool differs = before && strcmp(before, formatted) != 0;
-  status = TERN_OK;
-  if (filter) {
+  const char *formatted = tern_format(program), *before = tern_source(program, &length);
+  if (!formatted)
+    status = tn_cli_failed(run, tern_failure_status(run->session));
+  else if (strcmp(path, "-") == 0)
     fputs(formatted, stdout);
-  } else if (tn_given_option(command, TN_OPTION_DIFF)) {
-    if (differs) show_diff(path, before, formatted);
-  } else if (tn_given_option(command, TN_OPTION_CHECK_ONLY)) {
-    if (differs) printf("%s: not formatted\n", path);
-  } else if (differs && !tn_cli_write_file(path, formatted, strlen(formatted))) {
-    status = tn_cli_cannot(run, "write", path);
-  }
-  if (differs && tn_given_option(command, TN_OPTION_CHECK_ONLY)) status = TERN_FAILED;
-  free(before);
+  else if (length != strlen(formatted) || memcmp(before, formatted, length) != 0)
+    status = improve(run, path, before, formatted);
   tern_program_free(program);
   return status;
 }

@@ -32,8 +32,10 @@ static char *read_plain(FILE *from) {
 #include <sys/stat.h>
 
 #define HISTORY_LENGTH 1000
+#define HISTORY_BYTES  ((size_t)64 << 20) /* a file that is larger is not read */
 
 static struct {
+  tern_session *session;
   tern_repl *repl;
   char folder[400];
   char history[512]; /* its file; empty: none */
@@ -113,9 +115,80 @@ static void find_history(const char *language) {
 
 const char *tn_line_folder(void) { return editor.folder[0] ? editor.folder : NULL; }
 
-void tn_line_begin(tern_repl *repl, const char *language) {
+/* ---- the history file ----
+ *
+ * In libedit's own form, so that either can read what the other wrote: a mark, then a line for each line,
+ * in which every byte that is not a visible ASCII character is written as a backslash and three octal digits.
+ * libedit also writes \^C for control characters and \M-x for bytes above 127. */
+
+static const char mark[] = "_HiStOrY_V2_";
+
+static bool is_octal(char c) { return c >= '0' && c <= '7'; }
+
+/* One encoded byte; returns how many characters it takes. */
+static size_t decode(const char *at, size_t left, char *out) {
+  *out = at[0];
+  if (at[0] != '\\' || left < 2) return 1;
+  if (left >= 4 && is_octal(at[1]) && is_octal(at[2]) && is_octal(at[3])) {
+    *out = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+    return 4;
+  }
+  if (at[1] == '^' && left >= 3) return *out = (char)(at[2] & 0x1f), 3;
+  if (at[1] == 'M' && left >= 4 && (at[2] == '-' || at[2] == '^'))
+    return *out = (char)((at[2] == '^' ? at[3] & 0x1f : at[3]) | 0x80), 4;
+  return *out = at[1], 2;
+}
+
+static void remember(const char *from, size_t length) {
+  char *line = malloc(length + 1);
+  size_t count = 0;
+  if (!line) return;
+  for (size_t at = 0; at < length;) at += decode(from + at, length - at, &line[count++]);
+  line[count] = 0;
+  if (count > 0) add_history(line);
+  free(line);
+}
+
+static void load_history(void) {
+  size_t length;
+  const char *text = tern_read_file(editor.session, editor.history, HISTORY_BYTES, &length);
+  tern_clear_diagnostics(editor.session); /* a history that cannot be read is none */
+  if (!text || strncmp(text, mark, sizeof mark - 1) != 0) return;
+  for (const char *at = text + sizeof mark - 1, *end = text + length; at < end; at++) {
+    size_t line = strcspn(at, "\n");
+    remember(at, line);
+    at += line;
+  }
+}
+
+static void encode(FILE *to, const char *line) {
+  for (; *line; line++) {
+    bool visible = *line > ' ' && *line < 0x7f && *line != '\\';
+    fprintf(to, visible ? "%c" : "\\%03o", visible ? (unsigned)*line : (unsigned)(unsigned char)*line);
+  }
+  putc('\n', to);
+}
+
+static void save_history(void) {
+  char *text = NULL;
+  size_t length;
+  FILE *memory = open_memstream(&text, &length);
+  if (!memory) return;
+  fprintf(memory, "%s\n", mark);
+  for (int i = history_base; i < history_base + history_length; i++) {
+    const HIST_ENTRY *entry = history_get(i);
+    if (entry && entry->line) encode(memory, entry->line);
+  }
+  if (fclose(memory) == 0) tern_write_file(editor.session, editor.history, text, length);
+  tern_clear_diagnostics(editor.session);
+  free(text);
+}
+
+void tn_line_begin(tern_session *session, tern_repl *repl, const char *language) {
   if (!isatty(0) || !isatty(1)) return;
+  umask(077); /* the history is for this user alone; in the sandbox it is too late to say so */
   setlocale(LC_CTYPE, ""); /* so that wide characters are edited as one */
+  editor.session = session;
   editor.repl = repl;
   rl_readline_name = "tern";
   rl_catch_signals = 0; /* Ctrl-C comes to us; the library would send it on, which the sandbox forbids */
@@ -124,7 +197,7 @@ void tn_line_begin(tern_repl *repl, const char *language) {
   rl_completion_append_character = 0; /* a call or a point may follow */
   stifle_history(HISTORY_LENGTH);
   find_history(language);
-  if (editor.history[0]) read_history(editor.history);
+  if (editor.history[0]) load_history();
 }
 
 char *tn_line_read(const char *prompt) {
@@ -135,10 +208,11 @@ char *tn_line_read(const char *prompt) {
 }
 
 void tn_line_end(void) {
-  if (editor.repl && editor.history[0]) write_history(editor.history);
+  if (editor.repl && editor.history[0]) save_history();
 }
 #else
-void tn_line_begin(tern_repl *repl, const char *language) {
+void tn_line_begin(tern_session *session, tern_repl *repl, const char *language) {
+  (void)session;
   (void)repl;
   (void)language;
 }

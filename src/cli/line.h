@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 /* Before the first line of an interactive session; candidates come from `repl`. */
-void tn_line_begin(tern_repl *repl, const char *language);
+void tn_line_begin(tern_session *session, tern_repl *repl, const char *language);
 /* The next line, without its end; from malloc. NULL at the end of input. */
 char *tn_line_read(const char *prompt);
 void tn_line_end(void);

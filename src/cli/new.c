@@ -93,10 +93,10 @@ static const sample samples[] = {
     "    tern verify run --allow fileread\n" },
 };
 
-static bool write_in(const char *folder, const char *name, const char *text) {
+static bool write_in(tn_run *run, const char *name, const char *text) {
   char path[1024];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return tn_cli_write_file(path, text, strlen(text));
+  snprintf(path, sizeof path, "%s/%s", run->command->words[0], name);
+  return tern_write_file(run->session, path, text, strlen(text)) == TERN_OK;
 }
 
 tern_status tn_cli_new(tn_run *run) {
@@ -114,9 +114,9 @@ tern_status tn_cli_new(tn_run *run) {
   if (!*folder) return tn_cli_usage(run, "a project needs a name", NULL);
   if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
   if (mkdir(folder, 0777) != 0) return tn_cli_cannot(run, "make", folder);
-  if (!write_in(folder, chosen->file, chosen->text) || !write_in(folder, "README.md", readme) ||
-      (chosen->data && !write_in(folder, chosen->data, chosen->rows)))
-    return tn_cli_cannot(run, "write into", folder);
+  if (!write_in(run, chosen->file, chosen->text) || !write_in(run, "README.md", readme) ||
+      (chosen->data && !write_in(run, chosen->data, chosen->rows)))
+    return tn_cli_failed(run, tern_failure_status(run->session));
   if (!tn_given_option(run->command, TN_OPTION_QUIET))
     printf("made %s; try it:\n  cd %s\n  tern %s %s%s\n", folder, folder, chosen->verb, chosen->file,
            chosen->options);

@@ -20,8 +20,7 @@ static tern_status failed(tn_run *run) { return tn_cli_failed(run, tern_failure_
 static tern_status write_picture(tn_run *run, const tern_plot *plot, const char *path) {
   const char *svg = tern_plot_svg(run->session, plot);
   if (!svg) return failed(run);
-  if (!tn_cli_write_file(path, svg, strlen(svg)))
-    return tn_cli_cannot(run, "write", path);
+  if (tern_write_file(run->session, path, svg, strlen(svg)) != TERN_OK) return failed(run);
   const char *json = run->command->json ? tern_plot_json(run->session, plot, path) : NULL;
   if (json) puts(json);
   return TERN_OK;
@@ -44,7 +43,7 @@ tern_status tn_cli_plot(tn_run *run) {
   if (path && is_other_picture(path))
     return tn_cli_usage_about(run, "tern plot writes SVG, and ", path, " would be something else",
                               "name the file loss.svg; rsvg-convert and browsers make other pictures of it");
-  if (path) return write_picture(run, &plot, path);
+  if (!tn_cli_to_standard_output(path)) return write_picture(run, &plot, path);
   const char *text =
       command->json ? tern_plot_json(run->session, &plot, NULL) : tern_plot_svg(run->session, &plot);
   if (!text) return failed(run);

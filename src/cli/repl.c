@@ -52,7 +52,7 @@ tern_status tn_cli_repl(tn_run *run) {
   tern_repl *repl = tern_repl_new(run->session, language);
   if (!repl) return tn_cli_failed(run, TERN_USAGE);
   tern_on_print(run->session, tn_cli_print, NULL);
-  tn_line_begin(repl, tern_language_name(language));
+  tn_line_begin(run->session, repl, tern_language_name(language));
   if (tn_line_folder()) tern_sandbox_path(run->session, tn_line_folder(), 1);
   converse(repl, tern_language_name(language));
   tn_line_end();

@@ -185,12 +185,30 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
   return store;
 }
 
+/* SQLite opens the file and those that it keeps beside it, and would wait at a FIFO for ever. */
+static bool is_plain(tn_heap *heap, const char *path, tn_diags *diags) {
+  static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
+  bool ok = true;
+  for (size_t i = 0; ok && i < sizeof beside / sizeof *beside; i++) {
+    tn_text name;
+    tn_text_init(&name, heap);
+    tn_text_puts(&name, path);
+    tn_text_puts(&name, beside[i]);
+    tn_file_status status = name.failed ? TN_FILE_NO_MEMORY : tn_file_look(name.at);
+    ok = status != TN_FILE_NOT_PLAIN && status != TN_FILE_NO_MEMORY;
+    if (!ok) report(name.failed ? path : name.at, diags, tn_file_status_text(status));
+    tn_text_free(&name);
+  }
+  return ok;
+}
+
 tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
   if (absent) *absent = false;
   if (mode == TN_STORE_READ && access(path, F_OK) != 0 && errno == ENOENT) {
     if (absent) *absent = true;
     return NULL;
   }
+  if (!is_plain(heap, path, diags)) return NULL;
   if (mode == TN_STORE_WRITE && !make_folder_of(heap, path, diags)) return NULL;
   tn_store *store = new_store(heap, path, diags);
   if (!store) {

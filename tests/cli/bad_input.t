@@ -145,13 +145,13 @@ $ tern new file/project
 !
 ? 2
 $ tern emit model.ail --as dot -o file/graph.dot
-! error[E_USAGE]: cannot write file/graph.dot: Not a directory
-!    = hint: `tern help` lists the commands and options
+! error[E_USAGE]: cannot write file/graph.dot: a part of the path is not a folder
+!    = hint: check the folder, its permissions and the free space
 !
 ? 2
 $ tern emit model.ail --as dot -o folder.ail
-! error[E_USAGE]: cannot write folder.ail: Is a directory
-!    = hint: `tern help` lists the commands and options
+! error[E_USAGE]: cannot write folder.ail: it is a folder
+!    = hint: check the folder, its permissions and the free space
 !
 ? 2
 $ tern train model.ail --store file/runs.db > out
@@ -166,16 +166,15 @@ $ cat file
 # A disk without room: the old file stays whole, and there is no half of a new one.
 $ tern train model.ail --out run > out; tern plot run -o loss.svg; cp loss.svg before.svg
 $ (trap '' XFSZ; ulimit -f 1; LLVM_PROFILE_FILE=/dev/null tern plot run --title new -o loss.svg)
-! error[E_USAGE]: cannot write loss.svg: File too large
-!    = hint: `tern help` lists the commands and options
+! error[E_USAGE]: cannot write loss.svg: it would be larger than this process may write (ulimit -f)
+!    = hint: check the folder, its permissions and the free space
 !
 ? 2
 $ cp model.ail before.ail; (trap '' XFSZ; ulimit -f 0; LLVM_PROFILE_FILE=/dev/null tern fmt model.ail 2>&1) | head -n 1; cmp model.ail before.ail
-| error[E_USAGE]: cannot write model.ail: File too large
+| error[E_USAGE]: cannot write model.ail: it would be larger than this process may write (ulimit -f)
 $ cmp loss.svg before.svg; ls | grep tmp
 ? 1
-# A file keeps its permissions, a link stays one, and a pipe is written to.
-$ mkfifo pipe; cat pipe > read & tern plot run -o pipe; wait; test -p pipe && cmp read loss.svg
+# A file keeps its permissions, and a link stays one.
 $ chmod 640 model.ail; printf '\n\n' >> model.ail; ln -s model.ail link.ail; tern fmt link.ail; stat -c %a model.ail; test -L link.ail
 | 640
 $ tern emit model.ail --as dot -o /dev/stdout | head -n 1
@@ -318,8 +317,8 @@ $ sh as_user runs --store locked.db | tail -n 1 | cut -c 1-3
 |   1
 $ mkdir -m 555 shut; for words in 'emit model.ail --as dot -o shut/a.dot' 'plot run -o shut/a.svg' 'new shut/a' 'train model.ail --out shut/a --store mine/runs.db'
 > do sh as_user $words; done 2>&1 | grep -v '^ \|^$'; ls shut
-| error[E_USAGE]: cannot write shut/a.dot: Permission denied
-| error[E_USAGE]: cannot write shut/a.svg: Permission denied
+| error[E_USAGE]: cannot write shut/a.dot: permission denied
+| error[E_USAGE]: cannot write shut/a.svg: permission denied
 | error[E_USAGE]: cannot make shut/a: Permission denied
 | error[E_FILE_WRITE]: `shut/a` cannot be written: permission denied
 

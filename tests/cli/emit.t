@@ -94,8 +94,8 @@ $ tern emit loss.mind --as graph -o loss.graph --json
 $ tern emit loss.mind --as graph --json
 | {"ok":true,"language":"mind","warnings":[],"form":"graph","text":"graph() {\n  %1 = const {value=f32[2] [1,2]} : f32[2]\n  %2 = mul %1, %1 : f32[2]\n  %3 = sum %2 {axes=[0]} : f32[]\n  return %3\n}\n"}
 $ tern emit loss.mind --as graph -o no/such/folder
-! error[E_USAGE]: cannot write no/such/folder: No such file or directory
-!    = hint: `tern help` lists the commands and options
+! error[E_USAGE]: cannot write no/such/folder: its folder does not exist
+!    = hint: tern does not make folders for files; `mkdir -p` does
 !
 ? 2
 $ echo '1 +' > broken.mind; tern emit broken.mind --as graph -o loss.graph 2>/dev/null

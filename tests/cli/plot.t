@@ -289,8 +289,8 @@ $ tern plot runs/a -o loss.png
 ? 2
 $ echo kept > file; tern plot runs/a -o file/loss.svg; cat file
 | kept
-! error[E_USAGE]: cannot write file/loss.svg: Not a directory
-!    = hint: `tern help` lists the commands and options
+! error[E_USAGE]: cannot write file/loss.svg: a part of the path is not a folder
+!    = hint: check the folder, its permissions and the free space
 !
 $ tern plot bad -o loss.svg > out 2>&1; tern plot runs/a --title 'a < b & "c"' | cmp - loss.svg
 $ tern plot $(for i in $(seq 33); do echo runs/a; done) 2>&1 | head -1

@@ -30,7 +30,7 @@ static struct {
   int fail_kind;
   long fail_at, calls[KINDS];
   bool half_written; /* the next write fails */
-  bool ours[1024];   /* descriptors of files below the folder */
+  bool ours[1024];   /* descriptors of the folder and of files below it */
 } shim = { .fail_kind = -1 };
 
 #define REAL(name, type) type name = (type)(uintptr_t)dlsym(RTLD_NEXT, #name + sizeof "real_" - 1)
@@ -51,13 +51,20 @@ static void prepare(void) {
   shim.length = strlen(shim.folder);
 }
 
+/* The folder itself, or what is below it. */
 static bool is_ours(const char *path) {
   prepare();
-  return shim.length > 0 && strncmp(path, shim.folder, shim.length) == 0 && path[shim.length] == '/';
+  return shim.length > 0 && strncmp(path, shim.folder, shim.length) == 0 &&
+         (path[shim.length] == '/' || path[shim.length] == 0);
 }
 
 static bool descriptor_is_ours(int descriptor) {
   return descriptor >= 0 && descriptor < 1024 && shim.ours[descriptor];
+}
+
+/* The path as openat and its relatives take it. */
+static bool names_ours(int folder, const char *path) {
+  return *path == '/' || folder == AT_FDCWD ? is_ours(path) : descriptor_is_ours(folder);
 }
 
 /* Whether this is the call that fails. */
@@ -73,33 +80,16 @@ static bool fails(kind which) {
   return true;
 }
 
-/* The temporary file becomes another name of the file itself. */
-static void overwrite_in_place(const char *temporary) {
-  const char *suffix = strstr(temporary, ".tern-tmp");
-  char path[1024];
-  if (!suffix || suffix - temporary >= (long)sizeof path) return;
-  snprintf(path, sizeof path, "%.*s", (int)(suffix - temporary), temporary);
-  typedef int (*opener)(const char *, int, ...);
-  REAL(real_open, opener);
-  int descriptor = real_open(path, O_CREAT | O_WRONLY | O_TRUNC, 0666);
-  if (descriptor >= 0) close(descriptor);
-  (void)!link(path, temporary);
-}
-
-int open(const char *path, int flags, ...) {
-  typedef int (*opener)(const char *, int, ...);
-  REAL(real_open, opener);
+int openat(int folder, const char *path, int flags, ...) {
+  typedef int (*opener)(int, const char *, int, ...);
+  REAL(real_openat, opener);
   va_list list;
   va_start(list, flags);
   int mode = flags & O_CREAT ? va_arg(list, int) : 0;
   va_end(list);
-  bool ours = is_ours(path), writes = (flags & O_ACCMODE) != O_RDONLY;
+  bool ours = names_ours(folder, path), writes = (flags & O_ACCMODE) != O_RDONLY;
   if (ours && writes && fails(OPEN)) return -1;
-  if (ours && shim.naive && flags & O_EXCL) {
-    overwrite_in_place(path);
-    flags &= ~O_EXCL;
-  }
-  int descriptor = real_open(path, flags, mode);
+  int descriptor = real_openat(folder, path, flags, mode);
   if (descriptor >= 0 && descriptor < 1024) shim.ours[descriptor] = ours;
   return descriptor;
 }
@@ -118,22 +108,10 @@ static bool spoil_write(size_t *bytes) {
   return false;
 }
 
-/* A naive writer that is interrupted between two of its pieces. */
-static ssize_t write_slowly(int descriptor, const char *data, size_t bytes) {
-  typedef ssize_t (*writer)(int, const void *, size_t);
-  REAL(real_write, writer);
-  size_t part = bytes < 4096 ? bytes : 4096;
-  usleep(100);
-  return real_write(descriptor, data, part);
-}
-
 ssize_t write(int descriptor, const void *data, size_t bytes) {
   typedef ssize_t (*writer)(int, const void *, size_t);
   REAL(real_write, writer);
-  if (descriptor_is_ours(descriptor)) {
-    if (shim.naive) return write_slowly(descriptor, data, bytes);
-    if (spoil_write(&bytes)) return -1;
-  }
+  if (descriptor_is_ours(descriptor) && spoil_write(&bytes)) return -1;
   return real_write(descriptor, data, bytes);
 }
 
@@ -158,10 +136,26 @@ int ftruncate(int descriptor, off_t length) {
   return real_ftruncate(descriptor, length);
 }
 
-int rename(const char *from, const char *to) {
-  typedef int (*renamer)(const char *, const char *);
-  REAL(real_rename, renamer);
-  if (is_ours(to) && fails(RENAME)) return -1;
-  if (is_ours(to) && shim.naive) return unlink(from);
-  return real_rename(from, to);
+/* A naive writer, slow enough to be interrupted between two of its pieces. */
+static int overwrite_in_place(int folder, const char *from, const char *to) {
+  typedef int (*opener)(int, const char *, int, ...);
+  REAL(real_openat, opener);
+  typedef ssize_t (*writer)(int, const void *, size_t);
+  REAL(real_write, writer);
+  char piece[4096];
+  int in = real_openat(folder, from, O_RDONLY);
+  int out = real_openat(folder, to, O_CREAT | O_WRONLY | O_TRUNC, 0666);
+  for (ssize_t got; (got = read(in, piece, sizeof piece)) > 0; usleep(100))
+    if (real_write(out, piece, (size_t)got) != got) break;
+  close(in), close(out);
+  return unlinkat(folder, from, 0);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  typedef int (*renamer)(int, const char *, int, const char *);
+  REAL(real_renameat, renamer);
+  bool ours = names_ours(to_folder, to);
+  if (ours && fails(RENAME)) return -1;
+  if (ours && shim.naive) return overwrite_in_place(to_folder, from, to);
+  return real_renameat(from_folder, from, to_folder, to);
 }

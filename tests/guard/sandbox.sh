@@ -79,9 +79,9 @@ $emit -o there/new || say "a file is not written"
 $emit -o link || say "one behind a link is not replaced"
 [ "$(stat -c %a there/old)" = 640 ] || say "a file that was replaced has lost its permissions"
 cmp -s there/new there/old && [ -L link ] || say "what was written is not the same"
-expect "a device is written to" 0 "graph(" $emit -o /dev/stdout
-expect "a folder that is not there is said" 2 "No such file or directory" $emit -o none/new
-expect "nor is it a folder" 2 "Not a directory" $emit -o named.mind/new
+expect "standard output by its name" 0 "graph(" $emit -o /dev/stdout
+expect "a folder that is not there is said" 2 "its folder does not exist" $emit -o none/new
+expect "nor is it a folder" 2 "not a folder" $emit -o named.mind/new
 ls there > left && [ "$(cat left)" = "new
 old" ] || say "something was left over: $(cat left)"
 expect "all of it or nothing" 1 E_SANDBOX_UNAVAILABLE "$without" landlock $emit

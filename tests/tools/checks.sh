@@ -46,6 +46,7 @@ END
 layers() { sh "$tools/check_layers.sh" "$scratch"; }
 words() { sh "$tools/check_words.sh" "$scratch"; }
 headers() { sh "$tools/check_headers.sh" "$scratch"; }
+writes() { sh "$tools/check_writes.sh" "$scratch"; }
 layout() { sh "$tools/check_layout.sh" "$scratch"; }
 links() { sh "$tools/check_links.sh" "$scratch"; }
 
@@ -111,6 +112,35 @@ fails "words: a file whose name begins like the build folder" "src/graph/builder
 fresh
 echo "See /ho""me/somebody/tern." | put docs/x.md
 fails "words: a machine's path in a document" "one machine" words
+
+# write_breach CALL CODE: CODE in a file of the program.
+write_breach() {
+  fresh
+  echo "$2" | put src/cli/x.c
+  fails "writes: $2" "src/cli/x.c:1: $1: files are written through base/file.h" writes
+}
+fresh
+passes "writes of a clean project" writes
+write_breach fopen 'void f(void) { FILE *file = fopen("x", "w"); }'
+write_breach fopen 'void f(const char *how) { if (1) fopen ("x", how); }'
+write_breach open 'int f(void) { return open("x", 1); }'
+write_breach O_CREAT 'int flags = O_EXCL|O_CREAT;'
+write_breach O_RDWR 'int f(int a) { return a & O_RDWR; }'
+write_breach creat 'int f(void) { return creat("x", 0666); }'
+write_breach mkstemp 'int f(char *name) { return mkstemp(name); }'
+write_breach rename 'int f(void) { return rename("x", "y"); }'
+write_breach ftruncate 'int f(int d) { return reopen(d) + ftruncate(d, 0); }'
+write_breach sqlite3_open 'int f(void) { return sqlite3_open("x", 0); }'
+write_breach write_history 'void f(void) { write_history("x"); }'
+fresh
+echo 'int f(void) { return open("x", O_WRONLY); }' | put src/base/file_other.c
+echo 'int f(t *x) { return x->open("a") + reopen(1) + x.open(2) + O_CREATOR; } /* open("x", O_CREAT) */' |
+  put src/graph/y.c
+fails "writes: what is allowed must be there" "src/base/machine.c: open is allowed, but" writes
+fresh
+echo 'int f(t *x) { return x->open("a") + reopen(1) + x.open(2) + O_CREATOR; } /* open("x", O_CREAT) */' |
+  put src/graph/y.c
+passes "writes: members, other names, comments" writes
 
 # layout_breach WORDS LINE: LINE in a source.
 layout_breach() {

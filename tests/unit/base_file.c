@@ -1,68 +1,5 @@
 /* Files: read whole or refused with a reason, replaced whole or not at all. */
-#define _DEFAULT_SOURCE 1   /* mkdtemp, flock */
-#include "base_support.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/file.h"
-
-/* ---- a folder of our own ---- */
-
-static char folder[64];
-
-static int make_folder(void **state) {
-  (void)state;
-  strcpy(folder, "/tmp/tern-file-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  char command[200];
-  snprintf(command, sizeof command, "chmod -R u+rwx %s && rm -rf %s", folder, folder);
-  return system(command);
-}
-
-/* A path in it; four are valid at a time. */
-static const char *in_folder(const char *name) {
-  static char paths[4][400];
-  static int turn;
-  char *path = paths[turn++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-  return path;
-}
-
-static void put_file(const char *path, const char *contents) {
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(contents, file);
-  fclose(file);
-}
-
-static void assert_contents(const char *path, const char *expected) {
-  tn_heap heap = { 0 };
-  tn_file_bytes bytes;
-  assert_int_equal(tn_file_read(&heap, path, SIZE_MAX, NULL, &bytes), TN_FILE_OK);
-  assert_str((tn_str){ bytes.at, bytes.len }, expected);
-  tn_file_release(&heap, &bytes);
-}
-
-/* How many entries the folder has: nothing may be left over. */
-static int entries(const char *path) {
-  DIR *dir = opendir(path);
-  int count = 0;
-  assert_non_null(dir);
-  while (readdir(dir)) count++;
-  closedir(dir);
-  return count - 2;   /* . and .. */
-}
+#include "folder_support.h"
 
 static bool count_bytes(void *context, tn_str piece) {
   *(size_t *)context += piece.len;
@@ -129,8 +66,6 @@ static void reading_says_why_it_failed(void **state) {
   assert_int_equal(read_status(in_folder("ten"), 9), TN_FILE_TOO_LARGE);
   assert_int_equal(read_status(in_folder("ten"), 0), TN_FILE_TOO_LARGE);
   assert_int_equal(read_status(in_folder("ten"), 10), TN_FILE_OK);
-  assert_int_equal(read_status("/dev/zero", 100000), TN_FILE_TOO_LARGE);
-  assert_int_equal(read_status("/dev/null", 0), TN_FILE_OK);
   if (geteuid() != 0) {   /* root may read everything */
     chmod(in_folder("ten"), 0);
     assert_int_equal(read_status(in_folder("ten"), 100), TN_FILE_PERMISSION);
@@ -280,27 +215,6 @@ static void writing_says_why_it_failed(void **state) {
   assert_int_equal(heap.used, 0);
 }
 
-static void devices_and_pipes_are_written_to_directly(void **state) {
-  (void)state;
-  tn_heap heap = { 0 };
-  struct stat about;
-  const char *path = in_folder("fifo");
-  assert_int_equal(tn_file_replace(&heap, "/dev/null", TN_LIT("gone"), NULL), TN_FILE_OK);
-  assert_int_equal(stat("/dev/null", &about), 0);
-  assert_true(S_ISCHR(about.st_mode));   /* still there */
-  assert_int_equal(mkfifo(path, 0600), 0);
-  int reader = open(path, O_RDONLY | O_NONBLOCK);
-  assert_int_equal(tn_file_replace(&heap, path, TN_LIT("through"), NULL), TN_FILE_OK);
-  char got[16] = { 0 };
-  assert_int_equal(read(reader, got, sizeof got - 1), 7);
-  assert_string_equal(got, "through");
-  close(reader);
-  if (access("/dev/full", W_OK) == 0) {
-    assert_int_equal(tn_file_replace(&heap, "/dev/full", TN_LIT("x"), NULL), TN_FILE_NO_SPACE);
-  }
-  assert_int_equal(heap.used, 0);
-}
-
 static void pieces_are_joined_in_order(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -401,20 +315,6 @@ static void replacing_survives_every_failed_request(void **state) {
 
 /* ---- several writers ---- */
 
-static void a_leftover_of_a_killed_process_is_cleared_away(void **state) {
-  (void)state;
-  tn_heap heap = { 0 };
-  const char *path = in_folder("stale");
-  char leftover[500];
-  snprintf(leftover, sizeof leftover, "%s.tern-tmp", path);
-  put_file(leftover, "half of a fi");
-  int before = entries(folder);
-  assert_int_equal(tn_file_replace(&heap, path, TN_LIT("whole"), NULL), TN_FILE_OK);
-  assert_contents(path, "whole");
-  assert_int_equal(access(leftover, F_OK), -1);
-  assert_int_equal(entries(folder), before);
-}
-
 static void two_writers_do_not_disturb_each_other(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -432,21 +332,6 @@ static void two_writers_do_not_disturb_each_other(void **state) {
   assert_contents(path, "from the first");
   assert_int_equal(entries(folder), before + 1);
   assert_int_equal(heap.used, 0);
-}
-
-/* A link where the temporary would stand is never written through. */
-static void nothing_that_was_there_before_is_written_to(void **state) {
-  (void)state;
-  tn_heap heap = { 0 };
-  const char *path = in_folder("target"), *victim = in_folder("victim");
-  char name[500];
-  snprintf(name, sizeof name, "%s.tern-tmp", path);
-  put_file(victim, "precious");
-  assert_int_equal(symlink("victim", name), 0);
-  assert_int_equal(tn_file_replace(&heap, path, TN_LIT("new"), NULL), TN_FILE_OK);
-  assert_contents(victim, "precious");
-  assert_contents(path, "new");
-  unlink(name);
 }
 
 /* Many processes, each replacing the file many times and some killed while they
@@ -560,8 +445,6 @@ static void one_folder_is_found_from_another(void **state) {
   tn_text_free(&way);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 RUN_TESTS(
   IN_FOLDER(a_file_is_read_whole),
   IN_FOLDER(reading_says_why_it_failed),
@@ -574,14 +457,11 @@ RUN_TESTS(
   IN_FOLDER(a_file_is_created_and_replaced),
   IN_FOLDER(permissions_and_links_are_kept),
   IN_FOLDER(writing_says_why_it_failed),
-  IN_FOLDER(devices_and_pipes_are_written_to_directly),
   IN_FOLDER(pieces_are_joined_in_order),
   IN_FOLDER(an_abandoned_file_leaves_the_old_one),
   IN_FOLDER(every_call_may_fail),
   IN_FOLDER(replacing_survives_every_failed_request),
-  IN_FOLDER(a_leftover_of_a_killed_process_is_cleared_away),
   IN_FOLDER(two_writers_do_not_disturb_each_other),
-  IN_FOLDER(nothing_that_was_there_before_is_written_to),
   IN_FOLDER(readers_see_whole_versions_only),
   IN_FOLDER(missing_folders_are_made),
   IN_FOLDER(one_folder_is_found_from_another))

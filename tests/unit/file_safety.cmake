@@ -1,0 +1,1 @@
+tn_unit_test(file_safety base)
