@@ -54,7 +54,7 @@ tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count
   }
   size_t scope = tn_eager_scope_begin(eager);
   tn_value value = tn_build(&eager->builder, op, in, count, attrs);
-  if (value != TN_ERROR_VALUE) value = tn_eager_now(eager, value); /* it may be an operand itself */
+  value = tn_eager_result(eager, value);
   tn_eager_scope_end(eager, scope);
   return value;
 }
@@ -145,8 +145,21 @@ tn_tensor tn_eager_share(tn_eager *eager, tn_value value) {
   return tensor;
 }
 
-tn_value tn_eager_now(tn_eager *eager, tn_value value) {
+/* The same elements, from nowhere. */
+static tn_value detached(tn_eager *eager, tn_value value) {
+  tn_slot *slot = tn_slot_of(eager, value);
+  tn_layout layout = *slot->layout;
+  if (!slot->small) return tn_slot_over(eager, &layout.type, &layout.view, tn_buffer_ref(layout.buffer));
+  tn_value copy = tn_slot_new(eager, &layout.type);
+  if (copy != TN_ERROR_VALUE) memcpy(tn_slot_of(eager, copy)->few, slot->few, sizeof slot->few);
+  return copy;
+}
+
+/* What is made while nothing is recorded needs no gradient; what does is an operand. */
+tn_value tn_eager_result(tn_eager *eager, tn_value value) {
+  if (value == TN_ERROR_VALUE) return value;
   tn_value now = tn_slot_value(eager, value);
+  if (!eager->recording && tn_slot_of(eager, now)->needs_grad) return detached(eager, now);
   tn_eager_ref(eager, now);
   return now;
 }

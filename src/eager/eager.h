@@ -45,9 +45,10 @@ void tn_eager_unref(tn_eager *eager, tn_value value);
 tn_view tn_eager_view(const tn_eager *eager, tn_value value);          /* valid while held and not updated */
 const tn_shape *tn_eager_shape(const tn_eager *eager, tn_value value); /* while held */
 float tn_eager_first(const tn_eager *eager, tn_value value); /* the first element of an f32 that has one */
-/* The value that an operation would use now, with a reference of its own: of a variable what it names
- * at this moment, which later updates leave alone; of anything else itself. */
-tn_value tn_eager_now(tn_eager *eager, tn_value value);
+/* What the builder gave for an operation, with a reference for the caller; 0 as the builder's fault, also
+ * when memory runs out. Where there was nothing to do (a reshape to the same shape) that is an operand itself:
+ * then it is the value which the operand has now, and while nothing is recorded one without a gradient. */
+tn_value tn_eager_result(tn_eager *eager, tn_value value);
 tn_tensor tn_eager_share(tn_eager *eager, tn_value value); /* a tensor that outlives the slot */
 
 /* A detached, trainable copy. */

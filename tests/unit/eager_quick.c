@@ -141,7 +141,7 @@ static void a_result_is_never_the_variable_itself(void **state) {
   tn_eager *e = tn_eager_new(&w.heap, w.names, tn_backend_ref(), 1);
   float numbers[FEW] = { 1, 2, 3 };
   tn_value x = variable(e, tensor_of(&w, e, numbers, 3)), one = tn_eager_number(e, 1);
-  tn_value flat = tn_eager_apply(e, TN_OP_FLATTEN, &x, 1, NULL), now = tn_eager_now(e, x);
+  tn_value flat = tn_eager_apply(e, TN_OP_FLATTEN, &x, 1, NULL), now = tn_eager_result(e, x);
   assert_false(tn_eager_is_variable(e, flat));
   assert_true(tn_eager_sub_assign(e, x, one, one));
   assert_true(element(e, x, 0) == 0);

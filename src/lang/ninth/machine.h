@@ -235,8 +235,7 @@ bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_ope
 /* Puts what the engine gave in the place of the `count` top items; its reference is taken. A single f32 that
  * no gradient flows through becomes a number. 0 is the builder's fault, which is reported. */
 bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result);
-/* Ends the scope and lets go of what the builder made in it, but for the result. Where that is an operand
- * itself, it is the value that has now: a variable may change later. */
+/* Ends the scope and lets go of what the builder made in it, but for the result (tn_eager_result). */
 tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result);
 /* The shape of what is at `place` from the top; a number's is []. */
 tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place);

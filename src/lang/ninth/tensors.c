@@ -100,7 +100,7 @@ bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result) {
 }
 
 tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result) {
-  tn_value kept = result != TN_ERROR_VALUE ? tn_eager_now(m->eager, result) : TN_ERROR_VALUE;
+  tn_value kept = tn_eager_result(m->eager, result);
   tn_eager_scope_end(m->eager, scope);
   return kept;
 }
