@@ -48,8 +48,9 @@ static void *take(tn_arena_chunk *chunk, size_t bytes) {
 
 static size_t next_chunk_bytes(const tn_arena *arena) {
   size_t bytes = arena->chunk ? arena->chunk->bytes : 0;
+  size_t first = arena->first ? arena->first : FIRST_CHUNK_BYTES;
   if (arena->heap->piecewise) return 0;
-  if (bytes < FIRST_CHUNK_BYTES) return FIRST_CHUNK_BYTES;
+  if (bytes < first) return first;
   return bytes < LARGEST_CHUNK_BYTES / 2 ? bytes * 2 : LARGEST_CHUNK_BYTES;
 }
 
@@ -99,12 +100,32 @@ tn_str tn_arena_str(tn_arena *arena, tn_str text) {
   return (tn_str){ at, text.len };   /* the NUL is there: chunks are zeroed */
 }
 
-static void free_chunks(tn_heap *heap, tn_arena_chunk *chunk) {
-  while (chunk) {
+/* Down to `last`, which stays. */
+static void free_until(tn_heap *heap, tn_arena_chunk *chunk, const tn_arena_chunk *last) {
+  while (chunk != last) {
     tn_arena_chunk *older = chunk->older;
     tn_heap_free(heap, chunk, chunk->bytes);
     chunk = older;
   }
+}
+
+static void free_chunks(tn_heap *heap, tn_arena_chunk *chunk) { free_until(heap, chunk, NULL); }
+
+tn_arena_mark tn_arena_now(const tn_arena *arena) {
+  const tn_arena_chunk *chunk = arena->chunk;
+  return (tn_arena_mark){ arena->chunk, chunk ? chunk->older : NULL, chunk ? chunk->used : 0 };
+}
+
+/* Behind the chunk that was the newest may stand large ones that came later. */
+void tn_arena_rewind(tn_arena *arena, tn_arena_mark mark) {
+  tn_arena_chunk *chunk = mark.chunk;
+  free_until(arena->heap, arena->chunk, chunk);
+  arena->chunk = chunk;
+  if (!chunk) return;
+  free_until(arena->heap, chunk->older, mark.older);
+  chunk->older = mark.older;
+  memset((char *)chunk + mark.used, 0, chunk->used - mark.used);
+  chunk->used = mark.used;
 }
 
 void tn_arena_reset(tn_arena *arena) {

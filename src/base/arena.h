@@ -14,6 +14,7 @@ typedef struct tn_arena_chunk tn_arena_chunk;
 typedef struct {
   tn_heap *heap;
   tn_arena_chunk *chunk;  /* the newest; older ones hang off it */
+  size_t first;           /* bytes of the first chunk, for one of many small arenas; 0: the usual */
   bool failed;
 } tn_arena;
 
@@ -25,6 +26,13 @@ void *tn_arena_array(tn_arena *arena, size_t count, size_t size);
 void *tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
 /* A copy with a terminating NUL behind it; an empty string on failure. */
 tn_str tn_arena_str(tn_arena *arena, tn_str text);
+/* A mark to go back to: what was asked for since is forgotten. */
+typedef struct {
+  tn_arena_chunk *chunk, *older;
+  size_t used;
+} tn_arena_mark;
+tn_arena_mark tn_arena_now(const tn_arena *arena);
+void tn_arena_rewind(tn_arena *arena, tn_arena_mark mark);
 /* Forgets everything but keeps one chunk for reuse. */
 void tn_arena_reset(tn_arena *arena);
 void tn_arena_free(tn_arena *arena);

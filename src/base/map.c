@@ -45,6 +45,14 @@ static size_t find_slot(const tn_map *map, uint64_t key) {
   return slot;
 }
 
+/* The key that came last stands behind no other's probes, so its slot is simply free again. */
+void tn_map_rewind(tn_map *map, size_t count) {
+  while (map->count > count) {
+    map->slots[find_slot(map, map->entries[map->count - 1].key)] = 0;
+    map->count--;
+  }
+}
+
 static bool grow_slots(tn_map *map) {
   size_t count = map->slot_count ? map->slot_count : FIRST_SLOTS / 2, bytes;
   if (!tn_size_mul(count, 2 * sizeof *map->slots, &bytes)) return false;

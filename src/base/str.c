@@ -183,6 +183,8 @@ struct tn_names {
   tn_vec(interned) list;     /* name n is list.at[n - 1] */
   name_slot *slots;
   size_t slot_count;         /* a power of two */
+  size_t marked;             /* names, and their texts, to go back to */
+  tn_arena_mark marked_texts;
 };
 
 #define FIRST_SLOTS 64
@@ -247,6 +249,22 @@ tn_name tn_names_intern(tn_names *names, tn_str text) {
   names->list.at[names->list.count++] = (interned){ copy, hash };
   names->slots[slot] = (name_slot){ (tn_name)names->list.count, (uint32_t)(hash >> 32) };
   return names->slots[slot].name;
+}
+
+void tn_names_mark(tn_names *names) {
+  names->marked = names->list.count;
+  names->marked_texts = tn_arena_now(&names->arena);
+}
+
+bool tn_names_since(const tn_names *names, tn_name name) { return name > names->marked; }
+
+/* The name that came last stands behind no other's probes, so its slot is simply free again. */
+void tn_names_rewind(tn_names *names) {
+  for (; names->list.count > names->marked; names->list.count--) {
+    const interned *last = &tn_vec_last(&names->list);
+    names->slots[find_slot(names, last->text, last->hash)] = (name_slot){ 0 };
+  }
+  tn_arena_rewind(&names->arena, names->marked_texts);
 }
 
 tn_name tn_names_find(const tn_names *names, tn_str text) {

@@ -39,6 +39,12 @@ void tn_names_free(tn_names *names);
 /* 0 when memory runs out. The text is copied. */
 tn_name tn_names_intern(tn_names *names, tn_str text);
 /* 0 when the text was never interned. */
+/* A mark to go back to, one at a time: names that were interned since are forgotten and their numbers given
+ * out again, so nobody may hold one. tn_names_since tells whether a name is one of them. */
+void tn_names_mark(tn_names *names);
+bool tn_names_since(const tn_names *names, tn_name name);
+void tn_names_rewind(tn_names *names);
+/* 0 when it was never interned. */
 tn_name tn_names_find(const tn_names *names, tn_str text);
 /* NUL-terminated; lives as long as the table. Empty for 0. */
 tn_str tn_names_text(const tn_names *names, tn_name name);

@@ -92,6 +92,25 @@ static bool use_map(tn_heap *heap) {
   return good;
 }
 
+static void what_came_last_can_be_taken_out(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_map map;
+  tn_map_init(&map, &heap);
+  for (uint64_t i = 0; i < 5000; i++) assert_true(tn_map_put(&map, i * 7, i));
+  for (size_t count = 4999; count > 0; count = count > 833 ? count - 833 : 0) {
+    tn_map_rewind(&map, count);
+    assert_int_equal(map.count, count);
+    for (uint64_t i = 0; i < 5000; i++) assert_int_equal(tn_map_get(&map, i * 7) != NULL, i < count);
+  }
+  for (uint64_t i = 0; i < 5000; i++) assert_true(tn_map_put(&map, i * 7, i + 1));
+  for (uint64_t i = 0; i < 5000; i++) assert_int_equal(*tn_map_get(&map, i * 7), i + 1);
+  tn_map_rewind(&map, 0);
+  assert_null(tn_map_get(&map, 0));
+  tn_map_free(&map);
+  assert_int_equal(heap.used, 0);
+}
+
 static void a_map_survives_every_failed_request(void **state) {
   (void)state;
   fail_every_request(use_map);
@@ -103,4 +122,5 @@ RUN_TESTS(
   cmocka_unit_test(putting_again_replaces),
   cmocka_unit_test(entries_stand_in_the_order_of_insertion),
   cmocka_unit_test(a_cleared_map_keeps_its_memory),
+  cmocka_unit_test(what_came_last_can_be_taken_out),
   cmocka_unit_test(a_map_survives_every_failed_request))

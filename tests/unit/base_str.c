@@ -171,6 +171,40 @@ static bool use_names(tn_heap *heap) {
   return good;
 }
 
+/* Numbers of names that were forgotten are given out again, and their memory is back. */
+static void names_since_a_mark_can_be_forgotten(void **state) {
+  (void)state;
+  tn_heap heap = { 0 };
+  tn_names *names = tn_names_new(&heap);
+  char text[400], huge[10000];
+  memset(huge, 'x', sizeof huge);
+  for (int i = 0; i < 100; i++)
+    tn_names_intern(names, (tn_str){ text, (size_t)snprintf(text, 40, "old%d", i) });
+  size_t used = 0;
+  for (int round = 0; round < 4; round++) {
+    tn_names_mark(names);
+    for (int i = 0; i < 1000; i++) {
+      tn_name name = tn_names_intern(names, (tn_str){ text, (size_t)snprintf(text, 40, "r%d_%d", round, i) });
+      assert_int_equal(name, 101 + i);
+      assert_true(tn_names_since(names, name));
+    }
+    assert_int_equal(tn_names_intern(names, (tn_str){ huge, sizeof huge }), 1101);
+    assert_false(tn_names_since(names, tn_names_intern(names, TN_LIT("old7"))));
+    tn_names_rewind(names);
+    assert_int_equal(tn_names_find(names, TN_LIT("r0_5")), 0);
+    assert_int_equal(tn_names_find(names, (tn_str){ huge, sizeof huge }), 0);
+    for (int i = 0; i < 100; i++) {
+      tn_str old = { text, (size_t)snprintf(text, 40, "old%d", i) };
+      assert_int_equal(tn_names_find(names, old), i + 1);
+      assert_true(tn_str_equal(tn_names_text(names, (tn_name)i + 1), old));
+    }
+    if (round == 0) used = heap.used;
+    assert_int_equal(heap.used, used);
+  }
+  tn_names_free(names);
+  assert_int_equal(heap.used, 0);
+}
+
 static void interning_survives_every_failed_request(void **state) {
   (void)state;
   fail_every_request(use_names);
@@ -186,4 +220,5 @@ RUN_TESTS(
   cmocka_unit_test(the_nearest_name_is_suggested),
   cmocka_unit_test(a_name_too_far_is_not_suggested),
   cmocka_unit_test(equal_texts_have_equal_names),
+  cmocka_unit_test(names_since_a_mark_can_be_forgotten),
   cmocka_unit_test(interning_survives_every_failed_request))
