@@ -119,6 +119,65 @@ void fuzz_run(tern_language language, const uint8_t *data, size_t size) {
   tern_session_free(session);
 }
 
+/* ---- sessions ---- */
+
+#define MOST_LINES 200
+
+/* What a session holds, as it says itself; to be freed. */
+static char *holdings(tern_repl *repl, tern_language language) {
+  const char *shown = NULL, *more = NULL;
+  tern_repl_line(repl, language == TERN_LANG_NINTH ? ":vars" : ":env", &shown);
+  char *first = shown ? strdup(shown) : NULL;
+  if (language != TERN_LANG_NINTH || !first) return first;
+  tern_repl_line(repl, ":stack", &more);
+  char *both = more ? malloc(strlen(first) + strlen(more) + 1) : NULL;
+  if (both) strcat(strcpy(both, first), more);
+  free(first);
+  return both;
+}
+
+static bool is_allowed(const char *line) {
+  while (*line == ' ' || *line == '\t' || *line == '\r') line++;
+  return strncmp(line, ":load", 5) != 0;
+}
+
+/* Gives what tern_repl_line does. A limit of time or memory may also strike while the session is asked. */
+static int say(tern_repl *repl, tern_language language, const char *line) {
+  char *before = holdings(repl, language);
+  const char *shown = NULL;
+  int answer = tern_repl_line(repl, line, &shown);
+  bool failed = shown && strncmp(shown, "error[", 6) == 0;
+  bool bug = failed && strncmp(shown, "error[E_INTERNAL]", 17) == 0;
+  bool limited = shown && (strstr(shown, "_LIMIT]") || strstr(shown, "E_OUT_OF_MEMORY"));
+  char *after = holdings(repl, language);
+  fuzz_expect(!bug, "no line shows a bug of ours");
+  if (failed && !limited && before && after)
+    fuzz_expect(strcmp(before, after) == 0, "a line that fails changes nothing");
+  (void)tern_repl_complete(repl, line, strlen(line));
+  free(before);
+  free(after);
+  return answer;
+}
+
+void fuzz_talk(tern_language language, const uint8_t *data, size_t size) {
+  if (size > MOST_TEXT) return;
+  tern_session *session = fuzz_session(NULL);
+  tern_repl *repl = tern_repl_new(session, language);
+  const char *at = (const char *)data;
+  int answer = 1;
+  for (int lines = 0; repl && size > 0 && lines < MOST_LINES && answer != 2; lines++) {
+    const char *end = memchr(at, '\n', size);
+    size_t length = end ? (size_t)(end - at) : size;
+    char *line = strndup(at, length);
+    if (line && is_allowed(line)) answer = say(repl, language, line);
+    free(line);
+    at += length + (end != NULL);
+    size -= length + (end != NULL);
+  }
+  tern_repl_free(repl);
+  tern_session_free(session);
+}
+
 unsigned fuzz_pick(fuzz_bytes *bytes, unsigned below) {
   if (bytes->left == 0 || below == 0) return 0;
   bytes->left--;

@@ -27,6 +27,9 @@ tern_session *fuzz_session(const tern_options *more);
 void fuzz_check(tern_language language, const uint8_t *data, size_t size);
 /* The same text, run: a diagnostic or a result, and never a bug of ours. */
 void fuzz_run(tern_language language, const uint8_t *data, size_t size);
+/* The same bytes as the lines of an interactive session; after each the session is asked what it holds, and a
+ * line that fails must have changed nothing. Lines that load files are left out. */
+void fuzz_talk(tern_language language, const uint8_t *data, size_t size);
 /* Whether the text is one JSON value; NULL is none. */
 bool fuzz_is_json(const char *text);
 

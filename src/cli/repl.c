@@ -32,6 +32,8 @@ static void converse(tern_repl *repl, const char *language) {
     }
     if (!line) {
       if (isatty(0) && isatty(1)) putchar('\n');
+      if (answer == 0)
+        fputs("tern: the input ended inside an open block or bracket; its lines were not run\n", stderr);
       return;
     }
     const char *shown;

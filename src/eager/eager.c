@@ -94,6 +94,7 @@ void tn_eager_free(tn_eager *eager) {
   tn_vec_free(heap, &eager->order);
   tn_vec_free(heap, &eager->stack);
   tn_vec_free(heap, &eager->leaves);
+  tn_vec_free(heap, &eager->kept);
   tn_heap_free_aligned(heap, eager->scratch, eager->scratch_bytes);
   tn_heap_free(heap, eager, sizeof *eager);
 }
@@ -221,16 +222,19 @@ tn_value tn_eager_grad(tn_eager *eager, tn_value variable) {
   return copy;
 }
 
-void tn_eager_clear_grad(tn_eager *eager, tn_value variable) {
+bool tn_eager_clear_grad(tn_eager *eager, tn_value variable) {
   tn_slot *slot = tn_slot_of(eager, variable);
-  if (!slot->variable || slot->grad == TN_ERROR_VALUE) return;
+  if (!slot->variable || slot->grad == TN_ERROR_VALUE) return true;
+  if (!tn_eager_keep(eager, variable)) return false;
   tn_value grad = slot->grad;
   slot->grad = TN_ERROR_VALUE;
   tn_eager_unref(eager, grad);
+  return true;
 }
 
 /* The new value of a variable: over the old one if nothing else holds it. */
 static bool assign(tn_eager *eager, tn_value variable, tn_value value) {
+  if (!tn_eager_keep(eager, variable)) return false;
   tn_slot *slot = tn_slot_of(eager, variable);
   tn_slot *leaf = tn_slot_of(eager, slot->value);
   const tn_buffer *buffer = leaf->layout->buffer;
@@ -272,7 +276,7 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
   return ok;
 }
 
-/* ---- going back ---- */
+/* ---- undoing changes ---- */
 
 static void hold(tn_eager *eager, tn_value value) {
   if (value != TN_ERROR_VALUE) tn_eager_ref(eager, value);
@@ -282,41 +286,47 @@ static void let_go(tn_eager *eager, tn_value value) {
   if (value != TN_ERROR_VALUE) tn_eager_unref(eager, value);
 }
 
-bool tn_eager_keep(tn_eager *eager, tn_eager_state *state) {
-  *state = (tn_eager_state){ 0 };
-  for (size_t c = 0; c < eager->chunks.count; c++) {
-    for (size_t i = 0; i < TN_SLOT_CHUNK; i++) {
-      const tn_slot *slot = &eager->chunks.at[c][i];
-      if (slot->references == 0 || !slot->variable) continue;
-      tn_eager_kept kept = { (tn_value)(c * TN_SLOT_CHUNK + i), slot->value, slot->grad };
-      if (!tn_vec_push(eager->heap, state, kept)) return false;
-      hold(eager, kept.variable);
-      hold(eager, kept.value);
-      hold(eager, kept.grad);
-    }
+void tn_eager_changes_begin(tn_eager *eager) {
+  eager->since = eager->serial + 1;
+  if (++eager->turn == 0) ++eager->turn;
+}
+
+bool tn_eager_keep(tn_eager *eager, tn_value variable) {
+  tn_slot *slot = tn_slot_of(eager, variable);
+  if (slot->serial >= eager->since || slot->turn == eager->turn) return true;
+  tn_kept_variable kept = { variable, slot->value, slot->grad };
+  if (!tn_vec_push(eager->heap, &eager->kept, kept)) {
+    tn_eager_out_of_memory(eager);
+    return false;
   }
+  slot->turn = eager->turn;
+  hold(eager, kept.variable);
+  hold(eager, kept.value);
+  hold(eager, kept.grad);
   return true;
 }
 
-void tn_eager_go_back(tn_eager *eager, const tn_eager_state *state) {
-  for (size_t i = 0; i < state->count; i++) {
-    const tn_eager_kept *kept = &state->at[i];
-    tn_slot *slot = tn_slot_of(eager, kept->variable);
-    tn_value value = slot->value, grad = slot->grad;
-    hold(eager, kept->value);
-    hold(eager, kept->grad);
-    slot->value = kept->value;
-    slot->grad = kept->grad;
-    let_go(eager, value);
-    let_go(eager, grad);
-  }
+/* Puts back what a variable was; the references are taken. */
+static void go_back(tn_eager *eager, const tn_kept_variable *kept) {
+  tn_slot *slot = tn_slot_of(eager, kept->variable);
+  tn_kept_variable now = { kept->variable, slot->value, slot->grad };
+  slot->value = kept->value;
+  slot->grad = kept->grad;
+  let_go(eager, now.grad);
+  let_go(eager, now.value);
+  let_go(eager, now.variable);
 }
 
-void tn_eager_keep_free(tn_eager *eager, tn_eager_state *state) {
-  for (size_t i = 0; i < state->count; i++) {
-    let_go(eager, state->at[i].grad);
-    let_go(eager, state->at[i].value);
-    let_go(eager, state->at[i].variable);
+void tn_eager_changes_end(tn_eager *eager, bool undo) {
+  eager->since = 0;
+  while (eager->kept.count > 0) {
+    tn_kept_variable kept = tn_vec_pop(&eager->kept);
+    if (undo) {
+      go_back(eager, &kept);
+      continue;
+    }
+    let_go(eager, kept.grad);
+    let_go(eager, kept.value);
+    let_go(eager, kept.variable);
   }
-  tn_vec_free(eager->heap, state);
 }

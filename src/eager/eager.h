@@ -46,8 +46,9 @@ tn_view tn_eager_view(const tn_eager *eager, tn_value value);          /* valid 
 const tn_shape *tn_eager_shape(const tn_eager *eager, tn_value value); /* while held */
 float tn_eager_first(const tn_eager *eager, tn_value value); /* the first element of an f32 that has one */
 /* What the builder gave for an operation, with a reference for the caller; 0 as the builder's fault, also
- * when memory runs out. Where there was nothing to do (a reshape to the same shape) that is an operand itself:
- * then it is the value which the operand has now, and while nothing is recorded one without a gradient. */
+ * when memory runs out. Where there was nothing to do (a reshape to the same shape) that is an operand
+ * itself: then it is the value which the operand has now, and while nothing is recorded one without a
+ * gradient. */
 tn_value tn_eager_result(tn_eager *eager, tn_value value);
 tn_tensor tn_eager_share(tn_eager *eager, tn_value value); /* a tensor that outlives the slot */
 
@@ -66,20 +67,15 @@ void tn_eager_record_everything(tn_eager *eager, bool on);
 bool tn_eager_backward(tn_eager *eager, tn_value value);
 /* The accumulated gradient as a new value (a copy), zeros where there is none. */
 tn_value tn_eager_grad(tn_eager *eager, tn_value variable);
-void tn_eager_clear_grad(tn_eager *eager, tn_value variable);
+bool tn_eager_clear_grad(tn_eager *eager, tn_value variable); /* false with the builder's fault: memory */
 /* variable -= lr * grad (lr * grad rounded, then subtracted), in place and seen by every holder.
  * What a recorded operation read before is kept for its backward pass (copied when needed). */
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad);
 
-/* What every variable is now, to go back to: its value and its gradient. While they are kept, an update makes
- * a new value. False when memory runs out; to be freed in any case. */
-typedef struct {
-  tn_value variable, value, grad;
-} tn_eager_kept;
-typedef tn_vec(tn_eager_kept) tn_eager_state;
-bool tn_eager_keep(tn_eager *eager, tn_eager_state *state);
-void tn_eager_go_back(tn_eager *eager, const tn_eager_state *state);
-void tn_eager_keep_free(tn_eager *eager, tn_eager_state *state);
+/* From `begin` to `end` the value and the gradient that a variable had before its first change are kept, so
+ * that all changes can be undone. That costs what is changed, not what there is. Not nested. */
+void tn_eager_changes_begin(tn_eager *eager);
+void tn_eager_changes_end(tn_eager *eager, bool undo);
 
 /* What was recorded behind `outputs`, as a graph whose leaves are params (variables) and constants. */
 bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out);

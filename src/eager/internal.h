@@ -46,6 +46,7 @@ typedef struct {
   tn_value value;  /* variable: its value now. leaf: its variable, 0 when that is gone */
   tn_value grad;   /* variable: accumulated. others: during a backward pass */
   tn_value in[TN_SLOT_INPUTS];
+  uint32_t turn; /* variable: when its state before a change was kept last; see tn_eager_changes_begin */
   tn_layout *layout;  /* NULL for a variable */
   tn_slot_rest *rest; /* NULL: no attributes, and no more operands than fit */
   _Alignas(64) float few[TN_SLOT_FEW];
@@ -54,6 +55,11 @@ typedef struct {
 _Static_assert(sizeof(tn_slot) == 128, "a slot is two lines of memory");
 
 typedef tn_vec(tn_value) tn_values;
+
+/* What a variable was. */
+typedef struct {
+  tn_value variable, value, grad;
+} tn_kept_variable;
 
 struct tn_eager {
   tn_builder builder; /* first, so that a builder is an eager */
@@ -75,6 +81,9 @@ struct tn_eager {
   tn_map layouts;    /* of small slots, by shape */
   tn_vec(tn_layout *) spare_layouts;
   tn_vec(tn_slot_rest *) spare_rests;
+  tn_vec(tn_kept_variable) kept;
+  uint32_t turn;  /* of tn_eager_changes_begin */
+  uint64_t since; /* variables that are older are kept before they change; 0: none */
   void *scratch;
   size_t scratch_bytes;
 };
@@ -143,6 +152,9 @@ tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_v
                            const tn_attrs *attrs, bool gradient);
 /* Hands a value's reference to the open scope. */
 tn_value tn_eager_own(tn_eager *eager, tn_value value);
+
+/* Called before a variable changes: keeps what it is if that may be undone. False when memory runs out. */
+bool tn_eager_keep(tn_eager *eager, tn_value variable);
 
 /* Sorts values, newest first; eager->stack is its work space. False when memory runs out. */
 bool tn_eager_sort_by_age(tn_eager *eager, tn_values *values);

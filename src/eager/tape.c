@@ -169,7 +169,8 @@ static bool has_variable(const tn_eager *eager, const tn_slot *leaf) {
 static bool deliver(tn_eager *eager, tn_slot *leaf) {
   tn_value grad = leaf->grad;
   leaf->grad = TN_ERROR_VALUE;
-  bool ok = !has_variable(eager, leaf) || receive(eager, leaf->value, grad);
+  bool ok = !has_variable(eager, leaf) ||
+            (tn_eager_keep(eager, leaf->value) && receive(eager, leaf->value, grad));
   tn_eager_unref(eager, grad);
   return ok;
 }

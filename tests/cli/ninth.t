@@ -26,6 +26,19 @@ $ tern check p.nth --json | grep -c omitted
 | 0
 ? 1
 
+# Nothing that was asked for is ignored.
+$ printf '\010\000\000\000\000\000\000\000{}      ' > w.safetensors
+$ tern run p.nth --weights w.safetensors
+! error[E_USAGE]: a Ninth program has no named parameters that --weights could fill
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+$ tern emit p.nth --as graph --weights w.safetensors
+! error[E_USAGE]: a Ninth program has no named parameters that --weights could fill
+!    = hint: `tern help` lists the commands and options
+!
+? 2
+
 # Large tensors are shortened for people, never in JSON.
 $ tern eval '[2000] [ONES] [PRINT]' --lang ninth
 | (1 1 1 ... 1 1 1)

@@ -101,6 +101,7 @@ $ printf ':load l.ail\ntwice(twice(K))\n:load none.ail\n:graph twice(K)\n:nope\n
 | there is no command :nope; :help lists them
 $ tern repl --lang ail < /dev/null
 $ printf '(1 +\n' | tern repl --lang ail
+! tern: the input ended inside an open block or bracket; its lines were not run
 
 # Whole programs are run as they are, and a file need not end with a line break.
 $ tern repl --lang ail <<'END' | grep -v '^ \|^$'

@@ -192,6 +192,7 @@ $ printf ':help softmax\n' | tern repl | head -1
 # End of input ends it, also inside an open bracket.
 $ tern repl < /dev/null
 $ printf '(1 +\n' | tern repl
+! tern: the input ended inside an open block or bracket; its lines were not run
 
 # A hundred thousand lines leave no more behind than a few do.
 $ many() { n=100000; [ "$TERN_TEST_EFFORT" = small ] && n=2000; yes "$1" | head -$n > lines; }

@@ -74,3 +74,17 @@ $ tern repl --lang ninth <<'END'
 |   [ADD]  stack: 1 2
 | stack: 3
 | stack: 3 3
+
+# A session that ends inside an open block says so; that is no failure.
+$ printf '1\n[DEF] "f"\n2 [PRINT]\n' | tern repl --lang ninth
+| stack: 1
+! tern: the input ended inside an open block or bracket; its lines were not run
+$ printf '1 [PRINT]\n( 1 2\n)\n' | tern repl --lang ninth
+| 1
+| stack: (empty)
+| stack: (1 2)
+
+# A module without anything, whose line is gone when it is made.
+$ printf '"N" [MODULE] [END_MODULE]\n{N}\n' | tern repl --lang ninth
+| stack: (empty)
+| stack: <N>

@@ -97,6 +97,37 @@ static void gradients_accumulate_until_cleared(void **state) {
   room_close(&r);
 }
 
+/* Weights and gradients, of the variables that were there; values that were read before stay as they were. */
+static void changes_can_be_undone(void **state) {
+  (void)state;
+  room r;
+  room_open(&r);
+  tn_value x = variable_of(&r, tn_eager_number(r.e, 3)), one = tn_eager_number(r.e, 1);
+  tn_value y = apply(&r, TN_OP_MUL, x, x);
+  assert_true(tn_eager_backward(r.e, y));
+  for (int undo = 0; undo < 2; undo++) {
+    float weight = element(&r, x, 0), grad = grad_at(&r, x, 0);
+    tn_eager_changes_begin(r.e);
+    tn_value later = variable_of(&r, tn_eager_number(r.e, 7));
+    for (int i = 0; i < 3; i++) {
+      assert_true(tn_eager_sub_assign(r.e, x, one, one));
+      assert_true(tn_eager_sub_assign(r.e, later, one, one));
+      assert_true(tn_eager_backward(r.e, y));
+    }
+    assert_true(tn_eager_clear_grad(r.e, x));
+    assert_true(element(&r, x, 0) == weight - 3 && grad_at(&r, x, 0) == 0);
+    tn_eager_changes_end(r.e, undo == 1);
+    assert_true(element(&r, x, 0) == (undo ? weight : weight - 3));
+    assert_true(grad_at(&r, x, 0) == (undo ? grad : 0));
+    assert_true(element(&r, later, 0) == 4 && element(&r, y, 0) == 9);
+    tn_eager_unref(r.e, later);
+    assert_true(tn_eager_backward(r.e, y));
+  }
+  assert_true(tn_eager_sub_assign(r.e, x, one, one)); /* nothing is kept any more */
+  tn_eager_unref(r.e, x), tn_eager_unref(r.e, y), tn_eager_unref(r.e, one);
+  room_close(&r);
+}
+
 static void a_backward_pass_uses_the_values_of_its_forward_pass(void **state) {
   (void)state;
   room r;
@@ -257,6 +288,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(small_and_large_tensors_agree),
     cmocka_unit_test(gradients_accumulate_until_cleared),
+    cmocka_unit_test(changes_can_be_undone),
     cmocka_unit_test(a_backward_pass_uses_the_values_of_its_forward_pass),
     cmocka_unit_test(nothing_is_remembered_while_recording_is_off),
     cmocka_unit_test(a_value_of_several_elements_is_summed_first),

@@ -228,6 +228,122 @@ static void a_long_session_needs_no_more_memory_than_a_short_one(void **state) {
   talk_close(&t);
 }
 
+/* Lines that define: what is replaced is given back, with its text, its code and its names. */
+static void what_is_redefined_needs_no_more_memory(void **state) {
+  (void)state;
+  static const char *const lines[] = {
+    "[DEF] \"f\" 1 2 [ADD] [RET]",
+    "\"N\" [MODULE] [INIT] [2] -> @w [RET] [FORWARD] @w [MUL] [RET] [END_MODULE]",
+    "\"E\" [MODULE] [END_MODULE] {E} -> e",
+    "{N} -> n",
+    "{ 1 [ADD] } -> b { 2 } -> @b { 3 } \"b\" [STORE]",
+    "(1 2) [VAR] -> v v v [MUL] [SUM] [BACKWARD]",
+    "\"nn\" [USE] [CALL] \"f\" [DROP] nope",
+  };
+  talk t;
+  talk_open(&t);
+  size_t used[2] = { 0 }, files[2] = { 0 };
+  for (int round = 0; round < 40; round++) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) say(&t, lines[i]);
+    used[round >= 20] = t.w.heap.used;
+    files[round >= 20] = t.w.sources.files.count;
+  }
+  assert_int_equal(used[0], used[1]);
+  assert_int_equal(files[0], files[1]);
+  assert_says(&t, "e n [PRINT] [PRINT] b [CALL] \"f\"", "stack: { 1 [ADD] } 3\n");
+  talk_close(&t);
+}
+
+/* The form with a number in the place of #. */
+static void fill(char *line, size_t room, const char *form, int number) {
+  const char *hash = strchr(form, '#');
+  snprintf(line, room, "%.*s%d%s", (int)(hash - form), form, number, hash + 1);
+}
+
+/* Names that came up in a line that failed, or that left nothing, are gone; each line has others. */
+static void lines_that_leave_nothing_leave_no_names(void **state) {
+  (void)state;
+  static const char *const forms[] = {
+    "nope#",         "1 -> x# nope",          "1 -> @x# nope",  "\"s#\" [DROP]",
+    "[DEF] \"f#\" 1 [RET] nope", "\"m#\" [MODULE] [END_MODULE] nope", ") x#", "1 \"v#\" [STORE] nope",
+    "\"nn\" [USE] nope#", "{ x# } [DROP]",  "\"s#\" [PRINT]", "1 [IF] 2 [DROP] [ELSE] x# [ENDIF]",
+  };
+  talk t;
+  talk_open(&t);
+  size_t used[2] = { 0 };
+  for (int round = 0; round < 400; round++) {
+    char line[100];
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+      fill(line, sizeof line, forms[i], round);
+      say(&t, line);
+    }
+    tn_text_clear(&t.w.printed);
+    used[round >= 200] = t.w.heap.used;
+  }
+  assert_int_equal(used[0], used[1]);
+  assert_says(&t, ":vars", "");
+  talk_close(&t);
+}
+
+/* A line costs what it does, whatever the session holds: twice the lines, twice the requests. */
+static uint64_t requests_of(const char *form, int count) {
+  talk t;
+  char line[100];
+  talk_open(&t);
+  for (int i = 0; i < count; i++) {
+    fill(line, sizeof line, form, i);
+    say(&t, line);
+  }
+  uint64_t requests = t.w.heap.requests;
+  talk_close(&t);
+  return requests;
+}
+
+static void the_cost_of_a_line_does_not_grow_with_the_session(void **state) {
+  (void)state;
+  static const char *const forms[] = { "[DEF] \"f#\" 1 [RET]", "1 -> x#", "1 -> @x#", "nope#",
+                                       "(1 2) [VAR] -> v#", "{ 1 } -> b#", "\"t#\" -> t" };
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    uint64_t few = requests_of(forms[i], 500), many = requests_of(forms[i], 1000);
+    assert_true(many < 2 * few + few / 10);
+  }
+}
+
+/* A block, a function or an instance may be all that is left of its line, and of lines that were replaced. */
+static void what_is_left_of_a_line_works_when_the_rest_is_gone(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  assert_says(&t, "\"N\" [MODULE] [END_MODULE]", "stack: (empty)\n");
+  assert_says(&t, "{N}", "stack: <N>\n");
+  assert_says(&t, ":clear", "stack: (empty)\n");
+  say(&t, "\"M\" [MODULE] [INIT] 7 -> @a [RET] [FORWARD] @a [ADD] [RET] [END_MODULE]");
+  assert_says(&t, "{M} -> m", "stack: (empty)\n");
+  assert_says(&t, "\"M\" [MODULE] [END_MODULE]", "stack: (empty)\n");
+  assert_says(&t, "1 m [CALL]", "stack: 8\n");
+  assert_says(&t, "{ 5 [MUL] } -> b { 6 } [DROP] b", "stack: 8 { 5 [MUL] }\n");
+  assert_says(&t, "1 -> b", "stack: 8 { 5 [MUL] }\n");
+  assert_says(&t, "[DEF] \"g\" [DEF] \"g\" 2 [RET] 1 [RET]", "stack: 8 { 5 [MUL] }\n");
+  assert_says(&t, "[CALL] \"g\" [CALL] \"g\"", "stack: 8 { 5 [MUL] } 1 2\n");
+  assert_true(say(&t, ":clear"));
+  assert_says(&t, "[DEF] \"h\" [DEF] \"h\" 3 [RET] { 4 } [RET] [CALL] \"h\"", "stack: { 4 }\n");
+  assert_true(say(&t, "[DEF] \"h\" 9 [RET]"));
+  assert_says(&t, "[CALL] \"h\"", "stack: { 4 } 9\n");
+  talk_close(&t);
+}
+
+/* What a failing line has bound first comes later when it is bound again. */
+static void a_line_that_fails_leaves_no_order_of_parameters(void **state) {
+  (void)state;
+  talk t;
+  talk_open(&t);
+  say(&t, "\"N\" [MODULE] [FORWARD] [IF] 1 [VAR] -> @a [ELSE] 2 [VAR] -> @b [ENDIF] [RET] [END_MODULE]");
+  say(&t, "{N} -> n");
+  assert_true(say(&t, "0 n [CALL] nope"));
+  assert_says(&t, "1 n [CALL] 0 n [CALL] n [PARAMS]", "stack: {1 2}\n");
+  talk_close(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_stack_is_shown_after_each_line),
@@ -237,6 +353,11 @@ int main(void) {
     cmocka_unit_test(variables_last_from_line_to_line),
     cmocka_unit_test(commands_are_listed_and_checked),
     cmocka_unit_test(a_long_session_needs_no_more_memory_than_a_short_one),
+    cmocka_unit_test(what_is_redefined_needs_no_more_memory),
+    cmocka_unit_test(lines_that_leave_nothing_leave_no_names),
+    cmocka_unit_test(the_cost_of_a_line_does_not_grow_with_the_session),
+    cmocka_unit_test(what_is_left_of_a_line_works_when_the_rest_is_gone),
+    cmocka_unit_test(a_line_that_fails_leaves_no_order_of_parameters),
     cmocka_unit_test(words_are_completed_by_what_they_can_be),
     cmocka_unit_test(every_failed_allocation_leaves_a_session_that_can_be_closed),
   };

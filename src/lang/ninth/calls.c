@@ -198,28 +198,39 @@ bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_n
 
 /* ---- functions and modules ---- */
 
-tn_ninth_symbol *tn_ninth_symbol_of(tn_ninth_machine *m, tn_name name) {
+const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_machine *m, tn_name name) {
+  static const tn_ninth_symbol nothing;
+  return name < m->symbols.count ? &m->symbols.at[name] : &nothing;
+}
+
+tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name) {
   if (name >= m->symbols.count) {
     size_t more = name + 1 - m->symbols.count;
     if (!tn_vec_reserve(m->heap, &m->symbols, more)) return NULL;
     while (more-- > 0) m->symbols.at[m->symbols.count++] = (tn_ninth_symbol){ 0 };
   }
-  return &m->symbols.at[name];
+  return tn_ninth_keep_symbol(m, name) ? &m->symbols.at[name] : NULL;
 }
 
 bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition) {
-  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, definition->name);
+  tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, definition->name);
   if (!symbol) return tn_ninth_no_room(m);
+  const tn_ninth_unit *old = symbol->function;
+  tn_ninth_hold_program(definition->unit->program);
   symbol->function = definition->unit;
+  if (old) tn_ninth_release_program(m, old->program);
   return true;
 }
 
 bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
-  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
+  tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, name.name);
   if (!symbol) return tn_ninth_no_room(m);
+  const tn_ninth_module *old = symbol->module;
+  tn_ninth_hold_program(module->program);
   symbol->module = module;
+  if (old) tn_ninth_release_program(m, old->program);
   tn_ninth_drop(m, 1);
   return true;
 }
@@ -240,7 +251,6 @@ static bool call_instance(tn_ninth_machine *m) {
 
 bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name);
-  if (!symbol) return tn_ninth_no_room(m);
   if (symbol->function) {
     if (!tn_ninth_call_unit(m, symbol->function, frame_of(m)->self)) return false;
     frame_of(m)[-1].next++; /* the string was its name */
@@ -256,7 +266,6 @@ bool tn_ninth_run_call(tn_ninth_machine *m) {
   if (value.kind == TN_NINTH_INSTANCE) return call_instance(m);
   if (value.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "instance", value);
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, value.name);
-  if (!symbol) return tn_ninth_no_room(m);
   if (!symbol->function) return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_FUNCTION, value.name);
   if (!tn_ninth_call_unit(m, symbol->function, frame_of(m)->self)) return false;
   tn_ninth_drop(m, 1);
@@ -293,6 +302,7 @@ static bool make_instance(tn_ninth_machine *m, const tn_ninth_maker *maker, cons
   if (made == 0) return tn_ninth_no_room(m);
   tn_ninth_object_of(m, made)->name = maker->name;
   tn_ninth_object_of(m, made)->module = module;
+  tn_ninth_hold_program(module->program);
   if (module->init) return run_init(m, maker, made, module);
   *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_INSTANCE, .object = made };
   return true;
@@ -300,12 +310,12 @@ static bool make_instance(tn_ninth_machine *m, const tn_ninth_maker *maker, cons
 
 bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, maker->name);
-  if (!symbol) return tn_ninth_no_room(m);
   if (!tn_ninth_room(m)) return false;
   if (symbol->module) return make_instance(m, maker, symbol->module);
   if (!maker->block || tn_ninth_look_up(m, maker->slot).kind == TN_NINTH_UNBOUND) {
     return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_MODULE, maker->name);
   }
+  tn_ninth_hold_program(maker->block->program);
   *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_BLOCK, .unit = maker->block->id };
   return true;
 }
@@ -335,8 +345,10 @@ bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_n
   const tn_ninth_frame *frame = frame_of(m);
   bool parameter = value->kind == TN_NINTH_SHAPE_VALUE && frame->unit->kind == TN_NINTH_UNIT_INIT;
   if (parameter && !make_parameter(m, value)) return false;
-  tn_ninth_entry *entry = tn_ninth_state_make(m, tn_ninth_object_of(m, frame->self), name, hint);
-  if (!entry) return tn_ninth_no_room(m);
+  tn_ninth_object *self = tn_ninth_object_of(m, frame->self);
+  uint32_t count = self->count;
+  tn_ninth_entry *entry = tn_ninth_state_make(m, self, name, hint);
+  if (!entry || !tn_ninth_keep_entry(m, frame->self, entry, self->count > count)) return tn_ninth_no_room(m);
   tn_ninth_value old = entry->value;
   entry->value = *value;
   tn_ninth_release(m, old);
@@ -356,5 +368,6 @@ bool tn_ninth_run_foreach(tn_ninth_machine *m) {
   if (!tn_ninth_call_unit(m, m->units.at[block.unit], frame_of(m)->self)) return false;
   frame_of(m)->items = list.object; /* the reference moves from the stack to the frame */
   m->top -= 2;
+  tn_ninth_release(m, block); /* its program stays while it runs */
   return next_item(m);
 }

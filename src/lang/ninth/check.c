@@ -125,7 +125,8 @@ static tn_name slot_name(const checker *c, const tn_ninth_unit *unit, uint32_t s
 
 static void report_undefined(checker *c, const activation *a, tn_name name, tn_span at) {
   tn_str text = tn_names_text(c->host->names, name), likely = { 0 };
-  for (uint32_t i = 0; i < a->unit->slot_count && likely.len == 0; i++) {
+  bool shown = tn_diags_has_room(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE);
+  for (uint32_t i = 0; shown && i < a->unit->slot_count && likely.len == 0; i++) {
     tn_str known = tn_names_text(c->host->names, slot_name(c, a->unit, i));
     if (a->bound[i]) likely = tn_str_suggest(text, &known, 1);
   }
@@ -150,8 +151,10 @@ static void read_slot(checker *c, activation *a, uint32_t slot, tn_span at) {
   a->bound[slot] = true;
 }
 
+/* A shape is one place, where one name is reported. */
 static void read_dims(checker *c, activation *a, const tn_ninth_shape *shape, tn_span at) {
-  for (uint32_t i = 0; i < shape->count; i++) {
+  size_t errors = c->host->diags->errors;
+  for (uint32_t i = 0; i < shape->count && c->host->diags->errors == errors; i++) {
     const tn_ninth_dim *dim = &shape->dims[i];
     if (dim->kind == TN_NINTH_DIM_SLOT) read_slot(c, a, dim->arg, at);
     if (dim->kind == TN_NINTH_DIM_STATE) read_state(c, a, dim->arg, at);

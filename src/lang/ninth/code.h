@@ -60,7 +60,7 @@ typedef struct tn_ninth_program tn_ninth_program;
 typedef struct tn_ninth_unit {
   tn_ninth_unit_kind kind;
   uint32_t id; /* among the units of the machine; set when it is loaded */
-  const tn_ninth_program *program;
+  tn_ninth_program *program;
   tn_ninth_code *code; /* ends with END_OF_UNIT */
   const tn_span *at;   /* of each instruction */
   uint32_t count;
@@ -103,6 +103,7 @@ typedef struct {
 
 typedef struct {
   const tn_ninth_unit *init, *forward; /* NULL: none */
+  tn_ninth_program *program;
 } tn_ninth_module;
 
 /* Names and slots of a scope that outlives its text: the main program's, line after line. */
@@ -125,12 +126,21 @@ struct tn_ninth_program {
   bool open; /* the text ends inside a block, a bracket or a string */
   /* What the machine has made of literals; see tn_ninth_load. */
   uint32_t *constants, *objects;
+  /* The machine holds it while a name or a value leads to its code: functions, modules, instances, blocks. */
+  uint32_t references;
+  size_t unit_count;                /* units that have a number */
+  uint32_t turn;                    /* in which it was loaded */
+  bool unused;                      /* it is on the machine's list of those nothing leads to */
+  tn_ninth_program *next_unused;
+  tn_ninth_program *next, *previous; /* among all of the machine */
 };
 
 void tn_ninth_scope_init(tn_ninth_scope *scope, tn_heap *heap);
 void tn_ninth_scope_free(tn_ninth_scope *scope, tn_heap *heap);
 /* The slot of a name, new if need be; UINT32_MAX when memory runs out. */
 uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name);
+/* Forgets the names behind the first `count`. */
+void tn_ninth_scope_rewind(tn_ninth_scope *scope, size_t count);
 
 /* Compiles a registered file; the names of its main program go into `scope`. Reports everything that is
  * wrong with the text. NULL when it reported an error, or memory ran out (and that is reported); *open

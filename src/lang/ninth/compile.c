@@ -21,6 +21,12 @@ void tn_ninth_scope_free(tn_ninth_scope *scope, tn_heap *heap) {
   tn_vec_free(heap, &scope->names);
 }
 
+void tn_ninth_scope_rewind(tn_ninth_scope *scope, size_t count) {
+  if (scope->names.count <= count) return;
+  tn_map_rewind(&scope->slots, count);
+  scope->names.count = count;
+}
+
 uint32_t tn_ninth_scope_slot(tn_ninth_scope *scope, tn_heap *heap, tn_name name) {
   const uint64_t *known = tn_map_get(&scope->slots, name);
   if (known) return (uint32_t)*known;
@@ -182,7 +188,7 @@ static void report_unpaired(tn_ninth_compiler *c, tn_ninth_opcode kind, const tn
 static void give_up_last(tn_ninth_compiler *c) {
   tn_ninth_open block = tn_vec_pop(&c->open);
   if (owns_unit(block.kind)) end_unit(c);
-  report_unpaired(c, block.kind, &c->tokens[block.token]);
+  if (!block.nested) report_unpaired(c, block.kind, &c->tokens[block.token]);
   c->lost[block.kind]++;
 }
 
@@ -269,7 +275,7 @@ static void read_def(tn_ninth_compiler *c, tn_span at) {
 static void read_module(tn_ninth_compiler *c, tn_span at) {
   tn_ninth_open *block = open_block(c, TN_NINTH_MODULE);
   if (!block) return;
-  if (!tn_vec_push(c->heap, &c->program->modules, (tn_ninth_module){ 0 })) {
+  if (!tn_vec_push(c->heap, &c->program->modules, (tn_ninth_module){ .program = c->program })) {
     tn_ninth_no_memory(c);
     return;
   }
@@ -312,6 +318,18 @@ static void read_end_module(tn_ninth_compiler *c) {
   if (reaches(c, TN_NINTH_MODULE, TN_NINTH_END_MODULE)) c->open.count--;
 }
 
+/* A module in a module: it is read, so that its end is not taken for that of the one around. */
+static bool is_nested_module(tn_ninth_compiler *c, const tn_ninth_token *token) {
+  tn_ninth_open *module = &tn_vec_last(&c->open);
+  if (token->kind != TN_NINTH_TOKEN_OPCODE || token->opcode != TN_NINTH_MODULE) return false;
+  if (!module->spoiled) {
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
+                    "a [MODULE] cannot stand in another one, whose [END_MODULE] comes first");
+  }
+  module->spoiled = module->nested = true;
+  return true;
+}
+
 /* A module holds definitions and nothing else; what closes something around it shows that it was not
  * closed itself. One message for each module is enough. */
 static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
@@ -332,7 +350,10 @@ static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
       default: break;
     }
   }
-  if (token->kind == TN_NINTH_TOKEN_BLOCK_CLOSE) return true;
+  if (token->kind == TN_NINTH_TOKEN_BLOCK_CLOSE || is_nested_module(c, token)) return true;
+  if (token->kind == TN_NINTH_TOKEN_STRING && token[1].opcode == TN_NINTH_MODULE &&
+      token[1].kind == TN_NINTH_TOKEN_OPCODE)
+    return false; /* the name of one */
   tn_ninth_open *module = &tn_vec_last(&c->open);
   if (!module->spoiled) {
     tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
@@ -428,6 +449,19 @@ static void read_short_maker(tn_ninth_compiler *c, tn_span open) {
   keep_maker(c, &maker, at);
 }
 
+/* Behind the brace that closes, if it comes before anything that could open another or end something else. */
+static void skip_to_brace(tn_ninth_compiler *c) {
+  size_t ahead = c->at;
+  while (c->tokens[ahead].kind != TN_NINTH_TOKEN_END && c->tokens[ahead].kind != TN_NINTH_TOKEN_OPCODE &&
+         c->tokens[ahead].kind != TN_NINTH_TOKEN_BLOCK_OPEN &&
+         c->tokens[ahead].kind != TN_NINTH_TOKEN_BLOCK_CLOSE)
+    ahead++;
+  if (c->tokens[ahead].kind == TN_NINTH_TOKEN_BLOCK_CLOSE)
+    c->at = ahead + 1;
+  else
+    c->lost[TN_NINTH_BRACE]++;
+}
+
 /* "{" name "[" key "->" number ... "]" "}" */
 static void read_long_maker(tn_ninth_compiler *c, tn_span open) {
   tn_ninth_maker maker = { .name = tn_ninth_name(c, tn_ninth_peek(c, 0)) };
@@ -441,8 +475,8 @@ static void read_long_maker(tn_ninth_compiler *c, tn_span open) {
     if (ok) report_unpaired(c, TN_NINTH_BRACE, &(tn_ninth_token){ .start = open.start, .end = open.end });
     ok = false;
   } else if (ok) {
-    ok = tn_ninth_syntax(c->diags, end, "a module's values are the last in its braces");
-    c->lost[TN_NINTH_BRACE]++;
+    ok = tn_ninth_syntax(c->diags, end, "a module's values are the last in its braces, in one [ ]");
+    skip_to_brace(c);
   }
   if (ok) keep_maker(c, &maker, tn_span_join(open, end));
 }
@@ -539,12 +573,15 @@ static void read_all(tn_ninth_compiler *c, tn_ninth_scope *scope) {
   while (c->writer) end_unit(c);
 }
 
+#define FIRST_BYTES 512 /* of a program's arena: a session may hold very many short ones */
+
 static tn_ninth_program *new_program(tn_heap *heap, uint32_t file) {
   tn_ninth_program *program = tn_heap_alloc(heap, sizeof *program);
   if (!program) return NULL;
   program->heap = heap;
   program->file = file;
   tn_arena_init(&program->arena, heap);
+  program->arena.first = FIRST_BYTES;
   return program;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
   uint32_t module; /* MODULE: its number */
   bool has_else;   /* IF */
   bool spoiled;    /* MODULE: a token that has no place in it was reported */
+  bool nested;     /* MODULE: another one stands in it, which was reported; its own end may be missing */
 } tn_ninth_open;
 
 /* A unit that is being written. */

@@ -62,6 +62,7 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
 
 bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
   tn_ninth_machine m;
+  if (!tn_ninth_check_given(host)) return false;
   bool ok = tn_ninth_machine_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   m.everything = true;

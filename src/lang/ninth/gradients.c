@@ -39,7 +39,6 @@ static bool named_value(tn_ninth_machine *m, tn_ninth_value *out) {
   *out = m->top[-1];
   if (out->kind != TN_NINTH_STRING) return true;
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, out->name);
-  if (!symbol) return tn_ninth_no_room(m);
   if (symbol->memory.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, out->name);
   *out = symbol->memory;
   return true;
@@ -152,15 +151,17 @@ bool tn_ninth_run_params(tn_ninth_machine *m) {
 static bool clear_instance(tn_ninth_machine *m, uint32_t instance) {
   walk w;
   bool ok = find_parameters(m, &w, instance);
-  for (size_t i = 0; ok && i < w.found.count; i++) tn_eager_clear_grad(m->eager, w.found.at[i]);
+  for (size_t i = 0; ok && i < w.found.count; i++) ok = tn_eager_clear_grad(m->eager, w.found.at[i]);
   end_walk(m, &w);
   return ok || tn_ninth_no_room(m);
 }
 
-static void clear_list(tn_ninth_machine *m, const tn_ninth_object *list) {
-  for (uint32_t i = 0; i < list->count; i++) {
-    if (list->items[i].kind == TN_NINTH_TENSOR) tn_eager_clear_grad(m->eager, list->items[i].tensor);
+static bool clear_list(tn_ninth_machine *m, const tn_ninth_object *list) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < list->count; i++) {
+    if (list->items[i].kind == TN_NINTH_TENSOR) ok = tn_eager_clear_grad(m->eager, list->items[i].tensor);
   }
+  return ok || tn_ninth_no_room(m);
 }
 
 bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
@@ -170,8 +171,12 @@ bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
     case TN_NINTH_INSTANCE:
       if (!clear_instance(m, value.object)) return false;
       break;
-    case TN_NINTH_LIST: clear_list(m, tn_ninth_object_of(m, value.object)); break;
-    case TN_NINTH_TENSOR: tn_eager_clear_grad(m->eager, value.tensor); break;
+    case TN_NINTH_LIST:
+      if (!clear_list(m, tn_ninth_object_of(m, value.object))) return false;
+      break;
+    case TN_NINTH_TENSOR:
+      if (!tn_eager_clear_grad(m->eager, value.tensor)) return tn_ninth_no_room(m);
+      break;
     case TN_NINTH_NUMBER:
     case TN_NINTH_SHAPE_VALUE: break; /* tensors that have no gradient */
     default: return tn_ninth_wrong_kind(m, "instance, list or tensor", value);

@@ -33,13 +33,12 @@ static bool give_stack(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
 }
 
 /* Values that a Ninth program has no names for are a mistake on the command line. */
-static bool check_given(tn_host *host) {
-  bool params = host->param_count > 0;
-  if (!params && host->set_count == 0) return true;
-  return tn_report(
-      host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
-      TN_STR("message", params ? "a Ninth program takes its values with --input; there is no --param"
-                               : "a Ninth program takes its values with --input; there is no --set"));
+bool tn_ninth_check_given(tn_host *host) {
+  const char *wrong = NULL;
+  if (host->has_weights) wrong = "a Ninth program has no named parameters that --weights could fill";
+  if (host->set_count > 0) wrong = "a Ninth program takes its values with --input; there is no --set";
+  if (host->param_count > 0) wrong = "a Ninth program takes its values with --input; there is no --param";
+  return !wrong || tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_STR("message", wrong));
 }
 
 bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
@@ -51,7 +50,7 @@ bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
 static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
   tn_ninth_machine m;
   *out = (tn_outcome){ 0 };
-  if (!check_given(host)) return false;
+  if (!tn_ninth_check_given(host)) return false;
   bool ok = tn_ninth_machine_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   ok = ok && tn_ninth_run_file(&m, file) && give_stack(&m, arena, out);

@@ -37,7 +37,7 @@ static bool is_loaded(const tn_ninth_machine *m, tn_name name) {
 static const tn_ninth_program *load(tn_ninth_machine *m, const tn_embedded *library) {
   tn_diags *diags = m->host->diags;
   tn_str text = { (const char *)library->text, library->length };
-  uint32_t file = tn_sources_add(m->host->sources, tn_str_of(library->file), text);
+  uint32_t file = tn_ninth_add_text(m, tn_str_of(library->file), text);
   tn_phase phase = diags->phase;
   tn_ninth_program *program =
       file != 0 ? tn_ninth_compile(m->heap, m->host->names, diags, file, NULL, NULL) : NULL;

@@ -233,6 +233,7 @@ void tn_ninth_read_shape(tn_ninth_compiler *c) {
 typedef struct {
   tn_vec(tn_name) names;
   floats values;
+  tn_map given; /* by name */
 } keys;
 
 static bool key_item(tn_ninth_compiler *c, void *into) {
@@ -244,12 +245,10 @@ static bool key_item(tn_ninth_compiler *c, void *into) {
     return tn_ninth_syntax(c->diags, tn_ninth_span(c, wrong), "values are given as name->number");
   }
   tn_name name = tn_ninth_name(c, key);
-  for (size_t i = 0; i < read->names.count; i++) {
-    if (read->names.at[i] == name)
-      return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), "this name is given twice");
-  }
+  if (tn_map_get(&read->given, name))
+    return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), "this name is given twice");
   c->at += 3;
-  if (tn_vec_push(c->heap, &read->names, name) &&
+  if (tn_map_put(&read->given, name, 1) && tn_vec_push(c->heap, &read->names, name) &&
       tn_vec_push(c->heap, &read->values, tn_ninth_number(tn_ninth_text(c, value)))) {
     return true;
   }
@@ -260,6 +259,7 @@ static bool key_item(tn_ninth_compiler *c, void *into) {
 bool tn_ninth_read_keys(tn_ninth_compiler *c, tn_ninth_maker *maker) {
   keys read = { 0 };
   tn_arena *arena = &c->program->arena;
+  tn_map_init(&read.given, c->heap);
   bool ok = read_items(c, key_item, &read);
   if (ok) {
     maker->count = (uint32_t)read.names.count;
@@ -269,5 +269,6 @@ bool tn_ninth_read_keys(tn_ninth_compiler *c, tn_ninth_maker *maker) {
   }
   tn_vec_free(c->heap, &read.names);
   tn_vec_free(c->heap, &read.values);
+  tn_map_free(&read.given);
   return ok && !c->out_of_memory;
 }

@@ -156,7 +156,7 @@ bool tn_ninth_run_print(tn_ninth_machine *m) {
 bool tn_ninth_run_store(tn_ninth_machine *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
-  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
+  tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, name.name);
   if (!symbol) return tn_ninth_no_room(m);
   tn_ninth_value old = symbol->memory;
   symbol->memory = m->top[-2];
@@ -168,8 +168,7 @@ bool tn_ninth_run_store(tn_ninth_machine *m) {
 bool tn_ninth_run_load(tn_ninth_machine *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
-  tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
-  if (!symbol) return tn_ninth_no_room(m);
+  const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
   if (symbol->memory.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, name.name);
   tn_ninth_hold(m, symbol->memory);
   m->top[-1] = symbol->memory;
@@ -336,6 +335,7 @@ static bool run_rare(tn_ninth_machine *m, const tn_ninth_code *code) {
     case TN_NINTH_CODE_KEEP_STATE: return tn_ninth_reach(m, 1) && run_bind_state(m, code->arg, true);
     case TN_NINTH_CODE_BLOCK:
       if (!tn_ninth_room(m)) return false;
+      tn_ninth_hold_program(program->units.at[code->arg]->program);
       *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_BLOCK, .unit = program->units.at[code->arg]->id };
       return true;
     case TN_NINTH_CODE_MAKE: return tn_ninth_make(m, &program->makers.at[code->arg]);
@@ -522,10 +522,24 @@ bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host) {
 
 static void free_symbols(tn_ninth_machine *m) {
   for (size_t i = 0; i < m->symbols.count; i++) tn_ninth_release(m, m->symbols.at[i].memory);
-  tn_vec_free(m->heap, &m->symbols);
+  tn_vec_free(m->heap, &m->symbols); /* the programs of functions and modules go with the machine */
 }
 
+static void unlink_program(tn_ninth_machine *m, tn_ninth_program *program) {
+  if (program->previous)
+    program->previous->next = program->next;
+  else
+    m->programs = program->next;
+  if (program->next) program->next->previous = program->previous;
+}
+
+/* Numbers that find no room on the list are not given out again. */
 static void unload(tn_ninth_machine *m, tn_ninth_program *program) {
+  unlink_program(m, program);
+  for (size_t i = 0; i < program->unit_count; i++) {
+    m->units.at[program->units.at[i]->id] = NULL;
+    tn_vec_push(m->heap, &m->free_units, program->units.at[i]->id);
+  }
   for (size_t i = 0; program->constants && i < program->tensors.count; i++) {
     tn_eager_unref(m->eager, program->constants[i]);
   }
@@ -543,14 +557,15 @@ void tn_ninth_machine_free(tn_ninth_machine *m) {
   for (size_t i = 0; i < m->noted.count; i++) tn_eager_unref(m->eager, m->noted.at[i]);
   for (size_t i = 0; i < TN_NINTH_BOXES; i++) tn_eager_unref(m->eager, m->boxes[i]);
   if (m->self != 0) tn_ninth_release_object(m, m->self);
-  for (size_t i = 0; i < m->programs.count; i++) unload(m, m->programs.at[i]);
+  while (m->programs) unload(m, m->programs);
   tn_ninth_objects_free(m);
   tn_heap_free(m->heap, m->stack, (size_t)(m->end - m->stack) * sizeof *m->stack);
   tn_vec_free(m->heap, &m->locals);
   tn_vec_free(m->heap, &m->frames);
   tn_vec_free(m->heap, &m->loops);
   tn_vec_free(m->heap, &m->units);
-  tn_vec_free(m->heap, &m->programs);
+  tn_vec_free(m->heap, &m->free_units);
+  tn_vec_free(m->heap, &m->free_files);
   tn_vec_free(m->heap, &m->libraries);
   tn_vec_free(m->heap, &m->noted);
   tn_ninth_scope_free(&m->scope, m->heap);
@@ -578,29 +593,77 @@ static bool make_constants(tn_ninth_machine *m, tn_ninth_program *program) {
   return true;
 }
 
+static bool number_units(tn_ninth_machine *m, tn_ninth_program *program) {
+  if (!tn_vec_reserve(m->heap, &m->units, program->units.count)) return false;
+  for (; program->unit_count < program->units.count; program->unit_count++) {
+    tn_ninth_unit *unit = program->units.at[program->unit_count];
+    bool again = m->free_units.count > 0;
+    unit->id = again ? tn_vec_pop(&m->free_units) : (uint32_t)m->units.count++;
+    m->units.at[unit->id] = unit;
+  }
+  return true;
+}
+
+/* Until something leads to it, nothing does. */
 bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program) {
-  if (!tn_vec_push(m->heap, &m->programs, program)) {
-    tn_ninth_program_free(program);
-    return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
-  }
-  bool ok = make_constants(m, program) && tn_vec_reserve(m->heap, &m->units, program->units.count);
-  for (size_t i = 0; ok && i < program->units.count; i++) {
-    program->units.at[i]->id = (uint32_t)m->units.count;
-    m->units.at[m->units.count++] = program->units.at[i];
-  }
+  program->next = m->programs;
+  if (m->programs) m->programs->previous = program;
+  m->programs = program;
+  program->turn = m->turn.number;
+  program->unused = true;
+  program->next_unused = m->unused;
+  m->unused = program;
+  bool ok = make_constants(m, program) && number_units(m, program);
   tn_build_forget(m->builder);
   return ok || tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }
 
-/* Functions, modules and blocks are units of their own, and each may be called or held later. */
-bool tn_ninth_forget(tn_ninth_machine *m, uint32_t file) {
-  tn_ninth_program *last = m->programs.count > 0 ? tn_vec_last(&m->programs) : NULL;
-  if (!last || last->file != file) return true;
-  if (last->units.count != 1 || m->units.count == 0 || tn_vec_last(&m->units) != last->main) return false;
-  m->units.count--;
-  m->programs.count--;
-  unload(m, last);
-  return true;
+void tn_ninth_hold_program(tn_ninth_program *program) { program->references++; }
+
+void tn_ninth_release_program(tn_ninth_machine *m, tn_ninth_program *program) {
+  if (--program->references > 0 || program->unused) return;
+  program->unused = true;
+  program->next_unused = m->unused;
+  m->unused = program;
+}
+
+uint32_t tn_ninth_add_text(tn_ninth_machine *m, tn_str name, tn_str text) {
+  tn_sources *sources = m->host->sources;
+  if (m->free_files.count == 0) return tn_sources_add(sources, name, text);
+  uint32_t file = tn_vec_last(&m->free_files);
+  if (!tn_sources_put(sources, file, name, text)) return 0;
+  m->free_files.count--;
+  return file;
+}
+
+void tn_ninth_forget_text(tn_ninth_machine *m, uint32_t file) {
+  tn_sources *sources = m->host->sources;
+  if (file == sources->files.count) {
+    tn_sources_rewind(sources, file - 1);
+    return;
+  }
+  tn_sources_forget(sources, file);
+  tn_vec_push(m->heap, &m->free_files, file);
+}
+
+/* Names that came up in the turn are needed by what it has loaded, as long as that is there. */
+static void forget_names(tn_ninth_machine *m) {
+  bool stays = m->programs && m->programs->turn == m->turn.number;
+  if (m->turn.forgets_names && !stays) tn_names_rewind(m->host->names);
+  m->turn.forgets_names = false;
+}
+
+void tn_ninth_collect(tn_ninth_machine *m) {
+  while (m->unused) {
+    tn_ninth_program *program = m->unused;
+    uint32_t file = program->file;
+    m->unused = program->next_unused;
+    program->unused = false;
+    if (program->references > 0) continue;
+    unload(m, program);
+    tn_ninth_forget_text(m, file);
+  }
+  forget_names(m);
 }
 
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program) {

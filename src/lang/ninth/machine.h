@@ -3,8 +3,12 @@
  * A value on the stack is eight bytes: a kind and a number. A single f32 that no
  * gradient can flow through is the number itself, so that counting costs no
  * memory; other tensors are values of the eager builder; strings are names of
- * the session's table and blocks are numbers of units, and neither is ever given
- * back. Shapes, lists and instances are objects with a count of references.
+ * the session's table. Blocks are numbers of units and hold their program; shapes,
+ * lists and instances are objects with a count of references.
+ *
+ * A program, which owns its text, its code and its literals, lives as long as
+ * something leads to it: a function, a module, an instance or a block. It is
+ * given back between two texts (tn_ninth_collect), when none of it can be running.
  *
  * Calls do not use the C stack: a frame says where to go on. An opcode looks at
  * its operands, computes, and only then touches the stack, so that one that
@@ -26,7 +30,7 @@ typedef enum {
   TN_NINTH_NUMBER,  /* a 0-d tensor without a gradient */
   TN_NINTH_TENSOR,
   TN_NINTH_STRING,
-  TN_NINTH_BLOCK,
+  TN_NINTH_BLOCK,       /* from here on references are counted here */
   TN_NINTH_SHAPE_VALUE, /* from here on objects */
   TN_NINTH_LIST,
   TN_NINTH_INSTANCE
@@ -45,6 +49,7 @@ typedef struct {
 
 typedef struct {
   tn_name name;
+  uint32_t turn; /* that has kept what it was; see tn_ninth_turn_begin */
   tn_ninth_value value;
 } tn_ninth_entry;
 
@@ -56,6 +61,7 @@ typedef struct {
   uint8_t kind;        /* tn_ninth_kind */
   uint32_t next;       /* free list, and work lists */
   uint32_t mark;       /* the walk that has met it */
+  uint32_t turn;       /* in which it was made */
   uint32_t count, capacity;
   union {
     int64_t *dims;           /* shape; points to `few` when there are few */
@@ -91,7 +97,37 @@ typedef struct {
   tn_ninth_value memory; /* [STORE] */
   const tn_ninth_unit *function;
   const tn_ninth_module *module;
+  uint32_t turn; /* that has kept what it was */
 } tn_ninth_symbol;
+
+/* What was there before the first change in a turn. */
+typedef struct {
+  tn_name name;
+  tn_ninth_symbol was;
+} tn_ninth_kept_symbol;
+typedef struct {
+  uint32_t object, entry;
+  bool added; /* there was no such entry */
+  tn_ninth_value was;
+} tn_ninth_kept_entry;
+typedef struct {
+  uint32_t slot;
+  tn_ninth_value was;
+} tn_ninth_kept_local;
+
+/* A line of a session that can be undone (undo.c). */
+typedef struct {
+  bool open;
+  uint32_t number;
+  tn_vec(tn_ninth_value) stack;
+  tn_vec(tn_ninth_kept_local) locals;
+  tn_vec(tn_ninth_kept_entry) entries;
+  tn_vec(tn_ninth_kept_symbol) symbols;
+  size_t names, symbol_count; /* names: of the scope */
+  bool forgets_names;         /* those that came up in it are not needed any more */
+  uint64_t drawn;
+  size_t input, libraries;
+} tn_ninth_turn;
 
 typedef struct tn_ninth_machine {
   tn_host *host;
@@ -107,7 +143,10 @@ typedef struct tn_ninth_machine {
   uint32_t calls, blocks;          /* frames of each kind */
   tn_vec(tn_ninth_symbol) symbols; /* by name */
   tn_vec(const tn_ninth_unit *) units;
-  tn_vec(tn_ninth_program *) programs;
+  tn_vec(uint32_t) free_units, free_files; /* numbers of what was given back */
+  tn_ninth_program *programs;              /* newest first */
+  tn_ninth_program *unused;                /* those that nothing may lead to */
+  tn_ninth_turn turn;
   tn_vec(tn_name) libraries; /* loaded */
   tn_ninth_scope scope;      /* of the main program */
   tn_vec(tn_ninth_object *) chunks;
@@ -129,11 +168,16 @@ typedef struct tn_ninth_machine {
 /* False when memory runs out; to be freed in any case. */
 bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host);
 void tn_ninth_machine_free(tn_ninth_machine *m);
-/* Takes a compiled program; it stays until the machine is freed. False after reporting. */
+/* Registers a text for a session; 0 when memory runs out. Its program owns it. */
+uint32_t tn_ninth_add_text(tn_ninth_machine *m, tn_str name, tn_str text);
+void tn_ninth_forget_text(tn_ninth_machine *m, uint32_t file);
+/* Takes a compiled program; it stays until it is collected or the machine freed. False after reporting. */
 bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program);
-/* Lets go of the program of a text that was the last to be loaded, when no value and no name can lead to
- * its code. False when it must stay, and its text with it. */
-bool tn_ninth_forget(tn_ninth_machine *m, uint32_t file);
+void tn_ninth_hold_program(tn_ninth_program *program);
+void tn_ninth_release_program(tn_ninth_machine *m, tn_ninth_program *program);
+/* Gives back the programs that nothing leads to, and their texts. Only between two texts: nothing runs, and
+ * no diagnostic needs a text. */
+void tn_ninth_collect(tn_ninth_machine *m);
 /* Runs the main unit of a loaded program. On failure it has reported; calls that were running have ended, the
  * stack is as it was before the opcode that failed. */
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program);
@@ -166,17 +210,20 @@ tn_ninth_object *tn_ninth_object_of(const tn_ninth_machine *m, uint32_t object);
 uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind);
 void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object);
 void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object);
+/* Of blocks and objects. */
+void tn_ninth_hold_counted(tn_ninth_machine *m, tn_ninth_value value);
+void tn_ninth_release_counted(tn_ninth_machine *m, tn_ninth_value value);
 static inline void tn_ninth_hold(tn_ninth_machine *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_TENSOR)
     tn_eager_ref(m->eager, value.tensor);
-  else if (value.kind >= TN_NINTH_SHAPE_VALUE)
-    tn_ninth_hold_object(m, value.object);
+  else if (value.kind >= TN_NINTH_BLOCK)
+    tn_ninth_hold_counted(m, value);
 }
 static inline void tn_ninth_release(tn_ninth_machine *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_TENSOR)
     tn_eager_unref(m->eager, value.tensor);
-  else if (value.kind >= TN_NINTH_SHAPE_VALUE)
-    tn_ninth_release_object(m, value.object);
+  else if (value.kind >= TN_NINTH_BLOCK)
+    tn_ninth_release_counted(m, value);
 }
 /* A shape object of these dimensions; 0 when memory runs out. */
 uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t count);
@@ -186,6 +233,8 @@ tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name nam
 /* The same, made if need be; NULL when memory runs out. */
 tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name,
                                     uint16_t *hint);
+/* Takes the last entry out of an instance's state. */
+void tn_ninth_state_pop(tn_ninth_object *instance);
 void tn_ninth_objects_free(tn_ninth_machine *m);
 
 /* As PRINT shows it. With `shorten`, large tensors are cut in the middle. */
@@ -207,7 +256,10 @@ bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name);
 bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker);
 bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition);
 bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module);
-tn_ninth_symbol *tn_ninth_symbol_of(tn_ninth_machine *m, tn_name name); /* NULL: memory ran out */
+/* To be read; never NULL. */
+const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_machine *m, tn_name name);
+/* To be changed; NULL when memory runs out. */
+tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name);
 /* What a name that is no variable of the running unit itself means: a variable around it, or
  * state. UNBOUND when it means nothing. */
 tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot);
@@ -247,6 +299,19 @@ bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape);
 /* Standard normal numbers, the next of the program's generator. 0 with the builder's fault. */
 tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape);
 bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint32_t number);
+
+/* ---- turns (undo.c) ---- */
+
+/* A text is about to be read. */
+void tn_ninth_turn_begin(tn_ninth_machine *m);
+/* It is about to run: from here on every change of the stack, variables, state, stored values, definitions,
+ * weights, gradients, draws and inputs can be undone. That costs what is changed, and the depth of the stack.
+ * False when memory runs out. */
+bool tn_ninth_turn_run(tn_ninth_machine *m, const tn_ninth_unit *main);
+void tn_ninth_turn_end(tn_ninth_machine *m, bool undo);
+/* Before an entry of an instance's state changes, and before a symbol does. False when memory runs out. */
+bool tn_ninth_keep_entry(tn_ninth_machine *m, uint32_t object, tn_ninth_entry *entry, bool added);
+bool tn_ninth_keep_symbol(tn_ninth_machine *m, tn_name name);
 
 /* ---- diagnostics (report.c): all return false ---- */
 

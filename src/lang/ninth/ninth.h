@@ -4,6 +4,8 @@
 
 #include "lang/ninth/machine.h"
 
+/* Refuses what the command line gives and no Ninth program can use. False after reporting. */
+bool tn_ninth_check_given(tn_host *host);
 /* Compiles, loads and runs a file. False after reporting. */
 bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file);
 

@@ -63,166 +63,57 @@ static void trace_step(tn_ninth_machine *m) {
   show_stack(repl, repl->shown);
 }
 
-/* ---- what a line that fails leaves as it was ---- */
-
-/* An instance and where its state begins among those of all. */
-typedef struct {
-  uint32_t object, first, count;
-} instance;
-
-/* Everything: the stack, variables, stored values, functions and modules, the state of every instance (the
- * main program is one), weights and gradients, and how many numbers were drawn and inputs taken. */
-typedef struct {
-  tn_vec(tn_ninth_value) stack, locals, state;
-  tn_vec(tn_ninth_symbol) symbols;
-  tn_vec(instance) instances;
-  tn_eager_state variables;
-  uint64_t drawn;
-  size_t input, libraries;
-} snapshot;
-
-static void snapshot_free(tn_repl *repl, snapshot *s) {
-  tn_ninth_machine *m = &repl->machine;
-  for (size_t i = 0; i < s->stack.count; i++) tn_ninth_release(m, s->stack.at[i]);
-  for (size_t i = 0; i < s->locals.count; i++) tn_ninth_release(m, s->locals.at[i]);
-  for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_release(m, s->symbols.at[i].memory);
-  for (size_t i = 0; i < s->state.count; i++) tn_ninth_release(m, s->state.at[i]);
-  for (size_t i = 0; i < s->instances.count; i++) tn_ninth_release_object(m, s->instances.at[i].object);
-  tn_eager_keep_free(m->eager, &s->variables);
-  tn_vec_free(m->heap, &s->stack);
-  tn_vec_free(m->heap, &s->locals);
-  tn_vec_free(m->heap, &s->symbols);
-  tn_vec_free(m->heap, &s->state);
-  tn_vec_free(m->heap, &s->instances);
-}
-
-static bool take_instance(tn_ninth_machine *m, snapshot *s, uint32_t number) {
-  const tn_ninth_object *object = tn_ninth_object_of(m, number);
-  instance taken = { number, (uint32_t)s->state.count, object->count };
-  if (!tn_vec_reserve(m->heap, &s->state, object->count) || !tn_vec_push(m->heap, &s->instances, taken))
-    return false;
-  tn_ninth_hold_object(m, number);
-  for (uint32_t i = 0; i < object->count; i++) {
-    tn_ninth_hold(m, object->entries[i].value);
-    s->state.at[s->state.count++] = object->entries[i].value;
-  }
-  return true;
-}
-
-static bool take_instances(tn_ninth_machine *m, snapshot *s) {
-  for (uint32_t number = 1; number < m->chunks.count * TN_NINTH_OBJECT_CHUNK; number++) {
-    const tn_ninth_object *object = tn_ninth_object_of(m, number);
-    bool is_instance = object->references > 0 && object->kind == TN_NINTH_INSTANCE;
-    if (is_instance && !take_instance(m, s, number)) return false;
-  }
-  return true;
-}
-
-/* False when memory runs out; to be freed in any case. */
-static bool snapshot_take(tn_repl *repl, snapshot *s) {
-  tn_ninth_machine *m = &repl->machine;
-  size_t depth = tn_ninth_depth(m);
-  *s = (snapshot){ .drawn = m->drawn, .input = m->input, .libraries = m->libraries.count };
-  if (!tn_vec_reserve(m->heap, &s->stack, depth) || !tn_vec_reserve(m->heap, &s->locals, m->locals.count) ||
-      !tn_vec_reserve(m->heap, &s->symbols, m->symbols.count)) {
-    return false;
-  }
-  for (size_t i = 0; i < depth; i++) s->stack.at[s->stack.count++] = m->stack[i];
-  for (size_t i = 0; i < m->locals.count; i++) s->locals.at[s->locals.count++] = m->locals.at[i];
-  for (size_t i = 0; i < m->symbols.count; i++) s->symbols.at[s->symbols.count++] = m->symbols.at[i];
-  for (size_t i = 0; i < depth; i++) tn_ninth_hold(m, s->stack.at[i]);
-  for (size_t i = 0; i < s->locals.count; i++) tn_ninth_hold(m, s->locals.at[i]);
-  for (size_t i = 0; i < s->symbols.count; i++) tn_ninth_hold(m, s->symbols.at[i].memory);
-  return take_instances(m, s) && tn_eager_keep(m->eager, &s->variables);
-}
-
-/* The value that was there, with its reference, in place of the one that is; unbound where there was none. */
-static void put_back(tn_ninth_machine *m, tn_ninth_value *place, tn_ninth_value *saved) {
-  tn_ninth_value now = *place;
-  *place = saved ? *saved : (tn_ninth_value){ 0 };
-  if (saved) *saved = (tn_ninth_value){ 0 };
-  tn_ninth_release(m, now);
-}
-
-static void put_back_state(tn_ninth_machine *m, snapshot *s, const instance *taken) {
-  for (uint32_t i = 0; i < tn_ninth_object_of(m, taken->object)->count; i++) {
-    tn_ninth_value *place = &tn_ninth_object_of(m, taken->object)->entries[i].value;
-    put_back(m, place, i < taken->count ? &s->state.at[taken->first + i] : NULL);
-  }
-}
-
-/* The stack has had room for these items before. */
-static void snapshot_restore(tn_repl *repl, snapshot *s) {
-  tn_ninth_machine *m = &repl->machine;
-  tn_ninth_drop(m, tn_ninth_depth(m));
-  for (size_t i = 0; i < s->stack.count; i++) *m->top++ = s->stack.at[i];
-  s->stack.count = 0;
-  for (size_t i = 0; i < m->locals.count; i++)
-    put_back(m, &m->locals.at[i], i < s->locals.count ? &s->locals.at[i] : NULL);
-  for (size_t i = 0; i < m->symbols.count; i++) {
-    tn_ninth_symbol *saved = i < s->symbols.count ? &s->symbols.at[i] : NULL;
-    put_back(m, &m->symbols.at[i].memory, saved ? &saved->memory : NULL);
-    m->symbols.at[i].function = saved ? saved->function : NULL;
-    m->symbols.at[i].module = saved ? saved->module : NULL;
-  }
-  for (size_t i = 0; i < s->instances.count; i++) put_back_state(m, s, &s->instances.at[i]);
-  tn_eager_go_back(m->eager, &s->variables);
-  m->drawn = s->drawn;
-  m->input = s->input;
-  m->libraries.count = s->libraries; /* what a library has defined is gone */
-}
-
 /* ---- running lines ---- */
 
-static void run_program(tn_repl *repl, tn_ninth_program *program) {
+/* False after reporting. */
+static bool run_program(tn_repl *repl, tn_ninth_program *program) {
   tn_ninth_machine *m = &repl->machine;
-  snapshot before;
-  if (!tn_ninth_load(m, program)) return;
-  if (!snapshot_take(repl, &before))
-    tn_ninth_report_memory(m->heap, repl->host->diags, TN_NOWHERE);
-  else if (!tn_ninth_run(m, program))
-    snapshot_restore(repl, &before);
-  snapshot_free(repl, &before);
+  if (!tn_ninth_load(m, program)) return false;
+  if (!tn_ninth_turn_run(m, program->main))
+    return tn_ninth_report_memory(m->heap, repl->host->diags, TN_NOWHERE);
+  return tn_ninth_run(m, program);
 }
 
-static void run_text(tn_repl *repl, tn_str name, tn_str text, bool *complete) {
+/* A text on its way: to be read, then ended when what it said has been shown. */
+typedef struct {
+  uint32_t file; /* that no program owns */
+  bool complete; /* no more lines are needed */
+} reading;
+
+static reading run_text(tn_repl *repl, tn_str name, tn_str text) {
   tn_ninth_machine *m = &repl->machine;
   tn_diags *diags = repl->host->diags;
   tn_diag_mark mark = tn_diags_mark(diags);
-  size_t files = repl->host->sources->files.count;
   bool open = false;
-  uint32_t file = tn_sources_add(repl->host->sources, name, text);
+  tn_ninth_turn_begin(m);
+  uint32_t file = tn_ninth_add_text(m, name, text);
+  if (!file) tn_ninth_report_memory(m->heap, diags, TN_NOWHERE);
   tn_ninth_program *program =
       file ? tn_ninth_compile(m->heap, repl->host->names, diags, file, &m->scope, &open) : NULL;
-  *complete = !open || program;
-  if (!file) tn_ninth_report_memory(m->heap, diags, TN_NOWHERE);
-  if (program) {
-    run_program(repl, program);
-  } else if (!*complete) {
-    tn_diags_rewind(diags, mark);
-    tn_sources_rewind(repl->host->sources, files);
-  }
+  bool ok = program && run_program(repl, program);
+  tn_ninth_turn_end(m, !ok);
+  if (!program && open) tn_diags_rewind(diags, mark);
+  return (reading){ .file = program ? 0 : file, .complete = program || !open };
 }
 
-/* A session may be long: a line that defined nothing is gone when its answer has been shown. */
-static void forget_text(tn_repl *repl, size_t files) {
-  tn_sources *sources = repl->host->sources;
-  bool alone = sources->files.count == files + 1; /* it did not bring in a library */
-  if (alone && tn_ninth_forget(&repl->machine, (uint32_t)files + 1)) tn_sources_rewind(sources, files);
+/* What nothing leads to any more is gone, and if that is all of it the line with its text and names. */
+static void end_text(tn_repl *repl, const reading *read) {
+  if (read->file) tn_ninth_forget_text(&repl->machine, read->file);
+  tn_ninth_collect(&repl->machine);
 }
 
 /* False when more lines are needed. */
 static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
-  bool complete;
   tn_str text = tn_repl_talk_add(&repl->talk, line);
-  size_t files = repl->host->sources->files.count;
-  run_text(repl, tn_repl_talk_name(&repl->talk), text, &complete);
-  if (!complete && !repl->talk.pending.failed) return false;
-  tn_repl_talk_done(&repl->talk);
-  tn_repl_talk_mistakes(&repl->talk, out);
-  show_stack(repl, out);
-  forget_text(repl, files);
-  return true;
+  reading read = run_text(repl, tn_repl_talk_name(&repl->talk), text);
+  bool done = read.complete || repl->talk.pending.failed;
+  if (done) {
+    tn_repl_talk_done(&repl->talk);
+    tn_repl_talk_mistakes(&repl->talk, out);
+    show_stack(repl, out);
+  }
+  end_text(repl, &read);
+  return done;
 }
 
 /* ---- commands ---- */
@@ -267,6 +158,7 @@ static void run_vars(tn_repl *repl, tn_str argument, tn_text *out) {
 static void run_clear(tn_repl *repl, tn_str argument, tn_text *out) {
   (void)argument;
   tn_ninth_drop(&repl->machine, tn_ninth_depth(&repl->machine));
+  tn_ninth_collect(&repl->machine);
   tn_text_clear(&repl->talk.pending);
   show_stack(repl, out);
 }
@@ -284,13 +176,13 @@ static void run_trace(tn_repl *repl, tn_str argument, tn_text *out) {
 static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
   tn_arena arena;
   tn_str text;
-  bool complete = true;
   tn_arena_init(&arena, repl->host->heap);
   if (tn_repl_talk_read(&repl->talk, argument, &arena, &text, out)) {
-    run_text(repl, argument, text, &complete);
-    if (!complete) tn_text_puts(out, "the file ends inside a block\n");
+    reading read = run_text(repl, argument, text);
+    if (!read.complete) tn_text_puts(out, "the file ends inside a block\n");
     tn_repl_talk_mistakes(&repl->talk, out);
     show_stack(repl, out);
+    end_text(repl, &read);
   }
   tn_arena_free(&arena);
 }

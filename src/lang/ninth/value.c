@@ -46,12 +46,27 @@ uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind) {
   tn_ninth_object *object = tn_ninth_object_of(m, number);
   m->free_object = object->next;
   object->references = 1;
+  object->turn = m->turn.number;
   object->kind = (uint8_t)kind;
   return number;
 }
 
 void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object) {
   tn_ninth_object_of(m, object)->references++;
+}
+
+void tn_ninth_hold_counted(tn_ninth_machine *m, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_BLOCK)
+    tn_ninth_hold_program(m->units.at[value.unit]->program);
+  else
+    tn_ninth_hold_object(m, value.object);
+}
+
+void tn_ninth_release_counted(tn_ninth_machine *m, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_BLOCK)
+    tn_ninth_release_program(m, m->units.at[value.unit]->program);
+  else
+    tn_ninth_release_object(m, value.object);
 }
 
 static size_t item_bytes(const tn_ninth_object *object) {
@@ -73,6 +88,7 @@ static void free_contents(tn_ninth_machine *m, tn_ninth_object *object) {
 
 static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
   if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
+  if (value.kind == TN_NINTH_BLOCK) tn_ninth_release_counted(m, value);
   if (value.kind < TN_NINTH_SHAPE_VALUE) return;
   tn_ninth_object *object = tn_ninth_object_of(m, value.object);
   if (--object->references > 0) return;
@@ -83,6 +99,8 @@ static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
 static void drop_contents(tn_ninth_machine *m, tn_ninth_object *object, uint32_t *work) {
   if (object->kind == TN_NINTH_SHAPE_VALUE) return;
   bool list = object->kind == TN_NINTH_LIST;
+  if (object->kind == TN_NINTH_INSTANCE && object->module)
+    tn_ninth_release_program(m, object->module->program);
   for (uint32_t i = 0; i < object->count; i++)
     drop(m, list ? object->items[i] : object->entries[i].value, work);
 }
@@ -189,6 +207,12 @@ tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instan
   return entry;
 }
 
+/* The index holds the entries in their order. */
+void tn_ninth_state_pop(tn_ninth_object *instance) {
+  instance->count--;
+  if (instance->index) tn_map_rewind(instance->index, instance->count);
+}
+
 /* ---- as text ---- */
 
 static void show_number(float number, tn_text *out) {
@@ -219,18 +243,31 @@ static void show_axis(const tn_view *view, int axis, const float *at, int64_t ed
   tn_text_byte(out, ')');
 }
 
-static void show_tensor(tn_view view, bool shorten, tn_text *out) {
-  bool large = shorten && tn_view_count(&view) > SHORTEN_FROM;
-  show_axis(&view, 0, view.data, large ? SHORTEN_EDGE : 0, out);
-}
-
-static void show_shape(const tn_ninth_object *shape, tn_text *out) {
+static void show_dims(const int64_t *dims, size_t count, tn_text *out) {
   tn_text_byte(out, '[');
-  for (uint32_t i = 0; i < shape->count; i++) {
+  for (size_t i = 0; i < count; i++) {
     if (i > 0) tn_text_byte(out, ' ');
-    tn_text_int(out, shape->dims[i]);
+    tn_text_int(out, dims[i]);
   }
   tn_text_byte(out, ']');
+}
+
+/* Brackets cannot say how long the axes behind an empty one are. */
+static bool hides_axes(const tn_view *view) {
+  for (int axis = 0; axis + 1 < view->rank; axis++) {
+    if (view->dim[axis] == 0) return true;
+  }
+  return false;
+}
+
+static void show_tensor(tn_view view, bool shorten, tn_text *out) {
+  if (hides_axes(&view)) {
+    show_dims(view.dim, (size_t)view.rank, out);
+    tn_text_puts(out, " [ZEROS]");
+    return;
+  }
+  bool large = shorten && tn_view_count(&view) > SHORTEN_FROM;
+  show_axis(&view, 0, view.data, large ? SHORTEN_EDGE : 0, out);
 }
 
 static void show_list(const tn_ninth_machine *m, const tn_ninth_object *list, bool shorten, tn_text *out) {
@@ -242,6 +279,10 @@ static void show_list(const tn_ninth_machine *m, const tn_ninth_object *list, bo
   tn_text_byte(out, '}');
 }
 
+static const tn_ninth_object *object_of(const tn_ninth_machine *m, tn_ninth_value value) {
+  return tn_ninth_object_of(m, value.object);
+}
+
 void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten, tn_text *out) {
   switch ((tn_ninth_kind)value.kind) {
     case TN_NINTH_NUMBER: show_number(value.number, out); break;
@@ -250,7 +291,7 @@ void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten
     case TN_NINTH_BLOCK:
       tn_text_add(out, tn_span_text(m->host->sources, m->units.at[value.unit]->text));
       break;
-    case TN_NINTH_SHAPE_VALUE: show_shape(tn_ninth_object_of(m, value.object), out); break;
+    case TN_NINTH_SHAPE_VALUE: show_dims(object_of(m, value)->dims, object_of(m, value)->count, out); break;
     case TN_NINTH_LIST: show_list(m, tn_ninth_object_of(m, value.object), shorten, out); break;
     case TN_NINTH_INSTANCE:
       tn_text_byte(out, '<');
