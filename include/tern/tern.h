@@ -305,7 +305,8 @@ typedef struct {
   const char *loss;
   const char *optimizer;      /* "sgd" (NULL), "momentum", "adam", "adamw" */
   double lr;
-  double momentum, weight_decay, clip_norm;
+  double momentum;            /* for "momentum"; 0: 0.9 */
+  double weight_decay, clip_norm;   /* 0: none */
   const char *schedule;       /* "constant" (NULL), "cosine", "linear" */
   int64_t warmup, steps;
 } tern_training;

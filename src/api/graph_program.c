@@ -319,7 +319,7 @@ static int find_loss(const tn_graph *graph, const char *wanted) {
 static bool read_training(tern_program *program, const tern_training *training, tn_train_options *options) {
   tern_session *session = program->session;
   *options = (tn_train_options){ .lr = training->lr,
-                                 .momentum = training->momentum,
+                                 .momentum = training->momentum != 0 ? training->momentum : 0.9,
                                  .weight_decay = training->weight_decay,
                                  .clip_norm = training->clip_norm,
                                  .warmup = training->warmup,

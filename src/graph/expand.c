@@ -130,8 +130,8 @@ static tn_value expand_embedding(const tn_expand_args *args) {
   return tn_build(args->builder, TN_OP_GATHER, in, 2, NULL);
 }
 
-/* Compares with 0, 1, 2, ... along a new last axis, so that any integer is allowed: one
- * outside of the range has no 1 at all. */
+/* Compares with 0, 1, 2, ... along a new last axis. The index is looked up in these numbers, where it finds
+ * itself: one outside of them is an error, not a row without a 1. */
 static tn_value expand_one_hot(const tn_expand_args *args) {
   uint64_t count = args->attrs->index;
   if (count > (uint64_t)TN_ELEMENT_LIMIT) {
@@ -140,8 +140,9 @@ static tn_value expand_one_hot(const tn_expand_args *args) {
         (tn_fault){ .kind = TN_FAULT_ARGUMENT, .got = (int64_t)count, .reason = "a number of classes" });
   }
   tn_attrs places = { .dtype = args->types[0].dtype, .shape = tn_shape_make(1, (int64_t)count) };
-  tn_value columns = tn_build_new_axis(args->builder, args->in[0], args->types[0].shape.rank);
   tn_value iota = tn_build(args->builder, TN_OP_IOTA, NULL, 0, &places);
+  tn_value index = binary(args, TN_OP_GATHER, iota, args->in[0]);
+  tn_value columns = tn_build_new_axis(args->builder, index, args->types[0].shape.rank);
   return tn_build_cast(args->builder, binary(args, TN_OP_EQ, columns, iota), args->attrs->dtype);
 }
 

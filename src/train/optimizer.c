@@ -103,8 +103,7 @@ static tn_value decayed(const writer *w, const tn_optimizer_args *args, tn_value
 
 static tn_value momentum_update(const writer *w, const tn_optimizer_args *args, tn_value grad, tn_value state,
                                 tn_value *next) {
-  double momentum = or_default(args->options->momentum, 0.9);
-  *next = add(w, mul(w, number(w, momentum), state), grad);
+  *next = add(w, mul(w, number(w, args->options->momentum), state), grad);
   return *next;
 }
 

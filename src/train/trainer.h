@@ -23,7 +23,7 @@ typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn
 typedef struct {
   tn_optimizer optimizer;
   double lr;                    /* as given; 0 is 0 */
-  double momentum;              /* (0.9) for momentum */
+  double momentum;              /* for momentum */
   double beta1, beta2, epsilon; /* (0.9, 0.999, 1e-8) for adam and adamw */
   double weight_decay;          /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
                                        takes lr * weight_decay * p off the parameter */

@@ -161,8 +161,8 @@ static void one_hot_has_a_one_where_the_operand_points(void **state) {
   (void)state;
   call c = { .attrs = { .dtype = TN_F32, .index = 3 } };
   int64_t *x = operand_of(&c, TN_I64, SHAPE(4));
-  x[0] = 1, x[1] = 0, x[2] = 3, x[3] = -1;
-  expect(TN_OP_ONE_HOT, &c, (float[]){ 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, TN_F32, SHAPE(4, 3));
+  x[0] = 1, x[1] = 0, x[2] = 2, x[3] = 1;
+  expect(TN_OP_ONE_HOT, &c, (float[]){ 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0 }, TN_F32, SHAPE(4, 3));
 }
 
 /* ---- sums ---- */

@@ -232,11 +232,12 @@ static void expansions_are_what_the_contract_says(void **state) {
                  "  return %7\n}\n");
   assert_expands("graph(%i: i32[B, 2]) { %1 = one_hot %i {index=3} return %1 }",
                  "graph(%i: i32[B, 2]) {\n"
-                 "  %1 = reshape %i {shape=[B, 2, 1]} : i32[B, 2, 1]\n"
-                 "  %2 = iota {dtype=i32, shape=[3], axis=0} : i32[3]\n"
-                 "  %3 = eq %1, %2 : bool[B, 2, 3]\n"
-                 "  %4 = cast %3 {dtype=f32} : f32[B, 2, 3]\n"
-                 "  return %4\n}\n");
+                 "  %1 = iota {dtype=i32, shape=[3], axis=0} : i32[3]\n"
+                 "  %2 = gather %1, %i {axis=0} : i32[B, 2]\n"
+                 "  %3 = reshape %2 {shape=[B, 2, 1]} : i32[B, 2, 1]\n"
+                 "  %4 = eq %3, %1 : bool[B, 2, 3]\n"
+                 "  %5 = cast %4 {dtype=f32} : f32[B, 2, 3]\n"
+                 "  return %5\n}\n");
 }
 
 static void shapes_are_arranged_by_views(void **state) {

@@ -71,9 +71,8 @@ typedef struct {
   int64_t batch;    /* the block's, else the pipeline's, else 4 */
   tn_str optimizer; /* "sgd", "momentum", "adam", "adamw" */
   tn_str schedule;  /* "constant", "cosine", "linear" */
-  double momentum;  /* 0: the optimiser's default; so with the next two */
-  double weight_decay;
-  double clip_norm;
+  double momentum;  /* 0.9 */
+  double weight_decay, clip_norm; /* 0: none */
   int64_t warmup; /* 0 */
   int64_t shards; /* 1 */
 } tn_ail_train;

@@ -133,14 +133,27 @@ static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
   return true;
 }
 
+/* A field that the optimiser does not read would be ignored in silence. */
+static void check_optimizer_fields(tn_ail *program) {
+  const tn_ail_fields *fields = program->train_fields;
+  if (tn_str_is(program->train.optimizer, "momentum")) return;
+  for (uint32_t i = 0; i < fields->count; i++) {
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), "momentum"))
+      ill_typed(program, field, "needs `optimizer = \"momentum\"`");
+  }
+}
+
 static void check_train(tn_ail *program) {
   program->train = (tn_ail_train){ .at = program->train_fields->keyword_at,
                                    .steps = 200,
                                    .lr = 0.1,
+                                   .momentum = 0.9,
                                    .shards = 1,
                                    .optimizer = TN_LIT("sgd"),
                                    .schedule = TN_LIT("constant") };
   take_fields(program, program->train_fields, take_train_field);
+  check_optimizer_fields(program);
 }
 
 /* ---- eval ---- */
