@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import assert from "node:assert/strict";
@@ -101,6 +101,24 @@ async function look(port) {
     const drawn = (await ask(port, "/api/runs/1/graph")).body;
     for (const word of ["matmul", "line 6", "[40, 8]"]) assert.ok(drawn.includes(word), word);
     await picture("run");
+
+    // A page of another site asks in every way a page can: the browser says whose it is, and gets nothing.
+    const foreignPage = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end(
+      `<img src="http://127.0.0.1:${port}/api/runs/1/graph"><script src="http://127.0.0.1:${port}/board.js"></script>
+       <iframe src="http://127.0.0.1:${port}/"></iframe><a href="http://127.0.0.1:${port}/">the board</a>
+       <script>fetch("http://127.0.0.1:${port}/api/runs", { mode: "no-cors" })</script>`));
+    await new Promise((done) => foreignPage.listen(0, "127.0.0.1", done));
+    const other = await browser.newPage(), asked = new Set(), got = [];
+    const ours = (url) => new URL(url).port === String(port);
+    other.on("request", (r) => { if (ours(r.url())) asked.add(new URL(r.url()).pathname); });
+    other.on("response", (r) => { if (ours(r.url())) got.push(r.status()); });   // of what the browser lets a page see
+    await other.goto(`http://localhost:${foreignPage.address().port}/`, { waitUntil: "networkidle" });
+    await other.click("a");
+    await other.waitForLoadState();
+    assert.deepEqual([...asked].sort(), ["/", "/api/runs", "/api/runs/1/graph", "/board.js"]);
+    assert.deepEqual(new Set(got), new Set([403]));
+    await other.close();
+    foreignPage.close();
 
     // Two runs side by side.
     await page.goto(`http://127.0.0.1:${port}/#/`);
