@@ -57,6 +57,22 @@ static void many_connections_that_say_nothing_lock_nobody_out(void **state) {
   close_all(silent, MANY);
 }
 
+static void many_addresses_lock_nobody_out(void **state) {
+  served *s = *state;
+  int slow[MANY];
+  for (int i = 0; i < MANY; i++) {
+    slow[i] = client_from(s, 2 + i % 40);
+    assert_true(slow[i] >= 0);
+    client_send(slow[i], HALF_A_REQUEST);
+  }
+  assert_int_equal(fetch(s, "/"), 200);
+  served_settle(s);
+  int open = 0;
+  for (int i = 0; i < MANY; i++) open += client_is_open(slow[i]);
+  assert_in_range(open, 1, s->limits.clients.most);
+  close_all(slow, MANY);
+}
+
 static void a_request_must_be_whole_in_time(void **state) {
   served *s = *state;
   int slow = client_connect(s);
@@ -366,6 +382,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(many_unfinished_requests_lock_nobody_out, start, stop),
     cmocka_unit_test_setup_teardown(many_connections_that_say_nothing_lock_nobody_out, start, stop),
+    cmocka_unit_test_setup_teardown(many_addresses_lock_nobody_out, start, stop),
     cmocka_unit_test_setup_teardown(a_request_must_be_whole_in_time, start, stop),
     cmocka_unit_test_setup_teardown(a_trickle_of_bytes_wins_no_time, start, stop),
     cmocka_unit_test_setup_teardown(a_second_request_that_trickles_wins_no_time_either, start, stop),
