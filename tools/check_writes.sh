@@ -10,8 +10,6 @@ cd "${1:-.}"
 allowed='
 src/base/machine.c        | open            | reads files of the kernel under /proc and /sys
 src/base/folder.c         | unlink          | removes what a name in a folder is, without following a link
-src/board/params.c        | open            | a folder, to read the weights in it
-src/board/params.c        | openat          | reads them piece by piece, plain and without links
 src/guard/landlock.c      | open            | O_PATH: names a path to the kernel, without opening what is there
 src/guard/landlock.c      | syscall         | Landlock has no functions in the C library
 src/guard/calls.c         | syscall         | neither has seccomp

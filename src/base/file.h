@@ -71,7 +71,10 @@ tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_
  * The path itself is relative, has no "." or "..", and no part of it is a link. */
 tn_file_status tn_file_read_beneath(tn_heap *heap, const char *root, const char *path, uint64_t limit,
                                     tn_file_faults *faults, tn_file_bytes *out);
-/* The same from an open descriptor, such as standard input, which stays open and may be a pipe. */
+/* Opens such a file for callers that read it in their own order and close it. *descriptor: -1 on failure. */
+tn_file_status tn_file_open_beneath(const char *root, const char *path, tn_file_faults *faults,
+                                    int *descriptor);
+/* Reads all of an open descriptor, such as standard input, which stays open and may be a pipe. */
 tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out);
 /* Reads it piece by piece, for files larger than one wants to hold: each goes to `take`, which may end it

@@ -26,11 +26,8 @@ int tn_file_open_folder(const char *path, tn_file_faults *faults);
 int tn_file_walk(int root, const char *path, size_t length, tn_file_faults *faults, tn_file_status *status);
 /* Whether this can be read or replaced as a file: plain, or what it is instead. */
 tn_file_status tn_file_kind(const struct stat *about);
-/* Opens a plain file to read it; links are followed. The second opens one below a folder, as
- * tn_file_read_beneath says. *descriptor is -1 on failure. */
+/* Opens a plain file to read it; links are followed. *descriptor is -1 on failure. */
 tn_file_status tn_file_open_plain(const char *path, tn_file_faults *faults, int *descriptor);
-tn_file_status tn_file_open_beneath(const char *root, const char *path, tn_file_faults *faults,
-                                    int *descriptor);
 /* fsync with faults: 0, or the errno. Some files have nothing to sync, folders above all, and then that is
  * no failure; nor is it for a folder that may not be read. */
 int tn_file_sync(int descriptor, tn_file_faults *faults);

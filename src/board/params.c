@@ -5,13 +5,12 @@
  * at first, and its elements pass through one piece of memory: once for the
  * range, the mean and the hash of the whole, once more for the histogram. Each
  * piece is a place to stop. */
-#include <fcntl.h>
 #include <math.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "board/internal.h"
 #include "data/safetensors.h"
@@ -47,36 +46,24 @@ static bool refuse(weights *w, const char *reason) {
 /* The weights of a run that has ended; of one that runs, its checkpoint. */
 static const char *const names[] = { "weights.safetensors", "checkpoint" };
 
-static int open_folder(tn_str folder) {
-  return folder.len > 0 ? open(folder.at, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC) : -1;
-}
-
-/* A plain file that lies in the folder itself; -1 where it does not. */
-static int open_plain(int folder, const char *name, struct stat *about) {
-  int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (descriptor < 0 || (fstat(descriptor, about) == 0 && S_ISREG(about->st_mode))) return descriptor;
+/* A plain file that lies in the folder itself; -1 where there is none. */
+static int open_weights(tn_str folder, struct stat *about) {
+  int descriptor = -1;
+  for (size_t i = 0; folder.len > 0 && descriptor < 0 && i < 2; i++)
+    (void)tn_file_open_beneath(folder.at, names[i], NULL, &descriptor);
+  if (descriptor < 0 || fstat(descriptor, about) == 0) return descriptor;
   close(descriptor);
   return -1;
 }
 
-static int open_weights(tn_str path, struct stat *about) {
-  int folder = open_folder(path), descriptor = -1;
-  for (size_t i = 0; folder >= 0 && descriptor < 0 && i < 2; i++)
-    descriptor = open_plain(folder, names[i], about);
-  if (folder >= 0) close(folder);
-  return descriptor;
-}
-
-void tn_params_stamp(tn_str path, tn_text *out) {
+void tn_params_stamp(tn_str folder, tn_text *out) {
   struct stat about;
-  int folder = open_folder(path);
-  for (size_t i = 0; folder >= 0 && i < 2; i++) {
-    if (fstatat(folder, names[i], &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    int64_t facts[] = { (int64_t)about.st_dev,         (int64_t)about.st_ino,         (int64_t)about.st_size,
-                        (int64_t)about.st_mtim.tv_sec, (int64_t)about.st_mtim.tv_nsec };
-    tn_text_hex(out, facts, sizeof facts);
-  }
-  if (folder >= 0) close(folder);
+  int descriptor = open_weights(folder, &about);
+  if (descriptor < 0) return;
+  int64_t facts[] = { (int64_t)about.st_dev,         (int64_t)about.st_ino,         (int64_t)about.st_size,
+                      (int64_t)about.st_mtim.tv_sec, (int64_t)about.st_mtim.tv_nsec };
+  tn_text_hex(out, facts, sizeof facts);
+  close(descriptor);
 }
 
 /* All of it, into `to`. */
