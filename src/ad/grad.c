@@ -246,7 +246,7 @@ bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
   if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
-  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, false, last);
+  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, false, first, last);
   tn_ad_frame_init(&frame, &trace);
   ok = ok && run(&frame, request, first, last, grads);
   tn_ad_frame_free(&frame);

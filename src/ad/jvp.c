@@ -258,7 +258,7 @@ bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
   if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
-  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, true, last);
+  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, true, first, last);
   frame_init(&frame, &trace);
   ok = ok && run(&frame, request, first, last, tangents);
   frame_free(&frame);

@@ -43,9 +43,24 @@ static bool capture_region(capturer *c, tn_value branch, uint32_t region) {
   return ok;
 }
 
+static bool capture_branch(capturer *c, tn_value branch);
+
+/* An `if` inside has a smaller number, perhaps one that nobody has looked at. Regions do not nest deep. */
+static bool capture_inner(capturer *c, uint32_t region) {
+  const tn_graph *graph = graph_of(c->trace);
+  const tn_region *r = &graph->regions.at[region];
+  bool ok = true;
+  for (size_t i = 0; ok && i < r->nodes.count; i++) {
+    bool branches = tn_graph_node(graph, r->nodes.at[i])->op == TN_OP_IF;
+    if (branches && !tn_map_get(&c->trace->captures, r->nodes.at[i])) ok = capture_branch(c, r->nodes.at[i]);
+  }
+  return ok;
+}
+
 static bool capture_branch(capturer *c, tn_value branch) {
   const tn_attrs *attrs = tn_graph_node(graph_of(c->trace), branch)->attrs;
   tn_arena *arena = &c->trace->arena;
+  if (!capture_inner(c, attrs->region[0]) || !capture_inner(c, attrs->region[1])) return false;
   c->found.count = 0;
   if (!capture_region(c, branch, attrs->region[0]) || !capture_region(c, branch, attrs->region[1]))
     return false;
@@ -59,13 +74,13 @@ static bool capture_branch(capturer *c, tn_value branch) {
   return tn_map_put(&c->trace->captures, branch, (uint64_t)(uintptr_t)captures);
 }
 
-static bool capture_all(tn_ad_trace *trace, tn_value last) {
+static bool capture_all(tn_ad_trace *trace, tn_value first, tn_value last) {
   tn_heap *heap = graph_of(trace)->heap;
   capturer c = { .trace = trace };
   size_t bytes = ((size_t)last + 1) * sizeof *c.seen;
   bool ok = true;
-  for (tn_value v = 1; ok && v <= last; v++) {
-    if (tn_graph_node(graph_of(trace), v)->op != TN_OP_IF) continue;
+  for (tn_value v = first; ok && v <= last; v++) {
+    if (tn_graph_node(graph_of(trace), v)->op != TN_OP_IF || tn_map_get(&trace->captures, v)) continue;
     if (!c.seen) c.seen = tn_heap_alloc(heap, bytes);
     ok = c.seen && capture_branch(&c, v);
   }
@@ -75,11 +90,11 @@ static bool capture_all(tn_ad_trace *trace, tn_value last) {
 }
 
 bool tn_ad_trace_init(tn_ad_trace *trace, tn_graph_builder *builder, tn_ad_policy policy, bool forward,
-                      tn_value last) {
+                      tn_value first, tn_value last) {
   *trace = (tn_ad_trace){ .builder = builder, .policy = policy, .forward = forward };
   tn_arena_init(&trace->arena, builder->graph->heap);
   tn_map_init(&trace->captures, builder->graph->heap);
-  return capture_all(trace, last) || tn_ad_no_memory(trace);
+  return capture_all(trace, first, last) || tn_ad_no_memory(trace);
 }
 
 void tn_ad_trace_free(tn_ad_trace *trace) {

@@ -45,9 +45,10 @@ typedef struct {
   tn_value *derivative_at; /* 0: none */
 } tn_ad_frame;
 
-/* Finds the captures of every `if` up to the value `last`. False when memory runs out. */
+/* Finds the captures of every `if` from the value `first` to `last`, and of those in them. False when memory
+ * runs out. */
 bool tn_ad_trace_init(tn_ad_trace *trace, tn_graph_builder *builder, tn_ad_policy policy, bool forward,
-                      tn_value last);
+                      tn_value first, tn_value last);
 void tn_ad_trace_free(tn_ad_trace *trace);
 tn_ad_captures tn_ad_captures_of(const tn_ad_trace *trace, tn_value branch);
 /* Keeps TN_FAULT_MEMORY in the builder and returns false. */

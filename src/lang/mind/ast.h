@@ -228,6 +228,9 @@ struct tn_mind_unit {
   tn_mind_block block;
   const tn_mind_text *texts;            /* every string in it, the last one first */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
+  tn_mind_variable *variables;          /* check: of its statements, the last one first */
+  tn_mind_variable **dead;              /* of a program that runs, by statement: those that no later one
+                                           names (history.c) */
 };
 
 static inline tn_span tn_mind_at(const tn_mind_unit *unit, uint32_t start, uint32_t end) {

@@ -409,20 +409,24 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   size_t errors = mind->host->diags->errors;
   tn_mind_path *outer = mind->paths; /* of the unit that imports this one */
   tn_mind_closure *closures = mind->closures;
+  uint32_t statement = mind->statement;
   mind->paths = NULL;
   mind->closures = NULL;
   mind->copied = 0;
   mind->unfolded = false;
+  mind->statement = 0;
   mind->host->diags->phase = TN_PHASE_CHECK;
   declare_functions(&c);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
     node->type = check_statement(&c, node);
     check_queue(mind);
+    mind->statement++;
     mind->host->diags->phase = TN_PHASE_CHECK; /* an import may have parsed */
   }
   check_remaining(mind, unit);
   tn_mind_check_idle_closures(mind);
   mind->closures = closures;
+  mind->statement = statement;
   if (unit->exports) check_exports(&c);
   if (mind->host->diags->errors == errors) tn_mind_check_paths(mind);
   mind->paths = outer;

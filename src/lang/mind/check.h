@@ -44,6 +44,9 @@ static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node 
 /* NULL when memory runs out. */
 tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *word,
                                        const tn_mind_type *type);
+/* Notes down that the variable is named here; for a gradient: that something is differentiated by it. */
+void tn_mind_use(const tn_mind_checker *c, tn_mind_variable *variable);
+void tn_mind_use_wrt(const tn_mind_checker *c, tn_mind_variable *variable);
 /* Makes the variable visible from here on: in the block, or in the module at its top level. */
 void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable);
 void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry);

@@ -268,6 +268,7 @@ static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_scope *found = tn_mind_lookup(c, name);
   if (found && found->binds == TN_MIND_BINDS_VARIABLE) {
     node->name.variable = found->variable;
+    tn_mind_use(c, found->variable);
     return variable_type(c, found->variable);
   }
   if (found && found->binds == TN_MIND_BINDS_FUNCTION) {
@@ -298,6 +299,7 @@ static const tn_mind_type *module_member(tn_mind_checker *c, tn_mind_node *node,
     return fn_of(c, found->function);
   }
   node->field.variable = found->variable;
+  tn_mind_use(c, found->variable);
   return found->variable->type;
 }
 

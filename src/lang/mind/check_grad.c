@@ -39,6 +39,7 @@ typedef struct {
 /* Each name once: a list of names has been begun. */
 static void add_entry(record *r, tn_mind_variable *variable) {
   if (r->count == r->room || !tn_mind_mark_name(r->c->mind, variable->name, r->count)) return;
+  tn_mind_use_wrt(r->c, variable);
   r->entries[r->count++] = (record_entry){ name_text(r->c, variable->name), variable };
 }
 

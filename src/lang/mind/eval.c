@@ -55,6 +55,8 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
     value.node = tn_mind_trace_leaf(e->trace, value.node);
     if (!tn_mind_built(e, NULL, value.node)) return false;
   }
+  bool comes_alive = e->forgets && !variable->owner && slot->kind == TN_MIND_V_NONE;
+  if (comes_alive && !tn_vec_push(e->host->heap, &e->live, variable)) return tn_mind_out_of_memory(e->mind);
   *slot = value;
   return true;
 }
@@ -524,7 +526,15 @@ bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_min
 
 bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_frame *frame,
                        tn_mind_value *out) {
-  return tn_mind_eval_block(e, frame, unit, &unit->block, out);
+  uint32_t statement = 0;
+  if (!e->forgets || !unit->dead) return tn_mind_eval_block(e, frame, unit, &unit->block, out);
+  *out = tn_mind_unit_value();
+  for (tn_mind_node *node = unit->block.first; node; node = node->next) {
+    if (!eval_statement(e, frame, unit, node, out)) return false;
+    if (!tn_mind_forget(e, unit, statement++, out)) return false;
+    if (++e->statements % ASK_EVERY == 0 && interrupted(e, tn_mind_span(unit, node))) return false;
+  }
+  return true;
 }
 
 bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out) {

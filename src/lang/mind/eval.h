@@ -4,6 +4,7 @@
  *   eval_operator.c  operators and conditions; branches that are both traced
  *   eval_library.c   calls of the library
  *   eval_grad.c      derivatives
+ *   history.c        what may be forgotten while a program runs
  *   eval_value.c     conversions, printing, results
  *
  * Scalars are numbers that are known at once; a scalar that may be
@@ -13,6 +14,7 @@
 #ifndef TN_LANG_MIND_EVAL_H
 #define TN_LANG_MIND_EVAL_H
 
+#include "base/map.h"
 #include "lang/mind/mind.h"
 #include "lang/mind/trace.h"
 
@@ -88,6 +90,9 @@ typedef struct {
   bool lowers;         /* to a graph for others; nothing is printed */
   bool unknown_inputs; /* lowering a function: conditions cannot be decided */
   uint32_t undecided;  /* branches around whose condition has no data */
+  bool forgets;        /* what no later statement can ask for */
+  tn_vec(const tn_mind_variable *) live; /* of modules, when it forgets: those with a value, or dead since */
+  size_t compact_at, compact_bytes; /* so many nodes or bytes, and it is time to forget */
   uint64_t steps; /* expressions that were evaluated */
   uint32_t statements;
 } tn_mind_evaluator;
@@ -150,6 +155,29 @@ bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_
 /* Gradients of a node by others, each on its own: one may have been computed from another. */
 bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
                        const tn_value *wrt, int count, tn_span at, tn_value *grads);
+
+/* ---- history.c ---- */
+
+/* The nodes that values hold, and those of them that something may be differentiated by. */
+typedef struct {
+  tn_heap *heap;
+  tn_map met;              /* items, functions and frames, each of which may be held by many */
+  tn_vec(tn_value *) keep; /* where the number of a node stands */
+  tn_vec(tn_value) named;
+  bool failed;
+} tn_mind_holders;
+void tn_mind_holders_init(tn_mind_holders *h, tn_heap *heap);
+void tn_mind_hold(tn_mind_holders *h, tn_mind_value *value, bool named);
+/* Keeps the nodes that are held, with the history that leads to named ones, or, with `all`, without any.
+ * False when memory runs out: then nothing has changed. The holders hold the nodes that are left. */
+bool tn_mind_compact(tn_mind_trace *trace, tn_mind_holders *h, bool all);
+void tn_mind_holders_free(tn_mind_holders *h);
+
+/* Finds out when the variables of all modules are named for the last time. False after reporting. */
+bool tn_mind_plan_history(tn_mind *mind);
+/* After a statement of a module: forgets what none after it can ask for. `value` is the statement's.
+ * False after reporting. */
+bool tn_mind_forget(tn_mind_evaluator *e, const tn_mind_unit *unit, uint32_t statement, tn_mind_value *value);
 
 /* ---- eval_value.c ---- */
 

@@ -276,6 +276,22 @@ static bool record_init(tn_mind_evaluator *e, gradient_record *r, uint32_t room)
   return (r->values && r->names && r->wrt && r->grads) || tn_mind_out_of_memory(e->mind);
 }
 
+/* Of an open record only what the loss was computed from. */
+static bool keep_sources(tn_mind_evaluator *e, tn_value loss, gradient_record *r) {
+  bool *depends = tn_arena_array(e->arena, r->count, sizeof *depends);
+  if (!r->count) return true;
+  if (!depends || !tn_mind_trace_depends(e->trace, loss, r->wrt, r->count, depends))
+    return tn_mind_out_of_memory(e->mind);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < r->count; i++) {
+    if (!depends[i]) continue;
+    r->values[kept] = r->values[i];
+    r->names[kept++] = r->names[i];
+  }
+  r->count = kept;
+  return true;
+}
+
 /* The names of the record and what they are bound to now. */
 static bool gather(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_node *call, tn_value loss,
                    gradient_record *r) {
@@ -284,13 +300,12 @@ static bool gather(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_nod
   for (uint32_t i = 0; i < type->count; i++) {
     const tn_mind_value *slot = tn_mind_eval_slot(e, frame, call->call.wrt[i]);
     bool bound = slot && is_plain(slot);
-    if (!bound) continue;
-    if (type->open && (slot->node == loss || !loss || !tn_mind_trace_depends(e->trace, loss, slot->node)))
-      continue;
+    if (!bound || (type->open && (!loss || !slot->node || slot->node == loss))) continue;
+    r->wrt[r->count] = slot->node;
     r->values[r->count] = *slot;
     r->names[r->count++] = type->names[i];
   }
-  return true;
+  return !type->open || keep_sources(e, loss, r);
 }
 
 static bool fill_record(tn_mind_evaluator *e, gradient_record *r, tn_value loss, tn_span at) {

@@ -51,6 +51,11 @@ struct tn_mind_variable {
   const tn_mind_node *value; /* what it was bound to, while its unit is there; NULL: a part of something */
   tn_mind_flow *flow;        /* found in this epoch */
   uint32_t flow_epoch;
+  /* Of a module's variable: the last of the unit's statements that names it, or differentiates by it. */
+  uint32_t last_use, last_wrt;
+  bool kept, kept_wrt;         /* a function may do so at any time */
+  tn_mind_variable *next;      /* among those of its unit */
+  tn_mind_variable *next_dead; /* among those that a statement is the last to name */
 };
 
 typedef enum {
@@ -207,6 +212,7 @@ struct tn_mind {
   bool unfolded;                /* more than the limit, which was reported */
   tn_mind_path *paths;          /* derivatives of the unit that is being checked */
   uint32_t flow_epoch;
+  uint32_t statement;         /* of the unit that is being checked */
   tn_vec(tn_mind_mark) marks; /* by name; see tn_mind_mark_name */
   uint32_t round;
   bool partial;       /* the unit has syntax errors: names may be missing because of them */

@@ -20,9 +20,29 @@ tn_mind_variable *tn_mind_variable_new(tn_mind_checker *c, const tn_mind_word *w
                                   .end = word->end,
                                   .type = type,
                                   .owner = c->function,
-                                  .module = c->module };
+                                  .module = c->module,
+                                  .last_use = c->mind->statement };
   variable->slot = c->function ? c->function->slot_count++ : c->module->slot_count++;
+  if (c->function) return variable;
+  variable->next = c->unit->variables;
+  c->unit->variables = variable;
   return variable;
+}
+
+/* When a function runs is not known, nor when another module does. */
+static bool is_elsewhere(const tn_mind_checker *c, const tn_mind_variable *variable) {
+  return c->function || c->module != variable->module;
+}
+
+void tn_mind_use(const tn_mind_checker *c, tn_mind_variable *variable) {
+  variable->kept |= is_elsewhere(c, variable);
+  variable->last_use = c->mind->statement;
+}
+
+void tn_mind_use_wrt(const tn_mind_checker *c, tn_mind_variable *variable) {
+  tn_mind_use(c, variable);
+  variable->kept_wrt |= is_elsewhere(c, variable);
+  variable->last_wrt = c->mind->statement;
 }
 
 /* Room for the name in the table of the newest entries. */

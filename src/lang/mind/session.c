@@ -596,92 +596,22 @@ static void sweep(tn_mind_session *s) {
 
 /* ---- the graph ---- */
 
-typedef struct {
-  tn_heap *heap;
-  tn_vec(tn_value *) keep;
-  tn_vec(tn_value) named;
-  bool failed;
-} holders;
-
-static void hold_values(holders *h, tn_mind_value *values, uint32_t count);
-
-static void hold_fn(holders *h, const tn_mind_fn *fn, const tn_mind_frame *module) {
-  for (; fn; fn = fn->inner) {
-    for (tn_mind_frame *frame = fn->frame; frame && frame != module; frame = frame->outer)
-      hold_values(h, frame->slots, frame->slot_count);
-    if (fn->output) hold_values(h, (tn_mind_value *)(uintptr_t)fn->output, 1);
-    if (fn->leaves) hold_values(h, (tn_mind_value *)(uintptr_t)fn->leaves, fn->leaf_count);
-  }
-}
-
-static void hold_values(holders *h, tn_mind_value *values, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    tn_mind_value *value = &values[i];
-    bool items =
-        value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
-    bool plain = value->kind == TN_MIND_V_TENSOR || value->kind == TN_MIND_V_SCALAR;
-    if (plain && value->node) h->failed |= !tn_vec_push(h->heap, &h->keep, &value->node);
-    if (items) hold_values(h, value->items, value->count);
-  }
-}
-
-static int by_address(const void *a, const void *b) {
-  const tn_value *left = *(tn_value *const *)a, *right = *(tn_value *const *)b;
-  return left < right ? -1 : left > right;
-}
-
-static void each_once(holders *h) {
-  size_t kept = 0;
-  if (h->keep.count) qsort(h->keep.at, h->keep.count, sizeof *h->keep.at, by_address);
-  for (size_t i = 0; i < h->keep.count; i++) {
-    if (!kept || h->keep.at[kept - 1] != h->keep.at[i]) h->keep.at[kept++] = h->keep.at[i];
-  }
-  h->keep.count = kept;
-}
-
-static void hold_frame(holders *h, const tn_mind_session *s, const tn_mind_frame *frame, uint32_t count) {
-  hold_values(h, frame->slots, count);
-  for (uint32_t i = 0; i < count; i++) {
-    const tn_mind_value *value = &frame->slots[i];
-    bool plain = value->kind == TN_MIND_V_TENSOR || value->kind == TN_MIND_V_SCALAR;
-    if (plain && value->node) h->failed |= !tn_vec_push(h->heap, &h->named, value->node);
-    if (value->kind == TN_MIND_V_FN) hold_fn(h, value->fn, &s->frame);
-    for (uint32_t k = 0; value->kind == TN_MIND_V_TUPLE && k < value->count; k++) {
-      if (value->items[k].kind == TN_MIND_V_FN) hold_fn(h, value->items[k].fn, &s->frame);
-    }
-  }
-}
-
-#define FORCED_AT_ONCE 64
-
-/* Numbers have been computed without their nodes; only a node with data can do without its history. What
- * fails or has no data stays as it is. */
-static void compute_held(tn_mind_session *s, const holders *h) {
-  for (size_t from = 0; from < h->keep.count; from += FORCED_AT_ONCE) {
-    tn_value nodes[FORCED_AT_ONCE];
-    tn_fault fault;
-    size_t count = 0;
-    for (size_t i = from; i < h->keep.count && count < FORCED_AT_ONCE; i++) nodes[count++] = *h->keep.at[i];
-    tn_mind_trace_force(&s->trace, nodes, count, &fault);
-  }
+static void hold_frame(tn_mind_holders *h, const tn_mind_frame *frame, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) tn_mind_hold(h, &frame->slots[i], true);
 }
 
 /* Keeps the nodes that variables need, with the history that leads to other variables. A history that has
  * become too long is given up, but never that of the last line. */
 static void compact(tn_mind_session *s, size_t made) {
-  holders h = { .heap = s->host->heap };
-  hold_frame(&h, s, &s->frame, s->module.slot_count);
+  tn_mind_holders h;
+  tn_mind_holders_init(&h, s->host->heap);
+  hold_frame(&h, &s->frame, s->module.slot_count);
   for (const tn_mind_module *m = s->mind.modules; m; m = m->next) {
-    if (m->frame) hold_frame(&h, s, m->frame, m->frame->slot_count);
+    if (m->frame) hold_frame(&h, m->frame, m->frame->slot_count);
   }
-  each_once(&h);
-  compute_held(s, &h);
-  bool ok = !h.failed && tn_mind_trace_compact(&s->trace, h.keep.at, h.keep.count, h.named.at, h.named.count);
-  if (ok && s->trace.graph.nodes.count > HISTORY_LIMIT + made) {
-    s->forgot = tn_mind_trace_compact(&s->trace, h.keep.at, h.keep.count, NULL, 0);
-  }
-  tn_vec_free(h.heap, &h.keep);
-  tn_vec_free(h.heap, &h.named);
+  if (tn_mind_compact(&s->trace, &h, false) && s->trace.graph.nodes.count > HISTORY_LIMIT + made)
+    s->forgot = tn_mind_compact(&s->trace, &h, true);
+  tn_mind_holders_free(&h);
   s->compact_at = s->trace.graph.nodes.count * 3 / 2 + FIRST_COMPACTION;
   s->compact_bytes = 2 * s->host->heap->used + COMPACTION_BYTES;
 }

@@ -7,6 +7,7 @@
  * belong to no `if`; in a copy their nodes stand where the region was begun. */
 #include "lang/mind/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void tn_mind_trace_init(tn_mind_trace *trace, tn_host *host) { *trace = (tn_mind_trace){ .host = host }; }
@@ -18,6 +19,8 @@ void tn_mind_trace_free(tn_mind_trace *trace) {
   tn_vec_free(heap, &trace->tensors);
   tn_vec_free(heap, &trace->pending);
   tn_vec_free(heap, &trace->leaves);
+  tn_vec_free(heap, &trace->of_nodes);
+  tn_vec_free(heap, &trace->of_regions);
   if (trace->ready) tn_graph_free(&trace->graph);
   trace->ready = false;
 }
@@ -87,6 +90,8 @@ static bool is_leaf(const tn_mind_trace *trace, tn_value value) {
 
 /* ---- copying what is needed ---- */
 
+/* The work is that of what is copied, however long the graph has become: a program may ask for one number
+ * after the other. Which nodes and regions are needed is noted in the trace, as of this round. */
 typedef struct {
   tn_mind_trace *trace;
   const tn_graph *from;
@@ -94,11 +99,11 @@ typedef struct {
   bool cut;                 /* what is known becomes a constant */
   bool whole;               /* keep leaves as they are, because history goes on */
   const uint8_t *forgotten; /* by node, or NULL: becomes a constant */
-  uint8_t *needed;          /* by node */
-  tn_value *moved;          /* by node */
-  uint32_t *regions;        /* by region */
+  uint32_t round;
+  tn_vec(tn_value) needed;
   tn_value *operands;
   size_t operand_room;
+  bool failed;
 } copier;
 
 static bool is_cut(const copier *c, tn_value value) {
@@ -106,45 +111,94 @@ static bool is_cut(const copier *c, tn_value value) {
   return c->cut && tn_mind_trace_data(c->trace, value);
 }
 
-/* Operands have smaller numbers, and so have the results of an if's regions. */
-static void mark_needed(copier *c, tn_value last) {
-  for (tn_value v = last; v > 0; v--) {
-    const tn_node *node = tn_graph_node(c->from, v);
-    if (!c->needed[v] || is_cut(c, v)) continue;
-    for (int i = 0; i < node->count; i++) c->needed[node->in[i]] = 1;
-    if (node->op != TN_OP_IF) continue;
-    for (int r = 0; r < 2; r++) {
-      const tn_region *region = &c->from->regions.at[node->attrs->region[r]];
-      for (size_t i = 0; i < region->results.count; i++) c->needed[region->results.at[i]] = 1;
-    }
-  }
+static bool grow_notes(tn_heap *heap, tn_mind_notes *notes, size_t count) {
+  if (count <= notes->count) return true;
+  size_t more = count - notes->count;
+  if (!tn_vec_reserve(heap, notes, more)) return false;
+  memset(notes->at + notes->count, 0, more * sizeof *notes->at);
+  notes->count = count;
+  return true;
 }
 
 static bool copier_init(copier *c) {
   tn_heap *heap = c->trace->host->heap;
-  c->needed = tn_heap_alloc(heap, c->from->nodes.count);
-  c->moved = tn_heap_alloc(heap, c->from->nodes.count * sizeof *c->moved);
-  c->regions = tn_heap_alloc(heap, c->from->regions.count * sizeof *c->regions);
-  return c->needed && c->moved && c->regions;
+  c->round = ++c->trace->round;
+  return grow_notes(heap, &c->trace->of_nodes, c->from->nodes.count) &&
+         grow_notes(heap, &c->trace->of_regions, c->from->regions.count);
 }
 
 static void copier_free(copier *c) {
   tn_heap *heap = c->trace->host->heap;
-  tn_heap_free(heap, c->needed, c->from->nodes.count);
-  tn_heap_free(heap, c->moved, c->from->nodes.count * sizeof *c->moved);
-  tn_heap_free(heap, c->regions, c->from->regions.count * sizeof *c->regions);
+  tn_vec_free(heap, &c->needed);
   tn_heap_free(heap, c->operands, c->operand_room * sizeof *c->operands);
 }
 
-static bool copy_regions(copier *c) {
-  for (size_t r = 1; r < c->from->regions.count; r++) {
-    const tn_region *region = &c->from->regions.at[r];
-    uint32_t parent = c->regions[region->parent];
-    bool kept = region->owner && c->needed[region->owner];
-    c->regions[r] = kept ? tn_graph_add_region(c->to, parent) : parent;
-    if (kept && !c->regions[r]) return false;
+static bool is_needed(const copier *c, tn_value value) {
+  return c->trace->of_nodes.at[value].round == c->round;
+}
+
+static tn_value moved(const copier *c, tn_value value) { return c->trace->of_nodes.at[value].became; }
+
+static void set_moved(copier *c, tn_value value, tn_value to) {
+  c->trace->of_nodes.at[value] = (tn_mind_note){ c->round, to };
+}
+
+static void need(copier *c, tn_value value) {
+  if (is_needed(c, value)) return;
+  set_moved(c, value, TN_ERROR_VALUE);
+  c->failed |= !tn_vec_push(c->trace->host->heap, &c->needed, value);
+}
+
+static void need_region(copier *c, uint32_t region) {
+  const tn_region *r = &c->from->regions.at[region];
+  c->trace->of_regions.at[region] = (tn_mind_note){ c->round, 0 };
+  for (size_t i = 0; i < r->results.count; i++) need(c, r->results.at[i]);
+}
+
+/* And what those need, and so on. */
+static void need_operands(copier *c) {
+  for (size_t n = 0; n < c->needed.count && !c->failed; n++) {
+    const tn_node *node = tn_graph_node(c->from, c->needed.at[n]);
+    c->trace->host->looked_at++;
+    if (is_cut(c, c->needed.at[n])) continue;
+    for (int i = 0; i < node->count; i++) need(c, node->in[i]);
+    for (int r = 0; node->op == TN_OP_IF && r < 2; r++) need_region(c, node->attrs->region[r]);
   }
-  return true;
+}
+
+static int ascending(const void *a, const void *b) {
+  tn_value left = *(const tn_value *)a, right = *(const tn_value *)b;
+  return left < right ? -1 : left > right;
+}
+
+/* Where the region is in the copy. One whose `if` is not needed is the one around it. */
+static uint32_t region_of(const copier *c, uint32_t region) {
+  while (region && c->trace->of_regions.at[region].round != c->round)
+    region = c->from->regions.at[region].parent;
+  return region ? c->trace->of_regions.at[region].became : 0;
+}
+
+/* In their order, so that those around others come first. */
+static bool copy_regions(copier *c) {
+  tn_vec(uint32_t) regions = { 0 };
+  tn_heap *heap = c->trace->host->heap;
+  bool ok = true;
+  for (size_t n = 0; ok && n < c->needed.count; n++) {
+    const tn_node *node = tn_graph_node(c->from, c->needed.at[n]);
+    for (int r = 0; ok && node->op == TN_OP_IF && r < 2; r++) {
+      uint32_t region = node->attrs->region[r];
+      if (c->trace->of_regions.at[region].round == c->round) ok = tn_vec_push(heap, &regions, region);
+    }
+  }
+  if (regions.count) qsort(regions.at, regions.count, sizeof *regions.at, ascending);
+  for (size_t i = 0; ok && i < regions.count; i++) {
+    uint32_t parent = region_of(c, c->from->regions.at[regions.at[i]].parent);
+    uint32_t made = tn_graph_add_region(c->to, parent);
+    c->trace->of_regions.at[regions.at[i]].became = made;
+    ok = made != 0;
+  }
+  tn_vec_free(heap, &regions);
+  return ok;
 }
 
 static const tn_value *moved_operands(copier *c, const tn_node *node) {
@@ -156,49 +210,52 @@ static const tn_value *moved_operands(copier *c, const tn_node *node) {
     c->operands = grown;
     c->operand_room = count;
   }
-  for (size_t i = 0; i < count; i++) c->operands[i] = c->moved[node->in[i]];
+  for (size_t i = 0; i < count; i++) c->operands[i] = moved(c, node->in[i]);
   return c->operands;
 }
 
 static bool move_results(copier *c, const tn_node *node, tn_attrs *attrs) {
   for (int r = 0; r < 2; r++) {
     const tn_region *region = &c->from->regions.at[node->attrs->region[r]];
-    attrs->region[r] = c->regions[node->attrs->region[r]];
+    attrs->region[r] = region_of(c, node->attrs->region[r]);
     for (size_t i = 0; i < region->results.count; i++) {
-      if (!tn_graph_yield(c->to, attrs->region[r], &c->moved[region->results.at[i]], 1)) return false;
+      tn_value result = moved(c, region->results.at[i]);
+      if (!tn_graph_yield(c->to, attrs->region[r], &result, 1)) return false;
     }
   }
   return true;
 }
 
-static bool copy_node(copier *c, tn_value value) {
+static tn_value copy_of(copier *c, tn_value value) {
   const tn_node *node = tn_graph_node(c->from, value);
   if (is_cut(c, value)) {
     tn_attrs attrs = { .literal = tn_mind_trace_data(c->trace, value) };
-    c->moved[value] = tn_graph_add(c->to, 0, TN_OP_CONST, NULL, 0, &attrs, &node->type, node->at);
-    return c->moved[value] != TN_ERROR_VALUE;
+    return tn_graph_add(c->to, 0, TN_OP_CONST, NULL, 0, &attrs, &node->type, node->at);
   }
-  if (!c->whole && is_leaf(c->trace, value)) {
-    c->moved[value] = c->moved[node->in[0]];
-    return true;
-  }
+  if (!c->whole && is_leaf(c->trace, value)) return moved(c, node->in[0]);
   tn_attrs attrs = *node->attrs;
   const tn_value *operands = node->count ? moved_operands(c, node) : NULL;
-  if (node->count && !operands) return false;
-  if (node->op == TN_OP_IF && !move_results(c, node, &attrs)) return false;
-  c->moved[value] = tn_graph_add(c->to, c->regions[node->region], node->op, operands, node->count, &attrs,
-                                 &node->type, node->at);
-  return c->moved[value] != TN_ERROR_VALUE;
+  if (node->count && !operands) return TN_ERROR_VALUE;
+  if (node->op == TN_OP_IF && !move_results(c, node, &attrs)) return TN_ERROR_VALUE;
+  return tn_graph_add(c->to, region_of(c, node->region), node->op, operands, node->count, &attrs, &node->type,
+                      node->at);
+}
+
+static bool copy_node(copier *c, tn_value value) {
+  tn_value copy = copy_of(c, value);
+  set_moved(c, value, copy);
+  return copy != TN_ERROR_VALUE;
 }
 
 static bool is_input(tn_op op) { return op == TN_OP_INPUT || op == TN_OP_PARAM; }
 
 /* Fills c->to; false when memory runs out. */
 static bool copy_nodes(copier *c) {
-  mark_needed(c, (tn_value)(c->from->nodes.count - 1));
-  if (!copy_regions(c)) return false;
-  for (tn_value v = 1; v < c->from->nodes.count; v++) {
-    if (c->needed[v] && !c->moved[v] && !copy_node(c, v)) return false;
+  need_operands(c);
+  if (c->failed || !copy_regions(c)) return false;
+  if (c->needed.count) qsort(c->needed.at, c->needed.count, sizeof *c->needed.at, ascending);
+  for (size_t n = 0; n < c->needed.count; n++) {
+    if (!copy_node(c, c->needed.at[n])) return false;
   }
   return true;
 }
@@ -209,10 +266,10 @@ bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn
   copier c = { .trace = trace, .from = &trace->graph, .to = out, .cut = what->cut };
   bool ok = copier_init(&c);
   for (size_t i = 0; ok && i < what->input_count; i++) ok = copy_node(&c, what->inputs[i]); /* these first */
-  for (size_t i = 0; ok && i < what->output_count; i++) c.needed[what->outputs[i].value] = 1;
+  for (size_t i = 0; ok && i < what->output_count; i++) need(&c, what->outputs[i].value);
   ok = ok && copy_nodes(&c);
   for (size_t i = 0; ok && i < what->output_count; i++) {
-    ok = tn_graph_output(out, what->outputs[i].name, c.moved[what->outputs[i].value]);
+    ok = tn_graph_output(out, what->outputs[i].name, moved(&c, what->outputs[i].value));
   }
   copier_free(&c);
   if (!ok) tn_graph_free(out);
@@ -249,13 +306,15 @@ static bool compute(tn_mind_trace *trace, const tn_graph *graph, const tn_value 
   return ok;
 }
 
-/* Those of `values` that have no data, each once. */
+/* Those of `values` that have no data, each once and in order. */
 static size_t without_data(const tn_mind_trace *trace, const tn_value *values, size_t count, tn_value *out) {
-  size_t kept = 0;
+  size_t missing = 0, kept = 0;
   for (size_t i = 0; i < count; i++) {
-    bool again = false;
-    for (size_t k = 0; k < kept && !again; k++) again = out[k] == values[i];
-    if (!again && !tn_mind_trace_data(trace, values[i])) out[kept++] = values[i];
+    if (!tn_mind_trace_data(trace, values[i])) out[missing++] = values[i];
+  }
+  if (missing) qsort(out, missing, sizeof *out, ascending);
+  for (size_t i = 0; i < missing; i++) {
+    if (!kept || out[kept - 1] != out[i]) out[kept++] = out[i];
   }
   return kept;
 }
@@ -267,9 +326,9 @@ static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, si
   out_of_memory(fault);
   if (!tn_graph_init(&graph, trace->host->heap, trace->host->names)) return result;
   bool ok = copier_init(&c);
-  for (size_t i = 0; ok && i < count; i++) c.needed[values[i]] = 1;
+  for (size_t i = 0; ok && i < count; i++) need(&c, values[i]);
   ok = ok && copy_nodes(&c);
-  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, 0, c.moved[values[i]]);
+  for (size_t i = 0; ok && i < count; i++) ok = tn_graph_output(&graph, 0, moved(&c, values[i]));
   copier_free(&c);
   if (ok && !can_compute(&graph))
     result = TN_MIND_NO_DATA;
@@ -430,45 +489,92 @@ bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number) {
 
 enum { CHOSEN = 1, BEHIND = 2 };
 
-static bool any_marked(const tn_graph *graph, const tn_node *node, const uint8_t *marks) {
+/* `marks` begin with node `first`; those before it have none. */
+static bool is_marked(const uint8_t *marks, tn_value first, tn_value value) {
+  return value >= first && marks[value - first];
+}
+
+static bool any_marked(const tn_graph *graph, const tn_node *node, const uint8_t *marks, tn_value first) {
   for (int i = 0; i < node->count; i++) {
-    if (marks[node->in[i]]) return true;
+    if (is_marked(marks, first, node->in[i])) return true;
   }
   if (node->op != TN_OP_IF) return false;
   for (int r = 0; r < 2; r++) {
     const tn_region *region = &graph->regions.at[node->attrs->region[r]];
     for (size_t i = 0; i < region->results.count; i++) {
-      if (marks[region->results.at[i]]) return true;
+      if (is_marked(marks, first, region->results.at[i])) return true;
     }
   }
   return false;
 }
 
-/* By node: whether it is one of them, and whether it was computed from one. NULL without memory. */
-static uint8_t *marks_of(const tn_mind_trace *trace, const tn_value *values, size_t count) {
-  const tn_graph *graph = &trace->graph;
-  uint8_t *marks = tn_heap_alloc(trace->host->heap, graph->nodes.count);
-  if (!marks) return NULL;
-  for (size_t i = 0; i < count; i++) marks[values[i]] = CHOSEN;
-  for (size_t v = 1; v < graph->nodes.count; v++) {
-    if (any_marked(graph, tn_graph_node(graph, (tn_value)v), marks)) marks[v] |= BEHIND;
+static void mark(uint8_t *marks, tn_value first, tn_value value) {
+  if (value >= first) marks[value - first] = BEHIND;
+}
+
+static void mark_operands(const tn_graph *graph, const tn_node *node, uint8_t *marks, tn_value first) {
+  for (int i = 0; i < node->count; i++) mark(marks, first, node->in[i]);
+  for (int r = 0; node->op == TN_OP_IF && r < 2; r++) {
+    const tn_region *region = &graph->regions.at[node->attrs->region[r]];
+    for (size_t i = 0; i < region->results.count; i++) mark(marks, first, region->results.at[i]);
   }
+}
+
+/* From node `first` on: whether it is one of them, and whether it was computed from one. NULL without
+ * memory. */
+static uint8_t *marks_of(const tn_mind_trace *trace, const tn_value *values, size_t count, tn_value first,
+                         tn_value last) {
+  const tn_graph *graph = &trace->graph;
+  size_t span = (size_t)last - first + 1;
+  uint8_t *marks = tn_heap_alloc(trace->host->heap, span);
+  if (!marks) return NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (values[i] >= first && values[i] <= last) marks[values[i] - first] = CHOSEN;
+  }
+  for (tn_value v = first; v <= last; v++) {
+    if (any_marked(graph, tn_graph_node(graph, v), marks, first)) marks[v - first] |= BEHIND;
+  }
+  trace->host->looked_at += span;
   return marks;
 }
 
-bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value from) {
-  uint8_t *marks = marks_of(trace, &from, 1);
-  bool result = marks && marks[value];
-  tn_heap_free(trace->host->heap, marks, trace->graph.nodes.count);
-  return result;
+/* The other way round: what the value was computed from, down to `first`. */
+static uint8_t *ancestors_of(const tn_mind_trace *trace, tn_value value, tn_value first) {
+  const tn_graph *graph = &trace->graph;
+  size_t span = (size_t)value - first + 1;
+  uint8_t *marks = tn_heap_alloc(trace->host->heap, span);
+  if (!marks) return NULL;
+  marks[value - first] = CHOSEN;
+  for (tn_value v = value; v >= first && v > 0; v--) {
+    if (marks[v - first]) mark_operands(graph, tn_graph_node(graph, v), marks, first);
+  }
+  trace->host->looked_at += span;
+  return marks;
+}
+
+bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, const tn_value *from, size_t count,
+                           bool *out) {
+  tn_value first = value;
+  for (size_t i = 0; i < count; i++) {
+    if (from[i] && from[i] < first) first = from[i];
+  }
+  uint8_t *marks = ancestors_of(trace, value, first);
+  for (size_t i = 0; marks && i < count; i++) out[i] = from[i] && from[i] <= value && marks[from[i] - first];
+  tn_heap_free(trace->host->heap, marks, (size_t)value - first + 1);
+  return marks != NULL;
 }
 
 /* Without memory the answer is yes: it is the safer one. */
 bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count) {
-  uint8_t *marks = marks_of(trace, values, count);
+  tn_value first = values[0], last = values[0];
+  for (size_t i = 1; i < count; i++) {
+    if (values[i] < first) first = values[i];
+    if (values[i] > last) last = values[i];
+  }
+  uint8_t *marks = marks_of(trace, values, count, first, last);
   bool chained = !marks;
-  for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i]] & BEHIND) != 0;
-  tn_heap_free(trace->host->heap, marks, trace->graph.nodes.count);
+  for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i] - first] & BEHIND) != 0;
+  tn_heap_free(trace->host->heap, marks, (size_t)last - first + 1);
   return chained;
 }
 
@@ -482,7 +588,7 @@ static uint8_t *open_nodes(const tn_mind_trace *trace, tn_value end) {
   for (tn_value v = 1; open && v < graph->nodes.count; v++) {
     const tn_node *node = tn_graph_node(graph, v);
     bool asked = is_input(node->op) || tn_op_sig_of(node->op)->kind == TN_KIND_EFFECT;
-    open[v] = v >= end || asked || !tn_shape_is_known(&node->type.shape) || any_marked(graph, node, open);
+    open[v] = v >= end || asked || !tn_shape_is_known(&node->type.shape) || any_marked(graph, node, open, 0);
   }
   return open;
 }
@@ -499,7 +605,7 @@ static size_t find_edge(const copier *c, const uint8_t *open, const tn_mind_extr
   for (size_t i = 0; i < what->output_count; i++) edge[what->outputs[i].value] = 1;
   for (tn_value v = (tn_value)c->from->nodes.count - 1; v > 0; v--) {
     const tn_node *node = tn_graph_node(c->from, v);
-    bool passes = c->needed[v] && (open[v] || (edge[v] && is_no_place_to_cut(node)));
+    bool passes = is_needed(c, v) && (open[v] || (edge[v] && is_no_place_to_cut(node)));
     edge[v] = edge[v] && !passes && tn_op_sig_of(node->op)->kind != TN_KIND_SOURCE;
     count += edge[v];
     if (!passes) continue;
@@ -533,10 +639,11 @@ bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_va
   tn_value *found = NULL;
   bool ok = open && edge && copier_init(&c);
   if (ok) {
-    for (size_t i = 0; i < what->output_count; i++) c.needed[what->outputs[i].value] = 1;
-    mark_needed(&c, (tn_value)(nodes - 1));
-    count = find_edge(&c, open, what, edge);
-    found = tn_heap_alloc(heap, (count + 1) * sizeof *found);
+    for (size_t i = 0; i < what->output_count; i++) need(&c, what->outputs[i].value);
+    need_operands(&c);
+    ok = !c.failed;
+    if (ok) count = find_edge(&c, open, what, edge);
+    if (ok) found = tn_heap_alloc(heap, (count + 1) * sizeof *found);
   }
   for (tn_value v = 1; found && v < nodes; v++) {
     if (edge[v]) found[kept++] = v;
@@ -554,24 +661,25 @@ bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_va
 /* By node: 1 where it needs no history, because it does not come from a named one (other than by
  * being it). */
 static uint8_t *forgettable(const tn_mind_trace *trace, const tn_value *named, size_t count) {
-  uint8_t *marks = marks_of(trace, named, count);
-  for (size_t v = 0; marks && v < trace->graph.nodes.count; v++) marks[v] = !(marks[v] & BEHIND);
+  size_t nodes = trace->graph.nodes.count;
+  uint8_t *marks = marks_of(trace, named, count, 0, (tn_value)(nodes - 1));
+  for (size_t v = 0; marks && v < nodes; v++) marks[v] = !(marks[v] & BEHIND);
   return marks;
 }
 
 static bool move_data(tn_mind_trace *from, const copier *c, tn_mind_trace *to) {
   for (tn_value v = 1; v < from->known.count; v++) {
-    if (!from->known.at[v] || !c->needed[v] || is_cut(c, v)) continue;
+    if (!from->known.at[v] || !is_needed(c, v) || is_cut(c, v)) continue;
     tn_tensor share = tn_tensor_ref(&from->tensors.at[from->known.at[v] - 1]);
-    if (!remember_take(to, c->moved[v], &share)) {
+    if (!remember_take(to, moved(c, v), &share)) {
       tn_tensor_unref(&share);
       return false;
     }
   }
   for (size_t i = 0; i < from->leaves.count; i++) {
     tn_value leaf = from->leaves.at[i];
-    if (!c->needed[leaf] || is_cut(c, leaf)) continue;
-    if (!tn_vec_push(to->host->heap, &to->leaves, c->moved[leaf])) return false;
+    if (!is_needed(c, leaf) || is_cut(c, leaf)) continue;
+    if (!tn_vec_push(to->host->heap, &to->leaves, moved(c, leaf))) return false;
   }
   return true;
 }
@@ -588,9 +696,9 @@ bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t c
     .trace = trace, .from = &trace->graph, .to = &fresh.graph, .whole = true, .forgotten = forgotten
   };
   bool ok = forgotten && tn_mind_trace_builder(&fresh) && copier_init(&c);
-  for (size_t i = 0; ok && i < count; i++) c.needed[*keep[i]] = 1;
+  for (size_t i = 0; ok && i < count; i++) need(&c, *keep[i]);
   ok = ok && copy_nodes(&c) && move_data(trace, &c, &fresh);
-  for (size_t i = 0; ok && i < count; i++) *keep[i] = c.moved[*keep[i]];
+  for (size_t i = 0; ok && i < count; i++) *keep[i] = moved(&c, *keep[i]);
   copier_free(&c);
   tn_heap_free(heap, forgotten, nodes);
   if (!ok) {

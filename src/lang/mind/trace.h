@@ -13,6 +13,13 @@
 #include "graph/builder.h"
 #include "lang/lang.h"
 
+/* What a node or a region has become in the copy of that round. */
+typedef struct {
+  uint32_t round, became;
+} tn_mind_note;
+
+typedef tn_vec(tn_mind_note) tn_mind_notes;
+
 typedef struct {
   tn_host *host;
   bool ready; /* the graph exists */
@@ -22,6 +29,8 @@ typedef struct {
   tn_vec(tn_tensor) tensors;
   tn_vec(tn_value) pending; /* nodes that may fail and have not been computed */
   tn_vec(tn_value) leaves;  /* nodes that only stand for their operand, ascending */
+  tn_mind_notes of_nodes, of_regions; /* for copies */
+  uint32_t round;
   size_t seen;              /* nodes that have been looked at for `pending` */
 } tn_mind_trace;
 
@@ -50,9 +59,11 @@ const tn_tensor *tn_mind_trace_data(const tn_mind_trace *trace, tn_value value);
 /* The one number of a node without data. */
 bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number);
 
-/* Whether `value` was computed from `from`. */
-bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, tn_value from);
-/* Whether one of them was computed from another. */
+/* Of each of `from`, which may be 0, whether `value` was computed from it or is it. False when memory runs
+ * out. */
+bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, const tn_value *from, size_t count,
+                           bool *out);
+/* Whether one of them, of which there are some, was computed from another. */
 bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count);
 
 /* A graph of its own with these inputs, needed or not, and what the outputs need. */
