@@ -45,7 +45,7 @@ endfunction()
 
 # tn_use_sqlite(TARGET): the history of runs for TARGET, if this machine has SQLite.
 function(tn_use_sqlite target)
-  find_package(SQLite3 3.30 QUIET)
+  find_package(SQLite3 3.37 QUIET)   # STRICT tables
   if(SQLite3_FOUND)
     target_compile_definitions(${target} PRIVATE TN_HAVE_SQLITE=1)
     target_link_libraries(${target} PUBLIC SQLite::SQLite3)

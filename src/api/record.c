@@ -3,7 +3,10 @@
  * The recorder follows a run step by step, keeps what happened in memory, and
  * writes it about twice a second in one short transaction, so that recording
  * costs a run next to nothing and a killed run loses half a second of it. A
- * history that cannot be written never stops a training: it is said once. */
+ * history that cannot be written never stops a training: it is said once. One
+ * that somebody else holds does not even delay it: between steps nothing is
+ * waited for, and what could not be written is tried again later. Before the
+ * first step and after the last, a short wait ends at once on Ctrl-C. */
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +15,10 @@
 #include "base/file.h"
 #include "base/sha256.h"
 
-#define WRITE_EVERY 0.5 /* seconds */
+#define WRITE_EVERY         0.5 /* seconds */
+#define WAIT_TO_BEGIN       2.0 /* for a lock of somebody else */
+#define WAIT_WHERE_REQUIRED 10.0
+#define WAIT_TO_END         5.0
 
 /* ---- what decides the bits besides program, data and seed ---- */
 
@@ -72,7 +78,8 @@ bool tn_recorder_open(tn_recorder *r, tern_session *session, const char *path, b
   if (!path) return true;
   tn_diags_init(&r->diags, &session->heap, &session->sources);
   tn_text_init(&r->scratch, &session->heap);
-  r->store = tn_store_open(&session->heap, path, TN_STORE_WRITE, &r->diags, NULL);
+  double wait = required ? WAIT_WHERE_REQUIRED : WAIT_TO_BEGIN;
+  r->store = tn_store_open_for(&session->heap, path, TN_STORE_WRITE, wait, &r->diags, NULL);
   if (!r->store) give_up(r);
   r->required = false; /* once the run has begun, it is not stopped for this */
   return r->store || !required;
@@ -153,17 +160,32 @@ void tn_recorder_begin(void *context, const tn_run_facts *facts) {
       row.value[i] = (tn_str){ r->scratch.at + w.start[i], w.length[i] };
   }
   r->started = r->written = tn_clock_steady();
-  if (r->scratch.failed || !tn_store_begin(r->store, &row, facts->step, &r->run)) give_up(r);
+  if (r->scratch.failed || !tn_store_begin(r->store, &row, facts->step, &r->run)) {
+    give_up(r);
+    return;
+  }
+  tn_store_wait_at_most(r->store, 0);
 }
 
-static void write_steps(tn_recorder *r) {
-  double now = tn_clock_steady();
-  bool ok = tn_store_add(r->store, r->run, r->first, r->losses.at, r->losses.count, r->evals.at,
-                         r->evals.count, seconds_of(r, now));
+/* A later attempt has it all. */
+static bool write_steps(tn_recorder *r) {
+  r->written = tn_clock_steady();
+  if (!tn_store_add(r->store, r->run, r->first, r->losses.at, r->losses.count, r->evals.at, r->evals.count,
+                    seconds_of(r, r->written)))
+    return false;
   r->first += (int64_t)r->losses.count;
   r->losses.count = r->evals.count = 0;
-  r->written = now;
-  if (!ok) give_up(r);
+  return true;
+}
+
+static void try_to_write(tn_recorder *r) {
+  if (write_steps(r)) return;
+  if (!tn_store_was_held(r->store)) {
+    give_up(r);
+    return;
+  }
+  tn_diags_clear(&r->diags);
+  r->session->heap.stopped = false; /* the training says so itself, where it can stop well */
 }
 
 static void record_step(tn_recorder *r, const tn_history_row *row) {
@@ -176,7 +198,7 @@ static void record_step(tn_recorder *r, const tn_history_row *row) {
   if (!ok)
     give_up(r);
   else if (tn_clock_steady() - r->written > WRITE_EVERY)
-    write_steps(r);
+    try_to_write(r);
 }
 
 void tn_recorder_step(void *context, const tn_history_row *row) {
@@ -195,12 +217,11 @@ void tn_recorder_step(void *context, const tn_history_row *row) {
 void tn_recorder_end(void *context, const char *status, int64_t step, const uint8_t weights_sha256[32]) {
   tn_recorder *r = context;
   if (!r->store) return;
-  write_steps(r);
-  if (!r->store) return;
+  tn_store_wait_at_most(r->store, WAIT_TO_END);
   tn_text_clear(&r->scratch);
   tn_text_hex(&r->scratch, weights_sha256, 32);
   double seconds = seconds_of(r, tn_clock_steady());
-  if (r->scratch.failed ||
+  if (r->scratch.failed || !write_steps(r) ||
       !tn_store_end(r->store, r->run, status, step, tn_text_str(&r->scratch), seconds))
     give_up(r);
 }

@@ -22,6 +22,7 @@ static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_
 }
 
 static const char *end(inquiry *q, bool ok) {
+  if (!ok) tn_api_settle(q->session);
   tn_store_close(q->store);
   tn_arena_free(&q->arena);
   return ok ? tn_api_text(q->session) : NULL;
@@ -174,7 +175,8 @@ const char *tern_runs_remove(tern_session *session, const char *store, const cha
     tn_text_int(&session->text, id);
     tn_text_puts(&session->text, " is forgotten");
     tn_str folder = row.value[TN_RUN_FOLDER];
-    if (folder.at) tn_text_puts(&session->text, "; its folder stays: "), tn_text_add(&session->text, folder);
+    if (folder.at) tn_text_puts(&session->text, "; its folder stays: ");
+    tn_diag_put_safe(&session->text, folder);
     tn_text_byte(&session->text, '\n');
   }
   return end(&q, ok);

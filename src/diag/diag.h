@@ -173,6 +173,11 @@ typedef struct {
 tn_diag_mark tn_diags_mark(const tn_diags *diags);
 void tn_diags_rewind(tn_diags *diags, tn_diag_mark mark);
 
+/* Text of a program, a file or a user, made harmless for a terminal: control and
+ * bidirectional characters and bytes that are not UTF-8 are shown as escapes.
+ * Whatever is shown to people and was written by others goes through here. */
+void tn_diag_put_safe(tn_text *out, tn_str text);
+
 /* Renderings (diag/render.c). Text is safe for a terminal: control and
  * bidirectional characters of programs and values are shown as escapes. */
 typedef struct {

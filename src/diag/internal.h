@@ -32,10 +32,6 @@ typedef enum {
 void tn_diag_paint(tn_text *out, bool color, tn_paint paint);
 void tn_diag_painted(tn_text *out, bool color, tn_paint paint, const char *text);
 
-/* Text of a program or a user, made harmless: control and bidirectional
- * characters and bytes that are not UTF-8 are shown as escapes. */
-void tn_diag_put_safe(tn_text *out, tn_str text);
-
 /* A place with its lines and carets (diag/snippet.c). */
 typedef struct {
   tn_text *out;

@@ -11,7 +11,17 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
             TN_STR("reason", "this build has no SQLite"));
   return NULL;
 }
+tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
+                            tn_diags *diags, bool *absent) {
+  (void)patience;
+  return tn_store_open(heap, path, mode, diags, absent);
+}
 void tn_store_close(tn_store *store) { (void)store; }
+void tn_store_wait_at_most(tn_store *store, double seconds) { (void)store, (void)seconds; }
+bool tn_store_was_held(const tn_store *store) {
+  (void)store;
+  return false;
+}
 bool tn_store_begin(tn_store *store, const tn_run_row *row, int64_t step, int64_t *id) {
   (void)store, (void)row, (void)step, (void)id;
   return false;

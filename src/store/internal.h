@@ -13,6 +13,8 @@ struct tn_store {
   char *path;
   size_t path_bytes;
   tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
+  double patience; /* seconds that a lock of somebody else is waited for */
+  double waiting;  /* since when, on the monotonic clock */
 };
 
 /* Reports E_STORE with the database's own words. Returns false. */
@@ -33,6 +35,17 @@ bool tn_store_settle(tn_store *store, bool ok);
 
 /* Adds the names of all columns, separated by commas. */
 void tn_store_column_list(tn_text *sql);
+
+/* The tables (schema.c). Everything that the database holds must be what tern makes, word for word: a view in
+ * the place of a table could run for ever, a trigger could do anything. *version is 0 for an empty database.
+ * False after reporting. */
+bool tn_store_read_version(tn_store *store, int *version);
+/* Inside a transaction: makes them in an empty database, or moves an older one to this version, whole or not
+ * at all. */
+bool tn_store_make_tables(tn_store *store);
+bool tn_store_migrate(tn_store *store);
+/* Reports E_STORE. Returns false. */
+bool tn_store_refuse(tn_store *store, const char *reason);
 
 /* This process, so that another can later ask whether it still lives: "PID START BOOT". Empty where
  * the system does not say. */

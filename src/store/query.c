@@ -13,17 +13,21 @@
 
 /* ---- rows ---- */
 
+/* The type that a column's values have, besides NULL. */
+static int type_of(tn_run_column column) {
+  const char *type = tn_run_column_of(column)->type;
+  return strcmp(type, "TEXT") == 0 ? SQLITE_TEXT : strcmp(type, "REAL") == 0 ? SQLITE_FLOAT : SQLITE_INTEGER;
+}
+
 static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena *arena) {
-  int type = sqlite3_column_type(s, column);
-  if (type == SQLITE_NULL) return (tn_str){ 0 };
   tn_text text;
   tn_text_init(&text, store->heap);
-  if (type == SQLITE_FLOAT && (column == TN_RUN_LOSS || column == TN_RUN_EVAL_LOSS))
-    tn_text_f32(&text, (float)sqlite3_column_double(s, column)); /* that is what they were */
-  else if (type == SQLITE_FLOAT)
-    tn_text_f64(&text, sqlite3_column_double(s, column));
-  else if (type == SQLITE_INTEGER)
+  if (type_of((tn_run_column)column) == SQLITE_INTEGER)
     tn_text_int(&text, sqlite3_column_int64(s, column));
+  else if (column == TN_RUN_LOSS || column == TN_RUN_EVAL_LOSS)
+    tn_text_f32(&text, (float)sqlite3_column_double(s, column)); /* that is what they were */
+  else if (type_of((tn_run_column)column) == SQLITE_FLOAT)
+    tn_text_f64(&text, sqlite3_column_double(s, column));
   else
     tn_text_add(&text, (tn_str){ (const char *)sqlite3_column_text(s, column),
                                  (size_t)sqlite3_column_bytes(s, column) });
@@ -33,23 +37,38 @@ static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena
   return copy;
 }
 
-static void read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_row *row) {
-  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) row->value[i] = column_text(store, s, i, arena);
+/* STRICT tables see to it; the file of somebody else, or an older one, may not have been written through
+ * them. */
+static bool has_type(tn_store *store, sqlite3_stmt *s, int column, int type) {
+  if (sqlite3_column_type(s, column) == type) return true;
+  return tn_store_refuse(store, "a value is not of its column's type");
+}
+
+static bool read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_row *row) {
+  *row = (tn_run_row){ 0 };
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (sqlite3_column_type(s, i) == SQLITE_NULL) continue;
+    if (!has_type(store, s, i, type_of((tn_run_column)i))) return false;
+    row->value[i] = column_text(store, s, i, arena);
+  }
   tn_str *status = &row->value[TN_RUN_STATUS];
   if (tn_str_is(*status, "running") && !tn_store_is_alive(store->heap, row->value[TN_RUN_PROCESS]))
     *status = TN_LIT("killed");
+  return true;
 }
 
 /* Every row of a bound statement, which is freed. */
 static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_rows *out) {
   int result;
-  while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
     tn_run_row row;
-    read_row(store, s, arena, &row);
-    if (arena->failed || !tn_vec_push(store->heap, out, row)) break;
+    right = read_row(store, s, arena, &row);
+    memory = !right || (!arena->failed && tn_vec_push(store->heap, out, row));
   }
-  bool ok = result == SQLITE_DONE ||
-            (result == SQLITE_ROW ? tn_store_out_of_memory(store) : tn_store_failed(store));
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
   sqlite3_finalize(s);
   return ok;
 }
@@ -200,26 +219,39 @@ static float get_le(const unsigned char *from) {
   return value;
 }
 
-/* A chunk that is missing, or short in the middle, ends the curve there. */
+typedef tn_vec(float) losses;
+
+/* A chunk that is missing, or short in the middle, ends the curve there. False: no memory. */
+static bool take_chunk(tn_store *store, sqlite3_stmt *s, losses *out) {
+  int64_t chunk = sqlite3_column_int64(s, 0);
+  bool next = chunk >= 0 && (uint64_t)chunk == out->count / TN_STORE_CHUNK;
+  if (!next || out->count % TN_STORE_CHUNK != 0) return true;
+  size_t items = (size_t)sqlite3_column_bytes(s, 1) / sizeof(float);
+  const unsigned char *data = sqlite3_column_blob(s, 1);
+  for (size_t i = 0; i < items && i < TN_STORE_CHUNK; i++) {
+    if (!tn_vec_push(store->heap, out, get_le(data + i * sizeof(float)))) return false;
+  }
+  return true;
+}
+
 bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count) {
-  tn_vec(float) losses = { 0 };
+  losses found = { 0 };
   sqlite3_stmt *s = tn_store_prepare(store, "SELECT chunk,data FROM losses WHERE run=?1 ORDER BY chunk");
   if (!s) return false;
   sqlite3_bind_int64(s, 1, id);
   int result;
-  bool memory = true;
-  while (memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
-    if (sqlite3_column_int64(s, 0) * TN_STORE_CHUNK != (int64_t)losses.count) continue;
-    size_t items = (size_t)sqlite3_column_bytes(s, 1) / sizeof(float);
-    const unsigned char *data = sqlite3_column_blob(s, 1);
-    for (size_t i = 0; memory && i < items && i < TN_STORE_CHUNK; i++)
-      memory = tn_vec_push(store->heap, &losses, get_le(data + i * sizeof(float)));
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    right = has_type(store, s, 0, SQLITE_INTEGER) && has_type(store, s, 1, SQLITE_BLOB);
+    memory = !right || take_chunk(store, s, &found);
   }
-  *count = losses.count;
-  *out = memory ? tn_arena_copy(arena, losses.at, losses.count * sizeof(float)) : NULL;
-  memory = memory && (*out || losses.count == 0);
-  tn_vec_free(store->heap, &losses);
-  bool ok = !memory ? tn_store_out_of_memory(store) : result == SQLITE_DONE || tn_store_failed(store);
+  *count = found.count;
+  *out = memory ? tn_arena_copy(arena, found.at, found.count * sizeof(float)) : NULL;
+  memory = memory && (*out || found.count == 0);
+  tn_vec_free(store->heap, &found);
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
   sqlite3_finalize(s);
   return ok;
 }
@@ -229,6 +261,10 @@ static double real_or_nan(sqlite3_stmt *s, int column) {
                                                        : sqlite3_column_double(s, column);
 }
 
+static bool is_real_or_null(tn_store *store, sqlite3_stmt *s, int column) {
+  return sqlite3_column_type(s, column) == SQLITE_NULL || has_type(store, s, column, SQLITE_FLOAT);
+}
+
 bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count) {
   tn_vec(tn_run_eval) evals = { 0 };
   sqlite3_stmt *s =
@@ -236,16 +272,20 @@ bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **
   if (!s) return false;
   sqlite3_bind_int64(s, 1, id);
   int result;
-  bool memory = true;
-  while (memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    right = has_type(store, s, 0, SQLITE_INTEGER) && is_real_or_null(store, s, 1) &&
+            is_real_or_null(store, s, 2);
     tn_run_eval eval = { sqlite3_column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
-    memory = tn_vec_push(store->heap, &evals, eval);
+    memory = !right || tn_vec_push(store->heap, &evals, eval);
   }
   *count = evals.count;
   *out = memory ? tn_arena_copy(arena, evals.at, evals.count * sizeof *evals.at) : NULL;
   memory = memory && (*out || evals.count == 0);
   tn_vec_free(store->heap, &evals);
-  bool ok = !memory ? tn_store_out_of_memory(store) : result == SQLITE_DONE || tn_store_failed(store);
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
   sqlite3_finalize(s);
   return ok;
 }

@@ -1,10 +1,16 @@
-/* store/show.c: runs as people and programs read them. */
+/* store/show.c: runs as people and programs read them.
+ *
+ * What people read goes to a terminal, and a database may come from anybody: control characters are shown as
+ * escapes. */
 #include <math.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/number.h"
+#include "diag/diag.h"
 #include "store/store.h"
+
+#define LONGEST_DURATION 1e12 /* seconds; a database can say anything */
 
 /* ---- pieces ---- */
 
@@ -36,7 +42,7 @@ static void add_fixed(tn_text *out, tn_str number, int digits) {
 
 static void add_duration(tn_text *out, tn_str seconds) {
   double value;
-  if (!seconds.at || !tn_number_parse_f64(seconds, &value)) {
+  if (!seconds.at || !tn_number_parse_f64(seconds, &value) || !(fabs(value) < LONGEST_DURATION)) {
     tn_text_byte(out, '-');
   } else if (value < 60) {
     tn_text_fixed(out, value, 1);
@@ -57,22 +63,24 @@ typedef struct {
   void (*write)(const tn_run_row *row, tn_text *out);
 } cell;
 
-static void write_id(const tn_run_row *row, tn_text *out) { tn_text_add(out, row->value[TN_RUN_ID]); }
+static void write_id(const tn_run_row *row, tn_text *out) { tn_diag_put_safe(out, row->value[TN_RUN_ID]); }
 static void write_started(const tn_run_row *row, tn_text *out) {
   tn_str at = row->value[TN_RUN_STARTED];
-  tn_text_add(out, first_bytes(at, 10));
+  tn_diag_put_safe(out, first_bytes(at, 10));
   if (at.len < 16) return;
   tn_text_byte(out, ' ');
-  tn_text_add(out, (tn_str){ at.at + 11, 5 });
+  tn_diag_put_safe(out, (tn_str){ at.at + 11, 5 });
 }
 static void write_program(const tn_run_row *row, tn_text *out) {
-  tn_text_add(out, last_part(row->value[TN_RUN_PROGRAM]));
+  tn_diag_put_safe(out, last_part(row->value[TN_RUN_PROGRAM]));
 }
-static void write_status(const tn_run_row *row, tn_text *out) { tn_text_add(out, row->value[TN_RUN_STATUS]); }
+static void write_status(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, row->value[TN_RUN_STATUS]);
+}
 static void write_step(const tn_run_row *row, tn_text *out) {
-  tn_text_add(out, row->value[TN_RUN_STEP].at ? row->value[TN_RUN_STEP] : TN_LIT("0"));
+  tn_diag_put_safe(out, row->value[TN_RUN_STEP].at ? row->value[TN_RUN_STEP] : TN_LIT("0"));
   tn_text_byte(out, '/');
-  tn_text_add(out, row->value[TN_RUN_STEPS]);
+  tn_diag_put_safe(out, row->value[TN_RUN_STEPS]);
 }
 static void write_loss(const tn_run_row *row, tn_text *out) { add_fixed(out, row->value[TN_RUN_LOSS], 4); }
 static void write_accuracy(const tn_run_row *row, tn_text *out) {
@@ -81,10 +89,12 @@ static void write_accuracy(const tn_run_row *row, tn_text *out) {
 static void write_seconds(const tn_run_row *row, tn_text *out) {
   add_duration(out, row->value[TN_RUN_SECONDS]);
 }
-static void write_seed(const tn_run_row *row, tn_text *out) { tn_text_add(out, row->value[TN_RUN_SEED]); }
+static void write_seed(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, row->value[TN_RUN_SEED]);
+}
 static void write_weights(const tn_run_row *row, tn_text *out) {
   tn_str hash = row->value[TN_RUN_WEIGHTS_SHA256];
-  tn_text_add(out, hash.at ? first_bytes(hash, 8) : TN_LIT("-"));
+  tn_diag_put_safe(out, hash.at ? first_bytes(hash, 8) : TN_LIT("-"));
 }
 
 static const cell cells[] = {
@@ -217,7 +227,7 @@ static void add_pair(tn_text *out, const char *name, tn_str value) {
   tn_text_puts(out, name);
   size_t length = strlen(name);
   tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
-  tn_text_add(out, value.at ? value : TN_LIT("-"));
+  tn_diag_put_safe(out, value.at ? value : TN_LIT("-"));
   tn_text_byte(out, '\n');
 }
 
@@ -292,9 +302,9 @@ static void add_difference(tn_text *out, const char *name, tn_str a, tn_str b) {
   tn_text_puts(out, name);
   size_t length = strlen(name);
   tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
-  tn_text_add(out, a.at ? a : TN_LIT("-"));
+  tn_diag_put_safe(out, a.at ? a : TN_LIT("-"));
   tn_text_puts(out, " | ");
-  tn_text_add(out, b.at ? b : TN_LIT("-"));
+  tn_diag_put_safe(out, b.at ? b : TN_LIT("-"));
   tn_text_byte(out, '\n');
 }
 

@@ -1,23 +1,36 @@
 /* store/store.c: opening the database, and saying what is wrong with it.
  *
  * The file carries SQLite's own marks for the program and the version that made
- * it. An empty file becomes a store; anything else that is not one is refused.
+ * it. An empty file becomes a store; anything else that is not one is refused
+ * (schema.c), and a connection is set up so that nothing in a file can make it
+ * run code: no views, no triggers, no functions in the schema.
+ *
  * The journal is SQLite's plain one: one file at rest, readable from a read-only
- * folder, and safe under kill -9. Writers wait for each other. */
+ * folder, and safe under kill -9. Writers wait for each other, but not for long,
+ * and not when the session is asked to stop. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #ifdef TN_HAVE_SQLITE
 #include "store/internal.h"
 
-#define APPLICATION  0x7465726e /* "tern" */
-#define BUSY_WAIT_MS 20000
+#define PATIENCE        5.0  /* seconds; for a lock of somebody else */
+#define PATIENCE_AT_END 0.05 /* when the session is asked to stop */
+#define WAIT_STEP_MS    5
+#define STEPS_PER_LOOK  1000 /* of SQLite's machine, between two looks at the stop */
+#define LONGEST_VALUE   (1 << 28)
 
 /* ---- errors ---- */
+
+bool tn_store_refuse(tn_store *store, const char *reason) {
+  return tn_report(store->diags, TN_DIAG_E_STORE, TN_NOWHERE, TN_STR("path", store->path),
+                   TN_STR("reason", reason));
+}
 
 static bool report(const char *path, tn_diags *diags, const char *reason) {
   return tn_report(diags, TN_DIAG_E_STORE, TN_NOWHERE, TN_STR("path", path), TN_STR("reason", reason));
@@ -38,11 +51,14 @@ static const char *why_not_opened(const char *path) {
 bool tn_store_failed(tn_store *store) {
   int code = sqlite3_errcode(store->database) & 0xff;
   if (code == SQLITE_NOMEM) return tn_store_out_of_memory(store);
+  if (code == SQLITE_INTERRUPT) store->heap->stopped = true; /* the session says why */
   const char *reason = code == SQLITE_NOTADB     ? "it is not a database"
                        : code == SQLITE_CORRUPT  ? "it is damaged"
                        : code == SQLITE_READONLY ? "it may not be written"
                        : code == SQLITE_FULL     ? "the disk is full"
                        : code == SQLITE_BUSY     ? "another process holds it"
+                       : code == SQLITE_INTERRUPT ? "it was interrupted"
+                       : code == SQLITE_CONSTRAINT ? "a value does not fit its column"
                        : code == SQLITE_CANTOPEN ? why_not_opened(store->path)
                                                  : sqlite3_errmsg(store->database);
   return report(store->path, store->diags, reason);
@@ -88,8 +104,6 @@ bool tn_store_settle(tn_store *store, bool ok) {
   return false;
 }
 
-/* ---- opening ---- */
-
 void tn_store_column_list(tn_text *sql) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (i > 0) tn_text_byte(sql, ',');
@@ -97,68 +111,77 @@ void tn_store_column_list(tn_text *sql) {
   }
 }
 
-static bool read_number(tn_store *store, const char *sql, int64_t *out) {
-  sqlite3_stmt *statement = tn_store_prepare(store, sql);
-  if (!statement) return false;
-  bool ok = sqlite3_step(statement) == SQLITE_ROW;
-  if (ok)
-    *out = sqlite3_column_int64(statement, 0);
-  else
-    tn_store_failed(store);
-  sqlite3_finalize(statement);
-  return ok;
+/* ---- stopping ---- */
+
+static bool is_asked_to_stop(const tn_store *store) {
+  tn_stop *stop = store->heap->stop;
+  /* Also when the end of a training holds the stop: what is written then waits for nobody. */
+  return tn_stop_asked(stop) || (stop && atomic_load(&stop->asked));
 }
 
-static bool make_tables(tn_store *store) {
-  tn_text sql;
-  tn_text_init(&sql, store->heap);
-  tn_text_puts(&sql, "CREATE TABLE runs(");
-  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
-    const tn_run_column_info *column = tn_run_column_of((tn_run_column)i);
-    if (i > 0) tn_text_byte(&sql, ',');
-    tn_text_puts(&sql, column->name);
-    tn_text_byte(&sql, ' ');
-    tn_text_puts(&sql, column->type);
-  }
-  tn_text_puts(&sql, ");CREATE INDEX runs_by_folder ON runs(folder);"
-                     "CREATE TABLE losses(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
-                     "chunk INTEGER NOT NULL,data BLOB NOT NULL,PRIMARY KEY(run,chunk))WITHOUT ROWID;"
-                     "CREATE TABLE evals(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
-                     "step INTEGER NOT NULL,loss REAL,accuracy REAL,PRIMARY KEY(run,step))WITHOUT ROWID;"
-                     "PRAGMA application_id=");
-  tn_text_int(&sql, APPLICATION);
-  tn_text_puts(&sql, ";PRAGMA user_version=");
-  tn_text_int(&sql, TN_STORE_VERSION);
-  bool ok = sql.failed ? tn_store_out_of_memory(store) : tn_store_run(store, sql.at);
-  tn_text_free(&sql);
-  return ok;
+static int look(void *context) {
+  const tn_store *store = context;
+  return tn_stop_asked(store->heap->stop);
 }
 
-/* Inside a transaction when writing, so that two first writers do not both make the tables. */
-static bool check_marks(tn_store *store, tn_store_mode mode) {
-  int64_t application, version, tables;
-  if (!read_number(store, "PRAGMA application_id", &application) ||
-      !read_number(store, "PRAGMA user_version", &version) ||
-      !read_number(store, "SELECT count(*) FROM sqlite_master", &tables)) {
-    return false;
-  }
-  if (application == 0 && version == 0 && tables == 0 && mode == TN_STORE_WRITE) return make_tables(store);
-  if (application != APPLICATION)
-    return report(store->path, store->diags, "it is a database of another program");
-  if (version > TN_STORE_VERSION)
-    return report(store->path, store->diags, "it was made by a newer version of tern");
-  return true;
+static int wait_for_lock(void *context, int times) {
+  tn_store *store = context;
+  double now = tn_clock_steady(), most = store->patience;
+  if (times == 0) store->waiting = now;
+  if (is_asked_to_stop(store) && most > PATIENCE_AT_END) most = PATIENCE_AT_END;
+  if (now - store->waiting >= most) return 0;
+  sqlite3_sleep(WAIT_STEP_MS);
+  return 1;
+}
+
+void tn_store_wait_at_most(tn_store *store, double seconds) { store->patience = seconds; }
+
+bool tn_store_was_held(const tn_store *store) {
+  int code = sqlite3_errcode(store->database) & 0xff;
+  return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_INTERRUPT;
+}
+
+/* ---- the connection ---- */
+
+/* What a file from anywhere could otherwise do. */
+static bool harden(tn_store *store) {
+  sqlite3 *database = store->database;
+  static const int switches[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+                                     { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+                                     { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+                                     { SQLITE_DBCONFIG_ENABLE_VIEW, 0 } };
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+    sqlite3_db_config(database, switches[i][0], switches[i][1], NULL);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_progress_handler(database, STEPS_PER_LOOK, look, store);
+  sqlite3_busy_handler(database, wait_for_lock, store);
+  /* 256 KB of pages are kept, and not 2 MB, which a long run would take its time to fill. */
+  return tn_store_run(store, "PRAGMA foreign_keys=ON;PRAGMA cache_size=-256;PRAGMA cell_size_check=ON;"
+                             "PRAGMA mmap_size=0;PRAGMA trusted_schema=OFF");
+}
+
+/* Looked at again inside the transaction, so that two first writers do not both make the tables. */
+static bool update_tables(tn_store *store) {
+  int version;
+  if (!tn_store_read_version(store, &version)) return false;
+  return version == 0   ? tn_store_make_tables(store)
+         : version == 1 ? tn_store_migrate(store)
+                        : true;
 }
 
 static bool prepare_database(tn_store *store, tn_store_mode mode) {
-  sqlite3_busy_timeout(store->database, BUSY_WAIT_MS);
-  /* 256 KB of pages are kept, and not 2 MB, which a long run would take its time to fill. */
-  if (!tn_store_run(store, "PRAGMA foreign_keys=ON;PRAGMA cache_size=-256")) return false;
-  if (mode == TN_STORE_READ) return check_marks(store, mode);
+  int version;
+  if (!harden(store) || !tn_store_read_version(store, &version)) return false;
+  if (mode == TN_STORE_READ)
+    return version > 0 || tn_store_refuse(store, "it is a database of another program");
   if (sqlite3_db_readonly(store->database, "main") == 1)
-    return report(store->path, store->diags, "it may not be written");
-  return tn_store_start(store) && tn_store_settle(store, check_marks(store, mode));
+    return tn_store_refuse(store, "it may not be written");
+  if (version == TN_STORE_VERSION) return true;
+  return tn_store_start(store) && tn_store_settle(store, update_tables(store));
 }
+
+/* ---- opening ---- */
 
 static bool make_folder_of(tn_heap *heap, const char *path, tn_diags *diags) {
   const char *slash = strrchr(path, '/');
@@ -181,6 +204,7 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
     return NULL;
   }
   memcpy(store->path, path, store->path_bytes);
+  store->patience = PATIENCE;
   tn_text_init(&store->process, heap);
   return store;
 }
@@ -202,7 +226,8 @@ static bool is_plain(tn_heap *heap, const char *path, tn_diags *diags) {
   return ok;
 }
 
-tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
+tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
+                            tn_diags *diags, bool *absent) {
   if (absent) *absent = false;
   if (mode == TN_STORE_READ && access(path, F_OK) != 0 && errno == ENOENT) {
     if (absent) *absent = true;
@@ -215,6 +240,7 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
     tn_report(diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "the run history"));
     return NULL;
   }
+  if (patience > 0) store->patience = patience;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   if (mode == TN_STORE_WRITE) {
     flags |= SQLITE_OPEN_CREATE;
@@ -225,6 +251,10 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
   if (ok) return store;
   tn_store_close(store);
   return NULL;
+}
+
+tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
+  return tn_store_open_for(heap, path, mode, 0, diags, absent);
 }
 
 void tn_store_close(tn_store *store) {

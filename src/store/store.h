@@ -5,7 +5,8 @@
  * million steps cost four megabytes and a few transactions, so that recording
  * does not slow a run down. Several processes may read and write at once, and a
  * process that is killed leaves what it last committed. A database that another
- * program or a newer tern made is refused, untouched.
+ * program or a newer tern made is refused, untouched, and so is one whose tables
+ * are not those that tern makes, or whose values are not of their columns' types.
  *
  * A build without SQLite has the same functions; opening then reports it. */
 #ifndef TN_STORE_STORE_H
@@ -14,7 +15,7 @@
 #include "base/arena.h"
 #include "diag/diag.h"
 
-#define TN_STORE_VERSION 1
+#define TN_STORE_VERSION 2 /* 1: tables that were not STRICT */
 #define TN_STORE_CHUNK   4096
 
 typedef enum {
@@ -50,7 +51,15 @@ typedef struct tn_store tn_store;
  * reporting E_STORE. TN_STORE_WRITE makes the file and its folders. */
 typedef enum { TN_STORE_READ, TN_STORE_WRITE } tn_store_mode;
 tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent);
+/* The same, waiting at most so many seconds for a lock of somebody else; 0: as long as usual. */
+tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
+                            tn_diags *diags, bool *absent);
 void tn_store_close(tn_store *store);
+/* From now on. A stop of the session ends every wait. */
+void tn_store_wait_at_most(tn_store *store, double seconds);
+/* After a failure: somebody else held the database, or the session was asked to stop. The same may be tried
+ * again. */
+bool tn_store_was_held(const tn_store *store);
 
 /* ---- recording: each false after reporting ---- */
 

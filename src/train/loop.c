@@ -21,7 +21,7 @@ static void say_pair(tn_loop *loop, const char *name, tn_str value) {
   tn_text_puts(&line, "  ");
   tn_text_puts(&line, name);
   tn_text_puts(&line, ": ");
-  tn_text_add(&line, value);
+  tn_diag_put_safe(&line, value); /* a path is what the program says it is */
   tn_loop_print(loop, &line);
   tn_text_free(&line);
 }

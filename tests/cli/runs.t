@@ -199,6 +199,11 @@ $ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e | tail -n 1
 | Training completed
 ! warning[E_RUN_NOT_RECORDED]: this run is not in the history <*>: it is not a database
 ! ...
+# Also a quiet one says so: it is not about the program.
+$ XDG_DATA_HOME=$PWD/no tern train toy.ail --allow fileread --out e -q | tail -n 1
+| Training completed
+! warning[E_RUN_NOT_RECORDED]: this run is not in the history <*>: it is not a database
+! ...
 # Four trainings at once share one history.
 $ for i in 1 2 3 4; do tern train toy.ail --allow fileread --out p$i --seed $i --store all.db > /dev/null & done; wait
 $ tern runs --store all.db --json | grep -o '"status":"completed"' | wc -l
