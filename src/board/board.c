@@ -199,8 +199,11 @@ static void look(tn_server *s) {
   tn_streams_look(s);
 }
 
+/* A round may last a while, so the clock is looked at in each. */
+static bool is_over(tn_stop *stop) { return tn_stop_asked(stop) || tn_stop_time_left(stop) == 0; }
+
 static void serve(tn_server *s) {
-  while (!tn_stop_asked(s->options->heap->stop)) {
+  while (!is_over(s->options->heap->stop)) {
     wait_for_work(s);
     dismiss_late(s);
     look(s);

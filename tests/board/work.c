@@ -158,6 +158,32 @@ static void drawings_that_are_kept_are_few(void **state) {
   assert_int_equal(atomic_load(&s->drawn), 40);
 }
 
+/* Whatever memory is refused, the server answers something or nothing, ends well and keeps nothing. */
+static void every_failed_allocation_is_survived(void **state) {
+  served *s = *state;
+  add_runs(s, 1, "quick");
+  uint64_t requests = 0;
+  for (uint64_t n = 1; n < 200; n += 3) {
+    size_t held = s->heap.used;
+    s->heap.requests = 0;
+    s->heap.fail_at = n;
+    start(s);
+    for (int i = 0; i < 2; i++) {
+      (void)fetch(s, "/api/runs");
+      (void)fetch(s, path_of(1, "graph"));
+      (void)fetch(s, path_of(1, "params"));
+    }
+    served_join(s);
+    requests = s->heap.requests;
+    tn_diags_clear(&s->diags);
+    assert_int_equal(s->heap.used, held);
+    if (requests < n) break;
+  }
+  s->heap.fail_at = 0;
+  start(s);
+  assert_int_equal(fetch(s, "/"), 200);
+}
+
 /* ---- weights ---- */
 
 #define ELEMENTS 300000 /* more than one piece */
@@ -328,6 +354,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(stopping_stops_a_job, prepare, stop),
     cmocka_unit_test_setup_teardown(whoever_waits_gives_way_to_others_too, prepare, stop),
     cmocka_unit_test_setup_teardown(drawings_that_are_kept_are_few, prepare, stop),
+    cmocka_unit_test_setup_teardown(every_failed_allocation_is_survived, prepare, stop),
     cmocka_unit_test_setup_teardown(the_numbers_of_weights_are_right, prepare, stop),
     cmocka_unit_test_setup_teardown(weights_that_change_are_read_again, prepare, stop),
     cmocka_unit_test_setup_teardown(many_tensors_are_shown_in_part, prepare, stop),

@@ -129,10 +129,17 @@ static inline bool served_start(served *s) {
   return atomic_load(&s->port) > 0;
 }
 
-static inline void served_stop(served *s) {
-  char command[128];
+/* Ends the server; it may be started again. */
+static inline void served_join(served *s) {
   tn_stop_ask(&s->stop);
   pthread_join(s->thread, NULL);
+  tn_stop_clear(&s->stop);
+  atomic_store(&s->port, 0);
+}
+
+static inline void served_stop(served *s) {
+  char command[128];
+  served_join(s);
   tn_diags_free(&s->diags);
   tn_sources_free(&s->sources);
   snprintf(command, sizeof command, "rm -rf '%s'", s->folder);
