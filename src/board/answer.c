@@ -11,6 +11,7 @@
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 #define RUNS        "/api/runs/"
+#define PATIENCE    0.2 /* seconds for a lock of somebody else: whoever else asks waits meanwhile */
 #define MOST_RUNS   1000
 #define MOST_POINTS 4096 /* of a curve */
 #define MOST_NEWS   1024 /* points of an event */
@@ -68,8 +69,8 @@ static bool answer_file(tn_answer *answer, const char *path) {
 /* NULL when there is no history yet, or it cannot be read: then the answer says so. */
 static tn_store *open_store(tn_answer *answer) {
   bool absent;
-  tn_store *store =
-      tn_store_open(answer->heap, answer->options->store, TN_STORE_READ, &answer->diags, &absent);
+  tn_store *store = tn_store_open_for(answer->heap, answer->options->store, TN_STORE_READ, PATIENCE,
+                                      &answer->diags, &absent);
   if (!store && !absent) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
   return store;
 }
@@ -302,15 +303,20 @@ static void write_news(const shown_run *run, const tn_follow *follow, tn_text *o
 }
 
 /* A run that went back to a checkpoint has fewer losses than were sent: everything is sent again. */
-void tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
+static bool read_news(tn_answer *answer, tn_follow *follow, shown_run *run) {
+  if (!read_row(answer, follow->run, &run->row) ||
+      !read_curves(answer, follow->run, follow->losses, follow->evaluated, MOST_NEWS, run))
+    return false;
+  if (run->curve.steps >= follow->losses) return true;
+  follow->losses = follow->evaluated = 0;
+  return read_curves(answer, follow->run, 0, 0, MOST_NEWS, run);
+}
+
+bool tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
   shown_run run = { 0 };
-  follow->ended = true;
-  if (!read_row(answer, follow->run, &run.row) ||
-      !read_curves(answer, follow->run, follow->losses, follow->evaluated, MOST_NEWS, &run))
-    return;
-  if (run.curve.steps < follow->losses) {
-    follow->losses = follow->evaluated = 0;
-    if (!read_curves(answer, follow->run, 0, 0, MOST_NEWS, &run)) return;
+  if (!read_news(answer, follow, &run)) {
+    follow->ended = answer->status == 404; /* else it is there, and will be read another time */
+    return follow->ended;
   }
   tn_str status = known_status(run.row.value[TN_RUN_STATUS]);
   bool news = run.curve.steps > follow->losses || run.eval_count > 0 || !tn_str_equal(status, follow->status);
@@ -320,4 +326,5 @@ void tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
   if (evaluated >= 0 && evaluated < INT64_MAX) follow->evaluated = evaluated + 1;
   follow->status = status;
   follow->ended = !tn_str_is(status, "running");
+  return true;
 }

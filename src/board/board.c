@@ -36,6 +36,7 @@ const tn_board_limits tn_board_usual_limits = {
 
 #define LISTEN_BACKLOG 512 /* a flood waits here, and in it the client that means well */
 #define ACCEPT_AT_ONCE 16
+#define HELD_REST      1.0 /* seconds without looking where somebody holds the history */
 #define PAUSE          0.1 /* seconds without accepting where descriptors have run out */
 
 /* ---- clients ---- */
@@ -194,9 +195,8 @@ static void wait_for_work(tn_server *s) {
 
 static void look(tn_server *s) {
   double now = tn_clock_steady();
-  if (now - s->looked < s->limits->look_seconds) return;
-  s->looked = now;
-  tn_streams_look(s);
+  if (now < s->next_look) return;
+  s->next_look = now + (tn_streams_look(s) ? s->limits->look_seconds : HELD_REST);
 }
 
 /* A round may last a while, so the clock is looked at in each. */

@@ -52,8 +52,8 @@ typedef struct {
   bool ended;         /* nothing more will come */
 } tn_follow;
 
-/* Adds an event with what is new; nothing when nothing is. */
-void tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out);
+/* Adds an event with what is new; nothing when nothing is. False when the history cannot be read now. */
+bool tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out);
 
 /* ---- parameters (params.c) ---- */
 

@@ -21,7 +21,7 @@ typedef struct {
   tn_clients clients;
   tn_worker worker;
   tn_stream *streams;
-  double looked; /* at the runs that are followed */
+  double next_look; /* at the runs that are followed */
   double paused; /* until then nobody is accepted: descriptors have run out */
 } tn_server;
 
@@ -50,8 +50,8 @@ void tn_request_leave(tn_server *server, tn_client *client);
 
 enum MHD_Result tn_stream_begin(tn_server *server, tn_http_connection *connection, tn_client *client,
                                 int64_t run);
-/* Looks what is new in the runs that are followed, and sends it. */
-void tn_streams_look(tn_server *server);
+/* Looks what is new in the runs that are followed, and sends it. False: the history cannot be read now. */
+bool tn_streams_look(tn_server *server);
 /* Lets a stream end; NULL is fine. */
 void tn_stream_end(tn_stream *stream);
 /* Its client is about to be freed; NULL is fine. */

@@ -25,12 +25,13 @@ struct tn_stream {
   tn_stream *next;
 };
 
-static void look(tn_stream *s) {
+static bool look(tn_stream *s) {
   tn_answer answer;
   const tn_board_options *options = s->server->options;
   tn_answer_begin(&answer, options, options->heap, options->diags->sources);
-  tn_follow_news(&answer, &s->follow, &s->pending);
+  bool ok = tn_follow_news(&answer, &s->follow, &s->pending);
   tn_answer_end(&answer);
+  return ok;
 }
 
 static void enter(tn_stream *s, tn_client_state state) {
@@ -126,7 +127,7 @@ enum MHD_Result tn_stream_begin(tn_server *server, tn_http_connection *connectio
     free_stream(s);
     return MHD_NO;
   }
-  look(s);
+  (void)look(s); /* else later */
   tn_request_add_headers(&server->http, response, "text/event-stream", NULL);
   enum MHD_Result result = server->http.queue_response(connection, MHD_HTTP_OK, response);
   server->http.destroy_response(response);
@@ -135,16 +136,18 @@ enum MHD_Result tn_stream_begin(tn_server *server, tn_http_connection *connectio
 
 /* ---- looking ---- */
 
-void tn_streams_look(tn_server *server) {
+bool tn_streams_look(tn_server *server) {
   double now = tn_server_now(server);
-  for (tn_stream *s = server->streams; s; s = s->next) {
+  bool ok = true;
+  for (tn_stream *s = server->streams; s && ok; s = s->next) {
     if (!s->suspended) continue;
-    look(s);
+    ok = look(s);
     if (s->pending.len == 0 && now - s->spoke >= BEAT_SECONDS) tn_text_puts(&s->pending, ":\n\n");
     if (s->pending.len == 0 && !s->pending.failed && !s->follow.ended) continue;
     s->spoke = now;
     enter(s, TN_CLIENT_ANSWER);
     wake(s);
   }
+  return ok;
 }
 #endif

@@ -198,6 +198,31 @@ static void a_follower_gets_what_is_new(void **state) {
   close(follower);
 }
 
+/* Somebody holds the history: what does not need it is answered, and followers stay. */
+static void a_history_that_is_held_stops_nobody(void **state) {
+  served *s = *state;
+  sqlite3 *holder;
+  assert_int_equal(served_add_run(s, "x", losses, 3), 1);
+  start(s);
+  int followers[16];
+  for (int i = 0; i < 16; i++) {
+    followers[i] = client_connect(s);
+    assert_true(client_ask(s, followers[i], "/api/runs/1/events", ""));
+    read_event(followers[i], "\"recorded\":3");
+  }
+  assert_int_equal(sqlite3_open(s->store, &holder), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(holder, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(fetch(s, "/api/runs"), 500);
+  assert_int_equal(fetch(s, "/api/runs/1"), 500);
+  for (int i = 0; i < 10; i++) assert_int_equal(fetch(s, "/board.js"), 200);
+  served_settle(s);
+  for (int i = 0; i < 16; i++) assert_true(client_is_open(followers[i]));
+  assert_int_equal(sqlite3_exec(holder, "UPDATE runs SET steps=77; COMMIT", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(holder);
+  assert_int_equal(fetch(s, "/api/runs"), 200);
+  for (int i = 0; i < 16; i++) close(followers[i]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_short_run_is_sent_whole, prepare, stop),
@@ -207,6 +232,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(a_list_has_the_newest_thousand, prepare, stop),
     cmocka_unit_test_setup_teardown(the_first_different_step_is_found_among_all, prepare, stop),
     cmocka_unit_test_setup_teardown(a_follower_gets_what_is_new, prepare, stop),
+    cmocka_unit_test_setup_teardown(a_history_that_is_held_stops_nobody, prepare, stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void every_failed_allocation_is_survived(void **state) {
   served *s = *state;
   add_runs(s, 1, "quick");
   uint64_t requests = 0;
-  for (uint64_t n = 1; n < 200; n += 3) {
+  for (uint64_t n = 1; n < 200; n += 5) {
     size_t held = s->heap.used;
     s->heap.requests = 0;
     s->heap.fail_at = n;
