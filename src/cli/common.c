@@ -128,16 +128,46 @@ bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status) {
   return false;
 }
 
+static bool is_named_earlier(const tn_command *command, size_t index) {
+  const tn_setting *s = &command->settings[index];
+  for (size_t i = 0; i < index; i++) {
+    const tn_setting *earlier = &command->settings[i];
+    if (earlier->option == s->option && strcmp(earlier->name, s->name) == 0) return true;
+  }
+  return false;
+}
+
+static tern_status refuse_repeated(tn_run *run, const tn_setting *s) {
+  const char *option = tn_option_info_of(s->option)->name;
+  char message[160];
+  snprintf(message, sizeof message, "--%s %.100s is given twice", option, s->name);
+  return tern_report_usage(run->session, message, "a name has one value");
+}
+
+/* Ninth takes inputs in their order, whatever they are called; a later one without a name replaces none. */
+static tern_status give_input(tn_run *run, tern_program *program, const tn_setting *s, bool repeated) {
+  const tn_command *command = run->command;
+  tern_language language = command->language;
+  if (language == TERN_LANG_AUTO && command->word_count > 0) language = tern_language_of(command->words[0]);
+  if (repeated && language != TERN_LANG_NINTH) return refuse_repeated(run, s);
+  return tern_set_input_text(program, repeated ? "" : s->name, s->value);
+}
+
 tern_status tn_cli_give(tn_run *run, tern_program *program) {
   tern_status status = TERN_OK;
   const char *weights = run->command->value[TN_OPTION_WEIGHTS];
   if (weights) status = tern_set_weights(program, weights);
   for (size_t i = 0; i < run->command->setting_count && status == TERN_OK; i++) {
     const tn_setting *s = &run->command->settings[i];
+    bool repeated = is_named_earlier(run->command, i);
     switch (s->option) {
-      case TN_OPTION_INPUT: status = tern_set_input_text(program, s->name, s->value); break;
-      case TN_OPTION_PARAM: status = tern_set_param_text(program, s->name, s->value); break;
-      case TN_OPTION_SET: status = tern_set_host_text(program, s->name, s->value); break;
+      case TN_OPTION_INPUT: status = give_input(run, program, s, repeated); break;
+      case TN_OPTION_PARAM:
+        status = repeated ? refuse_repeated(run, s) : tern_set_param_text(program, s->name, s->value);
+        break;
+      case TN_OPTION_SET:
+        status = repeated ? refuse_repeated(run, s) : tern_set_host_text(program, s->name, s->value);
+        break;
       case TN_OPTION_EVENT: status = tern_add_event(program, s->name); break;
       default: break;
     }

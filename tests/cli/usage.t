@@ -99,3 +99,38 @@ $ TERN_ISA=abacus tern version
 !    = hint: `tern help` lists the commands and options
 ! 
 ? 2
+
+# A name has one value: nothing that was asked for is dropped in silence.
+$ printf 'model {\n  x [2]\n  param W [2]\n  y = x * W\n}\n' > twice.ail
+$ tern run twice.ail --input x=[1,2] --input x=[3,4]
+! error[E_USAGE]: --input x is given twice
+!    = hint: a name has one value
+!
+? 2
+$ tern run twice.ail --param W=[1,2] --input x=[1,2] --param W=[1,2] --json
+| {"ok":false,"diagnostics":[{"code":"E_USAGE",<*>"title":"--param W is given twice",<*>}]}
+? 2
+$ tern run twice.ail --set a=1 --set a=1 2>&1 | head -n 1
+| error[E_USAGE]: --set a is given twice
+$ tern emit twice.ail --as graph --input x=[1,2] --input x=[1,2] 2>&1 | head -n 1
+| error[E_USAGE]: --input x is given twice
+$ printf 'x: Tensor[f32,(2)]\nx\n' > twice.mind; tern run twice.mind --input x=[1,2] --input x=[3,4] 2>&1 | head -n 1
+| error[E_USAGE]: --input x is given twice
+# One name may be an input and something else; Ninth takes inputs in their order, whatever their names.
+$ tern run twice.ail --input x=[1,2] --param W=[2,3] | tail -n 1
+| First 2 values: [2.0000, 6.0000]
+$ printf '[INPUT] [PRINT] [INPUT] [PRINT] [INPUT] [PRINT]\n' > order.nth
+$ tern run order.nth --input a=1 --input a=2 --input a=3
+| 1
+| 2
+| 3
+
+# A training does not take --set: its fields stand in the program.
+$ printf 'model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W)\n}\ntrain { loss = y steps = 2 }\n' > set.ail
+$ tern train set.ail --set lr=0.1
+! error[E_USAGE]: --set is not an option of tern train
+!    = hint: change the train block or the const in the program; --steps replaces its number of steps
+!
+? 2
+$ tern --train set.ail --set lr=0.1 2>&1 | head -n 1
+| error[E_USAGE]: --set is not an option of tern train
