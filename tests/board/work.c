@@ -192,6 +192,7 @@ static void write_weights(served *s, int64_t run, const char *name, float scale,
   char room[128], names[2000][16];
   static float elements[ELEMENTS];
   tn_named_view views[2000];
+  tn_heap heap = { 0 }; /* the server's own is for its thread */
   tn_text text;
   for (int i = 0; i < ELEMENTS; i++) elements[i] = scale * (float)(i % 100);
   elements[7] = NAN;
@@ -201,9 +202,9 @@ static void write_weights(served *s, int64_t run, const char *name, float scale,
     snprintf(names[i], sizeof names[i], i == 1 ? "optimizer.%d" : "W%d", i);
     views[i] = (tn_named_view){ tn_str_of(names[i]), tn_view_make(elements, TN_F32, &shape) };
   }
-  tn_text_init(&text, &s->heap);
+  tn_text_init(&text, &heap);
   tn_safetensors_write(views, (size_t)copies, (tn_str){ 0 }, &text);
-  assert_int_equal(tn_file_replace(&s->heap, served_file(s, run, name, room), tn_text_str(&text), NULL),
+  assert_int_equal(tn_file_replace(&heap, served_file(s, run, name, room), tn_text_str(&text), NULL),
                    TN_FILE_OK);
   tn_text_free(&text);
 }
