@@ -30,7 +30,7 @@ static void the_table_of_dimensions(void **state) {
   };
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
     int64_t result = 0;
-    assert_int_equal(tn_mind_unify_dim(table[i].left, table[i].right, &result), table[i].fits);
+    assert_int_equal(tn_mind_unify_dim(NULL, table[i].left, table[i].right, &result), table[i].fits);
     if (table[i].fits) assert_true(result == table[i].result);
   }
 }
@@ -99,15 +99,15 @@ static void branches_of_unequal_rank_have_unknown_dimensions(void **state) {
   (void)state;
   tn_shape matrix = tn_shape_make(2, (int64_t)2, (int64_t)3), row = tn_shape_make(1, (int64_t)2), out;
   int dimension;
-  assert_true(tn_mind_unify_branches(&matrix, &row, &out, &dimension));
+  assert_true(tn_mind_unify_branches(NULL, &matrix, &row, &out, &dimension));
   assert_int_equal(out.rank, 2);
   assert_int_equal(out.dim[0], 2);
   assert_true(out.dim[1] == UNK);
   row.dim[0] = 7;
-  assert_true(tn_mind_unify_branches(&row, &matrix, &out, &dimension));
+  assert_true(tn_mind_unify_branches(NULL, &row, &matrix, &out, &dimension));
   assert_true(out.dim[0] == UNK && out.dim[1] == UNK);
   tn_shape other = tn_shape_make(2, (int64_t)2, (int64_t)4);
-  assert_false(tn_mind_unify_branches(&matrix, &other, &out, &dimension));
+  assert_false(tn_mind_unify_branches(NULL, &matrix, &other, &out, &dimension));
   assert_int_equal(dimension, 1);
 }
 

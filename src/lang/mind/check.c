@@ -5,6 +5,8 @@
  * by its signature from the start; its body is looked at when a statement that
  * uses it has been checked, or at the end of the unit, so that it may read
  * names that stand behind it. */
+#include <stdlib.h>
+
 #include "lang/mind/check.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
@@ -77,6 +79,38 @@ static tn_mind_function *function_new(tn_mind_checker *c, const tn_mind_definiti
   return f->params && f->param_types ? f : NULL;
 }
 
+typedef struct {
+  tn_mind *mind;
+  tn_vec(tn_name) names;
+  bool failed;
+} size_list;
+
+static void add_sizes(size_list *list, const tn_mind_type *type) {
+  for (int i = 0; type->kind == TN_MIND_T_TENSOR && i < type->shape.rank; i++) {
+    int64_t dim = type->shape.dim[i];
+    if (!tn_dim_is_symbol(dim) || !tn_mind_mark_name(list->mind, tn_dim_name(dim), 0)) continue;
+    list->failed |= !tn_vec_push(list->mind->host->heap, &list->names, tn_dim_name(dim));
+  }
+  for (uint32_t i = 0; type->kind == TN_MIND_T_TUPLE && i < type->count; i++) add_sizes(list, type->items[i]);
+}
+
+static int by_number(const void *a, const void *b) {
+  tn_name left = *(const tn_name *)a, right = *(const tn_name *)b;
+  return left < right ? -1 : left > right;
+}
+
+static bool gather_sizes(tn_mind *mind, tn_mind_function *f) {
+  size_list list = { .mind = mind };
+  tn_mind_begin_names(mind);
+  for (uint32_t i = 0; i < f->param_count; i++) add_sizes(&list, f->param_types[i]);
+  if (list.names.count) qsort(list.names.at, list.names.count, sizeof *list.names.at, by_number);
+  f->sizes.names = tn_arena_copy(mind->arena, list.names.at, list.names.count * sizeof *list.names.at);
+  f->sizes.count = (uint32_t)list.names.count;
+  if (list.failed) mind->arena->failed = true;
+  tn_vec_free(mind->host->heap, &list.names);
+  return !mind->arena->failed;
+}
+
 /* The signature alone. */
 static tn_mind_function *declare_function(tn_mind_checker *c, const tn_mind_definition *fn) {
   tn_mind_function *f = function_new(c, fn);
@@ -86,6 +120,7 @@ static tn_mind_function *declare_function(tn_mind_checker *c, const tn_mind_defi
     f->param_types[i] = tn_mind_resolve(c, fn->params[i].annotation);
     f->failed |= f->param_types[i]->kind == TN_MIND_T_ERROR || repeats_param(c, fn, i);
   }
+  if (!gather_sizes(c->mind, f)) return NULL;
   f->result = tn_mind_resolve(c, fn->result);
   f->failed |= f->result->kind == TN_MIND_T_ERROR;
   f->effects = resolve_effects(c, fn);
@@ -112,6 +147,7 @@ static void check_function(tn_mind *mind, tn_mind_function *f) {
   tn_mind_node *tail;
   f->state = TN_MIND_CHECKED;
   c.function = f;
+  f->symbols.sizes = &f->sizes;
   declare_params(&c, f);
   if (mind->arena->failed) return;
   const tn_mind_type *type = tn_mind_check_block(&c, &f->definition->body, &tail);
@@ -172,7 +208,7 @@ static void bind_items(tn_mind_checker *c, tn_mind_node *node, const tn_mind_typ
 
 static const tn_mind_type *annotated(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
   const tn_mind_type *wanted = tn_mind_resolve(c, node->let.annotation);
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_mind_node *value = node->let.value;
   tn_mind_target_type target = { wanted, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
   return tn_mind_fit(c, &target, value, type);
@@ -234,13 +270,14 @@ static bool has_dtype(const tn_mind_type *type, const tn_mind_node *value, tn_dt
 
 /* Whether a value is what an annotated type keeps, or fits it: how it becomes that is tn_mind_fit's to say.
  * `value` is NULL where the item of a tuple is not written out. */
-static bool keeps_type(const tn_mind_type *kept, const tn_mind_type *type, const tn_mind_node *value) {
+static bool keeps_type(const tn_mind_sizes *sizes, const tn_mind_type *kept, const tn_mind_type *type,
+                       const tn_mind_node *value) {
   if (tn_mind_type_equal(kept, type)) return true;
   if (kept->kind == TN_MIND_T_TUPLE) {
     if (type->kind != TN_MIND_T_TUPLE || type->count != kept->count) return false;
     const tn_mind_node *item = value && value->kind == TN_MIND_TUPLE ? value->list.items : NULL;
     for (uint32_t i = 0; i < kept->count; i++) {
-      if (!keeps_type(kept->items[i], item ? item->type : type->items[i], item)) return false;
+      if (!keeps_type(sizes, kept->items[i], item ? item->type : type->items[i], item)) return false;
       if (item) item = item->next;
     }
     return true;
@@ -251,17 +288,17 @@ static bool keeps_type(const tn_mind_type *kept, const tn_mind_type *type, const
   tn_shape shape; /* a size that is not known before the program runs may be the right one */
   int dimension;
   return (kept->device == type->device || type->fresh) && kept->shape.rank == type->shape.rank &&
-         tn_mind_unify_branches(&kept->shape, &type->shape, &shape, &dimension);
+         tn_mind_unify_branches(sizes, &kept->shape, &type->shape, &shape, &dimension);
 }
 
 /* An annotated type stays: a scalar fills it, i32 widens to it, anything else is an error. */
 static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *kept,
                                            const tn_mind_type *type) {
   tn_mind_node *value = node->let.value;
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (keeps_type(kept, type, value)) return tn_mind_fit(c, &target, value, type);
+  if (keeps_type(symbols.sizes, kept, type, value)) return tn_mind_fit(c, &target, value, type);
   tn_report(diags_of(c), TN_DIAG_E2001, target.at, TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
             TN_TEXT("got", tn_mind_describe(c->mind, type)),
             TN_TEXT("name", tn_names_text(c->mind->host->names, node->let.word.name)));

@@ -39,6 +39,11 @@ static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node 
   return tn_mind_span(c->unit, node);
 }
 
+/* The sizes of the function around, for bindings; NULL: none. */
+static inline const tn_mind_sizes *tn_mind_sizes_here(const tn_mind_checker *c) {
+  return c->function ? &c->function->sizes : NULL;
+}
+
 /* ---- scope.c ---- */
 
 /* NULL when memory runs out. */

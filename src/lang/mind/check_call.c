@@ -137,16 +137,16 @@ static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const t
   return ok;
 }
 
-/* A size in the result: bound by the arguments, or what the body was found to give. */
-static int64_t result_dim(const tn_mind_function *f, const tn_mind_bindings *symbols, int64_t dim,
-                          const tn_mind_type *gives, int axis) {
+/* A size in the result: what the arguments have given to a name of the parameters, or what the body gives. A
+ * name that met no size at all (a number fills its parameter) stays, but inside a function it could be taken
+ * for one of that function's. */
+static int64_t result_dim(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_bindings *symbols,
+                          int64_t dim, const tn_mind_type *gives, int axis) {
   int64_t bound = tn_mind_bound(symbols, dim);
   if (bound != dim || !tn_dim_is_symbol(dim)) return bound;
-  for (uint32_t i = 0; i < f->param_count; i++) { /* a name of the parameters that met a name or itself */
-    const tn_mind_type *type = f->param_types[i];
-    for (int k = 0; type->kind == TN_MIND_T_TENSOR && k < type->shape.rank; k++) {
-      if (type->shape.dim[k] == dim) return dim;
-    }
+  if (tn_mind_is_size(&f->sizes, dim)) {
+    bool itself = tn_mind_meets(symbols, tn_dim_name(dim), dim); /* the caller's size has the same name */
+    return itself || !c->function ? dim : TN_DIM_UNKNOWN;
   }
   if (!gives || gives->kind != TN_MIND_T_TENSOR) return TN_DIM_UNKNOWN;
   int64_t given = tn_mind_bound(&f->symbols, dim);
@@ -160,7 +160,7 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
                                        const tn_mind_type *gives) {
   if (type->kind == TN_MIND_T_TENSOR) {
     tn_shape shape = type->shape;
-    for (int i = 0; i < shape.rank; i++) shape.dim[i] = result_dim(f, symbols, shape.dim[i], gives, i);
+    for (int i = 0; i < shape.rank; i++) shape.dim[i] = result_dim(c, f, symbols, shape.dim[i], gives, i);
     return tn_mind_type_tensor(c->mind->arena, type->dtype, &shape, type->device);
   }
   if (type->kind != TN_MIND_T_TUPLE) return type;
@@ -173,20 +173,11 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
   return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
 }
 
-/* The sizes that names of the signature must have, because the body was found to give them. */
-static void start_symbols(tn_mind_bindings *symbols, const tn_mind_function *f) {
-  for (uint32_t i = 0; i < f->symbols.count; i++) {
-    if (tn_dim_is_known(f->symbols.at[i].dim))
-      tn_mind_bind(symbols, f->symbols.at[i].symbol, f->symbols.at[i].dim);
-  }
-}
-
 static const tn_mind_type *call_function(tn_mind_checker *c, tn_mind_function *f, const tn_mind_given *args,
                                          tn_str name, tn_span at) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c), .foreign = true };
   tn_mind_enqueue(c->mind, f);
   if (f->failed) return &tn_mind_type_error;
-  start_symbols(&symbols, f);
   tn_mind_require_effects(c, f->effects, name, at);
   if (!fit_arguments(c, f, args, name, at, &symbols)) return &tn_mind_type_error;
   return result_type(c, f, &symbols, f->result, f->gives);
@@ -324,7 +315,7 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
 /* The gradient that is pulled back has the type of the output. */
 static const tn_mind_type *call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
                                          const tn_mind_given *args, tn_span at) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_span place = args[0].node ? tn_mind_at(c->unit, args[0].node->from, args[0].node->to) : at;
   tn_mind_target_type target = { callable->output, &symbols, "vjp", place };
   const tn_mind_type *fitted = tn_mind_fit(c, &target, args[0].node, args[0].type);

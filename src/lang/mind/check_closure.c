@@ -94,6 +94,7 @@ static tn_mind_function *instance_new(tn_mind *mind, const tn_mind_node *closure
                            .order = state->order,
                            .param_count = count,
                            .state = TN_MIND_CHECKED,
+                           .sizes = { .outer = state->function ? &state->function->sizes : NULL },
                            .symbols.arena = arena };
   f->body = copy_node(mind, closure->closure.body);
   f->params = tn_arena_array(arena, count, sizeof *f->params);
@@ -232,7 +233,7 @@ static bool unfolds_too_far(tn_mind_checker *c, tn_span at) {
 /* The types of the parameters: written ones are met, others taken over. */
 static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
                           tn_str name, tn_span at, const tn_mind_type **types) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c), .foreign = true };
   tn_mind_checker of = *c;
   of.unit = closure->closure.state->unit;
   for (uint32_t i = 0; i < closure->closure.count; i++) {

@@ -579,7 +579,8 @@ static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, con
   if (tn_mind_type_equal(a, b)) return a;
   if (a->kind == TN_MIND_T_SHAPE && b->kind == TN_MIND_T_SHAPE) return unify_shapes(c, &a->shape, &b->shape);
   bool alike = a->kind == TN_MIND_T_TENSOR && b->kind == TN_MIND_T_TENSOR && a->dtype == b->dtype &&
-               a->device == b->device && tn_mind_unify_branches(&a->shape, &b->shape, &shape, &dimension);
+               a->device == b->device &&
+               tn_mind_unify_branches(tn_mind_sizes_here(c), &a->shape, &b->shape, &shape, &dimension);
   return alike ? tn_mind_type_tensor(c->mind->arena, a->dtype, &shape, a->device) : NULL;
 }
 
@@ -673,7 +674,7 @@ static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type 
     return &tn_mind_type_error;
   }
   const tn_shape *a = left_scalar ? &none : &left->shape, *b = right_scalar ? &none : &right->shape;
-  if (tn_mind_unify_branches(a, b, &shape, &dimension)) {
+  if (tn_mind_unify_branches(tn_mind_sizes_here(c), a, b, &shape, &dimension)) {
     tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(c->mind->arena, tensor->dtype, &shape,
                                                                         tensor->device);
     bool written = left->kind == right->kind && left_node && right_node;

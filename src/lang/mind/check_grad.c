@@ -274,7 +274,7 @@ static const tn_mind_type *pair_of(tn_mind_checker *c, const tn_mind_type *a, co
 
 /* A tangent is like its argument. */
 static bool fit_tangents(tn_mind_checker *c, const tn_mind_type *input, tn_mind_given *v, tn_span at) {
-  tn_mind_bindings symbols = { .arena = c->mind->arena };
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_mind_target_type target = { input, &symbols, "jvp", place_of(c, v, at) };
   return tn_mind_fit(c, &target, v->node, type_of(c, v))->kind != TN_MIND_T_ERROR;
 }

@@ -88,7 +88,7 @@ static bool shapes_differ(const tn_mind_type *a, const tn_mind_type *b) {
   int64_t dim;
   if (x->rank != y->rank) return true;
   for (int i = 0; i < x->rank; i++) {
-    if (!tn_mind_unify_dim(x->dim[i], y->dim[i], &dim)) return true;
+    if (!tn_mind_unify_dim(NULL, x->dim[i], y->dim[i], &dim)) return true;
   }
   return false;
 }

@@ -460,7 +460,7 @@ static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const 
   tn_mind_bind_shape(symbols_around(frame), &wanted.shape);
   bool fits = wanted.shape.rank == got->shape.rank;
   for (int i = 0; fits && i < wanted.shape.rank; i++)
-    fits = tn_mind_unify_dim(wanted.shape.dim[i], got->shape.dim[i], &dim);
+    fits = tn_mind_unify_dim(NULL, wanted.shape.dim[i], got->shape.dim[i], &dim);
   return fits || tn_report(e->host->diags, TN_DIAG_E2001, at,
                            TN_TEXT("expected", tn_mind_describe(e->mind, &wanted)),
                            TN_TEXT("got", tn_mind_describe(e->mind, got)),

@@ -99,7 +99,8 @@ struct tn_mind_function {
   uint32_t param_count;
   const tn_mind_type *result; /* as declared; of a closure: what it gives */
   const tn_mind_type *gives;  /* what the body gives; NULL until checked */
-  tn_mind_bindings symbols;   /* what its own signature's names have become */
+  tn_mind_sizes sizes;        /* names of dimensions that its parameters have */
+  tn_mind_bindings symbols;   /* what the names that only its result has have become */
   uint32_t effects;
   uint32_t slot_count;
   uint32_t order;         /* its place among the module's entries */

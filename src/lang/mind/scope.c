@@ -145,20 +145,8 @@ const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
                      : tn_mind_lookup_in(c->module, name);
 }
 
-static bool has_symbol(const tn_mind_type *type, tn_name name) {
-  if (type->kind != TN_MIND_T_TENSOR) return false;
-  for (int i = 0; i < type->shape.rank; i++) {
-    if (type->shape.dim[i] == TN_DIM_SYMBOL(name)) return true;
-  }
-  return false;
-}
-
 bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name) {
-  for (const tn_mind_function *f = c->function; f; f = f->outer) {
-    for (uint32_t i = 0; i < f->param_count; i++) {
-      if (has_symbol(f->param_types[i], name)) return true;
-    }
-  }
+  if (tn_mind_is_size(tn_mind_sizes_here(c), TN_DIM_SYMBOL(name))) return true;
   tn_str text = tn_names_text(c->mind->host->names, name);
   return text.len && text.at[0] >= 'A' && text.at[0] <= 'Z';
 }

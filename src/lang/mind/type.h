@@ -112,6 +112,16 @@ void tn_mind_shape_print(const tn_shape *shape, const tn_names *names, tn_text *
 
 /* ---- how they meet ---- */
 
+/* The names of dimensions that a function's parameters have: inside it each is a size of its own, which fits
+ * itself and no other. */
+typedef struct tn_mind_sizes {
+  const tn_name *names; /* ascending */
+  uint32_t count;
+  const struct tn_mind_sizes *outer; /* of a closure: of the function it stands in; NULL: none */
+} tn_mind_sizes;
+/* Whether the dimension is one of them; `sizes` may be NULL. */
+bool tn_mind_is_size(const tn_mind_sizes *sizes, int64_t dim);
+
 /* Sizes that symbols have taken, in one annotation or one signature. */
 typedef struct {
   tn_name symbol;
@@ -122,17 +132,21 @@ typedef struct {
   tn_arena *arena;
   tn_mind_binding *at;
   uint32_t count, capacity;
+  const tn_mind_sizes *sizes; /* of the function in which this is; NULL: none */
+  bool foreign;               /* the symbols are those of another signature, even if the names are the same */
 } tn_mind_bindings;
 
 /* Nothing happens when memory runs out; the arena says so. */
 void tn_mind_bind(tn_mind_bindings *bindings, tn_name symbol, int64_t dim);
-/* What a symbol stands for: its size, or the symbol itself. */
+/* What a symbol stands for: its size, or the symbol itself where it met none or an unknown one. */
 int64_t tn_mind_bound(const tn_mind_bindings *bindings, int64_t dim);
+/* Whether the symbol has met that dimension. */
+bool tn_mind_meets(const tn_mind_bindings *bindings, tn_name symbol, int64_t dim);
 void tn_mind_bind_shape(const tn_mind_bindings *bindings, tn_shape *shape);
 
 /* Left-biased unification of two dimensions: equal lengths stay, a length beats a name, the left name
- * beats the right one. False for two different lengths. */
-bool tn_mind_unify_dim(int64_t left, int64_t right, int64_t *out);
+ * beats the right one. False for two different lengths, and for a size of the function beside another. */
+bool tn_mind_unify_dim(const tn_mind_sizes *sizes, int64_t left, int64_t right, int64_t *out);
 /* An annotation meets a value: as above, where a symbol that stands twice must meet the same. False for
  * another rank or a length that differs; *dimension is the first, and a symbol that would have two sizes
  * is in *symbol (else 0). */
@@ -140,5 +154,6 @@ bool tn_mind_unify_annotation(const tn_shape *annotation, const tn_shape *value,
                               tn_shape *out, int *dimension, tn_name *symbol);
 /* The branches of an if: dimensions that only one of them has are unknown. False as above; ranks may
  * differ. */
-bool tn_mind_unify_branches(const tn_shape *left, const tn_shape *right, tn_shape *out, int *dimension);
+bool tn_mind_unify_branches(const tn_mind_sizes *sizes, const tn_shape *left, const tn_shape *right,
+                            tn_shape *out, int *dimension);
 #endif

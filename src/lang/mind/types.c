@@ -369,34 +369,60 @@ static tn_mind_binding *find_binding(const tn_mind_bindings *bindings, tn_name s
 int64_t tn_mind_bound(const tn_mind_bindings *bindings, int64_t dim) {
   if (!tn_dim_is_symbol(dim)) return dim;
   const tn_mind_binding *found = find_binding(bindings, tn_dim_name(dim));
-  return found ? found->dim : dim;
+  return found && found->dim != TN_DIM_UNKNOWN ? found->dim : dim;
+}
+
+bool tn_mind_meets(const tn_mind_bindings *bindings, tn_name symbol, int64_t dim) {
+  const tn_mind_binding *found = find_binding(bindings, symbol);
+  return found && found->dim == dim;
 }
 
 void tn_mind_bind_shape(const tn_mind_bindings *bindings, tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) shape->dim[i] = tn_mind_bound(bindings, shape->dim[i]);
 }
 
-bool tn_mind_unify_dim(int64_t left, int64_t right, int64_t *out) {
-  if (left == TN_DIM_UNKNOWN || right == TN_DIM_UNKNOWN) {
+static bool has_name(const tn_mind_sizes *sizes, tn_name name) {
+  uint32_t low = 0, high = sizes->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (sizes->names[middle] < name)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < sizes->count && sizes->names[low] == name;
+}
+
+bool tn_mind_is_size(const tn_mind_sizes *sizes, int64_t dim) {
+  if (!tn_dim_is_symbol(dim)) return false;
+  while (sizes && !has_name(sizes, tn_dim_name(dim))) sizes = sizes->outer;
+  return sizes != NULL;
+}
+
+bool tn_mind_unify_dim(const tn_mind_sizes *sizes, int64_t left, int64_t right, int64_t *out) {
+  bool unknown = left == TN_DIM_UNKNOWN || right == TN_DIM_UNKNOWN;
+  if (unknown || left == right) {
     *out = left == TN_DIM_UNKNOWN ? right : left;
     return true;
   }
-  if (tn_dim_is_known(left) && tn_dim_is_known(right) && left != right) return false;
+  if (tn_dim_is_known(left) && tn_dim_is_known(right)) return false;
+  if (tn_mind_is_size(sizes, left) || tn_mind_is_size(sizes, right)) return false;
   *out = tn_dim_is_known(left) || !tn_dim_is_known(right) ? left : right;
   return true;
 }
 
-/* A symbol takes what it meets first; meeting a name again, or a length after a name, is fine. */
+/* A symbol takes what it meets first; meeting a name again, or a length after a name, is fine. A size of the
+ * function around stays what it is. */
 static bool bind_symbol(tn_mind_bindings *bindings, tn_name symbol, int64_t value, int64_t *out) {
   tn_mind_binding *found = find_binding(bindings, symbol);
-  if (!found) {
-    *out = tn_dim_is_known(value) ? value : TN_DIM_SYMBOL(symbol);
-    tn_mind_bind(bindings, symbol, value == TN_DIM_UNKNOWN ? TN_DIM_SYMBOL(symbol) : value);
-    return true;
-  }
-  if (tn_dim_is_known(found->dim) && tn_dim_is_known(value) && found->dim != value) return false;
-  if (!tn_dim_is_known(found->dim) && tn_dim_is_known(value)) found->dim = value;
-  *out = tn_dim_is_known(found->dim) ? found->dim : TN_DIM_SYMBOL(symbol);
+  int64_t dim = value;
+  if (found && !tn_mind_unify_dim(bindings->sizes, found->dim, value, &dim)) return false;
+  if (found)
+    found->dim = dim;
+  else
+    tn_mind_bind(bindings, symbol, dim);
+  bool fixed = tn_dim_is_known(dim) || tn_mind_is_size(bindings->sizes, dim);
+  *out = fixed ? dim : TN_DIM_SYMBOL(symbol);
   return true;
 }
 
@@ -408,25 +434,27 @@ bool tn_mind_unify_annotation(const tn_shape *annotation, const tn_shape *value,
   if (annotation->rank != value->rank) return false;
   for (int i = 0; i < result.rank; i++) {
     int64_t dim = annotation->dim[i];
-    bool named = tn_dim_is_symbol(dim);
-    bool fits = named ? bind_symbol(bindings, tn_dim_name(dim), value->dim[i], &result.dim[i])
-                      : tn_mind_unify_dim(dim, value->dim[i], &result.dim[i]);
+    bool own = !bindings->foreign && tn_mind_is_size(bindings->sizes, dim);
+    bool fits = tn_dim_is_symbol(dim) && !own
+                    ? bind_symbol(bindings, tn_dim_name(dim), value->dim[i], &result.dim[i])
+                    : tn_mind_unify_dim(bindings->sizes, dim, value->dim[i], &result.dim[i]);
     if (fits) continue;
     *dimension = i;
-    if (named) *symbol = tn_dim_name(dim);
+    if (tn_dim_is_symbol(dim)) *symbol = tn_dim_name(dim);
     return false;
   }
   *out = result;
   return true;
 }
 
-bool tn_mind_unify_branches(const tn_shape *left, const tn_shape *right, tn_shape *out, int *dimension) {
+bool tn_mind_unify_branches(const tn_mind_sizes *sizes, const tn_shape *left, const tn_shape *right,
+                            tn_shape *out, int *dimension) {
   bool equal = left->rank == right->rank;
   tn_shape result = { .rank = left->rank > right->rank ? left->rank : right->rank };
   for (int i = 0; i < result.rank; i++) {
     bool in_both = i < left->rank && i < right->rank;
     result.dim[i] = TN_DIM_UNKNOWN;
-    if (!in_both || tn_mind_unify_dim(left->dim[i], right->dim[i], &result.dim[i])) continue;
+    if (!in_both || tn_mind_unify_dim(sizes, left->dim[i], right->dim[i], &result.dim[i])) continue;
     *dimension = i;
     if (equal) return false;
     result.dim[i] = TN_DIM_UNKNOWN;
