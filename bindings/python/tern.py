@@ -85,6 +85,7 @@ def _declare(library):
         ("tern_set_param", status, [pointer, text, tensor]),
         ("tern_set_weights", status, [pointer, text]),
         ("tern_run", status, [pointer]),
+        ("tern_allow", status, [pointer, text, text]),
         ("tern_train", status, [pointer, ctypes.POINTER(_TrainRun)]),
         ("tern_output_count", ctypes.c_size_t, [pointer]),
         ("tern_output", status, [pointer, ctypes.c_size_t, tensor]),
@@ -119,18 +120,25 @@ class Session:
     """Holds memory, limits and capabilities. Used by one thread at a time; close it, or use `with`."""
 
     def __init__(self, *, seed=None, threads=0, allow=(), isa=None, max_memory=0, max_steps=0, max_seconds=0.0):
-        unknown = set(allow) - set(_CAPABILITIES)
+        whole = {name for name in allow if "=" not in name}
+        unknown = whole - set(_CAPABILITIES)
         if unknown:
-            raise ValueError(f"no capability {sorted(unknown)[0]!r}; there are {', '.join(_CAPABILITIES)}")
+            raise ValueError(f"no capability {sorted(unknown)[0]!r}; there are {', '.join(_CAPABILITIES)}, "
+                             "fileread=DIR and filewrite=DIR")
         options = _Options(
             seed=seed or 0, has_seed=seed is not None, threads=threads, isa=isa.encode() if isa else None,
-            allow=sum(_CAPABILITIES[name] for name in set(allow)), max_memory=max_memory, max_steps=max_steps,
+            allow=sum(_CAPABILITIES[name] for name in whole), max_memory=max_memory, max_steps=max_steps,
             max_seconds=max_seconds)
         problem = ctypes.c_char_p()
         self._programs = []
         self._handle = _library.tern_session_new(ctypes.byref(options), ctypes.byref(problem))
         if not self._handle:
             raise ValueError((problem.value or b"out of memory").decode())
+        for name, _, folder in (name.partition("=") for name in allow if "=" in name):
+            if _library.tern_allow(self._handle, name.encode(), os.fsencode(folder)):
+                message = json.loads(_library.tern_diagnostics_json(self._handle))[0]["fields"]["message"]
+                self.close()
+                raise ValueError(message)
 
     def compile(self, text, language="mind", name="<python>"):
         """A program from its text. It is checked at once."""

@@ -95,24 +95,76 @@ TERN_API const char *tern_backend(const tern_session *session);
 typedef void (*tern_sink)(void *context, const char *line, size_t length);
 TERN_API void tern_on_print(tern_session *session, tern_sink sink, void *context);
 
+/* Grants a capability to the programs of the session: "fileread", "filewrite", "clock" or "network",
+ * beside those of the options. `folder`: only for files beneath it, after all links; it is looked up now
+ * and may be one of several. NULL: everything, which for "fileread" is the whole disk. TERN_USAGE after
+ * leaving a diagnostic: an unknown capability, a folder for one that takes none, no such folder, or the
+ * sandbox has been entered. */
+TERN_API tern_status tern_allow(tern_session *session, const char *capability, const char *folder);
+
+/* ---- languages and training runs ---- */
+
+typedef enum {
+  TERN_LANG_AUTO,
+  TERN_LANG_AIL,
+  TERN_LANG_MIND,
+  TERN_LANG_NINTH,
+  TERN_LANG_GRAPH
+} tern_language;
+
+/* How a training run is done. */
+typedef struct {
+  const char *out;            /* the run's folder; NULL: none */
+  const char *resume;         /* a folder to go on from; NULL: none */
+  int64_t checkpoint_every;   /* 0: 100 */
+  int64_t steps;              /* instead of the program's; 0: the program's */
+  const char *store;          /* the database that remembers the run; NULL: none */
+  int must_record;            /* fail when the database cannot be opened; else that is a warning */
+  int brief;                  /* what is printed is the last step and how the run ended */
+} tern_train_run;
+
 /* ---- the sandbox ----
  *
- * When a program has been compiled and is about to compute, the process gives up for good what it does not
- * need any more: files that nobody named, other programs, other processes, sockets. The kernel enforces it
- * (Landlock and seccomp on Linux; docs/security.md says exactly what). It holds for the whole life of the
- * calling thread and of those it starts later, whatever sessions they use; later programs cannot widen it.
- * So it is off unless asked for. */
+ * Before anything that somebody else may have written is parsed (a program, weights, a recorded run, a
+ * database), the process gives up for good what it does not need any more: files that nobody named, other
+ * programs, other processes, sockets. When the program has been compiled and is about to compute, it gives up
+ * what only compiling needed: the folder it imports from, and of "fileread" for the whole disk everything but
+ * the files that the program opens. The kernel enforces it (Landlock and seccomp on Linux; docs/security.md
+ * says exactly what). It holds for the whole life of the calling thread and of those it starts later,
+ * whatever sessions they use; later programs cannot widen it. So it is off unless asked for.
+ *
+ * Every function that parses enters it first, with the paths that are named by then: tern_check, tern_run,
+ * tern_run_app, tern_train, tern_emit, tern_format, tern_type_at, tern_verify, tern_plot_svg,
+ * tern_runs_list and its kin, tern_repl_line, tern_serve_board. These name what they are given themselves.
+ * The functions that give values (tern_set_input_text, tern_set_weights) read files at once, inside or
+ * outside; call tern_sandbox_enter before them to have them read inside. */
 typedef enum {
   TERN_SANDBOX_OFF,
   TERN_SANDBOX_AUTO,        /* what this kernel can enforce */
-  TERN_SANDBOX_REQUIRE      /* all of it, or the program does not run: E_SANDBOX_UNAVAILABLE */
+  TERN_SANDBOX_REQUIRE      /* all of it, or nothing is parsed: E_SANDBOX_UNAVAILABLE */
 } tern_sandbox_mode;
 
-/* Before the first program of the session runs. */
+/* What a path is named for. */
+typedef enum {
+  TERN_SANDBOX_READ,        /* a file, or a folder with all below it, for good */
+  TERN_SANDBOX_WRITE,       /* a folder: files in and below it are made, replaced, read, removed, for good */
+  TERN_SANDBOX_LOAD         /* as READ, until a program has been compiled: weights, inputs, records */
+} tern_sandbox_access;
+
+/* Before the first function that enters it. */
 TERN_API void tern_sandbox(tern_session *session, tern_sandbox_mode mode);
-/* A path that the embedder itself still needs: a file to read, or a folder with all below it; `write`: a
- * folder whose files are made, replaced and removed. TERN_USAGE when it is too late. */
-TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path, int write);
+/* A path that is needed inside; one that does not exist is passed over. `access` is a tern_sandbox_access.
+ * TERN_USAGE when the sandbox has been entered. */
+TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path, int access);
+/* A program that will be loaded from a file inside, and the folder it imports from. One that is loaded before
+ * needs no such call. */
+TERN_API tern_status tern_sandbox_program(tern_session *session, tern_language language, const char *path);
+/* The file that a value for tern_set_input_text names: "@x.npy", "@weights.npz:W"; other texts name none. */
+TERN_API tern_status tern_sandbox_value(tern_session *session, const char *value);
+/* The folders and the history of a training run; those to be written are made if they are not there. */
+TERN_API tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run);
+/* Enters it now, unless it is off or has been entered. TERN_FAILED: E_SANDBOX_UNAVAILABLE. */
+TERN_API tern_status tern_sandbox_enter(tern_session *session);
 
 typedef struct {
   int landlock;             /* the version of the kernel's interface; 0: none */
@@ -187,14 +239,6 @@ TERN_API size_t tern_dtype_size(tern_dtype dtype);
 
 /* ---- programs ---- */
 
-typedef enum {
-  TERN_LANG_AUTO,
-  TERN_LANG_AIL,
-  TERN_LANG_MIND,
-  TERN_LANG_NINTH,
-  TERN_LANG_GRAPH
-} tern_language;
-
 typedef struct tern_program tern_program;
 
 /* "ail", "mind", "ninth", "graph"; TERN_LANG_AUTO when unknown. */
@@ -245,15 +289,6 @@ TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
 /* Runs the program: inference for .ail, the whole program for .nth and .mind. */
 TERN_API tern_status tern_run(tern_program *program);
 /* Trains the program with its own train, dataset and eval blocks (.ail). */
-typedef struct {
-  const char *out;            /* the run's folder; NULL: none */
-  const char *resume;         /* a folder to go on from; NULL: none */
-  int64_t checkpoint_every;   /* 0: 100 */
-  int64_t steps;              /* instead of the program's; 0: the program's */
-  const char *store;          /* the database that remembers the run; NULL: none */
-  int must_record;            /* fail when the database cannot be opened; else that is a warning */
-  int brief;                  /* what is printed is the last step and how the run ended */
-} tern_train_run;
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
 /* How a training run goes: called on the thread that trains, after every step. */
 typedef struct {

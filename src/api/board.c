@@ -1,43 +1,35 @@
 /* api/board.c: the board, with a session behind it. */
 #include "board/board.h"
 
-#include <string.h>
-
 #include "api/internal.h"
-#include "base/file.h"
 
 #define DRAWING_MEMORY ((uint64_t)256 << 20)
 
 typedef struct {
   tern_session *session;
+  const char *store;
   void (*ready)(void *context, int port);
   void *context;
 } board;
 
-/* The socket is there, and requests come from now on. Run folders are anywhere, and new ones come while the
- * board is open, so everything may be read. */
-static bool ready(void *context, int port) {
-  const board *b = context;
-  static const tn_reach everything = { TN_REACH_READ, { "/", 1 } };
-  b->session->serves = true;
-  if (!tn_api_seal(b->session, &everything, 1)) return false;
-  if (b->ready) b->ready(b->context, port);
-  return true;
+/* A history that cannot be read is said before anybody opens the page; one that is not there yet may come. */
+static bool is_readable(tern_session *session, const char *path) {
+  bool absent;
+  tn_store *store = tn_store_open(&session->heap, path, TN_STORE_READ, &session->diags, &absent);
+  tn_store_close(store);
+  return store || absent;
 }
 
-/* The history has files beside it while somebody writes there, and may itself be still to come: its folder is
- * written, and so must exist before it can be named to the kernel. */
-static bool keep_store(tern_session *session, const char *path) {
-  if (session->sandbox == TERN_SANDBOX_OFF) return true;
-  const char *slash = strrchr(path, '/');
-  if (slash && slash > path) {
-    tn_text folder;
-    tn_text_init(&folder, &session->heap);
-    tn_text_add(&folder, (tn_str){ path, (size_t)(slash - path) });
-    if (!folder.failed) (void)tn_file_make_folders(&session->heap, folder.at);
-    tn_text_free(&folder);
-  }
-  return tn_api_keep_folder_of(session, path);
+/* The socket is there, and requests come from now on; the database is not looked at before. Run folders are
+ * anywhere, and new ones come while the board is open, so everything may be read. */
+static bool ready(void *context, int port) {
+  const board *b = context;
+  tern_session *session = b->session;
+  session->serves = true;
+  if (!tn_api_keep_path(session, TN_LIT("/"), TERN_SANDBOX_READ) || !tn_api_confine(session)) return false;
+  if (!is_readable(session, b->store)) return false;
+  if (b->ready) b->ready(b->context, port);
+  return true;
 }
 
 /* The text may be anybody's, and drawing it may take any time and memory: it gets a session of its own, which
@@ -57,19 +49,10 @@ static bool draw(void *context, tn_str name, tn_str source, tn_stop *stop, tn_te
   return picture && !svg->failed && !tn_stop_asked(stop);
 }
 
-/* A history that cannot be read is said before anybody opens the page; one that is not there yet may come. */
-static bool is_readable(tern_session *session, const char *path) {
-  bool absent;
-  tn_store *store = tn_store_open(&session->heap, path, TN_STORE_READ, &session->diags, &absent);
-  tn_store_close(store);
-  return store || absent;
-}
-
 tern_status tern_serve_board(tern_session *session, const tern_board *wanted) {
   tn_api_begin(session);
-  if (!is_readable(session, wanted->store) || !keep_store(session, wanted->store))
-    return tn_api_status(session);
-  board b = { session, wanted->ready, wanted->context };
+  if (!tn_api_keep_store(session, wanted->store, true)) return tn_api_status(session);
+  board b = { session, wanted->store, wanted->ready, wanted->context };
   tn_board_options options = { .heap = &session->heap,
                                .diags = &session->diags,
                                .store = wanted->store,

@@ -92,8 +92,8 @@ static double now(tn_host *host) {
   return tn_clock_of_day();
 }
 
-static bool seal(tn_host *host, const tn_reach *reaches, size_t count) {
-  return tn_api_seal(host->context, reaches, count);
+static bool seal(tn_host *host, const tn_str *opened, size_t count) {
+  return tn_api_seal(host->context, opened, count);
 }
 
 static const char *problem_name(tn_file_status status) {

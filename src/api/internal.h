@@ -13,6 +13,13 @@
 
 typedef tn_vec(tn_given) tn_givens;
 
+/* A path that is needed after the sandbox has been entered. */
+typedef struct {
+  const char *path;
+  tn_guard_access access;
+  bool loading; /* until a program has been compiled */
+} tn_kept_path;
+
 struct tern_session {
   tn_heap heap;
   tn_names *names;
@@ -27,11 +34,16 @@ struct tern_session {
   double max_seconds; /* 0: none */
   bool clock_runs;    /* for all calls together, not anew for each */
   tern_sandbox_mode sandbox;
-  bool sealed; /* the sandbox has been entered, or was not wanted */
+  bool confined; /* the sandbox has been entered */
+  bool narrows;  /* its second layer is still to come */
   bool serves; /* it listens on a socket, and will answer there */
   tn_guard_support support; /* as it was before: a process that is shut in cannot ask */
   tn_guard_state guard;
-  tn_vec(tn_guard_path) kept_paths; /* of the embedder; the texts are the session's */
+  tn_vec(tn_kept_path) kept_paths; /* the texts are the session's */
+  char *made_folder;                /* for a run that may not come; NULL: none */
+  size_t made_there;                /* how many bytes of its path were there before */
+  unsigned everywhere;              /* capabilities that no folder limits */
+  tn_vec(tn_granted) readable;      /* folders of `fileread=DIR`; the texts are the session's */
   tern_sink sink;
   void *sink_context;
   tern_step_sink step_sink; /* NULL: nobody follows a training run */
@@ -81,10 +93,27 @@ void tn_api_begin_compiling(tern_session *session);
 void tn_api_end_compiling(tern_session *session);
 
 /* The sandbox (sandbox.c). */
-bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count);
-/* The folder of a file that is still written: a database makes files beside its own. */
+/* Enters it, if it is wanted and has not been entered. Every function that parses what somebody else may have
+ * written calls this first, after it has named what it needs. False after reporting. */
+bool tn_api_confine(tern_session *session);
+/* The program is compiled: what was only needed for that is dropped, and of files those stay that it
+ * opens. */
+bool tn_api_seal(tern_session *session, const tn_str *opened, size_t count);
+/* Names a path. Once the sandbox has been entered, or when it is not wanted, this does nothing. False after
+ * reporting that memory ran out; so do the others. */
+bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access access);
+/* The folder of a file that will be written: a temporary file is made there. */
 bool tn_api_keep_folder_of(tern_session *session, const char *file);
+/* Where a program of that name imports from. */
+bool tn_api_keep_imports(tern_session *session, tern_language language, tn_str name);
+/* A history of runs, NULL for none; `make`: its folder is made if it is not there. */
+bool tn_api_keep_store(tern_session *session, const char *file, bool make);
+/* The folders and the history of a training run. The folder to write is made. */
+bool tn_api_keep_run(tern_session *session, const tern_train_run *run);
 void tn_api_sandbox_free(tern_session *session);
+
+/* Grants (grants.c). */
+void tn_api_grants_free(tern_session *session);
 
 /* Services of the host (host.c). */
 void tn_api_host_init(tern_session *session);

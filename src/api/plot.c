@@ -427,11 +427,19 @@ static void free_plot(plot *p) {
   tn_arena_free(&p->arena);
 }
 
+/* The folders of the runs and the history of runs, named to the sandbox before anything in them is read. */
+static bool name_paths(plot *p) {
+  bool ok = tn_api_keep_store(p->session, p->wanted->store, false);
+  for (size_t i = 0; ok && i < p->wanted->run_count; i++)
+    ok = tn_api_keep_path(p->session, tn_str_of(p->wanted->runs[i]), TERN_SANDBOX_LOAD);
+  return ok;
+}
+
 static bool make_picture(tern_session *session, const tern_plot *wanted, tn_text *out) {
   plot p = { .session = session, .wanted = wanted };
   tn_api_begin(session);
   tn_arena_init(&p.arena, &session->heap);
-  bool ok = read_wishes(&p) && read_runs(&p) && draw(&p, out);
+  bool ok = read_wishes(&p) && name_paths(&p) && tn_api_confine(session) && read_runs(&p) && draw(&p, out);
   free_plot(&p);
   return ok;
 }

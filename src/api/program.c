@@ -72,6 +72,17 @@ static bool has_language(tern_session *session, tern_language language) {
                       tn_str_of(tern_language_name(language)), "");
 }
 
+/* The sandbox is entered before a text is parsed, so that this is all there is to know: a MIND program
+ * without the word imports nothing, and its folder stays closed. */
+static bool imports_something(tern_language language, tn_str text) {
+  static const char word[] = "import";
+  if (language != TERN_LANG_MIND) return false;
+  for (size_t i = 0; i + sizeof word - 1 <= text.len; i++) {
+    if (memcmp(text.at + i, word, sizeof word - 1) == 0) return true;
+  }
+  return false;
+}
+
 static tern_program *load(tern_session *session, tern_language language, const char *name, const char *text,
                           size_t length) {
   if (!has_language(session, language)) return NULL;
@@ -88,7 +99,9 @@ static tern_program *load(tern_session *session, tern_language language, const c
   tn_arena_init(&program->arena, &session->heap);
   tn_arena_init(&program->given_arena, &session->heap);
   program->file = tn_sources_add(&session->sources, tn_str_of(name), (tn_str){ text, length });
-  if (program->file != 0) return program;
+  bool kept = !imports_something(language, (tn_str){ text, length }) ||
+              tn_api_keep_imports(session, language, tn_str_of(name));
+  if (program->file != 0 && kept) return program;
   tern_program_free(program);
   return out_of_memory(session);
 }
@@ -115,6 +128,7 @@ static tern_status finish(tern_program *program, bool ok) {
 
 tern_status tern_check(tern_program *program) {
   tn_api_begin_compiling(program->session);
+  if (!tn_api_confine(program->session)) return finish(program, false);
   if (!program->lang) return finish(program, has_graph(program));
   return finish(program, program->lang->check(&program->session->host, program->file));
 }
@@ -295,6 +309,7 @@ static tern_status run_with(tern_program *program, runner run) {
   lend_givens(program);
   tn_api_begin_compiling(program->session);
   program->ran = true;
+  if (!tn_api_confine(program->session)) return finish(program, false);
   if (!program->lang) return finish(program, has_graph(program) && tn_graph_program_run(program));
   return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
 }
@@ -331,10 +346,10 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   lend_givens(program);
   tn_api_begin_compiling(program->session);
   program->ran = true;
+  if (!tn_api_keep_run(session, run) || !tn_api_confine(session)) return finish(program, false);
   bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
   recorder.folder = run->out;
   watch.wants_hashes = recorder.store != NULL;
-  ok = ok && (!recorder.store || tn_api_keep_folder_of(session, run->store));
   ok = ok && tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome);
   tn_recorder_close(&recorder);
   return finish(program, ok);
@@ -537,7 +552,7 @@ const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column) 
   uint32_t place;
   tn_api_begin(session);
   tn_text_clear(&session->text);
-  if (!program->lang || !program->lang->type_at) return NULL;
+  if (!program->lang || !program->lang->type_at || !tn_api_confine(session)) return NULL;
   if (!find_place(tn_sources_get(&session->sources, program->file)->text, line, column, &place)) return NULL;
   bool found = program->lang->type_at(&session->host, program->file, place, &session->text);
   tn_diags_clear(&session->diags);
@@ -548,6 +563,7 @@ const char *tern_format(tern_program *program) {
   tern_session *session = program->session;
   tn_api_begin_compiling(program->session);
   tn_text_clear(&session->text);
+  if (!tn_api_confine(session)) return shown(session, false);
   bool ok = program->lang || has_graph(program);
   if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
   if (program->lang && !program->lang->format)
@@ -570,7 +586,7 @@ static bool emit_form(tern_program *program, const char *name, tn_text *out) {
 static bool emit(tern_program *program, const char *name, tn_text *out) {
   lend_givens(program);
   tn_api_begin_compiling(program->session);
-  bool ok = emit_form(program, name, out) && !out->failed;
+  bool ok = tn_api_confine(program->session) && emit_form(program, name, out) && !out->failed;
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   return ok;

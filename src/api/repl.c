@@ -27,16 +27,15 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
 
 /* A person who types may name any file (:load, import), so that all of them stay readable; everything else
  * is given up before the first line is looked at. */
-static bool seal(tern_repl *repl) {
-  tn_reach everything = { TN_REACH_READ, TN_LIT("/") };
-  return tn_api_seal(repl->session, &everything, 1);
+static bool confine(tern_repl *repl) {
+  return tn_api_keep_path(repl->session, TN_LIT("/"), TERN_SANDBOX_READ) && tn_api_confine(repl->session);
 }
 
 int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
   bool quit = false;
   tn_api_begin(repl->session);
   tn_text_clear(&repl->session->text);
-  if (!seal(repl)) {
+  if (!confine(repl)) {
     *shown = tern_diagnostics_text(repl->session, 0);
     return 2;
   }

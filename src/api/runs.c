@@ -17,6 +17,7 @@ static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_
   tn_api_begin(session);
   tn_text_clear(&session->text);
   tn_arena_init(&q->arena, &session->heap);
+  if (!tn_api_keep_store(session, path, false) || !tn_api_confine(session)) return false;
   q->store = tn_store_open(&session->heap, path, mode, &session->diags, &absent);
   return q->store || absent;
 }

@@ -1,11 +1,20 @@
-/* api/sandbox.c: what a program will still reach for, told to the guard.
+/* api/sandbox.c: what is still needed, told to the guard, before anything that somebody else wrote is parsed.
  *
- * The languages say what their programs name, the command line what it names;
- * here the two become one policy, once in the life of a session. */
+ * The sandbox has two layers, and each can only take away.
+ *
+ *   confine   before the first byte of a program, of weights, of a database or of a record is parsed: what
+ *             the command line (or the embedder) names, the folder that a program may import from, and what
+ *             a capability grants as a whole
+ *   narrow    when the program is compiled and about to compute: what was needed for loading is dropped, and
+ *             of `fileread` for the whole disk only the files stay that the program opens
+ *
+ * Every function of the interface that parses calls tn_api_confine first; a language calls host->seal, which
+ * narrows. Where nothing is dropped there is no second layer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/internal.h"
+#include "base/folder.h"
 
 #define SAME(name) ((int)TN_GUARD_##name == (int)TERN_ALLOW_##name)
 _Static_assert(SAME(FILEREAD) && SAME(FILEWRITE) && SAME(CLOCK) && SAME(NETWORK),
@@ -25,34 +34,137 @@ _Static_assert(SAME(FILEREAD) && SAME(FILEWRITE) && SAME(CLOCK) && SAME(NETWORK)
 #endif
 
 void tern_sandbox(tern_session *session, tern_sandbox_mode mode) {
-  if (!session->sealed) session->sandbox = mode;
+  if (!session->confined) session->sandbox = mode;
 }
 
-static bool keep_path(tern_session *session, tn_str path, bool write) {
-  size_t bytes = path.len + 1;
-  char *copy = tn_heap_alloc(&session->heap, bytes);
-  tn_guard_path kept = { copy, write ? TN_GUARD_WRITE : TN_GUARD_READ };
-  if (copy) memcpy(copy, path.at, path.len);
-  if (copy && tn_vec_push(&session->heap, &session->kept_paths, kept)) return true;
-  tn_heap_free(&session->heap, copy, bytes);
+/* ---- what is named ---- */
+
+static bool no_memory(tern_session *session) {
   return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
 }
 
-tern_status tern_sandbox_path(tern_session *session, const char *path, int write) {
-  if (session->sealed && session->sandbox != TERN_SANDBOX_OFF) return TERN_USAGE;
-  return keep_path(session, tn_str_of(path), write != 0) ? TERN_OK : TERN_FAILED;
+/* Whether naming a path still changes anything. */
+static bool is_open(const tern_session *session) {
+  return session->sandbox != TERN_SANDBOX_OFF && !session->confined;
+}
+
+static bool keep(tern_session *session, tn_str path, tn_guard_access access, bool loading) {
+  if (!is_open(session) || path.len == 0) return true;
+  size_t known = session->kept_paths.count; /* many files of one folder are named one after the other */
+  for (size_t i = known > 4 ? known - 4 : 0; i < known; i++) {
+    const tn_kept_path *kept = &session->kept_paths.at[i];
+    if (kept->access == access && kept->loading == loading && tn_str_is(path, kept->path)) return true;
+  }
+  size_t bytes = path.len + 1;
+  char *copy = tn_heap_alloc(&session->heap, bytes);
+  if (copy) memcpy(copy, path.at, path.len);
+  tn_kept_path kept = { copy, access, loading };
+  if (copy && tn_vec_push(&session->heap, &session->kept_paths, kept)) return true;
+  tn_heap_free(&session->heap, copy, bytes);
+  return no_memory(session);
+}
+
+bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access access) {
+  tn_guard_access right = access == TERN_SANDBOX_WRITE ? TN_GUARD_WRITE : TN_GUARD_READ;
+  return keep(session, path, right, access == TERN_SANDBOX_LOAD);
+}
+
+tern_status tern_sandbox_path(tern_session *session, const char *path, int access) {
+  if (session->confined && session->sandbox != TERN_SANDBOX_OFF) return TERN_USAGE;
+  if (access < TERN_SANDBOX_READ || access > TERN_SANDBOX_LOAD) return TERN_USAGE;
+  return tn_api_keep_path(session, tn_str_of(path), (tern_sandbox_access)access) ? TERN_OK : TERN_FAILED;
+}
+
+/* "a/b" of "a/b/c"; "." of "c", and "/" of "/c". */
+static tn_str folder_of(tn_str file) {
+  size_t length = file.len;
+  while (length > 0 && file.at[length - 1] != '/') length--;
+  if (length == 0) return TN_LIT(".");
+  return (tn_str){ file.at, length > 1 ? length - 1 : 1 };
 }
 
 bool tn_api_keep_folder_of(tern_session *session, const char *file) {
-  const char *slash = strrchr(file, '/');
-  if (session->sealed || session->sandbox == TERN_SANDBOX_OFF) return true;
-  tn_str folder = { file, slash ? (size_t)(slash - file) : 0 };
-  if (!slash) folder = TN_LIT(".");
-  if (slash == file) folder = TN_LIT("/");
-  return keep_path(session, folder, true);
+  return tn_api_keep_path(session, folder_of(tn_str_of(file)), TERN_SANDBOX_WRITE);
+}
+
+/* Only MIND has imports, and they lie in or below the folder of the program. */
+bool tn_api_keep_imports(tern_session *session, tern_language language, tn_str name) {
+  if (language != TERN_LANG_MIND) return true;
+  return tn_api_keep_path(session, folder_of(name), TERN_SANDBOX_LOAD);
+}
+
+tern_status tern_sandbox_program(tern_session *session, tern_language language, const char *path) {
+  tn_str name = tn_str_of(path);
+  if (language == TERN_LANG_AUTO) language = tern_language_of(path);
+  if (tn_str_is(name, "-")) name = TN_LIT("<stdin>");
+  bool ok = tn_api_keep_path(session, name, TERN_SANDBOX_LOAD);
+  return ok && tn_api_keep_imports(session, language, name) ? TERN_OK : TERN_FAILED;
+}
+
+static bool make_folder(tern_session *session, tn_str folder, tn_file_status *status) {
+  tn_text path;
+  tn_text_init(&path, &session->heap);
+  tn_text_add(&path, folder);
+  *status = path.failed ? TN_FILE_NO_MEMORY : tn_file_make_folders(&session->heap, path.at);
+  tn_text_free(&path);
+  return *status == TN_FILE_OK;
+}
+
+/* A database has files beside it while somebody writes there, and may itself be still to come: its folder
+ * is written, and so must exist before it can be named to the kernel. Which process recorded a run, and
+ * whether it still lives, is asked of /proc. */
+bool tn_api_keep_store(tern_session *session, const char *file, bool make) {
+  tn_file_status status;
+  if (!file || !is_open(session)) return true;
+  tn_str folder = folder_of(tn_str_of(file));
+  if (make) (void)make_folder(session, folder, &status); /* what is wrong is said when it is opened */
+  return tn_api_keep_path(session, folder, TERN_SANDBOX_WRITE) &&
+         tn_api_keep_path(session, TN_LIT("/proc"), TERN_SANDBOX_LOAD);
+}
+
+/* The session takes away what it made if nothing was put there: a program that is refused leaves nothing.
+ * Until the program has been compiled it keeps the right to. */
+static bool remember_made(tern_session *session, tn_str folder, size_t there) {
+  if (session->made_folder || there == folder.len) return true;
+  char *copy = tn_heap_alloc(&session->heap, folder.len + 1);
+  if (!copy) return no_memory(session);
+  memcpy(copy, folder.at, folder.len + 1);
+  session->made_folder = copy;
+  session->made_there = there;
+  return keep(session, there > 0 ? (tn_str){ folder.at, there } : TN_LIT("."), TN_GUARD_UNMAKE, true);
+}
+
+static bool keep_run_folder(tern_session *session, const char *folder) {
+  tn_file_status status;
+  size_t there = tn_file_existing(&session->heap, folder);
+  if (!make_folder(session, tn_str_of(folder), &status))
+    return tn_report(&session->diags, TN_DIAG_E_FILE_WRITE, TN_NOWHERE, TN_STR("path", folder),
+                     TN_STR("reason", tn_file_status_text(status)));
+  return remember_made(session, tn_str_of(folder), there) &&
+         tn_api_keep_path(session, tn_str_of(folder), TERN_SANDBOX_WRITE);
+}
+
+/* A folder that a run is resumed in is there, or the run fails; it is not made. */
+bool tn_api_keep_run(tern_session *session, const tern_train_run *run) {
+  if (!is_open(session)) return true;
+  bool resumed = run->resume && run->out &&
+                 (strcmp(run->out, run->resume) == 0 || tn_folder_same(run->out, run->resume));
+  if (run->out) tn_file_clear_leftovers(run->out); /* a folder cannot be listed inside */
+  if (resumed && !tn_api_keep_path(session, tn_str_of(run->out), TERN_SANDBOX_WRITE)) return false;
+  if (run->resume && !tn_api_keep_path(session, tn_str_of(run->resume), TERN_SANDBOX_READ)) return false;
+  if (run->out && !resumed && !keep_run_folder(session, run->out)) return false;
+  return tn_api_keep_store(session, run->store, true);
+}
+
+tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run) {
+  return tn_api_keep_run(session, run) ? TERN_OK : TERN_FAILED;
 }
 
 void tn_api_sandbox_free(tern_session *session) {
+  if (session->made_folder) {
+    tn_file_remove_folders(session->made_folder, session->made_there);
+    tn_heap_free(&session->heap, session->made_folder, strlen(session->made_folder) + 1);
+  }
   for (size_t i = 0; i < session->kept_paths.count; i++) {
     const char *path = session->kept_paths.at[i].path;
     tn_heap_free(&session->heap, (char *)(uintptr_t)path, strlen(path) + 1);
@@ -61,7 +173,7 @@ void tn_api_sandbox_free(tern_session *session) {
 }
 
 tern_sandbox_facts tern_sandbox_state(const tern_session *session) {
-  tn_guard_support support = session->sealed ? session->support : tn_guard_supported();
+  tn_guard_support support = session->confined ? session->support : tn_guard_supported();
   return (tern_sandbox_facts){ .landlock = support.landlock,
                                .seccomp = support.seccomp,
                                .possible = !INSTRUMENTED && (support.landlock > 0 || support.seccomp),
@@ -70,27 +182,9 @@ tern_sandbox_facts tern_sandbox_state(const tern_session *session) {
                                .alone = session->guard.alone };
 }
 
-/* ---- entering ---- */
+/* ---- policies ---- */
 
-/* The reaches behind the embedder's own paths. A path with a NUL in it is no path. */
-static bool list_paths(tern_session *session, const tn_reach *reaches, size_t count, tn_arena *arena,
-                       tn_guard_policy *policy) {
-  static const tn_guard_access access[] = { TN_GUARD_NAMED, TN_GUARD_READ, TN_GUARD_WRITE };
-  tn_guard_path *paths = tn_arena_array(arena, session->kept_paths.count + count + 1, sizeof *paths);
-  if (!paths) return false;
-  for (size_t i = 0; i < session->kept_paths.count; i++) paths[policy->count++] = session->kept_paths.at[i];
-  for (size_t i = 0; i < count; i++) {
-    if (reaches[i].path.len == 0 || memchr(reaches[i].path.at, 0, reaches[i].path.len)) continue;
-    bool named = reaches[i].kind == TN_REACH_FILE;
-    tn_str path =
-        named ? tn_host_path(&session->host, reaches[i].path, arena) : tn_arena_str(arena, reaches[i].path);
-    paths[policy->count++] = (tn_guard_path){ path.at, access[reaches[i].kind] };
-  }
-  policy->paths = paths;
-  return !arena->failed;
-}
-
-/* Who has the thread library bind threads to cores has it ask the kernel for that. */
+/* Whoever has the thread library bind threads to cores has it ask the kernel for that. */
 static bool binds_threads(void) {
   static const char *const names[] = { "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY" };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -98,6 +192,36 @@ static bool binds_threads(void) {
   }
   return false;
 }
+
+/* FILEREAD for the whole disk: no folder limits it. */
+static bool reads_everywhere(const tern_session *session) {
+  return (session->host.capabilities & TN_CAP_FILEREAD) && session->host.readable_count == 0;
+}
+
+/* Room for the paths of a policy, and those of the session in it. `loading` keeps what is dropped later. */
+static tn_guard_path *list_kept(tern_session *session, bool loading, size_t more, tn_arena *arena,
+                                size_t *count) {
+  size_t most = session->kept_paths.count + session->host.readable_count + more + 1;
+  tn_guard_path *paths = tn_arena_array(arena, most, sizeof *paths);
+  *count = 0;
+  for (size_t i = 0; paths && i < session->kept_paths.count; i++) {
+    const tn_kept_path *kept = &session->kept_paths.at[i];
+    if (loading || !kept->loading) paths[(*count)++] = (tn_guard_path){ kept->path, kept->access };
+  }
+  for (size_t i = 0; paths && i < session->host.readable_count; i++)
+    paths[(*count)++] = (tn_guard_path){ session->host.readable[i].real.at, TN_GUARD_READ };
+  return paths;
+}
+
+static tn_guard_policy policy_of(const tern_session *session, const tn_guard_path *paths, size_t count) {
+  return (tn_guard_policy){ .grants = session->host.capabilities,
+                            .paths = paths,
+                            .count = count,
+                            .binds_threads = binds_threads(),
+                            .serves = session->serves };
+}
+
+/* ---- entering ---- */
 
 static const char *missing(const tern_session *session) {
   if (INSTRUMENTED) return "this build watches itself (sanitizers, coverage) by means that it forbids";
@@ -108,24 +232,77 @@ static const char *missing(const tern_session *session) {
   return session->guard.alone ? NULL : "other threads run already, and it would not hold for them";
 }
 
-bool tn_api_seal(tern_session *session, const tn_reach *reaches, size_t count) {
-  tn_api_end_compiling(session); /* whoever computes asks for interrupts where it can stop well */
-  if (session->sealed || session->sandbox == TERN_SANDBOX_OFF) return true;
-  tn_guard_policy policy = { .grants = session->host.capabilities,
-                             .binds_threads = binds_threads(),
-                             .serves = session->serves };
+/* Whether what is in force is all that was asked for. */
+static bool is_enough(tern_session *session) {
+  const char *wanting = session->sandbox == TERN_SANDBOX_REQUIRE ? missing(session) : NULL;
+  if (!wanting) return true;
+  return tn_report(&session->diags, TN_DIAG_E_SANDBOX_UNAVAILABLE, TN_NOWHERE, TN_STR("missing", wanting));
+}
+
+static bool has_loading_paths(const tern_session *session) {
+  for (size_t i = 0; i < session->kept_paths.count; i++) {
+    if (session->kept_paths.at[i].loading) return true;
+  }
+  return false;
+}
+
+bool tn_api_confine(tern_session *session) {
+  if (!is_open(session)) return session->sandbox == TERN_SANDBOX_OFF || is_enough(session);
   tn_arena arena;
+  size_t count;
   tn_arena_init(&arena, &session->heap);
-  bool ok = list_paths(session, reaches, count, &arena, &policy);
-  if (!ok) tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_guard_path *paths = list_kept(session, true, 1, &arena, &count);
+  if (paths && reads_everywhere(session)) paths[count++] = (tn_guard_path){ "/", TN_GUARD_READ };
   session->support = tn_guard_supported();
-  if (ok && !INSTRUMENTED) {
+  session->narrows = !session->serves && (has_loading_paths(session) || reads_everywhere(session));
+  tn_guard_policy policy = policy_of(session, paths, count);
+  policy.narrows = session->narrows;
+  if (paths && !INSTRUMENTED) {
     tn_backend_prepare_threads();
     session->guard = tn_guard_enter(&policy);
   }
-  session->sealed = ok;
+  session->confined = paths != NULL;
   tn_arena_free(&arena);
-  const char *wanting = ok && session->sandbox == TERN_SANDBOX_REQUIRE ? missing(session) : NULL;
-  if (!wanting) return ok;
-  return tn_report(&session->diags, TN_DIAG_E_SANDBOX_UNAVAILABLE, TN_NOWHERE, TN_STR("missing", wanting));
+  return session->confined ? is_enough(session) : no_memory(session);
+}
+
+tern_status tern_sandbox_enter(tern_session *session) {
+  return tn_api_confine(session) ? TERN_OK : TERN_FAILED;
+}
+
+/* The files that the program opens, behind what is kept. A path with a NUL in it is no path. Folders that
+ * `fileread` was granted for stay as they are. */
+static bool list_opened(tern_session *session, const tn_str *opened, size_t opened_count, tn_arena *arena,
+                        tn_guard_path **paths, size_t *count) {
+  *paths = list_kept(session, false, opened_count, arena, count);
+  if (!*paths) return false;
+  for (size_t i = 0; reads_everywhere(session) && i < opened_count; i++) {
+    if (opened[i].len == 0 || memchr(opened[i].at, 0, opened[i].len)) continue;
+    tn_str path = tn_host_path(&session->host, opened[i], arena);
+    (*paths)[(*count)++] = (tn_guard_path){ path.at, TN_GUARD_NAMED };
+  }
+  return !arena->failed;
+}
+
+static void narrow(tern_session *session, const tn_guard_policy *policy) {
+  tn_guard_state inner = tn_guard_narrow(policy);
+  session->guard.files = session->guard.files && inner.files;
+  session->guard.calls = session->guard.calls && inner.calls;
+  session->guard.alone = session->guard.alone && inner.alone;
+}
+
+bool tn_api_seal(tern_session *session, const tn_str *opened, size_t opened_count) {
+  tn_api_end_compiling(session); /* computing checks for interrupts where it can stop well */
+  if (!tn_api_confine(session)) return false;
+  if (!session->narrows || session->sandbox == TERN_SANDBOX_OFF) return true;
+  tn_arena arena;
+  tn_guard_path *paths;
+  size_t count;
+  tn_arena_init(&arena, &session->heap);
+  bool ok = list_opened(session, opened, opened_count, &arena, &paths, &count);
+  tn_guard_policy policy = policy_of(session, paths, count);
+  if (ok && !INSTRUMENTED) narrow(session, &policy);
+  if (ok) session->narrows = false;
+  tn_arena_free(&arena);
+  return ok ? is_enough(session) : no_memory(session);
 }

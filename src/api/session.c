@@ -53,7 +53,7 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_api_host_init(session);
   session->host.seed = options->has_seed ? options->seed : 42;
   session->host.max_steps = options->max_steps;
-  session->host.capabilities = options->allow;
+  session->host.capabilities = session->everywhere = options->allow;
   session->host.eager = tn_eager_new(&session->heap, session->names, session->backend, session->threads);
   return session->host.eager != NULL;
 }
@@ -92,6 +92,7 @@ void tern_session_free(tern_session *session) {
   if (!session) return;
   tn_eager_free(session->host.eager);
   tn_api_sandbox_free(session);
+  tn_api_grants_free(session);
   tn_arena_free(&session->views);
   tn_text_free(&session->printed);
   tn_text_free(&session->text);

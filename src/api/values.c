@@ -204,6 +204,13 @@ static bool tensor_from_file(tern_session *session, const char *name, const char
   return ok;
 }
 
+tern_status tern_sandbox_value(tern_session *session, const char *value) {
+  tn_str path;
+  if (value[0] != '@') return TERN_OK;
+  (void)member_of(tn_str_of(value + 1), &path);
+  return tn_api_keep_path(session, path, TERN_SANDBOX_LOAD) ? TERN_OK : TERN_FAILED;
+}
+
 bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena,
                        tn_given *out) {
   *out = (tn_given){ .name = tn_arena_str(arena, tn_str_of(name)),

@@ -141,6 +141,12 @@ void tn_file_clear_leftovers(const char *folder);
 /* Makes a folder and those above it, as far as they are missing. */
 tn_file_status tn_file_make_folders(tn_heap *heap, const char *path);
 
+/* How many bytes of a path name something that exists; all of them when memory runs out. */
+size_t tn_file_existing(tn_heap *heap, const char *path);
+/* Removes the folders of a path after its first `there` bytes, the last one first, as long as they are empty.
+ * The text is the same afterwards. */
+void tn_file_remove_folders(char *path, size_t there);
+
 /* Makes `data` the end of a file, after its first `at` bytes; what was there beyond them is cut off, and
  * so is a part that could not be written whole. The file is created if it is missing. Its path is found as
  * tn_file_find does. */
@@ -148,6 +154,12 @@ tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_fil
 
 /* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */
 bool tn_file_absolute(const char *path, tn_text *out);
+/* The same for something that may not be there yet: what exists of the path is resolved, and the rest stands
+ * after it as it was written. False when the rest goes up again, or a part cannot be looked at. */
+bool tn_file_place(const char *path, tn_text *out);
+/* Adds the absolute path of a folder. TN_FILE_NOT_FOUND, TN_FILE_NOT_DIRECTORY, or why it cannot be looked
+ * at. */
+tn_file_status tn_file_find_folder(const char *path, tn_text *out);
 /* Adds the way from one folder to another, such as "../..", by which it is found when both have moved
  * together. False when one of them is not there. */
 bool tn_file_way(const char *from, const char *to, tn_text *out);

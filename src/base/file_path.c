@@ -3,11 +3,14 @@
  * A file of its own, because realpath is older than the interfaces the rest of
  * base asks for. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/file_internal.h"
 
 #ifdef PATH_MAX
 #define LONGEST_PATH PATH_MAX
@@ -29,6 +32,48 @@ bool tn_file_absolute(const char *path, tn_text *out) {
   return !out->failed;
 }
 #endif
+
+/* "." and ".." are no names of something that could be made. */
+static bool is_dots(const char *name, size_t len) {
+  return len > 0 && name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
+}
+
+/* Resolves the first `len` bytes of a path; without any, the current folder. */
+static bool resolve_start(const char *path, size_t len, tn_text *out) {
+  tn_text start;
+  tn_text_init(&start, out->heap);
+  tn_text_add(&start, len > 0 ? (tn_str){ path, len } : TN_LIT("."));
+  bool ok = !start.failed && tn_file_absolute(start.at, out);
+  if (start.failed) out->failed = true;
+  tn_text_free(&start);
+  return ok;
+}
+
+/* What is not there is taken off the end, name by name, until the rest is there. */
+bool tn_file_place(const char *path, tn_text *out) {
+  size_t end = strlen(path);
+  if (tn_file_absolute(path, out)) return true;
+  while (errno == ENOENT && end > 0 && !out->failed) {
+    while (end > 1 && path[end - 1] == '/') end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/') start--;
+    if (is_dots(path + start, end - start)) return false;
+    end = start;
+    if (!resolve_start(path, end, out)) continue;
+    if (out->len > 1) tn_text_byte(out, '/');
+    tn_text_puts(out, path + end);
+    return !out->failed;
+  }
+  return false;
+}
+
+tn_file_status tn_file_find_folder(const char *path, tn_text *out) {
+  struct stat about;
+  if (stat(path, &about) != 0) return tn_file_status_of(errno);
+  if (!S_ISDIR(about.st_mode)) return TN_FILE_NOT_DIRECTORY;
+  if (tn_file_absolute(path, out)) return TN_FILE_OK;
+  return out->failed ? TN_FILE_NO_MEMORY : tn_file_status_of(errno);
+}
 
 /* How many bytes of both are the same folders. Absolute paths end without a slash, but for the root. */
 static size_t shared(const char *a, const char *b) {

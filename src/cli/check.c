@@ -56,8 +56,12 @@ static tern_status check_as_json(tn_run *run) {
 tern_status tn_cli_check(tn_run *run) {
   const tn_command *command = run->command;
   if (command->word_count == 0) return tn_cli_usage(run, "tern check needs a file: tern check FILE...", NULL);
-  if (command->json) return check_as_json(run);
   tern_status worst = TERN_OK;
+  for (size_t i = 0; i < command->word_count && worst == TERN_OK; i++)
+    worst = tern_sandbox_program(run->session, command->language, command->words[i]);
+  if (worst != TERN_OK) return tn_cli_failed(run, worst);
+  if (!tn_cli_confine(run, &worst)) return worst;
+  if (command->json) return check_as_json(run);
   for (size_t i = 0; i < command->word_count; i++) {
     tern_status status = check_file(run, command->words[i]);
     if (status > worst) worst = status;

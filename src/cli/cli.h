@@ -116,6 +116,11 @@ bool tn_cli_no_words(tn_run *run, tern_status *status);
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);
 bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status);
+/* Grants what --allow grants; shows what is wrong with it. */
+tern_status tn_cli_allow(tn_run *run);
+/* The files that options name are named to the sandbox, and it is entered: what follows is parsed inside.
+ * False after showing why not. */
+bool tn_cli_confine(tn_run *run, tern_status *status);
 /* Gives the program what the command line gives. */
 tern_status tn_cli_give(tn_run *run, tern_program *program);
 /* Shows the result of a program that ran. */

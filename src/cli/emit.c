@@ -28,24 +28,32 @@ static tern_status emit_here(tn_run *run, tern_program *program, const char *kin
   return TERN_OK;
 }
 
-/* What the program computes may not open files any more, so the place of this one is found before. */
-static tern_status emit_there(tn_run *run, tern_program *program, const char *kind, const char *path) {
+static tern_status emit_there(tn_run *run, tern_program *program, const char *kind, tern_target *target) {
+  const char *path = run->command->value[TN_OPTION_OUTPUT];
   size_t length;
-  tern_target *target = tern_target_open(run->session, path);
-  if (!target) return failed(run);
   const char *bytes = tern_emit_bytes(program, kind, &length);
-  bool ok = bytes && tern_target_write(target, bytes, length) == TERN_OK;
-  tern_target_free(target);
-  if (!ok) return failed(run);
+  if (!bytes || tern_target_write(target, bytes, length) != TERN_OK) return failed(run);
   const char *json = run->command->json ? tern_emit_json(program, kind, path) : NULL;
   if (json) puts(json);
   return TERN_OK;
 }
 
+/* The file to write is found first: inside the sandbox no other can be. */
 static tern_status emit(tn_run *run, tern_program *program, const char *kind) {
   const char *path = run->command->value[TN_OPTION_OUTPUT];
-  return tn_cli_to_standard_output(path) ? emit_here(run, program, kind)
-                                         : emit_there(run, program, kind, path);
+  bool here = tn_cli_to_standard_output(path);
+  tern_target *target = here ? NULL : tern_target_open(run->session, path);
+  tern_status status;
+  if (!here && !target) return failed(run);
+  if (tn_cli_confine(run, &status)) {
+    status = tn_cli_give(run, program);
+    if (status != TERN_OK)
+      status = failed(run);
+    else
+      status = here ? emit_here(run, program, kind) : emit_there(run, program, kind, target);
+  }
+  tern_target_free(target);
+  return status;
 }
 
 tern_status tn_cli_emit(tn_run *run) {
@@ -56,8 +64,7 @@ tern_status tn_cli_emit(tn_run *run) {
   tern_program *program =
       tern_load_file(run->session, run->command->language, run->command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
-  status = tn_cli_give(run, program);
-  status = status == TERN_OK ? emit(run, program, kind) : failed(run);
+  status = emit(run, program, kind);
   tern_program_free(program);
   return status;
 }

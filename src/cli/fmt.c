@@ -79,10 +79,25 @@ static tern_status format_file(tn_run *run, const char *path) {
   return status;
 }
 
+/* A file that is formatted in place is replaced in its folder; one that cannot be is said when it is
+ * written, if it is. */
+static tern_status name_file(tn_run *run, const char *path) {
+  const tn_command *command = run->command;
+  bool writes = strcmp(path, "-") != 0 && !tn_given_option(command, TN_OPTION_DIFF) &&
+                !tn_given_option(command, TN_OPTION_CHECK_ONLY);
+  if (writes) tern_target_free(tern_target_open(run->session, path));
+  tern_clear_diagnostics(run->session);
+  return tern_sandbox_path(run->session, path, TERN_SANDBOX_LOAD);
+}
+
 tern_status tn_cli_fmt(tn_run *run) {
   if (run->command->word_count == 0)
     return tn_cli_usage(run, "tern fmt needs a file: tern fmt FILE...", NULL);
   tern_status worst = TERN_OK;
+  for (size_t i = 0; i < run->command->word_count && worst == TERN_OK; i++)
+    worst = name_file(run, run->command->words[i]);
+  if (worst != TERN_OK) return tn_cli_failed(run, worst);
+  if (!tn_cli_confine(run, &worst)) return worst;
   for (size_t i = 0; i < run->command->word_count; i++) {
     tern_status status = format_file(run, run->command->words[i]);
     if (status > worst) worst = status;

@@ -273,25 +273,6 @@ static bool option_number(reader *r, tn_option option, uint64_t least, uint64_t 
   return false;
 }
 
-static bool read_allow(reader *r, const char *word) {
-  static const struct {
-    const char *name;
-    unsigned bit;
-  } capabilities[] = {
-    { "fileread", TERN_ALLOW_FILEREAD },
-    { "filewrite", TERN_ALLOW_FILEWRITE },
-    { "clock", TERN_ALLOW_CLOCK },
-    { "network", TERN_ALLOW_NETWORK },
-  };
-  for (size_t i = 0; i < 4; i++) {
-    if (strcmp(word, capabilities[i].name) == 0) {
-      r->command->session.allow |= capabilities[i].bit;
-      return true;
-    }
-  }
-  return complain(r, "there is no capability ", word, "; there are fileread, filewrite, clock and network");
-}
-
 static bool read_seconds(reader *r) {
   const char *text = r->command->value[TN_OPTION_MAX_TIME];
   if (!text) return true;
@@ -339,9 +320,6 @@ static bool read_session(reader *r) {
   tn_command *c = r->command;
   tern_options *o = &c->session;
   uint64_t threads = 0, unused = 0;
-  for (size_t i = 0; i < c->setting_count; i++) {
-    if (c->settings[i].option == TN_OPTION_ALLOW && !read_allow(r, c->settings[i].name)) return false;
-  }
   o->has_seed = tn_given_option(c, TN_OPTION_SEED);
   if (!option_number(r, TN_OPTION_SEED, 0, &o->seed) || !option_number(r, TN_OPTION_THREADS, 1, &threads) ||
       !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) ||
@@ -400,7 +378,8 @@ static int run_verb(tn_command *command) {
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
   if (command->verb != TN_VERB_REPL) tern_start_clock(run.session); /* there each line has its time */
-  tern_status status = handlers[command->verb](&run);
+  tern_status status = tn_cli_allow(&run);
+  if (status == TERN_OK) status = handlers[command->verb](&run);
   bool ran = options[TN_OPTION_SANDBOX].verbs >> command->verb & 1;
   if (ran && tn_given_option(command, TN_OPTION_VERBOSE)) tn_cli_say_sandbox(&run);
   tn_cli_interrupts(NULL);

@@ -18,9 +18,12 @@ static bool is_other_picture(const char *path) {
 static tern_status failed(tn_run *run) { return tn_cli_failed(run, tern_failure_status(run->session)); }
 
 static tern_status write_picture(tn_run *run, const tern_plot *plot, const char *path) {
+  tern_target *target = tern_target_open(run->session, path);
+  if (!target) return failed(run);
   const char *svg = tern_plot_svg(run->session, plot);
-  if (!svg) return failed(run);
-  if (tern_write_file(run->session, path, svg, strlen(svg)) != TERN_OK) return failed(run);
+  bool ok = svg && tern_target_write(target, svg, strlen(svg)) == TERN_OK;
+  tern_target_free(target);
+  if (!ok) return failed(run);
   const char *json = run->command->json ? tern_plot_json(run->session, plot, path) : NULL;
   if (json) puts(json);
   return TERN_OK;

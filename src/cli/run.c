@@ -11,12 +11,12 @@
 
 static tern_status run_program(tn_run *run, tern_program *program,
                                tern_status (*how)(tern_program *program)) {
+  tern_status status;
   if (!run->command->json) tern_on_print(run->session, tn_cli_print, NULL);
-  tern_status status = tn_cli_give(run, program);
-  if (status != TERN_OK)
-    status = tn_cli_failed(run, status);
-  else
-    status = tn_cli_show(run, program, how(program));
+  if (tn_cli_confine(run, &status)) {
+    status = tn_cli_give(run, program);
+    status = status == TERN_OK ? tn_cli_show(run, program, how(program)) : tn_cli_failed(run, status);
+  }
   tern_program_free(program);
   return status;
 }

@@ -8,6 +8,16 @@ static int64_t number_of(const tn_command *command, tn_option option) {
   return command->value[option] ? (int64_t)strtoull(command->value[option], NULL, 10) : 0;
 }
 
+static tern_status train(tn_run *run, tern_program *program, const tern_train_run *wanted,
+                         tn_progress *progress) {
+  tern_status status = tn_cli_give(run, program);
+  if (status != TERN_OK) return tn_cli_failed(run, status);
+  status = tern_train(program, wanted);
+  tn_progress_end(progress, run);
+  if (progress->to_json) run->command->json = true; /* the log ends with the answer */
+  return tn_cli_show(run, program, status);
+}
+
 tern_status tn_cli_train(tn_run *run) {
   tern_status status;
   const tn_command *command = run->command;
@@ -29,15 +39,11 @@ tern_status tn_cli_train(tn_run *run) {
   char room[4096];
   wanted.must_record = tn_given_option(command, TN_OPTION_STORE);
   if (wanted.out || wanted.must_record) wanted.store = tn_cli_store(command, room, sizeof room);
-  status = tn_cli_give(run, program);
-  if (status == TERN_OK) {
-    status = tern_train(program, &wanted);
-    tn_progress_end(&progress, run);
-    if (progress.to_json) run->command->json = true; /* the log ends with the answer */
-    status = tn_cli_show(run, program, status);
-  } else {
+  status = tern_sandbox_run(run->session, &wanted);
+  if (status != TERN_OK)
     status = tn_cli_failed(run, status);
-  }
+  else if (tn_cli_confine(run, &status))
+    status = train(run, program, &wanted, &progress);
   tern_program_free(program);
   return status;
 }

@@ -53,10 +53,19 @@ tn_guard_state tn_guard_enter(const tn_guard_policy *policy) {
   state.calls = tn_guard_restrict_calls(policy);
   return state;
 }
+
+tn_guard_state tn_guard_narrow(const tn_guard_policy *policy) {
+  tn_guard_state state = { .alone = is_alone() };
+  int version = tn_guard_landlock_version();
+  state.files = version > 0 && tn_guard_restrict_files(policy, version);
+  state.calls = tn_guard_restrict_calls(policy);
+  return state;
+}
 #else
 tn_guard_support tn_guard_supported(void) { return (tn_guard_support){ 0 }; }
 tn_guard_state tn_guard_enter(const tn_guard_policy *policy) {
   (void)policy;
   return (tn_guard_state){ 0 };
 }
+tn_guard_state tn_guard_narrow(const tn_guard_policy *policy) { return tn_guard_enter(policy); }
 #endif

@@ -21,7 +21,8 @@ enum { TN_GUARD_FILEREAD = 1, TN_GUARD_FILEWRITE = 2, TN_GUARD_CLOCK = 4, TN_GUA
 typedef enum {
   TN_GUARD_READ,  /* a file; or a folder and everything below it */
   TN_GUARD_WRITE, /* a folder: files in it are made, replaced, read, removed */
-  TN_GUARD_NAMED  /* to be read, if the program has been granted FILEREAD */
+  TN_GUARD_NAMED, /* to be read, if the program has been granted FILEREAD */
+  TN_GUARD_UNMAKE /* a folder: empty folders in it are removed */
 } tn_guard_access;
 
 typedef struct {
@@ -38,6 +39,7 @@ typedef struct {
   size_t count;
   bool binds_threads; /* the user tells the thread library to bind threads to cores */
   bool serves;        /* the sockets that are open accept and answer; no other is made */
+  bool narrows;       /* tn_guard_narrow will be called later */
 } tn_guard_policy;
 
 /* What this kernel can enforce. */
@@ -56,4 +58,6 @@ typedef struct {
 
 /* Irreversible. Does what can be done of it, and says what that was. */
 tn_guard_state tn_guard_enter(const tn_guard_policy *policy);
+/* A second layer inside the first, after an enter whose policy `narrows`: from now on both must agree. */
+tn_guard_state tn_guard_narrow(const tn_guard_policy *policy);
 #endif

@@ -13,7 +13,10 @@
 #define TN_GUARD_HAS_FILTER 0
 #endif
 
-/* Files (landlock.c). */
+/* Files (landlock.c). The numbers of the calls are the same on every processor. */
+#define TN_GUARD_CREATE_RULESET 444L
+#define TN_GUARD_ADD_RULE       445L
+#define TN_GUARD_RESTRICT_SELF  446L
 int tn_guard_landlock_version(void);
 /* The rights that an interface of this version knows, of all that are there to be taken away. */
 uint64_t tn_guard_file_rights(int version);

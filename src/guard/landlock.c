@@ -15,12 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The numbers are the same on every processor. */
-#define CALL_CREATE_RULESET 444L
-#define CALL_ADD_RULE       445L
-#define CALL_RESTRICT_SELF  446L
-#define ASK_VERSION         1u
-#define RULE_PATH_BENEATH   1
+#define ASK_VERSION       1u
+#define RULE_PATH_BENEATH 1
 
 /* Bits of the interface, by the version that brought them. */
 #define EXECUTE                (1ull << 0) /* version 1 */
@@ -49,7 +45,7 @@ typedef struct {
 } __attribute__((packed)) path_rule;
 
 int tn_guard_landlock_version(void) {
-  long version = syscall(CALL_CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
+  long version = syscall(TN_GUARD_CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
   return version > 0 ? (int)version : 0;
 }
 
@@ -64,6 +60,7 @@ uint64_t tn_guard_file_rights(int version) {
 /* A right to a folder holds for everything below it. A file has no rights of folders. */
 uint64_t tn_guard_rights_of(tn_guard_access access, bool folder) {
   uint64_t rights = READ_FILE;
+  if (access == TN_GUARD_UNMAKE) return folder ? REMOVE_DIR : 0;
   if (access == TN_GUARD_WRITE) rights |= WRITE_FILE | TRUNCATE;
   if (folder && access == TN_GUARD_WRITE) rights |= MAKE_REG | REMOVE_FILE;
   if (folder) rights |= READ_DIR;
@@ -78,9 +75,9 @@ static bool add_path(int ruleset, const tn_guard_path *path, uint64_t known) {
   if (opened < 0) return true;
   bool ok = fstat(opened, &about) == 0;
   bool folder = ok && S_ISDIR(about.st_mode);
-  if (ok && !(folder && path->access == TN_GUARD_NAMED)) {
+  if (ok && !(folder && path->access == TN_GUARD_NAMED) && !(!folder && path->access == TN_GUARD_UNMAKE)) {
     path_rule rule = { .allowed = tn_guard_rights_of(path->access, folder) & known, .parent = opened };
-    ok = syscall(CALL_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0u) == 0;
+    ok = syscall(TN_GUARD_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0u) == 0;
   }
   (void)close(opened);
   return ok;
@@ -94,7 +91,7 @@ static int make_ruleset(const tn_guard_policy *policy, int version) {
     .scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
   };
   size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8; /* older kernels know a shorter one */
-  return (int)syscall(CALL_CREATE_RULESET, &attributes, size, 0u);
+  return (int)syscall(TN_GUARD_CREATE_RULESET, &attributes, size, 0u);
 }
 
 bool tn_guard_restrict_files(const tn_guard_policy *policy, int version) {
@@ -105,7 +102,7 @@ bool tn_guard_restrict_files(const tn_guard_policy *policy, int version) {
     const tn_guard_path *path = &policy->paths[i];
     if (tn_guard_takes_part(policy, path)) ok = add_path(ruleset, path, tn_guard_file_rights(version));
   }
-  ok = ok && syscall(CALL_RESTRICT_SELF, ruleset, 0u) == 0;
+  ok = ok && syscall(TN_GUARD_RESTRICT_SELF, ruleset, 0u) == 0;
   (void)close(ruleset);
   return ok;
 }

@@ -37,17 +37,11 @@ typedef struct {
   bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
 } tn_effects;
 
-/* What a program that is compiled will still reach for outside of its own memory. */
-typedef enum {
-  TN_REACH_FILE,   /* a file that the program names, to be read if that is granted */
-  TN_REACH_READ,   /* a file or folder that the command line names, to be read */
-  TN_REACH_WRITE   /* a folder that the command line names, to be written */
-} tn_reach_kind;
-
+/* A folder beneath which files may be read. */
 typedef struct {
-  tn_reach_kind kind;
-  tn_str path;
-} tn_reach;
+  tn_str name; /* as it was given */
+  tn_str real; /* absolute, without links and dots; NUL-terminated */
+} tn_granted;
 
 typedef struct tn_host {
   tn_heap *heap;
@@ -57,6 +51,8 @@ typedef struct tn_host {
   uint64_t seed;
   uint64_t max_steps;      /* of a program that runs step by step; 0: the language's default */
   uint32_t capabilities;   /* tn_capability */
+  const tn_granted *readable; /* folders that limit FILEREAD; none: everything may be read */
+  size_t readable_count;
   struct tn_eager *eager;  /* computes at once */
   void *context;
   /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
@@ -64,9 +60,9 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
-  /* Compiling is over and computing begins: nothing but this is reached for from now on. False after
-   * reporting. NULL: nobody wants to know. Called through tn_host_seal. */
-  bool (*seal)(struct tn_host *host, const tn_reach *reaches, size_t count);
+  /* Compiling is over and computing begins: of all files, the program opens these. False after reporting.
+   * NULL: nobody wants to know. Called through tn_host_seal. */
+  bool (*seal)(struct tn_host *host, const tn_str *opened, size_t count);
   /* Reports a fault that is no mistake of the program: memory, an interruption, a bug in tern. NULL:
    * tn_fault_report. Returns false. */
   bool (*report_fault)(struct tn_host *host, const tn_fault *fault);
@@ -94,8 +90,15 @@ typedef struct tn_host {
 /* A path that the program names as the system finds it, from the arena. */
 tn_str tn_host_path(const tn_host *host, tn_str path, tn_arena *arena);
 
-static inline bool tn_host_seal(tn_host *host, const tn_reach *reaches, size_t count) {
-  return !host->seal || host->seal(host, reaches, count);
+/* The path to open for one that the program names and FILEREAD has been granted for. False when it leads
+ * out of the folders that limit it, by dots or by links too; a file that is not there lies where its
+ * folder is. */
+bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found);
+/* "data, models/old": those folders as they were given. */
+tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
+
+static inline bool tn_host_seal(tn_host *host, const tn_str *opened, size_t count) {
+  return !host->seal || host->seal(host, opened, count);
 }
 
 /* What running gave; in the arena. */

@@ -328,14 +328,10 @@ static void find_base(tn_loop *loop) {
 }
 
 bool tn_loop_seal(tn_loop *loop) {
-  tn_reach reaches[2];
-  size_t count = 0;
   if (!make_folder(loop)) return false;
   if (loop->options->out) tn_file_clear_leftovers(loop->options->out);
   find_base(loop);
-  if (loop->options->out) reaches[count++] = (tn_reach){ TN_REACH_WRITE, tn_str_of(loop->options->out) };
-  if (loop->options->resume) reaches[count++] = (tn_reach){ TN_REACH_READ, tn_str_of(loop->options->resume) };
-  return tn_ail_seal(loop->program, reaches, count);
+  return tn_ail_seal(loop->program);
 }
 
 /* What an earlier run left and this one does not have. */

@@ -41,7 +41,7 @@ $ tern run g.graph --max-mem lots
 ! 
 ? 2
 $ tern run g.graph --allow time
-! error[E_USAGE]: there is no capability time; there are fileread, filewrite, clock and network
+! error[E_USAGE]: there is no capability time; there are fileread, filewrite, clock, network, fileread=DIR and filewrite=DIR
 !    = hint: `tern help` lists the commands and options
 ! 
 ? 2

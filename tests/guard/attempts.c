@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
@@ -223,6 +225,27 @@ static bool replace_in_out(given f) {
             worked(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
   return ok && worked(syscall(SYS_unlinkat, AT_FDCWD, to, 0));
 }
+
+/* A program that runs with the rights of whoever started tern would be left behind. */
+static bool make_with_mode(given f, int mode) {
+  char path[420];
+  struct stat made;
+  snprintf(path, sizeof path, "%s/fresh", f->out);
+  long opened = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, mode);
+  return opened >= 0 && fstat((int)opened, &made) == 0 && (made.st_mode & 06000);
+}
+static bool make_set_user(given f) { return make_with_mode(f, 04755); }
+static bool make_set_group(given f) { return make_with_mode(f, 02755); }
+static bool change_open_mode(given f, unsigned mode) {
+  char path[420];
+  snprintf(path, sizeof path, "%s/old", f->out);
+  long opened = open_at(AT_FDCWD, path, O_WRONLY);
+  return opened >= 0 && worked(syscall(SYS_fchmod, (int)opened, mode));
+}
+static bool become_set_user(given f) { return change_open_mode(f, 04755); }
+static bool become_set_group(given f) { return change_open_mode(f, 02755); }
+static bool become_sticky(given f) { return change_open_mode(f, 01755); }
+static bool keep_plain_mode(given f) { return change_open_mode(f, 0640); }
 
 /* ---- other programs and memory that can be executed ---- */
 
@@ -546,6 +569,13 @@ static bool filter_again(given f) {
   (void)f;
   return worked(syscall(SYS_seccomp, 2 /* SECCOMP_GET_ACTION_AVAIL */, 0, &(uint32_t){ 0x7fff0000u }));
 }
+static bool answer_calls(given f) {
+  struct sock_filter allow = { .code = 0x06 /* return */, .k = 0x7fff0000u };
+  struct sock_fprog program = { .len = 1, .filter = &allow };
+  (void)f;
+  (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return worked(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+}
 static bool another_ruleset(given f) { return (void)f, worked(syscall(444, NULL, 0UL, 1)); }
 
 /* The same kernel through its older doors. */
@@ -668,6 +698,12 @@ const tn_attempt tn_attempts[] = {
   { "write: utimensat", TN_NEVER, change_times },
   { "write: setxattr", TN_NEVER, change_attribute },
   { "write: create, sync, rename, remove in a folder that is granted", OUT, replace_in_out },
+  { "write: O_CREAT with set-user-ID", TN_NEVER, make_set_user },
+  { "write: O_CREAT with set-group-ID", TN_NEVER, make_set_group },
+  { "write: fchmod set-user-ID", TN_NEVER, become_set_user },
+  { "write: fchmod set-group-ID", TN_NEVER, become_set_group },
+  { "write: fchmod sticky", TN_NEVER, become_sticky },
+  { "write: fchmod of a file in a folder that is granted", OUT, keep_plain_mode },
   { "execute: execve", TN_NEVER, start_program },
   { "execute: execveat", TN_NEVER, start_program_at },
   { "execute: memfd_create", TN_NEVER, make_memory_file },
@@ -746,6 +782,7 @@ const tn_attempt tn_attempts[] = {
   { "undo: prctl PR_SET_PTRACER", TN_NEVER, admit_tracer },
   { "undo: prctl PR_SET_KEEPCAPS", TN_NEVER, keep_capabilities },
   { "undo: seccomp", TN_NEVER, filter_again },
+  { "undo: a filter with a listener", TN_NEVER, answer_calls },
   { "undo: landlock_create_ruleset", TN_NEVER, another_ruleset },
   { "door: int 0x80", TN_NEVER, through_32_bit },
   { "door: x32 numbers", TN_NEVER, through_x32 },

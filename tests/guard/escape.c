@@ -5,6 +5,9 @@
  *     this machine cannot show anything about it, and that is said;
  *   - under each of the sixteen combinations of grants. What works and is not
  *     granted is an escape; what is granted and does not work is a fault as well;
+ *   - in the first of two layers, as a program is parsed: nothing is granted but a
+ *     folder to read, and the second layer is still to come;
+ *   - in both layers, where the first grants the whole disk for reading;
  *   - with a hole made into the guard, one hole at a time. A harness that does
  *     not see it would not see a real one.
  *
@@ -141,16 +144,23 @@ static void set_up(tn_fixture *f, const char *self) {
 /* ---- one attempt ---- */
 
 /* How the guard is entered. `hole`: a call that its filter lets through; files_open: Landlock is left out;
- * wide: the whole file system is granted for reading. */
+ * wide: the whole file system is granted for reading; parsing: the first layer alone; layers: both. */
 typedef struct {
   bool guarded;
   unsigned grants;
   long hole;
-  bool files_open, wide;
+  bool files_open, wide, parsing, layers;
 } setting;
 
-static bool is_granted(const tn_attempt *attempt, unsigned grants) {
-  return attempt->needs != TN_NEVER && (attempt->needs & grants) == attempt->needs;
+/* While a program is parsed a folder is read, and a further layer can be made, which only takes away. */
+static bool is_granted_to_parser(const tn_attempt *attempt) {
+  return strcmp(attempt->name, "read: a file in a folder that is granted") == 0 ||
+         strcmp(attempt->name, "undo: landlock_create_ruleset") == 0 || attempt->needs == TN_ALWAYS;
+}
+
+static bool is_granted(const tn_attempt *attempt, const setting *s) {
+  if (s->parsing) return is_granted_to_parser(attempt);
+  return attempt->needs != TN_NEVER && (attempt->needs & s->grants) == attempt->needs;
 }
 
 static void enter_with_hole(const tn_guard_policy *policy, const setting *s) {
@@ -167,9 +177,18 @@ static void enter_with_hole(const tn_guard_policy *policy, const setting *s) {
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) _exit(1);
 }
 
+/* The first of two layers, as wide as it ever is. */
+static void enter_first(const tn_fixture *f) {
+  tn_guard_path paths[] = { { "/", TN_GUARD_READ }, { f->out, TN_GUARD_WRITE } };
+  tn_guard_policy policy = { .grants = GRANT_COUNT - 1, .paths = paths, .count = 2, .narrows = true };
+  tn_guard_state state = tn_guard_enter(&policy);
+  if (!state.files || !state.calls || !state.alone) _exit(1);
+}
+
 static void enter(const tn_fixture *f, const setting *s) {
   tn_guard_path paths[3] = { { f->named, TN_GUARD_NAMED } };
-  tn_guard_policy policy = { .grants = s->grants, .paths = paths, .count = 1 };
+  tn_guard_policy policy = { .grants = s->grants, .paths = paths, .count = 1, .narrows = s->parsing };
+  if (s->parsing) paths[0] = (tn_guard_path){ f->out, TN_GUARD_READ };
   if (s->grants & TN_GUARD_FILEWRITE) paths[policy.count++] = (tn_guard_path){ f->out, TN_GUARD_WRITE };
   if (s->wide) paths[policy.count++] = (tn_guard_path){ "/", TN_GUARD_READ };
   if (!s->guarded) return;
@@ -177,7 +196,8 @@ static void enter(const tn_fixture *f, const setting *s) {
     enter_with_hole(&policy, s);
     return;
   }
-  tn_guard_state state = tn_guard_enter(&policy);
+  if (s->layers) enter_first(f);
+  tn_guard_state state = s->layers ? tn_guard_narrow(&policy) : tn_guard_enter(&policy);
   if (!state.files || !state.calls || !state.alone) _exit(1);
 }
 
@@ -209,8 +229,8 @@ typedef struct {
   int attempts, escapes, allowed, broken, ended;
 } tally;
 
-static void judge(const tn_attempt *attempt, unsigned grants, int result, tally *t, bool quiet) {
-  bool granted = is_granted(attempt, grants), done = result == TN_DONE;
+static void judge(const tn_attempt *attempt, const setting *s, int result, tally *t, bool quiet) {
+  bool granted = is_granted(attempt, s), done = result == TN_DONE;
   const char *what = NULL;
   t->attempts++;
   if (!done && result != TN_REFUSED)
@@ -221,7 +241,8 @@ static void judge(const tn_attempt *attempt, unsigned grants, int result, tally 
     t->allowed++;
   else if (granted)
     t->broken++, what = "is granted and does not work";
-  if (what && !quiet) printf("grants %u: %s: %s (%d)\n", grants, attempt->name, what, result);
+  const char *where = s->parsing ? ", parsing" : s->layers ? ", both layers" : "";
+  if (what && !quiet) printf("grants %u%s: %s: %s (%d)\n", s->grants, where, attempt->name, what, result);
 }
 
 static size_t run_free(const tn_fixture *f, bool *possible, bool verbose) {
@@ -235,19 +256,30 @@ static size_t run_free(const tn_fixture *f, bool *possible, bool verbose) {
   return count;
 }
 
+static void run_setting(const tn_fixture *f, const bool *possible, const setting *s, tally *t) {
+  for (size_t i = 0; i < tn_attempt_count; i++) {
+    int result = try_once(f, &tn_attempts[i], s);
+    /* What does not work without the guard either cannot be asked to work with it. */
+    if (!possible[i] && result == TN_REFUSED)
+      t->attempts++;
+    else
+      judge(&tn_attempts[i], s, result, t, false);
+  }
+}
+
 static tally run_guarded(const tn_fixture *f, const bool *possible) {
   tally t = { 0 };
-  for (unsigned grants = 0; grants < GRANT_COUNT; grants++) {
-    for (size_t i = 0; i < tn_attempt_count; i++) {
-      setting s = { .guarded = true, .grants = grants, .hole = -1 };
-      int result = try_once(f, &tn_attempts[i], &s);
-      /* What does not work without the guard either cannot be asked to work with it. */
-      if (!possible[i] && result == TN_REFUSED)
-        t.attempts++;
-      else
-        judge(&tn_attempts[i], grants, result, &t, false);
-    }
-  }
+  for (unsigned grants = 0; grants < GRANT_COUNT; grants++)
+    run_setting(f, possible, &(setting){ .guarded = true, .grants = grants, .hole = -1 }, &t);
+  return t;
+}
+
+/* The first layer alone, and both with the fewest and the most grants. */
+static tally run_layers(const tn_fixture *f, const bool *possible) {
+  tally t = { 0 };
+  run_setting(f, possible, &(setting){ .guarded = true, .hole = -1, .parsing = true }, &t);
+  for (unsigned grants = 0; grants < GRANT_COUNT; grants += GRANT_COUNT - 1)
+    run_setting(f, possible, &(setting){ .guarded = true, .grants = grants, .hole = -1, .layers = true }, &t);
   return t;
 }
 
@@ -268,10 +300,28 @@ typedef struct {
   {                                                                                                          \
 #call, seen_by, { .guarded = true, .hole = SYS_##call, .files_open = true }                              \
   }
+#define WRITING(call, seen_by)                                                                               \
+  {                                                                                                          \
+#call, seen_by, { .guarded = true, .grants = TN_GUARD_FILEWRITE, .hole = SYS_##call }                    \
+  }
 static const hole holes[] = {
-  { "no Landlock, reading", "read:", { true, TN_GUARD_FILEREAD, -1, true, false } },
-  { "no Landlock, writing", "write:", { true, TN_GUARD_FILEWRITE, -1, true, false } },
-  { "a rule for /", "read:", { true, 0, -1, false, true } },
+  { "no Landlock, reading", "read:",
+    { .guarded = true, .grants = TN_GUARD_FILEREAD, .hole = -1, .files_open = true } },
+  { "no Landlock, writing", "write:",
+    { .guarded = true, .grants = TN_GUARD_FILEWRITE, .hole = -1, .files_open = true } },
+  { "no Landlock, parsing", "read:", { .guarded = true, .hole = -1, .files_open = true, .parsing = true } },
+  { "a rule for /", "read:", { .guarded = true, .hole = -1, .wide = true } },
+  { "a rule for /, parsing", "read:", { .guarded = true, .hole = -1, .wide = true, .parsing = true } },
+  WRITING(openat, "write: O_CREAT with set-user-ID"),
+  WRITING(openat, "write: O_CREAT with set-group-ID"),
+  WRITING(fchmod, "write: fchmod set-user-ID"),
+  WRITING(fchmod, "write: fchmod set-group-ID"),
+  WRITING(fchmod, "write: fchmod sticky"),
+  { "seccomp, parsing", "undo: a filter with a listener",
+    { .guarded = true, .hole = SYS_seccomp, .parsing = true } },
+  { "execve, parsing", "execute: execve",
+    { .guarded = true, .hole = SYS_execve, .files_open = true, .parsing = true } },
+  { "socket, parsing", "socket: netlink", { .guarded = true, .hole = SYS_socket, .parsing = true } },
   DEEP(execve, "execute: execve"),
   DEEP(execveat, "execute: execveat"),
   HOLE(memfd_create, "execute: memfd_create"),
@@ -330,7 +380,7 @@ static int count_seen(const tn_fixture *f, const bool *possible, bool verbose, i
     tally t = { 0 };
     for (size_t i = 0; i < tn_attempt_count; i++) {
       if (!can_see(&holes[h], &tn_attempts[i], possible[i])) continue;
-      judge(&tn_attempts[i], holes[h].s.grants, try_once(f, &tn_attempts[i], &holes[h].s), &t, true);
+      judge(&tn_attempts[i], &holes[h].s, try_once(f, &tn_attempts[i], &holes[h].s), &t, true);
     }
     *planted += t.attempts > 0;
     seen += t.escapes > 0;
@@ -339,6 +389,8 @@ static int count_seen(const tn_fixture *f, const bool *possible, bool verbose, i
   }
   return seen;
 }
+
+static bool is_bad(const tally *t) { return t->escapes || t->broken || t->ended; }
 
 int main(int count, char **words) {
   static tn_fixture fixture;
@@ -361,11 +413,15 @@ int main(int count, char **words) {
   printf("guard: %d combinations of grants, %d attempts, %d escapes; %d allowed, %d granted but refused, "
          "%d ended by a signal\n",
          GRANT_COUNT, t.attempts, t.escapes, t.allowed, t.broken, t.ended);
+  tally l = run_layers(&fixture, possible);
+  printf("layers: the first alone, and both: %d attempts, %d escapes; %d allowed, %d granted but refused, "
+         "%d ended by a signal\n",
+         l.attempts, l.escapes, l.allowed, l.broken, l.ended);
   int planted = 0, seen = count_seen(&fixture, possible, verbose, &planted);
   printf("planted holes: %d, seen: %d\n", planted, seen);
   kill(fixture.victim, SIGKILL);
   clear_away(&fixture);
   free(self);
   free(possible);
-  return t.escapes || t.broken || t.ended || seen != planted || planted == 0;
+  return is_bad(&t) || is_bad(&l) || seen != planted || planted == 0;
 }

@@ -116,6 +116,17 @@ class Training(unittest.TestCase):
                 session.load(self.folder / "c.ail").train()
             self.assertEqual(caught.exception.diagnostics[0]["code"], "E_DATASET_CAPABILITY_DENIED")
 
+    def test_reading_is_limited_to_folders(self):
+        (self.folder / "other").mkdir()
+        with tern.Session(allow=[f"fileread={self.folder}"]) as session:
+            session.load(self.folder / "c.ail").train()
+        with tern.Session(allow=[f"fileread={self.folder / 'other'}"]) as session:
+            with self.assertRaises(tern.Error) as caught:
+                session.load(self.folder / "c.ail").train()
+            record = caught.exception.diagnostics[0]
+            self.assertEqual(record["code"], "E_DATASET_CAPABILITY_DENIED")
+            self.assertEqual(record["fields"]["granted"], str(self.folder / "other"))
+
 
 class Mistakes(unittest.TestCase):
     def test_a_wrong_program_says_what_and_where(self):
@@ -127,7 +138,7 @@ class Mistakes(unittest.TestCase):
             self.assertIn("E2002", str(caught.exception))
 
     def test_wrong_arguments(self):
-        for wrong in [lambda: tern.Session(allow=["everything"]), lambda: tern.Session(isa="abacus"), lambda: tern.Session().compile("1", "basic")]:
+        for wrong in [lambda: tern.Session(allow=["everything"]), lambda: tern.Session(allow=["fileread=/nonexistent"]), lambda: tern.Session(allow=["clock=/"]), lambda: tern.Session(isa="abacus"), lambda: tern.Session().compile("1", "basic")]:
             with self.assertRaises(ValueError):
                 wrong()
         with tern.Session() as session:

@@ -34,7 +34,9 @@ static void reading_is_never_writing(void **state) {
   assert_int_equal(tn_guard_rights_of(TN_GUARD_NAMED, false), read_file);
   assert_int_equal(tn_guard_rights_of(TN_GUARD_READ, true) & write_bits, 0);
   assert_int_equal(tn_guard_rights_of(TN_GUARD_WRITE, true) & write_bits, write_bits);
-  for (int access = TN_GUARD_READ; access <= TN_GUARD_NAMED; access++) {
+  assert_int_equal(tn_guard_rights_of(TN_GUARD_UNMAKE, true), 1 << 4);
+  assert_int_equal(tn_guard_rights_of(TN_GUARD_UNMAKE, false), 0);
+  for (int access = TN_GUARD_READ; access <= TN_GUARD_UNMAKE; access++) {
     assert_int_equal(tn_guard_rights_of((tn_guard_access)access, true) & 1, 0); /* execute */
   }
 }
@@ -74,13 +76,13 @@ static uint32_t this_arch(void) {
 }
 
 typedef struct {
-  uint64_t argument[3];
+  uint64_t argument[4];
 } call;
 
 static bool allows_on(const tn_guard_policy *policy, uint32_t arch, long number, call c) {
   static tn_filter filter;
   uint32_t data[16] = { (uint32_t)number, arch };
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     data[4 + 2 * i] = (uint32_t)c.argument[i];
     data[5 + 2 * i] = (uint32_t)(c.argument[i] >> 32);
   }
@@ -115,6 +117,37 @@ static void nothing_is_opened_where_nothing_is_named(void **state) {
   assert_true(allows(&writes, SYS_openat, writing));
   assert_true(allows(&writes, SYS_renameat2, (call){ { 0 } }));
   assert_false(allows(&writes, SYS_symlinkat, (call){ { 0 } }));
+}
+
+static void no_file_gets_the_rights_of_its_owner(void **state) {
+  (void)state;
+  tn_guard_path written = { "x", TN_GUARD_WRITE };
+  tn_guard_policy writes = { .paths = &written, .count = 1 };
+  for (uint64_t mode = 0; mode <= 07777; mode++) {
+    bool plain = mode <= 0777;
+    assert_int_equal(allows(&writes, SYS_fchmod, (call){ { 3, mode } }), plain);
+    assert_int_equal(allows(&writes, SYS_openat, (call){ { 0, 0, O_WRONLY | O_CREAT, mode } }), plain);
+#ifdef SYS_open
+    assert_int_equal(allows(&writes, SYS_open, (call){ { 0, O_WRONLY | O_CREAT, mode } }), plain);
+#endif
+  }
+  assert_false(allows(&nothing, SYS_fchmod, (call){ { 3, 0600 } }));
+  assert_false(allows(&writes, SYS_fchmodat, (call){ { 0, 0, 0600 } }));
+}
+
+static void only_a_layer_that_is_narrowed_can_be(void **state) {
+  (void)state;
+  tn_guard_policy first = { .narrows = true };
+  const long rulesets[] = { TN_GUARD_CREATE_RULESET, TN_GUARD_ADD_RULE, TN_GUARD_RESTRICT_SELF };
+  for (int i = 0; i < 3; i++) {
+    assert_true(allows(&first, rulesets[i], (call){ { 0 } }));
+    assert_false(allows(&nothing, rulesets[i], (call){ { 0 } }));
+  }
+  assert_true(allows(&first, SYS_seccomp, (call){ { SECCOMP_SET_MODE_FILTER } }));
+  assert_false(allows(&nothing, SYS_seccomp, (call){ { SECCOMP_SET_MODE_FILTER } }));
+  assert_false(allows(&first, SYS_seccomp, (call){ { SECCOMP_SET_MODE_STRICT } }));
+  for (uint64_t flag = 1; flag < 256; flag <<= 1) /* a listener is among them */
+    assert_false(allows(&first, SYS_seccomp, (call){ { SECCOMP_SET_MODE_FILTER, flag } }));
 }
 
 static void threads_are_started_but_no_processes(void **state) {
@@ -196,6 +229,8 @@ int main(void) {
     cmocka_unit_test(reading_is_never_writing),
 #if TN_GUARD_HAS_FILTER
     cmocka_unit_test(nothing_is_opened_where_nothing_is_named),
+    cmocka_unit_test(no_file_gets_the_rights_of_its_owner),
+    cmocka_unit_test(only_a_layer_that_is_narrowed_can_be),
     cmocka_unit_test(threads_are_started_but_no_processes),
     cmocka_unit_test(memory_is_never_made_executable),
     cmocka_unit_test(sockets_need_the_network_and_one_of_its_families),

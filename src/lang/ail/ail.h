@@ -126,7 +126,7 @@ const tn_ail_eval *tn_ail_eval_of(const tn_ail *program);
 const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program);
 
 bool tn_ail_require_loss(const tn_ail *program);
-bool tn_ail_allow_dataset(const tn_ail *program);
+bool tn_ail_allow_dataset(tn_ail *program);
 
 /* ---- lengths ---- */
 
@@ -203,10 +203,10 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out);
 
 /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an
  * `if` are refused by tn_ail_effects, before their branch runs. */
-bool tn_ail_allow(const tn_ail *program, const tn_graph *graph);
-/* The program is compiled and computing begins; it reaches for the files its text names (the data set's
- * among them) and for `more`. False after reporting. */
-bool tn_ail_seal(tn_ail *program, const tn_reach *more, size_t count);
+bool tn_ail_allow(tn_ail *program, const tn_graph *graph);
+/* The program is compiled and computing begins; of files it opens those of read_file_text and the data set.
+ * False after reporting. */
+bool tn_ail_seal(tn_ail *program);
 /* Carries out the `host` operations of a graph; host->effects points here while a program runs, and a
  * training loop sets its plan's host from it. */
 tn_effects tn_ail_effects(tn_ail *program);

@@ -288,19 +288,12 @@ enum {
   TN_AIL_NAME_SKIPPED = 2        /* stands in a part that could not be read */
 };
 
-/* A string as it stands in the text. */
-typedef struct tn_ail_string {
-  tn_str text;
-  const struct tn_ail_string *next;
-} tn_ail_string;
-
 typedef struct {
   tn_ail_item *items;
   size_t count;
-  const tn_ail_string *strings; /* every one, the last one first */
-  tn_map marks;                 /* name -> what is known; few names have an entry */
-  bool broken;                  /* something was reported while reading */
-  bool lost;                    /* reading was given up; what is there says little */
+  tn_map marks; /* name -> what is known; few names have an entry */
+  bool broken;  /* something was reported while reading */
+  bool lost;    /* reading was given up; what is there says little */
 } tn_ail_tree;
 
 /* Reads a program. Reports what is wrong with the text and returns false only when memory ran out.

@@ -24,9 +24,26 @@ static const effect *effect_of(const tn_ail *program, const tn_node *node) {
   return tn_str_is(name, effects[0].name) ? &effects[0] : &effects[1];
 }
 
-static bool allow_node(const tn_ail *program, const tn_node *node) {
+/* Where reading is limited to folders, the path must lie beneath one. */
+static bool allow_path(tn_ail *program, const effect *wanted, const tn_node *node) {
+  tn_str path = tn_ail_text_of(program, node->attrs->argument), found;
+  tn_arena scratch;
+  tn_arena_init(&scratch, program->host->heap);
+  bool ok = tn_host_find(program->host, path, &scratch, &found);
+  if (!ok)
+    tn_report(program->host->diags, TN_DIAG_E_CAPABILITY_DENIED, node->at,
+              TN_STR("capability", wanted->capability), TN_STR("op", wanted->op),
+              TN_STR("attempted_action", wanted->action), TN_TEXT("path", path),
+              TN_TEXT("granted", tn_host_readable(program->host, &scratch)));
+  if (scratch.failed) ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_arena_free(&scratch);
+  return ok;
+}
+
+static bool allow_node(tn_ail *program, const tn_node *node) {
   const effect *wanted = effect_of(program, node);
-  if (program->host->capabilities & wanted->needs) return true;
+  if (program->host->capabilities & wanted->needs)
+    return wanted->needs != TN_CAP_FILEREAD || allow_path(program, wanted, node);
   return tn_report(program->host->diags, TN_DIAG_E_CAPABILITY_DENIED, node->at,
                    TN_STR("capability", wanted->capability), TN_STR("op", wanted->op),
                    TN_STR("attempted_action", wanted->action));
@@ -55,7 +72,7 @@ static bool has_effects(const tn_graph *graph) {
   return false;
 }
 
-bool tn_ail_allow(const tn_ail *program, const tn_graph *graph) {
+bool tn_ail_allow(tn_ail *program, const tn_graph *graph) {
   if (!has_effects(graph)) return true;
   size_t count = graph->nodes.count;
   bool *needed = tn_heap_alloc(program->host->heap, count), ok = true;
@@ -70,30 +87,37 @@ bool tn_ail_allow(const tn_ail *program, const tn_graph *graph) {
   return ok;
 }
 
-bool tn_ail_allow_dataset(const tn_ail *program) {
+bool tn_ail_allow_dataset(tn_ail *program) {
   const tn_ail_dataset *dataset = tn_ail_dataset_of(program);
-  if (!dataset || (program->host->capabilities & TN_CAP_FILEREAD)) return true;
+  tn_str found, granted = { 0 };
+  if (!dataset) return true;
+  bool some = program->host->capabilities & TN_CAP_FILEREAD;
+  if (some && tn_host_find(program->host, dataset->path, &program->arena, &found)) return true;
+  if (some) granted = tn_host_readable(program->host, &program->arena);
   program->host->diags->phase = TN_PHASE_RUN;
   return tn_report(program->host->diags, TN_DIAG_E_DATASET_CAPABILITY_DENIED,
                    dataset->path_at.file ? dataset->path_at : dataset->at, TN_STR("capability", "FileRead"),
-                   TN_STR("attempted_action", "read dataset file"), TN_TEXT("path", dataset->path));
+                   TN_STR("attempted_action", "read dataset file"), TN_TEXT("path", dataset->path),
+                   TN_TEXT("granted", granted));
 }
 
-bool tn_ail_seal(tn_ail *program, const tn_reach *more, size_t more_count) {
-  size_t count = more_count;
-  for (const tn_ail_string *s = program->tree.strings; s; s = s->next) count++;
-  tn_reach *reaches = tn_arena_array(&program->arena, count + 1, sizeof *reaches);
-  if (!reaches) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-  for (count = 0; count < more_count; count++) reaches[count] = more[count];
-  for (const tn_ail_string *s = program->tree.strings; s; s = s->next)
-    reaches[count++] = (tn_reach){ TN_REACH_FILE, s->text };
-  return tn_host_seal(program->host, reaches, count);
+/* The paths of read_file_text as checking has met them, in every branch and handler, and the data set's. */
+bool tn_ail_seal(tn_ail *program) {
+  const tn_ail_dataset *dataset = tn_ail_dataset_of(program);
+  const tn_map *paths = &program->read_paths;
+  tn_str *opened = tn_arena_array(&program->arena, paths->count + 1, sizeof *opened);
+  size_t count = 0;
+  if (!opened) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  for (; count < paths->count; count++)
+    opened[count] = tn_ail_text_of(program, (tn_name)paths->entries[count].key);
+  if (dataset) opened[count++] = dataset->path;
+  return tn_host_seal(program->host, opened, count);
 }
 
 /* ---- while it runs ---- */
 
 static bool entering(void *context, const tn_node *const *nodes, size_t count) {
-  const tn_ail *program = context;
+  tn_ail *program = context;
   bool ok = true;
   for (size_t i = 0; i < count; i++) ok = allow_node(program, nodes[i]) && ok;
   return ok;
@@ -114,7 +138,9 @@ static bool hash_file(tn_ail *program, const tn_node *node, const tn_view *out) 
   const char *problem = "io_error";
   tn_arena arena;
   tn_arena_init(&arena, program->host->heap);
-  bool ok = program->host->read_file(program->host, path, &arena, &bytes, &problem);
+  tn_str found = path;
+  (void)tn_host_find(program->host, path, &arena, &found); /* it has been allowed */
+  bool ok = program->host->read_file(program->host, found, &arena, &bytes, &problem);
   if (!ok) report_file(program, node, path, problem);
   if (ok && !tn_utf8_valid(bytes)) {
     ok = tn_report(program->host->diags, TN_DIAG_E_FILE_INVALID_UTF8, node->at, TN_TEXT("path", path),

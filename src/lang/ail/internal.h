@@ -92,6 +92,7 @@ struct tn_ail {
   const tn_ail_handler **handlers;
   size_t handler_count;
   tn_map handler_index; /* event -> index */
+  tn_map read_paths;    /* the paths of read_file_text, as names -> 0, wherever one stands */
   tn_name app;          /* the name of `app Name { }`, or 0 */
   tn_name output_name;  /* 0: the output has none */
   bool uses_dropout;

@@ -68,13 +68,6 @@ static tn_str string_text(tn_ail_parser *p, tn_str quoted) {
   return (tn_str){ out, len };
 }
 
-static void keep_string(tn_ail_parser *p, tn_str text) {
-  tn_ail_string *kept = tn_arena_new(p->arena, tn_ail_string);
-  if (!kept) return; /* the arena says so */
-  *kept = (tn_ail_string){ text, p->tree->strings };
-  p->tree->strings = kept;
-}
-
 static tn_ail_expr *parse_string(tn_ail_parser *p) {
   tn_str quoted = tn_ail_token_text(p, &p->token);
   uint32_t start = p->token.start;
@@ -82,7 +75,6 @@ static tn_ail_expr *parse_string(tn_ail_parser *p) {
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_STRING, start);
   if (!expr) return NULL;
   expr->as.text = string_text(p, quoted);
-  keep_string(p, expr->as.text);
   return expr;
 }
 

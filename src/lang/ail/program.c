@@ -43,7 +43,8 @@ static tn_ail *new_program(tn_host *host, uint32_t file) {
   program->file = file;
   tn_arena_init(&program->arena, host->heap);
   tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->slots,
-                           &program->dims,   &program->var_index, &program->handler_index };
+                           &program->dims,   &program->var_index, &program->handler_index,
+                           &program->read_paths };
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
   tn_map_init(&program->tree.marks, host->heap);
   program->effects = tn_ail_effects(program);
@@ -61,6 +62,7 @@ void tn_ail_free(tn_ail *program) {
   tn_map_free(&program->dims);
   tn_map_free(&program->var_index);
   tn_map_free(&program->handler_index);
+  tn_map_free(&program->read_paths);
   tn_vec_free(heap, &program->embedding_rows);
   tn_vec_free(heap, &program->gather_rows);
   tn_vec_free(heap, &program->classes);

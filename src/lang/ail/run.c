@@ -227,7 +227,7 @@ bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bo
   tn_ail_size_request request = { 0 };
   reading r = { 0 };
   *world = (tn_ail_world){ .program = program, .arena = arena };
-  if (!tn_ail_seal(program, NULL, 0) || !tn_ail_world_check_host(program) ||
+  if (!tn_ail_seal(program) || !tn_ail_world_check_host(program) ||
       !tn_ail_size(program, &request, arena, &world->sizes))
     return false;
   tn_map_init(&r.names, program->host->heap);

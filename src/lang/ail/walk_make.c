@@ -464,5 +464,7 @@ tn_ail_operand tn_ail_make_read_file_text(tn_ail_make *m) {
   tn_attrs attrs = { .dtype = TN_F32, .shape = tn_shape_make(1, FILE_WORDS) };
   attrs.name = host_name(m, TN_LIT("read_file_text"));
   attrs.argument = host_name(m, path);
+  bool kept = tn_map_put(&m->w->program->read_paths, attrs.argument, 0);
+  if (!kept) m->w->program->arena.failed = m->w->failed = true;
   return tensor(apply(m, TN_OP_HOST, NULL, 0, &attrs));
 }

@@ -125,6 +125,7 @@ struct tn_mind_node {
       tn_mind_function *function;             /* called, or the closure checked for these arguments */
       tn_mind_node **bound;                   /* by parameter; NULL: left out */
       tn_mind_variable **wrt;                 /* of grad: those of its record, in that order */
+      const tn_mind_node *earlier;            /* the call that was read before this one in the unit */
     } call;
     struct {
       tn_mind_word word;                      /* x.word; name 0: x.index */
@@ -227,6 +228,8 @@ struct tn_mind_unit {
   tn_mind_module *module;
   tn_mind_block block;
   const tn_mind_text *texts;            /* every string in it, the last one first */
+  const tn_mind_node *calls;            /* every call in it, the last one first, through call.earlier */
+  uint32_t reads;                       /* how often the word `read` stands in it */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
   tn_mind_variable *variables;          /* check: of its statements, the last one first */
   tn_mind_variable **dead;              /* of a program that runs, by statement: those that no later one

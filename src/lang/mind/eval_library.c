@@ -469,13 +469,23 @@ static bool run_now(library_call *l, tn_mind_value *out) {
   return true;
 }
 
+/* Where reading is limited to folders, the path must lie beneath one. */
+static bool find_file(library_call *l, tn_str path, tn_str *found) {
+  tn_host *host = l->e->host;
+  if (tn_host_find(host, path, l->e->arena, found)) return true;
+  return tn_report(host->diags, TN_DIAG_E_CAPABILITY_DENIED, l->at, TN_STR("capability", "FileRead"),
+                   TN_STR("op", "ReadFileText"), TN_STR("attempted_action", "read file from filesystem"),
+                   TN_TEXT("path", path), TN_TEXT("granted", tn_host_readable(host, l->e->arena)));
+}
+
 static bool run_read(library_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->e;
   const char *problem = NULL;
-  tn_str path = l->values[0].text, text;
+  tn_str path = l->values[0].text, found, text;
   if (e->lowers) return unsupported(l, "reading a file in a graph");
+  if (!find_file(l, path, &found)) return false;
   *out = (tn_mind_value){ .kind = TN_MIND_V_STRING };
-  if (e->host->read_file(e->host, path, e->arena, &text, &problem)) {
+  if (e->host->read_file(e->host, found, e->arena, &text, &problem)) {
     out->text = text;
     return true;
   }

@@ -74,23 +74,6 @@ static bool no_inputs(tn_host *host) {
                    TN_STR("message", "a MIND program has no inputs, parameters or host values to be set"));
 }
 
-/* A path that is read stands in the text of the program or of a module it imports; a path that is made in
- * another way, from what a file holds, is not one the program names. */
-static bool seal(tn_mind *mind) {
-  size_t count = 0;
-  for (const tn_mind_module *m = mind->modules; m; m = m->next) {
-    for (const tn_mind_text *t = m->unit ? m->unit->texts : NULL; t; t = t->next) count++;
-  }
-  tn_reach *reaches = tn_arena_array(mind->arena, count + 1, sizeof *reaches);
-  if (!reaches) return tn_mind_out_of_memory(mind);
-  count = 0;
-  for (const tn_mind_module *m = mind->modules; m; m = m->next) {
-    for (const tn_mind_text *t = m->unit ? m->unit->texts : NULL; t; t = t->next)
-      reaches[count++] = (tn_reach){ TN_REACH_FILE, t->text };
-  }
-  return tn_host_seal(mind->host, reaches, count);
-}
-
 static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
   tn_arena own;
   tn_mind mind;
@@ -98,7 +81,7 @@ static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) 
   tn_arena_init(&own, host->heap);
   tn_mind_init(&mind, host, &own);
   tn_mind_module *module = tn_mind_load(&mind, file);
-  bool ok = module && seal(&mind) && run_module(&mind, module, arena, out);
+  bool ok = module && tn_mind_seal(&mind) && run_module(&mind, module, arena, out);
   tn_mind_free(&mind);
   tn_arena_free(&own);
   return ok;

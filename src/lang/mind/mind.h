@@ -249,6 +249,11 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit);
 /* The type of the last statement's value. */
 const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit);
 
+/* ---- opened.c ---- */
+
+/* The program is checked and about to run: tells the host which files it opens. False after reporting. */
+bool tn_mind_seal(tn_mind *mind);
+
 /* ---- words for diagnostics (report.c) ---- */
 
 /* A type as text, in the arena. */

@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
   tn_arena *arena;
   tn_names *names;
+  tn_name read; /* the library's function of that name opens files */
   tn_diags *diags;
   tn_mind_unit *unit;
   tn_str text;
@@ -416,6 +417,7 @@ static tn_mind_node *parse_list(parser *p) {
 static tn_mind_node *parse_name(parser *p) {
   tn_mind_node *node = make(p, TN_MIND_NAME, p->token.start);
   node->name.name = p->token.name;
+  p->unit->reads += node->name.name == p->read;
   advance(p);
   return ended(p, node);
 }
@@ -546,6 +548,8 @@ static tn_mind_node *parse_call(parser *p, tn_mind_node *left) {
   close_bracket(p, ')', "expected `,` or `)`");
   node->call.args = args.first;
   node->call.count = args.count;
+  node->call.earlier = p->unit->calls;
+  if (node != &p->spare) p->unit->calls = node;
   return ended(p, node);
 }
 
@@ -575,6 +579,7 @@ static tn_mind_node *parse_field(parser *p, tn_mind_node *left) {
     advance(p);
   } else {
     parse_word(p, &node->field.word, "expected a name or a number behind the point");
+    p->unit->reads += node->field.word.name == p->read;
   }
   return ended(p, node);
 }
@@ -966,6 +971,7 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   p.open_count = p.forgiven = 0;
   p.arena = arena;
   p.names = names;
+  p.read = tn_names_intern(names, TN_LIT("read"));
   p.diags = diags;
   p.unit = unit;
   p.text = source->text;
