@@ -25,14 +25,19 @@ static bool read_passes(const char *without, tn_pass_set *passes) {
 
 static bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
                           const tn_view *out) {
-  (void)context;
+  tern_session *session = context;
   tn_fault fault = { 0 };
-  tn_kernel_call call = {
-    .op = op, .attrs = attrs, .in = in, .count = count, .out = out, .threads = 1, .fault = &fault
-  };
+  tn_kernel_call call = { .op = op,
+                          .attrs = attrs,
+                          .in = in,
+                          .count = count,
+                          .out = out,
+                          .threads = 1,
+                          .fault = &fault,
+                          .stop = &session->stop };
   const tn_backend *ref = tn_backend_ref();
   if (ref->scratch(ref, op, attrs, in, count, out, 1) > 0) return false;   /* it is carried out later */
-  return tn_backend_run(ref, &call);
+  return tn_backend_run(ref, &call) && !tn_stop_asked(call.stop);
 }
 
 static const tn_backend *find_backend(const char *isa) {
@@ -46,7 +51,7 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_text_init(&session->text, &session->heap);
   tn_text_init(&session->printed, &session->heap);
   tn_arena_init(&session->views, &session->heap);
-  session->folder = (tn_opt_folder){ fold_with_ref, NULL };
+  session->folder = (tn_opt_folder){ fold_with_ref, session };
   session->threads = options->threads > 0 ? options->threads : tn_backend_cores();
   session->names = tn_names_new(&session->heap);
   if (!session->names) return false;

@@ -287,6 +287,9 @@ bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, 
                           .count = 1,
                           .out = &out->view,
                           .threads = 1,
-                          .fault = &fault };
-  return tn_backend_run(tn_backend_ref(), &call) || tn_api_report_fault(session, &fault);
+                          .fault = &fault,
+                          .stop = &session->stop };
+  bool ok = tn_backend_run(tn_backend_ref(), &call);
+  if (tn_stop_asked(call.stop)) ok = false, fault = (tn_fault){ .kind = TN_FAULT_INTERRUPTED };
+  return ok || tn_api_report_fault(session, &fault);
 }

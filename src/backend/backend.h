@@ -8,6 +8,7 @@
 #define TN_BACKEND_BACKEND_H
 
 #include "base/arena.h"
+#include "base/stop.h"
 #include "graph/fused.h"
 #include "op/op.h"
 
@@ -25,6 +26,8 @@ typedef struct {
   int threads;             /* at most; never changes a bit */
   const void *kept;        /* what `choose` has left for its kernel */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
+  tn_stop *stop;           /* asked every few milliseconds; if the answer is yes the kernel returns early, and
+                              its result is worthless: callers ask after it. NULL: it is never stopped */
 } tn_kernel_call;
 
 /* False with the fault filled in. */

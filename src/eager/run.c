@@ -30,7 +30,10 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
     return false;
   }
   call.scratch = eager->scratch;
-  if (tn_backend_run(backend, &call)) return true;
+  call.stop = eager->heap->stop;
+  bool ok = tn_backend_run(backend, &call);
+  if (tn_stop_asked(call.stop)) ok = false, fault = (tn_fault){ .kind = TN_FAULT_INTERRUPTED };
+  if (ok) return true;
   tn_build_fault(&eager->builder, op, fault);
   return false;
 }

@@ -199,6 +199,16 @@ static uint32_t find_run(bander *b, uint32_t first) {
   return i > first ? i : first + 1;
 }
 
+/* The second band of a run that writes a parameter comes after the first has written: none of the run may
+ * be stopped. */
+static void keep_writes_whole(tn_plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    bool writes = (int32_t)i <= plan->first_write && plan->first_write < (int32_t)step->band_end;
+    if (step->bands > 1 && writes) plan->first_write = (int32_t)i;
+  }
+}
+
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
   size_t given = plan->options.band_bytes;
   bander b = { .plan = plan,
@@ -216,5 +226,6 @@ bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
     if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) b.target[step->target] = true;
   }
   for (uint32_t i = 0; i < plan->steps.count;) i = find_run(&b, i);
+  keep_writes_whole(plan);
   return true;
 }

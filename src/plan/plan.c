@@ -192,9 +192,11 @@ static bool is_true(const tn_plan *plan, const tn_step *step) {
 /* Runs the step at i; nothing has been written that must not be when it is interrupted. */
 static inline bool run_kernel(const tn_plan *plan, uint32_t i, tn_fault *fault) {
   tn_step *step = &plan->steps.at[i];
+  bool may_stop = (int32_t)i + 1 < plan->first_write;
   step->call.fault = fault;
+  step->call.stop = may_stop ? plan->heap->stop : NULL;
   if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
-  if ((int32_t)i + 1 < plan->first_write && tn_stop_asked(plan->heap->stop))
+  if (may_stop && tn_stop_asked(plan->heap->stop))
     return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
   return true;
 }

@@ -204,7 +204,11 @@ static bool locate_literal(scheduler *s, tn_value value) {
 static bool compute_once(scheduler *s, tn_value value, const tn_attrs *attrs, const tn_view *out) {
   tn_op op = tn_graph_node(s->graph, value)->op;
   tn_kernel_call call = { .op = op, .attrs = attrs, .out = out, .threads = 1, .fault = s->fault };
-  return s->plan->backend->kernels[op](&call);
+  call.stop = s->plan->heap->stop;
+  if (!s->plan->backend->kernels[op](&call)) return false;
+  if (!tn_stop_asked(call.stop)) return true;
+  s->fault->kind = TN_FAULT_INTERRUPTED;
+  return false;
 }
 
 static bool locate_fill(scheduler *s, tn_value value) {

@@ -74,3 +74,17 @@ $ tern emit long.mind --as graph --max-time 0.02 2>&1 | head -1
 | error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
 $ timeout --preserve-status -s TERM 0.1 tern check long.mind 2>&1 | head -1
 | error[E_INTERRUPTED]: interrupted
+
+# An operation that would take hours is stopped while it runs, by the clock and by a signal, with every set of
+# kernels.
+$ for isa in portable ref; do TERN_ISA=$isa tern eval 'sum(zeros((1048575, 1048576)))' --max-time 0.1 2>&1 | head -1; done
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+$ for what in 'max(zeros((1048575, 1048576)))' 'mean(zeros((1048575, 1048576)), axes=[0])' 'sum(exp(zeros((1048575, 1024, 1024))))' 'argmax(zeros((500, 2000000000)), axis=1)' 'matmul(zeros((1, 100000000000)), zeros((100000000000, 1)))'; do tern eval "$what" --max-time 0.1 2>&1 | head -1; done
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+$ timeout --preserve-status -s INT 0.2 tern eval 'sum(zeros((1048575, 1048576)))' 2>&1 | head -1
+| error[E_INTERRUPTED]: interrupted

@@ -20,8 +20,9 @@ static void shares_follow_one_another_and_leave_nothing_out(void **state) {
     for (size_t g = 0; g < 4; g++) {
       for (int parts = 1; parts <= 17; parts++) {
         int64_t expected = 0, begin, end;
-        for (int part = 0; part < parts; part++) {
-          tn_cpu_share(count, grains[g], part, parts, &begin, &end);
+        for (int number = 0; number < parts; number++) {
+          tn_cpu_part part = { .number = number, .count = parts };
+          tn_cpu_share(count, grains[g], &part, &begin, &end);
           if (begin >= end) continue; /* more parts than grains */
           assert_int_equal(begin, expected);
           assert_int_equal(begin % grains[g], 0);
@@ -30,6 +31,19 @@ static void shares_follow_one_another_and_leave_nothing_out(void **state) {
         assert_int_equal(expected, count);
       }
     }
+  }
+}
+
+/* first * number / count would not fit into 64 bits. */
+static void shares_of_the_most_elements_are_even(void **state) {
+  (void)state;
+  const int64_t count = INT64_C(1) << 40;
+  const int parts = 1 << 28;
+  for (int number = 0; number < parts; number += (1 << 22) - 1) {
+    int64_t begin, end;
+    tn_cpu_share(count, 1, &(tn_cpu_part){ .number = number, .count = parts }, &begin, &end);
+    assert_int_equal(begin, (int64_t)number * 4096);
+    assert_int_equal(end - begin, 4096);
   }
 }
 
@@ -47,10 +61,10 @@ typedef struct {
   int seen[16], parts[16];
 } attendance;
 
-static void attend(void *context, int part, int parts) {
+static void attend(void *context, const tn_cpu_part *part) {
   attendance *list = context;
-  list->seen[part]++;
-  list->parts[part] = parts;
+  list->seen[part->number]++;
+  list->parts[part->number] = part->count;
 }
 
 static void every_part_runs_once(void **state) {
@@ -66,6 +80,47 @@ static void every_part_runs_once(void **state) {
       assert_int_equal(list.seen[part], part < parts);
       assert_int_equal(list.parts[part], part < parts ? parts : 0);
     }
+  }
+}
+
+#define PIECES 64
+typedef struct {
+  atomic_int seen[PIECES], done;
+  tn_stop *stop; /* asked for by the first part */
+} pieces;
+
+static void do_piece(void *context, const tn_cpu_part *part) {
+  pieces *p = context;
+  assert_in_range(part->count, 1, PIECES);
+  assert_in_range(part->thread, 0, 1);
+  p->seen[part->number]++;
+  p->done++;
+  if (p->stop) tn_stop_ask(p->stop);
+}
+
+static void long_work_is_cut_and_every_piece_runs_once(void **state) {
+  (void)state;
+  tn_stop stop = { 0 };
+  tn_kernel_call call = { .stop = &stop };
+  for (int threads = 1; threads <= 2; threads++) {
+    pieces p = { 0 };
+    tn_cpu_run(&call, threads, 40e6, do_piece, &p);
+    assert_in_range(p.done, 10, PIECES);
+    for (int i = 0; i < PIECES; i++) assert_int_equal(p.seen[i], i < p.done);
+    p = (pieces){ 0 };
+    tn_cpu_run(&call, threads, 1000, do_piece, &p);
+    assert_in_range(p.done, 1, threads);
+  }
+}
+
+static void a_stop_leaves_the_pieces_that_have_not_begun(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 2; threads++) {
+    tn_stop stop = { 0 };
+    tn_kernel_call call = { .stop = &stop };
+    pieces p = { .stop = &stop };
+    tn_cpu_run(&call, threads, 40e6, do_piece, &p);
+    assert_in_range(p.done, 1, threads);
   }
 }
 
@@ -179,7 +234,10 @@ static void the_first_available_set_is_the_one_that_runs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_follow_one_another_and_leave_nothing_out),
+    cmocka_unit_test(shares_of_the_most_elements_are_even),
     cmocka_unit_test(small_work_stays_on_one_thread),
+    cmocka_unit_test(long_work_is_cut_and_every_piece_runs_once),
+    cmocka_unit_test(a_stop_leaves_the_pieces_that_have_not_begun),
     cmocka_unit_test(every_part_runs_once),
     cmocka_unit_test(runs_of_every_length_are_copied_whole),
     cmocka_unit_test(contiguous_axes_become_one),

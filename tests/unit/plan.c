@@ -305,6 +305,50 @@ static void running_allocates_nothing(void **state) {
   world_close(&w);
 }
 
+/* One step of descent on a table, elementwise, so that it goes band by band; stopped at every question. */
+static void a_stop_anywhere_leaves_parameters_whole(void **state) {
+  (void)state;
+  static const char text[] = "graph(%x: f32[64, 32], param %p: f32[64, 32]) {\n  %1 = mul %x, %p\n"
+                             "  %2 = tanh %1\n  %3 = add %2, %p\n  %4 = exp %3\n  %5 = sub %p, %4\n"
+                             "  return %5\n}\n";
+  static const int updates[] = { 0 };
+  for (int banded = 0; banded < 2; banded++) {
+    world w;
+    tn_graph graph;
+    tn_fault fault;
+    uint8_t before[32], after[32];
+    int stopped = 0;
+    world_open(&w);
+    graph_from(&w, text, &graph);
+    values v = random_values(&w, &graph, 1);
+    tn_plan_options options = { .backend = tn_backend_cpu(NULL),
+                                .threads = 1,
+                                .updates = updates,
+                                .band_bytes = banded ? 1024 : SIZE_MAX };
+    tn_plan *plan = tn_plan_new(&w.heap, &graph, &options, &fault);
+    assert_non_null(plan);
+    tn_plan_bind_input(plan, 0, &v.inputs[0].view);
+    tn_plan_bind_param(plan, 0, &v.params[0].view);
+    tn_view_sha256(&v.params[0].view, before);
+    for (unsigned n = 1;; n++) {
+      tn_stop stop = { .stop_at = n };
+      w.heap.stop = &stop;
+      if (tn_plan_run(plan, &fault)) break;
+      stopped++;
+      assert_int_equal(fault.kind, TN_FAULT_INTERRUPTED);
+      tn_view_sha256(&v.params[0].view, after);
+      assert_memory_equal(before, after, sizeof before);
+    }
+    assert_true(banded || stopped > 0);
+    tn_view_sha256(&v.params[0].view, after);
+    assert_memory_not_equal(before, after, sizeof before);
+    tn_plan_free(plan);
+    free_values(&w, &v);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+}
+
 static void an_interrupt_stops_a_run(void **state) {
   (void)state;
   world w;
@@ -377,6 +421,7 @@ int main(void) {
     cmocka_unit_test(the_parts_of_a_layer_norm_are_one_step),
     cmocka_unit_test(running_allocates_nothing),
     cmocka_unit_test(an_interrupt_stops_a_run),
+    cmocka_unit_test(a_stop_anywhere_leaves_parameters_whole),
     cmocka_unit_test(a_plan_over_its_memory_limit_is_refused),
     cmocka_unit_test(every_failed_allocation_is_a_fault),
   };

@@ -16,7 +16,7 @@ bool tn_cpu_fill(const tn_kernel_call *call) {
   uint64_t bits = 0;
   tn_element_store(&bits, call->out->dtype, element);
   tn_view from = repeated(call->out, &bits);
-  tn_cpu_move(call->out, &from, call->threads);
+  tn_cpu_move(call, call->out, &from);
   return true;
 }
 
@@ -26,7 +26,7 @@ bool tn_cpu_iota(const tn_kernel_call *call) {
   int axis = call->attrs->axis;
   if (tn_view_count(out) == 0) return true;
   size_t bytes = tn_dtype_bytes(out->dtype);
-  for (int64_t i = 0; i < out->dim[axis]; i++)
+  for (int64_t i = 0; i < out->dim[axis] && !tn_cpu_stopped(call, i); i++)
     tn_element_store((char *)out->data + i * out->stride[axis] * (int64_t)bytes, out->dtype,
                      tn_element_of_i64(i, out->dtype));
   /* Axis by axis, what is there already is repeated along the next one. */
@@ -39,7 +39,7 @@ bool tn_cpu_iota(const tn_kernel_call *call) {
     to.dim[a] = from.dim[a] = out->dim[a] - 1;
     to.data = (char *)out->data + out->stride[a] * (int64_t)bytes;
     from.stride[a] = 0;
-    tn_cpu_move(&to, &from, call->threads);
+    tn_cpu_move(call, &to, &from);
     done.dim[a] = out->dim[a];
   }
   return true;

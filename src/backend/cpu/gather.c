@@ -23,9 +23,10 @@ bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_
   for (int64_t done = 0; done < count; done += row, tn_cpu_walk_next(&walk, outer))
     for (int64_t i = 0; i < row; i++) {
       int64_t at = load_index(index, walk.offset[0] + i * step);
-      if (at >= 0 && at < limit) continue;
-      *call->fault =
-          (tn_fault){ .kind = TN_FAULT_BOUNDS, .op = call->op, .axis = axis, .expected = limit, .got = at };
+      bool stopped = tn_cpu_stopped(call, done + i); /* the others are not known to fit */
+      if (at >= 0 && at < limit && !stopped) continue;
+      tn_fault_kind kind = stopped ? TN_FAULT_INTERRUPTED : TN_FAULT_BOUNDS;
+      *call->fault = (tn_fault){ .kind = kind, .op = call->op, .axis = axis, .expected = limit, .got = at };
       return false;
     }
   return true;
@@ -42,6 +43,7 @@ typedef struct {
 } gather_job;
 
 /* The common case: rows of a table without gaps, chosen by an index without gaps. */
+#define LONG_RUN ((size_t)1 << 20) /* bytes of a slice that is copied in several pieces */
 #define AHEAD 8 /* rows: one is asked for so long before it is needed */
 static void gather_rows(const gather_job *job, int64_t begin, int64_t end, size_t run) {
   const tn_view *x = &job->call->in[0], *index = &job->call->in[1];
@@ -54,7 +56,7 @@ static void gather_rows(const gather_job *job, int64_t begin, int64_t end, size_
   }
 }
 
-static void gather_share(void *context, int part, int parts) {
+static void gather_share(void *context, const tn_cpu_part *part) {
   const gather_job *job = context;
   const tn_view *x = &job->call->in[0], *index = &job->call->in[1], *out = job->call->out;
   int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype), begin, end;
@@ -64,9 +66,10 @@ static void gather_share(void *context, int part, int parts) {
   tn_view from = job->from, to = job->to;
   bool flat = tn_cpu_is_flat(&from) && tn_cpu_is_flat(&to);
   size_t run = (size_t)(tn_cpu_elements(&to) * bytes);
-  tn_cpu_share(job->slices, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->slices, 1, part, &begin, &end);
   if (begin >= end) return;
-  if (flat && job->indices == job->slices && tn_cpu_is_flat(index) && tn_cpu_is_flat(out)) {
+  bool rows = flat && run <= LONG_RUN && job->indices == job->slices;
+  if (rows && tn_cpu_is_flat(index) && tn_cpu_is_flat(out)) {
     gather_rows(job, begin, end, run);
     return;
   }
@@ -76,10 +79,10 @@ static void gather_share(void *context, int part, int parts) {
     int64_t at = load_index(index, places.offset[0]);
     from.data = (char *)x->data + (before.offset[0] + at * job->step) * bytes;
     to.data = (char *)out->data + (before.offset[1] + places.offset[1]) * bytes;
-    if (flat)
+    if (flat && run <= LONG_RUN)
       tn_cpu_copy_run(to.data, from.data, run);
     else
-      tn_cpu_move(&to, &from, 1);
+      tn_cpu_move_alone(job->call, &to, &from);
     tn_cpu_walk_next(&places, places.rank);
     if (++i < job->indices) continue;
     i = 0;
@@ -118,7 +121,7 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
   job.slices = tn_cpu_elements(&x_before) * job.indices;
   double cost =
       (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), gather_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, gather_share, &job);
   return true;
 }
 
@@ -139,7 +142,7 @@ static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t
                                     bytes;
   int64_t begin = first < 0 ? -first : 0, end = x->dim[2] - first < columns ? x->dim[2] - first : columns;
   if (h < 0 || h >= x->dim[1] || begin >= end) {
-    tn_cpu_clear(&to);
+    tn_cpu_clear(call, &to);
     return;
   }
   tn_view left = tn_view_slice(&to, 0, 0, 1, begin), right = tn_view_slice(&to, 0, end, 1, columns - end);
@@ -149,9 +152,9 @@ static void patch_row(const tn_kernel_call *call, int64_t n, int64_t oh, int64_t
   };
   from.data =
       (char *)x->data + (n * x->stride[0] + h * x->stride[1] + (first + begin) * x->stride[2]) * bytes;
-  tn_cpu_clear(&left);
-  tn_cpu_clear(&right);
-  tn_cpu_move(&middle, &from, 1);
+  tn_cpu_clear(call, &left);
+  tn_cpu_clear(call, &right);
+  tn_cpu_move_alone(call, &middle, &from);
 }
 
 /* The common case: a row of the image and a window are contiguous. `run` is one row of a window, in bytes. */
@@ -162,7 +165,7 @@ static void patch_line(const tn_kernel_call *call, int64_t n, int64_t oh) {
   int64_t run = attrs->window[1] * pixel;
   const char *image = (const char *)x->data + n * x->dim[1] * line;
   char *to = (char *)out->data + (n * out->dim[1] + oh) * out->dim[2] * attrs->window[0] * run;
-  for (int64_t ow = 0; ow < out->dim[2]; ow++) {
+  for (int64_t ow = 0; ow < out->dim[2] && !tn_stop_asked(call->stop); ow++) {
     int64_t first = (ow * attrs->step[1] - attrs->low[1]) * pixel, h = oh * attrs->step[0] - attrs->low[0];
     int64_t begin = first < 0 ? -first : 0, end = line - first < run ? line - first : run;
     for (int64_t row = 0; row < attrs->window[0]; row++, h++, to += run) {
@@ -177,18 +180,18 @@ static void patch_line(const tn_kernel_call *call, int64_t n, int64_t oh) {
   }
 }
 
-static void patches_share(void *context, int part, int parts) {
+static void patches_share(void *context, const tn_cpu_part *part) {
   const tn_kernel_call *call = context;
   const tn_view *out = call->out;
   bool flat = tn_cpu_is_flat(&call->in[0]) && tn_cpu_is_flat(out);
   int64_t begin, end;
-  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
+  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, &begin, &end);
   for (int64_t unit = begin; unit < end; unit++) {
     if (flat) {
       patch_line(call, unit / out->dim[1], unit % out->dim[1]);
       continue;
     }
-    for (int64_t ow = 0; ow < out->dim[2]; ow++)
+    for (int64_t ow = 0; ow < out->dim[2] && !tn_stop_asked(call->stop); ow++)
       for (int64_t row = 0; row < call->attrs->window[0]; row++)
         patch_row(call, unit / out->dim[1], unit % out->dim[1], ow, row);
   }
@@ -197,6 +200,6 @@ static void patches_share(void *context, int part, int parts) {
 bool tn_cpu_patches(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   double cost = (double)tn_cpu_elements(call->out) * (double)tn_cpu_bytes(call->out->dtype) * 0.3;
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), patches_share, (void *)call);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, patches_share, (void *)call);
   return true;
 }

@@ -29,12 +29,21 @@ typedef struct {
 tn_cpu_features tn_cpu_features_now(void);
 
 /* ---- threads ---- */
-/* One thread's share of a job; parts count from 0. */
-typedef void (*tn_cpu_job)(void *context, int part, int parts);
+#define TN_CPU_ROW_PIECE 65536 /* elements of a row between two questions whether to stop */
 
-/* Runs job(context, 0..parts-1, parts), each part on a thread of its own, where parts is at most
- * `threads`; returns when all have ended. With one thread it is a plain call. */
+/* A part of a job. A thread does its parts one after another; no two threads have the same number. */
+typedef struct {
+  int number, count; /* which one of how many, from 0 */
+  int thread;        /* below `threads`: whose scratch to use */
+} tn_cpu_part;
+typedef void (*tn_cpu_job)(void *context, const tn_cpu_part *part);
+
+/* Runs all parts of a job on at most `threads` threads; returns when all have ended. Each thread has one
+ * part: a job that can take long asks call->stop itself. With one thread it is a plain call. */
 void tn_cpu_parallel(int threads, tn_cpu_job job, void *context);
+/* The same for a job of about `cost` nanoseconds on one thread that may be cut anywhere at no expense: in
+ * parts of a few milliseconds, and after each the thread asks call->stop whether to leave the others. */
+void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */
 static inline int tn_cpu_threads_for(double cost, int limit) {
@@ -44,13 +53,24 @@ static inline int tn_cpu_threads_for(double cost, int limit) {
   return most < limit ? (int)most : limit;
 }
 
-/* The part-th of `parts` even shares of 0..count-1, cut at multiples of `grain`. */
-static inline void tn_cpu_share(int64_t count, int64_t grain, int part, int parts, int64_t *begin,
+/* first * number / count without overflow, for count of at most 2^31. */
+static inline int64_t tn_cpu_portion(int64_t first, int number, int count) {
+  return first / count * number + first % count * number / count;
+}
+
+/* A part's even share of 0..count-1, cut at multiples of `grain`. */
+static inline void tn_cpu_share(int64_t count, int64_t grain, const tn_cpu_part *part, int64_t *begin,
                                 int64_t *end) {
   int64_t grains = (count + grain - 1) / grain;
-  int64_t first = grains * part / parts, last = grains * (part + 1) / parts;
+  int64_t first = tn_cpu_portion(grains, part->number, part->count);
+  int64_t last = tn_cpu_portion(grains, part->number + 1, part->count);
   *begin = first * grain;
   *end = last * grain < count ? last * grain : count;
+}
+
+/* Whether a loop that has done `done` rounds, each of about a microsecond or less, ends here. */
+static inline bool tn_cpu_stopped(const tn_kernel_call *call, int64_t done) {
+  return (done & 1023) == 1023 && tn_stop_asked(call->stop);
 }
 
 #if defined(__GNUC__)
@@ -73,6 +93,11 @@ static inline void tn_cpu_copy_run(char *to, const char *from, size_t bytes) {
   for (; bytes > 0; bytes--) *to++ = *from++;
 }
 
+/* Whether a loop over the elements of a long row, which is at `element` of it, ends here. */
+static inline bool tn_cpu_row_stopped(tn_stop *stop, int64_t element) {
+  return (element & (TN_CPU_ROW_PIECE - 1)) == 0 && element > 0 && tn_stop_asked(stop);
+}
+
 /* ---- kernels without arithmetic ---- */
 bool tn_cpu_fill(const tn_kernel_call *call);
 bool tn_cpu_iota(const tn_kernel_call *call);
@@ -84,12 +109,14 @@ bool tn_cpu_patches(const tn_kernel_call *call);
 bool tn_cpu_count(const tn_kernel_call *call);
 
 /* Copies elements between views of equal shape and dtype, which may not overlap. */
-void tn_cpu_move(const tn_view *to, const tn_view *from, int threads);
-/* Sets every byte of a view's elements to 0. */
-void tn_cpu_clear(const tn_view *view);
+void tn_cpu_move(const tn_kernel_call *call, const tn_view *to, const tn_view *from);
+/* The same as a part of a job: on this thread. */
+void tn_cpu_move_alone(const tn_kernel_call *call, const tn_view *to, const tn_view *from);
+/* Sets every byte of a view's elements to 0, on this thread. */
+void tn_cpu_clear(const tn_kernel_call *call, const tn_view *view);
 
 /* Every element of the integer view `index` must lie in 0..limit-1: false with the fault of the first
- * that does not. */
+ * that does not, or after a stop. */
 bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
 /* Element i of a contiguous index array of dtype i32 or i64. */
 static inline int64_t tn_cpu_index_at(const void *data, tn_dtype dtype, int64_t i) {

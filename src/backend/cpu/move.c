@@ -8,9 +8,12 @@
 #include "backend/cpu/internal.h"
 #include "backend/cpu/walk.h"
 
+#define CLEAR_AT_ONCE ((size_t)16 << 20) /* bytes: some milliseconds */
+
 enum { TO, FROM };
 
 typedef struct {
+  const tn_kernel_call *call;
   tn_cpu_walk walk; /* views TO and FROM; the axes a unit covers come last */
   char *to;
   const char *from;
@@ -84,7 +87,7 @@ static int at_most(int64_t count, int most) { return count < most ? (int)count :
 static void move_transposed(const move_job *job, char *to, const char *from, int64_t rows, int64_t columns) {
   int64_t to_step = job->walk.stride[TO][job->outer], from_step = job->walk.stride[FROM][job->outer + 1];
   int64_t bytes = (int64_t)job->bytes;
-  for (int64_t j = 0; j < columns; j += BLOCK)
+  for (int64_t j = 0; j < columns && !tn_cpu_stopped(job->call, j / BLOCK); j += BLOCK)
     for (int64_t i = 0; i < rows; i += BLOCK)
       move_block(job->bytes, to + (i * to_step + j) * bytes, to_step, from + (i + j * from_step) * bytes,
                  from_step, at_most(rows - i, BLOCK), at_most(columns - j, BLOCK));
@@ -105,12 +108,12 @@ static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t numb
     move_row(job->bytes, to, walk->stride[TO][a], from, walk->stride[FROM][a], count);
 }
 
-static void move_share(void *context, int part, int parts) {
+static void move_share(void *context, const tn_cpu_part *part) {
   const move_job *job = context;
   tn_cpu_walk walk;
   int64_t begin, end;
   tn_cpu_walk_copy(&walk, &job->walk);
-  tn_cpu_share(tn_cpu_walk_count(&walk, 0, job->outer) * job->pieces, 1, part, parts, &begin, &end);
+  tn_cpu_share(tn_cpu_walk_count(&walk, 0, job->outer) * job->pieces, 1, part, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
   for (int64_t unit = begin, number = begin % job->pieces; unit < end; unit++) {
@@ -138,9 +141,10 @@ static bool is_transposition(const tn_cpu_walk *walk, int *axis) {
   return false;
 }
 
-static void move_walk(tn_cpu_walk *walk, void *to, const void *from, size_t bytes, int threads) {
+static void move_walk(const tn_kernel_call *call, tn_cpu_walk *walk, void *to, const void *from, size_t bytes,
+                      int threads) {
   move_job job;
-  job.to = to, job.from = from, job.bytes = bytes;
+  job.call = call, job.to = to, job.from = from, job.bytes = bytes;
   int axis;
   tn_cpu_walk_merge(walk);
   job.outer = walk->rank - 1;
@@ -153,10 +157,10 @@ static void move_walk(tn_cpu_walk *walk, void *to, const void *from, size_t byte
   job.pieces = (walk->dim[job.outer] + job.piece - 1) / job.piece;
   tn_cpu_walk_copy(&job.walk, walk);
   double cost = (double)tn_cpu_walk_count(walk, 0, walk->rank) * (double)bytes * 0.2;
-  tn_cpu_parallel(tn_cpu_threads_for(cost, threads), move_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, threads), cost, move_share, &job);
 }
 
-void tn_cpu_move(const tn_view *to, const tn_view *from, int threads) {
+static void move(const tn_kernel_call *call, const tn_view *to, const tn_view *from, int threads) {
   int64_t count = tn_cpu_elements(to);
   size_t bytes = tn_cpu_bytes(to->dtype);
   if (count == 0) return;
@@ -168,14 +172,22 @@ void tn_cpu_move(const tn_view *to, const tn_view *from, int threads) {
   tn_cpu_walk_init(&walk, to);
   tn_cpu_walk_add(&walk, to);
   tn_cpu_walk_add(&walk, from);
-  move_walk(&walk, to->data, from->data, bytes, threads);
+  move_walk(call, &walk, to->data, from->data, bytes, threads);
 }
 
-void tn_cpu_clear(const tn_view *view) {
-  if (tn_cpu_elements(view) == 0) return;
-  size_t bytes = tn_cpu_bytes(view->dtype);
-  if (tn_cpu_is_flat(view)) {
-    memset(view->data, 0, (size_t)tn_cpu_elements(view) * bytes);
+void tn_cpu_move(const tn_kernel_call *call, const tn_view *to, const tn_view *from) {
+  move(call, to, from, call->threads);
+}
+
+void tn_cpu_move_alone(const tn_kernel_call *call, const tn_view *to, const tn_view *from) {
+  move(call, to, from, 1);
+}
+
+void tn_cpu_clear(const tn_kernel_call *call, const tn_view *view) {
+  size_t bytes = (size_t)tn_cpu_elements(view) * tn_cpu_bytes(view->dtype);
+  if (bytes == 0) return;
+  if (bytes <= CLEAR_AT_ONCE && tn_cpu_is_flat(view)) {
+    memset(view->data, 0, bytes);
     return;
   }
   /* A row of zeros as a view that stands still everywhere. */
@@ -183,21 +195,21 @@ void tn_cpu_clear(const tn_view *view) {
   tn_view none = *view;
   none.data = &zero;
   for (int a = 0; a < none.rank; a++) none.stride[a] = 0;
-  tn_cpu_move(view, &none, 1);
+  tn_cpu_move_alone(call, view, &none);
 }
 
 /* ---- reshape, transpose, broadcast_to, slice ---- */
 /* Copies in row-major order where only the counts agree; one side is contiguous. */
-static void move_reshaped(const tn_view *to, const tn_view *from, int threads) {
+static void move_reshaped(const tn_kernel_call *call, const tn_view *to, const tn_view *from) {
   tn_view view;
   tn_shape shape = tn_view_shape(from);
   if (tn_view_reshape(to, &shape, &view)) {
-    tn_cpu_move(&view, from, threads);
+    tn_cpu_move(call, &view, from);
     return;
   }
   shape = tn_view_shape(to);
   if (tn_view_reshape(from, &shape, &view)) {
-    tn_cpu_move(to, &view, threads);
+    tn_cpu_move(call, to, &view);
     return;
   }
   /* Neither can be seen in the other's shape: one element after another. */
@@ -206,7 +218,7 @@ static void move_reshaped(const tn_view *to, const tn_view *from, int threads) {
   tn_cpu_walk_init(&a, to), tn_cpu_walk_add(&a, to), tn_cpu_walk_merge(&a), tn_cpu_walk_seek(&a, a.rank, 0);
   tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b),
       tn_cpu_walk_seek(&b, b.rank, 0);
-  for (int64_t i = tn_cpu_elements(to); i > 0; i--) {
+  for (int64_t i = tn_cpu_elements(to); i > 0 && !tn_cpu_stopped(call, i); i--) {
     memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes,
            (size_t)bytes);
     tn_cpu_walk_next(&a, a.rank);
@@ -236,9 +248,9 @@ bool tn_cpu_copy(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   tn_view x = arranged(call);
   if (call->op == TN_OP_RESHAPE)
-    move_reshaped(call->out, &x, call->threads);
+    move_reshaped(call, call->out, &x);
   else
-    tn_cpu_move(call->out, &x, call->threads);
+    tn_cpu_move(call, call->out, &x);
   return true;
 }
 
@@ -248,11 +260,11 @@ bool tn_cpu_pad(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0];
   const tn_attrs *attrs = call->attrs;
   tn_view inside = *call->out;
-  tn_cpu_clear(call->out);
+  tn_cpu_clear(call, call->out);
   if (tn_cpu_elements(x) == 0) return true;
   for (int a = 0; a < x->rank; a++)
     inside = tn_view_slice(&inside, a, attrs->low[a], 1 + attrs->step[a], x->dim[a]);
-  tn_cpu_move(&inside, x, call->threads);
+  tn_cpu_move(call, &inside, x);
   return true;
 }
 
@@ -262,7 +274,7 @@ bool tn_cpu_concat(const tn_kernel_call *call) {
   for (int k = 0; k < call->count; k++) {
     const tn_view *x = &call->in[k];
     tn_view part = tn_view_slice(call->out, axis, start, 1, x->dim[axis]);
-    tn_cpu_move(&part, x, call->threads);
+    tn_cpu_move(call, &part, x);
     start += x->dim[axis];
   }
   return true;

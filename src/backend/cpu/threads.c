@@ -6,6 +6,9 @@
  * thread came first. */
 #include "backend/cpu/internal.h"
 
+#define PART_COST  2e6       /* nanoseconds after which a thread asks whether to stop */
+#define PART_LIMIT (1 << 28) /* parts */
+
 #ifdef _OPENMP
 #include <omp.h>
 #include <string.h>
@@ -29,20 +32,36 @@ void tn_backend_prepare_threads(void) {
   (void)unlink(mark);
 }
 
-void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
-  if (threads <= 1) {
-    job(context, 0, 1);
-    return;
-  }
-  /* The runtime may give fewer than asked for; the parts are those that came. */
-#pragma omp parallel num_threads(threads)
-  job(context, omp_get_thread_num(), omp_get_num_threads());
-}
 #else
 void tn_backend_prepare_threads(void) {}
-
-void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) {
-  (void)threads;
-  job(context, 0, 1);
-}
 #endif
+
+/* Some parts of a job, one after another. The first is not asked about: most jobs have no second. */
+static void run_parts(tn_stop *stop, int pieces, int thread, int threads, tn_cpu_job job, void *context) {
+  tn_cpu_part part = { .number = thread * pieces, .count = threads * pieces, .thread = thread };
+  for (int left = pieces; left > 0; left--, part.number++) {
+    if (left < pieces && tn_stop_asked(stop)) return;
+    job(context, &part);
+  }
+}
+
+/* Each thread gets so many parts; the runtime may give fewer threads than asked for. */
+static void run(tn_stop *stop, int threads, int pieces, tn_cpu_job job, void *context) {
+#ifdef _OPENMP
+  if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+    run_parts(stop, pieces, omp_get_thread_num(), omp_get_num_threads(), job, context);
+    return;
+  }
+#endif
+  (void)threads;
+  run_parts(stop, pieces, 0, 1, job, context);
+}
+
+void tn_cpu_parallel(int threads, tn_cpu_job job, void *context) { run(NULL, threads, 1, job, context); }
+
+void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context) {
+  double pieces = call->stop ? cost / ((threads > 1 ? threads : 1) * PART_COST) : 1;
+  int most = PART_LIMIT / (threads > 1 ? threads : 1);
+  run(call->stop, threads, pieces < 2 ? 1 : pieces < most ? (int)pieces : most, job, context);
+}

@@ -8,9 +8,10 @@
 /* sum[before..., index[i...], behind...] += y[before..., i..., behind...], in the order of i.
  * All of y's elements for one place of `sum` come in that order when y is read row by row,
  * because the axes before and behind are equal for all of them. */
-static void add_slices(const tn_view *sum, const tn_view *index, const tn_view *y, int axis) {
+static void add_slices(const tn_kernel_call *call, const tn_view *sum, const tn_view *index,
+                       const tn_view *y, int axis) {
   tn_binary add = tn_scalar_binary(TN_OP_ADD, sum->dtype);
-  for (tn_walk i = tn_walk_over(y); i.inside; tn_walk_on(&i)) {
+  for (tn_walk i = tn_walk_over(call, y); i.inside; tn_walk_on(&i)) {
     int64_t to[TN_RANK_LIMIT];
     for (int a = 0; a < axis; a++) to[a] = i.at[a];
     to[axis] = tn_element_to_i64(tn_ref_load(index, i.at + axis), index->dtype);
@@ -23,8 +24,8 @@ bool tn_ref_scatter_add(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2];
   int axis = call->attrs->axis;
   if (!tn_ref_check_index(call, index, x->dim[axis], axis)) return false;
-  tn_ref_move(call->out, x);
-  add_slices(call->out, index, y, axis);
+  tn_ref_move(call, call->out, x);
+  add_slices(call, call->out, index, y, axis);
   return true;
 }
 
@@ -42,19 +43,19 @@ bool tn_ref_row_update(const tn_kernel_call *call) {
 
   tn_shape shape = tn_view_shape(x), rows = { .rank = 1, .dim = { x->dim[0] } };
   tn_view sums = tn_view_make(call->scratch, x->dtype, &shape);
-  tn_ref_set(&sums, tn_element_of_i64(0, x->dtype));
-  add_slices(&sums, index, y, 0);
+  tn_ref_set(call, &sums, tn_element_of_i64(0, x->dtype));
+  add_slices(call, &sums, index, y, 0);
 
   tn_view named = tn_view_make(tn_ref_behind(&sums), TN_BOOL, &rows);
-  tn_ref_set(&named, tn_element_of_i64(false, TN_BOOL));
-  for (tn_walk i = tn_walk_over(index); i.inside; tn_walk_on(&i)) {
+  tn_ref_set(call, &named, tn_element_of_i64(false, TN_BOOL));
+  for (tn_walk i = tn_walk_over(call, index); i.inside; tn_walk_on(&i)) {
     int64_t row = tn_element_to_i64(tn_ref_load(index, i.at), index->dtype);
     tn_ref_store(&named, &row, tn_element_of_i64(true, TN_BOOL));
   }
 
   tn_binary sub = tn_scalar_binary(TN_OP_SUB, x->dtype), mul = tn_scalar_binary(TN_OP_MUL, x->dtype);
   tn_element factor = tn_ref_load(scale, (int64_t[TN_RANK_LIMIT]){ 0 });
-  for (tn_walk i = tn_walk_over(x); i.inside; tn_walk_on(&i)) {
+  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
     tn_element element = tn_ref_load(x, i.at);
     if (tn_ref_load(&named, i.at).boolean) element = sub(element, mul(factor, tn_ref_load(&sums, i.at)));
     tn_ref_store(call->out, i.at, element);
@@ -71,8 +72,8 @@ bool tn_ref_fold(const tn_kernel_call *call) {
   const tn_attrs *attrs = call->attrs;
   int64_t height = out->dim[1], width = out->dim[2], channels = out->dim[3];
   tn_binary add = tn_scalar_binary(TN_OP_ADD, out->dtype);
-  tn_ref_set(out, tn_element_of_i64(0, out->dtype));
-  for (tn_walk i = tn_walk_over(x); i.inside; tn_walk_on(&i)) {
+  tn_ref_set(call, out, tn_element_of_i64(0, out->dtype));
+  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
     int64_t row = i.at[3] / channels / attrs->window[1], column = i.at[3] / channels % attrs->window[1];
     int64_t h = i.at[1] * attrs->step[0] + row - attrs->low[0];
     int64_t w = i.at[2] * attrs->step[1] + column - attrs->low[1];

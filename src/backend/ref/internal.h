@@ -20,8 +20,11 @@
 TN_REF_KERNELS(TN_REF_DECLARE)
 #undef TN_REF_DECLARE
 
-/* for (tn_walk i = tn_walk_over(view); i.inside; tn_walk_on(&i)) ... i.at ... */
+/* for (tn_walk i = tn_walk_over(call, view); i.inside; tn_walk_on(&i)) ... i.at ...
+ * A stop ends it early; what the kernel has made is then worthless (backend.h). */
 typedef struct {
+  tn_stop *stop;
+  uint32_t rounds;             /* so far */
   bool inside;
   int32_t rank;
   int64_t dim[TN_RANK_LIMIT];
@@ -29,8 +32,8 @@ typedef struct {
 } tn_walk;
 
 /* Starts at the coordinates of element `number` in row-major order. */
-static inline tn_walk tn_walk_from(const tn_view *view, int64_t number) {
-  tn_walk walk = { .inside = number < tn_view_count(view), .rank = view->rank };
+static inline tn_walk tn_walk_from(const tn_kernel_call *call, const tn_view *view, int64_t number) {
+  tn_walk walk = { .stop = call->stop, .inside = number < tn_view_count(view), .rank = view->rank };
   for (int axis = view->rank - 1; walk.inside && axis >= 0; axis--) {
     walk.at[axis] = number % view->dim[axis];
     number /= view->dim[axis];
@@ -39,10 +42,18 @@ static inline tn_walk tn_walk_from(const tn_view *view, int64_t number) {
   return walk;
 }
 
-static inline tn_walk tn_walk_over(const tn_view *view) { return tn_walk_from(view, 0); }
+static inline tn_walk tn_walk_over(const tn_kernel_call *call, const tn_view *view) {
+  return tn_walk_from(call, view, 0);
+}
+
+/* Whether a loop that has done so many rounds ends here. */
+static inline bool tn_ref_stopped(tn_stop *stop, int64_t rounds) {
+  return rounds % 256 == 255 && tn_stop_asked(stop);
+}
 
 /* One further. A walk over a scalar, which has no axis, ends after one element. */
 static inline void tn_walk_on(tn_walk *walk) {
+  walk->inside = !tn_ref_stopped(walk->stop, walk->rounds++);
   for (int axis = walk->rank - 1; axis >= 0; axis--) {
     if (++walk->at[axis] < walk->dim[axis]) return;
     walk->at[axis] = 0;
@@ -66,8 +77,8 @@ static inline void tn_ref_store(const tn_view *view, const int64_t *at, tn_eleme
 
 /* out = x, element by element in row-major order; only the counts must agree. Safe when both
  * are the same view. */
-void tn_ref_move(const tn_view *out, const tn_view *x);
-void tn_ref_set(const tn_view *out, tn_element element);
+void tn_ref_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x);
+void tn_ref_set(const tn_kernel_call *call, const tn_view *out, tn_element element);
 
 /* x seen as rows that run along some of its axes: `along` has those axes and `kept` the others,
  * both in their order. */
@@ -76,15 +87,16 @@ void tn_ref_split(const tn_view *x, const int32_t *axes, int count, tn_view *kep
 tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at);
 
 /* The sum in the order of docs/numerics.md, over all elements of x in row-major order. */
-tn_element tn_ref_sum(const tn_view *x);
+tn_element tn_ref_sum(const tn_kernel_call *call, const tn_view *x);
 /* That sum, divided once by the number of elements. */
-tn_element tn_ref_mean(const tn_view *x);
+tn_element tn_ref_mean(const tn_kernel_call *call, const tn_view *x);
 /* The largest: NaN wins, -0 is below +0. x is not empty. */
-tn_element tn_ref_max(const tn_view *x);
+tn_element tn_ref_max(const tn_kernel_call *call, const tn_view *x);
 
 /* Fills in the fault; returns false. */
 bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);
-/* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. */
+/* Every element of `index` must be in 0 .. limit-1; the first that is not is the fault. A stop is one too:
+ * what was not looked at may be anything. */
 bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
 
 /* What follows the elements of a contiguous view in memory. */

@@ -4,13 +4,13 @@
  * stands where no element was put is zero bits. */
 #include "backend/ref/internal.h"
 
-void tn_ref_set(const tn_view *out, tn_element element) {
-  for (tn_walk i = tn_walk_over(out); i.inside; tn_walk_on(&i)) tn_ref_store(out, i.at, element);
+void tn_ref_set(const tn_kernel_call *call, const tn_view *out, tn_element element) {
+  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i)) tn_ref_store(out, i.at, element);
 }
 
-void tn_ref_move(const tn_view *out, const tn_view *x) {
-  tn_walk from = tn_walk_over(x);
-  for (tn_walk to = tn_walk_over(out); to.inside; tn_walk_on(&to), tn_walk_on(&from))
+void tn_ref_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x) {
+  tn_walk from = tn_walk_over(call, x);
+  for (tn_walk to = tn_walk_over(call, out); to.inside; tn_walk_on(&to), tn_walk_on(&from))
     tn_ref_store(out, to.at, tn_ref_load(x, from.at));
 }
 
@@ -44,7 +44,7 @@ static tn_view arranged(const tn_kernel_call *call) {
 
 bool tn_ref_copy(const tn_kernel_call *call) {
   tn_view x = arranged(call);
-  tn_ref_move(call->out, &x);
+  tn_ref_move(call, call->out, &x);
   return true;
 }
 
@@ -53,8 +53,8 @@ bool tn_ref_copy(const tn_kernel_call *call) {
 bool tn_ref_pad(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0];
   const tn_attrs *attrs = call->attrs;
-  tn_ref_set(call->out, tn_element_of_i64(0, call->out->dtype));
-  for (tn_walk i = tn_walk_over(x); i.inside; tn_walk_on(&i)) {
+  tn_ref_set(call, call->out, tn_element_of_i64(0, call->out->dtype));
+  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
     int64_t to[TN_RANK_LIMIT];
     for (int axis = 0; axis < x->rank; axis++)
       to[axis] = attrs->low[axis] + i.at[axis] * (1 + attrs->step[axis]);
@@ -70,7 +70,7 @@ bool tn_ref_concat(const tn_kernel_call *call) {
   for (int k = 0; k < call->count; k++) {
     const tn_view *x = &call->in[k];
     tn_view part = tn_view_slice(call->out, axis, start, 1, x->dim[axis]);
-    tn_ref_move(&part, x);
+    tn_ref_move(call, &part, x);
     start += x->dim[axis];
   }
   return true;
@@ -82,7 +82,7 @@ bool tn_ref_gather(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1];
   int axis = call->attrs->axis;
   if (!tn_ref_check_index(call, index, x->dim[axis], axis)) return false;
-  for (tn_walk i = tn_walk_over(call->out); i.inside; tn_walk_on(&i)) {
+  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i)) {
     int64_t from[TN_RANK_LIMIT];
     for (int a = 0; a < axis; a++) from[a] = i.at[a];
     from[axis] = tn_element_to_i64(tn_ref_load(index, i.at + axis), index->dtype);
@@ -99,7 +99,7 @@ bool tn_ref_patches(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *out = call->out;
   const tn_attrs *attrs = call->attrs;
   int64_t height = x->dim[1], width = x->dim[2], channels = x->dim[3];
-  for (tn_walk i = tn_walk_over(out); i.inside; tn_walk_on(&i)) {
+  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i)) {
     int64_t row = i.at[3] / channels / attrs->window[1], column = i.at[3] / channels % attrs->window[1];
     int64_t h = i.at[1] * attrs->step[0] + row - attrs->low[0];
     int64_t w = i.at[2] * attrs->step[1] + column - attrs->low[1];

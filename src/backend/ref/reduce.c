@@ -28,6 +28,7 @@ tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at)
 
 /* ---- the order of sums ---- */
 typedef struct {
+  const tn_kernel_call *call;
   const tn_view *x;
   tn_binary join;        /* add, or mul for a product */
   tn_element identity;   /* what a lane starts with: -0, or 1 */
@@ -37,7 +38,7 @@ static tn_element join_chunk(const series *s, int64_t first, int64_t count) {
   tn_element lane[LANES];
   for (int l = 0; l < LANES; l++) lane[l] = s->identity;
 
-  tn_walk at = tn_walk_from(s->x, first);
+  tn_walk at = tn_walk_from(s->call, s->x, first);
   for (int64_t i = 0; i < count; i++, tn_walk_on(&at))
     lane[i % LANES] = s->join(lane[i % LANES], tn_ref_load(s->x, at.at));
 
@@ -50,6 +51,7 @@ static tn_element join_chunk(const series *s, int64_t first, int64_t count) {
  * unchanged, makes this tree: on the left as many chunks as the largest power of two that leaves
  * some for the right. */
 static tn_element join_chunks(const series *s, int64_t first_chunk, int64_t chunks) {
+  if (tn_stop_asked(s->call->stop)) return s->identity;
   if (chunks == 1) {
     int64_t first = first_chunk * CHUNK, left = tn_view_count(s->x) - first;
     return join_chunk(s, first, left < CHUNK ? left : CHUNK);
@@ -60,40 +62,47 @@ static tn_element join_chunks(const series *s, int64_t first_chunk, int64_t chun
   return s->join(left, join_chunks(s, first_chunk + half, chunks - half));
 }
 
-static tn_element join(const tn_view *x, tn_op op, double identity, double of_nothing) {
-  series s = { x, tn_scalar_binary(op, x->dtype), tn_element_of_f64(identity, x->dtype) };
+static tn_element join(const tn_kernel_call *call, const tn_view *x, tn_op op, double identity,
+                       double of_nothing) {
+  series s = { call, x, tn_scalar_binary(op, x->dtype), tn_element_of_f64(identity, x->dtype) };
   int64_t count = tn_view_count(x);
   if (count == 0) return tn_element_of_f64(of_nothing, x->dtype);
   return join_chunks(&s, 0, (count + CHUNK - 1) / CHUNK);
 }
 
-tn_element tn_ref_sum(const tn_view *x) { return join(x, TN_OP_ADD, -0.0, 0.0); }
-static tn_element product(const tn_view *x) { return join(x, TN_OP_MUL, 1.0, 1.0); }
+tn_element tn_ref_sum(const tn_kernel_call *call, const tn_view *x) {
+  return join(call, x, TN_OP_ADD, -0.0, 0.0);
+}
+static tn_element product(const tn_kernel_call *call, const tn_view *x) {
+  return join(call, x, TN_OP_MUL, 1.0, 1.0);
+}
 
-tn_element tn_ref_mean(const tn_view *x) {
+tn_element tn_ref_mean(const tn_kernel_call *call, const tn_view *x) {
   tn_element count = tn_element_of_i64(tn_view_count(x), x->dtype);
-  return tn_scalar_binary(TN_OP_DIV, x->dtype)(tn_ref_sum(x), count);
+  return tn_scalar_binary(TN_OP_DIV, x->dtype)(tn_ref_sum(call, x), count);
 }
 
 /* The same in any order, so any order will do. */
-static tn_element extreme(const tn_view *x, tn_op better) {
+static tn_element extreme(const tn_kernel_call *call, const tn_view *x, tn_op better) {
   tn_binary choose = tn_scalar_binary(better, x->dtype);
-  tn_walk i = tn_walk_over(x);
+  tn_walk i = tn_walk_over(call, x);
   tn_element best = tn_ref_load(x, i.at);
   for (; i.inside; tn_walk_on(&i)) best = choose(best, tn_ref_load(x, i.at));
   return best;
 }
 
-tn_element tn_ref_max(const tn_view *x) { return extreme(x, TN_OP_MAXIMUM); }
+tn_element tn_ref_max(const tn_kernel_call *call, const tn_view *x) {
+  return extreme(call, x, TN_OP_MAXIMUM);
+}
 
 /* ---- sum, mean, max, min, prod ---- */
-static tn_element reduce_row(tn_op op, const tn_view *row) {
-  switch (op) {
-    case TN_OP_SUM: return tn_ref_sum(row);
-    case TN_OP_MEAN: return tn_ref_mean(row);
-    case TN_OP_PROD: return product(row);
-    case TN_OP_MAX: return tn_ref_max(row);
-    default: return extreme(row, TN_OP_MINIMUM);
+static tn_element reduce_row(const tn_kernel_call *call, const tn_view *row) {
+  switch (call->op) {
+    case TN_OP_SUM: return tn_ref_sum(call, row);
+    case TN_OP_MEAN: return tn_ref_mean(call, row);
+    case TN_OP_PROD: return product(call, row);
+    case TN_OP_MAX: return tn_ref_max(call, row);
+    default: return extreme(call, row, TN_OP_MINIMUM);
   }
 }
 
@@ -109,10 +118,10 @@ bool tn_ref_reduce(const tn_kernel_call *call) {
   if (needs_one && tn_view_count(&along) == 0 && tn_view_count(&kept) > 0) return of_nothing(call);
 
   /* With keepdims the result has axes of length 1 more than `kept`; the order is the same. */
-  tn_walk to = tn_walk_over(call->out);
-  for (tn_walk i = tn_walk_over(&kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
+  tn_walk to = tn_walk_over(call, call->out);
+  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
-    tn_ref_store(call->out, to.at, reduce_row(call->op, &row));
+    tn_ref_store(call->out, to.at, reduce_row(call, &row));
   }
   return true;
 }
@@ -121,16 +130,16 @@ bool tn_ref_reduce(const tn_kernel_call *call) {
 bool tn_ref_count(const tn_kernel_call *call) {
   int64_t count = 1;
   for (int k = 0; k < call->attrs->axis_count; k++) count *= call->in[0].dim[call->attrs->axes[k]];
-  tn_ref_set(call->out, tn_element_of_i64(count, call->out->dtype));
+  tn_ref_set(call, call->out, tn_element_of_i64(count, call->out->dtype));
   return true;
 }
 
 /* ---- argmax ---- */
 /* The first that none beats. NaN beats every number and is not beaten; -0 and +0 are a tie. */
-static int64_t place_of_max(const tn_view *row) {
+static int64_t place_of_max(const tn_kernel_call *call, const tn_view *row) {
   tn_binary gt = tn_scalar_binary(TN_OP_GT, row->dtype), ne = tn_scalar_binary(TN_OP_NE, row->dtype);
   int64_t best = 0;
-  for (int64_t i = 0; i < row->dim[0]; i++) {
+  for (int64_t i = 0; i < row->dim[0] && !tn_ref_stopped(call->stop, i); i++) {
     tn_element x = tn_ref_load(row, &i), y = tn_ref_load(row, &best);
     if (ne(y, y).boolean) break;
     if (gt(x, y).boolean || ne(x, x).boolean) best = i;
@@ -143,10 +152,10 @@ bool tn_ref_argmax(const tn_kernel_call *call) {
   tn_ref_split(&call->in[0], &call->attrs->axis, 1, &kept, &along);
   if (along.dim[0] == 0 && tn_view_count(&kept) > 0) return of_nothing(call);
 
-  tn_walk to = tn_walk_over(call->out);
-  for (tn_walk i = tn_walk_over(&kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
+  tn_walk to = tn_walk_over(call, call->out);
+  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
-    tn_ref_store(call->out, to.at, tn_element_of_i64(place_of_max(&row), call->out->dtype));
+    tn_ref_store(call->out, to.at, tn_element_of_i64(place_of_max(call, &row), call->out->dtype));
   }
   return true;
 }

@@ -8,7 +8,7 @@ static bool each_row(const tn_kernel_call *call, row_kernel row) {
   tn_view kept, along, out_kept, out_along;
   tn_ref_split(&call->in[0], &call->attrs->axis, 1, &kept, &along);
   tn_ref_split(call->out, &call->attrs->axis, 1, &out_kept, &out_along);
-  for (tn_walk i = tn_walk_over(&kept); i.inside; tn_walk_on(&i)) {
+  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i)) {
     tn_view x = tn_ref_row(&kept, &along, i.at), out = tn_ref_row(&out_kept, &out_along, i.at);
     row(call, &x, &out);
   }
@@ -20,7 +20,7 @@ static void scan_row(const tn_kernel_call *call, const tn_view *x, const tn_view
   bool sum = call->op == TN_OP_CUMSUM;
   tn_binary join = tn_scalar_binary(sum ? TN_OP_ADD : TN_OP_MUL, x->dtype);
   tn_element total = tn_element_of_i64(sum ? 0 : 1, x->dtype);
-  for (int64_t n = 0; n < x->dim[0]; n++) {
+  for (int64_t n = 0; n < x->dim[0] && !tn_ref_stopped(call->stop, n); n++) {
     int64_t i = call->attrs->reverse ? x->dim[0] - 1 - n : n;
     tn_element before = total;
     total = join(total, tn_ref_load(x, &i));
@@ -37,13 +37,13 @@ typedef struct {
   tn_element max, sum;
 } normaliser;
 
-static normaliser exponentials(const tn_view *x, const tn_view *e) {
+static normaliser exponentials(const tn_kernel_call *call, const tn_view *x, const tn_view *e) {
   tn_binary sub = tn_scalar_binary(TN_OP_SUB, x->dtype);
   tn_unary exponential = tn_scalar_unary(TN_OP_EXP, x->dtype);
-  tn_element max = tn_ref_max(x);
-  for (int64_t i = 0; i < x->dim[0]; i++)
+  tn_element max = tn_ref_max(call, x);
+  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++)
     tn_ref_store(e, &i, exponential(sub(tn_ref_load(x, &i), max)));
-  return (normaliser){ max, tn_ref_sum(e) };
+  return (normaliser){ max, tn_ref_sum(call, e) };
 }
 
 static tn_element log_softmax(tn_element x, normaliser of, tn_dtype dtype) {
@@ -55,8 +55,8 @@ static tn_element log_softmax(tn_element x, normaliser of, tn_dtype dtype) {
 static void softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
   if (x->dim[0] == 0) return;
   tn_binary divide = tn_scalar_binary(TN_OP_DIV, x->dtype);
-  normaliser of = exponentials(x, out);
-  for (int64_t i = 0; i < x->dim[0]; i++) {
+  normaliser of = exponentials(call, x, out);
+  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++) {
     if (call->op == TN_OP_SOFTMAX) tn_ref_store(out, &i, divide(tn_ref_load(out, &i), of.sum));
     else tn_ref_store(out, &i, log_softmax(tn_ref_load(x, &i), of, x->dtype));
   }
@@ -72,8 +72,8 @@ size_t tn_ref_cross_entropy_scratch(const tn_view *in) {
   return (size_t)(rows + classes) * tn_dtype_bytes(in[0].dtype);
 }
 
-static tn_element row_loss(const tn_view *row, int64_t label, const tn_view *e) {
-  normaliser of = exponentials(row, e);
+static tn_element row_loss(const tn_kernel_call *call, const tn_view *row, int64_t label, const tn_view *e) {
+  normaliser of = exponentials(call, row, e);
   tn_element log_probability = log_softmax(tn_ref_load(row, &label), of, row->dtype);
   return tn_scalar_unary(TN_OP_NEG, row->dtype)(log_probability);
 }
@@ -91,12 +91,12 @@ bool tn_ref_cross_entropy(const tn_kernel_call *call) {
   tn_view e = tn_view_make(tn_ref_behind(&losses), logits->dtype, &classes);
 
   int64_t n = 0;
-  tn_walk at = tn_walk_over(labels);
-  for (tn_walk i = tn_walk_over(&kept); i.inside; tn_walk_on(&i), tn_walk_on(&at), n++) {
+  tn_walk at = tn_walk_over(call, labels);
+  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&at), n++) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
     int64_t label = tn_element_to_i64(tn_ref_load(labels, at.at), labels->dtype);
-    tn_ref_store(&losses, &n, row_loss(&row, label, &e));
+    tn_ref_store(&losses, &n, row_loss(call, &row, label, &e));
   }
-  tn_ref_set(call->out, tn_ref_mean(&losses));
+  tn_ref_set(call, call->out, tn_ref_mean(call, &losses));
   return true;
 }

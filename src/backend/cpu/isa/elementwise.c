@@ -388,16 +388,16 @@ static int64_t tiles_of(const fused *job) {
   return tn_cpu_walk_count(&job->walk, 0, job->outer) * job->pieces;
 }
 
-static void run_share(void *context, int part, int parts) {
+static void run_share(void *context, const tn_cpu_part *part) {
   const fused *job = context;
   tn_cpu_walk walk;
   bench at;
   int64_t begin, end;
   tn_cpu_walk_copy(&walk, &job->walk);
-  tn_cpu_share(tiles_of(job), 1, part, parts, &begin, &end);
+  tn_cpu_share(tiles_of(job), 1, part, &begin, &end);
   if (begin >= end) return;
   size_t share = (size_t)job->buffers * job->buffer_bytes;
-  lay_out(job, &at, share ? (char *)job->call->scratch + (size_t)part * share : NULL);
+  lay_out(job, &at, share ? (char *)job->call->scratch + (size_t)part->thread * share : NULL);
   tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
   for (int64_t tile = begin, number = begin % job->pieces; tile < end; tile++) {
     run_tile(job, &at, &walk, number);
@@ -434,6 +434,7 @@ static bool divides_by_zero(fused *job) {
   tn_cpu_walk_seek(&walk, job->outer, 0);
   int64_t tiles = tiles_of(job), element = 0;
   for (int64_t tile = 0, number = 0; tile < tiles && job->zero_at < 0; tile++) {
+    if (tn_cpu_stopped(job->call, tile)) break;
     try_tile(job, &at, &walk, number, element);
     element += tn_cpu_min(walk.dim[job->outer] - number * job->piece, job->piece) * job->inner;
     if (++number < job->pieces) continue;
@@ -547,7 +548,7 @@ static bool run(fused *job) {
     return false;
   }
   double cost = each * (double)tn_cpu_walk_count(&job->walk, 0, job->walk.rank);
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), run_share, job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, run_share, job);
   return true;
 }
 
@@ -639,12 +640,12 @@ typedef struct {
   int64_t count;
 } flat_job;
 
-static void flat_share(void *context, int part, int parts) {
+static void flat_share(void *context, const tn_cpu_part *part) {
   const flat_job *job = context;
   const tn_kernel_call *call = job->call;
   const void *in[3] = { NULL, NULL, NULL };
   int64_t begin, end;
-  tn_cpu_share(job->count, TILE, part, parts, &begin, &end);
+  tn_cpu_share(job->count, TILE, part, &begin, &end);
   for (int k = 0; k < call->count; k++)
     in[k] = (const char *)call->in[k].data + begin * (int64_t)tn_cpu_bytes(call->in[k].dtype);
   job->run((char *)call->out->data + begin * (int64_t)tn_cpu_bytes(call->out->dtype), in[0], in[1], in[2],
@@ -655,7 +656,7 @@ static void flat_share(void *context, int part, int parts) {
 static void run_flat(const tn_kernel_call *call, int64_t count) {
   flat_job job = { call, step_of(call->op, call->in[0].dtype, call->out->dtype).last, count };
   double cost = (double)count * (cost_of(call->op) + 0.1 * (call->count + 1));
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), flat_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, flat_share, &job);
 }
 
 bool cpu_elementwise(const tn_kernel_call *call) {

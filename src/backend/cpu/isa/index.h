@@ -4,21 +4,30 @@
 
 #include "backend/cpu/isa/isa.h"
 
-/* Whether the `count` elements of a contiguous i32 or i64 view all lie in 0..limit-1. Who wants to know which
- * one does not asks tn_cpu_check_index. Negative ones are the largest when they are read without a sign. */
-static inline bool tn_cpu_index_fits(const tn_view *index, int64_t count, int64_t limit) {
+/* The largest of elements begin..end-1. Negative ones are the largest when they are read without a sign. */
+static inline uint64_t tn_cpu_largest_index(const tn_view *index, int64_t begin, int64_t end) {
   uint64_t largest = 0;
-  if (count == 0) return true;
   if (index->dtype == TN_I32) {
     const uint32_t *at = index->data;
     uint32_t most = 0;
-    for (int64_t i = 0; i < count; i++) most = at[i] > most ? at[i] : most;
-    largest = most > INT32_MAX ? UINT64_MAX : most;
-  } else {
-    const uint64_t *at = index->data;
-    for (int64_t i = 0; i < count; i++) largest = at[i] > largest ? at[i] : largest;
+    for (int64_t i = begin; i < end; i++) most = at[i] > most ? at[i] : most;
+    return most > INT32_MAX ? UINT64_MAX : most;
   }
-  return largest < (uint64_t)limit;
+  const uint64_t *at = index->data;
+  for (int64_t i = begin; i < end; i++) largest = at[i] > largest ? at[i] : largest;
+  return largest;
+}
+
+/* Whether the `count` elements of a contiguous i32 or i64 view all lie in 0..limit-1; false as well after a
+ * stop. Callers that want to know which one does not ask tn_cpu_check_index. */
+static inline bool tn_cpu_index_fits(const tn_kernel_call *call, const tn_view *index, int64_t count,
+                                     int64_t limit) {
+  const int64_t piece = 1 << 20;
+  for (int64_t i = 0; i < count; i += piece) {
+    if (i > 0 && tn_stop_asked(call->stop)) return false;
+    if (tn_cpu_largest_index(index, i, tn_cpu_min(i + piece, count)) >= (uint64_t)limit) return false;
+  }
+  return true;
 }
 
 /* Threads for work on rows that an index names, `bytes` of them in all. As long as they fit into the caches

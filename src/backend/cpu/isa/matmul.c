@@ -203,7 +203,8 @@ static product turned(const product *p) {
                     .old = p->old,
                     .scale = p->scale,
                     .om = p->on,
-                    .on = p->om };
+                    .on = p->om,
+                    .stop = p->stop };
 }
 
 /* Vectors run across columns: there should be some, and they should be contiguous in the result. One vector
@@ -286,24 +287,25 @@ static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
 }
 
 /* All threads work on one product. */
-static void together(void *context, int part, int parts) {
+static void together(void *context, const tn_cpu_part *part) {
   const matmul_job *job = context;
-  job->multiply(&job->product, part, parts, job->scratch);
+  job->multiply(&job->product, part, job->scratch);
 }
 
 /* Each thread has products of its own. */
-static void apart(void *context, int part, int parts) {
+static void apart(void *context, const tn_cpu_part *part) {
   const matmul_job *job = context;
   int64_t begin, end;
   tn_cpu_walk batch;
   tn_cpu_walk_copy(&batch, &job->batch);
-  tn_cpu_share(job->products, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->products, 1, part, &begin, &end);
   if (begin >= end) return;
+  const tn_cpu_part whole = { .number = 0, .count = 1 };
   tn_cpu_walk_seek(&batch, batch.rank, begin);
-  char *room = job->room ? job->scratch + (size_t)part * job->room : NULL;
+  char *room = job->room ? job->scratch + (size_t)part->thread * job->room : NULL;
   for (int64_t b = begin; b < end; b++, tn_cpu_walk_next(&batch, batch.rank)) {
     product p = product_at(job, &batch);
-    job->multiply(&p, 0, 1, room);
+    job->multiply(&p, &whole, room);
   }
 }
 
@@ -361,6 +363,7 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
     .bn = y->stride[yr - 1],
     .cm = z->stride[zr - 2],
     .cn = z->stride[zr - 1],
+    .stop = call->stop,
   };
   if (job->product.n == 1) job->product.cn = 1; /* the step of a single column does not matter */
   if (call->count == 4) {
@@ -395,14 +398,17 @@ bool cpu_matmul(const tn_kernel_call *call) {
   matmul_job job;
   prepare(&job, call);
   if (job.product.k == 0) {
-    tn_cpu_clear(call->out);
+    tn_cpu_clear(call, call->out);
     return true;
   }
   job.scratch = call->scratch;
-  if (job.products == 1)
-    tn_cpu_parallel(job.threads, together, &job);
+  double cost = cost_of(&job.product, job.how) * (double)job.products;
+  if (job.products > 1)
+    tn_cpu_run(call, batch_threads(&job, call->threads), cost, apart, &job);
+  else if (job.room == 0 && job.multiply != job.how->multiply)
+    tn_cpu_run(call, job.threads, cost, together, &job);
   else
-    tn_cpu_parallel(batch_threads(&job, call->threads), apart, &job);
+    tn_cpu_parallel(job.threads, together, &job); /* more parts would pack again; tiles ask by themselves */
   return true;
 }
 

@@ -16,10 +16,11 @@ typedef struct {
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
   bool by_rows; /* threads share rows, not columns */
+  tn_stop *stop; /* ends it early; NULL: nobody does */
 } product;
 
-/* The part-th share of a product by `parts` threads. */
-typedef void (*multiply)(const product *p, int part, int parts, char *memory);
+/* A part's share of a product; each thread has its own place in `memory`. */
+typedef void (*multiply)(const product *p, const tn_cpu_part *part, char *memory);
 
 /* What a form of a tile does besides multiplying. */
 typedef enum {
@@ -35,6 +36,7 @@ typedef enum {
 #define NEAR_BYTES  393216 /* that stay in a second-level cache beside other things */
 #define NEAR_STEPS  256    /* in a block, of columns that are read where they are and asked for */
 #define LONG_STEPS  1024   /* and of those that come by themselves */
+#define WHOLE_STEPS 1048576 /* that few rows go through at once, at most: some milliseconds */
 #define APART_BYTES 1024   /* rows of a result a multiple of this apart get into each other's way */
 
 #define ROWS_1_TO_4(X)  X(1) X(2) X(3) X(4)

@@ -17,7 +17,7 @@
 TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
   const float *a = p->a;
   TN_UNROLL for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
-  for (int64_t at = 0; at < p->k; at += TN_LANES) {
+  for (int64_t at = 0; at < p->k && !tn_cpu_row_stopped(p->stop, at); at += TN_LANES) {
     VF square[TN_LANES];
     int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
     if (steps == TN_LANES && columns == TN_LANES) {
@@ -44,11 +44,11 @@ ROWS_1_TO_12(TURNED_OF)
 static void (*const turned_tiles[TURNED_ROWS + 1])(const product *, const float *, int,
                                                    VF *) = { ROWS_1_TO_12(TURNED_ENTRY) };
 
-static void multiply_turned(const product *p, int part, int parts, char *memory) {
+static void multiply_turned(const product *p, const tn_cpu_part *part, char *memory) {
   int64_t begin, end;
   int rows = (int)p->m;
   (void)memory;
-  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
+  tn_cpu_share(p->n, TN_LANES, part, &begin, &end);
   for (int64_t j = begin; j < end; j += TN_LANES) {
     VF acc[TURNED_ROWS];
     float lane[TURNED_ROWS][TN_LANES], *c = (float *)p->c + j * p->cn;
@@ -89,16 +89,18 @@ TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int6
 #define STREAMED_OF(rows)                                                                                    \
   static void streamed_##rows(const product *p, int64_t begin, int64_t end) {                                \
     int64_t at = 0;                                                                                          \
-    for (; at + STREAMED_STEPS <= p->k; at += STREAMED_STEPS)                                                \
+    for (; at + STREAMED_STEPS <= p->k; at += STREAMED_STEPS) {                                              \
       streamed_steps(p, rows, STREAMED_STEPS, at, begin, end);                                               \
+      if (at % 1024 == 0 && tn_stop_asked(p->stop)) return;                                            \
+    }                                                                                                        \
     for (; at < p->k; at++) streamed_steps(p, rows, 1, at, begin, end);                                      \
   }
 ROWS_1_TO_4(STREAMED_OF)
 
-static void multiply_streamed(const product *p, int part, int parts, char *memory) {
+static void multiply_streamed(const product *p, const tn_cpu_part *part, char *memory) {
   int64_t begin, end;
   (void)memory;
-  tn_cpu_share(p->n, TN_LANES, part, parts, &begin, &end);
+  tn_cpu_share(p->n, TN_LANES, part, &begin, &end);
   for (int64_t j = begin; j < end; j += STREAMED_STRIP) {
     int64_t to = tn_cpu_min(j + STREAMED_STRIP, end);
     switch (p->m) {
@@ -192,10 +194,10 @@ ROWS_1_TO_7(INTO_COLUMNS_OF)
 static void (*const into_columns[])(const product *, int64_t, int64_t) = { ROWS_1_TO_7(INTO_COLUMNS_ENTRY) };
 #endif
 
-static void multiply_columns(const product *p, int part, int parts, char *memory) {
+static void multiply_columns(const product *p, const tn_cpu_part *part, char *memory) {
   int64_t begin, end;
   (void)memory;
-  tn_cpu_share(p->n, TURNED_STRIP, part, parts, &begin, &end);
+  tn_cpu_share(p->n, TURNED_STRIP, part, &begin, &end);
   if (begin < end) into_columns[p->m](p, begin, end);
 }
 
@@ -276,10 +278,10 @@ TN_NEVER_INLINE void pack_strip(const product *p, int64_t j, float *to) {
 }
 
 /* The last strip begins early enough to be whole; a column that two strips have is the same in both. */
-static void multiply_short(const product *p, int part, int parts, char *memory) {
+static void multiply_short(const product *p, const tn_cpu_part *part, char *memory) {
   int64_t begin, end;
   (void)memory;
-  tn_cpu_share(p->m, 8, part, parts, &begin, &end);
+  tn_cpu_share(p->m, 8, part, &begin, &end);
   for (int64_t at = 0; at < p->n && begin < end; at += SHORT_STRIP) {
     float column[SHORT_STEPS * SHORT_STRIP];
     int64_t j = tn_cpu_min(at, p->n - SHORT_STRIP);

@@ -24,6 +24,7 @@ typedef struct {
   float *out;
   int64_t n;
   VF mean, spread, inverse; /* the same in every lane */
+  tn_stop *stop;
 } row;
 
 /* ---- squares ---- */
@@ -67,6 +68,7 @@ static float sum_of_squares(const row *r) {
   for (; i + ABREAST * TN_SUM_CHUNK <= r->n; i += ABREAST * TN_SUM_CHUNK) {
     add_squares(r, i, ABREAST, TN_SUM_CHUNK, sums);
     for (int c = 0; c < ABREAST; c++) tn_sum_f32_add(&tree, sums[c]);
+    if (tn_cpu_row_stopped(r->stop, i)) return tn_sum_f32_end(&tree);
   }
   for (; i < r->n; i += TN_SUM_CHUNK) {
     add_squares(r, i, 1, tn_cpu_min(r->n - i, TN_SUM_CHUNK), sums);
@@ -115,8 +117,10 @@ TN_ALWAYS_INLINE float finish_chunk(const row *given, int64_t at, int64_t count,
 TN_ALWAYS_INLINE float finish_chunks(const row *r, manner how) {
   tn_sum_f32 tree;
   tree.count = 0;
-  for (int64_t i = 0; i < r->n; i += TN_SUM_CHUNK)
+  for (int64_t i = 0; i < r->n; i += TN_SUM_CHUNK) {
     tn_sum_f32_add(&tree, finish_chunk(r, i, tn_cpu_min(r->n - i, TN_SUM_CHUNK), how));
+    if (tn_cpu_row_stopped(r->stop, i)) break;
+  }
   return tn_sum_f32_end(&tree);
 }
 
@@ -142,15 +146,15 @@ typedef struct {
   bool streams;
 } norm_job;
 
-static void norm_share(void *context, int part, int parts) {
+static void norm_share(void *context, const tn_cpu_part *part) {
   const norm_job *job = context;
   const tn_kernel_call *call = job->call;
   const float *x = call->in[0].data;
   int64_t begin, end;
-  tn_cpu_share(job->rows, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->rows, 1, part, &begin, &end);
   if (begin >= end) return;
-  row r = { .gamma = call->in[1].data, .beta = call->in[2].data, .n = job->n };
-  float sum = sum_row(x + begin * r.n, r.n);
+  row r = { .gamma = call->in[1].data, .beta = call->in[2].data, .n = job->n, .stop = call->stop };
+  float sum = sum_row(call->stop, x + begin * r.n, r.n);
   for (int64_t k = begin; k < end; k++) {
     r.x = x + k * r.n;
     r.next = k + 1 < end ? r.x + r.n : r.x;
@@ -165,6 +169,7 @@ bool cpu_layer_norm(const tn_kernel_call *call) {
   if (count == 0) return true;
   norm_job job = { .call = call, .rows = count / n, .n = n };
   job.streams = count * 4 >= STREAM_BYTES && n % 16 == 0 && ((uintptr_t)call->out->data & 63) == 0;
-  tn_cpu_parallel(tn_cpu_threads_for((double)count * 0.4, call->threads), norm_share, &job);
+  double cost = (double)count * 0.4;
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, norm_share, &job);
   return true;
 }

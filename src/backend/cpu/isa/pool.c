@@ -67,12 +67,12 @@ TN_ALWAYS_INLINE void sum_columns_of(const float *rows, int64_t step, const void
 
 /* ---- rows that an index names ---- */
 /* table: [rows, columns], index: [..., n], out: [..., columns] */
-static void pool_share(void *context, int part, int parts) {
+static void pool_share(void *context, const tn_cpu_part *part) {
   const tn_kernel_call *call = context;
   const tn_view *table = &call->in[0], *index = &call->in[1];
   int64_t n = index->dim[index->rank - 1], columns = table->dim[1], begin, end;
   bool mean = call->op == TN_OP_MEAN;
-  tn_cpu_share(tn_cpu_elements(index) / n, 1, part, parts, &begin, &end);
+  tn_cpu_share(tn_cpu_elements(index) / n, 1, part, &begin, &end);
   for (int64_t o = begin; o < end; o++) {
     float *out = (float *)call->out->data + o * columns;
     if (index->dtype == TN_I32)
@@ -87,11 +87,11 @@ static void pool_share(void *context, int part, int parts) {
 bool cpu_pool(const tn_kernel_call *call) {
   const tn_view *table = &call->in[0], *index = &call->in[1];
   int64_t count = tn_cpu_elements(index);
-  if (!tn_cpu_index_fits(index, count, table->dim[0]))
+  if (!tn_cpu_index_fits(call, index, count, table->dim[0]))
     return tn_cpu_check_index(call, index, table->dim[0], 0);
   double cost = (double)count * (2 + 0.07 * (double)table->dim[1]);
   int64_t bytes = count * table->dim[1] * (int64_t)sizeof(float);
-  tn_cpu_parallel(tn_cpu_threads_for_rows(cost, bytes, call->threads), pool_share, (void *)call);
+  tn_cpu_run(call, tn_cpu_threads_for_rows(cost, bytes, call->threads), cost, pool_share, (void *)call);
   return true;
 }
 

@@ -102,12 +102,12 @@ static void put(const random_job *job, tn_cpu_walk *out, const float *batch, int
   }
 }
 
-static void random_share(void *context, int part, int parts) {
+static void random_share(void *context, const tn_cpu_part *part) {
   const random_job *job = context;
   int64_t begin, end;
   tn_cpu_walk out;
   tn_cpu_walk_copy(&out, &job->out);
-  tn_cpu_share(job->count, BATCH, part, parts, &begin, &end);
+  tn_cpu_share(job->count, BATCH, part, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&out, out.rank, begin);
   for (int64_t i = begin; i < end; i += BATCH) {
@@ -121,14 +121,15 @@ static void random_share(void *context, int part, int parts) {
   }
 }
 
-static bool fill_with_random(const tn_kernel_call *call, double cost) {
+static bool fill_with_random(const tn_kernel_call *call, double each) {
   random_job job = { .call = call, .count = tn_cpu_elements(call->out) };
   if (job.count == 0) return true;
   job.key = tn_rng_key_of((uint64_t) * (const int64_t *)call->in[0].data);
   tn_cpu_walk_init(&job.out, call->out);
   tn_cpu_walk_add(&job.out, call->out);
   tn_cpu_walk_merge(&job.out);
-  tn_cpu_parallel(tn_cpu_threads_for(cost * (double)job.count, call->threads), random_share, &job);
+  double cost = each * (double)job.count;
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, random_share, &job);
   return true;
 }
 

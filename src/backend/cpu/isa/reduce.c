@@ -24,6 +24,7 @@ typedef struct {
   int64_t outputs, n;             /* n elements for each output */
   int64_t chunk_begin, chunk_end; /* of n: what to join */
   layout layout;
+  tn_stop *stop;
 } reduction;
 
 static inline int64_t chunk_length(int64_t n, int64_t chunk) {
@@ -197,20 +198,24 @@ static inline double smaller_f64(double a, double b) {
 #undef TYPE
 
 /* ---- for other kernels ---- */
-float sum_row(const float *row, int64_t n) {
-  return n > 0 ? join_row_sum_f32(row, n, 0, tn_sum_chunks(n)) : 0.0f;
+float sum_row(tn_stop *stop, const float *row, int64_t n) {
+  return n > 0 ? join_row_sum_f32(stop, row, n, 0, tn_sum_chunks(n)) : 0.0f;
 }
-double sum_row_f64(const double *row, int64_t n) {
-  return n > 0 ? join_row_sum_f64(row, n, 0, tn_sum_chunks(n)) : 0.0;
+double sum_row_f64(tn_stop *stop, const double *row, int64_t n) {
+  return n > 0 ? join_row_sum_f64(stop, row, n, 0, tn_sum_chunks(n)) : 0.0;
 }
-double max_row_f64(const double *row, int64_t n) { return join_row_max_f64(row, n, 0, tn_sum_chunks(n)); }
+double max_row_f64(tn_stop *stop, const double *row, int64_t n) {
+  return join_row_max_f64(stop, row, n, 0, tn_sum_chunks(n));
+}
 
-float max_row(const float *row, int64_t n) {
+float max_row(tn_stop *stop, const float *row, int64_t n) {
   VI most[4];
   int64_t i = 0;
   for (int k = 0; k < 4; k++) most[k] = vi_set(INT32_MIN);
-  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES)
+  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES) {
     for (int k = 0; k < 4; k++) most[k] = tn_key_max(most[k], tn_key(vf_load(row + i + k * TN_LANES)));
+    if (tn_cpu_row_stopped(stop, i)) return 0;
+  }
   for (; i < n; i += TN_LANES) {
     int left = (int)tn_cpu_min(n - i, TN_LANES);
     most[0] = tn_key_max(most[0], tn_key(tn_load_filled(row + i, left, -HUGE_VALF)));
@@ -219,24 +224,24 @@ float max_row(const float *row, int64_t n) {
   return tn_float_of_key(tn_key_max_lane(most[0]));
 }
 
-static reduction one_strip(int64_t step, int64_t n) {
-  reduction r = { .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
+static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
+  reduction r = { .stop = stop, .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
   r.along.rank = r.along.views = 1;
   r.along.dim[0] = n;
   r.along.stride[0][0] = step;
   return r;
 }
 
-void sum_columns(const float *columns, int64_t step, int64_t n, int width, float *to) {
-  reduction r = one_strip(step, n);
+void sum_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
+  reduction r = one_strip(stop, step, n);
   reduce_strip_sum_f32(&r, columns, width, to);
 }
 
-void max_columns(const float *columns, int64_t step, int64_t n, int width, float *to) {
+void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
   for (int w = 0; w < width; w += TN_LANES) {
     int part = width - w < TN_LANES ? width - w : TN_LANES;
     VI most = tn_key(tn_load_filled(columns + w, part, 0));
-    for (int64_t i = 1; i < n; i++)
+    for (int64_t i = 1; i < n && !tn_cpu_row_stopped(stop, i); i++)
       most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
                                                       : vf_load_part(columns + w + i * step, part)));
     vf_store_part(to + w, tn_of_key(most), part);
@@ -314,6 +319,7 @@ static bool prepare_flat(reduction *r, const tn_kernel_call *call, const int32_t
 static void prepare(reduction *r, const tn_kernel_call *call, const int32_t *axes, int count) {
   const tn_view *x = &call->in[0];
   r->data = x->data;
+  r->stop = call->stop;
   if (prepare_flat(r, call, axes, count)) {
     r->chunk_begin = 0;
     r->chunk_end = tn_sum_chunks(r->n);
@@ -373,13 +379,13 @@ typedef struct {
   tn_element *partial; /* blocks x outputs */
 } reduce_job;
 
-static void outputs_share(void *context, int part, int parts) {
+static void outputs_share(void *context, const tn_cpu_part *part) {
   const reduce_job *job = context;
   int64_t begin, end;
   tn_element joined[OUTPUTS_AT_ONCE];
   bool direct = tn_cpu_is_flat(job->call->out);
   int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
-  tn_cpu_share(job->r.outputs, job->grain, part, parts, &begin, &end);
+  tn_cpu_share(job->r.outputs, job->grain, part, &begin, &end);
   if (direct && begin < end) {
     char *to = (char *)job->call->out->data + begin * bytes;
     job->how->reduce(&job->r, begin, end, to);
@@ -395,25 +401,25 @@ static void outputs_share(void *context, int part, int parts) {
 }
 
 /* Rows of floats have a shorter way to their largest. */
-static void max_rows_share(void *context, int part, int parts) {
+static void max_rows_share(void *context, const tn_cpu_part *part) {
   const reduce_job *job = context;
   int64_t begin, end;
   tn_cpu_walk kept;
   tn_cpu_walk_copy(&kept, &job->r.kept);
-  tn_cpu_share(job->r.outputs, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->r.outputs, 1, part, &begin, &end);
   if (begin >= end) return;
   tn_cpu_walk_seek(&kept, kept.rank, begin);
   for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank))
     ((float *)job->call->out->data)[kept.offset[1]] =
-        max_row((const float *)job->r.data + kept.offset[0], job->r.n);
+        max_row(job->r.stop, (const float *)job->r.data + kept.offset[0], job->r.n);
 }
 
-static void blocks_share(void *context, int part, int parts) {
+static void blocks_share(void *context, const tn_cpu_part *part) {
   const reduce_job *job = context;
   reduction r = job->r;
   int64_t begin, end, chunks = tn_sum_chunks(r.n);
   int64_t row = r.outputs * (int64_t)tn_cpu_bytes(job->call->out->dtype);
-  tn_cpu_share(job->blocks, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->blocks, 1, part, &begin, &end);
   for (int64_t b = begin; b < end; b++) {
     r.chunk_begin = b * job->block_chunks;
     r.chunk_end = tn_cpu_min(chunks, r.chunk_begin + job->block_chunks);
@@ -466,20 +472,20 @@ bool cpu_reduce(const tn_kernel_call *call) {
       job.r.n > TN_SUM_CHUNK)
     run_blocks(&job, threads);
   else if (call->op == TN_OP_MAX && call->out->dtype == TN_F32 && job.r.layout == ROWS)
-    tn_cpu_parallel(threads, max_rows_share, &job);
+    tn_cpu_run(call, threads, cost, max_rows_share, &job);
   else
-    tn_cpu_parallel(threads, outputs_share, &job);
+    tn_cpu_run(call, threads, cost, outputs_share, &job);
   return true;
 }
 
 /* ---- argmax ---- */
 /* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
 #define PLACE_OF_MAX(name, type)                                                                             \
-  static int64_t place_of_max_##name(const void *data, int64_t n, int64_t step) {                            \
+  static int64_t place_of_max_##name(tn_stop *stop, const void *data, int64_t n, int64_t step) {             \
     const type *x = data;                                                                                    \
     type most = x[0];                                                                                        \
     int64_t best = 0;                                                                                        \
-    for (int64_t i = 1; i < n && most == most; i++) {                                                        \
+    for (int64_t i = 1; i < n && most == most && !tn_cpu_row_stopped(stop, i); i++) {                        \
       type here = x[i * step];                                                                               \
       if (here > most || here != here) best = i, most = here;                                                \
     }                                                                                                        \
@@ -491,34 +497,37 @@ PLACE_OF_MAX(i32, int32_t)
 PLACE_OF_MAX(i64, int64_t)
 
 /* A contiguous row: its largest first, then the first place that equals it. */
-static int64_t place_in_row(const float *row, int64_t n) {
-  float most = max_row(row, n);
+static int64_t place_in_row(tn_stop *stop, const float *row, int64_t n) {
+  float most = max_row(stop, row, n);
   VF wanted = vf_set(most);
   int64_t i = 0;
   bool none = most != most;
   for (; i + TN_LANES <= n; i += TN_LANES) {
     VF v = vf_load(row + i);
+    if (tn_cpu_row_stopped(stop, i)) return 0;
     if (vm_any(none ? vf_isnan(v) : vf_eq(v, wanted))) break;
   }
   while (none ? row[i] == row[i] : row[i] != most) i++;
   return i;
 }
 
-static int64_t place_of_max(tn_dtype dtype, const void *data, int64_t n, int64_t step) {
+static int64_t place_of_max(tn_stop *stop, tn_dtype dtype, const void *data, int64_t n, int64_t step) {
   switch (dtype) {
     case TN_F32:
-      return step == 1 && n >= 2 * TN_LANES ? place_in_row(data, n) : place_of_max_f32(data, n, step);
-    case TN_F64: return place_of_max_f64(data, n, step);
-    case TN_I32: return place_of_max_i32(data, n, step);
-    default: return place_of_max_i64(data, n, step);
+      if (step == 1 && n >= 2 * TN_LANES) return place_in_row(stop, data, n);
+      return place_of_max_f32(stop, data, n, step);
+    case TN_F64: return place_of_max_f64(stop, data, n, step);
+    case TN_I32: return place_of_max_i32(stop, data, n, step);
+    default: return place_of_max_i64(stop, data, n, step);
   }
 }
 
 /* Neighbouring columns of floats side by side: the largest so far and its place. */
-static void places_in_columns(const float *x, int64_t step, int64_t n, int width, int32_t *place) {
+static void places_in_columns(tn_stop *stop, const float *x, int64_t step, int64_t n, int width,
+                              int32_t *place) {
   VF most = vf_load_part(x, width);
   VI best = vi_set(0);
-  for (int64_t i = 1; i < n; i++) {
+  for (int64_t i = 1; i < n && !tn_cpu_row_stopped(stop, i); i++) {
     VF here = vf_load_part(x + i * step, width);
     VM beats = vm_andnot(vm_or(vf_gt(here, most), vf_isnan(here)), vf_isnan(most));
     most = vf_select(beats, here, most);
@@ -536,22 +545,22 @@ static void argmax_columns(const reduce_job *job, int64_t begin, int64_t end) {
     int32_t place[TN_LANES];
     tn_cpu_walk_seek(&kept, kept.rank, o);
     int width = (int)tn_cpu_min(tn_cpu_min(kept.dim[inner] - kept.at[inner], end - o), TN_LANES);
-    places_in_columns((const float *)job->r.data + kept.offset[0], call->in[0].stride[call->attrs->axis],
-                      job->r.n, width, place);
+    places_in_columns(call->stop, (const float *)job->r.data + kept.offset[0],
+                      call->in[0].stride[call->attrs->axis], job->r.n, width, place);
     for (int w = 0; w < width; w++)
       ((int32_t *)call->out->data)[kept.offset[1] + w * kept.stride[1][inner]] = place[w];
     o += width;
   }
 }
 
-static void argmax_share(void *context, int part, int parts) {
+static void argmax_share(void *context, const tn_cpu_part *part) {
   const reduce_job *job = context;
   const tn_kernel_call *call = job->call;
   const tn_view *x = &call->in[0];
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(x->dtype);
   tn_cpu_walk kept;
   tn_cpu_walk_copy(&kept, &job->r.kept);
-  tn_cpu_share(job->r.outputs, TN_LANES, part, parts, &begin, &end);
+  tn_cpu_share(job->r.outputs, TN_LANES, part, &begin, &end);
   if (begin >= end) return;
   if (job->r.layout == COLUMNS && x->dtype == TN_F32 && job->r.n <= INT32_MAX) {
     argmax_columns(job, begin, end);
@@ -561,7 +570,7 @@ static void argmax_share(void *context, int part, int parts) {
   for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank)) {
     const char *row = (const char *)x->data + kept.offset[0] * bytes;
     ((int32_t *)call->out->data)[kept.offset[1]] =
-        (int32_t)place_of_max(x->dtype, row, job->r.n, x->stride[call->attrs->axis]);
+        (int32_t)place_of_max(call->stop, x->dtype, row, job->r.n, x->stride[call->attrs->axis]);
   }
 }
 
@@ -572,6 +581,6 @@ bool cpu_argmax(const tn_kernel_call *call) {
   if (job.r.outputs == 0) return true;
   if (job.r.n == 0) return of_nothing(call);
   double cost = (double)job.r.outputs * (double)job.r.n * 0.5;
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), argmax_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, argmax_share, &job);
   return true;
 }

@@ -24,12 +24,14 @@ typedef struct {
     type *out = (type *)to + job->out_start, total[ABREAST];                                                 \
     bool exclusive = job->call->attrs->exclusive;                                                            \
     for (int64_t l = 0; l < lines; l++) total[l] = first;                                                    \
-    for (int64_t i = 0; i < job->n; i++, x += job->step, out += job->out_step)                               \
+    for (int64_t i = 0; i < job->n; i++, x += job->step, out += job->out_step) {                             \
+      if (tn_cpu_stopped(job->call, i)) return;                                                              \
       for (int64_t l = 0; l < lines; l++) {                                                                  \
         type before = total[l];                                                                              \
         total[l] = before join x[l];                                                                         \
         out[l] = canonical(exclusive ? before : total[l]);                                                   \
       }                                                                                                      \
+    }                                                                                                        \
   }
 SCAN(sum_f32, float, +, 0, tn_canonical_f32)
 SCAN(sum_f64, double, +, 0, tn_canonical_f64)
@@ -50,12 +52,12 @@ static void scan_lines(const scan_job *job, const void *from, void *to, int64_t 
   }
 }
 
-static void scan_share(void *context, int part, int parts) {
+static void scan_share(void *context, const tn_cpu_part *part) {
   const scan_job *job = context;
   int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
   tn_cpu_walk lines = job->lines;
   int inner = lines.rank - 1;
-  tn_cpu_share(job->count, 16, part, parts, &begin, &end);
+  tn_cpu_share(job->count, 16, part, &begin, &end);
   for (int64_t line = begin; line < end;) {
     int64_t abreast = 1;
     tn_cpu_walk_seek(&lines, lines.rank, line);
@@ -85,6 +87,6 @@ bool cpu_scan(const tn_kernel_call *call) {
   int inner = job.lines.rank - 1;
   job.width = job.lines.stride[0][inner] == 1 && job.lines.stride[1][inner] == 1 ? job.lines.dim[inner] : 1;
   double cost = (double)job.count * (double)job.n * (job.width > 1 ? 0.3 : 1.5);
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scan_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, scan_share, &job);
   return true;
 }

@@ -55,21 +55,33 @@ typedef struct {
   add_run add;
   tn_cpu_walk before, places, behind; /* views: out and y; index and y; out and y */
   int64_t befores, indices, rows;
+  int64_t slice; /* elements that one place of the index adds */
   int64_t step; /* of out along the axis */
 } scatter_job;
+
+/* A run that may be long. */
+static void add_pieces(const scatter_job *job, char *to, int64_t to_step, const char *from, int64_t from_step,
+                       int64_t count) {
+  const int64_t piece = 1 << 20, bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
+  for (int64_t i = 0; i < count; i += piece) {
+    if (i > 0 && tn_stop_asked(job->call->stop)) return;
+    job->add(to + i * to_step * bytes, to_step, from + i * from_step * bytes, from_step,
+             tn_cpu_min(count - i, piece));
+  }
+}
 
 static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *behind) {
   int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
   int inner = behind->rank - 1;
   int64_t count = behind->dim[inner], rows = tn_cpu_walk_count(behind, 0, inner);
-  for (int64_t r = 0; r < rows; r++) {
-    job->add(to + behind->offset[0] * bytes, behind->stride[0][inner], from + behind->offset[1] * bytes,
-             behind->stride[1][inner], count);
+  for (int64_t r = 0; r < rows && !tn_cpu_stopped(job->call, r); r++) {
+    add_pieces(job, to + behind->offset[0] * bytes, behind->stride[0][inner],
+               from + behind->offset[1] * bytes, behind->stride[1][inner], count);
     tn_cpu_walk_next(behind, inner);
   }
 }
 
-static void scatter_share(void *context, int part, int parts) {
+static void scatter_share(void *context, const tn_cpu_part *part) {
   const scatter_job *job = context;
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2], *out = job->call->out;
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(out->dtype);
@@ -77,7 +89,7 @@ static void scatter_share(void *context, int part, int parts) {
   tn_cpu_walk_copy(&before, &job->before);
   tn_cpu_walk_copy(&places, &job->places);
   tn_cpu_walk_copy(&behind, &job->behind);
-  tn_cpu_share(job->befores * job->rows, 1, part, parts, &begin, &end); /* of the places along the axis */
+  tn_cpu_share(job->befores * job->rows, 1, part, &begin, &end); /* of the places along the axis */
   tn_cpu_walk_seek(&before, before.rank, 0);
   tn_cpu_walk_seek(&places, places.rank, 0);
   tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
@@ -85,6 +97,7 @@ static void scatter_share(void *context, int part, int parts) {
     if ((b + 1) * job->rows <= begin || b * job->rows >= end) continue;
     for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
       int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]), place = b * job->rows + row;
+      if ((job->slice > 1024 || i % 1024 == 1023) && tn_stop_asked(job->call->stop)) return;
       if (place < begin || place >= end) continue;
       add_slice(job, (char *)out->data + (before.offset[0] + row * job->step) * bytes,
                 (const char *)y->data + (before.offset[1] + places.offset[1]) * bytes, &behind);
@@ -96,7 +109,7 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
   int axis = call->attrs->axis, behind = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
-  if (out->data != x->data) tn_cpu_move(out, x, call->threads);
+  if (out->data != x->data) tn_cpu_move(call, out, x);
   if (tn_cpu_elements(y) == 0) return true;
 
   scatter_job job;
@@ -109,7 +122,8 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
   walk_two(&job.before, &out_before, &y_before);
   walk_two(&job.places, index, &y_places);
   walk_two(&job.behind, &out_behind, &y_behind);
-  double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)tn_cpu_elements(&y_behind));
+  job.slice = tn_cpu_elements(&y_behind);
+  double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)job.slice);
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
   return true;
 }
@@ -285,12 +299,12 @@ static void update_named_often(const direct_job *job, int64_t begin, int64_t end
     update_rows(job, order, begin, end, false, job->columns);
 }
 
-static void direct_share(void *context, int part, int parts) {
+static void direct_share(void *context, const tn_cpu_part *part) {
   const direct_job *job = context;
   int64_t begin, end;
-  tn_cpu_share(job->once, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->once, 1, part, &begin, &end);
   update_named_once(job, begin, end);
-  tn_cpu_share(job->often, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->often, 1, part, &begin, &end);
   update_named_often(job, begin, end);
 }
 
@@ -310,7 +324,7 @@ static void row_update_direct(const tn_kernel_call *call) {
   order_places(&job);
   double cost = (double)job.indices * (5 + 0.1 * (double)job.columns);
   int64_t bytes = job.indices * job.columns * (int64_t)sizeof(float);
-  tn_cpu_parallel(tn_cpu_threads_for_rows(cost, bytes, call->threads), direct_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for_rows(cost, bytes, call->threads), cost, direct_share, &job);
 }
 
 /* ---- row_update with a hash table ---- */
@@ -391,21 +405,21 @@ static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behi
     }
 }
 
-static void update_share(void *context, int part, int parts) {
+static void update_share(void *context, const tn_cpu_part *part) {
   const update_job *job = context;
   int64_t begin, end;
   tn_cpu_walk behind;
   tn_cpu_walk_copy(&behind, &job->behind);
-  tn_cpu_share(job->chains, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->chains, 1, part, &begin, &end);
   tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
   for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &behind);
 }
 
 bool cpu_row_update(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
-  bool fits = tn_cpu_is_flat(index) && tn_cpu_index_fits(index, tn_cpu_elements(index), x->dim[0]);
+  bool fits = tn_cpu_is_flat(index) && tn_cpu_index_fits(call, index, tn_cpu_elements(index), x->dim[0]);
   if (!fits && !tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
-  if (out->data != x->data) tn_cpu_move(out, x, call->threads);
+  if (out->data != x->data) tn_cpu_move(call, out, x);
   if (tn_cpu_elements(y) == 0) return true;
   if (is_direct(call)) {
     row_update_direct(call);
@@ -429,7 +443,7 @@ bool cpu_row_update(const tn_kernel_call *call) {
   job.slot = job.offset + job.indices;
   link_places(&job);
   double cost = (double)job.indices * (10 + 0.2 * (double)tn_cpu_elements(&y_behind));
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), update_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, update_share, &job);
   return true;
 }
 
@@ -498,7 +512,7 @@ static void fold_line(const tn_kernel_call *call, int64_t n, int64_t h) {
   cover at = { .rows = oh_end - oh,
                .next_row = x->dim[2] * size - attrs->step[0] * columns * channels,
                .next_column = size - attrs->step[1] * channels };
-  for (int64_t w = 0; w < out->dim[2]; w++, to += channels) {
+  for (int64_t w = 0; w < out->dim[2] && !(w % 64 == 63 && tn_stop_asked(call->stop)); w++, to += channels) {
     covering(w, attrs->low[1], attrs->step[1], columns, x->dim[2], &ow, &ow_end);
     int64_t row = h + attrs->low[0] - oh * attrs->step[0], column = w + attrs->low[1] - ow * attrs->step[1];
     at.columns = ow_end - ow;
@@ -514,12 +528,12 @@ static void fold_line(const tn_kernel_call *call, int64_t n, int64_t h) {
   }
 }
 
-static void fold_share(void *context, int part, int parts) {
+static void fold_share(void *context, const tn_cpu_part *part) {
   const fold_job *job = context;
   const tn_view *x = &job->call->in[0], *out = job->call->out;
   const tn_attrs *attrs = job->call->attrs;
   int64_t begin, end;
-  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, parts, &begin, &end);
+  tn_cpu_share(out->dim[0] * out->dim[1], 1, part, &begin, &end);
   bool flat = out->dtype == TN_F32 && tn_cpu_is_flat(x) && tn_cpu_is_flat(out);
   for (int64_t unit = begin; unit < end; unit++) {
     int64_t n = unit / out->dim[1], h = unit % out->dim[1];
@@ -528,11 +542,12 @@ static void fold_share(void *context, int part, int parts) {
       continue;
     }
     tn_view image = tn_view_slice(out, 0, n, 1, 1), line = tn_view_slice(&image, 1, h, 1, 1);
-    tn_cpu_clear(&line);
+    tn_cpu_clear(job->call, &line);
     for (int64_t oh = 0; oh < x->dim[1]; oh++) {
       int64_t row = h + attrs->low[0] - oh * attrs->step[0];
       if (row < 0 || row >= attrs->window[0]) continue;
-      for (int64_t ow = 0; ow < x->dim[2]; ow++) fold_window(job, n, h, oh, ow);
+      for (int64_t ow = 0; ow < x->dim[2] && !tn_stop_asked(job->call->stop); ow++)
+        fold_window(job, n, h, oh, ow);
     }
   }
 }
@@ -541,6 +556,6 @@ bool cpu_fold(const tn_kernel_call *call) {
   fold_job job = { call, add_run_of(call->out->dtype) };
   if (tn_cpu_elements(call->out) == 0) return true;
   double cost = (double)tn_cpu_elements(&call->in[0]) * 0.5;
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), fold_share, &job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, fold_share, &job);
   return true;
 }

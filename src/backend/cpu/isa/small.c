@@ -224,7 +224,7 @@ static bool row_update_small(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *out = call->out;
   int64_t rows = x->dim[0], columns = x->dim[1], places = tn_cpu_elements(index);
   int64_t width = whole_vectors(columns);
-  if (!tn_cpu_index_fits(index, places, rows)) return tn_cpu_check_index(call, index, rows, 0);
+  if (!tn_cpu_index_fits(call, index, places, rows)) return tn_cpu_check_index(call, index, rows, 0);
   const float *old = x->data;
   float *to = out->data, sum[TABLE_ROOM];
   VF scale = vf_set(*(const float *)call->in[3].data);

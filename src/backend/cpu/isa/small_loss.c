@@ -78,7 +78,7 @@ static bool cross_entropy_small(const tn_kernel_call *call) {
   int rows = form->rows, n = form->n;
   float loss[ELEMENTS + TN_SUM_LANES];
   exponentials found;
-  if (!tn_cpu_index_fits(labels, rows, n)) return tn_cpu_check_index(call, labels, n, logits->rank - 1);
+  if (!tn_cpu_index_fits(call, labels, rows, n)) return tn_cpu_check_index(call, labels, n, logits->rank - 1);
   find_exponentials(logits->data, rows, n, &found);
   for (int r = 0; r < rows; r++)
     loss[r] =
@@ -88,7 +88,7 @@ static bool cross_entropy_small(const tn_kernel_call *call) {
     VF log_probability = vf_load_part(loss + r, left) - vf_log(vf_load_part(found.sum + r, left));
     vf_store(loss + r, vf_canonical(-log_probability));
   }
-  float sum = rows <= TN_SUM_LANES ? sum_of(loss, rows) : sum_row(loss, rows);
+  float sum = rows <= TN_SUM_LANES ? sum_of(loss, rows) : sum_row(NULL, loss, rows);
   *(float *)call->out->data = tn_canonical_f32(sum / (float)rows);
   return true;
 }

@@ -34,6 +34,7 @@ typedef struct {
   VF least;          /* the smallest x - max so far of a tame row */
   const float *next; /* a row whose largest is found on the way */
   VF most;           /* the largest of it so far, if it has no NaN */
+  tn_stop *stop;
 } exponentials;
 
 /* x - max of one vector, or of the first `left` lanes of it; of a tame row no less than exp wants. */
@@ -97,6 +98,7 @@ TN_ALWAYS_INLINE float exp_chunks(exponentials *r, manner how, bool ahead, float
   for (int64_t i = 0; i < r->n; i += TN_SUM_CHUNK) {
     int64_t count = tn_cpu_min(r->n - i, TN_SUM_CHUNK);
     tn_sum_f32_add(&tree, exp_chunk(r, i, count, how, ahead, e ? e + i : forgotten));
+    if (tn_cpu_row_stopped(r->stop, i)) break;
   }
   return tn_sum_f32_end(&tree);
 }
@@ -105,8 +107,8 @@ TN_NEVER_INLINE float exp_wild(exponentials *r, float *e) { return exp_chunks(r,
 TN_NEVER_INLINE float exp_tame(exponentials *r, float *e) { return exp_chunks(r, TAME, false, e); }
 TN_NEVER_INLINE float exp_ahead(exponentials *r, float *e) { return exp_chunks(r, TAME, true, e); }
 
-static float exp_row(const float *x, int64_t n, float max, float *e) {
-  exponentials r = { .x = x, .n = n, .max = max, .least = vf_set(0.0f) };
+static float exp_row(tn_stop *stop, const float *x, int64_t n, float max, float *e) {
+  exponentials r = { .stop = stop, .x = x, .n = n, .max = max, .least = vf_set(0.0f) };
   return max - max == 0 ? exp_tame(&r, e) : exp_wild(&r, e);
 }
 
@@ -144,46 +146,55 @@ TN_ALWAYS_INLINE void divide_row(const float *e, int64_t n, float sum, bool ordi
 /* The largest of a row without NaN, and of two zeros any. */
 static float largest_lane(VF most) { return tn_float_of_key(tn_key_max_lane(tn_key(most))); }
 
-static float largest(const float *x, int64_t n) {
+static float largest(tn_stop *stop, const float *x, int64_t n) {
   VF most = vf_set(-HUGE_VALF);
-  for (int64_t i = 0; i < n; i += TN_LANES)
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES)
     most = vf_at_least(tn_load_filled(x + i, (int)tn_cpu_min(n - i, TN_LANES), -HUGE_VALF), most);
   return largest_lane(most);
 }
 
 /* A row with a NaN or an infinity in it. */
-TN_NEVER_INLINE void softmax_wild_row(const float *x, int64_t n, float *e, float *out) {
-  exponentials r = { .x = x, .n = n, .max = max_row(x, n), .least = vf_set(0.0f) };
+TN_NEVER_INLINE void softmax_wild_row(tn_stop *stop, const float *x, int64_t n, float *e, float *out) {
+  exponentials r = { .stop = stop, .x = x, .n = n, .max = max_row(stop, x, n), .least = vf_set(0.0f) };
   VF sum = vf_set(exp_wild(&r, e));
-  for (int64_t i = 0; i < n; i += TN_LANES) {
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES) {
     int left = (int)tn_cpu_min(n - i, TN_LANES);
     vf_store_part(out + i, vf_canonical(vf_load_part(e + i, left) / sum), left);
   }
 }
 
+/* A row that may be long. */
+static void divide_pieces(tn_stop *stop, const float *e, int64_t n, float sum, bool ordinary, float *out) {
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_CPU_ROW_PIECE) {
+    int64_t count = tn_cpu_min(n - i, TN_CPU_ROW_PIECE);
+    if (ordinary)
+      divide_row(e + i, count, sum, true, false, out + i);
+    else
+      divide_row(e + i, count, sum, false, false, out + i);
+  }
+}
+
 /* The exponentials are made in e, which may be the result itself. The maximum was found without a look at
  * NaN: a NaN, as an infinity, shows in the sum. Gives the maximum of the row `next`. */
-static float softmax_row(const float *x, int64_t n, float max, const float *next, float *e, float *out,
-                         bool streams) {
+static float softmax_row(tn_stop *stop, const float *x, int64_t n, float max, const float *next, float *e,
+                         float *out, bool streams) {
   exponentials r = {
-    .x = x, .n = n, .max = max, .next = next, .least = vf_set(0.0f), .most = vf_set(-HUGE_VALF)
+    .stop = stop, .x = x, .n = n, .max = max, .next = next, .least = vf_set(0.0f), .most = vf_set(-HUGE_VALF)
   };
   float sum = exp_ahead(&r, e);
   bool ordinary = vm_all(vf_ge(r.least, vf_set(-41.0f))); /* whose exp is above 2^-60 */
   if (!(max - max == 0 && sum >= 1.0f && sum <= 0x1p41f))
-    softmax_wild_row(x, n, e, out);
+    softmax_wild_row(stop, x, n, e, out);
   else if (streams)
-    divide_row(e, n, sum, false, true, out);
-  else if (ordinary)
-    divide_row(e, n, sum, true, false, out);
+    divide_row(e, n, sum, false, true, out); /* such a row is short */
   else
-    divide_row(e, n, sum, false, false, out);
+    divide_pieces(stop, e, n, sum, ordinary, out);
   return largest_lane(r.most);
 }
 
-static void log_softmax_row(const float *x, int64_t n, float *out) {
-  float max = max_row(x, n), log_sum = log_of(exp_row(x, n, max, NULL));
-  for (int64_t i = 0; i < n; i += TN_LANES) {
+static void log_softmax_row(tn_stop *stop, const float *x, int64_t n, float *out) {
+  float max = max_row(stop, x, n), log_sum = log_of(exp_row(stop, x, n, max, NULL));
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES) {
     int left = (int)tn_cpu_min(n - i, TN_LANES);
     VF v = left == TN_LANES ? vf_load(x + i) : vf_load_part(x + i, left);
     vf_store_part(out + i, vf_canonical((v - vf_set(max)) - vf_set(log_sum)), left);
@@ -192,21 +203,21 @@ static void log_softmax_row(const float *x, int64_t n, float *out) {
 
 /* ---- f32: a strip of columns ---- */
 /* width <= TN_STRIP neighbouring columns of n elements; x and out have their own step along the axis. */
-static void softmax_columns(const float *x, int64_t step, int64_t n, int width, float *out, int64_t out_step,
-                            bool log) {
+static void softmax_columns(tn_stop *stop, const float *x, int64_t step, int64_t n, int width, float *out,
+                            int64_t out_step, bool log) {
   float max[TN_STRIP], sum[TN_STRIP];
-  max_columns(x, step, n, width, max);
-  for (int64_t i = 0; i < n; i++)
+  max_columns(stop, x, step, n, width, max);
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++)
     for (int w = 0; w < width; w += TN_LANES) {
       int left = width - w < TN_LANES ? width - w : TN_LANES;
       VF e = vf_exp(vf_load_part(x + i * step + w, left) - vf_load_part(max + w, left));
       vf_store_part(out + i * out_step + w, e, left);
     }
-  sum_columns(out, out_step, n, width, sum);
+  sum_columns(stop, out, out_step, n, width, sum);
   for (int w = 0; w < width; w += TN_LANES) {
     int left = width - w < TN_LANES ? width - w : TN_LANES;
     VF s = vf_load_part(sum + w, left), m = vf_load_part(max + w, left), log_sum = vf_log(s);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++) {
       float *to = out + i * out_step + w;
       VF result = log ? (vf_load_part(x + i * step + w, left) - m) - log_sum : vf_load_part(to, left) / s;
       vf_store_part(to, vf_canonical(result), left);
@@ -215,7 +226,7 @@ static void softmax_columns(const float *x, int64_t step, int64_t n, int width, 
 }
 
 /* ---- f64: one row ---- */
-static double exp_row_f64(const double *x, int64_t n, double max, double *e) {
+static double exp_row_f64(tn_stop *stop, const double *x, int64_t n, double max, double *e) {
   double forgotten[TN_SUM_CHUNK];
   tn_sum_f64 tree;
   tree.count = 0;
@@ -223,19 +234,21 @@ static double exp_row_f64(const double *x, int64_t n, double max, double *e) {
     int64_t count = tn_cpu_min(n - i, TN_SUM_CHUNK);
     double *to = e ? e + i : forgotten;
     for (int64_t k = 0; k < count; k++) to[k] = tn_exp_f64(x[i + k] - max);
-    tn_sum_f64_add(&tree, sum_row_f64(to, count));
+    tn_sum_f64_add(&tree, sum_row_f64(NULL, to, count));
+    if (tn_cpu_row_stopped(stop, i)) break;
   }
   return tn_sum_f64_end(&tree);
 }
 
-static void softmax_row_f64(const double *x, int64_t n, double *out) {
-  double sum = exp_row_f64(x, n, max_row_f64(x, n), out);
-  for (int64_t i = 0; i < n; i++) out[i] = tn_canonical_f64(out[i] / sum);
+static void softmax_row_f64(tn_stop *stop, const double *x, int64_t n, double *out) {
+  double sum = exp_row_f64(stop, x, n, max_row_f64(stop, x, n), out);
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++) out[i] = tn_canonical_f64(out[i] / sum);
 }
 
-static void log_softmax_row_f64(const double *x, int64_t n, double *out) {
-  double max = max_row_f64(x, n), log_sum = tn_log_f64(exp_row_f64(x, n, max, NULL));
-  for (int64_t i = 0; i < n; i++) out[i] = tn_canonical_f64((x[i] - max) - log_sum);
+static void log_softmax_row_f64(tn_stop *stop, const double *x, int64_t n, double *out) {
+  double max = max_row_f64(stop, x, n), log_sum = tn_log_f64(exp_row_f64(stop, x, n, max, NULL));
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++)
+    out[i] = tn_canonical_f64((x[i] - max) - log_sum);
 }
 
 /* ---- rows of a tensor ---- */
@@ -254,7 +267,7 @@ typedef struct {
 static const void *collect(const row_job *job, const char *row, char *copy) {
   size_t bytes = tn_cpu_bytes(job->call->in[0].dtype);
   if (job->step == 1) return row;
-  for (int64_t i = 0; i < job->n; i++)
+  for (int64_t i = 0; i < job->n && !tn_cpu_row_stopped(job->call->stop, i); i++)
     memcpy(copy + i * (int64_t)bytes, row + i * job->step * (int64_t)bytes, bytes);
   return copy;
 }
@@ -299,13 +312,13 @@ static void softmax_of(const row_job *job, const void *x, void *out) {
   const tn_kernel_call *call = job->call;
   bool plain = call->op == TN_OP_SOFTMAX;
   if (call->out->dtype == TN_F64 && plain)
-    softmax_row_f64(x, job->n, out);
+    softmax_row_f64(call->stop, x, job->n, out);
   else if (call->out->dtype == TN_F64)
-    log_softmax_row_f64(x, job->n, out);
+    log_softmax_row_f64(call->stop, x, job->n, out);
   else if (plain)
-    softmax_row(x, job->n, largest(x, job->n), x, out, out, false);
+    softmax_row(call->stop, x, job->n, largest(call->stop, x, job->n), x, out, out, false);
   else
-    log_softmax_row(x, job->n, out);
+    log_softmax_row(call->stop, x, job->n, out);
 }
 
 static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *room) {
@@ -319,7 +332,7 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
     const void *x = collect(job, (const char *)call->in[0].data + rows.offset[0] * bytes, room);
     char *to = (char *)call->out->data + rows.offset[1] * bytes;
     softmax_of(job, x, job->out_step == 1 ? to : result);
-    for (int64_t i = 0; job->out_step != 1 && i < job->n; i++)
+    for (int64_t i = 0; job->out_step != 1 && i < job->n && !tn_cpu_row_stopped(call->stop, i); i++)
       memcpy(to + i * job->out_step * bytes, result + i * bytes, (size_t)bytes);
   }
 }
@@ -332,12 +345,13 @@ static void softmax_contiguous(const row_job *job, int64_t begin, int64_t end, c
   tn_cpu_walk_copy(&rows, &job->rows);
   tn_cpu_walk_seek(&rows, rows.rank, begin);
   const float *x = data + rows.offset[0];
-  float max = largest(x, job->n);
+  tn_stop *stop = job->call->stop;
+  float max = largest(stop, x, job->n);
   for (int64_t r = begin; r < end; r++) {
     float *out = result + rows.offset[1], *e = job->room <= ROOM_LIMIT ? (float *)room : out;
     tn_cpu_walk_next(&rows, rows.rank);
     const float *next = r + 1 < end ? data + rows.offset[0] : x;
-    max = softmax_row(x, job->n, max, next, e, out, job->streams);
+    max = softmax_row(stop, x, job->n, max, next, e, out, job->streams);
     x = next;
   }
   if (job->streams) tn_stream_end();
@@ -356,19 +370,19 @@ static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
   for (int64_t r = begin; r < end;) {
     tn_cpu_walk_seek(&rows, rows.rank, r);
     int width = (int)tn_cpu_min(tn_cpu_min(rows.dim[inner] - rows.at[inner], end - r), TN_STRIP);
-    softmax_columns((const float *)call->in[0].data + rows.offset[0], job->step, job->n, width,
+    softmax_columns(call->stop, (const float *)call->in[0].data + rows.offset[0], job->step, job->n, width,
                     (float *)call->out->data + rows.offset[1], job->out_step, call->op == TN_OP_LOG_SOFTMAX);
     r += width;
   }
 }
 
-static void softmax_share(void *context, int part, int parts) {
+static void softmax_share(void *context, const tn_cpu_part *part) {
   const row_job *job = context;
   const tn_kernel_call *call = job->call;
   int64_t begin, end;
-  tn_cpu_share(job->count, job->strips ? TN_LANES : 1, part, parts, &begin, &end);
+  tn_cpu_share(job->count, job->strips ? TN_LANES : 1, part, &begin, &end);
   if (begin >= end) return;
-  char *room = call->scratch ? (char *)call->scratch + 2 * (size_t)part * job->room : NULL;
+  char *room = call->scratch ? (char *)call->scratch + 2 * (size_t)part->thread * job->room : NULL;
   if (job->strips)
     softmax_strips(job, begin, end);
   else if (is_contiguous(job))
@@ -399,7 +413,8 @@ bool cpu_softmax(const tn_kernel_call *call) {
   row_job job;
   if (tn_cpu_elements(call->out) == 0) return true;
   prepare_softmax(&job, call, false);
-  tn_cpu_parallel(tn_cpu_threads_for(row_cost(&job), call->threads), softmax_share, &job);
+  double cost = row_cost(&job);
+  tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, softmax_share, &job);
   return true;
 }
 
@@ -428,27 +443,28 @@ static void put_losses(losses *l, float *to) {
   l->count = 0;
 }
 
-static void loss_row(losses *l, const float *x, int64_t n, int64_t label) {
-  float max = max_row(x, n);
+static void loss_row(tn_stop *stop, losses *l, const float *x, int64_t n, int64_t label) {
+  float max = max_row(stop, x, n);
   l->picked[l->count] = x[label];
   l->max[l->count] = max;
-  l->sum[l->count++] = exp_row(x, n, max, NULL);
+  l->sum[l->count++] = exp_row(stop, x, n, max, NULL);
 }
 
-static double loss_row_f64(const double *x, int64_t n, int64_t label) {
-  double max = max_row_f64(x, n), log_sum = tn_log_f64(exp_row_f64(x, n, max, NULL));
+static double loss_row_f64(tn_stop *stop, const double *x, int64_t n, int64_t label) {
+  double max = max_row_f64(stop, x, n), log_sum = tn_log_f64(exp_row_f64(stop, x, n, max, NULL));
   return tn_canonical_f64(-((x[label] - max) - log_sum));
 }
 
-static void loss_share(void *context, int part, int parts) {
+static void loss_share(void *context, const tn_cpu_part *part) {
   const row_job *job = context;
   const tn_view *logits = &job->call->in[0], *labels = &job->call->in[1];
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(logits->dtype);
-  char *room = job->losses + tn_cpu_round_up((size_t)(job->count * bytes), 64) + (size_t)part * job->room;
+  char *rooms = job->losses + tn_cpu_round_up((size_t)(job->count * bytes), 64);
+  char *room = rooms + (size_t)part->thread * job->room;
   losses together;
   tn_cpu_walk rows;
   tn_cpu_walk_copy(&rows, &job->rows);
-  tn_cpu_share(job->count, 1, part, parts, &begin, &end);
+  tn_cpu_share(job->count, 1, part, &begin, &end);
   if (begin >= end) return;
   together.count = 0;
   tn_cpu_walk_seek(&rows, rows.rank, begin);
@@ -456,10 +472,10 @@ static void loss_share(void *context, int part, int parts) {
     const void *x = collect(job, (const char *)logits->data + rows.offset[0] * bytes, room);
     int64_t label = tn_cpu_index_at(labels->data, labels->dtype, rows.offset[1]);
     if (logits->dtype == TN_F64) {
-      ((double *)job->losses)[r] = loss_row_f64(x, job->n, label);
+      ((double *)job->losses)[r] = loss_row_f64(job->call->stop, x, job->n, label);
       continue;
     }
-    loss_row(&together, x, job->n, label);
+    loss_row(job->call->stop, &together, x, job->n, label);
     if (together.count == TN_LANES || r == end - 1)
       put_losses(&together, (float *)job->losses + r + 1 - together.count);
   }
@@ -467,9 +483,11 @@ static void loss_share(void *context, int part, int parts) {
 
 static void store_mean(const tn_kernel_call *call, const char *rows, int64_t count) {
   if (call->out->dtype == TN_F32)
-    *(float *)call->out->data = tn_canonical_f32(sum_row((const float *)rows, count) / (float)count);
+    *(float *)call->out->data =
+        tn_canonical_f32(sum_row(call->stop, (const float *)rows, count) / (float)count);
   else
-    *(double *)call->out->data = tn_canonical_f64(sum_row_f64((const double *)rows, count) / (double)count);
+    *(double *)call->out->data =
+        tn_canonical_f64(sum_row_f64(call->stop, (const double *)rows, count) / (double)count);
 }
 
 bool cpu_cross_entropy(const tn_kernel_call *call) {
@@ -479,7 +497,8 @@ bool cpu_cross_entropy(const tn_kernel_call *call) {
   if (!tn_cpu_check_index(call, labels, logits->dim[last], last)) return false;
   prepare_rows(&job, call, labels, last);
   job.losses = call->scratch;
-  if (job.count > 0) tn_cpu_parallel(tn_cpu_threads_for(row_cost(&job), call->threads), loss_share, &job);
+  double cost = row_cost(&job);
+  if (job.count > 0) tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, loss_share, &job);
   store_mean(call, job.losses, job.count);
   return true;
 }

@@ -151,18 +151,18 @@ static inline float tn_float_of_key(int32_t key) {
 /* The sum of n contiguous elements; +0 for none. */
 #define sum_row     TN_CPU_NAME(sum_row)
 #define sum_row_f64 TN_CPU_NAME(sum_row_f64)
-float sum_row(const float *row, int64_t n);
-double sum_row_f64(const double *row, int64_t n);
+float sum_row(tn_stop *stop, const float *row, int64_t n);
+double sum_row_f64(tn_stop *stop, const double *row, int64_t n);
 /* The largest of n >= 1 contiguous elements. */
 #define max_row     TN_CPU_NAME(max_row)
 #define max_row_f64 TN_CPU_NAME(max_row_f64)
-float max_row(const float *row, int64_t n);
-double max_row_f64(const double *row, int64_t n);
+float max_row(tn_stop *stop, const float *row, int64_t n);
+double max_row_f64(tn_stop *stop, const double *row, int64_t n);
 /* Of `width` neighbouring columns of n >= 1 elements, `step` apart: their sums, their largest.
  * At most TN_STRIP columns. */
 #define TN_STRIP    (4 * TN_LANES)
 #define sum_columns TN_CPU_NAME(sum_columns)
 #define max_columns TN_CPU_NAME(max_columns)
-void sum_columns(const float *columns, int64_t step, int64_t n, int width, float *to);
-void max_columns(const float *columns, int64_t step, int64_t n, int width, float *to);
+void sum_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to);
+void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to);
 #endif
