@@ -67,6 +67,9 @@ static void closures_remember(void **state) {
         "Tensor[f32,()] 321\n");
   gives("let make = |w| |x| sum(w * w * x)\nlet t = (1, (2, make([2, 3])))\n", "t.1.1([10, 100])\n",
         "Tensor[f32,()] 940\n");
+  gives("let n: Tensor[f32,(N)] = 1\nlet s = max(n)\nlet make = |w| |x| w * x\n",
+        "let f = make([4])\nlet y = if s > 0.5 { f([2]) } else { make([5])([3]) }\ny + f([1])\n",
+        "Tensor[f32,(1)] [12]\n");
   gives("let make = |w| |x| grad(sum(w * w * x), wrt=[w])\nlet f = make([2, 3])\n", "f([10, 100])\n",
         "grad{ w: Tensor[f32,(2)] [40, 600] }\n");
 }
@@ -147,6 +150,73 @@ static void conditions_are_linear(void **state) {
   is_linear("let x = [1.5]\n", "let g = grad(sum(x * x))\n");
 }
 
+/* Both branches are traced; what they change is taken back without a copy of everything else. */
+static void conditions_without_data_are_linear(void **state) {
+  (void)state;
+  is_linear("let x: Tensor[f32,(N)] = 1\nlet s = sum(x)\n", "let a = if s > 1.0 { s } else { s + 1.0 }\n");
+  is_linear("let x: Tensor[f32,(N)] = 1\nlet s = sum(x)\nlet b = 1.0\n", "if s > 1.0 { b = b * 2.0 }\n");
+}
+
+/* Each function calls the one before it twice: sixteen thousand calls. */
+static void calls_leave_nothing_behind(void **state) {
+  (void)state;
+  mind_session s = { 0 };
+  tn_text text;
+  assert_true(mind_open(&s));
+  tn_text_init(&text, &s.heap);
+  tn_text_puts(&text, "fn f0(x: i32) -> i32 = x + 1\n");
+  for (int i = 1; i <= 14; i++) {
+    tn_text_puts(&text, "fn f");
+    tn_text_int(&text, i);
+    tn_text_puts(&text, "(x: i32) -> i32 = f");
+    tn_text_int(&text, i - 1);
+    tn_text_puts(&text, "(f");
+    tn_text_int(&text, i - 1);
+    tn_text_puts(&text, "(x))\n");
+  }
+  tn_text_puts(&text, "f14(0)\n");
+  tn_text_byte(&text, '\0');
+  assert_true(mind_run(&s, text.at));
+  assert_string_equal(s.outcome.text.at, "16384\n");
+  assert_true(s.heap.peak < 500000);
+  tn_text_free(&text);
+  mind_close(&s);
+}
+
+/* fi decides and calls f(i-1) in both branches: `emit` shows all of them, and decides where it can. */
+static uint64_t cost_of_emitting(int levels) {
+  mind_session s = { 0 };
+  tn_text text, out;
+  assert_true(mind_open(&s));
+  tn_text_init(&text, &s.heap);
+  tn_text_init(&out, &s.heap);
+  tn_text_puts(&text, "fn f0(x: Tensor[f32,()]) -> Tensor[f32,()] = x\n");
+  for (int i = 1; i <= levels; i++) {
+    tn_text_puts(&text, "fn f");
+    tn_text_int(&text, i);
+    tn_text_puts(&text, "(x: Tensor[f32,()]) -> Tensor[f32,()] = if x > 0.5 { f");
+    tn_text_int(&text, i - 1);
+    tn_text_puts(&text, "(x) } else { f");
+    tn_text_int(&text, i - 1);
+    tn_text_puts(&text, "(x + 1.0) }\n");
+  }
+  tn_text_puts(&text, "let y: Tensor[f32,()] = 1.5\nf");
+  tn_text_int(&text, levels);
+  tn_text_puts(&text, "(y)\n");
+  uint32_t file = tn_sources_add(&s.sources, TN_LIT("test.mind"), tn_text_str(&text));
+  assert_true(file && tn_lang_mind()->emit(&s.host, file, TN_EMIT_GRAPH, &out));
+  uint64_t looked_at = s.host.looked_at;
+  tn_text_free(&out);
+  tn_text_free(&text);
+  mind_close(&s);
+  return looked_at;
+}
+
+static void emitting_costs_what_is_emitted(void **state) {
+  (void)state;
+  assert_true(cost_of_emitting(9) * 10 <= cost_of_emitting(8) * 26);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(gradients_flow_through_earlier_lets),
@@ -158,6 +228,9 @@ int main(void) {
     cmocka_unit_test(training_is_linear_in_its_steps),
     cmocka_unit_test(training_keeps_no_history),
     cmocka_unit_test(conditions_are_linear),
+    cmocka_unit_test(conditions_without_data_are_linear),
+    cmocka_unit_test(calls_leave_nothing_behind),
+    cmocka_unit_test(emitting_costs_what_is_emitted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

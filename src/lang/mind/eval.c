@@ -22,6 +22,55 @@ tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count) {
   return frame->slots ? frame : NULL;
 }
 
+/* ---- room that is used again ---- */
+
+/* A program may make calls without end, and each needs room for its arguments and its variables. */
+static int size_class(uint32_t count) {
+  int class = 0;
+  while (class < TN_MIND_SPARE_SIZES && (uint32_t)1 << class < count) class++;
+  return class; /* TN_MIND_SPARE_SIZES: too large to be kept */
+}
+
+static tn_mind_value *take_values(tn_mind_evaluator *e, uint32_t count) {
+  int class = size_class(count);
+  if (class == TN_MIND_SPARE_SIZES) return tn_arena_array(e->arena, count, sizeof(tn_mind_value));
+  tn_mind_value *values = e->spare_values[class];
+  if (!values) return tn_arena_array(e->arena, (size_t)1 << class, sizeof *values);
+  e->spare_values[class] = values->items;
+  memset(values, 0, sizeof *values << class);
+  return values;
+}
+
+static void leave_values(tn_mind_evaluator *e, tn_mind_value *values, uint32_t count) {
+  int class = size_class(count);
+  if (class == TN_MIND_SPARE_SIZES) return;
+  values->items = e->spare_values[class];
+  e->spare_values[class] = values;
+}
+
+static tn_mind_frame *take_frame(tn_mind_evaluator *e, uint32_t count) {
+  int class = size_class(count);
+  bool kept = class < TN_MIND_SPARE_SIZES;
+  tn_mind_frame *frame = kept ? e->spare[class] : NULL;
+  if (!frame) {
+    frame = tn_mind_frame_new(e->arena, kept ? (uint32_t)1 << class : count);
+    if (frame) frame->slot_count = count;
+    return frame;
+  }
+  e->spare[class] = frame->outer;
+  memset(frame->slots, 0, sizeof *frame->slots << class);
+  frame->slot_count = count;
+  frame->symbols.count = 0;
+  return frame;
+}
+
+static void leave_frame(tn_mind_evaluator *e, tn_mind_frame *frame) {
+  int class = size_class(frame->slot_count);
+  if (frame->captured || class == TN_MIND_SPARE_SIZES) return;
+  frame->outer = e->spare[class];
+  e->spare[class] = frame;
+}
+
 /* The frame that holds the variable: of its module, or of the function around that has it. */
 tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
                                  const tn_mind_variable *variable) {
@@ -43,6 +92,14 @@ static bool wants_leaf(const tn_mind_evaluator *e, const tn_mind_value *value) {
   return tn_dtype_in(tn_mind_value_type(e, value).dtype, TN_FLOATS | TN_STORAGE);
 }
 
+bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value) {
+  tn_mind_slot_change change = { slot, *slot };
+  bool forks = e->fork && slot >= e->fork->slots && slot < e->fork->slots + e->fork->slot_count;
+  if (forks && !tn_vec_push(e->host->heap, &e->journal, change)) return tn_mind_out_of_memory(e->mind);
+  *slot = value;
+  return true;
+}
+
 bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value) {
   tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
@@ -57,8 +114,7 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
   }
   bool comes_alive = e->forgets && !variable->owner && slot->kind == TN_MIND_V_NONE;
   if (comes_alive && !tn_vec_push(e->host->heap, &e->live, variable)) return tn_mind_out_of_memory(e->mind);
-  *slot = value;
-  return true;
+  return tn_mind_set_slot(e, slot, value);
 }
 
 bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at) {
@@ -223,9 +279,10 @@ static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
   if (node->name.variable)
     return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
   *out = tn_mind_unit_value();
-  if (node->type && node->type->kind == TN_MIND_T_FN)
-    return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
-  return true;
+  bool called = node->up && node->up->kind == TN_MIND_CALL && node->up->left == node &&
+                node->up->call.target != TN_MIND_CALL_VALUE; /* the call knows what it calls */
+  if (called || !node->type || node->type->kind != TN_MIND_T_FN) return true;
+  return fn_value(e, (tn_mind_fn){ .callable = node->type->callable }, out);
 }
 
 static bool item_value(tn_mind_evaluator *e, const tn_mind_value *of, int64_t index, tn_span at,
@@ -320,7 +377,7 @@ static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_fr
 
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out) {
-  tn_mind_frame *frame = tn_mind_frame_new(e->arena, function->slot_count);
+  tn_mind_frame *frame = take_frame(e, function->slot_count);
   if (!frame) return tn_mind_out_of_memory(e->mind);
   if (interrupted(e, at) || !enter_call(e, at)) return false;
   tn_mind_active active = { function, e->active };
@@ -331,6 +388,7 @@ bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *functio
             bind_params(e, function, frame, args, at) && run_body(e, function, frame, out);
   e->active = active.caller;
   e->calls--;
+  if (ok) leave_frame(e, frame);
   return ok;
 }
 
@@ -348,7 +406,7 @@ bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const t
 /* The arguments of a function or function value, in the order in which they are written. */
 static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                                      tn_mind_node *call, uint32_t count) {
-  tn_mind_value *args = tn_arena_array(e->arena, count, sizeof *args);
+  tn_mind_value *args = take_values(e, count);
   if (!args) {
     tn_mind_out_of_memory(e->mind);
     return NULL;
@@ -366,12 +424,14 @@ static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_
   if (node->call.target == TN_MIND_CALL_LIBRARY)
     return tn_mind_eval_library(e, frame, unit, node, receiver, out);
   bool function = node->call.target == TN_MIND_CALL_FUNCTION;
-  tn_mind_value *args =
-      eval_arguments(e, frame, unit, node, function ? node->call.function->param_count : node->call.count);
+  uint32_t count = function ? node->call.function->param_count : node->call.count;
+  tn_mind_value *args = eval_arguments(e, frame, unit, node, count);
   if (!args) return false;
   tn_span at = tn_mind_span(unit, node);
-  if (function) return tn_mind_eval_function(e, node->call.function, NULL, args, at, out);
-  return tn_mind_eval_call_value(e, left.fn, node->call.function, args, node->call.count, at, out);
+  bool ok = function ? tn_mind_eval_function(e, node->call.function, NULL, args, at, out)
+                     : tn_mind_eval_call_value(e, left.fn, node->call.function, args, count, at, out);
+  if (ok) leave_values(e, args, count);
+  return ok;
 }
 
 /* ---- expressions ---- */
@@ -412,7 +472,9 @@ static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
     case TN_MIND_INDEX: return eval_call(e, frame, unit, node, left, out);
     case TN_MIND_FIELD: return eval_field(e, frame, unit, node, left, out);
     case TN_MIND_IF: return tn_mind_eval_if(e, frame, unit, node, out);
-    default: return fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);
+    default:
+      frame->captured = true;
+      return fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);
   }
 }
 

@@ -53,9 +53,13 @@ struct tn_mind_value {
   };
 };
 
+/* Rooms of 1, 2, 4, ... values that are used again. */
+#define TN_MIND_SPARE_SIZES 6
+
 typedef struct tn_mind_frame {
   const tn_mind_function *function; /* NULL: of a module */
-  struct tn_mind_frame *outer;      /* of a closure: where it was made */
+  struct tn_mind_frame *outer;      /* of a closure: where it was made; of a spare frame: the next */
+  bool captured;                    /* a closure remembers it: it outlives its call */
   tn_mind_bindings symbols;         /* sizes of the signature's names */
   uint32_t slot_count;
   tn_mind_value *slots;
@@ -71,6 +75,12 @@ typedef struct tn_mind_fn {
   uint32_t leaf_count;
   bool tuple; /* the arguments were a tuple */
 } tn_mind_fn;
+
+/* A slot and what it held before, or holds after, a branch. */
+typedef struct {
+  tn_mind_value *slot;
+  tn_mind_value value;
+} tn_mind_slot_change;
 
 /* A call that is going on. */
 typedef struct tn_mind_active {
@@ -93,6 +103,10 @@ typedef struct {
   bool forgets;        /* what no later statement can ask for */
   tn_vec(const tn_mind_variable *) live; /* of modules, when it forgets: those with a value, or dead since */
   size_t compact_at, compact_bytes; /* so many nodes or bytes, and it is time to forget */
+  tn_vec(tn_mind_slot_change) journal; /* what slots held before they were changed, */
+  const tn_mind_frame *fork;           /* those of the frame in which the innermost fork is; NULL: none is */
+  tn_mind_frame *spare[TN_MIND_SPARE_SIZES]; /* frames that calls have left behind, by their room */
+  tn_mind_value *spare_values[TN_MIND_SPARE_SIZES];
   uint64_t steps; /* expressions that were evaluated */
   uint32_t statements;
 } tn_mind_evaluator;
@@ -119,6 +133,8 @@ tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count);
 /* Gives a name its value: floats become nodes where that is wanted. */
 bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value);
+/* Changes what a slot holds, so that a fork can take it back. */
+bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value);
 tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
                                  const tn_mind_variable *variable);
 bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);

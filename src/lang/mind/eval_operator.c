@@ -5,6 +5,7 @@
  * and joined. Names that a branch assigns are results of the `if` as well. A
  * branch that would not run may fail on the way (it may recurse for ever): then
  * only the other one is taken over. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/mind/eval.h"
@@ -159,7 +160,8 @@ typedef struct {
 typedef struct {
   bool ok;
   tn_mind_value value;
-  tn_mind_value *slots; /* of the frame, behind the branch */
+  tn_mind_slot_change *changes; /* slots of the frame and what they hold after the branch, by address */
+  size_t count;
   uint32_t region;
 } way;
 
@@ -187,28 +189,62 @@ static tn_mind_frame *assigned_frame(const fork *f) {
   return f->frame->function ? f->frame : f->unit->module->frame;
 }
 
+static int by_slot(const void *a, const void *b) {
+  const tn_mind_value *left = ((const tn_mind_slot_change *)a)->slot;
+  const tn_mind_value *right = ((const tn_mind_slot_change *)b)->slot;
+  return left < right ? -1 : left > right;
+}
+
+/* Each slot once. */
+static size_t sort_changes(tn_mind_slot_change *changes, size_t count) {
+  size_t kept = 0;
+  if (count) qsort(changes, count, sizeof *changes, by_slot);
+  for (size_t i = 0; i < count; i++) {
+    if (!kept || changes[kept - 1].slot != changes[i].slot) changes[kept++] = changes[i];
+  }
+  return kept;
+}
+
+/* What the branch has made of slots since the journal had that length; then all is as before it. */
+static bool take_back(tn_mind_evaluator *e, size_t since, way *out) {
+  size_t count = e->journal.count - since;
+  out->changes = tn_arena_array(e->arena, count, sizeof *out->changes);
+  for (size_t i = since; out->changes && i < e->journal.count; i++) {
+    tn_mind_value *slot = e->journal.at[i].slot;
+    out->changes[out->count++] = (tn_mind_slot_change){ slot, *slot };
+  }
+  while (e->journal.count > since) {
+    tn_mind_slot_change before = tn_vec_pop(&e->journal);
+    *before.slot = before.value;
+  }
+  if (!e->fork) tn_vec_free(e->host->heap, &e->journal);
+  if (!out->changes) return false;
+  out->count = sort_changes(out->changes, out->count);
+  return true;
+}
+
 static bool trace_side(const fork *f, bool yes, bool speculates, way *out) {
   tn_mind_evaluator *e = f->e;
   tn_builder *builder = tn_mind_builder(e, f->at);
-  tn_mind_frame *frame = assigned_frame(f);
-  size_t bytes = frame->slot_count * sizeof *frame->slots;
-  tn_mind_value *before = tn_arena_copy(e->arena, frame->slots, bytes);
   uint64_t drawn = e->drawn;
-  if (!builder || !before || !builder->methods->region_begin(builder)) return false;
+  size_t since = e->journal.count;
+  if (!builder || !builder->methods->region_begin(builder)) return false;
+  const tn_mind_frame *outer = e->fork;
+  e->fork = assigned_frame(f);
   out->ok = run_side(f, yes, &out->value);
+  e->fork = outer;
   if (speculates) e->drawn = drawn;
   tn_graph_builder *own = &e->trace->builder;
   out->region = own->region; /* closed when its results are known */
   own->region = e->trace->graph.regions.at[own->region].parent;
-  out->slots = tn_arena_copy(e->arena, frame->slots, bytes);
-  memcpy(frame->slots, before, bytes);
-  return out->slots != NULL;
+  return take_back(e, since, out);
 }
 
 /* A list of nodes that both sides give: their values, and what they assigned. */
 typedef struct {
   tn_vec(tn_value) yes, no;
-  bool failed;
+  tn_mind_slot_change *assigned; /* the slots; their values are not looked at */
+  size_t assigned_count;
 } results;
 
 static bool is_plain_value(const tn_mind_value *value) {
@@ -266,17 +302,36 @@ static bool add_values(const fork *f, const way *yes, const way *no, const tn_mi
   return true;
 }
 
-static bool is_assigned(const tn_mind_frame *frame, const way *yes, const way *no, uint32_t slot) {
-  const tn_mind_value *before = &frame->slots[slot];
-  if (before->kind == TN_MIND_V_NONE) return false;
-  return !same_value(before, &yes->slots[slot]) || !same_value(before, &no->slots[slot]);
+/* What the slot holds after the way. */
+static const tn_mind_value *value_after(const way *w, tn_mind_value *slot) {
+  tn_mind_slot_change key = { .slot = slot };
+  const tn_mind_slot_change *found =
+      w->count ? bsearch(&key, w->changes, w->count, sizeof key, by_slot) : NULL;
+  return found ? &found->value : slot;
+}
+
+/* The slots that one of the ways has given another value, in their order. */
+static bool find_assigned(const fork *f, const way *yes, const way *no, results *r) {
+  tn_arena *arena = f->e->arena;
+  r->assigned = tn_arena_array(arena, yes->count + no->count, sizeof *r->assigned);
+  if (!r->assigned) return false;
+  if (yes->count) memcpy(r->assigned, yes->changes, yes->count * sizeof *r->assigned);
+  if (no->count) memcpy(r->assigned + yes->count, no->changes, no->count * sizeof *r->assigned);
+  size_t count = sort_changes(r->assigned, yes->count + no->count);
+  for (size_t i = 0; i < count; i++) {
+    tn_mind_value *slot = r->assigned[i].slot;
+    if (slot->kind == TN_MIND_V_NONE) continue;
+    bool same = same_value(slot, value_after(yes, slot)) && same_value(slot, value_after(no, slot));
+    if (!same) r->assigned[r->assigned_count++] = r->assigned[i];
+  }
+  return true;
 }
 
 static bool add_slots(const fork *f, const way *yes, const way *no, results *r) {
-  const tn_mind_frame *frame = assigned_frame(f);
-  for (uint32_t i = 0; i < frame->slot_count; i++) {
-    if (is_assigned(frame, yes, no, i) && !add_result(f, yes, no, &yes->slots[i], &no->slots[i], r))
-      return false;
+  if (!find_assigned(f, yes, no, r)) return false;
+  for (size_t i = 0; i < r->assigned_count; i++) {
+    tn_mind_value *slot = r->assigned[i].slot;
+    if (!add_result(f, yes, no, value_after(yes, slot), value_after(no, slot), r)) return false;
   }
   return true;
 }
@@ -340,24 +395,25 @@ static bool close_ways(const fork *f, const way *yes, const way *no, const resul
 
 static bool join_ways(const fork *f, const way *yes, const way *no, const tn_mind_value *condition,
                       decision truth, results *r, tn_mind_value *out) {
-  tn_mind_frame *frame = assigned_frame(f);
   tn_value branch;
   if (!add_values(f, yes, no, &yes->value, &no->value, r) || !add_slots(f, yes, no, r)) return false;
   if (!close_ways(f, yes, no, r, condition, &branch)) return false;
   picker p = { f, tn_mind_builder(f->e, f->at), branch, 0, truth };
   if (!pick_values(&p, &yes->value, &no->value, r, out)) return false;
-  for (uint32_t i = 0; i < frame->slot_count; i++) {
-    if (!is_assigned(frame, yes, no, i)) continue;
-    if (!pick(&p, &yes->slots[i], &no->slots[i], r->yes.at[p.next], &frame->slots[i])) return false;
+  for (size_t i = 0; i < r->assigned_count; i++) {
+    tn_mind_value *slot = r->assigned[i].slot, joined;
+    if (!pick(&p, value_after(yes, slot), value_after(no, slot), r->yes.at[p.next], &joined)) return false;
+    if (!tn_mind_set_slot(f->e, slot, joined)) return false;
   }
   return true;
 }
 
 /* The way that runs, without the other. */
 static bool take_way(const fork *f, const way *taken, tn_mind_value *out) {
-  tn_mind_frame *frame = assigned_frame(f);
   if (!taken->ok) return false;
-  memcpy(frame->slots, taken->slots, frame->slot_count * sizeof *frame->slots);
+  for (size_t i = 0; i < taken->count; i++) {
+    if (!tn_mind_set_slot(f->e, taken->changes[i].slot, taken->changes[i].value)) return false;
+  }
   *out = taken->value;
   return true;
 }
