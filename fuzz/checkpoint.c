@@ -69,31 +69,15 @@ static void prepare(void) {
   atexit(remove_folder);
 }
 
-/* Places are two bytes, lengths one; what is written beyond the end makes the file longer. */
-static size_t damage(const uint8_t *data, size_t size, uint8_t *file) {
-  size_t end = whole_size;
-  memcpy(file, whole, whole_size);
-  while (size >= 3) {
-    size_t at = (size_t)data[0] << 8 | data[1], length = data[2] % 16;
-    data += 3, size -= 3;
-    if (length == 0) end = at < end ? at : end; /* cut off */
-    for (; length > 0 && size > 0; length--, size--) {
-      size_t place = at++ % MOST_BYTES;
-      file[place] = *data++;
-      if (place >= end && place <= end + 16) end = place + 1;
-    }
-  }
-  return end;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint8_t file[MOST_BYTES];
   prepare();
   if (size == 0 || size > MOST_BYTES) return 0;
+  memcpy(file, whole, whole_size);
   if (data[0] == 0)
     write_bytes(data + 1, size - 1);
   else
-    write_bytes(file, damage(data + 1, size - 1, file));
+    write_bytes(file, fuzz_damage(data + 1, size - 1, file, whole_size, MOST_BYTES));
   (void)train(program_text, NULL, folder);
   return 0;
 }

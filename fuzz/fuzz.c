@@ -204,3 +204,17 @@ const char *fuzz_file(const uint8_t *data, size_t size) {
   if (file >= 0) close(file);
   return written ? file_path : NULL;
 }
+
+size_t fuzz_damage(const uint8_t *edits, size_t size, uint8_t *file, size_t length, size_t room) {
+  while (size >= 3) {
+    size_t at = (size_t)edits[0] << 8 | edits[1], count = edits[2] % 16;
+    edits += 3, size -= 3;
+    if (count == 0) length = at < length ? at : length;
+    for (; count > 0 && size > 0; count--, size--) {
+      size_t place = at++ % room;
+      file[place] = *edits++;
+      if (place >= length && place <= length + 16) length = place + 1;
+    }
+  }
+  return length;
+}

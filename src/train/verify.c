@@ -60,7 +60,8 @@ static bool check_progress(tn_loop *loop, const tn_run_record *record) {
     return differs(loop, "the number of steps in run.json");
   if (ended ? record->step != loop->until : record->step > loop->until)
     return differs(loop, "the step in run.json");
-  if (complete != (record->status == TN_RUN_STATUS_COMPLETED)) return differs(loop, "the status in run.json");
+  if (ended && complete != (record->status == TN_RUN_STATUS_COMPLETED))
+    return differs(loop, "the status in run.json");
   return true;
 }
 

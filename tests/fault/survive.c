@@ -128,6 +128,14 @@ static bool loads(const char *folder) {
   return run_job(&(job){ "copy", "1", "100", NULL }) == 0;
 }
 
+/* What a killed run has left is true to the bit as far as it goes. A temporary file of it may lie there. */
+static bool verifies(const char *folder) {
+  if (!exists(path_of(folder, "run.json")) || !exists(path_of(folder, "checkpoint"))) return true;
+  char command[700];
+  snprintf(command, sizeof command, "'%s' verify '%s' > said 2>&1", tern, path_of(folder, ""));
+  return system(command) == 0 || has_said("E_VERIFY_UNCHECKED");
+}
+
 static unsigned long microseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -165,10 +173,11 @@ static int kill_often(unsigned long kills, const char *spoil) {
       forget("run");
     }
     if (!loads("run")) return complain("a killed run left a folder that does not load", done), 1;
+    if (!verifies("run")) return complain("a killed run left a folder that is not what it did", done), 1;
   }
   if (run_job(&(job){ "run", NULL, "1", NULL }) != 0 || !ended_well("run"))
     return complain("the last run did not end as it should", done), 1;
-  printf("%lu kills over %lu runs: every folder loaded, every run ended with the same bits\n", done,
+  printf("%lu kills over %lu runs: every folder loaded and verified, every run ended with the same bits\n", done,
          rounds + 1);
   return 0;
 }

@@ -186,7 +186,6 @@ static void seal(sealed_record *r, const char *path) {
 }
 
 static void edit_status(sealed_record *r) { r->record.status = TN_RUN_STATUS_STOPPED; }
-static void edit_running(sealed_record *r) { r->record.status = TN_RUN_STATUS_RUNNING; }
 static void edit_steps(sealed_record *r) { r->record.steps = r->record.step = 3; }
 static void edit_wanted(sealed_record *r) { r->record.steps = 5; }
 static void edit_step(sealed_record *r) { r->record.step = 3, r->record.status = TN_RUN_STATUS_STOPPED; }
@@ -207,7 +206,6 @@ static void every_claim_of_the_record_is_computed_again(void **state) {
     const char *code, *what;
   } cases[] = {
     { edit_status, "E_VERIFY_DIFFERS", "the status in run.json" },
-    { edit_running, "E_VERIFY_DIFFERS", "the status in run.json" },
     { edit_steps, "E_VERIFY_DIFFERS", "the number of steps in run.json" },
     { edit_wanted, "E_VERIFY_DIFFERS", "the number of steps in run.json" },
     { edit_step, "E_VERIFY_DIFFERS", "the step in run.json" },
@@ -231,7 +229,8 @@ static void every_claim_of_the_record_is_computed_again(void **state) {
   }
 }
 
-/* The name of the program and the way to its data decide nothing. */
+/* The name of the program and the way to its data decide nothing; a run may be killed just before it writes
+ * that it is complete. */
 static void what_decides_nothing_may_change(void **state) {
   (void)state;
   sealed_record r;
@@ -239,6 +238,7 @@ static void what_decides_nothing_may_change(void **state) {
   tn_run_record *record = edit(&r, "try/run.json");
   record->program = TN_LIT("renamed.ail");
   record->base = TN_LIT("../..");
+  record->status = TN_RUN_STATUS_RUNNING;
   seal(&r, "try/run.json");
   assert_true(verify("try"));
 }
