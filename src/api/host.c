@@ -96,34 +96,55 @@ static bool seal(tn_host *host, const tn_str *opened, size_t count) {
   return tn_api_seal(host->context, opened, count);
 }
 
-static const char *problem_name(tn_file_status status) {
-  switch (status) {
-    case TN_FILE_NOT_FOUND: return "not_found";
-    case TN_FILE_IS_DIRECTORY: return "is_a_directory";
-    case TN_FILE_NOT_PLAIN: return "not_a_plain_file";
-    case TN_FILE_LINK: return "symbolic_link";
-    case TN_FILE_PERMISSION: return "permission_denied";
-    case TN_FILE_TOO_LARGE: return "too_large";
-    case TN_FILE_NO_MEMORY: return "out_of_memory";
-    default: return "io_error";
+/* What was read, copied into the arena. */
+static bool keep_text(tern_session *session, tn_file_status status, tn_file_bytes *bytes, tn_arena *arena,
+                      tn_str *out, const char **problem) {
+  if (status == TN_FILE_OK) {
+    *out = tn_arena_str(arena, (tn_str){ bytes->at, bytes->len });
+    tn_file_release(&session->heap, bytes);
+    if (arena->failed) status = TN_FILE_NO_MEMORY;
   }
+  *problem = status == TN_FILE_OK ? NULL : tn_file_status_word(status);
+  return status == TN_FILE_OK;
+}
+
+/* Whether it can be read at all; *status is then TN_FILE_OK. */
+static bool is_path(tn_str path, const tn_arena *arena, tn_file_status *status) {
+  *status = arena->failed                        ? TN_FILE_NO_MEMORY
+            : memchr(path.at, 0, path.len) != NULL ? TN_FILE_NOT_FOUND
+                                                   : TN_FILE_OK;
+  return *status == TN_FILE_OK;
 }
 
 static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
   tern_session *session = host->context;
   tn_str terminated = tn_host_path(host, path, arena);
   tn_file_bytes bytes;
-  tn_file_status status = arena->failed ? TN_FILE_NO_MEMORY
-                          : memchr(path.at, 0, path.len)
-                              ? TN_FILE_NOT_FOUND
-                              : tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
-  if (status == TN_FILE_OK) {
-    *out = tn_arena_str(arena, (tn_str){ bytes.at, bytes.len });
-    tn_file_release(&session->heap, &bytes);
-    if (arena->failed) status = TN_FILE_NO_MEMORY;
+  tn_file_status status;
+  if (is_path(path, arena, &status))
+    status = tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
+  return keep_text(session, status, &bytes, arena, out, problem);
+}
+
+static bool read_program(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
+  tn_str terminated = tn_arena_str(arena, path);
+  tn_file_status status;
+  if (is_path(path, arena, &status) && !tn_api_leads_to_program(host->context, terminated.at)) {
+    *problem = TN_API_FOREIGN_LINK;
+    return false;
   }
-  *problem = status == TN_FILE_OK ? NULL : problem_name(status);
-  return status == TN_FILE_OK;
+  return read_file(host, path, arena, out, problem);
+}
+
+static bool read_module(tn_host *host, tn_str root, tn_str path, tn_arena *arena, tn_str *out,
+                        const char **problem) {
+  tern_session *session = host->context;
+  tn_str folder = tn_arena_str(arena, root), terminated = tn_arena_str(arena, path);
+  tn_file_bytes bytes;
+  tn_file_status status;
+  if (is_path(path, arena, &status) && is_path(root, arena, &status))
+    status = tn_file_read_beneath(&session->heap, folder.at, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
+  return keep_text(session, status, &bytes, arena, out, problem);
 }
 
 void tn_api_host_init(tern_session *session) {
@@ -139,5 +160,7 @@ void tn_api_host_init(tern_session *session) {
     .report_fault = report_fault,
     .now = now,
     .read_file = read_file,
+    .read_program = read_program,
+    .read_module = read_module,
   };
 }

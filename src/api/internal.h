@@ -120,6 +120,11 @@ void tn_api_host_init(tern_session *session);
 bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view *inputs,
                     const tn_view *params, tn_tensor *outputs, tn_fault *fault);
 
+/* Whether a program may be read from this path: it is no link, or leads to a file named like a program. A
+ * link could have come with the folder and lead to anything, and what is wrong with a program is quoted. */
+bool tn_api_leads_to_program(tern_session *session, const char *path);
+#define TN_API_FOREIGN_LINK "it is a symbolic link to a file that is not named like a program"
+
 /* Values from outside (values.c). Reports E_USAGE and returns false. */
 bool tn_api_read_value(tern_session *session, const char *name, const char *text, tn_arena *arena,
                        tn_given *out);

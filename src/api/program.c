@@ -141,8 +141,20 @@ static bool is_text(const tn_file_bytes *bytes) {
   return zeros < 2;
 }
 
+bool tn_api_leads_to_program(tern_session *session, const char *path) {
+  tn_text end;
+  if (!tn_file_is_link(path)) return true;
+  tn_text_init(&end, &session->heap);
+  bool found = tn_file_absolute(path, &end); /* one that leads nowhere cannot be read anyway */
+  bool ok = found ? tern_language_of(end.at) != TERN_LANG_AUTO : !end.failed;
+  tn_text_free(&end);
+  return ok;
+}
+
 static bool read_program(tern_session *session, const char *path, tn_file_bytes *bytes) {
   bool from_input = strcmp(path, "-") == 0;
+  if (!from_input && !tn_api_leads_to_program(session, path))
+    return tn_api_usage(session, "cannot read ", tn_str_of(path), ": " TN_API_FOREIGN_LINK);
   tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
   if (status == TN_FILE_OK && is_text(bytes)) return true;

@@ -33,6 +33,8 @@ typedef enum {
 
 /* "no such file", ...; static. */
 const char *tn_file_status_text(tn_file_status status);
+/* The same as a word for programs: "not_found", "is_a_directory", ...; static. */
+const char *tn_file_status_word(tn_file_status status);
 
 /* Faults for tests: the n-th call of a kind (counted from 1; 0: none) fails
  * without reaching the system. NULL in ordinary use. */
@@ -152,6 +154,8 @@ void tn_file_remove_folders(char *path, size_t there);
  * tn_file_find does. */
 tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_file_faults *faults);
 
+/* Whether the last part of the path is a symbolic link. */
+bool tn_file_is_link(const char *path);
 /* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */
 bool tn_file_absolute(const char *path, tn_text *out);
 /* The same for something that may not be there yet: what exists of the path is resolved, and the rest stands

@@ -50,6 +50,19 @@ const char *tn_file_status_text(tn_file_status status) {
   return "input/output error";
 }
 
+const char *tn_file_status_word(tn_file_status status) {
+  switch (status) {
+    case TN_FILE_NOT_FOUND: return "not_found";
+    case TN_FILE_IS_DIRECTORY: return "is_a_directory";
+    case TN_FILE_NOT_PLAIN: return "not_a_plain_file";
+    case TN_FILE_LINK: return "symbolic_link";
+    case TN_FILE_PERMISSION: return "permission_denied";
+    case TN_FILE_TOO_LARGE: return "too_large";
+    case TN_FILE_NO_MEMORY: return "out_of_memory";
+    default: return "io_error";
+  }
+}
+
 tn_file_status tn_file_status_of(int error) {
   switch (error) {
     case 0: return TN_FILE_OK;

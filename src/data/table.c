@@ -93,11 +93,8 @@ static bool take_piece(void *context, tn_str piece) {
 static bool report_file(const tn_table_request *request, tn_file_status status, tn_diags *diags) {
   tn_field path = TN_STR("path", request->path);
   if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, request->at, path);
-  const char *kind = status == TN_FILE_IS_DIRECTORY ? "is_a_directory"
-                     : status == TN_FILE_PERMISSION ? "permission_denied"
-                     : status == TN_FILE_TOO_LARGE  ? "too_large"
-                                                    : "io_error";
-  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path, TN_STR("io_error_kind", kind));
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path,
+                   TN_STR("io_error_kind", tn_file_status_word(status)));
 }
 
 static bool read_file(tn_table_reader *reader) {

@@ -71,8 +71,16 @@ typedef struct tn_host {
   bool shorten; /* what is printed is for people: large tensors are cut in the middle */
   double (*now)(struct tn_host *host);                   /* seconds since 1970 */
   /* The bytes of a file, from the arena; reports nothing: *problem says what is wrong in the words of
-   * `io_error_kind` ("not_found", "permission_denied", "is_a_directory", "too_large", "io_error"). */
+   * `io_error_kind` ("not_found", "permission_denied", "is_a_directory", "not_a_plain_file", "too_large",
+   * "io_error"). Only for what needs TN_CAP_FILEREAD. */
   bool (*read_file)(struct tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem);
+  /* The same for a program that the user names. */
+  bool (*read_program)(struct tn_host *host, tn_str path, tn_arena *arena, tn_str *out,
+                       const char **problem);
+  /* The same for a module that a program names: `path` below the folder `root` of the program (empty: the
+   * current one). No capability is needed, so no link is followed ("symbolic_link"). */
+  bool (*read_module)(struct tn_host *host, tn_str root, tn_str path, tn_arena *arena, tn_str *out,
+                      const char **problem);
   const tn_given *inputs, *params, *sets;                /* --input, --param, --set */
   size_t input_count, param_count, set_count;
   const tn_str *events;                                  /* --event */

@@ -57,7 +57,7 @@ bool tn_repl_talk_read(const tn_repl_talk *talk, tn_str path, tn_arena *arena, t
     tn_text_puts(out, ":load needs the name of a file\n");
     return false;
   }
-  if (talk->host->read_file(talk->host, path, arena, text, &problem)) return true;
+  if (talk->host->read_program(talk->host, path, arena, text, &problem)) return true;
   tn_text_puts(out, "cannot read ");
   tn_text_add(out, path);
   tn_text_puts(out, ": ");

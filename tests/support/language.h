@@ -81,6 +81,12 @@ static bool language_read_file(tn_host *host, tn_str path, tn_arena *arena, tn_s
   return !arena->failed;
 }
 
+static bool language_read_module(tn_host *host, tn_str root, tn_str path, tn_arena *arena, tn_str *out,
+                                 const char **problem) {
+  (void)root;
+  return language_read_file(host, path, arena, out, problem);
+}
+
 /* Requests for memory are counted from here: heap.fail_at may be set before. */
 static bool language_open(language_session *s, uint32_t capabilities) {
   s->names = tn_names_new(&s->heap);
@@ -97,7 +103,9 @@ static bool language_open(language_session *s, uint32_t capabilities) {
                        .compute = language_compute,
                        .print = language_print,
                        .now = language_now,
-                       .read_file = language_read_file };
+                       .read_file = language_read_file,
+                       .read_program = language_read_file,
+                       .read_module = language_read_module };
   return s->names != NULL;
 }
 

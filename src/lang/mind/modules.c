@@ -1,7 +1,8 @@
 /* lang/mind/modules.c: programs and what they import.
  *
  * A module is a file: `import a.b` reads a/b.mind beside the file that imports
- * it. It is read and checked once, when it is first imported, and runs once,
+ * it, always below the folder of the program and never through a link, because
+ * importing needs no capability. It is read and checked once, when it is first imported, and runs once,
  * before the module that imports it. Text that is no file (the command line,
  * standard input, an interactive session) imports from the current folder. */
 #include <string.h>
@@ -65,13 +66,18 @@ tn_mind_module *tn_mind_load(tn_mind *mind, uint32_t file) {
 
 /* ---- imports ---- */
 
+/* Of the part before the name, with its slash. */
+static size_t folder_length(tn_str path) {
+  size_t length = path.len;
+  while (length && path.at[length - 1] != '/') length--;
+  return length;
+}
+
 /* a.b of folder/x.mind is folder/a/b.mind. */
 static tn_str path_of(tn_mind *mind, const tn_mind_module *importer, const tn_mind_import *import) {
   tn_text text;
-  size_t folder = importer->path.len;
-  while (folder && importer->path.at[folder - 1] != '/') folder--;
   tn_text_init(&text, mind->host->heap);
-  tn_text_add(&text, (tn_str){ importer->path.at, folder });
+  tn_text_add(&text, (tn_str){ importer->path.at, folder_length(importer->path) });
   for (uint32_t i = 0; i < import->count; i++) {
     if (i) tn_text_byte(&text, '/');
     tn_text_add(&text, tn_names_text(mind->host->names, import->path[i].name));
@@ -105,8 +111,7 @@ static tn_mind_module *find_module(const tn_mind *mind, tn_str path) {
 static tn_str cycle_name(const tn_mind_module *module) {
   if (module->name.len) return module->name;
   tn_str path = module->path;
-  size_t from = path.len;
-  while (from && path.at[from - 1] != '/') from--;
+  size_t from = folder_length(path);
   size_t end = tn_str_ends(path, ".mind") ? path.len - 5 : path.len;
   return (tn_str){ path.at + from, end > from ? end - from : 0 };
 }
@@ -136,11 +141,17 @@ static bool too_many(tn_mind *mind, const tn_mind_module *importer, tn_span at) 
   return true;
 }
 
-static uint32_t read_source(tn_mind *mind, tn_str path, tn_str name, tn_span at) {
+/* The folder of the program that was named: nothing outside of it is imported. Empty: the current one. */
+static tn_str root_of(const tn_mind_module *module) {
+  while (module->importer) module = module->importer;
+  return (tn_str){ module->path.at, folder_length(module->path) };
+}
+
+static uint32_t read_source(tn_mind *mind, tn_str root, tn_str path, tn_str name, tn_span at) {
   tn_host *host = mind->host;
   const char *problem = NULL;
-  tn_str text;
-  if (host->read_file(host, path, mind->arena, &text, &problem)) {
+  tn_str text, below = { path.at + root.len, path.len - root.len };
+  if (host->read_module(host, root, below, mind->arena, &text, &problem)) {
     uint32_t file = tn_sources_add(host->sources, path, text);
     if (!file) tn_mind_out_of_memory(mind);
     return file;
@@ -149,7 +160,9 @@ static uint32_t read_source(tn_mind *mind, tn_str path, tn_str name, tn_span at)
     tn_report(host->diags, TN_DIAG_E7001, at, TN_TEXT("module", name), TN_TEXT("searched", path));
   } else {
     tn_report(host->diags, TN_DIAG_E_FILE_IO_ERROR, at, TN_TEXT("path", path),
-              TN_STR("io_error_kind", problem));
+              TN_STR("io_error_kind", problem),
+              TN_HINT(TN_LIT("a module is a plain file below the program's folder; symbolic links are not "
+                             "followed")));
   }
   return 0;
 }
@@ -178,7 +191,7 @@ tn_mind_module *tn_mind_import_module(tn_mind *mind, tn_mind_module *importer, c
   }
   if (!module) {
     if (too_many(mind, importer, at)) return NULL;
-    uint32_t file = read_source(mind, path, name, at);
+    uint32_t file = read_source(mind, root_of(importer), path, name, at);
     module = file ? module_new(mind, path, name) : NULL;
     if (!module) return NULL;
     module->importer = importer;
