@@ -217,6 +217,9 @@ TERN_API size_t tern_error_count(const tern_session *session);
 TERN_API tern_status tern_failure_status(const tern_session *session);
 /* All of them, rendered; valid until the next call on the session. */
 TERN_API const char *tern_diagnostics_text(tern_session *session, int color);
+/* A text that somebody else wrote, as it may be shown on a terminal: control and bidirectional characters and
+ * bytes that are not UTF-8 are escapes. NULL when memory ran out; valid until it is called again. */
+TERN_API const char *tern_shown(tern_session *session, const char *text);
 TERN_API const char *tern_diagnostics_json(tern_session *session);   /* [DIAG, ...] */
 TERN_API void tern_clear_diagnostics(tern_session *session);
 /* Adds a mistake of the command line or of the embedder: E_USAGE. `hint` may be NULL. */

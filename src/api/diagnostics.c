@@ -110,3 +110,10 @@ tern_status tern_report_usage(tern_session *session, const char *message, const 
   tn_diags_report(&session->diags, TN_DIAG_E_USAGE, TN_NOWHERE, fields, hint ? 2 : 1);
   return TERN_USAGE;
 }
+
+const char *tern_shown(tern_session *session, const char *text) {
+  tn_text_clear(&session->shown);
+  tn_diag_put_safe(&session->shown, tn_str_of(text));
+  tn_text_byte(&session->shown, 0);
+  return session->shown.failed ? NULL : session->shown.at;
+}

@@ -51,6 +51,7 @@ struct tern_session {
   tn_text printed; /* JSON strings of what was printed, separated by commas */
   size_t printed_count;
   tn_text text;   /* what the last call that returns text returned */
+  tn_text shown;  /* what tern_shown returned, which may stand beside such a text */
   tn_arena views; /* what tern_diagnostic_at points to */
 };
 

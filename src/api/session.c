@@ -49,6 +49,7 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_sources_init(&session->sources, &session->heap);
   tn_diags_init(&session->diags, &session->heap, &session->sources);
   tn_text_init(&session->text, &session->heap);
+  tn_text_init(&session->shown, &session->heap);
   tn_text_init(&session->printed, &session->heap);
   tn_arena_init(&session->views, &session->heap);
   session->folder = (tn_opt_folder){ fold_with_ref, session };
@@ -101,6 +102,7 @@ void tern_session_free(tern_session *session) {
   tn_arena_free(&session->views);
   tn_text_free(&session->printed);
   tn_text_free(&session->text);
+  tn_text_free(&session->shown);
   tn_diags_free(&session->diags);
   tn_sources_free(&session->sources);
   tn_names_free(session->names);

@@ -70,7 +70,7 @@ tern_status tn_cli_check(tn_run *run) {
     else
       tn_cli_warnings(run);
     bool say = status == TERN_OK && !tn_given_option(command, TN_OPTION_QUIET);
-    if (say) printf("%s: ok\n", command->words[i]);
+    if (say) printf("%s: ok\n", tn_cli_shown(run, command->words[i]));
   }
   return worst;
 }

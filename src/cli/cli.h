@@ -115,6 +115,9 @@ bool tn_cli_no_words(tn_run *run, tern_status *status);
 /* Shows what the session has to report: JSON or text, by the command. */
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);
+/* A name for a terminal: files of somebody else may be called anything. Valid until it is called
+ * again. */
+const char *tn_cli_shown(tn_run *run, const char *name);
 bool tn_cli_one_word(tn_run *run, const char *what, tern_status *status);
 /* Grants what --allow grants; shows what is wrong with it. */
 tern_status tn_cli_allow(tn_run *run);

@@ -86,6 +86,11 @@ void tn_cli_warnings(tn_run *run) {
   if (tern_diagnostic_count(run->session) > 0) show(run);
 }
 
+const char *tn_cli_shown(tn_run *run, const char *name) {
+  const char *shown = tern_shown(run->session, name);
+  return shown ? shown : "?";
+}
+
 tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint) {
   tern_clear_diagnostics(run->session);
   return tn_cli_failed(run, tern_report_usage(run->session, message, hint));

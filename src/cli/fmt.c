@@ -31,8 +31,8 @@ static int ahead(const char *a, const char *b) {
   return -1;
 }
 
-static void show_diff(const char *path, const char *before, const char *after) {
-  printf("--- %s\n+++ %s (formatted)\n", path, path);
+static void show_diff(const char *name, const char *before, const char *after) {
+  printf("--- %s\n+++ %s (formatted)\n", name, name);
   while (*before || *after) {
     if (*before && *after && same_line(before, after)) {
       before = next_line(before), after = next_line(after);
@@ -53,9 +53,9 @@ static tern_status improve(tn_run *run, const char *path, const char *before, co
   const tn_command *command = run->command;
   bool check = tn_given_option(command, TN_OPTION_CHECK_ONLY);
   if (tn_given_option(command, TN_OPTION_DIFF)) {
-    show_diff(path, before, formatted);
+    show_diff(tn_cli_shown(run, path), before, formatted);
   } else if (check) {
-    printf("%s: not formatted\n", path);
+    printf("%s: not formatted\n", tn_cli_shown(run, path));
   } else {
     tern_status status = tern_write_file(run->session, path, formatted, strlen(formatted));
     return status == TERN_OK ? status : tn_cli_failed(run, status);

@@ -91,3 +91,14 @@ $ (tern run w.mind --watch > out & echo $! > pid; wait)  &
 > kill -INT $(cat pid); wait
 > grep -c . out
 | 3
+
+# Names of files that somebody else chose reach a terminal as escapes.
+$ name=$(printf 'a\033[31m.mind'); echo '1  +  1' > "$name"; tern check "$name"; tern fmt --check "$name"; tern fmt --diff "$name" | head -n 2; tern fmt "$name" && cat "$name"
+| a\x1b[31m.mind: ok
+| a\x1b[31m.mind: not formatted
+| --- a\x1b[31m.mind
+| +++ a\x1b[31m.mind (formatted)
+| 1 + 1
+$ printf 'model {\n  tokens [B, T]\n  labels [B]\n  param E [4, 2]\n  y = meanpool(embedding(tokens, E))\n}\ntrain { loss = xent(y, labels) steps = 1 batch = 1 }\ndataset { format = "jsonl" path = "d\033[2J.jsonl" }\n' > esc.ail
+$ printf '{"tokens":[0,1],"label":0}\n' > "$(printf 'd\033[2J.jsonl')"; tern train esc.ail --allow fileread --sandbox=off | grep path
+|   path: d\x1b[2J.jsonl

@@ -177,8 +177,8 @@ static int kill_often(unsigned long kills, const char *spoil) {
   }
   if (run_job(&(job){ "run", NULL, "1", NULL }) != 0 || !ended_well("run"))
     return complain("the last run did not end as it should", done), 1;
-  printf("%lu kills over %lu runs: every folder loaded and verified, every run ended with the same bits\n", done,
-         rounds + 1);
+  printf("%lu kills over %lu runs: every folder loaded and verified, every run ended with the same bits\n",
+         done, rounds + 1);
   return 0;
 }
 
