@@ -218,3 +218,39 @@ $ tern emit --lang mind - --as grad <<'END'
 |   %12 = add %10, %11 : f32[2]
 |   return a=%6, b=%12
 | }
+
+# A module whose value is a function is that function, in MLIR too; so is grad(f).
+$ cat > function.mind <<'END'
+> fn f(x: Tensor[f32,(2)], k: f32) -> Tensor[f32,()] = sum(x * x) * k
+> grad(f)
+> END
+$ tern emit function.mind --as graph
+| graph(%x: f32[2], %k: f32[]) {
+|   %1 = mul %x, %x : f32[2]
+|   %2 = sum %1 {axes=[0]} : f32[]
+|   %3 = fill {dtype=f32, shape=[], number=1} : f32[]
+|   %4 = mul %3, %k : f32[]
+|   %5 = mul %3, %2 : f32[]
+|   %6 = broadcast_to %4 {shape=[2]} : f32[2]
+|   %7 = mul %6, %x : f32[2]
+|   %8 = mul %6, %x : f32[2]
+|   %9 = add %7, %8 : f32[2]
+|   return %9, %5
+| }
+$ tern emit function.mind --as mlir | grep 'func.func @'
+|   func.func @main(%x: tensor<2xf32>, %k: f32) -> (tensor<2xf32>, f32) {
+|   func.func @f(%x: tensor<2xf32>, %k: f32) -> tensor<f32> {
+# A closure has no types of its own.
+$ cat > closure.mind <<'END'
+> |x| x * 2
+> END
+$ tern emit closure.mind --as mlir
+! error[E_UNSUPPORTED]: a graph of a function that calls itself, or whose types or sizes are open, is not supported here
+!   --> closure.mind:1:1
+!    |
+!  1 | |x| x * 2
+!    | ^^^^^^^^^
+!    = feature: a graph of a function that calls itself, or whose types or sizes are open,
+!    = hint: `tern ops` lists the operations and where each one works
+!
+? 1

@@ -294,6 +294,18 @@ static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_m
   return true;
 }
 
+/* Where a name does not fit any size, because it is the function's own. */
+static tn_str size_hint(const tn_mind_target_type *target, const tn_mind_type *type, int dimension) {
+  const tn_mind_sizes *sizes = target->symbols->sizes;
+  const tn_shape *wanted = &target->wanted->shape, *got = &type->shape;
+  if (wanted->rank != got->rank) return TN_LIT("");
+  bool own = tn_mind_is_size(sizes, got->dim[dimension]) ||
+             (!target->symbols->foreign && tn_mind_is_size(sizes, wanted->dim[dimension]));
+  if (!own) return TN_LIT("");
+  return TN_LIT("the name of a parameter's dimension is a size of its own: "
+                "it fits itself, no number and no other name");
+}
+
 static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_type *target,
                                     const tn_mind_type *type) {
   tn_shape shape, expected = target->wanted->shape;
@@ -309,7 +321,8 @@ static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_typ
   bool ranks = expected.rank != type->shape.rank;
   tn_report(diags_of(c), TN_DIAG_E2102, target->at, TN_TEXT("expected", text),
             TN_TEXT("got", tn_mind_describe_shape(c->mind, &type->shape)), TN_TEXT("name", name),
-            ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension));
+            ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension),
+            TN_HINT(size_hint(target, type, dimension)));
   return &tn_mind_type_error;
 }
 

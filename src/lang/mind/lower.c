@@ -178,28 +178,50 @@ static bool fold(tn_mind_lowering_state *s, const tn_mind_extract *what, tn_valu
   return tn_mind_trace_fold(&s->trace, what, end, &fault) || tn_mind_eval_fault(&s->e, &fault, NULL);
 }
 
-/* The function's results, for inputs in place of its arguments, become the outputs. */
-static bool eval_on_inputs(tn_mind_lowering_state *s, const tn_mind_function *f, tn_value *inputs) {
+/* The results of `fn`, which takes what `f` takes, for inputs in place of arguments, become the outputs. */
+static bool eval_on_inputs(tn_mind_lowering_state *s, const tn_mind_fn *fn, const tn_mind_function *f,
+                           tn_value *inputs) {
   tn_mind_value *args = tn_arena_array(s->e.arena, f->param_count, sizeof *args), result;
   bool ok = args && inputs;
   s->e.unknown_inputs = true;
   for (uint32_t i = 0; ok && i < f->param_count; i++) ok = make_input(s, f, i, &args[i], &inputs[i]);
-  ok = ok && tn_mind_eval_function(&s->e, f, NULL, args, TN_NOWHERE, &result);
+  ok = ok && tn_mind_eval_call_value(&s->e, fn, f, args, f->param_count, TN_NOWHERE, &result);
   s->e.unknown_inputs = false;
   forget_outputs(s);
   return ok && add_output(s, 0, &result) && s->outputs.count > 0;
 }
 
-static making function_graph(tn_mind_lowering_state *s, const tn_mind_function *f, fold_extent folds,
-                             tn_graph *out) {
+/* A mistake that only the open arguments make, or a recursion that they never end, leaves the function out.
+ * Whatever would make the output incomplete without a word is not such a mistake. */
+static bool was_stopped(tn_mind_lowering_state *s, tn_diag_mark mark) {
+  const tn_diags *diags = s->e.host->diags;
+  if (s->e.host->heap->failed) return !tn_mind_out_of_memory(s->e.mind); /* the same report is kept once */
+  for (size_t i = mark.kept; i < diags->list.count; i++) {
+    switch (diags->list.at[i].code) {
+      case TN_DIAG_E_INTERRUPTED:
+      case TN_DIAG_E_TIME_LIMIT:
+      case TN_DIAG_E_MEMORY_LIMIT:
+      case TN_DIAG_E_OUT_OF_MEMORY:
+      case TN_DIAG_E_LOOP_LIMIT:
+      case TN_DIAG_E_TOO_LARGE:
+      case TN_DIAG_E_INTERNAL: return true;
+      default: break;
+    }
+  }
+  return false;
+}
+
+static making function_graph(tn_mind_lowering_state *s, const tn_mind_fn *fn, const tn_mind_function *f,
+                             fold_extent folds, tn_graph *out) {
   tn_diags *diags = s->e.host->diags;
   tn_diag_mark mark = tn_diags_mark(diags);
   tn_value *inputs = tn_arena_array(s->e.arena, f->param_count, sizeof *inputs);
   size_t before = s->trace.ready ? s->trace.graph.nodes.count : 0;
-  bool ok = eval_on_inputs(s, f, inputs);
+  bool ok = eval_on_inputs(s, fn, f, inputs);
   tn_mind_extract what = { inputs, f->param_count, s->outputs.at, s->outputs.count, .cut = true };
   if (ok && !fold(s, &what, folds == FOLD_ALL ? TN_NO_VALUE : (tn_value)before)) return STOPPED;
   if (ok && take_graph(s, &what, out)) return MADE;
+  if (was_stopped(s, mark)) return STOPPED;
   tn_diags_rewind(diags, mark);
   if (s->trace.ready) tn_build_forget(&s->trace.builder.base);
   return NO_GRAPH;
@@ -218,11 +240,11 @@ static bool *copy_flags(tn_mind_lowering_state *s, const bool *flags, size_t cou
 }
 
 /* Takes the graph over. */
-static bool add_function_take(module_writer *w, tn_str name, tn_graph *graph, const bool *scalar_inputs) {
+static bool add_function_take(module_writer *w, tn_str name, tn_graph *graph, const bool *scalars) {
   tn_heap *heap = w->s->e.host->heap;
   tn_graph *kept = tn_arena_copy(w->s->e.arena, graph, sizeof *graph);
   bool *scalar_outputs = copy_flags(w->s, w->s->scalars.at, w->s->scalars.count);
-  tn_mlir_function function = { name, kept, scalar_inputs, scalar_outputs };
+  tn_mlir_function function = { name, kept, scalars, scalar_outputs };
   if (!kept || !scalar_outputs || !tn_vec_push(heap, &w->graphs, kept)) {
     tn_graph_free(graph);
     return tn_mind_out_of_memory(w->s->e.mind);
@@ -253,18 +275,28 @@ static bool can_write(tn_mind_lowering_state *s, const tn_mlir_function *functio
   return ok;
 }
 
-static bool add_user_function(module_writer *w, const tn_mind_function *f) {
+/* By parameter: whether it is a scalar. NULL after reporting. */
+static bool *scalar_inputs(tn_mind_lowering_state *s, const tn_mind_function *f) {
+  bool *scalars = tn_arena_array(s->e.arena, f->param_count, sizeof *scalars);
+  if (!scalars) tn_mind_out_of_memory(s->e.mind);
+  for (uint32_t i = 0; scalars && i < f->param_count; i++)
+    scalars[i] = f->param_types[i]->kind == TN_MIND_T_SCALAR;
+  return scalars;
+}
+
+static bool add_user_function(module_writer *w, tn_mind_function *f) {
   tn_mind_lowering_state *s = w->s;
   tn_graph graph;
-  bool *scalars = tn_arena_array(s->e.arena, f->param_count, sizeof *scalars);
-  if (!scalars) return tn_mind_out_of_memory(s->e.mind);
-  making made = function_graph(s, f, FOLD_MODULE, &graph);
+  tn_mind_callable callable = { .kind = TN_MIND_C_FUNCTION, .function = f };
+  tn_mind_fn fn = { .callable = &callable };
+  bool *scalars = scalar_inputs(s, f);
+  if (!scalars) return false;
+  making made = function_graph(s, &fn, f, FOLD_MODULE, &graph);
   if (made != MADE) return made == NO_GRAPH;
-  for (uint32_t i = 0; i < f->param_count; i++) scalars[i] = f->param_types[i]->kind == TN_MIND_T_SCALAR;
   tn_mlir_function function = { TN_LIT("f"), &graph, scalars, s->scalars.at };
   if (!can_write(s, &function)) {
     tn_graph_free(&graph);
-    return true;
+    return !s->e.host->heap->failed || tn_mind_out_of_memory(s->e.mind);
   }
   return add_function_take(w, function_name(s, f->name), &graph, scalars);
 }
@@ -281,13 +313,43 @@ static bool add_user_functions(module_writer *w, const tn_mind_module *module) {
   return true;
 }
 
+/* ---- a model ---- */
+
+/* The function of a module's value: f, or of grad(f) and its kin the one at the bottom. NULL: it has no types
+ * of its own, as a closure. */
+static const tn_mind_function *function_of(const tn_mind_value *value) {
+  const tn_mind_fn *fn = value->fn;
+  while (fn->inner) fn = fn->inner;
+  return fn->callable->kind == TN_MIND_C_FUNCTION ? fn->callable->function : NULL;
+}
+
+/* A module whose value is a function is that function. */
+static bool model_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_span at, fold_extent folds,
+                        tn_graph *out) {
+  if (value->kind != TN_MIND_V_FN) return value_graph(s, value, out);
+  const tn_mind_function *f = function_of(value);
+  making made = f ? function_graph(s, value->fn, f, folds, out) : NO_GRAPH;
+  if (made != NO_GRAPH) return made == MADE;
+  return tn_report(
+      s->e.host->diags, TN_DIAG_E_UNSUPPORTED, at,
+      TN_STR("feature", "a graph of a function that calls itself, or whose types or sizes are open,"));
+}
+
+static bool add_main(module_writer *w, const tn_mind_value *value, tn_span at) {
+  const tn_mind_function *f = value->kind == TN_MIND_V_FN ? function_of(value) : NULL;
+  bool *scalars = f ? scalar_inputs(w->s, f) : NULL;
+  tn_graph graph;
+  if (f && !scalars) return false;
+  return model_graph(w->s, value, at, FOLD_MODULE, &graph) &&
+         add_function_take(w, TN_LIT("main"), &graph, scalars);
+}
+
 static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
-                       tn_text *out) {
+                       tn_span at, tn_text *out) {
   tn_heap *heap = s->e.host->heap;
   module_writer w = { .s = s };
   tn_export_problem problem;
-  tn_graph graph;
-  bool ok = value_graph(s, value, &graph) && add_function_take(&w, TN_LIT("main"), &graph, NULL);
+  bool ok = add_main(&w, value, at);
   ok = ok && (!module || add_user_functions(&w, module));
   if (ok && !tn_mlir_write(w.functions.at, w.functions.count, heap, out, &problem))
     ok = tn_lang_report_export(s->e.host, &problem);
@@ -297,31 +359,18 @@ static bool write_mlir(tn_mind_lowering_state *s, const tn_mind_module *module, 
   return ok;
 }
 
-/* ---- a model ---- */
-
-/* A module whose value is a function is that function. */
-static bool model_graph(tn_mind_lowering_state *s, const tn_mind_value *value, tn_span at, tn_graph *out) {
-  const tn_mind_function *f = value->kind == TN_MIND_V_FN ? value->fn->callable->function : NULL;
-  if (value->kind != TN_MIND_V_FN) return value_graph(s, value, out);
-  making made = f && !value->fn->inner ? function_graph(s, f, FOLD_ALL, out) : NO_GRAPH;
-  if (made != NO_GRAPH) return made == MADE;
-  return tn_report(
-      s->e.host->diags, TN_DIAG_E_UNSUPPORTED, at,
-      TN_STR("feature", "a graph of a function that calls itself, or whose types or sizes are open,"));
-}
-
 /* ---- all forms ---- */
 
 static bool form_graph(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
                        tn_span at, tn_emit_kind kind, tn_graph *out) {
   if (kind == TN_EMIT_GRAD) return gradient_graph(s, module, value, at, out);
-  return model_graph(s, value, at, out);
+  return model_graph(s, value, at, FOLD_ALL, out);
 }
 
 bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module, const tn_mind_value *value,
                         tn_span at, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
-  if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, out);
+  if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, at, out);
   if (!form_graph(s, module, value, at, kind, &graph)) return false;
   tn_export what = { .graph = &graph, .kind = kind, .sources = s->e.host->sources };
   tn_export_problem problem;
@@ -335,6 +384,7 @@ bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out)
   tn_mind mind;
   tn_mind_lowering_state s;
   tn_mind_value value;
+  bool failed = host->heap->failed; /* long ago */
   tn_arena_init(&arena, host->heap);
   tn_mind_init(&mind, host, &arena);
   tn_mind_module *module = tn_mind_load(&mind, file);
@@ -347,6 +397,7 @@ bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out)
     tn_span at = last ? tn_mind_span(module->unit, last) : TN_NOWHERE;
     ok = tn_mind_write_form(&s, module, &value, at, kind, out);
   }
+  if (ok && host->heap->failed && !failed) ok = tn_mind_out_of_memory(&mind); /* a part may be missing */
   tn_mind_lowering_free(&s);
   tn_mind_free(&mind);
   tn_arena_free(&arena);

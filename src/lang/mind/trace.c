@@ -71,8 +71,8 @@ tn_value tn_mind_trace_leaf(tn_mind_trace *trace, tn_value of) {
   int axes[TN_RANK_LIMIT];
   for (int i = 0; i < TN_RANK_LIMIT; i++) axes[i] = i;
   tn_value leaf = tn_build_transpose(builder, of, axes);
-  if (leaf != TN_ERROR_VALUE) tn_vec_push(trace->host->heap, &trace->leaves, leaf);
-  return leaf;
+  if (leaf == TN_ERROR_VALUE || tn_vec_push(trace->host->heap, &trace->leaves, leaf)) return leaf;
+  return tn_build_fault(builder, TN_OP_TRANSPOSE, (tn_fault){ .kind = TN_FAULT_MEMORY });
 }
 
 static bool is_leaf(const tn_mind_trace *trace, tn_value value) {

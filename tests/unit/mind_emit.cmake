@@ -1,0 +1,1 @@
+tn_unit_test(mind_emit mind plan ref)
