@@ -153,6 +153,9 @@ tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_v
 /* Hands a value's reference to the open scope. */
 tn_value tn_eager_own(tn_eager *eager, tn_value value);
 
+/* Whether the variable that a leaf was a value of is still there. */
+bool tn_eager_has_variable(const tn_eager *eager, const tn_slot *leaf);
+
 /* Called before a variable changes: keeps what it is if that may be undone. False when memory runs out. */
 bool tn_eager_keep(tn_eager *eager, tn_value variable);
 

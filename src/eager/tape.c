@@ -159,7 +159,7 @@ static bool pass_on_any(tn_eager *eager, tn_value value) {
 
 /* A variable is older than every value it has had. Once it is gone, its slot is free or somebody
  * else's, who came later. */
-static bool has_variable(const tn_eager *eager, const tn_slot *leaf) {
+bool tn_eager_has_variable(const tn_eager *eager, const tn_slot *leaf) {
   if (leaf->value == TN_ERROR_VALUE) return false;
   const tn_slot *variable = tn_slot_of(eager, leaf->value);
   return variable->variable && variable->serial < leaf->serial;
@@ -169,7 +169,7 @@ static bool has_variable(const tn_eager *eager, const tn_slot *leaf) {
 static bool deliver(tn_eager *eager, tn_slot *leaf) {
   tn_value grad = leaf->grad;
   leaf->grad = TN_ERROR_VALUE;
-  bool ok = !has_variable(eager, leaf) ||
+  bool ok = !tn_eager_has_variable(eager, leaf) ||
             (tn_eager_keep(eager, leaf->value) && receive(eager, leaf->value, grad));
   tn_eager_unref(eager, grad);
   return ok;

@@ -2,15 +2,22 @@
  *
  * Only operations that a gradient can flow through are remembered; what they
  * used beside that appears as constants. Variables become parameters v0, v1, ...
- * in the order in which they were made. */
+ * in the order in which they were made.
+ *
+ * A program that trains has computed with many values of one variable. The
+ * newest of them stands for the variable; what was computed with older ones is a
+ * step on the way there and is left out. */
 #include "base/map.h"
 #include "eager/internal.h"
 
 typedef struct {
   tn_eager *eager;
   tn_graph_builder *builder;
-  tn_map value; /* eager value -> graph value */
-  int params;
+  tn_map value;  /* eager value -> graph value */
+  tn_map newest; /* variable -> the newest of its values that was met */
+  tn_map stale;  /* what an older one leads to */
+  tn_tensors *params; /* what they are now; may be NULL */
+  int count;
 } exporter;
 
 /* Everything behind the outputs, each once. */
@@ -35,14 +42,72 @@ static bool collect(tn_eager *eager, const tn_value *outputs, int count) {
   return true;
 }
 
-static tn_value export_param(exporter *e, const tn_slot *slot) {
+/* ---- values of variables ---- */
+
+/* Slots stand newest first, so the first value of a variable is the newest. */
+static bool find_newest(exporter *e) {
+  tn_eager *eager = e->eager;
+  for (size_t i = 0; i < eager->order.count; i++) {
+    tn_value value = eager->order.at[i];
+    const tn_slot *slot = tn_slot_of(eager, value);
+    if (!slot->leaf || !tn_eager_has_variable(eager, slot) || tn_map_get(&e->newest, slot->value)) continue;
+    if (!tn_map_put(&e->newest, slot->value, value)) return false;
+  }
+  return true;
+}
+
+/* A value of a variable that is gone, but for its last one, is a number like any other. */
+static bool is_param(const exporter *e, tn_value value, const tn_slot *slot) {
+  if (!slot->leaf || slot->value == TN_ERROR_VALUE) return slot->leaf;
+  const uint64_t *newest = tn_map_get(&e->newest, slot->value);
+  return newest && *newest == value;
+}
+
+/* From the oldest to the newest: what is computed with something stale is stale. */
+static bool find_stale(exporter *e) {
+  tn_eager *eager = e->eager;
+  for (size_t i = eager->order.count; i-- > 0;) {
+    tn_value value = eager->order.at[i];
+    const tn_slot *slot = tn_slot_of(eager, value);
+    const tn_value *in = tn_slot_inputs(slot);
+    bool stale = slot->leaf && !is_param(e, value, slot);
+    for (int k = 0; k < slot->count && !stale; k++) stale = tn_map_get(&e->stale, in[k]) != NULL;
+    if (stale && !tn_map_put(&e->stale, value, 1)) return false;
+  }
+  return true;
+}
+
+/* Leaves only outputs that are not stale, if there are any. */
+static void choose_outputs(const exporter *e, tn_value *outputs, int *count) {
+  int fresh = 0;
+  for (int i = 0; i < *count; i++) {
+    tn_value output = outputs[i];
+    if (!tn_map_get(&e->stale, tn_slot_value(e->eager, output))) outputs[fresh++] = output;
+  }
+  if (fresh > 0) *count = fresh;
+}
+
+/* ---- writing ---- */
+
+/* What the variable is now, whatever was computed with. */
+static bool keep_param(exporter *e, tn_value value, const tn_slot *slot) {
+  if (!e->params) return true;
+  bool alive = slot->value != TN_ERROR_VALUE && tn_eager_has_variable(e->eager, slot);
+  tn_tensor tensor = tn_eager_share(e->eager, alive ? slot->value : value);
+  if (!tensor.buffer) return false;
+  if (tn_vec_push(e->eager->heap, e->params, tensor)) return true;
+  tn_tensor_unref(&tensor);
+  return false;
+}
+
+static tn_value export_param(exporter *e, tn_value value, const tn_slot *slot) {
   tn_text name;
   tn_text_init(&name, e->eager->heap);
   tn_text_byte(&name, 'v');
-  tn_text_int(&name, e->params++);
+  tn_text_int(&name, e->count++);
   tn_name interned = name.failed ? 0 : tn_names_intern(e->eager->builder.names, tn_text_str(&name));
   tn_text_free(&name);
-  if (interned == 0) return TN_ERROR_VALUE;
+  if (interned == 0 || !keep_param(e, value, slot)) return TN_ERROR_VALUE;
   return tn_build_param(&e->builder->base, interned, &slot->layout->type);
 }
 
@@ -68,15 +133,22 @@ static tn_value export_operation(exporter *e, const tn_slot *slot) {
 
 static bool export_slot(exporter *e, tn_value value) {
   const tn_slot *slot = tn_slot_of(e->eager, value);
-  tn_value out = slot->leaf                ? export_param(e, slot)
+  tn_value out = is_param(e, value, slot)  ? export_param(e, value, slot)
                  : slot->op == TN_OP_ERROR ? export_constant(e, value, slot)
                                            : export_operation(e, slot);
   return out != TN_ERROR_VALUE && tn_map_put(&e->value, value, out);
 }
 
-static bool export_all(exporter *e, const tn_value *outputs, int count) {
+static bool sorted(tn_eager *eager, const tn_value *outputs, int count) {
+  return collect(eager, outputs, count) && tn_eager_sort_by_age(eager, &eager->order);
+}
+
+/* `outputs` is the caller's own copy. */
+static bool export_all(exporter *e, tn_value *outputs, int count) {
   tn_eager *eager = e->eager;
-  if (!collect(eager, outputs, count) || !tn_eager_sort_by_age(eager, &eager->order)) return false;
+  if (!sorted(eager, outputs, count) || !find_newest(e) || !find_stale(e)) return false;
+  choose_outputs(e, outputs, &count);
+  if (!sorted(eager, outputs, count)) return false;
   for (size_t i = eager->order.count; i-- > 0;) {
     if (!export_slot(e, eager->order.at[i])) return false;
   }
@@ -87,14 +159,17 @@ static bool export_all(exporter *e, const tn_value *outputs, int count) {
   return true;
 }
 
-bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out) {
+bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out,
+                       tn_tensors *params) {
   if (!tn_graph_init(out, eager->heap, eager->builder.names)) return false;
   tn_graph_builder builder;
   tn_graph_builder_init(&builder, out);
-  exporter e = { .eager = eager, .builder = &builder };
-  tn_map_init(&e.value, eager->heap);
-  bool ok = export_all(&e, outputs, count);
-  tn_map_free(&e.value);
+  exporter e = { .eager = eager, .builder = &builder, .params = params };
+  tn_map *maps[] = { &e.value, &e.newest, &e.stale };
+  for (int i = 0; i < 3; i++) tn_map_init(maps[i], eager->heap);
+  tn_value *chosen = tn_arena_copy(&out->arena, outputs, (size_t)count * sizeof *outputs);
+  bool ok = chosen && export_all(&e, chosen, count);
+  for (int i = 0; i < 3; i++) tn_map_free(maps[i]);
   if (!ok) tn_graph_free(out);
   return ok;
 }

@@ -209,12 +209,38 @@ $ tern emit model.ail --as npz --json -o model.npz
 $ tern emit model.ail --as onnx | head -c 8 | tail -c 4
 | tern
 \ no newline
-$ tern emit square.nth --as npz
-! error[E_UNSUPPORTED]: an archive of parameters of a program that gives them no values is not supported here
-!    = feature: an archive of parameters of a program that gives them no values
-!    = hint: `tern ops` lists the operations and where each one works
-!
-? 1
+
+# A Ninth program that trains is shown as what it learnt: one parameter for each weight, with its number, and no step.
+$ cat > learn.nth <<'END'
+> (0 1 2 3) -> x (1 3 5 7) -> y
+> 0 [VAR] -> w 0 [VAR] -> b
+> 300 [REPEAT]
+>   x w [MUL] b [ADD] y [MSE_LOSS] [DUP] [PRINT] [BACKWARD]
+>   w 0.1 w [GRAD] [SUB_ASSIGN_GRAD] w [ZERO_GRAD]
+>   b 0.1 b [GRAD] [SUB_ASSIGN_GRAD] b [ZERO_GRAD]
+> [END]
+> (10 20) w [MUL] b [ADD]
+> END
+$ tern emit learn.nth --as graph
+| graph() {
+|   %1 = const {value=f32[2] [10,20]} : f32[2]
+|   %v0 = param {name="v0", dtype=f32, shape=[]} : f32[]
+|   %v1 = param {name="v1", dtype=f32, shape=[]} : f32[]
+|   %2 = mul %1, %v0 : f32[2]
+|   %3 = add %2, %v1 : f32[2]
+|   return %3
+| }
+$ tern emit learn.nth --as mlir | grep main
+|   func.func @main(%v0: tensor<f32>, %v1: tensor<f32>) -> tensor<2xf32> {
+$ tern emit learn.nth --as grad | head -n 1
+| graph() {
+$ tern emit learn.nth --as grad | grep -c param
+| 2
+$ tern emit learn.nth --as npz -o learn.npz && grep -ao 'v[0-9]*.npy' learn.npz | sort -u
+| v0.npy
+| v1.npy
+$ tern emit learn.nth --as onnx -o learn.onnx && tern run learn.nth | tail -n 1 | cut -c 1-3
+| (21
 
 # A function that is the value of the module is shown with its arguments as inputs. What it reads of the module is
 # the number that was computed, to the bit, and not how; nor is what else follows from no argument.

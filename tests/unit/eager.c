@@ -241,7 +241,7 @@ static void what_was_recorded_can_be_written_as_a_graph(void **state) {
   tn_value x = variable_of(&r, tn_eager_number(r.e, 3)), two = tn_eager_number(r.e, 2);
   tn_value y = apply_take(&r, TN_OP_ADD, apply(&r, TN_OP_MUL, x, x), two);
   tn_graph graph;
-  assert_true(tn_eager_to_graph(r.e, &y, 1, &graph));
+  assert_true(tn_eager_to_graph(r.e, &y, 1, &graph, NULL));
   assert_valid(&graph);
   tn_text text;
   tn_text_init(&text, &r.w.heap);
@@ -252,6 +252,48 @@ static void what_was_recorded_can_be_written_as_a_graph(void **state) {
   tn_text_free(&text);
   tn_graph_free(&graph);
   tn_eager_unref(r.e, x), tn_eager_unref(r.e, y);
+  room_close(&r);
+}
+
+/* The graph of `outputs` as text, and what its parameter is. */
+static void assert_graph(room *r, const tn_value *outputs, int count, const char *wanted, float param) {
+  tn_graph graph;
+  tn_tensors params = { 0 };
+  tn_text text;
+  assert_true(tn_eager_to_graph(r->e, outputs, count, &graph, &params));
+  assert_valid(&graph);
+  tn_text_init(&text, &r->w.heap);
+  tn_graph_print(&graph, &text);
+  assert_string_equal(text.at, wanted);
+  assert_int_equal(params.count, 1);
+  assert_int_equal(graph.params.count, 1);
+  assert_true(*(const float *)params.at[0].view.data == param);
+  tn_tensor_unref(&params.at[0]);
+  tn_vec_free(&r->w.heap, &params);
+  tn_text_free(&text);
+  tn_graph_free(&graph);
+}
+
+static void a_trained_variable_is_one_parameter_with_its_last_number(void **state) {
+  (void)state;
+  room r;
+  room_open(&r);
+  tn_value x = variable_of(&r, tn_eager_number(r.e, 3)), one = tn_eager_number(r.e, 1);
+  tn_value y = apply(&r, TN_OP_MUL, x, x);
+  assert_true(tn_eager_sub_assign(r.e, x, one, one));
+  tn_value z = apply(&r, TN_OP_EXP, x, 0), both = apply(&r, TN_OP_ADD, y, z);
+  assert_graph(&r, (tn_value[]){ y, z }, 2,
+               "graph(param %v0: f32[]) {\n  %1 = exp %v0 : f32[]\n  return %1\n}\n", 2);
+  /* What only older values lead to is all there is: it is shown, with the number that is there now. */
+  assert_graph(&r, &y, 1, "graph(param %v0: f32[]) {\n  %1 = mul %v0, %v0 : f32[]\n  return %1\n}\n", 2);
+  /* Two values of one variable in one result: the older one is a number. */
+  assert_graph(&r, &both, 1,
+               "graph() {\n  %1 = fill {dtype=f32, shape=[], number=3} : f32[]\n"
+               "  %2 = mul %1, %1 : f32[]\n  %v0 = param {name=\"v0\", dtype=f32, shape=[]} : f32[]\n"
+               "  %3 = exp %v0 : f32[]\n  %4 = add %2, %3 : f32[]\n  return %4\n}\n",
+               2);
+  tn_eager_unref(r.e, x), tn_eager_unref(r.e, y), tn_eager_unref(r.e, z), tn_eager_unref(r.e, both);
+  tn_eager_unref(r.e, one);
   room_close(&r);
 }
 
@@ -296,6 +338,7 @@ int main(void) {
     cmocka_unit_test(training_runs_in_constant_memory),
     cmocka_unit_test(composed_operations_leave_nothing_behind),
     cmocka_unit_test(what_was_recorded_can_be_written_as_a_graph),
+    cmocka_unit_test(a_trained_variable_is_one_parameter_with_its_last_number),
     cmocka_unit_test(every_failed_allocation_is_survived),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

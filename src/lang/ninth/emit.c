@@ -2,8 +2,9 @@
  *
  * The program is run with everything recorded, single numbers too. The results
  * of the graph are the tensors that it printed or went backward from, then those
- * that are left on the stack; its parameters are what was trainable. A loop
- * appears as often as it ran. */
+ * that are left on the stack; its parameters are what was trainable, with the
+ * numbers it has at the end. A loop appears as often as it ran; of a training what
+ * was computed with the last weights is shown, not the steps. */
 #include "ad/ad.h"
 #include "lang/ninth/ninth.h"
 
@@ -17,9 +18,8 @@ static bool note_stack(tn_ninth_machine *m) {
   return true;
 }
 
-/* The gradients by every parameter, in place of the results: of what the last [BACKWARD] began with, or
- * of the last result. */
-static bool differentiate(tn_graph *graph, size_t loss, tn_fault *fault) {
+/* The gradients of the result by every parameter, in its place. */
+static bool differentiate(tn_graph *graph, tn_fault *fault) {
   tn_graph_builder builder;
   tn_graph_builder_init(&builder, graph);
   size_t count = graph->params.count;
@@ -28,7 +28,7 @@ static bool differentiate(tn_graph *graph, size_t loss, tn_fault *fault) {
   *fault = (tn_fault){ .kind = graph->outputs.count > 0 ? TN_FAULT_MEMORY : TN_FAULT_NO_GRADIENT };
   if (!wrt || !grads || graph->outputs.count == 0) return false;
   for (size_t i = 0; i < count; i++) wrt[i] = graph->params.at[i];
-  tn_value output = graph->outputs.at[loss > 0 ? loss - 1 : graph->outputs.count - 1].value;
+  tn_value output = graph->outputs.at[0].value;
   tn_grad_request request = { .builder = &builder,
                               .outputs = &output,
                               .output_count = 1,
@@ -44,15 +44,31 @@ static bool differentiate(tn_graph *graph, size_t loss, tn_fault *fault) {
   return ok;
 }
 
+/* Gradients are those of one result: what the last [BACKWARD] began with, or the last one. */
+static bool make_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_graph *graph, tn_tensors *params) {
+  if (!note_stack(m)) return false;
+  const tn_value *outputs = m->noted.at;
+  size_t count = m->noted.count, last = m->loss > 0 ? m->loss : count;
+  bool one = kind == TN_EMIT_GRAD && count > 0;
+  return tn_eager_to_graph(m->eager, one ? outputs + last - 1 : outputs, one ? 1 : (int)count, graph, params);
+}
+
+static void free_params(tn_ninth_machine *m, tn_tensors *params) {
+  for (size_t i = 0; i < params->count; i++) tn_tensor_unref(&params->at[i]);
+  tn_vec_free(m->heap, params);
+}
+
 static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
+  tn_tensors params = { 0 };
   tn_fault fault = { .kind = TN_FAULT_MEMORY };
-  bool made = note_stack(m) && tn_eager_to_graph(m->eager, m->noted.at, (int)m->noted.count, &graph);
-  bool ok = made && (kind != TN_EMIT_GRAD || differentiate(&graph, m->loss, &fault));
-  tn_export what = { .graph = &graph, .kind = kind, .sources = m->host->sources };
+  bool made = make_graph(m, kind, &graph, &params);
+  bool ok = made && (kind != TN_EMIT_GRAD || differentiate(&graph, &fault));
+  tn_export what = { .graph = &graph, .kind = kind, .sources = m->host->sources, .params = params.at };
   tn_export_problem problem;
   bool written = ok && (tn_export_write(&what, out, &problem) || tn_lang_report_export(m->host, &problem));
   if (made) tn_graph_free(&graph);
+  free_params(m, &params);
   tn_build_forget(m->builder);
   if (ok) return written;
   if (fault.kind == TN_FAULT_NO_GRADIENT)
