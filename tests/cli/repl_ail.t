@@ -156,3 +156,11 @@ $ printf ':time 1 + 2\n' | tern repl --lang ail | sed 's/[0-9.]* ms/T ms/'
 $ printf ':mlir 1\n' | tern repl --lang ail | head -n 2
 | module {
 |   func.func @main() -> tensor<f32> {
+
+# Each line runs with the lines it needs; what was replaced is gone. A number that many lines lead to is kept as such.
+$ { echo 'a = 1'; echo 'a = 2'; echo 'b = a'; echo 'a = 3'; echo ':env'; } | tern repl --lang ail | grep =
+| a = 2
+| b = a
+| a = 3
+$ { echo 'y = 0.1'; for i in $(seq 300); do echo 'y = y + 0.1'; done; echo 'y * 10'; } | tern repl --lang ail | tail -n 1
+| First 1 values: [301.0008]

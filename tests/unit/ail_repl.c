@@ -71,7 +71,7 @@ static void words_are_completed_by_what_they_can_be(void **state) {
   static const struct {
     const char *line, *wanted;
   } cases[] = {
-    { "wid", "width\nwider\n" }, { "twi", "twice\n" }, { "2 + soft", "softmax\n" }, { "ra", "range\n" },
+    { "wid", "width\n" },        { "twi", "twice\n" }, { "2 + soft", "softmax\n" }, { "ra", "range\n" },
     { ":sh", ":shape\n" },       { "nothing", "" },    { "rema", "remark\n" },
   };
   talk t = { 0 };

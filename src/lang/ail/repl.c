@@ -1,20 +1,26 @@
 /* lang/ail/repl.c: AILang, line by line.
  *
- * An AILang program is declarations and one model, so the session keeps two
- * texts: the declarations (const, fn, input, param) and the assignments of a
- * model. Each line is put behind what is there, the whole is run as a program,
- * and the line stays if that went well. Inputs, parameters and draws follow from
- * the seed, so a value is the same each time it is asked for. */
+ * An AILang program is declarations and one model, so the session keeps lines of
+ * two kinds: declarations (const, fn, input, param) and the assignments of a
+ * model. Each line is put behind those it needs (lines.h), that is run as a
+ * program, and the line stays if it went well. Inputs, parameters and draws follow
+ * from the seed, so a value is the same each time it is asked for. */
 #include "lang/repl.h"
 
 #include "lang/ail/internal.h"
 #include "lang/ail/lexer.h"
+#include "lang/ail/lines.h"
 #include "lang/ail/repl.h"
 
 struct tn_repl {
   tn_repl_talk talk;
-  tn_text declarations, assignments;
+  tn_ail_lines lines;
+  bool single;  /* the last result is one number, */
+  float number; /* and which */
 };
+
+#define CHAIN_LINES 64 /* that may lead to a number; if there are more, the number is kept in their place */
+#define EXPLAINED_LINES 256 /* kept lines up to which a mistake is explained with all of them in sight */
 
 /* An input may be declared as in a model, `x [B, 3]`, and then stands among the assignments. */
 typedef enum { DECLARATION, MODEL_INPUT, ASSIGNMENT, EXPRESSION, PROGRAM } line_kind;
@@ -103,16 +109,26 @@ static bool is_open(tn_str text) {
 
 /* ---- programs ---- */
 
-/* Everything so far with one more line. `shown` is the name of what is to be its result. */
-static void write_program(const tn_repl *repl, line_kind kind, tn_str line, tn_str shown, tn_text *out) {
-  tn_text_add(out, tn_text_str(&repl->declarations));
-  if (kind == DECLARATION || kind == PROGRAM) tn_text_add(out, line), tn_text_byte(out, '\n');
-  if (kind == PROGRAM) return;
+/* The lines that were found, or all of them, with one more. `shown` is the name of its result. */
+typedef struct {
+  line_kind kind;
+  tn_str line, shown;
+  bool whole;
+} program_text;
+
+static void write_lines(const tn_repl *repl, const program_text *p, bool in_model, tn_text *out) {
+  (p->whole ? tn_ail_lines_write_all : tn_ail_lines_write)(&repl->lines, in_model, out);
+}
+
+static void write_program(const tn_repl *repl, const program_text *p, tn_text *out) {
+  write_lines(repl, p, false, out);
+  if (p->kind == DECLARATION || p->kind == PROGRAM) tn_text_add(out, p->line), tn_text_byte(out, '\n');
+  if (p->kind == PROGRAM) return;
   tn_text_puts(out, "model {\n");
-  tn_text_add(out, tn_text_str(&repl->assignments));
-  if (kind == ASSIGNMENT || kind == MODEL_INPUT) tn_text_add(out, line), tn_text_byte(out, '\n');
+  write_lines(repl, p, true, out);
+  if (p->kind == ASSIGNMENT || p->kind == MODEL_INPUT) tn_text_add(out, p->line), tn_text_byte(out, '\n');
   tn_text_puts(out, "logits = ");
-  tn_text_add(out, kind == EXPRESSION ? line : kind == ASSIGNMENT ? shown : TN_LIT("0"));
+  tn_text_add(out, p->kind == EXPRESSION ? p->line : p->kind == ASSIGNMENT ? p->shown : TN_LIT("0"));
   tn_text_puts(out, "\n}\n");
 }
 
@@ -124,6 +140,15 @@ static tn_str without_name(tn_str text) {
   return (tn_str){ text.at + end + 1, text.len - end - 1 };
 }
 
+static void note_number(tn_repl *repl, const tn_outcome *outcome) {
+  const tn_datum *value = outcome->count == 1 ? &outcome->values[0] : NULL;
+  repl->single = value && value->kind == TN_VALUE_TENSOR && value->dtype == TN_F32 && value->tensor.buffer &&
+                 value->tensor.view.rank == 0;
+  if (!repl->single) return;
+  repl->number = *(const float *)value->tensor.view.data;
+  repl->single = repl->number - repl->number == 0; /* there are words for no other */
+}
+
 static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   tn_host *host = repl->talk.host;
   const tn_lang *lang = tn_lang_ail();
@@ -133,6 +158,7 @@ static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   tn_arena_init(&arena, host->heap);
   bool ok = lang->run(host, file, &arena, &outcome);
   if (ok) tn_text_add(out, without_name(outcome.text));
+  if (ok) note_number(repl, &outcome);
   for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
   tn_arena_free(&arena);
   return ok;
@@ -140,20 +166,44 @@ static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
 
 typedef bool (*program_use)(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out);
 
-/* Makes the program of a line, does something with it, and forgets it. */
+/* *file is the program's text, to be forgotten when its mistakes have been shown. */
+static bool try_program(tn_repl *repl, const program_text *p, program_use use, uint32_t *file, tn_text *out) {
+  tn_host *host = repl->talk.host;
+  tn_text text;
+  tn_text_init(&text, host->heap);
+  write_program(repl, p, &text);
+  *file = text.failed ? 0 : tn_sources_add(host->sources, TN_LIT("<session>"), tn_text_str(&text));
+  tn_text_free(&text);
+  if (!*file) return tn_report_plain(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+  return use(repl, *file, p->kind, out);
+}
+
+/* Makes the program of a line, does something with it, and forgets it with the names that came up in it. A
+ * mistake is looked at again with every line there is, whose names may be what was meant. */
 static bool with_program(tn_repl *repl, line_kind kind, tn_str line, tn_str shown, program_use use,
                          tn_text *out) {
   tn_host *host = repl->talk.host;
-  tn_text text;
   size_t files = host->sources->files.count;
-  tn_text_init(&text, host->heap);
-  write_program(repl, kind, line, shown, &text);
-  uint32_t file = text.failed ? 0 : tn_sources_add(host->sources, TN_LIT("<session>"), tn_text_str(&text));
-  tn_text_free(&text);
-  if (!file) tn_report_plain(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
-  bool ok = file && use(repl, file, kind, out);
+  program_text p = { .kind = kind, .line = line, .shown = shown };
+  tn_text made;
+  uint32_t file = 0;
+  tn_text_init(&made, host->heap);
+  tn_names_mark(host->names);
+  bool found = tn_ail_lines_search(&repl->lines, line);
+  if (!found) tn_report_plain(host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+  bool ok = found && try_program(repl, &p, use, &file, &made);
+  p.whole = file && !host->heap->failed && repl->lines.found.count < repl->lines.count &&
+            repl->lines.count <= EXPLAINED_LINES;
+  if (!ok && p.whole) {
+    tn_diags_clear(host->diags);
+    tn_text_clear(&made);
+    ok = try_program(repl, &p, use, &file, &made);
+  }
+  if (ok) tn_text_add(out, tn_text_str(&made));
   tn_repl_talk_mistakes(&repl->talk, out);
   tn_sources_rewind(host->sources, files);
+  tn_names_rewind(host->names);
+  tn_text_free(&made);
   return ok;
 }
 
@@ -161,14 +211,29 @@ static bool use_run(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) 
   return run_program(repl, file, kind != DECLARATION && kind != MODEL_INPUT, out);
 }
 
+/* NAME = NUMBER, where a long chain of lines leads to one number; else the line as it is. */
+static bool keep_line(tn_repl *repl, line_kind kind, tn_str text, tn_str target) {
+  bool chain = repl->lines.found.count > repl->lines.always.count + CHAIN_LINES;
+  if (kind != ASSIGNMENT || !chain || !repl->single || !tn_ail_lines_binds_only(text, target))
+    return tn_ail_lines_keep(&repl->lines, text, kind != DECLARATION);
+  tn_text number;
+  tn_text_init(&number, repl->talk.host->heap);
+  tn_text_add(&number, target);
+  tn_text_puts(&number, " = ");
+  tn_text_f32(&number, repl->number);
+  bool ok = !number.failed && tn_ail_lines_keep(&repl->lines, tn_text_str(&number), true);
+  tn_text_free(&number);
+  return ok;
+}
+
 static void run_text(tn_repl *repl, tn_str text, tn_text *out) {
   tn_str target;
   line_kind kind = kind_of(text, &target);
+  repl->single = false;
   if (!with_program(repl, kind, text, target, use_run, out)) return;
-  if (kind == EXPRESSION || kind == PROGRAM) return;
-  tn_text *kept = kind == DECLARATION ? &repl->declarations : &repl->assignments;
-  tn_text_add(kept, text);
-  tn_text_byte(kept, '\n');
+  if (kind == EXPRESSION || kind == PROGRAM || keep_line(repl, kind, text, target)) return;
+  tn_report_plain(repl->talk.host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+  tn_repl_talk_mistakes(&repl->talk, out);
 }
 
 bool tn_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
@@ -246,15 +311,14 @@ static void run_time(tn_repl *repl, tn_str argument, tn_text *out) {
 
 static void run_env(tn_repl *repl, tn_str argument, tn_text *out) {
   (void)argument;
-  tn_text_add(out, tn_text_str(&repl->declarations));
-  tn_text_add(out, tn_text_str(&repl->assignments));
+  tn_ail_lines_write_all(&repl->lines, false, out);
+  tn_ail_lines_write_all(&repl->lines, true, out);
 }
 
 static void run_reset(tn_repl *repl, tn_str argument, tn_text *out) {
   (void)argument;
   (void)out;
-  tn_text_free(&repl->declarations);
-  tn_text_free(&repl->assignments);
+  tn_ail_lines_free(&repl->lines);
 }
 
 /* A whole program runs as it is, behind the declarations; lines are taken one by one. */
@@ -285,7 +349,7 @@ static const tn_repl_command commands[] = {
   { ":shape EXPR", "the shape of an expression", run_shape },
   { ":graph EXPR", "the graph it becomes", run_graph },
   { ":mlir EXPR", "the same as MLIR", run_mlir },
-  { ":env", "the declarations and assignments so far", run_env },
+  { ":env", "the declarations and assignments that count", run_env },
   { ":time EXPR", "its value, and how long it took", run_time },
   { ":reset", "forget everything", run_reset },
   { ":load FILE", "run a file as if it had been typed", run_load },
@@ -298,15 +362,13 @@ tn_repl *tn_ail_repl_new(tn_host *host) {
   tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
   if (!repl) return NULL;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
-  tn_text_init(&repl->declarations, host->heap);
-  tn_text_init(&repl->assignments, host->heap);
+  tn_ail_lines_init(&repl->lines, host->heap, host->names);
   return repl;
 }
 
 void tn_ail_repl_free(tn_repl *repl) {
   tn_heap *heap = repl->talk.host->heap;
-  tn_text_free(&repl->declarations);
-  tn_text_free(&repl->assignments);
+  tn_ail_lines_free(&repl->lines);
   tn_repl_talk_free(&repl->talk);
   tn_heap_free(heap, repl, sizeof *repl);
 }
@@ -315,22 +377,13 @@ void tn_ail_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
 
 /* ---- completion ---- */
 
-/* Every name the session's texts hold that begins with the word, each once. */
-static void offer_names(const tn_text *from, tn_str word, tn_text *candidates) {
-  tn_ail_lexer lexer;
-  tn_str text = tn_text_str(from);
-  tn_ail_lexer_init(&lexer, text);
-  for (tn_ail_token token; (token = tn_ail_lexer_next(&lexer)).kind != TN_AIL_TOKEN_END;) {
-    tn_str name = { text.at + token.start, token.end - token.start };
-    if (token.kind != TN_AIL_TOKEN_NAME || token.word != TN_AIL_WORD_NONE) continue;
-    bool known = false;
-    tn_str list = tn_text_str(candidates);
-    for (size_t i = 0; i + name.len < list.len && !known; i++) {
-      bool starts = i == 0 || list.at[i - 1] == '\n';
-      known =
-          starts && list.at[i + name.len] == '\n' && tn_str_equal(name, (tn_str){ list.at + i, name.len });
-    }
-    if (!known) tn_repl_offer(word, "", name, "", candidates);
+/* Every name that means something in the session and begins with the word. */
+static void offer_names(const tn_repl *repl, tn_str word, tn_text *candidates) {
+  const tn_map *meaning = &repl->lines.meaning;
+  for (size_t i = 0; i < meaning->count; i++) {
+    if (meaning->entries[i].value == 0) continue;
+    tn_str name = tn_names_text(repl->lines.names, (tn_name)meaning->entries[i].key);
+    tn_repl_offer(word, "", name, "", candidates);
   }
 }
 
@@ -341,8 +394,7 @@ void tn_ail_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *ca
   };
   tn_str word = tn_repl_word(line, cursor);
   if (tn_repl_talk_complete(&repl->talk, line, cursor, candidates)) return;
-  offer_names(&repl->declarations, word, candidates);
-  offer_names(&repl->assignments, word, candidates);
+  offer_names(repl, word, candidates);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     tn_repl_offer(word, "", tn_str_of(words[i]), "", candidates);
   for (size_t i = 0; i < tn_ail_builtin_count(); i++)
