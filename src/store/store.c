@@ -51,7 +51,8 @@ static const char *why_not_opened(const char *path) {
 bool tn_store_failed(tn_store *store) {
   int code = sqlite3_errcode(store->database) & 0xff;
   if (code == SQLITE_NOMEM) return tn_store_out_of_memory(store);
-  if (code == SQLITE_INTERRUPT) store->heap->stopped = true; /* the session says why */
+  bool stopped = code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && tn_stop_asked(store->heap->stop));
+  if (stopped) store->heap->stopped = true; /* the session says why */
   const char *reason = code == SQLITE_NOTADB     ? "it is not a database"
                        : code == SQLITE_CORRUPT  ? "it is damaged"
                        : code == SQLITE_READONLY ? "it may not be written"

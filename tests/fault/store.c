@@ -361,6 +361,20 @@ static void a_history_that_stays_held_is_given_up(void **state) {
 
 /* ---- stopping ---- */
 
+static void a_question_to_a_held_history_can_be_interrupted(void **state) {
+  (void)state;
+  fresh("h.db");
+  lock l = { .path = "h.db" };
+  hold(&l);
+  tern_session *session = open_session();
+  tern_interrupt(session);
+  assert_null(tern_runs_list(session, &(tern_runs_query){ .store = "h.db" }, 1));
+  note(session);
+  assert_string_equal(said, "E_INTERRUPTED");
+  tern_session_free(session);
+  let_go(&l);
+}
+
 static void a_long_question_can_be_interrupted(void **state) {
   (void)state;
   fresh("h.db");
@@ -426,6 +440,7 @@ int main(void) {
     cmocka_unit_test(steps_made_while_it_is_held_are_recorded_later),
     cmocka_unit_test(an_interrupt_does_not_wait_for_it),
     cmocka_unit_test(a_history_that_stays_held_is_given_up),
+    cmocka_unit_test(a_question_to_a_held_history_can_be_interrupted),
     cmocka_unit_test(a_long_question_can_be_interrupted),
     cmocka_unit_test(a_damaged_database_is_read_or_refused),
   };
