@@ -104,6 +104,11 @@ typedef struct {
 bool tn_graph_bind(const tn_graph *from, const tn_binding *bindings, size_t count, tn_graph *to,
                    tn_fault *fault);
 
+/* Moves what asks the host or may fail, and what is made from it, into the branch that alone needs it
+ * (sink.c), so that it happens only when that branch runs. False when memory runs out; the graph is then as
+ * it was. */
+bool tn_graph_sink(tn_graph *graph);
+
 /* Checks everything this header promises and infers every type again. NULL when all is well,
  * else what is wrong (static text) with *where the node. */
 const char *tn_graph_verify(const tn_graph *graph, tn_value *where);

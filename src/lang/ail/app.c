@@ -176,22 +176,30 @@ static tn_ail_cell as_variable(const tn_ail_var *var, const tn_ail_cell *value) 
     bool empty = tn_view_count(&value->tensor.view) == 0;
     cell.number = empty ? 0.0f : (float)tn_view_get_f64(&value->tensor.view, 0);
   }
-  if (var->type == TN_AIL_STATE_INT) cell.number = (float)tn_i64_from_f64((double)cell.number);
+  if (var->type == TN_AIL_STATE_FLOAT) return cell;
+  cell.whole = true;
+  cell.integer = value->whole ? value->integer : tn_i64_from_f64((double)cell.number);
+  cell.number = (float)cell.integer;
   return cell;
 }
 
 static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell *out) {
   const tn_ail_expr *initial = var->decl->initial;
-  const tn_ail_cell *model = tn_ail_cells_find(&world->model, var->name);
+  const tn_ail_cell *model = NULL;
   tn_ail_const value = { 0 };
   tn_shape shape;
   *out = (tn_ail_cell){ .name = var->name, .kind = TN_AIL_TENSOR, .is_number = true };
+  out->whole = var->type == TN_AIL_STATE_INT;
   if (!initial) {
-    if (var->type == TN_AIL_STATE_TENSOR && model) *out = copy_cell(model);
+    bool follows = var->type == TN_AIL_STATE_TENSOR;
+    if (follows && !tn_ail_world_model(world, var->name, &model)) return false;
+    if (model) *out = copy_cell(model);
     return true;
   }
   if (tn_ail_literal(world->program, initial, &value)) {
     tn_ail_cell given = { .is_number = true, .kind = TN_AIL_TENSOR, .number = (float)value.number };
+    given.whole = value.is_integer;
+    given.integer = value.integer;
     *out = as_variable(var, &given);
     return true;
   }
@@ -205,7 +213,7 @@ static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell
   return true;
 }
 
-static bool open_variables(tn_ail_world *world) {
+bool tn_ail_world_open_variables(tn_ail_world *world) {
   const tn_ail *program = world->program;
   tn_ail_cell *vars = tn_arena_array(world->arena, program->var_count, sizeof *vars);
   if (!vars) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
@@ -218,6 +226,7 @@ static bool open_variables(tn_ail_world *world) {
 
 static bool same_cell(const tn_ail_cell *a, const tn_ail_cell *b) {
   if (a->is_number != b->is_number) return false;
+  if (a->whole && b->whole) return a->integer == b->integer;
   if (a->is_number) return memcmp(&a->number, &b->number, sizeof a->number) == 0;
   return tn_view_equal(&a->tensor.view, &b->tensor.view);
 }
@@ -232,6 +241,7 @@ typedef struct {
   tn_text text;            /* for people */
   size_t count;
   int depth;
+  tn_ail_machine_run *machine; /* NULL: the program has none */
 } app;
 
 static bool no_memory(const app *a) {
@@ -298,7 +308,7 @@ static bool run_handler(app *a, const tn_ail_handler *handler) {
 
 static void put_value(tn_ail *program, const tn_ail_var *var, const tn_ail_cell *cell, tn_json_writer *json) {
   if (var->type == TN_AIL_STATE_INT) {
-    tn_json_int(json, tn_i64_from_f64((double)cell->number));
+    tn_json_int(json, cell->integer);
   } else if (var->type == TN_AIL_STATE_FLOAT) {
     tn_json_f32(json, cell->number);
   } else {
@@ -403,28 +413,32 @@ static bool run_event(app *a, tn_str event, const tn_ail_handler *handler) {
   return ok;
 }
 
-static bool run_named(app *a, tn_str event) {
+/* The handler of an event runs and its changes are kept; then the machine is offered that event, the
+ * `number`-th, and sees the variables as they are now. */
+static bool run_named(app *a, tn_str event, size_t number) {
   const tn_ail *program = a->world->program;
   tn_name name = tn_names_find(program->host->names, event);
   const uint64_t *index = name ? tn_map_get(&program->handler_index, name) : NULL;
-  return !index || run_event(a, event, program->handlers[*index]);
+  if (index && !run_event(a, event, program->handlers[*index])) return false;
+  return !a->machine || tn_ail_machine_offer(a->world, a->machine, number);
 }
 
 /* `start` at load; the host's events in order, of which a first `start` is that same one. */
 static bool run_events(app *a) {
   const tn_host *host = a->world->program->host;
   size_t first = host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
-  if (!run_named(a, TN_LIT("start"))) return false;
+  if (!run_named(a, TN_LIT("start"), 1)) return false;
   for (size_t i = first; i < host->event_count; i++) {
-    if (!run_named(a, host->events[i])) return false;
+    if (!run_named(a, host->events[i], i - first + 2)) return false;
   }
   return true;
 }
 
 /* ---- the whole ---- */
 
-static void finish(app *a, const tn_ail_machine_run *machine, tn_arena *arena, tn_outcome *out) {
+static void finish(app *a, tn_arena *arena, tn_outcome *out) {
   tn_ail *program = a->world->program;
+  const tn_ail_machine_run *machine = a->machine && a->machine->path.count > 0 ? a->machine : NULL;
   tn_text json_text;
   tn_text_init(&json_text, program->host->heap);
   tn_text_puts(&json_text, "\"events\":[");
@@ -445,12 +459,12 @@ static void finish(app *a, const tn_ail_machine_run *machine, tn_arena *arena, t
 static bool run_all(app *a, tn_arena *arena, tn_outcome *out) {
   tn_ail *program = a->world->program;
   tn_ail_machine_run machine = { 0 };
+  if (program->machine) a->machine = &machine;
   a->before = tn_arena_array(arena, program->var_count, sizeof *a->before);
-  bool opened = open_variables(a->world);
-  bool ok = opened && (a->before || no_memory(a)) && run_events(a);
-  bool ran = ok && program->machine != NULL;
-  if (ran) ok = tn_ail_machine_execute(a->world, &machine);
-  if (opened) finish(a, ran ? &machine : NULL, arena, out);
+  bool opened = tn_ail_world_open_variables(a->world);
+  bool ok = opened && (a->before || no_memory(a)) &&
+            (!a->machine || tn_ail_machine_begin(a->world, &machine)) && run_events(a);
+  if (opened) finish(a, arena, out);
   tn_ail_machine_run_free(program, &machine);
   return ok;
 }
@@ -459,7 +473,7 @@ bool tn_ail_app_run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *o
   tn_ail_world world;
   tn_ail *program = tn_ail_compile(host, file);
   if (!program) return false;
-  bool ok = tn_ail_world_open(&world, program, arena, true, NULL);
+  bool ok = tn_ail_world_open(&world, program, arena, NULL);
   if (ok) {
     app a = { .world = &world };
     tn_text_init(&a.events_json, host->heap);

@@ -98,11 +98,14 @@ typedef struct {
 struct tn_ail_expr {
   uint8_t form;    /* tn_ail_form */
   bool grouped;    /* stands in parentheses of its own */
-  bool is_integer; /* a number without point or exponent, at most 2^53 */
+  bool is_integer; /* a number without point or exponent that 64 bits hold */
   tn_span at;      /* with its parentheses */
   union {
     struct {
-      double value;
+      union {
+        double value;
+        int64_t integer; /* where it is one */
+      };
       uint32_t start, end; /* of its text */
     } number;
     tn_str text; /* without quotes and escapes */

@@ -52,7 +52,8 @@ static bool run_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
   tn_ail *program = world->program;
   tn_ail_machine_run run;
   tn_text json_text;
-  bool ok = tn_ail_machine_execute(world, &run);
+  bool ok = tn_ail_machine_begin(world, &run) && tn_ail_world_open_variables(world) &&
+            tn_ail_machine_offer(world, &run, tn_ail_machine_events(program));
   if (ok) {
     tn_text_init(&json_text, program->host->heap);
     tn_json_writer json = tn_json_writer_on(&json_text);
@@ -73,7 +74,7 @@ static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) 
   tn_ail *program = tn_ail_compile(host, file);
   if (!program) return false;
   tn_text_init(&text, host->heap);
-  bool ok = tn_ail_world_open(&world, program, arena, false, &output);
+  bool ok = tn_ail_world_open(&world, program, arena, &output);
   ok = ok && take_output(program, &output, arena, out, &text);
   if (ok && program->machine) ok = run_machine(&world, out, &text);
   out->text = tn_arena_str(arena, tn_text_str(&text));

@@ -26,11 +26,13 @@ bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_ail_siz
   return true;
 }
 
-/* The graph is the caller's when all went well, and gone otherwise. */
+/* The graph is the caller's when all went well, and gone otherwise. Need decides what is evaluated, not where
+ * a binding stands. */
 bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
   tn_ail *program = l->program;
   bool memory = l->graph.failed || program->arena.failed;
   bool ok = !l->walk.failed && !memory;
+  if (ok && !tn_graph_sink(&l->graph)) ok = false, memory = true;
   tn_ail_walk_free(&l->walk);
   if (ok) {
     *out = l->graph;

@@ -1,9 +1,10 @@
 /* lang/ail/machine.c: state machines.
  *
  * Entering a state runs its lets and emits; then its transitions are tried in
- * order, `on` against the next event, `if` by its condition. Events stand in a
- * queue that is known before the machine starts: `start`, then those of the
- * host. So a run is a function of the program, its values and that queue. */
+ * order, `on` against the next event, `if` by its condition. The first event is
+ * `start`, then come those of the host. Under `run` all of them are offered at
+ * once; under `app` one after another, each when its handler has run, so that a
+ * later event never changes what an earlier one did. */
 #include "base/json.h"
 #include "lang/ail/world.h"
 
@@ -149,21 +150,27 @@ typedef struct {
   tn_ail_world *world;
   const tn_ail_machine *machine;
   tn_ail_machine_run *run;
-  tn_map states;
-  size_t next_event;  /* 0: start; then the host's */
-  size_t first_event; /* 1 where the host's first is that start itself */
 } runner;
 
 static bool no_memory(const runner *r) {
   return tn_ail_report_plain_fault(r->world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
 }
 
-/* The event at the head of the queue, or 0. */
+/* 1 where the host's first event is the `start` that comes by itself. */
+static size_t first_event(const tn_host *host) {
+  return host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
+}
+
+size_t tn_ail_machine_events(const tn_ail *program) {
+  return 1 + program->host->event_count - first_event(program->host);
+}
+
+/* The next event among those that were offered, or 0. */
 static tn_name head(const runner *r) {
   const tn_host *host = r->world->program->host;
-  size_t index = r->next_event - 1 + r->first_event;
-  if (r->next_event == 0) return r->world->program->known.start;
-  return index < host->event_count ? tn_names_find(host->names, host->events[index]) : 0;
+  if (r->run->next_event >= r->run->offered) return 0;
+  if (r->run->next_event == 0) return r->world->program->known.start;
+  return tn_names_find(host->names, host->events[r->run->next_event - 1 + first_event(host)]);
 }
 
 static bool emit(runner *r, const tn_ail_expr *expr) {
@@ -206,7 +213,7 @@ static bool choose(runner *r, const tn_ail_state *state, uint32_t *index) {
     bool fires = true;
     if (transition->kind == TN_AIL_ON) {
       fires = head(r) != 0 && head(r) == transition->event;
-      if (fires) r->next_event++;
+      if (fires) r->run->next_event++;
     } else if (transition->kind == TN_AIL_WHEN &&
                !tn_ail_world_test(r->world, transition->condition, &fires)) {
       return false;
@@ -221,25 +228,30 @@ static bool stuck(const runner *r, const tn_ail_state *state) {
                    TN_TEXT("state_name", tn_ail_text_of(r->world->program, state->name)));
 }
 
-/* Leaves a state. *next is the state to enter, or `count` where the machine stops. */
-static bool leave(runner *r, const tn_ail_state *state, uint32_t *next) {
-  *next = r->machine->count;
+/* Goes to the target of a transition. */
+static bool jump(runner *r, const tn_ail_state *state, uint32_t index) {
+  const uint64_t *target = tn_map_get(&r->run->states, state->transitions[index].target);
+  if (!target) return report_target(r->world->program, &r->run->states, state, index);
+  r->run->current = (uint32_t)*target;
+  r->run->inside = false;
+  return true;
+}
+
+/* Leaves the current state, ends in it, or sets *waits: the next event has not been offered. */
+static bool leave(runner *r, const tn_ail_state *state, bool *waits) {
   for (;;) {
     uint32_t index;
     if (!choose(r, state, &index)) return false;
-    if (index < state->transition_count) {
-      const uint64_t *target = tn_map_get(&r->states, state->transitions[index].target);
-      if (!target) return report_target(r->world->program, &r->states, state, index);
-      *next = (uint32_t)*target;
-      return true;
-    }
+    if (index < state->transition_count) return jump(r, state, index);
     if (state->ends) {
       r->run->ended = true;
+      r->run->current = r->machine->count;
       return true;
     }
     if (!has_kind(state, TN_AIL_ON)) return stuck(r, state);
-    if (head(r) == 0) return true; /* it waits for an event that does not come */
-    r->next_event++;               /* no `on` here names this one */
+    *waits = head(r) == 0;
+    if (*waits) return true;
+    r->run->next_event++; /* no `on` here names this one */
   }
 }
 
@@ -254,42 +266,57 @@ static bool past_limit(const runner *r, const tn_ail_state *state) {
                    TN_INT("limit", (int64_t)host->max_steps));
 }
 
-static bool step_through(runner *r) {
+static bool enter_current(runner *r, const tn_ail_state *state) {
   tn_host *host = r->world->program->host;
-  uint32_t current = 0;
-  for (int steps = 0; current < r->machine->count; steps++) {
-    const tn_ail_state *state = &r->machine->states[current];
-    if (host->max_steps > 0 && (uint64_t)steps == host->max_steps) return past_limit(r, state);
-    if (steps == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
-    if (tn_stop_asked(host->heap->stop)) {
-      return tn_ail_report_plain_fault(r->world->program,
-                                       &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
-    }
-    if (!tn_vec_push(host->heap, &r->run->path, current)) return no_memory(r);
-    if (!enter(r, state) || !leave(r, state, &current)) return false;
+  if (host->max_steps > 0 && (uint64_t)r->run->steps == host->max_steps) return past_limit(r, state);
+  if (r->run->steps++ == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
+  if (tn_stop_asked(host->heap->stop)) {
+    return tn_ail_report_plain_fault(r->world->program,
+                                     &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
+  }
+  if (!tn_vec_push(host->heap, &r->run->path, r->run->current)) return no_memory(r);
+  r->run->inside = true;
+  return enter(r, state);
+}
+
+static bool step_through(runner *r) {
+  for (bool waits = false; !waits && r->run->current < r->machine->count;) {
+    const tn_ail_state *state = &r->machine->states[r->run->current];
+    if (!r->run->inside && !enter_current(r, state)) return false;
+    if (!leave(r, state, &waits)) return false;
   }
   return true;
 }
 
-bool tn_ail_machine_execute(tn_ail_world *world, tn_ail_machine_run *out) {
-  const tn_host *host = world->program->host;
-  runner r = { .world = world, .machine = world->program->machine, .run = out };
-  *out = (tn_ail_machine_run){ 0 };
-  host->diags->phase = TN_PHASE_RUN;
-  r.first_event = host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
-  tn_map_init(&r.states, host->heap);
-  bool ok = true;
-  for (uint32_t i = 0; ok && i < r.machine->count; i++)
-    ok = tn_map_put(&r.states, r.machine->states[i].name, i);
+bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run) {
+  const tn_ail_machine *machine = world->program->machine;
+  runner r = { .world = world, .machine = machine, .run = run };
+  *run = (tn_ail_machine_run){ 0 };
+  tn_map_init(&run->states, world->program->host->heap);
+  for (uint32_t i = 0; i < machine->count; i++)
+    if (!tn_map_put(&run->states, machine->states[i].name, i)) return no_memory(&r);
+  return true;
+}
+
+/* The lets of the state it is in are put aside between two offers: handlers have names of their own. */
+bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t count) {
+  runner r = { .world = world, .machine = world->program->machine, .run = run };
+  tn_ail_cells before = world->locals;
+  world->program->host->diags->phase = TN_PHASE_RUN;
   world->vars_first = false;
-  ok = ok ? step_through(&r) : no_memory(&r);
-  tn_map_free(&r.states);
+  world->locals = run->locals;
+  run->offered = count;
+  bool ok = step_through(&r);
+  run->locals = world->locals;
+  world->locals = before;
   return ok;
 }
 
 void tn_ail_machine_run_free(const tn_ail *program, tn_ail_machine_run *run) {
   tn_vec_free(program->host->heap, &run->path);
   tn_vec_free(program->host->heap, &run->emitted);
+  tn_ail_cells_release(program->host->heap, &run->locals);
+  if (run->states.heap) tn_map_free(&run->states);
 }
 
 /* ---- showing ---- */

@@ -31,17 +31,14 @@ static tn_ail_expr *error_expr(tn_ail_parser *p) { return new_expr(p, TN_AIL_EXP
 
 /* ---- literals ---- */
 
-#define EXACT_INTEGERS ((int64_t)1 << 53) /* up to here a double is one */
-
 static tn_ail_expr *parse_number(tn_ail_parser *p) {
   tn_str text = tn_ail_token_text(p, &p->token);
   uint32_t start = p->token.start;
   tn_ail_advance(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_NUMBER, start);
   if (!expr) return NULL;
-  int64_t integer;
-  tn_number_parse_f64(text, &expr->as.number.value);
-  expr->is_integer = tn_number_parse_i64(text, &integer) && integer <= EXACT_INTEGERS;
+  expr->is_integer = tn_number_parse_i64(text, &expr->as.number.integer);
+  if (!expr->is_integer) tn_number_parse_f64(text, &expr->as.number.value);
   expr->as.number.start = start;
   expr->as.number.end = p->read_to;
   return expr;

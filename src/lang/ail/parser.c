@@ -24,7 +24,7 @@ static bool parse_dim(tn_ail_parser *p) {
     if (!number->is_integer) {
       return tn_ail_syntax_error(p, number->at, "a dimension is a name or a whole number");
     }
-    int64_t length = (int64_t)number->as.number.value;
+    int64_t length = number->as.number.integer;
     dim.length = minus ? -length : length;
     dim.at = tn_ail_span_from(p, start);
   }

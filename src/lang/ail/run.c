@@ -1,8 +1,8 @@
 /* lang/ail/run.c: computing a model once.
  *
  * Inputs are supplied or drawn, parameters drawn or given; one graph has the
- * model's output and every value that states and handlers read. What it needs
- * of the clock and of files is checked before anything is computed. */
+ * model's output and every value that states and handlers read. Each is computed
+ * when it is read, and what it needs of the clock and of files is checked then. */
 #include "lang/ail/lower.h"
 #include "lang/ail/world.h"
 
@@ -122,14 +122,18 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name) {
 
 /* ---- computing ---- */
 
-typedef struct {
-  tn_ail_world *world;
-  tn_ail_lowered lowered; /* graph and output */
-  tn_ail_cells wanted;    /* the names, in the order of the outputs behind the model's own */
-} model_run;
+/* The model, lowered once, with an output for itself and for each name that states and handlers read. What
+ * nobody reads is never computed, and needs nothing. */
+struct tn_ail_model {
+  tn_graph graph;
+  int output; /* position of the model's own; -1: it is not wanted */
+  tn_ail_kind kind;
+  tn_ail_cells names;         /* without values, in the order of the other outputs */
+  tn_tensor *inputs, *params; /* NULL before something is computed */
+};
 
 /* The values the names have at the end of the model. */
-static void add_names(model_run *m, tn_ail_lowering *l, const reading *r) {
+static void add_names(struct tn_ail_model *m, tn_ail_lowering *l, const reading *r) {
   for (size_t i = 0; i < r->names.count; i++) {
     tn_name name = (tn_name)r->names.entries[i].key;
     const tn_ail_operand *bound = tn_ail_lookup(&l->walk, name);
@@ -137,25 +141,26 @@ static void add_names(model_run *m, tn_ail_lowering *l, const reading *r) {
     tn_ail_operand operand = *bound;
     tn_ail_cell cell = { .name = name, .kind = operand.kind };
     if (tn_ail_lowering_output(l, &operand, name) < 0) return;
-    if (!tn_vec_push(m->world->program->host->heap, &m->wanted, cell)) m->world->program->arena.failed = true;
+    if (!tn_vec_push(l->program->host->heap, &m->names, cell)) l->program->arena.failed = true;
   }
 }
 
-static bool lower_model(model_run *m, const reading *r, bool want_output) {
-  tn_ail *program = m->world->program;
+static bool lower_model(tn_ail_world *world, const reading *r, bool want_output) {
+  tn_ail *program = world->program;
+  struct tn_ail_model *m = world->source;
   tn_ail_lowering l;
   size_t errors = program->host->diags->errors;
   program->host->diags->phase = TN_PHASE_RUN;
-  m->lowered.output = -1;
-  if (!tn_ail_lowering_begin(&l, program, &m->world->sizes, TN_AIL_FOR_RUN)) {
+  m->output = -1;
+  if (!tn_ail_lowering_begin(&l, program, &world->sizes, TN_AIL_FOR_RUN)) {
     return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
-  m->lowered.kind = output.kind;
-  if (want_output) m->lowered.output = tn_ail_lowering_output(&l, &output, program->output_name);
+  m->kind = output.kind;
+  if (want_output) m->output = tn_ail_lowering_output(&l, &output, program->output_name);
   add_names(m, &l, r);
-  return tn_ail_lowering_end(&l, &m->lowered.graph);
+  return tn_ail_lowering_end(&l, &m->graph);
 }
 
 bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
@@ -171,59 +176,85 @@ bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *input
   return ok ? true : tn_ail_report_fault(program, &fault);
 }
 
-static void take_outputs(model_run *m, tn_tensor *outputs, tn_ail_cell *output) {
-  size_t next = 0;
-  if (output && m->lowered.output >= 0) {
-    *output = (tn_ail_cell){ .name = m->world->program->output_name,
-                             .kind = m->lowered.kind,
-                             .tensor = outputs[next++] };
+/* Inputs and parameters, once. */
+static bool make_values(tn_ail_world *world) {
+  tn_ail *program = world->program;
+  struct tn_ail_model *m = world->source;
+  if (m->inputs) return true;
+  tn_tensor *inputs = tn_arena_array(world->arena, program->input_count + 1, sizeof *inputs);
+  tn_tensor *params = tn_arena_array(world->arena, program->param_count + 1, sizeof *params);
+  if (!inputs || !params) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!make_inputs(program, &world->sizes, inputs)) return false;
+  if (!tn_ail_init_params(program, &world->sizes, params)) {
+    free_tensors(inputs, program->input_count);
+    return false;
   }
-  for (size_t i = 0; i < m->wanted.count; i++) m->wanted.at[i].tensor = outputs[next++];
-  m->world->model = m->wanted;
-  m->wanted = (tn_ail_cells){ 0 };
-}
-
-static bool compute_with(model_run *m, tn_tensor *inputs, tn_tensor *params, tn_ail_cell *output) {
-  tn_ail *program = m->world->program;
-  size_t input_count = program->input_count, param_count = program->param_count;
-  size_t count = m->lowered.graph.outputs.count;
-  tn_view *views = tn_arena_array(m->world->arena, input_count + param_count, sizeof *views);
-  tn_tensor *outputs = tn_arena_array(m->world->arena, count, sizeof *outputs);
-  if (!views || !outputs) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-  for (size_t i = 0; i < input_count; i++) views[i] = inputs[i].view;
-  for (size_t i = 0; i < param_count; i++) views[input_count + i] = params[i].view;
-  if (!tn_ail_compute(program, &m->lowered.graph, views, views + input_count, outputs)) return false;
-  take_outputs(m, outputs, output);
+  m->inputs = inputs;
+  m->params = params;
   return true;
 }
 
-static bool compute_model(model_run *m, tn_ail_cell *output) {
-  tn_ail *program = m->world->program;
-  tn_tensor *inputs = tn_arena_array(m->world->arena, program->input_count, sizeof *inputs);
-  tn_tensor *params = tn_arena_array(m->world->arena, program->param_count, sizeof *params);
-  if (!inputs || !params) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-  if (m->lowered.graph.outputs.count == 0) return true;
-  if (!tn_ail_allow(program, &m->lowered.graph)) return false;
-  if (!make_inputs(program, &m->world->sizes, inputs)) return false;
-  bool ok = tn_ail_init_params(program, &m->world->sizes, params) && compute_with(m, inputs, params, output);
-  free_tensors(inputs, program->input_count);
-  free_tensors(params, program->param_count);
+static bool compute_with(tn_ail_world *world, const tn_graph *graph, tn_tensor *out) {
+  const tn_ail *program = world->program;
+  size_t input_count = program->input_count, param_count = program->param_count;
+  tn_view *views = tn_arena_array(world->arena, input_count + param_count + 1, sizeof *views);
+  if (!views) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  for (size_t i = 0; i < input_count; i++) views[i] = world->source->inputs[i].view;
+  for (size_t i = 0; i < param_count; i++) views[input_count + i] = world->source->params[i].view;
+  return tn_ail_compute(world->program, graph, views, views + input_count, out);
+}
+
+/* One output of the model, and nothing that it does not need. Capabilities are checked before anything is
+ * drawn. */
+static bool compute_output(tn_ail_world *world, size_t position, tn_tensor *out) {
+  tn_graph graph;
+  if (!tn_graph_copy(&world->source->graph, &graph))
+    return tn_ail_report_plain_fault(world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  graph.outputs.at[0] = graph.outputs.at[position];
+  graph.outputs.count = 1;
+  bool ok = tn_ail_allow(world->program, &graph) && make_values(world) && compute_with(world, &graph, out);
+  tn_graph_free(&graph);
   return ok;
 }
 
-static bool run_model(tn_ail_world *world, const reading *r, tn_ail_cell *output) {
-  model_run m = { .world = world };
-  bool ok = lower_model(&m, r, output != NULL);
-  if (ok) {
-    ok = compute_model(&m, output);
-    tn_graph_free(&m.lowered.graph);
+bool tn_ail_world_model(tn_ail_world *world, tn_name name, const tn_ail_cell **out) {
+  const struct tn_ail_model *m = world->source;
+  size_t first = m && m->output >= 0 ? 1 : 0;
+  *out = tn_ail_cells_find(&world->model, name);
+  for (size_t i = 0; m && !*out && i < m->names.count; i++) {
+    tn_ail_cell cell = m->names.at[i];
+    if (cell.name != name) continue;
+    if (!compute_output(world, first + i, &cell.tensor)) return false;
+    if (!tn_vec_push(world->program->host->heap, &world->model, cell)) {
+      tn_ail_cell_release(&cell);
+      return tn_ail_report_plain_fault(world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    }
+    *out = &tn_vec_last(&world->model);
   }
-  tn_vec_free(world->program->host->heap, &m.wanted);
-  return ok;
+  return true;
 }
 
-bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app,
-                       tn_ail_cell *output) {
+static bool open_model(tn_ail_world *world, const reading *r, tn_ail_cell *output) {
+  tn_ail *program = world->program;
+  world->source = tn_arena_alloc(world->arena, sizeof *world->source);
+  if (!world->source) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  *world->source = (struct tn_ail_model){ .output = -1 };
+  if (!lower_model(world, r, output != NULL)) return false;
+  if (world->source->output < 0) return true;
+  *output = (tn_ail_cell){ .name = program->output_name, .kind = world->source->kind };
+  return compute_output(world, 0, &output->tensor);
+}
+
+void tn_ail_model_free(tn_ail_world *world) {
+  struct tn_ail_model *m = world->source;
+  if (!m) return;
+  if (m->graph.heap) tn_graph_free(&m->graph);
+  if (m->inputs) free_tensors(m->inputs, world->program->input_count);
+  if (m->params) free_tensors(m->params, world->program->param_count);
+  tn_vec_free(world->program->host->heap, &m->names);
+}
+
+bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn_ail_cell *output) {
   tn_ail_size_request request = { 0 };
   reading r = { 0 };
   *world = (tn_ail_world){ .program = program, .arena = arena };
@@ -232,9 +263,9 @@ bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bo
     return false;
   tn_map_init(&r.names, program->host->heap);
   note_machine(&r, program->machine);
-  if (with_app) note_handlers(&r, program);
+  note_handlers(&r, program);
   bool ok = !r.failed || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-  if (ok && program->main) ok = run_model(world, &r, output);
+  if (ok && program->main) ok = open_model(world, &r, output);
   tn_map_free(&r.names);
   return ok;
 }

@@ -66,8 +66,9 @@ static bool number_literal(const tn_ail_expr *expr, tn_ail_const *out) {
   if (expr->form != TN_AIL_EXPR_NUMBER) return false;
   out->kind = TN_AIL_CONST_NUMBER;
   out->is_integer = expr->is_integer;
-  out->number = minus ? -expr->as.number.value : expr->as.number.value;
-  out->integer = out->is_integer ? (int64_t)out->number : 0;
+  out->integer = expr->is_integer ? expr->as.number.integer : 0;
+  out->number = expr->is_integer ? (double)out->integer : expr->as.number.value;
+  if (minus) out->integer = -out->integer, out->number = -out->number;
   return true;
 }
 

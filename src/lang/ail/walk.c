@@ -24,6 +24,13 @@ tn_ail_operand tn_ail_of_number(float number) {
   };
 }
 
+tn_ail_operand tn_ail_of_integer(int64_t integer) {
+  tn_ail_operand operand = tn_ail_of_number((float)integer);
+  operand.whole = true;
+  operand.integer = integer;
+  return operand;
+}
+
 tn_ail_operand tn_ail_of_truth(bool truth) {
   tn_ail_operand operand = tn_ail_of_number(truth ? 1.0f : 0.0f);
   operand.kind = TN_AIL_BOOLEAN;
@@ -178,9 +185,11 @@ void tn_ail_close_scope(tn_ail_walk *w, size_t scope) {
 
 /* ---- names ---- */
 
-static tn_ail_operand of_const(const tn_ail_const *constant) {
+static tn_ail_operand of_const(const tn_ail_walk *w, const tn_ail_const *constant) {
   switch (constant->kind) {
-    case TN_AIL_CONST_NUMBER: return tn_ail_of_number((float)constant->number);
+    case TN_AIL_CONST_NUMBER:
+      return w->exact && constant->is_integer ? tn_ail_of_integer(constant->integer)
+                                              : tn_ail_of_number((float)constant->number);
     case TN_AIL_CONST_BOOL: return tn_ail_of_truth(constant->number != 0);
     case TN_AIL_CONST_TEXT: return of_text(&constant->text);
     default: return tn_ail_wrong(); /* its value was not understood */
@@ -230,7 +239,7 @@ static tn_ail_operand eval_name(tn_ail_walk *w, tn_name name, tn_span at) {
   }
   if (from_outside(w, name, false, &outer)) return outer;
   const tn_ail_const *constant = tn_ail_find_const(w->program, name);
-  if (constant) return of_const(constant);
+  if (constant) return of_const(w, constant);
   return from_outside(w, name, true, &outer) ? outer : unknown_name(w, name, at);
 }
 
@@ -263,6 +272,21 @@ static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
   }
 }
 
+/* The same among integers of 64 bits, which wrap. */
+static tn_ail_operand fold_whole(tn_ail_operator op, int64_t a, int64_t b) {
+  switch (op) {
+    case TN_AIL_EQ: return tn_ail_of_truth(a == b);
+    case TN_AIL_NE: return tn_ail_of_truth(a != b);
+    case TN_AIL_LT: return tn_ail_of_truth(a < b);
+    case TN_AIL_LE: return tn_ail_of_truth(a <= b);
+    case TN_AIL_GT: return tn_ail_of_truth(a > b);
+    case TN_AIL_GE: return tn_ail_of_truth(a >= b);
+    case TN_AIL_ADD: return tn_ail_of_integer((int64_t)((uint64_t)a + (uint64_t)b));
+    case TN_AIL_SUB: return tn_ail_of_integer((int64_t)((uint64_t)a - (uint64_t)b));
+    default: return tn_ail_of_integer((int64_t)((uint64_t)a * (uint64_t)b));
+  }
+}
+
 /* One side that decides makes the whole a constant: false and x, true or x. */
 static bool decides(tn_ail_operator op, const tn_ail_operand *side) {
   return side->constant && (side->number != 0.0f) == (op == TN_AIL_OR);
@@ -291,6 +315,7 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   bool compares = op <= TN_AIL_GE;
   bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
   bool numbers = left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR;
+  if (left->whole && right->whole) return fold_whole(op, left->integer, right->integer);
   if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
   tn_value in[2];
   in[0] = same ? tn_ail_as_value(w, left, left_at) : tn_ail_as_tensor(w, left, &site, left_at);
@@ -316,6 +341,7 @@ static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_chain *chain) {
 static tn_ail_operand eval_negate(tn_ail_walk *w, const tn_ail_expr *expr) {
   tn_ail_operand of = tn_ail_evaluate(w, expr->as.unary.of);
   bool odd = expr->as.unary.count % 2 != 0;
+  if (of.whole) return tn_ail_of_integer(odd ? (int64_t)(0 - (uint64_t)of.integer) : of.integer);
   if (of.constant && of.kind == TN_AIL_TENSOR) return tn_ail_of_number(odd ? -of.number : of.number);
   tn_ail_site site = { .at = expr->at, .function = "neg" };
   tn_value value = tn_ail_as_tensor(w, &of, &site, expr->as.unary.of->at);
@@ -433,9 +459,15 @@ static tn_ail_operand misplaced(tn_ail_walk *w, const tn_ail_expr *expr) {
   return tn_ail_wrong();
 }
 
+static tn_ail_operand of_number_literal(const tn_ail_walk *w, const tn_ail_expr *expr) {
+  if (!expr->is_integer) return tn_ail_of_number((float)expr->as.number.value);
+  int64_t integer = expr->as.number.integer;
+  return w->exact ? tn_ail_of_integer(integer) : tn_ail_of_number((float)integer);
+}
+
 static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   switch (expr->form) {
-    case TN_AIL_EXPR_NUMBER: return tn_ail_of_number((float)expr->as.number.value);
+    case TN_AIL_EXPR_NUMBER: return of_number_literal(w, expr);
     case TN_AIL_EXPR_STRING: return of_text(&expr->as.text);
     case TN_AIL_EXPR_BOOL: return tn_ail_of_truth(expr->as.truth);
     case TN_AIL_EXPR_NAME: return eval_name(w, expr->as.name, expr->at);

@@ -17,7 +17,9 @@ typedef struct {
   bool wrong;         /* it was reported; whoever uses it says nothing */
   bool constant;      /* one number (or truth value) that is known now */
   bool is_text;       /* a string, which is no value */
+  bool whole;         /* a constant that is a 64-bit integer; `number` is the nearest f32 */
   float number;       /* of a constant */
+  int64_t integer;    /* of a whole one */
   tn_value value;     /* TN_NO_VALUE: a constant that is no value yet */
   tn_name origin;     /* the input, or else the name it was last called by; 0: none */
   int32_t input;      /* which input it is itself; -1: none */
@@ -68,6 +70,7 @@ typedef struct tn_ail_walk {
    * program. NULL: nothing. */
   bool (*outside)(struct tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out);
   void *context;
+  bool exact;      /* integer literals and constants are whole: a state or a handler is evaluated */
   bool records;    /* what the lengths of tables are is kept in the program */
   bool replayable; /* a check of the same program meets the same operations */
   bool unnamed;    /* a graph with named dimensions: what is not certain sets `stuck` */
@@ -131,6 +134,7 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
 tn_ail_operand tn_ail_wrong(void);
 tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value);
 tn_ail_operand tn_ail_of_number(float number);
+tn_ail_operand tn_ail_of_integer(int64_t integer);
 tn_ail_operand tn_ail_of_truth(bool truth);
 const tn_shape *tn_ail_shape_of(const tn_ail_walk *w, const tn_ail_operand *operand);
 /* As a tensor of f32, for an operation. TN_ERROR_VALUE after reporting. */

@@ -32,6 +32,8 @@ void tn_ail_cell_print(const tn_ail_cell *cell, tn_text *out) {
     tn_text_add(out, cell->text);
   else if (!cell->is_number)
     tn_view_print(&cell->tensor.view, &style, out);
+  else if (cell->whole)
+    tn_text_int(out, cell->integer);
   else if (cell->kind == TN_AIL_BOOLEAN)
     tn_text_puts(out, cell->number != 0.0f ? "true" : "false");
   else
@@ -55,6 +57,7 @@ tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
 
 /* A single number is a constant to whoever reads it; anything else enters the graph as one. */
 static tn_ail_operand operand_of(tn_ail_walk *w, const tn_ail_cell *cell) {
+  if (cell->whole) return tn_ail_of_integer(cell->integer);
   if (cell->is_number) {
     return cell->kind == TN_AIL_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f)
                                         : tn_ail_of_number(cell->number);
@@ -102,14 +105,19 @@ static bool read_set(tn_ail_walk *w, const tn_given *given, tn_ail_operand *out)
 }
 
 static bool outside(tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out) {
-  const tn_ail_world *world = w->context;
+  tn_ail_world *world = w->context;
   if (behind_constants) {
     const tn_given *given = find_set(world, name);
     return given && read_set(w, given, out);
   }
-  const tn_ail_cell *cell = tn_ail_cells_find(&world->locals, name);
-  const tn_ail_cell *var = find_var(world, name), *model = tn_ail_cells_find(&world->model, name);
-  if (!cell) cell = world->vars_first ? (var ? var : model) : (model ? model : var);
+  const tn_ail_cell *cell = tn_ail_cells_find(&world->locals, name), *var = find_var(world, name);
+  if (!cell && world->vars_first) cell = var;
+  if (!cell && !tn_ail_world_model(world, name, &cell)) {
+    w->failed = true;
+    *out = tn_ail_wrong();
+    return true;
+  }
+  if (!cell) cell = var;
   if (!cell) return false;
   *out = operand_of(w, cell);
   return true;
@@ -136,6 +144,7 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   l.walk.sizes = &world->sizes;
   l.walk.outside = outside;
   l.walk.context = world;
+  l.walk.exact = true;
   l.walk.target = target;
   tn_ail_operand result = tn_ail_evaluate(&l.walk, expr);
   if (condition) result = tn_ail_as_condition(&l.walk, &result, expr->at);
@@ -144,6 +153,8 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   if (result.is_text) out->text = *result.text;
   out->is_number = result.constant;
   out->number = result.number;
+  out->whole = result.whole;
+  out->integer = result.integer;
   bool plain = result.wrong || result.is_text || result.constant;
   if (!plain && !tn_graph_output(&l.graph, 0, result.value)) l.graph.failed = true;
   tn_graph graph;
@@ -169,6 +180,7 @@ bool tn_ail_world_test(tn_ail_world *world, const tn_ail_expr *expr, bool *out) 
 void tn_ail_world_close(tn_ail_world *world) {
   tn_heap *heap = world->program->host->heap;
   tn_ail_cells_release(heap, &world->model);
+  tn_ail_model_free(world);
   tn_ail_cells_release(heap, &world->locals);
   for (size_t i = 0; world->vars && i < world->program->var_count; i++) tn_ail_cell_release(&world->vars[i]);
 }

@@ -12,7 +12,9 @@ typedef struct {
   tn_name name;
   tn_ail_kind kind;
   bool is_text, is_number;
-  float number; /* also the truth of a boolean */
+  bool whole;      /* a number that is a 64-bit integer */
+  float number;    /* also the truth of a boolean */
+  int64_t integer; /* of a whole one */
   tn_str text;
   tn_tensor tensor;
 } tn_ail_cell;
@@ -31,16 +33,22 @@ typedef struct {
   tn_ail *program;
   tn_arena *arena;
   tn_ail_sizes sizes;
-  tn_ail_cells model;  /* what states and handlers read of it */
+  struct tn_ail_model *source; /* of the model's values (run.c); NULL: there is none */
+  tn_ail_cells model;  /* those that somebody has read */
   tn_ail_cells locals; /* of the state or handler that runs */
   tn_ail_cell *vars;   /* state variables, by their number */
   bool vars_first;     /* handlers: they hide the model's names; states: the reverse */
 } tn_ail_world;
 
-/* Computes the model: its output (a share in *output, where that is not NULL) and what states and
- * handlers read. `with_app`: also what handlers and state variables read. */
-bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, bool with_app,
-                       tn_ail_cell *output);
+/* Gets the model ready and computes its output (a share in *output, where that is not NULL). Other values of
+ * it are computed when they are read. */
+bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn_ail_cell *output);
+/* The value that a name has at the end of the model: NULL in *out where it has none. False after reporting
+ * what failed. */
+bool tn_ail_world_model(tn_ail_world *world, tn_name name, const tn_ail_cell **out);
+void tn_ail_model_free(tn_ail_world *world);
+/* The state variables, with their first values (app.c). */
+bool tn_ail_world_open_variables(tn_ail_world *world);
 void tn_ail_world_close(tn_ail_world *world);
 /* Checks capabilities, computes a graph and reports what fails. outputs receive shares. */
 bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
@@ -56,14 +64,26 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name);
 
 /* ---- state machines (machine.c) ---- */
 
+/* A machine at work. Events are offered to it one after another: those it has not been offered do not exist
+ * for it yet. */
 typedef struct {
   tn_vec(uint32_t) path;  /* states, by number */
   tn_vec(tn_str) emitted; /* in the arena */
   bool ended;
+  tn_map states;          /* name -> number */
+  tn_ail_cells locals;    /* of the state it is in */
+  uint32_t current;       /* state; the number of states: it has stopped for good */
+  bool inside;            /* the current state has been entered */
+  int steps;
+  size_t next_event, offered; /* 0 is `start`, then the host's */
 } tn_ail_machine_run;
 
-/* Runs the machine over `start` and the host's events. False when it failed. */
-bool tn_ail_machine_execute(tn_ail_world *world, tn_ail_machine_run *out);
+/* False after reporting; the run is to be freed in any case. */
+bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run);
+/* Lets the machine go as far as the first `count` events take it. */
+bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t count);
+/* All events at once: `start` and those of the host. */
+size_t tn_ail_machine_events(const tn_ail *program);
 void tn_ail_machine_run_free(const tn_ail *program, tn_ail_machine_run *run);
 /* "machine":{...} */
 void tn_ail_machine_json(const tn_ail *program, const tn_ail_machine_run *run, tn_json_writer *json);

@@ -1,0 +1,1 @@
+tn_unit_test(graph_sink opt plan ref cpu)
