@@ -22,12 +22,24 @@ static int write_all(int descriptor, uint64_t at, tn_str data, tn_file_faults *f
   return 0;
 }
 
+/* A file that is written keeps its permissions up to 0777; one that is owned by somebody else keeps all. */
+static void take_rights(int descriptor, const struct stat *about) {
+#if defined(__wasi__)
+  (void)descriptor, (void)about; /* there are no modes */
+#else
+  if ((about->st_mode & 07000) && fchmod(descriptor, about->st_mode & 0777) != 0) { /* not ours to change */ }
+#endif
+}
+
 /* The file at the target, created if it is missing; -1 with errno. */
 static int open_end(const tn_file_target *target, tn_file_faults *faults) {
   struct stat about;
   int descriptor = tn_file_open(target->folder, target->name, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666, faults);
   if (descriptor < 0) return -1;
-  if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) return descriptor;
+  if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
+    take_rights(descriptor, &about);
+    return descriptor;
+  }
   (void)close(descriptor);   /* it became something else after it was looked at */
   errno = ENXIO;
   return -1;

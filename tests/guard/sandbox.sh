@@ -6,6 +6,7 @@ set -u
 tern=$1 without=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+trap '' PIPE # a command that ends too early is a failure of its own
 cd "$folder" || exit 1
 failed=0
 
