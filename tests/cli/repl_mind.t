@@ -222,3 +222,7 @@ $ tern repl < long > said; grep -c . said; grep note said; tail -n 2 said
 $ tail -n 2 said | grep -c 'x: Tensor.f32,(2). .40001, 40001'
 | 0
 ? 1
+
+# Lines that fail leave nothing behind, not even their names.
+$ seq 20000 | sed 's/^/nope/' | tern repl --max-mem 1M | grep -c '^error\[E2002\]'
+| 20000

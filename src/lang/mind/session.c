@@ -197,6 +197,7 @@ bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str
   t->nodes = s->trace.ready ? s->trace.graph.nodes.count : 0;
   t->line = tn_heap_alloc(host->heap, sizeof *t->line);
   if (!t->line) return out_of_memory(s);
+  tn_names_mark(host->names);
   tn_arena_init(&t->line->arena, host->heap);
   s->mind.arena = &t->line->arena;
   s->mind.instanced = NULL;
@@ -216,6 +217,7 @@ bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str
   if (ok && !remember_words(t)) return out_of_memory(s);
   ok = ok && tn_mind_check_unit(&s->mind, t->unit);
   if (t->line->arena.failed || (ok && !make_room(s))) return out_of_memory(s);
+  t->checked = ok;
   return ok;
 }
 
@@ -653,5 +655,6 @@ bool tn_mind_turn_end(tn_mind_turn *t, bool keep) {
     free_line(s, t->line);
   }
   tidy(s, s->trace.ready ? s->trace.graph.nodes.count - t->nodes : 0);
+  if (!keep && !t->checked) tn_names_rewind(s->host->names);
   return ok;
 }

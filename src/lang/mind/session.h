@@ -86,6 +86,7 @@ typedef struct {
   tn_mind_module *modules;
   size_t files, nodes;
   tn_vec(tn_mind_before) before;
+  bool checked; /* else nothing ran, and its names are forgotten with it */
 } tn_mind_turn;
 
 /* Parses and checks. False after reporting. To be ended in any case. */
