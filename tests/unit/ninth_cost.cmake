@@ -1,0 +1,1 @@
+tn_unit_test(ninth_cost ninth ref cpu)
