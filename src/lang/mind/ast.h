@@ -108,6 +108,7 @@ struct tn_mind_node {
       tn_mind_variable *variable;             /* check; NULL: a function, or unknown */
       tn_mind_function *function;             /* check */
       const struct tn_mind_entry *library;    /* check: a library function as a value */
+      bool dimension;                         /* check: of the signature around; its value is the size */
     } name;
     struct {
       tn_mind_node *items;

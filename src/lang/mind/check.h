@@ -59,7 +59,9 @@ void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_sc
 const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name);
 /* Among the module's own entries, as seen from the outside. */
 const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name name);
-/* Whether a name in a shape is a dimension of the signature around. */
+/* Whether the name is that of a dimension of the signature around, and no local name hides it. */
+bool tn_mind_is_dimension(const tn_mind_checker *c, tn_name name);
+/* Whether a name in a shape may be a dimension: of the signature around, or written as one. */
 bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name);
 /* Names of a list, each with its index, so that to look for one costs no walk. A new list forgets the last.
  * tn_mind_mark_name says whether the name is new in the list. */

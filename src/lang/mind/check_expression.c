@@ -264,7 +264,12 @@ static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
   node->name.variable = NULL;
   node->name.function = NULL;
   node->name.library = NULL;
+  node->name.dimension = false;
   if (is_library_prefix(c, node)) return NULL;
+  if (tn_mind_is_dimension(c, name)) {
+    node->name.dimension = true;
+    return tn_mind_type_scalar(TN_I32);
+  }
   const tn_mind_scope *found = tn_mind_lookup(c, name);
   if (found && found->binds == TN_MIND_BINDS_VARIABLE) {
     node->name.variable = found->variable;

@@ -159,10 +159,14 @@ static bool add_dim_of_type(shape_reader *r, const tn_mind_type *type) {
   return true;
 }
 
-/* A name that is bound to nothing is the name of a dimension. */
+/* A name that is bound to nothing, or that a dimension of the signature has. */
+static bool is_free_name(const tn_mind_checker *c, const tn_mind_node *node) {
+  if (node->kind != TN_MIND_NAME) return false;
+  return tn_mind_is_dimension(c, node->name.name) || !tn_mind_lookup(c, node->name.name);
+}
+
 static bool add_dim_of_node(shape_reader *r, tn_mind_node *node) {
-  bool name = node->kind == TN_MIND_NAME && !tn_mind_lookup(r->c, node->name.name);
-  if (name && tn_mind_is_symbol(r->c, node->name.name)) {
+  if (is_free_name(r->c, node) && tn_mind_is_symbol(r->c, node->name.name)) {
     node->name.variable = NULL;
     node->type = tn_mind_type_scalar(TN_I64);
     add_dim(r, TN_DIM_SYMBOL(node->name.name));
@@ -178,9 +182,7 @@ static bool read_shape(shape_reader *r, tn_mind_given *arg) {
     for (tn_mind_node *item = node->list.items; item && ok; item = item->next) ok = add_dim_of_node(r, item);
     return ok;
   }
-  if (node && node->kind == TN_MIND_NAME && !arg->type && !tn_mind_lookup(r->c, node->name.name)) {
-    return add_dim_of_node(r, node);
-  }
+  if (node && !arg->type && is_free_name(r->c, node)) return add_dim_of_node(r, node);
   const tn_mind_type *type = type_of(r->c, arg);
   if (type->kind == TN_MIND_T_UNIT) return true; /* () */
   if (type->kind == TN_MIND_T_SHAPE) {

@@ -273,11 +273,31 @@ static bool variable_value(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_
                    TN_HINT(TN_LIT("it is bound only later")));
 }
 
+int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name) {
+  int64_t dim = TN_DIM_SYMBOL(name);
+  for (; frame && dim == TN_DIM_SYMBOL(name); frame = frame->outer) dim = tn_mind_bound(&frame->symbols, dim);
+  return dim;
+}
+
+static bool dimension_value(tn_mind_evaluator *e, const tn_mind_frame *frame, tn_name name, tn_span at,
+                            tn_mind_value *out) {
+  int64_t size = tn_mind_eval_size(frame, name);
+  bool known = tn_dim_is_known(size);
+  if (!known || size > INT32_MAX) {
+    return tn_report(e->host->diags, TN_DIAG_E2001, at,
+                     TN_STR("expected", known ? "a size that fits i32" : "a dimension with a size"),
+                     TN_TEXT("got", tn_names_text(e->host->names, name)));
+  }
+  *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_I32, .integer = size });
+  return true;
+}
+
 /* What stands before a point or a bracket and has no value of its own gives nothing. */
 static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                       tn_mind_node *node, tn_mind_value *out) {
   if (node->name.variable)
     return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
+  if (node->name.dimension) return dimension_value(e, frame, node->name.name, tn_mind_span(unit, node), out);
   *out = tn_mind_unit_value();
   bool called = node->up && node->up->kind == TN_MIND_CALL && node->up->left == node &&
                 node->up->call.target != TN_MIND_CALL_VALUE; /* the call knows what it calls */

@@ -137,6 +137,8 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
 bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value);
 tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
                                  const tn_mind_variable *variable);
+/* What a dimension of the signature around is in this call: its size, or the symbol where it has none. */
+int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name);
 bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);
 
 /* ---- eval_operator.c ---- */

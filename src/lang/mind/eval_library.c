@@ -77,12 +77,6 @@ static bool eval_ints(library_call *l, int index) {
 
 /* ---- shapes ---- */
 
-static int64_t symbol_size(const tn_mind_frame *frame, tn_name name) {
-  int64_t dim = TN_DIM_SYMBOL(name);
-  for (; frame && dim == TN_DIM_SYMBOL(name); frame = frame->outer) dim = tn_mind_bound(&frame->symbols, dim);
-  return dim;
-}
-
 /* A name that is bound to nothing; zeros(N): the whole shape is one. */
 static bool is_symbol(const tn_mind_node *node) { return node->kind == TN_MIND_NAME && !node->name.variable; }
 
@@ -105,7 +99,7 @@ static bool shape_of_nodes(const library_call *l, tn_mind_node *items, tn_shape 
   int64_t size;
   for (tn_mind_node *item = items; item; item = item->next) {
     if (is_symbol(item))
-      add_dim(shape, symbol_size(l->frame, item->name.name));
+      add_dim(shape, tn_mind_eval_size(l->frame, item->name.name));
     else if (!eval_int(l, item, &size) || !add_size(l, shape, size))
       return false;
   }
@@ -133,7 +127,7 @@ static bool eval_shape(library_call *l, int index) {
   if (is_written_list(node))
     ok = shape_of_nodes(l, node->list.items, &shape);
   else if (is_symbol(node))
-    add_dim(&shape, symbol_size(l->frame, node->name.name));
+    add_dim(&shape, tn_mind_eval_size(l->frame, node->name.name));
   else
     ok = shape_of_value(l, &l->values[index], &shape);
   for (int i = 0; ok && i < shape.rank; i++) {

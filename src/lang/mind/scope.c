@@ -145,8 +145,12 @@ const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
                      : tn_mind_lookup_in(c->module, name);
 }
 
+bool tn_mind_is_dimension(const tn_mind_checker *c, tn_name name) {
+  return tn_mind_is_size(tn_mind_sizes_here(c), TN_DIM_SYMBOL(name)) && !find_local(c, name);
+}
+
 bool tn_mind_is_symbol(const tn_mind_checker *c, tn_name name) {
-  if (tn_mind_is_size(tn_mind_sizes_here(c), TN_DIM_SYMBOL(name))) return true;
+  if (tn_mind_is_dimension(c, name)) return true;
   tn_str text = tn_names_text(c->mind->host->names, name);
   return text.len && text.at[0] >= 'A' && text.at[0] <= 'Z';
 }
