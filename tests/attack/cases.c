@@ -110,6 +110,28 @@ static void add_one(seeds *to, text content) {
   to->at[to->count++] = content;
 }
 
+/* Weights for the training above as another tool writes them: without a seal, so that a change is not refused
+ * for being one. */
+static text plain_weights(void) {
+  static const char head[] = "{\"E\":{\"dtype\":\"F32\",\"shape\":[5,2],\"data_offsets\":[0,40]},"
+                             "\"W\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[40,56]}}";
+  char length[8] = { (char)(sizeof head - 1) }, numbers[56] = { 0 };
+  text file = text_span(length, sizeof length);
+  text_add(&file, head, sizeof head - 1);
+  text_add(&file, numbers, sizeof numbers);
+  return file;
+}
+
+/* An array of the shape that `reader` reads. */
+static text plain_array(void) {
+  static const char head[] = "\x93NUMPY\x01\x00\x46\x00"
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }          \n";
+  char numbers[16] = { 0 };
+  text file = text_span(head, sizeof head - 1);
+  text_add(&file, numbers, sizeof numbers);
+  return file;
+}
+
 void world_make(world *w, const char *tern, const char *root, const char *folder) {
   *w = (world){ .tern = tern };
   for (int l = 0; l < LANGUAGES; l++) {
@@ -127,6 +149,8 @@ void world_make(world *w, const char *tern, const char *root, const char *folder
   add_one(&w->jsonl, text_of(rows));
   add_one(&w->tsv, text_of(columns));
   add_one(&w->json, text_of("[[1, 2], [3, 4]]"));
+  add_one(&w->safetensors, plain_weights());
+  for (int i = 0; i < 6; i++) add_one(&w->npy, plain_array()); /* as often as those of another shape */
   for (size_t i = 0; i < w->run_count; i++)
     if (strstr(w->run[i].name, ".safetensors")) add_one(&w->safetensors, w->run[i].content);
 }
@@ -342,8 +366,7 @@ static void make_options(const world *w, const char *folder, tn_rng *rng, attemp
   put_file(folder, "p.mind", seed_pick(&w->programs[1], rng));
   put_file(folder, "p.nth", seed_pick(&w->programs[2], rng));
   put_file(folder, "a.npy", seed_pick(&w->npy, rng));
-  limits(out);
-  if (!chance(rng, 8)) word(out, "%s", any_of(verbs, COUNT(verbs), rng));
+  if (!chance(rng, 8)) word(out, "%s", any_of(verbs, COUNT(verbs), rng)), limits(out);
   for (uint32_t i = 0; i < count; i++) any_word(out, rng);
 }
 
