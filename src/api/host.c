@@ -110,9 +110,8 @@ static bool keep_text(tern_session *session, tn_file_status status, tn_file_byte
 
 /* Whether it can be read at all; *status is then TN_FILE_OK. */
 static bool is_path(tn_str path, const tn_arena *arena, tn_file_status *status) {
-  *status = arena->failed                        ? TN_FILE_NO_MEMORY
-            : memchr(path.at, 0, path.len) != NULL ? TN_FILE_NOT_FOUND
-                                                   : TN_FILE_OK;
+  bool cut = path.len > 0 && memchr(path.at, 0, path.len) != NULL; /* one without bytes has no address */
+  *status = arena->failed ? TN_FILE_NO_MEMORY : cut ? TN_FILE_NOT_FOUND : TN_FILE_OK;
   return *status == TN_FILE_OK;
 }
 
