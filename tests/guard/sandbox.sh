@@ -223,6 +223,18 @@ expect "fmt writes elsewhere" 0 "" "$tern" fmt work/a.mind work/b.mind --sandbox
 expect "a run that is recorded" 0 completed $train --out runs/recorded --store work/runs.db
 expect "runs" 0 model.ail inside runs --store runs.db
 expect "runs, sorted and filtered" 0 model.ail inside runs --store runs.db --sort loss --where status=completed
+python3 - work/runs.db work/long.db <<'END'
+import shutil, sqlite3, sys
+shutil.copy(sys.argv[1], sys.argv[2])
+database = sqlite3.connect(sys.argv[2])
+columns = [row[1] for row in database.execute("PRAGMA table_info(runs)")]
+run = list(database.execute("SELECT * FROM runs").fetchone())
+for number in range(2, 1500):
+    run[columns.index("id")], run[columns.index("source")] = number, "x" * 4000
+    database.execute(f"INSERT INTO runs VALUES({','.join('?' * len(columns))})", run)
+database.commit()
+END
+expect "runs, more than are sorted in a cache" 0 model.ail inside runs --store long.db --sort loss
 expect "show" 0 model.ail inside runs show last --store runs.db
 expect "plot" 0 "<svg" inside plot ../runs/recorded
 expect "plot to a file" 0 "" inside plot last --store runs.db -o loss.svg
