@@ -11,7 +11,7 @@
 static void unpack(const uint8_t *data, size_t size) {
   size_t room = size > 0 ? (size_t)data[0] * 64 : 0;
   char *out = malloc(room + 1); /* of its own size, so that writing past it is seen */
-  if (out && size > 0) (void)tn_inflate(data + 1, size - 1, out, room);
+  if (out && size > 0) (void)tn_inflate(NULL, data + 1, size - 1, out, room);
   free(out);
 }
 

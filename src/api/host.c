@@ -13,7 +13,7 @@
 void tn_api_begin(tern_session *session) {
   if (!session->serves) tn_stop_begin(&session->stop); /* else it is for who serves */
   if (!session->serves && !session->clock_runs) tn_stop_limit(&session->stop, session->max_seconds);
-  session->heap.failed = false;
+  session->heap.failed = session->heap.stopped = false;
   tn_diags_clear(&session->diags);
   tn_text_clear(&session->printed);
   session->printed_count = 0;

@@ -437,10 +437,12 @@ static bool name_paths(plot *p) {
 
 static bool make_picture(tern_session *session, const tern_plot *wanted, tn_text *out) {
   plot p = { .session = session, .wanted = wanted };
-  tn_api_begin(session);
+  tn_api_begin_compiling(session);
   tn_arena_init(&p.arena, &session->heap);
   bool ok = read_wishes(&p) && name_paths(&p) && tn_api_confine(session) && read_runs(&p) && draw(&p, out);
   free_plot(&p);
+  tn_api_end_compiling(session);
+  if (!ok) tn_api_settle(session);
   return ok;
 }
 

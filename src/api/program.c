@@ -193,6 +193,7 @@ tern_program *tern_load_file(tern_session *session, tern_language language, cons
     program = load(session, language, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.at, bytes.len);
     tn_file_release(&session->heap, &bytes);
   }
+  if (!program) tn_api_settle(session);
   if (status) *status = program ? TERN_OK : tn_api_status(session);
   return program;
 }
@@ -249,10 +250,12 @@ static tern_status keep_given(tern_program *program, tn_givens *givens, const tn
 
 static tern_status give_text(tern_program *program, tn_givens *givens, const char *name, const char *value) {
   tn_given given;
-  if (!tn_api_read_value(program->session, name, value, &program->given_arena, &given)) {
-    return tn_api_status(program->session);
-  }
-  return keep_given(program, givens, &given);
+  program->session->heap.stop_refuses = true;
+  bool ok = tn_api_read_value(program->session, name, value, &program->given_arena, &given);
+  tn_api_end_compiling(program->session);
+  if (ok) return keep_given(program, givens, &given);
+  tn_api_settle(program->session);
+  return tn_api_status(program->session);
 }
 
 static tern_status give_tensor(tern_program *program, tn_givens *givens, const char *name,
@@ -285,8 +288,11 @@ tern_status tern_set_host_text(tern_program *program, const char *name, const ch
 tern_status tern_set_weights(tern_program *program, const char *path) {
   free_givens(program, &program->weights);
   program->has_weights = true;
-  if (tn_api_read_weights(program->session, path, &program->given_arena, &program->weights)) return TERN_OK;
-  return tn_api_status(program->session);
+  program->session->heap.stop_refuses = true;
+  bool ok = tn_api_read_weights(program->session, path, &program->given_arena, &program->weights);
+  tn_api_end_compiling(program->session);
+  if (!ok) tn_api_settle(program->session);
+  return ok ? TERN_OK : tn_api_status(program->session);
 }
 
 tern_status tern_add_event(tern_program *program, const char *name) {

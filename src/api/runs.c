@@ -14,7 +14,7 @@ typedef struct {
 static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_mode mode) {
   bool absent;
   *q = (inquiry){ .session = session };
-  tn_api_begin(session);
+  tn_api_begin_compiling(session);
   tn_text_clear(&session->text);
   tn_arena_init(&q->arena, &session->heap);
   if (!tn_api_keep_store(session, path, false) || !tn_api_confine(session)) return false;
@@ -23,6 +23,7 @@ static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_
 }
 
 static const char *end(inquiry *q, bool ok) {
+  tn_api_end_compiling(q->session);
   if (!ok) tn_api_settle(q->session);
   tn_store_close(q->store);
   tn_arena_free(&q->arena);

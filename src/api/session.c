@@ -77,8 +77,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
     return refuse(problem, "the passes are fold, cse, dce and fuse");
   const tn_backend *backend = find_backend(options->isa);
   if (!backend) return refuse(problem, "this machine or this build does not have that instruction set");
-  tn_heap heap = { .limit = (size_t)options->max_memory,
-                   .ceiling = tn_machine_memory() / 16 * 15,
+  tn_heap heap = { .ceiling = tn_machine_memory() / 16 * 15,
                    .fail_at = options->fail_allocation };
   tern_session *session = tn_heap_alloc(&heap, sizeof *session);
   if (!session) return refuse(problem, "out of memory");
@@ -91,6 +90,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
     tern_session_free(session);
     return refuse(problem, "out of memory");
   }
+  session->heap.limit = (size_t)options->max_memory; /* from here on: a session itself always begins */
   return session;
 }
 

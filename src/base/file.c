@@ -8,6 +8,9 @@
 #include "base/file.h"
 
 #include <errno.h>
+#if !defined(__wasi__)
+#include <poll.h>
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 
 #define FIRST_BLOCK ((size_t)64 << 10)
 #define PIECE_BYTES ((size_t)1 << 20)
+#define READ_AT_ONCE ((size_t)16 << 20) /* bytes: some milliseconds */
 
 /* ---- reading ---- */
 
@@ -39,21 +43,46 @@ static bool grow(tn_heap *heap, filling *block, size_t first, uint64_t limit) {
   return true;
 }
 
-static ssize_t read_some(int descriptor, filling *block, tn_file_faults *faults) {
+/* Waits for something to read, until the deadline at most. Plain files are always ready. */
+static void await(int descriptor, const tn_stop *stop) {
+#if !defined(__wasi__)
+  double left = tn_stop_time_left(stop);
+  if (left < 0) return;
+  struct pollfd wanted = { .fd = descriptor, .events = POLLIN };
+  (void)poll(&wanted, 1, left < 1e6 ? (int)(left * 1000) + 1 : -1);
+#else
+  (void)descriptor, (void)stop;
+#endif
+}
+
+/* A read that is stopped is memory that is refused: callers end where they can fail anyway, and the heap
+ * knows why. Then -1 with errno EINTR. */
+static ssize_t read_some(tn_heap *heap, int descriptor, filling *block, tn_file_faults *faults) {
   size_t room = tn_file_bounded(faults, block->capacity - 1 - block->len);
+  if (room > READ_AT_ONCE) room = READ_AT_ONCE;
   for (;;) {
     if (tn_file_fault(faults, TN_FILE_CALL_READ)) return -1;
+    await(descriptor, heap->stop);
+    if (tn_stop_asked(heap->stop)) {
+      heap->stopped = heap->failed = true;
+      errno = EINTR;
+      return -1;
+    }
     ssize_t got = read(descriptor, block->at + block->len, room);
     if (got >= 0 || errno != EINTR) return got;
   }
+}
+
+static tn_file_status read_failed(const tn_heap *heap) {
+  return heap->stopped ? TN_FILE_NO_MEMORY : tn_file_status_of(errno);
 }
 
 static tn_file_status fill(tn_heap *heap, int descriptor, size_t first, uint64_t limit,
                            tn_file_faults *faults, filling *block) {
   for (;;) {
     if (!grow(heap, block, first, limit)) return TN_FILE_NO_MEMORY;
-    ssize_t got = read_some(descriptor, block, faults);
-    if (got < 0) return tn_file_status_of(errno);
+    ssize_t got = read_some(heap, descriptor, block, faults);
+    if (got < 0) return read_failed(heap);
     if (got == 0) break;
     block->len += (size_t)got;
     if (block->len > limit) return TN_FILE_TOO_LARGE;
@@ -114,12 +143,12 @@ tn_file_status tn_file_read_beneath(tn_heap *heap, const char *root, const char 
 
 /* ---- pieces ---- */
 
-static tn_file_status read_pieces(int descriptor, filling *block, uint64_t limit, tn_file_faults *faults,
-                                  tn_file_take take, void *context) {
+static tn_file_status read_pieces(tn_heap *heap, int descriptor, filling *block, uint64_t limit,
+                                  tn_file_faults *faults, tn_file_take take, void *context) {
   for (uint64_t total = 0;;) {
     block->len = 0;
-    ssize_t got = read_some(descriptor, block, faults);
-    if (got < 0) return tn_file_status_of(errno);
+    ssize_t got = read_some(heap, descriptor, block, faults);
+    if (got < 0) return read_failed(heap);
     if (got == 0) return TN_FILE_OK;
     total += (uint64_t)got;
     if (total > limit) return TN_FILE_TOO_LARGE;
@@ -137,7 +166,7 @@ tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t lim
   filling block = { .capacity = first < PIECE_BYTES ? first : PIECE_BYTES };
   if (status == TN_FILE_OK) block.at = tn_heap_alloc(heap, block.capacity);
   if (status == TN_FILE_OK && !block.at) status = TN_FILE_NO_MEMORY;
-  if (status == TN_FILE_OK) status = read_pieces(descriptor, &block, limit, faults, take, context);
+  if (status == TN_FILE_OK) status = read_pieces(heap, descriptor, &block, limit, faults, take, context);
   tn_heap_free(heap, block.at, block.capacity);
   (void)close(descriptor);
   return status;

@@ -11,6 +11,8 @@
 #define DISTANCES    30
 #define END_OF_BLOCK 256
 
+#define WORDS_PER_LOOK 4096 /* between two questions whether to stop: at most a megabyte */
+
 typedef struct {
   const uint8_t *at, *end;
   uint32_t bits; /* read and not yet used, the next lowest */
@@ -18,6 +20,7 @@ typedef struct {
   uint8_t *out;
   size_t done, size;
   bool failed;
+  tn_stop *stop;
 } inflater;
 
 /* A Huffman code: how many words have each length, and the words in order of their codes. */
@@ -105,7 +108,8 @@ static bool take_copy(inflater *f, int word, const code *distances) {
 }
 
 static bool take_words(inflater *f, const code *literals, const code *distances) {
-  while (!f->failed) {
+  for (unsigned words = 0; !f->failed; words++) {
+    if (words % WORDS_PER_LOOK == WORDS_PER_LOOK - 1 && tn_stop_asked(f->stop)) return fail(f);
     int word = take_word(f, literals);
     if (f->failed || word == END_OF_BLOCK) return !f->failed;
     if (word > END_OF_BLOCK) {
@@ -179,8 +183,9 @@ static bool take_dynamic(inflater *f) {
   return take_words(f, &literals, &distances);
 }
 
-bool tn_inflate(const void *packed, size_t packed_size, void *out, size_t size) {
+bool tn_inflate(tn_stop *stop, const void *packed, size_t packed_size, void *out, size_t size) {
   inflater f = { .at = packed, .end = (const uint8_t *)packed + packed_size, .out = out, .size = size };
+  f.stop = stop;
   bool last = false;
   while (!last && !f.failed) {
     last = take_bits(&f, 1) != 0;
@@ -194,11 +199,12 @@ bool tn_inflate(const void *packed, size_t packed_size, void *out, size_t size) 
   return !f.failed && f.done == size && f.at == f.end;
 }
 
-uint32_t tn_crc32(const void *bytes, size_t count) {
+uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count) {
   uint32_t crc = 0xffffffff;
   for (const uint8_t *at = bytes, *end = at + count; at < end; at++) {
     crc ^= *at;
     for (int i = 0; i < 8; i++) crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
+    if (((uintptr_t)at & 0xffff) == 0 && tn_stop_asked(stop)) break;
   }
   return ~crc;
 }

@@ -6,13 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/stop.h"
+
 /* No packed byte stands for more than this many. */
 #define TN_INFLATE_RATIO 1032
 
-/* Unpacks exactly `size` bytes into `out`. False when the data is damaged, ends early or holds more or less.
- * Takes no memory of its own and never reads or writes outside of what it was given. */
-bool tn_inflate(const void *packed, size_t packed_size, void *out, size_t size);
+/* Unpacks exactly `size` bytes into `out`. False when the data is damaged, ends early or holds more or less,
+ * and after a stop (which may be NULL). Takes no memory of its own and never reads or writes outside of what
+ * it was given. */
+bool tn_inflate(tn_stop *stop, const void *packed, size_t packed_size, void *out, size_t size);
 
-/* CRC-32 as zip has it. */
-uint32_t tn_crc32(const void *bytes, size_t count);
+/* CRC-32 as zip has it; any number after a stop (which may be NULL). */
+uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count);
 #endif

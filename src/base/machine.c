@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_TEXT 4096
+#define MOST_TEXT  4096
+#define PATH_LIMIT 4096
 
 /* The beginning of a small file, as text; empty when it cannot be read. */
 static void read_text(const char *path, char text[MOST_TEXT]) {
@@ -33,38 +34,112 @@ static size_t number_at(const char *text, size_t unit) {
   return digits > 0 ? number * unit : SIZE_MAX;
 }
 
-static size_t available(void) {
-  static const char label[] = "MemAvailable:";
+/* A path in pieces, or an empty one where it would be too long. */
+typedef struct {
+  char at[PATH_LIMIT];
+  size_t length;
+} path;
+
+static void put(path *p, const char *text, size_t length) {
+  if (length >= PATH_LIMIT - p->length) length = 0, p->length = 0;
+  memcpy(p->at + p->length, text, length);
+  p->length += length;
+  p->at[p->length] = 0;
+}
+
+static size_t number_in(path folder, const char *file) {
   char text[MOST_TEXT];
-  read_text("/proc/meminfo", text);
+  put(&folder, file, strlen(file));
+  read_text(folder.at, text);
+  return number_at(text, 1);
+}
+
+/* The number behind a label of a file, or `otherwise`. */
+static size_t labelled(path file, const char *name, const char *label, size_t unit, size_t otherwise) {
+  char text[MOST_TEXT];
+  put(&file, name, strlen(name));
+  read_text(file.at, text);
   const char *line = strstr(text, label);
-  return line ? number_at(line + strlen(label), 1024) : SIZE_MAX;
+  size_t number = line ? number_at(line + strlen(label), unit) : SIZE_MAX;
+  return number == SIZE_MAX ? otherwise : number;
 }
 
-/* What is left of a limit on a group of processes. */
-static size_t left_of(const char *limit_path, const char *used_path) {
+/* What the files of a group are called. */
+typedef struct {
+  const char *base, *controller; /* where groups lie, and what names theirs in /proc/self/cgroup */
+  const char *limits[2], *used, *stat, *cached;
+} hierarchy;
+
+static const hierarchy hierarchies[] = {
+  { "/sys/fs/cgroup", "0::", { "/memory.max", "/memory.high" }, "/memory.current", "/memory.stat",
+    "\ninactive_file " },
+  { "/sys/fs/cgroup/memory", "memory:", { "/memory.limit_in_bytes", "/memory.soft_limit_in_bytes" },
+    "/memory.usage_in_bytes", "/memory.stat", "\ntotal_inactive_file " },
+};
+
+/* What is left of the limits on one group. Pages of files that nobody uses count as used, and are given up
+ * when somebody needs memory. A group that is full has a little left: else nothing could even say so. */
+static size_t left_in_group(const hierarchy *h, path group) {
+  size_t limit = number_in(group, h->limits[0]), high = number_in(group, h->limits[1]);
+  if (high < limit) limit = high;
+  if (limit == SIZE_MAX) return SIZE_MAX;
+  size_t used = number_in(group, h->used), cached = labelled(group, h->stat, h->cached, 1, 0);
+  if (used == SIZE_MAX) return limit;
+  used = cached < used ? used - cached : 0;
+  size_t left = used < limit ? limit - used : 0;
+  return left > limit / 16 ? left : limit / 16;
+}
+
+/* The line of /proc/self/cgroup that names our group: its path, of *length characters; empty: the topmost.
+ * A path with .. lies outside of what we can see. */
+static const char *own_group(const hierarchy *h, const char *text, size_t *length) {
+  const char *line = strstr(text, h->controller);
+  *length = 0;
+  if (!line) return "";
+  line += strlen(h->controller);
+  *length = strcspn(line, "\n");
+  for (size_t i = 0; i + 1 < *length; i++)
+    if (line[i] == '.' && line[i + 1] == '.') *length = 0;
+  return line;
+}
+
+/* The least that is left in our group and all around it. Inside a container only the topmost may be seen. */
+static size_t left_in_groups(const hierarchy *h, path root, const char *text) {
+  size_t length, least = SIZE_MAX;
+  const char *own = own_group(h, text, &length);
+  put(&root, h->base, strlen(h->base));
+  for (;;) {
+    while (length > 0 && own[length - 1] == '/') length--;
+    path group = root;
+    put(&group, own, length);
+    size_t left = left_in_group(h, group);
+    if (left < least) least = left;
+    if (length == 0) return least;
+    while (length > 0 && own[length - 1] != '/') length--;
+  }
+}
+
+size_t tn_machine_memory_in(const char *root) {
   char text[MOST_TEXT];
-  read_text(limit_path, text);
-  size_t limit = number_at(text, 1);
-  if (limit == SIZE_MAX) return limit;
-  read_text(used_path, text);
-  size_t used = number_at(text, 1);
-  return used < limit ? limit - used : limit;
-}
-
-size_t tn_machine_memory(void) {
-  const size_t given[] = {
-    available(),
-    left_of("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    left_of("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-  };
-  size_t least = SIZE_MAX;
-  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-    if (given[i] < least) least = given[i];
+  path top = { .length = 0 }, groups;
+  put(&top, root, strlen(root));
+  groups = top;
+  put(&groups, "/proc/self/cgroup", strlen("/proc/self/cgroup"));
+  read_text(groups.at, text);
+  size_t least = labelled(top, "/proc/meminfo", "MemAvailable:", 1024, SIZE_MAX);
+  for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
+    size_t left = left_in_groups(&hierarchies[i], top, text);
+    if (left < least) least = left;
   }
   return least == SIZE_MAX ? 0 : least;
 }
 
+size_t tn_machine_memory(void) { return tn_machine_memory_in(""); }
+
 #else
 size_t tn_machine_memory(void) { return 0; }
+size_t tn_machine_memory_in(const char *root) {
+  (void)root;
+  return 0;
+}
 #endif

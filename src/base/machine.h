@@ -5,6 +5,9 @@
 #include <stddef.h>
 
 /* Bytes of memory that can be used without the system ending somebody for it: what is available now, within
- * what the group of processes we belong to may have. 0 where the system does not say. */
+ * what the group of processes (cgroup) we belong to, and the groups around it, may have. 0 where the system
+ * does not say. */
 size_t tn_machine_memory(void);
+/* The same for a system whose files /proc and /sys lie beneath a folder, for tests. */
+size_t tn_machine_memory_in(const char *root);
 #endif

@@ -14,14 +14,35 @@
 
 #if !defined(__wasi__)
 #include <signal.h>
+#include <time.h>
 
-/* The state outside a session: whom a signal is for, and which one came. */
+/* The state outside a session: whom a signal is for, which one came, and when. */
 static tern_session *volatile interruptible;
 static volatile sig_atomic_t caught;
+static struct timespec caught_at; /* only the handler looks at it */
 
+#define PATIENCE 0.2 /* seconds: a second signal after that ends the process; `timeout` sends two at once */
+
+static double seconds_since(struct timespec then) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - then.tv_sec) + 1e-9 * (double)(now.tv_nsec - then.tv_nsec);
+}
+
+/* A second signal takes its default action: whatever runs has not ended for the first. It is delivered when
+ * this returns. */
 static void on_interrupt(int signal_number) {
+  int problem = errno;
+  if (!caught) {
+    (void)clock_gettime(CLOCK_MONOTONIC, &caught_at);
+  } else if (seconds_since(caught_at) > PATIENCE) {
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigaction(signal_number, &usual, NULL);
+    (void)raise(signal_number);
+  }
   caught = signal_number;
   if (interruptible) tern_interrupt(interruptible);
+  errno = problem;
 }
 
 tn_signal tn_cli_take_signal(void) {
@@ -31,12 +52,17 @@ tn_signal tn_cli_take_signal(void) {
 }
 
 void tn_cli_interrupts(tern_session *session) {
-  struct sigaction action = { .sa_handler = session ? on_interrupt : SIG_DFL };
+  struct sigaction action = { .sa_handler = session ? on_interrupt : SIG_DFL }; /* reads are not restarted */
+  struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
   interruptible = session;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  struct sigaction ignore = { .sa_handler = SIG_IGN };
+  bool kept = sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN; /* by nohup */
+  if (!kept) sigaction(SIGHUP, &action, NULL);
   sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a failed write, not a death */
+#if defined(SIGXFSZ)
+  sigaction(SIGXFSZ, &ignore, NULL); /* so is a file that may not grow: EFBIG */
+#endif
 }
 #else
 /* WASI has no signals. */

@@ -126,6 +126,13 @@ static bool copy_elements(reader *r, const entry *e, size_t bytes, tn_tensor *ou
   return true;
 }
 
+/* Behind others whose names have the same hash. */
+static bool add_place(tn_safetensors *file, tn_str name, size_t place) {
+  uint64_t key = tn_str_hash(name);
+  while (tn_map_get(&file->places, key)) key++;
+  return tn_map_put(&file->places, key, place);
+}
+
 /* Tensors stand one behind the other in the order of the header, which every writer keeps;
  * so nothing overlaps and nothing hides between them. */
 static bool place_entry(reader *r, const entry *e) {
@@ -143,7 +150,9 @@ static bool place_entry(reader *r, const entry *e) {
   named.tensor.view = tn_view_make(NULL, e->dtype, &e->shape);
   if (r->file->arena.failed || (r->data && !copy_elements(r, e, bytes, &named.tensor)))
     return refuse(r, tn_safetensors_no_memory);
-  if (tn_vec_push(r->file->heap, &r->file->tensors, named)) return true;
+  if (add_place(r->file, named.name, r->file->tensors.count) &&
+      tn_vec_push(r->file->heap, &r->file->tensors, named))
+    return true;
   tn_tensor_unref(&named.tensor);
   return refuse(r, tn_safetensors_no_memory);
 }
@@ -204,6 +213,7 @@ static const char *read_beginning(tn_heap *heap, const void *begin, size_t begin
                                   reader *r, tn_safetensors *out) {
   *out = (tn_safetensors){ .heap = heap };
   tn_arena_init(&out->arena, heap);
+  tn_map_init(&out->places, heap);
   if (begin_bytes < 8) return "the file is shorter than a header";
   uint64_t header = tn_load_le64(begin);
   if (header > HEADER_LIMIT || header > begin_bytes - 8 || bytes < begin_bytes)
@@ -236,13 +246,16 @@ const char *tn_safetensors_list(tn_heap *heap, const void *begin, size_t begin_b
 void tn_safetensors_free(tn_safetensors *file) {
   for (size_t i = 0; i < file->tensors.count; i++) tn_tensor_unref(&file->tensors.at[i].tensor);
   tn_vec_free(file->heap, &file->tensors);
+  tn_map_free(&file->places);
   tn_arena_free(&file->arena);
   file->metadata = (tn_str){ 0 };
 }
 
 const tn_tensor *tn_safetensors_find(const tn_safetensors *file, tn_str name) {
-  for (size_t i = 0; i < file->tensors.count; i++) {
-    if (tn_str_equal(file->tensors.at[i].name, name)) return &file->tensors.at[i].tensor;
+  uint64_t key = tn_str_hash(name);
+  for (const uint64_t *at; (at = tn_map_get(&file->places, key)) != NULL; key++) {
+    const tn_named_tensor *found = &file->tensors.at[*at];
+    if (tn_str_equal(found->name, name)) return &found->tensor;
   }
   return NULL;
 }

@@ -8,6 +8,7 @@
 #define TN_DATA_SAFETENSORS_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "tensor/tensor.h"
 
@@ -21,6 +22,7 @@ typedef struct {
   tn_heap *heap;
   tn_arena arena;                  /* names */
   tn_vec(tn_named_tensor) tensors; /* in the order of the header */
+  tn_map places;                   /* of names: from a hash, or the first free number after it */
   tn_str metadata;                 /* __metadata__, a JSON object, without what tern adds; empty: none */
   bool sealed;                     /* it carries the hash of all its bytes, and that is right */
   uint64_t seal_at;                /* where the digits of that hash stand in the file; 0: there are none */

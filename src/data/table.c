@@ -102,7 +102,7 @@ static bool read_file(tn_table_reader *reader) {
   tn_heap *heap = reader->table->heap;
   tn_file_status status =
       tn_file_read_pieces(heap, request->path, TN_TABLE_FILE_LIMIT, NULL, take_piece, reader);
-  if (!reader->ok) return false;
+  if (!reader->ok || heap->stopped) return false;
   if (status == TN_FILE_NO_MEMORY) return tn_table_out_of_memory(reader);
   if (status != TN_FILE_OK) return report_file(request, status, reader->diags);
   if (reader->begun.len > 0 && !end_line(reader, (tn_str){ "", 0 })) return false;

@@ -134,7 +134,7 @@ static tn_value expand_embedding(const tn_expand_args *args) {
  * itself: one outside of them is an error, not a row without a 1. */
 static tn_value expand_one_hot(const tn_expand_args *args) {
   uint64_t count = args->attrs->index;
-  if (count > (uint64_t)TN_ELEMENT_LIMIT) {
+  if (count >= (uint64_t)TN_ELEMENT_LIMIT) {
     return fault(
         args,
         (tn_fault){ .kind = TN_FAULT_ARGUMENT, .got = (int64_t)count, .reason = "a number of classes" });

@@ -46,7 +46,7 @@ bool tn_product_of(const tn_shape *shape, tn_product *out) {
     if (dim == TN_DIM_UNKNOWN) product.unknown = true;
     else if (tn_dim_is_symbol(dim)) add_symbol(&product, dim);
     else if (dim == 0) product.empty = true;
-    else if (dim > TN_ELEMENT_LIMIT / product.known) return false;
+    else if (dim > (TN_ELEMENT_LIMIT - 1) / product.known) return false;
     else product.known *= dim;
   }
   *out = product;

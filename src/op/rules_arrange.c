@@ -18,7 +18,7 @@ static bool too_large(const tn_op_args *args) {
 }
 
 static bool check_padding(const tn_op_args *args, int64_t length) {
-  if (length > TN_ELEMENT_LIMIT) return too_large(args);
+  if (length >= TN_ELEMENT_LIMIT) return too_large(args);
   return length >= 0 || tn_op_fail_argument(args, "padding of at least 0", length);
 }
 
@@ -138,7 +138,7 @@ static bool padded_length(int64_t dim, int64_t low, int64_t high, int64_t step, 
   }
   if (gaps && step > TN_ELEMENT_LIMIT / gaps) return false;
   *out = low + dim + gaps * step + high;
-  return *out <= TN_ELEMENT_LIMIT;
+  return *out < TN_ELEMENT_LIMIT;
 }
 
 bool tn_op_shape_pad(const tn_op_args *args, tn_type *out) {
@@ -223,7 +223,7 @@ static bool patches_of(const tn_op_args *args, const tn_shape *image, tn_shape *
     }
   }
   if (tn_dim_is_known(channels)) {
-    if (channels && area > TN_ELEMENT_LIMIT / channels) return too_large(args);
+    if (channels && area > (TN_ELEMENT_LIMIT - 1) / channels) return too_large(args);
     out->dim[3] = area * channels;
   } else if (area == 1) {
     out->dim[3] = channels;

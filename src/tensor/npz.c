@@ -72,10 +72,13 @@ static tn_npy_error unpack(tn_heap *heap, const uint8_t *packed, const member *m
   if (m->size / TN_INFLATE_RATIO > m->packed) return TN_NPY_ARCHIVE; /* no such small file holds as much */
   uint8_t *bytes = tn_heap_alloc(heap, m->size ? m->size : 1);
   if (!bytes) return TN_NPY_MEMORY;
-  bool whole = tn_inflate(packed, m->packed, bytes, m->size) && tn_crc32(bytes, m->size) == m->checksum;
+  bool whole = tn_inflate(heap->stop, packed, m->packed, bytes, m->size) &&
+               tn_crc32(heap->stop, bytes, m->size) == m->checksum;
   tn_npy_error error = whole ? tn_npy_read(heap, bytes, m->size, out) : TN_NPY_ARCHIVE;
   tn_heap_free(heap, bytes, m->size ? m->size : 1);
-  return error;
+  if (whole || !tn_stop_asked(heap->stop)) return error;
+  heap->stopped = heap->failed = true; /* as if memory had been refused for it */
+  return TN_NPY_MEMORY;
 }
 
 static tn_npy_error read_member(tn_heap *heap, const archive *a, const member *m, tn_tensor *out) {
@@ -83,7 +86,7 @@ static tn_npy_error read_member(tn_heap *heap, const archive *a, const member *m
   if (!bytes) return TN_NPY_ARCHIVE;
   if (m->method == DEFLATED) return unpack(heap, bytes, m, out);
   if (m->method != STORED) return TN_NPY_PACKED;
-  if (m->size != m->packed || tn_crc32(bytes, m->size) != m->checksum) return TN_NPY_ARCHIVE;
+  if (m->size != m->packed || tn_crc32(heap->stop, bytes, m->size) != m->checksum) return TN_NPY_ARCHIVE;
   return tn_npy_read(heap, bytes, m->size, out);
 }
 
@@ -145,7 +148,7 @@ static void put_name(tn_text *out, tn_str name) {
 }
 
 static tn_npy_error put_member(tn_npz_writer *w, tn_str name, const tn_text *array) {
-  uint32_t checksum = tn_crc32(array->at, array->len);
+  uint32_t checksum = tn_crc32(NULL, array->at, array->len);
   size_t offset = w->out->len - w->start, length = name.len + 4;
   bool fits =
       length <= 65535 && w->count < MEMBER_LIMIT - 1 && array->len < UINT32_MAX && offset < UINT32_MAX;

@@ -40,7 +40,7 @@ int64_t tn_shape_count(const tn_shape *shape) {
   bool empty = false;
   for (int i = 0; i < shape->rank; i++) {
     if (shape->dim[i] == 0) empty = true;
-    else if (shape->dim[i] > TN_ELEMENT_LIMIT / count) return -2;
+    else if (shape->dim[i] > (TN_ELEMENT_LIMIT - 1) / count) return -2;
     else count *= shape->dim[i];
   }
   return empty ? 0 : count;

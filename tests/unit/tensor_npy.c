@@ -278,8 +278,8 @@ static void broken_headers_are_refused(void **state) {
     { HEAD("''", "False", "(2, 2)"), TN_NPY_DTYPE },
     { HEAD("[('a', '<f4')]", "False", "(2, 2)"), TN_NPY_DTYPE },
     { HEAD("'<f4'", "False", "(1, 1, 1, 1, 1, 1, 1, 2, 2)"), TN_NPY_RANK },
-    { HEAD("'<f4'", "False", "(1099511627777,)"), TN_NPY_TOO_LARGE },
-    { HEAD("'<f4'", "False", "(1048577, 1048576)"), TN_NPY_TOO_LARGE },
+    { HEAD("'<f4'", "False", "(1099511627776,)"), TN_NPY_TOO_LARGE },
+    { HEAD("'<f4'", "False", "(1048576, 1048576)"), TN_NPY_TOO_LARGE },
     { HEAD("'<f4'", "False", "(0, 9223372036854775807)"), TN_NPY_TOO_LARGE },
     { HEAD("'<f4'", "False", "(9223372036854775808, 2)"), TN_NPY_TOO_LARGE },
     { HEAD("'<f4'", "False", "(99999999999999999999999999999999999999,)"), TN_NPY_TOO_LARGE },
@@ -288,7 +288,7 @@ static void broken_headers_are_refused(void **state) {
     { HEAD("'<f4'", "False", "()"), TN_NPY_SIZE },
     { HEAD("'<f4'", "False", "(0,)"), TN_NPY_SIZE },
     { HEAD("'<f8'", "False", "(2, 2)"), TN_NPY_SIZE },
-    { HEAD("'<f8'", "False", "(1048576, 1048576)"), TN_NPY_SIZE },
+    { HEAD("'<f8'", "False", "(1048575, 1048576)"), TN_NPY_SIZE },
     { HEAD("'|b1'", "False", "(16,)"), TN_NPY_BOOL },
   };
   for (size_t i = 0; i < COUNT_OF(table); i++) {

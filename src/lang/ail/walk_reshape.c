@@ -106,7 +106,7 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
   }
   out->dim = TN_DIM_UNKNOWN;
   if (!tn_dim_is_known(a.dim) || !tn_dim_is_known(b.dim)) return true;
-  if (b.dim && a.dim > TN_ELEMENT_LIMIT / b.dim) return too_large(r->m, expr->at);
+  if (b.dim && a.dim > (TN_ELEMENT_LIMIT - 1) / b.dim) return too_large(r->m, expr->at);
   out->dim = a.dim * b.dim;
   return true;
 }

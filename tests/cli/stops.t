@@ -1,0 +1,52 @@
+# Every verb has limits. A limit is a diagnostic with status 1, never a usage error.
+$ echo 'let a = 1 + 2' > one.mind
+$ for verb in run check 'fmt --check' 'emit --as graph'; do tern $verb one.mind --max-mem 1 > out 2>&1; echo $? $(grep -c 'E_MEMORY_LIMIT' out); done
+| 1 1
+| 1 1
+| 1 1
+| 1 1
+$ yes 'let a = 1 + 2' | head -1000000 > long.mind
+$ for verb in check 'fmt --check' 'emit --as graph'; do tern $verb long.mind --max-time 0.01 2>&1 | head -1; done
+| error[E_TIME_LIMIT]: the program ran longer than the 0.01 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.01 seconds that --max-time allows
+| error[E_TIME_LIMIT]: the program ran longer than the 0.01 seconds that --max-time allows
+$ for verb in runs 'plot 1' 'verify nowhere' ops; do tern $verb --max-mem 64M --max-time 1000 2>&1 | grep -c 'max-mem'; done; true
+| 0
+| 0
+| 0
+| 0
+$ echo 'sum(zeros((1048575, 1048576)))' | tern repl --max-time 0.05 2>&1 | head -1
+| error[E_TIME_LIMIT]: the program ran longer than the 0.05 seconds that --max-time allows
+
+# --max-time counts for the whole command, however many files it names.
+$ tern check $(yes long.mind | head -50) --max-time 0.05 2>&1 | grep -c '^error.E_TIME_LIMIT'
+| 50
+
+# Waiting for standard input ends as well.
+$ mkfifo silent; tern run - --lang mind --max-time 0.1 0<> silent 2>&1 | head -1
+| error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
+$ timeout --preserve-status -s TERM 0.2 tern run - --lang mind 0<> silent 2>&1 | head -1
+| error[E_INTERRUPTED]: interrupted
+
+# A file that may not grow is a failed write, not a signal.
+$ cat > train.ail <<'END'
+> model {
+>   x [B, 2]
+>   labels [B]
+>   param W [2, 2]
+>   logits = matmul(x, W)
+> }
+> train { loss = xent(logits, labels) steps = 1000000000 lr = 0.01 }
+> END
+$ (ulimit -f 1; tern train train.ail --out run --max-steps 3000 > /dev/null 2> said); echo $(($? < 4))
+| 1
+
+# SIGHUP ends a training as SIGTERM does, with a last checkpoint.
+$ timeout --preserve-status -s HUP 0.3 tern train train.ail --out hung 2>&1 | grep error
+| error[E_INTERRUPTED]: interrupted
+$ test -s hung/checkpoint && grep -o '"status": *"[a-z]*"' hung/run.json
+| "status":"stopped"
+
+# 2^40 elements are too many before any memory is asked for.
+$ tern eval 'zeros((1048576, 1048576))' 2>&1 | head -1
+| error[E_TOO_LARGE]: the number of elements is larger than the limit of 1099511627776

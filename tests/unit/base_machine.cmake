@@ -1,0 +1,1 @@
+tn_unit_test(base_machine base)
