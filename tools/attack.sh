@@ -60,6 +60,11 @@ for part in "$@"; do
       export ASAN_OPTIONS="${ASAN_OPTIONS:-exitcode=99}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:exitcode=99}"
       mutated sanitized debug "$sanitized"
       ;;
+    depth)
+      build release depth tern
+      build/release/tests/depth --tern build/release/tern --count "$depth" --seed "$seed" --jobs "$jobs" \
+        --keep build/attack/depth || failed=1
+      ;;
     *) usage ;;
   esac
 done

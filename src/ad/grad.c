@@ -119,9 +119,11 @@ static bool collect(const tn_ad_frame *frame, const branch_request *request) {
 /* One branch of the new `if`: computes again what it needs, and gives the gradients. 0 on failure. */
 static uint32_t build_branch(const void *context, int which) {
   const branch_request *request = context;
+  tn_ad_trace *trace = request->outer->trace;
   tn_builder *builder = builder_of(request->outer);
   tn_ad_frame frame;
-  if (!builder->methods->region_begin(builder)) return 0;
+  if (!tn_arena_room(&trace->arena)) tn_ad_no_memory(trace);
+  if (trace->arena.failed || !builder->methods->region_begin(builder)) return 0;
   tn_ad_frame_init(&frame, request->outer->trace);
   bool ok = tn_ad_frame_branch(&frame, request->outer, request->branch, which, request->stand_ins) &&
             tn_ad_mark_active(&frame) && seed_branch(&frame, request, which) && sweep(&frame) &&

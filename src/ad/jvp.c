@@ -39,6 +39,7 @@ static bool need_operands(jvp_frame *frame, tn_value value);
  * captures: one that only decides which nodes run may well have no tangent. */
 static bool need_region(jvp_frame *frame, tn_value branch, uint32_t index) {
   const tn_region *region = &graph_of(frame)->regions.at[index];
+  if (!tn_arena_room(&frame->base.trace->arena)) return tn_ad_no_memory(frame->base.trace);
   for (size_t i = 0; i < region->results.count; i++) {
     bool needed = is_needed(frame, tn_ad_result_key(branch, i));
     if (needed && !need(frame, region->results.at[i])) return false;
@@ -152,9 +153,11 @@ static bool collect(jvp_frame *frame, const branch_request *request, int which) 
 
 static uint32_t build_branch(const void *context, int which) {
   const branch_request *request = context;
+  tn_ad_trace *trace = request->outer->base.trace;
   tn_builder *builder = builder_of(request->outer);
   jvp_frame frame;
-  if (!builder->methods->region_begin(builder)) return 0;
+  if (!tn_arena_room(&trace->arena)) tn_ad_no_memory(trace);
+  if (trace->arena.failed || !builder->methods->region_begin(builder)) return 0;
   frame_init(&frame, request->outer->base.trace);
   bool ok =
       tn_ad_frame_branch(&frame.base, &request->outer->base, request->branch, which, request->stand_ins) &&

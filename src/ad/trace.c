@@ -45,11 +45,11 @@ static bool capture_region(capturer *c, tn_value branch, uint32_t region) {
 
 static bool capture_branch(capturer *c, tn_value branch);
 
-/* An `if` inside has a smaller number, perhaps one that nobody has looked at. Regions do not nest deep. */
+/* An `if` inside has a smaller number, perhaps one that nobody has looked at. */
 static bool capture_inner(capturer *c, uint32_t region) {
   const tn_graph *graph = graph_of(c->trace);
   const tn_region *r = &graph->regions.at[region];
-  bool ok = true;
+  bool ok = tn_arena_room(&c->trace->arena);
   for (size_t i = 0; ok && i < r->nodes.count; i++) {
     bool branches = tn_graph_node(graph, r->nodes.at[i])->op == TN_OP_IF;
     if (branches && !tn_map_get(&c->trace->captures, r->nodes.at[i])) ok = capture_branch(c, r->nodes.at[i]);
@@ -283,7 +283,8 @@ static uint32_t copy_region(tn_ad_frame *frame, uint32_t region) {
   const tn_value *nodes = from->nodes.at, *values = from->results.at;
   size_t node_count = from->nodes.count, count = from->results.count;
   tn_value few[TN_AD_FEW], *results = tn_ad_values(trace, few, count);
-  bool ok = results && builder->methods->region_begin(builder);
+  if (!tn_arena_room(&trace->arena)) tn_ad_no_memory(trace);
+  bool ok = results && !trace->arena.failed && builder->methods->region_begin(builder);
   if (!ok) return 0;
   for (size_t i = 0; ok && i < node_count; i++) {
     bool branches = tn_graph_node(graph_of(trace), nodes[i])->op == TN_OP_IF;

@@ -25,7 +25,7 @@ bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
         diags, TN_DIAG_E_TIME_LIMIT, fault->at,
         TN_TEXT("limit", ((tn_str){ number, tn_number_print_f64(session->max_seconds, number) })));
   }
-  if (fault->kind == TN_FAULT_MEMORY && session->heap.limit > 0) {
+  if (fault->kind == TN_FAULT_MEMORY && session->heap.limit > 0 && !session->heap.stack.exceeded) {
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, fault->at, TN_INT("limit", (int64_t)session->heap.limit));
   }
   return tn_fault_report(fault, session->names, diags);
@@ -43,7 +43,8 @@ void tn_api_settle(tern_session *session) {
     settle_stopped(session);
     return;
   }
-  if (!session->heap.failed || tn_api_status(session) == TERN_BUG) return;
+  bool exhausted = session->heap.failed || session->heap.stack.exceeded;
+  if (!exhausted || tn_api_status(session) == TERN_BUG) return;
   tn_diags_settle_memory(&session->diags, &session->heap);
 }
 

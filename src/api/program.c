@@ -119,6 +119,7 @@ static bool has_graph(tern_program *program) {
 }
 
 static tern_status finish(tern_program *program, bool ok) {
+  ok = ok && !program->session->heap.stack.exceeded;
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   program->status = tn_api_status(program->session);
@@ -508,7 +509,7 @@ static void add_success(tern_program *program, tn_json_writer *json) {
   }
 }
 
-const char *tern_result_json(tern_program *program) {
+static const char *answer(tern_program *program) {
   tern_session *session = program->session;
   bool ok = program->status == TERN_OK;
   tn_text_clear(&session->text);
@@ -524,6 +525,17 @@ const char *tern_result_json(tern_program *program) {
   add_extra(program, &json);
   tn_json_object_end(&json);
   return tn_api_text(session);
+}
+
+/* A value may be too deep for the thread that asks, which need not be the one that ran the program. */
+const char *tern_result_json(tern_program *program) {
+  tern_session *session = program->session;
+  tn_stack_find(&session->heap.stack);
+  const char *text = answer(program);
+  if (!session->heap.stack.exceeded) return text;
+  program->status = TERN_FAILED;
+  tn_api_settle(session);
+  return tern_failure_json(session);
 }
 
 const char *tern_failure_json(tern_session *session) {
@@ -544,7 +556,7 @@ static bool unsupported(tern_session *session, const char *feature) {
 /* The session's text, if it was made. */
 static const char *shown(tern_session *session, bool ok) {
   tn_api_end_compiling(session);
-  const char *text = ok ? tn_api_text(session) : NULL;
+  const char *text = ok && !session->heap.stack.exceeded ? tn_api_text(session) : NULL;
   if (!text) tn_api_settle(session);
   return text;
 }
@@ -604,7 +616,8 @@ static bool emit_form(tern_program *program, const char *name, tn_text *out) {
 static bool emit(tern_program *program, const char *name, tn_text *out) {
   lend_givens(program);
   tn_api_begin_compiling(program->session);
-  bool ok = tn_api_confine(program->session) && emit_form(program, name, out) && !out->failed;
+  bool ok = tn_api_confine(program->session) && emit_form(program, name, out) && !out->failed &&
+            !program->session->heap.stack.exceeded;
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   return ok;

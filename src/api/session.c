@@ -46,6 +46,7 @@ static const tn_backend *find_backend(const char *isa) {
 }
 
 static bool set_up(tern_session *session, const tern_options *options) {
+  tn_stack_find(&session->heap.stack);
   tn_sources_init(&session->sources, &session->heap);
   tn_diags_init(&session->diags, &session->heap, &session->sources);
   tn_text_init(&session->text, &session->heap);

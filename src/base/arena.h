@@ -37,5 +37,12 @@ void tn_arena_rewind(tn_arena *arena, tn_arena_mark mark);
 void tn_arena_reset(tn_arena *arena);
 void tn_arena_free(tn_arena *arena);
 
+/* As tn_stack_room; a stack without room is a request that cannot be met. */
+static inline bool tn_arena_room(tn_arena *arena) {
+  if (tn_stack_room(&arena->heap->stack)) return true;
+  arena->failed = true;
+  return false;
+}
+
 #define tn_arena_new(arena, type) ((type *)tn_arena_alloc((arena), sizeof(type)))
 #endif

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/stack.h"
 #include "base/stop.h"
 
 #define TN_HEAP_RESERVE ((size_t)1 << 20) /* beyond the bounds, for telling what was refused */
@@ -29,6 +30,7 @@ typedef struct {
   tn_stop *stop;       /* of the session, for all that has its heap; NULL: nothing stops */
   bool stop_refuses;   /* a stop refuses memory, so that whatever grows ends where it can fail anyway */
   bool stopped;        /* it has */
+  tn_stack stack;      /* of the thread that uses the session */
 } tn_heap;
 
 /* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */

@@ -5,6 +5,7 @@
 #ifndef TN_BASE_TEXT_H
 #define TN_BASE_TEXT_H
 
+#include "base/heap.h"
 #include "base/str.h"
 
 typedef struct {
@@ -18,6 +19,13 @@ void tn_text_init(tn_text *text, tn_heap *heap);
 void tn_text_free(tn_text *text);
 void tn_text_clear(tn_text *text);
 tn_str tn_text_str(const tn_text *text);
+
+/* As tn_stack_room, for writers that call themselves; a stack without room fails the text. */
+static inline bool tn_text_room(tn_text *out) {
+  if (tn_stack_room(&out->heap->stack)) return true;
+  out->failed = true;
+  return false;
+}
 
 void tn_text_add(tn_text *text, tn_str more);
 void tn_text_puts(tn_text *text, const char *nul_terminated);

@@ -68,6 +68,7 @@ static tn_job *next_job(tn_worker *w) {
 
 static void run_job(tn_worker *w, tn_job *job) {
   tn_stop_limit(&job->stop, w->limits->job_seconds);
+  tn_stack_find(&job->heap.stack);
   tn_answer_order(&job->answer, &job->order);
   if (tn_stop_asked(&job->stop) && job->answer.status != 200)
     tn_answer_refuse(&job->answer, 503, "it takes too long");

@@ -1,6 +1,9 @@
 /* cli/main.c: from the command line to a verb. */
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -395,10 +398,23 @@ static bool names_json(int count, char **words) {
   return false;
 }
 
+/* Deep programs need a deep stack; the pages of one that is not used cost nothing. Where the system does not
+ * grant it, the library makes do with what there is. */
+static void ask_for_stack(void) {
+#if defined(__linux__)
+  struct rlimit limit;
+  const rlim_t wanted = (rlim_t)64 << 20;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+  (void)setrlimit(RLIMIT_STACK, &limit);
+#endif
+}
+
 int main(int count, char **words) {
   tn_command command = { 0 };
   reader r = { .command = &command, .words = words, .count = count };
   int status;
+  ask_for_stack();
   bool ok = read_words(&r);
   command.json = tn_given_option(&command, TN_OPTION_JSON) || (!ok && names_json(count, words));
   ok = ok && read_session(&r);

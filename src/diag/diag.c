@@ -266,6 +266,8 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
                      size_t count) {
   /* Memory that a limit of the user's own refused has a code of its own, whoever asked for it. */
   size_t limit = diags->arena.heap->limit;
+  if (code == TN_DIAG_E_OUT_OF_MEMORY && diags->arena.heap->stack.exceeded)
+    return tn_report_stack(diags, at, NULL);
   if (code == TN_DIAG_E_OUT_OF_MEMORY && limit > 0)
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)limit));
   const tn_diag_info *info = tn_diag_info_of(code);
@@ -288,21 +290,40 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 }
 
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what) {
+  if (heap->stack.exceeded) return tn_report_stack(diags, at, what);
   if (heap->limit > 0)
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
   if (!what) return tn_report_plain(diags, TN_DIAG_E_OUT_OF_MEMORY, at);
   return tn_report(diags, TN_DIAG_E_OUT_OF_MEMORY, at, TN_STR("what", what));
 }
 
-void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap) {
+/* recursion: once, E_NESTING_LIMIT is reported as it is. */
+bool tn_report_stack(tn_diags *diags, tn_span at, const char *what) {
+  static const char hint[] =
+      "give an inner part a name of its own, or run it where the stack is larger (ulimit -s)";
+  tn_field fields[] = { TN_INT("limit", (int64_t)diags->arena.heap->stack.size), TN_STR("unit", "bytes"),
+                        TN_HINT(tn_str_of(hint)), TN_STR("what", what) };
+  return tn_diags_report(diags, TN_DIAG_E_NESTING_LIMIT, at, fields, what ? 4 : 3);
+}
+
+/* The first report of one of two codes becomes all there is; false when there is none. */
+static bool keep_only(tn_diags *diags, tn_diag_code code, tn_diag_code other) {
   for (size_t i = 0; i < diags->list.count; i++) {
-    tn_diag_code code = diags->list.at[i].code;
-    if (code != TN_DIAG_E_OUT_OF_MEMORY && code != TN_DIAG_E_MEMORY_LIMIT) continue;
+    if (diags->list.at[i].code != code && diags->list.at[i].code != other) continue;
     diags->list.at[0] = diags->list.at[i];
     diags->list.count = diags->errors = 1;
     diags->warnings = diags->dropped = 0;
-    return;
+    return true;
   }
   tn_diags_clear(diags);
-  tn_report_memory(diags, heap, TN_NOWHERE, NULL);
+  return false;
+}
+
+void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap) {
+  if (heap->stack.exceeded) {
+    if (!keep_only(diags, TN_DIAG_E_NESTING_LIMIT, TN_DIAG_E_NESTING_LIMIT))
+      tn_report_stack(diags, TN_NOWHERE, NULL);
+  } else if (!keep_only(diags, TN_DIAG_E_OUT_OF_MEMORY, TN_DIAG_E_MEMORY_LIMIT)) {
+    tn_report_memory(diags, heap, TN_NOWHERE, NULL);
+  }
 }

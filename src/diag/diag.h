@@ -160,9 +160,12 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code);
 
 /* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what`, which may
- * be NULL. */
+ * be NULL; if it was the stack, what tn_report_stack says. */
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what);
-/* Memory has run out, and whatever was reported may only follow from that: it becomes all there is to say. */
+/* The stack ran out: E_NESTING_LIMIT with its size; `what` may be NULL. */
+bool tn_report_stack(tn_diags *diags, tn_span at, const char *what);
+/* Memory or stack has run out, and whatever was reported may only follow from that: it becomes all there is
+ * to say. */
 void tn_diags_settle_memory(tn_diags *diags, const tn_heap *heap);
 
 /* A mark to go back to: what was reported since is forgotten. Not across a sort. */

@@ -86,9 +86,9 @@ static void put_branch(writer *w, tn_value value, int which, int depth) {
   }
 }
 
-/* Regions nest no deeper than TN_REGION_DEPTH_LIMIT. */
 static void put_region(writer *w, uint32_t region, int depth) {
   const tn_region *r = &w->graph->regions.at[region];
+  if (!tn_text_room(w->out)) return;
   for (size_t i = 0; i < r->nodes.count && !w->out->failed; i++) {
     tn_value value = r->nodes.at[i];
     const tn_node *node = tn_graph_node(w->graph, value);

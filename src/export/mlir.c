@@ -184,6 +184,7 @@ static bool write_node(tn_mlir *m, tn_value value) {
 
 static bool write_region(tn_mlir *m, uint32_t region) {
   const tn_region *r = &m->graph->regions.at[region];
+  if (!tn_arena_room(&m->arena)) return false;
   for (size_t i = 0; i < r->nodes.count; i++) {
     if (!write_node(m, r->nodes.at[i]) || m->failed || m->arena.failed) return false;
   }

@@ -220,6 +220,7 @@ static tn_str f32_to_bf16(tn_mlir *m, tn_str x) {
                  TN_LIT("bf16"));
 }
 
+/* recursion: once, through f32. */
 static tn_str float_to_float(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
   if (from == to) return x;
   if (tn_dtype_in(to, TN_STORAGE)) {
@@ -230,6 +231,7 @@ static tn_str float_to_float(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
   return convert(m, narrower ? "arith.truncf" : "arith.extf", x, tn_mlir_dtype(from), tn_mlir_dtype(to));
 }
 
+/* recursion: once, through f32. */
 static tn_str cast(tn_mlir *m, tn_dtype from, tn_dtype to, tn_str x) {
   bool from_float = tn_dtype_in(from, TN_FLOATS | TN_STORAGE),
        to_float = tn_dtype_in(to, TN_FLOATS | TN_STORAGE);

@@ -137,6 +137,7 @@ static bool is_splat(const tn_view *view) {
   return true;
 }
 
+/* recursion: TN_RANK_LIMIT deep. */
 static void add_nested(tn_mlir *m, const tn_view *view, int axis, int64_t *next, tn_text *out) {
   if (axis == view->rank) {
     tn_text_add(out, tn_mlir_number(m, view->dtype,

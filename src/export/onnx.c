@@ -259,6 +259,7 @@ static bool write_node(tn_onnx *w, tn_value value) {
 
 static bool write_region(tn_onnx *w, uint32_t region) {
   const tn_region *r = &w->graph->regions.at[region];
+  if (!tn_arena_room(&w->arena)) return false;
   for (size_t i = 0; i < r->nodes.count; i++) {
     if (!w->used[r->nodes.at[i]]) continue;
     if (!write_node(w, r->nodes.at[i]) || w->failed || w->arena.failed) return false;

@@ -58,6 +58,7 @@ static void put_element(tn_text *out, const void *element, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) tn_text_byte(out, (char)(bits >> (8 * i)));
 }
 
+/* recursion: TN_RANK_LIMIT deep. */
 static void put_elements(tn_text *out, const tn_view *view, int axis, const char *at) {
   if (axis == view->rank) {
     put_element(out, at, tn_dtype_bytes(view->dtype));

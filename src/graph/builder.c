@@ -60,6 +60,7 @@ static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count
   return tn_dtype_in(found, TN_STORAGE) ? found : TN_F32;
 }
 
+/* recursion: the operation in f32, its casts; none of these is widened. */
 static tn_value build_widened(tn_builder *builder, tn_op op, const tn_value *in, int count,
                               const tn_attrs *attrs, tn_value *wide, tn_dtype storage) {
   for (int i = 0; i < count; i++) {

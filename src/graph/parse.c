@@ -399,6 +399,11 @@ static uint32_t read_block(parser *p) {
               TN_INT("limit", TN_REGION_DEPTH_LIMIT));
     return 0;
   }
+  if (!tn_stack_room(&p->base.diags->arena.heap->stack)) {
+    p->base.failed = true;
+    tn_report_stack(p->base.diags, p->base.last.at, NULL);
+    return 0;
+  }
   if (!builder->methods->region_begin(builder)) {
     settle_fault(p);
     p->base.failed = true;

@@ -158,6 +158,7 @@ static void print_nodes(printer *p, uint32_t region, size_t from) {
 
 static void print_region(printer *p, uint32_t region) {
   const tn_region *r = &p->graph->regions.at[region];
+  if (!tn_text_room(p->out)) return;
   tn_text_puts(p->out, " {\n");
   print_nodes(p, region, 0);
   start_line(p);

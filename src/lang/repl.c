@@ -45,7 +45,8 @@ tn_str tn_repl_talk_name(tn_repl_talk *talk) {
 
 void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out) {
   tn_diags *diags = talk->host->diags;
-  if (diags->errors && talk->host->heap->failed) tn_diags_settle_memory(diags, talk->host->heap);
+  tn_heap *heap = talk->host->heap;
+  if ((diags->errors && heap->failed) || heap->stack.exceeded) tn_diags_settle_memory(diags, heap);
   tn_diags_sort(diags);
   tn_diags_render_text(diags, (tn_diag_style){ .color = false }, out);
   tn_diags_clear(diags);

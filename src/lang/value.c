@@ -112,6 +112,7 @@ static void put_members(const tn_datum *datum, const tn_names *names, tn_json_wr
 }
 
 static void put_datum(const tn_datum *datum, const tn_names *names, tn_json_writer *json) {
+  if (!tn_text_room(json->out)) return;
   tn_json_object_begin(json);
   put_members(datum, names, json);
   tn_json_object_end(json);
@@ -122,7 +123,17 @@ void tn_datum_json(const tn_datum *datum, const tn_names *names, tn_text *out) {
   put_datum(datum, names, &json);
 }
 
+/* With a list in place of calls: giving back cannot fail, however deep the tree is. */
 void tn_datum_release(tn_datum *datum) {
-  tn_tensor_unref(&datum->tensor);
-  for (size_t i = 0; i < datum->count; i++) tn_datum_release(&datum->items[i]);
+  datum->next = NULL;
+  while (datum) {
+    tn_datum *items = datum->items;
+    size_t count = datum->count;
+    tn_tensor_unref(&datum->tensor);
+    datum = datum->next;
+    for (size_t i = 0; i < count; i++) {
+      items[i].next = datum;
+      datum = &items[i];
+    }
+  }
 }

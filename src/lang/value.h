@@ -36,6 +36,7 @@ typedef struct tn_datum {
   tn_str text;
   struct tn_datum *items; /* tuple, list, grad; a shape of plain numbers, instead of `shape` */
   size_t count;
+  struct tn_datum *next; /* of those that are being released */
 } tn_datum;
 
 /* As CONTRACT.md writes a VALUE. */

@@ -306,6 +306,7 @@ static bool push_enter(scheduler *s, uint32_t region) {
 /* One branch: its nodes, then its results into the places of the picks. */
 static bool schedule_branch(scheduler *s, uint32_t region, tn_value first_pick) {
   const tn_region *r = &s->graph->regions.at[region];
+  if (!tn_stack_room(&s->plan->heap->stack)) return out_of_memory(s);
   if (!push_enter(s, region)) return false;
   for (size_t i = 0; i < r->nodes.count; i++) {
     if (s->plan->needed[r->nodes.at[i]] && !schedule_node(s, r->nodes.at[i])) return false;

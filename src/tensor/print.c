@@ -23,7 +23,8 @@ static void print_element(tn_dtype dtype, const unsigned char *at, tn_text *out)
   }
 }
 
-/* Prints what lies behind `axis` of the view, from `at` on. The depth is at most the rank. */
+/* Prints what lies behind `axis` of the view, from `at` on.
+ * recursion: TN_RANK_LIMIT deep. */
 static void print_axis(const tn_view *view, int axis, const unsigned char *at, const tn_print_style *style,
                        tn_text *out) {
   if (axis == view->rank) {

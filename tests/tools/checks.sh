@@ -48,6 +48,7 @@ words() { sh "$tools/check_words.sh" "$scratch"; }
 headers() { sh "$tools/check_headers.sh" "$scratch"; }
 writes() { sh "$tools/check_writes.sh" "$scratch"; }
 layout() { sh "$tools/check_layout.sh" "$scratch"; }
+recursion() { sh "$tools/check_recursion.sh" "$scratch"; }
 links() { sh "$tools/check_links.sh" "$scratch"; }
 
 # layer_breach FROM TO: a file of room FROM includes a header of room TO.
@@ -69,6 +70,37 @@ passes "layers of a clean project" layers
 passes "words of a clean project" words
 passes "headers of a clean project" headers
 passes "layout of a clean project" layout
+passes "recursion of a clean project" recursion
+
+# recursion_breach FUNCTION CODE, and what makes the same code pass.
+recursion_breach() {
+  fresh
+  printf '%s\n' "$2" | put src/graph/x.c
+  fails "recursion: $2" "src/graph/x.c:$1" recursion
+}
+recursion_breach count 'static int count(int n) { return n ? count(n - 1) : 0; }'
+recursion_breach even 'static bool odd(int n);
+static bool even(int n) {
+  return n == 0 || odd(n - 1);
+}
+static bool odd(int n) { return n && even(n - 1); }'
+recursion_breach visit 'static void each(int n, void (*what)(int));
+static void visit(int n) {
+  each(n - 1, visit);
+}'
+recursion_breach tn_graph_walk 'void tn_graph_walk(int n) { static_step(n); }
+static void static_step(int n) { tn_graph_walk(n); }'
+fresh
+put src/graph/x.c <<'END'
+/* count(n) is what it calls; recursion is spoken of. */
+static int count(tn_stack *stack, int n) { return tn_stack_room(stack) ? count(stack, n - 1) : 0; }
+/* recursion: TN_RANK_LIMIT deep. */
+static int axes(int n) {
+  return n ? axes(n - 1) : 0;
+}
+static int twice(int count) { return 2 * count; }
+END
+passes "recursion that asks, or says how deep it gets" recursion
 
 layer_breach base diag
 layer_breach tensor op

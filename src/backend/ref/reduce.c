@@ -49,7 +49,8 @@ static tn_element join_chunk(const series *s, int64_t first, int64_t count) {
 
 /* Joining neighbours, (0,1) (2,3) ..., until one is left, with an odd one at the end moving up
  * unchanged, makes this tree: on the left as many chunks as the largest power of two that leaves
- * some for the right. */
+ * some for the right.
+ * recursion: the logarithm of the chunks, at most 40. */
 static tn_element join_chunks(const series *s, int64_t first_chunk, int64_t chunks) {
   if (tn_stop_asked(s->call->stop)) return s->identity;
   if (chunks == 1) {

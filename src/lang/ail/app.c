@@ -98,7 +98,8 @@ static void follow_emits(emit_search *s, uint32_t first) {
 
 /* ---- first values ---- */
 
-/* Counts the numbers of a list of lists and finds its shape; false when rows differ. */
+/* Counts the numbers of a list of lists and finds its shape; false when rows differ.
+ * recursion: TN_RANK_LIMIT deep. */
 static bool measure(const tn_ail *program, const tn_ail_expr *expr, int depth, tn_shape *shape) {
   tn_ail_const value;
   if (expr->form != TN_AIL_EXPR_LIST) {
@@ -121,6 +122,7 @@ static bool list_shape(const tn_ail *program, const tn_ail_expr *expr, tn_shape 
   return measure(program, expr, 0, shape);
 }
 
+/* recursion: TN_RANK_LIMIT deep, because it was measured. */
 static void fill_list(const tn_ail *program, const tn_ail_expr *expr, const tn_view *out, int64_t *index) {
   tn_ail_const value;
   if (expr->form != TN_AIL_EXPR_LIST) {
@@ -281,6 +283,9 @@ static bool emit(app *a, tn_name event, tn_span at) {
   }
   if (!tn_vec_push(program->host->heap, &a->emitted, event)) return no_memory(a);
   if (!index) return true;
+  if (!tn_stack_room(&program->host->heap->stack))
+    return tn_report_stack(program->host->diags, program->handlers[*index]->event_at,
+                           "the chain of emitted events");
   if (++a->depth > TN_AIL_NESTING_LIMIT) {
     return tn_report(program->host->diags, TN_DIAG_E_NESTING_LIMIT, program->handlers[*index]->event_at,
                      TN_INT("limit", TN_AIL_NESTING_LIMIT), TN_STR("what", "the chain of emitted events"));

@@ -237,6 +237,7 @@ static void flat_inner(formatter *f, const tn_ail_expr *expr, tn_text *out) {
 }
 
 static void flat(formatter *f, const tn_ail_expr *expr, tn_text *out) {
+  if (!tn_text_room(out)) return;
   if (expr->grouped) tn_text_puts(out, "(");
   flat_inner(f, expr, out);
   if (expr->grouped) tn_text_puts(out, ")");
@@ -244,7 +245,8 @@ static void flat(formatter *f, const tn_ail_expr *expr, tn_text *out) {
 
 /* ---- expressions over several lines ---- */
 
-/* Whether a loop in it stands on more than one line, and so stays. */
+/* Whether a loop in it stands on more than one line, and so stays.
+ * recursion: expressions in each other, TN_AIL_NESTING_LIMIT deep. */
 static bool has_spread_loop(const formatter *f, const tn_ail_expr *expr) {
   switch (expr->form) {
     case TN_AIL_EXPR_FOR:
@@ -381,6 +383,7 @@ static bool can_spread(const tn_ail_expr *expr) {
 }
 
 static void put_expr(formatter *f, const tn_ail_expr *expr) {
+  if (!tn_text_room(f->out)) return;
   if (put_flat(f, expr)) return;
   if (!can_spread(expr)) {
     flat(f, expr, f->out);

@@ -442,7 +442,8 @@ static tn_ail_expr *parse_not(tn_ail_parser *p) {
   return expr;
 }
 
-/* What stands beside an operator: everything that binds at least as tightly as `level`. */
+/* What stands beside an operator: everything that binds at least as tightly as `level`.
+ * recursion: a call for each level; what nests enters. */
 static tn_ail_expr *parse_operand(tn_ail_parser *p, int level) {
   uint32_t start = p->token.start;
   bool negated = level <= LEVEL_COMPARISON && tn_ail_at_word(p, TN_AIL_WORD_NOT);

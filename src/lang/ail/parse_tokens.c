@@ -149,10 +149,15 @@ static void give_up(tn_ail_parser *p) {
 }
 
 bool tn_ail_enter(tn_ail_parser *p, const char *what) {
-  if (p->depth++ < TN_AIL_NESTING_LIMIT) return true;
+  bool room = tn_stack_room(&p->host->heap->stack);
+  if (p->depth++ < TN_AIL_NESTING_LIMIT && room) return true;
   if (tn_ail_may_report(p)) {
-    tn_report(p->host->diags, TN_DIAG_E_NESTING_LIMIT, tn_ail_token_span(p, &p->token),
-              TN_INT("limit", TN_AIL_NESTING_LIMIT), TN_STR("what", what));
+    tn_span at = tn_ail_token_span(p, &p->token);
+    if (room)
+      tn_report(p->host->diags, TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_AIL_NESTING_LIMIT),
+                TN_STR("what", what));
+    else
+      tn_report_stack(p->host->diags, at, what);
   }
   give_up(p);
   p->depth--;

@@ -148,6 +148,10 @@ static uint64_t visit_chain(rules *r, const tn_ail_chain *chain) {
 
 static uint64_t visit(rules *r, const tn_ail_expr *expr) {
   uint64_t count = 0;
+  if (!tn_stack_room(&r->program->host->heap->stack)) {
+    r->failed = true;
+    return 0;
+  }
   switch (expr->form) {
     case TN_AIL_EXPR_CALL: return visit_call(r, expr->as.call);
     case TN_AIL_EXPR_CHAIN: return visit_chain(r, expr->as.chain);

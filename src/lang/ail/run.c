@@ -70,6 +70,7 @@ static void note_chain(reading *r, const tn_ail_chain *chain) {
   for (uint32_t i = 0; i < chain->count; i++) note_names(r, chain->links[i].right);
 }
 
+/* recursion: expressions in each other, TN_AIL_NESTING_LIMIT deep. */
 static void note_names(reading *r, const tn_ail_expr *expr) {
   if (!expr) return;
   switch (expr->form) {

@@ -483,14 +483,21 @@ static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   }
 }
 
+static TN_OWN_FRAME tn_ail_operand too_deep(tn_ail_walk *w, const tn_ail_expr *expr, bool room) {
+  static const char what[] = "the expression, with its calls expanded,";
+  if (room)
+    tn_ail_say(w, TN_DIAG_E_NESTING_LIMIT, expr->at, TN_INT("limit", TN_AIL_WALK_DEPTH_LIMIT),
+               TN_STR("what", what));
+  else if (!w->quiet)
+    tn_report_stack(w->program->host->diags, expr->at, what);
+  w->failed = w->stopped = true;
+  return tn_ail_wrong();
+}
+
 tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   if (w->stopped) return tn_ail_wrong();
-  if (w->depth >= TN_AIL_WALK_DEPTH_LIMIT) {
-    tn_ail_say(w, TN_DIAG_E_NESTING_LIMIT, expr->at, TN_INT("limit", TN_AIL_WALK_DEPTH_LIMIT),
-               TN_STR("what", "the expression, with its calls expanded,"));
-    w->stopped = true;
-    return tn_ail_wrong();
-  }
+  bool room = tn_stack_room(&w->program->host->heap->stack);
+  if (w->depth >= TN_AIL_WALK_DEPTH_LIMIT || !room) return too_deep(w, expr, room);
   w->depth++;
   tn_ail_operand operand = evaluate(w, expr);
   w->depth--;

@@ -430,7 +430,8 @@ static bool if_mentions(const tn_ail_if *branch, tn_name name) {
   return mentions(branch->otherwise, name);
 }
 
-/* Whether an expression speaks of a name. */
+/* Whether an expression speaks of a name.
+ * recursion: expressions in each other, TN_AIL_NESTING_LIMIT deep. */
 static bool mentions(const tn_ail_expr *expr, tn_name name) {
   if (!expr) return false; /* of a loop without one */
   switch (expr->form) {

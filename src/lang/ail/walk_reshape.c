@@ -95,6 +95,7 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
   const tn_ail_call *call = expr->as.call;
   item a = { 0 }, b = { 0 };
   bool ok = call->count == 2 && !call->args[0].key && !call->args[1].key;
+  if (!tn_arena_room(&r->m->w->program->arena)) return false;
   if (!ok || !tn_str_is(tn_ail_text_of(r->m->w->program, call->name), "mul")) {
     return tn_ail_make_refuse(r->m, "mul of two dimensions", tn_ail_source_text(r->m->w->program, expr->at));
   }

@@ -85,6 +85,7 @@ typedef struct {
   bool failed;
 } size_list;
 
+/* recursion: tuple types as they are written, TN_MIND_NESTING_LIMIT deep. */
 static void add_sizes(size_list *list, const tn_mind_type *type) {
   for (int i = 0; type->kind == TN_MIND_T_TENSOR && i < type->shape.rank; i++) {
     int64_t dim = type->shape.dim[i];
@@ -253,7 +254,8 @@ static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *nod
   return &tn_mind_type_error;
 }
 
-/* Numbers that are written out have no dtype yet; those with a point are floats all the same. */
+/* Numbers that are written out have no dtype yet; those with a point are floats all the same.
+ * recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool has_floats(const tn_mind_node *list) {
   for (const tn_mind_node *item = list->list.items; item; item = item->next) {
     bool nested = item->kind == TN_MIND_LIST;
@@ -270,14 +272,15 @@ static bool has_dtype(const tn_mind_type *type, const tn_mind_node *value, tn_dt
 
 /* Whether a value is what an annotated type keeps, or fits it: how it becomes that is tn_mind_fit's to say.
  * `value` is NULL where the item of a tuple is not written out. */
-static bool keeps_type(const tn_mind_sizes *sizes, const tn_mind_type *kept, const tn_mind_type *type,
-                       const tn_mind_node *value) {
-  if (tn_mind_type_equal(kept, type)) return true;
+static bool keeps_type(tn_stack *stack, const tn_mind_sizes *sizes, const tn_mind_type *kept,
+                       const tn_mind_type *type, const tn_mind_node *value) {
+  if (tn_mind_type_equal(stack, kept, type)) return true;
+  if (!tn_stack_room(stack)) return false;
   if (kept->kind == TN_MIND_T_TUPLE) {
     if (type->kind != TN_MIND_T_TUPLE || type->count != kept->count) return false;
     const tn_mind_node *item = value && value->kind == TN_MIND_TUPLE ? value->list.items : NULL;
     for (uint32_t i = 0; i < kept->count; i++) {
-      if (!keeps_type(sizes, kept->items[i], item ? item->type : type->items[i], item)) return false;
+      if (!keeps_type(stack, sizes, kept->items[i], item ? item->type : type->items[i], item)) return false;
       if (item) item = item->next;
     }
     return true;
@@ -298,7 +301,8 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
   tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_mind_target_type target = { kept, &symbols, "let", tn_mind_at(c->unit, value->from, value->to) };
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (keeps_type(symbols.sizes, kept, type, value)) return tn_mind_fit(c, &target, value, type);
+  if (keeps_type(&c->mind->host->heap->stack, symbols.sizes, kept, type, value))
+    return tn_mind_fit(c, &target, value, type);
   tn_report(diags_of(c), TN_DIAG_E2001, target.at, TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
             TN_TEXT("got", tn_mind_describe(c->mind, type)),
             TN_TEXT("name", tn_names_text(c->mind->host->names, node->let.word.name)));
@@ -412,6 +416,10 @@ const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block 
   const tn_mind_scope *outer = c->locals;
   const tn_mind_type *type = &tn_mind_type_unit;
   *tail = NULL;
+  if (!tn_mind_room(c->mind)) {
+    tn_report_stack(diags_of(c), tn_mind_at(c->unit, block->start, block->end), NULL);
+    return &tn_mind_type_error;
+  }
   for (tn_mind_node *node = block->first; node && !c->mind->arena->failed; node = node->next) {
     type = node->type = check_statement(c, node);
     *tail = node->kind < TN_MIND_LET ? node : NULL;

@@ -42,7 +42,7 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
   return result;
 }
 
-static bool wrong_count(const caller *by, const signature *of) {
+static TN_OWN_FRAME bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
   uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver nobody asked for */
@@ -90,7 +90,7 @@ static void mark_parameters(const caller *by, const signature *of) {
 }
 
 /* Puts each argument where its parameter is. False after reporting. */
-static bool bind_arguments(const caller *by, const signature *of, tn_mind_node **bound) {
+static TN_OWN_FRAME bool bind_arguments(const caller *by, const signature *of, tn_mind_node **bound) {
   uint32_t position = by->skipped;
   bool marked = false;
   for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) {
@@ -165,7 +165,7 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
   }
   if (type->kind != TN_MIND_T_TUPLE) return type;
   const tn_mind_type **items = tn_arena_array(c->mind->arena, type->count, sizeof *items);
-  if (!items) return &tn_mind_type_error;
+  if (!items || !tn_mind_room(c->mind)) return &tn_mind_type_error;
   for (uint32_t i = 0; i < type->count; i++) {
     const tn_mind_type *part = gives && gives->kind == TN_MIND_T_TUPLE ? gives->items[i] : NULL;
     items[i] = result_type(c, f, symbols, type->items[i], part);
@@ -173,8 +173,8 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
   return tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
 }
 
-static const tn_mind_type *call_function(tn_mind_checker *c, tn_mind_function *f, const tn_mind_given *args,
-                                         tn_str name, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *call_function(tn_mind_checker *c, tn_mind_function *f,
+                                                      const tn_mind_given *args, tn_str name, tn_span at) {
   tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c), .foreign = true };
   tn_mind_enqueue(c->mind, f);
   if (f->failed) return &tn_mind_type_error;
@@ -196,8 +196,8 @@ static tn_str parameter_name(tn_mind_checker *c, const tn_mind_callable *callabl
 }
 
 /* A function is differentiated by all of its arguments. */
-static bool check_floats(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
-                         uint32_t count, tn_span at) {
+static TN_OWN_FRAME bool check_floats(tn_mind_checker *c, const tn_mind_callable *callable,
+                                      const tn_mind_given *args, uint32_t count, tn_span at) {
   for (uint32_t i = 0; i < count; i++) {
     const tn_mind_type *type = args[i].type;
     bool literal = type->kind == TN_MIND_T_SCALAR && type->literal && tn_dtype_in(type->dtype, TN_NUMBERS);
@@ -239,7 +239,8 @@ static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_func
   return tuple_of(c, items, count);
 }
 
-static const tn_mind_type *shape_needed(tn_mind_checker *c, const tn_mind_type *type, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *shape_needed(tn_mind_checker *c, const tn_mind_type *type,
+                                                     tn_span at) {
   if (type->kind == TN_MIND_T_ERROR || tn_mind_type_is_single(type)) return NULL;
   if (type->kind != TN_MIND_T_TENSOR) {
     tn_mind_expected(c->mind, at, "a single number", type);
@@ -267,8 +268,9 @@ static const tn_mind_type *derivative_type(tn_mind_checker *c, const tn_mind_typ
   return tn_mind_type_tensor(c->mind->arena, input->dtype, &shape, TN_MIND_CPU);
 }
 
-static const tn_mind_type *jacobian_type(tn_mind_checker *c, const tn_mind_type *output,
-                                         const tn_mind_type *const *inputs, uint32_t count, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *jacobian_type(tn_mind_checker *c, const tn_mind_type *output,
+                                                      const tn_mind_type *const *inputs, uint32_t count,
+                                                      tn_span at) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   if (!tn_mind_type_is_value(output)) {
@@ -279,8 +281,8 @@ static const tn_mind_type *jacobian_type(tn_mind_checker *c, const tn_mind_type 
   return tuple_of(c, items, count);
 }
 
-static const tn_mind_type *hessian_type(tn_mind_checker *c, const tn_mind_type *const *inputs, uint32_t count,
-                                        tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *hessian_type(tn_mind_checker *c, const tn_mind_type *const *inputs,
+                                                     uint32_t count, tn_span at) {
   const tn_mind_type **rows = tn_arena_array(c->mind->arena, count, sizeof *rows);
   if (!rows) return &tn_mind_type_error;
   for (uint32_t i = 0; i < count; i++) rows[i] = jacobian_type(c, inputs[i], inputs, count, at);
@@ -313,8 +315,8 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
 }
 
 /* The gradient that is pulled back has the type of the output. */
-static const tn_mind_type *call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
-                                         const tn_mind_given *args, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
+                                                      const tn_mind_given *args, tn_span at) {
   tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
   tn_span place = args[0].node ? tn_mind_at(c->unit, args[0].node->from, args[0].node->to) : at;
   tn_mind_target_type target = { callable->output, &symbols, "vjp", place };
@@ -356,8 +358,8 @@ tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
   }
 }
 
-static const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of, uint32_t got,
-                                             tn_str name, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of,
+                                                          uint32_t got, tn_str name, tn_span at) {
   tn_report(diags_of(c), TN_DIAG_E2005, at, TN_TEXT("function", name),
             TN_TEXT("expected", count_text(c->mind, of->required, of->count)), TN_INT("got", got));
   return &tn_mind_type_error;
@@ -381,6 +383,10 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function) {
   signature of = signature_of(callable);
+  if (!tn_mind_room(c->mind)) {
+    tn_report_stack(diags_of(c), at, NULL);
+    return &tn_mind_type_error;
+  }
   if (count < of.required || count > of.count) return wrong_value_count(c, &of, count, name, at);
   for (uint32_t i = 0; i < count; i++) {
     if (args[i].type->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
@@ -481,7 +487,8 @@ static const tn_mind_type *check_value_call(tn_mind_checker *c, tn_mind_node *no
 }
 
 /* The parameter names of the library are texts; those of a program are numbers. */
-static bool bind_library_arguments(const caller *by, const tn_mind_entry *entry, tn_mind_given *args) {
+static TN_OWN_FRAME bool bind_library_arguments(const caller *by, const tn_mind_entry *entry,
+                                                tn_mind_given *args) {
   signature of = { entry->count, (uint32_t)tn_mind_entry_required(entry), NULL, NULL };
   uint32_t position = by->skipped, positional = 0;
   for (tn_mind_node *arg = by->call->call.args; arg; arg = arg->next) positional += !arg->keyword.name;
@@ -533,7 +540,7 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
 }
 
 /* What stands before the bracket, as the program wrote it. */
-static tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
+static TN_OWN_FRAME tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
   tn_span at = tn_mind_here(c, callee);
   bool field = callee->kind == TN_MIND_FIELD && callee->field.word.name; /* else pair.1, which has no name */
   if (field && callee->left->type) at = tn_mind_word_span(c->unit, &callee->field.word);
@@ -544,7 +551,7 @@ static tn_str callee_text(tn_mind_checker *c, const tn_mind_node *callee) {
   return TN_LIT("closure");
 }
 
-static const tn_mind_type *unknown_function(tn_mind_checker *c, tn_mind_node *node, tn_mind_node *callee) {
+static TN_OWN_FRAME void unknown_function(tn_mind_checker *c, tn_mind_node *callee) {
   bool field = callee->kind == TN_MIND_FIELD, method = field && callee->left->type;
   tn_str last = name_text(c, field ? callee->field.word.name : callee->name.name);
   tn_span at = method ? tn_mind_word_span(c->unit, &callee->field.word) : tn_mind_here(c, callee);
@@ -552,7 +559,6 @@ static const tn_mind_type *unknown_function(tn_mind_checker *c, tn_mind_node *no
     tn_report(diags_of(c), TN_DIAG_E2003, at, TN_TEXT("name", last),
               TN_TEXT("suggestion", tn_mind_suggest(c, last, true)));
   }
-  return check_anyway(c, node);
 }
 
 /* x[i], x[i, j]: the library's index, once for each. */
@@ -590,7 +596,10 @@ const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node) {
                                                               : NULL;
   if (entry) return check_library_call(c, node, entry, NULL, name);
   if (function) return check_function_call(c, node, function, name);
-  if (!callee->type) return unknown_function(c, node, callee);
+  if (!callee->type) {
+    unknown_function(c, callee);
+    return check_anyway(c, node);
+  }
   if (callee->type->kind == TN_MIND_T_ERROR) return check_anyway(c, node);
   if (callee->type->kind == TN_MIND_T_FN) {
     const tn_mind_callable *callable = callee->type->callable;

@@ -56,6 +56,7 @@ static void copy_members(tn_mind *mind, tn_mind_node *node) {
 /* Down the left side in a loop. */
 static tn_mind_node *copy_node(tn_mind *mind, const tn_mind_node *from) {
   tn_mind_node *top = NULL, *above = NULL;
+  if (!tn_arena_room(mind->arena)) return NULL;
   for (; from; from = from->left) {
     tn_mind_node *node = tn_arena_copy(mind->arena, from, sizeof *from);
     if (!node) return NULL;
@@ -74,9 +75,10 @@ static tn_mind_node *copy_node(tn_mind *mind, const tn_mind_node *from) {
   return mind->arena->failed ? NULL : top;
 }
 
-static bool same_types(const tn_mind_function *f, const tn_mind_type *const *types, uint32_t count) {
+static bool same_types(tn_mind *mind, const tn_mind_function *f, const tn_mind_type *const *types,
+                       uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
-    if (!tn_mind_type_equal(f->param_types[i], types[i])) return false;
+    if (!tn_mind_type_equal(&mind->host->heap->stack, f->param_types[i], types[i])) return false;
   }
   return true;
 }
@@ -113,12 +115,12 @@ static uint64_t hash_types(const tn_mind_type *const *types, uint32_t count) {
 }
 
 /* Where these types are in the table, or would be. */
-static tn_mind_function **place_of(const tn_mind_closure *state, const tn_mind_type *const *types,
-                                   uint32_t count) {
+static tn_mind_function **place_of(tn_mind *mind, const tn_mind_closure *state,
+                                   const tn_mind_type *const *types, uint32_t count) {
   uint32_t last = state->table_room - 1;
   for (uint64_t at = hash_types(types, count);; at++) {
     tn_mind_function **place = &state->table[at & last];
-    if (!*place || same_types(*place, types, count)) return place;
+    if (!*place || same_types(mind, *place, types, count)) return place;
   }
 }
 
@@ -127,11 +129,11 @@ static bool has_table(const tn_mind_closure *state) {
   return state->table && state->tabled == state->instances;
 }
 
-static tn_mind_function *find_instance(const tn_mind_closure *state, const tn_mind_type *const *types,
-                                       uint32_t count) {
-  if (has_table(state)) return *place_of(state, types, count);
+static tn_mind_function *find_instance(tn_mind *mind, const tn_mind_closure *state,
+                                       const tn_mind_type *const *types, uint32_t count) {
+  if (has_table(state)) return *place_of(mind, state, types, count);
   tn_mind_function *f = state->instances;
-  while (f && !same_types(f, types, count)) f = f->next;
+  while (f && !same_types(mind, f, types, count)) f = f->next;
   return f;
 }
 
@@ -141,7 +143,7 @@ static bool build_table(tn_mind *mind, tn_mind_closure *state, uint32_t room) {
   if (!state->table) return false;
   state->table_room = room;
   for (tn_mind_function *f = state->instances; f; f = f->next)
-    *place_of(state, f->param_types, f->param_count) = f;
+    *place_of(mind, state, f->param_types, f->param_count) = f;
   state->tabled = state->instances;
   return true;
 }
@@ -159,7 +161,7 @@ static bool keep_instance(tn_mind *mind, tn_mind_closure *state, tn_mind_functio
   uint32_t room = tabled ? state->table_room : FIRST_TABLE;
   if (2 * state->instance_count > room) return build_table(mind, state, 2 * room);
   if (!tabled) return true;
-  *place_of(state, f->param_types, f->param_count) = f;
+  *place_of(mind, state, f->param_types, f->param_count) = f;
   state->tabled = f;
   return true;
 }
@@ -212,7 +214,7 @@ void tn_mind_check_idle_closures(tn_mind *mind) {
   mind->closures = NULL;
 }
 
-static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
+static TN_OWN_FRAME bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
   if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
   tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
             TN_STR("what", "this call of closures"));
@@ -220,7 +222,7 @@ static bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
 }
 
 /* Functions that take functions may call each other in as many ways as there are atoms. */
-static bool unfolds_too_far(tn_mind_checker *c, tn_span at) {
+static TN_OWN_FRAME bool unfolds_too_far(tn_mind_checker *c, tn_span at) {
   if (c->mind->copied <= TN_MIND_UNFOLD_LIMIT) return false;
   if (!c->mind->unfolded) {
     tn_report(diags_of(c), TN_DIAG_E_TOO_LARGE, at,
@@ -231,8 +233,9 @@ static bool unfolds_too_far(tn_mind_checker *c, tn_span at) {
 }
 
 /* The types of the parameters: written ones are met, others taken over. */
-static bool closure_types(tn_mind_checker *c, const tn_mind_node *closure, const tn_mind_given *args,
-                          tn_str name, tn_span at, const tn_mind_type **types) {
+static TN_OWN_FRAME bool closure_types(tn_mind_checker *c, const tn_mind_node *closure,
+                                       const tn_mind_given *args, tn_str name, tn_span at,
+                                       const tn_mind_type **types) {
   tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c), .foreign = true };
   tn_mind_checker of = *c;
   of.unit = closure->closure.state->unit;
@@ -256,7 +259,7 @@ const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node 
   uint32_t count = closure->closure.count;
   const tn_mind_type **types = tn_arena_array(c->mind->arena, count, sizeof *types);
   if (!types || !closure_types(c, closure, args, name, at, types)) return &tn_mind_type_error;
-  tn_mind_function *f = find_instance(closure->closure.state, types, count);
+  tn_mind_function *f = find_instance(c->mind, closure->closure.state, types, count);
   if (too_deep(c, f && !f->gives, at)) return &tn_mind_type_error; /* it may be what is being checked */
   if (!f) {
     if (unfolds_too_far(c, at)) return &tn_mind_type_error;

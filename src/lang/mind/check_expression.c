@@ -427,7 +427,8 @@ static bool check_element(data *d, tn_mind_node *item) {
                           type->dtype == TN_BOOL ? "a number" : "a truth value", type);
 }
 
-/* The sizes below `list`, whose elements have been given types; depth is bounded by the parser. */
+/* The sizes below `list`, whose elements have been given types.
+ * recursion: TN_RANK_LIMIT deep. */
 static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) {
   bool first = shape->rank <= depth;
   if (depth >= TN_RANK_LIMIT) {
@@ -476,7 +477,8 @@ static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
 }
 
 /* Types of all elements, down to those that are no lists. True when one is a tensor with
- * dimensions: then it is a list of tensors. */
+ * dimensions: then it is a list of tensors.
+ * recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool check_elements(tn_mind_checker *c, tn_mind_node *list) {
   bool tensors_inside = false;
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
@@ -508,6 +510,7 @@ static const tn_mind_type *within_limits(tn_mind_checker *c, const tn_mind_node 
   return &tn_mind_type_error;
 }
 
+/* recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static const tn_mind_type *items_type(tn_mind_checker *c, tn_mind_node *node, tn_mind_type_kind kind) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, node->list.count, sizeof *items);
   uint32_t count = 0;
@@ -564,7 +567,8 @@ tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *sa
 }
 
 /* Two shapes of as many dimensions are a shape; the sizes that differ show when it is there. */
-static const tn_mind_type *unify_shapes(tn_mind_checker *c, const tn_shape *left, const tn_shape *right) {
+static TN_OWN_FRAME const tn_mind_type *unify_shapes(tn_mind_checker *c, const tn_shape *left,
+                                                     const tn_shape *right) {
   tn_shape shape = *left;
   if (left->rank != right->rank) return NULL;
   for (int i = 0; i < shape.rank; i++) {
@@ -577,11 +581,11 @@ static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, con
   tn_shape shape;
   int dimension;
   if (a->kind == TN_MIND_T_ERROR || b->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
-  if (a->kind == TN_MIND_T_SCALAR && tn_mind_type_equal(a, b)) {
+  if (a->kind == TN_MIND_T_SCALAR && b->kind == TN_MIND_T_SCALAR && a->dtype == b->dtype) {
     bool same = a->known && b->known && a->integer == b->integer;
     return same ? a : tn_mind_type_scalar(a->dtype);
   }
-  if (tn_mind_type_equal(a, b)) return a;
+  if (tn_mind_type_equal(&c->mind->host->heap->stack, a, b)) return a;
   if (a->kind == TN_MIND_T_SHAPE && b->kind == TN_MIND_T_SHAPE) return unify_shapes(c, &a->shape, &b->shape);
   bool alike = a->kind == TN_MIND_T_TENSOR && b->kind == TN_MIND_T_TENSOR && a->dtype == b->dtype &&
                a->device == b->device &&
@@ -635,9 +639,9 @@ void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const t
   variable->type = type;
 }
 
-static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
-                                         tn_mind_node *left_node, const tn_mind_type *right,
-                                         tn_mind_node *right_node) {
+static TN_OWN_FRAME const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
+                                                      tn_mind_node *left_node, const tn_mind_type *right,
+                                                      tn_mind_node *right_node) {
   bool left_int = tn_dtype_in(left->dtype, TN_INTS), right_int = tn_dtype_in(right->dtype, TN_INTS);
   bool literal = left->literal && right->literal;
   if (left_int && right_int) {
@@ -656,9 +660,9 @@ static const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type 
 }
 
 /* At least one is a tensor; a scalar counts as one without dimensions. */
-static const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type *left,
-                                         tn_mind_node *left_node, const tn_mind_type *right,
-                                         tn_mind_node *right_node, tn_span at) {
+static TN_OWN_FRAME const tn_mind_type *unify_tensors(tn_mind_checker *c, const tn_mind_type *left,
+                                                      tn_mind_node *left_node, const tn_mind_type *right,
+                                                      tn_mind_node *right_node, tn_span at) {
   static const tn_shape none;
   bool left_scalar = left->kind == TN_MIND_T_SCALAR, right_scalar = right->kind == TN_MIND_T_SCALAR;
   const tn_mind_type *tensor = left_scalar ? right : left;
@@ -700,7 +704,7 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, left->count, sizeof *items);
   tn_mind_node *x = written_items(left_node), *y = written_items(right_node);
-  if (!items) return &tn_mind_type_error;
+  if (!items || !tn_mind_room(c->mind)) return &tn_mind_type_error;
   for (uint32_t i = 0; i < left->count; i++) {
     const tn_mind_type *a = x ? x->type : left->items[i], *b = y ? y->type : right->items[i];
     items[i] = tn_mind_unify_types(c, a, x, b, y, at);
@@ -726,7 +730,8 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
     if (items && left->count == right->count) return unify_items(c, left, left_node, right, right_node, at);
     if (left->kind == TN_MIND_T_SHAPE)
       result = unify_shapes(c, &left->shape, &right->shape);
-    else if (!items && (left->kind == TN_MIND_T_STRING || tn_mind_type_equal(left, right)))
+    else if (!items && (left->kind == TN_MIND_T_STRING ||
+                        tn_mind_type_equal(&c->mind->host->heap->stack, left, right)))
       result = tn_mind_type_plain(c->mind->arena, left);
   }
   if (result) return result;
@@ -836,6 +841,10 @@ static const tn_mind_type *check_one(tn_mind_checker *c, tn_mind_node *node) {
 
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *top) {
   tn_mind_node *node = top;
+  if (!tn_mind_room(c->mind)) {
+    tn_report_stack(diags_of(c), tn_mind_here(c, top), NULL);
+    return top->type = &tn_mind_type_error;
+  }
   while (node->left) node = node->left;
   for (;; node = node->up) {
     c->mind->host->looked_at++;

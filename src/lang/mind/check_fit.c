@@ -79,7 +79,7 @@ static const tn_mind_type *resolve_tuple(tn_mind_checker *c, const tn_mind_annot
   const tn_mind_type **items = tn_arena_array(c->mind->arena, written->rank, sizeof *items);
   uint32_t count = 0;
   bool failed = false;
-  if (!items) return &tn_mind_type_error;
+  if (!items || !tn_mind_room(c->mind)) return &tn_mind_type_error;
   if (written->rank == 0) return &tn_mind_type_unit;
   for (const tn_mind_annotation *item = written->items; item; item = item->next) {
     items[count] = tn_mind_resolve(c, item);
@@ -100,6 +100,7 @@ const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation
 
 /* ---- literals ---- */
 
+/* recursion: lists and ifs in each other, TN_MIND_NESTING_LIMIT deep. */
 static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
   for (tn_mind_node *item = node->list.items; item; item = item->next) {
     if (item->kind == TN_MIND_LIST)
@@ -148,6 +149,7 @@ static const tn_mind_type *settled_type(tn_mind_checker *c, const tn_mind_type *
 
 /* Down the left side in a loop, because a row of operators may be long. */
 void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
+  if (!tn_mind_room(c->mind)) return;
   if (tn_dtype_in(dtype, TN_STORAGE) && node->type && node->type->kind == TN_MIND_T_SCALAR) dtype = TN_F32;
   for (; node && node->type && node->type->literal; node = node->left) {
     if (node->type->kind == TN_MIND_T_TENSOR) {
@@ -165,7 +167,7 @@ void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
 /* Only the tuples that come out of an `if` still have literals in them. */
 static const tn_mind_type *bound_items(tn_mind *mind, const tn_mind_type *type) {
   const tn_mind_type **items = tn_arena_array(mind->arena, type->count, sizeof *items);
-  if (!items) return &tn_mind_type_error;
+  if (!items || !tn_mind_room(mind)) return &tn_mind_type_error;
   for (uint32_t i = 0; i < type->count; i++) items[i] = tn_mind_bound_type(mind, type->items[i]);
   return tn_mind_type_items(mind->arena, TN_MIND_T_TUPLE, items, NULL, type->count);
 }
@@ -268,7 +270,8 @@ static const tn_mind_type *fit_filling(tn_mind_checker *c, const tn_mind_target_
   return placed(c, target->wanted, &shape);
 }
 
-/* A tensor that is written out takes the wanted dtype if its numbers do. */
+/* A tensor that is written out takes the wanted dtype if its numbers do.
+ * recursion: lists and ifs in each other, TN_MIND_NESTING_LIMIT deep. */
 static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_mind_node *list,
                      tn_dtype dtype) {
   if (list->kind == TN_MIND_IF) {
@@ -326,8 +329,8 @@ static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_typ
   return &tn_mind_type_error;
 }
 
-static const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target,
-                                      tn_mind_node *node, const tn_mind_type *type) {
+static TN_OWN_FRAME const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target,
+                                                   tn_mind_node *node, const tn_mind_type *type) {
   const tn_mind_type *wanted = target->wanted;
   if (type->kind == TN_MIND_T_SCALAR) return fit_filling(c, target, node, type);
   if (type->kind != TN_MIND_T_TENSOR) return misfit(c, target, type);
@@ -353,8 +356,8 @@ static const tn_mind_type *fit_tuple(tn_mind_checker *c, const tn_mind_target_ty
   if (type->kind != TN_MIND_T_TUPLE || type->count != wanted->count) return misfit(c, target, type);
   const tn_mind_type **items = tn_arena_array(c->mind->arena, wanted->count, sizeof *items);
   tn_mind_node *item = node && node->kind == TN_MIND_TUPLE ? node->list.items : NULL;
-  bool failed = !items;
-  for (uint32_t i = 0; items && i < wanted->count; i++) {
+  bool room = items && tn_mind_room(c->mind), failed = !room;
+  for (uint32_t i = 0; room && i < wanted->count; i++) {
     tn_mind_target_type of = *target;
     of.wanted = wanted->items[i];
     if (item) of.at = tn_mind_here(c, item);

@@ -16,7 +16,8 @@ static tn_str name_text(const tn_mind_checker *c, tn_name name) {
   return tn_names_text(c->mind->host->names, name);
 }
 
-/* One call on its way through the checker. */
+/* One call on its way through the checker. Large, and alive while arguments are checked: so it does not lie
+ * in the frames of calls within calls. */
 typedef struct {
   tn_mind_checker *c;
   const tn_mind_entry *entry;
@@ -41,7 +42,7 @@ static const tn_mind_type *type_of(tn_mind_checker *c, tn_mind_given *arg) {
 
 /* ---- integers ---- */
 
-static bool wrong_int(tn_mind_checker *c, const tn_mind_type *type, const char *op, tn_span at) {
+static TN_OWN_FRAME bool wrong_int(tn_mind_checker *c, const tn_mind_type *type, const char *op, tn_span at) {
   if (type->kind == TN_MIND_T_ERROR) return false;
   if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS)) {
     return tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("expected", "i32 or i64"),
@@ -321,6 +322,7 @@ static bool check_scalar(library_call *l, int index) {
 }
 
 /* An integer tensor that is written out where indices are wanted. */
+/* recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool is_integer_data(const tn_mind_node *list) {
   for (const tn_mind_node *item = list->list.items; item; item = item->next) {
     if (item->kind == TN_MIND_LIST ? !is_integer_data(item)
@@ -435,7 +437,7 @@ static tn_dtype scalar_dtype(const library_call *l, tn_mind_given *const *args, 
   return tn_mind_entry_needs_floats(l->entry) && !any_float ? TN_F64 : dtype;
 }
 
-static bool gather_operands(library_call *l, operands *o) {
+static TN_OWN_FRAME bool gather_operands(library_call *l, operands *o) {
   for (int i = 0; i < l->entry->count; i++) {
     bool tensor =
         l->entry->params[i].kind == TN_MIND_P_TENSOR || l->entry->params[i].kind == TN_MIND_P_INDICES;
@@ -476,7 +478,7 @@ static tn_value typer_value(library_call *l, const tn_mind_type *type, tn_dtype 
   return tn_mind_typer_value(&l->c->mind->typer, tensor ? type->dtype : dtype, tensor ? &type->shape : &none);
 }
 
-static bool make_operands(library_call *l, const operands *o) {
+static TN_OWN_FRAME bool make_operands(library_call *l, const operands *o) {
   for (int i = 0; i < l->entry->count; i++) {
     tn_mind_parameter_kind kind = l->entry->params[i].kind;
     if ((kind != TN_MIND_P_TENSOR && kind != TN_MIND_P_INDICES) || !l->args[i].given) continue;
@@ -490,7 +492,7 @@ static bool make_operands(library_call *l, const operands *o) {
 
 /* The items of a list: scalars take the dtype of the first tensor; among themselves they are what they would
  * be in brackets of their own. */
-static bool make_list(library_call *l, operands *o) {
+static TN_OWN_FRAME bool make_list(library_call *l, operands *o) {
   tn_value *values = tn_arena_array(l->c->mind->arena, l->list_count, sizeof *values);
   if (!values) return false;
   for (uint32_t i = 0; i < l->list_count; i++) {
@@ -564,7 +566,7 @@ static const tn_mind_type *unsized(const library_call *l, const operands *o) {
   return tn_mind_type_tensor(l->c->mind->arena, x->dtype, &shape, o->device);
 }
 
-static const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
+static TN_OWN_FRAME const tn_mind_type *ask_lowering(library_call *l, const operands *o) {
   tn_mind_checker *c = l->c;
   tn_mind_origin origins[TN_MIND_PARAMETER_LIMIT];
   int count = 0;
@@ -637,7 +639,7 @@ static const tn_mind_type *check_to_device(library_call *l) {
   return tn_mind_type_tensor(l->c->mind->arena, type->dtype, &type->shape, device);
 }
 
-static const tn_mind_type *check_random(library_call *l) {
+static TN_OWN_FRAME const tn_mind_type *check_random(library_call *l) {
   tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(l->c->mind->arena, TN_F32,
                                                                       &l->args[0].shape, TN_MIND_CPU);
   tn_fault fault = { 0 };
@@ -660,26 +662,38 @@ static const tn_mind_type *check_print(library_call *l, tn_mind_node *call) {
   return &tn_mind_type_unit;
 }
 
-const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
-                                          tn_mind_node *call, tn_str name, tn_span at) {
-  library_call l = { .c = c, .entry = entry, .given = args, .at = at };
-  (void)name;
-  if (entry->special == TN_MIND_ORDINARY) return check_ordinary(&l);
-  if (entry->special >= TN_MIND_GRAD) return tn_mind_check_special(c, entry, args, call, at);
-  bool ok = check_arguments(&l);
+static const tn_mind_type *check_call(library_call *l, tn_mind_node *call) {
+  const tn_mind_entry *entry = l->entry;
+  if (entry->special == TN_MIND_ORDINARY) return check_ordinary(l);
+  bool ok = check_arguments(l);
   if (!ok) {
-    if (entry->special == TN_MIND_PRINT) check_print(&l, call);
+    if (entry->special == TN_MIND_PRINT) check_print(l, call);
     return &tn_mind_type_error;
   }
   switch (entry->special) {
-    case TN_MIND_RANDOM_DRAW: return check_random(&l);
-    case TN_MIND_SHAPE_OF: return check_shape_of(&l);
-    case TN_MIND_RANK_OF: return check_rank_of(&l);
+    case TN_MIND_RANDOM_DRAW: return check_random(l);
+    case TN_MIND_SHAPE_OF: return check_shape_of(l);
+    case TN_MIND_RANK_OF: return check_rank_of(l);
     case TN_MIND_DTYPE_OF:
-      return tn_mind_type_text(c->mind->arena, tn_str_of(tn_dtype_name(args[0].type->dtype)));
-    case TN_MIND_TO_DEVICE: return check_to_device(&l);
-    case TN_MIND_PRINT: return check_print(&l, call);
+      return tn_mind_type_text(l->c->mind->arena, tn_str_of(tn_dtype_name(l->given[0].type->dtype)));
+    case TN_MIND_TO_DEVICE: return check_to_device(l);
+    case TN_MIND_PRINT: return check_print(l, call);
     case TN_MIND_READ: return &tn_mind_type_string;
     default: return tn_mind_type_scalar(TN_F64); /* now */
   }
+}
+
+const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                          tn_mind_node *call, tn_str name, tn_span at) {
+  (void)name;
+  if (entry->special >= TN_MIND_GRAD) return tn_mind_check_special(c, entry, args, call, at);
+  library_call *l = tn_heap_alloc(c->mind->host->heap, sizeof *l);
+  if (!l) {
+    tn_mind_out_of_memory(c->mind);
+    return &tn_mind_type_error;
+  }
+  *l = (library_call){ .c = c, .entry = entry, .given = args, .at = at };
+  const tn_mind_type *type = check_call(l, call);
+  tn_heap_free(c->mind->host->heap, l, sizeof *l);
+  return type;
 }

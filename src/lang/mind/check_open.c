@@ -72,6 +72,7 @@ static presence step(const tn_mind_checker *c, const tn_mind_node *node, presenc
 /* Up the left side in a loop, as it is checked. */
 static presence presence_of(const tn_mind_checker *c, const tn_mind_node *top, int depth) {
   const tn_mind_node *node = top;
+  if (!tn_mind_room(c->mind)) return HAS_DATA;
   while (node->left) node = node->left;
   for (presence left = HAS_DATA;; node = node->up) {
     left = step(c, node, left, depth);
@@ -93,13 +94,14 @@ static bool shapes_differ(const tn_mind_type *a, const tn_mind_type *b) {
   return false;
 }
 
-static bool are_apart(const tn_mind_type *a, const tn_mind_type *b) {
+static bool are_apart(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b) {
   if (a->kind == TN_MIND_T_ERROR || b->kind == TN_MIND_T_ERROR) return false;
   if (a->kind == TN_MIND_T_UNIT && b->kind == TN_MIND_T_UNIT) return false;
   if (tn_mind_type_is_value(a) && tn_mind_type_is_value(b)) return shapes_differ(a, b);
   if (a->kind != TN_MIND_T_TUPLE || b->kind != TN_MIND_T_TUPLE || a->count != b->count) return true;
+  if (!tn_stack_room(stack)) return false;
   for (uint32_t i = 0; i < a->count; i++) {
-    if (are_apart(a->items[i], b->items[i])) return true;
+    if (are_apart(stack, a->items[i], b->items[i])) return true;
   }
   return false;
 }
@@ -111,9 +113,9 @@ static const tn_mind_type *type_behind(const tn_mind_change *changes, const tn_m
   return of->before;
 }
 
-static bool changes_are_apart(const tn_mind_change *of, const tn_mind_change *other) {
+static bool changes_are_apart(tn_stack *stack, const tn_mind_change *of, const tn_mind_change *other) {
   for (const tn_mind_change *change = of; change; change = change->next) {
-    if (are_apart(change->after, type_behind(other, change))) return true;
+    if (are_apart(stack, change->after, type_behind(other, change))) return true;
   }
   return false;
 }
@@ -122,10 +124,12 @@ static bool changes_are_apart(const tn_mind_change *of, const tn_mind_change *ot
 bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
                            tn_mind_change *const *changes, int ways) {
   const tn_mind_node *condition = node->branch.branches->condition;
+  tn_stack *stack = &c->mind->host->heap->stack;
   if (c->function || !condition || ways < 2) return true;
   for (int i = 1; i < ways; i++) {
-    bool apart = (node->branch.has_else && are_apart(types[0], types[i])) ||
-                 changes_are_apart(changes[0], changes[i]) || changes_are_apart(changes[i], changes[0]);
+    bool apart = (node->branch.has_else && are_apart(stack, types[0], types[i])) ||
+                 changes_are_apart(stack, changes[0], changes[i]) ||
+                 changes_are_apart(stack, changes[i], changes[0]);
     if (!apart) return true;
   }
   if (presence_of(c, condition, 0) != LACKS) return true;

@@ -158,6 +158,7 @@ static bool carries(const tn_mind_entry *entry, int index) {
   }
 }
 
+/* recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static flow of_items(walker *w, const frame *f, const tn_mind_unit *unit, const tn_mind_node *list) {
   flow found = nothing;
   for (const tn_mind_node *item = list->list.items; item; item = item->next)
@@ -210,7 +211,7 @@ static flow step(walker *w, const frame *f, const tn_mind_unit *unit, const tn_m
 static flow walk(walker *w, const frame *f, const tn_mind_unit *unit, const tn_mind_node *top) {
   const tn_mind_node *node = top;
   flow left = nothing;
-  if (w->depth > DEPTH_LIMIT || w->work > WORK_LIMIT) return nothing;
+  if (w->depth > DEPTH_LIMIT || w->work > WORK_LIMIT || !tn_mind_room(w->mind)) return nothing;
   while (node->left) node = node->left;
   w->depth++;
   for (;; node = node->up) {

@@ -117,11 +117,6 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
   return tn_mind_set_slot(e, slot, value);
 }
 
-bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at) {
-  return tn_report(e->host->diags, TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
-                   TN_STR("what", "this call"));
-}
-
 #define ASK_EVERY 256 /* statements; every call asks by itself */
 
 static bool interrupted(tn_mind_evaluator *e, tn_span at) {
@@ -148,8 +143,8 @@ static bool float_value(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn
   return true;
 }
 
-static bool eval_number(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
-                        tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_number(tn_mind_evaluator *e, const tn_mind_unit *unit, const tn_mind_node *node,
+                                     tn_mind_value *out) {
   if (node->is_float) return float_value(e, unit, node, node->type->dtype, out);
   *out = tn_mind_scalar_value((tn_mind_number){ .dtype = node->type->dtype, .integer = node->integer });
   return true;
@@ -198,6 +193,7 @@ static bool write_element(data_writer *w, tn_mind_node *item) {
   return true;
 }
 
+/* recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool write_list(data_writer *w, const tn_mind_node *list) {
   for (tn_mind_node *item = list->list.items; item; item = item->next) {
     if (item->kind == TN_MIND_LIST ? !write_list(w, item) : !write_element(w, item)) return false;
@@ -218,8 +214,8 @@ static tn_value join_parts(data_writer *w, const tn_shape *shape) {
   return tn_build_reshape(builder, joined, shape);
 }
 
-static bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                      tn_mind_node *node, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_data(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                   tn_mind_node *node, tn_mind_value *out) {
   tn_tensor tensor;
   const tn_shape *shape = &node->type->shape;
   if (!tn_tensor_new(e->host->heap, node->type->dtype, shape, &tensor)) return tn_mind_out_of_memory(e->mind);
@@ -255,7 +251,7 @@ static bool eval_items(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
 
 /* ---- names and fields ---- */
 
-static bool fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out) {
+static TN_OWN_FRAME bool fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_value *out) {
   const tn_mind_fn *kept = tn_arena_copy(e->arena, &fn, sizeof fn);
   *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
   return kept || tn_mind_out_of_memory(e->mind);
@@ -293,8 +289,8 @@ static bool dimension_value(tn_mind_evaluator *e, const tn_mind_frame *frame, tn
 }
 
 /* What stands before a point or a bracket and has no value of its own gives nothing. */
-static bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                      tn_mind_node *node, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_name(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                   tn_mind_node *node, tn_mind_value *out) {
   if (node->name.variable)
     return variable_value(e, frame, node->name.variable, tn_mind_span(unit, node), out);
   if (node->name.dimension) return dimension_value(e, frame, node->name.name, tn_mind_span(unit, node), out);
@@ -345,8 +341,8 @@ static bool record_field(tn_mind_evaluator *e, const tn_mind_value *record, tn_n
 }
 
 /* A method keeps the receiver in hand for its call. */
-static bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                       tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                    tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   tn_span at = tn_mind_span(unit, node);
   if (node->field.variable) return variable_value(e, frame, node->field.variable, at, out);
   if (!node->left->type) {
@@ -363,14 +359,16 @@ static bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
 /* ---- calls ---- */
 
 static bool enter_call(tn_mind_evaluator *e, tn_span at) {
-  if (e->calls >= TN_MIND_CALL_LIMIT) return tn_mind_out_of_depth(e, at);
+  if (e->calls >= TN_MIND_CALL_LIMIT)
+    return tn_report(e->host->diags, TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
+                     TN_STR("what", "this call"));
   e->calls++;
   return true;
 }
 
 /* Tensors first, so that a scalar can fill what they have given sizes to. */
-static bool bind_params(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
-                        const tn_mind_value *args, tn_span at) {
+static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
+                                     const tn_mind_value *args, tn_span at) {
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t i = 0; i < f->param_count; i++) {
       tn_mind_value value = args[i];
@@ -414,6 +412,7 @@ bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *functio
 
 bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                              const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out) {
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   switch (fn->callable->kind) {
     case TN_MIND_C_FUNCTION: return tn_mind_eval_function(e, fn->callable->function, NULL, args, at, out);
     case TN_MIND_C_CLOSURE: return tn_mind_eval_function(e, function, fn->frame, args, at, out);
@@ -437,8 +436,8 @@ static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame,
   return args;
 }
 
-static bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                      tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                   tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, unit, node, left, out);
   const tn_mind_value *receiver = node->call.method ? &left : NULL;
   if (node->call.target == TN_MIND_CALL_LIBRARY)
@@ -502,23 +501,19 @@ bool tn_mind_eval(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit
                   tn_mind_value *out) {
   tn_mind_node *node = top;
   tn_mind_value left = tn_mind_unit_value();
-  if (e->depth >= TN_MIND_DEPTH_LIMIT) return tn_mind_out_of_depth(e, tn_mind_span(unit, top));
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, tn_mind_span(unit, top), NULL);
   while (node->left) node = node->left;
-  e->depth++;
-  bool ok = true;
   for (;; node = node->up) {
-    ok = eval_one(e, frame, unit, node, left, out);
-    if (!ok || node == top) break;
+    if (!eval_one(e, frame, unit, node, left, out)) return false;
+    if (node == top) return true;
     left = *out;
   }
-  e->depth--;
-  return ok;
 }
 
 /* ---- statements ---- */
 
-static bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                       tn_mind_node *node, const tn_mind_value *value) {
+static TN_OWN_FRAME bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                    tn_mind_node *node, const tn_mind_value *value) {
   for (uint32_t i = 0; i < node->let.count; i++) {
     tn_mind_value item;
     if (!item_value(e, value, i, tn_mind_span(unit, node->let.value), &item)) return false;
@@ -550,8 +545,8 @@ static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const 
 }
 
 /* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
-static bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
-                      const tn_mind_node *node, tn_mind_value *value) {
+static TN_OWN_FRAME bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                                   const tn_mind_node *node, tn_mind_value *value) {
   const tn_mind_node *from = node->let.value;
   const tn_mind_annotation *written = node->let.annotation;
   const tn_mind_variable *variable = node->let.word.name ? node->let.variables[0] : NULL;
@@ -592,15 +587,11 @@ static bool eval_statement(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_
 bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                         const tn_mind_block *block, tn_mind_value *out) {
   *out = tn_mind_unit_value();
-  if (e->depth >= TN_MIND_DEPTH_LIMIT)
-    return tn_mind_out_of_depth(e, tn_mind_at(unit, block->start, block->end));
-  e->depth++;
   bool ok = true;
   for (tn_mind_node *node = block->first; node && ok; node = node->next) {
     ok = eval_statement(e, frame, unit, node, out);
     if (ok && ++e->statements % ASK_EVERY == 0) ok = !interrupted(e, tn_mind_span(unit, node));
   }
-  e->depth--;
   return ok;
 }
 
@@ -622,6 +613,7 @@ bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_f
 bool tn_mind_eval_module(tn_mind_evaluator *e, tn_mind_module *module, tn_mind_value *out) {
   *out = tn_mind_unit_value();
   if (module->frame) return true;
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, TN_NOWHERE, "this import");
   module->frame = tn_mind_frame_new(e->arena, module->slot_count);
   if (!module->frame) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < module->import_count; i++) {

@@ -94,7 +94,7 @@ typedef struct {
   tn_mind_trace *trace;
   tn_arena *arena;
   uint64_t drawn; /* words of the generator that were used */
-  uint32_t calls, depth;
+  uint32_t calls;
   tn_mind_active *active;
   bool names_scalars;  /* floats that are bound to a name become nodes */
   bool lowers;         /* to a graph for others; nothing is printed */
@@ -139,7 +139,6 @@ tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
                                  const tn_mind_variable *variable);
 /* What a dimension of the signature around is in this call: its size, or the symbol where it has none. */
 int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name);
-bool tn_mind_out_of_depth(tn_mind_evaluator *e, tn_span at);
 
 /* ---- eval_operator.c ---- */
 

@@ -8,6 +8,7 @@
 
 #include "lang/mind/eval.h"
 
+/* Large, and alive while arguments are evaluated: so it does not lie in the frames of calls within calls. */
 typedef struct {
   tn_mind_evaluator *e;
   tn_mind_frame *frame;
@@ -19,6 +20,20 @@ typedef struct {
   tn_mind_arg args[TN_MIND_PARAMETER_LIMIT];
   tn_span at;
 } library_call;
+
+static library_call *take_call(tn_mind_evaluator *e, const tn_mind_entry *entry, tn_span at) {
+  library_call *l = tn_heap_alloc(e->host->heap, sizeof *l);
+  if (l)
+    *l = (library_call){ .e = e, .entry = entry, .at = at };
+  else
+    tn_mind_out_of_memory(e->mind);
+  return l;
+}
+
+static bool give_back(library_call *l, bool ok) {
+  tn_heap_free(l->e->host->heap, l, sizeof *l);
+  return ok;
+}
 
 static tn_diags *diags_of(const library_call *l) { return l->e->host->diags; }
 
@@ -106,7 +121,7 @@ static bool shape_of_nodes(const library_call *l, tn_mind_node *items, tn_shape 
   return true;
 }
 
-static bool shape_of_value(const library_call *l, const tn_mind_value *value, tn_shape *shape) {
+static TN_OWN_FRAME bool shape_of_value(const library_call *l, const tn_mind_value *value, tn_shape *shape) {
   tn_mind_arg ints = { 0 };
   if (value->kind == TN_MIND_V_UNIT) return true;
   if (value->kind == TN_MIND_V_SHAPE) {
@@ -231,7 +246,7 @@ static tn_dtype shared_dtype(const library_call *l) {
   return tn_mind_entry_needs_floats(l->entry) && !tn_dtype_in(dtype, TN_FLOATS) ? TN_F64 : dtype;
 }
 
-static bool eval_tensor(library_call *l, int index, tn_dtype shared) {
+static TN_OWN_FRAME bool eval_tensor(library_call *l, int index, tn_dtype shared) {
   const tn_mind_value *value = &l->values[index];
   tn_dtype own = tn_mind_value_type(l->e, value).dtype;
   bool scalar = value->kind == TN_MIND_V_SCALAR;
@@ -239,7 +254,7 @@ static bool eval_tensor(library_call *l, int index, tn_dtype shared) {
   return l->args[index].value != TN_ERROR_VALUE;
 }
 
-static bool eval_scalar(library_call *l, int index) {
+static TN_OWN_FRAME bool eval_scalar(library_call *l, int index) {
   const tn_mind_value *value = &l->values[index];
   tn_mind_arg *arg = &l->args[index];
   tn_mind_number number = { .dtype = TN_F64 };
@@ -253,7 +268,7 @@ static bool eval_scalar(library_call *l, int index) {
   return arg->value != TN_ERROR_VALUE;
 }
 
-static bool eval_number(library_call *l, int index) {
+static TN_OWN_FRAME bool eval_number(library_call *l, int index) {
   tn_mind_number number;
   if (!tn_mind_need_number(l->e, &l->values[index], l->at, &number)) return false;
   l->args[index].number = tn_mind_number_f64(number);
@@ -261,7 +276,7 @@ static bool eval_number(library_call *l, int index) {
   return true;
 }
 
-static bool eval_text(library_call *l, int index) {
+static TN_OWN_FRAME bool eval_text(library_call *l, int index) {
   tn_str text = l->args[index].text = l->values[index].text;
   if (l->entry->op != TN_OP_CONV2D || tn_mind_is_padding(text)) return true;
   return tn_report(diags_of(l), TN_DIAG_E2001, l->at, TN_STR("expected", TN_MIND_PADDINGS),
@@ -307,7 +322,7 @@ static bool check_size(const library_call *l, tn_value made) {
   return true;
 }
 
-static bool finish(library_call *l, tn_value made, tn_mind_value *out) {
+static TN_OWN_FRAME bool finish(library_call *l, tn_value made, tn_mind_value *out) {
   if (!tn_mind_built(l->e, l->entry->name, made) || !check_size(l, made)) return false;
   tn_type type = *tn_graph_type(&l->e->trace->graph, made);
   *out = tn_mind_tensor_value(made);
@@ -318,7 +333,7 @@ static bool finish(library_call *l, tn_value made, tn_mind_value *out) {
 }
 
 /* x[i] where i is a node without a number: the place is looked up when the graph runs. */
-static tn_value index_by_node(library_call *l) {
+static TN_OWN_FRAME tn_value index_by_node(library_call *l) {
   tn_builder *builder = tn_mind_builder(l->e, l->at);
   tn_value x = tn_mind_node_of(l->e, &l->values[0], tn_mind_value_type(l->e, &l->values[0]).dtype, l->at);
   tn_value i = tn_mind_node_of(l->e, &l->values[2], TN_I64, l->at);
@@ -343,7 +358,7 @@ static bool index_is_unknown(library_call *l) {
   return tn_mind_number_of(l->e, &l->values[2], l->at, &number) == TN_MIND_NO_DATA;
 }
 
-static bool run_ordinary(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_ordinary(library_call *l, tn_mind_value *out) {
   if (index_is_unknown(l)) {
     if (l->has[1] && !int_value(l, &l->values[1], &l->args[1].integer)) return false;
     return finish(l, index_by_node(l), out);
@@ -357,7 +372,7 @@ static bool run_ordinary(library_call *l, tn_mind_value *out) {
 }
 
 /* Draws stand one behind the other in the words of the one generator. */
-static bool run_random(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_random(library_call *l, tn_mind_value *out) {
   tn_builder *builder = tn_mind_builder(l->e, l->at);
   if (!builder || !eval_argument(l, 0, TN_F32)) return false;
   tn_mind_value seed =
@@ -372,26 +387,26 @@ static bool run_random(library_call *l, tn_mind_value *out) {
 
 /* ---- what is no operation ---- */
 
-static bool run_shape_of(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_shape_of(library_call *l, tn_mind_value *out) {
   tn_type type = tn_mind_value_type(l->e, &l->values[0]);
   const tn_shape *kept = tn_arena_copy(l->e->arena, &type.shape, sizeof type.shape);
   *out = (tn_mind_value){ .kind = TN_MIND_V_SHAPE, .shape = kept };
   return kept || tn_mind_out_of_memory(l->e->mind);
 }
 
-static bool run_rank_of(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_rank_of(library_call *l, tn_mind_value *out) {
   tn_type type = tn_mind_value_type(l->e, &l->values[0]);
   *out = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_I32, .integer = type.shape.rank });
   return true;
 }
 
-static bool run_dtype_of(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_dtype_of(library_call *l, tn_mind_value *out) {
   tn_dtype dtype = tn_mind_value_type(l->e, &l->values[0]).dtype;
   *out = (tn_mind_value){ .kind = TN_MIND_V_STRING, .text = tn_str_of(tn_dtype_name(dtype)) };
   return true;
 }
 
-static bool run_to_device(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_to_device(library_call *l, tn_mind_value *out) {
   bool gpu = l->bound[1]->type->device == TN_MIND_GPU;
   *out = l->values[0];
   if (!gpu || l->e->lowers) return true;
@@ -410,7 +425,7 @@ static bool print_all(library_call *l, tn_mind_node *call, tn_text *line) {
   return true;
 }
 
-static bool run_print(library_call *l, tn_mind_node *call, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_print(library_call *l, tn_mind_node *call, tn_mind_value *out) {
   tn_mind_evaluator *e = l->e;
   tn_fault fault;
   tn_text line;
@@ -449,7 +464,7 @@ static bool unsupported(const library_call *l, const char *feature) {
   return tn_report(diags_of(l), TN_DIAG_E_UNSUPPORTED, l->at, TN_STR("feature", feature));
 }
 
-static bool run_now(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_now(library_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->e;
   if (e->lowers) {
     tn_builder *builder = tn_mind_builder(e, l->at);
@@ -472,7 +487,7 @@ static bool find_file(library_call *l, tn_str path, tn_str *found) {
                    TN_TEXT("path", path), TN_TEXT("granted", tn_host_readable(host, l->e->arena)));
 }
 
-static bool run_read(library_call *l, tn_mind_value *out) {
+static TN_OWN_FRAME bool run_read(library_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->e;
   const char *problem = NULL;
   tn_str path = l->values[0].text, found, text;
@@ -510,23 +525,23 @@ bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
                           tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
   if (call->call.entry->special >= TN_MIND_GRAD)
     return tn_mind_eval_special(e, frame, unit, call, receiver, out);
-  library_call l = { .e = e,
-                     .frame = frame,
-                     .unit = unit,
-                     .entry = call->call.entry,
-                     .bound = call->call.bound,
-                     .at = tn_mind_span(unit, call) };
-  return eval_values(&l, call, receiver) && run(&l, call, out);
+  library_call *l = take_call(e, call->call.entry, tn_mind_span(unit, call));
+  if (!l) return false;
+  l->frame = frame;
+  l->unit = unit;
+  l->bound = call->call.bound;
+  return give_back(l, eval_values(l, call, receiver) && run(l, call, out));
 }
 
 bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
                                  uint32_t count, tn_span at, tn_mind_value *out) {
-  library_call l = { .e = e, .entry = entry, .at = at };
+  library_call *l = take_call(e, entry, at);
+  if (!l) return false;
   for (uint32_t i = 0; i < count; i++) {
-    l.values[i] = args[i];
-    l.has[i] = true;
+    l->values[i] = args[i];
+    l->has[i] = true;
   }
-  return run(&l, NULL, out);
+  return give_back(l, run(l, NULL, out));
 }
 
 /* x[i, j]; of a tuple or shape the one item. */

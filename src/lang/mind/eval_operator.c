@@ -223,7 +223,7 @@ static bool take_back(tn_mind_evaluator *e, size_t since, way *out) {
   return true;
 }
 
-static bool trace_side(const fork *f, bool yes, bool speculates, way *out) {
+static TN_OWN_FRAME bool trace_side(const fork *f, bool yes, bool speculates, way *out) {
   tn_mind_evaluator *e = f->e;
   tn_builder *builder = tn_mind_builder(e, f->at);
   uint64_t drawn = e->drawn;
@@ -276,8 +276,8 @@ static tn_value in_region(tn_mind_evaluator *e, const tn_mind_value *value, tn_d
 }
 
 /* Both become nodes of one type, or the branches cannot be joined. */
-static bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
-                       const tn_mind_value *b, results *r) {
+static TN_OWN_FRAME bool add_result(const fork *f, const way *yes, const way *no, const tn_mind_value *a,
+                                    const tn_mind_value *b, results *r) {
   tn_mind_evaluator *e = f->e;
   if (!is_plain_value(a) || !is_plain_value(b)) return false;
   tn_type type_a = tn_mind_value_type(e, a), type_b = tn_mind_value_type(e, b);
@@ -295,6 +295,7 @@ static bool add_values(const fork *f, const way *yes, const way *no, const tn_mi
                        const tn_mind_value *b, results *r) {
   if (a->kind == TN_MIND_V_UNIT && b->kind == TN_MIND_V_UNIT) return true;
   if (a->kind != TN_MIND_V_TUPLE) return add_result(f, yes, no, a, b, r);
+  if (!tn_mind_room(f->e->mind)) return tn_report_stack(f->e->host->diags, f->at, NULL);
   if (b->kind != TN_MIND_V_TUPLE || a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
     if (!add_values(f, yes, no, &a->items[i], &b->items[i], r)) return false;
@@ -346,8 +347,8 @@ typedef struct {
   decision truth;
 } picker;
 
-static bool pick(picker *p, const tn_mind_value *a, const tn_mind_value *b, tn_value like,
-                 tn_mind_value *out) {
+static TN_OWN_FRAME bool pick(picker *p, const tn_mind_value *a, const tn_mind_value *b, tn_value like,
+                              tn_mind_value *out) {
   const tn_mind_value *taken = p->truth == NO ? b : a;
   const tn_type *type = tn_build_type(p->builder, like);
   tn_attrs attrs = { .index = p->next++, .dtype = type->dtype, .shape = type->shape };
@@ -372,7 +373,7 @@ static bool pick_values(picker *p, const tn_mind_value *a, const tn_mind_value *
   if (a->kind == TN_MIND_V_UNIT) return true;
   if (a->kind != TN_MIND_V_TUPLE) return pick(p, a, b, r->yes.at[p->next], out);
   out->items = tn_arena_array(p->f->e->arena, a->count, sizeof *out->items);
-  if (!out->items) return false;
+  if (!out->items || !tn_mind_room(p->f->e->mind)) return false;
   for (uint32_t i = 0; i < a->count; i++) {
     if (!pick_values(p, &a->items[i], &b->items[i], r, &out->items[i])) return false;
   }
@@ -393,8 +394,9 @@ static bool close_ways(const fork *f, const way *yes, const way *no, const resul
   return *branch != TN_ERROR_VALUE;
 }
 
-static bool join_ways(const fork *f, const way *yes, const way *no, const tn_mind_value *condition,
-                      decision truth, results *r, tn_mind_value *out) {
+static TN_OWN_FRAME bool join_ways(const fork *f, const way *yes, const way *no,
+                                   const tn_mind_value *condition, decision truth, results *r,
+                                   tn_mind_value *out) {
   tn_value branch;
   if (!add_values(f, yes, no, &yes->value, &no->value, r) || !add_slots(f, yes, no, r)) return false;
   if (!close_ways(f, yes, no, r, condition, &branch)) return false;
@@ -409,7 +411,7 @@ static bool join_ways(const fork *f, const way *yes, const way *no, const tn_min
 }
 
 /* The way that runs, without the other. */
-static bool take_way(const fork *f, const way *taken, tn_mind_value *out) {
+static TN_OWN_FRAME bool take_way(const fork *f, const way *taken, tn_mind_value *out) {
   if (!taken->ok) return false;
   for (size_t i = 0; i < taken->count; i++) {
     if (!tn_mind_set_slot(f->e, taken->changes[i].slot, taken->changes[i].value)) return false;
@@ -423,7 +425,8 @@ static bool cannot_join(const fork *f) {
                    TN_STR("expected", TN_MIND_JOINED_BRANCHES), TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
 }
 
-static bool trace_fork(const fork *f, const tn_mind_value *condition, decision truth, tn_mind_value *out) {
+static TN_OWN_FRAME bool trace_fork(const fork *f, const tn_mind_value *condition, decision truth,
+                                    tn_mind_value *out) {
   tn_mind_evaluator *e = f->e;
   tn_diags *diags = e->host->diags;
   way ways[2] = { { 0 } };
@@ -478,9 +481,10 @@ static bool go_on(const fork *f, const tn_mind_value *condition, tn_mind_value *
 }
 
 /* The branches from here on. */
-static bool eval_branches(const fork *outer, tn_mind_branch *branch, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_branches(const fork *outer, tn_mind_branch *branch, tn_mind_value *out) {
   fork f = *outer;
   tn_mind_value condition;
+  if (!tn_mind_room(f.e->mind)) return tn_report_stack(f.e->host->diags, f.at, NULL);
   f.branch = branch;
   *out = tn_mind_unit_value();
   if (!branch) return true;
@@ -491,7 +495,7 @@ static bool eval_branches(const fork *outer, tn_mind_branch *branch, tn_mind_val
 }
 
 /* A program that runs goes through the branches in a loop: a chain may be long. */
-static bool eval_chain(const fork *f, tn_mind_value *out) {
+static TN_OWN_FRAME bool eval_chain(const fork *f, tn_mind_value *out) {
   tn_mind_branch *branch = f->node->branch.branches;
   for (; branch && branch->condition; branch = branch->next) {
     tn_mind_value condition, truth;
@@ -513,6 +517,7 @@ static bool eval_chain(const fork *f, tn_mind_value *out) {
 
 /* A value of one branch as the branches together are: literals have met a float, or a tensor. */
 static bool join_type(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *type, tn_span at) {
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   if (type->kind == TN_MIND_T_SCALAR) return tn_mind_coerce(e, value, type, NULL, NULL, at);
   if (type->kind == TN_MIND_T_TENSOR && value->kind == TN_MIND_V_SCALAR) {
     tn_mind_type bare = { .kind = TN_MIND_T_TENSOR, .dtype = type->dtype };

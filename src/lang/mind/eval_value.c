@@ -144,7 +144,8 @@ bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 
 /* ---- meeting a declared type ---- */
 
-static bool coerce_scalar(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dtype, tn_span at) {
+static TN_OWN_FRAME bool coerce_scalar(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dtype,
+                                       tn_span at) {
   bool tensor = value->kind == TN_MIND_V_TENSOR;
   tn_dtype from = tn_mind_value_type(e, value).dtype;
   if (tensor)
@@ -225,8 +226,9 @@ static bool claims(const tn_shape *had, const tn_shape *claimed, bool names) {
   return false;
 }
 
-static bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
-                          tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at) {
+static TN_OWN_FRAME bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
+                                       tn_mind_bindings *symbols, const tn_mind_bindings *around,
+                                       tn_span at) {
   tn_shape shape = wanted->shape;
   if (wanted->device == TN_MIND_GPU && !e->lowers) {
     return tn_report(e->host->diags, TN_DIAG_E5001, at, TN_STR("device", "gpu"));
@@ -252,6 +254,7 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
   if (wanted->kind == TN_MIND_T_SCALAR) return coerce_scalar(e, value, wanted->dtype, at);
   if (wanted->kind == TN_MIND_T_TENSOR) return coerce_tensor(e, value, wanted, symbols, around, at);
   if (wanted->kind != TN_MIND_T_TUPLE || value->kind != TN_MIND_V_TUPLE) return true;
+  if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   tn_mind_value *items = tn_arena_copy(e->arena, value->items, value->count * sizeof *items);
   if (!items) return tn_mind_out_of_memory(e->mind);
   value->items = items;
@@ -265,6 +268,7 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
 
 static const tn_mind_type *items_type(tn_mind_evaluator *e, const tn_mind_value *value,
                                       tn_mind_type_kind kind) {
+  if (!tn_mind_room(e->mind)) return &tn_mind_type_error;
   const tn_mind_type **items = tn_arena_array(e->arena, value->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < value->count; i++) items[i] = tn_mind_type_of(e, &value->items[i]);
@@ -301,6 +305,10 @@ static void collect(node_list *list, const tn_mind_value *value) {
       value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
   bool node = value->kind == TN_MIND_V_TENSOR || (value->kind == TN_MIND_V_SCALAR && !value->known);
   if (node) list->failed |= !tn_vec_push(list->heap, &list->nodes, value->node);
+  if (items && !tn_stack_room(&list->heap->stack)) {
+    list->failed = true;
+    return;
+  }
   for (uint32_t i = 0; items && i < value->count; i++) collect(list, &value->items[i]);
 }
 
@@ -334,7 +342,8 @@ static bool filled_tensor(tn_mind_evaluator *e, const tn_type *type, double fill
   return true;
 }
 
-static void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, tn_text *out) {
+static TN_OWN_FRAME void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten,
+                                      tn_text *out) {
   tn_type type = tn_mind_value_type(e, value);
   const tn_mind_type *shown = tn_mind_type_tensor(e->arena, type.dtype, &type.shape, TN_MIND_CPU);
   const tn_tensor *data = tn_mind_trace_data(e->trace, value->node);
@@ -357,7 +366,7 @@ static void print_tensor(tn_mind_evaluator *e, const tn_mind_value *value, bool 
   tn_tensor_unref(&made);
 }
 
-static void print_scalar(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
+static TN_OWN_FRAME void print_scalar(tn_mind_evaluator *e, const tn_mind_value *value, tn_text *out) {
   tn_mind_number number;
   if (tn_mind_number_of(e, value, TN_NOWHERE, &number) == TN_MIND_DATA)
     tn_mind_number_print(number, out);
@@ -369,6 +378,7 @@ static void print_value(tn_mind_evaluator *e, const tn_mind_value *value, bool s
 
 static void print_items(tn_mind_evaluator *e, const tn_mind_value *value, bool shorten, const char *open,
                         const char *close, tn_text *out) {
+  if (!tn_text_room(out)) return;
   tn_text_puts(out, open);
   for (uint32_t i = 0; i < value->count; i++) {
     if (i) tn_text_puts(out, ", ");
@@ -407,7 +417,7 @@ bool tn_mind_value_print(tn_mind_evaluator *e, const tn_mind_value *value, bool 
 
 /* ---- for the outside ---- */
 
-static void scalar_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_datum *out) {
+static TN_OWN_FRAME void scalar_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_datum *out) {
   tn_mind_number number = { .dtype = value->dtype };
   bool known = tn_mind_number_of(e, value, TN_NOWHERE, &number) == TN_MIND_DATA;
   out->dtype = value->dtype;
@@ -422,7 +432,7 @@ static void scalar_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_da
   }
 }
 
-static void tensor_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_datum *out) {
+static TN_OWN_FRAME void tensor_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_datum *out) {
   tn_type type = tn_mind_value_type(e, value);
   const tn_tensor *data = tn_mind_trace_data(e->trace, value->node);
   out->kind = TN_VALUE_TENSOR;
@@ -440,7 +450,7 @@ static bool items_datum(tn_mind_evaluator *e, const tn_mind_value *value, tn_are
   out->kind = value->kind == TN_MIND_V_TUPLE  ? TN_VALUE_TUPLE
               : value->kind == TN_MIND_V_LIST ? TN_VALUE_LIST
                                               : TN_VALUE_GRAD;
-  out->items = tn_arena_array(arena, value->count, sizeof *out->items);
+  out->items = tn_mind_room(e->mind) ? tn_arena_array(arena, value->count, sizeof *out->items) : NULL;
   if (!out->items) return tn_mind_out_of_memory(e->mind);
   for (uint32_t i = 0; i < value->count; i++) {
     if (!tn_mind_value_datum(e, &value->items[i], arena, &out->items[i])) return false;

@@ -200,6 +200,7 @@ static bool hugs(const formatter *f, uint32_t open) {
 }
 
 static void put_group(formatter *f, uint32_t open, size_t margin) {
+  if (!tn_text_room(f->out)) return;
   if (!hugs(f, open)) {
     put_broken(f, open, margin);
     return;
@@ -356,7 +357,7 @@ static void put_assignment(formatter *f, uint32_t from, uint32_t sign, uint32_t 
 
 /* Prints the pieces from..to with `tail` columns to follow; further lines are indented by `margin`. */
 static void layout(formatter *f, uint32_t from, uint32_t to, size_t margin, size_t tail) {
-  if (from >= to) return;
+  if (from >= to || !tn_text_room(f->out)) return;
   size_t outer = f->goes_on;
   if (f->list[from].statement) f->goes_on = margin + INDENT;
   uint32_t sign = assignment_of(f, from, to);

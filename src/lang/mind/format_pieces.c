@@ -81,6 +81,10 @@ static void walk_one(reader *r, const tn_mind_node *node) {
 /* In the order of the text. */
 static void walk(reader *r, const tn_mind_node *top) {
   const tn_mind_node *node = top;
+  if (!tn_stack_room(&r->out->heap->stack)) {
+    r->failed = true;
+    return;
+  }
   while (node->left) node = node->left;
   for (;; node = node->up) {
     walk_one(r, node);
@@ -97,6 +101,7 @@ static void walk_block(reader *r, const tn_mind_block *block) {
 
 /* ---- types in their canonical spelling ---- */
 
+/* recursion: tuple types in each other, TN_MIND_NESTING_LIMIT deep. */
 static bool can_be_spelt(const reader *r, const tn_mind_annotation *type) {
   for (uint32_t i = type->start; i + 1 < type->end; i++) {
     if (r->text.at[i] == '/') return false; /* a comment: nothing else has one */
@@ -111,6 +116,7 @@ static bool can_be_spelt(const reader *r, const tn_mind_annotation *type) {
   return true;
 }
 
+/* recursion: tuple types in each other, TN_MIND_NESTING_LIMIT deep. */
 static void spell(const reader *r, const tn_mind_annotation *type, tn_text *out) {
   if (type->form == TN_MIND_WRITTEN_TUPLE) {
     tn_text_byte(out, '(');

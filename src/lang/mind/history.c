@@ -54,6 +54,10 @@ static void hold_fn(tn_mind_holders *h, const tn_mind_fn *fn) {
 }
 
 void tn_mind_hold(tn_mind_holders *h, tn_mind_value *value, bool named) {
+  if (!tn_stack_room(&h->heap->stack)) {
+    h->failed = true;
+    return;
+  }
   switch ((tn_mind_value_kind)value->kind) {
     case TN_MIND_V_SCALAR:
     case TN_MIND_V_TENSOR:

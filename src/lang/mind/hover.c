@@ -90,6 +90,7 @@ static void seek_one(seeker *s, const tn_mind_node *node) {
 
 static void seek(seeker *s, const tn_mind_node *top) {
   const tn_mind_node *node = top;
+  if (!tn_mind_room(s->mind)) return;
   while (node->left) node = node->left;
   for (;; node = node->up) {
     seek_one(s, node);

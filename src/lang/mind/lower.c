@@ -28,6 +28,7 @@ static bool add_output(tn_mind_lowering_state *s, tn_name name, const tn_mind_va
   }
   bool items =
       value->kind == TN_MIND_V_TUPLE || value->kind == TN_MIND_V_LIST || value->kind == TN_MIND_V_GRAD;
+  if (items && !tn_mind_room(s->e.mind)) return tn_mind_out_of_memory(s->e.mind);
   for (uint32_t i = 0; items && i < value->count; i++) {
     if (!add_output(s, value->kind == TN_MIND_V_GRAD ? value->names[i] : 0, &value->items[i])) return false;
   }

@@ -18,8 +18,6 @@
 
 /* Calls while a program runs; closures of closures while it is checked. */
 #define TN_MIND_CALL_LIMIT 200
-/* How deep the evaluator may be in brackets and calls together, so that its own stack suffices. */
-#define TN_MIND_DEPTH_LIMIT 4000
 
 /* Expressions of closures that are checked, once for each of the types they are called with. */
 #define TN_MIND_UNFOLD_LIMIT 500000
@@ -219,6 +217,8 @@ struct tn_mind {
   bool partial;       /* the unit has syntax errors: names may be missing because of them */
   bool names_scalars; /* an expression is differentiated by names: floats need their history */
 };
+
+static inline bool tn_mind_room(const tn_mind *mind) { return tn_stack_room(&mind->host->heap->stack); }
 
 void tn_mind_init(tn_mind *mind, tn_host *host, tn_arena *arena);
 void tn_mind_free(tn_mind *mind);

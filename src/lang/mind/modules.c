@@ -116,6 +116,7 @@ static tn_str cycle_name(const tn_mind_module *module) {
   return (tn_str){ path.at + from, end > from ? end - from : 0 };
 }
 
+/* recursion: modules that import each other, IMPORT_LIMIT deep. */
 static void add_cycle(const tn_mind_module *first, const tn_mind_module *at, tn_text *text) {
   if (at != first) add_cycle(first, at->importer, text);
   if (text->len) tn_text_puts(text, " -> ");
@@ -191,6 +192,10 @@ tn_mind_module *tn_mind_import_module(tn_mind *mind, tn_mind_module *importer, c
   }
   if (!module) {
     if (too_many(mind, importer, at)) return NULL;
+    if (!tn_mind_room(mind)) {
+      tn_report_stack(mind->host->diags, at, "this import");
+      return NULL;
+    }
     uint32_t file = read_source(mind, root_of(importer), path, name, at);
     module = file ? module_new(mind, path, name) : NULL;
     if (!module) return NULL;

@@ -87,7 +87,7 @@ static void follow(search *s, const tn_mind_node *node) {
   const tn_mind_type *type = node->type;
   if (type && type->kind == TN_MIND_T_STRING && type->known) {
     add_path(s, type->text); /* the checker knows it */
-  } else if (s->anything || s->depth == MOST_DEPTH || ++s->steps > MOST_STEPS) {
+  } else if (s->anything || s->depth == MOST_DEPTH || ++s->steps > MOST_STEPS || !tn_mind_room(s->mind)) {
     s->anything = true;
   } else {
     s->depth++;

@@ -98,6 +98,10 @@ static bool too_deep(parser *p, tn_span at) {
 }
 
 static bool enter(parser *p, tn_span at) {
+  if (!tn_stack_room(&p->diags->arena.heap->stack)) {
+    if (!p->panic) tn_report_stack(p->diags, at, NULL);
+    return begin_panic(p);
+  }
   if (p->depth == TN_MIND_NESTING_LIMIT) return too_deep(p, at);
   p->depth++;
   return true;
@@ -669,7 +673,8 @@ static operator_entry operator_of(int kind) {
 
 int tn_mind_precedence(int token) { return operator_of(token).precedence; }
 
-/* binary = unary { operator unary }, operators of at least this precedence */
+/* binary = unary { operator unary }, operators of at least this precedence
+ * recursion: a level for each precedence; what nests enters. */
 static tn_mind_node *parse_binary(parser *p, int least) {
   tn_mind_node *left = parse_unary(p);
   while (goes_on(p)) {

@@ -298,7 +298,8 @@ static tn_mind_value copy_value(tn_arena *arena, tn_mind_value value) {
     case TN_MIND_V_TUPLE:
     case TN_MIND_V_LIST:
     case TN_MIND_V_GRAD: {
-      tn_mind_value *items = tn_arena_array(arena, value.count, sizeof *items);
+      tn_mind_value *items =
+          tn_arena_room(arena) ? tn_arena_array(arena, value.count, sizeof *items) : NULL;
       for (uint32_t i = 0; items && i < value.count; i++) items[i] = copy_value(arena, value.items[i]);
       value.items = items;
       if (value.names) value.names = tn_arena_copy(arena, value.names, value.count * sizeof *value.names);
@@ -309,11 +310,12 @@ static tn_mind_value copy_value(tn_arena *arena, tn_mind_value value) {
   return value;
 }
 
-static bool has_function(const tn_mind_type *type) {
+static bool has_function(tn_stack *stack, const tn_mind_type *type) {
   if (type->kind == TN_MIND_T_FN) return true;
   bool items = type->kind == TN_MIND_T_TUPLE || type->kind == TN_MIND_T_LIST || type->kind == TN_MIND_T_GRAD;
+  if (items && !tn_stack_room(stack)) return true;
   for (uint32_t i = 0; items && i < type->count; i++) {
-    if (has_function(type->items[i])) return true;
+    if (has_function(stack, type->items[i])) return true;
   }
   return false;
 }
@@ -323,11 +325,11 @@ static bool must_stay(const tn_mind_turn *t) {
   const tn_mind_session *s = t->session;
   for (const tn_mind_scope *at = s->module.scope; is_new(t, at); at = at->next) {
     if (at->binds != TN_MIND_BINDS_VARIABLE || at->variable->module != &s->module) return true;
-    if (has_function(at->variable->type)) return true;
+    if (has_function(&s->host->heap->stack, at->variable->type)) return true;
   }
   for (size_t i = 0; i < t->before.count; i++) {
     const tn_mind_variable *variable = variable_of(s, &t->before.at[i].box->entry);
-    if (!variable || !has_function(variable->type)) continue;
+    if (!variable || !has_function(&s->host->heap->stack, variable->type)) continue;
     const tn_mind_value *now = &s->frame.slots[variable->slot];
     if (memcmp(now, &t->before.at[i].value, sizeof *now) != 0) return true;
   }
@@ -415,7 +417,8 @@ static void link_box(tn_mind_session *s, tn_mind_box *box) {
 static bool is_as_before(const tn_mind_session *s, const tn_mind_variable *variable,
                          const tn_mind_before *before) {
   const tn_mind_value *now = &s->frame.slots[variable->slot];
-  return memcmp(now, &before->value, sizeof *now) == 0 && tn_mind_type_equal(variable->type, before->type);
+  return memcmp(now, &before->value, sizeof *now) == 0 &&
+         tn_mind_type_equal(&s->host->heap->stack, variable->type, before->type);
 }
 
 /* Variables that were there before and were named: their types went into the line and come out of it. */
@@ -432,7 +435,7 @@ static void keep_changes(tn_mind_turn *t, bool stays) {
     }
     bool same = memcmp(&s->frame.slots[variable->slot], &before->value, sizeof before->value) == 0;
     use_kept(s, variable, &before->kept);
-    if (stays && !same && has_function(variable->type)) before->box->holds = t->line;
+    if (stays && !same && has_function(&s->host->heap->stack, variable->type)) before->box->holds = t->line;
   }
 }
 

@@ -94,7 +94,8 @@ const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type)
 
 /* ---- looking at them ---- */
 
-bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b); /* plainly */
+/* Plainly. Where the stack has no room, false. */
+bool tn_mind_type_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b);
 /* Equal types have equal hashes. */
 uint64_t tn_mind_type_hash(const tn_mind_type *type);
 static inline bool tn_mind_type_is(const tn_mind_type *type, tn_mind_type_kind kind) {

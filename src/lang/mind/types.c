@@ -139,7 +139,8 @@ static void measure(tn_mind_type *type) {
   type->depth++;
 }
 
-/* The plain form is found once, when the type is made, so that asking for it costs nothing. */
+/* The plain form is found once, when the type is made, so that asking for it costs nothing.
+ * recursion: once, because the plain form of that is itself. */
 static bool make_plain(tn_arena *arena, tn_mind_type *type) {
   const tn_mind_type **items = NULL;
   type->plain = type;
@@ -200,6 +201,7 @@ static const tn_mind_type *copy(copier *c, const tn_mind_type *type);
 static const tn_mind_type *copy_items(copier *c, const tn_mind_type *type) {
   uint64_t key = (uint64_t)(uintptr_t)type, *found = tn_map_get(&c->copies, key);
   if (found) return (const tn_mind_type *)(uintptr_t)*found;
+  if (!tn_arena_room(c->arena)) return &tn_mind_type_error;
   const tn_mind_type **items = tn_arena_array(c->arena, type->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < type->count; i++) items[i] = copy(c, type->items[i]);
@@ -250,10 +252,11 @@ bool tn_mind_device_find(tn_str name, tn_mind_device *out) {
   return cpu || gpu;
 }
 
-static bool items_equal(const tn_mind_type *a, const tn_mind_type *b) {
+static bool items_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b) {
   if (a->count != b->count || a->parts != b->parts || a->depth != b->depth) return false;
+  if (!tn_stack_room(stack)) return false;
   for (uint32_t i = 0; i < a->count; i++) {
-    if (!tn_mind_type_equal(a->items[i], b->items[i])) return false;
+    if (!tn_mind_type_equal(stack, a->items[i], b->items[i])) return false;
     if (a->names && b->names && a->names[i] != b->names[i]) return false;
   }
   return true;
@@ -265,7 +268,7 @@ static bool same_function(const tn_mind_callable *a, const tn_mind_callable *b) 
   return a == b || (named && a->kind == b->kind && a->function == b->function && a->entry == b->entry);
 }
 
-bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
+bool tn_mind_type_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b) {
   if (a == b) return true;
   if (a->kind != b->kind) return false;
   switch (a->kind) {
@@ -277,7 +280,7 @@ bool tn_mind_type_equal(const tn_mind_type *a, const tn_mind_type *b) {
     case TN_MIND_T_SHAPE: return tn_shape_equal(&a->shape, &b->shape);
     case TN_MIND_T_TUPLE:
     case TN_MIND_T_LIST:
-    case TN_MIND_T_GRAD: return items_equal(a, b);
+    case TN_MIND_T_GRAD: return items_equal(stack, a, b);
     case TN_MIND_T_FN: return same_function(a->callable, b->callable);
     default: return true;
   }
@@ -320,6 +323,7 @@ static void print_tensor(const tn_mind_type *type, const tn_names *names, tn_tex
 
 static void print_items(const tn_mind_type *type, const char *open, const char *close, const tn_names *names,
                         tn_text *out) {
+  if (!tn_text_room(out)) return;
   tn_text_puts(out, open);
   for (uint32_t i = 0; i < type->count; i++) {
     if (i) tn_text_puts(out, ", ");

@@ -417,6 +417,7 @@ static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
 }
 
 static flow walk(checker *c, activation *a, uint32_t from, uint32_t to, flow f) {
+  if (!tn_stack_room(&c->host->heap->stack)) c->out_of_memory = true;
   while (from < to && !f.dead && !c->out_of_memory) from = step(c, a, from, &f);
   return f;
 }

@@ -72,7 +72,8 @@ static bool read_item(tensor_reader *r, int depth, tn_shape *shape) {
   return !c->out_of_memory;
 }
 
-/* row := "(" (number | row)* ")", all items of one shape. False at the end of the text. */
+/* row := "(" (number | row)* ")", all items of one shape. False at the end of the text.
+ * recursion: TN_RANK_LIMIT deep. */
 static bool read_row(tensor_reader *r, int depth, tn_shape *shape) {
   tn_ninth_compiler *c = r->c;
   tn_shape first = TN_SCALAR_SHAPE, item;

@@ -29,11 +29,8 @@ const char *tn_ninth_opcode_here(const tn_ninth_machine *m) {
   }
 }
 
-/* A limit of the user's own has a code of its own. */
 bool tn_ninth_report_memory(tn_heap *heap, tn_diags *diags, tn_span at) {
-  if (heap->limit > 0)
-    return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, at, TN_INT("limit", (int64_t)heap->limit));
-  return tn_report_plain(diags, TN_DIAG_E_OUT_OF_MEMORY, at);
+  return tn_report_memory(diags, heap, at, NULL);
 }
 
 bool tn_ninth_no_room(tn_ninth_machine *m) {

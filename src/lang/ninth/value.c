@@ -88,7 +88,7 @@ static void free_contents(tn_ninth_machine *m, tn_ninth_object *object) {
 
 static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
   if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
-  if (value.kind == TN_NINTH_BLOCK) tn_ninth_release_counted(m, value);
+  if (value.kind == TN_NINTH_BLOCK) tn_ninth_release_program(m, m->units.at[value.unit]->program);
   if (value.kind < TN_NINTH_SHAPE_VALUE) return;
   tn_ninth_object *object = tn_ninth_object_of(m, value.object);
   if (--object->references > 0) return;
@@ -224,7 +224,8 @@ static void show_number(float number, tn_text *out) {
     tn_text_f32(out, number);
 }
 
-/* What lies behind `axis`, from `at` on; the depth is at most the rank. */
+/* What lies behind `axis`, from `at` on.
+ * recursion: TN_RANK_LIMIT deep. */
 static void show_axis(const tn_view *view, int axis, const float *at, int64_t edge, tn_text *out) {
   if (axis == view->rank) {
     show_number(*at, out);
@@ -260,7 +261,7 @@ static bool hides_axes(const tn_view *view) {
   return false;
 }
 
-static void show_tensor(tn_view view, bool shorten, tn_text *out) {
+static TN_OWN_FRAME void show_tensor(tn_view view, bool shorten, tn_text *out) {
   if (hides_axes(&view)) {
     show_dims(view.dim, (size_t)view.rank, out);
     tn_text_puts(out, " [ZEROS]");
@@ -271,8 +272,9 @@ static void show_tensor(tn_view view, bool shorten, tn_text *out) {
 }
 
 static void show_list(const tn_ninth_machine *m, const tn_ninth_object *list, bool shorten, tn_text *out) {
+  if (!tn_text_room(out)) return;
   tn_text_byte(out, '{');
-  for (uint32_t i = 0; i < list->count; i++) {
+  for (uint32_t i = 0; i < list->count && !out->failed; i++) {
     if (i > 0) tn_text_byte(out, ' ');
     tn_ninth_show(m, list->items[i], shorten, out);
   }
@@ -304,7 +306,7 @@ void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten
 
 /* ---- as data ---- */
 
-static bool tensor_datum(tn_ninth_machine *m, tn_ninth_value value, tn_datum *out) {
+static TN_OWN_FRAME bool tensor_datum(tn_ninth_machine *m, tn_ninth_value value, tn_datum *out) {
   *out = (tn_datum){ .kind = TN_VALUE_TENSOR, .dtype = TN_F32 };
   if (value.kind == TN_NINTH_NUMBER) {
     if (!tn_tensor_scalar(m->heap, TN_F32, (double)value.number, &out->tensor)) return false;
@@ -330,6 +332,7 @@ static bool shape_datum(const tn_ninth_object *shape, tn_arena *arena, tn_datum 
 
 static bool list_datum(tn_ninth_machine *m, const tn_ninth_object *list, tn_arena *arena, tn_datum *out) {
   *out = (tn_datum){ .kind = TN_VALUE_LIST };
+  if (!tn_arena_room(arena)) return false;
   out->items = tn_arena_array(arena, list->count + 1, sizeof *out->items);
   if (!out->items) return false;
   while (out->count < list->count) { /* one that fails may hold a part of itself */

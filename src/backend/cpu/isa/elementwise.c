@@ -241,7 +241,8 @@ static void spread(size_t bytes, void *to, int64_t to_step, const void *from, in
   }
 }
 
-/* Between a buffer and `count` places of the first axis by all of the others. */
+/* Between a buffer and `count` places of the first axis by all of the others.
+ * recursion: TN_RANK_LIMIT deep. */
 static char *spread_axes(size_t bytes, char *buffer, char *view, const int64_t *dim, const int64_t *stride,
                          int rank, int64_t count, bool into_view) {
   if (rank == 1) {

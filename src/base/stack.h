@@ -1,0 +1,40 @@
+/* base/stack.h: how much of the thread's stack is left.
+ *
+ * Programs nest, and what walks them calls itself. How deep that may go is
+ * decided by the stack of the thread that calls, which may have 8 MB or 128 kB:
+ * so the system is asked where it ends, and every function that calls itself
+ * asks whether there is room before it goes on. What is nested deeper than the
+ * stack allows is refused with E_NESTING_LIMIT; it never ends the process.
+ *
+ * The lowest address belongs to a session (base/heap.h holds it, so that
+ * whatever can ask for memory can ask for stack) and is found anew whenever the
+ * session is entered, because another thread may be the caller. A stack of all
+ * zeros has not been asked about and always has room. tools/check_recursion.sh
+ * lists the functions that call themselves and refuses one that does not ask. */
+#ifndef TN_BASE_STACK_H
+#define TN_BASE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  uintptr_t lowest; /* frames of functions that call themselves lie above; 0: not known */
+  size_t size;      /* bytes of the whole stack, for diagnostics */
+  bool exceeded;    /* somebody was refused since the stack was found */
+} tn_stack;
+
+/* Of a function that one which calls itself calls: its variables stay out of the other's frame. */
+#define TN_OWN_FRAME __attribute__((noinline))
+
+/* Finds the stack of the calling thread, and forgets that anybody was refused. */
+void tn_stack_find(tn_stack *stack);
+
+/* Whether the caller may call itself once more. After false it fails in whatever way it can: `exceeded` is
+ * set, and whoever entered the session reports E_NESTING_LIMIT if nobody else has. */
+static inline bool tn_stack_room(tn_stack *stack) {
+  if ((uintptr_t)__builtin_frame_address(0) > stack->lowest) return true;
+  stack->exceeded = true;
+  return false;
+}
+#endif
