@@ -318,6 +318,9 @@ TERN_API const char *tern_failure_json(tern_session *session);
 
 /* The canonical form of the program's text; NULL after leaving diagnostics. */
 TERN_API const char *tern_format(tern_program *program);
+/* The JSON object of `tern fmt --json` for one program, given its canonical form: with "text" and whether it
+ * is another than the program's own, "changed". `check`: a program that would change is not ok. */
+TERN_API const char *tern_format_json(tern_program *program, const char *formatted, int check);
 /* What the compiler made: "graph", "grad", "mlir", "dot", "svg", "onnx", "npz", "plan". NULL after leaving
  * diagnostics. */
 TERN_API const char *tern_emit(tern_program *program, const char *kind);

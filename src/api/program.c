@@ -603,6 +603,27 @@ const char *tern_format(tern_program *program) {
   return shown(session, ok);
 }
 
+const char *tern_format_json(tern_program *program, const char *formatted, int check) {
+  tern_session *session = program->session;
+  tn_str own = tn_sources_get(&session->sources, program->file)->text;
+  bool changed = !tn_str_equal(own, tn_str_of(formatted));
+  tn_text answer;
+  tn_text_init(&answer, &session->heap); /* `formatted` may be the session's text */
+  tn_json_writer json = tn_json_writer_on(&answer);
+  begin_answer(&json, !(check && changed));
+  tn_json_key(&json, "language");
+  tn_json_string(&json, tn_str_of(tern_language_name(program->language)));
+  add_diagnostics(session, &json, check && changed ? "diagnostics" : "warnings");
+  tn_json_key(&json, "changed"), tn_json_bool(&json, changed);
+  tn_json_key(&json, "text"), tn_json_string(&json, tn_str_of(formatted));
+  tn_json_object_end(&json);
+  tn_text_clear(&session->text);
+  tn_text_add(&session->text, tn_text_str(&answer));
+  if (answer.failed) session->text.failed = true;
+  tn_text_free(&answer);
+  return tn_api_text(session);
+}
+
 static bool emit_form(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
   tn_emit_kind kind = tn_emit_kind_of(name);

@@ -1,21 +1,5 @@
 /* cli/check.c: says everything about programs that can be said without running them. */
-#include <string.h>
-
 #include "cli/cli.h"
-
-typedef struct {
-  tern_status worst;
-  size_t shown;   /* JSON diagnostics so far */
-  size_t omitted; /* those past the limit */
-} checking;
-
-/* The members of a JSON array, without its brackets, behind those of earlier files. */
-static void add_json(checking *c, const char *array) {
-  size_t length = array ? strlen(array) : 0;
-  if (length <= 2) return;
-  if (c->shown++ > 0) putchar(',');
-  fwrite(array + 1, 1, length - 2, stdout);
-}
 
 static tern_status check_file(tn_run *run, const char *path) {
   tern_status status;
@@ -39,18 +23,18 @@ static tern_status check_as_json(tn_run *run) {
     tern_program_free(program);
     return status;
   }
-  checking c = { .worst = TERN_OK };
+  tern_status worst = TERN_OK;
+  tn_json_list list = { 0 };
   fputs("{\"diagnostics\":[", stdout);
   for (size_t i = 0; i < command->word_count; i++) {
     status = check_file(run, command->words[i]);
-    if (status > c.worst) c.worst = status;
-    add_json(&c, tern_diagnostics_json(run->session));
-    c.omitted += tern_diagnostics_omitted(run->session);
+    if (status > worst) worst = status;
+    tn_cli_add_json(&list, run);
   }
   fputs("],", stdout);
-  if (c.omitted > 0) printf("\"omitted\":%zu,", c.omitted);
-  printf("\"ok\":%s}\n", c.worst == TERN_OK ? "true" : "false");
-  return c.worst;
+  if (list.omitted > 0) printf("\"omitted\":%zu,", list.omitted);
+  printf("\"ok\":%s}\n", worst == TERN_OK ? "true" : "false");
+  return worst;
 }
 
 tern_status tn_cli_check(tn_run *run) {

@@ -112,6 +112,13 @@ tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word
 tern_status tn_cli_cannot(tn_run *run, const char *do_what, const char *path);
 /* For verbs that take no words. */
 bool tn_cli_no_words(tn_run *run, tern_status *status);
+/* Diagnostics of several files in one JSON array. */
+typedef struct {
+  size_t shown;   /* files that had some */
+  size_t omitted; /* diagnostics past the limit */
+} tn_json_list;
+void tn_cli_add_json(tn_json_list *list, tn_run *run);
+
 /* Shows what the session has to report: JSON or text, by the command. */
 tern_status tn_cli_failed(tn_run *run, tern_status status);
 void tn_cli_warnings(tn_run *run);

@@ -98,6 +98,16 @@ tern_status tn_cli_failed(tn_run *run, tern_status status) {
   return status;
 }
 
+/* The members of a JSON array, without its brackets, after those of earlier files. */
+void tn_cli_add_json(tn_json_list *list, tn_run *run) {
+  const char *array = tern_diagnostics_json(run->session);
+  size_t length = array ? strlen(array) : 0;
+  list->omitted += tern_diagnostics_omitted(run->session);
+  if (length <= 2) return;
+  if (list->shown++ > 0) putchar(',');
+  fwrite(array + 1, 1, length - 2, stdout);
+}
+
 /* What was not done as asked, in contrast to what might be better in a program. */
 static bool has_placeless_warning(tn_run *run) {
   for (size_t i = 0; i < tern_diagnostic_count(run->session); i++) {

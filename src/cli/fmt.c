@@ -2,9 +2,15 @@
  *
  * In place, as a filter for "-", or with --check and --diff without changing
  * anything. A file that does not parse is reported and left as it is. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+
+typedef struct {
+  size_t changed; /* files whose canonical form is another */
+  tn_json_list list;
+} formatting;
 
 /* Lines that differ, with - and +; enough to see what fmt would do. */
 static void show_line(char sign, const char *line, size_t length) {
@@ -53,30 +59,76 @@ static tern_status improve(tn_run *run, const char *path, const char *before, co
   const tn_command *command = run->command;
   bool check = tn_given_option(command, TN_OPTION_CHECK_ONLY);
   if (tn_given_option(command, TN_OPTION_DIFF)) {
-    show_diff(tn_cli_shown(run, path), before, formatted);
+    if (!command->json) show_diff(tn_cli_shown(run, path), before, formatted);
   } else if (check) {
-    printf("%s: not formatted\n", tn_cli_shown(run, path));
+    if (!command->json) printf("%s: not formatted\n", tn_cli_shown(run, path));
   } else {
-    tern_status status = tern_write_file(run->session, path, formatted, strlen(formatted));
-    return status == TERN_OK ? status : tn_cli_failed(run, status);
+    return tern_write_file(run->session, path, formatted, strlen(formatted));
   }
   return check ? TERN_FAILED : TERN_OK;
 }
 
-static tern_status format_file(tn_run *run, const char *path) {
-  tern_status status;
+/* The canonical form of a file, which the caller frees, and what is done with it; NULL when it could not be
+ * made or written, which has left diagnostics. */
+static char *format_program(tn_run *run, tern_program *program, const char *path, bool *changed,
+                            tern_status *status) {
   size_t length;
+  const char *made = tern_format(program), *before = tern_source(program, &length);
+  char *formatted = made ? strdup(made) : NULL; /* writing uses the session's text */
+  if (!formatted) {
+    *status = tern_failure_status(run->session);
+    return NULL;
+  }
+  *changed = length != strlen(formatted) || memcmp(before, formatted, length) != 0;
+  bool filters = strcmp(path, "-") == 0;
+  if (filters && !run->command->json) fputs(formatted, stdout);
+  if (!filters && *changed) *status = improve(run, path, before, formatted);
+  if (*status == TERN_OK || tern_error_count(run->session) == 0) return formatted;
+  free(formatted);
+  return NULL;
+}
+
+/* One object for one file. */
+static void show_json(tn_run *run, tern_program *program, const char *formatted) {
+  bool check = tn_given_option(run->command, TN_OPTION_CHECK_ONLY);
+  const char *json = tern_format_json(program, formatted, check);
+  puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
+}
+
+static tern_status format_file(tn_run *run, const char *path, formatting *f) {
+  tern_status status;
+  bool changed = false, alone = run->command->json && run->command->word_count == 1;
   tern_program *program = tern_load_file(run->session, run->command->language, path, &status);
-  if (!program) return tn_cli_failed(run, status);
-  const char *formatted = tern_format(program), *before = tern_source(program, &length);
-  if (!formatted)
-    status = tn_cli_failed(run, tern_failure_status(run->session));
-  else if (strcmp(path, "-") == 0)
-    fputs(formatted, stdout);
-  else if (length != strlen(formatted) || memcmp(before, formatted, length) != 0)
-    status = improve(run, path, before, formatted);
-  tern_program_free(program);
+  char *formatted = program ? format_program(run, program, path, &changed, &status) : NULL;
+  f->changed += changed;
+  if (formatted && alone)
+    show_json(run, program, formatted);
+  else if (!formatted && (alone || !run->command->json))
+    tn_cli_failed(run, status);
+  else if (run->command->json)
+    tn_cli_add_json(&f->list, run);
+  free(formatted);
+  if (program) tern_program_free(program);
   return status;
+}
+
+/* All diagnostics in one list for several. */
+static tern_status format_files(tn_run *run) {
+  const tn_command *command = run->command;
+  bool list = command->json && command->word_count > 1;
+  tern_status worst = TERN_OK;
+  formatting f = { 0 };
+  if (list) fputs("{\"diagnostics\":[", stdout);
+  for (size_t i = 0; i < command->word_count; i++) {
+    tern_status status = format_file(run, command->words[i], &f);
+    if (status > worst) worst = status;
+  }
+  if (list) {
+    fputs("],", stdout);
+    if (f.list.omitted > 0) printf("\"omitted\":%zu,", f.list.omitted);
+    printf("\"changed\":%zu,\"ok\":%s}\n", f.changed, worst == TERN_OK ? "true" : "false");
+  }
+  return worst;
 }
 
 /* A file that is formatted in place is replaced in its folder; one that cannot be is said when it is
@@ -98,9 +150,5 @@ tern_status tn_cli_fmt(tn_run *run) {
     worst = name_file(run, run->command->words[i]);
   if (worst != TERN_OK) return tn_cli_failed(run, worst);
   if (!tn_cli_confine(run, &worst)) return worst;
-  for (size_t i = 0; i < run->command->word_count; i++) {
-    tern_status status = format_file(run, run->command->words[i]);
-    if (status > worst) worst = status;
-  }
-  return worst;
+  return format_files(run);
 }

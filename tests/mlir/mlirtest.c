@@ -122,6 +122,11 @@ static void read_comments(program *p) {
   }
 }
 
+static text folder_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? text_span(path, (size_t)(slash - path)) : text_of(".");
+}
+
 static outcome ask(const program *p, const char *verb, const char *form) {
   const char *argv[MAX_ARGS + 8] = { tern, verb, p->path };
   size_t count = 3;
@@ -132,7 +137,10 @@ static outcome ask(const program *p, const char *verb, const char *form) {
     argv[count++] = "--json";
   }
   for (size_t i = 0; p->args[i]; i++) argv[count++] = p->args[i];
-  return run(argv, ".", NULL, SECONDS, 0);
+  text folder = folder_of(p->path); /* where the paths in its arguments begin */
+  outcome done = run(argv, folder.bytes, NULL, SECONDS, 0);
+  free(folder.bytes);
+  return done;
 }
 
 static program read_program(char *path) {

@@ -144,9 +144,10 @@ static bool is_tight(const formatter *f, const tn_ninth_token *before, const tn_
 
 /* The spaces before it are put in when all lines are known. */
 static void note_comment(formatter *f) {
-  size_t start = f->out->len;
-  while (start > 0 && f->out->at[start - 1] != '\n') start--;
-  tn_str line = { f->out->at + start, f->out->len - start };
+  tn_str all = tn_text_str(f->out);
+  size_t start = all.len;
+  while (start > 0 && all.at[start - 1] != '\n') start--;
+  tn_str line = { start > 0 ? all.at + start : all.at, all.len - start };
   behind comment = { .at = f->out->len, .width = tn_utf8_count(line), .line = f->line };
   if (!tn_vec_push(f->heap, &f->comments, comment)) f->out_of_memory = true;
 }
