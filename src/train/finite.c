@@ -44,9 +44,10 @@ static bool make_kept(tn_loop *loop) {
   return true;
 }
 
-bool tn_loop_keep(tn_loop *loop) {
+bool tn_loop_keep(tn_loop *loop, bool now) {
   int64_t step = tn_trainer_step_number(loop->trainer);
-  if (loop->kept && step - loop->kept->step < KEEP_EVERY && step >= loop->kept->step) return true;
+  bool recent = loop->kept && step - loop->kept->step < KEEP_EVERY && step >= loop->kept->step;
+  if (recent && !now) return true;
   if (!loop->kept && !make_kept(loop)) return tn_loop_out_of_memory(loop);
   for (int i = 0; i < loop->kept->count; i++)
     tn_view_copy(&loop->kept->tensors[i].view, lasting(loop->trainer, i));
@@ -64,6 +65,11 @@ static void go_back(tn_loop *loop) {
     tn_view_copy(lasting(loop->trainer, i), &loop->kept->tensors[i].view);
   tn_trainer_set_step_number(loop->trainer, loop->kept->step);
   tn_rng_seek(&loop->rng, loop->kept->drawn);
+}
+
+void tn_loop_take_back(tn_loop *loop, int64_t step) {
+  if (loop->kept && loop->kept->step == step) go_back(loop);
+  else loop->spoiled = true;
 }
 
 /* ---- finding ---- */

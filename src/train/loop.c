@@ -317,18 +317,22 @@ static bool keep_row(tn_loop *loop, const tn_history_row *row) {
   return kept ? true : tn_loop_out_of_memory(loop);
 }
 
+/* A step counts when its row is in the history: a stop in the evaluation takes it back. */
 static bool one_step(tn_loop *loop) {
   tn_fault fault;
   tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
   uint64_t drawn = loop->rng.position;
-  if (!tn_loop_keep(loop) || !tn_loop_draw_batch(loop)) return false;
+  bool evaluated = is_evaluated(loop, row.step);
+  if (!tn_loop_keep(loop, evaluated) || !tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
     return tn_ail_report_fault(loop->program, &fault);
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
-  if (is_evaluated(loop, row.step) && !tn_loop_evaluate(loop, &row)) return false;
-  if (!keep_row(loop, &row)) return false;
+  if ((evaluated && !tn_loop_evaluate(loop, &row)) || !keep_row(loop, &row)) {
+    tn_loop_take_back(loop, row.step);
+    return false;
+  }
   say_step(loop, &row);
   if (loop->options->watch && loop->options->watch->step)
     loop->options->watch->step(loop->options->watch->context, &row);

@@ -51,7 +51,7 @@ typedef struct {
   bool said_cannot_write;
   tn_vec(tn_segment) segments; /* of the run so far; the last one is this run's own */
   struct tn_kept *kept;        /* what lasts, as it was some steps ago (finite.c); NULL: none yet */
-  bool spoiled;                /* a loss or parameter is NaN or infinity */
+  bool spoiled;                /* a loss or parameter is NaN or infinity, or a step has no row: not kept */
   int held;                    /* the run's folder, as long as the run lasts (base/folder.h); -1: none */
   bool in_place;               /* it is also the folder that is resumed */
   bool idle;                   /* it has more steps than are wanted: nothing is computed or written */
@@ -68,9 +68,12 @@ void tn_loop_print(tn_loop *loop, const tn_text *line);
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
 
-/* NaN and infinity (finite.c). Before every step: now and then, a copy of what lasts. */
+/* NaN and infinity (finite.c). Before every step: now and then, or now, a copy of what lasts. */
 typedef struct tn_kept tn_kept;
-bool tn_loop_keep(tn_loop *loop);
+bool tn_loop_keep(tn_loop *loop, bool now);
+/* The last step was made, but its row could not be: as if the step had not happened, if what lasts was kept
+ * right before it; else the run's last checkpoint is the one that counts. */
+void tn_loop_take_back(tn_loop *loop, int64_t step);
 /* The loss of this step is no number: makes the last steps again, and reports E_NOT_FINITE with the step, the
  * operation and the place where it began. False. */
 bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value);

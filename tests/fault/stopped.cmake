@@ -1,0 +1,1 @@
+tn_test(fault stopped tern api)
