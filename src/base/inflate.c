@@ -183,28 +183,71 @@ static bool take_dynamic(inflater *f) {
   return take_words(f, &literals, &distances);
 }
 
+static void take_blocks(inflater *f) {
+  bool last = false;
+  while (!last && !f->failed) {
+    last = take_bits(f, 1) != 0;
+    switch (take_bits(f, 2)) {
+      case 0: take_stored(f); break;
+      case 1: take_fixed(f); break;
+      case 2: take_dynamic(f); break;
+      default: fail(f);
+    }
+  }
+}
+
 bool tn_inflate(tn_stop *stop, const void *packed, size_t packed_size, void *out, size_t size) {
   inflater f = { .at = packed, .end = (const uint8_t *)packed + packed_size, .out = out, .size = size };
   f.stop = stop;
-  bool last = false;
-  while (!last && !f.failed) {
-    last = take_bits(&f, 1) != 0;
-    switch (take_bits(&f, 2)) {
-      case 0: take_stored(&f); break;
-      case 1: take_fixed(&f); break;
-      case 2: take_dynamic(&f); break;
-      default: fail(&f);
-    }
-  }
+  take_blocks(&f);
   return !f.failed && f.done == size && f.at == f.end;
 }
 
-uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count) {
-  uint32_t crc = 0xffffffff;
-  for (const uint8_t *at = bytes, *end = at + count; at < end; at++) {
-    crc ^= *at;
+/* Ends where `out` is full, which fails the whole. */
+size_t tn_inflate_start(const void *packed, size_t packed_size, void *out, size_t size) {
+  inflater f = { .at = packed, .end = (const uint8_t *)packed + packed_size, .out = out, .size = size };
+  take_blocks(&f);
+  return f.done;
+}
+
+/* table[k][b] is what byte b adds when k zero bytes follow it. */
+typedef struct {
+  uint32_t table[4][256];
+} crc_tables;
+
+static void make_tables(crc_tables *t) {
+  for (uint32_t b = 0; b < 256; b++) {
+    uint32_t crc = b;
     for (int i = 0; i < 8; i++) crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
-    if (((uintptr_t)at & 0xffff) == 0 && tn_stop_asked(stop)) break;
+    t->table[0][b] = crc;
+  }
+  for (int k = 1; k < 4; k++)
+    for (uint32_t b = 0; b < 256; b++)
+      t->table[k][b] = t->table[k - 1][b] >> 8 ^ t->table[0][t->table[k - 1][b] & 255];
+}
+
+static uint32_t crc_of(const crc_tables *t, uint32_t crc, const uint8_t *at, size_t count) {
+  for (; count >= 4; at += 4, count -= 4) {
+    crc ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    crc = t->table[3][crc & 255] ^ t->table[2][crc >> 8 & 255] ^ t->table[1][crc >> 16 & 255] ^
+          t->table[0][crc >> 24];
+  }
+  for (; count > 0; at++, count--) crc = crc >> 8 ^ t->table[0][(crc ^ *at) & 255];
+  return crc;
+}
+
+#define CRC_PIECE ((size_t)1 << 20) /* bytes between two questions */
+
+uint32_t tn_crc32(tn_stop *stop, const void *bytes, size_t count) {
+  crc_tables tables;
+  uint32_t crc = 0xffffffff;
+  const uint8_t *at = bytes;
+  make_tables(&tables);
+  while (count > 0 && !tn_stop_asked(stop)) {
+    size_t piece = count < CRC_PIECE ? count : CRC_PIECE;
+    crc = crc_of(&tables, crc, at, piece);
+    at += piece;
+    count -= piece;
   }
   return ~crc;
 }

@@ -226,18 +226,32 @@ static tn_view data_view(const npy_header *header, const unsigned char *data) {
   return header->column_major ? tn_view_permute(&view, reversed) : view;
 }
 
-tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out) {
-  const unsigned char *at = file;
+/* The header, of which the first `known` bytes of the file hold all, and where the data begins. */
+static tn_npy_error read_start(const void *file, size_t known, size_t bytes, header_reader *reader,
+                               size_t *data) {
   size_t start = 0, length = 0;
-  tn_npy_error error = find_header(at, bytes, &start, &length);
+  tn_npy_error error = find_header(file, known, &start, &length);
   if (error) return error;
-  const char *text = (const char *)at + start;
-  header_reader reader = { .at = text, .end = text + length, .error = TN_NPY_HEADER };
-  if (!read_header(&reader)) return reader.error;
-  const unsigned char *data = at + start + length;
-  size_t data_bytes = bytes - start - length, element = tn_dtype_bytes(reader.header.dtype);
-  error = check_size(&reader.header, data_bytes);
+  const char *text = (const char *)file + start;
+  *reader = (header_reader){ .at = text, .end = text + length, .error = TN_NPY_HEADER };
+  if (!read_header(reader)) return reader->error;
+  *data = start + length;
+  return check_size(&reader->header, bytes - *data);
+}
+
+tn_npy_error tn_npy_check(const void *start, size_t known, size_t bytes) {
+  header_reader reader;
+  size_t data;
+  return read_start(start, known, bytes, &reader, &data);
+}
+
+tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out) {
+  header_reader reader;
+  size_t begin;
+  tn_npy_error error = read_start(file, bytes, bytes, &reader, &begin);
   if (error) return error;
+  const unsigned char *data = (const unsigned char *)file + begin;
+  size_t data_bytes = bytes - begin, element = tn_dtype_bytes(reader.header.dtype);
   if (reader.header.dtype == TN_BOOL && !bools_are_sound(data, data_bytes)) return TN_NPY_BOOL;
 
   tn_view stored = data_view(&reader.header, data);

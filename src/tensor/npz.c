@@ -68,8 +68,22 @@ static const uint8_t *member_bytes(const archive *a, const member *m) {
   return local + head;
 }
 
-static tn_npy_error unpack(tn_heap *heap, const uint8_t *packed, const member *m, tn_tensor *out) {
+/* A megabyte may hold a gigabyte. The header says what the array should need, so it is unpacked first. */
+static tn_npy_error look(tn_heap *heap, const uint8_t *packed, const member *m) {
+  size_t wanted = m->size < TN_NPY_START ? m->size : TN_NPY_START;
   if (m->size / TN_INFLATE_RATIO > m->packed) return TN_NPY_ARCHIVE; /* no such small file holds as much */
+  uint8_t *start = tn_heap_alloc(heap, wanted + 1);
+  if (!start) return TN_NPY_MEMORY;
+  size_t known = tn_inflate_start(packed, m->packed, start, wanted);
+  bool whole = known + TN_INFLATE_WORD >= wanted;
+  tn_npy_error error = whole ? tn_npy_check(start, known, m->size) : TN_NPY_ARCHIVE;
+  tn_heap_free(heap, start, wanted + 1);
+  return error;
+}
+
+static tn_npy_error unpack(tn_heap *heap, const uint8_t *packed, const member *m, tn_tensor *out) {
+  tn_npy_error problem = look(heap, packed, m);
+  if (problem != TN_NPY_OK) return problem;
   uint8_t *bytes = tn_heap_alloc(heap, m->size ? m->size : 1);
   if (!bytes) return TN_NPY_MEMORY;
   bool whole = tn_inflate(heap->stop, packed, m->packed, bytes, m->size) &&

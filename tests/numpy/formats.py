@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -82,6 +83,20 @@ def refuses():
             check('damage at %d ends with %d: %s' % (at, got, message), got in (0, 1, 2))
 
 
+def bombs():
+    """An archive of 256 kB that unpacks to 256 MB: refused by what its header says, before memory is asked for."""
+    np.save('head.npy', np.zeros((5, 2), np.float32))
+    with zipfile.ZipFile('lie.npz', 'w', zipfile.ZIP_DEFLATED) as archive, archive.open('x.npy', 'w') as member:
+        member.write(open('head.npy', 'rb').read())
+        for _ in range(256):
+            member.write(bytes(1 << 20))
+    got, message = tern('run', 'm.ail', '--input', 'x=@lie.npz:x', '--max-mem', '4M', ok=False)
+    check('a member that lies about its size: ' + message, got == 1 and 'size does not match its header' in message)
+    np.savez_compressed('large.npz', x=np.zeros((1 << 13, 1 << 13), np.float32))
+    got, message = tern('run', 'm.ail', '--input', 'x=@large.npz:x', '--max-mem', '4M', ok=False)
+    check('an honest large one meets the limit: ' + message, got == 1 and 'E_MEMORY_LIMIT' in message)
+
+
 def writes_what_numpy_reads():
     tern('emit', 'm.ail', '--as', 'npz', '-o', 'weights.npz', '--param', 'b=[7,8]')
     loaded = np.load('weights.npz')
@@ -97,7 +112,7 @@ def documents():
     check('the page has Python examples', compared >= 3)
 
 
-for parts in ([reads_what_numpy_writes, refuses, writes_what_numpy_reads], [documents]):
+for parts in ([reads_what_numpy_writes, refuses, bombs, writes_what_numpy_reads], [documents]):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for part in parts:
