@@ -65,6 +65,21 @@ for part in "$@"; do
       build/release/tests/depth --tern build/release/tern --count "$depth" --seed "$seed" --jobs "$jobs" \
         --keep build/attack/depth || failed=1
       ;;
+    guard)
+      build release test_escape without tern
+      mkdir -p build/attack
+      build/release/tests/test_escape >build/attack/escape.log || failed=1
+      grep -E '^(without|guard|planted|layers)' build/attack/escape.log
+      python3 tests/guard/promises.py build/release/tern || failed=1
+      sh tests/guard/sandbox.sh "$PWD/build/release/tern" "$PWD/build/release/tests/without" || failed=1
+      ;;
+    kill)
+      build release survive fault_shim tern
+      for what in "kill 1000" "stop 200"; do
+        # shellcheck disable=SC2086
+        build/release/tests/survive build/release/tern build/release/tests/libfault_shim.so $what || failed=1
+      done
+      ;;
     *) usage ;;
   esac
 done

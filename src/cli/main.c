@@ -422,7 +422,8 @@ int main(int count, char **words) {
     status = refuse(&command, r.message, r.hint);
   } else {
     if (tn_given_option(&command, TN_OPTION_HELP)) {
-      if (r.has_verb) command.words = NULL, command.word_count = 0, add_word(&r, verbs[command.verb].name);
+      command.word_count = 0; /* the verb is all that help is asked about */
+      if (r.has_verb) add_word(&r, verbs[command.verb].name);
       command.verb = TN_VERB_HELP;
     } else if (tn_given_option(&command, TN_OPTION_VERSION)) {
       command.verb = TN_VERB_VERSION;

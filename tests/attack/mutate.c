@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_SEED  65536  /* bytes of a file that is used */
-#define MOST_INPUT 262144 /* bytes of what is made of it */
+#define MOST_SEED    65536  /* bytes of a file that is used */
+#define MOST_INPUT   262144 /* bytes of what is made of it */
+#define MOST_SESSION 16384  /* each line of a session has the whole time */
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
@@ -277,7 +278,7 @@ text mutate_session(const seeds *pool, tn_rng *rng) {
                                           ":trace on", ":load x",  ":quit",   ":nothing" };
   text made = text_of("");
   uint32_t count = 1 + tn_rng_below(rng, 40);
-  for (uint32_t i = 0; i < count && made.length < MOST_INPUT; i++) {
+  for (uint32_t i = 0; i < count && made.length < MOST_SESSION; i++) {
     text seed = seed_pick(pool, rng);
     uint32_t kind = tn_rng_below(rng, 16);
     range where = kind == 0 ? (range){ 0, seed.length } : line_at(seed, place(seed, rng));

@@ -72,7 +72,7 @@ $ for language in mind ail nth; do tern run long.$language --max-time 0.02 2>&1 
 | error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
 $ tern emit long.mind --as graph --max-time 0.02 2>&1 | head -1
 | error[E_TIME_LIMIT]: the program ran longer than the 0.02 seconds that --max-time allows
-$ timeout --preserve-status -s TERM 0.1 tern check long.mind 2>&1 | head -1
+$ sh $TESTS/support/signal.sh TERM tern check long.mind 2>&1 | head -1
 | error[E_INTERRUPTED]: interrupted
 
 # An operation that would take hours is stopped while it runs, by the clock and by a signal, with every set of
@@ -86,5 +86,5 @@ $ for what in 'max(zeros((1048575, 1048576)))' 'mean(zeros((1048575, 1048576)), 
 | error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
 | error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
 | error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
-$ timeout --preserve-status -s INT 0.2 tern eval 'sum(zeros((1048575, 1048576)))' 2>&1 | head -1
+$ sh $TESTS/support/signal.sh INT tern eval 'sum(zeros((1048575, 1048576)))' 2>&1 | head -1
 | error[E_INTERRUPTED]: interrupted

@@ -211,7 +211,7 @@ $ tern runs --store all.db --json | grep -o '"status":"completed"' | wc -l
 # A run that is going on is told from one that was killed.
 $ sed 's/steps = 25/steps = 1000000000/' toy.ail > long.ail
 $ tern train long.ail --allow fileread --out live --checkpoint-every 1000000000 --store live.db > /dev/null 2>&1 &
-> for i in 1 2 3 4 5 6 7 8 9 10; do tern runs --store live.db --json | grep -q '"step":[1-9]' && break; sleep 0.5; done
+> for i in $(seq 600); do tern runs --store live.db --json | grep -q '"step":[1-9]' && break; sleep 0.5; done
 > tern runs --store live.db --json | grep -o '"status":"[a-z]*"'
 > kill -KILL $!
 > wait $! 2> /dev/null

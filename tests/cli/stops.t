@@ -25,7 +25,7 @@ $ tern check $(yes long.mind | head -50) --max-time 0.05 2>&1 | grep -c '^error.
 # Waiting for standard input ends as well.
 $ mkfifo silent; tern run - --lang mind --max-time 0.1 0<> silent 2>&1 | head -1
 | error[E_TIME_LIMIT]: the program ran longer than the 0.1 seconds that --max-time allows
-$ timeout --preserve-status -s TERM 0.2 tern run - --lang mind 0<> silent 2>&1 | head -1
+$ sh $TESTS/support/signal.sh TERM tern run - --lang mind 0<> silent 2>&1 | head -1
 | error[E_INTERRUPTED]: interrupted
 
 # A file that may not grow is a failed write, not a signal.
@@ -38,11 +38,22 @@ $ cat > train.ail <<'END'
 > }
 > train { loss = xent(logits, labels) steps = 1000000000 lr = 0.01 }
 > END
-$ (ulimit -f 1; tern train train.ail --out run --max-steps 3000 > /dev/null 2> said); echo $(($? < 4))
+$ (ulimit -f 1; tern train train.ail --out run --max-steps 3000 > /dev/null 2> said); echo $?; grep -o 'E_FILE_WRITE' said
 | 1
+| E_FILE_WRITE
+$ (ulimit -f 1; tern eval 'zeros((100, 100))' --json > large)
+! tern: cannot write to standard output: File too large
+? 1
+$ (printf 'fn f(x: f32) -> f32 = x'; yes '+ x' | head -1000 | tr '\n' ' '; echo; echo f) > wide.mind; cp wide.mind same.mind
+$ for words in 'fmt wide.mind' 'emit wide.mind --as graph -o wide.txt'; do (ulimit -f 1; tern $words 2>&1 | head -1); done
+| error[E_USAGE]: cannot write wide.mind: it would be larger than this process may write (ulimit -f)
+| error[E_USAGE]: cannot write wide.txt: it would be larger than this process may write (ulimit -f)
+$ cmp wide.mind same.mind; ls -A | grep -c 'tern-'; test -e wide.txt
+| 0
+? 1
 
 # SIGHUP ends a training as SIGTERM does, with a last checkpoint.
-$ timeout --preserve-status -s HUP 0.3 tern train train.ail --out hung 2>&1 | grep error
+$ tern train train.ail --out hung > said 2>&1 & until test -s hung/checkpoint; do sleep 0.01; done; kill -HUP $!; wait $!; grep error said
 | error[E_INTERRUPTED]: interrupted
 $ test -s hung/checkpoint && grep -o '"status": *"[a-z]*"' hung/run.json
 | "status":"stopped"

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-TERN = sys.argv[1]
+TERN = os.path.abspath(sys.argv[1])
 VERBOSE = "-v" in sys.argv
 LEAST = 20
 SECRET = "canary-7f3a91"

@@ -20,6 +20,14 @@ expect() {
   [ -z "$text" ] || grep -qF -- "$text" got || { say "$name: no '$text' in:"; cat got; }
 }
 
+# Until the program that runs is inside; a slow machine takes its time.
+await_sandbox() {
+  for i in $(seq 600); do
+    grep -q '^Seccomp:.2' "/proc/$running/status" 2>/dev/null && break
+    sleep 0.1
+  done
+}
+
 # ---- files ----
 echo secret > secret
 echo named > named
@@ -127,7 +135,8 @@ cmp -s off.json on.json || say "the sandbox changes the result"
 # ---- what the kernel says of a running program ----
 echo '1000000000 [REPEAT] [64 64] [ONES] [64 64] [ONES] [MATMUL] [DROP] [END]' > long.nth
 "$tern" long.nth --sandbox=require --threads 2 & running=$!
-sleep 1
+await_sandbox
+sleep 1 # threads come later
 for status in /proc/$running/task/*/status; do
   grep -q '^NoNewPrivs:.1' "$status" && grep -q '^Seccomp:.2' "$status" || say "$status is not shut in"
 done
@@ -152,7 +161,7 @@ old" ] || say "something was left over: $(cat left)"
 expect "all of it or nothing" 1 E_SANDBOX_UNAVAILABLE "$without" landlock $emit
 expect "a model of .ail" 0 "matmul" $tern emit model.ail --as graph --sandbox=require
 "$tern" emit long.nth --as graph --sandbox=require >/dev/null & running=$!
-sleep 1
+await_sandbox
 grep -q '^Seccomp:.2' /proc/$running/status || say "emit runs a program outside"
 kill -INT $running
 wait $running
@@ -198,7 +207,7 @@ mkfifo text
 for verb in "check -" "fmt -" "fmt - --check"; do
   "$tern" $verb --lang mind --sandbox=require < text > got 2>&1 & running=$!
   exec 9> text
-  for i in 1 2 3 4 5 6 7 8 9 10; do grep -q '^Seccomp:.2' /proc/$running/status && break; sleep 0.3; done
+  await_sandbox
   grep -q '^Seccomp:.2' /proc/$running/status || say "$verb reads outside"
   echo 1 >&9; exec 9>&-
   wait $running
@@ -251,7 +260,7 @@ mkdir runs/there && "$tern" train broken/c.ail --out runs/there --sandbox=requir
 # ---- the board ----
 $tern train model.ail --allow fileread --out runs/d --store new/runs.db > /dev/null || say "no run for the board"
 "$tern" board --port 0 --store new/runs.db --sandbox=require > url & running=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do [ -s url ] && break; sleep 0.3; done
+for i in $(seq 600); do [ -s url ] && break; sleep 0.1; done
 url=$(sed 's,/  .*,,' url)
 fetch() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$url$1"; }
 grep -q '^NoNewPrivs:.1' /proc/$running/status && grep -q '^Seccomp:.2' /proc/$running/status ||
