@@ -13,7 +13,7 @@ $ (ulimit -s 8192; tern check p30.mind; tern run p30.mind; tern emit --as graph 
 $ (ulimit -s 256; tern run p30.mind)
 ! error[E_NESTING_LIMIT]: this is nested deeper than a stack of 262144 bytes allows
 ! ...
-!     = hint: give an inner part a name of its own, or run it where the stack is larger (ulimit -s)
+! <*>= hint: give an inner part a name of its own, or run it where the stack is larger (ulimit -s)
 ! 
 ? 1
 $ (ulimit -s 256; tern run p30.mind --json) | grep -o '"code":"[^"]*"\|"limit":[^,}]*\|"unit":[^,}]*'
