@@ -455,6 +455,7 @@ static void add_printed(tern_session *session, tn_json_writer *json) {
   tn_text_add(&raw, tn_text_str(&session->printed));
   tn_text_byte(&raw, ']');
   tn_json_key(json, "printed"), tn_json_raw(json, tn_text_str(&raw));
+  if (raw.failed) json->out->failed = true;
   tn_text_free(&raw);
 }
 
@@ -478,6 +479,7 @@ static void add_single_value(tern_program *program, tn_json_writer *json) {
   tn_text_init(&value, &session->heap);
   if (program->outcome.count > 0) tn_datum_json(&program->outcome.values[0], session->names, &value);
   tn_json_key(json, "value"), tn_json_raw(json, tn_text_str(&value));
+  if (value.failed) json->out->failed = true;
   tn_text_free(&value);
   tn_json_key(json, "type"), tn_json_string(json, program->outcome.type);
 }
@@ -527,12 +529,13 @@ static const char *answer(tern_program *program) {
   return tn_api_text(session);
 }
 
-/* A value may be too deep for the thread that asks, which need not be the one that ran the program. */
+/* A value may be too deep for the thread that asks, which need not be the one that ran the program; or so large
+ * that the text is stopped. */
 const char *tern_result_json(tern_program *program) {
   tern_session *session = program->session;
   tn_stack_find(&session->heap.stack);
   const char *text = answer(program);
-  if (!session->heap.stack.exceeded) return text;
+  if (!session->heap.stack.exceeded && (text || !session->heap.stopped)) return text;
   program->status = TERN_FAILED;
   tn_api_settle(session);
   return tern_failure_json(session);

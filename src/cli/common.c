@@ -220,7 +220,8 @@ tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) 
   if (run->command->json) {
     const char *json = tern_result_json(program);
     puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
-    return status;
+    bool failed_late = status == TERN_OK && (!json || tern_error_count(run->session) > 0);
+    return failed_late ? tern_failure_status(run->session) : status;
   }
   const char *text = tern_result_text(program);
   if (text) fputs(text, stdout);

@@ -23,6 +23,12 @@ static void print_element(tn_dtype dtype, const unsigned char *at, tn_text *out)
   }
 }
 
+/* A stop ends a long text as if memory had been refused for it. */
+static void ask_for_stop(tn_text *out, int64_t index) {
+  if (index % 4096 != 0 || !tn_stop_asked(out->heap->stop)) return;
+  out->heap->stopped = out->heap->failed = out->failed = true;
+}
+
 /* Prints what lies behind `axis` of the view, from `at` on.
  * recursion: TN_RANK_LIMIT deep. */
 static void print_axis(const tn_view *view, int axis, const unsigned char *at, const tn_print_style *style,
@@ -41,6 +47,7 @@ static void print_axis(const tn_view *view, int axis, const unsigned char *at, c
       tn_text_puts(out, style->between);
       i = count - style->edge;
     }
+    ask_for_stop(out, i);
     if (out->failed) return;   /* it may be a long way to the end */
     print_axis(view, axis + 1, at + i * step, style, out);
   }
@@ -72,6 +79,7 @@ void tn_view_print_json_data(const tn_view *view, tn_text *out) {
   tn_text_byte(out, '[');
   for (tn_run run; !out->failed && tn_runs_next(&runs, &run);) {
     for (int64_t i = 0; i < run.count && !out->failed; i++) {
+      ask_for_stop(out, i);
       if (!first) tn_text_byte(out, ',');
       print_json_element(view->dtype, run.at + i * run.step, out);
       first = false;

@@ -61,3 +61,11 @@ $ test -s hung/checkpoint && grep -o '"status": *"[a-z]*"' hung/run.json
 # 2^40 elements are too many before any memory is asked for.
 $ tern eval 'zeros((1048576, 1048576))' 2>&1 | head -1
 | error[E_TOO_LARGE]: the number of elements is larger than the limit of 1099511627776
+
+# So does writing a large value.
+$ tern eval 'ones((4000, 4000))' --json --max-time 0.05 | grep -o '"ok":false\|E_TIME_LIMIT'
+| "ok":false
+| E_TIME_LIMIT
+$ sh $TESTS/support/signal.sh INT tern eval 'ones((8000, 8000))' --json > large; echo $?; grep -o 'E_INTERRUPTED' large
+| 1
+| E_INTERRUPTED
