@@ -529,8 +529,8 @@ static const char *answer(tern_program *program) {
   return tn_api_text(session);
 }
 
-/* A value may be too deep for the thread that asks, which need not be the one that ran the program; or so large
- * that the text is stopped. */
+/* A value may be too deep for the thread that asks, which need not be the one that ran the program; or so
+ * large that its text is stopped. */
 const char *tern_result_json(tern_program *program) {
   tern_session *session = program->session;
   tn_stack_find(&session->heap.stack);

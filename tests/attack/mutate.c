@@ -11,7 +11,7 @@
 
 #define MOST_SEED    65536  /* bytes of a file that is used */
 #define MOST_INPUT   262144 /* bytes of what is made of it */
-#define MOST_SESSION 16384  /* each line of a session has the whole time */
+#define MOST_SESSION 4096   /* each line of a session has the whole time */
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
@@ -281,7 +281,8 @@ text mutate_session(const seeds *pool, tn_rng *rng) {
   for (uint32_t i = 0; i < count && made.length < MOST_SESSION; i++) {
     text seed = seed_pick(pool, rng);
     uint32_t kind = tn_rng_below(rng, 16);
-    range where = kind == 0 ? (range){ 0, seed.length } : line_at(seed, place(seed, rng));
+    bool whole = kind == 0 && seed.length <= MOST_SESSION;
+    range where = whole ? (range){ 0, seed.length } : line_at(seed, place(seed, rng));
     if (kind == 1) {
       text_addf(&made, "%s\n", commands[tn_rng_below(rng, COUNT(commands))]);
     } else if (kind < 6) {
