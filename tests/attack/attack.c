@@ -81,7 +81,7 @@ static settings read_settings(int count, char **words) {
 /* One input -------------------------------------------------------------- */
 
 static size_t kind_of(const settings *s, tn_rng *rng) {
-  size_t kind = tn_rng_below(rng, (uint32_t)kind_count());
+  size_t kind = kind_pick(rng);
   for (size_t i = 0; s->kind && i < kind_count(); i++)
     if (strcmp(kind_name(i), s->kind) == 0) return i;
   return kind;

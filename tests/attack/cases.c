@@ -375,11 +375,20 @@ static void make_options(const world *w, const char *folder, tn_rng *rng, attemp
 static const struct {
   const char *name;
   void (*make)(const world *w, const char *folder, tn_rng *rng, attempt *out);
+  uint32_t share; /* of all inputs; a session takes ten times as long as the others */
 } kinds[] = {
-  { "programs", make_program }, { "sessions", make_session }, { "data", make_data },
-  { "weights", make_weights },  { "arrays", make_array },     { "folders", make_folder },
-  { "options", make_options },
+  { "programs", make_program, 4 }, { "sessions", make_session, 1 }, { "data", make_data, 3 },
+  { "weights", make_weights, 2 },  { "arrays", make_array, 2 },     { "folders", make_folder, 3 },
+  { "options", make_options, 3 },
 };
+
+size_t kind_pick(tn_rng *rng) {
+  uint32_t sum = 0;
+  size_t kind = 0;
+  for (size_t i = 0; i < COUNT(kinds); i++) sum += kinds[i].share;
+  for (uint32_t left = tn_rng_below(rng, sum); left >= kinds[kind].share; kind++) left -= kinds[kind].share;
+  return kind;
+}
 
 size_t kind_count(void) { return COUNT(kinds); }
 const char *kind_name(size_t kind) { return kinds[kind].name; }

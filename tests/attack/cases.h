@@ -35,6 +35,7 @@ typedef struct {
 void world_make(world *w, const char *tern, const char *root, const char *folder);
 
 size_t kind_count(void);
+size_t kind_pick(tn_rng *rng);
 const char *kind_name(size_t kind);
 /* Fills `folder`, which is empty. */
 void kind_make(size_t kind, const world *w, const char *folder, tn_rng *rng, attempt *out);
