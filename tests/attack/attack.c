@@ -3,7 +3,8 @@
  *   attack --tern PROGRAM --root SOURCES [--count N] [--seed S] [--jobs N] [--kind NAME] [--keep FOLDER]
  *   attack --tern PROGRAM --root SOURCES --only I [--seed S] [--keep FOLDER]
  *
- * Input I of a seed is always the same, whatever else runs. What tern does not survive is copied to
+ * Input I of a seed is always the same, whatever else runs (but for the times in a history of runs, which is
+ * recorded when the attack begins). What tern does not survive is copied to
  * FOLDER/I with its command line; --only I repeats it. Status 1 when anything was found, 2 when the attack
  * itself cannot run. */
 #define _XOPEN_SOURCE 700

@@ -42,8 +42,8 @@ stands_in 'case "$*" in *--json*) echo "{}" ;; *) echo fine ;; esac'
 "$attack" --tern "$scratch/tern" --root "$root" --count 20 >/dev/null || { echo "what holds is refused"; failed=1; }
 
 # The same number is the same input.
-first=$("$attack" --tern "$scratch/tern" --root "$root" --only 17 --keep "$scratch/a")
-second=$("$attack" --tern "$scratch/tern" --root "$root" --only 17 --keep "$scratch/b")
+first=$("$attack" --tern "$scratch/tern" --root "$root" --only 17 --kind programs --keep "$scratch/a")
+second=$("$attack" --tern "$scratch/tern" --root "$root" --only 17 --kind programs --keep "$scratch/b")
 [ "$first" = "$second" ] || { echo "input 17 differs"; failed=1; }
 diff -r "$scratch/a" "$scratch/b" || failed=1
 exit $failed
