@@ -34,6 +34,7 @@ done
 [ $# -gt 0 ] || set -- inputs sanitized depth guard kill
 
 unset MAKEFLAGS MFLAGS MAKELEVEL
+[ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # a disk would be waited for at each sync
 failed=0
 
 build() { # build PRESET TARGET...

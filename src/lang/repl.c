@@ -25,9 +25,24 @@ tn_str tn_repl_trimmed(tn_str text) {
 }
 
 tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line) {
-  if (talk->pending.len > 0) tn_text_byte(&talk->pending, '\n');
+  if (talk->pending.len == 0)
+    talk->read = 0;
+  else
+    tn_text_byte(&talk->pending, '\n');
   tn_text_add(&talk->pending, line);
+  talk->read += talk->pending.len;
   return tn_text_str(&talk->pending);
+}
+
+bool tn_repl_talk_is_too_long(tn_repl_talk *talk, tn_text *out) {
+  if (talk->read <= TN_REPL_OPEN_LIMIT || talk->read == talk->pending.len) return false; /* one line may be */
+  tn_report(talk->host->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE,
+            TN_STR("what", "the reading of a block that is left open"),
+            TN_INT("limit", (int64_t)TN_REPL_OPEN_LIMIT),
+            TN_HINT(TN_LIT("put it into a file and `:load` it")));
+  tn_repl_talk_done(talk);
+  tn_repl_talk_mistakes(talk, out);
+  return true;
 }
 
 void tn_repl_talk_done(tn_repl_talk *talk) {

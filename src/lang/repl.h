@@ -19,6 +19,7 @@ typedef struct {
   const tn_repl_command *commands;
   size_t command_count;
   tn_text pending; /* lines that are not complete yet */
+  uint64_t read;   /* bytes that were looked through to find out whether they are */
   tn_text name;
   uint32_t lines; /* for the names of their texts */
   bool quit;
@@ -32,6 +33,11 @@ void tn_repl_talk_free(tn_repl_talk *talk);
 bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text *out);
 /* Adds a line to those that wait and gives all of them. */
 tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line);
+/* A block that is left open is looked through again with each of its lines, which costs its square. Past
+ * this many bytes in all (a thousand lines of 66, say) it is E_TOO_LARGE, and the lines are dropped. A file
+ * of any size can be loaded. True when that is so. */
+#define TN_REPL_OPEN_LIMIT ((uint64_t)1 << 25)
+bool tn_repl_talk_is_too_long(tn_repl_talk *talk, tn_text *out);
 /* The text is complete: the next line begins a new one. */
 void tn_repl_talk_done(tn_repl_talk *talk);
 /* <line 7>: the name of the text that is being read; valid until the next call. */

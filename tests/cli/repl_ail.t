@@ -164,3 +164,7 @@ $ { echo 'a = 1'; echo 'a = 2'; echo 'b = a'; echo 'a = 3'; echo ':env'; } | ter
 | a = 3
 $ { echo 'y = 0.1'; for i in $(seq 300); do echo 'y = y + 0.1'; done; echo 'y * 10'; } | tern repl --lang ail | tail -n 1
 | First 1 values: [301.0008]
+
+# A block that is left open for thousands of lines is given up.
+$ yes 'y = x +' | head -5000 | tern repl --lang ail 2>&1 | grep -c 'E_TOO_LARGE.*left open'
+| 1

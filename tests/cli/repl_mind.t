@@ -226,3 +226,7 @@ $ tail -n 2 said | grep -c 'x: Tensor.f32,(2). .40001, 40001'
 # Lines that fail leave nothing behind, not even their names.
 $ seq 20000 | sed 's/^/nope/' | tern repl --max-mem 1M | grep -c '^error\[E2002\]'
 | 20000
+
+# A block that is left open for thousands of lines is given up.
+$ yes 'f((1,' | head -5000 | tern repl --lang mind 2>&1 | grep -c 'E_TOO_LARGE.*left open'
+| 1

@@ -88,3 +88,10 @@ $ printf '1 [PRINT]\n( 1 2\n)\n' | tern repl --lang ninth
 $ printf '"N" [MODULE] [END_MODULE]\n{N}\n' | tern repl --lang ninth
 | stack: (empty)
 | stack: <N>
+
+# A block that is left open for thousands of lines is given up, because each line reads all of it again.
+$ (echo '"a" [DEF]'; yes '1 [DROP]' | head -3000) | tern repl --lang ninth 2>&1 | grep -A3 '^error'
+| error[E_TOO_LARGE]: the reading of a block that is left open is larger than the limit of 33554432
+|    = what: the reading of a block that is left open
+|    = limit: 33554432
+|    = hint: put it into a file and `:load` it

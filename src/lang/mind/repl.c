@@ -76,6 +76,7 @@ bool tn_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
     return repl->talk.pending.len == 0;
   }
   tn_str text = tn_repl_talk_add(&repl->talk, line);
+  if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
   if (tn_mind_is_open(text) && !repl->talk.pending.failed) return false;
   run_text(repl, tn_repl_talk_name(&repl->talk), text, true, out);
   tn_repl_talk_done(&repl->talk);

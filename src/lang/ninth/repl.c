@@ -105,6 +105,7 @@ static void end_text(tn_repl *repl, const reading *read) {
 /* False when more lines are needed. */
 static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   tn_str text = tn_repl_talk_add(&repl->talk, line);
+  if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
   reading read = run_text(repl, tn_repl_talk_name(&repl->talk), text);
   bool done = read.complete || repl->talk.pending.failed;
   if (done) {
