@@ -294,11 +294,18 @@ static flow maybe(checker *c, activation *a, uint32_t from, uint32_t to, flow at
   return end;
 }
 
+/* A block that the text leaves open leads nowhere; it was reported. */
+static uint32_t walk_open(flow *f, uint32_t at) {
+  f->depth = UNKNOWN;
+  return at + 1;
+}
+
 /* Gives where to go on. */
 static uint32_t walk_if(checker *c, activation *a, uint32_t at, flow *f) {
   const tn_ninth_code *code = a->unit->code;
   uint32_t otherwise = code[at].arg, end = otherwise;
   take(c, a, f, at, "IF", 1, 0);
+  if (otherwise <= at || (code[at].hint != 0 && code[otherwise - 1].arg < otherwise)) return walk_open(f, at);
   if (code[at].hint == 0) {
     *f = join(*f, maybe(c, a, at + 1, otherwise, *f));
     return end;
@@ -312,6 +319,7 @@ static uint32_t walk_if(checker *c, activation *a, uint32_t at, flow *f) {
 static uint32_t walk_repeat(checker *c, activation *a, uint32_t at, flow *f) {
   uint32_t end = a->unit->code[at].arg;
   take(c, a, f, at, "REPEAT", 1, 0);
+  if (end <= at) return walk_open(f, at);
   flow once = maybe(c, a, at + 1, end - 1, *f);
   if (!once.dead && once.depth > f->depth) f->depth = UNKNOWN; /* every round adds to it */
   return end;
@@ -418,7 +426,11 @@ static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
 
 static flow walk(checker *c, activation *a, uint32_t from, uint32_t to, flow f) {
   if (!tn_stack_room(&c->host->heap->stack)) c->out_of_memory = true;
-  while (from < to && !f.dead && !c->out_of_memory) from = step(c, a, from, &f);
+  tn_heap *heap = c->host->heap;
+  while (from < to && !f.dead && !c->out_of_memory) {
+    if (tn_stop_asked(heap->stop)) c->out_of_memory = heap->stopped = heap->failed = true;
+    from = step(c, a, from, &f);
+  }
   return f;
 }
 
