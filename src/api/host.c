@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 
 void tn_api_begin(tern_session *session) {
-  if (!session->serves) tn_stop_begin(&session->stop); /* else it is for who serves */
+  if (!session->serves) tn_stop_begin(&session->stop); /* a server handles its stop itself */
   if (!session->serves && !session->clock_runs) tn_stop_limit(&session->stop, session->max_seconds);
   session->heap.failed = session->heap.stopped = false;
   tn_stack_find(&session->heap.stack);

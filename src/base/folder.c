@@ -1,7 +1,7 @@
 /* base/folder.c: folders as wholes.
  *
- * A folder is held by flock on a descriptor of the folder itself: there is no file to leave behind, and
- * nothing to clean up after a process that was killed. */
+ * A folder is held by flock on a descriptor of the folder itself: no lock file is left over, and
+ * there is nothing to clean up after a process that was killed. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1 /* flock */
 #endif

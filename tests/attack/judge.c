@@ -50,7 +50,7 @@ static bool has_leftover(const char *folder) {
 
 /* Starting --------------------------------------------------------------- */
 
-/* The path of a stream lies beside the folder, where it is no file of the attempt. */
+/* Streams lie beside the folder, so that they are not among the files of the attempt. */
 static char *beside(const char *folder, const char *ending) {
   text path = { 0 };
   text_addf(&path, "%s%s", folder, ending);

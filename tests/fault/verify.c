@@ -544,7 +544,7 @@ static int make_files(void **state) {
   const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   snprintf(where, sizeof where, "%s/tern-verify-XXXXXX", memory);
   if (!mkdtemp(where) || chdir(where) != 0) return -1;
-  /* `part` was stopped after two of four steps, and `resumed` goes on from there for six. */
+  /* `part` was stopped after two of four steps, and `resumed` resumes it for six. */
   tern_session *session = tern_session_new(&(tern_options){ .threads = 1, .max_steps = 2 }, NULL);
   tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, sizeof program - 1);
   bool stopped = tern_train(loaded, &(tern_train_run){ .out = "part" }) == TERN_FAILED;
