@@ -146,6 +146,9 @@ void tn_cli_interrupts(tern_session *session);
 /* What a signal has asked for since the last call: to give up what is done now, or to end. */
 typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);
+/* Waits until `descriptor` can be read. False when a signal came first, also one from before the call that
+ * nobody has taken. */
+bool tn_cli_wait_to_read(int descriptor);
 /* Where the history of runs is: --store, or the user's data folder; NULL when there is none. */
 const char *tn_cli_store(const tn_command *command, char *room, size_t size);
 /* Whether what -o names is standard output: nothing at all, "-" or "/dev/stdout". No path is opened then. */

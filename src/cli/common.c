@@ -2,6 +2,9 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
 #endif
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* ppoll */
+#endif
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +16,7 @@
 #include "cli/cli.h"
 
 #if !defined(__wasi__)
+#include <poll.h>
 #include <signal.h>
 #include <time.h>
 
@@ -51,6 +55,20 @@ tn_signal tn_cli_take_signal(void) {
   return signal_number == 0 ? TN_SIGNAL_NONE : signal_number == SIGINT ? TN_SIGNAL_CANCEL : TN_SIGNAL_END;
 }
 
+/* Signals are blocked except inside ppoll, so that one that comes just before it still ends the waiting. */
+bool tn_cli_wait_to_read(int descriptor) {
+  struct pollfd waiting = { .fd = descriptor, .events = POLLIN };
+  sigset_t ours, before;
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGINT);
+  sigaddset(&ours, SIGTERM);
+  sigaddset(&ours, SIGHUP);
+  sigprocmask(SIG_BLOCK, &ours, &before);
+  while (!caught && ppoll(&waiting, 1, NULL, &before) < 0 && errno == EINTR) continue;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return !caught;
+}
+
 void tn_cli_interrupts(tern_session *session) {
   struct sigaction action = { .sa_handler = session ? on_interrupt : SIG_DFL }; /* reads are not restarted */
   struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
@@ -68,6 +86,7 @@ void tn_cli_interrupts(tern_session *session) {
 /* WASI has no signals. */
 void tn_cli_interrupts(tern_session *session) { (void)session; }
 tn_signal tn_cli_take_signal(void) { return TN_SIGNAL_NONE; }
+bool tn_cli_wait_to_read(int descriptor) { return descriptor >= 0; }
 #endif
 
 bool tn_cli_flush(void) {

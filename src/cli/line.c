@@ -9,10 +9,27 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *read_plain(FILE *from) {
+/* The next byte of standard input; EOF at its end, when a signal came and when reading fails. Not stdio:
+ * what it holds back could not be seen while waiting. */
+static int next_byte(void) {
+  static struct {
+    unsigned char bytes[4096];
+    ssize_t count, used;
+  } ahead;
+  if (ahead.used == ahead.count) {
+    ahead.used = ahead.count = 0;
+    ssize_t got = tn_cli_wait_to_read(0) ? read(0, ahead.bytes, sizeof ahead.bytes) : 0;
+    if (got <= 0) return EOF;
+    ahead.count = got;
+  }
+  return ahead.bytes[ahead.used++];
+}
+
+static char *read_plain(void) {
   char *line = NULL;
   size_t length = 0, capacity = 0;
-  for (int byte; (byte = getc(from)) != EOF && byte != '\n';) {
+  int byte;
+  while ((byte = next_byte()) != EOF && byte != '\n') {
     if (length + 1 >= capacity) {
       char *more = realloc(line, capacity = 2 * capacity + 128);
       if (!more) break;
@@ -20,8 +37,7 @@ static char *read_plain(FILE *from) {
     }
     line[length++] = (char)byte;
   }
-  if (!line && feof(from)) return NULL;
-  if (!line) return calloc(1, 1);
+  if (!line) return byte == EOF ? NULL : calloc(1, 1);
   line[length] = 0;
   return line;
 }
@@ -30,6 +46,7 @@ static char *read_plain(FILE *from) {
 #include <editline/readline.h>
 #include <locale.h>
 #include <sys/stat.h>
+#include <wchar.h>
 
 #define HISTORY_LENGTH 1000
 #define HISTORY_BYTES  ((size_t)64 << 20) /* a file that is larger is not read */
@@ -40,6 +57,22 @@ static struct {
   char folder[400];
   char history[512]; /* its file; empty: none */
 } editor;
+
+/* The next character that is typed. libedit's own reading would sleep through a signal that comes just before
+ * it. Bytes that are no character of the locale are taken one by one. */
+static int next_character(FILE *unused) {
+  (void)unused;
+  mbstate_t state = { 0 };
+  wchar_t character;
+  int byte;
+  while ((byte = next_byte()) != EOF) {
+    char one = (char)byte;
+    size_t length = mbrtowc(&character, &one, 1, &state);
+    if (length == (size_t)-1) return byte;
+    if (length != (size_t)-2) return (int)character;
+  }
+  return EOF;
+}
 
 /* How much of the candidate's beginning ends the word: `x.su` and `sum` have 2 in common. */
 static size_t overlap(const char *word, const char *candidate, size_t length) {
@@ -192,6 +225,7 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
   editor.repl = repl;
   rl_readline_name = "tern";
   rl_catch_signals = 0; /* Ctrl-C comes to us; the library would send it on, which the sandbox forbids */
+  rl_getc_function = next_character;
   rl_initialize();
   rl_attempted_completion_function = complete;
   rl_completion_append_character = 0; /* a call or a point may follow */
@@ -201,7 +235,7 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
 }
 
 char *tn_line_read(const char *prompt) {
-  if (!isatty(0) || !isatty(1)) return read_plain(stdin);
+  if (!isatty(0) || !isatty(1)) return read_plain();
   char *line = readline(prompt);
   if (line && *line) add_history(line);
   return line;
@@ -222,7 +256,7 @@ char *tn_line_read(const char *prompt) {
     fputs(prompt, stdout);
     fflush(stdout);
   }
-  return read_plain(stdin);
+  return read_plain();
 }
 
 void tn_line_end(void) {}

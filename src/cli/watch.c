@@ -41,7 +41,7 @@ bool tn_watch_wait(tn_watch *watch) {
   bool changed = false;
   struct pollfd waiting = { .fd = watch->events, .events = POLLIN };
   while (!changed) {
-    if (poll(&waiting, 1, -1) < 0 || !read_events(watch, &changed)) return false;
+    if (!tn_cli_wait_to_read(watch->events) || !read_events(watch, &changed)) return false;
   }
   while (poll(&waiting, 1, 50) > 0 && read_events(watch, &changed))
     continue; /* a few writes are one change */

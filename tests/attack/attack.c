@@ -9,6 +9,7 @@
  * itself cannot run. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@
 enum { MOST_KINDS = 16, MOST_JOBS = 64 };
 
 typedef struct {
-  const char *tern, *root, *kind, *keep;
+  char tern[PATH_MAX]; /* empty: not given */
+  const char *root, *kind, *keep;
   uint64_t count, seed, only;
   bool has_only;
   int jobs;
@@ -48,9 +50,9 @@ static uint64_t number(const char *word) {
 }
 
 static void take(settings *s, const char *name, const char *value) {
-  if (strcmp(name, "--tern") == 0)
-    s->tern = realpath(value, NULL);
-  else if (strcmp(name, "--root") == 0)
+  if (strcmp(name, "--tern") == 0) {
+    if (!realpath(value, s->tern)) die("attack: there is no program %s", value);
+  } else if (strcmp(name, "--root") == 0)
     s->root = value;
   else if (strcmp(name, "--count") == 0)
     s->count = number(value);
@@ -74,7 +76,7 @@ static settings read_settings(int count, char **words) {
     if (i + 1 == count) die("attack: %s needs a value", words[i]);
     take(&s, words[i], words[i + 1]);
   }
-  if (!s.tern || !s.root) die("attack: --tern PROGRAM and --root SOURCES are needed");
+  if (!s.tern[0] || !s.root) die("attack: --tern PROGRAM and --root SOURCES are needed");
   if (s.jobs < 1 || s.jobs > MOST_JOBS) die("attack: --jobs is 1 to %d", MOST_JOBS);
   return s;
 }

@@ -10,6 +10,7 @@
  * with 8 MB it accepts what stays inside the documented limits. What it does not survive is kept in
  * FOLDER/I. Status 1 when anything was found, 2 when the attack itself cannot run. */
 #define _XOPEN_SOURCE 700
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@
 enum { SECONDS = 60, MOST_JOBS = 64, SOURCE_LEVELS = 190, CALLS = 190, PRODUCT = 200 * 30 };
 
 typedef struct {
-  const char *tern, *keep;
+  char tern[PATH_MAX]; /* empty: not given */
+  const char *keep;
   uint64_t count, seed, only;
   bool has_only, large;
   int jobs;
@@ -432,9 +434,9 @@ static tally try_all(const settings *s) {
 /* Settings --------------------------------------------------------------- */
 
 static void take(settings *s, const char *name, const char *value) {
-  if (strcmp(name, "--tern") == 0)
-    s->tern = realpath(value, NULL);
-  else if (strcmp(name, "--keep") == 0)
+  if (strcmp(name, "--tern") == 0) {
+    if (!realpath(value, s->tern)) die("depth: there is no program %s", value);
+  } else if (strcmp(name, "--keep") == 0)
     s->keep = value;
   else if (strcmp(name, "--count") == 0)
     s->count = strtoull(value, NULL, 10);
@@ -456,7 +458,7 @@ int main(int count, char **words) {
     if (i + 1 == count) die("depth: %s needs a value", words[i]);
     take(&s, words[i], words[i + 1]);
   }
-  if (!s.tern || s.jobs < 1 || s.jobs > MOST_JOBS)
+  if (!s.tern[0] || s.jobs < 1 || s.jobs > MOST_JOBS)
     die("depth: --tern PROGRAM is needed, and --jobs is 1 to %d", MOST_JOBS);
   tally t = try_all(&s);
   printf("depth: %llu programs, %llu runs, %llu signals, %llu hangs, %llu other statuses, "

@@ -215,6 +215,34 @@ static void an_interrupt_at_the_prompt_gives_up_what_was_typed(void **unused) {
   end(&t);
 }
 
+/* A signal that comes between two looks at the flag must not wait for the next key. */
+static void no_interrupt_at_the_prompt_is_lost(void **unused) {
+  (void)unused;
+  talk t;
+  begin(&t, "mind");
+  wait_for(&t, "mind> ");
+  for (int i = 0; i < 200; i++) {
+    type(&t, "7");
+    wait_for(&t, "7");
+    type(&t, "\003");
+    wait_for(&t, "mind> ");
+  }
+  end(&t);
+}
+
+static void characters_of_several_bytes_are_edited_as_one(void **unused) {
+  (void)unused;
+  setenv("LC_ALL", "C.UTF-8", 1);
+  talk t;
+  begin(&t, "mind");
+  wait_for(&t, "mind> ");
+  type(&t, "print(\"\u00e9\u00e9\177\u2192\")\n"); /* DEL takes the whole second letter */
+  wait_for(&t, "\n\u00e9\u2192\r\n");
+  wait_for(&t, "mind> ");
+  end(&t);
+  unsetenv("LC_ALL");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_terminal_has_a_prompt_and_lines_go_on),
@@ -223,6 +251,8 @@ int main(void) {
     cmocka_unit_test(the_tabulator_completes_names_methods_and_commands),
     cmocka_unit_test(an_interrupt_stops_a_computation_and_keeps_the_session),
     cmocka_unit_test(an_interrupt_at_the_prompt_gives_up_what_was_typed),
+    cmocka_unit_test(no_interrupt_at_the_prompt_is_lost),
+    cmocka_unit_test(characters_of_several_bytes_are_edited_as_one),
   };
   strcpy(folder, "/tmp/tern-terminal-XXXXXX");
   if (!mkdtemp(folder)) return 1;
