@@ -1,3 +1,10 @@
+# The server inside the test, its clients over real sockets.
+if(TN_MICROHTTPD_INCLUDE AND SQLite3_INCLUDE_DIR)
+  tn_test(board clients board)
+  tn_test(board work board)
+  tn_test(board curves board)
+endif()
+
 # The board in a real browser: Debian's Chromium, driven by playwright-core.
 find_program(TN_NODE node)
 find_program(TN_CHROMIUM chromium)

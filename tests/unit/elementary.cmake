@@ -1,5 +1,4 @@
-# The elementary functions against MPFR (elementary), and every instruction set against one lane
-# (elementary_simd). elementary_lanes holds the compilations of elementary_lanes.c.
+# elementary_lanes.c, compiled for one lane and for every instruction set, and the tests that compare them.
 set(lanes_objects "")
 set(lanes_have "")
 foreach(isa scalar generic avx2 avx512 neon)
@@ -21,8 +20,11 @@ target_include_directories(elementary_lanes PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_compile_definitions(elementary_lanes PRIVATE ${lanes_have})
 target_link_libraries(elementary_lanes PUBLIC tern_flags tn_base)
 
-tn_unit_test(elementary base mpfr)
-tn_unit_test(elementary_simd base)
-if(TARGET test_elementary_simd)
-  target_link_libraries(test_elementary_simd PRIVATE elementary_lanes)
+foreach(user elementary_simd elementary_all exp_kernel)
+  if(TARGET test_${user})
+    target_link_libraries(test_${user} PRIVATE elementary_lanes)
+  endif()
+endforeach()
+if(TARGET test_elementary_all)
+  tn_use_openmp(test_elementary_all)
 endif()

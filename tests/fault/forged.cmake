@@ -1,1 +1,0 @@
-tn_test(fault forged tern data)

@@ -1,1 +1,0 @@
-tn_test(fault stopped tern api)

@@ -1,1 +1,0 @@
-tn_test(fault verify tern data train)

@@ -1,7 +1,0 @@
-tn_test(ops gradients ad plan ref)
-if(TARGET test_gradients)
-  target_sources(test_gradients PRIVATE ${CMAKE_CURRENT_LIST_DIR}/slope.c)
-  if(TN_INSTRUMENTED)
-    set_tests_properties(ops/gradients PROPERTIES ENVIRONMENT TERN_TEST_EFFORT=small)
-  endif()
-endif()

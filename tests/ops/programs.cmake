@@ -1,7 +1,0 @@
-tn_test(ops programs opt ad plan cpu ref)
-if(TARGET test_programs)
-  target_sources(test_programs PRIVATE ${CMAKE_CURRENT_LIST_DIR}/case.c ${CMAKE_CURRENT_LIST_DIR}/check.c)
-  if(TN_INSTRUMENTED)
-    set_tests_properties(ops/programs PROPERTIES ENVIRONMENT TERN_TEST_EFFORT=small)
-  endif()
-endif()

@@ -1,1 +1,0 @@
-tn_test(slow base_number_f32 base)

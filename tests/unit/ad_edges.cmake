@@ -1,1 +1,0 @@
-tn_unit_test(ad_edges ad plan ref)

@@ -1,1 +1,0 @@
-tn_unit_test(ail_lower ail plan ref)

@@ -1,1 +1,0 @@
-tn_unit_test(base_utf8 base)

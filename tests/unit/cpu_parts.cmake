@@ -1,1 +1,0 @@
-tn_unit_test(cpu_parts cpu)

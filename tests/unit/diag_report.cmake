@@ -1,1 +1,0 @@
-tn_unit_test(diag_report diag base)

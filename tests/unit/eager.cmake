@@ -1,1 +1,0 @@
-tn_unit_test(eager eager opt plan ref cpu)

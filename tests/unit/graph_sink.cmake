@@ -1,1 +1,0 @@
-tn_unit_test(graph_sink opt plan ref cpu)

@@ -1,1 +1,0 @@
-tn_unit_test(mind_cost mind plan ref)

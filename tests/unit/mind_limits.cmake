@@ -1,1 +1,0 @@
-tn_unit_test(mind_limits mind plan ref)

@@ -1,1 +1,0 @@
-tn_unit_test(ninth_repl ninth ref cpu)

@@ -1,1 +1,0 @@
-tn_unit_test(ninth_text ninth ref cpu)

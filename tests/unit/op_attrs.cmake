@@ -1,1 +1,0 @@
-tn_unit_test(op_attrs op)

@@ -1,1 +1,0 @@
-tn_unit_test(opt opt plan ref cpu)

@@ -1,1 +1,0 @@
-tn_unit_test(opt_rows opt plan ref cpu)

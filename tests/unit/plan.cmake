@@ -1,1 +1,0 @@
-tn_unit_test(plan opt plan ref cpu)

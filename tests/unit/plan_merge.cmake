@@ -1,1 +1,0 @@
-tn_unit_test(plan_merge opt plan ref cpu)

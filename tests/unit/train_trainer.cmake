@@ -1,1 +1,0 @@
-tn_unit_test(train_trainer train opt plan ref cpu)
