@@ -133,7 +133,7 @@ function(tn_update_target files folders)
     set(language_command COMMAND langtest ${common} ${folders})
   endif()
   add_custom_target(test-update VERBATIM USES_TERMINAL
-    COMMAND pages --update --tern $<TARGET_FILE:tern> --docs ${PROJECT_SOURCE_DIR}/docs
+    COMMAND pages --update --tern $<TARGET_FILE:tern> --docs ${PROJECT_SOURCE_DIR}/docs/reference
     COMMAND ${CMAKE_COMMAND} -E env ${TN_EXAMPLE_ENVIRONMENT} $<TARGET_FILE:transcript> ${common} ${files}
     ${language_command})
   add_dependencies(test-update pages transcript langtest tern tern_shared)

@@ -1,10 +1,10 @@
-/* runner/pages.c: the pages of docs/ that are written by the tables of the program.
+/* runner/pages.c: the pages of docs/reference/, generated from the tables of the program.
  *
- *   pages --tern TERN --docs DOCS [--update]
+ *   pages --tern TERN --docs FOLDER [--update]
  *
- * docs/operations.md says what op/ops.def and the tables of the three languages say, docs/errors.md what
- * diag/diag.def says, with what tern really prints for each wrong example. A page that differs is shown at
- * its first line that does and fails; with --update it is written anew. */
+ * operations.md lists op/ops.def with the tables of the three languages; errors.md lists diag/diag.def, with
+ * what tern prints for each wrong example. A page that differs fails and is shown at its first different
+ * line; with --update it is rewritten. */
 #include "runner/pages.h"
 
 #include <stdio.h>

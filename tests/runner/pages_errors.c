@@ -1,4 +1,4 @@
-/* runner/pages_errors.c: docs/errors.md: every code of diag.def, with its examples and what they print. */
+/* runner/pages_errors.c: writes errors.md: every code of diag.def, with its examples and what they print. */
 #include <stdlib.h>
 #include <string.h>
 

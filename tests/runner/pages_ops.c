@@ -1,4 +1,4 @@
-/* runner/pages_ops.c: docs/operations.md: every operation of op/ops.def, and what each language calls it.
+/* runner/pages_ops.c: writes operations.md: every operation of op/ops.def, and what each language calls it.
  *
  * The names come from the languages' own tables. Only what is no name in any table, operators and forms of
  * the grammar, is listed here. */
@@ -17,7 +17,7 @@ static const char intro[] =
     "which bit, does not depend on the language that asks for it. The page is written from\n"
     "`src/op/ops.def` and the tables of the languages by `make test-update`, and `make test` fails when\n"
     "it says anything else. `tern ops` shows a shorter form of it, `tern ops --json` one for programs,\n"
-    "and [numerics.md](numerics.md) says how results are rounded and in which order sums are added.\n"
+    "and [numerics.md](../numerics.md) says how results are rounded and in which order sums are added.\n"
     "\n"
     "How to read an entry:\n"
     "\n"
