@@ -106,7 +106,7 @@ END {
   for (i = 1; i <= count; i++) {
     from = order[i]
     text = body[from]
-    if (text ~ /tn_(stack|arena|text|mind)_room|[^a-z_](tn_ail_enter|enter|open_bracket)\(/) bounded[from] = 1
+    if (text ~ /tn_(stack|arena|text|mind)_room|[^a-z_](tn_ail_enter|tn_mind_enter|tn_mind_open|enter|open_bracket)\(/) bounded[from] = 1
     if (from ~ /\.h:tn_[a-z]+_room$/) bounded[from] = 1
     while (match(text, /(->|\.)?[A-Za-z_][A-Za-z_0-9]*[ ]*\(?/)) {
       word = substr(text, RSTART, RLENGTH)

@@ -1,7 +1,8 @@
 /* lang/mind/check.h: what the files of the checker share.
  *
  *   check.c           units, statements, functions, blocks
- *   check_expression.c  operators, names, lists, ifs, fields
+ *   check_expression.c  operators, names, lists, fields
+ *   check_branch.c    ifs, and what may or may not happen
  *   check_fit.c       annotations, and values that meet them; literals that adapt
  *   check_call.c      calls of functions and of what grad gives
  *   check_closure.c   calls of closures
@@ -89,13 +90,19 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
 /* The same, and a value is needed: the types of names that are no values are reported. */
 const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node);
-/* One type for the branches of an if, at `at`; `nodes` are their last expressions or NULL. */
-const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
-                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
+tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
+/* Reports E2001 for what is neither a single number nor a tensor without dimensions. */
+void tn_mind_check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type);
 /* Reports the fault of the typer and gives the error type; or the type of the value. */
 const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
                                   const char *op, const tn_mind_origin *operands, int count);
-tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
+
+/* ---- check_branch.c ---- */
+
+const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node);
+/* One type for the branches of an if, at `at`; `nodes` are their last expressions or NULL. */
+const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
+                                        const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
 /* Around what may not happen: afterwards types are as before, and what changed is returned. */
 void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved);
 tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved);
