@@ -41,9 +41,16 @@ static void word(attempt *a, const char *format, ...) {
 
 static bool chance(tn_rng *rng, uint32_t of) { return tn_rng_below(rng, of) == 0; }
 
-/* Any program may run for long; none may go on after its time. */
+/* Any program may run for long; none may continue after its time. An attempt has 3 s, a session no more than
+ * twice that, whatever its lines compute: half of what the judge allows (judge.c). */
+#define MOST_SECONDS 3
 static void limits(attempt *a) {
-  word(a, "--max-time=3");
+  word(a, "--max-time=%d", MOST_SECONDS);
+  word(a, "--max-mem=256M");
+}
+
+static void session_limits(attempt *a) {
+  word(a, "--max-time=%.3f", 2.0 * MOST_SECONDS / SESSION_LINES);
   word(a, "--max-mem=256M");
 }
 
@@ -194,7 +201,7 @@ static void make_session(const world *w, const char *folder, tn_rng *rng, attemp
   word(out, "repl");
   word(out, "--lang");
   word(out, "%s", languages[l]);
-  limits(out);
+  session_limits(out);
 }
 
 /* Data, weights and arrays ----------------------------------------------- */

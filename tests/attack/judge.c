@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "attack/judge.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -39,14 +38,14 @@ static int remove_entry(const char *path, const struct stat *about, int type, st
 
 void empty_folder(const char *folder) { nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
-static bool has_leftover(const char *folder) {
-  bool found = false;
-  DIR *open = opendir(folder);
-  for (struct dirent *entry; open && (entry = readdir(open));)
-    if (strstr(entry->d_name, "tern-tmp")) found = true;
-  if (open) closedir(open);
-  return found;
+/* A temporary of base/file_write.c: ".tern-0123456789abcdef.tmp". */
+static int is_leftover(const char *path, const struct stat *about, int type, struct FTW *where) {
+  const char *name = path + where->base;
+  (void)about, (void)type;
+  return strncmp(name, ".tern-", 6) == 0 && strstr(name, ".tmp");
 }
+
+static bool has_leftover(const char *folder) { return nftw(folder, is_leftover, 16, FTW_PHYS) == 1; }
 
 /* Starting --------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #define MOST_SEED    65536  /* bytes of a file that is used */
 #define MOST_INPUT   262144 /* bytes of what is made of it */
-#define MOST_SESSION 4096   /* each line of a session has the whole time */
+#define MOST_SESSION 4096   /* bytes of a session */
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
@@ -271,6 +271,16 @@ text mutate_bytes(text seed, tn_rng *rng) {
   return changed(seed, NULL, changers, COUNT(changers), rng);
 }
 
+/* Cuts a session after its last line that still fits. A line that alone is too long is cut itself. */
+static void bound_session(text *session) {
+  size_t line_count = 0, kept = 0;
+  for (size_t i = 0; i < session->length && i < MOST_SESSION && line_count < SESSION_LINES; i++)
+    if (session->bytes[i] == '\n') line_count++, kept = i + 1;
+  if (line_count == 0) kept = session->length < MOST_SESSION ? session->length : MOST_SESSION;
+  session->length = kept;
+  session->bytes[kept] = 0;
+}
+
 text mutate_session(const seeds *pool, tn_rng *rng) {
   static const char *const commands[] = { ":env",      ":vars",    ":stack",  ":clear",
                                           ":reset",    ":help",    ":type x", ":shape x",
@@ -294,5 +304,6 @@ text mutate_session(const seeds *pool, tn_rng *rng) {
       text_add(&made, seed.bytes + where.from, where.to - where.from);
     }
   }
+  bound_session(&made);
   return made;
 }

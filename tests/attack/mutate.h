@@ -24,6 +24,9 @@ text seed_pick(const seeds *from, tn_rng *rng);
 text mutate_text(text seed, const seeds *pool, tn_rng *rng);
 /* The same for bytes that are not text: also numbers of 4 and 8 bytes, and no tokens. */
 text mutate_bytes(text seed, tn_rng *rng);
-/* Lines of several seeds in any order, some of them changed or repeated, with a session's own commands. */
+/* Each line of a session has a time limit of its own, so the number of lines bounds the time of the whole. */
+enum { SESSION_LINES = 64 };
+/* Lines of several seeds in any order, some of them changed or repeated, with a session's own commands. At
+ * most SESSION_LINES lines. */
 text mutate_session(const seeds *pool, tn_rng *rng);
 #endif

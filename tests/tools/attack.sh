@@ -35,11 +35,15 @@ notices '4 status 3' 'echo oops; exit 3'
 notices '4 unknown status' 'echo oops; exit 99'
 notices '4 fails silently' 'exit 1' sessions
 notices 'not one JSON object' 'echo no; exit 1'
-notices '4 leaves a file' 'touch .p.nth.tern-tmp-1; exit 0' sessions
+notices '4 leaves a file' 'mkdir -p run; touch run/.tern-0123456789abcdef.tmp; exit 0' sessions
 notices '4 over 10 s' 'kill -XCPU $$'
 
 stands_in 'case "$*" in *--json*) echo "{}" ;; *) echo fine ;; esac'
 "$attack" --tern "$scratch/tern" --root "$root" --count 20 >/dev/null || { echo "what holds is refused"; failed=1; }
+
+# A session has at most 64 lines and 4096 bytes, so that what each line may compute adds up to less than 10 s.
+stands_in 'cat >session; [ $(wc -l <session) -le 64 ] && [ $(wc -c <session) -le 4096 ] || kill -SEGV $$'
+said=$("$attack" --tern "$scratch/tern" --root "$root" --count 100 --kind sessions) || { echo "long: $said"; failed=1; }
 
 # The same number is the same input.
 first=$("$attack" --tern "$scratch/tern" --root "$root" --only 17 --kind programs --keep "$scratch/a")
