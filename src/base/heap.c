@@ -130,3 +130,10 @@ void tn_heap_free(tn_heap *heap, void *at, size_t bytes) {
 void tn_heap_free_aligned(tn_heap *heap, void *at, size_t bytes) {
   tn_heap_free(heap, at, bytes);
 }
+
+bool tn_heap_count(tn_heap *heap, size_t old_bytes, size_t new_bytes) {
+  if (new_bytes > old_bytes && !admit(heap, old_bytes, new_bytes)) return false;
+  assert(old_bytes <= heap->used);
+  account(heap, heap, old_bytes, new_bytes);
+  return true;
+}

@@ -42,6 +42,9 @@ void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment);
 void *tn_heap_resize(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes);
 void tn_heap_free(tn_heap *heap, void *at, size_t bytes);
 void tn_heap_free_aligned(tn_heap *heap, void *at, size_t bytes);
+/* Counts memory that another library holds for the session, of which `old_bytes` are counted already. False,
+ * and nothing changes, where a request for so much would be refused; fewer bytes never are. */
+bool tn_heap_count(tn_heap *heap, size_t old_bytes, size_t new_bytes);
 
 /* Checked sizes: false when the result does not fit; *out is then untouched. */
 bool tn_size_mul(size_t a, size_t b, size_t *out);

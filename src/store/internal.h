@@ -15,6 +15,9 @@ struct tn_store {
   tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
   double patience; /* seconds that a lock of somebody else is waited for */
   double waiting;  /* since when, on the monotonic clock */
+  size_t before;   /* bytes that SQLite had when the store was opened */
+  size_t counted;  /* bytes of SQLite that the heap counts for it */
+  bool refused;    /* the last statement needed more memory than there is for it */
 };
 
 /* Reports E_STORE with the database's own words. Returns false. */

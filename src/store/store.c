@@ -22,8 +22,17 @@
 #define PATIENCE        5.0  /* seconds; for a lock of somebody else */
 #define PATIENCE_AT_END 0.05 /* when the session is asked to stop */
 #define WAIT_STEP_MS    5
-#define STEPS_PER_LOOK  1000 /* of SQLite's machine, between two looks at the stop */
-#define LONGEST_VALUE   (1 << 28)
+#define STEPS_PER_LOOK  100  /* of SQLite's machine, between two looks at the stop and at its memory */
+
+/* SQLite's own memory: what an honest history needs is not counted; more counts for the session, whose user
+ * may not have set a limit. A value may take an eighth of it, because several are held between two looks. */
+#define FREE_BYTES      ((size_t)1 << 20)
+#define MOST_BYTES      ((size_t)256 << 20)
+#define SHORTEST_LIMIT  ((size_t)1 << 16) /* of the length of a value; a chunk of losses has 16 kB */
+#define LONGEST_LIMIT   ((size_t)1 << 28)
+#define MOST_SQL_BYTES  (1 << 17)
+#define MOST_COLUMNS    64
+_Static_assert(TN_RUN_COLUMN_COUNT <= MOST_COLUMNS, "the table of runs is refused");
 
 /* ---- errors ---- */
 
@@ -48,9 +57,13 @@ static const char *why_not_opened(const char *path) {
   return "it cannot be opened";
 }
 
+static bool was_refused(const tn_store *store) {
+  return store->refused && (sqlite3_errcode(store->database) & 0xff) == SQLITE_INTERRUPT;
+}
+
 bool tn_store_failed(tn_store *store) {
   int code = sqlite3_errcode(store->database) & 0xff;
-  if (code == SQLITE_NOMEM) return tn_store_out_of_memory(store);
+  if (code == SQLITE_NOMEM || was_refused(store)) return tn_store_out_of_memory(store);
   bool stopped = code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && tn_stop_asked(store->heap->stop));
   if (stopped) store->heap->stopped = true; /* the session says why */
   const char *reason = code == SQLITE_NOTADB     ? "it is not a database"
@@ -60,6 +73,7 @@ bool tn_store_failed(tn_store *store) {
                        : code == SQLITE_BUSY     ? "another process holds it"
                        : code == SQLITE_INTERRUPT ? "it was interrupted"
                        : code == SQLITE_CONSTRAINT ? "a value does not fit its column"
+                       : code == SQLITE_TOOBIG   ? "a value is too long"
                        : code == SQLITE_CANTOPEN ? why_not_opened(store->path)
                                                  : sqlite3_errmsg(store->database);
   return report(store->path, store->diags, reason);
@@ -120,9 +134,25 @@ static bool is_asked_to_stop(const tn_store *store) {
   return tn_stop_asked(stop) || (stop && atomic_load(&stop->asked));
 }
 
+/* A small file can make SQLite sort without end (its pages may be children of several others), or read tables
+ * of tables. SQLite has no bound for one connection, and one for the whole process would be that of an
+ * embedder's other databases too; so its memory is looked at while it runs. Where others use SQLite at the
+ * same time, what they have taken since the store was opened counts as well. */
+static bool has_memory(tn_store *store) {
+  size_t now = (size_t)sqlite3_memory_used();
+  size_t own = now > store->before ? now - store->before : 0;
+  size_t excess = own > FREE_BYTES ? own - FREE_BYTES : 0;
+  if (excess == store->counted) return true;
+  if (store->heap->limit == 0 && excess > MOST_BYTES) return false;
+  if (!tn_heap_count(store->heap, store->counted, excess)) return false;
+  store->counted = excess;
+  return true;
+}
+
 static int look(void *context) {
-  const tn_store *store = context;
-  return tn_stop_asked(store->heap->stop);
+  tn_store *store = context;
+  store->refused = !has_memory(store);
+  return store->refused || tn_stop_asked(store->heap->stop);
 }
 
 static int wait_for_lock(void *context, int times) {
@@ -139,10 +169,19 @@ void tn_store_wait_at_most(tn_store *store, double seconds) { store->patience = 
 
 bool tn_store_was_held(const tn_store *store) {
   int code = sqlite3_errcode(store->database) & 0xff;
-  return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_INTERRUPT;
+  return code == SQLITE_BUSY || code == SQLITE_LOCKED || (code == SQLITE_INTERRUPT && !was_refused(store));
 }
 
 /* ---- the connection ---- */
+
+static void limit_values(tn_store *store) {
+  size_t longest = (store->heap->limit > 0 ? store->heap->limit : MOST_BYTES) / 8;
+  if (longest < SHORTEST_LIMIT) longest = SHORTEST_LIMIT;
+  if (longest > LONGEST_LIMIT) longest = LONGEST_LIMIT;
+  sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, (int)longest);
+  sqlite3_limit(store->database, SQLITE_LIMIT_SQL_LENGTH, MOST_SQL_BYTES);
+  sqlite3_limit(store->database, SQLITE_LIMIT_COLUMN, MOST_COLUMNS);
+}
 
 /* What a file from anywhere could otherwise do. */
 static bool harden(tn_store *store) {
@@ -153,7 +192,7 @@ static bool harden(tn_store *store) {
                                      { SQLITE_DBCONFIG_ENABLE_VIEW, 0 } };
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
     sqlite3_db_config(database, switches[i][0], switches[i][1], NULL);
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+  limit_values(store);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_progress_handler(database, STEPS_PER_LOOK, look, store);
   sqlite3_busy_handler(database, wait_for_lock, store);
@@ -200,6 +239,7 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
   tn_store *store = tn_heap_alloc(heap, sizeof *store);
   if (!store) return NULL;
   *store = (tn_store){ .heap = heap, .diags = diags, .path_bytes = strlen(path) + 1 };
+  store->before = (size_t)sqlite3_memory_used();
   store->path = tn_heap_alloc(heap, store->path_bytes);
   if (!store->path) {
     tn_heap_free(heap, store, sizeof *store);
@@ -262,6 +302,7 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
 void tn_store_close(tn_store *store) {
   if (!store) return;
   sqlite3_close(store->database);
+  tn_heap_count(store->heap, store->counted, 0);
   tn_text_free(&store->process);
   tn_heap_free(store->heap, store->path, store->path_bytes);
   tn_heap_free(store->heap, store, sizeof *store);

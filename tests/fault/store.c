@@ -284,7 +284,7 @@ static void a_database_of_version_1_is_moved_when_it_is_written_to(void **state)
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
   assert_non_null(ask("e.db", true, "8")); /* number 7 was given once */
-  assert_int_equal(number("e.db", "SELECT count(*) FROM runs"), 2);
+  assert_int_equal(number("e.db", "SELECT count(*) FROM runs NOT INDEXED"), 2);
   assert_int_equal(number("e.db", "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
@@ -412,6 +412,115 @@ static void a_damaged_database_is_read_or_refused(void **state) {
   }
 }
 
+/* ---- memory ---- */
+
+#define SMALL_MEMORY ((size_t)4 << 20)
+
+/* What tern says of a history when it may use SMALL_MEMORY; *most is what SQLite held at once meanwhile. */
+static const char *ask_with_little_memory(const char *path, const char *sort, const char *run, size_t *most) {
+  tern_session *session = tern_session_new(&(tern_options){ .threads = 1, .max_memory = SMALL_MEMORY }, NULL);
+  assert_non_null(session);
+  sqlite3_memory_highwater(1);
+  const char *text = run ? tern_runs_show(session, path, run, true)
+                         : tern_runs_list(session, &(tern_runs_query){ .store = path, .sort = sort }, true);
+  *most = (size_t)sqlite3_memory_highwater(0);
+  note(session);
+  assert_true(!text == (said[0] != 0));
+  tern_session_free(session);
+  return said;
+}
+
+static void put_be(unsigned char *at, size_t bytes, uint32_t value) {
+  for (size_t i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> 8 * (bytes - 1 - i));
+}
+
+/* An inner page of a table whose children are all the same page. */
+static void put_inner_page(unsigned char *page, size_t page_bytes, uint32_t child) {
+  enum { HEAD = 12, POINTER = 2, CELL = 5 };
+  size_t cells = (page_bytes - HEAD) / (POINTER + CELL), at = page_bytes;
+  memset(page, 0, page_bytes);
+  page[0] = 5;
+  put_be(page + 3, 2, (uint32_t)cells);
+  put_be(page + 8, 4, child);
+  for (size_t i = 0; i < cells; i++) {
+    at -= CELL;
+    put_be(page + at, 4, child);
+    page[at + 4] = 1; /* the key */
+    put_be(page + HEAD + POINTER * i, POINTER, (uint32_t)at);
+  }
+  put_be(page + 5, 2, (uint32_t)at);
+}
+
+/* Makes the one leaf of the table of runs the child of every entry of `depth` pages on top of each other: a
+ * file of some kilobytes with about 585^depth rows. */
+static void multiply_runs(const char *path, size_t depth) {
+  static unsigned char bytes[1 << 16];
+  uint32_t root = (uint32_t)number(path, "SELECT rootpage FROM sqlite_master WHERE name='runs'");
+  size_t page = (size_t)number(path, "PRAGMA page_size");
+  size_t length = read_whole(path, (char *)bytes, sizeof bytes);
+  uint32_t count = (uint32_t)(length / page), leaf = count + 1;
+  assert_true(length + page * depth <= sizeof bytes);
+  memcpy(bytes + page * (leaf - 1), bytes + page * (root - 1), page);
+  for (size_t i = 1; i < depth; i++)
+    put_inner_page(bytes + page * (leaf + i - 1), page, (uint32_t)(leaf + i - 1));
+  put_inner_page(bytes + page * (root - 1), page, (uint32_t)(leaf + depth - 1));
+  put_be(bytes + 28, 4, count + (uint32_t)depth);
+  FILE *to = fopen(path, "wb");
+  fwrite(bytes, 1, page * (count + depth), to);
+  fclose(to);
+}
+
+static void a_small_file_with_endless_rows_stays_within_the_limit(void **state) {
+  (void)state;
+  size_t most;
+  fresh("m.db");
+  multiply_runs("m.db", 2);
+  assert_true(number("m.db", "SELECT count(*) FROM runs NOT INDEXED") > 100000);
+  assert_string_equal(ask_with_little_memory("m.db", "loss", NULL, &most), "E_MEMORY_LIMIT");
+  assert_in_range(most, 1, SMALL_MEMORY + (SMALL_MEMORY >> 1));
+  assert_string_equal(ask_with_little_memory("m.db", NULL, NULL, &most), "E_MEMORY_LIMIT");
+  assert_in_range(most, 1, SMALL_MEMORY + (SMALL_MEMORY >> 1));
+}
+
+static void thousands_of_tables_stay_within_the_limit(void **state) {
+  (void)state;
+  char made[4096];
+  size_t most, length = 0;
+  for (int i = 0; i < 60; i++) length += (size_t)snprintf(made + length, sizeof made - length, ",c%d INT", i);
+  fresh("n.db");
+  sqlite3 *database;
+  assert_int_equal(sqlite3_open("n.db", &database), SQLITE_OK);
+  sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
+  for (int i = 0; i < 4000; i++) {
+    char statement[sizeof made + 64];
+    snprintf(statement, sizeof statement, "CREATE TABLE t%d(%s)", i, made + 1);
+    assert_int_equal(sqlite3_exec(database, statement, NULL, NULL, NULL), SQLITE_OK);
+  }
+  sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+  sqlite3_close(database);
+  assert_string_equal(ask_with_little_memory("n.db", NULL, NULL, &most), "E_MEMORY_LIMIT");
+  assert_in_range(most, 1, SMALL_MEMORY + (SMALL_MEMORY >> 1));
+}
+
+static void a_huge_value_is_not_read(void **state) {
+  (void)state;
+  size_t most;
+  fresh("o.db");
+  sql("o.db", "UPDATE runs SET source=printf('%.*c',50000000,'x')");
+  assert_string_equal(ask_with_little_memory("o.db", NULL, "last", &most), "E_STORE");
+  assert_string_equal(why, "a value is too long");
+  assert_in_range(most, 1, SMALL_MEMORY + (SMALL_MEMORY >> 1));
+}
+
+/* An honest history is not counted against a limit. */
+static void a_history_needs_no_memory_of_the_limit(void **state) {
+  (void)state;
+  size_t most;
+  fresh("p.db");
+  assert_string_equal(ask_with_little_memory("p.db", "loss", NULL, &most), "");
+  assert_in_range(most, 1, 1 << 20);
+}
+
 static char where[64];
 
 static int make_folder(void **state) {
@@ -443,6 +552,10 @@ int main(void) {
     cmocka_unit_test(a_question_to_a_held_history_can_be_interrupted),
     cmocka_unit_test(a_long_question_can_be_interrupted),
     cmocka_unit_test(a_damaged_database_is_read_or_refused),
+    cmocka_unit_test(a_small_file_with_endless_rows_stays_within_the_limit),
+    cmocka_unit_test(thousands_of_tables_stay_within_the_limit),
+    cmocka_unit_test(a_huge_value_is_not_read),
+    cmocka_unit_test(a_history_needs_no_memory_of_the_limit),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -148,6 +148,24 @@ static void a_heap_that_is_asked_to_stop_refuses_from_then_on(void **state) {
   assert_int_equal(heap.used, 0);
 }
 
+static void memory_of_another_library_counts(void **state) {
+  (void)state;
+  tn_heap heap = { .limit = 1000 };
+  assert_true(tn_heap_count(&heap, 0, 600));
+  assert_int_equal(heap.used, 600);
+  assert_null(tn_heap_alloc(&heap, 500));
+  heap.failed = false;
+  assert_false(tn_heap_count(&heap, 600, 1001));
+  assert_true(heap.failed);
+  assert_int_equal(heap.used, 600);
+  heap.fail_at = 1, heap.fail_onwards = true;
+  assert_false(tn_heap_count(&heap, 600, 700));
+  assert_true(tn_heap_count(&heap, 600, 100)); /* less is never refused */
+  assert_true(tn_heap_count(&heap, 100, 0));
+  assert_int_equal(heap.used, 0);
+  assert_int_equal(heap.peak, 600);
+}
+
 static void aligned_blocks_are_aligned(void **state) {
   (void)state;
   tn_heap heap = { 0 };
@@ -354,6 +372,7 @@ RUN_TESTS(
   cmocka_unit_test(there_is_room_for_the_report),
   cmocka_unit_test(the_chosen_request_fails),
   cmocka_unit_test(a_heap_that_is_asked_to_stop_refuses_from_then_on),
+  cmocka_unit_test(memory_of_another_library_counts),
   cmocka_unit_test(aligned_blocks_are_aligned),
   cmocka_unit_test(an_arena_hands_out_aligned_zeroed_memory),
   cmocka_unit_test(pieces_of_an_arena_do_not_overlap),
