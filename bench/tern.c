@@ -104,8 +104,9 @@ static void note_step(void *context, const tern_step *step) {
 static double sample_loop(workload *w, double seconds) {
   int64_t steps = w->rate > 0 ? (int64_t)(w->rate * seconds) + 20 : 20;
   watch seen = { .from = steps / 10, .last = steps - 1 };
-  tern_on_step(w->session, note_step, &seen);
-  need(w, tern_train(w->program, &(tern_train_run){ .steps = steps }));
+  tern_follower follower = { .context = &seen, .step = note_step };
+  need(w, tern_train(w->program,
+                     &(tern_train_run){ .steps = steps, .followers = &follower, .follower_count = 1 }));
   double each = (seen.end - seen.start) / (double)(seen.last - seen.from);
   w->rate = 1 / each;
   return each;

@@ -17,6 +17,7 @@
 
 #include "base/seal.h"
 #include "fuzz.h"
+#include "track/track.h"
 
 static const char program_text[] = "param w [2]\n"
                                    "model {\n  y = mul(w, w)\n}\n"
@@ -89,7 +90,7 @@ static void draw(void) {
   tern_options options = { .allow = 0 };
   tern_session *session = fuzz_session(&options);
   const char *runs[] = { folder };
-  (void)tern_plot_svg(session, &(tern_plot){ .runs = runs, .run_count = 1 });
+  (void)tn_track_plot_svg(session, &(tn_track_plot){ .runs = runs, .run_count = 1 });
   fuzz_expect(tern_failure_status(session) != TERN_BUG, "no input shows a bug of ours");
   tern_session_free(session);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "support/recorded.h"
 
 static const char program_text[] = "param w [2]\n"
                                    "model {\n  y = mul(w, w)\n}\n"
@@ -30,7 +31,7 @@ static void prepare(void) {
   tern_options options = { .allow = 0 };
   tern_session *session = fuzz_session(&options);
   tern_program *program = tern_load(session, TERN_LANG_AIL, "a.ail", program_text, sizeof program_text - 1);
-  fuzz_expect(tern_train(program, &(tern_train_run){ .store = path }) == TERN_OK, "the true run trains");
+  fuzz_expect(train_recorded(session, program, path, true, NULL) == TERN_OK, "the true run trains");
   tern_program_free(program);
   tern_session_free(session);
   FILE *file = fopen(path, "rb");
@@ -47,12 +48,12 @@ static void is_harmless(const char *text) {
 static void ask(void) {
   tern_options options = { .allow = 0 };
   tern_session *session = fuzz_session(&options);
-  const char *answer = tern_runs_list(session, &(tern_runs_query){ .store = path, .sort = "loss" }, 1);
+  const char *answer = tn_track_list(session, &(tn_track_query){ .store = path, .sort = "loss" }, 1);
   fuzz_expect(answer ? fuzz_is_json(answer) : tern_error_count(session) > 0, "JSON, or a diagnostic");
-  is_harmless(tern_runs_list(session, &(tern_runs_query){ .store = path }, 0));
-  answer = tern_runs_show(session, path, "last", 1);
+  is_harmless(tn_track_list(session, &(tn_track_query){ .store = path }, 0));
+  answer = tn_track_show(session, path, "last", 1);
   fuzz_expect(answer ? fuzz_is_json(answer) : tern_error_count(session) > 0, "JSON, or a diagnostic");
-  is_harmless(tern_runs_show(session, path, "1", 0));
+  is_harmless(tn_track_show(session, path, "1", 0));
   fuzz_expect(tern_failure_status(session) != TERN_BUG, "no input shows a bug of ours");
   tern_session_free(session);
 }

@@ -3,7 +3,8 @@
 #   1. every symbol libtern.so exports begins with tern_;
 #   2. the library does not print, end the process, or allocate behind the heap's back;
 #   3. no elementary function comes from libm: those differ between machines;
-#   4. no data can be written: all state hangs off a session.
+#   4. no data can be written: all state hangs off a session;
+#   5. libtern.so needs libc and libm, OpenMP's runtime where it has threads, and nothing else.
 #
 #   tools/check_symbols.sh BUILD_FOLDER      of a build without sanitizers and assertions
 set -eu
@@ -22,6 +23,10 @@ complain() {   # complain TITLE LINES
   bad=1
 }
 
+needed=$(readelf -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+complain "needs another library:" \
+  "$(echo "$needed" | grep -vE '^(lib(c|m|gomp|omp|pthread)\.so(\..*)?|ld-.*)$' || :)"
+
 exported=$("$nm" -D --defined-only "$shared" | awk '{ print $3 }')
 complain "exported, but not part of the API:" \
   "$(echo "$exported" | awk 'NF && !/^tern_/ && !/^(_init|_fini|_edata|_end|__bss_start)$/')"
@@ -38,5 +43,5 @@ complain "computed by libm, whose bits differ between machines:" "$(echo "$undef
 complain "can be written to:" "$("$nm" -A -f sysv --defined-only "$archive" | awk -F '|' '
   $NF ~ /^ *(\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && $NF !~ /^ *\.data\.rel\.ro/ { gsub(/ /, "", $1); print $1 }')"
 
-echo "symbols: $(echo "$exported" | grep -c . || :) exported"
+echo "symbols: $(echo "$exported" | grep -c . || :) exported; needs" $needed
 [ $bad -eq 0 ]

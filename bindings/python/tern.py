@@ -48,7 +48,7 @@ class _Tensor(ctypes.Structure):
 class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
-        ("steps", ctypes.c_int64), ("store", ctypes.c_char_p), ("must_record", ctypes.c_int),
+        ("steps", ctypes.c_int64), ("followers", ctypes.c_void_p), ("follower_count", ctypes.c_size_t),
         ("brief", ctypes.c_int),
     ]
 
@@ -220,10 +220,10 @@ class Program:
         self._expect(_library.tern_run(self._live()))
         return self
 
-    def train(self, *, out=None, resume=None, steps=0, checkpoint_every=0, store=None):
+    def train(self, *, out=None, resume=None, steps=0, checkpoint_every=0):
         """Trains an .ail program with its own blocks; returns the result as `tern train --json` prints it."""
         run = _TrainRun(out=out and os.fsencode(out), resume=resume and os.fsencode(resume), steps=steps,
-                        checkpoint_every=checkpoint_every, store=store and os.fsencode(store), must_record=bool(store))
+                        checkpoint_every=checkpoint_every)
         self._expect(_library.tern_train(self._live(), ctypes.byref(run)))
         return self.result()
 

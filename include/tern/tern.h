@@ -112,14 +112,49 @@ typedef enum {
   TERN_LANG_GRAPH
 } tern_language;
 
+/* What is known of a run before its first step. Valid during the call. */
+typedef struct {
+  const char *program;        /* its name */
+  const char *source;         /* its text */
+  size_t source_length;
+  const char *data;           /* path of the data file; NULL: none */
+  /* In hexadecimal. data_sha256 is NULL without data, given_sha256 where no input, parameter or weights
+   * were given. */
+  const char *source_sha256, *data_sha256, *given_sha256;
+  uint64_t seed;
+  int64_t step, steps;        /* the first step of this run, counted from 0, and one past the last */
+} tern_run_facts;
+
+typedef struct {
+  int64_t step, steps;        /* counted from 0, and how many there will be */
+  double loss;
+  int evaluated;              /* then the two below are those of the eval block's split */
+  double eval_loss, eval_accuracy;
+} tern_step;
+
+typedef struct {
+  const char *status;         /* "completed" or "stopped" */
+  int64_t step;               /* how many steps the parameters have had */
+  const char *weights_sha256; /* in hexadecimal */
+} tern_run_end;
+
+/* Follows a training run: called on the thread that trains, before the first step, after every step and at
+ * the end of a run that is not thrown away. Each function may be NULL. */
+typedef struct {
+  void *context;
+  void (*begin)(void *context, const tern_run_facts *facts);
+  void (*step)(void *context, const tern_step *step);
+  void (*end)(void *context, const tern_run_end *end);
+} tern_follower;
+
 /* How a training run is done. */
 typedef struct {
   const char *out;            /* the run's folder; NULL: none */
   const char *resume;         /* a folder to go on from; NULL: none */
   int64_t checkpoint_every;   /* 0: 100 */
   int64_t steps;              /* instead of the program's; 0: the program's */
-  const char *store;          /* the database that remembers the run; NULL: none */
-  int must_record;            /* fail when the database cannot be opened; else that is a warning */
+  const tern_follower *followers;
+  size_t follower_count;
   int brief;                  /* what is printed is the last step and how the run ended */
 } tern_train_run;
 
@@ -134,8 +169,8 @@ typedef struct {
  * whatever sessions they use; later programs cannot widen it. So it is off unless asked for.
  *
  * Every function that parses enters it first, with the paths that are named by then: tern_check, tern_run,
- * tern_run_app, tern_train, tern_emit, tern_format, tern_type_at, tern_verify, tern_plot_svg,
- * tern_runs_list and its kin, tern_repl_line, tern_serve_board. These name what they are given themselves.
+ * tern_run_app, tern_train, tern_emit, tern_format, tern_type_at, tern_verify, tern_repl_line. These name
+ * what they are given themselves.
  * The functions that give values (tern_set_input_text, tern_set_weights) read files at once, inside or
  * outside; call tern_sandbox_enter before them to have them read inside. */
 typedef enum {
@@ -161,7 +196,7 @@ TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path, 
 TERN_API tern_status tern_sandbox_program(tern_session *session, tern_language language, const char *path);
 /* The file that a value for tern_set_input_text names: "@x.npy", "@weights.npz:W"; other texts name none. */
 TERN_API tern_status tern_sandbox_value(tern_session *session, const char *value);
-/* The folders and the history of a training run; those to be written are made if they are not there. */
+/* The folders of a training run; those to be written are made if they are not there. */
 TERN_API tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run);
 /* Enters it now, unless it is off or has been entered. TERN_FAILED: E_SANDBOX_UNAVAILABLE. */
 TERN_API tern_status tern_sandbox_enter(tern_session *session);
@@ -293,15 +328,6 @@ TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
 TERN_API tern_status tern_run(tern_program *program);
 /* Trains the program with its own train, dataset and eval blocks (.ail). */
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
-/* How a training run goes: called on the thread that trains, after every step. */
-typedef struct {
-  int64_t step, steps;        /* counted from 0, and how many there will be */
-  double loss;
-  int evaluated;              /* then the two below are those of the eval block's split */
-  double eval_loss, eval_accuracy;
-} tern_step;
-typedef void (*tern_step_sink)(void *context, const tern_step *step);
-TERN_API void tern_on_step(tern_session *session, tern_step_sink sink, void *context);
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
 
@@ -357,40 +383,7 @@ TERN_API tern_status tern_train_step(tern_program *program, double *loss);
 /* The parameter as it is now; not copied; valid until the next step. */
 TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
 
-/* ---- the history of runs ----
- *
- * A database of training runs, which tern_train fills when it is given a `store`. `run` is a run's
- * number, "last", or its folder. Texts are for people or, with `json`, the JSON object of the answer;
- * valid until the next call on the session; NULL after leaving diagnostics. */
-typedef struct {
-  const char *store;
-  const char *const *filters; /* "status=completed", "program=toy.ail"; all must hold */
-  size_t filter_count;
-  const char *sort;           /* a column, "-loss" for the highest first; NULL: the newest first */
-  int64_t limit;              /* 0: all */
-} tern_runs_query;
-
-TERN_API const char *tern_runs_list(tern_session *session, const tern_runs_query *query, int json);
-TERN_API const char *tern_runs_show(tern_session *session, const char *store, const char *run, int json);
-/* What differed, and whether the bits agree. */
-TERN_API const char *tern_runs_compare(tern_session *session, const char *store, const char *first,
-                                       const char *second, int json);
-/* Forgets a run; its folder stays. */
-TERN_API const char *tern_runs_remove(tern_session *session, const char *store, const char *run, int json);
-
-/* The curves of runs as one SVG picture: losses, and accuracy where there is any. */
-typedef struct {
-  const char *const *runs;  /* folders of runs; with a store also numbers of runs there, and "last" */
-  size_t run_count;         /* 1 to 32 */
-  const char *store;        /* NULL: folders alone */
-  const char *metric;       /* "loss", "train_loss", "eval_loss", "accuracy"; NULL: all there are */
-  const char *scale;        /* of losses: "linear", "log"; NULL or "auto": log for a range above 50 times */
-  const char *title;        /* NULL: that of a single run is its folder */
-  int64_t smooth;           /* also the mean of so many steps; 0: not */
-} tern_plot;
-TERN_API const char *tern_plot_svg(tern_session *session, const tern_plot *plot);
-/* The answer of `tern plot --json`: with the picture or, if it was written to a file, with its path. */
-TERN_API const char *tern_plot_json(tern_session *session, const tern_plot *plot, const char *path);
+/* ---- verifying a run ---- */
 
 /* Repeats the run of a folder, from the program, seed and values recorded there and the data file it names,
  * and compares every file of the folder with what comes of it, byte for byte. A relative path of the data
@@ -398,15 +391,6 @@ TERN_API const char *tern_plot_json(tern_session *session, const tern_plot *plot
  * session's capabilities hold. A text that says what was compared, when all of the folder was and agrees;
  * NULL after leaving diagnostics, which say what differs or was not checked. */
 TERN_API const char *tern_verify(tern_session *session, const char *folder, int json);
-
-/* Serves the history of runs as a page for browsers on this machine, until tern_interrupt. */
-typedef struct {
-  const char *store;
-  int port;                                /* 0: any that is free; -1: 8600 */
-  void (*ready)(void *context, int port);  /* the page can be opened now; may be NULL */
-  void *context;
-} tern_board;
-TERN_API tern_status tern_serve_board(tern_session *session, const tern_board *board);
 
 /* ---- interactive sessions ---- */
 

@@ -2,12 +2,12 @@
 #ifndef TN_API_INTERNAL_H
 #define TN_API_INTERNAL_H
 
+#include "api/door.h"
 #include "backend/backend.h"
 #include "eager/eager.h"
 #include "guard/guard.h"
 #include "lang/lang.h"
 #include "opt/opt.h"
-#include "store/store.h"
 #include "tern/tern.h"
 #include "train/loop.h"
 
@@ -46,8 +46,6 @@ struct tern_session {
   tn_vec(tn_granted) readable;      /* folders of `fileread=DIR`; the texts are the session's */
   tern_sink sink;
   void *sink_context;
-  tern_step_sink step_sink; /* NULL: nobody follows a training run */
-  void *step_context;
   tn_text printed; /* JSON strings of what was printed, separated by commas */
   size_t printed_count;
   tn_text text;   /* what the last call that returns text returned */
@@ -77,39 +75,16 @@ struct tern_program {
 /* NULL for a language this build does not have. */
 const tn_lang *tn_api_lang(tern_language language);
 
-/* What the diagnostics of the session amount to. */
-tern_status tn_api_status(const tern_session *session);
 /* In the common spelling; limits of the session have codes of their own. Returns false. */
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
-/* After a failure: what was reported once memory had run out, or was refused because of an interrupt, may
- * only follow from that, so then that is all there is to say. Ends compiling. */
-void tn_api_settle(tern_session *session);
-/* The session's text, NUL-terminated, or NULL when memory ran out. */
-const char *tn_api_text(tern_session *session);
-/* A call begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts that
- * were noticed. */
-void tn_api_begin(tern_session *session);
-/* The same for what begins with a text: until the end of compiling a stop refuses memory. */
-void tn_api_begin_compiling(tern_session *session);
-void tn_api_end_compiling(tern_session *session);
 
 /* The sandbox (sandbox.c). */
-/* Enters it, if it is wanted and has not been entered. Every function that parses what somebody else may have
- * written calls this first, after it has named what it needs. False after reporting. */
-bool tn_api_confine(tern_session *session);
 /* The program is compiled: what was only needed for that is dropped, and of files those stay that it
  * opens. */
 bool tn_api_seal(tern_session *session, const tn_str *opened, size_t count);
-/* Names a path. Once the sandbox has been entered, or when it is not wanted, this does nothing. False after
- * reporting that memory ran out; so do the others. */
-bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access access);
-/* The folder of a file that will be written: a temporary file is made there. */
-bool tn_api_keep_folder_of(tern_session *session, const char *file);
 /* Where a program of that name imports from. */
 bool tn_api_keep_imports(tern_session *session, tern_language language, tn_str name);
-/* A history of runs, NULL for none; `make`: its folder is made if it is not there. */
-bool tn_api_keep_store(tern_session *session, const char *file, bool make);
-/* The folders and the history of a training run. The folder to write is made. */
+/* The folders of a training run. The folder to write is made. */
 bool tn_api_keep_run(tern_session *session, const tern_train_run *run);
 void tn_api_sandbox_free(tern_session *session);
 
@@ -134,31 +109,15 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
 /* The element-by-element conversion of a given value to the dtype that is wanted. */
 bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);
-bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
 
-/* A training run that is followed (record.c): steps go to the session's sink and, with a path, into the
- * history of runs there. */
+/* A training run that is followed (follow.c). */
 typedef struct {
   tern_session *session;
-  const char *path;   /* of the history; NULL: none */
-  const char *folder; /* of the run; NULL: none */
-  bool required;
-  tn_store *store;    /* NULL: nothing is recorded, or no longer */
-  tn_diags diags;     /* what the store reports */
-  tn_text scratch;
-  int64_t run, steps;
-  int64_t first; /* the step of losses.at[0] */
-  tn_vec(float) losses;
-  tn_vec(tn_run_eval) evals;
-  double started, written; /* of the monotonic clock */
-} tn_recorder;
-
-/* When the history cannot be opened: an error and false if it is required, else a warning. */
-bool tn_recorder_open(tn_recorder *recorder, tern_session *session, const char *path, bool required);
-void tn_recorder_begin(void *recorder, const tn_run_facts *facts);
-void tn_recorder_step(void *recorder, const tn_history_row *row);
-void tn_recorder_end(void *recorder, const char *status, int64_t step, const uint8_t weights_sha256[32]);
-void tn_recorder_close(tn_recorder *recorder);
+  const tern_train_run *run;
+  int64_t steps;
+} tn_followed;
+/* Tells the run's followers; borrows `followed`. */
+tn_loop_watch tn_api_watch(tn_followed *followed);
 
 /* Trains an .ail program; with files in `verify`, repeats that run, compares, and says in *verified what
  * was found the same. `run`, `verify` and `verified` may be NULL. */

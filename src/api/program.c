@@ -343,10 +343,8 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
-  tn_recorder recorder;
-  tn_loop_watch watch = {
-    .context = &recorder, .begin = tn_recorder_begin, .step = tn_recorder_step, .end = tn_recorder_end
-  };
+  tn_followed followed = { .session = session, .run = run };
+  tn_loop_watch watch = tn_api_watch(&followed);
   tn_loop_options options = { .backend = session->backend,
                               .threads = session->threads,
                               .passes = session->passes,
@@ -366,12 +364,8 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   tn_api_begin_compiling(program->session);
   program->ran = true;
   if (!tn_api_keep_run(session, run) || !tn_api_confine(session)) return finish(program, false);
-  bool ok = tn_recorder_open(&recorder, session, run->store, run->must_record);
-  recorder.folder = run->out;
-  watch.wants_hashes = recorder.store != NULL;
-  ok = ok && tn_train_loop(&session->host, program->file, &options, &program->arena, &program->outcome);
-  tn_recorder_close(&recorder);
-  return finish(program, ok);
+  return finish(program, tn_train_loop(&session->host, program->file, &options, &program->arena,
+                                       &program->outcome));
 }
 #endif
 

@@ -43,13 +43,12 @@ static bool no_memory(tern_session *session) {
   return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
 }
 
-/* Whether naming a path still changes anything. */
-static bool is_open(const tern_session *session) {
+bool tn_api_is_open(const tern_session *session) {
   return session->sandbox != TERN_SANDBOX_OFF && !session->confined;
 }
 
 static bool keep(tern_session *session, tn_str path, tn_guard_access access, bool loading) {
-  if (!is_open(session) || path.len == 0) return true;
+  if (!tn_api_is_open(session) || path.len == 0) return true;
   size_t known = session->kept_paths.count; /* many files of one folder are named one after the other */
   for (size_t i = known > 4 ? known - 4 : 0; i < known; i++) {
     const tn_kept_path *kept = &session->kept_paths.at[i];
@@ -110,18 +109,6 @@ static bool make_folder(tern_session *session, tn_str folder, tn_file_status *st
   return *status == TN_FILE_OK;
 }
 
-/* A database has files beside it while somebody writes there, and may itself be still to come: its folder
- * is written, and so must exist before it can be named to the kernel. Which process recorded a run, and
- * whether it still lives, is asked of /proc. */
-bool tn_api_keep_store(tern_session *session, const char *file, bool make) {
-  tn_file_status status;
-  if (!file || !is_open(session)) return true;
-  tn_str folder = folder_of(tn_str_of(file));
-  if (make) (void)make_folder(session, folder, &status); /* what is wrong is said when it is opened */
-  return tn_api_keep_path(session, folder, TERN_SANDBOX_WRITE) &&
-         tn_api_keep_path(session, TN_LIT("/proc"), TERN_SANDBOX_LOAD);
-}
-
 /* The session takes away what it made if nothing was put there: a program that is refused leaves nothing.
  * Until the program has been compiled it keeps the right to. */
 static bool remember_made(tern_session *session, tn_str folder, size_t there) {
@@ -146,15 +133,16 @@ static bool keep_run_folder(tern_session *session, const char *folder) {
 
 /* A folder that a run is resumed in is there, or the run fails; it is not made. */
 bool tn_api_keep_run(tern_session *session, const tern_train_run *run) {
-  if (!is_open(session)) return true;
+  if (!tn_api_is_open(session)) return true;
   bool resumed = run->resume && run->out &&
                  (strcmp(run->out, run->resume) == 0 || tn_folder_same(run->out, run->resume));
   if (run->out) tn_file_clear_leftovers(run->out); /* a folder cannot be listed inside */
   if (resumed && !tn_api_keep_path(session, tn_str_of(run->out), TERN_SANDBOX_WRITE)) return false;
   if (run->resume && !tn_api_keep_path(session, tn_str_of(run->resume), TERN_SANDBOX_READ)) return false;
-  if (run->out && !resumed && !keep_run_folder(session, run->out)) return false;
-  return tn_api_keep_store(session, run->store, true);
+  return !run->out || resumed || keep_run_folder(session, run->out);
 }
+
+void tn_api_serves(tern_session *session) { session->serves = true; }
 
 tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run) {
   return tn_api_keep_run(session, run) ? TERN_OK : TERN_FAILED;
@@ -247,7 +235,7 @@ static bool has_loading_paths(const tern_session *session) {
 }
 
 bool tn_api_confine(tern_session *session) {
-  if (!is_open(session)) return session->sandbox == TERN_SANDBOX_OFF || is_enough(session);
+  if (!tn_api_is_open(session)) return session->sandbox == TERN_SANDBOX_OFF || is_enough(session);
   tn_arena arena;
   size_t count;
   tn_arena_init(&arena, &session->heap);

@@ -132,9 +132,12 @@ void tern_on_print(tern_session *session, tern_sink sink, void *context) {
   session->sink_context = context;
 }
 
-void tern_on_step(tern_session *session, tern_step_sink sink, void *context) {
-  session->step_sink = sink;
-  session->step_context = context;
+tn_heap *tn_api_heap(tern_session *session) { return &session->heap; }
+tn_diags *tn_api_diags(tern_session *session) { return &session->diags; }
+
+tn_text *tn_api_answer(tern_session *session) {
+  tn_text_clear(&session->text);
+  return &session->text;
 }
 
 const char *tn_api_text(tern_session *session) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "track/track.h"
 
 static void say_where(void *context, int port) {
   const tn_command *command = context;
@@ -20,9 +21,9 @@ tern_status tn_cli_board(tn_run *run) {
   if (!tn_cli_no_words(run, &status)) return status;
   if (!store)
     return tn_cli_usage(run, "there is no data folder: HOME is not set", "name a file with --store");
-  tern_board wanted = {
+  tn_track_board wanted = {
     .store = store, .port = port ? atoi(port) : -1, .ready = say_where, .context = run->command
   };
-  status = tern_serve_board(run->session, &wanted);
+  status = tn_track_serve_board(run->session, &wanted);
   return status == TERN_OK ? status : tn_cli_failed(run, status);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "track/track.h"
 
 /* A name that promises another format than it would get. */
 static bool is_other_picture(const char *path) {
@@ -17,14 +18,14 @@ static bool is_other_picture(const char *path) {
 
 static tern_status failed(tn_run *run) { return tn_cli_failed(run, tern_failure_status(run->session)); }
 
-static tern_status write_picture(tn_run *run, const tern_plot *plot, const char *path) {
+static tern_status write_picture(tn_run *run, const tn_track_plot *plot, const char *path) {
   tern_target *target = tern_target_open(run->session, path);
   if (!target) return failed(run);
-  const char *svg = tern_plot_svg(run->session, plot);
+  const char *svg = tn_track_plot_svg(run->session, plot);
   bool ok = svg && tern_target_write(target, svg, strlen(svg)) == TERN_OK;
   tern_target_free(target);
   if (!ok) return failed(run);
-  const char *json = run->command->json ? tern_plot_json(run->session, plot, path) : NULL;
+  const char *json = run->command->json ? tn_track_plot_json(run->session, plot, path) : NULL;
   if (json) puts(json);
   return TERN_OK;
 }
@@ -33,7 +34,7 @@ tern_status tn_cli_plot(tn_run *run) {
   const tn_command *command = run->command;
   const char *path = command->value[TN_OPTION_OUTPUT], *smooth = command->value[TN_OPTION_SMOOTH];
   char room[4096];
-  tern_plot plot = { .runs = command->words,
+  tn_track_plot plot = { .runs = command->words,
                      .run_count = command->word_count,
                      .store = tn_cli_store(command, room, sizeof room),
                      .metric = command->value[TN_OPTION_METRIC],
@@ -48,7 +49,7 @@ tern_status tn_cli_plot(tn_run *run) {
                               "name the file loss.svg; rsvg-convert and browsers make other pictures of it");
   if (!tn_cli_to_standard_output(path)) return write_picture(run, &plot, path);
   const char *text =
-      command->json ? tern_plot_json(run->session, &plot, NULL) : tern_plot_svg(run->session, &plot);
+      command->json ? tn_track_plot_json(run->session, &plot, NULL) : tn_track_plot_svg(run->session, &plot);
   if (!text) return failed(run);
   fputs(text, stdout);
   if (command->json) putchar('\n');

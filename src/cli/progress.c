@@ -226,10 +226,16 @@ bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status) 
                              .started = now(),
                              .curve = { .stride = 1 } };
   if (!read_log(progress, run, status)) return false;
-  /* Where nobody looks, a step costs nothing. */
-  if (progress->line || progress->to_json || progress->plots) tern_on_step(run->session, on_step, progress);
   if (!command->json) tern_on_print(run->session, on_print, progress);
   return true;
+}
+
+bool tn_progress_is_followed(const tn_progress *progress) {
+  return progress->line || progress->to_json || progress->plots;
+}
+
+tern_follower tn_progress_follower(tn_progress *progress) {
+  return (tern_follower){ .context = progress, .step = on_step };
 }
 
 /* ---- the picture ---- */
@@ -294,8 +300,7 @@ static void draw_plot(const tn_progress *p) {
   printf("%10s  step %-*lld%s\n", "", c.columns - 5 - (int)strlen(last), (long long)p->first, last);
 }
 
-void tn_progress_end(tn_progress *progress, tn_run *run) {
+void tn_progress_end(tn_progress *progress) {
   wipe(progress);
-  tern_on_step(run->session, NULL, NULL);
   if (progress->plots && !progress->to_json) draw_plot(progress);
 }

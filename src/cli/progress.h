@@ -31,8 +31,11 @@ typedef struct {
   tn_curve curve;
 } tn_progress;
 
-/* Follows the session's training from now on. False after a mistake on the command line, with *status. */
+/* False after a mistake on the command line, with *status. */
 bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status);
+/* Whether anybody looks at steps; where nobody does, a step costs nothing. */
+bool tn_progress_is_followed(const tn_progress *progress);
+tern_follower tn_progress_follower(tn_progress *progress);
 /* The line goes away; the curve is drawn if it was asked for. Before anything else is shown. */
-void tn_progress_end(tn_progress *progress, tn_run *run);
+void tn_progress_end(tn_progress *progress);
 #endif

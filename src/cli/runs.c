@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "track/track.h"
 
 const char *tn_cli_store(const tn_command *command, char *room, size_t size) {
   const char *given = command->value[TN_OPTION_STORE];
@@ -21,29 +22,29 @@ static const char *list(tn_run *run, const char *store) {
   const tn_command *command = run->command;
   const char **filters = malloc((command->setting_count + 1) * sizeof *filters);
   if (!filters) return NULL;
-  tern_runs_query query = { .store = store, .filters = filters, .sort = command->value[TN_OPTION_SORT] };
+  tn_track_query query = { .store = store, .filters = filters, .sort = command->value[TN_OPTION_SORT] };
   for (size_t i = 0; i < command->setting_count; i++) {
     if (command->settings[i].option == TN_OPTION_WHERE)
       filters[query.filter_count++] = command->settings[i].name;
   }
   if (command->value[TN_OPTION_LIMIT])
     query.limit = (int64_t)strtoull(command->value[TN_OPTION_LIMIT], NULL, 10);
-  const char *text = tern_runs_list(run->session, &query, command->json);
+  const char *text = tn_track_list(run->session, &query, command->json);
   free(filters);
   return text;
 }
 
 static const char *show(tn_run *run, const char *store) {
-  return tern_runs_show(run->session, store, run->command->words[1], run->command->json);
+  return tn_track_show(run->session, store, run->command->words[1], run->command->json);
 }
 
 static const char *compare(tn_run *run, const char *store) {
   const char **words = run->command->words;
-  return tern_runs_compare(run->session, store, words[1], words[2], run->command->json);
+  return tn_track_compare(run->session, store, words[1], words[2], run->command->json);
 }
 
 static const char *forget(tn_run *run, const char *store) {
-  return tern_runs_remove(run->session, store, run->command->words[1], run->command->json);
+  return tn_track_remove(run->session, store, run->command->words[1], run->command->json);
 }
 
 static const struct {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/progress.h"
+#include "track/track.h"
 
 /* The command line has checked that they are numbers. */
 static int64_t number_of(const tn_command *command, tn_option option) {
@@ -10,12 +11,34 @@ static int64_t number_of(const tn_command *command, tn_option option) {
 
 static tern_status train(tn_run *run, tern_program *program, const tern_train_run *wanted,
                          tn_progress *progress) {
-  tern_status status = tn_cli_give(run, program);
-  if (status != TERN_OK) return tn_cli_failed(run, status);
-  status = tern_train(program, wanted);
-  tn_progress_end(progress, run);
+  tern_status status = tern_train(program, wanted);
+  tn_progress_end(progress);
   if (progress->to_json) run->command->json = true; /* the log ends with the answer */
   return tn_cli_show(run, program, status);
+}
+
+/* Followed by whoever looks and, with a path, by the history there. */
+static tern_status train_followed(tn_run *run, tern_program *program, tern_train_run *wanted,
+                                  tn_progress *progress, const char *store) {
+  tern_follower followers[2];
+  wanted->followers = followers;
+  if (tn_progress_is_followed(progress)) followers[wanted->follower_count++] = tn_progress_follower(progress);
+  if (!store) return train(run, program, wanted, progress);
+  tn_recorder recorder;
+  bool required = tn_given_option(run->command, TN_OPTION_STORE);
+  bool open = tn_recorder_open(&recorder, run->session, store, wanted->out, required);
+  followers[wanted->follower_count++] = tn_recorder_follower(&recorder);
+  tern_status status = open ? train(run, program, wanted, progress)
+                            : tn_cli_failed(run, tern_failure_status(run->session));
+  tn_recorder_close(&recorder);
+  return status;
+}
+
+static tern_status give_and_train(tn_run *run, tern_program *program, tern_train_run *wanted,
+                                  tn_progress *progress, const char *store) {
+  tern_status status = tn_cli_give(run, program);
+  return status == TERN_OK ? train_followed(run, program, wanted, progress, store)
+                           : tn_cli_failed(run, status);
 }
 
 tern_status tn_cli_train(tn_run *run) {
@@ -35,15 +58,16 @@ tern_status tn_cli_train(tn_run *run) {
                             .steps = number_of(command, TN_OPTION_STEPS),
                             .brief = tn_given_option(command, TN_OPTION_QUIET) };
   if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
-  /* A run with a folder is remembered; so is any other when that is asked for. */
+  /* A run with a folder is recorded; so is any other when that is asked for. */
   char room[4096];
-  wanted.must_record = tn_given_option(command, TN_OPTION_STORE);
-  if (wanted.out || wanted.must_record) wanted.store = tn_cli_store(command, room, sizeof room);
+  bool recorded = wanted.out || tn_given_option(command, TN_OPTION_STORE);
+  const char *store = recorded ? tn_cli_store(command, room, sizeof room) : NULL;
   status = tern_sandbox_run(run->session, &wanted);
+  if (status == TERN_OK && !tn_track_name_store(run->session, store, true)) status = TERN_FAILED;
   if (status != TERN_OK)
     status = tn_cli_failed(run, status);
   else if (tn_cli_confine(run, &status))
-    status = train(run, program, &wanted, &progress);
+    status = give_and_train(run, program, &wanted, &progress, store);
   tern_program_free(program);
   return status;
 }

@@ -279,7 +279,7 @@ static void tell_begin(tn_loop *loop) {
   tn_loop_source_sha256(loop, digest);
   tn_run_facts facts = { .program = source->name,
                          .source = source->text,
-                         .data = data ? data->path : (tn_str){ 0 },
+                         .data = data ? tn_arena_str(loop->arena, data->path) : (tn_str){ 0 },
                          .source_sha256 = digest,
                          .data_sha256 = loop->rows.sha256,
                          .seed = loop->host->seed,

@@ -20,7 +20,7 @@ typedef struct {
   double eval_loss, eval_accuracy; /* when evaluated */
 } tn_history_row;
 
-/* What is known of a run before its first step. Borrowed: valid during the call. */
+/* What is known of a run before its first step. Borrowed: valid during the call. All texts end with a NUL. */
 typedef struct {
   tn_str program, source;     /* its name and its text */
   tn_str data;                /* path of the data file; empty: none */

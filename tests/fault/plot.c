@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
+#include "track/track.h"
 
 static char folder[] = "plot-XXXXXX", path[64];
 
@@ -34,15 +35,15 @@ static int remove_run(void **state) {
 static void every_request_fails_once(void **state) {
   (void)state;
   const char *runs[] = { folder, folder };
-  tern_plot plot = { .runs = runs, .run_count = 2, .smooth = 10 };
+  tn_track_plot plot = { .runs = runs, .run_count = 2, .smooth = 10 };
   tern_session *session = tern_session_new(NULL, NULL);
   assert_non_null(session);
-  char *whole = strdup(tern_plot_svg(session, &plot));
+  char *whole = strdup(tn_track_plot_svg(session, &plot));
   bool done = false;
   assert_non_null(whole);
   for (uint64_t n = 1; !done; n++) {
     session->heap.fail_at = session->heap.requests + n;
-    const char *made = tern_plot_svg(session, &plot);
+    const char *made = tn_track_plot_svg(session, &plot);
     done = session->heap.requests < session->heap.fail_at;
     session->heap.fail_at = 0;
     if (!made) assert_true(tern_diagnostic_count(session) > 0);

@@ -17,7 +17,7 @@
 #include <sqlite3.h>
 
 #include "base/json.h"
-#include "tern/tern.h"
+#include "support/recorded.h"
 
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
@@ -93,8 +93,8 @@ static tern_session *open_session(void) {
 static const char *ask(const char *path, bool json, const char *run) {
   static char answer[1 << 16];
   tern_session *session = open_session();
-  const char *text = run ? tern_runs_show(session, path, run, json)
-                         : tern_runs_list(session, &(tern_runs_query){ .store = path }, json);
+  const char *text = run ? tn_track_show(session, path, run, json)
+                         : tn_track_list(session, &(tn_track_query){ .store = path }, json);
   if (text) snprintf(answer, sizeof answer, "%s", text);
   note(session);
   assert_true(!text == (tern_diagnostic_count(session) > 0));
@@ -102,13 +102,11 @@ static const char *ask(const char *path, bool json, const char *run) {
   return text ? answer : NULL;
 }
 
-static tern_status train(const char *path, bool required, tern_step_sink sink, void *context) {
+static tern_status train(const char *path, bool required, const tern_follower *follower) {
   tern_session *session = open_session();
   tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, sizeof program - 1);
   assert_non_null(loaded);
-  if (sink) tern_on_step(session, sink, context);
-  tern_train_run run = { .store = path, .must_record = required };
-  tern_status status = tern_train(loaded, &run);
+  tern_status status = train_recorded(session, loaded, path, required, follower);
   note(session);
   tern_program_free(loaded);
   tern_session_free(session);
@@ -120,15 +118,15 @@ static void refused(const char *path, const char *reason) {
     if (ask(path, json, NULL) || strcmp(said, "E_STORE") != 0 || strcmp(why, reason) != 0)
       fail_msg("%s (%s), instead of %s", said, why, reason);
   }
-  assert_int_equal(train(path, true, NULL, NULL), TERN_FAILED);
+  assert_int_equal(train(path, true, NULL), TERN_FAILED);
   assert_string_equal(said, "E_STORE");
-  assert_int_equal(train(path, false, NULL, NULL), TERN_OK);
+  assert_int_equal(train(path, false, NULL), TERN_OK);
   assert_string_equal(said, "E_RUN_NOT_RECORDED");
 }
 
 static void fresh(const char *path) {
   unlink(path);
-  assert_int_equal(train(path, true, NULL, NULL), TERN_OK);
+  assert_int_equal(train(path, true, NULL), TERN_OK);
   assert_string_equal(said, "");
 }
 
@@ -222,7 +220,7 @@ static void a_value_of_another_type_is_refused(void **state) {
     assert_string_equal(why, "a value is not of its column's type");
     assert_null(ask("c.db", false, "3"));
     /* It does not fit version 2 either, and stays as it was. */
-    assert_int_equal(train("c.db", true, NULL, NULL), TERN_FAILED);
+    assert_int_equal(train("c.db", true, NULL), TERN_FAILED);
     assert_string_equal(why, "a value does not fit its column");
     assert_int_equal(read_whole("c.db", after, sizeof after), length);
     assert_memory_equal(before, after, length);
@@ -279,7 +277,7 @@ static void a_database_of_version_1_is_moved_when_it_is_written_to(void **state)
   char before[4096];
   snprintf(before, sizeof before, "%s", ask("e.db", true, "3"));
   assert_int_equal(number("e.db", "PRAGMA user_version"), 1); /* reading leaves it alone */
-  assert_int_equal(train("e.db", true, NULL, NULL), TERN_OK);
+  assert_int_equal(train("e.db", true, NULL), TERN_OK);
   assert_int_equal(number("e.db", "PRAGMA user_version"), 2);
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
@@ -321,7 +319,7 @@ static void steps_made_while_it_is_held_are_recorded_later(void **state) {
   (void)state;
   fresh("f.db");
   lock l = { .path = "f.db", .at = 1, .until = 4 };
-  assert_int_equal(train("f.db", false, follow, &l), TERN_OK);
+  assert_int_equal(train("f.db", false, &(tern_follower){ .context = &l, .step = follow }), TERN_OK);
   assert_string_equal(said, "");
   assert_int_equal(number("f.db", "SELECT length(data) FROM losses WHERE run=2"), 6 * 4);
   assert_int_equal(number("f.db", "SELECT status='completed' FROM runs WHERE id=2"), 1);
@@ -334,8 +332,8 @@ static void an_interrupt_does_not_wait_for_it(void **state) {
   tern_session *session = open_session();
   tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, sizeof program - 1);
   lock l = { .session = session, .path = "f.db", .at = 1, .until = -1 };
-  tern_on_step(session, follow, &l);
-  assert_int_equal(tern_train(loaded, &(tern_train_run){ .store = "f.db" }), TERN_FAILED);
+  tern_follower follower = { .context = &l, .step = follow };
+  assert_int_equal(train_recorded(session, loaded, "f.db", false, &follower), TERN_FAILED);
   bool interrupted = false;
   for (size_t i = 0; i < tern_diagnostic_count(session); i++)
     interrupted |= strcmp(tern_diagnostic_at(session, i).code, "E_INTERRUPTED") == 0;
@@ -353,7 +351,7 @@ static void a_history_that_stays_held_is_given_up(void **state) {
   fresh("g.db");
   lock l = { .path = "g.db" };
   hold(&l);
-  assert_int_equal(train("g.db", false, NULL, NULL), TERN_OK);
+  assert_int_equal(train("g.db", false, NULL), TERN_OK);
   assert_string_equal(said, "E_RUN_NOT_RECORDED");
   assert_string_equal(why, "another process holds it");
   let_go(&l);
@@ -368,7 +366,7 @@ static void a_question_to_a_held_history_can_be_interrupted(void **state) {
   hold(&l);
   tern_session *session = open_session();
   tern_interrupt(session);
-  assert_null(tern_runs_list(session, &(tern_runs_query){ .store = "h.db" }, 1));
+  assert_null(tn_track_list(session, &(tn_track_query){ .store = "h.db" }, 1));
   note(session);
   assert_string_equal(said, "E_INTERRUPTED");
   tern_session_free(session);
@@ -382,10 +380,10 @@ static void a_long_question_can_be_interrupted(void **state) {
               "(SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 20000) SELECT i FROM n");
   tern_session *session = open_session();
   tern_interrupt(session);
-  assert_null(tern_runs_list(session, &(tern_runs_query){ .store = "h.db", .sort = "loss" }, 1));
+  assert_null(tn_track_list(session, &(tn_track_query){ .store = "h.db", .sort = "loss" }, 1));
   note(session);
   assert_string_equal(said, "E_INTERRUPTED");
-  assert_non_null(tern_runs_list(session, &(tern_runs_query){ .store = "h.db", .limit = 1 }, 1));
+  assert_non_null(tn_track_list(session, &(tn_track_query){ .store = "h.db", .limit = 1 }, 1));
   tern_session_free(session);
 }
 
@@ -421,8 +419,8 @@ static const char *ask_with_little_memory(const char *path, const char *sort, co
   tern_session *session = tern_session_new(&(tern_options){ .threads = 1, .max_memory = SMALL_MEMORY }, NULL);
   assert_non_null(session);
   sqlite3_memory_highwater(1);
-  const char *text = run ? tern_runs_show(session, path, run, true)
-                         : tern_runs_list(session, &(tern_runs_query){ .store = path, .sort = sort }, true);
+  const char *text = run ? tn_track_show(session, path, run, true)
+                         : tn_track_list(session, &(tn_track_query){ .store = path, .sort = sort }, true);
   *most = (size_t)sqlite3_memory_highwater(0);
   note(session);
   assert_true(!text == (said[0] != 0));

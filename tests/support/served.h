@@ -18,7 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "board/board.h"
+#include "track/board/board.h"
 
 #define HANG_SECONDS 60
 

@@ -318,12 +318,41 @@ static void every_failed_allocation_is_survived(void **state) {
   }
 }
 
+#define ROWS      "{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[3,4],\"label\":1}\n"
+#define ROWS_SHA256 "11bfb37583662834909c3ce5aab1f31f1c1aa58b37a271594a303cca17290a48" /* of sha256sum */
+
+typedef struct {
+  int64_t begun, steps, ended;
+} followed;
+
+static void note_begin(void *context, const tern_run_facts *facts) {
+  followed *seen = context;
+  assert_string_equal(facts->program, "c.ail");
+  assert_string_equal(facts->data, "rows.jsonl");
+  assert_int_equal(strlen(facts->source), facts->source_length);
+  assert_int_equal(strlen(facts->source_sha256), 64);
+  assert_string_equal(facts->data_sha256, ROWS_SHA256);
+  assert_null(facts->given_sha256);
+  assert_int_equal(facts->seed, 42);
+  assert_int_equal(facts->step, 0);
+  assert_int_equal(facts->steps, 5);
+  seen->begun++;
+}
+
+static void note_end(void *context, const tern_run_end *end) {
+  followed *seen = context;
+  assert_string_equal(end->status, "completed");
+  assert_int_equal(end->step, 5);
+  assert_int_equal(strlen(end->weights_sha256), 64);
+  seen->ended++;
+}
+
 static void count_step(void *context, const tern_step *step) {
-  int64_t *seen = context;
-  assert_int_equal(step->step, *seen);
+  followed *seen = context;
+  assert_int_equal(step->step, seen->steps);
   assert_int_equal(step->steps, 5);
   assert_int_equal(step->evaluated, step->step == 0 || step->step == 2 || step->step == 4);
-  *seen += 1;
+  seen->steps++;
 }
 
 static void a_training_run_is_followed_step_by_step(void **state) {
@@ -335,14 +364,17 @@ static void a_training_run_is_followed_step_by_step(void **state) {
                                    "eval { metrics = [loss] every = 2 split = train }\n";
   FILE *file = fopen("rows.jsonl", "w");
   assert_non_null(file);
-  fputs("{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[3,4],\"label\":1}\n", file);
+  fputs(ROWS, file);
   fclose(file);
-  int64_t seen = 0;
   tern_session *session = open_session(&(tern_options){ .allow = TERN_ALLOW_FILEREAD });
   tern_program *program = tern_load(session, TERN_LANG_AIL, "c.ail", classifier, strlen(classifier));
-  tern_on_step(session, count_step, &seen);
-  assert_int_equal(tern_train(program, NULL), TERN_OK);
-  assert_int_equal(seen, 5);
+  followed seen = { 0 };
+  tern_follower follower = { &seen, note_begin, count_step, note_end };
+  tern_train_run run = { .followers = &follower, .follower_count = 1 };
+  assert_int_equal(tern_train(program, &run), TERN_OK);
+  assert_int_equal(seen.begun, 1);
+  assert_int_equal(seen.steps, 5);
+  assert_int_equal(seen.ended, 1);
   tern_program_free(program);
   tern_session_free(session);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "export/chart_axis.h"
+#include "track/chart/chart_axis.h"
 
 static tn_heap heap;
 

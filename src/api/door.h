@@ -1,0 +1,47 @@
+/* api/door.h: what the rooms of the program that are not part of the library ask of a session.
+ *
+ * src/track uses the library's memory, diagnostics and sandbox, so that a mistake
+ * in a history of runs reads like any other. It sees this header and the public
+ * one, and nothing else of api/. */
+#ifndef TN_API_DOOR_H
+#define TN_API_DOOR_H
+
+#include "base/text.h"
+#include "diag/diag.h"
+#include "tern/tern.h"
+
+tn_heap *tn_api_heap(tern_session *session);
+tn_diags *tn_api_diags(tern_session *session);
+/* The session's text, empty, for an answer; tn_api_text gives it to the caller. */
+tn_text *tn_api_answer(tern_session *session);
+/* The session's text, NUL-terminated, or NULL when memory ran out. */
+const char *tn_api_text(tern_session *session);
+
+/* A call begins: starts the clock of max_seconds, forgets earlier diagnostics, prints and interrupts that
+ * were noticed. */
+void tn_api_begin(tern_session *session);
+/* The same for what begins with a text: until the end of compiling a stop refuses memory. */
+void tn_api_begin_compiling(tern_session *session);
+void tn_api_end_compiling(tern_session *session);
+/* After a failure: what was reported once memory had run out, or was refused because of an interrupt, may
+ * only follow from that, so then that is all there is to say. Ends compiling. */
+void tn_api_settle(tern_session *session);
+/* What the diagnostics of the session amount to. */
+tern_status tn_api_status(const tern_session *session);
+/* Reports E_USAGE: `before`, the name, `after`. Returns false. */
+bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
+
+/* The sandbox. */
+/* Enters it, if it is wanted and has not been entered. Every function that parses what somebody else may have
+ * written calls this first, after it has named what it needs. False after reporting. */
+bool tn_api_confine(tern_session *session);
+/* Names a path. Once the sandbox has been entered, or when it is not wanted, this does nothing. False after
+ * reporting that memory ran out; so does the next. */
+bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access access);
+/* The folder of a file that will be written: a temporary file is made there. */
+bool tn_api_keep_folder_of(tern_session *session, const char *file);
+/* Before the sandbox is entered: the process listens on a socket, and will answer there. */
+void tn_api_serves(tern_session *session);
+/* Whether naming a path still changes anything. */
+bool tn_api_is_open(const tern_session *session);
+#endif

@@ -1,0 +1,64 @@
+/* board/internal.h: what the files of the board share. */
+#ifndef TN_BOARD_INTERNAL_H
+#define TN_BOARD_INTERNAL_H
+
+#include "base/embedded.h"
+#include "base/sha256.h"
+#include "track/board/board.h"
+
+extern const tn_embedded tn_board_files[];
+extern const size_t tn_board_file_count;
+
+/* What is asked for, and the answer as it is made. */
+typedef struct {
+  const tn_board_options *options;
+  tn_heap *heap;
+  tn_arena arena;
+  tn_diags diags; /* what the store reports while answering */
+  tn_text body;
+  const char *type;   /* of the body: static */
+  const char *policy; /* what the body may load: static; NULL: nothing */
+  int status;         /* of HTTP */
+} tn_answer;
+
+void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources);
+void tn_answer_end(tn_answer *answer);
+/* In place of all that was written: the reason as JSON. */
+void tn_answer_refuse(tn_answer *answer, int status, const char *reason);
+
+/* Work for the other thread (worker.h). Texts are borrowed. */
+typedef enum { TN_ORDER_NONE, TN_ORDER_PARAMS, TN_ORDER_GRAPH, TN_ORDER_COMPARE } tn_order_kind;
+typedef struct {
+  tn_order_kind kind;
+  int64_t run, other; /* COMPARE: the numbers of two runs */
+  tn_str name, text; /* PARAMS: the run's folder; GRAPH: the program's name and its text */
+  tn_str stamp;      /* while it stays the same, so does the answer */
+} tn_order;
+
+/* Fills in the answer to GET `path`, which is no stream of events; or the order that will give it, whose
+ * texts lie in the answer's arena. */
+void tn_answer_path(tn_answer *answer, const char *path, tn_order *order);
+/* Carries an order out, on the thread of the worker. */
+void tn_answer_order(tn_answer *answer, const tn_order *order);
+/* The number in /api/runs/N/events; 0 when the path is something else. */
+int64_t tn_answer_events_of(const char *path);
+
+/* What a follower of a run has seen so far. */
+typedef struct {
+  int64_t run;
+  int64_t losses;     /* steps */
+  int64_t evaluated;  /* the step after the last evaluation */
+  tn_str status;      /* points to static text */
+  bool ended;         /* nothing more will come */
+} tn_follow;
+
+/* Adds an event with what is new; nothing when nothing is. False when the history cannot be read now. */
+bool tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out);
+
+/* ---- parameters (params.c) ---- */
+
+/* What tells one state of the weights in a folder from another; empty where there are none. */
+void tn_params_stamp(tn_str folder, tn_text *out);
+/* The parameters of a run's folder as JSON. */
+void tn_params_answer(tn_answer *answer, tn_str folder);
+#endif

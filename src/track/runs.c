@@ -1,0 +1,188 @@
+/* track/runs.c: the history of runs, asked for and shown. */
+#include <string.h>
+
+#include "api/door.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "track/track.h"
+
+/* A question to the history: the store it is asked, and where answers are kept. */
+typedef struct {
+  tern_session *session;
+  tn_diags *diags;
+  tn_store *store; /* NULL: there is none yet */
+  tn_arena arena;
+  tn_text *text; /* the answer */
+} inquiry;
+
+static bool begin(inquiry *q, tern_session *session, const char *path, tn_store_mode mode) {
+  bool absent;
+  *q = (inquiry){ .session = session, .diags = tn_api_diags(session), .text = tn_api_answer(session) };
+  tn_api_begin_compiling(session);
+  tn_arena_init(&q->arena, tn_api_heap(session));
+  if (!tn_track_name_store(session, path, false) || !tn_api_confine(session)) return false;
+  q->store = tn_store_open(tn_api_heap(session), path, mode, q->diags, &absent);
+  return q->store || absent;
+}
+
+static const char *end(inquiry *q, bool ok) {
+  tn_api_end_compiling(q->session);
+  if (!ok) tn_api_settle(q->session);
+  tn_store_close(q->store);
+  tn_arena_free(&q->arena);
+  return ok ? tn_api_text(q->session) : NULL;
+}
+
+static void open_answer(inquiry *q, const char *key) {
+  tn_text_puts(q->text, "{\"ok\":true,\"");
+  tn_text_puts(q->text, key);
+  tn_text_puts(q->text, "\":");
+}
+
+/* ---- the list ---- */
+
+static bool no_column(tern_session *session, tn_str name) {
+  tn_str names[TN_RUN_COLUMN_COUNT];
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++)
+    names[i] = tn_str_of(tn_run_column_of((tn_run_column)i)->name);
+  tn_str close = tn_str_suggest(name, names, TN_RUN_COLUMN_COUNT);
+  tn_text message, hint;
+  tn_text_init(&message, tn_api_heap(session));
+  tn_text_init(&hint, tn_api_heap(session));
+  tn_text_puts(&message, "a run has no ");
+  tn_text_add(&message, name);
+  tn_text_puts(&hint, close.len > 0 ? "did you mean " : "columns: ");
+  if (close.len > 0) tn_text_add(&hint, close), tn_text_byte(&hint, '?');
+  for (size_t i = 0; close.len == 0 && i < TN_RUN_COLUMN_COUNT; i++) {
+    if (i > 0) tn_text_puts(&hint, ", ");
+    tn_text_add(&hint, names[i]);
+  }
+  tn_report(tn_api_diags(session), TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
+            TN_HINT(tn_text_str(&hint)));
+  tn_text_free(&message);
+  tn_text_free(&hint);
+  return false;
+}
+
+static bool read_filter(tern_session *session, const char *text, tn_run_filter *out) {
+  const char *equals = strchr(text, '=');
+  if (!equals) return tn_api_usage(session, "a filter is written COLUMN=VALUE, not ", tn_str_of(text), "");
+  tn_str name = { text, (size_t)(equals - text) };
+  out->value = tn_str_of(equals + 1);
+  return tn_run_column_find(name, &out->column) || no_column(session, name);
+}
+
+static bool read_query(inquiry *q, const tn_track_query *wanted, tn_run_query *out) {
+  *out = (tn_run_query){ .order = TN_RUN_ID, .descending = true, .limit = wanted->limit };
+  tn_run_filter *filters = tn_arena_array(&q->arena, wanted->filter_count + 1, sizeof *filters);
+  if (!filters)
+    return tn_report(q->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a list"));
+  for (size_t i = 0; i < wanted->filter_count; i++) {
+    if (!read_filter(q->session, wanted->filters[i], &filters[i])) return false;
+  }
+  out->filters = filters;
+  out->filter_count = wanted->filter_count;
+  if (!wanted->sort) return true;
+  out->descending = wanted->sort[0] == '-';
+  tn_str name = tn_str_of(wanted->sort + out->descending);
+  return tn_run_column_find(name, &out->order) || no_column(q->session, name);
+}
+
+const char *tn_track_list(tern_session *session, const tn_track_query *wanted, bool json) {
+  inquiry q;
+  tn_run_query query;
+  tn_run_rows rows = { 0 };
+  bool ok = begin(&q, session, wanted->store, TN_STORE_READ) && read_query(&q, wanted, &query) &&
+            (!q.store || tn_store_list(q.store, &query, &q.arena, &rows));
+  if (ok && json) {
+    open_answer(&q, "runs");
+    tn_runs_json(&rows, q.text);
+    tn_text_byte(q.text, '}');
+  } else if (ok) {
+    tn_runs_text(&rows, q.text);
+  }
+  tn_vec_free(tn_api_heap(session), &rows);
+  return end(&q, ok);
+}
+
+/* ---- single runs ---- */
+
+static bool find(inquiry *q, const char *path, const char *which, tn_run_row *row, int64_t *id) {
+  if (q->store) return tn_store_find(q->store, which, &q->arena, row, id);
+  return tn_report(q->diags, TN_DIAG_E_RUN_NOT_FOUND, TN_NOWHERE, TN_STR("run", which),
+                   TN_STR("path", path));
+}
+
+static bool read_whole(inquiry *q, const char *path, const char *which, tn_run_whole *out) {
+  int64_t id;
+  float *losses;
+  tn_run_eval *evals;
+  if (!find(q, path, which, &out->row, &id) ||
+      !tn_store_losses(q->store, id, &q->arena, &losses, &out->loss_count) ||
+      !tn_store_evals(q->store, id, &q->arena, &evals, &out->eval_count)) {
+    return false;
+  }
+  out->losses = losses;
+  out->evals = evals;
+  return true;
+}
+
+const char *tn_track_show(tern_session *session, const char *store, const char *run, bool json) {
+  inquiry q;
+  tn_run_whole whole;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && read_whole(&q, store, run, &whole);
+  if (ok && json) {
+    open_answer(&q, "run");
+    tn_run_json(&whole, q.text);
+    tn_text_byte(q.text, '}');
+  } else if (ok) {
+    tn_run_text(&whole, q.text);
+  }
+  return end(&q, ok);
+}
+
+const char *tn_track_compare(tern_session *session, const char *store, const char *first, const char *second,
+                              bool json) {
+  inquiry q;
+  tn_run_whole a, b;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && read_whole(&q, store, first, &a) &&
+            read_whole(&q, store, second, &b);
+  if (ok && json) {
+    open_answer(&q, "comparison");
+    tn_run_compare_json(&a, &b, q.text);
+    tn_text_byte(q.text, '}');
+  } else if (ok) {
+    tn_run_compare_text(&a, &b, q.text);
+  }
+  return end(&q, ok);
+}
+
+/* A run that is going on would be recorded no further, and nobody would know why. */
+static bool has_ended(inquiry *q, const tn_run_row *row, const char *run) {
+  if (!tn_str_is(row->value[TN_RUN_STATUS], "running")) return true;
+  tn_str folder = row->value[TN_RUN_FOLDER];
+  return tn_report(q->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE,
+                   TN_TEXT("path", folder.at ? folder : tn_str_of(run)));
+}
+
+const char *tn_track_remove(tern_session *session, const char *store, const char *run, bool json) {
+  inquiry q;
+  tn_run_row row;
+  int64_t id;
+  bool ok = begin(&q, session, store, TN_STORE_READ) && find(&q, store, run, &row, &id) &&
+            has_ended(&q, &row, run) && tn_store_remove(q.store, id);
+  if (ok && json) {
+    open_answer(&q, "removed");
+    tn_text_int(q.text, id);
+    tn_text_byte(q.text, '}');
+  } else if (ok) {
+    tn_text_puts(q.text, "run ");
+    tn_text_int(q.text, id);
+    tn_text_puts(q.text, " is forgotten");
+    tn_str folder = row.value[TN_RUN_FOLDER];
+    if (folder.at) tn_text_puts(q.text, "; its folder stays: ");
+    tn_diag_put_safe(q.text, folder);
+    tn_text_byte(q.text, '\n');
+  }
+  return end(&q, ok);
+}

@@ -1,0 +1,18 @@
+/* store/columns.c: the table of columns, for those who look things up in it. */
+#include "track/store/store.h"
+
+static const tn_run_column_info columns[TN_RUN_COLUMN_COUNT] = {
+#define TN_RUN_COLUMN(id, name, type, differs) [TN_RUN_##id] = { name, type, TN_RUN_DIFFERS_##differs },
+#include "track/store/columns.def"
+};
+
+const tn_run_column_info *tn_run_column_of(tn_run_column column) { return &columns[column]; }
+
+bool tn_run_column_find(tn_str name, tn_run_column *out) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (!tn_str_is(name, columns[i].name)) continue;
+    *out = (tn_run_column)i;
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,57 @@
+/* store/internal.h: what the files of the store share: the database behind it. */
+#ifndef TN_STORE_INTERNAL_H
+#define TN_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "track/store/store.h"
+
+struct tn_store {
+  tn_heap *heap;
+  tn_diags *diags;
+  sqlite3 *database;
+  char *path;
+  size_t path_bytes;
+  tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
+  double patience; /* seconds that a lock of somebody else is waited for */
+  double waiting;  /* since when, on the monotonic clock */
+  size_t before;   /* bytes that SQLite had when the store was opened */
+  size_t counted;  /* bytes of SQLite that the heap counts for it */
+  bool refused;    /* the last statement needed more memory than there is for it */
+};
+
+/* Reports E_STORE with the database's own words. Returns false. */
+bool tn_store_failed(tn_store *store);
+bool tn_store_out_of_memory(tn_store *store);
+
+/* A statement, or NULL after reporting. Parameters are numbered from 1. */
+sqlite3_stmt *tn_store_prepare(tn_store *store, const char *sql);
+void tn_store_bind_text(sqlite3_stmt *statement, int index, tn_str text);   /* `at` NULL binds NULL */
+void tn_store_bind_real(sqlite3_stmt *statement, int index, double number); /* NaN binds NULL */
+/* Runs a statement that gives no rows, and frees it. NULL is false. */
+bool tn_store_finish(tn_store *store, sqlite3_stmt *statement);
+bool tn_store_run(tn_store *store, const char *sql);
+/* One transaction around a piece of work: taken at once, so that two writers queue up. */
+bool tn_store_start(tn_store *store);
+/* Commits when ok, else takes everything back. Returns whether it was committed. */
+bool tn_store_settle(tn_store *store, bool ok);
+
+/* Adds the names of all columns, separated by commas. */
+void tn_store_column_list(tn_text *sql);
+
+/* The tables (schema.c). Everything that the database holds must be what tern makes, word for word: a view in
+ * the place of a table could run for ever, a trigger could do anything. *version is 0 for an empty database.
+ * False after reporting. */
+bool tn_store_read_version(tn_store *store, int *version);
+/* Inside a transaction: makes them in an empty database, or moves an older one to this version, whole or not
+ * at all. */
+bool tn_store_make_tables(tn_store *store);
+bool tn_store_migrate(tn_store *store);
+/* Reports E_STORE. Returns false. */
+bool tn_store_refuse(tn_store *store, const char *reason);
+
+/* This process, so that another can later ask whether it still lives: "PID START BOOT". Empty where
+ * the system does not say. */
+void tn_store_this_process(tn_heap *heap, tn_text *out);
+bool tn_store_is_alive(tn_heap *heap, tn_str process);
+#endif

@@ -1,0 +1,292 @@
+/* store/query.c: what was recorded.
+ *
+ * Filters and orders name columns of the table, never SQL: what a user types is
+ * looked up or bound, not pasted. */
+#include "track/store/store.h"
+
+#ifdef TN_HAVE_SQLITE
+#include <string.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "track/store/internal.h"
+
+/* ---- rows ---- */
+
+/* The type that a column's values have, besides NULL. */
+static int type_of(tn_run_column column) {
+  const char *type = tn_run_column_of(column)->type;
+  return strcmp(type, "TEXT") == 0 ? SQLITE_TEXT : strcmp(type, "REAL") == 0 ? SQLITE_FLOAT : SQLITE_INTEGER;
+}
+
+static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena *arena) {
+  tn_text text;
+  tn_text_init(&text, store->heap);
+  if (type_of((tn_run_column)column) == SQLITE_INTEGER)
+    tn_text_int(&text, sqlite3_column_int64(s, column));
+  else if (column == TN_RUN_LOSS || column == TN_RUN_EVAL_LOSS)
+    tn_text_f32(&text, (float)sqlite3_column_double(s, column)); /* that is what they were */
+  else if (type_of((tn_run_column)column) == SQLITE_FLOAT)
+    tn_text_f64(&text, sqlite3_column_double(s, column));
+  else
+    tn_text_add(&text, (tn_str){ (const char *)sqlite3_column_text(s, column),
+                                 (size_t)sqlite3_column_bytes(s, column) });
+  if (text.failed) arena->failed = true;
+  tn_str copy = tn_arena_str(arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return copy;
+}
+
+/* STRICT tables see to it; the file of somebody else, or an older one, may not have been written through
+ * them. */
+static bool has_type(tn_store *store, sqlite3_stmt *s, int column, int type) {
+  if (sqlite3_column_type(s, column) == type) return true;
+  return tn_store_refuse(store, "a value is not of its column's type");
+}
+
+static bool read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_row *row) {
+  *row = (tn_run_row){ 0 };
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (sqlite3_column_type(s, i) == SQLITE_NULL) continue;
+    if (!has_type(store, s, i, type_of((tn_run_column)i))) return false;
+    row->value[i] = column_text(store, s, i, arena);
+  }
+  tn_str *status = &row->value[TN_RUN_STATUS];
+  if (tn_str_is(*status, "running") && !tn_store_is_alive(store->heap, row->value[TN_RUN_PROCESS]))
+    *status = TN_LIT("killed");
+  return true;
+}
+
+/* Every row of a bound statement, which is freed. */
+static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_rows *out) {
+  int result;
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    tn_run_row row;
+    right = read_row(store, s, arena, &row);
+    memory = !right || (!arena->failed && tn_vec_push(store->heap, out, row));
+  }
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
+  sqlite3_finalize(s);
+  return ok;
+}
+
+/* ---- lists ---- */
+
+static bool is_path(tn_run_column column) {
+  return column == TN_RUN_PROGRAM || column == TN_RUN_FOLDER || column == TN_RUN_DATA;
+}
+
+/* Killed runs are stored as running; the difference is seen when rows are read. */
+static void add_filter(tn_text *sql, const tn_run_filter *filter, size_t index) {
+  const char *name = tn_run_column_of(filter->column)->name;
+  tn_text_puts(sql, index == 0 ? " WHERE " : " AND ");
+  bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
+  tn_text_byte(sql, '(');
+  tn_text_puts(sql, name);
+  tn_text_puts(sql, status ? "='running' OR ''=?" : "=?");
+  tn_text_uint(sql, index + 1);
+  if (is_path(filter->column)) {
+    tn_text_puts(sql, " OR substr(");
+    tn_text_puts(sql, name);
+    tn_text_puts(sql, ",-length(?");
+    tn_text_uint(sql, index + 1);
+    tn_text_puts(sql, ")-1)='/'||?");
+    tn_text_uint(sql, index + 1);
+  }
+  tn_text_byte(sql, ')');
+}
+
+/* The text of a program is long and nobody reads it in a list. */
+static void add_listed_columns(tn_text *sql) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (i > 0) tn_text_byte(sql, ',');
+    tn_text_puts(sql, i == TN_RUN_SOURCE ? "NULL" : tn_run_column_of((tn_run_column)i)->name);
+  }
+}
+
+static bool asks_for_status(const tn_run_query *query) {
+  for (size_t i = 0; i < query->filter_count; i++) {
+    if (query->filters[i].column == TN_RUN_STATUS) return true;
+  }
+  return false;
+}
+
+static void write_query(const tn_run_query *query, tn_text *sql) {
+  tn_text_puts(sql, "SELECT ");
+  add_listed_columns(sql);
+  tn_text_puts(sql, " FROM runs");
+  for (size_t i = 0; i < query->filter_count; i++) add_filter(sql, &query->filters[i], i);
+  tn_text_puts(sql, " ORDER BY ");
+  tn_text_puts(sql, tn_run_column_of(query->order)->name);
+  tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
+  if (query->limit > 0 && !asks_for_status(query)) { /* else what is over is cut off below */
+    tn_text_puts(sql, " LIMIT ");
+    tn_text_int(sql, query->limit);
+  }
+}
+
+static bool fits(const tn_run_row *row, const tn_run_query *query) {
+  for (size_t i = 0; i < query->filter_count; i++) {
+    const tn_run_filter *filter = &query->filters[i];
+    bool other = filter->column == TN_RUN_STATUS && !tn_str_equal(row->value[TN_RUN_STATUS], filter->value);
+    if (other) return false;
+  }
+  return true;
+}
+
+static void keep_fitting(tn_run_rows *rows, const tn_run_query *query) {
+  size_t kept = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    if (fits(&rows->at[i], query)) rows->at[kept++] = rows->at[i];
+  }
+  if (query->limit > 0 && kept > (size_t)query->limit) kept = (size_t)query->limit;
+  rows->count = kept;
+}
+
+bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
+  tn_text sql;
+  tn_text_init(&sql, store->heap);
+  write_query(query, &sql);
+  sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
+  bool failed = sql.failed;
+  tn_text_free(&sql);
+  if (failed) return tn_store_out_of_memory(store);
+  if (!s) return false;
+  for (size_t i = 0; i < query->filter_count; i++) tn_store_bind_text(s, (int)i + 1, query->filters[i].value);
+  if (!read_rows(store, s, arena, out)) return false;
+  keep_fitting(out, query);
+  return true;
+}
+
+/* ---- one run ---- */
+
+static bool find_by(tn_store *store, const char *condition, tn_str value, tn_arena *arena, tn_run_rows *out) {
+  tn_text sql;
+  tn_text_init(&sql, store->heap);
+  tn_text_puts(&sql, "SELECT ");
+  tn_store_column_list(&sql);
+  tn_text_puts(&sql, " FROM runs WHERE ");
+  tn_text_puts(&sql, condition);
+  tn_text_puts(&sql, " ORDER BY id DESC LIMIT 1");
+  sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
+  tn_text_free(&sql);
+  if (!s) return false;
+  if (sqlite3_bind_parameter_count(s) > 0) tn_store_bind_text(s, 1, value);
+  return read_rows(store, s, arena, out);
+}
+
+static bool find_folder(tn_store *store, const char *which, tn_arena *arena, tn_run_rows *out) {
+  tn_text absolute;
+  tn_text_init(&absolute, store->heap);
+  bool there = tn_file_absolute(which, &absolute);
+  bool ok = find_by(store, "folder=?1", there ? tn_text_str(&absolute) : tn_str_of(which), arena, out);
+  tn_text_free(&absolute);
+  return ok;
+}
+
+bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id) {
+  tn_run_rows rows = { 0 };
+  uint64_t number;
+  bool ok;
+  if (strcmp(which, "last") == 0)
+    ok = find_by(store, "1", (tn_str){ 0 }, arena, &rows);
+  else if (tn_number_parse_u64(tn_str_of(which), &number))
+    ok = find_by(store, "id=CAST(?1 AS INTEGER)", tn_str_of(which), arena, &rows);
+  else
+    ok = find_folder(store, which, arena, &rows);
+  bool found = ok && rows.count > 0;
+  if (found) *out = rows.at[0];
+  tn_vec_free(store->heap, &rows);
+  if (!ok) return false;
+  if (!found)
+    return tn_report(store->diags, TN_DIAG_E_RUN_NOT_FOUND, TN_NOWHERE, TN_STR("run", which),
+                     TN_STR("path", store->path));
+  *id = 0;
+  if (tn_number_parse_u64(out->value[TN_RUN_ID], &number)) *id = (int64_t)number;
+  return true;
+}
+
+/* ---- its steps ---- */
+
+static float get_le(const unsigned char *from) {
+  uint32_t bits = 0;
+  float value;
+  for (int i = 0; i < 4; i++) bits |= (uint32_t)from[i] << (8 * i);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+typedef tn_vec(float) losses;
+
+/* A chunk that is missing, or short in the middle, ends the curve there. False: no memory. */
+static bool take_chunk(tn_store *store, sqlite3_stmt *s, losses *out) {
+  int64_t chunk = sqlite3_column_int64(s, 0);
+  bool next = chunk >= 0 && (uint64_t)chunk == out->count / TN_STORE_CHUNK;
+  if (!next || out->count % TN_STORE_CHUNK != 0) return true;
+  size_t items = (size_t)sqlite3_column_bytes(s, 1) / sizeof(float);
+  const unsigned char *data = sqlite3_column_blob(s, 1);
+  for (size_t i = 0; i < items && i < TN_STORE_CHUNK; i++) {
+    if (!tn_vec_push(store->heap, out, get_le(data + i * sizeof(float)))) return false;
+  }
+  return true;
+}
+
+bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count) {
+  losses found = { 0 };
+  sqlite3_stmt *s = tn_store_prepare(store, "SELECT chunk,data FROM losses WHERE run=?1 ORDER BY chunk");
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, id);
+  int result;
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    right = has_type(store, s, 0, SQLITE_INTEGER) && has_type(store, s, 1, SQLITE_BLOB);
+    memory = !right || take_chunk(store, s, &found);
+  }
+  *count = found.count;
+  *out = memory ? tn_arena_copy(arena, found.at, found.count * sizeof(float)) : NULL;
+  memory = memory && (*out || found.count == 0);
+  tn_vec_free(store->heap, &found);
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
+  sqlite3_finalize(s);
+  return ok;
+}
+
+static double real_or_nan(sqlite3_stmt *s, int column) {
+  return sqlite3_column_type(s, column) == SQLITE_NULL ? (double)__builtin_nanf("")
+                                                       : sqlite3_column_double(s, column);
+}
+
+static bool is_real_or_null(tn_store *store, sqlite3_stmt *s, int column) {
+  return sqlite3_column_type(s, column) == SQLITE_NULL || has_type(store, s, column, SQLITE_FLOAT);
+}
+
+bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count) {
+  tn_vec(tn_run_eval) evals = { 0 };
+  sqlite3_stmt *s =
+      tn_store_prepare(store, "SELECT step,loss,accuracy FROM evals WHERE run=?1 ORDER BY step");
+  if (!s) return false;
+  sqlite3_bind_int64(s, 1, id);
+  int result;
+  bool right = true, memory = true;
+  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+    right = has_type(store, s, 0, SQLITE_INTEGER) && is_real_or_null(store, s, 1) &&
+            is_real_or_null(store, s, 2);
+    tn_run_eval eval = { sqlite3_column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
+    memory = !right || tn_vec_push(store->heap, &evals, eval);
+  }
+  *count = evals.count;
+  *out = memory ? tn_arena_copy(arena, evals.at, evals.count * sizeof *evals.at) : NULL;
+  memory = memory && (*out || evals.count == 0);
+  tn_vec_free(store->heap, &evals);
+  bool ok = !right    ? false
+            : !memory ? tn_store_out_of_memory(store)
+                      : result == SQLITE_DONE || tn_store_failed(store);
+  sqlite3_finalize(s);
+  return ok;
+}
+#endif

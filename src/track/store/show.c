@@ -1,0 +1,366 @@
+/* store/show.c: runs as people and programs read them.
+ *
+ * What people read goes to a terminal, and a database may come from anybody: control characters are shown as
+ * escapes. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "diag/diag.h"
+#include "track/store/store.h"
+
+#define LONGEST_DURATION 1e12 /* seconds; a database can say anything */
+
+/* ---- pieces ---- */
+
+static bool is_number(tn_run_column column) {
+  const char *type = tn_run_column_of(column)->type;
+  return strncmp(type, "INTEGER", 7) == 0 || strcmp(type, "REAL") == 0;
+}
+
+/* The last part of a path, which is what people recognise. */
+static tn_str last_part(tn_str path) {
+  for (size_t i = path.len; i > 0; i--) {
+    if (path.at[i - 1] == '/') return (tn_str){ path.at + i, path.len - i };
+  }
+  return path;
+}
+
+static tn_str first_bytes(tn_str text, size_t count) {
+  return (tn_str){ text.at, text.len < count ? text.len : count };
+}
+
+/* "0.0312" of a number's text; "-" of nothing. */
+static void add_fixed(tn_text *out, tn_str number, int digits) {
+  double value;
+  if (number.at && tn_number_parse_f64(number, &value))
+    tn_text_fixed(out, value, digits);
+  else
+    tn_text_byte(out, '-');
+}
+
+static void add_duration(tn_text *out, tn_str seconds) {
+  double value;
+  if (!seconds.at || !tn_number_parse_f64(seconds, &value) || !(fabs(value) < LONGEST_DURATION)) {
+    tn_text_byte(out, '-');
+  } else if (value < 60) {
+    tn_text_fixed(out, value, 1);
+    tn_text_puts(out, " s");
+  } else {
+    int64_t whole = (int64_t)value, hours = whole / 3600, minutes = whole / 60 % 60;
+    if (hours > 0) tn_text_int(out, hours), tn_text_puts(out, " h ");
+    tn_text_int(out, minutes), tn_text_puts(out, " min");
+    if (hours == 0) tn_text_byte(out, ' '), tn_text_int(out, whole % 60), tn_text_puts(out, " s");
+  }
+}
+
+/* ---- the list, for people ---- */
+
+typedef struct {
+  const char *title;
+  bool right;
+  void (*write)(const tn_run_row *row, tn_text *out);
+} cell;
+
+static void write_id(const tn_run_row *row, tn_text *out) { tn_diag_put_safe(out, row->value[TN_RUN_ID]); }
+static void write_started(const tn_run_row *row, tn_text *out) {
+  tn_str at = row->value[TN_RUN_STARTED];
+  tn_diag_put_safe(out, first_bytes(at, 10));
+  if (at.len < 16) return;
+  tn_text_byte(out, ' ');
+  tn_diag_put_safe(out, (tn_str){ at.at + 11, 5 });
+}
+static void write_program(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, last_part(row->value[TN_RUN_PROGRAM]));
+}
+static void write_status(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, row->value[TN_RUN_STATUS]);
+}
+static void write_step(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, row->value[TN_RUN_STEP].at ? row->value[TN_RUN_STEP] : TN_LIT("0"));
+  tn_text_byte(out, '/');
+  tn_diag_put_safe(out, row->value[TN_RUN_STEPS]);
+}
+static void write_loss(const tn_run_row *row, tn_text *out) { add_fixed(out, row->value[TN_RUN_LOSS], 4); }
+static void write_accuracy(const tn_run_row *row, tn_text *out) {
+  add_fixed(out, row->value[TN_RUN_ACCURACY], 4);
+}
+static void write_seconds(const tn_run_row *row, tn_text *out) {
+  add_duration(out, row->value[TN_RUN_SECONDS]);
+}
+static void write_seed(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, row->value[TN_RUN_SEED]);
+}
+static void write_weights(const tn_run_row *row, tn_text *out) {
+  tn_str hash = row->value[TN_RUN_WEIGHTS_SHA256];
+  tn_diag_put_safe(out, hash.at ? first_bytes(hash, 8) : TN_LIT("-"));
+}
+
+static const cell cells[] = {
+  { "run", true, write_id },
+  { "started", false, write_started },
+  { "program", false, write_program },
+  { "status", false, write_status },
+  { "steps", true, write_step },
+  { "loss", true, write_loss },
+  { "accuracy", true, write_accuracy },
+  { "time", true, write_seconds },
+  { "seed", true, write_seed },
+  { "weights", false, write_weights },
+};
+#define CELLS (sizeof cells / sizeof *cells)
+
+static void write_cell(const tn_run_rows *rows, size_t line, size_t c, tn_text *out) {
+  if (line == 0)
+    tn_text_puts(out, cells[c].title);
+  else
+    cells[c].write(&rows->at[line - 1], out);
+}
+
+/* What a terminal shows: bytes that do not continue a character. */
+static size_t width_of(const tn_text *text) {
+  size_t width = 0;
+  for (size_t i = 0; i < text->len; i++) width += ((unsigned char)text->at[i] & 0xc0) != 0x80;
+  return width;
+}
+
+static size_t column_width(const tn_run_rows *rows, size_t c, tn_text *scratch) {
+  size_t widest = 0;
+  for (size_t line = 0; line <= rows->count; line++) {
+    tn_text_clear(scratch);
+    write_cell(rows, line, c, scratch);
+    size_t width = width_of(scratch);
+    if (width > widest) widest = width;
+  }
+  return widest;
+}
+
+void tn_runs_text(const tn_run_rows *rows, tn_text *out) {
+  if (rows->count == 0) {
+    tn_text_puts(out, "no runs\n");
+    return;
+  }
+  tn_text scratch;
+  size_t widths[CELLS];
+  tn_text_init(&scratch, out->heap);
+  for (size_t c = 0; c < CELLS; c++) widths[c] = column_width(rows, c, &scratch);
+  for (size_t line = 0; line <= rows->count; line++) {
+    for (size_t c = 0; c < CELLS; c++) {
+      tn_text_clear(&scratch);
+      write_cell(rows, line, c, &scratch);
+      size_t blank = widths[c] - width_of(&scratch);
+      if (c > 0) tn_text_puts(out, "  ");
+      if (cells[c].right) tn_text_repeat(out, ' ', blank);
+      tn_text_add(out, tn_text_str(&scratch));
+      if (!cells[c].right && c + 1 < CELLS) tn_text_repeat(out, ' ', blank);
+    }
+    tn_text_byte(out, '\n');
+  }
+  tn_text_free(&scratch);
+}
+
+/* ---- JSON ---- */
+
+static void add_value(tn_json_writer *json, tn_run_column column, tn_str value) {
+  if (!value.at)
+    tn_json_null(json);
+  else if (is_number(column) && value.at[0] != 'I' && value.at[0] != 'N' && !tn_str_starts(value, "-I"))
+    tn_json_raw(json, value);
+  else
+    tn_json_string(json, value);
+}
+
+/* What is for the store itself, or long, is left out of lists. */
+static bool is_listed(tn_run_column column, bool whole) {
+  return column != TN_RUN_PROCESS && (whole || column != TN_RUN_SOURCE);
+}
+
+static void add_row(tn_json_writer *json, const tn_run_row *row, bool whole) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    tn_run_column column = (tn_run_column)i;
+    if (!is_listed(column, whole)) continue;
+    tn_json_key(json, tn_run_column_of(column)->name);
+    add_value(json, column, row->value[i]);
+  }
+}
+
+void tn_runs_json(const tn_run_rows *rows, tn_text *out) {
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_array_begin(&json);
+  for (size_t i = 0; i < rows->count; i++) {
+    tn_json_object_begin(&json);
+    add_row(&json, &rows->at[i], false);
+    tn_json_object_end(&json);
+  }
+  tn_json_array_end(&json);
+}
+
+void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json) {
+  tn_json_object_begin(json);
+  tn_json_key(json, "step"), tn_json_int(json, eval->step);
+  tn_json_key(json, "loss"), tn_json_f32(json, (float)eval->loss);
+  tn_json_key(json, "accuracy"), tn_json_f64(json, eval->accuracy);
+  tn_json_object_end(json);
+}
+
+void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json) { add_row(json, row, true); }
+
+void tn_run_json(const tn_run_whole *run, tn_text *out) {
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_object_begin(&json);
+  add_row(&json, &run->row, true);
+  tn_json_key(&json, "losses"), tn_json_array_begin(&json);
+  for (size_t i = 0; i < run->loss_count; i++) tn_json_f32(&json, run->losses[i]);
+  tn_json_array_end(&json);
+  tn_json_key(&json, "evals"), tn_json_array_begin(&json);
+  for (size_t i = 0; i < run->eval_count; i++) tn_run_eval_json(&run->evals[i], &json);
+  tn_json_array_end(&json);
+  tn_json_object_end(&json);
+}
+
+/* ---- one run, for people ---- */
+
+#define NAME_WIDTH 15
+
+static void add_pair(tn_text *out, const char *name, tn_str value) {
+  tn_text_puts(out, name);
+  size_t length = strlen(name);
+  tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
+  tn_diag_put_safe(out, value.at ? value : TN_LIT("-"));
+  tn_text_byte(out, '\n');
+}
+
+static void add_step_line(tn_text *out, const tn_run_whole *run, int64_t step, const tn_run_eval *eval) {
+  tn_text_puts(out, "  step ");
+  tn_text_int(out, step);
+  if (step >= 0 && (size_t)step < run->loss_count)
+    tn_text_puts(out, ": loss "), tn_text_f32(out, run->losses[step]);
+  if (eval) {
+    tn_text_puts(out, ", eval loss "), tn_text_f32(out, (float)eval->loss);
+    tn_text_puts(out, ", accuracy "), tn_text_fixed(out, eval->accuracy, 4);
+  }
+  tn_text_byte(out, '\n');
+}
+
+void tn_run_text(const tn_run_whole *run, tn_text *out) {
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (!is_listed((tn_run_column)i, false)) continue;
+    add_pair(out, tn_run_column_of((tn_run_column)i)->name, run->row.value[i]);
+  }
+  if (run->loss_count > 0) {
+    tn_text_puts(out, "\n");
+    bool first_is_evaluated = run->eval_count > 0 && run->evals[0].step == 0;
+    if (!first_is_evaluated) add_step_line(out, run, 0, NULL);
+    for (size_t i = 0; i < run->eval_count; i++) add_step_line(out, run, run->evals[i].step, &run->evals[i]);
+    int64_t last = (int64_t)run->loss_count - 1;
+    if (last > 0 && (run->eval_count == 0 || run->evals[run->eval_count - 1].step != last))
+      add_step_line(out, run, last, NULL);
+  }
+}
+
+/* ---- two runs ---- */
+
+typedef struct {
+  bool same_origin;  /* nothing that decides bits differs */
+  bool same_weights; /* both are known and equal */
+  bool weights_known;
+  int64_t first; /* the first step whose losses differ; -1: none */
+} comparison;
+
+static bool same_value(const tn_run_whole *a, const tn_run_whole *b, int column) {
+  tn_str x = a->row.value[column], y = b->row.value[column];
+  return !x.at == !y.at && tn_str_equal(x, y);
+}
+
+/* Bits, so that a NaN equals itself. */
+static bool same_loss(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+static comparison compare(const tn_run_whole *a, const tn_run_whole *b) {
+  comparison c = { .same_origin = true, .first = -1 };
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (tn_run_column_of((tn_run_column)i)->differs == TN_RUN_DIFFERS_B && !same_value(a, b, i))
+      c.same_origin = false;
+  }
+  size_t shared = a->loss_count < b->loss_count ? a->loss_count : b->loss_count;
+  for (size_t i = 0; i < shared && c.first < 0; i++) {
+    if (!same_loss(a->losses[i], b->losses[i])) c.first = (int64_t)i;
+  }
+  c.weights_known = a->row.value[TN_RUN_WEIGHTS_SHA256].at && b->row.value[TN_RUN_WEIGHTS_SHA256].at;
+  c.same_weights = c.weights_known && same_value(a, b, TN_RUN_WEIGHTS_SHA256);
+  return c;
+}
+
+static const char *verdict(const comparison *c) {
+  if (c->same_weights) return "the weights agree in every bit";
+  if (!c->weights_known) return "a run has not ended: its weights are not known yet";
+  return c->same_origin ? "the weights differ, though nothing that decides bits does: one of the two is wrong"
+                        : "the weights differ";
+}
+
+static void add_difference(tn_text *out, const char *name, tn_str a, tn_str b) {
+  tn_text_puts(out, name);
+  size_t length = strlen(name);
+  tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
+  tn_diag_put_safe(out, a.at ? a : TN_LIT("-"));
+  tn_text_puts(out, " | ");
+  tn_diag_put_safe(out, b.at ? b : TN_LIT("-"));
+  tn_text_byte(out, '\n');
+}
+
+static bool is_compared(int column, const tn_run_whole *a, const tn_run_whole *b) {
+  return tn_run_column_of((tn_run_column)column)->differs != TN_RUN_DIFFERS_N && !same_value(a, b, column);
+}
+
+void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out) {
+  comparison c = compare(a, b);
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (!is_compared(i, a, b)) continue;
+    tn_str x = a->row.value[i], y = b->row.value[i];
+    bool hash = strstr(tn_run_column_of((tn_run_column)i)->name, "sha256") != NULL;
+    add_difference(out, tn_run_column_of((tn_run_column)i)->name, hash && x.at ? first_bytes(x, 16) : x,
+                   hash && y.at ? first_bytes(y, 16) : y);
+  }
+  if (c.first >= 0) {
+    tn_text_puts(out, "the losses differ from step ");
+    tn_text_int(out, c.first);
+    tn_text_puts(out, " on: ");
+    tn_text_f32(out, a->losses[c.first]);
+    tn_text_puts(out, " | ");
+    tn_text_f32(out, b->losses[c.first]);
+    tn_text_byte(out, '\n');
+  } else {
+    tn_text_puts(out, "the losses agree in every bit over ");
+    tn_text_uint(out, a->loss_count < b->loss_count ? a->loss_count : b->loss_count);
+    tn_text_puts(out, " steps\n");
+  }
+  tn_text_puts(out, verdict(&c));
+  tn_text_byte(out, '\n');
+}
+
+void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out) {
+  comparison c = compare(a, b);
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "differences"), tn_json_object_begin(&json);
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (!is_compared(i, a, b)) continue;
+    tn_json_key(&json, tn_run_column_of((tn_run_column)i)->name), tn_json_array_begin(&json);
+    add_value(&json, (tn_run_column)i, a->row.value[i]);
+    add_value(&json, (tn_run_column)i, b->row.value[i]);
+    tn_json_array_end(&json);
+  }
+  tn_json_object_end(&json);
+  tn_json_key(&json, "first_different_step");
+  if (c.first >= 0)
+    tn_json_int(&json, c.first);
+  else
+    tn_json_null(&json);
+  tn_json_key(&json, "same_origin"), tn_json_bool(&json, c.same_origin);
+  tn_json_key(&json, "same_weights");
+  if (c.weights_known)
+    tn_json_bool(&json, c.same_weights);
+  else
+    tn_json_null(&json);
+  tn_json_object_end(&json);
+}

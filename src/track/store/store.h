@@ -1,0 +1,148 @@
+/* store/store.h: the history of training runs, in one SQLite database.
+ *
+ * A run is one row (columns.def), the losses of its steps, and its evaluations.
+ * Losses are kept as blobs of little-endian f32, TN_STORE_CHUNK steps each: a
+ * million steps cost four megabytes and a few transactions, so that recording
+ * does not slow a run down. Several processes may read and write at once, and a
+ * process that is killed leaves what it last committed. A database that another
+ * program or a newer tern made is refused, untouched, and so is one whose tables
+ * are not those that tern makes, or whose values are not of their columns' types.
+ *
+ * A build without SQLite has the same functions; opening then reports it. */
+#ifndef TN_STORE_STORE_H
+#define TN_STORE_STORE_H
+
+#include "base/arena.h"
+#include "diag/diag.h"
+
+#define TN_STORE_VERSION 2 /* 1: tables that were not STRICT */
+#define TN_STORE_CHUNK   4096
+
+typedef enum {
+#define TN_RUN_COLUMN(id, ...) TN_RUN_##id,
+#include "track/store/columns.def"
+  TN_RUN_COLUMN_COUNT
+} tn_run_column;
+
+/* Whether a difference explains other bits, is worth showing, or is neither. */
+typedef enum { TN_RUN_DIFFERS_B, TN_RUN_DIFFERS_C, TN_RUN_DIFFERS_N } tn_run_differs;
+
+typedef struct {
+  const char *name, *type;
+  tn_run_differs differs;
+} tn_run_column_info;
+
+const tn_run_column_info *tn_run_column_of(tn_run_column column);
+bool tn_run_column_find(tn_str name, tn_run_column *out);
+
+/* One run: every column as text, as JSON would write a number; `at` is NULL where there is nothing. */
+typedef struct {
+  tn_str value[TN_RUN_COLUMN_COUNT];
+} tn_run_row;
+
+typedef struct {
+  int64_t step;
+  double loss, accuracy;
+} tn_run_eval;
+
+typedef struct tn_store tn_store;
+
+/* Reading an absent database gives NULL without a report and sets *absent. Otherwise NULL after
+ * reporting E_STORE. TN_STORE_WRITE makes the file and its folders. */
+typedef enum { TN_STORE_READ, TN_STORE_WRITE } tn_store_mode;
+tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent);
+/* The same, waiting at most so many seconds for a lock of somebody else; 0: as long as usual. */
+tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
+                            tn_diags *diags, bool *absent);
+void tn_store_close(tn_store *store);
+/* From now on. A stop of the session ends every wait. */
+void tn_store_wait_at_most(tn_store *store, double seconds);
+/* After a failure: somebody else held the database, or the session was asked to stop. The same may be tried
+ * again. */
+bool tn_store_was_held(const tn_store *store);
+
+/* ---- recording: each false after reporting ---- */
+
+/* A new run, or, when `step` is above 0 and the newest run of the folder has the same program and data,
+ * that run going on: what it has from `step` on is forgotten. ID, STATUS, PROCESS and the results are
+ * the store's own; the other columns are taken from `row`. */
+bool tn_store_begin(tn_store *store, const tn_run_row *row, int64_t step, int64_t *id);
+/* What happened since the last call: losses of the steps from `first` on, evaluations among them. */
+bool tn_store_add(tn_store *store, int64_t id, int64_t first, const float *losses, size_t count,
+                  const tn_run_eval *evals, size_t eval_count, double seconds);
+bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step, tn_str weights_sha256,
+                  double seconds);
+/* E_RUN_NOT_FOUND when there is none. The run's folder stays. */
+bool tn_store_remove(tn_store *store, int64_t id);
+
+/* ---- reading ---- */
+
+typedef struct {
+  tn_run_column column;
+  tn_str value;
+} tn_run_filter;
+
+typedef struct {
+  const tn_run_filter *filters; /* all must hold; a program or folder also by its last part */
+  size_t filter_count;
+  tn_run_column order;
+  bool descending;
+  int64_t limit; /* 0: none */
+} tn_run_query;
+
+/* Every run that fits, in the arena, without the texts of the programs. False after reporting. */
+typedef tn_vec(tn_run_row) tn_run_rows;
+bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out);
+/* A run by its number, by "last", or by its folder. Reports E_RUN_NOT_FOUND. */
+bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id);
+/* The losses of a run's steps from 0 on, and its evaluations, in the arena. */
+bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, size_t *count);
+bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count);
+
+/* ---- for pictures (curve.c): bounded, however long a run is ---- */
+
+typedef struct {
+  int64_t step;
+  float loss;
+} tn_run_point;
+
+typedef struct {
+  tn_run_point *points;
+  size_t count;
+  int64_t steps; /* how many losses there are, whatever is shown of them */
+} tn_run_curve;
+
+/* The losses from step `first` on in about `most` points, in the arena: all of them where they are that few,
+ * else the lowest and the highest of each stretch, and the newest. Of more than four million steps it
+ * looks at a part. */
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                    tn_run_curve *out);
+/* The evaluations from step `first` on, in the arena: at most `most`, at even distances. */
+bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+                         tn_run_eval **out, size_t *count);
+/* The first step of which both runs have a loss, and not the same bits; -1: there is none. False after
+ * reporting, or when it was told to stop. */
+bool tn_store_first_difference(tn_store *store, int64_t one, int64_t other, int64_t *step);
+
+/* ---- showing (show.c) ---- */
+
+/* A table for people, or an array for programs. */
+void tn_runs_text(const tn_run_rows *rows, tn_text *out);
+void tn_runs_json(const tn_run_rows *rows, tn_text *out);
+/* One run with its steps. */
+typedef struct {
+  tn_run_row row;
+  const float *losses;
+  size_t loss_count;
+  const tn_run_eval *evals;
+  size_t eval_count;
+} tn_run_whole;
+void tn_run_text(const tn_run_whole *run, tn_text *out);
+void tn_run_json(const tn_run_whole *run, tn_text *out);
+void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json);
+/* The members of a run's object but for its steps. */
+void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json);
+/* What differs, and whether the bits agree. */
+void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
+void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
+#endif

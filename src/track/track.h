@@ -1,0 +1,89 @@
+/* track/track.h: the history of training runs: recording, asking, drawing, serving.
+ *
+ * Linked by the program alone: the library trains and knows nothing of histories.
+ * A run comes here by the callbacks of a follower, or as the folder that it left.
+ *
+ * `store` is the path of a history's database. `run` is a run's number there,
+ * "last", or its folder. Texts are for people or, with `json`, the JSON object of
+ * the answer; valid until the next call on the session; NULL after leaving
+ * diagnostics. */
+#ifndef TN_TRACK_TRACK_H
+#define TN_TRACK_TRACK_H
+
+#include "tern/tern.h"
+#include "track/store/store.h"
+
+/* Names the database to the sandbox; NULL for none. `make`: its folder is made if it is not there. False
+ * after reporting that memory ran out. */
+bool tn_track_name_store(tern_session *session, const char *store, bool make);
+
+/* ---- recording (record.c) ---- */
+
+typedef struct {
+  tern_session *session;
+  const char *path;   /* of the history */
+  const char *folder; /* of the run; NULL: none */
+  tn_store *store;    /* NULL: nothing is recorded, or no longer */
+  tn_diags diags;     /* what the store reports */
+  bool failed;        /* to open; said when the run begins, since a training forgets earlier diagnostics */
+  tn_text scratch;
+  int64_t run;
+  int64_t first; /* the step of losses.at[0] */
+  tn_vec(float) losses;
+  tn_vec(tn_run_eval) evals;
+  double started, written; /* of the monotonic clock */
+} tn_recorder;
+
+/* Opens the history at `path`; both texts are borrowed until the recorder is closed. One that cannot be
+ * opened is an error and false if it is `required`, else a warning when the run begins. False also when the
+ * session was asked to stop. */
+bool tn_recorder_open(tn_recorder *recorder, tern_session *session, const char *path, const char *folder,
+                      bool required);
+tern_follower tn_recorder_follower(tn_recorder *recorder);
+void tn_recorder_close(tn_recorder *recorder);
+
+/* ---- asking (runs.c) ---- */
+
+typedef struct {
+  const char *store;
+  const char *const *filters; /* "status=completed", "program=toy.ail"; all must hold */
+  size_t filter_count;
+  const char *sort;           /* a column, "-loss" for the highest first; NULL: the newest first */
+  int64_t limit;              /* 0: all */
+} tn_track_query;
+
+const char *tn_track_list(tern_session *session, const tn_track_query *query, bool json);
+const char *tn_track_show(tern_session *session, const char *store, const char *run, bool json);
+/* What differed, and whether the bits agree. */
+const char *tn_track_compare(tern_session *session, const char *store, const char *first, const char *second,
+                             bool json);
+/* Forgets a run; its folder stays. */
+const char *tn_track_remove(tern_session *session, const char *store, const char *run, bool json);
+
+/* ---- drawing (plot.c): the curves of runs as one SVG picture ---- */
+
+typedef struct {
+  const char *const *runs;  /* folders of runs; with a store also numbers of runs there, and "last" */
+  size_t run_count;         /* 1 to 32 */
+  const char *store;        /* NULL: folders alone */
+  const char *metric;       /* "loss", "train_loss", "eval_loss", "accuracy"; NULL: all there are */
+  const char *scale;        /* of losses: "linear", "log"; NULL or "auto": log for a range above 50 times */
+  const char *title;        /* NULL: that of a single run is its folder */
+  int64_t smooth;           /* also the mean of so many steps; 0: not */
+} tn_track_plot;
+
+const char *tn_track_plot_svg(tern_session *session, const tn_track_plot *plot);
+/* The answer of `tern plot --json`: with the picture or, if it was written to a file, with its path. */
+const char *tn_track_plot_json(tern_session *session, const tn_track_plot *plot, const char *path);
+
+/* ---- serving (board.c): the history as a page for browsers on this machine, until tern_interrupt ---- */
+
+typedef struct {
+  const char *store;
+  int port;                               /* 0: any that is free; -1: 8600 */
+  void (*ready)(void *context, int port); /* the page can be opened now; may be NULL */
+  void *context;
+} tn_track_board;
+
+tern_status tn_track_serve_board(tern_session *session, const tn_track_board *board);
+#endif
