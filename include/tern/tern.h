@@ -33,7 +33,7 @@ extern "C" {
 
 /* ---- versions and tables ---- */
 
-TERN_API const char *tern_version(void);                  /* "0.1.0" */
+TERN_API const char *tern_version(void);                  /* "1.2.3" */
 /* What `tern ops`, `tern explain` and completion print. NULL for an unknown code or verb.
  * The text belongs to the caller: tern_free_text. */
 TERN_API char *tern_ops_text(void);

@@ -1,5 +1,6 @@
-$ tern version
-| tern 0.1.0
+# The version is that of the project, which one file names.
+$ sed -n 's/^project(tern VERSION \([0-9.]*\).*/tern \1/p' "$TESTS/../CMakeLists.txt" >version.txt
+$ tern version | diff - version.txt
 $ tern help emit
 | tern emit FILE --as KIND
 |   print what the compiler made: graph, grad, mlir, dot, svg, onnx or npz

@@ -14,9 +14,10 @@ build() {   # build FOLDER
 
 passes "a build in one folder" build "$scratch/a"
 passes "a build in another, with a longer name" build "$scratch/another folder/with a longer name"
-for file in tern libtern.a libtern.so.0.1.0; do
+library=$(cd "$scratch/a/build/release" && echo libtern.so.*.*.*)
+for file in tern libtern.a "$library"; do
   passes "the same $file" cmp "$scratch/a/build/release/$file" \
     "$scratch/another folder/with a longer name/build/release/$file"
 done
-[ $failures -ne 0 ] || (cd "$scratch/a/build/release" && sha256sum tern libtern.a libtern.so.0.1.0)
+[ $failures -ne 0 ] || (cd "$scratch/a/build/release" && sha256sum tern libtern.a "$library")
 finish

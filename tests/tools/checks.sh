@@ -203,6 +203,18 @@ fails "links: a file that is not there" "README.md:4: there is no docs/three.md"
 link '[gone](docs/two.md#three)'
 fails "links: a heading that is not there" "README.md:4: docs/two.md has no heading #three" links
 
+# version LINES: a project of version 3.14.15 with LINES in a header.
+version() {
+  fresh
+  echo 'project(tern VERSION 3.14.15 LANGUAGES C)' | put CMakeLists.txt
+  echo '## [Unreleased]' | put CHANGELOG.md
+  echo "$1" | put include/tern/tern.h
+  sh "$tools/check_version.sh" "$scratch"
+}
+passes "version: other numbers may look like it" version 'int a = 13.14.15, b = 3.14.159, c = 3.14;'
+fails "version: repeated" "tern.h:1:" version '/* 3.14.15 */'
+rm -f "$scratch/CMakeLists.txt" "$scratch/CHANGELOG.md"
+
 fresh
 echo 'size_t tn_x(void);' | put src/base/x.h
 fails "headers: a missing include" "base/x.h does not compile alone" headers
