@@ -46,18 +46,39 @@ static bool computes(const tn_op_sig *sig) {
 }
 
 /* The storage dtype that all floating operands have, or TN_F32 when nothing is to be
- * widened. Of mixed dtypes none is, so that the dtype rule sees and names them. */
-static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count) {
-  tn_dtype found = TN_F32;
-  bool any = false;
+ * widened. Of mixed dtypes none is, and *other is the first operand that differs from the
+ * first floating one, *first. */
+static tn_dtype storage_of(const tn_op_sig *sig, const tn_type *types, int count, int *first, int *other) {
+  *first = *other = -1;
   if (!computes(sig)) return TN_F32;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count && *other < 0; i++) {
     if (!is_floating(types[i].dtype)) continue;
-    if (any && types[i].dtype != found) return TN_F32;
-    found = types[i].dtype;
-    any = true;
+    if (*first < 0) *first = i;
+    if (types[i].dtype != types[*first].dtype) *other = i;
   }
-  return tn_dtype_in(found, TN_STORAGE) ? found : TN_F32;
+  bool storage = *first >= 0 && *other < 0 && tn_dtype_in(types[*first].dtype, TN_STORAGE);
+  return storage ? types[*first].dtype : TN_F32;
+}
+
+/* A storage dtype beside another floating dtype: both are named, where the rule of the
+ * operation would only refuse the first. */
+static tn_value fail_mixed(tn_builder *builder, tn_op op, const tn_type *types, int first, int other) {
+  return tn_build_fault(
+      builder, op,
+      (tn_fault){ .kind = TN_FAULT_DTYPE, .operand = other, .left = types[first], .right = types[other] });
+}
+
+static bool mixes_storage(const tn_type *types, int first, int other) {
+  return other >= 0 &&
+         (tn_dtype_in(types[first].dtype, TN_STORAGE) || tn_dtype_in(types[other].dtype, TN_STORAGE));
+}
+
+/* What the operation says of f32 is meant of the dtype that the program wrote. */
+static void name_storage(tn_builder *builder, tn_dtype storage) {
+  tn_fault *fault = &builder->fault;
+  if (fault->kind != TN_FAULT_DTYPE) return;
+  if (fault->left.dtype == TN_F32) fault->left.dtype = storage;
+  if (fault->right.dtype == TN_F32) fault->right.dtype = storage;
 }
 
 /* recursion: the operation in f32, its casts; none of these is widened. */
@@ -68,6 +89,7 @@ static tn_value build_widened(tn_builder *builder, tn_op op, const tn_value *in,
     wide[i] = narrow ? tn_build_cast(builder, in[i], TN_F32) : in[i];
   }
   tn_value result = tn_build(builder, op, wide, count, attrs);
+  if (result == TN_ERROR_VALUE) name_storage(builder, storage);
   if (result == TN_ERROR_VALUE || tn_build_type(builder, result)->dtype != TN_F32) return result;
   return tn_build_cast(builder, result, storage);
 }
@@ -98,7 +120,9 @@ static tn_value build_with(tn_builder *builder, tn_op op, const tn_value *in, in
   static const tn_attrs none;
   const tn_op_sig *sig = tn_op_sig_of(op);
   for (int i = 0; i < count; i++) types[i] = *tn_build_type(builder, in[i]);
-  tn_dtype storage = storage_of(sig, types, count);
+  int first, other;
+  tn_dtype storage = storage_of(sig, types, count, &first, &other);
+  if (mixes_storage(types, first, other)) return fail_mixed(builder, op, types, first, other);
   if (storage != TN_F32) return build_widened(builder, op, in, count, given, wide, storage);
   if (!given && sig->attrs == 0 && sig->kind != TN_KIND_COMPOSED) /* nothing to normalise */
     return build_primitive(&(tn_expand_args){ builder, op, in, types, count, &none });

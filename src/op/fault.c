@@ -3,7 +3,10 @@
  * A fault knows what is wrong; a diagnostic needs a code and fields. AILang and
  * Ninth have their own codes for the same mistakes; everybody else (MIND, graph
  * text, the C API) says it this way. */
+#include <string.h>
+
 #include "base/number.h"
+#include "op/fault.h"
 #include "op/internal.h"
 #include "tensor/shape_field.h"
 
@@ -59,10 +62,15 @@ static bool report_rank(const report *r) {
                    TN_HINT(TN_LIT("reshape it, or give it another axis with expand_dims")));
 }
 
+bool tn_fault_repeats(const tn_fault *fault) {
+  return fault->reason && strcmp(fault->reason, TN_AXIS_TWICE) == 0;
+}
+
 static bool report_axis(const report *r) {
   const tn_fault *f = r->fault;
   return tn_report(r->diags, TN_DIAG_E2106, f->at, TN_INT("axis", f->axis),
-                   TN_INT("rank", f->left.shape.rank), TN_STR("op", op_name(r)));
+                   TN_INT("rank", f->left.shape.rank), TN_STR("op", op_name(r)),
+                   tn_fault_repeats(f) ? TN_INT("repeated", f->axis) : TN_STR("repeated", ""));
 }
 
 static bool report_count(const report *r) {
@@ -107,6 +115,10 @@ static bool report_squeeze(const report *r) {
 
 static bool report_bounds(const report *r) {
   const tn_fault *f = r->fault;
+  if (f->reason)
+    return tn_report(r->diags, TN_DIAG_E2109, f->at, TN_INT("index", f->got), TN_INT("limit", f->expected),
+                     TN_STR("op", op_name(r)), TN_INT("axis", f->axis),
+                     TN_INT("start", f->right.shape.dim[0]), TN_INT("end", f->right.shape.dim[1]));
   return tn_report(r->diags, TN_DIAG_E2109, f->at, TN_INT("index", f->got), TN_INT("limit", f->expected),
                    TN_STR("op", op_name(r)));
 }

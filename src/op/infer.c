@@ -6,6 +6,7 @@
  * And what every result must obey is checked behind the rules: its size. */
 #include <assert.h>
 
+#include "op/fault.h"
 #include "op/internal.h"
 
 /* The table names the rules without the prefix that functions have across files. */
@@ -96,7 +97,7 @@ static bool check_axes(const tn_op_args *args) {
   for (int i = 0; i < attrs->axis_count; i++) {
     int axis = attrs->axes[i];
     if (axis < 0 || axis >= args->in[0].shape.rank) return axis_fault(args, axis, "out of range");
-    if (i && axis <= attrs->axes[i - 1]) return axis_fault(args, axis, "given twice");
+    if (i && axis <= attrs->axes[i - 1]) return axis_fault(args, axis, TN_AXIS_TWICE);
   }
   return true;
 }

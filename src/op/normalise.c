@@ -7,6 +7,7 @@
  * come through here again when the names are bound. */
 #include <string.h>
 
+#include "op/fault.h"
 #include "op/internal.h"
 
 typedef struct {
@@ -46,7 +47,7 @@ static bool choose_axes(const normaliser *n, bool *chosen) {
   for (int i = 0; i < n->attrs->axis_count; i++) {
     int64_t given = n->attrs->axes[i];
     if (!tn_shape_axis(rank, given, &axis)) return axis_fault(n, given, "out of range");
-    if (chosen[axis]) return axis_fault(n, given, "given twice");
+    if (chosen[axis]) return axis_fault(n, given, TN_AXIS_TWICE);
     chosen[axis] = true;
   }
   return true;

@@ -5,10 +5,9 @@
  * shapes that have names in them, the names at the place of the misfit are
  * forgotten and the rule is asked again; what it refuses then is wrong whatever
  * the lengths are. */
-#include <string.h>
-
 #include "base/number.h"
 #include "lang/ail/walk.h"
+#include "op/fault.h"
 #include "tensor/shape_field.h"
 
 /* ---- the builder of shapes ---- */
@@ -115,7 +114,7 @@ static bool report_axis(tn_ail_walk *w, const tn_ail_site *site, const tn_fault 
     tn_text_int(&expected, -left->rank);
     tn_text_puts(&expected, " to ");
     tn_text_int(&expected, left->rank - 1);
-    if (fault->reason && strcmp(fault->reason, "given twice") == 0) tn_text_puts(&expected, ", each once");
+    if (tn_fault_repeats(fault)) tn_text_puts(&expected, ", each once");
   }
   tn_field got = left->rank == 0 ? tn_ail_shape_field(w, "got", left) : TN_INT("got", fault->axis);
   report_argument(w, site, fault->op, tn_text_str(&expected), got);

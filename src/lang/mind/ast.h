@@ -202,6 +202,7 @@ typedef struct tn_mind_definition {
 /* A type as it is written. */
 typedef enum {
   TN_MIND_WRITTEN_WORD,           /* i32, string */
+  TN_MIND_WRITTEN_UNKNOWN,        /* Tensr[f32,(2)]: `word`, and brackets that were not looked into */
   TN_MIND_WRITTEN_TENSOR,
   TN_MIND_WRITTEN_TUPLE
 } tn_mind_written;
@@ -232,6 +233,8 @@ struct tn_mind_unit {
   const tn_mind_node *calls;            /* every call in it, the last one first, through call.earlier */
   uint32_t reads;                       /* how often the word `read` stands in it */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
+  const tn_name *doubtful;              /* names that statements with syntax errors may have meant to bind, */
+  uint32_t doubtful_count;              /* ascending: nobody says that those are unknown */
   tn_mind_variable *variables;          /* check: of its statements, the last one first */
   tn_mind_variable **dead;              /* of a program that runs, by statement: those that no later one
                                            names (history.c) */
@@ -254,6 +257,8 @@ static inline tn_span tn_mind_word_span(const tn_mind_unit *unit, const tn_mind_
  * (or memory ran out: then the arena says so). What could not be read is TN_MIND_BAD in the tree. */
 bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, tn_diags *diags,
                    tn_mind_unit *unit);
+/* Whether a statement with a syntax error may have meant to bind the name. */
+bool tn_mind_is_doubtful(const tn_mind_unit *unit, tn_name name);
 /* Whether the text lacks its end: an open bracket, block or comment. For interactive sessions. */
 bool tn_mind_is_open(tn_str text);
 #endif

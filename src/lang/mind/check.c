@@ -243,7 +243,7 @@ static tn_mind_variable *assigned(tn_mind_checker *c, tn_name name) {
 }
 
 static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *node) {
-  if (c->mind->partial) return &tn_mind_type_error;
+  if (tn_mind_is_doubtful(c->unit, node->let.word.name)) return &tn_mind_type_error;
   tn_str text = tn_names_text(c->mind->host->names, node->let.word.name);
   bool outside = tn_mind_lookup(c, node->let.word.name) != NULL;
   tn_str hint = outside ? TN_LIT("a function reads names from outside and does not change them; use `let`")
@@ -373,7 +373,8 @@ static void check_export(tn_mind_checker *c, const tn_mind_import *exports) {
   for (uint32_t i = 0; i < exports->name_count; i++) {
     const tn_mind_word *word = &exports->names[i];
     const tn_mind_scope *found = tn_mind_lookup_in(c->module, word->name);
-    if ((found && found->binds != TN_MIND_BINDS_MODULE) || c->mind->partial) continue;
+    bool variable = found && found->binds != TN_MIND_BINDS_MODULE;
+    if (variable || tn_mind_is_doubtful(c->unit, word->name)) continue;
     tn_str text = tn_names_text(c->mind->host->names, word->name);
     tn_report(diags_of(c), TN_DIAG_E7003, tn_mind_word_span(c->unit, word), TN_TEXT("name", text),
               TN_TEXT("suggestion", found ? TN_LIT("") : tn_mind_suggest(c, text, false)));

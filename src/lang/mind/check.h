@@ -163,6 +163,9 @@ typedef struct {
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function);
+/* Whether the parameters of a function that is differentiated are floats; reports E4004. */
+bool tn_mind_check_wrt(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
+                       uint32_t count, tn_span at);
 /* A call of a closure with as many arguments as it has parameters. */
 const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node *closure,
                                          const tn_mind_given *args, tn_str name, tn_span at,

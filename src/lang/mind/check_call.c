@@ -195,6 +195,24 @@ static tn_str parameter_name(tn_mind_checker *c, const tn_mind_callable *callabl
   }
 }
 
+bool tn_mind_check_wrt(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
+                       uint32_t count, tn_span at) {
+  const tn_mind_callable *f = callable;
+  while (f->inner) f = f->inner;
+  if (f->kind != TN_MIND_C_FUNCTION || f->function->param_count != count) return true;
+  for (uint32_t i = 0; i < count; i++) {
+    const tn_mind_type *type = f->function->param_types[i];
+    if (!tn_mind_type_is_value(type) || tn_mind_type_is_float(type)) continue;
+    tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
+    return tn_report(
+        diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", parameter_name(c, callable, i)),
+        TN_STR("dtype", tn_dtype_name(type->dtype)),
+        TN_HINT(TN_LIT("a function is differentiated by all of its parameters; hold one fixed in a closure, "
+                       "as in `grad(|x| f(x, 3))`")));
+  }
+  return true;
+}
+
 /* A function is differentiated by all of its arguments. */
 static TN_OWN_FRAME bool check_floats(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_span at) {
@@ -294,7 +312,7 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
                                           tn_mind_function **function) {
   const tn_mind_type **inputs = tn_arena_array(c->mind->arena, count, sizeof *inputs);
   tn_mind_given *args = tn_arena_copy(c->mind->arena, given, count * sizeof *given);
-  if (!inputs || !args) return &tn_mind_type_error;
+  if (!inputs || !args || !tn_mind_check_wrt(c, callable, args, count, at)) return &tn_mind_type_error;
   as_floats(args, count);
   const tn_mind_type *output = tn_mind_call_type(c, callable->inner, args, count, name, at, function);
   if (output->kind == TN_MIND_T_ERROR || !check_floats(c, callable, args, count, at))
@@ -553,9 +571,10 @@ static TN_OWN_FRAME tn_str callee_text(tn_mind_checker *c, const tn_mind_node *c
 
 static TN_OWN_FRAME void unknown_function(tn_mind_checker *c, tn_mind_node *callee) {
   bool field = callee->kind == TN_MIND_FIELD, method = field && callee->left->type;
-  tn_str last = name_text(c, field ? callee->field.word.name : callee->name.name);
+  tn_name name = field ? callee->field.word.name : callee->name.name;
+  tn_str last = name_text(c, name);
   tn_span at = method ? tn_mind_word_span(c->unit, &callee->field.word) : tn_mind_here(c, callee);
-  if (!c->mind->partial) {
+  if (method || !tn_mind_is_doubtful(c->unit, name)) {
     tn_report(diags_of(c), TN_DIAG_E2003, at, TN_TEXT("name", last),
               TN_TEXT("suggestion", tn_mind_suggest(c, last, true)));
   }

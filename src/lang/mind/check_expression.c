@@ -242,7 +242,7 @@ static bool is_library_prefix(const tn_mind_checker *c, const tn_mind_node *node
 
 static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *node) {
   tn_str text = name_text(c, node->name.name);
-  if (c->mind->partial) return &tn_mind_type_error;
+  if (tn_mind_is_doubtful(c->unit, node->name.name)) return &tn_mind_type_error;
   tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_here(c, node), TN_TEXT("name", text),
             TN_TEXT("suggestion", tn_mind_suggest(c, text, false)));
   return &tn_mind_type_error;

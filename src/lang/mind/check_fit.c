@@ -25,8 +25,11 @@ static const tn_mind_type *unknown_word(tn_mind_checker *c, const tn_mind_word *
 static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annotation *written) {
   static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },    { "f32", 3 },  { "f64", 3 },
                                   { "bool", 4 }, { "string", 6 }, { "unit", 4 }, { "Tensor", 6 } };
+  enum { TENSOR = 7 };
   tn_str text = word_text(c, &written->word);
   tn_dtype dtype;
+  bool brackets = written->form == TN_MIND_WRITTEN_UNKNOWN;
+  if (brackets) return unknown_word(c, &written->word, "a type", &known[TENSOR], 1);
   if (tn_dtype_find(text, &dtype) && !tn_dtype_in(dtype, TN_STORAGE)) return tn_mind_type_scalar(dtype);
   if (tn_str_is(text, "string")) return &tn_mind_type_string;
   if (tn_str_is(text, "unit")) return &tn_mind_type_unit;
@@ -91,7 +94,8 @@ static const tn_mind_type *resolve_tuple(tn_mind_checker *c, const tn_mind_annot
 
 const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation *written) {
   switch (written->form) {
-    case TN_MIND_WRITTEN_WORD: return resolve_word(c, written);
+    case TN_MIND_WRITTEN_WORD:
+    case TN_MIND_WRITTEN_UNKNOWN: return resolve_word(c, written);
     case TN_MIND_WRITTEN_TENSOR: return resolve_tensor(c, written);
     case TN_MIND_WRITTEN_TUPLE: return resolve_tuple(c, written);
   }

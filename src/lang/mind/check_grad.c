@@ -77,9 +77,9 @@ static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node 
 /* ---- wrt=[x, W] ---- */
 
 static bool unknown_variable(tn_mind_checker *c, const tn_mind_node *node) {
-  if (c->mind->partial) return false;
   tn_span at = tn_mind_at(c->unit, node->from, node->to);
   bool name = node->kind == TN_MIND_NAME;
+  if (name && tn_mind_is_doubtful(c->unit, node->name.name)) return false;
   tn_str text = name ? name_text(c, node->name.name)
                      : tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
   return tn_report(diags_of(c), TN_DIAG_E4003, at, TN_TEXT("name", text),
@@ -285,6 +285,7 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
   tn_mind_function *function = NULL;
   const tn_mind_callable *callable = given[0].type->callable;
   if (!take_apart(c, &given[1], &args)) return &tn_mind_type_error;
+  if (!tn_mind_check_wrt(c, callable, args.at, args.count, at)) return &tn_mind_type_error;
   as_floats(&args);
   if (!all_floats(c, &args, at)) return &tn_mind_type_error;
   const tn_mind_type *output = tn_mind_call_type(c, callable, args.at, args.count,

@@ -10,6 +10,7 @@
 
 #include "base/elementary.h"
 #include "lang/mind/check.h"
+#include "op/fault.h"
 
 static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
 static tn_str name_text(const tn_mind_checker *c, tn_name name) {
@@ -547,7 +548,7 @@ static bool may_fit(const library_call *l, const tn_fault *fault) {
   int rank = fault->left.shape.rank;
   if (!l->unknown && !l->unknown_place) return false;
   switch (fault->kind) {
-    case TN_FAULT_AXIS: return fault->reason && l->args[1].count <= rank; /* an axis twice */
+    case TN_FAULT_AXIS: return tn_fault_repeats(fault) && l->args[1].count <= rank;
     case TN_FAULT_PERMUTATION: return l->args[1].count == rank;
     case TN_FAULT_JOIN: return l->entry->op == TN_OP_CONCAT && rank == fault->right.shape.rank;
     default: return fault->kind == TN_FAULT_SQUEEZE || fault->kind == TN_FAULT_BOUNDS;

@@ -106,6 +106,7 @@ static bool can_be_spelt(const reader *r, const tn_mind_annotation *type) {
   for (uint32_t i = type->start; i + 1 < type->end; i++) {
     if (r->text.at[i] == '/') return false; /* a comment: nothing else has one */
   }
+  if (type->form == TN_MIND_WRITTEN_UNKNOWN) return false;
   if (type->form == TN_MIND_WRITTEN_TENSOR && type->rank > TN_RANK_LIMIT) return false;
   for (int i = 0; type->form == TN_MIND_WRITTEN_TENSOR && i < type->shape.rank; i++) {
     if (type->shape.dim[i] > TN_ELEMENT_LIMIT) return false;

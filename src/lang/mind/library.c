@@ -99,7 +99,6 @@ static tn_value lower_arange(tn_builder *b, const tn_mind_entry *entry, const tn
     double steps = (to - from) / step, whole = (double)tn_i64_from_f64(steps);
     count = steps > 0 ? tn_i64_from_f64(whole < steps ? whole + 1 : whole) : 0;
   }
-  if (count > TN_ELEMENT_LIMIT) count = TN_ELEMENT_LIMIT + 1;
   return tn_build_cast(b, ramp(b, count, wide(b, &args[0], 0), wide(b, &args[2], 1)), TN_F32);
 }
 
@@ -172,11 +171,17 @@ static tn_value lower_join(tn_builder *b, const tn_mind_entry *entry, const tn_m
   return tn_build(b, entry->op, args[0].values, args[0].count, &attrs);
 }
 
-static tn_value bounds_fault(tn_builder *b, const tn_mind_entry *entry, tn_type of, int axis, int64_t got) {
-  return tn_build_fault(
-      b, entry->op,
-      (tn_fault){
-          .kind = TN_FAULT_BOUNDS, .left = of, .axis = axis, .got = got, .expected = of.shape.dim[axis] });
+static tn_value empty_slice(tn_builder *b, const tn_mind_entry *entry, tn_type of, int axis,
+                            const tn_mind_arg *args) {
+  int64_t start = args[2].integer, end = args[3].integer;
+  tn_fault fault = { .kind = TN_FAULT_BOUNDS,
+                     .left = of,
+                     .axis = axis,
+                     .got = start,
+                     .expected = of.shape.dim[axis],
+                     .right.shape = tn_shape_make(2, start, end),
+                     .reason = "an empty slice" };
+  return tn_build_fault(b, entry->op, fault);
 }
 
 static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
@@ -192,7 +197,7 @@ static tn_value lower_slice(tn_builder *b, const tn_mind_entry *entry, const tn_
   tn_value made = tn_build_slice(b, args[0].value, axis, args[2].integer, args[3].integer, step);
   if (made == TN_ERROR_VALUE) return TN_ERROR_VALUE;
   bool empty = tn_build_type(b, made)->shape.dim[axis] == 0;
-  return empty ? bounds_fault(b, entry, of, axis, args[2].integer) : made;
+  return empty ? empty_slice(b, entry, of, axis, args) : made;
 }
 
 static tn_value lower_index(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {

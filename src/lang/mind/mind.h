@@ -214,7 +214,6 @@ struct tn_mind {
   uint32_t statement;         /* of the unit that is being checked */
   tn_vec(tn_mind_mark) marks; /* by name; see tn_mind_mark_name */
   uint32_t round;
-  bool partial;       /* the unit has syntax errors: names may be missing because of them */
   bool names_scalars; /* an expression is differentiated by names: floats need their history */
 };
 

@@ -44,10 +44,7 @@ static bool read_module(tn_mind *mind, tn_mind_module *module, uint32_t file) {
   module->unit = unit;
   module->loading = true;
   bool ok = tn_mind_parse(mind->arena, host->names, host->sources, host->diags, unit);
-  bool outer = mind->partial;
-  mind->partial = !ok;
   if (!mind->arena->failed) ok = tn_mind_check_unit(mind, unit) && ok; /* the rest may be wrong, too */
-  mind->partial = outer;
   module->loading = false;
   module->failed = !ok;
   if (mind->arena->failed) return tn_mind_out_of_memory(mind);

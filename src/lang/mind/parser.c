@@ -6,6 +6,7 @@
 /* ---- tokens ---- */
 
 void tn_mind_advance(tn_mind_parser *p) {
+  p->last_start = p->token.start;
   p->last_end = p->token.end;
   if (p->has_ahead) {
     p->token = p->ahead;
@@ -42,6 +43,12 @@ static bool syntax_at(tn_mind_parser *p, tn_span at, const char *message) {
 
 bool tn_mind_syntax(tn_mind_parser *p, const char *message) {
   return syntax_at(p, tn_mind_token_span(p), message);
+}
+
+bool tn_mind_is_cut_off(tn_mind_parser *p) {
+  if (p->panic || p->inside || !tn_mind_begins_statement(p)) return false;
+  syntax_at(p, tn_mind_at(p->unit, p->last_start, p->last_end), "expected an expression after this");
+  return true;
 }
 
 bool tn_mind_accept(tn_mind_parser *p, int kind) {

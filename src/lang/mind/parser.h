@@ -33,13 +33,15 @@ typedef struct {
   tn_mind_lexer lexer;
   tn_mind_token token, ahead;
   bool has_ahead;
-  uint32_t last_end; /* of the token before `token` */
+  uint32_t last_start, last_end; /* of the token before `token` */
   bool panic, failed;
   uint32_t depth;  /* what nests */
   uint32_t inside; /* open ( and [ since the last {: line breaks do not count there */
   tn_mind_opened open[TN_MIND_NESTING_LIMIT + 1];
   uint32_t open_count;
-  uint32_t forgiven;  /* braces that a statement given up has left open */
+  uint32_t forgiven; /* braces that a statement given up has left open */
+  tn_name *doubtful; /* see tn_mind_unit */
+  uint32_t doubtful_count, doubtful_room;
   tn_mind_node spare; /* what is given out when there is no memory */
 } tn_mind_parser;
 
@@ -59,6 +61,8 @@ tn_span tn_mind_token_span(const tn_mind_parser *p);
 bool tn_mind_begin_panic(tn_mind_parser *p);
 /* Reports E1001 at the current token, unless that has been reported, and gives the statement up; false. */
 bool tn_mind_syntax(tn_mind_parser *p, const char *message);
+/* After an operator or `=`: whether the next line is a statement of its own. Reports that then; true. */
+bool tn_mind_is_cut_off(tn_mind_parser *p);
 /* Takes the token if it is of that kind. */
 bool tn_mind_accept(tn_mind_parser *p, int kind);
 bool tn_mind_expect(tn_mind_parser *p, int kind, const char *message);
@@ -100,4 +104,6 @@ tn_mind_node *tn_mind_parse_expression(tn_mind_parser *p);
 /* params = [ NAME [ ":" type ] { "," ... } ], up to `close`; `typed`: the types are required. */
 tn_mind_param *tn_mind_parse_params(tn_mind_parser *p, int close, bool typed, uint32_t *count);
 bool tn_mind_parse_block(tn_mind_parser *p, tn_mind_block *block);
+/* Whether a line begins here with `let`, `fn`, `import`, `export` or `name =`. */
+bool tn_mind_begins_statement(tn_mind_parser *p);
 #endif

@@ -280,7 +280,7 @@ static tn_mind_node *parse_field(tn_mind_parser *p, tn_mind_node *left) {
     node->field.index = (int64_t)p->token.integer;
     tn_mind_advance(p);
   } else {
-    tn_mind_parse_word(p, &node->field.word, "expected a name or a number behind the point");
+    tn_mind_parse_word(p, &node->field.word, "expected a name or a number after the point");
     p->unit->reads += node->field.word.name == p->read;
   }
   return tn_mind_ended(p, node);
@@ -379,6 +379,7 @@ static tn_mind_node *parse_binary(tn_mind_parser *p, int least) {
     tn_mind_node *node = tn_mind_make(p, logic ? TN_MIND_LOGIC : TN_MIND_BINARY, left->from);
     node->op = (uint8_t)found.op;
     tn_mind_advance(p);
+    tn_mind_is_cut_off(p);
     node->right = parse_binary(p, found.precedence + 1);
     node->end = node->to = node->right->to;
     left = lean(node, left);

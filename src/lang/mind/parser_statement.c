@@ -1,11 +1,12 @@
 /* lang/mind/parser_statement.c: statements and blocks, and where reading resumes after a mistake. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/mind/parser.h"
 
 /* target = NAME | "(" NAME { "," NAME } ")" */
 static bool parse_target(tn_mind_parser *p, tn_mind_node *node) {
-  if (p->token.kind != '(') return tn_mind_parse_word(p, &node->let.word, "expected a name behind `let`");
+  if (p->token.kind != '(') return tn_mind_parse_word(p, &node->let.word, "expected a name after `let`");
   tn_mind_advance(p);
   node->let.words = tn_mind_parse_words(p, ')', &node->let.count);
   if (!p->panic && !node->let.count) return tn_mind_syntax(p, "expected a name");
@@ -18,7 +19,7 @@ static tn_mind_node *parse_let(tn_mind_parser *p) {
   tn_mind_advance(p);
   if (!parse_target(p, node)) return node;
   if (tn_mind_accept(p, ':')) node->let.annotation = tn_mind_parse_type(p);
-  if (!tn_mind_expect(p, '=', "expected `=`")) return node;
+  if (!tn_mind_expect(p, '=', "expected `=`") || tn_mind_is_cut_off(p)) return node;
   node->let.value = tn_mind_parse_expression(p);
   return tn_mind_ended(p, node);
 }
@@ -29,6 +30,7 @@ static tn_mind_node *parse_assignment(tn_mind_parser *p) {
   node->let.word = tn_mind_word_here(p);
   tn_mind_advance(p);
   tn_mind_advance(p);
+  if (tn_mind_is_cut_off(p)) return node;
   node->let.value = tn_mind_parse_expression(p);
   return tn_mind_ended(p, node);
 }
@@ -39,7 +41,7 @@ static void parse_effects(tn_mind_parser *p, tn_mind_definition *fn) {
   while (tn_mind_accept(p, '!')) {
     fn->effects = tn_mind_grown(p, fn->effects, fn->effect_count, &room, sizeof *fn->effects);
     if (!fn->effects ||
-        !tn_mind_parse_word(p, &fn->effects[fn->effect_count], "expected an effect behind `!`"))
+        !tn_mind_parse_word(p, &fn->effects[fn->effect_count], "expected an effect after `!`"))
       return;
     fn->effect_count++;
   }
@@ -106,7 +108,7 @@ static tn_mind_node *parse_import(tn_mind_parser *p, tn_mind_kind kind) {
   }
   parse_path(p, import);
   if (tn_mind_accept(p, TN_MIND_TOKEN_AS))
-    tn_mind_parse_word(p, &import->alias, "expected a name behind `as`");
+    tn_mind_parse_word(p, &import->alias, "expected a name after `as`");
   else if (!p->panic && p->token.kind == '{' && tn_mind_goes_on(p))
     parse_braced_names(p, import);
   return tn_mind_ended(p, node);
@@ -140,6 +142,12 @@ static tn_mind_node *parse_statement(tn_mind_parser *p) {
 /* ---- going on after a mistake ---- */
 
 static bool starts_statement(int kind) { return kind == TN_MIND_TOKEN_LET || is_definition(kind); }
+
+bool tn_mind_begins_statement(tn_mind_parser *p) {
+  if (!p->token.new_line) return false;
+  if (p->token.kind != TN_MIND_TOKEN_NAME) return starts_statement(p->token.kind);
+  return tn_mind_peek(p) == '=' && !p->ahead.new_line;
+}
 
 static int bracket_step(int kind) {
   if (kind == '(' || kind == '[' || kind == '{') return 1;
@@ -195,7 +203,7 @@ typedef struct {
 
 static void recover(tn_mind_parser *p, const footing *before, bool in_block) {
   uint32_t nest = p->open_count - before->open_count;
-  bool at_line = p->token.new_line && starts_statement(p->token.kind);
+  bool at_line = tn_mind_begins_statement(p);
   p->depth = before->depth;
   p->inside = before->inside;
   p->open_count = before->open_count;
@@ -206,12 +214,57 @@ static void recover(tn_mind_parser *p, const footing *before, bool in_block) {
     skip_statement(p, nest, in_block);
 }
 
+/* Words that begin a statement, or stand inside one, in other languages. */
+typedef struct {
+  const char *word, *hint;
+} foreign_word;
+
+static const foreign_word foreign_words[] = {
+  { "while", "there are no loops: a function that calls itself repeats" },
+  { "for", "there are no loops: a function that calls itself repeats, and operations take whole tensors" },
+  { "loop", "there are no loops: a function that calls itself repeats" },
+  { "return", "the last expression of a function is its value" },
+  { "def", "a function is written `fn name(x: f32) -> f32 = x`" },
+  { "func", "a function is written `fn name(x: f32) -> f32 = x`" },
+  { "function", "a function is written `fn name(x: f32) -> f32 = x`" },
+  { "var", "a name is bound with `let`" },
+  { "const", "a name is bound with `let`" },
+  { "mut", "every name can be assigned again" },
+  { "elif", "write `else if`" },
+  { "then", "a branch is a block: `if c { a } else { b }`" },
+  { "and", "write `&&`" },
+  { "or", "write `||`" },
+  { "not", "write `!`" },
+};
+
+static const char *foreign_hint(const tn_mind_parser *p, uint32_t start, uint32_t end) {
+  tn_str word = { p->text.at + start, end - start };
+  for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
+    if (tn_str_is(word, foreign_words[i].word)) return foreign_words[i].hint;
+  }
+  return NULL;
+}
+
+/* `while x {`: the statement is the first word alone. `a and b`: the second word is the foreign one. */
+static bool report_foreign(const tn_mind_parser *p, const tn_mind_node *node) {
+  tn_span at = tn_mind_span(p->unit, node);
+  const char *hint = node->kind == TN_MIND_NAME ? foreign_hint(p, node->start, node->end) : NULL;
+  if (!hint && p->token.kind == TN_MIND_TOKEN_NAME) {
+    at = tn_mind_token_span(p);
+    hint = foreign_hint(p, p->token.start, p->token.end);
+  }
+  if (!hint) return false;
+  tn_report(p->diags, TN_DIAG_E1001, at, TN_STR("message", "this word has no meaning in MIND"),
+            TN_HINT(tn_str_of(hint)));
+  return true;
+}
+
 /* One separator is required between two statements. */
-static void parse_separator(tn_mind_parser *p, bool in_block) {
+static void parse_separator(tn_mind_parser *p, const tn_mind_node *node, bool in_block) {
   int kind = p->token.kind;
   if (p->panic || kind == ';' || p->token.new_line || kind == TN_MIND_TOKEN_END) return;
   if (in_block && kind == '}') return;
-  if (p->token.kind != TN_MIND_TOKEN_BAD)
+  if (p->token.kind != TN_MIND_TOKEN_BAD && !report_foreign(p, node))
     tn_report(p->diags, TN_DIAG_E1001, tn_mind_token_span(p),
               TN_STR("message", "expected a line break or `;` between two statements"),
               TN_HINT(kind == '=' ? TN_LIT("only a name can be assigned to")
@@ -226,6 +279,50 @@ static bool at_end(tn_mind_parser *p, bool in_block) {
   }
   return p->token.kind == TN_MIND_TOKEN_END || (in_block && p->token.kind == '}');
 }
+
+/* ---- names that a statement given up may have meant to bind ---- */
+
+static void doubt(tn_mind_parser *p, tn_name name) {
+  p->doubtful = tn_mind_grown(p, p->doubtful, p->doubtful_count, &p->doubtful_room, sizeof *p->doubtful);
+  if (p->doubtful) p->doubtful[p->doubtful_count++] = name;
+  p->panic = false;
+}
+
+/* Between `let`, `fn` or `import` and the `=` or `{` of its line; after a bar or another name; before `=` or
+ * `:`. */
+static bool may_bind(int before, int head, bool bars, int behind) {
+  return head != TN_MIND_TOKEN_END || bars || before == TN_MIND_TOKEN_NAME || behind == '=' || behind == ':';
+}
+
+static void doubt_names(tn_mind_parser *p, uint32_t start, uint32_t end) {
+  tn_mind_lexer lexer;
+  int before = TN_MIND_TOKEN_END, head = TN_MIND_TOKEN_END;
+  bool bars = false;
+  tn_mind_lexer_init(&lexer, p->text, p->unit->file, p->names, NULL);
+  lexer.at = start;
+  for (tn_mind_token token = tn_mind_next(&lexer), next; token.start < end; token = next) {
+    if (token.kind == TN_MIND_TOKEN_END) break;
+    next = tn_mind_next(&lexer);
+    bool braces = token.kind == '{' && head != TN_MIND_TOKEN_IMPORT;
+    if (token.kind == '=' || braces || token.new_line) head = TN_MIND_TOKEN_END;
+    if (starts_statement(token.kind)) head = token.kind;
+    bars |= token.kind == '|';
+    if (token.kind == TN_MIND_TOKEN_NAME && may_bind(before, head, bars, next.kind)) doubt(p, token.name);
+    before = token.kind;
+  }
+}
+
+static int by_number(const void *a, const void *b) {
+  tn_name left = *(const tn_name *)a, right = *(const tn_name *)b;
+  return left < right ? -1 : left > right;
+}
+
+bool tn_mind_is_doubtful(const tn_mind_unit *unit, tn_name name) {
+  return unit->doubtful_count &&
+         bsearch(&name, unit->doubtful, unit->doubtful_count, sizeof name, by_number) != NULL;
+}
+
+/* ---- statements in a row ---- */
 
 /* What stands in the tree for a statement that was given up: the names it would have bound, as far as they
  * were read, so that nobody misses them. */
@@ -253,13 +350,14 @@ static tn_mind_node *parse_statements(tn_mind_parser *p, bool in_block) {
     if (at_end(p, in_block) || p->arena->failed) break;
     uint32_t start = p->token.start;
     tn_mind_node *node = parse_statement(p);
-    parse_separator(p, in_block);
+    parse_separator(p, node, in_block);
     if (!p->panic) {
       tn_mind_append(&list, node);
       continue;
     }
     if (p->token.start == start && p->token.kind != TN_MIND_TOKEN_END) tn_mind_advance(p);
     recover(p, &before, in_block);
+    doubt_names(p, start, p->token.start);
     if (!p->arena->failed) tn_mind_append(&list, given_up(p, node));
   }
   return list.first;
@@ -283,7 +381,8 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   const tn_source *source = tn_sources_get(sources, unit->file);
   tn_mind_parser p;
   memset(&p, 0, offsetof(tn_mind_parser, open));
-  p.open_count = p.forgiven = 0;
+  p.open_count = p.forgiven = p.doubtful_count = p.doubtful_room = 0;
+  p.doubtful = NULL;
   p.arena = arena;
   p.names = names;
   p.read = tn_names_intern(names, TN_LIT("read"));
@@ -296,6 +395,9 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   tn_mind_advance(&p);
   unit->block.first = parse_statements(&p, false);
   unit->block.end = (uint32_t)p.text.len;
+  if (p.doubtful_count) qsort(p.doubtful, p.doubtful_count, sizeof *p.doubtful, by_number);
+  unit->doubtful = p.doubtful;
+  unit->doubtful_count = p.doubtful_count;
   return diags->errors == errors && !p.failed && !p.lexer.open && !arena->failed;
 }
 

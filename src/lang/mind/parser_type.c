@@ -41,14 +41,20 @@ static void split_greater_equal(tn_mind_parser *p) {
   p->last_end = p->token.start;
 }
 
-/* tensor = ( "Tensor" | "tensor" ) ( "[" | "<" ) dtype [ "," ] dims ( "]" | ">" ) */
+/* tensor<f32[2,3]> has no comma. */
+static bool parse_comma(tn_mind_parser *p) {
+  if (p->token.kind == '[') return true;
+  if (p->token.kind == ',' || p->panic) return tn_mind_accept(p, ',');
+  return tn_mind_syntax(p, "expected `,` after the dtype: Tensor[f32,(2,3)]");
+}
+
+/* tensor = ( "Tensor" | "tensor" ) ( "[" | "<" ) dtype ( "," dims | "[" ... "]" ) ( "]" | ">" ) */
 static bool parse_tensor_type(tn_mind_parser *p, tn_mind_annotation *type) {
   int close = tn_mind_accept(p, '[') ? ']' : '>';
   type->form = TN_MIND_WRITTEN_TENSOR;
   if (close == '>' && !tn_mind_expect(p, '<', "expected `[`: Tensor[f32,(2,3)]")) return false;
   if (!tn_mind_parse_word(p, &type->word, "expected a dtype")) return false;
-  tn_mind_accept(p, ',');
-  if (!parse_dims(p, type)) return false;
+  if (!parse_comma(p) || !parse_dims(p, type)) return false;
   if (close == '>' && !p->panic && p->token.kind == TN_MIND_TOKEN_GE) {
     split_greater_equal(p);
     return true;
@@ -76,22 +82,41 @@ static bool is_tensor_word(const tn_mind_parser *p) {
   return tn_str_is(word, "Tensor") || tn_str_is(word, "tensor");
 }
 
+static int bracket_step(int kind) {
+  if (kind == '[' || kind == '(' || kind == '<') return 1;
+  return kind == ']' || kind == ')' || kind == '>' ? -1 : 0;
+}
+
+/* Tensr[f32,(2)]: the checker says that there is no such type; what its brackets hold does not matter. */
+static bool skip_brackets(tn_mind_parser *p, tn_mind_annotation *type) {
+  int nest = 0;
+  type->form = TN_MIND_WRITTEN_UNKNOWN;
+  do {
+    if (p->token.kind == TN_MIND_TOKEN_END || p->token.kind == '=')
+      return tn_mind_syntax(p, "expected the end of the type");
+    nest += bracket_step(p->token.kind);
+    tn_mind_advance(p);
+  } while (nest > 0);
+  return true;
+}
+
+static bool parse_word_type(tn_mind_parser *p, tn_mind_annotation *type) {
+  bool tensor = is_tensor_word(p);
+  if (!tn_mind_parse_word(p, &type->word, "expected a type")) return false;
+  if (!tensor) return bracket_step(p->token.kind) <= 0 || p->token.kind == '(' || skip_brackets(p, type);
+  if (!parse_tensor_type(p, type)) return false;
+  return !tn_mind_accept(p, '@') || tn_mind_parse_word(p, &type->device, "expected a device: cpu or gpu");
+}
+
 /* type = NAME | tensor [ "@" NAME ] | tuple */
 tn_mind_annotation *tn_mind_parse_type(tn_mind_parser *p) {
   tn_mind_annotation *type = tn_arena_new(p->arena, tn_mind_annotation);
-  bool tensor = is_tensor_word(p), ok;
   if (!type) {
     tn_mind_begin_panic(p);
     return NULL;
   }
   type->start = p->token.start;
-  if (p->token.kind == '(')
-    ok = parse_tuple_type(p, type);
-  else
-    ok = tn_mind_parse_word(p, &type->word, "expected a type");
-  if (ok && tensor) ok = parse_tensor_type(p, type);
-  if (ok && tensor && tn_mind_accept(p, '@'))
-    ok = tn_mind_parse_word(p, &type->device, "expected a device: cpu or gpu");
+  bool ok = p->token.kind == '(' ? parse_tuple_type(p, type) : parse_word_type(p, type);
   type->end = p->last_end;
   return ok ? type : NULL;
 }

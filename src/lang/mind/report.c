@@ -4,6 +4,7 @@
  * become diagnostics: with the name the program used for the operation, and for
  * operands that do not fit each other with notes that show where each came from. */
 #include "lang/mind/mind.h"
+#include "op/fault.h"
 
 static tn_str kept(tn_mind *mind, tn_text *text) {
   tn_str result = tn_arena_str(mind->arena, tn_text_str(text));
@@ -119,12 +120,19 @@ static bool report_argument(const report *r) {
 
 static bool report_axis(const report *r) {
   return tn_report(r->mind->host->diags, TN_DIAG_E2106, r->fault->at, TN_INT("axis", r->fault->axis),
-                   TN_INT("rank", r->fault->left.shape.rank), TN_STR("op", r->op));
+                   TN_INT("rank", r->fault->left.shape.rank), TN_STR("op", r->op),
+                   tn_fault_repeats(r->fault) ? TN_INT("repeated", r->fault->axis) : TN_STR("repeated", ""));
 }
 
 static bool report_bounds(const report *r) {
-  return tn_report(r->mind->host->diags, TN_DIAG_E2109, r->fault->at, TN_INT("index", r->fault->got),
-                   TN_INT("limit", r->fault->expected), TN_STR("op", r->op));
+  const tn_fault *f = r->fault;
+  tn_field fields[6] = { TN_INT("index", f->got), TN_INT("limit", f->expected), TN_STR("op", r->op) };
+  if (f->reason) { /* an empty slice */
+    fields[3] = TN_INT("axis", f->axis);
+    fields[4] = TN_INT("start", f->right.shape.dim[0]);
+    fields[5] = TN_INT("end", f->right.shape.dim[1]);
+  }
+  return tn_diags_report(r->mind->host->diags, TN_DIAG_E2109, f->at, fields, f->reason ? 6 : 3);
 }
 
 bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,

@@ -214,8 +214,8 @@ bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str
   *t->unit = (tn_mind_unit){ .file = t->line->file, .module = &s->module };
   s->module.unit = t->unit;
   bool ok = tn_mind_parse(&t->line->arena, host->names, host->sources, host->diags, t->unit);
-  if (ok && !remember_words(t)) return out_of_memory(s);
-  ok = ok && tn_mind_check_unit(&s->mind, t->unit);
+  if (!t->line->arena.failed && !remember_words(t)) return out_of_memory(s);
+  if (!t->line->arena.failed) ok = tn_mind_check_unit(&s->mind, t->unit) && ok; /* also after syntax errors */
   if (t->line->arena.failed || (ok && !make_room(s))) return out_of_memory(s);
   t->checked = ok;
   return ok;
