@@ -32,6 +32,7 @@ typedef enum {
   TN_MIND_FIELD,      /* x.name and t.0 */
   TN_MIND_IF,
   TN_MIND_CLOSURE,    /* |x| expr */
+  TN_MIND_BODY,       /* { ... } as the body of a closure */
   TN_MIND_LET,
   TN_MIND_ASSIGN,
   TN_MIND_FN,
@@ -145,6 +146,7 @@ struct tn_mind_node {
       tn_mind_node *body;
       struct tn_mind_closure *state;          /* check */
     } closure;
+    tn_mind_block block;                      /* body */
     struct {
       tn_mind_word word;                      /* let x, x = ...; name 0: a tuple is taken apart */
       tn_mind_word *words;                    /* of a tuple */

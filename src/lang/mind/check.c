@@ -231,6 +231,8 @@ static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
   }
   tn_mind_variable *variable = node->let.variables[0] = bind(c, &node->let.word, type, declared);
   if (variable) variable->value = node->let.value;
+  tn_mind_node *closure = node->let.value->kind == TN_MIND_CLOSURE ? node->let.value : NULL;
+  if (closure && closure->closure.state) closure->closure.state->name = node->let.word.name;
   return type;
 }
 
@@ -251,6 +253,7 @@ static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *nod
   tn_str near = outside ? TN_LIT("") : tn_mind_suggest(c, text, false);
   tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_word_span(c->unit, &node->let.word), TN_TEXT("name", text),
             TN_TEXT("suggestion", near), TN_HINT(hint));
+  if (!outside) node->let.variables[0] = bind(c, &node->let.word, &tn_mind_type_error, NULL);
   return &tn_mind_type_error;
 }
 

@@ -129,8 +129,8 @@ const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *t
  * how the fields are filled in. Literals settle. */
 bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *scalar, tn_dtype dtype,
                      const char *op, bool scalar_left, tn_span at);
-/* The expression that a branch ends in. NULL: it ends in a statement, or there is nothing in it. */
-tn_mind_node *tn_mind_branch_tail(const tn_mind_branch *branch);
+/* The expression that a block ends in. NULL: it ends in a statement, or there is nothing in it. */
+tn_mind_node *tn_mind_block_tail(const tn_mind_block *block);
 /* Literals below take this dtype. */
 void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype);
 /* The type of a value that is given a name: no longer a literal. */

@@ -205,7 +205,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
 static void settle_tails(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {
   bool fixed = type->kind == TN_MIND_T_SCALAR && !type->literal && tn_dtype_in(type->dtype, TN_FLOATS);
   for (tn_mind_branch *branch = node->branch.branches; fixed && branch; branch = branch->next) {
-    tn_mind_node *tail = tn_mind_branch_tail(branch);
+    tn_mind_node *tail = tn_mind_block_tail(&branch->block);
     if (tail) tn_mind_settle(c, tail, type->dtype);
   }
 }

@@ -47,6 +47,7 @@ static void copy_members(tn_mind *mind, tn_mind_node *node) {
     case TN_MIND_INDEX: node->call.args = copy_list(mind, node->call.args); break;
     case TN_MIND_IF: node->branch.branches = copy_branches(mind, node->branch.branches); break;
     case TN_MIND_CLOSURE: node->closure.body = copy_node(mind, node->closure.body); break;
+    case TN_MIND_BODY: node->block.first = copy_list(mind, node->block.first); break;
     case TN_MIND_LET:
     case TN_MIND_ASSIGN: node->let.value = copy_node(mind, node->let.value); break;
     default: break;
@@ -93,6 +94,7 @@ static tn_mind_function *instance_new(tn_mind *mind, const tn_mind_node *closure
   *f = (tn_mind_function){ .unit = state->unit,
                            .module = state->unit->module,
                            .outer = state->function,
+                           .closure = state,
                            .order = state->order,
                            .param_count = count,
                            .state = TN_MIND_CHECKED,
@@ -217,7 +219,10 @@ void tn_mind_check_idle_closures(tn_mind *mind) {
 static TN_OWN_FRAME bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
   if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
   tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
-            TN_STR("what", "this call of closures"));
+            TN_STR("what", "this call of closures"),
+            TN_HINT(cyclic ? TN_LIT("closures do not call each other in a circle; write one as a `fn`, which "
+                                    "says what it gives")
+                           : TN_LIT("")));
   return true;
 }
 

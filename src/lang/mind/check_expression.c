@@ -240,6 +240,21 @@ static bool is_library_prefix(const tn_mind_checker *c, const tn_mind_node *node
   return tn_mind_library_find(name_text(c, node->up->field.word.name)) || !tn_mind_lookup(c, node->name.name);
 }
 
+/* Whether the name is what a `let` gives to a closure around: it has no meaning there yet. */
+static bool names_itself(const tn_mind_checker *c, tn_name name, const tn_mind_variable *variable) {
+  for (const tn_mind_function *f = c->function; f && f->closure; f = f->outer) {
+    if (variable ? f->closure->node == variable->value : f->closure->name == name) return true;
+  }
+  return false;
+}
+
+static const tn_mind_type *recursive_closure(tn_mind_checker *c, const tn_mind_node *node) {
+  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_here(c, node), TN_TEXT("name", name_text(c, node->name.name)),
+            TN_HINT(TN_LIT("a closure has no name inside itself; a function that calls itself is a `fn`, as "
+                           "in `fn f(n: i32) -> i32 = ...`")));
+  return &tn_mind_type_error;
+}
+
 static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *node) {
   tn_str text = name_text(c, node->name.name);
   if (tn_mind_is_doubtful(c->unit, node->name.name)) return &tn_mind_type_error;
@@ -270,7 +285,9 @@ static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
     return tn_mind_type_scalar(TN_I32);
   }
   const tn_mind_scope *found = tn_mind_lookup(c, name);
-  if (found && found->binds == TN_MIND_BINDS_VARIABLE) {
+  tn_mind_variable *variable = found && found->binds == TN_MIND_BINDS_VARIABLE ? found->variable : NULL;
+  if ((variable || !found) && names_itself(c, name, variable)) return recursive_closure(c, node);
+  if (variable) {
     node->name.variable = found->variable;
     tn_mind_use(c, found->variable);
     return variable_type(c, found->variable);
@@ -595,6 +612,7 @@ static const tn_mind_type *check_one(tn_mind_checker *c, tn_mind_node *node) {
     case TN_MIND_FIELD: return check_field(c, node);
     case TN_MIND_IF: return tn_mind_check_if(c, node);
     case TN_MIND_CLOSURE: return check_closure(c, node);
+    case TN_MIND_BODY: return tn_mind_check_block(c, &node->block, &(tn_mind_node *){ NULL });
     default: return &tn_mind_type_error;
   }
 }

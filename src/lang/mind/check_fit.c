@@ -114,15 +114,15 @@ static void settle_list(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) 
   }
 }
 
-tn_mind_node *tn_mind_branch_tail(const tn_mind_branch *branch) {
-  tn_mind_node *last = branch->block.first;
+tn_mind_node *tn_mind_block_tail(const tn_mind_block *block) {
+  tn_mind_node *last = block->first;
   while (last && last->next) last = last->next;
   return last && last->kind < TN_MIND_LET ? last : NULL;
 }
 
 static void settle_branches(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype) {
   for (tn_mind_branch *branch = node->branch.branches; branch; branch = branch->next) {
-    tn_mind_node *tail = tn_mind_branch_tail(branch);
+    tn_mind_node *tail = tn_mind_block_tail(&branch->block);
     if (tail) tn_mind_settle(c, tail, dtype);
   }
 }
@@ -280,7 +280,7 @@ static bool fit_data(tn_mind_checker *c, const tn_mind_target_type *target, tn_m
                      tn_dtype dtype) {
   if (list->kind == TN_MIND_IF) {
     for (tn_mind_branch *branch = list->branch.branches; branch; branch = branch->next) {
-      tn_mind_node *tail = tn_mind_branch_tail(branch);
+      tn_mind_node *tail = tn_mind_block_tail(&branch->block);
       if (tail && !fit_data(c, target, tail, dtype)) return false;
     }
     return true;

@@ -203,6 +203,7 @@ static flow step(walker *w, const frame *f, const tn_mind_unit *unit, const tn_m
     case TN_MIND_INDEX: return node->type && node->type->kind == TN_MIND_T_TENSOR ? left : nothing;
     case TN_MIND_FIELD: return node->type ? nothing : left; /* a method keeps its receiver */
     case TN_MIND_IF: return of_branches(w, f, unit, node);
+    case TN_MIND_BODY: return of_block(w, f, unit, &node->block);
     default: return nothing;
   }
 }

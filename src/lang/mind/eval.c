@@ -491,6 +491,7 @@ static bool eval_one(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
     case TN_MIND_INDEX: return eval_call(e, frame, unit, node, left, out);
     case TN_MIND_FIELD: return eval_field(e, frame, unit, node, left, out);
     case TN_MIND_IF: return tn_mind_eval_if(e, frame, unit, node, out);
+    case TN_MIND_BODY: return tn_mind_eval_block(e, frame, unit, &node->block, out);
     default:
       frame->captured = true;
       return fn_value(e, (tn_mind_fn){ .callable = node->type->callable, .frame = frame }, out);

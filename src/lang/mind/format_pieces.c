@@ -68,6 +68,10 @@ static void walk_one(reader *r, const tn_mind_node *node) {
       walk_params(r, node->closure.params, node->closure.count);
       walk(r, node->closure.body);
       break;
+    case TN_MIND_BODY:
+      r->marks[node->block.start] |= BLOCK;
+      walk_block(r, &node->block);
+      break;
     case TN_MIND_LET:
     case TN_MIND_ASSIGN:
       walk_type(r, node->let.annotation);

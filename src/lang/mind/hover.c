@@ -79,6 +79,7 @@ static void seek_one(seeker *s, const tn_mind_node *node) {
       }
       break;
     case TN_MIND_CLOSURE: seek_closure(s, node); break;
+    case TN_MIND_BODY: seek_block(s, &node->block); break;
     case TN_MIND_LET:
     case TN_MIND_ASSIGN: seek_let(s, node); break;
     case TN_MIND_FN:

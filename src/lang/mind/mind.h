@@ -92,6 +92,7 @@ struct tn_mind_function {
   const tn_mind_definition *definition; /* of a fn */
   tn_mind_node *body;                   /* of a closure: its expression, a copy of its own */
   tn_mind_function *outer;              /* of a closure: the function it stands in; NULL: the module */
+  const struct tn_mind_closure *closure; /* it is a copy of; NULL: of a fn */
   tn_mind_variable **params;
   const tn_mind_type **param_types; /* as declared, or as called */
   uint32_t param_count;
@@ -112,6 +113,7 @@ typedef struct tn_mind_closure {
   const tn_mind_scope *scope; /* the local names around it */
   tn_mind_function *function; /* it stands in; NULL: the module */
   tn_mind_unit *unit;
+  tn_name name;   /* that a `let` gives it; 0: none */
   uint32_t order; /* its place among the module's entries */
   tn_mind_function *instances; /* newest first */
   uint32_t instance_count;

@@ -79,6 +79,7 @@ static void follow_parts(search *s, const tn_mind_node *node) {
     case TN_MIND_IF:
       for (const tn_mind_branch *b = node->branch.branches; b; b = b->next) follow_block(s, &b->block);
       break;
+    case TN_MIND_BODY: follow_block(s, &node->block); break;
     default: s->anything = true; break;
   }
 }

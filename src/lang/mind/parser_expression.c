@@ -175,7 +175,15 @@ tn_mind_param *tn_mind_parse_params(tn_mind_parser *p, int close, bool typed, ui
   return params;
 }
 
-/* closure = "|" [ NAME [ ":" type ] { "," ... } ] "|" expr, where no parameters may be written || */
+/* body = block | expr */
+static tn_mind_node *parse_body(tn_mind_parser *p) {
+  if (p->panic || p->token.kind != '{') return tn_mind_parse_expression(p);
+  tn_mind_node *node = tn_mind_make(p, TN_MIND_BODY, p->token.start);
+  tn_mind_parse_block(p, &node->block);
+  return tn_mind_ended(p, node);
+}
+
+/* closure = "|" [ NAME [ ":" type ] { "," ... } ] "|" body, where no parameters may be written || */
 static tn_mind_node *parse_closure(tn_mind_parser *p) {
   tn_mind_node *node = tn_mind_make(p, TN_MIND_CLOSURE, p->token.start);
   if (!tn_mind_enter(p, tn_mind_token_span(p))) return tn_mind_bad(p);
@@ -184,7 +192,7 @@ static tn_mind_node *parse_closure(tn_mind_parser *p) {
     node->closure.params = tn_mind_parse_params(p, '|', false, &node->closure.count);
     tn_mind_expect(p, '|', "expected `,` or `|`");
   }
-  node->closure.body = tn_mind_parse_expression(p);
+  node->closure.body = parse_body(p);
   tn_mind_leave(p);
   return tn_mind_ended(p, node);
 }
