@@ -85,6 +85,8 @@ TERN_API void tern_session_free(tern_session *session);
 TERN_API void tern_interrupt(tern_session *session);
 /* max_seconds counts from now, for all calls together. Without it, each call has that time. */
 TERN_API void tern_start_clock(tern_session *session);
+/* TERN_FAILED, with E_MEMORY_LIMIT or E_TIME_LIMIT, when the session is past one of its limits already. */
+TERN_API tern_status tern_check_limits(tern_session *session);
 TERN_API size_t tern_memory_used(const tern_session *session);
 /* How many threads a program may use. */
 TERN_API int tern_threads(const tern_session *session);

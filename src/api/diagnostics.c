@@ -16,15 +16,19 @@ tern_status tn_api_status(const tern_session *session) {
   return (tern_status)tn_diags_status(&session->diags);
 }
 
+static bool report_timeout(tern_session *session, tn_span at) {
+  char number[TN_NUMBER_BYTES];
+  tn_str limit = { number, tn_number_print_f64(session->max_seconds, number) };
+  return tn_report(&session->diags, TN_DIAG_E_TIME_LIMIT, at, TN_TEXT("limit", limit));
+}
+
+bool tn_api_report_timeout(tern_session *session) { return report_timeout(session, TN_NOWHERE); }
+
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
   tn_diags *diags = &session->diags;
   if (fault->kind == TN_FAULT_HOST) return false; /* the host has reported */
-  if (fault->kind == TN_FAULT_INTERRUPTED && atomic_load(&session->stop.timed_out)) {
-    char number[TN_NUMBER_BYTES];
-    return tn_report(
-        diags, TN_DIAG_E_TIME_LIMIT, fault->at,
-        TN_TEXT("limit", ((tn_str){ number, tn_number_print_f64(session->max_seconds, number) })));
-  }
+  if (fault->kind == TN_FAULT_INTERRUPTED && atomic_load(&session->stop.timed_out))
+    return report_timeout(session, fault->at);
   if (fault->kind == TN_FAULT_MEMORY && session->heap.limit > 0 && !session->heap.stack.exceeded) {
     return tn_report(diags, TN_DIAG_E_MEMORY_LIMIT, fault->at, TN_INT("limit", (int64_t)session->heap.limit));
   }

@@ -26,6 +26,8 @@ void tn_api_end_compiling(tern_session *session);
 /* After a failure: what was reported once memory had run out, or was refused because of an interrupt, may
  * only follow from that, so then that is all there is to say. Ends compiling. */
 void tn_api_settle(tern_session *session);
+/* Reports E_TIME_LIMIT. Returns false. */
+bool tn_api_report_timeout(tern_session *session);
 /* What the diagnostics of the session amount to. */
 tern_status tn_api_status(const tern_session *session);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */

@@ -118,6 +118,15 @@ void tern_start_clock(tern_session *session) {
   tn_stop_limit(&session->stop, session->max_seconds);
 }
 
+tern_status tern_check_limits(tern_session *session) {
+  tn_api_begin(session);
+  if (session->heap.limit > 0 && session->heap.used > session->heap.limit)
+    tn_report_memory(&session->diags, &session->heap, TN_NOWHERE, NULL);
+  else if (session->clock_runs && tn_stop_time_left(&session->stop) == 0)
+    tn_api_report_timeout(session);
+  return tn_api_status(session);
+}
+
 size_t tern_memory_used(const tern_session *session) { return session->heap.used; }
 
 int tern_threads(const tern_session *session) { return session->threads; }

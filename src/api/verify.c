@@ -281,5 +281,6 @@ const char *tern_verify(tern_session *session, const char *folder, int json) {
   for (int i = 0; i < FILE_COUNT; i++) tn_file_release(&session->heap, &r.bytes[i]);
   tn_vec_free(&session->heap, &r.names);
   tn_arena_free(&r.arena);
+  if (!ok) tn_api_settle(session);
   return ok ? tn_api_text(session) : NULL;
 }

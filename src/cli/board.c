@@ -4,9 +4,15 @@
 #include "cli/cli.h"
 #include "track/track.h"
 
+typedef struct {
+  const tn_command *command;
+  bool said; /* the one object that --json allows */
+} place;
+
 static void say_where(void *context, int port) {
-  const tn_command *command = context;
-  if (command->json)
+  place *p = context;
+  p->said = true;
+  if (p->command->json)
     printf("{\"ok\":true,\"url\":\"http://127.0.0.1:%d/\"}\n", port);
   else
     printf("http://127.0.0.1:%d/  (Ctrl-C ends it)\n", port);
@@ -21,9 +27,11 @@ tern_status tn_cli_board(tn_run *run) {
   if (!tn_cli_no_words(run, &status)) return status;
   if (!store)
     return tn_cli_usage(run, "there is no data folder: HOME is not set", "name a file with --store");
+  place where = { .command = command };
   tn_track_board wanted = {
-    .store = store, .port = port ? atoi(port) : -1, .ready = say_where, .context = run->command
+    .store = store, .port = port ? atoi(port) : -1, .ready = say_where, .context = &where
   };
   status = tn_track_serve_board(run->session, &wanted);
-  return status == TERN_OK ? status : tn_cli_failed(run, status);
+  bool shown = status == TERN_OK || (where.said && command->json);
+  return shown ? status : tn_cli_failed(run, status);
 }

@@ -42,7 +42,8 @@ typedef struct {
   tn_command *command;
   char **words;
   int count, at;
-  bool has_verb, plain; /* plain: behind "--", everything is a word */
+  int verb_at; /* the place of the verb; 0: there is none */
+  bool plain;  /* after "--" everything is a word */
   char message[512];
   const char *hint;
 } reader;
@@ -192,19 +193,35 @@ static bool take_word(reader *r, const char *word) {
   return word[1] == '-' ? take_long(r, word) : take_letter(r, word);
 }
 
+/* How many words an option takes that stands before the verb: 2 where its value is the next word; 0 where it
+ * is no option of any verb. */
+static int option_words(const char *word) {
+  size_t length = strcspn(word + 2, "=");
+  if (word[1] != '-') {
+    for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
+      if (options[i].letter && options[i].letter == word[1]) return options[i].argument && !word[2] ? 2 : 1;
+    }
+    return 0;
+  }
+  const tn_option_info *info = find_option(word + 2, length);
+  return !info ? 0 : info->argument && !word[2 + length] ? 2 : 1;
+}
+
 /* The first word that is no option decides; a file alone means run. */
 static void find_verb(reader *r) {
   tn_command *c = r->command;
-  c->verb = TN_VERB_HELP;
-  if (r->count < 2) return;
-  tn_verb verb;
-  if (is_verb(r->words[1], &verb) || is_old_verb(r->words[1], &verb)) {
-    c->verb = verb;
-    r->at = 2;
-    r->has_verb = true;
-    return;
+  c->verb = r->count < 2 ? TN_VERB_HELP : TN_VERB_RUN;
+  int at = 1, words;
+  while (at < r->count) {
+    const char *word = r->words[at];
+    if (is_verb(word, &c->verb) || is_old_verb(word, &c->verb)) {
+      r->verb_at = at;
+      return;
+    }
+    bool option = word[0] == '-' && word[1] && strcmp(word, "--") != 0;
+    if (!option || (words = option_words(word)) == 0) return;
+    at += words;
   }
-  c->verb = TN_VERB_RUN;
 }
 
 static bool looks_like_a_file(const char *word) {
@@ -214,7 +231,7 @@ static bool looks_like_a_file(const char *word) {
 static bool check_first_word(reader *r) {
   static char hint[128];
   const tn_command *c = r->command;
-  if (r->has_verb || c->word_count == 0 || looks_like_a_file(c->words[0])) return true;
+  if (r->verb_at > 0 || c->word_count == 0 || looks_like_a_file(c->words[0])) return true;
   const char *names[TN_VERB_COUNT];
   for (size_t i = 0; i < TN_VERB_COUNT; i++) names[i] = verbs[i].name;
   const char *close = tern_suggest(c->words[0], names, TN_VERB_COUNT);
@@ -226,13 +243,14 @@ static bool check_first_word(reader *r) {
 }
 
 static bool read_words(reader *r) {
-  r->at = 1;
   find_verb(r);
-  tn_command *c = r->command;
-  /* The word after eval is the source, even if it begins with a minus. */
-  if (c->verb == TN_VERB_EVAL && r->at < r->count && !add_word(r, r->words[r->at++])) return false;
-  while (r->at < r->count) {
-    if (!take_word(r, r->words[r->at++])) return false;
+  for (r->at = 1; r->at < r->count;) {
+    bool verb = r->at == r->verb_at;
+    const char *word = r->words[r->at++];
+    if (!verb && !take_word(r, word)) return false;
+    if (!verb || r->command->verb != TN_VERB_EVAL || r->at == r->count) continue;
+    /* The word after eval is the source, even if it begins with a minus. */
+    if (!add_word(r, r->words[r->at++])) return false;
   }
   return check_first_word(r);
 }
@@ -381,7 +399,9 @@ static int run_verb(tn_command *command) {
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
   if (command->verb != TN_VERB_REPL) tern_start_clock(run.session); /* there each line has its time */
-  tern_status status = tn_cli_allow(&run);
+  tern_status status = tern_check_limits(run.session);
+  if (status != TERN_OK) tn_cli_failed(&run, status);
+  if (status == TERN_OK) status = tn_cli_allow(&run);
   if (status == TERN_OK) status = handlers[command->verb](&run);
   bool ran = options[TN_OPTION_SANDBOX].verbs >> command->verb & 1;
   if (ran && tn_given_option(command, TN_OPTION_VERBOSE)) tn_cli_say_sandbox(&run);
@@ -423,7 +443,7 @@ int main(int count, char **words) {
   } else {
     if (tn_given_option(&command, TN_OPTION_HELP)) {
       command.word_count = 0; /* the verb is all that help is asked about */
-      if (r.has_verb) add_word(&r, verbs[command.verb].name);
+      if (r.verb_at > 0) add_word(&r, verbs[command.verb].name);
       command.verb = TN_VERB_HELP;
     } else if (tn_given_option(&command, TN_OPTION_VERSION)) {
       command.verb = TN_VERB_VERSION;

@@ -39,6 +39,7 @@ static tern_status run_apart(tn_run *run) {
   pid_t child = fork();
   if (child < 0) return tn_cli_usage(run, "cannot start a process to run the file in", NULL);
   if (child == 0) {
+    tern_start_clock(run->session); /* each run has its time */
     tern_status status = run_file(run, tern_run);
     _exit(tn_cli_flush() ? (int)status : TERN_FAILED);
   }

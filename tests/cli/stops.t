@@ -58,6 +58,24 @@ $ tern train train.ail --out hung > said 2>&1 & until test -s hung/checkpoint; d
 $ test -s hung/checkpoint && grep -o '"status": *"[a-z]*"' hung/run.json
 | "status":"stopped"
 
+# A SIGHUP that was ignored when tern began (nohup) stays ignored: the training goes on.
+$ cat > hang_up.sh <<'END'
+> (trap '' HUP; exec tern train train.ail --out ignored > said 2>&1) & training=$!
+> steps() { if test -s ignored/history.jsonl; then wc -l < ignored/history.jsonl; else echo 0; fi; }
+> until test $(steps) -gt 0; do sleep 0.01; done
+> kill -HUP $training; before=$(steps)
+> for try in $(seq 600); do test $(steps) -gt $before && echo trains && break; sleep 0.1; done
+> kill -TERM $training; wait $training; grep error said
+> END
+$ sh hang_up.sh
+| trains
+| error[E_INTERRUPTED]: interrupted
+
+# Each run of a file that is watched has its time.
+$ echo 'let a = 1' > seen.mind; (tern run seen.mind --watch --max-time 0.5 > watched 2>&1 & echo $! > watcher); until grep -q 1 watched; do sleep 0.01; done; sleep 1; echo 'let a = 2' > seen.mind; until grep -q '2\|TIME' watched; do sleep 0.05; done; kill -TERM $(cat watcher); cat watched
+| 1
+| 2
+
 # 2^40 elements are too many before any memory is asked for.
 $ tern eval 'zeros((1048576, 1048576))' 2>&1 | head -1
 | error[E_TOO_LARGE]: the number of elements is larger than the limit of 1099511627776

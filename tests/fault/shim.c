@@ -6,8 +6,9 @@
  *                        write first puts half of its bytes where they belong, as a full disk does
  *   naive FOLDER         files are not replaced but overwritten: what a program would do that opens the
  *                        file itself, truncates it and writes
+ *   stall FOLDER         a sync never returns, whatever signals are caught, as on a disk that is gone
  *
- * When the call came that was to fail, a file named "failed" beside FOLDER says so. */
+ * When the call came that was to fail or stall, a file named "failed" beside FOLDER says so. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +25,7 @@
 typedef enum { OPEN, WRITE, SYNC, RENAME, CUT, KINDS } kind;
 
 static struct {
-  bool ready, naive;
+  bool ready, naive, stalls;
   char folder[1024];
   size_t length;
   int fail_kind;
@@ -47,6 +48,8 @@ static void prepare(void) {
       if (strcmp(word, names[i]) == 0) shim.fail_kind = i;
   } else if (sscanf(wanted, "naive %1023s", shim.folder) == 1) {
     shim.naive = true;
+  } else if (sscanf(wanted, "stall %1023s", shim.folder) == 1) {
+    shim.stalls = true;
   }
   shim.length = strlen(shim.folder);
 }
@@ -67,15 +70,19 @@ static bool names_ours(int folder, const char *path) {
   return *path == '/' || folder == AT_FDCWD ? is_ours(path) : descriptor_is_ours(folder);
 }
 
-/* Whether this is the call that fails. */
-static bool fails(kind which) {
-  if (++shim.calls[which] != shim.fail_at || (int)which != shim.fail_kind) return false;
+static void leave_mark(void) {
   char mark[1100];
   typedef int (*opener)(const char *, int, ...);
   REAL(real_open, opener);
   snprintf(mark, sizeof mark, "%s.failed", shim.folder);
   int descriptor = real_open(mark, O_CREAT | O_WRONLY, 0666);
   if (descriptor >= 0) close(descriptor);
+}
+
+/* Whether this is the call that fails. */
+static bool fails(kind which) {
+  if (++shim.calls[which] != shim.fail_at || (int)which != shim.fail_kind) return false;
+  leave_mark();
   errno = ENOSPC;
   return true;
 }
@@ -125,6 +132,8 @@ ssize_t pwrite(int descriptor, const void *data, size_t bytes, off_t at) {
 int fsync(int descriptor) {
   typedef int (*syncer)(int);
   REAL(real_fsync, syncer);
+  if (descriptor_is_ours(descriptor) && shim.stalls)
+    for (leave_mark();;) pause();
   if (descriptor_is_ours(descriptor) && fails(SYNC)) return -1;
   return real_fsync(descriptor);
 }

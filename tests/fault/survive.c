@@ -5,6 +5,7 @@
  *   survive TERN SHIM naive N     the same with a writer that overwrites files in place (shim.c): it must
  *                                 be caught, or this harness would not notice anything
  *   survive TERN SHIM stop N      SIGINT and SIGTERM at N random moments
+ *   survive TERN SHIM twice       two signals to a training that cannot end, because a write stalls
  *   survive TERN SHIM full        every single open, write, sync, rename and cut fails once
  *
  * Everything happens in a folder of its own, which is removed at the end. */
@@ -216,6 +217,32 @@ static int stop_often(unsigned long times) {
   return stopped * 4 >= times ? 0 : (printf("FAILED: too few were stopped\n"), 1);
 }
 
+/* The first signal is caught, and the training waits for its write. A second one takes its default action. It
+ * is sent again and again, because it counts only some time after the first, and a loaded machine may deliver
+ * the two together. */
+static int signal_twice(void) {
+  static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+  char spoil[300];
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    int status, sent = 0;
+    pid_t ended = 0;
+    forget("run");
+    snprintf(spoil, sizeof spoil, "stall %s", path_of("run", ""));
+    pid_t child = begin(&(job){ "run", NULL, "1", spoil });
+    while (!exists(path_of("run.failed", "")) && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
+    for (; ended == 0 && sent < 200; sent++) {
+      kill(child, signals[i]);
+      usleep(300000);
+      ended = waitpid(child, &status, WNOHANG);
+    }
+    if (ended == 0) kill(child, SIGKILL), end_of(child);
+    if (ended != child || !WIFSIGNALED(status) || WTERMSIG(status) != signals[i] || sent < 2)
+      return printf("FAILED: signal %d: sent %d times, state %d\n", signals[i], sent, status), 1;
+  }
+  printf("three signals: the first is caught, a second ends what does not end\n");
+  return 0;
+}
+
 /* The n-th call of a kind fails. False when there was no such call; *wrong when something is. */
 static bool fail_once(const char *kind, int n, bool *wrong) {
   char spoil[300];
@@ -251,7 +278,7 @@ static int fill_the_disk(void) {
 }
 
 int main(int count, char **words) {
-  if (count < 4) die("usage: survive TERN SHIM kill|naive|stop|full [N]");
+  if (count < 4) die("usage: survive TERN SHIM kill|naive|stop|twice|full [N]");
   tern = words[1], shim = words[2];
   unsigned long times = count > 4 ? strtoul(words[4], NULL, 10) : 50;
   /* What the kernel holds survives a process, on a disk or not; in memory a sync costs nothing. */
@@ -268,6 +295,7 @@ int main(int count, char **words) {
   int status = strcmp(words[3], "kill") == 0    ? kill_often(times, NULL)
                : strcmp(words[3], "naive") == 0 ? catch_the_naive_writer(times)
                : strcmp(words[3], "stop") == 0  ? stop_often(times)
+               : strcmp(words[3], "twice") == 0 ? signal_twice()
                                                 : fill_the_disk();
   if (chdir("/") != 0) die("cannot leave");
   forget("");

@@ -7,6 +7,7 @@ if(TARGET tern AND NOT TN_INSTRUMENTED AND NOT CMAKE_CROSSCOMPILING)
   target_include_directories(survive PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(survive PRIVATE tern_flags)
   foreach(test "fault/kill kill 50" "fault/naive naive 300" "fault/stop stop 12" "fault/full_disk full"
+               "fault/second_signal twice"
                "slow/kill kill 1000" "slow/stop stop 200")
     separate_arguments(words UNIX_COMMAND ${test})
     list(POP_FRONT words name)
