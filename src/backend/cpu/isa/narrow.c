@@ -14,12 +14,12 @@
 /* A few rows of a, and columns of b whose steps of k are contiguous:
  * squares of b are turned over in registers and used at once. */
 #define TURNED_ROWS 12
-TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
+TN_ALWAYS_INLINE void turned_steps(const product *p, int rows, const float *b, int columns, int64_t begin,
+                                   int64_t end, VF *acc) {
   const float *a = p->a;
-  TN_UNROLL for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
-  for (int64_t at = 0; at < p->k && !tn_cpu_row_stopped(p->stop, at); at += TN_LANES) {
+  for (int64_t at = begin; at < end; at += TN_LANES) {
     VF square[TN_LANES];
-    int steps = (int)tn_cpu_min(p->k - at, TN_LANES);
+    int steps = (int)tn_cpu_min(end - at, TN_LANES);
     if (steps == TN_LANES && columns == TN_LANES) {
       TN_UNROLL for (int j = 0; j < TN_LANES; j++) square[j] = vf_load(b + j * p->bn + at);
     } else {
@@ -30,6 +30,14 @@ TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b,
     for (int s = 0; s < steps; s++)
       TN_UNROLL for (int i = 0; i < rows; i++) acc[i] =
           vf_fma(vf_set(a[i * p->am + (at + s) * p->ak]), square[s], acc[i]);
+  }
+}
+
+TN_ALWAYS_INLINE void turned_columns(const product *p, int rows, const float *b, int columns, VF *acc) {
+  TN_UNROLL for (int i = 0; i < rows; i++) acc[i] = vf_set(0.0f);
+  for (int64_t at = 0, end; at < p->k && !tn_cpu_row_stopped(p->stop, at); at = end) {
+    end = tn_cpu_piece_end(at, p->k);
+    turned_steps(p, rows, b, columns, at, end, acc);
   }
 }
 
@@ -91,7 +99,7 @@ TN_ALWAYS_INLINE void streamed_steps(const product *p, int rows, int steps, int6
     int64_t at = 0;                                                                                          \
     for (; at + STREAMED_STEPS <= p->k; at += STREAMED_STEPS) {                                              \
       streamed_steps(p, rows, STREAMED_STEPS, at, begin, end);                                               \
-      if (at % 1024 == 0 && tn_stop_asked(p->stop)) return;                                            \
+      if (at % 1024 == 0 && tn_stop_asked(p->stop)) return;                                                  \
     }                                                                                                        \
     for (; at < p->k; at++) streamed_steps(p, rows, 1, at, begin, end);                                      \
   }

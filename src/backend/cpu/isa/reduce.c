@@ -208,20 +208,29 @@ double max_row_f64(tn_stop *stop, const double *row, int64_t n) {
   return join_row_max_f64(stop, row, n, 0, tn_sum_chunks(n));
 }
 
-float max_row(tn_stop *stop, const float *row, int64_t n) {
+/* Of a row, or a piece of a longer one. */
+TN_NEVER_INLINE float max_piece(const float *row, int64_t n) {
   VI most[4];
   int64_t i = 0;
   for (int k = 0; k < 4; k++) most[k] = vi_set(INT32_MIN);
-  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES) {
+  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES)
     for (int k = 0; k < 4; k++) most[k] = tn_key_max(most[k], tn_key(vf_load(row + i + k * TN_LANES)));
-    if (tn_cpu_row_stopped(stop, i)) return 0;
-  }
   for (; i < n; i += TN_LANES) {
     int left = (int)tn_cpu_min(n - i, TN_LANES);
     most[0] = tn_key_max(most[0], tn_key(tn_load_filled(row + i, left, -HUGE_VALF)));
   }
   most[0] = tn_key_max(tn_key_max(most[0], most[1]), tn_key_max(most[2], most[3]));
   return tn_float_of_key(tn_key_max_lane(most[0]));
+}
+
+float max_row(tn_stop *stop, const float *row, int64_t n) {
+  if (TN_LIKELY(n <= TN_CPU_ROW_PIECE)) return max_piece(row, n);
+  float most = -HUGE_VALF;
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    most = tn_larger_f32(most, max_piece(row + at, end - at));
+  }
+  return most;
 }
 
 static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
@@ -241,9 +250,12 @@ void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, i
   for (int w = 0; w < width; w += TN_LANES) {
     int part = width - w < TN_LANES ? width - w : TN_LANES;
     VI most = tn_key(tn_load_filled(columns + w, part, 0));
-    for (int64_t i = 1; i < n && !tn_cpu_row_stopped(stop, i); i++)
-      most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
-                                                      : vf_load_part(columns + w + i * step, part)));
+    for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+      end = tn_cpu_piece_end(at, n);
+      for (int64_t i = at > 0 ? at : 1; i < end; i++)
+        most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
+                                                        : vf_load_part(columns + w + i * step, part)));
+    }
     vf_store_part(to + w, tn_of_key(most), part);
   }
 }
@@ -481,14 +493,20 @@ bool cpu_reduce(const tn_kernel_call *call) {
 /* ---- argmax ---- */
 /* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
 #define PLACE_OF_MAX(name, type)                                                                             \
-  static int64_t place_of_max_##name(tn_stop *stop, const void *data, int64_t n, int64_t step) {             \
-    const type *x = data;                                                                                    \
-    type most = x[0];                                                                                        \
-    int64_t best = 0;                                                                                        \
-    for (int64_t i = 1; i < n && most == most && !tn_cpu_row_stopped(stop, i); i++) {                        \
+  /* Among `best`, the place so far, and begin..end-1. */                                                    \
+  static int64_t place_in_##name(const type *x, int64_t step, int64_t best, int64_t begin, int64_t end) {    \
+    type most = x[best * step];                                                                              \
+    for (int64_t i = begin; i < end && most == most; i++) {                                                  \
       type here = x[i * step];                                                                               \
       if (here > most || here != here) best = i, most = here;                                                \
     }                                                                                                        \
+    return best;                                                                                             \
+  }                                                                                                          \
+  static int64_t place_of_max_##name(tn_stop *stop, const void *data, int64_t n, int64_t step) {             \
+    if (TN_LIKELY(n <= TN_CPU_ROW_PIECE)) return place_in_##name(data, step, 0, 1, n);                       \
+    int64_t best = 0;                                                                                        \
+    for (int64_t at = 0; at < n && !tn_cpu_row_stopped(stop, at); at = tn_cpu_piece_end(at, n))              \
+      best = place_in_##name(data, step, best, at, tn_cpu_piece_end(at, n));                                 \
     return best;                                                                                             \
   }
 PLACE_OF_MAX(f32, float)
@@ -500,15 +518,18 @@ PLACE_OF_MAX(i64, int64_t)
 static int64_t place_in_row(tn_stop *stop, const float *row, int64_t n) {
   float most = max_row(stop, row, n);
   VF wanted = vf_set(most);
-  int64_t i = 0;
   bool none = most != most;
-  for (; i + TN_LANES <= n; i += TN_LANES) {
-    VF v = vf_load(row + i);
-    if (tn_cpu_row_stopped(stop, i)) return 0;
-    if (vm_any(none ? vf_isnan(v) : vf_eq(v, wanted))) break;
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    int64_t i = at;
+    end = tn_cpu_piece_end(at, n);
+    for (; i + TN_LANES <= end; i += TN_LANES) {
+      VF v = vf_load(row + i);
+      if (vm_any(none ? vf_isnan(v) : vf_eq(v, wanted))) break;
+    }
+    for (; i < end; i++)
+      if (none ? row[i] != row[i] : row[i] == most) return i;
   }
-  while (none ? row[i] == row[i] : row[i] != most) i++;
-  return i;
+  return 0; /* it was stopped */
 }
 
 static int64_t place_of_max(tn_stop *stop, tn_dtype dtype, const void *data, int64_t n, int64_t step) {
@@ -527,11 +548,14 @@ static void places_in_columns(tn_stop *stop, const float *x, int64_t step, int64
                               int32_t *place) {
   VF most = vf_load_part(x, width);
   VI best = vi_set(0);
-  for (int64_t i = 1; i < n && !tn_cpu_row_stopped(stop, i); i++) {
-    VF here = vf_load_part(x + i * step, width);
-    VM beats = vm_andnot(vm_or(vf_gt(here, most), vf_isnan(here)), vf_isnan(most));
-    most = vf_select(beats, here, most);
-    best = vi_select(beats, vi_set((int32_t)i), best);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at > 0 ? at : 1; i < end; i++) {
+      VF here = vf_load_part(x + i * step, width);
+      VM beats = vm_andnot(vm_or(vf_gt(here, most), vf_isnan(here)), vf_isnan(most));
+      most = vf_select(beats, here, most);
+      best = vi_select(beats, vi_set((int32_t)i), best);
+    }
   }
   vi_store_part(place, best, width);
 }

@@ -24,13 +24,14 @@ typedef struct {
     type *out = (type *)to + job->out_start, total[ABREAST];                                                 \
     bool exclusive = job->call->attrs->exclusive;                                                            \
     for (int64_t l = 0; l < lines; l++) total[l] = first;                                                    \
-    for (int64_t i = 0; i < job->n; i++, x += job->step, out += job->out_step) {                             \
-      if (tn_cpu_stopped(job->call, i)) return;                                                              \
-      for (int64_t l = 0; l < lines; l++) {                                                                  \
-        type before = total[l];                                                                              \
-        total[l] = before join x[l];                                                                         \
-        out[l] = canonical(exclusive ? before : total[l]);                                                   \
-      }                                                                                                      \
+    for (int64_t at = 0, end; at < job->n && !tn_cpu_row_stopped(job->call->stop, at); at = end) {           \
+      end = tn_cpu_piece_end(at, job->n);                                                                    \
+      for (int64_t i = at; i < end; i++, x += job->step, out += job->out_step)                               \
+        for (int64_t l = 0; l < lines; l++) {                                                                \
+          type before = total[l];                                                                            \
+          total[l] = before join x[l];                                                                       \
+          out[l] = canonical(exclusive ? before : total[l]);                                                 \
+        }                                                                                                    \
     }                                                                                                        \
   }
 SCAN(sum_f32, float, +, 0, tn_canonical_f32)

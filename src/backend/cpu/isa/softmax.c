@@ -146,10 +146,18 @@ TN_ALWAYS_INLINE void divide_row(const float *e, int64_t n, float sum, bool ordi
 /* The largest of a row without NaN, and of two zeros any. */
 static float largest_lane(VF most) { return tn_float_of_key(tn_key_max_lane(tn_key(most))); }
 
+static VF largest_of_piece(const float *x, int64_t n, VF most) {
+  for (int64_t i = 0; i < n; i += TN_LANES)
+    most = vf_at_least(tn_load_filled(x + i, (int)tn_cpu_min(n - i, TN_LANES), -HUGE_VALF), most);
+  return most;
+}
+
 static float largest(tn_stop *stop, const float *x, int64_t n) {
   VF most = vf_set(-HUGE_VALF);
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES)
-    most = vf_at_least(tn_load_filled(x + i, (int)tn_cpu_min(n - i, TN_LANES), -HUGE_VALF), most);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    most = largest_of_piece(x + at, end - at, most);
+  }
   return largest_lane(most);
 }
 
@@ -157,20 +165,23 @@ static float largest(tn_stop *stop, const float *x, int64_t n) {
 TN_NEVER_INLINE void softmax_wild_row(tn_stop *stop, const float *x, int64_t n, float *e, float *out) {
   exponentials r = { .stop = stop, .x = x, .n = n, .max = max_row(stop, x, n), .least = vf_set(0.0f) };
   VF sum = vf_set(exp_wild(&r, e));
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES) {
-    int left = (int)tn_cpu_min(n - i, TN_LANES);
-    vf_store_part(out + i, vf_canonical(vf_load_part(e + i, left) / sum), left);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i += TN_LANES) {
+      int left = (int)tn_cpu_min(n - i, TN_LANES);
+      vf_store_part(out + i, vf_canonical(vf_load_part(e + i, left) / sum), left);
+    }
   }
 }
 
 /* A row that may be long. */
 static void divide_pieces(tn_stop *stop, const float *e, int64_t n, float sum, bool ordinary, float *out) {
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_CPU_ROW_PIECE) {
-    int64_t count = tn_cpu_min(n - i, TN_CPU_ROW_PIECE);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
     if (ordinary)
-      divide_row(e + i, count, sum, true, false, out + i);
+      divide_row(e + at, end - at, sum, true, false, out + at);
     else
-      divide_row(e + i, count, sum, false, false, out + i);
+      divide_row(e + at, end - at, sum, false, false, out + at);
   }
 }
 
@@ -194,35 +205,61 @@ static float softmax_row(tn_stop *stop, const float *x, int64_t n, float max, co
 
 static void log_softmax_row(tn_stop *stop, const float *x, int64_t n, float *out) {
   float max = max_row(stop, x, n), log_sum = log_of(exp_row(stop, x, n, max, NULL));
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_LANES) {
-    int left = (int)tn_cpu_min(n - i, TN_LANES);
-    VF v = left == TN_LANES ? vf_load(x + i) : vf_load_part(x + i, left);
-    vf_store_part(out + i, vf_canonical((v - vf_set(max)) - vf_set(log_sum)), left);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i += TN_LANES) {
+      int left = (int)tn_cpu_min(n - i, TN_LANES);
+      VF v = left == TN_LANES ? vf_load(x + i) : vf_load_part(x + i, left);
+      vf_store_part(out + i, vf_canonical((v - vf_set(max)) - vf_set(log_sum)), left);
+    }
   }
 }
 
 /* ---- f32: a strip of columns ---- */
 /* width <= TN_STRIP neighbouring columns of n elements; x and out have their own step along the axis. */
-static void softmax_columns(tn_stop *stop, const float *x, int64_t step, int64_t n, int width, float *out,
-                            int64_t out_step, bool log) {
-  float max[TN_STRIP], sum[TN_STRIP];
-  max_columns(stop, x, step, n, width, max);
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++)
-    for (int w = 0; w < width; w += TN_LANES) {
-      int left = width - w < TN_LANES ? width - w : TN_LANES;
-      VF e = vf_exp(vf_load_part(x + i * step + w, left) - vf_load_part(max + w, left));
-      vf_store_part(out + i * out_step + w, e, left);
+typedef struct {
+  const float *x;
+  float *out, *max, *sum;
+  int64_t step, out_step;
+  int width;
+  bool log;
+} strip;
+
+/* e = exp(x - max) of places begin..end-1 along the axis. */
+static void exp_strip(const strip *given, int64_t begin, int64_t end) {
+  const strip here = *given, *s = &here; /* so that no store can change it */
+  for (int64_t i = begin; i < end; i++)
+    for (int w = 0; w < s->width; w += TN_LANES) {
+      int left = s->width - w < TN_LANES ? s->width - w : TN_LANES;
+      VF e = vf_exp(vf_load_part(s->x + i * s->step + w, left) - vf_load_part(s->max + w, left));
+      vf_store_part(s->out + i * s->out_step + w, e, left);
     }
-  sum_columns(stop, out, out_step, n, width, sum);
-  for (int w = 0; w < width; w += TN_LANES) {
-    int left = width - w < TN_LANES ? width - w : TN_LANES;
-    VF s = vf_load_part(sum + w, left), m = vf_load_part(max + w, left), log_sum = vf_log(s);
-    for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++) {
-      float *to = out + i * out_step + w;
-      VF result = log ? (vf_load_part(x + i * step + w, left) - m) - log_sum : vf_load_part(to, left) / s;
+}
+
+/* The results of the same. */
+static void finish_strip(const strip *given, int64_t begin, int64_t end) {
+  const strip here = *given, *s = &here;
+  for (int w = 0; w < s->width; w += TN_LANES) {
+    int left = s->width - w < TN_LANES ? s->width - w : TN_LANES;
+    VF sum = vf_load_part(s->sum + w, left), max = vf_load_part(s->max + w, left), log_sum = vf_log(sum);
+    for (int64_t i = begin; i < end; i++) {
+      const float *x = s->x + i * s->step + w;
+      float *to = s->out + i * s->out_step + w;
+      VF result = s->log ? (vf_load_part(x, left) - max) - log_sum : vf_load_part(to, left) / sum;
       vf_store_part(to, vf_canonical(result), left);
     }
   }
+}
+
+static void softmax_columns(tn_stop *stop, strip *s, int64_t n) {
+  float max[TN_STRIP], sum[TN_STRIP];
+  s->max = max, s->sum = sum;
+  max_columns(stop, s->x, s->step, n, s->width, s->max);
+  for (int64_t at = 0; at < n && !tn_cpu_row_stopped(stop, at); at = tn_cpu_piece_end(at, n))
+    exp_strip(s, at, tn_cpu_piece_end(at, n));
+  sum_columns(stop, s->out, s->out_step, n, s->width, s->sum);
+  for (int64_t at = 0; at < n && !tn_cpu_row_stopped(stop, at); at = tn_cpu_piece_end(at, n))
+    finish_strip(s, at, tn_cpu_piece_end(at, n));
 }
 
 /* ---- f64: one row ---- */
@@ -242,13 +279,18 @@ static double exp_row_f64(tn_stop *stop, const double *x, int64_t n, double max,
 
 static void softmax_row_f64(tn_stop *stop, const double *x, int64_t n, double *out) {
   double sum = exp_row_f64(stop, x, n, max_row_f64(stop, x, n), out);
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++) out[i] = tn_canonical_f64(out[i] / sum);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i++) out[i] = tn_canonical_f64(out[i] / sum);
+  }
 }
 
 static void log_softmax_row_f64(tn_stop *stop, const double *x, int64_t n, double *out) {
   double max = max_row_f64(stop, x, n), log_sum = tn_log_f64(exp_row_f64(stop, x, n, max, NULL));
-  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i++)
-    out[i] = tn_canonical_f64((x[i] - max) - log_sum);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i++) out[i] = tn_canonical_f64((x[i] - max) - log_sum);
+  }
 }
 
 /* ---- rows of a tensor ---- */
@@ -263,12 +305,20 @@ typedef struct {
   char *losses;
 } row_job;
 
+/* Copies a row whose elements lie `from_step` apart to where they lie `to_step` apart. */
+static void spread(const row_job *job, char *to, int64_t to_step, const char *from, int64_t from_step) {
+  int64_t bytes = (int64_t)tn_cpu_bytes(job->call->in[0].dtype);
+  for (int64_t at = 0, end; at < job->n && !tn_cpu_row_stopped(job->call->stop, at); at = end) {
+    end = tn_cpu_piece_end(at, job->n);
+    for (int64_t i = at; i < end; i++)
+      memcpy(to + i * to_step * bytes, from + i * from_step * bytes, (size_t)bytes);
+  }
+}
+
 /* The row from memory, or a copy of it where it is not contiguous. */
 static const void *collect(const row_job *job, const char *row, char *copy) {
-  size_t bytes = tn_cpu_bytes(job->call->in[0].dtype);
   if (job->step == 1) return row;
-  for (int64_t i = 0; i < job->n && !tn_cpu_row_stopped(job->call->stop, i); i++)
-    memcpy(copy + i * (int64_t)bytes, row + i * job->step * (int64_t)bytes, bytes);
+  spread(job, copy, 1, row, job->step);
   return copy;
 }
 
@@ -332,8 +382,7 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
     const void *x = collect(job, (const char *)call->in[0].data + rows.offset[0] * bytes, room);
     char *to = (char *)call->out->data + rows.offset[1] * bytes;
     softmax_of(job, x, job->out_step == 1 ? to : result);
-    for (int64_t i = 0; job->out_step != 1 && i < job->n && !tn_cpu_row_stopped(call->stop, i); i++)
-      memcpy(to + i * job->out_step * bytes, result + i * bytes, (size_t)bytes);
+    if (job->out_step != 1) spread(job, to, job->out_step, result, 1);
   }
 }
 
@@ -370,8 +419,13 @@ static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
   for (int64_t r = begin; r < end;) {
     tn_cpu_walk_seek(&rows, rows.rank, r);
     int width = (int)tn_cpu_min(tn_cpu_min(rows.dim[inner] - rows.at[inner], end - r), TN_STRIP);
-    softmax_columns(call->stop, (const float *)call->in[0].data + rows.offset[0], job->step, job->n, width,
-                    (float *)call->out->data + rows.offset[1], job->out_step, call->op == TN_OP_LOG_SOFTMAX);
+    strip s = { .x = (const float *)call->in[0].data + rows.offset[0],
+                .out = (float *)call->out->data + rows.offset[1],
+                .step = job->step,
+                .out_step = job->out_step,
+                .width = width,
+                .log = call->op == TN_OP_LOG_SOFTMAX };
+    softmax_columns(call->stop, &s, job->n);
     r += width;
   }
 }
