@@ -7,7 +7,7 @@
 #include "runner/example.h"
 #include "runner/pages.h"
 
-#define COLUMNS 110
+#define COLUMNS 100
 
 static const struct {
   const char *title;
@@ -22,14 +22,13 @@ static const struct {
 static const char intro[] =
     "# Diagnostics\n"
     "\n"
-    "Everything tern can complain about, by code. The page is written from `src/diag/diag.def` by `make\n"
-    "test-update`, and `make test` fails when it says anything else; every example on it is run, and what\n"
-    "stands under \"says\" is what the program printed. `tern explain CODE` shows the same in a terminal,\n"
-    "`tern explain` alone lists the codes.\n"
+    "Every diagnostic of tern, by code. `make test-update` generates this page from `src/diag/diag.def`,\n"
+    "and `make test` fails when it is out of date; every example is run, and what follows \"says\" is what\n"
+    "the program printed. `tern explain CODE` shows the same in a terminal, `tern explain` the list.\n"
     "\n"
     "A diagnostic names its code, its place and what it found: the fields, which `--json` gives by name\n"
-    "and which never change their meaning. Of the errors, and of the warnings, of one command the first 100\n"
-    "are shown; text and `--json` (`omitted`) say how many more there were. An error ends the program with\n"
+    "and which never change their meaning. One command shows its first 100 errors and its first 100\n"
+    "warnings; text and `--json` (`omitted`) say how many more there were. After an error tern exits with\n"
     "status 1 where nothing else is said.\n"
     "\n";
 

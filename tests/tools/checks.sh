@@ -190,6 +190,13 @@ fresh
 echo "/* ${hundred}12é4 */" | put src/base/x.h
 passes "layout: a column is a character, not a byte" layout
 
+fresh
+echo "words and ${hundred}" | put docs/x.md
+fails "layout: prose wraps" "docs/x.md:1: prose longer than 100 columns" layout
+fresh
+printf '%s\n' "| ${hundred} | a |" "# ${hundred} a" '```' "${hundred} a" '```' "- \`${hundred} a\`" | put docs/x.md
+passes "layout: tables, headings, code and single words do not" layout
+
 # link LINE: a document with one link more.
 link() {
   fresh
