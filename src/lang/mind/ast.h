@@ -206,7 +206,8 @@ typedef enum {
   TN_MIND_WRITTEN_WORD,           /* i32, string */
   TN_MIND_WRITTEN_UNKNOWN,        /* Tensr[f32,(2)]: `word`, and brackets that were not looked into */
   TN_MIND_WRITTEN_TENSOR,
-  TN_MIND_WRITTEN_TUPLE
+  TN_MIND_WRITTEN_TUPLE,
+  TN_MIND_WRITTEN_FN              /* fn(f32, f32) -> f32: `items` and `result` */
 } tn_mind_written;
 
 struct tn_mind_annotation {
@@ -216,7 +217,8 @@ struct tn_mind_annotation {
   tn_shape shape;                 /* symbols are names */
   uint32_t rank;                  /* as written; of more than TN_RANK_LIMIT only the first are in `shape` */
   tn_mind_word device;            /* name 0: cpu */
-  tn_mind_annotation *items;      /* of a tuple, through `next` */
+  tn_mind_annotation *items;      /* of a tuple, or a function's parameters: `rank`, through `next` */
+  tn_mind_annotation *result;     /* of a function */
   tn_mind_annotation *next;
 };
 

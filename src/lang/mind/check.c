@@ -85,7 +85,7 @@ typedef struct {
   bool failed;
 } size_list;
 
-/* recursion: tuple types as they are written, TN_MIND_NESTING_LIMIT deep. */
+/* recursion: types of tuples and functions as they are written, TN_MIND_NESTING_LIMIT deep. */
 static void add_sizes(size_list *list, const tn_mind_type *type) {
   for (int i = 0; type->kind == TN_MIND_T_TENSOR && i < type->shape.rank; i++) {
     int64_t dim = type->shape.dim[i];
@@ -93,6 +93,9 @@ static void add_sizes(size_list *list, const tn_mind_type *type) {
     list->failed |= !tn_vec_push(list->mind->host->heap, &list->names, tn_dim_name(dim));
   }
   for (uint32_t i = 0; type->kind == TN_MIND_T_TUPLE && i < type->count; i++) add_sizes(list, type->items[i]);
+  if (type->kind != TN_MIND_T_FN) return;
+  for (uint32_t i = 0; i < type->callable->param_count; i++) add_sizes(list, type->callable->params[i]);
+  add_sizes(list, type->callable->result);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -288,6 +291,7 @@ static bool keeps_type(tn_stack *stack, const tn_mind_sizes *sizes, const tn_min
     }
     return true;
   }
+  if (kept->kind == TN_MIND_T_FN && type->kind == TN_MIND_T_FN) return true;
   if (tn_mind_type_is_single(type)) return tn_mind_type_is_value(kept);
   bool tensors = kept->kind == TN_MIND_T_TENSOR && type->kind == TN_MIND_T_TENSOR;
   if (!tensors || !has_dtype(type, value, kept->dtype)) return false;

@@ -6,6 +6,7 @@
  *   check_fit.c       annotations, and values that meet them; literals that adapt
  *   check_call.c      calls of functions and of what grad gives
  *   check_closure.c   calls of closures
+ *   check_function.c  functions of which only the type is known
  *   check_library.c   calls of the library
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
@@ -136,6 +137,24 @@ void tn_mind_settle(tn_mind_checker *c, tn_mind_node *node, tn_dtype dtype);
 /* The type of a value that is given a name: no longer a literal. */
 const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type);
 
+/* ---- check_function.c ---- */
+
+/* An argument whose expression may be elsewhere. */
+typedef struct {
+  tn_mind_node *node;       /* NULL: only the type is known */
+  const tn_mind_type *type; /* NULL: not looked at yet */
+} tn_mind_given;
+/* A function meets the type of functions that is written: called with what the type says, it gives what the
+ * type says. As tn_mind_fit. */
+const tn_mind_type *tn_mind_fit_function(tn_mind_checker *c, const tn_mind_target_type *target,
+                                         const tn_mind_type *type);
+/* A call of a function of which only the type is known. */
+const tn_mind_type *tn_mind_call_declared(tn_mind_checker *c, const tn_mind_callable *callable,
+                                          const tn_mind_given *args, tn_str name, tn_span at);
+/* The type with the sizes that names have taken. */
+const tn_mind_type *tn_mind_sized(tn_mind_checker *c, const tn_mind_bindings *symbols,
+                                  const tn_mind_type *type);
+
 /* ---- check_path.c ---- */
 
 /* Notes down that a derivative is asked for here: loss, wrt and count, or function are set. */
@@ -153,11 +172,6 @@ bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const t
 /* ---- check_call.c, check_closure.c, check_library.c ---- */
 
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
-/* An argument whose expression may be elsewhere. */
-typedef struct {
-  tn_mind_node *node;       /* NULL: only the type is known */
-  const tn_mind_type *type; /* NULL: not looked at yet */
-} tn_mind_given;
 /* A call of a function value with arguments of these types. *function becomes the closure that was
  * checked for them, or the fn at the bottom. */
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
@@ -166,6 +180,11 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
 /* Whether the parameters of a function that is differentiated are floats; reports E4004. */
 bool tn_mind_check_wrt(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
                        uint32_t count, tn_span at);
+/* What the arguments of a function become when it is called; NULL: what they are. */
+const tn_mind_type *const *tn_mind_taken_types(const tn_mind_callable *callable,
+                                               const tn_mind_function *function);
+/* Whether the function can be called with so many arguments. */
+bool tn_mind_takes(const tn_mind_callable *callable, uint32_t count);
 /* A call of a closure with as many arguments as it has parameters. */
 const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node *closure,
                                          const tn_mind_given *args, tn_str name, tn_span at,

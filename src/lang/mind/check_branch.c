@@ -176,6 +176,22 @@ static const tn_mind_type *unify_items(tn_mind_checker *c, const tn_mind_type *l
   return tn_mind_type_items(c->mind->arena, left->kind, items, left->names, left->count);
 }
 
+static bool is_declared(const tn_mind_type *type) { return type->callable->kind == TN_MIND_C_DECLARED; }
+
+/* Two functions are one value where one of them has a type that is written: the other meets it. */
+static const tn_mind_type *unify_functions(tn_mind_checker *c, const tn_mind_type *left,
+                                           const tn_mind_type *right, tn_span at) {
+  tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
+  tn_mind_target_type target = { is_declared(left) ? left : right, &symbols, "if", at };
+  if (tn_mind_type_equal(&c->mind->host->heap->stack, left, right)) return left;
+  if (is_declared(left) || is_declared(right))
+    return tn_mind_fit_function(c, &target, is_declared(left) ? right : left);
+  tn_report(diags_of(c), TN_DIAG_E2001, at, TN_STR("expected", "one function in all branches"),
+            TN_STR("got", "several"),
+            TN_HINT(TN_LIT("bind each with the type they share: `let f: fn(f32) -> f32 = |x| x`")));
+  return &tn_mind_type_error;
+}
+
 const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
                                         const tn_mind_type *right, tn_mind_node *right_node, tn_span at) {
   const tn_mind_type *result = NULL;
@@ -184,6 +200,8 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
     bool both = left->kind == TN_MIND_T_SCALAR && right->kind == TN_MIND_T_SCALAR;
     if (!both) return unify_tensors(c, left, left_node, right, right_node, at);
     result = unify_scalars(c, left, left_node, right, right_node);
+  } else if (left->kind == TN_MIND_T_FN && right->kind == TN_MIND_T_FN) {
+    return unify_functions(c, left, right, at);
   } else if (left->kind == right->kind) {
     bool items =
         left->kind == TN_MIND_T_TUPLE || left->kind == TN_MIND_T_LIST || left->kind == TN_MIND_T_GRAD;

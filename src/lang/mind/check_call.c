@@ -121,13 +121,17 @@ static tn_name function_parameter(const void *of, uint32_t index) {
   return f->definition->params[index].word.name;
 }
 
-/* Tensors first: a scalar fills the sizes they have given to names. */
+static int pass_of(const tn_mind_type *type) {
+  return type->kind == TN_MIND_T_FN ? 2 : type->kind == TN_MIND_T_SCALAR;
+}
+
+/* Tensors first: a scalar fills the sizes they have given to names, and functions are called with them. */
 static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args,
                           tn_str name, tn_span at, tn_mind_bindings *symbols) {
   bool ok = true;
-  for (int pass = 0; pass < 2; pass++) {
+  for (int pass = 0; pass < 3; pass++) {
     for (uint32_t i = 0; i < f->param_count; i++) {
-      if ((args[i].type->kind == TN_MIND_T_SCALAR) != (pass == 1)) continue;
+      if (pass_of(args[i].type) != pass) continue;
       tn_mind_node *node = args[i].node;
       tn_span place = node ? tn_mind_at(c->unit, node->from, node->to) : at;
       tn_mind_target_type target = { f->param_types[i], symbols, name.at, place };
@@ -163,7 +167,7 @@ static const tn_mind_type *result_type(tn_mind_checker *c, const tn_mind_functio
     for (int i = 0; i < shape.rank; i++) shape.dim[i] = result_dim(c, f, symbols, shape.dim[i], gives, i);
     return tn_mind_type_tensor(c->mind->arena, type->dtype, &shape, type->device);
   }
-  if (type->kind != TN_MIND_T_TUPLE) return type;
+  if (type->kind != TN_MIND_T_TUPLE) return tn_mind_sized(c, symbols, type);
   const tn_mind_type **items = tn_arena_array(c->mind->arena, type->count, sizeof *items);
   if (!items || !tn_mind_room(c->mind)) return &tn_mind_type_error;
   for (uint32_t i = 0; i < type->count; i++) {
@@ -195,17 +199,37 @@ static tn_str parameter_name(tn_mind_checker *c, const tn_mind_callable *callabl
   }
 }
 
+/* The parameter's name, or the argument where it has none. */
+static tn_str wrt_name(tn_mind_checker *c, const tn_mind_callable *callable, uint32_t index, tn_span at) {
+  tn_str name = parameter_name(c, callable, index);
+  return name.len ? name : tn_arena_str(c->mind->arena, tn_span_text(c->mind->host->sources, at));
+}
+
+/* What the parameters of a function are declared to be; NULL: nothing, as of a closure. */
+static const tn_mind_type *const *declared_types(const tn_mind_callable *callable, uint32_t *count) {
+  bool function = callable->kind == TN_MIND_C_FUNCTION;
+  *count = function ? callable->function->param_count : callable->param_count;
+  if (function) return callable->function->param_types;
+  return callable->kind == TN_MIND_C_DECLARED ? callable->params : NULL;
+}
+
+const tn_mind_type *const *tn_mind_taken_types(const tn_mind_callable *callable,
+                                               const tn_mind_function *function) {
+  uint32_t count;
+  return function ? function->param_types : declared_types(tn_mind_innermost(callable), &count);
+}
+
 bool tn_mind_check_wrt(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
                        uint32_t count, tn_span at) {
-  const tn_mind_callable *f = callable;
-  while (f->inner) f = f->inner;
-  if (f->kind != TN_MIND_C_FUNCTION || f->function->param_count != count) return true;
+  uint32_t known;
+  const tn_mind_type *const *types = declared_types(tn_mind_innermost(callable), &known);
+  if (!types || known != count) return true;
   for (uint32_t i = 0; i < count; i++) {
-    const tn_mind_type *type = f->function->param_types[i];
+    const tn_mind_type *type = types[i];
     if (!tn_mind_type_is_value(type) || tn_mind_type_is_float(type)) continue;
     tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
     return tn_report(
-        diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", parameter_name(c, callable, i)),
+        diags_of(c), TN_DIAG_E4004, place, TN_TEXT("name", wrt_name(c, callable, i, place)),
         TN_STR("dtype", tn_dtype_name(type->dtype)),
         TN_HINT(TN_LIT("a function is differentiated by all of its parameters; hold one fixed in a closure, "
                        "as in `grad(|x| f(x, 3))`")));
@@ -245,13 +269,13 @@ static const tn_mind_type *tuple_of(tn_mind_checker *c, const tn_mind_type *cons
 }
 
 /* The arguments as the function gets them, which is what their gradients look like. */
-static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_function *f,
+static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_type *const *taken,
                                           const tn_mind_given *args, uint32_t count,
                                           const tn_mind_type **items) {
   for (uint32_t i = 0; i < count; i++) {
     items[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
-    bool declared = f && f->param_types[i]->kind == TN_MIND_T_SCALAR;
-    if (declared || (items[i]->kind == TN_MIND_T_SCALAR && f)) items[i] = f->param_types[i];
+    bool declared = taken && taken[i]->kind == TN_MIND_T_SCALAR;
+    if (declared || (items[i]->kind == TN_MIND_T_SCALAR && taken)) items[i] = taken[i];
     if (items[i]->kind == TN_MIND_T_TENSOR) items[i] = tn_mind_bound_type(c->mind, items[i]);
   }
   return tuple_of(c, items, count);
@@ -317,7 +341,7 @@ static const tn_mind_type *call_transform(tn_mind_checker *c, const tn_mind_call
   const tn_mind_type *output = tn_mind_call_type(c, callable->inner, args, count, name, at, function);
   if (output->kind == TN_MIND_T_ERROR || !check_floats(c, callable, args, count, at))
     return &tn_mind_type_error;
-  const tn_mind_type *all = argument_types(c, *function, args, count, inputs);
+  const tn_mind_type *all = argument_types(c, tn_mind_taken_types(callable, *function), args, count, inputs);
   bool whole = callable->kind == TN_MIND_C_JACOBIAN;
   if (*function && !callable->inner->inner) tn_mind_remember_path(c, (tn_mind_path){ .function = *function });
   const tn_mind_type *wrong = whole ? NULL : shape_needed(c, output, at);
@@ -359,8 +383,15 @@ static signature signature_of(const tn_mind_callable *callable) {
     case TN_MIND_C_LIBRARY:
       return (signature){ .count = callable->entry->count,
                           .required = (uint32_t)tn_mind_entry_required(callable->entry) };
+    case TN_MIND_C_DECLARED:
+      return (signature){ .count = callable->param_count, .required = callable->param_count };
     default: return (signature){ .count = 1, .required = 1 };
   }
+}
+
+bool tn_mind_takes(const tn_mind_callable *callable, uint32_t count) {
+  signature of = signature_of(callable);
+  return of.required <= count && count <= of.count;
 }
 
 tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
@@ -372,6 +403,7 @@ tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
     case TN_MIND_C_JACOBIAN: return TN_LIT("jacobian");
     case TN_MIND_C_HESSIAN: return TN_LIT("hessian");
     case TN_MIND_C_PULLBACK: return TN_LIT("pullback");
+    case TN_MIND_C_DECLARED: return TN_LIT("fn");
     default: return TN_LIT("closure");
   }
 }
@@ -416,6 +448,7 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
     case TN_MIND_C_CLOSURE: return tn_mind_call_closure(c, callable->closure, args, name, at, function);
     case TN_MIND_C_LIBRARY: return call_library(c, callable->entry, args, count, name, at);
     case TN_MIND_C_PULLBACK: return call_pullback(c, callable, args, at);
+    case TN_MIND_C_DECLARED: return tn_mind_call_declared(c, callable, args, name, at);
     default: return call_transform(c, callable, args, count, name, at, function);
   }
 }
@@ -473,6 +506,8 @@ static signature value_signature(const tn_mind_callable *callable, uint32_t give
       uint32_t count = callable->closure->closure.count;
       return (signature){ count, count, closure_parameter, callable->closure };
     }
+    case TN_MIND_C_DECLARED:
+      return (signature){ callable->param_count, callable->param_count, no_parameter, NULL };
     default: return (signature){ given, given, no_parameter, NULL };
   }
 }

@@ -243,7 +243,8 @@ static bool is_library_prefix(const tn_mind_checker *c, const tn_mind_node *node
 /* Whether the name is what a `let` gives to a closure around: it has no meaning there yet. */
 static bool names_itself(const tn_mind_checker *c, tn_name name, const tn_mind_variable *variable) {
   for (const tn_mind_function *f = c->function; f && f->closure; f = f->outer) {
-    if (variable ? f->closure->node == variable->value : f->closure->name == name) return true;
+    bool here = variable && variable->unit == f->unit; /* else what it was bound to may be gone */
+    if (variable ? here && f->closure->node == variable->value : f->closure->name == name) return true;
   }
   return false;
 }

@@ -92,12 +92,29 @@ static const tn_mind_type *resolve_tuple(tn_mind_checker *c, const tn_mind_annot
                 : tn_mind_type_items(c->mind->arena, TN_MIND_T_TUPLE, items, NULL, count);
 }
 
+static const tn_mind_type *resolve_fn(tn_mind_checker *c, const tn_mind_annotation *written) {
+  const tn_mind_type **params = tn_arena_array(c->mind->arena, written->rank, sizeof *params);
+  tn_mind_callable *made = tn_arena_new(c->mind->arena, tn_mind_callable);
+  uint32_t count = 0;
+  bool failed = false;
+  if (!params || !made || !tn_mind_room(c->mind)) return &tn_mind_type_error;
+  for (const tn_mind_annotation *item = written->items; item; item = item->next) {
+    params[count] = tn_mind_resolve(c, item);
+    failed |= params[count++]->kind == TN_MIND_T_ERROR;
+  }
+  *made = (tn_mind_callable){ .kind = TN_MIND_C_DECLARED, .params = params, .param_count = count };
+  made->result = tn_mind_resolve(c, written->result);
+  failed |= made->result->kind == TN_MIND_T_ERROR;
+  return failed ? &tn_mind_type_error : tn_mind_type_fn(c->mind->arena, made);
+}
+
 const tn_mind_type *tn_mind_resolve(tn_mind_checker *c, const tn_mind_annotation *written) {
   switch (written->form) {
     case TN_MIND_WRITTEN_WORD:
     case TN_MIND_WRITTEN_UNKNOWN: return resolve_word(c, written);
     case TN_MIND_WRITTEN_TENSOR: return resolve_tensor(c, written);
     case TN_MIND_WRITTEN_TUPLE: return resolve_tuple(c, written);
+    case TN_MIND_WRITTEN_FN: return resolve_fn(c, written);
   }
   return &tn_mind_type_error;
 }
@@ -381,6 +398,8 @@ const tn_mind_type *tn_mind_fit(tn_mind_checker *c, const tn_mind_target_type *t
     case TN_MIND_T_SCALAR: return fit_scalar(c, target, node, type);
     case TN_MIND_T_TENSOR: return fit_tensor(c, target, node, type);
     case TN_MIND_T_TUPLE: return fit_tuple(c, target, node, type);
+    case TN_MIND_T_FN:
+      return type->kind == TN_MIND_T_FN ? tn_mind_fit_function(c, target, type) : misfit(c, target, type);
     default: return wanted->kind == type->kind ? type : misfit(c, target, type);
   }
 }

@@ -246,13 +246,14 @@ static void as_floats(arguments *args) {
 }
 
 /* What f's parameters are, for those who differentiate by them. */
-static const tn_mind_type *input_type(tn_mind_checker *c, const tn_mind_function *f, const arguments *args) {
+static const tn_mind_type *input_type(tn_mind_checker *c, const tn_mind_type *const *taken,
+                                      const arguments *args) {
   const tn_mind_type **items = tn_arena_array(c->mind->arena, args->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < args->count; i++) {
     const tn_mind_type *type = args->at[i].type;
-    bool scalar = f && (type->kind == TN_MIND_T_SCALAR || f->param_types[i]->kind == TN_MIND_T_SCALAR);
-    items[i] = scalar ? f->param_types[i] : tn_mind_type_plain(c->mind->arena, type);
+    bool scalar = taken && (type->kind == TN_MIND_T_SCALAR || taken[i]->kind == TN_MIND_T_SCALAR);
+    items[i] = scalar ? taken[i] : tn_mind_type_plain(c->mind->arena, type);
     if (items[i]->kind == TN_MIND_T_TENSOR) items[i] = tn_mind_bound_type(c->mind, items[i]);
   }
   return args->count == 1 ? items[0]
@@ -296,7 +297,7 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
     tn_mind_expected(c->mind, at, "a function that gives a tensor", output);
     return &tn_mind_type_error;
   }
-  const tn_mind_type *input = input_type(c, function, &args);
+  const tn_mind_type *input = input_type(c, tn_mind_taken_types(callable, function), &args);
   if (entry->special == TN_MIND_JVP) {
     if (function) tn_mind_remember_path(c, (tn_mind_path){ .function = function });
     return fit_tangents(c, input, &given[2], at) ? pair_of(c, output, output) : &tn_mind_type_error;

@@ -358,6 +358,11 @@ static TN_OWN_FRAME bool eval_field(tn_mind_evaluator *e, tn_mind_frame *frame, 
 
 /* ---- calls ---- */
 
+static const tn_mind_bindings *symbols_around(const tn_mind_frame *frame) {
+  while (frame->outer && !frame->symbols.count) frame = frame->outer;
+  return &frame->symbols;
+}
+
 static bool enter_call(tn_mind_evaluator *e, tn_span at) {
   if (e->calls >= TN_MIND_CALL_LIMIT)
     return tn_report(e->host->diags, TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
@@ -373,7 +378,8 @@ static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_functio
     for (uint32_t i = 0; i < f->param_count; i++) {
       tn_mind_value value = args[i];
       if ((value.kind == TN_MIND_V_SCALAR) != (pass == 1)) continue;
-      if (!tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
+      bool plain = value.kind != TN_MIND_V_FN; /* what is handed over is chosen when it is called */
+      if (plain && !tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
       if (!tn_mind_eval_bind(e, frame, f->params[i], value)) return false;
     }
   }
@@ -412,10 +418,15 @@ bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *functio
 
 bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                              const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out) {
+  static const tn_mind_callable closure = { .kind = TN_MIND_C_CLOSURE };
+  static const tn_mind_type no_closure = { .kind = TN_MIND_T_FN, .callable = &closure };
   if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   switch (fn->callable->kind) {
     case TN_MIND_C_FUNCTION: return tn_mind_eval_function(e, fn->callable->function, NULL, args, at, out);
-    case TN_MIND_C_CLOSURE: return tn_mind_eval_function(e, function, fn->frame, args, at, out);
+    case TN_MIND_C_CLOSURE:
+      if (!function) function = tn_mind_choose(e, fn, args, count);
+      if (!function) return tn_mind_expected(e->mind, at, "a closure that takes these values", &no_closure);
+      return tn_mind_eval_function(e, function, fn->frame, args, at, out);
     case TN_MIND_C_LIBRARY: return tn_mind_eval_library_values(e, fn->callable->entry, args, count, at, out);
     case TN_MIND_C_PULLBACK: return tn_mind_eval_pullback(e, fn, &args[0], at, out);
     default: return tn_mind_eval_transform(e, fn, function, args, count, at, out);
@@ -436,6 +447,29 @@ static tn_mind_value *eval_arguments(tn_mind_evaluator *e, tn_mind_frame *frame,
   return args;
 }
 
+/* What a call of a function knows of it when only its type was written; NULL: more than that. */
+static const tn_mind_callable *declared_callee(const tn_mind_node *call) {
+  const tn_mind_type *type = call->left->type;
+  if (!type || type->kind != TN_MIND_T_FN) return NULL;
+  const tn_mind_callable *inner = tn_mind_innermost(type->callable);
+  return inner->kind == TN_MIND_C_DECLARED ? inner : NULL;
+}
+
+/* The arguments become what the type says, and so does the result. */
+static bool call_declared(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_node *call,
+                          const tn_mind_callable *declared, const tn_mind_fn *fn, tn_mind_value *args,
+                          tn_span at, tn_mind_value *out) {
+  tn_mind_bindings symbols = { .arena = e->arena };
+  const tn_mind_bindings *around = symbols_around(frame);
+  for (uint32_t i = 0; i < declared->param_count; i++) {
+    if (!tn_mind_coerce(e, &args[i], declared->params[i], &symbols, around, at)) return false;
+  }
+  const tn_mind_function *function = tn_mind_choose(e, fn, args, declared->param_count);
+  if (!tn_mind_eval_call_value(e, fn, function, args, declared->param_count, at, out)) return false;
+  bool plain = call->left->type->callable == declared;
+  return !plain || tn_mind_coerce(e, out, declared->result, &symbols, around, at);
+}
+
 static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                                    tn_mind_node *node, tn_mind_value left, tn_mind_value *out) {
   if (node->kind == TN_MIND_INDEX) return tn_mind_eval_index(e, frame, unit, node, left, out);
@@ -447,8 +481,10 @@ static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, c
   tn_mind_value *args = eval_arguments(e, frame, unit, node, count);
   if (!args) return false;
   tn_span at = tn_mind_span(unit, node);
-  bool ok = function ? tn_mind_eval_function(e, node->call.function, NULL, args, at, out)
-                     : tn_mind_eval_call_value(e, left.fn, node->call.function, args, count, at, out);
+  const tn_mind_callable *declared = function ? NULL : declared_callee(node);
+  bool ok = function   ? tn_mind_eval_function(e, node->call.function, NULL, args, at, out)
+            : declared ? call_declared(e, frame, node, declared, left.fn, args, at, out)
+                       : tn_mind_eval_call_value(e, left.fn, node->call.function, args, count, at, out);
   if (ok) leave_values(e, args, count);
   return ok;
 }
@@ -523,11 +559,6 @@ static TN_OWN_FRAME bool take_apart(tn_mind_evaluator *e, tn_mind_frame *frame, 
   return true;
 }
 
-static const tn_mind_bindings *symbols_around(const tn_mind_frame *frame) {
-  while (frame->outer && !frame->symbols.count) frame = frame->outer;
-  return &frame->symbols;
-}
-
 /* An assignment keeps the type that its name was declared with, sizes of this call included. */
 static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const tn_mind_variable *variable,
                         const tn_mind_value *value, tn_span at) {
@@ -553,7 +584,7 @@ static TN_OWN_FRAME bool meet_type(tn_mind_evaluator *e, tn_mind_frame *frame, c
   const tn_mind_variable *variable = node->let.word.name ? node->let.variables[0] : NULL;
   const tn_mind_type *wanted = variable && variable->declared ? variable->declared : node->type;
   bool declared = written || (variable && variable->declared);
-  if (!declared && wanted->kind != TN_MIND_T_SCALAR) return true;
+  if (!declared && wanted->kind != TN_MIND_T_SCALAR && wanted->kind != TN_MIND_T_FN) return true;
   bool placed = written && wanted->kind == TN_MIND_T_TENSOR && wanted->device == TN_MIND_GPU;
   tn_span at =
       placed ? tn_mind_at(unit, written->start, written->end) : tn_mind_at(unit, from->from, from->to);

@@ -6,6 +6,7 @@
  *   eval_grad.c      derivatives
  *   history.c        what may be forgotten while a program runs
  *   eval_value.c     conversions, printing, results
+ *   eval_choose.c    which copy of a closure runs
  *
  * Scalars are numbers that are known at once; a scalar that may be
  * differentiated by, or came out of a tensor, is a node of the graph as well.
@@ -70,6 +71,7 @@ typedef struct tn_mind_fn {
   const tn_mind_callable *callable;
   tn_mind_frame *frame;           /* of a closure */
   const struct tn_mind_fn *inner; /* of grad(f) and its kin */
+  const tn_mind_function *chosen; /* of a closure that met a type of functions: its copy; else NULL */
   const tn_mind_value *output;    /* of a pullback: what f gave, */
   const tn_mind_value *leaves;    /* and by what it is differentiated */
   uint32_t leaf_count;
@@ -124,6 +126,12 @@ bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_min
 /* Calls a function value. `function` is the fn or the closure the checker chose, if there is one. */
 bool tn_mind_eval_call_value(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                              const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
+/* What runs when the function is called with these values, where the checker knows only its type: the fn at
+ * the bottom, or a closure's copy for values like these. NULL: it is the library's, or a pullback. */
+const tn_mind_function *tn_mind_choose(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *args,
+                                       uint32_t count);
+/* The copy of a closure that was checked for a type of functions. */
+const tn_mind_function *tn_mind_choose_for(const tn_mind_fn *fn, const tn_mind_callable *declared);
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out);
 /* One item of a tuple, a list or a shape. */

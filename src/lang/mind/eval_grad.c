@@ -159,6 +159,7 @@ static bool is_single(tn_mind_evaluator *e, const tn_mind_value *value, tn_span 
 bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out) {
   tn_mind_value output, *grads = tn_arena_array(e->arena, count, sizeof *grads), pair[2];
+  if (!function) function = tn_mind_choose(e, fn, args, count);
   tn_mind_value *leaves = make_leaves(e, function, args, count, at);
   if (!leaves) return false;
   if (!grads) return tn_mind_out_of_memory(e->mind);
@@ -242,9 +243,11 @@ static bool eval_product(tn_mind_evaluator *e, const tn_mind_node *call, const t
   bool tuple = args[1].kind == TN_MIND_V_TUPLE, forward = call->call.entry->special == TN_MIND_JVP;
   const tn_mind_value *inputs = tuple ? args[1].items : &args[1];
   uint32_t count = tuple ? args[1].count : 1;
-  tn_mind_value *leaves = make_leaves(e, call->call.function, inputs, count, at), output;
+  const tn_mind_function *function = call->call.function;
+  if (!function) function = tn_mind_choose(e, args[0].fn, inputs, count);
+  tn_mind_value *leaves = make_leaves(e, function, inputs, count, at), output;
   if (!leaves) return false;
-  if (!tn_mind_eval_call_value(e, args[0].fn, call->call.function, leaves, count, at, &output)) return false;
+  if (!tn_mind_eval_call_value(e, args[0].fn, function, leaves, count, at, &output)) return false;
   if (!forward) return eval_vjp(e, call, &output, leaves, count, tuple, out);
   return eval_jvp(e, &output, leaves, count, tuple ? args[2].items : &args[2], at, out);
 }

@@ -249,10 +249,23 @@ static TN_OWN_FRAME bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *valu
   return shapes_differ(e, &shape, &type.shape, symbol, dimension, at);
 }
 
+/* A closure keeps the copy that was checked for the type: a session forgets the others. */
+static bool coerce_function(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted) {
+  if (wanted->callable->kind != TN_MIND_C_DECLARED || value->fn->chosen) return true;
+  const tn_mind_function *chosen = tn_mind_choose_for(value->fn, wanted->callable);
+  if (!chosen) return true;
+  tn_mind_fn *kept = tn_arena_copy(e->arena, value->fn, sizeof *value->fn);
+  if (!kept) return tn_mind_out_of_memory(e->mind);
+  kept->chosen = chosen;
+  value->fn = kept;
+  return true;
+}
+
 bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
                     tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at) {
   if (wanted->kind == TN_MIND_T_SCALAR) return coerce_scalar(e, value, wanted->dtype, at);
   if (wanted->kind == TN_MIND_T_TENSOR) return coerce_tensor(e, value, wanted, symbols, around, at);
+  if (wanted->kind == TN_MIND_T_FN && value->kind == TN_MIND_V_FN) return coerce_function(e, value, wanted);
   if (wanted->kind != TN_MIND_T_TUPLE || value->kind != TN_MIND_V_TUPLE) return true;
   if (!tn_mind_room(e->mind)) return tn_report_stack(e->host->diags, at, NULL);
   tn_mind_value *items = tn_arena_copy(e->arena, value->items, value->count * sizeof *items);

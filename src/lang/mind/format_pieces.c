@@ -118,18 +118,22 @@ static bool can_be_spelt(const reader *r, const tn_mind_annotation *type) {
   for (const tn_mind_annotation *item = type->items; item; item = item->next) {
     if (!can_be_spelt(r, item)) return false;
   }
-  return true;
+  return !type->result || can_be_spelt(r, type->result);
 }
 
 /* recursion: tuple types in each other, TN_MIND_NESTING_LIMIT deep. */
 static void spell(const reader *r, const tn_mind_annotation *type, tn_text *out) {
-  if (type->form == TN_MIND_WRITTEN_TUPLE) {
+  if (type->form == TN_MIND_WRITTEN_FN) tn_text_puts(out, "fn");
+  if (type->form == TN_MIND_WRITTEN_TUPLE || type->form == TN_MIND_WRITTEN_FN) {
     tn_text_byte(out, '(');
     for (const tn_mind_annotation *item = type->items; item; item = item->next) {
       spell(r, item, out);
       if (item->next) tn_text_puts(out, ", ");
     }
     tn_text_byte(out, ')');
+    if (!type->result) return;
+    tn_text_puts(out, " -> ");
+    spell(r, type->result, out);
     return;
   }
   bool tensor = type->form == TN_MIND_WRITTEN_TENSOR;

@@ -154,7 +154,8 @@ static bool make_input(tn_mind_lowering_state *s, const tn_mind_function *f, uin
   tn_type of = { .dtype = type->dtype };
   if (!tn_mind_type_is_value(type) || !builder) return false;
   if (type->kind == TN_MIND_T_TENSOR) of.shape = type->shape;
-  *input = tn_build_input(builder, f->definition->params[index].word.name, &of);
+  const tn_mind_param *params = f->definition ? f->definition->params : f->closure->node->closure.params;
+  *input = tn_build_input(builder, params[index].word.name, &of);
   *value = tn_mind_tensor_value(*input);
   if (type->kind == TN_MIND_T_SCALAR) {
     *value = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = type->dtype, .node = *input };
@@ -317,11 +318,11 @@ static bool add_user_functions(module_writer *w, const tn_mind_module *module) {
 /* ---- a model ---- */
 
 /* The function of a module's value: f, or of grad(f) and its kin the one at the bottom. NULL: it has no types
- * of its own, as a closure. */
+ * of its own, as a closure that met no type of functions. */
 static const tn_mind_function *function_of(const tn_mind_value *value) {
   const tn_mind_fn *fn = value->fn;
   while (fn->inner) fn = fn->inner;
-  return fn->callable->kind == TN_MIND_C_FUNCTION ? fn->callable->function : NULL;
+  return fn->callable->kind == TN_MIND_C_FUNCTION ? fn->callable->function : fn->chosen;
 }
 
 /* A module whose value is a function is that function. */

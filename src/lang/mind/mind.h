@@ -139,7 +139,8 @@ typedef enum {
   TN_MIND_C_VALUE_AND_GRAD,
   TN_MIND_C_JACOBIAN,
   TN_MIND_C_HESSIAN,
-  TN_MIND_C_PULLBACK
+  TN_MIND_C_PULLBACK,
+  TN_MIND_C_DECLARED /* any function of a type that is written: fn(f32) -> f32 */
 } tn_mind_callable_kind;
 
 /* Which function a value of type fn is. */
@@ -151,7 +152,16 @@ typedef struct tn_mind_callable {
   const struct tn_mind_callable *inner; /* of grad(f) and its kin: f */
   const tn_mind_type *output;           /* of a pullback: what it takes, */
   const tn_mind_type *input;            /* and what it gives */
+  const tn_mind_type *const *params;    /* of a declared one */
+  const tn_mind_type *result;
+  uint32_t param_count;
 } tn_mind_callable;
+
+/* The function at the bottom of grad(f) and its kin. */
+static inline const tn_mind_callable *tn_mind_innermost(const tn_mind_callable *callable) {
+  while (callable->inner) callable = callable->inner;
+  return callable;
+}
 
 /* f, sum, grad, closure, ...: for diagnostics and for people. */
 tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable);

@@ -62,10 +62,9 @@ static bool parse_tensor_type(tn_mind_parser *p, tn_mind_annotation *type) {
   return tn_mind_expect(p, close, close == ']' ? "expected `]`" : "expected `>`");
 }
 
-/* tuple = "(" [ type { "," type } ] ")" */
-static bool parse_tuple_type(tn_mind_parser *p, tn_mind_annotation *type) {
+/* types = "(" [ type { "," type } ] ")" */
+static bool parse_types(tn_mind_parser *p, tn_mind_annotation *type) {
   tn_mind_annotation **end = &type->items;
-  type->form = TN_MIND_WRITTEN_TUPLE;
   if (!tn_mind_open(p, '(', "expected a type")) return false;
   while (!p->panic && p->token.kind != ')') {
     *end = tn_mind_parse_type(p);
@@ -75,6 +74,24 @@ static bool parse_tuple_type(tn_mind_parser *p, tn_mind_annotation *type) {
     if (!tn_mind_accept(p, ',')) break;
   }
   return tn_mind_close(p, ')', "expected `,` or `)`");
+}
+
+/* tuple = types */
+static bool parse_tuple_type(tn_mind_parser *p, tn_mind_annotation *type) {
+  type->form = TN_MIND_WRITTEN_TUPLE;
+  return parse_types(p, type);
+}
+
+/* function = "fn" types "->" type */
+static bool parse_fn_type(tn_mind_parser *p, tn_mind_annotation *type) {
+  type->form = TN_MIND_WRITTEN_FN;
+  if (!tn_mind_enter(p, tn_mind_token_span(p))) return false; /* its result may be a function, too */
+  tn_mind_advance(p);
+  if (!parse_types(p, type)) return false;
+  if (!tn_mind_expect(p, TN_MIND_TOKEN_ARROW, "expected `->` and the type of the result")) return false;
+  type->result = tn_mind_parse_type(p);
+  tn_mind_leave(p);
+  return type->result != NULL;
 }
 
 static bool is_tensor_word(const tn_mind_parser *p) {
@@ -108,7 +125,7 @@ static bool parse_word_type(tn_mind_parser *p, tn_mind_annotation *type) {
   return !tn_mind_accept(p, '@') || tn_mind_parse_word(p, &type->device, "expected a device: cpu or gpu");
 }
 
-/* type = NAME | tensor [ "@" NAME ] | tuple */
+/* type = NAME | tensor [ "@" NAME ] | tuple | function */
 tn_mind_annotation *tn_mind_parse_type(tn_mind_parser *p) {
   tn_mind_annotation *type = tn_arena_new(p->arena, tn_mind_annotation);
   if (!type) {
@@ -116,7 +133,9 @@ tn_mind_annotation *tn_mind_parse_type(tn_mind_parser *p) {
     return NULL;
   }
   type->start = p->token.start;
-  bool ok = p->token.kind == '(' ? parse_tuple_type(p, type) : parse_word_type(p, type);
+  bool ok = p->token.kind == '('                 ? parse_tuple_type(p, type)
+            : p->token.kind == TN_MIND_TOKEN_FN ? parse_fn_type(p, type)
+                                                : parse_word_type(p, type);
   type->end = p->last_end;
   return ok ? type : NULL;
 }

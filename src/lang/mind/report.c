@@ -12,10 +12,24 @@ static tn_str kept(tn_mind *mind, tn_text *text) {
   return result;
 }
 
+/* A function of the program, with its signature. */
+static tn_mind_callable declared(const tn_mind_function *f) {
+  return (tn_mind_callable){ .kind = TN_MIND_C_DECLARED,
+                             .params = f->param_types,
+                             .param_count = f->param_count,
+                             .result = f->result };
+}
+
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type) {
   tn_text text;
+  tn_mind_type written = *type;
+  tn_mind_callable callable;
   tn_text_init(&text, mind->host->heap);
-  tn_mind_type_print(type, mind->host->names, &text);
+  if (type->kind == TN_MIND_T_FN && type->callable->kind == TN_MIND_C_FUNCTION) {
+    callable = declared(type->callable->function);
+    written.callable = &callable;
+  }
+  tn_mind_type_print(&written, mind->host->names, &text);
   return kept(mind, &text);
 }
 

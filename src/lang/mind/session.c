@@ -253,8 +253,11 @@ bool tn_mind_turn_run(tn_mind_turn *t, tn_mind_value *value) {
 
 /* ---- undoing ---- */
 
-static void forget_instances(tn_mind_session *s) {
-  for (tn_mind_instanced *at = s->mind.instanced; at; at = at->next) at->closure->instances = at->before;
+/* Copies of closures of earlier lines are in the memory of this one; those of its own stay with them. */
+static void forget_instances(tn_mind_session *s, const tn_mind_unit *unit) {
+  for (tn_mind_instanced *at = s->mind.instanced; at; at = at->next) {
+    if (at->closure->unit != unit) at->closure->instances = at->before;
+  }
   s->mind.instanced = NULL;
 }
 
@@ -639,7 +642,7 @@ bool tn_mind_turn_end(tn_mind_turn *t, bool keep) {
   tn_mind_session *s = t->session;
   bool stays = false, ok = true;
   if (!t->line) return true;
-  forget_instances(s);
+  forget_instances(s, t->unit);
   if (keep) {
     ok = keep_turn(t, &stays);
     s->drawn = ok ? t->e.drawn : s->drawn;

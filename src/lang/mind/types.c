@@ -86,13 +86,22 @@ const tn_mind_type *tn_mind_type_shape(tn_arena *arena, const tn_shape *shape) {
 
 /* ---- hashes ---- */
 
+static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * UINT64_C(0x9E3779B97F4A7C15); }
+
+/* recursion: types of functions as they are written, TN_MIND_NESTING_LIMIT deep. */
+static uint64_t hash_declared(const tn_mind_callable *callable) {
+  uint64_t hash = mix(callable->param_count, tn_mind_type_hash(callable->result));
+  for (uint32_t i = 0; i < callable->param_count; i++)
+    hash = mix(hash, tn_mind_type_hash(callable->params[i]));
+  return hash;
+}
+
 static uint64_t hash_function(const tn_mind_callable *callable) {
+  if (callable->kind == TN_MIND_C_DECLARED) return hash_declared(callable);
   bool named = callable->kind == TN_MIND_C_FUNCTION || callable->kind == TN_MIND_C_LIBRARY;
   if (!named) return (uint64_t)(uintptr_t)callable;
   return (uint64_t)(uintptr_t)callable->function ^ (uint64_t)(uintptr_t)callable->entry;
 }
-
-static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * UINT64_C(0x9E3779B97F4A7C15); }
 
 static uint64_t hash_shape(uint64_t hash, const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) hash = mix(hash, (uint64_t)shape->dim[i]);
@@ -262,8 +271,18 @@ static bool items_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_ty
   return true;
 }
 
+/* recursion: types of functions as they are written, TN_MIND_NESTING_LIMIT deep. */
+static bool same_signature(tn_stack *stack, const tn_mind_callable *a, const tn_mind_callable *b) {
+  if (a->param_count != b->param_count || !tn_mind_type_equal(stack, a->result, b->result)) return false;
+  for (uint32_t i = 0; i < a->param_count; i++) {
+    if (!tn_mind_type_equal(stack, a->params[i], b->params[i])) return false;
+  }
+  return true;
+}
+
 /* Functions that have a name are the same wherever they are named. */
-static bool same_function(const tn_mind_callable *a, const tn_mind_callable *b) {
+static bool same_function(tn_stack *stack, const tn_mind_callable *a, const tn_mind_callable *b) {
+  if (a->kind == TN_MIND_C_DECLARED && b->kind == TN_MIND_C_DECLARED) return same_signature(stack, a, b);
   bool named = a->kind == TN_MIND_C_FUNCTION || a->kind == TN_MIND_C_LIBRARY;
   return a == b || (named && a->kind == b->kind && a->function == b->function && a->entry == b->entry);
 }
@@ -281,7 +300,7 @@ bool tn_mind_type_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_ty
     case TN_MIND_T_TUPLE:
     case TN_MIND_T_LIST:
     case TN_MIND_T_GRAD: return items_equal(stack, a, b);
-    case TN_MIND_T_FN: return same_function(a->callable, b->callable);
+    case TN_MIND_T_FN: return same_function(stack, a->callable, b->callable);
     default: return true;
   }
 }
@@ -332,6 +351,20 @@ static void print_items(const tn_mind_type *type, const char *open, const char *
   tn_text_puts(out, close);
 }
 
+/* A function that was defined is `fn`; a type that was written stands for any, so it is written out.
+ * recursion: types of functions as they are written, TN_MIND_NESTING_LIMIT deep. */
+static void print_function(const tn_mind_callable *callable, const tn_names *names, tn_text *out) {
+  tn_text_puts(out, "fn");
+  if (callable->kind != TN_MIND_C_DECLARED) return;
+  tn_text_byte(out, '(');
+  for (uint32_t i = 0; i < callable->param_count; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_mind_type_print(callable->params[i], names, out);
+  }
+  tn_text_puts(out, ") -> ");
+  tn_mind_type_print(callable->result, names, out);
+}
+
 void tn_mind_type_print(const tn_mind_type *type, const tn_names *names, tn_text *out) {
   switch (type->kind) {
     case TN_MIND_T_ERROR: tn_text_puts(out, "error"); break;
@@ -345,7 +378,7 @@ void tn_mind_type_print(const tn_mind_type *type, const tn_names *names, tn_text
     case TN_MIND_T_TUPLE: print_items(type, "(", type->count == 1 ? ",)" : ")", names, out); break;
     case TN_MIND_T_LIST: print_items(type, "[", "]", names, out); break;
     case TN_MIND_T_GRAD: tn_text_puts(out, "grad"); break;
-    case TN_MIND_T_FN: tn_text_puts(out, "fn"); break;
+    case TN_MIND_T_FN: print_function(type->callable, names, out); break;
   }
 }
 
