@@ -36,7 +36,9 @@ static inline void fuzz_table(tn_table_format format, const uint8_t *data, size_
     fuzz_expect(table.rows > 0, "a table has rows");
     size_t numbers = table.floats ? table.reals.count : table.ints.count;
     fuzz_expect(numbers == table.rows * (size_t)table.width, "every row has every feature");
-    if (request.wants_labels) (void)tn_table_check_labels(&table, path, TN_NOWHERE, 2, &diags);
+    tn_table_index index = { .path = path, .at = TN_NOWHERE, .limit = 2, .function = TN_LIT("embedding") };
+    (void)tn_table_check_labels(&table, &index, &diags);
+    (void)tn_table_check_features(&table, &index, &diags);
     tn_table_free(&table);
   }
   tn_diags_free(&diags);

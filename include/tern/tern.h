@@ -131,7 +131,7 @@ typedef struct {
   int64_t step, steps;        /* counted from 0, and how many there will be */
   double loss;
   int evaluated;              /* then the two below are those of the eval block's split */
-  double eval_loss, eval_accuracy;
+  double eval_loss, eval_accuracy; /* accuracy: NaN where it is not among the metrics */
 } tern_step;
 
 typedef struct {

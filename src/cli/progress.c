@@ -176,7 +176,7 @@ static void log_step(const tn_progress *p, const tern_step *step) {
   put_number(",\"loss\":", step->loss);
   if (step->evaluated) {
     put_number(",\"eval\":{\"loss\":", step->eval_loss);
-    put_number(",\"accuracy\":", step->eval_accuracy);
+    if (!isnan(step->eval_accuracy)) put_number(",\"accuracy\":", step->eval_accuracy);
     putchar('}');
   }
   printf(",\"seconds\":%.3f}\n", now() - p->started);

@@ -26,7 +26,8 @@ bool tn_table_check_width(tn_table_reader *reader, size_t before) {
   int64_t expected = table->width < 0 ? 1 : table->width; /* a row that is empty has no mean */
   return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
-                   TN_INT("expected_T", expected), TN_INT("received_T", received));
+                   TN_INT("expected_T", expected), TN_INT("received_T", received),
+                   TN_TEXT("input", reader->request->input));
 }
 
 bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
@@ -153,17 +154,30 @@ bool tn_table_append(tn_table *to, const tn_table *from) {
   return true;
 }
 
-bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes,
-                           tn_diags *diags) {
-  for (size_t row = 0; row < table->labels.count; row++) {
-    int64_t label = table->labels.at[row];
-    if (label >= 0 && label < classes) continue;
-    tn_phase phase = diags->phase;
-    diags->phase = TN_PHASE_DATA;
-    tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, at, TN_STR("path", path),
-              TN_INT("line", table->lines.at[row]), TN_INT("label", label), TN_INT("num_classes", classes));
-    diags->phase = phase;
-    return false;
-  }
-  return true;
+static bool is_inside(int64_t number, int64_t limit) { return number >= 0 && number < limit; }
+
+bool tn_table_check_labels(const tn_table *table, const tn_table_index *index, tn_diags *diags) {
+  size_t row = 0;
+  while (row < table->labels.count && is_inside(table->labels.at[row], index->limit)) row++;
+  if (row == table->labels.count) return true;
+  tn_phase phase = diags->phase;
+  diags->phase = TN_PHASE_DATA;
+  tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, index->at, TN_STR("path", index->path),
+            TN_INT("line", table->lines.at[row]), TN_INT("label", table->labels.at[row]),
+            TN_INT("num_classes", index->limit));
+  diags->phase = phase;
+  return false;
+}
+
+bool tn_table_check_features(const tn_table *table, const tn_table_index *index, tn_diags *diags) {
+  size_t place = 0;
+  while (place < table->ints.count && is_inside(table->ints.at[place], index->limit)) place++;
+  if (place == table->ints.count) return true;
+  tn_phase phase = diags->phase;
+  diags->phase = TN_PHASE_DATA;
+  tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, index->at, TN_TEXT("function", index->function),
+            TN_INT("index", table->ints.at[place]), TN_INT("limit", index->limit),
+            TN_STR("path", index->path), TN_INT("line", table->lines.at[place / (size_t)table->width]));
+  diags->phase = phase;
+  return false;
 }

@@ -20,6 +20,7 @@ typedef struct {
   bool wants_features, wants_labels;
   bool floats;                   /* features are f32; else whole numbers */
   int64_t width;                 /* how many features a row must have; -1: as many as the first row */
+  tn_str input;                  /* who says so: the name of the input; empty: nobody */
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
   const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
@@ -56,7 +57,16 @@ static inline const void *tn_table_row(const tn_table *table, size_t row) {
   size_t first = row * (size_t)table->width;
   return table->floats ? (const void *)(table->reals.at + first) : (const void *)(table->ints.at + first);
 }
-/* Every label must be below `classes`: reports the first that is not. */
-bool tn_table_check_labels(const tn_table *table, const char *path, tn_span at, int64_t classes,
-                           tn_diags *diags);
+
+/* What rows are looked up in: a table of `limit` rows, by `function`, or so many classes. */
+typedef struct {
+  const char *path; /* of the data file, and where the program names it */
+  tn_span at;
+  int64_t limit;
+  tn_str function;
+} tn_table_index;
+/* Every label must be a class, every feature (whole numbers) a row of the table: reports the first that is
+ * not, with its line. */
+bool tn_table_check_labels(const tn_table *table, const tn_table_index *index, tn_diags *diags);
+bool tn_table_check_features(const tn_table *table, const tn_table_index *index, tn_diags *diags);
 #endif

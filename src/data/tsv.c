@@ -44,6 +44,13 @@ static bool add_numbers(tn_table_reader *reader, tn_str column) {
   }
 }
 
+/* The last column is the label, so a single one leaves nothing to learn from. */
+static const char *no_features(const tn_table_request *request) {
+  return request->wants_labels
+             ? "a row is numbers, a tab, and the label"
+             : "the last column is the label, and there is no other; `tokens = 0` reads it as a number";
+}
+
 static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index,
                       tn_str *out) {
   if ((size_t)index >= count) return refuse(reader, "a column that the program reads is not there");
@@ -59,11 +66,11 @@ static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t
         !add_numbers(reader, column))
       return false;
   }
-  /* Without a choice: every column but the label's, which is the last without a choice. */
+  /* Without a choice: every column but the label's, which is the last without a choice. It is the label's
+   * also when nothing reads it, so that a model without labels does not learn from the answer. */
   size_t label = request->label_column_count > 0 ? (size_t)request->label_columns[0] : count - 1;
   for (size_t i = 0; request->feature_column_count == 0 && i < count; i++) {
-    if (request->wants_labels && i == label) continue;
-    if (!add_numbers(reader, columns[i])) return false;
+    if (i != label && !add_numbers(reader, columns[i])) return false;
   }
   return true;
 }
@@ -99,9 +106,9 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
   if (!columns) return tn_table_out_of_memory(reader);
   size_t count = split(line, columns), before = tn_table_feature_count(reader->table);
   int64_t label = 0;
-  bool needs_two = request->wants_features && request->wants_labels && request->feature_column_count == 0 &&
-                   request->label_column_count == 0;
-  if (needs_two && count < 2) return refuse(reader, "a row is numbers, a tab, and the label");
+  bool needs_two =
+      request->wants_features && request->feature_column_count == 0 && request->label_column_count == 0;
+  if (needs_two && count < 2) return refuse(reader, no_features(request));
   if (request->wants_labels && !read_label(reader, columns, count, &label)) return false;
   if (request->wants_features &&
       !(read_features(reader, columns, count) && tn_table_check_width(reader, before)))

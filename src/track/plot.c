@@ -196,8 +196,9 @@ static bool take_recorded(plot *p, run *r, tn_store *store, const char *which) {
   for (size_t i = 0; ok && i < loss_count; i++)
     ok = add_point(p, &r->curve[TRAIN_LOSS], (int64_t)i, (double)losses[i]);
   for (size_t i = 0; ok && i < eval_count; i++) {
+    bool measured = evals[i].accuracy == evals[i].accuracy; /* NaN: it is not among the metrics */
     ok = add_point(p, &r->curve[EVAL_LOSS], evals[i].step, evals[i].loss) &&
-         add_point(p, &r->curve[ACCURACY], evals[i].step, evals[i].accuracy);
+         (!measured || add_point(p, &r->curve[ACCURACY], evals[i].step, evals[i].accuracy));
   }
   return ok;
 }

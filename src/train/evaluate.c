@@ -6,6 +6,8 @@
  * the whole. A split of up to TN_EVAL_ROWS rows, or a program that cannot be divided, is evaluated at once.
  *
  * The class of a row is the largest logit, the first one on a tie. */
+#include <math.h>
+
 #include "train/loop_internal.h"
 
 /* ---- getting ready ---- */
@@ -98,9 +100,18 @@ static bool prepare_pieces(tn_loop *loop) {
   return true;
 }
 
+/* Names may turn out to be other lengths than accuracy needs. */
+static bool check_logits(const tn_loop *loop) {
+  const tn_evaluation *e = &loop->evaluation;
+  if (e->lowered.logits < 0) return true;
+  tn_value logits = e->lowered.graph.outputs.at[e->lowered.logits].value;
+  return tn_ail_check_accuracy(loop->program, &tn_graph_type(&e->lowered.graph, logits)->shape,
+                               (int64_t)e->rows);
+}
+
 static bool prepare(tn_loop *loop) {
   tn_evaluation *e = &loop->evaluation;
-  if (!lower(loop, e->rows, &e->sizes, &e->lowered)) return false;
+  if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_logits(loop)) return false;
   if (e->rows > TN_EVAL_ROWS && !divide(loop)) return false;
   e->plan = make_plan(loop, e->pieces.divided ? &e->pieces.rest : &e->lowered.graph);
   return e->plan && bind_whole(loop) && (!e->pieces.divided || prepare_pieces(loop));
@@ -153,15 +164,14 @@ static int64_t largest(const tn_view *logits, int64_t row, int64_t classes) {
   return best;
 }
 
+/* logits: [rows, classes] */
 static size_t count_right(const tn_loop *loop) {
   const tn_evaluation *e = &loop->evaluation;
   tn_view logits = tn_plan_output(e->plan, e->lowered.logits);
-  int64_t classes = logits.rank > 0 ? logits.dim[logits.rank - 1] : 1;
-  int64_t rows = classes > 0 ? tn_view_count(&logits) / classes : 0;
   size_t right = 0;
-  for (size_t i = 0; i < e->rows && (int64_t)i < rows && loop->rows.table.labels.count > 0; i++) {
+  for (size_t i = 0; i < e->rows; i++) {
     uint32_t row = loop->rows.order[e->first + i];
-    right += largest(&logits, (int64_t)i, classes) == loop->rows.table.labels.at[row];
+    right += largest(&logits, (int64_t)i, logits.dim[1]) == loop->rows.table.labels.at[row];
   }
   return right;
 }
@@ -174,7 +184,7 @@ bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
   tn_view loss = tn_plan_output(e->plan, e->lowered.loss);
   row->evaluated = true;
   row->eval_loss = tn_view_get_f64(&loss, 0);
-  row->eval_accuracy = e->lowered.logits >= 0 ? (double)count_right(loop) / (double)e->rows : 0;
+  row->eval_accuracy = loop->eval->accuracy.at ? (double)count_right(loop) / (double)e->rows : (double)NAN;
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/folder.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "train/loop_internal.h"
 
 bool tn_loop_out_of_memory(tn_loop *loop) {
@@ -160,14 +161,6 @@ static const bool *divided_inputs(tn_loop *loop) {
   return divided;
 }
 
-static bool check_labels(tn_loop *loop) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
-  int64_t classes = tn_ail_label_limit(loop->program, &loop->sizes);
-  if (!data || classes < 0) return true;
-  tn_str path = tn_arena_str(loop->arena, data->path);
-  return tn_table_check_labels(&loop->rows.table, path.at, data->path_at, classes, loop->host->diags);
-}
-
 /* Rows fill one input of features and one of labels. Any other must come from the command line: numbers that
  * nobody gave are nothing to learn from. */
 static bool check_inputs(tn_loop *loop) {
@@ -224,8 +217,17 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   return trainer;
 }
 
+/* A training that changes nothing is most likely a mistake, but it has losses to show. */
+static void warn_of_nothing(const tn_loop *loop) {
+  if (tn_trainer_learning_count(loop->trainer) > 0) return;
+  bool none = tn_ail_param_count(loop->program) == 0;
+  tn_report(loop->host->diags, TN_DIAG_E_TRAIN_NO_PARAMETERS, loop->train->at,
+            TN_STR("problem", none ? "the program has no parameters" : "no gradient reaches any of them"));
+}
+
 static bool make_trainer(tn_loop *loop) {
   loop->trainer = tn_loop_new_trainer(loop, false);
+  if (loop->trainer) warn_of_nothing(loop);
   for (int i = 0; loop->trainer && i < tn_trainer_param_count(loop->trainer); i++)
     tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
   return loop->trainer != NULL;
@@ -234,7 +236,10 @@ static bool make_trainer(tn_loop *loop) {
 static bool no_train_rows(tn_loop *loop) {
   const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
   loop->host->diags->phase = TN_PHASE_DATA;
-  return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->at, TN_TEXT("path", data->path));
+  char split[TN_NUMBER_BYTES];
+  tn_str text = { split, tn_number_print_f64(data->split, split) };
+  return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->split_at, TN_TEXT("path", data->path),
+                   TN_INT("rows", (int64_t)loop->rows.count), TN_TEXT("split", text));
 }
 
 /* Hashing a large file takes longer than reading it, so it is done for who records it. */
@@ -256,13 +261,13 @@ static bool prepare(tn_loop *loop) {
       !tn_rows_read(loop->host, program, loop->options->backend, hashed, loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
-  if (!check_inputs(loop) || !size_batch(loop) || !check_labels(loop)) return false;
+  if (!check_inputs(loop) || !size_batch(loop)) return false;
   loop->first = tn_arena_array(loop->arena, tn_ail_param_count(program) + 1, sizeof *loop->first);
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return tn_ail_init_params(program, &loop->sizes, loop->first) &&
          tn_ail_lower(program, &loop->part, TN_AIL_FOR_TRAIN, &loop->lowered) &&
-         tn_ail_allow(program, &loop->lowered.graph) &&
+         tn_loop_check_indices(loop) && tn_ail_allow(program, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
          tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
          tn_loop_begin_folder(loop);

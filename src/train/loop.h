@@ -17,7 +17,7 @@ typedef struct {
   int64_t step;
   double loss;
   bool evaluated;
-  double eval_loss, eval_accuracy; /* when evaluated */
+  double eval_loss, eval_accuracy; /* when evaluated; an accuracy that is not among the metrics is NaN */
 } tn_history_row;
 
 /* What is known of a run before its first step. Borrowed: valid during the call. All texts end with a NUL. */

@@ -94,6 +94,10 @@ bool tn_loop_draw_batch(tn_loop *loop);
 /* Rows first, first + 1, ... of the order into the inputs that have memory. */
 void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count);
 
+/* Whether every token and label of the rows is inside the tables that the loss looks them up in
+ * (indices.c). */
+bool tn_loop_check_indices(tn_loop *loop);
+
 /* Evaluation (evaluate.c). */
 bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);

@@ -28,6 +28,7 @@ typedef struct {
   tn_rows *rows;
   stage *stages;
   tn_table *table; /* the rows that the stages work on */
+  size_t read;     /* rows so far, those that filters have dropped included */
 } pipeline;
 
 static bool take_rows(void *context, tn_table *table);
@@ -50,6 +51,15 @@ static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *ou
   return tn_ail_report_fault(p->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
 }
 
+/* Whether some stage works on that column. A column is read for a stage too, whether or not an input takes
+ * it. */
+static bool has_stage(const tn_ail_dataset *data, bool on_labels) {
+  for (size_t i = 0; i < data->stage_count; i++) {
+    if (data->stages[i].on_labels == on_labels) return true;
+  }
+  return false;
+}
+
 static bool read_table(pipeline *p, bool hashed) {
   const tn_ail_dataset *d = p->data;
   tn_str path;
@@ -59,8 +69,8 @@ static bool read_table(pipeline *p, bool hashed) {
     .path = path.at,
     .at = d->path_at,
     .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
-    .wants_features = d->features_input >= 0,
-    .wants_labels = d->labels_input >= 0,
+    .wants_features = d->features_input >= 0 || has_stage(d, false),
+    .wants_labels = d->labels_input >= 0 || has_stage(d, true),
     .width = -1,
     .feature_key = d->features.key,
     .label_key = d->labels.key,
@@ -71,8 +81,10 @@ static bool read_table(pipeline *p, bool hashed) {
     .sha256 = hashed ? p->rows->sha256 : NULL,
   };
   if (d->features_input >= 0) {
-    request.floats = tn_ail_input(p->program, (size_t)d->features_input)->kind == TN_AIL_TENSOR;
+    const tn_ail_slot *input = tn_ail_input(p->program, (size_t)d->features_input);
+    request.floats = input->kind == TN_AIL_TENSOR;
     if (d->stage_count == 0) request.width = declared_width(p->program, d->features_input);
+    if (request.width >= 0) request.input = tn_names_text(p->host->names, input->name);
   }
   if (d->stage_count == 0) return read_rows(p, &request, &p->rows->table);
   tn_table read;
@@ -208,6 +220,7 @@ static bool take_rows(void *context, tn_table *table) {
   tn_table rows = *table;
   *table = (tn_table){ .heap = rows.heap, .floats = rows.floats, .width = rows.width };
   p->table = &rows;
+  p->read += rows.rows;
   bool ok = true;
   for (size_t i = 0; ok && i < p->data->stage_count; i++) ok = run_stage(p, i);
   ok = ok && keep_rows(p, &rows);
@@ -231,7 +244,8 @@ static bool put_in_order(pipeline *p) {
   rows->count = rows->table.rows;
   if (rows->count == 0) {
     p->host->diags->phase = TN_PHASE_DATA;
-    return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path));
+    return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path),
+                     TN_INT("filtered", (int64_t)p->read));
   }
   rows->order = tn_heap_alloc(p->host->heap, rows->count * sizeof *rows->order);
   if (!rows->order) {

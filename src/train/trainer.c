@@ -17,6 +17,7 @@ struct tn_trainer {
   tn_plan *plan;
   int input_count; /* the program's own */
   int param_count;
+  int learning_count; /* parameters that a gradient reaches */
   tn_tensor *tensors; /* parameters, then states */
   int tensor_count;
   float scalar[TN_SCALAR_COUNT];
@@ -245,6 +246,7 @@ static bool make_graph(maker *m) {
   m->per_param = tn_optimizer_states(t->options.optimizer);
   tn_graph_builder_init(&m->builder, &t->graph);
   if (!make_arrays(m) || !(sharded ? make_shards(m, &loss) : make_whole(m, &loss))) return false;
+  for (int p = 0; p < t->param_count; p++) t->learning_count += m->grads[p] != TN_NO_VALUE;
   t->key_input = input_named(&t->graph, TN_TRAIN_KEY);
   if (!tn_graph_output(&t->graph, 0, loss)) return false;
   add_scalars(m, scalar);
@@ -342,6 +344,7 @@ void tn_trainer_free(tn_trainer *trainer) {
 
 /* ---- use ---- */
 
+int tn_trainer_learning_count(const tn_trainer *trainer) { return trainer->learning_count; }
 int tn_trainer_param_count(const tn_trainer *trainer) { return trainer->param_count; }
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) {
   return &trainer->tensors[index].view;

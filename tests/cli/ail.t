@@ -34,7 +34,7 @@ $ tern run clock.ail --input x=61 --json
 ? 1
 
 # The reference's own spellings.
-$ echo 'on start { emit initialized } model { x [2] y = x } train { loss = sum(y) steps = 1 }' > all.ail
+$ echo 'on start { emit initialized } model { x [2] param w [] y = x * w } train { loss = sum(y) steps = 1 }' > all.ail
 $ tern --validate all.ail
 | all.ail: ok
 $ tern --run all.ail --seed 7 > a; tern run all.ail --seed 7 | cmp a -

@@ -34,9 +34,9 @@ $ sh try jsonl '\n\n{"tokens":[1,2],"label":0}\n{"tokens":[1,2],"label":2}\n'
 $ sh try jsonl '{"tokens":[1,2],"label":-1}\n'
 | E_DATASET_LABEL_OUT_OF_RANGE data {"path":"d","line":"1","label":"-1","num_classes":"2"}
 $ sh try jsonl '{"tokens":[1,20],"label":0}\n'
-| E_INDEX_OUT_OF_RANGE run {"function":"embedding","index":"20","limit":"20"}
+| E_INDEX_OUT_OF_RANGE data {"function":"embedding","index":"20","limit":"20","path":"d","line":"1"}
 $ sh try jsonl '{"tokens":[1,-1],"label":0}\n'
-| E_INDEX_OUT_OF_RANGE run {"function":"embedding","index":"-1","limit":"20"}
+| E_INDEX_OUT_OF_RANGE data {"function":"embedding","index":"-1","limit":"20","path":"d","line":"1"}
 $ sh try jsonl '{"tokens":[1,2.5],"label":0}\n'
 | E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"tokens","expected":"a list of whole numbers"}
 $ sh try jsonl '{"tokens":[[1],[2]],"label":0}\n'
@@ -62,7 +62,7 @@ $ sh try jsonl '\n \n'
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n\377'
 | E_FILE_INVALID_UTF8 data {"path":"d"}
 $ sh try jsonl '{"tokens":[1,3],"label":0}\n' 'split = 0.5'
-| E_DATASET_EMPTY data {"path":"d"}
+| E_DATASET_EMPTY data {"path":"d","rows":"1","split":"0.5"}
 
 # TSV: columns, or a list in the first column, or both; the last column is the label.
 $ sh try tsv '1\t2\t0\n3\t4\t1\n'
@@ -103,7 +103,7 @@ $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'map f(tokens)' 'fn f(x) { slice(x
 $ sh try jsonl '{"tokens":[1,2],"label":5}\n{"tokens":[3,4],"label":6}\n' 'filter f(labels) map g(labels)' 'fn f(y) { y > 0 } fn g(y) { y - 5 }'
 | ok
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'filter f(labels)' 'fn f(y) { y > 0 }'
-| E_DATASET_EMPTY data {"path":"d"}
+| E_DATASET_EMPTY data {"path":"d","filtered":"1"}
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'filter f(tokens)' 'fn f(x) { x > 0 }'
 | E_DATASET_FILTER_NOT_BOOLEAN data {"function_name":"f","stage":"filter","dataset_path":"d"}
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n' 'map f(labels)' 'fn f(y) { y + 7 }'

@@ -104,7 +104,6 @@ static void the_batch_is_the_leading_dimension_of_labels(void **state) {
   assert_true(tn_shape_equal(&c.sizes.inputs[1], &labels));
   assert_int_equal(tn_ail_vocabulary(c.program, &c.sizes), 20);
   assert_int_equal(tn_ail_classes(c.program, &c.sizes), 2);
-  assert_int_equal(tn_ail_label_limit(c.program, &c.sizes), 2);
   finish(&c);
 }
 
@@ -115,7 +114,6 @@ static void without_tables_and_logits_there_are_defaults(void **state) {
   sized(&c, 0);
   assert_int_equal(tn_ail_vocabulary(c.program, &c.sizes), 20);
   assert_int_equal(tn_ail_classes(c.program, &c.sizes), 2);
-  assert_int_equal(tn_ail_label_limit(c.program, &c.sizes), -1);
   finish(&c);
 }
 

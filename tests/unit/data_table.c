@@ -172,8 +172,8 @@ static void features_or_labels_may_be_left_alone(void **state) {
   request.floats = true;
   request.wants_labels = false;
   assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
-  assert_int_equal(r.table.width, 3);
-  assert_true(r.table.reals.at[0] == 1.5f && r.table.reals.at[5] == 6);
+  assert_int_equal(r.table.width, 2);
+  assert_true(r.table.reals.at[0] == 1.5f && r.table.reals.at[3] == 5);
   assert_int_equal(r.table.labels.count, 0);
   tn_table_free(&r.table);
   request.wants_labels = true;
@@ -306,10 +306,53 @@ static void a_label_outside_the_classes_is_found_with_its_line(void **state) {
   room_open(&r, text, strlen(text));
   tn_table_request request = jsonl(&r);
   assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
-  assert_true(tn_table_check_labels(&r.table, "p", TN_NOWHERE, 3, &r.diags));
-  assert_false(tn_table_check_labels(&r.table, "p", TN_NOWHERE, 2, &r.diags));
+  assert_true(tn_table_check_labels(&r.table, &(tn_table_index){ .path = "p", .limit = 3 }, &r.diags));
+  assert_false(tn_table_check_labels(&r.table, &(tn_table_index){ .path = "p", .limit = 2 }, &r.diags));
   assert_string_equal(field(&r, "line"), "3");
   assert_string_equal(field(&r, "num_classes"), "2");
+  room_close(&r);
+}
+
+static void a_token_outside_its_table_is_found_with_its_line(void **state) {
+  (void)state;
+  static const char text[] = "{\"tokens\":[1,0],\"label\":0}\n\n{\"tokens\":[2,-1],\"label\":2}\n";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = jsonl(&r);
+  tn_table_index index = { .path = "p", .limit = 2, .function = TN_LIT("embedding") };
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_false(tn_table_check_features(&r.table, &index, &r.diags));
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_INDEX_OUT_OF_RANGE);
+  assert_int_equal(r.diags.list.at[0].phase, TN_PHASE_DATA);
+  assert_string_equal(field(&r, "line"), "3");
+  assert_string_equal(field(&r, "index"), "2");
+  tn_diags_clear(&r.diags);
+  index.limit = 3; /* a negative one is outside every table */
+  assert_false(tn_table_check_features(&r.table, &index, &r.diags));
+  assert_string_equal(field(&r, "index"), "-1");
+  room_close(&r);
+}
+
+static void the_last_column_of_tsv_is_no_feature_where_nothing_reads_labels(void **state) {
+  (void)state;
+  static const char text[] = "1\t2\tblue\n";
+  room r;
+  room_open(&r, text, strlen(text));
+  tn_table_request request = tsv(&r);
+  request.wants_labels = false;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.width, 2);
+  room_close(&r);
+  room_open(&r, "7\n", 2);
+  request = tsv(&r);
+  request.wants_labels = false;
+  assert_false(tn_table_read(&r.heap, &request, &r.diags, &r.table)); /* the only one is the label */
+  assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_DATASET_PARSE_ERROR);
+  tn_diags_clear(&r.diags);
+  request.feature_columns = (const int32_t[]){ 0 };
+  request.feature_column_count = 1;
+  assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
+  assert_int_equal(r.table.ints.at[0], 7);
   room_close(&r);
 }
 
@@ -412,6 +455,8 @@ int main(void) {
     cmocka_unit_test(the_exact_key_wins_over_its_stand_in),
     cmocka_unit_test(features_may_be_real_numbers),
     cmocka_unit_test(tsv_has_the_label_last_unless_columns_are_named),
+    cmocka_unit_test(the_last_column_of_tsv_is_no_feature_where_nothing_reads_labels),
+    cmocka_unit_test(a_token_outside_its_table_is_found_with_its_line),
     cmocka_unit_test(every_mistake_in_a_file_names_its_line),
     cmocka_unit_test(columns_that_are_not_there_are_missed),
     cmocka_unit_test(a_row_of_tsv_has_a_limit_of_columns),

@@ -558,7 +558,7 @@ static void json_has_the_members_of_the_contract_in_order(void **state) {
             TN_INT("limit", 5));
   assert_string_equal(rendered_json(&f),
     "[{\"code\":\"E_INDEX_OUT_OF_RANGE\",\"severity\":\"error\",\"phase\":\"check\","
-    "\"title\":\"index 7 in a\\\"b\\\\\\u0001 is not below 5\","
+    "\"title\":\"index 7 in a\\\"b\\\\\\u0001 is outside [0, 5)\","
     "\"fields\":{\"function\":\"a\\\"b\\\\\\u0001\",\"index\":\"7\",\"limit\":\"5\"},"
     "\"span\":{\"file\":\"m.ail\",\"line\":2,\"col\":5,\"end_line\":2,\"end_col\":6},"
     "\"hint\":\"indices count from 0, so the largest is one less than the number of rows\"}]");

@@ -84,6 +84,8 @@ typedef struct {
   bool on_train;                /* split = "train"; else "val" */
   const tn_ail_metric *metrics; /* as the program lists them, each once */
   size_t metric_count;
+  tn_str accuracy; /* as the program calls it; empty: it is not among them */
+  tn_span accuracy_at;
 } tn_ail_eval;
 
 typedef enum { TN_AIL_JSONL, TN_AIL_TSV } tn_ail_format;
@@ -112,10 +114,11 @@ typedef struct {
   tn_ail_column features; /* what the block calls `tokens` */
   tn_ail_column labels;
   /* The inputs that the columns feed, or -1: `tokens`, or the first tensor input where there are
-   * no tokens; and `labels`. Further inputs are drawn as without a data set. */
+   * no tokens; and `labels`. */
   int features_input, labels_input;
   bool shuffle;
   double split;               /* 0 < split <= 1 */
+  tn_span split_at;           /* its value; the block, where it is not given */
   const tn_ail_stage *stages; /* all maps, then all filters, each in source order */
   size_t stage_count;
 } tn_ail_dataset;
@@ -126,6 +129,9 @@ const tn_ail_eval *tn_ail_eval_of(const tn_ail *program);
 const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program);
 
 bool tn_ail_require_loss(const tn_ail *program);
+/* Whether accuracy, if it is among the metrics, has a meaning for logits of this shape: [rows, classes].
+ * `rows`: of the labels; TN_DIM_UNKNOWN: not known yet. */
+bool tn_ail_check_accuracy(const tn_ail *program, const tn_shape *logits, int64_t rows);
 bool tn_ail_allow_dataset(tn_ail *program);
 
 /* ---- lengths ---- */
@@ -168,8 +174,6 @@ void tn_ail_draw(tn_rng *rng, tn_ail_kind kind, int64_t limit, const tn_view *ou
  * that `labels` meets (2 if none). */
 int64_t tn_ail_vocabulary(const tn_ail *program, const tn_ail_sizes *sizes);
 int64_t tn_ail_classes(const tn_ail *program, const tn_ail_sizes *sizes);
-/* The classes that a label is checked against when data is read: as tn_ail_classes, -1 if none. */
-int64_t tn_ail_label_limit(const tn_ail *program, const tn_ail_sizes *sizes);
 
 /* ---- graphs ---- */
 
@@ -211,6 +215,8 @@ bool tn_ail_seal(tn_ail *program);
  * training loop sets its plan's host from it. */
 tn_effects tn_ail_effects(tn_ail *program);
 
+/* The name of the function that an operation at this place comes from, as the program wrote it. */
+tn_str tn_ail_called(const tn_ail *program, tn_op op, tn_span at);
 /* Reports what went wrong in a graph of this program in the words of the language. Returns false. */
 bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault);
 #endif

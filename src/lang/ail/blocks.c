@@ -194,6 +194,7 @@ static void read_metrics(tn_ail *program, const tn_ail_field *field) {
     if (tn_str_is(word, "loss")) {
       add_metric(program, metrics, TN_AIL_METRIC_LOSS);
     } else if (tn_str_is(word, "acc") || tn_str_is(word, "accuracy")) {
+      if (!program->eval.accuracy.at) program->eval.accuracy = word, program->eval.accuracy_at = item->at;
       add_metric(program, metrics, TN_AIL_METRIC_ACCURACY);
     } else {
       const tn_str known[] = { TN_LIT("loss"), TN_LIT("accuracy"), TN_LIT("acc") };
@@ -358,6 +359,7 @@ static void read_shuffle(tn_ail *program, const tn_ail_field *field) {
 static void read_split(tn_ail *program, const tn_ail_field *field) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
+  program->dataset.split_at = field->value->at;
   if (ok && value.number > 0 && value.number <= 1)
     program->dataset.split = value.number;
   else
@@ -472,6 +474,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   const tn_ail_fields *fields = program->dataset_fields;
   program->dataset = (tn_ail_dataset){ .at = fields->keyword_at,
                                        .split = 1,
+                                       .split_at = fields->keyword_at,
                                        .features = { .key = TN_LIT("tokens") },
                                        .labels = { .key = TN_LIT("labels") },
                                        .features_input = features_input(program),

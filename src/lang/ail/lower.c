@@ -143,22 +143,22 @@ bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *ro
 
 /* ---- faults of a run ---- */
 
-/* The name of the function as the program wrote it: a call's text begins with it. */
-static tn_str called_name(const tn_ail *program, tn_span at) {
+/* A call's text begins with the name of its function. */
+tn_str tn_ail_called(const tn_ail *program, tn_op op, tn_span at) {
   tn_str text = tn_span_text(program->host->sources, at);
   size_t len = 0;
   while (len < text.len && (text.at[len] == '_' || (text.at[len] >= '0' && text.at[len] <= '9') ||
                             ((text.at[len] | 0x20) >= 'a' && (text.at[len] | 0x20) <= 'z'))) {
     len++;
   }
-  return len < text.len && text.at[len] == '(' ? (tn_str){ text.at, len } : TN_LIT("");
+  if (op == TN_OP_CROSS_ENTROPY) return TN_LIT("cross_entropy");
+  bool call = len > 0 && len < text.len && text.at[len] == '(';
+  return call ? (tn_str){ text.at, len } : tn_str_of(tn_op_sig_of(op)->name);
 }
 
 bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault) {
   if (fault->kind != TN_FAULT_BOUNDS) return tn_ail_report_plain_fault(program, fault);
-  tn_str name = called_name(program, fault->at);
-  if (fault->op == TN_OP_CROSS_ENTROPY) name = TN_LIT("cross_entropy");
-  if (name.len == 0) name = tn_str_of(tn_op_sig_of(fault->op)->name);
-  return tn_report(program->host->diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, fault->at, TN_TEXT("function", name),
+  return tn_report(program->host->diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, fault->at,
+                   TN_TEXT("function", tn_ail_called(program, fault->op, fault->at)),
                    TN_INT("index", fault->got), TN_INT("limit", fault->expected));
 }

@@ -311,11 +311,7 @@ int64_t tn_ail_vocabulary(const tn_ail *program, const tn_ail_sizes *sizes) {
   return gathered >= 0 && gathered < rows ? gathered : rows;
 }
 
-int64_t tn_ail_label_limit(const tn_ail *program, const tn_ail_sizes *sizes) {
-  return smallest(&program->classes, sizes);
-}
-
 int64_t tn_ail_classes(const tn_ail *program, const tn_ail_sizes *sizes) {
-  int64_t classes = tn_ail_label_limit(program, sizes);
+  int64_t classes = smallest(&program->classes, sizes);
   return classes < 0 ? DEFAULT_CLASSES : classes;
 }

@@ -196,11 +196,14 @@ void tn_runs_json(const tn_run_rows *rows, tn_text *out) {
   tn_json_array_end(&json);
 }
 
+/* An accuracy that is not among the metrics of a run is NaN. */
+static bool is_measured(const tn_run_eval *eval) { return eval->accuracy == eval->accuracy; }
+
 void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json) {
   tn_json_object_begin(json);
   tn_json_key(json, "step"), tn_json_int(json, eval->step);
   tn_json_key(json, "loss"), tn_json_f32(json, (float)eval->loss);
-  tn_json_key(json, "accuracy"), tn_json_f64(json, eval->accuracy);
+  if (is_measured(eval)) tn_json_key(json, "accuracy"), tn_json_f64(json, eval->accuracy);
   tn_json_object_end(json);
 }
 
@@ -238,7 +241,7 @@ static void add_step_line(tn_text *out, const tn_run_whole *run, int64_t step, c
     tn_text_puts(out, ": loss "), tn_text_f32(out, run->losses[step]);
   if (eval) {
     tn_text_puts(out, ", eval loss "), tn_text_f32(out, (float)eval->loss);
-    tn_text_puts(out, ", accuracy "), tn_text_fixed(out, eval->accuracy, 4);
+    if (is_measured(eval)) tn_text_puts(out, ", accuracy "), tn_text_fixed(out, eval->accuracy, 4);
   }
   tn_text_byte(out, '\n');
 }

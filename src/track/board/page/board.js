@@ -137,7 +137,8 @@ function histogram(param) {
 // A long run comes as a part of its losses, with the steps they belong to.
 const curve = (run) => run.losses.map((y, i) => [run.loss_steps[i], real(y)]);
 const MOST_POINTS = 8192;   // of a run that is followed for long
-const evaluations = (evals, key) => evals.map((e) => [e.step, real(e[key])]);
+// An accuracy that is not among the metrics of a run is not there.
+const evaluations = (evals, key) => evals.filter((e) => key in e).map((e) => [e.step, real(e[key])]);
 
 // ---- the list ----
 
@@ -220,8 +221,9 @@ async function one(id) {
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
     const curves = [{ name: "training", points, colour: 0, smooth: true }];
     if (evals.length) curves.push({ name: "evaluation", points: evaluations(evals, "loss"), colour: 1 });
+    const accuracy = evaluations(evals, "accuracy");
     charts.replaceChildren(chart("Loss", curves),
-      ...(evals.length ? [chart("Accuracy", [{ name: "", points: evaluations(evals, "accuracy"), colour: 3 }], { zero: true })] : []));
+      ...(accuracy.length ? [chart("Accuracy", [{ name: "", points: accuracy, colour: 3 }], { zero: true })] : []));
     live.textContent = `run ${id}: ${run.status}, step ${recorded} of ${run.steps}`;
   }
   async function drawParams() {

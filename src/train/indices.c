@@ -1,0 +1,67 @@
+/* train/indices.c: the rows of a data set against the tables that they index.
+ *
+ * A token outside the vocabulary would fail the first step that draws its row, or the first evaluation.
+ * Here it is found when the file has been read, with its line. The graph of a step says which tables count:
+ * those that its loss needs whatever the conditions are. A table in a branch is left to the run, because
+ * the branch may never be taken. */
+#include "train/loop_internal.h"
+
+/* The node whose values are these indices, arranged in another way. */
+static tn_value source_of(const tn_graph *graph, tn_value value) {
+  while (tn_graph_node(graph, value)->op == TN_OP_RESHAPE) value = tn_graph_node(graph, value)->in[0];
+  return value;
+}
+
+/* How long the axis is that the node indexes by its operand 1; -1: it indexes nothing. */
+static int64_t indexed_length(const tn_graph *graph, const tn_node *node) {
+  const tn_shape *shape = node->count > 1 ? &tn_graph_type(graph, node->in[0])->shape : NULL;
+  int axis;
+  switch (node->op) {
+    case TN_OP_GATHER:
+    case TN_OP_SCATTER_ADD:
+      return tn_shape_axis(shape->rank, node->attrs->axis, &axis) ? shape->dim[axis] : -1;
+    case TN_OP_CROSS_ENTROPY: return shape->rank > 0 ? shape->dim[shape->rank - 1] : -1;
+    default: return -1;
+  }
+}
+
+/* What the loss needs outside of branches. */
+static bool *find_needed(tn_loop *loop, const tn_graph *graph) {
+  bool *needed = tn_arena_array(loop->arena, graph->nodes.count, sizeof *needed);
+  if (!needed) return NULL;
+  needed[graph->outputs.at[loop->lowered.loss].value] = true;
+  for (size_t v = graph->nodes.count; v-- > 1;) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    for (int i = 0; needed[v] && i < node->count; i++) needed[node->in[i]] = true;
+  }
+  return needed;
+}
+
+static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, bool labels) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  tn_str path = tn_arena_str(loop->arena, data->path);
+  if (!path.at) return tn_loop_out_of_memory(loop);
+  tn_table_index index = { .path = path.at, .at = data->path_at, .limit = limit };
+  index.function = tn_ail_called(loop->program, node->op, node->at);
+  return labels ? tn_table_check_labels(&loop->rows.table, &index, loop->host->diags)
+                : tn_table_check_features(&loop->rows.table, &index, loop->host->diags);
+}
+
+bool tn_loop_check_indices(tn_loop *loop) {
+  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_graph *graph = &loop->lowered.graph;
+  if (!loop->rows.present) return true;
+  const bool *needed = find_needed(loop, graph);
+  if (!needed) return tn_loop_out_of_memory(loop);
+  for (size_t v = 1; v < graph->nodes.count; v++) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    int64_t limit = needed[v] ? indexed_length(graph, node) : -1;
+    if (limit < 0) continue;
+    tn_value source = source_of(graph, node->in[1]);
+    for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) {
+      if (graph->inputs.at[i] != source || !tn_loop_is_fed(loop, i)) continue;
+      if (!check_table(loop, node, limit, (int)i == data->labels_input)) return false;
+    }
+  }
+  return true;
+}
