@@ -169,7 +169,7 @@ const char *tn_track_remove(tern_session *session, const char *store, const char
   inquiry q;
   tn_run_row row;
   int64_t id;
-  bool ok = begin(&q, session, store, TN_STORE_READ) && find(&q, store, run, &row, &id) &&
+  bool ok = begin(&q, session, store, TN_STORE_REMOVE) && find(&q, store, run, &row, &id) &&
             has_ended(&q, &row, run) && tn_store_remove(q.store, id);
   if (ok && json) {
     open_answer(&q, "removed");

@@ -94,14 +94,19 @@ static void answer_list(tn_answer *answer) {
   tn_vec_free(answer->heap, &rows);
 }
 
-/* A run without its steps. */
-static bool read_row(tn_answer *answer, int64_t id, tn_run_row *out) {
+static bool find_row(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out) {
   char digits[TN_NUMBER_BYTES + 1] = "";
-  tn_store *store = open_store(answer);
   digits[tn_number_print_i64(id, digits)] = 0;
   bool ok = store && tn_store_find(store, digits, &answer->arena, out, &id);
-  tn_store_close(store);
   if (!ok && answer->status == 200) tn_answer_refuse(answer, 404, "there is no such run");
+  return ok;
+}
+
+/* A run without its steps. */
+static bool read_row(tn_answer *answer, int64_t id, tn_run_row *out) {
+  tn_store *store = open_store(answer);
+  bool ok = find_row(answer, store, id, out);
+  tn_store_close(store);
   return ok;
 }
 
@@ -113,12 +118,10 @@ typedef struct {
   size_t eval_count;
 } shown_run;
 
-static bool read_curves(tn_answer *answer, int64_t id, int64_t first, int64_t evaluated, size_t most,
-                        shown_run *out) {
-  tn_store *store = open_store(answer);
-  bool ok = store && tn_store_curve(store, id, first, most, &answer->arena, &out->curve) &&
+static bool find_curves(tn_answer *answer, tn_store *store, int64_t id, int64_t first, int64_t evaluated,
+                        size_t most, shown_run *out) {
+  bool ok = tn_store_curve(store, id, first, most, &answer->arena, &out->curve) &&
             tn_store_some_evals(store, id, evaluated, most, &answer->arena, &out->evals, &out->eval_count);
-  tn_store_close(store);
   if (!ok && answer->status == 200) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
   return ok;
 }
@@ -142,7 +145,10 @@ static void write_evals(tn_json_writer *json, const shown_run *run) {
 static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
   shown_run run = { 0 };
   (void)order;
-  if (!read_row(answer, id, &run.row) || !read_curves(answer, id, 0, 0, MOST_POINTS, &run)) return;
+  tn_store *store = open_store(answer);
+  bool ok = find_row(answer, store, id, &run.row) && find_curves(answer, store, id, 0, 0, MOST_POINTS, &run);
+  tn_store_close(store);
+  if (!ok) return;
   tn_json_writer json = tn_json_writer_on(&answer->body);
   tn_json_object_begin(&json);
   tn_json_key(&json, "ok"), tn_json_bool(&json, true);
@@ -303,18 +309,21 @@ static void write_news(const shown_run *run, const tn_follow *follow, tn_text *o
 }
 
 /* A run that went back to a checkpoint has fewer losses than were sent: everything is sent again. */
-static bool read_news(tn_answer *answer, tn_follow *follow, shown_run *run) {
-  if (!read_row(answer, follow->run, &run->row) ||
-      !read_curves(answer, follow->run, follow->losses, follow->evaluated, MOST_NEWS, run))
+static bool find_news(tn_answer *answer, tn_store *store, tn_follow *follow, shown_run *run) {
+  if (!find_row(answer, store, follow->run, &run->row) ||
+      !find_curves(answer, store, follow->run, follow->losses, follow->evaluated, MOST_NEWS, run))
     return false;
   if (run->curve.steps >= follow->losses) return true;
   follow->losses = follow->evaluated = 0;
-  return read_curves(answer, follow->run, 0, 0, MOST_NEWS, run);
+  return find_curves(answer, store, follow->run, 0, 0, MOST_NEWS, run);
 }
 
 bool tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out) {
   shown_run run = { 0 };
-  if (!read_news(answer, follow, &run)) {
+  tn_store *store = open_store(answer); /* one moment: losses and evaluations of a step come together */
+  bool ok = find_news(answer, store, follow, &run);
+  tn_store_close(store);
+  if (!ok) {
     follow->ended = answer->status == 404; /* else it is there, and will be read another time */
     return follow->ended;
   }

@@ -213,8 +213,9 @@ static bool update_tables(tn_store *store) {
 
 static bool prepare_database(tn_store *store, tn_store_mode mode) {
   int version;
-  if (!harden(store) || !tn_store_read_version(store, &version)) return false;
-  if (mode == TN_STORE_READ)
+  if (!harden(store) || (mode == TN_STORE_READ && !tn_store_run(store, "BEGIN"))) return false;
+  if (!tn_store_read_version(store, &version)) return false;
+  if (mode != TN_STORE_WRITE)
     return version > 0 || tn_store_refuse(store, "it is a database of another program");
   if (sqlite3_db_readonly(store->database, "main") == 1)
     return tn_store_refuse(store, "it may not be written");
@@ -271,7 +272,7 @@ static bool is_plain(tn_heap *heap, const char *path, tn_diags *diags) {
 tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
                             tn_diags *diags, bool *absent) {
   if (absent) *absent = false;
-  if (mode == TN_STORE_READ && access(path, F_OK) != 0 && errno == ENOENT) {
+  if (mode != TN_STORE_WRITE && access(path, F_OK) != 0 && errno == ENOENT) {
     if (absent) *absent = true;
     return NULL;
   }

@@ -47,9 +47,13 @@ typedef struct {
 
 typedef struct tn_store tn_store;
 
-/* Reading an absent database gives NULL without a report and sets *absent. Otherwise NULL after
- * reporting E_STORE. TN_STORE_WRITE makes the file and its folders. */
-typedef enum { TN_STORE_READ, TN_STORE_WRITE } tn_store_mode;
+/* An absent database gives NULL without a report and sets *absent; TN_STORE_WRITE makes the file and its
+ * folders instead. Otherwise NULL after reporting E_STORE. */
+typedef enum {
+  TN_STORE_READ,   /* everything that is read is of one moment; nobody else can commit until it is closed */
+  TN_STORE_REMOVE, /* runs can be looked up and removed */
+  TN_STORE_WRITE   /* runs can be recorded */
+} tn_store_mode;
 tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent);
 /* The same, waiting at most so many seconds for a lock of somebody else; 0: as long as usual. */
 tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
