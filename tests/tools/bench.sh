@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the benchmarks measure and write, without measuring: the programs they name exist, a workload that does
-# not is refused, a disturbed row is measured once more and the steadier one counts, and docs/performance.md
-# ends with bench/notes.md.
+# not is refused, a disturbed row is measured once more and the steadier one counts, docs/performance.md
+# ends with bench/notes.md, and its summary and picture are those of its raw rows.
 # Argument: the project's root.
 root=$(cd "$1" && pwd)
 cd "$root/bench" || exit 1
@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, ".")
 import bench
 import report
+import summary
 
 rows = bench.square_rows() + bench.training_rows((32, 64, 256)) + bench.workload_rows() + bench.front_end_rows()
 letters = {row.key for row in rows}
@@ -36,7 +37,14 @@ for answers, title, asked in (([steady], "steady", 1), ([shaken, steady], "stead
 
 report.START["load"] = 0.0
 assert report.noise([steady]).startswith("quiet") and report.noise([shaken]).startswith("NOISY")
-with open("notes.md") as notes, open("../docs/performance.md") as page:
-    assert page.read().strip().endswith(notes.read().strip()), "docs/performance.md has other notes than bench/"
+with open("notes.md") as notes, open("../docs/performance.md") as file, open("../docs/performance.svg") as picture:
+    page = file.read()
+    assert page.strip().endswith(notes.read().strip()), "docs/performance.md has other notes than bench/"
+    shown = summary.chosen(page)
+    assert len(shown) == len(summary.ROWS) == 15, f"{len(shown)} rows of the summary are in the raw table"
+    assert summary.text(page) in page, "the summary says something else than the raw rows: python3 bench/summary.py"
+    assert picture.read() == summary.draw(shown), "performance.svg is not of these rows: python3 bench/summary.py"
+    slower = page.replace(f"| {shown[0][4]}, ", "| 0.5×, ", 1)
+    assert summary.text(slower) not in slower, "a changed row goes unnoticed"
 print("ok")
 END
