@@ -16,6 +16,15 @@ static bool gave_up(tern_repl *repl, tn_signal wish) {
   return wish == TN_SIGNAL_CANCEL;
 }
 
+/* The input has ended. An `if` to which an `else` could have been added is complete all the same; an open
+ * block is not, and then it is false. */
+static bool finish(tern_repl *repl) {
+  const char *shown;
+  int answer = tern_repl_line(repl, "", &shown);
+  if (shown) fputs(shown, stdout);
+  return answer != 0;
+}
+
 /* Every line is answered before the next is read; 2 from tern_repl_line ends the session. */
 static void converse(tern_repl *repl, const char *language) {
   char prompt[32];
@@ -32,7 +41,7 @@ static void converse(tern_repl *repl, const char *language) {
     }
     if (!line) {
       if (isatty(0) && isatty(1)) putchar('\n');
-      if (answer == 0)
+      if (answer == 0 && !finish(repl))
         fputs("tern: the input ended inside an open block or bracket; its lines were not run\n", stderr);
       return;
     }

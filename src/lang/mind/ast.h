@@ -265,4 +265,8 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
 bool tn_mind_is_doubtful(const tn_mind_unit *unit, tn_name name);
 /* Whether the text lacks its end: an open bracket, block or comment. For interactive sessions. */
 bool tn_mind_is_open(tn_str text);
+/* Whether a text that is not open ends in an `if` that an `else` in the next line would continue, and whether
+ * a line begins with `else`. */
+bool tn_mind_may_go_on(tn_str text);
+bool tn_mind_begins_with_else(tn_str line);
 #endif

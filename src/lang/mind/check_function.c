@@ -132,6 +132,10 @@ const tn_mind_type *tn_mind_fit_function(tn_mind_checker *c, const tn_mind_targe
   tn_diags *diags = diags_of(c);
   tn_diag_mark mark = tn_diags_mark(diags);
   bool known = type->callable->kind == TN_MIND_C_FUNCTION || type->callable->kind == TN_MIND_C_DECLARED;
+  if (!tn_mind_room(c->mind)) {
+    tn_report_stack(diags, target->at, NULL);
+    return &tn_mind_type_error;
+  }
   if (tn_mind_type_equal(&c->mind->host->heap->stack, wanted, type)) return wanted;
   if (!tn_mind_takes(type->callable, wanted->callable->param_count)) return wrong_count(c, target, type);
   const tn_mind_type *result = given_result(c, target, type);

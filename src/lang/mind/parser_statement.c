@@ -422,3 +422,53 @@ bool tn_mind_is_open(tn_str text) {
   }
   return lexer.open || nest > 0 || wants_more(last);
 }
+
+/* ---- whether an else may follow ---- */
+
+/* What the blocks that are open belong to, and the ifs of each level that have no block yet. */
+typedef struct {
+  bool of_if[TN_MIND_NESTING_LIMIT + 2];
+  uint16_t ifs[TN_MIND_NESTING_LIMIT + 2];
+  uint32_t depth;
+  bool closed_if; /* the last bracket that was closed was the block of an if */
+} if_scan;
+
+/* A block belongs to the `if` before it, but not behind `else` and not as the body of a closure. */
+static void scan_open(if_scan *s, int kind, int before) {
+  bool other = before == TN_MIND_TOKEN_ELSE || before == '|' || before == TN_MIND_TOKEN_OR;
+  bool of_if = kind == '{' && !other && s->ifs[s->depth] > 0;
+  if (of_if) s->ifs[s->depth]--;
+  s->depth++;
+  s->of_if[s->depth] = of_if;
+  s->ifs[s->depth] = 0;
+}
+
+static bool scan_token(if_scan *s, int kind, int before) {
+  int step = bracket_step(kind);
+  if (kind == TN_MIND_TOKEN_IF) s->ifs[s->depth]++;
+  if (step > 0 && s->depth > TN_MIND_NESTING_LIMIT) return false;
+  if (step > 0) scan_open(s, kind, before);
+  if (step < 0 && s->depth == 0) return false;
+  if (step < 0) s->closed_if = s->of_if[s->depth--];
+  return true;
+}
+
+bool tn_mind_may_go_on(tn_str text) {
+  if_scan s = { .depth = 0 };
+  tn_mind_lexer lexer;
+  int last = TN_MIND_TOKEN_END;
+  tn_mind_lexer_init(&lexer, text, 0, NULL, NULL);
+  for (;;) {
+    tn_mind_token token = tn_mind_next(&lexer);
+    if (token.kind == TN_MIND_TOKEN_END) break;
+    if (token.kind == TN_MIND_TOKEN_BAD || !scan_token(&s, token.kind, last)) return false;
+    last = token.kind;
+  }
+  return last == '}' && s.closed_if && s.depth == 0;
+}
+
+bool tn_mind_begins_with_else(tn_str line) {
+  tn_mind_lexer lexer;
+  tn_mind_lexer_init(&lexer, line, 0, NULL, NULL);
+  return tn_mind_next(&lexer).kind == TN_MIND_TOKEN_ELSE;
+}

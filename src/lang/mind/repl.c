@@ -12,6 +12,7 @@
 struct tn_repl {
   tn_repl_talk talk;
   tn_mind_session session;
+  bool waits; /* the lines are complete, but an `else` may follow */
 };
 
 /* ---- what is shown ---- */
@@ -70,20 +71,38 @@ static bool run_text(tn_repl *repl, tn_str name, tn_str text, bool keeps, tn_tex
   return ok;
 }
 
+static void run_pending(tn_repl *repl, tn_text *out) {
+  repl->waits = false;
+  run_text(repl, tn_repl_talk_name(&repl->talk), tn_text_str(&repl->talk.pending), true, out);
+  tn_repl_talk_done(&repl->talk);
+}
+
+/* After an `if` without an `else` the next line decides: it continues the `if`, or begins a new text. An
+ * empty line does neither. */
 bool tn_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
+  if (repl->waits && !tn_mind_begins_with_else(line)) {
+    run_pending(repl, out);
+    if (tn_repl_trimmed(line).len == 0) return true;
+  }
   if (tn_repl_talk_command(&repl->talk, repl, line, out)) {
     *quit = repl->talk.quit;
     return repl->talk.pending.len == 0;
   }
   tn_str text = tn_repl_talk_add(&repl->talk, line);
   if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
-  if (tn_mind_is_open(text) && !repl->talk.pending.failed) return false;
-  run_text(repl, tn_repl_talk_name(&repl->talk), text, true, out);
-  tn_repl_talk_done(&repl->talk);
+  bool failed = repl->talk.pending.failed;
+  repl->waits = false;
+  if (tn_mind_is_open(text) && !failed) return false;
+  repl->waits = tn_mind_may_go_on(text) && !failed;
+  if (repl->waits) return false;
+  run_pending(repl, out);
   return true;
 }
 
-void tn_mind_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
+void tn_mind_repl_cancel(tn_repl *repl) {
+  tn_text_clear(&repl->talk.pending);
+  repl->waits = false;
+}
 
 /* ---- commands on an expression ---- */
 
