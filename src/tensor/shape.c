@@ -119,15 +119,28 @@ static char *put(char *at, tn_str text) {
 }
 
 /* Never cuts a UTF-8 sequence in two. */
-static char *put_dim(char *at, tn_str text) {
-  if (text.len <= FIELD_DIM_BYTES) return put(at, text);
-  text.len = FIELD_DIM_BYTES - 3;
+static char *put_dim(char *at, tn_str text, size_t most) {
+  if (text.len <= most) return put(at, text);
+  text.len = most - 3;
   while (text.len && ((unsigned char)text.at[text.len] & 0xc0) == 0x80) text.len--;
   return put(put(at, text), TN_LIT("..."));
 }
 
+/* name=length. The longest length of a tensor has 13 digits; a longer one stands alone. */
+static char *put_bound(char *at, tn_str text, int64_t length) {
+  char digits[TN_NUMBER_BYTES];
+  tn_str number = dim_text(length, NULL, digits);
+  if (number.len > 13) return put(at, number);
+  return put(put(put_dim(at, text, FIELD_DIM_BYTES - number.len - 1), TN_LIT("=")), number);
+}
+
 tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names,
                         tn_shape_style style) {
+  return tn_shape_field_bound(name, shape, shape, names, style);
+}
+
+tn_field tn_shape_field_bound(const char *name, const tn_shape *shape, const tn_shape *lengths,
+                              const tn_names *names, tn_shape_style style) {
   _Static_assert(TN_RANK_LIMIT * (FIELD_DIM_BYTES + 2) + 3 <= sizeof((tn_field){ 0 }.inline_text),
                  "a shape fits into a field");
   tn_field field = { .kind = TN_FIELD_TEXT, .name = name };
@@ -135,7 +148,9 @@ tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names 
   char digits[TN_NUMBER_BYTES], *at = put(field.inline_text, tn_str_of(marks.open));
   for (int i = 0; i < shape->rank; i++) {
     if (i) at = put(at, tn_str_of(marks.between));
-    at = put_dim(at, dim_text(shape->dim[i], names, digits));
+    tn_str text = dim_text(shape->dim[i], names, digits);
+    bool bound = tn_dim_is_symbol(shape->dim[i]) && tn_dim_is_known(lengths->dim[i]);
+    at = bound ? put_bound(at, text, lengths->dim[i]) : put_dim(at, text, FIELD_DIM_BYTES);
   }
   *put(at, tn_str_of(marks.close)) = 0;
   return field;

@@ -9,4 +9,7 @@
 #include "tensor/shape.h"
 
 tn_field tn_shape_field(const char *name, const tn_shape *shape, const tn_names *names, tn_shape_style style);
+/* The same with the lengths that names have: [B=1, K=2]. `lengths` has the rank of the shape. */
+tn_field tn_shape_field_bound(const char *name, const tn_shape *shape, const tn_shape *lengths,
+                              const tn_names *names, tn_shape_style style);
 #endif

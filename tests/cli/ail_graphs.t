@@ -28,9 +28,9 @@ $ graph() { printf 'model {\n  x [B, D]\n  w [K, 2]\n  s [S]\n  u [1, N]\n%s\n}\
 | graph(%x: f32[2, 2], %w: f32[2, 2], %s: f32[2], %u: f32[1, 2]) {
 
 $ printf 'model {\n  s [S]\n  y = if s > 0 then 1 else 2\n}\n' | tern emit --lang ail - --as graph 2>&1 | grep '^error'
-| error[E_IF_CONDITION_NOT_SCALAR]: the condition of `if` has shape [S], and must be a single value
+| error[E_IF_CONDITION_NOT_SCALAR]: the condition of `if` has shape [S=2], and must be a single value
 $ printf 'model {\n  u [1, N]\n  y = squeeze(u, 1)\n}\n' | tern emit --lang ail - --as graph 2>&1 | grep '^error'
-| error[E_INVALID_ARGUMENTS]: squeeze expects axes of length 1, and got [1, N]
+| error[E_INVALID_ARGUMENTS]: squeeze expects axes of length 1, and got [1, N=2]
 
 # So has a long chain of conditions whose branches have named dimensions.
 $ (printf 'model {\n  x [B, D]\n  s []\n  y = if s == 0 then x\n'; i=1; while [ $i -lt 40 ]; do echo "      else if s == $i then x * $i"; i=$((i + 1)); done; printf '      else x\n}\n') | tern emit --lang ail - --as graph | head -n 1

@@ -134,7 +134,7 @@ $ tern repl --lang ail <<'END' | grep -v '^ \|^$'
 | First 4 values: [0.0000, -0.0000, 0.0000, -0.0000]
 | State machine M: A (ended)
 | Emitted: 2
-| error[E_SYNTAX_ERROR]: expected a value, found `}`
+| error[E_SYNTAX_ERROR]: expected a value after `+`
 | [2]
 | :shape needs an expression
 | :time needs an expression

@@ -43,7 +43,7 @@ static bool has_kind(const tn_ail_state *state, tn_ail_transition_kind kind) {
 /* `else` needs an `if` before it and nothing behind it; of two that do not go together, the later
  * one is named. */
 static void check_order(const checker *c, const tn_ail_state *state) {
-  bool conditions = false;
+  bool conditions = state->broken; /* there may have been one in what was not understood */
   for (uint32_t i = 0; i < state->transition_count; i++) {
     const tn_ail_transition *transition = &state->transitions[i];
     if (transition->kind == TN_AIL_WHEN) conditions = true;

@@ -78,6 +78,7 @@ static bool parse_state(tn_ail_parser *p) {
   tn_ail_state state = { 0 };
   uint32_t start = p->statement = p->token.start;
   size_t first_statement = p->statements.count, first_transition = p->transitions.count;
+  if (tn_ail_refuse_foreign(p)) return false;
   if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state, as in `state Idle { }`")) return false;
   state.name = tn_ail_expect_name(p, "the name of the state", &state.name_at);
   if (p->panic || !tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) {
@@ -162,6 +163,7 @@ void tn_ail_parse_machine(tn_ail_parser *p) {
 static bool parse_variable(tn_ail_parser *p) {
   tn_ail_variable variable = { 0 };
   uint32_t start = p->token.start;
+  if (tn_ail_refuse_foreign(p)) return false;
   variable.name = tn_ail_expect_name(p, "a variable, as in `counter: int = 0`", &variable.name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_COLON, "`:` and the type of the variable"))
     variable.type = tn_ail_expect_name(p, "a type: int, float or tensor", &variable.type_at);

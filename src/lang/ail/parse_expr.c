@@ -337,6 +337,10 @@ static tn_ail_expr *parse_loop(tn_ail_parser *p, tn_ail_form form) {
 
 /* primary = literal | name | call | group | if | loop ; in a list also a reference or a list */
 static tn_ail_expr *parse_primary(tn_ail_parser *p) {
+  if (tn_ail_at_statement(p)) {
+    tn_ail_value_expected(p);
+    return error_expr(p);
+  }
   switch (p->token.kind) {
     case TN_AIL_TOKEN_NUMBER: return parse_number(p);
     case TN_AIL_TOKEN_STRING: return parse_string(p);
@@ -358,7 +362,7 @@ static tn_ail_expr *parse_primary(tn_ail_parser *p) {
       break;
     default: break;
   }
-  tn_ail_expected(p, "a value");
+  tn_ail_value_expected(p);
   return error_expr(p);
 }
 
@@ -451,4 +455,9 @@ static tn_ail_expr *parse_operand(tn_ail_parser *p, int level) {
   return parse_operators(p, first, start, level);
 }
 
-tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) { return parse_operand(p, LEVEL_OR); }
+tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) {
+  p->values++;
+  tn_ail_expr *expr = parse_operand(p, LEVEL_OR);
+  p->values--;
+  return expr;
+}

@@ -20,6 +20,7 @@ void *tn_ail_keep(tn_ail_parser *p, const void *items, size_t count, size_t size
 /* ---- tokens ---- */
 
 void tn_ail_advance(tn_ail_parser *p) {
+  p->read_from = p->token.start;
   p->read_to = p->token.end;
   p->token = p->next;
   if (p->next.kind != TN_AIL_TOKEN_END) tn_ail_lexer_read(&p->lexer, &p->next);
@@ -86,6 +87,7 @@ void tn_ail_mark(tn_ail_parser *p, tn_name name, unsigned mark) {
 bool tn_ail_may_report(tn_ail_parser *p) {
   if (p->panic) return false;
   p->panic = true;
+  p->in_value = p->values > 0;
   p->tree->broken = true;
   return true;
 }
@@ -131,6 +133,22 @@ bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   return false;
 }
 
+bool tn_ail_value_expected(tn_ail_parser *p) {
+  bool line_ends = p->token.starts_line || tn_ail_at(p, TN_AIL_TOKEN_END);
+  if (!line_ends || tn_ail_at(p, TN_AIL_TOKEN_BAD) || p->read_to == 0) return tn_ail_expected(p, "a value");
+  if (!tn_ail_may_report(p)) return false;
+  tn_span at = { p->file, p->read_from, p->read_to };
+  tn_text message;
+  tn_text_init(&message, p->host->heap);
+  tn_text_puts(&message, "expected a value after `");
+  tn_text_add(&message, tn_utf8_clip((tn_str){ p->lexer.text.at + at.start, at.end - at.start }, 40));
+  tn_text_byte(&message, '`');
+  report(p, at, tn_text_str(&message));
+  if (message.failed) p->failed = true;
+  tn_text_free(&message);
+  return false;
+}
+
 void tn_ail_expect_end(tn_ail_parser *p) {
   if (tn_ail_at(p, TN_AIL_TOKEN_END) && p->swallowed) return;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the block");
@@ -168,19 +186,32 @@ void tn_ail_leave(tn_ail_parser *p) { p->depth--; }
 
 /* ---- recovery ---- */
 
-/* Whether a statement begins here, whatever brackets are still open: a name that is assigned or
- * declared at the start of a line. */
-static bool at_statement(const tn_ail_parser *p) {
-  if (!p->token.starts_line || !tn_ail_at(p, TN_AIL_TOKEN_NAME)) return false;
-  if (tn_ail_at_item(p)) return true;
-  if (p->next.kind == TN_AIL_TOKEN_ASSIGN || p->next.kind == TN_AIL_TOKEN_OPEN_LIST) return true;
+/* A word that begins a statement, with what must follow it in its line. */
+static bool at_statement_word(const tn_ail_parser *p) {
+  tn_ail_token_kind next = p->next.starts_line ? TN_AIL_TOKEN_END : p->next.kind;
+  bool value = next == TN_AIL_TOKEN_NAME || next == TN_AIL_TOKEN_STRING || next == TN_AIL_TOKEN_NUMBER;
   switch (p->token.word) {
     case TN_AIL_WORD_LET:
+    case TN_AIL_WORD_CONST:
     case TN_AIL_WORD_PARAM:
     case TN_AIL_WORD_INPUT:
+    case TN_AIL_WORD_ON:
+    case TN_AIL_WORD_MAP:
+    case TN_AIL_WORD_FILTER: return next == TN_AIL_TOKEN_NAME && !tn_ail_word_is_reserved(p->next.word);
     case TN_AIL_WORD_RETURN:
-    case TN_AIL_WORD_EMIT: return p->next.kind == TN_AIL_TOKEN_NAME;
+    case TN_AIL_WORD_EMIT:
+    case TN_AIL_WORD_BATCH: return value && !tn_ail_word_is_reserved(p->next.word);
     default: return false;
+  }
+}
+
+bool tn_ail_at_statement(const tn_ail_parser *p) {
+  if (!p->token.starts_line || !tn_ail_at(p, TN_AIL_TOKEN_NAME)) return false;
+  switch (p->next.kind) {
+    case TN_AIL_TOKEN_ASSIGN:
+    case TN_AIL_TOKEN_COLON:
+    case TN_AIL_TOKEN_OPEN_LIST: return true;
+    default: return at_statement_word(p) || tn_ail_at_item(p);
   }
 }
 
@@ -194,19 +225,84 @@ static int bracket(tn_ail_token_kind kind) {
   }
 }
 
+/* The words behind which a name is declared. */
+static bool declares(tn_ail_word word) {
+  switch (word) {
+    case TN_AIL_WORD_LET:
+    case TN_AIL_WORD_CONST:
+    case TN_AIL_WORD_PARAM:
+    case TN_AIL_WORD_INPUT:
+    case TN_AIL_WORD_FN:
+    case TN_AIL_WORD_STATE:
+    case TN_AIL_WORD_ON: return true;
+    default: return false;
+  }
+}
+
+/* A name in a part that is skipped. What stands in an expression declares nothing, so a name that is unknown
+ * there is unknown elsewhere too; anywhere else it may have been meant to be declared. */
+static void pass_skipped(tn_ail_parser *p, tn_ail_word before) {
+  if (!tn_ail_at(p, TN_AIL_TOKEN_NAME)) return;
+  bool declared = p->next.kind == TN_AIL_TOKEN_ASSIGN || p->next.kind == TN_AIL_TOKEN_COLON ||
+                  p->next.kind == TN_AIL_TOKEN_OPEN_LIST || declares(before);
+  if (declared || !p->in_value) tn_ail_mark(p, tn_ail_name_of(p, &p->token), TN_AIL_NAME_SKIPPED);
+}
+
+static bool recovered(const tn_ail_parser *p, int open) {
+  if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) return true;
+  if (p->token.start == p->statement) return false;
+  bool line = p->token.starts_line || tn_ail_at(p, TN_AIL_TOKEN_SEMICOLON);
+  return (line && open <= 0) || tn_ail_at_statement(p);
+}
+
 void tn_ail_recover(tn_ail_parser *p) {
   int open = p->brackets, blocks = 0;
+  tn_ail_word before = TN_AIL_WORD_NONE;
   for (; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p)) {
-    bool behind = p->token.start != p->statement;
-    if (blocks == 0) {
-      if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) break;
-      if (behind && (at_statement(p) || (p->token.starts_line && open <= 0))) break;
-    }
+    if (blocks == 0 && recovered(p, open)) break;
     if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK)) blocks++;
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;
     open += bracket(p->token.kind);
-    if (tn_ail_at(p, TN_AIL_TOKEN_NAME)) tn_ail_mark(p, tn_ail_name_of(p, &p->token), TN_AIL_NAME_SKIPPED);
+    pass_skipped(p, before);
+    before = p->token.word;
   }
   p->brackets = p->lists = 0;
   p->panic = p->tree->lost;
+}
+
+/* ---- words of other languages ---- */
+
+/* `while c do ... end`, `while c { ... }`, or the rest of the line. */
+static void pass_foreign(tn_ail_parser *p) {
+  int open = 0;
+  bool opened = false;
+  tn_ail_word before = TN_AIL_WORD_NONE;
+  p->in_value = true;
+  for (bool first = true; !tn_ail_at(p, TN_AIL_TOKEN_END); tn_ail_advance(p), first = false) {
+    bool line = p->token.starts_line || tn_ail_at(p, TN_AIL_TOKEN_SEMICOLON);
+    if (!first && open == 0 && (opened || line)) break;
+    bool closes = tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) || tn_ail_at_word(p, TN_AIL_WORD_END);
+    if (closes && open == 0) break;
+    if (tn_ail_at(p, TN_AIL_TOKEN_OPEN_BLOCK) || tn_ail_at_word(p, TN_AIL_WORD_DO)) open++, opened = true;
+    if (closes) open--;
+    pass_skipped(p, before);
+    before = p->token.word;
+  }
+}
+
+bool tn_ail_refuse_foreign(tn_ail_parser *p) {
+  bool declared = p->next.kind == TN_AIL_TOKEN_ASSIGN || p->next.kind == TN_AIL_TOKEN_COLON ||
+                  p->next.kind == TN_AIL_TOKEN_OPEN_LIST;
+  if (!tn_ail_at(p, TN_AIL_TOKEN_NAME) || declared || p->panic) return false;
+  tn_str word = tn_ail_token_text(p, &p->token);
+  if (tn_str_is(word, "while"))
+    tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
+                        "there is no `while`: the rounds of a loop are constant, as in "
+                        "`repeat 3 times init x do y * 2 end`");
+  else if (tn_str_is(word, "import"))
+    tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token), "there are no imports: a program is one file");
+  else
+    return false;
+  pass_foreign(p);
+  return true;
 }

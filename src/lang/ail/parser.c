@@ -162,6 +162,7 @@ static bool is_foreign(const tn_ail_parser *p) {
 
 static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *out) {
   bool main_block = place == TN_AIL_IN_MODEL || place == TN_AIL_IN_FORWARD;
+  if (tn_ail_refuse_foreign(p)) return false;
   if (main_block && at_const(p)) return parse_const(p, out);
   if (main_block && at_declaration(p)) return parse_declaration(p, out);
   if (at_assignment(p)) return parse_assignment(p, place, out);
@@ -276,6 +277,7 @@ static bool parse_field(tn_ail_parser *p, const char *block, tn_ail_field *out) 
   uint32_t start = p->token.start;
   if (strcmp(block, "dataset") == 0 && at_stage(p)) return parse_stage(p, out);
   if (at_control(p)) return refuse_control(p, block);
+  if (tn_ail_refuse_foreign(p)) return false;
   out->kind = TN_AIL_FIELD;
   out->name = tn_ail_expect_name(p, "a field, as in `steps = 100`", &out->name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` behind the name of the field")) {
@@ -518,6 +520,7 @@ static bool parse_block_item(tn_ail_parser *p) {
 
 static bool parse_item(tn_ail_parser *p) {
   if (is_block_word(p->token.word) && p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK) return parse_block_item(p);
+  if (tn_ail_refuse_foreign(p)) return false;
   if (at_const(p)) return parse_top_const(p);
   if (at_declaration(p)) return parse_top_declaration(p);
   switch (p->token.word) {

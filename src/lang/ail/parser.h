@@ -13,14 +13,17 @@ typedef struct {
   uint32_t file;
   tn_ail_lexer lexer;
   tn_ail_token token, next; /* the one to be read, and the one behind it */
-  uint32_t read_to;         /* where the last token that was read ends */
+  uint32_t read_from;       /* where the last token that was read begins, and ends */
+  uint32_t read_to;
   uint32_t statement;       /* where the statement that is being read begins */
   uint32_t block;           /* where the block that is being read begins, from 1; 0: in none */
   int depth;                /* brackets, calls, ifs, loops and blocks that are open */
   int brackets;             /* where a line break means nothing: parentheses, lists, loop bodies */
   int lists;                /* open lists, in which @ and further lists may stand */
   bool by_lines;            /* a `-` at the start of a line begins something new: function bodies */
+  int values;               /* expressions that are being read, inside each other */
   bool panic;               /* an error was reported and not yet recovered from */
+  bool in_value;            /* it was found inside an expression, which declares nothing */
   bool swallowed;           /* a string that is not closed holds a } */
   bool failed;              /* memory ran out */
   tn_ail_tree *tree;
@@ -77,6 +80,15 @@ void tn_ail_mark(tn_ail_parser *p, tn_name name, unsigned mark);
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message);
 /* The same at the token, with what was found there: "expected a value, found `)`". */
 bool tn_ail_expected(tn_ail_parser *p, const char *what);
+/* The same where a value is missing. At the end of a line the place is behind what was read last, not in
+ * the next statement. */
+bool tn_ail_value_expected(tn_ail_parser *p);
+/* Words of other languages where a statement, a field or an item should begin: `while`, `import`. True after
+ * reporting, with everything that belongs to it skipped. */
+bool tn_ail_refuse_foreign(tn_ail_parser *p);
+/* Whether a statement begins here, whatever is still open: what starts this line is no part of an
+ * expression. */
+bool tn_ail_at_statement(const tn_ail_parser *p);
 /* Another code, by the same rule; true when it may be reported. */
 bool tn_ail_may_report(tn_ail_parser *p);
 /* One level deeper; false, after reporting and giving up, past the limit. */

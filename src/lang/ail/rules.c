@@ -24,8 +24,8 @@ typedef struct {
 
 static tn_diags *diags_of(const rules *r) { return r->program->host->diags; }
 
-/* Counts stay below 2^62 whatever is multiplied. */
-#define MANY ((uint64_t)1 << 62)
+/* Counts stay 64-bit integers with a sign, whatever is multiplied. */
+#define MANY ((uint64_t)INT64_MAX)
 static uint64_t plus(uint64_t a, uint64_t b) { return a + b < MANY ? a + b : MANY; }
 static uint64_t times(uint64_t a, uint64_t b) { return b && a > MANY / b ? MANY : a * b; }
 

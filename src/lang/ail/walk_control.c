@@ -211,14 +211,24 @@ tn_ail_operand tn_ail_eval_if(tn_ail_walk *w, const tn_ail_expr *expr) {
 
 /* ---- loops ---- */
 
+/* Why a literal or a constant is no number of rounds; NULL: it is neither. */
+static const char *not_whole(const tn_ail_const *value) {
+  if (value->kind == TN_AIL_CONST_TEXT || value->kind == TN_AIL_CONST_BOOL) return "it is not a number";
+  if (value->kind != TN_AIL_CONST_NUMBER) return NULL;
+  bool large = value->number >= 0x1p63 || value->number <= -0x1p63;
+  return large ? "it is too large" : "it is not a whole number";
+}
+
 static bool read_bound(tn_ail_walk *w, const tn_ail_expr *expr, int64_t *out) {
   tn_ail_const value;
-  if (tn_ail_literal(w->program, expr, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer) {
+  bool known = tn_ail_literal(w->program, expr, &value);
+  if (known && value.kind == TN_AIL_CONST_NUMBER && value.is_integer) {
     *out = value.integer;
     return true;
   }
   return tn_ail_say(w, TN_DIAG_E_LOOP_BOUND_NOT_CONSTANT, expr->at,
-                    TN_TEXT("bound", tn_ail_source_text(w->program, expr->at)));
+                    TN_TEXT("bound", tn_ail_source_text(w->program, expr->at)),
+                    TN_STR("problem", known && not_whole(&value) ? not_whole(&value) : ""));
 }
 
 static bool read_range(tn_ail_walk *w, const tn_ail_loop *loop, int64_t *from, int64_t *to) {
@@ -455,8 +465,10 @@ static bool read_times(tn_ail_walk *w, const tn_ail_loop *loop, int64_t *out) {
   bool ok = tn_ail_literal(w->program, loop->times, &value) && value.kind == TN_AIL_CONST_NUMBER &&
             value.is_integer;
   if (!ok) {
+    const char *problem = not_whole(&value);
     return tn_ail_say(w, TN_DIAG_E_REPEAT_COUNT_NOT_CONSTANT, loop->times->at,
-                      TN_TEXT("count", tn_ail_source_text(w->program, loop->times->at)));
+                      TN_TEXT("count", tn_ail_source_text(w->program, loop->times->at)),
+                      TN_STR("problem", problem ? problem : ""));
   }
   *out = value.integer;
   return *out > 0 || tn_ail_say(w, TN_DIAG_E_REPEAT_INVALID_COUNT, loop->times->at, TN_INT("count", *out));

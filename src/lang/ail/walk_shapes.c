@@ -49,8 +49,18 @@ tn_value tn_ail_shapes_value(tn_ail_shapes *shapes, tn_dtype dtype, const tn_sha
 
 /* ---- names in reports ---- */
 
+/* The length that a name has in this run; a dimension that has none stays as it is. */
+static int64_t length_of(const tn_ail_walk *w, int64_t dim) {
+  for (size_t i = 0; w->sizes && tn_dim_is_symbol(dim) && i < w->sizes->name_count; i++) {
+    if (w->sizes->names[i].symbol == tn_dim_name(dim)) return w->sizes->names[i].length;
+  }
+  return dim;
+}
+
 tn_field tn_ail_shape_field(const tn_ail_walk *w, const char *name, const tn_shape *shape) {
-  return tn_shape_field(name, shape, w->program->host->names, TN_SHAPE_COMMA);
+  tn_shape lengths = *shape;
+  for (int i = 0; i < shape->rank; i++) lengths.dim[i] = length_of(w, shape->dim[i]);
+  return tn_shape_field_bound(name, shape, &lengths, w->program->host->names, TN_SHAPE_COMMA);
 }
 
 void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right) {
@@ -147,8 +157,25 @@ static bool report_size(tn_ail_walk *w, const tn_ail_site *site, const tn_fault 
                     tn_ail_shape_field(w, "requested", &fault->left.shape));
 }
 
+/* A rank that the operation cannot take. With one operand the other shape is what it needs: [_, _, _, _]. */
+static bool report_rank(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,
+                        const tn_shape *left) {
+  tn_text needed;
+  tn_text_init(&needed, w->program->host->heap);
+  tn_text_byte(&needed, '[');
+  for (int64_t i = 0; i < fault->expected; i++) tn_text_puts(&needed, i ? ", _" : "_");
+  tn_text_byte(&needed, ']');
+  tn_ail_say(w, TN_DIAG_E_SHAPE_MISMATCH, site->at, tn_ail_function_field(site, fault->op),
+             tn_ail_shape_field(w, "left", left), TN_TEXT("right", tn_text_str(&needed)),
+             TN_INT("dimension", left->rank < fault->expected ? left->rank : fault->expected));
+  tn_text_free(&needed);
+  return false;
+}
+
 bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,
                             const tn_shape *left, const tn_shape *right) {
+  bool alone = tn_op_sig_of(fault->op)->arity == 1;
+  if (fault->kind == TN_FAULT_RANK && alone) return report_rank(w, site, fault, left);
   switch (fault->kind) {
     case TN_FAULT_BROADCAST:
     case TN_FAULT_INNER:
