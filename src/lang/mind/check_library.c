@@ -69,11 +69,14 @@ static bool read_int(library_call *l, tn_mind_given *arg, int64_t *out, bool *kn
 /* The place does not matter for the shape; everything else does. */
 static void forget_int(library_call *l, int index) {
   const char *name = l->entry->params[index].name;
-  bool place = strcmp(name, "i") == 0;
+  const tn_mind_node *node = l->given[index].node;
+  bool place = strcmp(name, "i") == 0, size = strcmp(name, "n") == 0;
   bool along = l->entry->op == TN_OP_SLICE && index > 1;
-  l->unknown |= !place && !along;
+  bool dimension = size && node && node->kind == TN_MIND_NAME && node->name.dimension; /* eye(N) */
+  if (dimension) l->args[index].symbol = node->name.name;
+  l->unknown |= !place && !along && !dimension;
   l->unknown_place |= along;
-  if (strcmp(name, "n") == 0) l->args[index].integer = 2;
+  if (size) l->args[index].integer = 2;
   if (along) l->args[index].integer = index == 2 ? 0 : 1;
 }
 

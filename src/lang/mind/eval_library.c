@@ -358,6 +358,19 @@ static bool index_is_unknown(library_call *l) {
   return tn_mind_number_of(l->e, &l->values[2], l->at, &number) == TN_MIND_NO_DATA;
 }
 
+/* squeeze without axes removes what the checker knows to be 1. A size that only the run knows stays, whatever
+ * it is: the rank of the result has been decided. */
+static void settle_axes(library_call *l) {
+  const tn_mind_type *type = l->bound && l->bound[0] ? l->bound[0]->type : NULL;
+  bool squeezes = l->entry->op == TN_OP_SQUEEZE && !l->args[1].given;
+  if (!squeezes || !type || type->kind != TN_MIND_T_TENSOR) return;
+  if (type->shape.rank != tn_mind_value_type(l->e, &l->values[0]).shape.rank) return;
+  l->args[1].given = true;
+  for (int i = 0; i < type->shape.rank; i++) {
+    if (type->shape.dim[i] == 1) l->args[1].integers[l->args[1].count++] = i;
+  }
+}
+
 static TN_OWN_FRAME bool run_ordinary(library_call *l, tn_mind_value *out) {
   if (index_is_unknown(l)) {
     if (l->has[1] && !int_value(l, &l->values[1], &l->args[1].integer)) return false;
@@ -367,6 +380,7 @@ static TN_OWN_FRAME bool run_ordinary(library_call *l, tn_mind_value *out) {
   for (int i = 0; i < l->entry->count; i++) {
     if (!eval_argument(l, i, shared)) return false;
   }
+  settle_axes(l);
   tn_builder *builder = tn_mind_builder(l->e, l->at);
   return builder && finish(l, l->entry->lower(builder, l->entry, l->args), out);
 }

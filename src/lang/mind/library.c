@@ -71,9 +71,13 @@ static tn_value bad_argument(tn_builder *b, const tn_mind_entry *entry, const ch
                         (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = expected, .got = got });
 }
 
+static int64_t size_of(const tn_mind_arg *arg) {
+  return arg->symbol ? TN_DIM_SYMBOL(arg->symbol) : arg->integer;
+}
+
 static tn_value lower_eye(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  int64_t n = args[0].integer;
-  if (n < 0) return bad_argument(b, entry, "a size of at least 1", n);
+  int64_t n = size_of(&args[0]);
+  if (args[0].integer < 0) return bad_argument(b, entry, "a size of at least 1", args[0].integer);
   tn_shape shape = tn_shape_make(2, n, n);
   tn_value equal = tn_build_binary(b, TN_OP_EQ, iota(b, TN_I64, &shape, 0), iota(b, TN_I64, &shape, 1));
   return tn_build_cast(b, equal, args[1].given ? args[1].dtype : TN_F32);
@@ -103,8 +107,8 @@ static tn_value lower_arange(tn_builder *b, const tn_mind_entry *entry, const tn
 }
 
 static tn_value lower_linspace(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
-  int64_t n = args[2].integer;
-  if (n < 0) return bad_argument(b, entry, "a size of at least 1", n);
+  int64_t n = size_of(&args[2]);
+  if (args[2].integer < 0) return bad_argument(b, entry, "a size of at least 1", args[2].integer);
   tn_value start = wide(b, &args[0], 0), end = wide(b, &args[1], 0);
   double gaps = n > 1 ? (double)(n - 1) : 1;
   tn_value step = tn_build_binary(b, TN_OP_DIV, tn_build_binary(b, TN_OP_SUB, end, start),

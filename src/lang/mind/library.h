@@ -66,6 +66,7 @@ typedef struct {
   bool plain;      /* scalar: `number` is all there is to it */
   double number;   /* scalar, number */
   int64_t integer; /* int */
+  tn_name symbol;  /* int, in the checker: the name of the dimension whose size it is; 0: none */
   bool truth;
   tn_dtype dtype;
   tn_shape shape; /* TN_DIM_UNKNOWN: -1, or not known yet */

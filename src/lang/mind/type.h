@@ -153,8 +153,8 @@ bool tn_mind_unify_dim(const tn_mind_sizes *sizes, int64_t left, int64_t right, 
  * is in *symbol (else 0). */
 bool tn_mind_unify_annotation(const tn_shape *annotation, const tn_shape *value, tn_mind_bindings *bindings,
                               tn_shape *out, int *dimension, tn_name *symbol);
-/* The branches of an if: dimensions that only one of them has are unknown. False as above; ranks may
- * differ. */
+/* The branches of an if: dimensions that only one of them has, or whose size one of them does not know, are
+ * unknown. False as above; ranks may differ. */
 bool tn_mind_unify_branches(const tn_mind_sizes *sizes, const tn_shape *left, const tn_shape *right,
                             tn_shape *out, int *dimension);
 #endif

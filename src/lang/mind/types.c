@@ -490,8 +490,9 @@ bool tn_mind_unify_branches(const tn_mind_sizes *sizes, const tn_shape *left, co
   tn_shape result = { .rank = left->rank > right->rank ? left->rank : right->rank };
   for (int i = 0; i < result.rank; i++) {
     bool in_both = i < left->rank && i < right->rank;
+    bool open = in_both && (left->dim[i] == TN_DIM_UNKNOWN || right->dim[i] == TN_DIM_UNKNOWN);
     result.dim[i] = TN_DIM_UNKNOWN;
-    if (!in_both || tn_mind_unify_dim(sizes, left->dim[i], right->dim[i], &result.dim[i])) continue;
+    if (!in_both || open || tn_mind_unify_dim(sizes, left->dim[i], right->dim[i], &result.dim[i])) continue;
     *dimension = i;
     if (equal) return false;
     result.dim[i] = TN_DIM_UNKNOWN;
