@@ -112,6 +112,8 @@ static bool fits(const bander *b, const tn_step *step, int64_t *common, size_t *
   const tn_view *out = tn_step_view(plan, step, step->call.count);
   const tn_view_site *to = tn_step_site(plan, step, step->call.count);
   const tn_storage *storage = &plan->storages.at[to->storage];
+  /* What is not in the plan's own memory is a parameter. It is written in one piece, because a run may be
+   * stopped between two bands. */
   if (storage->base != 0 || storage->bytes == 0 || storage->first != (int32_t)(step - plan->steps.at))
     return false;
   if (!is_in_parts(plan, out, to)) return false;
@@ -199,16 +201,6 @@ static uint32_t find_run(bander *b, uint32_t first) {
   return i > first ? i : first + 1;
 }
 
-/* The second band of a run that writes a parameter comes after the first has written: none of the run may
- * be stopped. */
-static void keep_writes_whole(tn_plan *plan) {
-  for (size_t i = 0; i < plan->steps.count; i++) {
-    const tn_step *step = &plan->steps.at[i];
-    bool writes = (int32_t)i <= plan->first_write && plan->first_write < (int32_t)step->band_end;
-    if (step->bands > 1 && writes) plan->first_write = (int32_t)i;
-  }
-}
-
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
   size_t given = plan->options.band_bytes;
   bander b = { .plan = plan,
@@ -226,6 +218,5 @@ bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
     if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) b.target[step->target] = true;
   }
   for (uint32_t i = 0; i < plan->steps.count;) i = find_run(&b, i);
-  keep_writes_whole(plan);
   return true;
 }
