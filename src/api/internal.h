@@ -86,6 +86,8 @@ bool tn_api_seal(tern_session *session, const tn_str *opened, size_t count);
 bool tn_api_keep_imports(tern_session *session, tern_language language, tn_str name);
 /* The folders of a training run. The folder to write is made. */
 bool tn_api_keep_run(tern_session *session, const tern_train_run *run);
+/* Removes the folders that were made for a run, as far as they are empty. */
+void tn_api_drop_made(tern_session *session);
 void tn_api_sandbox_free(tern_session *session);
 
 /* Grants (grants.c). */

@@ -381,7 +381,9 @@ tern_status tn_api_train(tern_program *program, const tern_train_run *run, const
 }
 
 tern_status tern_train(tern_program *program, const tern_train_run *run) {
-  return tn_api_train(program, run, NULL, NULL);
+  tern_status status = tn_api_train(program, run, NULL, NULL);
+  tn_api_drop_made(program->session);
+  return status;
 }
 
 tern_status tern_run_app(tern_program *program) {

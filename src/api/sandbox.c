@@ -109,8 +109,8 @@ static bool make_folder(tern_session *session, tn_str folder, tn_file_status *st
   return *status == TN_FILE_OK;
 }
 
-/* The session takes away what it made if nothing was put there: a program that is refused leaves nothing.
- * Until the program has been compiled it keeps the right to. */
+/* The session removes what it made if nothing was put there: a training that is refused leaves nothing, also
+ * one whose data or checkpoint are found to be wrong inside. So it keeps the right to. */
 static bool remember_made(tern_session *session, tn_str folder, size_t there) {
   if (session->made_folder || there == folder.len) return true;
   char *copy = tn_heap_alloc(&session->heap, folder.len + 1);
@@ -118,7 +118,7 @@ static bool remember_made(tern_session *session, tn_str folder, size_t there) {
   memcpy(copy, folder.at, folder.len + 1);
   session->made_folder = copy;
   session->made_there = there;
-  return keep(session, there > 0 ? (tn_str){ folder.at, there } : TN_LIT("."), TN_GUARD_UNMAKE, true);
+  return keep(session, there > 0 ? (tn_str){ folder.at, there } : TN_LIT("."), TN_GUARD_UNMAKE, false);
 }
 
 static bool keep_run_folder(tern_session *session, const char *folder) {
@@ -133,7 +133,7 @@ static bool keep_run_folder(tern_session *session, const char *folder) {
 
 /* A folder that a run is resumed in is there, or the run fails; it is not made. */
 bool tn_api_keep_run(tern_session *session, const tern_train_run *run) {
-  if (!tn_api_is_open(session)) return true;
+  if (session->confined) return true;
   bool resumed = run->resume && run->out &&
                  (strcmp(run->out, run->resume) == 0 || tn_folder_same(run->out, run->resume));
   if (run->out) tn_file_clear_leftovers(run->out); /* a folder cannot be listed inside */
@@ -148,11 +148,15 @@ tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run) {
   return tn_api_keep_run(session, run) ? TERN_OK : TERN_FAILED;
 }
 
+void tn_api_drop_made(tern_session *session) {
+  if (!session->made_folder) return;
+  tn_file_remove_folders(session->made_folder, session->made_there);
+  tn_heap_free(&session->heap, session->made_folder, strlen(session->made_folder) + 1);
+  session->made_folder = NULL;
+}
+
 void tn_api_sandbox_free(tern_session *session) {
-  if (session->made_folder) {
-    tn_file_remove_folders(session->made_folder, session->made_there);
-    tn_heap_free(&session->heap, session->made_folder, strlen(session->made_folder) + 1);
-  }
+  tn_api_drop_made(session);
   for (size_t i = 0; i < session->kept_paths.count; i++) {
     const char *path = session->kept_paths.at[i].path;
     tn_heap_free(&session->heap, (char *)(uintptr_t)path, strlen(path) + 1);

@@ -187,19 +187,25 @@ static void list_name(tn_text *list, tn_str name, size_t count) {
   tn_text_add(list, name);
 }
 
-/* Nobody knows what another file in the folder should be. */
+/* Nobody knows what another file in the folder should be. What a killed write has left is no part of the run,
+ * but it is not for verifying to remove it. */
 static bool all_is_checked(verification *r) {
+  static const char leftover[] = "a write that was killed left it: `tern train --resume` of the folder removes "
+                                 "it, or remove it yourself";
   tn_text list;
-  size_t count = 0;
+  size_t count = 0, left = 0;
   tn_text_init(&list, &r->session->heap);
   for (size_t i = 0; i < r->names.count; i++) {
-    if (!is_checked(r, r->names.at[i])) list_name(&list, r->names.at[i], ++count);
+    if (is_checked(r, r->names.at[i])) continue;
+    list_name(&list, r->names.at[i], ++count);
+    left += tn_file_is_temporary(r->names.at[i].at);
   }
   if (count > NAMES_LISTED) tn_text_puts(&list, ", ...");
   bool failed = list.failed;
   if (count > 0 && !failed)
     tn_report(&r->session->diags, TN_DIAG_E_VERIFY_UNCHECKED, TN_NOWHERE, TN_STR("path", r->folder),
-              TN_TEXT("files", tn_text_str(&list)), TN_INT("count", (int64_t)count));
+              TN_TEXT("files", tn_text_str(&list)), TN_INT("count", (int64_t)count),
+              TN_HINT(left == count ? tn_str_of(leftover) : (tn_str){ 0 }));
   tn_text_free(&list);
   return failed ? no_memory(r) : count == 0;
 }

@@ -139,6 +139,8 @@ tn_file_status tn_file_replace(tn_heap *heap, const char *path, tn_str contents,
  * to this user and that no process has locked. Writing does it too, but not from inside the sandbox, where
  * a folder cannot be listed. */
 void tn_file_clear_leftovers(const char *folder);
+/* Whether a file of that name is a temporary of a writer, or was one when the writer was killed. */
+bool tn_file_is_temporary(const char *name);
 
 /* Makes a folder and those above it, as far as they are missing. */
 tn_file_status tn_file_make_folders(tn_heap *heap, const char *path);

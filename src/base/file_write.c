@@ -120,12 +120,13 @@ static int open_temporary(tn_file_writer *writer) {
 
 /* ---- leftovers ---- */
 
-#if HAVE_LOCKS
-static bool is_temporary(const char *name) {
+bool tn_file_is_temporary(const char *name) {
   if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0) return false;
   name += sizeof PREFIX - 1;
   return strspn(name, "0123456789abcdef") == RANDOM_DIGITS && strcmp(name + RANDOM_DIGITS, SUFFIX) == 0;
 }
+
+#if HAVE_LOCKS
 
 /* A plain file of this user's that nobody has locked: the lock makes its name ours to remove. */
 static bool is_abandoned(int descriptor, int folder, const char *name) {
@@ -154,7 +155,7 @@ void tn_file_clear(int folder) {
   for (int i = 0; i < MOST_LOOKED_AT; i++) {
     const struct dirent *entry = readdir(entries);
     if (!entry) break;
-    if (is_temporary(entry->d_name)) remove_leftover(folder, entry->d_name);
+    if (tn_file_is_temporary(entry->d_name)) remove_leftover(folder, entry->d_name);
   }
   (void)closedir(entries);
 }

@@ -61,3 +61,23 @@ $ tern train m.ail --resume run --steps 1 --json | grep -o '"steps":[0-9]*,"hist
 $ tern verify run && tern runs --where folder=run --limit 1 --json | grep -o '"step":[0-9]*,"steps":[0-9]*'
 | verified: every step, the history and the weights agree in every bit
 | "step":4,"steps":4
+
+# A training that is refused before it writes anything leaves no folder: not for a checkpoint that has more steps,
+# nor for data or memory that is found missing inside of the sandbox, nor without a sandbox.
+$ sed 's/^train/dataset { format = "jsonl" path = "none.jsonl" tokens = "t" labels = "l" }\ntrain/' m.ail > data.ail
+$ for sandbox in auto off; do tern train m.ail --resume run --out new/one --steps 1 --sandbox=$sandbox > out 2>&1; tern train m.ail --out new/two --max-mem 60K --sandbox=$sandbox > out 2>&1; tern train data.ail --allow fileread --out new/three --sandbox=$sandbox > out 2>&1; ls -d new 2> /dev/null; done; echo nothing
+| nothing
+# A folder that was there stays, and so does one that was made and written to.
+$ mkdir there; tern train m.ail --out there --max-mem 60K > out 2>&1; tern train m.ail --out kept/run -q > out; ls -d there kept/run
+| kept/run
+| there
+
+# What a killed write has left is named for what it is; resuming removes it.
+$ echo half > run/.tern-0123456789abcdef.tmp
+$ tern verify run 2>&1 | grep 'error\|hint'
+| error[E_VERIFY_UNCHECKED]: the run in `run` agrees in every bit, but not all in its folder was checked: .tern-0123456789abcdef.tmp
+|    = hint: a write that was killed left it: `tern train --resume` of the folder removes it, or remove it yourself
+$ touch run/notes; tern verify run 2>&1 | grep 'hint'; rm run/notes
+|    = hint: move what does not belong to the run out of its folder
+$ tern train m.ail --resume run --steps 5 -q > out; tern verify run
+| verified: every step, the history and the weights agree in every bit
