@@ -190,8 +190,8 @@ static void list_name(tn_text *list, tn_str name, size_t count) {
 /* Nobody knows what another file in the folder should be. What a killed write has left is no part of the run,
  * but it is not for verifying to remove it. */
 static bool all_is_checked(verification *r) {
-  static const char leftover[] = "a write that was killed left it: `tern train --resume` of the folder removes "
-                                 "it, or remove it yourself";
+  static const char leftover[] = "a write that was killed left it: `tern train --resume` of the folder "
+                                 "removes it, or remove it yourself";
   tn_text list;
   size_t count = 0, left = 0;
   tn_text_init(&list, &r->session->heap);
