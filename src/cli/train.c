@@ -45,6 +45,10 @@ tern_status tn_cli_train(tn_run *run) {
   tern_status status;
   const tn_command *command = run->command;
   if (!tn_cli_one_word(run, "a file", &status)) return status;
+  bool kept = command->value[TN_OPTION_OUT] || command->value[TN_OPTION_RESUME];
+  if (tn_given_option(command, TN_OPTION_CHECKPOINT_EVERY) && !kept)
+    return tn_cli_usage(run, "--checkpoint-every needs a folder for checkpoints",
+                        "name one with --out or --resume");
   tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
   tn_progress progress;

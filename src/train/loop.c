@@ -251,7 +251,7 @@ static bool wants_hashes(const tn_loop *loop) {
 
 static bool prepare(tn_loop *loop) {
   tn_ail *program = loop->program;
-  if (!tn_ail_require_loss(program)) return false;
+  if (!tn_ail_check_given(program, TN_AIL_TO_TRAIN) || !tn_ail_require_loss(program)) return false;
   loop->train = tn_ail_train_of(program);
   loop->eval = tn_ail_eval_of(program);
   loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;

@@ -9,6 +9,7 @@
  * The way of a training run:
  *
  *   program = tn_ail_compile(host, file);
+ *   tn_ail_check_given(program, TN_AIL_TO_TRAIN);
  *   tn_ail_require_loss(program);               E_TRAIN_REQUIRES_LOSS
  *   tn_ail_allow_dataset(program);              E_DATASET_CAPABILITY_DENIED, before anything is read
  *   read the rows; run tn_ail_lower_stage's graphs over them
@@ -127,6 +128,17 @@ typedef struct {
 const tn_ail_train *tn_ail_train_of(const tn_ail *program);
 const tn_ail_eval *tn_ail_eval_of(const tn_ail *program);
 const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program);
+
+/* Whether the program takes everything that the command line gives: names it has, events it knows, values
+ * that this use reads (given.c). E_USAGE for what would be ignored. */
+typedef enum {
+  TN_AIL_TO_RUN,
+  TN_AIL_AS_APP,
+  TN_AIL_TO_TRAIN,
+  TN_AIL_TO_SHOW,  /* a graph, without the values of parameters */
+  TN_AIL_TO_EXPORT /* with them */
+} tn_ail_use;
+bool tn_ail_check_given(const tn_ail *program, tn_ail_use use);
 
 bool tn_ail_require_loss(const tn_ail *program);
 /* Whether accuracy, if it is among the metrics, has a meaning for logits of this shape: [rows, classes].

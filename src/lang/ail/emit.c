@@ -2,7 +2,8 @@
  *
  * A graph with named dimensions says more than one with numbers. But two names
  * that only may be equal cannot meet in it; a program that hopes for that is
- * shown with the lengths of a bare run. */
+ * shown with the lengths of a bare run, and one that is given inputs with
+ * theirs. */
 #include "ad/ad.h"
 #include "lang/ail/lower.h"
 
@@ -90,8 +91,9 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
     return tn_report(program->host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
                      TN_STR("feature", "the graph of a program without a model"));
   }
-  bool ok = build(program, NULL, grad, out, &stuck);
-  if (ok || !stuck) return ok;
+  bool sized = program->host->input_count > 0; /* values give names their lengths */
+  bool ok = !sized && build(program, NULL, grad, out, &stuck);
+  if (ok || !(stuck || sized)) return ok;
   tn_arena_init(&arena, program->host->heap);
   ok = tn_ail_size(program, &request, &arena, &sizes) && build(program, &sizes, grad, out, &stuck);
   tn_arena_free(&arena);

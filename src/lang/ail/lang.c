@@ -131,7 +131,10 @@ static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) 
   tn_graph graph;
   tn_ail *program = tn_ail_compile(host, file);
   if (!program) return false;
-  bool ok = tn_host_seal(host, NULL, 0) && tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
+  bool values = kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ;
+  bool ok = tn_host_seal(host, NULL, 0) &&
+            tn_ail_check_given(program, values ? TN_AIL_TO_EXPORT : TN_AIL_TO_SHOW) &&
+            tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
   if (ok) {
     ok = write_form(program, &graph, kind, out);
     tn_graph_free(&graph);

@@ -44,6 +44,7 @@ static bool make_inputs(const tn_ail *program, const tn_ail_sizes *sizes, tn_ten
 
 typedef struct {
   tn_map names; /* that are read */
+  tn_map lets;  /* of the state or handler so far, which hide everything else */
   bool failed;
 } reading;
 
@@ -74,7 +75,10 @@ static void note_chain(reading *r, const tn_ail_chain *chain) {
 static void note_names(reading *r, const tn_ail_expr *expr) {
   if (!expr) return;
   switch (expr->form) {
-    case TN_AIL_EXPR_NAME: r->failed = r->failed || !tn_map_put(&r->names, expr->as.name, 1); break;
+    case TN_AIL_EXPR_NAME:
+      if (tn_map_get(&r->lets, expr->as.name)) break;
+      r->failed = r->failed || !tn_map_put(&r->names, expr->as.name, 1);
+      break;
     case TN_AIL_EXPR_CALL: note_call(r, expr->as.call); break;
     case TN_AIL_EXPR_CHAIN: note_chain(r, expr->as.chain); break;
     case TN_AIL_EXPR_LIST: note_list(r, expr); break;
@@ -91,10 +95,25 @@ static void note_names(reading *r, const tn_ail_expr *expr) {
   }
 }
 
+static void begin_body(reading *r) {
+  tn_heap *heap = r->names.heap;
+  tn_map_free(&r->lets);
+  tn_map_init(&r->lets, heap);
+}
+
+static void note_statements(reading *r, const tn_ail_statement *statements, uint32_t count) {
+  begin_body(r);
+  for (uint32_t i = 0; i < count; i++) {
+    note_names(r, statements[i].value);
+    bool let = statements[i].kind == TN_AIL_LET;
+    if (let && !tn_map_put(&r->lets, statements[i].name, 1)) r->failed = true;
+  }
+}
+
 static void note_machine(reading *r, const tn_ail_machine *machine) {
   for (uint32_t i = 0; machine && i < machine->count; i++) {
     const tn_ail_state *state = &machine->states[i];
-    for (uint32_t k = 0; k < state->body_count; k++) note_names(r, state->body[k].value);
+    note_statements(r, state->body, state->body_count);
     for (uint32_t k = 0; k < state->transition_count; k++) note_names(r, state->transitions[k].condition);
   }
 }
@@ -102,7 +121,7 @@ static void note_machine(reading *r, const tn_ail_machine *machine) {
 static void note_handlers(reading *r, const tn_ail *program) {
   for (size_t i = 0; i < program->handler_count; i++) {
     const tn_ail_block *body = &program->handlers[i]->body;
-    for (uint32_t k = 0; k < body->count; k++) note_names(r, body->statements[k].value);
+    note_statements(r, body->statements, body->count);
   }
   for (size_t i = 0; i < program->var_count; i++) { /* a tensor without a first value is the model's */
     const tn_ail_var *var = &program->vars[i];
@@ -111,13 +130,24 @@ static void note_handlers(reading *r, const tn_ail *program) {
   }
 }
 
+static void read_all(reading *r, const tn_ail *program) {
+  r->failed = false;
+  tn_map_init(&r->names, program->host->heap);
+  tn_map_init(&r->lets, program->host->heap);
+  note_machine(r, program->machine);
+  note_handlers(r, program);
+}
+
+static void free_reading(reading *r) {
+  tn_map_free(&r->names);
+  tn_map_free(&r->lets);
+}
+
 bool tn_ail_reads_name(const tn_ail *program, tn_name name) {
-  reading r = { 0 };
-  tn_map_init(&r.names, program->host->heap);
-  note_machine(&r, program->machine);
-  note_handlers(&r, program);
+  reading r;
+  read_all(&r, program);
   bool found = tn_map_get(&r.names, name) != NULL;
-  tn_map_free(&r.names);
+  free_reading(&r);
   return found;
 }
 
@@ -255,18 +285,22 @@ void tn_ail_model_free(tn_ail_world *world) {
   tn_vec_free(world->program->host->heap, &m->names);
 }
 
+/* Values that were given for parameters must fit them, also where no event ever needs them. */
+static bool check_params(tn_ail_world *world) {
+  const tn_host *host = world->program->host;
+  return (!host->has_weights && host->param_count == 0) || make_values(world);
+}
+
 bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn_ail_cell *output) {
   tn_ail_size_request request = { 0 };
-  reading r = { 0 };
+  reading r;
   *world = (tn_ail_world){ .program = program, .arena = arena };
-  if (!tn_ail_seal(program) || !tn_ail_world_check_host(program) ||
+  if (!tn_ail_seal(program) || !tn_ail_check_given(program, output ? TN_AIL_TO_RUN : TN_AIL_AS_APP) ||
       !tn_ail_size(program, &request, arena, &world->sizes))
     return false;
-  tn_map_init(&r.names, program->host->heap);
-  note_machine(&r, program->machine);
-  note_handlers(&r, program);
+  read_all(&r, program);
   bool ok = !r.failed || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-  if (ok && program->main) ok = open_model(world, &r, output);
-  tn_map_free(&r.names);
+  if (ok && program->main) ok = open_model(world, &r, output) && check_params(world);
+  free_reading(&r);
   return ok;
 }

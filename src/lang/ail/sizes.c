@@ -21,48 +21,6 @@ typedef struct {
 static tn_diags *diags_of(const sizing *s) { return s->program->host->diags; }
 static tn_str text_of(const sizing *s, tn_name name) { return tn_ail_text_of(s->program, name); }
 
-/* ---- what the command line names ---- */
-
-static bool usage(const tn_ail *program, const char *before, tn_str name, tn_str meant) {
-  tn_text message;
-  tn_text_init(&message, program->host->heap);
-  tn_text_puts(&message, before);
-  tn_text_add(&message, name);
-  tn_text_byte(&message, '`');
-  tn_report(program->host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
-            TN_TEXT("suggestion", meant));
-  tn_text_free(&message);
-  return false;
-}
-
-#define CANDIDATES 64
-
-static bool check_names(const tn_ail *program, const tn_given *given, size_t count, const tn_ail_slot *slots,
-                        size_t slot_count, const char *before) {
-  bool ok = true;
-  for (size_t i = 0; i < count; i++) {
-    tn_str candidates[CANDIDATES];
-    bool found = false;
-    for (size_t k = 0; k < slot_count; k++) {
-      tn_str name = tn_ail_text_of(program, slots[k].name);
-      found = found || tn_str_equal(name, given[i].name);
-      if (k < CANDIDATES) candidates[k] = name;
-    }
-    size_t known = slot_count < CANDIDATES ? slot_count : CANDIDATES;
-    if (!found) ok = usage(program, before, given[i].name, tn_str_suggest(given[i].name, candidates, known));
-  }
-  return ok;
-}
-
-static bool check_given(const tn_ail *program) {
-  const tn_host *host = program->host;
-  bool inputs = check_names(program, host->inputs, host->input_count, program->inputs, program->input_count,
-                            "the program has no input `");
-  bool params = check_names(program, host->params, host->param_count, program->params, program->param_count,
-                            "the program has no param `");
-  return inputs && params;
-}
-
 /* ---- binding ---- */
 
 static int64_t *length_of(sizing *s, tn_name name) {
@@ -278,7 +236,6 @@ bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_a
                  tn_ail_sizes *out) {
   sizing s = { .program = program, .request = request };
   program->host->diags->phase = TN_PHASE_RUN;
-  if (!check_given(program)) return false;
   tn_map_init(&s.index, program->host->heap);
   bool ok = prepare(&s, arena);
   ok = ok ? resolve(&s) : tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });

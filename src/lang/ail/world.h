@@ -57,9 +57,7 @@ bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *input
 bool tn_ail_world_eval(tn_ail_world *world, const tn_ail_expr *expr, tn_name target, tn_ail_cell *out);
 /* The same for a condition. */
 bool tn_ail_world_test(tn_ail_world *world, const tn_ail_expr *expr, bool *out);
-/* Reports --set names that nothing reads, and events that nobody handles. */
-bool tn_ail_world_check_host(const tn_ail *program);
-/* Whether some state or handler speaks of the name. */
+/* Whether some state or handler reads the name from outside of its own lets. */
 bool tn_ail_reads_name(const tn_ail *program, tn_name name);
 
 /* ---- state machines (machine.c) ---- */
