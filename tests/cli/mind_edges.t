@@ -93,3 +93,11 @@ $ tern emit empty.mind --as grad
 ? 1
 $ tern check empty.mind
 | empty.mind: ok
+
+# Blocks that nothing closes: each is looked for once in a while, not to the end of the text every time.
+$ seq 60000 | sed 's/.*/while x& < 3 {/' > open.mind
+$ tern check open.mind 2>&1 | grep -c 'this word has no meaning in MIND'
+| 100
+$ seq 60000 | sed 's/.*/y& = (3 + ]/' > open.mind
+$ tern check open.mind 2>&1 | grep -c '^error'
+| 100

@@ -40,6 +40,7 @@ typedef struct {
   tn_mind_opened open[TN_MIND_NESTING_LIMIT + 1];
   uint32_t open_count;
   uint32_t forgiven; /* braces that a statement given up has left open */
+  uint32_t reread;   /* tokens that were looked at for brackets that nothing closes */
   tn_name *doubtful; /* see tn_mind_unit */
   uint32_t doubtful_count, doubtful_room;
   tn_mind_node spare; /* what is given out when there is no memory */

@@ -173,6 +173,10 @@ static void go_back(tn_mind_parser *p, const bookmark *to) {
   p->has_ahead = to->has_ahead;
 }
 
+/* Each bracket that is never closed costs a look at the rest of the text. Past so many tokens a statement
+ * ends with its line. */
+#define REREAD_LIMIT 1000000
+
 /* Drops tokens up to the next statement. Brackets that were open are closed first if the text closes
  * them; if it never does, the statement ended with its line. A line that begins with a keyword is a
  * statement in any case. */
@@ -180,7 +184,8 @@ static void skip_statement(tn_mind_parser *p, uint32_t nest, bool in_block) {
   bookmark line = { .set = false };
   for (bool moved = false;; moved = true) {
     int kind = p->token.kind, step = bracket_step(kind);
-    if (kind == TN_MIND_TOKEN_END && nest && line.set) {
+    if (line.set && p->reread < REREAD_LIMIT) p->reread++;
+    if (nest && line.set && (kind == TN_MIND_TOKEN_END || p->reread == REREAD_LIMIT)) {
       go_back(p, &line);
       return;
     }
@@ -381,7 +386,7 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   const tn_source *source = tn_sources_get(sources, unit->file);
   tn_mind_parser p;
   memset(&p, 0, offsetof(tn_mind_parser, open));
-  p.open_count = p.forgiven = p.doubtful_count = p.doubtful_room = 0;
+  p.open_count = p.forgiven = p.reread = p.doubtful_count = p.doubtful_room = 0;
   p.doubtful = NULL;
   p.arena = arena;
   p.names = names;
