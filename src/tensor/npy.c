@@ -28,6 +28,7 @@ const char *tn_npy_reason(tn_npy_error error) {
     case TN_NPY_TOO_LARGE: return "it has too many elements";
     case TN_NPY_SIZE: return "its size does not match its header";
     case TN_NPY_BOOL: return "a bool in it is neither 0 nor 1";
+    case TN_NPY_RANGE: return "an unsigned number in it is over 9223372036854775807";
     case TN_NPY_ARCHIVE: return "it is no archive of arrays, or a damaged one";
     case TN_NPY_PACKED: return "it is packed in a way that is not known";
     case TN_NPY_MEMBER: return "it holds no array of that name";
@@ -38,12 +39,14 @@ const char *tn_npy_reason(tn_npy_error error) {
 }
 
 typedef struct {
-  const char *code;   /* behind the byte order */
-  tn_dtype dtype;
+  const char *code;   /* after the byte order: its kind and its bytes */
+  tn_dtype dtype;     /* of the tensor */
 } npy_dtype;
 
+/* The first of a dtype is how it is written. */
 static const npy_dtype npy_dtypes[] = {
   { "f4", TN_F32 }, { "f8", TN_F64 }, { "i4", TN_I32 }, { "i8", TN_I64 }, { "b1", TN_BOOL }, { "f2", TN_F16 },
+  { "i1", TN_I32 }, { "i2", TN_I32 }, { "u1", TN_I32 }, { "u2", TN_I32 }, { "u4", TN_I64 }, { "u8", TN_I64 },
 };
 #define NPY_DTYPE_COUNT (sizeof npy_dtypes / sizeof *npy_dtypes)
 
@@ -51,6 +54,8 @@ static const npy_dtype npy_dtypes[] = {
 
 typedef struct {
   tn_dtype dtype;
+  char kind;        /* f, i, u, b */
+  size_t element;   /* bytes in the file */
   bool big_endian, column_major;
   tn_shape shape;
 } npy_header;
@@ -109,9 +114,11 @@ static bool read_descr(header_reader *reader) {
   for (size_t i = 0; i < NPY_DTYPE_COUNT; i++) {
     tn_str code = { text.at + 1, text.len ? text.len - 1 : 0 };
     if (text.len == 0 || !tn_str_is(code, npy_dtypes[i].code)) continue;
-    bool single = tn_dtype_bytes(npy_dtypes[i].dtype) == 1;
+    bool single = code.at[1] == '1';
     if (single ? text.at[0] != '|' : text.at[0] != '<' && text.at[0] != '>') break;
     reader->header.dtype = npy_dtypes[i].dtype;
+    reader->header.kind = code.at[0];
+    reader->header.element = (size_t)(code.at[1] - '0');
     reader->header.big_endian = text.at[0] == '>';
     return true;
   }
@@ -203,7 +210,7 @@ static tn_npy_error find_header(const unsigned char *file, size_t bytes, size_t 
 static tn_npy_error check_size(const npy_header *header, size_t data_bytes) {
   int64_t count = tn_shape_count(&header->shape);
   if (count < 0) return TN_NPY_TOO_LARGE;
-  uint64_t wanted = (uint64_t)count * tn_dtype_bytes(header->dtype);
+  uint64_t wanted = (uint64_t)count * header->element;
   return wanted == data_bytes ? TN_NPY_OK : TN_NPY_SIZE;
 }
 
@@ -214,14 +221,19 @@ static bool bools_are_sound(const unsigned char *data, size_t bytes) {
   return true;
 }
 
-/* The file's data as a view; with the axes reversed where it is column by column. */
-static tn_view data_view(const npy_header *header, const unsigned char *data) {
+/* Axes are stored in reverse where the file is column by column. */
+static tn_shape stored_shape(const npy_header *header) {
   tn_shape stored = header->shape;
+  for (int i = 0; i < stored.rank && header->column_major; i++)
+    stored.dim[i] = header->shape.dim[stored.rank - 1 - i];
+  return stored;
+}
+
+/* The file's data, of the tensor's dtype, as a view of the tensor's shape. */
+static tn_view data_view(const npy_header *header, const void *data) {
+  tn_shape stored = stored_shape(header);
   int reversed[TN_RANK_LIMIT];
-  for (int i = 0; i < stored.rank; i++) {
-    reversed[i] = stored.rank - 1 - i;
-    if (header->column_major) stored.dim[i] = header->shape.dim[reversed[i]];
-  }
+  for (int i = 0; i < stored.rank; i++) reversed[i] = stored.rank - 1 - i;
   tn_view view = tn_view_make((void *)(uintptr_t)data, header->dtype, &stored);
   return header->column_major ? tn_view_permute(&view, reversed) : view;
 }
@@ -245,23 +257,79 @@ tn_npy_error tn_npy_check(const void *start, size_t known, size_t bytes) {
   return read_start(start, known, bytes, &reader, &data);
 }
 
+/* ---- integers that tern has no dtype for ---- */
+
+static uint64_t load_integer(const npy_header *header, const unsigned char *at) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < header->element; i++)
+    value = value << 8 | at[header->big_endian ? i : header->element - 1 - i];
+  uint64_t sign = (uint64_t)1 << (8 * header->element - 1);
+  return header->kind == 'i' ? (value ^ sign) - sign : value;
+}
+
+static bool needs_widening(const npy_header *header) {
+  return header->kind == 'u' || (header->kind == 'i' && header->element < 4);
+}
+
+/* All integers in the order of the file. */
+static tn_npy_error widen(tn_heap *heap, const npy_header *header, const unsigned char *data,
+                          tn_tensor *out) {
+  tn_shape stored = stored_shape(header);
+  tn_tensor result;
+  if (!tn_tensor_new(heap, header->dtype, &stored, &result)) return TN_NPY_MEMORY;
+  int64_t count = tn_shape_count(&stored);
+  for (int64_t i = 0; i < count; i++) {
+    uint64_t value = load_integer(header, data + (size_t)i * header->element);
+    if (header->kind == 'u' && value > INT64_MAX) {
+      tn_tensor_unref(&result);
+      return TN_NPY_RANGE;
+    }
+    if (header->dtype == TN_I32)
+      ((int32_t *)result.view.data)[i] = (int32_t)(int64_t)value;
+    else
+      ((int64_t *)result.view.data)[i] = (int64_t)value;
+  }
+  *out = result;
+  return TN_NPY_OK;
+}
+
+static tn_npy_error read_widened(tn_heap *heap, const npy_header *header, const unsigned char *data,
+                                 tn_tensor *out) {
+  tn_tensor wide;
+  tn_npy_error error = widen(heap, header, data, &wide);
+  if (error || !header->column_major) {
+    if (!error) *out = wide;
+    return error;
+  }
+  tn_view turned = data_view(header, wide.view.data);
+  bool ok = tn_tensor_copy(heap, &turned, out);
+  tn_tensor_unref(&wide);
+  return ok ? TN_NPY_OK : TN_NPY_MEMORY;
+}
+
+/* ---- all elements ---- */
+
+static tn_npy_error read_plain(tn_heap *heap, const npy_header *header, const unsigned char *data,
+                               size_t bytes, tn_tensor *out) {
+  tn_view stored = data_view(header, data);
+  tn_tensor result;
+  if (!tn_tensor_copy(heap, &stored, &result)) return TN_NPY_MEMORY;
+  bool reverse = header->big_endian != tn_machine_is_big_endian();
+  if (reverse && header->element > 1) tn_reverse_bytes(result.view.data, bytes, header->element);
+  tn_view_canonicalise(&result.view);
+  *out = result;
+  return TN_NPY_OK;
+}
+
 tn_npy_error tn_npy_read(tn_heap *heap, const void *file, size_t bytes, tn_tensor *out) {
   header_reader reader;
   size_t begin;
   tn_npy_error error = read_start(file, bytes, bytes, &reader, &begin);
   if (error) return error;
   const unsigned char *data = (const unsigned char *)file + begin;
-  size_t data_bytes = bytes - begin, element = tn_dtype_bytes(reader.header.dtype);
-  if (reader.header.dtype == TN_BOOL && !bools_are_sound(data, data_bytes)) return TN_NPY_BOOL;
-
-  tn_view stored = data_view(&reader.header, data);
-  tn_tensor result;
-  if (!tn_tensor_copy(heap, &stored, &result)) return TN_NPY_MEMORY;
-  bool reverse = reader.header.big_endian != tn_machine_is_big_endian();
-  if (reverse && element > 1) tn_reverse_bytes(result.view.data, data_bytes, element);
-  tn_view_canonicalise(&result.view);
-  *out = result;
-  return TN_NPY_OK;
+  if (reader.header.dtype == TN_BOOL && !bools_are_sound(data, bytes - begin)) return TN_NPY_BOOL;
+  if (needs_widening(&reader.header)) return read_widened(heap, &reader.header, data, out);
+  return read_plain(heap, &reader.header, data, bytes - begin, out);
 }
 
 /* ---- writing ---- */

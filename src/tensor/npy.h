@@ -3,7 +3,9 @@
  * A reader of files that may come from anywhere: everything the header says is
  * checked against the size of the file before memory is asked for, and what is
  * not understood is refused. Reads versions 1 to 3, both byte orders and both
- * orders of axes; writes version 1, little-endian, row-major. */
+ * orders of axes; writes version 1, little-endian, row-major. Integers that tern
+ * has no dtype for become the next wider one that holds all of them: i1, i2, u1
+ * and u2 are i32, u4 is i64; u8 is i64 as long as its numbers fit. */
 #ifndef TN_TENSOR_NPY_H
 #define TN_TENSOR_NPY_H
 
@@ -19,6 +21,7 @@ typedef enum {
   TN_NPY_TOO_LARGE,   /* more than TN_ELEMENT_LIMIT elements */
   TN_NPY_SIZE,        /* the file is shorter or longer than its header says */
   TN_NPY_BOOL,        /* a bool that is neither 0 nor 1 */
+  TN_NPY_RANGE,       /* an unsigned 64-bit number that i64 does not hold */
   TN_NPY_ARCHIVE,     /* .npz: no archive, or a damaged one */
   TN_NPY_PACKED,      /* .npz: packed by something other than deflate */
   TN_NPY_MEMBER,      /* .npz: no array of that name */

@@ -56,9 +56,17 @@ def reads_what_numpy_writes():
     check('a model with weights of an archive computes', np.allclose(wanted, x @ w + b, atol=1e-5))
     packed = outputs('--input', 'x=@packed.npz:x', *[p % 'packed' if '%' in p else p for p in params])
     check('a packed archive is the same', (packed == wanted).all())
+    eye = ['--param', 'W=[[1, 0], [0, 1], [0, 0]]', '--param', 'b=[0, 0]']
     check('the only array needs no name', outputs('--input', 'x=@one.npz').shape == (5, 2))
     check('the ending may be written', outputs('--input', 'x=@stored.npz:x.npy').shape == (5, 2))
-    for dtype in (np.float64, np.int32, np.int64, np.bool_, '>f4', np.float16):
+    integers = [order + kind + size for order in '<>' for kind in 'iu' for size in '1248']
+    for dtype in integers:
+        numbers = np.array([[0, 1, 2], [100, 127, 7]]).astype(dtype)
+        for order in 'CF':
+            np.save('i.npy', np.array(numbers, order=order))
+            check('%s is read in order %s' % (dtype, order),
+                  (outputs('--input', 'x=@i.npy', *eye) == numbers[:, :2]).all())
+    for dtype in (np.float64, np.bool_, '>f4', np.float16):
         np.savez_compressed('d.npz', x=np.asfortranarray((x > 0).astype(dtype)))
         check('%s is read' % dtype, outputs('--input', 'x=@d.npz:x').shape == (5, 2))
 

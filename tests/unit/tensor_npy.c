@@ -3,6 +3,8 @@
  * too far. */
 #include "tensor_support.h"
 
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "tensor/npy.h"
 
@@ -124,6 +126,59 @@ static void assert_reads(const npy_file *file, tn_dtype dtype, tn_shape shape, c
     assert_true(tn_view_get_f64(&tensor.view, i) == numbers[i]);
   }
   tn_tensor_unref(&tensor);
+}
+
+/* Integers that tern has no dtype for: the next wider one that holds all of them. */
+static void every_integer_is_read_exactly(void **state) {
+  (void)state;
+  static const struct {
+    const char *code;
+    tn_dtype dtype;
+    unsigned char bytes[16]; /* two numbers */
+    double numbers[2];
+  } table[] = {
+    { "|u1", TN_I32, { 0, 255 }, { 0, 255 } },
+    { "|i1", TN_I32, { 0x80, 0x7f }, { -128, 127 } },
+    { "<u2", TN_I32, { 1, 0, 0xff, 0xff }, { 1, 65535 } },
+    { ">u2", TN_I32, { 0, 1, 0xff, 0xfe }, { 1, 65534 } },
+    { "<i2", TN_I32, { 0, 0x80, 0xff, 0x7f }, { -32768, 32767 } },
+    { ">i2", TN_I32, { 0x80, 0, 0xff, 0xff }, { -32768, -1 } },
+    { "<u4", TN_I64, { 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0 }, { 4294967295.0, 1 } },
+    { ">u4", TN_I64, { 0x80, 0, 0, 0, 0, 0, 0, 1 }, { 2147483648.0, 1 } },
+    { ">i4", TN_I32, { 0x80, 0, 0, 0, 0, 0, 0, 1 }, { -2147483648.0, 1 } },
+    { "<u8", TN_I64, { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40 }, { 1, 0x1p62 } },
+    { ">u8", TN_I64, { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0 }, { 1, 256 } },
+    { ">i8", TN_I64, { 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 }, { -0x1p63, 256 } },
+  };
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
+    char header[80];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }",
+             table[i].code);
+    size_t bytes = (size_t)(table[i].code[2] - '0');
+    npy_file file = file_of(1, header, table[i].bytes, 2 * bytes);
+    assert_reads(&file, table[i].dtype, SHAPE(2), table[i].numbers);
+  }
+  assert_int_equal(heap.used, 0);
+}
+
+static void small_integers_may_be_column_by_column(void **state) {
+  (void)state;
+  static const unsigned char data[] = { 1, 4, 2, 5, 3, 6 };
+  const double numbers[] = { 1, 2, 3, 4, 5, 6 };
+  npy_file file = file_of(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", data, sizeof data);
+  assert_reads(&file, TN_I32, SHAPE(2, 3), numbers);
+  file = file_of(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (0, 3), }", data, 0);
+  assert_reads(&file, TN_I32, SHAPE(0, 3), numbers);
+  assert_int_equal(heap.used, 0);
+}
+
+static void an_unsigned_number_over_i64_is_refused(void **state) {
+  (void)state;
+  static const unsigned char data[] = { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80 };
+  tn_tensor tensor;
+  npy_file file = file_of(1, "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }", data, sizeof data);
+  assert_int_equal(read_copy(file.bytes, file.length, &tensor), TN_NPY_RANGE);
+  assert_int_equal(heap.used, 0);
 }
 
 static void all_versions_are_read(void **state) {
@@ -264,7 +319,9 @@ static void broken_headers_are_refused(void **state) {
     { HEAD("'<f4'", "False", "(2, 2"), TN_NPY_HEADER },
     { HEAD("'<f4'", "False", "(0x2, 2)"), TN_NPY_HEADER },
     { HEAD("'<f4'", "False", "None"), TN_NPY_HEADER },
-    { HEAD("'<u4'", "False", "(2, 2)"), TN_NPY_DTYPE },
+    { HEAD("'<u3'", "False", "(2, 2)"), TN_NPY_DTYPE },
+    { HEAD("'|u4'", "False", "(2, 2)"), TN_NPY_DTYPE },
+    { HEAD("'<u1'", "False", "(2, 2)"), TN_NPY_DTYPE },
     { HEAD("'<c8'", "False", "(2, 2)"), TN_NPY_DTYPE },
     { HEAD("'|O'", "False", "(2, 2)"), TN_NPY_DTYPE },
     { HEAD("'|S4'", "False", "(2, 2)"), TN_NPY_DTYPE },
@@ -395,6 +452,9 @@ int main(void) {
     cmocka_unit_test(what_is_written_reads_back),
     cmocka_unit_test(files_are_written_as_numpy_writes_them),
     cmocka_unit_test(bf16_has_no_spelling),
+    cmocka_unit_test(every_integer_is_read_exactly),
+    cmocka_unit_test(small_integers_may_be_column_by_column),
+    cmocka_unit_test(an_unsigned_number_over_i64_is_refused),
     cmocka_unit_test(all_versions_are_read),
     cmocka_unit_test(headers_may_be_spelt_in_several_ways),
     cmocka_unit_test(columns_first_is_put_into_rows),
