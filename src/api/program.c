@@ -134,14 +134,6 @@ tern_status tern_check(tern_program *program) {
   return finish(program, program->lang->check(&program->session->host, program->file));
 }
 
-/* A picture, an archive, a program for the machine: hundreds of signs without meaning would be no help. A
- * single zero may be a slip in a text, to which a lexer points. */
-static bool is_text(const tn_file_bytes *bytes) {
-  size_t zeros = 0, looked = bytes->len < 8000 ? bytes->len : 8000;
-  for (size_t i = 0; i < looked; i++) zeros += bytes->at[i] == 0;
-  return zeros < 2;
-}
-
 bool tn_api_leads_to_program(tern_session *session, const char *path) {
   tn_text end;
   if (!tn_file_is_link(path)) return true;
@@ -158,11 +150,7 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
     return tn_api_usage(session, "cannot read ", tn_str_of(path), ": " TN_API_FOREIGN_LINK);
   tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
-  if (status == TN_FILE_OK && is_text(bytes)) return true;
-  if (status == TN_FILE_OK) {
-    tn_file_release(&session->heap, bytes);
-    return tn_api_usage(session, "cannot read ", tn_str_of(path), ": it is no text, but a binary file");
-  }
+  if (status == TN_FILE_OK) return true;
   if (status == TN_FILE_NO_MEMORY) return out_of_memory(session) != NULL;
   tn_text why;
   tn_text_init(&why, &session->heap);

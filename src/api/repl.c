@@ -1,10 +1,14 @@
 /* api/repl.c: interactive sessions, which each language keeps itself. */
+#include <string.h>
+
 #include "api/internal.h"
+#include "base/utf8.h"
 
 struct tern_repl {
   tern_session *session;
   const tn_lang *lang;
   tn_repl *state;
+  bool begun; /* a line has come */
 };
 
 tern_repl *tern_repl_new(tern_session *session, tern_language language) {
@@ -17,7 +21,7 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
   }
   tern_repl *repl = tn_heap_alloc(&session->heap, sizeof *repl);
   if (repl) {
-    *repl = (tern_repl){ session, lang, lang->repl_new(&session->host) };
+    *repl = (tern_repl){ session, lang, lang->repl_new(&session->host), false };
     if (repl->state) return repl;
     tn_heap_free(&session->heap, repl, sizeof *repl);
   }
@@ -32,14 +36,21 @@ static bool confine(tern_repl *repl) {
 }
 
 int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
+  return tern_repl_bytes(repl, line, strlen(line), shown);
+}
+
+int tern_repl_bytes(tern_repl *repl, const char *line, size_t length, const char **shown) {
   bool quit = false;
+  tn_str text = { line, length };
+  if (!repl->begun) text = tn_utf8_unmarked(text); /* as a file's: a session may be read from one */
+  repl->begun = true;
   tn_api_begin(repl->session);
   tn_text_clear(&repl->session->text);
   if (!confine(repl)) {
     *shown = tern_diagnostics_text(repl->session, 0);
     return 2;
   }
-  bool complete = repl->lang->repl_line(repl->state, tn_str_of(line), &repl->session->text, &quit);
+  bool complete = repl->lang->repl_line(repl->state, text, &repl->session->text, &quit);
   tn_stop_clear(&repl->session->stop); /* one that came too late for this line is not for the next */
   *shown = tn_api_text(repl->session);
   return quit ? 2 : complete ? 1 : 0;

@@ -7,6 +7,7 @@
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "data/safetensors.h"
 #include "tensor/npz.h"
 
@@ -178,7 +179,7 @@ static bool tensor_from_bytes(tern_session *session, const char *name, tn_str pa
   }
   if (tn_str_ends(path, ".npy"))
     return report_array(session, path, member, "npy", tn_npy_read(&session->heap, bytes.at, bytes.len, out));
-  return tensor_from_json(session, name, bytes, arena, out);
+  return tensor_from_json(session, name, tn_utf8_unmarked(bytes), arena, out);
 }
 
 static bool tensor_from_file(tern_session *session, const char *name, const char *given, tn_arena *arena,

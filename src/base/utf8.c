@@ -106,3 +106,9 @@ tn_str tn_utf8_clip(tn_str text, size_t limit) {
   while (limit > 0 && continues((unsigned char)text.at[limit])) limit--;
   return (tn_str){ text.at, limit };
 }
+
+tn_str tn_utf8_unmarked(tn_str text) {
+  static const char mark[] = { '\xef', '\xbb', '\xbf' };
+  if (text.len < sizeof mark || memcmp(text.at, mark, sizeof mark) != 0) return text;
+  return (tn_str){ text.at + sizeof mark, text.len - sizeof mark };
+}

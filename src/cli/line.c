@@ -25,7 +25,7 @@ static int next_byte(void) {
   return ahead.bytes[ahead.used++];
 }
 
-static char *read_plain(void) {
+static char *read_plain(size_t *count) {
   char *line = NULL;
   size_t length = 0, capacity = 0;
   int byte;
@@ -37,6 +37,7 @@ static char *read_plain(void) {
     }
     line[length++] = (char)byte;
   }
+  *count = length;
   if (!line) return byte == EOF ? NULL : calloc(1, 1);
   line[length] = 0;
   return line;
@@ -234,10 +235,11 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
   if (editor.history[0]) load_history();
 }
 
-char *tn_line_read(const char *prompt) {
-  if (!isatty(0) || !isatty(1)) return read_plain();
+char *tn_line_read(const char *prompt, size_t *length) {
+  if (!isatty(0) || !isatty(1)) return read_plain(length);
   char *line = readline(prompt);
   if (line && *line) add_history(line);
+  *length = line ? strlen(line) : 0;
   return line;
 }
 
@@ -251,12 +253,12 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
   (void)language;
 }
 
-char *tn_line_read(const char *prompt) {
+char *tn_line_read(const char *prompt, size_t *length) {
   if (isatty(0) && isatty(1)) {
     fputs(prompt, stdout);
     fflush(stdout);
   }
-  return read_plain();
+  return read_plain(length);
 }
 
 void tn_line_end(void) {}

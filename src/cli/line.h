@@ -6,8 +6,9 @@
 
 /* Before the first line of an interactive session; candidates come from `repl`. */
 void tn_line_begin(tern_session *session, tern_repl *repl, const char *language);
-/* The next line, without its end; from malloc. NULL at the end of input. */
-char *tn_line_read(const char *prompt);
+/* The next line, without its end, and its bytes, among which may be a NUL; from malloc. NULL at the end of
+ * input. */
+char *tn_line_read(const char *prompt, size_t *length);
 void tn_line_end(void);
 /* The folder that the history is kept in, for the sandbox to leave open; NULL: none. After tn_line_begin. */
 const char *tn_line_folder(void);

@@ -25,13 +25,14 @@ static bool finish(tern_repl *repl) {
   return answer != 0;
 }
 
-/* Every line is answered before the next is read; 2 from tern_repl_line ends the session. */
+/* Every line is answered before the next is read; 2 from tern_repl_bytes ends the session. */
 static void converse(tern_repl *repl, const char *language) {
   char prompt[32];
   snprintf(prompt, sizeof prompt, "%s> ", language);
   int answer = 1;
   while (answer != 2) {
-    char *line = tn_line_read(answer == 0 ? "... " : prompt);
+    size_t length;
+    char *line = tn_line_read(answer == 0 ? "... " : prompt, &length);
     tn_signal wish = tn_cli_take_signal();
     if (wish != TN_SIGNAL_NONE) {
       free(line);
@@ -46,7 +47,7 @@ static void converse(tern_repl *repl, const char *language) {
       return;
     }
     const char *shown;
-    answer = tern_repl_line(repl, line, &shown);
+    answer = tern_repl_bytes(repl, line, length, &shown);
     free(line);
     if (shown) fputs(shown, stdout);
     fflush(stdout);

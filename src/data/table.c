@@ -55,7 +55,7 @@ static bool is_blank(tn_str line) {
 static bool read_line(tn_table_reader *reader, tn_str line) {
   const tn_table_request *request = reader->request;
   bool tsv = request->format == TN_TABLE_TSV;
-  if (reader->line++ == 0 && tn_str_starts(line, "\xef\xbb\xbf")) line.at += 3, line.len -= 3; /* a mark */
+  if (reader->line++ == 0) line = tn_utf8_unmarked(line);
   if (!tn_utf8_valid(line)) {
     return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
   }

@@ -43,11 +43,19 @@ static tn_str copy(tn_heap *heap, tn_str text) {
   return (tn_str){ at, text.len };
 }
 
+static bool make(tn_heap *heap, tn_str name, tn_str text, tn_source *out) {
+  if (text.len > TN_SOURCE_LIMIT || name.len > TN_SOURCE_LIMIT) return false;
+  *out = (tn_source){ .name = copy(heap, name), .text = copy(heap, tn_utf8_unmarked(text)) };
+  if (out->name.at && out->text.at) return true;
+  forget(heap, out);
+  *out = (tn_source){ 0 };
+  return false;
+}
+
 uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text) {
-  if (text.len > TN_SOURCE_LIMIT || name.len > TN_SOURCE_LIMIT) return 0;
-  if (sources->files.count >= UINT32_MAX - 1) return 0;
-  tn_source source = { .name = copy(sources->heap, name), .text = copy(sources->heap, text) };
-  if (!source.name.at || !source.text.at || !tn_vec_push(sources->heap, &sources->files, source)) {
+  tn_source source;
+  if (sources->files.count >= UINT32_MAX - 1 || !make(sources->heap, name, text, &source)) return 0;
+  if (!tn_vec_push(sources->heap, &sources->files, source)) {
     forget(sources->heap, &source);
     return 0;
   }
@@ -68,18 +76,20 @@ void tn_sources_forget(tn_sources *sources, uint32_t file) {
 
 bool tn_sources_put(tn_sources *sources, uint32_t file, tn_str name, tn_str text) {
   if (find(sources, file) || file == 0 || file > sources->files.count) return false;
-  if (text.len > TN_SOURCE_LIMIT || name.len > TN_SOURCE_LIMIT) return false;
-  tn_source source = { .name = copy(sources->heap, name), .text = copy(sources->heap, text) };
-  if (source.name.at && source.text.at) {
-    sources->files.at[file - 1] = source;
-    return true;
-  }
-  forget(sources->heap, &source);
-  return false;
+  return make(sources->heap, name, text, &sources->files.at[file - 1]);
 }
 
 const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file) {
   return find(sources, file);
+}
+
+bool tn_sources_find_nul(const tn_sources *sources, uint32_t file, tn_span *at) {
+  const tn_source *source = find(sources, file);
+  const char *found = source && source->text.len > 0 ? memchr(source->text.at, 0, source->text.len) : NULL;
+  if (!found) return false;
+  uint32_t start = (uint32_t)(found - source->text.at);
+  *at = (tn_span){ file, start, start + 1 };
+  return true;
 }
 
 static uint32_t clamp(const tn_source *source, uint32_t offset) {

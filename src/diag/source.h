@@ -42,7 +42,8 @@ typedef struct {
 
 void tn_sources_init(tn_sources *sources, tn_heap *heap);
 void tn_sources_free(tn_sources *sources);
-/* Copies name and text. 0 when memory runs out or the text is over TN_SOURCE_LIMIT. */
+/* Copies name and text, without a byte order mark at its start. 0 when memory runs out or the text is over
+ * TN_SOURCE_LIMIT. */
 uint32_t tn_sources_add(tn_sources *sources, tn_str name, tn_str text);
 /* NULL for 0 or an unknown number. Valid until the next add. */
 const tn_source *tn_sources_get(const tn_sources *sources, uint32_t file);
@@ -53,6 +54,11 @@ void tn_sources_rewind(tn_sources *sources, size_t count);
  * empty. put is false as add is 0, and when the number is not free. */
 void tn_sources_forget(tn_sources *sources, uint32_t file);
 bool tn_sources_put(tn_sources *sources, uint32_t file, tn_str name, tn_str text);
+
+/* Whether a text has a NUL byte, and where the first is. Every language refuses such a text as a whole, with
+ * its syntax error and this message: lexers need not look for one in comments, strings and prose. */
+#define TN_SOURCE_NUL_MESSAGE "a NUL byte; a program is a text and has none"
+bool tn_sources_find_nul(const tn_sources *sources, uint32_t file, tn_span *at);
 
 /* Both are lenient: an offset behind the text means its end. */
 tn_str tn_span_text(const tn_sources *sources, tn_span span);

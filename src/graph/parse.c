@@ -558,7 +558,10 @@ bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file
   if (source) p.base.text = source->text;
   p.labels = tn_names_new(heap);
   tn_map_init(&p.values, heap);
-  if (ok && p.labels) {
+  tn_span nul;
+  if (ok && p.labels && tn_sources_find_nul(diags->sources, file, &nul)) {
+    ok = tn_parser_fail(&p.base, nul, TN_SOURCE_NUL_MESSAGE);
+  } else if (ok && p.labels) {
     tn_parser_advance(&p.base);
     ok = read_graph(&p) && !p.base.failed && p.base.errors == 0;
   } else {

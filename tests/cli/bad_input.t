@@ -10,46 +10,95 @@ $ cat > model.ail <<'END'
 > END
 $ printf '\177ELF\002\001\001\000\000\000\000\377\376' > binary
 
-# A program that is no text, whatever the language; formatting leaves it as it is.
+# A binary file is no program, whatever the language: the error points to its first NUL byte. Formatting leaves it
+# as it is.
 $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -q p.$kind; tern fmt p.$kind; cmp binary p.$kind; done
-! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.ail:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
-! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.ail:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
-! error[E_USAGE]: cannot read p.ail: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.ail:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
-! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E1001]: a NUL byte; a program is a text and has none
+!   --> p.mind:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
 !
-! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E1001]: a NUL byte; a program is a text and has none
+!   --> p.mind:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
 !
-! error[E_USAGE]: cannot read p.mind: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E1001]: a NUL byte; a program is a text and has none
+!   --> p.mind:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
 !
-! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.nth:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
-! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.nth:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
-! error[E_USAGE]: cannot read p.nth: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
+!   --> p.nth:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
+!    = line: 1
+!    = col: 8
+!    = hint: the reference page of the language shows how this part is written
 !
 $ cp binary p.mind; tern train p.mind --json
-| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"cannot read p.mind: it is no text, but a binary file","fields":{"message":"cannot read p.mind: it is no text, but a binary file"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"mind programs are not trained as a whole; .ail programs are","fields":{"message":"mind programs are not trained as a whole; .ail programs are"},"span":null,"hint":"`tern help` lists the commands and options"}]}
 ? 2
 $ tern run - --lang mind < binary
-! error[E_USAGE]: cannot read -: it is no text, but a binary file
-!    = hint: `tern help` lists the commands and options
+! error[E1001]: a NUL byte; a program is a text and has none
+!   --> <stdin>:1:8
+!    |
+!  1 | \x7fELF\x02\x01\x01\x00\x00\x00\x00\xff\xfe
+!    |                    ^^^^
 !
-? 2
-# One zero byte is a slip in a text, and is pointed to.
+? 1
+# One NUL byte in a text.
 $ printf '1 + \0002\n' > slip.mind; tern run slip.mind
-! error[E1001]: this character has no meaning here
+! error[E1001]: a NUL byte; a program is a text and has none
 !   --> slip.mind:1:5
 !    |
 !  1 | 1 + \x002

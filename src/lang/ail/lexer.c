@@ -69,8 +69,7 @@ tn_ail_word tn_ail_word_of(tn_str text) {
 }
 
 void tn_ail_lexer_init(tn_ail_lexer *lexer, tn_str text) {
-  bool marked = text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0; /* a byte order mark */
-  *lexer = (tn_ail_lexer){ .text = text, .at = marked ? 3 : 0, .fresh = true };
+  *lexer = (tn_ail_lexer){ .text = text, .fresh = true };
 }
 
 /* 0 behind the end; programs do not contain it otherwise, as it is no character of theirs. */

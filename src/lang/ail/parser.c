@@ -561,12 +561,18 @@ bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments
   *out = (tn_ail_tree){ 0 };
   tn_map_init(&out->marks, host->heap);
   if (!source) return false;
+  tn_span nul;
+  host->diags->phase = TN_PHASE_PARSE;
+  if (tn_sources_find_nul(host->sources, file, &nul)) {
+    tn_ail_syntax_error(&p, nul, TN_SOURCE_NUL_MESSAGE);
+    out->broken = out->lost = true;
+    return true;
+  }
   tn_ail_lexer_init(&p.lexer, source->text);
   p.lexer.heap = host->heap;
   p.lexer.comments = comments;
   p.token = tn_ail_lexer_next(&p.lexer);
   p.next = tn_ail_lexer_next(&p.lexer);
-  host->diags->phase = TN_PHASE_PARSE;
   parse_items(&p, false);
   uint32_t count;
   out->items = tn_ail_take(&p, items, 0, &count);

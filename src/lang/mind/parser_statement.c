@@ -396,7 +396,13 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   p.text = source->text;
   tn_mind_lexer_init(&p.lexer, p.text, unit->file, names, diags);
   size_t errors = diags->errors;
+  tn_span nul;
   diags->phase = TN_PHASE_PARSE;
+  if (tn_sources_find_nul(sources, unit->file, &nul)) {
+    tn_report(diags, TN_DIAG_E1001, nul, TN_STR("message", TN_SOURCE_NUL_MESSAGE));
+    unit->block = (tn_mind_block){ 0 };
+    return false;
+  }
   tn_mind_advance(&p);
   unit->block.first = parse_statements(&p, false);
   unit->block.end = (uint32_t)p.text.len;

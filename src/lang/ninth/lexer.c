@@ -316,7 +316,12 @@ static bool read_plain(lexer *lx) {
 bool tn_ninth_lex(tn_heap *heap, tn_diags *diags, uint32_t file, bool everything, tn_ninth_tokens *out) {
   const tn_source *source = tn_sources_get(diags->sources, file);
   lexer lx = { heap, diags, source->text, file, 0, everything, out };
+  tn_span nul;
   *out = (tn_ninth_tokens){ 0 };
+  if (tn_sources_find_nul(diags->sources, file, &nul)) {
+    tn_ninth_syntax(diags, nul, TN_SOURCE_NUL_MESSAGE);
+    return push(&lx, TN_NINTH_TOKEN_END, lx.at, 0);
+  }
   bool blocks = find_words(&lx, 0, lx.text.len, START_WORDS) < lx.text.len;
   bool ok = tn_vec_reserve(heap, &out->list, lx.text.len / BYTES_A_TOKEN + 1) &&
             (blocks ? read_blocks(&lx) : read_plain(&lx));
