@@ -41,10 +41,24 @@ bool tn_ninth_check_given(tn_host *host) {
   return !wrong || tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_STR("message", wrong));
 }
 
+/* Only a program that has ended shows which values it takes. */
+static bool took_every_input(tn_ninth_machine *m) {
+  const tn_host *host = m->host;
+  tn_text message;
+  if (m->input == host->input_count) return true;
+  tn_text_init(&message, m->heap);
+  tn_text_puts(&message, "no [INPUT] took the value of ");
+  tn_text_add(&message, host->inputs[m->input].name);
+  tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
+  tn_text_free(&message);
+  return false;
+}
+
 bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
   tn_ninth_program *program =
       tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
-  return program && tn_ninth_load(m, program) && tn_host_seal(m->host, NULL, 0) && tn_ninth_run(m, program);
+  return program && tn_ninth_load(m, program) && tn_host_seal(m->host, NULL, 0) && tn_ninth_run(m, program) &&
+         took_every_input(m);
 }
 
 static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {

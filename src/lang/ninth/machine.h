@@ -320,6 +320,7 @@ const char *tn_ninth_opcode_here(const tn_ninth_machine *m);
 #define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
 bool tn_ninth_no_room(tn_ninth_machine *m); /* memory ran out */
 bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got);
+bool tn_ninth_wrong_shape(tn_ninth_machine *m, const tn_shape *shape, const char *problem, const char *hint);
 bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
 bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name);
 bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name);

@@ -65,6 +65,11 @@ static tn_field dims_field(const char *name, const tn_shape *shape) {
   return field;
 }
 
+bool tn_ninth_wrong_shape(tn_ninth_machine *m, const tn_shape *shape, const char *problem, const char *hint) {
+  return tn_ninth_error(m, TN_DIAG_E_SHAPE_MISMATCH, TN_STR("opcode", tn_ninth_opcode_here(m)),
+                        dims_field("left", shape), TN_STR("problem", problem), TN_HINT(tn_str_of(hint)));
+}
+
 bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right) {
   return tn_ninth_error(m, TN_DIAG_E_SHAPE_MISMATCH, TN_STR("opcode", tn_ninth_opcode_here(m)),
                         dims_field("left", left), dims_field("right", right));
@@ -153,7 +158,10 @@ static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_sh
     case TN_FAULT_INTERNAL:
       return tn_ninth_error(m, TN_DIAG_E_INTERNAL,
                             TN_STR("message", fault->reason ? fault->reason : "a fault without a reason"));
-    default: return tn_ninth_misfit(m, left ? left : &fault->left.shape, right ? right : &fault->right.shape);
+    default:
+      if (left && !right)
+        return tn_ninth_wrong_shape(m, left, tn_shape_count(left) ? "does not fit" : "has no elements", "");
+      return tn_ninth_misfit(m, left ? left : &fault->left.shape, right ? right : &fault->right.shape);
   }
 }
 

@@ -29,7 +29,8 @@ bool tn_ninth_dims_of(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out) 
 /* Something can be made of that shape: no length is negative, and it is not too large. */
 bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) {
-    if (shape->dim[i] < 0) return tn_ninth_misfit(m, shape, &TN_SCALAR_SHAPE);
+    if (shape->dim[i] >= 0) continue;
+    return tn_ninth_wrong_shape(m, shape, "has a negative dimension", "a dimension is 0 or more");
   }
   if (tn_shape_count(shape) >= 0) return true;
   return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the number of elements"),
@@ -134,7 +135,8 @@ bool tn_ninth_run_transpose(tn_ninth_machine *m) {
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   if (shape.rank < 2) {
     tn_ninth_operand_end(m, &x);
-    return tn_ninth_misfit(m, &shape, &TN_SCALAR_SHAPE);
+    return tn_ninth_wrong_shape(m, &shape, "has fewer than two dimensions",
+                                "[TRANSPOSE] swaps the last two");
   }
   size_t scope = tn_eager_scope_begin(m->eager);
   return finish_view(m, 1, scope, tn_build_swap_last(m->builder, x.value), &x);

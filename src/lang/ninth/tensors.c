@@ -82,9 +82,8 @@ tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place) {
 
 /* The engine's fault is told with the shapes of the opcode's own operands. */
 static bool fail(tn_ninth_machine *m, size_t count) {
-  tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0),
-           right = count > 1 ? tn_ninth_shape_at(m, 0) : TN_SCALAR_SHAPE;
-  return tn_ninth_fault(m, &left, &right);
+  tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0), right = tn_ninth_shape_at(m, 0);
+  return tn_ninth_fault(m, &left, count > 1 ? &right : NULL);
 }
 
 bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result) {
@@ -272,8 +271,8 @@ static bool generator_shape(tn_ninth_machine *m, tn_shape *shape, size_t *count)
       first.kind == TN_NINTH_NUMBER || first.kind == TN_NINTH_TENSOR || first.kind == TN_NINTH_SHAPE_VALUE;
   if (!numeric) return tn_ninth_wrong_kind(m, "tensor", first);
   if (!tn_ninth_number_of(m, first, &dims[0]) || !tn_ninth_number_of(m, top, &dims[1])) {
-    tn_shape left = tn_ninth_shape_at(m, 1);
-    return tn_ninth_misfit(m, &left, &TN_SCALAR_SHAPE);
+    tn_shape left = tn_ninth_shape_at(m, 1), right = tn_ninth_shape_at(m, 0);
+    return tn_ninth_misfit(m, &left, &right);
   }
   *shape = tn_shape_make(2, tn_i64_from_f64((double)dims[0]), tn_i64_from_f64((double)dims[1]));
   return tn_ninth_check_shape(m, shape);
