@@ -6,11 +6,9 @@
 
 /* ---- the rules ---- */
 
-/* ops.def names rule `neg` vjp_neg. */
+/* ops.def names rule `matmul` vjp_matmul. */
 #define TN_AD_VJPS(X)                                                                          \
-  X(source) X(zero) X(none) X(structural)                                                      \
-  X(neg) X(abs) X(sqrt) X(exp) X(log) X(tanh) X(sigmoid) X(relu) X(erf) X(sin) X(cos) X(cast)  \
-  X(add) X(sub) X(mul) X(div) X(pow) X(minmax) X(select)                                       \
+  X(source) X(zero) X(none) X(structural) X(formula) X(cast) X(select)                         \
   X(reshape) X(transpose) X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add)   \
   X(patches) X(fold)                                                                           \
   X(sum) X(mean) X(max) X(prod) X(cumsum) X(cumprod) X(softmax) X(log_softmax)                 \

@@ -29,9 +29,9 @@ typedef struct {
   tn_jvp_rule jvp;
 } entry;
 
-#define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_GRAD(...)   __VA_ARGS__
-#define TN_EXPAND(...) .vjp = NULL /* composed: derivatives follow from the parts */
+#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
+#define TN_GRAD(...)   { __VA_ARGS__ }
+#define TN_EXPAND(...) { .vjp = NULL } /* composed: derivatives follow from the parts */
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
 };

@@ -11,48 +11,71 @@
  * behind the elements; nobody looks at that. */
 #include <string.h>
 
-#include "backend/scalar.h"
-#include "base/elementary.h"
 #include "eager/internal.h"
+#include "op/element.h"
 
-static inline float canonical(float x) { return tn_canonical_f32(x); }
+/* ---- elements: one function for each row of elementwise.def that gives f32 ---- */
 
-/* ---- elements ---- */
+typedef void (*each_run)(const float *x, uint32_t count, float *out);
+typedef float (*single_run)(float x, float y);
 
-#define EACH(expression)                                                                                     \
-  do {                                                                                                       \
-    for (uint32_t i = 0; i < count; i++) out[i] = (expression);                                              \
-    return true;                                                                                             \
-  } while (0)
-
-/* What is negative and no NaN becomes 0, by its bits. */
-static bool relu_lanes(const float *x, uint32_t count, float *out) {
-  for (uint32_t at = 0; at < count; at += TN_SLOT_LANES) {
-    uint32_t bits[TN_SLOT_LANES];
-    memcpy(bits, x + at, sizeof bits);
-    for (int i = 0; i < TN_SLOT_LANES; i++) {
-      uint32_t negative = (uint32_t) - (int32_t)(bits[i] >> 31);
-      uint32_t nan = (uint32_t) - (int32_t)((int32_t)(bits[i] & 0x7fffffffu) > 0x7f800000);
-      bits[i] &= ~negative | nan;
-    }
-    memcpy(out + at, bits, sizeof bits);
+#define EACH_UNARY(ID)                                                                                       \
+  static void each_##ID(const float *x, uint32_t count, float *out) {                                        \
+    for (uint32_t i = 0; i < count; i++) out[i] = tn_canonical_f32(tn_of_##ID##_f32(x[i]));                  \
   }
-  return true;
-}
+#define EACH_BINARY(ID) \
+  static float single_##ID(float x, float y) { return tn_canonical_f32(tn_of_##ID##_f32(x, y)); }
+#define EACH_COMPARE(ID)
+#define TN_ELEMENT(ID, KIND, DTYPES, ...) TN_IF_REAL_##DTYPES(EACH_##KIND(ID))
+#include "op/elementwise.def"
 
-static bool compute_unary(tn_op op, const float *x, uint32_t count, float *out) {
-  switch (op) {
-    case TN_OP_NEG: EACH(canonical(-x[i]));
-    case TN_OP_RELU: return relu_lanes(x, count, out);
-    case TN_OP_EXP: EACH(tn_exp_f32(x[i]));
-    case TN_OP_LOG: EACH(tn_log_f32(x[i]));
-    case TN_OP_TANH: EACH(tn_tanh_f32(x[i]));
-    case TN_OP_SIGMOID: EACH(tn_sigmoid_f32(x[i]));
-    default: break;
+#define ONE_UNARY(ID)          .each = each_##ID, .operands = 1,
+#define ONE_BINARY(ID)         .single = single_##ID, .operands = 2,
+#define ONE_COMPARE(ID)
+#define LANES_LINK_BINARY      true
+#define LANES_LINK_UNARY       false
+#define LANES_STEP_UNARY       false
+#define LANES_STEP_BINARY      false
+#define LANES_STEP_COMPARE     false
+#define LANES_BLOCKS_UNARY     false
+static const struct {
+  each_run each;
+  single_run single;
+  uint8_t operands; /* 0: it does not give f32 of f32 */
+  bool lanes;       /* compute_lanes has it */
+} rows[TN_OP_COUNT] = {
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, ...)    \
+  [TN_OP_##ID] = { TN_IF_REAL_##DTYPES(ONE_##KIND(ID)).lanes = LANES_##HOW##_##KIND },
+#include "op/elementwise.def"
+};
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
+/* One group of lanes, for operations of two operands and a few instructions. The result may be where an
+ * operand is. */
+#define CASE_LINK_BINARY(ID)                                                                                 \
+  case TN_OP_##ID: {                                                                                         \
+    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];                                                                \
+    memcpy(a, x, sizeof a);                                                                                  \
+    memcpy(b, y, sizeof b);                                                                                  \
+    for (int i = 0; i < TN_SLOT_LANES; i++) a[i] = tn_canonical_f32(tn_of_##ID##_f32(a[i], b[i]));           \
+    memcpy(out, a, sizeof a);                                                                                \
+    break;                                                                                                   \
   }
-  tn_unary scalar = tn_scalar_unary(op, TN_F32);
-  if (!scalar) return false;
-  EACH(scalar((tn_element){ .f32 = x[i] }).f32);
+#define CASE_LINK_UNARY(ID)
+#define CASE_STEP_UNARY(ID)
+#define CASE_STEP_BINARY(ID)
+#define CASE_STEP_COMPARE(ID)
+#define CASE_BLOCKS_UNARY(ID)
+ALWAYS_INLINE void compute_lanes(tn_op op, const float *x, const float *y, float *out) {
+  switch ((int)op) {
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, ...)    \
+  CASE_##HOW##_##KIND(ID)
+#include "op/elementwise.def"
+  }
 }
 
 /* A single number repeats. */
@@ -64,39 +87,18 @@ static inline void load_lanes(float *lanes, const float *from, bool single) {
   for (int i = 0; i < TN_SLOT_LANES; i++) lanes[i] = *from;
 }
 
-#define LANES(sign)                                                                                          \
-  for (uint32_t at = 0; at < count; at += TN_SLOT_LANES) {                                                   \
-    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];                                                                \
-    load_lanes(a, dx ? x + at : x, !dx);                                                                     \
-    load_lanes(b, dy ? y + at : y, !dy);                                                                     \
-    for (int i = 0; i < TN_SLOT_LANES; i++) a[i] = a[i] sign b[i];                                           \
-    tn_slot_store_lanes(out + at, a, TN_SLOT_LANES);                                                         \
-  }                                                                                                          \
-  return true
-
 /* dx and dy are 0 for a single number. The result may be where an operand is. */
-static bool compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, uint32_t count,
+static void compute_binary(tn_op op, const float *x, int dx, const float *y, int dy, uint32_t count,
                            float *out) {
-  switch (op) {
-    case TN_OP_ADD: LANES(+);
-    case TN_OP_SUB: LANES(-);
-    case TN_OP_MUL: LANES(*);
-    case TN_OP_DIV: LANES(/);
-    default: break;
-  }
-  tn_binary scalar = tn_scalar_binary(op, TN_F32);
-  if (!scalar) return false;
+  bool lanes = rows[op].lanes;
   float first = *x, second = *y; /* a single number may lie where the result goes */
-  EACH(scalar((tn_element){ .f32 = dx ? x[i] : first }, (tn_element){ .f32 = dy ? y[i] : second }).f32);
-}
-
-static bool compute_single(tn_op op, float x, float y, float *out) {
-  switch (op) {
-    case TN_OP_ADD: *out = canonical(x + y); return true;
-    case TN_OP_SUB: *out = canonical(x - y); return true;
-    case TN_OP_MUL: *out = canonical(x * y); return true;
-    case TN_OP_DIV: *out = canonical(x / y); return true;
-    default: return compute_binary(op, &x, 0, &y, 0, 1, out);
+  for (uint32_t i = 0; !lanes && i < count; i++)
+    out[i] = rows[op].single(dx ? x[i] : first, dy ? y[i] : second);
+  for (uint32_t at = 0; lanes && at < count; at += TN_SLOT_LANES) {
+    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];
+    load_lanes(a, dx ? x + at : &first, !dx);
+    load_lanes(b, dy ? y + at : &second, !dy);
+    compute_lanes(op, a, b, out + at);
   }
 }
 
@@ -120,20 +122,19 @@ static tn_value place_for(tn_eager *eager, const call *c, int which) {
   return value;
 }
 
-/* What was computed in place needs no more; a fresh value remembers, or goes when nothing was computed. */
-static tn_value finish(tn_eager *eager, const call *c, tn_value value, bool computed) {
+/* What was computed in place needs no more; a fresh value remembers. */
+static tn_value finish(tn_eager *eager, const call *c, tn_value value) {
   bool in_place = value == c->in[0] || value == c->in[1];
-  if (computed && (in_place || !(c->gradient || eager->everything))) return value;
-  if (computed) return tn_eager_remember(eager, value, c->op, c->in, c->count, NULL, c->gradient);
-  if (!in_place) tn_eager_unref(eager, value);
-  return TN_ERROR_VALUE;
+  if (in_place || !(c->gradient || eager->everything)) return value;
+  return tn_eager_remember(eager, value, c->op, c->in, c->count, NULL, c->gradient);
 }
 
 static tn_value quick_unary(tn_eager *eager, const call *c) {
   const tn_slot *x = c->slot[0];
   tn_value value = place_for(eager, c, 0);
   if (value == TN_ERROR_VALUE) return value;
-  return finish(eager, c, value, compute_unary(c->op, x->few, x->elements, tn_slot_of(eager, value)->few));
+  rows[c->op].each(x->few, x->elements, tn_slot_of(eager, value)->few);
+  return finish(eager, c, value);
 }
 
 static tn_value quick_binary(tn_eager *eager, const call *c) {
@@ -143,10 +144,11 @@ static tn_value quick_binary(tn_eager *eager, const call *c) {
   tn_value value = place_for(eager, c, x_single);
   if (value == TN_ERROR_VALUE) return value;
   float *out = tn_slot_of(eager, value)->few;
-  bool computed = x_single && y_single ? compute_single(c->op, x->few[0], y->few[0], out)
-                                       : compute_binary(c->op, x->few, !x_single, y->few, !y_single,
-                                                        x_single ? y->elements : x->elements, out);
-  return finish(eager, c, value, computed);
+  if (x_single && y_single)
+    *out = rows[c->op].single(x->few[0], y->few[0]);
+  else
+    compute_binary(c->op, x->few, !x_single, y->few, !y_single, x_single ? y->elements : x->elements, out);
+  return finish(eager, c, value);
 }
 
 /* The operand, or what the variable names; 0 when it is not small. */
@@ -159,39 +161,9 @@ static inline tn_value resolve(tn_eager *eager, tn_value value, tn_slot **slot) 
   return (*slot)->small ? value : TN_ERROR_VALUE;
 }
 
-/* Elementwise operations that give f32: how many operands they have. */
-static int operands_of(tn_op op) {
-  switch (op) {
-    case TN_OP_ADD:
-    case TN_OP_SUB:
-    case TN_OP_MUL:
-    case TN_OP_DIV:
-    case TN_OP_REM:
-    case TN_OP_POW:
-    case TN_OP_MINIMUM:
-    case TN_OP_MAXIMUM: return 2;
-    case TN_OP_NEG:
-    case TN_OP_ABS:
-    case TN_OP_SIGN:
-    case TN_OP_SQRT:
-    case TN_OP_EXP:
-    case TN_OP_LOG:
-    case TN_OP_TANH:
-    case TN_OP_SIGMOID:
-    case TN_OP_RELU:
-    case TN_OP_ERF:
-    case TN_OP_SIN:
-    case TN_OP_COS:
-    case TN_OP_FLOOR:
-    case TN_OP_CEIL:
-    case TN_OP_ROUND: return 1;
-    default: return 0;
-  }
-}
-
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse) {
   call c = { .op = op, .count = count };
-  if (count == 0 || count != operands_of(op)) return TN_ERROR_VALUE;
+  if (count == 0 || count != rows[op].operands) return TN_ERROR_VALUE;
   bool depends = false;
   for (int i = 0; i < count; i++) {
     c.in[i] = resolve(eager, in[i], &c.slot[i]);
@@ -205,41 +177,12 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
 
 /* ---- the shortest path ---- */
 
-/* Four elements in a register of any machine that has such. */
-typedef float four __attribute__((vector_size(16)));
-typedef int32_t four_bits __attribute__((vector_size(16)));
-
-#define FOURS(sign)                                                                                          \
-  for (int at = 0; at < TN_SLOT_LANES; at += 4) {                                                            \
-    four x, y;                                                                                               \
-    memcpy(&x, a + at, sizeof x);                                                                            \
-    memcpy(&y, b + at, sizeof y);                                                                            \
-    x = x sign y;                                                                                            \
-    four_bits nan = x != x, bits = ((four_bits)x & ~nan) | (nan & 0x7fc00000);                               \
-    memcpy(out + at, &bits, sizeof bits);                                                                    \
-  }                                                                                                          \
-  break
-
-/* The four operations of arithmetic on one group of lanes. The result may be where an operand is. */
-static inline void arithmetic(tn_op op, const float *a, const float *b, float *out) {
-  switch (op) {
-    case TN_OP_ADD: FOURS(+);
-    case TN_OP_SUB: FOURS(-);
-    case TN_OP_MUL: FOURS(*);
-    default: FOURS(/);
-  }
-}
-
-static inline bool is_arithmetic(tn_op op) {
-  return op == TN_OP_ADD || op == TN_OP_SUB || op == TN_OP_MUL || op == TN_OP_DIV;
-}
-
 /* No gradient flows through either, and nobody else holds the first: the sum of what a loop in a program does
  * most. The result is in the first one's place. */
 static inline bool compute_in_place(tn_op op, tn_slot *x, const tn_slot *y) {
   if (x->references != 1 || x->leaf || x->op != TN_OP_ERROR) return false;
   if (x->elements > TN_SLOT_LANES || !tn_slot_same_shape(x, y)) return false;
-  arithmetic(op, x->few, y->few, x->few);
+  compute_lanes(op, x->few, y->few, x->few);
   return true;
 }
 
@@ -257,11 +200,11 @@ static inline void give_back(tn_eager *eager, tn_value value, tn_slot *slot) {
     tn_eager_unref(eager, value);
 }
 
-static inline void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, tn_slot *slot, bool same) {
+ALWAYS_INLINE void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, tn_slot *slot, bool same) {
   if (slot->elements == 1)
-    compute_single(op, x->few[0], y->few[0], slot->few);
+    slot->few[0] = rows[op].single(x->few[0], y->few[0]);
   else if (same && slot->elements <= TN_SLOT_LANES)
-    arithmetic(op, x->few, y->few, slot->few);
+    compute_lanes(op, x->few, y->few, slot->few);
   else
     compute_binary(op, x->few, !tn_slot_is_single(x), y->few, !tn_slot_is_single(y), slot->elements,
                    slot->few);
@@ -270,7 +213,7 @@ static inline void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, t
 tn_value tn_eager_arithmetic(tn_eager *eager, tn_op op, const tn_value *in, bool keeps_second) {
   tn_slot *x, *y;
   tn_value a = resolve(eager, in[0], &x), b = resolve(eager, in[1], &y);
-  if (a == TN_ERROR_VALUE || b == TN_ERROR_VALUE || !is_arithmetic(op) || eager->everything)
+  if (a == TN_ERROR_VALUE || b == TN_ERROR_VALUE || !rows[op].lanes || eager->everything)
     return TN_ERROR_VALUE;
   if (!eager->recording || !(x->needs_grad | y->needs_grad)) {
     if (a != in[0] || b != in[1] || !compute_in_place(op, x, y)) return TN_ERROR_VALUE;

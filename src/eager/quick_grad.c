@@ -2,14 +2,13 @@
  *
  * Where an elementwise operation on a few elements gave every operand that
  * matters its own shape, the gradients can be worked out at once and added to
- * what the operands have. Each line here is the rule of ad/elementwise.c for its
- * operation, step by step the same, so the bits are the same too; tests hold the
- * two against each other. Everything else is left to the rules. */
-#include <math.h>
+ * what the operands have. The slopes are those of
+ * elementwise.def, which ad/elementwise.c reads too, so the bits are the same;
+ * tests hold the two against each other. Everything else is left to the rules. */
 #include <string.h>
 
-#include "base/elementary.h"
 #include "eager/internal.h"
+#include "op/element.h"
 
 /* What a rule reads: the gradient, the result and the operands. An operand that is a single number beside
  * several elements stands in `repeated`, and its step from one group of lanes to the next is 0. */
@@ -20,68 +19,65 @@ typedef struct {
   float repeated[TN_SLOT_LANES];
 } sources;
 
-static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+/* ---- the slopes of elementwise.def ---- */
 
-/* The gradient of operand `which`, for one element. */
-#define RULES                                                                                                \
-  case TN_OP_ADD: RULE(g);                                                                                   \
-  case TN_OP_SUB:                                                                                            \
-    if (which == 0) RULE(g);                                                                                 \
-    RULE(-g);                                                                                                \
-  case TN_OP_MUL:                                                                                            \
-    if (which == 0) RULE(g *y);                                                                              \
-    RULE(g *x);                                                                                              \
-  case TN_OP_DIV:                                                                                            \
-    if (which == 0) RULE(g / y);                                                                             \
-    RULE(-(g * (out / y)));                                                                                  \
-  case TN_OP_NEG: RULE(-g);                                                                                  \
-  case TN_OP_ABS: RULE(g *sign_of(x));                                                                       \
-  case TN_OP_SQRT: RULE(g * 0.5f / out);                                                                     \
-  case TN_OP_EXP: RULE(g *out);                                                                              \
-  case TN_OP_LOG: RULE(g / x);                                                                               \
-  case TN_OP_TANH: RULE(g *(1.0f - out * out));                                                              \
-  case TN_OP_SIGMOID: RULE(g *(out * (1.0f - out)));                                                         \
-  case TN_OP_RELU: RULE(x > 0 ? g : 0.0f);                                                                   \
-  default:                                                                                                   \
-    break;
+/* The gradient of an operand. Where it goes may be where the gradient of the result is. Copies in local
+ * arrays, so that compilers see that nothing overlaps; what a slope does not read costs nothing. */
+typedef void (*slope_run)(const sources *s, float *into);
 
-#define RULE(expression) return tn_canonical_f32(expression)
-static float single_gradient(tn_op op, int which, const sources *s) {
-  float g = *s->g, out = *s->out, x = *s->x, y = *s->y;
-  switch (op) { RULES }
-  return 0;
-}
-#undef RULE
-
-/* Copies in local arrays, so that compilers see that nothing overlaps. What a rule does not read costs
- * nothing. */
-#define RULE(expression)                                                                                     \
-  do {                                                                                                       \
-    for (uint32_t at = 0; at < s->count; at += TN_SLOT_LANES, xs += s->dx, ys += s->dy) {                    \
-      float gs[TN_SLOT_LANES], outs[TN_SLOT_LANES], xl[TN_SLOT_LANES], yl[TN_SLOT_LANES];                    \
-      memcpy(gs, s->g + at, sizeof gs);                                                                      \
-      memcpy(outs, s->out + at, sizeof outs);                                                                \
-      memcpy(xl, xs, sizeof xl);                                                                             \
-      memcpy(yl, ys, sizeof yl);                                                                             \
-      for (int i = 0; i < TN_SLOT_LANES; i++) {                                                              \
-        float g = gs[i], out = outs[i], x = xl[i], y = yl[i];                                                \
-        (void)out, (void)x, (void)y;                                                                         \
-        gs[i] = (expression);                                                                                \
-      }                                                                                                      \
-      tn_slot_store_lanes(into + at, gs, TN_SLOT_LANES);                                                     \
+#define SLOPE(name, expression)                                                                              \
+  static float single_##name(float g, float out, float x, float y) {                                         \
+    (void)g, (void)out, (void)x, (void)y;                                                                    \
+    return (expression);                                                                                     \
+  }                                                                                                          \
+  static void name(const sources *s, float *into) {                                                          \
+    if (s->count == 1) {                                                                                     \
+      into[0] = tn_canonical_f32(single_##name(*s->g, *s->out, *s->x, *s->y));                               \
+      return;                                                                                                \
     }                                                                                                        \
-    return;                                                                                                  \
-  } while (0)
-/* Where it goes may be where the gradient of the result is. */
-static void gradient(tn_op op, int which, const sources *s, float *into) {
-  const float *xs = s->x, *ys = s->y;
-  if (s->count == 1) {
-    into[0] = single_gradient(op, which, s);
-    return;
+    const float *xs = s->x, *ys = s->y;                                                                      \
+    for (uint32_t at = 0; at < s->count; at += TN_SLOT_LANES, xs += s->dx, ys += s->dy) {                    \
+      float g[TN_SLOT_LANES], out[TN_SLOT_LANES], x[TN_SLOT_LANES], y[TN_SLOT_LANES];                        \
+      memcpy(g, s->g + at, sizeof g);                                                                        \
+      memcpy(out, s->out + at, sizeof out);                                                                  \
+      memcpy(x, xs, sizeof x);                                                                               \
+      memcpy(y, ys, sizeof y);                                                                               \
+      for (int i = 0; i < TN_SLOT_LANES; i++)                                                                \
+        g[i] = tn_canonical_f32(single_##name(g[i], out[i], x[i], y[i]));                                    \
+      memcpy(into + at, g, sizeof g);                                                                        \
+    }                                                                                                        \
   }
-  switch (op) { RULES }
-}
-#undef RULE
+#define SLOPES_formula_UNARY(ID, X, Y)  SLOPE(slope_x_##ID, X)
+#define SLOPES_formula_BINARY(ID, X, Y) SLOPE(slope_x_##ID, X) SLOPE(slope_y_##ID, Y)
+#define SLOPES_zero_UNARY(ID, X, Y)
+#define SLOPES_none_UNARY(ID, X, Y)
+#define SLOPES_none_BINARY(ID, X, Y)
+#define SLOPES_none_COMPARE(ID, X, Y)
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, ...)         \
+  SLOPES_##VJP##_##KIND(ID, SLOPE_X, SLOPE_Y)
+#define E_CALL(name) tn_##name##_f32
+#define E_OUT        out
+#define E_G          g
+#include "op/words_real.inc"
+
+#include "op/elementwise.def"
+
+#define ENTRY_formula_UNARY(ID)  .run = { slope_x_##ID },
+#define ENTRY_formula_BINARY(ID) .run = { slope_x_##ID, slope_y_##ID },
+#define ENTRY_zero_UNARY(ID)
+#define ENTRY_none_UNARY(ID)
+#define ENTRY_none_BINARY(ID)
+#define ENTRY_none_COMPARE(ID)
+/* What a sum passes on is what it received. Every slope contains E_G, so no other is as short. */
+#define PASSES(slope) (sizeof(#slope) == sizeof "E_G")
+static const struct {
+  slope_run run[2];
+  bool passes[2];
+} slopes[TN_OP_COUNT] = {
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, ...)         \
+  [TN_OP_##ID] = { ENTRY_##VJP##_##KIND(ID).passes = { PASSES(SLOPE_X), PASSES(SLOPE_Y) } },
+#include "op/elementwise.def"
+};
 
 static const float *lanes_of(const tn_slot *operand, const tn_slot *slot, float *repeated, uint32_t *step) {
   *step = TN_SLOT_LANES;
@@ -100,15 +96,6 @@ static inline void load(sources *s, const tn_slot *slot, const tn_slot *grad, co
   s->y = lanes_of(y, slot, s->repeated, &s->dy);
   s->count = slot->elements;
   if (s->count > 1) s->count = (s->count + TN_SLOT_LANES - 1) / TN_SLOT_LANES * TN_SLOT_LANES;
-}
-
-static bool has_short_form(uint32_t op) {
-  static const uint8_t known[TN_OP_COUNT] = {
-    [TN_OP_ADD] = 1, [TN_OP_SUB] = 1,  [TN_OP_MUL] = 1,     [TN_OP_DIV] = 1,
-    [TN_OP_NEG] = 1, [TN_OP_ABS] = 1,  [TN_OP_SQRT] = 1,    [TN_OP_EXP] = 1,
-    [TN_OP_LOG] = 1, [TN_OP_TANH] = 1, [TN_OP_SIGMOID] = 1, [TN_OP_RELU] = 1,
-  };
-  return known[op];
 }
 
 /* Operands are small; those that matter have the shape of the result, the others that or none. */
@@ -166,20 +153,15 @@ static bool give(tn_eager *eager, tn_slot *slot, tn_slot *operand, const float *
   return true;
 }
 
-/* What a sum passes on is what it received. */
-static inline bool is_passed_on(tn_op op, int which) {
-  return op == TN_OP_ADD || (op == TN_OP_SUB && which == 0);
-}
-
 /* A link of a chain: one operand matters and has received nothing yet, and nobody else looks at the gradient
  * of the result. Then that becomes the operand's where it is. */
 static inline bool pass_through(tn_slot *slot, tn_slot *grad, tn_slot *x, tn_slot *y, int which) {
   tn_slot *operand = which == 0 ? x : y;
   if (operand->grad != TN_ERROR_VALUE || grad->references != 1) return false;
-  if (!is_passed_on((tn_op)slot->op, which)) {
+  if (!slopes[slot->op].passes[which]) {
     sources s;
     load(&s, slot, grad, x, y);
-    gradient((tn_op)slot->op, which, &s, grad->few);
+    slopes[slot->op].run[which](&s, grad->few);
   }
   operand->grad = slot->grad;
   slot->grad = TN_ERROR_VALUE;
@@ -191,15 +173,15 @@ static bool pass_both(tn_eager *eager, tn_slot *slot, const tn_slot *grad, tn_sl
   float into[2][TN_SLOT_FEW];
   bool second = slot->count > 1 && y->needs_grad;
   load(&s, slot, grad, x, y);
-  if (x->needs_grad) gradient((tn_op)slot->op, 0, &s, into[0]);
-  if (second) gradient((tn_op)slot->op, 1, &s, into[1]);
+  if (x->needs_grad) slopes[slot->op].run[0](&s, into[0]);
+  if (second) slopes[slot->op].run[1](&s, into[1]);
   if (x->needs_grad && !give(eager, slot, x, into[0], s.count)) return false;
   return !second || give(eager, slot, y, into[1], s.count);
 }
 
 bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok) {
   tn_slot *grad = tn_slot_of(eager, slot->grad);
-  if (!slot->small || !grad->small || !tn_slot_same_shape(grad, slot) || !has_short_form(slot->op))
+  if (!slot->small || !grad->small || !tn_slot_same_shape(grad, slot) || !slopes[slot->op].run[0])
     return false;
   tn_slot *x = tn_slot_of(eager, slot->in[0]), *y = slot->count > 1 ? tn_slot_of(eager, slot->in[1]) : x;
   if (!fits(x, slot) || !fits(y, slot)) return false;

@@ -28,26 +28,10 @@ typedef struct {
   tn_vec(writing) open; /* regions around the one that is written, and that one */
 } sinking;
 
-/* Whether the operation can be seen to happen: the host is asked, or bad values end the run. */
-static bool is_seen(const tn_node *node) {
-  switch (node->op) {
-    case TN_OP_HOST:
-    case TN_OP_GATHER:
-    case TN_OP_CROSS_ENTROPY:
-    case TN_OP_SCATTER_ADD:
-    case TN_OP_MAX:
-    case TN_OP_MIN:
-    case TN_OP_ARGMAX: return true;
-    case TN_OP_DIV:
-    case TN_OP_REM: return node->type.dtype == TN_I32 || node->type.dtype == TN_I64;
-    default: return false;
-  }
-}
-
 static void mark_sinking(sinking *s) {
   for (tn_value v = 1; v < s->from->nodes.count; v++) {
     const tn_node *node = tn_graph_node(s->from, v);
-    s->sinks[v] = is_seen(node);
+    s->sinks[v] = tn_op_can_fail(node->op, node->type.dtype); /* or asks the host: it can be seen to happen */
     for (int i = 0; i < node->count; i++) s->sinks[v] |= s->sinks[node->in[i]];
     for (int r = 0; node->op == TN_OP_IF && r < 2; r++) {
       const tn_region *region = &s->from->regions.at[node->attrs->region[r]];

@@ -14,9 +14,14 @@
   static bool name(const tn_op_args *args, tn_type *out) { return tn_op_##name(args, out); }
 TN_OP_RULES(FORWARD)
 
-static const tn_op_rules rules[TN_OP_COUNT] = {
-#define TN_OP(id, ...) [TN_OP_##id] = { .op = TN_OP_##id, __VA_ARGS__ },
-#define TN_RULES(...) __VA_ARGS__
+typedef struct {
+  tn_op_rule shape, dtype;
+} rule_pair;
+
+static const rule_pair rules[TN_OP_COUNT] = {
+#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
+#define TN_RULES(...) { __VA_ARGS__ }
+#define TN_EXPAND(...) { .shape = NULL }
 #include "op/ops.def"
 };
 
@@ -124,7 +129,7 @@ static bool check_dtype(const tn_op_args *args, const tn_type *result) {
 }
 
 bool tn_op_infer(const tn_op_args *args, tn_type *out) {
-  const tn_op_rules *rule = &rules[args->op];
+  const rule_pair *rule = &rules[args->op];
   uint32_t attrs = tn_op_sig_of(args->op)->attrs;
   tn_type type = { 0 };
   if (!rule->shape) {

@@ -1,6 +1,6 @@
 /* op/op.c: the table of operations as people and programs read it.
  *
- * The signatures are ops.def with all groups but TN_SIG gone. */
+ * The signatures are ops.def with all groups but TN_SIG and TN_PLAN gone. */
 #include "op/op.h"
 
 #include <assert.h>
@@ -13,9 +13,27 @@ static const tn_op_sig sigs[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
 
+static const struct {
+  tn_op_fails fails;
+  double cost;
+} plans[TN_OP_COUNT] = {
+#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
+#define TN_PLAN(fails, cost) { TN_FAILS_##fails, cost }
+#define TN_EXPAND(...) { TN_FAILS_AS_PARTS, 0 }
+#include "op/ops.def"
+};
+
 const tn_op_sig *tn_op_sig_of(tn_op op) {
   assert(op < TN_OP_COUNT);
   return &sigs[op];
+}
+
+tn_op_fails tn_op_fails_of(tn_op op) { return plans[op].fails; }
+double tn_op_cost(tn_op op) { return plans[op].cost; }
+
+bool tn_op_can_fail(tn_op op, tn_dtype dtype) {
+  if (plans[op].fails == TN_FAILS_ON_ZERO_DIVISOR) return tn_dtype_in(dtype, TN_INTS);
+  return plans[op].fails != TN_FAILS_NEVER;
 }
 
 tn_op tn_op_find(tn_str name) {

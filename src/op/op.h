@@ -1,7 +1,7 @@
 /* op/op.h: what an operation is: its name, arity, attributes, shape and dtype rules.
  *
- * ops.def holds one entry per operation; this header sees its TN_SIG and
- * TN_RULES groups only. Everything here is pure: a rule reads operand types and
+ * ops.def holds one entry per operation; this header sees its TN_SIG, TN_RULES
+ * and TN_PLAN groups only. Everything here is pure: a rule reads operand types and
  * attributes and writes a result type, or fills in a fault. A fault says what
  * is wrong without naming a code, because each language has its own code and
  * its own field names for the same mistake; the front ends translate (and
@@ -156,12 +156,24 @@ typedef struct {
   uint32_t attrs;          /* tn_attr_set */
 } tn_op_sig;
 
-typedef struct {
-  tn_op op;
-  tn_op_rule shape, dtype;
-} tn_op_rules;
+/* How an operation that the rules have accepted can still end a run. */
+typedef enum {
+  TN_FAILS_NEVER,
+  TN_FAILS_ON_ZERO_DIVISOR,  /* of integers */
+  TN_FAILS_ON_INDEX,         /* outside of what it names a place of */
+  TN_FAILS_ON_NEW_INDEX,     /* likewise, of the first axis; a gather before it may have looked already */
+  TN_FAILS_ON_EMPTY,         /* no elements to choose one of */
+  TN_FAILS_IN_HOST,          /* which may refuse, and sees that it was asked */
+  TN_FAILS_AS_STEPS,         /* as the steps of its program */
+  TN_FAILS_AS_PARTS          /* composed: never in a graph */
+} tn_op_fails;
 
 const tn_op_sig *tn_op_sig_of(tn_op op);
+tn_op_fails tn_op_fails_of(tn_op op);
+/* Whether it can for operands of this dtype, whatever else they are. */
+bool tn_op_can_fail(tn_op op, tn_dtype dtype);
+/* Nanoseconds that an element of the result takes, roughly; 0: its kernel says. */
+double tn_op_cost(tn_op op);
 /* TN_OP_ERROR when unknown. */
 tn_op tn_op_find(tn_str name);
 

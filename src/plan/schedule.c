@@ -117,8 +117,6 @@ static bool push_step(scheduler *s, const tn_step *step) {
   return tn_vec_push(s->plan->heap, &s->plan->steps, *step) || out_of_memory(s);
 }
 
-static bool is_integer(tn_dtype dtype) { return tn_dtype_in(dtype, TN_INTS); }
-
 /* Rows that a gather has already looked up are there. */
 static bool index_was_checked(const scheduler *s, tn_value index, int64_t limit) {
   const tn_plan *plan = s->plan;
@@ -134,27 +132,20 @@ static bool index_was_checked(const scheduler *s, tn_value index, int64_t limit)
   return false;
 }
 
+static bool steps_can_fail(const tn_fused *program) {
+  for (int i = 0; i < program->step_count; i++) {
+    if (tn_op_can_fail(program->step[i].op, program->step[i].dtype)) return true;
+  }
+  return false;
+}
+
 /* Whether the operation can end a run when its operands' values are bad. */
 static bool can_fail(const scheduler *s, const tn_node *node) {
-  switch (node->op) {
-    case TN_OP_GATHER:
-    case TN_OP_CROSS_ENTROPY:
-    case TN_OP_HOST:
-    case TN_OP_MAX:
-    case TN_OP_MIN:
-    case TN_OP_ARGMAX: return true;
-    case TN_OP_SCATTER_ADD:
-    case TN_OP_ROW_UPDATE: return !index_was_checked(s, node->in[1], node->type.shape.dim[node->attrs->axis]);
-    case TN_OP_DIV:
-    case TN_OP_REM: return is_integer(node->type.dtype);
-    case TN_OP_FUSED:
-      for (int i = 0; i < node->attrs->program->step_count; i++) {
-        const tn_fused_step *step = &node->attrs->program->step[i];
-        if ((step->op == TN_OP_DIV || step->op == TN_OP_REM) && is_integer(step->dtype)) return true;
-      }
-      return false;
-    default: return false;
-  }
+  tn_op_fails how = tn_op_fails_of(node->op);
+  if (how == TN_FAILS_AS_STEPS) return steps_can_fail(node->attrs->program);
+  if (how == TN_FAILS_ON_NEW_INDEX)
+    return !index_was_checked(s, node->in[1], node->type.shape.dim[node->attrs->axis]);
+  return tn_op_can_fail(node->op, node->type.dtype);
 }
 
 /* Views of a step stand side by side: operands, then the result. */

@@ -33,6 +33,7 @@ typedef uint32_t tn_dtype_set;
 #define TN_INTS (TN_DTYPE_BIT(TN_I32) | TN_DTYPE_BIT(TN_I64))
 #define TN_NUMBERS (TN_FLOATS | TN_INTS)
 #define TN_BOOLS TN_DTYPE_BIT(TN_BOOL)
+#define TN_PLAIN (TN_NUMBERS | TN_BOOLS)   /* what operations compute with */
 #define TN_STORAGE (TN_DTYPE_BIT(TN_BF16) | TN_DTYPE_BIT(TN_F16))
 #define TN_ANY_DTYPE (TN_NUMBERS | TN_BOOLS | TN_STORAGE)
 

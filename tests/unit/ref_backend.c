@@ -6,7 +6,7 @@
 
 #include "ref_support.h"
 
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 static void ref_has_a_kernel_for_all_that_is_not_the_plans(void **state) {
   (void)state;

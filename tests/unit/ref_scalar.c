@@ -1,7 +1,7 @@
 /* The scalars of every elementwise operation, at the places where they are easy to get wrong. */
 #include "ref_support.h"
 
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 static tn_element f32(float x) { return (tn_element){ .f32 = x }; }
 static tn_element f64(double x) { return (tn_element){ .f64 = x }; }

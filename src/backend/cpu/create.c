@@ -1,7 +1,7 @@
 /* backend/cpu/create.c: tensors of numbers that need no operand: fill, iota, count. */
 #include "backend/cpu/internal.h"
 #include "backend/cpu/walk.h"
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 /* A view of one element that stands for every element of `like`. */
 static tn_view repeated(const tn_view *like, void *element) {

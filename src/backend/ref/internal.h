@@ -3,13 +3,13 @@
  * A kernel here is a loop over coordinates. tn_walk goes through the
  * coordinates of a shape in row-major order, the last axis fastest; an element
  * is read or written by its coordinates, whatever the strides are. Arithmetic
- * is tn_scalar_* of backend/scalar.h. Nothing else is needed, and nothing is
+ * is tn_scalar_* of op/scalar.h. Nothing else is needed, and nothing is
  * done for speed. */
 #ifndef TN_BACKEND_REF_INTERNAL_H
 #define TN_BACKEND_REF_INTERNAL_H
 
 #include "backend/backend.h"
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 /* The kernels. ops.def names kernel `fill` ref_fill. */
 #define TN_REF_KERNELS(X)                                                        \

@@ -13,7 +13,7 @@
  *   scan.c         cumsum, cumprod, softmax, log_softmax, cross_entropy
  *   matmul.c       matmul
  *
- * The scalars they are made of are in backend/scalar.c. */
+ * The scalars they are made of are in op/scalar.c. */
 #include "backend/ref/internal.h"
 
 /* The table names the kernels without the prefix that functions have across files. */

@@ -6,6 +6,8 @@
  * only. Constants of the program and loop variables stay numbers as long as
  * possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
+#include "op/element.h"
+#include "op/scalar.h"
 
 /* ---- operands ---- */
 
@@ -257,34 +259,18 @@ static const struct {
   [TN_AIL_MUL] = { "mul", TN_OP_MUL },
 };
 
-/* What the same operation would give at run time, in f32. `and` and `or` are not among them: logic() */
+/* What the same operation would give at run time, in f32 or among integers of 64 bits, which wrap. `and` and
+ * `or` are not among them: logic() */
 static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
-  switch (op) {
-    case TN_AIL_EQ: return tn_ail_of_truth(a == b);
-    case TN_AIL_NE: return tn_ail_of_truth(a != b);
-    case TN_AIL_LT: return tn_ail_of_truth(a < b);
-    case TN_AIL_LE: return tn_ail_of_truth(a <= b);
-    case TN_AIL_GT: return tn_ail_of_truth(a > b);
-    case TN_AIL_GE: return tn_ail_of_truth(a >= b);
-    case TN_AIL_ADD: return tn_ail_of_number(a + b);
-    case TN_AIL_SUB: return tn_ail_of_number(a - b);
-    default: return tn_ail_of_number(a * b);
-  }
+  tn_element result = tn_scalar_binary(operators[op].op, TN_F32)((tn_element){ .f32 = a },
+                                                                (tn_element){ .f32 = b });
+  return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_number(result.f32);
 }
 
-/* The same among integers of 64 bits, which wrap. */
 static tn_ail_operand fold_whole(tn_ail_operator op, int64_t a, int64_t b) {
-  switch (op) {
-    case TN_AIL_EQ: return tn_ail_of_truth(a == b);
-    case TN_AIL_NE: return tn_ail_of_truth(a != b);
-    case TN_AIL_LT: return tn_ail_of_truth(a < b);
-    case TN_AIL_LE: return tn_ail_of_truth(a <= b);
-    case TN_AIL_GT: return tn_ail_of_truth(a > b);
-    case TN_AIL_GE: return tn_ail_of_truth(a >= b);
-    case TN_AIL_ADD: return tn_ail_of_integer((int64_t)((uint64_t)a + (uint64_t)b));
-    case TN_AIL_SUB: return tn_ail_of_integer((int64_t)((uint64_t)a - (uint64_t)b));
-    default: return tn_ail_of_integer((int64_t)((uint64_t)a * (uint64_t)b));
-  }
+  tn_element result = tn_scalar_binary(operators[op].op, TN_I64)((tn_element){ .i64 = a },
+                                                                (tn_element){ .i64 = b });
+  return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_integer(result.i64);
 }
 
 /* One side that decides makes the whole a constant: false and x, true or x. */
@@ -341,8 +327,9 @@ static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_chain *chain) {
 static tn_ail_operand eval_negate(tn_ail_walk *w, const tn_ail_expr *expr) {
   tn_ail_operand of = tn_ail_evaluate(w, expr->as.unary.of);
   bool odd = expr->as.unary.count % 2 != 0;
-  if (of.whole) return tn_ail_of_integer(odd ? (int64_t)(0 - (uint64_t)of.integer) : of.integer);
-  if (of.constant && of.kind == TN_AIL_TENSOR) return tn_ail_of_number(odd ? -of.number : of.number);
+  if (of.whole) return tn_ail_of_integer(odd ? tn_of_NEG_i64(of.integer) : of.integer);
+  if (of.constant && of.kind == TN_AIL_TENSOR)
+    return tn_ail_of_number(odd ? tn_of_NEG_f32(of.number) : of.number);
   tn_ail_site site = { .at = expr->at, .function = "neg" };
   tn_value value = tn_ail_as_tensor(w, &of, &site, expr->as.unary.of->at);
   if (odd) value = tn_ail_apply(w, &site, TN_OP_NEG, &value, 1, NULL);

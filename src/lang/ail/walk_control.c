@@ -5,6 +5,7 @@
  * unrolled: the body is walked once for each iteration, with the loop variable
  * as a constant. How many iterations there are in all was counted before. */
 #include "lang/ail/walk.h"
+#include "op/scalar.h"
 
 /* ---- if ---- */
 
@@ -357,11 +358,9 @@ static bool read_reduction(tn_ail_walk *w, const tn_ail_loop *loop, tn_op *op) {
   return true;
 }
 
-/* What the operation gives at run time: NaN if either is, and -0 counts below +0. */
+/* What the operation gives at run time. */
 static float reduce_numbers(tn_op op, float a, float b) {
-  if (op == TN_OP_ADD || a != a || b != b) return a + b;
-  bool below = a == b ? __builtin_signbit(a) && !__builtin_signbit(b) : a < b;
-  return (op == TN_OP_MAXIMUM) == below ? b : a;
+  return tn_scalar_binary(op, TN_F32)((tn_element){ .f32 = a }, (tn_element){ .f32 = b }).f32;
 }
 
 static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site, const tn_ail_operand *left,

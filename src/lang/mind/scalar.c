@@ -1,98 +1,37 @@
 /* lang/mind/scalar.c: arithmetic of single numbers.
  *
- * Scalars are computed where they stand, with the same results as the kernels:
- * integers wrap, division truncates, the least integer divided by -1 is itself,
- * and every NaN is the canonical one. An f32 is held in a double: sums, products
- * and quotients of floats computed in double and rounded once are the f32 results,
- * because a double has more than twice the bits. */
-#include <math.h> /* fmod, which is exact */
-
-#include "base/elementary.h"
+ * Scalars are computed where they stand, by the functions that every kernel is
+ * held to (op/scalar.h). An f32 is held in a double, exactly. */
 #include "lang/mind/mind.h"
+#include "op/scalar.h"
 
-static tn_mind_number truth(bool x) { return (tn_mind_number){ .dtype = TN_BOOL, .integer = x }; }
-
-static tn_mind_number floating(tn_dtype dtype, double x) {
-  if (dtype == TN_F32) x = (double)(float)x;
-  return (tn_mind_number){ .dtype = dtype, .number = x == x ? x : tn_nan_f64() };
+static tn_element element_of(tn_mind_number x) {
+  if (tn_dtype_in(x.dtype, TN_FLOATS)) return tn_element_of_f64(x.number, x.dtype);
+  return tn_element_of_i64(x.integer, x.dtype);
 }
 
-/* Two's complement: the bits that fit, read as signed. */
-static tn_mind_number whole(tn_dtype dtype, uint64_t bits) {
-  int64_t value = dtype == TN_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits;
-  return (tn_mind_number){ .dtype = dtype, .integer = value };
-}
-
-static tn_mind_number compare(tn_op op, bool less, bool equal, bool greater) {
-  switch (op) {
-    case TN_OP_EQ: return truth(equal);
-    case TN_OP_NE: return truth(!equal);
-    case TN_OP_LT: return truth(less);
-    case TN_OP_LE: return truth(less || equal);
-    case TN_OP_GT: return truth(greater);
-    default: return truth(greater || equal);
-  }
-}
-
-static bool is_comparison(tn_op op) {
-  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT ||
-         op == TN_OP_GE;
-}
-
-static bool integer_binary(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out) {
-  int64_t a = left.integer, b = right.integer;
-  uint64_t x = (uint64_t)a, y = (uint64_t)b;
-  if (is_comparison(op)) {
-    *out = compare(op, a<b, a == b, a> b);
-    return true;
-  }
-  switch (op) {
-    case TN_OP_ADD: *out = whole(left.dtype, x + y); return true;
-    case TN_OP_SUB: *out = whole(left.dtype, x - y); return true;
-    case TN_OP_MUL: *out = whole(left.dtype, x * y); return true;
-    default: break;
-  }
-  if (b == 0) return false;
-  if (op == TN_OP_DIV)
-    *out = b == -1 ? whole(left.dtype, 0 - x) : whole(left.dtype, (uint64_t)(a / b));
-  else
-    *out = whole(left.dtype, b == -1 ? 0 : (uint64_t)(a % b));
-  return true;
-}
-
-static tn_mind_number float_binary(tn_op op, tn_mind_number left, tn_mind_number right) {
-  double a = left.number, b = right.number;
-  if (is_comparison(op)) return compare(op, a<b, a == b, a> b);
-  switch (op) {
-    case TN_OP_ADD: return floating(left.dtype, a + b);
-    case TN_OP_SUB: return floating(left.dtype, a - b);
-    case TN_OP_MUL: return floating(left.dtype, a * b);
-    case TN_OP_DIV: return floating(left.dtype, a / b);
-    default: return floating(left.dtype, fmod(a, b));
+static tn_mind_number number_of(tn_element x, tn_dtype dtype) {
+  switch (dtype) {
+    case TN_F32: return (tn_mind_number){ .dtype = dtype, .number = (double)x.f32 };
+    case TN_F64: return (tn_mind_number){ .dtype = dtype, .number = x.f64 };
+    case TN_BOOL: return (tn_mind_number){ .dtype = dtype, .integer = x.boolean };
+    default: return (tn_mind_number){ .dtype = dtype, .integer = tn_element_to_i64(x, dtype) };
   }
 }
 
 bool tn_mind_number_binary(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out) {
-  if (!tn_dtype_in(left.dtype, TN_FLOATS)) return integer_binary(op, left, right, out);
-  *out = float_binary(op, left, right);
+  if (tn_scalar_divides(op, left.dtype) && right.integer == 0) return false;
+  tn_element result = tn_scalar_binary(op, left.dtype)(element_of(left), element_of(right));
+  *out = number_of(result, tn_scalar_gives(op, left.dtype));
   return true;
 }
 
 tn_mind_number tn_mind_number_negate(tn_mind_number x) {
-  if (tn_dtype_in(x.dtype, TN_FLOATS)) return floating(x.dtype, -x.number);
-  return whole(x.dtype, 0 - (uint64_t)x.integer);
+  return number_of(tn_scalar_unary(TN_OP_NEG, x.dtype)(element_of(x)), x.dtype);
 }
 
 tn_mind_number tn_mind_number_cast(tn_mind_number x, tn_dtype dtype) {
-  bool from_float = tn_dtype_in(x.dtype, TN_FLOATS);
-  if (x.dtype == dtype) return x;
-  switch (dtype) {
-    case TN_F32: return from_float ? floating(dtype, x.number) : floating(dtype, (double)(float)x.integer);
-    case TN_F64: return floating(dtype, from_float ? x.number : (double)x.integer);
-    case TN_I32: return whole(dtype, from_float ? (uint64_t)tn_i32_from_f64(x.number) : (uint64_t)x.integer);
-    case TN_I64: return whole(dtype, from_float ? (uint64_t)tn_i64_from_f64(x.number) : (uint64_t)x.integer);
-    default: return truth(tn_mind_number_truth(x));
-  }
+  return number_of(tn_scalar_cast(element_of(x), x.dtype, dtype), dtype);
 }
 
 bool tn_mind_number_truth(tn_mind_number x) {
@@ -127,7 +66,7 @@ bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right, t
   if (!tn_dtype_in(left.dtype, TN_INTS) || left.dtype != right.dtype) return false;
   if (!fits(op, left.integer, right.integer)) return false;
   left.dtype = right.dtype = TN_I64; /* in which the result is exact */
-  integer_binary(op, left, right, out);
+  tn_mind_number_binary(op, left, right, out);
   if (narrow && out->integer != (int32_t)out->integer) return false;
   out->dtype = narrow ? TN_I32 : TN_I64;
   return true;

@@ -355,14 +355,12 @@ tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values,
 
 /* ---- what may fail ---- */
 
+/* Only what a program can cause: indices of gradients have been looked up before, and the checker refuses to
+ * choose from no elements. */
 static bool may_fail(const tn_graph *graph, const tn_node *node) {
-  switch (node->op) {
-    case TN_OP_DIV:
-    case TN_OP_REM: return tn_dtype_in(tn_graph_type(graph, node->in[0])->dtype, TN_INTS);
-    case TN_OP_GATHER:
-    case TN_OP_CROSS_ENTROPY: return true;
-    default: return false;
-  }
+  tn_op_fails how = tn_op_fails_of(node->op);
+  bool caused = how == TN_FAILS_ON_INDEX || how == TN_FAILS_ON_ZERO_DIVISOR;
+  return caused && tn_op_can_fail(node->op, tn_graph_type(graph, node->in[0])->dtype);
 }
 
 /* Nodes of branches are the business of their if. */

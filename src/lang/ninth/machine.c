@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/elementary.h"
+#include "op/element.h"
 #include "tensor/shape_field.h"
 
 /* What the table says of the opcodes that are functions. */
@@ -364,10 +365,10 @@ static inline tn_ninth_value number_value(float number) {
     ENTER();                                                                                                 \
   }
 #define HAS(count) (top - m->floor >= (count))
-#define ARITHMETIC(sign)                                                                                     \
+#define ARITHMETIC(ID)                                                                                       \
   if (!HAS(2)) goto rare;                                                                                    \
   if (__builtin_expect(top[-1].kind != TN_NINTH_NUMBER || top[-2].kind != TN_NINTH_NUMBER, 0)) goto tensors; \
-  top[-2] = number_value(top[-2].number sign top[-1].number);                                                \
+  top[-2] = number_value(tn_of_##ID##_f32(top[-2].number, top[-1].number));                                  \
   top--;                                                                                                     \
   break
 
@@ -458,10 +459,10 @@ static bool run_loop(tn_ninth_machine *m) {
         top[-2] = top[-1];
         top[-1] = value;
         break;
-      case TN_NINTH_ADD: ARITHMETIC(+);
-      case TN_NINTH_SUB: ARITHMETIC(-);
-      case TN_NINTH_MUL: ARITHMETIC(*);
-      case TN_NINTH_DIV: ARITHMETIC(/);
+      case TN_NINTH_ADD: ARITHMETIC(ADD);
+      case TN_NINTH_SUB: ARITHMETIC(SUB);
+      case TN_NINTH_MUL: ARITHMETIC(MUL);
+      case TN_NINTH_DIV: ARITHMETIC(DIV);
       case TN_NINTH_IF:
         if (!HAS(1) || top[-1].kind != TN_NINTH_NUMBER) goto rare;
         top--;

@@ -4,10 +4,9 @@
  * the result in their place. Numbers are boxed only when they meet a tensor or
  * an operation that has no short form here; the functions used for the short
  * forms are those that every kernel is held to. */
-#include <math.h>
-
 #include "base/elementary.h"
 #include "lang/ninth/machine.h"
+#include "op/scalar.h"
 
 /* ---- operands ---- */
 
@@ -106,20 +105,17 @@ tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result) {
 
 /* ---- one operand ---- */
 
-static bool short_unary(tn_op op, float x, float *out) {
-  switch (op) {
-    case TN_OP_NEG: *out = -x; break;
-    case TN_OP_ABS: *out = signbit(x) ? -x : x; break;
-    case TN_OP_RELU: *out = x > 0 || x != x ? x : 0; break;
-    case TN_OP_SQRT: *out = sqrtf(x); break;
-    case TN_OP_ROUND: *out = tn_round_even_f32(x); break;
-    case TN_OP_EXP: *out = tn_exp_f32(x); break;
-    case TN_OP_LOG: *out = tn_log_f32(x); break;
-    case TN_OP_TANH: *out = tn_tanh_f32(x); break;
-    case TN_OP_SIGMOID: *out = tn_sigmoid_f32(x); break;
-    default: return false;
-  }
-  *out = tn_canonical_f32(*out);
+static bool short_unary(tn_op op, float *x) {
+  tn_unary scalar = tn_scalar_unary(op, TN_F32);
+  if (scalar) *x = scalar((tn_element){ .f32 = *x }).f32;
+  return scalar != NULL;
+}
+
+static bool short_binary(tn_op op, float *x, float y) {
+  tn_binary scalar = tn_scalar_binary(op, TN_F32);
+  if (!scalar) return false;
+  tn_element result = scalar((tn_element){ .f32 = *x }, (tn_element){ .f32 = y });
+  *x = tn_scalar_gives(op, TN_F32) == TN_BOOL ? result.boolean : result.f32; /* there is one dtype */
   return true;
 }
 
@@ -132,8 +128,7 @@ bool tn_ninth_run_unary(tn_ninth_machine *m) {
     top->tensor = taken;
     return true;
   }
-  if (top->kind == TN_NINTH_NUMBER && short_unary(tn_ninth_operation(m), top->number, &top->number))
-    return true;
+  if (top->kind == TN_NINTH_NUMBER && short_unary(tn_ninth_operation(m), &top->number)) return true;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   tn_value result = tn_eager_apply(m->eager, tn_ninth_operation(m), &x.value, 1, NULL);
   tn_ninth_operand_end(m, &x);
@@ -204,8 +199,7 @@ bool tn_ninth_run_binary(tn_ninth_machine *m) {
   tn_ninth_value *x = &m->top[-2], *y = &m->top[-1];
   bool numbers = x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER;
   if (!numbers && is_numeric(x) && is_numeric(y)) return binary_in_place(m, op, x, y);
-  if (op == TN_OP_POW && x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER) {
-    x->number = tn_pow_f32(x->number, y->number);
+  if (numbers && short_binary(op, &x->number, y->number)) {
     m->top--;
     return true;
   }
@@ -215,16 +209,12 @@ bool tn_ninth_run_binary(tn_ninth_machine *m) {
   return end_operands(m, both, tn_eager_apply(m->eager, op, in, 2, NULL));
 }
 
-static float compare(tn_op op, float x, float y) {
-  return (op == TN_OP_EQ ? x == y : op == TN_OP_GT ? x > y : x < y) ? 1.0f : 0.0f;
-}
-
 /* Truth is 1 and 0: there is one dtype. */
 bool tn_ninth_run_compare(tn_ninth_machine *m) {
   tn_op op = tn_ninth_operation(m);
   tn_ninth_value *x = &m->top[-2], *y = &m->top[-1];
-  if (x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER) {
-    x->number = compare(op, x->number, y->number);
+  bool numbers = x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER;
+  if (numbers && short_binary(op, &x->number, y->number)) {
     m->top--;
     return true;
   }

@@ -1,10 +1,9 @@
 /* backend/cpu/isa/chain.c: the links of chain.h. */
 #include "backend/cpu/isa/chain.h"
 
+#include "backend/cpu/isa/element.h"
 #include "backend/cpu/isa/exp.h"
-#include "backend/cpu/isa/steps.h"
 #include "backend/cpu/isa/stream.h"
-#include "base/elementary.inc.h"
 
 #define LINK(name) void name(const tn_link *at, int64_t i, VF a, VF b, VF c, VF d, VF e, VF f, VF g, VF h)
 #define NEXT       at[1].run(at + 1, i, a, b, c, d, e, f, g, h)
@@ -55,33 +54,19 @@ LINK(link_stream) {
     NEXT;                                                                                                    \
   }
 
-static inline VF negative(VF x) { return -x; }
-static inline VF plus(VF x, VF y) { return x + y; }
-static inline VF minus(VF x, VF y) { return x - y; }
-static inline VF minus_reversed(VF x, VF y) { return y - x; }
-static inline VF times(VF x, VF y) { return x * y; }
-static inline VF over(VF x, VF y) { return x / y; }
-static inline VF over_reversed(VF x, VF y) { return y / x; }
+/* The rows of op/elementwise.def that say LINK; of two operands also the other way round. */
+#define REVERSED(ID)                static inline VF reversed_##ID(VF x, VF y) { return vf_of_##ID(y, x); }
+#define LINK_LINK_UNARY(ID)         UNARY(ID, vf_of_##ID)
+#define LINK_LINK_BINARY(ID)        BINARY(ID, vf_of_##ID) REVERSED(ID) BINARY(reverse_##ID, reversed_##ID)
+#define LINK_STEP_UNARY(ID)
+#define LINK_STEP_BINARY(ID)
+#define LINK_STEP_COMPARE(ID)
+#define LINK_BLOCKS_UNARY(ID) /* below */
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, ...)    \
+  LINK_##HOW##_##KIND(ID)
+#include "op/elementwise.def"
 
-UNARY(neg, negative)
-UNARY(absolute, vf_abs)
-UNARY(sign, sign_of)
-UNARY(square_root, vf_sqrt)
-UNARY(relu, relu_of)
-UNARY(logarithm, vf_log)
-UNARY(hyperbolic_tangent, vf_tanh)
-UNARY(sigmoid, vf_sigmoid)
-UNARY(error_function, vf_erf)
-BINARY(add, plus)
-BINARY(sub, minus)
-BINARY(sub_reversed, minus_reversed)
-BINARY(mul, times)
-BINARY(div_by, over)
-BINARY(div_reversed, over_reversed)
-BINARY(minimum, vf_min)
-BINARY(maximum, vf_max)
-
-static LINK(exponential) {
+static LINK(EXP) {
   VF x[2][4] = { { a, b, c, d }, { e, f, g, h } };
   for (int p = 0; p < 2; p++) {
     VF y[4];
@@ -94,24 +79,20 @@ static LINK(exponential) {
   NEXT;
 }
 
-tn_link_run link_of(tn_op op, bool reversed) {
-  switch (op) {
-    case TN_OP_NEG: return neg;
-    case TN_OP_ABS: return absolute;
-    case TN_OP_SIGN: return sign;
-    case TN_OP_SQRT: return square_root;
-    case TN_OP_RELU: return relu;
-    case TN_OP_EXP: return exponential;
-    case TN_OP_LOG: return logarithm;
-    case TN_OP_TANH: return hyperbolic_tangent;
-    case TN_OP_SIGMOID: return sigmoid;
-    case TN_OP_ERF: return error_function;
-    case TN_OP_ADD: return add;
-    case TN_OP_SUB: return reversed ? sub_reversed : sub;
-    case TN_OP_MUL: return mul;
-    case TN_OP_DIV: return reversed ? div_reversed : div_by;
-    case TN_OP_MINIMUM: return minimum;
-    case TN_OP_MAXIMUM: return maximum;
-    default: return NULL;
-  }
-}
+typedef struct {
+  tn_link_run run, reversed;
+} link_entry;
+
+#define ENTRY_LINK_UNARY(ID)     [TN_OP_##ID] = { ID, ID },
+#define ENTRY_LINK_BINARY(ID)    [TN_OP_##ID] = { ID, reverse_##ID },
+#define ENTRY_BLOCKS_UNARY(ID)   [TN_OP_##ID] = { ID, ID },
+#define ENTRY_STEP_UNARY(ID)
+#define ENTRY_STEP_BINARY(ID)
+#define ENTRY_STEP_COMPARE(ID)
+static const link_entry entries[TN_OP_COUNT] = {
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, ...)    \
+  ENTRY_##HOW##_##KIND(ID)
+#include "op/elementwise.def"
+};
+
+tn_link_run link_of(tn_op op, bool reversed) { return reversed ? entries[op].reversed : entries[op].run; }

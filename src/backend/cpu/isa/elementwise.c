@@ -21,7 +21,7 @@
 #include "backend/cpu/isa/stream.h"
 #define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 #include "backend/cpu/walk.h"
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 #define TILE         1024 /* elements */
 #define LONG_TILE    4096 /* of a chain whose operands stand where they are read */
@@ -412,10 +412,6 @@ static void run_share(void *context, const tn_cpu_part *part) {
 /* ---- division by zero ----
  * Nothing may have been written when it is found, so where a program divides
  * integers everything is calculated once without storing. */
-static bool divides(tn_op op, tn_dtype dtype) {
-  return (op == TN_OP_DIV || op == TN_OP_REM) && tn_dtype_in(dtype, TN_INTS);
-}
-
 static void try_tile(fused *job, bench *at, const tn_cpu_walk *walk, int64_t number, int64_t first) {
   int64_t begin = number * job->piece, count = tn_cpu_min(walk->dim[job->outer] - begin, job->piece);
   for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
@@ -480,7 +476,7 @@ static void prepare_step(fused *job, int s, const tn_fused_step *from) {
   for (int k = 0; k < 3; k++) to->in[k] = from->in[k];
   tn_step how = step_of(from->op, job->dtype[from->in[0]], from->dtype);
   to->run = s == job->steps - 1 ? how.last : how.run;
-  to->divides = divides(from->op, from->dtype);
+  to->divides = tn_scalar_divides(from->op, from->dtype);
   to->arity = (uint8_t)tn_op_sig_of(from->op)->arity;
 }
 
@@ -520,28 +516,12 @@ static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step 
   assign_buffers(job);
 }
 
-/* About how many nanoseconds an element takes. */
-static double cost_of(tn_op op) {
-  switch (op) {
-    case TN_OP_EXP:
-    case TN_OP_LOG:
-    case TN_OP_TANH:
-    case TN_OP_SIGMOID:
-    case TN_OP_ERF:
-    case TN_OP_SIN:
-    case TN_OP_COS: return 0.6;
-    case TN_OP_POW:
-    case TN_OP_REM: return 4;
-    default: return 0.05;
-  }
-}
-
 static bool run(fused *job) {
   const tn_kernel_call *call = job->call;
   double each = 0.1 * (call->count + 1);
   bool may_fail = false;
   for (int s = 0; s < job->steps; s++) {
-    each += cost_of(job->step[s].op);
+    each += tn_op_cost(job->step[s].op);
     may_fail = may_fail || job->step[s].divides;
   }
   if (may_fail && divides_by_zero(job)) {
@@ -615,7 +595,7 @@ static void run_tiny_program(const tn_kernel_call *call, const tn_fused *program
 
 static bool may_divide(const tn_fused *program) {
   for (int s = 0; s < program->step_count; s++)
-    if (divides(program->step[s].op, program->step[s].dtype)) return true;
+    if (tn_scalar_divides(program->step[s].op, program->step[s].dtype)) return true;
   return false;
 }
 
@@ -656,14 +636,14 @@ static void flat_share(void *context, const tn_cpu_part *part) {
 /* All operands and the result are whole arrays: one loop over them, without tiles. */
 static void run_flat(const tn_kernel_call *call, int64_t count) {
   flat_job job = { call, step_of(call->op, call->in[0].dtype, call->out->dtype).last, count };
-  double cost = (double)count * (cost_of(call->op) + 0.1 * (call->count + 1));
+  double cost = (double)count * (tn_op_cost(call->op) + 0.1 * (call->count + 1));
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, flat_share, &job);
 }
 
 bool cpu_elementwise(const tn_kernel_call *call) {
   int64_t count = tn_cpu_elements(call->out);
   if (count == 0) return true;
-  if (!divides(call->op, call->out->dtype)) {
+  if (!tn_scalar_divides(call->op, call->out->dtype)) {
     if (count <= TINY && tn_cpu_is_flat(call->out)) {
       run_tiny_step(call, count);
       return true;

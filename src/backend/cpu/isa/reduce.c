@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "backend/cpu/walk.h"
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 typedef enum { ROWS, COLUMNS, SPREAD_OUT } layout;
 

@@ -4,7 +4,7 @@
 
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/steps.h"
-#include "backend/scalar.h"
+#include "op/scalar.h"
 
 /* ---- elementwise: what is spread out or repeated is collected by a list of places ---- */
 #define ELEMENTS  64
@@ -89,7 +89,7 @@ static bool prepare_steps(small_program *p, const tn_kernel_call *call, const tn
     const tn_fused_step *from = &steps[s];
     small_step *to = &p->step[s];
     dtype[p->operands + s] = from->dtype;
-    if ((from->op == TN_OP_DIV || from->op == TN_OP_REM) && tn_dtype_in(from->dtype, TN_INTS)) return false;
+    if (tn_scalar_divides(from->op, from->dtype)) return false;
     if (from->op == TN_OP_FILL) {
       to->constant = constant_of(from, p->count, arena);
       if (s == p->steps - 1 || !to->constant) return false;

@@ -19,14 +19,6 @@ typedef struct {
 #define step_of TN_CPU_NAME(step_of)
 tn_step step_of(tn_op op, tn_dtype from, tn_dtype to);
 
-/* NaN stays what it is. */
-static inline VF relu_of(VF x) { return vf_select(vf_le(x, vf_set(0.0f)), vf_set(0.0f), x); }
-
-static inline VF sign_of(VF x) {
-  VF up = vf_select(vf_gt(x, vf_set(0.0f)), vf_set(1.0f), x);
-  return vf_select(vf_lt(x, vf_set(0.0f)), vf_set(-1.0f), up);
-}
-
 /* Integer division by zero gives 0 here; who wants it refused looks at the divisors first. The first
  * place of a zero among count integers, or count. */
 #define first_zero TN_CPU_NAME(first_zero)

@@ -1,15 +1,16 @@
-/* backend/scalar.h: what an elementwise operation does to one element.
+/* op/scalar.h: what an elementwise operation does to one element.
  *
  * Here stands every scalar of docs/numerics.md, once: back ends that work on
- * many elements at a time must give the same bits, and may call these for the
- * elements that are left over. An element travels as a union; which member
+ * many elements at a time must give the same bits, and the languages fold
+ * constants with these. op/element.h has the same functions for callers that
+ * know the dtype. An element travels as a union; which member
  * counts is said by the dtype that chose the function.
  *
  * Every function that computes returns the canonical NaN where it returns a
  * NaN. Functions that only choose or move (select, a cast to the same dtype)
  * return what they were given. */
-#ifndef TN_BACKEND_SCALAR_H
-#define TN_BACKEND_SCALAR_H
+#ifndef TN_OP_SCALAR_H
+#define TN_OP_SCALAR_H
 
 #include "op/op.h"
 
@@ -26,10 +27,12 @@ typedef tn_element (*tn_binary)(tn_element x, tn_element y);
 typedef tn_element (*tn_ternary)(tn_element x, tn_element y, tn_element z);
 
 /* By operation and dtype of the operands; NULL where the table of operations does not
- * allow it. Comparisons give a boolean. The divisor of an integer division must not be 0:
- * see tn_scalar_divides. */
+ * allow it. Comparisons give a boolean. The divisor of an integer division should not be 0,
+ * see tn_scalar_divides; then the result is 0. */
 tn_unary tn_scalar_unary(tn_op op, tn_dtype dtype);
 tn_binary tn_scalar_binary(tn_op op, tn_dtype dtype);
+/* The dtype of the result, of an operation that has one of these functions. */
+tn_dtype tn_scalar_gives(tn_op op, tn_dtype dtype);
 /* x * y + z: rounded once for floats, wrapping for integers. NULL for other dtypes. */
 tn_ternary tn_scalar_fma(tn_dtype dtype);
 /* Between any two dtypes. bf16 and f16 are reached, and left, by way of f32. */
