@@ -289,7 +289,10 @@ static bool at_end(tn_mind_parser *p, bool in_block) {
 
 static void doubt(tn_mind_parser *p, tn_name name) {
   p->doubtful = tn_mind_grown(p, p->doubtful, p->doubtful_count, &p->doubtful_room, sizeof *p->doubtful);
-  if (p->doubtful) p->doubtful[p->doubtful_count++] = name;
+  if (p->doubtful)
+    p->doubtful[p->doubtful_count++] = name;
+  else
+    p->doubtful_count = 0; /* memory ran out, and took the list with it */
   p->panic = false;
 }
 
