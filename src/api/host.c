@@ -116,14 +116,20 @@ static bool is_path(tn_str path, const tn_arena *arena, tn_file_status *status) 
   return *status == TN_FILE_OK;
 }
 
-static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
+static bool read_path(tn_host *host, tn_str path, bool resolved, tn_arena *arena, tn_str *out,
+                      const char **problem) {
   tern_session *session = host->context;
   tn_str terminated = tn_host_path(host, path, arena);
   tn_file_bytes bytes;
   tn_file_status status;
   if (is_path(path, arena, &status))
-    status = tn_file_read(&session->heap, terminated.at, TN_SOURCE_LIMIT, NULL, &bytes);
+    status = (resolved ? tn_file_read_resolved : tn_file_read)(&session->heap, terminated.at, TN_SOURCE_LIMIT,
+                                                               NULL, &bytes);
   return keep_text(session, status, &bytes, arena, out, problem);
+}
+
+static bool read_file(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
+  return read_path(host, path, tn_host_resolves(host), arena, out, problem);
 }
 
 static bool read_program(tn_host *host, tn_str path, tn_arena *arena, tn_str *out, const char **problem) {
@@ -133,7 +139,7 @@ static bool read_program(tn_host *host, tn_str path, tn_arena *arena, tn_str *ou
     *problem = TN_API_FOREIGN_LINK;
     return false;
   }
-  return read_file(host, path, arena, out, problem);
+  return read_path(host, path, false, arena, out, problem);
 }
 
 static bool read_module(tn_host *host, tn_str root, tn_str path, tn_arena *arena, tn_str *out,

@@ -141,6 +141,14 @@ tn_file_status tn_file_read_beneath(tn_heap *heap, const char *root, const char 
   return status == TN_FILE_OK ? read_and_close(heap, descriptor, limit, faults, out) : status;
 }
 
+tn_file_status tn_file_read_resolved(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
+                                     tn_file_bytes *out) {
+  int descriptor;
+  *out = (tn_file_bytes){ .at = "" };
+  tn_file_status status = tn_file_open_resolved(path, faults, &descriptor);
+  return status == TN_FILE_OK ? read_and_close(heap, descriptor, limit, faults, out) : status;
+}
+
 /* ---- pieces ---- */
 
 static tn_file_status read_pieces(tn_heap *heap, int descriptor, filling *block, uint64_t limit,
@@ -156,11 +164,11 @@ static tn_file_status read_pieces(tn_heap *heap, int descriptor, filling *block,
   }
 }
 
-tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
-                                   tn_file_take take, void *context) {
+tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, bool resolved, uint64_t limit,
+                                   tn_file_faults *faults, tn_file_take take, void *context) {
   size_t first;
   int descriptor;
-  tn_file_status status = tn_file_open_plain(path, faults, &descriptor);
+  tn_file_status status = (resolved ? tn_file_open_resolved : tn_file_open_plain)(path, faults, &descriptor);
   if (status != TN_FILE_OK) return status;
   status = inspect(descriptor, limit, &first);
   filling block = { .capacity = first < PIECE_BYTES ? first : PIECE_BYTES };

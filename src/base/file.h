@@ -73,6 +73,9 @@ tn_file_status tn_file_read(tn_heap *heap, const char *path, uint64_t limit, tn_
  * The path itself is relative, has no "." or "..", and no part of it is a link. */
 tn_file_status tn_file_read_beneath(tn_heap *heap, const char *root, const char *path, uint64_t limit,
                                     tn_file_faults *faults, tn_file_bytes *out);
+/* The same for an absolute path that was resolved: a link that stands in it meanwhile is TN_FILE_LINK. */
+tn_file_status tn_file_read_resolved(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
+                                     tn_file_bytes *out);
 /* Opens such a file for callers that read it in their own order and close it. *descriptor: -1 on failure. */
 tn_file_status tn_file_open_beneath(const char *root, const char *path, tn_file_faults *faults,
                                     int *descriptor);
@@ -81,10 +84,10 @@ tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, 
                                  tn_file_bytes *out);
 /* Reads it piece by piece, for files larger than one wants to hold: each goes to `take`, which may end it
  * all by returning false (the status is then TN_FILE_OK too). A file may change or shrink meanwhile, as it
- * could not if it were mapped into memory. */
+ * could not if it were mapped into memory. `resolved`: as tn_file_read_resolved. */
 typedef bool (*tn_file_take)(void *context, tn_str piece);
-tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, uint64_t limit, tn_file_faults *faults,
-                                   tn_file_take take, void *context);
+tn_file_status tn_file_read_pieces(tn_heap *heap, const char *path, bool resolved, uint64_t limit,
+                                   tn_file_faults *faults, tn_file_take take, void *context);
 void tn_file_release(tn_heap *heap, tn_file_bytes *bytes);
 
 #define TN_FILE_NAME_BYTES 256   /* of a name in a folder, with its NUL */

@@ -28,6 +28,8 @@ int tn_file_walk(int root, const char *path, size_t length, tn_file_faults *faul
 tn_file_status tn_file_kind(const struct stat *about);
 /* Opens a plain file to read it; links are followed. *descriptor is -1 on failure. */
 tn_file_status tn_file_open_plain(const char *path, tn_file_faults *faults, int *descriptor);
+/* The same without following any link of an absolute path. */
+tn_file_status tn_file_open_resolved(const char *path, tn_file_faults *faults, int *descriptor);
 /* fsync with faults: 0, or the errno. Some files have nothing to sync, folders above all, and then that is
  * no failure; nor is it for a folder that may not be read. */
 int tn_file_sync(int descriptor, tn_file_faults *faults);

@@ -8,7 +8,9 @@
  * What a program imports is opened beneath the program's folder: no link is
  * followed, and no step leads upwards. Linux does that in one call (openat2);
  * where it is missing, or a filter refuses it, the path is walked folder by
- * folder. Both give the same answer. */
+ * folder. Both give the same answer. A path that was resolved, to see where it
+ * leads, is opened beneath the root in the same way: what was looked at is what
+ * is opened. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1   /* O_PATH */
 #endif
@@ -230,3 +232,15 @@ tn_file_status tn_file_open_beneath(const char *root, const char *path, tn_file_
   (void)close(folder);
   return status == TN_FILE_OK ? accept_plain(descriptor) : status;
 }
+
+#if defined(__wasi__)
+/* Nothing can be resolved there (file_path.c). */
+tn_file_status tn_file_open_resolved(const char *path, tn_file_faults *faults, int *descriptor) {
+  return tn_file_open_plain(path, faults, descriptor);
+}
+#else
+tn_file_status tn_file_open_resolved(const char *path, tn_file_faults *faults, int *descriptor) {
+  *descriptor = -1;
+  return path[0] == '/' ? tn_file_open_beneath("/", path + 1, faults, descriptor) : TN_FILE_NOT_FOUND;
+}
+#endif

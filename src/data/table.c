@@ -101,8 +101,8 @@ static bool report_file(const tn_table_request *request, tn_file_status status, 
 static bool read_file(tn_table_reader *reader) {
   const tn_table_request *request = reader->request;
   tn_heap *heap = reader->table->heap;
-  tn_file_status status =
-      tn_file_read_pieces(heap, request->path, TN_TABLE_FILE_LIMIT, NULL, take_piece, reader);
+  tn_file_status status = tn_file_read_pieces(heap, request->path, request->resolved, TN_TABLE_FILE_LIMIT,
+                                              NULL, take_piece, reader);
   if (!reader->ok || heap->stopped) return false;
   if (status == TN_FILE_NO_MEMORY) return tn_table_out_of_memory(reader);
   if (status != TN_FILE_OK) return report_file(request, status, reader->diags);

@@ -15,6 +15,7 @@ struct tn_table;
 
 typedef struct {
   const char *path; /* NUL-terminated */
+  bool resolved;    /* it has no links, and is not read through one (tn_file_read_resolved) */
   tn_span at;       /* where the program names it */
   tn_table_format format;
   bool wants_features, wants_labels;

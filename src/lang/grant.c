@@ -1,9 +1,9 @@
 /* lang/grant.c: whether a file that a program names lies where it may be read.
  *
  * The folders were resolved when they were granted. A path is resolved now, with
- * all its links, and must lie beneath one of them. The kernel decides the same
- * again when the file is opened (docs/security.md); this is what can be said
- * about it before. */
+ * all its links, and must lie beneath one of them. It is then opened without
+ * following a link, so that nothing can be put in its place between; the kernel
+ * decides the same again (docs/security.md). */
 #include <string.h>
 
 #include "base/file.h"

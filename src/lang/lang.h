@@ -102,6 +102,9 @@ tn_str tn_host_path(const tn_host *host, tn_str path, tn_arena *arena);
  * out of the folders that limit it, by dots or by links too; a file that is not there lies where its
  * folder is. */
 bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found);
+/* Whether tn_host_find gives resolved paths. They are read without following links, so that what was found to
+ * lie in a folder is what is read. */
+static inline bool tn_host_resolves(const tn_host *host) { return host->readable_count > 0; }
 /* "data, models/old": those folders as they were given. */
 tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
 

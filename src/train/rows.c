@@ -63,10 +63,14 @@ static bool has_stage(const tn_ail_dataset *data, bool on_labels) {
 static bool read_table(pipeline *p, bool hashed) {
   const tn_ail_dataset *d = p->data;
   tn_str path;
-  (void)tn_host_find(p->host, d->path, p->arena, &path); /* it has been allowed */
+  bool found = tn_host_find(p->host, d->path, p->arena, &path); /* it was when it was allowed */
   if (p->arena->failed) return out_of_memory(p->host);
+  if (!found)
+    return tn_report(p->host->diags, TN_DIAG_E_FILE_IO_ERROR, d->path_at, TN_TEXT("path", d->path),
+                     TN_STR("io_error_kind", "permission_denied"));
   tn_table_request request = {
     .path = path.at,
+    .resolved = tn_host_resolves(p->host),
     .at = d->path_at,
     .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
     .wants_features = d->features_input >= 0 || has_stage(d, false),

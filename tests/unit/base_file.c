@@ -27,7 +27,7 @@ static tn_file_status read_status(const char *path, size_t limit) {
   tn_file_status status = tn_file_read(&heap, path, limit, NULL, &bytes);
   if (status != TN_FILE_OK) assert_true(bytes.at && bytes.len == 0 && bytes.held == 0);
   tn_file_release(&heap, &bytes);
-  assert_int_equal(tn_file_read_pieces(&heap, path, limit, NULL, count_bytes, &seen), status);
+  assert_int_equal(tn_file_read_pieces(&heap, path, false, limit, NULL, count_bytes, &seen), status);
   assert_int_equal(heap.used, 0);
   return status;
 }
@@ -50,7 +50,8 @@ static void a_file_is_read_whole(void **state) {
     assert_int_equal(bytes.at[bytes.len], 0);
     tn_file_release(&heap, &bytes);
     expected_bytes all = { contents, 0, SIZE_MAX };
-    assert_int_equal(tn_file_read_pieces(&heap, path, sizes[i], NULL, compare_piece, &all), TN_FILE_OK);
+    assert_int_equal(tn_file_read_pieces(&heap, path, false, sizes[i], NULL, compare_piece, &all),
+                     TN_FILE_OK);
     assert_int_equal(all.done, sizes[i]);
     assert_int_equal(heap.used, 0);
   }

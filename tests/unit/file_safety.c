@@ -88,7 +88,7 @@ static void odd_files_are_refused_at_once(void **state) {
     const char *path = names[i][0] == '/' ? names[i] : in_folder(names[i]);
     if (access(path, F_OK) != 0) continue;
     assert_int_equal(read_status(path), TN_FILE_NOT_PLAIN);
-    assert_int_equal(tn_file_read_pieces(&heap, path, 1000, NULL, NULL, NULL), TN_FILE_NOT_PLAIN);
+    assert_int_equal(tn_file_read_pieces(&heap, path, false, 1000, NULL, NULL, NULL), TN_FILE_NOT_PLAIN);
     assert_int_equal(replace_status(path), TN_FILE_NOT_PLAIN);
     assert_int_equal(tn_file_append(path, 0, TN_LIT("x"), NULL), TN_FILE_NOT_PLAIN);
   }

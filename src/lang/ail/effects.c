@@ -139,8 +139,9 @@ static bool hash_file(tn_ail *program, const tn_node *node, const tn_view *out) 
   tn_arena arena;
   tn_arena_init(&arena, program->host->heap);
   tn_str found = path;
-  (void)tn_host_find(program->host, path, &arena, &found); /* it has been allowed */
-  bool ok = program->host->read_file(program->host, found, &arena, &bytes, &problem);
+  bool ok = tn_host_find(program->host, path, &arena, &found); /* it did when it was allowed */
+  if (!ok) problem = "permission_denied";
+  ok = ok && program->host->read_file(program->host, found, &arena, &bytes, &problem);
   if (!ok) report_file(program, node, path, problem);
   if (ok && !tn_utf8_valid(bytes)) {
     ok = tn_report(program->host->diags, TN_DIAG_E_FILE_INVALID_UTF8, node->at, TN_TEXT("path", path),
