@@ -78,7 +78,7 @@ for part in "$@"; do
       build release survive fault_shim tern
       for what in "kill 1000" "stop 200"; do
         # shellcheck disable=SC2086
-        build/release/tests/survive build/release/tern build/release/tests/libfault_shim.so $what || failed=1
+        build/release/tests/survive "$PWD/build/release/tern" "$PWD/build/release/tests/libfault_shim.so" $what || failed=1
       done
       ;;
     *) usage ;;
