@@ -31,6 +31,38 @@ void tn_api_end_compiling(tern_session *session) { session->heap.stop_refuses = 
 
 /* ---- computing ---- */
 
+#define COPY_PIECE ((int64_t)1 << 22) /* elements between two questions whether to stop */
+
+/* recursion: an axis of a view is halved, so at most the logarithm of TN_ELEMENT_LIMIT deep. */
+static bool copy_pieces(tn_stop *stop, const tn_view *to, const tn_view *from) {
+  int axis = 0;
+  if (tn_stop_asked(stop)) return false;
+  while (axis < from->rank && from->dim[axis] < 2) axis++;
+  if (axis == from->rank || tn_view_count(from) <= COPY_PIECE) {
+    tn_view_copy(to, from);
+    return true;
+  }
+  int64_t half = from->dim[axis] / 2, rest = from->dim[axis] - half;
+  for (int i = 0; i < 2; i++) {
+    int64_t start = i ? half : 0, count = i ? rest : half;
+    tn_view part = tn_view_slice(to, axis, start, 1, count),
+            source = tn_view_slice(from, axis, start, 1, count);
+    if (!copy_pieces(stop, &part, &source)) return false;
+  }
+  return true;
+}
+
+/* An output may be one number that is everywhere in it: to copy it takes as long as to compute it. */
+static bool copy_output(tern_session *session, const tn_view *from, tn_tensor *out, tn_fault *fault) {
+  tn_shape shape = tn_view_shape(from);
+  *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
+  if (!tn_tensor_new(&session->heap, from->dtype, &shape, out)) return false;
+  if (copy_pieces(&session->stop, &out->view, from)) return true;
+  fault->kind = TN_FAULT_INTERRUPTED;
+  tn_tensor_unref(out);
+  return false;
+}
+
 static bool run_once(tern_session *session, const tn_graph *graph, const tn_view *inputs,
                      const tn_view *params, tn_tensor *outputs, tn_fault *fault) {
   tn_plan_options options = { .backend = session->backend, .threads = session->threads };
@@ -44,11 +76,8 @@ static bool run_once(tern_session *session, const tn_graph *graph, const tn_view
   size_t made = 0;
   for (; ok && made < graph->outputs.count; made++) {
     tn_view view = tn_plan_output(plan, (int)made);
-    if (!tn_tensor_copy(&session->heap, &view, &outputs[made])) {
-      *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
-      ok = false;
-      break;
-    }
+    ok = copy_output(session, &view, &outputs[made], fault);
+    if (!ok) break;
   }
   for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&outputs[i]);
   tn_plan_free(plan);
