@@ -77,6 +77,9 @@ const tn_lang *tn_api_lang(tern_language language);
 
 /* In the common spelling; limits of the session have codes of their own. Returns false. */
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
+/* tn_api_usage with a hint of its own. Returns false. */
+bool tn_api_usage_hint(tern_session *session, const char *before, tn_str name, const char *after,
+                       tn_str hint);
 
 /* The sandbox (sandbox.c). */
 /* The program is compiled: what was only needed for that is dropped, and of files those stay that it
@@ -101,6 +104,7 @@ bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view 
 /* Whether a program may be read from this path: it is no link, or leads to a file named like a program. A
  * link could have come with the folder and lead to anything, and what is wrong with a program is quoted. */
 bool tn_api_leads_to_program(tern_session *session, const char *path);
+#define TN_API_FOREIGN_LINK_HINT "if that file is a program, name it itself, with --lang"
 #define TN_API_FOREIGN_LINK "it is a symbolic link to a file that is not named like a program"
 
 /* Values from outside (values.c). Reports E_USAGE and returns false. */

@@ -147,7 +147,8 @@ bool tn_api_leads_to_program(tern_session *session, const char *path) {
 static bool read_program(tern_session *session, const char *path, tn_file_bytes *bytes) {
   bool from_input = strcmp(path, "-") == 0;
   if (!from_input && !tn_api_leads_to_program(session, path))
-    return tn_api_usage(session, "cannot read ", tn_str_of(path), ": " TN_API_FOREIGN_LINK);
+    return tn_api_usage_hint(session, "cannot read ", tn_str_of(path), ": " TN_API_FOREIGN_LINK,
+                             TN_LIT(TN_API_FOREIGN_LINK_HINT));
   tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
   if (status == TN_FILE_OK) return true;

@@ -77,7 +77,7 @@ $ for name in demo.mind demo.nth demo.ail; do ln -s ../outside/passwd clone/$nam
 |  12 2 0
 $ tern check clone/demo.mind
 ! error[E_USAGE]: cannot read clone/demo.mind: it is a symbolic link to a file that is not named like a program
-!    = hint: `tern help` lists the commands and options
+!    = hint: if that file is a program, name it itself, with --lang
 !
 ? 2
 $ tern check --lang mind clone/demo.mind 2>&1 | grep -c root:; ln -s demo.mind clone/again.mind; tern check clone/again.mind 2>&1 | grep -c root:
