@@ -3,6 +3,7 @@
 # Python module, documents and examples.
 #
 #   tools/deb.sh BUILD FOLDER     BUILD: a build folder, as build/release; the package goes to FOLDER
+#   TERN_DEB_LEVEL=0 tools/deb.sh ...   packed quickly instead of small
 #
 # The same build gives the same package, byte for byte: nothing in it is younger than $SOURCE_DATE_EPOCH
 # (the last commit, if that is not set), and everything belongs to root. What it depends on is what its
@@ -110,6 +111,6 @@ find "$root" -type d -exec chmod 755 {} +
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 package=$folder/tern_$version-1_$architecture.deb
-dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$root" "$package" >"$work/log" ||
+dpkg-deb --root-owner-group -Zxz -z"${TERN_DEB_LEVEL:-6}" --threads-max=1 --build "$root" "$package" >"$work/log" ||
   { cat "$work/log" >&2; exit 1; }
 echo "$package"
