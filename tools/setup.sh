@@ -103,6 +103,7 @@ list_missing_for_tests() {
   need libmpfr-dev has_header "$compiler" mpfr.h
   need g++ command -v c++
   need clang command -v clang
+  need clang-tidy command -v clang-tidy
   need libclang-rt-dev can_link clang -fsanitize=address,undefined
   need libomp-dev has_header clang omp.h -fopenmp
   need python3 command -v python3

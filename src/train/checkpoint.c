@@ -69,7 +69,7 @@ void tn_checkpoint_free(tn_checkpoint *c) { tn_safetensors_free(&c->file); }
 /* ---- tensors ---- */
 
 static bool wanted_tensors(tn_loop *loop, tn_named_view **out, size_t *count) {
-  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer));
+  size_t most = (size_t)tn_trainer_param_count(loop->trainer) + (size_t)tn_trainer_state_count(loop->trainer);
   *out = tn_arena_array(loop->arena, most + 1, sizeof **out);
   if (!*out) return tn_loop_out_of_memory(loop);
   tn_loop_name_tensors(loop, true, loop->arena, *out, count);

@@ -131,7 +131,7 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
 
 /* A long run comes here often: nothing of it stays in the loop's own arena. */
 static bool add_tensors(tn_loop *loop, bool with_states, tn_str metadata, tn_text *out) {
-  size_t most = (size_t)(tn_trainer_param_count(loop->trainer) + tn_trainer_state_count(loop->trainer)),
+  size_t most = (size_t)tn_trainer_param_count(loop->trainer) + (size_t)tn_trainer_state_count(loop->trainer),
          count;
   tn_arena names;
   tn_arena_init(&names, loop->host->heap);

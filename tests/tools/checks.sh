@@ -210,6 +210,21 @@ fails "links: a file that is not there" "README.md:4: there is no docs/three.md"
 link '[gone](docs/two.md#three)'
 fails "links: a heading that is not there" "README.md:4: docs/two.md has no heading #three" links
 
+# tidy CODE: a function body in a library file, seen by clang-tidy with the project's own checks.
+tidy() {
+  fresh
+  cp "$root/.clang-tidy" "$scratch"
+  printf 'int tn_graph_x(int a);\nint tn_graph_x(int a) { %s }\n' "$1" | put src/graph/x.c
+  sh "$tools/check_tidy.sh" "$scratch"
+}
+if command -v clang-tidy >/dev/null; then
+  passes "tidy: a clean project" tidy 'return a - 1;'
+  fails "tidy: the same on both sides" "misc-redundant-expression" tidy 'return a - a;'
+  fails "tidy: an indentation that misleads" "bugprone-suspicious-semicolon" tidy 'if (a > 1);
+  a++;
+  return a;'
+fi
+
 # version LINES: a project of version 3.14.15 with LINES in a header.
 version() {
   fresh

@@ -17,7 +17,7 @@ machine() {
 done
 case " $* " in *" -E "*) read line; case $line in *"$(cat "$LACKS" 2>/dev/null || echo none)"*) exit 1 ;; esac ;; esac
 exit 0'
-  for tool in clang c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19 aarch64-linux-gnu-gcc qemu-aarch64 \
+  for tool in clang clang-tidy c++ nm make python3 mlir-opt-19 mlir-cpu-runner-19 aarch64-linux-gnu-gcc qemu-aarch64 \
     dot node npm chromium pkg-config dpkg-shlibdeps zsh fish; do
     stand_in $tool 'exit 0'
   done

@@ -131,7 +131,7 @@ static void fill_bins(const tn_view *view, int64_t count, summary *out) {
   for (int64_t i = 0; i < count; i++) {
     double x = tn_view_get_f64(view, i);
     if (!isfinite(x)) continue;
-    double at = width > 0 ? (x - out->least) / width : BINS / 2;
+    double at = width > 0 ? (x - out->least) / width : BINS / 2.0;
     out->bins[at < 0 ? 0 : at >= BINS ? BINS - 1 : (int)at]++;
   }
 }
