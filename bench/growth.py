@@ -1,4 +1,4 @@
-"""How cost grows: steps a second against model size and batch, memory against graph size, time to compile
+"""How cost grows: steps per second against model size and batch, memory against graph size, time to compile
 against length. Measured through bench_tern on programs that are written here; drawn as one SVG."""
 import math
 import os
@@ -75,7 +75,7 @@ def measure(build, here, Side, quick):
     curves = Curves()
     one = Side([os.path.join(build, "bench", "bench_tern"), "1", "."], 1)
 
-    steps = Curve("training: steps a second", "weights of a hidden layer, or rows of a batch", "steps/s")
+    steps = Curve("training: steps per second", "weights of a hidden layer, or rows of a batch", "steps/s")
     sizes = (8, 32, 128, 512) if quick else (8, 16, 32, 64, 128, 256, 512, 1024, 2048)
     steps.lines.append(("batch 32, by weights", [
         (w * w, 1 / statistics.median(ask(one, folder, f"mlp{w}.graph", mlp(w, 32), "train labels=10", seconds, rounds)))

@@ -150,7 +150,7 @@ def write(folder, here, results, limits, noise_text, quick, day):
 
 ## How cost grows
 
-![steps a second against model size and batch, memory against graph size, time to compile against length](growth.svg)
+![steps per second against model size and batch, memory against graph size, time to compile against length](growth.svg)
 
 ## What the machine can do
 

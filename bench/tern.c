@@ -193,7 +193,7 @@ static void read_text(workload *w, const bench *b, const char *file) {
   if (w->language == TERN_LANG_AUTO) w->language = TERN_LANG_GRAPH;
 }
 
-/* x and y are inputs that are turned over in the program where they are stored transposed. */
+/* x and y are inputs; the program transposes those that are stored transposed. */
 static void load_matmul(workload *w, char **words) {
   long m = atol(words[0]), n = atol(words[1]), k = atol(words[2]);
   bool at = words[3][0] == '1', bt = words[4][0] == '1';

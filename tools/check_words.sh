@@ -4,13 +4,14 @@
 #   tools/check_words.sh [ROOT]
 #
 # Library code, which is everything in src/ but src/cli/, is searched without its
-# comments and strings. Notes for later and paths of somebody's machine are
-# searched for in every file of the project.
+# comments and strings. Notes for later, paths of somebody's machine, and turns of phrase that
+# no reader would search for are looked for in every file of the project; for the last, the reason
+# is what to write instead.
 set -eu
 cd "${1:-.}"
 
 # FILES | PATTERN | WHY. FILES: `library`, `allocators` (library but base/heap.c),
-# `text` (every file, comments included). Patterns are matched behind anything
+# `text` (every file, comments included), `prose` (the same without fuzz/corpus). Patterns are matched behind anything
 # that is not part of a name; some are split by "~" so that this file passes.
 rules='
 library    | (exit|_exit|_Exit|quick_exit|abort|atexit)[ ]*[(]           | the library returns, it never ends its host
@@ -24,6 +25,21 @@ library    | (rand|srand|random|drand48)[ ]*[(]                          | there
 allocators | (malloc|calloc|realloc|free|strdup|strndup|aligned_alloc|posix_memalign)[ ]*[(] | memory comes through base/heap.h
 text       | (TO~DO|FIX~ME|XX~X|HA~CK)[^A-Za-z0-9_]                      | plan it in an issue, not in the source
 text       | /(wo~rk|ro~ot|ho~me)/[a-z]                                  | a path of one machine
+prose      | (gone|goes|going|go) o~n (with|from)[^a-z]                  | resumed, resumes; continues
+prose      | (make|makes|made) (a|the) run ag~ain                        | reproduce, repeat
+prose      | fores~ee(s|n)?[^a-z]                                        | predicts
+prose      | chang(e|es|ed) pla~ces with                                 | is swapped with
+prose      | turned ov~er                                                | transposed
+prose      | products? of (square )?mat~rices                            | matrix product, matmul
+prose      | to become sm~all                                            | to minimise
+prose      | for wh~o [a-z]                                              | for anyone who, for callers that
+prose      | [Ww]hat does not f~it[^a-z]                                 | a mismatch: say of what
+prose      | (is )?spe~lt out[^a-z]                                      | written out
+prose      | dr~awn anew                                                 | sampled again
+prose      | needs 1 it~ems                                              | needs 1 item
+prose      | (it|that|this) is no te~xt                                  | it is a binary file
+prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per second
+prose      | one (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
   LC_ALL=C sort | awk -v rules="$rules" '
@@ -85,6 +101,7 @@ find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type
       number++
       original = line
       search("text", line)
+      if (file !~ /^fuzz\/corpus\//) search("prose", line)
       if (!library) continue
       code = line ~ /^[ \t]*#[ \t]*include/ ? line : code_of(line)
       search("library", code)

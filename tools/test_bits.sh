@@ -12,7 +12,7 @@
 #   isa         every set of kernels that this machine runs
 #   passes      each optimiser pass left out, and all of them
 #   rows        a row alone and in a batch
-#   resume      a training that is stopped and gone on with, at every third step
+#   resume      a training that is stopped and resumed, at every third step
 #   compilers   gcc and clang, -O0 to -O3              (builds below build/bits)
 #   aarch64, riscv64, s390x   other machines, under qemu   (builds in build/aarch64, ...)
 #   wasm32      no machine at all, under node          (builds in build/wasm32)

@@ -152,7 +152,7 @@ typedef struct {
 /* How a training run is done. */
 typedef struct {
   const char *out;            /* the run's folder; NULL: none */
-  const char *resume;         /* a folder to go on from; NULL: none */
+  const char *resume;         /* a folder to resume; NULL: none */
   int64_t checkpoint_every;   /* 0: 100 */
   int64_t steps;              /* instead of the program's; 0: the program's */
   const tern_follower *followers;

@@ -48,7 +48,7 @@ float tn_rng_uniform(tn_rng *rng);
 /* In [0, n), all equally likely; n is at least 1. Uses one word, rarely more. */
 uint32_t tn_rng_below(tn_rng *rng, uint32_t n);
 /* Puts the items in an order, all equally likely: for i from count-1 down to 1
- * item i changes places with item below(i+1). */
+ * item i is swapped with item below(i+1). */
 void tn_rng_shuffle(tn_rng *rng, uint32_t *items, uint32_t count);
 /* Uses two words. */
 float tn_rng_normal(tn_rng *rng);

@@ -86,7 +86,7 @@ static const sample samples[] = {
     "{\"tokens\": [4, 5, 0, 19], \"label\": 0}\n"
     "{\"tokens\": [11, 16, 15, 8], \"label\": 1}\n",
     "\n"
-    "Keep what it learnt, ask it about a sentence, make the run again and compare every bit:\n"
+    "Keep the weights, classify a sentence, repeat the run and compare every bit:\n"
     "\n"
     "    tern train main.ail --allow fileread --out run\n"
     "    tern run main.ail --weights run/weights.safetensors --input tokens='[[3, 1, 4, 18]]'\n"

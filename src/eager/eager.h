@@ -31,8 +31,8 @@ void tn_eager_scope_end(tn_eager *eager, size_t scope);
 /* One operation; the result has one reference, the caller's. 0 with the builder's fault set. */
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
 
-/* The same without attributes, for who needs the operands no longer: their references are taken, and one that
- * nobody else holds may become the result. On failure the operands are still the caller's. */
+/* The same without attributes, for callers that no longer need the operands: their references are taken, and
+ * one that nobody else holds may become the result. On failure the operands are still the caller's. */
 tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count);
 /* Its shortest path: + - * / of two values of a few elements. 0 when it does not apply, and nothing has
  * happened then. With `keeps_second` the reference to that operand stays the caller's. */

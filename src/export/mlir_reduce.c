@@ -1,4 +1,4 @@
-/* export/mlir_reduce.c: along axes, and products of matrices.
+/* export/mlir_reduce.c: along axes, and matrix products.
  *
  * A reduction sees its operand as a matrix: what is kept counts the rows, what
  * is reduced stands along a row, in row-major order. The functions that reduce

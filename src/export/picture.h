@@ -14,7 +14,7 @@ typedef enum {
   TN_PAINT_CONSTANT,
   TN_PAINT_ELEMENT,  /* each element for itself */
   TN_PAINT_REDUCE,   /* along axes */
-  TN_PAINT_CONTRACT, /* products of matrices */
+  TN_PAINT_CONTRACT, /* matrix products */
   TN_PAINT_MOVE,     /* elements go elsewhere */
   TN_PAINT_CONTROL,
   TN_PAINT_OUTPUT,

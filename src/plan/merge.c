@@ -1,6 +1,6 @@
 /* plan/merge.c: two steps become one where what lies between them need not be written down.
  *
- * The gradient of a weight is a product of matrices, and plain descent takes a multiple of it off the
+ * The gradient of a weight is a matrix product, and plain descent takes a multiple of it off the
  * weight. Done one after the other, the gradient is written and read again; it is as large as the weight.
  * Back ends that can (backend.h) take the step while they have the product in their registers:
  *

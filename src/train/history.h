@@ -1,6 +1,6 @@
 /* train/history.h: history.jsonl of a run's folder, read back line by line.
  *
- * loop.c writes the lines; who goes on with a run, compares it or draws it reads them here. */
+ * loop.c writes the lines; resuming, comparing and drawing a run read them here. */
 #ifndef TN_TRAIN_HISTORY_H
 #define TN_TRAIN_HISTORY_H
 

@@ -242,7 +242,7 @@ static bool no_train_rows(tn_loop *loop) {
                    TN_INT("rows", (int64_t)loop->rows.count), TN_TEXT("split", text));
 }
 
-/* Hashing a large file takes longer than reading it, so it is done for who records it. */
+/* Hashing a large file takes longer than reading it, so it is done only for a recorded run. */
 static bool wants_hashes(const tn_loop *loop) {
   const tn_loop_options *options = loop->options;
   bool watched = options->watch && options->watch->wants_hashes;
@@ -346,7 +346,7 @@ static bool one_step(tn_loop *loop) {
 
 bool tn_loop_run_until(tn_loop *loop, int64_t end) {
   int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
-  uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of those it goes on from */
+  uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of the one it resumes */
   while (tn_trainer_step_number(loop->trainer) < end) {
     if (tn_stop_asked(loop->host->heap->stop)) {
       return tn_ail_report_fault(loop->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });

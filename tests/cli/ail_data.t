@@ -16,7 +16,7 @@ $ cat > try <<'END'
 > s/.*"code":"\([A-Z0-9_]*\)".*"phase":"\([a-z]*\)".*"fields":\({[^}]*}\).*/\1 \2 \3/'
 > END
 
-# JSONL: one object a line; blank lines, a mark at the start, other keys and Windows line ends are no mistake.
+# JSONL: one object per line; blank lines, a byte order mark, other keys and Windows line ends are accepted.
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n'
 | ok
 $ sh try jsonl '\357\273\277{"tokens":[1,2],"label":0}\r\n\r\n{"label":1,"text":"a","tokens":[3,4]}'

@@ -62,7 +62,7 @@ $ cat p.mind
 | 1.sum() + 1 .0
 $ tern fmt --check p.mind
 
-# What does not fit 100 columns goes on where the language lets it.
+# A line longer than 100 columns is broken where the language allows it.
 $ cat > long.mind <<'END'
 > let long = concat([aaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, ccccccccccccccccccccccccccc, dddd], axis = 1)
 > let data = [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]]

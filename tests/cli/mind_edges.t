@@ -42,7 +42,7 @@ $ tern emit gpu.mind --as graph
 |   return %3
 | }
 
-# Integers are folded where the result is exact; what does not fit or divides by zero stays an operation.
+# Integers are folded where the result is exact; one that overflows or divides by zero stays an operation.
 $ printf '(2147483647 - -1, 9223372036854775807 + 1, -9223372036854775807 - 5, 9223372036854775807 * 2, 5000000000 * 2, 0 * 5000000000, -1 * 5000000000, 7 / 0, 7 %% 2, 7 - 9)\n' > fold.mind
 $ tern emit fold.mind --as graph
 | graph() {

@@ -67,7 +67,7 @@ $ tern new third --lang ail && cat third/README.md
 | 
 |     tern train main.ail --allow fileread
 |
-| Keep what it learnt, ask it about a sentence, make the run again and compare every bit:
+| Keep the weights, classify a sentence, repeat the run and compare every bit:
 |
 |     tern train main.ail --allow fileread --out run
 |     tern run main.ail --weights run/weights.safetensors --input tokens='[[3, 1, 4, 18]]'

@@ -1,7 +1,7 @@
 /* tests/fault/forged.c: checkpoints that are whole and sealed, and still not what a run of this program left.
  *
  * A seal keeps accidents out, not somebody who seals what he likes. So each fact of a checkpoint is
- * changed in turn, the file is sealed again, and going on with it must be refused with one diagnostic. */
+ * changed in turn, the file is sealed again, and resuming it must be refused with one diagnostic. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,7 +235,7 @@ static void starve(tern_status (*attempt)(void)) {
     refused = 0;
     calm = ok ? calm + 1 : 0;
     if (!ok && strcmp(code, "E_OUT_OF_MEMORY") != 0) fail_msg("request %d: %s", (int)n, code);
-    /* What lies there now can be gone on with, if the run came to writing it. */
+    /* What lies there now can be resumed, if the run came to writing it. */
     if (attempt == verify || access("starved/checkpoint", R_OK) != 0) continue;
     if (train(&(tern_train_run){ .resume = "starved", .steps = 5 }) != TERN_OK)
       fail_msg("the folder of a run without request %d: %s", (int)n, code);

@@ -1,5 +1,5 @@
 /* tests/fault/survive.c: a training that is killed, starved of disk or told to stop leaves a folder that can
- * be gone on with, and the run that goes on ends with the bits of one that was never stopped.
+ * be resumed, and the resumed run ends with the bits of one that was never stopped.
  *
  *   survive TERN SHIM kill N      SIGKILL at N random moments
  *   survive TERN SHIM naive N     the same with a writer that overwrites files in place (shim.c): it must
@@ -72,7 +72,7 @@ static void copy(const char *from, const char *to) {
 /* ---- running tern ---- */
 
 typedef struct {
-  const char *folder; /* --out, and --resume when there is something to go on from */
+  const char *folder; /* --out, and --resume when there is something to resume */
   const char *steps;  /* NULL: the program's */
   const char *every;
   const char *spoil; /* TERN_SHIM; NULL: none */
@@ -121,7 +121,7 @@ static bool ended_well(const char *folder) {
   return mine.length == whole.length && memcmp(mine.bytes, whole.bytes, whole.length) == 0;
 }
 
-/* A copy of the folder can be opened and gone on with. Before the first checkpoint there is nothing to
+/* A copy of the folder can be opened and resumed. Before the first checkpoint there is nothing to
  * open, and a new run begins. */
 static bool loads(const char *folder) {
   if (!exists(path_of(folder, ""))) return true;

@@ -122,7 +122,7 @@ END
 train="$tern train model.ail --allow fileread --sandbox=require"
 expect "a run writes its folder" 0 "Training completed" $train --out runs/a/b --checkpoint-every 7 --threads 3
 [ -s runs/a/b/weights.safetensors ] || say "no weights"
-expect "it goes on from there" 0 "Training completed" $train --resume runs/a/b --steps 60 --out runs/c
+expect "it resumes from there" 0 "Training completed" $train --resume runs/a/b --steps 60 --out runs/c
 expect "and in its own folder" 0 "Training completed" $train --resume runs/a/b --steps 80
 verified() (cd runs/a && "$tern" verify b --allow fileread --sandbox=require)
 expect "a run is made again from another folder" 0 "agree in every bit" verified

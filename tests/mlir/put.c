@@ -1,4 +1,4 @@
-/* mlir/put.c: what compiled MLIR calls to show its results: bits, one number a line. */
+/* mlir/put.c: what compiled MLIR calls to show its results: bits, one number per line. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

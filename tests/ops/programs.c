@@ -45,7 +45,7 @@ static const tn_type *type_of(const program *p, tn_value value) {
 }
 
 static void keep(program *p, tn_value value) {
-  tn_build_forget(&p->builder.base);   /* what does not fit is left out */
+  tn_build_forget(&p->builder.base);   /* a mismatch is left out */
   if (value == TN_ERROR_VALUE || p->count == VALUES) return;
   if (tn_shape_count(&type_of(p, value)->shape) <= ELEMENTS) p->value[p->count++] = value;
 }

@@ -2,7 +2,7 @@
 # Memory does not grow with the length of a run: a million training steps, lines of a session, iterations of
 # a loop. Arguments: the project's root, the program, how many (default a million).
 #
-# The resident memory of each run is read twenty times a second. What it reaches in the last third of the
+# The resident memory of each run is read twenty times per second. What it reaches in the last third of the
 # run may be at most 1 MB above what it reached in the first.
 root=$(cd "$1" && pwd)
 tern=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")

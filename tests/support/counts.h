@@ -1,7 +1,7 @@
 /* tests/support/counts.h: what a process that split off has counted, for `make coverage`.
  *
  * Such a process ends without writing its counts. It leaves them in memory that its parent sees, and the
- * parent goes on from there: a child begins with its parent's counts, so nothing is counted twice. Without
+ * parent continues from there: a child begins with its parent's counts, so nothing is counted twice. Without
  * counters there is nothing to do. */
 #ifndef TN_TEST_COUNTS_H
 #define TN_TEST_COUNTS_H

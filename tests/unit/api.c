@@ -210,7 +210,7 @@ static void descend(const tern_options *options, int rows, int width, int classe
   tern_session_free(session);
 }
 
-/* Plain descent goes straight from the product of matrices into the weights: at edges of tiles, in rows
+/* Plain descent goes straight from the matrix product into the weights: at edges of tiles, in rows
  * longer than a block, and where the weights have few columns. */
 static void plain_descent_has_the_bits_of_ref(void **state) {
   (void)state;

@@ -13,7 +13,7 @@ static void an_explanation_shows_text_fields_and_examples(void **state) {
   fixture f;
   open_fixture(&f, "");
   assert_string_equal(explained(&f, TN_DIAG_E_STACK_UNDERFLOW),
-    "error E_STACK_UNDERFLOW: <opcode> needs <needed> items on the stack, and there are <have>\n"
+    "error E_STACK_UNDERFLOW: <opcode> takes <needed> from a stack of <have>\n"
     "\n"
     "An opcode takes its arguments from the top of the stack. There were fewer than\n"
     "it needs. The stack is as it was before the opcode, and what was printed stays\n"

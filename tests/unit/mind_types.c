@@ -94,7 +94,7 @@ static void an_annotation_of_another_rank_never_fits(void **state) {
   tn_arena_free(&b.arena);
 }
 
-/* Unequal ranks: what is missing is unknown, and so is what does not fit. */
+/* Unequal ranks: what is missing is unknown, and so is a mismatch. */
 static void branches_of_unequal_rank_have_unknown_dimensions(void **state) {
   (void)state;
   tn_shape matrix = tn_shape_make(2, (int64_t)2, (int64_t)3), row = tn_shape_make(1, (int64_t)2), out;

@@ -1,4 +1,4 @@
-/* lang/ail/ail.h: a compiled AILang program, for who runs or trains it.
+/* lang/ail/ail.h: a compiled AILang program, for callers that run or train it.
  *
  * Compiling parses and checks; what comes out has no errors left that can be
  * known without data. It still has named dimensions: they get their lengths from

@@ -1,4 +1,4 @@
-/* lang/ail/lower.h: a graph in the making, for who adds outputs of his own. */
+/* lang/ail/lower.h: a graph under construction, for callers that add outputs of their own. */
 #ifndef TN_LANG_AIL_LOWER_H
 #define TN_LANG_AIL_LOWER_H
 

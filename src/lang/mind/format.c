@@ -2,7 +2,7 @@
  *
  * A statement stands in one line if 100 columns suffice. If not, it goes on
  * where the language lets it: behind an assignment, behind operators (as many
- * operands in a line as fit), and inside brackets, one item a line or, of plain
+ * operands in a line as fit), and inside brackets, one item per line or, of plain
  * numbers, as many as fit. A block with one expression may stand in its line; a
  * function's never does. Empty lines between statements are kept, at most one.
  *

@@ -301,7 +301,7 @@ typedef struct {
 /* Both of one dtype. False for an integer division by zero. */
 bool tn_mind_number_binary(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out);
 tn_mind_number tn_mind_number_negate(tn_mind_number x);
-/* To another dtype; f64 to f32 rounds, what does not fit was refused before. */
+/* To another dtype; f64 to f32 rounds, a value out of range was refused before. */
 tn_mind_number tn_mind_number_cast(tn_mind_number x, tn_dtype dtype);
 bool tn_mind_number_truth(tn_mind_number x);
 double tn_mind_number_f64(tn_mind_number x);

@@ -654,7 +654,7 @@ bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_va
   return ok;
 }
 
-/* ---- going on with less ---- */
+/* ---- continuing with less ---- */
 
 /* By node: 1 where it needs no history, because it does not come from a named one (other than by
  * being it). */

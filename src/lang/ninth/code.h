@@ -38,7 +38,7 @@ typedef enum {
 } tn_ninth_code_kind;
 /* IF and REPEAT hold where to go on when they are not taken, ELSE where the [ENDIF] is, END where
  * the loop's body begins. The hint of an IF that has an [ELSE] is 1; that of another opcode says which
- * literal stands right before it, for who looks at code without running it. */
+ * literal stands right before it, for callers that look at code without running it. */
 enum { TN_NINTH_HINT_STRING = 1, TN_NINTH_HINT_NUMBER = 2 };
 
 typedef struct {

@@ -263,7 +263,7 @@ static void read_def(tn_ninth_compiler *c, tn_span at) {
     definition.name = tn_ninth_name(c, tn_ninth_peek(c, 0));
     c->at++;
   } else {
-    tn_ninth_syntax(c->diags, at, "[DEF] needs a name in quotes behind it");
+    tn_ninth_syntax(c->diags, at, "[DEF] needs a name in quotes after it");
   }
   if (!tn_vec_push(c->heap, &c->program->definitions, definition)) tn_ninth_no_memory(c);
   uint32_t number = (uint32_t)c->program->definitions.count - 1;
@@ -422,7 +422,7 @@ static void read_arrow(tn_ninth_compiler *c, const tn_ninth_token *arrow) {
   } else if (target->kind != TN_NINTH_TOKEN_BAD) {
     bool literal = target->kind == TN_NINTH_TOKEN_NUMBER || target->kind == TN_NINTH_TOKEN_STRING;
     tn_ninth_syntax(c->diags, literal ? at : tn_ninth_span(c, arrow),
-                    "an arrow needs a name or an @name behind it");
+                    "an arrow needs a name or an @name after it");
     if (literal) c->at++;
   }
 }

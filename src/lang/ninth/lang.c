@@ -6,7 +6,7 @@
 
 /* ---- running ---- */
 
-/* What a person sees at the end: what is left on the stack, one item a line. */
+/* What a person sees at the end: what is left on the stack, one item per line. */
 static bool stack_text(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
   tn_text text;
   tn_text_init(&text, m->heap);

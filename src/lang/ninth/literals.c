@@ -201,7 +201,7 @@ static bool shape_item(tn_ninth_compiler *c, void *into) {
   tn_ninth_dim dim;
   if (tn_ninth_peek(c, 1)->kind == TN_NINTH_TOKEN_ARROW) {
     return tn_ninth_syntax(c->diags, tn_ninth_span(c, tn_ninth_peek(c, 0)),
-                           "[key->value] stands behind the name of a module: {Name [key->value]}");
+                           "[key->value] follows the name of a module: {Name [key->value]}");
   }
   if (!read_dim(c, tn_ninth_peek(c, 0), &dim)) return false;
   c->at++;

@@ -21,7 +21,7 @@ typedef void (*tn_link_run)(const tn_link *at, int64_t i, VF a, VF b, VF c, VF d
 struct tn_link {
   tn_link_run run;
   float *data;  /* what it reads beside the accumulator, or where it writes */
-  int64_t mask; /* -1: data goes on from block to block; 0: it is one block, the same for all */
+  int64_t mask; /* -1: data continues from block to block; 0: it is one block, the same for all */
 };
 
 /* The accumulator and what stands there; or, reversed, what stands there and the accumulator. NULL for an

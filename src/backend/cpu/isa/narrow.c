@@ -12,7 +12,7 @@
 
 /* ---- a matrix that is read once ---- */
 /* A few rows of a, and columns of b whose steps of k are contiguous:
- * squares of b are turned over in registers and used at once. */
+ * squares of b are transposed in registers and used at once. */
 #define TURNED_ROWS 12
 TN_ALWAYS_INLINE void turned_steps(const product *p, int rows, const float *b, int columns, int64_t begin,
                                    int64_t end, VF *acc) {
@@ -122,7 +122,7 @@ static void multiply_streamed(const product *p, const tn_cpu_part *part, char *m
 
 /* ---- a result with few columns, from a matrix that is read along its rows ----
  * Here the columns have become rows: c is p->m (a few) by p->n, and its memory goes along the few. All of a
- * strip's sums are in registers; they are turned over on their way into memory of their own, from where they
+ * strip's sums are in registers; they are transposed on their way into memory of their own, from where they
  * go on in whole vectors. Each element of b is read once, where it is. */
 #if TN_LANES >= 8
 #define TURNED_RESULT_MOST (TN_LANES - 1)

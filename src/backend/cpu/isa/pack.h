@@ -49,7 +49,7 @@ static void pack_straight(float *to, int width, const float *from, int64_t k_ste
     }
 }
 
-/* k is contiguous: squares of TN_LANES rows by TN_LANES steps are turned over. */
+/* k is contiguous: squares of TN_LANES rows by TN_LANES steps are transposed. */
 static inline void pack_square(float *to, int width, const float *from, int64_t step, int rows, int steps) {
   VF square[TN_LANES];
   for (int i = 0; i < TN_LANES; i++)

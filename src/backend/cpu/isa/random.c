@@ -2,7 +2,7 @@
  *
  * Blocks of the generator differ in their counter alone, so as many are made
  * side by side as a vector has lanes: word w of all of them is one vector. At
- * the end squares of vectors are turned over, which puts each block's words
+ * the end squares of vectors are transposed, which puts each block's words
  * one behind the other. */
 #include "backend/cpu/isa/transpose.h"
 #include "backend/cpu/walk.h"

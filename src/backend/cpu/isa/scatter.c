@@ -216,7 +216,7 @@ static void chain_places(const direct_job *job) {
   }
 }
 
-/* Which of the two a place is, or neither, nobody can foresee: all are written down, and kept by counting. */
+/* Which of the two a place is, or neither, no branch predictor can tell: all are written, and counted. */
 static void order_places(direct_job *job) {
   const uint8_t *later = job->later + 1;
   const int32_t *next = job->next;

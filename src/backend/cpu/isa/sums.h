@@ -84,7 +84,7 @@ TN_SUM_TREE(tn_sum_f32, float)
 TN_SUM_TREE(tn_sum_f64, double)
 
 /* ---- the largest: NaN wins, -0 is below +0 ----
- * Read as integers, with the other bits of negative numbers turned over, floats are in that order: -0 comes
+ * Read as integers, with the other bits of negative numbers flipped, floats are in that order: -0 comes
  * just below +0, and the canonical NaN above infinity. It is the only NaN there is in memory. */
 static inline VI tn_key(VF v) {
   VI bits = vf_as_int(v);

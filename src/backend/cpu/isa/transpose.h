@@ -1,4 +1,4 @@
-/* backend/cpu/isa/transpose.h: a square of floats turned over in registers.
+/* backend/cpu/isa/transpose.h: a square of floats transposed in registers.
  *
  * Lane j of row[i] and lane i of row[j] change places, for TN_LANES rows of
  * TN_LANES lanes: pairs of lanes first, then pairs of pairs, and so on. */
