@@ -22,14 +22,14 @@ static tn_mind_callable declared(const tn_mind_function *f) {
 
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type) {
   tn_text text;
-  tn_mind_type written = *type;
   tn_mind_callable callable;
+  tn_mind_type function = { .kind = TN_MIND_T_FN, .callable = &callable };
   tn_text_init(&text, mind->host->heap);
   if (type->kind == TN_MIND_T_FN && type->callable->kind == TN_MIND_C_FUNCTION) {
     callable = declared(type->callable->function);
-    written.callable = &callable;
+    type = &function;
   }
-  tn_mind_type_print(&written, mind->host->names, &text);
+  tn_mind_type_print(type, mind->host->names, &text);
   return kept(mind, &text);
 }
 
