@@ -145,6 +145,21 @@ fresh
 echo "See /ho""me/somebody/tern." | put docs/x.md
 fails "words: a machine's path in a document" "one machine" words
 
+# prose_breach INSTEAD SENTENCE: SENTENCE in a document is refused, with what to write instead.
+prose_breach() {
+  fresh
+  echo "$2" | put docs/x.md
+  fails "words: $2" "docs/x.md:1: $1" words
+}
+prose_breach "resumed" "A run can be gone o""n with."
+prose_breach "transposed" "The matrix is turned o""ver."
+prose_breach "matrix product" "Products o""f matrices are fast, a product o""f matrices is."
+prose_breach "per class" "one number a c""lass"
+prose_breach "per second" "twenty times a s""econd"
+fresh
+echo "He goes on, for whoever turned a page over: it fits a second time, one number at a time." | put docs/x.md
+passes "words: phrases that only resemble them" words
+
 # write_breach CALL CODE: CODE in a file of the program.
 write_breach() {
   fresh
