@@ -136,7 +136,7 @@ static bool write_branch(tn_mlir *m, uint32_t region) {
 }
 
 /* Both regions give results of the same types. */
-static bool write_if(tn_mlir *m, tn_value value) {
+bool tn_mlir_if(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   const uint32_t *regions = node->attrs->region;
   size_t count = m->graph->regions.at[regions[0]].results.count;
@@ -155,7 +155,7 @@ static bool write_if(tn_mlir *m, tn_value value) {
   return true;
 }
 
-static bool write_pick(tn_mlir *m, tn_value value) {
+bool tn_mlir_pick(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value), *branch = tn_graph_node(m->graph, node->in[0]);
   size_t count = m->graph->regions.at[branch->attrs->region[0]].results.count;
   tn_str made = m->values[node->in[0]];
@@ -164,29 +164,42 @@ static bool write_pick(tn_mlir *m, tn_value value) {
   return true;
 }
 
-static bool write_node(tn_mlir *m, tn_value value) {
-  const tn_node *node = tn_graph_node(m->graph, value);
-  switch (tn_op_sig_of(node->op)->kind) {
-    case TN_KIND_ELEMENTWISE: return tn_mlir_elementwise(m, value);
-    case TN_KIND_SOURCE: return node->op == TN_OP_INPUT || node->op == TN_OP_PARAM || tn_mlir_move(m, value);
-    case TN_KIND_GENERATE:
-    case TN_KIND_VIEW:
-    case TN_KIND_MOVE: return tn_mlir_move(m, value);
-    case TN_KIND_REDUCE:
-      return node->op == TN_OP_CROSS_ENTROPY ? tn_mlir_cross_entropy(m, value) : tn_mlir_reduce(m, value);
-    case TN_KIND_SCAN: return tn_mlir_scan(m, value);
-    case TN_KIND_CONTRACT: return tn_mlir_matmul(m, value);
-    case TN_KIND_CONTROL: return node->op == TN_OP_IF ? write_if(m, value) : write_pick(m, value);
-    case TN_KIND_EFFECT: return tn_mlir_unsupported(m, "asking the clock or a file in MLIR", node->at);
-    default: return tn_mlir_unsupported(m, "this operation in MLIR", node->at);
-  }
+/* Arguments are named before the first node is written. */
+bool tn_mlir_argument(tn_mlir *m, tn_value value) {
+  (void)m, (void)value;
+  return true;
 }
+
+static bool unsupported(tn_mlir *m, const char *feature, tn_value value) {
+  return tn_mlir_unsupported(m, feature, tn_graph_node(m->graph, value)->at);
+}
+
+bool tn_mlir_no_host(tn_mlir *m, tn_value value) {
+  return unsupported(m, "asking the clock or a file in MLIR", value);
+}
+
+bool tn_mlir_no_row_update(tn_mlir *m, tn_value value) {
+  return unsupported(m, "an update of rows in MLIR", value);
+}
+
+bool tn_mlir_no_fused(tn_mlir *m, tn_value value) {
+  return unsupported(m, "a fused operation in MLIR", value);
+}
+
+typedef bool (*writer)(tn_mlir *m, tn_value value);
+static const writer writers[TN_OP_COUNT] = {
+#define TN_OP(id, ...)        [TN_OP_##id] = __VA_ARGS__,
+#define TN_EXPORT(mlir, onnx) tn_mlir_##mlir
+#define TN_EXPAND(...)        NULL /* composed: never in a graph */
+#include "op/ops.def"
+};
 
 static bool write_region(tn_mlir *m, uint32_t region) {
   const tn_region *r = &m->graph->regions.at[region];
   if (!tn_arena_room(&m->arena)) return false;
   for (size_t i = 0; i < r->nodes.count; i++) {
-    if (!write_node(m, r->nodes.at[i]) || m->failed || m->arena.failed) return false;
+    tn_value value = r->nodes.at[i];
+    if (!writers[tn_graph_node(m->graph, value)->op](m, value) || m->failed || m->arena.failed) return false;
   }
   return true;
 }

@@ -6,6 +6,8 @@
  * dialect leaves it undefined. */
 #include "base/elementary.h"
 #include "export/mlir_internal.h"
+#include "op/formula.h"
+#include "op/scalar.h"
 
 static bool is_float(tn_dtype dtype) { return tn_dtype_in(dtype, TN_FLOATS); }
 
@@ -53,28 +55,72 @@ tn_str tn_mlir_add(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y) {
   return apply2(m, is_float(dtype) ? "arith.addf" : "arith.addi", dtype, x, y);
 }
 
-/* ---- functions ---- */
+/* ---- the rows of elementwise.def ---- */
 
-static const struct {
-  tn_op op;
+typedef struct row row;
+/* Empty when the dialect cannot say it. */
+typedef tn_str (*row_writer)(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in);
+struct row {
+  row_writer write;
+  const char *real, *whole; /* words of the dialect, for floats and for the others; or a function and what
+                               stands for it among f64 */
   tn_mlir_helper helper;
-  const char *name; /* of tern's f32 function */
-  const char *wide; /* what stands for the f64 one */
-} functions[] = {
-  { TN_OP_EXP, TN_MLIR_EXP, "exp", "math.exp" },     { TN_OP_LOG, TN_MLIR_LOG, "log", "math.log" },
-  { TN_OP_TANH, TN_MLIR_TANH, "tanh", "math.tanh" }, { TN_OP_SIGMOID, TN_MLIR_SIGMOID, "sigmoid", NULL },
-  { TN_OP_ERF, TN_MLIR_ERF, "erf", "math.erf" },     { TN_OP_SIN, TN_MLIR_SIN, "sin", "math.sin" },
-  { TN_OP_COS, TN_MLIR_COS, "cos", "math.cos" },
 };
+static const row rows[TN_OP_COUNT];
 
-static tn_str call_helper(tn_mlir *m, tn_mlir_helper helper, const char *name, tn_str x, tn_str y) {
-  tn_str r = tn_mlir_fresh(m);
-  m->used[helper] = true;
-  if (y.len)
-    TN_MLIR(m, "$ = func.call @tern_$_f32($, $) : (f32, f32) -> f32", r, tn_str_of(name), x, y);
+static tn_str element(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return rows[op].write ? rows[op].write(m, op, dtype, in) : (tn_str){ 0 };
+}
+
+/* The formula's operations, one by one. */
+typedef struct {
+  tn_formula_run run; /* first, so that a run is a recipe */
+  tn_mlir *m;
+  tn_dtype dtype;
+  tn_str values[TN_FORMULA_PLACES];
+  tn_dtype dtypes[TN_FORMULA_PLACES];
+} recipe;
+
+static bool make(tn_formula_run *run, int place, tn_op op, const int *in, int count, double value) {
+  recipe *r = (recipe *)run;
+  tn_str operands[3];
+  for (int i = 0; i < count; i++) operands[i] = r->values[in[i]];
+  r->dtypes[place] = op == TN_OP_FILL ? r->dtype : tn_scalar_gives(op, r->dtypes[in[count - 1]]);
+  if (op == TN_OP_FILL)
+    r->values[place] = number(r->m, r->dtype, value);
+  else if (op == TN_OP_SELECT)
+    r->values[place] = choose(r->m, r->dtypes[place], operands[0], operands[1], operands[2]);
   else
-    TN_MLIR(m, "$ = func.call @tern_$_f32($) : (f32) -> f32", r, tn_str_of(name), x);
-  return r;
+    r->values[place] = element(r->m, op, r->dtypes[in[0]], operands);
+  return r->values[place].len > 0;
+}
+
+/* recursion: the operations of a formula; one that stands for itself has none. */
+static tn_str formula(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  const tn_term *terms = tn_op_value(op, dtype);
+  recipe r = { .run = { .make = make }, .m = m, .dtype = dtype };
+  if (!terms || terms->kind == TN_TERM_END || tn_formula_stands_for(terms, op)) return (tn_str){ 0 };
+  for (int i = 0; i < tn_op_sig_of(op)->arity; i++) {
+    r.values[TN_TERM_X + i] = in[i];
+    r.dtypes[TN_TERM_X + i] = dtype;
+  }
+  int place = tn_formula_make(&r.run, terms, NULL);
+  return place < 0 ? (tn_str){ 0 } : r.values[place];
+}
+
+static tn_str word(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  const char *text = is_float(dtype) ? rows[op].real : rows[op].whole;
+  if (!text) return formula(m, op, dtype, in);
+  return tn_op_sig_of(op)->arity == 1 ? apply1(m, text, dtype, in[0]) : apply2(m, text, dtype, in[0], in[1]);
+}
+
+static tn_str comparison(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return compare(m, rows[op].real, rows[op].whole, dtype, in[0], in[1]);
+}
+
+static tn_str negation(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  (void)op;
+  return apply2(m, "arith.xori", dtype, in[0], number(m, TN_BOOL, 1));
 }
 
 /* 1 / (1 + exp(-x)), where the dialect has no word of its own. */
@@ -84,109 +130,47 @@ static tn_str wide_sigmoid(tn_mlir *m, tn_str x) {
   return apply2(m, "arith.divf", TN_F64, one, apply2(m, "arith.addf", TN_F64, one, e));
 }
 
-tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    if (functions[i].op != op) continue;
-    if (dtype == TN_F32) return call_helper(m, functions[i].helper, functions[i].name, x, (tn_str){ 0 });
-    return functions[i].wide ? apply1(m, functions[i].wide, dtype, x) : wide_sigmoid(m, x);
-  }
-  return (tn_str){ 0 };
+/* A function of tern's own for f32, a word of the dialect for f64. */
+static tn_str call(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  bool two = tn_op_sig_of(op)->arity == 2;
+  tn_str name = tn_str_of(rows[op].real);
+  if (dtype != TN_F32 && !rows[op].whole) return wide_sigmoid(m, in[0]);
+  if (dtype != TN_F32)
+    return two ? apply2(m, rows[op].whole, dtype, in[0], in[1]) : apply1(m, rows[op].whole, dtype, in[0]);
+  tn_str r = tn_mlir_fresh(m);
+  m->used[rows[op].helper] = true;
+  if (two)
+    TN_MLIR(m, "$ = func.call @tern_$_f32($, $) : (f32, f32) -> f32", r, name, in[0], in[1]);
+  else
+    TN_MLIR(m, "$ = func.call @tern_$_f32($) : (f32) -> f32", r, name, in[0]);
+  return r;
 }
 
-/* ---- one operand ---- */
-
-/* -1, 1, or x itself. */
-static tn_str sign_of(tn_mlir *m, tn_dtype dtype, tn_str x) {
-  tn_str zero = number(m, dtype, 0);
-  tn_str above = compare(m, "ogt", "sgt", dtype, x, zero), below = compare(m, "olt", "slt", dtype, x, zero);
-  tn_str rest = choose(m, dtype, below, number(m, dtype, -1), x);
-  return choose(m, dtype, above, number(m, dtype, 1), rest);
-}
-
-static tn_str float_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
-  switch (op) {
-    case TN_OP_NEG: return apply1(m, "arith.negf", dtype, x);
-    case TN_OP_ABS: return apply1(m, "math.absf", dtype, x);
-    case TN_OP_SIGN: return sign_of(m, dtype, x);
-    case TN_OP_SQRT: return apply1(m, "math.sqrt", dtype, x);
-    case TN_OP_FLOOR: return apply1(m, "math.floor", dtype, x);
-    case TN_OP_CEIL: return apply1(m, "math.ceil", dtype, x);
-    case TN_OP_ROUND: return apply1(m, "math.roundeven", dtype, x);
-    case TN_OP_RELU: {
-      tn_str zero = number(m, dtype, 0);
-      return choose(m, dtype, compare(m, "ugt", "", dtype, x, zero), x, zero);
-    }
-    default: return tn_mlir_unary(m, op, dtype, x);
-  }
-}
-
-static tn_str int_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) {
-  tn_str zero = number(m, dtype, 0);
-  switch (op) {
-    case TN_OP_NEG: return apply2(m, "arith.subi", dtype, zero, x);
-    case TN_OP_ABS: {
-      tn_str below = compare(m, "", "slt", dtype, x, zero);
-      return choose(m, dtype, below, apply2(m, "arith.subi", dtype, zero, x), x);
-    }
-    case TN_OP_SIGN: return sign_of(m, dtype, x);
-    case TN_OP_RELU: return apply2(m, "arith.maxsi", dtype, x, zero);
-    case TN_OP_NOT: return apply2(m, "arith.xori", dtype, x, number(m, TN_BOOL, 1));
-    default: return x; /* floor, ceil, round */
-  }
-}
-
-/* ---- two operands ---- */
-
-static const struct {
-  tn_op op;
-  const char *real, *whole;
-} arithmetic[] = {
-  { TN_OP_ADD, "arith.addf", "arith.addi" },
-  { TN_OP_SUB, "arith.subf", "arith.subi" },
-  { TN_OP_MUL, "arith.mulf", "arith.muli" },
-  { TN_OP_DIV, "arith.divf", NULL },
-  { TN_OP_REM, "arith.remf", NULL },
-  { TN_OP_MINIMUM, "arith.minimumf", "arith.minsi" },
-  { TN_OP_MAXIMUM, "arith.maximumf", "arith.maxsi" },
-  { TN_OP_AND, NULL, "arith.andi" },
-  { TN_OP_OR, NULL, "arith.ori" },
-};
-
-static const struct {
-  tn_op op;
-  const char *real, *whole;
-} comparisons[] = {
-  { TN_OP_EQ, "oeq", "eq" },  { TN_OP_NE, "une", "ne" },  { TN_OP_LT, "olt", "slt" },
-  { TN_OP_LE, "ole", "sle" }, { TN_OP_GT, "ogt", "sgt" }, { TN_OP_GE, "oge", "sge" },
-};
-
-/* By 0 there is no result, and by -1 the dialect may leave it undefined. */
-static tn_str int_division(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x, tn_str y) {
+/* Of integers, by 0 there is no result, and by -1 the dialect may leave it undefined: there a quotient is -x,
+ * and a remainder 0. */
+static tn_str division(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  if (is_float(dtype)) return word(m, op, dtype, in);
   tn_str zero = number(m, dtype, 0), one = number(m, dtype, 1), minus = number(m, dtype, -1);
-  tn_str turns = compare(m, "", "eq", dtype, y, minus), none = compare(m, "", "eq", dtype, y, zero);
-  tn_str safe = choose(m, dtype, turns, one, choose(m, dtype, none, one, y));
-  if (op == TN_OP_REM) {
-    return choose(m, dtype, turns, zero, apply2(m, "arith.remsi", dtype, x, safe));
-  }
-  tn_str negative = apply2(m, "arith.subi", dtype, zero, x);
-  return choose(m, dtype, turns, negative, apply2(m, "arith.divsi", dtype, x, safe));
+  tn_str turns = compare(m, "", "eq", dtype, in[1], minus), none = compare(m, "", "eq", dtype, in[1], zero);
+  tn_str safe = choose(m, dtype, turns, one, choose(m, dtype, none, one, in[1]));
+  tn_str instead = op == TN_OP_REM ? zero : apply2(m, "arith.subi", dtype, zero, in[0]);
+  return choose(m, dtype, turns, instead, apply2(m, rows[op].whole, dtype, in[0], safe));
 }
 
-static tn_str binary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x, tn_str y) {
-  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
-    if (comparisons[i].op == op) return compare(m, comparisons[i].real, comparisons[i].whole, dtype, x, y);
-  }
-  if (op == TN_OP_POW) {
-    if (dtype == TN_F32) return call_helper(m, TN_MLIR_POW, "pow", x, y);
-    return apply2(m, "math.powf", dtype, x, y);
-  }
-  if (!is_float(dtype) && (op == TN_OP_DIV || op == TN_OP_REM)) return int_division(m, op, dtype, x, y);
-  for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-    if (arithmetic[i].op != op) continue;
-    return apply2(m, is_float(dtype) ? arithmetic[i].real : arithmetic[i].whole, dtype, x, y);
-  }
-  return (tn_str){ 0 };
-}
+static const row rows[TN_OP_COUNT] = {
+#define MLIR_WORD(real, whole)         { word, real, whole, 0 }
+#define MLIR_COMPARE(real, whole)      { comparison, real, whole, 0 }
+#define MLIR_DIVISION(real, whole)     { division, real, whole, 0 }
+#define MLIR_CALL(name, helper, wide)  { call, name, wide, TN_MLIR_##helper }
+#define MLIR_NOT                       { negation, NULL, NULL, 0 }
+#define MLIR_FORMULA                   { formula, NULL, NULL, 0 }
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, NANS,   \
+                   COST, FAILS, AIL, MIND, NINTH, MLIR, ONNX)                                                \
+  [TN_OP_##ID] = MLIR,
+#include "op/elementwise.def"
+};
+
+tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x) { return element(m, op, dtype, &x); }
 
 /* ---- conversions ---- */
 
@@ -257,11 +241,9 @@ tn_str tn_mlir_element(tn_mlir *m, const tn_node *node, const tn_str *in) {
     result = cast(m, dtype, node->type.dtype, in[0]);
   else if (node->op == TN_OP_SELECT)
     result = choose(m, node->type.dtype, in[0], in[1], in[2]);
-  else if (node->count == 2)
-    result = binary(m, node->op, dtype, in[0], in[1]);
   else
-    result = is_float(dtype) ? float_unary(m, node->op, dtype, in[0]) : int_unary(m, node->op, dtype, in[0]);
-  if (!result.len) tn_mlir_unsupported(m, "a fused operation in MLIR", node->at);
+    result = element(m, node->op, dtype, in);
+  if (!result.len) tn_mlir_unsupported(m, "this operation in MLIR", node->at);
   return result;
 }
 
@@ -310,8 +292,6 @@ bool tn_mlir_elementwise(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   generic g = { .maps = TN_LIT(""), .operands = TN_LIT(""), .types = TN_LIT(""), .arguments = TN_LIT("") };
   tn_str dims[TN_RANK_LIMIT];
-  if (node->count < 1 || node->count > 3)
-    return tn_mlir_unsupported(m, "a fused operation in MLIR", node->at);
   if (node->type.shape.rank == 0) {
     for (int i = 0; i < node->count; i++) g.elements[i] = m->values[node->in[i]];
     m->values[value] = tn_mlir_element(m, node, g.elements);

@@ -93,18 +93,22 @@ tn_str tn_mlir_canonical(tn_mlir *m, tn_dtype dtype, tn_str x);
 tn_str tn_mlir_add(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y);
 tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, log, ... */
 
-/* ---- nodes, by kind ---- */
+/* ---- nodes: ops.def names writer `pad` pad ---- */
 
-bool tn_mlir_elementwise(tn_mlir *m, tn_value value);
-bool tn_mlir_move(tn_mlir *m, tn_value value);
-bool tn_mlir_reduce(tn_mlir *m, tn_value value);
-bool tn_mlir_scan(tn_mlir *m, tn_value value);
-bool tn_mlir_cross_entropy(tn_mlir *m, tn_value value);
-bool tn_mlir_matmul(tn_mlir *m, tn_value value);
+#define TN_MLIR_WRITERS(X)                                                                                   \
+  X(argument) X(literal) X(fill) X(iota) X(random) X(elementwise) X(reshape) X(transpose) X(broadcast_to)    \
+  X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(fold) X(sum) X(mean) X(max) X(min) X(prod) \
+  X(count) X(argmax) X(running) X(softmax) X(cross_entropy) X(matmul) X(if) X(pick)                          \
+  X(no_host) X(no_row_update) X(no_fused)
+/* Writes the node and its value's name; false after saying what is wrong. */
+#define TN_MLIR_DECLARE(name) bool tn_mlir_##name(tn_mlir *m, tn_value value);
+TN_MLIR_WRITERS(TN_MLIR_DECLARE)
+#undef TN_MLIR_DECLARE
+
 /* A tensor as a matrix whose rows are what is reduced: kept axes first, then those of `axes`. */
 tn_str tn_mlir_rows(tn_mlir *m, tn_value value, const int32_t *axes, int count, tn_str *rows, tn_str *length);
 /* The same elements under another shape. */
-tn_str tn_mlir_reshape(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims);
+tn_str tn_mlir_reshaped(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims);
 /* A tensor that belongs to nobody else; `canonical`: with every NaN the canonical one. */
 tn_str tn_mlir_copy(tn_mlir *m, tn_str x, const tn_type *type, const tn_str *dims, bool canonical);
 

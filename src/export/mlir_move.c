@@ -105,7 +105,7 @@ static tn_str shape_constant(tn_mlir *m, const tn_shape *shape) {
   return value;
 }
 
-tn_str tn_mlir_reshape(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims) {
+tn_str tn_mlir_reshaped(tn_mlir *m, tn_str x, const tn_type *from, const tn_type *to, const tn_str *dims) {
   tn_str value, shape, zeros[TN_RANK_LIMIT];
   for (int i = 0; i < TN_RANK_LIMIT; i++) zeros[i] = tn_mlir_index(m, 0);
   if (to->shape.rank == 0) return extract(m, x, from, zeros);
@@ -214,7 +214,8 @@ static tn_str dense(tn_mlir *m, const tn_view *view) {
   return value;
 }
 
-static bool write_literal(tn_mlir *m, tn_value value, const tn_view *view) {
+bool tn_mlir_literal(tn_mlir *m, tn_value value) {
+  const tn_view *view = &tn_graph_node(m->graph, value)->attrs->literal->view;
   tn_tensor copy = { 0 };
   if (!tn_view_is_contiguous(view)) {
     if (!tn_tensor_copy(m->heap, view, &copy)) {
@@ -228,7 +229,7 @@ static bool write_literal(tn_mlir *m, tn_value value, const tn_view *view) {
   return true;
 }
 
-static bool write_fill(tn_mlir *m, tn_value value) {
+bool tn_mlir_fill(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_str dims[TN_RANK_LIMIT];
   if (node->type.shape.rank == 0) {
@@ -251,7 +252,7 @@ static tn_str index_to(tn_mlir *m, tn_str index, tn_dtype dtype) {
   return r;
 }
 
-static bool write_iota(tn_mlir *m, tn_value value) {
+bool tn_mlir_iota(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_str dims[TN_RANK_LIMIT];
   if (!tn_mlir_result_dims(m, value, dims)) return false;
@@ -262,7 +263,7 @@ static bool write_iota(tn_mlir *m, tn_value value) {
 }
 
 /* The generator is not written out: what it draws is known here, and becomes a constant. */
-static bool write_random(tn_mlir *m, tn_value value) {
+bool tn_mlir_random(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_tensor drawn;
   if (!tn_export_can_draw(m->graph, node))
@@ -285,7 +286,7 @@ static bool is_identity(const tn_node *node) {
   return true;
 }
 
-static bool write_transpose(tn_mlir *m, tn_value value) {
+bool tn_mlir_transpose(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_str dims[TN_RANK_LIMIT], axes[TN_RANK_LIMIT];
   if (is_identity(node)) {
@@ -363,7 +364,7 @@ static bool gather_places(tn_mlir *m, const tn_node *node, const tn_str *places,
 
 /* ---- pad ---- */
 
-static bool write_pad(tn_mlir *m, tn_value value) {
+bool tn_mlir_pad(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   const tn_type *x = tn_graph_type(m->graph, node->in[0]);
   tn_str dims[TN_RANK_LIMIT], from[TN_RANK_LIMIT], inside = { 0 };
@@ -392,7 +393,7 @@ static bool write_pad(tn_mlir *m, tn_value value) {
 
 /* ---- concat ---- */
 
-static bool write_concat(tn_mlir *m, tn_value value) {
+bool tn_mlir_concat(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   int rank = node->type.shape.rank, axis = node->attrs->axis;
   tn_str dims[TN_RANK_LIMIT], offsets[TN_RANK_LIMIT], sizes[TN_RANK_LIMIT], steps[TN_RANK_LIMIT];
@@ -420,7 +421,7 @@ static bool write_concat(tn_mlir *m, tn_value value) {
 /* ---- scatter_add ---- */
 
 /* Loops over the places of y, in order, around one step that changes the tensor. */
-static bool write_scatter_add(tn_mlir *m, tn_value value) {
+bool tn_mlir_scatter_add(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   const tn_type *index = tn_graph_type(m->graph, node->in[1]), *y = tn_graph_type(m->graph, node->in[2]);
   tn_str dims[TN_RANK_LIMIT], places[TN_RANK_LIMIT], results[TN_RANK_LIMIT], to[TN_RANK_LIMIT];
@@ -460,7 +461,7 @@ static bool write_scatter_add(tn_mlir *m, tn_value value) {
 /* ---- windows ---- */
 
 /* Which row, column and channel of a window place p is: p = (row * kw + column) * c + channel. */
-static bool write_patches(tn_mlir *m, tn_value value) {
+bool tn_mlir_patches(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   const tn_type *x = tn_graph_type(m->graph, node->in[0]);
   const tn_attrs *a = node->attrs;
@@ -486,7 +487,7 @@ static bool write_patches(tn_mlir *m, tn_value value) {
 }
 
 /* For each element of the image, the windows that hold it, by row and column of the window. */
-static bool write_fold(tn_mlir *m, tn_value value) {
+bool tn_mlir_fold(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   const tn_type *x = tn_graph_type(m->graph, node->in[0]);
   const tn_attrs *a = node->attrs;
@@ -534,31 +535,17 @@ static bool write_fold(tn_mlir *m, tn_value value) {
   return true;
 }
 
-/* ---- all of them ---- */
+/* ---- the same elements, elsewhere ---- */
 
-bool tn_mlir_move(tn_mlir *m, tn_value value) {
+bool tn_mlir_broadcast_to(tn_mlir *m, tn_value value) { return write_by_places(m, value, broadcast_places); }
+bool tn_mlir_slice(tn_mlir *m, tn_value value) { return write_by_places(m, value, slice_places); }
+bool tn_mlir_gather(tn_mlir *m, tn_value value) { return write_by_places(m, value, gather_places); }
+
+bool tn_mlir_reshape(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_str dims[TN_RANK_LIMIT];
-  switch (node->op) {
-    case TN_OP_CONST: return write_literal(m, value, &node->attrs->literal->view);
-    case TN_OP_FILL: return write_fill(m, value);
-    case TN_OP_IOTA: return write_iota(m, value);
-    case TN_OP_UNIFORM:
-    case TN_OP_NORMAL: return write_random(m, value);
-    case TN_OP_TRANSPOSE: return write_transpose(m, value);
-    case TN_OP_BROADCAST_TO: return write_by_places(m, value, broadcast_places);
-    case TN_OP_SLICE: return write_by_places(m, value, slice_places);
-    case TN_OP_GATHER: return write_by_places(m, value, gather_places);
-    case TN_OP_PAD: return write_pad(m, value);
-    case TN_OP_CONCAT: return write_concat(m, value);
-    case TN_OP_SCATTER_ADD: return write_scatter_add(m, value);
-    case TN_OP_PATCHES: return write_patches(m, value);
-    case TN_OP_FOLD: return write_fold(m, value);
-    case TN_OP_RESHAPE:
-      if (!tn_mlir_result_dims(m, value, dims)) return false;
-      m->values[value] =
-          tn_mlir_reshape(m, m->values[node->in[0]], tn_graph_type(m->graph, node->in[0]), &node->type, dims);
-      return true;
-    default: return tn_mlir_unsupported(m, "this operation in MLIR", node->at);
-  }
+  if (!tn_mlir_result_dims(m, value, dims)) return false;
+  m->values[value] =
+      tn_mlir_reshaped(m, m->values[node->in[0]], tn_graph_type(m->graph, node->in[0]), &node->type, dims);
+  return true;
 }

@@ -69,7 +69,7 @@ static tn_str as_matrix(tn_mlir *m, tn_value value, const arrangement *a, tn_str
   *length = tn_mlir_product(m, a->dims + a->kept, a->rank - a->kept);
   if (!in_order(a)) x = transposed(m, x, type, &a->type, a->dims, a->order);
   const tn_str dims[] = { *rows, *length };
-  if (type->shape.rank > 0) return tn_mlir_reshape(m, x, &a->type, &matrix, dims);
+  if (type->shape.rank > 0) return tn_mlir_reshaped(m, x, &a->type, &matrix, dims);
   return tn_mlir_filled(m, x, &matrix, dims);
 }
 
@@ -78,7 +78,7 @@ static tn_str from_matrix(tn_mlir *m, tn_str matrix, tn_value like, const arrang
   const tn_type *type = tn_graph_type(m->graph, like);
   tn_type wide = matrix_of(type->dtype);
   int back[TN_RANK_LIMIT];
-  tn_str dims[TN_RANK_LIMIT], x = tn_mlir_reshape(m, matrix, &wide, &a->type, a->dims);
+  tn_str dims[TN_RANK_LIMIT], x = tn_mlir_reshaped(m, matrix, &wide, &a->type, a->dims);
   if (in_order(a)) return x;
   for (int i = 0; i < a->rank; i++) {
     back[a->order[i]] = i;
@@ -137,16 +137,6 @@ static tn_str subtracted(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y) {
   return made;
 }
 
-static tn_mlir_row row_of(tn_op op) {
-  switch (op) {
-    case TN_OP_PROD: return TN_MLIR_PROD;
-    case TN_OP_MAX: return TN_MLIR_MAX;
-    case TN_OP_MIN: return TN_MLIR_MIN;
-    case TN_OP_ARGMAX: return TN_MLIR_ARGMAX;
-    default: return TN_MLIR_SUM;
-  }
-}
-
 /* Each sum divided by the length of the row. */
 static tn_str means(tn_mlir *m, tn_str sums, tn_dtype dtype, tn_str rows, tn_str length) {
   tn_str count = size_as(m, length, dtype), made = tn_mlir_fresh(m), row = tn_mlir_fresh(m),
@@ -161,7 +151,7 @@ static tn_str means(tn_mlir *m, tn_str sums, tn_dtype dtype, tn_str rows, tn_str
   return made;
 }
 
-static bool write_count(tn_mlir *m, tn_value value) {
+bool tn_mlir_count(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_str dims[TN_RANK_LIMIT];
   for (int i = 0; i < node->attrs->axis_count; i++)
@@ -170,26 +160,32 @@ static bool write_count(tn_mlir *m, tn_value value) {
   return true;
 }
 
-bool tn_mlir_reduce(tn_mlir *m, tn_value value) {
+static bool reduce(tn_mlir *m, tn_value value, tn_mlir_row row, bool mean) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_dtype dtype = tn_graph_type(m->graph, node->in[0])->dtype;
-  bool place = node->op == TN_OP_ARGMAX, mean = node->op == TN_OP_MEAN;
+  bool place = row == TN_MLIR_ARGMAX;
   tn_str rows, length, dims[TN_RANK_LIMIT];
-  if (node->op == TN_OP_ELEMENTS) return write_count(m, value);
   if (!tn_mlir_result_dims(m, value, dims)) return false;
   tn_str matrix = tn_mlir_rows(m, node->in[0], place ? &node->attrs->axis : node->attrs->axes,
                                place ? 1 : node->attrs->axis_count, &rows, &length);
   if (node->type.shape.rank == 0) {
-    tn_str made = reduce_row(m, row_of(node->op), matrix, dtype, tn_mlir_index(m, 0));
+    tn_str made = reduce_row(m, row, matrix, dtype, tn_mlir_index(m, 0));
     m->values[value] = mean ? divided(m, dtype, made, size_as(m, length, dtype)) : made;
     return true;
   }
-  tn_str column = reduce_rows(m, row_of(node->op), matrix, dtype, rows);
+  tn_str column = reduce_rows(m, row, matrix, dtype, rows);
   if (mean) column = means(m, column, dtype, rows, length);
   tn_type flat = column_of(node->type.dtype);
-  m->values[value] = tn_mlir_reshape(m, column, &flat, &node->type, dims);
+  m->values[value] = tn_mlir_reshaped(m, column, &flat, &node->type, dims);
   return true;
 }
+
+bool tn_mlir_sum(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_SUM, false); }
+bool tn_mlir_mean(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_SUM, true); }
+bool tn_mlir_prod(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_PROD, false); }
+bool tn_mlir_max(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_MAX, false); }
+bool tn_mlir_min(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_MIN, false); }
+bool tn_mlir_argmax(tn_mlir *m, tn_value value) { return reduce(m, value, TN_MLIR_ARGMAX, false); }
 
 /* ---- along an axis ---- */
 
@@ -239,7 +235,7 @@ static tn_str log_probability(tn_mlir *m, const normalised *n, tn_str row, tn_st
   return subtracted(m, n->dtype, moved, tn_mlir_unary(m, TN_OP_LOG, n->dtype, sum));
 }
 
-static bool write_softmax(tn_mlir *m, tn_value value) {
+bool tn_mlir_softmax(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   arrangement a = arrange(m, node->in[0], &node->attrs->axis, 1);
   tn_str rows, length, row = tn_mlir_fresh(m), column = tn_mlir_fresh(m), made = tn_mlir_fresh(m);
@@ -257,7 +253,7 @@ static bool write_softmax(tn_mlir *m, tn_value value) {
 }
 
 /* One by one along each row, from +0 or from 1. */
-static bool write_running(tn_mlir *m, tn_value value) {
+bool tn_mlir_running(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
   bool sum = node->op == TN_OP_CUMSUM, whole = !tn_dtype_in(node->type.dtype, TN_FLOATS);
   tn_dtype dtype = node->type.dtype;
@@ -298,11 +294,6 @@ static bool write_running(tn_mlir *m, tn_value value) {
   return true;
 }
 
-bool tn_mlir_scan(tn_mlir *m, tn_value value) {
-  tn_op op = tn_graph_node(m->graph, value)->op;
-  return op == TN_OP_SOFTMAX || op == TN_OP_LOG_SOFTMAX ? write_softmax(m, value) : write_running(m, value);
-}
-
 /* The losses of the rows, then their mean. */
 bool tn_mlir_cross_entropy(tn_mlir *m, tn_value value) {
   const tn_node *node = tn_graph_node(m->graph, value);
@@ -315,7 +306,7 @@ bool tn_mlir_cross_entropy(tn_mlir *m, tn_value value) {
   normalised n = normalise(m, matrix, logits->dtype, rows, length);
   tn_type flat = column_of(labels->dtype);
   tn_str column =
-      labels->shape.rank ? tn_mlir_reshape(m, m->values[node->in[1]], labels, &flat, &rows) : (tn_str){ 0 };
+      labels->shape.rank ? tn_mlir_reshaped(m, m->values[node->in[1]], labels, &flat, &rows) : (tn_str){ 0 };
   TN_MLIR(m, "$ = tensor.generate $, $ {", made, one, rows);
   TN_MLIR(m, "^bb0($: index, $: index):", tn_mlir_fresh(m), row);
   m->indent++;

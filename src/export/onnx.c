@@ -221,7 +221,7 @@ static tn_str pick_name(tn_onnx *w, tn_value branch, uint64_t index) {
   return name;
 }
 
-static bool write_if(tn_onnx *w, tn_value value) {
+bool tn_onnx_if(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   size_t count = w->graph->regions.at[node->attrs->region[0]].results.count;
   tn_str *results = tn_arena_array(&w->arena, count + 1, sizeof *results);
@@ -234,35 +234,53 @@ static bool write_if(tn_onnx *w, tn_value value) {
   return true;
 }
 
-static bool write_node(tn_onnx *w, tn_value value) {
+bool tn_onnx_pick(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
-  switch (tn_op_sig_of(node->op)->kind) {
-    case TN_KIND_ELEMENTWISE: return tn_onnx_elementwise(w, value);
-    case TN_KIND_SOURCE:
-    case TN_KIND_GENERATE:
-      return node->op == TN_OP_INPUT || node->op == TN_OP_PARAM || tn_onnx_source(w, value);
-    case TN_KIND_VIEW:
-    case TN_KIND_MOVE: return tn_onnx_move(w, value);
-    case TN_KIND_REDUCE: return tn_onnx_reduce(w, value);
-    case TN_KIND_SCAN: return tn_onnx_scan(w, value);
-    case TN_KIND_CONTRACT:
-      w->values[value] = TN_ONNX_OP(w, "MatMul", w->values[node->in[0]], w->values[node->in[1]]);
-      return true;
-    case TN_KIND_CONTROL:
-      if (node->op == TN_OP_IF) return write_if(w, value);
-      w->values[value] = pick_name(w, node->in[0], node->attrs->index);
-      return true;
-    case TN_KIND_EFFECT: return tn_onnx_unsupported(w, "asking the clock or a file in ONNX", node->at);
-    default: return tn_onnx_unsupported(w, "this operation in ONNX", node->at);
-  }
+  w->values[value] = pick_name(w, node->in[0], node->attrs->index);
+  return true;
 }
+
+/* Arguments are named before the first node is written. */
+bool tn_onnx_argument(tn_onnx *w, tn_value value) {
+  (void)w, (void)value;
+  return true;
+}
+
+static bool unsupported(tn_onnx *w, const char *feature, tn_value value) {
+  return tn_onnx_unsupported(w, feature, tn_graph_node(w->graph, value)->at);
+}
+
+bool tn_onnx_no_host(tn_onnx *w, tn_value value) {
+  return unsupported(w, "asking the clock or a file in ONNX", value);
+}
+bool tn_onnx_no_row_update(tn_onnx *w, tn_value value) {
+  return unsupported(w, "an update of rows in ONNX", value);
+}
+bool tn_onnx_no_fold(tn_onnx *w, tn_value value) {
+  return unsupported(w, "the gradient of a convolution in ONNX", value);
+}
+bool tn_onnx_no_cumprod(tn_onnx *w, tn_value value) {
+  return unsupported(w, "a running product in ONNX", value);
+}
+bool tn_onnx_no_fused(tn_onnx *w, tn_value value) {
+  return unsupported(w, "a fused operation in ONNX", value);
+}
+
+typedef bool (*writer)(tn_onnx *w, tn_value value);
+static const writer writers[TN_OP_COUNT] = {
+#define TN_OP(id, ...)        [TN_OP_##id] = __VA_ARGS__,
+#define TN_EXPORT(mlir, onnx) tn_onnx_##onnx
+#define TN_EXPAND(...)        NULL /* composed: never in a graph */
+#include "op/ops.def"
+};
 
 static bool write_region(tn_onnx *w, uint32_t region) {
   const tn_region *r = &w->graph->regions.at[region];
   if (!tn_arena_room(&w->arena)) return false;
   for (size_t i = 0; i < r->nodes.count; i++) {
     if (!w->used[r->nodes.at[i]]) continue;
-    if (!write_node(w, r->nodes.at[i]) || w->failed || w->arena.failed) return false;
+    tn_value value = r->nodes.at[i];
+    if (!writers[tn_graph_node(w->graph, value)->op](w, value) || w->failed || w->arena.failed) return false;
   }
   return true;
 }

@@ -74,11 +74,15 @@ tn_str tn_onnx_size(tn_onnx *w, tn_value value, int axis);
 /* The sizes of a type, all together; `at` is where its node stands. */
 tn_str tn_onnx_shape(tn_onnx *w, const tn_shape *shape, tn_span at);
 
-/* ---- nodes, by kind ---- */
+/* ---- nodes: ops.def names writer `pad` pad ---- */
 
-bool tn_onnx_elementwise(tn_onnx *w, tn_value value);
-bool tn_onnx_source(tn_onnx *w, tn_value value);
-bool tn_onnx_move(tn_onnx *w, tn_value value);
-bool tn_onnx_reduce(tn_onnx *w, tn_value value);
-bool tn_onnx_scan(tn_onnx *w, tn_value value);
+#define TN_ONNX_WRITERS(X)                                                                                   \
+  X(argument) X(literal) X(fill) X(iota) X(random) X(elementwise) X(reshape) X(transpose) X(broadcast_to)    \
+  X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(sum) X(mean) X(max) X(min) X(prod)         \
+  X(count) X(argmax) X(cumsum) X(softmax) X(log_softmax) X(cross_entropy) X(matmul) X(if) X(pick)            \
+  X(no_host) X(no_row_update) X(no_fold) X(no_cumprod) X(no_fused)
+/* Writes the node and its value's name; false after saying what is wrong. */
+#define TN_ONNX_DECLARE(name) bool tn_onnx_##name(tn_onnx *w, tn_value value);
+TN_ONNX_WRITERS(TN_ONNX_DECLARE)
+#undef TN_ONNX_DECLARE
 #endif

@@ -7,70 +7,100 @@
 
 #include "export/draw.h"
 #include "export/onnx_internal.h"
+#include "op/formula.h"
+#include "op/scalar.h"
 
 /* ---- elementwise ---- */
 
-static const struct {
-  tn_op op;
-  const char *name;
-} words[] = {
-  { TN_OP_NEG, "Neg" },     { TN_OP_ABS, "Abs" },           { TN_OP_SIGN, "Sign" },
-  { TN_OP_SQRT, "Sqrt" },   { TN_OP_EXP, "Exp" },           { TN_OP_LOG, "Log" },
-  { TN_OP_TANH, "Tanh" },   { TN_OP_SIGMOID, "Sigmoid" },   { TN_OP_RELU, "Relu" },
-  { TN_OP_ERF, "Erf" },     { TN_OP_SIN, "Sin" },           { TN_OP_COS, "Cos" },
-  { TN_OP_FLOOR, "Floor" }, { TN_OP_CEIL, "Ceil" },         { TN_OP_ROUND, "Round" },
-  { TN_OP_NOT, "Not" },     { TN_OP_ADD, "Add" },           { TN_OP_SUB, "Sub" },
-  { TN_OP_MUL, "Mul" },     { TN_OP_DIV, "Div" },           { TN_OP_REM, "Mod" },
-  { TN_OP_POW, "Pow" },     { TN_OP_MINIMUM, "Min" },       { TN_OP_MAXIMUM, "Max" },
-  { TN_OP_EQ, "Equal" },    { TN_OP_LT, "Less" },           { TN_OP_LE, "LessOrEqual" },
-  { TN_OP_GT, "Greater" },  { TN_OP_GE, "GreaterOrEqual" }, { TN_OP_AND, "And" },
-  { TN_OP_OR, "Or" },       { TN_OP_SELECT, "Where" },
+/* Empty when ONNX cannot say it. */
+typedef tn_str (*row_writer)(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in);
+typedef struct {
+  row_writer write;
+  const char *word;
+  tn_dtype_set takes; /* the dtypes that runtimes know the word for */
+} spelling;
+static const spelling spellings[TN_OP_COUNT];
+
+static tn_str element(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return spellings[op].write ? spellings[op].write(w, op, dtype, in) : (tn_str){ 0 };
+}
+
+/* The formula's operations, one by one. */
+typedef struct {
+  tn_formula_run run; /* first, so that a run is a recipe */
+  tn_onnx *w;
+  tn_dtype dtype;
+  tn_str values[TN_FORMULA_PLACES];
+  tn_dtype dtypes[TN_FORMULA_PLACES];
+} recipe;
+
+static bool make(tn_formula_run *run, int place, tn_op op, const int *in, int count, double number) {
+  recipe *r = (recipe *)run;
+  tn_str operands[3];
+  for (int i = 0; i < count; i++) operands[i] = r->values[in[i]];
+  r->dtypes[place] = op == TN_OP_FILL ? r->dtype : tn_scalar_gives(op, r->dtypes[in[count - 1]]);
+  if (op == TN_OP_FILL)
+    r->values[place] = tn_onnx_number(r->w, r->dtype, number);
+  else if (op == TN_OP_SELECT)
+    r->values[place] = tn_onnx_op(r->w, "Where", operands, 3);
+  else
+    r->values[place] = element(r->w, op, r->dtypes[in[0]], operands);
+  return r->values[place].len > 0;
+}
+
+/* recursion: the operations of a formula; one that stands for itself has none. */
+static tn_str formula(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
+  const tn_term *terms = tn_op_value(op, dtype);
+  recipe r = { .run = { .make = make }, .w = w, .dtype = dtype };
+  if (!terms || terms->kind == TN_TERM_END || tn_formula_stands_for(terms, op)) return (tn_str){ 0 };
+  for (int i = 0; i < tn_op_sig_of(op)->arity; i++) {
+    r.values[TN_TERM_X + i] = in[i];
+    r.dtypes[TN_TERM_X + i] = dtype;
+  }
+  int place = tn_formula_make(&r.run, terms, NULL);
+  return place < 0 ? (tn_str){ 0 } : r.values[place];
+}
+
+static tn_str word(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
+  if (!tn_dtype_in(dtype, spellings[op].takes)) return formula(w, op, dtype, in);
+  return tn_onnx_op(w, spellings[op].word, in, tn_op_sig_of(op)->arity);
+}
+
+/* f64 by way of f32. */
+static tn_str narrow(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
+  if (dtype == TN_F32) return TN_ONNX_OP(w, spellings[op].word, in[0]);
+  tn_str single = tn_onnx_cast(w, in[0], TN_ONNX_FLOAT), made = TN_ONNX_OP(w, spellings[op].word, single);
+  return tn_onnx_cast(w, made, TN_ONNX_DOUBLE);
+}
+
+static tn_str modulo(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
+  (void)dtype;
+  tn_onnx_attr_int(w, "fmod", 1);
+  return tn_onnx_op(w, spellings[op].word, in, 2);
+}
+
+static const spelling spellings[TN_OP_COUNT] = {
+#define ONNX_WORD(text, takes) { word, text, takes }
+#define ONNX_NARROW(text)      { narrow, text, TN_FLOATS }
+#define ONNX_MOD(text)         { modulo, text, TN_NUMBERS }
+#define ONNX_FORMULA           { formula, NULL, 0 }
+#define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, NANS,   \
+                   COST, FAILS, AIL, MIND, NINTH, MLIR, ONNX)                                                \
+  [TN_OP_##ID] = ONNX,
+#include "op/elementwise.def"
 };
-
-static const char *word_of(tn_op op) {
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (words[i].op == op) return words[i].name;
-  }
-  return NULL;
-}
-
-static bool is_whole(tn_op op) { return op == TN_OP_FLOOR || op == TN_OP_CEIL || op == TN_OP_ROUND; }
-
-/* What cannot be said by its word alone; empty: it can. */
-static tn_str special(tn_onnx *w, const tn_node *node, const tn_str *in) {
-  tn_dtype dtype = tn_graph_type(w->graph, node->in[0])->dtype;
-  bool whole = tn_dtype_in(dtype, TN_INTS);
-  if (node->op == TN_OP_CAST) return tn_onnx_cast(w, in[0], tn_onnx_dtype(node->type.dtype));
-  if (node->op == TN_OP_NE) {
-    tn_str equal = TN_ONNX_OP(w, "Equal", in[0], in[1]);
-    return TN_ONNX_OP(w, "Not", equal);
-  }
-  if (whole && is_whole(node->op)) return in[0];
-  if (whole && node->op == TN_OP_RELU) {
-    tn_str zero = tn_onnx_number(w, dtype, 0);
-    return TN_ONNX_OP(w, "Max", in[0], zero);
-  }
-  if (dtype == TN_F64 && (node->op == TN_OP_ERF || node->op == TN_OP_COS)) {
-    tn_str narrow = tn_onnx_cast(w, in[0], TN_ONNX_FLOAT);
-    tn_str made = TN_ONNX_OP(w, word_of(node->op), narrow);
-    return tn_onnx_cast(w, made, TN_ONNX_DOUBLE);
-  }
-  return (tn_str){ 0 };
-}
 
 bool tn_onnx_elementwise(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
-  tn_str in[3];
-  const char *word = word_of(node->op);
-  if (node->count < 1 || node->count > 3)
-    return tn_onnx_unsupported(w, "a fused operation in ONNX", node->at);
+  tn_str in[3], made;
   for (int i = 0; i < node->count; i++) in[i] = w->values[node->in[i]];
-  tn_str made = special(w, node, in);
-  if (!made.len && !word) return tn_onnx_unsupported(w, "this operation in ONNX", node->at);
-  if (!made.len) {
-    if (node->op == TN_OP_REM) tn_onnx_attr_int(w, "fmod", 1);
-    made = tn_onnx_op(w, word, in, node->count);
-  }
+  if (node->op == TN_OP_CAST)
+    made = tn_onnx_cast(w, in[0], tn_onnx_dtype(node->type.dtype));
+  else if (node->op == TN_OP_SELECT)
+    made = tn_onnx_op(w, "Where", in, 3);
+  else
+    made = element(w, node->op, tn_graph_type(w->graph, node->in[0])->dtype, in);
+  if (!made.len) return tn_onnx_unsupported(w, "this operation in ONNX", node->at);
   w->values[value] = made;
   return true;
 }
@@ -118,15 +148,22 @@ static tn_str drawn(tn_onnx *w, const tn_node *node) {
   return made;
 }
 
-bool tn_onnx_source(tn_onnx *w, tn_value value) {
-  const tn_node *node = tn_graph_node(w->graph, value);
-  switch (node->op) {
-    case TN_OP_CONST: w->values[value] = tn_onnx_constant(w, &node->attrs->literal->view); break;
-    case TN_OP_FILL: w->values[value] = filled(w, node); break;
-    case TN_OP_IOTA: w->values[value] = counted(w, node); break;
-    default: w->values[value] = drawn(w, node);
-  }
-  return w->values[value].len > 0;
+static bool give(tn_onnx *w, tn_value value, tn_str made) {
+  w->values[value] = made;
+  return made.len > 0;
+}
+
+bool tn_onnx_literal(tn_onnx *w, tn_value value) {
+  return give(w, value, tn_onnx_constant(w, &tn_graph_node(w->graph, value)->attrs->literal->view));
+}
+bool tn_onnx_fill(tn_onnx *w, tn_value value) {
+  return give(w, value, filled(w, tn_graph_node(w->graph, value)));
+}
+bool tn_onnx_iota(tn_onnx *w, tn_value value) {
+  return give(w, value, counted(w, tn_graph_node(w->graph, value)));
+}
+bool tn_onnx_random(tn_onnx *w, tn_value value) {
+  return give(w, value, drawn(w, tn_graph_node(w->graph, value)));
 }
 
 /* ---- moving ---- */
@@ -156,7 +193,7 @@ static tn_str padded(tn_onnx *w, tn_str x, tn_dtype dtype, const int64_t *low, c
   return TN_ONNX_OP(w, "Pad", x, pads, zero);
 }
 
-static bool write_pad(tn_onnx *w, tn_value value) {
+bool tn_onnx_pad(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   int rank = node->type.shape.rank;
   for (int i = 0; i < rank; i++) {
@@ -168,7 +205,7 @@ static bool write_pad(tn_onnx *w, tn_value value) {
   return true;
 }
 
-static bool write_reshape(tn_onnx *w, tn_value value) {
+bool tn_onnx_reshape(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   tn_shape shape = node->type.shape;
   int open = 0;
@@ -185,7 +222,7 @@ static bool write_reshape(tn_onnx *w, tn_value value) {
   return true;
 }
 
-static bool write_broadcast(tn_onnx *w, tn_value value) {
+bool tn_onnx_broadcast_to(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   tn_str shape = tn_onnx_shape(w, &node->type.shape, node->at);
   if (!shape.len) return false;
@@ -193,7 +230,7 @@ static bool write_broadcast(tn_onnx *w, tn_value value) {
   return true;
 }
 
-static bool write_concat(tn_onnx *w, tn_value value) {
+bool tn_onnx_concat(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   tn_str *parts = tn_arena_array(&w->arena, (size_t)node->count, sizeof *parts);
   if (!parts) return false;
@@ -204,7 +241,7 @@ static bool write_concat(tn_onnx *w, tn_value value) {
 }
 
 /* The axis first, then the others: what ScatterND adds to are rows. */
-static bool write_scatter_add(tn_onnx *w, tn_value value) {
+bool tn_onnx_scatter_add(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   int axis = node->attrs->axis, rank = node->type.shape.rank, index_rank;
   int32_t x_order[TN_RANK_LIMIT], y_order[TN_RANK_LIMIT], back[TN_RANK_LIMIT];
@@ -230,7 +267,7 @@ static bool write_scatter_add(tn_onnx *w, tn_value value) {
 }
 
 /* x: [n, h, w, c]; for each place of the window the pixels that stand there, side by side as channels. */
-static bool write_patches(tn_onnx *w, tn_value value) {
+bool tn_onnx_patches(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   const tn_attrs *a = node->attrs;
   const tn_shape *out = &node->type.shape;
@@ -254,27 +291,22 @@ static bool write_patches(tn_onnx *w, tn_value value) {
   return true;
 }
 
-bool tn_onnx_move(tn_onnx *w, tn_value value) {
+bool tn_onnx_transpose(tn_onnx *w, tn_value value) {
+  const tn_node *node = tn_graph_node(w->graph, value);
+  return give(w, value, permuted(w, w->values[node->in[0]], node->attrs->axes, node->type.shape.rank));
+}
+
+bool tn_onnx_slice(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   const tn_attrs *a = node->attrs;
   tn_str x = w->values[node->in[0]];
-  int rank = node->type.shape.rank;
-  switch (node->op) {
-    case TN_OP_RESHAPE: return write_reshape(w, value);
-    case TN_OP_BROADCAST_TO: return write_broadcast(w, value);
-    case TN_OP_PAD: return write_pad(w, value);
-    case TN_OP_CONCAT: return write_concat(w, value);
-    case TN_OP_SCATTER_ADD: return write_scatter_add(w, value);
-    case TN_OP_PATCHES: return write_patches(w, value);
-    case TN_OP_TRANSPOSE: w->values[value] = permuted(w, x, a->axes, rank); return true;
-    case TN_OP_SLICE: w->values[value] = sliced(w, x, a->low, a->high, a->step, rank); return true;
-    case TN_OP_GATHER:
-      tn_onnx_attr_int(w, "axis", a->axis);
-      w->values[value] = TN_ONNX_OP(w, "Gather", x, w->values[node->in[1]]);
-      return true;
-    case TN_OP_FOLD: return tn_onnx_unsupported(w, "the gradient of a convolution in ONNX", node->at);
-    default: return tn_onnx_unsupported(w, "this operation in ONNX", node->at);
-  }
+  return give(w, value, sliced(w, x, a->low, a->high, a->step, node->type.shape.rank));
+}
+
+bool tn_onnx_gather(tn_onnx *w, tn_value value) {
+  const tn_node *node = tn_graph_node(w->graph, value);
+  tn_onnx_attr_int(w, "axis", node->attrs->axis);
+  return give(w, value, TN_ONNX_OP(w, "Gather", w->values[node->in[0]], w->values[node->in[1]]));
 }
 
 /* ---- along axes ---- */
@@ -285,25 +317,32 @@ static void set_axes(tn_onnx *w, const tn_attrs *a, const char *name) {
   tn_onnx_attr_ints(w, name, axes, a->axis_count);
 }
 
-/* ReduceSum takes its axes as an operand, the others still as an attribute. */
-static tn_str reduced(tn_onnx *w, const tn_node *node) {
+/* The axes as an attribute. */
+static bool reduced(tn_onnx *w, tn_value value, const char *word) {
+  const tn_node *node = tn_graph_node(w->graph, value);
+  tn_str x = w->values[node->in[0]];
+  if (node->attrs->axis_count == 0) return give(w, value, TN_ONNX_OP(w, "Identity", x));
+  set_axes(w, node->attrs, "axes");
+  tn_onnx_attr_int(w, "keepdims", node->attrs->keepdims);
+  return give(w, value, TN_ONNX_OP(w, word, x));
+}
+
+bool tn_onnx_mean(tn_onnx *w, tn_value value) { return reduced(w, value, "ReduceMean"); }
+bool tn_onnx_max(tn_onnx *w, tn_value value) { return reduced(w, value, "ReduceMax"); }
+bool tn_onnx_min(tn_onnx *w, tn_value value) { return reduced(w, value, "ReduceMin"); }
+bool tn_onnx_prod(tn_onnx *w, tn_value value) { return reduced(w, value, "ReduceProd"); }
+
+/* This one takes them as an operand. */
+bool tn_onnx_sum(tn_onnx *w, tn_value value) {
+  const tn_node *node = tn_graph_node(w->graph, value);
   const tn_attrs *a = node->attrs;
   tn_str x = w->values[node->in[0]];
   int64_t axes[TN_RANK_LIMIT];
-  if (a->axis_count == 0) return TN_ONNX_OP(w, "Identity", x);
-  if (node->op == TN_OP_SUM) {
-    for (int i = 0; i < a->axis_count; i++) axes[i] = a->axes[i];
-    tn_str which = tn_onnx_ints(w, axes, a->axis_count);
-    tn_onnx_attr_int(w, "keepdims", a->keepdims);
-    return TN_ONNX_OP(w, "ReduceSum", x, which);
-  }
-  set_axes(w, a, "axes");
+  if (a->axis_count == 0) return give(w, value, TN_ONNX_OP(w, "Identity", x));
+  for (int i = 0; i < a->axis_count; i++) axes[i] = a->axes[i];
+  tn_str which = tn_onnx_ints(w, axes, a->axis_count);
   tn_onnx_attr_int(w, "keepdims", a->keepdims);
-  const char *word = node->op == TN_OP_MEAN  ? "ReduceMean"
-                     : node->op == TN_OP_MAX ? "ReduceMax"
-                     : node->op == TN_OP_MIN ? "ReduceMin"
-                                             : "ReduceProd";
-  return TN_ONNX_OP(w, word, x);
+  return give(w, value, TN_ONNX_OP(w, "ReduceSum", x, which));
 }
 
 static tn_str place_of_greatest(tn_onnx *w, const tn_node *node) {
@@ -336,29 +375,36 @@ static tn_str cross_entropy(tn_onnx *w, const tn_node *node) {
   return TN_ONNX_OP(w, "ReduceMean", loss);
 }
 
-bool tn_onnx_reduce(tn_onnx *w, tn_value value) {
-  const tn_node *node = tn_graph_node(w->graph, value);
-  switch (node->op) {
-    case TN_OP_ARGMAX: w->values[value] = place_of_greatest(w, node); break;
-    case TN_OP_ELEMENTS: w->values[value] = element_count(w, node); break;
-    case TN_OP_CROSS_ENTROPY: w->values[value] = cross_entropy(w, node); break;
-    default: w->values[value] = reduced(w, node);
-  }
-  return true;
+bool tn_onnx_argmax(tn_onnx *w, tn_value value) {
+  return give(w, value, place_of_greatest(w, tn_graph_node(w->graph, value)));
+}
+bool tn_onnx_count(tn_onnx *w, tn_value value) {
+  return give(w, value, element_count(w, tn_graph_node(w->graph, value)));
+}
+bool tn_onnx_cross_entropy(tn_onnx *w, tn_value value) {
+  return give(w, value, cross_entropy(w, tn_graph_node(w->graph, value)));
 }
 
-bool tn_onnx_scan(tn_onnx *w, tn_value value) {
+/* ---- scans, products ---- */
+
+bool tn_onnx_cumsum(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
-  tn_str x = w->values[node->in[0]];
-  if (node->op == TN_OP_CUMPROD) return tn_onnx_unsupported(w, "a running product in ONNX", node->at);
-  if (node->op == TN_OP_CUMSUM) {
-    tn_str axis = tn_onnx_number(w, TN_I64, node->attrs->axis);
-    tn_onnx_attr_int(w, "exclusive", node->attrs->exclusive);
-    tn_onnx_attr_int(w, "reverse", node->attrs->reverse);
-    w->values[value] = TN_ONNX_OP(w, "CumSum", x, axis);
-    return true;
-  }
+  tn_str axis = tn_onnx_number(w, TN_I64, node->attrs->axis);
+  tn_onnx_attr_int(w, "exclusive", node->attrs->exclusive);
+  tn_onnx_attr_int(w, "reverse", node->attrs->reverse);
+  return give(w, value, TN_ONNX_OP(w, "CumSum", w->values[node->in[0]], axis));
+}
+
+static bool along(tn_onnx *w, tn_value value, const char *word) {
+  const tn_node *node = tn_graph_node(w->graph, value);
   tn_onnx_attr_int(w, "axis", node->attrs->axis);
-  w->values[value] = TN_ONNX_OP(w, node->op == TN_OP_SOFTMAX ? "Softmax" : "LogSoftmax", x);
-  return true;
+  return give(w, value, TN_ONNX_OP(w, word, w->values[node->in[0]]));
+}
+
+bool tn_onnx_softmax(tn_onnx *w, tn_value value) { return along(w, value, "Softmax"); }
+bool tn_onnx_log_softmax(tn_onnx *w, tn_value value) { return along(w, value, "LogSoftmax"); }
+
+bool tn_onnx_matmul(tn_onnx *w, tn_value value) {
+  const tn_node *node = tn_graph_node(w->graph, value);
+  return give(w, value, TN_ONNX_OP(w, "MatMul", w->values[node->in[0]], w->values[node->in[1]]));
 }

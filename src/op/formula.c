@@ -68,6 +68,11 @@ const tn_term *tn_op_value(tn_op op, tn_dtype dtype) {
   return tn_dtype_in(dtype, TN_INTS) ? row->whole : row->truth;
 }
 
+bool tn_formula_stands_for(const tn_term *formula, tn_op op) {
+  while (formula->kind != TN_TERM_END && formula->op != op) formula++;
+  return formula->kind != TN_TERM_END;
+}
+
 /* ---- making ---- */
 
 /* What waits for its operation: a place, or a number that is not made yet. */

@@ -34,6 +34,9 @@ extern const tn_formulas tn_op_formulas[TN_OP_COUNT];
 
 /* The value of an elementwise operation on operands of this dtype. */
 const tn_term *tn_op_value(tn_op op, tn_dtype dtype);
+/* Whether the formula is the operation itself: there is nothing simpler to say it with. */
+bool tn_formula_stands_for(const tn_term *formula, tn_op op);
+
 /* Places of what a formula works on. The first are the terms' own; what is made follows. */
 #define TN_FORMULA_PLACES 32
 typedef struct tn_formula_run tn_formula_run;

@@ -132,8 +132,8 @@ $ tern emit model.ail --as mlir
 |     %10 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%3 : tensor<?x3xf32>) outs(%8 : tensor<?x3xf32>) {
 |     ^bb0(%9: f32, %11: f32):
 |       %12 = arith.constant 0.0 : f32
-|       %13 = arith.cmpf ugt, %9, %12 : f32
-|       %14 = arith.select %13, %9, %12 : f32
+|       %13 = arith.cmpf ole, %9, %12 : f32
+|       %14 = arith.select %13, %12, %9 : f32
 |       linalg.yield %14 : f32
 |     } -> tensor<?x3xf32>
 |     %15 = tensor.generate %B {

@@ -14,8 +14,8 @@
 /* The kernels. ops.def names kernel `fill` ref_fill. */
 #define TN_REF_KERNELS(X)                                                        \
   X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
-  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold) X(reduce)  \
-  X(count) X(argmax) X(scan) X(softmax) X(cross_entropy) X(matmul)
+  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
+  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax) X(scan) X(softmax) X(cross_entropy) X(matmul)
 #define TN_REF_DECLARE(name) bool tn_ref_##name(const tn_kernel_call *call);
 TN_REF_KERNELS(TN_REF_DECLARE)
 #undef TN_REF_DECLARE
@@ -87,11 +87,11 @@ void tn_ref_split(const tn_view *x, const int32_t *axes, int count, tn_view *kep
 tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at);
 
 /* The sum in the order of docs/numerics.md, over all elements of x in row-major order. */
-tn_element tn_ref_sum(const tn_kernel_call *call, const tn_view *x);
+tn_element tn_ref_sum_of(const tn_kernel_call *call, const tn_view *x);
 /* That sum, divided once by the number of elements. */
-tn_element tn_ref_mean(const tn_kernel_call *call, const tn_view *x);
+tn_element tn_ref_mean_of(const tn_kernel_call *call, const tn_view *x);
 /* The largest: NaN wins, -0 is below +0. x is not empty. */
-tn_element tn_ref_max(const tn_kernel_call *call, const tn_view *x);
+tn_element tn_ref_max_of(const tn_kernel_call *call, const tn_view *x);
 
 /* Fills in the fault; returns false. */
 bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);

@@ -71,16 +71,16 @@ static tn_element join(const tn_kernel_call *call, const tn_view *x, tn_op op, d
   return join_chunks(&s, 0, (count + CHUNK - 1) / CHUNK);
 }
 
-tn_element tn_ref_sum(const tn_kernel_call *call, const tn_view *x) {
+tn_element tn_ref_sum_of(const tn_kernel_call *call, const tn_view *x) {
   return join(call, x, TN_OP_ADD, -0.0, 0.0);
 }
 static tn_element product(const tn_kernel_call *call, const tn_view *x) {
   return join(call, x, TN_OP_MUL, 1.0, 1.0);
 }
 
-tn_element tn_ref_mean(const tn_kernel_call *call, const tn_view *x) {
+tn_element tn_ref_mean_of(const tn_kernel_call *call, const tn_view *x) {
   tn_element count = tn_element_of_i64(tn_view_count(x), x->dtype);
-  return tn_scalar_binary(TN_OP_DIV, x->dtype)(tn_ref_sum(call, x), count);
+  return tn_scalar_binary(TN_OP_DIV, x->dtype)(tn_ref_sum_of(call, x), count);
 }
 
 /* The same in any order, so any order will do. */
@@ -92,19 +92,15 @@ static tn_element extreme(const tn_kernel_call *call, const tn_view *x, tn_op be
   return best;
 }
 
-tn_element tn_ref_max(const tn_kernel_call *call, const tn_view *x) {
+tn_element tn_ref_max_of(const tn_kernel_call *call, const tn_view *x) {
   return extreme(call, x, TN_OP_MAXIMUM);
 }
 
 /* ---- sum, mean, max, min, prod ---- */
-static tn_element reduce_row(const tn_kernel_call *call, const tn_view *row) {
-  switch (call->op) {
-    case TN_OP_SUM: return tn_ref_sum(call, row);
-    case TN_OP_MEAN: return tn_ref_mean(call, row);
-    case TN_OP_PROD: return product(call, row);
-    case TN_OP_MAX: return tn_ref_max(call, row);
-    default: return extreme(call, row, TN_OP_MINIMUM);
-  }
+typedef tn_element (*row_rule)(const tn_kernel_call *call, const tn_view *row);
+
+static tn_element smallest(const tn_kernel_call *call, const tn_view *row) {
+  return extreme(call, row, TN_OP_MINIMUM);
 }
 
 static bool of_nothing(const tn_kernel_call *call) {
@@ -112,20 +108,26 @@ static bool of_nothing(const tn_kernel_call *call) {
                                        .reason = "there is no largest or smallest of no elements" });
 }
 
-bool tn_ref_reduce(const tn_kernel_call *call) {
+static bool reduce(const tn_kernel_call *call, row_rule rule) {
   tn_view kept, along;
   tn_ref_split(&call->in[0], call->attrs->axes, call->attrs->axis_count, &kept, &along);
-  bool needs_one = call->op == TN_OP_MAX || call->op == TN_OP_MIN;
+  bool needs_one = tn_op_fails_of(call->op) == TN_FAILS_ON_EMPTY;
   if (needs_one && tn_view_count(&along) == 0 && tn_view_count(&kept) > 0) return of_nothing(call);
 
   /* With keepdims the result has axes of length 1 more than `kept`; the order is the same. */
   tn_walk to = tn_walk_over(call, call->out);
   for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
-    tn_ref_store(call->out, to.at, reduce_row(call, &row));
+    tn_ref_store(call->out, to.at, rule(call, &row));
   }
   return true;
 }
+
+bool tn_ref_sum(const tn_kernel_call *call) { return reduce(call, tn_ref_sum_of); }
+bool tn_ref_mean(const tn_kernel_call *call) { return reduce(call, tn_ref_mean_of); }
+bool tn_ref_max(const tn_kernel_call *call) { return reduce(call, tn_ref_max_of); }
+bool tn_ref_min(const tn_kernel_call *call) { return reduce(call, smallest); }
+bool tn_ref_prod(const tn_kernel_call *call) { return reduce(call, product); }
 
 /* ---- count ---- */
 bool tn_ref_count(const tn_kernel_call *call) {

@@ -40,10 +40,10 @@ typedef struct {
 static normaliser exponentials(const tn_kernel_call *call, const tn_view *x, const tn_view *e) {
   tn_binary sub = tn_scalar_binary(TN_OP_SUB, x->dtype);
   tn_unary exponential = tn_scalar_unary(TN_OP_EXP, x->dtype);
-  tn_element max = tn_ref_max(call, x);
+  tn_element max = tn_ref_max_of(call, x);
   for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++)
     tn_ref_store(e, &i, exponential(sub(tn_ref_load(x, &i), max)));
-  return (normaliser){ max, tn_ref_sum(call, e) };
+  return (normaliser){ max, tn_ref_sum_of(call, e) };
 }
 
 static tn_element log_softmax(tn_element x, normaliser of, tn_dtype dtype) {
@@ -97,6 +97,6 @@ bool tn_ref_cross_entropy(const tn_kernel_call *call) {
     int64_t label = tn_element_to_i64(tn_ref_load(labels, at.at), labels->dtype);
     tn_ref_store(&losses, &n, row_loss(call, &row, label, &e));
   }
-  tn_ref_set(call, call->out, tn_ref_mean(call, &losses));
+  tn_ref_set(call, call->out, tn_ref_mean_of(call, &losses));
   return true;
 }

@@ -42,13 +42,19 @@
     }                                                                                                        \
   }
 
+/* Those that take plain tensors, and reductions, are spelt in ops.def. */
+#define AIL_UNARY(n, o)   UNARY(n, o),
+#define AIL_BINARY(n, o)  BINARY(n, o),
+#define AIL_COMPARE(n, o) COMPARE(n, o),
+#define AIL_REDUCE(n, o)  REDUCE(n, o),
+#define AIL_SCAN(n, o)    SCAN(n, o),
+#define AIL_OPERATOR(text) /* the parser's business */
+#define AIL_NONE
 static const tn_ail_builtin builtins[] = {
-  /* of the reference */
-  BINARY("matmul", MATMUL),
-  BINARY("add", ADD),
-  BINARY("sub", SUB),
-  BINARY("mul", MUL),
-  UNARY("relu", RELU),
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_AIL(...)    __VA_ARGS__
+#include "op/ops.def"
+  /* those with arguments of their own */
   { "softmax", TN_OP_SOFTMAX, tn_ail_make_along, { T("x"), OPT("axis", INT) } },
   { "embedding", TN_OP_EMBEDDING, tn_ail_make_embedding, { ARG("tokens", IDS), T("weight") } },
   { "linear", TN_OP_MATMUL, tn_ail_make_linear, { T("x"), T("W"), OPT("b", TENSOR) } },
@@ -63,43 +69,6 @@ static const tn_ail_builtin builtins[] = {
   { "reshape", TN_OP_RESHAPE, tn_ail_make_reshape, { T("x"), ARG("shape", SHAPE) } },
   { "now", TN_OP_HOST, tn_ail_make_now, { { 0 } } },
   { "read_file_text", TN_OP_HOST, tn_ail_make_read_file_text, { ARG("path", TEXT) } },
-  /* the rest of the table of operations */
-  UNARY("neg", NEG),
-  UNARY("abs", ABS),
-  UNARY("sign", SIGN),
-  UNARY("sqrt", SQRT),
-  UNARY("exp", EXP),
-  UNARY("log", LOG),
-  UNARY("tanh", TANH),
-  UNARY("sigmoid", SIGMOID),
-  UNARY("erf", ERF),
-  UNARY("sin", SIN),
-  UNARY("cos", COS),
-  UNARY("floor", FLOOR),
-  UNARY("ceil", CEIL),
-  UNARY("round", ROUND),
-  UNARY("gelu", GELU),
-  UNARY("flatten", FLATTEN),
-  BINARY("div", DIV),
-  BINARY("rem", REM),
-  BINARY("pow", POW),
-  BINARY("minimum", MINIMUM),
-  BINARY("maximum", MAXIMUM),
-  BINARY("dot", DOT),
-  BINARY("mse_loss", MSE_LOSS),
-  COMPARE("eq", EQ),
-  COMPARE("ne", NE),
-  COMPARE("lt", LT),
-  COMPARE("le", LE),
-  COMPARE("gt", GT),
-  COMPARE("ge", GE),
-  REDUCE("sum", SUM),
-  REDUCE("mean", MEAN),
-  REDUCE("max", MAX),
-  REDUCE("min", MIN),
-  REDUCE("prod", PROD),
-  SCAN("cumsum", CUMSUM),
-  SCAN("cumprod", CUMPROD),
   { "argmax", TN_OP_ARGMAX, tn_ail_make_argmax, { T("x"), OPT("axis", INT), OPT("keepdims", FLAG) } },
   { "log_softmax", TN_OP_LOG_SOFTMAX, tn_ail_make_along, { T("x"), OPT("axis", INT) } },
   { "layer_norm",

@@ -277,9 +277,16 @@ static tn_value lower_layer_norm(tn_builder *b, const tn_mind_entry *entry, cons
     }                                                                                                        \
   }
 
-/* Sorted by name. */
+/* Elementwise functions and reductions are spelt in ops.def. */
+#define MIND_UNARY(NAME, OP, DOC)     UNARY(NAME, TN_OP_##OP, DOC),
+#define MIND_BINARY(NAME, OP, DOC)    BINARY(NAME, TN_OP_##OP, DOC),
+#define MIND_REDUCTION(NAME, OP, DOC) REDUCTION(NAME, TN_OP_##OP, DOC),
+#define MIND_OPERATOR(text) /* the parser's business */
+#define MIND_NONE
 static const tn_mind_entry entries[] = {
-  UNARY("abs", TN_OP_ABS, "the size of each element; derivative 0 at 0"),
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_MIND(...)   __VA_ARGS__
+#include "op/ops.def"
   { "arange", "start, start + step, ... up to end, which is not included; f32", lower_arange, TN_OP_IOTA,
     .makes = true, .count = 3,
     .params = { { "start", TN_MIND_P_SCALAR, NULL },
@@ -289,7 +296,6 @@ static const tn_mind_entry entries[] = {
     .count = 2, .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
   { "cast", "the elements in another dtype", lower_cast, TN_OP_CAST, .elementwise = true, .count = 2,
     .params = { X, { "dtype", TN_MIND_P_DTYPE, NULL } } },
-  UNARY("ceil", TN_OP_CEIL, "up to a whole number; derivative 0"),
   { "concat", "tensors one after another along an axis", lower_join, TN_OP_CONCAT, .count = 2,
     .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
   { "conv2d", "images [n, h, w, c] with filters [kh, kw, c, o]", lower_conv2d, TN_OP_CONV2D, .count = 4,
@@ -297,28 +303,23 @@ static const tn_mind_entry entries[] = {
                 { "w", TN_MIND_P_TENSOR, NULL },
                 { "strides", TN_MIND_P_INTS, "[1, 1]" },
                 { "padding", TN_MIND_P_TEXT, "\"valid\"" } } },
-  UNARY("cos", TN_OP_COS, "cosine of radians"),
   { "cross_entropy", "mean of -log softmax at the label of each row", lower_binary, TN_OP_CROSS_ENTROPY,
     .count = 2, .params = { { "logits", TN_MIND_P_TENSOR, NULL }, { "labels", TN_MIND_P_INDICES, NULL } } },
   { "dot", "sum of products of two vectors", lower_binary, TN_OP_DOT, .count = 2,
     .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
   { "dtype", "the name of the dtype, a string", NULL, TN_OP_ERROR, .special = TN_MIND_DTYPE_OF, .count = 1,
     .params = { X } },
-  UNARY("erf", TN_OP_ERF, "error function"),
-  UNARY("exp", TN_OP_EXP, "e to the power of each element"),
   { "expand_dims", "a new dimension of size 1", lower_axis, TN_OP_EXPAND_DIMS, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, NULL } } },
   { "eye", "the unit matrix of n rows, f32", lower_eye, TN_OP_IOTA, .makes = true, .count = 2,
     .params = { { "n", TN_MIND_P_INT, NULL }, { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "flatten", "all elements in a row", lower_flatten, TN_OP_FLATTEN, .count = 1, .params = { X } },
-  UNARY("floor", TN_OP_FLOOR, "down to a whole number; derivative 0"),
   { "full", "one number everywhere", lower_full, TN_OP_FILL, .makes = true, .count = 3,
     .params = { { "shape", TN_MIND_P_SHAPE, NULL },
                 { "value", TN_MIND_P_SCALAR, NULL },
                 { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "gather", "the places idx of an axis", lower_gather, TN_OP_GATHER, .count = 3,
     .params = { X, { "idx", TN_MIND_P_INDICES, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
-  UNARY("gelu", TN_OP_GELU, "0.5 x (1 + erf(x / sqrt 2))"),
   { "grad", "gradients of a number by names (wrt=[x, W]), or the gradient of a function", NULL, TN_OP_ERROR,
     .special = TN_MIND_GRAD, .count = 2,
     .params = { { "loss", TN_MIND_P_ANY, NULL },
@@ -343,28 +344,19 @@ static const tn_mind_entry entries[] = {
     .params = { { "start", TN_MIND_P_SCALAR, NULL },
                 { "end", TN_MIND_P_SCALAR, NULL },
                 { "n", TN_MIND_P_INT, NULL } } },
-  UNARY("log", TN_OP_LOG, "natural logarithm"),
   { "log_softmax", "log of softmax along an axis", lower_axis, TN_OP_LOG_SOFTMAX, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
   { "matmul", "matrix product; leading dimensions broadcast; also x @ y", lower_binary, TN_OP_MATMUL,
     .count = 2, .params = { X, { "y", TN_MIND_P_TENSOR, NULL } } },
-  REDUCTION("max", TN_OP_MAX, "the largest along axes; ties share the gradient"),
-  BINARY("maximum", TN_OP_MAXIMUM, "the larger of each two elements"),
-  REDUCTION("mean", TN_OP_MEAN, "the mean along axes"),
-  REDUCTION("min", TN_OP_MIN, "the smallest along axes; ties share the gradient"),
-  BINARY("minimum", TN_OP_MINIMUM, "the smaller of each two elements"),
   { "mse_loss", "mean of squared differences", lower_binary, TN_OP_MSE_LOSS, .count = 2,
     .params = { { "a", TN_MIND_P_TENSOR, NULL }, { "b", TN_MIND_P_TENSOR, NULL } } },
-  UNARY("neg", TN_OP_NEG, "the negative of each element"),
   { "now", "seconds since 1970", NULL, TN_OP_ERROR, .special = TN_MIND_NOW, .effects = TN_MIND_CLOCK,
     .count = 0 },
   { "ones", "ones of a shape; ones(i32, shape) of a dtype", lower_ones, TN_OP_FILL, .makes = true,
     .leading_dtype = true, .count = 2,
     .params = { { "dtype", TN_MIND_P_DTYPE, "f32" }, { "shape", TN_MIND_P_SHAPE, NULL } } },
-  BINARY("pow", TN_OP_POW, "x to the power y"),
   { "print", "prints a line", NULL, TN_OP_ERROR, .special = TN_MIND_PRINT, .effects = TN_MIND_IO, .count = 1,
     .params = { { "x", TN_MIND_P_ANY, NULL } } },
-  REDUCTION("prod", TN_OP_PROD, "the product along axes"),
   { "rand", "random numbers from 0 to 1", NULL, TN_OP_UNIFORM, .special = TN_MIND_RANDOM_DRAW,
     .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
   { "randn", "normal random numbers", NULL, TN_OP_NORMAL, .special = TN_MIND_RANDOM_DRAW,
@@ -373,15 +365,10 @@ static const tn_mind_entry entries[] = {
     .params = { X } },
   { "read", "the text of a file", NULL, TN_OP_ERROR, .special = TN_MIND_READ, .effects = TN_MIND_FILEREAD,
     .count = 1, .params = { { "path", TN_MIND_P_TEXT, NULL } } },
-  UNARY("relu", TN_OP_RELU, "x where it is above 0, else 0; derivative 0 at 0"),
   { "reshape", "the same elements under another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
     .count = 2, .params = { X, { "shape", TN_MIND_P_SHAPE, NULL } } },
-  UNARY("round", TN_OP_ROUND, "to the nearest whole number, halves to even; derivative 0"),
   { "shape", "the sizes of the dimensions", NULL, TN_OP_ERROR, .special = TN_MIND_SHAPE_OF, .count = 1,
     .params = { X } },
-  UNARY("sigmoid", TN_OP_SIGMOID, "1 / (1 + e^-x)"),
-  UNARY("sign", TN_OP_SIGN, "-1, 0 or 1; derivative 0"),
-  UNARY("sin", TN_OP_SIN, "sine of radians"),
   { "slice", "every step-th place of an axis from start to end, which is not included", lower_slice,
     TN_OP_SLICE, .count = 5,
     .params = { X,
@@ -391,13 +378,10 @@ static const tn_mind_entry entries[] = {
                 { "step", TN_MIND_P_INT, "1" } } },
   { "softmax", "e^x divided by its sum along an axis", lower_axis, TN_OP_SOFTMAX, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
-  UNARY("sqrt", TN_OP_SQRT, "square root"),
   { "squeeze", "without dimensions of size 1", lower_axes, TN_OP_SQUEEZE, .count = 2,
     .params = { X, { "axes", TN_MIND_P_INTS, "all of size 1" } } },
   { "stack", "tensors of one shape along a new axis", lower_join, TN_OP_STACK, .count = 2,
     .params = { { "tensors", TN_MIND_P_TENSORS, NULL }, { "axis", TN_MIND_P_INT, "0" } } },
-  REDUCTION("sum", TN_OP_SUM, "the sum along axes"),
-  UNARY("tanh", TN_OP_TANH, "hyperbolic tangent"),
   { "to", "the same tensor on a device: cpu or gpu", NULL, TN_OP_ERROR, .special = TN_MIND_TO_DEVICE,
     .count = 2, .params = { X, { "device", TN_MIND_P_DEVICE, NULL } } },
   { "transpose", "the dimensions in another order", lower_axes, TN_OP_TRANSPOSE, .count = 2,
@@ -419,15 +403,8 @@ const tn_mind_entry *tn_mind_library(size_t *count) {
 }
 
 const tn_mind_entry *tn_mind_library_find(tn_str name) {
-  size_t low = 0, high = ENTRY_COUNT;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    int order = tn_str_compare(name, tn_str_of(entries[middle].name));
-    if (order == 0) return &entries[middle];
-    if (order < 0)
-      high = middle;
-    else
-      low = middle + 1;
+  for (size_t i = 0; i < ENTRY_COUNT; i++) {
+    if (tn_str_is(name, entries[i].name)) return &entries[i];
   }
   return NULL;
 }

@@ -97,7 +97,7 @@ struct tn_mind_entry {
 
 /* NULL when there is none of that name. */
 const tn_mind_entry *tn_mind_library_find(tn_str name);
-/* All of them, sorted by name. */
+/* All of them. */
 const tn_mind_entry *tn_mind_library(size_t *count);
 int tn_mind_entry_required(const tn_mind_entry *entry);
 /* Its operation is one of floats alone, so integers that are written out become floats. */

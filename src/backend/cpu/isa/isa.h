@@ -52,7 +52,11 @@
 
 #define cpu_elementwise TN_CPU_NAME(elementwise)
 #define cpu_fused TN_CPU_NAME(fused)
-#define cpu_reduce TN_CPU_NAME(reduce)
+#define cpu_sum TN_CPU_NAME(sum)
+#define cpu_mean TN_CPU_NAME(mean)
+#define cpu_max TN_CPU_NAME(max)
+#define cpu_min TN_CPU_NAME(min)
+#define cpu_prod TN_CPU_NAME(prod)
 #define cpu_argmax TN_CPU_NAME(argmax)
 #define cpu_scan TN_CPU_NAME(scan)
 #define cpu_softmax TN_CPU_NAME(softmax)
@@ -69,7 +73,11 @@
 
 bool cpu_elementwise(const tn_kernel_call *call);
 bool cpu_fused(const tn_kernel_call *call);
-bool cpu_reduce(const tn_kernel_call *call);
+bool cpu_sum(const tn_kernel_call *call);
+bool cpu_mean(const tn_kernel_call *call);
+bool cpu_max(const tn_kernel_call *call);
+bool cpu_min(const tn_kernel_call *call);
+bool cpu_prod(const tn_kernel_call *call);
 bool cpu_argmax(const tn_kernel_call *call);
 bool cpu_scan(const tn_kernel_call *call);
 bool cpu_softmax(const tn_kernel_call *call);

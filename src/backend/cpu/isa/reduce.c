@@ -276,16 +276,8 @@ typedef struct {
     }                                                                                                        \
   }
 
-static const reducer *reducer_of(tn_op op, tn_dtype dtype) {
-  static const reducer sums[TN_DTYPE_COUNT] = REDUCERS(sum), products[TN_DTYPE_COUNT] = REDUCERS(prod);
-  static const reducer largest[TN_DTYPE_COUNT] = REDUCERS(max), smallest[TN_DTYPE_COUNT] = REDUCERS(min);
-  switch (op) {
-    case TN_OP_PROD: return &products[dtype];
-    case TN_OP_MAX: return &largest[dtype];
-    case TN_OP_MIN: return &smallest[dtype];
-    default: return &sums[dtype];
-  }
-}
+static const reducer sums[TN_DTYPE_COUNT] = REDUCERS(sum), products[TN_DTYPE_COUNT] = REDUCERS(prod);
+static const reducer largest[TN_DTYPE_COUNT] = REDUCERS(max), smallest[TN_DTYPE_COUNT] = REDUCERS(min);
 
 /* ---- preparing ---- */
 /* The axes of x that are reduced, or those that are not, as a view. */
@@ -461,34 +453,40 @@ static bool of_nothing(const tn_kernel_call *call) {
 }
 
 /* Sums and products of no elements; the mean of none is 0 / 0. */
-static bool reduce_nothing(const tn_kernel_call *call) {
-  if (call->op == TN_OP_MAX || call->op == TN_OP_MIN) return of_nothing(call);
+static bool reduce_nothing(const tn_kernel_call *call, double number) {
+  if (tn_op_fails_of(call->op) == TN_FAILS_ON_EMPTY) return of_nothing(call);
   tn_attrs attrs = *call->attrs;
-  attrs.number = call->op == TN_OP_PROD ? 1 : call->op == TN_OP_MEAN ? (double)NAN : 0;
+  attrs.number = number;
   tn_kernel_call fill = *call;
   fill.attrs = &attrs;
   return tn_cpu_fill(&fill);
 }
 
-bool cpu_reduce(const tn_kernel_call *call) {
+static bool reduce(const tn_kernel_call *call, const reducer *how, double of_none) {
   reduce_job job;
   job.call = call;
-  job.how = reducer_of(call->op, call->out->dtype);
+  job.how = &how[call->out->dtype];
   prepare(&job.r, call, call->attrs->axes, call->attrs->axis_count);
   if (job.r.outputs == 0) return true;
-  if (job.r.n == 0) return reduce_nothing(call);
+  if (job.r.n == 0) return reduce_nothing(call, of_none);
   double cost = (double)job.r.outputs * (double)job.r.n * (job.r.layout == SPREAD_OUT ? 1.0 : 0.15);
   int threads = tn_cpu_threads_for(cost, call->threads);
   job.grain = job.r.layout == COLUMNS ? 64 : 1;
   if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 &&
       job.r.n > TN_SUM_CHUNK)
     run_blocks(&job, threads);
-  else if (call->op == TN_OP_MAX && call->out->dtype == TN_F32 && job.r.layout == ROWS)
+  else if (how == largest && call->out->dtype == TN_F32 && job.r.layout == ROWS)
     tn_cpu_run(call, threads, cost, max_rows_share, &job);
   else
     tn_cpu_run(call, threads, cost, outputs_share, &job);
   return true;
 }
+
+bool cpu_sum(const tn_kernel_call *call) { return reduce(call, sums, 0); }
+bool cpu_mean(const tn_kernel_call *call) { return reduce(call, sums, (double)NAN); }
+bool cpu_prod(const tn_kernel_call *call) { return reduce(call, products, 1); }
+bool cpu_max(const tn_kernel_call *call) { return reduce(call, largest, 0); }
+bool cpu_min(const tn_kernel_call *call) { return reduce(call, smallest, 0); }
 
 /* ---- argmax ---- */
 /* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
