@@ -96,13 +96,6 @@ static void a_byte_of_zero_is_no_end(void **state) {
   assert_int_equal(tn_ail_lexer_next(&lexer).kind, TN_AIL_TOKEN_END);
 }
 
-static void a_byte_order_mark_is_skipped(void **state) {
-  (void)state;
-  tn_ail_token token = first("\xEF\xBB\xBFmodel");
-  assert_int_equal(token.word, TN_AIL_WORD_MODEL);
-  assert_int_equal(token.start, 3);
-}
-
 static void tokens_know_whether_they_start_a_line(void **state) {
   (void)state;
   tn_ail_lexer lexer = lexer_of("a b # c\n  d // e\r\nf");
@@ -139,7 +132,6 @@ int main(void) {
     cmocka_unit_test(numbers_and_strings_end_where_they_should),
     cmocka_unit_test(what_is_no_token_says_why_and_reading_goes_on),
     cmocka_unit_test(a_byte_of_zero_is_no_end),
-    cmocka_unit_test(a_byte_order_mark_is_skipped),
     cmocka_unit_test(tokens_know_whether_they_start_a_line),
     cmocka_unit_test(comments_are_kept_without_blanks_behind_them),
   };
