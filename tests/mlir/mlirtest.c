@@ -136,7 +136,13 @@ static outcome ask(const program *p, const char *verb, const char *form) {
   } else {
     argv[count++] = "--json";
   }
-  for (size_t i = 0; p->args[i]; i++) argv[count++] = p->args[i];
+  for (size_t i = 0; p->args[i]; i++) {
+    bool given = form && strcmp(p->args[i], "--param") == 0; /* a form without values refuses them */
+    if (given)
+      i++;
+    else
+      argv[count++] = p->args[i];
+  }
   text folder = folder_of(p->path); /* where the paths in its arguments begin */
   outcome done = run(argv, folder.bytes, NULL, SECONDS, 0);
   free(folder.bytes);

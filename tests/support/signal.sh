@@ -10,9 +10,15 @@ shift
 exec 3<&0 # a shell gives what it starts in the background no standard input
 "$@" <&3 &
 started=$!
+command=${1##*/}
+# Until the command runs, the process is still this shell, which catches signals of its own. Read without
+# another process: on a busy machine its start could outlast the command.
 catches() {
-  caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$started/status" 2>/dev/null)
-  [ -z "$caught" ] || [ $((0x$caught & bit)) -ne 0 ] # empty: it has ended
+  running= caught=
+  while read -r key value; do
+    case $key in Name:) running=$value ;; SigCgt:) caught=$value ;; esac
+  done 2>/dev/null <"/proc/$started/status"
+  [ -z "$caught" ] || { [ "$running" = "$command" ] && [ $((0x$caught & bit)) -ne 0 ]; } # empty: it has ended
 }
 until catches; do :; done
 kill -s "$name" "$started" 2>/dev/null

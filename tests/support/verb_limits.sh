@@ -14,7 +14,7 @@ model {
   param W [2, 2]
   logits = matmul(x, W)
 }
-train { loss = xent(logits, labels) steps = 5000 lr = 0.01 }
+train { loss = xent(logits, labels) steps = 200000 lr = 0.01 }
 END
 echo 'sum(zeros((1048575, 1048576)))' >endless.mind
 yes 'let a = 1 + 2' | head -n 200000 >long.mind
