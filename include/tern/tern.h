@@ -321,10 +321,12 @@ typedef struct {
   const char *dim_names[8];   /* NULL: the dimension is a number, or unknown */
 } tern_slot;
 
-TERN_API size_t tern_input_count(const tern_program *program);
-TERN_API tern_slot tern_input_at(const tern_program *program, size_t index);
-TERN_API size_t tern_param_count(const tern_program *program);
-TERN_API tern_slot tern_param_at(const tern_program *program, size_t index);
+/* Of .ail and .graph programs; the other languages declare none. None, after leaving diagnostics, where
+ * there are mistakes in the program. */
+TERN_API size_t tern_input_count(tern_program *program);
+TERN_API tern_slot tern_input_at(tern_program *program, size_t index);
+TERN_API size_t tern_param_count(tern_program *program);
+TERN_API tern_slot tern_param_at(tern_program *program, size_t index);
 
 /* Runs the program: inference for .ail, the whole program for .nth and .mind. */
 TERN_API tern_status tern_run(tern_program *program);
@@ -367,9 +369,10 @@ TERN_API const char *tern_params_sha256(tern_program *program);
 
 /* ---- training through the interface ----
  *
- * For a program with one scalar output to minimise (`loss` names it; NULL: the output named "loss", or
- * the only one). Set the inputs, then step; parameters start as the program says, or as tern_set_param
- * did. */
+ * For .graph and .ail programs. `loss` names the scalar output of a graph to minimise (NULL: the output named
+ * "loss", or the only one); the train block of an .ail program has its own, and its other fields do not
+ * count here. Set the inputs, then step; parameters start as the program says, or as tern_set_param did.
+ * From then on tern_run and tern_emit use the parameters as they have been trained. */
 typedef struct {
   const char *loss;
   const char *optimizer;      /* "sgd" (NULL), "momentum", "adam", "adamw" */

@@ -100,6 +100,44 @@ static bool compute(tn_host *host, const tn_graph *graph, const tn_view *inputs,
   return tn_api_compute(host->context, graph, inputs, params, outputs, fault);
 }
 
+static tn_plan *plan(tn_host *host, tn_graph *graph, tn_fault *fault) {
+  tern_session *session = host->context;
+  tn_plan_options options = { .backend = session->backend, .threads = session->threads };
+  *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
+  if (!tn_opt_run(graph, session->passes, &session->folder)) return NULL;
+  return tn_plan_new(&session->heap, graph, &options, fault);
+}
+
+static void bind(tn_host *host, tn_plan *plan, const tn_lowered *values) {
+  (void)host;
+  for (size_t i = 0; i < values->input_count; i++) tn_plan_bind_input(plan, (int)i, &values->inputs[i].view);
+  for (size_t i = 0; i < values->param_count; i++) tn_plan_bind_param(plan, (int)i, &values->params[i].view);
+}
+
+static bool run(tn_host *host, tn_plan *plan, tn_fault *fault) {
+  (void)host;
+  return tn_plan_run(plan, fault);
+}
+
+static tn_view result(tn_host *host, const tn_plan *plan, int output) {
+  (void)host;
+  return tn_plan_output(plan, output);
+}
+
+static void print_plan(tn_host *host, const tn_plan *plan, tn_text *out) {
+  (void)host;
+  tn_plan_print(plan, out);
+}
+
+static void unplan(tn_host *host, tn_plan *plan) {
+  (void)host;
+  tn_plan_free(plan);
+}
+
+static bool convert(tn_host *host, const tn_view *from, tn_dtype dtype, tn_tensor *out) {
+  return tn_api_convert(host->context, from, dtype, out);
+}
+
 /* ---- printing, time, files ---- */
 
 static void print(tn_host *host, tn_str line) {
@@ -190,6 +228,13 @@ void tn_api_host_init(tern_session *session) {
     .diags = &session->diags,
     .context = session,
     .compute = compute,
+    .plan = plan,
+    .bind = bind,
+    .run = run,
+    .result = result,
+    .print_plan = print_plan,
+    .unplan = unplan,
+    .convert = convert,
     .seal = seal,
     .print = print,
     .report_fault = report_fault,

@@ -10,6 +10,7 @@
 #include "opt/opt.h"
 #include "tern/tern.h"
 #include "train/loop.h"
+#include "train/steps.h"
 
 typedef tn_vec(tn_given) tn_givens;
 
@@ -53,23 +54,22 @@ struct tern_session {
   tn_arena views; /* what tern_diagnostic_at points to */
 };
 
-typedef struct tn_graph_program tn_graph_program;
-
 struct tern_program {
   tern_session *session;
   tern_language language;
-  const tn_lang *lang; /* NULL for TERN_LANG_GRAPH */
-  uint32_t file;
+  const tn_lang *lang;
+  tn_unit *unit;
   tn_arena arena;       /* of the last run */
   tn_arena given_arena; /* names and texts of given values */
   tn_givens inputs, params, sets, weights;
   bool has_weights;
-  uint64_t revision; /* counts the values that were given */
   tn_vec(tn_str) events;
   tn_outcome outcome;
   bool ran;
   tern_status status;
-  tn_graph_program *graph; /* TERN_LANG_GRAPH */
+  tn_steps *steps;      /* of a training step by step; NULL: none has begun */
+  tn_givens trained;    /* its parameters, which count as given; borrowed from it */
+  bool is_stepped;      /* since they were last lent */
 };
 
 /* NULL for a language this build does not have. */
@@ -113,7 +113,7 @@ bool tn_api_read_value(tern_session *session, const char *name, const char *text
 /* Every tensor of a .safetensors file. */
 bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out);
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
-/* The element-by-element conversion of a given value to the dtype that is wanted. */
+/* As tn_host.convert. */
 bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);
 
 /* A training run that is followed (follow.c). */
@@ -125,18 +125,13 @@ typedef struct {
 /* Tells the run's followers; borrows `followed`. */
 tn_loop_watch tn_api_watch(tn_followed *followed);
 
+/* What was given, for the host to find (program.c). */
+void tn_api_lend(tern_program *program);
+/* The value that a parameter has now; NULL: none yet (train.c). */
+const tn_view *tn_api_param(const tern_program *program, size_t index);
+
 /* Trains an .ail program; with files in `verify`, repeats that run, compares, and says in *verified what
  * was found the same. `run`, `verify` and `verified` may be NULL. */
 tern_status tn_api_train(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
                          tn_verified *verified);
-
-/* Programs that are graphs (graph_program.c). */
-tn_graph_program *tn_graph_program_new(tern_program *program);
-void tn_graph_program_free(tern_program *program);
-bool tn_graph_program_run(tern_program *program);
-bool tn_graph_program_emit(tern_program *program, const char *kind, tn_text *out);
-const tn_graph *tn_graph_program_source(const tern_program *program);
-bool tn_graph_program_train(tern_program *program, const tern_training *training);
-bool tn_graph_program_step(tern_program *program, double *loss);
-const tn_view *tn_graph_program_param(const tern_program *program, size_t index);
 #endif

@@ -32,6 +32,7 @@ const tn_lang *tn_api_lang(tern_language language) {
 #ifdef TN_HAVE_NINTH
     case TERN_LANG_NINTH: return tn_lang_ninth();
 #endif
+    case TERN_LANG_GRAPH: return tn_lang_graph();
     default: return NULL;
   }
 }
@@ -67,7 +68,7 @@ static tern_program *out_of_memory(tern_session *session) {
 }
 
 static bool has_language(tern_session *session, tern_language language) {
-  if (language == TERN_LANG_GRAPH || tn_api_lang(language)) return true;
+  if (tn_api_lang(language)) return true;
   return tn_api_usage(session, "this build does not have the language ",
                       tn_str_of(tern_language_name(language)), "");
 }
@@ -83,6 +84,10 @@ static bool imports_something(tern_language language, tn_str text) {
   return false;
 }
 
+static size_t unit_bytes(const tn_lang *lang) {
+  return lang->unit_bytes > 0 ? lang->unit_bytes : sizeof(tn_unit);
+}
+
 static tern_program *load(tern_session *session, tern_language language, const char *name, const char *text,
                           size_t length) {
   if (!has_language(session, language)) return NULL;
@@ -96,12 +101,14 @@ static tern_program *load(tern_session *session, tern_language language, const c
   program->session = session;
   program->language = language;
   program->lang = tn_api_lang(language);
+  program->unit = tn_heap_alloc(&session->heap, unit_bytes(program->lang));
   tn_arena_init(&program->arena, &session->heap);
   tn_arena_init(&program->given_arena, &session->heap);
-  program->file = tn_sources_add(&session->sources, tn_str_of(name), (tn_str){ text, length });
+  uint32_t file = tn_sources_add(&session->sources, tn_str_of(name), (tn_str){ text, length });
+  if (program->unit) *program->unit = (tn_unit){ .host = &session->host, .file = file };
   bool kept = !imports_something(language, (tn_str){ text, length }) ||
               tn_api_keep_imports(session, language, tn_str_of(name));
-  if (program->file != 0 && kept) return program;
+  if (program->unit && file != 0 && kept) return program;
   tern_program_free(program);
   return out_of_memory(session);
 }
@@ -110,12 +117,6 @@ tern_program *tern_load(tern_session *session, tern_language language, const cha
                         size_t length) {
   tn_api_begin(session);
   return load(session, language, name, text, length);
-}
-
-/* A graph is read when it is first needed. */
-static bool has_graph(tern_program *program) {
-  if (program->language == TERN_LANG_GRAPH && !program->graph) program->graph = tn_graph_program_new(program);
-  return program->graph != NULL;
 }
 
 static tern_status finish(tern_program *program, bool ok) {
@@ -130,8 +131,7 @@ static tern_status finish(tern_program *program, bool ok) {
 tern_status tern_check(tern_program *program) {
   tn_api_begin_compiling(program->session);
   if (!tn_api_confine(program->session)) return finish(program, false);
-  if (!program->lang) return finish(program, has_graph(program));
-  return finish(program, program->lang->check(&program->session->host, program->file));
+  return finish(program, program->lang->check(program->unit));
 }
 
 bool tn_api_leads_to_program(tern_session *session, const char *path) {
@@ -189,7 +189,7 @@ tern_program *tern_load_file(tern_session *session, tern_language language, cons
 }
 
 const char *tern_source(const tern_program *program, size_t *length) {
-  const tn_source *source = tn_sources_get(&program->session->sources, program->file);
+  const tn_source *source = tn_sources_get(&program->session->sources, program->unit->file);
   if (length) *length = source->text.len;
   return source->text.at;
 }
@@ -205,11 +205,19 @@ static void forget_outcome(tern_program *program) {
   tn_arena_reset(&program->arena);
 }
 
+static void free_unit(tern_program *program) {
+  if (!program->unit) return;
+  if (program->lang->drop) program->lang->drop(program->unit);
+  tn_heap_free(&program->session->heap, program->unit, unit_bytes(program->lang));
+}
+
 void tern_program_free(tern_program *program) {
   if (!program) return;
   tern_session *session = program->session;
   forget_outcome(program);
-  if (program->graph) tn_graph_program_free(program);
+  tn_steps_free(program->steps);
+  free_givens(program, &program->trained);
+  free_unit(program);
   free_givens(program, &program->inputs);
   free_givens(program, &program->params);
   free_givens(program, &program->sets);
@@ -224,7 +232,7 @@ void tern_program_free(tern_program *program) {
 
 /* A later value of the same name takes the place of the earlier one. */
 static tern_status keep_given(tern_program *program, tn_givens *givens, const tn_given *given) {
-  program->revision++;
+  program->unit->revision++;
   for (size_t i = 0; i < givens->count && given->name.len > 0; i++) {
     if (!tn_str_equal(givens->at[i].name, given->name)) continue;
     tn_tensor_unref(&givens->at[i].data);
@@ -295,7 +303,7 @@ tern_status tern_add_event(tern_program *program, const char *name) {
 
 /* ---- running ---- */
 
-static void lend_givens(tern_program *program) {
+void tn_api_lend(tern_program *program) {
   tn_host *host = &program->session->host;
   host->inputs = program->inputs.at;
   host->input_count = program->inputs.count;
@@ -310,21 +318,40 @@ static void lend_givens(tern_program *program) {
   host->has_weights = program->has_weights;
 }
 
-typedef bool (*runner)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
+/* What has been trained step by step counts as given. */
+static bool lend_trained(tern_program *program) {
+  tern_session *session = program->session;
+  free_givens(program, &program->trained);
+  if (!program->steps) return true;
+  for (size_t i = 0; i < tn_steps_param_count(program->steps); i++) {
+    const tn_view *view = tn_steps_param(program->steps, i);
+    size_t bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
+    tn_given given = { .name = tn_steps_param_name(program->steps, i),
+                       .data = { *view, tn_buffer_borrow(&session->heap, view->data, bytes) } };
+    if (given.data.buffer && tn_vec_push(&session->heap, &program->trained, given)) continue;
+    tn_tensor_unref(&given.data);
+    return out_of_memory(session) != NULL;
+  }
+  if (program->is_stepped) program->unit->revision++;
+  program->is_stepped = false;
+  session->host.params = program->trained.at;
+  session->host.param_count = program->trained.count;
+  return true;
+}
+
+typedef bool (*runner)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
 
 static tern_status run_with(tern_program *program, runner run) {
   forget_outcome(program);
-  lend_givens(program);
+  tn_api_lend(program);
   tn_api_begin_compiling(program->session);
   program->ran = true;
   if (!tn_api_confine(program->session)) return finish(program, false);
-  if (!program->lang) return finish(program, has_graph(program) && tn_graph_program_run(program));
-  return finish(program, run(&program->session->host, program->file, &program->arena, &program->outcome));
+  if (!lend_trained(program)) return finish(program, false);
+  return finish(program, run(program->unit, &program->arena, &program->outcome));
 }
 
-tern_status tern_run(tern_program *program) {
-  return run_with(program, program->lang ? program->lang->run : NULL);
-}
+tern_status tern_run(tern_program *program) { return run_with(program, program->lang->run); }
 
 #ifdef TN_HAVE_AIL
 static tern_status train_ail(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
@@ -349,11 +376,11 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .keep_history = !verify && !session->sink,
                               .watch = &watch };
   forget_outcome(program);
-  lend_givens(program);
+  tn_api_lend(program);
   tn_api_begin_compiling(program->session);
   program->ran = true;
   if (!tn_api_keep_run(session, run) || !tn_api_confine(session)) return finish(program, false);
-  return finish(program, tn_train_loop(&session->host, program->file, &options, &program->arena,
+  return finish(program, tn_train_loop(&session->host, program->unit->file, &options, &program->arena,
                                        &program->outcome));
 }
 #endif
@@ -376,7 +403,7 @@ tern_status tern_train(tern_program *program, const tern_train_run *run) {
 }
 
 tern_status tern_run_app(tern_program *program) {
-  if (program->lang && program->lang->app) return run_with(program, program->lang->app);
+  if (program->lang->app) return run_with(program, program->lang->app);
   tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
                " programs have no events; apps are written in .ail");
   return finish(program, false);
@@ -409,7 +436,7 @@ tern_status tern_output(const tern_program *program, size_t index, tern_tensor *
 }
 
 tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out) {
-  const tn_view *view = program->graph ? tn_graph_program_param(program, index) : NULL;
+  const tn_view *view = tn_api_param(program, index);
   if (!view) return TERN_USAGE;
   fill_tensor(view, out);
   return TERN_OK;
@@ -537,10 +564,6 @@ const char *tern_failure_json(tern_session *session) {
 
 /* ---- other forms of a program ---- */
 
-static bool unsupported(tern_session *session, const char *feature) {
-  return tn_report(&session->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE, TN_STR("feature", feature));
-}
-
 /* The session's text, if it was made. */
 static const char *shown(tern_session *session, bool ok) {
   tn_api_end_compiling(session);
@@ -570,9 +593,10 @@ const char *tern_type_at(tern_program *program, uint32_t line, uint32_t column) 
   uint32_t place;
   tn_api_begin(session);
   tn_text_clear(&session->text);
-  if (!program->lang || !program->lang->type_at || !tn_api_confine(session)) return NULL;
-  if (!find_place(tn_sources_get(&session->sources, program->file)->text, line, column, &place)) return NULL;
-  bool found = program->lang->type_at(&session->host, program->file, place, &session->text);
+  if (!program->lang->type_at || !tn_api_confine(session)) return NULL;
+  if (!find_place(tn_sources_get(&session->sources, program->unit->file)->text, line, column, &place))
+    return NULL;
+  bool found = program->lang->type_at(program->unit, place, &session->text);
   tn_diags_clear(&session->diags);
   return found ? tn_api_text(session) : NULL;
 }
@@ -582,18 +606,12 @@ const char *tern_format(tern_program *program) {
   tn_api_begin_compiling(program->session);
   tn_text_clear(&session->text);
   if (!tn_api_confine(session)) return shown(session, false);
-  bool ok = program->lang || has_graph(program);
-  if (!program->lang && ok) tn_graph_print(tn_graph_program_source(program), &session->text);
-  if (program->lang && !program->lang->format)
-    ok = unsupported(session, "formatting in this language");
-  else if (program->lang)
-    ok = program->lang->format(&session->host, program->file, &session->text);
-  return shown(session, ok);
+  return shown(session, program->lang->format(program->unit, &session->text));
 }
 
 const char *tern_format_json(tern_program *program, const char *formatted, int check) {
   tern_session *session = program->session;
-  tn_str own = tn_sources_get(&session->sources, program->file)->text;
+  tn_str own = tn_sources_get(&session->sources, program->unit->file)->text;
   bool changed = !tn_str_equal(own, tn_str_of(formatted));
   tn_text answer;
   tn_text_init(&answer, &session->heap); /* `formatted` may be the session's text */
@@ -615,18 +633,17 @@ const char *tern_format_json(tern_program *program, const char *formatted, int c
 static bool emit_form(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
   tn_emit_kind kind = tn_emit_kind_of(name);
-  if (!program->lang) return has_graph(program) && tn_graph_program_emit(program, name, out);
+  if (strcmp(name, "plan") == 0 && program->lang->plan) return program->lang->plan(program->unit, out);
   if (kind == TN_EMIT_COUNT)
     return tn_api_usage(session, "there is no form ", tn_str_of(name), "; the forms are " TN_EMIT_NAMES);
-  if (!program->lang->emit) return unsupported(session, "showing what the compiler made of this language");
-  return program->lang->emit(&session->host, program->file, kind, out);
+  return program->lang->emit(program->unit, kind, out);
 }
 
 static bool emit(tern_program *program, const char *name, tn_text *out) {
-  lend_givens(program);
+  tn_api_lend(program);
   tn_api_begin_compiling(program->session);
-  bool ok = tn_api_confine(program->session) && emit_form(program, name, out) && !out->failed &&
-            !program->session->heap.stack.exceeded;
+  bool ok = tn_api_confine(program->session) && lend_trained(program) && emit_form(program, name, out) &&
+            !out->failed && !program->session->heap.stack.exceeded;
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   return ok;

@@ -15,20 +15,12 @@
 #define TN_WEIGHT_FILE_LIMIT ((uint64_t)1 << 40)
 
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after) {
-  return tn_api_usage_hint(session, before, name, after, (tn_str){ 0 });
+  return tn_host_usage(&session->host, before, name, after);
 }
 
 bool tn_api_usage_hint(tern_session *session, const char *before, tn_str name, const char *after,
                        tn_str hint) {
-  tn_text message;
-  tn_text_init(&message, &session->heap);
-  tn_text_puts(&message, before);
-  tn_text_add(&message, name);
-  tn_text_puts(&message, after);
-  tn_report(&session->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
-            TN_HINT(hint));
-  tn_text_free(&message);
-  return false;
+  return tn_host_usage_hint(&session->host, before, name, after, hint);
 }
 
 /* ---- JSON ---- */

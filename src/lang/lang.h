@@ -3,8 +3,8 @@
  * A front end turns text into operations and says what is wrong with it. It
  * never sees back ends: to compute, it asks its host. The host (api/) owns the
  * session's memory, names, texts and diagnostics, knows what is allowed, and
- * prints. The three languages have the same doors, so that who knows one room
- * knows three: lang.c holds the tn_lang of its language and nothing else. */
+ * prints. All languages have the same doors, so that who knows one room
+ * knows them all: lang.c holds the tn_lang of its language and nothing else. */
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 
@@ -20,6 +20,7 @@ typedef enum {
 } tn_capability;
 
 struct tn_eager;
+struct tn_plan;
 
 /* A named value from the command line or from an embedder. Given as text in JSON (data then
  * has no buffer until the language has decided its dtype) or as a tensor. */
@@ -43,6 +44,20 @@ typedef struct {
   tn_str real; /* absolute, without links and dots; NUL-terminated */
 } tn_granted;
 
+/* A program as one graph of known shapes, with the values of its inputs and parameters by the graph's
+ * numbering. */
+typedef struct {
+  tn_graph graph;
+  bool has_graph;
+  int loss; /* which of its outputs is minimised */
+  tn_tensor *inputs, *params;
+  size_t input_count, param_count;
+} tn_lowered;
+
+/* Room for the values, none of which is there yet; false when memory runs out. */
+bool tn_lowered_init(tn_lowered *lowered, tn_heap *heap, size_t inputs, size_t params);
+void tn_lowered_free(tn_lowered *lowered, tn_heap *heap);
+
 typedef struct tn_host {
   tn_heap *heap;
   tn_names *names;
@@ -60,6 +75,16 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
+  /* The same in pieces, for what is run again and again. `plan` optimises the graph, which must outlive the
+   * plan; NULL with *fault. `bind` says where its values are. `result` is valid until the next run. */
+  struct tn_plan *(*plan)(struct tn_host *host, tn_graph *graph, tn_fault *fault);
+  void (*bind)(struct tn_host *host, struct tn_plan *plan, const tn_lowered *values);
+  bool (*run)(struct tn_host *host, struct tn_plan *plan, tn_fault *fault);
+  tn_view (*result)(struct tn_host *host, const struct tn_plan *plan, int output);
+  void (*print_plan)(struct tn_host *host, const struct tn_plan *plan, tn_text *out);
+  void (*unplan)(struct tn_host *host, struct tn_plan *plan);
+  /* A given value, element by element, in the dtype that is wanted. False after reporting. */
+  bool (*convert)(struct tn_host *host, const tn_view *from, tn_dtype dtype, tn_tensor *out);
   /* Compiling is over and computing begins: of all files, the program opens these. False after reporting.
    * NULL: nobody wants to know. Called through tn_host_seal. */
   bool (*seal)(struct tn_host *host, const tn_str *opened, size_t count);
@@ -108,6 +133,10 @@ static inline bool tn_host_resolves(const tn_host *host) { return host->readable
 /* "data, models/old": those folders as they were given. */
 tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
 
+/* Reports E_USAGE: `before`, the name, `after`. Returns false. */
+bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after);
+bool tn_host_usage_hint(tn_host *host, const char *before, tn_str name, const char *after, tn_str hint);
+
 static inline bool tn_host_seal(tn_host *host, const tn_str *opened, size_t count) {
   return !host->seal || host->seal(host, opened, count);
 }
@@ -123,19 +152,50 @@ typedef struct {
 
 typedef struct tn_repl tn_repl;
 
+/* A program: a registered source text, and what its language keeps of it from call to call. A language that
+ * keeps something has this at the beginning of a structure of its own. */
+typedef struct {
+  tn_host *host;
+  uint32_t file;
+  uint64_t revision; /* counts changes of host->inputs, params, sets and weights */
+} tn_unit;
+
+/* An input or a parameter as the program declares it; dimensions may have names. */
+typedef struct {
+  tn_str name; /* NUL-terminated */
+  tn_type type;
+} tn_slot;
+
+typedef struct {
+  bool known; /* they have been listed */
+  const tn_slot *inputs;
+  size_t input_count;
+  const tn_slot *params;
+  size_t param_count;
+} tn_slots;
+
 typedef struct tn_lang {
-  const char *name;                  /* "ninth", "mind", "ail" */
+  const char *name;                  /* "ninth", "mind", "ail", "graph" */
   const char *const *extensions;     /* ".nth", ".ninth", NULL */
-  /* Each reports its diagnostics to host->diags and returns false when there was an error.
-   * `file` is a registered source text. */
-  bool (*check)(tn_host *host, uint32_t file);
-  bool (*run)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
-  bool (*format)(tn_host *host, uint32_t file, tn_text *out);
-  bool (*emit)(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out);
+  size_t unit_bytes;                 /* of the language's unit, which begins as zeros; 0: a plain one */
+  /* Each reports its diagnostics to host->diags and returns false when there was an error. */
+  bool (*check)(tn_unit *unit);
+  bool (*run)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
+  bool (*format)(tn_unit *unit, tn_text *out);
+  bool (*emit)(tn_unit *unit, tn_emit_kind kind, tn_text *out);
   /* Only where the language has them; NULL otherwise. */
+  void (*drop)(tn_unit *unit); /* frees what the unit keeps */
   /* The type of what stands at a byte of the text. False when nothing is known of it. */
-  bool (*type_at)(tn_host *host, uint32_t file, uint32_t place, tn_text *out);
-  bool (*app)(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
+  bool (*type_at)(tn_unit *unit, uint32_t place, tn_text *out);
+  bool (*app)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
+  bool (*plan)(tn_unit *unit, tn_text *out); /* the plan of the last run, one line per step */
+  /* What the program declares, in its order; valid as long as the unit. NULL after reporting. */
+  const tn_slots *(*slots)(tn_unit *unit);
+  /* The value that a parameter had in the last run; NULL: none yet. */
+  const tn_view *(*param)(tn_unit *unit, size_t index);
+  /* The program with the values that are given, for training: `loss` names the output to minimise, NULL: the
+   * one that the program says. Freed by tn_lowered_free. */
+  bool (*lower)(tn_unit *unit, const char *loss, tn_lowered *out);
   tn_repl *(*repl_new)(tn_host *host);
   /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */
   bool (*repl_line)(tn_repl *repl, tn_str line, tn_text *out, bool *quit);
@@ -150,4 +210,5 @@ bool tn_lang_report_export(tn_host *host, const tn_export_problem *problem);
 const tn_lang *tn_lang_ninth(void);
 const tn_lang *tn_lang_mind(void);
 const tn_lang *tn_lang_ail(void);
+const tn_lang *tn_lang_graph(void);
 #endif

@@ -4,7 +4,7 @@
 static void formatted(ail_session *s, const char *text, tn_text *out) {
   uint32_t file = ail_add(s, text);
   tn_text_init(out, &s->heap);
-  assert_true(tn_lang_ail()->format(&s->host, file, out));
+  assert_true(tn_lang_ail()->format(&(tn_unit){ .host = &s->host, .file = file }, out));
 }
 
 /* Formats to that text, and formatting that text changes nothing. */
@@ -187,7 +187,7 @@ static void a_text_that_cannot_be_read_is_refused(void **state) {
   assert_true(ail_open(&s));
   uint32_t file = ail_add(&s, "model { y = ( }");
   tn_text_init(&out, &s.heap);
-  assert_false(tn_lang_ail()->format(&s.host, file, &out));
+  assert_false(tn_lang_ail()->format(&(tn_unit){ .host = &s.host, .file = file }, &out));
   assert_int_equal(out.len, 0);
   assert_int_equal(ail_reported(&s, TN_DIAG_E_SYNTAX_ERROR), 1);
   tn_text_free(&out);
@@ -206,8 +206,10 @@ static void the_formatted_program_has_the_same_graph(void **state) {
   formatted(&s, text, &canonical);
   tn_text_init(&before, &s.heap);
   tn_text_init(&after, &s.heap);
-  assert_true(tn_lang_ail()->emit(&s.host, ail_add(&s, text), TN_EMIT_GRAPH, &before));
-  assert_true(tn_lang_ail()->emit(&s.host, ail_add(&s, canonical.at), TN_EMIT_GRAPH, &after));
+  assert_true(
+      tn_lang_ail()->emit(&(tn_unit){ .host = &s.host, .file = ail_add(&s, text) }, TN_EMIT_GRAPH, &before));
+  assert_true(tn_lang_ail()->emit(&(tn_unit){ .host = &s.host, .file = ail_add(&s, canonical.at) },
+                                  TN_EMIT_GRAPH, &after));
   assert_string_equal(before.at, after.at);
   tn_text_free(&canonical);
   tn_text_free(&before);

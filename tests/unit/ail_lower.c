@@ -41,7 +41,8 @@ static void graph_of(const char *text, char *out, size_t size) {
   tn_text graph;
   assert_true(ail_open(&s));
   tn_text_init(&graph, &s.heap);
-  assert_true(tn_lang_ail()->emit(&s.host, ail_add(&s, text), TN_EMIT_GRAPH, &graph));
+  assert_true(
+      tn_lang_ail()->emit(&(tn_unit){ .host = &s.host, .file = ail_add(&s, text) }, TN_EMIT_GRAPH, &graph));
   assert_true(graph.len < size);
   memcpy(out, graph.at, graph.len + 1);
   tn_text_free(&graph);

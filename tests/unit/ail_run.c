@@ -153,7 +153,7 @@ static bool format_door(ail_session *s, const char *text) {
   tn_text out;
   uint32_t file = ail_add(s, text);
   tn_text_init(&out, &s->heap);
-  bool ok = file && tn_lang_ail()->format(&s->host, file, &out) && !out.failed;
+  bool ok = file && tn_lang_ail()->format(&(tn_unit){ .host = &s->host, .file = file }, &out) && !out.failed;
   tn_text_free(&out);
   return ok;
 }
@@ -162,7 +162,8 @@ static bool grad_door(ail_session *s, const char *text) {
   tn_text out;
   uint32_t file = ail_add(s, text);
   tn_text_init(&out, &s->heap);
-  bool ok = file && tn_lang_ail()->emit(&s->host, file, TN_EMIT_GRAD, &out) && !out.failed;
+  bool ok = file && tn_lang_ail()->emit(&(tn_unit){ .host = &s->host, .file = file }, TN_EMIT_GRAD, &out) &&
+            !out.failed;
   tn_text_free(&out);
   return ok;
 }

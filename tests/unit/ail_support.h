@@ -23,17 +23,17 @@ static inline int ail_reported(const ail_session *s, tn_diag_code code) {
 
 static inline bool ail_run(ail_session *s, const char *text) {
   uint32_t file = ail_add(s, text);
-  return file && tn_lang_ail()->run(&s->host, file, &s->arena, &s->outcome);
+  return file && tn_lang_ail()->run(&(tn_unit){ .host = &s->host, .file = file }, &s->arena, &s->outcome);
 }
 
 static inline bool ail_app(ail_session *s, const char *text) {
   uint32_t file = ail_add(s, text);
-  return file && tn_lang_ail()->app(&s->host, file, &s->arena, &s->outcome);
+  return file && tn_lang_ail()->app(&(tn_unit){ .host = &s->host, .file = file }, &s->arena, &s->outcome);
 }
 
 static inline bool ail_check(ail_session *s, const char *text) {
   uint32_t file = ail_add(s, text);
-  return file && tn_lang_ail()->check(&s->host, file);
+  return file && tn_lang_ail()->check(&(tn_unit){ .host = &s->host, .file = file });
 }
 
 static inline float ail_value(const ail_session *s, int64_t index) {

@@ -1,4 +1,5 @@
 /* tests/unit/api.c: the public interface, as an embedder uses it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -229,6 +230,110 @@ static void plain_descent_has_the_bits_of_ref(void **state) {
   }
 }
 
+/* ---- the same in every language that declares a model ---- */
+
+static const char line_graph[] = "graph(%x: f32[N, 2], %y: f32[N, 1], param %w: f32[2, 1]) {\n"
+                                 "  %1 = matmul %x, %w\n  %2 = mse_loss %1, %y\n"
+                                 "  return pred=%1, loss=%2\n}\n";
+static const char line_model[] = "model {\n x [N, 2]\n y [N, 1]\n param w [2, 1]\n pred = matmul(x, w)\n}\n"
+                                 "train { loss = mean(mul(sub(pred, y), sub(pred, y))) }\n";
+
+static void give_line(tern_program *program, const float *x, const float *y) {
+  static const int64_t wide[2] = { 3, 2 }, narrow[2] = { 3, 1 }, weights[2] = { 2, 1 };
+  static const float w[2] = { 0.5f, -0.25f };
+  assert_int_equal(tern_set_input(program, "x", &(tern_tensor){ TERN_F32, 2, wide, NULL, x }), TERN_OK);
+  assert_int_equal(tern_set_input(program, "y", &(tern_tensor){ TERN_F32, 2, narrow, NULL, y }), TERN_OK);
+  assert_int_equal(tern_set_param(program, "w", &(tern_tensor){ TERN_F32, 2, weights, NULL, w }), TERN_OK);
+}
+
+/* w after descending once by the mean of squares, written out. */
+static void descend_once(const float x[6], const float y[3], double lr, double w[2]) {
+  double gradient[2] = { 0 };
+  for (int i = 0; i < 3; i++) {
+    double off = (double)x[2 * i] * w[0] + (double)x[2 * i + 1] * w[1] - (double)y[i];
+    for (int k = 0; k < 2; k++) gradient[k] += 2.0 / 3 * off * (double)x[2 * i + k];
+  }
+  for (int k = 0; k < 2; k++) w[k] -= lr * gradient[k];
+}
+
+static void expect_param(tern_program *program, const double w[2]) {
+  tern_tensor now;
+  assert_int_equal(tern_param(program, 0, &now), TERN_OK);
+  for (int k = 0; k < 2; k++) assert_true(fabs((double)((const float *)now.data)[k] - w[k]) < 1e-6);
+}
+
+/* The first output is x times w; that of a model is its only one. */
+static void expect_prediction(tern_program *program, const float x[6], const double w[2]) {
+  tern_tensor out;
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_output(program, 0, &out), TERN_OK);
+  for (int i = 0; i < 3; i++) {
+    double wanted = (double)x[2 * i] * w[0] + (double)x[2 * i + 1] * w[1];
+    assert_true(fabs((double)((const float *)out.data)[i] - wanted) < 1e-5);
+  }
+}
+
+static void a_model_declares_and_trains(tern_language language, const char *text, char hash[65]) {
+  static const float x[6] = { 1, 2, 3, 4, 5, 6 }, y[3] = { 1, 0, 2 }, other[3] = { -1, 4, 0 };
+  double w[2] = { 0.5, -0.25 }, loss;
+  tern_session *session = open_session(NULL);
+  tern_program *program = tern_load(session, language, "line", text, strlen(text));
+  assert_int_equal(tern_input_count(program), 2);
+  assert_int_equal(tern_param_count(program), 1);
+  tern_slot slot = tern_input_at(program, 1), param = tern_param_at(program, 0);
+  assert_string_equal(slot.name, "y");
+  assert_string_equal(slot.dim_names[0], "N");
+  assert_int_equal(slot.dims[1], 1);
+  assert_string_equal(param.name, "w");
+  give_line(program, x, y);
+  expect_prediction(program, x, w);
+  assert_int_equal(tern_train_begin(program, &(tern_training){ .lr = 0.01 }), TERN_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(tern_train_step(program, &loss), TERN_OK);
+    descend_once(x, y, 0.01, w);
+  }
+  expect_param(program, w);
+  expect_prediction(program, x, w); /* with what was trained */
+  give_line(program, x, other);
+  assert_int_equal(tern_train_step(program, &loss), TERN_OK);
+  descend_once(x, other, 0.01, w);
+  expect_param(program, w);
+  expect_prediction(program, x, w);
+  strcpy(hash, tern_params_sha256(program));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void models_are_counted_named_set_read_and_trained_alike(void **state) {
+  (void)state;
+  char graph[65], model[65];
+  a_model_declares_and_trains(TERN_LANG_GRAPH, line_graph, graph);
+  a_model_declares_and_trains(TERN_LANG_AIL, line_model, model);
+  assert_string_equal(graph, model);
+}
+
+static void what_cannot_be_trained_by_steps_says_so(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *mind = tern_load(session, TERN_LANG_MIND, "a.mind", "1.0 + 2.0", 9);
+  assert_int_equal(tern_input_count(mind), 0);
+  assert_int_equal(tern_train_begin(mind, &(tern_training){ .lr = 1 }), TERN_USAGE);
+  double loss;
+  assert_int_equal(tern_train_step(mind, &loss), TERN_USAGE);
+  tern_program_free(mind);
+  tern_program *model = tern_load(session, TERN_LANG_AIL, "a.ail", line_model, sizeof line_model - 1);
+  assert_int_equal(tern_train_begin(model, &(tern_training){ .lr = 1 }), TERN_USAGE); /* x has no value */
+  give_line(model, (float[6]){ 0 }, (float[3]){ 0 });
+  assert_int_equal(tern_train_begin(model, &(tern_training){ .lr = 1, .loss = "pred" }), TERN_USAGE);
+  assert_int_equal(tern_train_begin(model, &(tern_training){ .lr = 1 }), TERN_OK);
+  tern_program_free(model);
+  tern_program *wrong = tern_load(session, TERN_LANG_AIL, "b.ail", "model { y = ", 12);
+  assert_int_equal(tern_param_count(wrong), 0);
+  assert_true(tern_error_count(session) > 0);
+  tern_program_free(wrong);
+  tern_session_free(session);
+}
+
 static void mistakes_of_an_embedder_are_said(void **state) {
   (void)state;
   const char *problem = NULL;
@@ -400,6 +505,8 @@ int main(void) {
     cmocka_unit_test(diagnostics_are_data),
     cmocka_unit_test(training_depends_on_the_seed_and_on_nothing_else),
     cmocka_unit_test(plain_descent_has_the_bits_of_ref),
+    cmocka_unit_test(models_are_counted_named_set_read_and_trained_alike),
+    cmocka_unit_test(what_cannot_be_trained_by_steps_says_so),
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
     cmocka_unit_test(a_graph_is_shown_in_other_forms),
     cmocka_unit_test(an_interrupt_ends_a_run),

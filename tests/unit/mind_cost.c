@@ -116,7 +116,7 @@ static bool format(mind_session *s, const char *text) {
   tn_text out;
   uint32_t file = mind_add(s, text);
   tn_text_init(&out, &s->heap);
-  bool ok = file && tn_lang_mind()->format(&s->host, file, &out);
+  bool ok = file && tn_lang_mind()->format(&(tn_unit){ .host = &s->host, .file = file }, &out);
   tn_text_free(&out);
   return ok;
 }

@@ -11,7 +11,7 @@ static const char *const program = "let k = sum([1, 2])\n"
 static bool emit(mind_session *s, tn_emit_kind kind, tn_text *out) {
   uint32_t file = mind_add(s, program);
   tn_text_init(out, &s->heap);
-  return file && tn_lang_mind()->emit(&s->host, file, kind, out);
+  return file && tn_lang_mind()->emit(&(tn_unit){ .host = &s->host, .file = file }, kind, out);
 }
 
 /* At each question whether to stop the answer is yes once. */

@@ -204,7 +204,7 @@ static uint64_t cost_of_emitting(int levels) {
   tn_text_int(&text, levels);
   tn_text_puts(&text, "(y)\n");
   uint32_t file = tn_sources_add(&s.sources, TN_LIT("test.mind"), tn_text_str(&text));
-  assert_true(file && tn_lang_mind()->emit(&s.host, file, TN_EMIT_GRAPH, &out));
+  assert_true(file && tn_lang_mind()->emit(&(tn_unit){ .host = &s.host, .file = file }, TN_EMIT_GRAPH, &out));
   uint64_t looked_at = s.host.looked_at;
   tn_text_free(&out);
   tn_text_free(&text);

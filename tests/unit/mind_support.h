@@ -16,11 +16,11 @@ static uint32_t mind_add(mind_session *s, const char *text) {
 
 static inline bool mind_run(mind_session *s, const char *text) {
   uint32_t file = mind_add(s, text);
-  return file && tn_lang_mind()->run(&s->host, file, &s->arena, &s->outcome);
+  return file && tn_lang_mind()->run(&(tn_unit){ .host = &s->host, .file = file }, &s->arena, &s->outcome);
 }
 
 static inline bool mind_check(mind_session *s, const char *text) {
   uint32_t file = mind_add(s, text);
-  return file && tn_lang_mind()->check(&s->host, file);
+  return file && tn_lang_mind()->check(&(tn_unit){ .host = &s->host, .file = file });
 }
 #endif

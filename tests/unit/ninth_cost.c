@@ -56,7 +56,7 @@ static cost cost_of(const shape *s, int n) {
   uint32_t file = tn_sources_add(&w.sources, TN_LIT("test.nth"), tn_text_str(&text));
   tn_text_free(&text);
   uint64_t before = w.heap.requests;
-  tn_lang_ninth()->check(&w.host, file);
+  tn_lang_ninth()->check(&(tn_unit){ .host = &w.host, .file = file });
   tn_diags_sort(&w.diags);
   tn_diags_render_text(&w.diags, (tn_diag_style){ 0 }, &text);
   tn_text_free(&text);

@@ -45,9 +45,10 @@ static void checking_and_formatting_survive_failed_allocations(void **state) {
     uint32_t file = opened ? file_of(&w, everything) : 0;
     tn_text out;
     tn_text_init(&out, &w.heap);
-    bool checked = file && tn_lang_ninth()->check(&w.host, file);
-    bool formatted = file && tn_lang_ninth()->format(&w.host, file, &out);
-    bool emitted = file && tn_lang_ninth()->emit(&w.host, file, TN_EMIT_GRAPH, &out);
+    bool checked = file && tn_lang_ninth()->check(&(tn_unit){ .host = &w.host, .file = file });
+    bool formatted = file && tn_lang_ninth()->format(&(tn_unit){ .host = &w.host, .file = file }, &out);
+    bool emitted =
+        file && tn_lang_ninth()->emit(&(tn_unit){ .host = &w.host, .file = file }, TN_EMIT_GRAPH, &out);
     bool refused = w.heap.failed;
     tn_text_free(&out);
     world_close(&w);
@@ -184,7 +185,7 @@ static void what_a_program_computed_can_be_written_as_a_graph(void **state) {
   tn_text out;
   tn_text_init(&out, &w.heap);
   uint32_t file = file_of(&w, "(1 2) [VAR] -> w w 3 [MUL] 1 2 [ADD] [SUB] [SUM]");
-  assert_true(tn_lang_ninth()->emit(&w.host, file, TN_EMIT_GRAPH, &out));
+  assert_true(tn_lang_ninth()->emit(&(tn_unit){ .host = &w.host, .file = file }, TN_EMIT_GRAPH, &out));
   assert_string_equal(out.at, "graph(param %v0: f32[2]) {\n"
                               "  %1 = fill {dtype=f32, shape=[], number=3} : f32[]\n"
                               "  %2 = mul %v0, %1 : f32[2]\n"
@@ -195,10 +196,10 @@ static void what_a_program_computed_can_be_written_as_a_graph(void **state) {
                               "  %7 = sum %6 {axes=[0]} : f32[]\n"
                               "  return %7\n}\n");
   tn_text_clear(&out);
-  assert_true(tn_lang_ninth()->emit(&w.host, file, TN_EMIT_GRAD, &out));
+  assert_true(tn_lang_ninth()->emit(&(tn_unit){ .host = &w.host, .file = file }, TN_EMIT_GRAD, &out));
   assert_non_null(strstr(out.at, "return v0=%"));
   tn_text_clear(&out);
-  assert_true(tn_lang_ninth()->emit(&w.host, file, TN_EMIT_DOT, &out));
+  assert_true(tn_lang_ninth()->emit(&(tn_unit){ .host = &w.host, .file = file }, TN_EMIT_DOT, &out));
   assert_non_null(strstr(out.at, "digraph"));
   tn_text_free(&out);
   world_close(&w);

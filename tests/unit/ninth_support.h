@@ -74,7 +74,7 @@ static inline bool run(world *w, const char *text) {
   tn_outcome outcome;
   tn_arena_init(&arena, &w->heap);
   uint32_t file = file_of(w, text);
-  bool ok = file != 0 && tn_lang_ninth()->run(&w->host, file, &arena, &outcome);
+  bool ok = file != 0 && tn_lang_ninth()->run(&(tn_unit){ .host = &w->host, .file = file }, &arena, &outcome);
   if (file != 0) {
     for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
   }

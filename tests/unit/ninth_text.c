@@ -77,7 +77,7 @@ static void whole_numbers_are_told_from_others(void **state) {
 
 static void format(world *w, const char *text, tn_text *out) {
   tn_text_init(out, &w->heap);
-  assert_true(tn_lang_ninth()->format(&w->host, file_of(w, text), out));
+  assert_true(tn_lang_ninth()->format(&(tn_unit){ .host = &w->host, .file = file_of(w, text) }, out));
 }
 
 /* And what comes out is left as it is. */
@@ -135,7 +135,7 @@ static void what_cannot_be_read_is_not_formatted(void **state) {
   tn_text out;
   world_open(&w);
   tn_text_init(&out, &w.heap);
-  assert_false(tn_lang_ninth()->format(&w.host, file_of(&w, "1 [IF] ("), &out));
+  assert_false(tn_lang_ninth()->format(&(tn_unit){ .host = &w.host, .file = file_of(&w, "1 [IF] (") }, &out));
   assert_int_equal(out.len, 0);
   assert_true(w.diags.errors > 0);
   tn_text_free(&out);

@@ -4,9 +4,10 @@
 #include "base/json.h"
 #include "lang/ail/format.h"
 #include "lang/ail/repl.h"
+#include "lang/ail/unit.h"
 
-static bool check(tn_host *host, uint32_t file) {
-  tn_ail *program = tn_ail_compile(host, file);
+static bool check(tn_unit *unit) {
+  tn_ail *program = tn_ail_compile(unit->host, unit->file);
   tn_ail_free(program);
   return program != NULL;
 }
@@ -66,12 +67,13 @@ static bool run_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
   return ok;
 }
 
-static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = unit->host;
   tn_ail_world world;
   tn_ail_cell output = { 0 };
   tn_text text;
   *out = (tn_outcome){ 0 };
-  tn_ail *program = tn_ail_compile(host, file);
+  tn_ail *program = tn_ail_compile(host, unit->file);
   if (!program) return false;
   tn_text_init(&text, host->heap);
   bool ok = tn_ail_world_open(&world, program, arena, &output);
@@ -91,10 +93,12 @@ static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) 
   return ok;
 }
 
-static bool run_app(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+static bool run_app(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   *out = (tn_outcome){ 0 };
-  return tn_ail_app_run(host, file, arena, out);
+  return tn_ail_app_run(unit->host, unit->file, arena, out);
 }
+
+static bool format(tn_unit *unit, tn_text *out) { return tn_ail_format_text(unit->host, unit->file, out); }
 
 /* ---- emit ---- */
 
@@ -127,9 +131,10 @@ static bool write_form(tn_ail *program, const tn_graph *graph, tn_emit_kind kind
   return tn_export_write(&what, out, &problem) || tn_lang_report_export(program->host, &problem);
 }
 
-static bool emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+static bool emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  tn_host *host = unit->host;
   tn_graph graph;
-  tn_ail *program = tn_ail_compile(host, file);
+  tn_ail *program = tn_ail_compile(host, unit->file);
   if (!program) return false;
   bool values = kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ;
   bool ok = tn_host_seal(host, NULL, 0) &&
@@ -149,9 +154,13 @@ const tn_lang *tn_lang_ail(void) {
                                     .extensions = extensions,
                                     .check = check,
                                     .run = run,
-                                    .format = tn_ail_format_text,
+                                    .format = format,
                                     .emit = emit,
                                     .app = run_app,
+                                    .unit_bytes = sizeof(tn_ail_unit),
+                                    .drop = tn_ail_unit_drop,
+                                    .slots = tn_ail_unit_slots,
+                                    .lower = tn_ail_unit_lower,
                                     .repl_new = tn_ail_repl_new,
                                     .repl_line = tn_ail_repl_line,
                                     .repl_cancel = tn_ail_repl_cancel,

@@ -152,11 +152,12 @@ static void note_number(tn_repl *repl, const tn_outcome *outcome) {
 static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   tn_host *host = repl->talk.host;
   const tn_lang *lang = tn_lang_ail();
+  tn_unit unit = { .host = host, .file = file };
   tn_arena arena;
   tn_outcome outcome = { 0 };
-  if (!runs) return lang->check(host, file);
+  if (!runs) return lang->check(&unit);
   tn_arena_init(&arena, host->heap);
-  bool ok = lang->run(host, file, &arena, &outcome);
+  bool ok = lang->run(&unit, &arena, &outcome);
   if (ok) tn_text_add(out, without_name(outcome.text));
   if (ok) note_number(repl, &outcome);
   for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
@@ -252,7 +253,8 @@ bool tn_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
 /* ---- commands ---- */
 
 static bool use_emit(tn_repl *repl, uint32_t file, tn_emit_kind kind, tn_text *out) {
-  return tn_lang_ail()->emit(repl->talk.host, file, kind, out);
+  tn_unit unit = { .host = repl->talk.host, .file = file };
+  return tn_lang_ail()->emit(&unit, kind, out);
 }
 
 static bool use_graph(tn_repl *repl, uint32_t file, line_kind kind, tn_text *out) {

@@ -4,12 +4,13 @@
 #include "lang/mind/door.h"
 #include "lang/mind/eval.h"
 
-static bool check(tn_host *host, uint32_t file) {
+static bool check(tn_unit *unit) {
+  tn_host *host = unit->host;
   tn_arena arena;
   tn_mind mind;
   tn_arena_init(&arena, host->heap);
   tn_mind_init(&mind, host, &arena);
-  bool ok = tn_mind_load(&mind, file) != NULL;
+  bool ok = tn_mind_load(&mind, unit->file) != NULL;
   tn_mind_free(&mind);
   tn_arena_free(&arena);
   return ok;
@@ -74,17 +75,28 @@ static bool no_inputs(tn_host *host) {
                    TN_STR("message", "a MIND program has no inputs, parameters or host values to be set"));
 }
 
-static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = unit->host;
   tn_arena own;
   tn_mind mind;
   if (!no_inputs(host)) return false;
   tn_arena_init(&own, host->heap);
   tn_mind_init(&mind, host, &own);
-  tn_mind_module *module = tn_mind_load(&mind, file);
+  tn_mind_module *module = tn_mind_load(&mind, unit->file);
   bool ok = module && tn_mind_seal(&mind) && run_module(&mind, module, arena, out);
   tn_mind_free(&mind);
   tn_arena_free(&own);
   return ok;
+}
+
+static bool format(tn_unit *unit, tn_text *out) { return tn_mind_format(unit->host, unit->file, out); }
+
+static bool emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  return tn_mind_emit(unit->host, unit->file, kind, out);
+}
+
+static bool type_at(tn_unit *unit, uint32_t place, tn_text *out) {
+  return tn_mind_type_at(unit->host, unit->file, place, out);
 }
 
 static const char *const extensions[] = { ".mind", NULL };
@@ -94,9 +106,9 @@ static const tn_lang mind_language = {
   .extensions = extensions,
   .check = check,
   .run = run,
-  .format = tn_mind_format,
-  .emit = tn_mind_emit,
-  .type_at = tn_mind_type_at,
+  .format = format,
+  .emit = emit,
+  .type_at = type_at,
   .repl_new = tn_mind_repl_new,
   .repl_line = tn_mind_repl_line,
   .repl_cancel = tn_mind_repl_cancel,

@@ -61,26 +61,35 @@ bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
          took_every_input(m);
 }
 
-static bool run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = unit->host;
   tn_ninth_machine m;
   *out = (tn_outcome){ 0 };
   if (!tn_ninth_check_given(host)) return false;
   bool ok = tn_ninth_machine_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
-  ok = ok && tn_ninth_run_file(&m, file) && give_stack(&m, arena, out);
+  ok = ok && tn_ninth_run_file(&m, unit->file) && give_stack(&m, arena, out);
   tn_ninth_machine_free(&m);
   return ok;
 }
 
-static bool check(tn_host *host, uint32_t file) {
+static bool check(tn_unit *unit) {
+  tn_host *host = unit->host;
   tn_ninth_scope scope;
   size_t errors = host->diags->errors;
   tn_ninth_scope_init(&scope, host->heap);
-  tn_ninth_program *program = tn_ninth_compile_flawed(host->heap, host->names, host->diags, file, &scope);
+  tn_ninth_program *program =
+      tn_ninth_compile_flawed(host->heap, host->names, host->diags, unit->file, &scope);
   if (program) tn_ninth_check(host, program, &scope);
   tn_ninth_program_free(program);
   tn_ninth_scope_free(&scope, host->heap);
   return host->diags->errors == errors;
+}
+
+static bool format(tn_unit *unit, tn_text *out) { return tn_ninth_format(unit->host, unit->file, out); }
+
+static bool emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  return tn_ninth_emit_as(unit->host, unit->file, kind, out);
 }
 
 const tn_lang *tn_lang_ninth(void) {
@@ -90,8 +99,8 @@ const tn_lang *tn_lang_ninth(void) {
     .extensions = extensions,
     .check = check,
     .run = run,
-    .format = tn_ninth_format,
-    .emit = tn_ninth_emit_as,
+    .format = format,
+    .emit = emit,
     .repl_new = tn_ninth_repl_new,
     .repl_line = tn_ninth_repl_line,
     .repl_cancel = tn_ninth_repl_cancel,

@@ -1,0 +1,41 @@
+/* lang/graph/graph.h: a program that is a graph.
+ *
+ * The text form of a graph is a program too: its inputs are given, its symbols
+ * are bound by the shapes of what is given, and its outputs are the result. A
+ * plan is made for the first shapes and kept until other shapes come. */
+#ifndef TN_LANG_GRAPH_GRAPH_H
+#define TN_LANG_GRAPH_GRAPH_H
+
+#include "lang/lang.h"
+
+typedef tn_vec(tn_binding) tn_bindings;
+
+typedef struct {
+  tn_unit unit;
+  bool parsed;
+  tn_graph source; /* as written; may have symbols */
+  tn_arena arena;  /* of the slots */
+  tn_slots slots;
+  tn_lowered ran; /* of the last run: known shapes, optimised, with its values */
+  bool has_ran;
+  struct tn_plan *plan;
+  uint64_t revision; /* of the given values that `ran` holds */
+} tn_graph_unit;
+
+/* Reads the text when it is first needed. False after reporting. */
+bool tn_graph_unit_read(tn_graph_unit *self);
+/* The program with the values that are given, which bind its symbols (bind.c). False after reporting. */
+bool tn_graph_unit_bind(tn_graph_unit *self, tn_lowered *out);
+/* New values of the same types go where the old ones are. False when one has another type. */
+bool tn_graph_unit_refill(tn_graph_unit *self, tn_lowered *into);
+/* Every given name is one of the graph's. False after reporting. */
+bool tn_graph_unit_check_names(tn_graph_unit *self);
+/* The output of that name; NULL: "loss", or the only one; -1: there is none. */
+int tn_graph_find_loss(const tn_graph *graph, const char *wanted);
+tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot);
+bool tn_graph_unit_fault(tn_graph_unit *self, const tn_fault *fault);
+bool tn_graph_unit_memory(tn_graph_unit *self);
+
+/* The forms of `tern emit` (emit.c). */
+bool tn_graph_unit_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out);
+#endif

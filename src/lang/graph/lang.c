@@ -1,0 +1,173 @@
+/* lang/graph/lang.c: the doors of graphs in their text form. */
+#include "lang/graph/graph.h"
+
+static tn_graph_unit *self_of(tn_unit *unit) { return (tn_graph_unit *)unit; }
+
+tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot) {
+  return tn_names_text(graph->names, tn_graph_node(graph, slot)->attrs->name);
+}
+
+bool tn_graph_unit_fault(tn_graph_unit *self, const tn_fault *fault) {
+  tn_host *host = self->unit.host;
+  return host->report_fault(host, fault);
+}
+
+bool tn_graph_unit_memory(tn_graph_unit *self) {
+  return tn_graph_unit_fault(self, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+}
+
+bool tn_graph_unit_read(tn_graph_unit *self) {
+  tn_host *host = self->unit.host;
+  if (self->parsed) return true;
+  self->parsed = tn_graph_parse(&self->source, host->heap, host->names, self->unit.file, host->diags);
+  return self->parsed;
+}
+
+static void forget_run(tn_graph_unit *self) {
+  tn_host *host = self->unit.host;
+  if (self->plan) host->unplan(host, self->plan);
+  self->plan = NULL;
+  if (self->has_ran) tn_lowered_free(&self->ran, host->heap);
+  self->has_ran = false;
+}
+
+static void drop(tn_unit *unit) {
+  tn_graph_unit *self = self_of(unit);
+  forget_run(self);
+  if (self->slots.known) tn_arena_free(&self->arena);
+  if (self->parsed) tn_graph_free(&self->source);
+}
+
+static bool check(tn_unit *unit) { return tn_graph_unit_read(self_of(unit)); }
+
+static bool format(tn_unit *unit, tn_text *out) {
+  if (!tn_graph_unit_read(self_of(unit))) return false;
+  tn_graph_print(&self_of(unit)->source, out);
+  return true;
+}
+
+/* ---- slots ---- */
+
+static const tn_slot *list(tn_graph_unit *self, const tn_value *slots, size_t count) {
+  tn_slot *list = tn_arena_array(&self->arena, count + 1, sizeof *list);
+  for (size_t i = 0; list && i < count; i++)
+    list[i] =
+        (tn_slot){ tn_graph_slot_name(&self->source, slots[i]), *tn_graph_type(&self->source, slots[i]) };
+  return list;
+}
+
+static const tn_slots *slots(tn_unit *unit) {
+  tn_graph_unit *self = self_of(unit);
+  const tn_graph *graph = &self->source;
+  if (self->slots.known) return &self->slots;
+  if (!tn_graph_unit_read(self)) return NULL;
+  tn_arena_init(&self->arena, unit->host->heap);
+  tn_slots made = { true, list(self, graph->inputs.at, graph->inputs.count), graph->inputs.count,
+                    list(self, graph->params.at, graph->params.count), graph->params.count };
+  if (made.inputs && made.params) return self->slots = made, &self->slots;
+  tn_arena_free(&self->arena);
+  tn_graph_unit_memory(self);
+  return NULL;
+}
+
+static const tn_view *param(tn_unit *unit, size_t index) {
+  const tn_graph_unit *self = self_of(unit);
+  return self->has_ran && index < self->source.params.count ? &self->ran.params[index].view : NULL;
+}
+
+/* ---- running ---- */
+
+static bool prepare(tn_graph_unit *self) {
+  tn_host *host = self->unit.host;
+  tn_fault fault;
+  forget_run(self);
+  if (!tn_graph_unit_bind(self, &self->ran)) return false;
+  self->has_ran = true;
+  self->plan = host->plan(host, &self->ran.graph, &fault);
+  if (!self->plan) return tn_graph_unit_fault(self, &fault);
+  host->bind(host, self->plan, &self->ran);
+  return true;
+}
+
+/* The plan of the last run serves again unless shapes have changed. */
+static bool plan_serves(tn_graph_unit *self) {
+  if (!self->plan) return false;
+  return self->revision == self->unit.revision || tn_graph_unit_refill(self, &self->ran);
+}
+
+/* Results are not copied: they stay where the plan has them until it runs again. */
+static bool collect_outputs(tn_graph_unit *self, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = self->unit.host;
+  const tn_graph *graph = &self->ran.graph;
+  size_t count = graph->outputs.count;
+  out->values = tn_arena_array(arena, count + 1, sizeof *out->values);
+  for (size_t i = 0; out->values && i < count; i++) {
+    tn_view view = host->result(host, self->plan, (int)i);
+    size_t bytes = (size_t)tn_view_count(&view) * tn_dtype_bytes(view.dtype);
+    tn_buffer *buffer = tn_buffer_borrow(host->heap, view.data, bytes);
+    if (!buffer) return tn_graph_unit_memory(self);
+    out->values[out->count++] = (tn_datum){ .kind = TN_VALUE_TENSOR,
+                                            .dtype = view.dtype,
+                                            .shape = tn_view_shape(&view),
+                                            .name = tn_names_text(host->names, graph->outputs.at[i].name),
+                                            .tensor = { view, buffer } };
+  }
+  return out->values || tn_graph_unit_memory(self);
+}
+
+static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_graph_unit *self = self_of(unit);
+  tn_host *host = unit->host;
+  tn_fault fault;
+  *out = (tn_outcome){ 0 };
+  if (!tn_graph_unit_read(self) || !tn_host_seal(host, NULL, 0)) return false;
+  if (self->revision != unit->revision && !tn_graph_unit_check_names(self)) return false;
+  if (!plan_serves(self) && !prepare(self)) return false;
+  self->revision = unit->revision;
+  if (!host->run(host, self->plan, &fault)) return tn_graph_unit_fault(self, &fault);
+  return collect_outputs(self, arena, out);
+}
+
+static bool plan(tn_unit *unit, tn_text *out) {
+  const tn_graph_unit *self = self_of(unit);
+  if (self->plan) unit->host->print_plan(unit->host, self->plan, out);
+  return self->plan || tn_host_usage(unit->host, "", TN_LIT("the graph"), " has no plan before it has run");
+}
+
+/* ---- lowering ---- */
+
+int tn_graph_find_loss(const tn_graph *graph, const char *wanted) {
+  tn_str name = tn_str_of(wanted ? wanted : "loss");
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    if (tn_str_equal(tn_names_text(graph->names, graph->outputs.at[i].name), name)) return (int)i;
+  }
+  return !wanted && graph->outputs.count == 1 ? 0 : -1;
+}
+
+static bool lower(tn_unit *unit, const char *loss, tn_lowered *out) {
+  tn_graph_unit *self = self_of(unit);
+  if (!tn_graph_unit_read(self) || !tn_host_seal(unit->host, NULL, 0) || !tn_graph_unit_check_names(self) ||
+      !tn_graph_unit_bind(self, out))
+    return false;
+  out->loss = tn_graph_find_loss(&out->graph, loss);
+  if (out->loss >= 0) return true;
+  tn_lowered_free(out, unit->host->heap);
+  return tn_host_usage(unit->host, "", TN_LIT("the graph"), " has no output to minimise; name one loss");
+}
+
+const tn_lang *tn_lang_graph(void) {
+  static const char *const extensions[] = { ".graph", NULL };
+  static const tn_lang language = { .name = "graph",
+                                    .extensions = extensions,
+                                    .unit_bytes = sizeof(tn_graph_unit),
+                                    .drop = drop,
+                                    .check = check,
+                                    .run = run,
+                                    .format = format,
+                                    .emit = tn_graph_unit_emit,
+                                    .plan = plan,
+                                    .slots = slots,
+                                    .param = param,
+                                    .lower = lower };
+  return &language;
+}
