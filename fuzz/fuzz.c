@@ -142,10 +142,10 @@ static bool is_allowed(const char *line) {
 }
 
 /* Gives what tern_repl_line does. A limit of time or memory may also strike while the session is asked. */
-static int say(tern_repl *repl, tern_language language, const char *line) {
+static tern_repl_answer say(tern_repl *repl, tern_language language, const char *line) {
   char *before = holdings(repl, language);
   const char *shown = NULL;
-  int answer = tern_repl_line(repl, line, &shown);
+  tern_repl_answer answer = tern_repl_line(repl, line, &shown);
   bool failed = shown && strncmp(shown, "error[", 6) == 0;
   bool bug = failed && strncmp(shown, "error[E_INTERNAL]", 17) == 0;
   bool limited = shown && (strstr(shown, "_LIMIT]") || strstr(shown, "E_OUT_OF_MEMORY"));
@@ -164,8 +164,8 @@ void fuzz_talk(tern_language language, const uint8_t *data, size_t size) {
   tern_session *session = fuzz_session(NULL);
   tern_repl *repl = tern_repl_new(session, language);
   const char *at = (const char *)data;
-  int answer = 1;
-  for (int lines = 0; repl && size > 0 && lines < MOST_LINES && answer != 2; lines++) {
+  tern_repl_answer answer = TERN_REPL_DONE;
+  for (int lines = 0; repl && size > 0 && lines < MOST_LINES && answer != TERN_REPL_QUIT; lines++) {
     const char *end = memchr(at, '\n', size);
     size_t length = end ? (size_t)(end - at) : size;
     char *line = strndup(at, length);

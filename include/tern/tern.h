@@ -401,10 +401,16 @@ TERN_API const char *tern_verify(tern_session *session, const char *folder, int 
 
 typedef struct tern_repl tern_repl;
 TERN_API tern_repl *tern_repl_new(tern_session *session, tern_language language);
-/* One line; *shown receives what to print. Returns 0 when more lines are needed, 1 when done, 2 to quit. */
-TERN_API int tern_repl_line(tern_repl *repl, const char *line, const char **shown);
+typedef enum {
+  TERN_REPL_MORE,           /* the line is not complete: another one continues it */
+  TERN_REPL_DONE,           /* it was answered */
+  TERN_REPL_QUIT            /* the session has ended */
+} tern_repl_answer;
+/* One line; *shown receives what to print. */
+TERN_API tern_repl_answer tern_repl_line(tern_repl *repl, const char *line, const char **shown);
 /* The same for a line of so many bytes, which may contain a NUL: a syntax error, as in a file. */
-TERN_API int tern_repl_bytes(tern_repl *repl, const char *line, size_t length, const char **shown);
+TERN_API tern_repl_answer tern_repl_bytes(tern_repl *repl, const char *line, size_t length,
+                                          const char **shown);
 /* Forgets lines that wait for their end. */
 TERN_API void tern_repl_cancel(tern_repl *repl);
 TERN_API const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor);   /* one a line */

@@ -35,11 +35,11 @@ static bool confine(tern_repl *repl) {
   return tn_api_keep_path(repl->session, TN_LIT("/"), TERN_SANDBOX_READ) && tn_api_confine(repl->session);
 }
 
-int tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
+tern_repl_answer tern_repl_line(tern_repl *repl, const char *line, const char **shown) {
   return tern_repl_bytes(repl, line, strlen(line), shown);
 }
 
-int tern_repl_bytes(tern_repl *repl, const char *line, size_t length, const char **shown) {
+tern_repl_answer tern_repl_bytes(tern_repl *repl, const char *line, size_t length, const char **shown) {
   bool quit = false;
   tn_str text = { line, length };
   if (!repl->begun) text = tn_utf8_unmarked(text); /* as a file's: a session may be read from one */
@@ -48,12 +48,12 @@ int tern_repl_bytes(tern_repl *repl, const char *line, size_t length, const char
   tn_text_clear(&repl->session->text);
   if (!confine(repl)) {
     *shown = tern_diagnostics_text(repl->session, 0);
-    return 2;
+    return TERN_REPL_QUIT;
   }
   bool complete = repl->lang->repl_line(repl->state, text, &repl->session->text, &quit);
   tn_stop_clear(&repl->session->stop); /* one that came too late for this line is not for the next */
   *shown = tn_api_text(repl->session);
-  return quit ? 2 : complete ? 1 : 0;
+  return quit ? TERN_REPL_QUIT : complete ? TERN_REPL_DONE : TERN_REPL_MORE;
 }
 
 void tern_repl_cancel(tern_repl *repl) {

@@ -20,29 +20,29 @@ static bool gave_up(tern_repl *repl, tn_signal wish) {
  * block is not, and then it is false. */
 static bool finish(tern_repl *repl) {
   const char *shown;
-  int answer = tern_repl_line(repl, "", &shown);
+  tern_repl_answer answer = tern_repl_line(repl, "", &shown);
   if (shown) fputs(shown, stdout);
-  return answer != 0;
+  return answer != TERN_REPL_MORE;
 }
 
-/* Every line is answered before the next is read; 2 from tern_repl_bytes ends the session. */
+/* Every line is answered before the next is read. */
 static void converse(tern_repl *repl, const char *language) {
   char prompt[32];
   snprintf(prompt, sizeof prompt, "%s> ", language);
-  int answer = 1;
-  while (answer != 2) {
+  tern_repl_answer answer = TERN_REPL_DONE;
+  while (answer != TERN_REPL_QUIT) {
     size_t length;
-    char *line = tn_line_read(answer == 0 ? "... " : prompt, &length);
+    char *line = tn_line_read(answer == TERN_REPL_MORE ? "... " : prompt, &length);
     tn_signal wish = tn_cli_take_signal();
     if (wish != TN_SIGNAL_NONE) {
       free(line);
       if (!gave_up(repl, wish)) return;
-      answer = 1;
+      answer = TERN_REPL_DONE;
       continue;
     }
     if (!line) {
       if (isatty(0) && isatty(1)) putchar('\n');
-      if (answer == 0 && !finish(repl))
+      if (answer == TERN_REPL_MORE && !finish(repl))
         fputs("tern: the input ended inside an open block or bracket; its lines were not run\n", stderr);
       return;
     }
