@@ -35,6 +35,10 @@ bool tn_api_report_fault(tern_session *session, const tn_fault *fault) {
   return tn_fault_report(fault, session->names, diags);
 }
 
+bool tn_api_out_of_memory(tern_session *session) {
+  return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+}
+
 static void settle_stopped(tern_session *session) {
   session->heap.failed = session->heap.stopped = false;
   tn_diags_clear(&session->diags);

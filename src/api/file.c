@@ -32,7 +32,7 @@ static tern_status cannot(tern_session *session, const char *do_what, const char
                           const char *why, const char *hint) {
   tn_text message;
   if (status == TN_FILE_NO_MEMORY) {
-    tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    tn_api_out_of_memory(session);
     return TERN_FAILED;
   }
   tn_text_init(&message, &session->heap);

@@ -32,7 +32,7 @@ void tn_api_grants_free(tern_session *session) {
 
 static bool copy_str(tern_session *session, tn_str text, tn_str *out) {
   char *copy = tn_heap_alloc(&session->heap, text.len + 1);
-  if (!copy) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!copy) return tn_api_out_of_memory(session);
   memcpy(copy, text.at, text.len);
   copy[text.len] = 0;
   *out = (tn_str){ copy, text.len };
@@ -51,7 +51,7 @@ static bool keep_folder(tern_session *session, unsigned bit, const char *name, t
   if (bit != TERN_ALLOW_FILEREAD) return true; /* no language writes yet, so that there is nothing to limit */
   bool ok = copy_str(session, tn_str_of(name), &folder.name) && copy_str(session, real, &folder.real);
   if (ok && !tn_vec_push(&session->heap, &session->readable, folder))
-    ok = tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    ok = tn_api_out_of_memory(session);
   if (!ok) release(session, &folder);
   return ok;
 }
@@ -61,7 +61,7 @@ static bool no_folder(tern_session *session, const char *capability, const char 
                       tn_file_status status) {
   tn_text wish;
   if (status == TN_FILE_NO_MEMORY)
-    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_api_out_of_memory(session);
   tn_text_init(&wish, &session->heap);
   tn_text_puts(&wish, capability);
   tn_text_byte(&wish, '=');

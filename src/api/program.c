@@ -63,7 +63,7 @@ tern_language tern_language_of(const char *path) {
 /* ---- loading and checking ---- */
 
 static tern_program *out_of_memory(tern_session *session) {
-  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_api_out_of_memory(session);
   return NULL;
 }
 
@@ -152,7 +152,7 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
   tn_file_status status = from_input ? tn_file_read_open(&session->heap, 0, TN_SOURCE_LIMIT, NULL, bytes)
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
   if (status == TN_FILE_OK) return true;
-  if (status == TN_FILE_NO_MEMORY) return out_of_memory(session) != NULL;
+  if (status == TN_FILE_NO_MEMORY) return tn_api_out_of_memory(session);
   tn_text why;
   tn_text_init(&why, &session->heap);
   tn_text_puts(&why, ": ");
@@ -242,7 +242,7 @@ static tern_status keep_given(tern_program *program, tn_givens *givens, const tn
   if (tn_vec_push(&program->session->heap, givens, *given)) return TERN_OK;
   tn_tensor old = given->data;
   tn_tensor_unref(&old);
-  out_of_memory(program->session);
+  tn_api_out_of_memory(program->session);
   return TERN_FAILED;
 }
 
@@ -260,7 +260,7 @@ static tern_status give_tensor(tern_program *program, tn_givens *givens, const c
                                const tern_tensor *value) {
   tn_given given = { .name = tn_arena_str(&program->given_arena, tn_str_of(name)) };
   if (program->given_arena.failed) {
-    out_of_memory(program->session);
+    tn_api_out_of_memory(program->session);
     return TERN_FAILED;
   }
   if (!tn_api_copy_value(program->session, value, &given.data)) return tn_api_status(program->session);
@@ -297,7 +297,7 @@ tern_status tern_add_event(tern_program *program, const char *name) {
   tn_str copy = tn_arena_str(&program->given_arena, tn_str_of(name));
   if (!program->given_arena.failed && tn_vec_push(&program->session->heap, &program->events, copy))
     return TERN_OK;
-  out_of_memory(program->session);
+  tn_api_out_of_memory(program->session);
   return TERN_FAILED;
 }
 
@@ -330,7 +330,7 @@ static bool lend_trained(tern_program *program) {
                        .data = { *view, tn_buffer_borrow(&session->heap, view->data, bytes) } };
     if (given.data.buffer && tn_vec_push(&session->heap, &program->trained, given)) continue;
     tn_tensor_unref(&given.data);
-    return out_of_memory(session) != NULL;
+    return tn_api_out_of_memory(session);
   }
   if (program->is_stepped) program->unit->revision++;
   program->is_stepped = false;

@@ -25,7 +25,7 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
     if (repl->state) return repl;
     tn_heap_free(&session->heap, repl, sizeof *repl);
   }
-  tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  tn_api_out_of_memory(session);
   return NULL;
 }
 

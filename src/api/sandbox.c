@@ -39,10 +39,6 @@ void tern_sandbox(tern_session *session, tern_sandbox_mode mode) {
 
 /* ---- what is named ---- */
 
-static bool no_memory(tern_session *session) {
-  return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
-
 bool tn_api_is_open(const tern_session *session) {
   return session->sandbox != TERN_SANDBOX_OFF && !session->confined;
 }
@@ -60,7 +56,7 @@ static bool keep(tern_session *session, tn_str path, tn_guard_access access, boo
   tn_kept_path kept = { copy, access, loading };
   if (copy && tn_vec_push(&session->heap, &session->kept_paths, kept)) return true;
   tn_heap_free(&session->heap, copy, bytes);
-  return no_memory(session);
+  return tn_api_out_of_memory(session);
 }
 
 bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access access) {
@@ -114,7 +110,7 @@ static bool make_folder(tern_session *session, tn_str folder, tn_file_status *st
 static bool remember_made(tern_session *session, tn_str folder, size_t there) {
   if (session->made_folder || there == folder.len) return true;
   char *copy = tn_heap_alloc(&session->heap, folder.len + 1);
-  if (!copy) return no_memory(session);
+  if (!copy) return tn_api_out_of_memory(session);
   memcpy(copy, folder.at, folder.len + 1);
   session->made_folder = copy;
   session->made_there = there;
@@ -255,7 +251,7 @@ bool tn_api_confine(tern_session *session) {
   }
   session->confined = paths != NULL;
   tn_arena_free(&arena);
-  return session->confined ? is_enough(session) : no_memory(session);
+  return session->confined ? is_enough(session) : tn_api_out_of_memory(session);
 }
 
 tern_status tern_sandbox_enter(tern_session *session) {
@@ -296,5 +292,5 @@ bool tn_api_seal(tern_session *session, const tn_str *opened, size_t opened_coun
   if (ok && !INSTRUMENTED) narrow(session, &policy);
   if (ok) session->narrows = false;
   tn_arena_free(&arena);
-  return ok ? is_enough(session) : no_memory(session);
+  return ok ? is_enough(session) : tn_api_out_of_memory(session);
 }

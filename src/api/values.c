@@ -163,7 +163,7 @@ static bool report_array(tern_session *session, tn_str path, tn_str member, cons
   if (error == TN_NPY_MEMBER) return tn_api_usage(session, "the archive holds no array ", member, "");
   if (error == TN_NPY_WHICH)
     return tn_api_usage(session, "", path, " holds several arrays; name one: @FILE.npz:NAME");
-  if (error == TN_NPY_MEMORY) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (error == TN_NPY_MEMORY) return tn_api_out_of_memory(session);
   return tn_report(&session->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_TEXT("path", path),
                    TN_STR("format", format), TN_STR("reason", tn_npy_reason(error)));
 }
@@ -187,7 +187,7 @@ static bool tensor_from_file(tern_session *session, const char *name, const char
   if (!tn_str_ends(path, ".npy") && !tn_str_ends(path, ".npz") && !tn_str_ends(path, ".json"))
     return tn_api_usage(session, "", path, ": a value file is a .json, an .npy or an .npz");
   tn_str opened = tn_arena_str(arena, path); /* with a NUL behind it */
-  if (arena->failed) return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (arena->failed) return tn_api_out_of_memory(session);
   tn_file_status status = tn_file_read(&session->heap, opened.at, TN_VALUE_FILE_LIMIT, NULL, &bytes);
   if (status != TN_FILE_OK) {
     tn_text why;
@@ -248,7 +248,7 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
     if (!ok) tn_tensor_unref(&given.data);
   }
   tn_safetensors_free(&file);
-  return ok || tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  return ok || tn_api_out_of_memory(session);
 }
 
 /* ---- an embedder's tensors ---- */
@@ -263,7 +263,7 @@ bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tenso
   tn_view view = tn_view_make((void *)(uintptr_t)value->data, (tn_dtype)value->dtype, &shape);
   for (int i = 0; value->strides && i < value->rank; i++) view.stride[i] = value->strides[i];
   if (!tn_tensor_copy(&session->heap, &view, out)) {
-    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_api_out_of_memory(session);
   }
   tn_view_canonicalise(&out->view);
   return true;
@@ -272,7 +272,7 @@ bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tenso
 bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out) {
   tn_shape shape = tn_view_shape(from);
   if (!tn_tensor_new(&session->heap, dtype, &shape, out)) {
-    return tn_api_report_fault(session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_api_out_of_memory(session);
   }
   if (from->dtype == dtype) {
     tn_view_copy(&out->view, from);

@@ -128,7 +128,7 @@ static bool give(verification *r, tern_program *program, tn_str name, const tn_t
     if (kinds[i].into == &program->weights) program->has_weights = true;
     if (!program->given_arena.failed && tn_vec_push(&r->session->heap, kinds[i].into, given)) return true;
     tn_tensor_unref(&given.data);
-    return tn_api_report_fault(r->session, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_api_out_of_memory(r->session);
   }
   return corrupt(r, GIVEN, "safetensors", "a tensor is neither an input nor a parameter nor a weight");
 }

@@ -136,6 +136,9 @@ tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after);
 bool tn_host_usage_hint(tn_host *host, const char *before, tn_str name, const char *after, tn_str hint);
+/* Reports a fault in the common words, through `report_fault` if there is one. Returns false. */
+bool tn_host_fault(tn_host *host, const tn_fault *fault);
+bool tn_host_out_of_memory(tn_host *host);
 
 static inline bool tn_host_seal(tn_host *host, const tn_str *opened, size_t count) {
   return !host->seal || host->seal(host, opened, count);

@@ -10,8 +10,6 @@ struct tn_steps {
   uint64_t revision; /* of the given values that the inputs hold */
 };
 
-static bool fault_of(tn_host *host, const tn_fault *fault) { return host->report_fault(host, fault); }
-
 static tn_str name_of(const tn_graph *graph, tn_value slot) {
   return tn_names_text(graph->names, tn_graph_node(graph, slot)->attrs->name);
 }
@@ -33,7 +31,7 @@ static bool make_trainer(tn_steps *steps, const tn_steps_request *request) {
   wanted.graph = &lowered->graph;
   wanted.loss = lowered->loss;
   steps->trainer = tn_trainer_new(host->heap, &wanted, &fault);
-  if (!steps->trainer) return fault_of(host, &fault);
+  if (!steps->trainer) return tn_host_fault(host, &fault);
   for (int i = 0; i < tn_trainer_param_count(steps->trainer); i++)
     tn_view_copy(tn_trainer_param(steps->trainer, i), &lowered->params[i].view);
   for (size_t i = 0; i < lowered->graph.inputs.count; i++) {
@@ -46,7 +44,7 @@ tn_steps *tn_steps_new(tn_unit *unit, const tn_lang *lang, const tn_steps_reques
   tn_host *host = unit->host;
   tn_steps *steps = tn_heap_alloc(host->heap, sizeof *steps);
   if (!steps) {
-    fault_of(host, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    tn_host_out_of_memory(host);
     return NULL;
   }
   *steps = (tn_steps){ .unit = unit, .revision = unit->revision };
@@ -115,7 +113,7 @@ static bool refresh_inputs(tn_steps *steps) {
 bool tn_steps_step(tn_steps *steps, double *loss) {
   tn_fault fault;
   if (!refresh_inputs(steps)) return false;
-  return tn_trainer_step(steps->trainer, loss, &fault) || fault_of(steps->unit->host, &fault);
+  return tn_trainer_step(steps->trainer, loss, &fault) || tn_host_fault(steps->unit->host, &fault);
 }
 
 /* ---- parameters ---- */

@@ -209,7 +209,7 @@ static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell
   *out = (tn_ail_cell){ .name = var->name, .kind = TN_AIL_TENSOR };
   if (!list_shape(world->program, initial, &shape) ||
       !tn_tensor_new(world->program->host->heap, TN_F32, &shape, &out->tensor)) {
-    return tn_ail_report_plain_fault(world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(world->program);
   }
   fill_list(world->program, initial, &out->tensor.view, &index);
   return true;
@@ -218,7 +218,7 @@ static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell
 bool tn_ail_world_open_variables(tn_ail_world *world) {
   const tn_ail *program = world->program;
   tn_ail_cell *vars = tn_arena_array(world->arena, program->var_count, sizeof *vars);
-  if (!vars) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!vars) return tn_ail_out_of_memory(program);
   world->vars = vars;
   for (size_t i = 0; i < program->var_count; i++) {
     if (!initial_cell(world, &program->vars[i], &vars[i])) return false;
@@ -246,10 +246,6 @@ typedef struct {
   tn_ail_machine_run *machine; /* NULL: the program has none */
 } app;
 
-static bool no_memory(const app *a) {
-  return tn_ail_report_plain_fault(a->world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
-
 static bool run_handler(app *a, const tn_ail_handler *handler);
 
 static bool assign(app *a, const tn_ail_statement *statement) {
@@ -260,7 +256,7 @@ static bool assign(app *a, const tn_ail_statement *statement) {
   if (statement->kind == TN_AIL_LET) {
     if (tn_vec_push(program->host->heap, &a->world->locals, value)) return true;
     tn_ail_cell_release(&value);
-    return no_memory(a);
+    return tn_ail_out_of_memory(a->world->program);
   }
   const uint64_t *index = tn_map_get(&program->var_index, statement->name);
   tn_ail_cell next = as_variable(&program->vars[*index], &value);
@@ -281,7 +277,7 @@ static bool emit(app *a, tn_name event, tn_span at) {
     return tn_report(program->host->diags, TN_DIAG_E_EXECUTION_FAILURE, at,
                      TN_STR("message", "one event emitted 10,000 others"));
   }
-  if (!tn_vec_push(program->host->heap, &a->emitted, event)) return no_memory(a);
+  if (!tn_vec_push(program->host->heap, &a->emitted, event)) return tn_ail_out_of_memory(a->world->program);
   if (!index) return true;
   if (!tn_stack_room(&program->host->heap->stack))
     return tn_report_stack(program->host->diags, program->handlers[*index]->event_at,
@@ -467,7 +463,7 @@ static bool run_all(app *a, tn_arena *arena, tn_outcome *out) {
   if (program->machine) a->machine = &machine;
   a->before = tn_arena_array(arena, program->var_count, sizeof *a->before);
   bool opened = tn_ail_world_open_variables(a->world);
-  bool ok = opened && (a->before || no_memory(a)) &&
+  bool ok = opened && (a->before || tn_ail_out_of_memory(a->world->program)) &&
             (!a->machine || tn_ail_machine_begin(a->world, &machine)) && run_events(a);
   if (opened) finish(a, arena, out);
   tn_ail_machine_run_free(program, &machine);
@@ -484,7 +480,7 @@ bool tn_ail_app_run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *o
     tn_text_init(&a.events_json, host->heap);
     tn_text_init(&a.text, host->heap);
     ok = run_all(&a, arena, out);
-    if (a.events_json.failed || a.text.failed) ok = no_memory(&a);
+    if (a.events_json.failed || a.text.failed) ok = tn_ail_out_of_memory(a.world->program);
     tn_text_free(&a.events_json);
     tn_text_free(&a.text);
     tn_vec_free(host->heap, &a.emitted);

@@ -35,7 +35,7 @@ static bool allow_path(tn_ail *program, const effect *wanted, const tn_node *nod
               TN_STR("capability", wanted->capability), TN_STR("op", wanted->op),
               TN_STR("attempted_action", wanted->action), TN_TEXT("path", path),
               TN_TEXT("granted", tn_host_readable(program->host, &scratch)));
-  if (scratch.failed) ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (scratch.failed) ok = tn_ail_out_of_memory(program);
   tn_arena_free(&scratch);
   return ok;
 }
@@ -76,7 +76,7 @@ bool tn_ail_allow(tn_ail *program, const tn_graph *graph) {
   if (!has_effects(graph)) return true;
   size_t count = graph->nodes.count;
   bool *needed = tn_heap_alloc(program->host->heap, count), ok = true;
-  if (!needed) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!needed) return tn_ail_out_of_memory(program);
   program->host->diags->phase = TN_PHASE_RUN;
   mark_needed(graph, needed);
   for (size_t v = 1; v < count; v++) {
@@ -107,7 +107,7 @@ bool tn_ail_seal(tn_ail *program) {
   const tn_map *paths = &program->read_paths;
   tn_str *opened = tn_arena_array(&program->arena, paths->count + 1, sizeof *opened);
   size_t count = 0;
-  if (!opened) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!opened) return tn_ail_out_of_memory(program);
   for (; count < paths->count; count++)
     opened[count] = tn_ail_text_of(program, (tn_name)paths->entries[count].key);
   if (dataset) opened[count++] = dataset->path;

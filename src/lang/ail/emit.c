@@ -69,7 +69,7 @@ static bool build(tn_ail *program, const tn_ail_sizes *sizes, bool grad, tn_grap
   tn_ail_lowering l;
   size_t errors = program->host->diags->errors;
   if (!tn_ail_lowering_begin(&l, program, sizes, grad ? TN_AIL_FOR_TRAIN : TN_AIL_FOR_RUN)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);

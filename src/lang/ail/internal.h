@@ -128,6 +128,7 @@ bool tn_ail_may_suggest(const tn_ail *program);
 tn_str tn_ail_suggest(const tn_ail *program, tn_name wrong, const tn_map *const *maps, size_t count);
 /* Faults that are nobody's mistake: memory, interruption, bugs. */
 bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault);
+bool tn_ail_out_of_memory(const tn_ail *program);
 
 /* ---- constants in the text ---- */
 

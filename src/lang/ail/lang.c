@@ -41,7 +41,7 @@ static void print_output(tn_ail *program, const tn_ail_cell *output, tn_text *ou
 static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out,
                         tn_text *text) {
   out->values = tn_arena_array(arena, 1, sizeof *out->values);
-  if (!out->values) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!out->values) return tn_ail_out_of_memory(program);
   if (!output->tensor.buffer) return true; /* no model: an empty list */
   out->values[0] = tn_ail_cell_datum(program, output);
   out->count = 1;
@@ -81,7 +81,7 @@ static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   if (ok && program->machine) ok = run_machine(&world, out, &text);
   out->text = tn_arena_str(arena, tn_text_str(&text));
   if (ok && (text.failed || arena->failed))
-    ok = tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    ok = tn_ail_out_of_memory(program);
   if (!ok) {
     for (size_t i = 0; i < out->count; i++) tn_datum_release(&out->values[i]);
     *out = (tn_outcome){ 0 };
@@ -112,7 +112,7 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kin
   tn_arena arena;
   tn_arena_init(&arena, host->heap);
   tn_tensor *params = tn_arena_array(&arena, program->param_count + 1, sizeof *params);
-  bool ok = params != NULL || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  bool ok = params != NULL || tn_ail_out_of_memory(program);
   bool made =
       ok && tn_ail_size(program, &request, &arena, &sizes) && tn_ail_init_params(program, &sizes, params);
   if (made) {

@@ -40,7 +40,7 @@ bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
   }
   tn_graph_free(&l->graph);
   if (memory && program->host->diags->errors == l->errors) {
-    tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    tn_ail_out_of_memory(program);
   }
   return false;
 }
@@ -76,7 +76,7 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
   size_t errors = program->host->diags->errors;
   program->host->diags->phase = TN_PHASE_RUN;
   if (!tn_ail_lowering_begin(&l, program, sizes, mode)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
@@ -122,7 +122,7 @@ bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *ro
   tn_type type = { tn_ail_kind_dtype(kind), *row };
   host->diags->phase = TN_PHASE_DATA;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   tn_graph_builder_init(&l.builder, &l.graph);
   tn_ail_walk_init(&l.walk, program, &l.builder.base);

@@ -152,10 +152,6 @@ typedef struct {
   tn_ail_machine_run *run;
 } runner;
 
-static bool no_memory(const runner *r) {
-  return tn_ail_report_plain_fault(r->world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
-
 /* 1 where the host's first event is the `start` that comes by itself. */
 static size_t first_event(const tn_host *host) {
   return host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
@@ -184,7 +180,7 @@ static bool emit(runner *r, const tn_ail_expr *expr) {
   bool ok = !text.failed && !r->world->arena->failed && tn_vec_push(heap, &r->run->emitted, kept);
   tn_text_free(&text);
   tn_ail_cell_release(&cell);
-  return ok || no_memory(r);
+  return ok || tn_ail_out_of_memory(r->world->program);
 }
 
 static bool bind(runner *r, const tn_ail_statement *statement) {
@@ -193,7 +189,7 @@ static bool bind(runner *r, const tn_ail_statement *statement) {
   cell.name = statement->name;
   if (tn_vec_push(r->world->program->host->heap, &r->world->locals, cell)) return true;
   tn_ail_cell_release(&cell);
-  return no_memory(r);
+  return tn_ail_out_of_memory(r->world->program);
 }
 
 static bool enter(runner *r, const tn_ail_state *state) {
@@ -274,7 +270,8 @@ static bool enter_current(runner *r, const tn_ail_state *state) {
     return tn_ail_report_plain_fault(r->world->program,
                                      &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
   }
-  if (!tn_vec_push(host->heap, &r->run->path, r->run->current)) return no_memory(r);
+  if (!tn_vec_push(host->heap, &r->run->path, r->run->current))
+    return tn_ail_out_of_memory(r->world->program);
   r->run->inside = true;
   return enter(r, state);
 }
@@ -290,11 +287,10 @@ static bool step_through(runner *r) {
 
 bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run) {
   const tn_ail_machine *machine = world->program->machine;
-  runner r = { .world = world, .machine = machine, .run = run };
   *run = (tn_ail_machine_run){ 0 };
   tn_map_init(&run->states, world->program->host->heap);
   for (uint32_t i = 0; i < machine->count; i++)
-    if (!tn_map_put(&run->states, machine->states[i].name, i)) return no_memory(&r);
+    if (!tn_map_put(&run->states, machine->states[i].name, i)) return tn_ail_out_of_memory(world->program);
   return true;
 }
 

@@ -73,26 +73,22 @@ void tn_ail_free(tn_ail *program) {
 /* ---- compiling ---- */
 
 bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault) {
-  tn_host *host = program->host;
-  return host->report_fault ? host->report_fault(host, fault)
-                            : tn_fault_report(fault, host->names, host->diags);
+  return tn_host_fault(program->host, fault);
 }
 
-static bool out_of_memory(const tn_ail *program) {
-  return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
+bool tn_ail_out_of_memory(const tn_ail *program) { return tn_host_out_of_memory(program->host); }
 
 /* What is lost was given up in the middle of the text; what would be said of the rest is guesswork. */
 static bool check(tn_ail *program) {
   if (program->tree.lost) return false;
-  if (!tn_ail_collect(program)) return out_of_memory(program);
+  if (!tn_ail_collect(program)) return tn_ail_out_of_memory(program);
   program->host->diags->phase = TN_PHASE_CHECK;
   tn_ail_check_rules(program);
   tn_ail_check_blocks(program);
   if (program->machine) tn_ail_check_machine(program);
   tn_ail_check_app(program);
   if (!program->arena.failed) tn_ail_check_values(program);
-  return !program->arena.failed || out_of_memory(program);
+  return !program->arena.failed || tn_ail_out_of_memory(program);
 }
 
 tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
@@ -107,7 +103,7 @@ tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
     return NULL;
   }
   bool ok = intern_known(program) && tn_ail_parse(host, file, &program->arena, NULL, &program->tree);
-  ok = ok ? check(program) : out_of_memory(program);
+  ok = ok ? check(program) : tn_ail_out_of_memory(program);
   if (ok && host->diags->errors == errors) return program;
   tn_ail_free(program);
   return NULL;

@@ -21,7 +21,7 @@ static bool draw_input(const tn_ail *program, size_t index, const tn_ail_sizes *
       slot->kind == TN_AIL_LABELS ? tn_ail_classes(program, sizes) : tn_ail_vocabulary(program, sizes);
   tn_rng rng;
   if (!tn_tensor_new(program->host->heap, tn_ail_kind_dtype(slot->kind), &sizes->inputs[index], out)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   tn_rng_init(&rng, program->host->seed + apart);
   tn_ail_draw(&rng, slot->kind, limit, &out->view);
@@ -184,7 +184,7 @@ static bool lower_model(tn_ail_world *world, const reading *r, bool want_output)
   program->host->diags->phase = TN_PHASE_RUN;
   m->output = -1;
   if (!tn_ail_lowering_begin(&l, program, &world->sizes, TN_AIL_FOR_RUN)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
@@ -214,7 +214,7 @@ static bool make_values(tn_ail_world *world) {
   if (m->inputs) return true;
   tn_tensor *inputs = tn_arena_array(world->arena, program->input_count + 1, sizeof *inputs);
   tn_tensor *params = tn_arena_array(world->arena, program->param_count + 1, sizeof *params);
-  if (!inputs || !params) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!inputs || !params) return tn_ail_out_of_memory(program);
   if (!make_inputs(program, &world->sizes, inputs)) return false;
   if (!tn_ail_init_params(program, &world->sizes, params)) {
     free_tensors(inputs, program->input_count);
@@ -229,7 +229,7 @@ static bool compute_with(tn_ail_world *world, const tn_graph *graph, tn_tensor *
   const tn_ail *program = world->program;
   size_t input_count = program->input_count, param_count = program->param_count;
   tn_view *views = tn_arena_array(world->arena, input_count + param_count + 1, sizeof *views);
-  if (!views) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!views) return tn_ail_out_of_memory(program);
   for (size_t i = 0; i < input_count; i++) views[i] = world->source->inputs[i].view;
   for (size_t i = 0; i < param_count; i++) views[input_count + i] = world->source->params[i].view;
   return tn_ail_compute(world->program, graph, views, views + input_count, out);
@@ -240,7 +240,7 @@ static bool compute_with(tn_ail_world *world, const tn_graph *graph, tn_tensor *
 static bool compute_output(tn_ail_world *world, size_t position, tn_tensor *out) {
   tn_graph graph;
   if (!tn_graph_copy(&world->source->graph, &graph))
-    return tn_ail_report_plain_fault(world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(world->program);
   graph.outputs.at[0] = graph.outputs.at[position];
   graph.outputs.count = 1;
   bool ok = tn_ail_allow(world->program, &graph) && make_values(world) && compute_with(world, &graph, out);
@@ -258,7 +258,7 @@ bool tn_ail_world_model(tn_ail_world *world, tn_name name, const tn_ail_cell **o
     if (!compute_output(world, first + i, &cell.tensor)) return false;
     if (!tn_vec_push(world->program->host->heap, &world->model, cell)) {
       tn_ail_cell_release(&cell);
-      return tn_ail_report_plain_fault(world->program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+      return tn_ail_out_of_memory(world->program);
     }
     *out = &tn_vec_last(&world->model);
   }
@@ -268,7 +268,7 @@ bool tn_ail_world_model(tn_ail_world *world, tn_name name, const tn_ail_cell **o
 static bool open_model(tn_ail_world *world, const reading *r, tn_ail_cell *output) {
   tn_ail *program = world->program;
   world->source = tn_arena_alloc(world->arena, sizeof *world->source);
-  if (!world->source) return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  if (!world->source) return tn_ail_out_of_memory(program);
   *world->source = (struct tn_ail_model){ .output = -1 };
   if (!lower_model(world, r, output != NULL)) return false;
   if (world->source->output < 0) return true;
@@ -299,7 +299,7 @@ bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn
       !tn_ail_size(program, &request, arena, &world->sizes))
     return false;
   read_all(&r, program);
-  bool ok = !r.failed || tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  bool ok = !r.failed || tn_ail_out_of_memory(program);
   if (ok && program->main) ok = open_model(world, &r, output) && check_params(world);
   free_reading(&r);
   return ok;

@@ -238,7 +238,7 @@ bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_a
   program->host->diags->phase = TN_PHASE_RUN;
   tn_map_init(&s.index, program->host->heap);
   bool ok = prepare(&s, arena);
-  ok = ok ? resolve(&s) : tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+  ok = ok ? resolve(&s) : tn_ail_out_of_memory(program);
   tn_map_free(&s.index);
   *out = (tn_ail_sizes){ s.inputs, s.params, s.names, s.count };
   return ok;

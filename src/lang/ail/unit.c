@@ -26,7 +26,7 @@ const tn_slots *tn_ail_unit_slots(tn_unit *unit) {
   if (ok)
     self->slots = made;
   else
-    tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    tn_ail_out_of_memory(program);
   if (!ok) tn_arena_free(&self->arena);
   tn_ail_free(program);
   return ok ? &self->slots : NULL;
@@ -74,7 +74,7 @@ bool tn_ail_unit_lower(tn_unit *unit, const char *loss, tn_lowered *out) {
   bool room = tn_lowered_init(out, host->heap, program->input_count + 1, program->param_count);
   bool ok = loss   ? tn_host_usage(host, "", TN_LIT("the train block"), " of an .ail program names its loss")
             : room ? lower(program, &arena, out)
-                   : tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+                   : tn_ail_out_of_memory(program);
   if (room && !ok) tn_lowered_free(out, host->heap);
   tn_arena_free(&arena);
   tn_ail_free(program);

@@ -137,7 +137,7 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   *out = (tn_ail_cell){ .kind = TN_AIL_TENSOR };
   host->diags->phase = TN_PHASE_RUN;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
-    return tn_ail_report_plain_fault(program, &(tn_fault){ .kind = TN_FAULT_MEMORY });
+    return tn_ail_out_of_memory(program);
   }
   tn_graph_builder_init(&l.builder, &l.graph);
   tn_ail_walk_init(&l.walk, program, &l.builder.base);

@@ -45,7 +45,7 @@ static bool bind_symbol(tn_graph_unit *self, tn_str input, tn_name symbol, int64
                      TN_TEXT("input", input));
   }
   tn_binding binding = { symbol, length };
-  return tn_vec_push(host->heap, to, binding) || tn_graph_unit_memory(self);
+  return tn_vec_push(host->heap, to, binding) || tn_host_out_of_memory(self->unit.host);
 }
 
 static bool bind_dim(tn_graph_unit *self, tn_str input, int axis, int64_t declared, int64_t given,
@@ -109,7 +109,7 @@ static bool start_params(tn_graph_unit *self, const tn_graph *bound, tn_tensor *
     for (int axis = 0; axis < type->shape.rank; axis++) sum += type->shape.dim[axis];
     bool given = params[i].buffer != NULL;
     if (!given && !tn_tensor_zeros(self->unit.host->heap, type->dtype, &type->shape, &params[i]))
-      return tn_graph_unit_memory(self);
+      return tn_host_out_of_memory(self->unit.host);
     float scale = sum > 0 ? (float)__builtin_sqrt(6.0 / (double)sum) : 0;
     for (int64_t e = 0; type->shape.rank > 0 && e < count; e++) {
       float drawn = (2 * tn_rng_uniform(&rng) - 1) * scale;
@@ -133,7 +133,7 @@ static bool is_known(tn_graph_unit *self, const tn_graph *bound) {
 static bool bind_graph(tn_graph_unit *self, const tn_bindings *bindings, tn_lowered *out) {
   tn_fault fault;
   if (!tn_graph_bind(&self->source, bindings->at, bindings->count, &out->graph, &fault))
-    return tn_graph_unit_fault(self, &fault);
+    return tn_host_fault(self->unit.host, &fault);
   out->has_graph = true;
   return is_known(self, &out->graph);
 }
@@ -143,7 +143,7 @@ bool tn_graph_unit_bind(tn_graph_unit *self, tn_lowered *out) {
   const tn_graph *source = &self->source;
   tn_bindings bindings = { 0 };
   if (!tn_lowered_init(out, host->heap, source->inputs.count, source->params.count))
-    return tn_graph_unit_memory(self);
+    return tn_host_out_of_memory(self->unit.host);
   bool ok = convert_all(self, host->inputs, host->input_count, source->inputs.at, source->inputs.count,
                         &bindings, out->inputs) &&
             convert_all(self, host->params, host->param_count, source->params.at, source->params.count,

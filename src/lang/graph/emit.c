@@ -47,11 +47,11 @@ static bool emit_grad(tn_graph_unit *self, tn_text *out) {
   if (loss < 0)
     return tn_host_usage(self->unit.host, "", TN_LIT("the graph"),
                          " has no output to differentiate; name one loss");
-  if (!tn_graph_copy(&self->source, &graph)) return tn_graph_unit_memory(self);
+  if (!tn_graph_copy(&self->source, &graph)) return tn_host_out_of_memory(self->unit.host);
   bool ok = differentiate(&graph, loss, &fault);
   if (ok) tn_graph_print(&graph, out);
   tn_graph_free(&graph);
-  return ok || tn_graph_unit_fault(self, &fault);
+  return ok || tn_host_fault(self->unit.host, &fault);
 }
 
 static const tn_given *find_param(const tn_graph_unit *self, tn_value slot) {

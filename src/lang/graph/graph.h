@@ -33,8 +33,6 @@ bool tn_graph_unit_check_names(tn_graph_unit *self);
 /* The output of that name; NULL: "loss", or the only one; -1: there is none. */
 int tn_graph_find_loss(const tn_graph *graph, const char *wanted);
 tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot);
-bool tn_graph_unit_fault(tn_graph_unit *self, const tn_fault *fault);
-bool tn_graph_unit_memory(tn_graph_unit *self);
 
 /* The forms of `tern emit` (emit.c). */
 bool tn_graph_unit_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out);

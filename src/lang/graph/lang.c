@@ -7,15 +7,6 @@ tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot) {
   return tn_names_text(graph->names, tn_graph_node(graph, slot)->attrs->name);
 }
 
-bool tn_graph_unit_fault(tn_graph_unit *self, const tn_fault *fault) {
-  tn_host *host = self->unit.host;
-  return host->report_fault(host, fault);
-}
-
-bool tn_graph_unit_memory(tn_graph_unit *self) {
-  return tn_graph_unit_fault(self, &(tn_fault){ .kind = TN_FAULT_MEMORY });
-}
-
 bool tn_graph_unit_read(tn_graph_unit *self) {
   tn_host *host = self->unit.host;
   if (self->parsed) return true;
@@ -66,7 +57,7 @@ static const tn_slots *slots(tn_unit *unit) {
                     list(self, graph->params.at, graph->params.count), graph->params.count };
   if (made.inputs && made.params) return self->slots = made, &self->slots;
   tn_arena_free(&self->arena);
-  tn_graph_unit_memory(self);
+  tn_host_out_of_memory(self->unit.host);
   return NULL;
 }
 
@@ -84,7 +75,7 @@ static bool prepare(tn_graph_unit *self) {
   if (!tn_graph_unit_bind(self, &self->ran)) return false;
   self->has_ran = true;
   self->plan = host->plan(host, &self->ran.graph, &fault);
-  if (!self->plan) return tn_graph_unit_fault(self, &fault);
+  if (!self->plan) return tn_host_fault(self->unit.host, &fault);
   host->bind(host, self->plan, &self->ran);
   return true;
 }
@@ -105,14 +96,14 @@ static bool collect_outputs(tn_graph_unit *self, tn_arena *arena, tn_outcome *ou
     tn_view view = host->result(host, self->plan, (int)i);
     size_t bytes = (size_t)tn_view_count(&view) * tn_dtype_bytes(view.dtype);
     tn_buffer *buffer = tn_buffer_borrow(host->heap, view.data, bytes);
-    if (!buffer) return tn_graph_unit_memory(self);
+    if (!buffer) return tn_host_out_of_memory(self->unit.host);
     out->values[out->count++] = (tn_datum){ .kind = TN_VALUE_TENSOR,
                                             .dtype = view.dtype,
                                             .shape = tn_view_shape(&view),
                                             .name = tn_names_text(host->names, graph->outputs.at[i].name),
                                             .tensor = { view, buffer } };
   }
-  return out->values || tn_graph_unit_memory(self);
+  return out->values || tn_host_out_of_memory(self->unit.host);
 }
 
 static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
@@ -124,7 +115,7 @@ static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   if (self->revision != unit->revision && !tn_graph_unit_check_names(self)) return false;
   if (!plan_serves(self) && !prepare(self)) return false;
   self->revision = unit->revision;
-  if (!host->run(host, self->plan, &fault)) return tn_graph_unit_fault(self, &fault);
+  if (!host->run(host, self->plan, &fault)) return tn_host_fault(self->unit.host, &fault);
   return collect_outputs(self, arena, out);
 }
 

@@ -164,6 +164,5 @@ bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
     default: break; /* nobody's mistake: memory, a limit, an interruption, a bug */
   }
   tn_host *host = mind->host;
-  return host->report_fault ? host->report_fault(host, fault)
-                            : tn_fault_report(fault, host->names, host->diags);
+  return tn_host_fault(host, fault);
 }
