@@ -119,8 +119,13 @@ tern_program *tern_load(tern_session *session, tern_language language, const cha
   return load(session, language, name, text, length);
 }
 
+/* False when the stack ran out on the way, or there was no memory to keep a diagnostic, even a warning. */
+static bool is_whole(const tern_session *session) {
+  return !session->heap.stack.exceeded && !session->diags.out_of_memory;
+}
+
 static tern_status finish(tern_program *program, bool ok) {
-  ok = ok && !program->session->heap.stack.exceeded;
+  ok = ok && is_whole(program->session);
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   program->status = tn_api_status(program->session);
@@ -567,7 +572,7 @@ const char *tern_failure_json(tern_session *session) {
 /* The session's text, if it was made. */
 static const char *shown(tern_session *session, bool ok) {
   tn_api_end_compiling(session);
-  const char *text = ok && !session->heap.stack.exceeded ? tn_api_text(session) : NULL;
+  const char *text = ok && is_whole(session) ? tn_api_text(session) : NULL;
   if (!text) tn_api_settle(session);
   return text;
 }
@@ -643,7 +648,7 @@ static bool emit(tern_program *program, const char *name, tn_text *out) {
   tn_api_lend(program);
   tn_api_begin_compiling(program->session);
   bool ok = tn_api_confine(program->session) && lend_trained(program) && emit_form(program, name, out) &&
-            !out->failed && !program->session->heap.stack.exceeded;
+            !out->failed && is_whole(program->session);
   tn_api_end_compiling(program->session);
   if (!ok) tn_api_settle(program->session);
   return ok;
