@@ -187,8 +187,8 @@ static void list_name(tn_text *list, tn_str name, size_t count) {
   tn_text_add(list, name);
 }
 
-/* Nobody knows what another file in the folder should be. What a killed write has left is no part of the run,
- * but it is not for verifying to remove it. */
+/* Any other file in the folder is reported, because nothing says what it should hold. So is the temporary of
+ * a killed write: verifying removes nothing. */
 static bool all_is_checked(verification *r) {
   static const char leftover[] = "a write that was killed left it: `tern train --resume` of the folder "
                                  "removes it, or remove it yourself";

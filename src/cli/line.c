@@ -60,7 +60,7 @@ static struct {
 } editor;
 
 /* The next character that is typed. libedit's own reading would sleep through a signal that comes just before
- * it. Bytes that are no character of the locale are taken one by one. */
+ * it. Bytes that are not valid in the locale are taken one by one. */
 static int next_character(FILE *unused) {
   (void)unused;
   mbstate_t state = { 0 };

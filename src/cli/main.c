@@ -193,8 +193,8 @@ static bool take_word(reader *r, const char *word) {
   return word[1] == '-' ? take_long(r, word) : take_letter(r, word);
 }
 
-/* How many words an option takes that stands before the verb: 2 where its value is the next word; 0 where it
- * is no option of any verb. */
+/* How many words an option before the verb takes: 2 when its value is the next word, 0 when no verb has such
+ * an option. */
 static int option_words(const char *word) {
   size_t length = strcspn(word + 2, "=");
   if (word[1] != '-') {

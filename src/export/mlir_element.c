@@ -146,8 +146,8 @@ static tn_str call(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   return r;
 }
 
-/* Of integers, by 0 there is no result, and by -1 the dialect may leave it undefined: there a quotient is -x,
- * and a remainder 0. */
+/* Integer division by -1 may overflow, which the dialect leaves undefined: the quotient is -x and the
+ * remainder 0. Division by 0 has no result. */
 static tn_str division(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   if (is_float(dtype)) return word(m, op, dtype, in);
   tn_str zero = number(m, dtype, 0), one = number(m, dtype, 1), minus = number(m, dtype, -1);

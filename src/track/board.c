@@ -1,4 +1,4 @@
-/* track/board.c: the board, with a session behind it. */
+/* track/board.c: serves the board for a session. */
 #include "track/board/board.h"
 
 #include "api/door.h"

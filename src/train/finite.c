@@ -1,11 +1,11 @@
-/* train/finite.c: where a number that is none comes from.
+/* train/finite.c: which operation first produced a NaN or infinity.
  *
- * A loss that is NaN or infinite ends a run. By then the parameters are spoiled,
- * and the operation where it began is long past. So every few steps the loop
- * keeps a copy of what lasts; when a loss is not finite, the steps since then are
- * made again, one by one, by a trainer that shows every value of its graph. The
- * first operation that makes such a number of finite ones is the one to name. The
- * steps are the same to the bit, so it is found where it was. */
+ * A NaN or infinite loss ends a run. By then the parameters are spoiled, and the
+ * operation that caused it is many steps back. So every few steps the loop copies
+ * parameters and optimiser state. When a loss is not finite, the steps since then
+ * are repeated one by one, by a trainer that shows every value of its graph. The
+ * first operation with finite operands and a NaN or infinite result is reported.
+ * The repeated steps have the same bits, so the cause is found. */
 #include <math.h>
 
 #include "train/loop_internal.h"

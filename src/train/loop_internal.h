@@ -68,7 +68,8 @@ void tn_loop_print(tn_loop *loop, const tn_text *line);
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
 
-/* NaN and infinity (finite.c). Before every step: now and then, or now, a copy of what lasts. */
+/* NaN and infinity (finite.c). Called before every step; now and then, or when `now`, copies parameters and
+ * optimiser state, so that the step that went wrong can be repeated. */
 typedef struct tn_kept tn_kept;
 bool tn_loop_keep(tn_loop *loop, bool now);
 /* The last step was made, but its row could not be: as if the step had not happened, if what lasts was kept

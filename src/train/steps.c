@@ -65,7 +65,7 @@ void tn_steps_free(tn_steps *steps) {
 
 /* ---- inputs ---- */
 
-/* Inputs may have been given anew; a step takes the shapes it was made for. */
+/* New inputs must have the shapes that the step was planned for. */
 static bool fits(tn_diags *diags, tn_str input, const tn_view *given, const tn_view *wanted) {
   if (given->rank != wanted->rank)
     return tn_report(diags, TN_DIAG_E_INPUT_RANK_MISMATCH, TN_NOWHERE, TN_TEXT("input", input),

@@ -10,7 +10,7 @@ $ cat > model.ail <<'END'
 > END
 $ printf '\177ELF\002\001\001\000\000\000\000\377\376' > binary
 
-# A binary file is no program, whatever the language: the error points to its first NUL byte. Formatting leaves it
+# A binary file is refused in every language: the error points to its first NUL byte. Formatting leaves it
 # as it is.
 $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -q p.$kind; tern fmt p.$kind; cmp binary p.$kind; done
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none

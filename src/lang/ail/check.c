@@ -47,7 +47,7 @@ static void check_loss(tn_ail_walk *w) {
 
 /* ---- metrics ---- */
 
-/* Why there is no share of rows whose largest logit is at the label; false when there is. */
+/* Why accuracy cannot be computed; false when it can. */
 static bool refuses_accuracy(const tn_ail *program, const tn_shape *logits, int64_t rows, tn_text *reason) {
   bool matrix = logits->rank == 2, counted = matrix && tn_dim_is_known(logits->dim[0]);
   if (tn_ail_input_named(program, "labels") < 0) {

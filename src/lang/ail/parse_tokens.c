@@ -225,7 +225,7 @@ static int bracket(tn_ail_token_kind kind) {
   }
 }
 
-/* The words behind which a name is declared. */
+/* Keywords that are followed by the name they declare. */
 static bool declares(tn_ail_word word) {
   switch (word) {
     case TN_AIL_WORD_LET:

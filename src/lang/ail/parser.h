@@ -80,14 +80,14 @@ void tn_ail_mark(tn_ail_parser *p, tn_name name, unsigned mark);
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message);
 /* The same at the token, with what was found there: "expected a value, found `)`". */
 bool tn_ail_expected(tn_ail_parser *p, const char *what);
-/* The same where a value is missing. At the end of a line the place is behind what was read last, not in
- * the next statement. */
+/* The same where a value is missing. At the end of a line the place is after the last token, not in the
+ * next statement. */
 bool tn_ail_value_expected(tn_ail_parser *p);
 /* Words of other languages where a statement, a field or an item should begin: `while`, `import`. True after
  * reporting, with everything that belongs to it skipped. */
 bool tn_ail_refuse_foreign(tn_ail_parser *p);
-/* Whether a statement begins here, whatever is still open: what starts this line is no part of an
- * expression. */
+/* Whether a statement begins here, even inside an open bracket: no expression continues with what starts
+ * this line. */
 bool tn_ail_at_statement(const tn_ail_parser *p);
 /* Another code, by the same rule; true when it may be reported. */
 bool tn_ail_may_report(tn_ail_parser *p);

@@ -78,7 +78,7 @@ bool tn_ail_report_plain_fault(const tn_ail *program, const tn_fault *fault) {
 
 bool tn_ail_out_of_memory(const tn_ail *program) { return tn_host_out_of_memory(program->host); }
 
-/* What is lost was given up in the middle of the text; what would be said of the rest is guesswork. */
+/* A text that the parser gave up on is not checked: reports about its rest would be guesses. */
 static bool check(tn_ail *program) {
   if (program->tree.lost) return false;
   if (!tn_ail_collect(program)) return tn_ail_out_of_memory(program);

@@ -212,7 +212,7 @@ tn_ail_operand tn_ail_eval_if(tn_ail_walk *w, const tn_ail_expr *expr) {
 
 /* ---- loops ---- */
 
-/* Why a literal or a constant is no number of rounds; NULL: it is neither. */
+/* Why a known value cannot be a loop bound; NULL when it is not known. */
 static const char *not_whole(const tn_ail_const *value) {
   if (value->kind == TN_AIL_CONST_TEXT || value->kind == TN_AIL_CONST_BOOL) return "it is not a number";
   if (value->kind != TN_AIL_CONST_NUMBER) return NULL;

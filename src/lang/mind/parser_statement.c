@@ -298,8 +298,8 @@ static void doubt(tn_mind_parser *p, tn_name name) {
 
 /* Between `let`, `fn` or `import` and the `=` or `{` of its line; after a bar or another name; before `=` or
  * `:`. */
-static bool may_bind(int before, int head, bool bars, int behind) {
-  return head != TN_MIND_TOKEN_END || bars || before == TN_MIND_TOKEN_NAME || behind == '=' || behind == ':';
+static bool may_bind(int before, int head, bool bars, int after) {
+  return head != TN_MIND_TOKEN_END || bars || before == TN_MIND_TOKEN_NAME || after == '=' || after == ':';
 }
 
 static void doubt_names(tn_mind_parser *p, uint32_t start, uint32_t end) {
@@ -447,7 +447,7 @@ typedef struct {
   bool closed_if; /* the last bracket that was closed was the block of an if */
 } if_scan;
 
-/* A block belongs to the `if` before it, but not behind `else` and not as the body of a closure. */
+/* A block belongs to the `if` before it, but not after `else` and not as the body of a closure. */
 static void scan_open(if_scan *s, int kind, int before) {
   bool other = before == TN_MIND_TOKEN_ELSE || before == '|' || before == TN_MIND_TOKEN_OR;
   bool of_if = kind == '{' && !other && s->ifs[s->depth] > 0;
