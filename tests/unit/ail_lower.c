@@ -323,20 +323,20 @@ static void training_needs_a_train_block(void **state) {
 static void only_a_program_in_c_can_stack_nothing_or_along_another_axis(void **state) {
   (void)state;
   compiled c;
-  tn_ail_shapes shapes;
+  tn_typer typer;
   tn_ail_walk walk;
   compile(&c, "model { x [2] y = relu(x) }");
-  tn_ail_shapes_init(&shapes, &c.session.heap, c.session.names);
-  tn_ail_walk_init(&walk, c.program, &shapes.base);
-  walk.shapes = &shapes;
-  tn_value value = tn_ail_shapes_value(&shapes, TN_F32, &TN_SCALAR_SHAPE);
+  tn_typer_init(&typer, &c.session.heap, c.session.names);
+  tn_ail_walk_init(&walk, c.program, &typer.base);
+  walk.typer = &typer;
+  tn_value value = tn_typer_value(&typer, TN_F32, &TN_SCALAR_SHAPE);
   assert_int_equal(tn_ail_stack(&walk, &value, 0, 0, TN_NOWHERE), TN_ERROR_VALUE);
   assert_int_equal(ail_reported(&c.session, TN_DIAG_E_STACK_EMPTY), 1);
   assert_int_equal(tn_ail_stack(&walk, &value, 1, 1, TN_NOWHERE), TN_ERROR_VALUE);
   assert_int_equal(ail_reported(&c.session, TN_DIAG_E_STACK_AXIS_INVALID), 1);
   assert_int_not_equal(tn_ail_stack(&walk, &value, 1, 0, TN_NOWHERE), TN_ERROR_VALUE);
   tn_ail_walk_free(&walk);
-  tn_ail_shapes_free(&shapes);
+  tn_typer_free(&typer);
   finish(&c);
 }
 

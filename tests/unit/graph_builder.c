@@ -1,5 +1,6 @@
 /* The builder: what operations become, what is refused, and by which name. */
 #include "graph_case.h"
+#include "graph/typer.h"
 
 static tn_graph graph;
 static tn_graph_builder builder;
@@ -489,6 +490,36 @@ static void building_survives_every_failing_allocation(void **state) {
   assert_sound(&graph);
 }
 
+/* ---- types alone ---- */
+
+static void the_typer_gives_the_types_and_faults_of_a_graph(void **state) {
+  (void)state;
+  tn_typer typer;
+  tn_typer_init(&typer, &heap, names);
+  tn_shape shape = tn_shape_make(2, TN_DIM_SYMBOL(name_of("N")), 3);
+  tn_value x = tn_typer_value(&typer, TN_BF16, &shape), y = input("x", &(tn_type){ TN_BF16, shape });
+  tn_value made = tn_build(&typer.base, TN_OP_SOFTMAX, &x, 1, &(tn_attrs){ .axis = -1 });
+  tn_value same = tn_build(b, TN_OP_SOFTMAX, &y, 1, &(tn_attrs){ .axis = -1 });
+  assert_true(tn_type_equal(tn_build_type(&typer.base, made), tn_build_type(b, same)));
+  assert_int_equal(tn_build(&typer.base, TN_OP_SOFTMAX, &x, 1, &(tn_attrs){ .axis = 2 }), TN_ERROR_VALUE);
+  assert_int_equal(typer.base.fault.kind, TN_FAULT_AXIS);
+  tn_typer_reset(&typer);
+  assert_true(tn_build_ok(&typer.base));
+  assert_int_not_equal(tn_typer_value(&typer, TN_F32, &shape), TN_ERROR_VALUE);
+  tn_typer_free(&typer);
+}
+
+static void the_typer_is_limited_as_a_graph_is(void **state) {
+  (void)state;
+  tn_typer typer;
+  tn_value last = 1;
+  tn_typer_init(&typer, &heap, names);
+  while (last != TN_ERROR_VALUE) last = tn_typer_value(&typer, TN_F32, &TN_SCALAR_SHAPE);
+  assert_int_equal(typer.base.fault.kind, TN_FAULT_TOO_LARGE);
+  assert_int_equal(typer.types.count, TN_NODE_LIMIT);
+  tn_typer_free(&typer);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_graph, close_graph)
 
 int main(void) {
@@ -517,6 +548,8 @@ int main(void) {
     TEST(a_branch_that_fails_leaves_the_builder_where_it_was),
     TEST(inputs_and_parameters_belong_to_no_branch),
     TEST(without_regions_only_one_branch_runs),
+    TEST(the_typer_gives_the_types_and_faults_of_a_graph),
+    TEST(the_typer_is_limited_as_a_graph_is),
     TEST(building_survives_every_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

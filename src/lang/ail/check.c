@@ -128,7 +128,7 @@ static void check_stage(tn_ail_walk *w, const tn_ail_stage *stage) {
   tn_shape row = row_shape(w->program, stage);
   tn_ail_kind kind = tn_ail_stage_column(w->program, stage);
   if (fn->recursive || fn->refused) return;
-  tn_value value = tn_ail_shapes_value(w->shapes, tn_ail_kind_dtype(kind), &row);
+  tn_value value = tn_typer_value(w->typer, tn_ail_kind_dtype(kind), &row);
   tn_ail_operand argument = tn_ail_of_value(kind, value);
   size_t first = w->stack.count;
   if (!tn_vec_push(w->program->host->heap, &w->stack, argument)) return;
@@ -146,7 +146,7 @@ static void bind_variables(tn_ail_walk *w, bool over_model) {
     tn_ail_operand operand = tn_ail_wrong();
     if (!over_model && tn_ail_lookup(w, program->vars[i].name)) continue;
     if (program->vars[i].type != TN_AIL_STATE_TENSOR) {
-      operand = tn_ail_of_value(TN_AIL_TENSOR, tn_ail_shapes_value(w->shapes, TN_F32, &TN_SCALAR_SHAPE));
+      operand = tn_ail_of_value(TN_AIL_TENSOR, tn_typer_value(w->typer, TN_F32, &TN_SCALAR_SHAPE));
     }
     tn_ail_bind(w, program->vars[i].name, &operand, false);
   }
@@ -216,17 +216,17 @@ static void check_function(tn_ail_walk *w, const tn_ail_fn *fn) {
 /* A statement gives at least one value, and a long list that grows is copied again and again. */
 static void make_room(tn_ail_walk *w, uint32_t statements) {
   tn_heap *heap = w->program->host->heap;
-  if (tn_vec_reserve(heap, &w->shapes->types, statements) && tn_vec_reserve(heap, &w->bindings, statements))
+  if (tn_vec_reserve(heap, &w->typer->types, statements) && tn_vec_reserve(heap, &w->bindings, statements))
     return;
   w->failed = w->stopped = w->program->arena.failed = true;
 }
 
 void tn_ail_check_values(tn_ail *program) {
-  tn_ail_shapes shapes;
+  tn_typer typer;
   tn_ail_walk w;
-  tn_ail_shapes_init(&shapes, program->host->heap, program->host->names);
-  tn_ail_walk_init(&w, program, &shapes.base);
-  w.shapes = &shapes;
+  tn_typer_init(&typer, program->host->heap, program->host->names);
+  tn_ail_walk_init(&w, program, &typer.base);
+  w.typer = &typer;
   w.records = true;
   if (program->main) make_room(&w, program->main->count);
   tn_ail_walk_slots(&w);
@@ -244,5 +244,5 @@ void tn_ail_check_values(tn_ail *program) {
     if (!fn->walked && !fn->recursive && !fn->refused) check_function(&w, fn);
   }
   tn_ail_walk_free(&w);
-  tn_ail_shapes_free(&shapes);
+  tn_typer_free(&typer);
 }

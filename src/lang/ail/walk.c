@@ -131,8 +131,8 @@ tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand
     tn_ail_get_stuck(w);
     return tn_ail_wrong();
   }
-  if (w->shapes)
-    return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_shapes_value(w->shapes, TN_BOOL, &TN_SCALAR_SHAPE));
+  if (w->typer)
+    return tn_ail_of_value(TN_AIL_BOOLEAN, tn_typer_value(w->typer, TN_BOOL, &TN_SCALAR_SHAPE));
   w->builder->at = at;
   return tn_ail_of_value(TN_AIL_BOOLEAN,
                          kept(w, tn_build_reshape(w->builder, truth.value, &TN_SCALAR_SHAPE), at));

@@ -1,6 +1,6 @@
 /* lang/ail/walk.h: the meaning of expressions, said to a builder.
  *
- * One walk serves two ends. With the builder of shapes (walk_shapes.c) it is the
+ * One walk serves two ends. With the builder of types (graph/typer.h) it is the
  * check: dimensions may be names, two different names may turn out equal, and
  * only what is certain to fail is reported. With a graph and known lengths it is
  * the lowering: what fails there fails at run time. Both go over the same
@@ -9,6 +9,7 @@
 #ifndef TN_LANG_AIL_WALK_H
 #define TN_LANG_AIL_WALK_H
 
+#include "graph/typer.h"
 #include "lang/ail/internal.h"
 
 /* What an expression gives. */
@@ -34,17 +35,6 @@ typedef struct {
   bool is_loop_variable;
 } tn_ail_binding;
 
-/* The builder of shapes: keeps the type of every value and nothing else. */
-typedef struct {
-  tn_builder base;
-  tn_vec(tn_type) types;
-} tn_ail_shapes;
-
-void tn_ail_shapes_init(tn_ail_shapes *shapes, tn_heap *heap, tn_names *names);
-void tn_ail_shapes_free(tn_ail_shapes *shapes);
-/* A value of that type out of nothing. */
-tn_value tn_ail_shapes_value(tn_ail_shapes *shapes, tn_dtype dtype, const tn_shape *shape);
-
 /* One branch of an `if` that is decided at run time. */
 typedef struct {
   tn_value condition;
@@ -59,7 +49,7 @@ typedef struct {
 typedef struct tn_ail_walk {
   tn_ail *program;
   tn_builder *builder;
-  tn_ail_shapes *shapes;     /* the builder, where it is the one of shapes; else NULL */
+  tn_typer *typer;           /* the builder, where it only infers types; else NULL */
   const tn_ail_sizes *sizes; /* NULL: dimensions keep their names */
   tn_ail_mode mode;
   bool quiet;      /* nothing is reported */

@@ -12,7 +12,7 @@
 /* Regions exist in graphs only. */
 static void open_branch(tn_ail_walk *w) {
   w->branches++;
-  if (w->shapes) return;
+  if (w->typer) return;
   if (w->builder->methods->region_begin(w->builder)) return;
   tn_fault fault = w->builder->fault;
   tn_ail_site site = { .at = w->builder->at };
@@ -24,7 +24,7 @@ static void open_branch(tn_ail_walk *w) {
 static uint32_t close_branch(tn_ail_walk *w, const tn_ail_operand *result, tn_value found) {
   const tn_value results[] = { result->value, found };
   w->branches--;
-  if (w->shapes || w->stopped) return 0;
+  if (w->typer || w->stopped) return 0;
   int count = result->wrong ? 0 : found == TN_NO_VALUE ? 1 : 2;
   return w->builder->methods->region_end(w->builder, results, count);
 }
@@ -96,9 +96,9 @@ static tn_ail_operand join(tn_ail_walk *w, const tn_ail_pending *pending, const 
   if (pending->then.wrong || otherwise->wrong) return tn_ail_wrong();
   if (!branches_agree(w, pending, otherwise) || pending->condition == TN_ERROR_VALUE) return tn_ail_wrong();
   tn_type type = *tn_build_type(w->builder, otherwise->value);
-  if (!w->shapes) return tn_ail_of_value(otherwise->kind, join_regions(w, pending, region, &type, found));
+  if (!w->typer) return tn_ail_of_value(otherwise->kind, join_regions(w, pending, region, &type, found));
   tn_shape shape = common_shape(tn_ail_shape_of(w, &pending->then), tn_ail_shape_of(w, otherwise));
-  return tn_ail_of_value(otherwise->kind, tn_ail_shapes_value(w->shapes, type.dtype, &shape));
+  return tn_ail_of_value(otherwise->kind, tn_typer_value(w->typer, type.dtype, &shape));
 }
 
 /* One arm. True when its condition is certain to hold, so that nothing behind it counts. `found` is what
@@ -142,7 +142,7 @@ typedef struct {
 static tn_ail_operand make_nothing(tn_ail_walk *w, const tn_ail_operand *like) {
   if (like->wrong || w->stopped) return tn_ail_wrong();
   tn_type type = *tn_build_type(w->builder, like->value);
-  if (w->shapes) return tn_ail_of_value(like->kind, tn_ail_shapes_value(w->shapes, type.dtype, &type.shape));
+  if (w->typer) return tn_ail_of_value(like->kind, tn_typer_value(w->typer, type.dtype, &type.shape));
   if (!tn_shape_is_known(&type.shape)) {
     tn_ail_get_stuck(w);
     return tn_ail_wrong();
@@ -176,7 +176,7 @@ static tn_ail_operand eval_part(tn_ail_walk *w, chain_parts *parts) {
 static tn_ail_operand eval_parts(tn_ail_walk *w, const tn_ail_expr *expr) {
   chain_parts parts = { .expr = expr, .truth = { TN_NO_VALUE, TN_NO_VALUE }, .nothing = tn_ail_wrong() };
   w->builder->at = expr->at;
-  for (int i = 0; i < 2 && !w->shapes; i++) parts.truth[i] = tn_build_number(w->builder, TN_BOOL, i);
+  for (int i = 0; i < 2 && !w->typer; i++) parts.truth[i] = tn_build_number(w->builder, TN_BOOL, i);
   tn_ail_operand result = eval_part(w, &parts);
   parts.inside = true;
   if (!parts.done) parts.nothing = make_nothing(w, &result);
@@ -294,10 +294,10 @@ tn_value tn_ail_stack(tn_ail_walk *w, const tn_value *values, size_t count, int6
                TN_INT("limit", TN_RANK_LIMIT));
     return TN_ERROR_VALUE;
   }
-  if (w->shapes) {
+  if (w->typer) {
     tn_shape shape = { .rank = type.shape.rank + 1, .dim = { (int64_t)count } };
     for (int i = 0; i < type.shape.rank; i++) shape.dim[i + 1] = type.shape.dim[i];
-    return tn_ail_shapes_value(w->shapes, type.dtype, &shape);
+    return tn_typer_value(w->typer, type.dtype, &shape);
   }
   w->builder->at = at;
   tn_value value = tn_build(w->builder, TN_OP_STACK, values, (int)count, &(tn_attrs){ .axis = 0 });

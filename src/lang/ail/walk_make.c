@@ -383,7 +383,7 @@ static bool read_pair(tn_ail_make *m, int i, int64_t fallback, int64_t out[2]) {
 /* x: [n, h, w, c], kernel: [kh, kw, c, o]. Whether names among their lengths leave it open what comes
  * out: the rules work out one length that is not known, and here it may be both sides of the image. */
 static bool is_open_conv2d(tn_ail_make *m, const tn_value in[2]) {
-  if (!m->w->shapes || in[0] == TN_ERROR_VALUE || in[1] == TN_ERROR_VALUE) return false;
+  if (!m->w->typer || in[0] == TN_ERROR_VALUE || in[1] == TN_ERROR_VALUE) return false;
   tn_shape x = shape_of(m, in[0]), kernel = shape_of(m, in[1]);
   if (x.rank != 4 || kernel.rank != 4) return false;
   bool channels = tn_dim_is_known(x.dim[3]) && tn_dim_is_known(kernel.dim[2]) && x.dim[3] != kernel.dim[2];
@@ -394,7 +394,7 @@ static tn_value open_conv2d(tn_ail_make *m, const tn_value in[2]) {
   tn_shape x = shape_of(m, in[0]), kernel = shape_of(m, in[1]);
   tn_ail_note_site(m->w, &x, &kernel);
   tn_shape result = tn_shape_make(4, x.dim[0], TN_DIM_UNKNOWN, TN_DIM_UNKNOWN, kernel.dim[3]);
-  return tn_ail_shapes_value(m->w->shapes, TN_F32, &result);
+  return tn_typer_value(m->w->typer, TN_F32, &result);
 }
 
 tn_ail_operand tn_ail_make_conv2d(tn_ail_make *m) {

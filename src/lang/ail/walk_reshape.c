@@ -225,11 +225,11 @@ static tn_value reshape_named(tn_ail_make *m, tn_value x, const tn_shape *to, in
   if (unknown <= 1) value = tn_build_reshape(w->builder, x, to);
   if (value != TN_ERROR_VALUE) return value;
   tn_build_forget(w->builder);
-  if (!w->shapes) {
+  if (!w->typer) {
     tn_ail_get_stuck(w);
     return TN_ERROR_VALUE;
   }
-  return tn_ail_shapes_value(w->shapes, TN_F32, to);
+  return tn_typer_value(w->typer, TN_F32, to);
 }
 
 tn_ail_operand tn_ail_make_reshape(tn_ail_make *m) {

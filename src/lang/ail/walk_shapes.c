@@ -10,43 +10,6 @@
 #include "op/fault.h"
 #include "tensor/shape_field.h"
 
-/* ---- the builder of shapes ---- */
-
-static tn_value shapes_push(tn_ail_shapes *shapes, const tn_type *type) {
-  if (shapes->types.count >= TN_NODE_LIMIT) {
-    tn_fault full = { .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
-    return tn_build_fault(&shapes->base, TN_OP_ERROR, full);
-  }
-  if (!tn_vec_push(shapes->base.heap, &shapes->types, *type)) {
-    return tn_build_fault(&shapes->base, TN_OP_ERROR, (tn_fault){ .kind = TN_FAULT_MEMORY });
-  }
-  return (tn_value)(shapes->types.count - 1);
-}
-
-static tn_value shapes_add(tn_builder *builder, tn_op op, const tn_value *in, int count,
-                           const tn_attrs *attrs, const tn_type *type) {
-  (void)op, (void)in, (void)count, (void)attrs;
-  return shapes_push((tn_ail_shapes *)builder, type);
-}
-
-static const tn_type *shapes_type(const tn_builder *builder, tn_value value) {
-  return &((const tn_ail_shapes *)builder)->types.at[value];
-}
-
-static const tn_builder_methods shape_methods = { .add = shapes_add, .type = shapes_type };
-
-void tn_ail_shapes_init(tn_ail_shapes *shapes, tn_heap *heap, tn_names *names) {
-  *shapes = (tn_ail_shapes){ .base = { .methods = &shape_methods, .heap = heap, .names = names } };
-  shapes_push(shapes, &(tn_type){ .dtype = TN_F32 }); /* the error's */
-}
-
-void tn_ail_shapes_free(tn_ail_shapes *shapes) { tn_vec_free(shapes->base.heap, &shapes->types); }
-
-tn_value tn_ail_shapes_value(tn_ail_shapes *shapes, tn_dtype dtype, const tn_shape *shape) {
-  tn_type type = { dtype, *shape };
-  return shapes_push(shapes, &type);
-}
-
 /* ---- names in reports ---- */
 
 /* The length that a name has in this run; a dimension that has none stays as it is. */
@@ -74,11 +37,11 @@ void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *righ
 /* The check of the same program once more, in silence, up to the same operation. */
 void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right) {
   tn_ail_walk again;
-  tn_ail_shapes shapes;
+  tn_typer typer;
   if (!w->replayable) return;
-  tn_ail_shapes_init(&shapes, w->program->host->heap, w->program->host->names);
-  tn_ail_walk_init(&again, w->program, &shapes.base);
-  again.shapes = &shapes;
+  tn_typer_init(&typer, w->program->host->heap, w->program->host->names);
+  tn_ail_walk_init(&again, w->program, &typer.base);
+  again.typer = &typer;
   again.quiet = true;
   again.mode = w->mode;
   again.stop_at = w->site;
@@ -87,7 +50,7 @@ void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right) {
   if (!again.stopped) tn_ail_walk_loss(&again);
   if (again.found) *left = again.noted[0], *right = again.noted[1];
   tn_ail_walk_free(&again);
-  tn_ail_shapes_free(&shapes);
+  tn_typer_free(&typer);
 }
 
 bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension) {
@@ -252,7 +215,7 @@ static bool forget_names(tn_ail_walk *w, tn_op op, const tn_fault *fault, tn_val
       type.shape.dim[i] = TN_DIM_UNKNOWN;
       here = changed = true;
     }
-    if (here) in[k] = tn_ail_shapes_value(w->shapes, type.dtype, &type.shape);
+    if (here) in[k] = tn_typer_value(w->typer, type.dtype, &type.shape);
   }
   return changed;
 }
@@ -279,7 +242,7 @@ tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const t
   if (w->stopped) return TN_ERROR_VALUE;
   w->builder->at = site->at;
   tn_value value = tn_build(w->builder, op, operands, count, attrs);
-  while (value == TN_ERROR_VALUE && w->shapes && is_misfit(w->builder->fault.kind)) {
+  while (value == TN_ERROR_VALUE && w->typer && is_misfit(w->builder->fault.kind)) {
     tn_fault fault = w->builder->fault;
     tn_build_forget(w->builder);
     if (!forget_names(w, op, &fault, operands, count)) {

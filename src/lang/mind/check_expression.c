@@ -23,14 +23,14 @@ tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *n
 
 const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
                                   const char *op, const tn_mind_origin *operands, int count) {
-  tn_mind_typer *typer = &c->mind->typer;
+  tn_typer *typer = &c->mind->typer;
   if (!tn_build_ok(&typer->base)) {
     tn_mind_report_fault(c->mind, &typer->base.fault, op, operands, count);
-    tn_mind_typer_reset(typer);
+    tn_typer_reset(typer);
     return &tn_mind_type_error;
   }
   tn_type type = *tn_build_type(&typer->base, value);
-  tn_mind_typer_reset(typer);
+  tn_typer_reset(typer);
   if (scalar && type.shape.rank == 0) return tn_mind_type_scalar(type.dtype);
   return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, device);
 }
@@ -38,7 +38,7 @@ const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scala
 static tn_value typer_value(tn_mind_checker *c, const tn_mind_type *type, tn_dtype dtype) {
   static const tn_shape none;
   const tn_shape *shape = type->kind == TN_MIND_T_TENSOR ? &type->shape : &none;
-  return tn_mind_typer_value(&c->mind->typer, dtype, shape);
+  return tn_typer_value(&c->mind->typer, dtype, shape);
 }
 
 /* ---- binary operators ---- */

@@ -321,7 +321,7 @@ static bool check_scalar(library_call *l, int index) {
   bool known = type->kind == TN_MIND_T_SCALAR && type->known, whole = !tn_dtype_in(type->dtype, TN_FLOATS);
   out->plain = true;
   out->number = !known ? tn_nan_f64() : whole ? (double)type->integer : type->number;
-  out->value = tn_mind_typer_value(&l->c->mind->typer, type->dtype, &none);
+  out->value = tn_typer_value(&l->c->mind->typer, type->dtype, &none);
   return true;
 }
 
@@ -479,7 +479,7 @@ static bool scalar_fits(library_call *l, const operands *o, tn_mind_given *arg, 
 static tn_value typer_value(library_call *l, const tn_mind_type *type, tn_dtype dtype) {
   static const tn_shape none;
   bool tensor = type->kind == TN_MIND_T_TENSOR;
-  return tn_mind_typer_value(&l->c->mind->typer, tensor ? type->dtype : dtype, tensor ? &type->shape : &none);
+  return tn_typer_value(&l->c->mind->typer, tensor ? type->dtype : dtype, tensor ? &type->shape : &none);
 }
 
 static TN_OWN_FRAME bool make_operands(library_call *l, const operands *o) {
@@ -582,12 +582,12 @@ static TN_OWN_FRAME const tn_mind_type *ask_lowering(library_call *l, const oper
   c->mind->typer.base.at = l->at;
   if (l->entry->op == TN_OP_RESHAPE && l->unknown_shape) { /* nothing can be said about the product */
     tn_type type = { l->given[0].type->dtype, l->args[1].shape };
-    tn_mind_typer_reset(&c->mind->typer);
+    tn_typer_reset(&c->mind->typer);
     return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, o->device);
   }
   tn_value made = l->entry->lower(&c->mind->typer.base, l->entry, l->args);
   if (may_fit(l, &c->mind->typer.base.fault)) {
-    tn_mind_typer_reset(&c->mind->typer);
+    tn_typer_reset(&c->mind->typer);
     return unsized(l, o);
   }
   bool scalar = l->entry->elementwise && all_scalars(l);
@@ -613,7 +613,7 @@ static const tn_mind_type *check_ordinary(library_call *l) {
   operands o = { .device = TN_MIND_CPU };
   bool ok = check_arguments(l) && gather_operands(l, &o);
   /* Values of the typer are made last: looking at arguments forgets what was made before. */
-  tn_mind_typer_reset(&l->c->mind->typer);
+  tn_typer_reset(&l->c->mind->typer);
   for (int i = 0; ok && i < l->entry->count; i++) {
     if (l->entry->params[i].kind == TN_MIND_P_SCALAR && l->args[i].given) ok = check_scalar(l, i);
     if (l->entry->params[i].kind == TN_MIND_P_TENSORS) ok = make_list(l, &o);

@@ -11,7 +11,7 @@
 #ifndef TN_LANG_MIND_MIND_H
 #define TN_LANG_MIND_MIND_H
 
-#include "graph/builder.h"
+#include "graph/typer.h"
 #include "lang/lang.h"
 #include "lang/mind/ast.h"
 #include "lang/mind/library.h"
@@ -199,12 +199,6 @@ typedef struct tn_mind_path {
   struct tn_mind_path *next;
 } tn_mind_path;
 
-/* The builder that only infers types. */
-typedef struct {
-  tn_builder base;
-  tn_vec(tn_type) types;
-} tn_mind_typer;
-
 /* A name that was met in this round, and at which index. */
 typedef struct {
   uint32_t round, index;
@@ -213,7 +207,7 @@ typedef struct {
 struct tn_mind {
   tn_host *host;
   tn_arena *arena; /* of what is being read and checked */
-  tn_mind_typer typer;
+  tn_typer typer; /* values live until it is reset, after each question */
   tn_mind_module *modules;
   tn_mind_function *queue;      /* functions that wait to be checked */
   tn_mind_instanced *instanced; /* newest first, so that a session can forget them */
@@ -233,12 +227,6 @@ static inline bool tn_mind_room(const tn_mind *mind) { return tn_stack_room(&min
 
 void tn_mind_init(tn_mind *mind, tn_host *host, tn_arena *arena);
 void tn_mind_free(tn_mind *mind);
-
-void tn_mind_typer_init(tn_mind_typer *typer, tn_heap *heap, tn_names *names);
-void tn_mind_typer_free(tn_mind_typer *typer);
-/* A value of that type; values live until the next reset. */
-tn_value tn_mind_typer_value(tn_mind_typer *typer, tn_dtype dtype, const tn_shape *shape);
-void tn_mind_typer_reset(tn_mind_typer *typer);
 
 /* ---- modules.c ---- */
 

@@ -14,11 +14,11 @@
 
 void tn_mind_init(tn_mind *mind, tn_host *host, tn_arena *arena) {
   *mind = (tn_mind){ .host = host, .arena = arena };
-  tn_mind_typer_init(&mind->typer, host->heap, host->names);
+  tn_typer_init(&mind->typer, host->heap, host->names);
 }
 
 void tn_mind_free(tn_mind *mind) {
-  tn_mind_typer_free(&mind->typer);
+  tn_typer_free(&mind->typer);
   tn_vec_free(mind->host->heap, &mind->marks);
 }
 
