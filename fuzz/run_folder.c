@@ -1,7 +1,7 @@
 /* fuzz/run_folder.c: the folder of a run, with any of its files changed.
  *
  * A small run is trained once. An input is a list of edits to its files, which
- * are then sealed again, because no search finds a SHA-256: what lies behind the
+ * are then sealed again, because no search finds a SHA-256: what lies after the
  * seals is what is searched. Whatever the files are, verifying, resuming and
  * drawing them ends with an answer or a diagnostic; and what is verified has the
  * history, the weights and the given values of the true run. (The checkpoint may

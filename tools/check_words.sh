@@ -11,7 +11,7 @@ set -eu
 cd "${1:-.}"
 
 # FILES | PATTERN | WHY. FILES: `library`, `allocators` (library but base/heap.c),
-# `text` (every file, comments included), `prose` (the same without fuzz/corpus). Patterns are matched behind anything
+# `text` (every file, comments included), `prose` (the same without fuzz/corpus). Patterns are matched after anything
 # that is not part of a name; some are split by "~" so that this file passes.
 rules='
 library    | (exit|_exit|_Exit|quick_exit|abort|atexit)[ ]*[(]           | the library returns, it never ends its host

@@ -321,7 +321,7 @@ def target_erfc_f64():
 
 
 def target_two_over_pi():
-    "the bits of 2/pi behind the point, 32 to a word, for the reduction of large arguments"
+    "the bits of 2/pi after the point, 32 to a word, for the reduction of large arguments"
     getcontext().prec = 420
     terms = lambda n: sum(D((-1) ** k) / ((2 * k + 1) * D(n) ** (2 * k + 1)) for k in range(700))
     value = TWO / (4 * (4 * terms(5) - terms(239)))

@@ -52,7 +52,7 @@ hash_of() {
 }
 
 # table COMMAND...: the hash of all that comes of every program when COMMAND is tern. The words in $more
-# go behind each command line.
+# go after each command line.
 more=
 table() {
   while read -r name words <&3; do

@@ -4,7 +4,7 @@
  * are handed out in order. Chunks come zeroed from the heap and are zeroed again
  * when an arena is reset, so handing out is an addition and a comparison.
  *
- * A request too large for an ordinary chunk gets a chunk of its own, put behind
+ * A request too large for an ordinary chunk gets a chunk of its own, put after
  * the current one, whose free room stays in use. */
 #include "base/arena.h"
 
@@ -116,7 +116,7 @@ tn_arena_mark tn_arena_now(const tn_arena *arena) {
   return (tn_arena_mark){ arena->chunk, chunk ? chunk->older : NULL, chunk ? chunk->used : 0 };
 }
 
-/* Behind the chunk that was the newest may stand large ones that came later. */
+/* After the chunk that was the newest may stand large ones that came later. */
 void tn_arena_rewind(tn_arena *arena, tn_arena_mark mark) {
   tn_arena_chunk *chunk = mark.chunk;
   free_until(arena->heap, arena->chunk, chunk);

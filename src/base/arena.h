@@ -24,7 +24,7 @@ void *tn_arena_alloc(tn_arena *arena, size_t bytes);
 /* count * size with the multiplication checked. */
 void *tn_arena_array(tn_arena *arena, size_t count, size_t size);
 void *tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
-/* A copy with a terminating NUL behind it; an empty string on failure. */
+/* A copy with a terminating NUL; an empty string on failure. */
 tn_str tn_arena_str(tn_arena *arena, tn_str text);
 /* A mark to go back to: what was asked for since is forgotten. */
 typedef struct {

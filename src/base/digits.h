@@ -2,7 +2,7 @@
  *
  * Numbers in data files have one to eight digits in no order a processor could
  * predict, so a loop over them is a mispredicted branch for each number. Eight
- * bytes in a register have no loop: find the first byte that is no digit, shift
+ * bytes in a register have no loop: find the first byte that is not a digit, shift
  * the others to the end, and add neighbours up in three multiplications. */
 #ifndef TN_BASE_DIGITS_H
 #define TN_BASE_DIGITS_H
@@ -33,7 +33,7 @@ static inline int tn_bytes_below_mark(uint64_t marks) {
 #endif
 }
 
-/* The highest bit of each byte that was no digit before '0' was taken from it. */
+/* The highest bit of each byte that was not a digit before '0' was taken from it. */
 static inline uint64_t tn_digits_others(uint64_t x) {
   return (((x & TN_EACH_BYTE * 0x7f) + TN_EACH_BYTE * 0x76) | x) & TN_EACH_BYTE * 0x80;
 }
@@ -55,7 +55,7 @@ static inline int tn_digits8(const char *at, uint64_t *value) {
   return count;
 }
 
-/* Bit i is set when byte i of the 64 at `at` is no digit. */
+/* Bit i is set when byte i of the 64 at `at` is not a digit. */
 static inline uint64_t tn_digits_gaps(const char *at) {
   uint64_t gaps = 0;
   for (int i = 0; i < 8; i++) {

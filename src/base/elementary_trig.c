@@ -15,7 +15,7 @@ typedef struct {
 
 /* --- reduction by integers --------------------------------------------------------------------- */
 
-/* 2/pi behind the binary point, most significant word first. */
+/* 2/pi after the binary point, most significant word first. */
 static const uint32_t two_over_pi[] = {
   0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
   0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
@@ -26,7 +26,7 @@ static const uint32_t two_over_pi[] = {
 
 enum { WINDOW = 7 };   /* words of 2/pi that take part; the last one only feeds the shift */
 
-/* The WINDOW - 1 words of 2/pi that begin `skip` bits behind the point; a negative skip begins
+/* The WINDOW - 1 words of 2/pi that begin `skip` bits after the point; a negative skip begins
  * before it. */
 static void window_of(int skip, uint32_t out[WINDOW - 1]) {
   int first = skip >= 0 ? skip / 32 : -((31 - skip) / 32), shift = skip - first * 32;

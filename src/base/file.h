@@ -59,7 +59,7 @@ typedef struct {
  * plain file. Nothing is opened. */
 tn_file_status tn_file_look(const char *path);
 
-/* The contents of a file, with a NUL behind them. */
+/* The contents of a file, NUL-terminated. */
 typedef struct {
   const char *at;
   size_t len;

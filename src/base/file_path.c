@@ -33,7 +33,7 @@ bool tn_file_absolute(const char *path, tn_text *out) {
 }
 #endif
 
-/* "." and ".." are no names of something that could be made. */
+/* "." and ".." cannot be created. */
 static bool is_dots(const char *name, size_t len) {
   return len > 0 && name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
 }

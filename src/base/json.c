@@ -62,7 +62,7 @@ typedef struct {
   bool escapes, high;   /* it has escapes; bytes that are not ASCII */
 } string_extent;
 
-/* From behind the opening quote to the first byte that is not plain text. */
+/* From the byte after the opening quote to the first byte that is not plain text. */
 static const char *skip_plain(const char *at, const char *end, bool *high) {
   uint64_t eight, seen = 0;
   for (; end - at >= 8; at += 8) {
@@ -154,7 +154,7 @@ static tn_json_kind unescape(tn_json_reader *reader, tn_json_token *token, const
   return TN_JSON_STRING;
 }
 
-/* string = '"' { character | escape } '"' ; leaves the position at its start, *end behind it. */
+/* string = '"' { character | escape } '"' ; leaves the position at its start, *end after it. */
 static tn_json_kind read_string(tn_json_reader *reader, tn_json_token *token, const char **end) {
   string_extent extent;
   tn_json_kind kind = measure_string(reader, token, &extent);

@@ -45,11 +45,11 @@ typedef struct {
 /* What may come next. */
 typedef enum {
   TN_JSON_WANT_VALUE,
-  TN_JSON_WANT_VALUE_OR_END,   /* behind [ */
+  TN_JSON_WANT_VALUE_OR_END,   /* after [ */
   TN_JSON_WANT_KEY,
-  TN_JSON_WANT_KEY_OR_END,     /* behind { */
+  TN_JSON_WANT_KEY_OR_END,     /* after { */
   TN_JSON_WANT_COMMA_OR_END,
-  TN_JSON_WANT_NOTHING         /* behind the whole value */
+  TN_JSON_WANT_NOTHING         /* after the whole value */
 } tn_json_want;
 
 typedef struct {
@@ -101,7 +101,7 @@ tn_json_numbers tn_json_read_i32s(tn_json_reader *reader, tn_heap *heap, tn_i32s
 tn_json_numbers tn_json_read_f32s(tn_json_reader *reader, tn_heap *heap, tn_f32s *out, tn_json_token *token);
 
 /* The writer: commas come by themselves, brackets and keys are the caller's to
- * match. What is added behind the text's end is one compact value. */
+ * match. What is added after the text's end is one compact value. */
 typedef struct {
   tn_text *out;
   bool comma;   /* the next key or item is not the first of its bracket */
@@ -114,7 +114,7 @@ void tn_json_array_begin(tn_json_writer *json);
 void tn_json_array_end(tn_json_writer *json);
 void tn_json_key(tn_json_writer *json, const char *key);
 void tn_json_key_str(tn_json_writer *json, tn_str key);
-/* Escaped as needed; bytes that are no UTF-8 become U+FFFD. */
+/* Escaped as needed; bytes that are not UTF-8 become U+FFFD. */
 void tn_json_string(tn_json_writer *json, tn_str text);
 void tn_json_int(tn_json_writer *json, int64_t number);
 void tn_json_uint(tn_json_writer *json, uint64_t number);

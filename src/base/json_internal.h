@@ -9,6 +9,6 @@ static inline const char *tn_json_skip_space(const char *at, const char *end) {
   return at;
 }
 
-/* Moves behind the bracket that closes what is open. */
+/* Moves past the bracket that closes the open one. */
 void tn_json_leave_array(tn_json_reader *reader, const char *bracket);
 #endif

@@ -49,7 +49,7 @@ static bool take_i32(const char **at, const char *end, int32_t *out) {
 
 /* Where the next number begins is what a reader of one number after the other waits
  * for. So this first finds every separator in a block of bytes, and then what stands
- * between them: plain numbers with a comma right behind. *start becomes that of the
+ * between them: plain numbers with a comma right after. *start becomes that of the
  * first item that was not taken; false when memory ran out. */
 #define BLOCK_BYTES 64
 
@@ -111,7 +111,7 @@ static bool take_f32(const char **at, const char *end, float *out) {
   return true;
 }
 
-/* The position behind an item and the space around it, if a comma or the
+/* The position after an item and the space around it, if a comma or the
  * array's end stands there, else NULL: the item may then go on in a way that its
  * reader did not see. */
 static inline const char *find_separator(const char *at, const char *end) {
@@ -130,7 +130,7 @@ static bool wants_item(const tn_json_reader *reader) {
          (reader->want == TN_JSON_WANT_VALUE || reader->want == TN_JSON_WANT_VALUE_OR_END);
 }
 
-/* Behind the comma of the last item that was taken. */
+/* After the comma of the last item that was taken. */
 static void stop_before_item(tn_json_reader *reader, const char *at) {
   if (at == reader->at) return;
   reader->at = at;
@@ -139,7 +139,7 @@ static void stop_before_item(tn_json_reader *reader, const char *at) {
 
 typedef enum { QUICK_ENDED, QUICK_STOPPED, QUICK_NO_MEMORY } quick;
 
-/* Takes items one behind the other as long as they are of the plain sort, which data files are full of. */
+/* Takes items one after the other as long as they are plain, as most in data files are. */
 #define QUICK_READER(name, list, type, take, take_many)                                            \
   static quick name(tn_json_reader *reader, tn_heap *heap, list *out) {                            \
     const char *start = reader->at, *end = reader->end; /* start of the item */                    \

@@ -54,7 +54,7 @@ static size_t number_in(path folder, const char *file) {
   return number_at(text, 1);
 }
 
-/* The number behind a label of a file, or `otherwise`. */
+/* The number after a label of a file, or `otherwise`. */
 static size_t labelled(path file, const char *name, const char *label, size_t unit, size_t otherwise) {
   char text[MOST_TEXT];
   put(&file, name, strlen(name));

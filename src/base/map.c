@@ -45,7 +45,7 @@ static size_t find_slot(const tn_map *map, uint64_t key) {
   return slot;
 }
 
-/* The key that came last stands behind no other's probes, so its slot is simply free again. */
+/* No probe goes past the key that came last, so its slot is simply free again. */
 void tn_map_rewind(tn_map *map, size_t count) {
   while (map->count > count) {
     map->slots[find_slot(map, map->entries[map->count - 1].key)] = 0;

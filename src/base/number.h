@@ -13,14 +13,14 @@
 
 #include "base/str.h"
 
-/* Each writes at most TN_NUMBER_BYTES, no NUL behind them, and returns how many. */
+/* Each writes at most TN_NUMBER_BYTES, without a NUL, and returns how many. */
 #define TN_NUMBER_BYTES 32
 size_t tn_number_print_f32(float number, char *out);
 size_t tn_number_print_f64(double number, char *out);
 size_t tn_number_print_i64(int64_t number, char *out);
 size_t tn_number_print_u64(uint64_t number, char *out);
 
-/* Exactly `digits` places behind the point (none and no point for 0), the exact
+/* Exactly `digits` places after the point (none and no point for 0), the exact
  * value rounded once, ties to even. The sign stays on what rounds to zero.
  * `out` has room for TN_NUMBER_FIXED_BYTES(digits); digits is at least 0. */
 #define TN_NUMBER_FIXED_BYTES(digits) ((size_t)312 + (size_t)(digits))
@@ -29,7 +29,7 @@ size_t tn_number_fixed(double number, int digits, char *out);
 /* The whole text must be a number: an optional sign, digits with at most one
  * point among or around them, an optional exponent; or NaN, Infinity with an
  * optional sign. What is too large gives an infinity, what is too small zero.
- * False when it is no number; *out is then untouched. */
+ * False when it is not a number; *out is then untouched. */
 bool tn_number_parse_f32(tn_str text, float *out);
 bool tn_number_parse_f64(tn_str text, double *out);
 /* Decimal digits with an optional sign (u64: only +). False when the text is

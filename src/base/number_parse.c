@@ -16,7 +16,7 @@
 #include "base/number_internal.h"
 
 #define LEADING_DIGITS 19     /* fit a uint64_t */
-/* The longest midpoint has 767 digits; of what comes behind only "something" matters. */
+/* The longest midpoint has 767 digits; of what comes after only "something" matters. */
 #define EXACT_DIGITS 800
 #define EXPONENT_BOUND ((int64_t)1 << 60)
 
@@ -53,7 +53,7 @@ static bool scan_word(tn_str rest, scanned *out) {
   return true;
 }
 
-/* What stands behind e: [sign] digits. Saturates: no text is long enough to undo it. */
+/* What stands after e: [sign] digits. Saturates: no text is long enough to undo it. */
 static bool scan_exponent(tn_str text, size_t at, int64_t *out) {
   bool negative = false;
   int64_t value = 0;
@@ -95,7 +95,7 @@ static bool scan_digits(tn_str text, size_t *at, scanned *out) {
   for (; i < text.len; i++) {
     char c = text.at[i];
     if (c == '0' && count == 0) {
-      zeros++, first = i + 1;   /* zeros behind the point */
+      zeros++, first = i + 1;   /* zeros after the point */
     } else if (is_digit(c)) {
       out->leading = out->leading * 10 + (uint64_t)(c - '0');   /* wraps: see cut_to_leading */
       count++;

@@ -75,7 +75,7 @@ static void start(const tn_rng_key *key, uint64_t counter, row state[BLOCK_WORDS
   }
 }
 
-/* Words group * GROUP_WORDS and on: the group's blocks one behind the other. */
+/* Words group * GROUP_WORDS and on: the group's blocks one after the other. */
 static void draw_group(const tn_rng_key *key, uint64_t group, uint32_t out[GROUP_WORDS]) {
   row first[BLOCK_WORDS], s[BLOCK_WORDS];
   start(key, group * LANES, first);

@@ -18,7 +18,7 @@
  *
  * Lanes      vf_set(c) vi_set(c) vd_set(c)       the same value in every lane
  *            vf_load(p) vf_store(p, v)           any alignment; vi_load, vi_store likewise
- *            vf_load_part(p, n)                  0 <= n <= TN_LANES elements, further lanes 0; memory behind
+ *            vf_load_part(p, n)                  0 <= n <= TN_LANES elements, further lanes 0; memory after
  *            vf_store_part(p, v, n)              the n-th is neither read nor written; vi_ likewise
  * Bits       vf_as_int(v) vi_as_float(v)         the same 32 bits, read the other way
  *            vi_add vi_sub vi_mul                wrap

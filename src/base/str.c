@@ -87,7 +87,7 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
-/* The bytes behind the common start and before the common end. */
+/* The bytes after the common start and before the common end. */
 static void strip_common(tn_str *a, tn_str *b, bool fold) {
   while (a->len && b->len && same_char(*a, 0, *b, 0, fold)) {
     a->at++, a->len--;
@@ -258,7 +258,7 @@ void tn_names_mark(tn_names *names) {
 
 bool tn_names_since(const tn_names *names, tn_name name) { return name > names->marked; }
 
-/* The name that came last stands behind no other's probes, so its slot is simply free again. */
+/* No probe goes past the name that came last, so its slot is simply free again. */
 void tn_names_rewind(tn_names *names) {
   for (; names->list.count > names->marked; names->list.count--) {
     const interned *last = &tn_vec_last(&names->list);

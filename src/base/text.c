@@ -1,4 +1,4 @@
-/* base/text.c: a growing run of bytes with a NUL behind it.
+/* base/text.c: a growing run of bytes, NUL-terminated.
  *
  * Everything goes through room(): it makes space for what is about to be
  * written and its NUL, or marks the text as failed. Writers then write in

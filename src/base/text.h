@@ -37,6 +37,6 @@ void tn_text_hex(tn_text *text, const void *bytes, size_t count);   /* lower cas
 /* The shortest decimal that reads back to the same number: 7, 0.5, 1e-20, NaN, Infinity. */
 void tn_text_f32(tn_text *text, float number);
 void tn_text_f64(tn_text *text, double number);
-/* Exactly `digits` places behind the point, correctly rounded (ties to even). */
+/* Exactly `digits` places after the point, correctly rounded (ties to even). */
 void tn_text_fixed(tn_text *text, double number, int digits);
 #endif

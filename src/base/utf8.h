@@ -12,7 +12,7 @@
 /* The length in bytes (1 to 4) of the character at offset `at`, and the
  * character itself; 0, leaving *code, when there is none or it is malformed. */
 size_t tn_utf8_decode(tn_str text, size_t at, uint32_t *code);
-/* Writes 1 to 4 bytes and returns how many; 0 for what is no character. */
+/* Writes 1 to 4 bytes and returns how many; 0 when it is not a character. */
 size_t tn_utf8_encode(uint32_t code, char *out);
 
 /* The offset of the first byte that does not belong to a whole character;

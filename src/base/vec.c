@@ -1,4 +1,4 @@
-/* base/vec.c: the one function behind the vector macros.
+/* base/vec.c: the one function that the vector macros call.
  *
  * Capacity grows by half, so that n pushes cost O(n) and a freed block can be
  * reused by a later growth of the same vector. The first block is a cache line,

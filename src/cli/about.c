@@ -48,7 +48,7 @@ tern_status tn_cli_explain(tn_run *run) {
                             close ? hint : "tern explain alone lists the codes");
 }
 
-/* --version may stand behind anything. */
+/* --version may stand after anything. */
 tern_status tn_cli_version(tn_run *run) {
   tern_status status;
   if (!tn_given_option(run->command, TN_OPTION_VERSION) && !tn_cli_no_words(run, &status)) return status;

@@ -10,12 +10,12 @@ static tern_status failed(tn_run *run) {
   return status;
 }
 
-/* With --json the form is a member of the object. A terminal can do nothing with what is no text. */
+/* With --json the form is a member of the object. A terminal can do nothing with anything but text. */
 static tern_status emit_here(tn_run *run, tern_program *program, const char *kind) {
   bool bytes_only = strcmp(kind, "onnx") == 0 || strcmp(kind, "npz") == 0;
   size_t length;
   if (bytes_only && isatty(1))
-    return tn_cli_usage_about(run, "", kind, " is no text for a terminal; give a file with -o", NULL);
+    return tn_cli_usage_about(run, "", kind, " is not text for a terminal; give a file with -o", NULL);
   if (run->command->json) {
     const char *json = tern_emit_json(program, kind, NULL);
     if (!json) return failed(run);

@@ -207,7 +207,7 @@ static int option_words(const char *word) {
   return !info ? 0 : info->argument && !word[2 + length] ? 2 : 1;
 }
 
-/* The first word that is no option decides; a file alone means run. */
+/* The first word that is not an  decides; a file alone means run. */
 static void find_verb(reader *r) {
   tn_command *c = r->command;
   c->verb = r->count < 2 ? TN_VERB_HELP : TN_VERB_RUN;

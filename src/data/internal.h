@@ -18,11 +18,11 @@ typedef struct {
   bool ok;
 } tn_table_reader;
 
-/* One line without its end. False after reporting. A blank line is no row. */
+/* One line without its end. False after reporting. A blank line is not a row. */
 bool tn_jsonl_line(tn_table_reader *reader, tn_str line);
 bool tn_tsv_line(tn_table_reader *reader, tn_str line);
 
-/* The features of the row stand behind `before` in the table's column: is it as many as in the
+/* The features of the row stand after `before` in the table's column: is it as many as in the
  * rows before? */
 bool tn_table_check_width(tn_table_reader *reader, size_t before);
 size_t tn_table_feature_count(const tn_table *table);

@@ -21,7 +21,7 @@ static bool syntax_error(row_reader *row, const char *reason) {
                    TN_STR("reason", reason));
 }
 
-/* A line that is no JSON at all is not called a line with a wrong value. */
+/* A line that is not JSON gets its own message, not that of a wrong value. */
 static bool wrong_type(row_reader *row, tn_str field, const char *expected) {
   tn_table_reader *reader = row->reader;
   tn_json_token rest;

@@ -126,14 +126,14 @@ static bool copy_elements(reader *r, const entry *e, size_t bytes, tn_tensor *ou
   return true;
 }
 
-/* Behind others whose names have the same hash. */
+/* After others whose names have the same hash. */
 static bool add_place(tn_safetensors *file, tn_str name, size_t place) {
   uint64_t key = tn_str_hash(name);
   while (tn_map_get(&file->places, key)) key++;
   return tn_map_put(&file->places, key, place);
 }
 
-/* Tensors stand one behind the other in the order of the header, which every writer keeps;
+/* Tensors stand one after the other in the order of the header, which every writer keeps;
  * so nothing overlaps and nothing hides between them. */
 static bool place_entry(reader *r, const entry *e) {
   size_t bytes;

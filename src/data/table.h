@@ -50,7 +50,7 @@ typedef struct tn_table {
  * ends reading without a report. */
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out);
 void tn_table_free(tn_table *table);
-/* Copies the rows of `from`, which have as many features, behind those of `to`. False when memory
+/* Copies the rows of `from`, which have as many features, after those of `to`. False when memory
  * runs out. */
 bool tn_table_append(tn_table *to, const tn_table *from);
 /* The features of one row: i32 or f32. */

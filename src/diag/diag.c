@@ -157,7 +157,7 @@ static tn_str value_of(tn_sources *sources, const tn_field *field, char scratch[
   }
 }
 
-/* Hints and notes are no fields, and an empty value is one only where the code requires it. */
+/* Hints and notes are not fields, and an empty value is one only where the code requires it. */
 static bool is_field(const tn_diag_info *info, const tn_field *field) {
   if (field->kind == TN_FIELD_HINT || field->kind == TN_FIELD_NOTE) return false;
   if (field->kind != TN_FIELD_TEXT) return true;

@@ -46,7 +46,7 @@ typedef struct {
   const char *optional;      /* names that only some reports carry */
   const char *title;         /* template */
   const char *summary;       /* in lists, where the title is nothing but a field */
-  const char *label;         /* template, behind the carets */
+  const char *label;         /* template, after the carets */
   const char *hint;          /* template */
   const char *explanation;   /* what it means and why; several paragraphs */
   const char *lang;          /* of the examples: "ail", "mind", "nth" or "graph" */

@@ -21,7 +21,7 @@ size_t tn_diag_expand(const char *template, const tn_diag_field *fields, size_t 
 size_t tn_diag_outline(const char *template, const char *required, char *out);
 /* The longest start of `text` that has at most `bytes` and ends with a character. */
 tn_str tn_diag_cut(tn_str text, size_t bytes);
-/* The next field of *template, which is moved behind it, and whether it stands
+/* The next field of *template, which is moved past it, and whether it stands
  * inside [[ ]]; false when there is none. *inside starts as false. */
 bool tn_diag_next_field(const char **template, tn_str *name, bool *inside);
 
@@ -37,7 +37,7 @@ typedef struct {
   tn_text *out;
   tn_sources *sources;
   tn_span at;
-  tn_str label;          /* behind the last caret; empty: none */
+  tn_str label;          /* after the last caret; empty: none */
   size_t digits;         /* of the widest line number beside it */
   tn_paint paint;        /* of carets and label */
   bool color;

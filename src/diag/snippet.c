@@ -123,7 +123,7 @@ typedef struct {
   tn_str line;                 /* its window around the span */
   bool more_left, more_right;  /* the line goes on outside the window */
   size_t left, right, width;   /* width: of the window */
-  size_t from, to;             /* marked; at least one column, perhaps behind the end */
+  size_t from, to;             /* marked; at least one column, perhaps past the end */
 } view;
 
 /* Past the rest of the character that holds a byte; a character has at most four bytes. */

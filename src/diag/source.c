@@ -36,7 +36,7 @@ void tn_sources_free(tn_sources *sources) {
   tn_vec_free(sources->heap, &sources->files);
 }
 
-/* With a NUL behind it; `at` is NULL when memory runs out. */
+/* NUL-terminated; `at` is NULL when memory runs out. */
 static tn_str copy(tn_heap *heap, tn_str text) {
   char *at = tn_heap_alloc(heap, text.len + 1);
   if (at && text.len > 0) memcpy(at, text.at, text.len);
@@ -103,7 +103,7 @@ tn_str tn_span_text(const tn_sources *sources, tn_span span) {
   return (tn_str){ source->text.at + start, end > start ? end - start : 0 };
 }
 
-/* The offset behind the next line break at or after `offset`; 0 when there is none. */
+/* The offset after the next line break at or after `offset`; 0 when there is none. */
 static uint32_t next_line(const tn_source *source, uint32_t offset) {
   const char *from = source->text.at + offset;
   const char *found = memchr(from, '\n', source->text.len - offset);

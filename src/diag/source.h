@@ -21,7 +21,7 @@ tn_span tn_span_join(tn_span a, tn_span b);
 
 typedef struct {
   tn_str name;          /* as the user wrote it */
-  tn_str text;          /* NUL behind it */
+  tn_str text;          /* NUL-terminated */
   uint32_t *lines;      /* byte offset of each line's start; built on first use */
   size_t line_count;
   uint32_t known, known_column;   /* the place that was asked for last, for the next one in its line */
@@ -60,7 +60,7 @@ bool tn_sources_put(tn_sources *sources, uint32_t file, tn_str name, tn_str text
 #define TN_SOURCE_NUL_MESSAGE "a NUL byte; a program is a text and has none"
 bool tn_sources_find_nul(const tn_sources *sources, uint32_t file, tn_span *at);
 
-/* Both are lenient: an offset behind the text means its end. */
+/* Both are lenient: an offset past the text means its end. */
 tn_str tn_span_text(const tn_sources *sources, tn_span span);
 tn_place tn_place_of(tn_sources *sources, uint32_t file, uint32_t offset);
 

@@ -66,7 +66,7 @@ void tn_filter_refuse(tn_filter *filter, long call, int error) {
   verdict(filter, refusal(error));
 }
 
-/* load, and, then a comparison for each value: equal jumps behind the refusal that follows the last. */
+/* load, and, then a comparison for each value: equal jumps past the refusal that follows the last. */
 static void add_test(tn_filter *filter, const tn_filter_test *test) {
   load(filter, HALF_AT(test->argument, test->high));
   add(filter, BPF_ALU | BPF_AND | BPF_K, test->mask, 0, 0);
@@ -75,7 +75,7 @@ static void add_test(tn_filter *filter, const tn_filter_test *test) {
 }
 
 static int length_of(const tn_filter_test *tests, int count) {
-  int length = 1; /* the verdict behind the tests */
+  int length = 1; /* the verdict after the tests */
   for (int i = 0; i < count; i++) length += 3 + tests[i].count;
   return length;
 }

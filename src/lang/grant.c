@@ -30,7 +30,7 @@ bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *fou
   bool ok = !memchr(path.at, 0, path.len) && tn_file_place(found->at, &real);
   ok = ok && is_readable(host, tn_text_str(&real));
   if (ok) *found = tn_arena_str(arena, tn_text_str(&real));
-  if (real.failed) arena->failed = ok = true; /* which is no question of where it lies */
+  if (real.failed) arena->failed = ok = true; /* memory ran out, which says nothing of where it lies */
   tn_text_free(&real);
   return ok;
 }

@@ -88,7 +88,7 @@ typedef struct tn_host {
   /* Compiling is over and computing begins: of all files, the program opens these. False after reporting.
    * NULL: nobody wants to know. Called through tn_host_seal. */
   bool (*seal)(struct tn_host *host, const tn_str *opened, size_t count);
-  /* Reports a fault that is no mistake of the program: memory, an interruption, a bug in tern. NULL:
+  /* Reports a fault that is not a mistake in the program: memory, an interruption, a bug in tern. NULL:
    * tn_fault_report. Returns false. */
   bool (*report_fault)(struct tn_host *host, const tn_fault *fault);
   /* A line for the user: what PRINT and print say. */

@@ -153,11 +153,11 @@ tn_str tn_repl_word(tn_str line, size_t cursor) {
   return (tn_str){ line.at + start, end - start };
 }
 
-void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *behind, tn_text *candidates) {
+void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *after, tn_text *candidates) {
   if (name.len == 0 || name.len < word.len || !tn_str_equal(word, (tn_str){ name.at, word.len })) return;
   tn_text_puts(candidates, before);
   tn_text_add(candidates, name);
-  tn_text_puts(candidates, behind);
+  tn_text_puts(candidates, after);
   tn_text_byte(candidates, '\n');
 }
 

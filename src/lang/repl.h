@@ -50,12 +50,12 @@ void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out);
 /* The text of a file to load, in the arena; false after saying why not. */
 bool tn_repl_talk_read(const tn_repl_talk *talk, tn_str path, tn_arena *arena, tn_str *text, tn_text *out);
 
-/* Without blanks before and behind. */
+/* Without blanks before and after. */
 tn_str tn_repl_trimmed(tn_str text);
 /* The word of letters, digits and _ that ends at the cursor. */
 tn_str tn_repl_word(tn_str line, size_t cursor);
-/* before NAME behind, if the name begins with the word. */
-void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *behind, tn_text *candidates);
+/* before NAME after, if the name begins with the word. */
+void tn_repl_offer(tn_str word, const char *before, tn_str name, const char *after, tn_text *candidates);
 /* Commands, where the cursor stands in one; false when it does not. */
 bool tn_repl_talk_complete(const tn_repl_talk *talk, tn_str line, size_t cursor, tn_text *candidates);
 #endif

@@ -28,7 +28,7 @@ static void put_dims(tn_json_writer *json, const char *key, const tn_shape *shap
   tn_json_array_end(json);
 }
 
-/* Numbers that are no lengths yet: a -1 among them is a number. */
+/* Numbers that are not yet lengths: a -1 among them is a number. */
 static void put_plain_dims(const tn_datum *datum, tn_json_writer *json) {
   tn_json_key(json, "dims"), tn_json_array_begin(json);
   for (size_t i = 0; i < datum->count; i++) tn_json_int(json, datum->items[i].integer);

@@ -30,9 +30,9 @@ static void gather(digester *to, tn_run run) {
     int64_t room = capacity - to->block.dim[0], count = run.count < room ? run.count : room;
     tn_view from = { .data = run.at, .dtype = to->block.dtype, .rank = 1, .dim = { count },
                      .stride = { run.step / element } };
-    tn_view behind = { .data = to->bytes + to->block.dim[0] * element, .dtype = to->block.dtype, .rank = 1,
+    tn_view tail = { .data = to->bytes + to->block.dim[0] * element, .dtype = to->block.dtype, .rank = 1,
                        .dim = { count }, .stride = { 1 } };
-    tn_view_copy(&behind, &from);
+    tn_view_copy(&tail, &from);
     to->block.dim[0] += count;
     run.count -= count;
     if (run.count) run.at += count * run.step;

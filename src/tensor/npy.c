@@ -29,7 +29,7 @@ const char *tn_npy_reason(tn_npy_error error) {
     case TN_NPY_SIZE: return "its size does not match its header";
     case TN_NPY_BOOL: return "a bool in it is neither 0 nor 1";
     case TN_NPY_RANGE: return "an unsigned number in it is over 9223372036854775807";
-    case TN_NPY_ARCHIVE: return "it is no archive of arrays, or a damaged one";
+    case TN_NPY_ARCHIVE: return "it is not an archive of arrays, or a damaged one";
     case TN_NPY_PACKED: return "it is packed in a way that is not known";
     case TN_NPY_MEMBER: return "it holds no array of that name";
     case TN_NPY_WHICH: return "it holds several arrays, and none was named";

@@ -47,15 +47,15 @@ static bool open_archive(archive *a) {
 static bool read_entry(const archive *a, size_t *at, member *m) {
   const uint8_t *entry = a->file + *at;
   if (*at > a->bytes || a->bytes - *at < ENTRY_BYTES || u32(entry) != 0x02014b50) return false;
-  size_t name = u16(entry + 28), behind = (size_t)u16(entry + 30) + u16(entry + 32);
-  if (a->bytes - *at - ENTRY_BYTES < name + behind) return false;
+  size_t name = u16(entry + 28), rest = (size_t)u16(entry + 30) + u16(entry + 32);
+  if (a->bytes - *at - ENTRY_BYTES < name + rest) return false;
   *m = (member){ .name = { (const char *)entry + ENTRY_BYTES, name },
                  .method = u16(entry + 10),
                  .checksum = u32(entry + 16),
                  .packed = u32(entry + 20),
                  .size = u32(entry + 24),
                  .offset = u32(entry + 42) };
-  *at += ENTRY_BYTES + name + behind;
+  *at += ENTRY_BYTES + name + rest;
   return true;
 }
 

@@ -29,7 +29,7 @@ static void ask_for_stop(tn_text *out, int64_t index) {
   out->heap->stopped = out->heap->failed = out->failed = true;
 }
 
-/* Prints what lies behind `axis` of the view, from `at` on.
+/* Prints what lies after `axis` of the view, from `at` on.
  * recursion: TN_RANK_LIMIT deep. */
 static void print_axis(const tn_view *view, int axis, const unsigned char *at, const tn_print_style *style,
                        tn_text *out) {

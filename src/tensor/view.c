@@ -218,7 +218,7 @@ static void canonicalise_f64(tn_run run) {
   }
 }
 
-/* `infinity` is the largest magnitude that is no NaN. */
+/* `infinity` is the largest magnitude that is not NaN. */
 static void canonicalise_half(tn_run run, uint16_t infinity, uint16_t quiet) {
   for (int64_t i = 0; i < run.count; i++) {
     uint16_t bits;

@@ -120,7 +120,7 @@ static bool read_lines(plot *p, run *r, tn_str path, tn_str text) {
     tn_history_row row;
     tn_history_metrics has;
     if (!tn_history_read(line, &scratch, &row, &has))
-      ok = scratch.failed ? out_of_memory(p) : corrupt(p, path, number, "is no step of a run");
+      ok = scratch.failed ? out_of_memory(p) : corrupt(p, path, number, "is not a step of a run");
     else if (row.step <= before)
       ok = corrupt(p, path, number, "does not follow the step before it");
     else
@@ -269,7 +269,7 @@ static part joined(part a, part b) { return (part){ a.sum + b.sum, a.count + b.c
 
 static part part_of(const points *from, size_t index) {
   double value = from->at[index].y;
-  return value - value == 0 ? (part){ value, 1 } : (part){ 0, 0 }; /* what is no number is left out */
+  return value - value == 0 ? (part){ value, 1 } : (part){ 0, 0 }; /* NaN and infinity are left out */
 }
 
 static void sum_blocks(const points *from, size_t width, part *begins, part *ends) {

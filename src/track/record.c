@@ -63,7 +63,7 @@ static void add_time(tn_text *out, double seconds) {
     tn_text_puts(out, text);
 }
 
-/* Texts of a row, one behind the other in the scratch: offsets first, since the text moves as it grows. */
+/* Texts of a row, one after the other in the scratch: offsets first, since the text moves as it grows. */
 typedef struct {
   tn_text *text;
   size_t start[TN_RUN_COLUMN_COUNT], length[TN_RUN_COLUMN_COUNT];

@@ -126,10 +126,10 @@ $ cp binary x.json; tern run model.ail --input x=@x.json
 !
 ? 2
 $ cp x.npy x.npz; tern run model.ail --input x=@x.npz:x
-! error[E_FILE_CORRUPT]: `x.npz` is not a whole npz file: it is no archive of arrays, or a damaged one
+! error[E_FILE_CORRUPT]: `x.npz` is not a whole npz file: it is not an archive of arrays, or a damaged one
 !    = path: x.npz
 !    = format: npz
-!    = reason: it is no archive of arrays, or a damaged one
+!    = reason: it is not an archive of arrays, or a damaged one
 !    = hint: make the file again; it may be cut off or in another format
 !
 ? 1
@@ -373,4 +373,4 @@ $ mkdir -m 555 shut; for words in 'emit model.ail --as dot -o shut/a.dot' 'plot 
 
 # Bytes that are no text do not go to a terminal.
 $ NO_COLOR=1 python3 -c 'import os, pty; pty.spawn([os.environ["TERN"], "emit", "model.ail", "--as", "onnx"])' | tr -d '\r' | head -n 1
-| error[E_USAGE]: onnx is no text for a terminal; give a file with -o
+| error[E_USAGE]: onnx is not text for a terminal; give a file with -o

@@ -253,7 +253,7 @@ $ mkdir bad; printf '{"step":0,"loss":1}\n{"step":2,"loss":1}\n{"step":1,"loss":
 !
 ? 1
 $ printf '\177ELF\n' > bad/history.jsonl; tern plot bad --json
-| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT","severity":"error","phase":"parse","title":"`bad/history.jsonl` is not a whole history file: line 1 is no step of a run","fields":{"path":"bad/history.jsonl","format":"history","reason":"line 1 is no step of a run"},"span":null,"hint":"make the file again; it may be cut off or in another format"}]}
+| {"ok":false,"diagnostics":[{"code":"E_FILE_CORRUPT","severity":"error","phase":"parse","title":"`bad/history.jsonl` is not a whole history file: line 1 is not a step of a run","fields":{"path":"bad/history.jsonl","format":"history","reason":"line 1 is not a step of a run"},"span":null,"hint":"make the file again; it may be cut off or in another format"}]}
 ? 1
 $ tern plot line.ail
 ! error[E_FILE_IO_ERROR]: `line.ail/history.jsonl` cannot be read: a part of the path is not a folder

@@ -2,9 +2,9 @@
  *
  * The code is walked once, with an upper bound on the depth of the stack in
  * place of its items and a set of names that may be bound in place of their
- * values. What stands in a branch, in a loop, in a block or behind a return that
+ * values. What stands in a branch, in a loop, in a block or after a return that
  * may be taken may not run, and is not judged; the bound and the names it leaves
- * behind count. Functions and [INIT] methods are walked where they are called, if
+ * after count. Functions and [INIT] methods are walked where they are called, if
  * it is certain which they are. So everything that is reported would happen, and
  * much that would happen is not reported. */
 #include "lang/ninth/ninth.h"
@@ -327,7 +327,7 @@ static uint32_t walk_repeat(checker *c, activation *a, uint32_t at, flow *f) {
 
 /* ---- instructions ---- */
 
-/* [ZEROS] behind a number takes two. */
+/* [ZEROS] after a number takes two. */
 static void walk_opcode(checker *c, activation *a, uint32_t at, flow *f) {
   const tn_ninth_unit *unit = a->unit;
   tn_ninth_opcode opcode = (tn_ninth_opcode)unit->code[at].op;

@@ -140,7 +140,7 @@ static tn_ninth_unit *end_unit(tn_ninth_compiler *c) {
   return unit;
 }
 
-/* The token before, if it pushed what it is. The name behind [CALL] may not have. */
+/* The token before, if it pushed what it is. The name after [CALL] may not have. */
 static uint16_t literal_before(const tn_ninth_compiler *c) {
   const tn_ninth_writer *writer = c->writer;
   if (c->at < 2 || writer->code.count == 0) return 0;
@@ -449,7 +449,7 @@ static void read_short_maker(tn_ninth_compiler *c, tn_span open) {
   keep_maker(c, &maker, at);
 }
 
-/* Behind the brace that closes, if it comes before anything that could open another or end something else. */
+/* The place after the closing brace, if it comes before anything that could open another or end something. */
 static void skip_to_brace(tn_ninth_compiler *c) {
   size_t ahead = c->at;
   while (c->tokens[ahead].kind != TN_NINTH_TOKEN_END && c->tokens[ahead].kind != TN_NINTH_TOKEN_OPCODE &&

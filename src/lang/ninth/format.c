@@ -2,7 +2,7 @@
  *
  * Where a line ends is the writer's choice; everything between is ours: one
  * space between tokens, two for each block that is open, no commas in shapes, at
- * most one empty line, and nothing behind the last token. Comments behind code in
+ * most one empty line, and nothing after the last token. Comments after code in
  * lines that follow each other stand below each other. Prose around program
  * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
 #include "base/utf8.h"
@@ -14,12 +14,12 @@
 
 typedef enum { PART, DEFINITION, PAREN, SHAPE, KEYS, MAKER, BLOCK } open_kind;
 
-/* A comment behind code. */
+/* A comment after code. */
 typedef struct {
   size_t at; /* where it begins, and how many columns stand before it in its line */
   size_t width;
   size_t line;
-} behind;
+} trailing_comment;
 
 typedef struct {
   tn_heap *heap;
@@ -28,7 +28,7 @@ typedef struct {
   size_t at;
   tn_text *out;
   tn_vec(uint8_t) open; /* open_kind of everything that is open */
-  tn_vec(behind) comments;
+  tn_vec(trailing_comment) comments;
   size_t line;
   bool out_of_memory;
 } formatter;
@@ -148,7 +148,7 @@ static void note_comment(formatter *f) {
   size_t start = all.len;
   while (start > 0 && all.at[start - 1] != '\n') start--;
   tn_str line = { start > 0 ? all.at + start : all.at, all.len - start };
-  behind comment = { .at = f->out->len, .width = tn_utf8_count(line), .line = f->line };
+  trailing_comment comment = { .at = f->out->len, .width = tn_utf8_count(line), .line = f->line };
   if (!tn_vec_push(f->heap, &f->comments, comment)) f->out_of_memory = true;
 }
 
@@ -200,7 +200,7 @@ static size_t end_of_group(const formatter *f, size_t first, size_t *widest) {
   size_t least = f->comments.at[first].width, at = first + 1;
   *widest = least;
   for (; at < f->comments.count; at++) {
-    const behind *comment = &f->comments.at[at];
+    const trailing_comment *comment = &f->comments.at[at];
     size_t low = comment->width < least ? comment->width : least;
     size_t high = comment->width > *widest ? comment->width : *widest;
     if (comment->line != comment[-1].line + 1 || high - low > COMMENT_SPREAD) break;
@@ -216,7 +216,7 @@ static void align_comments(const formatter *f, tn_text *out) {
     size_t widest;
     end = end_of_group(f, first, &widest);
     for (size_t i = first; i < end; i++) {
-      const behind *comment = &f->comments.at[i];
+      const trailing_comment *comment = &f->comments.at[i];
       tn_text_add(out, (tn_str){ f->out->at + copied, comment->at - copied });
       tn_text_repeat(out, ' ', widest - comment->width + COMMENT_SPACES);
       copied = comment->at;

@@ -1,7 +1,7 @@
 /* lang/ninth/lang.c: the doors of Ninth.
  *
  * Reading, checking, running, formatting and talking each have a file of their
- * own; here they are put behind the names that every language has. */
+ * own; here they are put after the names that every language has. */
 #include "lang/ninth/ninth.h"
 
 /* ---- running ---- */

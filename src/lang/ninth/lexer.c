@@ -5,7 +5,7 @@
  * three tokens and `5x` is one that is wrong.
  *
  * Prose is searched for the beginning of a program block as plain text, because
- * it need not balance its quotes; only what stands behind // in its line is
+ * it need not balance its quotes; only what stands after // in its line is
  * passed over, so that a comment may speak of program blocks. */
 #include "lang/ninth/lexer.h"
 
@@ -246,7 +246,7 @@ static bool is_commented(const lexer *lx, size_t from, size_t at) {
   return false;
 }
 
-/* Where the words stand in [from, to), not behind // in their line; `to` when they do not. Their _ is looked
+/* Where the words stand in [from, to), not after // in their line; `to` when they do not. Their _ is looked
  * for: texts have few of those. */
 static size_t find_words(const lexer *lx, size_t from, size_t to, const char *words) {
   size_t length = strlen(words), before = strcspn(words, "_");

@@ -45,10 +45,10 @@ typedef struct {
 typedef struct {
   tn_vec(tn_ninth_token) list; /* the last one is TN_NINTH_TOKEN_END */
   bool open;                   /* the text ends inside a string or a program block */
-  size_t flaws;                /* reports of single tokens: unknown opcodes, and what is no token */
+  size_t flaws;                /* reports of single tokens: unknown opcodes, and what is not a token */
 } tn_ninth_tokens;
 
-/* Reads the whole text of a registered file. What is no token is reported and given as BAD. With
+/* Reads the whole text of a registered file. What is not a token is reported and given as BAD. With
  * `everything`, comments and prose are tokens too. False when memory runs out; the tokens are to
  * be given back in any case. */
 bool tn_ninth_lex(tn_heap *heap, tn_diags *diags, uint32_t file, bool everything, tn_ninth_tokens *out);

@@ -20,7 +20,7 @@ static void wrong_token(tensor_reader *r, const char *message) {
   r->wrong = true;
 }
 
-/* Behind a bracket too deep for a tensor: to its end, to see whether it is too deep for a text too. */
+/* Skips a bracket too deep for a tensor to its end, to see whether it is too deep for a text too. */
 static void skip_deep(tensor_reader *r, int depth) {
   tn_ninth_compiler *c = r->c;
   const tn_ninth_token *first = tn_ninth_peek(c, 0);
@@ -158,7 +158,7 @@ static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth
   }
 }
 
-/* From inside square brackets to behind them, after a mistake was reported. */
+/* Skips from inside square brackets to their end, after a mistake was reported. */
 static void skip_brackets(tn_ninth_compiler *c) {
   for (int depth = 1; depth > 0; c->at++) {
     int kind = tn_ninth_peek(c, 0)->kind;
@@ -169,7 +169,7 @@ static void skip_brackets(tn_ninth_compiler *c) {
   }
 }
 
-/* Behind an item: its comma, if there is one. A comma stands between two items. */
+/* After an item: its comma, if there is one. A comma stands between two items. */
 static bool skip_comma(tn_ninth_compiler *c) {
   if (tn_ninth_peek(c, 0)->kind != TN_NINTH_TOKEN_COMMA) return true;
   c->at++;

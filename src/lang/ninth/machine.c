@@ -1,7 +1,7 @@
 /* lang/ninth/machine.c: the loop that runs code.
  *
  * The commonest instructions are carried out here, on numbers without asking
- * anybody; the rest are functions behind the table of opcodes. Where the next
+ * anybody; the rest are functions in the table of opcodes. Where the next
  * instruction and the top of the stack are is kept in local variables and handed
  * to the machine only when a function is called, which also makes any failure
  * leave the stack as it was.
@@ -476,7 +476,7 @@ static bool run_loop(tn_ninth_machine *m) {
           m->loops.count--;
         break;
       case TN_NINTH_CODE_END_OF_UNIT:
-        fuel++; /* it is no token */
+        fuel++; /* it is not a token */
         /* fall through */
       case TN_NINTH_RET:
         LEAVE();

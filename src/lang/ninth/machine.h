@@ -136,7 +136,7 @@ typedef struct tn_ninth_machine {
   tn_builder *builder;
   /* The stack. Items below `floor` are those an [INIT] has not reached. */
   tn_ninth_value *stack, *top, *floor, *end;
-  const tn_ninth_code *next; /* behind the instruction that runs */
+  const tn_ninth_code *next; /* after the instruction that runs */
   tn_vec(tn_ninth_value) locals;
   tn_vec(tn_ninth_frame) frames;
   tn_vec(int64_t) loops;           /* rounds that are left */
@@ -153,7 +153,7 @@ typedef struct tn_ninth_machine {
   uint32_t free_object, mark;
   uint32_t self;                  /* the state of the main program */
   tn_value boxes[TN_NINTH_BOXES]; /* numbers that have lately met tensors, by a hash of their bits */
-  uint64_t steps, fuel;           /* left: behind the next look at the clock, and until then */
+  uint64_t steps, fuel;           /* left: after the next look at the clock, and until then */
   uint64_t drawn;                 /* words of the generator that are used up */
   size_t input;                   /* the next --input */
   bool everything;                /* numbers are recorded too; see tn_ninth_note */
@@ -260,7 +260,7 @@ bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module);
 const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_machine *m, tn_name name);
 /* To be changed; NULL when memory runs out. */
 tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name);
-/* What a name that is no variable of the running unit itself means: a variable around it, or
+/* What a name that is not a variable of the running unit itself means: a variable around it, or
  * state. UNBOUND when it means nothing. */
 tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot);
 tn_name tn_ninth_slot_name(const tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t slot);

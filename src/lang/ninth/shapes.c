@@ -142,7 +142,7 @@ bool tn_ninth_run_transpose(tn_ninth_machine *m) {
   return finish_view(m, 1, scope, tn_build_swap_last(m->builder, x.value), &x);
 }
 
-/* Where the new dimension goes; negative places count from behind the last. */
+/* Where the new dimension goes; negative places count back from the end. */
 static bool new_place(tn_ninth_machine *m, const tn_shape *shape, int *axis) {
   tn_ninth_value value = m->top[-1];
   tn_shape got = tn_ninth_shape_at(m, 0);

@@ -276,7 +276,7 @@ bool tn_ninth_run_fill(tn_ninth_machine *m) {
   return result != TN_ERROR_VALUE ? tn_ninth_finish(m, count, result) : tn_ninth_fault(m, &attrs.shape, NULL);
 }
 
-/* Element i is made of words 2i and 2i + 1 behind those that are used up. */
+/* Element i is made of words 2i and 2i + 1 after those that are used up. */
 tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape) {
   tn_tensor seed;
   if (!tn_tensor_new(m->heap, TN_I64, &TN_SCALAR_SHAPE, &seed)) {

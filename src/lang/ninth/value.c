@@ -224,7 +224,7 @@ static void show_number(float number, tn_text *out) {
     tn_text_f32(out, number);
 }
 
-/* What lies behind `axis`, from `at` on.
+/* What lies after `axis`, from `at` on.
  * recursion: TN_RANK_LIMIT deep. */
 static void show_axis(const tn_view *view, int axis, const float *at, int64_t edge, tn_text *out) {
   if (axis == view->rank) {
@@ -253,7 +253,7 @@ static void show_dims(const int64_t *dims, size_t count, tn_text *out) {
   tn_text_byte(out, ']');
 }
 
-/* Brackets cannot say how long the axes behind an empty one are. */
+/* Brackets cannot say how long the axes after an empty one are. */
 static bool hides_axes(const tn_view *view) {
   for (int axis = 0; axis + 1 < view->rank; axis++) {
     if (view->dim[axis] == 0) return true;
@@ -318,7 +318,7 @@ static TN_OWN_FRAME bool tensor_datum(tn_ninth_machine *m, tn_ninth_value value,
   return true;
 }
 
-/* Written as numbers, because a -1 among them is no unknown length here. */
+/* Written as numbers, because a -1 among them is a number, not an unknown length. */
 static bool shape_datum(const tn_ninth_object *shape, tn_arena *arena, tn_datum *out) {
   *out = (tn_datum){ .kind = TN_VALUE_SHAPE };
   out->items = tn_arena_array(arena, shape->count + 1, sizeof *out->items);

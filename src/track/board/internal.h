@@ -35,7 +35,7 @@ typedef struct {
   tn_str stamp;      /* while it stays the same, so does the answer */
 } tn_order;
 
-/* Fills in the answer to GET `path`, which is no stream of events; or the order that will give it, whose
+/* Fills in the answer to GET `path`, which is not a stream of events; or the order that will give it, whose
  * texts lie in the answer's arena. */
 void tn_answer_path(tn_answer *answer, const char *path, tn_order *order);
 /* Carries an order out, on the thread of the worker. */

@@ -30,7 +30,7 @@ static bool is_this_host(const tn_server *s, const char *prefix, const char *giv
 }
 
 /* A browser says here whose page asks. "same-site" is another server of this machine: a site is a host
- * whatever its port. Programs that are no browsers do not send it. */
+ * whatever its port. Programs other than browsers do not send it. */
 static bool is_own_site(const char *site) {
   return !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
 }

@@ -14,7 +14,7 @@ typedef struct {
   double x, y;
 } tn_chart_point;
 
-/* How many colours there are; behind them they come again, with dashes. */
+/* How many colours there are; further ones repeat them, with dashes. */
 #define TN_CHART_COLOURS 8
 #define TN_CHART_STYLES  (TN_CHART_COLOURS * 4)
 

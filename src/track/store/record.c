@@ -100,7 +100,7 @@ static void put_le(unsigned char *out, float value) {
   for (int i = 0; i < 4; i++) out[i] = (unsigned char)(bits >> (8 * i));
 }
 
-/* Losses behind what the chunk already has up to `first`; all lie in one chunk. */
+/* Losses after what the chunk already has up to `first`; all lie in one chunk. */
 static bool add_chunk(tn_store *store, int64_t id, int64_t first, const float *losses, size_t count) {
   unsigned char bytes[TN_STORE_CHUNK * sizeof(float)];
   for (size_t i = 0; i < count; i++) put_le(bytes + i * sizeof(float), losses[i]);

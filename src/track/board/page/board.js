@@ -1,4 +1,4 @@
-// The board: a list of runs, one run, a comparison. The address behind # says which, so that the
+// The board: a list of runs, one run, a comparison. The address after # says which, so that the
 // browser's own buttons work. Text from the outside reaches the page as text, never as markup.
 
 const main = document.getElementById("main");
