@@ -42,32 +42,7 @@ prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per s
 prose      | one (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
-  LC_ALL=C sort | awk -v rules="$rules" '
-  # Blanks comments, strings and character constants; "in_comment" carries over lines.
-  function code_of(text,   out, two, c, quote) {
-    out = ""
-    while (text != "") {
-      c = substr(text, 1, 1)
-      two = substr(text, 1, 2)
-      if (in_comment) {
-        if (two == "*/") { in_comment = 0; text = substr(text, 3); out = out " " }
-        else text = substr(text, 2)
-      } else if (two == "/*") { in_comment = 1; text = substr(text, 3) }
-      else if (two == "//") text = ""
-      else if (c == "\"" || c == "\047") { text = skip_quoted(text, c); out = out c c }
-      else { out = out c; text = substr(text, 2) }
-    }
-    return out
-  }
-  function skip_quoted(text, quote,   c) {
-    text = substr(text, 2)
-    while (text != "") {
-      c = substr(text, 1, 1)
-      text = substr(text, c == "\\" ? 3 : 2)
-      if (c == quote) break
-    }
-    return text
-  }
+  LC_ALL=C sort | awk -v rules="$rules" "$(cat tools/code_of.awk)"'
   # A method call (heap->free) is not the function of that name.
   function found(line, pattern) { return (" " line " ") ~ ("[^A-Za-z0-9_.>]" pattern) }
   function search(kind, line,   i) {

@@ -26,32 +26,7 @@ src/train/folder.c        | write_history   | a function of its own, not that of
 family='^src/base/file[a-z_]*[.][ch]$'
 
 find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.inc' -o -name '*.def' \) | LC_ALL=C sort |
-  awk -v allowed="$allowed" -v family="$family" '
-  # The line without comments and strings; "in_comment" carries over lines.
-  function code_of(text,   out, two, c) {
-    out = ""
-    while (text != "") {
-      c = substr(text, 1, 1)
-      two = substr(text, 1, 2)
-      if (in_comment) {
-        if (two == "*/") { in_comment = 0; text = substr(text, 3); out = out " " }
-        else text = substr(text, 2)
-      } else if (two == "/*") { in_comment = 1; text = substr(text, 3) }
-      else if (two == "//") text = ""
-      else if (c == "\"" || c == "\047") { text = skip_quoted(text, c); out = out c c }
-      else { out = out c; text = substr(text, 2) }
-    }
-    return out
-  }
-  function skip_quoted(text, quote,   c) {
-    text = substr(text, 2)
-    while (text != "") {
-      c = substr(text, 1, 1)
-      text = substr(text, c == "\\" ? 3 : 2)
-      if (c == quote) break
-    }
-    return text
-  }
+  awk -v allowed="$allowed" -v family="$family" "$(cat tools/code_of.awk)"'
   # Every name of the list in a line, where it is not part of another name or a member of something.
   function search(line, pattern, with_call,   rest, at, word, before, after) {
     rest = line

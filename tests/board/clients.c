@@ -12,17 +12,7 @@
 #define MANY           200
 
 static int start(void **state) {
-  static served board;
-  *state = &board;
-  return served_prepare(&board) && served_start(&board) ? 0 : -1;
-}
-
-static int stop(void **state) {
-  served *s = *state;
-  served_stop(s);
-  assert_true(s->ok);
-  assert_int_equal(s->heap.used, 0);
-  return 0;
+  return served_set_up(state) == 0 && served_start(*state) ? 0 : -1;
 }
 
 /* Connections that send the same text and then nothing. */
@@ -161,12 +151,6 @@ static void answers_that_nobody_reads_lock_nobody_out(void **state) {
   close_all(deaf, 8);
 }
 
-static int prepare(void **state) {
-  static served board;
-  *state = &board;
-  return served_prepare(&board) ? 0 : -1;
-}
-
 /* ---- who gives way ---- */
 
 static void one_address_does_not_take_the_place_of_another(void **state) {
@@ -194,7 +178,7 @@ static void a_follower_stays_when_others_come_and_go(void **state) {
 }
 
 static int start_with_a_run(void **state) {
-  if (prepare(state) != 0) return -1;
+  if (served_set_up(state) != 0) return -1;
   served *s = *state;
   static const float losses[] = { 3, 2, 1 };
   return served_add_run(s, "model {}", losses, 3) == 1 && served_start(s) ? 0 : -1;
@@ -380,27 +364,27 @@ static void a_thousand_requests_leave_no_memory_behind(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(many_unfinished_requests_lock_nobody_out, start, stop),
-    cmocka_unit_test_setup_teardown(many_connections_that_say_nothing_lock_nobody_out, start, stop),
-    cmocka_unit_test_setup_teardown(many_addresses_lock_nobody_out, start, stop),
-    cmocka_unit_test_setup_teardown(a_request_must_be_whole_in_time, start, stop),
-    cmocka_unit_test_setup_teardown(a_trickle_of_bytes_wins_no_time, start, stop),
-    cmocka_unit_test_setup_teardown(a_second_request_that_trickles_wins_no_time_either, start, stop),
-    cmocka_unit_test_setup_teardown(an_idle_connection_may_ask_again_in_time, start, stop),
-    cmocka_unit_test_setup_teardown(an_answer_that_nobody_reads_is_given_up, start, stop),
-    cmocka_unit_test_setup_teardown(answers_that_nobody_reads_lock_nobody_out, prepare, stop),
-    cmocka_unit_test_setup_teardown(one_address_does_not_take_the_place_of_another, start, stop),
-    cmocka_unit_test_setup_teardown(a_follower_stays_when_others_come_and_go, start_with_a_run, stop),
-    cmocka_unit_test_setup_teardown(the_oldest_follower_gives_way_to_a_new_one, start_with_a_run, stop),
-    cmocka_unit_test_setup_teardown(a_browser_has_its_six_connections_in_a_crowd, start, stop),
-    cmocka_unit_test_setup_teardown(headers_are_bounded_in_bytes, start, stop),
-    cmocka_unit_test_setup_teardown(headers_are_bounded_in_number, start, stop),
-    cmocka_unit_test_setup_teardown(a_body_is_refused_unread, start, stop),
-    cmocka_unit_test_setup_teardown(requests_in_one_piece_are_answered_in_order, start, stop),
-    cmocka_unit_test_setup_teardown(noise_breaks_nothing, start, stop),
-    cmocka_unit_test_setup_teardown(only_its_own_page_may_ask, start, stop),
-    cmocka_unit_test_setup_teardown(another_name_for_this_machine_is_refused, start, stop),
-    cmocka_unit_test_setup_teardown(a_thousand_requests_leave_no_memory_behind, start_with_a_run, stop),
+    SERVED(many_unfinished_requests_lock_nobody_out, start),
+    SERVED(many_connections_that_say_nothing_lock_nobody_out, start),
+    SERVED(many_addresses_lock_nobody_out, start),
+    SERVED(a_request_must_be_whole_in_time, start),
+    SERVED(a_trickle_of_bytes_wins_no_time, start),
+    SERVED(a_second_request_that_trickles_wins_no_time_either, start),
+    SERVED(an_idle_connection_may_ask_again_in_time, start),
+    SERVED(an_answer_that_nobody_reads_is_given_up, start),
+    SERVED(answers_that_nobody_reads_lock_nobody_out, served_set_up),
+    SERVED(one_address_does_not_take_the_place_of_another, start),
+    SERVED(a_follower_stays_when_others_come_and_go, start_with_a_run),
+    SERVED(the_oldest_follower_gives_way_to_a_new_one, start_with_a_run),
+    SERVED(a_browser_has_its_six_connections_in_a_crowd, start),
+    SERVED(headers_are_bounded_in_bytes, start),
+    SERVED(headers_are_bounded_in_number, start),
+    SERVED(a_body_is_refused_unread, start),
+    SERVED(requests_in_one_piece_are_answered_in_order, start),
+    SERVED(noise_breaks_nothing, start),
+    SERVED(only_its_own_page_may_ask, start),
+    SERVED(another_name_for_this_machine_is_refused, start),
+    SERVED(a_thousand_requests_leave_no_memory_behind, start_with_a_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

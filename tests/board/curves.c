@@ -13,22 +13,12 @@
 
 #define LONG 1000000
 
-static served board;
 static char body[1 << 20];
 static float losses[LONG];
 
 static int prepare(void **state) {
-  *state = &board;
   for (int i = 0; i < LONG; i++) losses[i] = 1 + (float)(i % 7);
-  return served_prepare(&board) ? 0 : -1;
-}
-
-static int stop(void **state) {
-  served *s = *state;
-  served_stop(s);
-  assert_true(s->ok);
-  assert_int_equal(s->heap.used, 0);
-  return 0;
+  return served_set_up(state);
 }
 
 static void start(served *s) { assert_true(served_start(s)); }
@@ -226,14 +216,14 @@ static void a_history_that_is_held_stops_nobody(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(a_short_run_is_sent_whole, prepare, stop),
-    cmocka_unit_test_setup_teardown(a_long_run_is_sent_in_part_with_its_extremes, prepare, stop),
-    cmocka_unit_test_setup_teardown(evaluations_are_sent_in_part, prepare, stop),
-    cmocka_unit_test_setup_teardown(what_a_history_claims_costs_nothing, prepare, stop),
-    cmocka_unit_test_setup_teardown(a_list_has_the_newest_thousand, prepare, stop),
-    cmocka_unit_test_setup_teardown(the_first_different_step_is_found_among_all, prepare, stop),
-    cmocka_unit_test_setup_teardown(a_follower_gets_what_is_new, prepare, stop),
-    cmocka_unit_test_setup_teardown(a_history_that_is_held_stops_nobody, prepare, stop),
+    SERVED(a_short_run_is_sent_whole, prepare),
+    SERVED(a_long_run_is_sent_in_part_with_its_extremes, prepare),
+    SERVED(evaluations_are_sent_in_part, prepare),
+    SERVED(what_a_history_claims_costs_nothing, prepare),
+    SERVED(a_list_has_the_newest_thousand, prepare),
+    SERVED(the_first_different_step_is_found_among_all, prepare),
+    SERVED(a_follower_gets_what_is_new, prepare),
+    SERVED(a_history_that_is_held_stops_nobody, prepare),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,21 +14,7 @@
 #include "data/safetensors.h"
 #include "support/served.h"
 
-static served board;
 static char body[1 << 20];
-
-static int prepare(void **state) {
-  *state = &board;
-  return served_prepare(&board) ? 0 : -1;
-}
-
-static int stop(void **state) {
-  served *s = *state;
-  served_stop(s);
-  assert_true(s->ok);
-  assert_int_equal(s->heap.used, 0);
-  return 0;
-}
 
 static void start(served *s) { assert_true(served_start(s)); }
 
@@ -348,22 +334,22 @@ static void folders_that_are_none_have_no_weights(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(others_are_served_while_a_graph_is_drawn, prepare, stop),
-    cmocka_unit_test_setup_teardown(the_same_question_is_answered_once, prepare, stop),
-    cmocka_unit_test_setup_teardown(few_jobs_wait_and_one_more_is_refused, prepare, stop),
-    cmocka_unit_test_setup_teardown(a_job_has_its_time, prepare, stop),
-    cmocka_unit_test_setup_teardown(stopping_stops_a_job, prepare, stop),
-    cmocka_unit_test_setup_teardown(whoever_waits_gives_way_to_others_too, prepare, stop),
-    cmocka_unit_test_setup_teardown(drawings_that_are_kept_are_few, prepare, stop),
-    cmocka_unit_test_setup_teardown(every_failed_allocation_is_survived, prepare, stop),
-    cmocka_unit_test_setup_teardown(the_numbers_of_weights_are_right, prepare, stop),
-    cmocka_unit_test_setup_teardown(weights_that_change_are_read_again, prepare, stop),
-    cmocka_unit_test_setup_teardown(many_tensors_are_shown_in_part, prepare, stop),
-    cmocka_unit_test_setup_teardown(damaged_weights_are_not_shown, prepare, stop),
-    cmocka_unit_test_setup_teardown(large_weights_have_their_time_too, prepare, stop),
-    cmocka_unit_test_setup_teardown(claims_of_a_file_are_not_believed, prepare, stop),
-    cmocka_unit_test_setup_teardown(odd_files_are_not_opened, prepare, stop),
-    cmocka_unit_test_setup_teardown(folders_that_are_none_have_no_weights, prepare, stop),
+    SERVED(others_are_served_while_a_graph_is_drawn, served_set_up),
+    SERVED(the_same_question_is_answered_once, served_set_up),
+    SERVED(few_jobs_wait_and_one_more_is_refused, served_set_up),
+    SERVED(a_job_has_its_time, served_set_up),
+    SERVED(stopping_stops_a_job, served_set_up),
+    SERVED(whoever_waits_gives_way_to_others_too, served_set_up),
+    SERVED(drawings_that_are_kept_are_few, served_set_up),
+    SERVED(every_failed_allocation_is_survived, served_set_up),
+    SERVED(the_numbers_of_weights_are_right, served_set_up),
+    SERVED(weights_that_change_are_read_again, served_set_up),
+    SERVED(many_tensors_are_shown_in_part, served_set_up),
+    SERVED(damaged_weights_are_not_shown, served_set_up),
+    SERVED(large_weights_have_their_time_too, served_set_up),
+    SERVED(claims_of_a_file_are_not_believed, served_set_up),
+    SERVED(odd_files_are_not_opened, served_set_up),
+    SERVED(folders_that_are_none_have_no_weights, served_set_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "support/room.h"
 #include "tern/tern.h"
 
 static const char program[] =
@@ -31,28 +32,6 @@ static const char array[] = "\x93NUMPY\x01\x00\x46\x00"
                             "\0\0\200\077\0\0\0\100\0\0\100\100\0\0\200\100";
 
 /* ---- files ---- */
-
-typedef struct {
-  char bytes[8192];
-  size_t length;
-} file;
-
-static file read_whole(const char *path) {
-  file whole;
-  FILE *from = fopen(path, "rb");
-  assert_non_null(from);
-  whole.length = fread(whole.bytes, 1, sizeof whole.bytes, from);
-  assert_true(whole.length > 0 && whole.length < sizeof whole.bytes);
-  fclose(from);
-  return whole;
-}
-
-static void write_whole(const char *path, const char *bytes, size_t length) {
-  FILE *to = fopen(path, "wb");
-  assert_non_null(to);
-  assert_int_equal(fwrite(bytes, 1, length, to), length);
-  assert_int_equal(fclose(to), 0);
-}
 
 /* ---- one attempt ---- */
 
@@ -115,12 +94,12 @@ static int bits_of_effort(void) {
 }
 
 static tally change_every_byte(const char *path, tern_status (*attempt)(void)) {
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   tally count = { 0 };
   assert_int_equal(attempt(), TERN_OK);
   for (size_t i = 0; i < whole.length; i++) {
     for (int b = 0; b < bits_of_effort(); b++) {
-      file changed = whole;
+      whole_file changed = whole;
       changed.bytes[i] ^= (char)(1 << ((i + (size_t)b) % 8));
       write_whole(path, changed.bytes, changed.length);
       if (attempt() == TERN_OK) count.read++;
@@ -133,11 +112,11 @@ static tally change_every_byte(const char *path, tern_status (*attempt)(void)) {
 
 /* Every proper beginning of the file, and the file with something behind it. */
 static tally cut_everywhere(const char *path, tern_status (*attempt)(void)) {
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   tally count = { 0 };
   for (size_t length = 0; length <= whole.length + 1; length++) {
     if (length == whole.length) continue;
-    file cut = whole;
+    whole_file cut = whole;
     cut.bytes[whole.length] = 'x';
     write_whole(path, cut.bytes, length);
     if (attempt() == TERN_OK) count.read++;
@@ -187,25 +166,11 @@ static void a_changed_array_is_read_or_refused(void **state) {
   assert_int_equal(cut_everywhere("array.npy", use_array).read, 0);
 }
 
-static char where[64]; /* in memory, where there is room: thousands of files are written */
-
 static int make_files(void **state) {
-  (void)state;
-  const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  snprintf(where, sizeof where, "%s/tern-corrupt-XXXXXX", memory);
-  if (!mkdtemp(where) || chdir(where) != 0) return -1;
+  if (enter_room(state) != 0) return -1;
   write_whole("data.jsonl", data, sizeof data - 1);
   write_whole("array.npy", array, sizeof array - 1);
   return train(NULL, "run", 3) == TERN_OK && go_on() == TERN_OK ? 0 : -1;
-}
-
-static int remove_files(void **state) {
-  static const char *const paths[] = { "run/checkpoint",          "run/history.jsonl", "run/run.json",
-                                       "run/weights.safetensors", "data.jsonl",        "array.npy" };
-  (void)state;
-  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) unlink(paths[i]);
-  rmdir("run");
-  return chdir("/") != 0 || rmdir(where) != 0;
 }
 
 int main(void) {
@@ -214,5 +179,5 @@ int main(void) {
     cmocka_unit_test(changed_weights_are_refused),     cmocka_unit_test(changed_data_is_read_or_refused),
     cmocka_unit_test(a_changed_array_is_read_or_refused),
   };
-  return cmocka_run_group_tests(tests, make_files, remove_files);
+  return cmocka_run_group_tests(tests, make_files, leave_room);
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "data/safetensors.h"
+#include "support/room.h"
 #include "tern/tern.h"
 
 static const char program[] =
@@ -253,23 +254,10 @@ static void memory_that_runs_out_leaves_a_folder_that_can_be_gone_on_with(void *
   starve(verify);
 }
 
-static char where[64];
-
 static int make_files(void **state) {
-  (void)state;
-  const char *memory =
-      access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* hundreds of folders are written */
-  snprintf(where, sizeof where, "%s/tern-forged-XXXXXX", memory);
-  if (!mkdtemp(where) || chdir(where) != 0) return -1;
+  if (enter_room(state) != 0) return -1;
   if (train(&(tern_train_run){ .out = "run" }) != TERN_OK) return -1;
   return rename("run/checkpoint", "kept");
-}
-
-static int remove_files(void **state) {
-  (void)state;
-  char command[96];
-  snprintf(command, sizeof command, "rm -rf %s", where);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 int main(void) {
@@ -281,5 +269,5 @@ int main(void) {
     cmocka_unit_test(a_repetition_names_what_differs),
     cmocka_unit_test(memory_that_runs_out_leaves_a_folder_that_can_be_gone_on_with),
   };
-  return cmocka_run_group_tests(tests, make_files, remove_files);
+  return cmocka_run_group_tests(tests, make_files, leave_room);
 }

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
+#include "support/room.h"
 
 /* Evaluated after every step but one, with a split that goes through the model in one piece. */
 static const char program[] =
@@ -76,23 +77,15 @@ static void a_stop_anywhere_leaves_a_run_that_verifies_and_resumes(void **state)
   assert_true(stops * step > 20);
 }
 
-static int enter_folder(void **state) {
-  static char folder[] = "/tmp/tern-test-XXXXXX";
-  *state = folder;
-  if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
-  FILE *file = fopen("data.jsonl", "w");
-  return file && fputs(data, file) >= 0 && fclose(file) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+static int make_data(void **state) {
+  if (enter_room(state) != 0) return -1;
+  write_whole("data.jsonl", data, strlen(data));
+  return 0;
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_stop_anywhere_leaves_a_run_that_verifies_and_resumes),
   };
-  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+  return cmocka_run_group_tests(tests, make_data, leave_room);
 }

@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "support/recorded.h"
+#include "support/room.h"
 
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
@@ -61,10 +62,10 @@ static int64_t number(const char *path, const char *query) {
   return value;
 }
 
-static size_t read_whole(const char *path, char *out, size_t room) {
+static size_t read_bytes(const char *path, char *out, size_t size) {
   FILE *from = fopen(path, "rb");
   assert_non_null(from);
-  size_t length = fread(out, 1, room, from);
+  size_t length = fread(out, 1, size, from);
   fclose(from);
   return length;
 }
@@ -215,14 +216,14 @@ static void a_value_of_another_type_is_refused(void **state) {
     sql("c.db", version_1);
     assert_non_null(ask("c.db", true, NULL));
     sql("c.db", changes[i]);
-    size_t length = read_whole("c.db", before, sizeof before);
+    size_t length = read_bytes("c.db", before, sizeof before);
     assert_null(ask("c.db", true, NULL));
     assert_string_equal(why, "a value is not of its column's type");
     assert_null(ask("c.db", false, "3"));
     /* It does not fit version 2 either, and stays as it was. */
     assert_int_equal(train("c.db", true, NULL), TERN_FAILED);
     assert_string_equal(why, "a value does not fit its column");
-    assert_int_equal(read_whole("c.db", after, sizeof after), length);
+    assert_int_equal(read_bytes("c.db", after, sizeof after), length);
     assert_memory_equal(before, after, length);
   }
 }
@@ -394,7 +395,7 @@ static void a_damaged_database_is_read_or_refused(void **state) {
   char bytes[1 << 16];
   unlink("i.db");
   sql("i.db", version_1);
-  size_t length = read_whole("i.db", bytes, sizeof bytes);
+  size_t length = read_bytes("i.db", bytes, sizeof bytes);
   const char *effort = getenv("TERN_TEST_EFFORT");
   size_t every = effort && strcmp(effort, "small") == 0 ? 211 : 37;
   for (size_t at = 0; at < length; at += every) {
@@ -455,7 +456,7 @@ static void multiply_runs(const char *path, size_t depth) {
   static unsigned char bytes[1 << 16];
   uint32_t root = (uint32_t)number(path, "SELECT rootpage FROM sqlite_master WHERE name='runs'");
   size_t page = (size_t)number(path, "PRAGMA page_size");
-  size_t length = read_whole(path, (char *)bytes, sizeof bytes);
+  size_t length = read_bytes(path, (char *)bytes, sizeof bytes);
   uint32_t count = (uint32_t)(length / page), leaf = count + 1;
   assert_true(length + page * depth <= sizeof bytes);
   memcpy(bytes + page * (leaf - 1), bytes + page * (root - 1), page);
@@ -519,22 +520,6 @@ static void a_history_needs_no_memory_of_the_limit(void **state) {
   assert_in_range(most, 1, 1 << 20);
 }
 
-static char where[64];
-
-static int make_folder(void **state) {
-  (void)state;
-  const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  snprintf(where, sizeof where, "%s/tern-store-XXXXXX", memory);
-  return mkdtemp(where) && chdir(where) == 0 ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-  (void)state;
-  char command[96];
-  snprintf(command, sizeof command, "rm -rf %s", where);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(columns_hold_their_type),
@@ -555,5 +540,5 @@ int main(void) {
     cmocka_unit_test(a_huge_value_is_not_read),
     cmocka_unit_test(a_history_needs_no_memory_of_the_limit),
   };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return cmocka_run_group_tests(tests, enter_room, leave_room);
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "data/safetensors.h"
+#include "support/room.h"
 #include "tern/tern.h"
 #include "train/record.h"
 
@@ -26,28 +27,6 @@ static const char program[] =
     "train { loss = y steps = 4 batch = 2 optimizer = \"momentum\" schedule = \"cosine\" }\n";
 
 /* ---- files ---- */
-
-typedef struct {
-  char bytes[8192];
-  size_t length;
-} file;
-
-static file read_whole(const char *path) {
-  file whole;
-  FILE *from = fopen(path, "rb");
-  if (!from) fail_msg("cannot read %s", path);
-  whole.length = fread(whole.bytes, 1, sizeof whole.bytes, from);
-  assert_true(whole.length < sizeof whole.bytes);
-  fclose(from);
-  return whole;
-}
-
-static void write_whole(const char *path, const char *bytes, size_t length) {
-  FILE *to = fopen(path, "wb");
-  assert_non_null(to);
-  assert_int_equal(fwrite(bytes, 1, length, to), length);
-  assert_int_equal(fclose(to), 0);
-}
 
 static void shell(const char *command) {
   if (system(command) != 0) fail_msg("%s", command);
@@ -111,12 +90,12 @@ static int bits_of_effort(void) {
 }
 
 static void flip_everywhere(const char *path, const char *folder) {
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   assert_true(verify(folder));
   for (size_t i = 0; i < whole.length; i++) {
     for (int b = 0; b < bits_of_effort(); b++) {
       int bit = (int)((i + (size_t)b) % 8);
-      file changed = whole;
+      whole_file changed = whole;
       changed.bytes[i] ^= (char)(1 << bit);
       write_whole(path, changed.bytes, changed.length);
       if (verify(folder)) fail_msg("bit %d of byte %zu of %s", bit, i, path);
@@ -126,7 +105,7 @@ static void flip_everywhere(const char *path, const char *folder) {
 }
 
 static void cut_everywhere(const char *path, const char *folder) {
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   whole.bytes[whole.length] = 'x';
   for (size_t length = 0; length <= whole.length + 1; length++) {
     if (length == whole.length) continue;
@@ -168,7 +147,7 @@ typedef struct {
 static void begin(void) { shell("rm -rf try && cp -r run try"); }
 
 static tn_run_record *edit(sealed_record *r, const char *path) {
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   *r = (sealed_record){ 0 };
   tn_arena_init(&r->arena, &r->heap);
   assert_null(tn_record_read(&r->heap, (tn_str){ whole.bytes, whole.length }, &r->arena, &r->record));
@@ -246,7 +225,7 @@ static void what_decides_nothing_may_change(void **state) {
 /* ---- records in other words ---- */
 
 static void replace(const char *path, const char *from, const char *to) {
-  file whole = read_whole(path), changed = { .length = 0 };
+  whole_file whole = read_whole(path), changed = { .length = 0 };
   size_t length = strlen(from), at = 0;
   while (at + length <= whole.length && memcmp(whole.bytes + at, from, length) != 0) at++;
   assert_true(at + length <= whole.length);
@@ -260,7 +239,7 @@ static void replace(const char *path, const char *from, const char *to) {
 static void a_record_without_its_seal_is_refused(void **state) {
   (void)state;
   begin();
-  file whole = read_whole("try/run.json");
+  whole_file whole = read_whole("try/run.json");
   whole.bytes[whole.length] = 0;
   char *seal_at = strstr(whole.bytes, ",\"tern.sha256\"");
   assert_non_null(seal_at);
@@ -343,7 +322,7 @@ static void a_weights_file_without_its_seal_is_refused(void **state) {
 static void set_metadata(const char *path, const char *from, const char *to) {
   tn_heap heap = { 0 };
   tn_safetensors old;
-  file whole = read_whole(path);
+  whole_file whole = read_whole(path);
   assert_null(tn_safetensors_read(&heap, whole.bytes, whole.length, &old));
   char metadata[2048];
   const char *at = strstr(old.metadata.at, from);
@@ -395,7 +374,7 @@ static void a_checkpoint_is_compared_to_the_byte(void **state) {
 static void a_history_cut_to_a_valid_prefix_is_refused(void **state) {
   (void)state;
   begin();
-  file whole = read_whole("try/history.jsonl");
+  whole_file whole = read_whole("try/history.jsonl");
   whole.bytes[whole.length] = 0;
   char *third = strstr(whole.bytes, "{\"step\":2");
   assert_non_null(third);
@@ -487,7 +466,7 @@ static void a_folder_in_use_is_refused(void **state) {
   begin();
   int held = open("try", O_RDONLY | O_DIRECTORY);
   assert_int_equal(flock(held, LOCK_EX), 0);
-  file before = read_whole("try/run.json");
+  whole_file before = read_whole("try/run.json");
   static const tern_train_run runs[] = { { .out = "try" }, { .resume = "try", .out = "try", .steps = 9 },
                                          { .resume = "run", .out = "./try/", .steps = 9 } };
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -495,7 +474,7 @@ static void a_folder_in_use_is_refused(void **state) {
     assert_string_equal(said, "E_RUN_IN_USE");
   }
   refused("E_RUN_IN_USE", "");
-  file after = read_whole("try/run.json");
+  whole_file after = read_whole("try/run.json");
   assert_true(before.length == after.length && memcmp(before.bytes, after.bytes, after.length) == 0);
   close(held);
   assert_true(verify("try"));
@@ -536,14 +515,8 @@ static void a_run_without_steps_left_stays_as_it_is(void **state) {
 
 /* ---- set-up ---- */
 
-static char where[64];
-
 static int make_files(void **state) {
-  (void)state;
-  /* Thousands of files are written. */
-  const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  snprintf(where, sizeof where, "%s/tern-verify-XXXXXX", memory);
-  if (!mkdtemp(where) || chdir(where) != 0) return -1;
+  if (enter_room(state) != 0) return -1;
   /* `part` was stopped after two of four steps, and `resumed` resumes it for six. */
   tern_session *session = tern_session_new(&(tern_options){ .threads = 1, .max_steps = 2 }, NULL);
   tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, sizeof program - 1);
@@ -557,13 +530,6 @@ static int make_files(void **state) {
             train_with(program, 42, true, &(tern_train_run){ .out = "given" }) == TERN_OK &&
             train_with(program, 42, false, &on) == TERN_OK;
   return ok ? 0 : -1;
-}
-
-static int remove_files(void **state) {
-  (void)state;
-  char command[96];
-  snprintf(command, sizeof command, "rm -rf %s", where);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 int main(void) {
@@ -590,5 +556,5 @@ int main(void) {
     cmocka_unit_test(one_folder_has_many_names),
     cmocka_unit_test(a_run_without_steps_left_stays_as_it_is),
   };
-  return cmocka_run_group_tests(tests, make_files, remove_files);
+  return cmocka_run_group_tests(tests, make_files, leave_room);
 }

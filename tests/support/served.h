@@ -146,6 +146,23 @@ static inline void served_stop(served *s) {
   if (system(command) != 0) fprintf(stderr, "%s stays\n", s->folder);
 }
 
+/* Set-up and end of a test: a board that is prepared but not yet started. */
+static inline int served_set_up(void **state) {
+  static served board;
+  *state = &board;
+  return served_prepare(&board) ? 0 : -1;
+}
+
+static inline int served_tear_down(void **state) {
+  served *s = *state;
+  served_stop(s);
+  assert_true(s->ok);
+  assert_int_equal(s->heap.used, 0);
+  return 0;
+}
+
+#define SERVED(test, set_up) cmocka_unit_test_setup_teardown(test, set_up, served_tear_down)
+
 /* Returns when the server has done what there was to do. */
 static inline void served_settle(const served *s) {
   size_t seen = atomic_load(&s->rounds);
