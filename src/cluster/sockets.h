@@ -1,0 +1,22 @@
+/* cluster/sockets.h: a transport over stream sockets that are connected already. */
+#ifndef TN_CLUSTER_SOCKETS_H
+#define TN_CLUSTER_SOCKETS_H
+
+#include "cluster/transport.h"
+
+#define TN_SOCKETS_MOST 128 /* ranks: each holds a descriptor for every other one */
+
+/* What is known of the ranks from outside, for the reason of a failure. */
+typedef struct {
+  void *context;
+  /* A rank is gone without a word: the reason into `reason` (TN_REASON_BYTES), if it is known. */
+  bool (*explain)(void *context, int rank, char *reason);
+} tn_sockets_witness;
+
+/* `descriptors`: one for each rank; this rank's own is not used. They become the transport's, and
+ * nonblocking; after a failure here they are the caller's. `host` is the machine that all ranks run on, and is
+ * copied; `witness` may be NULL. The heap's stop ends waiting. The process ignores SIGPIPE. The transport then
+ * needs no system calls but read, write, poll and close. NULL: no memory, or a descriptor is none. */
+tn_transport *tn_sockets_new(tn_heap *heap, int rank, int size, const int *descriptors, tn_str host,
+                             const tn_sockets_witness *witness);
+#endif

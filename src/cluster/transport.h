@@ -1,0 +1,56 @@
+/* cluster/transport.h: messages between the processes of one training.
+ *
+ * A training runs in `size` processes, its ranks. A transport connects each with
+ * every other one; what is sent, and in which order, is decided above it. There
+ * are two: sockets.c between processes of one machine, mpi/ across machines.
+ *
+ * A transport also tells who failed. Once a rank has failed, nothing moves any
+ * more: every call gives false, and `failure` says who was first and why. */
+#ifndef TN_CLUSTER_TRANSPORT_H
+#define TN_CLUSTER_TRANSPORT_H
+
+#include "base/str.h"
+
+#define TN_HOST_BYTES   65
+#define TN_REASON_BYTES 256
+
+/* The rank that failed first, as far as this one knows. Texts end with a NUL. */
+typedef struct {
+  int rank;                     /* -1: nobody */
+  bool silent;                  /* it is gone without a word, so it has not shown why */
+  char host[TN_HOST_BYTES];
+  char reason[TN_REASON_BYTES];
+} tn_rank_failure;
+
+typedef struct tn_transport tn_transport;
+struct tn_transport {
+  int rank, size;
+  /* Queues a message; the memory is borrowed until `pending` is 0. Between two ranks messages arrive in the
+   * order they were sent. A receive names exactly as many bytes as the peer sends; any other number is a
+   * failure of that peer. */
+  bool (*send)(tn_transport *t, int peer, const void *bytes, size_t count);
+  bool (*receive)(tn_transport *t, int peer, void *bytes, size_t count);
+  /* Moves what can be moved now, and waits for up to so many milliseconds when nothing can; 0: does not wait.
+   * False: a rank has failed (`failure`), or this process was asked to stop (nobody has failed). Call it now
+   * and then during a long computation: only here a rank learns that another one is gone. */
+  bool (*progress)(tn_transport *t, int milliseconds);
+  /* This rank ends before the training does: tells every other rank, for at most a second. If another rank
+   * has failed already, passes that on instead of the reason. */
+  void (*fail)(tn_transport *t, tn_str reason);
+  /* This rank needs nothing more: sends what is queued, and says so. If that cannot be done, or somebody has
+   * failed, it is `fail`, unless that was called. Frees. */
+  void (*close)(tn_transport *t);
+  size_t pending;            /* messages queued and not yet moved */
+  tn_rank_failure failure;
+};
+
+/* Moves all that is queued. False as with `progress`. */
+bool tn_transport_wait(tn_transport *t);
+
+/* Whether this rank is the one to tell the user about a failure: rank 0, unless it is gone without a word;
+ * then the lowest of the others. */
+bool tn_transport_tells(const tn_transport *t);
+
+/* Notes a failure, unless one is known; for transports. The texts are cut where they are too long. False. */
+bool tn_transport_note(tn_transport *t, int rank, bool silent, tn_str host, tn_str reason);
+#endif
