@@ -14,9 +14,9 @@ typedef struct {
 } tn_sockets_witness;
 
 /* `descriptors`: one for each rank; this rank's own is not used. They become the transport's, and
- * nonblocking; after a failure here they are the caller's. `host` is the machine that all ranks run on, and is
- * copied; `witness` may be NULL. The heap's stop ends waiting. The process ignores SIGPIPE. The transport then
- * needs no system calls but read, write, poll and close. NULL: no memory, or a descriptor is none. */
+ * nonblocking; after a failure here they are the caller's. `host` is the machine that all ranks run on, and
+ * is copied; `witness` may be NULL. The heap's stop ends waiting. The process ignores SIGPIPE. The transport
+ * then needs no system calls but read, write, poll and close. NULL: no memory, or a descriptor is none. */
 tn_transport *tn_sockets_new(tn_heap *heap, int rank, int size, const int *descriptors, tn_str host,
                              const tn_sockets_witness *witness);
 #endif
