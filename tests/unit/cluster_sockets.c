@@ -7,88 +7,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base_support.h"
-
-#define MOST 8
-
-/* A transport with a heap and a stop of its own. */
-typedef struct {
-  tn_stop stop;
-  tn_heap heap;
-  tn_transport *t;
-} rank;
-
-static void open_rank(rank *r, int number, int size, const int *descriptors) {
-  *r = (rank){ 0 };
-  r->heap.stop = &r->stop;
-  r->t = tn_sockets_new(&r->heap, number, size, descriptors, TN_LIT("here"), NULL);
-  if (!r->t) abort();
-}
-
-static void close_rank(rank *r) {
-  r->t->close(r->t);
-  assert_int_equal(r->heap.used, 0);
-}
-
-/* A socket for every pair of ranks. */
-typedef struct {
-  int size;
-  int at[MOST][MOST];
-} mesh;
-
-static mesh make_mesh(int size) {
-  mesh m = { .size = size };
-  for (int i = 0; i < size; i++) {
-    m.at[i][i] = -1;
-    for (int j = 0; j < i; j++) {
-      int ends[2];
-      assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-      m.at[i][j] = ends[0], m.at[j][i] = ends[1];
-    }
-  }
-  return m;
-}
-
-static void keep_only(const mesh *m, int number) {
-  for (int i = 0; i < m->size; i++) {
-    for (int j = 0; j < m->size; j++) {
-      if (i != number && i != j) close(m->at[i][j]);
-    }
-  }
-}
-
-typedef bool work(rank *r);
-
-/* Ranks 1 and up in processes of their own; rank 0 is what this gives. */
-static void start(rank *r, int size, work *of_others, pid_t *children) {
-  mesh m = make_mesh(size);
-  for (int i = 1; i < size; i++) {
-    children[i] = fork();
-    assert_true(children[i] >= 0);
-    if (children[i] > 0) continue;
-    keep_only(&m, i);
-    open_rank(r, i, size, m.at[i]);
-    bool ok = of_others(r);
-    if (ok) r->t->close(r->t);
-    _exit(ok ? 0 : 1);
-  }
-  keep_only(&m, 0);
-  open_rank(r, 0, size, m.at[0]);
-}
-
-static void finish(rank *r, int size, const pid_t *children) {
-  close_rank(r);
-  for (int i = 1; i < size; i++) {
-    int status;
-    assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-    if (status != 0) fail_msg("rank %d: status %#x", i, (unsigned)status);
-  }
-}
+#include "cluster_support.h"
 
 /* A transport of two ranks; the other one is a descriptor. */
 static int open_pair(rank *r) {

@@ -1,0 +1,49 @@
+/* cluster/exchange.h: the sums of one step's gradients over all shards, whoever computes them.
+ *
+ * A step writes the tensors of each shard that this rank owns into places that the exchange names, and says
+ * of each when it is there. The exchange adds them up along the tree of cluster/tree.h and keeps as few
+ * copies as that needs. With several ranks, what is final goes to the owners of its slices while the rest is
+ * still being computed; the owners add up and send everyone the sums. */
+#ifndef TN_CLUSTER_EXCHANGE_H
+#define TN_CLUSTER_EXCHANGE_H
+
+#include "base/heap.h"
+#include "cluster/transport.h"
+#include "cluster/tree.h"
+
+typedef struct tn_exchange tn_exchange;
+
+typedef struct {
+  tn_transport *transport; /* NULL: this process owns every shard */
+  int shards;
+  int count;           /* of tensors */
+  const size_t *bytes; /* of each */
+  /* into += from, for so many bytes of a tensor; the same additions as the step's own. */
+  void (*add)(void *context, int tensor, void *into, const void *from, size_t bytes);
+  void *context;
+} tn_exchange_request;
+
+/* NULL: no memory. The rank has a shard (tn_tree_active). */
+tn_exchange *tn_exchange_new(tn_heap *heap, const tn_exchange_request *request);
+void tn_exchange_free(tn_exchange *exchange);
+
+/* The shards of this rank. */
+tn_shards tn_exchange_owned(const tn_exchange *exchange);
+/* The shards are computed in order; the first begins a step. False: the transport has failed. */
+bool tn_exchange_begin(tn_exchange *exchange, int shard);
+/* Where the tensor of this shard is to be written; aligned to 64 bytes. */
+void *tn_exchange_place(const tn_exchange *exchange, int tensor);
+/* It is written; once for each tensor of a shard, in any order. False: the transport has failed. */
+bool tn_exchange_ready(tn_exchange *exchange, int tensor);
+/* After the last shard: waits for the sums. False: the transport has failed. */
+bool tn_exchange_finish(tn_exchange *exchange);
+/* The sum over all shards, until the next step begins. */
+void *tn_exchange_sum(const tn_exchange *exchange, int tensor);
+
+typedef struct {
+  int copies;    /* of all tensors, for sums that are not final */
+  size_t memory; /* bytes of all buffers */
+  uint64_t sent; /* bytes sent so far, without what the transport adds */
+} tn_exchange_stats;
+tn_exchange_stats tn_exchange_stats_of(const tn_exchange *exchange);
+#endif
