@@ -31,11 +31,11 @@ lang/mind   : base diag tensor op graph ad eager export lang
 lang/graph  : base diag tensor op graph ad export lang
 lang/ail    : base diag tensor op graph ad eager export lang
 data        : base diag tensor op graph
-cluster     : base
+cluster     : base diag
 train       : base diag tensor op graph ad opt plan backend eager export data cluster lang lang/ail
 guard       : base diag
 api         : door base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail lang/graph data cluster train guard public
-door        : base diag public
+door        : base diag cluster public
 track/store : base diag
 track/chart : base diag export
 track/board : base diag tensor data track/store

@@ -7,6 +7,7 @@
 #define TN_API_DOOR_H
 
 #include "base/text.h"
+#include "cluster/transport.h"
 #include "diag/diag.h"
 #include "tern/tern.h"
 
@@ -46,4 +47,7 @@ bool tn_api_keep_folder_of(tern_session *session, const char *file);
 void tn_api_serves(tern_session *session);
 /* Whether naming a path still changes anything. */
 bool tn_api_is_open(const tern_session *session);
+
+/* The next training runs in several processes, of which this is one. Borrowed; NULL: alone. */
+void tn_api_join(tern_session *session, tn_transport *transport);
 #endif

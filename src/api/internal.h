@@ -37,6 +37,7 @@ struct tern_session {
   tern_sandbox_mode sandbox;
   bool confined; /* the sandbox has been entered */
   bool narrows;  /* its second layer is still to come */
+  tn_transport *transport; /* to the other ranks of a training; NULL: there are none */
   bool serves; /* it listens on a socket, and will answer there */
   tn_guard_support support; /* as it was before: a process that is shut in cannot ask */
   tn_guard_state guard;

@@ -379,7 +379,8 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
                               .verified = verified,
                               .brief = run->brief != 0,
                               .keep_history = !verify && !session->sink,
-                              .watch = &watch };
+                              .watch = &watch,
+                              .transport = verify ? NULL : session->transport };
   forget_outcome(program);
   tn_api_lend(program);
   tn_api_begin_compiling(program->session);

@@ -129,6 +129,8 @@ tern_status tern_check_limits(tern_session *session) {
 
 size_t tern_memory_used(const tern_session *session) { return session->heap.used; }
 
+void tn_api_join(tern_session *session, tn_transport *transport) { session->transport = transport; }
+
 int tern_threads(const tern_session *session) { return session->threads; }
 
 const char *tern_backend(const tern_session *session) {

@@ -8,6 +8,7 @@
 #ifndef TN_TRAIN_LOOP_H
 #define TN_TRAIN_LOOP_H
 
+#include "cluster/transport.h"
 #include "lang/lang.h"
 #include "train/record.h"
 #include "train/trainer.h"
@@ -72,6 +73,7 @@ typedef struct {
   bool brief;               /* says the last step and how the run ended, nothing else */
   bool keep_history;        /* for `extra_json` */
   const tn_loop_watch *watch; /* NULL: nobody */
+  tn_transport *transport;    /* to the other ranks of the training; NULL: there are none */
 } tn_loop_options;
 
 #define TN_CHECKPOINT_EVERY 100

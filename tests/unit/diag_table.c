@@ -146,7 +146,7 @@ static void few_codes_have_no_example(void **state) {
   static const char *const without =
     "E_UNSUPPORTED E_OUT_OF_MEMORY E_INTERRUPTED E_INTERNAL E_WEIGHTS_MISMATCH E_CHECKPOINT_MISMATCH "
     "E_VERIFY_DIFFERS E_VERIFY_UNCHECKED E_RUN_IN_USE E_STORE E_RUN_NOT_RECORDED E_NO_STEPS_LEFT "
-    "E_RUN_NOT_FOUND E_STACK_EMPTY "
+    "E_RUN_NOT_FOUND E_STACK_EMPTY E_RANK_LOST E_RANKS_DIFFER E_RANKS_START "
     "E_STACK_AXIS_INVALID E_SANDBOX_UNAVAILABLE E_BOARD E3001";
   EACH_CODE(info) CHECK(info, !info->no_example == !contains(without, tn_str_of(info->code)));
 }
