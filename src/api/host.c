@@ -134,8 +134,8 @@ static void unplan(tn_host *host, tn_plan *plan) {
   tn_plan_free(plan);
 }
 
-static bool convert(tn_host *host, const tn_view *from, tn_dtype dtype, tn_tensor *out) {
-  return tn_api_convert(host->context, from, dtype, out);
+static bool convert(tn_host *host, const tn_given *given, tn_dtype dtype, tn_tensor *out) {
+  return tn_api_convert(host->context, given, dtype, out);
 }
 
 /* ---- printing, time, files ---- */

@@ -116,7 +116,7 @@ bool tn_api_read_value(tern_session *session, const char *name, const char *text
 bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out);
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
 /* As tn_host.convert. */
-bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out);
+bool tn_api_convert(tern_session *session, const tn_given *given, tn_dtype dtype, tn_tensor *out);
 
 /* A training run that is followed (follow.c). */
 typedef struct {

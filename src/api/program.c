@@ -449,8 +449,12 @@ tern_status tern_param(const tern_program *program, size_t index, tern_tensor *o
 }
 
 const char *tern_result_text(tern_program *program) {
-  tn_text_clear(&program->session->text);
-  tn_text_add(&program->session->text, program->outcome.text);
+  tn_text *text = &program->session->text;
+  tn_text_clear(text);
+  if (program->lang->show)
+    program->lang->show(program->unit, &program->outcome, text);
+  else
+    tn_text_add(text, program->outcome.text);
   return tn_api_text(program->session);
 }
 

@@ -269,13 +269,43 @@ bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tenso
   return true;
 }
 
-bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, tn_tensor *out) {
+/* The first number that an integer of this dtype cannot hold; false when it holds all. */
+static bool find_misfit(const tn_view *from, tn_dtype dtype, double *number) {
+  double limit = dtype == TN_I32 ? 0x1p31 : 0x1p63;
+  int64_t count = tn_dtype_in(dtype, TN_INTS) && from->dtype != TN_BOOL ? tn_view_count(from) : 0;
+  for (int64_t i = 0; i < count; i++) {
+    *number = tn_view_get_f64(from, i);
+    bool held = *number >= -limit && *number < limit && (double)(int64_t)*number == *number;
+    if (!held) return true;
+  }
+  return false;
+}
+
+static bool refuse_misfit(tern_session *session, tn_str name, tn_dtype dtype, double number) {
+  tn_text reason;
+  tn_text_init(&reason, &session->heap);
+  tn_text_puts(&reason, " has the number ");
+  tn_text_f64(&reason, number);
+  tn_text_puts(&reason, ", which ");
+  tn_text_puts(&reason, tn_dtype_name(dtype));
+  tn_text_puts(&reason, " cannot hold");
+  tn_api_usage(session, "the value of ", name, tn_text_str(&reason).at);
+  tn_text_free(&reason);
+  return false;
+}
+
+bool tn_api_convert(tern_session *session, const tn_given *given, tn_dtype dtype, tn_tensor *out) {
+  const tn_view *from = &given->data.view;
   tn_shape shape = tn_view_shape(from);
+  double number;
+  if (from->dtype != dtype && find_misfit(from, dtype, &number))
+    return refuse_misfit(session, given->name, dtype, number);
   if (!tn_tensor_new(&session->heap, dtype, &shape, out)) {
     return tn_api_out_of_memory(session);
   }
   if (from->dtype == dtype) {
     tn_view_copy(&out->view, from);
+    tn_view_canonicalise(&out->view);
     return true;
   }
   tn_attrs attrs = { .dtype = dtype };
@@ -290,5 +320,6 @@ bool tn_api_convert(tern_session *session, const tn_view *from, tn_dtype dtype, 
                           .stop = &session->stop };
   bool ok = tn_backend_run(tn_backend_ref(), &call);
   if (tn_stop_asked(call.stop)) ok = false, fault = (tn_fault){ .kind = TN_FAULT_INTERRUPTED };
+  if (!ok) tn_tensor_unref(out);
   return ok || tn_api_report_fault(session, &fault);
 }

@@ -83,8 +83,9 @@ typedef struct tn_host {
   tn_view (*result)(struct tn_host *host, const struct tn_plan *plan, int output);
   void (*print_plan)(struct tn_host *host, const struct tn_plan *plan, tn_text *out);
   void (*unplan)(struct tn_host *host, struct tn_plan *plan);
-  /* A given value, element by element, in the dtype that is wanted. False after reporting. */
-  bool (*convert)(struct tn_host *host, const tn_view *from, tn_dtype dtype, tn_tensor *out);
+  /* A given value, element by element, in the dtype that is wanted. Integers take whole numbers that they
+   * can hold; any other is E_USAGE with the name and the number. False after reporting. */
+  bool (*convert)(struct tn_host *host, const tn_given *given, tn_dtype dtype, tn_tensor *out);
   /* Compiling is over and computing begins: of all files, the program opens these. False after reporting.
    * NULL: nobody wants to know. Called through tn_host_seal. */
   bool (*seal)(struct tn_host *host, const tn_str *opened, size_t count);
@@ -191,6 +192,8 @@ typedef struct tn_lang {
   /* The type of what stands at a byte of the text. False when nothing is known of it. */
   bool (*type_at)(tn_unit *unit, uint32_t place, tn_text *out);
   bool (*app)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
+  /* What a person sees of an outcome: instead of `text`, where that is made only if somebody asks. */
+  void (*show)(tn_unit *unit, const tn_outcome *outcome, tn_text *out);
   bool (*plan)(tn_unit *unit, tn_text *out); /* the plan of the last run, one line per step */
   /* What the program declares, in its order; valid as long as the unit. NULL after reporting. */
   const tn_slots *(*slots)(tn_unit *unit);

@@ -54,6 +54,13 @@ static void print_axis(const tn_view *view, int axis, const unsigned char *at, c
   tn_text_puts(out, style->close);
 }
 
+#define WHOLE_ELEMENTS 1000
+#define EDGE           3
+
+tn_print_style tn_print_list(const tn_view *view, bool shorten) {
+  return (tn_print_style){ "[", "]", ", ", shorten && tn_view_count(view) > WHOLE_ELEMENTS ? EDGE : 0 };
+}
+
 void tn_view_print(const tn_view *view, const tn_print_style *style, tn_text *out) {
   print_axis(view, 0, view->data, style, out);
 }

@@ -9,6 +9,9 @@ typedef struct {
   int64_t edge;                         /* past 2*edge items an axis is shortened in the middle; 0: never */
 } tn_print_style;
 
+/* "[[1, 2], [3, 4]]". For people (`shorten`) a tensor of more than 1,000 elements is cut in the middle. */
+tn_print_style tn_print_list(const tn_view *view, bool shorten);
+
 /* A 0-d tensor prints as its number. */
 void tn_view_print(const tn_view *view, const tn_print_style *style, tn_text *out);
 /* One element as JSON: a number, true/false, or "NaN" "Infinity" "-Infinity". */

@@ -11,6 +11,32 @@ $ tern check g.graph
 $ tern run g.graph --input x='[[1, 2, 3]]' --input y='[0]' --param w='[[0,0,0,0],[0,0,0,0],[0,0,0,0]]' --json
 | {"ok":true,"language":"graph","warnings":[],"outputs":[{"kind":"tensor","name":"loss","dtype":"f32","shape":[],"data":[1.3862944]}]}
 
+# A person sees every output with its type; a large tensor is cut in the middle.
+$ printf 'graph(%%x: i32[2], %%n: i32[]) {\n  %%1 = add %%x, %%n\n  return sum=%%1, %%n\n}\n' > i.graph
+$ tern run i.graph --input x='[1, 2]' --input n=-3
+| sum: i32[2] = [-2, -1]
+| i32[] = -3
+
+# Integers take whole numbers that they hold; any other is refused with its name, also from a file.
+$ tern run i.graph --input x='[1, 2.5]' --input n=0
+! error[E_USAGE]: the value of x has the number 2.5, which i32 cannot hold
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run i.graph --input x='[1, 2]' --input n=2147483648
+! error[E_USAGE]: the value of n has the number 2147483648, which i32 cannot hold
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ tern run i.graph --input x='[1, 2]' --input n=-2147483648
+| sum: i32[2] = [-2147483647, -2147483646]
+| i32[] = -2147483648
+$ printf '[1, "NaN"]' > x.json; tern run i.graph --input x=@x.json --input n=0
+! error[E_USAGE]: the value of x has the number NaN, which i32 cannot hold
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+
 # Threads and instruction sets do not change a bit.
 $ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json > one
 $ tern run g.graph --input x='[[1, 2, 3]]' --input y='[2]' --json --threads 2 > two

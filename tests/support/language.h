@@ -56,6 +56,12 @@ static bool language_compute(tn_host *host, const tn_graph *graph, const tn_view
   return ok;
 }
 
+/* Tests give values in the dtype that is wanted. */
+static bool language_convert(tn_host *host, const tn_given *given, tn_dtype dtype, tn_tensor *out) {
+  assert_int_equal(given->data.view.dtype, dtype);
+  return tn_tensor_copy(host->heap, &given->data.view, out);
+}
+
 static void language_print(tn_host *host, tn_str line) {
   (void)line;
   ((language_session *)host->context)->printed++;
@@ -101,6 +107,7 @@ static bool language_open(language_session *s, uint32_t capabilities) {
                        .capabilities = capabilities,
                        .context = s,
                        .compute = language_compute,
+                       .convert = language_convert,
                        .print = language_print,
                        .now = language_now,
                        .read_file = language_read_file,

@@ -42,34 +42,8 @@ static void draw_param(tn_rng *rng, const tn_shape *shape, const tn_view *out) {
 
 /* ---- supplied values ---- */
 
-static bool not_whole(const tn_ail *program, tn_str name) {
-  tn_text message;
-  tn_text_init(&message, program->host->heap);
-  tn_text_puts(&message, "the value of ");
-  tn_text_add(&message, name);
-  tn_text_puts(&message, " has numbers that are not whole");
-  tn_report(program->host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
-  tn_text_free(&message);
-  return false;
-}
-
-/* A copy of the value in the dtype of its kind. */
 static bool convert(const tn_ail *program, const tn_given *given, tn_ail_kind kind, tn_tensor *out) {
-  const tn_view *from = &given->data.view;
-  tn_shape shape = tn_view_shape(from);
-  tn_dtype dtype = tn_ail_kind_dtype(kind);
-  if (!tn_tensor_new(program->host->heap, dtype, &shape, out)) return report(program, TN_FAULT_MEMORY);
-  int64_t count = tn_view_count(from);
-  for (int64_t i = 0; i < count; i++) {
-    double number = tn_view_get_f64(from, i);
-    if (dtype == TN_I32 && (double)tn_i64_from_f64(number) != number) {
-      tn_tensor_unref(out);
-      return not_whole(program, given->name);
-    }
-    tn_view_set_f64(&out->view, i, number);
-  }
-  tn_view_canonicalise(&out->view);
-  return true;
+  return program->host->convert(program->host, given, tn_ail_kind_dtype(kind), out);
 }
 
 bool tn_ail_supplied(const tn_ail *program, size_t input, const tn_ail_sizes *sizes, tn_tensor *out) {

@@ -82,7 +82,7 @@ static bool convert_all(tn_graph_unit *self, const tn_given *givens, size_t give
     if (!given) continue;
     tn_dtype dtype = tn_graph_type(&self->source, slots[i])->dtype;
     if (!bind_shape(self, slots[i], &given->data.view, bindings) ||
-        !host->convert(host, &given->data.view, dtype, &out[i]))
+        !host->convert(host, given, dtype, &out[i]))
       return false;
   }
   return true;

@@ -1,5 +1,6 @@
 /* lang/graph/lang.c: the doors of graphs in their text form. */
 #include "lang/graph/graph.h"
+#include "tensor/print.h"
 
 static tn_graph_unit *self_of(tn_unit *unit) { return (tn_graph_unit *)unit; }
 
@@ -119,6 +120,23 @@ static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   return collect_outputs(self, arena, out);
 }
 
+/* "y: f32[2] = [1, 2]", one line for each output. */
+static void show(tn_unit *unit, const tn_outcome *outcome, tn_text *out) {
+  for (size_t i = 0; i < outcome->count; i++) {
+    const tn_datum *value = &outcome->values[i];
+    tn_print_style style = tn_print_list(&value->tensor.view, unit->host->shorten);
+    if (value->name.len > 0) {
+      tn_text_add(out, value->name);
+      tn_text_puts(out, ": ");
+    }
+    tn_text_puts(out, tn_dtype_name(value->dtype));
+    tn_shape_print(&value->shape, NULL, TN_SHAPE_COMMA, out);
+    tn_text_puts(out, " = ");
+    tn_view_print(&value->tensor.view, &style, out);
+    tn_text_byte(out, '\n');
+  }
+}
+
 static bool plan(tn_unit *unit, tn_text *out) {
   const tn_graph_unit *self = self_of(unit);
   if (self->plan) unit->host->print_plan(unit->host, self->plan, out);
@@ -156,6 +174,7 @@ const tn_lang *tn_lang_graph(void) {
                                     .run = run,
                                     .format = format,
                                     .emit = tn_graph_unit_emit,
+                                    .show = show,
                                     .plan = plan,
                                     .slots = slots,
                                     .param = param,

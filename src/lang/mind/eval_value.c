@@ -2,10 +2,6 @@
 #include "lang/mind/eval.h"
 #include "tensor/print.h"
 
-/* Past this many elements a person sees the ends of each axis only. */
-#define SHOWN_ELEMENTS 1000
-#define SHOWN_EDGE     3
-
 tn_mind_value tn_mind_scalar_value(tn_mind_number number) {
   tn_mind_value value = { .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)number.dtype, .known = true };
   if (tn_dtype_in(number.dtype, TN_FLOATS))
@@ -366,8 +362,7 @@ static TN_OWN_FRAME void print_tensor(tn_mind_evaluator *e, const tn_mind_value 
   tn_mind_type_print(shown, e->host->names, out);
   if (uniform && filled_tensor(e, &type, fill, &made)) data = &made;
   if (data) {
-    bool cut = shorten && tn_view_count(&data->view) > SHOWN_ELEMENTS;
-    tn_print_style style = { "[", "]", ", ", cut ? SHOWN_EDGE : 0 };
+    tn_print_style style = tn_print_list(&data->view, shorten);
     tn_text_byte(out, ' ');
     tn_view_print(&data->view, &style, out);
   } else if (uniform) {
