@@ -32,7 +32,7 @@ lang/graph  : base diag tensor op graph ad export lang
 lang/ail    : base diag tensor op graph ad eager export lang
 data        : base diag tensor op graph
 cluster     : base diag
-train       : base diag tensor op graph ad opt plan backend eager export data cluster lang lang/ail
+train       : base diag tensor op graph ad opt plan backend eager export data cluster lang
 guard       : base diag
 api         : door base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail lang/graph data cluster train guard public
 door        : base diag cluster public

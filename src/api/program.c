@@ -358,9 +358,8 @@ static tern_status run_with(tern_program *program, runner run) {
 
 tern_status tern_run(tern_program *program) { return run_with(program, program->lang->run); }
 
-#ifdef TN_HAVE_AIL
-static tern_status train_ail(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
-                             tn_verified *verified) {
+static tern_status train_whole(tern_program *program, const tern_train_run *run,
+                               const tn_recorded_run *verify, tn_verified *verified) {
   static const tern_train_run usual;
   tern_session *session = program->session;
   if (!run) run = &usual;
@@ -386,17 +385,13 @@ static tern_status train_ail(tern_program *program, const tern_train_run *run, c
   tn_api_begin_compiling(program->session);
   program->ran = true;
   if (!tn_api_keep_run(session, run) || !tn_api_confine(session)) return finish(program, false);
-  return finish(program, tn_train_loop(&session->host, program->unit->file, &options, &program->arena,
+  return finish(program, tn_train_loop(program->unit, program->lang->training, &options, &program->arena,
                                        &program->outcome));
 }
-#endif
 
 tern_status tn_api_train(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
                          tn_verified *verified) {
-#ifdef TN_HAVE_AIL
-  if (program->language == TERN_LANG_AIL) return train_ail(program, run, verify, verified);
-#endif
-  (void)run, (void)verify, (void)verified;
+  if (program->lang->training) return train_whole(program, run, verify, verified);
   tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
                " programs are not trained as a whole; .ail programs are");
   return finish(program, false);

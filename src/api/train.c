@@ -5,19 +5,21 @@
 /* ---- inputs and parameters ---- */
 
 /* NULL after leaving diagnostics, or where the language declares none. */
-static const tn_slots *slots_of(tern_program *program) {
+static const tn_specs *specs_of(tern_program *program) {
   tern_session *session = program->session;
-  if (!program->lang->slots) return NULL;
+  if (!program->lang->specs) return NULL;
   session->heap.stop_refuses = true;
-  const tn_slots *slots = tn_api_confine(session) ? program->lang->slots(program->unit) : NULL;
+  const tn_specs *specs = tn_api_confine(session) ? program->lang->specs(program->unit) : NULL;
   tn_api_end_compiling(session);
-  if (!slots) tn_api_settle(session);
-  return slots;
+  if (!specs) tn_api_settle(session);
+  return specs;
 }
 
-static tern_slot slot_of(const tn_names *names, const tn_slot *from) {
+static tern_slot slot_of(const tn_names *names, const tn_tensor_spec *from) {
   const tn_shape *shape = &from->type.shape;
-  tern_slot slot = { .name = from->name.at, .dtype = (tern_dtype)from->type.dtype, .rank = shape->rank };
+  tern_slot slot = { .name = tn_names_text(names, from->name).at,
+                     .dtype = (tern_dtype)from->type.dtype,
+                     .rank = shape->rank };
   for (int i = 0; i < shape->rank; i++) {
     bool symbol = tn_dim_is_symbol(shape->dim[i]);
     slot.dims[i] = tn_dim_is_known(shape->dim[i]) ? shape->dim[i] : -1;
@@ -27,25 +29,25 @@ static tern_slot slot_of(const tn_names *names, const tn_slot *from) {
 }
 
 size_t tern_input_count(tern_program *program) {
-  const tn_slots *slots = slots_of(program);
-  return slots ? slots->input_count : 0;
+  const tn_specs *specs = specs_of(program);
+  return specs ? specs->input_count : 0;
 }
 
 size_t tern_param_count(tern_program *program) {
-  const tn_slots *slots = slots_of(program);
-  return slots ? slots->param_count : 0;
+  const tn_specs *specs = specs_of(program);
+  return specs ? specs->param_count : 0;
 }
 
 tern_slot tern_input_at(tern_program *program, size_t index) {
-  const tn_slots *slots = slots_of(program);
-  if (!slots || index >= slots->input_count) return (tern_slot){ .name = "" };
-  return slot_of(program->session->names, &slots->inputs[index]);
+  const tn_specs *specs = specs_of(program);
+  if (!specs || index >= specs->input_count) return (tern_slot){ .name = "" };
+  return slot_of(program->session->names, &specs->inputs[index]);
 }
 
 tern_slot tern_param_at(tern_program *program, size_t index) {
-  const tn_slots *slots = slots_of(program);
-  if (!slots || index >= slots->param_count) return (tern_slot){ .name = "" };
-  return slot_of(program->session->names, &slots->params[index]);
+  const tn_specs *specs = specs_of(program);
+  if (!specs || index >= specs->param_count) return (tern_slot){ .name = "" };
+  return slot_of(program->session->names, &specs->params[index]);
 }
 
 const tn_view *tn_api_param(const tern_program *program, size_t index) {
@@ -64,14 +66,18 @@ static bool read_training(tern_session *session, const tern_training *training, 
                                  .warmup = training->warmup,
                                  .steps = training->steps };
   tn_str optimizer = tn_str_of(training->optimizer), schedule = tn_str_of(training->schedule);
-  if (optimizer.len > 0 && !tn_optimizer_find(optimizer, &options->optimizer)) {
+  int chosen = optimizer.len > 0 ? tn_optimizer_find(optimizer) : TN_OPTIMIZER_SGD;
+  int shaped = schedule.len > 0 ? tn_schedule_find(schedule) : TN_SCHEDULE_CONSTANT;
+  if (chosen < 0) {
     return tn_api_usage(session, "there is no optimizer ", optimizer,
                         "; there are sgd, momentum, adam and adamw");
   }
-  if (schedule.len > 0 && !tn_schedule_find(schedule, &options->schedule)) {
+  if (shaped < 0) {
     return tn_api_usage(session, "there is no schedule ", schedule,
                         "; there are constant, cosine and linear");
   }
+  options->optimizer = (tn_optimizer)chosen;
+  options->schedule = (tn_schedule)shaped;
   return (training->lr >= 0 && training->lr < 1e30) ||
          tn_api_usage(session, "", TN_LIT("lr"), " must be a number from 0 up");
 }

@@ -30,6 +30,9 @@ typedef struct {
   tn_tensor data;
 } tn_given;
 
+/* The value of that name; NULL: none. */
+const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name);
+
 /* Who carries out the `host` operations of a graph, as plan/plan.h says. A language sets it while it
  * computes; `compute` passes it on. */
 typedef struct {
@@ -49,7 +52,8 @@ typedef struct {
 typedef struct {
   tn_graph graph;
   bool has_graph;
-  int loss; /* which of its outputs is minimised */
+  int loss;   /* which of its outputs is minimised */
+  int logits; /* which of them labels are compared with, for accuracy; -1: none */
   tn_tensor *inputs, *params;
   size_t input_count, param_count;
 } tn_lowered;
@@ -164,19 +168,35 @@ typedef struct {
   uint64_t revision; /* counts changes of host->inputs, params, sets and weights */
 } tn_unit;
 
-/* An input or a parameter as the program declares it; dimensions may have names. */
+/* What the numbers of a value mean. In a graph a tensor is f32, token ids and labels are i32, a boolean is
+ * bool. */
+typedef enum {
+  TN_DATA_TENSOR,
+  TN_DATA_TOKEN_IDS,
+  TN_DATA_LABELS,
+  TN_DATA_BOOLEAN,
+  TN_DATA_UNKNOWN
+} tn_data_kind;
+
+/* "tensor", "token_ids", "labels", "boolean", "unknown" */
+const char *tn_data_kind_name(tn_data_kind kind);
+tn_dtype tn_data_kind_dtype(tn_data_kind kind);
+
+/* An input or a parameter as the program declares it. */
 typedef struct {
-  tn_str name; /* NUL-terminated */
-  tn_type type;
-} tn_slot;
+  tn_name name;
+  tn_data_kind kind; /* of a parameter: always a tensor */
+  tn_type type;      /* dimensions may have names, or be TN_DIM_UNKNOWN */
+  tn_span at;
+  bool broken; /* what is wrong with it has been said */
+} tn_tensor_spec;
 
 typedef struct {
-  bool known; /* they have been listed */
-  const tn_slot *inputs;
+  const tn_tensor_spec *inputs; /* in declaration order */
   size_t input_count;
-  const tn_slot *params;
+  const tn_tensor_spec *params;
   size_t param_count;
-} tn_slots;
+} tn_specs;
 
 typedef struct tn_lang {
   const char *name;                  /* "ninth", "mind", "ail", "graph" */
@@ -196,12 +216,14 @@ typedef struct tn_lang {
   void (*show)(tn_unit *unit, const tn_outcome *outcome, tn_text *out);
   bool (*plan)(tn_unit *unit, tn_text *out); /* the plan of the last run, one line per step */
   /* What the program declares, in its order; valid as long as the unit. NULL after reporting. */
-  const tn_slots *(*slots)(tn_unit *unit);
+  const tn_specs *(*specs)(tn_unit *unit);
   /* The value that a parameter had in the last run; NULL: none yet. */
   const tn_view *(*param)(tn_unit *unit, size_t index);
   /* The program with the values that are given, for training: `loss` names the output to minimise, NULL: the
    * one that the program says. Freed by tn_lowered_free. */
   bool (*lower)(tn_unit *unit, const char *loss, tn_lowered *out);
+  /* How a program trains by itself, on its own data (lang/training.h). */
+  const struct tn_training_doors *training;
   tn_repl *(*repl_new)(tn_host *host);
   /* One input; false when more lines are needed to complete it. What is to be shown goes to out. */
   bool (*repl_line)(tn_repl *repl, tn_str line, tn_text *out, bool *quit);

@@ -1,8 +1,15 @@
-/* lang/lowered.c: a program as a graph with its values. */
+/* lang/lowered.c: given values, and a program as a graph with its values. */
 #include "lang/lang.h"
 
+const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name) {
+  for (size_t i = count; i-- > 0;) { /* the last of several counts */
+    if (tn_str_equal(givens[i].name, name)) return &givens[i];
+  }
+  return NULL;
+}
+
 bool tn_lowered_init(tn_lowered *lowered, tn_heap *heap, size_t inputs, size_t params) {
-  *lowered = (tn_lowered){ .loss = -1, .input_count = inputs, .param_count = params };
+  *lowered = (tn_lowered){ .loss = -1, .logits = -1, .input_count = inputs, .param_count = params };
   lowered->inputs = tn_heap_alloc(heap, (inputs + 1) * sizeof *lowered->inputs);
   lowered->params = tn_heap_alloc(heap, (params + 1) * sizeof *lowered->params);
   if (lowered->inputs && lowered->params) return true;
@@ -19,5 +26,5 @@ void tn_lowered_free(tn_lowered *lowered, tn_heap *heap) {
   free_tensors(heap, lowered->inputs, lowered->input_count);
   free_tensors(heap, lowered->params, lowered->param_count);
   if (lowered->has_graph) tn_graph_free(&lowered->graph);
-  *lowered = (tn_lowered){ .loss = -1 };
+  *lowered = (tn_lowered){ .loss = -1, .logits = -1 };
 }

@@ -9,23 +9,28 @@
 
 #include "train/loop_internal.h"
 
+bool tn_loop_is_supplied(const tn_loop *loop, size_t input) {
+  tn_str name = tn_names_text(loop->host->names, loop->program.specs.inputs[input].name);
+  return tn_given_find(loop->host->inputs, loop->host->input_count, name) != NULL;
+}
+
 bool tn_loop_is_fed(const tn_loop *loop, size_t input) {
-  if (!loop->rows.present || tn_ail_is_supplied(loop->program, input)) return false;
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  if (!loop->rows.present || tn_loop_is_supplied(loop, input)) return false;
+  const tn_dataset_block *data = loop->program.dataset;
   return (int)input == data->features_input || (int)input == data->labels_input;
 }
 
-bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, const bool *wanted, tn_tensor **inputs) {
-  size_t count = tn_ail_input_count(loop->program);
+bool tn_loop_make_inputs(tn_loop *loop, const tn_sizes *sizes, const bool *wanted, tn_tensor **inputs) {
+  size_t count = loop->program.specs.input_count;
   *inputs = tn_arena_array(loop->arena, count + 1, sizeof **inputs);
   if (!*inputs) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) {
     if (wanted && !wanted[i]) continue;
-    if (tn_ail_is_supplied(loop->program, i)) {
-      if (!tn_ail_supplied(loop->program, i, sizes, &(*inputs)[i])) return false;
+    if (tn_loop_is_supplied(loop, i)) {
+      if (!loop->program.doors->supplied(loop->program.model, i, &(*inputs)[i])) return false;
       continue;
     }
-    tn_dtype dtype = tn_ail_kind_dtype(tn_ail_input(loop->program, i)->kind);
+    tn_dtype dtype = loop->program.specs.inputs[i].type.dtype;
     if (!tn_tensor_zeros(loop->host->heap, dtype, &sizes->inputs[i], &(*inputs)[i]))
       return tn_loop_out_of_memory(loop);
   }
@@ -38,7 +43,7 @@ static void *rows_of(const tn_loop *loop, const tn_tensor *inputs, int input) {
 }
 
 static void copy_row(tn_loop *loop, const tn_tensor *inputs, size_t place, size_t row) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   const tn_table *table = &loop->rows.table;
   size_t width = table->width > 0 ? (size_t)table->width : 0;
   char *features = rows_of(loop, inputs, data->features_input);
@@ -51,23 +56,20 @@ void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, siz
   for (size_t i = 0; i < count; i++) copy_row(loop, inputs, i, loop->rows.order[first + i]);
 }
 
-static void draw_kind(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs,
-                      tn_ail_kind kind) {
-  int64_t limit = kind == TN_AIL_TOKEN_IDS ? tn_ail_vocabulary(loop->program, sizes)
-                  : kind == TN_AIL_LABELS  ? tn_ail_classes(loop->program, sizes)
-                                           : 0;
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) {
-    bool draws = tn_ail_input(loop->program, i)->kind == kind && !tn_loop_is_fed(loop, i) &&
-                 !tn_ail_is_supplied(loop->program, i);
-    if (draws) tn_ail_draw(rng, kind, limit, &inputs[i].view);
+static void draw_kind(tn_loop *loop, tn_data_kind kind) {
+  const tn_training *program = &loop->program;
+  for (size_t i = 0; i < program->specs.input_count; i++) {
+    if (program->specs.inputs[i].kind != kind || tn_loop_is_fed(loop, i) || tn_loop_is_supplied(loop, i))
+      continue;
+    program->doors->draw(program->model, i, &loop->sizes, &loop->rng, &loop->inputs[i].view);
   }
 }
 
 /* Inputs that no row gives, without a data set: from the generator. */
-static void draw_others(tn_loop *loop, tn_rng *rng, const tn_ail_sizes *sizes, const tn_tensor *inputs) {
-  draw_kind(loop, rng, sizes, inputs, TN_AIL_TOKEN_IDS);
-  draw_kind(loop, rng, sizes, inputs, TN_AIL_LABELS);
-  draw_kind(loop, rng, sizes, inputs, TN_AIL_TENSOR);
+static void draw_others(tn_loop *loop) {
+  draw_kind(loop, TN_DATA_TOKEN_IDS);
+  draw_kind(loop, TN_DATA_LABELS);
+  draw_kind(loop, TN_DATA_TENSOR);
 }
 
 /* trunc(u * n) with u in f32, as exact as f64 makes it. */
@@ -77,11 +79,11 @@ static size_t draw_index(tn_rng *rng, size_t count) {
 
 bool tn_loop_draw_batch(tn_loop *loop) {
   if (loop->rows.present) {
-    for (int64_t i = 0; i < loop->train->batch; i++) {
+    for (int64_t i = 0; i < loop->program.train->batch; i++) {
       size_t row = loop->rows.order[draw_index(&loop->rng, loop->rows.train_count)];
       copy_row(loop, loop->inputs, (size_t)i, row);
     }
   }
-  draw_others(loop, &loop->rng, &loop->sizes, loop->inputs);
+  draw_others(loop);
   return true;
 }

@@ -20,22 +20,22 @@ static void choose_split(tn_loop *loop) {
   e->rows = loop->eval->on_train ? train : loop->rows.count - train;
 }
 
-static bool lower(tn_loop *loop, size_t rows, tn_ail_sizes *sizes, tn_ail_lowered *out) {
+static bool lower(tn_loop *loop, size_t rows, tn_sizes *sizes, tn_lowered *out) {
   return tn_loop_size_rows(loop, (int64_t)rows, sizes) &&
-         tn_ail_lower(loop->program, sizes, TN_AIL_FOR_EVAL, out);
+         loop->program.doors->lower(loop->program.model, sizes, TN_LOWER_INFERENCE, out);
 }
 
 static bool divide(tn_loop *loop) {
   tn_evaluation *e = &loop->evaluation;
-  size_t count = tn_ail_input_count(loop->program);
-  tn_ail_lowered part;
+  size_t count = loop->program.specs.input_count;
+  tn_lowered part = { 0 };
   bool *fed = tn_arena_array(loop->arena, count + 1, sizeof *fed);
   if (!fed) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) fed[i] = tn_loop_is_fed(loop, i);
   if (!lower(loop, TN_EVAL_ROWS, &e->part, &part)) return false;
   bool ok =
       tn_opt_divide_rows(&e->lowered.graph, &part.graph, (int64_t)e->rows, TN_EVAL_ROWS, fed, &e->pieces);
-  tn_graph_free(&part.graph);
+  tn_lowered_free(&part, loop->host->heap);
   return ok || tn_loop_out_of_memory(loop);
 }
 
@@ -48,20 +48,20 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
   }
   tn_plan *plan = tn_plan_new(loop->host->heap, graph, &options, &fault);
   if (!plan) {
-    tn_ail_report_fault(loop->program, &fault);
+    tn_loop_fault(loop, &fault);
     return NULL;
   }
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
     tn_plan_bind_param(plan, i, tn_trainer_param(loop->trainer, i));
-  tn_plan_set_host(plan,
-                   &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  tn_plan_host host = tn_loop_plan_host(loop);
+  tn_plan_set_host(plan, &host);
   return plan;
 }
 
 /* The rows do not change from one evaluation to the next: they are filled in once. */
 static bool bind_whole(tn_loop *loop) {
   tn_evaluation *e = &loop->evaluation;
-  size_t count = tn_ail_input_count(loop->program);
+  size_t count = loop->program.specs.input_count;
   bool *read = tn_arena_array(loop->arena, count + 1, sizeof *read);
   if (!read) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) read[i] = !e->pieces.divided || e->pieces.own_inputs.at[i] >= 0;
@@ -95,7 +95,7 @@ static bool prepare_pieces(tn_loop *loop) {
   e->piece = make_plan(loop, &e->pieces.piece);
   if (!e->piece || !bind_cut(loop) || !tn_loop_make_inputs(loop, &e->part, NULL, &e->piece_inputs))
     return false;
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
+  for (size_t i = 0; i < loop->program.specs.input_count; i++)
     tn_plan_bind_input(e->piece, (int)i, &e->piece_inputs[i].view);
   return true;
 }
@@ -105,8 +105,8 @@ static bool check_logits(const tn_loop *loop) {
   const tn_evaluation *e = &loop->evaluation;
   if (e->lowered.logits < 0) return true;
   tn_value logits = e->lowered.graph.outputs.at[e->lowered.logits].value;
-  return tn_ail_check_accuracy(loop->program, &tn_graph_type(&e->lowered.graph, logits)->shape,
-                               (int64_t)e->rows);
+  return loop->program.doors->check_accuracy(
+      loop->program.model, &tn_graph_type(&e->lowered.graph, logits)->shape, (int64_t)e->rows);
 }
 
 static bool prepare(tn_loop *loop) {
@@ -148,7 +148,7 @@ static bool run_pieces(tn_loop *loop) {
   for (size_t done = 0; done < e->rows; done += TN_EVAL_ROWS) {
     size_t first = done + TN_EVAL_ROWS <= e->rows ? done : e->rows - TN_EVAL_ROWS;
     tn_loop_fill_rows(loop, e->piece_inputs, e->first + first, TN_EVAL_ROWS);
-    if (!tn_plan_run(e->piece, &fault)) return tn_ail_report_fault(loop->program, &fault);
+    if (!tn_plan_run(e->piece, &fault)) return tn_loop_fault(loop, &fault);
     keep_piece(e, first);
   }
   return true;
@@ -180,7 +180,7 @@ bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
   const tn_evaluation *e = &loop->evaluation;
   tn_fault fault;
   if (e->piece && !run_pieces(loop)) return false;
-  if (!tn_plan_run(e->plan, &fault)) return tn_ail_report_fault(loop->program, &fault);
+  if (!tn_plan_run(e->plan, &fault)) return tn_loop_fault(loop, &fault);
   tn_view loss = tn_plan_output(e->plan, e->lowered.loss);
   row->evaluated = true;
   row->eval_loss = tn_view_get_f64(&loss, 0);
@@ -196,9 +196,9 @@ void tn_loop_free_eval(tn_loop *loop) {
   tn_evaluation *e = &loop->evaluation;
   tn_plan_free(e->plan);
   tn_plan_free(e->piece);
-  free_tensors(e->inputs, tn_ail_input_count(loop->program));
-  free_tensors(e->piece_inputs, tn_ail_input_count(loop->program));
+  free_tensors(e->inputs, loop->program.specs.input_count);
+  free_tensors(e->piece_inputs, loop->program.specs.input_count);
   free_tensors(e->cut, e->pieces.cut_inputs.count);
   tn_row_pieces_free(loop->host->heap, &e->pieces);
-  if (e->lowered.graph.heap) tn_graph_free(&e->lowered.graph);
+  tn_lowered_free(&e->lowered, loop->host->heap);
 }

@@ -79,7 +79,7 @@ static const char *value_name(double value) {
 }
 
 static bool report(tn_loop *loop, const tn_not_finite *found, int64_t step) {
-  tn_span at = found->at.file ? found->at : loop->train->at;
+  tn_span at = found->at.file ? found->at : loop->program.train->at;
   loop->host->diags->phase = TN_PHASE_RUN;
   return tn_report(loop->host->diags, TN_DIAG_E_NOT_FINITE, at,
                    TN_STR("op", found->op == TN_OP_ERROR ? "the step" : tn_op_sig_of(found->op)->name),
@@ -94,7 +94,7 @@ static bool look_at_step(tn_loop *loop, tn_trainer *looking, tn_not_finite *foun
   tn_trainer_set_step_number(looking, tn_trainer_step_number(loop->trainer));
   *failed = !tn_trainer_step(looking, &loss, &fault);
   if (*failed) {
-    tn_ail_report_fault(loop->program, &fault);
+    tn_loop_fault(loop, &fault);
     return false;
   }
   return tn_trainer_find_not_finite(looking, found);
@@ -110,7 +110,7 @@ static bool repeat(tn_loop *loop, tn_trainer *looking, int64_t last, double valu
     if (!tn_loop_draw_batch(loop)) return false;
     if (look_at_step(loop, looking, &found, &failed)) return report(loop, &found, step);
     if (failed) return false;
-    if (!tn_trainer_step(loop->trainer, &loss, &fault)) return tn_ail_report_fault(loop->program, &fault);
+    if (!tn_trainer_step(loop->trainer, &loss, &fault)) return tn_loop_fault(loop, &fault);
   }
   return report(loop, &found, last);
 }

@@ -116,7 +116,7 @@ void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_n
   *count = 0;
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
     out[(*count)++] =
-        (tn_named_view){ tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name),
+        (tn_named_view){ tn_loop_param_name(loop, i),
                          *tn_trainer_param(loop->trainer, i) };
   }
   for (int i = 0; with_states && i < tn_trainer_state_count(loop->trainer); i++) {
@@ -278,7 +278,7 @@ bool tn_loop_write_given(tn_loop *loop, tn_text *out) {
 
 static bool write_record(tn_loop *loop, tn_run_status status) {
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   tn_run_record record = { .program = source->name,
                            .source = source->text,
                            .version = tn_str_of(loop->options->version),
@@ -331,7 +331,7 @@ bool tn_loop_seal(tn_loop *loop) {
   if (!make_folder(loop)) return false;
   if (loop->options->out) tn_file_clear_leftovers(loop->options->out);
   find_base(loop);
-  return tn_ail_seal(loop->program);
+  return loop->program.doors->seal(loop->program.model);
 }
 
 /* What an earlier run left and this one does not have. */

@@ -38,17 +38,17 @@ static bool *find_needed(tn_loop *loop, const tn_graph *graph) {
 }
 
 static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, bool labels) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   tn_str path = tn_arena_str(loop->arena, data->path);
   if (!path.at) return tn_loop_out_of_memory(loop);
   tn_table_index index = { .path = path.at, .at = data->path_at, .limit = limit };
-  index.function = tn_ail_called(loop->program, node->op, node->at);
+  index.function = loop->program.doors->called(loop->program.model, node->op, node->at);
   return labels ? tn_table_check_labels(&loop->rows.table, &index, loop->host->diags)
                 : tn_table_check_features(&loop->rows.table, &index, loop->host->diags);
 }
 
 bool tn_loop_check_indices(tn_loop *loop) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   const tn_graph *graph = &loop->lowered.graph;
   if (!loop->rows.present) return true;
   const bool *needed = find_needed(loop, graph);
@@ -58,7 +58,7 @@ bool tn_loop_check_indices(tn_loop *loop) {
     int64_t limit = needed[v] ? indexed_length(graph, node) : -1;
     if (limit < 0) continue;
     tn_value source = source_of(graph, node->in[1]);
-    for (size_t i = 0; i < tn_ail_input_count(loop->program); i++) {
+    for (size_t i = 0; i < loop->program.specs.input_count; i++) {
       if (graph->inputs.at[i] != source || !tn_loop_is_fed(loop, i)) continue;
       if (!check_table(loop, node, limit, (int)i == data->labels_input)) return false;
     }

@@ -10,6 +10,19 @@ bool tn_loop_out_of_memory(tn_loop *loop) {
   return tn_report_memory(loop->host->diags, loop->host->heap, TN_NOWHERE, "training");
 }
 
+bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault) {
+  return loop->program.doors->report_fault(loop->program.model, fault);
+}
+
+tn_str tn_loop_param_name(const tn_loop *loop, int param) {
+  return tn_names_text(loop->host->names, loop->program.specs.params[param].name);
+}
+
+tn_plan_host tn_loop_plan_host(const tn_loop *loop) {
+  const tn_effects *effects = &loop->program.effects;
+  return (tn_plan_host){ effects->context, effects->call, effects->entering };
+}
+
 void tn_loop_print(tn_loop *loop, const tn_text *line) { loop->host->print(loop->host, tn_text_str(line)); }
 
 /* ---- what is said before ---- */
@@ -44,34 +57,34 @@ static void say_number(tn_loop *loop, const char *name, double number) {
 }
 
 static void say_inputs(tn_loop *loop) {
-  size_t count = tn_ail_input_count(loop->program);
+  size_t count = loop->program.specs.input_count;
   if (count == 0) return;
   say(loop, "Inputs:");
   for (size_t i = 0; i < count; i++) {
-    const tn_ail_slot *input = tn_ail_input(loop->program, i);
+    const tn_tensor_spec *input = &loop->program.specs.inputs[i];
     say_pair(loop, tn_names_text(loop->host->names, input->name).at,
-             tn_str_of(tn_ail_kind_name(input->kind)));
+             tn_str_of(tn_data_kind_name(input->kind)));
   }
   say(loop, "");
 }
 
 static void say_dataset(tn_loop *loop) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   if (!data) return;
   say(loop, "Dataset:");
-  say_pair(loop, "format", data->format == TN_AIL_TSV ? TN_LIT("tsv") : TN_LIT("jsonl"));
+  say_pair(loop, "format", data->format == TN_DATASET_TSV ? TN_LIT("tsv") : TN_LIT("jsonl"));
   say_pair(loop, "path", data->path);
   say_int(loop, "train_count", (int64_t)loop->rows.train_count);
   say_int(loop, "val_count", (int64_t)(loop->rows.count - loop->rows.train_count));
   say(loop, "");
 }
 
-static const char *metric_name(tn_ail_metric metric) {
-  return metric == TN_AIL_METRIC_LOSS ? "loss" : "accuracy";
+static const char *metric_name(tn_metric metric) {
+  return metric == TN_METRIC_LOSS ? "loss" : "accuracy";
 }
 
 static void say_eval(tn_loop *loop) {
-  const tn_ail_eval *eval = tn_ail_eval_of(loop->program);
+  const tn_eval_block *eval = loop->program.eval;
   if (!eval) return;
   tn_text metrics;
   tn_text_init(&metrics, loop->host->heap);
@@ -95,8 +108,8 @@ static void say_plan(tn_loop *loop) {
   say_dataset(loop);
   say(loop, "Train:");
   say_int(loop, "steps", loop->steps);
-  say_number(loop, "lr", loop->train->lr);
-  say_int(loop, "batch_size", loop->train->batch);
+  say_number(loop, "lr", loop->program.train->options.lr);
+  say_int(loop, "batch_size", loop->program.train->batch);
   say(loop, "");
   say_eval(loop);
   say(loop, "Starting training...");
@@ -114,7 +127,7 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
   tn_text_fixed(&line, row->loss, 6);
   tn_loop_print(loop, &line);
   for (size_t i = 0; row->evaluated && i < loop->eval->metric_count; i++) {
-    bool loss = loop->eval->metrics[i] == TN_AIL_METRIC_LOSS;
+    bool loss = loop->eval->metrics[i] == TN_METRIC_LOSS;
     tn_text_clear(&line);
     tn_text_puts(&line, loss ? "eval/loss = " : "eval/accuracy = ");
     tn_text_fixed(&line, loss ? row->eval_loss : row->eval_accuracy, loss ? 6 : 4);
@@ -125,9 +138,9 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
 
 /* ---- getting ready ---- */
 
-bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
-  size_t count = tn_ail_input_count(loop->program);
+bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes) {
+  const tn_dataset_block *data = loop->program.dataset;
+  size_t count = loop->program.specs.input_count;
   tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
   if (!given) return tn_loop_out_of_memory(loop);
   for (size_t i = 0; i < count; i++) given[i].rank = -1;
@@ -135,25 +148,26 @@ bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes) {
     given[data->features_input] = tn_shape_make(2, rows, loop->rows.table.width);
   }
   if (data && data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, rows);
-  tn_ail_size_request request = { .given = given, .batch = rows, .no_defaults = data != NULL };
-  return tn_ail_size(loop->program, &request, loop->arena, sizes);
+  tn_size_request request = { .given = given, .batch = rows, .no_defaults = data != NULL };
+  return loop->program.doors->size(loop->program.model, &request, loop->arena, sizes);
 }
 
 /* A batch, and one shard of it, which is what the program is lowered for. */
 static bool size_batch(tn_loop *loop) {
-  const tn_ail_train *train = loop->train;
-  if (train->batch % train->shards != 0) {
+  const tn_train_block *train = loop->program.train;
+  int64_t shards = train->options.shards;
+  if (train->batch % shards != 0) {
     tn_place place = tn_place_of(loop->host->sources, train->at.file, train->at.start);
     return tn_report(loop->host->diags, TN_DIAG_E_SYNTAX_ERROR, train->at, TN_INT("line", place.line),
                      TN_INT("col", place.column), TN_STR("message", "shards must divide batch"));
   }
   return tn_loop_size_rows(loop, train->batch, &loop->sizes) &&
-         tn_loop_size_rows(loop, train->batch / train->shards, &loop->part);
+         tn_loop_size_rows(loop, train->batch / shards, &loop->part);
 }
 
 /* The inputs that a shard has a part of. */
 static const bool *divided_inputs(tn_loop *loop) {
-  size_t count = tn_ail_input_count(loop->program);
+  size_t count = loop->program.specs.input_count;
   bool *divided = tn_arena_array(loop->arena, count + 1, sizeof *divided);
   for (size_t i = 0; divided && i < count; i++) {
     divided[i] = !tn_shape_equal(&loop->sizes.inputs[i], &loop->part.inputs[i]);
@@ -165,34 +179,22 @@ static const bool *divided_inputs(tn_loop *loop) {
  * nobody gave are nothing to learn from. */
 static bool check_inputs(tn_loop *loop) {
   bool ok = true;
-  for (size_t i = 0; loop->rows.present && i < tn_ail_input_count(loop->program); i++) {
-    const tn_ail_slot *input = tn_ail_input(loop->program, i);
-    if (tn_loop_is_fed(loop, i) || tn_ail_is_supplied(loop->program, i)) continue;
+  for (size_t i = 0; loop->rows.present && i < loop->program.specs.input_count; i++) {
+    const tn_tensor_spec *input = &loop->program.specs.inputs[i];
+    if (tn_loop_is_fed(loop, i) || tn_loop_is_supplied(loop, i)) continue;
     loop->host->diags->phase = TN_PHASE_DATA;
     ok = tn_report(loop->host->diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, input->at,
-                   TN_TEXT("path", tn_ail_dataset_of(loop->program)->path), TN_INT("line", 1),
+                   TN_TEXT("path", loop->program.dataset->path), TN_INT("line", 1),
                    TN_TEXT("field", tn_names_text(loop->host->names, input->name)));
   }
   return ok;
-}
-
-static bool read_options(tn_loop *loop, tn_train_options *options) {
-  const tn_ail_train *train = loop->train;
-  *options = (tn_train_options){ .lr = train->lr,
-                                 .momentum = train->momentum,
-                                 .weight_decay = train->weight_decay,
-                                 .clip_norm = train->clip_norm,
-                                 .warmup = train->warmup,
-                                 .steps = loop->steps,
-                                 .shards = (int)train->shards };
-  return tn_optimizer_find(train->optimizer, &options->optimizer) &&
-         tn_schedule_find(train->schedule, &options->schedule);
 }
 
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   tn_fault fault;
   tn_trainer_request request = { .graph = &loop->lowered.graph,
                                  .loss = loop->lowered.loss,
+                                 .options = loop->program.train->options,
                                  .seed = loop->host->seed,
                                  .backend = loop->options->backend,
                                  .threads = loop->options->threads,
@@ -200,28 +202,29 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
                                  .folder = loop->options->folder,
                                  .shows_all = shows_all };
   if (shows_all) request.passes = (tn_pass_set)(request.passes & ~TN_PASS_FUSE);
+  request.options.steps = loop->steps;
   request.sharded = divided_inputs(loop);
-  if (!request.sharded || !read_options(loop, &request.options)) {
+  if (!request.sharded) {
     tn_loop_out_of_memory(loop);
     return NULL;
   }
   tn_trainer *trainer = tn_trainer_new(loop->host->heap, &request, &fault);
   if (!trainer) {
-    tn_ail_report_fault(loop->program, &fault);
+    tn_loop_fault(loop, &fault);
     return NULL;
   }
-  for (size_t i = 0; i < tn_ail_input_count(loop->program); i++)
+  for (size_t i = 0; i < loop->program.specs.input_count; i++)
     tn_trainer_bind_input(trainer, (int)i, &loop->inputs[i].view);
-  tn_trainer_set_host(trainer,
-                      &(tn_plan_host){ loop->effects.context, loop->effects.call, loop->effects.entering });
+  tn_plan_host host = tn_loop_plan_host(loop);
+  tn_trainer_set_host(trainer, &host);
   return trainer;
 }
 
 /* A training that changes nothing is most likely a mistake, but it has losses to show. */
 static void warn_of_nothing(const tn_loop *loop) {
   if (tn_trainer_learning_count(loop->trainer) > 0) return;
-  bool none = tn_ail_param_count(loop->program) == 0;
-  tn_report(loop->host->diags, TN_DIAG_E_TRAIN_NO_PARAMETERS, loop->train->at,
+  bool none = loop->program.specs.param_count == 0;
+  tn_report(loop->host->diags, TN_DIAG_E_TRAIN_NO_PARAMETERS, loop->program.train->at,
             TN_STR("problem", none ? "the program has no parameters" : "no gradient reaches any of them"));
 }
 
@@ -234,7 +237,7 @@ static bool make_trainer(tn_loop *loop) {
 }
 
 static bool no_train_rows(tn_loop *loop) {
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   loop->host->diags->phase = TN_PHASE_DATA;
   char split[TN_NUMBER_BYTES];
   tn_str text = { split, tn_number_print_f64(data->split, split) };
@@ -250,24 +253,20 @@ static bool wants_hashes(const tn_loop *loop) {
 }
 
 static bool prepare(tn_loop *loop) {
-  tn_ail *program = loop->program;
-  if (!tn_ail_check_given(program, TN_AIL_TO_TRAIN) || !tn_ail_require_loss(program)) return false;
-  loop->train = tn_ail_train_of(program);
-  loop->eval = tn_ail_eval_of(program);
-  loop->steps = loop->options->steps > 0 ? loop->options->steps : loop->train->steps;
-  loop->effects = tn_ail_effects(program);
-  bool hashed = wants_hashes(loop);
-  if (!tn_ail_allow_dataset(program) || !tn_loop_seal(loop) ||
-      !tn_rows_read(loop->host, program, loop->options->backend, hashed, loop->arena, &loop->rows))
+  const tn_training *program = &loop->program;
+  loop->eval = program->eval;
+  loop->steps = loop->options->steps > 0 ? loop->options->steps : program->train->options.steps;
+  if (!tn_loop_seal(loop) || !tn_rows_read(loop->host, program, loop->options->backend, wants_hashes(loop),
+                                           loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
   if (!check_inputs(loop) || !size_batch(loop)) return false;
-  loop->first = tn_arena_array(loop->arena, tn_ail_param_count(program) + 1, sizeof *loop->first);
+  loop->first = tn_arena_array(loop->arena, program->specs.param_count + 1, sizeof *loop->first);
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
-  return tn_ail_init_params(program, &loop->sizes, loop->first) &&
-         tn_ail_lower(program, &loop->part, TN_AIL_FOR_TRAIN, &loop->lowered) &&
-         tn_loop_check_indices(loop) && tn_ail_allow(program, &loop->lowered.graph) &&
+  return program->doors->init_params(program->model, &loop->sizes, loop->first) &&
+         program->doors->lower(program->model, &loop->part, TN_LOWER_TRAINING, &loop->lowered) &&
+         tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
          tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
          tn_loop_begin_folder(loop);
@@ -279,7 +278,7 @@ static void tell_begin(tn_loop *loop) {
   const tn_loop_watch *watch = loop->options->watch;
   if (!watch || !watch->begin) return;
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   uint8_t digest[32];
   tn_loop_source_sha256(loop, digest);
   tn_run_facts facts = { .program = source->name,
@@ -331,7 +330,7 @@ static bool one_step(tn_loop *loop) {
   if (!tn_loop_keep(loop, evaluated) || !tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
-    return tn_ail_report_fault(loop->program, &fault);
+    return tn_loop_fault(loop, &fault);
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
   if ((evaluated && !tn_loop_evaluate(loop, &row)) || !keep_row(loop, &row)) {
@@ -349,10 +348,10 @@ bool tn_loop_run_until(tn_loop *loop, int64_t end) {
   uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of the one it resumes */
   while (tn_trainer_step_number(loop->trainer) < end) {
     if (tn_stop_asked(loop->host->heap->stop)) {
-      return tn_ail_report_fault(loop->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+      return tn_loop_fault(loop, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
     }
     if (most > 0 && done++ == most) {
-      return tn_report(loop->host->diags, TN_DIAG_E_LOOP_LIMIT, loop->train->at,
+      return tn_report(loop->host->diags, TN_DIAG_E_LOOP_LIMIT, loop->program.train->at,
                        TN_INT("limit", (int64_t)most));
     }
     if (!one_step(loop)) return false;
@@ -368,7 +367,7 @@ static bool run_steps(tn_loop *loop) {
 
 /* ---- what comes of it ---- */
 
-void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out) {
+void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);
   tn_json_key(&json, "step"), tn_json_int(&json, row->step);
@@ -377,7 +376,7 @@ void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn
     tn_json_key(&json, "eval"), tn_json_object_begin(&json);
     for (size_t i = 0; i < eval->metric_count; i++) {
       tn_json_key(&json, metric_name(eval->metrics[i]));
-      if (eval->metrics[i] == TN_AIL_METRIC_LOSS)
+      if (eval->metrics[i] == TN_METRIC_LOSS)
         tn_json_f32(&json, (float)row->eval_loss);
       else
         tn_json_f64(&json, row->eval_accuracy);
@@ -403,7 +402,7 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
     tn_view_sha256(view, digest);
     tn_json_object_begin(json);
     tn_json_key(json, "name"),
-        tn_json_string(json, tn_names_text(loop->host->names, tn_ail_param(loop->program, (size_t)i)->name));
+        tn_json_string(json, tn_loop_param_name(loop, i));
     tn_json_key(json, "shape"), tn_json_array_begin(json);
     for (int d = 0; d < view->rank; d++) tn_json_int(json, view->dim[d]);
     tn_json_array_end(json);
@@ -443,19 +442,18 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
 }
 
 static void free_loop(tn_loop *loop) {
-  size_t inputs = loop->program ? tn_ail_input_count(loop->program) : 0;
-  size_t params = loop->program ? tn_ail_param_count(loop->program) : 0;
-  if (loop->program) tn_loop_free_eval(loop);
-  for (size_t i = 0; loop->inputs && i < inputs; i++) tn_tensor_unref(&loop->inputs[i]);
-  for (size_t i = 0; loop->first && i < params; i++) tn_tensor_unref(&loop->first[i]);
+  const tn_specs *specs = &loop->program.specs;
+  tn_loop_free_eval(loop);
+  for (size_t i = 0; loop->inputs && i < specs->input_count; i++) tn_tensor_unref(&loop->inputs[i]);
+  for (size_t i = 0; loop->first && i < specs->param_count; i++) tn_tensor_unref(&loop->first[i]);
   tn_loop_free_kept(loop);
   tn_trainer_free(loop->trainer);
-  if (loop->lowered.graph.heap) tn_graph_free(&loop->lowered.graph);
+  tn_lowered_free(&loop->lowered, loop->host->heap);
   tn_rows_free(&loop->rows);
   tn_vec_free(loop->host->heap, &loop->history);
   tn_vec_free(loop->host->heap, &loop->segments);
   tn_text_free(&loop->lines);
-  tn_ail_free(loop->program);
+  loop->program.doors->close(loop->program.model);
 }
 
 /* The steps, with everything that is said and kept of them. */
@@ -472,13 +470,14 @@ static bool train(tn_loop *loop) {
   return ok && kept;
 }
 
-bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
-                   tn_outcome *out) {
-  tn_loop loop = { .host = host, .file = file, .options = options, .arena = arena, .held = -1 };
-  tn_text_init(&loop.lines, host->heap);
+bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
+                   tn_arena *arena, tn_outcome *out) {
+  tn_loop loop = { .host = unit->host, .file = unit->file, .options = options, .arena = arena, .held = -1 };
+  if (!doors->open(unit, &loop.program)) return false;
+  loop.program.doors = doors;
+  tn_text_init(&loop.lines, unit->host->heap);
   tn_sha256_init(&loop.history_hash);
-  loop.program = tn_ail_compile(host, file);
-  bool ok = loop.program && prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out);
+  bool ok = prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out);
   if (ok && !loop.idle) say(&loop, "Training completed");
   free_loop(&loop);
   tn_folder_release(&loop.held);

@@ -1,4 +1,4 @@
-/* train/loop.h: training an AILang program, from its data file to its weights.
+/* train/loop.h: training a whole program, from its data file to its weights.
  *
  * Everything that happens is a function of the program, the data and the seed:
  * which rows make a batch, in which order things are added, when evaluation
@@ -9,7 +9,7 @@
 #define TN_TRAIN_LOOP_H
 
 #include "cluster/transport.h"
-#include "lang/lang.h"
+#include "lang/training.h"
 #include "train/record.h"
 #include "train/trainer.h"
 
@@ -92,6 +92,6 @@ typedef struct {
 
 /* False after reporting. `out->extra_json` holds steps, history (if it is kept), params and
  * weights_sha256. An interrupt ends training early with E_INTERRUPTED after a last checkpoint. */
-bool tn_train_loop(tn_host *host, uint32_t file, const tn_loop_options *options, tn_arena *arena,
-                   tn_outcome *out);
+bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
+                   tn_arena *arena, tn_outcome *out);
 #endif

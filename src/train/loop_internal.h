@@ -15,8 +15,8 @@
 /* How a split is evaluated (evaluate.c). */
 typedef struct {
   size_t first, rows;       /* of the order */
-  tn_ail_sizes sizes, part; /* of the whole split, and of a piece */
-  tn_ail_lowered lowered;   /* for the whole split */
+  tn_sizes sizes, part;     /* of the whole split, and of a piece */
+  tn_lowered lowered;       /* for the whole split */
   tn_row_pieces pieces;
   tn_plan *plan;            /* of the whole, or of what needs all rows */
   tn_plan *piece;           /* NULL: not in pieces */
@@ -30,18 +30,16 @@ typedef struct {
   uint32_t file;
   const tn_loop_options *options;
   tn_arena *arena;
-  tn_ail *program;
-  const tn_ail_train *train;
-  const tn_ail_eval *eval;
+  tn_training program;       /* as its language describes it */
+  const tn_eval_block *eval; /* the program's; NULL: none, or nothing to evaluate on */
   tn_rows rows;
-  tn_ail_sizes sizes; /* of a training batch */
-  tn_ail_sizes part;  /* of one shard of it */
-  tn_ail_lowered lowered;
+  tn_sizes sizes; /* of a training batch */
+  tn_sizes part;  /* of one shard of it */
+  tn_lowered lowered;
   tn_tensor *first; /* first values of the parameters */
   tn_trainer *trainer;
   tn_tensor *inputs; /* one batch, by input */
   tn_rng rng;        /* draws batches */
-  tn_effects effects;
   tn_evaluation evaluation;
   int64_t steps;
   tn_vec(tn_history_row) history; /* if it is kept */
@@ -64,6 +62,12 @@ typedef struct {
 
 bool tn_loop_out_of_memory(tn_loop *loop);
 void tn_loop_print(tn_loop *loop, const tn_text *line);
+/* In the words of the program's language. Returns false. */
+bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault);
+/* The name of a parameter. */
+tn_str tn_loop_param_name(const tn_loop *loop, int param);
+/* For the `host` operations of the program's graphs. */
+tn_plan_host tn_loop_plan_host(const tn_loop *loop);
 
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
@@ -83,13 +87,15 @@ bool tn_loop_check_params(tn_loop *loop);
 void tn_loop_free_kept(tn_loop *loop);
 
 /* The sizes of the program for so many rows. */
-bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_ail_sizes *sizes);
+bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes);
 
 /* Batches (batch.c). */
+/* Whether the command line gives the input's value. */
+bool tn_loop_is_supplied(const tn_loop *loop, size_t input);
 /* Whether the data gives the input's value, and not the command line. */
 bool tn_loop_is_fed(const tn_loop *loop, size_t input);
 /* Memory for the inputs, with the values that the command line gives; `wanted` (NULL: all) picks some. */
-bool tn_loop_make_inputs(tn_loop *loop, const tn_ail_sizes *sizes, const bool *wanted, tn_tensor **inputs);
+bool tn_loop_make_inputs(tn_loop *loop, const tn_sizes *sizes, const bool *wanted, tn_tensor **inputs);
 /* The next training batch, from the generator. */
 bool tn_loop_draw_batch(tn_loop *loop);
 /* Rows first, first + 1, ... of the order into the inputs that have memory. */
@@ -146,5 +152,5 @@ void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);
 /* A member of a JSON object: a hash in hexadecimal. */
 void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]);
-void tn_loop_history_json(const tn_history_row *row, const tn_ail_eval *eval, tn_text *out);
+void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, tn_text *out);
 #endif

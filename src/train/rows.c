@@ -21,8 +21,8 @@ typedef struct {
 
 typedef struct {
   tn_host *host;
-  tn_ail *program;
-  const tn_ail_dataset *data;
+  const tn_training *program;
+  const tn_dataset_block *data;
   const tn_backend *backend;
   tn_arena *arena;
   tn_rows *rows;
@@ -33,13 +33,17 @@ typedef struct {
 
 static bool take_rows(void *context, tn_table *table);
 
+static bool report_fault(const pipeline *p, const tn_fault *fault) {
+  return p->program->doors->report_fault(p->program->model, fault);
+}
+
 static bool out_of_memory(tn_host *host) {
   return tn_report_memory(host->diags, host->heap, TN_NOWHERE, "the data set");
 }
 
 /* What an input declares behind its rows, where that is a number. */
-static int64_t declared_width(const tn_ail *program, int input) {
-  const tn_shape *shape = &tn_ail_input(program, (size_t)input)->shape;
+static int64_t declared_width(const tn_tensor_spec *input) {
+  const tn_shape *shape = &input->type.shape;
   return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
 }
 
@@ -48,12 +52,12 @@ static bool read_rows(pipeline *p, const tn_table_request *request, tn_table *ou
   size_t errors = p->host->diags->errors;
   if (tn_table_read(p->host->heap, request, p->host->diags, out)) return true;
   if (p->host->diags->errors > errors) return false;
-  return tn_ail_report_fault(p->program, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+  return report_fault(p, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
 }
 
 /* Whether some stage works on that column. A column is read for a stage too, whether or not an input takes
  * it. */
-static bool has_stage(const tn_ail_dataset *data, bool on_labels) {
+static bool has_stage(const tn_dataset_block *data, bool on_labels) {
   for (size_t i = 0; i < data->stage_count; i++) {
     if (data->stages[i].on_labels == on_labels) return true;
   }
@@ -61,7 +65,7 @@ static bool has_stage(const tn_ail_dataset *data, bool on_labels) {
 }
 
 static bool read_table(pipeline *p, bool hashed) {
-  const tn_ail_dataset *d = p->data;
+  const tn_dataset_block *d = p->data;
   tn_str path;
   bool found = tn_host_find(p->host, d->path, p->arena, &path); /* it was when it was allowed */
   if (p->arena->failed) return out_of_memory(p->host);
@@ -72,7 +76,7 @@ static bool read_table(pipeline *p, bool hashed) {
     .path = path.at,
     .resolved = tn_host_resolves(p->host),
     .at = d->path_at,
-    .format = d->format == TN_AIL_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
+    .format = d->format == TN_DATASET_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
     .wants_features = d->features_input >= 0 || has_stage(d, false),
     .wants_labels = d->labels_input >= 0 || has_stage(d, true),
     .width = -1,
@@ -85,9 +89,9 @@ static bool read_table(pipeline *p, bool hashed) {
     .sha256 = hashed ? p->rows->sha256 : NULL,
   };
   if (d->features_input >= 0) {
-    const tn_ail_slot *input = tn_ail_input(p->program, (size_t)d->features_input);
-    request.floats = input->kind == TN_AIL_TENSOR;
-    if (d->stage_count == 0) request.width = declared_width(p->program, d->features_input);
+    const tn_tensor_spec *input = &p->program->specs.inputs[d->features_input];
+    request.floats = input->kind == TN_DATA_TENSOR;
+    if (d->stage_count == 0) request.width = declared_width(input);
     if (request.width >= 0) request.input = tn_names_text(p->host->names, input->name);
   }
   if (d->stage_count == 0) return read_rows(p, &request, &p->rows->table);
@@ -115,7 +119,7 @@ static bool compute_row(pipeline *p, const stage *s, size_t row, tn_view *out) {
   tn_fault fault;
   tn_view view = column_view(p, s, row);
   tn_plan_bind_input(s->plan, 0, &view);
-  if (!tn_plan_run(s->plan, &fault)) return tn_ail_report_fault(p->program, &fault);
+  if (!tn_plan_run(s->plan, &fault)) return report_fault(p, &fault);
   *out = tn_plan_output(s->plan, 0);
   return true;
 }
@@ -193,17 +197,17 @@ static bool plan_stage(pipeline *p, size_t index, stage *s) {
   tn_plan_options options = { .backend = p->backend, .threads = 1 };
   s->on_labels = p->data->stages[index].on_labels;
   s->row = s->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
-  if (!tn_ail_lower_stage(p->program, index, &s->row, &s->graph)) return false;
+  if (!p->program->doors->lower_stage(p->program->model, index, &s->row, &s->graph)) return false;
   s->plan = tn_plan_new(p->host->heap, &s->graph, &options, &fault);
   if (s->plan) return true;
   tn_graph_free(&s->graph);
-  return tn_ail_report_fault(p->program, &fault);
+  return report_fault(p, &fault);
 }
 
 static bool run_stage(pipeline *p, size_t index) {
   stage *s = &p->stages[index];
   if (!s->plan && !plan_stage(p, index, s)) return false;
-  if (p->data->stages[index].kind == TN_AIL_FILTER) return filter_rows(p, s);
+  if (p->data->stages[index].kind == TN_STAGE_FILTER) return filter_rows(p, s);
   return s->on_labels ? map_labels(p, s) : map_features(p, s);
 }
 
@@ -267,11 +271,11 @@ static bool put_in_order(pipeline *p) {
   return true;
 }
 
-bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
-                  tn_rows *out) {
+bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *backend, bool hashed,
+                  tn_arena *arena, tn_rows *out) {
   pipeline p = { .host = host,
                  .program = program,
-                 .data = tn_ail_dataset_of(program),
+                 .data = program->dataset,
                  .backend = backend,
                  .arena = arena,
                  .rows = out };

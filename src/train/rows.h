@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "data/table.h"
-#include "lang/ail/ail.h"
+#include "lang/training.h"
 
 /* What a data set came to: columns, and the order in which rows count. */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
 } tn_rows;
 
 /* Reads, maps, filters, shuffles and splits, as the dataset block says. Without one: nothing. */
-bool tn_rows_read(tn_host *host, tn_ail *program, const tn_backend *backend, bool hashed, tn_arena *arena,
-                  tn_rows *out);
+bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *backend, bool hashed,
+                  tn_arena *arena, tn_rows *out);
 void tn_rows_free(tn_rows *rows);
 #endif

@@ -10,8 +10,8 @@ struct tn_steps {
   uint64_t revision; /* of the given values that the inputs hold */
 };
 
-static tn_str name_of(const tn_graph *graph, tn_value slot) {
-  return tn_names_text(graph->names, tn_graph_node(graph, slot)->attrs->name);
+static tn_str name_of(const tn_graph *graph, tn_value value) {
+  return tn_names_text(graph->names, tn_graph_node(graph, value)->attrs->name);
 }
 
 static bool check_loss(tn_host *host, const tn_lowered *lowered) {
@@ -79,13 +79,6 @@ static bool fits(tn_diags *diags, tn_str input, const tn_view *given, const tn_v
   return true;
 }
 
-static const tn_given *find_input(const tn_host *host, tn_str name) {
-  for (size_t i = 0; i < host->input_count; i++) {
-    if (tn_str_equal(host->inputs[i].name, name)) return &host->inputs[i];
-  }
-  return NULL;
-}
-
 static void take(const tn_view *from, const tn_view *into) {
   if (from->dtype == into->dtype) {
     tn_view_copy(into, from);
@@ -100,7 +93,7 @@ static bool refresh_inputs(tn_steps *steps) {
   if (steps->revision == steps->unit->revision) return true;
   for (size_t i = 0; i < graph->inputs.count; i++) {
     tn_str name = name_of(graph, graph->inputs.at[i]);
-    const tn_given *given = find_input(host, name);
+    const tn_given *given = tn_given_find(host->inputs, host->input_count, name);
     const tn_view *into = &steps->lowered.inputs[i].view;
     if (!given || !steps->lowered.inputs[i].buffer) continue;
     if (!fits(host->diags, name, &given->data.view, into)) return false;

@@ -27,29 +27,7 @@ struct tn_trainer {
   int *shown;    /* by value, the output that shows it; 0: none. NULL: nothing is shown */
 };
 
-/* ---- names and schedules ---- */
-
-bool tn_optimizer_find(tn_str name, tn_optimizer *out) {
-  static const char *const names[] = { "sgd", "momentum", "adam", "adamw" };
-  for (int i = 0; i < 4; i++) {
-    if (tn_str_is(name, names[i])) {
-      *out = (tn_optimizer)i;
-      return true;
-    }
-  }
-  return false;
-}
-
-bool tn_schedule_find(tn_str name, tn_schedule *out) {
-  static const char *const names[] = { "constant", "cosine", "linear" };
-  for (int i = 0; i < 3; i++) {
-    if (tn_str_is(name, names[i])) {
-      *out = (tn_schedule)i;
-      return true;
-    }
-  }
-  return false;
-}
+/* ---- schedules ---- */
 
 #define TN_PI 3.14159265358979323846
 
@@ -179,7 +157,7 @@ static bool add_shard(maker *m, int shard, tn_value *map, tn_value *loss) {
 
 static bool make_shards(maker *m, tn_value *loss) {
   tn_trainer *t = m->trainer;
-  int shards = t->options.shards, params = t->param_count;
+  int shards = (int)t->options.shards, params = t->param_count;
   tn_value *map = tn_arena_array(&t->arena, m->request->graph->nodes.count, sizeof *map);
   tn_value *losses = tn_arena_array(&t->arena, (size_t)shards, sizeof *losses);
   tn_value *grads = tn_arena_array(&t->arena, (size_t)shards * (size_t)params + 1, sizeof *grads);
@@ -247,7 +225,7 @@ static bool make_graph(maker *m) {
   tn_graph_builder_init(&m->builder, &t->graph);
   if (!make_arrays(m) || !(sharded ? make_shards(m, &loss) : make_whole(m, &loss))) return false;
   for (int p = 0; p < t->param_count; p++) t->learning_count += m->grads[p] != TN_NO_VALUE;
-  t->key_input = input_named(&t->graph, TN_TRAIN_KEY);
+  t->key_input = input_named(&t->graph, TN_DROPOUT_KEY);
   if (!tn_graph_output(&t->graph, 0, loss)) return false;
   add_scalars(m, scalar);
   add_states(m);

@@ -13,34 +13,12 @@
 
 #include "backend/backend.h"
 #include "graph/graph.h"
+#include "lang/training.h"
 #include "opt/opt.h"
 #include "plan/plan.h"
 
-typedef enum { TN_OPTIMIZER_SGD, TN_OPTIMIZER_MOMENTUM, TN_OPTIMIZER_ADAM, TN_OPTIMIZER_ADAMW } tn_optimizer;
-typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn_schedule;
-
-/* Zero means the default in parentheses. */
-typedef struct {
-  tn_optimizer optimizer;
-  double lr;                    /* as given; 0 is 0 */
-  double momentum;              /* for momentum */
-  double beta1, beta2, epsilon; /* (0.9, 0.999, 1e-8) for adam and adamw */
-  double weight_decay;          /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
-                                       takes lr * weight_decay * p off the parameter */
-  double clip_norm;             /* 0: none. The norm of all gradients together is held below it */
-  tn_schedule schedule;
-  int64_t warmup; /* steps over which lr rises linearly from lr / warmup */
-  int64_t steps;  /* where a schedule ends */
-  int shards;       /* (1) parts of a batch, see tn_trainer_request */
-} tn_train_options;
-
-bool tn_optimizer_find(tn_str name, tn_optimizer *out);
-bool tn_schedule_find(tn_str name, tn_schedule *out);
 /* The learning rate of a step, counted from 0. */
 double tn_train_lr(const tn_train_options *options, int64_t step);
-
-/* The name of an i64 scalar input that keys dropout: the trainer sets it in every step. */
-#define TN_TRAIN_KEY "dropout_key"
 
 typedef struct tn_trainer tn_trainer;
 

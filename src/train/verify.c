@@ -46,7 +46,7 @@ static bool check_hashes(tn_loop *loop, const tn_run_record *record) {
     return differs(loop, "the hash of the program in run.json");
   if (memcmp(record->data_sha256, loop->rows.sha256, sizeof digest) != 0)
     return differs(loop, "the hash of the data in run.json");
-  const tn_ail_dataset *data = tn_ail_dataset_of(loop->program);
+  const tn_dataset_block *data = loop->program.dataset;
   tn_str path = data ? data->path : (tn_str){ 0 };
   if (!path.at != !record->data.at || !tn_str_equal(path, record->data))
     return differs(loop, "the data file in run.json");

@@ -14,7 +14,7 @@
 typedef struct {
   ail_session session;
   tn_ail *program;
-  tn_ail_sizes sizes;
+  tn_sizes sizes;
 } compiled;
 
 static void compile(compiled *c, const char *text) {
@@ -25,7 +25,7 @@ static void compile(compiled *c, const char *text) {
 }
 
 static void sized(compiled *c, int64_t batch) {
-  tn_ail_size_request request = { .batch = batch };
+  tn_size_request request = { .batch = batch };
   assert_true(tn_ail_size(c->program, &request, &c->session.arena, &c->sizes));
 }
 
@@ -123,7 +123,7 @@ static void given_shapes_bind_names_and_are_checked(void **state) {
   compiled c;
   compile(&c, CLASSIFIER TRAIN);
   tn_shape given[2] = { tn_shape_make(2, 3, 7), tn_shape_make(1, 3) };
-  tn_ail_size_request request = { .given = given, .batch = 4, .no_defaults = true };
+  tn_size_request request = { .given = given, .batch = 4, .no_defaults = true };
   assert_true(tn_ail_size(c.program, &request, &c.session.arena, &c.sizes));
   assert_int_equal(c.sizes.inputs[0].dim[1], 7);
   given[1].dim[0] = 4;
@@ -138,7 +138,7 @@ static void a_param_needs_its_names_where_there_is_data(void **state) {
   compile(&c, "model { x [B, 4] param W [4, K] y = matmul(x, W) }");
   sized(&c, 0);
   assert_int_equal(c.sizes.params[0].dim[1], 2);
-  tn_ail_size_request request = { .no_defaults = true };
+  tn_size_request request = { .no_defaults = true };
   assert_false(tn_ail_size(c.program, &request, &c.session.arena, &c.sizes));
   assert_int_equal(ail_reported(&c.session, TN_DIAG_E_DIM_UNBOUND), 1);
   finish(&c);
@@ -149,15 +149,14 @@ static void a_param_needs_its_names_where_there_is_data(void **state) {
 static void a_lowered_loss_has_all_inputs_and_params_in_order(void **state) {
   (void)state;
   compiled c;
-  tn_ail_lowered lowered;
+  tn_lowered lowered = { 0 };
   compile(&c, CLASSIFIER TRAIN);
   sized(&c, 4);
-  assert_true(tn_ail_lower(c.program, &c.sizes, TN_AIL_FOR_TRAIN, &lowered));
+  assert_true(tn_ail_lower(c.program, &c.sizes, TN_LOWER_TRAINING, &lowered));
   assert_int_equal(lowered.graph.inputs.count, 2);
   assert_int_equal(lowered.graph.params.count, 2);
   assert_int_equal(lowered.loss, 0);
   assert_int_equal(lowered.logits, 1);
-  assert_int_equal(lowered.key, -1);
   assert_int_equal(tn_graph_type(&lowered.graph, lowered.graph.outputs.at[0].value)->shape.rank, 0);
   tn_shape logits = tn_shape_make(2, 4, 2);
   assert_true(
@@ -170,17 +169,16 @@ static void a_lowered_loss_has_all_inputs_and_params_in_order(void **state) {
 static void dropout_draws_only_in_training_and_each_from_its_own_words(void **state) {
   (void)state;
   compiled c;
-  tn_ail_lowered lowered;
+  tn_lowered lowered = { 0 };
   uint64_t seen[4] = { 0 };
   int found = 0;
   compile(&c, "model { x [B, 4] h = dropout(x, 0.5) y = mean(dropout(h, 0.25)) } train { loss = y }");
   sized(&c, 2);
-  assert_true(tn_ail_lower(c.program, &c.sizes, TN_AIL_FOR_EVAL, &lowered));
-  assert_int_equal(lowered.key, -1);
+  assert_true(tn_ail_lower(c.program, &c.sizes, TN_LOWER_INFERENCE, &lowered));
   assert_int_equal(lowered.graph.inputs.count, 1);
   tn_graph_free(&lowered.graph);
-  assert_true(tn_ail_lower(c.program, &c.sizes, TN_AIL_FOR_TRAIN, &lowered));
-  assert_int_equal(lowered.key, 1);
+  assert_true(tn_ail_lower(c.program, &c.sizes, TN_LOWER_TRAINING, &lowered));
+  assert_int_equal(lowered.graph.inputs.count, 2); /* the key comes after the program's own */
   for (size_t v = 1; v < lowered.graph.nodes.count; v++) {
     const tn_node *node = tn_graph_node(&lowered.graph, (tn_value)v);
     if (node->op == TN_OP_UNIFORM) seen[found++] = node->attrs->index;
@@ -191,31 +189,89 @@ static void dropout_draws_only_in_training_and_each_from_its_own_words(void **st
   finish(&c);
 }
 
+/* The door that a training goes through. */
+static void open_door(ail_session *session, const char *text, uint32_t capabilities, bool opens,
+                      tn_training *training) {
+  memset(session, 0, sizeof *session);
+  assert_true(ail_open(session));
+  session->host.capabilities = capabilities;
+  tn_unit unit = { .host = &session->host, .file = ail_add(session, text) };
+  assert_int_equal(tn_lang_ail()->training->open(&unit, training), opens);
+}
+
+static void close_door(ail_session *session, tn_model *model) {
+  tn_lang_ail()->training->close(model);
+  ail_close(session);
+  assert_int_equal(session->heap.used, 0);
+}
+
 static void blocks_have_their_defaults(void **state) {
   (void)state;
-  compiled c;
-  compile(&c, CLASSIFIER TRAIN
-          "eval { metrics = [acc, loss, \"accuracy\"] }"
-          "dataset { format = \"tsv\" path = \"x.tsv\" tokens = \"0-2,5\" labels = 7 batch 16 }");
-  const tn_ail_train *train = tn_ail_train_of(c.program);
-  const tn_ail_eval *eval = tn_ail_eval_of(c.program);
-  const tn_ail_dataset *dataset = tn_ail_dataset_of(c.program);
-  assert_int_equal(train->steps, 200);
+  ail_session session;
+  tn_training training;
+  open_door(&session,
+            CLASSIFIER TRAIN
+            "eval { metrics = [acc, loss, \"accuracy\"] }"
+            "dataset { format = \"tsv\" path = \"x.tsv\" tokens = \"0-2,5\" labels = 7 batch 16 }",
+            TN_CAP_FILEREAD, true, &training);
+  const tn_train_block *train = training.train;
+  const tn_eval_block *eval = training.eval;
+  const tn_dataset_block *dataset = training.dataset;
+  assert_int_equal(training.specs.input_count, 2);
+  assert_int_equal(training.specs.inputs[0].kind, TN_DATA_TOKEN_IDS);
+  assert_int_equal(training.specs.inputs[1].type.dtype, TN_I32);
+  assert_int_equal(training.specs.param_count, 2);
+  assert_true(tn_str_is(tn_names_text(session.names, training.specs.params[1].name), "W"));
+  assert_int_equal(train->options.steps, 200);
   assert_int_equal(train->batch, 16); /* the pipeline's */
-  assert_true(train->lr == 0.1);
-  assert_true(tn_str_is(train->optimizer, "sgd"));
+  assert_true(train->options.lr == 0.1);
+  assert_int_equal(train->options.optimizer, TN_OPTIMIZER_SGD);
   assert_int_equal(eval->every, 20);
   assert_false(eval->on_train);
   assert_int_equal(eval->metric_count, 2);
-  assert_int_equal(eval->metrics[0], TN_AIL_METRIC_ACCURACY);
-  assert_int_equal(dataset->format, TN_AIL_TSV);
+  assert_int_equal(eval->metrics[0], TN_METRIC_ACCURACY);
+  assert_int_equal(dataset->format, TN_DATASET_TSV);
   assert_int_equal(dataset->features.column_count, 4);
   assert_int_equal(dataset->features.columns[3], 5);
   assert_int_equal(dataset->labels.columns[0], 7);
   assert_int_equal(dataset->features_input, 0);
   assert_int_equal(dataset->labels_input, 1);
   assert_true(dataset->split == 1);
-  finish(&c);
+  close_door(&session, training.model);
+}
+
+static void what_a_program_does_not_say_is_not_there(void **state) {
+  (void)state;
+  ail_session session;
+  tn_training training;
+  open_door(&session,
+            CLASSIFIER "train { loss = xent(logits, labels) optimizer = \"adamw\" schedule = \"linear\" }", 0,
+            true, &training);
+  assert_null(training.eval);
+  assert_null(training.dataset);
+  assert_int_equal(training.train->options.optimizer, TN_OPTIMIZER_ADAMW);
+  assert_int_equal(training.train->options.schedule, TN_SCHEDULE_LINEAR);
+  close_door(&session, training.model);
+}
+
+static void a_program_that_cannot_train_is_not_opened(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tn_diag_code code;
+  } refused[] = {
+    { CLASSIFIER, TN_DIAG_E_TRAIN_REQUIRES_LOSS },
+    { CLASSIFIER TRAIN "dataset { format = \"tsv\" path = \"x.tsv\" }", TN_DIAG_E_DATASET_CAPABILITY_DENIED },
+    { CLASSIFIER "train { loss = xent(logits, labels) optimizer = \"none\" }", TN_DIAG_E_SYNTAX_ERROR },
+    { "model {", TN_DIAG_E_SYNTAX_ERROR },
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    ail_session session;
+    tn_training training;
+    open_door(&session, refused[i].text, 0, false, &training);
+    assert_true(ail_reported(&session, refused[i].code) > 0);
+    close_door(&session, NULL);
+  }
 }
 
 static void a_word_that_selects_no_column_means_the_default_layout(void **state) {
@@ -227,7 +283,7 @@ static void a_word_that_selects_no_column_means_the_default_layout(void **state)
     strcat(text, words[i]);
     strcat(text, "\" }");
     compile(&c, text);
-    assert_int_equal(tn_ail_dataset_of(c.program)->features.column_count, 0);
+    assert_int_equal(c.program->dataset.features.column_count, 0);
     finish(&c);
   }
 }
@@ -240,9 +296,9 @@ static void stages_are_graphs_for_one_row(void **state) {
   int32_t row[3] = { 1, 2, 3 }, label = 5;
   compile(&c, "fn next(row) { row * 2 + 1 } fn known(label) { label < 5 }" CLASSIFIER
               "data { format = \"jsonl\" path = \"x\" filter known(labels) map next(tokens) }");
-  const tn_ail_dataset *dataset = tn_ail_dataset_of(c.program);
+  const tn_dataset_block *dataset = &c.program->dataset;
   assert_int_equal(dataset->stage_count, 2);
-  assert_int_equal(dataset->stages[0].kind, TN_AIL_MAP); /* maps come first */
+  assert_int_equal(dataset->stages[0].kind, TN_STAGE_MAP); /* maps come first */
   tn_shape shape = tn_shape_make(1, 3);
   tn_view input = tn_view_make(row, TN_I32, &shape);
   tn_tensor output = { 0 };
@@ -264,19 +320,23 @@ static void stages_are_graphs_for_one_row(void **state) {
 
 static void drawing_follows_the_rules_of_the_language(void **state) {
   (void)state;
+  compiled c;
   float numbers[2];
   int32_t ids[4];
   tn_rng rng;
+  compile(&c, "model { x [2] tokens [1, 4] y = sum(x) + sum(tokens) }");
+  sized(&c, 0);
   tn_shape two = tn_shape_make(1, 2), four = tn_shape_make(1, 4);
   tn_view tensor = tn_view_make(numbers, TN_F32, &two), tokens = tn_view_make(ids, TN_I32, &four);
   tn_rng_init(&rng, 2042);
-  tn_ail_draw(&rng, TN_AIL_TENSOR, 0, &tensor);
+  tn_ail_draw(c.program, 0, &c.sizes, &rng, &tensor);
   assert_true(numbers[0] == 0.4169424772262573f && numbers[1] == -0.4344710111618042f);
   tn_rng_init(&rng, 1042);
-  tn_ail_draw(&rng, TN_AIL_TOKEN_IDS, 20, &tokens);
+  tn_ail_draw(c.program, 1, &c.sizes, &rng, &tokens);
   assert_int_equal(ids[0], 4);
   assert_int_equal(ids[1], 15);
   assert_int_equal(ids[3], 12);
+  finish(&c);
 }
 
 static void parameters_start_in_order_and_weights_replace_them(void **state) {
@@ -354,6 +414,8 @@ int main(void) {
     cmocka_unit_test(a_lowered_loss_has_all_inputs_and_params_in_order),
     cmocka_unit_test(dropout_draws_only_in_training_and_each_from_its_own_words),
     cmocka_unit_test(blocks_have_their_defaults),
+    cmocka_unit_test(what_a_program_does_not_say_is_not_there),
+    cmocka_unit_test(a_program_that_cannot_train_is_not_opened),
     cmocka_unit_test(a_word_that_selects_no_column_means_the_default_layout),
     cmocka_unit_test(stages_are_graphs_for_one_row),
     cmocka_unit_test(drawing_follows_the_rules_of_the_language),

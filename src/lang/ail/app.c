@@ -173,7 +173,9 @@ static tn_ail_cell as_variable(const tn_ail_var *var, const tn_ail_cell *value) 
     cell.name = var->name;
     return cell;
   }
-  tn_ail_cell cell = { .name = var->name, .kind = TN_AIL_TENSOR, .is_number = true, .number = value->number };
+  tn_ail_cell cell = {
+    .name = var->name, .kind = TN_DATA_TENSOR, .is_number = true, .number = value->number
+  };
   if (!value->is_number) {
     bool empty = tn_view_count(&value->tensor.view) == 0;
     cell.number = empty ? 0.0f : (float)tn_view_get_f64(&value->tensor.view, 0);
@@ -190,7 +192,7 @@ static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell
   const tn_ail_cell *model = NULL;
   tn_ail_const value = { 0 };
   tn_shape shape;
-  *out = (tn_ail_cell){ .name = var->name, .kind = TN_AIL_TENSOR, .is_number = true };
+  *out = (tn_ail_cell){ .name = var->name, .kind = TN_DATA_TENSOR, .is_number = true };
   out->whole = var->type == TN_AIL_STATE_INT;
   if (!initial) {
     bool follows = var->type == TN_AIL_STATE_TENSOR;
@@ -199,14 +201,14 @@ static bool initial_cell(tn_ail_world *world, const tn_ail_var *var, tn_ail_cell
     return true;
   }
   if (tn_ail_literal(world->program, initial, &value)) {
-    tn_ail_cell given = { .is_number = true, .kind = TN_AIL_TENSOR, .number = (float)value.number };
+    tn_ail_cell given = { .is_number = true, .kind = TN_DATA_TENSOR, .number = (float)value.number };
     given.whole = value.is_integer;
     given.integer = value.integer;
     *out = as_variable(var, &given);
     return true;
   }
   int64_t index = 0;
-  *out = (tn_ail_cell){ .name = var->name, .kind = TN_AIL_TENSOR };
+  *out = (tn_ail_cell){ .name = var->name, .kind = TN_DATA_TENSOR };
   if (!list_shape(world->program, initial, &shape) ||
       !tn_tensor_new(world->program->host->heap, TN_F32, &shape, &out->tensor)) {
     return tn_ail_out_of_memory(world->program);

@@ -58,16 +58,14 @@ static bool read_text(const tn_ail *program, const tn_ail_field *field, tn_str *
   return true;
 }
 
-static void read_choice(const tn_ail *program, const tn_ail_field *field, const char *const *choices,
-                        const char *what, tn_str *out) {
+/* What `find` gives for a string; `fallback` after reporting that it gives -1. */
+static int read_choice(const tn_ail *program, const tn_ail_field *field, int (*find)(tn_str name),
+                       const char *what, int fallback) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
-  for (int i = 0; ok && choices[i]; i++) {
-    if (!tn_str_is(value.text, choices[i])) continue;
-    *out = tn_str_of(choices[i]);
-    return;
-  }
-  ill_typed(program, field, what);
+  int found = ok ? find(value.text) : -1;
+  if (found < 0) ill_typed(program, field, what);
+  return found < 0 ? fallback : found;
 }
 
 /* Unknown and repeated fields are reported by the walk over them. */
@@ -100,16 +98,14 @@ static void take_fields(tn_ail *program, const tn_ail_fields *fields, take_field
 /* ---- train ---- */
 
 static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
-  static const char *const optimizers[] = { "sgd", "momentum", "adam", "adamw", NULL };
-  static const char *const schedules[] = { "constant", "cosine", "linear", NULL };
-  tn_ail_train *train = &program->train;
+  tn_train_options *train = &program->train.options;
   tn_str name = field_name(program, field);
   if (tn_str_is(name, "loss"))
     program->loss = field->value;
   else if (tn_str_is(name, "steps"))
     read_count(program, field, 1, &train->steps);
   else if (tn_str_is(name, "batch"))
-    read_count(program, field, 1, &train->batch);
+    read_count(program, field, 1, &program->train.batch);
   else if (tn_str_is(name, "lr"))
     read_amount(program, field, &train->lr);
   else if (tn_str_is(name, "momentum"))
@@ -123,10 +119,13 @@ static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
   else if (tn_str_is(name, "shards"))
     read_count(program, field, 1, &train->shards);
   else if (tn_str_is(name, "optimizer")) {
-    read_choice(program, field, optimizers, "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"",
-                &train->optimizer);
+    train->optimizer =
+        (tn_optimizer)read_choice(program, field, tn_optimizer_find,
+                                  "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"", TN_OPTIMIZER_SGD);
   } else if (tn_str_is(name, "schedule")) {
-    read_choice(program, field, schedules, "is \"constant\", \"cosine\" or \"linear\"", &train->schedule);
+    train->schedule =
+        (tn_schedule)read_choice(program, field, tn_schedule_find,
+                                 "is \"constant\", \"cosine\" or \"linear\"", TN_SCHEDULE_CONSTANT);
   } else {
     return false;
   }
@@ -136,7 +135,7 @@ static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
 /* A field that the optimiser does not read would be ignored in silence. */
 static void check_optimizer_fields(tn_ail *program) {
   const tn_ail_fields *fields = program->train_fields;
-  if (tn_str_is(program->train.optimizer, "momentum")) return;
+  if (program->train.options.optimizer == TN_OPTIMIZER_MOMENTUM) return;
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
     if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), "momentum"))
@@ -145,13 +144,9 @@ static void check_optimizer_fields(tn_ail *program) {
 }
 
 static void check_train(tn_ail *program) {
-  program->train = (tn_ail_train){ .at = program->train_fields->keyword_at,
-                                   .steps = 200,
-                                   .lr = 0.1,
-                                   .momentum = 0.9,
-                                   .shards = 1,
-                                   .optimizer = TN_LIT("sgd"),
-                                   .schedule = TN_LIT("constant") };
+  program->train =
+      (tn_train_block){ .at = program->train_fields->keyword_at,
+                        .options = { .steps = 200, .lr = 0.1, .momentum = 0.9, .shards = 1 } };
   take_fields(program, program->train_fields, take_train_field);
   check_optimizer_fields(program);
 }
@@ -170,7 +165,7 @@ static bool read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *ou
   return true;
 }
 
-static void add_metric(tn_ail *program, tn_ail_metric *list, tn_ail_metric metric) {
+static void add_metric(tn_ail *program, tn_metric *list, tn_metric metric) {
   for (size_t i = 0; i < program->eval.metric_count; i++) {
     if (list[i] == metric) return;
   }
@@ -179,7 +174,7 @@ static void add_metric(tn_ail *program, tn_ail_metric *list, tn_ail_metric metri
 
 static void read_metrics(tn_ail *program, const tn_ail_field *field) {
   const tn_ail_expr *list = field->value;
-  tn_ail_metric *metrics = tn_arena_array(&program->arena, 2, sizeof *metrics);
+  tn_metric *metrics = tn_arena_array(&program->arena, 2, sizeof *metrics);
   tn_str word = { 0 };
   if (list->form != TN_AIL_EXPR_LIST) {
     ill_typed(program, field, "is a list, as in `metrics = [loss, acc]`");
@@ -192,10 +187,10 @@ static void read_metrics(tn_ail *program, const tn_ail_field *field) {
     const tn_ail_expr *item = list->as.list.items[i];
     if (!read_word(program, item, &word)) word = tn_ail_source_text(program, item->at);
     if (tn_str_is(word, "loss")) {
-      add_metric(program, metrics, TN_AIL_METRIC_LOSS);
+      add_metric(program, metrics, TN_METRIC_LOSS);
     } else if (tn_str_is(word, "acc") || tn_str_is(word, "accuracy")) {
       if (!program->eval.accuracy.at) program->eval.accuracy = word, program->eval.accuracy_at = item->at;
-      add_metric(program, metrics, TN_AIL_METRIC_ACCURACY);
+      add_metric(program, metrics, TN_METRIC_ACCURACY);
     } else {
       const tn_str known[] = { TN_LIT("loss"), TN_LIT("accuracy"), TN_LIT("acc") };
       tn_report(diags_of(program), TN_DIAG_E_EVAL_UNKNOWN_METRIC, item->at, TN_TEXT("metric", word),
@@ -250,7 +245,7 @@ static bool has_field(const tn_ail *program, const tn_ail_fields *fields, const 
 }
 
 static void check_eval(tn_ail *program) {
-  program->eval = (tn_ail_eval){ .at = program->eval_fields->keyword_at, .every = 20 };
+  program->eval = (tn_eval_block){ .at = program->eval_fields->keyword_at, .every = 20 };
   take_fields(program, program->eval_fields, take_eval_field);
   if (!has_field(program, program->eval_fields, "metrics")) {
     tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, program->eval_fields->keyword_at);
@@ -313,7 +308,7 @@ static bool select_list(const tn_ail *program, const tn_ail_expr *list, columns 
   return out->count > 0;
 }
 
-static void read_column(tn_ail *program, const tn_ail_field *field, tn_ail_column *out) {
+static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_column *out) {
   columns list = { 0 };
   tn_ail_const value;
   bool ok = true;
@@ -341,7 +336,7 @@ static void read_format(tn_ail *program, const tn_ail_field *field) {
   const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv") };
   tn_str format;
   if (!read_text(program, field, &format)) return;
-  program->dataset.format = tn_str_is(format, "tsv") ? TN_AIL_TSV : TN_AIL_JSONL;
+  program->dataset.format = tn_str_is(format, "tsv") ? TN_DATASET_TSV : TN_DATASET_JSONL;
   if (tn_str_is(format, "tsv") || tn_str_is(format, "jsonl")) return;
   tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at, TN_TEXT("format", format),
             TN_TEXT("suggestion", tn_str_suggest(format, known, 2)));
@@ -367,7 +362,7 @@ static void read_split(tn_ail *program, const tn_ail_field *field) {
 }
 
 static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
-  tn_ail_dataset *dataset = &program->dataset;
+  tn_dataset_block *dataset = &program->dataset;
   tn_str name = field_name(program, field);
   if (tn_str_is(name, "format"))
     read_format(program, field);
@@ -388,16 +383,16 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   return true;
 }
 
-static const char *stage_name(tn_ail_stage_kind kind) { return kind == TN_AIL_MAP ? "map" : "filter"; }
+static const char *stage_name(tn_stage_kind kind) { return kind == TN_STAGE_MAP ? "map" : "filter"; }
 
 /* The function a stage names: one of the program's, of one parameter, that reaches no effect. */
-static bool check_stage_function(const tn_ail *program, const tn_ail_stage *stage, tn_span at) {
+static bool check_stage_function(const tn_ail *program, const tn_dataset_stage *stage, tn_span at) {
   const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
   const tn_map *const maps[] = { &program->functions };
   tn_str name = tn_ail_text_of(program, stage->function), path = program->dataset.path;
   if (!fn) {
     tn_diag_code code =
-        stage->kind == TN_AIL_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
+        stage->kind == TN_STAGE_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
     if (tn_ail_name_is(&program->tree, stage->function, TN_AIL_NAME_SKIPPED)) return false;
     return tn_report(diags_of(program), code, at, TN_TEXT("function_name", name),
                      TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
@@ -431,15 +426,15 @@ static bool read_stage_column(const tn_ail *program, const tn_ail_call *call, tn
                    TN_TEXT("name", tn_ail_text_of(program, arg->as.name)));
 }
 
-static void add_stages(tn_ail *program, tn_ail_stage *stages, tn_ail_field_kind kind) {
+static void add_stages(tn_ail *program, tn_dataset_stage *stages, tn_ail_field_kind kind) {
   const tn_ail_fields *fields = program->dataset_fields;
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
     if (field->kind != kind) continue;
     const tn_ail_call *call = field->value->as.call;
-    tn_ail_stage stage = { .kind = kind == TN_AIL_FIELD_MAP ? TN_AIL_MAP : TN_AIL_FILTER,
-                           .function = call->name,
-                           .at = field->value->at };
+    tn_dataset_stage stage = { .kind = kind == TN_AIL_FIELD_MAP ? TN_STAGE_MAP : TN_STAGE_FILTER,
+                               .function = call->name,
+                               .at = field->value->at };
     bool ok = check_stage_function(program, &stage, call->name_at);
     if (read_stage_column(program, call, field->at, &stage.on_labels) && ok) {
       stages[program->dataset.stage_count++] = stage;
@@ -462,29 +457,29 @@ static void read_pipeline_batch(tn_ail *program, int64_t *out) {
 
 static int features_input(const tn_ail *program) {
   for (size_t i = 0; i < program->input_count; i++) {
-    if (program->inputs[i].kind == TN_AIL_TOKEN_IDS) return (int)i;
+    if (program->inputs[i].kind == TN_DATA_TOKEN_IDS) return (int)i;
   }
   for (size_t i = 0; i < program->input_count; i++) {
-    if (program->inputs[i].kind == TN_AIL_TENSOR) return (int)i;
+    if (program->inputs[i].kind == TN_DATA_TENSOR) return (int)i;
   }
   return -1;
 }
 
 static void check_dataset(tn_ail *program, int64_t *batch) {
   const tn_ail_fields *fields = program->dataset_fields;
-  program->dataset = (tn_ail_dataset){ .at = fields->keyword_at,
-                                       .split = 1,
-                                       .split_at = fields->keyword_at,
-                                       .features = { .key = TN_LIT("tokens") },
-                                       .labels = { .key = TN_LIT("labels") },
-                                       .features_input = features_input(program),
-                                       .labels_input = tn_ail_input_named(program, "labels") };
+  program->dataset = (tn_dataset_block){ .at = fields->keyword_at,
+                                         .split = 1,
+                                         .split_at = fields->keyword_at,
+                                         .features = { .key = TN_LIT("tokens") },
+                                         .labels = { .key = TN_LIT("labels") },
+                                         .features_input = features_input(program),
+                                         .labels_input = tn_ail_input_named(program, "labels") };
   take_fields(program, fields, take_dataset_field);
   if (!has_field(program, fields, "format"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
   if (!has_field(program, fields, "path"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
-  tn_ail_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
+  tn_dataset_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
   if (!stages) return;
   program->dataset.stages = stages;
   add_stages(program, stages, TN_AIL_FIELD_MAP);

@@ -89,16 +89,16 @@ static void check_metrics(tn_ail_walk *w, const tn_ail_operand *output) {
 
 /* ---- stages ---- */
 
-static tn_shape row_shape(const tn_ail *program, const tn_ail_stage *stage) {
+static tn_shape row_shape(const tn_ail *program, const tn_dataset_stage *stage) {
   int input = program->dataset.features_input;
   if (stage->on_labels) return TN_SCALAR_SHAPE;
-  bool plain = input >= 0 && program->inputs[input].shape.rank == 2;
-  return tn_shape_make(1, plain ? program->inputs[input].shape.dim[1] : TN_DIM_UNKNOWN);
+  bool plain = input >= 0 && program->inputs[input].type.shape.rank == 2;
+  return tn_shape_make(1, plain ? program->inputs[input].type.shape.dim[1] : TN_DIM_UNKNOWN);
 }
 
 #define STAGE_FIELDS(w, stage)                                                                               \
   TN_TEXT("function_name", tn_ail_text_of((w)->program, (stage)->function)),                                 \
-      TN_STR("stage", (stage)->kind == TN_AIL_MAP ? "map" : "filter"),                                       \
+      TN_STR("stage", (stage)->kind == TN_STAGE_MAP ? "map" : "filter"),                                     \
       TN_TEXT("dataset_path", (w)->program->dataset.path)
 
 static bool has_one_element(const tn_shape *shape) {
@@ -108,12 +108,12 @@ static bool has_one_element(const tn_shape *shape) {
   return true;
 }
 
-static void check_stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result,
+static void check_stage_result(tn_ail_walk *w, const tn_dataset_stage *stage, const tn_ail_operand *result,
                                int rank) {
   tn_shape shape = *tn_ail_shape_of(w, result);
   if (result->wrong) return;
-  if (stage->kind == TN_AIL_FILTER) {
-    if (result->kind == TN_AIL_BOOLEAN && has_one_element(&shape)) return;
+  if (stage->kind == TN_STAGE_FILTER) {
+    if (result->kind == TN_DATA_BOOLEAN && has_one_element(&shape)) return;
     tn_report(diags_of(w), TN_DIAG_E_DATASET_FILTER_NOT_BOOLEAN, stage->at, STAGE_FIELDS(w, stage));
     return;
   }
@@ -123,12 +123,12 @@ static void check_stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const 
             TN_INT("expected_rank", rank), TN_INT("received_rank", shape.rank));
 }
 
-static void check_stage(tn_ail_walk *w, const tn_ail_stage *stage) {
+static void check_stage(tn_ail_walk *w, const tn_dataset_stage *stage) {
   const tn_ail_fn *fn = tn_ail_find_fn(w->program, stage->function);
   tn_shape row = row_shape(w->program, stage);
-  tn_ail_kind kind = tn_ail_stage_column(w->program, stage);
+  tn_data_kind kind = tn_ail_stage_column(w->program, stage);
   if (fn->recursive || fn->refused) return;
-  tn_value value = tn_typer_value(w->typer, tn_ail_kind_dtype(kind), &row);
+  tn_value value = tn_typer_value(w->typer, tn_data_kind_dtype(kind), &row);
   tn_ail_operand argument = tn_ail_of_value(kind, value);
   size_t first = w->stack.count;
   if (!tn_vec_push(w->program->host->heap, &w->stack, argument)) return;
@@ -146,7 +146,7 @@ static void bind_variables(tn_ail_walk *w, bool over_model) {
     tn_ail_operand operand = tn_ail_wrong();
     if (!over_model && tn_ail_lookup(w, program->vars[i].name)) continue;
     if (program->vars[i].type != TN_AIL_STATE_TENSOR) {
-      operand = tn_ail_of_value(TN_AIL_TENSOR, tn_typer_value(w->typer, TN_F32, &TN_SCALAR_SHAPE));
+      operand = tn_ail_of_value(TN_DATA_TENSOR, tn_typer_value(w->typer, TN_F32, &TN_SCALAR_SHAPE));
     }
     tn_ail_bind(w, program->vars[i].name, &operand, false);
   }
@@ -229,7 +229,7 @@ void tn_ail_check_values(tn_ail *program) {
   w.typer = &typer;
   w.records = true;
   if (program->main) make_room(&w, program->main->count);
-  tn_ail_walk_slots(&w);
+  tn_ail_walk_specs(&w);
   tn_ail_operand output = tn_ail_walk_main(&w);
   if (program->main) {
     name_output(program);

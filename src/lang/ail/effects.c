@@ -88,9 +88,9 @@ bool tn_ail_allow(tn_ail *program, const tn_graph *graph) {
 }
 
 bool tn_ail_allow_dataset(tn_ail *program) {
-  const tn_ail_dataset *dataset = tn_ail_dataset_of(program);
+  const tn_dataset_block *dataset = &program->dataset;
   tn_str found, granted = { 0 };
-  if (!dataset) return true;
+  if (!program->dataset_fields) return true;
   bool some = program->host->capabilities & TN_CAP_FILEREAD;
   if (some && tn_host_find(program->host, dataset->path, &program->arena, &found)) return true;
   if (some) granted = tn_host_readable(program->host, &program->arena);
@@ -103,14 +103,13 @@ bool tn_ail_allow_dataset(tn_ail *program) {
 
 /* The paths of read_file_text as checking has met them, in every branch and handler, and the data set's. */
 bool tn_ail_seal(tn_ail *program) {
-  const tn_ail_dataset *dataset = tn_ail_dataset_of(program);
   const tn_map *paths = &program->read_paths;
   tn_str *opened = tn_arena_array(&program->arena, paths->count + 1, sizeof *opened);
   size_t count = 0;
   if (!opened) return tn_ail_out_of_memory(program);
   for (; count < paths->count; count++)
     opened[count] = tn_ail_text_of(program, (tn_name)paths->entries[count].key);
-  if (dataset) opened[count++] = dataset->path;
+  if (program->dataset_fields) opened[count++] = program->dataset.path;
   return tn_host_seal(program->host, opened, count);
 }
 

@@ -65,10 +65,10 @@ static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output) {
 
 /* ---- the graph ---- */
 
-static bool build(tn_ail *program, const tn_ail_sizes *sizes, bool grad, tn_graph *out, bool *stuck) {
+static bool build(tn_ail *program, const tn_sizes *sizes, bool grad, tn_graph *out, bool *stuck) {
   tn_ail_lowering l;
   size_t errors = program->host->diags->errors;
-  if (!tn_ail_lowering_begin(&l, program, sizes, grad ? TN_AIL_FOR_TRAIN : TN_AIL_FOR_RUN)) {
+  if (!tn_ail_lowering_begin(&l, program, sizes, grad ? TN_LOWER_TRAINING : TN_LOWER_INFERENCE)) {
     return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
@@ -82,8 +82,8 @@ static bool build(tn_ail *program, const tn_ail_sizes *sizes, bool grad, tn_grap
 }
 
 bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
-  tn_ail_size_request request = { 0 };
-  tn_ail_sizes sizes;
+  tn_size_request request = { 0 };
+  tn_sizes sizes;
   tn_arena arena;
   bool stuck = false;
   program->host->diags->phase = TN_PHASE_CHECK;

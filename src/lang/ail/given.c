@@ -30,18 +30,18 @@ static bool refuse(const tn_ail *program, const char *message, const char *hint)
 
 #define CANDIDATES 64
 
-static bool check_names(const tn_ail *program, const tn_given *given, size_t count, const tn_ail_slot *slots,
-                        size_t slot_count, const char *before) {
+static bool check_names(const tn_ail *program, const tn_given *given, size_t count,
+                        const tn_tensor_spec *specs, size_t spec_count, const char *before) {
   bool ok = true;
   for (size_t i = 0; i < count; i++) {
     tn_str candidates[CANDIDATES];
     bool found = false;
-    for (size_t k = 0; k < slot_count; k++) {
-      tn_str name = tn_ail_text_of(program, slots[k].name);
+    for (size_t k = 0; k < spec_count; k++) {
+      tn_str name = tn_ail_text_of(program, specs[k].name);
       found = found || tn_str_equal(name, given[i].name);
       if (k < CANDIDATES) candidates[k] = name;
     }
-    size_t known = slot_count < CANDIDATES ? slot_count : CANDIDATES;
+    size_t known = spec_count < CANDIDATES ? spec_count : CANDIDATES;
     tn_str meant = found ? TN_LIT("") : tn_str_suggest(given[i].name, candidates, known);
     if (!found) ok = usage(program, before, given[i].name, "`", meant, TN_LIT(""));
   }
@@ -77,7 +77,7 @@ static bool main_assigns(const tn_ail *program, tn_name name) {
 /* A name that the program binds itself is never looked for outside. */
 static bool is_bound(const tn_ail *program, tn_name name) {
   return tn_map_get(&program->var_index, name) || tn_map_get(&program->consts, name) ||
-         tn_map_get(&program->slots, name) || main_assigns(program, name);
+         tn_map_get(&program->specs, name) || main_assigns(program, name);
 }
 
 static bool check_set(const tn_ail *program, tn_str given) {

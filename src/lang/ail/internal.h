@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
   tn_name name;
-  tn_ail_kind kind; /* int and float: a tensor of rank 0 */
+  tn_data_kind kind; /* int and float: a tensor of rank 0 */
   enum { TN_AIL_STATE_INT, TN_AIL_STATE_FLOAT, TN_AIL_STATE_TENSOR } type;
   const tn_ail_variable *decl;
 } tn_ail_var;
@@ -61,7 +61,7 @@ typedef struct {
 
 typedef tn_vec(int64_t) tn_ail_lengths;
 
-struct tn_ail {
+struct tn_model {
   tn_host *host;
   uint32_t file;
   tn_arena arena;
@@ -71,9 +71,9 @@ struct tn_ail {
   tn_ail_const *const_list;
   tn_ail_fn *fn_list;
   uint32_t const_count, fn_count;
-  tn_ail_slot *inputs, *params;
+  tn_tensor_spec *inputs, *params;
   size_t input_count, param_count;
-  tn_map slots;             /* name -> index of an input, or ~index of a param */
+  tn_map specs;             /* name -> index of an input, or ~index of a param */
   tn_map dims;              /* named dimensions of inputs */
   const tn_ail_block *main; /* NULL: a program of handlers or a machine */
   bool is_forward;
@@ -81,9 +81,9 @@ struct tn_ail {
   tn_ail_fields *train_fields, *eval_fields, *dataset_fields;
   tn_ail_expr *loss; /* of the train block */
   bool loss_refused; /* something in it is not allowed there */
-  tn_ail_train train;
-  tn_ail_eval eval;
-  tn_ail_dataset dataset;
+  tn_train_block train;
+  tn_eval_block eval;
+  tn_dataset_block dataset;
   const tn_ail_machine *machine;
   tn_ail_var *vars;
   size_t var_count;

@@ -107,8 +107,8 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kin
   tn_host *host = program->host;
   tn_export what = { .graph = graph, .kind = kind, .sources = host->sources };
   tn_export_problem problem;
-  tn_ail_size_request request = { 0 };
-  tn_ail_sizes sizes;
+  tn_size_request request = { 0 };
+  tn_sizes sizes;
   tn_arena arena;
   tn_arena_init(&arena, host->heap);
   tn_tensor *params = tn_arena_array(&arena, program->param_count + 1, sizeof *params);
@@ -159,8 +159,9 @@ const tn_lang *tn_lang_ail(void) {
                                     .app = run_app,
                                     .unit_bytes = sizeof(tn_ail_unit),
                                     .drop = tn_ail_unit_drop,
-                                    .slots = tn_ail_unit_slots,
+                                    .specs = tn_ail_unit_specs,
                                     .lower = tn_ail_unit_lower,
+                                    .training = &tn_ail_training,
                                     .repl_new = tn_ail_repl_new,
                                     .repl_line = tn_ail_repl_line,
                                     .repl_cancel = tn_ail_repl_cancel,

@@ -5,24 +5,23 @@
 
 /* The key that masks are drawn with stands behind the program's own inputs. */
 static void make_key(tn_ail_walk *w) {
-  tn_name name = tn_names_intern(w->program->host->names, TN_LIT(TN_AIL_DROPOUT_KEY));
+  tn_name name = tn_names_intern(w->program->host->names, TN_LIT(TN_DROPOUT_KEY));
   tn_type type = { .dtype = TN_I64 };
   w->key = name ? tn_build_input(w->builder, name, &type) : TN_ERROR_VALUE;
   if (w->key == TN_ERROR_VALUE) w->failed = w->program->arena.failed = true;
 }
 
-bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_ail_sizes *sizes, tn_ail_mode mode) {
+bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_sizes *sizes, tn_lower_mode mode) {
   tn_host *host = program->host;
   *l = (tn_ail_lowering){ .program = program };
   if (!tn_graph_init(&l->graph, host->heap, host->names)) return false;
   tn_graph_builder_init(&l->builder, &l->graph);
   tn_ail_walk_init(&l->walk, program, &l->builder.base);
   l->walk.sizes = sizes;
-  l->walk.mode = mode;
   l->walk.unnamed = sizes == NULL;
   l->walk.replayable = sizes != NULL;
-  tn_ail_walk_slots(&l->walk);
-  if (mode == TN_AIL_FOR_TRAIN && program->uses_dropout) make_key(&l->walk);
+  tn_ail_walk_specs(&l->walk);
+  if (mode == TN_LOWER_TRAINING && program->uses_dropout) make_key(&l->walk);
   return true;
 }
 
@@ -58,7 +57,7 @@ int tn_ail_lowering_output(tn_ail_lowering *l, const tn_ail_operand *operand, tn
   return add_output(l, "output", name, tn_ail_as_value(&l->walk, operand, l->program->main->keyword_at));
 }
 
-static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_ail_lowered *out) {
+static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_lowered *out) {
   tn_ail_walk *w = &l->walk;
   w->logits = w->logits ? w->logits : TN_ERROR_VALUE;
   tn_ail_operand loss = tn_ail_walk_loss(w);
@@ -69,10 +68,9 @@ static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_ail_lo
   out->logits = add_output(l, "logits", 0, logits);
 }
 
-bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode mode, tn_ail_lowered *out) {
+bool tn_ail_lower(const tn_ail *constant, const tn_sizes *sizes, tn_lower_mode mode, tn_lowered *out) {
   tn_ail *program = (tn_ail *)(uintptr_t)constant; /* the walk marks functions it has seen */
   tn_ail_lowering l;
-  *out = (tn_ail_lowered){ .output = -1, .loss = -1, .logits = -1, .key = -1 };
   size_t errors = program->host->diags->errors;
   program->host->diags->phase = TN_PHASE_RUN;
   if (!tn_ail_lowering_begin(&l, program, sizes, mode)) {
@@ -80,25 +78,23 @@ bool tn_ail_lower(const tn_ail *constant, const tn_ail_sizes *sizes, tn_ail_mode
   }
   l.errors = errors;
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
-  out->kind = output.kind;
   add_loss(&l, &output, out);
-  if (l.walk.key != TN_ERROR_VALUE) out->key = (int)program->input_count;
-  return tn_ail_lowering_end(&l, &out->graph);
+  return out->has_graph = tn_ail_lowering_end(&l, &out->graph);
 }
 
 /* ---- pipelines ---- */
 
 /* A map gives back the dtype it was given, so that the next stage and the model find what they expect. */
-static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn_ail_operand *result,
+static tn_value stage_result(tn_ail_walk *w, const tn_dataset_stage *stage, const tn_ail_operand *result,
                              tn_dtype dtype) {
-  if (stage->kind == TN_AIL_FILTER && !result->wrong && tn_shape_count(tn_ail_shape_of(w, result)) != 1) {
+  if (stage->kind == TN_STAGE_FILTER && !result->wrong && tn_shape_count(tn_ail_shape_of(w, result)) != 1) {
     const tn_ail *program = w->program;
     tn_ail_say(w, TN_DIAG_E_DATASET_FILTER_NOT_BOOLEAN, stage->at,
                TN_TEXT("function_name", tn_ail_text_of(program, stage->function)), TN_STR("stage", "filter"),
                TN_TEXT("dataset_path", program->dataset.path));
     return TN_ERROR_VALUE;
   }
-  if (stage->kind == TN_AIL_FILTER) {
+  if (stage->kind == TN_STAGE_FILTER) {
     tn_ail_operand truth = tn_ail_as_condition(w, result, stage->at);
     return tn_ail_as_value(w, &truth, stage->at);
   }
@@ -107,26 +103,26 @@ static tn_value stage_result(tn_ail_walk *w, const tn_ail_stage *stage, const tn
   return value == TN_ERROR_VALUE ? value : tn_build_cast(w->builder, value, dtype);
 }
 
-tn_ail_kind tn_ail_stage_column(const tn_ail *program, const tn_ail_stage *stage) {
+tn_data_kind tn_ail_stage_column(const tn_ail *program, const tn_dataset_stage *stage) {
   int input = program->dataset.features_input;
-  if (stage->on_labels) return TN_AIL_LABELS;
-  return input >= 0 && program->inputs[input].kind == TN_AIL_TENSOR ? TN_AIL_TENSOR : TN_AIL_TOKEN_IDS;
+  if (stage->on_labels) return TN_DATA_LABELS;
+  return input >= 0 && program->inputs[input].kind == TN_DATA_TENSOR ? TN_DATA_TENSOR : TN_DATA_TOKEN_IDS;
 }
 
 bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *row, tn_graph *out) {
   tn_ail *program = (tn_ail *)(uintptr_t)constant;
-  const tn_ail_stage *stage = &program->dataset.stages[index];
+  const tn_dataset_stage *stage = &program->dataset.stages[index];
   tn_host *host = program->host;
   tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
-  tn_ail_kind kind = tn_ail_stage_column(program, stage);
-  tn_type type = { tn_ail_kind_dtype(kind), *row };
+  tn_data_kind kind = tn_ail_stage_column(program, stage);
+  tn_type type = { tn_data_kind_dtype(kind), *row };
   host->diags->phase = TN_PHASE_DATA;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
     return tn_ail_out_of_memory(program);
   }
   tn_graph_builder_init(&l.builder, &l.graph);
   tn_ail_walk_init(&l.walk, program, &l.builder.base);
-  tn_ail_sizes none = { 0 };
+  tn_sizes none = { 0 };
   l.walk.sizes = &none;
   l.builder.base.at = stage->at;
   tn_name name = stage->on_labels ? program->known.labels : program->known.tokens;
@@ -135,7 +131,7 @@ bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *ro
   const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
   if (!program->arena.failed && fn) {
     tn_ail_operand result = tn_ail_walk_call(&l.walk, fn, 0);
-    add_output(&l, stage->kind == TN_AIL_MAP ? "map" : "filter", 0,
+    add_output(&l, stage->kind == TN_STAGE_MAP ? "map" : "filter", 0,
                stage_result(&l.walk, stage, &result, type.dtype));
   }
   return tn_ail_lowering_end(&l, out);

@@ -42,7 +42,7 @@ static tn_ail *new_program(tn_host *host, uint32_t file) {
   program->host = host;
   program->file = file;
   tn_arena_init(&program->arena, host->heap);
-  tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->slots,
+  tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->specs,
                            &program->dims,   &program->var_index, &program->handler_index,
                            &program->read_paths };
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
@@ -58,7 +58,7 @@ void tn_ail_free(tn_ail *program) {
   tn_map_free(&program->consts);
   tn_map_free(&program->functions);
   tn_map_free(&program->builtins);
-  tn_map_free(&program->slots);
+  tn_map_free(&program->specs);
   tn_map_free(&program->dims);
   tn_map_free(&program->var_index);
   tn_map_free(&program->handler_index);
@@ -111,44 +111,12 @@ tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
 
 /* ---- what it declares ---- */
 
-const char *tn_ail_kind_name(tn_ail_kind kind) {
-  switch (kind) {
-    case TN_AIL_TENSOR: return "tensor";
-    case TN_AIL_TOKEN_IDS: return "token_ids";
-    case TN_AIL_LABELS: return "labels";
-    case TN_AIL_BOOLEAN: return "boolean";
-    case TN_AIL_UNKNOWN: break;
-  }
-  return "unknown";
-}
-
-tn_dtype tn_ail_kind_dtype(tn_ail_kind kind) {
-  if (kind == TN_AIL_BOOLEAN) return TN_BOOL;
-  return kind == TN_AIL_TOKEN_IDS || kind == TN_AIL_LABELS ? TN_I32 : TN_F32;
-}
-
-size_t tn_ail_input_count(const tn_ail *program) { return program->input_count; }
-const tn_ail_slot *tn_ail_input(const tn_ail *program, size_t index) { return &program->inputs[index]; }
-size_t tn_ail_param_count(const tn_ail *program) { return program->param_count; }
-const tn_ail_slot *tn_ail_param(const tn_ail *program, size_t index) { return &program->params[index]; }
-
 int tn_ail_input_named(const tn_ail *program, const char *name) {
   tn_name found = tn_names_find(program->host->names, tn_str_of(name));
   for (size_t i = 0; i < program->input_count; i++) {
     if (program->inputs[i].name == found) return (int)i;
   }
   return -1;
-}
-
-const tn_ail_train *tn_ail_train_of(const tn_ail *program) {
-  return program->train_fields ? &program->train : NULL;
-}
-const tn_ail_eval *tn_ail_eval_of(const tn_ail *program) {
-  return program->eval_fields ? &program->eval : NULL;
-}
-
-const tn_ail_dataset *tn_ail_dataset_of(const tn_ail *program) {
-  return program->dataset_fields ? &program->dataset : NULL;
 }
 
 bool tn_ail_require_loss(const tn_ail *program) {

@@ -14,24 +14,22 @@ static void free_tensors(tn_tensor *tensors, size_t count) {
   }
 }
 
-static bool draw_input(const tn_ail *program, size_t index, const tn_ail_sizes *sizes, tn_tensor *out) {
-  const tn_ail_slot *slot = &program->inputs[index];
-  uint64_t apart = slot->kind == TN_AIL_TOKEN_IDS ? 1000 : slot->kind == TN_AIL_LABELS ? 3000 : 2000;
-  int64_t limit =
-      slot->kind == TN_AIL_LABELS ? tn_ail_classes(program, sizes) : tn_ail_vocabulary(program, sizes);
+static bool draw_input(const tn_ail *program, size_t index, const tn_sizes *sizes, tn_tensor *out) {
+  const tn_tensor_spec *spec = &program->inputs[index];
+  uint64_t apart = spec->kind == TN_DATA_TOKEN_IDS ? 1000 : spec->kind == TN_DATA_LABELS ? 3000 : 2000;
   tn_rng rng;
-  if (!tn_tensor_new(program->host->heap, tn_ail_kind_dtype(slot->kind), &sizes->inputs[index], out)) {
+  if (!tn_tensor_new(program->host->heap, spec->type.dtype, &sizes->inputs[index], out)) {
     return tn_ail_out_of_memory(program);
   }
   tn_rng_init(&rng, program->host->seed + apart);
-  tn_ail_draw(&rng, slot->kind, limit, &out->view);
+  tn_ail_draw(program, index, sizes, &rng, &out->view);
   return true;
 }
 
-static bool make_inputs(const tn_ail *program, const tn_ail_sizes *sizes, tn_tensor *inputs) {
+static bool make_inputs(const tn_ail *program, const tn_sizes *sizes, tn_tensor *inputs) {
   for (size_t i = 0; i < program->input_count; i++) {
-    bool ok = tn_ail_is_supplied(program, i) ? tn_ail_supplied(program, i, sizes, &inputs[i])
-                                             : draw_input(program, i, sizes, &inputs[i]);
+    bool ok = tn_ail_given(program, i) ? tn_ail_supplied(program, i, &inputs[i])
+                                       : draw_input(program, i, sizes, &inputs[i]);
     if (!ok) {
       free_tensors(inputs, i);
       return false;
@@ -158,7 +156,7 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name) {
 struct tn_ail_model {
   tn_graph graph;
   int output; /* position of the model's own; -1: it is not wanted */
-  tn_ail_kind kind;
+  tn_data_kind kind;
   tn_ail_cells names;         /* without values, in the order of the other outputs */
   tn_tensor *inputs, *params; /* NULL before something is computed */
 };
@@ -183,7 +181,7 @@ static bool lower_model(tn_ail_world *world, const reading *r, bool want_output)
   size_t errors = program->host->diags->errors;
   program->host->diags->phase = TN_PHASE_RUN;
   m->output = -1;
-  if (!tn_ail_lowering_begin(&l, program, &world->sizes, TN_AIL_FOR_RUN)) {
+  if (!tn_ail_lowering_begin(&l, program, &world->sizes, TN_LOWER_INFERENCE)) {
     return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
@@ -292,7 +290,7 @@ static bool check_params(tn_ail_world *world) {
 }
 
 bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn_ail_cell *output) {
-  tn_ail_size_request request = { 0 };
+  tn_size_request request = { 0 };
   reading r;
   *world = (tn_ail_world){ .program = program, .arena = arena };
   if (!tn_ail_seal(program) || !tn_ail_check_given(program, output ? TN_AIL_TO_RUN : TN_AIL_AS_APP) ||

@@ -8,7 +8,7 @@
 
 typedef struct {
   const tn_ail *program;
-  const tn_ail_size_request *request;
+  const tn_size_request *request;
   tn_map index; /* name -> position in names */
   tn_binding *names;
   size_t count;
@@ -28,10 +28,10 @@ static int64_t *length_of(sizing *s, tn_name name) {
   return at ? &s->names[*at].length : NULL;
 }
 
-static bool add_names(sizing *s, const tn_ail_slot *slots, size_t count) {
+static bool add_names(sizing *s, const tn_tensor_spec *specs, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    for (int k = 0; k < slots[i].shape.rank; k++) {
-      int64_t dim = slots[i].shape.dim[k];
+    for (int k = 0; k < specs[i].type.shape.rank; k++) {
+      int64_t dim = specs[i].type.shape.dim[k];
       if (!tn_dim_is_symbol(dim) || tn_map_get(&s->index, tn_dim_name(dim))) continue;
       s->names[s->count] = (tn_binding){ tn_dim_name(dim), UNBOUND };
       if (!tn_map_put(&s->index, tn_dim_name(dim), s->count++)) return false;
@@ -40,51 +40,46 @@ static bool add_names(sizing *s, const tn_ail_slot *slots, size_t count) {
   return true;
 }
 
-static bool bind_dim(sizing *s, const tn_ail_slot *slot, int i, int64_t length) {
-  int64_t dim = slot->shape.dim[i];
-  tn_str input = text_of(s, slot->name);
+static bool bind_dim(sizing *s, const tn_tensor_spec *spec, int i, int64_t length) {
+  int64_t dim = spec->type.shape.dim[i];
+  tn_str input = text_of(s, spec->name);
   if (dim == TN_DIM_UNKNOWN || dim == length) return true;
   if (tn_dim_is_known(dim)) {
-    return tn_report(diags_of(s), TN_DIAG_E_INPUT_DIM_MISMATCH, slot->at, TN_TEXT("input", input),
+    return tn_report(diags_of(s), TN_DIAG_E_INPUT_DIM_MISMATCH, spec->at, TN_TEXT("input", input),
                      TN_INT("dimension", i), TN_INT("expected", dim), TN_INT("received", length));
   }
   int64_t *bound = length_of(s, tn_dim_name(dim));
   if (*bound == UNBOUND) *bound = length;
   if (*bound == length) return true;
-  return tn_report(diags_of(s), TN_DIAG_E_NAMED_DIM_CONFLICT, slot->at,
+  return tn_report(diags_of(s), TN_DIAG_E_NAMED_DIM_CONFLICT, spec->at,
                    TN_TEXT("named_dim", text_of(s, tn_dim_name(dim))), TN_INT("previous_value", *bound),
                    TN_INT("new_value", length), TN_TEXT("input", input));
 }
 
 /* An input that gets a value of this shape. */
 static bool bind_input(sizing *s, size_t index, const tn_shape *shape) {
-  const tn_ail_slot *slot = &s->program->inputs[index];
+  const tn_tensor_spec *spec = &s->program->inputs[index];
   bool ok = true;
-  if (shape->rank != slot->shape.rank) {
-    return tn_report(diags_of(s), TN_DIAG_E_INPUT_RANK_MISMATCH, slot->at,
-                     TN_TEXT("input", text_of(s, slot->name)), TN_INT("expected_rank", slot->shape.rank),
+  if (shape->rank != spec->type.shape.rank) {
+    return tn_report(diags_of(s), TN_DIAG_E_INPUT_RANK_MISMATCH, spec->at,
+                     TN_TEXT("input", text_of(s, spec->name)), TN_INT("expected_rank", spec->type.shape.rank),
                      TN_INT("received_rank", shape->rank));
   }
-  for (int i = 0; i < shape->rank; i++) ok = bind_dim(s, slot, i, shape->dim[i]) && ok;
+  for (int i = 0; i < shape->rank; i++) ok = bind_dim(s, spec, i, shape->dim[i]) && ok;
   s->inputs[index] = *shape;
   return ok;
 }
 
-static const tn_given *supplied(const tn_ail *program, size_t input) {
+const tn_given *tn_ail_given(const tn_ail *program, size_t input) {
   const tn_host *host = program->host;
-  tn_str name = tn_ail_text_of(program, program->inputs[input].name);
-  for (size_t i = host->input_count; i-- > 0;) { /* the last of several counts */
-    if (tn_str_equal(host->inputs[i].name, name)) return &host->inputs[i];
-  }
-  return NULL;
+  return tn_given_find(host->inputs, host->input_count,
+                       tn_ail_text_of(program, program->inputs[input].name));
 }
-
-bool tn_ail_is_supplied(const tn_ail *program, size_t input) { return supplied(program, input) != NULL; }
 
 static bool bind_supplied(sizing *s) {
   bool ok = true;
   for (size_t i = 0; i < s->program->input_count; i++) {
-    const tn_given *given = supplied(s->program, i);
+    const tn_given *given = tn_ail_given(s->program, i);
     tn_shape shape = given ? tn_view_shape(&given->data.view) : TN_SCALAR_SHAPE;
     if (given) ok = bind_input(s, i, &shape) && ok;
   }
@@ -95,35 +90,37 @@ static bool bind_given(sizing *s) {
   bool ok = true;
   const tn_shape *given = s->request->given;
   for (size_t i = 0; given && i < s->program->input_count; i++) {
-    if (given[i].rank >= 0 && !supplied(s->program, i)) ok = bind_input(s, i, &given[i]) && ok;
+    if (given[i].rank >= 0 && !tn_ail_given(s->program, i)) ok = bind_input(s, i, &given[i]) && ok;
   }
   return ok;
 }
 
 /* ---- defaults ---- */
 
-tn_name tn_ail_batch_name(const tn_ail *program) {
-  const tn_ail_slot *best = NULL;
+/* The name of the dimension that counts rows: the leading one of `labels`, else of `tokens`, else B
+ * where an input has it, else the leading one of the first input. 0 when that is no name. */
+static tn_name batch_name(const tn_ail *program) {
+  const tn_tensor_spec *best = NULL;
   for (size_t i = 0; i < program->input_count; i++) {
-    const tn_ail_slot *slot = &program->inputs[i];
-    if (slot->kind == TN_AIL_LABELS) best = slot;
-    if (slot->kind == TN_AIL_TOKEN_IDS && !best) best = slot;
+    const tn_tensor_spec *spec = &program->inputs[i];
+    if (spec->kind == TN_DATA_LABELS) best = spec;
+    if (spec->kind == TN_DATA_TOKEN_IDS && !best) best = spec;
   }
   if (!best && tn_map_get(&program->dims, program->known.b)) return program->known.b;
   if (!best && program->input_count > 0) best = &program->inputs[0];
-  if (!best || best->shape.rank == 0 || !tn_dim_is_symbol(best->shape.dim[0])) return 0;
-  return tn_dim_name(best->shape.dim[0]);
+  if (!best || best->type.shape.rank == 0 || !tn_dim_is_symbol(best->type.shape.dim[0])) return 0;
+  return tn_dim_name(best->type.shape.dim[0]);
 }
 
 #define DEFAULT_LENGTH 2
 #define DEFAULT_TIME   6 /* the second dimension of tokens */
 
 /* B = 2, a second dimension of tokens = 6, any other = 2. */
-static int64_t default_length(const sizing *s, const tn_ail_slot *slot, int i) {
-  bool named_b =
-      tn_dim_is_symbol(slot->shape.dim[i]) && tn_dim_name(slot->shape.dim[i]) == s->program->known.b;
-  bool free_dim = slot->shape.dim[i] == TN_DIM_UNKNOWN;
-  return slot->kind == TN_AIL_TOKEN_IDS && i == 1 && !named_b && !free_dim ? DEFAULT_TIME : DEFAULT_LENGTH;
+static int64_t default_length(const sizing *s, const tn_tensor_spec *spec, int i) {
+  int64_t dim = spec->type.shape.dim[i];
+  bool named_b = tn_dim_is_symbol(dim) && tn_dim_name(dim) == s->program->known.b;
+  bool free_dim = dim == TN_DIM_UNKNOWN;
+  return spec->kind == TN_DATA_TOKEN_IDS && i == 1 && !named_b && !free_dim ? DEFAULT_TIME : DEFAULT_LENGTH;
 }
 
 /* Inputs that have no value yet. Tokens first: where their second dimension has a name, that name
@@ -131,28 +128,28 @@ static int64_t default_length(const sizing *s, const tn_ail_slot *slot, int i) {
 static void bind_defaults(sizing *s) {
   for (int pass = 0; pass < 2; pass++) {
     for (size_t k = 0; k < s->program->input_count; k++) {
-      const tn_ail_slot *slot = &s->program->inputs[k];
-      if ((slot->kind == TN_AIL_TOKEN_IDS) != (pass == 0)) continue;
-      for (int i = 0; i < slot->shape.rank; i++) {
-        int64_t dim = slot->shape.dim[i];
+      const tn_tensor_spec *spec = &s->program->inputs[k];
+      if ((spec->kind == TN_DATA_TOKEN_IDS) != (pass == 0)) continue;
+      for (int i = 0; i < spec->type.shape.rank; i++) {
+        int64_t dim = spec->type.shape.dim[i];
         int64_t *bound = tn_dim_is_symbol(dim) ? length_of(s, tn_dim_name(dim)) : NULL;
-        if (bound && *bound == UNBOUND) *bound = default_length(s, slot, i);
+        if (bound && *bound == UNBOUND) *bound = default_length(s, spec, i);
       }
     }
   }
 }
 
 static void bind_batch(sizing *s) {
-  tn_name name = s->request->batch > 0 ? tn_ail_batch_name(s->program) : 0;
+  tn_name name = s->request->batch > 0 ? batch_name(s->program) : 0;
   int64_t *bound = name ? length_of(s, name) : NULL;
   if (bound && *bound == UNBOUND) *bound = s->request->batch;
 }
 
 /* ---- shapes ---- */
 
-static bool check_count(const sizing *s, const tn_ail_slot *slot, const tn_shape *shape) {
+static bool check_count(const sizing *s, const tn_tensor_spec *spec, const tn_shape *shape) {
   if (tn_shape_count(shape) >= 0) return true;
-  return tn_report(diags_of(s), TN_DIAG_E_TOO_LARGE, slot->at, TN_STR("what", "the number of elements"),
+  return tn_report(diags_of(s), TN_DIAG_E_TOO_LARGE, spec->at, TN_STR("what", "the number of elements"),
                    TN_INT("limit", TN_ELEMENT_LIMIT),
                    tn_shape_field("requested", shape, s->program->host->names, TN_SHAPE_COMMA));
 }
@@ -160,22 +157,22 @@ static bool check_count(const sizing *s, const tn_ail_slot *slot, const tn_shape
 static bool resolve_inputs(sizing *s) {
   bool ok = true;
   for (size_t k = 0; k < s->program->input_count; k++) {
-    const tn_ail_slot *slot = &s->program->inputs[k];
+    const tn_tensor_spec *spec = &s->program->inputs[k];
     tn_shape *shape = &s->inputs[k];
-    for (int i = 0; shape->rank < 0 && i < slot->shape.rank; i++) {
-      int64_t dim = slot->shape.dim[i];
+    for (int i = 0; shape->rank < 0 && i < spec->type.shape.rank; i++) {
+      int64_t dim = spec->type.shape.dim[i];
       shape->dim[i] = tn_dim_is_known(dim)    ? dim
-                      : dim == TN_DIM_UNKNOWN ? default_length(s, slot, i)
+                      : dim == TN_DIM_UNKNOWN ? default_length(s, spec, i)
                                               : *length_of(s, tn_dim_name(dim));
     }
-    shape->rank = slot->shape.rank;
-    ok = check_count(s, slot, shape) && ok;
+    shape->rank = spec->type.shape.rank;
+    ok = check_count(s, spec, shape) && ok;
   }
   return ok;
 }
 
 /* A name that nothing has bound: in a bare run any other = 2. */
-static bool resolve_param_dim(sizing *s, const tn_ail_slot *slot, int64_t dim, int64_t *out) {
+static bool resolve_param_dim(sizing *s, const tn_tensor_spec *spec, int64_t dim, int64_t *out) {
   int64_t *bound = length_of(s, tn_dim_name(dim));
   bool bare = s->program->host->input_count == 0 && !s->request->no_defaults;
   if (*bound == UNBOUND && bare) *bound = DEFAULT_LENGTH;
@@ -185,8 +182,8 @@ static bool resolve_param_dim(sizing *s, const tn_ail_slot *slot, int64_t dim, i
   tn_text context;
   tn_text_init(&context, s->program->host->heap);
   tn_text_puts(&context, "param ");
-  tn_text_add(&context, text_of(s, slot->name));
-  tn_report(diags_of(s), TN_DIAG_E_DIM_UNBOUND, slot->at, TN_TEXT("name", text_of(s, tn_dim_name(dim))),
+  tn_text_add(&context, text_of(s, spec->name));
+  tn_report(diags_of(s), TN_DIAG_E_DIM_UNBOUND, spec->at, TN_TEXT("name", text_of(s, tn_dim_name(dim))),
             TN_TEXT("context", tn_text_str(&context)),
             TN_TEXT("suggestion", tn_ail_suggest(s->program, tn_dim_name(dim), maps, 2)));
   tn_text_free(&context);
@@ -196,14 +193,14 @@ static bool resolve_param_dim(sizing *s, const tn_ail_slot *slot, int64_t dim, i
 static bool resolve_params(sizing *s) {
   bool ok = true;
   for (size_t k = 0; k < s->program->param_count; k++) {
-    const tn_ail_slot *slot = &s->program->params[k];
+    const tn_tensor_spec *spec = &s->program->params[k];
     bool found = true;
-    s->params[k] = slot->shape;
-    for (int i = 0; i < slot->shape.rank; i++) {
-      int64_t dim = slot->shape.dim[i];
-      if (tn_dim_is_symbol(dim)) found = resolve_param_dim(s, slot, dim, &s->params[k].dim[i]) && found;
+    s->params[k] = spec->type.shape;
+    for (int i = 0; i < spec->type.shape.rank; i++) {
+      int64_t dim = spec->type.shape.dim[i];
+      if (tn_dim_is_symbol(dim)) found = resolve_param_dim(s, spec, dim, &s->params[k].dim[i]) && found;
     }
-    ok = found && check_count(s, slot, &s->params[k]) && ok;
+    ok = found && check_count(s, spec, &s->params[k]) && ok;
   }
   return ok;
 }
@@ -211,8 +208,8 @@ static bool resolve_params(sizing *s) {
 static bool prepare(sizing *s, tn_arena *arena) {
   const tn_ail *program = s->program;
   size_t most = 0;
-  for (size_t i = 0; i < program->input_count; i++) most += (size_t)program->inputs[i].shape.rank;
-  for (size_t i = 0; i < program->param_count; i++) most += (size_t)program->params[i].shape.rank;
+  for (size_t i = 0; i < program->input_count; i++) most += (size_t)program->inputs[i].type.shape.rank;
+  for (size_t i = 0; i < program->param_count; i++) most += (size_t)program->params[i].type.shape.rank;
   s->names = tn_arena_array(arena, most, sizeof *s->names);
   s->inputs = tn_arena_array(arena, program->input_count, sizeof *s->inputs);
   s->params = tn_arena_array(arena, program->param_count, sizeof *s->params);
@@ -232,22 +229,21 @@ static bool resolve(sizing *s) {
   return resolve_params(s) && ok;
 }
 
-bool tn_ail_size(const tn_ail *program, const tn_ail_size_request *request, tn_arena *arena,
-                 tn_ail_sizes *out) {
+bool tn_ail_size(const tn_ail *program, const tn_size_request *request, tn_arena *arena, tn_sizes *out) {
   sizing s = { .program = program, .request = request };
   program->host->diags->phase = TN_PHASE_RUN;
   tn_map_init(&s.index, program->host->heap);
   bool ok = prepare(&s, arena);
   ok = ok ? resolve(&s) : tn_ail_out_of_memory(program);
   tn_map_free(&s.index);
-  *out = (tn_ail_sizes){ s.inputs, s.params, s.names, s.count };
+  *out = (tn_sizes){ s.inputs, s.params, s.names, s.count };
   return ok;
 }
 
 /* ---- what lengths say about values ---- */
 
 /* The smallest of the lengths, so that an index fits every table; -1 when none is known. */
-static int64_t smallest(const tn_ail_lengths *lengths, const tn_ail_sizes *sizes) {
+static int64_t smallest(const tn_ail_lengths *lengths, const tn_sizes *sizes) {
   int64_t least = -1;
   for (size_t i = 0; i < lengths->count; i++) {
     int64_t length = lengths->at[i];
@@ -262,13 +258,13 @@ static int64_t smallest(const tn_ail_lengths *lengths, const tn_ail_sizes *sizes
 #define DEFAULT_VOCABULARY 20
 #define DEFAULT_CLASSES    2
 
-int64_t tn_ail_vocabulary(const tn_ail *program, const tn_ail_sizes *sizes) {
+int64_t tn_ail_vocabulary(const tn_ail *program, const tn_sizes *sizes) {
   int64_t rows = smallest(&program->embedding_rows, sizes), gathered = smallest(&program->gather_rows, sizes);
   if (rows < 0) rows = DEFAULT_VOCABULARY;
   return gathered >= 0 && gathered < rows ? gathered : rows;
 }
 
-int64_t tn_ail_classes(const tn_ail *program, const tn_ail_sizes *sizes) {
+int64_t tn_ail_classes(const tn_ail *program, const tn_sizes *sizes) {
   int64_t classes = smallest(&program->classes, sizes);
   return classes < 0 ? DEFAULT_CLASSES : classes;
 }

@@ -232,9 +232,9 @@ static bool resolve_shape(const tn_ail *program, const tn_ail_statement *decl, t
   return ok;
 }
 
-static tn_ail_kind kind_by_name(const tn_ail *program, tn_name name) {
-  if (name == program->known.tokens) return TN_AIL_TOKEN_IDS;
-  return name == program->known.labels ? TN_AIL_LABELS : TN_AIL_TENSOR;
+static tn_data_kind kind_by_name(const tn_ail *program, tn_name name) {
+  if (name == program->known.tokens) return TN_DATA_TOKEN_IDS;
+  return name == program->known.labels ? TN_DATA_LABELS : TN_DATA_TENSOR;
 }
 
 static bool add_dims(tn_ail *program, const tn_shape *shape) {
@@ -245,34 +245,35 @@ static bool add_dims(tn_ail *program, const tn_shape *shape) {
   return true;
 }
 
-static bool add_slot(tn_ail *program, const tn_ail_statement *decl) {
+static bool add_spec(tn_ail *program, const tn_ail_statement *decl) {
   bool input = decl->kind == TN_AIL_INPUT;
   if (!input && decl->kind != TN_AIL_PARAM) return true;
-  tn_ail_slot slot = { .name = decl->name, .kind = TN_AIL_TENSOR, .at = decl->name_at };
-  if (input) slot.kind = kind_by_name(program, decl->name);
-  if (tn_map_get(&program->slots, decl->name)) {
+  tn_tensor_spec spec = { .name = decl->name, .kind = TN_DATA_TENSOR, .at = decl->name_at };
+  if (input) spec.kind = kind_by_name(program, decl->name);
+  spec.type.dtype = tn_data_kind_dtype(spec.kind);
+  if (tn_map_get(&program->specs, decl->name)) {
     tn_ail_report_syntax(program, decl->name_at, "an input or a param of this name is declared already");
     return true;
   }
-  slot.broken = !resolve_shape(program, decl, &slot.shape);
-  if (input && !add_dims(program, &slot.shape)) return false;
+  spec.broken = !resolve_shape(program, decl, &spec.type.shape);
+  if (input && !add_dims(program, &spec.type.shape)) return false;
   size_t index = input ? program->input_count++ : program->param_count++;
-  (input ? program->inputs : program->params)[index] = slot;
-  return tn_map_put(&program->slots, decl->name, input ? index : ~(uint64_t)index);
+  (input ? program->inputs : program->params)[index] = spec;
+  return tn_map_put(&program->specs, decl->name, input ? index : ~(uint64_t)index);
 }
 
-static bool collect_slots(tn_ail *program) {
+static bool collect_specs(tn_ail *program) {
   const tn_ail_tree *tree = &program->tree;
   size_t most = tree->count + (program->main ? program->main->count : 0);
   program->inputs = tn_arena_array(&program->arena, most, sizeof *program->inputs);
   program->params = tn_arena_array(&program->arena, most, sizeof *program->params);
   if (!program->inputs || !program->params) return false;
   for (size_t i = 0; i < tree->count; i++) {
-    if (tree->items[i].kind == TN_AIL_ITEM_DECLARATION && !add_slot(program, tree->items[i].as.statement))
+    if (tree->items[i].kind == TN_AIL_ITEM_DECLARATION && !add_spec(program, tree->items[i].as.statement))
       return false;
   }
   for (uint32_t i = 0; program->main && i < program->main->count; i++) {
-    if (!add_slot(program, &program->main->statements[i])) return false;
+    if (!add_spec(program, &program->main->statements[i])) return false;
   }
   return true;
 }
@@ -429,7 +430,7 @@ static void check_blocks_present(const tn_ail *program) {
 
 static bool take_variable(tn_ail *program, const tn_ail_variable *decl) {
   tn_str type = tn_ail_text_of(program, decl->type);
-  tn_ail_var var = { .name = decl->name, .kind = TN_AIL_TENSOR, .type = TN_AIL_STATE_TENSOR, .decl = decl };
+  tn_ail_var var = { .name = decl->name, .kind = TN_DATA_TENSOR, .type = TN_AIL_STATE_TENSOR, .decl = decl };
   if (tn_map_get(&program->var_index, decl->name)) {
     tn_report(diags_of(program), TN_DIAG_E_STATE_REDECLARED, decl->name_at,
               TN_TEXT("var_name", tn_ail_text_of(program, decl->name)));
@@ -479,5 +480,5 @@ bool tn_ail_collect(tn_ail *program) {
   program->host->diags->phase = TN_PHASE_PARSE;
   check_blocks_present(program);
   program->host->diags->phase = TN_PHASE_CHECK;
-  return collect_consts(program) && collect_functions(program) && collect_slots(program);
+  return collect_consts(program) && collect_functions(program) && collect_specs(program);
 }

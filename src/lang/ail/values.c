@@ -15,13 +15,17 @@ static int32_t draw_index(tn_rng *rng, int64_t limit) {
   return (int32_t)((double)tn_rng_uniform(rng) * (double)(limit > INT32_MAX ? INT32_MAX : limit));
 }
 
-void tn_ail_draw(tn_rng *rng, tn_ail_kind kind, int64_t limit, const tn_view *out) {
+void tn_ail_draw(const tn_ail *program, size_t input, const tn_sizes *sizes, tn_rng *rng,
+                 const tn_view *out) {
+  tn_data_kind kind = program->inputs[input].kind;
   int64_t count = tn_view_count(out);
-  if (kind == TN_AIL_TENSOR) {
+  if (kind == TN_DATA_TENSOR) {
     float *to = out->data;
     for (int64_t i = 0; i < count; i++) to[i] = 2.0f * tn_rng_uniform(rng) - 1.0f;
   } else {
     int32_t *to = out->data;
+    bool labels = kind == TN_DATA_LABELS;
+    int64_t limit = labels ? tn_ail_classes(program, sizes) : tn_ail_vocabulary(program, sizes);
     for (int64_t i = 0; i < count; i++) to[i] = draw_index(rng, limit);
   }
 }
@@ -42,34 +46,24 @@ static void draw_param(tn_rng *rng, const tn_shape *shape, const tn_view *out) {
 
 /* ---- supplied values ---- */
 
-static bool convert(const tn_ail *program, const tn_given *given, tn_ail_kind kind, tn_tensor *out) {
-  return program->host->convert(program->host, given, tn_ail_kind_dtype(kind), out);
-}
-
-bool tn_ail_supplied(const tn_ail *program, size_t input, const tn_ail_sizes *sizes, tn_tensor *out) {
-  const tn_host *host = program->host;
-  const tn_ail_slot *slot = &program->inputs[input];
-  tn_str name = tn_ail_text_of(program, slot->name);
-  (void)sizes; /* the value has been checked against them */
-  for (size_t i = host->input_count; i-- > 0;) {
-    if (tn_str_equal(host->inputs[i].name, name)) return convert(program, &host->inputs[i], slot->kind, out);
-  }
-  return false;
+bool tn_ail_supplied(const tn_ail *program, size_t input, tn_tensor *out) {
+  tn_host *host = program->host;
+  return host->convert(host, tn_ail_given(program, input), program->inputs[input].type.dtype, out);
 }
 
 /* ---- parameters ---- */
 
-static bool shape_fits(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want,
+static bool shape_fits(const tn_ail *program, const tn_tensor_spec *spec, const tn_shape *want,
                        const tn_shape *have) {
-  tn_str name = tn_ail_text_of(program, slot->name);
+  tn_str name = tn_ail_text_of(program, spec->name);
   tn_diags *diags = program->host->diags;
   if (want->rank != have->rank) {
-    return tn_report(diags, TN_DIAG_E_INPUT_RANK_MISMATCH, slot->at, TN_TEXT("input", name),
+    return tn_report(diags, TN_DIAG_E_INPUT_RANK_MISMATCH, spec->at, TN_TEXT("input", name),
                      TN_INT("expected_rank", want->rank), TN_INT("received_rank", have->rank));
   }
   for (int i = 0; i < want->rank; i++) {
     if (want->dim[i] == have->dim[i]) continue;
-    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, slot->at, TN_TEXT("input", name),
+    return tn_report(diags, TN_DIAG_E_INPUT_DIM_MISMATCH, spec->at, TN_TEXT("input", name),
                      TN_INT("dimension", i), TN_INT("expected", want->dim[i]),
                      TN_INT("received", have->dim[i]));
   }
@@ -81,7 +75,7 @@ static void put_type(tn_text *out, tn_dtype dtype, const tn_shape *shape) {
   tn_shape_print(shape, NULL, TN_SHAPE_COMMA, out);
 }
 
-static bool weights_misfit(const tn_ail *program, const tn_ail_slot *slot, const tn_shape *want,
+static bool weights_misfit(const tn_ail *program, const tn_tensor_spec *spec, const tn_shape *want,
                            const tn_given *found) {
   tn_text expected, received;
   tn_text_init(&expected, program->host->heap);
@@ -93,41 +87,34 @@ static bool weights_misfit(const tn_ail *program, const tn_ail_slot *slot, const
   } else {
     tn_text_puts(&received, "no tensor of this name");
   }
-  tn_report(program->host->diags, TN_DIAG_E_WEIGHTS_MISMATCH, slot->at,
-            TN_TEXT("name", tn_ail_text_of(program, slot->name)), TN_TEXT("expected", tn_text_str(&expected)),
+  tn_report(program->host->diags, TN_DIAG_E_WEIGHTS_MISMATCH, spec->at,
+            TN_TEXT("name", tn_ail_text_of(program, spec->name)), TN_TEXT("expected", tn_text_str(&expected)),
             TN_TEXT("received", tn_text_str(&received)));
   tn_text_free(&expected);
   tn_text_free(&received);
   return false;
 }
 
-static const tn_given *find(const tn_given *list, size_t count, tn_str name) {
-  for (size_t i = count; i-- > 0;) {
-    if (tn_str_equal(list[i].name, name)) return &list[i];
-  }
-  return NULL;
-}
-
 /* Replaces what was drawn by --param, else by the file of --weights. */
 static bool replace(const tn_ail *program, size_t index, const tn_shape *want, tn_tensor *param) {
   const tn_host *host = program->host;
-  const tn_ail_slot *slot = &program->params[index];
-  tn_str name = tn_ail_text_of(program, slot->name);
-  const tn_given *given = find(host->params, host->param_count, name);
+  const tn_tensor_spec *spec = &program->params[index];
+  tn_str name = tn_ail_text_of(program, spec->name);
+  const tn_given *given = tn_given_find(host->params, host->param_count, name);
   if (!given && host->has_weights) {
-    given = find(host->weights, host->weight_count, name);
+    given = tn_given_find(host->weights, host->weight_count, name);
     tn_shape have = given ? tn_view_shape(&given->data.view) : TN_SCALAR_SHAPE;
     bool fits = given && given->data.view.dtype == TN_F32 && tn_shape_equal(&have, want);
-    if (!fits) return weights_misfit(program, slot, want, given);
+    if (!fits) return weights_misfit(program, spec, want, given);
   }
   if (!given) return true;
   tn_shape have = tn_view_shape(&given->data.view);
-  if (!shape_fits(program, slot, want, &have)) return false;
+  if (!shape_fits(program, spec, want, &have)) return false;
   tn_tensor_unref(param);
-  return convert(program, given, TN_AIL_TENSOR, param);
+  return program->host->convert(program->host, given, TN_F32, param);
 }
 
-bool tn_ail_init_params(const tn_ail *program, const tn_ail_sizes *sizes, tn_tensor *params) {
+bool tn_ail_init_params(const tn_ail *program, const tn_sizes *sizes, tn_tensor *params) {
   tn_rng rng;
   bool ok = true;
   size_t made = 0;

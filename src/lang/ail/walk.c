@@ -12,17 +12,17 @@
 /* ---- operands ---- */
 
 tn_ail_operand tn_ail_wrong(void) {
-  return (tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .wrong = true, .value = TN_ERROR_VALUE, .input = -1 };
+  return (tn_ail_operand){ .kind = TN_DATA_UNKNOWN, .wrong = true, .value = TN_ERROR_VALUE, .input = -1 };
 }
 
-tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value) {
+tn_ail_operand tn_ail_of_value(tn_data_kind kind, tn_value value) {
   if (value == TN_ERROR_VALUE) return tn_ail_wrong();
   return (tn_ail_operand){ .kind = (uint8_t)kind, .value = value, .input = -1 };
 }
 
 tn_ail_operand tn_ail_of_number(float number) {
   return (tn_ail_operand){
-    .kind = TN_AIL_TENSOR, .constant = true, .number = number, .value = TN_NO_VALUE, .input = -1
+    .kind = TN_DATA_TENSOR, .constant = true, .number = number, .value = TN_NO_VALUE, .input = -1
   };
 }
 
@@ -35,13 +35,13 @@ tn_ail_operand tn_ail_of_integer(int64_t integer) {
 
 tn_ail_operand tn_ail_of_truth(bool truth) {
   tn_ail_operand operand = tn_ail_of_number(truth ? 1.0f : 0.0f);
-  operand.kind = TN_AIL_BOOLEAN;
+  operand.kind = TN_DATA_BOOLEAN;
   return operand;
 }
 
 static tn_ail_operand of_text(const tn_str *text) {
   return (tn_ail_operand){
-    .kind = TN_AIL_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1
+    .kind = TN_DATA_UNKNOWN, .is_text = true, .text = text, .value = TN_NO_VALUE, .input = -1
   };
 }
 
@@ -70,19 +70,19 @@ tn_value tn_ail_as_value(tn_ail_walk *w, const tn_ail_operand *operand, tn_span 
   if (operand->wrong) return TN_ERROR_VALUE;
   if (operand->is_text) return refuse_text(w, operand, at);
   if (operand->value != TN_NO_VALUE) return operand->value;
-  tn_dtype dtype = operand->kind == TN_AIL_BOOLEAN ? TN_BOOL : TN_F32;
+  tn_dtype dtype = operand->kind == TN_DATA_BOOLEAN ? TN_BOOL : TN_F32;
   w->builder->at = at;
   return kept(w, tn_build_number(w->builder, dtype, (double)operand->number), at);
 }
 
 tn_value tn_ail_as_tensor(tn_ail_walk *w, const tn_ail_operand *operand, const tn_ail_site *site,
                           tn_span at) {
-  if (!operand->wrong && !operand->is_text && operand->kind == TN_AIL_BOOLEAN) {
+  if (!operand->wrong && !operand->is_text && operand->kind == TN_DATA_BOOLEAN) {
     tn_ail_say(w, TN_DIAG_E_BOOLEAN_USED_AS_TENSOR, at, tn_ail_function_field(site, TN_OP_ERROR));
     return TN_ERROR_VALUE;
   }
   tn_value value = tn_ail_as_value(w, operand, at);
-  if (value == TN_ERROR_VALUE || operand->kind == TN_AIL_TENSOR) return value;
+  if (value == TN_ERROR_VALUE || operand->kind == TN_DATA_TENSOR) return value;
   w->builder->at = at;
   return kept(w, tn_build_cast(w->builder, value, TN_F32), at);
 }
@@ -99,7 +99,7 @@ static bool may_have_one_element(const tn_shape *shape) {
 tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at) {
   if (operand->wrong) return tn_ail_wrong();
   if (operand->is_text) return refuse_text(w, operand, at), tn_ail_wrong();
-  if (operand->kind == TN_AIL_BOOLEAN) return *operand;
+  if (operand->kind == TN_DATA_BOOLEAN) return *operand;
   if (operand->constant) return tn_ail_of_truth(operand->number != 0.0f);
   tn_shape shape = *tn_ail_shape_of(w, operand);
   tn_ail_note_site(w, &shape, &shape);
@@ -112,7 +112,7 @@ tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, 
   w->builder->at = at;
   tn_dtype dtype = tn_build_type(w->builder, operand->value)->dtype;
   tn_value zero = tn_build_number(w->builder, dtype, 0);
-  return tn_ail_of_value(TN_AIL_BOOLEAN,
+  return tn_ail_of_value(TN_DATA_BOOLEAN,
                          kept(w, tn_build_binary(w->builder, TN_OP_NE, operand->value, zero), at));
 }
 
@@ -132,9 +132,9 @@ tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand
     return tn_ail_wrong();
   }
   if (w->typer)
-    return tn_ail_of_value(TN_AIL_BOOLEAN, tn_typer_value(w->typer, TN_BOOL, &TN_SCALAR_SHAPE));
+    return tn_ail_of_value(TN_DATA_BOOLEAN, tn_typer_value(w->typer, TN_BOOL, &TN_SCALAR_SHAPE));
   w->builder->at = at;
-  return tn_ail_of_value(TN_AIL_BOOLEAN,
+  return tn_ail_of_value(TN_DATA_BOOLEAN,
                          kept(w, tn_build_reshape(w->builder, truth.value, &TN_SCALAR_SHAPE), at));
 }
 
@@ -287,11 +287,11 @@ static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_ope
   if (b.constant) return a;
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
   const tn_value in[] = { a.value, b.value };
-  return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_apply(w, &site, operators[op].op, in, 2, NULL));
+  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, operators[op].op, in, 2, NULL));
 }
 
 static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
-  return a->kind == TN_AIL_BOOLEAN && b->kind == TN_AIL_BOOLEAN;
+  return a->kind == TN_DATA_BOOLEAN && b->kind == TN_DATA_BOOLEAN;
 }
 
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
@@ -300,7 +300,7 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
   bool compares = op <= TN_AIL_GE;
   bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
-  bool numbers = left->kind == TN_AIL_TENSOR && right->kind == TN_AIL_TENSOR;
+  bool numbers = left->kind == TN_DATA_TENSOR && right->kind == TN_DATA_TENSOR;
   if (left->whole && right->whole) return fold_whole(op, left->integer, right->integer);
   if (left->constant && right->constant && (numbers || same)) return fold(op, left->number, right->number);
   tn_value in[2];
@@ -309,7 +309,7 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
     return tn_ail_wrong(); /* one complaint about the pair is enough */
   in[1] = same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at);
   tn_value value = tn_ail_apply(w, &site, operators[op].op, in, 2, NULL);
-  return tn_ail_of_value(compares ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
+  return tn_ail_of_value(compares ? TN_DATA_BOOLEAN : TN_DATA_TENSOR, value);
 }
 
 static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_chain *chain) {
@@ -328,12 +328,12 @@ static tn_ail_operand eval_negate(tn_ail_walk *w, const tn_ail_expr *expr) {
   tn_ail_operand of = tn_ail_evaluate(w, expr->as.unary.of);
   bool odd = expr->as.unary.count % 2 != 0;
   if (of.whole) return tn_ail_of_integer(odd ? tn_of_NEG_i64(of.integer) : of.integer);
-  if (of.constant && of.kind == TN_AIL_TENSOR)
+  if (of.constant && of.kind == TN_DATA_TENSOR)
     return tn_ail_of_number(odd ? tn_of_NEG_f32(of.number) : of.number);
   tn_ail_site site = { .at = expr->at, .function = "neg" };
   tn_value value = tn_ail_as_tensor(w, &of, &site, expr->as.unary.of->at);
   if (odd) value = tn_ail_apply(w, &site, TN_OP_NEG, &value, 1, NULL);
-  return tn_ail_of_value(TN_AIL_TENSOR, value);
+  return tn_ail_of_value(TN_DATA_TENSOR, value);
 }
 
 static tn_ail_operand eval_not(tn_ail_walk *w, const tn_ail_expr *expr) {
@@ -342,7 +342,7 @@ static tn_ail_operand eval_not(tn_ail_walk *w, const tn_ail_expr *expr) {
   if (truth.wrong || expr->as.unary.count % 2 == 0) return truth;
   if (truth.constant) return tn_ail_of_truth(truth.number == 0.0f);
   tn_ail_site site = { .at = expr->at, .function = "not" };
-  return tn_ail_of_value(TN_AIL_BOOLEAN, tn_ail_apply(w, &site, TN_OP_NOT, &truth.value, 1, NULL));
+  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, TN_OP_NOT, &truth.value, 1, NULL));
 }
 
 /* ---- calls ---- */
@@ -506,32 +506,32 @@ void tn_ail_walk_free(tn_ail_walk *w) {
   tn_vec_free(heap, &w->parts);
 }
 
-static void make_slot(tn_ail_walk *w, const tn_ail_slot *slot, const tn_shape *shape, bool param,
+static void make_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
                       int32_t index) {
-  tn_type type = { tn_ail_kind_dtype(slot->kind), *shape };
-  if (slot->broken) {
+  tn_type type = { spec->type.dtype, *shape };
+  if (spec->broken) {
     tn_ail_operand wrong = tn_ail_wrong();
-    tn_ail_bind(w, slot->name, &wrong, false);
+    tn_ail_bind(w, spec->name, &wrong, false);
     return;
   }
-  w->builder->at = slot->at;
+  w->builder->at = spec->at;
   tn_value value =
-      param ? tn_build_param(w->builder, slot->name, &type) : tn_build_input(w->builder, slot->name, &type);
-  tn_ail_operand operand = tn_ail_of_value(slot->kind, kept(w, value, slot->at));
-  operand.origin = slot->name;
+      param ? tn_build_param(w->builder, spec->name, &type) : tn_build_input(w->builder, spec->name, &type);
+  tn_ail_operand operand = tn_ail_of_value(spec->kind, kept(w, value, spec->at));
+  operand.origin = spec->name;
   operand.input = param ? -1 : index;
-  tn_ail_bind(w, slot->name, &operand, false);
+  tn_ail_bind(w, spec->name, &operand, false);
 }
 
-void tn_ail_walk_slots(tn_ail_walk *w) {
+void tn_ail_walk_specs(tn_ail_walk *w) {
   const tn_ail *program = w->program;
   for (size_t i = 0; i < program->input_count; i++) {
-    const tn_shape *shape = w->sizes ? &w->sizes->inputs[i] : &program->inputs[i].shape;
-    make_slot(w, &program->inputs[i], shape, false, (int32_t)i);
+    const tn_shape *shape = w->sizes ? &w->sizes->inputs[i] : &program->inputs[i].type.shape;
+    make_spec(w, &program->inputs[i], shape, false, (int32_t)i);
   }
   for (size_t i = 0; i < program->param_count; i++) {
-    const tn_shape *shape = w->sizes ? &w->sizes->params[i] : &program->params[i].shape;
-    make_slot(w, &program->params[i], shape, true, (int32_t)i);
+    const tn_shape *shape = w->sizes ? &w->sizes->params[i] : &program->params[i].type.shape;
+    make_spec(w, &program->params[i], shape, true, (int32_t)i);
   }
 }
 
@@ -542,7 +542,7 @@ static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
   if (!name || tn_ail_lookup(w, value->as.name) || tn_ail_find_const(w->program, value->as.name) ||
       tn_ail_name_is(&w->program->tree, value->as.name, TN_AIL_NAME_SKIPPED)) {
     tn_ail_operand result = tn_ail_evaluate(w, value);
-    return result.is_text ? tn_ail_of_value(TN_AIL_UNKNOWN, refuse_text(w, &result, value->at)) : result;
+    return result.is_text ? tn_ail_of_value(TN_DATA_UNKNOWN, refuse_text(w, &result, value->at)) : result;
   }
   tn_ail_say(w, TN_DIAG_E_RETURN_NOT_FOUND, value->at,
              TN_TEXT("name", tn_ail_text_of(w->program, value->as.name)),

@@ -14,7 +14,7 @@
 
 /* What an expression gives. */
 typedef struct {
-  uint8_t kind;       /* tn_ail_kind */
+  uint8_t kind;       /* tn_data_kind */
   bool wrong;         /* it was reported; whoever uses it says nothing */
   bool constant;      /* one number (or truth value) that is known now */
   bool is_text;       /* a string, which is no value */
@@ -49,9 +49,8 @@ typedef struct {
 typedef struct tn_ail_walk {
   tn_ail *program;
   tn_builder *builder;
-  tn_typer *typer;           /* the builder, where it only infers types; else NULL */
-  const tn_ail_sizes *sizes; /* NULL: dimensions keep their names */
-  tn_ail_mode mode;
+  tn_typer *typer;       /* the builder, where it only infers types; else NULL */
+  const tn_sizes *sizes; /* NULL: dimensions keep their names */
   bool quiet;      /* nothing is reported */
   bool failed;     /* something was wrong */
   bool stopped;    /* nothing more is walked */
@@ -111,7 +110,7 @@ const tn_ail_operand *tn_ail_lookup(const tn_ail_walk *w, tn_name name);
 size_t tn_ail_open_scope(const tn_ail_walk *w);
 void tn_ail_close_scope(tn_ail_walk *w, size_t scope);
 /* Makes inputs and parameters and binds them. */
-void tn_ail_walk_slots(tn_ail_walk *w);
+void tn_ail_walk_specs(tn_ail_walk *w);
 /* The model or forward block; its bindings stay. The output. */
 tn_ail_operand tn_ail_walk_main(tn_ail_walk *w);
 /* The loss, behind the main block. */
@@ -122,7 +121,7 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
 /* ---- operands (walk.c) ---- */
 
 tn_ail_operand tn_ail_wrong(void);
-tn_ail_operand tn_ail_of_value(tn_ail_kind kind, tn_value value);
+tn_ail_operand tn_ail_of_value(tn_data_kind kind, tn_value value);
 tn_ail_operand tn_ail_of_number(float number);
 tn_ail_operand tn_ail_of_integer(int64_t integer);
 tn_ail_operand tn_ail_of_truth(bool truth);

@@ -42,8 +42,8 @@ static bool branches_agree(tn_ail_walk *w, const tn_ail_pending *pending, const 
   int dimension;
   if (pending->then.kind != otherwise->kind) {
     return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_DTYPE_MISMATCH, pending->at,
-                      TN_STR("then_dtype", tn_ail_kind_name(pending->then.kind)),
-                      TN_STR("else_dtype", tn_ail_kind_name(otherwise->kind)));
+                      TN_STR("then_dtype", tn_data_kind_name(pending->then.kind)),
+                      TN_STR("else_dtype", tn_data_kind_name(otherwise->kind)));
   }
   tn_shape a = *tn_ail_shape_of(w, &pending->then), b = *tn_ail_shape_of(w, otherwise);
   tn_ail_note_site(w, &a, &b);
@@ -320,8 +320,8 @@ static tn_ail_operand eval_for(tn_ail_walk *w, const tn_ail_expr *expr) {
   for (int64_t i = from; ok && i < to && !w->stopped; i++) {
     tn_ail_operand variable = tn_ail_of_number((float)i);
     tn_ail_operand part = eval_with(w, loop, &variable);
-    if (i == from) truths = part.kind == TN_AIL_BOOLEAN;
-    bool truth = truths && part.kind == TN_AIL_BOOLEAN;
+    if (i == from) truths = part.kind == TN_DATA_BOOLEAN;
+    bool truth = truths && part.kind == TN_DATA_BOOLEAN;
     if (truths && !truth && !part.wrong) {
       tn_ail_say(w, TN_DIAG_E_BOOLEAN_USED_AS_TENSOR, loop->body->at, TN_STR("function", "for"));
       part = tn_ail_wrong();
@@ -337,7 +337,7 @@ static tn_ail_operand eval_for(tn_ail_walk *w, const tn_ail_expr *expr) {
     value = tn_ail_stack(w, w->parts.at + first, w->parts.count - first, 0, loop->body->at);
   w->parts.count = first;
   if (!ok) w->failed = true;
-  return tn_ail_of_value(truths ? TN_AIL_BOOLEAN : TN_AIL_TENSOR, value);
+  return tn_ail_of_value(truths ? TN_DATA_BOOLEAN : TN_DATA_TENSOR, value);
 }
 
 /* ---- reduce ---- */
@@ -365,7 +365,7 @@ static float reduce_numbers(tn_op op, float a, float b) {
 
 static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site, const tn_ail_operand *left,
                               const tn_ail_operand *right) {
-  if (left->constant && right->constant && right->kind == TN_AIL_TENSOR) {
+  if (left->constant && right->constant && right->kind == TN_DATA_TENSOR) {
     return tn_ail_of_number(reduce_numbers(op, left->number, right->number));
   }
   const tn_value in[] = { tn_ail_as_tensor(w, left, site, site->at),
@@ -381,7 +381,7 @@ static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site,
     tn_ail_report_op_fault(w, site, &fault, &a, &b);
     return tn_ail_wrong();
   }
-  return tn_ail_of_value(TN_AIL_TENSOR, tn_ail_apply(w, site, op, in, 2, NULL));
+  return tn_ail_of_value(TN_DATA_TENSOR, tn_ail_apply(w, site, op, in, 2, NULL));
 }
 
 static tn_ail_operand eval_reduce(tn_ail_walk *w, const tn_ail_expr *expr) {
@@ -398,8 +398,8 @@ static tn_ail_operand eval_reduce(tn_ail_walk *w, const tn_ail_expr *expr) {
     tn_ail_operand part = eval_with(w, loop, &variable);
     if (i > from)
       part = combine(w, op, &site, &result, &part);
-    else if (!part.constant || part.kind != TN_AIL_TENSOR) {
-      part = tn_ail_of_value(TN_AIL_TENSOR, tn_ail_as_tensor(w, &part, &site, site.at));
+    else if (!part.constant || part.kind != TN_DATA_TENSOR) {
+      part = tn_ail_of_value(TN_DATA_TENSOR, tn_ail_as_tensor(w, &part, &site, site.at));
     }
     result = part;
     if (result.wrong) break;
@@ -513,8 +513,8 @@ static bool keeps_type(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_ope
   }
   if (before->kind == after->kind) return true;
   return tn_ail_say(w, TN_DIAG_E_REPEAT_BODY_DTYPE_MISMATCH, loop->body->at,
-                    TN_STR("expected", tn_ail_kind_name(before->kind)),
-                    TN_STR("received", tn_ail_kind_name(after->kind)));
+                    TN_STR("expected", tn_data_kind_name(before->kind)),
+                    TN_STR("received", tn_data_kind_name(after->kind)));
 }
 
 static tn_ail_operand eval_repeat(tn_ail_walk *w, const tn_ail_expr *expr) {

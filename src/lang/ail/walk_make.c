@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "lang/ail/walk_ops.h"
 
-static tn_ail_operand tensor(tn_value value) { return tn_ail_of_value(TN_AIL_TENSOR, value); }
+static tn_ail_operand tensor(tn_value value) { return tn_ail_of_value(TN_DATA_TENSOR, value); }
 
 static tn_value apply(tn_ail_make *m, tn_op op, const tn_value *in, int count, const tn_attrs *attrs) {
   return tn_ail_apply(m->w, &m->site, op, in, count, attrs);
@@ -38,12 +38,12 @@ tn_ail_operand tn_ail_make_plain(tn_ail_make *m) {
 
 tn_ail_operand tn_ail_make_compare(tn_ail_make *m) {
   const tn_value in[] = { tn_ail_make_tensor(m, 0), tn_ail_make_tensor(m, 1) };
-  return tn_ail_of_value(TN_AIL_BOOLEAN, apply(m, m->builtin->op, in, 2, NULL));
+  return tn_ail_of_value(TN_DATA_BOOLEAN, apply(m, m->builtin->op, in, 2, NULL));
 }
 
 tn_ail_operand tn_ail_make_select(tn_ail_make *m) {
   const tn_ail_operand *given = tn_ail_make_operand(m, 0);
-  bool boolean = given->kind == TN_AIL_BOOLEAN;
+  bool boolean = given->kind == TN_DATA_BOOLEAN;
   tn_ail_operand condition = boolean ? *given : tn_ail_as_boolean(m->w, given, m->given[0]->at);
   const tn_value in[] = { tn_ail_as_value(m->w, &condition, m->given[0]->at), tn_ail_make_tensor(m, 1),
                           tn_ail_make_tensor(m, 2) };
@@ -161,23 +161,23 @@ static tn_str argument_name(const tn_ail_make *m, int i) {
 }
 
 /* Whether the argument is of the kind; a boolean is refused as one. */
-static bool require_kind(tn_ail_make *m, int i, tn_ail_kind kind, tn_diag_code code) {
+static bool require_kind(tn_ail_make *m, int i, tn_data_kind kind, tn_diag_code code) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
   tn_span at = m->given[i]->at;
   if (operand->kind == kind) return true;
-  if (operand->is_text || operand->kind == TN_AIL_BOOLEAN) return tn_ail_make_tensor(m, i) != TN_ERROR_VALUE;
+  if (operand->is_text || operand->kind == TN_DATA_BOOLEAN) return tn_ail_make_tensor(m, i) != TN_ERROR_VALUE;
   return tn_ail_say(m->w, code, at, TN_TEXT("input_name", argument_name(m, i)),
-                    TN_STR("received_dtype", tn_ail_kind_name(operand->kind)));
+                    TN_STR("received_dtype", tn_data_kind_name(operand->kind)));
 }
 
 /* Indices of other operations: token ids, or E_INVALID_ARGUMENTS. */
 static tn_value read_ids(tn_ail_make *m, int i) {
   const tn_ail_operand *operand = tn_ail_make_operand(m, i);
-  if (operand->is_text || operand->kind == TN_AIL_BOOLEAN) return tn_ail_make_tensor(m, i);
-  if (operand->kind == TN_AIL_TOKEN_IDS || operand->kind == TN_AIL_LABELS) {
-    if (operand->kind == TN_AIL_TOKEN_IDS || m->builtin->op == TN_OP_ONE_HOT) return operand->value;
+  if (operand->is_text || operand->kind == TN_DATA_BOOLEAN) return tn_ail_make_tensor(m, i);
+  if (operand->kind == TN_DATA_TOKEN_IDS || operand->kind == TN_DATA_LABELS) {
+    if (operand->kind == TN_DATA_TOKEN_IDS || m->builtin->op == TN_OP_ONE_HOT) return operand->value;
   }
-  tn_ail_make_refuse(m, "token ids", tn_str_of(tn_ail_kind_name(operand->kind)));
+  tn_ail_make_refuse(m, "token ids", tn_str_of(tn_data_kind_name(operand->kind)));
   return TN_ERROR_VALUE;
 }
 
@@ -188,7 +188,7 @@ static void record(tn_ail_make *m, const tn_ail_operand *operand, tn_ail_lengths
 }
 
 tn_ail_operand tn_ail_make_embedding(tn_ail_make *m) {
-  bool ids = require_kind(m, 0, TN_AIL_TOKEN_IDS, TN_DIAG_E_EMBEDDING_REQUIRES_TOKEN_IDS);
+  bool ids = require_kind(m, 0, TN_DATA_TOKEN_IDS, TN_DIAG_E_EMBEDDING_REQUIRES_TOKEN_IDS);
   tn_value table = tn_ail_make_tensor(m, 1);
   if (!ids || !require_rank(m, table, 2, "[V, D]")) return tn_ail_wrong();
   const tn_ail_operand tokens = *tn_ail_make_operand(m, 0);
@@ -198,7 +198,7 @@ tn_ail_operand tn_ail_make_embedding(tn_ail_make *m) {
 }
 
 tn_ail_operand tn_ail_make_cross_entropy(tn_ail_make *m) {
-  bool kind = require_kind(m, 1, TN_AIL_LABELS, TN_DIAG_E_LABELS_REQUIRED);
+  bool kind = require_kind(m, 1, TN_DATA_LABELS, TN_DIAG_E_LABELS_REQUIRED);
   tn_value logits = tn_ail_make_tensor(m, 0);
   if (!kind || logits == TN_ERROR_VALUE) return tn_ail_wrong();
   const tn_ail_operand labels = *tn_ail_make_operand(m, 1);

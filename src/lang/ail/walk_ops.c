@@ -153,7 +153,7 @@ tn_value tn_ail_make_tensor(tn_ail_make *m, int i) {
 static bool known_number(const tn_ail_make *m, const tn_ail_expr *expr, const tn_ail_operand *operand,
                          double *out) {
   tn_ail_const literal;
-  if (!operand->constant || operand->kind != TN_AIL_TENSOR) return false;
+  if (!operand->constant || operand->kind != TN_DATA_TENSOR) return false;
   bool exact = expr->form != TN_AIL_EXPR_NAME || !tn_ail_lookup(m->w, expr->as.name);
   bool number = exact && tn_ail_literal(m->w->program, expr, &literal) && literal.kind == TN_AIL_CONST_NUMBER;
   *out = number ? literal.number : (double)operand->number;
@@ -187,7 +187,7 @@ bool tn_ail_make_flag(tn_ail_make *m, int i, bool *out) {
   *out = false;
   if (!m->given[i]) return true;
   *out = operand->number != 0.0f;
-  bool known = operand->constant && operand->kind == TN_AIL_BOOLEAN;
+  bool known = operand->constant && operand->kind == TN_DATA_BOOLEAN;
   return known ? true : refuse_argument(m, i, "true or false");
 }
 
@@ -274,7 +274,7 @@ static tn_ail_operand eval_ids(tn_ail_walk *w, const tn_ail_expr *expr) {
               !tn_ail_name_is(&w->program->tree, expr->as.name, TN_AIL_NAME_SKIPPED);
   if (!name || w->open_names || w->outside) return tn_ail_evaluate(w, expr);
   return (
-      tn_ail_operand){ .kind = TN_AIL_UNKNOWN, .value = TN_NO_VALUE, .origin = expr->as.name, .input = -1 };
+      tn_ail_operand){ .kind = TN_DATA_UNKNOWN, .value = TN_NO_VALUE, .origin = expr->as.name, .input = -1 };
 }
 
 static tn_ail_operand eval_argument(tn_ail_make *m, int i) {

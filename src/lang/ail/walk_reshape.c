@@ -68,7 +68,7 @@ static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
     out->dim = TN_DIM_SYMBOL(name);
     return !w->sizes || bound_length(w, name, &out->dim) ? true : unknown_dim(r, name, at);
   }
-  if (bound && bound->constant && bound->kind == TN_AIL_TENSOR) {
+  if (bound && bound->constant && bound->kind == TN_DATA_TENSOR) {
     out->dim = (int64_t)bound->number;
     return (float)out->dim == bound->number && out->dim >= 1 ? true : bad_length(r, at);
   }
@@ -249,7 +249,7 @@ tn_ail_operand tn_ail_make_reshape(tn_ail_make *m) {
   m->w->builder->at = m->site.at;
   bool known = tn_shape_is_known(&from) && tn_shape_is_known(&to);
   tn_value value = known ? tn_build_reshape(m->w->builder, x, &to) : reshape_named(m, x, &to, unknown);
-  if (value != TN_ERROR_VALUE || m->w->stuck) return tn_ail_of_value(TN_AIL_TENSOR, value);
+  if (value != TN_ERROR_VALUE || m->w->stuck) return tn_ail_of_value(TN_DATA_TENSOR, value);
   tn_fault fault = m->w->builder->fault;
   tn_build_forget(m->w->builder);
   tn_ail_report_op_fault(m->w, &m->site, &fault, &from, &to);

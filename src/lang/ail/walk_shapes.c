@@ -43,9 +43,8 @@ void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right) {
   tn_ail_walk_init(&again, w->program, &typer.base);
   again.typer = &typer;
   again.quiet = true;
-  again.mode = w->mode;
   again.stop_at = w->site;
-  tn_ail_walk_slots(&again);
+  tn_ail_walk_specs(&again);
   tn_ail_walk_main(&again);
   if (!again.stopped) tn_ail_walk_loss(&again);
   if (again.found) *left = again.noted[0], *right = again.noted[1];

@@ -34,7 +34,7 @@ void tn_ail_cell_print(const tn_ail_cell *cell, tn_text *out) {
     tn_view_print(&cell->tensor.view, &style, out);
   else if (cell->whole)
     tn_text_int(out, cell->integer);
-  else if (cell->kind == TN_AIL_BOOLEAN)
+  else if (cell->kind == TN_DATA_BOOLEAN)
     tn_text_puts(out, cell->number != 0.0f ? "true" : "false");
   else
     tn_text_f32(out, cell->number);
@@ -42,7 +42,7 @@ void tn_ail_cell_print(const tn_ail_cell *cell, tn_text *out) {
 
 tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
   tn_datum datum = { .kind = TN_VALUE_TENSOR, .name = tn_ail_text_of(program, cell->name) };
-  if (cell->is_number && tn_tensor_scalar(program->host->heap, tn_ail_kind_dtype(cell->kind),
+  if (cell->is_number && tn_tensor_scalar(program->host->heap, tn_data_kind_dtype(cell->kind),
                                           (double)cell->number, &datum.tensor)) {
     datum.dtype = datum.tensor.view.dtype;
   } else if (cell->tensor.buffer) {
@@ -59,7 +59,7 @@ tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell) {
 static tn_ail_operand operand_of(tn_ail_walk *w, const tn_ail_cell *cell) {
   if (cell->whole) return tn_ail_of_integer(cell->integer);
   if (cell->is_number) {
-    return cell->kind == TN_AIL_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f)
+    return cell->kind == TN_DATA_BOOLEAN ? tn_ail_of_truth(cell->number != 0.0f)
                                         : tn_ail_of_number(cell->number);
   }
   const tn_view *view = &cell->tensor.view;
@@ -90,7 +90,7 @@ static const tn_given *find_set(const tn_ail_world *world, tn_name name) {
 
 /* A value of --set, as f32. */
 static bool read_set(tn_ail_walk *w, const tn_given *given, tn_ail_operand *out) {
-  tn_ail_cell cell = { .kind = TN_AIL_TENSOR };
+  tn_ail_cell cell = { .kind = TN_DATA_TENSOR };
   tn_shape shape = tn_view_shape(&given->data.view);
   if (!tn_tensor_new(w->program->host->heap, TN_F32, &shape, &cell.tensor)) {
     w->failed = w->program->arena.failed = true;
@@ -134,7 +134,7 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   tn_ail *program = world->program;
   tn_host *host = program->host;
   tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
-  *out = (tn_ail_cell){ .kind = TN_AIL_TENSOR };
+  *out = (tn_ail_cell){ .kind = TN_DATA_TENSOR };
   host->diags->phase = TN_PHASE_RUN;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
     return tn_ail_out_of_memory(program);

@@ -10,7 +10,7 @@
 /* A value that exists: a number, text, or a tensor of which it holds a share. */
 typedef struct {
   tn_name name;
-  tn_ail_kind kind;
+  tn_data_kind kind;
   bool is_text, is_number;
   bool whole;      /* a number that is a 64-bit integer */
   float number;    /* also the truth of a boolean */
@@ -32,7 +32,7 @@ tn_datum tn_ail_cell_datum(tn_ail *program, const tn_ail_cell *cell);
 typedef struct {
   tn_ail *program;
   tn_arena *arena;
-  tn_ail_sizes sizes;
+  tn_sizes sizes;
   struct tn_ail_model *source; /* of the model's values (run.c); NULL: there is none */
   tn_ail_cells model;  /* those that somebody has read */
   tn_ail_cells locals; /* of the state or handler that runs */

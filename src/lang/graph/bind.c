@@ -3,13 +3,6 @@
 #include "lang/graph/graph.h"
 #include "tensor/shape_field.h"
 
-static const tn_given *find_given(const tn_given *givens, size_t count, tn_str name) {
-  for (size_t i = 0; i < count; i++) {
-    if (tn_str_equal(givens[i].name, name)) return &givens[i];
-  }
-  return NULL;
-}
-
 /* ---- names ---- */
 
 static bool check_names(tn_graph_unit *self, const tn_given *givens, size_t given_count,
@@ -78,7 +71,7 @@ static bool convert_all(tn_graph_unit *self, const tn_given *givens, size_t give
                         const tn_value *slots, size_t count, tn_bindings *bindings, tn_tensor *out) {
   tn_host *host = self->unit.host;
   for (size_t i = 0; i < count; i++) {
-    const tn_given *given = find_given(givens, given_count, tn_graph_slot_name(&self->source, slots[i]));
+    const tn_given *given = tn_given_find(givens, given_count, tn_graph_slot_name(&self->source, slots[i]));
     if (!given) continue;
     tn_dtype dtype = tn_graph_type(&self->source, slots[i])->dtype;
     if (!bind_shape(self, slots[i], &given->data.view, bindings) ||
@@ -158,7 +151,7 @@ bool tn_graph_unit_bind(tn_graph_unit *self, tn_lowered *out) {
 static bool refill(const tn_graph *graph, const tn_given *givens, size_t given_count, const tn_value *slots,
                    tn_tensor *tensors, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const tn_given *given = find_given(givens, given_count, tn_graph_slot_name(graph, slots[i]));
+    const tn_given *given = tn_given_find(givens, given_count, tn_graph_slot_name(graph, slots[i]));
     if (!given) continue;
     tn_shape now = tn_view_shape(&given->data.view), before = tn_view_shape(&tensors[i].view);
     if (given->data.view.dtype != tensors[i].view.dtype || !tn_shape_equal(&now, &before)) return false;

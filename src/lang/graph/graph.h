@@ -14,8 +14,8 @@ typedef struct {
   tn_unit unit;
   bool parsed;
   tn_graph source; /* as written; may have symbols */
-  tn_arena arena;  /* of the slots */
-  tn_slots slots;
+  tn_arena arena;  /* of the specs */
+  tn_specs specs;
   tn_lowered ran; /* of the last run: known shapes, optimised, with its values */
   bool has_ran;
   struct tn_plan *plan;

@@ -26,7 +26,7 @@ static void forget_run(tn_graph_unit *self) {
 static void drop(tn_unit *unit) {
   tn_graph_unit *self = self_of(unit);
   forget_run(self);
-  if (self->slots.known) tn_arena_free(&self->arena);
+  if (self->specs.inputs) tn_arena_free(&self->arena);
   if (self->parsed) tn_graph_free(&self->source);
 }
 
@@ -38,25 +38,26 @@ static bool format(tn_unit *unit, tn_text *out) {
   return true;
 }
 
-/* ---- slots ---- */
+/* ---- what it declares ---- */
 
-static const tn_slot *list(tn_graph_unit *self, const tn_value *slots, size_t count) {
-  tn_slot *list = tn_arena_array(&self->arena, count + 1, sizeof *list);
-  for (size_t i = 0; list && i < count; i++)
-    list[i] =
-        (tn_slot){ tn_graph_slot_name(&self->source, slots[i]), *tn_graph_type(&self->source, slots[i]) };
+static const tn_tensor_spec *list(tn_graph_unit *self, const tn_value *values, size_t count) {
+  tn_tensor_spec *list = tn_arena_array(&self->arena, count + 1, sizeof *list);
+  for (size_t i = 0; list && i < count; i++) {
+    const tn_node *node = tn_graph_node(&self->source, values[i]);
+    list[i] = (tn_tensor_spec){ .name = node->attrs->name, .type = node->type, .at = node->at };
+  }
   return list;
 }
 
-static const tn_slots *slots(tn_unit *unit) {
+static const tn_specs *specs(tn_unit *unit) {
   tn_graph_unit *self = self_of(unit);
   const tn_graph *graph = &self->source;
-  if (self->slots.known) return &self->slots;
+  if (self->specs.inputs) return &self->specs;
   if (!tn_graph_unit_read(self)) return NULL;
   tn_arena_init(&self->arena, unit->host->heap);
-  tn_slots made = { true, list(self, graph->inputs.at, graph->inputs.count), graph->inputs.count,
+  tn_specs made = { list(self, graph->inputs.at, graph->inputs.count), graph->inputs.count,
                     list(self, graph->params.at, graph->params.count), graph->params.count };
-  if (made.inputs && made.params) return self->slots = made, &self->slots;
+  if (made.inputs && made.params) return self->specs = made, &self->specs;
   tn_arena_free(&self->arena);
   tn_host_out_of_memory(self->unit.host);
   return NULL;
@@ -176,7 +177,7 @@ const tn_lang *tn_lang_graph(void) {
                                     .emit = tn_graph_unit_emit,
                                     .show = show,
                                     .plan = plan,
-                                    .slots = slots,
+                                    .specs = specs,
                                     .param = param,
                                     .lower = lower };
   return &language;

@@ -1,0 +1,35 @@
+/* lang/training.c: the names of optimisers and schedules, and what the numbers of inputs mean. */
+#include "lang/training.h"
+
+static int find(const char *const *names, int count, tn_str name) {
+  for (int i = 0; i < count; i++) {
+    if (tn_str_is(name, names[i])) return i;
+  }
+  return -1;
+}
+
+int tn_optimizer_find(tn_str name) {
+  static const char *const names[] = { "sgd", "momentum", "adam", "adamw" };
+  return find(names, 4, name);
+}
+
+int tn_schedule_find(tn_str name) {
+  static const char *const names[] = { "constant", "cosine", "linear" };
+  return find(names, 3, name);
+}
+
+const char *tn_data_kind_name(tn_data_kind kind) {
+  switch (kind) {
+    case TN_DATA_TENSOR: return "tensor";
+    case TN_DATA_TOKEN_IDS: return "token_ids";
+    case TN_DATA_LABELS: return "labels";
+    case TN_DATA_BOOLEAN: return "boolean";
+    case TN_DATA_UNKNOWN: break;
+  }
+  return "unknown";
+}
+
+tn_dtype tn_data_kind_dtype(tn_data_kind kind) {
+  if (kind == TN_DATA_BOOLEAN) return TN_BOOL;
+  return kind == TN_DATA_TOKEN_IDS || kind == TN_DATA_LABELS ? TN_I32 : TN_F32;
+}

@@ -1,0 +1,180 @@
+/* lang/training.h: a program as something to train.
+ *
+ * A language whose programs say how they are trained has a tn_training_doors;
+ * train/ goes through it and knows no language. Opening a program gives a
+ * description: its inputs and parameters, the optimiser's options, the data set
+ * and the evaluation, all checked and with defaults filled in. Dimensions may
+ * still have names. They get their lengths from given values, the data set and
+ * defaults (`size`), and with those the program is lowered to a graph of known
+ * shapes, as often as lengths change.
+ *
+ * The way of a training run:
+ *
+ *   open          the program, without mistakes; what is given fits it; its data may be read
+ *   seal          compiling is over
+ *   lower_stage   graphs that run over the rows while they are read
+ *   size          shapes of all inputs and parameters
+ *   init_params   first values, --param and --weights
+ *   lower         for training and for inference: two graphs over the same parameters
+ *   allow         E_CAPABILITY_DENIED, before anything runs
+ *   step; a fault of a step goes to report_fault
+ *
+ * Every function that returns bool reports to the host's diagnostics before it
+ * returns false. */
+#ifndef TN_LANG_TRAINING_H
+#define TN_LANG_TRAINING_H
+
+#include "base/rng.h"
+#include "lang/lang.h"
+
+/* ---- the optimiser ---- */
+
+typedef enum { TN_OPTIMIZER_SGD, TN_OPTIMIZER_MOMENTUM, TN_OPTIMIZER_ADAM, TN_OPTIMIZER_ADAMW } tn_optimizer;
+typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn_schedule;
+/* By name; -1: there is none. */
+int tn_optimizer_find(tn_str name);
+int tn_schedule_find(tn_str name);
+
+/* Zero means the default in parentheses. */
+typedef struct {
+  tn_optimizer optimizer;
+  double lr;                    /* as given; 0 is 0 */
+  double momentum;              /* for momentum */
+  double beta1, beta2, epsilon; /* (0.9, 0.999, 1e-8) for adam and adamw */
+  double weight_decay;          /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
+                                       takes lr * weight_decay * p off the parameter */
+  double clip_norm;             /* 0: none. The norm of all gradients together is held below it */
+  tn_schedule schedule;
+  int64_t warmup; /* steps over which lr rises linearly from lr / warmup */
+  int64_t steps;  /* where a schedule ends */
+  int64_t shards; /* (1) parts of a batch, see tn_trainer_request */
+} tn_train_options;
+
+typedef struct {
+  tn_span at;
+  int64_t batch; /* rows */
+  tn_train_options options;
+} tn_train_block;
+
+/* ---- evaluation ---- */
+
+typedef enum { TN_METRIC_LOSS, TN_METRIC_ACCURACY } tn_metric;
+typedef struct {
+  tn_span at;
+  int64_t every;            /* steps */
+  bool on_train;            /* of the rows for training; else of those held back for validation */
+  const tn_metric *metrics; /* as the program lists them, each once */
+  size_t metric_count;
+  tn_str accuracy; /* as the program calls it; empty: it is not among them */
+  tn_span accuracy_at;
+} tn_eval_block;
+
+/* ---- the data set ---- */
+
+typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV } tn_dataset_format;
+typedef enum { TN_STAGE_MAP, TN_STAGE_FILTER } tn_stage_kind;
+
+/* Which part of a row a column of the data is. JSONL: the key. TSV: the columns, counted from
+ * 0, or the default layout (the last column is the label, all before it are features). */
+typedef struct {
+  tn_str key;
+  const int32_t *columns;
+  size_t column_count; /* 0: the default layout */
+} tn_dataset_column;
+
+typedef struct {
+  tn_stage_kind kind;
+  tn_name function;
+  bool on_labels; /* the column it works on: labels, else the features */
+  tn_span at;
+} tn_dataset_stage;
+
+typedef struct {
+  tn_span at;
+  tn_dataset_format format;
+  tn_str path;
+  tn_span path_at;
+  tn_dataset_column features, labels;
+  int features_input, labels_input; /* the inputs that the columns feed, or -1 */
+  bool shuffle;
+  double split;                   /* 0 < split <= 1: of the rows, those for training */
+  tn_span split_at;               /* its value; the block, where it is not given */
+  const tn_dataset_stage *stages; /* all maps, then all filters, each in source order */
+  size_t stage_count;
+} tn_dataset_block;
+
+/* ---- lengths ---- */
+
+typedef struct {
+  const tn_shape *inputs; /* known, one for each input */
+  const tn_shape *params;
+  const tn_binding *names; /* the length of every named dimension */
+  size_t name_count;
+} tn_sizes;
+
+typedef struct {
+  /* One for each input: the shape of the value it gets, or rank -1 where it has none yet. NULL:
+   * none. The values of host->inputs count before these. */
+  const tn_shape *given;
+  int64_t batch;    /* the length of the batch's dimension where nothing else says; 0: none */
+  bool no_defaults; /* what is bound by nothing is E_DIM_UNBOUND: there is a data set */
+} tn_size_request;
+
+/* ---- the doors ---- */
+
+/* A compiled program; each language completes the structure for itself. */
+typedef struct tn_model tn_model;
+
+typedef enum {
+  TN_LOWER_INFERENCE,
+  TN_LOWER_TRAINING /* what drops out draws: the graph has an input TN_DROPOUT_KEY after the program's own */
+} tn_lower_mode;
+/* The name of an i64 scalar input that keys dropout: the trainer sets it in every step. */
+#define TN_DROPOUT_KEY "dropout_key"
+
+/* Borrowed from the program, and valid until it is closed. */
+typedef struct tn_training {
+  const struct tn_training_doors *doors; /* set by the caller that opens it */
+  tn_model *model;
+  tn_specs specs;
+  const tn_train_block *train;
+  const tn_eval_block *eval;       /* NULL: none */
+  const tn_dataset_block *dataset; /* NULL: none */
+  tn_effects effects;              /* carries out the `host` operations of its graphs */
+} tn_training;
+
+typedef struct tn_training_doors {
+  bool (*open)(tn_unit *unit, tn_training *out);
+  void (*close)(tn_model *model); /* NULL is allowed */
+  /* The program is compiled and computing begins; of files it opens those that it names. */
+  bool (*seal)(tn_model *model);
+  /* Binds names in order: host->inputs, `given`, the batch, defaults; then resolves parameters. Into the
+   * arena. */
+  bool (*size)(const tn_model *model, const tn_size_request *request, tn_arena *arena, tn_sizes *out);
+  /* The first values of all parameters: drawn from the seed in declaration order, then replaced by
+   * host->weights and host->params. params[i] receives a share; on failure none is left. */
+  bool (*init_params)(const tn_model *model, const tn_sizes *sizes, tn_tensor *params);
+  /* The value that host->inputs has for an input, in the graph's dtype. */
+  bool (*supplied)(const tn_model *model, size_t input, tn_tensor *out);
+  /* Draws an input from a generator, row-major: numbers from -1 up to 1, or indices that every table they
+   * go into has. */
+  void (*draw)(const tn_model *model, size_t input, const tn_sizes *sizes, tn_rng *rng, const tn_view *out);
+  /* The graph of *out, with its loss and its logits; its values stay as they are. Inputs and parameters
+   * stand in the program's order. It has no graph after a failure. */
+  bool (*lower)(const tn_model *model, const tn_sizes *sizes, tn_lower_mode mode, tn_lowered *out);
+  /* One stage of the data set for one row: a graph with one input and one output. `row` is the shape of the
+   * column in one row ([] for a label, [n] for features). A map gives the dtype it was given (i32, or f32
+   * for a tensor input's features), a filter a bool scalar. */
+  bool (*lower_stage)(const tn_model *model, size_t stage, const tn_shape *row, tn_graph *out);
+  /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an `if`
+   * are refused by `effects`, before their branch runs. */
+  bool (*allow)(tn_model *model, const tn_graph *graph);
+  /* Whether accuracy, if it is among the metrics, has a meaning for logits of this shape: [rows, classes].
+   * `rows`: of the labels; TN_DIM_UNKNOWN: not known yet. */
+  bool (*check_accuracy)(const tn_model *model, const tn_shape *logits, int64_t rows);
+  /* The name of the function that an operation at this place comes from, as the program wrote it. */
+  tn_str (*called)(const tn_model *model, tn_op op, tn_span at);
+  /* Reports what went wrong in a graph of this program in the words of the language. Returns false. */
+  bool (*report_fault)(const tn_model *model, const tn_fault *fault);
+} tn_training_doors;
+#endif
