@@ -1,15 +1,17 @@
 /* graph/typer.c: the builder that infers types and makes nothing. */
 #include "graph/typer.h"
 
-static tn_value keep(tn_typer *typer, const tn_type *type) {
-  tn_fault fault = { .kind = TN_FAULT_MEMORY };
-  bool has_error = typer->types.count > 0 || tn_vec_push(typer->base.heap, &typer->types, (tn_type){ 0 });
+static tn_value fail(tn_typer *typer) {
   bool full = typer->types.count >= TN_NODE_LIMIT;
-  if (full)
-    fault = (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
-  if (!has_error || full || !tn_vec_push(typer->base.heap, &typer->types, *type))
-    return tn_build_fault(&typer->base, TN_OP_ERROR, fault);
-  return (tn_value)(typer->types.count - 1);
+  tn_fault limit = { .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
+  return tn_build_fault(&typer->base, TN_OP_ERROR, full ? limit : (tn_fault){ .kind = TN_FAULT_MEMORY });
+}
+
+static tn_value keep(tn_typer *typer, const tn_type *type) {
+  tn_heap *heap = typer->base.heap;
+  bool room = typer->types.count > 0 || tn_vec_push(heap, &typer->types, (tn_type){ 0 });
+  room = room && typer->types.count < TN_NODE_LIMIT && tn_vec_push(heap, &typer->types, *type);
+  return room ? (tn_value)(typer->types.count - 1) : fail(typer);
 }
 
 static tn_value typer_add(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,

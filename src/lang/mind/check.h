@@ -7,7 +7,7 @@
  *   check_call.c      calls of functions and of what grad gives
  *   check_closure.c   calls of closures
  *   check_function.c  functions of which only the type is known
- *   check_library.c   calls of the library
+ *   check_library.c   calls of the library (library_call.h: how arguments are read)
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
  *   scope.c           which name means what
@@ -194,7 +194,7 @@ const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node 
 void tn_mind_check_idle_closures(tn_mind *mind);
 /* A call of the library; args by parameter. */
 const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
-                                          tn_mind_node *call, tn_str name, tn_span at);
+                                          tn_mind_node *call, tn_span at);
 /* grad(loss, wrt=...), vjp, jvp and those that give functions. */
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at);

@@ -419,14 +419,14 @@ static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry 
                                         const tn_mind_given *args, uint32_t count, tn_str name, tn_span at) {
   tn_mind_given by_parameter[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t place = i + (entry->leading_dtype && count == 1);
+    uint32_t place = tn_mind_entry_place(entry, i, count);
     tn_mind_parameter_kind kind = entry->params[place].kind;
     bool element = kind == TN_MIND_P_TENSOR || kind == TN_MIND_P_INDICES || kind == TN_MIND_P_SCALAR;
     by_parameter[place] = args[i];
     if (!element) by_parameter[place].node = NULL; /* its value is handed over, not what is written */
   }
   tn_mind_require_effects(c, entry->effects, name, at);
-  return tn_mind_check_library(c, entry, by_parameter, NULL, name, at);
+  return tn_mind_check_library(c, entry, by_parameter, NULL, at);
 }
 
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
@@ -589,7 +589,7 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
   if (!bind_library_arguments(&by, entry, args)) return check_anyway(c, node);
   for (int i = 0; i < entry->count; i++) node->call.bound[i] = args[i].node;
   tn_mind_require_effects(c, entry->effects, name, tn_mind_here(c, node));
-  return tn_mind_check_library(c, entry, args, node, name, tn_mind_here(c, node));
+  return tn_mind_check_library(c, entry, args, node, tn_mind_here(c, node));
 }
 
 /* What stands before the bracket, as the program wrote it. */
@@ -626,7 +626,7 @@ static const tn_mind_type *check_index(tn_mind_checker *c, tn_mind_node *node) {
   node->call.entry = entry;
   for (tn_mind_node *arg = node->call.args; arg; arg = arg->next) {
     tn_mind_given args[TN_MIND_PARAMETER_LIMIT] = { { NULL, type }, { NULL, &first }, { arg, NULL } };
-    type = tn_mind_check_library(c, entry, args, NULL, TN_LIT("index"), tn_mind_here(c, node));
+    type = tn_mind_check_library(c, entry, args, NULL, tn_mind_here(c, node));
     if (type->kind == TN_MIND_T_ERROR) return type;
   }
   return type;

@@ -2,7 +2,7 @@
  *
  *   eval.c           statements, blocks, names, lists, calls of functions
  *   eval_operator.c  operators and conditions; branches that are both traced
- *   eval_library.c   calls of the library
+ *   eval_library.c   calls of the library (library_call.h: how arguments are read)
  *   eval_grad.c      derivatives
  *   history.c        what may be forgotten while a program runs
  *   eval_value.c     conversions, printing, results

@@ -61,6 +61,11 @@ static tn_value lower_full(tn_builder *b, const tn_mind_entry *entry, const tn_m
   return tn_build_broadcast_to(b, tn_build_cast(b, value->value, dtype), &args[0].shape);
 }
 
+static tn_value lower_random(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  tn_attrs attrs = { .shape = args[0].shape, .index = (uint64_t)args[TN_MIND_KEY].integer };
+  return tn_build(b, entry->op, &args[TN_MIND_KEY].value, 1, &attrs);
+}
+
 static tn_value iota(tn_builder *b, tn_dtype dtype, const tn_shape *shape, int axis) {
   tn_attrs attrs = { .dtype = dtype, .shape = *shape, .axis = axis };
   return tn_build(b, TN_OP_IOTA, NULL, 0, &attrs);
@@ -357,9 +362,9 @@ static const tn_mind_entry entries[] = {
     .params = { { "dtype", TN_MIND_P_DTYPE, "f32" }, { "shape", TN_MIND_P_SHAPE, NULL } } },
   { "print", "prints a line", NULL, TN_OP_ERROR, .special = TN_MIND_PRINT, .effects = TN_MIND_IO, .count = 1,
     .params = { { "x", TN_MIND_P_ANY, NULL } } },
-  { "rand", "random numbers from 0 to 1", NULL, TN_OP_UNIFORM, .special = TN_MIND_RANDOM_DRAW,
+  { "rand", "random numbers from 0 to 1", lower_random, TN_OP_UNIFORM,
     .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
-  { "randn", "normal random numbers", NULL, TN_OP_NORMAL, .special = TN_MIND_RANDOM_DRAW,
+  { "randn", "normal random numbers", lower_random, TN_OP_NORMAL,
     .effects = TN_MIND_RANDOM, .makes = true, .count = 1, .params = { { "shape", TN_MIND_P_SHAPE, NULL } } },
   { "rank", "the number of dimensions, i32", NULL, TN_OP_ERROR, .special = TN_MIND_RANK_OF, .count = 1,
     .params = { X } },
@@ -402,9 +407,11 @@ const tn_mind_entry *tn_mind_library(size_t *count) {
   return entries;
 }
 
+/* Every name of a program that is bound to nothing else is looked for: most letters differ. */
 const tn_mind_entry *tn_mind_library_find(tn_str name) {
+  char first = name.len ? name.at[0] : 0;
   for (size_t i = 0; i < ENTRY_COUNT; i++) {
-    if (tn_str_is(name, entries[i].name)) return &entries[i];
+    if (entries[i].name[0] == first && tn_str_is(name, entries[i].name)) return &entries[i];
   }
   return NULL;
 }

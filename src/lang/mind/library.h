@@ -2,11 +2,11 @@
  *
  * One table says for each its name, its parameters with names and defaults, and
  * how it is made of operations. The checker and the evaluator both make a call
- * with the same function and different builders: one that only infers types and
- * one that appends to a graph, so a shape rule exists once.
+ * with the same functions (library_call.h) and different builders: one that only
+ * infers types and one that appends to a graph, so a rule exists once.
  *
- * What is no operation (shape, print, grad, ...) has a `special` instead, which
- * the checker and the evaluator treat each in its own way. */
+ * Whatever is not an operation (shape, print, grad, ...) has a `special` instead,
+ * which the checker and the evaluator treat each in its own way. */
 #ifndef TN_LANG_MIND_LIBRARY_H
 #define TN_LANG_MIND_LIBRARY_H
 
@@ -41,7 +41,6 @@ typedef struct {
 
 typedef enum {
   TN_MIND_ORDINARY,
-  TN_MIND_RANDOM_DRAW, /* rand, randn */
   TN_MIND_SHAPE_OF,
   TN_MIND_RANK_OF,
   TN_MIND_DTYPE_OF,
@@ -58,6 +57,8 @@ typedef enum {
 } tn_mind_special;
 
 #define TN_MIND_PARAMETER_LIMIT 5
+/* After the shape of rand and randn: the key as a value, and the words that were drawn before. */
+#define TN_MIND_KEY 1
 
 /* An argument as a lowering sees it. */
 typedef struct {
@@ -69,6 +70,7 @@ typedef struct {
   tn_name symbol;  /* int, in the checker: the name of the dimension whose size it is; 0: none */
   bool truth;
   tn_dtype dtype;
+  tn_mind_device device;
   tn_shape shape; /* TN_DIM_UNKNOWN: -1, or not known yet */
   tn_str text;
   const tn_value *values;          /* tensors */
@@ -100,6 +102,10 @@ const tn_mind_entry *tn_mind_library_find(tn_str name);
 /* All of them. */
 const tn_mind_entry *tn_mind_library(size_t *count);
 int tn_mind_entry_required(const tn_mind_entry *entry);
+/* The parameter that the argument at this position of `count` is for: zeros(shape), zeros(dtype, shape). */
+static inline uint32_t tn_mind_entry_place(const tn_mind_entry *entry, uint32_t position, uint32_t count) {
+  return position + (entry->leading_dtype && count == 1);
+}
 /* Its operation is one of floats alone, so integers that are written out become floats. */
 bool tn_mind_entry_needs_floats(const tn_mind_entry *entry);
 /* The position of the parameter of that name, or -1. */
