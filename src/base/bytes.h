@@ -16,10 +16,17 @@ static inline uint32_t tn_load_le32(const void *at) {
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+/* Where compilers do not see that eight bytes are one load, readers of numbers pay for it. */
 static inline uint64_t tn_load_le64(const void *at) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
+  return word;
+#else
   const unsigned char *b = at;
   return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
          (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+#endif
 }
 
 static inline uint32_t tn_load_be32(const void *at) {

@@ -6,46 +6,7 @@
  * so there is only one judge of what JSON is. */
 #include "base/digits.h"
 #include "base/json_internal.h"
-#include "base/number_internal.h"
-
-#define MOST_DIGITS 19   /* always fit a uint64_t */
-#define MOST_EXPONENT_DIGITS 4
-
-/* Up to `most` digits onto *value; how many. */
-static int take_digits(const char **at, const char *end, int most, uint64_t *value) {
-  int count = 0;
-  for (; *at < end && **at >= '0' && **at <= '9' && count < most; ++*at, count++) {
-    *value = *value * 10 + (uint64_t)(**at - '0');
-  }
-  return count;
-}
-
-/* The same for a fraction, which has more digits, and less predictably many. */
-static int take_fraction(const char **at, const char *end, int most, uint64_t *value) {
-  static const uint32_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-  uint64_t part = 0;
-  if (most < 8 || end - *at < 8) return take_digits(at, end, most, value);
-  int count = tn_digits8(*at, &part);
-  if (count == 0) return 0;
-  *value = *value * power_of_ten[count] + part;
-  *at += count;
-  return count < 8 ? count : 8 + take_digits(at, end, most - 8, value);
-}
-
-/* A whole number of at most seven digits, at *at. The digits are looked at before
- * the sign: where the next number starts should wait for nothing else. */
-static bool take_i32(const char **at, const char *end, int32_t *out) {
-  const char *p = *at;
-  uint64_t value = 0;
-  if (end - p < 9) return false;
-  int count = tn_digits8(p, &value);
-  bool negative = count == 0 && *p == '-';
-  if (negative) count = tn_digits8(++p, &value);
-  if (count == 0 || count == 8 || (*p == '0' && count > 1)) return false;
-  *out = negative ? -(int32_t)value : (int32_t)value;
-  *at = p + count;
-  return true;
-}
+#include "base/number_take.h"
 
 /* Where the next number begins is what a reader of one number after the other waits
  * for. So this first finds every separator in a block of bytes, and then what stands
@@ -73,41 +34,9 @@ static bool take_i32s(const char **start, const char *end, tn_heap *heap, tn_i32
   return true;
 }
 
-/* [ ( "e" | "E" ) [ "+" | "-" ] digits ] */
-static bool take_exponent(const char **at, const char *end, int *exponent) {
-  uint64_t value = 0;
-  if (*at == end || (**at != 'e' && **at != 'E')) return true;
-  ++*at;
-  bool negative = *at < end && **at == '-';
-  if (negative || (*at < end && **at == '+')) ++*at;
-  if (take_digits(at, end, MOST_EXPONENT_DIGITS, &value) == 0) return false;
-  *exponent += negative ? -(int)value : (int)value;
-  return true;
-}
-
 /* Floats have too many forms: one after the other. */
 static bool take_no_f32s(const char **start, const char *end, tn_heap *heap, tn_f32s *out) {
   (void)start, (void)end, (void)heap, (void)out;
-  return true;
-}
-
-static bool take_f32(const char **at, const char *end, float *out) {
-  const char *p = *at;
-  bool negative = p < end && *p == '-';
-  uint64_t value = 0;
-  int exponent = 0;
-  p += negative;
-  bool zero = p < end && *p == '0';
-  int count = take_digits(&p, end, MOST_DIGITS, &value);
-  if (count == 0 || (zero && count > 1)) return false;
-  if (p < end && *p == '.') {
-    p++;
-    exponent = -take_fraction(&p, end, MOST_DIGITS - count, &value);
-    if (exponent == 0) return false;   /* or no room for more digits; both are rare */
-  }
-  if (!take_exponent(&p, end, &exponent)) return false;
-  *out = tn_number_f32_of(negative, value, exponent);
-  *at = p;
   return true;
 }
 
@@ -162,8 +91,8 @@ typedef enum { QUICK_ENDED, QUICK_STOPPED, QUICK_NO_MEMORY } quick;
     stop_before_item(reader, start);                                                               \
     return result;                                                                                 \
   }
-QUICK_READER(quick_i32s, tn_i32s, int32_t, take_i32, take_i32s)
-QUICK_READER(quick_f32s, tn_f32s, float, take_f32, take_no_f32s)
+QUICK_READER(quick_i32s, tn_i32s, int32_t, tn_take_i32, take_i32s)
+QUICK_READER(quick_f32s, tn_f32s, float, tn_take_f32, take_no_f32s)
 
 /* After the plain items, or before the next: one by one, with everything JSON allows. */
 static bool slow_i32(const tn_json_token *token, int32_t *item) {

@@ -3,6 +3,9 @@
 #ifndef TN_BASE_NUMBER_INTERNAL_H
 #define TN_BASE_NUMBER_INTERNAL_H
 
+#include <float.h>
+#include <string.h>
+
 #include "base/heap.h"
 #include "base/wide.h"
 
@@ -29,6 +32,37 @@ static inline int tn_floor_log10_three_quarters_pow2(int exponent) {
 
 static inline int tn_floor_log2_pow10(int exponent) {   /* |exponent| <= 400 */
   return (int)((1741647 * (int64_t)exponent + ((int64_t)2048 << 19)) >> 19) - 2048;
+}
+
+/* ---- few digits ---- */
+
+#if FLT_EVAL_METHOD != 0
+#error "one operation must round once (x86: -msse2 -mfpmath=sse)"
+#endif
+
+/* The powers of ten that f64 holds exactly. */
+#define TN_TENS_EXACT 22
+extern const double tn_number_tens[TN_TENS_EXACT + 1];
+
+/* Both factors are f64 themselves, so one operation rounds once. */
+static inline bool tn_number_exact_f64(uint64_t leading, int64_t exponent, double *out) {
+  if (leading >> 53 || exponent < -TN_TENS_EXACT || exponent > TN_TENS_EXACT) return false;
+  double value = (double)leading;
+  *out = exponent < 0 ? value / tn_number_tens[-exponent] : value * tn_number_tens[exponent];
+  return true;
+}
+
+/* By way of f64: rounding twice goes wrong only where the first rounding lands on
+ * a midpoint between two f32. The range keeps away from denormals and overflow. */
+static inline bool tn_number_exact_f32(uint64_t leading, int64_t exponent, float *out) {
+  const uint64_t cut_off = (UINT64_C(1) << 29) - 1, midpoint = UINT64_C(1) << 28;
+  double value;
+  uint64_t bits;
+  if (!tn_number_exact_f64(leading, exponent, &value)) return false;
+  memcpy(&bits, &value, sizeof bits);
+  if ((bits & cut_off) == midpoint) return false;
+  *out = (float)value;
+  return true;
 }
 
 /* leading * 10^exponent, rounded once: for readers that have found the digits themselves. */

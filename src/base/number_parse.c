@@ -8,7 +8,6 @@
  *   the enclosure, the rounding is known (after Eisel and Lemire);
  * - else the whole decimal is compared with that midpoint, in whole numbers.
  * The destination format is a parameter, so f32 is never rounded twice. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -239,35 +238,14 @@ static uint64_t round_to_format(const scanned *number, const format *to) {
 
 /* ---- few digits ---- */
 
-#if FLT_EVAL_METHOD != 0
-#error "one operation must round once (x86: -msse2 -mfpmath=sse)"
-#endif
-
-static bool exact_in_f64(const scanned *number, double *out) {
-  static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-  if (number->leading >> 53 || number->exponent < -22 || number->exponent > 22) return false;
-  double value = (double)number->leading;
-  *out = number->exponent < 0 ? value / power[-number->exponent] : value * power[number->exponent];
-  return true;
-}
-
-/* By way of f64: rounding twice goes wrong only where the first rounding lands on
- * a midpoint between two f32. The range keeps away from denormals and overflow. */
-static bool exact_in_f32(const scanned *number, float *out) {
-  const uint64_t cut_off = (UINT64_C(1) << 29) - 1, midpoint = UINT64_C(1) << 28;
-  double value;
-  uint64_t bits;
-  if (!exact_in_f64(number, &value)) return false;
-  memcpy(&bits, &value, sizeof bits);
-  if ((bits & cut_off) == midpoint) return false;
-  *out = (float)value;
-  return true;
-}
+const double tn_number_tens[TN_TENS_EXACT + 1] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
 static double finite_f64(const scanned *number) {
   double value;
-  if (!number->more && exact_in_f64(number, &value)) return number->negative ? -value : value;
+  bool few = !number->more && tn_number_exact_f64(number->leading, number->exponent, &value);
+  if (few) return number->negative ? -value : value;
   uint64_t bits = round_to_format(number, &f64_format) | (uint64_t)number->negative << 63;
   memcpy(&value, &bits, sizeof bits);
   return value;
@@ -275,7 +253,8 @@ static double finite_f64(const scanned *number) {
 
 static float finite_f32(const scanned *number) {
   float value;
-  if (!number->more && exact_in_f32(number, &value)) return number->negative ? -value : value;
+  bool few = !number->more && tn_number_exact_f32(number->leading, number->exponent, &value);
+  if (few) return number->negative ? -value : value;
   uint32_t bits = (uint32_t)round_to_format(number, &f32_format) | (uint32_t)number->negative << 31;
   memcpy(&value, &bits, sizeof bits);
   return value;
