@@ -1,0 +1,63 @@
+/* data/columns.c: columns come and go. */
+#include "data/columns.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+bool tn_columns_init(tn_columns *columns, tn_heap *heap, size_t count) {
+  *columns = (tn_columns){ .heap = heap };
+  columns->at = tn_heap_alloc(heap, count * sizeof *columns->at);
+  if (!columns->at) return count == 0;
+  columns->count = count;
+  for (size_t i = 0; i < count; i++) tn_text_init(&columns->at[i].text, heap);
+  return true;
+}
+
+void tn_columns_free(tn_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++) {
+    tn_column *column = &columns->at[i];
+    tn_vec_free(columns->heap, &column->reals);
+    tn_vec_free(columns->heap, &column->ints);
+    tn_vec_free(columns->heap, &column->ends);
+    tn_text_free(&column->text);
+    tn_names_free(column->classes);
+  }
+  tn_heap_free(columns->heap, columns->at, columns->count * sizeof *columns->at);
+  tn_vec_free(columns->heap, &columns->lines);
+  columns->at = NULL;
+  columns->rows = columns->count = 0;
+}
+
+static bool reserve(tn_heap *heap, tn_column *column, size_t rows) {
+  size_t items;
+  if (!tn_size_mul(rows, column->width, &items)) return false;
+  switch (column->kind) {
+    case TN_COLUMN_F32: return tn_vec_reserve(heap, &column->reals, items);
+    case TN_COLUMN_TEXT: return tn_vec_reserve(heap, &column->ends, items);
+    default: return tn_vec_reserve(heap, &column->ints, items);
+  }
+}
+
+bool tn_columns_reserve(tn_columns *columns, size_t rows) {
+  if (!tn_vec_reserve(columns->heap, &columns->lines, rows)) return false;
+  for (size_t i = 0; i < columns->count; i++) {
+    if (!reserve(columns->heap, &columns->at[i], rows)) return false;
+  }
+  return true;
+}
+
+tn_str tn_column_text(const tn_column *column, size_t item) {
+  size_t first = item > 0 ? (size_t)column->ends.at[item - 1] : 0;
+  return (tn_str){ column->text.at + first, (size_t)column->ends.at[item] - first };
+}
+
+int32_t tn_column_class(const tn_column *column, tn_str name) {
+  return (int32_t)tn_names_find(column->classes, name) - 1;
+}
+
+void tn_data_show(char *field, tn_str text) {
+  text = tn_utf8_clip(text, TN_DATA_SHOWN - 1);
+  if (text.len > 0) memcpy(field, text.at, text.len);
+  field[text.len] = '\0';
+}

@@ -1,0 +1,255 @@
+/* data/csv_cell.c: what the cells of a CSV file mean. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "data/csv_internal.h"
+
+/* ---- which cell is for what ---- */
+
+static void show_number(char *field, uint64_t number) {
+  char digits[TN_NUMBER_BYTES];
+  tn_data_show(field, (tn_str){ digits, tn_number_print_u64(number, digits) });
+}
+
+static void show_column(tn_csv *csv, size_t index) {
+  if (csv->request->header)
+    tn_data_show(csv->fault->column, csv->names.at[index]);
+  else
+    show_number(csv->fault->column, index);
+}
+
+static bool no_column(tn_csv *csv, const tn_csv_pick *pick) {
+  tn_str near = { "", 0 };
+  if (pick->name.len > 0) {
+    tn_data_show(csv->fault->column, pick->name);
+    near = tn_str_suggest(pick->name, csv->names.at, csv->names.count);
+  } else {
+    show_number(csv->fault->column, pick->last);
+  }
+  tn_data_show(csv->fault->value, near);
+  csv->fault->line = csv->row_line;
+  csv->fault->received = (int64_t)csv->names.count;
+  return tn_csv_fail(csv, TN_DATA_NO_COLUMN);
+}
+
+/* The cells that a pick stands for. */
+static bool find_pick(tn_csv *csv, const tn_csv_pick *pick, size_t *first, size_t *last) {
+  size_t found = SIZE_MAX;
+  *first = pick->first, *last = pick->last;
+  if (pick->name.len == 0) return pick->last < csv->names.count ? true : no_column(csv, pick);
+  for (size_t i = 0; csv->request->header && i < csv->names.count; i++) {
+    if (!tn_str_equal(csv->names.at[i], pick->name)) continue;
+    if (found != SIZE_MAX) {
+      show_column(csv, i);
+      csv->fault->line = csv->row_line;
+      return tn_csv_fail(csv, TN_DATA_SAME_NAME);
+    }
+    found = i;
+  }
+  *first = *last = found;
+  return found != SIZE_MAX ? true : no_column(csv, pick);
+}
+
+static bool add_use(tn_csv *csv, size_t cell, size_t column) {
+  tn_csv_use *use = &csv->uses[cell];
+  tn_column_kind kind = csv->request->columns[column].kind;
+  if (use->used) {
+    tn_csv_use *other = tn_arena_new(&csv->arena, tn_csv_use);
+    if (!other) return tn_csv_fail(csv, TN_DATA_MEMORY);
+    *other = *use;
+    use->next = other;
+  }
+  use->column = (uint32_t)column;
+  use->slot = (uint32_t)csv->out->at[column].width++;
+  use->quick = !use->used && (kind == TN_COLUMN_F32 || kind == TN_COLUMN_I32);
+  use->real = kind == TN_COLUMN_F32;
+  use->used = true;
+  return true;
+}
+
+static bool plan_picks(tn_csv *csv, size_t column) {
+  const tn_csv_column *wanted = &csv->request->columns[column];
+  csv->fault->asked = column;
+  for (size_t i = 0; i < wanted->pick_count; i++) {
+    size_t first, last;
+    if (!find_pick(csv, &wanted->picks[i], &first, &last)) return false;
+    for (size_t cell = first; cell <= last; cell++) {
+      if (!add_use(csv, cell, column)) return false;
+    }
+  }
+  return true;
+}
+
+static bool plan_rest(tn_csv *csv, size_t column) {
+  for (size_t cell = 0; cell < csv->width; cell++) {
+    bool other = csv->uses[cell].used && csv->uses[cell].column != column;
+    if (!other && !add_use(csv, cell, column)) return false;
+  }
+  return true;
+}
+
+bool tn_csv_plan(tn_csv *csv) {
+  const tn_csv_request *request = csv->request;
+  csv->uses = tn_arena_array(&csv->arena, csv->names.count, sizeof *csv->uses);
+  csv->to = tn_arena_array(&csv->arena, request->column_count + 1, sizeof *csv->to);
+  if (!csv->uses || !csv->to) return tn_csv_fail(csv, TN_DATA_MEMORY);
+  for (size_t i = 0; i < request->column_count; i++) csv->out->at[i].kind = request->columns[i].kind;
+  for (size_t i = 0; i < request->column_count; i++) {
+    if (request->columns[i].pick_count > 0 && !plan_picks(csv, i)) return false;
+  }
+  csv->width = csv->names.count;
+  for (size_t i = 0; i < request->column_count; i++) {
+    if (request->columns[i].pick_count == 0 && !plan_rest(csv, i)) return false;
+  }
+  return true;
+}
+
+/* ---- values ---- */
+
+static tn_str trimmed(tn_str text) {
+  while (text.len > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text.at++, text.len--;
+  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t')) text.len--;
+  return text;
+}
+
+static bool is_missing(tn_str text) {
+  static const char *const words[] = { "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None" };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (tn_str_is(text, words[i])) return true;
+  }
+  return false;
+}
+
+static bool wrong_value(tn_csv *csv, tn_data_problem problem, tn_str cell) {
+  tn_data_show(csv->fault->value, cell);
+  return tn_csv_fail(csv, problem);
+}
+
+static bool take_f32(tn_csv *csv, const tn_csv_column *wanted, tn_str cell, float *out) {
+  cell = trimmed(cell);
+  if (is_missing(cell)) {
+    *out = wanted->fill;
+    return wanted->may_miss ? true : wrong_value(csv, TN_DATA_MISSING, cell);
+  }
+  if (!tn_number_parse_f32(cell, out)) return wrong_value(csv, TN_DATA_NUMBER, cell);
+  return isfinite(*out) ? true : wrong_value(csv, TN_DATA_FINITE, cell);
+}
+
+static bool parse_i32(tn_str cell, int32_t *out) {
+  int64_t whole;
+  if (!tn_number_parse_i64(cell, &whole) || whole < INT32_MIN || whole > INT32_MAX) return false;
+  *out = (int32_t)whole;
+  return true;
+}
+
+static bool take_i32(tn_csv *csv, tn_str cell, int32_t *out) {
+  cell = trimmed(cell);
+  if (is_missing(cell)) return wrong_value(csv, TN_DATA_MISSING, cell);
+  return parse_i32(cell, out) ? true : wrong_value(csv, TN_DATA_WHOLE, cell);
+}
+
+/* The first row says whether classes are numbers or names. */
+static bool take_class(tn_csv *csv, tn_column *column, size_t item, tn_str cell, int32_t *out) {
+  tn_str name = trimmed(cell);
+  bool first = item == 0 && !column->classes;
+  if (name.len == 0) return wrong_value(csv, TN_DATA_MISSING, name);
+  if (first && !parse_i32(name, out)) {
+    column->classes = tn_names_new(csv->heap);
+    if (!column->classes) return tn_csv_fail(csv, TN_DATA_MEMORY);
+  }
+  if (!column->classes) return take_i32(csv, cell, out);
+  *out = (int32_t)tn_names_intern(column->classes, name) - 1;
+  return *out >= 0 ? true : tn_csv_fail(csv, TN_DATA_MEMORY);
+}
+
+static bool take_text(tn_csv *csv, tn_column *column, tn_str cell) {
+  tn_text_add(&column->text, cell);
+  if (column->text.failed) return tn_csv_fail(csv, TN_DATA_MEMORY);
+  column->ends.at[column->ends.count++] = column->text.len;
+  return true;
+}
+
+bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell) {
+  for (const tn_csv_use *use = &csv->uses[index]; use; use = use->next) {
+    const tn_csv_column *wanted = &csv->request->columns[use->column];
+    tn_column *column = &csv->out->at[use->column];
+    size_t item = csv->out->rows * column->width + use->slot;
+    csv->fault->asked = use->column;
+    bool ok = column->kind == TN_COLUMN_F32     ? take_f32(csv, wanted, cell, &column->reals.at[item])
+              : column->kind == TN_COLUMN_I32   ? take_i32(csv, cell, &column->ints.at[item])
+              : column->kind == TN_COLUMN_CLASS ? take_class(csv, column, item, cell, &column->ints.at[item])
+                                                : take_text(csv, column, cell);
+    if (!ok) return show_column(csv, index), false;
+  }
+  return true;
+}
+
+bool tn_csv_keep_row(tn_csv *csv) {
+  tn_columns *out = csv->out;
+  if (out->rows == TN_COLUMN_ROW_LIMIT) {
+    csv->fault->expected = (int64_t)TN_COLUMN_ROW_LIMIT;
+    return tn_csv_fail(csv, TN_DATA_MANY_ROWS);
+  }
+  out->lines.at[out->lines.count++] = csv->row_line > UINT32_MAX ? UINT32_MAX : (uint32_t)csv->row_line;
+  out->rows++;
+  for (size_t i = 0; i < out->count; i++) {
+    tn_column *column = &out->at[i];
+    if (column->kind == TN_COLUMN_F32) column->reals.count += column->width;
+    if (column->kind == TN_COLUMN_I32 || column->kind == TN_COLUMN_CLASS) column->ints.count += column->width;
+  }
+  return true;
+}
+
+/* ---- class names ---- */
+
+typedef struct {
+  tn_str text;
+  int32_t found; /* its number by first appearance */
+} class_name;
+
+static int by_bytes(const void *a, const void *b) {
+  return tn_str_compare(((const class_name *)a)->text, ((const class_name *)b)->text);
+}
+
+static bool sort_classes(tn_csv *csv, tn_column *column, size_t count, class_name *names, int32_t *place) {
+  tn_names *sorted = tn_names_new(csv->heap);
+  if (!sorted) return false;
+  for (size_t i = 0; i < count; i++)
+    names[i] = (class_name){ tn_names_text(column->classes, (tn_name)(i + 1)), (int32_t)i };
+  qsort(names, count, sizeof *names, by_bytes);
+  bool ok = true;
+  for (size_t i = 0; ok && i < count; i++) {
+    ok = tn_names_intern(sorted, names[i].text) == i + 1;
+    place[names[i].found] = (int32_t)i;
+  }
+  if (!ok) return tn_names_free(sorted), false;
+  for (size_t i = 0; i < column->ints.count; i++) column->ints.at[i] = place[column->ints.at[i]];
+  tn_names_free(column->classes);
+  column->classes = sorted;
+  column->class_count = count;
+  return true;
+}
+
+static size_t count_classes(const tn_column *column) {
+  int32_t most = 0;
+  for (size_t i = 0; i < column->ints.count; i++) {
+    if (column->ints.at[i] > most) most = column->ints.at[i];
+  }
+  return (size_t)most + 1; /* there are rows */
+}
+
+bool tn_csv_name_classes(tn_csv *csv) {
+  for (size_t i = 0; i < csv->out->count; i++) {
+    tn_column *column = &csv->out->at[i];
+    if (!column->classes) continue;
+    size_t count = count_classes(column);
+    class_name *names = tn_heap_alloc(csv->heap, count * sizeof *names);
+    int32_t *place = tn_heap_alloc(csv->heap, count * sizeof *place);
+    bool ok = names && place && sort_classes(csv, column, count, names, place);
+    tn_heap_free(csv->heap, names, names ? count * sizeof *names : 0);
+    tn_heap_free(csv->heap, place, place ? count * sizeof *place : 0);
+    if (!ok) return tn_csv_fail(csv, TN_DATA_MEMORY);
+  }
+  return true;
+}
