@@ -119,8 +119,8 @@ typedef struct tn_host {
   const tn_given *weights;                               /* --weights: every tensor of the file */
   size_t weight_count;
   bool has_weights;                                      /* --weights was given, however empty */
-  uint64_t looked_at;                                    /* names, nodes and pieces that a walk has met; tests
-                                                            compare it for texts of different lengths */
+  uint64_t looked_at; /* names, nodes, shapes and pieces that a walk has met; tests compare it for texts of
+                         different lengths */
   tn_str base;                                           /* where the program's relative paths begin; empty:
                                                             in the current folder */
 } tn_host;

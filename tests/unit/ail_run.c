@@ -231,6 +231,38 @@ static void errors_survive_failed_allocations_too(void **state) {
   check_survives(calls);
 }
 
+/* ---- work ---- */
+
+/* T is 6 and D is 2 in a bare run, so that every line fails, and every report names its dimensions. */
+static uint64_t looked_at_for(int mismatches) {
+  ail_session s = { 0 };
+  tn_text text;
+  assert_true(ail_open(&s));
+  tn_text_init(&text, &s.heap);
+  tn_text_puts(&text, "model {\n  tokens [B, T]\n  x [B, D]\n  w [T, 3]\n");
+  for (int i = 0; i < mismatches; i++) {
+    tn_text_puts(&text, "  y");
+    tn_text_int(&text, i);
+    tn_text_puts(&text, " = matmul(x, w)\n");
+  }
+  tn_text_puts(&text, "}\n");
+  assert_false(ail_run(&s, text.at));
+  assert_int_equal(s.diags.errors, mismatches);
+  const tn_diag *last = &s.diags.list.at[s.diags.list.count - 1];
+  assert_true(tn_str_is(last->fields[1].value, "[B=2, D=2]") && tn_str_is(last->fields[2].value, "[T=6, 3]"));
+  uint64_t looked_at = s.host.looked_at;
+  tn_text_free(&text);
+  ail_close(&s);
+  return looked_at;
+}
+
+static void names_in_reports_of_a_run_come_from_the_check(void **state) {
+  (void)state;
+  uint64_t once = looked_at_for(50), twice = looked_at_for(100);
+  assert_true(once >= 100); /* the check and the lowering each compare the shapes of every line */
+  assert_true(twice <= 2 * once + 10);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_denied_effect_lets_nothing_run),
@@ -244,6 +276,7 @@ int main(void) {
     cmocka_unit_test(calls_inside_calls_are_bounded),
     cmocka_unit_test(every_failed_allocation_is_survived),
     cmocka_unit_test(errors_survive_failed_allocations_too),
+    cmocka_unit_test(names_in_reports_of_a_run_come_from_the_check),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

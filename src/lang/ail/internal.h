@@ -61,6 +61,11 @@ typedef struct {
 
 typedef tn_vec(int64_t) tn_ail_lengths;
 
+/* The shapes of two operands as numbers in named_shapes, from 1; 0: a shape of known lengths. */
+typedef struct {
+  uint32_t left, right;
+} tn_ail_site_shapes;
+
 struct tn_model {
   tn_host *host;
   uint32_t file;
@@ -100,6 +105,11 @@ struct tn_model {
   /* From the check: the lengths of the tables that `tokens` goes into, and of the logits that
    * `labels` is compared with. They may be names. */
   tn_ail_lengths embedding_rows, gather_rows, classes;
+  /* From the check: the shapes that the model and the loss compare, for reports of the same sites when they
+   * are lowered with known lengths. */
+  tn_vec(tn_ail_site_shapes) sites;
+  tn_vec(tn_shape) named_shapes; /* each once */
+  tn_map shape_index;            /* hash -> number in named_shapes, from 1 */
   tn_effects effects; /* of this program */
 };
 

@@ -19,7 +19,7 @@ bool tn_ail_lowering_begin(tn_ail_lowering *l, tn_ail *program, const tn_sizes *
   tn_ail_walk_init(&l->walk, program, &l->builder.base);
   l->walk.sizes = sizes;
   l->walk.unnamed = sizes == NULL;
-  l->walk.replayable = sizes != NULL;
+  l->walk.replays = sizes != NULL;
   tn_ail_walk_specs(&l->walk);
   if (mode == TN_LOWER_TRAINING && program->uses_dropout) make_key(&l->walk);
   return true;

@@ -44,7 +44,7 @@ static tn_ail *new_program(tn_host *host, uint32_t file) {
   tn_arena_init(&program->arena, host->heap);
   tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->specs,
                            &program->dims,   &program->var_index, &program->handler_index,
-                           &program->read_paths };
+                           &program->read_paths, &program->shape_index };
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
   tn_map_init(&program->tree.marks, host->heap);
   program->effects = tn_ail_effects(program);
@@ -66,6 +66,9 @@ void tn_ail_free(tn_ail *program) {
   tn_vec_free(heap, &program->embedding_rows);
   tn_vec_free(heap, &program->gather_rows);
   tn_vec_free(heap, &program->classes);
+  tn_map_free(&program->shape_index);
+  tn_vec_free(heap, &program->named_shapes);
+  tn_vec_free(heap, &program->sites);
   tn_arena_free(&program->arena);
   tn_heap_free(heap, program, sizeof *program);
 }

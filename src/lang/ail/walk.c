@@ -105,7 +105,7 @@ tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, 
   tn_ail_note_site(w, &shape, &shape);
   if (w->stopped) return tn_ail_wrong();
   if (!may_have_one_element(&shape)) {
-    tn_ail_walk_named_shapes(w, &shape, &shape);
+    tn_ail_named_shapes(w, &shape, &shape);
     tn_ail_say(w, TN_DIAG_E_TENSOR_USED_AS_BOOLEAN, at, tn_ail_shape_field(w, "shape", &shape));
     return tn_ail_wrong();
   }
@@ -123,7 +123,7 @@ tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand
   tn_ail_note_site(w, &shape, &shape);
   if (w->stopped) return tn_ail_wrong();
   if (!may_have_one_element(&shape)) {
-    tn_ail_walk_named_shapes(w, &shape, &shape);
+    tn_ail_named_shapes(w, &shape, &shape);
     tn_ail_say(w, TN_DIAG_E_IF_CONDITION_NOT_SCALAR, at, tn_ail_shape_field(w, "shape", &shape));
     return tn_ail_wrong();
   }

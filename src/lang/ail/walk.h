@@ -5,7 +5,7 @@
  * only what is certain to fail is reported. With a graph and known lengths it is
  * the lowering: what fails there fails at run time. Both go over the same
  * operations in the same order, which is how a failure at run time finds the
- * names of its dimensions (tn_ail_walk_named_shapes). */
+ * names of its dimensions (tn_ail_named_shapes). */
 #ifndef TN_LANG_AIL_WALK_H
 #define TN_LANG_AIL_WALK_H
 
@@ -60,8 +60,8 @@ typedef struct tn_ail_walk {
   bool (*outside)(struct tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out);
   void *context;
   bool exact;      /* integer literals and constants are whole: a state or a handler is evaluated */
-  bool records;    /* what the lengths of tables are is kept in the program */
-  bool replayable; /* a check of the same program meets the same operations */
+  bool records;    /* the lengths of tables and the shapes of sites are kept in the program */
+  bool replays;    /* the check of the program met the same sites in the same order */
   bool unnamed;    /* a graph with named dimensions: what is not certain sets `stuck` */
   bool stuck;
   tn_vec(tn_ail_binding) bindings;
@@ -74,10 +74,7 @@ typedef struct tn_ail_walk {
   int depth;
   uint64_t calls;
   tn_name target;    /* the name that is being assigned; for repeat */
-  uint64_t site;     /* operations so far */
-  uint64_t stop_at;  /* 0: never */
-  bool found;        /* it was reached */
-  tn_shape noted[2]; /* of its operands */
+  uint64_t site;     /* how many pairs of shapes have been compared */
   tn_value key;      /* of dropout; 0: nothing drops out */
   uint64_t dropouts;
   tn_value logits; /* what labels were last compared with, outside of any branch */
@@ -151,10 +148,10 @@ tn_ail_operand tn_ail_eval_builtin(tn_ail_walk *w, size_t builtin, const tn_ail_
  * lengths could make it right. TN_ERROR_VALUE after reporting. */
 tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs);
-/* A check that looks at two shapes is about to be made: counts it, for replays. */
+/* Two shapes are about to be compared: counts the site, and keeps them if the walk records. */
 void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right);
-/* Before a report: the shapes of the last site with names for dimensions, where there are any. */
-void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right);
+/* Before a report: the shapes of the last site as the check had them, with names for dimensions. */
+void tn_ail_named_shapes(const tn_ail_walk *w, tn_shape *left, tn_shape *right);
 /* Whether two shapes are certain to differ; *dimension is the first that does. */
 bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension);
 bool tn_ail_report_op_fault(tn_ail_walk *w, const tn_ail_site *site, const tn_fault *fault,

@@ -52,7 +52,7 @@ static bool branches_agree(tn_ail_walk *w, const tn_ail_pending *pending, const 
     if (w->unnamed && !tn_shape_equal(&a, &b)) tn_ail_get_stuck(w);
     return !w->stuck;
   }
-  tn_ail_walk_named_shapes(w, &a, &b);
+  tn_ail_named_shapes(w, &a, &b);
   return tn_ail_say(w, TN_DIAG_E_IF_BRANCH_SHAPE_MISMATCH, pending->at,
                     tn_ail_shape_field(w, "then_shape", &a), tn_ail_shape_field(w, "else_shape", &b));
 }
@@ -271,7 +271,7 @@ static bool same_as_first(tn_ail_walk *w, tn_value first, tn_value value, int64_
     if (w->unnamed && !tn_shape_equal(&a, &b)) tn_ail_get_stuck(w);
     return !w->stuck;
   }
-  tn_ail_walk_named_shapes(w, &a, &b);
+  tn_ail_named_shapes(w, &a, &b);
   return tn_ail_say(w, TN_DIAG_E_STACK_SHAPE_MISMATCH, at, tn_ail_shape_field(w, "expected", &a),
                     tn_ail_shape_field(w, "received", &b), TN_INT("iteration", iteration));
 }
@@ -377,7 +377,7 @@ static tn_ail_operand combine(tn_ail_walk *w, tn_op op, const tn_ail_site *site,
   if (w->stopped) return tn_ail_wrong();
   if (tn_ail_shapes_differ(&a, &b, &dimension)) { /* iterations do not broadcast */
     tn_fault fault = { .kind = TN_FAULT_SHAPE, .op = op, .dimension = dimension };
-    tn_ail_walk_named_shapes(w, &a, &b);
+    tn_ail_named_shapes(w, &a, &b);
     tn_ail_report_op_fault(w, site, &fault, &a, &b);
     return tn_ail_wrong();
   }
@@ -507,7 +507,7 @@ static bool keeps_type(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_ope
   tn_ail_note_site(w, &a, &b);
   if (w->stopped) return false;
   if (tn_ail_shapes_differ(&a, &b, &dimension)) {
-    tn_ail_walk_named_shapes(w, &a, &b);
+    tn_ail_named_shapes(w, &a, &b);
     return tn_ail_say(w, TN_DIAG_E_REPEAT_BODY_SHAPE_MISMATCH, loop->body->at,
                       tn_ail_shape_field(w, "expected", &a), tn_ail_shape_field(w, "received", &b));
   }

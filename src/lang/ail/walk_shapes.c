@@ -26,30 +26,45 @@ tn_field tn_ail_shape_field(const tn_ail_walk *w, const char *name, const tn_sha
   return tn_shape_field_bound(name, shape, &lengths, w->program->host->names, TN_SHAPE_COMMA);
 }
 
-void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right) {
-  w->site++;
-  if (w->stop_at == 0 || w->site != w->stop_at) return;
-  w->noted[0] = *left;
-  w->noted[1] = *right;
-  w->stopped = w->found = true;
+static bool is_kept_as(const tn_ail *program, uint64_t number, const tn_shape *shape) {
+  return number > 0 && tn_shape_equal(&program->named_shapes.at[number - 1], shape);
 }
 
-/* The check of the same program once more, in silence, up to the same operation. */
-void tn_ail_walk_named_shapes(tn_ail_walk *w, tn_shape *left, tn_shape *right) {
-  tn_ail_walk again;
-  tn_typer typer;
-  if (!w->replayable) return;
-  tn_typer_init(&typer, w->program->host->heap, w->program->host->names);
-  tn_ail_walk_init(&again, w->program, &typer.base);
-  again.typer = &typer;
-  again.quiet = true;
-  again.stop_at = w->site;
-  tn_ail_walk_specs(&again);
-  tn_ail_walk_main(&again);
-  if (!again.stopped) tn_ail_walk_loss(&again);
-  if (again.found) *left = again.noted[0], *right = again.noted[1];
-  tn_ail_walk_free(&again);
-  tn_typer_free(&typer);
+static uint32_t find_shape(tn_ail *program, const tn_shape *shape) {
+  tn_str bytes = { (const char *)shape->dim, (size_t)shape->rank * sizeof shape->dim[0] };
+  uint64_t hash = tn_str_hash(bytes);
+  const uint64_t *found = tn_map_get(&program->shape_index, hash);
+  if (found && is_kept_as(program, *found, shape)) return (uint32_t)*found;
+  bool kept = tn_vec_push(program->host->heap, &program->named_shapes, *shape) &&
+              tn_map_put(&program->shape_index, hash, program->named_shapes.count);
+  if (!kept) program->arena.failed = true;
+  return kept ? (uint32_t)program->named_shapes.count : 0;
+}
+
+/* The number of a shape with names among those that are kept; 0: it has none, or memory ran out. Most often
+ * it is one of the site before. */
+static uint32_t keep_shape(tn_ail *program, const tn_ail_site_shapes *before, const tn_shape *shape) {
+  if (tn_shape_is_known(shape)) return 0;
+  if (is_kept_as(program, before->left, shape)) return before->left;
+  return is_kept_as(program, before->right, shape) ? before->right : find_shape(program, shape);
+}
+
+void tn_ail_note_site(tn_ail_walk *w, const tn_shape *left, const tn_shape *right) {
+  tn_ail *program = w->program;
+  w->site++;
+  program->host->looked_at++;
+  if (!w->records) return;
+  tn_ail_site_shapes before = program->sites.count ? tn_vec_last(&program->sites) : (tn_ail_site_shapes){ 0 };
+  tn_ail_site_shapes shapes = { keep_shape(program, &before, left), keep_shape(program, &before, right) };
+  if (!tn_vec_push(program->host->heap, &program->sites, shapes)) program->arena.failed = true;
+}
+
+void tn_ail_named_shapes(const tn_ail_walk *w, tn_shape *left, tn_shape *right) {
+  const tn_ail *program = w->program;
+  if (!w->replays || w->site > program->sites.count) return;
+  tn_ail_site_shapes shapes = program->sites.at[w->site - 1];
+  if (shapes.left) *left = program->named_shapes.at[shapes.left - 1];
+  if (shapes.right) *right = program->named_shapes.at[shapes.right - 1];
 }
 
 bool tn_ail_shapes_differ(const tn_shape *a, const tn_shape *b, int *dimension) {
@@ -257,7 +272,7 @@ tn_value tn_ail_apply(tn_ail_walk *w, const tn_ail_site *site, tn_op op, const t
     tn_ail_get_stuck(w);
     return TN_ERROR_VALUE;
   }
-  tn_ail_walk_named_shapes(w, &left, &right);
+  tn_ail_named_shapes(w, &left, &right);
   tn_ail_report_op_fault(w, site, &fault, &left, &right);
   return TN_ERROR_VALUE;
 }
