@@ -64,6 +64,26 @@ function(tn_use_sqlite target)
   endif()
 endfunction()
 
+# tn_mpi_module(DIR): libtern_mpi.so, which the program loads when mpirun or srun has started it, if this
+# machine has Open MPI. It has its own copy of what it needs, since the program exports nothing.
+function(tn_mpi_module dir)
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  find_package(MPI QUIET COMPONENTS C)
+  if(NOT MPI_C_FOUND)
+    message(STATUS "Open MPI not found: tern does not train under mpirun or srun")
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${dir}/*.c)
+  add_library(tern_mpi MODULE ${sources})
+  target_link_libraries(tern_mpi PRIVATE tern_flags tn_cluster MPI::MPI_C)
+  target_compile_options(tern_mpi PRIVATE ${TN_LIBRARY_WARNINGS} -fvisibility=hidden)
+  set_target_properties(tern_mpi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  add_dependencies(product tern_mpi)
+  install(TARGETS tern_mpi LIBRARY DESTINATION lib/tern)
+endfunction()
+
 # tn_use_microhttpd(TARGET): a web server for TARGET, if this machine has libmicrohttpd. It is loaded when it
 # is needed (board/http.h), so only its header is used here.
 function(tn_use_microhttpd target)

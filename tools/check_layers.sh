@@ -40,7 +40,9 @@ track/store : base diag
 track/chart : base diag export
 track/board : base diag tensor data track/store
 track       : base diag train door public track/store track/chart track/board
-cli         : public track
+cluster/mpi : base diag cluster
+launch      : base diag backend cluster cluster/mpi door public
+cli         : public track launch
 '
 cd "${1:-.}"
 find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc' \) | LC_ALL=C sort |

@@ -17,6 +17,7 @@ src/guard/calls.c         | O_CREAT         | tells the kernel which flags it re
 src/guard/calls.c         | O_TRUNC         | the same
 src/guard/calls.c         | O_TMPFILE       | the same
 src/backend/cpu/threads.c | unlink          | the mark of the thread library, which it cannot remove in the sandbox
+src/launch/processes.c    | syscall         | pidfds have no functions in older C libraries
 src/track/store/store.c         | sqlite3_open_v2 | the history of runs is a database
 src/cli/new.c             | mkdir           | fails if the folder exists, whatever it is
 src/cli/line.c            | mkdir           | the folder of the history of lines

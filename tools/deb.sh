@@ -91,7 +91,7 @@ Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size --exclude=DEBIAN "$root" | cut -f1)
 Depends: ${depends#shlibs:Depends=}
 Recommends: libmicrohttpd12 | libmicrohttpd12t64
-Suggests: python3-numpy, libsqlite3-dev
+Suggests: openmpi-bin, python3-numpy, libsqlite3-dev
 Section: math
 Priority: optional
 Multi-Arch: no

@@ -121,6 +121,9 @@ list_missing_for_tests() {
   need_machine aarch64 arm64
   [ "$job" != coverage ] || need_coverage
   [ "$job" = slow ] || return 0
+  need libopenmpi-dev command -v mpicc
+  need openmpi-bin command -v mpirun
+  need iproute2 command -v tc
   need_machine riscv64 riscv64
   need_machine s390x s390x
   need clang-19 command -v clang-19

@@ -45,6 +45,10 @@ bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access ac
 bool tn_api_keep_folder_of(tern_session *session, const char *file);
 /* Before the sandbox is entered: the process listens on a socket, and will answer there. */
 void tn_api_serves(tern_session *session);
+/* Before the sandbox is entered: the process has started others, and will wait for them or end them. */
+void tn_api_has_children(tern_session *session);
+/* Before the sandbox is entered: the sockets that are open send and receive, by whatever means MPI has. */
+void tn_api_speaks(tern_session *session);
 /* Whether naming a path still changes anything. */
 bool tn_api_is_open(const tern_session *session);
 

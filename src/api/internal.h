@@ -39,6 +39,8 @@ struct tern_session {
   bool narrows;  /* its second layer is still to come */
   tn_transport *transport; /* to the other ranks of a training; NULL: there are none */
   bool serves; /* it listens on a socket, and will answer there */
+  bool speaks; /* it sends and receives over sockets that are open */
+  bool has_children; /* it has started other processes, and will wait for them or end them */
   tn_guard_support support; /* as it was before: a process that is shut in cannot ask */
   tn_guard_state guard;
   tn_vec(tn_kept_path) kept_paths; /* the texts are the session's */

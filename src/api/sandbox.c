@@ -139,6 +139,8 @@ bool tn_api_keep_run(tern_session *session, const tern_train_run *run) {
 }
 
 void tn_api_serves(tern_session *session) { session->serves = true; }
+void tn_api_speaks(tern_session *session) { session->speaks = true; }
+void tn_api_has_children(tern_session *session) { session->has_children = true; }
 
 tern_status tern_sandbox_run(tern_session *session, const tern_train_run *run) {
   return tn_api_keep_run(session, run) ? TERN_OK : TERN_FAILED;
@@ -206,7 +208,9 @@ static tn_guard_policy policy_of(const tern_session *session, const tn_guard_pat
                             .paths = paths,
                             .count = count,
                             .binds_threads = binds_threads(),
-                            .serves = session->serves };
+                            .serves = session->serves,
+                            .speaks = session->speaks,
+                            .has_children = session->has_children };
 }
 
 /* ---- entering ---- */

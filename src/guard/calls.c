@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -148,11 +149,24 @@ static const long narrowing[] = { TN_GUARD_CREATE_RULESET, TN_GUARD_ADD_RULE, TN
 static const long network[] = { SYS_connect, SYS_bind, SYS_listen };
 
 /* Of sockets that are open. */
+static const long speaking[] = {
+  SYS_sendto,      SYS_recvfrom,    SYS_sendmsg,    SYS_recvmsg,    SYS_shutdown,
+  SYS_getsockname, SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
+};
+
+/* Connections to those that listen. */
 static const long serving[] = {
-  SYS_accept4,  SYS_sendto,      SYS_recvfrom,    SYS_sendmsg,    SYS_recvmsg,
-  SYS_shutdown, SYS_getsockname, SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
+  SYS_accept4,
 #ifdef SYS_accept
   SYS_accept,
+#endif
+};
+
+/* How Open MPI waits for what it has opened. */
+static const long awaiting[] = {
+  SYS_epoll_ctl,  SYS_epoll_pwait,
+#ifdef SYS_epoll_wait
+  SYS_epoll_wait,
 #endif
 };
 
@@ -260,6 +274,19 @@ static void allow_writing(tn_filter *filter) {
   tn_filter_allow_if(filter, SYS_fchmod, &mode, 1);
 }
 
+/* Waiting is for own processes only; a pidfd cannot be opened inside, so it is one of theirs. */
+static void allow_ending_children(tn_filter *filter) {
+  tn_filter_allow(filter, SYS_wait4);
+#ifdef SYS_pidfd_send_signal
+  static const uint32_t kill_signal[] = { SIGKILL }, none[] = { 0 };
+  tn_filter_test tests[] = {
+    { .argument = 1, .mask = UINT32_MAX, .values = kill_signal, .count = 1 },
+    { .argument = 3, .mask = UINT32_MAX, .values = none, .count = 1 },
+  };
+  tn_filter_allow_if(filter, SYS_pidfd_send_signal, tests, COUNT(tests));
+#endif
+}
+
 /* A further filter without flags. One with a listener would answer calls itself. */
 static void allow_narrowing(tn_filter *filter) {
   static const uint32_t set_filter[] = { SECCOMP_SET_MODE_FILTER }, none[] = { 0 };
@@ -281,6 +308,7 @@ static void allow_network(tn_filter *filter) {
   tn_filter_allow_if(filter, SYS_socket, tests, COUNT(tests));
   allow_all(filter, network, COUNT(network));
   allow_all(filter, serving, COUNT(serving));
+  allow_all(filter, speaking, COUNT(speaking));
 }
 
 void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter *filter) {
@@ -303,11 +331,14 @@ void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter
     allow_writing(filter);
   else if (reads)
     allow_opening_to_read(filter);
+  if (policy->has_children) allow_ending_children(filter);
   if (policy->narrows) allow_narrowing(filter);
   if (policy->grants & TN_GUARD_NETWORK)
     allow_network(filter);
   else if (policy->serves)
     allow_all(filter, serving, COUNT(serving));
+  if (policy->serves || policy->speaks) allow_all(filter, speaking, COUNT(speaking));
+  if (policy->speaks) allow_all(filter, awaiting, COUNT(awaiting));
   tn_filter_end(filter);
 }
 

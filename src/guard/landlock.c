@@ -85,10 +85,12 @@ static bool add_path(int ruleset, const tn_guard_path *path, uint64_t known) {
 
 static int make_ruleset(const tn_guard_policy *policy, int version) {
   bool offline = !(policy->grants & TN_GUARD_NETWORK);
+  /* Its processes could neither be ended nor learn that it is gone; the system calls are limited to that. */
+  uint64_t signals = policy->has_children ? 0 : SCOPE_SIGNALS;
   ruleset_attributes attributes = {
     .files = tn_guard_file_rights(version),
     .network = version >= 4 && offline ? BIND_TCP | CONNECT_TCP : 0,
-    .scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
+    .scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | signals : 0,
   };
   size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8; /* older kernels know a shorter one */
   return (int)syscall(TN_GUARD_CREATE_RULESET, &attributes, size, 0u);

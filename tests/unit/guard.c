@@ -192,6 +192,41 @@ static void a_server_answers_and_makes_no_socket(void **state) {
   assert_false(allows(&server, SYS_execve, (call){ { 0 } }));
 }
 
+/* Rank 0 of a training that has started the others. */
+static void processes_that_were_started_are_awaited_and_killed_by_their_handle_alone(void **state) {
+  (void)state;
+  tn_guard_policy parent = { .has_children = true };
+  assert_false(allows(&nothing, SYS_wait4, (call){ { 1 } }));
+  assert_true(allows(&parent, SYS_wait4, (call){ { 1 } }));
+#ifdef SYS_pidfd_send_signal
+  assert_false(allows(&nothing, SYS_pidfd_send_signal, (call){ { 3, 9 } }));
+  assert_true(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 9 } }));
+  assert_false(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 15 } }));
+  assert_false(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 9, 0, 4 } })); /* a whole group */
+#endif
+#ifdef SYS_pidfd_open
+  assert_false(allows(&parent, SYS_pidfd_open, (call){ { 1 } }));
+#endif
+  assert_false(allows(&parent, SYS_kill, (call){ { 1, 9 } }));
+  assert_false(allows(&parent, SYS_tgkill, (call){ { 1, 1, 9 } }));
+  assert_false(allows(&parent, SYS_clone, (call){ { 17 } }));
+  assert_false(allows(&parent, SYS_execve, (call){ { 0 } }));
+}
+
+/* A rank under MPI. */
+static void a_process_that_speaks_uses_the_sockets_it_has(void **state) {
+  (void)state;
+  tn_guard_policy rank = { .speaks = true };
+  const long used[] = { SYS_sendmsg, SYS_recvmsg, SYS_sendto, SYS_recvfrom, SYS_epoll_pwait, SYS_epoll_ctl };
+  for (size_t i = 0; i < COUNT_OF(used); i++) {
+    assert_false(allows(&nothing, used[i], (call){ { 4 } }));
+    assert_true(allows(&rank, used[i], (call){ { 4 } }));
+  }
+  const long never[] = { SYS_socket, SYS_connect, SYS_bind,   SYS_listen, SYS_accept4, SYS_process_vm_readv,
+                         SYS_shmat,  SYS_openat,  SYS_execve, SYS_kill,   SYS_ptrace };
+  for (size_t i = 0; i < COUNT_OF(never); i++) assert_false(allows(&rank, never[i], (call){ { 4 } }));
+}
+
 static void signals_and_limits_are_for_this_process(void **state) {
   (void)state;
   assert_true(allows(&nothing, SYS_tgkill, (call){ { THIS_PROCESS, 1, 2 } }));
@@ -235,6 +270,8 @@ int main(void) {
     cmocka_unit_test(memory_is_never_made_executable),
     cmocka_unit_test(sockets_need_the_network_and_one_of_its_families),
     cmocka_unit_test(a_server_answers_and_makes_no_socket),
+    cmocka_unit_test(processes_that_were_started_are_awaited_and_killed_by_their_handle_alone),
+    cmocka_unit_test(a_process_that_speaks_uses_the_sockets_it_has),
     cmocka_unit_test(signals_and_limits_are_for_this_process),
     cmocka_unit_test(other_instruction_sets_have_no_calls),
     cmocka_unit_test(a_filter_that_is_too_long_says_so),

@@ -1,0 +1,54 @@
+/* launch/launch.h: the processes of a training that runs in several: to start, find and end them.
+ *
+ * Linked by the program alone. There are three ways to become a rank:
+ *
+ *   --ranks N        this process is rank 0; it starts the others, with the same words, and connects all of
+ *                    them by sockets
+ *   TERN_RANK        this process was started that way; the variable names the descriptor it inherited
+ *   mpirun, srun     the ranks are there; Open MPI connects them (mpi.c)
+ *
+ * Connections are made before the sandbox is entered. Rank 0 alone reads standard input, writes and shows;
+ * the others show something only if rank 0 is gone. */
+#ifndef TN_LAUNCH_LAUNCH_H
+#define TN_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "tern/tern.h"
+
+/* Ranks of --ranks. Rank 0 holds two descriptors for each, and the sandbox leaves it 256. */
+#define TN_LAUNCH_MOST 64
+
+typedef enum {
+  TN_LAUNCH_FREE,    /* started by a person or a script */
+  TN_LAUNCH_STARTED, /* by rank 0 of a training */
+  TN_LAUNCH_MPI      /* by mpirun or srun, with other ranks */
+} tn_launch_origin;
+
+/* How this process was started, as its environment says. */
+tn_launch_origin tn_launch_origin_of(void);
+/* Whether this is a rank that shows nothing while rank 0 is there. */
+bool tn_launch_is_quiet(void);
+
+/* How many threads a rank uses where the user does not say: its share of the cores that it may run on.
+ * `ranks`: of --ranks, 0 without it; the result is 0 where the process is no rank. */
+int tn_launch_threads(tn_launch_origin origin, int ranks);
+
+typedef struct tn_launch tn_launch;
+
+/* Joins the ranks of the training; with TN_LAUNCH_FREE starts them: `ranks` processes of this program, with
+ * these words (the last one is NULL). From now on the session's next training is theirs together. NULL after
+ * reporting E_RANKS_START. To be called before the sandbox is entered. */
+tn_launch *tn_launch_begin(tern_session *session, tn_launch_origin origin, int ranks, char **words);
+
+/* A process of the launch ended with this status, as SIGCHLD says; whether the others cannot continue. From
+ * signal handlers. */
+bool tn_launch_is_loss(int code, int status);
+/* After a failure, before it is shown: an interrupt because a rank was lost becomes E_RANK_LOST. Whether this
+ * rank shows it: rank 0, or another one if that is gone without a word. */
+bool tn_launch_settle(tn_launch *launch);
+
+/* This rank has ended, with this status and what the session has reported; tells the others. Rank 0 waits for
+ * those it started. */
+void tn_launch_end(tn_launch *launch, tern_status status);
+#endif
