@@ -9,8 +9,6 @@
 
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-
 static tn_mind_checker checker_of(tn_mind *mind, tn_mind_unit *unit) {
   return (tn_mind_checker){ .mind = mind, .unit = unit, .module = unit->module };
 }
@@ -32,7 +30,7 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
   for (uint32_t bit = 1; missing != 0; bit <<= 1) {
     if (!(missing & bit)) continue;
     missing &= ~bit;
-    tn_report(diags_of(c), TN_DIAG_E8001, at, TN_STR("effect", tn_mind_effect_name(bit)),
+    tn_report(tn_mind_diags(c), TN_DIAG_E8001, at, TN_STR("effect", tn_mind_effect_name(bit)),
               TN_TEXT("function", function));
   }
 }
@@ -41,12 +39,12 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
   static const tn_str known[] = { { "io", 2 }, { "fileread", 8 }, { "clock", 5 }, { "random", 6 } };
   uint32_t effects = 0;
   for (uint32_t i = 0; i < fn->effect_count; i++) {
-    tn_str text = tn_names_text(c->mind->host->names, fn->effects[i].name);
+    tn_str text = tn_mind_name_text(c, fn->effects[i].name);
     uint32_t effect = tn_mind_effect_find(text);
     effects |= effect;
     if (effect) continue;
     effects = UNKNOWN_EFFECTS; /* nobody knows which was meant, so none is missing */
-    tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
+    tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
               TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
               TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
   }
@@ -58,7 +56,7 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
 static bool repeats_param(tn_mind_checker *c, const tn_mind_definition *fn, uint32_t index) {
   const tn_mind_word *word = &fn->params[index].word;
   if (tn_mind_mark_name(c->mind, word->name, index) || c->mind->arena->failed) return false;
-  tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+  tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
             TN_STR("message", "two parameters have the same name"));
   return true;
 }
@@ -187,7 +185,7 @@ static tn_mind_variable *bind(tn_mind_checker *c, const tn_mind_word *word, cons
 
 static void repeated_name(tn_mind_checker *c, const tn_mind_word *word) {
   if (c->mind->arena->failed) return;
-  tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+  tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
             TN_STR("message", "two names of this tuple are the same"));
 }
 
@@ -249,13 +247,13 @@ static tn_mind_variable *assigned(tn_mind_checker *c, tn_name name) {
 
 static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *node) {
   if (tn_mind_is_doubtful(c->unit, node->let.word.name)) return &tn_mind_type_error;
-  tn_str text = tn_names_text(c->mind->host->names, node->let.word.name);
+  tn_str text = tn_mind_name_text(c, node->let.word.name);
   bool outside = tn_mind_lookup(c, node->let.word.name) != NULL;
   tn_str hint = outside ? TN_LIT("a function reads names from outside and does not change them; use `let`")
                         : TN_LIT("");
   tn_str near = outside ? TN_LIT("") : tn_mind_suggest(c, text, false);
-  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_word_span(c->unit, &node->let.word), TN_TEXT("name", text),
-            TN_TEXT("suggestion", near), TN_HINT(hint));
+  tn_report(tn_mind_diags(c), TN_DIAG_E2002, tn_mind_word_span(c->unit, &node->let.word),
+            TN_TEXT("name", text), TN_TEXT("suggestion", near), TN_HINT(hint));
   if (!outside) node->let.variables[0] = bind(c, &node->let.word, &tn_mind_type_error, NULL);
   return &tn_mind_type_error;
 }
@@ -310,10 +308,10 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
   if (type->kind == TN_MIND_T_ERROR || kept->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   if (keeps_type(&c->mind->host->heap->stack, symbols.sizes, kept, type, value))
     return tn_mind_fit(c, &target, value, type);
-  tn_report(diags_of(c), TN_DIAG_E2001, target.at, TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
-            TN_TEXT("got", tn_mind_describe(c->mind, type)),
-            TN_TEXT("name", tn_names_text(c->mind->host->names, node->let.word.name)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, target.at,
+                                 TN_TEXT("expected", tn_mind_describe(c->mind, kept)),
+                                 TN_TEXT("got", tn_mind_describe(c->mind, type)),
+                                 TN_TEXT("name", tn_mind_name_text(c, node->let.word.name))));
 }
 
 static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *node) {
@@ -382,8 +380,8 @@ static void check_export(tn_mind_checker *c, const tn_mind_import *exports) {
     const tn_mind_scope *found = tn_mind_lookup_in(c->module, word->name);
     bool variable = found && found->binds != TN_MIND_BINDS_MODULE;
     if (variable || tn_mind_is_doubtful(c->unit, word->name)) continue;
-    tn_str text = tn_names_text(c->mind->host->names, word->name);
-    tn_report(diags_of(c), TN_DIAG_E7003, tn_mind_word_span(c->unit, word), TN_TEXT("name", text),
+    tn_str text = tn_mind_name_text(c, word->name);
+    tn_report(tn_mind_diags(c), TN_DIAG_E7003, tn_mind_word_span(c->unit, word), TN_TEXT("name", text),
               TN_TEXT("suggestion", found ? TN_LIT("") : tn_mind_suggest(c, text, false)));
   }
 }
@@ -425,8 +423,8 @@ const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block 
   const tn_mind_type *type = &tn_mind_type_unit;
   *tail = NULL;
   if (!tn_mind_room(c->mind)) {
-    tn_report_stack(diags_of(c), tn_mind_at(c->unit, block->start, block->end), NULL);
-    return &tn_mind_type_error;
+    return tn_mind_wrong(
+        tn_report_stack(tn_mind_diags(c), tn_mind_at(c->unit, block->start, block->end), NULL));
   }
   for (tn_mind_node *node = block->first; node && !c->mind->arena->failed; node = node->next) {
     type = node->type = check_statement(c, node);

@@ -4,9 +4,10 @@
  *   check_expression.c  operators, names, lists, fields
  *   check_branch.c    ifs, and what may or may not happen
  *   check_fit.c       annotations, and values that meet them; literals that adapt
- *   check_call.c      calls of functions and of what grad gives
+ *   check_call.c      calls of functions
  *   check_closure.c   calls of closures
  *   check_function.c  functions of which only the type is known
+ *   check_grad.c      derivatives, and calls of what grad gives
  *   check_library.c   calls of the library (library_call.h: how arguments are read)
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
@@ -37,6 +38,15 @@ typedef struct tn_mind_checker {
   tn_mind_change *changes;
 } tn_mind_checker;
 
+static inline tn_diags *tn_mind_diags(const tn_mind_checker *c) { return c->mind->host->diags; }
+static inline tn_str tn_mind_name_text(const tn_mind_checker *c, tn_name name) {
+  return tn_names_text(c->mind->host->names, name);
+}
+/* return tn_mind_wrong(tn_report(...)); */
+static inline const tn_mind_type *tn_mind_wrong(bool reported) {
+  (void)reported;
+  return &tn_mind_type_error;
+}
 static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node *node) {
   return tn_mind_span(c->unit, node);
 }
@@ -44,6 +54,17 @@ static inline tn_span tn_mind_here(const tn_mind_checker *c, const tn_mind_node 
 /* The sizes of the function around, for bindings; NULL: none. */
 static inline const tn_mind_sizes *tn_mind_sizes_here(const tn_mind_checker *c) {
   return c->function ? &c->function->sizes : NULL;
+}
+
+/* An argument whose expression may be elsewhere. */
+typedef struct {
+  tn_mind_node *node;       /* NULL: only the type is known */
+  const tn_mind_type *type; /* NULL: not looked at yet */
+} tn_mind_given;
+
+static inline tn_span tn_mind_given_span(const tn_mind_checker *c, const tn_mind_given *arg,
+                                         tn_span otherwise) {
+  return arg->node ? tn_mind_at(c->unit, arg->node->from, arg->node->to) : otherwise;
 }
 
 /* ---- scope.c ---- */
@@ -91,6 +112,7 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
 /* The same, and a value is needed: the types of names that are no values are reported. */
 const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node);
+const tn_mind_type *tn_mind_function_type(tn_mind_checker *c, tn_mind_callable callable);
 tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
 /* Reports E2001 for what is neither a single number nor a tensor without dimensions. */
 void tn_mind_check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type);
@@ -139,11 +161,6 @@ const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type);
 
 /* ---- check_function.c ---- */
 
-/* An argument whose expression may be elsewhere. */
-typedef struct {
-  tn_mind_node *node;       /* NULL: only the type is known */
-  const tn_mind_type *type; /* NULL: not looked at yet */
-} tn_mind_given;
 /* A function meets the type of functions that is written: called with what the type says, it gives what the
  * type says. As tn_mind_fit. */
 const tn_mind_type *tn_mind_fit_function(tn_mind_checker *c, const tn_mind_target_type *target,
@@ -169,7 +186,7 @@ void tn_mind_check_paths(tn_mind *mind);
 bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
                            tn_mind_change *const *changes, int ways);
 
-/* ---- check_call.c, check_closure.c, check_library.c ---- */
+/* ---- check_call.c, check_closure.c, check_grad.c, check_library.c ---- */
 
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 /* A call of a function value with arguments of these types. *function becomes the closure that was
@@ -177,12 +194,14 @@ const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function);
-/* Whether the parameters of a function that is differentiated are floats; reports E4004. */
-bool tn_mind_check_wrt(tn_mind_checker *c, const tn_mind_callable *callable, const tn_mind_given *args,
-                       uint32_t count, tn_span at);
-/* What the arguments of a function become when it is called; NULL: what they are. */
-const tn_mind_type *const *tn_mind_taken_types(const tn_mind_callable *callable,
-                                               const tn_mind_function *function);
+/* The name of a parameter of what is at the bottom; empty: it has none. */
+tn_str tn_mind_parameter_name(tn_mind_checker *c, const tn_mind_callable *callable, uint32_t index);
+/* The same of grad(f) and its kin, and of a pullback, which takes one. */
+const tn_mind_type *tn_mind_call_transform(tn_mind_checker *c, const tn_mind_callable *callable,
+                                           const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
+                                           tn_mind_function **function);
+const tn_mind_type *tn_mind_call_pullback(tn_mind_checker *c, const tn_mind_callable *callable,
+                                          const tn_mind_given *args, tn_span at);
 /* Whether the function can be called with so many arguments. */
 bool tn_mind_takes(const tn_mind_callable *callable, uint32_t count);
 /* A call of a closure with as many arguments as it has parameters. */

@@ -4,8 +4,6 @@
  * that a branch assigns to has afterwards a type that fits all ways. */
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-
 /* ---- what may not happen ---- */
 
 void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved) {
@@ -76,10 +74,10 @@ void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int coun
       const tn_mind_type *type = change->after;
       for (int k = 0; k < count && type; k++) type = merged(c, type, type_after(ways[k], change));
       if (!type) {
-        tn_report(diags_of(c), TN_DIAG_E2001, at,
+        tn_report(tn_mind_diags(c), TN_DIAG_E2001, at,
                   TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
                   TN_TEXT("got", tn_mind_describe(c->mind, change->after)),
-                  TN_TEXT("name", tn_names_text(c->mind->host->names, change->variable->name)));
+                  TN_TEXT("name", tn_mind_name_text(c, change->variable->name)));
       }
       tn_mind_change_type(c, change->variable, type ? type : &tn_mind_type_error);
     }
@@ -134,15 +132,12 @@ static TN_OWN_FRAME const tn_mind_type *unify_tensors(tn_mind_checker *c, const 
   if (right_scalar && !tn_mind_promote(c, right_node, right, tensor->dtype, "if", false, at))
     return &tn_mind_type_error;
   if (!left_scalar && !right_scalar && left->dtype != right->dtype) {
-    tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", "if"), TN_STR("left", tn_dtype_name(left->dtype)),
-              TN_STR("right", tn_dtype_name(right->dtype)));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2006, at, TN_STR("op", "if"),
+                                   TN_STR("left", tn_dtype_name(left->dtype)),
+                                   TN_STR("right", tn_dtype_name(right->dtype))));
   }
-  if (!left_scalar && !right_scalar && left->device != right->device) {
-    tn_report(diags_of(c), TN_DIAG_E5002, at, TN_STR("left", tn_mind_device_name(left->device)),
-              TN_STR("right", tn_mind_device_name(right->device)), TN_STR("op", "if"));
-    return &tn_mind_type_error;
-  }
+  if (!left_scalar && !right_scalar && left->device != right->device)
+    return tn_mind_wrong(tn_mind_devices_differ(c->mind, at, left->device, right->device, "if"));
   const tn_shape *a = left_scalar ? &none : &left->shape, *b = right_scalar ? &none : &right->shape;
   if (tn_mind_unify_branches(tn_mind_sizes_here(c), a, b, &shape, &dimension)) {
     tn_mind_type *type =
@@ -151,9 +146,9 @@ static TN_OWN_FRAME const tn_mind_type *unify_tensors(tn_mind_checker *c, const 
     if (written && left->literal && right->literal && type->kind != TN_MIND_T_ERROR) type->literal = true;
     return type;
   }
-  tn_report(diags_of(c), TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(c->mind, a)),
-            TN_TEXT("got", tn_mind_describe_shape(c->mind, b)), TN_INT("dimension", dimension));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(
+      tn_report(tn_mind_diags(c), TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(c->mind, a)),
+                TN_TEXT("got", tn_mind_describe_shape(c->mind, b)), TN_INT("dimension", dimension)));
 }
 
 static tn_mind_node *written_items(const tn_mind_node *node) {
@@ -186,10 +181,10 @@ static const tn_mind_type *unify_functions(tn_mind_checker *c, const tn_mind_typ
   if (tn_mind_type_equal(&c->mind->host->heap->stack, left, right)) return left;
   if (is_declared(left) || is_declared(right))
     return tn_mind_fit_function(c, &target, is_declared(left) ? right : left);
-  tn_report(diags_of(c), TN_DIAG_E2001, at, TN_STR("expected", "one function in all branches"),
-            TN_STR("got", "several"),
-            TN_HINT(TN_LIT("bind each with the type they share: `let f: fn(f32) -> f32 = |x| x`")));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(
+      tn_report(tn_mind_diags(c), TN_DIAG_E2001, at, TN_STR("expected", "one function in all branches"),
+                TN_STR("got", "several"),
+                TN_HINT(TN_LIT("bind each with the type they share: `let f: fn(f32) -> f32 = |x| x`"))));
 }
 
 const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
@@ -214,9 +209,9 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
       result = tn_mind_type_plain(c->mind->arena, left);
   }
   if (result) return result;
-  tn_report(diags_of(c), TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(c->mind, left)),
-            TN_TEXT("got", tn_mind_describe(c->mind, right)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, at,
+                                 TN_TEXT("expected", tn_mind_describe(c->mind, left)),
+                                 TN_TEXT("got", tn_mind_describe(c->mind, right))));
 }
 
 /* A literal in one branch becomes what another branch is, also when that comes later. */
@@ -239,7 +234,7 @@ const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_node *tail = NULL;
   tn_span at = tn_mind_here(c, node);
   int ways = 0;
-  size_t most = (size_t)count_branches(node) + 1, errors = diags_of(c)->errors;
+  size_t most = (size_t)count_branches(node) + 1, errors = tn_mind_diags(c)->errors;
   tn_mind_change **changes = tn_arena_array(c->mind->arena, most, sizeof *changes);
   const tn_mind_type **types = tn_arena_array(c->mind->arena, most, sizeof *types);
   if (!changes || !types) return &tn_mind_type_error;
@@ -257,7 +252,7 @@ const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node) {
   }
   if (!node->branch.has_else) changes[ways++] = NULL; /* the way on which nothing happens */
   tn_mind_join_ways(c, changes, ways, at);
-  bool sound = diags_of(c)->errors == errors;
+  bool sound = tn_mind_diags(c)->errors == errors;
   if (sound && !tn_mind_check_open_if(c, node, types, changes, ways)) return &tn_mind_type_error;
   if (!node->branch.has_else) return &tn_mind_type_unit;
   settle_tails(c, node, type);

@@ -6,8 +6,6 @@
  * limited, because functions of functions unfold without bound. */
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-
 /* ---- a copy for each call ---- */
 
 static tn_mind_node *copy_node(tn_mind *mind, const tn_mind_node *node);
@@ -172,12 +170,9 @@ static bool keep_instance(tn_mind *mind, tn_mind_closure *state, tn_mind_functio
 
 static bool check_instance(tn_mind *mind, tn_mind_function *f, const tn_mind_node *closure, bool idle) {
   tn_mind_closure *state = closure->closure.state;
-  tn_mind_checker inner = { .mind = mind,
-                            .unit = f->unit,
-                            .module = f->module,
-                            .function = f,
-                            .locals = state->scope,
-                            .idle = idle };
+  tn_mind_checker inner = {
+    .mind = mind, .unit = f->unit, .module = f->module, .function = f, .locals = state->scope, .idle = idle
+  };
   for (uint32_t i = 0; i < f->param_count; i++) {
     f->params[i] = tn_mind_variable_new(&inner, &closure->closure.params[i].word, f->param_types[i]);
     if (!f->params[i]) return false;
@@ -218,7 +213,7 @@ void tn_mind_check_idle_closures(tn_mind *mind) {
 
 static TN_OWN_FRAME bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
   if (c->mind->depth < TN_MIND_CALL_LIMIT && !cyclic) return false;
-  tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
+  tn_report(tn_mind_diags(c), TN_DIAG_E_NESTING_LIMIT, at, TN_INT("limit", TN_MIND_CALL_LIMIT),
             TN_STR("what", "this call of closures"),
             TN_HINT(cyclic ? TN_LIT("closures do not call each other in a circle; write one as a `fn`, which "
                                     "says what it gives")
@@ -230,7 +225,7 @@ static TN_OWN_FRAME bool too_deep(tn_mind_checker *c, bool cyclic, tn_span at) {
 static TN_OWN_FRAME bool unfolds_too_far(tn_mind_checker *c, tn_span at) {
   if (c->mind->copied <= TN_MIND_UNFOLD_LIMIT) return false;
   if (!c->mind->unfolded) {
-    tn_report(diags_of(c), TN_DIAG_E_TOO_LARGE, at,
+    tn_report(tn_mind_diags(c), TN_DIAG_E_TOO_LARGE, at,
               TN_STR("what", "the number of expressions that closures unfold to"),
               TN_INT("limit", TN_MIND_UNFOLD_LIMIT));
   }
@@ -249,7 +244,7 @@ static TN_OWN_FRAME bool closure_types(tn_mind_checker *c, const tn_mind_node *c
     types[i] = tn_mind_type_plain(c->mind->arena, args[i].type);
     if (args[i].type->kind == TN_MIND_T_TENSOR) types[i] = tn_mind_bound_type(c->mind, args[i].type);
     if (written) {
-      tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
+      tn_span place = tn_mind_given_span(c, &args[i], at);
       tn_mind_target_type target = { tn_mind_resolve(&of, written), &symbols, name.at, place };
       types[i] = tn_mind_type_plain(c->mind->arena, tn_mind_fit(c, &target, args[i].node, args[i].type));
     }

@@ -4,11 +4,6 @@
  * finds the type of its left side already there. */
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-static tn_str name_text(const tn_mind_checker *c, tn_name name) {
-  return tn_names_text(c->mind->host->names, name);
-}
-
 /* ---- what the typer says ---- */
 
 /* Where an operand came from: its binding if it is a name, else itself. */
@@ -52,10 +47,10 @@ typedef struct {
 } operation;
 
 static const tn_mind_type *not_alike(const operation *o) {
-  tn_report(diags_of(o->c), TN_DIAG_E2001, o->at, TN_TEXT("expected", tn_mind_describe(o->c->mind, o->left)),
-            TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)),
-            TN_HINT(tn_mind_conversion_hint(o->left, o->right)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(o->c), TN_DIAG_E2001, o->at,
+                                 TN_TEXT("expected", tn_mind_describe(o->c->mind, o->left)),
+                                 TN_TEXT("got", tn_mind_describe(o->c->mind, o->right)),
+                                 TN_HINT(tn_mind_conversion_hint(o->left, o->right))));
 }
 
 static bool is_equality(tn_op op) { return op == TN_OP_EQ || op == TN_OP_NE; }
@@ -103,15 +98,10 @@ static const tn_mind_type *floats(const operation *o) {
 
 static const tn_mind_type *scalars(const operation *o) {
   bool left_bool = o->left->dtype == TN_BOOL, right_bool = o->right->dtype == TN_BOOL;
-  if (o->op == TN_OP_MATMUL) {
-    tn_mind_expected(o->c->mind, o->at, "tensors", o->left);
-    return &tn_mind_type_error;
-  }
+  if (o->op == TN_OP_MATMUL) return tn_mind_wrong(tn_mind_expected(o->c->mind, o->at, "tensors", o->left));
   if (left_bool && right_bool && is_equality(o->op)) return tn_mind_type_scalar(TN_BOOL);
-  if (left_bool || right_bool) {
-    tn_mind_expected(o->c->mind, o->at, "a number", tn_mind_type_scalar(TN_BOOL));
-    return &tn_mind_type_error;
-  }
+  if (left_bool || right_bool)
+    return tn_mind_wrong(tn_mind_expected(o->c->mind, o->at, "a number", tn_mind_type_scalar(TN_BOOL)));
   if (tn_dtype_in(o->left->dtype, TN_INTS) && tn_dtype_in(o->right->dtype, TN_INTS)) return integers(o);
   return floats(o);
 }
@@ -129,11 +119,8 @@ static const tn_mind_type *tensors(const operation *o) {
   if (right_scalar && !tn_mind_promote(c, o->right_node, right, right_dtype, name, false, o->at)) {
     return &tn_mind_type_error;
   }
-  if (!left_scalar && !right_scalar && left->device != right->device) {
-    tn_report(diags_of(c), TN_DIAG_E5002, o->at, TN_STR("left", tn_mind_device_name(left->device)),
-              TN_STR("right", tn_mind_device_name(right->device)), TN_STR("op", name));
-    return &tn_mind_type_error;
-  }
+  if (!left_scalar && !right_scalar && left->device != right->device)
+    return tn_mind_wrong(tn_mind_devices_differ(c->mind, o->at, left->device, right->device, name));
   const tn_mind_origin from[] = { tn_mind_origin_of(c, o->left_node), tn_mind_origin_of(c, o->right_node) };
   tn_builder *typer = &c->mind->typer.base;
   typer->at = o->at;
@@ -156,8 +143,7 @@ static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) 
   for (int i = 0; i < 2; i++) {
     const tn_mind_type *side = i ? o.right : o.left;
     if (tn_mind_type_is_value(side)) continue;
-    tn_mind_expected(c->mind, o.at, "a number or a tensor", side);
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_mind_expected(c->mind, o.at, "a number or a tensor", side));
   }
   bool both = o.left->kind == TN_MIND_T_SCALAR && o.right->kind == TN_MIND_T_SCALAR;
   return both ? scalars(&o) : tensors(&o);
@@ -183,9 +169,8 @@ static const tn_mind_type *check_unary(tn_mind_checker *c, tn_mind_node *node) {
   if (type->kind == TN_MIND_T_SCALAR && !negates) return tn_mind_type_scalar(TN_BOOL);
   if (type->kind == TN_MIND_T_SCALAR && type->dtype != TN_BOOL) return negated(c, type);
   if (type->kind != TN_MIND_T_TENSOR) {
-    tn_mind_expected(c->mind, tn_mind_here(c, node), negates ? "a number or a tensor" : "a truth value",
-                     type);
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node),
+                                          negates ? "a number or a tensor" : "a truth value", type));
   }
   tn_builder *typer = &c->mind->typer.base;
   typer->at = tn_mind_here(c, node);
@@ -218,7 +203,7 @@ static bool is_qualifier(const tn_mind_node *node) {
   return node->up && node->up->kind == TN_MIND_FIELD && node->up->left == node && node->up->field.word.name;
 }
 
-static const tn_mind_type *function_type(tn_mind_checker *c, tn_mind_callable callable) {
+const tn_mind_type *tn_mind_function_type(tn_mind_checker *c, tn_mind_callable callable) {
   const tn_mind_callable *kept = tn_arena_copy(c->mind->arena, &callable, sizeof callable);
   return kept ? tn_mind_type_fn(c->mind->arena, kept) : &tn_mind_type_error;
 }
@@ -227,17 +212,18 @@ static const tn_mind_type *function_type(tn_mind_checker *c, tn_mind_callable ca
 static const tn_mind_type *fn_of(tn_mind_checker *c, tn_mind_function *function) {
   if (function->failed) return &tn_mind_type_error;
   tn_mind_enqueue(c->mind, function);
-  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_FUNCTION, .function = function });
+  return tn_mind_function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_FUNCTION, .function = function });
 }
 
 static const tn_mind_type *library_type(tn_mind_checker *c, const tn_mind_entry *entry) {
-  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_LIBRARY, .entry = entry });
+  return tn_mind_function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_LIBRARY, .entry = entry });
 }
 
 /* tensor.sum is the library's, whatever `tensor` may be here. */
 static bool is_library_prefix(const tn_mind_checker *c, const tn_mind_node *node) {
-  if (!is_qualifier(node) || !tn_str_is(name_text(c, node->name.name), "tensor")) return false;
-  return tn_mind_library_find(name_text(c, node->up->field.word.name)) || !tn_mind_lookup(c, node->name.name);
+  if (!is_qualifier(node) || !tn_str_is(tn_mind_name_text(c, node->name.name), "tensor")) return false;
+  return tn_mind_library_find(tn_mind_name_text(c, node->up->field.word.name)) ||
+         !tn_mind_lookup(c, node->name.name);
 }
 
 /* Whether the name is what a `let` gives to a closure around: it has no meaning there yet. */
@@ -250,18 +236,19 @@ static bool names_itself(const tn_mind_checker *c, tn_name name, const tn_mind_v
 }
 
 static const tn_mind_type *recursive_closure(tn_mind_checker *c, const tn_mind_node *node) {
-  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_here(c, node), TN_TEXT("name", name_text(c, node->name.name)),
-            TN_HINT(TN_LIT("a closure has no name inside itself; a function that calls itself is a `fn`, as "
-                           "in `fn f(n: i32) -> i32 = ...`")));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(
+      tn_mind_diags(c), TN_DIAG_E2002, tn_mind_here(c, node),
+      TN_TEXT("name", tn_mind_name_text(c, node->name.name)),
+      TN_HINT(TN_LIT("a closure has no name inside itself; a function that calls itself is a `fn`, as "
+                     "in `fn f(n: i32) -> i32 = ...`"))));
 }
 
 static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *node) {
-  tn_str text = name_text(c, node->name.name);
+  tn_str text = tn_mind_name_text(c, node->name.name);
   if (tn_mind_is_doubtful(c->unit, node->name.name)) return &tn_mind_type_error;
-  tn_report(diags_of(c), TN_DIAG_E2002, tn_mind_here(c, node), TN_TEXT("name", text),
-            TN_TEXT("suggestion", tn_mind_suggest(c, text, false)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2002, tn_mind_here(c, node),
+                                 TN_TEXT("name", text),
+                                 TN_TEXT("suggestion", tn_mind_suggest(c, text, false))));
 }
 
 /* Of what is assigned again, who runs at no known time knows nothing. */
@@ -299,11 +286,11 @@ static const tn_mind_type *check_name(tn_mind_checker *c, tn_mind_node *node) {
   }
   if (found) {
     if (is_qualifier(node)) return NULL;
-    tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_here(c, node), TN_STR("expected", "a value"),
-              TN_STR("got", "a module"), TN_TEXT("name", name_text(c, name)));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_here(c, node),
+                                   TN_STR("expected", "a value"), TN_STR("got", "a module"),
+                                   TN_TEXT("name", tn_mind_name_text(c, name))));
   }
-  node->name.library = tn_mind_library_find(name_text(c, name));
+  node->name.library = tn_mind_library_find(tn_mind_name_text(c, name));
   if (node->name.library) return library_type(c, node->name.library);
   return is_callee(node) ? NULL : unknown_name(c, node);
 }
@@ -330,35 +317,35 @@ static const tn_mind_type *check_qualified(tn_mind_checker *c, tn_mind_node *nod
   tn_name prefix = node->left->name.name;
   const tn_mind_scope *found = is_library_prefix(c, node->left) ? NULL : tn_mind_lookup(c, prefix);
   if (found) return module_member(c, node, found->module);
-  node->field.library = tn_mind_library_find(name_text(c, node->field.word.name));
+  node->field.library = tn_mind_library_find(tn_mind_name_text(c, node->field.word.name));
   if (node->field.library) return library_type(c, node->field.library);
   if (is_callee(node)) return NULL;
-  tn_str text = name_text(c, node->field.word.name);
-  tn_report(diags_of(c), TN_DIAG_E2003, tn_mind_word_span(c->unit, &node->field.word), TN_TEXT("name", text),
-            TN_TEXT("suggestion", tn_mind_suggest(c, text, true)));
-  return &tn_mind_type_error;
+  tn_str text = tn_mind_name_text(c, node->field.word.name);
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2003,
+                                 tn_mind_word_span(c->unit, &node->field.word), TN_TEXT("name", text),
+                                 TN_TEXT("suggestion", tn_mind_suggest(c, text, true))));
 }
 
 static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *node,
                                               const tn_mind_type *record) {
-  tn_str wanted = name_text(c, node->field.word.name);
+  tn_str wanted = tn_mind_name_text(c, node->field.word.name);
   tn_str *names = tn_arena_array(c->mind->arena, record->count, sizeof *names);
   for (uint32_t i = 0; i < record->count; i++) {
     if (record->names[i] == node->field.word.name) return record->items[i];
-    if (names) names[i] = name_text(c, record->names[i]);
+    if (names) names[i] = tn_mind_name_text(c, record->names[i]);
   }
   tn_str near = names ? tn_str_suggest(wanted, names, record->count) : TN_LIT("");
-  tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_here(c, node), TN_STR("expected", "a field of the record"),
-            TN_TEXT("got", wanted), TN_TEXT("suggestion", near));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_here(c, node),
+                                 TN_STR("expected", "a field of the record"), TN_TEXT("got", wanted),
+                                 TN_TEXT("suggestion", near)));
 }
 
 static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
                                      tn_span at) {
   int64_t count = type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
   if (index < 0 || index >= count) {
-    tn_report(diags_of(c), TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(
+        tn_report(tn_mind_diags(c), TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count)));
   }
   if (type->kind != TN_MIND_T_SHAPE) return type->items[index];
   int64_t dim = type->shape.dim[index];
@@ -379,36 +366,31 @@ static const tn_mind_type *check_field(tn_mind_checker *c, tn_mind_node *node) {
   if (left->kind == TN_MIND_T_ERROR) return left;
   if (!node->field.word.name) {
     if (has_positions(left)) return item_type(c, left, node->field.index, tn_mind_here(c, node));
-    tn_mind_expected(c->mind, tn_mind_here(c, node), "a tuple", left);
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a tuple", left));
   }
   if (left->kind == TN_MIND_T_GRAD && !is_callee(node)) return check_record_field(c, node, left);
   if (is_callee(node)) return NULL; /* a method; the call looks for it */
-  tn_mind_expected(c->mind, tn_mind_here(c, node), "a record", left);
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a record", left));
 }
 
 /* x[i] of a tuple, a list or a shape needs an index that is known; tensors are the library's. */
 const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_type *left = node->left->type;
   tn_mind_node *index = node->call.args;
-  if (!has_positions(left) || node->call.count != 1) {
-    tn_mind_expected(c->mind, tn_mind_here(c, node), "a tensor", left);
-    return &tn_mind_type_error;
-  }
+  if (!has_positions(left) || node->call.count != 1)
+    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a tensor", left));
   const tn_mind_type *type = tn_mind_check_value(c, index);
   if (type->kind == TN_MIND_T_ERROR) return type;
   bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
   if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
   if (tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_FLOATS)) {
-    tn_report(diags_of(c), TN_DIAG_E2006, tn_mind_here(c, node), TN_STR("op", "index"),
-              TN_STR("expected", "i32 or i64"), TN_STR("got", tn_dtype_name(type->dtype)));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2006, tn_mind_here(c, node),
+                                   TN_STR("op", "index"), TN_STR("expected", "i32 or i64"),
+                                   TN_STR("got", tn_dtype_name(type->dtype))));
   }
   if (!whole || !type->known) {
-    tn_mind_expected(c->mind, tn_mind_here(c, index), "an integer that is known before the program runs",
-                     type);
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, index),
+                                          "an integer that is known before the program runs", type));
   }
   int64_t count = left->kind == TN_MIND_T_SHAPE ? (int64_t)left->shape.rank : (int64_t)left->count;
   int64_t at = type->integer < 0 ? type->integer + count : type->integer;
@@ -426,8 +408,8 @@ typedef struct {
 
 static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
   d->failed = true;
-  return tn_report(diags_of(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list), TN_INT("expected", expected),
-                   TN_INT("got", got),
+  return tn_report(tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list),
+                   TN_INT("expected", expected), TN_INT("got", got),
                    TN_NOTE(tn_mind_at(d->c->unit, row->from, row->to), "this row has {got} elements"));
 }
 
@@ -450,7 +432,7 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
   bool first = shape->rank <= depth;
   if (depth >= TN_RANK_LIMIT) {
     d->failed = true;
-    return tn_report(diags_of(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list),
+    return tn_report(tn_mind_diags(d->c), TN_DIAG_E_RANK_LIMIT, tn_mind_here(d->c, d->list),
                      TN_INT("rank", depth + 1), TN_INT("limit", TN_RANK_LIMIT));
   }
   if (first)
@@ -480,9 +462,8 @@ static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
   tn_shape shape = { 0 };
   if (!data_shape(&d, list, 0, &shape) || d.failed) return &tn_mind_type_error;
   if (has_zero(&shape)) {
-    tn_report(diags_of(c), TN_DIAG_E2105, tn_mind_here(c, list),
-              TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape)));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2105, tn_mind_here(c, list),
+                                   TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape))));
   }
   tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(
       c->mind->arena, d.truths ? TN_BOOL : TN_F32, &shape, TN_MIND_CPU);
@@ -516,15 +497,14 @@ static const tn_mind_type *within_limits(tn_mind_checker *c, const tn_mind_node 
                                          const tn_mind_type *type) {
   if (type->kind == TN_MIND_T_ERROR) return type;
   if (type->depth > TN_MIND_LEVELS_LIMIT) {
-    tn_report(diags_of(c), TN_DIAG_E_NESTING_LIMIT, tn_mind_here(c, node),
-              TN_INT("limit", TN_MIND_LEVELS_LIMIT), TN_STR("what", "this tuple"));
-    return &tn_mind_type_error;
+    return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E_NESTING_LIMIT, tn_mind_here(c, node),
+                                   TN_INT("limit", TN_MIND_LEVELS_LIMIT), TN_STR("what", "this tuple")));
   }
   if (type->parts <= TN_MIND_PARTS_LIMIT) return type;
-  tn_report(diags_of(c), TN_DIAG_E_TOO_LARGE, tn_mind_here(c, node),
-            TN_STR("what", "a tuple, with all that its items hold,"), TN_INT("limit", TN_MIND_PARTS_LIMIT),
-            TN_INT("requested", (int64_t)type->parts));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E_TOO_LARGE, tn_mind_here(c, node),
+                                 TN_STR("what", "a tuple, with all that its items hold,"),
+                                 TN_INT("limit", TN_MIND_PARTS_LIMIT),
+                                 TN_INT("requested", (int64_t)type->parts)));
 }
 
 /* recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
@@ -575,7 +555,7 @@ static bool repeats_param(tn_mind_checker *c, const tn_mind_node *closure) {
   for (uint32_t i = 0; i < closure->closure.count; i++) {
     const tn_mind_word *word = &closure->closure.params[i].word;
     if (tn_mind_mark_name(c->mind, word->name, i) || c->mind->arena->failed) continue;
-    tn_report(diags_of(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
+    tn_report(tn_mind_diags(c), TN_DIAG_E1001, tn_mind_word_span(c->unit, word),
               TN_STR("message", "two parameters have the same name"));
     return true;
   }
@@ -593,7 +573,7 @@ static const tn_mind_type *check_closure(tn_mind_checker *c, tn_mind_node *node)
                               .next = c->mind->closures };
   c->mind->closures = state;
   node->closure.state = state;
-  return function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_CLOSURE, .closure = node });
+  return tn_mind_function_type(c, (tn_mind_callable){ .kind = TN_MIND_C_CLOSURE, .closure = node });
 }
 
 /* One node whose left side has its type. NULL only for what stands before a point or a call. */
@@ -621,7 +601,7 @@ static const tn_mind_type *check_one(tn_mind_checker *c, tn_mind_node *node) {
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *top) {
   tn_mind_node *node = top;
   if (!tn_mind_room(c->mind)) {
-    tn_report_stack(diags_of(c), tn_mind_here(c, top), NULL);
+    tn_report_stack(tn_mind_diags(c), tn_mind_here(c, top), NULL);
     return top->type = &tn_mind_type_error;
   }
   while (node->left) node = node->left;

@@ -6,20 +6,18 @@
 #include "base/number.h"
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-
 /* ---- types that are written ---- */
 
 static tn_str word_text(const tn_mind_checker *c, const tn_mind_word *word) {
-  return tn_names_text(c->mind->host->names, word->name);
+  return tn_mind_name_text(c, word->name);
 }
 
 static const tn_mind_type *unknown_word(tn_mind_checker *c, const tn_mind_word *word, const char *expected,
                                         const tn_str *known, size_t count) {
   tn_str text = word_text(c, word);
-  tn_report(diags_of(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, word), TN_STR("expected", expected),
-            TN_TEXT("got", text), TN_TEXT("suggestion", tn_str_suggest(text, known, count)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, word),
+                                 TN_STR("expected", expected), TN_TEXT("got", text),
+                                 TN_TEXT("suggestion", tn_str_suggest(text, known, count))));
 }
 
 static const tn_mind_type *resolve_word(tn_mind_checker *c, const tn_mind_annotation *written) {
@@ -46,11 +44,11 @@ static bool has_zero(const tn_shape *shape) {
 static bool check_dims(tn_mind_checker *c, const tn_mind_annotation *written) {
   tn_span at = tn_mind_at(c->unit, written->start, written->end);
   if (written->rank > TN_RANK_LIMIT) {
-    return tn_report(diags_of(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", written->rank),
+    return tn_report(tn_mind_diags(c), TN_DIAG_E_RANK_LIMIT, at, TN_INT("rank", written->rank),
                      TN_INT("limit", TN_RANK_LIMIT));
   }
   if (has_zero(&written->shape)) {
-    return tn_report(diags_of(c), TN_DIAG_E2105, at,
+    return tn_report(tn_mind_diags(c), TN_DIAG_E2105, at,
                      TN_TEXT("shape", tn_mind_describe_shape(c->mind, &written->shape)));
   }
   tn_fault fault = { .at = at, .op = TN_OP_FILL };
@@ -209,7 +207,7 @@ const tn_mind_type *tn_mind_bound_type(tn_mind *mind, const tn_mind_type *type) 
 /* ---- scalars ---- */
 
 static bool narrows(tn_mind_checker *c, tn_span at, tn_dtype from, tn_dtype to) {
-  return tn_report(diags_of(c), TN_DIAG_E2004, at, TN_STR("from", tn_dtype_name(from)),
+  return tn_report(tn_mind_diags(c), TN_DIAG_E2004, at, TN_STR("from", tn_dtype_name(from)),
                    TN_STR("to", tn_dtype_name(to)));
 }
 
@@ -223,7 +221,7 @@ bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type 
   if (!fits) {
     const char *left = tn_dtype_name(scalar_left ? from : dtype),
                *right = tn_dtype_name(scalar_left ? dtype : from);
-    return tn_report(diags_of(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("left", left),
+    return tn_report(tn_mind_diags(c), TN_DIAG_E2006, at, TN_STR("op", op), TN_STR("left", left),
                      TN_STR("right", right));
   }
   if (node && scalar->literal && to_float) tn_mind_settle(c, node, dtype);
@@ -233,7 +231,7 @@ bool tn_mind_promote(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type 
 static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target,
                                   const tn_mind_type *type) {
   if (type->kind != TN_MIND_T_ERROR) {
-    tn_report(diags_of(c), TN_DIAG_E2001, target->at,
+    tn_report(tn_mind_diags(c), TN_DIAG_E2001, target->at,
               TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
               TN_TEXT("got", tn_mind_describe(c->mind, type)),
               TN_HINT(tn_mind_conversion_hint(target->wanted, type)));
@@ -242,9 +240,9 @@ static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type 
 }
 
 static const tn_mind_type *wrong_dtype(tn_mind_checker *c, const tn_mind_target_type *target, tn_dtype got) {
-  tn_report(diags_of(c), TN_DIAG_E2006, target->at, TN_STR("op", target->op),
-            TN_STR("expected", tn_dtype_name(target->wanted->dtype)), TN_STR("got", tn_dtype_name(got)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2006, target->at, TN_STR("op", target->op),
+                                 TN_STR("expected", tn_dtype_name(target->wanted->dtype)),
+                                 TN_STR("got", tn_dtype_name(got))));
 }
 
 /* The wanted scalar, still known if the value was. */
@@ -341,13 +339,13 @@ static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_typ
   }
   tn_mind_bind_shape(target->symbols, &expected);
   tn_str text = tn_mind_describe_shape(c->mind, symbol ? &expected : &target->wanted->shape);
-  tn_str name = symbol ? tn_names_text(c->mind->host->names, symbol) : TN_LIT("");
+  tn_str name = symbol ? tn_mind_name_text(c, symbol) : TN_LIT("");
   bool ranks = expected.rank != type->shape.rank;
-  tn_report(diags_of(c), TN_DIAG_E2102, target->at, TN_TEXT("expected", text),
-            TN_TEXT("got", tn_mind_describe_shape(c->mind, &type->shape)), TN_TEXT("name", name),
-            ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension),
-            TN_HINT(size_hint(target, type, dimension)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2102, target->at, TN_TEXT("expected", text),
+                                 TN_TEXT("got", tn_mind_describe_shape(c->mind, &type->shape)),
+                                 TN_TEXT("name", name),
+                                 ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension),
+                                 TN_HINT(size_hint(target, type, dimension))));
 }
 
 static TN_OWN_FRAME const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target,
@@ -361,11 +359,9 @@ static TN_OWN_FRAME const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_
   } else if (type->dtype != wanted->dtype) {
     return wrong_dtype(c, target, type->dtype);
   }
-  if (type->device != wanted->device && !type->fresh) {
-    tn_report(diags_of(c), TN_DIAG_E5002, target->at, TN_STR("left", tn_mind_device_name(wanted->device)),
-              TN_STR("right", tn_mind_device_name(type->device)), TN_STR("op", target->op));
-    return &tn_mind_type_error;
-  }
+  if (type->device != wanted->device && !type->fresh)
+    return tn_mind_wrong(
+        tn_mind_devices_differ(c->mind, target->at, wanted->device, type->device, target->op));
   return fit_dims(c, target, type);
 }
 

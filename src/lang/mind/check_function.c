@@ -8,8 +8,6 @@
  * Whoever hands a function over answers for its effects. */
 #include "lang/mind/check.h"
 
-static tn_diags *diags_of(const tn_mind_checker *c) { return c->mind->host->diags; }
-
 /* ---- sizes ---- */
 
 static const tn_mind_type *sized_items(tn_mind_checker *c, const tn_mind_bindings *symbols,
@@ -53,10 +51,9 @@ const tn_mind_type *tn_mind_sized(tn_mind_checker *c, const tn_mind_bindings *sy
 
 static const tn_mind_type *misfit(tn_mind_checker *c, const tn_mind_target_type *target,
                                   const tn_mind_type *type) {
-  tn_report(diags_of(c), TN_DIAG_E2001, target->at,
-            TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
-            TN_TEXT("got", tn_mind_describe(c->mind, type)));
-  return &tn_mind_type_error;
+  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2001, target->at,
+                                 TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
+                                 TN_TEXT("got", tn_mind_describe(c->mind, type))));
 }
 
 /* A closure has no types to be shown, but a number of parameters. */
@@ -69,7 +66,7 @@ static const tn_mind_type *wrong_count(tn_mind_checker *c, const tn_mind_target_
   tn_text_puts(&text, "a closure with ");
   tn_text_uint(&text, count);
   tn_text_puts(&text, count == 1 ? " parameter" : " parameters");
-  tn_report(diags_of(c), TN_DIAG_E2001, target->at,
+  tn_report(tn_mind_diags(c), TN_DIAG_E2001, target->at,
             TN_TEXT("expected", tn_mind_describe(c->mind, target->wanted)),
             TN_TEXT("got", tn_text_str(&text)));
   tn_text_free(&text);
@@ -101,9 +98,9 @@ static const tn_mind_type *given_result(tn_mind_checker *c, const tn_mind_target
   if (!args) return &tn_mind_type_error;
   for (uint32_t i = 0; i < wanted->param_count; i++)
     args[i].type = tn_mind_sized(c, target->symbols, wanted->params[i]);
-  const tn_mind_type *result = tn_mind_call_type(c, type->callable, args, wanted->param_count,
-                                                 tn_mind_callable_name(c->mind, type->callable), target->at,
-                                                 &function);
+  const tn_mind_type *result =
+      tn_mind_call_type(c, type->callable, args, wanted->param_count,
+                        tn_mind_callable_name(c->mind, type->callable), target->at, &function);
   bool closure = type->callable->kind == TN_MIND_C_CLOSURE && function && function->body->type;
   bool literal = closure && result->kind == TN_MIND_T_SCALAR && function->body->type->literal;
   return literal ? function->body->type : result;
@@ -129,13 +126,10 @@ static const tn_mind_type *fit_result(tn_mind_checker *c, const tn_mind_target_t
 const tn_mind_type *tn_mind_fit_function(tn_mind_checker *c, const tn_mind_target_type *target,
                                          const tn_mind_type *type) {
   const tn_mind_type *wanted = target->wanted;
-  tn_diags *diags = diags_of(c);
+  tn_diags *diags = tn_mind_diags(c);
   tn_diag_mark mark = tn_diags_mark(diags);
   bool known = type->callable->kind == TN_MIND_C_FUNCTION || type->callable->kind == TN_MIND_C_DECLARED;
-  if (!tn_mind_room(c->mind)) {
-    tn_report_stack(diags, target->at, NULL);
-    return &tn_mind_type_error;
-  }
+  if (!tn_mind_room(c->mind)) return tn_mind_wrong(tn_report_stack(diags, target->at, NULL));
   if (tn_mind_type_equal(&c->mind->host->heap->stack, wanted, type)) return wanted;
   if (!tn_mind_takes(type->callable, wanted->callable->param_count)) return wrong_count(c, target, type);
   const tn_mind_type *result = given_result(c, target, type);
@@ -156,7 +150,7 @@ const tn_mind_type *tn_mind_call_declared(tn_mind_checker *c, const tn_mind_call
   for (int pass = 0; pass < 2; pass++) { /* tensors first, as in a call of a fn */
     for (uint32_t i = 0; i < callable->param_count; i++) {
       if ((args[i].type->kind != TN_MIND_T_TENSOR) != (pass == 1)) continue;
-      tn_span place = args[i].node ? tn_mind_at(c->unit, args[i].node->from, args[i].node->to) : at;
+      tn_span place = tn_mind_given_span(c, &args[i], at);
       tn_mind_target_type target = { callable->params[i], &symbols, name.at, place };
       ok &= tn_mind_fit(c, &target, args[i].node, args[i].type)->kind != TN_MIND_T_ERROR;
     }

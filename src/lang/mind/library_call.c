@@ -391,8 +391,8 @@ static bool read_tensors(tn_mind_call *l, int index) {
   bool ok = read_items(l, arg);
   if (written) note(l, arg, &tn_mind_type_unit);
   if (!ok || count) return ok;
-  return tn_report(diags_of(l), TN_DIAG_E2001, place_of(l, arg),
-                   TN_STR("expected", "at least one tensor"), TN_STR("got", "an empty list"));
+  return tn_report(diags_of(l), TN_DIAG_E2001, place_of(l, arg), TN_STR("expected", "at least one tensor"),
+                   TN_STR("got", "an empty list"));
 }
 
 /* ---- all of them ---- */
@@ -440,10 +440,8 @@ static bool shares_dtype(const tn_mind_call *l, int index) {
 /* Of tensors: one device for all, and the dtype of the first. */
 static bool join_tensor(tn_mind_call *l, const tn_mind_type *type, bool shares) {
   if (type->kind != TN_MIND_T_TENSOR) return true;
-  if (l->has_device && l->device != type->device) {
-    return tn_report(diags_of(l), TN_DIAG_E5002, l->at, TN_STR("left", tn_mind_device_name(l->device)),
-                     TN_STR("right", tn_mind_device_name(type->device)), TN_STR("op", l->entry->name));
-  }
+  if (l->has_device && l->device != type->device)
+    return tn_mind_devices_differ(l->mind, l->at, l->device, type->device, l->entry->name);
   l->device = type->device;
   l->has_device = true;
   if (shares && !l->any_tensor) l->dtype = type->dtype;

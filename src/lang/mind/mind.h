@@ -267,6 +267,9 @@ typedef struct {
 bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
                           const tn_mind_origin *operands, int count);
 bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got); /* E2001 */
+/* E5002 */
+bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_mind_device right,
+                            const char *op);
 /* What to do about two types that should be one, where they are single numbers; empty: nothing known. */
 tn_str tn_mind_conversion_hint(const tn_mind_type *wanted, const tn_mind_type *got);
 /* What E2001 says of branches that would have to become one value, before a run and in it. */

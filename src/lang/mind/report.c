@@ -14,10 +14,9 @@ static tn_str kept(tn_mind *mind, tn_text *text) {
 
 /* A function of the program, with its signature. */
 static tn_mind_callable declared(const tn_mind_function *f) {
-  return (tn_mind_callable){ .kind = TN_MIND_C_DECLARED,
-                             .params = f->param_types,
-                             .param_count = f->param_count,
-                             .result = f->result };
+  return (tn_mind_callable){
+    .kind = TN_MIND_C_DECLARED, .params = f->param_types, .param_count = f->param_count, .result = f->result
+  };
 }
 
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type) {
@@ -56,6 +55,12 @@ bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_
   if (got->kind == TN_MIND_T_ERROR) return false;
   return tn_report(mind->host->diags, TN_DIAG_E2001, at, TN_STR("expected", expected),
                    TN_TEXT("got", tn_mind_describe(mind, got)));
+}
+
+bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_mind_device right,
+                            const char *op) {
+  return tn_report(mind->host->diags, TN_DIAG_E5002, at, TN_STR("left", tn_mind_device_name(left)),
+                   TN_STR("right", tn_mind_device_name(right)), TN_STR("op", op));
 }
 
 static bool is_number(const tn_mind_type *type) {
