@@ -69,6 +69,18 @@ typedef struct {
   int32_t sites; /* head of the list of views into it */
 } tn_base;
 
+/* A draw of random words; the step's kernel reads the attributes. */
+typedef struct {
+  tn_attrs *attrs;
+  uint64_t index; /* as the graph has it */
+} tn_draw;
+
+/* A placed output is there after this step. */
+typedef struct {
+  uint32_t step;
+  int output;
+} tn_ready;
+
 struct tn_plan {
   tn_heap *heap;
   tn_arena arena;
@@ -79,8 +91,12 @@ struct tn_plan {
   tn_vec(tn_storage) storages;
   tn_vec(tn_view) views;
   tn_vec(tn_view_site) sites; /* one per view */
-  tn_vec(tn_base) bases;      /* 0 the block, then inputs, params, constants */
+  tn_vec(tn_base) bases;      /* 0 the block, then inputs, params, outputs, constants */
+  int32_t const_base;         /* the first of the constants */
   tn_vec(const tn_node *) hosts;
+  tn_vec(tn_draw) draws;
+  tn_ready *ready; /* in the order of steps */
+  size_t ready_count;
   tn_location *location; /* by value */
   bool *needed;          /* by value */
   int32_t *output_view;  /* by output: its index in views */
@@ -88,6 +104,7 @@ struct tn_plan {
   char *scratch;
   int32_t first_write; /* the first step that changes a parameter */
   tn_plan_host host;
+  tn_plan_watch watch;
   tn_plan_options options;
 };
 
@@ -123,5 +140,8 @@ static inline int32_t tn_plan_input_base(const tn_plan *plan, int index) {
 }
 static inline int32_t tn_plan_param_base(const tn_plan *plan, int index) {
   return 1 + (int32_t)plan->graph->inputs.count + index;
+}
+static inline int32_t tn_plan_output_base(const tn_plan *plan, int index) {
+  return tn_plan_param_base(plan, (int)plan->graph->params.count) + index;
 }
 #endif

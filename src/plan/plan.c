@@ -85,12 +85,40 @@ static bool choose_kernels(tn_plan *plan, tn_fault *fault) {
 }
 
 static bool make_bases(tn_plan *plan) {
-  size_t count = 1 + plan->graph->inputs.count + plan->graph->params.count;
-  for (size_t i = 0; i < count; i++) {
+  int outputs = plan->options.placed ? (int)plan->graph->outputs.count : 0;
+  plan->const_base = tn_plan_output_base(plan, outputs);
+  for (int32_t i = 0; i < plan->const_base; i++) {
     tn_base base = { .sites = -1 };
     if (!tn_vec_push(plan->heap, &plan->bases, base)) return false;
   }
   return true;
+}
+
+/* The last step that writes the output's memory; its bands run together. */
+static uint32_t written_by(const tn_plan *plan, int output) {
+  int32_t storage = plan->sites.at[plan->output_view[output]].storage;
+  uint32_t last = 0, band_end = 0;
+  for (uint32_t i = 0; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    if (step->kind != TN_STEP_KERNEL && step->kind != TN_STEP_HOST) continue;
+    if (step->bands > 1) band_end = step->band_end;
+    if (tn_step_site(plan, step, step->call.count)->storage == storage) last = i < band_end ? band_end - 1 : i;
+  }
+  return last;
+}
+
+static bool note_ready(tn_plan *plan, tn_fault *fault) {
+  size_t count = plan->options.placed ? plan->graph->outputs.count : 0;
+  plan->ready = tn_arena_array(&plan->arena, count + 1, sizeof *plan->ready);
+  if (!plan->ready) fault->kind = TN_FAULT_MEMORY;
+  for (size_t i = 0; plan->ready && i < count; i++) {
+    if (!plan->options.placed[i]) continue;
+    tn_ready ready = { written_by(plan, (int)i), (int)i };
+    size_t at = plan->ready_count++;
+    for (; at > 0 && plan->ready[at - 1].step > ready.step; at--) plan->ready[at] = plan->ready[at - 1];
+    plan->ready[at] = ready;
+  }
+  return plan->ready != NULL;
 }
 
 static bool build(tn_plan *plan, tn_fault *fault) {
@@ -102,7 +130,7 @@ static bool build(tn_plan *plan, tn_fault *fault) {
   if (!tn_plan_merge_norms(plan, fault)) return false;
   if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
-  if (!get_memory(plan, fault) || !choose_kernels(plan, fault)) return false;
+  if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;
   link_views(plan);
   for (size_t b = 0; b < plan->bases.count; b++) patch(plan, (int32_t)b);
   return true;
@@ -126,6 +154,7 @@ tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options
     return NULL;
   }
   plan->options.updates = NULL; /* borrowed for the call only */
+  plan->options.placed = NULL;
   *fault = (tn_fault){ 0 };
   return plan;
 }
@@ -140,6 +169,7 @@ void tn_plan_free(tn_plan *plan) {
   tn_vec_free(plan->heap, &plan->sites);
   tn_vec_free(plan->heap, &plan->bases);
   tn_vec_free(plan->heap, &plan->hosts);
+  tn_vec_free(plan->heap, &plan->draws);
   tn_arena_free(&plan->arena);
   tn_heap_free(plan->heap, plan, sizeof *plan);
 }
@@ -158,7 +188,19 @@ void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view) {
   bind(plan, tn_plan_param_base(plan, index), view);
 }
 
+void tn_plan_bind_output(tn_plan *plan, int index, const tn_view *view) {
+  bind(plan, tn_plan_output_base(plan, index), view);
+}
+
 void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host) { plan->host = *host; }
+void tn_plan_set_watch(tn_plan *plan, const tn_plan_watch *watch) { plan->watch = *watch; }
+
+void tn_plan_shift_draws(tn_plan *plan, uint64_t words) {
+  for (size_t i = 0; i < plan->draws.count; i++) {
+    tn_draw *draw = &plan->draws.at[i];
+    draw->attrs->index = draw->index + words;
+  }
+}
 
 static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
@@ -221,10 +263,10 @@ static bool run_bands(tn_plan *plan, uint32_t first, tn_fault *fault) {
   return ok;
 }
 
-bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
-  *fault = (tn_fault){ 0 };
-  uint32_t count = (uint32_t)plan->steps.count;
-  for (uint32_t i = 0; i < count;) {
+/* The steps from *at on, up to `end` or a little further where bands or a jump lead there. */
+static bool run_steps(tn_plan *plan, uint32_t *at, uint32_t end, tn_fault *fault) {
+  uint32_t i = *at;
+  while (i < end) {
     tn_step *step = &plan->steps.at[i++];
     if (step->kind == TN_STEP_KERNEL) {
       if (step->bands > 1) {
@@ -248,7 +290,20 @@ bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
       default: i = step->target; break;
     }
   }
+  *at = i;
   return true;
+}
+
+bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
+  uint32_t at = 0;
+  *fault = (tn_fault){ 0 };
+  for (size_t i = 0; i < plan->ready_count && plan->watch.ready; i++) {
+    const tn_ready *ready = &plan->ready[i];
+    if (!run_steps(plan, &at, ready->step + 1, fault)) return false;
+    if (!plan->watch.ready(plan->watch.context, ready->output))
+      return stop(plan, &plan->steps.at[ready->step], TN_FAULT_HOST, fault);
+  }
+  return run_steps(plan, &at, (uint32_t)plan->steps.count, fault);
 }
 
 tn_view tn_plan_output(const tn_plan *plan, int index) { return plan->views.at[plan->output_view[index]]; }
@@ -267,6 +322,8 @@ static void print_place(const tn_plan *plan, uint32_t view, tn_text *out) {
     tn_text_puts(out, "input+");
   else if ((size_t)storage->base <= inputs + params)
     tn_text_puts(out, "param+");
+  else if (storage->base < plan->const_base)
+    tn_text_puts(out, "out+");
   else
     tn_text_puts(out, "const+");
   tn_text_uint(out, storage->offset + (size_t)site->offset);

@@ -29,6 +29,9 @@ typedef struct {
   int threads;
   /* param index -> output index whose value replaces it after a run; NULL: none. */
   const int *updates;  /* one per graph param: output index or -1 */
+  /* Outputs that are written into memory of the caller's (tn_plan_bind_output); NULL: none. A run that fails
+   * may have written there. */
+  const bool *placed;
   size_t memory_limit; /* bytes for the block; 0: none */
   size_t band_bytes;   /* what steps that go row by row touch at a time; 0: what a near cache holds; SIZE_MAX:
                           each step does all of its rows */
@@ -42,7 +45,17 @@ void tn_plan_free(tn_plan *plan);
 void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view);
 /* Contiguous and writable when the parameter is updated. */
 void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view);
+void tn_plan_bind_output(tn_plan *plan, int index, const tn_view *view);
 void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host);
+/* From the next run on every draw takes the random words that come so many after its own. */
+void tn_plan_shift_draws(tn_plan *plan, uint64_t words);
+/* Called in the middle of a run, when a placed output has been written and stays as it is. False ends the run
+ * with TN_FAULT_HOST. */
+typedef struct {
+  void *context;
+  bool (*ready)(void *context, int output);
+} tn_plan_watch;
+void tn_plan_set_watch(tn_plan *plan, const tn_plan_watch *watch);
 
 /* Runs everything once. On failure false with *fault (its `at` is the node's place); parameters
  * are then unchanged. The stop of the heap ends it with TN_FAULT_INTERRUPTED, until the first parameter is

@@ -21,6 +21,7 @@ typedef struct {
   size_t order_count;
   tn_value *first_pick; /* by `if`: its needed picks, a list in ascending order; 0 ends */
   tn_value *next_pick;  /* by pick */
+  tn_location *outputs; /* by output */
 } scheduler;
 
 static bool out_of_memory(scheduler *s) {
@@ -169,6 +170,19 @@ static bool push_kernel(scheduler *s, tn_value value, tn_op op, const tn_locatio
   return push_step(s, &step);
 }
 
+/* A draw's attributes are the plan's own, because its words can be shifted. */
+static bool note_draw(scheduler *s) {
+  tn_plan *plan = s->plan;
+  tn_step *step = &plan->steps.at[plan->steps.count - 1];
+  if (step->call.op != TN_OP_UNIFORM && step->call.op != TN_OP_NORMAL) return true;
+  tn_attrs *attrs = tn_arena_new(&plan->arena, tn_attrs);
+  if (!attrs) return out_of_memory(s);
+  *attrs = *step->call.attrs;
+  step->call.attrs = attrs;
+  tn_draw draw = { attrs, attrs->index };
+  return tn_vec_push(plan->heap, &plan->draws, draw) || out_of_memory(s);
+}
+
 static bool push_copy(scheduler *s, tn_value value, const tn_location *from, const tn_location *to) {
   return push_kernel(s, value, TN_OP_RESHAPE, &from, 1, to);
 }
@@ -264,7 +278,7 @@ static bool schedule_kernel(scheduler *s, tn_value value) {
   }
   for (int i = 0; i < node->count; i++) in[i] = &plan->location[node->in[i]];
   return fresh_location(s, &node->type, &plan->location[value]) &&
-         push_kernel(s, value, node->op, in, node->count, &plan->location[value]);
+         push_kernel(s, value, node->op, in, node->count, &plan->location[value]) && note_draw(s);
 }
 
 static bool schedule_host(scheduler *s, tn_value value) {
@@ -586,12 +600,42 @@ static bool keep_outputs(scheduler *s) {
   return true;
 }
 
+/* A placed output is computed where it is wanted if it has storage of its own, else copied there. */
+static bool place_output(scheduler *s, int index) {
+  tn_plan *plan = s->plan;
+  tn_value value = s->graph->outputs.at[index].value;
+  const tn_location *from = &plan->location[value];
+  tn_storage *storage = &plan->storages.at[from->storage];
+  int32_t base = tn_plan_output_base(plan, index);
+  if (storage->base == 0 && writes_whole_storage(plan, from)) {
+    storage->base = base;
+    s->outputs[index] = *from;
+    return true;
+  }
+  tn_location *out = &s->outputs[index];
+  if (!fresh_location(s, tn_graph_type(s->graph, value), out)) return false;
+  plan->storages.at[out->storage].base = base;
+  return push_copy(s, value, &plan->location[value], out);
+}
+
+static bool place_outputs(scheduler *s) {
+  const bool *placed = s->plan->options.placed;
+  size_t count = s->graph->outputs.count;
+  s->outputs = tn_arena_array(&s->plan->arena, count + 1, sizeof *s->outputs);
+  if (!s->outputs) return out_of_memory(s);
+  for (size_t i = 0; i < count; i++) {
+    s->outputs[i] = s->plan->location[s->graph->outputs.at[i].value];
+    if (placed && placed[i] && !place_output(s, (int)i)) return false;
+  }
+  return true;
+}
+
 static bool view_outputs(scheduler *s) {
   tn_plan *plan = s->plan;
   plan->output_view = tn_arena_array(&plan->arena, s->graph->outputs.count + 1, sizeof *plan->output_view);
   if (!plan->output_view) return out_of_memory(s);
   for (size_t i = 0; i < s->graph->outputs.count; i++) {
-    plan->output_view[i] = tn_plan_add_view(plan, &plan->location[s->graph->outputs.at[i].value]);
+    plan->output_view[i] = tn_plan_add_view(plan, &s->outputs[i]);
     if (plan->output_view[i] < 0) return out_of_memory(s);
   }
   return true;
@@ -610,5 +654,5 @@ bool tn_plan_schedule(tn_plan *plan, tn_fault *fault) {
   for (size_t i = 0; i < s.order_count; i++) {
     if (!schedule_node(&s, s.order[i])) return false;
   }
-  return keep_outputs(&s) && schedule_updates(&s) && view_outputs(&s);
+  return keep_outputs(&s) && place_outputs(&s) && schedule_updates(&s) && view_outputs(&s);
 }

@@ -389,6 +389,130 @@ static void a_plan_over_its_memory_limit_is_refused(void **state) {
   world_close(&w);
 }
 
+/* ---- placed outputs ---- */
+
+typedef struct {
+  const tn_graph *graph;
+  const tn_tensor *places; /* by output */
+  uint8_t digest[64][32];  /* of each when it was ready */
+  int ready, refuse_at;
+} placed_log;
+
+static bool note_placed(void *context, int output) {
+  placed_log *log = context;
+  tn_view_sha256(&log->places[output].view, log->digest[output]);
+  return log->ready++ != log->refuse_at;
+}
+
+/* Every output of a graph into memory of its own. */
+static tn_plan *placed_plan(world *w, const tn_graph *graph, const values *v, const tn_backend *backend,
+                            tn_tensor *places) {
+  bool placed[64];
+  tn_fault fault;
+  assert_true(graph->outputs.count <= 64);
+  for (size_t i = 0; i < graph->outputs.count; i++) placed[i] = true;
+  tn_plan_options options = { .backend = backend, .threads = 1, .placed = placed };
+  tn_plan *plan = tn_plan_new(&w->heap, graph, &options, &fault);
+  assert_non_null(plan);
+  for (size_t i = 0; i < v->input_count; i++) tn_plan_bind_input(plan, (int)i, &v->inputs[i].view);
+  for (size_t i = 0; i < v->param_count; i++) tn_plan_bind_param(plan, (int)i, &v->params[i].view);
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    const tn_type *type = tn_graph_type(graph, graph->outputs.at[i].value);
+    assert_true(tn_tensor_zeros(&w->heap, type->dtype, &type->shape, &places[i]));
+    tn_plan_bind_output(plan, (int)i, &places[i].view);
+  }
+  return plan;
+}
+
+static void check_placed(uint64_t seed, const tn_backend *backend) {
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  tn_tensor places[64];
+  world_open(&w);
+  random_graph(&w, seed, 30, &graph);
+  for (tn_value v = 1; v < graph.nodes.count && graph.outputs.count < 40; v++) /* views and constants, too */
+    if (graph.nodes.at[v].region == 0 && graph.nodes.at[v].op != TN_OP_IF)
+      assert_true(tn_graph_output(&graph, 0, v));
+  values v = random_values(&w, &graph, seed);
+  tn_plan *plain = plan_for(&w, &graph, backend, 1, &v), *plan = placed_plan(&w, &graph, &v, backend, places);
+  placed_log log = { .graph = &graph, .places = places, .refuse_at = -1 };
+  tn_plan_set_watch(plan, &(tn_plan_watch){ &log, note_placed });
+  bool ran = tn_plan_run(plain, &fault);
+  assert_true(tn_plan_run(plan, &fault) == ran);
+  for (size_t i = 0; i < graph.outputs.count && ran; i++) {
+    uint8_t wanted[32], got[32];
+    tn_view out = tn_plan_output(plain, (int)i), placed = tn_plan_output(plan, (int)i);
+    tn_view_sha256(&out, wanted);
+    tn_view_sha256(&places[i].view, got);
+    assert_memory_equal(wanted, got, 32);
+    assert_memory_equal(wanted, log.digest[i], 32); /* it was there when that was said */
+    assert_ptr_equal(placed.data, places[i].view.data);
+  }
+  if (ran) assert_int_equal(log.ready, graph.outputs.count);
+  log = (placed_log){ .graph = &graph, .places = places, .refuse_at = 1 };
+  if (ran && graph.outputs.count > 1) {
+    assert_false(tn_plan_run(plan, &fault));
+    assert_int_equal(fault.kind, TN_FAULT_HOST);
+    assert_int_equal(log.ready, 2);
+  }
+  for (size_t i = 0; i < graph.outputs.count; i++) tn_tensor_unref(&places[i]);
+  tn_plan_free(plan);
+  tn_plan_free(plain);
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
+static void placed_outputs_are_written_where_they_are_wanted(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    check_placed(seed, tn_backend_ref());
+    check_placed(seed, tn_backend_cpu(NULL));
+  }
+}
+
+static const char draws_text[] =
+    "graph(%k: i64[]) {\n  %1 = uniform %k {shape=[70], index=3}\n  %2 = normal %k {shape=[5], index=9}\n"
+    "  return %1, %2\n}\n";
+static const char shifted_text[] =
+    "graph(%k: i64[]) {\n  %1 = uniform %k {shape=[70], index=281474976710659}\n"
+    "  %2 = normal %k {shape=[5], index=281474976710665}\n  return %1, %2\n}\n";
+
+/* 2^48 words further: what another copy of the graph draws. */
+static void shifted_draws_are_those_of_another_index(void **state) {
+  (void)state;
+  uint8_t digest[4][32];
+  for (int i = 0; i < 4; i++) {
+    world w;
+    tn_graph graph;
+    tn_fault fault;
+    tn_sha256 hash;
+    int64_t key = 42;
+    world_open(&w);
+    graph_from(&w, i == 0 ? shifted_text : draws_text, &graph);
+    values v = { 0 };
+    tn_plan *plan = plan_for(&w, &graph, i == 2 ? tn_backend_ref() : tn_backend_cpu(NULL), 1, &v);
+    tn_view view = tn_view_make(&key, TN_I64, &TN_SCALAR_SHAPE);
+    tn_plan_bind_input(plan, 0, &view);
+    tn_plan_shift_draws(plan, 7);
+    tn_plan_shift_draws(plan, i == 1 || i == 2 ? (uint64_t)1 << 48 : 0);
+    assert_true(tn_plan_run(plan, &fault));
+    tn_sha256_init(&hash);
+    for (int o = 0; o < 2; o++) {
+      tn_view out = tn_plan_output(plan, o);
+      tn_view_sha256_update(&out, &hash);
+    }
+    tn_sha256_final(&hash, digest[i]);
+    tn_plan_free(plan);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+  assert_memory_equal(digest[0], digest[1], 32);
+  assert_memory_equal(digest[0], digest[2], 32);
+  assert_memory_not_equal(digest[0], digest[3], 32);
+}
+
 static void every_failed_allocation_is_a_fault(void **state) {
   (void)state;
   for (uint64_t n = 1;; n++) {
@@ -428,6 +552,8 @@ int main(void) {
     cmocka_unit_test(an_interrupt_stops_a_run),
     cmocka_unit_test(a_stop_anywhere_leaves_parameters_whole),
     cmocka_unit_test(a_plan_over_its_memory_limit_is_refused),
+    cmocka_unit_test(placed_outputs_are_written_where_they_are_wanted),
+    cmocka_unit_test(shifted_draws_are_those_of_another_index),
     cmocka_unit_test(every_failed_allocation_is_a_fault),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
