@@ -186,6 +186,10 @@ static bool share_sums(tn_exchange *x, int owner) {
 
 /* ---- a step ---- */
 
+static bool is_root(const tn_exchange *x, const tn_tree_stack *stack) {
+  return stack->count == 1 && stack->node[0].end - stack->node[0].first == x->request.shards;
+}
+
 static bool is_last(const tn_exchange *x) { return x->shard == x->owned.end - 1; }
 
 /* What others send can arrive from the last shard on. */
@@ -205,7 +209,7 @@ void *tn_exchange_place(const tn_exchange *x, int tensor) { return place_in(x, x
 bool tn_exchange_ready(tn_exchange *x, int tensor) {
   for (int upper = x->stack.count; upper >= x->joined.count; upper--) {
     x->request.add(x->request.context, tensor, place_in(x, upper - 1, tensor), place_in(x, upper, tensor),
-                   x->bytes[tensor]);
+                   x->bytes[tensor], upper == 1 && is_root(x, &x->joined));
   }
   if (x->active == 1) return true;
   x->written[tensor] = true;
@@ -229,7 +233,8 @@ static void add_up(const tn_exchange *x, int tensor) {
                                         : received_at(x, remote++, tensor, piece.from);
       tn_tree_push(&stack, nodes[i]);
       while (tn_tree_join(&stack))
-        x->request.add(x->request.context, tensor, at[stack.count - 1], at[stack.count], piece.bytes);
+        x->request.add(x->request.context, tensor, at[stack.count - 1], at[stack.count], piece.bytes,
+                       is_root(x, &stack));
     }
   }
   if (piece.bytes > 0) memcpy(x->sums + x->start[tensor] * TN_TREE_CHUNK + piece.from, at[0], piece.bytes);
@@ -242,6 +247,10 @@ bool tn_exchange_finish(tn_exchange *x) {
   for (int owner = 0; owner < x->active; owner++)
     if (!share_sums(x, owner)) return false;
   return tn_transport_wait(x->request.transport);
+}
+
+size_t tn_exchange_piece(const tn_exchange *x, int tensor) {
+  return x->active == 1 ? 0 : piece_of(x, tensor, x->rank).bytes;
 }
 
 void *tn_exchange_sum(const tn_exchange *x, int tensor) {

@@ -18,8 +18,8 @@ typedef struct {
   int shards;
   int count;           /* of tensors */
   const size_t *bytes; /* of each */
-  /* into += from, for so many bytes of a tensor; the same additions as the step's own. */
-  void (*add)(void *context, int tensor, void *into, const void *from, size_t bytes);
+  /* into += from, for so many bytes of a tensor. `last`: that is the sum over all shards. */
+  void (*add)(void *context, int tensor, void *into, const void *from, size_t bytes, bool last);
   void *context;
 } tn_exchange_request;
 
@@ -37,8 +37,10 @@ void *tn_exchange_place(const tn_exchange *exchange, int tensor);
 bool tn_exchange_ready(tn_exchange *exchange, int tensor);
 /* After the last shard: waits for the sums. False: the transport has failed. */
 bool tn_exchange_finish(tn_exchange *exchange);
-/* The sum over all shards, until the next step begins. */
+/* The sum over all shards, until the next step begins. The address is the same in every step. */
 void *tn_exchange_sum(const tn_exchange *exchange, int tensor);
+/* How many bytes of a tensor this rank adds up for all ranks; 0 for a process that is alone. */
+size_t tn_exchange_piece(const tn_exchange *exchange, int tensor);
 
 typedef struct {
   int copies;    /* of all tensors, for sums that are not final */

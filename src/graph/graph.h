@@ -90,10 +90,6 @@ void tn_graph_rewind(tn_graph *graph, tn_graph_mark mark);
 /* A copy in which every node keeps its number. *to is not initialised before; on failure
  * (out of memory) false, and *to is then empty. */
 bool tn_graph_copy(const tn_graph *from, tn_graph *to);
-/* Appends the nodes of `from` to `to`, in region 0. map has room for every node of `from`; for its inputs and
- * params the caller has filled in what stands for them, the others are written. Words of random numbers are
- * moved on by `words`, so that two copies draw different ones. Outputs are not copied. */
-bool tn_graph_inline(const tn_graph *from, tn_graph *to, uint64_t words, tn_value *map);
 /* The same program with symbols replaced by lengths, all types inferred anew; nodes keep
  * their numbers. Symbols without a binding stay. *to is not initialised before. On failure
  * false with the fault filled in; *to is then empty. */

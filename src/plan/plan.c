@@ -102,7 +102,8 @@ static uint32_t written_by(const tn_plan *plan, int output) {
     const tn_step *step = &plan->steps.at[i];
     if (step->kind != TN_STEP_KERNEL && step->kind != TN_STEP_HOST) continue;
     if (step->bands > 1) band_end = step->band_end;
-    if (tn_step_site(plan, step, step->call.count)->storage == storage) last = i < band_end ? band_end - 1 : i;
+    if (tn_step_site(plan, step, step->call.count)->storage != storage) continue;
+    last = i < band_end ? band_end - 1 : i;
   }
   return last;
 }

@@ -60,8 +60,8 @@ static writer writer_for(const tn_optimizer_args *args, tn_value value) {
   return (writer){ b, tn_build_type(b, value)->dtype };
 }
 
-void tn_optimizer_clip(const tn_optimizer_args *args, tn_value *grads, int count) {
-  if (args->options->clip_norm <= 0) return;
+tn_value tn_optimizer_clip(const tn_optimizer_args *args, const tn_value *grads, int count) {
+  if (args->options->clip_norm <= 0) return TN_NO_VALUE;
   tn_builder *b = &args->builder->base;
   writer w = { b, TN_F32 };
   tn_value total = TN_NO_VALUE;
@@ -71,14 +71,10 @@ void tn_optimizer_clip(const tn_optimizer_args *args, tn_value *grads, int count
     square = tn_build_cast(b, square, TN_F32);
     total = total == TN_NO_VALUE ? square : add(&w, total, square);
   }
-  if (total == TN_NO_VALUE) return;
+  if (total == TN_NO_VALUE) return total;
   tn_value limit = number(&w, args->options->clip_norm);
   tn_value norm = tn_build_unary(b, TN_OP_SQRT, total);
-  tn_value scale = divide(&w, limit, tn_build_binary(b, TN_OP_MAXIMUM, norm, limit));
-  for (int i = 0; i < count; i++) {
-    if (grads[i] == TN_NO_VALUE) continue;
-    grads[i] = mul(&w, grads[i], tn_build_cast(b, scale, tn_build_type(b, grads[i])->dtype));
-  }
+  return divide(&w, limit, tn_build_binary(b, TN_OP_MAXIMUM, norm, limit));
 }
 
 static bool is_zero_fill(const tn_graph *graph, tn_value value) {
@@ -135,6 +131,8 @@ tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_v
   if (grad == TN_NO_VALUE) {
     if (plain) return param;
     grad = tn_build_like(w.b, param, 0);
+  } else if (args->scale != TN_NO_VALUE) {
+    grad = mul(&w, grad, tn_build_cast(w.b, args->scale, w.dtype));
   }
   if (plain) {
     tn_value sparse = sparse_update(args, param, grad, lr);

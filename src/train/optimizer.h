@@ -12,15 +12,18 @@ typedef struct {
   tn_graph_builder *builder;
   const tn_train_options *options;
   tn_value scalar[TN_SCALAR_COUNT]; /* f32; 0 where the optimiser does not use it */
+  tn_value scale;                   /* of gradients, f32; TN_NO_VALUE: none */
 } tn_optimizer_args;
 
 int tn_optimizer_states(tn_optimizer optimizer); /* tensors for each parameter */
 bool tn_optimizer_uses(tn_optimizer optimizer, tn_train_scalar scalar);
 double tn_optimizer_scalar(const tn_train_options *options, tn_train_scalar scalar, int64_t step);
 
-/* Scales all gradients so that their common norm is at most clip_norm. */
-void tn_optimizer_clip(const tn_optimizer_args *args, tn_value *grads, int count);
-/* The next value of one parameter, and of its states. grad is TN_NO_VALUE when nothing flows. */
+/* What all gradients are multiplied by, so that their common norm is at most clip_norm; TN_NO_VALUE: they
+ * stay. */
+tn_value tn_optimizer_clip(const tn_optimizer_args *args, const tn_value *grads, int count);
+/* The next value of one parameter, and of its states. grad is TN_NO_VALUE when nothing flows. Each gradient
+ * is scaled only where it is used, and dies there. */
 tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad,
                              const tn_value *states, tn_value *next_states);
 #endif

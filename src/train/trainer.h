@@ -12,6 +12,7 @@
 #define TN_TRAIN_TRAINER_H
 
 #include "backend/backend.h"
+#include "cluster/transport.h"
 #include "graph/graph.h"
 #include "lang/training.h"
 #include "opt/opt.h"
@@ -36,6 +37,7 @@ typedef struct {
   int threads;
   tn_pass_set passes;
   const tn_opt_folder *folder;
+  tn_transport *transport; /* other processes that compute shards; NULL: none. This one has a shard. */
   bool shows_all; /* every value can be looked at after a step, which changes nothing then */
 } tn_trainer_request;
 
@@ -72,6 +74,6 @@ typedef struct {
 bool tn_trainer_find_not_finite(const tn_trainer *trainer, tn_not_finite *out);
 /* Whether a float tensor holds a NaN or an infinity, and the first one. */
 bool tn_view_not_finite(const tn_view *view, double *value);
-/* The graph of a step, for `emit`. */
+/* The graph of a step, for `emit`; with shards that of the update. */
 const tn_graph *tn_trainer_graph(const tn_trainer *trainer);
 #endif

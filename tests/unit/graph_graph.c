@@ -176,77 +176,6 @@ static void equality_tells_programs_apart(void **state) {
   for (size_t i = 0; i < COUNT_OF(variants); i++) tn_graph_free(&graphs[i]);
 }
 
-#define HEAD "graph(%x: f32[2], %c: bool[], %key: i64[], param %w: f32[2]) {"
-
-/* A graph with a branch in a branch, random numbers and two results, put twice into another. */
-static void an_inlined_graph_keeps_its_branches_and_draws_words_of_its_own(void **state) {
-  (void)state;
-  const char *part =
-      HEAD "  %1 = normal %key {shape=[2], index=3}\n"
-           "  %2 = if %c {\n"
-           "    %3 = mul %x, %w\n"
-           "    %4 = if %c { %5 = uniform %key {shape=[2], index=9} yield %5 } else { yield %3 }\n"
-           "    %6 = pick %4\n"
-           "    yield %6, %c\n"
-           "  } else { yield %1, %c }\n"
-           "  %7 = pick %2\n"
-           "  return %7 }\n";
-  tn_graph from = parsed(part), to = parsed(HEAD "return }");
-  tn_value map[32];
-  for (int copy = 0; copy < 2; copy++) {
-    for (tn_value v = 1; v <= 4; v++) map[v] = v;
-    assert_true(tn_graph_inline(&from, &to, copy ? 100 : 0, map));
-    assert_true(tn_graph_output(&to, 0, map[from.outputs.at[0].value]));
-  }
-  assert_sound(&to);
-  assert_prints(&to, HEAD "\n"
-                          "  %1 = normal %key {shape=[2], index=3} : f32[2]\n"
-                          "  %6 = if %c {\n"
-                          "    %2 = mul %x, %w : f32[2]\n"
-                          "    %4 = if %c {\n"
-                          "      %3 = uniform %key {shape=[2], index=9} : f32[2]\n"
-                          "      yield %3\n"
-                          "    } else {\n"
-                          "      yield %2\n"
-                          "    }\n"
-                          "    %5 = pick %4 {index=0} : f32[2]\n"
-                          "    yield %5, %c\n"
-                          "  } else {\n"
-                          "    yield %1, %c\n"
-                          "  }\n"
-                          "  %7 = pick %6 {index=0} : f32[2]\n"
-                          "  %8 = normal %key {shape=[2], index=103} : f32[2]\n"
-                          "  %13 = if %c {\n"
-                          "    %9 = mul %x, %w : f32[2]\n"
-                          "    %11 = if %c {\n"
-                          "      %10 = uniform %key {shape=[2], index=109} : f32[2]\n"
-                          "      yield %10\n"
-                          "    } else {\n"
-                          "      yield %9\n"
-                          "    }\n"
-                          "    %12 = pick %11 {index=0} : f32[2]\n"
-                          "    yield %12, %c\n"
-                          "  } else {\n"
-                          "    yield %8, %c\n"
-                          "  }\n"
-                          "  %14 = pick %13 {index=0} : f32[2]\n"
-                          "  return %7, %14\n"
-                          "}\n");
-  tn_graph_free(&to);
-  bool done = false;
-  for (uint64_t n = 1; !done; n++) {
-    assert_true(n < 1000);
-    to = parsed(HEAD "return }");
-    heap.fail_at = heap.requests + n;
-    heap.piecewise = true;
-    done = tn_graph_inline(&from, &to, 0, map);
-    heap.fail_at = 0;
-    heap.piecewise = false;
-    tn_graph_free(&to);
-  }
-  tn_graph_free(&from);
-}
-
 static void copying_and_binding_survive_every_failing_allocation(void **state) {
   (void)state;
   tn_graph graph = parsed(example);
@@ -283,7 +212,6 @@ int main(void) {
     TEST(lengths_that_do_not_fit_are_a_fault_at_their_place),
     TEST(what_was_added_since_a_mark_is_forgotten),
     TEST(equality_tells_programs_apart),
-    TEST(an_inlined_graph_keeps_its_branches_and_draws_words_of_its_own),
     TEST(copying_and_binding_survive_every_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,62 @@ static void shards_are_joined_by_a_tree(void **state) {
   assert_true(weight == 1 - 0.5f * (((grads[0] + grads[1]) + grads[2]) / 3));
 }
 
+/* What is kept grows with the logarithm of the shards: no second copy of the step, few gradients. */
+static void shards_share_their_memory(void **state) {
+  (void)state;
+  static const char text[] = "graph(%x: f32[1], param %w: f32[16384]) {\n  %1 = mul %w, %x\n"
+                             "  %2 = sum %1 {axes=[0]}\n  return loss=%2\n}\n";
+  const size_t copy = 16384 * sizeof(float);
+  size_t used[2];
+  for (int many = 0; many < 2; many++) {
+    lesson l;
+    lesson_open(&l, text, &(tn_train_options){ .lr = 1, .shards = many ? 64 : 2 }, tn_backend_ref(), 1);
+    used[many] = l.w.heap.used;
+    lesson_close(&l);
+  }
+  assert_true(used[1] <= used[0] + 5 * (copy + 8192)); /* 7 copies of 64 shards, 2 of 2 */
+  assert_true(used[0] < 5 * copy);
+}
+
+/* Each shard's loss is finite and their sum is not: the operation to name is the addition over shards. */
+static void a_sum_over_shards_that_overflows_is_an_addition(void **state) {
+  (void)state;
+  world w;
+  tn_graph graph;
+  tn_fault fault;
+  tn_not_finite found;
+  double loss;
+  float x[4] = { 1, 1, 1, 1 }, scale = 2.5e38f;
+  const bool sharded[2] = { true, false };
+  world_open(&w);
+  graph_from(&w, half_text, &graph);
+  tn_trainer_request request = { .graph = &graph,
+                                 .options = { .lr = 0.5, .shards = 2 },
+                                 .sharded = sharded,
+                                 .backend = tn_backend_ref(),
+                                 .threads = 1,
+                                 .passes = TN_PASS_ALL & ~TN_PASS_FUSE,
+                                 .folder = &ref_folder,
+                                 .shows_all = true };
+  tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
+  assert_non_null(trainer);
+  tn_shape shape = tn_shape_make(1, 4);
+  tn_view whole = tn_view_make(x, TN_F32, &shape), number = tn_view_make(&scale, TN_F32, &TN_SCALAR_SHAPE);
+  tn_trainer_bind_input(trainer, 0, &whole);
+  tn_trainer_bind_input(trainer, 1, &number);
+  *(float *)tn_trainer_param(trainer, 0)->data = 0.6f; /* gradients 2 * 0.6 * 2.5e38, losses 0.36 * 2.5e38 */
+  assert_true(tn_trainer_step(trainer, &loss, &fault));
+  assert_true(tn_trainer_find_not_finite(trainer, &found));
+  assert_int_equal(found.op, TN_OP_ADD);
+  x[2] = 1e10f; /* now the second shard alone is not finite */
+  assert_true(tn_trainer_step(trainer, &loss, &fault));
+  assert_true(tn_trainer_find_not_finite(trainer, &found));
+  assert_int_equal(found.op, TN_OP_MUL);
+  tn_trainer_free(trainer);
+  tn_graph_free(&graph);
+  world_close(&w);
+}
+
 static void a_step_allocates_nothing(void **state) {
   (void)state;
   lesson l;
@@ -355,6 +411,8 @@ int main(void) {
     cmocka_unit_test(training_gives_the_same_bits_everywhere),
     cmocka_unit_test(shards_are_joined_by_a_tree),
     cmocka_unit_test(shards_of_nothing_are_the_whole),
+    cmocka_unit_test(shards_share_their_memory),
+    cmocka_unit_test(a_sum_over_shards_that_overflows_is_an_addition),
     cmocka_unit_test(a_step_allocates_nothing),
     cmocka_unit_test(every_failed_allocation_is_a_fault),
   };

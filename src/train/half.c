@@ -1,0 +1,82 @@
+/* train/half.c: what the parts of a step have in common. */
+#include "train/half.h"
+
+void tn_half_free(tn_half *half) {
+  tn_plan_free(half->plan);
+  if (half->graph.heap) tn_graph_free(&half->graph);
+}
+
+bool tn_half_gradients(tn_graph_builder *builder, tn_value loss, tn_value *grads) {
+  tn_value seed = TN_NO_VALUE;
+  tn_grad_request request = { .builder = builder,
+                              .outputs = &loss,
+                              .seeds = &seed,
+                              .output_count = 1,
+                              .wrt = builder->graph->params.at,
+                              .wrt_count = (int)builder->graph->params.count,
+                              .policy = TN_AD_LENIENT,
+                              .sparse_zeros = true };
+  return tn_ad_grad(&request, grads);
+}
+
+int tn_half_input(const tn_half *half, const char *name) {
+  const tn_graph *graph = &half->graph;
+  for (size_t i = 0; i < graph->inputs.count; i++) {
+    tn_name found = tn_graph_node(graph, graph->inputs.at[i])->attrs->name;
+    if (tn_str_is(tn_names_text(graph->names, found), name)) return (int)i;
+  }
+  return -1;
+}
+
+/* ---- looking at every value ---- */
+
+/* What can be looked at: everything that is computed whatever branch is taken. */
+bool tn_half_show_all(tn_half *half, tn_arena *arena) {
+  tn_graph *graph = &half->graph;
+  size_t count = graph->nodes.count;
+  half->shown = tn_arena_array(arena, count + 1, sizeof *half->shown);
+  if (!half->shown) return false;
+  for (size_t v = 1; v < count; v++) {
+    const tn_node *node = tn_graph_node(graph, (tn_value)v);
+    if (node->region != 0 || !tn_dtype_in(node->type.dtype, TN_FLOATS)) continue;
+    half->shown[v] = (int)graph->outputs.count;
+    if (!tn_graph_output(graph, 0, (tn_value)v)) return false;
+  }
+  return true;
+}
+
+bool tn_view_not_finite(const tn_view *view, double *value) {
+  int64_t count = tn_dtype_in(view->dtype, TN_FLOATS) ? tn_view_count(view) : 0;
+  for (int64_t i = 0; i < count; i++) {
+    *value = tn_view_get_f64(view, i);
+    if (*value - *value != 0) return true; /* NaN, or an infinity less itself */
+  }
+  return false;
+}
+
+static bool is_spoiled(const tn_half *half, tn_value value, double *number) {
+  if (!half->shown[value]) return false;
+  tn_view view = tn_plan_output(half->plan, half->shown[value]);
+  return tn_view_not_finite(&view, number);
+}
+
+/* A constant is what the program says: an infinity there is meant. */
+static bool is_origin(const tn_half *half, const tn_node *node) {
+  double number;
+  if (node->op == TN_OP_FILL || node->op == TN_OP_CONST) return false;
+  for (int i = 0; i < node->count; i++) {
+    if (is_spoiled(half, node->in[i], &number)) return false;
+  }
+  return true;
+}
+
+bool tn_half_find_not_finite(const tn_half *half, tn_not_finite *out) {
+  for (size_t v = 1; half->shown && v < half->graph.nodes.count; v++) {
+    const tn_node *node = tn_graph_node(&half->graph, (tn_value)v);
+    double number;
+    if (!is_spoiled(half, (tn_value)v, &number) || !is_origin(half, node)) continue;
+    *out = (tn_not_finite){ node->op, node->at, number };
+    return true;
+  }
+  return false;
+}
