@@ -153,7 +153,7 @@ node_has_wasi() {
 
 # What only npm has: judges of the tests, in a folder of the build, in versions that run on Debian 12's Node.js 18.
 npm_folder=build/npm
-npm_packages="onnxruntime-node@1.30.0 playwright-core@1.60.0"
+npm_packages="onnxruntime-node@1.30.0 playwright-core@1.60.0 tokenizers@0.23.2"
 
 npm_is_there() {
   node -e "require('./$npm_folder/node_modules/${1%@*}')" >/dev/null 2>&1
