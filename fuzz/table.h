@@ -37,8 +37,12 @@ static inline void fuzz_table(tn_table_format format, const uint8_t *data, size_
     size_t numbers = table.floats ? table.reals.count : table.ints.count;
     fuzz_expect(numbers == table.rows * (size_t)table.width, "every row has every feature");
     tn_table_index index = { .path = path, .at = TN_NOWHERE, .limit = 2, .function = TN_LIT("embedding") };
-    (void)tn_table_check_labels(&table, &index, &diags);
-    (void)tn_table_check_features(&table, &index, &diags);
+    tn_columns columns;
+    if (tn_table_take(&table, &columns)) {
+      (void)tn_columns_check_labels(&columns, &columns.at[TN_TABLE_LABELS], &index, &diags);
+      (void)tn_columns_check_features(&columns, &columns.at[TN_TABLE_FEATURES], &index, &diags);
+      tn_columns_free(&columns);
+    }
     tn_table_free(&table);
   }
   tn_diags_free(&diags);

@@ -43,6 +43,13 @@ bool tn_columns_init(tn_columns *columns, tn_heap *heap, size_t count);
 void tn_columns_free(tn_columns *columns);
 /* Room for so many more rows, where the widths are known. Items past `rows` may be written through `at`. */
 bool tn_columns_reserve(tn_columns *columns, size_t rows);
+/* The numbers of a row, of TN_COLUMN_ITEM bytes each. */
+#define TN_COLUMN_ITEM 4
+static inline const void *tn_column_row(const tn_column *column, size_t row) {
+  size_t first = row * column->width;
+  return column->kind == TN_COLUMN_F32 ? (const void *)(column->reals.at + first)
+                                       : (const void *)(column->ints.at + first);
+}
 tn_str tn_column_text(const tn_column *column, size_t item);
 /* The class a name has, or -1. */
 int32_t tn_column_class(const tn_column *column, tn_str name);

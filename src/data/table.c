@@ -154,30 +154,55 @@ bool tn_table_append(tn_table *to, const tn_table *from) {
   return true;
 }
 
-static bool is_inside(int64_t number, int64_t limit) { return number >= 0 && number < limit; }
+bool tn_table_take(tn_table *table, tn_columns *out) {
+  if (!tn_columns_init(out, table->heap, 2)) return false;
+  tn_column *features = &out->at[TN_TABLE_FEATURES], *labels = &out->at[TN_TABLE_LABELS];
+  *features = (tn_column){ .kind = table->floats ? TN_COLUMN_F32 : TN_COLUMN_I32,
+                           .width = table->width > 0 ? (size_t)table->width : 0,
+                           .reals = table->reals,
+                           .ints = table->ints };
+  *labels = (tn_column){ .kind = TN_COLUMN_CLASS, .width = 1, .ints = table->labels };
+  tn_text_init(&features->text, table->heap);
+  tn_text_init(&labels->text, table->heap);
+  out->rows = table->rows;
+  out->lines.at = table->lines.at;
+  out->lines.count = table->lines.count;
+  out->lines.capacity = table->lines.capacity;
+  *table = (tn_table){ .heap = table->heap };
+  return true;
+}
 
-bool tn_table_check_labels(const tn_table *table, const tn_table_index *index, tn_diags *diags) {
-  size_t row = 0;
-  while (row < table->labels.count && is_inside(table->labels.at[row], index->limit)) row++;
-  if (row == table->labels.count) return true;
+/* ---- indices ---- */
+
+/* The first of a column's numbers that is not a number below the limit. */
+static size_t first_outside(const tn_column *column, int64_t limit) {
+  size_t place = 0;
+  while (place < column->ints.count && column->ints.at[place] >= 0 && column->ints.at[place] < limit) place++;
+  return place;
+}
+
+bool tn_columns_check_labels(const tn_columns *columns, const tn_column *column, const tn_table_index *index,
+                             tn_diags *diags) {
+  size_t place = first_outside(column, index->limit);
+  if (place == column->ints.count) return true;
   tn_phase phase = diags->phase;
   diags->phase = TN_PHASE_DATA;
   tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, index->at, TN_STR("path", index->path),
-            TN_INT("line", table->lines.at[row]), TN_INT("label", table->labels.at[row]),
+            TN_INT("line", columns->lines.at[place / column->width]), TN_INT("label", column->ints.at[place]),
             TN_INT("num_classes", index->limit));
   diags->phase = phase;
   return false;
 }
 
-bool tn_table_check_features(const tn_table *table, const tn_table_index *index, tn_diags *diags) {
-  size_t place = 0;
-  while (place < table->ints.count && is_inside(table->ints.at[place], index->limit)) place++;
-  if (place == table->ints.count) return true;
+bool tn_columns_check_features(const tn_columns *columns, const tn_column *column,
+                               const tn_table_index *index, tn_diags *diags) {
+  size_t place = first_outside(column, index->limit);
+  if (place == column->ints.count) return true;
   tn_phase phase = diags->phase;
   diags->phase = TN_PHASE_DATA;
   tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, index->at, TN_TEXT("function", index->function),
-            TN_INT("index", table->ints.at[place]), TN_INT("limit", index->limit),
-            TN_STR("path", index->path), TN_INT("line", table->lines.at[place / (size_t)table->width]));
+            TN_INT("index", column->ints.at[place]), TN_INT("limit", index->limit),
+            TN_STR("path", index->path), TN_INT("line", columns->lines.at[place / column->width]));
   diags->phase = phase;
   return false;
 }

@@ -7,7 +7,7 @@
 #ifndef TN_DATA_TABLE_H
 #define TN_DATA_TABLE_H
 
-#include "base/json.h"
+#include "data/columns.h"
 #include "diag/diag.h"
 
 typedef enum { TN_TABLE_JSONL, TN_TABLE_TSV } tn_table_format;
@@ -53,6 +53,10 @@ void tn_table_free(tn_table *table);
 /* Copies the rows of `from`, which have as many features, after those of `to`. False when memory
  * runs out. */
 bool tn_table_append(tn_table *to, const tn_table *from);
+/* Moves the rows into columns, which are made here: features, then labels, as far as they were read. False
+ * when memory runs out; the table is then as it was. */
+enum { TN_TABLE_FEATURES, TN_TABLE_LABELS };
+bool tn_table_take(tn_table *table, tn_columns *out);
 /* The features of one row: i32 or f32. */
 static inline const void *tn_table_row(const tn_table *table, size_t row) {
   size_t first = row * (size_t)table->width;
@@ -67,7 +71,9 @@ typedef struct {
   tn_str function;
 } tn_table_index;
 /* Every label must be a class, every feature (whole numbers) a row of the table: reports the first that is
- * not, with its line. */
-bool tn_table_check_labels(const tn_table *table, const tn_table_index *index, tn_diags *diags);
-bool tn_table_check_features(const tn_table *table, const tn_table_index *index, tn_diags *diags);
+ * not, with its line. `column` is one of `columns`. */
+bool tn_columns_check_labels(const tn_columns *columns, const tn_column *column, const tn_table_index *index,
+                             tn_diags *diags);
+bool tn_columns_check_features(const tn_columns *columns, const tn_column *column,
+                               const tn_table_index *index, tn_diags *diags);
 #endif

@@ -15,9 +15,7 @@ bool tn_loop_is_supplied(const tn_loop *loop, size_t input) {
 }
 
 bool tn_loop_is_fed(const tn_loop *loop, size_t input) {
-  if (!loop->rows.present || tn_loop_is_supplied(loop, input)) return false;
-  const tn_dataset_block *data = loop->program.dataset;
-  return (int)input == data->features_input || (int)input == data->labels_input;
+  return loop->rows.present && loop->rows.column_of[input] >= 0 && !tn_loop_is_supplied(loop, input);
 }
 
 bool tn_loop_make_inputs(tn_loop *loop, const tn_sizes *sizes, const bool *wanted, tn_tensor **inputs) {
@@ -37,19 +35,13 @@ bool tn_loop_make_inputs(tn_loop *loop, const tn_sizes *sizes, const bool *wante
   return true;
 }
 
-/* Where rows of an input go; NULL: nowhere. */
-static void *rows_of(const tn_loop *loop, const tn_tensor *inputs, int input) {
-  return input >= 0 && tn_loop_is_fed(loop, (size_t)input) ? inputs[input].view.data : NULL;
-}
-
 static void copy_row(tn_loop *loop, const tn_tensor *inputs, size_t place, size_t row) {
-  const tn_dataset_block *data = loop->program.dataset;
-  const tn_table *table = &loop->rows.table;
-  size_t width = table->width > 0 ? (size_t)table->width : 0;
-  char *features = rows_of(loop, inputs, data->features_input);
-  int32_t *labels = rows_of(loop, inputs, data->labels_input);
-  if (features) memcpy(features + place * width * 4, tn_table_row(table, row), width * 4);
-  if (labels) labels[place] = table->labels.at[row];
+  for (size_t i = 0; i < loop->program.specs.input_count; i++) {
+    if (!tn_loop_is_fed(loop, i) || !inputs[i].buffer) continue;
+    const tn_column *column = &loop->rows.columns.at[loop->rows.column_of[i]];
+    size_t bytes = column->width * TN_COLUMN_ITEM;
+    memcpy((char *)inputs[i].view.data + place * bytes, tn_column_row(column, row), bytes);
+  }
 }
 
 void tn_loop_fill_rows(tn_loop *loop, const tn_tensor *inputs, size_t first, size_t count) {

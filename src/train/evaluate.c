@@ -164,6 +164,11 @@ static int64_t largest(const tn_view *logits, int64_t row, int64_t classes) {
   return best;
 }
 
+static int32_t label_of(const tn_loop *loop, uint32_t row) {
+  int column = loop->rows.column_of[loop->program.dataset->labels_input];
+  return loop->rows.columns.at[column].ints.at[row];
+}
+
 /* logits: [rows, classes] */
 static size_t count_right(const tn_loop *loop) {
   const tn_evaluation *e = &loop->evaluation;
@@ -171,7 +176,7 @@ static size_t count_right(const tn_loop *loop) {
   size_t right = 0;
   for (size_t i = 0; i < e->rows; i++) {
     uint32_t row = loop->rows.order[e->first + i];
-    right += largest(&logits, (int64_t)i, logits.dim[1]) == loop->rows.table.labels.at[row];
+    right += largest(&logits, (int64_t)i, logits.dim[1]) == label_of(loop, row);
   }
   return right;
 }

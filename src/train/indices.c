@@ -4,6 +4,7 @@
  * Here it is found when the file has been read, with its line. The graph of a step says which tables count:
  * those that its loss needs whatever the conditions are. A table in a branch is left to the run, because
  * the branch may never be taken. */
+#include "data/table.h"
 #include "train/loop_internal.h"
 
 /* The node whose values are these indices, arranged in another way. */
@@ -37,18 +38,19 @@ static bool *find_needed(tn_loop *loop, const tn_graph *graph) {
   return needed;
 }
 
-static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, bool labels) {
+static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, size_t input) {
+  const tn_columns *columns = &loop->rows.columns;
+  const tn_column *column = &columns->at[loop->rows.column_of[input]];
   const tn_dataset_block *data = loop->program.dataset;
   tn_str path = tn_arena_str(loop->arena, data->path);
   if (!path.at) return tn_loop_out_of_memory(loop);
   tn_table_index index = { .path = path.at, .at = data->path_at, .limit = limit };
   index.function = loop->program.doors->called(loop->program.model, node->op, node->at);
-  return labels ? tn_table_check_labels(&loop->rows.table, &index, loop->host->diags)
-                : tn_table_check_features(&loop->rows.table, &index, loop->host->diags);
+  return (column->kind == TN_COLUMN_CLASS ? tn_columns_check_labels : tn_columns_check_features)(
+      columns, column, &index, loop->host->diags);
 }
 
 bool tn_loop_check_indices(tn_loop *loop) {
-  const tn_dataset_block *data = loop->program.dataset;
   const tn_graph *graph = &loop->lowered.graph;
   if (!loop->rows.present) return true;
   const bool *needed = find_needed(loop, graph);
@@ -60,7 +62,7 @@ bool tn_loop_check_indices(tn_loop *loop) {
     tn_value source = source_of(graph, node->in[1]);
     for (size_t i = 0; i < loop->program.specs.input_count; i++) {
       if (graph->inputs.at[i] != source || !tn_loop_is_fed(loop, i)) continue;
-      if (!check_table(loop, node, limit, (int)i == data->labels_input)) return false;
+      if (!check_table(loop, node, limit, i)) return false;
     }
   }
   return true;

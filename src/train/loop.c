@@ -138,17 +138,21 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
 
 /* ---- getting ready ---- */
 
+/* What so many rows of the data set are for an input; rank -1: nothing. */
+static tn_shape rows_shape(const tn_loop *loop, size_t input, int64_t rows) {
+  int index = loop->rows.present ? loop->rows.column_of[input] : -1;
+  if (index < 0) return (tn_shape){ .rank = -1 };
+  const tn_column *column = &loop->rows.columns.at[index];
+  if (column->kind == TN_COLUMN_CLASS) return tn_shape_make(1, rows);
+  return tn_shape_make(2, rows, (int64_t)column->width);
+}
+
 bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes) {
-  const tn_dataset_block *data = loop->program.dataset;
   size_t count = loop->program.specs.input_count;
   tn_shape *given = tn_arena_array(loop->arena, count + 1, sizeof *given);
   if (!given) return tn_loop_out_of_memory(loop);
-  for (size_t i = 0; i < count; i++) given[i].rank = -1;
-  if (data && data->features_input >= 0) {
-    given[data->features_input] = tn_shape_make(2, rows, loop->rows.table.width);
-  }
-  if (data && data->labels_input >= 0) given[data->labels_input] = tn_shape_make(1, rows);
-  tn_size_request request = { .given = given, .batch = rows, .no_defaults = data != NULL };
+  for (size_t i = 0; i < count; i++) given[i] = rows_shape(loop, i, rows);
+  tn_size_request request = { .given = given, .batch = rows, .no_defaults = loop->program.dataset != NULL };
   return loop->program.doors->size(loop->program.model, &request, loop->arena, sizes);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "data/table.h"
 #include "plan/plan.h"
 
 /* A map or a filter, planned for rows of one length. */
@@ -27,6 +28,7 @@ typedef struct {
   tn_arena *arena;
   tn_rows *rows;
   stage *stages;
+  tn_table kept;   /* the rows that stay */
   tn_table *table; /* the rows that the stages work on */
   size_t read;     /* rows so far, those that filters have dropped included */
 } pipeline;
@@ -94,14 +96,14 @@ static bool read_table(pipeline *p, bool hashed) {
     if (d->stage_count == 0) request.width = declared_width(input);
     if (request.width >= 0) request.input = tn_names_text(p->host->names, input->name);
   }
-  if (d->stage_count == 0) return read_rows(p, &request, &p->rows->table);
+  if (d->stage_count == 0) return read_rows(p, &request, &p->kept);
   tn_table read;
   request.take = take_rows;
   request.context = p;
-  p->rows->table = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1 };
+  p->kept = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1 };
   bool ok = read_rows(p, &request, &read);
   if (ok) tn_table_free(&read);
-  if (!ok) tn_table_free(&p->rows->table);
+  if (!ok) tn_table_free(&p->kept);
   return ok;
 }
 
@@ -212,7 +214,7 @@ static bool run_stage(pipeline *p, size_t index) {
 }
 
 static bool keep_rows(pipeline *p, const tn_table *rows) {
-  tn_table *kept = &p->rows->table;
+  tn_table *kept = &p->kept;
   if (kept->rows + rows->rows > TN_TABLE_ROW_LIMIT) {
     return tn_report(p->host->diags, TN_DIAG_E_TOO_LARGE, p->data->path_at, TN_STR("what", "the data set"),
                      TN_INT("limit", (int64_t)TN_TABLE_ROW_LIMIT));
@@ -245,11 +247,30 @@ static void free_stages(pipeline *p) {
   }
 }
 
+/* ---- columns ---- */
+
+/* Features and labels become columns, and those feed inputs. */
+static bool take_table(pipeline *p) {
+  int *column_of = tn_arena_array(p->arena, p->program->specs.input_count + 1, sizeof *column_of);
+  bool ok = column_of && tn_table_take(&p->kept, &p->rows->columns);
+  if (!ok) {
+    tn_table_free(&p->kept); /* what is said needs memory, too */
+    return out_of_memory(p->host);
+  }
+  for (size_t i = 0; i < p->program->specs.input_count; i++) {
+    column_of[i] = (int)i == p->data->labels_input     ? TN_TABLE_LABELS
+                   : (int)i == p->data->features_input ? TN_TABLE_FEATURES
+                                                       : -1;
+  }
+  p->rows->column_of = column_of;
+  return true;
+}
+
 /* ---- order ---- */
 
 static bool put_in_order(pipeline *p) {
   tn_rows *rows = p->rows;
-  rows->count = rows->table.rows;
+  rows->count = rows->columns.rows;
   if (rows->count == 0) {
     p->host->diags->phase = TN_PHASE_DATA;
     return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path),
@@ -257,7 +278,7 @@ static bool put_in_order(pipeline *p) {
   }
   rows->order = tn_heap_alloc(p->host->heap, rows->count * sizeof *rows->order);
   if (!rows->order) {
-    tn_table_free(&rows->table);
+    tn_columns_free(&rows->columns);
     rows->count = 0;
     return out_of_memory(p->host);
   }
@@ -284,19 +305,17 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   p.stages = tn_arena_array(arena, p.data->stage_count + 1, sizeof *p.stages);
   bool ok = p.stages ? read_table(&p, hashed) : out_of_memory(host);
   free_stages(&p);
+  ok = ok && take_table(&p);
   out->present = ok;
   if (!ok) return false;
   ok = put_in_order(&p);
-  int64_t width = out->table.width;
-  out->row = tn_shape_of(&width, 1);
   if (!ok) tn_rows_free(out);
   return ok;
 }
 
 void tn_rows_free(tn_rows *rows) {
   if (!rows->present) return;
-  tn_heap *heap = rows->table.heap;
-  tn_heap_free(heap, rows->order, rows->count * sizeof *rows->order);
-  tn_table_free(&rows->table);
+  tn_heap_free(rows->columns.heap, rows->order, rows->count * sizeof *rows->order);
+  tn_columns_free(&rows->columns);
   rows->present = false;
 }

@@ -3,16 +3,16 @@
 #define TN_TRAIN_ROWS_H
 
 #include "backend/backend.h"
-#include "data/table.h"
+#include "data/columns.h"
 #include "lang/training.h"
 
 /* What a data set came to: columns, and the order in which rows count. */
 typedef struct {
   bool present;
-  tn_table table;
+  tn_columns columns;
+  const int *column_of; /* for each input of the program: the column that feeds it, or -1 */
   uint32_t *order; /* rows in order; the first train_count are for training */
   size_t count, train_count;
-  tn_shape row;       /* of one row's features: [width] */
   uint8_t sha256[32]; /* of the file, if it was asked for */
 } tn_rows;
 

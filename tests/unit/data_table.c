@@ -17,6 +17,7 @@ typedef struct {
   tn_sources sources;
   tn_diags diags;
   tn_table table;
+  tn_columns columns;
   char path[64];
 } room;
 
@@ -34,9 +35,17 @@ static void room_open(room *r, const char *text, size_t length) {
 static void room_close(room *r) {
   unlink(r->path);
   tn_table_free(&r->table);
+  if (r->columns.count > 0) tn_columns_free(&r->columns);
   tn_diags_free(&r->diags);
   tn_sources_free(&r->sources);
   assert_int_equal(r->heap.used, 0);
+}
+
+/* The rows stay columns from then on. */
+static bool check(room *r, int column, const tn_table_index *index) {
+  if (r->columns.count == 0) assert_true(tn_table_take(&r->table, &r->columns));
+  return (column == TN_TABLE_LABELS ? tn_columns_check_labels : tn_columns_check_features)(
+      &r->columns, &r->columns.at[column], index, &r->diags);
 }
 
 static tn_table_request jsonl(const room *r) {
@@ -306,8 +315,8 @@ static void a_label_outside_the_classes_is_found_with_its_line(void **state) {
   room_open(&r, text, strlen(text));
   tn_table_request request = jsonl(&r);
   assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
-  assert_true(tn_table_check_labels(&r.table, &(tn_table_index){ .path = "p", .limit = 3 }, &r.diags));
-  assert_false(tn_table_check_labels(&r.table, &(tn_table_index){ .path = "p", .limit = 2 }, &r.diags));
+  assert_true(check(&r, TN_TABLE_LABELS, &(tn_table_index){ .path = "p", .limit = 3 }));
+  assert_false(check(&r, TN_TABLE_LABELS, &(tn_table_index){ .path = "p", .limit = 2 }));
   assert_string_equal(field(&r, "line"), "3");
   assert_string_equal(field(&r, "num_classes"), "2");
   room_close(&r);
@@ -321,14 +330,14 @@ static void a_token_outside_its_table_is_found_with_its_line(void **state) {
   tn_table_request request = jsonl(&r);
   tn_table_index index = { .path = "p", .limit = 2, .function = TN_LIT("embedding") };
   assert_true(tn_table_read(&r.heap, &request, &r.diags, &r.table));
-  assert_false(tn_table_check_features(&r.table, &index, &r.diags));
+  assert_false(check(&r, TN_TABLE_FEATURES, &index));
   assert_int_equal(r.diags.list.at[0].code, TN_DIAG_E_INDEX_OUT_OF_RANGE);
   assert_int_equal(r.diags.list.at[0].phase, TN_PHASE_DATA);
   assert_string_equal(field(&r, "line"), "3");
   assert_string_equal(field(&r, "index"), "2");
   tn_diags_clear(&r.diags);
   index.limit = 3; /* a negative one is outside every table */
-  assert_false(tn_table_check_features(&r.table, &index, &r.diags));
+  assert_false(check(&r, TN_TABLE_FEATURES, &index));
   assert_string_equal(field(&r, "index"), "-1");
   room_close(&r);
 }
