@@ -86,6 +86,16 @@ static void closures_of_many_types(tn_text *out, int n) {
   for (int i = 0; i < n; i++) add(out, "let a = f(zeros((#,)))\n", i + 1);
 }
 
+/* Closures and functions see the binding before them, however often the name is bound after it. */
+static void closures_of_one_name(tn_text *out, int n) {
+  add(out, "let f = |x| x\n", 0);
+  repeat(out, "let f = |x| f(x)\n", n);
+}
+
+static void functions_before_and_after_bindings(tn_text *out, int n) {
+  repeat(out, "fn g#() -> i32 = x\nlet x = #\nfn h#() -> i32 = x\nlet c# = |y| x + y\n", n);
+}
+
 static void methods(tn_text *out, int n) {
   add(out, "let x = [1.5]\nx", 0);
   repeat(out, ".relu()", n);
@@ -169,6 +179,8 @@ CHECKED(closure_parameters, true)
 CHECKED(locals, true)
 CHECKED(open_records, true)
 CHECKED(closures_of_many_types, true)
+CHECKED(closures_of_one_name, true)
+CHECKED(functions_before_and_after_bindings, true)
 
 #define FORMATTED(name)                         \
   static void formatting_##name(void **state) { \
@@ -206,6 +218,8 @@ int main(void) {
     cmocka_unit_test(checking_locals),
     cmocka_unit_test(checking_open_records),
     cmocka_unit_test(checking_closures_of_many_types),
+    cmocka_unit_test(checking_closures_of_one_name),
+    cmocka_unit_test(checking_functions_before_and_after_bindings),
     cmocka_unit_test(formatting_methods),
     cmocka_unit_test(formatting_indices),
     cmocka_unit_test(formatting_calls_of_calls),

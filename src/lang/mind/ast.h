@@ -195,10 +195,11 @@ typedef struct tn_mind_definition {
   tn_mind_param *params;
   uint32_t count;
   tn_mind_annotation *result;
-  tn_mind_word *effects;          /* as written, behind their ! */
+  tn_mind_word *effects;          /* as written, after their ! */
   uint32_t effect_count;
   tn_mind_block body;             /* of `= expr`: that one */
   uint32_t head_end;              /* where the signature ends */
+  tn_mind_function *function;     /* check */
 } tn_mind_definition;
 
 /* A type as it is written. */

@@ -394,16 +394,18 @@ static void check_exports(tn_mind_checker *c) {
 
 /* ---- statements ---- */
 
+static tn_mind_scope entry_of(tn_mind_function *f) {
+  return (tn_mind_scope){ .name = f->name, .binds = TN_MIND_BINDS_FUNCTION, .function = f };
+}
+
 /* From here on the function is the newest of its name, and sees what stands before it. */
 static const tn_mind_type *check_fn(tn_mind_checker *c, const tn_mind_node *node) {
-  const tn_mind_scope *found = tn_mind_lookup_in(c->module, node->definition->word.name);
-  for (; found; found = found->older) {
-    if (found->binds == TN_MIND_BINDS_FUNCTION && found->function->definition == node->definition) break;
-  }
-  if (!found) return &tn_mind_type_error;
-  found->function->order = c->module->entry_count;
-  if (found != tn_mind_lookup_in(c->module, found->name))
-    tn_mind_declare_in_module(c->mind, c->module, *found);
+  tn_mind_function *f = node->definition->function;
+  if (!f) return &tn_mind_type_error;
+  f->order = c->module->entry_count;
+  const tn_mind_scope *newest = tn_mind_lookup_in(c->module, f->name);
+  bool is_newest = newest->binds == TN_MIND_BINDS_FUNCTION && newest->function == f;
+  if (!is_newest) tn_mind_declare_in_module(c->mind, c->module, entry_of(f));
   return &tn_mind_type_unit;
 }
 
@@ -438,11 +440,9 @@ static void declare_functions(tn_mind_checker *c) {
   if (!c->unit->defines) return;
   for (const tn_mind_node *node = c->unit->block.first; node; node = node->next) {
     if (node->kind != TN_MIND_FN) continue;
-    tn_mind_function *f = declare_function(c, node->definition);
+    tn_mind_function *f = node->definition->function = declare_function(c, node->definition);
     if (!f) return;
-    tn_mind_declare_in_module(
-        c->mind, c->module,
-        (tn_mind_scope){ .name = f->name, .binds = TN_MIND_BINDS_FUNCTION, .function = f });
+    tn_mind_declare_in_module(c->mind, c->module, entry_of(f));
   }
 }
 

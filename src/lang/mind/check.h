@@ -78,6 +78,8 @@ void tn_mind_use_wrt(const tn_mind_checker *c, tn_mind_variable *variable);
 /* Makes the variable visible from here on: in the block, or in the module at its top level. */
 void tn_mind_declare(tn_mind_checker *c, tn_mind_variable *variable);
 void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry);
+/* Puts an entry, whose name the module has room for, before all others. */
+void tn_mind_link_entry(tn_mind_module *module, tn_mind_scope *entry);
 /* What the name means here; NULL: nothing. */
 const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name);
 /* Among the module's own entries, as seen from the outside. */

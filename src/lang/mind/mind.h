@@ -70,13 +70,17 @@ typedef struct tn_mind_scope {
   tn_name name;
   tn_mind_binds binds;
   uint32_t order; /* of module entries: which came first */
+  uint32_t nth;   /* of module entries: among those of its name; the oldest is the first */
   union {
     tn_mind_variable *variable;
     tn_mind_function *function;
     tn_mind_module *module;
   };
   const struct tn_mind_scope *next;
-  const struct tn_mind_scope *older; /* of module entries: the one of the same name before */
+  /* Of module entries, among those of the same name: the one before; one that is much older, so that to look
+   * for one takes as many steps as their number has digits; the newest from here on that is not a variable,
+   * and so is seen from everywhere. NULL: past the oldest. */
+  const struct tn_mind_scope *older, *jump, *fixed;
   const tn_mind_names *names;        /* of local entries: all of the list from here on */
 } tn_mind_scope;
 

@@ -3,9 +3,9 @@
  * Local names are a list that grows at its front, so leaving a block is going
  * back to an older front; each front has a tree of the names from there on, which
  * shares all but one path with that of the next. A module's names are such a list
- * too. A function sees
- * the module's names that stand before it; if there is none of a name, then one
- * that stands behind it, and functions and imports wherever they stand. */
+ * too. A function sees the module's names that stand before it; if there is none
+ * of a name, then one that stands after it, and functions and imports wherever
+ * they stand. A name may be bound often: entries of one name jump far back. */
 #include <string.h>
 
 #include "lang/mind/check.h"
@@ -58,15 +58,26 @@ static bool reserve_name(tn_mind *mind, tn_mind_module *module, tn_name name) {
   return true;
 }
 
+static uint32_t nth(const tn_mind_scope *entry) { return entry ? entry->nth : 0; }
+
+/* Two jumps of one length become one of both together, and a step. */
+void tn_mind_link_entry(tn_mind_module *module, tn_mind_scope *entry) {
+  const tn_mind_scope *older = module->newest[entry->name], *jump = older ? older->jump : NULL;
+  bool equal = jump && nth(older) - nth(jump) == nth(jump) - nth(jump->jump);
+  entry->next = module->scope;
+  entry->nth = nth(older) + 1;
+  entry->older = older;
+  entry->jump = equal ? jump->jump : older;
+  entry->fixed = entry->binds != TN_MIND_BINDS_VARIABLE ? entry : older ? older->fixed : NULL;
+  module->scope = module->newest[entry->name] = entry;
+}
+
 void tn_mind_declare_in_module(tn_mind *mind, tn_mind_module *module, tn_mind_scope entry) {
   if (!reserve_name(mind, module, entry.name)) return;
-  entry.order = module->entry_count;
-  entry.next = module->scope;
-  entry.older = module->newest[entry.name];
-  const tn_mind_scope *kept = tn_arena_copy(mind->arena, &entry, sizeof entry);
+  tn_mind_scope *kept = tn_arena_copy(mind->arena, &entry, sizeof entry);
   if (!kept) return;
-  module->scope = module->newest[entry.name] = kept;
-  module->entry_count++;
+  kept->order = module->entry_count++;
+  tn_mind_link_entry(module, kept);
 }
 
 /* ---- local names ---- */
@@ -122,15 +133,16 @@ const tn_mind_scope *tn_mind_lookup_in(const tn_mind_module *module, tn_name nam
   return name < module->newest_count ? module->newest[name] : NULL;
 }
 
-/* The newest before the function, else the oldest behind it. */
+/* The newest before the function, else the oldest after it. */
 static const tn_mind_scope *lookup_from(const tn_mind_checker *c, tn_name name, uint32_t order) {
-  const tn_mind_scope *later = NULL;
-  for (const tn_mind_scope *at = tn_mind_lookup_in(c->module, name); at; at = at->older) {
+  const tn_mind_scope *at = tn_mind_lookup_in(c->module, name), *later = NULL;
+  if (at && at->fixed && at->fixed->order >= order) return at->fixed;
+  while (at && at->order >= order) {
     c->mind->host->looked_at++;
-    if (at->order < order || at->binds != TN_MIND_BINDS_VARIABLE) return at;
     later = at;
+    at = at->jump && at->jump->order >= order ? at->jump : at->older;
   }
-  return later;
+  return at ? at : later;
 }
 
 static uint32_t order_of(const tn_mind_function *function) {
@@ -141,8 +153,7 @@ static uint32_t order_of(const tn_mind_function *function) {
 const tn_mind_scope *tn_mind_lookup(const tn_mind_checker *c, tn_name name) {
   const tn_mind_scope *local = find_local(c, name);
   if (local) return local;
-  return c->function ? lookup_from(c, name, order_of(c->function))
-                     : tn_mind_lookup_in(c->module, name);
+  return c->function ? lookup_from(c, name, order_of(c->function)) : tn_mind_lookup_in(c->module, name);
 }
 
 bool tn_mind_is_dimension(const tn_mind_checker *c, tn_name name) {

@@ -301,8 +301,7 @@ static tn_mind_value copy_value(tn_arena *arena, tn_mind_value value) {
     case TN_MIND_V_TUPLE:
     case TN_MIND_V_LIST:
     case TN_MIND_V_GRAD: {
-      tn_mind_value *items =
-          tn_arena_room(arena) ? tn_arena_array(arena, value.count, sizeof *items) : NULL;
+      tn_mind_value *items = tn_arena_room(arena) ? tn_arena_array(arena, value.count, sizeof *items) : NULL;
       for (uint32_t i = 0; items && i < value.count; i++) items[i] = copy_value(arena, value.items[i]);
       value.items = items;
       if (value.names) value.names = tn_arena_copy(arena, value.names, value.count * sizeof *value.names);
@@ -410,13 +409,6 @@ static void settle_box(tn_mind_session *s, fresh_box *fresh) {
   use_kept(s, fresh->box->entry.variable, &fresh->kept);
 }
 
-static void link_box(tn_mind_session *s, tn_mind_box *box) {
-  box->entry.next = s->module.scope;
-  box->entry.older = s->module.newest[box->entry.name];
-  s->module.scope = s->module.newest[box->entry.name] = &box->entry;
-  s->boxes++;
-}
-
 static bool is_as_before(const tn_mind_session *s, const tn_mind_variable *variable,
                          const tn_mind_before *before) {
   const tn_mind_value *now = &s->frame.slots[variable->slot];
@@ -493,7 +485,8 @@ static void keep_all(tn_mind_turn *t, bool stays, fresh_boxes *boxes) {
   }
   for (size_t i = 0; i < boxes->count; i++) {
     settle_box(s, &boxes->at[i]);
-    link_box(s, boxes->at[i].box);
+    tn_mind_link_entry(&s->module, &boxes->at[i].box->entry);
+    s->boxes++;
   }
   keep_changes(t, stays);
   if (stays) keep_line(t);
@@ -563,33 +556,29 @@ static void mark(tn_mind_session *s) {
   }
 }
 
-/* A name's newest that is needed, from `entry` on. */
-static const tn_mind_scope *needed(const tn_mind_scope *entry) {
-  while (entry && !box_of(entry)->marked) entry = entry->older;
-  return entry;
-}
-
-static void sweep(tn_mind_session *s) {
-  tn_mind_box *last = NULL;
-  for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {
-    tn_mind_box *box = box_of(at);
-    if (box->marked) box->entry.older = needed(box->entry.older);
-  }
+/* The entries that are needed, linked as if no others had been: the oldest first. */
+static void sweep_boxes(tn_mind_session *s) {
+  tn_mind_scope *oldest = NULL;
   for (const tn_mind_scope *at = s->module.scope, *next; at; at = next) {
     tn_mind_box *box = box_of(at);
     next = at->next;
-    if (!box->marked) {
-      free_box(s, box);
-      s->boxes--;
+    s->module.newest[at->name] = NULL;
+    if (box->marked) {
+      box->entry.next = oldest;
+      oldest = &box->entry;
       continue;
     }
-    if (last)
-      last->entry.next = at;
-    else
-      s->module.scope = at;
-    last = box;
+    free_box(s, box);
+    s->boxes--;
   }
-  if (last) last->entry.next = NULL;
+  s->module.scope = NULL;
+  for (tn_mind_scope *at = oldest, *next; at; at = next) {
+    next = (tn_mind_scope *)(uintptr_t)at->next;
+    tn_mind_link_entry(&s->module, at);
+  }
+}
+
+static void sweep_lines(tn_mind_session *s) {
   for (tn_mind_line **at = &s->lines; *at;) {
     tn_mind_line *line = *at;
     if (line->marked) {
@@ -628,7 +617,8 @@ static void compact(tn_mind_session *s, size_t made) {
 static void tidy(tn_mind_session *s, size_t made) {
   if (s->boxes + s->line_count > s->collect_at) {
     mark(s);
-    sweep(s);
+    sweep_boxes(s);
+    sweep_lines(s);
     s->collect_at = 2 * (s->boxes + s->line_count) + FIRST_COLLECTION;
   }
   if (s->copies > 4 * s->boxes + FIRST_COLLECTION) move_kept(s);
