@@ -8,6 +8,7 @@
 # no reader would search for are looked for in every file of the project; for the last, the reason
 # is what to write instead.
 set -eu
+code_of=$(cat "$(dirname "$0")/code_of.awk")
 cd "${1:-.}"
 
 # FILES | PATTERN | WHY. FILES: `library`, `allocators` (library but base/heap.c),
@@ -42,7 +43,7 @@ prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per s
 prose      | one (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
-  LC_ALL=C sort | awk -v rules="$rules" "$(cat tools/code_of.awk)"'
+  LC_ALL=C sort | awk -v rules="$rules" "$code_of"'
   # A method call (heap->free) is not the function of that name.
   function found(line, pattern) { return (" " line " ") ~ ("[^A-Za-z0-9_.>]" pattern) }
   function search(kind, line,   i) {

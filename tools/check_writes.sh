@@ -4,6 +4,7 @@
 #
 #   tools/check_writes.sh [ROOT]
 set -eu
+code_of=$(cat "$(dirname "$0")/code_of.awk")
 cd "${1:-.}"
 
 # FILE | CALL | WHY. Every entry must still be needed.
@@ -27,7 +28,7 @@ src/train/folder.c        | write_history   | a function of its own, not that of
 family='^src/base/file[a-z_]*[.][ch]$'
 
 find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.inc' -o -name '*.def' \) | LC_ALL=C sort |
-  awk -v allowed="$allowed" -v family="$family" "$(cat tools/code_of.awk)"'
+  awk -v allowed="$allowed" -v family="$family" "$code_of"'
   # Every name of the list in a line, where it is not part of another name or a member of something.
   function search(line, pattern, with_call,   rest, at, word, before, after) {
     rest = line
