@@ -57,4 +57,7 @@ static inline bool tn_ad_differentiable(tn_dtype dtype) {
   tn_dtype_class class = tn_dtype_class_of(dtype);
   return class == TN_CLASS_FLOAT || class == TN_CLASS_STORAGE;
 }
+
+/* Whether a derivative flows into this operand: it does not into conditions and places. */
+bool tn_ad_carries(tn_op op, int operand);
 #endif

@@ -27,11 +27,14 @@ TN_AD_JVPS(FORWARD_JVP)
 typedef struct {
   tn_vjp_rule vjp;
   tn_jvp_rule jvp;
+  uint32_t through; /* bit i: a gradient flows through operand i */
 } entry;
+#define TN_OPERAND(i)    (UINT32_C(1) << (i))
+#define TN_EVERY_OPERAND UINT32_MAX
 
-#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
-#define TN_GRAD(...)   { __VA_ARGS__ }
-#define TN_EXPAND(...) { .vjp = NULL } /* composed: derivatives follow from the parts */
+#define TN_OP(id, ...)             [TN_OP_##id] = __VA_ARGS__,
+#define TN_GRAD(vjp, jvp, through) { vjp, jvp, through }
+#define TN_EXPAND(...)             { .vjp = NULL } /* composed: derivatives follow from the parts */
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
@@ -54,6 +57,11 @@ tn_derivative tn_ad_has_jvp(tn_op op) {
   if (!rule) return of_composed(op);
   if (rule == jvp_none) return TN_DERIVATIVE_NONE;
   return rule == jvp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
+}
+
+/* Operations of more operands than there are bits take them alike. */
+bool tn_ad_carries(tn_op op, int operand) {
+  return entries[op].through >> (operand < 31 ? operand : 31) & 1;
 }
 
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads) {

@@ -172,18 +172,6 @@ bool tn_ad_frame_branch(tn_ad_frame *frame, const tn_ad_frame *outer, tn_value b
 
 /* ---- activity ---- */
 
-bool tn_ad_carries(tn_op op, int operand) {
-  switch (op) {
-    case TN_OP_SELECT: return operand != 0;
-    case TN_OP_GATHER:
-    case TN_OP_CROSS_ENTROPY: return operand == 0;
-    case TN_OP_SCATTER_ADD:
-    case TN_OP_ROW_UPDATE: return operand != 1;
-    case TN_OP_IF: return false; /* what flows, flows through its branches */
-    default: return true;
-  }
-}
-
 static bool is_dense(const tn_ad_frame *frame, uint64_t key) {
   return frame->active_at && key >= frame->first && key <= frame->last;
 }

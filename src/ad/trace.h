@@ -68,8 +68,6 @@ bool tn_ad_add_leaf(tn_ad_frame *frame, tn_value value);
 bool tn_ad_mark_active(tn_ad_frame *frame);
 bool tn_ad_is_active(const tn_ad_frame *frame, tn_value value);
 bool tn_ad_is_leaf(const tn_ad_frame *frame, tn_value value);
-/* Whether a derivative flows into this operand: it does not into conditions, places and keys. */
-bool tn_ad_carries(tn_op op, int operand);
 
 /* What stands for `value` where the builder is now; TN_ERROR_VALUE with a fault kept. */
 tn_value tn_ad_stand_in(tn_ad_frame *frame, tn_value value);

@@ -38,29 +38,13 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
   return false;
 }
 
-/* The view that an arranging operation makes of its operand; false when it takes a copy. */
-static bool arranged(tn_op op, const tn_attrs *attrs, const tn_type *type, const tn_view *from,
-                     tn_view *out) {
-  switch (op) {
-    case TN_OP_TRANSPOSE: *out = tn_view_permute(from, attrs->axes); return true;
-    case TN_OP_BROADCAST_TO: *out = tn_view_broadcast(from, &type->shape); return true;
-    case TN_OP_SLICE:
-      *out = *from;
-      for (int axis = 0; axis < from->rank; axis++) {
-        if (type->shape.dim[axis] == 0) return false;
-        *out = tn_view_slice(out, axis, attrs->low[axis], attrs->step[axis], type->shape.dim[axis]);
-      }
-      return true;
-    default: return tn_view_reshape(from, &type->shape, out);
-  }
-}
-
 /* A slot that looks into its operand's buffer, or 0 when that cannot be. */
 static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                            const tn_type *type) {
   const tn_layout *operand = tn_slot_of(eager, in)->layout;
   tn_view view;
-  if (!operand->buffer || !arranged(op, attrs, type, &operand->view, &view)) return TN_ERROR_VALUE;
+  if (!operand->buffer || !tn_op_view_data(op, attrs, &type->shape, &operand->view, &view))
+    return TN_ERROR_VALUE;
   return tn_slot_over(eager, type, &view, tn_buffer_ref(operand->buffer));
 }
 
@@ -69,7 +53,7 @@ static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs
                           const tn_type *type) {
   tn_view from = tn_slot_view(tn_slot_of(eager, in));
   tn_view view = from;
-  if (!arranged(op, attrs, type, &from, &view)) view = from;
+  tn_op_view_data(op, attrs, &type->shape, &from, &view);
   tn_value value = tn_slot_new(eager, type);
   if (value == TN_ERROR_VALUE || tn_shape_count(&type->shape) == 0) return value;
   tn_view out = tn_slot_view(tn_slot_of(eager, value));

@@ -1,14 +1,12 @@
 /* export/draw.c: random numbers of a graph, for forms that have no generator of ours. */
 #include "export/draw.h"
 
-#include "base/rng.h"
-
 bool tn_export_can_draw(const tn_graph *graph, const tn_node *node) {
   tn_op key = tn_graph_node(graph, node->in[0])->op;
   return tn_shape_is_known(&node->type.shape) && (key == TN_OP_FILL || key == TN_OP_CONST);
 }
 
-bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_heap *heap, tn_tensor *out) {
+bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_draw next, tn_heap *heap, tn_tensor *out) {
   const tn_node *key = tn_graph_node(graph, node->in[0]);
   int64_t seed =
       key->op == TN_OP_FILL ? (int64_t)key->attrs->number : tn_view_get_i64(&key->attrs->literal->view, 0);
@@ -18,7 +16,6 @@ bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_heap *heap, t
   tn_rng_seek(&rng, node->attrs->index);
   float *to = out->view.data;
   int64_t count = tn_view_count(&out->view);
-  for (int64_t i = 0; i < count; i++)
-    to[i] = node->op == TN_OP_UNIFORM ? tn_rng_uniform(&rng) : tn_rng_normal(&rng);
+  for (int64_t i = 0; i < count; i++) to[i] = next(&rng);
   return true;
 }

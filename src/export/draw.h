@@ -2,10 +2,14 @@
 #ifndef TN_EXPORT_DRAW_H
 #define TN_EXPORT_DRAW_H
 
+#include "base/rng.h"
 #include "graph/graph.h"
+
+/* tn_rng_uniform or tn_rng_normal. */
+typedef float (*tn_draw)(tn_rng *rng);
 
 /* Whether it is known here what a `uniform` or `normal` node draws: its shape and key are constants. */
 bool tn_export_can_draw(const tn_graph *graph, const tn_node *node);
-/* What it draws. False when memory runs out. */
-bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_heap *heap, tn_tensor *out);
+/* What it draws, one number after another. False when memory runs out. */
+bool tn_export_draw(const tn_graph *graph, const tn_node *node, tn_draw next, tn_heap *heap, tn_tensor *out);
 #endif

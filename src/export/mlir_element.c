@@ -5,9 +5,8 @@
  * of integers by zero has no result in tern; here it divides by 1, because the
  * dialect leaves it undefined. */
 #include "base/elementary.h"
+#include "export/element.h"
 #include "export/mlir_internal.h"
-#include "op/formula.h"
-#include "op/scalar.h"
 
 static bool is_float(tn_dtype dtype) { return tn_dtype_in(dtype, TN_FLOATS); }
 
@@ -72,40 +71,22 @@ static tn_str element(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   return rows[op].write ? rows[op].write(m, op, dtype, in) : (tn_str){ 0 };
 }
 
-/* The formula's operations, one by one. */
-typedef struct {
-  tn_formula_run run; /* first, so that a run is a recipe */
-  tn_mlir *m;
-  tn_dtype dtype;
-  tn_str values[TN_FORMULA_PLACES];
-  tn_dtype dtypes[TN_FORMULA_PLACES];
-} recipe;
+static tn_str word_number(void *writer, tn_dtype dtype, double value) {
+  return tn_mlir_constant(writer, dtype, value);
+}
 
-static bool make(tn_formula_run *run, int place, tn_op op, const int *in, int count, double value) {
-  recipe *r = (recipe *)run;
-  tn_str operands[3];
-  for (int i = 0; i < count; i++) operands[i] = r->values[in[i]];
-  r->dtypes[place] = op == TN_OP_FILL ? r->dtype : tn_scalar_gives(op, r->dtypes[in[count - 1]]);
-  if (op == TN_OP_FILL)
-    r->values[place] = number(r->m, r->dtype, value);
-  else if (op == TN_OP_SELECT)
-    r->values[place] = choose(r->m, r->dtypes[place], operands[0], operands[1], operands[2]);
-  else
-    r->values[place] = element(r->m, op, r->dtypes[in[0]], operands);
-  return r->values[place].len > 0;
+static tn_str word_choose(void *writer, tn_dtype dtype, const tn_str *in) {
+  return choose(writer, dtype, in[0], in[1], in[2]);
+}
+
+static tn_str word_element(void *writer, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return element(writer, op, dtype, in);
 }
 
 /* recursion: the operations of a formula; one that stands for itself has none. */
 static tn_str formula(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
-  const tn_term *terms = tn_op_value(op, dtype);
-  recipe r = { .run = { .make = make }, .m = m, .dtype = dtype };
-  if (!terms || terms->kind == TN_TERM_END || tn_formula_stands_for(terms, op)) return (tn_str){ 0 };
-  for (int i = 0; i < tn_op_sig_of(op)->arity; i++) {
-    r.values[TN_TERM_X + i] = in[i];
-    r.dtypes[TN_TERM_X + i] = dtype;
-  }
-  int place = tn_formula_make(&r.run, terms, NULL);
-  return place < 0 ? (tn_str){ 0 } : r.values[place];
+  const tn_export_words words = { m, word_number, word_choose, word_element };
+  return tn_export_formula(&words, op, dtype, in);
 }
 
 static tn_str word(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
@@ -123,18 +104,11 @@ static tn_str negation(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   return apply2(m, "arith.xori", dtype, in[0], number(m, TN_BOOL, 1));
 }
 
-/* 1 / (1 + exp(-x)), where the dialect has no word of its own. */
-static tn_str wide_sigmoid(tn_mlir *m, tn_str x) {
-  tn_str e = apply1(m, "math.exp", TN_F64, apply1(m, "arith.negf", TN_F64, x));
-  tn_str one = number(m, TN_F64, 1);
-  return apply2(m, "arith.divf", TN_F64, one, apply2(m, "arith.addf", TN_F64, one, e));
-}
-
 /* A function of tern's own for f32, a word of the dialect for f64. */
 static tn_str call(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   bool two = tn_op_sig_of(op)->arity == 2;
   tn_str name = tn_str_of(rows[op].real);
-  if (dtype != TN_F32 && !rows[op].whole) return wide_sigmoid(m, in[0]);
+  if (dtype != TN_F32 && !rows[op].whole) return (tn_str){ 0 };
   if (dtype != TN_F32)
     return two ? apply2(m, rows[op].whole, dtype, in[0], in[1]) : apply1(m, rows[op].whole, dtype, in[0]);
   tn_str r = tn_mlir_fresh(m);
@@ -146,22 +120,40 @@ static tn_str call(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
   return r;
 }
 
+/* 1 / (1 + exp(-x)) for f64, because the dialect has no word. */
+static tn_str sigmoid(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  if (dtype == TN_F32) return call(m, op, dtype, in);
+  tn_str e = apply1(m, "math.exp", dtype, apply1(m, "arith.negf", dtype, in[0]));
+  tn_str one = number(m, dtype, 1);
+  return apply2(m, "arith.divf", dtype, one, apply2(m, "arith.addf", dtype, one, e));
+}
+
 /* Integer division by -1 may overflow, which the dialect leaves undefined: the quotient is -x and the
  * remainder 0. Division by 0 has no result. */
-static tn_str division(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+static tn_str divided(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in, bool remainder) {
   if (is_float(dtype)) return word(m, op, dtype, in);
   tn_str zero = number(m, dtype, 0), one = number(m, dtype, 1), minus = number(m, dtype, -1);
   tn_str turns = compare(m, "", "eq", dtype, in[1], minus), none = compare(m, "", "eq", dtype, in[1], zero);
   tn_str safe = choose(m, dtype, turns, one, choose(m, dtype, none, one, in[1]));
-  tn_str instead = op == TN_OP_REM ? zero : apply2(m, "arith.subi", dtype, zero, in[0]);
+  tn_str instead = remainder ? zero : apply2(m, "arith.subi", dtype, zero, in[0]);
   return choose(m, dtype, turns, instead, apply2(m, rows[op].whole, dtype, in[0], safe));
+}
+
+static tn_str quotient(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return divided(m, op, dtype, in, false);
+}
+
+static tn_str remainder_of(tn_mlir *m, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return divided(m, op, dtype, in, true);
 }
 
 static const row rows[TN_OP_COUNT] = {
 #define MLIR_WORD(real, whole)         { word, real, whole, 0 }
 #define MLIR_COMPARE(real, whole)      { comparison, real, whole, 0 }
-#define MLIR_DIVISION(real, whole)     { division, real, whole, 0 }
+#define MLIR_QUOTIENT(real, whole)     { quotient, real, whole, 0 }
+#define MLIR_REMAINDER(real, whole)    { remainder_of, real, whole, 0 }
 #define MLIR_CALL(name, helper, wide)  { call, name, wide, TN_MLIR_##helper }
+#define MLIR_SIGMOID(name, helper)     { sigmoid, name, NULL, TN_MLIR_##helper }
 #define MLIR_NOT                       { negation, NULL, NULL, 0 }
 #define MLIR_FORMULA                   { formula, NULL, NULL, 0 }
 #define TN_ELEMENT(ID, KIND, DTYPES, NAME, DOC, REAL, WHOLE, TRUTH, VJP, JVP, SLOPE_X, SLOPE_Y, HOW, NANS,   \

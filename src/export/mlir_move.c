@@ -263,12 +263,12 @@ bool tn_mlir_iota(tn_mlir *m, tn_value value) {
 }
 
 /* The generator is not written out: what it draws is known here, and becomes a constant. */
-bool tn_mlir_random(tn_mlir *m, tn_value value) {
+static bool draw(tn_mlir *m, tn_value value, tn_draw next) {
   const tn_node *node = tn_graph_node(m->graph, value);
   tn_tensor drawn;
   if (!tn_export_can_draw(m->graph, node))
     return tn_mlir_unsupported(m, "random numbers of a shape that is not known", node->at);
-  if (!tn_export_draw(m->graph, node, m->heap, &drawn)) {
+  if (!tn_export_draw(m->graph, node, next, m->heap, &drawn)) {
     tn_mlir_fail(m);
     return false;
   }
@@ -276,6 +276,9 @@ bool tn_mlir_random(tn_mlir *m, tn_value value) {
   tn_tensor_unref(&drawn);
   return true;
 }
+
+bool tn_mlir_uniform(tn_mlir *m, tn_value value) { return draw(m, value, tn_rng_uniform); }
+bool tn_mlir_normal(tn_mlir *m, tn_value value) { return draw(m, value, tn_rng_normal); }
 
 /* ---- views ---- */
 

@@ -235,14 +235,14 @@ static tn_str log_probability(tn_mlir *m, const normalised *n, tn_str row, tn_st
   return subtracted(m, n->dtype, moved, tn_mlir_unary(m, TN_OP_LOG, n->dtype, sum));
 }
 
-bool tn_mlir_softmax(tn_mlir *m, tn_value value) {
+static bool softmax(tn_mlir *m, tn_value value, bool log) {
   const tn_node *node = tn_graph_node(m->graph, value);
   arrangement a = arrange(m, node->in[0], &node->attrs->axis, 1);
   tn_str rows, length, row = tn_mlir_fresh(m), column = tn_mlir_fresh(m), made = tn_mlir_fresh(m);
   tn_str matrix = as_matrix(m, node->in[0], &a, &rows, &length);
   normalised n = normalise(m, matrix, node->type.dtype, rows, length);
   begin_matrix(m, made, rows, length, row, column);
-  if (node->op == TN_OP_LOG_SOFTMAX) {
+  if (log) {
     end_matrix(m, n.dtype, log_probability(m, &n, row, column));
   } else {
     tn_str e = at(m, n.exponentials, n.dtype, row, column), sum = at(m, n.sums, n.dtype, row, (tn_str){ 0 });
@@ -252,10 +252,12 @@ bool tn_mlir_softmax(tn_mlir *m, tn_value value) {
   return true;
 }
 
-/* One by one along each row, from +0 or from 1. */
-bool tn_mlir_running(tn_mlir *m, tn_value value) {
+bool tn_mlir_softmax(tn_mlir *m, tn_value value) { return softmax(m, value, false); }
+bool tn_mlir_log_softmax(tn_mlir *m, tn_value value) { return softmax(m, value, true); }
+
+/* One by one along each row. */
+static bool running(tn_mlir *m, tn_value value, const char *real, const char *whole, int first) {
   const tn_node *node = tn_graph_node(m->graph, value);
-  bool sum = node->op == TN_OP_CUMSUM, whole = !tn_dtype_in(node->type.dtype, TN_FLOATS);
   tn_dtype dtype = node->type.dtype;
   tn_str element = tn_mlir_dtype(dtype), type = TN_MLIR_TEXT(m, "tensor<?x?x$>", element), rows, length;
   arrangement a = arrange(m, node->in[0], &node->attrs->axis, 1);
@@ -263,7 +265,7 @@ bool tn_mlir_running(tn_mlir *m, tn_value value) {
   tn_str outer = tn_mlir_fresh(m), row = tn_mlir_fresh(m), before = tn_mlir_fresh(m),
          inner = tn_mlir_fresh(m);
   tn_str step = tn_mlir_fresh(m), made = tn_mlir_fresh(m), total = tn_mlir_fresh(m), next = tn_mlir_fresh(m);
-  tn_str start = tn_mlir_constant(m, dtype, sum ? 0 : 1), zero = tn_mlir_index(m, 0),
+  tn_str start = tn_mlir_constant(m, dtype, first), zero = tn_mlir_index(m, 0),
          one = tn_mlir_index(m, 1);
   TN_MLIR(m, "$ = tensor.empty($, $) : $", empty, rows, length, type);
   TN_MLIR(m, "$ = scf.for $ = $ to $ step $ iter_args($ = $) -> ($) {", outer, row, zero, rows, one, before,
@@ -280,8 +282,8 @@ bool tn_mlir_running(tn_mlir *m, tn_value value) {
     TN_MLIR(m, "$ = arith.subi $, $ : index", place, last, step);
   }
   tn_str x = at(m, matrix, dtype, row, place), changed = tn_mlir_fresh(m);
-  const char *op = sum ? (whole ? "arith.addi" : "arith.addf") : (whole ? "arith.muli" : "arith.mulf");
-  TN_MLIR(m, "$ = $ $, $ : $", next, tn_str_of(op), total, x, element);
+  tn_str join = tn_str_of(tn_dtype_in(dtype, TN_FLOATS) ? real : whole);
+  TN_MLIR(m, "$ = $ $, $ : $", next, join, total, x, element);
   TN_MLIR(m, "$ = tensor.insert $ into $[$, $] : $", changed, node->attrs->exclusive ? total : next, made,
           row, place, type);
   TN_MLIR(m, "scf.yield $, $ : $, $", changed, next, type, element);
@@ -293,6 +295,9 @@ bool tn_mlir_running(tn_mlir *m, tn_value value) {
   m->values[value] = from_matrix(m, outer, node->in[0], &a);
   return true;
 }
+
+bool tn_mlir_cumsum(tn_mlir *m, tn_value value) { return running(m, value, "arith.addf", "arith.addi", 0); }
+bool tn_mlir_cumprod(tn_mlir *m, tn_value value) { return running(m, value, "arith.mulf", "arith.muli", 1); }
 
 /* The losses of the rows, then their mean. */
 bool tn_mlir_cross_entropy(tn_mlir *m, tn_value value) {

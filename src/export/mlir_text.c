@@ -212,7 +212,7 @@ tn_str tn_mlir_product(tn_mlir *m, const tn_str *dims, int count) {
 /* ---- sizes of results that have no name ---- */
 
 /* Broadcasting: the operands' sizes are equal or 1. */
-static tn_str widest(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_broadcast(tn_mlir *m, const tn_node *node, int axis) {
   tn_str size = { 0 };
   for (int i = 0; i < node->count; i++) {
     const tn_shape *shape = &tn_graph_type(m->graph, node->in[i])->shape;
@@ -230,7 +230,7 @@ static tn_str widest(tn_mlir *m, const tn_node *node, int axis) {
   return size.len ? size : tn_mlir_index(m, 1);
 }
 
-static tn_str joined(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_concat(tn_mlir *m, const tn_node *node, int axis) {
   if (axis != node->attrs->axis) return tn_mlir_dim(m, node->in[0], axis);
   tn_str sum = tn_mlir_dim(m, node->in[0], axis);
   for (int i = 1; i < node->count; i++) {
@@ -242,7 +242,7 @@ static tn_str joined(tn_mlir *m, const tn_node *node, int axis) {
 }
 
 /* All elements divided by what the other axes hold. */
-static tn_str left_over(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_reshape(tn_mlir *m, const tn_node *node, int axis) {
   tn_str from[TN_RANK_LIMIT], to[TN_RANK_LIMIT], size = tn_mlir_fresh(m);
   const tn_shape *in = &tn_graph_type(m->graph, node->in[0])->shape, *out = &node->type.shape;
   int count = 0;
@@ -259,7 +259,7 @@ static tn_str left_over(tn_mlir *m, const tn_node *node, int axis) {
 }
 
 /* high - low, counted from the end where they are negative, in steps. */
-static tn_str sliced(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_slice(tn_mlir *m, const tn_node *node, int axis) {
   const tn_attrs *a = node->attrs;
   tn_str length = tn_mlir_dim(m, node->in[0], axis), ends[2];
   const int64_t given[] = { a->low[axis], a->high[axis] };
@@ -278,7 +278,7 @@ static tn_str sliced(tn_mlir *m, const tn_node *node, int axis) {
 }
 
 /* What is added before, between and behind. */
-static tn_str padded(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_pad(tn_mlir *m, const tn_node *node, int axis) {
   const tn_attrs *a = node->attrs;
   tn_str length = tn_mlir_dim(m, node->in[0], axis), size = tn_mlir_fresh(m);
   if (a->step[axis]) {
@@ -293,56 +293,77 @@ static tn_str padded(tn_mlir *m, const tn_node *node, int axis) {
   return size;
 }
 
-static tn_str gathered(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_gather(tn_mlir *m, const tn_node *node, int axis) {
   int rank = tn_graph_type(m->graph, node->in[1])->shape.rank;
   if (axis < node->attrs->axis) return tn_mlir_dim(m, node->in[0], axis);
   if (axis < node->attrs->axis + rank) return tn_mlir_dim(m, node->in[1], axis - node->attrs->axis);
   return tn_mlir_dim(m, node->in[0], axis - rank + 1);
 }
 
-/* The axis of the operand that axis of the result was. */
-static int kept_axis(const tn_node *node, int axis, int rank) {
-  if (node->attrs->keepdims) return axis;
-  for (int i = 0, kept = 0; i < rank; i++) {
-    bool reduced = node->op == TN_OP_ARGMAX && node->attrs->axis == i;
-    for (int k = 0; node->op != TN_OP_ARGMAX && k < node->attrs->axis_count; k++)
-      reduced |= node->attrs->axes[k] == i;
-    if (!reduced && kept++ == axis) return i;
+/* The length of the axis of operand 0 that the axis of the result was, when these have disappeared. */
+static tn_str kept(tn_mlir *m, const tn_node *node, const int32_t *axes, int count, int axis) {
+  int from = 0;
+  for (int left = axis; !node->attrs->keepdims; from++) {
+    bool reduced = false;
+    for (int k = 0; k < count; k++) reduced |= axes[k] == from;
+    if (!reduced && left-- == 0) break;
   }
-  return 0;
+  return tn_mlir_dim(m, node->in[0], node->attrs->keepdims ? axis : from);
 }
 
-static tn_str contracted(tn_mlir *m, const tn_node *node, int axis) {
+static tn_str shape_reduce(tn_mlir *m, const tn_node *node, int axis) {
+  return kept(m, node, node->attrs->axes, node->attrs->axis_count, axis);
+}
+
+static tn_str shape_argmax(tn_mlir *m, const tn_node *node, int axis) {
+  return kept(m, node, &node->attrs->axis, 1, axis);
+}
+
+static tn_str shape_matmul(tn_mlir *m, const tn_node *node, int axis) {
   int rank = node->type.shape.rank;
   int x = tn_graph_type(m->graph, node->in[0])->shape.rank,
       y = tn_graph_type(m->graph, node->in[1])->shape.rank;
   if (axis == rank - 2) return tn_mlir_dim(m, node->in[0], x - 2);
   if (axis == rank - 1) return tn_mlir_dim(m, node->in[1], y - 1);
-  return widest(m, node, axis); /* leading axes are aligned from the right, as all are */
+  return shape_broadcast(m, node, axis); /* leading axes are aligned from the right, as all are */
 }
 
-static tn_str unknown_dim(tn_mlir *m, const tn_node *node, int axis) {
-  switch (tn_op_sig_of(node->op)->kind) {
-    case TN_KIND_ELEMENTWISE: return widest(m, node, axis);
-    case TN_KIND_SCAN: return tn_mlir_dim(m, node->in[0], axis);
-    case TN_KIND_CONTRACT: return contracted(m, node, axis);
-    case TN_KIND_REDUCE:
-      return tn_mlir_dim(m, node->in[0],
-                         kept_axis(node, axis, tn_graph_type(m->graph, node->in[0])->shape.rank));
-    default: break;
-  }
-  switch (node->op) {
-    case TN_OP_TRANSPOSE: return tn_mlir_dim(m, node->in[0], node->attrs->axes[axis]);
-    case TN_OP_RESHAPE: return left_over(m, node, axis);
-    case TN_OP_BROADCAST_TO: return widest(m, node, axis);
-    case TN_OP_SLICE: return sliced(m, node, axis);
-    case TN_OP_CONCAT: return joined(m, node, axis);
-    case TN_OP_PAD: return padded(m, node, axis);
-    case TN_OP_GATHER: return gathered(m, node, axis);
-    case TN_OP_SCATTER_ADD: return tn_mlir_dim(m, node->in[0], axis);
-    default: return (tn_str){ 0 };
-  }
+static tn_str shape_transpose(tn_mlir *m, const tn_node *node, int axis) {
+  return tn_mlir_dim(m, node->in[0], node->attrs->axes[axis]);
 }
+
+static tn_str shape_first(tn_mlir *m, const tn_node *node, int axis) {
+  return tn_mlir_dim(m, node->in[0], axis);
+}
+
+/* What says its lengths itself, or has no axes, has none that follow from its operands. */
+static tn_str says_itself(tn_mlir *m, const tn_node *node, int axis) {
+  (void)m, (void)node, (void)axis;
+  return (tn_str){ 0 };
+}
+#define shape_attr          says_itself
+#define shape_literal       says_itself
+#define shape_iota          says_itself
+#define shape_random        says_itself
+#define shape_scalar        says_itself
+#define shape_if            says_itself
+#define shape_cross_entropy says_itself
+#define shape_patches       says_itself /* the number of windows is written as a length by its builder */
+#define shape_fold          says_itself
+#define shape_broadcast_to  shape_broadcast
+#define shape_scatter_add   shape_first
+#define shape_row_update    shape_first
+
+/* By the rule that gives the operation its shape. */
+static const struct {
+  tn_str (*shape)(tn_mlir *m, const tn_node *node, int axis);
+} lengths[TN_OP_COUNT] = {
+#define FIRST(first, ...) first
+#define TN_OP(id, ...)    [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_RULES(...)     FIRST(__VA_ARGS__)
+#define TN_EXPAND(...)    .shape = NULL /* composed: never in a graph */
+#include "op/ops.def"
+};
 
 bool tn_mlir_result_dims(tn_mlir *m, tn_value value, tn_str *dims) {
   const tn_node *node = tn_graph_node(m->graph, value);
@@ -353,7 +374,7 @@ bool tn_mlir_result_dims(tn_mlir *m, tn_value value, tn_str *dims) {
     else if (tn_dim_is_symbol(dim))
       dims[i] = TN_MLIR_TEXT(m, "%$", tn_names_text(m->graph->names, tn_dim_name(dim)));
     else
-      dims[i] = unknown_dim(m, node, i);
+      dims[i] = lengths[node->op].shape(m, node, i);
     if (!dims[i].len) return tn_mlir_unsupported(m, "an operation whose size follows from no name", node->at);
   }
   return true;

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "export/draw.h"
+#include "export/element.h"
 #include "export/onnx_internal.h"
-#include "op/formula.h"
-#include "op/scalar.h"
 
 /* ---- elementwise ---- */
 
@@ -25,40 +24,23 @@ static tn_str element(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
   return spellings[op].write ? spellings[op].write(w, op, dtype, in) : (tn_str){ 0 };
 }
 
-/* The formula's operations, one by one. */
-typedef struct {
-  tn_formula_run run; /* first, so that a run is a recipe */
-  tn_onnx *w;
-  tn_dtype dtype;
-  tn_str values[TN_FORMULA_PLACES];
-  tn_dtype dtypes[TN_FORMULA_PLACES];
-} recipe;
+static tn_str word_number(void *writer, tn_dtype dtype, double number) {
+  return tn_onnx_number(writer, dtype, number);
+}
 
-static bool make(tn_formula_run *run, int place, tn_op op, const int *in, int count, double number) {
-  recipe *r = (recipe *)run;
-  tn_str operands[3];
-  for (int i = 0; i < count; i++) operands[i] = r->values[in[i]];
-  r->dtypes[place] = op == TN_OP_FILL ? r->dtype : tn_scalar_gives(op, r->dtypes[in[count - 1]]);
-  if (op == TN_OP_FILL)
-    r->values[place] = tn_onnx_number(r->w, r->dtype, number);
-  else if (op == TN_OP_SELECT)
-    r->values[place] = tn_onnx_op(r->w, "Where", operands, 3);
-  else
-    r->values[place] = element(r->w, op, r->dtypes[in[0]], operands);
-  return r->values[place].len > 0;
+static tn_str word_choose(void *writer, tn_dtype dtype, const tn_str *in) {
+  (void)dtype;
+  return tn_onnx_op(writer, "Where", in, 3);
+}
+
+static tn_str word_element(void *writer, tn_op op, tn_dtype dtype, const tn_str *in) {
+  return element(writer, op, dtype, in);
 }
 
 /* recursion: the operations of a formula; one that stands for itself has none. */
 static tn_str formula(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
-  const tn_term *terms = tn_op_value(op, dtype);
-  recipe r = { .run = { .make = make }, .w = w, .dtype = dtype };
-  if (!terms || terms->kind == TN_TERM_END || tn_formula_stands_for(terms, op)) return (tn_str){ 0 };
-  for (int i = 0; i < tn_op_sig_of(op)->arity; i++) {
-    r.values[TN_TERM_X + i] = in[i];
-    r.dtypes[TN_TERM_X + i] = dtype;
-  }
-  int place = tn_formula_make(&r.run, terms, NULL);
-  return place < 0 ? (tn_str){ 0 } : r.values[place];
+  const tn_export_words words = { w, word_number, word_choose, word_element };
+  return tn_export_formula(&words, op, dtype, in);
 }
 
 static tn_str word(tn_onnx *w, tn_op op, tn_dtype dtype, const tn_str *in) {
@@ -133,13 +115,13 @@ static tn_str counted(tn_onnx *w, const tn_node *node) {
   return TN_ONNX_OP(w, "Expand", line, whole);
 }
 
-static tn_str drawn(tn_onnx *w, const tn_node *node) {
+static tn_str drawn(tn_onnx *w, const tn_node *node, tn_draw next) {
   tn_tensor numbers;
   if (!tn_export_can_draw(w->graph, node)) {
     tn_onnx_unsupported(w, "random numbers of a shape that is not known", node->at);
     return (tn_str){ 0 };
   }
-  if (!tn_export_draw(w->graph, node, w->heap, &numbers)) {
+  if (!tn_export_draw(w->graph, node, next, w->heap, &numbers)) {
     tn_onnx_fail(w);
     return (tn_str){ 0 };
   }
@@ -148,23 +130,26 @@ static tn_str drawn(tn_onnx *w, const tn_node *node) {
   return made;
 }
 
+static tn_str drawn_evenly(tn_onnx *w, const tn_node *node) { return drawn(w, node, tn_rng_uniform); }
+static tn_str drawn_normally(tn_onnx *w, const tn_node *node) { return drawn(w, node, tn_rng_normal); }
+
 static bool give(tn_onnx *w, tn_value value, tn_str made) {
   w->values[value] = made;
   return made.len > 0;
 }
+/* A writer that gives what a function makes of the node. */
+#define GIVES(name, make)                                                                                    \
+  bool tn_onnx_##name(tn_onnx *w, tn_value value) {                                                          \
+    return give(w, value, make(w, tn_graph_node(w->graph, value)));                                          \
+  }
 
 bool tn_onnx_literal(tn_onnx *w, tn_value value) {
   return give(w, value, tn_onnx_constant(w, &tn_graph_node(w->graph, value)->attrs->literal->view));
 }
-bool tn_onnx_fill(tn_onnx *w, tn_value value) {
-  return give(w, value, filled(w, tn_graph_node(w->graph, value)));
-}
-bool tn_onnx_iota(tn_onnx *w, tn_value value) {
-  return give(w, value, counted(w, tn_graph_node(w->graph, value)));
-}
-bool tn_onnx_random(tn_onnx *w, tn_value value) {
-  return give(w, value, drawn(w, tn_graph_node(w->graph, value)));
-}
+GIVES(fill, filled)
+GIVES(iota, counted)
+GIVES(uniform, drawn_evenly)
+GIVES(normal, drawn_normally)
 
 /* ---- moving ---- */
 
@@ -375,15 +360,9 @@ static tn_str cross_entropy(tn_onnx *w, const tn_node *node) {
   return TN_ONNX_OP(w, "ReduceMean", loss);
 }
 
-bool tn_onnx_argmax(tn_onnx *w, tn_value value) {
-  return give(w, value, place_of_greatest(w, tn_graph_node(w->graph, value)));
-}
-bool tn_onnx_count(tn_onnx *w, tn_value value) {
-  return give(w, value, element_count(w, tn_graph_node(w->graph, value)));
-}
-bool tn_onnx_cross_entropy(tn_onnx *w, tn_value value) {
-  return give(w, value, cross_entropy(w, tn_graph_node(w->graph, value)));
-}
+GIVES(argmax, place_of_greatest)
+GIVES(count, element_count)
+GIVES(cross_entropy, cross_entropy)
 
 /* ---- scans, products ---- */
 

@@ -75,21 +75,10 @@ static tn_str elements_of(const tn_view *view, tn_arena *arena) {
 }
 
 /* Shapes and dtypes are in the type already. */
-static tn_str detail_of(const tn_graph *graph, const tn_node *node, tn_arena *arena) {
+static tn_str attributes_of(const tn_graph *graph, const tn_node *node, tn_arena *arena) {
+  const uint32_t in_type = TN_ATTR_SHAPE | TN_ATTR_DTYPE;
   tn_text text;
-  switch (node->op) {
-    case TN_OP_INPUT: return TN_LIT("input");
-    case TN_OP_PARAM: return TN_LIT("param");
-    case TN_OP_HOST: return tn_names_text(graph->names, node->attrs->argument);
-    case TN_OP_CONST: return is_number(node) ? TN_LIT("") : elements_of(&node->attrs->literal->view, arena);
-    case TN_OP_FILL:
-    case TN_OP_RESHAPE:
-    case TN_OP_BROADCAST_TO:
-    case TN_OP_CAST:
-    case TN_OP_PICK:
-    case TN_OP_IF: return TN_LIT("");
-    default: break;
-  }
+  if (!(tn_op_sig_of(node->op)->attrs & ~in_type)) return TN_LIT("");
   if (tn_attrs_are_default(node->op, node->attrs)) return TN_LIT("");
   tn_text_init(&text, arena->heap);
   tn_attrs_print(node->op, node->attrs, graph->names, &text);
@@ -102,6 +91,29 @@ static tn_str detail_of(const tn_graph *graph, const tn_node *node, tn_arena *ar
     return shorten(arena, &bare);
   }
   return shorten(arena, &text);
+}
+
+static tn_str detail_of(const tn_graph *graph, const tn_node *node, tn_arena *arena) {
+  const tn_op_sig *sig = tn_op_sig_of(node->op);
+  switch (sig->kind) {
+    case TN_KIND_INPUT: return tn_str_of(sig->name);
+    case TN_KIND_EFFECT: return tn_names_text(graph->names, node->attrs->argument);
+    case TN_KIND_LITERAL:
+      return is_number(node) ? TN_LIT("") : elements_of(&node->attrs->literal->view, arena);
+    case TN_KIND_FILL:
+    case TN_KIND_PICK:
+    case TN_KIND_BRANCH: return TN_LIT("");
+    case TN_KIND_IOTA:
+    case TN_KIND_ELEMENTWISE:
+    case TN_KIND_GENERATE:
+    case TN_KIND_VIEW:
+    case TN_KIND_MOVE:
+    case TN_KIND_REDUCE:
+    case TN_KIND_SCAN:
+    case TN_KIND_CONTRACT:
+    case TN_KIND_COMPOSED: break;
+  }
+  return attributes_of(graph, node, arena);
 }
 
 static tn_str type_of(const tn_graph *graph, const tn_node *node, tn_arena *arena) {
@@ -125,19 +137,23 @@ static tn_str place_of(const tn_node *node, tn_sources *sources, tn_arena *arena
 
 static tn_paint paint_of(const tn_node *node) {
   switch (tn_op_sig_of(node->op)->kind) {
-    case TN_KIND_SOURCE:
-      return node->op == TN_OP_INPUT   ? TN_PAINT_INPUT
-             : node->op == TN_OP_PARAM ? TN_PAINT_PARAM
-                                       : TN_PAINT_CONSTANT;
+    case TN_KIND_INPUT: return node->op == TN_OP_PARAM ? TN_PAINT_PARAM : TN_PAINT_INPUT;
+    case TN_KIND_LITERAL:
+    case TN_KIND_FILL:
+    case TN_KIND_IOTA:
     case TN_KIND_GENERATE: return TN_PAINT_CONSTANT;
     case TN_KIND_ELEMENTWISE: return TN_PAINT_ELEMENT;
     case TN_KIND_REDUCE:
     case TN_KIND_SCAN: return TN_PAINT_REDUCE;
     case TN_KIND_CONTRACT: return TN_PAINT_CONTRACT;
-    case TN_KIND_CONTROL:
+    case TN_KIND_BRANCH:
+    case TN_KIND_PICK:
     case TN_KIND_EFFECT: return TN_PAINT_CONTROL;
-    default: return TN_PAINT_MOVE;
+    case TN_KIND_VIEW:
+    case TN_KIND_MOVE:
+    case TN_KIND_COMPOSED: break;
   }
+  return TN_PAINT_MOVE;
 }
 
 tn_picture_colours tn_picture_colours_of(tn_paint paint) {

@@ -53,7 +53,7 @@ static bool choose_axes(const normaliser *n, bool *chosen) {
   return true;
 }
 
-static bool normalise_reduction(normaliser *n) {
+static bool normalise_axes(normaliser *n) {
   bool chosen[TN_RANK_LIMIT] = { false };
   int rank = n->args.in[0].shape.rank;
   if (n->attrs->axis_count < 0) {
@@ -198,25 +198,19 @@ static bool normalise_windows(normaliser *n) {
   return true;
 }
 
-static bool normalise_by(normaliser *n) {
-  uint32_t set = tn_op_sig_of(n->args.op)->attrs;
-  switch (n->args.op) {
-    case TN_OP_TRANSPOSE: return normalise_permutation(n);
-    case TN_OP_SQUEEZE: return normalise_squeeze(n);
-    case TN_OP_RESHAPE: return normalise_reshape(n);
-    case TN_OP_SLICE: return normalise_slice(n);
-    case TN_OP_INDEX: return normalise_index(n);
-    case TN_OP_PATCHES:
-    case TN_OP_FOLD:
-    case TN_OP_CONV2D: return normalise_windows(n);
-    default: break;
-  }
-  if (set & TN_ATTR_AXIS) return normalise_axis(n);
-  return !(set & TN_ATTR_AXES) || normalise_reduction(n);
+static bool normalise_as_given(normaliser *n) {
+  (void)n;
+  return true;
 }
+
+static bool (*const rules[TN_OP_COUNT])(normaliser *n) = {
+#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
+#define TN_ATTRS(rule) normalise_##rule
+#include "op/ops.def"
+};
 
 bool tn_op_normalise(tn_op op, const tn_type *in, int count, tn_attrs *attrs, tn_fault *fault) {
   normaliser n = { .args = { .op = op, .in = in, .count = count, .attrs = attrs, .fault = fault },
                    .attrs = attrs };
-  return tn_op_check_arity(&n.args) && normalise_by(&n);
+  return tn_op_check_arity(&n.args) && rules[op](&n);
 }

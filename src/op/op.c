@@ -7,7 +7,7 @@
 
 static const tn_op_sig sigs[TN_OP_COUNT] = {
   [TN_OP_ERROR] = { .op = TN_OP_ERROR, .name = "error", .group = "", .doc = "stands for what has failed",
-                    .operands = "", .kind = TN_KIND_SOURCE },
+                    .operands = "", .kind = TN_KIND_LITERAL },
 #define TN_OP(id, ...) [TN_OP_##id] = { .op = TN_OP_##id, __VA_ARGS__ },
 #define TN_SIG(...) __VA_ARGS__
 #include "op/ops.def"
@@ -16,10 +16,11 @@ static const tn_op_sig sigs[TN_OP_COUNT] = {
 static const struct {
   tn_op_fails fails;
   double cost;
+  tn_op_rows rows;
 } plans[TN_OP_COUNT] = {
 #define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
-#define TN_PLAN(fails, cost) { TN_FAILS_##fails, cost }
-#define TN_EXPAND(...) { TN_FAILS_AS_PARTS, 0 }
+#define TN_PLAN(fails, cost, rows) { TN_FAILS_##fails, cost, TN_ROWS_##rows }
+#define TN_EXPAND(...) { TN_FAILS_AS_PARTS, 0, TN_ROWS_NONE }
 #include "op/ops.def"
 };
 
@@ -29,6 +30,7 @@ const tn_op_sig *tn_op_sig_of(tn_op op) {
 }
 
 tn_op_fails tn_op_fails_of(tn_op op) { return plans[op].fails; }
+tn_op_rows tn_op_rows_of(tn_op op) { return plans[op].rows; }
 double tn_op_cost(tn_op op) { return plans[op].cost; }
 
 bool tn_op_can_fail(tn_op op, tn_dtype dtype) {

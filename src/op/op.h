@@ -1,7 +1,7 @@
 /* op/op.h: what an operation is: its name, arity, attributes, shape and dtype rules.
  *
- * ops.def holds one entry per operation; this header sees its TN_SIG, TN_RULES
- * and TN_PLAN groups only. Everything here is pure: a rule reads operand types and
+ * ops.def holds one entry per operation; this header sees its TN_SIG, TN_ATTRS, TN_RULES,
+ * TN_VIEW and TN_PLAN groups only. Everything here is pure: a rule reads operand types and
  * attributes and writes a result type, or fills in a fault. A fault says what
  * is wrong without naming a code, because each language has its own code and
  * its own field names for the same mistake; the front ends translate (and
@@ -24,7 +24,10 @@ typedef enum {
 
 /* How an operation is carried out; the optimiser and the back ends go by this. */
 typedef enum {
-  TN_KIND_SOURCE,       /* no tensor operands: input, constant, fill, iota */
+  TN_KIND_INPUT,        /* given from outside: input, param */
+  TN_KIND_LITERAL,      /* written in the program: const */
+  TN_KIND_FILL,         /* one number everywhere: fill */
+  TN_KIND_IOTA,         /* known before the run: iota; the last of those that tn_op_is_source names */
   TN_KIND_ELEMENTWISE,  /* out[i] depends on in[...][i] alone (operands broadcast) */
   TN_KIND_GENERATE,     /* out[i] depends on i and scalar operands: uniform, normal */
   TN_KIND_VIEW,         /* the same elements, arranged differently */
@@ -32,7 +35,8 @@ typedef enum {
   TN_KIND_REDUCE,       /* along axes */
   TN_KIND_SCAN,         /* along an axis, same shape: cumsum, softmax */
   TN_KIND_CONTRACT,     /* matmul */
-  TN_KIND_CONTROL,      /* if, pick */
+  TN_KIND_BRANCH,       /* if */
+  TN_KIND_PICK,         /* a result of a branch: pick */
   TN_KIND_EFFECT,       /* asks the host: clock, files */
   TN_KIND_COMPOSED      /* stands for other operations; never in a graph */
 } tn_op_kind;
@@ -160,15 +164,37 @@ typedef struct {
 typedef enum {
   TN_FAILS_NEVER,
   TN_FAILS_ON_ZERO_DIVISOR,  /* of integers */
-  TN_FAILS_ON_INDEX,         /* outside of what it names a place of */
-  TN_FAILS_ON_NEW_INDEX,     /* likewise, of the first axis; a gather before it may have looked already */
+  TN_FAILS_ON_INDEX,         /* operand 1 names places of operand 0 along attrs->axis: one outside of it */
+  TN_FAILS_ON_NEW_INDEX,     /* likewise; without an axis, of the first. A gather before it may have looked
+                                already */
+  TN_FAILS_ON_LABEL,         /* likewise, of the last axis */
   TN_FAILS_ON_EMPTY,         /* no elements to choose one of */
   TN_FAILS_IN_HOST,          /* which may refuse, and sees that it was asked */
   TN_FAILS_AS_STEPS,         /* as the steps of its program */
   TN_FAILS_AS_PARTS          /* composed: never in a graph */
 } tn_op_fails;
 
+/* Which rows of the operands a row of the result is made of. A row is a place along the first axis. */
+typedef enum {
+  TN_ROWS_NONE,       /* of several, or it cannot be told */
+  TN_ROWS_ALIGNED,    /* of the same row of every operand that has as many axes and rows, of all of others */
+  TN_ROWS_OFF_AXIS,   /* of the same row, unless attrs->axis is the first; shapes stay */
+  TN_ROWS_OFF_AXES,   /* of the same row, unless the axis or axes that disappear have the first among them */
+  TN_ROWS_JOINED,     /* as OFF_AXIS, of every operand */
+  TN_ROWS_RESHAPED,   /* elements keep their row-major order */
+  TN_ROWS_PERMUTED,   /* of the same row, if attrs->axes leave the first axis where it is */
+  TN_ROWS_STRETCHED,  /* of the same row, if there are as many */
+  TN_ROWS_SLICED,     /* likewise, and attrs->low, high and step say which are taken */
+  TN_ROWS_PADDED,     /* of the same row, if attrs->low, high and step add none */
+  TN_ROWS_NAMED,      /* of the rows of operand 0 that the same row of operand 1 names, along attrs->axis */
+  TN_ROWS_WINDOWS,    /* of the same row: an image is one */
+  TN_ROWS_PRODUCT     /* matmul: of the same row of operand 0, all of operand 1; of leading axes, ALIGNED */
+} tn_op_rows;
+
 const tn_op_sig *tn_op_sig_of(tn_op op);
+/* What is there before the run begins. */
+static inline bool tn_op_is_source(tn_op op) { return tn_op_sig_of(op)->kind <= TN_KIND_IOTA; }
+tn_op_rows tn_op_rows_of(tn_op op);
 tn_op_fails tn_op_fails_of(tn_op op);
 /* Whether it can for operands of this dtype, whatever else they are. */
 bool tn_op_can_fail(tn_op op, tn_dtype dtype);
@@ -180,6 +206,15 @@ tn_op tn_op_find(tn_str name);
 /* Infers the result type: arity, then dtype, then shape. On failure fills *args->fault,
  * leaves *out untouched and returns false. Composed operations have no rule here. */
 bool tn_op_infer(const tn_op_args *args, tn_type *out);
+
+/* The view of `from` that a view operation gives, of the shape of its result. It starts *offset elements
+ * after from->data; out->data is not moved, because a plan has no memory yet. False, with nothing written,
+ * when strides cannot express it. */
+bool tn_op_view(tn_op op, const tn_attrs *attrs, const tn_shape *shape, const tn_view *from, tn_view *out,
+                int64_t *offset);
+/* The same, with out->data where it starts. */
+bool tn_op_view_data(tn_op op, const tn_attrs *attrs, const tn_shape *shape, const tn_view *from,
+                     tn_view *out);
 
 /* Normalises attributes given by a user. Reads and writes *attrs. Called by the builder before
  * tn_op_infer, also for composed operations, and again when symbols have been bound: what is

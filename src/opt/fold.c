@@ -42,48 +42,57 @@ static bool keeps_type(const tn_rewrite *rewrite, const tn_node *node, tn_value 
   return tn_type_equal(&new_node(rewrite, value)->type, &node->type);
 }
 
-/* The operand that the result is equal to, or 0. */
-static tn_value same_as(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+/* ---- identities: the operand that the result is equal to, if it has its type; or 0 ---- */
+
+static tn_value same_sum(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  if (is_number(rewrite, in[1], -0.0)) return in[0];
+  if (is_number(rewrite, in[0], -0.0)) return in[1];
+  return tn_dtype_in(node->type.dtype, TN_INTS) && is_number(rewrite, in[1], 0) ? in[0] : 0;
+}
+
+static tn_value same_difference(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  (void)node;
+  return is_number(rewrite, in[1], 0) ? in[0] : 0;
+}
+
+static tn_value same_quotient(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  (void)node;
+  return is_number(rewrite, in[1], 1) ? in[0] : 0;
+}
+
+static tn_value same_product(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  tn_value x = same_quotient(rewrite, node, in);
+  return x == 0 && is_number(rewrite, in[0], 1) ? in[1] : x;
+}
+
+static tn_value same_twice(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  const tn_node *inner = new_node(rewrite, in[0]);
+  return inner->op == node->op ? inner->in[0] : 0;
+}
+
+static tn_value same_choice(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
   double condition;
-  tn_value x = 0;
-  switch (node->op) {
-    case TN_OP_ADD:
-      if (is_number(rewrite, in[1], -0.0))
-        x = in[0];
-      else if (is_number(rewrite, in[0], -0.0))
-        x = in[1];
-      else if (tn_dtype_in(node->type.dtype, TN_INTS) && is_number(rewrite, in[1], 0))
-        x = in[0];
-      break;
-    case TN_OP_SUB:
-      if (is_number(rewrite, in[1], 0)) x = in[0];
-      break;
-    case TN_OP_MUL:
-      if (is_number(rewrite, in[1], 1))
-        x = in[0];
-      else if (is_number(rewrite, in[0], 1))
-        x = in[1];
-      break;
-    case TN_OP_DIV:
-      if (is_number(rewrite, in[1], 1)) x = in[0];
-      break;
-    case TN_OP_NEG:
-    case TN_OP_NOT:
-      if (new_node(rewrite, in[0])->op == node->op) x = new_node(rewrite, in[0])->in[0];
-      break;
-    case TN_OP_SELECT:
-      if (uniform(rewrite, in[0], &condition)) x = in[condition != 0 ? 1 : 2];
-      break;
-    case TN_OP_RESHAPE:
-    case TN_OP_BROADCAST_TO:
-    case TN_OP_CAST: x = in[0]; break;
-    case TN_OP_CONCAT:
-      if (node->count == 1) x = in[0];
-      break;
-    default: break;
-  }
+  (void)node;
+  return uniform(rewrite, in[0], &condition) ? in[condition != 0 ? 1 : 2] : 0;
+}
+
+static tn_value same_only(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  (void)rewrite;
+  return node->count == 1 ? in[0] : 0;
+}
+
+static tn_value same_as(const tn_rewrite *rewrite, const tn_node *node, const tn_value *in) {
+  static tn_value (*const identities[TN_OP_COUNT])(const tn_rewrite *, const tn_node *, const tn_value *) = {
+    [TN_OP_ADD] = same_sum,      [TN_OP_SUB] = same_difference,   [TN_OP_MUL] = same_product,
+    [TN_OP_DIV] = same_quotient, [TN_OP_NEG] = same_twice,        [TN_OP_NOT] = same_twice,
+    [TN_OP_SELECT] = same_choice, [TN_OP_RESHAPE] = same_only,    [TN_OP_BROADCAST_TO] = same_only,
+    [TN_OP_CAST] = same_only,    [TN_OP_CONCAT] = same_only,
+  };
+  tn_value x = identities[node->op] ? identities[node->op](rewrite, node, in) : 0;
   return x != 0 && keeps_type(rewrite, node, x) ? x : 0;
 }
+
+/* ---- constants ---- */
 
 static tn_value filled(tn_rewrite *rewrite, const tn_node *node, double number) {
   tn_attrs attrs = { .dtype = node->type.dtype, .shape = node->type.shape, .number = number };
@@ -178,8 +187,17 @@ static bool can_compute(const tn_node *node) {
     case TN_KIND_CONTRACT:
     case TN_KIND_MOVE:
     case TN_KIND_VIEW: return true;
-    default: return false;
+    case TN_KIND_INPUT:
+    case TN_KIND_LITERAL:
+    case TN_KIND_FILL:
+    case TN_KIND_IOTA:
+    case TN_KIND_GENERATE: /* a large one is better drawn when it is needed */
+    case TN_KIND_BRANCH:
+    case TN_KIND_PICK:
+    case TN_KIND_EFFECT:
+    case TN_KIND_COMPOSED: return false;
   }
+  return false;
 }
 
 static tn_value fold_node(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in) {

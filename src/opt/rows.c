@@ -81,42 +81,24 @@ static bool reduces_first_axis(const tn_node *node) {
   return false;
 }
 
-static bool move_keeps_rows(const division *d, const tn_node *node, tn_value result) {
-  switch (node->op) {
-    case TN_OP_CONCAT: return node->attrs->axis != 0 && all_blocks_match(d, node, result);
-    case TN_OP_GATHER: /* rows of a table that the data names */
-      return node->attrs->axis == 0 && d->known[node->in[0]] == SAME &&
-             shape_of(d->whole, node->in[1])->rank > 0;
-    case TN_OP_PAD: return node->attrs->low[0] == 0 && node->attrs->high[0] == 0 && node->attrs->step[0] == 0;
-    case TN_OP_PATCHES: return blocks_match(d, node, result, 0);
-    default: return false;
-  }
-}
-
-static bool view_keeps_rows(const division *d, const tn_node *node, tn_value result) {
-  switch (node->op) {
-    case TN_OP_RESHAPE: return true; /* blocks stay what they are: elements keep their order */
-    case TN_OP_TRANSPOSE: return node->attrs->axes[0] == 0;
-    case TN_OP_BROADCAST_TO: return blocks_match(d, node, result, 0);
-    case TN_OP_SLICE: return node->attrs->low[0] == 0 && blocks_match(d, node, result, 0);
-    default: return false;
-  }
-}
-
 /* The result's first axis is known to follow the number of rows. */
 static bool keeps_rows(const division *d, const tn_node *node, tn_value result) {
-  switch (tn_op_sig_of(node->op)->kind) {
-    case TN_KIND_SOURCE: return node->op == TN_OP_FILL || (node->op == TN_OP_IOTA && node->attrs->axis != 0);
-    case TN_KIND_ELEMENTWISE: return all_blocks_match(d, node, result);
-    case TN_KIND_VIEW: return view_keeps_rows(d, node, result);
-    case TN_KIND_MOVE: return move_keeps_rows(d, node, result);
-    case TN_KIND_REDUCE: return node->count == 1 && !reduces_first_axis(node);
-    case TN_KIND_SCAN: return node->attrs->axis != 0;
-    case TN_KIND_CONTRACT: return matmul_keeps_rows(d, node, result);
-    case TN_KIND_GENERATE:
-    case TN_KIND_CONTROL:
-    case TN_KIND_EFFECT:
-    case TN_KIND_COMPOSED: return false;
+  const tn_attrs *attrs = node->attrs;
+  switch (tn_op_rows_of(node->op)) {
+    case TN_ROWS_NONE: return false;
+    case TN_ROWS_ALIGNED: return all_blocks_match(d, node, result);
+    case TN_ROWS_OFF_AXIS: return attrs->axis != 0;
+    case TN_ROWS_OFF_AXES: return !reduces_first_axis(node);
+    case TN_ROWS_JOINED: return attrs->axis != 0 && all_blocks_match(d, node, result);
+    case TN_ROWS_RESHAPED: return true; /* blocks stay what they are */
+    case TN_ROWS_PERMUTED: return attrs->axes[0] == 0;
+    case TN_ROWS_STRETCHED: return blocks_match(d, node, result, 0);
+    case TN_ROWS_SLICED: return attrs->low[0] == 0 && blocks_match(d, node, result, 0);
+    case TN_ROWS_PADDED: return attrs->low[0] == 0 && attrs->high[0] == 0 && attrs->step[0] == 0;
+    case TN_ROWS_NAMED:
+      return attrs->axis == 0 && d->known[node->in[0]] == SAME && shape_of(d->whole, node->in[1])->rank > 0;
+    case TN_ROWS_WINDOWS: return blocks_match(d, node, result, 0);
+    case TN_ROWS_PRODUCT: return matmul_keeps_rows(d, node, result);
   }
   return false;
 }
@@ -133,7 +115,7 @@ static dependence judge(const division *d, tn_value value) {
   const tn_node *node = tn_graph_node(d->whole, value);
   bool reads_rows = false;
   if (!attrs_match(d, value)) return MIXED;
-  if (node->region != 0 || tn_op_sig_of(node->op)->kind == TN_KIND_CONTROL) return MIXED;
+  if (node->region != 0 || node->op == TN_OP_IF || node->op == TN_OP_PICK) return MIXED;
   if (node->op == TN_OP_INPUT && is_fed(d, value)) return follows_rows(d, value) ? ROWS : MIXED;
   for (int i = 0; i < node->count; i++) {
     if (d->known[node->in[i]] == MIXED) return MIXED;

@@ -44,11 +44,22 @@ static bool matmul_by_rows(const tn_plan *plan, const tn_step *step, int operand
 /* Whether an operand is read row by row; the step must pass works_by_rows. */
 static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
   const tn_view *x = tn_step_view(plan, step, operand), *out = tn_step_view(plan, step, step->call.count);
-  switch (step->call.op) {
-    case TN_OP_MATMUL: return matmul_by_rows(plan, step, operand);
-    case TN_OP_GATHER: return operand == 1;
-    default: return tn_op_sig_of(step->call.op)->kind != TN_KIND_ELEMENTWISE || is_sliced(x, out);
+  switch (tn_op_rows_of(step->call.op)) {
+    case TN_ROWS_PRODUCT: return matmul_by_rows(plan, step, operand);
+    case TN_ROWS_NAMED: return operand == 1;
+    case TN_ROWS_ALIGNED: return is_sliced(x, out);
+    case TN_ROWS_OFF_AXIS:
+    case TN_ROWS_OFF_AXES:
+    case TN_ROWS_RESHAPED:
+    case TN_ROWS_WINDOWS: return true;
+    case TN_ROWS_NONE: /* these do not pass */
+    case TN_ROWS_JOINED:
+    case TN_ROWS_PERMUTED:
+    case TN_ROWS_STRETCHED:
+    case TN_ROWS_SLICED:
+    case TN_ROWS_PADDED: return false;
   }
+  return false;
 }
 
 static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
@@ -56,21 +67,24 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
   const tn_view *x = tn_step_view(plan, step, 0), *out = tn_step_view(plan, step, step->call.count);
   if (out->rank == 0 || out->dim[0] < 2 || step->call.count == 0) return false;
   bool first_axes = x->rank > 0 && x->dim[0] == out->dim[0];
-  switch (tn_op_sig_of(step->call.op)->kind) {
-    case TN_KIND_ELEMENTWISE: return true;
-    case TN_KIND_REDUCE:
-      if (step->call.count != 1) return false; /* rows of a table */
-      return step->call.op != TN_OP_ARGMAX && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
-    case TN_KIND_SCAN: return attrs->axis > 0;
-    case TN_KIND_VIEW: return step->call.op == TN_OP_RESHAPE && first_axes;
-    case TN_KIND_CONTRACT:
-      if (step->call.count != 2) return false;
-      return out->rank > 2 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES;
-    case TN_KIND_MOVE:
-      if (step->call.op == TN_OP_GATHER) return attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
-      return step->call.op == TN_OP_PATCHES || step->call.op == TN_OP_FOLD;
-    default: return false;
+  switch (tn_op_rows_of(step->call.op)) {
+    case TN_ROWS_ALIGNED:
+    case TN_ROWS_WINDOWS: return true;
+    case TN_ROWS_OFF_AXIS: return attrs->axis > 0;
+    case TN_ROWS_OFF_AXES: /* a sum of two operands is one of rows of a table; an argmax has no `axes` */
+      return step->call.count == 1 && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
+    case TN_ROWS_RESHAPED: return first_axes;
+    case TN_ROWS_NAMED: return attrs->axis == 0 && tn_step_view(plan, step, 1)->rank > 0;
+    case TN_ROWS_PRODUCT:
+      return step->call.count == 2 && (out->rank > 2 || bytes_of(tn_step_view(plan, step, 1)) <= SMALL_BYTES);
+    case TN_ROWS_NONE:
+    case TN_ROWS_JOINED: /* the last of these are views or rare: not worth the trouble */
+    case TN_ROWS_PERMUTED:
+    case TN_ROWS_STRETCHED:
+    case TN_ROWS_SLICED:
+    case TN_ROWS_PADDED: return false;
   }
+  return false;
 }
 
 /* The k-th part of the view looks at the k-th part of its storage and at nothing else. */

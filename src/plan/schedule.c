@@ -236,32 +236,16 @@ static bool locate_iota(scheduler *s, tn_value value) {
          constant_location(s, data, bytes, &view, &s->plan->location[value]);
 }
 
-static tn_location sliced(const tn_location *from, const tn_node *node) {
-  tn_location out = *from;
-  for (int axis = 0; axis < from->view.rank; axis++) {
-    out.offset +=
-        node->attrs->low[axis] * from->view.stride[axis] * (int64_t)tn_dtype_bytes(from->view.dtype);
-    out.view.stride[axis] = from->view.stride[axis] * node->attrs->step[axis];
-    out.view.dim[axis] = node->type.shape.dim[axis];
-  }
-  if (tn_view_count(&out.view) == 0) out.offset = from->offset; /* stay inside the storage */
-  return out;
-}
-
 /* A view of the operand's storage, or a copy where strides cannot express it. */
 static bool locate_view(scheduler *s, tn_value value) {
   const tn_node *node = tn_graph_node(s->graph, value);
   const tn_location *from = &s->plan->location[node->in[0]];
   tn_location out = *from;
-  switch (node->op) {
-    case TN_OP_SLICE: out = sliced(from, node); break;
-    case TN_OP_TRANSPOSE: out.view = tn_view_permute(&from->view, node->attrs->axes); break;
-    case TN_OP_BROADCAST_TO: out.view = tn_view_broadcast(&from->view, &node->type.shape); break;
-    default:
-      if (tn_view_reshape(&from->view, &node->type.shape, &out.view)) break;
-      return fresh_location(s, &node->type, &s->plan->location[value]) &&
-             push_copy(s, value, from, &s->plan->location[value]);
-  }
+  int64_t offset;
+  if (!tn_op_view(node->op, node->attrs, &node->type.shape, &from->view, &out.view, &offset))
+    return fresh_location(s, &node->type, &s->plan->location[value]) &&
+           push_copy(s, value, from, &s->plan->location[value]);
+  out.offset += offset * (int64_t)tn_dtype_bytes(from->view.dtype);
   s->plan->location[value] = out;
   return true;
 }
@@ -354,18 +338,24 @@ static bool schedule_node(scheduler *s, tn_value value) {
   const tn_node *node = tn_graph_node(s->graph, value);
   s->fault->op = node->op;
   s->fault->at = node->at;
-  switch (node->op) {
-    case TN_OP_INPUT:
-    case TN_OP_PARAM:
-    case TN_OP_PICK: return true;
-    case TN_OP_CONST: return locate_literal(s, value);
-    case TN_OP_FILL: return locate_fill(s, value);
-    case TN_OP_IOTA: return locate_iota(s, value);
-    case TN_OP_IF: return schedule_if(s, value);
-    case TN_OP_HOST: return schedule_host(s, value);
-    default: break;
+  switch (tn_op_sig_of(node->op)->kind) {
+    case TN_KIND_INPUT: /* located before everything else */
+    case TN_KIND_PICK: /* by its branch */
+    case TN_KIND_COMPOSED: return true; /* never in a graph */
+    case TN_KIND_LITERAL: return locate_literal(s, value);
+    case TN_KIND_FILL: return locate_fill(s, value);
+    case TN_KIND_IOTA: return locate_iota(s, value);
+    case TN_KIND_BRANCH: return schedule_if(s, value);
+    case TN_KIND_EFFECT: return schedule_host(s, value);
+    case TN_KIND_VIEW: return locate_view(s, value);
+    case TN_KIND_ELEMENTWISE:
+    case TN_KIND_GENERATE:
+    case TN_KIND_MOVE:
+    case TN_KIND_REDUCE:
+    case TN_KIND_SCAN:
+    case TN_KIND_CONTRACT: break;
   }
-  return tn_op_sig_of(node->op)->kind == TN_KIND_VIEW ? locate_view(s, value) : schedule_kernel(s, value);
+  return schedule_kernel(s, value);
 }
 
 /* ---- order, and parameters that change ---- */
@@ -455,7 +445,7 @@ static uint64_t update_key(const scheduler *s, tn_value update, const readers *o
   const tn_node *node = tn_graph_node(s->graph, update);
   tn_value after = of_param->last != update ? of_param->last : of_param->before;
   for (int i = 0; i < node->count; i++) {
-    bool waits = tn_op_sig_of(tn_graph_node(s->graph, node->in[i])->op)->kind != TN_KIND_SOURCE;
+    bool waits = !tn_op_is_source(tn_graph_node(s->graph, node->in[i])->op);
     if (waits && node->in[i] > after) after = node->in[i];
   }
   return 2 * (uint64_t)after + 1;

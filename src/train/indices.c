@@ -16,14 +16,18 @@ static tn_value source_of(const tn_graph *graph, tn_value value) {
 /* How long the axis is that the node indexes by its operand 1; -1: it indexes nothing. */
 static int64_t indexed_length(const tn_graph *graph, const tn_node *node) {
   const tn_shape *shape = node->count > 1 ? &tn_graph_type(graph, node->in[0])->shape : NULL;
-  int axis;
-  switch (node->op) {
-    case TN_OP_GATHER:
-    case TN_OP_SCATTER_ADD:
-      return tn_shape_axis(shape->rank, node->attrs->axis, &axis) ? shape->dim[axis] : -1;
-    case TN_OP_CROSS_ENTROPY: return shape->rank > 0 ? shape->dim[shape->rank - 1] : -1;
-    default: return -1;
+  switch (tn_op_fails_of(node->op)) {
+    case TN_FAILS_ON_INDEX:
+    case TN_FAILS_ON_NEW_INDEX: return shape->dim[node->attrs->axis];
+    case TN_FAILS_ON_LABEL: return shape->dim[shape->rank - 1];
+    case TN_FAILS_NEVER:
+    case TN_FAILS_ON_ZERO_DIVISOR:
+    case TN_FAILS_ON_EMPTY:
+    case TN_FAILS_IN_HOST:
+    case TN_FAILS_AS_STEPS:
+    case TN_FAILS_AS_PARTS: break;
   }
+  return -1;
 }
 
 /* What the loss needs outside of branches. */

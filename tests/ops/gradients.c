@@ -364,7 +364,7 @@ static void an_operation_without_a_derivative_says_so(void **state) {
   (void)state;
   for (tn_op op = 1; op < TN_OP_COUNT; op++) {
     const tn_op_sig *sig = tn_op_sig_of(op);
-    bool fits = sig->arity > 0 && (sig->dtypes & TN_DTYPE_BIT(TN_F64)) && sig->kind != TN_KIND_CONTROL;
+    bool fits = sig->arity > 0 && (sig->dtypes & TN_DTYPE_BIT(TN_F64)) && op != TN_OP_PICK;
     if (!fits || tn_ad_has_vjp(op) != TN_DERIVATIVE_NONE) continue;
     experiment e = { 0 };
     tn_value grad, y = build_without(&e, op);
@@ -383,8 +383,8 @@ static void an_operation_without_a_derivative_says_so(void **state) {
 }
 
 static bool is_structural(const tn_op_sig *sig) {
-  return sig->kind == TN_KIND_SOURCE || sig->kind == TN_KIND_GENERATE || sig->kind == TN_KIND_CONTROL ||
-         sig->kind == TN_KIND_EFFECT;
+  return tn_op_is_source(sig->op) || sig->kind == TN_KIND_GENERATE || sig->kind == TN_KIND_BRANCH ||
+         sig->kind == TN_KIND_PICK || sig->kind == TN_KIND_EFFECT;
 }
 
 static void every_derivative_of_the_table_is_tested(void **state) {

@@ -47,6 +47,7 @@ layers() { sh "$tools/check_layers.sh" "$scratch"; }
 words() { sh "$tools/check_words.sh" "$scratch"; }
 headers() { sh "$tools/check_headers.sh" "$scratch"; }
 writes() { sh "$tools/check_writes.sh" "$scratch"; }
+operations() { sh "$tools/check_operations.sh" "$scratch"; }
 layout() { sh "$tools/check_layout.sh" "$scratch"; }
 recursion() { sh "$tools/check_recursion.sh" "$scratch"; }
 links() { sh "$tools/check_links.sh" "$scratch"; }
@@ -167,6 +168,35 @@ write_breach() {
   fails "writes: $2" "src/cli/x.c:1: $1: files are written through base/file.h" writes
 }
 fresh
+fresh
+put src/plan/x.c <<'END'
+int f(int op, int dtype) {
+  switch (op) {
+    case TN_OP_ADD: {
+      switch (dtype) {
+        case TN_F32: return 1;
+        default: return 2; /* of a dtype, inside a case TN_OP_ADD: */
+      }
+    }
+    case TN_OP_SUB: return 3;
+  }
+  return 0;
+}
+END
+passes "operations: a default: of something else" operations
+# default_breach CASE: a switch over it has a default.
+default_breach() {
+  fresh
+  printf '%s\n' 'int f(int x) {' '  switch (x) {' "    case $1: return 1;" '    default: return 2;' '  }' '}' |
+    put src/plan/x.c
+  fails "operations: a default: beside $1" "src/plan/x.c:4: a default: for operations" operations
+}
+default_breach TN_OP_ADD
+default_breach TN_KIND_VIEW
+default_breach TN_FAILS_NEVER
+default_breach TN_ROWS_NONE
+fresh
+
 passes "writes of a clean project" writes
 write_breach fopen 'void f(void) { FILE *file = fopen("x", "w"); }'
 write_breach fopen 'void f(const char *how) { if (1) fopen ("x", how); }'

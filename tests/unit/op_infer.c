@@ -58,7 +58,8 @@ static void first_operands_have_the_dtypes_of_the_table(void **state) {
     if (sig->arity != 1 || sig->kind == TN_KIND_COMPOSED) continue;
     for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++) {
       tn_type in = { (tn_dtype)dtype, shape_of("[1, 1, 1, 1]") }, out;
-      if (sig->kind == TN_KIND_GENERATE || sig->kind == TN_KIND_CONTROL) in.shape = TN_SCALAR_SHAPE;
+      bool scalar = sig->kind == TN_KIND_GENERATE || sig->kind == TN_KIND_BRANCH || sig->kind == TN_KIND_PICK;
+      if (scalar) in.shape = TN_SCALAR_SHAPE;
       tn_attrs attrs = { .shape = shape_of("[1, 1, 1, 1]"), .window = { 1, 1 }, .high = { 1, 1, 1, 1 },
                          .axis_count = 0 };
       if (op == TN_OP_PAD || op == TN_OP_PATCHES || op == TN_OP_FOLD) attrs.high[0] = attrs.high[1] = 0;

@@ -15,8 +15,8 @@ static void ref_has_a_kernel_for_all_that_is_not_the_plans(void **state) {
   assert_string_equal(ref->isa, "");
   for (tn_op op = 1; op < TN_OP_COUNT; op++) {
     tn_op_kind kind = tn_op_sig_of(op)->kind;
-    bool planned = kind == TN_KIND_CONTROL || kind == TN_KIND_EFFECT || kind == TN_KIND_COMPOSED ||
-                   op == TN_OP_INPUT || op == TN_OP_PARAM || op == TN_OP_CONST;
+    bool planned = kind == TN_KIND_BRANCH || kind == TN_KIND_PICK || kind == TN_KIND_EFFECT ||
+                   kind == TN_KIND_COMPOSED || kind == TN_KIND_INPUT || kind == TN_KIND_LITERAL;
     if (planned == (ref->kernels[op] != NULL)) fail_msg("%s", tn_op_sig_of(op)->name);
   }
 }

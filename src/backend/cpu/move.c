@@ -199,17 +199,12 @@ void tn_cpu_clear(const tn_kernel_call *call, const tn_view *view) {
 }
 
 /* ---- reshape, transpose, broadcast_to, slice ---- */
-/* Copies in row-major order where only the counts agree; one side is contiguous. */
+/* Copies in row-major order where only the counts agree, and strides cannot give `from` the shape of `to`. */
 static void move_reshaped(const tn_kernel_call *call, const tn_view *to, const tn_view *from) {
   tn_view view;
   tn_shape shape = tn_view_shape(from);
   if (tn_view_reshape(to, &shape, &view)) {
     tn_cpu_move(call, &view, from);
-    return;
-  }
-  shape = tn_view_shape(to);
-  if (tn_view_reshape(from, &shape, &view)) {
-    tn_cpu_move(call, to, &view);
     return;
   }
   /* Neither can be seen in the other's shape: one element after another. */
@@ -226,31 +221,14 @@ static void move_reshaped(const tn_kernel_call *call, const tn_view *to, const t
   }
 }
 
-/* x arranged so that its row-major order is that of the result. */
-static tn_view arranged(const tn_kernel_call *call) {
-  tn_view x = call->in[0];
-  tn_shape shape = tn_view_shape(call->out);
-  int axes[TN_RANK_LIMIT];
-  switch (call->op) {
-    case TN_OP_TRANSPOSE:
-      for (int a = 0; a < x.rank; a++) axes[a] = call->attrs->axes[a];
-      return tn_view_permute(&x, axes);
-    case TN_OP_BROADCAST_TO: return tn_view_broadcast(&x, &shape);
-    case TN_OP_SLICE:
-      for (int a = 0; a < x.rank; a++)
-        x = tn_view_slice(&x, a, call->attrs->low[a], call->attrs->step[a], shape.dim[a]);
-      return x;
-    default: return x;
-  }
-}
-
 bool tn_cpu_copy(const tn_kernel_call *call) {
+  tn_view x;
+  tn_shape shape = tn_view_shape(call->out);
   if (tn_cpu_elements(call->out) == 0) return true;
-  tn_view x = arranged(call);
-  if (call->op == TN_OP_RESHAPE)
-    move_reshaped(call, call->out, &x);
-  else
+  if (tn_op_view_data(call->op, call->attrs, &shape, &call->in[0], &x))
     tn_cpu_move(call, call->out, &x);
+  else
+    move_reshaped(call, call->out, &call->in[0]);
   return true;
 }
 

@@ -7,6 +7,8 @@
  *
  * Integer division is the one thing that can fail. Nothing is written then:
  * where it occurs, everything is computed once without storing it. */
+#include <assert.h>
+
 #include "backend/ref/internal.h"
 
 /* What one step reads: an operation, the dtypes and values of its operands. */
@@ -19,19 +21,21 @@ typedef struct {
 } step;
 
 static bool carry_out(const step *s, tn_element *result) {
-  switch (s->op) {
-    case TN_OP_FILL: *result = tn_element_of_f64(s->number, s->dtype); return true;
-    case TN_OP_CAST: *result = tn_scalar_cast(s->in[0], s->in_dtype[0], s->dtype); return true;
-    case TN_OP_SELECT: *result = s->in[0].boolean ? s->in[1] : s->in[2]; return true;
-    default: break;
-  }
   tn_unary unary = tn_scalar_unary(s->op, s->in_dtype[0]);
+  tn_binary binary = tn_scalar_binary(s->op, s->in_dtype[0]);
   if (unary) {
     *result = unary(s->in[0]);
-    return true;
+  } else if (binary) {
+    if (tn_scalar_divides(s->op, s->dtype) && tn_element_to_i64(s->in[1], s->dtype) == 0) return false;
+    *result = binary(s->in[0], s->in[1]);
+  } else if (s->op == TN_OP_FILL) {
+    *result = tn_element_of_f64(s->number, s->dtype);
+  } else if (s->op == TN_OP_SELECT) {
+    *result = s->in[0].boolean ? s->in[1] : s->in[2];
+  } else {
+    assert(s->op == TN_OP_CAST); /* the only other one that is not in elementwise.def */
+    *result = tn_scalar_cast(s->in[0], s->in_dtype[0], s->dtype);
   }
-  if (tn_scalar_divides(s->op, s->dtype) && tn_element_to_i64(s->in[1], s->dtype) == 0) return false;
-  *result = tn_scalar_binary(s->op, s->in_dtype[0])(s->in[0], s->in[1]);
   return true;
 }
 

@@ -15,7 +15,8 @@
 #define TN_REF_KERNELS(X)                                                        \
   X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
   X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
-  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax) X(scan) X(softmax) X(cross_entropy) X(matmul)
+  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax)         \
+  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(cross_entropy) X(matmul)
 #define TN_REF_DECLARE(name) bool tn_ref_##name(const tn_kernel_call *call);
 TN_REF_KERNELS(TN_REF_DECLARE)
 #undef TN_REF_DECLARE

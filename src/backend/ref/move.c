@@ -22,28 +22,11 @@ void *tn_ref_behind(const tn_view *view) {
 
 /* ---- reshape, transpose, broadcast_to, slice ---- */
 
-/* x arranged so that its row-major order is that of the result. */
-static tn_view arranged(const tn_kernel_call *call) {
+/* Where strides cannot express the view, only the shape changes: row-major order is what stays. */
+bool tn_ref_copy(const tn_kernel_call *call) {
   tn_view x = call->in[0];
   tn_shape shape = tn_view_shape(call->out);
-  int axes[TN_RANK_LIMIT];
-  switch (call->op) {
-    case TN_OP_TRANSPOSE:
-      for (int axis = 0; axis < x.rank; axis++) axes[axis] = call->attrs->axes[axis];
-      return tn_view_permute(&x, axes);
-    case TN_OP_BROADCAST_TO:
-      return tn_view_broadcast(&x, &shape);
-    case TN_OP_SLICE:
-      for (int axis = 0; axis < x.rank; axis++)
-        x = tn_view_slice(&x, axis, call->attrs->low[axis], call->attrs->step[axis], shape.dim[axis]);
-      return x;
-    default:   /* reshape: row-major order is what stays */
-      return x;
-  }
-}
-
-bool tn_ref_copy(const tn_kernel_call *call) {
-  tn_view x = arranged(call);
+  tn_op_view_data(call->op, call->attrs, &shape, &call->in[0], &x);
   tn_ref_move(call, call->out, &x);
   return true;
 }

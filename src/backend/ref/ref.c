@@ -28,7 +28,7 @@ typedef struct {
 _Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
 
 #define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, for_cpu) for_ref
+#define TN_KERNEL(for_ref, for_cpu, for_small) for_ref
 #define TN_EXPAND(...) .ref = NULL
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
@@ -36,12 +36,10 @@ static const entry entries[TN_OP_COUNT] = {
 
 static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                       int count, const tn_view *out, int threads) {
-  (void)backend, (void)attrs, (void)count, (void)out, (void)threads;
-  switch (op) {
-    case TN_OP_ROW_UPDATE: return tn_ref_row_update_scratch(in);
-    case TN_OP_CROSS_ENTROPY: return tn_ref_cross_entropy_scratch(in);
-    default: return 0;
-  }
+  (void)attrs, (void)count, (void)out, (void)threads;
+  tn_kernel kernel = backend->kernels[op];
+  if (kernel == ref_row_update) return tn_ref_row_update_scratch(in);
+  return kernel == ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
 }
 
 const tn_backend *tn_backend_ref(void) {

@@ -16,10 +16,9 @@ static bool each_row(const tn_kernel_call *call, row_kernel row) {
 }
 
 /* ---- cumsum, cumprod ---- */
-static void scan_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
-  bool sum = call->op == TN_OP_CUMSUM;
-  tn_binary join = tn_scalar_binary(sum ? TN_OP_ADD : TN_OP_MUL, x->dtype);
-  tn_element total = tn_element_of_i64(sum ? 0 : 1, x->dtype);
+static void scan_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out, tn_op op, int first) {
+  tn_binary join = tn_scalar_binary(op, x->dtype);
+  tn_element total = tn_element_of_i64(first, x->dtype);
   for (int64_t n = 0; n < x->dim[0] && !tn_ref_stopped(call->stop, n); n++) {
     int64_t i = call->attrs->reverse ? x->dim[0] - 1 - n : n;
     tn_element before = total;
@@ -28,7 +27,16 @@ static void scan_row(const tn_kernel_call *call, const tn_view *x, const tn_view
   }
 }
 
-bool tn_ref_scan(const tn_kernel_call *call) { return each_row(call, scan_row); }
+static void cumsum_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
+  scan_row(call, x, out, TN_OP_ADD, 0);
+}
+
+static void cumprod_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
+  scan_row(call, x, out, TN_OP_MUL, 1);
+}
+
+bool tn_ref_cumsum(const tn_kernel_call *call) { return each_row(call, cumsum_row); }
+bool tn_ref_cumprod(const tn_kernel_call *call) { return each_row(call, cumprod_row); }
 
 /* ---- softmax, log_softmax ---- */
 
@@ -56,13 +64,19 @@ static void softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_v
   if (x->dim[0] == 0) return;
   tn_binary divide = tn_scalar_binary(TN_OP_DIV, x->dtype);
   normaliser of = exponentials(call, x, out);
-  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++) {
-    if (call->op == TN_OP_SOFTMAX) tn_ref_store(out, &i, divide(tn_ref_load(out, &i), of.sum));
-    else tn_ref_store(out, &i, log_softmax(tn_ref_load(x, &i), of, x->dtype));
-  }
+  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++)
+    tn_ref_store(out, &i, divide(tn_ref_load(out, &i), of.sum));
+}
+
+static void log_softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
+  if (x->dim[0] == 0) return;
+  normaliser of = exponentials(call, x, out);
+  for (int64_t i = 0; i < x->dim[0] && !tn_ref_stopped(call->stop, i); i++)
+    tn_ref_store(out, &i, log_softmax(tn_ref_load(x, &i), of, x->dtype));
 }
 
 bool tn_ref_softmax(const tn_kernel_call *call) { return each_row(call, softmax_row); }
+bool tn_ref_log_softmax(const tn_kernel_call *call) { return each_row(call, log_softmax_row); }
 
 /* ---- cross_entropy ---- */
 /* logits: [..., classes], labels: [...]. In scratch: the loss of each row, then the exponentials

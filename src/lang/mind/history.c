@@ -94,7 +94,7 @@ static void each_once(tn_mind_holders *h) {
 
 /* One number everywhere, a row of numbers: it has no history, and less room than its numbers. */
 static bool is_source(const tn_graph *graph, tn_value value) {
-  return tn_op_sig_of(tn_graph_node(graph, value)->op)->kind == TN_KIND_SOURCE;
+  return tn_op_is_source(tn_graph_node(graph, value)->op);
 }
 
 /* Only a node with data can do without its history. What fails or has no data stays as it is. */

@@ -51,20 +51,20 @@ static bool fits_product(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a * (uint64_t)b) / b == a;
 }
 
-static bool fits(tn_op op, int64_t a, int64_t b) {
-  switch (op) {
-    case TN_OP_ADD: return fits_sum(a, b);
-    case TN_OP_SUB: return fits_difference(a, b);
-    case TN_OP_MUL: return fits_product(a, b);
-    case TN_OP_DIV: return b != 0 && !(b == -1 && a == INT64_MIN);
-    default: return false;
-  }
-}
+static bool fits_quotient(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == INT64_MIN); }
+
+/* The language folds integer + - * / and no other operation. */
+static bool (*const fits[TN_OP_COUNT])(int64_t a, int64_t b) = {
+  [TN_OP_ADD] = fits_sum,
+  [TN_OP_SUB] = fits_difference,
+  [TN_OP_MUL] = fits_product,
+  [TN_OP_DIV] = fits_quotient,
+};
 
 bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out) {
   bool narrow = left.dtype == TN_I32;
   if (!tn_dtype_in(left.dtype, TN_INTS) || left.dtype != right.dtype) return false;
-  if (!fits(op, left.integer, right.integer)) return false;
+  if (!fits[op] || !fits[op](left.integer, right.integer)) return false;
   left.dtype = right.dtype = TN_I64; /* in which the result is exact */
   tn_mind_number_binary(op, left, right, out);
   if (narrow && out->integer != (int32_t)out->integer) return false;

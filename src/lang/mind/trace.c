@@ -359,7 +359,8 @@ tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values,
  * choose from no elements. */
 static bool may_fail(const tn_graph *graph, const tn_node *node) {
   tn_op_fails how = tn_op_fails_of(node->op);
-  bool caused = how == TN_FAILS_ON_INDEX || how == TN_FAILS_ON_ZERO_DIVISOR;
+  bool caused =
+      how == TN_FAILS_ON_INDEX || how == TN_FAILS_ON_LABEL || how == TN_FAILS_ON_ZERO_DIVISOR;
   return caused && tn_op_can_fail(node->op, tn_graph_type(graph, node->in[0])->dtype);
 }
 
@@ -398,7 +399,7 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
   }
   const tn_shape *in = node->count ? &tn_graph_type(graph, node->in[0])->shape : NULL;
   switch (sig->kind) {
-    case TN_KIND_SOURCE: return node->op == TN_OP_FILL;
+    case TN_KIND_FILL:
     case TN_KIND_ELEMENTWISE:
     case TN_KIND_VIEW: return true;
     case TN_KIND_REDUCE:
@@ -412,8 +413,17 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
     case TN_KIND_SCAN:
       return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) &&
              tn_dim_is_known(in->dim[node->attrs->axis]);
-    default: return false;
+    case TN_KIND_INPUT:
+    case TN_KIND_LITERAL:
+    case TN_KIND_IOTA:
+    case TN_KIND_GENERATE:
+    case TN_KIND_MOVE:
+    case TN_KIND_BRANCH:
+    case TN_KIND_PICK:
+    case TN_KIND_EFFECT:
+    case TN_KIND_COMPOSED: return false;
   }
+  return false;
 }
 
 /* And that number is one that f64 holds. */
@@ -604,7 +614,7 @@ static size_t find_edge(const copier *c, const uint8_t *open, const tn_mind_extr
   for (tn_value v = (tn_value)c->from->nodes.count - 1; v > 0; v--) {
     const tn_node *node = tn_graph_node(c->from, v);
     bool passes = is_needed(c, v) && (open[v] || (edge[v] && is_no_place_to_cut(node)));
-    edge[v] = edge[v] && !passes && tn_op_sig_of(node->op)->kind != TN_KIND_SOURCE;
+    edge[v] = edge[v] && !passes && !tn_op_is_source(node->op);
     count += edge[v];
     if (!passes) continue;
     for (int i = 0; i < node->count; i++) edge[node->in[i]] = 1;

@@ -58,8 +58,10 @@
 #define cpu_min TN_CPU_NAME(min)
 #define cpu_prod TN_CPU_NAME(prod)
 #define cpu_argmax TN_CPU_NAME(argmax)
-#define cpu_scan TN_CPU_NAME(scan)
+#define cpu_cumsum TN_CPU_NAME(cumsum)
+#define cpu_cumprod TN_CPU_NAME(cumprod)
 #define cpu_softmax TN_CPU_NAME(softmax)
+#define cpu_log_softmax TN_CPU_NAME(log_softmax)
 #define cpu_cross_entropy TN_CPU_NAME(cross_entropy)
 #define cpu_matmul TN_CPU_NAME(matmul)
 #define cpu_scatter_add TN_CPU_NAME(scatter_add)
@@ -79,8 +81,10 @@ bool cpu_max(const tn_kernel_call *call);
 bool cpu_min(const tn_kernel_call *call);
 bool cpu_prod(const tn_kernel_call *call);
 bool cpu_argmax(const tn_kernel_call *call);
-bool cpu_scan(const tn_kernel_call *call);
+bool cpu_cumsum(const tn_kernel_call *call);
+bool cpu_cumprod(const tn_kernel_call *call);
 bool cpu_softmax(const tn_kernel_call *call);
+bool cpu_log_softmax(const tn_kernel_call *call);
 bool cpu_cross_entropy(const tn_kernel_call *call);
 bool cpu_matmul(const tn_kernel_call *call);
 bool cpu_scatter_add(const tn_kernel_call *call);
@@ -99,12 +103,14 @@ tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **k
 #define elementwise_scratch TN_CPU_NAME(elementwise_scratch)
 #define fused_scratch TN_CPU_NAME(fused_scratch)
 #define softmax_scratch TN_CPU_NAME(softmax_scratch)
+#define log_softmax_scratch TN_CPU_NAME(log_softmax_scratch)
 #define cross_entropy_scratch TN_CPU_NAME(cross_entropy_scratch)
 #define matmul_scratch TN_CPU_NAME(matmul_scratch)
 #define row_update_scratch TN_CPU_NAME(row_update_scratch)
 size_t elementwise_scratch(const tn_kernel_call *call);
 size_t fused_scratch(const tn_kernel_call *call);
 size_t softmax_scratch(const tn_kernel_call *call);
+size_t log_softmax_scratch(const tn_kernel_call *call);
 size_t cross_entropy_scratch(const tn_kernel_call *call);
 size_t matmul_scratch(const tn_kernel_call *call);
 size_t row_update_scratch(const tn_kernel_call *call);

@@ -112,7 +112,7 @@ static bool sum_small(const tn_kernel_call *call) {
   return true;
 }
 
-tn_kernel choose_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+tn_kernel small_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
   const tn_view *x = &call->in[0];
   const tn_attrs *attrs = call->attrs;
   int64_t count = tn_cpu_elements(x);

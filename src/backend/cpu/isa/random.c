@@ -69,12 +69,16 @@ static const uint32_t *draw(const tn_rng_key *key, uint64_t first, int64_t count
 }
 
 /* ---- numbers ---- */
-typedef struct {
+typedef struct random_job random_job;
+typedef void (*batch_of)(const random_job *job, int64_t first, int64_t count, float *to);
+
+struct random_job {
   const tn_kernel_call *call;
+  batch_of make;
   tn_rng_key key;
   tn_cpu_walk out;
   int64_t count;
-} random_job;
+};
 
 static void uniform_batch(const random_job *job, int64_t first, int64_t count, float *to) {
   uint32_t room[BATCH + 2 * GROUP_WORDS];
@@ -113,16 +117,13 @@ static void random_share(void *context, const tn_cpu_part *part) {
   for (int64_t i = begin; i < end; i += BATCH) {
     float batch[BATCH];
     int64_t count = tn_cpu_min(end - i, BATCH);
-    if (job->call->op == TN_OP_UNIFORM)
-      uniform_batch(job, i, count, batch);
-    else
-      normal_batch(job, i, count, batch);
+    job->make(job, i, count, batch);
     put(job, &out, batch, count);
   }
 }
 
-static bool fill_with_random(const tn_kernel_call *call, double each) {
-  random_job job = { .call = call, .count = tn_cpu_elements(call->out) };
+static bool fill_with_random(const tn_kernel_call *call, batch_of make, double each) {
+  random_job job = { .call = call, .make = make, .count = tn_cpu_elements(call->out) };
   if (job.count == 0) return true;
   job.key = tn_rng_key_of((uint64_t) * (const int64_t *)call->in[0].data);
   tn_cpu_walk_init(&job.out, call->out);
@@ -133,5 +134,5 @@ static bool fill_with_random(const tn_kernel_call *call, double each) {
   return true;
 }
 
-bool cpu_uniform(const tn_kernel_call *call) { return fill_with_random(call, 1); }
-bool cpu_normal(const tn_kernel_call *call) { return fill_with_random(call, 30); }
+bool cpu_uniform(const tn_kernel_call *call) { return fill_with_random(call, uniform_batch, 1); }
+bool cpu_normal(const tn_kernel_call *call) { return fill_with_random(call, normal_batch, 30); }

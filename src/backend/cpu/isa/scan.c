@@ -8,14 +8,18 @@
 
 #define ABREAST 256 /* lines side by side */
 
-typedef struct {
+typedef struct scan_job scan_job;
+typedef void (*scan_lines)(const scan_job *job, const void *from, void *to, int64_t lines);
+
+struct scan_job {
   const tn_kernel_call *call;
+  scan_lines scan;
   tn_cpu_walk lines;        /* views: operand and result, without the scanned axis */
   int64_t count, n;         /* lines, and elements of each */
   int64_t step, out_step;   /* along the axis, from the first element the scan meets */
   int64_t start, out_start; /* where that is */
   int64_t width;            /* lines that lie side by side, 1 where they do not */
-} scan_job;
+};
 
 /* `lines` neighbouring lines: x and out have stride 1 across lines, job->step along them. */
 #define SCAN(name, type, join, first, canonical)                                                             \
@@ -43,16 +47,6 @@ SCAN(prod_f64, double, *, 1, tn_canonical_f64)
 SCAN(prod_i32, uint32_t, *, 1, )
 SCAN(prod_i64, uint64_t, *, 1, )
 
-static void scan_lines(const scan_job *job, const void *from, void *to, int64_t lines) {
-  bool sum = job->call->op == TN_OP_CUMSUM;
-  switch (job->call->out->dtype) {
-    case TN_F32: (sum ? sum_f32 : prod_f32)(job, from, to, lines); break;
-    case TN_F64: (sum ? sum_f64 : prod_f64)(job, from, to, lines); break;
-    case TN_I32: (sum ? sum_i32 : prod_i32)(job, from, to, lines); break;
-    default: (sum ? sum_i64 : prod_i64)(job, from, to, lines); break;
-  }
-}
-
 static void scan_share(void *context, const tn_cpu_part *part) {
   const scan_job *job = context;
   int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
@@ -64,17 +58,18 @@ static void scan_share(void *context, const tn_cpu_part *part) {
     tn_cpu_walk_seek(&lines, lines.rank, line);
     if (job->width > 1)
       abreast = tn_cpu_min(tn_cpu_min(lines.dim[inner] - lines.at[inner], ABREAST), end - line);
-    scan_lines(job, (const char *)job->call->in[0].data + lines.offset[0] * bytes,
-               (char *)job->call->out->data + lines.offset[1] * bytes, abreast);
+    job->scan(job, (const char *)job->call->in[0].data + lines.offset[0] * bytes,
+              (char *)job->call->out->data + lines.offset[1] * bytes, abreast);
     line += abreast;
   }
 }
 
-bool cpu_scan(const tn_kernel_call *call) {
+static bool scan(const tn_kernel_call *call, scan_lines by) {
   int axis = call->attrs->axis;
   if (tn_view_count(call->out) == 0) return true;
   tn_view x = call->in[0], out = *call->out;
-  scan_job job = { .call = call, .n = x.dim[axis], .step = x.stride[axis], .out_step = out.stride[axis] };
+  scan_job job = { .call = call, .scan = by, .n = x.dim[axis] };
+  job.step = x.stride[axis], job.out_step = out.stride[axis];
   if (call->attrs->reverse) {
     job.start = (job.n - 1) * job.step, job.out_start = (job.n - 1) * job.out_step;
     job.step = -job.step, job.out_step = -job.out_step;
@@ -90,4 +85,18 @@ bool cpu_scan(const tn_kernel_call *call) {
   double cost = (double)job.count * (double)job.n * (job.width > 1 ? 0.3 : 1.5);
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, scan_share, &job);
   return true;
+}
+
+bool cpu_cumsum(const tn_kernel_call *call) {
+  static const scan_lines sums[TN_DTYPE_COUNT] = {
+    [TN_F32] = sum_f32, [TN_F64] = sum_f64, [TN_I32] = sum_i32, [TN_I64] = sum_i64
+  };
+  return scan(call, sums[call->out->dtype]);
+}
+
+bool cpu_cumprod(const tn_kernel_call *call) {
+  static const scan_lines products[TN_DTYPE_COUNT] = {
+    [TN_F32] = prod_f32, [TN_F64] = prod_f64, [TN_I32] = prod_i32, [TN_I64] = prod_i64
+  };
+  return scan(call, products[call->out->dtype]);
 }

@@ -102,7 +102,7 @@ static bool prepare_steps(small_program *p, const tn_kernel_call *call, const tn
   return true;
 }
 
-tn_kernel choose_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+static tn_kernel small_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
   const tn_fused_step only = { .op = call->op,
                                .dtype = call->out->dtype,
                                .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
@@ -178,7 +178,8 @@ static bool product_small(const tn_kernel_call *call) {
   return true;
 }
 
-static tn_kernel choose_product(const tn_kernel_call *call) {
+static tn_kernel small_product(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+  (void)arena, (void)kept;
   const tn_view *x = &call->in[0], *y = &call->in[1], *out = call->out;
   if (out->dtype != TN_F32 || x->dtype != TN_F32 || y->dtype != TN_F32) return NULL;
   if (x->rank != 2 || y->rank != 2 || out->rank != 2 || out->stride[1] != 1) return NULL;
@@ -244,7 +245,7 @@ static bool row_update_small(const tn_kernel_call *call) {
   return true;
 }
 
-static tn_kernel choose_row_update(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+static tn_kernel small_row_update(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2];
   int64_t places = tn_cpu_elements(index);
   if (x->dtype != TN_F32 || x->rank != 2 || !tn_cpu_is_flat(x) || !tn_cpu_is_flat(call->out)) return NULL;
@@ -262,17 +263,17 @@ static tn_kernel choose_row_update(const tn_kernel_call *call, tn_arena *arena, 
   return row_update_small;
 }
 
+/* A struct only so that ops.def can name its field. */
+static const struct {
+  tn_kernel (*small)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+} choosers[TN_OP_COUNT] = {
+#define TN_OP(id, ...)                         [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_KERNEL(for_ref, for_cpu, for_small) for_small
+#define TN_EXPAND(...)                         .small = NULL
+#include "op/ops.def"
+};
+
 tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
   *kept = NULL;
-  switch (call->op) {
-    case TN_OP_MATMUL: return choose_product(call);
-    case TN_OP_SUM:
-    case TN_OP_MEAN: return choose_sum(call, arena, kept);
-    case TN_OP_SOFTMAX:
-    case TN_OP_CROSS_ENTROPY: return choose_loss(call, arena, kept);
-    case TN_OP_ROW_UPDATE: return choose_row_update(call, arena, kept);
-    default: break;
-  }
-  if (tn_op_sig_of(call->op)->kind == TN_KIND_ELEMENTWISE) return choose_elementwise(call, arena, kept);
-  return NULL;
+  return choosers[call->op].small ? choosers[call->op].small(call, arena, kept) : NULL;
 }

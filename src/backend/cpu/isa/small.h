@@ -11,10 +11,10 @@
 #include "backend/cpu/walk.h"
 
 /* NULL: not for this call, or no memory (the arena says so). What the kernel needs goes into *kept. */
-#define choose_elementwise TN_CPU_NAME(choose_elementwise)
-#define choose_loss        TN_CPU_NAME(choose_loss)
-#define choose_sum         TN_CPU_NAME(choose_sum)
-tn_kernel choose_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-tn_kernel choose_loss(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-tn_kernel choose_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+#define small_softmax       TN_CPU_NAME(small_softmax)
+#define small_cross_entropy TN_CPU_NAME(small_cross_entropy)
+#define small_sum           TN_CPU_NAME(small_sum)
+tn_kernel small_softmax(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+tn_kernel small_cross_entropy(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+tn_kernel small_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 #endif

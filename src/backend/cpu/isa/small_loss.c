@@ -93,17 +93,23 @@ static bool cross_entropy_small(const tn_kernel_call *call) {
   return true;
 }
 
-tn_kernel choose_loss(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
-  const tn_view *x = &call->in[0];
-  bool loss = call->op == TN_OP_CROSS_ENTROPY;
+/* Rows along the last axis. `other` is what the kernel goes through beside them. */
+static bool has_form(const tn_view *x, const tn_view *other, tn_arena *arena, const void **kept) {
   int64_t count = tn_cpu_elements(x);
-  if (x->dtype != TN_F32 || x->rank == 0 || count == 0 || count > ELEMENTS) return NULL;
-  if (!loss && call->attrs->axis != x->rank - 1) return NULL;
-  if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(loss ? &call->in[1] : call->out)) return NULL;
+  if (x->dtype != TN_F32 || x->rank == 0 || count == 0 || count > ELEMENTS) return false;
+  if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(other)) return false;
   loss_form form = { .n = (int)x->dim[x->rank - 1] };
   form.rows = (int)count / form.n;
-  if (form.n > TN_SUM_LANES) return NULL;
+  if (form.n > TN_SUM_LANES) return false;
   *kept = tn_arena_copy(arena, &form, sizeof form);
-  if (!*kept) return NULL;
-  return loss ? cross_entropy_small : softmax_small;
+  return *kept;
+}
+
+tn_kernel small_softmax(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+  const tn_view *x = &call->in[0];
+  return call->attrs->axis == x->rank - 1 && has_form(x, call->out, arena, kept) ? softmax_small : NULL;
+}
+
+tn_kernel small_cross_entropy(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+  return has_form(&call->in[0], &call->in[1], arena, kept) ? cross_entropy_small : NULL;
 }

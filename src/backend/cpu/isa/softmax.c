@@ -299,6 +299,7 @@ typedef struct {
   tn_cpu_walk rows;       /* views: the operand, and the result or the labels */
   int64_t count, n;       /* rows, and elements of each */
   int64_t step, out_step; /* along the axis */
+  bool log;               /* log_softmax */
   bool strips;            /* rows lie side by side: f32 columns */
   bool streams;           /* the result goes past the caches */
   size_t room;            /* bytes of scratch for a row */
@@ -360,15 +361,14 @@ static double row_cost(const row_job *job) { return (double)job->count * ((doubl
 /* ---- softmax, log_softmax ---- */
 static void softmax_of(const row_job *job, const void *x, void *out) {
   const tn_kernel_call *call = job->call;
-  bool plain = call->op == TN_OP_SOFTMAX;
-  if (call->out->dtype == TN_F64 && plain)
-    softmax_row_f64(call->stop, x, job->n, out);
-  else if (call->out->dtype == TN_F64)
+  if (call->out->dtype == TN_F64 && job->log)
     log_softmax_row_f64(call->stop, x, job->n, out);
-  else if (plain)
-    softmax_row(call->stop, x, job->n, largest(call->stop, x, job->n), x, out, out, false);
-  else
+  else if (call->out->dtype == TN_F64)
+    softmax_row_f64(call->stop, x, job->n, out);
+  else if (job->log)
     log_softmax_row(call->stop, x, job->n, out);
+  else
+    softmax_row(call->stop, x, job->n, largest(call->stop, x, job->n), x, out, out, false);
 }
 
 static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *room) {
@@ -408,7 +408,7 @@ static void softmax_contiguous(const row_job *job, int64_t begin, int64_t end, c
 
 static bool is_contiguous(const row_job *job) {
   const tn_kernel_call *call = job->call;
-  return call->op == TN_OP_SOFTMAX && call->out->dtype == TN_F32 && job->step == 1 && job->out_step == 1;
+  return !job->log && call->out->dtype == TN_F32 && job->step == 1 && job->out_step == 1;
 }
 
 static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
@@ -424,7 +424,7 @@ static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
                 .step = job->step,
                 .out_step = job->out_step,
                 .width = width,
-                .log = call->op == TN_OP_LOG_SOFTMAX };
+                .log = job->log };
     softmax_columns(call->stop, &s, job->n);
     r += width;
   }
@@ -453,7 +453,8 @@ static bool should_stream(const row_job *job, bool measuring) {
   return measuring || (((uintptr_t)call->out->data & 63) == 0 && tn_cpu_is_flat(call->out));
 }
 
-static void prepare_softmax(row_job *job, const tn_kernel_call *call, bool measuring) {
+static void prepare_softmax(row_job *job, const tn_kernel_call *call, bool log, bool measuring) {
+  job->log = log;
   prepare_rows(job, call, call->out, call->attrs->axis);
   job->out_step = job->n > 1 ? call->out->stride[call->attrs->axis] : 1;
   const tn_cpu_walk *rows = &job->rows;
@@ -463,23 +464,29 @@ static void prepare_softmax(row_job *job, const tn_kernel_call *call, bool measu
   job->streams = should_stream(job, measuring);
 }
 
-bool cpu_softmax(const tn_kernel_call *call) {
+static bool softmax(const tn_kernel_call *call, bool log) {
   row_job job;
   if (tn_cpu_elements(call->out) == 0) return true;
-  prepare_softmax(&job, call, false);
+  prepare_softmax(&job, call, log, false);
   double cost = row_cost(&job);
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, softmax_share, &job);
   return true;
 }
 
-size_t softmax_scratch(const tn_kernel_call *call) {
+bool cpu_softmax(const tn_kernel_call *call) { return softmax(call, false); }
+bool cpu_log_softmax(const tn_kernel_call *call) { return softmax(call, true); }
+
+static size_t scratch_of(const tn_kernel_call *call, bool log) {
   row_job job;
   if (tn_cpu_elements(call->out) == 0) return 0;
-  prepare_softmax(&job, call, true);
+  prepare_softmax(&job, call, log, true);
   bool none = is_contiguous(&job) ? job.room > ROOM_LIMIT : job.step == 1 && job.out_step == 1;
   none = none || job.strips;
   return none ? 0 : 2 * job.room * (size_t)call->threads;
 }
+
+size_t softmax_scratch(const tn_kernel_call *call) { return scratch_of(call, false); }
+size_t log_softmax_scratch(const tn_kernel_call *call) { return scratch_of(call, true); }
 
 /* ---- cross_entropy ---- */
 /* logits: [..., classes], labels: [...]. In scratch: the loss of each row, then a row for each thread. */

@@ -7,9 +7,9 @@ typedef struct {
 } entry;
 _Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
 
-#define TN_OP(id, ...)              [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, for_cpu) for_cpu
-#define TN_EXPAND(...)              .cpu = NULL
+#define TN_OP(id, ...)                         [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_KERNEL(for_ref, for_cpu, for_small) for_cpu
+#define TN_EXPAND(...)                         .cpu = NULL
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
@@ -24,6 +24,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   if (kernel == cpu_fused) return fused_scratch(&call);
   if (kernel == cpu_matmul) return matmul_scratch(&call);
   if (kernel == cpu_softmax) return softmax_scratch(&call);
+  if (kernel == cpu_log_softmax) return log_softmax_scratch(&call);
   if (kernel == cpu_cross_entropy) return cross_entropy_scratch(&call);
   if (kernel == cpu_row_update) return row_update_scratch(&call);
   return 0;
