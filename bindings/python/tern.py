@@ -45,6 +45,13 @@ class _Tensor(ctypes.Structure):
     ]
 
 
+class _TensorSpec(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int), ("dims", ctypes.c_int64 * 8),
+        ("dim_names", ctypes.c_char_p * 8),
+    ]
+
+
 class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
@@ -87,6 +94,11 @@ def _declare(library):
         ("tern_run", status, [pointer]),
         ("tern_allow", status, [pointer, text, text]),
         ("tern_train", status, [pointer, ctypes.POINTER(_TrainRun)]),
+        ("tern_input_count", ctypes.c_size_t, [pointer]),
+        ("tern_input_at", _TensorSpec, [pointer, ctypes.c_size_t]),
+        ("tern_param_count", ctypes.c_size_t, [pointer]),
+        ("tern_param_at", _TensorSpec, [pointer, ctypes.c_size_t]),
+        ("tern_param", status, [pointer, ctypes.c_size_t, tensor]),
         ("tern_output_count", ctypes.c_size_t, [pointer]),
         ("tern_output", status, [pointer, ctypes.c_size_t, tensor]),
         ("tern_output_name", text, [pointer, ctypes.c_size_t]),
@@ -221,7 +233,8 @@ class Program:
         return self
 
     def train(self, *, out=None, resume=None, steps=0, checkpoint_every=0):
-        """Trains an .ail program with its own blocks; returns the result as `tern train --json` prints it."""
+        """Trains an .ail program with its own blocks; returns the result as `tern train --json` prints it.
+        Afterwards run() uses the trained parameters, and params() reads them."""
         run = _TrainRun(out=out and os.fsencode(out), resume=resume and os.fsencode(resume), steps=steps,
                         checkpoint_every=checkpoint_every)
         self._expect(_library.tern_train(self._live(), ctypes.byref(run)))
@@ -246,6 +259,20 @@ class Program:
         for index in range(_library.tern_output_count(self._live())):
             name = _library.tern_output_name(self._live(), index).decode() or str(index)
             found[name] = self.output(index)
+        return found
+
+    def inputs(self):
+        """The names of the inputs, in order."""
+        count = _library.tern_input_count(self._live())
+        return [_library.tern_input_at(self._live(), index).name.decode() for index in range(count)]
+
+    def params(self):
+        """Every parameter that has a value, by its name: that of the last run, or what training has left."""
+        found = {}
+        for index in range(_library.tern_param_count(self._live())):
+            tensor = _Tensor()
+            if _library.tern_param(self._live(), index, ctypes.byref(tensor)) == 0:
+                found[_library.tern_param_at(self._live(), index).name.decode()] = _array(tensor, self)
         return found
 
     def emit(self, kind):

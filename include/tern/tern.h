@@ -190,9 +190,10 @@ typedef enum {
 
 /* Before the first function that enters it. */
 TERN_API void tern_sandbox(tern_session *session, tern_sandbox_mode mode);
-/* A path that is needed inside; one that does not exist is passed over. `access` is a tern_sandbox_access.
+/* A path that is needed inside; one that does not exist is passed over.
  * TERN_USAGE when the sandbox has been entered. */
-TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path, int access);
+TERN_API tern_status tern_sandbox_path(tern_session *session, const char *path,
+                                       tern_sandbox_access access);
 /* A program that will be loaded from a file inside, and the folder it imports from. One that is loaded before
  * needs no such call. */
 TERN_API tern_status tern_sandbox_program(tern_session *session, tern_language language, const char *path);
@@ -312,25 +313,40 @@ TERN_API tern_status tern_set_host_text(tern_program *program, const char *name,
 TERN_API tern_status tern_set_weights(tern_program *program, const char *path);
 TERN_API tern_status tern_add_event(tern_program *program, const char *name);
 
-/* What the program reads: dims of -1 are not fixed. */
+/* An input or a parameter: dims of -1 are not fixed; a rank of -1 is any. */
 typedef struct {
   const char *name;
   tern_dtype dtype;
   int rank;
   int64_t dims[8];
   const char *dim_names[8];   /* NULL: the dimension is a number, or unknown */
-} tern_slot;
+} tern_tensor_spec;
 
-/* Of .ail and .graph programs; the other languages declare none. None, after leaving diagnostics, where
- * there are mistakes in the program. */
+/* The same for every language:
+ *
+ *            inputs                                     parameters
+ *   .ail     as declared                                as declared
+ *   .graph   as declared                                as declared
+ *   .nth     one for each [INPUT] of the text; values   what is trainable at the end of a run; none before
+ *            are taken in the order they were set
+ *   .mind    none                                       none
+ *
+ * None, after leaving diagnostics, where there are mistakes in the program. */
 TERN_API size_t tern_input_count(tern_program *program);
-TERN_API tern_slot tern_input_at(tern_program *program, size_t index);
+TERN_API tern_tensor_spec tern_input_at(tern_program *program, size_t index);
 TERN_API size_t tern_param_count(tern_program *program);
-TERN_API tern_slot tern_param_at(tern_program *program, size_t index);
+TERN_API tern_tensor_spec tern_param_at(tern_program *program, size_t index);
+/* The value that was set. TERN_FAILED when there is none: a run of .ail then draws one. Not copied; valid
+ * until another one is set. */
+TERN_API tern_status tern_input(tern_program *program, size_t index, tern_tensor *out);
+/* The value that the last run had, or that training has left. TERN_USAGE when there is none yet. Not copied;
+ * valid until the next step, run or training. */
+TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
 
 /* Runs the program: inference for .ail, the whole program for .nth and .mind. */
 TERN_API tern_status tern_run(tern_program *program);
-/* Trains the program with its own train, dataset and eval blocks (.ail). */
+/* Trains the program with its own train, dataset and eval blocks (.ail). Then tern_param reads the trained
+ * parameters, and tern_run and tern_emit use them, unless they are set again. */
 TERN_API tern_status tern_train(tern_program *program, const tern_train_run *run);
 /* Runs an app with the events that were added. */
 TERN_API tern_status tern_run_app(tern_program *program);
@@ -370,9 +386,10 @@ TERN_API const char *tern_params_sha256(tern_program *program);
 /* ---- training through the interface ----
  *
  * For .graph and .ail programs. `loss` names the scalar output of a graph to minimise (NULL: the output named
- * "loss", or the only one); the train block of an .ail program has its own, and its other fields do not
- * count here. Set the inputs, then step; parameters start as the program says, or as tern_set_param did.
- * From then on tern_run and tern_emit use the parameters as they have been trained. */
+ * "loss", or the only one); the train block of an .ail program has its own. Set the inputs, then step;
+ * parameters start as the program says, or as tern_set_param did. From then on tern_run and tern_emit use the
+ * parameters as they have been trained, as after tern_train; what tern_set_param sets is for the next
+ * tern_train_begin. */
 typedef struct {
   const char *loss;
   const char *optimizer;      /* "sgd" (NULL), "momentum", "adam", "adamw" */
@@ -383,10 +400,10 @@ typedef struct {
   int64_t warmup, steps;
 } tern_training;
 
+/* NULL: as the train block of an .ail program says, except that `batch` and `shards` do not count: a step is
+ * made with the inputs as they are set. */
 TERN_API tern_status tern_train_begin(tern_program *program, const tern_training *training);
 TERN_API tern_status tern_train_step(tern_program *program, double *loss);
-/* The parameter as it is now; not copied; valid until the next step. */
-TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
 
 /* ---- verifying a run ---- */
 

@@ -12,8 +12,6 @@
 #include "train/loop.h"
 #include "train/steps.h"
 
-typedef tn_vec(tn_given) tn_givens;
-
 /* A path that is needed after the sandbox has been entered. */
 typedef struct {
   const char *path;
@@ -71,7 +69,8 @@ struct tern_program {
   bool ran;
   tern_status status;
   tn_steps *steps;      /* of a training step by step; NULL: none has begun */
-  tn_givens trained;    /* its parameters, which count as given; borrowed from it */
+  tn_givens trained;    /* the parameters that training has left, which count as given; those of steps are
+                           borrowed */
   bool is_stepped;      /* since they were last lent */
 };
 
@@ -129,6 +128,8 @@ typedef struct {
 /* Tells the run's followers; borrows `followed`. */
 tn_loop_watch tn_api_watch(tn_followed *followed);
 
+/* A view as the public header shows it; borrows its memory (program.c). */
+void tn_api_fill_tensor(const tn_view *view, tern_tensor *out);
 /* What was given, for the host to find (program.c). */
 void tn_api_lend(tern_program *program);
 /* The value that a parameter has now; NULL: none yet (train.c). */

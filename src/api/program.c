@@ -200,8 +200,7 @@ const char *tern_source(const tern_program *program, size_t *length) {
 }
 
 static void free_givens(tern_program *program, tn_givens *givens) {
-  for (size_t i = 0; i < givens->count; i++) tn_tensor_unref(&givens->at[i].data);
-  tn_vec_free(&program->session->heap, givens);
+  tn_givens_free(&program->session->heap, givens);
 }
 
 static void forget_outcome(tern_program *program) {
@@ -213,6 +212,7 @@ static void forget_outcome(tern_program *program) {
 static void free_unit(tern_program *program) {
   if (!program->unit) return;
   if (program->lang->drop) program->lang->drop(program->unit);
+  free_givens(program, &program->unit->params);
   tn_heap_free(&program->session->heap, program->unit, unit_bytes(program->lang));
 }
 
@@ -272,6 +272,17 @@ static tern_status give_tensor(tern_program *program, tn_givens *givens, const c
   return keep_given(program, givens, &given);
 }
 
+/* A parameter that is set after a training counts instead of what the training has left. */
+static tern_status take_again(tern_program *program, const char *name, tern_status status) {
+  const tn_given *given = tn_given_find(program->params.at, program->params.count, tn_str_of(name));
+  for (size_t i = 0; status == TERN_OK && given && i < program->trained.count; i++) {
+    if (!tn_str_equal(program->trained.at[i].name, given->name)) continue;
+    tn_tensor_unref(&program->trained.at[i].data);
+    program->trained.at[i].data = tn_tensor_ref(&given->data);
+  }
+  return status;
+}
+
 tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value) {
   return give_tensor(program, &program->inputs, name, value);
 }
@@ -279,10 +290,10 @@ tern_status tern_set_input_text(tern_program *program, const char *name, const c
   return give_text(program, &program->inputs, name, value);
 }
 tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value) {
-  return give_tensor(program, &program->params, name, value);
+  return take_again(program, name, give_tensor(program, &program->params, name, value));
 }
 tern_status tern_set_param_text(tern_program *program, const char *name, const char *value) {
-  return give_text(program, &program->params, name, value);
+  return take_again(program, name, give_text(program, &program->params, name, value));
 }
 tern_status tern_set_host_text(tern_program *program, const char *name, const char *value) {
   return give_text(program, &program->sets, name, value);
@@ -290,6 +301,7 @@ tern_status tern_set_host_text(tern_program *program, const char *name, const ch
 
 tern_status tern_set_weights(tern_program *program, const char *path) {
   free_givens(program, &program->weights);
+  free_givens(program, &program->trained);
   program->has_weights = true;
   program->session->heap.stop_refuses = true;
   bool ok = tn_api_read_weights(program->session, path, &program->given_arena, &program->weights);
@@ -323,11 +335,9 @@ void tn_api_lend(tern_program *program) {
   host->has_weights = program->has_weights;
 }
 
-/* What has been trained step by step counts as given. */
-static bool lend_trained(tern_program *program) {
+static bool borrow_steps(tern_program *program) {
   tern_session *session = program->session;
   free_givens(program, &program->trained);
-  if (!program->steps) return true;
   for (size_t i = 0; i < tn_steps_param_count(program->steps); i++) {
     const tn_view *view = tn_steps_param(program->steps, i);
     size_t bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
@@ -339,9 +349,27 @@ static bool lend_trained(tern_program *program) {
   }
   if (program->is_stepped) program->unit->revision++;
   program->is_stepped = false;
-  session->host.params = program->trained.at;
-  session->host.param_count = program->trained.count;
   return true;
+}
+
+/* What has been trained counts as given. */
+static bool lend_trained(tern_program *program) {
+  tn_host *host = &program->session->host;
+  if (program->steps && !borrow_steps(program)) return false;
+  if (program->trained.count == 0) return true;
+  host->params = program->trained.at;
+  host->param_count = program->trained.count;
+  return true;
+}
+
+/* A training as a whole has ended: its parameters count, not those of steps before it. */
+static void take_trained(tern_program *program) {
+  tn_steps_free(program->steps);
+  program->steps = NULL;
+  free_givens(program, &program->trained);
+  program->trained = program->unit->params;
+  program->unit->params = (tn_givens){ 0 };
+  program->unit->revision++;
 }
 
 typedef bool (*runner)(tn_unit *unit, tn_arena *arena, tn_outcome *out);
@@ -399,6 +427,7 @@ tern_status tn_api_train(tern_program *program, const tern_train_run *run, const
 
 tern_status tern_train(tern_program *program, const tern_train_run *run) {
   tern_status status = tn_api_train(program, run, NULL, NULL);
+  if (status == TERN_OK) take_trained(program);
   tn_api_drop_made(program->session);
   return status;
 }
@@ -420,7 +449,7 @@ const char *tern_output_name(const tern_program *program, size_t index) {
   return name.at ? name.at : "";
 }
 
-static void fill_tensor(const tn_view *view, tern_tensor *out) {
+void tn_api_fill_tensor(const tn_view *view, tern_tensor *out) {
   *out = (tern_tensor){ .dtype = (tern_dtype)view->dtype,
                         .rank = view->rank,
                         .dims = view->dim,
@@ -432,14 +461,14 @@ tern_status tern_output(const tern_program *program, size_t index, tern_tensor *
   if (index >= program->outcome.count) return TERN_USAGE;
   const tn_datum *datum = &program->outcome.values[index];
   if (datum->kind != TN_VALUE_TENSOR || !datum->tensor.buffer) return TERN_FAILED;
-  fill_tensor(&datum->tensor.view, out);
+  tn_api_fill_tensor(&datum->tensor.view, out);
   return TERN_OK;
 }
 
 tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out) {
   const tn_view *view = tn_api_param(program, index);
   if (!view) return TERN_USAGE;
-  fill_tensor(view, out);
+  tn_api_fill_tensor(view, out);
   return TERN_OK;
 }
 

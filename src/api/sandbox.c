@@ -64,10 +64,10 @@ bool tn_api_keep_path(tern_session *session, tn_str path, tern_sandbox_access ac
   return keep(session, path, right, access == TERN_SANDBOX_LOAD);
 }
 
-tern_status tern_sandbox_path(tern_session *session, const char *path, int access) {
+tern_status tern_sandbox_path(tern_session *session, const char *path, tern_sandbox_access access) {
   if (session->confined && session->sandbox != TERN_SANDBOX_OFF) return TERN_USAGE;
-  if (access < TERN_SANDBOX_READ || access > TERN_SANDBOX_LOAD) return TERN_USAGE;
-  return tn_api_keep_path(session, tn_str_of(path), (tern_sandbox_access)access) ? TERN_OK : TERN_FAILED;
+  if ((unsigned)access > TERN_SANDBOX_LOAD) return TERN_USAGE;
+  return tn_api_keep_path(session, tn_str_of(path), access) ? TERN_OK : TERN_FAILED;
 }
 
 /* "a/b" of "a/b/c"; "." of "c", and "/" of "/c". */

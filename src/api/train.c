@@ -9,23 +9,26 @@ static const tn_specs *specs_of(tern_program *program) {
   tern_session *session = program->session;
   if (!program->lang->specs) return NULL;
   session->heap.stop_refuses = true;
+  tn_api_lend(program); /* inputs without names of their own have those of what was set */
   const tn_specs *specs = tn_api_confine(session) ? program->lang->specs(program->unit) : NULL;
   tn_api_end_compiling(session);
   if (!specs) tn_api_settle(session);
   return specs;
 }
 
-static tern_slot slot_of(const tn_names *names, const tn_tensor_spec *from) {
-  const tn_shape *shape = &from->type.shape;
-  tern_slot slot = { .name = tn_names_text(names, from->name).at,
-                     .dtype = (tern_dtype)from->type.dtype,
-                     .rank = shape->rank };
+static tern_tensor_spec describe(const tn_names *names, tn_str name, const tn_type *type) {
+  const tn_shape *shape = &type->shape;
+  tern_tensor_spec spec = { .name = name.at, .dtype = (tern_dtype)type->dtype, .rank = shape->rank };
   for (int i = 0; i < shape->rank; i++) {
     bool symbol = tn_dim_is_symbol(shape->dim[i]);
-    slot.dims[i] = tn_dim_is_known(shape->dim[i]) ? shape->dim[i] : -1;
-    slot.dim_names[i] = symbol ? tn_names_text(names, tn_dim_name(shape->dim[i])).at : NULL;
+    spec.dims[i] = tn_dim_is_known(shape->dim[i]) ? shape->dim[i] : -1;
+    spec.dim_names[i] = symbol ? tn_names_text(names, tn_dim_name(shape->dim[i])).at : NULL;
   }
-  return slot;
+  return spec;
+}
+
+static tern_tensor_spec spec_of(const tn_names *names, const tn_tensor_spec *from) {
+  return describe(names, tn_names_text(names, from->name), &from->type);
 }
 
 size_t tern_input_count(tern_program *program) {
@@ -33,27 +36,48 @@ size_t tern_input_count(tern_program *program) {
   return specs ? specs->input_count : 0;
 }
 
+tern_tensor_spec tern_input_at(tern_program *program, size_t index) {
+  const tn_specs *specs = specs_of(program);
+  if (!specs || index >= specs->input_count) return (tern_tensor_spec){ .name = "" };
+  return spec_of(program->session->names, &specs->inputs[index]);
+}
+
+/* Whether the text says which parameters there are. In Ninth the program makes them while it runs. */
+static bool declares_params(const tern_program *program) { return program->lang->lower != NULL; }
+
 size_t tern_param_count(tern_program *program) {
+  if (!declares_params(program)) return program->unit->params.count;
   const tn_specs *specs = specs_of(program);
   return specs ? specs->param_count : 0;
 }
 
-tern_slot tern_input_at(tern_program *program, size_t index) {
-  const tn_specs *specs = specs_of(program);
-  if (!specs || index >= specs->input_count) return (tern_slot){ .name = "" };
-  return slot_of(program->session->names, &specs->inputs[index]);
+tern_tensor_spec tern_param_at(tern_program *program, size_t index) {
+  const tn_names *names = program->session->names;
+  if (index >= tern_param_count(program)) return (tern_tensor_spec){ .name = "" };
+  if (declares_params(program)) return spec_of(names, &specs_of(program)->params[index]);
+  const tn_given *param = &program->unit->params.at[index];
+  tn_type type = { param->data.view.dtype, tn_view_shape(&param->data.view) };
+  return describe(names, param->name, &type);
 }
 
-tern_slot tern_param_at(tern_program *program, size_t index) {
+static const tn_view *value_at(const tn_givens *givens, size_t index) {
+  return index < givens->count ? &givens->at[index].data.view : NULL;
+}
+
+tern_status tern_input(tern_program *program, size_t index, tern_tensor *out) {
   const tn_specs *specs = specs_of(program);
-  if (!specs || index >= specs->param_count) return (tern_slot){ .name = "" };
-  return slot_of(program->session->names, &specs->params[index]);
+  if (!specs || index >= specs->input_count) return TERN_USAGE;
+  tn_str name = tn_names_text(program->session->names, specs->inputs[index].name);
+  const tn_given *given = tn_given_find(program->inputs.at, program->inputs.count, name);
+  if (!given) return TERN_FAILED;
+  tn_api_fill_tensor(&given->data.view, out);
+  return TERN_OK;
 }
 
 const tn_view *tn_api_param(const tern_program *program, size_t index) {
   if (program->steps)
     return index < tn_steps_param_count(program->steps) ? tn_steps_param(program->steps, index) : NULL;
-  return program->lang->param ? program->lang->param(program->unit, index) : NULL;
+  return value_at(program->unit->params.count > 0 ? &program->unit->params : &program->trained, index);
 }
 
 /* ---- steps ---- */
@@ -92,7 +116,8 @@ static tern_status outcome(tern_session *session, bool ok) {
 
 static bool begin(tern_program *program, const tern_training *training) {
   tern_session *session = program->session;
-  tn_steps_request request = { .loss = training->loss,
+  tn_steps_request request = { .loss = training ? training->loss : NULL,
+                               .own = training == NULL,
                                .trainer = { .seed = session->host.seed,
                                             .backend = session->backend,
                                             .threads = session->threads,
@@ -101,9 +126,10 @@ static bool begin(tern_program *program, const tern_training *training) {
   if (!program->lang->lower)
     return tn_api_usage(session, "", tn_str_of(tern_language_name(program->language)),
                         " programs train themselves; step by step are trained .graph and .ail programs");
-  if (!read_training(session, training, &request.trainer.options)) return false;
+  if (training && !read_training(session, training, &request.trainer.options)) return false;
   tn_steps_free(program->steps);
   program->steps = NULL;
+  tn_givens_free(&session->heap, &program->trained);
   tn_api_lend(program);
   program->steps = tn_steps_new(program->unit, program->lang, &request);
   return program->steps != NULL;

@@ -10,6 +10,7 @@
 
 #include "diag/diag.h"
 #include "export/export.h"
+#include "lang/optimizer.h"
 #include "lang/value.h"
 
 typedef enum {
@@ -32,6 +33,10 @@ typedef struct {
 
 /* The value of that name; NULL: none. */
 const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name);
+
+typedef tn_vec(tn_given) tn_givens;
+/* Unreferences all values and frees the list. */
+void tn_givens_free(tn_heap *heap, tn_givens *givens);
 
 /* Who carries out the `host` operations of a graph, as plan/plan.h says. A language sets it while it
  * computes; `compute` passes it on. */
@@ -56,6 +61,8 @@ typedef struct {
   int logits; /* which of them labels are compared with, for accuracy; -1: none */
   tn_tensor *inputs, *params;
   size_t input_count, param_count;
+  bool has_options; /* the program says how it is trained */
+  tn_train_options options;
 } tn_lowered;
 
 /* Room for the values, none of which is there yet; false when memory runs out. */
@@ -166,7 +173,12 @@ typedef struct {
   tn_host *host;
   uint32_t file;
   uint64_t revision; /* counts changes of host->inputs, params, sets and weights */
+  tn_givens params;  /* as the last run or training left them, in the program's order */
 } tn_unit;
+
+/* Adds a parameter to those of the unit. The tensor is taken, also when memory runs out: false then, after
+ * reporting. The name lives as long as the session. */
+bool tn_unit_keep_param_take(tn_unit *unit, tn_str name, tn_tensor *value);
 
 /* What the numbers of a value mean. In a graph a tensor is f32, token ids and labels are i32, a boolean is
  * bool. */
@@ -215,10 +227,8 @@ typedef struct tn_lang {
   /* What a person sees of an outcome: instead of `text`, where that is made only if somebody asks. */
   void (*show)(tn_unit *unit, const tn_outcome *outcome, tn_text *out);
   bool (*plan)(tn_unit *unit, tn_text *out); /* the plan of the last run, one line per step */
-  /* What the program declares, in its order; valid as long as the unit. NULL after reporting. */
+  /* What the program declares, in its order; valid until the next call. NULL after reporting. */
   const tn_specs *(*specs)(tn_unit *unit);
-  /* The value that a parameter had in the last run; NULL: none yet. */
-  const tn_view *(*param)(tn_unit *unit, size_t index);
   /* The program with the values that are given, for training: `loss` names the output to minimise, NULL: the
    * one that the program says. Freed by tn_lowered_free. */
   bool (*lower)(tn_unit *unit, const char *loss, tn_lowered *out);

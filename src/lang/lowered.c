@@ -8,6 +8,18 @@ const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name)
   return NULL;
 }
 
+void tn_givens_free(tn_heap *heap, tn_givens *givens) {
+  for (size_t i = 0; i < givens->count; i++) tn_tensor_unref(&givens->at[i].data);
+  tn_vec_free(heap, givens);
+}
+
+bool tn_unit_keep_param_take(tn_unit *unit, tn_str name, tn_tensor *value) {
+  tn_given param = { .name = name, .data = *value };
+  if (tn_vec_push(unit->host->heap, &unit->params, param)) return true;
+  tn_tensor_unref(value);
+  return tn_host_out_of_memory(unit->host);
+}
+
 bool tn_lowered_init(tn_lowered *lowered, tn_heap *heap, size_t inputs, size_t params) {
   *lowered = (tn_lowered){ .loss = -1, .logits = -1, .input_count = inputs, .param_count = params };
   lowered->inputs = tn_heap_alloc(heap, (inputs + 1) * sizeof *lowered->inputs);

@@ -27,28 +27,7 @@
 #include "base/rng.h"
 #include "lang/lang.h"
 
-/* ---- the optimiser ---- */
-
-typedef enum { TN_OPTIMIZER_SGD, TN_OPTIMIZER_MOMENTUM, TN_OPTIMIZER_ADAM, TN_OPTIMIZER_ADAMW } tn_optimizer;
-typedef enum { TN_SCHEDULE_CONSTANT, TN_SCHEDULE_COSINE, TN_SCHEDULE_LINEAR } tn_schedule;
-/* By name; -1: there is none. */
-int tn_optimizer_find(tn_str name);
-int tn_schedule_find(tn_str name);
-
-/* Zero means the default in parentheses. */
-typedef struct {
-  tn_optimizer optimizer;
-  double lr;                    /* as given; 0 is 0 */
-  double momentum;              /* for momentum */
-  double beta1, beta2, epsilon; /* (0.9, 0.999, 1e-8) for adam and adamw */
-  double weight_decay;          /* sgd, momentum and adam add weight_decay * p to the gradient; adamw
-                                       takes lr * weight_decay * p off the parameter */
-  double clip_norm;             /* 0: none. The norm of all gradients together is held below it */
-  tn_schedule schedule;
-  int64_t warmup; /* steps over which lr rises linearly from lr / warmup */
-  int64_t steps;  /* where a schedule ends */
-  int64_t shards; /* (1) parts of a batch, see tn_trainer_request */
-} tn_train_options;
+/* ---- training ---- */
 
 typedef struct {
   tn_span at;

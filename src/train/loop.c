@@ -445,6 +445,15 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   return ok ? true : tn_loop_out_of_memory(loop);
 }
 
+static bool keep_params(const tn_loop *loop, tn_unit *unit) {
+  tn_givens_free(loop->host->heap, &unit->params);
+  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
+    tn_tensor share = tn_trainer_share_param(loop->trainer, i);
+    if (!tn_unit_keep_param_take(unit, tn_loop_param_name(loop, i), &share)) return false;
+  }
+  return true;
+}
+
 static void free_loop(tn_loop *loop) {
   const tn_specs *specs = &loop->program.specs;
   tn_loop_free_eval(loop);
@@ -481,7 +490,8 @@ bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_
   loop.program.doors = doors;
   tn_text_init(&loop.lines, unit->host->heap);
   tn_sha256_init(&loop.history_hash);
-  bool ok = prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out);
+  bool ok = prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out) &&
+            keep_params(&loop, unit);
   if (ok && !loop.idle) say(&loop, "Training completed");
   free_loop(&loop);
   tn_folder_release(&loop.held);

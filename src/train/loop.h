@@ -90,8 +90,9 @@ typedef struct {
   int64_t from, steps;
 } tn_segment;
 
-/* False after reporting. `out->extra_json` holds steps, history (if it is kept), params and
- * weights_sha256. An interrupt ends training early with E_INTERRUPTED after a last checkpoint. */
+/* False after reporting. The unit keeps the trained parameters; `out->extra_json` holds steps, history (if
+ * it is kept), params and weights_sha256. An interrupt ends training early with E_INTERRUPTED after a last
+ * checkpoint. */
 bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
                    tn_arena *arena, tn_outcome *out);
 #endif

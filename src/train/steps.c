@@ -23,6 +23,11 @@ static bool check_loss(tn_host *host, const tn_lowered *lowered) {
                    tn_shape_field("shape", &type->shape, host->names, TN_SHAPE_COMMA));
 }
 
+static bool check_options(tn_host *host, const tn_lowered *lowered, bool own) {
+  return !own || lowered->has_options ||
+         tn_host_usage(host, "", TN_LIT("the program"), " does not say how it is trained; give lr");
+}
+
 static bool make_trainer(tn_steps *steps, const tn_steps_request *request) {
   tn_host *host = steps->unit->host;
   tn_lowered *lowered = &steps->lowered;
@@ -30,6 +35,7 @@ static bool make_trainer(tn_steps *steps, const tn_steps_request *request) {
   tn_fault fault;
   wanted.graph = &lowered->graph;
   wanted.loss = lowered->loss;
+  if (request->own) wanted.options = lowered->options;
   steps->trainer = tn_trainer_new(host->heap, &wanted, &fault);
   if (!steps->trainer) return tn_host_fault(host, &fault);
   for (int i = 0; i < tn_trainer_param_count(steps->trainer); i++)
@@ -49,7 +55,7 @@ tn_steps *tn_steps_new(tn_unit *unit, const tn_lang *lang, const tn_steps_reques
   }
   *steps = (tn_steps){ .unit = unit, .revision = unit->revision };
   if (lang->lower(unit, request->loss, &steps->lowered) && check_loss(host, &steps->lowered) &&
-      make_trainer(steps, request))
+      check_options(host, &steps->lowered, request->own) && make_trainer(steps, request))
     return steps;
   tn_steps_free(steps);
   return NULL;

@@ -12,6 +12,7 @@ typedef struct tn_steps tn_steps;
 
 typedef struct {
   const char *loss;           /* the output to minimise; NULL: the one that the program says */
+  bool own;                   /* the optimiser's options are those of the program */
   tn_trainer_request trainer; /* `graph` and `loss` are filled in here */
 } tn_steps_request;
 

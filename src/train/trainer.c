@@ -258,6 +258,9 @@ int tn_trainer_param_count(const tn_trainer *trainer) { return trainer->param_co
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) {
   return &trainer->tensors[index].view;
 }
+tn_tensor tn_trainer_share_param(const tn_trainer *trainer, int index) {
+  return tn_tensor_ref(&trainer->tensors[index]);
+}
 int tn_trainer_state_count(const tn_trainer *trainer) { return trainer->tensor_count - trainer->param_count; }
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
   return &trainer->tensors[trainer->param_count + index].view;

@@ -49,6 +49,8 @@ void tn_trainer_free(tn_trainer *trainer);
  * it sets the parameter. */
 int tn_trainer_param_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
+/* The same with a reference of its own, which outlives the trainer. */
+tn_tensor tn_trainer_share_param(const tn_trainer *trainer, int index);
 /* How many of them the loss has a gradient by. */
 int tn_trainer_learning_count(const tn_trainer *trainer);
 /* The optimiser's own tensors (momentum, moments), for checkpoints. */

@@ -99,6 +99,20 @@ class Training(unittest.TestCase):
         self.assertNotEqual(one["weights_sha256"], other["weights_sha256"])
         self.assertLess(one["history"][-1]["loss"], one["history"][0]["loss"])
 
+    def test_a_run_uses_what_training_has_left(self):
+        with tern.Session(allow=["fileread"]) as session:
+            program = session.load(self.folder / "c.ail")
+            self.assertEqual(program.inputs(), ["tokens", "labels"])
+            self.assertEqual(program.params(), {})
+            program.train()
+            params = {name: value.copy() for name, value in program.params().items()}
+            self.assertEqual([value.shape for value in params.values()], [(20, 4), (4, 2)])
+            tokens = numpy.array([[1, 10, 3]])
+            logits = program.run(tokens=tokens).outputs()["logits"]
+            expected = params["E"][tokens[0]].mean(axis=0, keepdims=True) @ params["W"]
+            numpy.testing.assert_allclose(logits, expected, rtol=1e-5)
+            numpy.testing.assert_array_equal(program.params()["W"], params["W"])
+
     def test_weights_come_back(self):
         with tern.Session(allow=["fileread"]) as session:
             program = session.load(self.folder / "c.ail")

@@ -23,7 +23,10 @@ static inline int ail_reported(const ail_session *s, tn_diag_code code) {
 
 static inline bool ail_run(ail_session *s, const char *text) {
   uint32_t file = ail_add(s, text);
-  return file && tn_lang_ail()->run(&(tn_unit){ .host = &s->host, .file = file }, &s->arena, &s->outcome);
+  tn_unit unit = { .host = &s->host, .file = file };
+  bool ok = file && tn_lang_ail()->run(&unit, &s->arena, &s->outcome);
+  tn_givens_free(&s->heap, &unit.params);
+  return ok;
 }
 
 static inline bool ail_app(ail_session *s, const char *text) {

@@ -112,7 +112,7 @@ static void inputs_and_parameters_are_described(void **state) {
   tern_program *program = load(session, network);
   assert_int_equal(tern_check(program), TERN_OK);
   assert_int_equal(tern_input_count(program), 2);
-  tern_slot x = tern_input_at(program, 0), w = tern_param_at(program, 0);
+  tern_tensor_spec x = tern_input_at(program, 0), w = tern_param_at(program, 0);
   assert_string_equal(x.name, "x");
   assert_int_equal(x.dims[0], -1);
   assert_string_equal(x.dim_names[0], "N");
@@ -280,7 +280,7 @@ static void a_model_declares_and_trains(tern_language language, const char *text
   tern_program *program = tern_load(session, language, "line", text, strlen(text));
   assert_int_equal(tern_input_count(program), 2);
   assert_int_equal(tern_param_count(program), 1);
-  tern_slot slot = tern_input_at(program, 1), param = tern_param_at(program, 0);
+  tern_tensor_spec slot = tern_input_at(program, 1), param = tern_param_at(program, 0);
   assert_string_equal(slot.name, "y");
   assert_string_equal(slot.dim_names[0], "N");
   assert_int_equal(slot.dims[1], 1);
@@ -310,6 +310,162 @@ static void models_are_counted_named_set_read_and_trained_alike(void **state) {
   a_model_declares_and_trains(TERN_LANG_GRAPH, line_graph, graph);
   a_model_declares_and_trains(TERN_LANG_AIL, line_model, model);
   assert_string_equal(graph, model);
+}
+
+/* ---- inputs and parameters of every language ---- */
+
+static tern_program *load_as(tern_session *session, tern_language language, const char *text) {
+  return tern_load(session, language, "test", text, strlen(text));
+}
+
+static void a_ninth_program_has_an_input_for_each_word_that_takes_one(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load_as(session, TERN_LANG_NINTH,
+                                  "[DEF] \"twice\" [INPUT] 2 [MUL] [RET]\n[INPUT] \"twice\" [CALL] [ADD]");
+  tern_tensor value;
+  assert_int_equal(tern_input_count(program), 2);
+  assert_string_equal(tern_input_at(program, 0).name, "input1");
+  assert_int_equal(tern_input_at(program, 1).rank, -1);
+  assert_int_equal(tern_input(program, 0, &value), TERN_FAILED);
+  assert_int_equal(tern_set_input_text(program, "a", "[1, 2]"), TERN_OK);
+  assert_int_equal(tern_set_input_text(program, "b", "[3, 4]"), TERN_OK);
+  assert_string_equal(tern_input_at(program, 0).name, "a");
+  assert_int_equal(tern_input(program, 1, &value), TERN_OK);
+  assert_true(value.rank == 1 && value.dims[0] == 2);
+  assert_int_equal(tern_input(program, 2, &value), TERN_USAGE);
+  assert_string_equal(tern_input_at(program, 2).name, "");
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_output(program, 0, &value), TERN_OK);
+  assert_true(((const float *)value.data)[0] == 7 && ((const float *)value.data)[1] == 10);
+  tern_program_free(program);
+  tern_program *wrong = load_as(session, TERN_LANG_NINTH, "[INPUT] [PLUS]");
+  assert_int_equal(tern_input_count(wrong), 0);
+  assert_string_equal(tern_diagnostic_at(session, 0).code, "E_UNKNOWN_OPCODE");
+  tern_program_free(wrong);
+  tern_session_free(session);
+}
+
+static void what_a_ninth_program_has_trained_is_read(void **state) {
+  (void)state;
+  static const char text[] =
+      "\"Line\" [MODULE] [INIT] (0.5 -0.25) [VAR] -> @w [RET] [FORWARD] @w [MUL] [SUM] [RET] [END_MODULE]\n"
+      "(1 2 3) [VAR] -> b  {Line} -> line  line -> same  7 -> n\n"
+      "4 [VAR] \"kept\" [STORE]  (5 6) [VAR] -> @s\n"
+      "(2 4) line [CALL] [BACKWARD]  line [PARAMS] { -> p p 0.1 p [GRAD] [SUB_ASSIGN_GRAD] } [FOREACH]";
+  tern_session *session = open_session(NULL);
+  tern_program *program = load_as(session, TERN_LANG_NINTH, text);
+  tern_tensor value;
+  assert_int_equal(tern_param_count(program), 0); /* they are made by running */
+  assert_int_equal(tern_param(program, 0, &value), TERN_USAGE);
+  if (tern_run(program) != TERN_OK) fail_msg("%s", tern_diagnostics_text(session, 0));
+  static const char *const names[] = { "b", "line.w", "s", "kept" };
+  assert_int_equal(tern_param_count(program), 4);
+  for (size_t i = 0; i < 4; i++) assert_string_equal(tern_param_at(program, i).name, names[i]);
+  assert_int_equal(tern_param_at(program, 1).dims[0], 2);
+  assert_int_equal(tern_param(program, 1, &value), TERN_OK);
+  const float *w = value.data;
+  assert_true(w[0] == 0.5f - 0.1f * 2.0f && w[1] == -0.25f - 0.1f * 4.0f);
+  assert_non_null(tern_params_sha256(program));
+  assert_int_equal(tern_run(program), TERN_OK); /* anew */
+  assert_int_equal(tern_param_count(program), 4);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void a_mind_program_has_neither(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load_as(session, TERN_LANG_MIND, "1.0 + 2.0");
+  tern_tensor value;
+  assert_int_equal(tern_run(program), TERN_OK);
+  assert_int_equal(tern_input_count(program), 0);
+  assert_int_equal(tern_param_count(program), 0);
+  assert_string_equal(tern_param_at(program, 0).name, "");
+  assert_int_equal(tern_input(program, 0, &value), TERN_USAGE);
+  assert_int_equal(tern_param(program, 0, &value), TERN_USAGE);
+  assert_int_equal(tern_set_input_text(program, "x", "1"), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_USAGE);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void the_parameters_of_a_run_are_read(void **state) {
+  (void)state;
+  static const struct {
+    tern_language language;
+    const char *text;
+  } models[] = { { TERN_LANG_GRAPH, line_graph }, { TERN_LANG_AIL, line_model } };
+  for (size_t i = 0; i < 2; i++) {
+    tern_session *session = open_session(NULL);
+    tern_program *program = load_as(session, models[i].language, models[i].text);
+    static const double w[2] = { 0.5, -0.25 };
+    static const float x[6] = { 1, 2, 3, 4, 5, 6 }, y[3] = { 1, 0, 2 };
+    tern_tensor value;
+    assert_int_equal(tern_param(program, 0, &value), TERN_USAGE);
+    assert_int_equal(tern_input(program, 0, &value), TERN_FAILED);
+    give_line(program, x, y);
+    assert_int_equal(tern_input(program, 1, &value), TERN_OK);
+    assert_true(((const float *)value.data)[2] == 2);
+    expect_prediction(program, x, w);
+    expect_param(program, w);
+    tern_program_free(program);
+    tern_session_free(session);
+  }
+}
+
+/* ---- whole trainings and single steps ---- */
+
+static const char trained_model[] =
+    "model {\n x [N, 2]\n y [N, 1]\n param w [2, 1]\n pred = matmul(x, w)\n}\n"
+    "train { loss = mean(mul(sub(pred, y), sub(pred, y))) steps = 7 lr = 0.02 optimizer = \"adam\" "
+    "schedule = \"cosine\" warmup = 2 }\n";
+static const float line_x[6] = { 1, 2, 3, 4, 5, 6 }, line_y[3] = { 1, 0, 2 };
+
+static void steps_of_a_train_block_are_those_of_the_whole_training(void **state) {
+  (void)state;
+  char whole[65], stepped[65];
+  double loss;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load_as(session, TERN_LANG_AIL, trained_model);
+  give_line(program, line_x, line_y);
+  assert_int_equal(tern_train(program, NULL), TERN_OK);
+  strcpy(whole, tern_params_sha256(program));
+  assert_non_null(strstr(tern_result_json(program), whole)); /* weights_sha256 */
+  assert_int_equal(tern_train_begin(program, NULL), TERN_OK);
+  for (int i = 0; i < 7; i++) assert_int_equal(tern_train_step(program, &loss), TERN_OK);
+  strcpy(stepped, tern_params_sha256(program));
+  assert_string_equal(whole, stepped);
+  assert_int_equal(tern_train(program, NULL), TERN_OK); /* from the beginning, and instead of the steps */
+  assert_string_equal(tern_params_sha256(program), whole);
+  assert_int_equal(tern_train_step(program, &loss), TERN_USAGE);
+  tern_program_free(program);
+  tern_program *graph = load_as(session, TERN_LANG_GRAPH, line_graph);
+  give_line(graph, line_x, line_y);
+  assert_int_equal(tern_train_begin(graph, NULL), TERN_USAGE); /* it says nothing of an optimiser */
+  tern_program_free(graph);
+  tern_session_free(session);
+}
+
+static void a_run_uses_what_a_whole_training_has_left(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load_as(session, TERN_LANG_AIL, trained_model);
+  tern_tensor now;
+  give_line(program, line_x, line_y);
+  assert_int_equal(tern_train(program, NULL), TERN_OK);
+  assert_int_equal(tern_param(program, 0, &now), TERN_OK);
+  double w[2] = { (double)((const float *)now.data)[0], (double)((const float *)now.data)[1] };
+  assert_true(w[0] != 0.5 && w[1] != -0.25);
+  expect_prediction(program, line_x, w);
+  expect_param(program, w);
+  give_line(program, line_x, line_y); /* sets w again */
+  expect_prediction(program, line_x, (double[]){ 0.5, -0.25 });
+  assert_int_equal(tern_train(program, &(tern_train_run){ .steps = 1 }), TERN_OK);
+  assert_int_equal(tern_set_param_text(program, "w", "[[1], [2]]"), TERN_OK);
+  expect_prediction(program, line_x, (double[]){ 1, 2 });
+  tern_program_free(program);
+  tern_session_free(session);
 }
 
 static void what_cannot_be_trained_by_steps_says_so(void **state) {
@@ -506,6 +662,12 @@ int main(void) {
     cmocka_unit_test(training_depends_on_the_seed_and_on_nothing_else),
     cmocka_unit_test(plain_descent_has_the_bits_of_ref),
     cmocka_unit_test(models_are_counted_named_set_read_and_trained_alike),
+    cmocka_unit_test(a_ninth_program_has_an_input_for_each_word_that_takes_one),
+    cmocka_unit_test(what_a_ninth_program_has_trained_is_read),
+    cmocka_unit_test(a_mind_program_has_neither),
+    cmocka_unit_test(the_parameters_of_a_run_are_read),
+    cmocka_unit_test(steps_of_a_train_block_are_those_of_the_whole_training),
+    cmocka_unit_test(a_run_uses_what_a_whole_training_has_left),
     cmocka_unit_test(what_cannot_be_trained_by_steps_says_so),
     cmocka_unit_test(mistakes_of_an_embedder_are_said),
     cmocka_unit_test(a_graph_is_shown_in_other_forms),

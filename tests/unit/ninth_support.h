@@ -74,7 +74,9 @@ static inline bool run(world *w, const char *text) {
   tn_outcome outcome;
   tn_arena_init(&arena, &w->heap);
   uint32_t file = file_of(w, text);
-  bool ok = file != 0 && tn_lang_ninth()->run(&(tn_unit){ .host = &w->host, .file = file }, &arena, &outcome);
+  tn_unit unit = { .host = &w->host, .file = file };
+  bool ok = file != 0 && tn_lang_ninth()->run(&unit, &arena, &outcome);
+  tn_givens_free(&w->heap, &unit.params);
   if (file != 0) {
     for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
   }

@@ -73,12 +73,14 @@ static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   tn_ail_cell output = { 0 };
   tn_text text;
   *out = (tn_outcome){ 0 };
+  tn_givens_free(host->heap, &unit->params);
   tn_ail *program = tn_ail_compile(host, unit->file);
   if (!program) return false;
   tn_text_init(&text, host->heap);
   bool ok = tn_ail_world_open(&world, program, arena, &output);
   ok = ok && take_output(program, &output, arena, out, &text);
   if (ok && program->machine) ok = run_machine(&world, out, &text);
+  ok = ok && tn_ail_model_keep_params(&world, unit);
   out->text = tn_arena_str(arena, tn_text_str(&text));
   if (ok && (text.failed || arena->failed))
     ok = tn_ail_out_of_memory(program);

@@ -161,6 +161,7 @@ static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   if (ok) tn_text_add(out, without_name(outcome.text));
   if (ok) note_number(repl, &outcome);
   for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
+  tn_givens_free(host->heap, &unit.params);
   tn_arena_free(&arena);
   return ok;
 }

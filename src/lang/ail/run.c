@@ -274,6 +274,17 @@ static bool open_model(tn_ail_world *world, const reading *r, tn_ail_cell *outpu
   return compute_output(world, 0, &output->tensor);
 }
 
+bool tn_ail_model_keep_params(tn_ail_world *world, tn_unit *unit) {
+  const tn_ail *program = world->program;
+  const tn_tensor *params = world->source ? world->source->params : NULL;
+  for (size_t i = 0; params && i < program->param_count; i++) {
+    tn_str name = tn_ail_text_of(program, program->params[i].name);
+    tn_tensor share = tn_tensor_ref(&params[i]);
+    if (!tn_unit_keep_param_take(unit, name, &share)) return false;
+  }
+  return true;
+}
+
 void tn_ail_model_free(tn_ail_world *world) {
   struct tn_ail_model *m = world->source;
   if (!m) return;

@@ -34,6 +34,9 @@ static bool take_inputs(const tn_ail *program, tn_tensor *inputs) {
 static bool lower(tn_ail *program, tn_arena *arena, tn_lowered *out) {
   tn_size_request request = { 0 };
   tn_sizes sizes;
+  out->has_options = true;
+  out->options = program->train.options;
+  out->options.shards = 1;
   return tn_ail_require_loss(program) && tn_ail_seal(program) &&
          tn_ail_size(program, &request, arena, &sizes) && take_inputs(program, out->inputs) &&
          tn_ail_init_params(program, &sizes, out->params) &&

@@ -21,6 +21,7 @@ static void forget_run(tn_graph_unit *self) {
   self->plan = NULL;
   if (self->has_ran) tn_lowered_free(&self->ran, host->heap);
   self->has_ran = false;
+  tn_givens_free(host->heap, &self->unit.params);
 }
 
 static void drop(tn_unit *unit) {
@@ -63,12 +64,18 @@ static const tn_specs *specs(tn_unit *unit) {
   return NULL;
 }
 
-static const tn_view *param(tn_unit *unit, size_t index) {
-  const tn_graph_unit *self = self_of(unit);
-  return self->has_ran && index < self->source.params.count ? &self->ran.params[index].view : NULL;
-}
-
 /* ---- running ---- */
+
+/* They stay where the plan reads them. */
+static bool keep_params(tn_graph_unit *self) {
+  const tn_graph *graph = &self->source;
+  for (size_t i = 0; i < graph->params.count; i++) {
+    tn_tensor share = tn_tensor_ref(&self->ran.params[i]);
+    if (!tn_unit_keep_param_take(&self->unit, tn_graph_slot_name(graph, graph->params.at[i]), &share))
+      return false;
+  }
+  return true;
+}
 
 static bool prepare(tn_graph_unit *self) {
   tn_host *host = self->unit.host;
@@ -76,6 +83,7 @@ static bool prepare(tn_graph_unit *self) {
   forget_run(self);
   if (!tn_graph_unit_bind(self, &self->ran)) return false;
   self->has_ran = true;
+  if (!keep_params(self)) return false;
   self->plan = host->plan(host, &self->ran.graph, &fault);
   if (!self->plan) return tn_host_fault(self->unit.host, &fault);
   host->bind(host, self->plan, &self->ran);
@@ -178,7 +186,6 @@ const tn_lang *tn_lang_graph(void) {
                                     .show = show,
                                     .plan = plan,
                                     .specs = specs,
-                                    .param = param,
                                     .lower = lower };
   return &language;
 }

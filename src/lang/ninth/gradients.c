@@ -79,8 +79,33 @@ typedef struct {
 typedef struct {
   tn_vec(place) places;
   tn_vec(tn_value) found;
-  tn_map seen; /* variables */
+  tn_map seen;   /* variables */
+  tn_unit *unit; /* that keeps them with their names; NULL: none */
+  tn_name root;  /* of the value that is followed; 0: the state of the main program */
 } walk;
+
+/* "layer.W": the way to what is visited. */
+static tn_str path_of(tn_ninth_machine *m, const walk *w) {
+  tn_names *names = m->host->names;
+  tn_text path;
+  tn_text_init(&path, m->heap);
+  if (w->root) tn_text_add(&path, tn_names_text(names, w->root));
+  for (size_t i = 0; i < w->places.count; i++) {
+    const tn_ninth_object *object = tn_ninth_object_of(m, w->places.at[i].instance);
+    if (path.len > 0) tn_text_byte(&path, '.');
+    tn_text_add(&path, tn_names_text(names, object->entries[w->places.at[i].entry - 1].name));
+  }
+  tn_name name = path.failed ? 0 : tn_names_intern(names, tn_text_str(&path));
+  tn_text_free(&path);
+  return name ? tn_names_text(names, name) : (tn_str){ 0 };
+}
+
+static bool keep_in_unit(tn_ninth_machine *m, const walk *w, tn_value variable) {
+  if (!w->unit) return true;
+  tn_str name = path_of(m, w);
+  tn_tensor now = name.at ? tn_eager_share(m->eager, variable) : (tn_tensor){ 0 };
+  return now.buffer && tn_unit_keep_param_take(w->unit, name, &now);
+}
 
 static bool enter(tn_ninth_machine *m, walk *w, uint32_t instance) {
   tn_ninth_object *object = tn_ninth_object_of(m, instance);
@@ -93,15 +118,19 @@ static bool visit(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
   if (value.kind == TN_NINTH_INSTANCE) return enter(m, w, value.object);
   if (value.kind != TN_NINTH_TENSOR || !tn_eager_is_variable(m->eager, value.tensor)) return true;
   if (tn_map_get(&w->seen, value.tensor)) return true;
-  return tn_map_put(&w->seen, value.tensor, 1) && tn_vec_push(m->heap, &w->found, value.tensor);
+  return tn_map_put(&w->seen, value.tensor, 1) && tn_vec_push(m->heap, &w->found, value.tensor) &&
+         keep_in_unit(m, w, value.tensor);
 }
 
-/* False when memory runs out. */
-static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
+static void begin_walk(tn_ninth_machine *m, walk *w) {
   *w = (walk){ 0 };
   tn_map_init(&w->seen, m->heap);
   m->mark++;
-  bool ok = enter(m, w, instance);
+}
+
+/* What a value leads to. False when memory runs out. */
+static bool follow(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
+  bool ok = visit(m, w, value);
   while (ok && w->places.count > 0) {
     place *here = &tn_vec_last(&w->places);
     const tn_ninth_object *object = tn_ninth_object_of(m, here->instance);
@@ -111,6 +140,11 @@ static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
       ok = visit(m, w, object->entries[here->entry++].value);
   }
   return ok;
+}
+
+static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
+  begin_walk(m, w);
+  return follow(m, w, (tn_ninth_value){ .kind = TN_NINTH_INSTANCE, .object = instance });
 }
 
 static void end_walk(tn_ninth_machine *m, walk *w) {
@@ -183,4 +217,31 @@ bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
   }
   tn_ninth_drop(m, 1);
   return true;
+}
+
+/* ---- after the program ---- */
+
+static bool follow_everything(tn_ninth_machine *m, walk *w) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < m->locals.count; i++) {
+    w->root = m->scope.names.at[i];
+    ok = follow(m, w, m->locals.at[i]);
+  }
+  w->root = 0;
+  if (ok && m->self)
+    ok = follow(m, w, (tn_ninth_value){ .kind = TN_NINTH_INSTANCE, .object = m->self });
+  for (size_t i = 0; ok && i < m->symbols.count; i++) {
+    w->root = (tn_name)i;
+    ok = follow(m, w, m->symbols.at[i].memory);
+  }
+  return ok;
+}
+
+bool tn_ninth_keep_params(tn_ninth_machine *m, tn_unit *unit) {
+  walk w;
+  begin_walk(m, &w);
+  w.unit = unit;
+  bool ok = follow_everything(m, &w);
+  end_walk(m, &w);
+  return ok || tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }

@@ -300,6 +300,12 @@ bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape);
 tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape);
 bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint32_t number);
 
+/* ---- parameters (gradients.c) ---- */
+
+/* Everything trainable that the variables, the state and the stored values of the main program lead to goes
+ * to the unit, with names such as "layer.W". False after reporting. */
+bool tn_ninth_keep_params(tn_ninth_machine *m, tn_unit *unit);
+
 /* ---- turns (undo.c) ---- */
 
 /* A text is about to be read. */
