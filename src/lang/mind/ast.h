@@ -49,7 +49,7 @@ typedef enum {
 
 /* The operation of an operator other than && and ||. */
 tn_op tn_mind_operator_op(tn_mind_operator which);
-/* How tightly the operator of a token binds its operands: 1 to 5; 0: it is none. */
+/* How tightly the operator of a token binds its operands: 1 to 5; 0: it is not one. */
 int tn_mind_precedence(int token);
 
 typedef struct tn_mind_node tn_mind_node;
@@ -239,7 +239,7 @@ struct tn_mind_unit {
   uint32_t reads;                       /* how often the word `read` stands in it */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
   const tn_name *doubtful;              /* names that statements with syntax errors may have meant to bind, */
-  uint32_t doubtful_count;              /* ascending: nobody says that those are unknown */
+  uint32_t doubtful_count;              /* ascending: they are not reported as unknown */
   tn_mind_variable *variables;          /* check: of its statements, the last one first */
   tn_mind_variable **dead;              /* of a program that runs, by statement: those that no later one
                                            names (history.c) */

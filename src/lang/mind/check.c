@@ -4,7 +4,7 @@
  * so a name has at each place the type it will have there. A function is known
  * by its signature from the start; its body is looked at when a statement that
  * uses it has been checked, or at the end of the unit, so that it may read
- * names that stand behind it. */
+ * names that stand after it. */
 #include <stdlib.h>
 
 #include "lang/mind/check.h"
@@ -43,7 +43,7 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
     uint32_t effect = tn_mind_effect_find(text);
     effects |= effect;
     if (effect) continue;
-    effects = UNKNOWN_EFFECTS; /* nobody knows which was meant, so none is missing */
+    effects = UNKNOWN_EFFECTS; /* which was meant is not known, so none is missing */
     tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
               TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
               TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
@@ -217,7 +217,7 @@ static const tn_mind_type *annotated(tn_mind_checker *c, tn_mind_node *node, con
 }
 
 static const tn_mind_type *check_let(tn_mind_checker *c, tn_mind_node *node) {
-  const tn_mind_type *type = tn_mind_check_value(c, node->let.value), *declared = NULL;
+  const tn_mind_type *type = tn_mind_check_expression(c, node->let.value), *declared = NULL;
   uint32_t count = node->let.word.name ? 1 : node->let.count;
   if (node->let.annotation)
     type = declared = annotated(c, node, type);
@@ -315,7 +315,7 @@ static const tn_mind_type *assign_declared(tn_mind_checker *c, tn_mind_node *nod
 }
 
 static const tn_mind_type *check_assignment(tn_mind_checker *c, tn_mind_node *node) {
-  const tn_mind_type *type = tn_mind_check_value(c, node->let.value);
+  const tn_mind_type *type = tn_mind_check_expression(c, node->let.value);
   tn_mind_variable *variable = assigned(c, node->let.word.name);
   if (!c->function) check_queue(c->mind);
   node->let.variables = tn_arena_new(c->mind->arena, tn_mind_variable *);

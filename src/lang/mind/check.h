@@ -112,8 +112,6 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 
 /* Gives every node below a type. Never NULL. */
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
-/* The same, and a value is needed: the types of names that are no values are reported. */
-const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node);
 const tn_mind_type *tn_mind_function_type(tn_mind_checker *c, tn_mind_callable callable);
 tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
 /* Reports E2001 for what is neither a single number nor a tensor without dimensions. */
@@ -131,6 +129,8 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
 /* Around what may not happen: afterwards types are as before, and what changed is returned. */
 void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved);
 tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved);
+/* The type that a variable which some way changes has after the way with these changes. */
+const tn_mind_type *tn_mind_type_after(const tn_mind_change *changes, const tn_mind_change *of);
 /* One of the ways was taken: variables have types that fit all of them, or E2001 is reported. */
 void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int count, tn_span at);
 void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const tn_mind_type *type);

@@ -52,7 +52,7 @@ static const tn_mind_type *merged(tn_mind_checker *c, const tn_mind_type *a, con
   return alike ? tn_mind_type_tensor(c->mind->arena, a->dtype, &shape, a->device) : NULL;
 }
 
-static const tn_mind_type *type_after(const tn_mind_change *changes, const tn_mind_change *of) {
+const tn_mind_type *tn_mind_type_after(const tn_mind_change *changes, const tn_mind_change *of) {
   for (; changes; changes = changes->next) {
     if (changes->variable == of->variable) return changes->after;
   }
@@ -61,7 +61,7 @@ static const tn_mind_type *type_after(const tn_mind_change *changes, const tn_mi
 
 static bool is_done(tn_mind_change *const *ways, int count, const tn_mind_change *change) {
   for (int i = 0; i < count; i++) {
-    if (type_after(ways[i], change) != change->before) return true;
+    if (tn_mind_type_after(ways[i], change) != change->before) return true;
   }
   return false;
 }
@@ -72,7 +72,7 @@ void tn_mind_join_ways(tn_mind_checker *c, tn_mind_change *const *ways, int coun
     for (const tn_mind_change *change = ways[i]; change; change = change->next) {
       if (is_done(ways, i, change)) continue;
       const tn_mind_type *type = change->after;
-      for (int k = 0; k < count && type; k++) type = merged(c, type, type_after(ways[k], change));
+      for (int k = 0; k < count && type; k++) type = merged(c, type, tn_mind_type_after(ways[k], change));
       if (!type) {
         tn_report(tn_mind_diags(c), TN_DIAG_E2001, at,
                   TN_TEXT("expected", tn_mind_describe(c->mind, change->before)),
@@ -140,11 +140,11 @@ static TN_OWN_FRAME const tn_mind_type *unify_tensors(tn_mind_checker *c, const 
     return tn_mind_wrong(tn_mind_devices_differ(c->mind, at, left->device, right->device, "if"));
   const tn_shape *a = left_scalar ? &none : &left->shape, *b = right_scalar ? &none : &right->shape;
   if (tn_mind_unify_branches(tn_mind_sizes_here(c), a, b, &shape, &dimension)) {
-    tn_mind_type *type =
-        (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(c->mind->arena, tensor->dtype, &shape, tensor->device);
     bool written = left->kind == right->kind && left_node && right_node;
-    if (written && left->literal && right->literal && type->kind != TN_MIND_T_ERROR) type->literal = true;
-    return type;
+    tn_mind_type type = { .kind = TN_MIND_T_TENSOR, .device = tensor->device, .shape = shape };
+    type.dtype = tensor->dtype;
+    type.literal = written && left->literal && right->literal;
+    return tn_mind_type_keep(c->mind->arena, &type);
   }
   return tn_mind_wrong(
       tn_report(tn_mind_diags(c), TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(c->mind, a)),
@@ -242,7 +242,7 @@ const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node) {
     tn_mind_checker saved;
     tn_mind_node *last;
     if (branch->condition)
-      tn_mind_check_condition(c, branch->condition, tn_mind_check_value(c, branch->condition));
+      tn_mind_check_condition(c, branch->condition, tn_mind_check_expression(c, branch->condition));
     tn_mind_branch_begin(c, &saved);
     const tn_mind_type *block = types[ways] = tn_mind_check_block(c, &branch->block, &last);
     changes[ways++] = tn_mind_branch_end(c, &saved);

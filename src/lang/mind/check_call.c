@@ -1,4 +1,4 @@
-/* lang/mind/check_call.c: who is called, with what, and what comes of it.
+/* lang/mind/check_call.c: calls: the function, its arguments, the type of the result.
  *
  * An argument is bound to its parameter by its position or its name, whatever is
  * called. Closures are in check_closure.c, grad(f) and its kin in check_grad.c. */
@@ -74,7 +74,7 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
 static TN_OWN_FRAME bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
-  uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver nobody asked for */
+  uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver that has no parameter */
   if (of->count == UINT32_MAX) most = UINT32_MAX;
   return tn_report(tn_mind_diags(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call),
                    TN_TEXT("function", by->function),
@@ -305,7 +305,7 @@ static const tn_mind_type *check_program_call(tn_mind_checker *c, tn_mind_node *
   if (!bind_arguments(&by, &of, bound)) return check_anyway(c, node);
   bool ok = true;
   for (tn_mind_node *arg = node->call.args; arg; arg = arg->next)
-    ok &= tn_mind_check_value(c, arg)->kind != TN_MIND_T_ERROR;
+    ok &= tn_mind_check_expression(c, arg)->kind != TN_MIND_T_ERROR;
   for (uint32_t i = 0; i < count; i++) args[i] = (tn_mind_given){ bound[i], bound[i]->type };
   if (f && !f->failed) tn_mind_enqueue(c->mind, f);
   if (!ok || (f && f->failed)) return &tn_mind_type_error;

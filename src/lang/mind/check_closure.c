@@ -124,7 +124,7 @@ static tn_mind_function **place_of(tn_mind *mind, const tn_mind_closure *state,
   }
 }
 
-/* A session forgets all copies when a line ends: then the table is of what is not there any more. */
+/* A session forgets all copies when a line ends: then the table is out of date. */
 static bool has_table(const tn_mind_closure *state) {
   return state->table && state->tabled == state->instances;
 }
@@ -178,7 +178,7 @@ static bool check_instance(tn_mind *mind, tn_mind_function *f, const tn_mind_nod
     if (!f->params[i]) return false;
     tn_mind_declare(&inner, f->params[i]);
   }
-  f->result = f->gives = tn_mind_bound_type(mind, tn_mind_check_value(&inner, f->body));
+  f->result = f->gives = tn_mind_bound_type(mind, tn_mind_check_expression(&inner, f->body));
   return true;
 }
 
@@ -200,7 +200,7 @@ static void check_idle(tn_mind *mind, const tn_mind_closure *state) {
   if (f) check_instance(mind, f, closure, true);
 }
 
-/* Those that stand behind may call those before. */
+/* The newest first: it may call those before it. */
 void tn_mind_check_idle_closures(tn_mind *mind) {
   while (mind->closures && !mind->arena->failed) {
     const tn_mind_closure *state = mind->closures;

@@ -3,6 +3,7 @@
  * A chain of operators or calls is walked from its first operand up; each step
  * finds the type of its left side already there. */
 #include "lang/mind/check.h"
+#include "op/scalar.h"
 
 /* ---- what the typer says ---- */
 
@@ -55,10 +56,6 @@ static const tn_mind_type *not_alike(const operation *o) {
 
 static bool is_equality(tn_op op) { return op == TN_OP_EQ || op == TN_OP_NE; }
 
-static bool is_comparison(tn_op op) {
-  return is_equality(op) || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT || op == TN_OP_GE;
-}
-
 /* Of integers that are both known. */
 static const tn_mind_type *known_result(const operation *o, tn_dtype dtype, bool literal) {
   tn_mind_number left = { .dtype = dtype, .integer = o->left->integer };
@@ -68,32 +65,27 @@ static const tn_mind_type *known_result(const operation *o, tn_dtype dtype, bool
 }
 
 static const tn_mind_type *integers(const operation *o) {
-  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64,
-       literal = o->left->literal && o->right->literal;
-  tn_dtype dtype = wide ? TN_I64 : TN_I32;
+  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64;
+  tn_dtype dtype = wide ? TN_I64 : TN_I32, gives = tn_scalar_gives(o->op, dtype);
+  bool literal = o->left->literal && o->right->literal && gives == dtype;
   const tn_mind_type *known = NULL;
-  if (o->left->known && o->right->known) known = known_result(o, dtype, literal && !is_comparison(o->op));
+  if (o->left->known && o->right->known) known = known_result(o, dtype, literal);
   if (known) return known;
-  if (is_comparison(o->op)) return tn_mind_type_scalar(TN_BOOL);
-  return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(dtype);
+  return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(gives);
 }
 
 /* At least one is a float. Literals take the dtype of the other side. */
 static const tn_mind_type *floats(const operation *o) {
   const tn_mind_type *left = o->left, *right = o->right;
   bool left_float = tn_dtype_in(left->dtype, TN_FLOATS), right_float = tn_dtype_in(right->dtype, TN_FLOATS);
-  tn_dtype dtype = TN_F64;
   if ((!left_float && !left->literal) || (!right_float && !right->literal)) return not_alike(o);
   if (!left->literal && !right->literal && left->dtype != right->dtype) return not_alike(o);
-  if (!left->literal)
-    dtype = left->dtype;
-  else if (!right->literal)
-    dtype = right->dtype;
   bool literal = left->literal && right->literal;
+  tn_dtype dtype = literal ? TN_F64 : left->literal ? right->dtype : left->dtype;
   if (!literal && left->literal) tn_mind_settle(o->c, o->left_node, dtype);
   if (!literal && right->literal) tn_mind_settle(o->c, o->right_node, dtype);
-  if (is_comparison(o->op)) return tn_mind_type_scalar(TN_BOOL);
-  return literal ? tn_mind_type_literal(TN_F64) : tn_mind_type_scalar(dtype);
+  tn_dtype gives = tn_scalar_gives(o->op, dtype);
+  return literal && gives == dtype ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(gives);
 }
 
 static const tn_mind_type *scalars(const operation *o) {
@@ -136,7 +128,7 @@ static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) 
                   .op = tn_mind_operator_op(node->op),
                   .at = tn_mind_here(c, node) };
   o.left = node->left->type;
-  o.right = tn_mind_check_value(c, node->right);
+  o.right = tn_mind_check_expression(c, node->right);
   if (o.left->kind == TN_MIND_T_ERROR || o.right->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   bool strings = o.left->kind == TN_MIND_T_STRING && o.right->kind == TN_MIND_T_STRING;
   if (strings && is_equality(o.op)) return tn_mind_type_scalar(TN_BOOL);
@@ -187,7 +179,7 @@ static const tn_mind_type *check_logic(tn_mind_checker *c, tn_mind_node *node) {
   tn_mind_checker saved;
   tn_mind_check_condition(c, node->left, node->left->type);
   tn_mind_branch_begin(c, &saved);
-  tn_mind_check_condition(c, node->right, tn_mind_check_value(c, node->right));
+  tn_mind_check_condition(c, node->right, tn_mind_check_expression(c, node->right));
   tn_mind_change *ways[] = { tn_mind_branch_end(c, &saved), NULL };
   tn_mind_join_ways(c, ways, 2, tn_mind_here(c, node));
   return tn_mind_type_scalar(TN_BOOL);
@@ -251,7 +243,8 @@ static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *
                                  TN_TEXT("suggestion", tn_mind_suggest(c, text, false))));
 }
 
-/* Of what is assigned again, who runs at no known time knows nothing. */
+/* A closure that nothing calls runs at no known time: nothing is known of a variable that is assigned again.
+ */
 static const tn_mind_type *variable_type(tn_mind_checker *c, tn_mind_variable *variable) {
   bool from_function = c->function && variable->owner != c->function;
   if (c->idle && from_function) return variable->assigned ? &tn_mind_type_error : variable->type;
@@ -379,7 +372,7 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
   tn_mind_node *index = node->call.args;
   if (!has_positions(left) || node->call.count != 1)
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node), "a tensor", left));
-  const tn_mind_type *type = tn_mind_check_value(c, index);
+  const tn_mind_type *type = tn_mind_check_expression(c, index);
   if (type->kind == TN_MIND_T_ERROR) return type;
   bool whole = type->kind == TN_MIND_T_SCALAR && tn_dtype_in(type->dtype, TN_INTS);
   if (whole && left->kind == TN_MIND_T_SHAPE && !type->known) return tn_mind_type_scalar(TN_I32);
@@ -465,16 +458,13 @@ static const tn_mind_type *data_type(tn_mind_checker *c, tn_mind_node *list) {
     return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2105, tn_mind_here(c, list),
                                    TN_TEXT("shape", tn_mind_describe_shape(c->mind, &shape))));
   }
-  tn_mind_type *type = (tn_mind_type *)(uintptr_t)tn_mind_type_tensor(
-      c->mind->arena, d.truths ? TN_BOOL : TN_F32, &shape, TN_MIND_CPU);
-  if (type->kind == TN_MIND_T_ERROR) return type;
-  type->literal = !d.truths;
-  type->fresh = true;
+  tn_mind_type type = { .kind = TN_MIND_T_TENSOR, .literal = !d.truths, .fresh = true, .shape = shape };
+  type.dtype = d.truths ? TN_BOOL : TN_F32;
   list->list.is_data = true;
-  return type;
+  return tn_mind_type_keep(c->mind->arena, &type);
 }
 
-/* Types of all elements, down to those that are no lists. True when one is a tensor with
+/* Types of all elements, down to those that are not lists. True when one is a tensor with
  * dimensions: then it is a list of tensors.
  * recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool check_elements(tn_mind_checker *c, tn_mind_node *list) {
@@ -484,7 +474,7 @@ static bool check_elements(tn_mind_checker *c, tn_mind_node *list) {
       if (check_elements(c, item)) tensors_inside = true;
       continue;
     }
-    const tn_mind_type *type = tn_mind_check_value(c, item);
+    const tn_mind_type *type = tn_mind_check_expression(c, item);
     tensors_inside |= type->kind == TN_MIND_T_TENSOR && type->shape.rank > 0;
   }
   return tensors_inside;
@@ -537,7 +527,7 @@ static const tn_mind_type *check_list(tn_mind_checker *c, tn_mind_node *node) {
 }
 
 static const tn_mind_type *check_tuple(tn_mind_checker *c, tn_mind_node *node) {
-  for (tn_mind_node *item = node->list.items; item; item = item->next) tn_mind_check_value(c, item);
+  for (tn_mind_node *item = node->list.items; item; item = item->next) tn_mind_check_expression(c, item);
   if (node->list.count == 0) return &tn_mind_type_unit;
   return items_type(c, node, TN_MIND_T_TUPLE);
 }
@@ -611,8 +601,4 @@ const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *t
     if (node == top) break;
   }
   return node->type ? node->type : &tn_mind_type_error;
-}
-
-const tn_mind_type *tn_mind_check_value(tn_mind_checker *c, tn_mind_node *node) {
-  return tn_mind_check_expression(c, node);
 }

@@ -337,15 +337,9 @@ static const tn_mind_type *fit_dims(tn_mind_checker *c, const tn_mind_target_typ
                                &symbol)) {
     return placed(c, target->wanted, &shape);
   }
-  tn_mind_bind_shape(target->symbols, &expected);
-  tn_str text = tn_mind_describe_shape(c->mind, symbol ? &expected : &target->wanted->shape);
-  tn_str name = symbol ? tn_mind_name_text(c, symbol) : TN_LIT("");
-  bool ranks = expected.rank != type->shape.rank;
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2102, target->at, TN_TEXT("expected", text),
-                                 TN_TEXT("got", tn_mind_describe_shape(c->mind, &type->shape)),
-                                 TN_TEXT("name", name),
-                                 ranks ? TN_STR("dimension", "") : TN_INT("dimension", dimension),
-                                 TN_HINT(size_hint(target, type, dimension))));
+  if (symbol) tn_mind_bind_shape(target->symbols, &expected);
+  return tn_mind_wrong(tn_mind_shapes_differ(c->mind, target->at, &expected, &type->shape, symbol, dimension,
+                                             size_hint(target, type, dimension)));
 }
 
 static TN_OWN_FRAME const tn_mind_type *fit_tensor(tn_mind_checker *c, const tn_mind_target_type *target,

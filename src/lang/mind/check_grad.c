@@ -13,7 +13,7 @@
 #include "lang/mind/check.h"
 
 static const tn_mind_type *type_of(tn_mind_checker *c, tn_mind_given *arg) {
-  if (!arg->type) arg->type = tn_mind_check_value(c, arg->node);
+  if (!arg->type) arg->type = tn_mind_check_expression(c, arg->node);
   return arg->type;
 }
 
@@ -61,11 +61,8 @@ static const tn_mind_type *record_type(const record *r, bool open, tn_mind_node 
     names[i] = variables[i]->name;
     items[i] = tn_mind_type_plain(arena, variables[i]->type);
   }
-  tn_mind_type *type =
-      (tn_mind_type *)(uintptr_t)tn_mind_type_items(arena, TN_MIND_T_GRAD, items, names, r->count);
-  if (type->kind != TN_MIND_T_ERROR) type->open = open;
   if (call) call->call.wrt = variables;
-  return type;
+  return tn_mind_type_record(arena, TN_MIND_T_GRAD, items, names, r->count, open);
 }
 
 /* ---- wrt=[x, W] ---- */

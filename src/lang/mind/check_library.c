@@ -11,7 +11,7 @@ static tn_diags *diags_of(const tn_mind_call *l) { return l->mind->host->diags; 
 /* ---- arguments ---- */
 
 static bool look(tn_mind_call *l, tn_mind_operand *arg) {
-  arg->type = tn_mind_check_value(l->checker, arg->node);
+  arg->type = tn_mind_check_expression(l->checker, arg->node);
   return true;
 }
 
@@ -154,10 +154,12 @@ static TN_OWN_FRAME const tn_mind_type *made_type(tn_mind_call *l, tn_value made
   const tn_mind_type *type =
       tn_mind_typed(l->checker, made, tn_mind_gives_scalar(l), l->device, l->entry->name, origins, count);
   if (type->kind != TN_MIND_T_TENSOR) return type;
-  tn_mind_type *own = (tn_mind_type *)(uintptr_t)type; /* made just now */
-  own->fresh = l->entry->makes;
-  forget_sizes(l, own);
-  return tn_mind_refuse_empty(l, &type->shape) ? type : &tn_mind_type_error;
+  if (!l->entry->makes && !l->unknown && !l->unknown_place)
+    return tn_mind_refuse_empty(l, &type->shape) ? type : &tn_mind_type_error;
+  tn_mind_type own = *type;
+  own.fresh = l->entry->makes;
+  forget_sizes(l, &own);
+  return tn_mind_refuse_empty(l, &own.shape) ? tn_mind_type_keep(l->mind->arena, &own) : &tn_mind_type_error;
 }
 
 static const tn_mind_type *check_ordinary(tn_mind_call *l) {
@@ -179,8 +181,7 @@ static const tn_mind_type *check_ordinary(tn_mind_call *l) {
 
 static const tn_mind_type *check_fact(tn_mind_call *l) {
   tn_mind_type fact = tn_mind_fact(l);
-  const tn_mind_type *kept = tn_arena_copy(l->mind->arena, &fact, sizeof fact);
-  return kept ? kept : &tn_mind_type_error;
+  return tn_mind_type_keep(l->mind->arena, &fact);
 }
 
 static const tn_mind_type *check_to_device(tn_mind_call *l) {
@@ -191,7 +192,7 @@ static const tn_mind_type *check_to_device(tn_mind_call *l) {
 
 static void check_printed(tn_mind_call *l, tn_mind_node *call) {
   for (tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
-    if (arg != l->given[0].node) tn_mind_check_value(l->checker, arg);
+    if (arg != l->given[0].node) tn_mind_check_expression(l->checker, arg);
   }
 }
 

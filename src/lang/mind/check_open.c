@@ -13,7 +13,7 @@
 typedef enum {
   HAS_DATA, /* for all that is known here */
   OPEN,     /* a tensor with a dimension that has no size: it may still be one number everywhere */
-  LACKS     /* a number that nobody can tell */
+  LACKS     /* a number that cannot be known */
 } presence;
 
 static presence presence_of(const tn_mind_checker *c, const tn_mind_node *top, int depth);
@@ -106,16 +106,9 @@ static bool are_apart(tn_stack *stack, const tn_mind_type *a, const tn_mind_type
   return false;
 }
 
-static const tn_mind_type *type_behind(const tn_mind_change *changes, const tn_mind_change *of) {
-  for (; changes; changes = changes->next) {
-    if (changes->variable == of->variable) return changes->after;
-  }
-  return of->before;
-}
-
 static bool changes_are_apart(tn_stack *stack, const tn_mind_change *of, const tn_mind_change *other) {
   for (const tn_mind_change *change = of; change; change = change->next) {
-    if (are_apart(stack, change->after, type_behind(other, change))) return true;
+    if (are_apart(stack, change->after, tn_mind_type_after(other, change))) return true;
   }
   return false;
 }

@@ -27,7 +27,7 @@ tn_mind_frame *tn_mind_frame_new(tn_arena *arena, uint32_t slot_count) {
 /* A program may make calls without end, and each needs room for its arguments and its variables. */
 static int size_class(uint32_t count) {
   int class = 0;
-  while (class < TN_MIND_SPARE_SIZES && (uint32_t)1 << class < count) class++;
+  while (class < TN_MIND_SPARE_SIZES && (uint32_t)1 << class < count) class ++;
   return class; /* TN_MIND_SPARE_SIZES: too large to be kept */
 }
 
@@ -72,9 +72,7 @@ static void leave_frame(tn_mind_evaluator *e, tn_mind_frame *frame) {
 }
 
 /* The frame that holds the variable: of its module, or of the function around that has it. */
-tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
-                                 const tn_mind_variable *variable) {
-  (void)e;
+tn_mind_value *tn_mind_eval_slot(tn_mind_frame *frame, const tn_mind_variable *variable) {
   if (!variable->owner) return &variable->module->frame->slots[variable->slot];
   while (frame && frame->function != variable->owner) frame = frame->outer;
   return frame ? &frame->slots[variable->slot] : NULL;
@@ -102,7 +100,7 @@ bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value v
 
 bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                        tn_mind_value value) {
-  tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
+  tn_mind_value *slot = tn_mind_eval_slot(frame, variable);
   tn_span at = tn_mind_at(variable->unit, variable->start, variable->end);
   if (wants_node(e, &value)) {
     value.node = tn_mind_node_of(e, &value, value.dtype, at);
@@ -259,7 +257,7 @@ static TN_OWN_FRAME bool fn_value(tn_mind_evaluator *e, tn_mind_fn fn, tn_mind_v
 
 static bool variable_value(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_variable *variable,
                            tn_span at, tn_mind_value *out) {
-  const tn_mind_value *slot = tn_mind_eval_slot(e, frame, variable);
+  const tn_mind_value *slot = tn_mind_eval_slot(frame, variable);
   if (slot && slot->kind != TN_MIND_V_NONE) {
     *out = *slot;
     return true;
@@ -570,10 +568,10 @@ static bool keeps_shape(tn_mind_evaluator *e, const tn_mind_frame *frame, const 
   bool fits = wanted.shape.rank == got->shape.rank;
   for (int i = 0; fits && i < wanted.shape.rank; i++)
     fits = tn_mind_unify_dim(NULL, wanted.shape.dim[i], got->shape.dim[i], &dim);
-  return fits || tn_report(e->host->diags, TN_DIAG_E2001, at,
-                           TN_TEXT("expected", tn_mind_describe(e->mind, &wanted)),
-                           TN_TEXT("got", tn_mind_describe(e->mind, got)),
-                           TN_TEXT("name", tn_names_text(e->host->names, variable->name)));
+  return fits ||
+         tn_report(e->host->diags, TN_DIAG_E2001, at, TN_TEXT("expected", tn_mind_describe(e->mind, &wanted)),
+                   TN_TEXT("got", tn_mind_describe(e->mind, got)),
+                   TN_TEXT("name", tn_names_text(e->host->names, variable->name)));
 }
 
 /* What the checker found the value to be: a declared type is met, an i32 may have become an i64. */
@@ -600,7 +598,7 @@ static bool eval_let(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
   if (!node->let.word.name) return take_apart(e, frame, unit, node, out);
   const tn_mind_variable *variable = node->let.variables[0];
   if (!tn_mind_eval_bind(e, frame, variable, *out)) return false;
-  *out = *tn_mind_eval_slot(e, frame, variable);
+  *out = *tn_mind_eval_slot(frame, variable);
   return true;
 }
 

@@ -107,7 +107,7 @@ typedef struct {
   size_t compact_at, compact_bytes; /* so many nodes or bytes, and it is time to forget */
   tn_vec(tn_mind_slot_change) journal; /* what slots held before they were changed, */
   const tn_mind_frame *fork;           /* those of the frame in which the innermost fork is; NULL: none is */
-  tn_mind_frame *spare[TN_MIND_SPARE_SIZES]; /* frames that calls have left behind, by their room */
+  tn_mind_frame *spare[TN_MIND_SPARE_SIZES]; /* frames that calls have left, by their room */
   tn_mind_value *spare_values[TN_MIND_SPARE_SIZES];
   uint64_t steps; /* expressions that were evaluated */
   uint32_t statements;
@@ -143,8 +143,7 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
                        tn_mind_value value);
 /* Changes what a slot holds, so that a fork can take it back. */
 bool tn_mind_set_slot(tn_mind_evaluator *e, tn_mind_value *slot, tn_mind_value value);
-tn_mind_value *tn_mind_eval_slot(tn_mind_evaluator *e, tn_mind_frame *frame,
-                                 const tn_mind_variable *variable);
+tn_mind_value *tn_mind_eval_slot(tn_mind_frame *frame, const tn_mind_variable *variable);
 /* What a dimension of the signature around is in this call: its size, or the symbol where it has none. */
 int64_t tn_mind_eval_size(const tn_mind_frame *frame, tn_name name);
 
@@ -208,6 +207,8 @@ bool tn_mind_forget(tn_mind_evaluator *e, const tn_mind_unit *unit, uint32_t sta
 
 static inline tn_mind_value tn_mind_unit_value(void) { return (tn_mind_value){ .kind = TN_MIND_V_UNIT }; }
 tn_mind_value tn_mind_scalar_value(tn_mind_number number);
+/* Of a scalar that is known. */
+tn_mind_number tn_mind_number_in(const tn_mind_value *value);
 tn_mind_value tn_mind_tensor_value(tn_value node);
 /* The builder, at a place; NULL after reporting that memory ran out. */
 tn_builder *tn_mind_builder(tn_mind_evaluator *e, tn_span at);

@@ -301,7 +301,7 @@ static bool gather(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_nod
   const tn_mind_type *type = call->type;
   if (!record_init(e, r, type->count)) return false;
   for (uint32_t i = 0; i < type->count; i++) {
-    const tn_mind_value *slot = tn_mind_eval_slot(e, frame, call->call.wrt[i]);
+    const tn_mind_value *slot = tn_mind_eval_slot(frame, call->call.wrt[i]);
     bool bound = slot && is_plain(slot);
     if (!bound || (type->open && (!loss || !slot->node || slot->node == loss))) continue;
     r->wrt[r->count] = slot->node;

@@ -9,22 +9,9 @@
 #include <string.h>
 
 #include "lang/mind/eval.h"
+#include "op/scalar.h"
 
 /* ---- operators ---- */
-
-static bool is_comparison(tn_op op) {
-  return op == TN_OP_EQ || op == TN_OP_NE || op == TN_OP_LT || op == TN_OP_LE || op == TN_OP_GT ||
-         op == TN_OP_GE;
-}
-
-static tn_mind_number number_in(const tn_mind_value *value) {
-  tn_mind_number number = { .dtype = value->dtype };
-  if (tn_dtype_in(number.dtype, TN_FLOATS))
-    number.number = value->number;
-  else
-    number.integer = value->integer;
-  return number;
-}
 
 /* The dtype in which two scalars meet. */
 static tn_dtype common_dtype(tn_dtype a, tn_dtype b) {
@@ -36,30 +23,30 @@ static tn_dtype common_dtype(tn_dtype a, tn_dtype b) {
 /* Two scalars whose numbers are known. */
 static bool known_result(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, const tn_mind_value *left,
                          const tn_mind_value *right, tn_span at, tn_mind_value *out) {
-  tn_mind_number a = tn_mind_number_cast(number_in(left), dtype),
-                 b = tn_mind_number_cast(number_in(right), dtype);
+  tn_mind_number a = tn_mind_number_cast(tn_mind_number_in(left), dtype),
+                 b = tn_mind_number_cast(tn_mind_number_in(right), dtype);
   tn_mind_number result;
   if (tn_mind_number_binary(op, a, b, &result)) {
     *out = tn_mind_scalar_value(result);
     return true;
   }
   *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype };
-  if (e->lowers) return true; /* it stays an operation; nobody has run it */
+  if (e->lowers) return true; /* it stays an operation, which has not run */
   return tn_report(e->host->diags, TN_DIAG_E6001, at, TN_STR("op", tn_op_sig_of(op)->name));
 }
 
 /* In lowering, literals are folded exactly or not at all. */
 static bool folds(tn_op op, tn_dtype dtype, const tn_mind_value *left, const tn_mind_value *right) {
   tn_mind_number ignored;
-  return tn_mind_number_exact(op, tn_mind_number_cast(number_in(left), dtype),
-                              tn_mind_number_cast(number_in(right), dtype), &ignored);
+  return tn_mind_number_exact(op, tn_mind_number_cast(tn_mind_number_in(left), dtype),
+                              tn_mind_number_cast(tn_mind_number_in(right), dtype), &ignored);
 }
 
 static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,
                           const tn_mind_value *right, tn_span at, tn_mind_value *out) {
   tn_dtype dtype = common_dtype(left->dtype, right->dtype);
   bool known = left->known && right->known, traced = left->node || right->node;
-  *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)(is_comparison(op) ? TN_BOOL : dtype) };
+  *out = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)tn_scalar_gives(op, dtype) };
   if (known && !known_result(e, op, dtype, left, right, at, out)) return false;
   if (known && !traced && (!e->lowers || folds(op, dtype, left, right))) return true;
   tn_value x = tn_mind_node_of(e, left, dtype, at);
@@ -99,15 +86,15 @@ bool tn_mind_eval_unary(tn_mind_evaluator *e, tn_op op, tn_mind_value x, tn_span
   if (x.kind == TN_MIND_V_SCALAR && op == TN_OP_NOT && !truth_of(e, &x, at, &x)) return false;
   *out = (tn_mind_value){ .kind = x.kind, .dtype = x.dtype };
   if (x.kind == TN_MIND_V_SCALAR && x.known) {
-    tn_mind_number number = number_in(&x);
+    tn_mind_number number = tn_mind_number_in(&x);
     if (op == TN_OP_NOT)
       number.integer = !number.integer;
     else
       number = tn_mind_number_negate(number);
     *out = tn_mind_scalar_value(number);
-    bool exact = tn_dtype_in(x.dtype, TN_FLOATS) ||
-                 (tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN &&
-                  !(x.dtype == TN_I32 && x.integer == INT32_MIN));
+    bool exact =
+        tn_dtype_in(x.dtype, TN_FLOATS) || (tn_dtype_in(x.dtype, TN_INTS) && x.integer != INT64_MIN &&
+                                            !(x.dtype == TN_I32 && x.integer == INT32_MIN));
     if (!x.node && (!e->lowers || exact)) return true;
   }
   tn_value node = tn_mind_node_of(e, &x, tn_mind_value_type(e, &x).dtype, at);
@@ -123,7 +110,7 @@ static bool truth_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span a
   tn_dtype dtype = tn_mind_value_type(e, value).dtype;
   tn_mind_value made = { .kind = TN_MIND_V_SCALAR, .dtype = TN_BOOL };
   if (value->kind == TN_MIND_V_SCALAR && value->known) {
-    bool truth = tn_mind_number_truth(number_in(value));
+    bool truth = tn_mind_number_truth(tn_mind_number_in(value));
     made = tn_mind_scalar_value((tn_mind_number){ .dtype = TN_BOOL, .integer = truth });
   }
   if (value->node) {
@@ -358,7 +345,7 @@ static TN_OWN_FRAME bool pick(picker *p, const tn_mind_value *a, const tn_mind_v
   if (scalar) {
     bool same = a->known && b->known && a->dtype == b->dtype && a->integer == b->integer;
     if (taken->known && (p->truth != UNDECIDED || same)) {
-      made = tn_mind_scalar_value(tn_mind_number_cast(number_in(taken), attrs.dtype));
+      made = tn_mind_scalar_value(tn_mind_number_cast(tn_mind_number_in(taken), attrs.dtype));
     }
     made.dtype = (uint8_t)attrs.dtype;
   }
@@ -421,8 +408,8 @@ static TN_OWN_FRAME bool take_way(const fork *f, const way *taken, tn_mind_value
 }
 
 static bool cannot_join(const fork *f) {
-  return tn_report(f->e->host->diags, TN_DIAG_E2001, f->at,
-                   TN_STR("expected", TN_MIND_JOINED_BRANCHES), TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
+  return tn_report(f->e->host->diags, TN_DIAG_E2001, f->at, TN_STR("expected", TN_MIND_JOINED_BRANCHES),
+                   TN_STR("got", TN_MIND_SEPARATE_BRANCHES));
 }
 
 static TN_OWN_FRAME bool trace_fork(const fork *f, const tn_mind_value *condition, decision truth,

@@ -15,7 +15,7 @@ tn_mind_value tn_mind_tensor_value(tn_value node) {
   return (tn_mind_value){ .kind = TN_MIND_V_TENSOR, .node = node };
 }
 
-static tn_mind_number number_in(const tn_mind_value *value) {
+tn_mind_number tn_mind_number_in(const tn_mind_value *value) {
   tn_mind_number number = { .dtype = value->dtype };
   if (tn_dtype_in(number.dtype, TN_FLOATS))
     number.number = value->number;
@@ -76,9 +76,9 @@ tn_value tn_mind_node_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_dt
   if (!builder) return TN_ERROR_VALUE;
   bool number = value->kind == TN_MIND_V_SCALAR && !node;
   if (number && tn_dtype_in(dtype, TN_NUMBERS | TN_BOOLS)) {
-    node = number_node(e, builder, tn_mind_number_cast(number_in(value), dtype));
+    node = number_node(e, builder, tn_mind_number_cast(tn_mind_number_in(value), dtype));
   } else if (number) {
-    node = tn_build_cast(builder, number_node(e, builder, number_in(value)), dtype);
+    node = tn_build_cast(builder, number_node(e, builder, tn_mind_number_in(value)), dtype);
   } else {
     node = tn_build_cast(builder, node, dtype);
   }
@@ -109,7 +109,7 @@ static bool uniform_number(tn_mind_evaluator *e, tn_value node, tn_mind_number *
 tn_mind_forced tn_mind_number_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_span at,
                                  tn_mind_number *out) {
   if (value->kind == TN_MIND_V_SCALAR && value->known) {
-    *out = number_in(value);
+    *out = tn_mind_number_in(value);
     return TN_MIND_DATA;
   }
   const tn_node *node = tn_graph_node(&e->trace->graph, value->node);
@@ -148,7 +148,7 @@ static TN_OWN_FRAME bool coerce_scalar(tn_mind_evaluator *e, tn_mind_value *valu
     *value = (tn_mind_value){ .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)from, .node = value->node };
   if (from == dtype) return true;
   tn_mind_value made = { .kind = TN_MIND_V_SCALAR, .dtype = (uint8_t)dtype };
-  if (value->known) made = tn_mind_scalar_value(tn_mind_number_cast(number_in(value), dtype));
+  if (value->known) made = tn_mind_scalar_value(tn_mind_number_cast(tn_mind_number_in(value), dtype));
   if (value->node) {
     made.node = tn_mind_node_of(e, value, dtype, at);
     if (made.node == TN_ERROR_VALUE) return false;
@@ -165,7 +165,7 @@ static bool fill_tensor(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dty
   if (!builder) return false;
   bool plain = !value->node && value->dtype != TN_I64;
   if (plain && shape->rank > 0) {
-    node = tn_build_fill(builder, &(tn_type){ dtype, *shape }, tn_mind_number_f64(number_in(value)));
+    node = tn_build_fill(builder, &(tn_type){ dtype, *shape }, tn_mind_number_f64(tn_mind_number_in(value)));
   } else {
     node = tn_mind_node_of(e, value, dtype, at);
     if (node != TN_ERROR_VALUE) node = tn_build_broadcast_to(builder, node, shape);
@@ -174,16 +174,7 @@ static bool fill_tensor(tn_mind_evaluator *e, tn_mind_value *value, tn_dtype dty
   return tn_mind_built(e, NULL, node);
 }
 
-static bool shapes_differ(tn_mind_evaluator *e, const tn_shape *wanted, const tn_shape *got, tn_name symbol,
-                          int dimension, tn_span at) {
-  return tn_report(e->host->diags, TN_DIAG_E2102, at,
-                   TN_TEXT("expected", tn_mind_describe_shape(e->mind, wanted)),
-                   TN_TEXT("got", tn_mind_describe_shape(e->mind, got)),
-                   TN_TEXT("name", symbol ? tn_names_text(e->host->names, symbol) : TN_LIT("")),
-                   wanted->rank == got->rank ? TN_INT("dimension", dimension) : TN_STR("dimension", ""));
-}
-
-/* An axis whose length nobody can tell, with the elements it had: one more is added and left out. */
+/* An axis of unknown length, with the elements it had: one more is added and left out. */
 static tn_value blur_axis(tn_builder *builder, tn_value x, int axis) {
   tn_attrs attrs = { 0 };
   attrs.high[axis] = 1;
@@ -202,7 +193,7 @@ static bool claim_shape(tn_mind_evaluator *e, tn_mind_value *value, const tn_typ
   if (tn_mind_trace_fill(e->trace, node, &number)) {
     node = tn_build_fill(builder, &(tn_type){ type->dtype, *claimed }, number);
   } else if (e->lowers) {
-    return true; /* whoever runs the graph gives the sizes */
+    return true; /* the sizes are given when the graph runs */
   } else {
     for (int i = 0; i < claimed->rank; i++) {
       if (tn_dim_is_symbol(type->shape.dim[i]) && type->shape.dim[i] != claimed->dim[i])
@@ -242,7 +233,7 @@ static TN_OWN_FRAME bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *valu
     return !claims(&type.shape, &met, around != NULL) || claim_shape(e, value, &type, &met, at);
   }
   if (symbol) tn_mind_bind_shape(symbols, &shape);
-  return shapes_differ(e, &shape, &type.shape, symbol, dimension, at);
+  return tn_mind_shapes_differ(e->mind, at, &shape, &type.shape, symbol, dimension, TN_LIT(""));
 }
 
 /* A closure keeps the copy that was checked for the type: a session forgets the others. */

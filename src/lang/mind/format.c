@@ -1,12 +1,12 @@
 /* lang/mind/format.c: one way to write a program.
  *
- * A statement stands in one line if 100 columns suffice. If not, it goes on
- * where the language lets it: behind an assignment, behind operators (as many
+ * A statement stands in one line if 100 columns suffice. If not, it continues
+ * where the language lets it: after an assignment, after operators (as many
  * operands in a line as fit), and inside brackets, one item per line or, of plain
  * numbers, as many as fit. A block with one expression may stand in its line; a
  * function's never does. Empty lines between statements are kept, at most one.
  *
- * Comments stay where they are, between the same two tokens: behind code in the
+ * Comments stay where they are, between the same two tokens: after code in the
  * same line, or on lines of their own. What the writer put into parentheses
  * stays in them. Formatting twice is formatting once. */
 #include "lang/mind/format.h"
@@ -25,7 +25,7 @@ typedef struct {
   tn_text *out;
   size_t column;
   bool breaks; /* the next piece begins a line */
-  bool blank;  /* behind an empty one */
+  bool blank;  /* after an empty one */
   size_t margin;
   size_t goes_on; /* the margin of what a comment cuts off */
 } formatter;
@@ -91,7 +91,7 @@ static size_t width(const formatter *f, uint32_t from, uint32_t to) {
   return f->list[to].width_before - f->list[from].width_before - f->list[from].space;
 }
 
-/* Whether all of it, with `tail` columns behind it, stands in the line. */
+/* Whether all of it, with `tail` columns after it, stands in the line. */
 static bool fits(const formatter *f, uint32_t from, uint32_t to, size_t tail) {
   if (from >= to) return true;
   if (f->list[to].breaks_before != f->list[from].breaks_before) return false;
@@ -255,14 +255,14 @@ static outlook look_ahead(const formatter *f, uint32_t at, uint32_t to) {
 
 static uint32_t put_bracket(formatter *f, uint32_t at, uint32_t to, const outlook *ahead, size_t margin,
                             size_t tail) {
-  uint32_t behind = f->list[at].match + 1, end = ahead->end;
+  uint32_t after = f->list[at].match + 1, end = ahead->end;
   bool rest = fits(f, at, end, end < to ? INDENT : tail);
-  bool alone = fits(f, at, behind, 1) && ahead->last_group >= behind;
-  if (rest || alone || behind == at + 2)
-    put_all(f, at, behind);
+  bool alone = fits(f, at, after, 1) && ahead->last_group >= after;
+  if (rest || alone || after == at + 2)
+    put_all(f, at, after);
   else
     put_group(f, at, margin);
-  return behind;
+  return after;
 }
 
 static uint32_t put_condition(formatter *f, uint32_t at, uint32_t to, size_t margin) {
@@ -318,10 +318,10 @@ static void put_operands(formatter *f, uint32_t from, uint32_t to, int precedenc
   f->goes_on = margin + INDENT;
   for (bool first = true;; first = false) {
     uint32_t sign = next_of(f, from, to, precedence), code = without_comments(f, from, sign);
-    size_t behind = sign < to ? f->list[sign].space + f->list[sign].text.len : tail;
+    size_t after = sign < to ? f->list[sign].space + f->list[sign].text.len : tail;
     size_t inner = first ? margin : margin + INDENT;
-    if (!first && !fits(f, from, code, behind)) break_line(f, margin + INDENT);
-    layout(f, from, code, inner, behind);
+    if (!first && !fits(f, from, code, after)) break_line(f, margin + INDENT);
+    layout(f, from, code, inner, after);
     if (sign < to) put(f, sign);
     put_all(f, code, sign < to ? sign : to);
     if (sign >= to) return;
@@ -380,8 +380,8 @@ static uint32_t end_of_statement(const formatter *f, uint32_t at, uint32_t to) {
   return without_comments(f, at, end < to ? end : to);
 }
 
-/* A comment stays in the line of what it stands behind, unless a semicolon parts them. */
-static bool stays_behind(const tn_mind_piece *comment) {
+/* A comment stays in the line of the code before it, unless a semicolon parts them. */
+static bool stays_after(const tn_mind_piece *comment) {
   return !comment->new_line && (is_line_comment(comment) || !comment->after_semicolon);
 }
 
@@ -389,7 +389,7 @@ static void put_statements(formatter *f, uint32_t from, uint32_t to, size_t marg
   bool comments = false; /* the line holds nothing but comments */
   for (uint32_t at = from; at < to;) {
     const tn_mind_piece *piece = &f->list[at];
-    bool same = is_comment(piece) ? stays_behind(piece) : comments && !piece->new_line && !f->breaks;
+    bool same = is_comment(piece) ? stays_after(piece) : comments && !piece->new_line && !f->breaks;
     f->goes_on = margin;
     if (!same || f->breaks || at == 0) {
       break_line(f, margin);

@@ -4,7 +4,7 @@
  *   format.c         where lines end
  *
  * A piece is a token, a comment, or a whole type that is spelt in the canonical
- * way. Semicolons and commas behind the last item are gone. The tree says only
+ * way. Semicolons and commas after the last item are gone. The tree says only
  * where statements, blocks and types begin; everything else the tokens know. */
 #ifndef TN_LANG_MIND_FORMAT_H
 #define TN_LANG_MIND_FORMAT_H
@@ -30,7 +30,7 @@ typedef enum {
   TN_MIND_PIECE_ASSIGN,
   TN_MIND_PIECE_KEY_ASSIGN, /* axis=1 */
   TN_MIND_PIECE_BAR_OPEN,   /* | before a closure's parameters */
-  TN_MIND_PIECE_BAR_CLOSE,  /* | behind them, and || for none */
+  TN_MIND_PIECE_BAR_CLOSE,  /* | after them, and || for none */
   TN_MIND_PIECE_ARROW,
   TN_MIND_PIECE_TYPE, /* a whole type, or a token of one that is left as it is written */
   TN_MIND_PIECE_COMMENT
@@ -56,7 +56,7 @@ typedef struct {
 typedef struct {
   tn_heap *heap;
   tn_arena arena;             /* texts of types, the tree */
-  tn_vec(tn_mind_piece) list; /* with one behind the last */
+  tn_vec(tn_mind_piece) list; /* with one after the last */
 } tn_mind_pieces;
 
 /* Reads a text. False after reporting what is wrong with it. */

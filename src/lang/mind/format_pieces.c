@@ -161,7 +161,7 @@ static tn_str spelt(reader *r, const tn_mind_annotation *type) {
 
 /* ---- cutting ---- */
 
-/* The text of a comment: no blanks behind it, lines that end in a line feed alone. */
+/* The text of a comment: no blanks after it, lines that end in a line feed alone. */
 static tn_str comment_text(reader *r, tn_str text) {
   if (text.at[1] == '/') {
     while (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')
@@ -202,7 +202,7 @@ static tn_mind_piece piece_of(reader *r, const tn_mind_token *token) {
   return piece;
 }
 
-/* The tokens of a type: as one piece, or left as they are. The `>=` behind Tensor<f32,[2]>= 0 is cut. */
+/* The tokens of a type: as one piece, or left as they are. The `>=` after Tensor<f32,[2]>= 0 is cut. */
 static void cut_type(reader *r, tn_mind_lexer *lexer, tn_mind_token token, const tn_mind_annotation *type) {
   bool whole = can_be_spelt(r, type);
   if (whole) {
@@ -341,7 +341,7 @@ static void give_roles(reader *r) {
   }
 }
 
-/* ---- commas behind the last item ---- */
+/* ---- commas after the last item ---- */
 
 static uint32_t next_token(const reader *r, uint32_t at) {
   while (at < r->out->list.count && r->out->list.at[at].role == TN_MIND_PIECE_COMMENT) at++;
@@ -417,7 +417,7 @@ static bool binds_left(const tn_mind_piece *piece) {
   }
 }
 
-/* `1 .0` must not become a number; t.0.1 is none. */
+/* `1 .0` must not become a number; t.0.1 is not one. */
 static uint32_t space_before(const tn_mind_piece *list, uint32_t at) {
   const tn_mind_piece *piece = &list[at], *before = piece - 1;
   if (piece->role == TN_MIND_PIECE_COMMENT) return piece->text.len > 1 && piece->text.at[1] == '/' ? 2 : 1;

@@ -1,7 +1,7 @@
 /* lang/mind/lexer.c: characters become tokens.
  *
  * One token is read at a time and nothing is kept, so lexing costs no memory.
- * What is no token is reported here and given as TN_MIND_TOKEN_BAD, which the
+ * Text that is not a token is reported here and given as TN_MIND_TOKEN_BAD, which the
  * parser passes over in silence. */
 #include "lang/mind/lexer.h"
 
@@ -13,7 +13,7 @@ void tn_mind_lexer_init(tn_mind_lexer *lexer, tn_str text, uint32_t file, tn_nam
   *lexer = (tn_mind_lexer){ .text = text, .file = file, .names = names, .diags = diags };
 }
 
-/* The character `ahead` of the current one; NUL behind the text. */
+/* The character `ahead` of the current one; NUL after the text. */
 static char look(const tn_mind_lexer *lexer, size_t ahead) {
   size_t at = lexer->at + ahead;
   return at < lexer->text.len ? lexer->text.at[at] : 0;
@@ -158,7 +158,7 @@ static unsigned base_of(char c) {
   }
 }
 
-/* t.0.1 selects twice, so behind a point a number is whole. */
+/* t.0.1 selects twice, so after a point a number is whole. */
 static void read_number(tn_mind_lexer *lexer, tn_mind_token *token) {
   unsigned base = look(lexer, 0) == '0' ? base_of(look(lexer, 1)) : 10;
   bool sound = true;
@@ -187,7 +187,7 @@ size_t tn_mind_digits(tn_str token, char *out, size_t room) {
 
 /* ---- strings ---- */
 
-/* The character behind a backslash; -1 for one that means nothing. */
+/* The character after a backslash; -1 for one that means nothing. */
 static int escaped(char c) {
   switch (c) {
     case 'n': return '\n';

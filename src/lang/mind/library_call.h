@@ -30,7 +30,7 @@ typedef struct {
   /* The number of a single one that its type does not know; false after reporting. Only in
    * a run. */
   bool (*force)(tn_mind_call *call, const tn_mind_operand *arg, tn_mind_number *out);
-  /* Whether a name is no variable, but the word itself: f32, gpu. */
+  /* Whether a name is not a variable but the word itself: f32, gpu. */
   bool (*is_word)(const tn_mind_call *call, const tn_mind_node *node);
   /* Whether a name in a shape is that of a dimension; *dim is its size or its symbol. */
   bool (*is_dimension)(tn_mind_call *call, tn_mind_node *node, int64_t *dim);

@@ -4,7 +4,7 @@
  * regions; literals alone are folded, as the draft has it. What comes out is the
  * module's value as outputs of one graph. For MLIR, functions follow whose types
  * say enough: they are evaluated with inputs in place of arguments. A function
- * that calls itself, or whose shapes follow from numbers, is no graph and is left
+ * that calls itself, or whose shapes follow from numbers, is not a graph and is left
  * out.
  *
  * What a function reads of its module is a number, not the history of one: a

@@ -271,6 +271,9 @@ typedef struct {
 bool tn_mind_report_fault(tn_mind *mind, const tn_fault *fault, const char *op,
                           const tn_mind_origin *operands, int count);
 bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_mind_type *got); /* E2001 */
+/* E2102; `symbol` is the one that would have two sizes, or 0. */
+bool tn_mind_shapes_differ(tn_mind *mind, tn_span at, const tn_shape *wanted, const tn_shape *got,
+                           tn_name symbol, int dimension, tn_str hint);
 /* E5002 */
 bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_mind_device right,
                             const char *op);

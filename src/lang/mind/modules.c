@@ -3,7 +3,7 @@
  * A module is a file: `import a.b` reads a/b.mind beside the file that imports
  * it, always below the folder of the program and never through a link, because
  * importing needs no capability. It is read and checked once, when it is first imported, and runs once,
- * before the module that imports it. Text that is no file (the command line,
+ * before the module that imports it. Text that is not a file (the command line,
  * standard input, an interactive session) imports from the current folder. */
 #include <string.h>
 

@@ -136,7 +136,7 @@ static void add_everything(search *s) {
   }
 }
 
-/* `read` under another name is called where nobody sees it. */
+/* `read` under another name is called where this does not see it. */
 static bool is_renamed(const search *s) {
   uint32_t words = 0, calls = 0;
   for (const tn_mind_module *m = s->mind->modules; m; m = m->next) {

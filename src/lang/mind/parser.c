@@ -33,7 +33,7 @@ bool tn_mind_begin_panic(tn_mind_parser *p) {
   return false;
 }
 
-/* A token that is none has been reported by the lexer. */
+/* A token that cannot be read has been reported by the lexer. */
 static bool syntax_at(tn_mind_parser *p, tn_span at, const char *message) {
   if (!p->panic && p->token.kind != TN_MIND_TOKEN_BAD) {
     tn_report(p->diags, TN_DIAG_E1001, at, TN_STR("message", message));

@@ -84,7 +84,7 @@ bool tn_mind_close(tn_mind_parser *p, char sign, const char *message);
 
 /* ---- nodes ---- */
 
-/* Never NULL: for want of memory a node that nobody will look at, for the parse has failed. */
+/* Never NULL: for want of memory a node that is not looked at, because the parse has failed. */
 tn_mind_node *tn_mind_make(tn_mind_parser *p, tn_mind_kind kind, uint32_t start);
 /* The node ends with the token before the current one. */
 tn_mind_node *tn_mind_ended(const tn_mind_parser *p, tn_mind_node *node);

@@ -15,7 +15,7 @@ static tn_str token_text(const tn_mind_parser *p) {
   return (tn_str){ p->text.at + p->token.start, p->token.end - p->token.start };
 }
 
-/* What was too large has been reported; it stays an expression, so that reading goes on. */
+/* What was too large has been reported; it stays an expression, so that reading continues. */
 static tn_mind_node *bad_number(tn_mind_parser *p, tn_mind_node *node) {
   p->failed = true;
   node->kind = TN_MIND_BAD;
@@ -224,7 +224,7 @@ static tn_mind_node *parse_primary(tn_mind_parser *p) {
   return tn_mind_bad(p);
 }
 
-/* ---- what stands behind an expression ---- */
+/* ---- what follows an expression ---- */
 
 /* arg = [ NAME "=" ] expr */
 static tn_mind_node *parse_argument(tn_mind_parser *p, bool *named) {
@@ -317,8 +317,8 @@ static bool minus_belongs_to_integer(tn_mind_parser *p) {
   tn_mind_lexer rest = p->lexer;
   rest.diags = NULL;
   rest.names = NULL;
-  tn_mind_token behind = tn_mind_next(&rest);
-  return !starts_postfix(behind.kind) || (behind.new_line && !p->inside);
+  tn_mind_token after = tn_mind_next(&rest);
+  return !starts_postfix(after.kind) || (after.new_line && !p->inside);
 }
 
 /* unary = { "-" | "!" } postfix */

@@ -333,7 +333,7 @@ bool tn_mind_is_doubtful(const tn_mind_unit *unit, tn_name name) {
 /* ---- statements in a row ---- */
 
 /* What stands in the tree for a statement that was given up: the names it would have bound, as far as they
- * were read, so that nobody misses them. */
+ * were read, so that none is missed. */
 static tn_mind_node *given_up(tn_mind_parser *p, const tn_mind_node *node) {
   tn_mind_node *value = tn_mind_bad(p);
   bool let = node->kind == TN_MIND_LET || node->kind == TN_MIND_ASSIGN;

@@ -57,6 +57,15 @@ bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_
                    TN_TEXT("got", tn_mind_describe(mind, got)));
 }
 
+bool tn_mind_shapes_differ(tn_mind *mind, tn_span at, const tn_shape *wanted, const tn_shape *got,
+                           tn_name symbol, int dimension, tn_str hint) {
+  return tn_report(
+      mind->host->diags, TN_DIAG_E2102, at, TN_TEXT("expected", tn_mind_describe_shape(mind, wanted)),
+      TN_TEXT("got", tn_mind_describe_shape(mind, got)),
+      TN_TEXT("name", symbol ? tn_names_text(mind->host->names, symbol) : TN_LIT("")),
+      wanted->rank == got->rank ? TN_INT("dimension", dimension) : TN_STR("dimension", ""), TN_HINT(hint));
+}
+
 bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_mind_device right,
                             const char *op) {
   return tn_report(mind->host->diags, TN_DIAG_E5002, at, TN_STR("left", tn_mind_device_name(left)),
@@ -111,7 +120,7 @@ static bool report_shapes(const report *r, tn_diag_code code) {
   tn_field fields[6] = { TN_STR("op", r->op), shape_field(r, "left", &f->left),
                          shape_field(r, "right", &f->right), TN_INT("dimension", f->dimension) };
   int count = 4;
-  if (r->count == 2) { /* of more than two nobody knows here which they were */
+  if (r->count == 2) { /* of more than two it is not known here which they were */
     count = add_note(r, fields, count, 0, true);
     count = add_note(r, fields, count, 1, false);
   }

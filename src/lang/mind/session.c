@@ -130,8 +130,8 @@ static bool remember(tn_mind_turn *t, tn_mind_box *box) {
 }
 
 /* A word that is given a meaning here, or is the name of an argument. */
-static bool is_bound_here(int before, bool in_let, int behind) {
-  return before == TN_MIND_TOKEN_FN || in_let || behind == '=';
+static bool is_bound_here(int before, bool in_let, int after) {
+  return before == TN_MIND_TOKEN_FN || in_let || after == '=';
 }
 
 static void shadow(tn_mind_session *s, tn_name name) {
@@ -508,7 +508,7 @@ static bool keep_turn(tn_mind_turn *t, bool *stays) {
 
 /* ---- what is not needed any more ---- */
 
-/* Types and values move to a new arena, and what nobody has any more stays behind. Where there is no memory
+/* Types and values move to a new arena, and what is not used any more is left out. Where there is no memory
  * for that, they stay where they are. */
 static void move_kept(tn_mind_session *s) {
   tn_heap *heap = s->host->heap;

@@ -73,7 +73,7 @@ typedef struct {
   bool fixed;
   bool used; /* not only bound anew */
   tn_mind_value value;
-  tn_mind_kept kept; /* what it is behind the line, where that is something else */
+  tn_mind_kept kept; /* what it is after the line, where that is something else */
 } tn_mind_before;
 
 /* One text on its way. */

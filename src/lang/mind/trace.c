@@ -97,7 +97,7 @@ typedef struct {
   const tn_graph *from;
   tn_graph *to;
   bool cut;                 /* what is known becomes a constant */
-  bool whole;               /* keep leaves as they are, because history goes on */
+  bool whole;               /* keep leaves as they are, because history continues */
   const uint8_t *forgotten; /* by node, or NULL: becomes a constant */
   uint32_t round;
   tn_vec(tn_value) needed;
@@ -495,7 +495,7 @@ bool tn_mind_trace_fill(tn_mind_trace *trace, tn_value value, double *number) {
 
 /* ---- history ---- */
 
-enum { CHOSEN = 1, BEHIND = 2 };
+enum { CHOSEN = 1, REACHED = 2 };
 
 /* `marks` begin with node `first`; those before it have none. */
 static bool is_marked(const uint8_t *marks, tn_value first, tn_value value) {
@@ -517,7 +517,7 @@ static bool any_marked(const tn_graph *graph, const tn_node *node, const uint8_t
 }
 
 static void mark(uint8_t *marks, tn_value first, tn_value value) {
-  if (value >= first) marks[value - first] = BEHIND;
+  if (value >= first) marks[value - first] = REACHED;
 }
 
 static void mark_operands(const tn_graph *graph, const tn_node *node, uint8_t *marks, tn_value first) {
@@ -540,7 +540,7 @@ static uint8_t *marks_of(const tn_mind_trace *trace, const tn_value *values, siz
     if (values[i] >= first && values[i] <= last) marks[values[i] - first] = CHOSEN;
   }
   for (tn_value v = first; v <= last; v++) {
-    if (any_marked(graph, tn_graph_node(graph, v), marks, first)) marks[v - first] |= BEHIND;
+    if (any_marked(graph, tn_graph_node(graph, v), marks, first)) marks[v - first] |= REACHED;
   }
   trace->host->looked_at += span;
   return marks;
@@ -581,7 +581,7 @@ bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, s
   }
   uint8_t *marks = marks_of(trace, values, count, first, last);
   bool chained = !marks;
-  for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i] - first] & BEHIND) != 0;
+  for (size_t i = 0; marks && i < count; i++) chained |= (marks[values[i] - first] & REACHED) != 0;
   tn_heap_free(trace->host->heap, marks, (size_t)last - first + 1);
   return chained;
 }
@@ -671,7 +671,7 @@ bool tn_mind_trace_fold(tn_mind_trace *trace, const tn_mind_extract *what, tn_va
 static uint8_t *forgettable(const tn_mind_trace *trace, const tn_value *named, size_t count) {
   size_t nodes = trace->graph.nodes.count;
   uint8_t *marks = marks_of(trace, named, count, 0, (tn_value)(nodes - 1));
-  for (size_t v = 0; marks && v < nodes; v++) marks[v] = !(marks[v] & BEHIND);
+  for (size_t v = 0; marks && v < nodes; v++) marks[v] = !(marks[v] & REACHED);
   return marks;
 }
 

@@ -71,6 +71,8 @@ struct tn_mind_type {
 
 /* ---- making them; NULL never: out of memory gives the error type and the arena says so ---- */
 
+/* A copy of a type that is not made of others. */
+const tn_mind_type *tn_mind_type_keep(tn_arena *arena, const tn_mind_type *type);
 extern const tn_mind_type tn_mind_type_error, tn_mind_type_unit, tn_mind_type_string;
 const tn_mind_type *tn_mind_type_scalar(tn_dtype dtype);  /* nothing more is known */
 const tn_mind_type *tn_mind_type_literal(tn_dtype dtype); /* i32, i64 or f64, of literals */
@@ -86,6 +88,10 @@ const tn_mind_type *tn_mind_type_device(tn_mind_device device);
 const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
                                        const tn_mind_type *const *items, const tn_name *names,
                                        uint32_t count);
+/* The same; `open`: there may be fewer when it runs. */
+const tn_mind_type *tn_mind_type_record(tn_arena *arena, tn_mind_type_kind kind,
+                                        const tn_mind_type *const *items, const tn_name *names,
+                                        uint32_t count, bool open);
 const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable);
 /* The same without what only the checker knows: literal, known, fresh. */
 const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type);

@@ -33,55 +33,37 @@ const tn_mind_type *tn_mind_type_device(tn_mind_device device) { return &devices
 /* Most types need only the front of the struct. */
 #define FRONT_BYTES (offsetof(tn_mind_type, hash) + sizeof(uint64_t))
 
-static tn_mind_type *make(tn_arena *arena, tn_mind_type_kind kind, bool whole) {
-  tn_mind_type *type = tn_arena_alloc(arena, whole ? sizeof *type : FRONT_BYTES);
-  if (type) type->kind = (uint8_t)kind;
-  return type;
+const tn_mind_type *tn_mind_type_keep(tn_arena *arena, const tn_mind_type *type) {
+  bool whole = type->kind == TN_MIND_T_TENSOR || type->kind == TN_MIND_T_SHAPE;
+  const tn_mind_type *kept = tn_arena_copy(arena, type, whole ? sizeof *type : FRONT_BYTES);
+  return kept ? kept : &tn_mind_type_error;
 }
 
 const tn_mind_type *tn_mind_type_known(tn_arena *arena, tn_dtype dtype, int64_t value, bool literal) {
-  tn_mind_type *type = make(arena, TN_MIND_T_SCALAR, false);
-  if (!type) return &tn_mind_type_error;
-  type->dtype = (uint8_t)dtype;
-  type->known = true;
-  type->literal = literal;
-  type->integer = value;
-  return type;
+  tn_mind_type type = { .kind = TN_MIND_T_SCALAR, .known = true, .literal = literal, .integer = value };
+  type.dtype = (uint8_t)dtype;
+  return tn_mind_type_keep(arena, &type);
 }
 
 const tn_mind_type *tn_mind_type_known_float(tn_arena *arena, tn_dtype dtype, double value, bool literal) {
-  tn_mind_type *type = make(arena, TN_MIND_T_SCALAR, false);
-  if (!type) return &tn_mind_type_error;
-  type->dtype = (uint8_t)dtype;
-  type->known = true;
-  type->literal = literal;
-  type->number = value;
-  return type;
+  tn_mind_type type = { .kind = TN_MIND_T_SCALAR, .known = true, .literal = literal, .number = value };
+  type.dtype = (uint8_t)dtype;
+  return tn_mind_type_keep(arena, &type);
 }
 
 const tn_mind_type *tn_mind_type_text(tn_arena *arena, tn_str text) {
-  tn_mind_type *type = make(arena, TN_MIND_T_STRING, false);
-  if (!type) return &tn_mind_type_error;
-  type->known = true;
-  type->text = text;
-  return type;
+  return tn_mind_type_keep(arena, &(tn_mind_type){ .kind = TN_MIND_T_STRING, .known = true, .text = text });
 }
 
 const tn_mind_type *tn_mind_type_tensor(tn_arena *arena, tn_dtype dtype, const tn_shape *shape,
                                         tn_mind_device device) {
-  tn_mind_type *type = make(arena, TN_MIND_T_TENSOR, true);
-  if (!type) return &tn_mind_type_error;
-  type->dtype = (uint8_t)dtype;
-  type->device = (uint8_t)device;
-  type->shape = *shape;
-  return type;
+  tn_mind_type type = { .kind = TN_MIND_T_TENSOR, .device = (uint8_t)device, .shape = *shape };
+  type.dtype = (uint8_t)dtype;
+  return tn_mind_type_keep(arena, &type);
 }
 
 const tn_mind_type *tn_mind_type_shape(tn_arena *arena, const tn_shape *shape) {
-  tn_mind_type *type = make(arena, TN_MIND_T_SHAPE, true);
-  if (!type) return &tn_mind_type_error;
-  type->shape = *shape;
-  return type;
+  return tn_mind_type_keep(arena, &(tn_mind_type){ .kind = TN_MIND_T_SHAPE, .shape = *shape });
 }
 
 /* ---- hashes ---- */
@@ -160,19 +142,18 @@ static bool make_plain(tn_arena *arena, tn_mind_type *type) {
     if (!items) return false;
     items[i] = plain;
   }
-  if (!items) return true;
-  const tn_mind_type *plain = tn_mind_type_items(arena, type->kind, items, type->names, type->count);
-  if (plain->kind == TN_MIND_T_ERROR) return false;
-  ((tn_mind_type *)(uintptr_t)plain)->open = type->open;
-  type->plain = plain;
-  return true;
+  if (items)
+    type->plain = tn_mind_type_record(arena, type->kind, items, type->names, type->count, type->open);
+  return type->plain->kind != TN_MIND_T_ERROR;
 }
 
-const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
-                                       const tn_mind_type *const *items, const tn_name *names,
-                                       uint32_t count) {
-  tn_mind_type *type = make(arena, kind, false);
+const tn_mind_type *tn_mind_type_record(tn_arena *arena, tn_mind_type_kind kind,
+                                        const tn_mind_type *const *items, const tn_name *names,
+                                        uint32_t count, bool open) {
+  tn_mind_type *type = tn_arena_alloc(arena, FRONT_BYTES);
   if (!type) return &tn_mind_type_error;
+  type->kind = (uint8_t)kind;
+  type->open = open;
   type->count = count;
   type->items = tn_arena_copy(arena, items, count * sizeof *items);
   if (names) type->names = tn_arena_copy(arena, names, count * sizeof *names);
@@ -181,11 +162,14 @@ const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
   return make_plain(arena, type) ? type : &tn_mind_type_error;
 }
 
+const tn_mind_type *tn_mind_type_items(tn_arena *arena, tn_mind_type_kind kind,
+                                       const tn_mind_type *const *items, const tn_name *names,
+                                       uint32_t count) {
+  return tn_mind_type_record(arena, kind, items, names, count, false);
+}
+
 const tn_mind_type *tn_mind_type_fn(tn_arena *arena, const struct tn_mind_callable *callable) {
-  tn_mind_type *type = make(arena, TN_MIND_T_FN, false);
-  if (!type) return &tn_mind_type_error;
-  type->callable = callable;
-  return type;
+  return tn_mind_type_keep(arena, &(tn_mind_type){ .kind = TN_MIND_T_FN, .callable = callable });
 }
 
 const tn_mind_type *tn_mind_type_plain(tn_arena *arena, const tn_mind_type *type) {
@@ -214,9 +198,9 @@ static const tn_mind_type *copy_items(copier *c, const tn_mind_type *type) {
   const tn_mind_type **items = tn_arena_array(c->arena, type->count, sizeof *items);
   if (!items) return &tn_mind_type_error;
   for (uint32_t i = 0; i < type->count; i++) items[i] = copy(c, type->items[i]);
-  const tn_mind_type *made = tn_mind_type_items(c->arena, type->kind, items, type->names, type->count);
+  const tn_mind_type *made =
+      tn_mind_type_record(c->arena, type->kind, items, type->names, type->count, type->open);
   if (made->kind == TN_MIND_T_ERROR) return made;
-  ((tn_mind_type *)(uintptr_t)made)->open = type->open;
   tn_map_put(&c->copies, key, (uint64_t)(uintptr_t)made);
   return made;
 }
