@@ -73,7 +73,7 @@ bool tn_loop_draw_batch(tn_loop *loop) {
   if (loop->rows.present) {
     for (int64_t i = 0; i < loop->program.train->batch; i++) {
       size_t row = loop->rows.order[draw_index(&loop->rng, loop->rows.train_count)];
-      copy_row(loop, loop->inputs, (size_t)i, row);
+      if (i >= loop->first_row && i < loop->end_row) copy_row(loop, loop->inputs, (size_t)i, row);
     }
   }
   draw_others(loop);

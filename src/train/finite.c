@@ -5,7 +5,7 @@
  * parameters and optimiser state. When a loss is not finite, the steps since then
  * are repeated one by one, by a trainer that shows every value of its graph. The
  * first operation with finite operands and a NaN or infinite result is reported.
- * The repeated steps have the same bits, so the cause is found. */
+ * The repeated steps have the same bits, so the cause is found. Of several ranks the first one does that. */
 #include <math.h>
 
 #include "train/loop_internal.h"
@@ -19,26 +19,17 @@ struct tn_kept {
   uint64_t drawn; /* position of the generator */
 };
 
-static const tn_view *lasting(const tn_trainer *trainer, int index) {
-  int params = tn_trainer_param_count(trainer);
-  return index < params ? tn_trainer_param(trainer, index) : tn_trainer_state(trainer, index - params);
-}
-
-static int lasting_count(const tn_trainer *trainer) {
-  return tn_trainer_param_count(trainer) + tn_trainer_state_count(trainer);
-}
-
 /* ---- keeping ---- */
 
 static bool make_kept(tn_loop *loop) {
   tn_kept *kept = tn_arena_new(loop->arena, tn_kept);
   if (!kept) return false;
-  int count = lasting_count(loop->trainer);
+  int count = tn_trainer_lasting_count(loop->trainer);
   kept->tensors = tn_arena_array(loop->arena, (size_t)count + 1, sizeof *kept->tensors);
   if (!kept->tensors) return false;
   loop->kept = kept;
   for (; kept->count < count; kept->count++) {
-    const tn_view *view = lasting(loop->trainer, kept->count);
+    const tn_view *view = tn_trainer_lasting(loop->trainer, kept->count);
     if (!tn_tensor_copy(loop->host->heap, view, &kept->tensors[kept->count])) return false;
   }
   return true;
@@ -50,7 +41,7 @@ bool tn_loop_keep(tn_loop *loop, bool now) {
   if (recent && !now) return true;
   if (!loop->kept && !make_kept(loop)) return tn_loop_out_of_memory(loop);
   for (int i = 0; i < loop->kept->count; i++)
-    tn_view_copy(&loop->kept->tensors[i].view, lasting(loop->trainer, i));
+    tn_view_copy(&loop->kept->tensors[i].view, tn_trainer_lasting(loop->trainer, i));
   loop->kept->step = step;
   loop->kept->drawn = loop->rng.position;
   return true;
@@ -62,7 +53,7 @@ void tn_loop_free_kept(tn_loop *loop) {
 
 static void go_back(tn_loop *loop) {
   for (int i = 0; i < loop->kept->count; i++)
-    tn_view_copy(lasting(loop->trainer, i), &loop->kept->tensors[i].view);
+    tn_view_copy(tn_trainer_lasting(loop->trainer, i), &loop->kept->tensors[i].view);
   tn_trainer_set_step_number(loop->trainer, loop->kept->step);
   tn_rng_seek(&loop->rng, loop->kept->drawn);
 }
@@ -90,7 +81,8 @@ static bool report(tn_loop *loop, const tn_not_finite *found, int64_t step) {
 static bool look_at_step(tn_loop *loop, tn_trainer *looking, tn_not_finite *found, bool *failed) {
   tn_fault fault;
   double loss;
-  for (int i = 0; i < loop->kept->count; i++) tn_view_copy(lasting(looking, i), lasting(loop->trainer, i));
+  for (int i = 0; i < loop->kept->count; i++)
+    tn_view_copy(tn_trainer_lasting(looking, i), tn_trainer_lasting(loop->trainer, i));
   tn_trainer_set_step_number(looking, tn_trainer_step_number(loop->trainer));
   *failed = !tn_trainer_step(looking, &loss, &fault);
   if (*failed) {
@@ -115,8 +107,19 @@ static bool repeat(tn_loop *loop, tn_trainer *looking, int64_t last, double valu
   return report(loop, &found, last);
 }
 
+/* The steps are repeated without other ranks. */
+static bool repeat_alone(tn_loop *loop) {
+  if (!loop->transport) return true;
+  tn_loop_leave_ranks(loop);
+  tn_trainer_free(loop->trainer);
+  loop->trainer = tn_loop_new_trainer(loop, false);
+  return loop->trainer != NULL;
+}
+
 bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value) {
   loop->spoiled = true;
+  if (!tn_loop_is_first(loop)) return tn_loop_wait_for_end(loop) && false;
+  if (!repeat_alone(loop)) return false;
   tn_trainer *looking = tn_loop_new_trainer(loop, true);
   if (!looking) return false;
   go_back(loop);

@@ -23,11 +23,15 @@ tn_plan_host tn_loop_plan_host(const tn_loop *loop) {
   return (tn_plan_host){ effects->context, effects->call, effects->entering };
 }
 
-void tn_loop_print(tn_loop *loop, const tn_text *line) { loop->host->print(loop->host, tn_text_str(line)); }
+static void print(const tn_loop *loop, tn_str line) {
+  if (tn_loop_is_first(loop)) loop->host->print(loop->host, line);
+}
+
+void tn_loop_print(tn_loop *loop, const tn_text *line) { print(loop, tn_text_str(line)); }
 
 /* ---- what is said before ---- */
 
-static void say(tn_loop *loop, const char *text) { loop->host->print(loop->host, tn_str_of(text)); }
+static void say(tn_loop *loop, const char *text) { print(loop, tn_str_of(text)); }
 
 static void say_pair(tn_loop *loop, const char *name, tn_str value) {
   tn_text line;
@@ -204,6 +208,7 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
                                  .threads = loop->options->threads,
                                  .passes = loop->options->passes,
                                  .folder = loop->options->folder,
+                                 .transport = shows_all ? NULL : loop->transport,
                                  .shows_all = shows_all };
   if (shows_all) request.passes = (tn_pass_set)(request.passes & ~TN_PASS_FUSE);
   request.options.steps = loop->steps;
@@ -253,12 +258,19 @@ static bool no_train_rows(tn_loop *loop) {
 static bool wants_hashes(const tn_loop *loop) {
   const tn_loop_options *options = loop->options;
   bool watched = options->watch && options->watch->wants_hashes;
-  return options->out || options->resume || options->verify || watched;
+  return options->out || options->resume || options->verify || options->transport || watched;
+}
+
+/* What rank 0 alone has. */
+static bool prepare_first(tn_loop *loop) {
+  if (!tn_loop_is_first(loop)) return true;
+  return tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
+         tn_loop_begin_folder(loop);
 }
 
 static bool prepare(tn_loop *loop) {
   const tn_training *program = &loop->program;
-  loop->eval = program->eval;
+  loop->eval = tn_loop_is_first(loop) ? program->eval : NULL;
   loop->steps = loop->options->steps > 0 ? loop->options->steps : program->train->options.steps;
   if (!tn_loop_seal(loop) || !tn_rows_read(loop->host, program, loop->options->backend, wants_hashes(loop),
                                            loop->arena, &loop->rows))
@@ -272,8 +284,7 @@ static bool prepare(tn_loop *loop) {
          program->doors->lower(program->model, &loop->part, TN_LOWER_TRAINING, &loop->lowered) &&
          tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
-         tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
-         tn_loop_begin_folder(loop);
+         tn_loop_meet_ranks(loop) && prepare_first(loop) && tn_loop_share_state(loop);
 }
 
 /* ---- who follows the run ---- */
@@ -331,10 +342,10 @@ static bool one_step(tn_loop *loop) {
   tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
   uint64_t drawn = loop->rng.position;
   bool evaluated = is_evaluated(loop, row.step);
-  if (!tn_loop_keep(loop, evaluated) || !tn_loop_draw_batch(loop)) return false;
+  if ((tn_loop_is_first(loop) && !tn_loop_keep(loop, evaluated)) || !tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
-    return tn_loop_fault(loop, &fault);
+    return tn_loop_step_failed(loop, &fault);
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
   if ((evaluated && !tn_loop_evaluate(loop, &row)) || !keep_row(loop, &row)) {
@@ -347,8 +358,12 @@ static bool one_step(tn_loop *loop) {
   return true;
 }
 
+int64_t tn_loop_checkpoint_every(const tn_loop *loop) {
+  return loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
+}
+
 bool tn_loop_run_until(tn_loop *loop, int64_t end) {
-  int64_t every = loop->options->checkpoint_every > 0 ? loop->options->checkpoint_every : TN_CHECKPOINT_EVERY;
+  int64_t every = tn_loop_checkpoint_every(loop);
   uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of the one it resumes */
   while (tn_trainer_step_number(loop->trainer) < end) {
     if (tn_stop_asked(loop->host->heap->stop)) {
@@ -359,14 +374,17 @@ bool tn_loop_run_until(tn_loop *loop, int64_t end) {
                        TN_INT("limit", (int64_t)most));
     }
     if (!one_step(loop)) return false;
-    if (tn_trainer_step_number(loop->trainer) % every == 0 && !tn_loop_checkpoint(loop)) return false;
+    int64_t step = tn_trainer_step_number(loop->trainer);
+    bool saves = step % every == 0;
+    if (!tn_loop_compare_ranks(loop, saves || step == end)) return false;
+    if (saves && !tn_loop_checkpoint(loop)) return false;
   }
   return true;
 }
 
 static bool run_steps(tn_loop *loop) {
   if (loop->options->verify) return tn_loop_repeat(loop);
-  return tn_loop_run_until(loop, loop->steps) && tn_loop_check_params(loop);
+  return tn_loop_run_until(loop, loop->steps) && (!tn_loop_is_first(loop) || tn_loop_check_params(loop));
 }
 
 /* ---- what comes of it ---- */
@@ -483,15 +501,34 @@ static bool train(tn_loop *loop) {
   return ok && kept;
 }
 
+/* The options of a rank that neither writes nor is followed: it needs no folder. */
+static tn_loop_options of_this_rank(const tn_loop_options *options) {
+  tn_loop_options own = *options;
+  if (!own.transport || own.transport->rank == 0) return own;
+  own.out = own.resume = NULL;
+  own.watch = NULL;
+  own.keep_history = false;
+  return own;
+}
+
+/* One rank's part of it. */
+static bool take_part(tn_loop *loop, tn_unit *unit, tn_outcome *out) {
+  if (tn_loop_is_idle_rank(loop)) return tn_loop_wait_for_end(loop);
+  tn_loop_find_ranks(loop);
+  if (!prepare(loop) || !(loop->idle || train(loop))) return false;
+  if (!tn_loop_is_first(loop)) return true;
+  return add_outcome(loop, out) && keep_params(loop, unit) && tn_loop_tell_end(loop);
+}
+
 bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
                    tn_arena *arena, tn_outcome *out) {
-  tn_loop loop = { .host = unit->host, .file = unit->file, .options = options, .arena = arena, .held = -1 };
+  tn_loop_options own = of_this_rank(options);
+  tn_loop loop = { .host = unit->host, .file = unit->file, .options = &own, .arena = arena, .held = -1 };
   if (!doors->open(unit, &loop.program)) return false;
   loop.program.doors = doors;
   tn_text_init(&loop.lines, unit->host->heap);
   tn_sha256_init(&loop.history_hash);
-  bool ok = prepare(&loop) && (loop.idle || train(&loop)) && add_outcome(&loop, out) &&
-            keep_params(&loop, unit);
+  bool ok = take_part(&loop, unit, out);
   if (ok && !loop.idle) say(&loop, "Training completed");
   free_loop(&loop);
   tn_folder_release(&loop.held);

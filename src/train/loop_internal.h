@@ -57,6 +57,10 @@ typedef struct {
   uint8_t saved_weights[32];   /* SHA-256 of the parameters then */
   int64_t until;               /* when a run is repeated: the step of its checkpoint */
   int64_t weights_step;        /* when a run is repeated: the step of its weights.safetensors; -1: none */
+  tn_transport *transport;     /* to other ranks that compute shards (ranks.c); NULL: there are none */
+  int ranks;                   /* those, with this one; 0 and 1: none */
+  int64_t first_row, end_row;  /* of a batch: those of this rank's shards */
+  uint64_t *marks;             /* of the state, by rank; NULL: not yet */
   tn_str base;                 /* the way from the run's folder to the current one; empty: not known */
 } tn_loop;
 
@@ -68,6 +72,27 @@ bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault);
 tn_str tn_loop_param_name(const tn_loop *loop, int param);
 /* For the `host` operations of the program's graphs. */
 tn_plan_host tn_loop_plan_host(const tn_loop *loop);
+
+/* Several processes (ranks.c). Without others every question has the answer that lets one work alone. */
+/* Whether this is rank 0, which evaluates, prints and writes. */
+bool tn_loop_is_first(const tn_loop *loop);
+/* Whether this rank has no shard. */
+bool tn_loop_is_idle_rank(const tn_loop *loop);
+/* Which ranks compute, and which rows are this one's. */
+void tn_loop_find_ranks(tn_loop *loop);
+/* From now on this process computes all shards: a trainer that is made now does. */
+void tn_loop_leave_ranks(tn_loop *loop);
+/* All have the same tern, program, data and options. False after reporting; so do the others. */
+bool tn_loop_meet_ranks(tn_loop *loop);
+/* All get rank 0's step, generator and state. */
+bool tn_loop_share_state(tn_loop *loop);
+/* Every few steps, and `now`: all have the same state. */
+bool tn_loop_compare_ranks(tn_loop *loop, bool now);
+/* Rank 0 tells those without a shard that the training has ended; they wait for it. */
+bool tn_loop_tell_end(tn_loop *loop);
+bool tn_loop_wait_for_end(tn_loop *loop);
+/* Reports why a step was not made: a fault of its own, or of another rank. False. */
+bool tn_loop_step_failed(tn_loop *loop, const tn_fault *fault);
 
 /* A trainer for the program's step, with the inputs bound and parameters of zero. NULL after reporting. */
 tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all);
@@ -110,6 +135,8 @@ bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
 void tn_loop_free_eval(tn_loop *loop);
 
+/* Steps from one checkpoint to the next. */
+int64_t tn_loop_checkpoint_every(const tn_loop *loop);
 /* Steps up to this one. False after reporting. */
 bool tn_loop_run_until(tn_loop *loop, int64_t end);
 

@@ -266,6 +266,11 @@ const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
   return &trainer->tensors[trainer->param_count + index].view;
 }
 
+int tn_trainer_lasting_count(const tn_trainer *trainer) { return trainer->tensor_count; }
+const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index) {
+  return &trainer->tensors[index].view;
+}
+
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) {
   if (index >= trainer->input_count || index == trainer->key_input) return;
   if (trainer->means)

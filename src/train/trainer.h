@@ -56,6 +56,9 @@ int tn_trainer_learning_count(const tn_trainer *trainer);
 /* The optimiser's own tensors (momentum, moments), for checkpoints. */
 int tn_trainer_state_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
+/* The parameters, then the optimiser's: all that a step changes. */
+int tn_trainer_lasting_count(const tn_trainer *trainer);
+const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
 /* For graphs that ask the host; see plan/plan.h. */
 void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host);
