@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "data/internal.h"
+#include "data/report.h"
 
 #define TN_TABLE_FILE_LIMIT ((uint64_t)1 << 46)
 
@@ -91,13 +92,6 @@ static bool take_piece(void *context, tn_str piece) {
   return reader->ok;
 }
 
-static bool report_file(const tn_table_request *request, tn_file_status status, tn_diags *diags) {
-  tn_field path = TN_STR("path", request->path);
-  if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, request->at, path);
-  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, request->at, path,
-                   TN_STR("io_error_kind", tn_file_status_word(status)));
-}
-
 static bool read_file(tn_table_reader *reader) {
   const tn_table_request *request = reader->request;
   tn_heap *heap = reader->table->heap;
@@ -105,7 +99,7 @@ static bool read_file(tn_table_reader *reader) {
                                               NULL, take_piece, reader);
   if (!reader->ok || heap->stopped) return false;
   if (status == TN_FILE_NO_MEMORY) return tn_table_out_of_memory(reader);
-  if (status != TN_FILE_OK) return report_file(request, status, reader->diags);
+  if (status != TN_FILE_OK) return tn_data_report_file(status, request->path, request->at, reader->diags);
   if (reader->begun.len > 0 && !end_line(reader, (tn_str){ "", 0 })) return false;
   bool left = request->take && reader->table->rows > 0;
   if (left && !request->take(request->context, reader->table)) return false;
@@ -187,8 +181,11 @@ bool tn_columns_check_labels(const tn_columns *columns, const tn_column *column,
   if (place == column->ints.count) return true;
   tn_phase phase = diags->phase;
   diags->phase = TN_PHASE_DATA;
+  int32_t label = column->ints.at[place];
+  tn_field name = TN_INT("label", label);
+  if (column->classes) name = TN_TEXT("label", tn_names_text(column->classes, (tn_name)label + 1));
   tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, index->at, TN_STR("path", index->path),
-            TN_INT("line", columns->lines.at[place / column->width]), TN_INT("label", column->ints.at[place]),
+            TN_INT("line", columns->lines.at[place / column->width]), name,
             TN_INT("num_classes", index->limit));
   diags->phase = phase;
   return false;

@@ -1,4 +1,4 @@
-/* lang/training.c: the names of optimisers and schedules, and what the numbers of inputs mean. */
+/* lang/training.c: the names of optimisers, schedules and formats, and what the numbers of inputs mean. */
 #include "lang/training.h"
 
 static int find(const char *const *names, int count, tn_str name) {
@@ -17,6 +17,11 @@ int tn_schedule_find(tn_str name) {
   static const char *const names[] = { "constant", "cosine", "linear" };
   return find(names, 3, name);
 }
+
+static const char *const format_names[] = { "jsonl", "tsv", "csv" };
+
+const char *tn_dataset_format_name(tn_dataset_format format) { return format_names[format]; }
+int tn_dataset_format_find(tn_str name) { return find(format_names, 3, name); }
 
 const char *tn_data_kind_name(tn_data_kind kind) {
   switch (kind) {

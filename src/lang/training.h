@@ -50,7 +50,9 @@ typedef struct {
 
 /* ---- the data set ---- */
 
-typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV } tn_dataset_format;
+typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV, TN_DATASET_CSV } tn_dataset_format;
+const char *tn_dataset_format_name(tn_dataset_format format);
+int tn_dataset_format_find(tn_str name); /* -1: there is none */
 typedef enum { TN_STAGE_MAP, TN_STAGE_FILTER } tn_stage_kind;
 
 /* Which part of a row a column of the data is. JSONL: the key. TSV: the columns, counted from
@@ -60,6 +62,24 @@ typedef struct {
   const int32_t *columns;
   size_t column_count; /* 0: the default layout */
 } tn_dataset_column;
+
+/* CSV: columns of the file by name, or, where the name is empty, those from first to last, counted from 0. */
+typedef struct {
+  tn_str name;
+  uint32_t first, last;
+} tn_dataset_pick;
+
+/* CSV: the columns that feed an input. */
+typedef struct {
+  size_t input;
+  const tn_dataset_pick *picks;
+  size_t pick_count; /* 0: all columns that no other input takes */
+  bool normalized;   /* less the mean, by the standard deviation, of the rows for training */
+  tn_span at;
+} tn_dataset_feed;
+
+/* CSV: what a missing number becomes. */
+typedef enum { TN_MISSING_REFUSED, TN_MISSING_NUMBER, TN_MISSING_MEAN } tn_dataset_missing;
 
 typedef struct {
   tn_stage_kind kind;
@@ -75,6 +95,12 @@ typedef struct {
   tn_span path_at;
   tn_dataset_column features, labels;
   int features_input, labels_input; /* the inputs that the columns feed, or -1 */
+  const tn_dataset_feed *feeds;     /* CSV: of every input that is not given, instead of the columns above */
+  size_t feed_count;
+  bool header;
+  char delimiter;
+  tn_dataset_missing missing;
+  double missing_number;
   bool shuffle;
   double split;                   /* 0 < split <= 1: of the rows, those for training */
   tn_span split_at;               /* its value; the block, where it is not given */

@@ -76,7 +76,7 @@ static void say_dataset(tn_loop *loop) {
   const tn_dataset_block *data = loop->program.dataset;
   if (!data) return;
   say(loop, "Dataset:");
-  say_pair(loop, "format", data->format == TN_DATASET_TSV ? TN_LIT("tsv") : TN_LIT("jsonl"));
+  say_pair(loop, "format", tn_str_of(tn_dataset_format_name(data->format)));
   say_pair(loop, "path", data->path);
   say_int(loop, "train_count", (int64_t)loop->rows.train_count);
   say_int(loop, "val_count", (int64_t)(loop->rows.count - loop->rows.train_count));
@@ -147,8 +147,11 @@ static tn_shape rows_shape(const tn_loop *loop, size_t input, int64_t rows) {
   int index = loop->rows.present ? loop->rows.column_of[input] : -1;
   if (index < 0) return (tn_shape){ .rank = -1 };
   const tn_column *column = &loop->rows.columns.at[index];
+  tn_shape shape = loop->program.specs.inputs[input].type.shape;
   if (column->kind == TN_COLUMN_CLASS) return tn_shape_make(1, rows);
-  return tn_shape_make(2, rows, (int64_t)column->width);
+  if (shape.rank > 0) shape.dim[0] = rows;
+  bool divides = shape.rank > 0 && tn_shape_count(&shape) == rows * (int64_t)column->width;
+  return divides ? shape : tn_shape_make(2, rows, (int64_t)column->width);
 }
 
 bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes) {

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "data/table.h"
 #include "plan/plan.h"
+#include "train/rows_internal.h"
 
 /* A map or a filter, planned for rows of one length. */
 typedef struct {
@@ -66,14 +67,18 @@ static bool has_stage(const tn_dataset_block *data, bool on_labels) {
   return false;
 }
 
-static bool read_table(pipeline *p, bool hashed) {
+/* The path to open. */
+static bool find_path(pipeline *p, tn_str *path) {
   const tn_dataset_block *d = p->data;
-  tn_str path;
-  bool found = tn_host_find(p->host, d->path, p->arena, &path); /* it was when it was allowed */
+  bool found = tn_host_find(p->host, d->path, p->arena, path); /* it was when it was allowed */
   if (p->arena->failed) return out_of_memory(p->host);
-  if (!found)
-    return tn_report(p->host->diags, TN_DIAG_E_FILE_IO_ERROR, d->path_at, TN_TEXT("path", d->path),
-                     TN_STR("io_error_kind", "permission_denied"));
+  if (found) return true;
+  return tn_report(p->host->diags, TN_DIAG_E_FILE_IO_ERROR, d->path_at, TN_TEXT("path", d->path),
+                   TN_STR("io_error_kind", "permission_denied"));
+}
+
+static bool read_table(pipeline *p, tn_str path, bool hashed) {
+  const tn_dataset_block *d = p->data;
   tn_table_request request = {
     .path = path.at,
     .resolved = tn_host_resolves(p->host),
@@ -292,6 +297,14 @@ static bool put_in_order(pipeline *p) {
   return true;
 }
 
+/* JSONL and TSV, with the stages that run while they are read. */
+static bool read_stages(pipeline *p, tn_str path, bool hashed) {
+  p->stages = tn_arena_array(p->arena, p->data->stage_count + 1, sizeof *p->stages);
+  bool ok = p->stages ? read_table(p, path, hashed) : out_of_memory(p->host);
+  free_stages(p);
+  return ok && take_table(p);
+}
+
 bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *backend, bool hashed,
                   tn_arena *arena, tn_rows *out) {
   pipeline p = { .host = host,
@@ -300,16 +313,17 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
                  .backend = backend,
                  .arena = arena,
                  .rows = out };
-  *out = (tn_rows){ .present = p.data != NULL };
+  tn_str path;
+  *out = (tn_rows){ .present = false };
   if (!p.data) return true;
-  p.stages = tn_arena_array(arena, p.data->stage_count + 1, sizeof *p.stages);
-  bool ok = p.stages ? read_table(&p, hashed) : out_of_memory(host);
-  free_stages(&p);
-  ok = ok && take_table(&p);
-  out->present = ok;
-  if (!ok) return false;
-  ok = put_in_order(&p);
+  if (!find_path(&p, &path)) return false;
+  tn_rows_source source = { host, program, path.at, hashed, arena };
+  bool csv = p.data->format == TN_DATASET_CSV;
+  out->present = csv ? tn_rows_read_csv(&source, out) : read_stages(&p, path, hashed);
+  if (!out->present) return false;
+  bool ok = put_in_order(&p);
   if (!ok) tn_rows_free(out);
+  if (ok && csv) tn_rows_prepare_csv(&source, out);
   return ok;
 }
 

@@ -5,6 +5,12 @@ find_program(TN_ANY_PYTHON NAMES python3)
 if(TN_ANY_PYTHON)
   add_test(NAME data/csv_python COMMAND ${TN_ANY_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/csv_python.py
     $<TARGET_FILE:csv_rows>)
+  if(TARGET tern)
+    add_test(NAME data/csv_training COMMAND ${TN_ANY_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/csv_training.py
+      $<TARGET_FILE:tern>)
+    set_tests_properties(data/csv_training PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+      ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+  endif()
   set_tests_properties(data/csv_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
     ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 elseif(TN_REQUIRE_TESTS)

@@ -333,22 +333,61 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_c
 /* ---- dataset ---- */
 
 static void read_format(tn_ail *program, const tn_ail_field *field) {
-  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv") };
+  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv") };
   tn_str format;
   if (!read_text(program, field, &format)) return;
-  program->dataset.format = tn_str_is(format, "tsv") ? TN_DATASET_TSV : TN_DATASET_JSONL;
-  if (tn_str_is(format, "tsv") || tn_str_is(format, "jsonl")) return;
-  tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at, TN_TEXT("format", format),
-            TN_TEXT("suggestion", tn_str_suggest(format, known, 2)));
+  int found = tn_dataset_format_find(format);
+  if (found >= 0)
+    program->dataset.format = (tn_dataset_format)found;
+  else
+    tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at,
+              TN_TEXT("format", format), TN_TEXT("suggestion", tn_str_suggest(format, known, 3)));
 }
 
-static void read_shuffle(tn_ail *program, const tn_ail_field *field) {
+static void read_truth(tn_ail *program, const tn_ail_field *field, bool *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_BOOL;
   if (ok)
-    program->dataset.shuffle = value.number != 0;
+    *out = value.number != 0;
   else
     ill_typed(program, field, "is true or false");
+}
+
+/* One character that cannot be part of a number or end a line. */
+static void read_delimiter(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT &&
+            value.text.len == 1 && memchr(",;:| \t", value.text.at[0], 6) != NULL;
+  if (ok)
+    program->dataset.delimiter = value.text.at[0];
+  else
+    ill_typed(program, field, "is one of \",\", \";\", \":\", \"|\", \" \" and \"\\t\"");
+}
+
+static void read_missing(tn_ail *program, const tn_ail_field *field) {
+  tn_dataset_block *dataset = &program->dataset;
+  tn_ail_const value;
+  bool known = tn_ail_literal(program, field->value, &value);
+  bool number = known && value.kind == TN_AIL_CONST_NUMBER && value.number >= -1e30 && value.number <= 1e30;
+  bool mean = known && value.kind == TN_AIL_CONST_TEXT && tn_str_is(value.text, "mean");
+  dataset->missing = mean ? TN_MISSING_MEAN : TN_MISSING_NUMBER;
+  dataset->missing_number = value.number;
+  if (!number && !mean) ill_typed(program, field, "is a number, or \"mean\"");
+}
+
+/* Fields that only tables with named columns have. False: none of them. */
+static bool take_table_field(tn_ail *program, const tn_ail_field *field) {
+  tn_str name = field_name(program, field);
+  if (program->dataset.format != TN_DATASET_CSV) return false;
+  if (tn_str_is(name, "header"))
+    read_truth(program, field, &program->dataset.header);
+  else if (tn_str_is(name, "delimiter"))
+    read_delimiter(program, field);
+  else if (tn_str_is(name, "missing"))
+    read_missing(program, field);
+  else
+    return tn_str_is(name, "normalize") || tn_ail_is_feed(program, field->name);
+  return true;
 }
 
 static void read_split(tn_ail *program, const tn_ail_field *field) {
@@ -364,9 +403,8 @@ static void read_split(tn_ail *program, const tn_ail_field *field) {
 static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   tn_dataset_block *dataset = &program->dataset;
   tn_str name = field_name(program, field);
-  if (tn_str_is(name, "format"))
-    read_format(program, field);
-  else if (tn_str_is(name, "path")) {
+  if (take_table_field(program, field) || tn_str_is(name, "format")) return true;
+  if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
     read_text(program, field, &dataset->path);
   } else if (tn_str_is(name, "tokens"))
@@ -375,7 +413,7 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
     read_column(program, field, &dataset->labels);
     if (dataset->labels.column_count > 1) ill_typed(program, field, "is one column");
   } else if (tn_str_is(name, "shuffle"))
-    read_shuffle(program, field);
+    read_truth(program, field, &dataset->shuffle);
   else if (tn_str_is(name, "split"))
     read_split(program, field);
   else
@@ -473,7 +511,14 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
                                          .features = { .key = TN_LIT("tokens") },
                                          .labels = { .key = TN_LIT("labels") },
                                          .features_input = features_input(program),
-                                         .labels_input = tn_ail_input_named(program, "labels") };
+                                         .labels_input = tn_ail_input_named(program, "labels"),
+                                         .header = true,
+                                         .delimiter = ',' };
+  for (uint32_t i = 0; i < fields->count; i++) { /* which fields there are depends on it */
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), "format"))
+      read_format(program, field);
+  }
   take_fields(program, fields, take_dataset_field);
   if (!has_field(program, fields, "format"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
@@ -485,6 +530,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   add_stages(program, stages, TN_AIL_FIELD_MAP);
   add_stages(program, stages, TN_AIL_FIELD_FILTER);
   read_pipeline_batch(program, batch);
+  if (program->dataset.format == TN_DATASET_CSV) tn_ail_check_feeds(program);
 }
 
 void tn_ail_check_blocks(tn_ail *program) {

@@ -6,6 +6,8 @@
  * stood beside, or on lines of their own before what followed them; a comment in
  * the middle of a statement moves in front of it. Lines are at most 100 columns
  * where that is possible; a loop that the writer spread over lines stays so. */
+#include <string.h>
+
 #include "lang/ail/format.h"
 
 #include "base/utf8.h"
@@ -24,6 +26,7 @@ typedef struct {
   uint32_t printed_to; /* how far the source has been printed */
   int indent;
   bool fresh; /* nothing stands in this block yet */
+  bool dataset; /* in its fields 0-3 is a range of columns, not a difference */
 } formatter;
 
 static void put(formatter *f, const char *text) { tn_text_puts(f->out, text); }
@@ -137,9 +140,11 @@ static void flat_call(formatter *f, const tn_ail_call *call, tn_text *out) {
 }
 
 static void flat_chain(formatter *f, const tn_ail_chain *chain, tn_text *out) {
+  bool range = f->dataset && chain->count == 1 && chain->links[0].op == TN_AIL_SUB &&
+               chain->first->form == TN_AIL_EXPR_NUMBER && chain->links[0].right->form == TN_AIL_EXPR_NUMBER;
   flat(f, chain->first, out);
   for (uint32_t i = 0; i < chain->count; i++) {
-    tn_text_puts(out, signs[chain->links[i].op]);
+    tn_text_puts(out, range ? "-" : signs[chain->links[i].op]);
     flat(f, chain->links[i].right, out);
   }
 }
@@ -526,7 +531,9 @@ static void put_field(formatter *f, const tn_ail_field *field) {
 static void put_fields(formatter *f, const char *keyword, const tn_ail_fields *fields) {
   put(f, fields->short_word ? "data" : keyword);
   open_block(f, fields->keyword_at.end);
+  f->dataset = strcmp(keyword, "dataset") == 0;
   for (uint32_t i = 0; i < fields->count; i++) put_field(f, &fields->fields[i]);
+  f->dataset = false;
   close_block(f, fields->close_at);
 }
 

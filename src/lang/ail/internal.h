@@ -119,6 +119,10 @@ struct tn_model {
 bool tn_ail_collect(tn_ail *program);
 void tn_ail_check_rules(tn_ail *program);
 void tn_ail_check_blocks(tn_ail *program);
+/* Of a table with named columns: whether a field of that name says what feeds an input; and all of them, with
+ * what is normalized (feeds.c). */
+bool tn_ail_is_feed(const tn_ail *program, tn_name name);
+void tn_ail_check_feeds(tn_ail *program);
 void tn_ail_check_machine(tn_ail *program);
 void tn_ail_check_app(tn_ail *program);
 void tn_ail_check_values(tn_ail *program);

@@ -1,0 +1,75 @@
+/* data/report.c: faults of data files become diagnostics. */
+#include "data/report.h"
+
+bool tn_data_report_file(tn_file_status status, const char *path, tn_span at, tn_diags *diags) {
+  tn_field field = TN_STR("path", path);
+  if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, at, field);
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, at, field,
+                   TN_STR("io_error_kind", tn_file_status_word(status)));
+}
+
+/* Why a table cannot be divided into rows and columns. */
+static const char *syntax_reason(tn_data_problem problem) {
+  switch (problem) {
+    case TN_DATA_OPEN_QUOTE: return "a quote is opened here and never closed";
+    case TN_DATA_AFTER_QUOTE: return "only a delimiter may follow a closing quote";
+    case TN_DATA_LONG_ROW: return "the row is longer than 16 MiB; is a quote not closed?";
+    case TN_DATA_MANY_COLUMNS: return "there are more than 65536 columns";
+    default: return "more than one column has the name that the program reads";
+  }
+}
+
+static const char *expected_value(tn_data_problem problem) {
+  switch (problem) {
+    case TN_DATA_WHOLE: return "a whole number";
+    case TN_DATA_FINITE: return "a number that fits 32 bits";
+    default: return "a number";
+  }
+}
+
+static bool report_syntax(const tn_data_fault *fault, const tn_data_place *place, tn_diags *diags) {
+  tn_field path = TN_STR("path", place->path), line = TN_INT("line", (int64_t)fault->line);
+  if (fault->problem == TN_DATA_ROW_LENGTH)
+    return tn_report(diags, TN_DIAG_E_DATASET_CSV_PARSE_ERROR, place->at, path, line,
+                     TN_STR("reason", "the rows before have more or fewer columns"),
+                     TN_INT("expected", fault->expected), TN_INT("received", fault->received));
+  int64_t col = fault->col > 0 ? (int64_t)fault->col : 1;
+  return tn_report(diags, TN_DIAG_E_DATASET_CSV_PARSE_ERROR, place->at, path, line, TN_INT("col", col),
+                   TN_STR("reason", syntax_reason(fault->problem)));
+}
+
+static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags) {
+  tn_field path = TN_STR("path", place->path), line = TN_INT("line", (int64_t)fault->line);
+  switch (fault->problem) {
+    case TN_DATA_OK:
+    case TN_DATA_STOPPED: return false;
+    case TN_DATA_MEMORY: return tn_report_memory(diags, heap, place->at, "the data set");
+    case TN_DATA_FILE: return tn_data_report_file(fault->file, place->path, place->at, diags);
+    case TN_DATA_UTF8: return tn_report(diags, TN_DIAG_E_FILE_INVALID_UTF8, place->at, path, line);
+    case TN_DATA_EMPTY: return tn_report(diags, TN_DIAG_E_DATASET_EMPTY, place->at, path);
+    case TN_DATA_MANY_ROWS:
+      return tn_report(diags, TN_DIAG_E_TOO_LARGE, place->at, TN_STR("what", "the data set"),
+                       TN_INT("limit", fault->expected));
+    case TN_DATA_NUMBER:
+    case TN_DATA_FINITE:
+    case TN_DATA_WHOLE:
+      return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line,
+                       TN_STR("field", fault->column), TN_STR("expected", expected_value(fault->problem)),
+                       TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col));
+    case TN_DATA_MISSING:
+      return tn_report(diags, TN_DIAG_E_DATASET_MISSING_VALUE, place->columns_at, path, line,
+                       TN_INT("col", (int64_t)fault->col), TN_STR("column", fault->column));
+    case TN_DATA_NO_COLUMN:
+      return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, place->columns_at, path, line,
+                       TN_STR("field", fault->column), TN_STR("suggestion", fault->value));
+    default: return report_syntax(fault, place, diags);
+  }
+}
+
+bool tn_data_report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags) {
+  tn_phase phase = diags->phase;
+  diags->phase = TN_PHASE_DATA;
+  report(fault, place, heap, diags);
+  diags->phase = phase;
+  return false;
+}

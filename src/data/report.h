@@ -1,0 +1,18 @@
+/* data/report.h: what is wrong with a data file, in the diagnostics of a data set. */
+#ifndef TN_DATA_REPORT_H
+#define TN_DATA_REPORT_H
+
+#include "data/columns.h"
+#include "diag/diag.h"
+
+typedef struct {
+  const char *path;
+  tn_span at;         /* where the program names the file */
+  tn_span columns_at; /* and the columns that the fault is about */
+} tn_data_place;
+
+/* Returns false. A stop is not reported: it is not a mistake in the file. */
+bool tn_data_report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags);
+/* The file cannot be read. Returns false. */
+bool tn_data_report_file(tn_file_status status, const char *path, tn_span at, tn_diags *diags);
+#endif

@@ -1,0 +1,154 @@
+/* lang/ail/feeds.c: which columns of a table feed which inputs.
+ *
+ * An input is fed by the column of its name, unless a field of the dataset block
+ * says otherwise: `x = ["age", "income"]`, `x = 0-3`, `x = "*"`. Names are
+ * written as strings, numbers of columns as numbers. What is given by --input
+ * is not read. */
+#include "lang/ail/internal.h"
+
+#define COLUMN_LIMIT 65536
+
+typedef tn_vec(tn_dataset_pick) picks;
+
+static int input_of(const tn_ail *program, tn_name name) {
+  for (size_t i = 0; i < program->input_count; i++) {
+    if (program->inputs[i].name == name) return (int)i;
+  }
+  return -1;
+}
+
+bool tn_ail_is_feed(const tn_ail *program, tn_name name) { return input_of(program, name) >= 0; }
+
+static bool is_given(const tn_ail *program, size_t input) {
+  tn_str name = tn_ail_text_of(program, program->inputs[input].name);
+  return tn_given_find(program->host->inputs, program->host->input_count, name) != NULL;
+}
+
+/* ---- columns ---- */
+
+static bool read_number(const tn_ail *program, const tn_ail_expr *expr, uint32_t *out) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer &&
+            value.integer >= 0 && value.integer < COLUMN_LIMIT;
+  if (ok) *out = (uint32_t)value.integer;
+  return ok;
+}
+
+/* pick = string | integer | integer "-" integer */
+static bool read_pick(const tn_ail *program, const tn_ail_expr *expr, tn_dataset_pick *out) {
+  tn_ail_const value;
+  const tn_ail_chain *chain = expr->form == TN_AIL_EXPR_CHAIN ? expr->as.chain : NULL;
+  *out = (tn_dataset_pick){ 0 };
+  if (chain)
+    return chain->count == 1 && chain->links[0].op == TN_AIL_SUB &&
+           read_number(program, chain->first, &out->first) &&
+           read_number(program, chain->links[0].right, &out->last) && out->first <= out->last;
+  if (read_number(program, expr, &out->first)) {
+    out->last = out->first;
+    return true;
+  }
+  bool named = tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT && value.text.len > 0;
+  if (named) out->name = value.text;
+  return named;
+}
+
+static bool is_rest(const tn_ail *program, const tn_ail_expr *expr) {
+  tn_ail_const value;
+  if (expr->form != TN_AIL_EXPR_STRING || !tn_ail_literal(program, expr, &value)) return false;
+  return tn_str_is(value.text, "*");
+}
+
+static bool add_pick(tn_ail *program, const tn_ail_expr *expr, picks *list) {
+  tn_dataset_pick pick;
+  if (!read_pick(program, expr, &pick)) return false;
+  if (!tn_vec_push(program->host->heap, list, pick)) program->arena.failed = true;
+  return true;
+}
+
+/* columns = pick | "[" pick { "," pick } "]" | "*" */
+static bool read_columns(tn_ail *program, const tn_ail_expr *expr, picks *list) {
+  if (is_rest(program, expr)) return true;
+  if (expr->form != TN_AIL_EXPR_LIST) return add_pick(program, expr, list);
+  for (uint32_t i = 0; i < expr->as.list.count; i++) {
+    if (!add_pick(program, expr->as.list.items[i], list)) return false;
+  }
+  return expr->as.list.count > 0;
+}
+
+static bool is_single(const picks *list) { return list->count == 1 && list->at[0].first == list->at[0].last; }
+
+static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed) {
+  bool label = program->inputs[feed->input].kind == TN_DATA_LABELS;
+  picks list = { 0 };
+  if (!read_columns(program, expr, &list))
+    tn_ail_report_syntax(program, expr->at,
+                         "columns are names or numbers from 0: \"age\", 3, 0-3, [\"age\", 3], or \"*\" for "
+                         "the rest");
+  else if (label && !is_single(&list))
+    tn_ail_report_syntax(program, expr->at, "labels are one column");
+  feed->picks = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
+  feed->pick_count = list.count;
+  feed->at = expr->at;
+  tn_vec_free(program->host->heap, &list);
+}
+
+/* The column that has the input's name. */
+static void feed_by_name(tn_ail *program, tn_dataset_feed *feed) {
+  tn_dataset_pick own = { .name = tn_ail_text_of(program, program->inputs[feed->input].name) };
+  if (!program->dataset.header && !is_given(program, feed->input))
+    tn_ail_report_syntax(program, program->inputs[feed->input].at,
+                         "columns without a header have no names: number this input's, as in `x = 0-3`");
+  feed->picks = tn_arena_copy(&program->arena, &own, sizeof own);
+  feed->pick_count = 1;
+  feed->at = program->dataset.at;
+}
+
+/* ---- fields ---- */
+
+static const tn_ail_field *field_named(const tn_ail *program, tn_name name) {
+  const tn_ail_fields *fields = program->dataset_fields;
+  for (uint32_t i = 0; i < fields->count; i++) {
+    if (fields->fields[i].kind == TN_AIL_FIELD && fields->fields[i].name == name) return &fields->fields[i];
+  }
+  return NULL;
+}
+
+static void normalize(tn_ail *program, tn_dataset_feed *feeds, const tn_ail_expr *expr) {
+  int input = expr->form == TN_AIL_EXPR_NAME ? input_of(program, expr->as.name) : -1;
+  if (input < 0 || program->inputs[input].kind != TN_DATA_TENSOR) {
+    tn_ail_report_syntax(program, expr->at, "`normalize` lists inputs of numbers, as in `normalize = [x]`");
+    return;
+  }
+  for (size_t i = 0; i < program->dataset.feed_count; i++) {
+    if (feeds[i].input == (size_t)input) feeds[i].normalized = true;
+  }
+}
+
+static void read_normalize(tn_ail *program, tn_dataset_feed *feeds) {
+  tn_name name = tn_names_intern(program->host->names, TN_LIT("normalize"));
+  const tn_ail_field *field = field_named(program, name);
+  if (!field || !field->value) return;
+  const tn_ail_expr *value = field->value;
+  if (value->form != TN_AIL_EXPR_LIST) normalize(program, feeds, value);
+  for (uint32_t i = 0; value->form == TN_AIL_EXPR_LIST && i < value->as.list.count; i++)
+    normalize(program, feeds, value->as.list.items[i]);
+}
+
+void tn_ail_check_feeds(tn_ail *program) {
+  tn_dataset_feed *feeds = tn_arena_array(&program->arena, program->input_count + 1, sizeof *feeds);
+  if (!feeds) return;
+  if (program->dataset.stage_count > 0)
+    tn_ail_report_syntax(program, program->dataset.stages[0].at, "`map` and `filter` work on jsonl and tsv");
+  for (size_t i = 0; i < program->input_count; i++) {
+    tn_dataset_feed *feed = &feeds[program->dataset.feed_count];
+    const tn_ail_field *field = field_named(program, program->inputs[i].name);
+    feed->input = i;
+    if (field && field->value)
+      read_feed(program, field->value, feed);
+    else
+      feed_by_name(program, feed);
+    if (!is_given(program, i)) program->dataset.feed_count++;
+  }
+  program->dataset.feeds = feeds;
+  read_normalize(program, feeds);
+}

@@ -1,0 +1,163 @@
+/* train/rows_csv.c: the rows of a CSV file: columns for every input that the file feeds.
+ *
+ * Statistics come from the rows for training alone, in their order, in f64; so
+ * nothing of the rows that are held back reaches a model. */
+#include <math.h>
+
+#include "data/csv.h"
+#include "data/report.h"
+#include "train/rows_internal.h"
+
+static tn_column_kind column_kind(tn_data_kind kind) {
+  switch (kind) {
+    case TN_DATA_TOKEN_IDS: return TN_COLUMN_I32;
+    case TN_DATA_LABELS: return TN_COLUMN_CLASS;
+    default: return TN_COLUMN_F32;
+  }
+}
+
+/* ---- reading ---- */
+
+static const tn_csv_pick *make_picks(const tn_dataset_feed *feed, tn_arena *arena) {
+  tn_csv_pick *picks = tn_arena_array(arena, feed->pick_count + 1, sizeof *picks);
+  for (size_t i = 0; picks && i < feed->pick_count; i++)
+    picks[i] = (tn_csv_pick){ feed->picks[i].name, feed->picks[i].first, feed->picks[i].last };
+  return picks;
+}
+
+static bool make_columns(const tn_rows_source *source, tn_csv_column *columns) {
+  const tn_dataset_block *data = source->program->dataset;
+  float fill = data->missing == TN_MISSING_MEAN ? NAN : (float)data->missing_number;
+  for (size_t i = 0; i < data->feed_count; i++) {
+    const tn_dataset_feed *feed = &data->feeds[i];
+    columns[i] = (tn_csv_column){ .kind = column_kind(source->program->specs.inputs[feed->input].kind),
+                                  .picks = make_picks(feed, source->arena),
+                                  .pick_count = feed->pick_count,
+                                  .may_miss = data->missing != TN_MISSING_REFUSED,
+                                  .fill = fill };
+  }
+  return !source->arena->failed;
+}
+
+/* How many numbers of a row an input declares; -1: not a number. */
+static int64_t declared_width(const tn_tensor_spec *input) {
+  int64_t width = 1;
+  for (int i = 1; i < input->type.shape.rank; i++) {
+    int64_t dim = input->type.shape.dim[i];
+    if (!tn_dim_is_known(dim)) return -1;
+    width *= dim;
+  }
+  return width;
+}
+
+static bool check_widths(const tn_rows_source *source, const tn_rows *rows) {
+  const tn_dataset_block *data = source->program->dataset;
+  for (size_t i = 0; i < data->feed_count; i++) {
+    const tn_tensor_spec *input = &source->program->specs.inputs[data->feeds[i].input];
+    int64_t declared = declared_width(input), received = (int64_t)rows->columns.at[i].width;
+    if ((declared < 0 && received > 0) || declared == received) continue;
+    source->host->diags->phase = TN_PHASE_DATA;
+    return tn_report(source->host->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, data->feeds[i].at,
+                     TN_TEXT("path", data->path), TN_INT("line", rows->columns.lines.at[0]),
+                     TN_INT("expected_T", declared < 0 ? 1 : declared), TN_INT("received_T", received),
+                     TN_TEXT("input", tn_names_text(source->host->names, input->name)));
+  }
+  return true;
+}
+
+static bool read_file(const tn_rows_source *source, const tn_csv_column *columns, tn_rows *rows) {
+  const tn_dataset_block *data = source->program->dataset;
+  tn_data_fault fault;
+  tn_csv_request request = { .path = source->path,
+                             .resolved = tn_host_resolves(source->host),
+                             .delimiter = data->delimiter,
+                             .header = data->header,
+                             .columns = columns,
+                             .column_count = data->feed_count,
+                             .sha256 = source->hashed ? rows->sha256 : NULL };
+  if (tn_csv_read(source->host->heap, &request, &rows->columns, &fault)) return true;
+  if (fault.problem == TN_DATA_STOPPED)
+    return source->program->doors->report_fault(source->program->model,
+                                                &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+  tn_data_place place = { .path = source->path, .at = data->path_at, .columns_at = data->path_at };
+  if (fault.asked < data->feed_count) place.columns_at = data->feeds[fault.asked].at;
+  return tn_data_report(&fault, &place, source->host->heap, source->host->diags);
+}
+
+bool tn_rows_read_csv(const tn_rows_source *source, tn_rows *rows) {
+  const tn_dataset_block *data = source->program->dataset;
+  size_t inputs = source->program->specs.input_count;
+  tn_csv_column *columns = tn_arena_array(source->arena, data->feed_count + 1, sizeof *columns);
+  int *column_of = tn_arena_array(source->arena, inputs + 1, sizeof *column_of);
+  if (!columns || !column_of || !make_columns(source, columns))
+    return tn_report_memory(source->host->diags, source->host->heap, TN_NOWHERE, "the data set");
+  for (size_t i = 0; i < inputs; i++) column_of[i] = -1;
+  for (size_t i = 0; i < data->feed_count; i++) column_of[data->feeds[i].input] = (int)i;
+  rows->column_of = column_of;
+  if (!read_file(source, columns, rows)) return false;
+  if (check_widths(source, rows)) return true;
+  tn_columns_free(&rows->columns);
+  return false;
+}
+
+/* ---- statistics ---- */
+
+/* One item of every row of a column. */
+typedef struct {
+  const tn_rows *rows;
+  tn_column *column;
+  size_t item;
+} series;
+
+static float *number_at(const series *s, size_t row) {
+  return &s->column->reals.at[row * s->column->width + s->item];
+}
+
+/* The mean of the rows for training that have a value; 0 where none has. */
+static double mean_of(const series *s) {
+  double sum = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < s->rows->train_count; i++) {
+    float number = *number_at(s, s->rows->order[i]);
+    if (isnan(number)) continue;
+    sum += (double)number;
+    count++;
+  }
+  return count > 0 ? sum / (double)count : 0;
+}
+
+/* The standard deviation of these rows, all of them; 1 where they do not differ. */
+static double deviation_of(const series *s, double mean) {
+  double sum = 0;
+  for (size_t i = 0; i < s->rows->train_count; i++) {
+    double apart = (double)*number_at(s, s->rows->order[i]) - mean;
+    sum += apart * apart;
+  }
+  double deviation = s->rows->train_count > 0 ? sqrt(sum / (double)s->rows->train_count) : 0;
+  return deviation > 0 ? deviation : 1;
+}
+
+static void fill_missing(const series *s) {
+  double mean = mean_of(s);
+  for (size_t row = 0; row < s->rows->count; row++) {
+    if (isnan(*number_at(s, row))) *number_at(s, row) = (float)mean;
+  }
+}
+
+static void normalize(const series *s) {
+  double mean = mean_of(s), deviation = deviation_of(s, mean);
+  for (size_t row = 0; row < s->rows->count; row++)
+    *number_at(s, row) = (float)(((double)*number_at(s, row) - mean) / deviation);
+}
+
+void tn_rows_prepare_csv(const tn_rows_source *source, tn_rows *rows) {
+  const tn_dataset_block *data = source->program->dataset;
+  for (size_t i = 0; i < data->feed_count; i++) {
+    tn_column *column = &rows->columns.at[i];
+    for (size_t item = 0; column->kind == TN_COLUMN_F32 && item < column->width; item++) {
+      series s = { rows, column, item };
+      if (data->missing == TN_MISSING_MEAN) fill_missing(&s);
+      if (data->feeds[i].normalized) normalize(&s);
+    }
+  }
+}
