@@ -3,6 +3,7 @@
 
 tn_test(unit ad_edges ad plan ref)
 tn_test(unit ad_numeric ad plan ref)
+tn_test(unit ad_parts ad eager opt plan ref cpu)
 tn_test(unit ail_format ail plan ref)
 tn_test(unit ail_lexer ail)
 tn_test(unit ail_lines ail)

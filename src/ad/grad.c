@@ -39,6 +39,33 @@ static bool find_wanted(const tn_ad_frame *frame, const tn_node *node, bool *wan
   return true;
 }
 
+static bool sweep(tn_ad_frame *frame);
+
+/* The parts of an operation are written down and visited in a frame of their own, whose leaves are the
+ * operands. A leaf starts with what its operand has received so far, so that sums have the order that they
+ * would have if the parts stood in the program. `in` are the stand-ins of the operands.
+ * recursion: parts have no parts. */
+static bool visit_parts(tn_ad_frame *outer, const tn_node *node, const tn_value *in, const bool *wanted,
+                        tn_value gradient) {
+  tn_value first = (tn_value)graph_of(outer)->nodes.count;
+  tn_value result = tn_build_parts(builder_of(outer), node->op, in, node->count, node->attrs);
+  tn_ad_frame frame;
+  tn_ad_frame_init(&frame, outer->trace);
+  bool ok = result != TN_ERROR_VALUE && tn_ad_frame_top(&frame, first, result);
+  for (int i = 0; i < node->count && ok; i++) {
+    tn_value earlier = tn_ad_derivative(outer, node->in[i]);
+    if (wanted[i]) ok = tn_ad_add_leaf(&frame, in[i]);
+    if (wanted[i] && earlier != TN_NO_VALUE) ok = ok && tn_ad_set_derivative(&frame, in[i], earlier);
+  }
+  ok = ok && tn_ad_mark_active(&frame) && accumulate(&frame, result, gradient) && sweep(&frame);
+  for (int i = 0; i < node->count && ok; i++) {
+    tn_value total = tn_ad_derivative(&frame, in[i]);
+    if (wanted[i] && total != TN_NO_VALUE) ok = tn_ad_set_derivative(outer, node->in[i], total);
+  }
+  tn_ad_frame_free(&frame);
+  return ok;
+}
+
 /* `in`, `grads` and `wanted` have room for the operands. */
 static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value gradient,
                        tn_value *in, tn_value *grads, bool *wanted) {
@@ -52,6 +79,7 @@ static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, 
                       .attrs = node->attrs,
                       .wanted = wanted };
   if (!tn_ad_stand_in_all(frame, value, node, in, &rule.out)) return false;
+  if (tn_ad_by_parts(node->op)) return visit_parts(frame, node, in, wanted, gradient);
   if (!tn_ad_vjp_node(&rule, gradient, grads)) return false;
   for (int i = 0; i < node->count; i++) {
     if (wanted[i] && grads[i] != TN_NO_VALUE && !accumulate(frame, node->in[i], grads[i])) return false;
@@ -72,8 +100,6 @@ static bool visit_operation(tn_ad_frame *frame, tn_value value, const tn_node *n
 }
 
 /* ---- branches ---- */
-
-static bool sweep(tn_ad_frame *frame);
 
 /* What the two branches of the gradient of an `if` share. */
 typedef struct {

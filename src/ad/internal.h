@@ -8,14 +8,14 @@
 
 /* ops.def names rule `matmul` vjp_matmul. */
 #define TN_AD_VJPS(X)                                                                          \
-  X(source) X(zero) X(none) X(structural) X(formula) X(cast) X(select)                         \
+  X(source) X(zero) X(none) X(structural) X(parts) X(formula) X(cast) X(select)                \
   X(reshape) X(transpose) X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add)   \
   X(patches) X(fold)                                                                           \
   X(sum) X(mean) X(max) X(prod) X(cumsum) X(cumprod) X(softmax) X(log_softmax)                 \
   X(cross_entropy) X(matmul)
 #define TN_AD_JVPS(X)                                                                          \
-  X(source) X(zero) X(none) X(structural) X(linear) X(by_vjp) X(by_vjp_reduce) X(first)        \
-  X(cast) X(add) X(sub) X(mul) X(select) X(concat) X(scatter_add) X(cumprod) X(softmax)        \
+  X(source) X(zero) X(none) X(structural) X(parts) X(linear) X(by_vjp) X(by_vjp_reduce)        \
+  X(first) X(cast) X(add) X(sub) X(mul) X(select) X(concat) X(scatter_add) X(cumprod) X(softmax)        \
   X(log_softmax) X(cross_entropy) X(bilinear)
 
 #define TN_AD_DECLARE_VJP(name) \

@@ -77,6 +77,28 @@ static bool mark_needed(jvp_frame *frame) {
 
 /* ---- operations ---- */
 
+static bool sweep(jvp_frame *frame);
+
+/* The parts of an operation are written down and visited in a frame of their own, whose leaves are the
+ * operands. `in` are the stand-ins of the operands.
+ * recursion: parts have no parts. */
+static bool visit_parts(jvp_frame *outer, const tn_node *node, const tn_value *in, const tn_value *tangents,
+                        tn_value *tangent) {
+  tn_value first = (tn_value)graph_of(outer)->nodes.count;
+  tn_value result = tn_build_parts(builder_of(outer), node->op, in, node->count, node->attrs);
+  jvp_frame frame;
+  frame_init(&frame, outer->base.trace);
+  bool ok = result != TN_ERROR_VALUE && tn_ad_frame_top(&frame.base, first, result);
+  for (int i = 0; i < node->count && ok; i++) {
+    if (tangents[i] == TN_NO_VALUE) continue;
+    ok = tn_ad_add_leaf(&frame.base, in[i]) && tn_ad_set_derivative(&frame.base, in[i], tangents[i]);
+  }
+  ok = ok && tn_ad_mark_active(&frame.base) && need(&frame, result) && mark_needed(&frame) && sweep(&frame);
+  if (ok) *tangent = tn_ad_derivative(&frame.base, result);
+  frame_free(&frame);
+  return ok;
+}
+
 static bool apply_rule(jvp_frame *frame, tn_value value, const tn_node *node, tn_value *in,
                        tn_value *tangents) {
   tn_ad_node rule = {
@@ -91,7 +113,9 @@ static bool apply_rule(jvp_frame *frame, tn_value value, const tn_node *node, tn
   }
   if (!any) return true;
   if (!tn_ad_stand_in_all(&frame->base, value, node, in, &rule.out)) return false;
-  if (!tn_ad_jvp_node(&rule, tangents, &tangent)) return false;
+  bool parts = tn_ad_by_parts(node->op);
+  if (!(parts ? visit_parts(frame, node, in, tangents, &tangent) : tn_ad_jvp_node(&rule, tangents, &tangent)))
+    return false;
   if (tangent == TN_NO_VALUE) return true;
   tangent = tn_build_broadcast_like(builder_of(frame), tangent, rule.out);
   return tn_ad_set_derivative(&frame->base, value, tangent);
@@ -109,8 +133,6 @@ static bool visit_operation(jvp_frame *frame, tn_value value, const tn_node *nod
 }
 
 /* ---- branches ---- */
-
-static bool sweep(jvp_frame *frame);
 
 typedef struct {
   jvp_frame *outer;

@@ -64,6 +64,8 @@ bool tn_ad_carries(tn_op op, int operand) {
   return entries[op].through >> (operand < 31 ? operand : 31) & 1;
 }
 
+bool tn_ad_by_parts(tn_op op) { return entries[op].vjp == vjp_parts; }
+
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   for (int i = 0; i < node->count; i++) grads[i] = TN_NO_VALUE;
   return entries[node->op].vjp(node, gradient, grads);
@@ -109,6 +111,17 @@ bool tn_ad_vjp_none(const tn_ad_node *node, tn_value gradient, tn_value *grads) 
 bool tn_ad_jvp_none(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
   (void)tangents, (void)tangent;
   return fault(node, TN_FAULT_NO_GRADIENT, NULL);
+}
+
+/* The transforms and the tape see to parts themselves: only they can add part by part. */
+bool tn_ad_vjp_parts(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  (void)gradient, (void)grads;
+  return fault(node, TN_FAULT_INTERNAL, "an operation with parts was differentiated as a whole");
+}
+
+bool tn_ad_jvp_parts(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {
+  (void)tangents, (void)tangent;
+  return fault(node, TN_FAULT_INTERNAL, "an operation with parts was differentiated as a whole");
 }
 
 /* The transforms see to branches themselves; nobody else can. */

@@ -52,9 +52,6 @@ struct tn_backend {
    * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
    * table's is the best. What it must remember goes into the arena and comes back as call->kept. */
   tn_kernel (*choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-  /* layer_norm of contiguous f32 rows x, with gamma and beta of a row's length and attrs->number: the bits
-   * that its parts give one after another. NULL: this back end has the parts only. */
-  tn_kernel layer_norm;
 };
 #define TN_BACKEND_POOL_LIMIT 512
 

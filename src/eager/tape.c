@@ -142,8 +142,28 @@ static bool pass_on(tn_eager *eager, const tn_slot *slot, tn_value out, tn_value
   return ok && tn_build_ok(&eager->builder);
 }
 
+/* Computes and records the parts of an operation, and has them visited next, the newest first. They belong to
+ * the scope of the pass. */
+static bool push_parts(tn_eager *eager, const tn_slot *slot) {
+  size_t first = eager->owned.count;
+  eager->recording = true;
+  tn_value result = tn_build_parts(&eager->builder, (tn_op)slot->op, tn_slot_inputs(slot), slot->count,
+                                   &slot->rest->attrs);
+  eager->recording = false;
+  if (result == TN_ERROR_VALUE) return false;
+  tn_eager_ref(eager, slot->grad);
+  tn_slot_of(eager, result)->grad = slot->grad;
+  for (size_t i = first; i < eager->owned.count; i++) {
+    if (tn_vec_push(eager->heap, &eager->stack, eager->owned.at[i])) continue;
+    tn_eager_out_of_memory(eager);
+    return false;
+  }
+  return true;
+}
+
 static bool pass_on_any(tn_eager *eager, tn_value value) {
   const tn_slot *slot = tn_slot_of(eager, value);
+  if (tn_ad_by_parts((tn_op)slot->op)) return push_parts(eager, slot);
   tn_value few[TN_TAPE_FEW], *grads = few;
   bool few_wanted[TN_TAPE_FEW], *wanted = few_wanted;
   size_t count = (size_t)slot->count;
@@ -210,11 +230,13 @@ static bool sweep(tn_eager *eager, tn_value root) {
   }
   tn_slot_of(eager, root)->grad = seed(eager, root);
   bool ok = tn_slot_of(eager, root)->grad != TN_ERROR_VALUE;
-  for (size_t i = 0; i < eager->order.count; i++) {
+  eager->stack.count = 0;
+  for (size_t i = 0; i < eager->order.count || eager->stack.count > 0;) {
+    tn_value value = eager->stack.count > 0 ? tn_vec_pop(&eager->stack) : eager->order.at[i++];
     if (ok)
-      ok = visit(eager, eager->order.at[i]);
+      ok = visit(eager, value);
     else
-      forget_grad(eager, tn_slot_of(eager, eager->order.at[i]));
+      forget_grad(eager, tn_slot_of(eager, value));
   }
   for (size_t i = 0; i < eager->leaves.count; i++) {
     tn_slot *leaf = tn_slot_of(eager, eager->leaves.at[i]);
@@ -235,7 +257,9 @@ bool tn_eager_backward(tn_eager *eager, tn_value value) {
   }
   bool recording = eager->recording;
   eager->recording = false;
+  size_t scope = tn_eager_scope_begin(eager);
   bool ok = sweep(eager, root);
+  tn_eager_scope_end(eager, scope);
   eager->recording = recording;
   return ok;
 }

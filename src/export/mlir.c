@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "export/mlir_internal.h"
+#include "graph/builder.h"
 
 /* ---- arguments ---- */
 
@@ -162,6 +163,24 @@ bool tn_mlir_pick(tn_mlir *m, tn_value value) {
   m->values[value] =
       count == 1 ? made : TN_MLIR_TEXT(m, "$#$", made, tn_mlir_int(m, (int64_t)node->attrs->index));
   return true;
+}
+
+/* The names of the operands are those of the arguments of its parts. */
+bool tn_mlir_parts(tn_mlir *m, tn_value value) {
+  const tn_graph *graph = m->graph;
+  const tn_node *node = tn_graph_node(graph, value);
+  tn_str *values = m->values;
+  tn_graph parts;
+  if (!tn_graph_parts(graph, value, &parts)) return false;
+  m->graph = &parts;
+  m->values = tn_arena_array(&m->arena, parts.nodes.count, sizeof *m->values);
+  for (int i = 0; m->values && i < node->count; i++) m->values[parts.inputs.at[i]] = values[node->in[i]];
+  bool ok = m->values && write_region(m, 0);
+  if (ok) values[value] = m->values[parts.outputs.at[0].value];
+  m->graph = graph;
+  m->values = values;
+  tn_graph_free(&parts);
+  return ok;
 }
 
 /* Arguments are named before the first node is written. */

@@ -99,7 +99,7 @@ tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, lo
   X(argument) X(literal) X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(reshape) X(transpose)         \
   X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(fold) X(sum) X(mean)       \
   X(max) X(min) X(prod) X(count) X(argmax) X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(cross_entropy)   \
-  X(matmul) X(if) X(pick) X(no_host) X(no_row_update) X(no_fused)
+  X(matmul) X(if) X(pick) X(parts) X(no_host) X(no_row_update) X(no_fused)
 /* Writes the node and its value's name; false after saying what is wrong. */
 #define TN_MLIR_DECLARE(name) bool tn_mlir_##name(tn_mlir *m, tn_value value);
 TN_MLIR_WRITERS(TN_MLIR_DECLARE)

@@ -353,6 +353,7 @@ static tn_str says_itself(tn_mlir *m, const tn_node *node, int axis) {
 #define shape_broadcast_to  shape_broadcast
 #define shape_scatter_add   shape_first
 #define shape_row_update    shape_first
+#define shape_layer_norm    shape_first
 
 /* By the rule that gives the operation its shape. */
 static const struct {

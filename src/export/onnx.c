@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "export/onnx_internal.h"
+#include "graph/builder.h"
 
 /* ---- failing ---- */
 
@@ -238,6 +239,27 @@ bool tn_onnx_pick(tn_onnx *w, tn_value value) {
   const tn_node *node = tn_graph_node(w->graph, value);
   w->values[value] = pick_name(w, node->in[0], node->attrs->index);
   return true;
+}
+
+/* The names of the operands are those of the arguments of its parts, all of which are used. */
+bool tn_onnx_parts(tn_onnx *w, tn_value value) {
+  tn_onnx whole = *w;
+  const tn_node *node = tn_graph_node(w->graph, value);
+  tn_graph parts;
+  if (!tn_graph_parts(w->graph, value, &parts)) return false;
+  w->graph = &parts;
+  w->values = tn_arena_array(&w->arena, parts.nodes.count, sizeof *w->values);
+  w->used = tn_arena_array(&w->arena, parts.nodes.count, sizeof *w->used);
+  for (int i = 0; w->values && i < node->count; i++)
+    w->values[parts.inputs.at[i]] = whole.values[node->in[i]];
+  for (size_t i = 0; w->used && i < parts.nodes.count; i++) w->used[i] = true;
+  bool ok = w->values && w->used && write_region(w, 0);
+  if (ok) whole.values[value] = w->values[parts.outputs.at[0].value];
+  w->graph = whole.graph;
+  w->values = whole.values;
+  w->used = whole.used;
+  tn_graph_free(&parts);
+  return ok;
 }
 
 /* Arguments are named before the first node is written. */

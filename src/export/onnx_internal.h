@@ -80,7 +80,7 @@ tn_str tn_onnx_shape(tn_onnx *w, const tn_shape *shape, tn_span at);
   X(argument) X(literal) X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(reshape) X(transpose)         \
   X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(sum) X(mean) X(max)        \
   X(min) X(prod) X(count) X(argmax) X(cumsum) X(softmax) X(log_softmax) X(cross_entropy) X(matmul) X(if)     \
-  X(pick)                                                                                                    \
+  X(pick) X(parts)                                                                                           \
   X(no_host) X(no_row_update) X(no_fold) X(no_cumprod) X(no_fused)
 /* Writes the node and its value's name; false after saying what is wrong. */
 #define TN_ONNX_DECLARE(name) bool tn_onnx_##name(tn_onnx *w, tn_value value);

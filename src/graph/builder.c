@@ -164,6 +164,30 @@ tn_value tn_build(tn_builder *builder, tn_op op, const tn_value *in, int count, 
   return build_with(builder, op, in, count, attrs, types, wide);
 }
 
+tn_value tn_build_parts(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs) {
+  tn_type types[FEW_OPERANDS];
+  assert(count <= FEW_OPERANDS);
+  for (int i = 0; i < count; i++) types[i] = *tn_build_type(builder, in[i]);
+  return build_composed(&(tn_expand_args){ builder, op, in, types, count, attrs });
+}
+
+bool tn_graph_parts(const tn_graph *graph, tn_value value, tn_graph *out) {
+  const tn_node *node = tn_graph_node(graph, value);
+  tn_graph_builder builder;
+  tn_value in[FEW_OPERANDS];
+  if (!tn_graph_init(out, graph->heap, graph->names)) return false;
+  tn_graph_builder_init(&builder, out);
+  builder.base.at = node->at;
+  for (int i = 0; i < node->count; i++)
+    in[i] = tn_build_input(&builder.base, 0, tn_graph_type(graph, node->in[i]));
+  tn_value result = tn_build_ok(&builder.base)
+                        ? tn_build_parts(&builder.base, node->op, in, node->count, node->attrs)
+                        : TN_ERROR_VALUE;
+  if (result != TN_ERROR_VALUE && tn_graph_output(out, 0, result)) return true;
+  tn_graph_free(out);
+  return false;
+}
+
 /* ---- branches ---- */
 
 static bool check_condition(tn_builder *builder, tn_value condition) {

@@ -59,6 +59,13 @@ static inline bool tn_build_ok(const tn_builder *builder) { return builder->faul
 /* After a fault was reported: go on building. */
 void tn_build_forget(tn_builder *builder);
 
+/* The parts of an operation that has TN_PARTS in ops.def, on operands that it accepts; attrs as a graph has
+ * them. Gives the value that they compute. */
+tn_value tn_build_parts(tn_builder *builder, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
+/* The same for a node of a graph, as a graph of their own: its inputs are the operands, its output is the
+ * value. False when memory runs out; there is nothing to free then. */
+bool tn_graph_parts(const tn_graph *graph, tn_value value, tn_graph *out);
+
 /* What is said so often that it has a name. */
 tn_value tn_build_unary(tn_builder *builder, tn_op op, tn_value x);
 tn_value tn_build_binary(tn_builder *builder, tn_op op, tn_value x, tn_value y);

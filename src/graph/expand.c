@@ -2,7 +2,9 @@
  *
  * Each function says its operation in terms of primitive ones; shapes,
  * gradients, kernels and every bit of the result follow from that, so the order
- * of operations here is part of the numeric contract. Faults of the parts carry
+ * of operations here is part of the numeric contract. layer_norm has kernels of its
+ * own, which give the bits of its parts; gradients and exports are made of them.
+ * Faults of the parts carry
  * the name of the whole; where a part would speak of shapes the user never
  * wrote, the check is made here first. At most one argument of a call may make
  * something, because compilers differ in the order in which they evaluate them. */
@@ -159,24 +161,10 @@ static tn_value expand_mse_loss(const tn_expand_args *args) {
   return tn_build_reduce(args->builder, TN_OP_MEAN, square, NULL, -1, false);
 }
 
-/* gamma and beta may broadcast to x, but x not to them. */
-static bool check_fits_x(const tn_expand_args *args, int operand) {
-  const tn_shape *x = &args->types[0].shape, *other = &args->types[operand].shape;
-  tn_fault wrong = {
-    .kind = TN_FAULT_SHAPE, .operand = operand, .left = args->types[0], .right = args->types[operand]
-  };
-  tn_shape both;
-  if (tn_shape_broadcast(x, other, &both, &wrong.dimension) && tn_shape_equal(&both, x)) return true;
-  fault(args, wrong);
-  return false;
-}
-
 /* c = x - mean(x); (c / sqrt(mean(c * c) + eps)) * gamma + beta */
 static tn_value expand_layer_norm(const tn_expand_args *args) {
   tn_builder *builder = args->builder;
   const int last[] = { args->types[0].shape.rank - 1 };
-  if (last[0] < 0) return rank_fault(args, 0, 1, "of at least 1 dimension");
-  if (!check_fits_x(args, 1) || !check_fits_x(args, 2)) return TN_ERROR_VALUE;
   tn_value mean = tn_build_reduce(builder, TN_OP_MEAN, args->in[0], last, 1, true);
   tn_value centred = binary(args, TN_OP_SUB, args->in[0], mean);
   tn_value square = binary(args, TN_OP_MUL, centred, centred);
@@ -285,6 +273,7 @@ typedef struct {
 static const expand_entry expansions[TN_OP_COUNT] = {
 #define TN_OP(id, ...) [TN_OP_##id] = { .op = TN_OP_##id, __VA_ARGS__ },
 #define TN_EXPAND(...) __VA_ARGS__
+#define TN_PARTS(...)  __VA_ARGS__
 #include "op/ops.def"
 };
 

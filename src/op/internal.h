@@ -19,7 +19,7 @@
   X(shape_concat) X(shape_patches) X(shape_fold)                                                 \
   /* rules_combine.c */                                                                          \
   X(shape_broadcast) X(shape_matmul) X(shape_reduce) X(shape_argmax) X(shape_cross_entropy)      \
-  X(shape_gather) X(shape_scatter_add) X(shape_row_update)
+  X(shape_layer_norm) X(shape_gather) X(shape_scatter_add) X(shape_row_update)
 #define TN_OP_DECLARE(name) bool tn_op_##name(const tn_op_args *args, tn_type *out);
 TN_OP_RULES(TN_OP_DECLARE)
 #undef TN_OP_DECLARE

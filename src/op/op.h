@@ -33,7 +33,7 @@ typedef enum {
   TN_KIND_VIEW,         /* the same elements, arranged differently */
   TN_KIND_MOVE,         /* copies elements: concat, gather, pad */
   TN_KIND_REDUCE,       /* along axes */
-  TN_KIND_SCAN,         /* along an axis, same shape: cumsum, softmax */
+  TN_KIND_SCAN,         /* along an axis, same shape: cumsum, softmax, layer_norm */
   TN_KIND_CONTRACT,     /* matmul */
   TN_KIND_BRANCH,       /* if */
   TN_KIND_PICK,         /* a result of a branch: pick */
@@ -179,6 +179,7 @@ typedef enum {
   TN_ROWS_NONE,       /* of several, or it cannot be told */
   TN_ROWS_ALIGNED,    /* of the same row of every operand that has as many axes and rows, of all of others */
   TN_ROWS_OFF_AXIS,   /* of the same row, unless attrs->axis is the first; shapes stay */
+  TN_ROWS_OFF_LAST,   /* as ALIGNED, unless the last axis is the first */
   TN_ROWS_OFF_AXES,   /* of the same row, unless the axis or axes that disappear have the first among them */
   TN_ROWS_JOINED,     /* as OFF_AXIS, of every operand */
   TN_ROWS_RESHAPED,   /* elements keep their row-major order */

@@ -111,6 +111,19 @@ bool tn_op_shape_cross_entropy(const tn_op_args *args, tn_type *out) {
   return true;
 }
 
+/* gamma and beta may broadcast to x, but x not to them. */
+bool tn_op_shape_layer_norm(const tn_op_args *args, tn_type *out) {
+  if (!tn_op_check_least_rank(args, 0, 1)) return false;
+  out->shape = args->in[0].shape;
+  for (int i = 1; i < args->count; i++) {
+    tn_fault fault = { .kind = TN_FAULT_SHAPE, .operand = i, .left = args->in[0], .right = args->in[i] };
+    tn_shape both;
+    bool fits = tn_shape_broadcast(&out->shape, &args->in[i].shape, &both, &fault.dimension);
+    if (!fits || !tn_shape_equal(&both, &out->shape)) return tn_op_fail(args, fault);
+  }
+  return true;
+}
+
 /* ---- indexing ---- */
 
 /* The shape of x with one axis replaced by those of the index. */

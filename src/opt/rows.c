@@ -88,6 +88,7 @@ static bool keeps_rows(const division *d, const tn_node *node, tn_value result) 
     case TN_ROWS_NONE: return false;
     case TN_ROWS_ALIGNED: return all_blocks_match(d, node, result);
     case TN_ROWS_OFF_AXIS: return attrs->axis != 0;
+    case TN_ROWS_OFF_LAST: return node->type.shape.rank > 1 && all_blocks_match(d, node, result);
     case TN_ROWS_OFF_AXES: return !reduces_first_axis(node);
     case TN_ROWS_JOINED: return attrs->axis != 0 && all_blocks_match(d, node, result);
     case TN_ROWS_RESHAPED: return true; /* blocks stay what they are */

@@ -47,7 +47,8 @@ static bool reads_rows(const tn_plan *plan, const tn_step *step, int operand) {
   switch (tn_op_rows_of(step->call.op)) {
     case TN_ROWS_PRODUCT: return matmul_by_rows(plan, step, operand);
     case TN_ROWS_NAMED: return operand == 1;
-    case TN_ROWS_ALIGNED: return is_sliced(x, out);
+    case TN_ROWS_ALIGNED:
+    case TN_ROWS_OFF_LAST: return is_sliced(x, out);
     case TN_ROWS_OFF_AXIS:
     case TN_ROWS_OFF_AXES:
     case TN_ROWS_RESHAPED:
@@ -71,6 +72,7 @@ static bool works_by_rows(const tn_plan *plan, const tn_step *step) {
     case TN_ROWS_ALIGNED:
     case TN_ROWS_WINDOWS: return true;
     case TN_ROWS_OFF_AXIS: return attrs->axis > 0;
+    case TN_ROWS_OFF_LAST: return out->rank > 1;
     case TN_ROWS_OFF_AXES: /* a sum of two operands is one of rows of a table; an argmax has no `axes` */
       return step->call.count == 1 && first_axes && attrs->axis_count > 0 && attrs->axes[0] > 0;
     case TN_ROWS_RESHAPED: return first_axes;

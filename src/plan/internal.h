@@ -1,9 +1,8 @@
 /* plan/internal.h: what the files of plan/ share.
  *
  * schedule.c walks the graph and writes down steps, places and the life of
- * every storage; merge.c, norms.c and bands.c save trips to memory: pairs of steps
- * that become one, normalisations that keep a row in the cache, and steps that go
- * through their rows together;
+ * every storage; merge.c and bands.c save trips to memory: pairs of steps
+ * that become one, and steps that go through their rows together;
  * memory.c gives storages their offsets; plan.c binds and runs.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
@@ -112,8 +111,6 @@ struct tn_plan {
 bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
 /* Makes one step of two where the back end can. False when memory runs out. */
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault);
-/* Lets the parts of a layer_norm run as one kernel. False when memory runs out. */
-bool tn_plan_merge_norms(tn_plan *plan, tn_fault *fault);
 /* Lets steps that work row by row go through their rows together. False when memory runs out. */
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
 /* Gives every storage of the block its offset; fills in block_bytes. */

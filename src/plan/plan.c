@@ -128,7 +128,6 @@ static bool build(tn_plan *plan, tn_fault *fault) {
     return false;
   }
   if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_steps(plan, fault)) return false;
-  if (!tn_plan_merge_norms(plan, fault)) return false;
   if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;

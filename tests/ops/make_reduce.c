@@ -62,6 +62,21 @@ void make_softmax(op_case *c) {
   add_operand(c, dtype_of(c, TN_FLOATS), &shape, rather_small(c), 0);
 }
 
+/* gamma and beta are mostly one row, without gaps every other time: there is a way of its own for that. */
+void make_layer_norm(op_case *c) {
+  tn_shape shape = any_shape(c, 1, 4, BUDGET);
+  if (c->number % 8 == 5) shape = long_rows(c);
+  tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  tn_shape row = tn_shape_make(1, shape.dim[shape.rank - 1]);
+  c->contiguous = c->number % 4 < 2;
+  c->attrs.number = one_in(c, 4) ? 0 : 1e-5;
+  add_operand(c, dtype, &shape, rather_small(c), 0);
+  for (int i = 0; i < 2; i++) {
+    tn_shape other = one_in(c, 3) ? narrower(c, &shape) : row;
+    add_operand(c, dtype, &other, rather_small(c), 0);
+  }
+}
+
 void make_cross_entropy(op_case *c) {
   tn_shape logits = any_shape(c, 1, 3, BUDGET);
   tn_shape labels = tn_shape_of(logits.dim, logits.rank - 1);

@@ -208,19 +208,6 @@ static void expansions_are_what_the_contract_says(void **state) {
                  "  %7 = add %6, %5 : f32[2]\n"
                  "  %8 = mul %2, %7 : f32[2]\n"
                  "  return %8\n}\n");
-  assert_expands("graph(%x: f64[B, 4], %g: f64[4]) { %1 = layer_norm %x, %g, %g {number=0.25} return %1 }",
-                 "graph(%x: f64[B, 4], %g: f64[4]) {\n"
-                 "  %1 = mean %x {axes=[1], keepdims=true} : f64[B, 1]\n"
-                 "  %2 = sub %x, %1 : f64[B, 4]\n"
-                 "  %3 = mul %2, %2 : f64[B, 4]\n"
-                 "  %4 = mean %3 {axes=[1], keepdims=true} : f64[B, 1]\n"
-                 "  %5 = fill {dtype=f64, shape=[], number=0.25} : f64[]\n"
-                 "  %6 = add %4, %5 : f64[B, 1]\n"
-                 "  %7 = sqrt %6 : f64[B, 1]\n"
-                 "  %8 = div %2, %7 : f64[B, 4]\n"
-                 "  %9 = mul %8, %g : f64[B, 4]\n"
-                 "  %10 = add %9, %g : f64[B, 4]\n"
-                 "  return %10\n}\n");
   assert_expands("graph(%x: f32[B], %key: i64[]) { %1 = dropout %x, %key {number=0.75, index=5} return %1 }",
                  "graph(%x: f32[B], %key: i64[]) {\n"
                  "  %1 = uniform %key {shape=[B], index=5} : f32[B]\n"
@@ -239,6 +226,31 @@ static void expansions_are_what_the_contract_says(void **state) {
                  "  %4 = eq %3, %1 : bool[B, 2, 3]\n"
                  "  %5 = cast %4 {dtype=f32} : f32[B, 2, 3]\n"
                  "  return %5\n}\n");
+}
+
+/* The parts are a graph of their own, whose inputs are the operands: each is one, also where two are the same
+ * value. */
+static void an_operation_with_parts_stays_and_names_them(void **state) {
+  (void)state;
+  static const char text[] = "graph(%x: f64[B, 4], %g: f64[4]) {\n"
+                             "  %1 = layer_norm %x, %g, %g {number=0.25} : f64[B, 4]\n  return %1\n}\n";
+  tn_graph whole = parsed(text), parts;
+  assert_prints(&whole, text);
+  assert_true(tn_graph_parts(&whole, whole.outputs.at[0].value, &parts));
+  assert_prints(&parts, "graph(%1: f64[B, 4], %2: f64[4], %3: f64[4]) {\n"
+                        "  %4 = mean %1 {axes=[1], keepdims=true} : f64[B, 1]\n"
+                        "  %5 = sub %1, %4 : f64[B, 4]\n"
+                        "  %6 = mul %5, %5 : f64[B, 4]\n"
+                        "  %7 = mean %6 {axes=[1], keepdims=true} : f64[B, 1]\n"
+                        "  %8 = fill {dtype=f64, shape=[], number=0.25} : f64[]\n"
+                        "  %9 = add %7, %8 : f64[B, 1]\n"
+                        "  %10 = sqrt %9 : f64[B, 1]\n"
+                        "  %11 = div %5, %10 : f64[B, 4]\n"
+                        "  %12 = mul %11, %2 : f64[B, 4]\n"
+                        "  %13 = add %12, %3 : f64[B, 4]\n"
+                        "  return %13\n}\n");
+  tn_graph_free(&parts);
+  tn_graph_free(&whole);
 }
 
 static void shapes_are_arranged_by_views(void **state) {
@@ -535,6 +547,7 @@ int main(void) {
     TEST(what_only_moves_elements_takes_storage_as_it_is),
     TEST(storage_and_f32_do_not_mix_in_silence),
     TEST(expansions_are_what_the_contract_says),
+    TEST(an_operation_with_parts_stays_and_names_them),
     TEST(shapes_are_arranged_by_views),
     TEST(a_convolution_is_one_product_over_all_windows),
     TEST(same_padding_needs_lengths_only_with_a_stride),

@@ -165,6 +165,15 @@ static void concat_slice_pad_and_scan_along_other_axes_are_divided(void **state)
                  1, TN_OP_CUMSUM);
 }
 
+/* gamma is the same for all rows, or has rows itself. */
+static void a_layer_norm_is_divided(void **state) {
+  (void)state;
+  assert_divides(HEAD "  %1 = layer_norm %rows, %v, %v {number=1}\n"
+                      "  %2 = layer_norm %1, %rows, %v {number=1}\n"
+                      "  %3 = sum %2 {axes=[0, 1]}\n  return %3\n}\n",
+                 1, TN_OP_LAYER_NORM);
+}
+
 /* ---- what joins rows ---- */
 
 static void what_joins_rows_stays_whole(void **state) {
@@ -172,6 +181,9 @@ static void what_joins_rows_stays_whole(void **state) {
   static const char *const joins[] = {
     "  %1 = softmax %rows {axis=0}\n",
     "  %1 = cumsum %rows {axis=0}\n",
+    "  %9 = sum %rows {axes=[1]}\n  %1 = layer_norm %9, %9, %9 {number=1}\n",
+    "  %9 = reshape %rows {shape=[7, -1]}\n  %8 = transpose %rows {axes=[1, 0]}\n"
+    "  %7 = layer_norm %9, %8, %9 {number=1}\n  %1 = neg %7\n",
     "  %1 = transpose %rows {axes=[1, 0]}\n",
     "  %9 = transpose %rows {axes=[1, 0]}\n  %1 = matmul %9, %rows\n",
     "  %9 = mean %rows {axes=[0]}\n  %1 = sub %rows, %9\n",
@@ -259,6 +271,7 @@ int main(void) {
     cmocka_unit_test(rows_of_several_places_stay_together),
     cmocka_unit_test(what_names_rows_of_a_table_is_divided),
     cmocka_unit_test(concat_slice_pad_and_scan_along_other_axes_are_divided),
+    cmocka_unit_test(a_layer_norm_is_divided),
     cmocka_unit_test(what_joins_rows_stays_whole),
     cmocka_unit_test(a_number_that_follows_the_rows_is_not_the_same),
     cmocka_unit_test(effects_and_other_graphs_are_left_whole),

@@ -108,6 +108,16 @@ static inline int64_t tn_cpu_piece_end(int64_t at, int64_t n) {
   return n - at > TN_CPU_ROW_PIECE ? at + TN_CPU_ROW_PIECE : n;
 }
 
+/* Copies n elements that lie `from_step` elements apart to where they lie `to_step` apart. */
+static inline void tn_cpu_copy_row(tn_stop *stop, int64_t bytes, int64_t n, char *to, int64_t to_step,
+                                   const char *from, int64_t from_step) {
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i++)
+      memcpy(to + i * to_step * bytes, from + i * from_step * bytes, (size_t)bytes);
+  }
+}
+
 /* ---- kernels without arithmetic ---- */
 bool tn_cpu_fill(const tn_kernel_call *call);
 bool tn_cpu_iota(const tn_kernel_call *call);

@@ -16,7 +16,8 @@
   X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
   X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
   X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax)         \
-  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(cross_entropy) X(matmul)
+  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(layer_norm)        \
+  X(cross_entropy) X(matmul)
 #define TN_REF_DECLARE(name) bool tn_ref_##name(const tn_kernel_call *call);
 TN_REF_KERNELS(TN_REF_DECLARE)
 #undef TN_REF_DECLARE
@@ -103,7 +104,8 @@ bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_
 /* What follows the elements of a contiguous view in memory. */
 void *tn_ref_behind(const tn_view *view);
 
-/* Bytes of scratch that row_update and cross_entropy use. */
+/* Bytes of scratch that these use. */
 size_t tn_ref_row_update_scratch(const tn_view *in);
+size_t tn_ref_layer_norm_scratch(const tn_view *in);
 size_t tn_ref_cross_entropy_scratch(const tn_view *in);
 #endif

@@ -10,7 +10,7 @@
  *   move.c         reshape and its kin, pad, concat, gather, patches
  *   accumulate.c   scatter_add, row_update, fold: added one by one
  *   reduce.c       sum and the order of sums, mean, max, min, prod, argmax, count
- *   scan.c         cumsum, cumprod, softmax, log_softmax, cross_entropy
+ *   scan.c         cumsum, cumprod, softmax, log_softmax, layer_norm, cross_entropy
  *   matmul.c       matmul
  *
  * The scalars they are made of are in op/scalar.c. */
@@ -39,6 +39,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   (void)attrs, (void)count, (void)out, (void)threads;
   tn_kernel kernel = backend->kernels[op];
   if (kernel == ref_row_update) return tn_ref_row_update_scratch(in);
+  if (kernel == ref_layer_norm) return tn_ref_layer_norm_scratch(in);
   return kernel == ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
 }
 

@@ -411,6 +411,7 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
       return true;
     case TN_KIND_CONTRACT: return tn_dim_is_known(in->dim[in->rank - 1]);
     case TN_KIND_SCAN:
+      if (node->op == TN_OP_LAYER_NORM) return tn_dim_is_known(in->dim[in->rank - 1]);
       return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) &&
              tn_dim_is_known(in->dim[node->attrs->axis]);
     case TN_KIND_INPUT:

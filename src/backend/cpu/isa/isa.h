@@ -62,6 +62,7 @@
 #define cpu_cumprod TN_CPU_NAME(cumprod)
 #define cpu_softmax TN_CPU_NAME(softmax)
 #define cpu_log_softmax TN_CPU_NAME(log_softmax)
+#define cpu_layer_norm TN_CPU_NAME(layer_norm)
 #define cpu_cross_entropy TN_CPU_NAME(cross_entropy)
 #define cpu_matmul TN_CPU_NAME(matmul)
 #define cpu_scatter_add TN_CPU_NAME(scatter_add)
@@ -71,7 +72,6 @@
 #define cpu_normal TN_CPU_NAME(normal)
 #define cpu_pool TN_CPU_NAME(pool)
 #define cpu_choose TN_CPU_NAME(choose)
-#define cpu_layer_norm TN_CPU_NAME(layer_norm)
 
 bool cpu_elementwise(const tn_kernel_call *call);
 bool cpu_fused(const tn_kernel_call *call);
@@ -85,6 +85,7 @@ bool cpu_cumsum(const tn_kernel_call *call);
 bool cpu_cumprod(const tn_kernel_call *call);
 bool cpu_softmax(const tn_kernel_call *call);
 bool cpu_log_softmax(const tn_kernel_call *call);
+bool cpu_layer_norm(const tn_kernel_call *call);
 bool cpu_cross_entropy(const tn_kernel_call *call);
 bool cpu_matmul(const tn_kernel_call *call);
 bool cpu_scatter_add(const tn_kernel_call *call);
@@ -92,7 +93,6 @@ bool cpu_row_update(const tn_kernel_call *call);
 bool cpu_fold(const tn_kernel_call *call);
 bool cpu_uniform(const tn_kernel_call *call);
 bool cpu_normal(const tn_kernel_call *call);
-bool cpu_layer_norm(const tn_kernel_call *call);
 
 /* What backend.h says of the fields of these names. */
 bool cpu_pool(const tn_kernel_call *call);
@@ -104,6 +104,7 @@ tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **k
 #define fused_scratch TN_CPU_NAME(fused_scratch)
 #define softmax_scratch TN_CPU_NAME(softmax_scratch)
 #define log_softmax_scratch TN_CPU_NAME(log_softmax_scratch)
+#define layer_norm_scratch TN_CPU_NAME(layer_norm_scratch)
 #define cross_entropy_scratch TN_CPU_NAME(cross_entropy_scratch)
 #define matmul_scratch TN_CPU_NAME(matmul_scratch)
 #define row_update_scratch TN_CPU_NAME(row_update_scratch)
@@ -111,6 +112,7 @@ size_t elementwise_scratch(const tn_kernel_call *call);
 size_t fused_scratch(const tn_kernel_call *call);
 size_t softmax_scratch(const tn_kernel_call *call);
 size_t log_softmax_scratch(const tn_kernel_call *call);
+size_t layer_norm_scratch(const tn_kernel_call *call);
 size_t cross_entropy_scratch(const tn_kernel_call *call);
 size_t matmul_scratch(const tn_kernel_call *call);
 size_t row_update_scratch(const tn_kernel_call *call);

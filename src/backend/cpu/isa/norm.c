@@ -1,9 +1,9 @@
-/* backend/cpu/isa/norm.c: layer_norm of rows of f32 as one kernel.
+/* backend/cpu/isa/norm.c: layer_norm.
  *
- * What it computes is what its operations one after another compute (graph/expand.c), rounding for rounding:
- * c = x - mean(x), then ((c / sqrt(mean(c c) + eps)) gamma) + beta. A row is gone through twice while it is
- * in the first-level cache, for its squares and for its results; on the second way the next row is added up,
- * and the row behind that is asked for, so that rows come from memory while others are worked on.
+ * c = x - mean(x), then ((c / sqrt(mean(c c) + eps)) gamma) + beta, rounded after each operation. A row is
+ * read twice while it is in the first-level cache, for its squares and for its results. In a tensor of f32
+ * without gaps the second pass also sums the next row and prefetches the one after it, so that rows come from
+ * memory while others are worked on. Rows with gaps are copied first.
  *
  * A row's differences from a mean that is no smaller than 2^-75 are 0 or no smaller than 2^-100: they are
  * divided by one division (divide.h). Rows with a smaller mean, with NaN or infinities, or with a spread far
@@ -139,21 +139,47 @@ static float norm_row(row *r, float sum, float eps, bool streams) {
   return !quick ? finish_ordinary(r) : streams ? finish_past_caches(r) : finish_quick(r);
 }
 
+/* ---- f64: one row ---- */
+static double sum_of_squares_f64(tn_stop *stop, const double *x, int64_t n, double mean) {
+  double squares[TN_SUM_CHUNK];
+  tn_sum_f64 tree;
+  tree.count = 0;
+  for (int64_t i = 0; i < n && !tn_cpu_row_stopped(stop, i); i += TN_SUM_CHUNK) {
+    int64_t count = tn_cpu_min(n - i, TN_SUM_CHUNK);
+    for (int64_t k = 0; k < count; k++) squares[k] = (x[i + k] - mean) * (x[i + k] - mean);
+    tn_sum_f64_add(&tree, sum_row_f64(NULL, squares, count));
+  }
+  return tn_sum_f64_end(&tree);
+}
+
+static void norm_row_f64(const tn_kernel_call *call, const double *x, const double *gamma, const double *beta,
+                         int64_t n, double *out) {
+  double mean = sum_row_f64(call->stop, x, n) / (double)n;
+  double spread = sqrt(sum_of_squares_f64(call->stop, x, n, mean) / (double)n + call->attrs->number);
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(call->stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    for (int64_t i = at; i < end; i++)
+      out[i] = tn_canonical_f64((x[i] - mean) / spread * gamma[i] + beta[i]);
+  }
+}
+
 /* ---- rows of a tensor ---- */
+enum { X, GAMMA, BETA, OUT, VIEWS };
+
 typedef struct {
   const tn_kernel_call *call;
-  int64_t rows, n;
-  bool streams;
+  int64_t count, n;    /* rows, and elements of each */
+  bool flat;           /* f32 without gaps; gamma and beta are one row */
+  bool streams;        /* the result goes past the caches */
+  tn_cpu_walk rows;    /* else: where they begin, in each view, */
+  int64_t step[VIEWS]; /* the distance of their elements, */
+  size_t room;         /* and bytes of scratch for one */
 } norm_job;
 
-static void norm_share(void *context, const tn_cpu_part *part) {
-  const norm_job *job = context;
+static void norm_flat_rows(const norm_job *job, int64_t begin, int64_t end) {
   const tn_kernel_call *call = job->call;
-  const float *x = call->in[0].data;
-  int64_t begin, end;
-  tn_cpu_share(job->rows, 1, part, &begin, &end);
-  if (begin >= end) return;
-  row r = { .gamma = call->in[1].data, .beta = call->in[2].data, .n = job->n, .stop = call->stop };
+  const float *x = call->in[X].data;
+  row r = { .gamma = call->in[GAMMA].data, .beta = call->in[BETA].data, .n = job->n, .stop = call->stop };
   float sum = sum_row(call->stop, x + begin * r.n, r.n);
   for (int64_t k = begin; k < end; k++) {
     r.x = x + k * r.n;
@@ -164,12 +190,101 @@ static void norm_share(void *context, const tn_cpu_part *part) {
   if (job->streams) tn_stream_end();
 }
 
+static void norm_one_row(const norm_job *job, const void *const *in, void *out) {
+  const tn_kernel_call *call = job->call;
+  if (call->out->dtype == TN_F64) {
+    norm_row_f64(call, in[X], in[GAMMA], in[BETA], job->n, out);
+    return;
+  }
+  row r = { .x = in[X], .next = in[X], .gamma = in[GAMMA], .beta = in[BETA], .out = out };
+  r.n = job->n;
+  r.stop = call->stop;
+  norm_row(&r, sum_row(call->stop, r.x, r.n), (float)call->attrs->number, false);
+}
+
+/* Each view has room for a copy of its row; that of gamma or beta often stays the same. */
+static void norm_any_rows(const norm_job *job, int64_t begin, int64_t end, char *room) {
+  const tn_kernel_call *call = job->call;
+  int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
+  const void *in[OUT], *copied[OUT] = { NULL };
+  tn_cpu_walk rows;
+  tn_cpu_walk_copy(&rows, &job->rows);
+  tn_cpu_walk_seek(&rows, rows.rank, begin);
+  for (int64_t k = begin; k < end; k++, tn_cpu_walk_next(&rows, rows.rank)) {
+    for (int v = 0; v < OUT; v++) {
+      const char *from = (const char *)call->in[v].data + rows.offset[v] * bytes;
+      in[v] = job->step[v] == 1 ? from : room + v * job->room;
+      if (job->step[v] == 1 || copied[v] == from) continue;
+      copied[v] = from;
+      tn_cpu_copy_row(call->stop, bytes, job->n, room + v * job->room, 1, from, job->step[v]);
+    }
+    char *to = (char *)call->out->data + rows.offset[OUT] * bytes, *result = room + OUT * job->room;
+    norm_one_row(job, in, job->step[OUT] == 1 ? to : result);
+    if (job->step[OUT] != 1) tn_cpu_copy_row(call->stop, bytes, job->n, to, job->step[OUT], result, 1);
+  }
+}
+
+static void norm_share(void *context, const tn_cpu_part *part) {
+  const norm_job *job = context;
+  int64_t begin, end;
+  tn_cpu_share(job->count, 1, part, &begin, &end);
+  if (begin >= end) return;
+  if (job->flat)
+    norm_flat_rows(job, begin, end);
+  else
+    norm_any_rows(job, begin, end, (char *)job->call->scratch + (size_t)part->thread * VIEWS * job->room);
+}
+
+static bool is_row(const tn_view *view, int64_t n) {
+  return view->rank > 0 && view->dim[view->rank - 1] == n && tn_cpu_elements(view) == n &&
+         tn_cpu_is_flat(view);
+}
+
+static bool is_flat(const tn_kernel_call *call, int64_t n) {
+  return call->out->dtype == TN_F32 && tn_cpu_is_flat(&call->in[X]) && tn_cpu_is_flat(call->out) &&
+         is_row(&call->in[GAMMA], n) && is_row(&call->in[BETA], n);
+}
+
+/* Views of the rows' first elements; the last axis is gone through inside a row. */
+static void prepare_walk(norm_job *job) {
+  int last = job->call->out->rank - 1;
+  tn_view first = *job->call->out;
+  first.dim[last] = 1;
+  tn_cpu_walk_init(&job->rows, &first);
+  for (int v = 0; v < VIEWS; v++) {
+    tn_view view = v == OUT ? *job->call->out : job->call->in[v];
+    bool repeats = view.rank == 0 || (view.dim[view.rank - 1] == 1 && job->n > 1);
+    job->step[v] = job->n == 1 ? 1 : repeats ? 0 : view.stride[view.rank - 1];
+    if (view.rank > 0) view.dim[view.rank - 1] = 1;
+    tn_cpu_walk_add(&job->rows, &view);
+  }
+  tn_cpu_walk_merge(&job->rows);
+}
+
+/* False when there is nothing to do. */
+static bool prepare(norm_job *job, const tn_kernel_call *call) {
+  int64_t elements = tn_cpu_elements(call->out);
+  if (elements == 0) return false;
+  job->call = call;
+  job->n = call->out->dim[call->out->rank - 1];
+  job->count = elements / job->n;
+  job->flat = is_flat(call, job->n);
+  job->room = job->flat ? 0 : tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(call->out->dtype), 64);
+  if (!job->flat) prepare_walk(job);
+  return true;
+}
+
 bool cpu_layer_norm(const tn_kernel_call *call) {
-  int64_t count = tn_cpu_elements(call->out), n = call->out->dim[call->out->rank - 1];
-  if (count == 0) return true;
-  norm_job job = { .call = call, .rows = count / n, .n = n };
-  job.streams = count * 4 >= STREAM_BYTES && n % 16 == 0 && ((uintptr_t)call->out->data & 63) == 0;
-  double cost = (double)count * 0.4;
+  norm_job job;
+  if (!prepare(&job, call)) return true;
+  int64_t elements = job.count * job.n;
+  job.streams = elements * 4 >= STREAM_BYTES && job.n % 16 == 0 && ((uintptr_t)call->out->data & 63) == 0;
+  double cost = (double)elements * 0.4;
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, norm_share, &job);
   return true;
+}
+
+size_t layer_norm_scratch(const tn_kernel_call *call) {
+  norm_job job;
+  return prepare(&job, call) ? VIEWS * job.room * (size_t)call->threads : 0;
 }

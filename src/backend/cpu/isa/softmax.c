@@ -306,20 +306,15 @@ typedef struct {
   char *losses;
 } row_job;
 
-/* Copies a row whose elements lie `from_step` apart to where they lie `to_step` apart. */
-static void spread(const row_job *job, char *to, int64_t to_step, const char *from, int64_t from_step) {
+static void copy_row(const row_job *job, char *to, int64_t to_step, const char *from, int64_t from_step) {
   int64_t bytes = (int64_t)tn_cpu_bytes(job->call->in[0].dtype);
-  for (int64_t at = 0, end; at < job->n && !tn_cpu_row_stopped(job->call->stop, at); at = end) {
-    end = tn_cpu_piece_end(at, job->n);
-    for (int64_t i = at; i < end; i++)
-      memcpy(to + i * to_step * bytes, from + i * from_step * bytes, (size_t)bytes);
-  }
+  tn_cpu_copy_row(job->call->stop, bytes, job->n, to, to_step, from, from_step);
 }
 
 /* The row from memory, or a copy of it where it is not contiguous. */
 static const void *collect(const row_job *job, const char *row, char *copy) {
   if (job->step == 1) return row;
-  spread(job, copy, 1, row, job->step);
+  copy_row(job, copy, 1, row, job->step);
   return copy;
 }
 
@@ -382,7 +377,7 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
     const void *x = collect(job, (const char *)call->in[0].data + rows.offset[0] * bytes, room);
     char *to = (char *)call->out->data + rows.offset[1] * bytes;
     softmax_of(job, x, job->out_step == 1 ? to : result);
-    if (job->out_step != 1) spread(job, to, job->out_step, result, 1);
+    if (job->out_step != 1) copy_row(job, to, job->out_step, result, 1);
   }
 }
 

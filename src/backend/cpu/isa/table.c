@@ -25,6 +25,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
   if (kernel == cpu_matmul) return matmul_scratch(&call);
   if (kernel == cpu_softmax) return softmax_scratch(&call);
   if (kernel == cpu_log_softmax) return log_softmax_scratch(&call);
+  if (kernel == cpu_layer_norm) return layer_norm_scratch(&call);
   if (kernel == cpu_cross_entropy) return cross_entropy_scratch(&call);
   if (kernel == cpu_row_update) return row_update_scratch(&call);
   return 0;
@@ -40,5 +41,4 @@ const tn_backend TN_CPU_NAME(backend) = {
   .descends = true,
   .pool = cpu_pool,
   .choose = cpu_choose,
-  .layer_norm = cpu_layer_norm,
 };

@@ -1,0 +1,226 @@
+/* tests/unit/ad_parts.c: an operation that has parts has their values and their derivatives, bit for bit.
+ *
+ * Each program is built twice, with layer_norm and with its parts in its place. What an operand receives from
+ * several parts is added part by part, between what others give it: sums in another order would differ. */
+#include "ad/ad.h"
+#include "eager/eager.h"
+#include "graph_support.h"
+
+enum { X, GAMMA, BETA, OPERANDS };
+
+typedef tn_value (*norm)(tn_builder *b, tn_value x, tn_value gamma, tn_value beta);
+
+static const tn_attrs eps = { .number = 1e-3 };
+
+static tn_value whole(tn_builder *b, tn_value x, tn_value gamma, tn_value beta) {
+  return tn_build(b, TN_OP_LAYER_NORM, (tn_value[]){ x, gamma, beta }, 3, &eps);
+}
+
+static tn_value in_parts(tn_builder *b, tn_value x, tn_value gamma, tn_value beta) {
+  return tn_build_parts(b, TN_OP_LAYER_NORM, (tn_value[]){ x, gamma, beta }, 3, &eps);
+}
+
+/* ---- programs ---- */
+
+typedef tn_value (*program)(tn_builder *b, norm of, const tn_value *in);
+
+static tn_value sum_of_product(tn_builder *b, tn_value x, tn_value y) {
+  return tn_build_reduce(b, TN_OP_SUM, tn_build_binary(b, TN_OP_MUL, x, y), NULL, -1, false);
+}
+
+static tn_value alone(tn_builder *b, norm of, const tn_value *in) {
+  tn_value y = of(b, in[X], in[GAMMA], in[BETA]);
+  return sum_of_product(b, y, tn_build_unary(b, TN_OP_SIN, y));
+}
+
+/* x, gamma and beta are read by others, before and after. */
+static tn_value beside_others(tn_builder *b, norm of, const tn_value *in) {
+  tn_value before = tn_build_unary(b, TN_OP_SIN, tn_build_binary(b, TN_OP_ADD, in[X], in[BETA]));
+  tn_value y = tn_build_binary(b, TN_OP_ADD, of(b, in[X], in[GAMMA], in[BETA]), in[X]);
+  tn_value z = of(b, y, in[GAMMA], in[GAMMA]);
+  return sum_of_product(b, tn_build_binary(b, TN_OP_MUL, z, in[GAMMA]), before);
+}
+
+static tn_value of_itself(tn_builder *b, norm of, const tn_value *in) {
+  tn_value y = of(b, in[X], in[X], in[X]);
+  return sum_of_product(b, y, tn_build_unary(b, TN_OP_COS, in[X]));
+}
+
+typedef struct {
+  norm of;
+  const tn_value *in;
+} branch_context;
+
+static bool then_branch(tn_builder *b, void *context, tn_value *results) {
+  const branch_context *c = context;
+  tn_value y = c->of(b, tn_build_unary(b, TN_OP_TANH, c->in[X]), c->in[GAMMA], c->in[BETA]);
+  results[0] = tn_build_binary(b, TN_OP_ADD, c->in[X], y);
+  return true;
+}
+
+static bool else_branch(tn_builder *b, void *context, tn_value *results) {
+  (void)b;
+  results[0] = ((const branch_context *)context)->in[X];
+  return true;
+}
+
+static tn_value in_a_branch(tn_builder *b, norm of, const tn_value *in) {
+  branch_context context = { of, in };
+  tn_value squares = sum_of_product(b, in[X], in[X]), result;
+  tn_dtype dtype = tn_build_type(b, squares)->dtype;
+  tn_value positive = tn_build_binary(b, TN_OP_GT, squares, tn_build_number(b, dtype, 0));
+  tn_build_if(b, positive, 1, then_branch, else_branch, &context, &result);
+  return sum_of_product(b, result, in[X]);
+}
+
+static const program programs[] = { alone, beside_others, of_itself, in_a_branch };
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+/* ---- in a graph ---- */
+
+static void add_outputs(tn_graph *graph, const tn_value *results, int count) {
+  for (int i = 0; i < count; i++) assert_true(tn_graph_output(graph, 0, results[i]));
+}
+
+/* The value, its gradients, and its tangent. */
+static void build_graph(world *w, program p, norm of, tn_dtype dtype, tn_graph *graph) {
+  tn_graph_builder builder;
+  tn_value in[OPERANDS], results[OPERANDS], tangents[OPERANDS];
+  assert_true(tn_graph_init(graph, &w->heap, w->names));
+  tn_graph_builder_init(&builder, graph);
+  for (int i = 0; i < OPERANDS; i++) {
+    tn_type type = { dtype, tn_shape_make(2, (int64_t)(i == X ? 5 : 1), (int64_t)19) };
+    in[i] = tn_build_input(&builder.base, 0, &type);
+    tangents[i] = tn_build_unary(&builder.base, TN_OP_SIN, in[i]);
+  }
+  tn_value y = p(&builder.base, of, in);
+  tn_grad_request reverse = {
+    .builder = &builder, .outputs = &y, .output_count = 1, .wrt = in, .wrt_count = OPERANDS
+  };
+  tn_jvp_request forward = { .builder = &builder, .wrt = in, .tangents = tangents, .wrt_count = OPERANDS,
+                             .outputs = &y, .output_count = 1 };
+  add_outputs(graph, &y, 1);
+  assert_true(tn_ad_grad(&reverse, results));
+  add_outputs(graph, results, OPERANDS);
+  assert_true(tn_ad_jvp(&forward, results));
+  add_outputs(graph, results, 1);
+  assert_valid(graph);
+}
+
+static void compare_graphs(program p, tn_dtype dtype) {
+  const tn_backend *ends[] = { tn_backend_ref(), tn_backend_cpu(NULL) };
+  world w;
+  tn_graph graph, parts;
+  uint8_t wanted[32], got[32];
+  world_open(&w);
+  build_graph(&w, p, whole, dtype, &graph);
+  build_graph(&w, p, in_parts, dtype, &parts);
+  values v = random_values(&w, &parts, 7);
+  run_digest(&w, &parts, tn_backend_ref(), 1, &v, wanted);
+  for (int optimised = 0; optimised < 2; optimised++) {
+    if (optimised) assert_true(tn_opt_run(&graph, TN_PASS_ALL, NULL));
+    assert_valid(&graph);
+    for (int i = 0; i < 2; i++) {
+      run_digest(&w, &graph, ends[i], 2, &v, got);
+      assert_memory_equal(wanted, got, sizeof wanted);
+    }
+  }
+  free_values(&w, &v);
+  tn_graph_free(&graph);
+  tn_graph_free(&parts);
+  world_close(&w);
+}
+
+static void derivatives_in_a_graph_have_the_bits_of_the_parts(void **state) {
+  (void)state;
+  for (int i = 0; i < PROGRAMS; i++) {
+    compare_graphs(programs[i], TN_F32);
+    compare_graphs(programs[i], TN_F64);
+  }
+}
+
+/* ---- on the tape ---- */
+
+/* Rows of `n`: a few elements have paths of their own. */
+static void run_tape(program p, norm of, int64_t n, tn_sha256 *hash) {
+  world w;
+  tn_rng rng;
+  tn_value variables[OPERANDS];
+  world_open(&w);
+  tn_rng_init(&rng, 11);
+  tn_eager *eager = tn_eager_new(&w.heap, w.names, tn_backend_cpu(NULL), 1);
+  size_t scope = tn_eager_scope_begin(eager);
+  for (int i = 0; i < OPERANDS; i++) {
+    tn_tensor tensor =
+        random_tensor(&w, &(tn_type){ TN_F32, tn_shape_make(2, (int64_t)(i == X ? 2 : 1), n) }, &rng);
+    tn_value value = tn_eager_tensor(eager, &tensor);
+    variables[i] = tn_eager_variable(eager, value);
+    tn_eager_unref(eager, value);
+    tn_tensor_unref(&tensor);
+  }
+  tn_value y = p(tn_eager_builder(eager), of, variables);
+  for (int twice = 0; twice < 2; twice++) assert_true(tn_eager_backward(eager, y));
+  tn_view view = tn_eager_view(eager, y);
+  tn_view_sha256_update(&view, hash);
+  tn_eager_scope_end(eager, scope);
+  for (int i = 0; i < OPERANDS; i++) {
+    tn_value grad = tn_eager_grad(eager, variables[i]);
+    view = tn_eager_view(eager, grad);
+    tn_view_sha256_update(&view, hash);
+    tn_eager_unref(eager, grad);
+    tn_eager_unref(eager, variables[i]);
+  }
+  assert_int_equal(tn_eager_live(eager), 0);
+  tn_eager_free(eager);
+  world_close(&w);
+}
+
+static void gradients_on_the_tape_have_the_bits_of_the_parts(void **state) {
+  (void)state;
+  for (int i = 0; i < PROGRAMS; i++) {
+    for (int64_t n = 3; n <= 19; n += 16) {
+      norm ways[] = { in_parts, whole };
+      uint8_t digest[2][32];
+      for (int k = 0; k < 2; k++) {
+        tn_sha256 hash;
+        tn_sha256_init(&hash);
+        run_tape(programs[i], ways[k], n, &hash);
+        tn_sha256_final(&hash, digest[k]);
+      }
+      assert_memory_equal(digest[0], digest[1], 32);
+    }
+  }
+}
+
+static void the_tape_survives_every_failed_allocation(void **state) {
+  (void)state;
+  bool reached = true;
+  for (uint64_t n = 1; reached; n++) {
+    world w;
+    world_open(&w);
+    tn_eager *eager = tn_eager_new(&w.heap, w.names, tn_backend_ref(), 1);
+    tn_builder *b = tn_eager_builder(eager);
+    size_t scope = tn_eager_scope_begin(eager);
+    w.heap.fail_at = w.heap.requests + n;
+    tn_value row = tn_build_fill(b, &(tn_type){ TN_F32, tn_shape_make(1, (int64_t)20) }, 2);
+    tn_value x = row ? tn_eager_variable(eager, row) : TN_ERROR_VALUE;
+    tn_value y = x ? whole(b, x, x, row) : TN_ERROR_VALUE;
+    if (y) (void)tn_eager_backward(eager, y);
+    tn_eager_unref(eager, x);
+    tn_eager_scope_end(eager, scope);
+    reached = w.heap.failed;
+    if (!tn_build_ok(b)) assert_int_equal(b->fault.kind, TN_FAULT_MEMORY);
+    assert_int_equal(tn_eager_live(eager), 0);
+    tn_eager_free(eager);
+    world_close(&w);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(derivatives_in_a_graph_have_the_bits_of_the_parts),
+    cmocka_unit_test(gradients_on_the_tape_have_the_bits_of_the_parts),
+    cmocka_unit_test(the_tape_survives_every_failed_allocation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
