@@ -113,12 +113,8 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 /* Gives every node below a type. Never NULL. */
 const tn_mind_type *tn_mind_check_expression(tn_mind_checker *c, tn_mind_node *node);
 const tn_mind_type *tn_mind_function_type(tn_mind_checker *c, tn_mind_callable callable);
-tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node);
 /* Reports E2001 for what is neither a single number nor a tensor without dimensions. */
 void tn_mind_check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type);
-/* Reports the fault of the typer and gives the error type; or the type of the value. */
-const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
-                                  const char *op, const tn_mind_origin *operands, int count);
 
 /* ---- check_branch.c ---- */
 
@@ -126,6 +122,11 @@ const tn_mind_type *tn_mind_check_if(tn_mind_checker *c, tn_mind_node *node);
 /* One type for the branches of an if, at `at`; `nodes` are their last expressions or NULL. */
 const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *left, tn_mind_node *left_node,
                                         const tn_mind_type *right, tn_mind_node *right_node, tn_span at);
+/* The same of scalars, as operators and branches have it: literals take the dtype of the other side. NULL,
+ * without a report: there is none. */
+const tn_mind_type *tn_mind_unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
+                                          tn_mind_node *left_node, const tn_mind_type *right,
+                                          tn_mind_node *right_node);
 /* Around what may not happen: afterwards types are as before, and what changed is returned. */
 void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved);
 tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved);

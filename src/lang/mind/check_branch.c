@@ -98,9 +98,9 @@ void tn_mind_change_type(tn_mind_checker *c, tn_mind_variable *variable, const t
   variable->type = type;
 }
 
-static TN_OWN_FRAME const tn_mind_type *unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
-                                                      tn_mind_node *left_node, const tn_mind_type *right,
-                                                      tn_mind_node *right_node) {
+TN_OWN_FRAME const tn_mind_type *tn_mind_unify_scalars(tn_mind_checker *c, const tn_mind_type *left,
+                                                       tn_mind_node *left_node, const tn_mind_type *right,
+                                                       tn_mind_node *right_node) {
   bool left_int = tn_dtype_in(left->dtype, TN_INTS), right_int = tn_dtype_in(right->dtype, TN_INTS);
   bool literal = left->literal && right->literal;
   if (left_int && right_int) {
@@ -194,7 +194,7 @@ const tn_mind_type *tn_mind_unify_types(tn_mind_checker *c, const tn_mind_type *
   if (tn_mind_type_is_value(left) && tn_mind_type_is_value(right)) {
     bool both = left->kind == TN_MIND_T_SCALAR && right->kind == TN_MIND_T_SCALAR;
     if (!both) return unify_tensors(c, left, left_node, right, right_node, at);
-    result = unify_scalars(c, left, left_node, right, right_node);
+    result = tn_mind_unify_scalars(c, left, left_node, right, right_node);
   } else if (left->kind == TN_MIND_T_FN && right->kind == TN_MIND_T_FN) {
     return unify_functions(c, left, right, at);
   } else if (left->kind == right->kind) {

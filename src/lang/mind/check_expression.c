@@ -1,47 +1,16 @@
 /* lang/mind/check_expression.c: types of operators, names, lists and fields.
  *
  * A chain of operators or calls is walked from its first operand up; each step
- * finds the type of its left side already there. */
+ * finds the type of its left side already there. An operator on a tensor is
+ * checked as a call of the library. */
 #include "lang/mind/check.h"
 #include "op/scalar.h"
-
-/* ---- what the typer says ---- */
-
-/* Where an operand came from: its binding if it is a name, else itself. */
-tn_mind_origin tn_mind_origin_of(const tn_mind_checker *c, const tn_mind_node *node) {
-  if (!node) return (tn_mind_origin){ 0 };
-  if (node->kind == TN_MIND_NAME && node->name.variable) {
-    const tn_mind_variable *v = node->name.variable;
-    return (tn_mind_origin){ tn_mind_at(v->unit, v->start, v->end), true };
-  }
-  return (tn_mind_origin){ tn_mind_at(c->unit, node->from, node->to), false };
-}
-
-const tn_mind_type *tn_mind_typed(tn_mind_checker *c, tn_value value, bool scalar, tn_mind_device device,
-                                  const char *op, const tn_mind_origin *operands, int count) {
-  tn_typer *typer = &c->mind->typer;
-  if (!tn_build_ok(&typer->base)) {
-    tn_mind_report_fault(c->mind, &typer->base.fault, op, operands, count);
-    tn_typer_reset(typer);
-    return &tn_mind_type_error;
-  }
-  tn_type type = *tn_build_type(&typer->base, value);
-  tn_typer_reset(typer);
-  if (scalar && type.shape.rank == 0) return tn_mind_type_scalar(type.dtype);
-  return tn_mind_type_tensor(c->mind->arena, type.dtype, &type.shape, device);
-}
-
-static tn_value typer_value(tn_mind_checker *c, const tn_mind_type *type, tn_dtype dtype) {
-  static const tn_shape none;
-  const tn_shape *shape = type->kind == TN_MIND_T_TENSOR ? &type->shape : &none;
-  return tn_typer_value(&c->mind->typer, dtype, shape);
-}
 
 /* ---- binary operators ---- */
 
 typedef struct {
   tn_mind_checker *c;
-  tn_mind_node *node, *left_node, *right_node;
+  tn_mind_node *left_node, *right_node;
   const tn_mind_type *left, *right;
   tn_op op;
   tn_span at;
@@ -56,36 +25,13 @@ static const tn_mind_type *not_alike(const operation *o) {
 
 static bool is_equality(tn_op op) { return op == TN_OP_EQ || op == TN_OP_NE; }
 
-/* Of integers that are both known. */
-static const tn_mind_type *known_result(const operation *o, tn_dtype dtype, bool literal) {
-  tn_mind_number left = { .dtype = dtype, .integer = o->left->integer };
-  tn_mind_number right = { .dtype = dtype, .integer = o->right->integer }, result;
+/* Of integers that are both known; NULL: the divisor is 0. */
+static const tn_mind_type *known_result(const operation *o, const tn_mind_type *common) {
+  tn_mind_number left = { .dtype = common->dtype, .integer = o->left->integer };
+  tn_mind_number right = { .dtype = common->dtype, .integer = o->right->integer }, result;
   if (!tn_mind_number_binary(o->op, left, right, &result)) return NULL;
+  bool literal = common->literal && result.dtype == common->dtype;
   return tn_mind_type_known(o->c->mind->arena, result.dtype, result.integer, literal);
-}
-
-static const tn_mind_type *integers(const operation *o) {
-  bool wide = o->left->dtype == TN_I64 || o->right->dtype == TN_I64;
-  tn_dtype dtype = wide ? TN_I64 : TN_I32, gives = tn_scalar_gives(o->op, dtype);
-  bool literal = o->left->literal && o->right->literal && gives == dtype;
-  const tn_mind_type *known = NULL;
-  if (o->left->known && o->right->known) known = known_result(o, dtype, literal);
-  if (known) return known;
-  return literal ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(gives);
-}
-
-/* At least one is a float. Literals take the dtype of the other side. */
-static const tn_mind_type *floats(const operation *o) {
-  const tn_mind_type *left = o->left, *right = o->right;
-  bool left_float = tn_dtype_in(left->dtype, TN_FLOATS), right_float = tn_dtype_in(right->dtype, TN_FLOATS);
-  if ((!left_float && !left->literal) || (!right_float && !right->literal)) return not_alike(o);
-  if (!left->literal && !right->literal && left->dtype != right->dtype) return not_alike(o);
-  bool literal = left->literal && right->literal;
-  tn_dtype dtype = literal ? TN_F64 : left->literal ? right->dtype : left->dtype;
-  if (!literal && left->literal) tn_mind_settle(o->c, o->left_node, dtype);
-  if (!literal && right->literal) tn_mind_settle(o->c, o->right_node, dtype);
-  tn_dtype gives = tn_scalar_gives(o->op, dtype);
-  return literal && gives == dtype ? tn_mind_type_literal(dtype) : tn_mind_type_scalar(gives);
 }
 
 static const tn_mind_type *scalars(const operation *o) {
@@ -94,35 +40,17 @@ static const tn_mind_type *scalars(const operation *o) {
   if (left_bool && right_bool && is_equality(o->op)) return tn_mind_type_scalar(TN_BOOL);
   if (left_bool || right_bool)
     return tn_mind_wrong(tn_mind_expected(o->c->mind, o->at, "a number", tn_mind_type_scalar(TN_BOOL)));
-  if (tn_dtype_in(o->left->dtype, TN_INTS) && tn_dtype_in(o->right->dtype, TN_INTS)) return integers(o);
-  return floats(o);
-}
-
-static const tn_mind_type *tensors(const operation *o) {
-  tn_mind_checker *c = o->c;
-  const tn_mind_type *left = o->left, *right = o->right;
-  bool left_scalar = left->kind == TN_MIND_T_SCALAR, right_scalar = right->kind == TN_MIND_T_SCALAR;
-  const char *name = tn_op_sig_of(o->op)->name;
-  tn_dtype left_dtype = left_scalar ? right->dtype : left->dtype;
-  tn_dtype right_dtype = right_scalar ? left->dtype : right->dtype;
-  tn_mind_device device = left_scalar ? right->device : left->device;
-  if (left_scalar && !tn_mind_promote(c, o->left_node, left, left_dtype, name, true, o->at))
-    return &tn_mind_type_error;
-  if (right_scalar && !tn_mind_promote(c, o->right_node, right, right_dtype, name, false, o->at)) {
-    return &tn_mind_type_error;
-  }
-  if (!left_scalar && !right_scalar && left->device != right->device)
-    return tn_mind_wrong(tn_mind_devices_differ(c->mind, o->at, left->device, right->device, name));
-  const tn_mind_origin from[] = { tn_mind_origin_of(c, o->left_node), tn_mind_origin_of(c, o->right_node) };
-  tn_builder *typer = &c->mind->typer.base;
-  typer->at = o->at;
-  tn_value x = typer_value(c, left, left_dtype), y = typer_value(c, right, right_dtype);
-  return tn_mind_typed(c, tn_build_binary(typer, o->op, x, y), false, device, name, from, 2);
+  const tn_mind_type *common = tn_mind_unify_scalars(o->c, o->left, o->left_node, o->right, o->right_node);
+  if (!common) return not_alike(o);
+  bool fold = o->left->known && o->right->known && tn_dtype_in(common->dtype, TN_INTS);
+  const tn_mind_type *known = fold ? known_result(o, common) : NULL;
+  if (known) return known;
+  tn_dtype gives = tn_scalar_gives(o->op, common->dtype);
+  return gives == common->dtype ? common : tn_mind_type_scalar(gives);
 }
 
 static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) {
   operation o = { .c = c,
-                  .node = node,
                   .left_node = node->left,
                   .right_node = node->right,
                   .op = tn_mind_operator_op(node->op),
@@ -137,8 +65,10 @@ static const tn_mind_type *check_binary(tn_mind_checker *c, tn_mind_node *node) 
     if (tn_mind_type_is_value(side)) continue;
     return tn_mind_wrong(tn_mind_expected(c->mind, o.at, "a number or a tensor", side));
   }
-  bool both = o.left->kind == TN_MIND_T_SCALAR && o.right->kind == TN_MIND_T_SCALAR;
-  return both ? scalars(&o) : tensors(&o);
+  if (o.left->kind == TN_MIND_T_SCALAR && o.right->kind == TN_MIND_T_SCALAR) return scalars(&o);
+  tn_mind_given args[] = { { o.left_node, o.left }, { o.right_node, o.right } };
+  tn_mind_entry entry = tn_mind_operator_entry(o.op, 2);
+  return tn_mind_check_library(c, &entry, args, NULL, o.at);
 }
 
 /* ---- unary operators, conditions ---- */
@@ -156,7 +86,6 @@ static const tn_mind_type *negated(tn_mind_checker *c, const tn_mind_type *type)
 static const tn_mind_type *check_unary(tn_mind_checker *c, tn_mind_node *node) {
   const tn_mind_type *type = node->left->type;
   bool negates = node->op == TN_MIND_NEG;
-  tn_op op = tn_mind_operator_op(node->op);
   if (type->kind == TN_MIND_T_ERROR) return type;
   if (type->kind == TN_MIND_T_SCALAR && !negates) return tn_mind_type_scalar(TN_BOOL);
   if (type->kind == TN_MIND_T_SCALAR && type->dtype != TN_BOOL) return negated(c, type);
@@ -164,10 +93,8 @@ static const tn_mind_type *check_unary(tn_mind_checker *c, tn_mind_node *node) {
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, node),
                                           negates ? "a number or a tensor" : "a truth value", type));
   }
-  tn_builder *typer = &c->mind->typer.base;
-  typer->at = tn_mind_here(c, node);
-  tn_value made = tn_build_unary(typer, op, typer_value(c, type, type->dtype));
-  return tn_mind_typed(c, made, false, type->device, NULL, NULL, 0);
+  tn_mind_entry entry = tn_mind_operator_entry(tn_mind_operator_op(node->op), 1);
+  return tn_mind_check_library(c, &entry, &(tn_mind_given){ node->left, type }, NULL, tn_mind_here(c, node));
 }
 
 void tn_mind_check_condition(tn_mind_checker *c, tn_mind_node *node, const tn_mind_type *type) {

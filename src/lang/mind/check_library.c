@@ -134,47 +134,56 @@ static bool may_fit(const tn_mind_call *l, const tn_fault *fault) {
 /* The result of such a call: all that is certain is how many dimensions there are. */
 static const tn_mind_type *unsized(const tn_mind_call *l) {
   const tn_mind_type *x = l->list ? l->list[0].type : l->given[0].type;
+  bool keeps = l->entry->count > 2 && l->args[2].truth;
   tn_shape shape = x->shape;
   if (l->entry->op == TN_OP_INDEX)
     shape.rank--;
-  else if (l->entry->params[1].kind == TN_MIND_P_INTS && l->entry->op != TN_OP_TRANSPOSE && !l->args[2].truth)
+  else if (l->entry->params[1].kind == TN_MIND_P_INTS && l->entry->op != TN_OP_TRANSPOSE && !keeps)
     shape.rank -= l->args[1].count; /* squeeze and the reductions */
   for (int i = 0; i < shape.rank; i++) shape.dim[i] = TN_DIM_UNKNOWN;
   return tn_mind_type_tensor(l->mind->arena, x->dtype, &shape, l->device);
 }
 
-static TN_OWN_FRAME const tn_mind_type *made_type(tn_mind_call *l, tn_value made) {
+/* Where an operand came from: its binding if it is a name, else itself. */
+static tn_mind_origin origin_of(const tn_mind_call *l, const tn_mind_node *node) {
+  if (!node) return (tn_mind_origin){ 0 };
+  if (node->kind == TN_MIND_NAME && node->name.variable) {
+    const tn_mind_variable *v = node->name.variable;
+    return (tn_mind_origin){ tn_mind_at(v->unit, v->start, v->end), true };
+  }
+  return (tn_mind_origin){ tn_mind_at(l->unit, node->from, node->to), false };
+}
+
+static TN_OWN_FRAME const tn_mind_type *report_fault(tn_mind_call *l) {
   tn_mind_origin origins[2];
   int count = 0;
   for (int i = 0; i < l->entry->count && i < 2; i++) {
     tn_mind_parameter_kind kind = l->entry->params[i].kind;
     bool tensor = kind == TN_MIND_P_TENSOR || kind == TN_MIND_P_INDICES;
-    if (tensor && l->args[i].given) origins[count++] = tn_mind_origin_of(l->checker, l->given[i].node);
+    if (tensor && l->args[i].given) origins[count++] = origin_of(l, l->given[i].node);
   }
-  const tn_mind_type *type =
-      tn_mind_typed(l->checker, made, tn_mind_gives_scalar(l), l->device, l->entry->name, origins, count);
-  if (type->kind != TN_MIND_T_TENSOR) return type;
-  if (!l->entry->makes && !l->unknown && !l->unknown_place)
-    return tn_mind_refuse_empty(l, &type->shape) ? type : &tn_mind_type_error;
-  tn_mind_type own = *type;
-  own.fresh = l->entry->makes;
-  forget_sizes(l, &own);
-  return tn_mind_refuse_empty(l, &own.shape) ? tn_mind_type_keep(l->mind->arena, &own) : &tn_mind_type_error;
+  return tn_mind_wrong(tn_mind_report_fault(l->mind, &l->builder->fault, l->entry->name, origins, count));
+}
+
+static TN_OWN_FRAME const tn_mind_type *made_type(tn_mind_call *l, tn_value made) {
+  if (!tn_build_ok(l->builder)) return report_fault(l);
+  const tn_type *of = tn_build_type(l->builder, made);
+  if (of->shape.rank == 0 && tn_mind_gives_scalar(l)) return tn_mind_type_scalar(of->dtype);
+  tn_mind_type type = { .kind = TN_MIND_T_TENSOR, .fresh = l->entry->makes, .shape = of->shape };
+  type.dtype = (uint8_t)of->dtype;
+  type.device = (uint8_t)l->device;
+  forget_sizes(l, &type);
+  bool sound = tn_mind_refuse_empty(l, &type.shape);
+  return sound ? tn_mind_type_keep(l->mind->arena, &type) : &tn_mind_type_error;
 }
 
 static const tn_mind_type *check_ordinary(tn_mind_call *l) {
-  if (!tn_mind_read_operands(l)) {
-    bool fault = l->builder && !tn_build_ok(l->builder);
-    return fault ? made_type(l, TN_ERROR_VALUE) : &tn_mind_type_error;
-  }
-  if (l->entry->op == TN_OP_RESHAPE && l->unknown_shape) { /* nothing can be said about the product */
-    tn_typer_reset(&l->mind->typer);
+  if (!tn_mind_read_operands(l))
+    return l->builder && !tn_build_ok(l->builder) ? report_fault(l) : &tn_mind_type_error;
+  if (l->entry->op == TN_OP_RESHAPE && l->unknown_shape) /* nothing can be said about the product */
     return tn_mind_type_tensor(l->mind->arena, l->given[0].type->dtype, &l->args[1].shape, l->device);
-  }
   tn_value made = tn_mind_lower_call(l);
-  if (!may_fit(l, &l->builder->fault)) return made_type(l, made);
-  tn_typer_reset(&l->mind->typer);
-  return unsized(l);
+  return may_fit(l, &l->builder->fault) ? unsized(l) : made_type(l, made);
 }
 
 /* ---- whatever is not an operation ---- */

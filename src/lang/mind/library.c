@@ -416,6 +416,14 @@ const tn_mind_entry *tn_mind_library_find(tn_str name) {
   return NULL;
 }
 
+tn_mind_entry tn_mind_operator_entry(tn_op op, int count) {
+  return (tn_mind_entry){ .name = tn_op_sig_of(op)->name,
+                          .lower = count == 1 ? lower_unary : lower_binary,
+                          .op = op,
+                          .count = (uint8_t)count,
+                          .params = { X, X } };
+}
+
 int tn_mind_entry_required(const tn_mind_entry *entry) {
   int required = 0;
   for (int i = 0; i < entry->count; i++) required += !entry->params[i].otherwise;

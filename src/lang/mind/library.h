@@ -71,11 +71,13 @@ typedef struct {
   bool truth;
   tn_dtype dtype;
   tn_mind_device device;
-  tn_shape shape; /* TN_DIM_UNKNOWN: -1, or not known yet */
   tn_str text;
   const tn_value *values;          /* tensors */
   int count;                       /* of values, and of integers */
-  int64_t integers[TN_RANK_LIMIT]; /* the first of them */
+  union {
+    int64_t integers[TN_RANK_LIMIT]; /* the first of them */
+    tn_shape shape;                  /* TN_DIM_UNKNOWN: -1, or not known yet */
+  };
 } tn_mind_arg;
 
 typedef struct tn_mind_entry tn_mind_entry;
@@ -99,6 +101,8 @@ struct tn_mind_entry {
 
 /* NULL when there is none of that name. */
 const tn_mind_entry *tn_mind_library_find(tn_str name);
+/* An operator on tensors, as if it were a function of one or two of them. */
+tn_mind_entry tn_mind_operator_entry(tn_op op, int count);
 /* All of them. */
 const tn_mind_entry *tn_mind_library(size_t *count);
 int tn_mind_entry_required(const tn_mind_entry *entry);

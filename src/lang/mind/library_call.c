@@ -14,13 +14,21 @@
 
 static tn_diags *diags_of(const tn_mind_call *l) { return l->mind->host->diags; }
 
+/* Many calls have one argument: there is room for as many as the function has parameters. */
+static size_t bytes_of(const tn_mind_entry *entry) {
+  size_t count = entry->count;
+  return sizeof(tn_mind_call) + count * sizeof(tn_mind_operand) + (count + 1) * sizeof(tn_mind_arg);
+}
+
 tn_mind_call *tn_mind_call_new(tn_mind *mind, const tn_mind_reader *as, const tn_mind_entry *entry,
                                tn_span at) {
-  tn_mind_call *l = tn_heap_alloc(mind->host->heap, sizeof *l);
+  tn_mind_call *l = tn_heap_alloc(mind->host->heap, bytes_of(entry));
   if (!l) {
     tn_mind_out_of_memory(mind);
     return NULL;
   }
+  l->given = (tn_mind_operand *)(l + 1);
+  l->args = (tn_mind_arg *)(l->given + entry->count);
   l->as = as;
   l->mind = mind;
   l->entry = entry;
@@ -32,7 +40,7 @@ void tn_mind_call_free(tn_mind_call *l) {
   tn_heap *heap = l->mind->host->heap;
   tn_heap_free(heap, l->list, l->list_count * sizeof *l->list);
   tn_heap_free(heap, l->values, l->list_count * sizeof *l->values);
-  tn_heap_free(heap, l, sizeof *l);
+  tn_heap_free(heap, l, bytes_of(l->entry));
 }
 
 /* What is wrong in a run is wrong with the call. */

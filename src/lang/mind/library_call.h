@@ -60,11 +60,11 @@ struct tn_mind_call {
   tn_mind_evaluator *evaluator; /* in a run, */
   tn_mind_frame *frame;         /* and where */
   tn_builder *builder;
-  tn_mind_operand given[TN_MIND_PARAMETER_LIMIT]; /* by parameter */
+  tn_mind_operand *given; /* by parameter */
+  tn_mind_arg *args;      /* as the lowering sees them, with one for a key */
   tn_mind_operand *list;                          /* the items of a list of tensors, */
   tn_value *values;                               /* and what they are in the builder */
   uint32_t list_count;
-  tn_mind_arg args[TN_MIND_PARAMETER_LIMIT]; /* as the lowering sees them */
   tn_dtype dtype;                            /* that tensors and scalars share */
   bool any_tensor;
   tn_mind_device device;
