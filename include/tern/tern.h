@@ -125,6 +125,7 @@ typedef struct {
   const char *source_sha256, *data_sha256, *given_sha256;
   uint64_t seed;
   int64_t step, steps;        /* the first step of this run, counted from 0, and one past the last */
+  int ranks;                  /* processes that share the training; 1: this one alone */
 } tern_run_facts;
 
 typedef struct {

@@ -61,7 +61,8 @@ static void begin(void *context, const tn_run_facts *facts) {
                           .given_sha256 = hash_given(&followed->session->host, given),
                           .seed = facts->seed,
                           .step = facts->step,
-                          .steps = facts->steps };
+                          .steps = facts->steps,
+                          .ranks = facts->ranks };
   followed->steps = facts->steps;
   for (size_t i = 0; i < followed->run->follower_count; i++) {
     const tern_follower *f = &followed->run->followers[i];

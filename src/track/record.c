@@ -104,6 +104,7 @@ static void write_row(tn_recorder *r, const tern_run_facts *facts, row_writer *w
   put_number(w, TN_RUN_STEPS, (uint64_t)facts->steps);
   put_number(w, TN_RUN_SEED, facts->seed);
   put_number(w, TN_RUN_THREADS, (uint64_t)tern_threads(r->session));
+  put_number(w, TN_RUN_RANKS, (uint64_t)facts->ranks);
   put_text(w, TN_RUN_SOURCE_SHA256, facts->source_sha256);
   put_text(w, TN_RUN_DATA_SHA256, facts->data_sha256);
   put_text(w, TN_RUN_BACKEND, tern_backend(r->session));

@@ -306,7 +306,8 @@ static void tell_begin(tn_loop *loop) {
                          .data_sha256 = loop->rows.sha256,
                          .seed = loop->host->seed,
                          .step = tn_trainer_step_number(loop->trainer),
-                         .steps = loop->steps };
+                         .steps = loop->steps,
+                         .ranks = loop->options->transport ? loop->options->transport->size : 1 };
   watch->begin(watch->context, &facts);
 }
 

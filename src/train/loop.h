@@ -28,6 +28,7 @@ typedef struct {
   const uint8_t *source_sha256, *data_sha256;
   uint64_t seed;
   int64_t step, steps;        /* the first step of this run, and one past the last */
+  int ranks;                  /* processes; 1: this one alone */
 } tn_run_facts;
 
 /* Who follows a run: called on the training thread, between steps. Each may be NULL. */

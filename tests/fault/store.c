@@ -23,22 +23,24 @@
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
 
-/* What version 1 had: the same tables, not STRICT. */
-static const char version_1[] =
-    "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT,started TEXT,status TEXT,program TEXT,"
-    "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT,given TEXT,"
-    "source_sha256 TEXT,"
-    "data_sha256 TEXT,weights_sha256 TEXT,threads INTEGER,backend TEXT,version TEXT,data TEXT,folder TEXT,"
-    "directory TEXT,process TEXT,source TEXT);CREATE INDEX runs_by_folder ON runs(folder);"
-    "CREATE TABLE losses(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
-    "chunk INTEGER NOT NULL,data BLOB NOT NULL,PRIMARY KEY(run,chunk))WITHOUT ROWID;"
-    "CREATE TABLE evals(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
-    "step INTEGER NOT NULL,loss REAL,accuracy REAL,PRIMARY KEY(run,step))WITHOUT ROWID;"
-    "PRAGMA application_id=1952805486;PRAGMA user_version=1;"
-    "INSERT INTO runs(id,status,program,step,steps,loss,seed,folder) VALUES"
-    "(3,'completed','old.ail',2,2,0.5,'42','/old'),(7,'stopped','gone.ail',1,2,NULL,'42',NULL);"
-    "DELETE FROM runs WHERE id=7;"
-    "INSERT INTO losses VALUES(3,0,x'0000003f0000803e');INSERT INTO evals VALUES(3,0,0.25,NULL);";
+/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks. */
+#define OLD_DATABASE(version, strict, also)                                                              \
+  "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT,started TEXT,status TEXT,program TEXT,"        \
+  "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT,given TEXT," \
+  "source_sha256 TEXT,data_sha256 TEXT,weights_sha256 TEXT,threads INTEGER,backend TEXT,version TEXT,"   \
+  "data TEXT,folder TEXT,directory TEXT,process TEXT,source TEXT)" strict ";"                            \
+  "CREATE INDEX runs_by_folder ON runs(folder);"                                                         \
+  "CREATE TABLE losses(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"                      \
+  "chunk INTEGER NOT NULL,data BLOB NOT NULL,PRIMARY KEY(run,chunk))" also "WITHOUT ROWID;"              \
+  "CREATE TABLE evals(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"                       \
+  "step INTEGER NOT NULL,loss REAL,accuracy REAL,PRIMARY KEY(run,step))" also "WITHOUT ROWID;"           \
+  "PRAGMA application_id=1952805486;PRAGMA user_version=" version ";"                                    \
+  "INSERT INTO runs(id,status,program,step,steps,loss,seed,folder) VALUES"                               \
+  "(3,'completed','old.ail',2,2,0.5,'42','/old'),(7,'stopped','gone.ail',1,2,NULL,'42',NULL);"           \
+  "DELETE FROM runs WHERE id=7;"                                                                         \
+  "INSERT INTO losses VALUES(3,0,x'0000003f0000803e');INSERT INTO evals VALUES(3,0,0.25,NULL);"
+static const char version_1[] = OLD_DATABASE("1", "", "");
+static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,");
 
 /* ---- databases ---- */
 
@@ -137,7 +139,8 @@ static void columns_hold_their_type(void **state) {
   (void)state;
   sqlite3 *database;
   fresh("a.db");
-  assert_int_equal(number("a.db", "PRAGMA user_version"), 2);
+  assert_int_equal(number("a.db", "PRAGMA user_version"), 3);
+  assert_int_equal(number("a.db", "SELECT ranks FROM runs"), 1);
   assert_int_equal(number("a.db", "SELECT count(*) FROM losses"), 1);
   assert_int_equal(sqlite3_open("a.db", &database), SQLITE_OK);
   assert_int_not_equal(sqlite3_exec(database, "UPDATE runs SET loss='x'", NULL, NULL, NULL), SQLITE_OK);
@@ -177,7 +180,7 @@ static void only_the_tables_of_tern_are_used(void **state) {
   sql("b.db", "PRAGMA application_id=1");
   refused("b.db", "it is a database of another program");
   fresh("b.db");
-  sql("b.db", "PRAGMA user_version=3");
+  sql("b.db", "PRAGMA user_version=4");
   refused("b.db", "it was made by a newer version of tern");
   fresh("b.db");
   sql("b.db", "PRAGMA user_version=0");
@@ -220,7 +223,7 @@ static void a_value_of_another_type_is_refused(void **state) {
     assert_null(ask("c.db", true, NULL));
     assert_string_equal(why, "a value is not of its column's type");
     assert_null(ask("c.db", false, "3"));
-    /* It does not fit version 2 either, and stays as it was. */
+    /* It does not fit a later version either, and stays as it was. */
     assert_int_equal(train("c.db", true, NULL), TERN_FAILED);
     assert_string_equal(why, "a value does not fit its column");
     assert_int_equal(read_bytes("c.db", after, sizeof after), length);
@@ -271,20 +274,26 @@ static void control_characters_are_shown_as_escapes(void **state) {
 
 /* ---- older databases ---- */
 
-static void a_database_of_version_1_is_moved_when_it_is_written_to(void **state) {
-  (void)state;
+static void check_older(const char *statements, int version) {
   unlink("e.db");
-  sql("e.db", version_1);
+  sql("e.db", statements);
   char before[4096];
   snprintf(before, sizeof before, "%s", ask("e.db", true, "3"));
-  assert_int_equal(number("e.db", "PRAGMA user_version"), 1); /* reading leaves it alone */
+  assert_non_null(strstr(before, "\"ranks\":null"));
+  assert_int_equal(number("e.db", "PRAGMA user_version"), version); /* reading leaves it alone */
   assert_int_equal(train("e.db", true, NULL), TERN_OK);
-  assert_int_equal(number("e.db", "PRAGMA user_version"), 2);
+  assert_int_equal(number("e.db", "PRAGMA user_version"), 3);
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
   assert_non_null(ask("e.db", true, "8")); /* number 7 was given once */
   assert_int_equal(number("e.db", "SELECT count(*) FROM runs NOT INDEXED"), 2);
   assert_int_equal(number("e.db", "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+static void an_older_database_is_moved_when_it_is_written_to(void **state) {
+  (void)state;
+  check_older(version_1, 1);
+  check_older(version_2, 2);
 }
 
 /* ---- a lock of somebody else ---- */
@@ -528,7 +537,7 @@ int main(void) {
     cmocka_unit_test(a_value_of_another_type_is_refused),
     cmocka_unit_test(odd_steps_and_losses_are_refused),
     cmocka_unit_test(control_characters_are_shown_as_escapes),
-    cmocka_unit_test(a_database_of_version_1_is_moved_when_it_is_written_to),
+    cmocka_unit_test(an_older_database_is_moved_when_it_is_written_to),
     cmocka_unit_test(steps_made_while_it_is_held_are_recorded_later),
     cmocka_unit_test(an_interrupt_does_not_wait_for_it),
     cmocka_unit_test(a_history_that_stays_held_is_given_up),

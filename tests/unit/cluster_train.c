@@ -27,6 +27,12 @@ static tern_session *open_session(uint64_t seed) {
   return session;
 }
 
+static int followed; /* ranks, as a follower of the last training of this process was told; 0: of nothing */
+static void follow(void *context, const tern_run_facts *facts) {
+  (void)context;
+  followed = facts->ranks;
+}
+
 static bool warned; /* that ranks idle, by the last training of this process */
 
 /* What a rank does. `result`: the SHA-256 of the weights, or the first code and its fields. */
@@ -34,7 +40,10 @@ static bool train(tn_transport *t, const job *j, char *result, size_t room) {
   tern_session *session = open_session(j->seed);
   tern_program *program = tern_load(session, TERN_LANG_AIL, "test.ail", j->text, strlen(j->text));
   if (t) tn_api_join(session, t);
-  bool ok = tern_train(program, &(tern_train_run){ .steps = j->steps, .brief = 1 }) == TERN_OK;
+  tern_follower follower = { .begin = follow };
+  tern_train_run run = { .steps = j->steps, .brief = 1, .followers = &follower, .follower_count = 1 };
+  followed = 0;
+  bool ok = tern_train(program, &run) == TERN_OK;
   warned = strstr(tern_diagnostics_json(session), "E_RANKS_IDLE") != NULL;
   if (ok) {
     const char *json = tern_result_json(program), *hash = strstr(json, "\"weights_sha256\":\"");
@@ -51,7 +60,7 @@ static bool train(tn_transport *t, const job *j, char *result, size_t room) {
 static job others; /* set before the processes start */
 static bool other_rank(rank *r) {
   char result[4096];
-  return train(r->t, &others, result, sizeof result) && strcmp(result, "none") == 0;
+  return train(r->t, &others, result, sizeof result) && strcmp(result, "none") == 0 && followed == 0;
 }
 
 /* The result of rank 0; whether the others ended well. */
@@ -80,6 +89,7 @@ static void every_number_of_ranks_gives_the_same_weights(void **state) {
     assert_true(train_with(size, &whole, other_rank, got, sizeof got));
     assert_string_equal(got, wanted);
     assert_false(warned);
+    assert_int_equal(followed, size);
   }
 }
 

@@ -12,6 +12,7 @@ struct tn_store {
   sqlite3 *database;
   char *path;
   size_t path_bytes;
+  int version;     /* of the tables; 0: there are none */
   tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
   double patience; /* seconds that a lock of somebody else is waited for */
   double waiting;  /* since when, on the monotonic clock */
@@ -36,13 +37,15 @@ bool tn_store_start(tn_store *store);
 /* Commits when ok, else takes everything back. Returns whether it was committed. */
 bool tn_store_settle(tn_store *store, bool ok);
 
-/* Adds the names of all columns, separated by commas. */
-void tn_store_column_list(tn_text *sql);
+/* What stands for a column in a query: its name, or NULL where tables of that version have none. */
+const char *tn_store_column(int version, tn_run_column column);
+/* Those of all columns, separated by commas. */
+void tn_store_column_list(int version, tn_text *sql);
 
 /* The tables (schema.c). Everything that the database holds must be what tern makes, word for word: a view in
- * the place of a table could run for ever, a trigger could do anything. *version is 0 for an empty database.
- * False after reporting. */
-bool tn_store_read_version(tn_store *store, int *version);
+ * the place of a table could run for ever, a trigger could do anything. Fills in `version`. False after
+ * reporting. */
+bool tn_store_read_version(tn_store *store);
 /* Inside a transaction: makes them in an empty database, or moves an older one to this version, whole or not
  * at all. */
 bool tn_store_make_tables(tn_store *store);

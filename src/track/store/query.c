@@ -80,8 +80,8 @@ static bool is_path(tn_run_column column) {
 }
 
 /* Killed runs are stored as running; the difference is seen when rows are read. */
-static void add_filter(tn_text *sql, const tn_run_filter *filter, size_t index) {
-  const char *name = tn_run_column_of(filter->column)->name;
+static void add_filter(int version, tn_text *sql, const tn_run_filter *filter, size_t index) {
+  const char *name = tn_store_column(version, filter->column);
   tn_text_puts(sql, index == 0 ? " WHERE " : " AND ");
   bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
   tn_text_byte(sql, '(');
@@ -100,10 +100,10 @@ static void add_filter(tn_text *sql, const tn_run_filter *filter, size_t index) 
 }
 
 /* The text of a program is long and nobody reads it in a list. */
-static void add_listed_columns(tn_text *sql) {
+static void add_listed_columns(int version, tn_text *sql) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (i > 0) tn_text_byte(sql, ',');
-    tn_text_puts(sql, i == TN_RUN_SOURCE ? "NULL" : tn_run_column_of((tn_run_column)i)->name);
+    tn_text_puts(sql, i == TN_RUN_SOURCE ? "NULL" : tn_store_column(version, (tn_run_column)i));
   }
 }
 
@@ -114,13 +114,13 @@ static bool asks_for_status(const tn_run_query *query) {
   return false;
 }
 
-static void write_query(const tn_run_query *query, tn_text *sql) {
+static void write_query(int version, const tn_run_query *query, tn_text *sql) {
   tn_text_puts(sql, "SELECT ");
-  add_listed_columns(sql);
+  add_listed_columns(version, sql);
   tn_text_puts(sql, " FROM runs");
-  for (size_t i = 0; i < query->filter_count; i++) add_filter(sql, &query->filters[i], i);
+  for (size_t i = 0; i < query->filter_count; i++) add_filter(version, sql, &query->filters[i], i);
   tn_text_puts(sql, " ORDER BY ");
-  tn_text_puts(sql, tn_run_column_of(query->order)->name);
+  tn_text_puts(sql, tn_store_column(version, query->order));
   tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
   if (query->limit > 0 && !asks_for_status(query)) { /* else what is over is cut off below */
     tn_text_puts(sql, " LIMIT ");
@@ -149,7 +149,7 @@ static void keep_fitting(tn_run_rows *rows, const tn_run_query *query) {
 bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
   tn_text sql;
   tn_text_init(&sql, store->heap);
-  write_query(query, &sql);
+  write_query(store->version, query, &sql);
   sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
   bool failed = sql.failed;
   tn_text_free(&sql);
@@ -167,7 +167,7 @@ static bool find_by(tn_store *store, const char *condition, tn_str value, tn_are
   tn_text sql;
   tn_text_init(&sql, store->heap);
   tn_text_puts(&sql, "SELECT ");
-  tn_store_column_list(&sql);
+  tn_store_column_list(store->version, &sql);
   tn_text_puts(&sql, " FROM runs WHERE ");
   tn_text_puts(&sql, condition);
   tn_text_puts(&sql, " ORDER BY id DESC LIMIT 1");

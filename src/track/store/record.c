@@ -33,7 +33,7 @@ static bool insert_run(tn_store *store, const tn_run_row *row, int64_t *id) {
   tn_text sql;
   tn_text_init(&sql, store->heap);
   tn_text_puts(&sql, "INSERT INTO runs(");
-  tn_store_column_list(&sql);
+  tn_store_column_list(TN_STORE_VERSION, &sql);
   tn_text_puts(&sql, ") VALUES(NULL");
   for (int i = 1; i < TN_RUN_COLUMN_COUNT; i++) {
     tn_text_puts(&sql, ",?");

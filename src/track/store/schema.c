@@ -1,11 +1,11 @@
 /* store/schema.c: the tables, which version has them, and how one becomes the next.
  *
  * A database may come from anybody. It is used only when each of its objects is,
- * word for word, one that tern makes; SQLite keeps the words. Version 2 has STRICT
- * tables, so that a column holds values of its type and no others. Version 1 had
- * the same columns; it is read as it is, and becomes version 2 when it is first
- * written to. If a value of it does not fit its column, it is refused and stays as
- * it was. */
+ * word for word, one that tern makes; SQLite keeps the words. Since version 2 the
+ * tables are STRICT, so that a column holds values of its type and no others; since
+ * version 3 a run has its number of ranks. An older database is read as it is, and
+ * becomes one of this version when it is first written to. If a value of it does not
+ * fit its column, it is refused and stays as it was. */
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE
@@ -21,6 +21,7 @@ static void write_runs(int version, tn_text *sql) {
   tn_text_puts(sql, "CREATE TABLE runs(");
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     const tn_run_column_info *column = tn_run_column_of((tn_run_column)i);
+    if (tn_store_column(version, (tn_run_column)i) != column->name) continue;
     if (i > 0) tn_text_byte(sql, ',');
     tn_text_puts(sql, column->name);
     tn_text_byte(sql, ' ');
@@ -113,20 +114,20 @@ static bool has_our_tables(tn_store *store, int version) {
   return tn_store_refuse(store, "its tables are not those that tern makes");
 }
 
-bool tn_store_read_version(tn_store *store, int *version) {
+bool tn_store_read_version(tn_store *store) {
   int64_t application, number, tables;
   if (!read_number(store, "PRAGMA application_id", &application) ||
       !read_number(store, "PRAGMA user_version", &number) ||
       !read_number(store, "SELECT count(*) FROM sqlite_master", &tables)) {
     return false;
   }
-  *version = 0;
+  store->version = 0;
   if (application == 0 && number == 0 && tables == 0) return true;
   if (application != APPLICATION) return tn_store_refuse(store, "it is a database of another program");
   if (number > TN_STORE_VERSION) return tn_store_refuse(store, "it was made by a newer version of tern");
   if (number < 1) return tn_store_refuse(store, "it does not say which version made it");
-  *version = (int)number;
-  return has_our_tables(store, *version);
+  store->version = (int)number;
+  return has_our_tables(store, store->version);
 }
 
 /* ---- making and moving ---- */
@@ -144,17 +145,18 @@ bool tn_store_make_tables(tn_store *store) {
   tn_text_int(&sql, TN_STORE_VERSION);
   bool ok = sql.failed ? tn_store_out_of_memory(store) : tn_store_run(store, sql.at);
   tn_text_free(&sql);
+  if (ok) store->version = TN_STORE_VERSION;
   return ok;
 }
 
 /* The number of the next run stays what it was, so that no number is given twice. */
-static bool copy_rows(tn_store *store) {
+static bool copy_rows(tn_store *store, int old) {
   tn_text sql;
   tn_text_init(&sql, store->heap);
   tn_text_puts(&sql, "INSERT INTO runs(");
-  tn_store_column_list(&sql);
+  tn_store_column_list(TN_STORE_VERSION, &sql);
   tn_text_puts(&sql, ") SELECT ");
-  tn_store_column_list(&sql);
+  tn_store_column_list(old, &sql);
   tn_text_puts(&sql, " FROM old_runs;"
                      "INSERT INTO losses SELECT run,chunk,data FROM old_losses;"
                      "INSERT INTO evals SELECT run,step,loss,accuracy FROM old_evals;"
@@ -167,9 +169,10 @@ static bool copy_rows(tn_store *store) {
 }
 
 bool tn_store_migrate(tn_store *store) {
+  int old = store->version;
   return tn_store_run(store, "DROP INDEX runs_by_folder;ALTER TABLE losses RENAME TO old_losses;"
                              "ALTER TABLE evals RENAME TO old_evals;ALTER TABLE runs RENAME TO old_runs") &&
-         tn_store_make_tables(store) && copy_rows(store) &&
+         tn_store_make_tables(store) && copy_rows(store, old) &&
          tn_store_run(store, "DROP TABLE old_losses;DROP TABLE old_evals;DROP TABLE old_runs");
 }
 #endif

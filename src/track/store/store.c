@@ -119,10 +119,14 @@ bool tn_store_settle(tn_store *store, bool ok) {
   return false;
 }
 
-void tn_store_column_list(tn_text *sql) {
+const char *tn_store_column(int version, tn_run_column column) {
+  return column == TN_RUN_RANKS && version < 3 ? "NULL" : tn_run_column_of(column)->name;
+}
+
+void tn_store_column_list(int version, tn_text *sql) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (i > 0) tn_text_byte(sql, ',');
-    tn_text_puts(sql, tn_run_column_of((tn_run_column)i)->name);
+    tn_text_puts(sql, tn_store_column(version, (tn_run_column)i));
   }
 }
 
@@ -204,22 +208,19 @@ static bool harden(tn_store *store) {
 
 /* Looked at again inside the transaction, so that two first writers do not both make the tables. */
 static bool update_tables(tn_store *store) {
-  int version;
-  if (!tn_store_read_version(store, &version)) return false;
-  return version == 0   ? tn_store_make_tables(store)
-         : version == 1 ? tn_store_migrate(store)
-                        : true;
+  if (!tn_store_read_version(store)) return false;
+  if (store->version == TN_STORE_VERSION) return true;
+  return store->version == 0 ? tn_store_make_tables(store) : tn_store_migrate(store);
 }
 
 static bool prepare_database(tn_store *store, tn_store_mode mode) {
-  int version;
   if (!harden(store) || (mode == TN_STORE_READ && !tn_store_run(store, "BEGIN"))) return false;
-  if (!tn_store_read_version(store, &version)) return false;
+  if (!tn_store_read_version(store)) return false;
   if (mode != TN_STORE_WRITE)
-    return version > 0 || tn_store_refuse(store, "it is a database of another program");
+    return store->version > 0 || tn_store_refuse(store, "it is a database of another program");
   if (sqlite3_db_readonly(store->database, "main") == 1)
     return tn_store_refuse(store, "it may not be written");
-  if (version == TN_STORE_VERSION) return true;
+  if (store->version == TN_STORE_VERSION) return true;
   return tn_store_start(store) && tn_store_settle(store, update_tables(store));
 }
 

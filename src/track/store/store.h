@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "diag/diag.h"
 
-#define TN_STORE_VERSION 2 /* 1: tables that were not STRICT */
+#define TN_STORE_VERSION 3 /* 1: tables that were not STRICT; 2: without the number of ranks */
 #define TN_STORE_CHUNK   4096
 
 typedef enum {

@@ -216,7 +216,7 @@ async function one(id) {
   function draw() {
     cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
       card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
-      card("seed", run.seed), card("threads", String(run.threads)), card("kernels", run.backend), card("started", when(run.started)),
+      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("kernels", run.backend), card("started", when(run.started)),
       card("data", run.data), card("folder", run.folder),
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
     const curves = [{ name: "training", points, colour: 0, smooth: true }];
@@ -268,7 +268,7 @@ async function one(id) {
 // ---- several runs ----
 
 const compared = ["program", "status", "step", "steps", "loss", "eval_loss", "accuracy", "seconds", "seed", "given", "source_sha256",
-  "data_sha256", "weights_sha256", "threads", "backend", "version", "data", "folder"];
+  "data_sha256", "weights_sha256", "threads", "ranks", "backend", "version", "data", "folder"];
 
 async function compare(ids) {
   const runs = await Promise.all(ids.map(async (id) => (await get(`/api/runs/${id}`)).run));
