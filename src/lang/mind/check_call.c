@@ -312,8 +312,9 @@ static const tn_mind_type *check_program_call(tn_mind_checker *c, tn_mind_node *
   return tn_mind_call_type(c, callable, args, count, name, tn_mind_here(c, node), &node->call.function);
 }
 
+/* The receiver of a method is the first. */
 static uint32_t count_positional(const tn_mind_node *call) {
-  uint32_t count = 0;
+  uint32_t count = call->call.method;
   for (const tn_mind_node *arg = call->call.args; arg; arg = arg->next) count += !arg->keyword.name;
   return count;
 }
@@ -331,14 +332,15 @@ static const tn_mind_type *check_library_call(tn_mind_checker *c, tn_mind_node *
   node->call.method = receiver != NULL;
   node->call.bound = bound;
   if (!bound) return &tn_mind_type_error;
+  uint32_t place = tn_mind_entry_place(entry, 0, count_positional(node));
   of.entry = entry;
-  of.first = receiver ? 1 : tn_mind_entry_place(entry, 0, count_positional(node));
+  of.first = place + by.skipped;
   if (entry->special == TN_MIND_PRINT) of.count = UINT32_MAX;
   if (receiver && !entry->count) wrong_count(&by, &of);
-  if (receiver) bound[0] = receiver;
+  if (receiver) bound[place] = receiver;
   if ((receiver && !entry->count) || !bind_arguments(&by, &of, bound)) return check_anyway(c, node);
   for (int i = 0; i < entry->count; i++) args[i].node = bound[i];
-  if (receiver) args[0].type = receiver->type;
+  if (receiver) args[place].type = receiver->type;
   tn_mind_require_effects(c, entry->effects, name, tn_mind_here(c, node));
   return tn_mind_check_library(c, entry, args, node, tn_mind_here(c, node));
 }

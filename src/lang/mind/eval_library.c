@@ -129,8 +129,10 @@ static bool has_value(const tn_mind_call *l, int index) {
 
 /* In the order in which they are written, the receiver first. */
 static bool eval_values(tn_mind_call *l, tn_mind_node *call, const tn_mind_value *receiver) {
-  for (int i = 0; i < l->entry->count; i++) l->given[i].node = call->call.bound[i];
-  if (receiver) set_value(l, &l->given[0], *receiver);
+  for (int i = 0; i < l->entry->count; i++) {
+    tn_mind_node *node = l->given[i].node = call->call.bound[i];
+    if (receiver && node == call->left->left) set_value(l, &l->given[i], *receiver);
+  }
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
     int index = 0;
     while (index < l->entry->count && l->given[index].node != arg) index++;
