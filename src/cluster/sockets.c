@@ -23,6 +23,8 @@
 #define MAGIC      0x6e726574u /* "tern" */
 #define SLICE      50          /* milliseconds without a look at the stop */
 #define FAREWELL   1.0         /* seconds to tell the others that this rank ends */
+#define SPARE      4096        /* bytes that are moved at a time where there is no memory for them */
+#define PASSES     256         /* over what comes in, to find a failure behind it */
 #define ENDED_EARLY "it ended its training before the others"
 #define AT_ONCE    ((size_t)4 << 20) /* bytes of one peer before the next one has its turn */
 
@@ -64,7 +66,8 @@ typedef struct {
   struct pollfd *polled;
   char host[TN_HOST_BYTES];
   tn_sockets_witness witness;
-  bool told; /* the others know of the failure */
+  bool gave_up; /* nothing is queued any more; what still comes is thrown away */
+  bool told;    /* the others know of the failure */
 } sockets;
 
 static sockets *of(tn_transport *t) { return (sockets *)t; }
@@ -95,13 +98,29 @@ static void pop(queue *q) {
   if (++q->first == q->items.count) q->first = q->items.count = 0;
 }
 
+/* Whoever has queued messages may free them now. Of one that is partly sent the rest is sent as zeros: its
+ * receiver is about to learn of the failure. False. */
+static bool give_up(sockets *s) {
+  for (int i = 0; i < s->base.size && !s->gave_up; i++) {
+    queue *out = &s->peers[i].out.queue, *in = &s->peers[i].in.queue;
+    bool under_way = s->peers[i].out.frame_done > 0;
+    if (under_way) front(out)->bytes = NULL;
+    out->items.count = under_way ? out->first + 1 : 0;
+    out->first = under_way ? out->first : 0;
+    in->items.count = in->first = 0;
+  }
+  s->gave_up = true;
+  s->base.pending = 0;
+  return false;
+}
+
 static bool push(sockets *s, int rank, bool sends, message item) {
   tn_transport *t = &s->base;
-  if (t->failure.rank >= 0) return false;
+  if (t->failure.rank >= 0 || s->gave_up) return false;
   peer *p = &s->peers[rank];
-  if (p->descriptor < 0 || p->goodbye) return blame(s, rank, ENDED_EARLY);
+  if (p->descriptor < 0 || p->goodbye) return blame(s, rank, ENDED_EARLY) || give_up(s);
   queue *q = sends ? &p->out.queue : &p->in.queue;
-  if (!tn_vec_push(s->heap, &q->items, item)) return blame(s, t->rank, "out of memory");
+  if (!tn_vec_push(s->heap, &q->items, item)) return blame(s, t->rank, "out of memory") || give_up(s);
   t->pending++;
   return true;
 }
@@ -123,9 +142,12 @@ static moved outcome(ssize_t count) {
   return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? BLOCKED : BROKEN;
 }
 
+/* Without memory: zeros. */
 static moved move_out(int descriptor, const void *bytes, size_t count, size_t *done) {
+  static const char zeros[SPARE];
   while (*done < count) {
-    ssize_t some = write(descriptor, (const char *)bytes + *done, count - *done);
+    size_t left = count - *done, part = bytes || left < SPARE ? left : SPARE;
+    ssize_t some = write(descriptor, bytes ? (const char *)bytes + *done : zeros, part);
     moved result = outcome(some);
     if (result != MOVED) return result;
     *done += (size_t)some;
@@ -133,9 +155,12 @@ static moved move_out(int descriptor, const void *bytes, size_t count, size_t *d
   return MOVED;
 }
 
+/* Without memory: thrown away. */
 static moved move_in(int descriptor, void *bytes, size_t count, size_t *done) {
+  char spare[SPARE];
   while (*done < count) {
-    ssize_t some = read(descriptor, (char *)bytes + *done, count - *done);
+    size_t left = count - *done, part = bytes || left < SPARE ? left : SPARE;
+    ssize_t some = read(descriptor, bytes ? (char *)bytes + *done : spare, part);
     moved result = outcome(some);
     if (result != MOVED) return result;
     *done += (size_t)some;
@@ -164,6 +189,7 @@ static bool accept_notice(sockets *s, int rank) {
   tn_rank_failure *told = &s->peers[rank].notice;
   bool sensible = told->rank >= 0 && told->rank < s->base.size;
   int whom = sensible ? told->rank : rank;
+  if (sensible && told->silent) return lost(s, whom); /* this rank may know more */
   return tn_transport_note(&s->base, whom, told->silent, bounded(told->host, sizeof told->host),
                            bounded(told->reason, sizeof told->reason));
 }
@@ -175,23 +201,22 @@ static bool check_frame(sockets *s, int rank) {
   bool known = f->magic == MAGIC && f->kind >= FRAME_MESSAGE && f->kind <= FRAME_GOODBYE;
   bool right = f->kind == FRAME_MESSAGE || f->length == (f->kind == FRAME_FAILED ? sizeof p->notice : 0);
   if (!known || !right || p->goodbye) return blame(s, rank, "it sent bytes that are not a message");
+  if (s->gave_up) return true;
   if (f->kind == FRAME_MESSAGE && !is_empty(&p->in.queue) && f->length != front(&p->in.queue)->count)
     return blame(s, rank, "it sent a message of another length than was expected");
   return true;
 }
 
 /* Whether a message has begun that nobody waits for yet. */
-static bool is_early(const peer *p) {
-  return p->in.frame_done == sizeof(frame) && p->in.frame.kind == FRAME_MESSAGE && is_empty(&p->in.queue);
+static bool is_early(const sockets *s, const peer *p) {
+  bool begun = p->in.frame_done == sizeof(frame) && p->in.frame.kind == FRAME_MESSAGE;
+  return begun && is_empty(&p->in.queue) && !s->gave_up;
 }
 
-static moved read_body(peer *p) {
-  switch (p->in.frame.kind) {
-    case FRAME_FAILED: return move_in(p->descriptor, &p->notice, sizeof p->notice, &p->in.done);
-    case FRAME_MESSAGE:
-      return move_in(p->descriptor, front(&p->in.queue)->bytes, front(&p->in.queue)->count, &p->in.done);
-    default: return MOVED;
-  }
+static moved read_body(const sockets *s, peer *p) {
+  bool wanted = p->in.frame.kind == FRAME_MESSAGE;
+  void *room = !wanted ? &p->notice : s->gave_up ? NULL : front(&p->in.queue)->bytes;
+  return move_in(p->descriptor, room, p->in.frame.length, &p->in.done);
 }
 
 static void finish_frame(sockets *s, int rank) {
@@ -204,6 +229,7 @@ static void finish_frame(sockets *s, int rank) {
       if (!is_empty(&p->in.queue)) (void)blame(s, rank, ENDED_EARLY);
       break;
     default:
+      if (s->gave_up) break;
       pop(&p->in.queue);
       s->base.pending--;
       break;
@@ -222,8 +248,8 @@ static moved receive_front(sockets *s, int rank) {
   peer *p = &s->peers[rank];
   moved result = move_in(p->descriptor, &p->in.frame, sizeof p->in.frame, &p->in.frame_done);
   if (result == MOVED && !check_frame(s, rank)) return BLOCKED;
-  if (result == MOVED && is_early(p)) return BLOCKED;
-  if (result == MOVED) result = read_body(p);
+  if (result == MOVED && is_early(s, p)) return BLOCKED;
+  if (result == MOVED) result = read_body(s, p);
   if (result == MOVED) finish_frame(s, rank);
   if (result == BROKEN) hang_up(s, rank);
   return result;
@@ -257,14 +283,15 @@ static void send_some(sockets *s, int rank) {
 
 /* ---- waiting ---- */
 
-static short events_of(const peer *p) {
-  return (short)((is_early(p) ? 0 : POLLIN) | (is_empty(&p->out.queue) ? 0 : POLLOUT));
+static short events_of(const sockets *s, const peer *p) {
+  bool sends = !s->gave_up && !is_empty(&p->out.queue);
+  return (short)((is_early(s, p) ? 0 : POLLIN) | (sends ? POLLOUT : 0));
 }
 
 /* What is asked nothing is left out: its end would be told again and again. */
 static int poll_peers(sockets *s, int milliseconds) {
   for (int i = 0; i < s->base.size; i++) {
-    short events = events_of(&s->peers[i]);
+    short events = events_of(s, &s->peers[i]);
     s->polled[i] = (struct pollfd){ .fd = events ? s->peers[i].descriptor : -1, .events = events };
   }
   return poll(s->polled, (nfds_t)s->base.size, milliseconds);
@@ -281,13 +308,21 @@ static void serve(sockets *s) {
   }
 }
 
+/* Nothing is waited for any more. Whether somebody has failed may stand behind messages. */
+static bool look_for_failure(sockets *s) {
+  give_up(s);
+  for (int i = 0; i < PASSES && s->base.failure.rank < 0 && poll_peers(s, 0) > 0; i++) serve(s);
+  return false;
+}
+
 static bool sockets_progress(tn_transport *t, int milliseconds) {
   sockets *s = of(t);
   for (int left = milliseconds;; left -= SLICE) {
-    if (t->failure.rank >= 0) return false;
+    if (t->failure.rank >= 0) return give_up(s);
+    if (s->gave_up || tn_stop_asked(s->heap->stop)) return look_for_failure(s);
     int ready = poll_peers(s, left < SLICE ? (left > 0 ? left : 0) : SLICE);
     if (ready > 0) serve(s);
-    if (t->failure.rank >= 0 || tn_stop_asked(s->heap->stop)) return false;
+    if (t->failure.rank >= 0) return give_up(s);
     if (ready > 0 || left <= SLICE) return true;
   }
 }
@@ -338,6 +373,7 @@ static void tell(sockets *s, frame_kind kind, const void *bytes, size_t count) {
 static void sockets_fail(tn_transport *t, tn_str reason) {
   sockets *s = of(t);
   (void)tn_transport_note(t, t->rank, false, tn_str_of(s->host), reason);
+  give_up(s);
   s->told = true;
   tell(s, FRAME_FAILED, &t->failure, sizeof t->failure);
 }

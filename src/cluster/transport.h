@@ -25,14 +25,15 @@ typedef struct {
 typedef struct tn_transport tn_transport;
 struct tn_transport {
   int rank, size;
-  /* Queues a message; the memory is borrowed until `pending` is 0. Between two ranks messages arrive in the
-   * order they were sent. A receive names exactly as many bytes as the peer sends; any other number is a
-   * failure of that peer. */
+  /* Queues a message; the memory is borrowed until `pending` is 0, or a call gave false. Between two ranks
+   * messages arrive in the order they were sent. A receive names exactly as many bytes as the peer sends; any
+   * other number is a failure of that peer. */
   bool (*send)(tn_transport *t, int peer, const void *bytes, size_t count);
   bool (*receive)(tn_transport *t, int peer, void *bytes, size_t count);
   /* Moves what can be moved now, and waits for up to so many milliseconds when nothing can; 0: does not wait.
-   * False: a rank has failed (`failure`), or this process was asked to stop (nobody has failed). Call it now
-   * and then during a long computation: only here a rank learns that another one is gone. */
+   * False: a rank has failed (`failure`), or this process was asked to stop (nobody has failed); then what is
+   * queued is given up, and further calls only find out whether somebody has failed. Call it now and then
+   * during a long computation: only here a rank learns that another one is gone. */
   bool (*progress)(tn_transport *t, int milliseconds);
   /* This rank ends before the training does: tells every other rank, for at most a second. If another rank
    * has failed already, passes that on instead of the reason. */

@@ -421,10 +421,54 @@ static void a_failure_is_told_after_the_message_that_is_under_way(void **state) 
   assert_true(r.t->receive(r.t, 1, in, 1 << 20));
   assert_true(r.t->receive(r.t, 1, in, 4));
   assert_false(move_all(&r));
-  assert_int_equal(r.t->pending, 1);
   assert_failure(&r, 1, false, "enough");
   finish(&r, 2, children);
   free(in);
+}
+
+/* A training that is stopped frees everything, and then tells the others. */
+static bool stop_while_both_ways_are_under_way(rank *r) {
+  char *out = malloc(1 << 20), *in = malloc(1 << 20);
+  memset(out, 1, 1 << 20);
+  bool ok = r->t->send(r->t, 0, out, 1 << 20) && r->t->receive(r->t, 0, in, 1 << 20);
+  ok = ok && r->t->progress(r->t, 1000);
+  tn_stop_ask(&r->stop);
+  ok = ok && !r->t->progress(r->t, 1000) && r->t->pending == 0 && r->t->failure.rank < 0;
+  free(out);
+  free(in);
+  ok = ok && !r->t->send(r->t, 0, "x", 1) && !r->t->progress(r->t, 0);
+  (r->t->fail)(r->t, TN_LIT("stopped"));
+  return ok;
+}
+
+static void what_is_queued_is_given_up_when_a_rank_stops(void **state) {
+  (void)state;
+  rank r;
+  pid_t children[MOST];
+  char *out = calloc(1 << 20, 1), *in = calloc(1 << 20, 1);
+  start(&r, 2, stop_while_both_ways_are_under_way, children);
+  assert_true(r.t->send(r.t, 1, out, 1 << 20) && r.t->receive(r.t, 1, in, 1 << 20));
+  while (r.t->failure.rank < 0) (void)r.t->progress(r.t, 100);
+  assert_failure(&r, 1, false, "stopped");
+  finish(&r, 2, children);
+  free(out);
+  free(in);
+}
+
+/* The message that nobody waits for hides the end. */
+static void a_rank_that_stops_sees_who_is_gone(void **state) {
+  (void)state;
+  rank r;
+  int peer = open_pair(&r);
+  put_frame(peer, MAGIC, 1, 8);
+  put(peer, "12345678", 8);
+  assert_true(r.t->progress(r.t, 0));
+  close(peer);
+  assert_true(r.t->progress(r.t, 0));
+  tn_stop_ask(&r.stop);
+  assert_false(r.t->progress(r.t, 0));
+  assert_failure(&r, 1, true, "gone");
+  close_rank(&r);
 }
 
 static void a_rank_whose_peers_do_not_listen_still_ends(void **state) {
@@ -542,6 +586,8 @@ int main(void) {
     cmocka_unit_test(a_signal_that_asks_to_stop_ends_waiting_and_nobody_has_failed),
     cmocka_unit_test(what_a_rank_says_of_its_failure_reaches_all),
     cmocka_unit_test(a_failure_is_told_after_the_message_that_is_under_way),
+    cmocka_unit_test(what_is_queued_is_given_up_when_a_rank_stops),
+    cmocka_unit_test(a_rank_that_stops_sees_who_is_gone),
     cmocka_unit_test(a_rank_whose_peers_do_not_listen_still_ends),
     cmocka_unit_test(an_orderly_end_is_no_failure_and_what_was_sent_is_received),
     cmocka_unit_test(only_one_rank_tells_the_user),

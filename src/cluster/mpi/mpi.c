@@ -24,7 +24,7 @@
 
 #define PIECE    ((size_t)1 << 30) /* bytes of one MPI message */
 #define FAREWELL 1.0               /* seconds to tell the others that this rank ends */
-#define ABORTED  2                 /* seconds to be ended by the rank that shows the failure */
+#define PATIENCE 2                 /* seconds to be ended by the rank that shows the failure */
 #define SPIN     50e-6             /* seconds of looking without a pause */
 #define PAUSE    50000             /* nanoseconds */
 #define WARM_UP  ((size_t)1 << 18) /* bytes: more than what is sent without asking the receiver */
@@ -196,10 +196,10 @@ static void free_all(cluster *c, size_t size) {
   tn_heap_free(c->heap, c, sizeof *c);
 }
 
-/* Whoever shows the failure has shown it, and ends the job; the others give it time for that. */
+/* Whoever shows the failure has shown it, and ends: a process that ends without MPI_Finalize ends the job.
+ * The others give it time for that. MPI_Abort would drop what has been shown and is still on its way. */
 static void end_job(cluster *c) {
-  if (!tn_transport_tells(&c->base)) (void)nanosleep(&(struct timespec){ .tv_sec = ABORTED }, NULL);
-  (void)MPI_Abort(MPI_COMM_WORLD, 1);
+  if (!tn_transport_tells(&c->base)) (void)nanosleep(&(struct timespec){ .tv_sec = PATIENCE }, NULL);
 }
 
 static void mpi_close(tn_transport *t) {

@@ -13,8 +13,8 @@
 
 /* Starts MPI and connects this process with every other rank, so that no connection is made later.
  * `confined`: the sandbox will be entered, so MPI uses nothing that it forbids. NULL: the reason is in
- * `reason` (TN_REASON_BYTES), and MPI may be running. Closing the transport ends MPI; after a failure that
- * ends the whole job, so everything has been shown by then. */
+ * `reason` (TN_REASON_BYTES), and MPI may be running. Closing the transport ends MPI, if nobody has
+ * failed; else the launcher ends the whole job when the process ends. */
 typedef tn_transport *tn_mpi_open_function(tn_heap *heap, const char *version, bool confined, char *reason);
 
 tn_mpi_open_function tn_mpi_open;
