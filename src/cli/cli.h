@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "launch/launch.h"
 #include "tern/tern.h"
 
 typedef enum {
@@ -58,7 +59,9 @@ typedef struct {
   tern_options session;
   tern_language language;
   tern_sandbox_mode sandbox;
+  char **arguments; /* all words, as the program got them */
   bool json, color;
+  bool silent;      /* a rank of a training that has nothing to show: rank 0 does */
 } tn_command;
 
 static inline bool tn_given_option(const tn_command *command, tn_option option) {
@@ -69,6 +72,7 @@ static inline bool tn_given_option(const tn_command *command, tn_option option) 
 typedef struct {
   tn_command *command;
   tern_session *session;
+  tn_launch *launch; /* the other ranks of a training; NULL: there are none */
 } tn_run;
 
 /* One function per verb; the result is the exit status. */
@@ -143,6 +147,9 @@ void tn_cli_print(void *context, const char *line, size_t length);
 bool tn_cli_flush(void);
 /* The session that Ctrl-C stops; NULL: none. */
 void tn_cli_interrupts(tern_session *session);
+/* The session is one of a training in several processes: rank 0 is interrupted when another one is lost; the
+ * others leave signals to rank 0, and are interrupted when that is gone. */
+void tn_cli_interrupts_of_ranks(bool first);
 /* What a signal has asked for since the last call: to give up what is done now, or to end. */
 typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);

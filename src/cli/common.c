@@ -82,8 +82,24 @@ void tn_cli_interrupts(tern_session *session) {
   sigaction(SIGXFSZ, &ignore, NULL); /* so is a file that may not grow: EFBIG */
 #endif
 }
+/* SIGUSR1: the process that started this one is gone. */
+static void on_loss(int signal_number, siginfo_t *info, void *context) {
+  (void)context;
+  bool lost = signal_number != SIGCHLD || tn_launch_is_loss(info->si_code, info->si_status);
+  if (lost && interruptible) tern_interrupt(interruptible);
+}
+
+void tn_cli_interrupts_of_ranks(bool first) {
+  static const int left_to_first[] = { SIGINT, SIGTERM, SIGHUP };
+  struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NOCLDSTOP | SA_RESTART }; /* for writes */
+  struct sigaction ignore = { .sa_handler = SIG_IGN };
+  action.sa_sigaction = on_loss;
+  sigaction(first ? SIGCHLD : SIGUSR1, &action, NULL);
+  for (int i = 0; i < 3 && !first; i++) sigaction(left_to_first[i], &ignore, NULL);
+}
 #else
 /* WASI has no signals. */
+void tn_cli_interrupts_of_ranks(bool first) { (void)first; }
 void tn_cli_interrupts(tern_session *session) { (void)session; }
 tn_signal tn_cli_take_signal(void) { return TN_SIGNAL_NONE; }
 bool tn_cli_wait_to_read(int descriptor) { return descriptor >= 0; }
@@ -112,8 +128,14 @@ static void show(tn_run *run) {
   fputs(text ? text : "tern: out of memory\n", stderr);
 }
 
+/* Whether a rank leaves it to another one to show how it ended. */
+static bool is_silent(tn_run *run, tern_status status) {
+  bool shows = run->launch && status != TERN_OK && tn_launch_settle(run->launch);
+  return run->command->silent && !shows;
+}
+
 tern_status tn_cli_failed(tn_run *run, tern_status status) {
-  show(run);
+  if (!is_silent(run, status)) show(run);
   return status;
 }
 
@@ -137,7 +159,7 @@ static bool has_placeless_warning(tn_run *run) {
 
 void tn_cli_warnings(tn_run *run) {
   bool quiet = tn_given_option(run->command, TN_OPTION_QUIET) && !has_placeless_warning(run);
-  if (run->command->json || quiet) return;
+  if (run->command->json || run->command->silent || quiet) return;
   if (tern_diagnostic_count(run->session) > 0) show(run);
 }
 
@@ -236,6 +258,7 @@ tern_status tn_cli_give(tn_run *run, tern_program *program) {
 }
 
 tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status) {
+  if (is_silent(run, status)) return status;
   if (run->command->json) {
     const char *json = tern_result_json(program);
     puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");

@@ -349,6 +349,12 @@ static bool read_session(reader *r) {
       !option_number(r, TN_OPTION_SMOOTH, 1, &unused)) {
     return false;
   }
+  uint64_t ranks = 0;
+  if (!option_number(r, TN_OPTION_RANKS, 1, &ranks)) return false;
+  if (ranks > TN_LAUNCH_MOST)
+    return complain(r, "--ranks takes at most 64, not ", c->value[TN_OPTION_RANKS], "; more need mpirun");
+  if (threads == 0 && c->verb == TN_VERB_TRAIN)
+    threads = (uint64_t)tn_launch_threads(tn_launch_origin_of(), (int)ranks);
   uint64_t port = 0;
   if (!option_number(r, TN_OPTION_PORT, 0, &port)) return false;
   if (port > 65535) return complain(r, "--port takes at most 65535, not ", c->value[TN_OPTION_PORT], "");
@@ -376,11 +382,12 @@ static void free_command(tn_command *c) {
 
 /* A session without options, to say what is wrong with them. */
 static int refuse(tn_command *command, const char *message, const char *hint) {
-  tn_run run = { command, tern_session_new(NULL, NULL) };
+  tn_run run = { command, tern_session_new(NULL, NULL), NULL };
   if (!run.session) {
     fprintf(stderr, "tern: %s\n", message);
     return TERN_USAGE;
   }
+  command->silent = command->verb == TN_VERB_TRAIN && tn_launch_is_quiet();
   tern_status status = tn_cli_usage(&run, message, hint);
   tern_session_free(run.session);
   return status;
@@ -388,7 +395,7 @@ static int refuse(tn_command *command, const char *message, const char *hint) {
 
 static int run_verb(tn_command *command) {
   const char *problem = NULL;
-  tn_run run = { command, tern_session_new(&command->session, &problem) };
+  tn_run run = { command, tern_session_new(&command->session, &problem), NULL };
   if (!run.session) {
     char message[256];
     bool isa = command->session.isa && strstr(problem, "instruction set");
@@ -396,6 +403,7 @@ static int run_verb(tn_command *command) {
              isa ? ": " : "", problem);
     return refuse(command, message, NULL);
   }
+  command->silent = command->verb == TN_VERB_TRAIN && tn_launch_is_quiet();
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
   if (command->verb != TN_VERB_REPL) tern_start_clock(run.session); /* there each line has its time */
@@ -404,7 +412,7 @@ static int run_verb(tn_command *command) {
   if (status == TERN_OK) status = tn_cli_allow(&run);
   if (status == TERN_OK) status = handlers[command->verb](&run);
   bool ran = options[TN_OPTION_SANDBOX].verbs >> command->verb & 1;
-  if (ran && tn_given_option(command, TN_OPTION_VERBOSE)) tn_cli_say_sandbox(&run);
+  if (ran && tn_given_option(command, TN_OPTION_VERBOSE) && !command->silent) tn_cli_say_sandbox(&run);
   tn_cli_interrupts(NULL);
   tern_session_free(run.session);
   return tn_cli_flush() ? (int)status : TERN_FAILED;
@@ -431,7 +439,7 @@ static void ask_for_stack(void) {
 }
 
 int main(int count, char **words) {
-  tn_command command = { 0 };
+  tn_command command = { .arguments = words };
   reader r = { .command = &command, .words = words, .count = count };
   int status;
   ask_for_stack();

@@ -197,7 +197,7 @@ static void on_step(void *context, const tern_step *step) {
 
 static void on_print(void *context, const char *line, size_t length) {
   tn_progress *p = context;
-  if (p->to_json) return;
+  if (p->to_json || p->silent) return;
   wipe(p);
   tn_cli_print(NULL, line, length);
   if (p->line) fflush(stdout);
@@ -219,14 +219,18 @@ bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status) 
   const tn_command *command = run->command;
   const char *terminal = getenv("TERM");
   bool plain = !isatty(2) || (terminal && strcmp(terminal, "dumb") == 0);
-  *progress = (tn_progress){ .line = !plain && !command->json && !tn_given_option(command, TN_OPTION_QUIET),
-                             .plots = tn_given_option(command, TN_OPTION_PLOT) && !command->json,
+  bool silent = command->silent;
+  *progress = (tn_progress){ .silent = silent,
+                             .line = !plain && !command->json && !silent &&
+                                     !tn_given_option(command, TN_OPTION_QUIET),
+                             .plots = !silent && tn_given_option(command, TN_OPTION_PLOT) && !command->json,
                              .unicode = has_unicode(),
                              .first = -1,
                              .started = now(),
                              .curve = { .stride = 1 } };
   if (!read_log(progress, run, status)) return false;
-  if (!command->json) tern_on_print(run->session, on_print, progress);
+  if (silent) progress->to_json = false;
+  if (!command->json || silent) tern_on_print(run->session, on_print, progress);
   return true;
 }
 

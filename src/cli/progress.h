@@ -20,6 +20,7 @@ typedef struct {
 } tn_curve;
 
 typedef struct {
+  bool silent;  /* another rank of the training shows everything */
   bool line;    /* there is a terminal to draw on */
   bool to_json; /* --log json */
   bool plots;   /* --plot */

@@ -1,5 +1,6 @@
 /* cli/train.c: training an .ail program with its own blocks. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/progress.h"
 #include "track/track.h"
@@ -41,10 +42,10 @@ static tern_status give_and_train(tn_run *run, tern_program *program, tern_train
                            : tn_cli_failed(run, status);
 }
 
-tern_status tn_cli_train(tn_run *run) {
+/* In this process: alone, or as a rank. Only rank 0 has a folder and a history. */
+static tern_status train_here(tn_run *run) {
   tern_status status;
   const tn_command *command = run->command;
-  if (!tn_cli_one_word(run, "a file", &status)) return status;
   bool kept = command->value[TN_OPTION_OUT] || command->value[TN_OPTION_RESUME];
   if (tn_given_option(command, TN_OPTION_CHECKPOINT_EVERY) && !kept)
     return tn_cli_usage(run, "--checkpoint-every needs a folder for checkpoints",
@@ -56,15 +57,16 @@ tern_status tn_cli_train(tn_run *run) {
     tern_program_free(program);
     return status;
   }
-  tern_train_run wanted = { .out = command->value[TN_OPTION_OUT],
-                            .resume = command->value[TN_OPTION_RESUME],
+  bool writes = !command->silent;
+  tern_train_run wanted = { .out = writes ? command->value[TN_OPTION_OUT] : NULL,
+                            .resume = writes ? command->value[TN_OPTION_RESUME] : NULL,
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
                             .steps = number_of(command, TN_OPTION_STEPS),
                             .brief = tn_given_option(command, TN_OPTION_QUIET) };
   if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
   /* A run with a folder is recorded; so is any other when that is asked for. */
   char room[4096];
-  bool recorded = wanted.out || tn_given_option(command, TN_OPTION_STORE);
+  bool recorded = wanted.out || (writes && tn_given_option(command, TN_OPTION_STORE));
   const char *store = recorded ? tn_cli_store(command, room, sizeof room) : NULL;
   status = tern_sandbox_run(run->session, &wanted);
   if (status == TERN_OK && !tn_track_name_store(run->session, store, true)) status = TERN_FAILED;
@@ -74,4 +76,31 @@ tern_status tn_cli_train(tn_run *run) {
     status = give_and_train(run, program, &wanted, &progress, store);
   tern_program_free(program);
   return status;
+}
+
+static tern_status train_with_ranks(tn_run *run, tn_launch_origin origin, int ranks) {
+  run->launch = tn_launch_begin(run->session, origin, ranks, run->command->arguments);
+  if (!run->launch) return tn_cli_failed(run, tern_failure_status(run->session));
+  tn_cli_interrupts_of_ranks(!run->command->silent);
+  tern_status status = train_here(run);
+  (void)tn_cli_flush(); /* the other ranks may take their time to end */
+  tn_launch_end(run->launch, status);
+  run->launch = NULL;
+  return status;
+}
+
+tern_status tn_cli_train(tn_run *run) {
+  tern_status status;
+  const tn_command *command = run->command;
+  tn_launch_origin origin = tn_launch_origin_of();
+  int ranks = (int)number_of(command, TN_OPTION_RANKS);
+  if (!tn_cli_one_word(run, "a file", &status)) return status;
+  if (origin == TN_LAUNCH_FREE && ranks < 2) return train_here(run);
+  if (origin == TN_LAUNCH_MPI && ranks > 0)
+    return tn_cli_usage(run, "--ranks starts processes, and here mpirun or srun has started them",
+                        "leave --ranks out; the number of ranks is that of the launcher");
+  if (strcmp(command->words[0], "-") == 0)
+    return tn_cli_usage(run, "all ranks read the program, so it cannot come from standard input",
+                        "name a file");
+  return train_with_ranks(run, origin, ranks);
 }
