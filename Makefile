@@ -43,6 +43,7 @@ test-update: all ## put what really came in place of what tests expect; review t
 bench: ## install the peers, measure beside them, and write docs/performance.md (twenty minutes)
 	@sh tools/setup.sh bench
 	@sh tools/bench.sh --jobs $(JOBS) --write docs
+	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bench/scaling.py build/release/tern
 
 bench-quick: ## the same with few repetitions, nothing written (a minute or two)
 	@sh tools/setup.sh bench
