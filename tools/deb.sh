@@ -8,7 +8,7 @@
 # The same build gives the same package, byte for byte: nothing in it is younger than $SOURCE_DATE_EPOCH
 # (the last commit, if that is not set), and everything belongs to root. What it depends on is what its
 # programs are linked with, as dpkg-shlibdeps finds it; libmicrohttpd is loaded by `tern board` alone and only
-# recommended.
+# recommended; Open MPI, which a training under mpirun loads, is suggested.
 set -eu
 build=$(cd "$1" && pwd)
 mkdir -p "$2"

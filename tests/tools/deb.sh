@@ -28,6 +28,8 @@ for library in libc6 $threads libsqlite3-0 libedit2; do
 done
 passes "what tern board loads is recommended" holds "$(field Recommends)" libmicrohttpd12
 passes "and not needed" test -z "$(field Depends | grep microhttpd)"
+passes "nor is MPI" test -z "$(field Depends | grep -i mpi)"
+passes "it is suggested" holds "$(field Suggests)" openmpi-bin
 passes "it has no configuration files and no scripts" test "$(dpkg-deb --ctrl-tarfile "$package" | tar t |
   LC_ALL=C sort | tr '\n' ' ')" = "./ ./control ./md5sums ./shlibs ./triggers "
 passes "everything is root's, and of its time" test -z "$(dpkg-deb -c "$package" |

@@ -24,6 +24,7 @@ installed() { (cd "$prefix" && find . ! -type d | LC_ALL=C sort); }
     python3/dist-packages/tern.py; do
     echo "./lib/$file"
   done
+  if [ -e "$build/libtern_mpi.so" ]; then echo ./lib/tern/libtern_mpi.so; fi   # where there is Open MPI
   for file in bash-completion/completions/tern fish/vendor_completions.d/tern.fish man/man1/tern.1 \
     zsh/site-functions/_tern doc/tern/README.md doc/tern/CHANGELOG.md doc/tern/LICENSE; do
     echo "./share/$file"
@@ -39,6 +40,14 @@ mkdir "$scratch/elsewhere"
 cd "$scratch/elsewhere"
 passes "the program runs" "$tern" "$prefix/share/doc/tern/examples/ninth/library.nth"
 passes "the manual page is this program's" grep -q "tern $version" "$prefix/share/man/man1/tern.1"
+
+# Its module for MPI, where it is installed.
+if [ -e "$build/libtern_mpi.so" ] && command -v mpirun >/dev/null; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+  passes "the program trains under mpirun" mpirun --oversubscribe -n 2 \
+    -wdir "$prefix/share/doc/tern/examples/ail" "$tern" train xor.ail --allow fileread --steps 3
+fi
 
 # The library, from C. In a folder with a blank the flags of pkg-config are quoted, as a makefile would.
 example() {   # example NAME LIBRARY-FLAGS...: every program of examples/c, built and run
