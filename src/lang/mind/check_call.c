@@ -71,14 +71,18 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
   return result;
 }
 
-static TN_OWN_FRAME bool wrong_count(const caller *by, const signature *of) {
+static TN_OWN_FRAME bool report_count(tn_mind_checker *c, tn_span at, tn_str function, uint32_t least,
+                                      uint32_t most, uint32_t got) {
+  return tn_report(tn_mind_diags(c), TN_DIAG_E2005, at, TN_TEXT("function", function),
+                   TN_TEXT("expected", count_text(c->mind, least, most)), TN_INT("got", got));
+}
+
+static bool wrong_count(const caller *by, const signature *of) {
   uint32_t least = of->required > by->skipped ? of->required - by->skipped : 0;
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
   uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver that has no parameter */
   if (of->count == UINT32_MAX) most = UINT32_MAX;
-  return tn_report(tn_mind_diags(by->c), TN_DIAG_E2005, tn_mind_here(by->c, by->call),
-                   TN_TEXT("function", by->function),
-                   TN_TEXT("expected", count_text(by->c->mind, least, most)), TN_INT("got", got));
+  return report_count(by->c, tn_mind_here(by->c, by->call), by->function, least, most, got);
 }
 
 /* When nothing looks like what was written: what there is. */
@@ -247,13 +251,6 @@ tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable) {
   }
 }
 
-static TN_OWN_FRAME const tn_mind_type *wrong_value_count(tn_mind_checker *c, const signature *of,
-                                                          uint32_t got, tn_str name, tn_span at) {
-  return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2005, at, TN_TEXT("function", name),
-                                 TN_TEXT("expected", count_text(c->mind, of->required, of->count)),
-                                 TN_INT("got", got)));
-}
-
 static const tn_mind_type *call_library(tn_mind_checker *c, const tn_mind_entry *entry,
                                         const tn_mind_given *args, uint32_t count, tn_str name, tn_span at) {
   tn_mind_given by_parameter[TN_MIND_PARAMETER_LIMIT] = { { 0 } };
@@ -273,7 +270,8 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
                                       tn_mind_function **function) {
   signature of = signature_of(callable);
   if (!tn_mind_room(c->mind)) return tn_mind_wrong(tn_report_stack(tn_mind_diags(c), at, NULL));
-  if (count < of.required || count > of.count) return wrong_value_count(c, &of, count, name, at);
+  if (count < of.required || count > of.count)
+    return tn_mind_wrong(report_count(c, at, name, of.required, of.count, count));
   for (uint32_t i = 0; i < count; i++) {
     if (args[i].type->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   }
