@@ -69,12 +69,24 @@ typedef struct {
   uint32_t first, last;
 } tn_dataset_pick;
 
+/* CSV: how a column of texts becomes tokens. */
+typedef enum {
+  TN_TOKENS_NUMBERS, /* it does not: it has the numbers */
+  TN_TOKENS_WORDS,
+  TN_TOKENS_CHARS,
+  TN_TOKENS_BYTES,
+  TN_TOKENS_BPE
+} tn_dataset_tokens;
+
 /* CSV: the columns that feed an input. */
 typedef struct {
   size_t input;
   const tn_dataset_pick *picks;
   size_t pick_count; /* 0: all columns that no other input takes */
   bool normalized;   /* less the mean, by the standard deviation, of the rows for training */
+  tn_dataset_tokens tokens;
+  int64_t size;      /* of words and characters: the most tokens of a vocabulary; 0: any number */
+  tn_str tokenizer;  /* of byte pairs: the path of the file */
   tn_span at;
 } tn_dataset_feed;
 

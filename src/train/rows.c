@@ -321,9 +321,8 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   bool csv = p.data->format == TN_DATASET_CSV;
   out->present = csv ? tn_rows_read_csv(&source, out) : read_stages(&p, path, hashed);
   if (!out->present) return false;
-  bool ok = put_in_order(&p);
+  bool ok = put_in_order(&p) && (!csv || tn_rows_prepare_csv(&source, out));
   if (!ok) tn_rows_free(out);
-  if (ok && csv) tn_rows_prepare_csv(&source, out);
   return ok;
 }
 
@@ -331,5 +330,6 @@ void tn_rows_free(tn_rows *rows) {
   if (!rows->present) return;
   tn_heap_free(rows->columns.heap, rows->order, rows->count * sizeof *rows->order);
   tn_columns_free(&rows->columns);
+  tn_vocab_free(rows->vocab);
   rows->present = false;
 }

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "data/columns.h"
+#include "data/vocab.h"
 #include "lang/training.h"
 
 /* What a data set came to: columns, and the order in which rows count. */
@@ -11,9 +12,10 @@ typedef struct {
   bool present;
   tn_columns columns;
   const int *column_of; /* for each input of the program: the column that feeds it, or -1 */
+  tn_vocab *vocab;      /* that made tokens of texts, or NULL */
   uint32_t *order; /* rows in order; the first train_count are for training */
   size_t count, train_count;
-  uint8_t sha256[32]; /* of the file, if it was asked for */
+  uint8_t sha256[32]; /* of the file, if it was asked for; with a tokenizer, of that hash and its file */
 } tn_rows;
 
 /* Reads, maps, filters, shuffles and splits, as the dataset block says. Without one: nothing. */

@@ -8,7 +8,8 @@
 #include "data/report.h"
 #include "train/rows_internal.h"
 
-static tn_column_kind column_kind(tn_data_kind kind) {
+static tn_column_kind column_kind(const tn_dataset_feed *feed, tn_data_kind kind) {
+  if (feed->tokens != TN_TOKENS_NUMBERS) return TN_COLUMN_TEXT;
   switch (kind) {
     case TN_DATA_TOKEN_IDS: return TN_COLUMN_I32;
     case TN_DATA_LABELS: return TN_COLUMN_CLASS;
@@ -30,7 +31,7 @@ static bool make_columns(const tn_rows_source *source, tn_csv_column *columns) {
   float fill = data->missing == TN_MISSING_MEAN ? NAN : (float)data->missing_number;
   for (size_t i = 0; i < data->feed_count; i++) {
     const tn_dataset_feed *feed = &data->feeds[i];
-    columns[i] = (tn_csv_column){ .kind = column_kind(source->program->specs.inputs[feed->input].kind),
+    columns[i] = (tn_csv_column){ .kind = column_kind(feed, source->program->specs.inputs[feed->input].kind),
                                   .picks = make_picks(feed, source->arena),
                                   .pick_count = feed->pick_count,
                                   .may_miss = data->missing != TN_MISSING_REFUSED,
@@ -39,8 +40,7 @@ static bool make_columns(const tn_rows_source *source, tn_csv_column *columns) {
   return !source->arena->failed;
 }
 
-/* How many numbers of a row an input declares; -1: not a number. */
-static int64_t declared_width(const tn_tensor_spec *input) {
+int64_t tn_rows_declared_width(const tn_tensor_spec *input) {
   int64_t width = 1;
   for (int i = 1; i < input->type.shape.rank; i++) {
     int64_t dim = input->type.shape.dim[i];
@@ -54,8 +54,9 @@ static bool check_widths(const tn_rows_source *source, const tn_rows *rows) {
   const tn_dataset_block *data = source->program->dataset;
   for (size_t i = 0; i < data->feed_count; i++) {
     const tn_tensor_spec *input = &source->program->specs.inputs[data->feeds[i].input];
-    int64_t declared = declared_width(input), received = (int64_t)rows->columns.at[i].width;
-    if ((declared < 0 && received > 0) || declared == received) continue;
+    int64_t declared = tn_rows_declared_width(input), received = (int64_t)rows->columns.at[i].width;
+    bool text = rows->columns.at[i].kind == TN_COLUMN_TEXT; /* it becomes as long as it has to be */
+    if (text || (declared < 0 && received > 0) || declared == received) continue;
     source->host->diags->phase = TN_PHASE_DATA;
     return tn_report(source->host->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, data->feeds[i].at,
                      TN_TEXT("path", data->path), TN_INT("line", rows->columns.lines.at[0]),
@@ -150,14 +151,21 @@ static void normalize(const series *s) {
     *number_at(s, row) = (float)(((double)*number_at(s, row) - mean) / deviation);
 }
 
-void tn_rows_prepare_csv(const tn_rows_source *source, tn_rows *rows) {
+static void prepare_numbers(const tn_rows *rows, const tn_dataset_block *data, size_t index) {
+  tn_column *column = &rows->columns.at[index];
+  for (size_t item = 0; item < column->width; item++) {
+    series s = { rows, column, item };
+    if (data->missing == TN_MISSING_MEAN) fill_missing(&s);
+    if (data->feeds[index].normalized) normalize(&s);
+  }
+}
+
+bool tn_rows_prepare_csv(const tn_rows_source *source, tn_rows *rows) {
   const tn_dataset_block *data = source->program->dataset;
   for (size_t i = 0; i < data->feed_count; i++) {
-    tn_column *column = &rows->columns.at[i];
-    for (size_t item = 0; column->kind == TN_COLUMN_F32 && item < column->width; item++) {
-      series s = { rows, column, item };
-      if (data->missing == TN_MISSING_MEAN) fill_missing(&s);
-      if (data->feeds[i].normalized) normalize(&s);
-    }
+    if (rows->columns.at[i].kind == TN_COLUMN_F32) prepare_numbers(rows, data, i);
+    if (rows->columns.at[i].kind == TN_COLUMN_TEXT && !tn_rows_tokenize(source, &data->feeds[i], rows))
+      return false;
   }
+  return true;
 }

@@ -87,29 +87,43 @@ bool tn_ail_allow(tn_ail *program, const tn_graph *graph) {
   return ok;
 }
 
-bool tn_ail_allow_dataset(tn_ail *program) {
-  const tn_dataset_block *dataset = &program->dataset;
+static bool allow_read(tn_ail *program, tn_str path, tn_span at, const char *action) {
   tn_str found, granted = { 0 };
-  if (!program->dataset_fields) return true;
   bool some = program->host->capabilities & TN_CAP_FILEREAD;
-  if (some && tn_host_find(program->host, dataset->path, &program->arena, &found)) return true;
+  if (some && tn_host_find(program->host, path, &program->arena, &found)) return true;
   if (some) granted = tn_host_readable(program->host, &program->arena);
   program->host->diags->phase = TN_PHASE_RUN;
   return tn_report(program->host->diags, TN_DIAG_E_DATASET_CAPABILITY_DENIED,
-                   dataset->path_at.file ? dataset->path_at : dataset->at, TN_STR("capability", "FileRead"),
-                   TN_STR("attempted_action", "read dataset file"), TN_TEXT("path", dataset->path),
-                   TN_TEXT("granted", granted));
+                   at.file ? at : program->dataset.at, TN_STR("capability", "FileRead"),
+                   TN_STR("attempted_action", action), TN_TEXT("path", path), TN_TEXT("granted", granted));
+}
+
+bool tn_ail_allow_dataset(tn_ail *program) {
+  const tn_dataset_block *dataset = &program->dataset;
+  if (!program->dataset_fields) return true;
+  if (!allow_read(program, dataset->path, dataset->path_at, "read dataset file")) return false;
+  for (size_t i = 0; i < dataset->feed_count; i++) {
+    const tn_dataset_feed *feed = &dataset->feeds[i];
+    if (feed->tokenizer.len == 0) continue;
+    if (!allow_read(program, feed->tokenizer, feed->at, "read tokenizer file")) return false;
+  }
+  return true;
 }
 
 /* The paths of read_file_text as checking has met them, in every branch and handler, and the data set's. */
 bool tn_ail_seal(tn_ail *program) {
   const tn_map *paths = &program->read_paths;
-  tn_str *opened = tn_arena_array(&program->arena, paths->count + 1, sizeof *opened);
+  const tn_dataset_block *dataset = &program->dataset;
+  size_t most = paths->count + dataset->feed_count + 1;
+  tn_str *opened = tn_arena_array(&program->arena, most, sizeof *opened);
   size_t count = 0;
   if (!opened) return tn_ail_out_of_memory(program);
   for (; count < paths->count; count++)
     opened[count] = tn_ail_text_of(program, (tn_name)paths->entries[count].key);
-  if (program->dataset_fields) opened[count++] = program->dataset.path;
+  if (program->dataset_fields) opened[count++] = dataset->path;
+  for (size_t i = 0; i < dataset->feed_count; i++) {
+    if (dataset->feeds[i].tokenizer.len > 0) opened[count++] = dataset->feeds[i].tokenizer;
+  }
   return tn_host_seal(program->host, opened, count);
 }
 

@@ -2,8 +2,8 @@
  *
  * An input is fed by the column of its name, unless a field of the dataset block
  * says otherwise: `x = ["age", "income"]`, `x = 0-3`, `x = "*"`. Names are
- * written as strings, numbers of columns as numbers. What is given by --input
- * is not read. */
+ * written as strings, numbers of columns as numbers. A column of texts becomes
+ * tokens: `tokens = words("text")`. What is given by --input is not read. */
 #include "lang/ail/internal.h"
 
 #define COLUMN_LIMIT 65536
@@ -77,10 +77,63 @@ static bool read_columns(tn_ail *program, const tn_ail_expr *expr, picks *list) 
 
 static bool is_single(const picks *list) { return list->count == 1 && list->at[0].first == list->at[0].last; }
 
+/* ---- texts ---- */
+
+static const char *const text_functions[] = { "", "words", "chars", "bytes", "bpe" };
+
+/* The function of a call that makes tokens of a text, or TN_TOKENS_NUMBERS. */
+static tn_dataset_tokens tokens_of(const tn_ail *program, const tn_ail_call *call) {
+  tn_str name = tn_ail_text_of(program, call->name);
+  for (int i = TN_TOKENS_WORDS; i <= TN_TOKENS_BPE; i++) {
+    if (tn_str_is(name, text_functions[i])) return (tn_dataset_tokens)i;
+  }
+  return TN_TOKENS_NUMBERS;
+}
+
+/* size = 1000: a vocabulary has room for padding and the unknown at least. */
+static bool read_size(const tn_ail *program, const tn_ail_arg *arg, tn_dataset_feed *feed) {
+  tn_ail_const value;
+  bool ok = tn_str_is(tn_ail_text_of(program, arg->key), "size") && feed->tokens <= TN_TOKENS_CHARS &&
+            tn_ail_literal(program, arg->value, &value) && value.is_integer && value.integer > 2;
+  if (ok) feed->size = value.integer;
+  return ok;
+}
+
+/* texts = ( "words" | "chars" ) "(" pick [ "," "size" "=" integer ] ")" | "bytes" "(" pick ")"
+ *       | "bpe" "(" string "," pick ")" */
+static bool read_texts(tn_ail *program, const tn_ail_call *call, tn_dataset_feed *feed, picks *list) {
+  uint32_t column = 0;
+  tn_ail_const path;
+  feed->tokens = tokens_of(program, call);
+  if (feed->tokens == TN_TOKENS_NUMBERS) return false;
+  if (feed->tokens == TN_TOKENS_BPE) {
+    bool ok = call->count == 2 && !call->args[0].key && tn_ail_literal(program, call->args[0].value, &path) &&
+              path.kind == TN_AIL_CONST_TEXT && path.text.len > 0;
+    if (!ok) return false;
+    feed->tokenizer = path.text;
+    column = 1;
+  }
+  if (call->count <= column || call->args[column].key) return false;
+  bool sized = call->count == column + 2;
+  if (sized ? !read_size(program, &call->args[column + 1], feed) : call->count != column + 1) return false;
+  return add_pick(program, call->args[column].value, list) && list->at[0].first == list->at[0].last;
+}
+
+static void read_text_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed, picks *list) {
+  if (program->inputs[feed->input].kind != TN_DATA_TOKEN_IDS)
+    tn_ail_report_syntax(program, expr->at, "texts become token ids: they feed the input `tokens`");
+  else if (!read_texts(program, expr->as.call, feed, list))
+    tn_ail_report_syntax(program, expr->at,
+                         "texts are words(\"column\"), chars(\"column\"), bytes(\"column\") or "
+                         "bpe(\"tokenizer.json\", \"column\"); the first two may have `size = 1000`");
+}
+
 static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed) {
   bool label = program->inputs[feed->input].kind == TN_DATA_LABELS;
   picks list = { 0 };
-  if (!read_columns(program, expr, &list))
+  if (expr->form == TN_AIL_EXPR_CALL)
+    read_text_feed(program, expr, feed, &list);
+  else if (!read_columns(program, expr, &list))
     tn_ail_report_syntax(program, expr->at,
                          "columns are names or numbers from 0: \"age\", 3, 0-3, [\"age\", 3], or \"*\" for "
                          "the rest");
