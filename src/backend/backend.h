@@ -33,6 +33,21 @@ typedef struct {
 /* False with the fault filled in. */
 typedef bool (*tn_kernel)(const tn_kernel_call *call);
 
+/* Two operations in one call (fusions.def).
+ *
+ * DESCENT  matmul of two f32 matrices, then out = p - scale * (x y): operands x, y, p and scale; the result
+ *          may be p's memory.
+ * POOL     the sum or the mean (call->op) of rows that an index names: out[..., c] is that of
+ *          table[index[..., i], c] over i. The operands are an f32 table of two axes, without gaps along the
+ *          second, and a contiguous index, whose last axis has 1 to TN_BACKEND_POOL_LIMIT places; the result
+ *          is contiguous. */
+typedef enum {
+#define TN_FUSION(id, ...) TN_FUSION_##id,
+#include "backend/fusions.def"
+  TN_FUSION_COUNT
+} tn_fusion;
+#define TN_BACKEND_POOL_LIMIT 512
+
 struct tn_backend {
   const char *name;        /* "ref", "cpu" */
   const char *isa;         /* "avx512", "avx2", "neon", "portable"; "" for ref */
@@ -40,20 +55,12 @@ struct tn_backend {
   /* Bytes of scratch a call with these views needs, at most, with `threads`. */
   size_t (*scratch)(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                     int count, const tn_view *out, int threads);
-  /* Whether matmul of two f32 matrices also takes four operands: out = p - scale * (x y) of x, y, p and
-   * scale, with p's memory as its result if need be; each operation rounded on its own. */
-  bool descends;
-  /* The sum or the mean (call->op) of rows that an index names: out[..., c] is that of
-   * table[index[..., i], c] over i, as gather and then the sum along that axis give it. The operands are an
-   * f32 table of two axes, without gaps along the second, and a contiguous index, whose last axis has 1 to
-   * TN_BACKEND_POOL_LIMIT places; the result is contiguous. NULL: there is none. */
-  tn_kernel pool;
+  const tn_kernel *fusions; /* by tn_fusion; NULL: it has none */
   /* For a call that will be repeated: a kernel that does the same in less time, because it knows types,
    * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
    * table's is the best. What it must remember goes into the arena and comes back as call->kept. */
   tn_kernel (*choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 };
-#define TN_BACKEND_POOL_LIMIT 512
 
 const tn_backend *tn_backend_ref(void);
 /* The best the machine has, or the named instruction set: NULL when this build or this machine lacks it. */

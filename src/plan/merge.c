@@ -1,41 +1,25 @@
-/* plan/merge.c: two steps become one where what lies between them need not be written down.
+/* plan/merge.c: two steps become one where what lies between them need not be written to memory.
  *
- * The gradient of a weight is a matrix product, and plain descent takes a multiple of it off the
- * weight. Done one after the other, the gradient is written and read again; it is as large as the weight.
- * Back ends that can (backend.h) take the step while they have the product in their registers:
- *
- *   matmul  x, y -> g           becomes   matmul  x, y, p, scale -> p
- *   fused   p - scale * g -> p
- *
- * The rows of a table that an index names are often wanted for their sum alone, as the words of a text are;
- * then they are added where they stand:
- *
- *   gather  table, index -> r   becomes   mean  table, index -> out
- *   mean    r -> out
- *
- * The operations and their order stay, so do the bits. */
+ * backend/fusions.def lists the pairs. A pattern looks at shapes and strides, and names the operands of the
+ * kernel; the rest is the same for all. */
 #include "plan/internal.h"
 
-#define LENGTH_LIMIT 2048 /* of the products' sums: they are added up without being put down in between */
+#define LENGTH_LIMIT  2048 /* of the products' sums: they are added up without being stored in between */
+#define OPERAND_LIMIT 4
 
+/* An operand of one of the two steps. */
 typedef struct {
-  int gradient, param, scale; /* operands of the fused step */
-} descent;
+  bool of_second;
+  int operand;
+} source;
 
-/* p - scale * g, in any order of the operands. */
-static bool is_descent(const tn_plan *plan, const tn_step *step, descent *out) {
-  const tn_fused *program = step->call.attrs->program;
-  if (step->call.op != TN_OP_FUSED || program->operand_count != 3 || program->step_count != 2) return false;
-  const tn_fused_step *product = &program->step[0], *difference = &program->step[1];
-  if (product->op != TN_OP_MUL || difference->op != TN_OP_SUB || difference->in[1] != 3) return false;
-  if (difference->in[0] > 2 || product->dtype != TN_F32 || difference->dtype != TN_F32) return false;
-  bool first_is_scale = tn_step_view(plan, step, product->in[0])->rank == 0;
-  *out = (descent){ .param = difference->in[0],
-                    .scale = product->in[first_is_scale ? 0 : 1],
-                    .gradient = product->in[first_is_scale ? 1 : 0] };
-  return tn_step_view(plan, step, out->scale)->rank == 0 && out->gradient != out->scale &&
-         out->param != out->gradient && out->param != out->scale;
-}
+/* What the kernel is called with. */
+typedef struct {
+  tn_op op;
+  const tn_attrs *attrs;
+  source in[OPERAND_LIMIT];
+  int count;
+} merged_call;
 
 bool tn_step_same_place(const tn_plan *plan, const tn_step *a, int i, const tn_step *b, int k) {
   const tn_view *x = tn_step_view(plan, a, i), *y = tn_step_view(plan, b, k);
@@ -60,18 +44,7 @@ static bool copy_view(tn_plan *plan, const tn_step *step, int i) {
   return tn_plan_add_view(plan, &location) >= 0;
 }
 
-/* The step at i has new views from `first` on; the one behind it becomes a jump to the next. What lay between
- * the two needs no memory any more, and the result of the second is written earlier. */
-static void put_together(tn_plan *plan, uint32_t i, uint32_t first, int count) {
-  const tn_step *one = &plan->steps.at[i], *two = one + 1;
-  plan->storages.at[tn_step_site(plan, one, one->call.count)->storage].bytes = 0;
-  plan->storages.at[tn_step_site(plan, two, two->call.count)->storage].first = (int32_t)i;
-  plan->steps.at[i].first_view = first;
-  plan->steps.at[i].call.count = count;
-  plan->steps.at[i + 1] = (tn_step){ .kind = TN_STEP_JUMP, .node = two->node, .target = i + 2 };
-}
-
-/* Whether nobody but the step behind it reads what the step at i writes. */
+/* Whether only the step after it reads what the step at i writes. */
 static bool is_for_the_next(const tn_plan *plan, uint32_t i) {
   const tn_step *step = &plan->steps.at[i];
   const tn_storage *storage = &plan->storages.at[tn_step_site(plan, step, step->call.count)->storage];
@@ -79,71 +52,107 @@ static bool is_for_the_next(const tn_plan *plan, uint32_t i) {
          storage->last == (int32_t)i + 1;
 }
 
-/* ---- a product and the descent that it is for ---- */
-static bool is_pair(const tn_plan *plan, uint32_t i, descent *how) {
-  const tn_step *product = &plan->steps.at[i], *update = product + 1;
-  if (product->kind != TN_STEP_KERNEL || product->call.op != TN_OP_MATMUL) return false;
+/* ---- patterns ---- */
+
+/* p - scale * g, in any order of the operands. */
+static bool is_descent(const tn_plan *plan, const tn_step *step, int *param, int *scale, int *gradient) {
+  const tn_fused *program = step->call.attrs->program;
+  if (program->operand_count != 3 || program->step_count != 2) return false;
+  const tn_fused_step *product = &program->step[0], *difference = &program->step[1];
+  if (product->op != TN_OP_MUL || difference->op != TN_OP_SUB || difference->in[1] != 3) return false;
+  if (difference->in[0] > 2 || product->dtype != TN_F32 || difference->dtype != TN_F32) return false;
+  bool first_is_scale = tn_step_view(plan, step, product->in[0])->rank == 0;
+  *param = difference->in[0];
+  *scale = product->in[first_is_scale ? 0 : 1];
+  *gradient = product->in[first_is_scale ? 1 : 0];
+  return tn_step_view(plan, step, *scale)->rank == 0 && *gradient != *scale && *param != *gradient &&
+         *param != *scale;
+}
+
+/* The parameter is written where it is, and the product does not read it. */
+static bool fits_descent(const tn_plan *plan, const tn_step *product, const tn_step *update,
+                         merged_call *call) {
   const tn_view *x = tn_step_view(plan, product, 0), *out = tn_step_view(plan, product, 2);
+  int param, scale, gradient;
   if (out->rank != 2 || out->dtype != TN_F32 || tn_view_count(out) == 0) return false;
   if (x->dim[1] < 1 || x->dim[1] > LENGTH_LIMIT) return false;
-  if (update->kind != TN_STEP_KERNEL || !is_descent(plan, update, how)) return false;
-  if (!tn_step_same_place(plan, update, how->gradient, product, 2)) return false;
+  if (!is_descent(plan, update, &param, &scale, &gradient)) return false;
+  if (!tn_step_same_place(plan, update, gradient, product, 2)) return false;
   int32_t base = plan->storages.at[tn_step_site(plan, update, 3)->storage].base;
-  return is_for_the_next(plan, i) && base != 0 && !reads_base(plan, product, base) &&
-         plan->storages.at[tn_step_site(plan, update, how->param)->storage].base == base;
+  *call = (merged_call){ .op = TN_OP_MATMUL,
+                         .attrs = product->call.attrs,
+                         .in = { { false, 0 }, { false, 1 }, { true, param }, { true, scale } },
+                         .count = 4 };
+  return base != 0 && !reads_base(plan, product, base) &&
+         plan->storages.at[tn_step_site(plan, update, param)->storage].base == base;
 }
-
-static bool merge_descent(tn_plan *plan, uint32_t i, const descent *how) {
-  tn_step product = plan->steps.at[i], update = plan->steps.at[i + 1];
-  uint32_t first = (uint32_t)plan->views.count;
-  if (!copy_view(plan, &product, 0) || !copy_view(plan, &product, 1) ||
-      !copy_view(plan, &update, how->param) || !copy_view(plan, &update, how->scale) ||
-      !copy_view(plan, &update, 3))
-    return false;
-  put_together(plan, i, first, 4);
-  if ((int32_t)i < plan->first_write) plan->first_write = (int32_t)i;
-  return true;
-}
-
-/* ---- rows of a table and their sum ---- */
-static bool is_flat(const tn_view *view) { return tn_view_is_contiguous(view); }
 
 /* gather: [rows, columns] and [..., n] to [..., n, columns]; the sum is along n. */
-static bool is_pool(const tn_plan *plan, uint32_t i) {
-  const tn_step *gather = &plan->steps.at[i], *sum = gather + 1;
-  if (gather->kind != TN_STEP_KERNEL || gather->call.op != TN_OP_GATHER || sum->kind != TN_STEP_KERNEL)
-    return false;
-  if (sum->call.op != TN_OP_SUM && sum->call.op != TN_OP_MEAN) return false;
+static bool fits_pool(const tn_plan *plan, const tn_step *gather, const tn_step *sum, merged_call *call) {
   const tn_view *table = tn_step_view(plan, gather, 0), *index = tn_step_view(plan, gather, 1);
-  const tn_view *rows = tn_step_view(plan, gather, 2);
   const tn_attrs *attrs = sum->call.attrs;
   if (gather->call.attrs->axis != 0 || table->rank != 2 || table->dtype != TN_F32 || table->stride[1] != 1)
     return false;
-  if (index->rank == 0 || !is_flat(index) || tn_view_count(rows) == 0) return false;
+  if (index->rank == 0 || !tn_view_is_contiguous(index)) return false;
+  if (tn_view_count(tn_step_view(plan, gather, 2)) == 0) return false;
   if (index->dim[index->rank - 1] > TN_BACKEND_POOL_LIMIT) return false;
   if (attrs->axis_count != 1 || attrs->axes[0] != index->rank - 1) return false;
-  return tn_step_same_place(plan, sum, 0, gather, 2) && is_for_the_next(plan, i) &&
-         is_flat(tn_step_view(plan, sum, 1));
+  *call =
+      (merged_call){ .op = sum->call.op, .attrs = attrs, .in = { { false, 0 }, { false, 1 } }, .count = 2 };
+  return tn_step_same_place(plan, sum, 0, gather, 2) && tn_view_is_contiguous(tn_step_view(plan, sum, 1));
 }
 
-/* What fails is still the gather, so its node stays with the step. */
-static bool merge_pool(tn_plan *plan, uint32_t i) {
-  tn_step gather = plan->steps.at[i], sum = plan->steps.at[i + 1];
-  uint32_t first = (uint32_t)plan->views.count;
-  if (!copy_view(plan, &gather, 0) || !copy_view(plan, &gather, 1) || !copy_view(plan, &sum, 1)) return false;
-  put_together(plan, i, first, 2);
-  plan->steps.at[i].kernel = plan->backend->pool;
-  plan->steps.at[i].call.op = sum.call.op;
-  plan->steps.at[i].call.attrs = sum.call.attrs;
+/* ---- the table ---- */
+
+static const struct {
+  tn_op first, second;
+  bool (*fits)(const tn_plan *plan, const tn_step *first, const tn_step *second, merged_call *call);
+} fusions[TN_FUSION_COUNT] = {
+#define TN_FUSION(id, first, second, pattern, cpu) { TN_OP_##first, TN_OP_##second, fits_##pattern },
+#include "backend/fusions.def"
+};
+
+/* The step at i does the work of both; the one after it becomes a jump to the next. What lay between them
+ * needs no memory, and the result of the second is written earlier. What can fail is the first, so its node
+ * stays with the step. */
+static bool merge(tn_plan *plan, uint32_t i, const merged_call *call, tn_kernel kernel) {
+  const tn_step first = plan->steps.at[i], second = plan->steps.at[i + 1];
+  uint32_t views = (uint32_t)plan->views.count;
+  for (int k = 0; k < call->count; k++)
+    if (!copy_view(plan, call->in[k].of_second ? &second : &first, call->in[k].operand)) return false;
+  if (!copy_view(plan, &second, second.call.count)) return false;
+  tn_storage *result = &plan->storages.at[tn_step_site(plan, &second, second.call.count)->storage];
+  plan->storages.at[tn_step_site(plan, &first, first.call.count)->storage].bytes = 0;
+  result->first = (int32_t)i;
+  if (result->base != 0 && (int32_t)i < plan->first_write) plan->first_write = (int32_t)i;
+  tn_step *step = &plan->steps.at[i];
+  step->kernel = kernel;
+  step->first_view = views;
+  step->call.op = call->op;
+  step->call.attrs = call->attrs;
+  step->call.count = call->count;
+  step[1] = (tn_step){ .kind = TN_STEP_JUMP, .node = second.node, .target = i + 2 };
   return true;
 }
 
+/* The fusion that the steps at i and i + 1 are, or TN_FUSION_COUNT. */
+static int find_fusion(const tn_plan *plan, uint32_t i, merged_call *call) {
+  const tn_step *first = &plan->steps.at[i], *second = first + 1;
+  if (first->kind != TN_STEP_KERNEL || second->kind != TN_STEP_KERNEL) return TN_FUSION_COUNT;
+  int f = 0;
+  for (; f < TN_FUSION_COUNT; f++)
+    if (first->call.op == fusions[f].first && second->call.op == fusions[f].second &&
+        is_for_the_next(plan, i) && fusions[f].fits(plan, first, second, call))
+      break;
+  return f;
+}
+
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault) {
-  descent how;
+  merged_call call;
   bool ok = true;
-  for (uint32_t i = 0; ok && i + 1 < plan->steps.count; i++) {
-    if (plan->backend->descends && is_pair(plan, i, &how)) ok = merge_descent(plan, i, &how);
-    if (plan->backend->pool && is_pool(plan, i)) ok = merge_pool(plan, i);
+  for (uint32_t i = 0; ok && plan->backend->fusions && i + 1 < plan->steps.count; i++) {
+    int f = find_fusion(plan, i, &call);
+    if (f < TN_FUSION_COUNT) ok = merge(plan, i, &call, plan->backend->fusions[f]);
   }
   if (!ok) fault->kind = TN_FAULT_MEMORY;
   return ok;

@@ -94,7 +94,7 @@ bool cpu_fold(const tn_kernel_call *call);
 bool cpu_uniform(const tn_kernel_call *call);
 bool cpu_normal(const tn_kernel_call *call);
 
-/* What backend.h says of the fields of these names. */
+/* Of fusions.def; and what backend.h says of `choose`. */
 bool cpu_pool(const tn_kernel_call *call);
 tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 

@@ -14,6 +14,11 @@ static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
 
+static const tn_kernel fusions[TN_FUSION_COUNT] = {
+#define TN_FUSION(id, first, second, pattern, cpu) cpu,
+#include "backend/fusions.def"
+};
+
 static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                       int count, const tn_view *out, int threads) {
   tn_kernel kernel = backend->kernels[op];
@@ -38,7 +43,6 @@ const tn_backend TN_CPU_NAME(backend) = {
   .isa = QUOTED(TN_ISA),
   .kernels = &entries[0].cpu,
   .scratch = scratch,
-  .descends = true,
-  .pool = cpu_pool,
+  .fusions = fusions,
   .choose = cpu_choose,
 };
