@@ -75,12 +75,16 @@ typedef struct {
 #ifndef TN_HAVE_MICROHTTPD
 #define TN_HAVE_MICROHTTPD 0
 #endif
+#ifndef TN_HAVE_MPI
+#define TN_HAVE_MPI 0
+#endif
 
 static const library libraries[] = {
   { "OpenMP", "several threads for one program", TN_HAVE_OPENMP },
   { "libedit", "line editing, completion and history in tern repl", TN_HAVE_EDITLINE },
   { "SQLite", "the history of training runs: tern runs", TN_HAVE_SQLITE },
   { "microhttpd", "the history as a page: tern board", TN_HAVE_MICROHTTPD },
+  { "Open MPI", "training under mpirun and srun", TN_HAVE_MPI },
 };
 #define LIBRARY_COUNT (sizeof libraries / sizeof *libraries)
 
