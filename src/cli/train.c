@@ -83,7 +83,10 @@ static tern_status train_with_ranks(tn_run *run, tn_launch_origin origin, int ra
   if (!run->launch) return tn_cli_failed(run, tern_failure_status(run->session));
   tn_cli_interrupts_of_ranks(!run->command->silent);
   tern_status status = train_here(run);
-  (void)tn_cli_flush(); /* the other ranks may take their time to end */
+  if (!tn_cli_flush()) { /* now, because the other ranks may take their time to end */
+    clearerr(stdout);    /* it has been said */
+    if (status == TERN_OK) status = TERN_FAILED;
+  }
   tn_launch_end(run->launch, status);
   run->launch = NULL;
   return status;

@@ -47,6 +47,16 @@ $ OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 tern train x.ail --ranks 2
 $ SLURM_STEP_NUM_TASKS=1 tern train x.ail 2>&1 | head -1
 | error[E_USAGE]: cannot read x.ail: no such file
 
+# No descriptors for so many; nobody is left waiting.
+$ (ulimit -n 20; tern train x.ail --ranks 30 2>&1 | head -1)
+| error[E_RANKS_START]: the ranks of the training cannot be started: no socket for a rank: Too many open files
+
+# What cannot be written is said once, as without ranks.
+$ echo 'model { x [1] param w [1] y = w * x } train { loss = sum(y) steps = 3 batch = 2 shards = 2 }' > small.ail
+$ tern train small.ail --input x=[1] --ranks 2 > /dev/full
+! tern: cannot write to standard output: No space left on device
+? 1
+
 # A mistake in the program is shown once, by rank 0.
 $ echo 'model {' > broken.ail; tern train broken.ail --ranks 3 2>&1 | grep '^error'
 | error[E_MODEL_EMPTY]: the model block computes nothing
