@@ -400,6 +400,8 @@ def under_mpi():
     once = both.stdout.count('"ok":false') == 1
     check(once and "E_RANK_LOST" in both.stdout and "data.jsonl" in both.stdout,
           "a rank without the data says so", both.stdout, both.stderr)
+    bound = run(["mpirun", "-n", "2", *words, "--sandbox", "require"])
+    check("E_SANDBOX_UNAVAILABLE" in bound.stdout, "the sandbox cannot be required under MPI", bound.stdout)
     wrong = run(["mpirun", "-n", "2", TERN, "train", "adam.ail", "--ranks", "2"])
     check(wrong.stderr.count("error[E_USAGE]") == 1, "--ranks under mpirun is refused, once", wrong.stderr)
 

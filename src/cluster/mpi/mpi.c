@@ -47,7 +47,8 @@ typedef struct {
   tn_rank_failure notice;
   MPI_Request noticed;
   char (*hosts)[TN_HOST_BYTES];
-  bool told;
+  bool gave_up; /* nothing is queued any more */
+  bool told;    /* the others know of the failure */
 } cluster;
 
 static cluster *of(tn_transport *t) { return (cluster *)t; }
@@ -76,12 +77,24 @@ static bool queue_piece(cluster *c, const piece *part, void *bytes) {
   return true;
 }
 
+/* Whoever has queued messages may free them now: what has not begun to come in is not waited for, and what is
+ * to be sent is only read. False. */
+static bool give_up(cluster *c) {
+  for (size_t i = 0; i < c->requests.count; i++) {
+    if (c->pieces.at[i].received) MPI_Cancel(&c->requests.at[i]);
+    MPI_Request_free(&c->requests.at[i]);
+  }
+  c->requests.count = c->pieces.count = c->base.pending = 0;
+  c->gave_up = true;
+  return false;
+}
+
 static bool queue_message(cluster *c, int peer, bool received, void *bytes, size_t count) {
-  if (c->base.failure.rank >= 0) return false;
+  if (c->base.failure.rank >= 0 || c->gave_up) return false;
   for (size_t at = 0;;) {
     size_t length = count - at < PIECE ? count - at : PIECE;
     piece part = { peer, received, at + length == count, (int)length };
-    if (!queue_piece(c, &part, (char *)bytes + at)) return false;
+    if (!queue_piece(c, &part, (char *)bytes + at)) return give_up(c);
     at += length;
     if (at == count) break;
   }
@@ -160,9 +173,8 @@ static bool mpi_progress(tn_transport *t, int milliseconds) {
   cluster *c = of(t);
   double since = tn_clock_steady();
   for (bool moved = false; !moved;) {
-    if (t->failure.rank >= 0) return false;
     moved = move_anything(c);
-    if (t->failure.rank >= 0 || tn_stop_asked(c->heap->stop)) return false;
+    if (t->failure.rank >= 0 || c->gave_up || tn_stop_asked(c->heap->stop)) return give_up(c);
     if (moved || tn_clock_steady() - since >= 1e-3 * milliseconds) return true;
     rest(since);
   }
@@ -174,6 +186,7 @@ static bool mpi_progress(tn_transport *t, int milliseconds) {
 static void mpi_fail(tn_transport *t, tn_str reason) {
   cluster *c = of(t);
   (void)tn_transport_note(t, t->rank, false, tn_str_of(c->hosts[t->rank]), reason);
+  give_up(c);
   c->told = true;
   double since = tn_clock_steady();
   for (int i = 0; i < t->size; i++) {
