@@ -24,12 +24,13 @@
 #define NAMES_LISTED 5     /* of those that were not checked */
 
 /* The files of a run, in the order in which they are read. */
-enum { RECORD, CHECKPOINT, HISTORY, WEIGHTS, GIVEN, FILE_COUNT };
+enum { RECORD, CHECKPOINT, HISTORY, WEIGHTS, GIVEN, FACTS, FILE_COUNT };
 static const char *const files[FILE_COUNT] = { [RECORD] = TN_RECORD_FILE,
                                                [CHECKPOINT] = "checkpoint",
                                                [HISTORY] = "history.jsonl",
                                                [WEIGHTS] = "weights.safetensors",
-                                               [GIVEN] = TN_GIVEN_FILE };
+                                               [GIVEN] = TN_GIVEN_FILE,
+                                               [FACTS] = TN_FACTS_FILE };
 
 typedef struct {
   tern_session *session;
@@ -176,7 +177,7 @@ static tn_str base_of(verification *r) {
 
 static bool is_checked(const verification *r, tn_str name) {
   for (int i = 0; i < FILE_COUNT; i++) {
-    if (tn_str_is(name, files[i])) return i != GIVEN || r->record.given;
+    if (tn_str_is(name, files[i])) return i == FACTS ? r->found.facts : i != GIVEN || r->record.given;
   }
   return false;
 }
@@ -223,6 +224,7 @@ static bool repeat(verification *r) {
                                .history = r->there[HISTORY] ? contents(r, HISTORY) : TN_LIT(""),
                                .weights = contents(r, WEIGHTS),
                                .given = contents(r, GIVEN),
+                               .facts = contents(r, FACTS),
                                .checkpoint_path = r->path[CHECKPOINT].at,
                                .weights_path = r->path[WEIGHTS].at };
   uint64_t seed = r->session->host.seed;

@@ -5,6 +5,7 @@
  *   weights.safetensors  the parameters, by name
  *   checkpoint           parameters, optimiser state, step, generator: everything to resume with
  *   given.safetensors    values of --input, --param and --weights, if there were any
+ *   data.json            classes, vocabulary and statistics of the training data, if it is a CSV file
  *
  * The history grows line by line; the others are replaced whole, and each carries
  * its own hash. A checkpoint also carries the hash of the history up to its step,
@@ -274,6 +275,11 @@ bool tn_loop_write_given(tn_loop *loop, tn_text *out) {
   return named && !out->failed ? true : tn_loop_out_of_memory(loop);
 }
 
+bool tn_loop_write_facts(tn_loop *loop, tn_text *out) {
+  tn_rows_write_facts(&loop->rows, &loop->program, loop->host->names, out);
+  return out->failed ? tn_loop_out_of_memory(loop) : true;
+}
+
 /* ---- run.json ---- */
 
 static bool write_record(tn_loop *loop, tn_run_status status) {
@@ -348,15 +354,17 @@ static bool remove_old(tn_loop *loop, const char *name) {
 }
 
 bool tn_loop_begin_folder(tn_loop *loop) {
-  bool given = is_given(loop), fresh = tn_trainer_step_number(loop->trainer) == 0;
+  bool given = is_given(loop), facts = loop->rows.statistics != NULL;
+  bool fresh = tn_trainer_step_number(loop->trainer) == 0;
   if (!loop->options->out || loop->idle) return true;
   note_state(loop);
   if (given && !write_as(loop, TN_GIVEN_FILE, tn_loop_write_given)) return false;
+  if (facts && !write_as(loop, TN_FACTS_FILE, tn_loop_write_facts)) return false;
   if (!write_record(loop, TN_RUN_STATUS_RUNNING)) return false;
   /* From here on the folder can be resumed, whenever the run is killed. A new run says so before it touches
    * the history of an older one in this place. */
   if (!(fresh ? write_checkpoint(loop) : tn_loop_checkpoint(loop))) return false;
-  return (given || remove_old(loop, TN_GIVEN_FILE)) &&
+  return (given || remove_old(loop, TN_GIVEN_FILE)) && (facts || remove_old(loop, TN_FACTS_FILE)) &&
          (fresh ? remove_old(loop, TN_WEIGHTS_FILE) : write_weights(loop));
 }
 

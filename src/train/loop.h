@@ -49,6 +49,7 @@ typedef struct {
   tn_str history;                  /* empty where there is none */
   tn_str weights;                  /* weights.safetensors; `at` is NULL where there is none */
   tn_str given;                    /* given.safetensors, if the record says that there is one */
+  tn_str facts;                    /* data.json; empty where there is none */
   const char *checkpoint_path, *weights_path;
 } tn_recorded_run;
 
@@ -57,6 +58,7 @@ typedef struct tn_verified {
   int64_t steps, wanted;      /* made again, and how many the run was to have */
   int64_t weights_step;       /* of weights.safetensors; -1: there is none */
   uint8_t weights_sha256[32]; /* of the parameters in the checkpoint */
+  bool facts;                 /* the run has a data.json */
 } tn_verified;
 
 typedef struct {
@@ -83,6 +85,8 @@ typedef struct {
 #define TN_GIVEN_INPUT   "input."
 #define TN_GIVEN_PARAM   "param."
 #define TN_GIVEN_WEIGHTS "weights."
+/* Another: what a model needs to know of its training data (rows.h). */
+#define TN_FACTS_FILE    "data.json"
 #define TN_EVAL_ROWS        1024 /* of a piece of a larger split */
 
 /* A stretch of steps made for one number of steps, which a schedule and the last evaluation depend on.

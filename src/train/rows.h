@@ -7,12 +7,20 @@
 #include "data/vocab.h"
 #include "lang/training.h"
 
+/* What the rows for training say about a column, one number per item of a row; NULL where nothing asked. */
+typedef struct {
+  float *fill; /* for missing values */
+  double *mean, *deviation;
+} tn_row_statistics;
+
 /* What a data set came to: columns, and the order in which rows count. */
 typedef struct {
   bool present;
   tn_columns columns;
   const int *column_of; /* for each input of the program: the column that feeds it, or -1 */
   tn_vocab *vocab;      /* that made tokens of texts, or NULL */
+  tn_str tokenizer;     /* the file it was read from, if it was */
+  tn_row_statistics *statistics; /* CSV: one per column; NULL otherwise */
   uint32_t *order; /* rows in order; the first train_count are for training */
   size_t count, train_count;
   uint8_t sha256[32]; /* of the file, if it was asked for; with a tokenizer, of that hash and its file */
@@ -22,4 +30,9 @@ typedef struct {
 bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *backend, bool hashed,
                   tn_arena *arena, tn_rows *out);
 void tn_rows_free(tn_rows *rows);
+
+/* What a model needs to know of its training data when it is given new rows, as sealed JSON: per input the
+ * statistics, the names of classes, the vocabulary. Only of CSV. The text fails when memory runs out. */
+void tn_rows_write_facts(const tn_rows *rows, const tn_training *program, const tn_names *names,
+                         tn_text *out);
 #endif

@@ -138,32 +138,44 @@ static double deviation_of(const series *s, double mean) {
   return deviation > 0 ? deviation : 1;
 }
 
-static void fill_missing(const series *s) {
-  double mean = mean_of(s);
+static void fill_missing(const series *s, float *fill) {
+  *fill = (float)mean_of(s);
   for (size_t row = 0; row < s->rows->count; row++) {
-    if (isnan(*number_at(s, row))) *number_at(s, row) = (float)mean;
+    if (isnan(*number_at(s, row))) *number_at(s, row) = *fill;
   }
 }
 
-static void normalize(const series *s) {
-  double mean = mean_of(s), deviation = deviation_of(s, mean);
+static void normalize(const series *s, double *mean, double *deviation) {
+  *mean = mean_of(s);
+  *deviation = deviation_of(s, *mean);
   for (size_t row = 0; row < s->rows->count; row++)
-    *number_at(s, row) = (float)(((double)*number_at(s, row) - mean) / deviation);
+    *number_at(s, row) = (float)(((double)*number_at(s, row) - *mean) / *deviation);
 }
 
-static void prepare_numbers(const tn_rows *rows, const tn_dataset_block *data, size_t index) {
+static bool prepare_numbers(const tn_rows_source *source, tn_rows *rows, size_t index) {
+  const tn_dataset_block *data = source->program->dataset;
   tn_column *column = &rows->columns.at[index];
-  for (size_t item = 0; item < column->width; item++) {
+  tn_row_statistics *to = &rows->statistics[index];
+  bool fills = data->missing == TN_MISSING_MEAN, normalizes = data->feeds[index].normalized;
+  if (fills) to->fill = tn_arena_array(source->arena, column->width, sizeof *to->fill);
+  if (normalizes) to->mean = tn_arena_array(source->arena, column->width, sizeof *to->mean);
+  if (normalizes) to->deviation = tn_arena_array(source->arena, column->width, sizeof *to->deviation);
+  for (size_t item = 0; !source->arena->failed && item < column->width; item++) {
     series s = { rows, column, item };
-    if (data->missing == TN_MISSING_MEAN) fill_missing(&s);
-    if (data->feeds[index].normalized) normalize(&s);
+    if (fills) fill_missing(&s, &to->fill[item]);
+    if (normalizes) normalize(&s, &to->mean[item], &to->deviation[item]);
   }
+  return !source->arena->failed;
 }
 
 bool tn_rows_prepare_csv(const tn_rows_source *source, tn_rows *rows) {
   const tn_dataset_block *data = source->program->dataset;
+  rows->statistics = tn_arena_array(source->arena, data->feed_count + 1, sizeof *rows->statistics);
+  if (!rows->statistics)
+    return tn_report_memory(source->host->diags, source->host->heap, TN_NOWHERE, "the data set");
   for (size_t i = 0; i < data->feed_count; i++) {
-    if (rows->columns.at[i].kind == TN_COLUMN_F32) prepare_numbers(rows, data, i);
+    if (rows->columns.at[i].kind == TN_COLUMN_F32 && !prepare_numbers(source, rows, i))
+      return tn_report_memory(source->host->diags, source->host->heap, TN_NOWHERE, "the data set");
     if (rows->columns.at[i].kind == TN_COLUMN_TEXT && !tn_rows_tokenize(source, &data->feeds[i], rows))
       return false;
   }

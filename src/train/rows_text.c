@@ -55,6 +55,7 @@ static tn_vocab *read_tokenizer(const tn_rows_source *source, const tn_dataset_f
     return NULL;
   }
   if (source->hashed) add_hash(file, rows->sha256);
+  rows->tokenizer = file;
   tn_vocab *vocab = tn_vocab_new_bpe(host->heap, file, &fault);
   if (!vocab) report_fault(source, feed, &fault);
   return vocab;

@@ -215,6 +215,13 @@ static bool compare_given(tn_loop *loop) {
   return same || differs(loop, TN_GIVEN_FILE);
 }
 
+static bool compare_facts(tn_loop *loop) {
+  bool same;
+  if (!loop->rows.statistics) return true;
+  if (!is_same_file(loop, tn_loop_write_facts, loop->options->verify->facts, &same)) return false;
+  return same || differs(loop, TN_FACTS_FILE);
+}
+
 /* Lines that a killed run wrote after its last checkpoint. */
 static bool repeat_the_rest(tn_loop *loop) {
   while (loop->history_bytes < loop->options->verify->history.len) {
@@ -238,7 +245,8 @@ static bool repeat_and_compare(tn_loop *loop) {
   for (int i = 0; i < 2; i++) {
     if (!repeat_to(loop, stops[i]) || !compare_at(loop, stops[i])) return false;
   }
-  return repeat_to(loop, loop->until) && compare_checkpoint(loop) && compare_given(loop);
+  return repeat_to(loop, loop->until) && compare_checkpoint(loop) && compare_given(loop) &&
+         compare_facts(loop);
 }
 
 bool tn_loop_repeat(tn_loop *loop) {
@@ -250,5 +258,6 @@ bool tn_loop_repeat(tn_loop *loop) {
   out->steps = tn_trainer_step_number(loop->trainer);
   out->wanted = loop->steps;
   out->weights_step = loop->weights_step;
+  out->facts = loop->rows.statistics != NULL;
   return true;
 }

@@ -103,3 +103,66 @@ $ tern train m.ail --allow fileread --out run --quiet
 $ echo '{"pre_tokenizer": {"type": "ByteLevel"}, "model": {"vocab": {"a": 1, "b": 0}}}' > bpe.json
 $ tern train m.ail --allow fileread --resume run --steps 5 --json | sed 's/.*"code":"\([A-Z_]*\)".*"reason":"\([a-z ]*\)".*/\1 \2/'
 | E_CHECKPOINT_MISMATCH it belongs to other data
+
+# A run keeps what a prediction needs: vocabulary, classes, statistics. `tern verify` compares it.
+$ sh try 'text,kind\nthe cat the end,yes\n"a dog, the cat",no\n' 'tokens = words("text")'
+| ok eda4cf06
+$ tern train m.ail --allow fileread --out words --quiet
+| Step 2: loss = 0.689997
+| Training completed
+$ cat words/data.json
+| {"inputs":[{"name":"tokens","tokens":"words","length":5,"vocabulary":["the","cat",",","a","dog","end"]},{"name":"labels","classes":["no","yes"]}],"tern.sha256":"f454c35fc899cd12f027189b2393ba0e94c3840698f5ba1f2f0cfbb19544da8a"}
+\ no newline
+$ tern verify words --allow fileread
+| verified: every step, the history and the weights agree in every bit
+$ sed -i 's/"yes"/"YES"/' words/data.json
+$ tern verify words --allow fileread --json | sed 's/.*"code":"\([A-Z_]*\)".*"what":"\([a-z.]*\)".*/\1 \2/'
+| E_VERIFY_DIFFERS data.json
+$ rm words/data.json
+$ tern verify words --allow fileread --json | sed 's/.*"code":"\([A-Z_]*\)".*"what":"\([a-z.]*\)".*/\1 \2/'
+| E_VERIFY_DIFFERS data.json
+$ sh try 'text,kind\nab,0\n' 'tokens = bpe("bpe.json", "text")'
+| ok 9615d258
+$ tern train m.ail --allow fileread --out bpe --quiet
+| Step 2: loss = 0.716475
+| Training completed
+$ cat bpe/data.json
+| {"inputs":[{"name":"tokens","tokens":"bpe","length":2,"tokenizer":"{\"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"vocab\": {\"a\": 1, \"b\": 0}}}\n"},{"name":"labels"}],"tern.sha256":"12c3df76afb4ee2a251eeb9fab1ab1cbcaa9786c75b3218b63b3906f4b365738"}
+\ no newline
+$ printf 'a,b,y\n1,2,3\n2,,5\n3,4,7\n9,9,9\n' > d.csv
+$ cat > m.ail <<'END'
+> model {
+>   x [B, 2]
+>   y [B]
+>   param W [2, 1]
+>   p = reshape(matmul(x, W), [@0])
+> }
+> train { loss = mse_loss(p, y) steps = 2 }
+> dataset { format = "csv" path = "d.csv" x = ["a", "b"] normalize = [x] missing = "mean" split = 0.75 }
+> END
+$ tern train m.ail --allow fileread --out numbers --quiet
+| Step 1: loss = 25.865425
+| Training completed
+$ cat numbers/data.json
+| {"inputs":[{"name":"x","fill":[2,3],"mean":[2,3],"deviation":[0.816496580927726,0.816496580927726]},{"name":"y","fill":[5]}],"tern.sha256":"1e8a87acb990345196294e4f19a1fe7b86c97312db51818aea4b608df95ec574"}
+\ no newline
+# A run on other data takes its place and leaves none.
+$ printf '1\t2\t0\n' > d.tsv
+$ cat > m.ail <<'END'
+> model {
+>   x [B, 2]
+>   labels [B]
+>   param W [2, 2]
+>   logits = matmul(x, W)
+> }
+> train { loss = xent(logits, labels) steps = 2 }
+> dataset { format = "tsv" path = "d.tsv" }
+> END
+$ tern train m.ail --allow fileread --out numbers --quiet
+| Step 1: loss = 4.082960
+| Training completed
+$ ls numbers
+| checkpoint
+| history.jsonl
+| run.json
+| weights.safetensors
