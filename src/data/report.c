@@ -67,9 +67,8 @@ static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_he
 }
 
 bool tn_data_report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags) {
-  tn_phase phase = diags->phase;
-  diags->phase = TN_PHASE_DATA;
+  tn_phase before = tn_diags_enter(diags, TN_PHASE_DATA);
   report(fault, place, heap, diags);
-  diags->phase = phase;
+  tn_diags_enter(diags, before);
   return false;
 }

@@ -110,8 +110,7 @@ static bool read_file(tn_table_reader *reader) {
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out) {
   *out = (tn_table){ .heap = heap, .floats = request->floats, .width = request->width };
   tn_table_reader reader = { .request = request, .table = out, .diags = diags, .ok = true };
-  tn_phase phase = diags->phase;
-  diags->phase = TN_PHASE_DATA;
+  tn_phase before = tn_diags_enter(diags, TN_PHASE_DATA);
   tn_arena_init(&reader.arena, heap);
   tn_text_init(&reader.begun, heap);
   tn_sha256_init(&reader.hash);
@@ -119,7 +118,7 @@ bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *dia
   if (request->sha256) tn_sha256_final(&reader.hash, request->sha256);
   tn_text_free(&reader.begun);
   tn_arena_free(&reader.arena);
-  diags->phase = phase;
+  tn_diags_enter(diags, before);
   if (!ok) tn_table_free(out);
   return ok;
 }
@@ -179,27 +178,20 @@ bool tn_columns_check_labels(const tn_columns *columns, const tn_column *column,
                              tn_diags *diags) {
   size_t place = first_outside(column, index->limit);
   if (place == column->ints.count) return true;
-  tn_phase phase = diags->phase;
-  diags->phase = TN_PHASE_DATA;
   int32_t label = column->ints.at[place];
   tn_field name = TN_INT("label", label);
   if (column->classes) name = TN_TEXT("label", tn_names_text(column->classes, (tn_name)label + 1));
-  tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, index->at, TN_STR("path", index->path),
-            TN_INT("line", columns->lines.at[place / column->width]), name,
-            TN_INT("num_classes", index->limit));
-  diags->phase = phase;
-  return false;
+  return tn_report(diags, TN_DIAG_E_DATASET_LABEL_OUT_OF_RANGE, index->at, TN_STR("path", index->path),
+                   TN_INT("line", columns->lines.at[place / column->width]), name,
+                   TN_INT("num_classes", index->limit), TN_DURING(TN_PHASE_DATA));
 }
 
 bool tn_columns_check_features(const tn_columns *columns, const tn_column *column,
                                const tn_table_index *index, tn_diags *diags) {
   size_t place = first_outside(column, index->limit);
   if (place == column->ints.count) return true;
-  tn_phase phase = diags->phase;
-  diags->phase = TN_PHASE_DATA;
-  tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, index->at, TN_TEXT("function", index->function),
-            TN_INT("index", column->ints.at[place]), TN_INT("limit", index->limit),
-            TN_STR("path", index->path), TN_INT("line", columns->lines.at[place / column->width]));
-  diags->phase = phase;
-  return false;
+  return tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, index->at, TN_TEXT("function", index->function),
+                   TN_INT("index", column->ints.at[place]), TN_INT("limit", index->limit),
+                   TN_STR("path", index->path), TN_INT("line", columns->lines.at[place / column->width]),
+                   TN_DURING(TN_PHASE_DATA));
 }

@@ -74,6 +74,12 @@ void tn_diags_free(tn_diags *diags) {
   tn_arena_free(&diags->arena);
 }
 
+tn_phase tn_diags_enter(tn_diags *diags, tn_phase phase) {
+  tn_phase before = diags->phase;
+  diags->phase = phase;
+  return before;
+}
+
 void tn_diags_clear(tn_diags *diags) {
   tn_arena_reset(&diags->arena);
   tn_diags_rewind(diags, (tn_diag_mark){ 0 });
@@ -159,7 +165,7 @@ static tn_str value_of(tn_sources *sources, const tn_field *field, char scratch[
 
 /* Hints and notes are not fields, and an empty value is one only where the code requires it. */
 static bool is_field(const tn_diag_info *info, const tn_field *field) {
-  if (field->kind == TN_FIELD_HINT || field->kind == TN_FIELD_NOTE) return false;
+  if (field->kind >= TN_FIELD_HINT) return false;
   if (field->kind != TN_FIELD_TEXT) return true;
   return field->text.len > 0 || field->inline_text[0] || tn_diag_names_contain(info->fields, field->name);
 }
@@ -250,12 +256,18 @@ static void keep_notes(tn_arena *arena, const tn_field *fields, size_t count, tn
       kept[diag->note_count++] = (tn_diag_note){ fields[i].at, expand(arena, fields[i].name, diag) };
 }
 
+static void keep_phase(const tn_field *fields, size_t count, tn_diag *diag) {
+  for (size_t i = 0; i < count; i++)
+    if (fields[i].kind == TN_FIELD_PHASE) diag->phase = (tn_phase)fields[i].number;
+}
+
 static bool keep(tn_diags *diags, const tn_field *fields, size_t count, tn_diag *diag) {
   const tn_diag_info *info = tn_diag_info_of(diag->code);
   tn_arena *arena = &diags->arena;
   arena->failed = false;
   keep_fields(diags, fields, count, diag);
   keep_hint(arena, fields, count, diag);
+  keep_phase(fields, count, diag);
   keep_notes(arena, fields, count, diag);
   diag->title = expand(arena, info->title, diag);
   diag->label = expand(arena, info->label, diag);

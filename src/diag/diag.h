@@ -73,8 +73,9 @@ typedef enum {
   TN_FIELD_INT,
   TN_FIELD_LINE,   /* the line, and the column, of `at` */
   TN_FIELD_COLUMN,
-  TN_FIELD_HINT,
-  TN_FIELD_NOTE
+  TN_FIELD_HINT,   /* from here on not fields, but additions */
+  TN_FIELD_NOTE,
+  TN_FIELD_PHASE   /* `number` is the phase of this report */
 } tn_field_kind;
 typedef struct {
   tn_field_kind kind;
@@ -94,6 +95,8 @@ typedef struct {
 #define TN_COLUMN(field, span) ((tn_field){ .kind = TN_FIELD_COLUMN, .name = (field), .at = (span) })
 /* Replaces the code's own hint; an empty value leaves it. */
 #define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
+/* The phase of this one report, where it is not that of the list. */
+#define TN_DURING(phase) ((tn_field){ .kind = TN_FIELD_PHASE, .number = (phase) })
 /* Another place that matters: "left has shape {left}". `value` is a static template. */
 #define TN_NOTE(span, value) ((tn_field){ .kind = TN_FIELD_NOTE, .name = (value), .at = (span) })
 
@@ -126,7 +129,7 @@ typedef struct tn_diags {
   tn_arena arena;
   tn_sources *sources;      /* borrowed */
   tn_vec(tn_diag) list;     /* what is kept */
-  tn_phase phase;           /* of what is reported now */
+  tn_phase phase;           /* of what is reported now; set by tn_diags_enter */
   size_t errors, warnings;  /* reported: also repetitions and those past the limit */
   size_t dropped;           /* past the limit */
   size_t limit;             /* how many errors, and how many warnings, are kept; 0: TN_DIAG_LIMIT */
@@ -138,6 +141,10 @@ typedef struct tn_diags {
 void tn_diags_init(tn_diags *diags, tn_heap *heap, tn_sources *sources);
 void tn_diags_free(tn_diags *diags);
 void tn_diags_clear(tn_diags *diags);
+/* What is reported from here on belongs to this phase, unless a report says TN_DURING. A program goes
+ * forward: parse, check, run. A function that does something of another phase on the way, such as parsing an
+ * import, enters that and at its end the phase which this returned. */
+tn_phase tn_diags_enter(tn_diags *diags, tn_phase phase);
 /* In source order (file, start, then order of reporting); those without a place last. */
 void tn_diags_sort(tn_diags *diags);
 /* The exit status the list leads to: 0 when there is no error, else the highest of 1, 2 and 3. */

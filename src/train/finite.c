@@ -71,7 +71,6 @@ static const char *value_name(double value) {
 
 static bool report(tn_loop *loop, const tn_not_finite *found, int64_t step) {
   tn_span at = found->at.file ? found->at : loop->program.train->at;
-  loop->host->diags->phase = TN_PHASE_RUN;
   return tn_report(loop->host->diags, TN_DIAG_E_NOT_FINITE, at,
                    TN_STR("op", found->op == TN_OP_ERROR ? "the step" : tn_op_sig_of(found->op)->name),
                    TN_INT("step", step), TN_STR("value", value_name(found->value)));

@@ -193,10 +193,10 @@ static bool check_inputs(tn_loop *loop) {
   for (size_t i = 0; loop->rows.present && i < loop->program.specs.input_count; i++) {
     const tn_tensor_spec *input = &loop->program.specs.inputs[i];
     if (tn_loop_is_fed(loop, i) || tn_loop_is_supplied(loop, i)) continue;
-    loop->host->diags->phase = TN_PHASE_DATA;
     ok = tn_report(loop->host->diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, input->at,
                    TN_TEXT("path", loop->program.dataset->path), TN_INT("line", 1),
-                   TN_TEXT("field", tn_names_text(loop->host->names, input->name)));
+                   TN_TEXT("field", tn_names_text(loop->host->names, input->name)),
+                   TN_DURING(TN_PHASE_DATA));
   }
   return ok;
 }
@@ -250,11 +250,11 @@ static bool make_trainer(tn_loop *loop) {
 
 static bool no_train_rows(tn_loop *loop) {
   const tn_dataset_block *data = loop->program.dataset;
-  loop->host->diags->phase = TN_PHASE_DATA;
   char split[TN_NUMBER_BYTES];
   tn_str text = { split, tn_number_print_f64(data->split, split) };
   return tn_report(loop->host->diags, TN_DIAG_E_DATASET_EMPTY, data->split_at, TN_TEXT("path", data->path),
-                   TN_INT("rows", (int64_t)loop->rows.count), TN_TEXT("split", text));
+                   TN_INT("rows", (int64_t)loop->rows.count), TN_TEXT("split", text),
+                   TN_DURING(TN_PHASE_DATA));
 }
 
 /* Hashing a large file takes longer than reading it, so it is done only for a recorded run. */
@@ -495,7 +495,6 @@ static void free_loop(tn_loop *loop) {
 static bool train(tn_loop *loop) {
   say_plan(loop);
   tell_begin(loop);
-  loop->host->diags->phase = TN_PHASE_RUN;
   bool ok = run_steps(loop);
   tn_run_status status = ok ? TN_RUN_STATUS_COMPLETED : TN_RUN_STATUS_STOPPED;
   tn_stop_hold(loop->host->heap->stop); /* what was trained is kept, also after a stop */

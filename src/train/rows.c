@@ -277,9 +277,8 @@ static bool put_in_order(pipeline *p) {
   tn_rows *rows = p->rows;
   rows->count = rows->columns.rows;
   if (rows->count == 0) {
-    p->host->diags->phase = TN_PHASE_DATA;
     return tn_report(p->host->diags, TN_DIAG_E_DATASET_EMPTY, p->data->at, TN_TEXT("path", p->data->path),
-                     TN_INT("filtered", (int64_t)p->read));
+                     TN_INT("filtered", (int64_t)p->read), TN_DURING(TN_PHASE_DATA));
   }
   rows->order = tn_heap_alloc(p->host->heap, rows->count * sizeof *rows->order);
   if (!rows->order) {

@@ -57,11 +57,11 @@ static bool check_widths(const tn_rows_source *source, const tn_rows *rows) {
     int64_t declared = tn_rows_declared_width(input), received = (int64_t)rows->columns.at[i].width;
     bool text = rows->columns.at[i].kind == TN_COLUMN_TEXT; /* it becomes as long as it has to be */
     if (text || (declared < 0 && received > 0) || declared == received) continue;
-    source->host->diags->phase = TN_PHASE_DATA;
     return tn_report(source->host->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, data->feeds[i].at,
                      TN_TEXT("path", data->path), TN_INT("line", rows->columns.lines.at[0]),
                      TN_INT("expected_T", declared < 0 ? 1 : declared), TN_INT("received_T", received),
-                     TN_TEXT("input", tn_names_text(source->host->names, input->name)));
+                     TN_TEXT("input", tn_names_text(source->host->names, input->name)),
+                     TN_DURING(TN_PHASE_DATA));
   }
   return true;
 }

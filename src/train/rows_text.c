@@ -131,9 +131,8 @@ static bool fill(const tn_rows_source *source, const tn_dataset_feed *feed, tn_r
 
 bool tn_rows_tokenize(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows) {
   tn_column *column = &rows->columns.at[rows->column_of[feed->input]];
-  tn_phase phase = source->host->diags->phase;
-  source->host->diags->phase = TN_PHASE_DATA;
+  tn_phase before = tn_diags_enter(source->host->diags, TN_PHASE_DATA);
   bool ok = make_vocab(source, feed, column, rows) && fill(source, feed, rows, column);
-  source->host->diags->phase = phase;
+  tn_diags_enter(source->host->diags, before);
   return ok;
 }

@@ -552,7 +552,7 @@ static void json_has_the_members_of_the_contract_in_order(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "\n\xC3\xA4 = x\nz\n");
-  f.diags.phase = TN_PHASE_CHECK;
+  tn_diags_enter(&f.diags, TN_PHASE_CHECK);
   tn_span at = find_span(&f, "x");
   tn_report(&f.diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, at, TN_STR("function", "a\"b\\\x01"), TN_INT("index", 7),
             TN_INT("limit", 5));
@@ -569,7 +569,7 @@ static void json_says_null_where_there_is_nothing(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "");
-  f.diags.phase = TN_PHASE_DATA;
+  tn_diags_enter(&f.diags, TN_PHASE_DATA);
   tn_report(&f.diags, TN_DIAG_E_EXECUTION_FAILURE, TN_NOWHERE, TN_STR("message", "no"));
   assert_string_equal(rendered_json(&f),
     "[{\"code\":\"E_EXECUTION_FAILURE\",\"severity\":\"error\",\"phase\":\"data\","
@@ -584,7 +584,7 @@ static void json_spans_end_behind_the_last_character(void **state) {
   (void)state;
   fixture f;
   open_fixture(&f, "f(\n x)\n");
-  f.diags.phase = TN_PHASE_RUN;
+  tn_diags_enter(&f.diags, TN_PHASE_RUN);
   report_name(&f, find_span(&f, "f(\n x)"));
   report_name(&f, (tn_span){ f.file, 3, 3 });
   tn_report(&f.diags, TN_DIAG_E_LOOP_VAR_REDECLARED, ((tn_span){ f.file, 4, 99 }), TN_STR("name", "x"));

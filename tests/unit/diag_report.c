@@ -35,12 +35,30 @@ static void assert_field(const tn_diag *diag, size_t i, const char *name, const 
   assert_true(tn_str_is(diag->fields[i].value, value));
 }
 
+static void a_report_may_be_of_another_phase_than_the_list(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f, "x\n");
+  assert_int_equal(tn_diags_enter(&f.diags, TN_PHASE_CHECK), TN_PHASE_PARSE);
+  tn_phase before = tn_diags_enter(&f.diags, TN_PHASE_RUN);
+  assert_int_equal(before, TN_PHASE_CHECK);
+  tn_report(&f.diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, find_span(&f, "x"), TN_STR("function", "f"),
+            TN_INT("index", 1), TN_INT("limit", 1), TN_DURING(TN_PHASE_DATA));
+  tn_report(&f.diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_STR("message", "m"));
+  tn_diags_enter(&f.diags, before);
+  tn_report(&f.diags, TN_DIAG_E_USAGE, find_span(&f, "x"), TN_STR("message", "m"));
+  static const tn_phase phases[] = { TN_PHASE_DATA, TN_PHASE_RUN, TN_PHASE_CHECK };
+  for (size_t i = 0; i < 3; i++) assert_int_equal(f.diags.list.at[i].phase, phases[i]);
+  assert_int_equal(f.diags.list.at[0].field_count, 3); /* a phase is not a field */
+  close_fixture(&f);
+}
+
 static void a_report_keeps_copies_of_everything(void **state) {
   (void)state;
   fixture f;
   char name[] = "gather_rows", inside[] = "kept";
   open_fixture(&f, "gather_rows(x, i)\n");
-  f.diags.phase = TN_PHASE_RUN;
+  tn_diags_enter(&f.diags, TN_PHASE_RUN);
   tn_field extra = { .kind = TN_FIELD_TEXT, .name = "shape", .inline_text = "[2, 3]" };
   tn_report(&f.diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, find_span(&f, "i)"), TN_STR("function", name),
             TN_INT("index", -7), TN_INT("limit", INT64_MIN), extra, TN_TEXT("note", tn_str_of(inside)));
@@ -325,6 +343,7 @@ RUN_TESTS(
   cmocka_unit_test(a_report_returns_false_and_counts),
   cmocka_unit_test(the_exit_status_is_the_highest_of_the_codes),
   cmocka_unit_test(a_report_keeps_copies_of_everything),
+  cmocka_unit_test(a_report_may_be_of_another_phase_than_the_list),
   cmocka_unit_test(numbers_become_text),
   cmocka_unit_test(an_empty_optional_field_is_absent),
   cmocka_unit_test(a_required_field_may_be_empty_but_must_be_there),

@@ -19,7 +19,7 @@
 
 typedef tn_model tn_ail;
 
-/* NULL after reporting. The host must outlive the program. */
+/* NULL after reporting. What is reported after it is of the phase run. The host must outlive the program. */
 tn_ail *tn_ail_compile(tn_host *host, uint32_t file);
 void tn_ail_free(tn_ail *program);
 

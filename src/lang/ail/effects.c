@@ -77,7 +77,6 @@ bool tn_ail_allow(tn_ail *program, const tn_graph *graph) {
   size_t count = graph->nodes.count;
   bool *needed = tn_heap_alloc(program->host->heap, count), ok = true;
   if (!needed) return tn_ail_out_of_memory(program);
-  program->host->diags->phase = TN_PHASE_RUN;
   mark_needed(graph, needed);
   for (size_t v = 1; v < count; v++) {
     const tn_node *node = tn_graph_node(graph, (tn_value)v);
@@ -92,7 +91,6 @@ static bool allow_read(tn_ail *program, tn_str path, tn_span at, const char *act
   bool some = program->host->capabilities & TN_CAP_FILEREAD;
   if (some && tn_host_find(program->host, path, &program->arena, &found)) return true;
   if (some) granted = tn_host_readable(program->host, &program->arena);
-  program->host->diags->phase = TN_PHASE_RUN;
   return tn_report(program->host->diags, TN_DIAG_E_DATASET_CAPABILITY_DENIED,
                    at.file ? at : program->dataset.at, TN_STR("capability", "FileRead"),
                    TN_STR("attempted_action", action), TN_TEXT("path", path), TN_TEXT("granted", granted));

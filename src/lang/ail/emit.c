@@ -86,7 +86,7 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
   tn_sizes sizes;
   tn_arena arena;
   bool stuck = false;
-  program->host->diags->phase = TN_PHASE_CHECK;
+  tn_diags_enter(program->host->diags, TN_PHASE_CHECK);
   if (!program->main) {
     return tn_report(program->host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
                      TN_STR("feature", "the graph of a program without a model"));
@@ -94,6 +94,7 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
   bool sized = program->host->input_count > 0; /* values give names their lengths */
   bool ok = !sized && build(program, NULL, grad, out, &stuck);
   if (ok || !(stuck || sized)) return ok;
+  tn_diags_enter(program->host->diags, TN_PHASE_RUN);
   tn_arena_init(&arena, program->host->heap);
   ok = tn_ail_size(program, &request, &arena, &sizes) && build(program, &sizes, grad, out, &stuck);
   tn_arena_free(&arena);

@@ -130,7 +130,6 @@ static bool check_app(const tn_ail *program) {
 
 bool tn_ail_check_given(const tn_ail *program, tn_ail_use use) {
   const tn_host *host = program->host;
-  host->diags->phase = TN_PHASE_RUN;
   bool ok = check_values(program, use);
   for (size_t i = 0; i < host->set_count; i++) ok = check_set(program, host->sets[i].name) && ok;
   ok = check_events(program, use) && ok;

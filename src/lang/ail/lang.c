@@ -112,6 +112,7 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kin
   tn_size_request request = { 0 };
   tn_sizes sizes;
   tn_arena arena;
+  tn_diags_enter(host->diags, TN_PHASE_RUN);
   tn_arena_init(&arena, host->heap);
   tn_tensor *params = tn_arena_array(&arena, program->param_count + 1, sizeof *params);
   bool ok = params != NULL || tn_ail_out_of_memory(program);

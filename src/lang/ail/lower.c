@@ -72,7 +72,6 @@ bool tn_ail_lower(const tn_ail *constant, const tn_sizes *sizes, tn_lower_mode m
   tn_ail *program = (tn_ail *)(uintptr_t)constant; /* the walk marks functions it has seen */
   tn_ail_lowering l;
   size_t errors = program->host->diags->errors;
-  program->host->diags->phase = TN_PHASE_RUN;
   if (!tn_ail_lowering_begin(&l, program, sizes, mode)) {
     return tn_ail_out_of_memory(program);
   }
@@ -116,7 +115,6 @@ bool tn_ail_lower_stage(const tn_ail *constant, size_t index, const tn_shape *ro
   tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
   tn_data_kind kind = tn_ail_stage_column(program, stage);
   tn_type type = { tn_data_kind_dtype(kind), *row };
-  host->diags->phase = TN_PHASE_DATA;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
     return tn_ail_out_of_memory(program);
   }

@@ -298,7 +298,6 @@ bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run) {
 bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t count) {
   runner r = { .world = world, .machine = world->program->machine, .run = run };
   tn_ail_cells before = world->locals;
-  world->program->host->diags->phase = TN_PHASE_RUN;
   world->vars_first = false;
   world->locals = run->locals;
   run->offered = count;

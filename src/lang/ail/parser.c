@@ -562,7 +562,7 @@ bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments
   tn_map_init(&out->marks, host->heap);
   if (!source) return false;
   tn_span nul;
-  host->diags->phase = TN_PHASE_PARSE;
+  tn_diags_enter(host->diags, TN_PHASE_PARSE);
   if (tn_sources_find_nul(host->sources, file, &nul)) {
     tn_ail_syntax_error(&p, nul, TN_SOURCE_NUL_MESSAGE);
     out->broken = out->lost = true;

@@ -85,7 +85,6 @@ bool tn_ail_out_of_memory(const tn_ail *program) { return tn_host_out_of_memory(
 static bool check(tn_ail *program) {
   if (program->tree.lost) return false;
   if (!tn_ail_collect(program)) return tn_ail_out_of_memory(program);
-  program->host->diags->phase = TN_PHASE_CHECK;
   tn_ail_check_rules(program);
   tn_ail_check_blocks(program);
   if (program->machine) tn_ail_check_machine(program);
@@ -107,7 +106,10 @@ tn_ail *tn_ail_compile(tn_host *host, uint32_t file) {
   }
   bool ok = intern_known(program) && tn_ail_parse(host, file, &program->arena, NULL, &program->tree);
   ok = ok ? check(program) : tn_ail_out_of_memory(program);
-  if (ok && host->diags->errors == errors) return program;
+  if (ok && host->diags->errors == errors) {
+    tn_diags_enter(host->diags, TN_PHASE_RUN);
+    return program;
+  }
   tn_ail_free(program);
   return NULL;
 }

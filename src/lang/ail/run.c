@@ -179,7 +179,6 @@ static bool lower_model(tn_ail_world *world, const reading *r, bool want_output)
   struct tn_ail_model *m = world->source;
   tn_ail_lowering l;
   size_t errors = program->host->diags->errors;
-  program->host->diags->phase = TN_PHASE_RUN;
   m->output = -1;
   if (!tn_ail_lowering_begin(&l, program, &world->sizes, TN_LOWER_INFERENCE)) {
     return tn_ail_out_of_memory(program);
@@ -197,7 +196,6 @@ bool tn_ail_compute(tn_ail *program, const tn_graph *graph, const tn_view *input
   tn_host *host = program->host;
   const tn_effects *before = host->effects;
   tn_fault fault = { .kind = TN_FAULT_NONE };
-  host->diags->phase = TN_PHASE_RUN;
   if (!tn_ail_allow(program, graph)) return false;
   host->effects = &program->effects;
   bool ok = host->compute(host, graph, inputs, params, outputs, &fault);

@@ -231,7 +231,6 @@ static bool resolve(sizing *s) {
 
 bool tn_ail_size(const tn_ail *program, const tn_size_request *request, tn_arena *arena, tn_sizes *out) {
   sizing s = { .program = program, .request = request };
-  program->host->diags->phase = TN_PHASE_RUN;
   tn_map_init(&s.index, program->host->heap);
   bool ok = prepare(&s, arena);
   ok = ok ? resolve(&s) : tn_ail_out_of_memory(program);

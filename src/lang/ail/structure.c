@@ -473,12 +473,11 @@ static bool collect_app(tn_ail *program) {
 }
 
 bool tn_ail_collect(tn_ail *program) {
-  program->host->diags->phase = TN_PHASE_PARSE;
   for (size_t i = 0; i < program->tree.count; i++) take_item(program, &program->tree.items[i]);
-  program->host->diags->phase = TN_PHASE_CHECK;
+  tn_diags_enter(program->host->diags, TN_PHASE_CHECK);
   if (!collect_app(program)) return false;
-  program->host->diags->phase = TN_PHASE_PARSE;
+  tn_diags_enter(program->host->diags, TN_PHASE_PARSE);
   check_blocks_present(program);
-  program->host->diags->phase = TN_PHASE_CHECK;
+  tn_diags_enter(program->host->diags, TN_PHASE_CHECK);
   return collect_consts(program) && collect_functions(program) && collect_specs(program);
 }

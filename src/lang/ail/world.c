@@ -135,7 +135,6 @@ static bool eval_graph(tn_ail_world *world, const tn_ail_expr *expr, tn_name tar
   tn_host *host = program->host;
   tn_ail_lowering l = { .program = program, .errors = host->diags->errors };
   *out = (tn_ail_cell){ .kind = TN_DATA_TENSOR };
-  host->diags->phase = TN_PHASE_RUN;
   if (!tn_graph_init(&l.graph, host->heap, host->names)) {
     return tn_ail_out_of_memory(program);
   }

@@ -466,13 +466,12 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   mind->copied = 0;
   mind->unfolded = false;
   mind->statement = 0;
-  mind->host->diags->phase = TN_PHASE_CHECK;
+  tn_diags_enter(mind->host->diags, TN_PHASE_CHECK);
   declare_functions(&c);
   for (tn_mind_node *node = unit->block.first; node && !mind->arena->failed; node = node->next) {
     node->type = check_statement(&c, node);
     check_queue(mind);
     mind->statement++;
-    mind->host->diags->phase = TN_PHASE_CHECK; /* an import may have parsed */
   }
   check_remaining(mind, unit);
   tn_mind_check_idle_closures(mind);

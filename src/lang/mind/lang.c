@@ -55,7 +55,6 @@ static bool run_module(tn_mind *mind, tn_mind_module *module, tn_arena *arena, t
     .mind = mind, .host = host, .trace = &trace, .arena = mind->arena, .names_scalars = mind->names_scalars
   };
   e.forgets = true;
-  host->diags->phase = TN_PHASE_RUN;
   size_t errors = host->diags->errors;
   bool ok = tn_mind_plan_history(mind) && tn_mind_eval_module(&e, module, &value);
   if (ok && !tn_mind_trace_settle(&trace, &fault)) ok = tn_mind_eval_fault(&e, &fault, NULL);

@@ -391,7 +391,6 @@ bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out)
   tn_mind_init(&mind, host, &arena);
   tn_mind_module *module = tn_mind_load(&mind, file);
   tn_mind_lowering_init(&s, &mind);
-  host->diags->phase = TN_PHASE_RUN;
   bool ok = module && tn_host_seal(host, NULL, 0) && tn_mind_eval_module(&s.e, module, &value);
   if (ok) {
     const tn_mind_node *last = module->unit->block.first;

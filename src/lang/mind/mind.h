@@ -234,7 +234,7 @@ void tn_mind_free(tn_mind *mind);
 
 /* ---- modules.c ---- */
 
-/* Reads and checks a program; NULL after reporting. */
+/* Reads and checks a program; NULL after reporting. What is reported after it is of the phase run. */
 tn_mind_module *tn_mind_load(tn_mind *mind, uint32_t file);
 /* The module that `import` names, read and checked; NULL after reporting. */
 tn_mind_module *tn_mind_import_module(tn_mind *mind, tn_mind_module *importer, const tn_mind_unit *unit,

@@ -58,7 +58,9 @@ tn_mind_module *tn_mind_load(tn_mind *mind, uint32_t file) {
     tn_mind_out_of_memory(mind);
     return NULL;
   }
-  return read_module(mind, module, file) ? module : NULL;
+  if (!read_module(mind, module, file)) return NULL;
+  tn_diags_enter(mind->host->diags, TN_PHASE_RUN);
+  return module;
 }
 
 /* ---- imports ---- */

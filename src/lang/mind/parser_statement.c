@@ -400,10 +400,11 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   tn_mind_lexer_init(&p.lexer, p.text, unit->file, names, diags);
   size_t errors = diags->errors;
   tn_span nul;
-  diags->phase = TN_PHASE_PARSE;
+  tn_phase before = tn_diags_enter(diags, TN_PHASE_PARSE);
   if (tn_sources_find_nul(sources, unit->file, &nul)) {
     tn_report(diags, TN_DIAG_E1001, nul, TN_STR("message", TN_SOURCE_NUL_MESSAGE));
     unit->block = (tn_mind_block){ 0 };
+    tn_diags_enter(diags, before);
     return false;
   }
   tn_mind_advance(&p);
@@ -412,6 +413,7 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   if (p.doubtful_count) qsort(p.doubtful, p.doubtful_count, sizeof *p.doubtful, by_number);
   unit->doubtful = p.doubtful;
   unit->doubtful_count = p.doubtful_count;
+  tn_diags_enter(diags, before);
   return diags->errors == errors && !p.failed && !p.lexer.open && !arena->failed;
 }
 

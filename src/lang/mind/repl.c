@@ -199,7 +199,7 @@ static void show_form(tn_repl *repl, tn_mind_turn *turn, tn_emit_kind kind, tn_t
   tn_mind_trace own = lowering.trace;
   lowering.trace = s->trace;
   lowering.trace.builder.graph = &lowering.trace.graph;
-  repl->talk.host->diags->phase = TN_PHASE_RUN;
+  tn_diags_enter(repl->talk.host->diags, TN_PHASE_RUN);
   if (tn_mind_eval_unit(&lowering.e, turn->unit, &s->frame, &value))
     tn_mind_write_form(&lowering, &s->module, &value, at, kind, out);
   s->trace = lowering.trace;

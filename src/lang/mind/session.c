@@ -242,7 +242,7 @@ static bool force_bound(tn_mind_turn *t) {
 bool tn_mind_turn_run(tn_mind_turn *t, tn_mind_value *value) {
   tn_mind_session *s = t->session;
   tn_fault fault;
-  s->host->diags->phase = TN_PHASE_RUN;
+  tn_diags_enter(s->host->diags, TN_PHASE_RUN);
   for (uint32_t i = 0; i < s->module.import_count; i++) {
     if (!tn_mind_eval_module(&t->e, s->module.imports[i], value)) return false;
   }

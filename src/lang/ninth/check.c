@@ -438,7 +438,7 @@ void tn_ninth_check(tn_host *host, const tn_ninth_program *program, const tn_nin
   checker c = { .host = host, .program = program, .scope = scope, .effort = EFFORT };
   tn_map state, *maps[] = { &c.flags, &c.functions, &c.modules, &state };
   for (int i = 0; i < 4; i++) tn_map_init(maps[i], host->heap);
-  host->diags->phase = TN_PHASE_CHECK;
+  tn_diags_enter(host->diags, TN_PHASE_CHECK);
   survey(&c);
   activation main = { .unit = program->main, .state = &state, .exit = -1, .certain = true };
   main.bound = tn_heap_alloc(host->heap, program->main->slot_count + 1);

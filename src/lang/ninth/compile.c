@@ -604,7 +604,7 @@ static tn_ninth_program *compile(tn_heap *heap, tn_names *names, tn_diags *diags
   size_t errors = diags->errors;
   tn_ninth_tokens tokens = { 0 };
   tn_ninth_compiler c = { .heap = heap, .names = names, .diags = diags, .program = new_program(heap, file) };
-  diags->phase = TN_PHASE_PARSE;
+  tn_phase before = tn_diags_enter(diags, TN_PHASE_PARSE);
   if (c.program && tn_ninth_lex(heap, diags, file, false, &tokens)) {
     c.text = tn_sources_get(diags->sources, file)->text;
     c.tokens = tokens.list.at;
@@ -618,6 +618,7 @@ static tn_ninth_program *compile(tn_heap *heap, tn_names *names, tn_diags *diags
   tn_ninth_tokens_free(heap, &tokens);
   tn_vec_free(heap, &c.open);
   if (c.out_of_memory) tn_ninth_report_memory(heap, diags, TN_NOWHERE);
+  tn_diags_enter(diags, before);
   size_t reported = diags->errors - errors;
   if (reported == 0 || (flawed && reported == tokens.flaws + c.flaws)) return c.program;
   tn_ninth_program_free(c.program);

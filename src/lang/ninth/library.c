@@ -38,10 +38,8 @@ static const tn_ninth_program *load(tn_ninth_machine *m, const tn_embedded *libr
   tn_diags *diags = m->host->diags;
   tn_str text = { (const char *)library->text, library->length };
   uint32_t file = tn_ninth_add_text(m, tn_str_of(library->file), text);
-  tn_phase phase = diags->phase;
   tn_ninth_program *program =
       file != 0 ? tn_ninth_compile(m->heap, m->host->names, diags, file, NULL, NULL) : NULL;
-  diags->phase = phase;
   if (file == 0) tn_ninth_no_room(m);
   return program && tn_ninth_load(m, program) ? program : NULL;
 }

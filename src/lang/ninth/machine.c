@@ -668,7 +668,7 @@ void tn_ninth_collect(tn_ninth_machine *m) {
 }
 
 bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program) {
-  m->host->diags->phase = TN_PHASE_RUN;
+  tn_diags_enter(m->host->diags, TN_PHASE_RUN);
   m->steps = step_limit(m);
   m->fuel = 0;
   if (!tn_ninth_begin(m, program->main)) return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
