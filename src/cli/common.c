@@ -85,7 +85,7 @@ void tn_cli_interrupts(tern_session *session) {
 /* SIGUSR1: the process that started this one is gone. */
 static void on_loss(int signal_number, siginfo_t *info, void *context) {
   (void)context;
-  bool lost = signal_number != SIGCHLD || tn_launch_is_loss(info->si_code, info->si_status);
+  bool lost = signal_number != SIGCHLD || tn_launch_is_loss(info->si_code);
   if (lost && interruptible) tern_interrupt(interruptible);
 }
 

@@ -177,7 +177,9 @@ void tn_launch_reap(tn_launch *launch, double seconds) {
   }
 }
 
-bool tn_launch_is_loss(int code, int status) { return code != CLD_EXITED || status != 0; }
+/* A rank that ends by itself has told the others why. If they have the same problem, a mistake in the program
+ * for example, rank 0 is not interrupted and reports its own. */
+bool tn_launch_is_loss(int code) { return code != CLD_EXITED; }
 
 /* ---- all of it ---- */
 

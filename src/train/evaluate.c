@@ -150,6 +150,7 @@ static bool run_pieces(tn_loop *loop) {
     tn_loop_fill_rows(loop, e->piece_inputs, e->first + first, TN_EVAL_ROWS);
     if (!tn_plan_run(e->piece, &fault)) return tn_loop_fault(loop, &fault);
     keep_piece(e, first);
+    if (!tn_loop_listen(loop)) return false;
   }
   return true;
 }

@@ -374,6 +374,7 @@ bool tn_loop_run_until(tn_loop *loop, int64_t end) {
       return tn_loop_fault(loop, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
     }
     if (most > 0 && done++ == most) {
+      if (!tn_loop_is_first(loop)) return tn_loop_wait_for_end(loop) && false;
       return tn_report(loop->host->diags, TN_DIAG_E_LOOP_LIMIT, loop->program.train->at,
                        TN_INT("limit", (int64_t)most));
     }

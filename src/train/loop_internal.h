@@ -86,6 +86,8 @@ void tn_loop_leave_ranks(tn_loop *loop);
 bool tn_loop_meet_ranks(tn_loop *loop);
 /* All get rank 0's step, generator and state. */
 bool tn_loop_share_state(tn_loop *loop);
+/* In the middle of long work of one rank: no other has failed. */
+bool tn_loop_listen(tn_loop *loop);
 /* Every few steps, and `now`: all have the same state. */
 bool tn_loop_compare_ranks(tn_loop *loop, bool now);
 /* Rank 0 tells those without a shard that the training has ended; they wait for it. */

@@ -197,6 +197,11 @@ bool tn_loop_share_state(tn_loop *loop) {
   return true;
 }
 
+bool tn_loop_listen(tn_loop *loop) {
+  tn_transport *t = loop->transport;
+  return !t || t->progress(t, 0) ? true : cut_off(loop);
+}
+
 /* ---- the same bits ---- */
 
 #define LANES 4
