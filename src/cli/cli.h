@@ -147,9 +147,9 @@ void tn_cli_print(void *context, const char *line, size_t length);
 bool tn_cli_flush(void);
 /* The session that Ctrl-C stops; NULL: none. */
 void tn_cli_interrupts(tern_session *session);
-/* The session is one of a training in several processes: rank 0 is interrupted when another one is lost; the
- * others leave signals to rank 0, and are interrupted when that is gone. */
-void tn_cli_interrupts_of_ranks(bool first);
+/* The session is one of a training in several processes: all are interrupted when one is lost, and signals
+ * are for rank 0 alone. `launch` is borrowed; NULL: it is over. */
+void tn_cli_interrupts_of_ranks(const tn_launch *launch, bool first);
 /* What a signal has asked for since the last call: to give up what is done now, or to end. */
 typedef enum { TN_SIGNAL_NONE, TN_SIGNAL_CANCEL, TN_SIGNAL_END } tn_signal;
 tn_signal tn_cli_take_signal(void);

@@ -82,24 +82,28 @@ void tn_cli_interrupts(tern_session *session) {
   sigaction(SIGXFSZ, &ignore, NULL); /* so is a file that may not grow: EFBIG */
 #endif
 }
-/* SIGUSR1: the process that started this one is gone. */
+static const tn_launch *volatile ranks;
+
+/* SIGUSR1: the process that started this one is gone, or says that another one is. */
 static void on_loss(int signal_number, siginfo_t *info, void *context) {
   (void)context;
-  bool lost = signal_number != SIGCHLD || tn_launch_is_loss(info->si_code);
+  bool child = signal_number == SIGCHLD;
+  bool lost = !child || (ranks && tn_launch_is_loss(ranks, info->si_code));
   if (lost && interruptible) tern_interrupt(interruptible);
 }
 
-void tn_cli_interrupts_of_ranks(bool first) {
+void tn_cli_interrupts_of_ranks(const tn_launch *launch, bool first) {
   static const int left_to_first[] = { SIGINT, SIGTERM, SIGHUP };
   struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NOCLDSTOP | SA_RESTART }; /* for writes */
   struct sigaction ignore = { .sa_handler = SIG_IGN };
   action.sa_sigaction = on_loss;
+  ranks = launch;
   sigaction(first ? SIGCHLD : SIGUSR1, &action, NULL);
   for (int i = 0; i < 3 && !first; i++) sigaction(left_to_first[i], &ignore, NULL);
 }
 #else
 /* WASI has no signals. */
-void tn_cli_interrupts_of_ranks(bool first) { (void)first; }
+void tn_cli_interrupts_of_ranks(const tn_launch *launch, bool first) { (void)launch, (void)first; }
 void tn_cli_interrupts(tern_session *session) { (void)session; }
 tn_signal tn_cli_take_signal(void) { return TN_SIGNAL_NONE; }
 bool tn_cli_wait_to_read(int descriptor) { return descriptor >= 0; }

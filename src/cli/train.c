@@ -81,12 +81,13 @@ static tern_status train_here(tn_run *run) {
 static tern_status train_with_ranks(tn_run *run, tn_launch_origin origin, int ranks) {
   run->launch = tn_launch_begin(run->session, origin, ranks, run->command->arguments);
   if (!run->launch) return tn_cli_failed(run, tern_failure_status(run->session));
-  tn_cli_interrupts_of_ranks(!run->command->silent);
+  tn_cli_interrupts_of_ranks(run->launch, !run->command->silent);
   tern_status status = train_here(run);
   if (!tn_cli_flush()) { /* now, because the other ranks may take their time to end */
     clearerr(stdout);    /* it has been said */
     if (status == TERN_OK) status = TERN_FAILED;
   }
+  tn_cli_interrupts_of_ranks(NULL, !run->command->silent);
   tn_launch_end(run->launch, status);
   run->launch = NULL;
   return status;

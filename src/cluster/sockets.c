@@ -22,7 +22,7 @@
 
 #define MAGIC      0x6e726574u /* "tern" */
 #define SLICE      50          /* milliseconds without a look at the stop */
-#define FAREWELL   1.0         /* seconds to tell the others that this rank ends */
+#define FAREWELL   0.5         /* seconds to tell the others that this rank ends */
 #define SPARE      4096        /* bytes that are moved at a time where there is no memory for them */
 #define PASSES     256         /* over what comes in, to find a failure behind it */
 #define ENDED_EARLY "it ended its training before the others"

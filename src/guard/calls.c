@@ -278,9 +278,9 @@ static void allow_writing(tn_filter *filter) {
 static void allow_ending_children(tn_filter *filter) {
   tn_filter_allow(filter, SYS_wait4);
 #ifdef SYS_pidfd_send_signal
-  static const uint32_t kill_signal[] = { SIGKILL }, none[] = { 0 };
+  static const uint32_t signals[] = { SIGKILL, SIGUSR1 }, none[] = { 0 };
   tn_filter_test tests[] = {
-    { .argument = 1, .mask = UINT32_MAX, .values = kill_signal, .count = 1 },
+    { .argument = 1, .mask = UINT32_MAX, .values = signals, .count = 2 },
     { .argument = 3, .mask = UINT32_MAX, .values = none, .count = 1 },
   };
   tn_filter_allow_if(filter, SYS_pidfd_send_signal, tests, COUNT(tests));

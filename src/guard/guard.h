@@ -40,7 +40,7 @@ typedef struct {
   bool binds_threads; /* the user tells the thread library to bind threads to cores */
   bool serves;        /* the sockets that are open accept and answer; no other is made */
   bool speaks;        /* the sockets that are open send and receive; no other is made */
-  bool has_children;  /* processes that were started before are waited for, and killed by their pidfd */
+  bool has_children;  /* processes that were started before are waited for, and ended by their pidfds */
   bool narrows;       /* tn_guard_narrow will be called later */
 } tn_guard_policy;
 

@@ -160,7 +160,7 @@ tn_launch *tn_launch_begin(tern_session *session, tn_launch_origin origin, int r
   (void)origin, (void)ranks, (void)words;
   return tn_launch_report(session, "this system is not Linux", 0);
 }
-bool tn_launch_is_loss(int code) { return code != 0; }
+bool tn_launch_is_loss(const tn_launch *launch, int code) { return launch && code != 0; }
 bool tn_launch_settle(tn_launch *launch) { return launch != NULL; }
 void tn_launch_end(tn_launch *launch, tern_status status) { (void)launch, (void)status; }
 #endif

@@ -41,9 +41,9 @@ typedef struct tn_launch tn_launch;
  * reporting E_RANKS_START. To be called before the sandbox is entered. */
 tn_launch *tn_launch_begin(tern_session *session, tn_launch_origin origin, int ranks, char **words);
 
-/* A process of the launch ended, as the code of SIGCHLD says; whether it could not tell the others. From
- * signal handlers. */
-bool tn_launch_is_loss(int code);
+/* A process that was started has ended, as the code of SIGCHLD says. Whether it could not tell the others;
+ * then they are interrupted (SIGUSR1), wherever they are. From signal handlers. */
+bool tn_launch_is_loss(const tn_launch *launch, int code);
 /* After a failure, before it is shown: an interrupt because a rank was lost becomes E_RANK_LOST. Whether this
  * rank shows it: rank 0, or another one if that is gone without a word. */
 bool tn_launch_settle(tn_launch *launch);

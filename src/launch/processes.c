@@ -7,7 +7,8 @@
  * nobody else can connect.
  *
  * A rank is told by a signal when rank 0 dies (join.c); rank 0 is told by
- * SIGCHLD. At the end rank 0 waits for all of them, and kills what is left. */
+ * SIGCHLD, and passes it on, so that nobody finishes a long computation first.
+ * At the end rank 0 waits for all of them, and kills what is left. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* environ, pidfd */
 #endif
@@ -155,22 +156,23 @@ static bool is_anyone_left(tn_launch *launch) {
   return left;
 }
 
-static void kill_all(tn_launch *launch) {
+/* To those that have not ended; the sandbox lets two signals through. */
+static void send_all(const tn_launch *launch, int number) {
 #ifdef SYS_pidfd_send_signal
   for (int i = 1; i < launch->count; i++) {
     const tn_child *child = &launch->children[i];
     if (child->id != 0 && child->handle >= 0)
-      (void)syscall(SYS_pidfd_send_signal, child->handle, SIGKILL, NULL, 0);
+      (void)syscall(SYS_pidfd_send_signal, child->handle, number, NULL, 0);
   }
 #else
-  (void)launch;
+  (void)launch, (void)number;
 #endif
 }
 
 void tn_launch_reap(tn_launch *launch, double seconds) {
   double end = tn_clock_steady() + seconds;
   while (is_anyone_left(launch) && tn_clock_steady() < end) rest();
-  kill_all(launch);
+  send_all(launch, SIGKILL);
   for (end = tn_clock_steady() + seconds; is_anyone_left(launch) && tn_clock_steady() < end;) rest();
   for (int i = 1; i < launch->count; i++) {
     if (launch->children[i].handle >= 0) (void)close(launch->children[i].handle);
@@ -178,8 +180,13 @@ void tn_launch_reap(tn_launch *launch, double seconds) {
 }
 
 /* A rank that ends by itself has told the others why. If they have the same problem, a mistake in the program
- * for example, rank 0 is not interrupted and reports its own. */
-bool tn_launch_is_loss(int code) { return code != CLD_EXITED; }
+ * for example, rank 0 is not interrupted and reports its own. Of one that is killed each sees by its own
+ * sockets that it is gone. */
+bool tn_launch_is_loss(const tn_launch *launch, int code) {
+  bool lost = code != CLD_EXITED;
+  if (lost) send_all(launch, SIGUSR1);
+  return lost;
+}
 
 /* ---- all of it ---- */
 

@@ -201,6 +201,7 @@ static void processes_that_were_started_are_awaited_and_killed_by_their_handle_a
 #ifdef SYS_pidfd_send_signal
   assert_false(allows(&nothing, SYS_pidfd_send_signal, (call){ { 3, 9 } }));
   assert_true(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 9 } }));
+  assert_true(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 10 } }));
   assert_false(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 15 } }));
   assert_false(allows(&parent, SYS_pidfd_send_signal, (call){ { 3, 9, 0, 4 } })); /* a whole group */
 #endif
