@@ -89,7 +89,7 @@ bool tn_api_compute(tern_session *session, const tn_graph *graph, const tn_view 
   tn_graph copy;
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
   if (!tn_graph_copy(graph, &copy)) return false;
-  bool ok = tn_opt_run(&copy, session->passes, &session->folder) &&
+  bool ok = tn_opt_run(&copy, session->passes, &session->evaluator) &&
             run_once(session, &copy, inputs, params, outputs, fault);
   tn_graph_free(&copy);
   return ok;
@@ -104,7 +104,7 @@ static tn_plan *plan(tn_host *host, tn_graph *graph, tn_fault *fault) {
   tern_session *session = host->context;
   tn_plan_options options = { .backend = session->backend, .threads = session->threads };
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
-  if (!tn_opt_run(graph, session->passes, &session->folder)) return NULL;
+  if (!tn_opt_run(graph, session->passes, &session->evaluator)) return NULL;
   return tn_plan_new(&session->heap, graph, &options, fault);
 }
 

@@ -28,7 +28,7 @@ struct tern_session {
   const tn_backend *backend;
   int threads;
   tn_pass_set passes;
-  tn_opt_folder folder;
+  tn_opt_evaluator evaluator;
   tn_stop stop;
   double max_seconds; /* 0: none */
   bool clock_runs;    /* for all calls together, not anew for each */

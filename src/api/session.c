@@ -53,7 +53,7 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_text_init(&session->shown, &session->heap);
   tn_text_init(&session->printed, &session->heap);
   tn_arena_init(&session->views, &session->heap);
-  session->folder = (tn_opt_folder){ fold_with_ref, session };
+  session->evaluator = (tn_opt_evaluator){ fold_with_ref, session };
   session->threads = options->threads > 0 ? options->threads : tn_backend_cores();
   session->names = tn_names_new(&session->heap);
   if (!session->names) return false;

@@ -122,7 +122,7 @@ static bool begin(tern_program *program, const tern_training *training) {
                                             .backend = session->backend,
                                             .threads = session->threads,
                                             .passes = session->passes,
-                                            .folder = &session->folder } };
+                                            .evaluator = &session->evaluator } };
   if (!program->lang->lower)
     return tn_api_usage(session, "", tn_str_of(tern_language_name(program->language)),
                         " programs train themselves; step by step are trained .graph and .ail programs");

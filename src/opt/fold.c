@@ -14,7 +14,7 @@
 #define TN_EXACT_INTEGER 9007199254740992.0 /* 2^53: a fill keeps its number as f64 */
 
 typedef struct {
-  const tn_opt_folder *folder;
+  const tn_opt_evaluator *evaluator;
 } folding;
 
 static const tn_node *new_node(const tn_rewrite *rewrite, tn_value value) {
@@ -103,8 +103,8 @@ static tn_value filled(tn_rewrite *rewrite, const tn_node *node, double number) 
 static bool arranges(const tn_node *node) { return tn_op_sig_of(node->op)->kind == TN_KIND_VIEW; }
 
 static bool compute(const folding *f, const tn_node *node, const tn_view *in, const tn_view *out) {
-  if (!f->folder || !f->folder->compute) return false;
-  return f->folder->compute(f->folder->context, node->op, node->attrs, in, node->count, out);
+  if (!f->evaluator || !f->evaluator->compute) return false;
+  return f->evaluator->compute(f->evaluator->context, node->op, node->attrs, in, node->count, out);
 }
 
 /* An elementwise operation on fills, computed for one element. */
@@ -224,8 +224,8 @@ static int decided(tn_rewrite *rewrite, const tn_node *branch) {
   return -1;
 }
 
-bool tn_opt_fold(tn_graph *graph, const tn_opt_folder *folder) {
-  folding f = { folder };
+bool tn_opt_fold(tn_graph *graph, const tn_opt_evaluator *evaluator) {
+  folding f = { evaluator };
   tn_rewrite rewrite = { .node = fold_node, .decided = decided, .context = &f };
   return tn_rewrite_run(&rewrite, graph);
 }

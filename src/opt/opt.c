@@ -14,9 +14,9 @@ tn_pass_set tn_pass_find(tn_str name) {
   return (tn_pass_set)0;
 }
 
-bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_folder *folder) {
+bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_evaluator *evaluator) {
   if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
-  if ((passes & TN_PASS_FOLD) && !tn_opt_fold(graph, folder)) return false;
+  if ((passes & TN_PASS_FOLD) && !tn_opt_fold(graph, evaluator)) return false;
   if ((passes & TN_PASS_CSE) && !tn_opt_cse(graph)) return false;
   if ((passes & TN_PASS_DCE) && !tn_opt_dce(graph)) return false;
   if ((passes & TN_PASS_FUSE) && !tn_opt_fuse(graph)) return false;

@@ -21,15 +21,15 @@ typedef struct {
   bool (*compute)(void *context, tn_op op, const tn_attrs *attrs, const tn_view *in, int count,
                   const tn_view *out);
   void *context;
-} tn_opt_folder;
+} tn_opt_evaluator;
 
 /* "fold", "cse", "dce", "fuse"; 0 when unknown. */
 tn_pass_set tn_pass_find(tn_str name);
 
 /* Runs the passes in order. False only when memory runs out; the graph is then still valid. */
-bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_folder *folder);
+bool tn_opt_run(tn_graph *graph, tn_pass_set passes, const tn_opt_evaluator *evaluator);
 
-bool tn_opt_fold(tn_graph *graph, const tn_opt_folder *folder);
+bool tn_opt_fold(tn_graph *graph, const tn_opt_evaluator *evaluator);
 bool tn_opt_cse(tn_graph *graph);
 bool tn_opt_dce(tn_graph *graph);
 bool tn_opt_fuse(tn_graph *graph);

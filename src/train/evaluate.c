@@ -42,7 +42,7 @@ static bool divide(tn_loop *loop) {
 static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
   tn_fault fault;
   tn_plan_options options = { .backend = loop->options->backend, .threads = loop->options->threads };
-  if (!tn_opt_run(graph, loop->options->passes, loop->options->folder)) {
+  if (!tn_opt_run(graph, loop->options->passes, loop->options->evaluator)) {
     tn_loop_out_of_memory(loop);
     return NULL;
   }

@@ -210,7 +210,7 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
                                  .backend = loop->options->backend,
                                  .threads = loop->options->threads,
                                  .passes = loop->options->passes,
-                                 .folder = loop->options->folder,
+                                 .evaluator = loop->options->evaluator,
                                  .transport = shows_all ? NULL : loop->transport,
                                  .shows_all = shows_all };
   if (shows_all) request.passes = (tn_pass_set)(request.passes & ~TN_PASS_FUSE);

@@ -65,7 +65,7 @@ typedef struct {
   const tn_backend *backend;
   int threads;
   tn_pass_set passes;
-  const tn_opt_folder *folder;
+  const tn_opt_evaluator *evaluator;
   int64_t steps;            /* instead of the program's; 0: the program's */
   const char *out;          /* the run's folder; NULL: none */
   const char *resume;       /* a folder to resume from; NULL: none */

@@ -57,7 +57,7 @@ static bool make_graph(tn_shard_means *s, const tn_trainer_request *request, tn_
 
 /* A draw whose key is a constant stays a draw (opt/fold.c): each shard has words of its own. */
 static bool optimise(tn_shard_means *s, const tn_trainer_request *request) {
-  return tn_opt_run(&s->half.graph, request->passes, request->folder) &&
+  return tn_opt_run(&s->half.graph, request->passes, request->evaluator) &&
          (!request->shows_all || tn_half_show_all(&s->half, &s->arena));
 }
 

@@ -219,7 +219,7 @@ static bool make(maker *m) {
     if (m->builder.base.fault.kind != TN_FAULT_NONE) *m->fault = m->builder.base.fault;
     return false;
   }
-  return tn_opt_run(&t->half.graph, m->request->passes, m->request->folder) &&
+  return tn_opt_run(&t->half.graph, m->request->passes, m->request->evaluator) &&
          (!m->request->shows_all || tn_half_show_all(&t->half, &t->arena)) && make_tensors(m) &&
          make_plan(m);
 }

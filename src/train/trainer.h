@@ -36,7 +36,7 @@ typedef struct {
   const tn_backend *backend;
   int threads;
   tn_pass_set passes;
-  const tn_opt_folder *folder;
+  const tn_opt_evaluator *evaluator;
   tn_transport *transport; /* other processes that compute shards; NULL: none. This one has a shard. */
   bool shows_all; /* every value can be looked at after a step, which changes nothing then */
 } tn_trainer_request;

@@ -343,10 +343,10 @@ static bool fold_by_ref(void *context, tn_op op, const tn_attrs *attrs, const tn
 }
 
 static void optimised(const program *p, tn_pass_set passes, tn_graph *to) {
-  tn_opt_folder folder = { fold_by_ref, (void *)(uintptr_t)tn_backend_ref() };
+  tn_opt_evaluator evaluator = { fold_by_ref, (void *)(uintptr_t)tn_backend_ref() };
   tn_value where;
   assert_true(tn_graph_copy(&p->graph, to));
-  assert_true(tn_opt_run(to, passes, &folder));
+  assert_true(tn_opt_run(to, passes, &evaluator));
   const char *wrong = tn_graph_verify(to, &where);
   if (wrong) fail_program(p, to, "after the passes", wrong);
 }

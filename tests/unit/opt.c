@@ -5,7 +5,7 @@
 
 static void parse_optimise(world *w, const char *text, tn_pass_set passes, tn_graph *graph) {
   graph_from(w, text, graph);
-  assert_true(tn_opt_run(graph, passes, &ref_folder));
+  assert_true(tn_opt_run(graph, passes, &ref_evaluator));
   assert_valid(graph);
 }
 
@@ -172,7 +172,7 @@ static void no_pass_changes_a_bit(void **state) {
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++) {
       tn_graph copy;
       assert_true(tn_graph_copy(&graph, &copy));
-      assert_true(tn_opt_run(&copy, sets[s], &ref_folder));
+      assert_true(tn_opt_run(&copy, sets[s], &ref_evaluator));
       assert_valid(&copy);
       run_digest(&w, &copy, s % 2 ? tn_backend_ref() : tn_backend_cpu(NULL), 1 + (int)s % 3, &v, got);
       if (memcmp(wanted, got, 32) != 0) fail_msg("seed %d, passes %d", (int)seed, (int)sets[s]);
@@ -193,7 +193,7 @@ static void running_out_of_memory_leaves_a_valid_graph(void **state) {
     random_graph(&w, 7, 24, &graph);
     w.heap.fail_at = w.heap.requests + n;
     w.heap.failed = false;
-    bool ok = tn_opt_run(&graph, TN_PASS_ALL, &ref_folder);
+    bool ok = tn_opt_run(&graph, TN_PASS_ALL, &ref_evaluator);
     bool reached = w.heap.failed;
     w.heap.fail_at = 0;
     assert_valid(&graph);

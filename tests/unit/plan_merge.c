@@ -142,7 +142,7 @@ static void check_descent(int rows, int inner, int columns) {
   uint8_t digest[2][32];
   world_open(&w);
   graph_from(&w, text, &graph);
-  assert_true(tn_opt_run(&graph, TN_PASS_ALL, &ref_folder));
+  assert_true(tn_opt_run(&graph, TN_PASS_ALL, &ref_evaluator));
   for (int cpu = 0; cpu < 2; cpu++) {
     values v = random_values(&w, &graph, 5);
     tn_plan_options options = { .backend = cpu ? tn_backend_cpu(NULL) : tn_backend_ref(),

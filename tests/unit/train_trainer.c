@@ -26,7 +26,7 @@ static void lesson_open(lesson *l, const char *text, const tn_train_options *opt
                                  .backend = backend,
                                  .threads = threads,
                                  .passes = TN_PASS_ALL,
-                                 .folder = &ref_folder };
+                                 .evaluator = &ref_evaluator };
   l->trainer = tn_trainer_new(&l->w.heap, &request, &fault);
   if (!l->trainer) fail_msg("fault %d", (int)fault.kind);
   tn_graph_free(&l->graph); /* the trainer has its own */
@@ -256,7 +256,7 @@ static void step_of_half(int shards, const bool *sharded, float *x, int64_t coun
                                  .backend = tn_backend_ref(),
                                  .threads = 1,
                                  .passes = TN_PASS_ALL,
-                                 .folder = &ref_folder };
+                                 .evaluator = &ref_evaluator };
   tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
   assert_non_null(trainer);
   tn_shape shape = tn_shape_make(1, count);
@@ -317,7 +317,7 @@ static void a_sum_over_shards_that_overflows_is_an_addition(void **state) {
                                  .backend = tn_backend_ref(),
                                  .threads = 1,
                                  .passes = TN_PASS_ALL & ~TN_PASS_FUSE,
-                                 .folder = &ref_folder,
+                                 .evaluator = &ref_evaluator,
                                  .shows_all = true };
   tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
   assert_non_null(trainer);
@@ -364,7 +364,7 @@ static void is_made_or_says_why(const char *text, const tn_trainer_request *want
     request.backend = tn_backend_ref();
     request.threads = 1;
     request.passes = TN_PASS_ALL;
-    request.folder = &ref_folder;
+    request.evaluator = &ref_evaluator;
     tn_trainer *trainer = tn_trainer_new(&w.heap, &request, &fault);
     bool reached = w.heap.failed;
     if (!trainer) assert_int_equal(fault.kind, TN_FAULT_MEMORY);

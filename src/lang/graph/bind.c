@@ -6,11 +6,11 @@
 /* ---- names ---- */
 
 static bool check_names(tn_graph_unit *self, const tn_given *givens, size_t given_count,
-                        const tn_value *slots, size_t count, const char *what) {
+                        const tn_value *values, size_t count, const char *what) {
   for (size_t g = 0; g < given_count; g++) {
     bool known = false;
     for (size_t i = 0; i < count; i++)
-      known |= tn_str_equal(givens[g].name, tn_graph_slot_name(&self->source, slots[i]));
+      known |= tn_str_equal(givens[g].name, tn_graph_name_of(&self->source, values[i]));
     if (!known) return tn_host_usage(self->unit.host, what, givens[g].name, "");
   }
   return true;
@@ -50,9 +50,9 @@ static bool bind_dim(tn_graph_unit *self, tn_str input, int axis, int64_t declar
   return !tn_dim_is_symbol(declared) || bind_symbol(self, input, tn_dim_name(declared), given, to);
 }
 
-static bool bind_shape(tn_graph_unit *self, tn_value slot, const tn_view *given, tn_bindings *to) {
-  const tn_shape *declared = &tn_graph_type(&self->source, slot)->shape;
-  tn_str input = tn_graph_slot_name(&self->source, slot);
+static bool bind_shape(tn_graph_unit *self, tn_value value, const tn_view *given, tn_bindings *to) {
+  const tn_shape *declared = &tn_graph_type(&self->source, value)->shape;
+  tn_str input = tn_graph_name_of(&self->source, value);
   if (declared->rank != given->rank) {
     return tn_report(self->unit.host->diags, TN_DIAG_E_INPUT_RANK_MISMATCH, TN_NOWHERE,
                      TN_TEXT("input", input), TN_INT("expected_rank", declared->rank),
@@ -66,15 +66,15 @@ static bool bind_shape(tn_graph_unit *self, tn_value slot, const tn_view *given,
 
 /* ---- values ---- */
 
-/* Converts what was given for each of the slots; those without a value stay empty. */
+/* Converts what was given for each input or parameter; those that nothing was given for stay empty. */
 static bool convert_all(tn_graph_unit *self, const tn_given *givens, size_t given_count,
-                        const tn_value *slots, size_t count, tn_bindings *bindings, tn_tensor *out) {
+                        const tn_value *values, size_t count, tn_bindings *bindings, tn_tensor *out) {
   tn_host *host = self->unit.host;
   for (size_t i = 0; i < count; i++) {
-    const tn_given *given = tn_given_find(givens, given_count, tn_graph_slot_name(&self->source, slots[i]));
+    const tn_given *given = tn_given_find(givens, given_count, tn_graph_name_of(&self->source, values[i]));
     if (!given) continue;
-    tn_dtype dtype = tn_graph_type(&self->source, slots[i])->dtype;
-    if (!bind_shape(self, slots[i], &given->data.view, bindings) ||
+    tn_dtype dtype = tn_graph_type(&self->source, values[i])->dtype;
+    if (!bind_shape(self, values[i], &given->data.view, bindings) ||
         !host->convert(host, given, dtype, &out[i]))
       return false;
   }
@@ -85,7 +85,7 @@ static bool need_inputs(tn_graph_unit *self, const tn_tensor *inputs) {
   const tn_graph *graph = &self->source;
   for (size_t i = 0; i < graph->inputs.count; i++) {
     if (inputs[i].buffer) continue;
-    return tn_host_usage(self->unit.host, "input ", tn_graph_slot_name(graph, graph->inputs.at[i]),
+    return tn_host_usage(self->unit.host, "input ", tn_graph_name_of(graph, graph->inputs.at[i]),
                          " has no value; give it with --input");
   }
   return true;
@@ -148,10 +148,10 @@ bool tn_graph_unit_bind(tn_graph_unit *self, tn_lowered *out) {
   return ok;
 }
 
-static bool refill(const tn_graph *graph, const tn_given *givens, size_t given_count, const tn_value *slots,
+static bool refill(const tn_graph *graph, const tn_given *givens, size_t given_count, const tn_value *values,
                    tn_tensor *tensors, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const tn_given *given = tn_given_find(givens, given_count, tn_graph_slot_name(graph, slots[i]));
+    const tn_given *given = tn_given_find(givens, given_count, tn_graph_name_of(graph, values[i]));
     if (!given) continue;
     tn_shape now = tn_view_shape(&given->data.view), before = tn_view_shape(&tensors[i].view);
     if (given->data.view.dtype != tensors[i].view.dtype || !tn_shape_equal(&now, &before)) return false;

@@ -54,9 +54,9 @@ static bool emit_grad(tn_graph_unit *self, tn_text *out) {
   return ok || tn_host_fault(self->unit.host, &fault);
 }
 
-static const tn_given *find_param(const tn_graph_unit *self, tn_value slot) {
+static const tn_given *find_param(const tn_graph_unit *self, tn_value value) {
   const tn_host *host = self->unit.host;
-  tn_str name = tn_graph_slot_name(&self->source, slot);
+  tn_str name = tn_graph_name_of(&self->source, value);
   for (size_t i = 0; i < host->param_count; i++) {
     if (tn_str_equal(host->params[i].name, name)) return &host->params[i];
   }

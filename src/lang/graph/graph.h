@@ -32,7 +32,8 @@ bool tn_graph_unit_refill(tn_graph_unit *self, tn_lowered *into);
 bool tn_graph_unit_check_names(tn_graph_unit *self);
 /* The output of that name; NULL: "loss", or the only one; -1: there is none. */
 int tn_graph_find_loss(const tn_graph *graph, const char *wanted);
-tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot);
+/* Of an input or a parameter. */
+tn_str tn_graph_name_of(const tn_graph *graph, tn_value value);
 
 /* The forms of `tern emit` (emit.c). */
 bool tn_graph_unit_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out);

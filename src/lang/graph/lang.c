@@ -4,8 +4,8 @@
 
 static tn_graph_unit *self_of(tn_unit *unit) { return (tn_graph_unit *)unit; }
 
-tn_str tn_graph_slot_name(const tn_graph *graph, tn_value slot) {
-  return tn_names_text(graph->names, tn_graph_node(graph, slot)->attrs->name);
+tn_str tn_graph_name_of(const tn_graph *graph, tn_value value) {
+  return tn_names_text(graph->names, tn_graph_node(graph, value)->attrs->name);
 }
 
 bool tn_graph_unit_read(tn_graph_unit *self) {
@@ -71,7 +71,7 @@ static bool keep_params(tn_graph_unit *self) {
   const tn_graph *graph = &self->source;
   for (size_t i = 0; i < graph->params.count; i++) {
     tn_tensor share = tn_tensor_ref(&self->ran.params[i]);
-    if (!tn_unit_keep_param_take(&self->unit, tn_graph_slot_name(graph, graph->params.at[i]), &share))
+    if (!tn_unit_keep_param_take(&self->unit, tn_graph_name_of(graph, graph->params.at[i]), &share))
       return false;
   }
   return true;
