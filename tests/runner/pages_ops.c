@@ -1,7 +1,7 @@
 /* runner/pages_ops.c: writes operations.md: every operation of op/ops.def, and what each language calls it.
  *
- * The names come from the languages' own tables. Only what is no name in any table, operators and forms of
- * the grammar, is listed here. */
+ * The names come from the languages' own tables, operators from ops.def. Only forms of the grammar are listed
+ * here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,22 +45,6 @@ static const struct {
   { TN_OP_CONST, NULL, "[1, 2, 3]", "(1 2 3)" },
   { TN_OP_FILL, "0.5", "0.5", "0.5" },
   { TN_OP_HOST, NULL, "now()", NULL },
-  { TN_OP_NEG, "-x", "-x", NULL },
-  { TN_OP_NOT, "not x", "!x", NULL },
-  { TN_OP_ADD, "a + b", "x + y", NULL },
-  { TN_OP_SUB, "a - b", "x - y", NULL },
-  { TN_OP_MUL, "a * b", "x * y", NULL },
-  { TN_OP_DIV, NULL, "x / y", NULL },
-  { TN_OP_REM, NULL, "x % y", NULL },
-  { TN_OP_EQ, "a == b", "x == y", NULL },
-  { TN_OP_NE, "a != b", "x != y", NULL },
-  { TN_OP_LT, "a < b", "x < y", NULL },
-  { TN_OP_LE, "a <= b", "x <= y", NULL },
-  { TN_OP_GT, "a > b", "x > y", NULL },
-  { TN_OP_GE, "a >= b", "x >= y", NULL },
-  { TN_OP_AND, "a and b", "x && y", NULL },
-  { TN_OP_OR, "a or b", "x || y", NULL },
-  { TN_OP_MATMUL, NULL, "x @ y", NULL },
   { TN_OP_INDEX, NULL, "x[i]", NULL },
   { TN_OP_STACK, "for i in range(0, 3) do i end", NULL, NULL },
   { TN_OP_IF, "if c then a else b", "if c { a } else { b }", NULL },
@@ -158,6 +142,28 @@ static void put_ninth_names(text *cell, tn_op op) {
     if (all[i].op == op) put_name(cell, all[i].name);
 }
 
+/* `word` before x, or between two operands. */
+static void put_operators(text cells[3], tn_op op) {
+  static const struct {
+    tn_op op;
+    const char *ail, *mind;
+  } all[] = {
+#define TN_OP(id, ...)          __VA_ARGS__
+#define TN_AIL(...)             __VA_ARGS__
+#define TN_MIND(...)            __VA_ARGS__
+#define AIL_PREFIX(id, word)    { TN_OP_##id, word "x", NULL },
+#define AIL_OPERATOR(id, word)  { TN_OP_##id, "a " word " b", NULL },
+#define MIND_PREFIX(id, word)   { TN_OP_##id, NULL, word "x" },
+#define MIND_OPERATOR(id, word) { TN_OP_##id, NULL, "x " word " y" },
+#include "op/ops.def"
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i].op != op) continue;
+    if (all[i].ail) put_name(&cells[0], all[i].ail);
+    if (all[i].mind) put_name(&cells[1], all[i].mind);
+  }
+}
+
 /* ---- an entry ---- */
 
 static const char *derivative_of(const tn_op_sig *sig) {
@@ -204,6 +210,7 @@ static void put_names(text *page, tn_op op) {
     if (forms[i].mind) put_name(&cells[1], forms[i].mind);
     if (forms[i].ninth) put_name(&cells[2], forms[i].ninth);
   }
+  put_operators(cells, op);
   put_ail_names(&cells[0], op);
   put_mind_names(&cells[1], op);
   put_ninth_names(&cells[2], op);

@@ -101,9 +101,10 @@ static void end_line(formatter *f, uint32_t end) {
 static void flat(formatter *f, const tn_ail_expr *expr, tn_text *out);
 
 static const char *const signs[] = {
-  [TN_AIL_OR] = " or ", [TN_AIL_AND] = " and ", [TN_AIL_EQ] = " == ", [TN_AIL_NE] = " != ",
-  [TN_AIL_LT] = " < ",  [TN_AIL_LE] = " <= ",   [TN_AIL_GT] = " > ",  [TN_AIL_GE] = " >= ",
-  [TN_AIL_ADD] = " + ", [TN_AIL_SUB] = " - ",   [TN_AIL_MUL] = " * ",
+#define TN_OP(id, ...)         __VA_ARGS__
+#define TN_AIL(...)            __VA_ARGS__
+#define AIL_OPERATOR(id, text) [TN_AIL_##id] = " " text " ",
+#include "op/ops.def"
 };
 
 static void flat_string(tn_str text, tn_text *out) {

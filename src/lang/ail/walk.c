@@ -247,28 +247,25 @@ static tn_ail_operand eval_name(tn_ail_walk *w, tn_name name, tn_span at) {
 
 /* ---- operators ---- */
 
-static const struct {
-  const char *name;
-  tn_op op;
-} operators[] = {
-  [TN_AIL_OR] = { "or", TN_OP_OR },    [TN_AIL_AND] = { "and", TN_OP_AND },
-  [TN_AIL_EQ] = { "eq", TN_OP_EQ },    [TN_AIL_NE] = { "ne", TN_OP_NE },
-  [TN_AIL_LT] = { "lt", TN_OP_LT },    [TN_AIL_LE] = { "le", TN_OP_LE },
-  [TN_AIL_GT] = { "gt", TN_OP_GT },    [TN_AIL_GE] = { "ge", TN_OP_GE },
-  [TN_AIL_ADD] = { "add", TN_OP_ADD }, [TN_AIL_SUB] = { "sub", TN_OP_SUB },
-  [TN_AIL_MUL] = { "mul", TN_OP_MUL },
+static const tn_op operators[] = {
+#define TN_OP(id, ...)         __VA_ARGS__
+#define TN_AIL(...)            __VA_ARGS__
+#define AIL_OPERATOR(id, text) [TN_AIL_##id] = TN_OP_##id,
+#include "op/ops.def"
 };
+
+static const char *function_of(tn_ail_operator op) { return tn_op_sig_of(operators[op])->name; }
 
 /* What the same operation would give at run time, in f32 or among integers of 64 bits, which wrap. `and` and
  * `or` are not among them: logic() */
 static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
-  tn_element result = tn_scalar_binary(operators[op].op, TN_F32)((tn_element){ .f32 = a },
+  tn_element result = tn_scalar_binary(operators[op], TN_F32)((tn_element){ .f32 = a },
                                                                 (tn_element){ .f32 = b });
   return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_number(result.f32);
 }
 
 static tn_ail_operand fold_whole(tn_ail_operator op, int64_t a, int64_t b) {
-  tn_element result = tn_scalar_binary(operators[op].op, TN_I64)((tn_element){ .i64 = a },
+  tn_element result = tn_scalar_binary(operators[op], TN_I64)((tn_element){ .i64 = a },
                                                                 (tn_element){ .i64 = b });
   return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_integer(result.i64);
 }
@@ -285,9 +282,9 @@ static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_ope
   if (decides(op, &a) || decides(op, &b)) return tn_ail_of_truth(op == TN_AIL_OR);
   if (a.constant) return b;
   if (b.constant) return a;
-  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
+  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   const tn_value in[] = { a.value, b.value };
-  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, operators[op].op, in, 2, NULL));
+  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, operators[op], in, 2, NULL));
 }
 
 static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
@@ -297,7 +294,7 @@ static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
                              const tn_ail_operand *right, tn_span right_at) {
   if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
-  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = operators[op].name };
+  tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   bool compares = op <= TN_AIL_GE;
   bool same = (op == TN_AIL_EQ || op == TN_AIL_NE) && are_booleans(left, right);
   bool numbers = left->kind == TN_DATA_TENSOR && right->kind == TN_DATA_TENSOR;
@@ -308,7 +305,7 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   if (in[0] == TN_ERROR_VALUE && !left->wrong)
     return tn_ail_wrong(); /* one complaint about the pair is enough */
   in[1] = same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at);
-  tn_value value = tn_ail_apply(w, &site, operators[op].op, in, 2, NULL);
+  tn_value value = tn_ail_apply(w, &site, operators[op], in, 2, NULL);
   return tn_ail_of_value(compares ? TN_DATA_BOOLEAN : TN_DATA_TENSOR, value);
 }
 

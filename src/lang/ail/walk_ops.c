@@ -48,8 +48,6 @@
 #define AIL_COMPARE(n, o) COMPARE(n, o),
 #define AIL_REDUCE(n, o)  REDUCE(n, o),
 #define AIL_SCAN(n, o)    SCAN(n, o),
-#define AIL_OPERATOR(text) /* the parser's business */
-#define AIL_NONE
 static const tn_ail_builtin builtins[] = {
 #define TN_OP(id, ...) __VA_ARGS__
 #define TN_AIL(...)    __VA_ARGS__

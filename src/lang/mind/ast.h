@@ -47,7 +47,7 @@ typedef enum {
   TN_MIND_AND, TN_MIND_OR
 } tn_mind_operator;
 
-/* The operation of an operator other than && and ||. */
+/* The operation that ops.def gives the operator to. */
 tn_op tn_mind_operator_op(tn_mind_operator which);
 /* How tightly the operator of a token binds its operands: 1 to 5; 0: it is not one. */
 int tn_mind_precedence(int token);

@@ -286,8 +286,6 @@ static tn_value lower_layer_norm(tn_builder *b, const tn_mind_entry *entry, cons
 #define MIND_UNARY(NAME, OP, DOC)     UNARY(NAME, TN_OP_##OP, DOC),
 #define MIND_BINARY(NAME, OP, DOC)    BINARY(NAME, TN_OP_##OP, DOC),
 #define MIND_REDUCTION(NAME, OP, DOC) REDUCTION(NAME, TN_OP_##OP, DOC),
-#define MIND_OPERATOR(text) /* the parser's business */
-#define MIND_NONE
 static const tn_mind_entry entries[] = {
 #define TN_OP(id, ...) __VA_ARGS__
 #define TN_MIND(...)   __VA_ARGS__

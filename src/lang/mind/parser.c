@@ -176,12 +176,11 @@ tn_mind_word *tn_mind_parse_words(tn_mind_parser *p, int close, uint32_t *count)
 
 tn_op tn_mind_operator_op(tn_mind_operator which) {
   static const tn_op ops[] = {
-    [TN_MIND_NEG] = TN_OP_NEG, [TN_MIND_NOT] = TN_OP_NOT,       [TN_MIND_ADD] = TN_OP_ADD,
-    [TN_MIND_SUB] = TN_OP_SUB, [TN_MIND_MUL] = TN_OP_MUL,       [TN_MIND_DIV] = TN_OP_DIV,
-    [TN_MIND_REM] = TN_OP_REM, [TN_MIND_MATMUL] = TN_OP_MATMUL, [TN_MIND_EQ] = TN_OP_EQ,
-    [TN_MIND_NE] = TN_OP_NE,   [TN_MIND_LT] = TN_OP_LT,         [TN_MIND_LE] = TN_OP_LE,
-    [TN_MIND_GT] = TN_OP_GT,   [TN_MIND_GE] = TN_OP_GE,         [TN_MIND_AND] = TN_OP_AND,
-    [TN_MIND_OR] = TN_OP_OR,
+#define TN_OP(id, ...)          __VA_ARGS__
+#define TN_MIND(...)            __VA_ARGS__
+#define MIND_OPERATOR(id, text) [TN_MIND_##id] = TN_OP_##id,
+#define MIND_PREFIX(id, text)   [TN_MIND_##id] = TN_OP_##id,
+#include "op/ops.def"
   };
   return ops[which];
 }
