@@ -77,6 +77,16 @@ static bool keep_params(tn_graph_unit *self) {
   return true;
 }
 
+/* What the host is asked for belongs to a language; a graph by itself has nobody who would answer. */
+static bool asks_nobody(tn_host *host, const tn_graph *graph) {
+  for (tn_value v = 1; v < graph->nodes.count; v++) {
+    const tn_node *node = tn_graph_node(graph, v);
+    if (tn_op_sig_of(node->op)->kind == TN_KIND_EFFECT)
+      return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, node->at, TN_STR("feature", "`host` in a graph"));
+  }
+  return true;
+}
+
 static bool prepare(tn_graph_unit *self) {
   tn_host *host = self->unit.host;
   tn_fault fault;
@@ -84,6 +94,7 @@ static bool prepare(tn_graph_unit *self) {
   if (!tn_graph_unit_bind(self, &self->ran)) return false;
   self->has_ran = true;
   if (!keep_params(self)) return false;
+  if (!asks_nobody(host, &self->ran.graph)) return false;
   self->plan = host->plan(host, &self->ran.graph, &fault);
   if (!self->plan) return tn_host_fault(self->unit.host, &fault);
   host->bind(host, self->plan, &self->ran);
@@ -168,9 +179,11 @@ static bool lower(tn_unit *unit, const char *loss, tn_lowered *out) {
       !tn_graph_unit_bind(self, out))
     return false;
   out->loss = tn_graph_find_loss(&out->graph, loss);
-  if (out->loss >= 0) return true;
+  bool runs = asks_nobody(unit->host, &out->graph);
+  if (runs && out->loss >= 0) return true;
   tn_lowered_free(out, unit->host->heap);
-  return tn_host_usage(unit->host, "", TN_LIT("the graph"), " has no output to minimise; name one loss");
+  return runs && tn_host_usage(unit->host, "", TN_LIT("the graph"),
+                               " has no output to minimise; name one loss");
 }
 
 const tn_lang *tn_lang_graph(void) {
