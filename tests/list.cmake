@@ -116,6 +116,7 @@ tn_test(ops exports export cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
 tn_test(ops kernels cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
+tn_test(ops table tern)
 tn_test(ops programs opt ad plan cpu ref ALSO case.c check.c)
 
 tn_test(graph transform ad IN ${PROJECT_SOURCE_DIR})

@@ -32,6 +32,13 @@ set(runner --runner ${TN_MLIR_RUNNER} --libraries $<TARGET_FILE:mlir_put>,${TN_M
 add_test(NAME mlir/execute COMMAND mlirtest ${common} ${runner} --run ${CMAKE_CURRENT_LIST_DIR})
 set_tests_properties(mlir/execute PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
 
+# One graph for each operation: executed, or refused.
+if(TARGET test_table)
+  add_test(NAME mlir/operations COMMAND mlirtest ${common} ${runner} --accept ${TN_OPERATION_GRAPHS})
+  set_tests_properties(mlir/operations PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+    FIXTURES_REQUIRED operation_graphs)
+endif()
+
 # Every program there is: accepted, and executed where it takes no arguments.
 foreach(folder tests/mind examples/mind tests/ail examples/ail tests/ninth examples/ninth)
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})

@@ -77,7 +77,7 @@ static void list_programs(const char *folder, char ***paths, size_t *count) {
     if (stat(path.bytes, &info) == 0 && S_ISDIR(info.st_mode)) {
       list_programs(path.bytes, paths, count);
     } else if (ends_with(path.bytes, ".mind") || ends_with(path.bytes, ".ail") ||
-               ends_with(path.bytes, ".nth")) {
+               ends_with(path.bytes, ".nth") || ends_with(path.bytes, ".graph")) {
       *paths = more(*paths, (*count + 1) * sizeof **paths);
       (*paths)[(*count)++] = path.bytes;
     }

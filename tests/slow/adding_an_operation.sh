@@ -49,7 +49,7 @@ changed=$(sort -u "$scratch/files" | grep -c '^src/')
 
 build() {
   cmake -S "$copy" -B "$copy/build/x" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 \
-    -DTN_PORTABLE=ON && cmake --build "$copy/build/x" --parallel 2 --target tern pages
+    -DTN_PORTABLE=ON && cmake --build "$copy/build/x" --parallel 2 --target tern pages test_table
 }
 passes "the copy builds" build
 tern=$copy/build/x/tern
@@ -87,6 +87,9 @@ END
 same "the gradient is the difference quotient" "Tensor[bool,()] true" "$tern" run slopes.mind
 printf '%s\n' '(1 -3) [VAR] -> x x [SOFTSIGN] [SUM] [BACKWARD] x [GRAD] [PRINT]' >tape.nth
 same "the gradient on the tape" "(0.25 0.0625)" "$tern" run tape.nth
+
+# Nothing has to be added to the tests.
+passes "ops/table takes them" "$copy/build/x/tests/test_table"
 
 # Others.
 "$tern" ops >ops.out && grep -q '^  softsign ' ops.out && grep -q '^  sum_squares ' ops.out || fail "tern ops lists them"
