@@ -395,6 +395,8 @@ static int refuse(tn_command *command, const char *message, const char *hint) {
 
 static int run_verb(tn_command *command) {
   const char *problem = NULL;
+  command->silent = command->verb == TN_VERB_TRAIN && tn_launch_is_quiet();
+  if (command->silent) command->session.max_seconds = 0; /* rank 0 has the clock of all */
   tn_run run = { command, tern_session_new(&command->session, &problem), NULL };
   if (!run.session) {
     char message[256];
@@ -403,7 +405,6 @@ static int run_verb(tn_command *command) {
              isa ? ": " : "", problem);
     return refuse(command, message, NULL);
   }
-  command->silent = command->verb == TN_VERB_TRAIN && tn_launch_is_quiet();
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);
   if (command->verb != TN_VERB_REPL) tern_start_clock(run.session); /* there each line has its time */

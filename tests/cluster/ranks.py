@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HANGS = 300  # seconds
@@ -212,13 +213,12 @@ class Training:
 
     def end(self):
         """The status and what was shown on standard error. Nobody is left."""
-        try:
-            out, _ = self.process.communicate(timeout=HANGS)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            out, _ = self.process.communicate()
-            check(False, "the training did not end")
-        self.printed.append(out)
+        watch = threading.Timer(HANGS, os.killpg, (self.process.pid, signal.SIGKILL))
+        watch.start()
+        self.printed.append(self.process.stdout.read())
+        self.process.wait()
+        check(watch.is_alive(), "the training did not end")
+        watch.cancel()
         wait_for(lambda: not any(is_running(pid) for pid in self.others), "a rank is left", self.others)
         self.errors.seek(0)
         return self.process.returncode, self.errors.read()
@@ -320,7 +320,8 @@ def failing():
     hurt("rank 0 killed", "adam", 4, send(signal.SIGKILL), "E_RANK_LOST", 1)
     hurt("SIGTERM to rank 0", "dropout", 2, send(signal.SIGTERM), "E_INTERRUPTED", 3)
     hurt("a stopped rank, then SIGTERM", "adam", 3, stop_one, "E_INTERRUPTED", 2)
-    hurt("--max-time", "adam", 3, lambda training: None, "E_TIME_LIMIT", 2, 1, ("--max-time", "1.5"))
+    hurt("a stopped rank and --max-time", "adam", 3, send(signal.SIGSTOP, 1), "E_TIME_LIMIT", 2, 12,
+         ("--max-time", "2"))
     ranks_are_confined()
 
 
