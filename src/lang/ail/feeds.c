@@ -58,6 +58,12 @@ static bool is_rest(const tn_ail *program, const tn_ail_expr *expr) {
   return tn_str_is(value.text, "*");
 }
 
+/* One column; nothing is wrong with a list that got no memory. */
+static bool is_single(const tn_ail *program, const picks *list) {
+  if (program->arena.failed) return true;
+  return list->count == 1 && list->at[0].first == list->at[0].last;
+}
+
 static bool add_pick(tn_ail *program, const tn_ail_expr *expr, picks *list) {
   tn_dataset_pick pick;
   if (!read_pick(program, expr, &pick)) return false;
@@ -75,7 +81,6 @@ static bool read_columns(tn_ail *program, const tn_ail_expr *expr, picks *list) 
   return expr->as.list.count > 0;
 }
 
-static bool is_single(const picks *list) { return list->count == 1 && list->at[0].first == list->at[0].last; }
 
 /* ---- texts ---- */
 
@@ -116,7 +121,7 @@ static bool read_texts(tn_ail *program, const tn_ail_call *call, tn_dataset_feed
   if (call->count <= column || call->args[column].key) return false;
   bool sized = call->count == column + 2;
   if (sized ? !read_size(program, &call->args[column + 1], feed) : call->count != column + 1) return false;
-  return add_pick(program, call->args[column].value, list) && list->at[0].first == list->at[0].last;
+  return add_pick(program, call->args[column].value, list) && is_single(program, list);
 }
 
 static void read_text_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed, picks *list) {
@@ -137,7 +142,7 @@ static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed 
     tn_ail_report_syntax(program, expr->at,
                          "columns are names or numbers from 0: \"age\", 3, 0-3, [\"age\", 3], or \"*\" for "
                          "the rest");
-  else if (label && !is_single(&list))
+  else if (label && !is_single(program, &list))
     tn_ail_report_syntax(program, expr->at, "labels are one column");
   feed->picks = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
   feed->pick_count = list.count;
