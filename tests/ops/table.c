@@ -159,7 +159,7 @@ typedef struct {
   int length;
 } text;
 
-static void put(text *to, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void put(text *to, const char *format, ...) {
   va_list args;
   va_start(args, format);
   to->length += vsnprintf(to->at + to->length, (size_t)(TEXT - to->length), format, args);
