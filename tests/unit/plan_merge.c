@@ -196,6 +196,26 @@ static void every_failed_allocation_of_a_choice_is_a_fault(void **state) {
   }
 }
 
+/* ---- a few elements ---- */
+
+/* Also where an operand is repeated or has gaps: what a tile would copy to scratch is on the stack. */
+static void at_most_64_elements_need_no_scratch(void **state) {
+  (void)state;
+  for (int64_t rows = 8; rows <= 9; rows++) {
+    tn_shape shape = tn_shape_make(2, rows, (int64_t)8), turned = tn_shape_make(2, (int64_t)8, rows);
+    tn_view columns = tn_view_make(NULL, TN_F32, &turned), out = tn_view_make(NULL, TN_F32, &shape);
+    tn_view in[] = { tn_view_permute(&columns, (int[]){ 1, 0 }),
+                     tn_view_make(NULL, TN_F32, &TN_SCALAR_SHAPE) };
+    bool available;
+    for (int i = 0; tn_backend_cpu_isa(i, &available); i++) {
+      if (!available) continue;
+      const tn_backend *cpu = tn_backend_cpu(tn_backend_cpu_isa(i, &available));
+      size_t bytes = cpu->scratch(cpu, TN_OP_ADD, &(tn_attrs){ 0 }, in, 2, &out, 1);
+      assert_int_equal(bytes == 0, rows == 8);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_of_a_table_are_added_in_the_order_of_sums),
@@ -203,6 +223,7 @@ int main(void) {
     cmocka_unit_test(a_row_that_is_not_there_is_the_fault_of_the_gather),
     cmocka_unit_test(a_product_goes_straight_into_the_parameter_it_moves),
     cmocka_unit_test(every_failed_allocation_of_a_choice_is_a_fault),
+    cmocka_unit_test(at_most_64_elements_need_no_scratch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "backend/cpu/isa/chain.h"
 #include "backend/cpu/isa/stream.h"
 #define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
+#include "backend/cpu/isa/small.h"
 #include "backend/cpu/walk.h"
 #include "op/scalar.h"
 
@@ -28,7 +29,6 @@
 #define CHAIN_WORTH  512  /* elements from which on making a chain pays */
 #define LINKS        (3 * TN_FUSED_STEP_LIMIT + 1)
 #define BUFFER_GAP   576                 /* bytes between buffers, so that they do not begin alike */
-#define TINY         64                  /* elements that fit buffers on the stack */
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
 #define REGISTERS    (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
 enum {
@@ -533,79 +533,7 @@ static bool run(fused *job) {
   return true;
 }
 
-static size_t scratch_of(const fused *job) {
-  return (size_t)job->buffers * job->buffer_bytes * (size_t)job->call->threads;
-}
-
-/* ---- a handful of elements ----
- * No tiles, no threads, no scratch: registers are on the stack. */
-static void gather_tiny(const tn_view *view, const tn_view *out, tn_element *buffer) {
-  tn_cpu_walk walk;
-  size_t bytes = tn_cpu_bytes(view->dtype);
-  tn_cpu_walk_init(&walk, out);
-  tn_cpu_walk_add(&walk, view);
-  tn_cpu_walk_seek(&walk, walk.rank, 0);
-  int64_t count = tn_cpu_elements(out);
-  for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&walk, walk.rank))
-    memcpy((char *)buffer + i * (int64_t)bytes, (const char *)view->data + walk.offset[0] * (int64_t)bytes,
-           bytes);
-}
-
-/* The elements of an operand: where they are, or in the buffer where they are spread out or repeated. */
-static const void *fetch_tiny(const tn_view *view, const tn_view *out, int64_t count, tn_element *buffer) {
-  int64_t own = tn_cpu_elements(view);
-  if (own == count && tn_cpu_is_flat(view)) return view->data;
-  if (own == 1)
-    spread(tn_cpu_bytes(view->dtype), buffer, 1, view->data, 0, count);
-  else
-    gather_tiny(view, out, buffer);
-  return buffer;
-}
-
-static void run_tiny_step(const tn_kernel_call *call, int64_t count) {
-  tn_element buffer[3][TINY];
-  const void *in[3] = { NULL, NULL, NULL };
-  for (int k = 0; k < call->count; k++) in[k] = fetch_tiny(&call->in[k], call->out, count, buffer[k]);
-  step_of(call->op, call->in[0].dtype, call->out->dtype).last(call->out->data, in[0], in[1], in[2], count);
-}
-
-static void run_tiny_program(const tn_kernel_call *call, const tn_fused *program, int64_t count) {
-  tn_element buffer[REGISTERS][TINY];
-  const void *reg[REGISTERS];
-  tn_dtype dtype[REGISTERS];
-  int operands = program->operand_count, last = program->step_count - 1;
-  for (int k = 0; k < operands; k++) {
-    reg[k] = fetch_tiny(&call->in[k], call->out, count, buffer[k]);
-    dtype[k] = call->in[k].dtype;
-  }
-  for (int s = 0; s <= last; s++) {
-    const tn_fused_step *at = &program->step[s];
-    int to = operands + s;
-    void *out = s == last ? call->out->data : buffer[to];
-    reg[to] = out;
-    dtype[to] = at->dtype;
-    if (at->op == TN_OP_FILL) {
-      fill_constant(out, at, count);
-      continue;
-    }
-    tn_step how = step_of(at->op, dtype[at->in[0]], at->dtype);
-    (s == last ? how.last : how.run)(out, reg[at->in[0]], reg[at->in[1]], reg[at->in[2]], count);
-  }
-}
-
-static bool may_divide(const tn_fused *program) {
-  for (int s = 0; s < program->step_count; s++)
-    if (tn_scalar_divides(program->step[s].op, program->step[s].dtype)) return true;
-  return false;
-}
-
 /* ---- one operation ---- */
-static tn_fused_step only_step(const tn_kernel_call *call) {
-  return (tn_fused_step){ .op = call->op,
-                          .dtype = call->out->dtype,
-                          .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
-}
-
 static bool same_layout(const tn_kernel_call *call) {
   const tn_view *out = call->out;
   for (int k = 0; k < call->count; k++) {
@@ -643,37 +571,40 @@ static void run_flat(const tn_kernel_call *call, int64_t count) {
 bool cpu_elementwise(const tn_kernel_call *call) {
   int64_t count = tn_cpu_elements(call->out);
   if (count == 0) return true;
-  if (!tn_scalar_divides(call->op, call->out->dtype)) {
-    if (count <= TINY && tn_cpu_is_flat(call->out)) {
-      run_tiny_step(call, count);
-      return true;
-    }
-    if (count * (int64_t)tn_cpu_bytes(call->out->dtype) < STREAM_BYTES && same_layout(call)) {
-      run_flat(call, count);
-      return true;
-    }
+  tn_fused_step only = small_only_step(call);
+  if (small_fits(call, &only, 1)) {
+    small_run(call, &only, 1);
+    return true;
+  }
+  bool caches = count * (int64_t)tn_cpu_bytes(call->out->dtype) < STREAM_BYTES;
+  if (caches && !tn_scalar_divides(call->op, call->out->dtype) && same_layout(call)) {
+    run_flat(call, count);
+    return true;
   }
   fused job;
-  tn_fused_step only = only_step(call);
   prepare(&job, call, &only, 1, false);
   return run(&job);
 }
 
-size_t elementwise_scratch(const tn_kernel_call *call) {
-  if (tn_cpu_elements(call->out) == 0) return 0;
+/* Of a program, or of one operation. */
+static size_t scratch_for(const tn_kernel_call *call, const tn_fused_step *steps, int count) {
   fused job;
-  tn_fused_step only = only_step(call);
-  prepare(&job, call, &only, 1, true);
-  return scratch_of(&job);
+  if (tn_cpu_elements(call->out) == 0 || small_fits(call, steps, count)) return 0;
+  prepare(&job, call, steps, count, true);
+  return (size_t)job.buffers * job.buffer_bytes * (size_t)call->threads;
+}
+
+size_t elementwise_scratch(const tn_kernel_call *call) {
+  tn_fused_step only = small_only_step(call);
+  return scratch_for(call, &only, 1);
 }
 
 /* ---- a program ---- */
 bool cpu_fused(const tn_kernel_call *call) {
   const tn_fused *program = call->attrs->program;
-  int64_t count = tn_cpu_elements(call->out);
-  if (count == 0) return true;
-  if (count <= TINY && tn_cpu_is_flat(call->out) && !may_divide(program)) {
-    run_tiny_program(call, program, count);
+  if (tn_cpu_elements(call->out) == 0) return true;
+  if (small_fits(call, program->step, program->step_count)) {
+    small_run(call, program->step, program->step_count);
     return true;
   }
   fused job;
@@ -682,8 +613,5 @@ bool cpu_fused(const tn_kernel_call *call) {
 }
 
 size_t fused_scratch(const tn_kernel_call *call) {
-  if (tn_cpu_elements(call->out) == 0) return 0;
-  fused job;
-  prepare(&job, call, call->attrs->program->step, call->attrs->program->step_count, true);
-  return scratch_of(&job);
+  return scratch_for(call, call->attrs->program->step, call->attrs->program->step_count);
 }

@@ -6,7 +6,7 @@
 #include "backend/cpu/isa/steps.h"
 #include "op/scalar.h"
 
-/* ---- elementwise: what is spread out or repeated is collected by a list of places ---- */
+/* ---- elementwise: what is spread out is collected by a list of places ---- */
 #define ELEMENTS  64
 #define REGISTERS (TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT)
 
@@ -20,12 +20,17 @@ typedef struct {
   int count, operands, steps;
   const int64_t *place[TN_FUSED_OPERAND_LIMIT]; /* bytes to each element; NULL: they lie one behind another */
   uint8_t bytes[TN_FUSED_OPERAND_LIMIT];
-  small_step step[]; /* steps of them */
+  small_step *step; /* steps of them */
 } small_program;
+
+static const int64_t repeated[ELEMENTS]; /* the places of an operand of one element */
 
 #define COLLECT(type)                                                                                        \
   static void collect_##type(type *to, const char *from, const int64_t *place, int count) {                  \
-    for (int i = 0; i < count; i++) to[i] = *(const type *)(const void *)(from + place[i]);                  \
+    type first = *(const type *)(const void *)from;                                                          \
+    for (int i = 0; place == repeated && i < count; i++) to[i] = first;                                      \
+    for (int i = 0; place != repeated && i < count; i++)                                                     \
+      to[i] = *(const type *)(const void *)(from + place[i]);                                                \
   }
 COLLECT(uint8_t)
 COLLECT(uint16_t)
@@ -43,9 +48,8 @@ static const void *collected(const small_program *p, int k, const void *from, vo
   return to;
 }
 
-static bool elementwise_small(const tn_kernel_call *call) {
-  const small_program *p = call->kept;
-  tn_element buffer[REGISTERS][ELEMENTS];
+/* `buffer` has a row for each register. */
+static void run_program(const small_program *p, const tn_kernel_call *call, tn_element (*buffer)[ELEMENTS]) {
   const void *reg[REGISTERS];
   for (int k = 0; k < p->operands; k++) reg[k] = collected(p, k, call->in[k].data, buffer[k]);
   for (int s = 0; s < p->steps; s++) {
@@ -57,70 +61,109 @@ static bool elementwise_small(const tn_kernel_call *call) {
     reg[to] = out;
     at->run(out, reg[at->in[0]], reg[at->in[1]], reg[at->in[2]], p->count);
   }
+}
+
+static bool elementwise_small(const tn_kernel_call *call) {
+  tn_element buffer[REGISTERS][ELEMENTS];
+  run_program(call->kept, call, buffer);
   return true;
 }
 
 /* The places of an operand's elements as the result sees them. */
-static const int64_t *places_of(const tn_view *view, const tn_view *out, int count, tn_arena *arena) {
-  int64_t *place = tn_arena_array(arena, (size_t)count, sizeof *place);
+static void find_places(const tn_view *view, const tn_view *out, int count, int64_t *place) {
   tn_cpu_walk walk;
-  if (!place) return NULL;
   tn_cpu_walk_init(&walk, out);
   tn_cpu_walk_add(&walk, view);
   tn_cpu_walk_seek(&walk, walk.rank, 0);
   for (int i = 0; i < count; i++, tn_cpu_walk_next(&walk, walk.rank))
     place[i] = walk.offset[0] * (int64_t)tn_cpu_bytes(view->dtype);
-  return place;
 }
 
-static const void *constant_of(const tn_fused_step *from, int count, tn_arena *arena) {
+/* Where places and constants go: into the arena of a plan, or, for one call, onto the stack. */
+typedef struct {
+  tn_arena *arena;
+  int64_t (*places)[ELEMENTS];    /* by operand */
+  tn_element (*buffer)[ELEMENTS]; /* by register */
+} small_room;
+
+static bool prepare_operand(small_program *p, int k, const tn_kernel_call *call, const small_room *room) {
+  const tn_view *view = &call->in[k];
+  int64_t own = tn_cpu_elements(view);
+  p->bytes[k] = (uint8_t)tn_cpu_bytes(view->dtype);
+  p->place[k] = NULL;
+  if (own == p->count && tn_cpu_is_flat(view)) return true;
+  p->place[k] = repeated;
+  if (own == 1) return true;
+  int64_t *place =
+      room->arena ? tn_arena_array(room->arena, (size_t)p->count, sizeof *place) : room->places[k];
+  if (place) find_places(view, call->out, p->count, place);
+  p->place[k] = place;
+  return place != NULL;
+}
+
+static bool prepare_constant(small_program *p, int s, const tn_fused_step *from, const small_room *room) {
   size_t bytes = tn_cpu_bytes(from->dtype);
-  char *to = tn_arena_array(arena, (size_t)count, bytes);
-  for (int i = 0; to && i < count; i++)
+  char *to = room->arena ? tn_arena_array(room->arena, (size_t)p->count, bytes)
+                         : (char *)room->buffer[p->operands + s];
+  for (int i = 0; to && i < p->count; i++)
     tn_element_store(to + (size_t)i * bytes, from->dtype, tn_element_of_f64(from->number, from->dtype));
-  return to;
+  p->step[s] = (small_step){ .constant = to };
+  return to != NULL;
 }
 
-static bool prepare_steps(small_program *p, const tn_kernel_call *call, const tn_fused_step *steps,
-                          tn_arena *arena) {
+static bool prepare_program(small_program *p, const tn_kernel_call *call, const tn_fused_step *steps,
+                            const small_room *room) {
   tn_dtype dtype[REGISTERS];
-  for (int k = 0; k < p->operands; k++) dtype[k] = call->in[k].dtype;
+  for (int k = 0; k < p->operands; k++) {
+    dtype[k] = call->in[k].dtype;
+    if (!prepare_operand(p, k, call, room)) return false;
+  }
   for (int s = 0; s < p->steps; s++) {
     const tn_fused_step *from = &steps[s];
-    small_step *to = &p->step[s];
     dtype[p->operands + s] = from->dtype;
-    if (tn_scalar_divides(from->op, from->dtype)) return false;
     if (from->op == TN_OP_FILL) {
-      to->constant = constant_of(from, p->count, arena);
-      if (s == p->steps - 1 || !to->constant) return false;
+      if (!prepare_constant(p, s, from, room)) return false;
       continue;
     }
     tn_step how = step_of(from->op, dtype[from->in[0]], from->dtype);
-    to->run = s == p->steps - 1 ? how.last : how.run;
-    memcpy(to->in, from->in, sizeof to->in);
+    p->step[s] = (small_step){ .run = s == p->steps - 1 ? how.last : how.run };
+    memcpy(p->step[s].in, from->in, sizeof from->in);
   }
   return true;
 }
 
+bool small_fits(const tn_kernel_call *call, const tn_fused_step *steps, int count) {
+  int64_t elements = tn_cpu_elements(call->out);
+  if (elements == 0 || elements > ELEMENTS || !tn_cpu_is_flat(call->out)) return false;
+  for (int s = 0; s < count; s++)
+    if (tn_scalar_divides(steps[s].op, steps[s].dtype)) return false;
+  return steps[count - 1].op != TN_OP_FILL;
+}
+
+void small_run(const tn_kernel_call *call, const tn_fused_step *steps, int count) {
+  tn_element buffer[REGISTERS][ELEMENTS];
+  int64_t places[TN_FUSED_OPERAND_LIMIT][ELEMENTS];
+  small_step step[TN_FUSED_STEP_LIMIT];
+  small_program p;
+  p.count = (int)tn_cpu_elements(call->out);
+  p.operands = call->count;
+  p.steps = count;
+  p.step = step;
+  (void)prepare_program(&p, call, steps, &(small_room){ NULL, places, buffer });
+  run_program(&p, call, buffer);
+}
+
 static tn_kernel small_elementwise(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
-  const tn_fused_step only = { .op = call->op,
-                               .dtype = call->out->dtype,
-                               .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
+  const tn_fused_step only = small_only_step(call);
   const tn_fused *program = call->op == TN_OP_FUSED ? call->attrs->program : NULL;
-  int64_t count = tn_cpu_elements(call->out);
-  int steps = program ? program->step_count : 1;
-  if (count == 0 || count > ELEMENTS || !tn_cpu_is_flat(call->out)) return NULL;
-  small_program *p = tn_arena_alloc(arena, sizeof *p + (size_t)steps * sizeof p->step[0]);
+  const tn_fused_step *steps = program ? program->step : &only;
+  int count = program ? program->step_count : 1;
+  if (!small_fits(call, steps, count)) return NULL;
+  small_program *p = tn_arena_alloc(arena, sizeof *p);
   if (!p) return NULL;
-  *p = (small_program){ .count = (int)count, .operands = call->count, .steps = steps };
-  for (int k = 0; k < call->count; k++) {
-    const tn_view *view = &call->in[k];
-    p->bytes[k] = (uint8_t)tn_cpu_bytes(view->dtype);
-    if (tn_cpu_elements(view) == count && tn_cpu_is_flat(view)) continue;
-    p->place[k] = places_of(view, call->out, p->count, arena);
-    if (!p->place[k]) return NULL;
-  }
-  if (!prepare_steps(p, call, program ? program->step : &only, arena)) return NULL;
+  *p = (small_program){ .count = (int)tn_cpu_elements(call->out), .operands = call->count, .steps = count };
+  p->step = tn_arena_array(arena, (size_t)count, sizeof *p->step);
+  if (!p->step || !prepare_program(p, call, steps, &(small_room){ .arena = arena })) return NULL;
   *kept = p;
   return elementwise_small;
 }
@@ -255,10 +298,10 @@ static tn_kernel small_row_update(const tn_kernel_call *call, tn_arena *arena, c
   if (y->stride[y->rank - 1] != 1) return NULL;
   tn_view slices = *y;
   slices.rank = index->rank;
-  const int64_t *bytes = places_of(&slices, index, (int)places, arena);
-  int64_t *place = bytes ? tn_arena_array(arena, (size_t)places, sizeof *place) : NULL;
+  int64_t *place = tn_arena_array(arena, (size_t)places, sizeof *place);
   if (!place) return NULL;
-  for (int64_t i = 0; i < places; i++) place[i] = bytes[i] / (int64_t)sizeof(float);
+  find_places(&slices, index, (int)places, place);
+  for (int64_t i = 0; i < places; i++) place[i] /= (int64_t)sizeof(float);
   *kept = place;
   return row_update_small;
 }

@@ -1,4 +1,4 @@
-/* backend/cpu/isa/small.h: kernels for calls of a few elements, which a plan repeats.
+/* backend/cpu/isa/small.h: kernels for calls of a few elements.
  *
  * The kernels of the table look at shapes, strides and dtypes in every call: merging axes, choosing a loop,
  * asking whether threads pay. For a matrix of four rows that takes longer than the work. A plan makes the
@@ -17,4 +17,19 @@
 tn_kernel small_softmax(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 tn_kernel small_cross_entropy(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 tn_kernel small_sum(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+
+/* Elementwise programs of at most 64 elements, whoever runs them: a plan through `choose`, with everything
+ * prepared, or the kernels of the table for one call. They need no scratch. */
+#define small_fits TN_CPU_NAME(small_fits)
+#define small_run  TN_CPU_NAME(small_run)
+bool small_fits(const tn_kernel_call *call, const tn_fused_step *steps, int count);
+/* For calls that fit. */
+void small_run(const tn_kernel_call *call, const tn_fused_step *steps, int count);
+
+/* A call of one elementwise operation as a program. */
+static inline tn_fused_step small_only_step(const tn_kernel_call *call) {
+  return (tn_fused_step){ .op = call->op,
+                          .dtype = call->out->dtype,
+                          .in = { 0, call->count > 1 ? 1 : 0, call->count > 2 ? 2 : 0 } };
+}
 #endif
