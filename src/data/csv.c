@@ -253,6 +253,7 @@ static bool begin_row(tn_csv *csv) {
   if (!tn_columns_reserve(out, 1)) return tn_csv_fail(csv, TN_DATA_MEMORY);
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
+    if (column->width == 0) continue; /* it has no memory, either */
     if (column->kind == TN_COLUMN_F32) csv->to[i].reals = column->reals.at + column->reals.count;
     if (column->kind == TN_COLUMN_I32) csv->to[i].ints = column->ints.at + column->ints.count;
   }
