@@ -72,7 +72,7 @@ $ sh hang_up.sh
 | error[E_INTERRUPTED]: interrupted
 
 # Each run of a file that is watched has its time.
-$ echo 'let a = 1' > seen.mind; (tern run seen.mind --watch --max-time 4 > watched 2>&1 & echo $! > watcher); until grep -q 1 watched; do sleep 0.01; done; sleep 4.1; echo 'let a = 2' > seen.mind; until grep -q '2\|TIME' watched; do sleep 0.05; done; kill -TERM $(cat watcher); cat watched
+$ echo 'let a = 1' > seen.mind; (tern run seen.mind --watch --max-time 4 > watched 2>&1 & echo $! > watcher); until grep -qs 1 watched; do sleep 0.01; done; sleep 4.1; echo 'let a = 2' > seen.mind; until grep -q '2\|TIME' watched; do sleep 0.05; done; kill -TERM $(cat watcher); cat watched
 | 1
 | 2
 

@@ -175,7 +175,10 @@ static void put_element(text *to, const operand *x, int i) {
 
 static int dims_of(const operand *x, int *dims) {
   int rank = 0;
-  for (const char *at = x->dims; at; at = strchr(at, ','), at += at != NULL) dims[rank++] = atoi(at);
+  for (const char *at = x->dims; at; at = at ? at + 1 : NULL) {
+    dims[rank++] = atoi(at);
+    at = strchr(at, ',');
+  }
   return rank;
 }
 

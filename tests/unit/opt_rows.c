@@ -182,8 +182,8 @@ static void what_joins_rows_stays_whole(void **state) {
     "  %1 = softmax %rows {axis=0}\n",
     "  %1 = cumsum %rows {axis=0}\n",
     "  %9 = sum %rows {axes=[1]}\n  %1 = layer_norm %9, %9, %9 {number=1}\n",
-    "  %9 = reshape %rows {shape=[7, -1]}\n  %8 = transpose %rows {axes=[1, 0]}\n"
-    "  %7 = layer_norm %9, %8, %9 {number=1}\n  %1 = neg %7\n",
+    ("  %9 = reshape %rows {shape=[7, -1]}\n  %8 = transpose %rows {axes=[1, 0]}\n"
+     "  %7 = layer_norm %9, %8, %9 {number=1}\n  %1 = neg %7\n"),
     "  %1 = transpose %rows {axes=[1, 0]}\n",
     "  %9 = transpose %rows {axes=[1, 0]}\n  %1 = matmul %9, %rows\n",
     "  %9 = mean %rows {axes=[0]}\n  %1 = sub %rows, %9\n",
