@@ -2,7 +2,7 @@
  *
  * prod and cumprod are the hard ones: dividing the product by the element fails
  * at zeros. The slope of a product is the product of all others, which is the
- * product of what stands before times the product of what stands behind: two
+ * product of what stands before times the product of what stands after: two
  * exclusive running products, in linear time, right for any number of zeros.
  * The derivative of a running product is a linear recurrence, solved by
  * doubling, again with products and sums only. So derivatives of every order
@@ -103,7 +103,7 @@ static tn_value shifted(const tn_ad_node *node, tn_value x, int axis, int64_t by
   return tn_build(builder, TN_OP_PAD, &rest, 1, &pad);
 }
 
-/* s[i] = b[i] + a[i] * s[i + 1], with s behind the end 0 (i - 1 and the beginning, if `reverse`).
+/* s[i] = b[i] + a[i] * s[i + 1], with s after the end 0 (i - 1 and the beginning, if `reverse`).
  * After the step of distance d, s[i] holds what the next 2d elements give, and a[i] is the
  * product over them. */
 static tn_value recurrence(const tn_ad_node *node, tn_value a, tn_value b, int axis, bool reverse) {
@@ -118,7 +118,7 @@ static tn_value recurrence(const tn_ad_node *node, tn_value a, tn_value b, int a
 }
 
 /* Where the length is not known: the matrix of all slopes, d out[i] / d x[k], with i along `axis`
- * and k along a new axis behind it. Row i is a product over the x[k] that reach out[i]. */
+ * and k along a new axis after it. Row i is a product over the x[k] that reach out[i]. */
 static tn_value cumprod_slopes(const tn_ad_node *node) {
   tn_builder *builder = node->builder;
   int axis = node->attrs->axis;

@@ -52,7 +52,7 @@ static void pad_back(const tn_attrs *slice, int axis, int64_t length, int64_t co
   pad->high[axis] = length - low - (count > 0 ? (count - 1) * step + 1 : 0);
 }
 
-/* Zeros of the shape x has after the same slice along the axes behind `axis` that have named
+/* Zeros of the shape x has after the same slice along the axes after `axis` that have named
  * lengths: those are not put back yet. They are cut out of zeros like x, because what a slice of
  * a named length leaves may have no name. */
 static tn_value zeros_up_to(const tn_ad_node *node, int axis, const bool *named) {
@@ -123,7 +123,7 @@ bool tn_ad_vjp_pad(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
 
 /* ---- concat ---- */
 
-/* Where an operand begins: behind known lengths, and behind others that are counted. */
+/* Where an operand begins: after known lengths, and after others that are counted. */
 typedef struct {
   int64_t known;
   tn_value counted; /* i64; TN_NO_VALUE while there is none */

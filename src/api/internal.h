@@ -1,4 +1,4 @@
-/* api/internal.h: what is behind the handles of tern.h. */
+/* api/internal.h: what the handles of tern.h stand for. */
 #ifndef TN_API_INTERNAL_H
 #define TN_API_INTERNAL_H
 

@@ -262,7 +262,7 @@ tern_status tern_sandbox_enter(tern_session *session) {
   return tn_api_confine(session) ? TERN_OK : TERN_FAILED;
 }
 
-/* The files that the program opens, behind what is kept. A path with a NUL in it is no path. Folders that
+/* The files that the program opens, after what is kept. A path with a NUL in it is no path. Folders that
  * `fileread` was granted for stay as they are. */
 static bool list_opened(tern_session *session, const tn_str *opened, size_t opened_count, tn_arena *arena,
                         tn_guard_path **paths, size_t *count) {

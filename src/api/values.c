@@ -186,7 +186,7 @@ static bool tensor_from_file(tern_session *session, const char *name, const char
   tn_file_bytes bytes;
   if (!tn_str_ends(path, ".npy") && !tn_str_ends(path, ".npz") && !tn_str_ends(path, ".json"))
     return tn_api_usage(session, "", path, ": a value file is a .json, an .npy or an .npz");
-  tn_str opened = tn_arena_str(arena, path); /* with a NUL behind it */
+  tn_str opened = tn_arena_str(arena, path); /* with a NUL after it */
   if (arena->failed) return tn_api_out_of_memory(session);
   tn_file_status status = tn_file_read(&session->heap, opened.at, TN_VALUE_FILE_LIMIT, NULL, &bytes);
   if (status != TN_FILE_OK) {

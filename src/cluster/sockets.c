@@ -24,7 +24,7 @@
 #define SLICE      50          /* milliseconds without a look at the stop */
 #define FAREWELL   0.5         /* seconds to tell the others that this rank ends */
 #define SPARE      4096        /* bytes that are moved at a time where there is no memory for them */
-#define PASSES     256         /* over what comes in, to find a failure behind it */
+#define PASSES     256         /* over what comes in, to find a failure after it */
 #define ENDED_EARLY "it ended its training before the others"
 #define AT_ONCE    ((size_t)4 << 20) /* bytes of one peer before the next one has its turn */
 
@@ -308,7 +308,7 @@ static void serve(sockets *s) {
   }
 }
 
-/* Nothing is waited for any more. Whether somebody has failed may stand behind messages. */
+/* Nothing is waited for any more. Whether somebody has failed may stand after messages. */
 static bool look_for_failure(sockets *s) {
   give_up(s);
   for (int i = 0; i < PASSES && s->base.failure.rank < 0 && poll_peers(s, 0) > 0; i++) serve(s);

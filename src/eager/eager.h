@@ -77,7 +77,7 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
 void tn_eager_changes_begin(tn_eager *eager);
 void tn_eager_changes_end(tn_eager *eager, bool undo);
 
-/* What was recorded behind `outputs`, as a graph whose leaves are params (variables) and constants. A
+/* What `outputs` were recorded from, as a graph whose leaves are params (variables) and constants. A
  * variable that was updated is one param, for the newest of its values that an output was computed with;
  * outputs that older values lead to are left out, unless all are such: then older values are constants.
  * `params` (may be NULL) receives what each param's variable is now; to be unreferenced and freed by the

@@ -8,7 +8,7 @@
  *
  * The commonest operations take lanes of elements at once. A slot has room for
  * whole groups of lanes, so the last group may compute with what happens to lie
- * behind the elements; nobody looks at that. */
+ * after the elements; nobody looks at that. */
 #include <string.h>
 
 #include "eager/internal.h"

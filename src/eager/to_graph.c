@@ -20,7 +20,7 @@ typedef struct {
   int count;
 } exporter;
 
-/* Everything behind the outputs, each once. */
+/* Everything that the outputs depend on, each once. */
 static bool collect(tn_eager *eager, const tn_value *outputs, int count) {
   eager->order.count = eager->stack.count = 0;
   if (++eager->mark == 0) ++eager->mark;

@@ -1,4 +1,4 @@
-/* export/mlir_helper.c: functions that stand behind the module's own.
+/* export/mlir_helper.c: functions that stand after the module's own.
  *
  * Tern's f32 elementary functions, and what makes one number of a row. The order
  * of sums stands here once more: chunks of 512, in a chunk 16 lanes that start

@@ -8,7 +8,7 @@
 
 #include "export/mlir.h"
 
-/* Functions that stand behind the module's own, each once. */
+/* Functions that stand after the module's own, each once. */
 typedef enum {
   TN_MLIR_EXP,
   TN_MLIR_LOG,
@@ -114,7 +114,7 @@ tn_str tn_mlir_copy(tn_mlir *m, tn_str x, const tn_type *type, const tn_str *dim
 
 /* ---- mlir_helper.c ---- */
 
-/* The name of the function that reduces a row, which is written behind the module. */
+/* The name of the function that reduces a row, which is written after the module. */
 tn_str tn_mlir_row_function(tn_mlir *m, tn_mlir_row row, tn_dtype dtype);
 void tn_mlir_write_helpers(tn_mlir *m);
 #endif

@@ -353,7 +353,7 @@ static tn_str integer_index(tn_mlir *m, tn_str x, tn_dtype dtype) {
   return r;
 }
 
-/* out[before..., i..., behind...] = x[before..., index[i...], behind...] */
+/* out[before..., i..., after...] = x[before..., index[i...], after...] */
 static bool gather_places(tn_mlir *m, const tn_node *node, const tn_str *places, tn_str *from) {
   const tn_type *index = tn_graph_type(m->graph, node->in[1]);
   int axis = node->attrs->axis, rank = tn_graph_type(m->graph, node->in[0])->shape.rank;
@@ -380,9 +380,9 @@ bool tn_mlir_pad(tn_mlir *m, tn_value value) {
   tn_str zero = tn_mlir_index(m, 0);
   for (int i = 0; i < x->shape.rank; i++) {
     tn_str gap = tn_mlir_index(m, node->attrs->step[i] + 1), size = tn_mlir_dim(m, node->in[0], i);
-    tn_str behind = index_op(m, "subi", g.places[i], tn_mlir_index(m, node->attrs->low[i]));
-    tn_str at = index_op(m, "divsi", behind, gap), rest = index_op(m, "remsi", behind, gap);
-    tn_str begun = index_compare(m, "sge", behind, zero), whole = index_compare(m, "eq", rest, zero);
+    tn_str after = index_op(m, "subi", g.places[i], tn_mlir_index(m, node->attrs->low[i]));
+    tn_str at = index_op(m, "divsi", after, gap), rest = index_op(m, "remsi", after, gap);
+    tn_str begun = index_compare(m, "sge", after, zero), whole = index_compare(m, "eq", rest, zero);
     tn_str fits = both(m, both(m, begun, whole), index_compare(m, "slt", at, size));
     inside = inside.len ? both(m, inside, fits) : fits;
     from[i] = clamped(m, at, size);

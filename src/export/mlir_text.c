@@ -277,7 +277,7 @@ static tn_str shape_slice(tn_mlir *m, const tn_node *node, int axis) {
   return size;
 }
 
-/* What is added before, between and behind. */
+/* What is added before, between and after. */
 static tn_str shape_pad(tn_mlir *m, const tn_node *node, int axis) {
   const tn_attrs *a = node->attrs;
   tn_str length = tn_mlir_dim(m, node->in[0], axis), size = tn_mlir_fresh(m);

@@ -100,16 +100,16 @@ static tn_str filled(tn_onnx *w, const tn_node *node) {
 static tn_str counted(tn_onnx *w, const tn_node *node) {
   int axis = node->attrs->axis, rank = node->type.shape.rank;
   tn_shape own = { .rank = 1, .dim = { node->type.shape.dim[axis] } };
-  int64_t behind[TN_RANK_LIMIT];
+  int64_t after[TN_RANK_LIMIT];
   tn_str length = tn_onnx_shape(w, &own, node->at), whole = tn_onnx_shape(w, &node->type.shape, node->at);
   if (!length.len || !whole.len) return (tn_str){ 0 };
   tn_str none = tn_onnx_ints(w, NULL, 0), zero = tn_onnx_number(w, TN_I64, 0);
   tn_str end = TN_ONNX_OP(w, "Reshape", length, none), one = tn_onnx_number(w, TN_I64, 1);
   tn_str whole_line = TN_ONNX_OP(w, "Range", zero, end, one);
   tn_str line = tn_onnx_cast(w, whole_line, tn_onnx_dtype(node->type.dtype));
-  for (int i = axis + 1; i < rank; i++) behind[i - axis - 1] = i - axis;
+  for (int i = axis + 1; i < rank; i++) after[i - axis - 1] = i - axis;
   if (axis + 1 < rank) {
-    tn_str axes = tn_onnx_ints(w, behind, rank - axis - 1);
+    tn_str axes = tn_onnx_ints(w, after, rank - axis - 1);
     line = TN_ONNX_OP(w, "Unsqueeze", line, axes);
   }
   return TN_ONNX_OP(w, "Expand", line, whole);

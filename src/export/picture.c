@@ -13,7 +13,7 @@ static tn_str keep(tn_arena *arena, tn_text *text) {
   return kept;
 }
 
-/* Cut at a character, with three points behind it. */
+/* Cut at a character, with three points after it. */
 static tn_str shorten(tn_arena *arena, tn_text *text) {
   if (text->len > DETAIL_BYTES) {
     size_t end = DETAIL_BYTES;

@@ -17,7 +17,7 @@ typedef struct {
   uint32_t from, to;
 } tn_svg_step;
 
-/* From box to box: steps of its own, one behind the other. */
+/* From box to box: steps of its own, one after the other. */
 typedef struct {
   uint32_t from, to;
   uint32_t port, ports; /* which of how many arrows into `to` it is */

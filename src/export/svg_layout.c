@@ -34,7 +34,7 @@ static void find_layers(tn_svg_layout *l) {
   }
 }
 
-/* What hangs on sources alone, one behind the other, can sink: no arrow gets longer by it. */
+/* What hangs on sources alone, one after the other, can sink: no arrow gets longer by it. */
 static bool sink(tn_svg_layout *l) {
   uint32_t *used = tn_arena_array(l->arena, l->box_count + 1, sizeof *used);
   uint32_t *nearest = tn_arena_array(l->arena, l->box_count + 1, sizeof *nearest);

@@ -189,7 +189,7 @@ static tn_value expand_linear(const tn_expand_args *args) {
   return args->count == 3 ? binary(args, TN_OP_ADD, product, args->in[2]) : product;
 }
 
-/* Padding "same" makes the result ceil(length / stride) long; what is odd goes behind. With
+/* Padding "same" makes the result ceil(length / stride) long; what is odd goes after. With
  * stride 1 the padding does not depend on the length, which may then be a symbol. */
 static bool same_padding(const tn_expand_args *args, tn_attrs *windows, int side) {
   int64_t length = args->types[0].shape.dim[1 + side], stride = windows->step[side];

@@ -34,7 +34,7 @@ static size_t word_end(const tn_graph_parser *p, size_t at) {
   return at;
 }
 
-/* Behind the closing quote, or 0 when there is none on this line. */
+/* After the closing quote, or 0 when there is none on this line. */
 static size_t string_end(const tn_graph_parser *p, size_t at) {
   for (; at < p->text.len && p->text.at[at] != '\n'; at++) {
     if (p->text.at[at] == '"') return at + 1;
@@ -57,9 +57,9 @@ static tn_token_kind kind_at(const tn_graph_parser *p, size_t start, size_t *end
   switch (c) {
     case '%': *end = word_end(p, start + 1); return *end > start + 1 ? TN_TOKEN_VALUE : TN_TOKEN_WRONG;
     case '"': {
-      size_t behind = string_end(p, start + 1);
-      if (behind) *end = behind;
-      return behind ? TN_TOKEN_STRING : TN_TOKEN_WRONG;
+      size_t after = string_end(p, start + 1);
+      if (after) *end = after;
+      return after ? TN_TOKEN_STRING : TN_TOKEN_WRONG;
     }
     case '(':
     case ')':
@@ -129,7 +129,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* escape = "\" ( "\" | """ | "x" hex hex ) ; *at stands behind the backslash */
+/* escape = "\" ( "\" | """ | "x" hex hex ) ; *at stands after the backslash */
 static bool unescape(tn_str text, size_t *at, char *out) {
   char c = text.at[(*at)++];
   *out = c;
@@ -179,7 +179,7 @@ static bool define(parser *p, tn_token label, tn_value value) {
   return tn_map_put(&p->values, name, value) || tn_parser_no_memory(&p->base);
 }
 
-/* A value is seen where it stands and in the branches behind it. */
+/* A value is seen where it stands and in the branches after it. */
 static bool in_sight(const parser *p, tn_value value) {
   const tn_graph *graph = p->base.builder.graph;
   uint32_t region = tn_graph_node(graph, value)->region, from = p->base.builder.region;
@@ -547,7 +547,7 @@ static bool read_graph(parser *p) {
   }
   tn_parser_advance(base);
   return base->token.kind == TN_TOKEN_END ||
-         tn_parser_fail(base, base->token.at, "the text goes on behind its end");
+         tn_parser_fail(base, base->token.at, "the text goes on after its end");
 }
 
 bool tn_graph_parse(tn_graph *out, tn_heap *heap, tn_names *names, uint32_t file, tn_diags *diags) {

@@ -31,7 +31,7 @@ typedef struct {
   tn_diags *diags;
   uint32_t file;
   tn_str text;
-  size_t at;            /* behind `token` */
+  size_t at;            /* after `token` */
   tn_token token;       /* the next one */
   tn_token last;        /* the one before it */
   bool failed;          /* a mistake of form */

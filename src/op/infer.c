@@ -3,7 +3,7 @@
  * The rules are ops.def with all groups but TN_RULES gone. What is true of
  * every operation is checked here, once, so that a rule may rely on it: the
  * number of operands, the dtypes of the first one, axes in range and in order.
- * And what every result must obey is checked behind the rules: its size. */
+ * And what every result must obey is checked after the rules: its size. */
 #include <assert.h>
 
 #include "op/fault.h"

@@ -44,7 +44,7 @@ int tn_op_axis_rank(const tn_op_args *args);
 
 /* What two lengths that must be equal have in common; false when they differ. */
 bool tn_dim_join(int64_t a, int64_t b, int64_t *out);
-/* The length of one behind the other; unknown where it cannot be said. */
+/* The length of one after the other; unknown where it cannot be said. */
 int64_t tn_dim_add(int64_t a, int64_t b);
 /* Two shapes that must be equal; on failure *dimension is the first that differs
  * (the smaller rank, where they have different ranks). */

@@ -52,7 +52,7 @@ typedef enum {
   TN_ATTR_AXES = 1 << 3,
   TN_ATTR_KEEPDIMS = 1 << 4,
   TN_ATTR_LOW = 1 << 5,        /* slice: start;  pad: before;  windows: padding before (2) */
-  TN_ATTR_HIGH = 1 << 6,       /* slice: end (exclusive); pad: behind; windows: padding behind (2) */
+  TN_ATTR_HIGH = 1 << 6,       /* slice: end (exclusive); pad: after; windows: padding after (2) */
   TN_ATTR_STEP = 1 << 7,       /* slice: step; pad: between; windows: stride (2) */
   TN_ATTR_WINDOW = 1 << 8,     /* patches and fold: height and width */
   TN_ATTR_NUMBER = 1 << 9,

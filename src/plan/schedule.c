@@ -7,7 +7,7 @@
  * A node that writes a parameter's next value runs as soon as its operands are
  * there and the old value has been read for the last time: then gradients die
  * young, and the result can be written over the old value. It is written over
- * it only when nothing behind it can still fail, because a failed run leaves
+ * it only when nothing after it can still fail, because a failed run leaves
  * parameters as they were; otherwise it is copied at the end. */
 #include <string.h>
 
@@ -417,7 +417,7 @@ static void note_reader(readers *r, tn_value reader) {
   }
 }
 
-/* Views pass their readers on to what they look at; they stand behind their operand, so a
+/* Views pass their readers on to what they look at; they stand after their operand, so a
  * sweep backwards has all of them in time. */
 static readers *find_readers(scheduler *s) {
   const tn_graph *graph = s->graph;
@@ -438,8 +438,8 @@ static readers *find_readers(scheduler *s) {
   return found;
 }
 
-/* When the next value of a parameter is best computed: behind its operands (what is given from outside is
- * there from the beginning), and behind the last other reader of the old value. Nobody reads the next
+/* When the next value of a parameter is best computed: after its operands (what is given from outside is
+ * there from the beginning), and after the last other reader of the old value. Nobody reads the next
  * value, so it may move. */
 static uint64_t update_key(const scheduler *s, tn_value update, const readers *of_param) {
   const tn_node *node = tn_graph_node(s->graph, update);

@@ -3,7 +3,7 @@
  * One generator draws everything for training, step after step. With a data set
  * it draws the rows of a batch, with replacement. Without one it draws token
  * ids, then labels. What is left over, tensor inputs that no row gives, is drawn
- * behind that, in order of declaration. An input given on the command line has
+ * after that, in order of declaration. An input given on the command line has
  * its value in every step and draws nothing. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* train/folder.c: what a run leaves behind.
+/* train/folder.c: the files of a run.
  *
  *   run.json             what was run, and how it ended
  *   history.jsonl        a line for every step

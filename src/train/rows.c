@@ -44,7 +44,7 @@ static bool out_of_memory(tn_host *host) {
   return tn_report_memory(host->diags, host->heap, TN_NOWHERE, "the data set");
 }
 
-/* What an input declares behind its rows, where that is a number. */
+/* What an input declares after its rows, where that is a number. */
 static int64_t declared_width(const tn_tensor_spec *input) {
   const tn_shape *shape = &input->type.shape;
   return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;

@@ -86,7 +86,7 @@ async function look(port) {
     assert.equal(await page.getAttribute("th:has-text('seed')", "aria-sort"), "descending");
     await picture("list");
 
-    // By keyboard alone: the first link behind the tab key that leads to a run opens it.
+    // By keyboard alone: the first link after the tab key that leads to a run opens it.
     await page.focus("tbody a");
     await page.keyboard.press("Enter");
     await page.waitForSelector("h2:has-text('quick.ail')");

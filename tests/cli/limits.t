@@ -7,7 +7,7 @@ $ head -1 said
 $ tern loop.nth --max-time 0.2 2>&1 | head -1
 | error[E_TIME_LIMIT]: the program ran longer than the 0.2 seconds that --max-time allows
 
-# A name and the arithmetic behind it are two steps, on numbers and on tensors.
+# A name and the arithmetic after it are two steps, on numbers and on tensors.
 $ echo '1 -> b 3 b [ADD] b [MUL]' > numbers.nth; echo '(1 2) -> b (3 4) b [ADD] b [MUL]' > tensors.nth
 $ for file in numbers tensors; do tern $file.nth --max-steps 7; tern $file.nth --max-steps 6 2>&1 | head -1; done
 | 4

@@ -123,7 +123,7 @@ $ tern plot runs/a runs/b --metric accuracy | grep -o 'class="\(head\|key\)">[^<
 $ tern plot runs/a --metric eval_loss | grep -o '<title>[^<]*'
 | <title>evaluation loss: lowest 0.4000 at step 2, highest 0.8000 at step 0, last 0.4000 at step 2
 
-# Smoothing takes the mean of neighbours, of fewer near the ends; the values themselves lie behind it.
+# Smoothing takes the mean of neighbours, of fewer near the ends; the values themselves lie after it.
 $ tern plot runs/a --metric train_loss --smooth 2 | grep -o '<title>[^<]*'
 | <title>training loss: lowest 0.2500 at step 2, highest 0.7500 at step 0, last 0.2500 at step 2
 | <title>training loss, mean of 2 steps: lowest 0.2500 at step 2, highest 0.6250 at step 0, last 0.2500 at step 2

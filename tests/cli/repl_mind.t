@@ -109,7 +109,7 @@ $ tern repl <<'END'
 > :shape 1
 > :shape "a"
 > :grad loss
-> :grad loss // behind it
+> :grad loss // after it
 > :grad w
 > :graph (w * w).sum()
 > :env
@@ -212,7 +212,7 @@ $ many() { n=20000; [ "$TERN_TEST_EFFORT" = small ] && n=2000; yes "$1" | head -
 > tern repl --max-mem 32M < lines | uniq -c | sed "s/^ *$n /all /"
 | all 3
 
-# History behind 20,000 operations of earlier lines is let go; a note says so, and values stay.
+# History after 20,000 operations of earlier lines is let go; a note says so, and values stay.
 $ (echo 'let x = [1, 2]'; echo 'let y = x'; for i in $(seq 400); do echo "y = y$(printf ' + x%.0s' $(seq 100))"; done; echo ':grad sum(y)'; echo y) > long
 $ tern repl < long > said; grep -c . said; grep note said; tail -n 2 said
 | 405

@@ -9,7 +9,7 @@
  * own, so that each place that wants memory is refused it. The small programs beside this file are run also
  * where they are wrong: telling a mistake needs memory too.
  *
- * Every few requests up to DENSE are tried, and behind that ever fewer: a training loop asks for the same
+ * Every few requests up to DENSE are tried, and after that ever fewer: a training loop asks for the same
  * things again and again. tests/slow tries each, also in the programs of tests/, in a process that is split
  * off at that request, so that nothing is run again to get there. */
 #include <setjmp.h>
@@ -93,7 +93,7 @@ static void note(tern_session *session, outcome *out) {
 
 /* ---- one attempt ---- */
 
-/* `refuses` decides about each request behind the making of the session, or is NULL. */
+/* `refuses` decides about each request after the making of the session, or is NULL. */
 static outcome attempt(const char *path, way how, uint64_t refused, bool (*refuses)(uint64_t)) {
   bool first = refused == 0 && !refuses; /* some tests ask for more than there is: they do not come further */
   tern_options options = { .threads = 1,
@@ -139,7 +139,7 @@ static void must_hold(bool holds, const char *path, way how, uint64_t n, const o
 static bool with_mistakes; /* programs that are wrong are run too, and say their mistake or E_OUT_OF_MEMORY */
 static bool many;          /* there are so many programs that each need not try everything */
 
-static uint64_t behind(uint64_t n) {
+static uint64_t after(uint64_t n) {
   const char *effort = getenv("TERN_TEST_EFFORT");
   bool small = effort && strcmp(effort, "small") == 0;
   if (EVERY) return many ? n + 1 + n / 50 : n < MOST ? n + 1 : n + n / 100;
@@ -181,7 +181,7 @@ static bool split_off(uint64_t request) {
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   bool lasted = tn_clock_steady() - began > LONG;
-  next = lasted ? request + 1 + request / 20 : behind(request);
+  next = lasted ? request + 1 + request / 20 : after(request);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     failures++;
     print_error("%s %s: the process in which request %llu was refused ended with %#x\n",
@@ -216,7 +216,7 @@ static void refuse_all(const char *path, way how) {
     refuse_in_children(path, how, &whole);
     return;
   }
-  for (uint64_t n = 1; n <= whole.requests; n = behind(n)) {
+  for (uint64_t n = 1; n <= whole.requests; n = after(n)) {
     outcome out = attempt(path, how, n, NULL);
     must_hold(out.requests >= n, path, how, n, &out);
     judge(path, how, n, &out, &whole);

@@ -110,7 +110,7 @@ static tally change_every_byte(const char *path, tern_status (*attempt)(void)) {
   return count;
 }
 
-/* Every proper beginning of the file, and the file with something behind it. */
+/* Every proper beginning of the file, and the file with something after it. */
 static tally cut_everywhere(const char *path, tern_status (*attempt)(void)) {
   whole_file whole = read_whole(path);
   tally count = { 0 };
@@ -136,7 +136,7 @@ static void a_changed_checkpoint_is_refused(void **state) {
   assert_string_equal(said, "E_CHECKPOINT_CORRUPT");
 }
 
-/* What stands behind the lines of the steps so far may come from a run that was killed. */
+/* What stands after the lines of the steps so far may come from a run that was killed. */
 static void a_changed_history_is_refused(void **state) {
   (void)state;
   assert_int_equal(change_every_byte("run/history.jsonl", go_on).read, 0);

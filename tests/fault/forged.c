@@ -91,7 +91,7 @@ static void checkpoint_write(checkpoint *c) {
   assert_int_equal(c->heap.used, 0);
 }
 
-/* Puts another value behind a key; NULL: renames the key, so that it is missing. */
+/* Puts another value after a key; NULL: renames the key, so that it is missing. */
 static void set(checkpoint *c, const char *key, const char *value) {
   char changed[sizeof c->metadata], wanted[64];
   snprintf(wanted, sizeof wanted, "\"%s\":\"", key);

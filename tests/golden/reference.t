@@ -19,7 +19,7 @@ $ tern train toy.ail | grep -E 'Step (0|20|59):'
 | Step 20: loss = 0.7167<*>
 | Step 59: loss = 0.7548<*>
 
-# With data: shuffled by the seed, divided, drawn with replacement, evaluated behind the update.
+# With data: shuffled by the seed, divided, drawn with replacement, evaluated after the update.
 $ awk 'BEGIN { for (i = 0; i < 37; i++) { printf "{\"label\": %d, \"tokens\": [", (i * i + i) % 3
 >   for (k = 0; k < 5; k++) printf "%s%d", k ? ", " : "", (i * 7 + k * k * 3 + i * k) % 15; print "]}" } }' > rows.jsonl
 $ sed 's/V = 20/V = 15/; s/\[V, 8\]/[V, 4]/; s/\[8, 2\]/[4, 3]/; s/b \[2\]/b [3]/

@@ -150,7 +150,7 @@ printf 'fn f(x: Tensor[f32,(N)]) -> Tensor[f32,(N)] = x * sum([1, 2])\nf\n' > na
 mkdir there && echo old > there/old && chmod 640 there/old && ln -s there/old link
 expect "a form is printed" 0 "const {value=f32[] [3]}" $emit
 $emit -o there/new || say "a file is not written"
-$emit -o link || say "one behind a link is not replaced"
+$emit -o link || say "one after a link is not replaced"
 [ "$(stat -c %a there/old)" = 640 ] || say "a file that was replaced has lost its permissions"
 cmp -s there/new there/old && [ -L link ] || say "what was written is not the same"
 expect "standard output by its name" 0 "graph(" $emit -o /dev/stdout

@@ -86,7 +86,7 @@ static void list_programs(const char *folder, char ***paths, size_t *count) {
   if (*count) qsort(*paths, *count, sizeof **paths, by_name);
 }
 
-/* What stands behind `// WORD: `, or NULL. */
+/* What stands after `// WORD: `, or NULL. */
 static char *comment(text line, const char *word) {
   char *at = strstr(line.bytes, "// ");
   size_t length = strlen(word);

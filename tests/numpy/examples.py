@@ -2,8 +2,8 @@
 
   examples.py TERN PAGE
 
-A `python` block runs, behind the files and the commands before it, with what earlier ones have imported and bound;
-the `text` block behind it is what it must print.
+A `python` block runs, after the files and the commands before it, with what earlier ones have imported and bound;
+the `text` block after it is what it must print.
 """
 import contextlib
 import io

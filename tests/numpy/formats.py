@@ -2,7 +2,7 @@
 
   formats.py TERN ROOT
 
-Run by Debian's Python with Debian's NumPy. The Python examples of docs/formats.md are executed too, behind the
+Run by Debian's Python with Debian's NumPy. The Python examples of docs/formats.md are executed too, after the
 commands that stand before them, and must print what the document says.
 """
 import json

@@ -1,8 +1,8 @@
-// onnx/page.mjs: the JavaScript examples of a document, run behind the files and the commands before them.
+// onnx/page.mjs: the JavaScript examples of a document, run after the files and the commands before them.
 //
 //   node page.mjs TERN NODE_MODULES PAGE
 //
-// A `js` block has `ort` in scope; the `text` block behind it is what it must print.
+// A `js` block has `ort` in scope; the `text` block after it is what it must print.
 import { execSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

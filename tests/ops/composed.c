@@ -246,7 +246,7 @@ static void conv2d_is_a_chain_over_window_row_column_and_channel(void **state) {
       valid[n][i / 16][i / 4 % 4][i % 4] = convolve_at(x + n * 90, w, i / 16 * 2, i / 4 % 4, i % 4, 0);
   expect(TN_OP_CONV2D, &c, valid, TN_F32, SHAPE(2, 2, 4, 4));
 
-  /* ceil(6 / 2) rows need (3 - 1) * 2 + 3 - 6 = 1 of padding, 5 columns 1: both behind. */
+  /* ceil(6 / 2) rows need (3 - 1) * 2 + 3 - 6 = 1 of padding, 5 columns 1: both after. */
   c.attrs.same = true;
   for (int n = 0; n < 2; n++)
     for (int i = 0; i < 3 * 5 * 4; i++)

@@ -5,7 +5,7 @@
 #include "diag/diag.h"
 #include "runner/run.h"
 
-/* Writes the example's files into the folder and runs its command there with `more` behind it; the
+/* Writes the example's files into the folder and runs its command there with `more` after it; the
  * caller frees. */
 outcome run_example(const tn_diag_info *info, const char *folder, bool right, const char *more);
 #endif

@@ -88,7 +88,7 @@ static text trim(text from) {
   return from;
 }
 
-/* Takes the next word off the front. `"a b"` and 'a b' are one word, also behind a
+/* Takes the next word off the front. `"a b"` and 'a b' are one word, also after a
  * `name=`; a backslash keeps the next character inside double quotes. Owned. */
 static bool next_word(text *rest, text *word) {
   *rest = trim(*rest);

@@ -23,7 +23,7 @@ static const char intro[] =
     "\n"
     "- The first line names the operands, then in braces the attributes: what is fixed when the graph is\n"
     "  made. `x...` stands for any number of operands. [Attributes](#attributes) says what each means.\n"
-    "- *Result* is the shape and, behind the semicolon, the dtype. Shapes that broadcast are matched from\n"
+    "- *Result* is the shape and, after the semicolon, the dtype. Shapes that broadcast are matched from\n"
     "  the right; a length of 1 stretches.\n"
     "- *Dtypes* are those that the first operand, or the result of an operation without operands, may\n"
     "  have. bf16 and f16 are for storage; arithmetic on them is done in f32 and rounded when stored.\n"
@@ -65,7 +65,7 @@ static const struct {
   { TN_ATTR_LOW, "low",
     "`slice`: where to begin; `pad`: zeros before; windows: zeros above and to the left" },
   { TN_ATTR_HIGH, "high",
-    "`slice`: where to end, exclusive; `pad`: zeros behind; windows: zeros below and to the right" },
+    "`slice`: where to end, exclusive; `pad`: zeros after; windows: zeros below and to the right" },
   { TN_ATTR_STEP, "step",
     "`slice`: from one place to the next; `pad`: zeros between elements; windows: the stride" },
   { TN_ATTR_NUMBER, "number", "`fill`: the number; `layer_norm`: eps; `dropout`: the probability of 0" },

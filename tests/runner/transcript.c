@@ -70,7 +70,7 @@ static void mistake(transcript *file, size_t line, const char *what) {
 
 /* Marked transcripts ----------------------------------------------------- */
 
-/* What stands behind the mark: "| text" and "|" alone for an empty line. */
+/* What stands after the mark: "| text" and "|" alone for an empty line. */
 static bool marked_body(text line, text *body) {
   *body = text_after(line, 2);
   return line.length == 1 || line.bytes[1] == ' ';
@@ -82,7 +82,7 @@ static bool marked_line(step *at, char mark, text body, lines **latest) {
     case '>':
       text_add(&at->command, "\n", 1);
       text_add(&at->command, body.bytes, body.length);
-      return at->from == at->to; /* not behind the output */
+      return at->from == at->to; /* not after the output */
     case '|': lines_add(*latest = &at->out, body); return true;
     case '!': lines_add(*latest = &at->err, body); return true;
     case '?': at->status = atoi(body.bytes); return true;
@@ -116,7 +116,7 @@ static void read_marked(transcript *file) {
 static void write_stream(text *to, char mark, text stream) {
   lines all = lines_of(stream);
   for (size_t i = 0; i < all.count; i++) {
-    const char *gap = all.at[i].length ? " " : ""; /* no blank behind a lone mark */
+    const char *gap = all.at[i].length ? " " : ""; /* no blank after a lone mark */
     text_addf(to, "%c%s%.*s\n", mark, gap, (int)all.at[i].length, all.at[i].bytes);
   }
   if (all.open) text_addf(to, "\\ no newline\n");
@@ -131,7 +131,7 @@ static void write_marked(text *to, const outcome *done) {
 
 /* Documents -------------------------------------------------------------- */
 
-/* A fenced block: lines from..to of the file, and the words behind the opening fence. */
+/* A fenced block: lines from..to of the file, and the words after the opening fence. */
 typedef struct {
   text info;
   size_t fence, from, to;
@@ -232,7 +232,7 @@ static const char *language_of(text info) {
   return NULL;
 }
 
-/* A program is checked; with an `output` block behind it, it is run. */
+/* A program is checked; with an `output` block after it, it is run. */
 static step *read_program(transcript *file, block in, const char *language) {
   step *at = step_new(file, STEP_PROGRAM, in.fence);
   at->input = block_text(file, in);

@@ -81,7 +81,7 @@ bool value_is(const value *at, const char *string) {
   return at && at->kind == TN_JSON_STRING && tn_str_is(at->text, string);
 }
 
-/* A number's text with a NUL behind it; longer ones than any we write are cut. */
+/* A number's text with a NUL after it; longer ones than any we write are cut. */
 typedef struct {
   char digits[64];
 } numeral;

@@ -13,7 +13,7 @@ mkdir functions files
 passes "zsh reads its completion" zsh -n functions/_tern
 passes "fish reads its completion" fish --no-config -n tern.fish
 
-# zsh completes only at a terminal: a second one is started behind a pseudo-terminal, and what its completion
+# zsh completes only at a terminal: a second one is started after a pseudo-terminal, and what its completion
 # hands to compadd is written down.
 put try.zsh <<'END'
 zmodload zsh/zpty

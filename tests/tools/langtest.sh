@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/runner/langtest tells programs that do what they say from those that do
-# not. A shell script stands in for tern: it prints what stands behind `print` in
-# the program, or with --json what stands behind `json` as it is.
+# not. A shell script stands in for tern: it prints what stands after `print` in
+# the program, or with --json what stands after `json` as it is.
 # Arguments: the project's root, the runner.
 root=$(cd "$1" && pwd)
 runner=$2

@@ -220,14 +220,14 @@ static void escapes_are_read(void **state) {
   fixture f;
   open_fixture(&f, TN_LIT("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
                           "\"\\u0041\\u00e4\\u20AC\\ud83c\\uDF89\", \"a\\u0000b\","
-                          "\"before\\nand behind it\", {\"\\u006b\":1}, \"\xc3\xa4\\n\xc3\xb6\"]"));
+                          "\"before\\nand after it\", {\"\\u006b\":1}, \"\xc3\xa4\\n\xc3\xb6\"]"));
   next(&f);
   assert_next(&f, TN_JSON_STRING, "\"\\/\b\f\n\r\t");
   assert_next(&f, TN_JSON_STRING, "A\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\x89");
   assert_int_equal(next(&f), TN_JSON_STRING);
   assert_int_equal(f.token.text.len, 3);
   assert_memory_equal(f.token.text.at, "a\0b", 3);
-  assert_next(&f, TN_JSON_STRING, "before\nand behind it");
+  assert_next(&f, TN_JSON_STRING, "before\nand after it");
   assert_next(&f, TN_JSON_OBJECT_BEGIN, "");
   assert_next(&f, TN_JSON_KEY, "k");
   next(&f), next(&f);

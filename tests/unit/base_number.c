@@ -117,7 +117,7 @@ static void check_shortest_f32(float number) {
   if (bits_of_f32(strtof(near, NULL)) == bits_of_f32(number)) fail_msg("%s, but %s is shorter", text, near);
 }
 
-/* ---- the tables behind both directions ---- */
+/* ---- the tables after both directions ---- */
 
 static void set_wide(tn_big *big, tn_wide value) {
   tn_big_set(big, value.hi);
@@ -367,7 +367,7 @@ static void write_midpoint_f32(uint32_t bits, char *text, size_t bytes) {
   snprintf(text + count, bytes - count, "e%d", unit < 0 ? unit : 0);
 }
 
-/* `text` is digits and an exponent; puts `more` behind the digits and corrects the exponent. */
+/* `text` is digits and an exponent; puts `more` after the digits and corrects the exponent. */
 static void append_digits(char *text, const char *more) {
   char *e = strchr(text, 'e');
   int exponent = atoi(e + 1) - (int)strlen(more);
@@ -505,7 +505,7 @@ static void fixed_places_are_rounded_exactly(void **state) {
   }
   for (int i = 0; i < effort(30000); i++) {
     assert_fixed_like_libc(f64_of(random_bits(&seed) & ~(UINT64_C(1) << 62)), (int)(random_bits(&seed) % 25));
-    /* many ties: few bits behind the point */
+    /* many ties: few bits after the point */
     assert_fixed_like_libc((double)(int32_t)random_bits(&seed) / (double)(1 << i % 12), i % 10);
   }
   char text[TN_NUMBER_FIXED_BYTES(3)];

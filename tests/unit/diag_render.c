@@ -180,7 +180,7 @@ static void bytes_that_are_not_utf8_are_shown(void **state) {
 
 static void an_empty_span_has_one_caret(void **state) {
   (void)state;
-  assert_snippet("y = \n", 4, 4,   /* behind the last character of its line; no space at the line's end */
+  assert_snippet("y = \n", 4, 4,   /* after the last character of its line; no space at the line's end */
     "  --> m.ail:1:5\n"
     "   |\n"
     " 1 | y =\n"
@@ -372,7 +372,7 @@ static void the_end_of_a_long_line_can_be_marked(void **state) {
   assert_int_equal(strchr(shown, '\n') - shown, 103);
   assert_int_equal(caret[1], ' ');
   while (caret[-1] != '|') caret--;
-  assert_int_equal(strspn(caret, " "), 104);   /* the margin's space, and one column behind the line */
+  assert_int_equal(strspn(caret, " "), 104);   /* the margin's space, and one column after the line */
   close_fixture(&f);
 }
 

@@ -16,7 +16,7 @@ static void lines_and_columns_count_from_one(void **state) {
   assert_place(&f, 3, 2, 1);
   assert_place(&f, 4, 3, 1);
   assert_place(&f, 6, 3, 3);
-  assert_place(&f, 600, 3, 3);   /* behind the text: its end */
+  assert_place(&f, 600, 3, 3);   /* after the text: its end */
   close_fixture(&f);
 }
 

@@ -1,7 +1,7 @@
 /* Carrying out a graph with the reference back end, in tests.
  *
  *   runner r = runner_of(&graph);
- *   runner_set(&r, 0, numbers);      parameter 0 (inputs come behind the parameters)
+ *   runner_set(&r, 0, numbers);      parameter 0 (inputs come after the parameters)
  *   runner_run(&r);
  *   runner_get(&r, 0, out, count);   output 0
  */

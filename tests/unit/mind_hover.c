@@ -64,7 +64,7 @@ static void mistakes_elsewhere_do_not_matter(void **unused) {
   tern_session_free(session);
 }
 
-/* Wherever an expression may stand: beside &&, in brackets, in a branch, behind a field. */
+/* Wherever an expression may stand: beside &&, in brackets, in a branch, after a field. */
 static void types_stand_in_every_corner(void **unused) {
   (void)unused;
   static const char corners[] = "let x = [[1, 2], [3, 4]]\n"

@@ -36,7 +36,7 @@ static void every_dtype_is_in_one_class(void **state) {
 
 /* ---- halves ---- */
 
-/* The nearest multiple of the grid's step at x, ties to even; `fraction` bits behind the point. */
+/* The nearest multiple of the grid's step at x, ties to even; `fraction` bits after the point. */
 static double on_grid(double x, int least_exponent, int fraction, double overflow) {
   int exponent;
   if (x == 0 || isinf(x) || isnan(x)) return x;

@@ -22,7 +22,7 @@ static inline int64_t below(tn_rng *rng, int64_t limit) {
   return (int64_t)tn_rng_below(rng, (uint32_t)limit);
 }
 
-/* Steps a multi-index through row-major order; false behind the last. */
+/* Steps a multi-index through row-major order; false after the last. */
 static inline bool next_index(const tn_view *view, int64_t *index) {
   for (int axis = view->rank - 1; axis >= 0; axis--) {
     if (++index[axis] < view->dim[axis]) return true;

@@ -81,7 +81,7 @@ static void slicing_picks_places(void **state) {
       }
     }
   }
-  tn_view nothing = tn_view_slice(&view, 0, 8, 1, 0);   /* the start may lie behind the end */
+  tn_view nothing = tn_view_slice(&view, 0, 8, 1, 0);   /* the start may lie after the end */
   assert_ptr_equal(nothing.data, view.data);
 }
 

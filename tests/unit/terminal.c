@@ -68,7 +68,7 @@ static bool takes_keys(const talk *t) {
   return tcgetattr(t->terminal, &modes) == 0 && !(modes.c_lflag & ICANON);
 }
 
-/* Waits until the program has said `text`, behind a prompt until it takes keys, and forgets everything up
+/* Waits until the program has said `text`, after a prompt until it takes keys, and forgets everything up
  * to there. */
 static void wait_for(talk *t, const char *text) {
   double end = now() + PATIENCE;

@@ -241,7 +241,7 @@ static const char half_text[] =
     "graph(%x: f32[2], %w0: f32[], param %w: f32[]) {\n  %1 = mul %x, %w\n  %2 = mul %1, %1\n"
     "  %3 = mean %2 {axes=[0]}\n  %4 = mul %3, %w0\n  return loss=%4\n}\n";
 
-/* One step of half_text with the weight 1: its loss, and the weight behind it. */
+/* One step of half_text with the weight 1: its loss, and the weight after it. */
 static void step_of_half(int shards, const bool *sharded, float *x, int64_t count, double *loss,
                          float *weight) {
   world w;

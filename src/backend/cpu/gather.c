@@ -33,11 +33,11 @@ bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_
 }
 
 /* ---- gather ---- */
-/* out[before..., i..., behind...] = x[before..., index[i...], behind...] */
+/* out[before..., i..., after...] = x[before..., index[i...], after...] */
 typedef struct {
   const tn_kernel_call *call;
   tn_cpu_walk before, index; /* views: x and out; index and out */
-  tn_view from, to;          /* one slice: the axes behind */
+  tn_view from, to;          /* one slice: the axes after */
   int64_t indices, slices;
   int64_t step; /* of x along the axis */
 } gather_job;
@@ -107,17 +107,17 @@ static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
 
 bool tn_cpu_gather(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *out = call->out;
-  int axis = call->attrs->axis, behind = axis + index->rank;
+  int axis = call->attrs->axis, after = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
   if (tn_cpu_elements(out) == 0) return true;
 
   gather_job job = { .call = call, .step = x->stride[axis], .indices = tn_cpu_elements(index) };
   tn_view x_before = axes_of(x, 0, axis), out_before = axes_of(out, 0, axis);
-  tn_view out_places = axes_of(out, axis, behind);
+  tn_view out_places = axes_of(out, axis, after);
   walk_two(&job.before, &x_before, &out_before);
   walk_two(&job.index, index, &out_places);
   job.from = axes_of(x, axis + 1, x->rank);
-  job.to = axes_of(out, behind, out->rank);
+  job.to = axes_of(out, after, out->rank);
   job.slices = tn_cpu_elements(&x_before) * job.indices;
   double cost =
       (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));

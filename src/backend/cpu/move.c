@@ -94,7 +94,7 @@ static void move_transposed(const move_job *job, char *to, const char *from, int
 }
 
 /* ---- all of it ---- */
-/* One unit: `piece` places of axis `outer`, and the whole of the axis behind it if there is one. */
+/* One unit: `piece` places of axis `outer`, and the whole of the axis after it if there is one. */
 static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t number) {
   int a = job->outer;
   int64_t begin = number * job->piece, count = walk->dim[a] - begin;

@@ -5,9 +5,9 @@
 #include "backend/ref/internal.h"
 
 /* ---- scatter_add ---- */
-/* sum[before..., index[i...], behind...] += y[before..., i..., behind...], in the order of i.
+/* sum[before..., index[i...], after...] += y[before..., i..., after...], in the order of i.
  * All of y's elements for one place of `sum` come in that order when y is read row by row,
- * because the axes before and behind are equal for all of them. */
+ * because the axes before and after are equal for all of them. */
 static void add_slices(const tn_kernel_call *call, const tn_view *sum, const tn_view *index,
                        const tn_view *y, int axis) {
   tn_binary add = tn_scalar_binary(TN_OP_ADD, sum->dtype);
@@ -46,7 +46,7 @@ bool tn_ref_row_update(const tn_kernel_call *call) {
   tn_ref_set(call, &sums, tn_element_of_i64(0, x->dtype));
   add_slices(call, &sums, index, y, 0);
 
-  tn_view named = tn_view_make(tn_ref_behind(&sums), TN_BOOL, &rows);
+  tn_view named = tn_view_make(tn_ref_after(&sums), TN_BOOL, &rows);
   tn_ref_set(call, &named, tn_element_of_i64(false, TN_BOOL));
   for (tn_walk i = tn_walk_over(call, index); i.inside; tn_walk_on(&i)) {
     int64_t row = tn_element_to_i64(tn_ref_load(index, i.at), index->dtype);

@@ -102,7 +102,7 @@ bool tn_ref_fail(const tn_kernel_call *call, tn_fault fault);
 bool tn_ref_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
 
 /* What follows the elements of a contiguous view in memory. */
-void *tn_ref_behind(const tn_view *view);
+void *tn_ref_after(const tn_view *view);
 
 /* Bytes of scratch that these use. */
 size_t tn_ref_row_update_scratch(const tn_view *in);

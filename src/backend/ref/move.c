@@ -15,7 +15,7 @@ void tn_ref_move(const tn_kernel_call *call, const tn_view *out, const tn_view *
 }
 
 /* Of an empty view it is where it starts, which may be nowhere: NULL. */
-void *tn_ref_behind(const tn_view *view) {
+void *tn_ref_after(const tn_view *view) {
   int64_t bytes = tn_view_count(view) * (int64_t)tn_dtype_bytes(view->dtype);
   return bytes ? (char *)view->data + bytes : view->data;
 }
@@ -60,7 +60,7 @@ bool tn_ref_concat(const tn_kernel_call *call) {
 }
 
 /* ---- gather ---- */
-/* out[before..., i..., behind...] = x[before..., index[i...], behind...] */
+/* out[before..., i..., after...] = x[before..., index[i...], after...] */
 bool tn_ref_gather(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1];
   int axis = call->attrs->axis;

@@ -144,7 +144,7 @@ bool tn_ref_cross_entropy(const tn_kernel_call *call) {
   tn_shape rows = { .rank = 1, .dim = { tn_view_count(&kept) } };
   tn_shape classes = { .rank = 1, .dim = { along.dim[0] } };
   tn_view losses = tn_view_make(call->scratch, logits->dtype, &rows);
-  tn_view e = tn_view_make(tn_ref_behind(&losses), logits->dtype, &classes);
+  tn_view e = tn_view_make(tn_ref_after(&losses), logits->dtype, &classes);
 
   int64_t n = 0;
   tn_walk at = tn_walk_over(call, labels);

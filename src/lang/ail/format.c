@@ -459,7 +459,7 @@ static void put_line(formatter *f, const tn_ail_statement *statement) {
 
 /* ---- blocks ---- */
 
-/* Where the { of a block stands, which no node remembers: the first behind its head. */
+/* Where the { of a block stands, which no node remembers: the first after its head. */
 static uint32_t after_brace(const formatter *f, uint32_t from) {
   size_t comment = f->comment;
   for (uint32_t i = from; i < f->source.len; i++) {

@@ -2,7 +2,7 @@
  *
  * Names and numbers are ASCII; strings and comments hold any UTF-8. A token
  * that cannot be one is given as such, with what is wrong, and reading goes on
- * behind it: the parser reports it if it gets there. */
+ * after it: the parser reports it if it gets there. */
 #include "lang/ail/lexer.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ void tn_ail_lexer_init(tn_ail_lexer *lexer, tn_str text) {
   *lexer = (tn_ail_lexer){ .text = text, .fresh = true };
 }
 
-/* 0 behind the end; programs do not contain it otherwise, as it is no character of theirs. */
+/* 0 after the end; programs do not contain it otherwise, as it is no character of theirs. */
 static unsigned char byte_at(const tn_ail_lexer *lexer, uint32_t at) {
   return at < lexer->text.len ? (unsigned char)lexer->text.at[at] : 0;
 }

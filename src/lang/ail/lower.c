@@ -3,7 +3,7 @@
 
 /* ---- driving the walk ---- */
 
-/* The key that masks are drawn with stands behind the program's own inputs. */
+/* The key that masks are drawn with stands after the program's own inputs. */
 static void make_key(tn_ail_walk *w) {
   tn_name name = tn_names_intern(w->program->host->names, TN_LIT(TN_DROPOUT_KEY));
   tn_type type = { .dtype = TN_I64 };

@@ -40,7 +40,7 @@ static bool has_kind(const tn_ail_state *state, tn_ail_transition_kind kind) {
   return false;
 }
 
-/* `else` needs an `if` before it and nothing behind it; of two that do not go together, the later
+/* `else` needs an `if` before it and nothing after it; of two that do not go together, the later
  * one is named. */
 static void check_order(const checker *c, const tn_ail_state *state) {
   bool conditions = state->broken; /* there may have been one in what was not understood */
@@ -82,7 +82,7 @@ static bool report_target(const tn_ail *program, const tn_map *states, const tn_
                                                         (const tn_map *const[]){ states }, 1)));
 }
 
-/* A missing target is an error, except behind an `on` in a state that can also leave by if and else:
+/* A missing target is an error, except after an `on` in a state that can also leave by if and else:
  * there it is one when the jump is made. */
 static void check_transitions(checker *c, const tn_ail_state *state) {
   bool leaves = has_kind(state, TN_AIL_WHEN) && has_kind(state, TN_AIL_ELSE);

@@ -14,7 +14,7 @@ static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
   *out = (tn_ail_transition){ .kind = TN_AIL_ELSE };
   if (tn_ail_accept_word(p, TN_AIL_WORD_ON)) {
     out->kind = TN_AIL_ON;
-    out->event = tn_ail_expect_name(p, "the name of an event behind `on`", &out->event_at);
+    out->event = tn_ail_expect_name(p, "the name of an event after `on`", &out->event_at);
   } else if (tn_ail_accept_word(p, TN_AIL_WORD_IF)) {
     out->kind = TN_AIL_WHEN;
     out->condition = tn_ail_parse_expr(p);
@@ -22,7 +22,7 @@ static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
     tn_ail_advance(p);
   }
   if (!tn_ail_expect(p, TN_AIL_TOKEN_ARROW, "`->` and the state to go to")) return false;
-  out->target = tn_ail_expect_name(p, "the name of a state behind `->`", &out->target_at);
+  out->target = tn_ail_expect_name(p, "the name of a state after `->`", &out->target_at);
   out->at = tn_ail_span_from(p, start);
   return !p->panic;
 }
@@ -81,7 +81,7 @@ static bool parse_state(tn_ail_parser *p) {
   if (tn_ail_refuse_foreign(p)) return false;
   if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state, as in `state Idle { }`")) return false;
   state.name = tn_ail_expect_name(p, "the name of the state", &state.name_at);
-  if (p->panic || !tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the state")) {
+  if (p->panic || !tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` after the name of the state")) {
     tn_ail_mark(p, state.name, TN_AIL_NAME_SKIPPED);
     return false;
   }
@@ -177,7 +177,7 @@ static bool parse_variable(tn_ail_parser *p) {
   return true;
 }
 
-/* A handler behind a block that was not closed. */
+/* A handler after a block that was not closed. */
 static bool at_handler(const tn_ail_parser *p) {
   return p->token.starts_line && tn_ail_at_word(p, TN_AIL_WORD_ON) && p->next.kind == TN_AIL_TOKEN_NAME;
 }
@@ -226,7 +226,7 @@ void tn_ail_parse_handler(tn_ail_parser *p) {
     return;
   }
   tn_ail_advance(p);
-  handler->event = tn_ail_expect_name(p, "the name of an event behind `on`", &handler->event_at);
+  handler->event = tn_ail_expect_name(p, "the name of an event after `on`", &handler->event_at);
   if (!tn_ail_parse_block(p, TN_AIL_IN_HANDLER, start, &handler->body)) return;
   tn_ail_item item = { .kind = TN_AIL_ITEM_HANDLER, .at = handler->body.at, .as.handler = handler };
   tn_ail_add(p, items, item);

@@ -133,7 +133,7 @@ static tn_ail_expr *parse_reference(tn_ail_parser *p) {
   if (!tn_ail_accept_word(p, TN_AIL_WORD_LAST)) {
     tn_str text = tn_ail_token_text(p, &p->token);
     if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER) || !tn_number_parse_i64(text, &index)) {
-      tn_ail_expected(p, "the number of a dimension or `last` behind `@`");
+      tn_ail_expected(p, "the number of a dimension or `last` after `@`");
       return error_expr(p);
     }
     tn_ail_advance(p);
@@ -223,7 +223,7 @@ static void parse_arm(tn_ail_parser *p) {
   tn_ail_arm arm = { 0 };
   p->brackets++; /* `then` and `else` tell where things end, not lines */
   arm.condition = tn_ail_parse_expr(p);
-  tn_ail_expect_word(p, TN_AIL_WORD_THEN, "`then` behind the condition");
+  tn_ail_expect_word(p, TN_AIL_WORD_THEN, "`then` after the condition");
   arm.value = tn_ail_parse_expr(p);
   p->brackets--;
   tn_ail_add(p, arms, arm);
@@ -262,13 +262,13 @@ static tn_ail_expr *parse_if(tn_ail_parser *p) {
 /* range = "range" "(" expr "," expr ")" */
 static void parse_range(tn_ail_parser *p, tn_ail_loop *loop) {
   tn_ail_expect_word(p, TN_AIL_WORD_RANGE, "`range(start, end)`");
-  tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` behind `range`");
+  tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` after `range`");
   p->brackets++;
   loop->from = tn_ail_parse_expr(p);
   tn_ail_expect(p, TN_AIL_TOKEN_COMMA, "`,` between the bounds of `range`");
   loop->to = tn_ail_parse_expr(p);
   p->brackets--;
-  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)` behind the bounds of `range`");
+  tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)` after the bounds of `range`");
 }
 
 /* body = "do" [ expr ] "end" */
@@ -277,7 +277,7 @@ static void parse_body(tn_ail_parser *p, tn_ail_loop *loop) {
   p->brackets++;
   if (!p->panic && !tn_ail_at_word(p, TN_AIL_WORD_END)) loop->body = tn_ail_parse_expr(p);
   p->brackets--;
-  tn_ail_expect_word(p, TN_AIL_WORD_END, "`end` behind the body of the loop");
+  tn_ail_expect_word(p, TN_AIL_WORD_END, "`end` after the body of the loop");
 }
 
 /* for = "for" name "in" range body */
@@ -417,7 +417,7 @@ static tn_ail_expr *new_chain(tn_ail_parser *p, uint32_t start, tn_ail_expr *fir
   return expr;
 }
 
-/* Operators that bind at least as tightly as `least`, behind an operand that was read: those of one
+/* Operators that bind at least as tightly as `least`, after an operand that was read: those of one
  * level in a row become one chain, which is the first operand of the next looser one. */
 static tn_ail_expr *parse_operators(tn_ail_parser *p, tn_ail_expr *first, uint32_t start, int least) {
   tn_ail_operator op;

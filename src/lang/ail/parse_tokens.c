@@ -156,7 +156,7 @@ void tn_ail_expect_end(tn_ail_parser *p) {
 
 /* ---- nesting ---- */
 
-/* Behind the limit nothing is read: what is that deep was not written by a person, and where it
+/* After the limit nothing is read: what is that deep was not written by a person, and where it
  * ends would be a guess. */
 static void give_up(tn_ail_parser *p) {
   p->tree->lost = true;

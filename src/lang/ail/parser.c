@@ -81,7 +81,7 @@ static bool parse_const(tn_ail_parser *p, tn_ail_statement *out) {
   *out = (tn_ail_statement){ .kind = TN_AIL_CONSTANT };
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of a constant", &out->name_at);
-  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` behind the name of the constant"))
+  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` after the name of the constant"))
     out->value = tn_ail_parse_literal(p);
   out->at = tn_ail_span_from(p, start);
   return !p->panic;
@@ -101,7 +101,7 @@ static bool parse_assignment(tn_ail_parser *p, tn_ail_place place, tn_ail_statem
   bool let = tn_ail_at_word(p, TN_AIL_WORD_LET) && p->next.kind == TN_AIL_TOKEN_NAME;
   *out = (tn_ail_statement){ .kind = let ? TN_AIL_LET : TN_AIL_ASSIGN };
   if (let) tn_ail_advance(p);
-  out->name = tn_ail_expect_name(p, "a name behind `let`", &out->name_at);
+  out->name = tn_ail_expect_name(p, "a name after `let`", &out->name_at);
   if (!let && (place == TN_AIL_IN_FORWARD || place == TN_AIL_IN_STATE)) {
     tn_ail_syntax_error(p, out->name_at,
                         place == TN_AIL_IN_STATE ? "a binding in a state needs `let`"
@@ -128,7 +128,7 @@ static bool parse_emit(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *o
   *out = (tn_ail_statement){ .kind = TN_AIL_EMIT };
   tn_ail_advance(p);
   if (place == TN_AIL_IN_HANDLER)
-    out->name = tn_ail_expect_name(p, "the name of an event behind `emit`", &out->name_at);
+    out->name = tn_ail_expect_name(p, "the name of an event after `emit`", &out->name_at);
   else
     out->value = tn_ail_parse_expr(p);
   out->at = tn_ail_span_from(p, start);
@@ -280,7 +280,7 @@ static bool parse_field(tn_ail_parser *p, const char *block, tn_ail_field *out) 
   if (tn_ail_refuse_foreign(p)) return false;
   out->kind = TN_AIL_FIELD;
   out->name = tn_ail_expect_name(p, "a field, as in `steps = 100`", &out->name_at);
-  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` behind the name of the field")) {
+  if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` after the name of the field")) {
     out->value = tn_ail_parse_field_value(p);
   }
   out->at = tn_ail_span_from(p, start);
@@ -383,13 +383,13 @@ static bool parse_signature(tn_ail_parser *p, tn_ail_function *out) {
   size_t first = p->params.count;
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of the function", &out->name_at);
-  bool ok = tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` behind the name of the function");
+  bool ok = tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` after the name of the function");
   while (ok && !tn_ail_at(p, TN_AIL_TOKEN_CLOSE)) {
     tn_ail_parameter param = { 0 };
     param.name = tn_ail_expect_name(p, "the name of a parameter", &param.at);
     tn_ail_add(p, params, param);
     ok = param.name != 0 && (tn_ail_accept(p, TN_AIL_TOKEN_COMMA) || tn_ail_at(p, TN_AIL_TOKEN_CLOSE) ||
-                             tn_ail_expected(p, "`,` or `)` behind the parameter"));
+                             tn_ail_expected(p, "`,` or `)` after the parameter"));
   }
   if (ok) tn_ail_advance(p); /* the ) */
   out->params = tn_ail_take(p, params, first, &out->param_count);
@@ -437,7 +437,7 @@ static bool parse_top_declaration(tn_ail_parser *p) {
 
 static bool parse_item(tn_ail_parser *p);
 
-/* Skips to where an item can begin again, behind `start`: a name at the start of a line, outside of
+/* Skips to where an item can begin again, after `start`: a name at the start of a line, outside of
  * blocks. A block that is not understood goes as a whole. */
 static void recover_item(tn_ail_parser *p, uint32_t start, bool in_app) {
   int blocks = 0;
@@ -473,7 +473,7 @@ static bool parse_app(tn_ail_parser *p) {
   tn_span name_at;
   tn_ail_advance(p);
   begin.as.app = tn_ail_expect_name(p, "the name of the app", &name_at);
-  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` behind the name of the app")) return false;
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` after the name of the app")) return false;
   if (!tn_ail_enter(p, "the app")) return false;
   p->panic = p->tree->lost; /* a missing name does not keep what is in it from being read */
   begin.at = tn_ail_span_from(p, start);

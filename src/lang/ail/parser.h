@@ -12,7 +12,7 @@ typedef struct {
   tn_arena *arena;
   uint32_t file;
   tn_ail_lexer lexer;
-  tn_ail_token token, next; /* the one to be read, and the one behind it */
+  tn_ail_token token, next; /* the one to be read, and the one after it */
   uint32_t read_from;       /* where the last token that was read begins, and ends */
   uint32_t read_to;
   uint32_t statement;       /* where the statement that is being read begins */
@@ -60,7 +60,7 @@ static inline bool tn_ail_at(const tn_ail_parser *p, tn_ail_token_kind kind) { r
 static inline bool tn_ail_at_word(const tn_ail_parser *p, tn_ail_word word) { return p->token.word == word; }
 bool tn_ail_accept(tn_ail_parser *p, tn_ail_token_kind kind);
 bool tn_ail_accept_word(tn_ail_parser *p, tn_ail_word word);
-/* Reads it or reports that it is missing: "expected `)` behind the arguments". */
+/* Reads it or reports that it is missing: "expected `)` after the arguments". */
 bool tn_ail_expect(tn_ail_parser *p, tn_ail_token_kind kind, const char *what);
 /* The } of a block. It is not missed where a string that is not closed has swallowed it. */
 void tn_ail_expect_end(tn_ail_parser *p);

@@ -2,7 +2,7 @@
  *
  * An AILang program is declarations and one model, so the session keeps lines of
  * two kinds: declarations (const, fn, input, param) and the assignments of a
- * model. Each line is put behind those it needs (lines.h), that is run as a
+ * model. Each line is put after those it needs (lines.h), that is run as a
  * program, and the line stays if it went well. Inputs, parameters and draws follow
  * from the seed, so a value is the same each time it is asked for. */
 #include "lang/repl.h"
@@ -325,7 +325,7 @@ static void run_reset(tn_repl *repl, tn_str argument, tn_text *out) {
   tn_ail_lines_free(&repl->lines);
 }
 
-/* A whole program runs as it is, behind the declarations; lines are taken one by one. */
+/* A whole program runs as it is, after the declarations; lines are taken one by one. */
 static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
   tn_arena arena;
   tn_str text;

@@ -306,7 +306,7 @@ static void take_train(tn_ail *program, const tn_ail_item *item) {
   if (program->main) return;
   for (size_t i = 0; i < program->tree.count; i++) {
     if (!is_main(program->tree.items[i].kind)) continue;
-    tn_ail_report_syntax(program, item->as.fields->keyword_at, "the train block stands behind the model");
+    tn_ail_report_syntax(program, item->as.fields->keyword_at, "the train block stands after the model");
     return;
   }
 }
@@ -317,7 +317,7 @@ static void take_eval(tn_ail *program, const tn_ail_item *item) {
   for (size_t i = 0; i < program->tree.count; i++) {
     if (program->tree.items[i].kind != TN_AIL_ITEM_TRAIN) continue;
     tn_ail_report_syntax(program, item->as.fields->keyword_at,
-                         "the eval block stands behind the train block");
+                         "the eval block stands after the train block");
     return;
   }
   tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_REQUIRES_TRAIN, item->as.fields->keyword_at);

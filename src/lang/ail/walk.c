@@ -532,7 +532,7 @@ void tn_ail_walk_specs(tn_ail_walk *w) {
   }
 }
 
-/* An unknown name behind `return` has a code of its own. */
+/* An unknown name after `return` has a code of its own. */
 static tn_ail_operand eval_return(tn_ail_walk *w, const tn_ail_expr *value) {
   w->target = 0;
   bool name = value->form == TN_AIL_EXPR_NAME;

@@ -55,7 +55,7 @@ typedef struct tn_ail_walk {
   bool failed;     /* something was wrong */
   bool stopped;    /* nothing more is walked */
   bool open_names; /* a name that is not bound may be supplied later: no error */
-  /* What a name means that nothing here binds: asked twice, before and behind the constants of the
+  /* What a name means that nothing here binds: asked twice, before and after the constants of the
    * program. NULL: nothing. */
   bool (*outside)(struct tn_ail_walk *w, tn_name name, bool behind_constants, tn_ail_operand *out);
   void *context;
@@ -110,7 +110,7 @@ void tn_ail_close_scope(tn_ail_walk *w, size_t scope);
 void tn_ail_walk_specs(tn_ail_walk *w);
 /* The model or forward block; its bindings stay. The output. */
 tn_ail_operand tn_ail_walk_main(tn_ail_walk *w);
-/* The loss, behind the main block. */
+/* The loss, after the main block. */
 tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w);
 /* The body of a function with the last `count` operands of the stack as arguments. */
 tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t first_arg);

@@ -101,7 +101,7 @@ static tn_ail_operand join(tn_ail_walk *w, const tn_ail_pending *pending, const 
   return tn_ail_of_value(otherwise->kind, tn_typer_value(w->typer, type.dtype, &shape));
 }
 
-/* One arm. True when its condition is certain to hold, so that nothing behind it counts. `found` is what
+/* One arm. True when its condition is certain to hold, so that nothing after it counts. `found` is what
  * the branch gives beside its value, or TN_NO_VALUE. */
 static bool walk_arm(tn_ail_walk *w, const tn_ail_expr *expr, const tn_ail_arm *arm, bool alone,
                      tn_value found, tn_ail_operand *result) {

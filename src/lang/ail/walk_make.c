@@ -345,12 +345,12 @@ tn_ail_operand tn_ail_make_expand_dims(tn_ail_make *m) {
 tn_ail_operand tn_ail_make_pad(tn_ail_make *m) {
   tn_attrs attrs = { 0 };
   tn_value x = tn_ail_make_tensor(m, 0);
-  int before, behind;
+  int before, after;
   bool ok = tn_ail_make_ints(m, 1, attrs.low, &before);
-  ok = tn_ail_make_ints(m, 2, attrs.high, &behind) && ok;
+  ok = tn_ail_make_ints(m, 2, attrs.high, &after) && ok;
   if (!ok || x == TN_ERROR_VALUE) return tn_ail_wrong();
   int rank = shape_of(m, x).rank;
-  if (before != rank || behind != rank) {
+  if (before != rank || after != rank) {
     tn_ail_make_refuse(m, "one length for each dimension", tn_ail_source_text(m->w->program, m->site.at));
     return tn_ail_wrong();
   }

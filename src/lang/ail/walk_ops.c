@@ -77,7 +77,7 @@ static const tn_ail_builtin builtins[] = {
   { "squeeze", TN_OP_SQUEEZE, tn_ail_make_squeeze, { T("x"), OPT("axes", INTS) } },
   { "expand_dims", TN_OP_EXPAND_DIMS, tn_ail_make_expand_dims, { T("x"), I("axis") } },
   { "broadcast_to", TN_OP_BROADCAST_TO, tn_ail_make_broadcast_to, { T("x"), ARG("shape", SHAPE) } },
-  { "pad", TN_OP_PAD, tn_ail_make_pad, { T("x"), ARG("before", INTS), ARG("behind", INTS) } },
+  { "pad", TN_OP_PAD, tn_ail_make_pad, { T("x"), ARG("before", INTS), ARG("after", INTS) } },
   { "slice", TN_OP_SLICE, tn_ail_make_slice, { T("x"), I("axis"), I("start"), I("end"), OPT("step", INT) } },
   { "index", TN_OP_INDEX, tn_ail_make_index, { T("x"), I("axis"), I("place") } },
   { "gather", TN_OP_GATHER, tn_ail_make_gather, { T("x"), ARG("indices", IDS), OPT("axis", INT) } },

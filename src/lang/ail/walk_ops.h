@@ -7,7 +7,7 @@
 
 #include "lang/ail/walk.h"
 
-#define TN_AIL_PARAM_LIMIT 6 /* one more than any operation has: the one behind the last has no name */
+#define TN_AIL_PARAM_LIMIT 6 /* one more than any operation has: the one after the last has no name */
 
 typedef enum {
   TN_AIL_ARG_NONE,

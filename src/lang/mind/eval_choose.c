@@ -1,7 +1,7 @@
 /* lang/mind/eval_choose.c: which copy of a closure runs.
  *
  * A closure is checked as a copy for each combination of types it is called with.
- * Where a call is written out, the checker has chosen the copy. Behind a parameter
+ * Where a call is written out, the checker has chosen the copy. After a parameter
  * of type fn(f32) -> f32 may be any closure: here the values decide. The checker
  * has made a copy for them where the closure was handed over. */
 #include "lang/mind/eval.h"

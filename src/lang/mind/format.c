@@ -373,7 +373,7 @@ static void layout(formatter *f, uint32_t from, uint32_t to, size_t margin, size
   f->goes_on = outer;
 }
 
-/* Behind the last token of the statement that begins at `at`. */
+/* After the last token of the statement that begins at `at`. */
 static uint32_t end_of_statement(const formatter *f, uint32_t at, uint32_t to) {
   uint32_t end = step(f, at);
   while (end < to && !f->list[end].statement) end = step(f, end);

@@ -135,7 +135,7 @@ static bool starts_exponent(const tn_mind_lexer *lexer) {
   return is_digit(sign) || ((sign == '+' || sign == '-') && is_digit(look(lexer, 2)));
 }
 
-/* Behind the whole digits: .5 and e-3. */
+/* After the whole digits: .5 and e-3. */
 static void read_fraction(tn_mind_lexer *lexer, tn_mind_token *token) {
   tn_mind_token ignored = { 0 };
   if (look(lexer, 0) == '.' && is_digit(look(lexer, 1))) {

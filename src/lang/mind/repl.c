@@ -353,7 +353,7 @@ static void offer_public(const tn_repl *repl, const tn_mind_module *module, tn_s
   }
 }
 
-/* Behind a point: methods, or what a module has. */
+/* After a point: methods, or what a module has. */
 static void offer_members(const tn_repl *repl, tn_str owner, tn_str word, tn_text *candidates) {
   const tn_mind_session *s = &repl->session;
   for (const tn_mind_scope *at = s->module.scope; at; at = at->next) {

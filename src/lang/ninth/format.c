@@ -170,7 +170,7 @@ static void put_space(formatter *f, bool closing) {
 
 /* ---- tokens ---- */
 
-static tn_str without_blanks_behind(tn_str text) {
+static tn_str without_trailing_blanks(tn_str text) {
   while (text.len > 0 &&
          (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t' || text.at[text.len - 1] == '\r')) {
     text.len--;
@@ -185,7 +185,7 @@ static void put_token(formatter *f) {
   if (token->kind != TN_NINTH_TOKEN_PROSE) put_space(f, closing);
   if (closing && f->open.count > 0) f->open.count--;
   tn_str text = text_of(f, token);
-  if (token->kind == TN_NINTH_TOKEN_COMMENT) text = without_blanks_behind(text);
+  if (token->kind == TN_NINTH_TOKEN_COMMENT) text = without_trailing_blanks(text);
   tn_text_add(f->out, text);
   for (size_t i = 0; i < text.len; i++) f->line += text.at[i] == '\n';
   int opened = opened_by(token);

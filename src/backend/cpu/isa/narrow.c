@@ -128,7 +128,7 @@ static void multiply_streamed(const product *p, const tn_cpu_part *part, char *m
 #define TURNED_RESULT_MOST (TN_LANES - 1)
 #define TURNED_STRIP       (2 * TN_LANES)
 
-/* to[l * rows + i] is lane l of row[i]; up to three numbers behind the last one are written too. */
+/* to[l * rows + i] is lane l of row[i]; up to three numbers after the last one are written too. */
 TN_ALWAYS_INLINE void put_turned(float *to, int rows, const VF *row, int step) {
   const int groups = (rows + 3) / 4;
   TN_UNROLL for (int g = groups - 1; g >= 0; g--) {
@@ -167,7 +167,7 @@ static void put_sums(float *c, const float *old, VF scale, const float *sum, int
 }
 
 TN_ALWAYS_INLINE void multiply_into_columns(const product *p, int rows, int64_t begin, int64_t end) {
-  /* behind the last sum there is room for what put_turned and a whole vector touch */
+  /* after the last sum there is room for what put_turned and a whole vector touch */
   float sum[(TURNED_STRIP + 1) * TN_LANES];
   const int most = rows * 2 + 3 <= (TN_LANES == 16 ? 32 : 16) ? 2 : 1;
   VF scale = vf_set(p->old ? *(const float *)p->scale : 0.0f);

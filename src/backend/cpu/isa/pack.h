@@ -6,7 +6,7 @@
 
 /* to[step * width + i] = from[i * step + k * k_step] for i < rows, zero from there to width where the width
  * is more than the rows. Vectors may be stored a little past a row: what they leave there is overwritten by
- * the next row, and behind the last one there is room. */
+ * the next row, and after the last one there is room. */
 #define PACK_PLAIN(name, type)                                                                               \
   static void name(type *to, int width, const type *from, int64_t step, int64_t k_step, int rows,            \
                    int64_t k) {                                                                              \

@@ -3,7 +3,7 @@
  * Blocks of the generator differ in their counter alone, so as many are made
  * side by side as a vector has lanes: word w of all of them is one vector. At
  * the end squares of vectors are transposed, which puts each block's words
- * one behind the other. */
+ * one after the other. */
 #include "backend/cpu/isa/transpose.h"
 #include "backend/cpu/walk.h"
 #include "base/rng.h"
@@ -24,7 +24,7 @@ TN_ALWAYS_INLINE void quarter_round(VI *a, VI *b, VI *c, VI *d) {
 }
 
 /* Constants, key, 64-bit block counter, stream 0; lane l has counter + l. Words are numbered in 64 bits, so
- * blocks in 60: behind the last one comes the first. */
+ * blocks in 60: after the last one comes the first. */
 static inline void start(const tn_rng_key *key, uint64_t counter, VI *state) {
   static const uint32_t constant[4] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 };
   int32_t low[TN_LANES], high[TN_LANES];

@@ -1,7 +1,7 @@
 /* backend/cpu/isa/scan.c: running sums and products along an axis.
  *
  * The order is one by one, so a line is a chain that nothing can shorten; but
- * lines are independent. Where the axis behind the scanned one is contiguous,
+ * lines are independent. Where the axis after the scanned one is contiguous,
  * lines lie side by side and go together; elsewhere one line follows another. */
 #include "backend/cpu/isa/isa.h"
 #include "backend/cpu/walk.h"

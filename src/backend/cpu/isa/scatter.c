@@ -49,11 +49,11 @@ static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
 }
 
 /* ---- scatter_add ---- */
-/* out[before..., index[i...], behind...] += y[before..., i..., behind...], in the order of i. */
+/* out[before..., index[i...], after...] += y[before..., i..., after...], in the order of i. */
 typedef struct {
   const tn_kernel_call *call;
   add_run add;
-  tn_cpu_walk before, places, behind; /* views: out and y; index and y; out and y */
+  tn_cpu_walk before, places, after; /* views: out and y; index and y; out and y */
   int64_t befores, indices, rows;
   int64_t slice; /* elements that one place of the index adds */
   int64_t step; /* of out along the axis */
@@ -70,14 +70,14 @@ static void add_pieces(const scatter_job *job, char *to, int64_t to_step, const 
   }
 }
 
-static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *behind) {
+static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *after) {
   int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
-  int inner = behind->rank - 1;
-  int64_t count = behind->dim[inner], rows = tn_cpu_walk_count(behind, 0, inner);
+  int inner = after->rank - 1;
+  int64_t count = after->dim[inner], rows = tn_cpu_walk_count(after, 0, inner);
   for (int64_t r = 0; r < rows && !tn_cpu_stopped(job->call, r); r++) {
-    add_pieces(job, to + behind->offset[0] * bytes, behind->stride[0][inner],
-               from + behind->offset[1] * bytes, behind->stride[1][inner], count);
-    tn_cpu_walk_next(behind, inner);
+    add_pieces(job, to + after->offset[0] * bytes, after->stride[0][inner],
+               from + after->offset[1] * bytes, after->stride[1][inner], count);
+    tn_cpu_walk_next(after, inner);
   }
 }
 
@@ -85,14 +85,14 @@ static void scatter_share(void *context, const tn_cpu_part *part) {
   const scatter_job *job = context;
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2], *out = job->call->out;
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(out->dtype);
-  tn_cpu_walk before, places, behind;
+  tn_cpu_walk before, places, after;
   tn_cpu_walk_copy(&before, &job->before);
   tn_cpu_walk_copy(&places, &job->places);
-  tn_cpu_walk_copy(&behind, &job->behind);
+  tn_cpu_walk_copy(&after, &job->after);
   tn_cpu_share(job->befores * job->rows, 1, part, &begin, &end); /* of the places along the axis */
   tn_cpu_walk_seek(&before, before.rank, 0);
   tn_cpu_walk_seek(&places, places.rank, 0);
-  tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
+  tn_cpu_walk_seek(&after, after.rank - 1, 0);
   for (int64_t b = 0; b < job->befores; b++, tn_cpu_walk_next(&before, before.rank)) {
     if ((b + 1) * job->rows <= begin || b * job->rows >= end) continue;
     for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
@@ -100,14 +100,14 @@ static void scatter_share(void *context, const tn_cpu_part *part) {
       if ((job->slice > 1024 || i % 1024 == 1023) && tn_stop_asked(job->call->stop)) return;
       if (place < begin || place >= end) continue;
       add_slice(job, (char *)out->data + (before.offset[0] + row * job->step) * bytes,
-                (const char *)y->data + (before.offset[1] + places.offset[1]) * bytes, &behind);
+                (const char *)y->data + (before.offset[1] + places.offset[1]) * bytes, &after);
     }
   }
 }
 
 bool cpu_scatter_add(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
-  int axis = call->attrs->axis, behind = axis + index->rank;
+  int axis = call->attrs->axis, after = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
   if (out->data != x->data) tn_cpu_move(call, out, x);
   if (tn_cpu_elements(y) == 0) return true;
@@ -115,14 +115,14 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
   scatter_job job;
   job.call = call, job.add = add_run_of(out->dtype), job.rows = x->dim[axis], job.step = out->stride[axis];
   tn_view out_before = axes_of(out, 0, axis), y_before = axes_of(y, 0, axis);
-  tn_view y_places = axes_of(y, axis, behind);
-  tn_view out_behind = axes_of(out, axis + 1, out->rank), y_behind = axes_of(y, behind, y->rank);
+  tn_view y_places = axes_of(y, axis, after);
+  tn_view out_after = axes_of(out, axis + 1, out->rank), y_after = axes_of(y, after, y->rank);
   job.befores = tn_cpu_elements(&out_before);
   job.indices = tn_cpu_elements(index);
   walk_two(&job.before, &out_before, &y_before);
   walk_two(&job.places, index, &y_places);
-  walk_two(&job.behind, &out_behind, &y_behind);
-  job.slice = tn_cpu_elements(&y_behind);
+  walk_two(&job.after, &out_after, &y_after);
+  job.slice = tn_cpu_elements(&y_after);
   double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)job.slice);
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
   return true;
@@ -139,7 +139,7 @@ typedef struct {
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk places, behind; /* views: index and y; x, out and y */
+  tn_cpu_walk places, after; /* views: index and y; x, out and y */
   int64_t indices, chains;
   chain *chain;
   int64_t *next;   /* by place of the index: the next one that names the same row, or -1 */
@@ -209,9 +209,9 @@ static void chain_places(const direct_job *job) {
   memset(later, 0, (size_t)job->indices + 1);
   for (int64_t r = 0; r < job->rows; r++) head[r] = -1;
   for (int64_t i = job->indices - 1; i >= 0; i--) {
-    int32_t at = row[i], behind = head[at];
-    later[behind + 1] = 1;
-    next[i] = behind;
+    int32_t at = row[i], after = head[at];
+    later[after + 1] = 1;
+    next[i] = after;
     head[at] = (int32_t)i;
   }
 }
@@ -386,18 +386,18 @@ static void link_places(update_job *job) {
 UPDATE_RUN(update_run_f32, float, tn_canonical_f32)
 UPDATE_RUN(update_run_f64, double, tn_canonical_f64)
 
-static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behind) {
+static void update_row(const update_job *job, const chain *at, tn_cpu_walk *after) {
   const tn_view *x = &job->call->in[0], *y = &job->call->in[2], *out = job->call->out;
   int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype);
-  int inner = behind->rank - 1;
-  const int64_t step[3] = { behind->stride[0][inner], behind->stride[1][inner], behind->stride[2][inner] };
-  for (int64_t r = tn_cpu_walk_count(behind, 0, inner); r > 0; r--, tn_cpu_walk_next(behind, inner))
-    for (int64_t c = 0; c < behind->dim[inner]; c += UPDATE_COLUMNS) {
-      int64_t count = tn_cpu_min(behind->dim[inner] - c, UPDATE_COLUMNS);
+  int inner = after->rank - 1;
+  const int64_t step[3] = { after->stride[0][inner], after->stride[1][inner], after->stride[2][inner] };
+  for (int64_t r = tn_cpu_walk_count(after, 0, inner); r > 0; r--, tn_cpu_walk_next(after, inner))
+    for (int64_t c = 0; c < after->dim[inner]; c += UPDATE_COLUMNS) {
+      int64_t count = tn_cpu_min(after->dim[inner] - c, UPDATE_COLUMNS);
       const char *from =
-          (const char *)x->data + (at->row * x->stride[0] + behind->offset[0] + c * step[0]) * bytes;
-      char *to = (char *)out->data + (at->row * out->stride[0] + behind->offset[1] + c * step[1]) * bytes;
-      const char *slices = (const char *)y->data + (behind->offset[2] + c * step[2]) * bytes;
+          (const char *)x->data + (at->row * x->stride[0] + after->offset[0] + c * step[0]) * bytes;
+      char *to = (char *)out->data + (at->row * out->stride[0] + after->offset[1] + c * step[1]) * bytes;
+      const char *slices = (const char *)y->data + (after->offset[2] + c * step[2]) * bytes;
       if (x->dtype == TN_F32)
         update_run_f32(job, at, from, step[0], to, step[1], slices, step[2], count);
       else
@@ -408,11 +408,11 @@ static void update_row(const update_job *job, const chain *at, tn_cpu_walk *behi
 static void update_share(void *context, const tn_cpu_part *part) {
   const update_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk behind;
-  tn_cpu_walk_copy(&behind, &job->behind);
+  tn_cpu_walk after;
+  tn_cpu_walk_copy(&after, &job->after);
   tn_cpu_share(job->chains, 1, part, &begin, &end);
-  tn_cpu_walk_seek(&behind, behind.rank - 1, 0);
-  for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &behind);
+  tn_cpu_walk_seek(&after, after.rank - 1, 0);
+  for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &after);
 }
 
 bool cpu_row_update(const tn_kernel_call *call) {
@@ -428,21 +428,21 @@ bool cpu_row_update(const tn_kernel_call *call) {
 
   update_job job;
   job.call = call, job.indices = tn_cpu_elements(index), job.chains = 0;
-  tn_view y_places = axes_of(y, 0, index->rank), y_behind = axes_of(y, index->rank, y->rank);
-  tn_view x_behind = axes_of(x, 1, x->rank), out_behind = axes_of(out, 1, out->rank);
+  tn_view y_places = axes_of(y, 0, index->rank), y_after = axes_of(y, index->rank, y->rank);
+  tn_view x_after = axes_of(x, 1, x->rank), out_after = axes_of(out, 1, out->rank);
   walk_two(&job.places, index, &y_places);
-  tn_cpu_walk_init(&job.behind, &x_behind);
-  tn_cpu_walk_add(&job.behind, &x_behind);
-  tn_cpu_walk_add(&job.behind, &out_behind);
-  tn_cpu_walk_add(&job.behind, &y_behind);
-  tn_cpu_walk_merge(&job.behind);
+  tn_cpu_walk_init(&job.after, &x_after);
+  tn_cpu_walk_add(&job.after, &x_after);
+  tn_cpu_walk_add(&job.after, &out_after);
+  tn_cpu_walk_add(&job.after, &y_after);
+  tn_cpu_walk_merge(&job.after);
   job.slots = slots_for(job.indices);
   job.chain = call->scratch;
   job.next = (int64_t *)(job.chain + job.indices);
   job.offset = job.next + job.indices;
   job.slot = job.offset + job.indices;
   link_places(&job);
-  double cost = (double)job.indices * (10 + 0.2 * (double)tn_cpu_elements(&y_behind));
+  double cost = (double)job.indices * (10 + 0.2 * (double)tn_cpu_elements(&y_after));
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, update_share, &job);
   return true;
 }

@@ -92,7 +92,7 @@ TN_ALWAYS_INLINE void tn_turn_fours(float *to, int64_t width, const float *from,
   TN_UNROLL for (int r = 0; r < 4; r++) vf_store(to + r * width, row[r]);
 }
 
-/* Part p of row[r] is stored at to + (4 p + r) * step, in this order: what one leaves behind its four numbers
+/* Part p of row[r] is stored at to + (4 p + r) * step, in this order: what one leaves after its four numbers
  * the next may overwrite. */
 TN_ALWAYS_INLINE void tn_store_parts(float *to, int64_t step, const VF *row) {
   const int64_t four = 4 * step;
