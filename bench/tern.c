@@ -127,21 +127,21 @@ static int64_t limit_of(const char *name, char **words, int count) {
 }
 
 static void fill_input(workload *w, size_t index, char **words, int count) {
-  tern_slot slot = tern_input_at(w->program, index);
-  int64_t elements = 1, limit = limit_of(slot.name, words, count);
-  for (int i = 0; i < slot.rank; i++) elements *= slot.dims[i];
+  tern_tensor_spec input = tern_input_at(w->program, index);
+  int64_t elements = 1, limit = limit_of(input.name, words, count);
+  for (int i = 0; i < input.rank; i++) elements *= input.dims[i];
   float *data = malloc((size_t)elements * sizeof *data);
   if (!data) stop("no memory");
   uint32_t state = (uint32_t)index + 1;
   for (int64_t i = 0; i < elements; i++) {
     uint32_t drawn = draw(&state);
-    if (slot.dtype == TERN_F32)
+    if (input.dtype == TERN_F32)
       data[i] = (float)drawn * 0x1p-23f - 1;
     else
       ((int32_t *)data)[i] = (int32_t)((int64_t)drawn % limit);
   }
-  tern_tensor value = { .dtype = slot.dtype, .rank = slot.rank, .dims = slot.dims, .data = data };
-  need(w, tern_set_input(w->program, slot.name, &value));
+  tern_tensor value = { .dtype = input.dtype, .rank = input.rank, .dims = input.dims, .data = data };
+  need(w, tern_set_input(w->program, input.name, &value));
   free(data);
 }
 
