@@ -13,7 +13,8 @@ void tn_stop_clear(tn_stop *stop) {
 }
 
 void tn_stop_begin(tn_stop *stop) {
-  if (atomic_exchange(&stop->noticed, false)) atomic_store(&stop->asked, false);
+  if (atomic_load(&stop->noticed)) atomic_store(&stop->asked, false);
+  atomic_store(&stop->noticed, false);
 }
 
 void tn_stop_limit(tn_stop *stop, double seconds) {
