@@ -320,7 +320,7 @@ static tn_str unique(tn_onnx *w, tn_map *taken, tn_name name) {
 static void mark_used(tn_onnx *w) {
   const tn_graph *graph = w->graph;
   for (size_t i = 0; i < graph->outputs.count; i++) w->used[graph->outputs.at[i].value] = true;
-  for (tn_value v = (tn_value)graph->nodes.count - 1; v > 0; v--) { /* who needs it stands after it */
+  for (tn_value v = (tn_value)graph->nodes.count - 1; v > 0; v--) { /* readers come after it */
     const tn_node *node = tn_graph_node(graph, v);
     if (!w->used[v]) continue;
     for (int i = 0; i < node->count; i++) w->used[node->in[i]] = true;
