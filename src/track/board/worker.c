@@ -1,5 +1,5 @@
 /* board/worker.c: the queue, the thread, and the answers that are kept. */
-#include "track/board/worker.h"
+#include "track/board/internal.h"
 
 #ifdef TN_HAVE_MICROHTTPD
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "track/board/worker.h"
 
 /* ---- jobs ---- */
 
