@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lang/mind/lower.h"
+#include "lang/mind/emit.h"
 
 typedef struct {
   tn_heap heap;

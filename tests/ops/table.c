@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "lang/ail/walk_ops.h"
+#include "lang/ail/library.h"
 #include "lang/mind/library.h"
 #include "op/op.h"
 #include "tern/tern.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ad/ad.h"
-#include "lang/ail/walk_ops.h"
+#include "lang/ail/library.h"
 #include "lang/mind/library.h"
 #include "runner/pages.h"
 

@@ -1,6 +1,6 @@
 /* The limits of what a text of MIND may unfold to: the last that is accepted, the first that is refused. */
 #include "base/text.h"
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 #include "mind_support.h"
 
 static void repeat(tn_text *out, const char *words, int n) {

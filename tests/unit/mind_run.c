@@ -1,5 +1,5 @@
 /* Whole programs in process: memory that runs out anywhere, and the numbers of scalars. */
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 #include "mind_support.h"
 
 /* A program that touches everything that asks for memory. */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "backend/backend.h"
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 typedef struct {
   tn_heap heap;

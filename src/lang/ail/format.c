@@ -8,7 +8,7 @@
  * where that is possible; a loop that the writer spread over lines stays so. */
 #include <string.h>
 
-#include "lang/ail/format.h"
+#include "lang/ail/doors.h"
 
 #include "base/utf8.h"
 #include "lang/ail/ast.h"

@@ -152,7 +152,7 @@ const tn_ail_fn *tn_ail_find_fn(const tn_ail *program, tn_name name);
  * when it is anything else. */
 bool tn_ail_literal(const tn_ail *program, const tn_ail_expr *expr, tn_ail_const *out);
 
-/* ---- built-in operations (walk_ops.c) ---- */
+/* ---- built-in operations (library.c) ---- */
 
 size_t tn_ail_builtin_count(void);
 const char *tn_ail_builtin_name(size_t index);

@@ -2,9 +2,7 @@
 #include "lang/ail/world.h"
 
 #include "base/json.h"
-#include "lang/ail/format.h"
-#include "lang/ail/repl.h"
-#include "lang/ail/unit.h"
+#include "lang/ail/doors.h"
 
 static bool check(tn_unit *unit) {
   tn_ail *program = tn_ail_compile(unit->host, unit->file);

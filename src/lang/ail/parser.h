@@ -1,6 +1,6 @@
 /* lang/ail/parser.h: what the files of the parser share.
  *
- * parser.c reads items and blocks, parse_expr.c expressions, parse_app.c states,
+ * parser.c reads items and blocks, parser_expression.c expressions, parser_app.c states,
  * machines and handlers; this is the machinery below: tokens, errors, lists. */
 #ifndef TN_LANG_AIL_PARSER_H
 #define TN_LANG_AIL_PARSER_H

@@ -10,7 +10,7 @@
 #include "lang/ail/internal.h"
 #include "lang/ail/lexer.h"
 #include "lang/ail/lines.h"
-#include "lang/ail/repl.h"
+#include "lang/ail/doors.h"
 
 struct tn_repl {
   tn_repl_talk talk;

@@ -1,5 +1,5 @@
 /* lang/ail/unit.c: what a model declares, and its doors for training, step by step and as a whole. */
-#include "lang/ail/unit.h"
+#include "lang/ail/doors.h"
 
 #include "lang/ail/internal.h"
 

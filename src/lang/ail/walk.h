@@ -141,7 +141,7 @@ tn_ail_operand tn_ail_eval_loop(tn_ail_walk *w, const tn_ail_expr *expr);
 /* Stacks values along a new first axis; only 0 is an axis. Reports E_STACK_... */
 tn_value tn_ail_stack(tn_ail_walk *w, const tn_value *values, size_t count, int64_t axis, tn_span at);
 
-/* ---- operations (walk_ops.c, walk_shapes.c) ---- */
+/* ---- operations (library.c, walk_shapes.c) ---- */
 
 tn_ail_operand tn_ail_eval_builtin(tn_ail_walk *w, size_t builtin, const tn_ail_expr *expr);
 /* Makes one operation of at most 4 operands. Where dimensions have names, it is refused only if no

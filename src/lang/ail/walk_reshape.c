@@ -4,7 +4,7 @@
  * tensor (@0, @last), a named dimension of an input, a constant, or a product of
  * two of these. With known lengths everything is worked out here; with names,
  * what is certain. */
-#include "lang/ail/walk_ops.h"
+#include "lang/ail/library.h"
 
 /* A length, or one that is not known although it is written down: a product of names. */
 typedef struct {

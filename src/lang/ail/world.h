@@ -1,7 +1,7 @@
 /* lang/ail/world.h: a program while it runs: the model's values, states, handlers.
  *
  * run.c computes the model; world.c evaluates single expressions among values
- * that exist; machine.c and app.c are built on both. */
+ * that exist; state_machine.c and app.c are built on both. */
 #ifndef TN_LANG_AIL_WORLD_H
 #define TN_LANG_AIL_WORLD_H
 
@@ -62,7 +62,7 @@ bool tn_ail_world_test(tn_ail_world *world, const tn_ail_expr *expr, bool *out);
 /* Whether some state or handler reads the name from outside of its own lets. */
 bool tn_ail_reads_name(const tn_ail *program, tn_name name);
 
-/* ---- state machines (machine.c) ---- */
+/* ---- state machines (state_machine.c) ---- */
 
 /* A machine at work. Events are offered to it one after another: those it has not been offered do not exist
  * for it yet. */

@@ -1,6 +1,6 @@
 /* lang/graph/emit.c: other forms of a graph. */
 #include "ad/ad.h"
-#include "lang/graph/graph.h"
+#include "lang/graph/doors.h"
 
 /* What is differentiated by: every parameter and float input. Returns how many. */
 static size_t list_slots(const tn_graph *graph, tn_value *wrt) {

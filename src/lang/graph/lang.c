@@ -1,5 +1,5 @@
 /* lang/graph/lang.c: the doors of graphs in their text form. */
-#include "lang/graph/graph.h"
+#include "lang/graph/doors.h"
 #include "tensor/print.h"
 
 static tn_graph_unit *self_of(tn_unit *unit) { return (tn_graph_unit *)unit; }

@@ -18,7 +18,7 @@
 #ifndef TN_LANG_MIND_CHECK_H
 #define TN_LANG_MIND_CHECK_H
 
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 
 /* A variable whose type an assignment changed, where that may not have happened. */
 typedef struct tn_mind_change {

@@ -16,7 +16,7 @@
 #define TN_LANG_MIND_EVAL_H
 
 #include "base/map.h"
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 #include "lang/mind/trace.h"
 
 typedef enum {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "lang/mind/door.h"
+#include "lang/mind/doors.h"
 
 #define LINE_WIDTH 100
 #define INDENT     2

@@ -1,7 +1,7 @@
 /* lang/mind/lang.c: the doors of MIND. */
 #include "lang/lang.h"
 
-#include "lang/mind/door.h"
+#include "lang/mind/doors.h"
 #include "lang/mind/eval.h"
 
 static bool check(tn_unit *unit) {

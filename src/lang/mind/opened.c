@@ -10,7 +10,7 @@
  * program is called with. What cannot be followed (an item of a tuple, a name
  * that is assigned again, `read` as a value, a closure) stands for every string
  * in the program, so that more may be granted than is read, and never less. */
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 
 #define MOST_STEPS 100000
 #define MOST_DEPTH 200

@@ -5,8 +5,8 @@
  * carry it out, and undo it. */
 #include "lang/repl.h"
 
-#include "lang/mind/door.h"
-#include "lang/mind/lower.h"
+#include "lang/mind/doors.h"
+#include "lang/mind/emit.h"
 #include "lang/mind/session.h"
 
 struct tn_repl {

@@ -3,7 +3,7 @@
  * Operations fail with faults, which know types but not the program. Here they
  * become diagnostics: with the name the program used for the operation, and for
  * operands that do not fit each other with notes that show where each came from. */
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 #include "op/fault.h"
 
 static tn_str kept(tn_mind *mind, tn_text *text) {

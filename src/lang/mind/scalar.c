@@ -2,7 +2,7 @@
  *
  * Scalars are computed where they stand, by the functions that every kernel is
  * held to (op/scalar.h). An f32 is held in a double, exactly. */
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 #include "op/scalar.h"
 
 static tn_element element_of(tn_mind_number x) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "lang/mind/mind.h"
+#include "lang/mind/internal.h"
 
 /* ---- making ---- */
 

@@ -7,7 +7,7 @@
  * An [INIT] may leave things on the stack; what lies above the lowest depth it
  * reached is dropped when it ends. That depth is the machine's floor: an opcode
  * that finds too little above it goes and lowers it. */
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 static tn_ninth_frame *frame_of(const tn_ninth_machine *m) { return &tn_vec_last(&m->frames); }
 

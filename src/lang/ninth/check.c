@@ -7,7 +7,7 @@
  * after count. Functions and [INIT] methods are walked where they are called, if
  * it is certain which they are. So everything that is reported would happen, and
  * much that would happen is not reported. */
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 #define UNKNOWN      (INT64_MAX / 2) /* a depth */
 #define INLINE_DEPTH 64              /* calls that are followed into each other */

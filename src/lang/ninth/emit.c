@@ -6,7 +6,7 @@
  * numbers it has at the end. A loop appears as often as it ran; of a training what
  * was computed with the last weights is shown, not the steps. */
 #include "ad/ad.h"
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 static bool note_stack(tn_ninth_machine *m) {
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) {

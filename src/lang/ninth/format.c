@@ -6,7 +6,7 @@
  * lines that follow each other stand below each other. Prose around program
  * blocks is left as it is, byte for byte. Formatting twice is formatting once. */
 #include "base/utf8.h"
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 #define INDENT         2
 #define COMMENT_SPACES 2

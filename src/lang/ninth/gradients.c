@@ -3,7 +3,7 @@
  * Gradients live with the variables of the eager builder. Here instances are
  * walked for theirs: depth first, in the order of first binding, each once, with
  * a list of places to go back to instead of recursion. */
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 bool tn_ninth_run_var(tn_ninth_machine *m) {
   tn_ninth_operand x;

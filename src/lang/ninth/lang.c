@@ -2,7 +2,7 @@
  *
  * Reading, checking, running, formatting and talking each have a file of their
  * own; here they are put after the names that every language has. */
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 /* ---- running ---- */
 

@@ -4,7 +4,7 @@
  * is compiled and run on it. Where a line leaves something open, it waits for
  * the next ones. A mistake is shown, and everything is as it was before the line. */
 #include "lang/repl.h"
-#include "lang/ninth/ninth.h"
+#include "lang/ninth/doors.h"
 
 struct tn_repl {
   tn_repl_talk talk;

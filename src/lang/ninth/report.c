@@ -4,7 +4,7 @@
  * engine speaks of operations and axes; here that becomes the opcode and the
  * shapes it was given. */
 #include "base/number.h"
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 static const tn_ninth_frame *frame_of(const tn_ninth_machine *m) { return &tn_vec_last(&m->frames); }
 

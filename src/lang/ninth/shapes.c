@@ -1,5 +1,5 @@
 /* lang/ninth/shapes.c: shapes as values, and opcodes that arrange elements. */
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 #include "tensor/shape_field.h"
 
 /* ---- shapes as values ---- */

@@ -5,7 +5,7 @@
  * an operation that has no short form here; the functions used for the short
  * forms are those that every kernel is held to. */
 #include "base/elementary.h"
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 #include "op/scalar.h"
 
 /* ---- operands ---- */

@@ -9,7 +9,7 @@
  *
  * A line also brings names: in its text, and as strings. They are forgotten with
  * it when it fails, or when nothing that it leaves holds one. */
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 void tn_ninth_turn_begin(tn_ninth_machine *m) {
   tn_ninth_turn *turn = &m->turn;

@@ -5,7 +5,7 @@
  * recursion. Instances that hold themselves are given back with the machine. */
 #include <string.h>
 
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 #define INDEXED_STATE 16   /* entries from which on a state has an index */
 #define SHORTEN_FROM  1000 /* elements of a tensor that is shortened for people */

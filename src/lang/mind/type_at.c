@@ -1,9 +1,9 @@
-/* lang/mind/hover.c: what the checker knows of a place in a text.
+/* lang/mind/type_at.c: what the checker knows of a place in a text.
  *
  * The smallest expression that holds the place and has a type, or the name that
  * is bound there. A text with mistakes is looked at as far as it was understood. */
-#include "lang/mind/door.h"
-#include "lang/mind/mind.h"
+#include "lang/mind/doors.h"
+#include "lang/mind/internal.h"
 
 typedef struct {
   tn_mind *mind;

@@ -1,4 +1,4 @@
-/* lang/ail/parse_tokens.c: what every parsing function stands on.
+/* lang/ail/parser_tokens.c: what every parsing function stands on.
  *
  * Errors: the first one of a statement is reported and starts a panic, in which
  * nothing more is said; the statement's reader then skips to where the next one

@@ -1,4 +1,4 @@
-/* lang/mind/parser.c: tokens, brackets and nodes, for the parser. */
+/* lang/mind/parser_tokens.c: tokens, brackets and nodes, for the parser. */
 #include "lang/mind/parser.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-/* lang/ail/walk_ops.h: calls of built-in operations.
+/* lang/ail/library.h: calls of built-in operations.
  *
- * walk_ops.c holds the table and reads arguments; walk_make.c makes the
+ * library.c holds the table and reads arguments; library_make.c makes the
  * operations; walk_reshape.c works out shapes that a program writes. */
-#ifndef TN_LANG_AIL_WALK_OPS_H
-#define TN_LANG_AIL_WALK_OPS_H
+#ifndef TN_LANG_AIL_LIBRARY_H
+#define TN_LANG_AIL_LIBRARY_H
 
 #include "lang/ail/walk.h"
 
@@ -69,7 +69,7 @@ bool tn_ail_make_refuse(tn_ail_make *m, const char *expected, tn_str got);
 bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out);
 tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
 
-/* The makers that the table names (walk_make.c). */
+/* The makers that the table names (library_make.c). */
 #define TN_AIL_MAKERS(X)                                                                                     \
   X(plain)                                                                                                   \
   X(compare)                                                                                                 \

@@ -1,4 +1,4 @@
-/* lang/mind/lower.c: programs as graphs, for others to read.
+/* lang/mind/emit.c: programs as graphs, for others to read.
  *
  * Lowering evaluates a program with every scalar as a node and every `if` as two
  * regions; literals alone are folded, as the draft has it. What comes out is the
@@ -9,9 +9,9 @@
  *
  * What a function reads of its module is a number, not the history of one: a
  * network that was trained has its weights, not the steps that led to them. */
-#include "lang/mind/lower.h"
+#include "lang/mind/emit.h"
 #include "export/mlir.h"
-#include "lang/mind/door.h"
+#include "lang/mind/doors.h"
 
 /* ---- outputs ---- */
 

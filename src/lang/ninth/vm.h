@@ -1,4 +1,4 @@
-/* lang/ninth/machine.h: the stack machine.
+/* lang/ninth/vm.h: the stack machine.
  *
  * A value on the stack is eight bytes: a kind and a number. A single f32 that no
  * gradient can flow through is the number itself, so that counting costs no
@@ -13,8 +13,8 @@
  * Calls do not use the C stack: a frame says where to go on. An opcode looks at
  * its operands, computes, and only then touches the stack, so that one that
  * fails leaves it as it was. */
-#ifndef TN_LANG_NINTH_MACHINE_H
-#define TN_LANG_NINTH_MACHINE_H
+#ifndef TN_LANG_NINTH_VM_H
+#define TN_LANG_NINTH_VM_H
 
 #include "eager/eager.h"
 #include "lang/lang.h"
@@ -163,7 +163,7 @@ typedef struct tn_ninth_machine {
   void *tracer;
 } tn_ninth_machine;
 
-/* ---- the machine (machine.c) ---- */
+/* ---- the machine (vm.c) ---- */
 
 /* False when memory runs out; to be freed in any case. */
 bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host);
@@ -335,7 +335,7 @@ bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name);
 bool tn_ninth_fault(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
 bool tn_ninth_report_stop(tn_ninth_machine *m);
 
-/* ---- libraries (library.c) ---- */
+/* ---- libraries (std.c) ---- */
 
 /* The text of a library that tern comes with; false when there is none of that name. */
 bool tn_ninth_library(tn_str name, tn_str *text);

@@ -1,10 +1,10 @@
-/* lang/ninth/library.c: the libraries that tern comes with.
+/* lang/ninth/std.c: the libraries that tern comes with.
  *
  * They are written in Ninth, in std/ninth, and become part of the program when
  * tern is built: loading one reads no file and needs no capability. */
-#include "lang/ninth/library.h"
+#include "lang/ninth/std.h"
 
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 static bool matches(const tn_embedded *library, tn_str name) {
   return tn_str_is(name, library->name);

@@ -1,4 +1,4 @@
-/* lang/ail/parse_app.c: state machines, state blocks and event handlers. */
+/* lang/ail/parser_app.c: state machines, state blocks and event handlers. */
 #include "lang/ail/parser.h"
 
 /* ---- state machines ---- */

@@ -1,10 +1,10 @@
-/* lang/graph/graph.h: a program that is a graph.
+/* lang/graph/doors.h: a program that is a graph.
  *
  * The text form of a graph is a program too: its inputs are given, its symbols
  * are bound by the shapes of what is given, and its outputs are the result. A
  * plan is made for the first shapes and kept until other shapes come. */
-#ifndef TN_LANG_GRAPH_GRAPH_H
-#define TN_LANG_GRAPH_GRAPH_H
+#ifndef TN_LANG_GRAPH_DOORS_H
+#define TN_LANG_GRAPH_DOORS_H
 
 #include "lang/lang.h"
 
@@ -24,7 +24,7 @@ typedef struct {
 
 /* Reads the text when it is first needed. False after reporting. */
 bool tn_graph_unit_read(tn_graph_unit *self);
-/* The program with the values that are given, which bind its symbols (bind.c). False after reporting. */
+/* The program with the values that are given, which bind its symbols (lower.c). False after reporting. */
 bool tn_graph_unit_bind(tn_graph_unit *self, tn_lowered *out);
 /* New values of the same types go where the old ones are. False when one has another type. */
 bool tn_graph_unit_refill(tn_graph_unit *self, tn_lowered *into);

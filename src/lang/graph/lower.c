@@ -1,6 +1,6 @@
-/* lang/graph/bind.c: a graph with the values that were given, which bind its symbols. */
+/* lang/graph/lower.c: a graph with the values that were given, which bind its symbols. */
 #include "base/rng.h"
-#include "lang/graph/graph.h"
+#include "lang/graph/doors.h"
 #include "tensor/shape_field.h"
 
 /* ---- names ---- */

@@ -1,9 +1,9 @@
-/* lang/ail/walk_make.c: what each built-in operation becomes.
+/* lang/ail/library_make.c: what each built-in operation becomes.
  *
  * Aliases and their expansions come through here alike: linear is matmul and
  * add, meanpool is mean_pool_time, xent is cross_entropy, node for node. */
 #include "base/number.h"
-#include "lang/ail/walk_ops.h"
+#include "lang/ail/library.h"
 
 static tn_ail_operand tensor(tn_value value) { return tn_ail_of_value(TN_DATA_TENSOR, value); }
 

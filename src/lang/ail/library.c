@@ -1,4 +1,4 @@
-/* lang/ail/walk_ops.c: the built-in operations and how they are called.
+/* lang/ail/library.c: the built-in operations and how they are called.
  *
  * The reference names seventeen; the rest of the table of operations can be
  * called by its own names. An argument is a value, or something that must be
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "lang/ail/walk_ops.h"
+#include "lang/ail/library.h"
 
 /* ---- the table ---- */
 

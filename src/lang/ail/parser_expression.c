@@ -1,4 +1,4 @@
-/* lang/ail/parse_expr.c: expressions, by recursive descent.
+/* lang/ail/parser_expression.c: expressions, by recursive descent.
  *
  *   expr       = and { "or" and }
  *   and        = not { "and" not }

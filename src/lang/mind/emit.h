@@ -1,6 +1,6 @@
-/* lang/mind/lower.h: lowering a program, or a value of an interactive session, to a graph. */
-#ifndef TN_LANG_MIND_LOWER_H
-#define TN_LANG_MIND_LOWER_H
+/* lang/mind/emit.h: lowering a program, or a value of an interactive session, to a graph. */
+#ifndef TN_LANG_MIND_EMIT_H
+#define TN_LANG_MIND_EMIT_H
 
 #include "lang/mind/eval.h"
 

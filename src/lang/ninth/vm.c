@@ -1,4 +1,4 @@
-/* lang/ninth/machine.c: the loop that runs code.
+/* lang/ninth/vm.c: the loop that runs code.
  *
  * The commonest instructions are carried out here, on numbers without asking
  * anybody; the rest are functions in the table of opcodes. Where the next
@@ -8,7 +8,7 @@
  *
  * Steps are counted by burning fuel: when it is gone, the host is asked whether
  * to go on, and more is taken from what the limit leaves. */
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
-/* lang/mind/door.h: what lang.c opens. */
-#ifndef TN_LANG_MIND_DOOR_H
-#define TN_LANG_MIND_DOOR_H
+/* lang/mind/doors.h: what lang.c opens. */
+#ifndef TN_LANG_MIND_DOORS_H
+#define TN_LANG_MIND_DOORS_H
 
 #include "lang/lang.h"
 
 /* The canonical form of the text (format.c). */
 bool tn_mind_format(tn_host *host, uint32_t file, tn_text *out);
-/* The program as a graph (lower.c). */
+/* The program as a graph (emit.c). */
 bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out);
-/* The type of what stands at a byte (hover.c). */
+/* The type of what stands at a byte (type_at.c). */
 bool tn_mind_type_at(tn_host *host, uint32_t file, uint32_t place, tn_text *out);
 /* Interactive sessions (repl.c). */
 tn_repl *tn_mind_repl_new(tn_host *host);

@@ -1,4 +1,4 @@
-/* lang/ail/machine.c: state machines.
+/* lang/ail/state_machine.c: state machines.
  *
  * Entering a state runs its lets and emits; then its transitions are tried in
  * order, `on` against the next event, `if` by its condition. The first event is

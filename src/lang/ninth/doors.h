@@ -1,8 +1,8 @@
-/* lang/ninth/ninth.h: what lang.c puts together. */
-#ifndef TN_LANG_NINTH_NINTH_H
-#define TN_LANG_NINTH_NINTH_H
+/* lang/ninth/doors.h: what lang.c puts together. */
+#ifndef TN_LANG_NINTH_DOORS_H
+#define TN_LANG_NINTH_DOORS_H
 
-#include "lang/ninth/machine.h"
+#include "lang/ninth/vm.h"
 
 /* Refuses what the command line gives and no Ninth program can use. False after reporting. */
 bool tn_ninth_check_given(tn_host *host);

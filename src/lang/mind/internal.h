@@ -1,4 +1,4 @@
-/* lang/mind/mind.h: what the files of MIND share.
+/* lang/mind/internal.h: what the files of MIND share.
  *
  * A tn_mind is one compilation, or one interactive session: the modules that
  * were read, what they define, and the memory of all that. The way of a program:
@@ -8,8 +8,8 @@
  *   tn_mind_run       carries it out (eval.c), tracing tensors into a graph (trace.c)
  *   tn_mind_emit      lowers it to a graph instead, for others to read (lower.c)
  */
-#ifndef TN_LANG_MIND_MIND_H
-#define TN_LANG_MIND_MIND_H
+#ifndef TN_LANG_MIND_INTERNAL_H
+#define TN_LANG_MIND_INTERNAL_H
 
 #include "graph/typer.h"
 #include "lang/lang.h"

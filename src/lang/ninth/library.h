@@ -1,9 +1,0 @@
-/* lang/ninth/library.h: the texts of std/ninth, which are part of the program. */
-#ifndef TN_LANG_NINTH_LIBRARY_H
-#define TN_LANG_NINTH_LIBRARY_H
-
-#include "base/embedded.h"
-
-extern const tn_embedded tn_ninth_library_files[];
-extern const size_t tn_ninth_library_file_count;
-#endif
