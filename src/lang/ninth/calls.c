@@ -5,27 +5,27 @@
  * own, a function and a block that of the frame below.
  *
  * An [INIT] may leave things on the stack; what lies above the lowest depth it
- * reached is dropped when it ends. That depth is the machine's floor: an opcode
+ * reached is dropped when it ends. That depth is the VM's floor: an opcode
  * that finds too little above it goes and lowers it. */
 #include "lang/ninth/vm.h"
 
-static tn_ninth_frame *frame_of(const tn_ninth_machine *m) { return &tn_vec_last(&m->frames); }
+static tn_ninth_frame *frame_of(const tn_ninth_vm *m) { return &tn_vec_last(&m->frames); }
 
 /* ---- frames ---- */
 
-static bool add_locals(tn_ninth_machine *m, size_t count) {
+static bool add_locals(tn_ninth_vm *m, size_t count) {
   if (!tn_vec_reserve(m->heap, &m->locals, count)) return false;
   for (size_t i = 0; i < count; i++) m->locals.at[m->locals.count++] = (tn_ninth_value){ 0 };
   return true;
 }
 
-static bool too_deep(tn_ninth_machine *m, const char *what) {
+static bool too_deep(tn_ninth_vm *m, const char *what) {
   return tn_ninth_error(m, TN_DIAG_E_NESTING_LIMIT, TN_INT("limit", TN_NINTH_CALL_LIMIT),
                         TN_STR("what", what));
 }
 
 /* Takes the reference to `self`; on failure it has reported and given that back. */
-static bool push_frame(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self) {
+static bool push_frame(tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t self) {
   bool block = unit->kind == TN_NINTH_UNIT_BLOCK;
   bool ok = true;
   if ((block ? m->blocks : m->calls) >= TN_NINTH_CALL_LIMIT)
@@ -53,7 +53,7 @@ static bool push_frame(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t 
   return true;
 }
 
-bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit) {
+bool tn_ninth_begin(tn_ninth_vm *m, const tn_ninth_unit *unit) {
   if (!add_locals(m, m->scope.names.count - m->locals.count) || !tn_vec_reserve(m->heap, &m->frames, 1))
     return false;
   tn_ninth_hold_object(m, m->self);
@@ -63,13 +63,13 @@ bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit) {
   return true;
 }
 
-bool tn_ninth_call_unit(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self) {
+bool tn_ninth_call_unit(tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t self) {
   tn_ninth_hold_object(m, self);
   return push_frame(m, unit, self);
 }
 
 /* Back to how it was when the unit began: variables, loops, recording. */
-static void end_scope(tn_ninth_machine *m, const tn_ninth_frame *frame) {
+static void end_scope(tn_ninth_vm *m, const tn_ninth_frame *frame) {
   for (size_t i = 0; i < frame->unit->slot_count; i++) {
     tn_ninth_value *local = &m->locals.at[frame->locals + i];
     tn_ninth_release(m, *local);
@@ -80,7 +80,7 @@ static void end_scope(tn_ninth_machine *m, const tn_ninth_frame *frame) {
 }
 
 /* The frame is gone; the one below goes on. */
-static void pop_frame(tn_ninth_machine *m) {
+static void pop_frame(tn_ninth_vm *m) {
   tn_ninth_frame frame = tn_vec_pop(&m->frames);
   if (frame.unit->shared) {
     m->loops.count = 0;
@@ -100,13 +100,13 @@ static void pop_frame(tn_ninth_machine *m) {
   if (m->frames.count > 0) m->next = frame_of(m)->next;
 }
 
-void tn_ninth_unwind(tn_ninth_machine *m) {
+void tn_ninth_unwind(tn_ninth_vm *m) {
   while (m->frames.count > 0) pop_frame(m);
   m->floor = m->stack;
 }
 
 /* The next item of [FOREACH]; false when there is none left. */
-static bool next_item(tn_ninth_machine *m) {
+static bool next_item(tn_ninth_vm *m) {
   tn_ninth_frame *frame = frame_of(m);
   const tn_ninth_object *list = frame->items != 0 ? tn_ninth_object_of(m, frame->items) : NULL;
   if (!list || frame->item >= list->count) return false;
@@ -118,7 +118,7 @@ static bool next_item(tn_ninth_machine *m) {
 }
 
 /* What [INIT] made goes onto the stack it has left. */
-static bool end_init(tn_ninth_machine *m) {
+static bool end_init(tn_ninth_vm *m) {
   uint32_t made = frame_of(m)->made;
   tn_ninth_drop(m, (size_t)(m->top - m->floor));
   if (!tn_ninth_room(m)) return false;
@@ -128,7 +128,7 @@ static bool end_init(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_return(tn_ninth_machine *m) {
+bool tn_ninth_return(tn_ninth_vm *m) {
   const tn_ninth_frame *frame = frame_of(m);
   if (frame->made != 0) return end_init(m);
   if (frame->items != 0) {
@@ -142,12 +142,12 @@ bool tn_ninth_return(tn_ninth_machine *m) {
 
 /* ---- what names mean ---- */
 
-tn_name tn_ninth_slot_name(const tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t slot) {
+tn_name tn_ninth_slot_name(const tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t slot) {
   return unit->shared ? m->scope.names.at[slot] : unit->slots[slot];
 }
 
 /* The slot of a name in a unit, or UINT32_MAX. */
-static uint32_t find_slot(const tn_ninth_machine *m, const tn_ninth_unit *unit, tn_name name) {
+static uint32_t find_slot(const tn_ninth_vm *m, const tn_ninth_unit *unit, tn_name name) {
   if (unit->shared) {
     const uint64_t *known = tn_map_get(&m->scope.slots, name);
     return known && *known < unit->slot_count ? (uint32_t)*known : UINT32_MAX;
@@ -167,7 +167,7 @@ static tn_ninth_value given_value(const tn_ninth_frame *frame, tn_name name) {
   return (tn_ninth_value){ 0 };
 }
 
-tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot) {
+tn_ninth_value tn_ninth_look_up(const tn_ninth_vm *m, uint32_t slot) {
   const tn_ninth_frame *frame = frame_of(m);
   tn_name name = tn_ninth_slot_name(m, frame->unit, slot);
   tn_ninth_value value = m->locals.at[frame->locals + slot];
@@ -183,13 +183,13 @@ tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot) {
   return entry ? entry->value : value;
 }
 
-bool tn_ninth_read_slot(tn_ninth_machine *m, uint32_t slot, tn_ninth_value *out) {
+bool tn_ninth_read_slot(tn_ninth_vm *m, uint32_t slot, tn_ninth_value *out) {
   *out = tn_ninth_look_up(m, slot);
   return out->kind != TN_NINTH_UNBOUND ||
          tn_ninth_undefined(m, tn_ninth_slot_name(m, frame_of(m)->unit, slot));
 }
 
-bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *out) {
+bool tn_ninth_read_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_value *out) {
   const tn_ninth_entry *entry = tn_ninth_state_find(tn_ninth_object_of(m, frame_of(m)->self), name, hint);
   if (!entry || entry->value.kind == TN_NINTH_UNBOUND) return tn_ninth_undefined(m, name);
   *out = entry->value;
@@ -198,12 +198,12 @@ bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_n
 
 /* ---- functions and modules ---- */
 
-const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_machine *m, tn_name name) {
+const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_vm *m, tn_name name) {
   static const tn_ninth_symbol nothing;
   return name < m->symbols.count ? &m->symbols.at[name] : &nothing;
 }
 
-tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name) {
+tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_vm *m, tn_name name) {
   if (name >= m->symbols.count) {
     size_t more = name + 1 - m->symbols.count;
     if (!tn_vec_reserve(m->heap, &m->symbols, more)) return NULL;
@@ -212,7 +212,7 @@ tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name) {
   return tn_ninth_keep_symbol(m, name) ? &m->symbols.at[name] : NULL;
 }
 
-bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition) {
+bool tn_ninth_define(tn_ninth_vm *m, const tn_ninth_definition *definition) {
   tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, definition->name);
   if (!symbol) return tn_ninth_no_room(m);
   const tn_ninth_unit *old = symbol->function;
@@ -222,7 +222,7 @@ bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition)
   return true;
 }
 
-bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module) {
+bool tn_ninth_define_module(tn_ninth_vm *m, const tn_ninth_module *module) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
   tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, name.name);
@@ -236,7 +236,7 @@ bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module) 
 }
 
 /* The instance on top. */
-static bool call_instance(tn_ninth_machine *m) {
+static bool call_instance(tn_ninth_vm *m) {
   uint32_t instance = m->top[-1].object;
   const tn_ninth_object *object = tn_ninth_object_of(m, instance);
   if (!object->module->forward) {
@@ -249,7 +249,7 @@ static bool call_instance(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name) {
+bool tn_ninth_call_name(tn_ninth_vm *m, tn_name name) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name);
   if (symbol->function) {
     if (!tn_ninth_call_unit(m, symbol->function, frame_of(m)->self)) return false;
@@ -261,7 +261,7 @@ bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name) {
   return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_FUNCTION, name);
 }
 
-bool tn_ninth_run_call(tn_ninth_machine *m) {
+bool tn_ninth_run_call(tn_ninth_vm *m) {
   tn_ninth_value value = m->top[-1];
   if (value.kind == TN_NINTH_INSTANCE) return call_instance(m);
   if (value.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "instance", value);
@@ -274,7 +274,7 @@ bool tn_ninth_run_call(tn_ninth_machine *m) {
 
 /* ---- instances ---- */
 
-static void bind_given(tn_ninth_machine *m, const tn_ninth_maker *maker) {
+static void bind_given(tn_ninth_vm *m, const tn_ninth_maker *maker) {
   const tn_ninth_frame *frame = frame_of(m);
   for (uint32_t i = 0; i < maker->count; i++) {
     uint32_t slot = find_slot(m, frame->unit, maker->keys[i]);
@@ -285,7 +285,7 @@ static void bind_given(tn_ninth_machine *m, const tn_ninth_maker *maker) {
 }
 
 /* Runs [INIT], whose end pushes the instance. Takes the reference to it. */
-static bool run_init(tn_ninth_machine *m, const tn_ninth_maker *maker, uint32_t made,
+static bool run_init(tn_ninth_vm *m, const tn_ninth_maker *maker, uint32_t made,
                      const tn_ninth_module *module) {
   if (!push_frame(m, module->init, made)) return false;
   tn_ninth_frame *frame = frame_of(m);
@@ -297,7 +297,7 @@ static bool run_init(tn_ninth_machine *m, const tn_ninth_maker *maker, uint32_t 
   return true;
 }
 
-static bool make_instance(tn_ninth_machine *m, const tn_ninth_maker *maker, const tn_ninth_module *module) {
+static bool make_instance(tn_ninth_vm *m, const tn_ninth_maker *maker, const tn_ninth_module *module) {
   uint32_t made = tn_ninth_object_new(m, TN_NINTH_INSTANCE);
   if (made == 0) return tn_ninth_no_room(m);
   tn_ninth_object_of(m, made)->name = maker->name;
@@ -308,7 +308,7 @@ static bool make_instance(tn_ninth_machine *m, const tn_ninth_maker *maker, cons
   return true;
 }
 
-bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker) {
+bool tn_ninth_make(tn_ninth_vm *m, const tn_ninth_maker *maker) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, maker->name);
   if (!tn_ninth_room(m)) return false;
   if (symbol->module) return make_instance(m, maker, symbol->module);
@@ -321,7 +321,7 @@ bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker) {
 }
 
 /* A shape that an [INIT] binds to its state becomes a parameter: normal numbers times `std`. */
-static bool make_parameter(tn_ninth_machine *m, tn_ninth_value *value) {
+static bool make_parameter(tn_ninth_vm *m, tn_ninth_value *value) {
   const tn_ninth_frame *frame = frame_of(m);
   tn_ninth_value std = m->locals.at[frame->locals + frame->unit->std];
   float scale = 1;
@@ -341,7 +341,7 @@ static bool make_parameter(tn_ninth_machine *m, tn_ninth_value *value) {
   return true;
 }
 
-bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *value) {
+bool tn_ninth_bind_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_value *value) {
   const tn_ninth_frame *frame = frame_of(m);
   bool parameter = value->kind == TN_NINTH_SHAPE_VALUE && frame->unit->kind == TN_NINTH_UNIT_INIT;
   if (parameter && !make_parameter(m, value)) return false;
@@ -357,7 +357,7 @@ bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_n
 
 /* ---- blocks ---- */
 
-bool tn_ninth_run_foreach(tn_ninth_machine *m) {
+bool tn_ninth_run_foreach(tn_ninth_vm *m) {
   tn_ninth_value list = m->top[-2], block = m->top[-1];
   if (block.kind != TN_NINTH_BLOCK) return tn_ninth_wrong_kind(m, "block", block);
   if (list.kind != TN_NINTH_LIST) return tn_ninth_wrong_kind(m, "list", list);

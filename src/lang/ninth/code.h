@@ -1,4 +1,4 @@
-/* lang/ninth/code.h: a program as the machine reads it.
+/* lang/ninth/code.h: a program as the VM reads it.
  *
  * The text is read once and becomes units: the main program, and one for each
  * function, method and block. A unit is an array of instructions of eight
@@ -16,7 +16,7 @@
 
 #define TN_NINTH_DEPTH_LIMIT 200 /* of brackets and blocks in the text */
 
-/* Instructions: one for each opcode that the machine carries out, then these. */
+/* Instructions: one for each opcode that the VM carries out, then these. */
 typedef enum {
   TN_NINTH_CODE_NUMBER = TN_NINTH_OPCODE_COUNT, /* arg: the bits of an f32 */
   TN_NINTH_CODE_TENSOR,                         /* arg: number of a literal */
@@ -59,7 +59,7 @@ typedef struct tn_ninth_program tn_ninth_program;
 
 typedef struct tn_ninth_unit {
   tn_ninth_unit_kind kind;
-  uint32_t id; /* among the units of the machine; set when it is loaded */
+  uint32_t id; /* among the units of the VM; set when it is loaded */
   tn_ninth_program *program;
   tn_ninth_code *code; /* ends with END_OF_UNIT */
   const tn_span *at;   /* of each instruction */
@@ -124,15 +124,15 @@ struct tn_ninth_program {
   tn_vec(tn_ninth_definition) definitions;
   tn_vec(tn_ninth_module) modules;
   bool open; /* the text ends inside a block, a bracket or a string */
-  /* What the machine has made of literals; see tn_ninth_load. */
+  /* What the VM has made of literals; see tn_ninth_load. */
   uint32_t *constants, *objects;
-  /* The machine holds it while a name or a value leads to its code: functions, modules, instances, blocks. */
+  /* The VM holds it while a name or a value leads to its code: functions, modules, instances, blocks. */
   uint32_t references;
   size_t unit_count;                /* units that have a number */
   uint32_t turn;                    /* in which it was loaded */
-  bool unused;                      /* it is on the machine's list of those nothing leads to */
+  bool unused;                      /* it is on the VM's list of those nothing leads to */
   tn_ninth_program *next_unused;
-  tn_ninth_program *next, *previous; /* among all of the machine */
+  tn_ninth_program *next, *previous; /* among all of the VM */
 };
 
 void tn_ninth_scope_init(tn_ninth_scope *scope, tn_heap *heap);

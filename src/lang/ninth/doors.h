@@ -7,7 +7,7 @@
 /* Refuses what the command line gives and no Ninth program can use. False after reporting. */
 bool tn_ninth_check_given(tn_host *host);
 /* Compiles, loads and runs a file. False after reporting. */
-bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file);
+bool tn_ninth_run_file(tn_ninth_vm *m, uint32_t file);
 
 /* What can be known without running (check.c). Reports underflows and undefined names that are certain. */
 void tn_ninth_check(tn_host *host, const tn_ninth_program *program, const tn_ninth_scope *scope);

@@ -8,7 +8,7 @@
 #include "ad/ad.h"
 #include "lang/ninth/doors.h"
 
-static bool note_stack(tn_ninth_machine *m) {
+static bool note_stack(tn_ninth_vm *m) {
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
     if (value->kind != TN_NINTH_TENSOR) continue;
     if (!tn_vec_reserve(m->heap, &m->noted, 1)) return false;
@@ -45,7 +45,7 @@ static bool differentiate(tn_graph *graph, tn_fault *fault) {
 }
 
 /* Gradients are those of one result: what the last [BACKWARD] began with, or the last one. */
-static bool make_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_graph *graph, tn_tensors *params) {
+static bool make_graph(tn_ninth_vm *m, tn_emit_kind kind, tn_graph *graph, tn_tensors *params) {
   if (!note_stack(m)) return false;
   const tn_value *outputs = m->noted.at;
   size_t count = m->noted.count, last = m->loss > 0 ? m->loss : count;
@@ -53,12 +53,12 @@ static bool make_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_graph *graph, 
   return tn_eager_to_graph(m->eager, one ? outputs + last - 1 : outputs, one ? 1 : (int)count, graph, params);
 }
 
-static void free_params(tn_ninth_machine *m, tn_tensors *params) {
+static void free_params(tn_ninth_vm *m, tn_tensors *params) {
   for (size_t i = 0; i < params->count; i++) tn_tensor_unref(&params->at[i]);
   tn_vec_free(m->heap, params);
 }
 
-static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
+static bool write_graph(tn_ninth_vm *m, tn_emit_kind kind, tn_text *out) {
   tn_graph graph;
   tn_tensors params = { 0 };
   tn_fault fault = { .kind = TN_FAULT_MEMORY };
@@ -77,14 +77,14 @@ static bool write_graph(tn_ninth_machine *m, tn_emit_kind kind, tn_text *out) {
 }
 
 bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
-  tn_ninth_machine m;
+  tn_ninth_vm m;
   if (!tn_ninth_check_given(host)) return false;
-  bool ok = tn_ninth_machine_init(&m, host);
+  bool ok = tn_ninth_vm_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   m.everything = true;
   tn_eager_record_everything(host->eager, true);
   ok = ok && tn_ninth_run_file(&m, file) && write_graph(&m, kind, out);
   tn_eager_record_everything(host->eager, false);
-  tn_ninth_machine_free(&m);
+  tn_ninth_vm_free(&m);
   return ok;
 }

@@ -5,7 +5,7 @@
  * a list of places to go back to instead of recursion. */
 #include "lang/ninth/vm.h"
 
-bool tn_ninth_run_var(tn_ninth_machine *m) {
+bool tn_ninth_run_var(tn_ninth_vm *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   tn_value variable = tn_eager_variable(m->eager, x.value);
@@ -16,14 +16,14 @@ bool tn_ninth_run_var(tn_ninth_machine *m) {
 }
 
 /* For `emit`: it becomes the last of what was noted. */
-static bool note_loss(tn_ninth_machine *m, tn_value loss) {
+static bool note_loss(tn_ninth_vm *m, tn_value loss) {
   if (!tn_vec_push(m->heap, &m->noted, loss)) return tn_ninth_no_room(m);
   tn_eager_ref(m->eager, loss);
   m->loss = m->noted.count;
   return true;
 }
 
-bool tn_ninth_run_backward(tn_ninth_machine *m) {
+bool tn_ninth_run_backward(tn_ninth_vm *m) {
   tn_ninth_operand loss;
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
   if (!tn_ninth_operand_at(m, 0, &loss)) return false;
@@ -35,7 +35,7 @@ bool tn_ninth_run_backward(tn_ninth_machine *m) {
 }
 
 /* The top item, or what is stored under the name it is. */
-static bool named_value(tn_ninth_machine *m, tn_ninth_value *out) {
+static bool named_value(tn_ninth_vm *m, tn_ninth_value *out) {
   *out = m->top[-1];
   if (out->kind != TN_NINTH_STRING) return true;
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, out->name);
@@ -44,7 +44,7 @@ static bool named_value(tn_ninth_machine *m, tn_ninth_value *out) {
   return true;
 }
 
-bool tn_ninth_run_grad(tn_ninth_machine *m) {
+bool tn_ninth_run_grad(tn_ninth_vm *m) {
   tn_ninth_value value;
   tn_ninth_operand w;
   if (!named_value(m, &value) || !tn_ninth_operand_of(m, value, &w)) return false;
@@ -53,7 +53,7 @@ bool tn_ninth_run_grad(tn_ninth_machine *m) {
   return tn_ninth_finish(m, 1, grad);
 }
 
-bool tn_ninth_run_sub_assign_grad(tn_ninth_machine *m) {
+bool tn_ninth_run_sub_assign_grad(tn_ninth_vm *m) {
   tn_ninth_value w = m->top[-3];
   tn_shape left = tn_ninth_shape_at(m, 2), right = tn_ninth_shape_at(m, 0);
   tn_ninth_operand rate, grad;
@@ -85,7 +85,7 @@ typedef struct {
 } walk;
 
 /* "layer.W": the way to what is visited. */
-static tn_str path_of(tn_ninth_machine *m, const walk *w) {
+static tn_str path_of(tn_ninth_vm *m, const walk *w) {
   tn_names *names = m->host->names;
   tn_text path;
   tn_text_init(&path, m->heap);
@@ -100,21 +100,21 @@ static tn_str path_of(tn_ninth_machine *m, const walk *w) {
   return name ? tn_names_text(names, name) : (tn_str){ 0 };
 }
 
-static bool keep_in_unit(tn_ninth_machine *m, const walk *w, tn_value variable) {
+static bool keep_in_unit(tn_ninth_vm *m, const walk *w, tn_value variable) {
   if (!w->unit) return true;
   tn_str name = path_of(m, w);
   tn_tensor now = name.at ? tn_eager_share(m->eager, variable) : (tn_tensor){ 0 };
   return now.buffer && tn_unit_keep_param_take(w->unit, name, &now);
 }
 
-static bool enter(tn_ninth_machine *m, walk *w, uint32_t instance) {
+static bool enter(tn_ninth_vm *m, walk *w, uint32_t instance) {
   tn_ninth_object *object = tn_ninth_object_of(m, instance);
   if (object->mark == m->mark) return true;
   object->mark = m->mark;
   return tn_vec_push(m->heap, &w->places, ((place){ instance, 0 }));
 }
 
-static bool visit(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
+static bool visit(tn_ninth_vm *m, walk *w, tn_ninth_value value) {
   if (value.kind == TN_NINTH_INSTANCE) return enter(m, w, value.object);
   if (value.kind != TN_NINTH_TENSOR || !tn_eager_is_variable(m->eager, value.tensor)) return true;
   if (tn_map_get(&w->seen, value.tensor)) return true;
@@ -122,14 +122,14 @@ static bool visit(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
          keep_in_unit(m, w, value.tensor);
 }
 
-static void begin_walk(tn_ninth_machine *m, walk *w) {
+static void begin_walk(tn_ninth_vm *m, walk *w) {
   *w = (walk){ 0 };
   tn_map_init(&w->seen, m->heap);
   m->mark++;
 }
 
 /* What a value leads to. False when memory runs out. */
-static bool follow(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
+static bool follow(tn_ninth_vm *m, walk *w, tn_ninth_value value) {
   bool ok = visit(m, w, value);
   while (ok && w->places.count > 0) {
     place *here = &tn_vec_last(&w->places);
@@ -142,19 +142,19 @@ static bool follow(tn_ninth_machine *m, walk *w, tn_ninth_value value) {
   return ok;
 }
 
-static bool find_parameters(tn_ninth_machine *m, walk *w, uint32_t instance) {
+static bool find_parameters(tn_ninth_vm *m, walk *w, uint32_t instance) {
   begin_walk(m, w);
   return follow(m, w, (tn_ninth_value){ .kind = TN_NINTH_INSTANCE, .object = instance });
 }
 
-static void end_walk(tn_ninth_machine *m, walk *w) {
+static void end_walk(tn_ninth_vm *m, walk *w) {
   tn_vec_free(m->heap, &w->places);
   tn_vec_free(m->heap, &w->found);
   tn_map_free(&w->seen);
 }
 
 /* A list of these tensors; 0 when memory runs out. */
-static uint32_t list_of(tn_ninth_machine *m, const tn_value *tensors, size_t count) {
+static uint32_t list_of(tn_ninth_vm *m, const tn_value *tensors, size_t count) {
   uint32_t number = tn_ninth_object_new(m, TN_NINTH_LIST);
   if (number == 0) return 0;
   tn_ninth_object *list = tn_ninth_object_of(m, number);
@@ -171,7 +171,7 @@ static uint32_t list_of(tn_ninth_machine *m, const tn_value *tensors, size_t cou
   return number;
 }
 
-bool tn_ninth_run_params(tn_ninth_machine *m) {
+bool tn_ninth_run_params(tn_ninth_vm *m) {
   tn_ninth_value top = m->top[-1];
   walk w;
   if (top.kind != TN_NINTH_INSTANCE) return tn_ninth_wrong_kind(m, "instance", top);
@@ -182,7 +182,7 @@ bool tn_ninth_run_params(tn_ninth_machine *m) {
   return true;
 }
 
-static bool clear_instance(tn_ninth_machine *m, uint32_t instance) {
+static bool clear_instance(tn_ninth_vm *m, uint32_t instance) {
   walk w;
   bool ok = find_parameters(m, &w, instance);
   for (size_t i = 0; ok && i < w.found.count; i++) ok = tn_eager_clear_grad(m->eager, w.found.at[i]);
@@ -190,7 +190,7 @@ static bool clear_instance(tn_ninth_machine *m, uint32_t instance) {
   return ok || tn_ninth_no_room(m);
 }
 
-static bool clear_list(tn_ninth_machine *m, const tn_ninth_object *list) {
+static bool clear_list(tn_ninth_vm *m, const tn_ninth_object *list) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < list->count; i++) {
     if (list->items[i].kind == TN_NINTH_TENSOR) ok = tn_eager_clear_grad(m->eager, list->items[i].tensor);
@@ -198,7 +198,7 @@ static bool clear_list(tn_ninth_machine *m, const tn_ninth_object *list) {
   return ok || tn_ninth_no_room(m);
 }
 
-bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
+bool tn_ninth_run_zero_grad(tn_ninth_vm *m) {
   tn_ninth_value value;
   if (!named_value(m, &value)) return false;
   switch ((tn_ninth_kind)value.kind) {
@@ -221,7 +221,7 @@ bool tn_ninth_run_zero_grad(tn_ninth_machine *m) {
 
 /* ---- after the program ---- */
 
-static bool follow_everything(tn_ninth_machine *m, walk *w) {
+static bool follow_everything(tn_ninth_vm *m, walk *w) {
   bool ok = true;
   for (size_t i = 0; ok && i < m->locals.count; i++) {
     w->root = m->scope.names.at[i];
@@ -237,7 +237,7 @@ static bool follow_everything(tn_ninth_machine *m, walk *w) {
   return ok;
 }
 
-bool tn_ninth_keep_params(tn_ninth_machine *m, tn_unit *unit) {
+bool tn_ninth_keep_params(tn_ninth_vm *m, tn_unit *unit) {
   walk w;
   begin_walk(m, &w);
   w.unit = unit;

@@ -7,7 +7,7 @@
 /* ---- running ---- */
 
 /* What a person sees at the end: what is left on the stack, one item per line. */
-static bool stack_text(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
+static bool stack_text(tn_ninth_vm *m, tn_arena *arena, tn_outcome *out) {
   tn_text text;
   tn_text_init(&text, m->heap);
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
@@ -20,7 +20,7 @@ static bool stack_text(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
   return ok && !arena->failed;
 }
 
-static bool give_stack(tn_ninth_machine *m, tn_arena *arena, tn_outcome *out) {
+static bool give_stack(tn_ninth_vm *m, tn_arena *arena, tn_outcome *out) {
   size_t depth = tn_ninth_depth(m);
   out->values = tn_arena_array(arena, depth + 1, sizeof *out->values);
   bool ok = out->values != NULL;
@@ -42,7 +42,7 @@ bool tn_ninth_check_given(tn_host *host) {
 }
 
 /* Only a program that has ended shows which values it takes. */
-static bool took_every_input(tn_ninth_machine *m) {
+static bool took_every_input(tn_ninth_vm *m) {
   const tn_host *host = m->host;
   tn_text message;
   if (m->input == host->input_count) return true;
@@ -54,7 +54,7 @@ static bool took_every_input(tn_ninth_machine *m) {
   return false;
 }
 
-bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
+bool tn_ninth_run_file(tn_ninth_vm *m, uint32_t file) {
   tn_ninth_program *program =
       tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
   return program && tn_ninth_load(m, program) && tn_host_seal(m->host, NULL, 0) && tn_ninth_run(m, program) &&
@@ -63,15 +63,15 @@ bool tn_ninth_run_file(tn_ninth_machine *m, uint32_t file) {
 
 static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   tn_host *host = unit->host;
-  tn_ninth_machine m;
+  tn_ninth_vm m;
   *out = (tn_outcome){ 0 };
   if (!tn_ninth_check_given(host)) return false;
-  bool ok = tn_ninth_machine_init(&m, host);
+  bool ok = tn_ninth_vm_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   tn_givens_free(host->heap, &unit->params);
   ok = ok && tn_ninth_run_file(&m, unit->file) && give_stack(&m, arena, out) &&
        tn_ninth_keep_params(&m, unit);
-  tn_ninth_machine_free(&m);
+  tn_ninth_vm_free(&m);
   return ok;
 }
 

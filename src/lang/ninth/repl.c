@@ -1,6 +1,6 @@
 /* lang/ninth/repl.c: Ninth, line by line.
  *
- * One machine lives as long as the session; every line is a text of its own that
+ * One VM lives as long as the session; every line is a text of its own that
  * is compiled and run on it. Where a line leaves something open, it waits for
  * the next ones. A mistake is shown, and everything is as it was before the line. */
 #include "lang/repl.h"
@@ -9,14 +9,14 @@
 struct tn_repl {
   tn_repl_talk talk;
   tn_host *host;
-  tn_ninth_machine machine;
+  tn_ninth_vm vm;
   tn_text *shown; /* where this line's answer goes */
 };
 
 /* ---- what is shown ---- */
 
 static void show_stack(tn_repl *repl, tn_text *out) {
-  const tn_ninth_machine *m = &repl->machine;
+  const tn_ninth_vm *m = &repl->vm;
   tn_text_puts(out, "stack:");
   if (m->top == m->stack) tn_text_puts(out, " (empty)");
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
@@ -34,12 +34,12 @@ static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ni
   tn_text_puts(out, before);
   tn_text_add(out, tn_names_text(repl->host->names, name));
   tn_text_puts(out, " = ");
-  tn_ninth_show(&repl->machine, value, true, out);
+  tn_ninth_show(&repl->vm, value, true, out);
   tn_text_byte(out, '\n');
 }
 
 static void show_variables(tn_repl *repl, tn_text *out) {
-  const tn_ninth_machine *m = &repl->machine;
+  const tn_ninth_vm *m = &repl->vm;
   for (size_t i = 0; i < m->locals.count; i++)
     show_variable(repl, "", m->scope.names.at[i], m->locals.at[i], out);
   const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
@@ -55,8 +55,8 @@ static void show_variables(tn_repl *repl, tn_text *out) {
 }
 
 /* Before each step: the token, and the stack as it finds it. */
-static void trace_step(tn_ninth_machine *m) {
-  tn_repl *repl = m->tracer;
+static void show_step(tn_ninth_vm *m) {
+  tn_repl *repl = m->watcher;
   tn_text_puts(repl->shown, "  ");
   tn_text_add(repl->shown, tn_span_text(m->host->sources, tn_ninth_here(m)));
   tn_text_puts(repl->shown, "  ");
@@ -67,7 +67,7 @@ static void trace_step(tn_ninth_machine *m) {
 
 /* False after reporting. */
 static bool run_program(tn_repl *repl, tn_ninth_program *program) {
-  tn_ninth_machine *m = &repl->machine;
+  tn_ninth_vm *m = &repl->vm;
   if (!tn_ninth_load(m, program)) return false;
   if (!tn_ninth_turn_run(m, program->main))
     return tn_ninth_report_memory(m->heap, repl->host->diags, TN_NOWHERE);
@@ -81,7 +81,7 @@ typedef struct {
 } reading;
 
 static reading run_text(tn_repl *repl, tn_str name, tn_str text) {
-  tn_ninth_machine *m = &repl->machine;
+  tn_ninth_vm *m = &repl->vm;
   tn_diags *diags = repl->host->diags;
   tn_diag_mark mark = tn_diags_mark(diags);
   bool open = false;
@@ -98,8 +98,8 @@ static reading run_text(tn_repl *repl, tn_str name, tn_str text) {
 
 /* What nothing leads to any more is gone, and if that is all of it the line with its text and names. */
 static void end_text(tn_repl *repl, const reading *read) {
-  if (read->file) tn_ninth_forget_text(&repl->machine, read->file);
-  tn_ninth_collect(&repl->machine);
+  if (read->file) tn_ninth_forget_text(&repl->vm, read->file);
+  tn_ninth_collect(&repl->vm);
 }
 
 /* False when more lines are needed. */
@@ -158,8 +158,8 @@ static void run_vars(tn_repl *repl, tn_str argument, tn_text *out) {
 
 static void run_clear(tn_repl *repl, tn_str argument, tn_text *out) {
   (void)argument;
-  tn_ninth_drop(&repl->machine, tn_ninth_depth(&repl->machine));
-  tn_ninth_collect(&repl->machine);
+  tn_ninth_drop(&repl->vm, tn_ninth_depth(&repl->vm));
+  tn_ninth_collect(&repl->vm);
   tn_text_clear(&repl->talk.pending);
   show_stack(repl, out);
 }
@@ -170,8 +170,8 @@ static void run_trace(tn_repl *repl, tn_str argument, tn_text *out) {
     tn_text_puts(out, "say :trace on or :trace off\n");
     return;
   }
-  repl->machine.trace = on ? trace_step : NULL;
-  repl->machine.tracer = repl;
+  repl->vm.watch = on ? show_step : NULL;
+  repl->vm.watcher = repl;
 }
 
 static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
@@ -205,14 +205,14 @@ tn_repl *tn_ninth_repl_new(tn_host *host) {
   if (!repl) return NULL;
   repl->host = host;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
-  if (tn_ninth_machine_init(&repl->machine, host)) return repl;
+  if (tn_ninth_vm_init(&repl->vm, host)) return repl;
   tn_ninth_repl_free(repl);
   return NULL;
 }
 
 void tn_ninth_repl_free(tn_repl *repl) {
   tn_heap *heap = repl->host->heap;
-  tn_ninth_machine_free(&repl->machine);
+  tn_ninth_vm_free(&repl->vm);
   tn_repl_talk_free(&repl->talk);
   tn_heap_free(heap, repl, sizeof *repl);
 }
@@ -229,7 +229,7 @@ bool tn_ninth_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
 /* ---- completion ---- */
 
 static void offer_names(tn_repl *repl, tn_str word, char sign, tn_text *candidates) {
-  const tn_ninth_machine *m = &repl->machine;
+  const tn_ninth_vm *m = &repl->vm;
   const tn_ninth_object *self = tn_ninth_object_of(m, m->self);
   tn_names *names = repl->host->names;
   for (uint32_t i = 0; sign == '@' && i < self->count; i++) {

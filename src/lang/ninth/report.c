@@ -6,15 +6,15 @@
 #include "base/number.h"
 #include "lang/ninth/vm.h"
 
-static const tn_ninth_frame *frame_of(const tn_ninth_machine *m) { return &tn_vec_last(&m->frames); }
+static const tn_ninth_frame *frame_of(const tn_ninth_vm *m) { return &tn_vec_last(&m->frames); }
 
-static uint32_t place_of(const tn_ninth_machine *m) {
+static uint32_t place_of(const tn_ninth_vm *m) {
   return (uint32_t)(m->next - frame_of(m)->unit->code) - 1;
 }
 
-tn_span tn_ninth_here(const tn_ninth_machine *m) { return frame_of(m)->unit->at[place_of(m)]; }
+tn_span tn_ninth_here(const tn_ninth_vm *m) { return frame_of(m)->unit->at[place_of(m)]; }
 
-const char *tn_ninth_opcode_here(const tn_ninth_machine *m) {
+const char *tn_ninth_opcode_here(const tn_ninth_vm *m) {
   uint32_t op = frame_of(m)->unit->code[place_of(m)].op;
   switch (op) {
     case TN_NINTH_CODE_BIND:
@@ -33,19 +33,19 @@ bool tn_ninth_report_memory(tn_heap *heap, tn_diags *diags, tn_span at) {
   return tn_report_memory(diags, heap, at, NULL);
 }
 
-bool tn_ninth_no_room(tn_ninth_machine *m) {
+bool tn_ninth_no_room(tn_ninth_vm *m) {
   tn_build_forget(m->builder);
   return tn_ninth_report_memory(m->heap, m->host->diags, tn_ninth_here(m));
 }
 
 /* Ctrl-C, or the end of the time that was given; the host knows which. */
-bool tn_ninth_report_stop(tn_ninth_machine *m) {
+bool tn_ninth_report_stop(tn_ninth_vm *m) {
   tn_fault fault = { .kind = TN_FAULT_INTERRUPTED, .at = tn_ninth_here(m) };
   if (m->host->report_fault) return m->host->report_fault(m->host, &fault);
   return tn_report_plain(m->host->diags, TN_DIAG_E_INTERRUPTED, fault.at);
 }
 
-bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got) {
+bool tn_ninth_wrong_kind(tn_ninth_vm *m, const char *expected, tn_ninth_value got) {
   return tn_ninth_error(m, TN_DIAG_E_TYPE, TN_STR("opcode", tn_ninth_opcode_here(m)),
                         TN_STR("expected", expected),
                         TN_STR("got", tn_ninth_kind_name((tn_ninth_kind)got.kind)));
@@ -65,12 +65,12 @@ static tn_field dims_field(const char *name, const tn_shape *shape) {
   return field;
 }
 
-bool tn_ninth_wrong_shape(tn_ninth_machine *m, const tn_shape *shape, const char *problem, const char *hint) {
+bool tn_ninth_wrong_shape(tn_ninth_vm *m, const tn_shape *shape, const char *problem, const char *hint) {
   return tn_ninth_error(m, TN_DIAG_E_SHAPE_MISMATCH, TN_STR("opcode", tn_ninth_opcode_here(m)),
                         dims_field("left", shape), TN_STR("problem", problem), TN_HINT(tn_str_of(hint)));
 }
 
-bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right) {
+bool tn_ninth_misfit(tn_ninth_vm *m, const tn_shape *left, const tn_shape *right) {
   return tn_ninth_error(m, TN_DIAG_E_SHAPE_MISMATCH, TN_STR("opcode", tn_ninth_opcode_here(m)),
                         dims_field("left", left), dims_field("right", right));
 }
@@ -79,13 +79,13 @@ bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *
 
 typedef tn_vec(tn_str) texts;
 
-static void add_text(const tn_ninth_machine *m, texts *list, tn_name name) {
+static void add_text(const tn_ninth_vm *m, texts *list, tn_name name) {
   tn_str text = tn_names_text(m->host->names, name);
   if (text.len > 0 && tn_vec_reserve(m->heap, list, 1)) list->at[list->count++] = text;
 }
 
 /* The variables that could have been meant: those that have a value here. */
-static void add_variables(const tn_ninth_machine *m, texts *list) {
+static void add_variables(const tn_ninth_vm *m, texts *list) {
   const tn_ninth_frame *frame = frame_of(m);
   for (uint32_t slot = 0; slot < frame->unit->slot_count; slot++) {
     if (m->locals.at[frame->locals + slot].kind == TN_NINTH_UNBOUND) continue;
@@ -95,7 +95,7 @@ static void add_variables(const tn_ninth_machine *m, texts *list) {
   for (uint32_t i = 0; i < self->count; i++) add_text(m, list, self->entries[i].name);
 }
 
-static void add_symbols(const tn_ninth_machine *m, tn_diag_code code, texts *list) {
+static void add_symbols(const tn_ninth_vm *m, tn_diag_code code, texts *list) {
   for (size_t name = 0; name < m->symbols.count; name++) {
     const tn_ninth_symbol *symbol = &m->symbols.at[name];
     bool fits = code == TN_DIAG_E_UNKNOWN_MODULE ? symbol->module != NULL : symbol->function != NULL;
@@ -103,7 +103,7 @@ static void add_symbols(const tn_ninth_machine *m, tn_diag_code code, texts *lis
   }
 }
 
-static bool report_name(tn_ninth_machine *m, tn_diag_code code, tn_name name, texts *candidates) {
+static bool report_name(tn_ninth_vm *m, tn_diag_code code, tn_name name, texts *candidates) {
   tn_str text = tn_names_text(m->host->names, name);
   tn_ninth_error(m, code, TN_TEXT("name", text),
                  TN_TEXT("suggestion", tn_str_suggest(text, candidates->at, candidates->count)));
@@ -111,13 +111,13 @@ static bool report_name(tn_ninth_machine *m, tn_diag_code code, tn_name name, te
   return false;
 }
 
-bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name) {
+bool tn_ninth_undefined(tn_ninth_vm *m, tn_name name) {
   texts candidates = { 0 };
   add_variables(m, &candidates);
   return report_name(m, TN_DIAG_E_UNDEFINED_VARIABLE, name, &candidates);
 }
 
-bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name) {
+bool tn_ninth_unknown(tn_ninth_vm *m, tn_diag_code code, tn_name name) {
   texts candidates = { 0 };
   tn_str text = tn_names_text(m->host->names, name);
   if (code == TN_DIAG_E_UNKNOWN_LIBRARY) {
@@ -130,14 +130,14 @@ bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name) {
 
 /* ---- faults of the engine ---- */
 
-static bool report_size(tn_ninth_machine *m, const tn_fault *fault) {
+static bool report_size(tn_ninth_vm *m, const tn_fault *fault) {
   return tn_ninth_error(
       m, TN_DIAG_E_TOO_LARGE, TN_STR("what", fault->reason ? fault->reason : "the number of elements"),
       TN_INT("limit", fault->reason ? fault->expected : TN_ELEMENT_LIMIT),
       fault->left.shape.rank > 0 ? dims_field("requested", &fault->left.shape) : TN_STR("requested", ""));
 }
 
-static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_shape *left,
+static bool report_fault(tn_ninth_vm *m, const tn_fault *fault, const tn_shape *left,
                          const tn_shape *right) {
   switch (fault->kind) {
     case TN_FAULT_MEMORY: return tn_ninth_no_room(m);
@@ -165,7 +165,7 @@ static bool report_fault(tn_ninth_machine *m, const tn_fault *fault, const tn_sh
   }
 }
 
-bool tn_ninth_fault(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right) {
+bool tn_ninth_fault(tn_ninth_vm *m, const tn_shape *left, const tn_shape *right) {
   tn_fault fault = m->builder->fault;
   tn_build_forget(m->builder);
   return report_fault(m, &fault, left, right);

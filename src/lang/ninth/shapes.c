@@ -4,11 +4,11 @@
 
 /* ---- shapes as values ---- */
 
-static bool rank_limit(tn_ninth_machine *m, int64_t rank) {
+static bool rank_limit(tn_ninth_vm *m, int64_t rank) {
   return tn_ninth_error(m, TN_DIAG_E_RANK_LIMIT, TN_INT("rank", rank), TN_INT("limit", TN_RANK_LIMIT));
 }
 
-static bool dims_of_tensor(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out) {
+static bool dims_of_tensor(tn_ninth_vm *m, tn_ninth_value value, tn_shape *out) {
   tn_view view = tn_eager_view(m->eager, value.tensor);
   if (view.rank != 1) return tn_ninth_wrong_kind(m, "shape", value);
   if (view.dim[0] > TN_RANK_LIMIT) return rank_limit(m, view.dim[0]);
@@ -17,7 +17,7 @@ static bool dims_of_tensor(tn_ninth_machine *m, tn_ninth_value value, tn_shape *
   return true;
 }
 
-bool tn_ninth_dims_of(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out) {
+bool tn_ninth_dims_of(tn_ninth_vm *m, tn_ninth_value value, tn_shape *out) {
   if (value.kind == TN_NINTH_TENSOR) return dims_of_tensor(m, value, out);
   if (value.kind != TN_NINTH_SHAPE_VALUE) return tn_ninth_wrong_kind(m, "shape", value);
   const tn_ninth_object *shape = tn_ninth_object_of(m, value.object);
@@ -27,7 +27,7 @@ bool tn_ninth_dims_of(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out) 
 }
 
 /* Something can be made of that shape: no length is negative, and it is not too large. */
-bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape) {
+bool tn_ninth_check_shape(tn_ninth_vm *m, const tn_shape *shape) {
   for (int i = 0; i < shape->rank; i++) {
     if (shape->dim[i] >= 0) continue;
     return tn_ninth_wrong_shape(m, shape, "has a negative dimension", "a dimension is 0 or more");
@@ -38,7 +38,7 @@ bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape) {
                         tn_shape_field("requested", shape, NULL, TN_SHAPE_SPACE));
 }
 
-static bool resolve_dim(tn_ninth_machine *m, const tn_ninth_dim *dim, int64_t *out) {
+static bool resolve_dim(tn_ninth_vm *m, const tn_ninth_dim *dim, int64_t *out) {
   tn_ninth_value value;
   uint16_t hint = 0;
   float number;
@@ -51,7 +51,7 @@ static bool resolve_dim(tn_ninth_machine *m, const tn_ninth_dim *dim, int64_t *o
   return true;
 }
 
-static uint32_t resolve_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, int64_t *dims) {
+static uint32_t resolve_shape(tn_ninth_vm *m, const tn_ninth_shape *shape, int64_t *dims) {
   for (uint32_t i = 0; i < shape->count; i++) {
     if (!resolve_dim(m, &shape->dims[i], &dims[i])) return 0;
   }
@@ -61,7 +61,7 @@ static uint32_t resolve_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, 
 }
 
 /* Numbers alone were made an object when the program was loaded. There is room for it. */
-bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint32_t object) {
+bool tn_ninth_make_shape(tn_ninth_vm *m, const tn_ninth_shape *shape, uint32_t object) {
   int64_t few[TN_NINTH_FEW_DIMS], *dims = few;
   size_t bytes = shape->count * sizeof *dims;
   if (shape->fixed) {
@@ -77,7 +77,7 @@ bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint3
   return true;
 }
 
-bool tn_ninth_run_shape(tn_ninth_machine *m) {
+bool tn_ninth_run_shape(tn_ninth_vm *m) {
   tn_ninth_value top = m->top[-1];
   if (top.kind != TN_NINTH_NUMBER && top.kind != TN_NINTH_TENSOR && top.kind != TN_NINTH_SHAPE_VALUE) {
     return tn_ninth_wrong_kind(m, "tensor", top);
@@ -101,7 +101,7 @@ static bool is_target(const tn_shape *shape) {
   return unknown <= 1;
 }
 
-bool tn_ninth_run_reshape(tn_ninth_machine *m) {
+bool tn_ninth_run_reshape(tn_ninth_vm *m) {
   tn_ninth_operand x;
   tn_attrs attrs = { 0 };
   if (!tn_ninth_operand_at(m, 1, &x)) return false;
@@ -114,14 +114,14 @@ bool tn_ninth_run_reshape(tn_ninth_machine *m) {
   return ok && tn_ninth_finish(m, 2, result);
 }
 
-static bool finish_view(tn_ninth_machine *m, size_t count, size_t scope, tn_value result,
+static bool finish_view(tn_ninth_vm *m, size_t count, size_t scope, tn_value result,
                         tn_ninth_operand *x) {
   tn_value kept = tn_ninth_keep(m, scope, result);
   tn_ninth_operand_end(m, x);
   return tn_ninth_finish(m, count, kept);
 }
 
-bool tn_ninth_run_squeeze(tn_ninth_machine *m) {
+bool tn_ninth_run_squeeze(tn_ninth_vm *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   size_t scope = tn_eager_scope_begin(m->eager);
@@ -129,7 +129,7 @@ bool tn_ninth_run_squeeze(tn_ninth_machine *m) {
   return finish_view(m, 1, scope, result, &x);
 }
 
-bool tn_ninth_run_transpose(tn_ninth_machine *m) {
+bool tn_ninth_run_transpose(tn_ninth_vm *m) {
   tn_ninth_operand x;
   tn_shape shape = tn_ninth_shape_at(m, 0);
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
@@ -143,7 +143,7 @@ bool tn_ninth_run_transpose(tn_ninth_machine *m) {
 }
 
 /* Where the new dimension goes; negative places count back from the end. */
-static bool new_place(tn_ninth_machine *m, const tn_shape *shape, int *axis) {
+static bool new_place(tn_ninth_vm *m, const tn_shape *shape, int *axis) {
   tn_ninth_value value = m->top[-1];
   tn_shape got = tn_ninth_shape_at(m, 0);
   float number;
@@ -157,7 +157,7 @@ static bool new_place(tn_ninth_machine *m, const tn_shape *shape, int *axis) {
   return shape->rank < TN_RANK_LIMIT || rank_limit(m, shape->rank + 1);
 }
 
-bool tn_ninth_run_unsqueeze(tn_ninth_machine *m) {
+bool tn_ninth_run_unsqueeze(tn_ninth_vm *m) {
   tn_ninth_operand x;
   tn_shape shape = tn_ninth_shape_at(m, 1);
   int axis;

@@ -26,7 +26,7 @@ tn_str tn_ninth_library_suggest(tn_str wrong) {
   return best;
 }
 
-static bool is_loaded(const tn_ninth_machine *m, tn_name name) {
+static bool is_loaded(const tn_ninth_vm *m, tn_name name) {
   for (size_t i = 0; i < m->libraries.count; i++) {
     if (m->libraries.at[i] == name) return true;
   }
@@ -34,7 +34,7 @@ static bool is_loaded(const tn_ninth_machine *m, tn_name name) {
 }
 
 /* Compiled like any text, with a scope of its own. NULL after reporting. */
-static const tn_ninth_program *load(tn_ninth_machine *m, const tn_embedded *library) {
+static const tn_ninth_program *load(tn_ninth_vm *m, const tn_embedded *library) {
   tn_diags *diags = m->host->diags;
   tn_str text = { (const char *)library->text, library->length };
   uint32_t file = tn_ninth_add_text(m, tn_str_of(library->file), text);
@@ -44,7 +44,7 @@ static const tn_ninth_program *load(tn_ninth_machine *m, const tn_embedded *libr
   return program && tn_ninth_load(m, program) ? program : NULL;
 }
 
-bool tn_ninth_run_use(tn_ninth_machine *m) {
+bool tn_ninth_run_use(tn_ninth_vm *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
   const tn_embedded *library = find(tn_names_text(m->host->names, name.name));

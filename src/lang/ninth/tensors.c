@@ -10,7 +10,7 @@
 
 /* ---- operands ---- */
 
-static tn_value tensor_of_dims(tn_ninth_machine *m, const tn_ninth_object *shape) {
+static tn_value tensor_of_dims(tn_ninth_vm *m, const tn_ninth_object *shape) {
   tn_shape type = tn_shape_make(1, shape->count);
   tn_tensor tensor;
   if (!tn_tensor_new(m->heap, TN_F32, &type, &tensor)) return TN_ERROR_VALUE;
@@ -21,7 +21,7 @@ static tn_value tensor_of_dims(tn_ninth_machine *m, const tn_ninth_object *shape
 }
 
 /* The same few numbers meet tensors again and again, so they are kept; recorded operations share them. */
-tn_value tn_ninth_box(tn_ninth_machine *m, float number) {
+tn_value tn_ninth_box(tn_ninth_vm *m, float number) {
   uint32_t bits = tn_bits_f32(number);
   tn_value *box = &m->boxes[(bits ^ bits >> 12 ^ bits >> 22) % TN_NINTH_BOXES];
   bool known = *box != TN_ERROR_VALUE && tn_bits_f32(tn_eager_first(m->eager, *box)) == bits;
@@ -35,7 +35,7 @@ tn_value tn_ninth_box(tn_ninth_machine *m, float number) {
   return *box;
 }
 
-bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_operand *out) {
+bool tn_ninth_operand_of(tn_ninth_vm *m, tn_ninth_value value, tn_ninth_operand *out) {
   *out = (tn_ninth_operand){ .value = value.tensor };
   if (value.kind == TN_NINTH_TENSOR) return true;
   if (value.kind == TN_NINTH_NUMBER)
@@ -48,15 +48,15 @@ bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_ope
   return out->value != TN_ERROR_VALUE || tn_ninth_no_room(m);
 }
 
-bool tn_ninth_operand_at(tn_ninth_machine *m, size_t place, tn_ninth_operand *out) {
+bool tn_ninth_operand_at(tn_ninth_vm *m, size_t place, tn_ninth_operand *out) {
   return tn_ninth_operand_of(m, m->top[-1 - (ptrdiff_t)place], out);
 }
 
-void tn_ninth_operand_end(tn_ninth_machine *m, tn_ninth_operand *operand) {
+void tn_ninth_operand_end(tn_ninth_vm *m, tn_ninth_operand *operand) {
   if (operand->owned) tn_eager_unref(m->eager, operand->value);
 }
 
-bool tn_ninth_number_of(const tn_ninth_machine *m, tn_ninth_value value, float *out) {
+bool tn_ninth_number_of(const tn_ninth_vm *m, tn_ninth_value value, float *out) {
   if (value.kind == TN_NINTH_NUMBER) {
     *out = value.number;
     return true;
@@ -72,7 +72,7 @@ bool tn_ninth_number_of(const tn_ninth_machine *m, tn_ninth_value value, float *
   return true;
 }
 
-tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place) {
+tn_shape tn_ninth_shape_at(const tn_ninth_vm *m, size_t place) {
   tn_ninth_value value = m->top[-1 - (ptrdiff_t)place];
   if (value.kind == TN_NINTH_TENSOR) return *tn_eager_shape(m->eager, value.tensor);
   if (value.kind != TN_NINTH_SHAPE_VALUE) return TN_SCALAR_SHAPE;
@@ -80,12 +80,12 @@ tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place) {
 }
 
 /* The engine's fault is told with the shapes of the opcode's own operands. */
-static bool fail(tn_ninth_machine *m, size_t count) {
+static bool fail(tn_ninth_vm *m, size_t count) {
   tn_shape left = tn_ninth_shape_at(m, count > 1 ? 1 : 0), right = tn_ninth_shape_at(m, 0);
   return tn_ninth_fault(m, &left, count > 1 ? &right : NULL);
 }
 
-bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result) {
+bool tn_ninth_finish(tn_ninth_vm *m, size_t count, tn_value result) {
   if (result == TN_ERROR_VALUE) return count > 0 ? fail(m, count) : tn_ninth_fault(m, NULL, NULL);
   tn_ninth_value value = { .kind = TN_NINTH_TENSOR, .tensor = result };
   bool single = tn_eager_shape(m->eager, result)->rank == 0;
@@ -97,7 +97,7 @@ bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result) {
   return true;
 }
 
-tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result) {
+tn_value tn_ninth_keep(tn_ninth_vm *m, size_t scope, tn_value result) {
   tn_value kept = tn_eager_result(m->eager, result);
   tn_eager_scope_end(m->eager, scope);
   return kept;
@@ -119,7 +119,7 @@ static bool short_binary(tn_op op, float *x, float y) {
   return true;
 }
 
-bool tn_ninth_run_unary(tn_ninth_machine *m) {
+bool tn_ninth_run_unary(tn_ninth_vm *m) {
   tn_ninth_value *top = &m->top[-1];
   tn_ninth_operand x;
   if (top->kind == TN_NINTH_TENSOR) {
@@ -135,7 +135,7 @@ bool tn_ninth_run_unary(tn_ninth_machine *m) {
   return tn_ninth_finish(m, 1, result);
 }
 
-bool tn_ninth_run_reduce(tn_ninth_machine *m) {
+bool tn_ninth_run_reduce(tn_ninth_vm *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   size_t scope = tn_eager_scope_begin(m->eager);
@@ -146,7 +146,7 @@ bool tn_ninth_run_reduce(tn_ninth_machine *m) {
 }
 
 /* A single number is a row of its own. */
-bool tn_ninth_run_softmax(tn_ninth_machine *m) {
+bool tn_ninth_run_softmax(tn_ninth_vm *m) {
   tn_ninth_operand x;
   if (!tn_ninth_operand_at(m, 0, &x)) return false;
   tn_shape shape = *tn_eager_shape(m->eager, x.value), row = tn_shape_make(1, 1);
@@ -162,21 +162,21 @@ bool tn_ninth_run_softmax(tn_ninth_machine *m) {
 /* ---- two operands ---- */
 
 /* x and y are the two top items, in the order in which they were pushed. */
-static bool operands(tn_ninth_machine *m, tn_ninth_operand both[2]) {
+static bool operands(tn_ninth_vm *m, tn_ninth_operand both[2]) {
   if (!tn_ninth_operand_at(m, 1, &both[0])) return false;
   if (tn_ninth_operand_at(m, 0, &both[1])) return true;
   tn_ninth_operand_end(m, &both[0]);
   return false;
 }
 
-static bool end_operands(tn_ninth_machine *m, tn_ninth_operand both[2], tn_value result) {
+static bool end_operands(tn_ninth_vm *m, tn_ninth_operand both[2], tn_value result) {
   tn_ninth_operand_end(m, &both[0]);
   tn_ninth_operand_end(m, &both[1]);
   return tn_ninth_finish(m, 2, result);
 }
 
 /* Two tensors, or one and a number: the references on the stack go with the operands. */
-static bool binary_in_place(tn_ninth_machine *m, tn_op op, tn_ninth_value *x, tn_ninth_value *y) {
+static bool binary_in_place(tn_ninth_vm *m, tn_op op, tn_ninth_value *x, tn_ninth_value *y) {
   bool boxed[2] = { x->kind == TN_NINTH_NUMBER, y->kind == TN_NINTH_NUMBER };
   tn_value in[2] = { boxed[0] ? tn_ninth_box(m, x->number) : x->tensor,
                      boxed[1] ? tn_ninth_box(m, y->number) : y->tensor };
@@ -194,7 +194,7 @@ static bool is_numeric(const tn_ninth_value *value) {
   return value->kind == TN_NINTH_NUMBER || value->kind == TN_NINTH_TENSOR;
 }
 
-bool tn_ninth_run_binary(tn_ninth_machine *m) {
+bool tn_ninth_run_binary(tn_ninth_vm *m) {
   tn_op op = tn_ninth_operation(m);
   tn_ninth_value *x = &m->top[-2], *y = &m->top[-1];
   bool numbers = x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER;
@@ -210,7 +210,7 @@ bool tn_ninth_run_binary(tn_ninth_machine *m) {
 }
 
 /* Truth is 1 and 0: there is one dtype. */
-bool tn_ninth_run_compare(tn_ninth_machine *m) {
+bool tn_ninth_run_compare(tn_ninth_vm *m) {
   tn_op op = tn_ninth_operation(m);
   tn_ninth_value *x = &m->top[-2], *y = &m->top[-1];
   bool numbers = x->kind == TN_NINTH_NUMBER && y->kind == TN_NINTH_NUMBER;
@@ -226,7 +226,7 @@ bool tn_ninth_run_compare(tn_ninth_machine *m) {
       m, both, tn_ninth_keep(m, scope, truth ? tn_build_cast(m->builder, truth, TN_F32) : TN_ERROR_VALUE));
 }
 
-bool tn_ninth_run_matmul(tn_ninth_machine *m) {
+bool tn_ninth_run_matmul(tn_ninth_vm *m) {
   tn_ninth_operand both[2];
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
   if (!operands(m, both)) return false;
@@ -235,7 +235,7 @@ bool tn_ninth_run_matmul(tn_ninth_machine *m) {
   return end_operands(m, both, tn_ninth_keep(m, scope, product));
 }
 
-bool tn_ninth_run_cross_entropy(tn_ninth_machine *m) {
+bool tn_ninth_run_cross_entropy(tn_ninth_vm *m) {
   tn_ninth_operand both[2];
   if (!operands(m, both)) return false;
   size_t scope = tn_eager_scope_begin(m->eager);
@@ -248,7 +248,7 @@ bool tn_ninth_run_cross_entropy(tn_ninth_machine *m) {
 
 /* The dimensions that a generator was given: a shape, a vector of numbers, or two numbers. *count
  * is how many items they are. */
-static bool generator_shape(tn_ninth_machine *m, tn_shape *shape, size_t *count) {
+static bool generator_shape(tn_ninth_vm *m, tn_shape *shape, size_t *count) {
   tn_ninth_value top = m->top[-1];
   bool single =
       top.kind == TN_NINTH_NUMBER || (top.kind == TN_NINTH_TENSOR && tn_ninth_shape_at(m, 0).rank == 0);
@@ -268,7 +268,7 @@ static bool generator_shape(tn_ninth_machine *m, tn_shape *shape, size_t *count)
   return tn_ninth_check_shape(m, shape);
 }
 
-bool tn_ninth_run_fill(tn_ninth_machine *m) {
+bool tn_ninth_run_fill(tn_ninth_vm *m) {
   tn_attrs attrs = { .dtype = TN_F32, .number = tn_ninth_running(m) == TN_NINTH_ONES ? 1 : 0 };
   size_t count;
   if (!generator_shape(m, &attrs.shape, &count)) return false;
@@ -277,7 +277,7 @@ bool tn_ninth_run_fill(tn_ninth_machine *m) {
 }
 
 /* Element i is made of words 2i and 2i + 1 after those that are used up. */
-tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape) {
+tn_value tn_ninth_normal(tn_ninth_vm *m, const tn_shape *shape) {
   tn_tensor seed;
   if (!tn_tensor_new(m->heap, TN_I64, &TN_SCALAR_SHAPE, &seed)) {
     return tn_build_fault(m->builder, TN_OP_NORMAL, (tn_fault){ .kind = TN_FAULT_MEMORY });
@@ -292,7 +292,7 @@ tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape) {
   return numbers;
 }
 
-bool tn_ninth_run_randn(tn_ninth_machine *m) {
+bool tn_ninth_run_randn(tn_ninth_vm *m) {
   tn_shape shape;
   size_t count;
   if (!generator_shape(m, &shape, &count)) return false;
@@ -300,7 +300,7 @@ bool tn_ninth_run_randn(tn_ninth_machine *m) {
   return result != TN_ERROR_VALUE ? tn_ninth_finish(m, count, result) : tn_ninth_fault(m, &shape, NULL);
 }
 
-bool tn_ninth_run_input(tn_ninth_machine *m) {
+bool tn_ninth_run_input(tn_ninth_vm *m) {
   if (m->input >= m->host->input_count) {
     return tn_ninth_error(m, TN_DIAG_E_NO_INPUT, TN_INT("have", (int64_t)m->host->input_count));
   }

@@ -11,7 +11,7 @@
  * it when it fails, or when nothing that it leaves holds one. */
 #include "lang/ninth/vm.h"
 
-void tn_ninth_turn_begin(tn_ninth_machine *m) {
+void tn_ninth_turn_begin(tn_ninth_vm *m) {
   tn_ninth_turn *turn = &m->turn;
   turn->number++;
   turn->names = m->scope.names.count;
@@ -25,7 +25,7 @@ void tn_ninth_turn_begin(tn_ninth_machine *m) {
 
 /* ---- keeping ---- */
 
-static bool keep_stack(tn_ninth_machine *m) {
+static bool keep_stack(tn_ninth_vm *m) {
   size_t depth = tn_ninth_depth(m);
   if (!tn_vec_reserve(m->heap, &m->turn.stack, depth)) return false;
   for (size_t i = 0; i < depth; i++) {
@@ -35,7 +35,7 @@ static bool keep_stack(tn_ninth_machine *m) {
   return true;
 }
 
-static bool keep_locals(tn_ninth_machine *m, const tn_ninth_unit *main) {
+static bool keep_locals(tn_ninth_vm *m, const tn_ninth_unit *main) {
   for (uint32_t i = 0; i < main->count; i++) {
     uint32_t op = main->code[i].op, slot = main->code[i].arg;
     if ((op != TN_NINTH_CODE_BIND && op != TN_NINTH_CODE_KEEP) || slot >= m->locals.count) continue;
@@ -46,14 +46,14 @@ static bool keep_locals(tn_ninth_machine *m, const tn_ninth_unit *main) {
   return true;
 }
 
-bool tn_ninth_turn_run(tn_ninth_machine *m, const tn_ninth_unit *main) {
+bool tn_ninth_turn_run(tn_ninth_vm *m, const tn_ninth_unit *main) {
   if (!keep_stack(m) || !keep_locals(m, main)) return false;
   m->turn.open = true;
   tn_eager_changes_begin(m->eager);
   return true;
 }
 
-bool tn_ninth_keep_entry(tn_ninth_machine *m, uint32_t object, tn_ninth_entry *entry, bool added) {
+bool tn_ninth_keep_entry(tn_ninth_vm *m, uint32_t object, tn_ninth_entry *entry, bool added) {
   const tn_ninth_object *instance = tn_ninth_object_of(m, object);
   if (!m->turn.open || instance->turn == m->turn.number || entry->turn == m->turn.number) return true;
   tn_ninth_kept_entry kept = { object, (uint32_t)(entry - instance->entries), added, entry->value };
@@ -69,12 +69,12 @@ static void hold_definitions(const tn_ninth_symbol *symbol) {
   if (symbol->module) tn_ninth_hold_program(symbol->module->program);
 }
 
-static void release_definitions(tn_ninth_machine *m, const tn_ninth_symbol *symbol) {
+static void release_definitions(tn_ninth_vm *m, const tn_ninth_symbol *symbol) {
   if (symbol->function) tn_ninth_release_program(m, symbol->function->program);
   if (symbol->module) tn_ninth_release_program(m, symbol->module->program);
 }
 
-bool tn_ninth_keep_symbol(tn_ninth_machine *m, tn_name name) {
+bool tn_ninth_keep_symbol(tn_ninth_vm *m, tn_name name) {
   tn_ninth_symbol *symbol = &m->symbols.at[name];
   if (!m->turn.open || symbol->turn == m->turn.number) return true;
   tn_ninth_kept_symbol kept = { name, *symbol };
@@ -87,7 +87,7 @@ bool tn_ninth_keep_symbol(tn_ninth_machine *m, tn_name name) {
 
 /* ---- undoing: the references that were kept go back to where they came from ---- */
 
-static void put_back(tn_ninth_machine *m, tn_ninth_value *place, tn_ninth_value *was) {
+static void put_back(tn_ninth_vm *m, tn_ninth_value *place, tn_ninth_value *was) {
   tn_ninth_value now = *place;
   *place = *was;
   *was = (tn_ninth_value){ 0 };
@@ -95,19 +95,19 @@ static void put_back(tn_ninth_machine *m, tn_ninth_value *place, tn_ninth_value 
 }
 
 /* The stack has had room for these items before. */
-static void undo_stack(tn_ninth_machine *m) {
+static void undo_stack(tn_ninth_vm *m) {
   tn_ninth_drop(m, tn_ninth_depth(m));
   for (size_t i = 0; i < m->turn.stack.count; i++) *m->top++ = m->turn.stack.at[i];
   m->turn.stack.count = 0;
 }
 
-static void undo_entry(tn_ninth_machine *m, tn_ninth_kept_entry *kept) {
+static void undo_entry(tn_ninth_vm *m, tn_ninth_kept_entry *kept) {
   tn_ninth_object *instance = tn_ninth_object_of(m, kept->object);
   put_back(m, &instance->entries[kept->entry].value, &kept->was);
   if (kept->added && kept->entry + 1 == instance->count) tn_ninth_state_pop(instance);
 }
 
-static void undo_symbol(tn_ninth_machine *m, tn_ninth_kept_symbol *kept) {
+static void undo_symbol(tn_ninth_vm *m, tn_ninth_kept_symbol *kept) {
   tn_ninth_symbol *symbol = &m->symbols.at[kept->name], now = *symbol;
   *symbol = kept->was;
   kept->was = (tn_ninth_symbol){ 0 };
@@ -116,7 +116,7 @@ static void undo_symbol(tn_ninth_machine *m, tn_ninth_kept_symbol *kept) {
 }
 
 /* Newest first, so that entries go in the order in which they came. */
-static void undo(tn_ninth_machine *m) {
+static void undo(tn_ninth_vm *m) {
   tn_ninth_turn *turn = &m->turn;
   undo_stack(m);
   for (size_t i = turn->locals.count; i-- > 0;)
@@ -130,14 +130,14 @@ static void undo(tn_ninth_machine *m) {
 
 /* ---- names ---- */
 
-static bool is_new(const tn_ninth_machine *m, tn_ninth_value value) {
+static bool is_new(const tn_ninth_vm *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_STRING) return tn_names_since(m->host->names, value.name);
   return value.kind >= TN_NINTH_SHAPE_VALUE &&
          tn_ninth_object_of(m, value.object)->turn == m->turn.number;
 }
 
 /* Whether a place that has changed leads to a name that came up in the turn. */
-static bool holds_new_name(const tn_ninth_machine *m) {
+static bool holds_new_name(const tn_ninth_vm *m) {
   const tn_ninth_turn *turn = &m->turn;
   bool found = m->scope.names.count > turn->names;
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) found |= is_new(m, *value);
@@ -155,7 +155,7 @@ static bool holds_new_name(const tn_ninth_machine *m) {
 }
 
 /* Names that the text mentioned and nothing was bound to have no slot when it is over. */
-static void trim_scope(tn_ninth_machine *m, size_t count) {
+static void trim_scope(tn_ninth_vm *m, size_t count) {
   size_t last = m->locals.count > count ? m->locals.count : count;
   while (last > count && m->locals.at[last - 1].kind == TN_NINTH_UNBOUND) last--;
   if (m->locals.count > last) m->locals.count = last;
@@ -164,7 +164,7 @@ static void trim_scope(tn_ninth_machine *m, size_t count) {
 
 /* ---- the end ---- */
 
-static void forget_kept(tn_ninth_machine *m) {
+static void forget_kept(tn_ninth_vm *m) {
   tn_ninth_turn *turn = &m->turn;
   while (turn->stack.count > 0) tn_ninth_release(m, tn_vec_pop(&turn->stack));
   while (turn->locals.count > 0) tn_ninth_release(m, tn_vec_pop(&turn->locals).was);
@@ -185,11 +185,11 @@ static void forget_kept(tn_ninth_machine *m) {
 }
 
 /* What was bound to slots that the turn has added. */
-static void drop_new_locals(tn_ninth_machine *m) {
+static void drop_new_locals(tn_ninth_vm *m) {
   while (m->locals.count > m->turn.names) tn_ninth_release(m, tn_vec_pop(&m->locals));
 }
 
-void tn_ninth_turn_end(tn_ninth_machine *m, bool undone) {
+void tn_ninth_turn_end(tn_ninth_vm *m, bool undone) {
   tn_ninth_turn *turn = &m->turn;
   bool ran = turn->open;
   turn->open = false;

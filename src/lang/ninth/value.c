@@ -2,7 +2,7 @@
  *
  * Objects come in chunks that never move. Giving one back may free a long chain
  * of instances that hold each other; that is done with a work list, not by
- * recursion. Instances that hold themselves are given back with the machine. */
+ * recursion. Instances that hold themselves are given back with the VM. */
 #include <string.h>
 
 #include "lang/ninth/vm.h"
@@ -19,12 +19,12 @@ const char *tn_ninth_kind_name(tn_ninth_kind kind) {
 
 /* ---- objects ---- */
 
-tn_ninth_object *tn_ninth_object_of(const tn_ninth_machine *m, uint32_t object) {
+tn_ninth_object *tn_ninth_object_of(const tn_ninth_vm *m, uint32_t object) {
   return &m->chunks.at[object / TN_NINTH_OBJECT_CHUNK][object % TN_NINTH_OBJECT_CHUNK];
 }
 
 /* Object 0 is never given out. */
-static bool add_chunk(tn_ninth_machine *m) {
+static bool add_chunk(tn_ninth_vm *m) {
   tn_ninth_object *chunk = tn_heap_alloc(m->heap, TN_NINTH_OBJECT_CHUNK * sizeof *chunk);
   if (!chunk) return false;
   if (!tn_vec_push(m->heap, &m->chunks, chunk)) {
@@ -40,7 +40,7 @@ static bool add_chunk(tn_ninth_machine *m) {
   return true;
 }
 
-uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind) {
+uint32_t tn_ninth_object_new(tn_ninth_vm *m, tn_ninth_kind kind) {
   if (m->free_object == 0 && !add_chunk(m)) return 0;
   uint32_t number = m->free_object;
   tn_ninth_object *object = tn_ninth_object_of(m, number);
@@ -51,18 +51,18 @@ uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind) {
   return number;
 }
 
-void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object) {
+void tn_ninth_hold_object(tn_ninth_vm *m, uint32_t object) {
   tn_ninth_object_of(m, object)->references++;
 }
 
-void tn_ninth_hold_counted(tn_ninth_machine *m, tn_ninth_value value) {
+void tn_ninth_hold_counted(tn_ninth_vm *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_BLOCK)
     tn_ninth_hold_program(m->units.at[value.unit]->program);
   else
     tn_ninth_hold_object(m, value.object);
 }
 
-void tn_ninth_release_counted(tn_ninth_machine *m, tn_ninth_value value) {
+void tn_ninth_release_counted(tn_ninth_vm *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_BLOCK)
     tn_ninth_release_program(m, m->units.at[value.unit]->program);
   else
@@ -77,7 +77,7 @@ static size_t item_bytes(const tn_ninth_object *object) {
   }
 }
 
-static void free_contents(tn_ninth_machine *m, tn_ninth_object *object) {
+static void free_contents(tn_ninth_vm *m, tn_ninth_object *object) {
   if (object->dims != object->few) tn_heap_free(m->heap, object->dims, object->capacity * item_bytes(object));
   if (object->index) {
     tn_map_free(object->index);
@@ -86,7 +86,7 @@ static void free_contents(tn_ninth_machine *m, tn_ninth_object *object) {
   *object = (tn_ninth_object){ .mark = object->mark };
 }
 
-static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
+static void drop(tn_ninth_vm *m, tn_ninth_value value, uint32_t *work) {
   if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
   if (value.kind == TN_NINTH_BLOCK) tn_ninth_release_program(m, m->units.at[value.unit]->program);
   if (value.kind < TN_NINTH_SHAPE_VALUE) return;
@@ -96,7 +96,7 @@ static void drop(tn_ninth_machine *m, tn_ninth_value value, uint32_t *work) {
   *work = value.object;
 }
 
-static void drop_contents(tn_ninth_machine *m, tn_ninth_object *object, uint32_t *work) {
+static void drop_contents(tn_ninth_vm *m, tn_ninth_object *object, uint32_t *work) {
   if (object->kind == TN_NINTH_SHAPE_VALUE) return;
   bool list = object->kind == TN_NINTH_LIST;
   if (object->kind == TN_NINTH_INSTANCE && object->module)
@@ -105,7 +105,7 @@ static void drop_contents(tn_ninth_machine *m, tn_ninth_object *object, uint32_t
     drop(m, list ? object->items[i] : object->entries[i].value, work);
 }
 
-void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object) {
+void tn_ninth_release_object(tn_ninth_vm *m, uint32_t object) {
   uint32_t work = 0;
   drop(m, (tn_ninth_value){ .kind = tn_ninth_object_of(m, object)->kind, .object = object }, &work);
   while (work != 0) {
@@ -120,7 +120,7 @@ void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object) {
 }
 
 /* What is still alive now holds itself. */
-void tn_ninth_objects_free(tn_ninth_machine *m) {
+void tn_ninth_objects_free(tn_ninth_vm *m) {
   for (size_t c = 0; c < m->chunks.count; c++) {
     for (size_t i = 0; i < TN_NINTH_OBJECT_CHUNK; i++) {
       tn_ninth_object *object = &m->chunks.at[c][i];
@@ -136,7 +136,7 @@ void tn_ninth_objects_free(tn_ninth_machine *m) {
   tn_vec_free(m->heap, &m->chunks);
 }
 
-uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t count) {
+uint32_t tn_ninth_shape_new(tn_ninth_vm *m, const int64_t *dims, size_t count) {
   uint32_t number = tn_ninth_object_new(m, TN_NINTH_SHAPE_VALUE);
   if (number == 0) return 0;
   tn_ninth_object *shape = tn_ninth_object_of(m, number);
@@ -170,7 +170,7 @@ tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name nam
   return &instance->entries[at];
 }
 
-static bool build_index(tn_ninth_machine *m, tn_ninth_object *instance) {
+static bool build_index(tn_ninth_vm *m, tn_ninth_object *instance) {
   tn_map *index = tn_heap_alloc(m->heap, sizeof *index);
   if (!index) return false;
   tn_map_init(index, m->heap);
@@ -184,7 +184,7 @@ static bool build_index(tn_ninth_machine *m, tn_ninth_object *instance) {
   return true;
 }
 
-static bool grow_state(tn_ninth_machine *m, tn_ninth_object *instance) {
+static bool grow_state(tn_ninth_vm *m, tn_ninth_object *instance) {
   if (instance->count < instance->capacity) return true;
   uint32_t capacity = instance->capacity ? instance->capacity * 2 : 4;
   tn_ninth_entry *entries = tn_heap_resize(m->heap, instance->entries, instance->capacity * sizeof *entries,
@@ -195,7 +195,7 @@ static bool grow_state(tn_ninth_machine *m, tn_ninth_object *instance) {
   return true;
 }
 
-tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name,
+tn_ninth_entry *tn_ninth_state_make(tn_ninth_vm *m, tn_ninth_object *instance, tn_name name,
                                     uint16_t *hint) {
   tn_ninth_entry *known = tn_ninth_state_find(instance, name, hint);
   if (known) return known;
@@ -271,7 +271,7 @@ static TN_OWN_FRAME void show_tensor(tn_view view, bool shorten, tn_text *out) {
   show_axis(&view, 0, view.data, large ? SHORTEN_EDGE : 0, out);
 }
 
-static void show_list(const tn_ninth_machine *m, const tn_ninth_object *list, bool shorten, tn_text *out) {
+static void show_list(const tn_ninth_vm *m, const tn_ninth_object *list, bool shorten, tn_text *out) {
   if (!tn_text_room(out)) return;
   tn_text_byte(out, '{');
   for (uint32_t i = 0; i < list->count && !out->failed; i++) {
@@ -281,11 +281,11 @@ static void show_list(const tn_ninth_machine *m, const tn_ninth_object *list, bo
   tn_text_byte(out, '}');
 }
 
-static const tn_ninth_object *object_of(const tn_ninth_machine *m, tn_ninth_value value) {
+static const tn_ninth_object *object_of(const tn_ninth_vm *m, tn_ninth_value value) {
   return tn_ninth_object_of(m, value.object);
 }
 
-void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten, tn_text *out) {
+void tn_ninth_show(const tn_ninth_vm *m, tn_ninth_value value, bool shorten, tn_text *out) {
   switch ((tn_ninth_kind)value.kind) {
     case TN_NINTH_NUMBER: show_number(value.number, out); break;
     case TN_NINTH_TENSOR: show_tensor(tn_eager_view(m->eager, value.tensor), shorten, out); break;
@@ -306,7 +306,7 @@ void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten
 
 /* ---- as data ---- */
 
-static TN_OWN_FRAME bool tensor_datum(tn_ninth_machine *m, tn_ninth_value value, tn_datum *out) {
+static TN_OWN_FRAME bool tensor_datum(tn_ninth_vm *m, tn_ninth_value value, tn_datum *out) {
   *out = (tn_datum){ .kind = TN_VALUE_TENSOR, .dtype = TN_F32 };
   if (value.kind == TN_NINTH_NUMBER) {
     if (!tn_tensor_scalar(m->heap, TN_F32, (double)value.number, &out->tensor)) return false;
@@ -330,7 +330,7 @@ static bool shape_datum(const tn_ninth_object *shape, tn_arena *arena, tn_datum 
   return true;
 }
 
-static bool list_datum(tn_ninth_machine *m, const tn_ninth_object *list, tn_arena *arena, tn_datum *out) {
+static bool list_datum(tn_ninth_vm *m, const tn_ninth_object *list, tn_arena *arena, tn_datum *out) {
   *out = (tn_datum){ .kind = TN_VALUE_LIST };
   if (!tn_arena_room(arena)) return false;
   out->items = tn_arena_array(arena, list->count + 1, sizeof *out->items);
@@ -342,7 +342,7 @@ static bool list_datum(tn_ninth_machine *m, const tn_ninth_object *list, tn_aren
   return true;
 }
 
-bool tn_ninth_datum(tn_ninth_machine *m, tn_ninth_value value, tn_arena *arena, tn_datum *out) {
+bool tn_ninth_datum(tn_ninth_vm *m, tn_ninth_value value, tn_arena *arena, tn_datum *out) {
   const tn_ninth_object *object =
       value.kind >= TN_NINTH_SHAPE_VALUE ? tn_ninth_object_of(m, value.object) : NULL;
   switch ((tn_ninth_kind)value.kind) {

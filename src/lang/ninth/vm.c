@@ -3,7 +3,7 @@
  * The commonest instructions are carried out here, on numbers without asking
  * anybody; the rest are functions in the table of opcodes. Where the next
  * instruction and the top of the stack are is kept in local variables and handed
- * to the machine only when a function is called, which also makes any failure
+ * to the VM only when a function is called, which also makes any failure
  * leave the stack as it was.
  *
  * Steps are counted by burning fuel: when it is gone, the host is asked whether
@@ -18,7 +18,7 @@
 
 /* What the table says of the opcodes that are functions. */
 typedef struct {
-  bool (*run)(tn_ninth_machine *m);
+  bool (*run)(tn_ninth_vm *m);
   tn_op op;
   uint8_t takes;
 } handler;
@@ -29,14 +29,14 @@ static const handler handlers[TN_NINTH_OPCODE_COUNT] = {
 #include "lang/ninth/opcodes.def"
 };
 
-tn_ninth_opcode tn_ninth_running(const tn_ninth_machine *m) { return (tn_ninth_opcode)m->next[-1].op; }
-tn_op tn_ninth_operation(const tn_ninth_machine *m) { return handlers[m->next[-1].op].op; }
+tn_ninth_opcode tn_ninth_running(const tn_ninth_vm *m) { return (tn_ninth_opcode)m->next[-1].op; }
+tn_op tn_ninth_operation(const tn_ninth_vm *m) { return handlers[m->next[-1].op].op; }
 
 /* ---- the stack ---- */
 
 #define FIRST_ROOM 256
 
-static bool grow_stack(tn_ninth_machine *m) {
+static bool grow_stack(tn_ninth_vm *m) {
   size_t depth = tn_ninth_depth(m), floor = (size_t)(m->floor - m->stack), old = (size_t)(m->end - m->stack);
   size_t room = old ? old * 2 : FIRST_ROOM;
   tn_ninth_value *stack = tn_heap_resize(m->heap, m->stack, old * sizeof *stack, room * sizeof *stack);
@@ -48,7 +48,7 @@ static bool grow_stack(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_room(tn_ninth_machine *m) {
+bool tn_ninth_room(tn_ninth_vm *m) {
   if (m->top < m->end) return true;
   if (tn_ninth_depth(m) >= TN_NINTH_STACK_LIMIT) {
     return tn_ninth_error(m, TN_DIAG_E_TOO_LARGE, TN_STR("what", "the stack"),
@@ -71,7 +71,7 @@ static bool only_looks(uint32_t op) {
   }
 }
 
-bool tn_ninth_reach(tn_ninth_machine *m, size_t needed) {
+bool tn_ninth_reach(tn_ninth_vm *m, size_t needed) {
   if (tn_ninth_depth(m) < needed) {
     return tn_ninth_error(m, TN_DIAG_E_STACK_UNDERFLOW, TN_STR("opcode", tn_ninth_opcode_here(m)),
                           TN_INT("needed", (int64_t)needed), TN_INT("have", (int64_t)tn_ninth_depth(m)));
@@ -80,19 +80,19 @@ bool tn_ninth_reach(tn_ninth_machine *m, size_t needed) {
   return true;
 }
 
-void tn_ninth_drop(tn_ninth_machine *m, size_t count) {
+void tn_ninth_drop(tn_ninth_vm *m, size_t count) {
   while (count-- > 0) {
     m->top--;
     tn_ninth_release(m, *m->top);
   }
 }
 
-void tn_ninth_replace(tn_ninth_machine *m, size_t count, tn_ninth_value result) {
+void tn_ninth_replace(tn_ninth_vm *m, size_t count, tn_ninth_value result) {
   tn_ninth_drop(m, count);
   *m->top++ = result;
 }
 
-bool tn_ninth_run_dup(tn_ninth_machine *m) {
+bool tn_ninth_run_dup(tn_ninth_vm *m) {
   if (!tn_ninth_room(m)) return false;
   tn_ninth_hold(m, m->top[-1]);
   m->top[0] = m->top[-1];
@@ -100,7 +100,7 @@ bool tn_ninth_run_dup(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_run_over(tn_ninth_machine *m) {
+bool tn_ninth_run_over(tn_ninth_vm *m) {
   if (!tn_ninth_room(m)) return false;
   tn_ninth_hold(m, m->top[-2]);
   m->top[0] = m->top[-2];
@@ -108,19 +108,19 @@ bool tn_ninth_run_over(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_run_drop(tn_ninth_machine *m) {
+bool tn_ninth_run_drop(tn_ninth_vm *m) {
   tn_ninth_drop(m, 1);
   return true;
 }
 
-bool tn_ninth_run_swap(tn_ninth_machine *m) {
+bool tn_ninth_run_swap(tn_ninth_vm *m) {
   tn_ninth_value below = m->top[-2];
   m->top[-2] = m->top[-1];
   m->top[-1] = below;
   return true;
 }
 
-bool tn_ninth_run_rot(tn_ninth_machine *m) {
+bool tn_ninth_run_rot(tn_ninth_vm *m) {
   tn_ninth_value third = m->top[-3];
   m->top[-3] = m->top[-2];
   m->top[-2] = m->top[-1];
@@ -128,7 +128,7 @@ bool tn_ninth_run_rot(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_run_depth(tn_ninth_machine *m) {
+bool tn_ninth_run_depth(tn_ninth_vm *m) {
   if (!tn_ninth_room(m)) return false;
   *m->top = (tn_ninth_value){ .kind = TN_NINTH_NUMBER, .number = (float)tn_ninth_depth(m) };
   m->top++;
@@ -137,7 +137,7 @@ bool tn_ninth_run_depth(tn_ninth_machine *m) {
 
 /* ---- printing and memory ---- */
 
-bool tn_ninth_run_peek(tn_ninth_machine *m) {
+bool tn_ninth_run_peek(tn_ninth_vm *m) {
   tn_text line;
   tn_text_init(&line, m->heap);
   tn_ninth_show(m, m->top[-1], m->host->shorten, &line);
@@ -148,13 +148,13 @@ bool tn_ninth_run_peek(tn_ninth_machine *m) {
   return ok;
 }
 
-bool tn_ninth_run_print(tn_ninth_machine *m) {
+bool tn_ninth_run_print(tn_ninth_vm *m) {
   if (!tn_ninth_run_peek(m)) return false;
   tn_ninth_drop(m, 1);
   return true;
 }
 
-bool tn_ninth_run_store(tn_ninth_machine *m) {
+bool tn_ninth_run_store(tn_ninth_vm *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
   tn_ninth_symbol *symbol = tn_ninth_symbol_change(m, name.name);
@@ -166,7 +166,7 @@ bool tn_ninth_run_store(tn_ninth_machine *m) {
   return true;
 }
 
-bool tn_ninth_run_load(tn_ninth_machine *m) {
+bool tn_ninth_run_load(tn_ninth_vm *m) {
   tn_ninth_value name = m->top[-1];
   if (name.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "string", name);
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name.name);
@@ -177,7 +177,7 @@ bool tn_ninth_run_load(tn_ninth_machine *m) {
 }
 
 /* For `emit`: a value that the program has shown is an output of the graph. */
-bool tn_ninth_note(tn_ninth_machine *m, tn_value value) {
+bool tn_ninth_note(tn_ninth_vm *m, tn_value value) {
   for (size_t i = 0; i < m->noted.count; i++) {
     if (m->noted.at[i] == value) return true;
   }
@@ -188,21 +188,21 @@ bool tn_ninth_note(tn_ninth_machine *m, tn_value value) {
 
 /* ---- steps ---- */
 
-bool tn_ninth_interrupted(tn_ninth_machine *m) {
+bool tn_ninth_interrupted(tn_ninth_vm *m) {
   return tn_stop_asked(m->host->heap->stop);
 }
 
-static uint64_t step_limit(const tn_ninth_machine *m) {
+static uint64_t step_limit(const tn_ninth_vm *m) {
   return m->host->max_steps > 0 ? m->host->max_steps : TN_NINTH_STEP_LIMIT;
 }
 
-static bool refuel(tn_ninth_machine *m) {
+static bool refuel(tn_ninth_vm *m) {
   if (m->steps == 0) {
     return tn_ninth_error(m, TN_DIAG_E_LOOP_LIMIT, TN_INT("limit", (int64_t)step_limit(m)));
   }
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);
-  if (m->trace) m->trace(m);
-  uint64_t patience = m->trace ? 1 : TN_NINTH_PATIENCE; /* who watches sees every step */
+  if (m->watch) m->watch(m);
+  uint64_t patience = m->watch ? 1 : TN_NINTH_PATIENCE; /* who watches sees every step */
   m->fuel = m->steps < patience ? m->steps : patience;
   m->steps -= m->fuel;
   return true;
@@ -210,7 +210,7 @@ static bool refuel(tn_ninth_machine *m) {
 
 /* ---- conditions ---- */
 
-static bool count_of(tn_ninth_machine *m, float *out) {
+static bool count_of(tn_ninth_vm *m, float *out) {
   tn_ninth_value value = m->top[-1];
   if (tn_ninth_number_of(m, value, out)) return true;
   if (value.kind != TN_NINTH_TENSOR && value.kind != TN_NINTH_SHAPE_VALUE)
@@ -223,11 +223,11 @@ static bool count_of(tn_ninth_machine *m, float *out) {
                         tn_shape_field("shape", &shape, NULL, TN_SHAPE_SPACE));
 }
 
-static const tn_ninth_code *target_of(const tn_ninth_machine *m) {
+static const tn_ninth_code *target_of(const tn_ninth_vm *m) {
   return tn_vec_last(&m->frames).unit->code + m->next[-1].arg;
 }
 
-static bool run_if(tn_ninth_machine *m) {
+static bool run_if(tn_ninth_vm *m) {
   float number;
   if (!count_of(m, &number)) return false;
   tn_ninth_drop(m, 1);
@@ -235,7 +235,7 @@ static bool run_if(tn_ninth_machine *m) {
   return true;
 }
 
-static bool run_repeat(tn_ninth_machine *m) {
+static bool run_repeat(tn_ninth_vm *m) {
   float number;
   if (!count_of(m, &number)) return false;
   int64_t rounds = tn_i64_from_f64((double)number);
@@ -247,7 +247,7 @@ static bool run_repeat(tn_ninth_machine *m) {
 
 /* ---- variables ---- */
 
-static bool run_keep(tn_ninth_machine *m, uint32_t slot) {
+static bool run_keep(tn_ninth_vm *m, uint32_t slot) {
   tn_ninth_value *local = &m->locals.at[tn_vec_last(&m->frames).locals + slot];
   tn_ninth_value old = *local;
   tn_ninth_hold(m, m->top[-1]);
@@ -257,28 +257,28 @@ static bool run_keep(tn_ninth_machine *m, uint32_t slot) {
 }
 
 /* The hint of an instruction is the one thing that changes in code. */
-static uint16_t *hint_of(const tn_ninth_machine *m) {
+static uint16_t *hint_of(const tn_ninth_vm *m) {
   const tn_ninth_unit *unit = tn_vec_last(&m->frames).unit;
   return &unit->code[m->next - 1 - unit->code].hint;
 }
 
-static bool push_held(tn_ninth_machine *m, tn_ninth_value value) {
+static bool push_held(tn_ninth_vm *m, tn_ninth_value value) {
   tn_ninth_hold(m, value);
   *m->top++ = value;
   return true;
 }
 
-static bool run_read_state(tn_ninth_machine *m, tn_name name) {
+static bool run_read_state(tn_ninth_vm *m, tn_name name) {
   tn_ninth_value value;
   return tn_ninth_room(m) && tn_ninth_read_state(m, name, hint_of(m), &value) && push_held(m, value);
 }
 
-static bool run_read(tn_ninth_machine *m, uint32_t slot) {
+static bool run_read(tn_ninth_vm *m, uint32_t slot) {
   tn_ninth_value value;
   return tn_ninth_room(m) && tn_ninth_read_slot(m, slot, &value) && push_held(m, value);
 }
 
-static bool run_bind_state(tn_ninth_machine *m, tn_name name, bool keeps) {
+static bool run_bind_state(tn_ninth_vm *m, tn_name name, bool keeps) {
   tn_ninth_value value = m->top[-1];
   tn_ninth_hold(m, value);
   if (!tn_ninth_bind_state(m, name, hint_of(m), &value)) {
@@ -289,7 +289,7 @@ static bool run_bind_state(tn_ninth_machine *m, tn_name name, bool keeps) {
   return true;
 }
 
-static bool run_boxed_number(tn_ninth_machine *m, const tn_ninth_code *code) {
+static bool run_boxed_number(tn_ninth_vm *m, const tn_ninth_code *code) {
   float number;
   memcpy(&number, &code->arg, sizeof number);
   tn_value value = tn_eager_number(m->eager, number);
@@ -301,7 +301,7 @@ static bool run_boxed_number(tn_ninth_machine *m, const tn_ninth_code *code) {
 /* Among the open loops, what recording was before [NO_GRAD]. */
 enum { WAS_RECORDING = -1, WAS_NOT_RECORDING = -2 };
 
-static bool run_no_grad(tn_ninth_machine *m) {
+static bool run_no_grad(tn_ninth_vm *m) {
   int64_t before = tn_eager_is_recording(m->eager) ? WAS_RECORDING : WAS_NOT_RECORDING;
   if (!tn_vec_push(m->heap, &m->loops, before)) return tn_ninth_no_room(m);
   tn_eager_recording(m->eager, false);
@@ -309,7 +309,7 @@ static bool run_no_grad(tn_ninth_machine *m) {
 }
 
 /* What is left of the opcodes that make up the structure of a program. */
-bool tn_ninth_run_structure(tn_ninth_machine *m) {
+bool tn_ninth_run_structure(tn_ninth_vm *m) {
   switch (tn_ninth_running(m)) {
     case TN_NINTH_IF: return run_if(m);
     case TN_NINTH_REPEAT: return run_repeat(m);
@@ -322,7 +322,7 @@ bool tn_ninth_run_structure(tn_ninth_machine *m) {
 }
 
 /* Instructions that are not worth a place in the loop. */
-static bool run_rare(tn_ninth_machine *m, const tn_ninth_code *code) {
+static bool run_rare(tn_ninth_vm *m, const tn_ninth_code *code) {
   const tn_ninth_program *program = tn_vec_last(&m->frames).unit->program;
   switch (code->op) {
     case TN_NINTH_CODE_NUMBER: return run_boxed_number(m, code);
@@ -374,7 +374,7 @@ static inline tn_ninth_value number_value(float number) {
 
 /* The top of the stack and a tensor that somebody else holds, where arithmetic comes next: nobody need hold
  * the tensor for that moment. 0 when it is to be done step by step. */
-static inline tn_value combine_next(tn_ninth_machine *m, const tn_ninth_code *next, tn_ninth_value first,
+static inline tn_value combine_next(tn_ninth_vm *m, const tn_ninth_code *next, tn_ninth_value first,
                                     tn_value second) {
   bool arithmetic = next->op == TN_NINTH_ADD || next->op == TN_NINTH_SUB || next->op == TN_NINTH_MUL ||
                     next->op == TN_NINTH_DIV;
@@ -383,7 +383,7 @@ static inline tn_value combine_next(tn_ninth_machine *m, const tn_ninth_code *ne
 }
 
 /* Runs until no frame is left. */
-static bool run_loop(tn_ninth_machine *m) {
+static bool run_loop(tn_ninth_vm *m) {
   const tn_ninth_code *next;
   const tn_ninth_unit *unit;
   tn_ninth_value *top, *locals, value;
@@ -511,8 +511,8 @@ static bool run_loop(tn_ninth_machine *m) {
 
 /* ---- starting and ending ---- */
 
-bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host) {
-  *m = (tn_ninth_machine){ .host = host, .heap = host->heap, .eager = host->eager };
+bool tn_ninth_vm_init(tn_ninth_vm *m, tn_host *host) {
+  *m = (tn_ninth_vm){ .host = host, .heap = host->heap, .eager = host->eager };
   m->builder = tn_eager_builder(host->eager);
   tn_build_forget(m->builder);
   tn_eager_recording(m->eager, true);
@@ -521,12 +521,12 @@ bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host) {
   return m->self != 0 && tn_vec_reserve(m->heap, &m->locals, 1) && grow_stack(m);
 }
 
-static void free_symbols(tn_ninth_machine *m) {
+static void free_symbols(tn_ninth_vm *m) {
   for (size_t i = 0; i < m->symbols.count; i++) tn_ninth_release(m, m->symbols.at[i].memory);
-  tn_vec_free(m->heap, &m->symbols); /* the programs of functions and modules go with the machine */
+  tn_vec_free(m->heap, &m->symbols); /* the programs of functions and modules go with the VM */
 }
 
-static void unlink_program(tn_ninth_machine *m, tn_ninth_program *program) {
+static void unlink_program(tn_ninth_vm *m, tn_ninth_program *program) {
   if (program->previous)
     program->previous->next = program->next;
   else
@@ -535,7 +535,7 @@ static void unlink_program(tn_ninth_machine *m, tn_ninth_program *program) {
 }
 
 /* Numbers that find no room on the list are not given out again. */
-static void unload(tn_ninth_machine *m, tn_ninth_program *program) {
+static void unload(tn_ninth_vm *m, tn_ninth_program *program) {
   unlink_program(m, program);
   for (size_t i = 0; i < program->unit_count; i++) {
     m->units.at[program->units.at[i]->id] = NULL;
@@ -550,7 +550,7 @@ static void unload(tn_ninth_machine *m, tn_ninth_program *program) {
   tn_ninth_program_free(program);
 }
 
-void tn_ninth_machine_free(tn_ninth_machine *m) {
+void tn_ninth_vm_free(tn_ninth_vm *m) {
   tn_ninth_unwind(m);
   tn_ninth_drop(m, tn_ninth_depth(m));
   for (size_t i = 0; i < m->locals.count; i++) tn_ninth_release(m, m->locals.at[i]);
@@ -574,7 +574,7 @@ void tn_ninth_machine_free(tn_ninth_machine *m) {
 }
 
 /* Literals become values once, not every time they are met. */
-static bool make_constants(tn_ninth_machine *m, tn_ninth_program *program) {
+static bool make_constants(tn_ninth_vm *m, tn_ninth_program *program) {
   program->constants =
       tn_arena_array(&program->arena, program->tensors.count + 1, sizeof *program->constants);
   program->objects = tn_arena_array(&program->arena, program->shapes.count + 1, sizeof *program->objects);
@@ -594,7 +594,7 @@ static bool make_constants(tn_ninth_machine *m, tn_ninth_program *program) {
   return true;
 }
 
-static bool number_units(tn_ninth_machine *m, tn_ninth_program *program) {
+static bool number_units(tn_ninth_vm *m, tn_ninth_program *program) {
   if (!tn_vec_reserve(m->heap, &m->units, program->units.count)) return false;
   for (; program->unit_count < program->units.count; program->unit_count++) {
     tn_ninth_unit *unit = program->units.at[program->unit_count];
@@ -606,7 +606,7 @@ static bool number_units(tn_ninth_machine *m, tn_ninth_program *program) {
 }
 
 /* Until something leads to it, nothing does. */
-bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program) {
+bool tn_ninth_load(tn_ninth_vm *m, tn_ninth_program *program) {
   program->next = m->programs;
   if (m->programs) m->programs->previous = program;
   m->programs = program;
@@ -621,14 +621,14 @@ bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program) {
 
 void tn_ninth_hold_program(tn_ninth_program *program) { program->references++; }
 
-void tn_ninth_release_program(tn_ninth_machine *m, tn_ninth_program *program) {
+void tn_ninth_release_program(tn_ninth_vm *m, tn_ninth_program *program) {
   if (--program->references > 0 || program->unused) return;
   program->unused = true;
   program->next_unused = m->unused;
   m->unused = program;
 }
 
-uint32_t tn_ninth_add_text(tn_ninth_machine *m, tn_str name, tn_str text) {
+uint32_t tn_ninth_add_text(tn_ninth_vm *m, tn_str name, tn_str text) {
   tn_sources *sources = m->host->sources;
   if (m->free_files.count == 0) return tn_sources_add(sources, name, text);
   uint32_t file = tn_vec_last(&m->free_files);
@@ -637,7 +637,7 @@ uint32_t tn_ninth_add_text(tn_ninth_machine *m, tn_str name, tn_str text) {
   return file;
 }
 
-void tn_ninth_forget_text(tn_ninth_machine *m, uint32_t file) {
+void tn_ninth_forget_text(tn_ninth_vm *m, uint32_t file) {
   tn_sources *sources = m->host->sources;
   if (file == sources->files.count) {
     tn_sources_rewind(sources, file - 1);
@@ -648,13 +648,13 @@ void tn_ninth_forget_text(tn_ninth_machine *m, uint32_t file) {
 }
 
 /* Names that came up in the turn are needed by what it has loaded, as long as that is there. */
-static void forget_names(tn_ninth_machine *m) {
+static void forget_names(tn_ninth_vm *m) {
   bool stays = m->programs && m->programs->turn == m->turn.number;
   if (m->turn.forgets_names && !stays) tn_names_rewind(m->host->names);
   m->turn.forgets_names = false;
 }
 
-void tn_ninth_collect(tn_ninth_machine *m) {
+void tn_ninth_collect(tn_ninth_vm *m) {
   while (m->unused) {
     tn_ninth_program *program = m->unused;
     uint32_t file = program->file;
@@ -667,7 +667,7 @@ void tn_ninth_collect(tn_ninth_machine *m) {
   forget_names(m);
 }
 
-bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program) {
+bool tn_ninth_run(tn_ninth_vm *m, const tn_ninth_program *program) {
   tn_diags_enter(m->host->diags, TN_PHASE_RUN);
   m->steps = step_limit(m);
   m->fuel = 0;

@@ -1,4 +1,4 @@
-/* lang/ninth/vm.h: the stack machine.
+/* lang/ninth/vm.h: the virtual machine that runs a program, on a stack of values.
  *
  * A value on the stack is eight bytes: a kind and a number. A single f32 that no
  * gradient can flow through is the number itself, so that counting costs no
@@ -81,7 +81,7 @@ typedef struct {
 typedef struct {
   const tn_ninth_unit *unit;
   const tn_ninth_code *next;   /* where it goes on; kept while another frame runs */
-  uint32_t locals;             /* its first variable in machine->locals */
+  uint32_t locals;             /* its first variable in vm->locals */
   uint32_t loops;              /* open loops when it began */
   uint32_t self;               /* the instance that @ means */
   uint32_t made;               /* [INIT]: the instance that {Name} will push */
@@ -129,7 +129,7 @@ typedef struct {
   size_t input, libraries;
 } tn_ninth_turn;
 
-typedef struct tn_ninth_machine {
+typedef struct tn_ninth_vm {
   tn_host *host;
   tn_heap *heap;
   tn_eager *eager;
@@ -159,116 +159,116 @@ typedef struct tn_ninth_machine {
   bool everything;                /* numbers are recorded too; see tn_ninth_note */
   tn_vec(tn_value) noted;
   size_t loss;                                     /* how many were noted when the last [BACKWARD] ran */
-  void (*trace)(struct tn_ninth_machine *machine); /* before each step; NULL: nobody watches */
-  void *tracer;
-} tn_ninth_machine;
+  void (*watch)(struct tn_ninth_vm *vm); /* before each step; NULL: nobody watches */
+  void *watcher;
+} tn_ninth_vm;
 
-/* ---- the machine (vm.c) ---- */
+/* ---- the VM (vm.c) ---- */
 
 /* False when memory runs out; to be freed in any case. */
-bool tn_ninth_machine_init(tn_ninth_machine *m, tn_host *host);
-void tn_ninth_machine_free(tn_ninth_machine *m);
+bool tn_ninth_vm_init(tn_ninth_vm *m, tn_host *host);
+void tn_ninth_vm_free(tn_ninth_vm *m);
 /* Registers a text for a session; 0 when memory runs out. Its program owns it. */
-uint32_t tn_ninth_add_text(tn_ninth_machine *m, tn_str name, tn_str text);
-void tn_ninth_forget_text(tn_ninth_machine *m, uint32_t file);
-/* Takes a compiled program; it stays until it is collected or the machine freed. False after reporting. */
-bool tn_ninth_load(tn_ninth_machine *m, tn_ninth_program *program);
+uint32_t tn_ninth_add_text(tn_ninth_vm *m, tn_str name, tn_str text);
+void tn_ninth_forget_text(tn_ninth_vm *m, uint32_t file);
+/* Takes a compiled program; it stays until it is collected or the VM freed. False after reporting. */
+bool tn_ninth_load(tn_ninth_vm *m, tn_ninth_program *program);
 void tn_ninth_hold_program(tn_ninth_program *program);
-void tn_ninth_release_program(tn_ninth_machine *m, tn_ninth_program *program);
+void tn_ninth_release_program(tn_ninth_vm *m, tn_ninth_program *program);
 /* Gives back the programs that nothing leads to, and their texts. Only between two texts: nothing runs, and
  * no diagnostic needs a text. */
-void tn_ninth_collect(tn_ninth_machine *m);
+void tn_ninth_collect(tn_ninth_vm *m);
 /* Runs the main unit of a loaded program. On failure it has reported; calls that were running have ended, the
  * stack is as it was before the opcode that failed. */
-bool tn_ninth_run(tn_ninth_machine *m, const tn_ninth_program *program);
+bool tn_ninth_run(tn_ninth_vm *m, const tn_ninth_program *program);
 
 /* One function for each word in opcodes.def. Its operands are known to be there. */
 #define TN_NINTH_OPCODE(id, takes, gives, group, effect, doc, how, op)                                       \
-  bool tn_ninth_run_##how(tn_ninth_machine *m);
+  bool tn_ninth_run_##how(tn_ninth_vm *m);
 #include "lang/ninth/opcodes.def"
 
 /* The opcode that runs, and what it asks the engine for. */
-tn_ninth_opcode tn_ninth_running(const tn_ninth_machine *m);
-tn_op tn_ninth_operation(const tn_ninth_machine *m);
+tn_ninth_opcode tn_ninth_running(const tn_ninth_vm *m);
+tn_op tn_ninth_operation(const tn_ninth_vm *m);
 /* Room for one more item; false after reporting. */
-bool tn_ninth_room(tn_ninth_machine *m);
+bool tn_ninth_room(tn_ninth_vm *m);
 /* Whether there are `needed` items, which the opcode will take from the stack. False after reporting. */
-bool tn_ninth_reach(tn_ninth_machine *m, size_t needed);
-bool tn_ninth_interrupted(tn_ninth_machine *m);
+bool tn_ninth_reach(tn_ninth_vm *m, size_t needed);
+bool tn_ninth_interrupted(tn_ninth_vm *m);
 /* Puts a result in the place of the `count` top items, which are given back. */
-void tn_ninth_replace(tn_ninth_machine *m, size_t count, tn_ninth_value result);
-void tn_ninth_drop(tn_ninth_machine *m, size_t count);
+void tn_ninth_replace(tn_ninth_vm *m, size_t count, tn_ninth_value result);
+void tn_ninth_drop(tn_ninth_vm *m, size_t count);
 /* For `emit`: a value that the program has shown is an output of its graph. */
-bool tn_ninth_note(tn_ninth_machine *m, tn_value value);
-static inline size_t tn_ninth_depth(const tn_ninth_machine *m) { return (size_t)(m->top - m->stack); }
+bool tn_ninth_note(tn_ninth_vm *m, tn_value value);
+static inline size_t tn_ninth_depth(const tn_ninth_vm *m) { return (size_t)(m->top - m->stack); }
 
 /* ---- values (value.c) ---- */
 
 const char *tn_ninth_kind_name(tn_ninth_kind kind); /* "tensor", "string", ... */
-tn_ninth_object *tn_ninth_object_of(const tn_ninth_machine *m, uint32_t object);
+tn_ninth_object *tn_ninth_object_of(const tn_ninth_vm *m, uint32_t object);
 /* With one reference; 0 when memory runs out. */
-uint32_t tn_ninth_object_new(tn_ninth_machine *m, tn_ninth_kind kind);
-void tn_ninth_hold_object(tn_ninth_machine *m, uint32_t object);
-void tn_ninth_release_object(tn_ninth_machine *m, uint32_t object);
+uint32_t tn_ninth_object_new(tn_ninth_vm *m, tn_ninth_kind kind);
+void tn_ninth_hold_object(tn_ninth_vm *m, uint32_t object);
+void tn_ninth_release_object(tn_ninth_vm *m, uint32_t object);
 /* Of blocks and objects. */
-void tn_ninth_hold_counted(tn_ninth_machine *m, tn_ninth_value value);
-void tn_ninth_release_counted(tn_ninth_machine *m, tn_ninth_value value);
-static inline void tn_ninth_hold(tn_ninth_machine *m, tn_ninth_value value) {
+void tn_ninth_hold_counted(tn_ninth_vm *m, tn_ninth_value value);
+void tn_ninth_release_counted(tn_ninth_vm *m, tn_ninth_value value);
+static inline void tn_ninth_hold(tn_ninth_vm *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_TENSOR)
     tn_eager_ref(m->eager, value.tensor);
   else if (value.kind >= TN_NINTH_BLOCK)
     tn_ninth_hold_counted(m, value);
 }
-static inline void tn_ninth_release(tn_ninth_machine *m, tn_ninth_value value) {
+static inline void tn_ninth_release(tn_ninth_vm *m, tn_ninth_value value) {
   if (value.kind == TN_NINTH_TENSOR)
     tn_eager_unref(m->eager, value.tensor);
   else if (value.kind >= TN_NINTH_BLOCK)
     tn_ninth_release_counted(m, value);
 }
 /* A shape object of these dimensions; 0 when memory runs out. */
-uint32_t tn_ninth_shape_new(tn_ninth_machine *m, const int64_t *dims, size_t count);
+uint32_t tn_ninth_shape_new(tn_ninth_vm *m, const int64_t *dims, size_t count);
 /* The entry of a name in an instance's state, NULL when it has none. `hint` is where it was found
  * last, and is set to where it is. */
 tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name name, uint16_t *hint);
 /* The same, made if need be; NULL when memory runs out. */
-tn_ninth_entry *tn_ninth_state_make(tn_ninth_machine *m, tn_ninth_object *instance, tn_name name,
+tn_ninth_entry *tn_ninth_state_make(tn_ninth_vm *m, tn_ninth_object *instance, tn_name name,
                                     uint16_t *hint);
 /* Takes the last entry out of an instance's state. */
 void tn_ninth_state_pop(tn_ninth_object *instance);
-void tn_ninth_objects_free(tn_ninth_machine *m);
+void tn_ninth_objects_free(tn_ninth_vm *m);
 
 /* As PRINT shows it. With `shorten`, large tensors are cut in the middle. */
-void tn_ninth_show(const tn_ninth_machine *m, tn_ninth_value value, bool shorten, tn_text *out);
+void tn_ninth_show(const tn_ninth_vm *m, tn_ninth_value value, bool shorten, tn_text *out);
 /* For the outcome: in the arena, sharing buffers. False when memory runs out. */
-bool tn_ninth_datum(tn_ninth_machine *m, tn_ninth_value value, tn_arena *arena, tn_datum *out);
+bool tn_ninth_datum(tn_ninth_vm *m, tn_ninth_value value, tn_arena *arena, tn_datum *out);
 
 /* ---- calls, blocks, instances, variables (calls.c) ---- */
 
 /* The first frame, of a main unit, whose variables stay from one text to the next. False when memory
  * runs out. */
-bool tn_ninth_begin(tn_ninth_machine *m, const tn_ninth_unit *unit);
-bool tn_ninth_call_unit(tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t self);
+bool tn_ninth_begin(tn_ninth_vm *m, const tn_ninth_unit *unit);
+bool tn_ninth_call_unit(tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t self);
 /* The end of the running unit. False after reporting. */
-bool tn_ninth_return(tn_ninth_machine *m);
+bool tn_ninth_return(tn_ninth_vm *m);
 /* Ends every unit that runs, wherever it is. */
-void tn_ninth_unwind(tn_ninth_machine *m);
-bool tn_ninth_call_name(tn_ninth_machine *m, tn_name name);
-bool tn_ninth_make(tn_ninth_machine *m, const tn_ninth_maker *maker);
-bool tn_ninth_define(tn_ninth_machine *m, const tn_ninth_definition *definition);
-bool tn_ninth_define_module(tn_ninth_machine *m, const tn_ninth_module *module);
+void tn_ninth_unwind(tn_ninth_vm *m);
+bool tn_ninth_call_name(tn_ninth_vm *m, tn_name name);
+bool tn_ninth_make(tn_ninth_vm *m, const tn_ninth_maker *maker);
+bool tn_ninth_define(tn_ninth_vm *m, const tn_ninth_definition *definition);
+bool tn_ninth_define_module(tn_ninth_vm *m, const tn_ninth_module *module);
 /* To be read; never NULL. */
-const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_machine *m, tn_name name);
+const tn_ninth_symbol *tn_ninth_symbol_of(const tn_ninth_vm *m, tn_name name);
 /* To be changed; NULL when memory runs out. */
-tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_machine *m, tn_name name);
+tn_ninth_symbol *tn_ninth_symbol_change(tn_ninth_vm *m, tn_name name);
 /* What a name that is not a variable of the running unit itself means: a variable around it, or
  * state. UNBOUND when it means nothing. */
-tn_ninth_value tn_ninth_look_up(const tn_ninth_machine *m, uint32_t slot);
-tn_name tn_ninth_slot_name(const tn_ninth_machine *m, const tn_ninth_unit *unit, uint32_t slot);
-bool tn_ninth_read_slot(tn_ninth_machine *m, uint32_t slot, tn_ninth_value *out);
-bool tn_ninth_read_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *out);
+tn_ninth_value tn_ninth_look_up(const tn_ninth_vm *m, uint32_t slot);
+tn_name tn_ninth_slot_name(const tn_ninth_vm *m, const tn_ninth_unit *unit, uint32_t slot);
+bool tn_ninth_read_slot(tn_ninth_vm *m, uint32_t slot, tn_ninth_value *out);
+bool tn_ninth_read_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_value *out);
 /* -> @name. Takes the value, also into *value when it became a parameter; on failure it is still the
  * caller's. */
-bool tn_ninth_bind_state(tn_ninth_machine *m, tn_name name, uint16_t *hint, tn_ninth_value *value);
+bool tn_ninth_bind_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_value *value);
 
 /* ---- tensors (tensors.c, shapes.c) ---- */
 
@@ -279,61 +279,61 @@ typedef struct {
 } tn_ninth_operand;
 
 /* A number as a value of the engine, with a reference for the caller; 0 when memory runs out. */
-tn_value tn_ninth_box(tn_ninth_machine *m, float number);
+tn_value tn_ninth_box(tn_ninth_vm *m, float number);
 /* The item at `place` from the top (0 is the top). False after reporting. */
-bool tn_ninth_operand_at(tn_ninth_machine *m, size_t place, tn_ninth_operand *out);
-void tn_ninth_operand_end(tn_ninth_machine *m, tn_ninth_operand *operand);
-bool tn_ninth_operand_of(tn_ninth_machine *m, tn_ninth_value value, tn_ninth_operand *out);
+bool tn_ninth_operand_at(tn_ninth_vm *m, size_t place, tn_ninth_operand *out);
+void tn_ninth_operand_end(tn_ninth_vm *m, tn_ninth_operand *operand);
+bool tn_ninth_operand_of(tn_ninth_vm *m, tn_ninth_value value, tn_ninth_operand *out);
 /* Puts what the engine gave in the place of the `count` top items; its reference is taken. A single f32 that
  * no gradient flows through becomes a number. 0 is the builder's fault, which is reported. */
-bool tn_ninth_finish(tn_ninth_machine *m, size_t count, tn_value result);
+bool tn_ninth_finish(tn_ninth_vm *m, size_t count, tn_value result);
 /* Ends the scope and lets go of what the builder made in it, but for the result (tn_eager_result). */
-tn_value tn_ninth_keep(tn_ninth_machine *m, size_t scope, tn_value result);
+tn_value tn_ninth_keep(tn_ninth_vm *m, size_t scope, tn_value result);
 /* The shape of what is at `place` from the top; a number's is []. */
-tn_shape tn_ninth_shape_at(const tn_ninth_machine *m, size_t place);
+tn_shape tn_ninth_shape_at(const tn_ninth_vm *m, size_t place);
 /* One number; false when the value is not one (nothing is reported). */
-bool tn_ninth_number_of(const tn_ninth_machine *m, tn_ninth_value value, float *out);
+bool tn_ninth_number_of(const tn_ninth_vm *m, tn_ninth_value value, float *out);
 /* The numbers of a shape, or of a 1-D tensor, as a shape of the engine. False after reporting. */
-bool tn_ninth_dims_of(tn_ninth_machine *m, tn_ninth_value value, tn_shape *out);
-bool tn_ninth_check_shape(tn_ninth_machine *m, const tn_shape *shape);
+bool tn_ninth_dims_of(tn_ninth_vm *m, tn_ninth_value value, tn_shape *out);
+bool tn_ninth_check_shape(tn_ninth_vm *m, const tn_shape *shape);
 /* Standard normal numbers, the next of the program's generator. 0 with the builder's fault. */
-tn_value tn_ninth_normal(tn_ninth_machine *m, const tn_shape *shape);
-bool tn_ninth_make_shape(tn_ninth_machine *m, const tn_ninth_shape *shape, uint32_t number);
+tn_value tn_ninth_normal(tn_ninth_vm *m, const tn_shape *shape);
+bool tn_ninth_make_shape(tn_ninth_vm *m, const tn_ninth_shape *shape, uint32_t number);
 
 /* ---- parameters (gradients.c) ---- */
 
 /* Everything trainable that the variables, the state and the stored values of the main program lead to goes
  * to the unit, with names such as "layer.W". False after reporting. */
-bool tn_ninth_keep_params(tn_ninth_machine *m, tn_unit *unit);
+bool tn_ninth_keep_params(tn_ninth_vm *m, tn_unit *unit);
 
 /* ---- turns (undo.c) ---- */
 
 /* A text is about to be read. */
-void tn_ninth_turn_begin(tn_ninth_machine *m);
+void tn_ninth_turn_begin(tn_ninth_vm *m);
 /* It is about to run: from here on every change of the stack, variables, state, stored values, definitions,
  * weights, gradients, draws and inputs can be undone. That costs what is changed, and the depth of the stack.
  * False when memory runs out. */
-bool tn_ninth_turn_run(tn_ninth_machine *m, const tn_ninth_unit *main);
-void tn_ninth_turn_end(tn_ninth_machine *m, bool undo);
+bool tn_ninth_turn_run(tn_ninth_vm *m, const tn_ninth_unit *main);
+void tn_ninth_turn_end(tn_ninth_vm *m, bool undo);
 /* Before an entry of an instance's state changes, and before a symbol does. False when memory runs out. */
-bool tn_ninth_keep_entry(tn_ninth_machine *m, uint32_t object, tn_ninth_entry *entry, bool added);
-bool tn_ninth_keep_symbol(tn_ninth_machine *m, tn_name name);
+bool tn_ninth_keep_entry(tn_ninth_vm *m, uint32_t object, tn_ninth_entry *entry, bool added);
+bool tn_ninth_keep_symbol(tn_ninth_vm *m, tn_name name);
 
 /* ---- diagnostics (report.c): all return false ---- */
 
-tn_span tn_ninth_here(const tn_ninth_machine *m);
-const char *tn_ninth_opcode_here(const tn_ninth_machine *m);
+tn_span tn_ninth_here(const tn_ninth_vm *m);
+const char *tn_ninth_opcode_here(const tn_ninth_vm *m);
 #define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
-bool tn_ninth_no_room(tn_ninth_machine *m); /* memory ran out */
-bool tn_ninth_wrong_kind(tn_ninth_machine *m, const char *expected, tn_ninth_value got);
-bool tn_ninth_wrong_shape(tn_ninth_machine *m, const tn_shape *shape, const char *problem, const char *hint);
-bool tn_ninth_misfit(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
-bool tn_ninth_undefined(tn_ninth_machine *m, tn_name name);
-bool tn_ninth_unknown(tn_ninth_machine *m, tn_diag_code code, tn_name name);
+bool tn_ninth_no_room(tn_ninth_vm *m); /* memory ran out */
+bool tn_ninth_wrong_kind(tn_ninth_vm *m, const char *expected, tn_ninth_value got);
+bool tn_ninth_wrong_shape(tn_ninth_vm *m, const tn_shape *shape, const char *problem, const char *hint);
+bool tn_ninth_misfit(tn_ninth_vm *m, const tn_shape *left, const tn_shape *right);
+bool tn_ninth_undefined(tn_ninth_vm *m, tn_name name);
+bool tn_ninth_unknown(tn_ninth_vm *m, tn_diag_code code, tn_name name);
 /* The builder's fault, in Ninth's words; the builder is ready again. `operands` are the shapes the
  * opcode was given, where there are two. */
-bool tn_ninth_fault(tn_ninth_machine *m, const tn_shape *left, const tn_shape *right);
-bool tn_ninth_report_stop(tn_ninth_machine *m);
+bool tn_ninth_fault(tn_ninth_vm *m, const tn_shape *left, const tn_shape *right);
+bool tn_ninth_report_stop(tn_ninth_vm *m);
 
 /* ---- libraries (std.c) ---- */
 

@@ -1,7 +1,7 @@
-/* tests/unit/ninth_machine.c: memory, limits, interruptions and failures of the stack machine. */
+/* tests/unit/ninth_vm.c: memory, limits, interruptions and failures of the VM. */
 #include "ninth_support.h"
 
-/* Everything the machine has an opinion on, in one program. */
+/* Everything the VM has an opinion on, in one program. */
 static const char everything[] =
     "\"nn\" [USE]\n"
     "\"Pair\" [MODULE] [INIT] -> in [in 2] -> @w [2] [ZEROS] [VAR] -> @b [RET]\n"
