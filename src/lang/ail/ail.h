@@ -15,7 +15,7 @@
 
 #define TN_AIL_UNROLL_LIMIT       10000
 #define TN_AIL_NESTING_LIMIT      200
-#define TN_AIL_MACHINE_STEP_LIMIT 10000
+#define TN_AIL_STATE_STEP_LIMIT 10000
 
 typedef tn_model tn_ail;
 

@@ -245,7 +245,7 @@ typedef struct {
   tn_text text;            /* for people */
   size_t count;
   int depth;
-  tn_ail_machine_run *machine; /* NULL: the program has none */
+  tn_ail_state_machine_run *state_machine; /* NULL: the program has none */
 } app;
 
 static bool run_handler(app *a, const tn_ail_handler *handler);
@@ -416,14 +416,14 @@ static bool run_event(app *a, tn_str event, const tn_ail_handler *handler) {
   return ok;
 }
 
-/* The handler of an event runs and its changes are kept; then the machine is offered that event, the
+/* The handler of an event runs and its changes are kept; then the state machine is offered that event, the
  * `number`-th, and sees the variables as they are now. */
 static bool run_named(app *a, tn_str event, size_t number) {
   const tn_ail *program = a->world->program;
   tn_name name = tn_names_find(program->host->names, event);
   const uint64_t *index = name ? tn_map_get(&program->handler_index, name) : NULL;
   if (index && !run_event(a, event, program->handlers[*index])) return false;
-  return !a->machine || tn_ail_machine_offer(a->world, a->machine, number);
+  return !a->state_machine || tn_ail_state_machine_offer(a->world, a->state_machine, number);
 }
 
 /* `start` at load; the host's events in order, of which a first `start` is that same one. */
@@ -441,7 +441,8 @@ static bool run_events(app *a) {
 
 static void finish(app *a, tn_arena *arena, tn_outcome *out) {
   tn_ail *program = a->world->program;
-  const tn_ail_machine_run *machine = a->machine && a->machine->path.count > 0 ? a->machine : NULL;
+  bool moved = a->state_machine && a->state_machine->path.count > 0;
+  const tn_ail_state_machine_run *state_machine = moved ? a->state_machine : NULL;
   tn_text json_text;
   tn_text_init(&json_text, program->host->heap);
   tn_text_puts(&json_text, "\"events\":[");
@@ -450,25 +451,25 @@ static void finish(app *a, tn_arena *arena, tn_outcome *out) {
   tn_json_writer json = tn_json_writer_on(&json_text);
   put_state(a, &json);
   json.comma = true;
-  if (machine) tn_ail_machine_json(program, machine, &json);
+  if (state_machine) tn_ail_state_machine_json(program, state_machine, &json);
   out->extra_json = tn_arena_str(arena, tn_text_str(&json_text));
   tn_text_free(&json_text);
   if (program->var_count > 0) tn_text_puts(&a->text, "State:\n");
   for (size_t i = 0; a->world->vars && i < program->var_count; i++) print_variable(a, i, &a->text);
-  if (machine) tn_ail_machine_text(program, machine, &a->text);
+  if (state_machine) tn_ail_state_machine_text(program, state_machine, &a->text);
   out->text = tn_arena_str(arena, tn_text_str(&a->text));
 }
 
 static bool run_all(app *a, tn_arena *arena, tn_outcome *out) {
   tn_ail *program = a->world->program;
-  tn_ail_machine_run machine = { 0 };
-  if (program->machine) a->machine = &machine;
+  tn_ail_state_machine_run state_machine = { 0 };
+  if (program->state_machine) a->state_machine = &state_machine;
   a->before = tn_arena_array(arena, program->var_count, sizeof *a->before);
   bool opened = tn_ail_world_open_variables(a->world);
   bool ok = opened && (a->before || tn_ail_out_of_memory(a->world->program)) &&
-            (!a->machine || tn_ail_machine_begin(a->world, &machine)) && run_events(a);
+            (!a->state_machine || tn_ail_state_machine_begin(a->world, &state_machine)) && run_events(a);
   if (opened) finish(a, arena, out);
-  tn_ail_machine_run_free(program, &machine);
+  tn_ail_state_machine_free(program, &state_machine);
   return ok;
 }
 

@@ -201,7 +201,7 @@ typedef struct {
   bool short_word; /* written `data` */
 } tn_ail_fields;
 
-/* ---- machines and apps ---- */
+/* ---- state machines and apps ---- */
 
 typedef enum { TN_AIL_ON, TN_AIL_WHEN, TN_AIL_ELSE } tn_ail_transition_kind;
 typedef struct {
@@ -231,7 +231,7 @@ typedef struct {
   tn_ail_state *states;
   uint32_t count;
   bool broken; /* a state of it could not be read at all */
-} tn_ail_machine;
+} tn_ail_state_machine;
 
 typedef struct {
   tn_name name, type;
@@ -263,7 +263,7 @@ typedef enum {
   TN_AIL_ITEM_TRAIN,
   TN_AIL_ITEM_EVAL,
   TN_AIL_ITEM_DATASET,
-  TN_AIL_ITEM_MACHINE,
+  TN_AIL_ITEM_STATE_MACHINE,
   TN_AIL_ITEM_STATE,
   TN_AIL_ITEM_HANDLER,
   TN_AIL_ITEM_APP_BEGIN, /* what follows, up to APP_END, stands in `app Name { }` */
@@ -278,7 +278,7 @@ typedef struct {
     tn_ail_function *function;
     tn_ail_block *block;   /* model, forward, loss */
     tn_ail_fields *fields; /* train, eval, dataset */
-    tn_ail_machine *machine;
+    tn_ail_state_machine *state_machine;
     tn_ail_variables *variables;
     tn_ail_handler *handler;
     tn_name app;

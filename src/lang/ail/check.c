@@ -193,11 +193,11 @@ static void check_handler(tn_ail_walk *w, const tn_ail_handler *handler) {
   tn_ail_close_scope(w, scope);
 }
 
-static void check_machine_and_app(tn_ail_walk *w) {
+static void check_states_and_app(tn_ail_walk *w) {
   const tn_ail *program = w->program;
   w->open_names = true;
-  for (uint32_t i = 0; program->machine && i < program->machine->count; i++)
-    check_state(w, &program->machine->states[i]);
+  for (uint32_t i = 0; program->state_machine && i < program->state_machine->count; i++)
+    check_state(w, &program->state_machine->states[i]);
   for (size_t i = 0; i < program->handler_count; i++) check_handler(w, program->handlers[i]);
   w->open_names = false;
 }
@@ -238,7 +238,7 @@ void tn_ail_check_values(tn_ail *program) {
   }
   w.records = false;
   for (size_t i = 0; i < program->dataset.stage_count; i++) check_stage(&w, &program->dataset.stages[i]);
-  check_machine_and_app(&w);
+  check_states_and_app(&w);
   for (uint32_t i = 0; i < program->fn_count; i++) {
     const tn_ail_fn *fn = &program->fn_list[i];
     if (!fn->walked && !fn->recursive && !fn->refused) check_function(&w, fn);

@@ -538,7 +538,7 @@ static void put_fields(formatter *f, const char *keyword, const tn_ail_fields *f
   close_block(f, fields->close_at);
 }
 
-/* ---- machines and apps ---- */
+/* ---- state machines and apps ---- */
 
 static void put_transition(formatter *f, const tn_ail_transition *transition) {
   begin_line(f, transition->at.start, transition->at.end, false);
@@ -571,12 +571,12 @@ static void put_state(formatter *f, const tn_ail_state *state, bool apart) {
   close_block(f, state->close_at);
 }
 
-static void put_machine(formatter *f, const tn_ail_machine *machine) {
+static void put_state_machine(formatter *f, const tn_ail_state_machine *state_machine) {
   put(f, "state_machine ");
-  put_name(f, machine->name);
-  open_block(f, machine->name_at.end);
-  for (uint32_t i = 0; i < machine->count; i++) put_state(f, &machine->states[i], i > 0);
-  close_block(f, machine->close_at);
+  put_name(f, state_machine->name);
+  open_block(f, state_machine->name_at.end);
+  for (uint32_t i = 0; i < state_machine->count; i++) put_state(f, &state_machine->states[i], i > 0);
+  close_block(f, state_machine->close_at);
 }
 
 static void put_variables(formatter *f, const tn_ail_variables *block) {
@@ -622,7 +622,7 @@ static void put_item(formatter *f, const tn_ail_item *item) {
     case TN_AIL_ITEM_TRAIN: put_fields(f, "train", item->as.fields); break;
     case TN_AIL_ITEM_EVAL: put_fields(f, "eval", item->as.fields); break;
     case TN_AIL_ITEM_DATASET: put_fields(f, "dataset", item->as.fields); break;
-    case TN_AIL_ITEM_MACHINE: put_machine(f, item->as.machine); break;
+    case TN_AIL_ITEM_STATE_MACHINE: put_state_machine(f, item->as.state_machine); break;
     case TN_AIL_ITEM_STATE: put_variables(f, item->as.variables); break;
     case TN_AIL_ITEM_HANDLER: put_handler(f, item->as.handler); break;
     default: /* the beginning of an app; its end is put_items' */

@@ -92,10 +92,10 @@ static bool check_set(const tn_ail *program, tn_str given) {
 
 /* ---- events ---- */
 
-/* Events that need no handler: those a machine knows by itself. */
+/* Events that need no handler: those a state machine knows by itself. */
 static bool is_known_event(const tn_ail *program, tn_name event) {
   if (event && tn_map_get(&program->handler_index, event)) return true;
-  if (!program->machine || !event) return false;
+  if (!program->state_machine || !event) return false;
   return event == program->known.start || event == program->known.input || event == program->known.tick;
 }
 
@@ -110,7 +110,7 @@ static bool unknown_event(const tn_ail *program, tn_str event) {
 static bool check_events(const tn_ail *program, tn_ail_use use) {
   const tn_host *host = program->host;
   bool ok = true;
-  if (use == TN_AIL_TO_RUN && host->event_count > 0 && !program->machine)
+  if (use == TN_AIL_TO_RUN && host->event_count > 0 && !program->state_machine)
     return refuse(program, "tern run offers events to a state machine, and the program has none",
                   "`tern app` runs the handlers of events");
   for (size_t i = 0; i < host->event_count; i++) {
@@ -121,7 +121,7 @@ static bool check_events(const tn_ail *program, tn_ail_use use) {
 }
 
 static bool check_app(const tn_ail *program) {
-  bool app = program->machine || program->handler_count > 0 || program->var_count > 0;
+  bool app = program->state_machine || program->handler_count > 0 || program->var_count > 0;
   return app || refuse(program, "tern app runs handlers and a state machine, and the program has neither",
                        "`tern run` runs a model");
 }

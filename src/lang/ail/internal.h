@@ -80,7 +80,7 @@ struct tn_model {
   size_t input_count, param_count;
   tn_map specs;             /* name -> index of an input, or ~index of a param */
   tn_map dims;              /* named dimensions of inputs */
-  const tn_ail_block *main; /* NULL: a program of handlers or a machine */
+  const tn_ail_block *main; /* NULL: a program of handlers or a state machine */
   bool is_forward;
   const tn_ail_block *loss_block;
   tn_ail_fields *train_fields, *eval_fields, *dataset_fields;
@@ -89,7 +89,7 @@ struct tn_model {
   tn_train_block train;
   tn_eval_block eval;
   tn_dataset_block dataset;
-  const tn_ail_machine *machine;
+  const tn_ail_state_machine *state_machine;
   tn_ail_var *vars;
   size_t var_count;
   tn_map var_index; /* name -> index */
@@ -123,7 +123,7 @@ void tn_ail_check_blocks(tn_ail *program);
  * what is normalized (feeds.c). */
 bool tn_ail_is_feed(const tn_ail *program, tn_name name);
 void tn_ail_check_feeds(tn_ail *program);
-void tn_ail_check_machine(tn_ail *program);
+void tn_ail_check_state_machine(tn_ail *program);
 void tn_ail_check_app(tn_ail *program);
 void tn_ail_check_values(tn_ail *program);
 

@@ -47,21 +47,21 @@ static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *ar
   return true;
 }
 
-static bool run_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
+static bool run_state_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
   tn_ail *program = world->program;
-  tn_ail_machine_run run;
+  tn_ail_state_machine_run run;
   tn_text json_text;
-  bool ok = tn_ail_machine_begin(world, &run) && tn_ail_world_open_variables(world) &&
-            tn_ail_machine_offer(world, &run, tn_ail_machine_events(program));
+  bool ok = tn_ail_state_machine_begin(world, &run) && tn_ail_world_open_variables(world) &&
+            tn_ail_state_machine_offer(world, &run, tn_ail_state_machine_events(program));
   if (ok) {
     tn_text_init(&json_text, program->host->heap);
     tn_json_writer json = tn_json_writer_on(&json_text);
-    tn_ail_machine_json(program, &run, &json);
+    tn_ail_state_machine_json(program, &run, &json);
     out->extra_json = tn_arena_str(world->arena, tn_text_str(&json_text));
     tn_text_free(&json_text);
-    tn_ail_machine_text(program, &run, text);
+    tn_ail_state_machine_text(program, &run, text);
   }
-  tn_ail_machine_run_free(program, &run);
+  tn_ail_state_machine_free(program, &run);
   return ok;
 }
 
@@ -77,7 +77,7 @@ static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
   tn_text_init(&text, host->heap);
   bool ok = tn_ail_world_open(&world, program, arena, &output);
   ok = ok && take_output(program, &output, arena, out, &text);
-  if (ok && program->machine) ok = run_machine(&world, out, &text);
+  if (ok && program->state_machine) ok = run_state_machine(&world, out, &text);
   ok = ok && tn_ail_model_keep_params(&world, unit);
   out->text = tn_arena_str(arena, tn_text_str(&text));
   if (ok && (text.failed || arena->failed))

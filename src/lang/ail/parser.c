@@ -526,7 +526,7 @@ static bool parse_item(tn_ail_parser *p) {
   switch (p->token.word) {
     case TN_AIL_WORD_CONST: return parse_top_const(p);
     case TN_AIL_WORD_FN: return parse_function(p);
-    case TN_AIL_WORD_STATE_MACHINE: tn_ail_parse_machine(p); return !p->panic;
+    case TN_AIL_WORD_STATE_MACHINE: tn_ail_parse_state_machine(p); return !p->panic;
     case TN_AIL_WORD_ON: tn_ail_parse_handler(p); return !p->panic;
     case TN_AIL_WORD_APP: return parse_app(p);
     default: break;

@@ -1,7 +1,8 @@
 /* lang/ail/parser.h: what the files of the parser share.
  *
- * parser.c reads items and blocks, parser_expression.c expressions, parser_app.c states,
- * machines and handlers; this is the machinery below: tokens, errors, lists. */
+ * parser.c reads items and blocks, parser_expression.c expressions, parser_app.c
+ * state machines, states and handlers; parser_tokens.c has what they stand on:
+ * tokens, errors, lists. */
 #ifndef TN_LANG_AIL_PARSER_H
 #define TN_LANG_AIL_PARSER_H
 
@@ -123,7 +124,7 @@ void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place);
 bool tn_ail_at_item(const tn_ail_parser *p);
 
 /* Each begins at its keyword and appends an item. */
-void tn_ail_parse_machine(tn_ail_parser *p);
+void tn_ail_parse_state_machine(tn_ail_parser *p);
 void tn_ail_parse_state_block(tn_ail_parser *p);
 void tn_ail_parse_handler(tn_ail_parser *p);
 #endif

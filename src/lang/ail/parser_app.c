@@ -121,17 +121,17 @@ static void recover_state(tn_ail_parser *p) {
 }
 
 /* machine = "state_machine" name "{" { state } "}" */
-void tn_ail_parse_machine(tn_ail_parser *p) {
-  tn_ail_machine *machine = tn_arena_new(p->arena, tn_ail_machine);
+void tn_ail_parse_state_machine(tn_ail_parser *p) {
+  tn_ail_state_machine *state_machine = tn_arena_new(p->arena, tn_ail_state_machine);
   uint32_t start = p->token.start;
   size_t first = p->states.count;
-  if (!machine) {
+  if (!state_machine) {
     p->failed = true;
     return;
   }
   tn_ail_advance(p);
-  machine->name = tn_ail_expect_name(p, "the name of the state machine", &machine->name_at);
-  machine->keyword_at = tn_ail_span_from(p, start);
+  state_machine->name = tn_ail_expect_name(p, "the name of the state machine", &state_machine->name_at);
+  state_machine->keyword_at = tn_ail_span_from(p, start);
   bool opened = tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`");
   if ((!opened && !at_state(p)) || !tn_ail_enter(p, "the state machine")) return;
   uint32_t around = p->block;
@@ -140,20 +140,22 @@ void tn_ail_parse_machine(tn_ail_parser *p) {
   pass_semicolons(p);
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     if (!parse_state(p)) {
-      machine->broken = true;
+      state_machine->broken = true;
       recover_state(p);
     }
     pass_semicolons(p);
   }
   p->block = around;
-  machine->states = tn_ail_take(p, states, first, &machine->count);
-  machine->close_at = tn_ail_token_span(p, &p->token);
+  state_machine->states = tn_ail_take(p, states, first, &state_machine->count);
+  state_machine->close_at = tn_ail_token_span(p, &p->token);
   if (opened || tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))
     tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_BLOCK, "`}` at the end of the state machine");
   p->panic = p->tree->lost;
-  machine->at = tn_ail_span_from(p, start);
+  state_machine->at = tn_ail_span_from(p, start);
   tn_ail_leave(p);
-  tn_ail_item item = { .kind = TN_AIL_ITEM_MACHINE, .at = machine->at, .as.machine = machine };
+  tn_ail_item item = { .kind = TN_AIL_ITEM_STATE_MACHINE,
+                       .at = state_machine->at,
+                       .as.state_machine = state_machine };
   tn_ail_add(p, items, item);
 }
 

@@ -87,7 +87,7 @@ static bool check(tn_ail *program) {
   if (!tn_ail_collect(program)) return tn_ail_out_of_memory(program);
   tn_ail_check_rules(program);
   tn_ail_check_blocks(program);
-  if (program->machine) tn_ail_check_machine(program);
+  if (program->state_machine) tn_ail_check_state_machine(program);
   tn_ail_check_app(program);
   if (!program->arena.failed) tn_ail_check_values(program);
   return !program->arena.failed || tn_ail_out_of_memory(program);

@@ -309,12 +309,12 @@ static void visit_fields(rules *r, tn_ail_fields *fields, const char *block, unr
   r->block = NULL;
 }
 
-static void visit_machine(rules *r, const tn_ail_machine *machine) {
+static void visit_state_machine(rules *r, const tn_ail_state_machine *state_machine) {
   unrolling ignored = { 0 };
   r->no_loops = true;
   r->loop_block = "state_machine";
-  for (uint32_t i = 0; machine && i < machine->count; i++) {
-    const tn_ail_state *state = &machine->states[i];
+  for (uint32_t i = 0; state_machine && i < state_machine->count; i++) {
+    const tn_ail_state *state = &state_machine->states[i];
     visit_statements(r, state->body, state->body_count, &ignored);
     for (uint32_t t = 0; t < state->transition_count; t++) visit_maybe(r, state->transitions[t].condition);
   }
@@ -336,7 +336,7 @@ void tn_ail_check_rules(tn_ail *program) {
     if (r.refused) program->loss_refused = true;
     r.block = NULL;
   }
-  visit_machine(&r, program->machine);
+  visit_state_machine(&r, program->state_machine);
   for (size_t i = 0; i < program->handler_count; i++) {
     visit_statements(&r, program->handlers[i]->body.statements, program->handlers[i]->body.count, &all);
   }

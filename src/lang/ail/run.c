@@ -108,9 +108,9 @@ static void note_statements(reading *r, const tn_ail_statement *statements, uint
   }
 }
 
-static void note_machine(reading *r, const tn_ail_machine *machine) {
-  for (uint32_t i = 0; machine && i < machine->count; i++) {
-    const tn_ail_state *state = &machine->states[i];
+static void note_state_machine(reading *r, const tn_ail_state_machine *state_machine) {
+  for (uint32_t i = 0; state_machine && i < state_machine->count; i++) {
+    const tn_ail_state *state = &state_machine->states[i];
     note_statements(r, state->body, state->body_count);
     for (uint32_t k = 0; k < state->transition_count; k++) note_names(r, state->transitions[k].condition);
   }
@@ -132,7 +132,7 @@ static void read_all(reading *r, const tn_ail *program) {
   r->failed = false;
   tn_map_init(&r->names, program->host->heap);
   tn_map_init(&r->lets, program->host->heap);
-  note_machine(r, program->machine);
+  note_state_machine(r, program->state_machine);
   note_handlers(r, program);
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct {
   tn_ail *program;
-  const tn_ail_machine *machine;
+  const tn_ail_state_machine *state_machine;
   tn_map states; /* name -> number of the first state of that name */
   bool guessing; /* a target is missing, so what cannot be reached is not certain */
 } checker;
@@ -21,8 +21,8 @@ static tn_diags *diags_of(const checker *c) { return c->program->host->diags; }
 static tn_str text_of(const checker *c, tn_name name) { return tn_ail_text_of(c->program, name); }
 
 static void collect_states(checker *c) {
-  for (uint32_t i = 0; i < c->machine->count; i++) {
-    const tn_ail_state *state = &c->machine->states[i];
+  for (uint32_t i = 0; i < c->state_machine->count; i++) {
+    const tn_ail_state *state = &c->state_machine->states[i];
     if (state->broken) c->guessing = true;
     if (!tn_map_get(&c->states, state->name)) {
       if (!tn_map_put(&c->states, state->name, i)) c->program->arena.failed = true;
@@ -106,13 +106,13 @@ static void check_one(checker *c, const tn_ail_state *state) {
 }
 
 static void check_reached(checker *c) {
-  uint32_t count = c->machine->count, done = 0, found = 1;
+  uint32_t count = c->state_machine->count, done = 0, found = 1;
   bool *reached = tn_arena_array(&c->program->arena, count, sizeof *reached);
   uint32_t *queue = tn_arena_array(&c->program->arena, count, sizeof *queue);
   if (!reached || !queue) return;
   reached[0] = true;
   for (queue[0] = 0; done < found; done++) {
-    const tn_ail_state *state = &c->machine->states[queue[done]];
+    const tn_ail_state *state = &c->state_machine->states[queue[done]];
     for (uint32_t i = 0; i < state->transition_count; i++) {
       const uint64_t *target = tn_map_get(&c->states, state->transitions[i].target);
       if (!target || reached[*target]) continue;
@@ -121,7 +121,7 @@ static void check_reached(checker *c) {
     }
   }
   for (uint32_t i = 0; i < count; i++) {
-    const tn_ail_state *state = &c->machine->states[i];
+    const tn_ail_state *state = &c->state_machine->states[i];
     const uint64_t *first = tn_map_get(&c->states, state->name);
     if (reached[i] || !first || *first != i) continue; /* a second of a name has been reported */
     tn_report(diags_of(c), TN_DIAG_E_STATE_UNREACHABLE, state->name_at,
@@ -129,17 +129,19 @@ static void check_reached(checker *c) {
   }
 }
 
-void tn_ail_check_machine(tn_ail *program) {
-  checker c = { .program = program, .machine = program->machine, .guessing = program->machine->broken };
-  if (c.machine->count == 0) {
+void tn_ail_check_state_machine(tn_ail *program) {
+  checker c = { .program = program,
+                .state_machine = program->state_machine,
+                .guessing = program->state_machine->broken };
+  if (c.state_machine->count == 0) {
     if (program->tree.broken) return;
-    tn_report(diags_of(&c), TN_DIAG_E_STATE_MACHINE_EMPTY, c.machine->keyword_at,
-              TN_TEXT("name", text_of(&c, c.machine->name)));
+    tn_report(diags_of(&c), TN_DIAG_E_STATE_MACHINE_EMPTY, c.state_machine->keyword_at,
+              TN_TEXT("name", text_of(&c, c.state_machine->name)));
     return;
   }
   tn_map_init(&c.states, program->host->heap);
   collect_states(&c);
-  for (uint32_t i = 0; i < c.machine->count; i++) check_one(&c, &c.machine->states[i]);
+  for (uint32_t i = 0; i < c.state_machine->count; i++) check_one(&c, &c.state_machine->states[i]);
   if (!c.guessing) check_reached(&c);
   tn_map_free(&c.states);
 }
@@ -148,8 +150,8 @@ void tn_ail_check_machine(tn_ail *program) {
 
 typedef struct {
   tn_ail_world *world;
-  const tn_ail_machine *machine;
-  tn_ail_machine_run *run;
+  const tn_ail_state_machine *state_machine;
+  tn_ail_state_machine_run *run;
 } runner;
 
 /* 1 where the host's first event is the `start` that comes by itself. */
@@ -157,7 +159,7 @@ static size_t first_event(const tn_host *host) {
   return host->event_count > 0 && tn_str_is(host->events[0], "start") ? 1 : 0;
 }
 
-size_t tn_ail_machine_events(const tn_ail *program) {
+size_t tn_ail_state_machine_events(const tn_ail *program) {
   return 1 + program->host->event_count - first_event(program->host);
 }
 
@@ -241,7 +243,7 @@ static bool leave(runner *r, const tn_ail_state *state, bool *waits) {
     if (index < state->transition_count) return jump(r, state, index);
     if (state->ends) {
       r->run->ended = true;
-      r->run->current = r->machine->count;
+      r->run->current = r->state_machine->count;
       return true;
     }
     if (!has_kind(state, TN_AIL_ON)) return stuck(r, state);
@@ -265,7 +267,7 @@ static bool past_limit(const runner *r, const tn_ail_state *state) {
 static bool enter_current(runner *r, const tn_ail_state *state) {
   tn_host *host = r->world->program->host;
   if (host->max_steps > 0 && (uint64_t)r->run->steps == host->max_steps) return past_limit(r, state);
-  if (r->run->steps++ == TN_AIL_MACHINE_STEP_LIMIT) return too_long(r, state);
+  if (r->run->steps++ == TN_AIL_STATE_STEP_LIMIT) return too_long(r, state);
   if (tn_stop_asked(host->heap->stop)) {
     return tn_ail_report_plain_fault(r->world->program,
                                      &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = state->at });
@@ -277,26 +279,27 @@ static bool enter_current(runner *r, const tn_ail_state *state) {
 }
 
 static bool step_through(runner *r) {
-  for (bool waits = false; !waits && r->run->current < r->machine->count;) {
-    const tn_ail_state *state = &r->machine->states[r->run->current];
+  for (bool waits = false; !waits && r->run->current < r->state_machine->count;) {
+    const tn_ail_state *state = &r->state_machine->states[r->run->current];
     if (!r->run->inside && !enter_current(r, state)) return false;
     if (!leave(r, state, &waits)) return false;
   }
   return true;
 }
 
-bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run) {
-  const tn_ail_machine *machine = world->program->machine;
-  *run = (tn_ail_machine_run){ 0 };
+bool tn_ail_state_machine_begin(tn_ail_world *world, tn_ail_state_machine_run *run) {
+  const tn_ail_state_machine *state_machine = world->program->state_machine;
+  *run = (tn_ail_state_machine_run){ 0 };
   tn_map_init(&run->states, world->program->host->heap);
-  for (uint32_t i = 0; i < machine->count; i++)
-    if (!tn_map_put(&run->states, machine->states[i].name, i)) return tn_ail_out_of_memory(world->program);
+  for (uint32_t i = 0; i < state_machine->count; i++)
+    if (!tn_map_put(&run->states, state_machine->states[i].name, i))
+      return tn_ail_out_of_memory(world->program);
   return true;
 }
 
 /* The lets of the state it is in are put aside between two offers: handlers have names of their own. */
-bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t count) {
-  runner r = { .world = world, .machine = world->program->machine, .run = run };
+bool tn_ail_state_machine_offer(tn_ail_world *world, tn_ail_state_machine_run *run, size_t count) {
+  runner r = { .world = world, .state_machine = world->program->state_machine, .run = run };
   tn_ail_cells before = world->locals;
   world->vars_first = false;
   world->locals = run->locals;
@@ -307,7 +310,7 @@ bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t c
   return ok;
 }
 
-void tn_ail_machine_run_free(const tn_ail *program, tn_ail_machine_run *run) {
+void tn_ail_state_machine_free(const tn_ail *program, tn_ail_state_machine_run *run) {
   tn_vec_free(program->host->heap, &run->path);
   tn_vec_free(program->host->heap, &run->emitted);
   tn_ail_cells_release(program->host->heap, &run->locals);
@@ -317,13 +320,14 @@ void tn_ail_machine_run_free(const tn_ail *program, tn_ail_machine_run *run) {
 /* ---- showing ---- */
 
 static tn_str state_name(const tn_ail *program, uint32_t state) {
-  return tn_ail_text_of(program, program->machine->states[state].name);
+  return tn_ail_text_of(program, program->state_machine->states[state].name);
 }
 
-void tn_ail_machine_json(const tn_ail *program, const tn_ail_machine_run *run, tn_json_writer *json) {
+void tn_ail_state_machine_json(const tn_ail *program, const tn_ail_state_machine_run *run,
+                               tn_json_writer *json) {
   tn_json_key(json, "machine");
   tn_json_object_begin(json);
-  tn_json_key(json, "name"), tn_json_string(json, tn_ail_text_of(program, program->machine->name));
+  tn_json_key(json, "name"), tn_json_string(json, tn_ail_text_of(program, program->state_machine->name));
   tn_json_key(json, "path"), tn_json_array_begin(json);
   for (size_t i = 0; i < run->path.count; i++) tn_json_string(json, state_name(program, run->path.at[i]));
   tn_json_array_end(json);
@@ -341,9 +345,9 @@ void tn_ail_machine_json(const tn_ail *program, const tn_ail_machine_run *run, t
 
 #define SHOWN_STATES 50
 
-void tn_ail_machine_text(const tn_ail *program, const tn_ail_machine_run *run, tn_text *out) {
+void tn_ail_state_machine_text(const tn_ail *program, const tn_ail_state_machine_run *run, tn_text *out) {
   tn_text_puts(out, "State machine ");
-  tn_text_add(out, tn_ail_text_of(program, program->machine->name));
+  tn_text_add(out, tn_ail_text_of(program, program->state_machine->name));
   tn_text_puts(out, ": ");
   for (size_t i = 0; i < run->path.count && i < SHOWN_STATES; i++) {
     if (i) tn_text_puts(out, " -> ");

@@ -323,11 +323,11 @@ static void take_eval(tn_ail *program, const tn_ail_item *item) {
   tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_REQUIRES_TRAIN, item->as.fields->keyword_at);
 }
 
-static void take_machine(tn_ail *program, const tn_ail_item *item) {
-  if (!program->machine)
-    program->machine = item->as.machine;
+static void take_state_machine(tn_ail *program, const tn_ail_item *item) {
+  if (!program->state_machine)
+    program->state_machine = item->as.state_machine;
   else
-    tn_ail_report_syntax(program, item->as.machine->keyword_at, "a program has one state machine");
+    tn_ail_report_syntax(program, item->as.state_machine->keyword_at, "a program has one state machine");
 }
 
 static void take_item(tn_ail *program, const tn_ail_item *item) {
@@ -355,7 +355,7 @@ static void take_item(tn_ail *program, const tn_ail_item *item) {
       if (program->main)
         tn_ail_report_syntax(program, item->as.function->name_at, "functions stand before the model");
       break;
-    case TN_AIL_ITEM_MACHINE: take_machine(program, item); break;
+    case TN_AIL_ITEM_STATE_MACHINE: take_state_machine(program, item); break;
     case TN_AIL_ITEM_APP_BEGIN: program->app = item->as.app; break;
     default: break;
   }
@@ -391,12 +391,12 @@ static void check_model(const tn_ail *program) {
   }
 }
 
-/* A program of handlers or of a machine alone needs no model; any other does. */
+/* A program of handlers or of a state machine alone needs no model; any other does. */
 static void check_main(const tn_ail *program) {
   bool trains =
       program->train_fields || program->eval_fields || program->dataset_fields || program->loss_block;
   if (program->main || program->tree.broken) return;
-  if ((program->machine || program->handler_count > 0) && !trains) return;
+  if ((program->state_machine || program->handler_count > 0) && !trains) return;
   tn_span at = { program->file, 0, 0 };
   if (program->tree.count > 0) at = program->tree.items[0].at;
   at.end = at.start;

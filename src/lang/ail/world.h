@@ -64,8 +64,8 @@ bool tn_ail_reads_name(const tn_ail *program, tn_name name);
 
 /* ---- state machines (state_machine.c) ---- */
 
-/* A machine at work. Events are offered to it one after another: those it has not been offered do not exist
- * for it yet. */
+/* A state machine at work. Events are offered to it one after another: those it has not been offered do not
+ * exist for it yet. */
 typedef struct {
   tn_vec(uint32_t) path;  /* states, by number */
   tn_vec(tn_str) emitted; /* in the arena */
@@ -76,18 +76,19 @@ typedef struct {
   bool inside;            /* the current state has been entered */
   int steps;
   size_t next_event, offered; /* 0 is `start`, then the host's */
-} tn_ail_machine_run;
+} tn_ail_state_machine_run;
 
 /* False after reporting; the run is to be freed in any case. */
-bool tn_ail_machine_begin(tn_ail_world *world, tn_ail_machine_run *run);
-/* Lets the machine go as far as the first `count` events take it. */
-bool tn_ail_machine_offer(tn_ail_world *world, tn_ail_machine_run *run, size_t count);
+bool tn_ail_state_machine_begin(tn_ail_world *world, tn_ail_state_machine_run *run);
+/* Lets the state machine go as far as the first `count` events take it. */
+bool tn_ail_state_machine_offer(tn_ail_world *world, tn_ail_state_machine_run *run, size_t count);
 /* All events at once: `start` and those of the host. */
-size_t tn_ail_machine_events(const tn_ail *program);
-void tn_ail_machine_run_free(const tn_ail *program, tn_ail_machine_run *run);
+size_t tn_ail_state_machine_events(const tn_ail *program);
+void tn_ail_state_machine_free(const tn_ail *program, tn_ail_state_machine_run *run);
 /* "machine":{...} */
-void tn_ail_machine_json(const tn_ail *program, const tn_ail_machine_run *run, tn_json_writer *json);
-void tn_ail_machine_text(const tn_ail *program, const tn_ail_machine_run *run, tn_text *out);
+void tn_ail_state_machine_json(const tn_ail *program, const tn_ail_state_machine_run *run,
+                               tn_json_writer *json);
+void tn_ail_state_machine_text(const tn_ail *program, const tn_ail_state_machine_run *run, tn_text *out);
 
 /* ---- apps (app.c) ---- */
 
