@@ -10,6 +10,9 @@
 # end, the optimiser, the plan or a back end; a back end that sees a language;
 # and a program that sees more of the library than its public header. The one
 # exception is api/door.h, for what the program keeps beside the library (track/).
+#
+# In lang/ a door is in the file of its name: tn_lang_mind_emit in lang/mind/emit.c;
+# lang.c is the table of them and defines nothing else.
 set -eu
 rules='
 base        :
@@ -61,6 +64,20 @@ find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc'
     if (to == "") return complain("\"" target "\" is in no room of the table")
     if (to != from && !((from, to) in allowed)) complain(from " may not include " to " (\"" target "\")")
   }
+  # The file that has a door: that of its name, and for the small ones that of what they belong to.
+  function file_of(door) {
+    if (door ~ /^repl_/) return "repl"
+    if (door == "drop" || door == "specs") return "unit"
+    return door == "show" || door == "plan" ? "run" : door
+  }
+  function check_door(line,   name, room, want) {
+    room = from
+    sub(/^lang\//, "", room)
+    match(line, /tn_lang_[a-z_]+[(]/)
+    name = substr(line, RSTART, RLENGTH - 1)
+    want = "src/lang/" room "/" (name == "tn_lang_" room ? "lang" : file_of(substr(name, length(room) + 10))) ".c"
+    if (file != want) complain(name " belongs in " want)
+  }
   BEGIN {
     count = split(rules, lines, "\n")
     for (i = 1; i <= count; i++) {
@@ -77,6 +94,9 @@ find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name '*.inc'
     if (from == "") { complain("is in no room of the table"); next }
     while ((getline line < file) > 0) {
       line_number++
+      if (from ~ /^lang\// && line ~ /^[a-z].*[ *]tn_lang_[a-z_]+[(].*[{]/) check_door(line)
+      if (file ~ /^src\/lang\/[a-z]+\/lang\.c$/ && line ~ /^(static )?[a-z].*[)] [{]/ && line !~ /tn_lang_[a-z]+[(]void[)]/)
+        complain("lang.c is the table of doors and defines no other function")
       if (line !~ /^[ \t]*#[ \t]*include[ \t]*["<]/) continue
       quoted = line ~ /include[ \t]*"/
       sub(/^[^"<]*["<]/, "", line)

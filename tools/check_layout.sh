@@ -1,6 +1,7 @@
 #!/bin/sh
 # How lines look: at most 110 columns, in the prose of documents 100, no tabs, no blanks at the end. Scripts need
 # only the last; so do code, tables, headings and comments in documents, and a line without a blank to break it at.
+# A source that begins with a path begins with its own.
 #
 #   tools/check_layout.sh [ROOT]
 set -eu
@@ -26,6 +27,9 @@ find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type
     fenced = 0
     while ((getline line < file) > 0) {
       number++
+      if (number == 1 && file ~ /^src\// && line ~ /^\/\* [a-z0-9_\/]+\.(c|h|def|inc)[: ]/ &&
+          index(line, "/* " substr(file, 5) ":") != 1)
+        complain("the first line names another file")
       if (line ~ /\r/) complain("a carriage return")
       if (line ~ /[ \t\r]$/) complain("blanks at the end of the line")
       if (file ~ /\.md$/) check_prose(line)

@@ -1,4 +1,4 @@
-/* cluster/report.c */
+/* cluster/report.c: failures and differences between ranks, as diagnostics. */
 #include "cluster/report.h"
 
 bool tn_cluster_report_failure(tn_diags *diags, const tn_transport *transport) {

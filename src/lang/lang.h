@@ -3,8 +3,10 @@
  * A front end turns text into operations and says what is wrong with it. It
  * never sees back ends: to compute, it asks its host. The host (api/) owns the
  * session's memory, names, texts and diagnostics, knows what is allowed, and
- * prints. All languages have the same doors, so that who knows one room
- * knows them all: lang.c holds the tn_lang of its language and nothing else. */
+ * prints. All languages have the same doors, so that anyone who knows one room
+ * knows them all: lang.c holds the tn_lang of its language and nothing else,
+ * and a door is in the file of its name (tn_lang_mind_emit in mind/emit.c;
+ * specs and drop in unit.c, show and plan in run.c). */
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 
@@ -241,6 +243,25 @@ typedef struct tn_lang {
   void (*repl_complete)(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);  /* one per line */
   void (*repl_free)(tn_repl *repl);
 } tn_lang;
+
+/* Declares the doors of one language. Its table has those that it defines. */
+#define TN_LANG_DOORS(NAME)                                                                                  \
+  bool tn_lang_##NAME##_check(tn_unit *unit);                                                                \
+  bool tn_lang_##NAME##_run(tn_unit *unit, tn_arena *arena, tn_outcome *out);                                \
+  bool tn_lang_##NAME##_format(tn_unit *unit, tn_text *out);                                                 \
+  bool tn_lang_##NAME##_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out);                                \
+  void tn_lang_##NAME##_drop(tn_unit *unit);                                                                 \
+  bool tn_lang_##NAME##_type_at(tn_unit *unit, uint32_t place, tn_text *out);                                \
+  bool tn_lang_##NAME##_app(tn_unit *unit, tn_arena *arena, tn_outcome *out);                                \
+  void tn_lang_##NAME##_show(tn_unit *unit, const tn_outcome *outcome, tn_text *out);                        \
+  bool tn_lang_##NAME##_plan(tn_unit *unit, tn_text *out);                                                   \
+  const tn_specs *tn_lang_##NAME##_specs(tn_unit *unit);                                                     \
+  bool tn_lang_##NAME##_lower(tn_unit *unit, const char *loss, tn_lowered *out);                             \
+  tn_repl *tn_lang_##NAME##_repl_new(tn_host *host);                                                         \
+  bool tn_lang_##NAME##_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit);                     \
+  void tn_lang_##NAME##_repl_cancel(tn_repl *repl);                                                          \
+  void tn_lang_##NAME##_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates);       \
+  void tn_lang_##NAME##_repl_free(tn_repl *repl);
 
 /* One clear report of why a graph could not be written. Returns false. */
 bool tn_lang_report_export(tn_host *host, const tn_export_problem *problem);

@@ -126,6 +126,15 @@ fresh
 echo 'int x;' | put src/cellar/x.c
 fails "layers: an unknown room" "in no room" layers
 fresh
+echo 'bool tn_lang_mind_emit(tn_unit *unit, tn_text *out) {' | put src/lang/mind/lower.c
+fails "layers: a door in another file" "tn_lang_mind_emit belongs in src/lang/mind/emit.c" layers
+mv "$scratch/src/lang/mind/lower.c" "$scratch/src/lang/mind/emit.c"
+echo 'void tn_lang_mind_drop(tn_unit *unit) {' | put src/lang/mind/unit.c
+echo 'const tn_lang *tn_lang_mind(void) {' | put src/lang/mind/lang.c
+passes "layers: doors in their files" layers
+echo 'static bool check(tn_unit *unit) {' | put src/lang/mind/lang.c
+fails "layers: lang.c with more than its table" "lang.c is the table of doors" layers
+fresh
 rm -rf "$scratch/src" && mkdir "$scratch/src"
 fails "layers: nothing to check" "no source" layers
 
@@ -230,6 +239,7 @@ hundred=$ten$ten$ten$ten$ten$ten$ten$ten$ten$ten
 layout_breach "longer than 110 columns" "/* ${hundred}12345 */"
 layout_breach "a tab" "int$(printf '\t')x;"
 layout_breach "blanks at the end" "int x; "
+layout_breach "the first line names another file" "/* graph/x.h: a header. */"
 layout_breach "a carriage return" "int x;$(printf '\r')"
 fresh
 echo "/* ${hundred}12é4 */" | put src/base/x.h

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "lang/ail/doors.h"
 #include "lang/ail/world.h"
 #include "tensor/print.h"
 
@@ -473,9 +474,11 @@ static bool run_all(app *a, tn_arena *arena, tn_outcome *out) {
   return ok;
 }
 
-bool tn_ail_app_run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out) {
+bool tn_lang_ail_app(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = unit->host;
   tn_ail_world world;
-  tn_ail *program = tn_ail_compile(host, file);
+  *out = (tn_outcome){ 0 };
+  tn_ail *program = tn_ail_compile(host, unit->file);
   if (!program) return false;
   bool ok = tn_ail_world_open(&world, program, arena, NULL);
   if (ok) {

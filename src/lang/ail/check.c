@@ -2,6 +2,7 @@
  *
  * Everything is walked once: the model, the loss, the stages of the pipeline,
  * states and handlers, and functions that nobody calls. */
+#include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 
 static tn_diags *diags_of(const tn_ail_walk *w) { return w->program->host->diags; }
@@ -245,4 +246,10 @@ void tn_ail_check_values(tn_ail *program) {
   }
   tn_ail_walk_free(&w);
   tn_typer_free(&typer);
+}
+
+bool tn_lang_ail_check(tn_unit *unit) {
+  tn_ail *program = tn_ail_compile(unit->host, unit->file);
+  tn_ail_free(program);
+  return program != NULL;
 }

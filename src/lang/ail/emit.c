@@ -5,6 +5,7 @@
  * shown with the lengths of a bare run, and one that is given inputs with
  * theirs. */
 #include "ad/ad.h"
+#include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 
 /* ---- gradients ---- */
@@ -98,5 +99,54 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
   tn_arena_init(&arena, program->host->heap);
   ok = tn_ail_size(program, &request, &arena, &sizes) && build(program, &sizes, grad, out, &stuck);
   tn_arena_free(&arena);
+  return ok;
+}
+
+/* ---- the door ---- */
+
+/* These forms carry the parameters: those of a run. */
+static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
+  tn_host *host = program->host;
+  tn_export what = { .graph = graph, .kind = kind, .sources = host->sources };
+  tn_export_problem problem;
+  tn_size_request request = { 0 };
+  tn_sizes sizes;
+  tn_arena arena;
+  tn_diags_enter(host->diags, TN_PHASE_RUN);
+  tn_arena_init(&arena, host->heap);
+  tn_tensor *params = tn_arena_array(&arena, program->param_count + 1, sizeof *params);
+  bool ok = params != NULL || tn_ail_out_of_memory(program);
+  bool made =
+      ok && tn_ail_size(program, &request, &arena, &sizes) && tn_ail_init_params(program, &sizes, params);
+  if (made) {
+    what.params = params;
+    ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
+    for (size_t i = 0; i < program->param_count; i++) tn_tensor_unref(&params[i]);
+  }
+  tn_arena_free(&arena);
+  return ok && made;
+}
+
+static bool write_form(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
+  tn_export what = { .graph = graph, .kind = kind, .sources = program->host->sources };
+  tn_export_problem problem;
+  if (kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ) return write_model(program, graph, kind, out);
+  return tn_export_write(&what, out, &problem) || tn_lang_report_export(program->host, &problem);
+}
+
+bool tn_lang_ail_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  tn_host *host = unit->host;
+  tn_graph graph;
+  tn_ail *program = tn_ail_compile(host, unit->file);
+  if (!program) return false;
+  bool values = kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ;
+  bool ok = tn_host_seal(host, NULL, 0) &&
+            tn_ail_check_given(program, values ? TN_AIL_TO_EXPORT : TN_AIL_TO_SHOW) &&
+            tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
+  if (ok) {
+    ok = write_form(program, &graph, kind, out);
+    tn_graph_free(&graph);
+  }
+  tn_ail_free(program);
   return ok;
 }

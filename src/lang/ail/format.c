@@ -651,7 +651,9 @@ static void put_items(formatter *f, const tn_ail_tree *tree) {
   put_comments(f, UINT32_MAX, &apart);
 }
 
-bool tn_ail_format_text(tn_host *host, uint32_t file, tn_text *out) {
+bool tn_lang_ail_format(tn_unit *unit, tn_text *out) {
+  tn_host *host = unit->host;
+  uint32_t file = unit->file;
   tn_arena arena;
   tn_ail_tree tree;
   tn_ail_comments comments = { 0 };

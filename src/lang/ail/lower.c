@@ -1,4 +1,5 @@
 /* lang/ail/lower.c: a program and lengths become a graph. */
+#include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 
 /* ---- driving the walk ---- */
@@ -155,4 +156,45 @@ bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault) {
   return tn_report(program->host->diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, fault->at,
                    TN_TEXT("function", tn_ail_called(program, fault->op, fault->at)),
                    TN_INT("index", fault->got), TN_INT("limit", fault->expected));
+}
+
+/* ---- the door ---- */
+
+static bool take_inputs(const tn_ail *program, tn_tensor *inputs) {
+  for (size_t i = 0; i < program->input_count; i++) {
+    if (!tn_ail_given(program, i))
+      return tn_host_usage(program->host, "input ", tn_ail_text_of(program, program->inputs[i].name),
+                           " has no value; a step is trained on what is given");
+    if (!tn_ail_supplied(program, i, &inputs[i])) return false;
+  }
+  return true;
+}
+
+static bool lower_given(tn_ail *program, tn_arena *arena, tn_lowered *out) {
+  tn_size_request request = { 0 };
+  tn_sizes sizes;
+  out->has_options = true;
+  out->options = program->train.options;
+  out->options.shards = 1;
+  return tn_ail_require_loss(program) && tn_ail_seal(program) &&
+         tn_ail_size(program, &request, arena, &sizes) && take_inputs(program, out->inputs) &&
+         tn_ail_init_params(program, &sizes, out->params) &&
+         tn_ail_lower(program, &sizes, TN_LOWER_TRAINING, out) && tn_ail_allow(program, &out->graph);
+}
+
+bool tn_lang_ail_lower(tn_unit *unit, const char *loss, tn_lowered *out) {
+  tn_host *host = unit->host;
+  tn_ail *program = tn_ail_compile(host, unit->file);
+  if (!program) return false;
+  tn_arena arena;
+  tn_arena_init(&arena, host->heap);
+  /* One more input: the key of dropout, which a training sets. */
+  bool room = tn_lowered_init(out, host->heap, program->input_count + 1, program->param_count);
+  bool ok = loss   ? tn_host_usage(host, "", TN_LIT("the train block"), " of an .ail program names its loss")
+            : room ? lower_given(program, &arena, out)
+                   : tn_ail_out_of_memory(program);
+  if (room && !ok) tn_lowered_free(out, host->heap);
+  tn_arena_free(&arena);
+  tn_ail_free(program);
+  return ok;
 }

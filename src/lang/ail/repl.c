@@ -238,7 +238,7 @@ static void run_text(tn_repl *repl, tn_str text, tn_text *out) {
   tn_repl_talk_mistakes(&repl->talk, out);
 }
 
-bool tn_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
+bool tn_lang_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
   if (tn_repl_talk_command(&repl->talk, repl, line, out)) {
     *quit = repl->talk.quit;
     return repl->talk.pending.len == 0;
@@ -335,7 +335,7 @@ static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
     while (text.len > 0) {
       size_t end = 0;
       while (end < text.len && text.at[end] != '\n') end++;
-      tn_ail_repl_line(repl, (tn_str){ text.at, end }, out, &quit);
+      tn_lang_ail_repl_line(repl, (tn_str){ text.at, end }, out, &quit);
       text = (tn_str){ text.at + end, text.len - end };
       if (text.len > 0) text.at++, text.len--;
     }
@@ -362,7 +362,7 @@ static const tn_repl_command commands[] = {
 
 /* ---- sessions ---- */
 
-tn_repl *tn_ail_repl_new(tn_host *host) {
+tn_repl *tn_lang_ail_repl_new(tn_host *host) {
   tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
   if (!repl) return NULL;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
@@ -370,14 +370,14 @@ tn_repl *tn_ail_repl_new(tn_host *host) {
   return repl;
 }
 
-void tn_ail_repl_free(tn_repl *repl) {
+void tn_lang_ail_repl_free(tn_repl *repl) {
   tn_heap *heap = repl->talk.host->heap;
   tn_ail_lines_free(&repl->lines);
   tn_repl_talk_free(&repl->talk);
   tn_heap_free(heap, repl, sizeof *repl);
 }
 
-void tn_ail_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
+void tn_lang_ail_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
 
 /* ---- completion ---- */
 
@@ -391,7 +391,7 @@ static void offer_names(const tn_repl *repl, tn_str word, tn_text *candidates) {
   }
 }
 
-void tn_ail_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
+void tn_lang_ail_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
   static const char *const words[] = {
     "const", "fn",     "input", "param",  "model", "if",    "then", "else",  "for", "in", "do",
     "end",   "repeat", "times", "reduce", "over",  "range", "true", "false", "and", "or", "not",

@@ -3,6 +3,7 @@
  * Inputs are supplied or drawn, parameters drawn or given; one graph has the
  * model's output and every value that states and handlers read. Each is computed
  * when it is read, and what it needs of the clock and of files is checked then. */
+#include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 #include "lang/ail/world.h"
 
@@ -309,5 +310,88 @@ bool tn_ail_world_open(tn_ail_world *world, tn_ail *program, tn_arena *arena, tn
   bool ok = !r.failed || tn_ail_out_of_memory(program);
   if (ok && program->main) ok = open_model(world, &r, output) && check_params(world);
   free_reading(&r);
+  return ok;
+}
+
+/* ---- the door ---- */
+
+#define SHOWN_VALUES 10
+
+/* The shape and the first values, as a person wants to see them. */
+static void print_output(tn_ail *program, const tn_ail_cell *output, tn_text *out) {
+  tn_view view = output->tensor.view;
+  tn_shape shape = tn_view_shape(&view);
+  int64_t count = tn_view_count(&view), shown = count < SHOWN_VALUES ? count : SHOWN_VALUES;
+  if (output->name) {
+    tn_text_puts(out, "Output: ");
+    tn_text_add(out, tn_ail_text_of(program, output->name));
+    tn_text_byte(out, '\n');
+  }
+  tn_text_puts(out, "Output shape: ");
+  tn_shape_print(&shape, NULL, TN_SHAPE_COMMA, out);
+  tn_text_puts(out, "\nFirst ");
+  tn_text_int(out, shown);
+  tn_text_puts(out, " values: [");
+  for (int64_t i = 0; i < shown; i++) {
+    if (i) tn_text_puts(out, ", ");
+    tn_text_fixed(out, tn_view_get_f64(&view, i), 4);
+  }
+  tn_text_puts(out, "]\n");
+}
+
+static bool take_output(tn_ail *program, const tn_ail_cell *output, tn_arena *arena, tn_outcome *out,
+                        tn_text *text) {
+  out->values = tn_arena_array(arena, 1, sizeof *out->values);
+  if (!out->values) return tn_ail_out_of_memory(program);
+  if (!output->tensor.buffer) return true; /* no model: an empty list */
+  out->values[0] = tn_ail_cell_datum(program, output);
+  out->count = 1;
+  print_output(program, output, text);
+  return true;
+}
+
+static bool run_state_machine(tn_ail_world *world, tn_outcome *out, tn_text *text) {
+  tn_ail *program = world->program;
+  tn_ail_state_machine_run run;
+  tn_text json_text;
+  bool ok = tn_ail_state_machine_begin(world, &run) && tn_ail_world_open_variables(world) &&
+            tn_ail_state_machine_offer(world, &run, tn_ail_state_machine_events(program));
+  if (ok) {
+    tn_text_init(&json_text, program->host->heap);
+    tn_json_writer json = tn_json_writer_on(&json_text);
+    tn_ail_state_machine_json(program, &run, &json);
+    out->extra_json = tn_arena_str(world->arena, tn_text_str(&json_text));
+    tn_text_free(&json_text);
+    tn_ail_state_machine_text(program, &run, text);
+  }
+  tn_ail_state_machine_free(program, &run);
+  return ok;
+}
+
+bool tn_lang_ail_run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
+  tn_host *host = unit->host;
+  tn_ail_world world;
+  tn_ail_cell output = { 0 };
+  tn_text text;
+  *out = (tn_outcome){ 0 };
+  tn_givens_free(host->heap, &unit->params);
+  tn_ail *program = tn_ail_compile(host, unit->file);
+  if (!program) return false;
+  tn_text_init(&text, host->heap);
+  bool ok = tn_ail_world_open(&world, program, arena, &output);
+  ok = ok && take_output(program, &output, arena, out, &text);
+  if (ok && program->state_machine) ok = run_state_machine(&world, out, &text);
+  ok = ok && tn_ail_model_keep_params(&world, unit);
+  out->text = tn_arena_str(arena, tn_text_str(&text));
+  if (ok && (text.failed || arena->failed))
+    ok = tn_ail_out_of_memory(program);
+  if (!ok) {
+    for (size_t i = 0; i < out->count; i++) tn_datum_release(&out->values[i]);
+    *out = (tn_outcome){ 0 };
+  }
+  tn_text_free(&text);
+  tn_ail_cell_release(&output);
+  tn_ail_world_close(&world);
+  tn_ail_free(program);
   return ok;
 }

@@ -89,8 +89,4 @@ void tn_ail_state_machine_free(const tn_ail *program, tn_ail_state_machine_run *
 void tn_ail_state_machine_json(const tn_ail *program, const tn_ail_state_machine_run *run,
                                tn_json_writer *json);
 void tn_ail_state_machine_text(const tn_ail *program, const tn_ail_state_machine_run *run, tn_text *out);
-
-/* ---- apps (app.c) ---- */
-
-bool tn_ail_app_run(tn_host *host, uint32_t file, tn_arena *arena, tn_outcome *out);
 #endif

@@ -34,7 +34,10 @@ bool tn_graph_unit_check_names(tn_graph_unit *self);
 int tn_graph_find_loss(const tn_graph *graph, const char *wanted);
 /* Of an input or a parameter. */
 tn_str tn_graph_name_of(const tn_graph *graph, tn_value value);
+/* Reports an operation that asks the host, which a graph by itself has nobody to answer. False then. */
+bool tn_graph_asks_nobody(tn_host *host, const tn_graph *graph);
+/* Frees the values and the plan of the last run. */
+void tn_graph_unit_forget_run(tn_graph_unit *self);
 
-/* The forms of `tern emit` (emit.c). */
-bool tn_graph_unit_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out);
+TN_LANG_DOORS(graph)
 #endif

@@ -77,7 +77,7 @@ static const tn_tensor *values_of(const tn_graph_unit *self, tn_arena *arena) {
   return values;
 }
 
-bool tn_graph_unit_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+bool tn_lang_graph_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
   tn_graph_unit *self = (tn_graph_unit *)unit;
   tn_host *host = unit->host;
   if (!tn_graph_unit_read(self)) return false;

@@ -168,3 +168,36 @@ bool tn_graph_unit_refill(tn_graph_unit *self, tn_lowered *into) {
          refill(source, host->params, host->param_count, source->params.at, into->params,
                 source->params.count);
 }
+
+/* ---- the door ---- */
+
+/* What the host is asked for belongs to a language; a graph by itself has nobody who would answer. */
+bool tn_graph_asks_nobody(tn_host *host, const tn_graph *graph) {
+  for (tn_value v = 1; v < graph->nodes.count; v++) {
+    const tn_node *node = tn_graph_node(graph, v);
+    if (tn_op_sig_of(node->op)->kind == TN_KIND_EFFECT)
+      return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, node->at, TN_STR("feature", "`host` in a graph"));
+  }
+  return true;
+}
+
+int tn_graph_find_loss(const tn_graph *graph, const char *wanted) {
+  tn_str name = tn_str_of(wanted ? wanted : "loss");
+  for (size_t i = 0; i < graph->outputs.count; i++) {
+    if (tn_str_equal(tn_names_text(graph->names, graph->outputs.at[i].name), name)) return (int)i;
+  }
+  return !wanted && graph->outputs.count == 1 ? 0 : -1;
+}
+
+bool tn_lang_graph_lower(tn_unit *unit, const char *loss, tn_lowered *out) {
+  tn_graph_unit *self = (tn_graph_unit *)unit;
+  if (!tn_graph_unit_read(self) || !tn_host_seal(unit->host, NULL, 0) || !tn_graph_unit_check_names(self) ||
+      !tn_graph_unit_bind(self, out))
+    return false;
+  out->loss = tn_graph_find_loss(&out->graph, loss);
+  bool runs = tn_graph_asks_nobody(unit->host, &out->graph);
+  if (runs && out->loss >= 0) return true;
+  tn_lowered_free(out, unit->host->heap);
+  return runs && tn_host_usage(unit->host, "", TN_LIT("the graph"),
+                               " has no output to minimise; name one loss");
+}

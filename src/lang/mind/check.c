@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lang/mind/check.h"
+#include "lang/mind/doors.h"
 
 static tn_mind_checker checker_of(tn_mind *mind, tn_mind_unit *unit) {
   return (tn_mind_checker){ .mind = mind, .unit = unit, .module = unit->module };
@@ -487,4 +488,16 @@ const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit) {
   const tn_mind_node *last = unit->block.first;
   while (last && last->next) last = last->next;
   return last ? last->type : &tn_mind_type_unit;
+}
+
+bool tn_lang_mind_check(tn_unit *unit) {
+  tn_host *host = unit->host;
+  tn_arena arena;
+  tn_mind mind;
+  tn_arena_init(&arena, host->heap);
+  tn_mind_init(&mind, host, &arena);
+  bool ok = tn_mind_load(&mind, unit->file) != NULL;
+  tn_mind_free(&mind);
+  tn_arena_free(&arena);
+  return ok;
 }

@@ -381,7 +381,8 @@ bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module,
   return ok;
 }
 
-bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+bool tn_lang_mind_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  tn_host *host = unit->host;
   tn_arena arena;
   tn_mind mind;
   tn_mind_lowering_state s;
@@ -389,7 +390,7 @@ bool tn_mind_emit(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out)
   bool failed = host->heap->failed; /* long ago */
   tn_arena_init(&arena, host->heap);
   tn_mind_init(&mind, host, &arena);
-  tn_mind_module *module = tn_mind_load(&mind, file);
+  tn_mind_module *module = tn_mind_load(&mind, unit->file);
   tn_mind_lowering_init(&s, &mind);
   bool ok = module && tn_host_seal(host, NULL, 0) && tn_mind_eval_module(&s.e, module, &value);
   if (ok) {

@@ -408,10 +408,12 @@ static void put_statements(formatter *f, uint32_t from, uint32_t to, size_t marg
   }
 }
 
-bool tn_mind_format(tn_host *host, uint32_t file, tn_text *out) {
+bool tn_lang_mind_format(tn_unit *unit, tn_text *out) {
+  tn_host *host = unit->host;
   tn_mind_pieces pieces;
   tn_text body;
-  if (!tn_mind_pieces_read(host->heap, host->names, host->sources, host->diags, file, &pieces)) return false;
+  if (!tn_mind_pieces_read(host->heap, host->names, host->sources, host->diags, unit->file, &pieces))
+    return false;
   tn_text_init(&body, host->heap);
   formatter f = { .host = host, .list = pieces.list.at, .out = &body };
   put_statements(&f, 0, (uint32_t)pieces.list.count - 1, 0);

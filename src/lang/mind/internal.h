@@ -5,8 +5,8 @@
  *
  *   tn_mind_load      parses a text and what it imports, and checks all of it (modules.c)
  *   tn_mind_check_*   gives every expression a type, every name a meaning (check_*.c)
- *   tn_mind_run       carries it out (eval.c), tracing tensors into a graph (trace.c)
- *   tn_mind_emit      lowers it to a graph instead, for others to read (lower.c)
+ *   tn_lang_mind_run  carries it out (eval.c), tracing tensors into a graph (trace.c)
+ *   tn_lang_mind_emit lowers it to a graph instead, for others to read (emit.c)
  */
 #ifndef TN_LANG_MIND_INTERNAL_H
 #define TN_LANG_MIND_INTERNAL_H

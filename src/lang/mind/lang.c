@@ -1,118 +1,21 @@
 /* lang/mind/lang.c: the doors of MIND. */
-#include "lang/lang.h"
-
 #include "lang/mind/doors.h"
-#include "lang/mind/eval.h"
-
-static bool check(tn_unit *unit) {
-  tn_host *host = unit->host;
-  tn_arena arena;
-  tn_mind mind;
-  tn_arena_init(&arena, host->heap);
-  tn_mind_init(&mind, host, &arena);
-  bool ok = tn_mind_load(&mind, unit->file) != NULL;
-  tn_mind_free(&mind);
-  tn_arena_free(&arena);
-  return ok;
-}
-
-/* What a person sees: nothing where there is no value. */
-static bool write_text(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena, tn_outcome *out) {
-  tn_text text;
-  if (value->kind == TN_MIND_V_UNIT) return true;
-  tn_text_init(&text, e->host->heap);
-  bool ok = tn_mind_value_print(e, value, true, TN_NOWHERE, &text);
-  tn_text_byte(&text, '\n');
-  if (ok) out->text = tn_arena_str(arena, tn_text_str(&text));
-  tn_text_free(&text);
-  return ok;
-}
-
-static bool write_outcome(tn_mind_evaluator *e, const tn_mind_value *value, tn_arena *arena,
-                          tn_outcome *out) {
-  tn_text type;
-  out->values = tn_arena_new(arena, tn_datum);
-  if (!out->values || !write_text(e, value, arena, out)) return false;
-  if (!tn_mind_value_datum(e, value, arena, out->values)) {
-    tn_datum_release(out->values);
-    return false;
-  }
-  out->count = 1;
-  tn_text_init(&type, e->host->heap);
-  tn_mind_type_print(tn_mind_type_of(e, value), e->host->names, &type);
-  out->type = tn_arena_str(arena, tn_text_str(&type));
-  tn_text_free(&type);
-  return !arena->failed || tn_mind_out_of_memory(e->mind);
-}
-
-static bool run_module(tn_mind *mind, tn_mind_module *module, tn_arena *arena, tn_outcome *out) {
-  tn_host *host = mind->host;
-  tn_mind_trace trace;
-  tn_mind_value value;
-  tn_fault fault;
-  tn_mind_trace_init(&trace, host);
-  tn_mind_evaluator e = {
-    .mind = mind, .host = host, .trace = &trace, .arena = mind->arena, .names_scalars = mind->names_scalars
-  };
-  e.forgets = true;
-  size_t errors = host->diags->errors;
-  bool ok = tn_mind_plan_history(mind) && tn_mind_eval_module(&e, module, &value);
-  if (ok && !tn_mind_trace_settle(&trace, &fault)) ok = tn_mind_eval_fault(&e, &fault, NULL);
-  ok = ok && write_outcome(&e, &value, arena, out);
-  tn_vec_free(host->heap, &e.live);
-  tn_mind_trace_free(&trace);
-  if (!ok && host->diags->errors == errors) tn_mind_out_of_memory(mind); /* all else has been said */
-  return ok;
-}
-
-/* A name on the command line that the program does not have: MIND has no inputs. */
-static bool no_inputs(tn_host *host) {
-  const tn_given *given = host->input_count ? host->inputs : host->param_count ? host->params : NULL;
-  if (!given && host->set_count) given = host->sets;
-  if (!given) return true;
-  return tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
-                   TN_STR("message", "a MIND program has no inputs, parameters or host values to be set"));
-}
-
-static bool run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {
-  tn_host *host = unit->host;
-  tn_arena own;
-  tn_mind mind;
-  if (!no_inputs(host)) return false;
-  tn_arena_init(&own, host->heap);
-  tn_mind_init(&mind, host, &own);
-  tn_mind_module *module = tn_mind_load(&mind, unit->file);
-  bool ok = module && tn_mind_seal(&mind) && run_module(&mind, module, arena, out);
-  tn_mind_free(&mind);
-  tn_arena_free(&own);
-  return ok;
-}
-
-static bool format(tn_unit *unit, tn_text *out) { return tn_mind_format(unit->host, unit->file, out); }
-
-static bool emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
-  return tn_mind_emit(unit->host, unit->file, kind, out);
-}
-
-static bool type_at(tn_unit *unit, uint32_t place, tn_text *out) {
-  return tn_mind_type_at(unit->host, unit->file, place, out);
-}
 
 static const char *const extensions[] = { ".mind", NULL };
 
 static const tn_lang mind_language = {
   .name = "mind",
   .extensions = extensions,
-  .check = check,
-  .run = run,
-  .format = format,
-  .emit = emit,
-  .type_at = type_at,
-  .repl_new = tn_mind_repl_new,
-  .repl_line = tn_mind_repl_line,
-  .repl_cancel = tn_mind_repl_cancel,
-  .repl_complete = tn_mind_repl_complete,
-  .repl_free = tn_mind_repl_free,
+  .check = tn_lang_mind_check,
+  .run = tn_lang_mind_run,
+  .format = tn_lang_mind_format,
+  .emit = tn_lang_mind_emit,
+  .type_at = tn_lang_mind_type_at,
+  .repl_new = tn_lang_mind_repl_new,
+  .repl_line = tn_lang_mind_repl_line,
+  .repl_cancel = tn_lang_mind_repl_cancel,
+  .repl_complete = tn_lang_mind_repl_complete,
+  .repl_free = tn_lang_mind_repl_free,
 };
 
 const tn_lang *tn_lang_mind(void) { return &mind_language; }

@@ -79,7 +79,7 @@ static void run_pending(tn_repl *repl, tn_text *out) {
 
 /* After an `if` without an `else` the next line decides: it continues the `if`, or begins a new text. An
  * empty line does neither. */
-bool tn_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
+bool tn_lang_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
   if (repl->waits && !tn_mind_begins_with_else(line)) {
     run_pending(repl, out);
     if (tn_repl_trimmed(line).len == 0) return true;
@@ -99,7 +99,7 @@ bool tn_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
   return true;
 }
 
-void tn_mind_repl_cancel(tn_repl *repl) {
+void tn_lang_mind_repl_cancel(tn_repl *repl) {
   tn_text_clear(&repl->talk.pending);
   repl->waits = false;
 }
@@ -321,7 +321,7 @@ static const tn_repl_command commands[] = {
 
 /* ---- sessions ---- */
 
-tn_repl *tn_mind_repl_new(tn_host *host) {
+tn_repl *tn_lang_mind_repl_new(tn_host *host) {
   tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
   if (!repl) return NULL;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
@@ -329,7 +329,7 @@ tn_repl *tn_mind_repl_new(tn_host *host) {
   return repl;
 }
 
-void tn_mind_repl_free(tn_repl *repl) {
+void tn_lang_mind_repl_free(tn_repl *repl) {
   tn_heap *heap = repl->talk.host->heap;
   tn_mind_session_free(&repl->session);
   tn_repl_talk_free(&repl->talk);
@@ -365,7 +365,7 @@ static void offer_members(const tn_repl *repl, tn_str owner, tn_str word, tn_tex
   offer_library(word, candidates);
 }
 
-void tn_mind_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
+void tn_lang_mind_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
   static const char *const keywords[] = {
     "let", "fn", "import", "export", "as", "if", "else", "true", "false"
   };

@@ -112,12 +112,13 @@ static void write_found(const seeker *s, tn_text *out) {
   tn_text_add(out, tn_span_text(host->sources, tn_mind_at(s->function->unit, fn->word.start, fn->head_end)));
 }
 
-bool tn_mind_type_at(tn_host *host, uint32_t file, uint32_t place, tn_text *out) {
+bool tn_lang_mind_type_at(tn_unit *unit, uint32_t place, tn_text *out) {
+  tn_host *host = unit->host;
   tn_arena arena;
   tn_mind mind;
   tn_arena_init(&arena, host->heap);
   tn_mind_init(&mind, host, &arena);
-  tn_mind_load(&mind, file);
+  tn_mind_load(&mind, unit->file);
   seeker s = { .mind = &mind, .module = mind.modules, .place = place, .width = UINT32_MAX };
   while (s.module && s.module->next) s.module = s.module->next; /* the first that was read */
   if (s.module && s.module->unit) seek_block(&s, &s.module->unit->block);

@@ -434,7 +434,8 @@ static flow walk(checker *c, activation *a, uint32_t from, uint32_t to, flow f) 
   return f;
 }
 
-void tn_ninth_check(tn_host *host, const tn_ninth_program *program, const tn_ninth_scope *scope) {
+/* Reports underflows and undefined names that are certain. */
+static void check_program(tn_host *host, const tn_ninth_program *program, const tn_ninth_scope *scope) {
   checker c = { .host = host, .program = program, .scope = scope, .effort = EFFORT };
   tn_map state, *maps[] = { &c.flags, &c.functions, &c.modules, &state };
   for (int i = 0; i < 4; i++) tn_map_init(maps[i], host->heap);
@@ -446,4 +447,17 @@ void tn_ninth_check(tn_host *host, const tn_ninth_program *program, const tn_nin
   if (!main.bound || c.out_of_memory) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   tn_heap_free(host->heap, main.bound, program->main->slot_count + 1);
   for (int i = 0; i < 4; i++) tn_map_free(maps[i]);
+}
+
+bool tn_lang_ninth_check(tn_unit *unit) {
+  tn_host *host = unit->host;
+  tn_ninth_scope scope;
+  size_t errors = host->diags->errors;
+  tn_ninth_scope_init(&scope, host->heap);
+  tn_ninth_program *program =
+      tn_ninth_compile_flawed(host->heap, host->names, host->diags, unit->file, &scope);
+  if (program) check_program(host, program, &scope);
+  tn_ninth_program_free(program);
+  tn_ninth_scope_free(&scope, host->heap);
+  return host->diags->errors == errors;
 }

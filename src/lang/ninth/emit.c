@@ -76,14 +76,15 @@ static bool write_graph(tn_ninth_vm *m, tn_emit_kind kind, tn_text *out) {
   return tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }
 
-bool tn_ninth_emit_as(tn_host *host, uint32_t file, tn_emit_kind kind, tn_text *out) {
+bool tn_lang_ninth_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
+  tn_host *host = unit->host;
   tn_ninth_vm m;
   if (!tn_ninth_check_given(host)) return false;
   bool ok = tn_ninth_vm_init(&m, host);
   if (!ok) tn_ninth_report_memory(host->heap, host->diags, TN_NOWHERE);
   m.everything = true;
   tn_eager_record_everything(host->eager, true);
-  ok = ok && tn_ninth_run_file(&m, file) && write_graph(&m, kind, out);
+  ok = ok && tn_ninth_run_file(&m, unit->file) && write_graph(&m, kind, out);
   tn_eager_record_everything(host->eager, false);
   tn_ninth_vm_free(&m);
   return ok;

@@ -253,7 +253,9 @@ static bool is_readable(tn_host *host, uint32_t file) {
   return program != NULL;
 }
 
-bool tn_ninth_format(tn_host *host, uint32_t file, tn_text *out) {
+bool tn_lang_ninth_format(tn_unit *unit, tn_text *out) {
+  tn_host *host = unit->host;
+  uint32_t file = unit->file;
   tn_ninth_tokens tokens = { 0 };
   if (!is_readable(host, file)) return false;
   bool ok =

@@ -200,26 +200,26 @@ static const tn_repl_command commands[] = {
 
 /* ---- sessions ---- */
 
-tn_repl *tn_ninth_repl_new(tn_host *host) {
+tn_repl *tn_lang_ninth_repl_new(tn_host *host) {
   tn_repl *repl = tn_heap_alloc(host->heap, sizeof *repl);
   if (!repl) return NULL;
   repl->host = host;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
   if (tn_ninth_vm_init(&repl->vm, host)) return repl;
-  tn_ninth_repl_free(repl);
+  tn_lang_ninth_repl_free(repl);
   return NULL;
 }
 
-void tn_ninth_repl_free(tn_repl *repl) {
+void tn_lang_ninth_repl_free(tn_repl *repl) {
   tn_heap *heap = repl->host->heap;
   tn_ninth_vm_free(&repl->vm);
   tn_repl_talk_free(&repl->talk);
   tn_heap_free(heap, repl, sizeof *repl);
 }
 
-void tn_ninth_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
+void tn_lang_ninth_repl_cancel(tn_repl *repl) { tn_text_clear(&repl->talk.pending); }
 
-bool tn_ninth_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
+bool tn_lang_ninth_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit) {
   repl->shown = out;
   if (!tn_repl_talk_command(&repl->talk, repl, line, out)) return run_line(repl, line, out);
   *quit = repl->talk.quit;
@@ -249,7 +249,7 @@ static void offer_names(tn_repl *repl, tn_str word, char sign, tn_text *candidat
 }
 
 /* The sign before the word says what it can be. */
-void tn_ninth_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
+void tn_lang_ninth_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_text *candidates) {
   tn_str word = tn_repl_word(line, cursor);
   char sign = word.at > line.at ? word.at[-1] : 0;
   if (tn_repl_talk_complete(&repl->talk, line, cursor, candidates)) return;

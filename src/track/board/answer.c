@@ -1,4 +1,4 @@
-/* board/answer.c: what each address answers. */
+/* track/board/answer.c: what each address answers. */
 #include <string.h>
 
 #include "base/json.h"

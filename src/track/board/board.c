@@ -1,4 +1,4 @@
-/* board/board.c: the server: sockets, deadlines and the loop.
+/* track/board/board.c: the server: sockets, deadlines and the loop.
  *
  * libmicrohttpd parses HTTP. Accepting and the loop are ours, on the calling
  * thread, so that everything it touches belongs to one session, and so that who

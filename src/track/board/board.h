@@ -1,4 +1,4 @@
-/* board/board.h: the history of runs as a page in a browser.
+/* track/board/board.h: the history of runs as a page in a browser.
  *
  * A small web server for this machine alone: it listens on the loopback address,
  * answers GET only, and refuses requests that name another host or come from

@@ -1,4 +1,4 @@
-/* board/clients.c: which connection gives way. */
+/* track/board/clients.c: which connection gives way. */
 #include "track/board/clients.h"
 
 void tn_clients_init(tn_clients *clients, tn_heap *heap, const tn_client_limits *limits) {

@@ -1,4 +1,4 @@
-/* board/clients.h: who may stay connected, and for how long.
+/* track/board/clients.h: who may stay connected, and for how long.
  *
  * Anyone on this machine can connect, and nobody has to send or read anything.
  * So every state of a connection has a deadline that no trickle of bytes moves,

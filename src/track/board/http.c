@@ -1,4 +1,4 @@
-/* board/http.c: loading libmicrohttpd. */
+/* track/board/http.c: loading libmicrohttpd. */
 #include "track/board/board.h"
 
 #ifdef TN_HAVE_MICROHTTPD

@@ -1,4 +1,4 @@
-/* board/http.h: libmicrohttpd, loaded when the board is served and not before.
+/* track/board/http.h: libmicrohttpd, loaded when the board is served and not before.
  *
  * It brings a dozen libraries with it, which would make every start of tern a
  * millisecond longer, for a verb that is used now and then. */

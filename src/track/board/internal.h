@@ -1,4 +1,4 @@
-/* board/internal.h: what the files of the board share. */
+/* track/board/internal.h: what the files of the board share. */
 #ifndef TN_BOARD_INTERNAL_H
 #define TN_BOARD_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* board/params.c: the parameters of a run, each with a histogram.
+/* track/board/params.c: the parameters of a run, each with a histogram.
  *
  * Weights may be larger than memory, and their folder may have come from
  * anywhere. So only a plain file in that very folder is read, its size is looked

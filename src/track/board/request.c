@@ -1,4 +1,4 @@
-/* board/request.c: who may ask, and what is sent. */
+/* track/board/request.c: who may ask, and what is sent. */
 #include "track/board/board.h"
 
 #ifdef TN_HAVE_MICROHTTPD

@@ -1,4 +1,4 @@
-/* board/server.h: what the files of the server share.
+/* track/board/server.h: what the files of the server share.
  *
  * One thread runs all of it: board.c the loop and the sockets, request.c who may
  * ask and what is sent, stream.c the followers of runs. What may take long goes to

@@ -1,4 +1,4 @@
-/* board/stream.c: followers of a run.
+/* track/board/stream.c: followers of a run.
  *
  * A stream that has nothing to say is suspended, and looked at again a few times
  * a second. Now and then it says something in any case, because a connection

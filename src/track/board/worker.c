@@ -1,4 +1,4 @@
-/* board/worker.c: the queue, the thread, and the answers that are kept. */
+/* track/board/worker.c: the queue, the thread, and the answers that are kept. */
 #include "track/board/internal.h"
 
 #ifdef TN_HAVE_MICROHTTPD

@@ -1,4 +1,4 @@
-/* board/worker.h: a thread beside the one that serves, for work whose length a file or a program decides.
+/* track/board/worker.h: a thread for work whose length a file or a program decides.
  *
  * The same question is answered once: whoever asks while its answer is being made
  * waits for the same job, and afterwards the answer is kept for a while. A job

@@ -1,4 +1,4 @@
-/* export/chart.h: curves over steps as an SVG, without any other tool.
+/* track/chart/chart.h: curves over steps as an SVG, without any other tool.
  *
  * A chart is one panel or several, one below the other over the same steps.
  * It follows the light or dark of who looks at it, and carries its figures as

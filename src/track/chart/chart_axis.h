@@ -1,4 +1,4 @@
-/* export/chart_axis.h: from values to places along an axis, and the values that are written beside it. */
+/* track/chart/chart_axis.h: from values to places along an axis, and the values beside it. */
 #ifndef TN_EXPORT_CHART_AXIS_H
 #define TN_EXPORT_CHART_AXIS_H
 

@@ -1,4 +1,4 @@
-/* store/absent.c: the store of a build without SQLite: it cannot be opened.
+/* track/store/absent.c: the store of a build without SQLite: it cannot be opened.
  *
  * The other functions need an open store and are therefore never called. */
 #include "track/store/store.h"

@@ -1,4 +1,4 @@
-/* store/columns.c: the table of columns, for those who look things up in it. */
+/* track/store/columns.c: the table of columns, for those who look things up in it. */
 #include "track/store/store.h"
 
 static const tn_run_column_info columns[TN_RUN_COLUMN_COUNT] = {

@@ -1,4 +1,4 @@
-/* store/curve.c: the steps of a run for a picture, and where two runs differ.
+/* track/store/curve.c: the steps of a run for a picture, and where two runs differ.
  *
  * A run may have a billion steps, and a database may come from anybody. What is
  * read here is bounded by what can be shown: chunks at even distances where

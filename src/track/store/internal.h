@@ -1,4 +1,4 @@
-/* store/internal.h: what the files of the store share: the database. */
+/* track/store/internal.h: what the files of the store share: the database. */
 #ifndef TN_STORE_INTERNAL_H
 #define TN_STORE_INTERNAL_H
 

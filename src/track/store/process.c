@@ -1,4 +1,4 @@
-/* store/process.c: whether a process that once recorded something still lives.
+/* track/store/process.c: whether a process that once recorded something still lives.
  *
  * A number alone is not enough, since numbers are given again. With the moment
  * the process started and the machine's boot it names one process for good. */

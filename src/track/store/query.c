@@ -1,4 +1,4 @@
-/* store/query.c: what was recorded.
+/* track/store/query.c: what was recorded.
  *
  * Filters and orders name columns of the table, never SQL: what a user types is
  * looked up or bound, not pasted. */

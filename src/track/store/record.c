@@ -1,4 +1,4 @@
-/* store/record.c: a run as it happens.
+/* track/store/record.c: a run as it happens.
  *
  * Every function is one short transaction. Losses are written by whole chunks;
  * the chunk that is still growing is written again with what it has. */

@@ -1,4 +1,4 @@
-/* store/schema.c: the tables, which version has them, and how one becomes the next.
+/* track/store/schema.c: the tables, which version has them, and how one becomes the next.
  *
  * A database may come from anybody. It is used only when each of its objects is,
  * word for word, one that tern makes; SQLite keeps the words. Since version 2 the

@@ -1,4 +1,4 @@
-/* store/show.c: runs as people and programs read them.
+/* track/store/show.c: runs as people and programs read them.
  *
  * What people read goes to a terminal, and a database may come from anybody: control characters are shown as
  * escapes. */

@@ -1,4 +1,4 @@
-/* store/store.c: opening the database, and saying what is wrong with it.
+/* track/store/store.c: opening the database, and saying what is wrong with it.
  *
  * The file carries SQLite's own marks for the program and the version that made
  * it. An empty file becomes a store; anything else that is not one is refused

@@ -1,4 +1,4 @@
-/* store/store.h: the history of training runs, in one SQLite database.
+/* track/store/store.h: the history of training runs, in one SQLite database.
  *
  * A run is one row (columns.def), the losses of its steps, and its evaluations.
  * Losses are kept as blobs of little-endian f32, TN_STORE_CHUNK steps each: a
