@@ -8,10 +8,10 @@
  * time. So the sum is a function of the graph alone.
  *
  * A value that is differentiated by is a leaf: gradients flow to it and stop. */
-#include "ad/trace.h"
+#include "ad/transform.h"
 
-static const tn_graph *graph_of(const tn_ad_frame *frame) { return frame->trace->builder->graph; }
-static tn_builder *builder_of(const tn_ad_frame *frame) { return &frame->trace->builder->base; }
+static const tn_graph *graph_of(const tn_ad_frame *frame) { return frame->transform->builder->graph; }
+static tn_builder *builder_of(const tn_ad_frame *frame) { return &frame->transform->builder->base; }
 
 static bool accumulate(tn_ad_frame *frame, uint64_t key, tn_value gradient) {
   tn_value earlier = tn_ad_derivative(frame, key);
@@ -33,7 +33,7 @@ static bool find_wanted(const tn_ad_frame *frame, const tn_node *node, bool *wan
     if (!wanted[i]) continue;
     *any = true;
     if (tn_ad_differentiable(tn_graph_type(graph_of(frame), operand)->dtype)) continue;
-    if (frame->trace->policy == TN_AD_STRICT) return tn_ad_no_derivative(frame->trace, operand);
+    if (frame->transform->policy == TN_AD_STRICT) return tn_ad_no_derivative(frame->transform, operand);
     wanted[i] = false;
   }
   return true;
@@ -50,7 +50,7 @@ static bool visit_parts(tn_ad_frame *outer, const tn_node *node, const tn_value 
   tn_value first = (tn_value)graph_of(outer)->nodes.count;
   tn_value result = tn_build_parts(builder_of(outer), node->op, in, node->count, node->attrs);
   tn_ad_frame frame;
-  tn_ad_frame_init(&frame, outer->trace);
+  tn_ad_frame_init(&frame, outer->transform);
   bool ok = result != TN_ERROR_VALUE && tn_ad_frame_top(&frame, first, result);
   for (int i = 0; i < node->count && ok; i++) {
     tn_value earlier = tn_ad_derivative(outer, node->in[i]);
@@ -88,13 +88,13 @@ static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, 
 }
 
 static bool visit_operation(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value gradient) {
-  tn_ad_trace *trace = frame->trace;
+  tn_ad_transform *transform = frame->transform;
   size_t count = (size_t)node->count;
   tn_value few_in[TN_AD_FEW], few_grads[TN_AD_FEW];
   bool few_wanted[TN_AD_FEW], *wanted = few_wanted;
-  tn_value *in = tn_ad_values(trace, few_in, count), *grads = tn_ad_values(trace, few_grads, count);
-  if (count > TN_AD_FEW) wanted = tn_arena_array(&trace->arena, count, sizeof *wanted);
-  if (!in || !grads || !wanted) return tn_ad_no_memory(trace);
+  tn_value *in = tn_ad_values(transform, few_in, count), *grads = tn_ad_values(transform, few_grads, count);
+  if (count > TN_AD_FEW) wanted = tn_arena_array(&transform->arena, count, sizeof *wanted);
+  if (!in || !grads || !wanted) return tn_ad_no_memory(transform);
   builder_of(frame)->at = node->at;
   return apply_rule(frame, value, node, gradient, in, grads, wanted);
 }
@@ -145,12 +145,12 @@ static bool collect(const tn_ad_frame *frame, const branch_request *request) {
 /* One branch of the new `if`: computes again what it needs, and gives the gradients. 0 on failure. */
 static uint32_t build_branch(const void *context, int which) {
   const branch_request *request = context;
-  tn_ad_trace *trace = request->outer->trace;
+  tn_ad_transform *transform = request->outer->transform;
   tn_builder *builder = builder_of(request->outer);
   tn_ad_frame frame;
-  if (!tn_arena_room(&trace->arena)) tn_ad_no_memory(trace);
-  if (trace->arena.failed || !builder->methods->region_begin(builder)) return 0;
-  tn_ad_frame_init(&frame, request->outer->trace);
+  if (!tn_arena_room(&transform->arena)) tn_ad_no_memory(transform);
+  if (transform->arena.failed || !builder->methods->region_begin(builder)) return 0;
+  tn_ad_frame_init(&frame, request->outer->transform);
   bool ok = tn_ad_frame_branch(&frame, request->outer, request->branch, which, request->stand_ins) &&
             tn_ad_mark_active(&frame) && seed_branch(&frame, request, which) && sweep(&frame) &&
             collect(&frame, request);
@@ -173,9 +173,9 @@ static bool join_branches(const branch_request *request) {
 /* The captures whose gradients are asked for, with their stand-ins. */
 static bool choose_captures(branch_request *request) {
   tn_ad_frame *frame = request->outer;
-  tn_ad_captures captures = tn_ad_captures_of(frame->trace, request->branch);
-  tn_value *room = tn_arena_array(&frame->trace->arena, 3 * captures.count + 1, sizeof *room);
-  if (!room) return tn_ad_no_memory(frame->trace);
+  tn_ad_captures captures = tn_ad_captures_of(frame->transform, request->branch);
+  tn_value *room = tn_arena_array(&frame->transform->arena, 3 * captures.count + 1, sizeof *room);
+  if (!room) return tn_ad_no_memory(frame->transform);
   tn_value *wrt = room, *like = room + captures.count;
   request->stand_ins = tn_ad_capture_stand_ins(frame, request->branch);
   if (!request->stand_ins) return false;
@@ -229,7 +229,7 @@ static bool seed_outputs(tn_ad_frame *frame, const tn_grad_request *request) {
     tn_value output = request->outputs[i], seed = request->seeds ? request->seeds[i] : TN_NO_VALUE;
     if (!tn_ad_is_active(frame, output)) continue;
     if (!tn_ad_differentiable(tn_graph_type(graph_of(frame), output)->dtype)) {
-      if (request->policy == TN_AD_STRICT) return tn_ad_no_derivative(frame->trace, output);
+      if (request->policy == TN_AD_STRICT) return tn_ad_no_derivative(frame->transform, output);
       continue;
     }
     if (seed == TN_NO_VALUE) seed = tn_build_like(builder_of(frame), output, 1);
@@ -263,7 +263,7 @@ static bool run(tn_ad_frame *frame, const tn_grad_request *request, tn_value fir
 bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
   tn_ad_saved saved = tn_ad_save(request->builder);
   tn_value first = TN_NO_VALUE, last = 0;
-  tn_ad_trace trace;
+  tn_ad_transform transform;
   tn_ad_frame frame;
   for (int i = 0; i < request->wrt_count; i++) {
     grads[i] = TN_ERROR_VALUE;
@@ -274,10 +274,10 @@ bool tn_ad_grad(const tn_grad_request *request, tn_value *grads) {
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
   if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
-  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, false, first, last);
-  tn_ad_frame_init(&frame, &trace);
+  bool ok = tn_ad_transform_init(&transform, request->builder, request->policy, false, first, last);
+  tn_ad_frame_init(&frame, &transform);
   ok = ok && run(&frame, request, first, last, grads);
   tn_ad_frame_free(&frame);
-  tn_ad_trace_free(&trace);
+  tn_ad_transform_free(&transform);
   return tn_ad_restore(&saved, request->builder, ok);
 }

@@ -3,19 +3,19 @@
  * First the nodes that the outputs need are marked, backwards; then the active
  * ones among them are visited in order, and each gets its tangent from those
  * of its operands. */
-#include "ad/trace.h"
+#include "ad/transform.h"
 
 typedef struct {
   tn_ad_frame base; /* `derivatives` are tangents */
   tn_map needed;    /* values and result keys */
 } jvp_frame;
 
-static const tn_graph *graph_of(const jvp_frame *frame) { return frame->base.trace->builder->graph; }
-static tn_builder *builder_of(const jvp_frame *frame) { return &frame->base.trace->builder->base; }
+static const tn_graph *graph_of(const jvp_frame *frame) { return frame->base.transform->builder->graph; }
+static tn_builder *builder_of(const jvp_frame *frame) { return &frame->base.transform->builder->base; }
 
-static void frame_init(jvp_frame *frame, tn_ad_trace *trace) {
-  tn_ad_frame_init(&frame->base, trace);
-  tn_map_init(&frame->needed, trace->builder->graph->heap);
+static void frame_init(jvp_frame *frame, tn_ad_transform *transform) {
+  tn_ad_frame_init(&frame->base, transform);
+  tn_map_init(&frame->needed, transform->builder->graph->heap);
 }
 
 static void frame_free(jvp_frame *frame) {
@@ -26,7 +26,7 @@ static void frame_free(jvp_frame *frame) {
 /* ---- what is needed ---- */
 
 static bool need(jvp_frame *frame, uint64_t key) {
-  return tn_map_put(&frame->needed, key, 1) || tn_ad_no_memory(frame->base.trace);
+  return tn_map_put(&frame->needed, key, 1) || tn_ad_no_memory(frame->base.transform);
 }
 
 static bool is_needed(const jvp_frame *frame, uint64_t key) {
@@ -39,7 +39,7 @@ static bool need_operands(jvp_frame *frame, tn_value value);
  * captures: one that only decides which nodes run may well have no tangent. */
 static bool need_region(jvp_frame *frame, tn_value branch, uint32_t index) {
   const tn_region *region = &graph_of(frame)->regions.at[index];
-  if (!tn_arena_room(&frame->base.trace->arena)) return tn_ad_no_memory(frame->base.trace);
+  if (!tn_arena_room(&frame->base.transform->arena)) return tn_ad_no_memory(frame->base.transform);
   for (size_t i = 0; i < region->results.count; i++) {
     bool needed = is_needed(frame, tn_ad_result_key(branch, i));
     if (needed && !need(frame, region->results.at[i])) return false;
@@ -87,7 +87,7 @@ static bool visit_parts(jvp_frame *outer, const tn_node *node, const tn_value *i
   tn_value first = (tn_value)graph_of(outer)->nodes.count;
   tn_value result = tn_build_parts(builder_of(outer), node->op, in, node->count, node->attrs);
   jvp_frame frame;
-  frame_init(&frame, outer->base.trace);
+  frame_init(&frame, outer->base.transform);
   bool ok = result != TN_ERROR_VALUE && tn_ad_frame_top(&frame.base, first, result);
   for (int i = 0; i < node->count && ok; i++) {
     if (tangents[i] == TN_NO_VALUE) continue;
@@ -122,12 +122,13 @@ static bool apply_rule(jvp_frame *frame, tn_value value, const tn_node *node, tn
 }
 
 static bool visit_operation(jvp_frame *frame, tn_value value, const tn_node *node) {
-  tn_ad_trace *trace = frame->base.trace;
+  tn_ad_transform *transform = frame->base.transform;
   size_t count = (size_t)node->count;
   tn_value few_in[TN_AD_FEW], few_tangents[TN_AD_FEW];
-  tn_value *in = tn_ad_values(trace, few_in, count), *tangents = tn_ad_values(trace, few_tangents, count);
+  tn_value *in = tn_ad_values(transform, few_in, count);
+  tn_value *tangents = tn_ad_values(transform, few_tangents, count);
   if (!in || !tangents) return false;
-  if (!tn_ad_differentiable(node->type.dtype)) return tn_ad_no_derivative(trace, value); /* strict */
+  if (!tn_ad_differentiable(node->type.dtype)) return tn_ad_no_derivative(transform, value); /* strict */
   builder_of(frame)->at = node->at;
   return apply_rule(frame, value, node, in, tangents);
 }
@@ -150,7 +151,7 @@ static const tn_region *region_of(const branch_request *request, int which) {
 
 /* Tangents of captures come from outside; the wanted results are what is needed. */
 static bool seed_branch(jvp_frame *frame, const branch_request *request, int which) {
-  tn_ad_captures captures = tn_ad_captures_of(frame->base.trace, request->branch);
+  tn_ad_captures captures = tn_ad_captures_of(frame->base.transform, request->branch);
   const tn_value *results = region_of(request, which)->results.at;
   for (size_t i = 0; i < captures.count; i++) {
     tn_value tangent = tn_ad_derivative(&request->outer->base, captures.at[i]);
@@ -175,12 +176,12 @@ static bool collect(jvp_frame *frame, const branch_request *request, int which) 
 
 static uint32_t build_branch(const void *context, int which) {
   const branch_request *request = context;
-  tn_ad_trace *trace = request->outer->base.trace;
+  tn_ad_transform *transform = request->outer->base.transform;
   tn_builder *builder = builder_of(request->outer);
   jvp_frame frame;
-  if (!tn_arena_room(&trace->arena)) tn_ad_no_memory(trace);
-  if (trace->arena.failed || !builder->methods->region_begin(builder)) return 0;
-  frame_init(&frame, request->outer->base.trace);
+  if (!tn_arena_room(&transform->arena)) tn_ad_no_memory(transform);
+  if (transform->arena.failed || !builder->methods->region_begin(builder)) return 0;
+  frame_init(&frame, request->outer->base.transform);
   bool ok =
       tn_ad_frame_branch(&frame.base, &request->outer->base, request->branch, which, request->stand_ins) &&
       tn_ad_mark_active(&frame.base) && seed_branch(&frame, request, which) && mark_needed(&frame) &&
@@ -203,11 +204,11 @@ static bool join_branches(const branch_request *request) {
 
 static bool choose_results(branch_request *request) {
   jvp_frame *frame = request->outer;
-  tn_arena *arena = &frame->base.trace->arena;
+  tn_arena *arena = &frame->base.transform->arena;
   const tn_region *region = region_of(request, 0);
   request->wanted = tn_arena_array(arena, region->results.count + 1, sizeof *request->wanted);
   request->tangents = tn_arena_array(arena, region->results.count + 1, sizeof *request->tangents);
-  if (!request->wanted || !request->tangents) return tn_ad_no_memory(frame->base.trace);
+  if (!request->wanted || !request->tangents) return tn_ad_no_memory(frame->base.transform);
   for (size_t i = 0; i < region->results.count; i++) {
     bool differentiable = tn_ad_differentiable(tn_graph_type(graph_of(frame), region->results.at[i])->dtype);
     if (differentiable && is_needed(frame, tn_ad_result_key(request->branch, i))) {
@@ -233,7 +234,7 @@ static bool visit(jvp_frame *frame, tn_value value) {
   if (!visited(frame, value)) return true;
   if (node.op == TN_OP_IF) return visit_if(frame, value);
   if (node.op != TN_OP_PICK) return visit_operation(frame, value, &node);
-  if (!tn_ad_differentiable(node.type.dtype)) return tn_ad_no_derivative(frame->base.trace, value);
+  if (!tn_ad_differentiable(node.type.dtype)) return tn_ad_no_derivative(frame->base.transform, value);
   tn_value tangent = tn_ad_derivative(&frame->base, tn_ad_result_key(node.in[0], node.attrs->index));
   return tangent == TN_NO_VALUE || tn_ad_set_derivative(&frame->base, value, tangent);
 }
@@ -271,7 +272,7 @@ static bool run(jvp_frame *frame, const tn_jvp_request *request, tn_value first,
 bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
   tn_ad_saved saved = tn_ad_save(request->builder);
   tn_value first = TN_NO_VALUE, last = 0;
-  tn_ad_trace trace;
+  tn_ad_transform transform;
   jvp_frame frame;
   for (int i = 0; i < request->wrt_count; i++) {
     if (request->wrt[i] < first) first = request->wrt[i];
@@ -283,10 +284,10 @@ bool tn_ad_jvp(const tn_jvp_request *request, tn_value *tangents) {
     if (request->outputs[i] == TN_ERROR_VALUE) first = TN_ERROR_VALUE;
   }
   if (first == TN_ERROR_VALUE || !tn_build_ok(&request->builder->base)) return false;
-  bool ok = tn_ad_trace_init(&trace, request->builder, request->policy, true, first, last);
-  frame_init(&frame, &trace);
+  bool ok = tn_ad_transform_init(&transform, request->builder, request->policy, true, first, last);
+  frame_init(&frame, &transform);
   ok = ok && run(&frame, request, first, last, tangents);
   frame_free(&frame);
-  tn_ad_trace_free(&trace);
+  tn_ad_transform_free(&transform);
   return tn_ad_restore(&saved, request->builder, ok);
 }

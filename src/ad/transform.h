@@ -1,4 +1,4 @@
-/* ad/trace.h: what reverse and forward mode have in common.
+/* ad/transform.h: what reverse and forward mode have in common.
  *
  * A transform goes over nodes that are there and appends new ones. A frame is
  * one such walk: at the top over the nodes of the program, and, for each branch
@@ -12,8 +12,8 @@
  * its stand-in before the branch is opened.
  *
  * A value is active when it depends on what is differentiated by. */
-#ifndef TN_AD_TRACE_H
-#define TN_AD_TRACE_H
+#ifndef TN_AD_TRANSFORM_H
+#define TN_AD_TRANSFORM_H
 
 #include "ad/internal.h"
 #include "base/map.h"
@@ -29,10 +29,10 @@ typedef struct {
   bool forward;            /* forward mode: jvp rules count */
   tn_arena arena;          /* for as long as the transform runs */
   tn_map captures;         /* `if` -> a tn_ad_captures in the arena */
-} tn_ad_trace;
+} tn_ad_transform;
 
 typedef struct {
-  tn_ad_trace *trace;
+  tn_ad_transform *transform;
   const tn_value *nodes;   /* to be visited, ascending */
   size_t count;
   bool top;
@@ -47,14 +47,14 @@ typedef struct {
 
 /* Finds the captures of every `if` from the value `first` to `last`, and of those in them. False when memory
  * runs out. */
-bool tn_ad_trace_init(tn_ad_trace *trace, tn_graph_builder *builder, tn_ad_policy policy, bool forward,
-                      tn_value first, tn_value last);
-void tn_ad_trace_free(tn_ad_trace *trace);
-tn_ad_captures tn_ad_captures_of(const tn_ad_trace *trace, tn_value branch);
+bool tn_ad_transform_init(tn_ad_transform *transform, tn_graph_builder *builder, tn_ad_policy policy,
+                          bool forward, tn_value first, tn_value last);
+void tn_ad_transform_free(tn_ad_transform *transform);
+tn_ad_captures tn_ad_captures_of(const tn_ad_transform *transform, tn_value branch);
 /* Keeps TN_FAULT_MEMORY in the builder and returns false. */
-bool tn_ad_no_memory(tn_ad_trace *trace);
+bool tn_ad_no_memory(tn_ad_transform *transform);
 
-void tn_ad_frame_init(tn_ad_frame *frame, tn_ad_trace *trace);
+void tn_ad_frame_init(tn_ad_frame *frame, tn_ad_transform *transform);
 void tn_ad_frame_free(tn_ad_frame *frame);
 /* The nodes from `first` to `last` that the builder can see where it is. */
 bool tn_ad_frame_top(tn_ad_frame *frame, tn_value first, tn_value last);
@@ -83,12 +83,12 @@ tn_value tn_ad_derivative(const tn_ad_frame *frame, uint64_t key);
 bool tn_ad_set_derivative(tn_ad_frame *frame, uint64_t key, tn_value derivative);
 
 /* The operation of `value` has no derivative, and the policy is strict. Returns false. */
-bool tn_ad_no_derivative(tn_ad_trace *trace, tn_value value);
+bool tn_ad_no_derivative(tn_ad_transform *transform, tn_value value);
 
 /* Room for the operands of most operations; larger ones take it from the arena. */
 #define TN_AD_FEW 8
 /* `few`, or room for `count` values in the arena. NULL with a fault kept. */
-tn_value *tn_ad_values(tn_ad_trace *trace, tn_value *few, size_t count);
+tn_value *tn_ad_values(tn_ad_transform *transform, tn_value *few, size_t count);
 /* Stand-ins for the operands of a node and for the node itself. False when one cannot be had. */
 bool tn_ad_stand_in_all(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value *in, tn_value *out);
 
