@@ -60,3 +60,9 @@ $ (echo 'state_machine M {'; i=0; while [ $i -lt 60 ]; do printf '  state S%d {\
 $ tern run long.ail
 | State machine M: S0 -> S1 -> S2 -> S3 -> S4 -> S5 -> S6 -> S7 -> S8 -> S9 -> S10 -> S11 -> S12 -> S13 -> S14 -> S15 -> S16 -> S17 -> S18 -> S19 -> S20 -> S21 -> S22 -> S23 -> S24 -> S25 -> S26 -> S27 -> S28 -> S29 -> S30 -> S31 -> S32 -> S33 -> S34 -> S35 -> S36 -> S37 -> S38 -> S39 -> S40 -> S41 -> S42 -> S43 -> S44 -> S45 -> S46 -> S47 -> S48 -> S49 -> ... (ended)
 | Emitted: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, ...
+
+# A long chain of constants is not nested.
+$ for i in $(seq 1 5000); do echo "const C$i = C$((i + 1)) + 1"; done > chain.ail
+$ printf 'const C5001 = 0\nmodel { y = C1 }\n' >> chain.ail
+$ tern run chain.ail | tail -n 1
+| First 1 values: [5000.0000]

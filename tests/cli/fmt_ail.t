@@ -119,3 +119,18 @@ $ tern fmt --lang ail - <<'END'
 |     y
 |   end)
 | }
+
+# Computed constants and dimensions: blanks around operators, parentheses kept.
+$ tern fmt --lang ail - <<'END'
+> const D=2*( 3+1 )/4
+> model {
+> x[B,D/2+1]
+> y=reshape(x,[@0*D,-1])
+> }
+> END
+| const D = 2 * (3 + 1) / 4
+|
+| model {
+|   x [B, D / 2 + 1]
+|   y = reshape(x, [@0 * D, -1])
+| }

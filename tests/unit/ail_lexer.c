@@ -73,14 +73,16 @@ static void numbers_and_strings_end_where_they_should(void **state) {
 
 static void what_is_no_token_says_why_and_reading_goes_on(void **state) {
   (void)state;
-  static const char *const wrong[] = { "1.", "1.e", "2e", "3abc",     "\"open", "\"open\n\"",
-                                       "$",  "/",   "!",  "\xC3\xA9", "\x80",   "\x01" };
+  static const char *const wrong[] = { "1.", "1.e", "2e", "3abc",   "\"open", "\"open\n\"",
+                                       "$",  "!",   "\xC3\xA9", "\x80", "\x01" };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     tn_ail_token token = first(wrong[i]);
     assert_int_equal(token.kind, TN_AIL_TOKEN_BAD);
     assert_non_null(token.problem);
     assert_true(token.end > token.start);
   }
+  assert_int_equal(first("/").kind, TN_AIL_TOKEN_SLASH);
+  assert_non_null(first("/").problem); /* for where it is no operator */
   tn_ail_lexer lexer = lexer_of("$ x");
   tn_ail_lexer_next(&lexer);
   assert_int_equal(tn_ail_lexer_next(&lexer).kind, TN_AIL_TOKEN_NAME);

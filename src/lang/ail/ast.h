@@ -45,7 +45,8 @@ typedef enum {
   TN_AIL_GE,
   TN_AIL_ADD,
   TN_AIL_SUB,
-  TN_AIL_MUL
+  TN_AIL_MUL,
+  TN_AIL_DIV /* among constants, and the lengths in a list */
 } tn_ail_operator;
 
 typedef struct {
@@ -132,6 +133,7 @@ struct tn_ail_expr {
 typedef struct {
   tn_name name; /* 0: a number */
   int64_t length;
+  tn_ail_expr *value; /* of a dimension that is computed: 2 * D; else NULL */
   tn_span at;
 } tn_ail_dim;
 

@@ -105,6 +105,7 @@ static const char *const signs[] = {
 #define TN_AIL(...)            __VA_ARGS__
 #define AIL_OPERATOR(id, text) [TN_AIL_##id] = " " text " ",
 #include "op/ops.def"
+  [TN_AIL_DIV] = " / ",
 };
 
 static void flat_string(tn_str text, tn_text *out) {
@@ -407,7 +408,9 @@ static void put_shape(formatter *f, const tn_ail_statement *statement) {
   for (uint32_t i = 0; i < statement->rank; i++) {
     const tn_ail_dim *dim = &statement->dims[i];
     if (i) put(f, ", ");
-    if (dim->name)
+    if (dim->value)
+      flat(f, dim->value, f->out);
+    else if (dim->name)
       put_name(f, dim->name);
     else
       tn_text_int(f->out, dim->length);

@@ -22,6 +22,7 @@ typedef enum {
   TN_AIL_CONST_TEXT,
   TN_AIL_CONST_BROKEN
 } tn_ail_const_kind;
+typedef enum { TN_AIL_CONST_NEW, TN_AIL_CONST_WAITS, TN_AIL_CONST_KNOWN } tn_ail_const_state;
 typedef struct {
   tn_name name;
   tn_ail_const_kind kind;
@@ -29,6 +30,8 @@ typedef struct {
   int64_t integer;
   bool is_integer;
   tn_str text;
+  uint8_t state; /* tn_ail_const_state */
+  const tn_ail_statement *decl;
 } tn_ail_const;
 
 /* A call of one function of the program by another. */

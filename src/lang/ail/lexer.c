@@ -164,9 +164,7 @@ static void read_other(tn_ail_lexer *lexer, tn_ail_token *token) {
   unsigned char byte = byte_at(lexer, lexer->at);
   size_t length = tn_utf8_decode(lexer->text, lexer->at, &(uint32_t){ 0 });
   lexer->at += length ? (uint32_t)length : 1;
-  if (byte == '/')
-    bad(token, "there is no operator `/`; div(a, b) divides");
-  else if (length > 1)
+  if (length > 1)
     bad(token, "names are written in ASCII letters, digits and `_`");
   else if (length == 0 || byte < ' ')
     bad(token, "this byte has no place in a program");
@@ -191,6 +189,7 @@ static tn_ail_token_kind sign_at(const tn_ail_lexer *lexer, uint32_t *bytes) {
     case '@': return TN_AIL_TOKEN_AT;
     case '+': return TN_AIL_TOKEN_PLUS;
     case '*': return TN_AIL_TOKEN_STAR;
+    case '/': return TN_AIL_TOKEN_SLASH;
     case '-': return second == '>' ? (*bytes = 2, TN_AIL_TOKEN_ARROW) : TN_AIL_TOKEN_MINUS;
     case '=': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_EQ) : TN_AIL_TOKEN_ASSIGN;
     case '<': return second == '=' ? (*bytes = 2, TN_AIL_TOKEN_LE) : TN_AIL_TOKEN_LT;
@@ -204,6 +203,8 @@ static bool read_sign(tn_ail_lexer *lexer, tn_ail_token *token) {
   uint32_t bytes;
   token->kind = sign_at(lexer, &bytes);
   if (token->kind == TN_AIL_TOKEN_BAD) return false;
+  if (token->kind == TN_AIL_TOKEN_SLASH)
+    token->problem = "there is no operator `/` but among constants; div(a, b) divides";
   lexer->at += bytes;
   return true;
 }

@@ -30,6 +30,7 @@ typedef enum {
   TN_AIL_TOKEN_PLUS,
   TN_AIL_TOKEN_MINUS,
   TN_AIL_TOKEN_STAR,
+  TN_AIL_TOKEN_SLASH, /* an operator among constants; elsewhere `problem` says what is wrong */
   TN_AIL_TOKEN_EQ,
   TN_AIL_TOKEN_NE,
   TN_AIL_TOKEN_LT,

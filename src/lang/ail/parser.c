@@ -8,26 +8,43 @@
 
 /* ---- declarations ---- */
 
-/* dim = name | integer | "-" integer */
+/* A name, a whole number with or without a sign, or what is computed of them. */
+static bool take_dim(tn_ail_parser *p, tn_ail_expr *value, tn_ail_dim *out) {
+  const tn_ail_expr *number = value;
+  bool minus = value->form == TN_AIL_EXPR_NEGATE && value->as.unary.count == 1 && !value->grouped;
+  if (minus) number = value->as.unary.of;
+  out->at = value->at;
+  switch (number->grouped ? TN_AIL_EXPR_CHAIN : (tn_ail_form)number->form) {
+    case TN_AIL_EXPR_NUMBER:
+      out->length = minus ? -number->as.number.integer : number->as.number.integer;
+      if (number->is_integer) return true;
+      return tn_ail_syntax_error(p, number->at, "a dimension is a name or a whole number");
+    case TN_AIL_EXPR_NAME:
+      if (minus)
+        out->value = value;
+      else
+        out->name = number->as.name;
+      return true;
+    case TN_AIL_EXPR_CHAIN:
+    case TN_AIL_EXPR_NEGATE: out->value = value; return true;
+    default: return tn_ail_syntax_error(p, value->at, "a dimension is a name, a whole number or `2 * D`");
+  }
+}
+
+/* dim = constant, where a name that is no constant stands alone */
 static bool parse_dim(tn_ail_parser *p) {
-  uint32_t start = p->token.start;
   tn_ail_dim dim = { .at = tn_ail_token_span(p, &p->token) };
-  if (tn_ail_at(p, TN_AIL_TOKEN_NAME)) {
+  if (tn_ail_at(p, TN_AIL_TOKEN_NAME) && tn_ail_word_is_reserved(p->token.word)) { /* `in` is a name here */
     dim.name = tn_ail_name_of(p, &p->token);
     tn_ail_advance(p);
-  } else {
-    bool minus = tn_ail_accept(p, TN_AIL_TOKEN_MINUS);
-    if (!tn_ail_at(p, TN_AIL_TOKEN_NUMBER))
-      return tn_ail_expected(p, "a dimension: a name or a whole number");
-    tn_ail_expr *number = tn_ail_parse_literal(p);
-    if (!number) return false;
-    if (!number->is_integer) {
-      return tn_ail_syntax_error(p, number->at, "a dimension is a name or a whole number");
-    }
-    int64_t length = number->as.number.integer;
-    dim.length = minus ? -length : length;
-    dim.at = tn_ail_span_from(p, start);
+    tn_ail_add(p, dims, dim);
+    return true;
   }
+  bool begins = tn_ail_at(p, TN_AIL_TOKEN_NAME) || tn_ail_at(p, TN_AIL_TOKEN_NUMBER) ||
+                tn_ail_at(p, TN_AIL_TOKEN_MINUS) || tn_ail_at(p, TN_AIL_TOKEN_OPEN);
+  if (!begins) return tn_ail_expected(p, "a dimension: a name or a whole number");
+  tn_ail_expr *value = tn_ail_parse_constant(p);
+  if (!value || p->panic || !take_dim(p, value, &dim)) return false;
   tn_ail_add(p, dims, dim);
   return true;
 }
@@ -71,7 +88,7 @@ static bool parse_declaration(tn_ail_parser *p, tn_ail_statement *out) {
   return ok;
 }
 
-/* const = "const" name "=" literal */
+/* const = "const" name "=" constant */
 static bool at_const(const tn_ail_parser *p) {
   return tn_ail_at_word(p, TN_AIL_WORD_CONST) && p->next.kind == TN_AIL_TOKEN_NAME;
 }
@@ -82,7 +99,7 @@ static bool parse_const(tn_ail_parser *p, tn_ail_statement *out) {
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of a constant", &out->name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` after the name of the constant"))
-    out->value = tn_ail_parse_literal(p);
+    out->value = tn_ail_parse_constant(p);
   out->at = tn_ail_span_from(p, start);
   return !p->panic;
 }
@@ -449,7 +466,7 @@ static void recover_item(tn_ail_parser *p, uint32_t start, bool in_app) {
     if (tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK)) blocks--;
     if (tn_ail_at(p, TN_AIL_TOKEN_NAME)) tn_ail_mark(p, tn_ail_name_of(p, &p->token), TN_AIL_NAME_SKIPPED);
   }
-  p->brackets = p->lists = 0;
+  p->brackets = p->lists = p->constants = 0;
   p->panic = p->tree->lost;
 }
 

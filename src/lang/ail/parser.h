@@ -21,6 +21,7 @@ typedef struct {
   int depth;                /* brackets, calls, ifs, loops and blocks that are open */
   int brackets;             /* where a line break means nothing: parentheses, lists, loop bodies */
   int lists;                /* open lists, in which @ and further lists may stand */
+  int constants;            /* open expressions of constants, in which / divides; so it does in lists */
   bool by_lines;            /* a `-` at the start of a line begins something new: function bodies */
   int values;               /* expressions that are being read, inside each other */
   bool panic;               /* an error was reported and not yet recovered from */
@@ -107,6 +108,8 @@ tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p);
 tn_ail_expr *tn_ail_parse_field_value(tn_ail_parser *p);
 /* [sign] number, string, true or false */
 tn_ail_expr *tn_ail_parse_literal(tn_ail_parser *p);
+/* Constants and what is computed of them. */
+tn_ail_expr *tn_ail_parse_constant(tn_ail_parser *p);
 
 typedef enum {
   TN_AIL_IN_MODEL,

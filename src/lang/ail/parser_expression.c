@@ -5,7 +5,7 @@
  *   not        = { "not" } comparison
  *   comparison = sum { ("==" | "!=" | "<" | "<=" | ">" | ">=") sum }
  *   sum        = product { ("+" | "-") product }
- *   product    = unary { "*" unary }
+ *   product    = unary { ("*" | "/") unary } ; "/" among constants and in lists
  *   unary      = { "-" } primary
  *
  * Operators in a row become one chain and signs in a row one node, so the depth
@@ -382,6 +382,9 @@ enum { NO_OPERATOR, LEVEL_OR, LEVEL_AND, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PROD
 static int operator_at(const tn_ail_parser *p, tn_ail_operator *op) {
   switch (p->token.kind) {
     case TN_AIL_TOKEN_STAR: *op = TN_AIL_MUL; return LEVEL_PRODUCT;
+    case TN_AIL_TOKEN_SLASH:
+      *op = TN_AIL_DIV;
+      return p->constants > 0 || p->lists > 0 ? LEVEL_PRODUCT : NO_OPERATOR;
     case TN_AIL_TOKEN_PLUS: *op = TN_AIL_ADD; return LEVEL_SUM;
     case TN_AIL_TOKEN_MINUS:
       *op = TN_AIL_SUB;
@@ -459,5 +462,21 @@ tn_ail_expr *tn_ail_parse_expr(tn_ail_parser *p) {
   p->values++;
   tn_ail_expr *expr = parse_operand(p, LEVEL_OR);
   p->values--;
+  return expr;
+}
+
+/* constant = string | "true" | "false" | [ "+" ] sum */
+tn_ail_expr *tn_ail_parse_constant(tn_ail_parser *p) {
+  bool text = tn_ail_at(p, TN_AIL_TOKEN_STRING) || tn_ail_at_word(p, TN_AIL_WORD_TRUE) ||
+              tn_ail_at_word(p, TN_AIL_WORD_FALSE);
+  bool name = tn_ail_at(p, TN_AIL_TOKEN_NAME) && !tn_ail_word_is_reserved(p->token.word);
+  bool begins = name || tn_ail_at(p, TN_AIL_TOKEN_OPEN) || tn_ail_at(p, TN_AIL_TOKEN_MINUS);
+  if (text || (!begins && !tn_ail_at(p, TN_AIL_TOKEN_NUMBER) && !tn_ail_at(p, TN_AIL_TOKEN_PLUS)))
+    return tn_ail_parse_literal(p);
+  uint32_t start = p->token.start;
+  p->constants++, p->values++;
+  tn_ail_expr *first = begins ? parse_unary(p) : tn_ail_parse_literal(p);
+  tn_ail_expr *expr = parse_operators(p, first, start, LEVEL_SUM);
+  p->constants--, p->values--;
   return expr;
 }

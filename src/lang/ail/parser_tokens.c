@@ -116,7 +116,7 @@ static void describe_token(tn_ail_parser *p, tn_text *out) {
 bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   tn_span at = tn_ail_token_span(p, &p->token);
   if (!tn_ail_may_report(p)) return false;
-  if (tn_ail_at(p, TN_AIL_TOKEN_BAD)) {
+  if (p->token.problem) {
     tn_str text = tn_ail_token_text(p, &p->token);
     if (text.len > 0 && text.at[0] == '"' && memchr(text.at, '}', text.len)) p->swallowed = true;
     return report(p, at, tn_str_of(p->token.problem));
@@ -135,7 +135,7 @@ bool tn_ail_expected(tn_ail_parser *p, const char *what) {
 
 bool tn_ail_value_expected(tn_ail_parser *p) {
   bool line_ends = p->token.starts_line || tn_ail_at(p, TN_AIL_TOKEN_END);
-  if (!line_ends || tn_ail_at(p, TN_AIL_TOKEN_BAD) || p->read_to == 0) return tn_ail_expected(p, "a value");
+  if (!line_ends || p->token.problem || p->read_to == 0) return tn_ail_expected(p, "a value");
   if (!tn_ail_may_report(p)) return false;
   tn_span at = { p->file, p->read_from, p->read_to };
   tn_text message;
@@ -266,7 +266,7 @@ void tn_ail_recover(tn_ail_parser *p) {
     pass_skipped(p, before);
     before = p->token.word;
   }
-  p->brackets = p->lists = 0;
+  p->brackets = p->lists = p->constants = 0;
   p->panic = p->tree->lost;
 }
 

@@ -82,7 +82,8 @@ static bool wants_more(const tn_ail_token *last) {
     case TN_AIL_TOKEN_ASSIGN:
     case TN_AIL_TOKEN_PLUS:
     case TN_AIL_TOKEN_MINUS:
-    case TN_AIL_TOKEN_STAR: return true;
+    case TN_AIL_TOKEN_STAR:
+    case TN_AIL_TOKEN_SLASH: return true;
     case TN_AIL_TOKEN_NAME: return wants_value(last->word);
     default: return last->kind >= TN_AIL_TOKEN_EQ && last->kind <= TN_AIL_TOKEN_GE;
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "lang/ail/internal.h"
+#include "lang/ail/constant.h"
 #include "tensor/shape_field.h"
 
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
@@ -101,8 +101,8 @@ static bool add_const(tn_ail *program, const tn_ail_statement *statement) {
     return true;
   }
   tn_ail_const *constant = &program->const_list[program->const_count];
-  tn_ail_literal(program, statement->value, constant);
-  constant->name = statement->name;
+  *constant = (tn_ail_const){ .kind = TN_AIL_CONST_BROKEN, .name = statement->name, .decl = statement };
+  if (!statement->value) constant->state = TN_AIL_CONST_KNOWN; /* it was not understood */
   return tn_map_put(&program->consts, statement->name, program->const_count++);
 }
 
@@ -125,7 +125,7 @@ static bool collect_consts(tn_ail *program) {
       if (statement->kind == TN_AIL_CONSTANT && !add_const(program, statement)) return false;
     }
   }
-  return true;
+  return tn_ail_resolve_constants(program);
 }
 
 /* ---- functions ---- */
@@ -189,10 +189,27 @@ static bool bad_dim(const tn_ail *program, const tn_ail_statement *decl, const t
                    TN_TEXT("name", tn_ail_text_of(program, decl->name)), TN_STR("reason", reason));
 }
 
+/* A dimension that is computed. */
+static bool compute_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
+                        int64_t *out) {
+  const tn_ail_constants all = { .program = program };
+  tn_ail_no_constant why;
+  tn_ail_const value;
+  *out = TN_DIM_UNKNOWN;
+  if (!tn_ail_constant(&all, dim->value, &value, &why)) {
+    tn_ail_dim part = { .at = why.at };
+    return why.spoken_for ? false : bad_dim(program, decl, &part, why.reason);
+  }
+  *out = value.integer;
+  if (!value.is_integer) return bad_dim(program, decl, dim, "it is not a whole number");
+  return value.integer >= 1 ? true : bad_dim(program, decl, dim, "it is not positive");
+}
+
 /* The dimension as a length, a name, or unknown where it is free. */
 static bool resolve_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
                         int64_t *out) {
   *out = dim->length;
+  if (dim->value) return compute_dim(program, decl, dim, out);
   if (dim->name) {
     const tn_ail_const *constant = tn_ail_find_const(program, dim->name);
     *out = TN_DIM_SYMBOL(dim->name);
@@ -220,7 +237,7 @@ static bool resolve_shape(const tn_ail *program, const tn_ail_statement *decl, t
     const tn_ail_dim *dim = &decl->dims[i];
     int64_t length;
     ok = resolve_dim(program, decl, dim, &length) && ok;
-    bool is_free = !dim->name && dim->length == -1 && decl->kind == TN_AIL_INPUT;
+    bool is_free = !dim->name && !dim->value && dim->length == -1 && decl->kind == TN_AIL_INPUT;
     if (is_free && ++free_dims == 2) ok = bad_dim(program, decl, dim, "only one dimension can be free");
     out->dim[out->rank++] = length;
   }

@@ -252,6 +252,7 @@ static const tn_op operators[] = {
 #define TN_AIL(...)            __VA_ARGS__
 #define AIL_OPERATOR(id, text) [TN_AIL_##id] = TN_OP_##id,
 #include "op/ops.def"
+  [TN_AIL_DIV] = TN_OP_DIV,
 };
 
 static const char *function_of(tn_ail_operator op) { return tn_op_sig_of(operators[op])->name; }
@@ -291,8 +292,20 @@ static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
   return a->kind == TN_DATA_BOOLEAN && b->kind == TN_DATA_BOOLEAN;
 }
 
+/* `/` is for constants: the reference divides tensors with div. */
+static tn_ail_operand quotient(tn_ail_walk *w, const tn_ail_operand *left, const tn_ail_operand *right,
+                               tn_span at) {
+  bool numbers = left->kind == TN_DATA_TENSOR && right->kind == TN_DATA_TENSOR;
+  if (left->wrong || right->wrong) return tn_ail_wrong();
+  if (numbers && left->constant && right->constant) return fold(TN_AIL_DIV, left->number, right->number);
+  w->failed = true;
+  if (!w->quiet) tn_ail_report_syntax(w->program, at, "`/` divides constants; div(a, b) divides tensors");
+  return tn_ail_wrong();
+}
+
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
                              const tn_ail_operand *right, tn_span right_at) {
+  if (op == TN_AIL_DIV) return quotient(w, left, right, tn_span_join(left_at, right_at));
   if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   bool compares = op <= TN_AIL_GE;

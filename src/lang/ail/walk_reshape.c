@@ -1,8 +1,8 @@
 /* lang/ail/walk_reshape.c: shapes that a program writes out.
  *
  * A dimension of a reshape is a number, -1, a reference to a dimension of the
- * tensor (@0, @last), a named dimension of an input, a constant, or a product of
- * two of these. With known lengths everything is worked out here; with names,
+ * tensor (@0, @last), a named dimension of an input, a constant, or what
+ * `+ - * /` and mul make of these. With known lengths everything is worked out here; with names,
  * what is certain. */
 #include "lang/ail/library.h"
 
@@ -54,22 +54,23 @@ static bool too_large(tn_ail_make *m, tn_span at) {
                     TN_INT("limit", TN_ELEMENT_LIMIT));
 }
 
-/* A constant, else a dimension that an input declares, else a loop variable. */
+/* What a function or a layer was given, a constant, a dimension of an input, or a loop variable. */
 static bool read_name(reader *r, tn_name name, tn_span at, item *out) {
   tn_ail_walk *w = r->m->w;
   const tn_ail_operand *bound = tn_ail_lookup(w, name);
-  const tn_ail_const *constant = tn_ail_find_const(w->program, name);
+  bool given = w->frame != 0 && bound && bound->constant && bound->kind == TN_DATA_TENSOR;
+  const tn_ail_const *constant = given ? NULL : tn_ail_find_const(w->program, name);
   if (constant && constant->kind == TN_AIL_CONST_BROKEN) return false;
   if (constant) {
     out->dim = constant->integer;
     return constant->is_integer && constant->integer >= 1 ? true : bad_length(r, at);
   }
-  if (tn_map_get(&w->program->dims, name)) {
+  if (!given && tn_map_get(&w->program->dims, name)) {
     out->dim = TN_DIM_SYMBOL(name);
     return !w->sizes || bound_length(w, name, &out->dim) ? true : unknown_dim(r, name, at);
   }
   if (bound && bound->constant && bound->kind == TN_DATA_TENSOR) {
-    out->dim = (int64_t)bound->number;
+    out->dim = bound->whole ? bound->integer : (int64_t)bound->number;
     return (float)out->dim == bound->number && out->dim >= 1 ? true : bad_length(r, at);
   }
   return unknown_dim(r, name, at);
@@ -112,6 +113,42 @@ static bool read_product(reader *r, const tn_ail_expr *expr, item *out) {
   return true;
 }
 
+static bool refuse_at(reader *r, const char *expected, tn_span at) {
+  return tn_ail_make_refuse(r->m, expected, tn_ail_source_text(r->m->w->program, at));
+}
+
+/* Two known lengths; the result is a length again. */
+static bool compute(reader *r, tn_ail_operator op, int64_t a, int64_t b, tn_span at, int64_t *out) {
+  bool over = false;
+  if (op < TN_AIL_ADD) return bad_length(r, at);
+  if (op == TN_AIL_DIV && (b == 0 || a % b != 0)) return refuse_at(r, "a quotient that is whole", at);
+  if (op == TN_AIL_DIV)
+    *out = a / b;
+  else
+    over = op == TN_AIL_ADD   ? __builtin_add_overflow(a, b, out)
+           : op == TN_AIL_SUB ? __builtin_sub_overflow(a, b, out)
+                              : __builtin_mul_overflow(a, b, out);
+  if (over || *out >= TN_ELEMENT_LIMIT) return too_large(r->m, at);
+  return *out >= 1 ? true : bad_length(r, at);
+}
+
+/* With a name in it, the length is known when the program runs. */
+static bool read_chain(reader *r, const tn_ail_expr *expr, item *out) {
+  const tn_ail_chain *chain = expr->as.chain;
+  if (!tn_arena_room(&r->m->w->program->arena) || !read_item(r, chain->first, out)) return false;
+  for (uint32_t i = 0; i < chain->count; i++) {
+    tn_span at = tn_span_join(chain->first->at, chain->links[i].right->at);
+    item right;
+    if (!read_item(r, chain->links[i].right, &right)) return false;
+    if (out->inferred || right.inferred)
+      return refuse_at(r, "-1 alone, not computed with", at);
+    bool known = tn_dim_is_known(out->dim) && tn_dim_is_known(right.dim);
+    if (!known) out->dim = TN_DIM_UNKNOWN;
+    if (known && !compute(r, chain->links[i].op, out->dim, right.dim, at, &out->dim)) return false;
+  }
+  return true;
+}
+
 static bool read_integer(reader *r, const tn_ail_expr *expr, item *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(r->m->w->program, expr, &value) && value.is_integer;
@@ -131,6 +168,7 @@ static bool read_item(reader *r, const tn_ail_expr *expr, item *out) {
     }
     case TN_AIL_EXPR_REFERENCE: return read_reference(r, expr, out);
     case TN_AIL_EXPR_CALL: return read_product(r, expr, out);
+    case TN_AIL_EXPR_CHAIN: return read_chain(r, expr, out);
     default: return read_integer(r, expr, out);
   }
 }
