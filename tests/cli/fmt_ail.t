@@ -134,3 +134,17 @@ $ tern fmt --lang ail - <<'END'
 |   x [B, D / 2 + 1]
 |   y = reshape(x, [@0 * D, -1])
 | }
+
+# How a parameter starts.
+$ tern fmt --lang ail - <<'END'
+> param W:[2,2]init   normal( 0 ,1/4.0 )
+> model {
+> param b[2]   init zeros # here
+> init = W + b }
+> END
+| param W [2, 2] init normal(0, 1 / 4.0)
+|
+| model {
+|   param b [2] init zeros  # here
+|   init = W + b
+| }

@@ -157,7 +157,8 @@ typedef struct {
   tn_span name_at, at;
   uint32_t rank;
   tn_ail_expr *value;
-  tn_ail_dim *dims; /* of a declaration */
+  tn_ail_dim *dims;  /* of a declaration */
+  tn_ail_expr *init; /* of a param: how it starts, a name or a call; NULL: as usual */
 } tn_ail_statement;
 
 typedef struct {

@@ -438,6 +438,7 @@ static void put_statement(formatter *f, const tn_ail_statement *statement) {
       put_name(f, statement->name);
       put(f, " ");
       put_shape(f, statement);
+      if (statement->init) put(f, " init "), flat(f, statement->init, f->out);
       break;
     case TN_AIL_CONSTANT: put_assignment(f, "const ", statement); break;
     case TN_AIL_ASSIGN: put_assignment(f, "", statement); break;

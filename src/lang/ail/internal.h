@@ -64,6 +64,19 @@ typedef struct {
 
 typedef tn_vec(int64_t) tn_ail_lengths;
 
+/* How a parameter starts. */
+typedef enum {
+  TN_AIL_START_USUAL,   /* uniform in +-sqrt(6 / sum of dimensions); a single number is 0 */
+  TN_AIL_START_GLOROT,  /* uniform in +-sqrt(6 / (fan in + fan out)) */
+  TN_AIL_START_UNIFORM, /* in [a, b) */
+  TN_AIL_START_NORMAL,  /* of mean a and standard deviation b */
+  TN_AIL_START_ALL      /* a everywhere; draws nothing */
+} tn_ail_start_kind;
+typedef struct {
+  tn_ail_start_kind kind;
+  double a, b;
+} tn_ail_start;
+
 /* The shapes of two operands as numbers in named_shapes, from 1; 0: a shape of known lengths. */
 typedef struct {
   uint32_t left, right;
@@ -80,7 +93,8 @@ struct tn_model {
   tn_ail_fn *fn_list;
   uint32_t const_count, fn_count;
   tn_tensor_spec *inputs, *params;
-  size_t input_count, param_count;
+  tn_ail_start *starts; /* of the params */
+  size_t input_count, param_count, param_room;
   tn_map specs;             /* name -> index of an input, or ~index of a param */
   tn_map dims;              /* named dimensions of inputs */
   const tn_ail_block *main; /* NULL: a program of handlers or a state machine */

@@ -64,12 +64,20 @@ static bool parse_shape(tn_ail_parser *p, tn_ail_statement *out) {
   return ok;
 }
 
-/* declaration = ( [ "input" ] | "param" ) name [ ":" ] shape */
+/* declaration = [ "input" ] name [ ":" ] shape | "param" name [ ":" ] shape [ "init" name [ arguments ] ] */
 static bool at_declaration(const tn_ail_parser *p) {
   if (!tn_ail_at(p, TN_AIL_TOKEN_NAME)) return false;
   bool word = tn_ail_at_word(p, TN_AIL_WORD_INPUT) || tn_ail_at_word(p, TN_AIL_WORD_PARAM);
   if (word && p->next.kind == TN_AIL_TOKEN_NAME) return true;
   return p->next.kind == TN_AIL_TOKEN_OPEN_LIST || p->next.kind == TN_AIL_TOKEN_COLON;
+}
+
+static bool parse_start(tn_ail_parser *p, tn_ail_statement *out) {
+  if (out->kind == TN_AIL_INPUT)
+    return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token), "only a param has an `init`");
+  tn_ail_advance(p);
+  out->init = tn_ail_parse_init(p);
+  return !p->panic;
 }
 
 static bool parse_declaration(tn_ail_parser *p, tn_ail_statement *out) {
@@ -84,6 +92,8 @@ static bool parse_declaration(tn_ail_parser *p, tn_ail_statement *out) {
   out->name = tn_ail_expect_name(p, "the name of an input", &out->name_at);
   out->colon = tn_ail_accept(p, TN_AIL_TOKEN_COLON);
   bool ok = parse_shape(p, out);
+  if (ok && tn_ail_at_word(p, TN_AIL_WORD_INIT) && p->next.kind == TN_AIL_TOKEN_NAME)
+    ok = parse_start(p, out);
   out->at = tn_ail_span_from(p, start);
   return ok;
 }

@@ -110,6 +110,8 @@ tn_ail_expr *tn_ail_parse_field_value(tn_ail_parser *p);
 tn_ail_expr *tn_ail_parse_literal(tn_ail_parser *p);
 /* Constants and what is computed of them. */
 tn_ail_expr *tn_ail_parse_constant(tn_ail_parser *p);
+/* What follows `init`: a name or a call, whose arguments are constants. */
+tn_ail_expr *tn_ail_parse_init(tn_ail_parser *p);
 
 typedef enum {
   TN_AIL_IN_MODEL,

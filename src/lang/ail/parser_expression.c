@@ -480,3 +480,10 @@ tn_ail_expr *tn_ail_parse_constant(tn_ail_parser *p) {
   p->constants--, p->values--;
   return expr;
 }
+
+tn_ail_expr *tn_ail_parse_init(tn_ail_parser *p) {
+  p->constants++, p->values++;
+  tn_ail_expr *expr = parse_name(p);
+  p->constants--, p->values--;
+  return expr;
+}

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "lang/ail/constant.h"
-#include "tensor/shape_field.h"
+#include "lang/ail/declare.h"
 
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
 
@@ -183,114 +183,17 @@ static bool collect_functions(tn_ail *program) {
 
 /* ---- declarations ---- */
 
-static bool bad_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
-                    const char *reason) {
-  return tn_report(diags_of(program), TN_DIAG_E_INVALID_DIM_SPEC, dim->at,
-                   TN_TEXT("name", tn_ail_text_of(program, decl->name)), TN_STR("reason", reason));
-}
-
-/* A dimension that is computed. */
-static bool compute_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
-                        int64_t *out) {
-  const tn_ail_constants all = { .program = program };
-  tn_ail_no_constant why;
-  tn_ail_const value;
-  *out = TN_DIM_UNKNOWN;
-  if (!tn_ail_constant(&all, dim->value, &value, &why)) {
-    tn_ail_dim part = { .at = why.at };
-    return why.spoken_for ? false : bad_dim(program, decl, &part, why.reason);
-  }
-  *out = value.integer;
-  if (!value.is_integer) return bad_dim(program, decl, dim, "it is not a whole number");
-  return value.integer >= 1 ? true : bad_dim(program, decl, dim, "it is not positive");
-}
-
-/* The dimension as a length, a name, or unknown where it is free. */
-static bool resolve_dim(const tn_ail *program, const tn_ail_statement *decl, const tn_ail_dim *dim,
-                        int64_t *out) {
-  *out = dim->length;
-  if (dim->value) return compute_dim(program, decl, dim, out);
-  if (dim->name) {
-    const tn_ail_const *constant = tn_ail_find_const(program, dim->name);
-    *out = TN_DIM_SYMBOL(dim->name);
-    if (!constant || constant->kind == TN_AIL_CONST_BROKEN) return true;
-    if (!constant->is_integer) return bad_dim(program, decl, dim, "the constant is not a whole number");
-    *out = constant->integer;
-    if (*out < 1) return bad_dim(program, decl, dim, "the constant is not positive");
-    return true;
-  }
-  if (*out >= 1) return true;
-  if (*out != TN_DIM_UNKNOWN) return bad_dim(program, decl, dim, "a dimension is at least 1");
-  if (decl->kind == TN_AIL_INPUT) return true;
-  return bad_dim(program, decl, dim, "a param cannot have a free dimension");
-}
-
-static bool resolve_shape(const tn_ail *program, const tn_ail_statement *decl, tn_shape *out) {
-  bool ok = true;
-  int free_dims = 0;
-  *out = (tn_shape){ .rank = 0 };
-  if (decl->rank > TN_RANK_LIMIT) {
-    return tn_report(diags_of(program), TN_DIAG_E_RANK_LIMIT, decl->at, TN_INT("rank", decl->rank),
-                     TN_INT("limit", TN_RANK_LIMIT));
-  }
-  for (uint32_t i = 0; i < decl->rank; i++) {
-    const tn_ail_dim *dim = &decl->dims[i];
-    int64_t length;
-    ok = resolve_dim(program, decl, dim, &length) && ok;
-    bool is_free = !dim->name && !dim->value && dim->length == -1 && decl->kind == TN_AIL_INPUT;
-    if (is_free && ++free_dims == 2) ok = bad_dim(program, decl, dim, "only one dimension can be free");
-    out->dim[out->rank++] = length;
-  }
-  if (ok && tn_shape_count(out) == -2) {
-    return tn_report(diags_of(program), TN_DIAG_E_TOO_LARGE, decl->at,
-                     TN_STR("what", "the number of elements"), TN_INT("limit", TN_ELEMENT_LIMIT),
-                     tn_shape_field("requested", out, program->host->names, TN_SHAPE_COMMA));
-  }
-  return ok;
-}
-
-static tn_data_kind kind_by_name(const tn_ail *program, tn_name name) {
-  if (name == program->known.tokens) return TN_DATA_TOKEN_IDS;
-  return name == program->known.labels ? TN_DATA_LABELS : TN_DATA_TENSOR;
-}
-
-static bool add_dims(tn_ail *program, const tn_shape *shape) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (tn_dim_is_symbol(shape->dim[i]) && !tn_map_put(&program->dims, tn_dim_name(shape->dim[i]), 1))
-      return false;
-  }
-  return true;
-}
-
-static bool add_spec(tn_ail *program, const tn_ail_statement *decl) {
-  bool input = decl->kind == TN_AIL_INPUT;
-  if (!input && decl->kind != TN_AIL_PARAM) return true;
-  tn_tensor_spec spec = { .name = decl->name, .kind = TN_DATA_TENSOR, .at = decl->name_at };
-  if (input) spec.kind = kind_by_name(program, decl->name);
-  spec.type.dtype = tn_data_kind_dtype(spec.kind);
-  if (tn_map_get(&program->specs, decl->name)) {
-    tn_ail_report_syntax(program, decl->name_at, "an input or a param of this name is declared already");
-    return true;
-  }
-  spec.broken = !resolve_shape(program, decl, &spec.type.shape);
-  if (input && !add_dims(program, &spec.type.shape)) return false;
-  size_t index = input ? program->input_count++ : program->param_count++;
-  (input ? program->inputs : program->params)[index] = spec;
-  return tn_map_put(&program->specs, decl->name, input ? index : ~(uint64_t)index);
-}
-
 static bool collect_specs(tn_ail *program) {
   const tn_ail_tree *tree = &program->tree;
   size_t most = tree->count + (program->main ? program->main->count : 0);
   program->inputs = tn_arena_array(&program->arena, most, sizeof *program->inputs);
-  program->params = tn_arena_array(&program->arena, most, sizeof *program->params);
-  if (!program->inputs || !program->params) return false;
+  if (!program->inputs) return false;
   for (size_t i = 0; i < tree->count; i++) {
-    if (tree->items[i].kind == TN_AIL_ITEM_DECLARATION && !add_spec(program, tree->items[i].as.statement))
-      return false;
+    const tn_ail_item *item = &tree->items[i];
+    if (item->kind == TN_AIL_ITEM_DECLARATION && !tn_ail_declare(program, item->as.statement)) return false;
   }
   for (uint32_t i = 0; program->main && i < program->main->count; i++) {
-    if (!add_spec(program, &program->main->statements[i])) return false;
+    if (!tn_ail_declare(program, &program->main->statements[i])) return false;
   }
   return true;
 }

@@ -30,18 +30,46 @@ void tn_ail_draw(const tn_ail *program, size_t input, const tn_sizes *sizes, tn_
   }
 }
 
-/* (2u - 1) * sqrt(6 / sum of dimensions): the product in f64, rounded once. */
-static void draw_param(tn_rng *rng, const tn_shape *shape, const tn_view *out) {
-  double sum = 0;
+/* What a parameter has in it and what it gives, together: the sum of its dimensions, or for glorot of the
+ * last two, each times the places of a window before them. */
+static double fan_of(const tn_shape *shape, tn_ail_start_kind kind) {
+  double sum = 0, window = 1;
+  int first = kind == TN_AIL_START_GLOROT ? shape->rank - 2 : 0;
+  for (int i = 0; i < first; i++) window *= (double)shape->dim[i];
+  for (int i = first; i < shape->rank; i++) sum += (double)shape->dim[i];
+  return sum * window;
+}
+
+/* (2u - 1) * sqrt(6 / fan): the product in f64, rounded once. */
+static void draw_scaled(tn_rng *rng, const tn_shape *shape, tn_ail_start_kind kind, const tn_view *out) {
   float *to = out->data;
   if (shape->rank == 0) {
     to[0] = 0.0f;
     return;
   }
-  for (int i = 0; i < shape->rank; i++) sum += (double)shape->dim[i];
-  double scale = __builtin_sqrt(6.0 / sum);
+  double scale = __builtin_sqrt(6.0 / fan_of(shape, kind));
   int64_t count = tn_view_count(out);
   for (int64_t i = 0; i < count; i++) to[i] = (float)((2.0 * (double)tn_rng_uniform(rng) - 1.0) * scale);
+}
+
+/* Computed in f64 and rounded once. */
+static void draw_param(tn_rng *rng, const tn_shape *shape, const tn_ail_start *start, const tn_view *out) {
+  float *to = out->data;
+  int64_t count = tn_view_count(out);
+  switch (start->kind) {
+    case TN_AIL_START_USUAL:
+    case TN_AIL_START_GLOROT: draw_scaled(rng, shape, start->kind, out); break;
+    case TN_AIL_START_UNIFORM:
+      for (int64_t i = 0; i < count; i++)
+        to[i] = (float)(start->a + (double)tn_rng_uniform(rng) * (start->b - start->a));
+      break;
+    case TN_AIL_START_NORMAL:
+      for (int64_t i = 0; i < count; i++) to[i] = (float)(start->a + start->b * (double)tn_rng_normal(rng));
+      break;
+    case TN_AIL_START_ALL:
+      for (int64_t i = 0; i < count; i++) to[i] = (float)start->a;
+      break;
+  }
 }
 
 /* ---- supplied values ---- */
@@ -124,7 +152,7 @@ bool tn_ail_init_params(const tn_ail *program, const tn_sizes *sizes, tn_tensor 
       ok = report(program, TN_FAULT_MEMORY);
       break;
     }
-    draw_param(&rng, &sizes->params[made], &params[made].view);
+    draw_param(&rng, &sizes->params[made], &program->starts[made], &params[made].view);
     ok = replace(program, made, &sizes->params[made], &params[made]) && ok;
   }
   for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&params[i]);
