@@ -129,10 +129,17 @@ typedef struct {
 } tern_run_facts;
 
 typedef struct {
+  const char *name;           /* "loss", "accuracy", "top5" */
+  double value;
+} tern_metric;
+
+typedef struct {
   int64_t step, steps;        /* counted from 0, and how many there will be */
   double loss;
-  int evaluated;              /* then the two below are those of the eval block's split */
+  int evaluated;              /* then those below are of the eval block's split */
   double eval_loss, eval_accuracy; /* accuracy: NaN where it is not among the metrics */
+  const tern_metric *metrics; /* in the order of the eval block; valid during the call */
+  size_t metric_count;
 } tern_step;
 
 typedef struct {

@@ -64,6 +64,8 @@ static void begin(void *context, const tn_run_facts *facts) {
                           .steps = facts->steps,
                           .ranks = facts->ranks };
   followed->steps = facts->steps;
+  followed->metrics = facts->metrics;
+  followed->metric_count = facts->metric_count;
   for (size_t i = 0; i < followed->run->follower_count; i++) {
     const tern_follower *f = &followed->run->followers[i];
     if (f->begin) f->begin(f->context, &told);
@@ -72,12 +74,19 @@ static void begin(void *context, const tn_run_facts *facts) {
 
 static void step(void *context, const tn_history_row *row) {
   tn_followed *followed = context;
+  tern_metric metrics[TN_METRIC_LIMIT];
   tern_step told = { .step = row->step,
                      .steps = followed->steps,
                      .loss = row->loss,
                      .evaluated = row->evaluated,
                      .eval_loss = row->eval_loss,
-                     .eval_accuracy = row->eval_accuracy };
+                     .eval_accuracy = (double)__builtin_nanf(""),
+                     .metrics = metrics };
+  for (size_t i = 0; row->evaluated && i < followed->metric_count; i++) {
+    const tn_metric *metric = &followed->metrics[i];
+    metrics[told.metric_count++] = (tern_metric){ metric->name.at, row->values[i] };
+    if (metric->kind == TN_METRIC_ACCURACY) told.eval_accuracy = row->values[i];
+  }
   for (size_t i = 0; i < followed->run->follower_count; i++) {
     const tern_follower *f = &followed->run->followers[i];
     if (f->step) f->step(f->context, &told);

@@ -124,6 +124,8 @@ typedef struct {
   tern_session *session;
   const tern_train_run *run;
   int64_t steps;
+  const tn_metric *metrics;
+  size_t metric_count;
 } tn_followed;
 /* Tells the run's followers; borrows `followed`. */
 tn_loop_watch tn_api_watch(tn_followed *followed);

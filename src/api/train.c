@@ -85,6 +85,7 @@ const tn_view *tn_api_param(const tern_program *program, size_t index) {
 static bool read_training(tern_session *session, const tern_training *training, tn_train_options *options) {
   *options = (tn_train_options){ .lr = training->lr,
                                  .momentum = training->momentum != 0 ? training->momentum : 0.9,
+                                 TN_ADAM_DEFAULTS,
                                  .weight_decay = training->weight_decay,
                                  .clip_norm = training->clip_norm,
                                  .warmup = training->warmup,

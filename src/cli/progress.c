@@ -175,8 +175,11 @@ static void log_step(const tn_progress *p, const tern_step *step) {
   printf("{\"step\":%lld,\"steps\":%lld", (long long)step->step, (long long)step->steps);
   put_number(",\"loss\":", step->loss);
   if (step->evaluated) {
-    put_number(",\"eval\":{\"loss\":", step->eval_loss);
-    if (!isnan(step->eval_accuracy)) put_number(",\"accuracy\":", step->eval_accuracy);
+    fputs(",\"eval\":{", stdout);
+    for (size_t i = 0; i < step->metric_count; i++) {
+      printf("%s\"%s\"", i > 0 ? "," : "", step->metrics[i].name);
+      put_number(":", step->metrics[i].value);
+    }
     putchar('}');
   }
   printf(",\"seconds\":%.3f}\n", now() - p->started);

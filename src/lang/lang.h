@@ -60,11 +60,12 @@ typedef struct {
   tn_graph graph;
   bool has_graph;
   int loss;   /* which of its outputs is minimised */
-  int logits; /* which of them labels are compared with, for accuracy; -1: none */
+  int logits; /* which of them labels are compared with, for metrics; -1: none */
   tn_tensor *inputs, *params;
   size_t input_count, param_count;
   bool has_options; /* the program says how it is trained */
   tn_train_options options;
+  bool *exempt; /* room for options.exempt: one for each parameter */
 } tn_lowered;
 
 /* Room for the values, none of which is there yet; false when memory runs out. */

@@ -24,7 +24,8 @@ bool tn_lowered_init(tn_lowered *lowered, tn_heap *heap, size_t inputs, size_t p
   *lowered = (tn_lowered){ .loss = -1, .logits = -1, .input_count = inputs, .param_count = params };
   lowered->inputs = tn_heap_alloc(heap, (inputs + 1) * sizeof *lowered->inputs);
   lowered->params = tn_heap_alloc(heap, (params + 1) * sizeof *lowered->params);
-  if (lowered->inputs && lowered->params) return true;
+  lowered->exempt = tn_heap_alloc(heap, (params + 1) * sizeof *lowered->exempt);
+  if (lowered->inputs && lowered->params && lowered->exempt) return true;
   tn_lowered_free(lowered, heap);
   return false;
 }
@@ -37,6 +38,7 @@ static void free_tensors(tn_heap *heap, tn_tensor *tensors, size_t count) {
 void tn_lowered_free(tn_lowered *lowered, tn_heap *heap) {
   free_tensors(heap, lowered->inputs, lowered->input_count);
   free_tensors(heap, lowered->params, lowered->param_count);
+  tn_heap_free(heap, lowered->exempt, (lowered->param_count + 1) * sizeof *lowered->exempt);
   if (lowered->has_graph) tn_graph_free(&lowered->graph);
   *lowered = (tn_lowered){ .loss = -1, .logits = -1 };
 }

@@ -8,15 +8,13 @@ static int find(const char *const *names, int count, tn_str name) {
   return -1;
 }
 
-int tn_optimizer_find(tn_str name) {
-  static const char *const names[] = { "sgd", "momentum", "adam", "adamw" };
-  return find(names, 4, name);
-}
+static const char *const optimizer_names[] = { "sgd", "momentum", "adam", "adamw" };
+static const char *const schedule_names[] = { "constant", "cosine", "linear" };
 
-int tn_schedule_find(tn_str name) {
-  static const char *const names[] = { "constant", "cosine", "linear" };
-  return find(names, 3, name);
-}
+const char *tn_optimizer_name(tn_optimizer optimizer) { return optimizer_names[optimizer]; }
+const char *tn_schedule_name(tn_schedule schedule) { return schedule_names[schedule]; }
+int tn_optimizer_find(tn_str name) { return find(optimizer_names, 4, name); }
+int tn_schedule_find(tn_str name) { return find(schedule_names, 3, name); }
 
 static const char *const format_names[] = { "jsonl", "tsv", "csv" };
 

@@ -26,26 +26,29 @@
 
 #include "base/rng.h"
 #include "lang/lang.h"
+#include "lang/metrics.h"
 
 /* ---- training ---- */
 
 typedef struct {
   tn_span at;
-  int64_t batch; /* rows */
+  int64_t batch;      /* rows in a step: those of all its shards, with `accumulate` */
+  int64_t accumulate; /* batches whose gradients make one step */
+  int64_t epochs;     /* instead of steps: how often every row is trained on; 0: rows are drawn */
+  tn_str decay, no_decay; /* the lists as they are written, for people; empty: none */
   tn_train_options options;
 } tn_train_block;
 
 /* ---- evaluation ---- */
 
-typedef enum { TN_METRIC_LOSS, TN_METRIC_ACCURACY } tn_metric;
 typedef struct {
   tn_span at;
   int64_t every;            /* steps */
   bool on_train;            /* of the rows for training; else of those held back for validation */
   const tn_metric *metrics; /* as the program lists them, each once */
   size_t metric_count;
-  tn_str accuracy; /* as the program calls it; empty: it is not among them */
-  tn_span accuracy_at;
+  bool classifies;          /* the loss compares logits with labels */
+  int target;               /* the input that predictions are compared with; < 0: none */
 } tn_eval_block;
 
 /* ---- the data set ---- */
@@ -186,9 +189,9 @@ typedef struct tn_training_doors {
   /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an `if`
    * are refused by `effects`, before their branch runs. */
   bool (*allow)(tn_model *model, const tn_graph *graph);
-  /* Whether accuracy, if it is among the metrics, has a meaning for logits of this shape: [rows, classes].
-   * `rows`: of the labels; TN_DIM_UNKNOWN: not known yet. */
-  bool (*check_accuracy)(const tn_model *model, const tn_shape *logits, int64_t rows);
+  /* Whether every metric of the eval block has a meaning for predictions of this shape and their target's
+   * (NULL: there is none). Lengths may be unknown. Reports each that has none. */
+  bool (*check_metrics)(const tn_model *model, const tn_shape *prediction, const tn_shape *target);
   /* The name of the function that an operation at this place comes from, as the program wrote it. */
   tn_str (*called)(const tn_model *model, tn_op op, tn_span at);
   /* Reports what went wrong in a graph of this program in the words of the language. Returns false. */

@@ -103,10 +103,11 @@ static bool corrupt(plot *p, tn_str path, int64_t line, const char *what) {
   return false;
 }
 
-static bool add_row(plot *p, run *r, const tn_history_row *row, tn_history_metrics has) {
+static bool add_row(plot *p, run *r, const tn_recorded_row *row) {
+  const double *loss = tn_history_value(row, "loss"), *accuracy = tn_history_value(row, "accuracy");
   if (!add_point(p, &r->curve[TRAIN_LOSS], row->step, row->loss)) return false;
-  if (has.loss && !add_point(p, &r->curve[EVAL_LOSS], row->step, row->eval_loss)) return false;
-  return !has.accuracy || add_point(p, &r->curve[ACCURACY], row->step, row->eval_accuracy);
+  if (loss && !add_point(p, &r->curve[EVAL_LOSS], row->step, *loss)) return false;
+  return !accuracy || add_point(p, &r->curve[ACCURACY], row->step, *accuracy);
 }
 
 /* A last line without an end is being written, or was when the run was killed: it does not count yet. */
@@ -117,14 +118,13 @@ static bool read_lines(plot *p, run *r, tn_str path, tn_str text) {
   bool ok = true;
   tn_str line;
   for (size_t at = 0; ok && tn_history_line(text, at, &line); at += line.len + 1, number++) {
-    tn_history_row row;
-    tn_history_metrics has;
-    if (!tn_history_read(line, &scratch, &row, &has))
+    tn_recorded_row row;
+    if (!tn_history_read(line, &scratch, &row))
       ok = scratch.failed ? out_of_memory(p) : corrupt(p, path, number, "is not a step of a run");
     else if (row.step <= before)
       ok = corrupt(p, path, number, "does not follow the step before it");
     else
-      ok = add_row(p, r, &row, has);
+      ok = add_row(p, r, &row);
     before = row.step;
   }
   tn_arena_free(&scratch);

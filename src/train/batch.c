@@ -1,7 +1,8 @@
 /* train/batch.c: what a step is given.
  *
  * One generator draws everything for training, step after step. With a data set
- * it draws the rows of a batch, with replacement. Without one it draws token
+ * it draws the rows of a batch, with replacement; a program that counts epochs
+ * takes all rows in an order drawn for each of them. Without a data set it draws token
  * ids, then labels. What is left over, tensor inputs that no row gives, is drawn
  * after that, in order of declaration. An input given on the command line has
  * its value in every step and draws nothing. */
@@ -69,13 +70,44 @@ static size_t draw_index(tn_rng *rng, size_t count) {
   return (size_t)((double)tn_rng_uniform(rng) * (double)count);
 }
 
-bool tn_loop_draw_batch(tn_loop *loop) {
-  if (loop->rows.present) {
-    for (int64_t i = 0; i < loop->program.train->batch; i++) {
-      size_t row = loop->rows.order[draw_index(&loop->rng, loop->rows.train_count)];
-      if (i >= loop->first_row && i < loop->end_row) copy_row(loop, loop->inputs, (size_t)i, row);
-    }
+/* The order of an epoch depends on the seed and its number alone, so that a run is resumed anywhere. */
+static void shuffle_epoch(tn_loop *loop, uint64_t epoch) {
+  tn_rng rng;
+  uint32_t count = (uint32_t)loop->rows.train_count;
+  for (uint32_t i = 0; i < count; i++) loop->epoch_order[i] = i;
+  tn_rng_init(&rng, tn_rng_mix(loop->host->seed + 2000, epoch));
+  tn_rng_shuffle(&rng, loop->epoch_order, count);
+  loop->epoch = epoch;
+}
+
+/* The row at a place of the sequence of all epochs. */
+static size_t epoch_index(tn_loop *loop, uint64_t place) {
+  uint64_t epoch = place / loop->rows.train_count;
+  if (epoch != loop->epoch) shuffle_epoch(loop, epoch);
+  return loop->epoch_order[place % loop->rows.train_count];
+}
+
+static bool make_epochs(tn_loop *loop) {
+  if (loop->program.train->epochs == 0 || loop->epoch_order) return true;
+  loop->epoch = UINT64_MAX; /* none yet */
+  loop->epoch_order = tn_arena_array(loop->arena, loop->rows.train_count, sizeof *loop->epoch_order);
+  return loop->epoch_order || tn_loop_out_of_memory(loop);
+}
+
+static void draw_rows(tn_loop *loop) {
+  int64_t batch = loop->program.train->batch;
+  uint64_t place = (uint64_t)tn_trainer_step_number(loop->trainer) * (uint64_t)batch;
+  for (int64_t i = 0; i < batch; i++) {
+    size_t index = loop->epoch_order ? epoch_index(loop, place + (uint64_t)i)
+                                     : draw_index(&loop->rng, loop->rows.train_count);
+    if (i >= loop->first_row && i < loop->end_row)
+      copy_row(loop, loop->inputs, (size_t)i, loop->rows.order[index]);
   }
+}
+
+bool tn_loop_draw_batch(tn_loop *loop) {
+  if (!make_epochs(loop)) return false;
+  if (loop->rows.present) draw_rows(loop);
   draw_others(loop);
   return true;
 }

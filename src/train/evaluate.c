@@ -4,11 +4,9 @@
  * does not grow with the split, what works row by row goes through it in pieces of TN_EVAL_ROWS, and only
  * what joins rows, such as the mean of a cross-entropy, sees all of them (opt/rows.c). The bits are those of
  * the whole. A split of up to TN_EVAL_ROWS rows, or a program that cannot be divided, is evaluated at once.
- *
- * The class of a row is the largest logit, the first one on a tie. */
-#include <math.h>
-
+ * metrics.c computes the others from the predictions of all rows. */
 #include "train/loop_internal.h"
+#include "train/metrics.h"
 
 /* ---- getting ready ---- */
 
@@ -64,12 +62,15 @@ static bool bind_whole(tn_loop *loop) {
   size_t count = loop->program.specs.input_count;
   bool *read = tn_arena_array(loop->arena, count + 1, sizeof *read);
   if (!read) return tn_loop_out_of_memory(loop);
-  for (size_t i = 0; i < count; i++) read[i] = !e->pieces.divided || e->pieces.own_inputs.at[i] >= 0;
+  for (size_t i = 0; i < count; i++) {
+    bool compared = e->compares && (int)i == loop->eval->target;
+    read[i] = !e->pieces.divided || e->pieces.own_inputs.at[i] >= 0 || compared;
+  }
   if (!tn_loop_make_inputs(loop, &e->sizes, read, &e->inputs)) return false;
   tn_loop_fill_rows(loop, e->inputs, e->first, e->rows);
   for (size_t i = 0; i < count; i++) {
     int position = e->pieces.divided ? e->pieces.own_inputs.at[i] : (int)i;
-    if (read[i]) tn_plan_bind_input(e->plan, position, &e->inputs[i].view);
+    if (read[i] && position >= 0) tn_plan_bind_input(e->plan, position, &e->inputs[i].view);
   }
   return true;
 }
@@ -100,18 +101,21 @@ static bool prepare_pieces(tn_loop *loop) {
   return true;
 }
 
-/* Names may turn out to be other lengths than accuracy needs. */
-static bool check_logits(const tn_loop *loop) {
+/* Names may turn out to be other lengths than metrics need. */
+static bool check_metrics(const tn_loop *loop) {
   const tn_evaluation *e = &loop->evaluation;
+  int target = loop->eval->target;
   if (e->lowered.logits < 0) return true;
   tn_value logits = e->lowered.graph.outputs.at[e->lowered.logits].value;
-  return loop->program.doors->check_accuracy(
-      loop->program.model, &tn_graph_type(&e->lowered.graph, logits)->shape, (int64_t)e->rows);
+  return loop->program.doors->check_metrics(loop->program.model,
+                                            &tn_graph_type(&e->lowered.graph, logits)->shape,
+                                            target < 0 ? NULL : &e->sizes.inputs[target]);
 }
 
 static bool prepare(tn_loop *loop) {
   tn_evaluation *e = &loop->evaluation;
-  if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_logits(loop)) return false;
+  if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_metrics(loop)) return false;
+  e->compares = tn_metrics_compare(loop->eval->metrics, loop->eval->metric_count);
   if (e->rows > TN_EVAL_ROWS && !divide(loop)) return false;
   e->plan = make_plan(loop, e->pieces.divided ? &e->pieces.rest : &e->lowered.graph);
   return e->plan && bind_whole(loop) && (!e->pieces.divided || prepare_pieces(loop));
@@ -155,31 +159,18 @@ static bool run_pieces(tn_loop *loop) {
   return true;
 }
 
-static int64_t largest(const tn_view *logits, int64_t row, int64_t classes) {
-  int64_t best = 0;
-  double most = tn_view_get_f64(logits, row * classes);
-  for (int64_t c = 1; c < classes; c++) {
-    double number = tn_view_get_f64(logits, row * classes + c);
-    if (number > most) most = number, best = c;
-  }
-  return best;
-}
-
-static int32_t label_of(const tn_loop *loop, uint32_t row) {
-  int column = loop->rows.column_of[loop->program.dataset->labels_input];
-  return loop->rows.columns.at[column].ints.at[row];
-}
-
-/* logits: [rows, classes] */
-static size_t count_right(const tn_loop *loop) {
+static bool measure(tn_loop *loop, tn_history_row *row) {
   const tn_evaluation *e = &loop->evaluation;
-  tn_view logits = tn_plan_output(e->plan, e->lowered.logits);
-  size_t right = 0;
-  for (size_t i = 0; i < e->rows; i++) {
-    uint32_t row = loop->rows.order[e->first + i];
-    right += largest(&logits, (int64_t)i, logits.dim[1]) == label_of(loop, row);
+  tn_view prediction;
+  tn_metrics_request request = { .metrics = loop->eval->metrics,
+                                 .count = loop->eval->metric_count,
+                                 .loss = row->eval_loss };
+  if (e->compares) {
+    prediction = tn_plan_output(e->plan, e->lowered.logits);
+    request.prediction = &prediction;
+    request.target = &e->inputs[loop->eval->target].view;
   }
-  return right;
+  return tn_metrics_measure(loop->host->heap, &request, row->values) || tn_loop_out_of_memory(loop);
 }
 
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
@@ -190,8 +181,7 @@ bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
   tn_view loss = tn_plan_output(e->plan, e->lowered.loss);
   row->evaluated = true;
   row->eval_loss = tn_view_get_f64(&loss, 0);
-  row->eval_accuracy = loop->eval->accuracy.at ? (double)count_right(loop) / (double)e->rows : (double)NAN;
-  return true;
+  return measure(loop, row);
 }
 
 static void free_tensors(tn_tensor *tensors, size_t count) {

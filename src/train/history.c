@@ -17,28 +17,35 @@ static bool read_real(tn_json_reader *json, double *out) {
   return tn_str_is(token.text, "NaN") || tn_str_ends(token.text, "Infinity");
 }
 
-static bool read_eval(tn_json_reader *json, tn_history_row *row, tn_history_metrics *has) {
+static bool read_eval(tn_json_reader *json, tn_arena *arena, tn_recorded_row *row) {
   tn_json_token token;
   if (tn_json_next(json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   row->evaluated = true;
   while (tn_json_next(json, &token) == TN_JSON_KEY) {
-    bool loss = tn_str_is(token.text, "loss");
-    *(loss ? &has->loss : &has->accuracy) = true;
-    if (!read_real(json, loss ? &row->eval_loss : &row->eval_accuracy)) return false;
+    if (row->value_count == TN_METRIC_LIMIT) return false;
+    tn_recorded_value *value = &row->values[row->value_count++];
+    value->name = tn_arena_str(arena, token.text);
+    if (!read_real(json, &value->value)) return false;
   }
   return token.kind == TN_JSON_OBJECT_END;
 }
 
-bool tn_history_read(tn_str line, tn_arena *arena, tn_history_row *out, tn_history_metrics *has) {
+const double *tn_history_value(const tn_recorded_row *row, const char *name) {
+  for (size_t i = 0; i < row->value_count; i++) {
+    if (tn_str_is(row->values[i].name, name)) return &row->values[i].value;
+  }
+  return NULL;
+}
+
+bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out) {
   tn_json_reader json;
   tn_json_token token;
-  double step = -1, nan = (double)__builtin_nanf("");
-  *out = (tn_history_row){ .loss = nan, .eval_loss = nan, .eval_accuracy = nan };
-  *has = (tn_history_metrics){ 0 };
+  double step = -1;
+  *out = (tn_recorded_row){ .loss = (double)__builtin_nanf("") };
   tn_json_init(&json, line, arena);
   if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   while (tn_json_next(&json, &token) == TN_JSON_KEY) {
-    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, out, has)
+    bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, arena, out)
               : tn_str_is(token.text, "step") ? read_real(&json, &step)
                                               : read_real(&json, &out->loss);
     if (!ok) return false;

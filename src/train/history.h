@@ -12,10 +12,22 @@
 /* The line at offset `at`, without its end; false when there is no whole one: the text ends there, or in the
  * middle of a line that is being written. */
 bool tn_history_line(tn_str text, size_t at, tn_str *out);
-/* Which metrics an evaluation has: one that is NaN is there. */
+/* A metric of an evaluation. */
 typedef struct {
-  bool loss, accuracy;
-} tn_history_metrics;
-/* A line as a row; a metric that is not in it is NaN. False when it is none. */
-bool tn_history_read(tn_str line, tn_arena *arena, tn_history_row *out, tn_history_metrics *has);
+  tn_str name; /* in the arena */
+  double value;
+} tn_recorded_value;
+
+typedef struct {
+  int64_t step;
+  double loss;
+  bool evaluated;
+  tn_recorded_value values[TN_METRIC_LIMIT];
+  size_t value_count;
+} tn_recorded_row;
+
+/* A line as a row. False when it is none. */
+bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out);
+/* The value of a metric; NULL: it is not there. */
+const double *tn_history_value(const tn_recorded_row *row, const char *name);
 #endif

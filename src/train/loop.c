@@ -1,4 +1,4 @@
-/* train/loop.c: the training run itself, and what it prints. */
+/* train/loop.c: the training run itself, and what it prints of its steps. */
 #include "train/loop.h"
 
 #include "base/folder.h"
@@ -23,101 +23,11 @@ tn_plan_host tn_loop_plan_host(const tn_loop *loop) {
   return (tn_plan_host){ effects->context, effects->call, effects->entering };
 }
 
-static void print(const tn_loop *loop, tn_str line) {
+void tn_loop_say(const tn_loop *loop, tn_str line) {
   if (tn_loop_is_first(loop)) loop->host->print(loop->host, line);
 }
 
-void tn_loop_print(tn_loop *loop, const tn_text *line) { print(loop, tn_text_str(line)); }
-
-/* ---- what is said before ---- */
-
-static void say(tn_loop *loop, const char *text) { print(loop, tn_str_of(text)); }
-
-static void say_pair(tn_loop *loop, const char *name, tn_str value) {
-  tn_text line;
-  tn_text_init(&line, loop->host->heap);
-  tn_text_puts(&line, "  ");
-  tn_text_puts(&line, name);
-  tn_text_puts(&line, ": ");
-  tn_diag_put_safe(&line, value); /* a path is what the program says it is */
-  tn_loop_print(loop, &line);
-  tn_text_free(&line);
-}
-
-static void say_int(tn_loop *loop, const char *name, int64_t number) {
-  tn_text text;
-  tn_text_init(&text, loop->host->heap);
-  tn_text_int(&text, number);
-  say_pair(loop, name, tn_text_str(&text));
-  tn_text_free(&text);
-}
-
-static void say_number(tn_loop *loop, const char *name, double number) {
-  tn_text text;
-  tn_text_init(&text, loop->host->heap);
-  tn_text_f64(&text, number);
-  say_pair(loop, name, tn_text_str(&text));
-  tn_text_free(&text);
-}
-
-static void say_inputs(tn_loop *loop) {
-  size_t count = loop->program.specs.input_count;
-  if (count == 0) return;
-  say(loop, "Inputs:");
-  for (size_t i = 0; i < count; i++) {
-    const tn_tensor_spec *input = &loop->program.specs.inputs[i];
-    say_pair(loop, tn_names_text(loop->host->names, input->name).at,
-             tn_str_of(tn_data_kind_name(input->kind)));
-  }
-  say(loop, "");
-}
-
-static void say_dataset(tn_loop *loop) {
-  const tn_dataset_block *data = loop->program.dataset;
-  if (!data) return;
-  say(loop, "Dataset:");
-  say_pair(loop, "format", tn_str_of(tn_dataset_format_name(data->format)));
-  say_pair(loop, "path", data->path);
-  say_int(loop, "train_count", (int64_t)loop->rows.train_count);
-  say_int(loop, "val_count", (int64_t)(loop->rows.count - loop->rows.train_count));
-  say(loop, "");
-}
-
-static const char *metric_name(tn_metric metric) {
-  return metric == TN_METRIC_LOSS ? "loss" : "accuracy";
-}
-
-static void say_eval(tn_loop *loop) {
-  const tn_eval_block *eval = loop->program.eval;
-  if (!eval) return;
-  tn_text metrics;
-  tn_text_init(&metrics, loop->host->heap);
-  for (size_t i = 0; i < eval->metric_count; i++) {
-    tn_text_puts(&metrics, i > 0 ? ", \"" : "[\"");
-    tn_text_puts(&metrics, metric_name(eval->metrics[i]));
-    tn_text_byte(&metrics, '"');
-  }
-  tn_text_byte(&metrics, ']');
-  say(loop, "Eval:");
-  say_pair(loop, "split", eval->on_train ? TN_LIT("train") : TN_LIT("val"));
-  say_int(loop, "every", eval->every);
-  say_pair(loop, "metrics", tn_text_str(&metrics));
-  say(loop, "");
-  tn_text_free(&metrics);
-}
-
-static void say_plan(tn_loop *loop) {
-  if (loop->options->brief) return;
-  say_inputs(loop);
-  say_dataset(loop);
-  say(loop, "Train:");
-  say_int(loop, "steps", loop->steps);
-  say_number(loop, "lr", loop->program.train->options.lr);
-  say_int(loop, "batch_size", loop->program.train->batch);
-  say(loop, "");
-  say_eval(loop);
-  say(loop, "Starting training...");
-}
+/* ---- what is said of a step ---- */
 
 static void say_step(tn_loop *loop, const tn_history_row *row) {
   bool last = row->step == loop->steps - 1;
@@ -129,13 +39,15 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
   tn_text_int(&line, row->step);
   tn_text_puts(&line, ": loss = ");
   tn_text_fixed(&line, row->loss, 6);
-  tn_loop_print(loop, &line);
+  tn_loop_say(loop, tn_text_str(&line));
   for (size_t i = 0; row->evaluated && i < loop->eval->metric_count; i++) {
-    bool loss = loop->eval->metrics[i] == TN_METRIC_LOSS;
+    const tn_metric *metric = &loop->eval->metrics[i];
     tn_text_clear(&line);
-    tn_text_puts(&line, loss ? "eval/loss = " : "eval/accuracy = ");
-    tn_text_fixed(&line, loss ? row->eval_loss : row->eval_accuracy, loss ? 6 : 4);
-    tn_loop_print(loop, &line);
+    tn_text_puts(&line, "eval/");
+    tn_text_add(&line, metric->name);
+    tn_text_puts(&line, " = ");
+    tn_text_fixed(&line, row->values[i], metric->kind == TN_METRIC_LOSS ? 6 : 4);
+    tn_loop_say(loop, tn_text_str(&line));
   }
   tn_text_free(&line);
 }
@@ -163,15 +75,18 @@ bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes) {
   return loop->program.doors->size(loop->program.model, &request, loop->arena, sizes);
 }
 
+static bool refuse_train(tn_loop *loop, const char *message) {
+  tn_span at = loop->program.train->at;
+  tn_place place = tn_place_of(loop->host->sources, at.file, at.start);
+  return tn_report(loop->host->diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_INT("line", place.line),
+                   TN_INT("col", place.column), TN_STR("message", message));
+}
+
 /* A batch, and one shard of it, which is what the program is lowered for. */
 static bool size_batch(tn_loop *loop) {
   const tn_train_block *train = loop->program.train;
   int64_t shards = train->options.shards;
-  if (train->batch % shards != 0) {
-    tn_place place = tn_place_of(loop->host->sources, train->at.file, train->at.start);
-    return tn_report(loop->host->diags, TN_DIAG_E_SYNTAX_ERROR, train->at, TN_INT("line", place.line),
-                     TN_INT("col", place.column), TN_STR("message", "shards must divide batch"));
-  }
+  if (train->batch % shards != 0) return refuse_train(loop, "shards must divide batch");
   return tn_loop_size_rows(loop, train->batch, &loop->sizes) &&
          tn_loop_size_rows(loop, train->batch / shards, &loop->part);
 }
@@ -264,6 +179,18 @@ static bool wants_hashes(const tn_loop *loop) {
   return options->out || options->resume || options->verify || options->transport || watched;
 }
 
+/* As many as are wanted, or as many as the rows of all epochs fill. */
+static bool count_steps(tn_loop *loop) {
+  const tn_train_block *train = loop->program.train;
+  int64_t rows = (int64_t)loop->rows.train_count;
+  loop->steps = loop->options->steps > 0 ? loop->options->steps : train->options.steps;
+  if (train->epochs == 0 || loop->options->steps > 0) return true;
+  if (train->epochs > INT64_MAX / rows) return refuse_train(loop, "there are too many epochs");
+  int64_t all = train->epochs * rows;
+  loop->steps = all / train->batch + (all % train->batch > 0);
+  return true;
+}
+
 /* What rank 0 alone has. */
 static bool prepare_first(tn_loop *loop) {
   if (!tn_loop_is_first(loop)) return true;
@@ -274,12 +201,11 @@ static bool prepare_first(tn_loop *loop) {
 static bool prepare(tn_loop *loop) {
   const tn_training *program = &loop->program;
   loop->eval = tn_loop_is_first(loop) ? program->eval : NULL;
-  loop->steps = loop->options->steps > 0 ? loop->options->steps : program->train->options.steps;
   if (!tn_loop_seal(loop) || !tn_rows_read(loop->host, program, loop->options->backend, wants_hashes(loop),
                                            loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
-  if (!check_inputs(loop) || !size_batch(loop)) return false;
+  if (!count_steps(loop) || !check_inputs(loop) || !size_batch(loop)) return false;
   loop->first = tn_arena_array(loop->arena, program->specs.param_count + 1, sizeof *loop->first);
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
@@ -307,7 +233,9 @@ static void tell_begin(tn_loop *loop) {
                          .seed = loop->host->seed,
                          .step = tn_trainer_step_number(loop->trainer),
                          .steps = loop->steps,
-                         .ranks = loop->options->transport ? loop->options->transport->size : 1 };
+                         .ranks = loop->options->transport ? loop->options->transport->size : 1,
+                         .metrics = loop->eval ? loop->eval->metrics : NULL,
+                         .metric_count = loop->eval ? loop->eval->metric_count : 0 };
   watch->begin(watch->context, &facts);
 }
 
@@ -336,8 +264,11 @@ static bool keep_row(tn_loop *loop, const tn_history_row *row) {
     tn_text_clear(&loop->lines);
     return same;
   }
-  bool kept = !loop->options->keep_history || tn_vec_push(loop->host->heap, &loop->history, *row);
-  return kept ? true : tn_loop_out_of_memory(loop);
+  if (loop->options->keep_history) {
+    tn_loop_history_json(row, loop->eval, &loop->history);
+    tn_text_byte(&loop->history, ',');
+  }
+  return loop->history.failed ? tn_loop_out_of_memory(loop) : true;
 }
 
 /* A step counts when its row is in the history: a stop in the evaluation takes it back. */
@@ -402,11 +333,11 @@ void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, 
   if (row->evaluated && eval) {
     tn_json_key(&json, "eval"), tn_json_object_begin(&json);
     for (size_t i = 0; i < eval->metric_count; i++) {
-      tn_json_key(&json, metric_name(eval->metrics[i]));
-      if (eval->metrics[i] == TN_METRIC_LOSS)
-        tn_json_f32(&json, (float)row->eval_loss);
+      tn_json_key(&json, eval->metrics[i].name.at);
+      if (eval->metrics[i].kind == TN_METRIC_LOSS)
+        tn_json_f32(&json, (float)row->values[i]);
       else
-        tn_json_f64(&json, row->eval_accuracy);
+        tn_json_f64(&json, row->values[i]);
     }
     tn_json_object_end(&json);
   }
@@ -440,11 +371,9 @@ static void add_params(tn_loop *loop, tn_json_writer *json) {
 }
 
 static void add_history(const tn_loop *loop, tn_json_writer *json) {
+  size_t length = loop->history.len;
   tn_json_key(json, "history"), tn_json_array_begin(json);
-  for (size_t i = 0; i < loop->history.count; i++) {
-    if (i > 0) tn_text_byte(json->out, ',');
-    tn_loop_history_json(&loop->history.at[i], loop->eval, json->out);
-  }
+  if (length > 0) tn_text_add(json->out, (tn_str){ loop->history.at, length - 1 });
   tn_json_array_end(json);
   json->comma = true;
 }
@@ -486,7 +415,7 @@ static void free_loop(tn_loop *loop) {
   tn_trainer_free(loop->trainer);
   tn_lowered_free(&loop->lowered, loop->host->heap);
   tn_rows_free(&loop->rows);
-  tn_vec_free(loop->host->heap, &loop->history);
+  tn_text_free(&loop->history);
   tn_vec_free(loop->host->heap, &loop->segments);
   tn_text_free(&loop->lines);
   loop->program.doors->close(loop->program.model);
@@ -494,7 +423,7 @@ static void free_loop(tn_loop *loop) {
 
 /* The steps, with everything that is said and kept of them. */
 static bool train(tn_loop *loop) {
-  say_plan(loop);
+  if (!loop->options->brief) tn_loop_say_plan(loop);
   tell_begin(loop);
   bool ok = run_steps(loop);
   tn_run_status status = ok ? TN_RUN_STATUS_COMPLETED : TN_RUN_STATUS_STOPPED;
@@ -531,9 +460,10 @@ bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_
   if (!doors->open(unit, &loop.program)) return false;
   loop.program.doors = doors;
   tn_text_init(&loop.lines, unit->host->heap);
+  tn_text_init(&loop.history, unit->host->heap);
   tn_sha256_init(&loop.history_hash);
   bool ok = take_part(&loop, unit, out);
-  if (ok && !loop.idle) say(&loop, "Training completed");
+  if (ok && !loop.idle) tn_loop_say(&loop, TN_LIT("Training completed"));
   free_loop(&loop);
   tn_folder_release(&loop.held);
   return ok;

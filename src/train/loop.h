@@ -18,7 +18,8 @@ typedef struct {
   int64_t step;
   double loss;
   bool evaluated;
-  double eval_loss, eval_accuracy; /* when evaluated; an accuracy that is not among the metrics is NaN */
+  double eval_loss;                /* when evaluated */
+  double values[TN_METRIC_LIMIT];  /* then, of the metrics in the order of the eval block */
 } tn_history_row;
 
 /* What is known of a run before its first step. Borrowed: valid during the call. All texts end with a NUL. */
@@ -29,6 +30,8 @@ typedef struct {
   uint64_t seed;
   int64_t step, steps;        /* the first step of this run, and one past the last */
   int ranks;                  /* processes; 1: this one alone */
+  const tn_metric *metrics;   /* that are evaluated */
+  size_t metric_count;
 } tn_run_facts;
 
 /* Who follows a run: called on the training thread, between steps. Each may be NULL. */

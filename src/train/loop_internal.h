@@ -23,6 +23,7 @@ typedef struct {
   tn_tensor *inputs;        /* of `plan`, by input of the program; those it does not read are empty */
   tn_tensor *piece_inputs;
   tn_tensor *cut;           /* all rows of what pieces compute, by output of `piece` */
+  bool compares;            /* a metric compares the prediction of every row with its target */
 } tn_evaluation;
 
 typedef struct {
@@ -40,9 +41,11 @@ typedef struct {
   tn_trainer *trainer;
   tn_tensor *inputs; /* one batch, by input */
   tn_rng rng;        /* draws batches */
+  uint32_t *epoch_order; /* of a program that counts epochs: the rows of `epoch`; NULL: rows are drawn */
+  uint64_t epoch;
   tn_evaluation evaluation;
   int64_t steps;
-  tn_vec(tn_history_row) history; /* if it is kept */
+  tn_text history;                /* rows for the answer, if they are kept: objects, a comma after each */
   tn_text lines;                  /* of history.jsonl that are not yet there */
   uint64_t history_bytes;         /* of history.jsonl that are there and good */
   tn_sha256 history_hash;         /* of those */
@@ -65,7 +68,10 @@ typedef struct {
 } tn_loop;
 
 bool tn_loop_out_of_memory(tn_loop *loop);
-void tn_loop_print(tn_loop *loop, const tn_text *line);
+/* A line for the user, of rank 0. */
+void tn_loop_say(const tn_loop *loop, tn_str line);
+/* Inputs, data, hyperparameters and metrics (plan.c). */
+void tn_loop_say_plan(tn_loop *loop);
 /* In the words of the program's language. Returns false. */
 bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault);
 /* The name of a parameter. */

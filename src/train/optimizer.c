@@ -15,8 +15,6 @@
 
 #include "base/elementary.h"
 
-static double or_default(double given, double usual) { return given != 0 ? given : usual; }
-
 int tn_optimizer_states(tn_optimizer optimizer) {
   static const int states[] = {
     [TN_OPTIMIZER_SGD] = 0, [TN_OPTIMIZER_MOMENTUM] = 1, [TN_OPTIMIZER_ADAM] = 2, [TN_OPTIMIZER_ADAMW] = 2
@@ -30,8 +28,8 @@ bool tn_optimizer_uses(tn_optimizer optimizer, tn_train_scalar scalar) {
 
 double tn_optimizer_scalar(const tn_train_options *options, tn_train_scalar scalar, int64_t step) {
   switch (scalar) {
-    case TN_SCALAR_CORRECTION1: return 1 - tn_pow_f64(or_default(options->beta1, 0.9), (double)(step + 1));
-    case TN_SCALAR_CORRECTION2: return 1 - tn_pow_f64(or_default(options->beta2, 0.999), (double)(step + 1));
+    case TN_SCALAR_CORRECTION1: return 1 - tn_pow_f64(options->beta1, (double)(step + 1));
+    case TN_SCALAR_CORRECTION2: return 1 - tn_pow_f64(options->beta2, (double)(step + 1));
     default: return tn_train_lr(options, step);
   }
 }
@@ -92,9 +90,10 @@ static tn_value sparse_update(const tn_optimizer_args *args, tn_value param, tn_
   return tn_build(&args->builder->base, TN_OP_ROW_UPDATE, in, 4, NULL);
 }
 
-static tn_value decayed(const writer *w, const tn_optimizer_args *args, tn_value param, tn_value grad) {
-  if (args->options->weight_decay == 0 || args->options->optimizer == TN_OPTIMIZER_ADAMW) return grad;
-  return add(w, grad, mul(w, number(w, args->options->weight_decay), param));
+static tn_value decayed(const writer *w, const tn_optimizer_args *args, double decay, tn_value param,
+                        tn_value grad) {
+  if (decay == 0 || args->options->optimizer == TN_OPTIMIZER_ADAMW) return grad;
+  return add(w, grad, mul(w, number(w, decay), param));
 }
 
 static tn_value momentum_update(const writer *w, const tn_optimizer_args *args, tn_value grad, tn_value state,
@@ -112,22 +111,24 @@ static tn_value moving(const writer *w, double beta, tn_value state, tn_value sa
 static tn_value adam_update(const writer *w, const tn_optimizer_args *args, tn_value grad,
                             const tn_value *state, tn_value *next) {
   const tn_train_options *o = args->options;
-  next[0] = moving(w, or_default(o->beta1, 0.9), state[0], grad);
-  next[1] = moving(w, or_default(o->beta2, 0.999), state[1], mul(w, grad, grad));
+  next[0] = moving(w, o->beta1, state[0], grad);
+  next[1] = moving(w, o->beta2, state[1], mul(w, grad, grad));
   tn_value c1 = tn_build_cast(w->b, args->scalar[TN_SCALAR_CORRECTION1], w->dtype);
   tn_value c2 = tn_build_cast(w->b, args->scalar[TN_SCALAR_CORRECTION2], w->dtype);
   tn_value mean = divide(w, next[0], c1);
   tn_value root = tn_build_unary(w->b, TN_OP_SQRT, divide(w, next[1], c2));
-  tn_value spread = add(w, root, number(w, or_default(o->epsilon, 1e-8)));
+  tn_value spread = add(w, root, number(w, o->epsilon));
   return divide(w, mean, spread);
 }
 
-tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad,
-                             const tn_value *states, tn_value *next_states) {
+tn_value tn_optimizer_update(const tn_optimizer_args *args, int index, tn_value grad, const tn_value *states,
+                             tn_value *next_states) {
+  tn_value param = args->builder->graph->params.at[index];
   writer w = writer_for(args, param);
   const tn_train_options *o = args->options;
+  double decay = o->exempt && o->exempt[index] ? 0 : o->weight_decay;
   tn_value lr = tn_build_cast(w.b, args->scalar[TN_SCALAR_LR], w.dtype);
-  bool plain = o->optimizer == TN_OPTIMIZER_SGD && o->weight_decay == 0;
+  bool plain = o->optimizer == TN_OPTIMIZER_SGD && decay == 0;
   if (grad == TN_NO_VALUE) {
     if (plain) return param;
     grad = tn_build_like(w.b, param, 0);
@@ -138,14 +139,14 @@ tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_v
     tn_value sparse = sparse_update(args, param, grad, lr);
     if (sparse != TN_NO_VALUE) return sparse;
   }
-  tn_value direction = decayed(&w, args, param, grad);
+  tn_value direction = decayed(&w, args, decay, param, grad);
   if (o->optimizer == TN_OPTIMIZER_MOMENTUM)
     direction = momentum_update(&w, args, direction, states[0], next_states);
   if (tn_optimizer_states(o->optimizer) == 2)
     direction = adam_update(&w, args, direction, states, next_states);
   tn_value next = sub(&w, param, mul(&w, lr, direction));
-  if (o->optimizer == TN_OPTIMIZER_ADAMW && o->weight_decay != 0) {
-    next = sub(&w, next, mul(&w, lr, mul(&w, number(&w, o->weight_decay), param)));
+  if (o->optimizer == TN_OPTIMIZER_ADAMW && decay != 0) {
+    next = sub(&w, next, mul(&w, lr, mul(&w, number(&w, decay), param)));
   }
   return next;
 }

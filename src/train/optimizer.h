@@ -22,8 +22,8 @@ double tn_optimizer_scalar(const tn_train_options *options, tn_train_scalar scal
 /* What all gradients are multiplied by, so that their common norm is at most clip_norm; TN_NO_VALUE: they
  * stay. */
 tn_value tn_optimizer_clip(const tn_optimizer_args *args, const tn_value *grads, int count);
-/* The next value of one parameter, and of its states. grad is TN_NO_VALUE when nothing flows. Each gradient
- * is scaled only where it is used, and dies there. */
-tn_value tn_optimizer_update(const tn_optimizer_args *args, tn_value param, tn_value grad,
-                             const tn_value *states, tn_value *next_states);
+/* The next value of a parameter, by its number, and of its states. grad is TN_NO_VALUE when nothing flows.
+ * Each gradient is scaled only where it is used, and dies there. */
+tn_value tn_optimizer_update(const tn_optimizer_args *args, int index, tn_value grad, const tn_value *states,
+                             tn_value *next_states);
 #endif

@@ -14,17 +14,15 @@ static bool add_segment(tn_loop *loop) {
 
 /* ---- the history so far ---- */
 
-static bool keep_rows(tn_loop *loop, tn_str lines, bool *memory) {
+static bool keep_rows(tn_loop *loop, tn_str lines) {
   size_t at = 0;
   tn_str line;
-  *memory = true;
   for (int64_t step = 0; tn_history_line(lines, at, &line); step++, at += line.len + 1) {
-    tn_history_row row;
-    tn_history_metrics has;
-    if (!tn_history_read(line, loop->arena, &row, &has) || row.step != step) return false;
+    tn_recorded_row row;
+    if (!tn_history_read(line, loop->arena, &row) || row.step != step) return false;
     if (!loop->options->keep_history) continue;
-    *memory = tn_vec_push(loop->host->heap, &loop->history, row);
-    if (!*memory) return false;
+    tn_text_add(&loop->history, line);
+    tn_text_byte(&loop->history, ',');
   }
   return true;
 }
@@ -33,10 +31,9 @@ static bool keep_rows(tn_loop *loop, tn_str lines, bool *memory) {
 static bool take_history(const tn_checkpoint *c, tn_str history, int64_t steps) {
   tn_loop *loop = c->loop;
   size_t bytes;
-  bool memory;
   if (!tn_checkpoint_covers(c, history, steps, &bytes)) return false;
-  bool fits = keep_rows(loop, (tn_str){ history.at, bytes }, &memory);
-  if (!memory || loop->arena->failed) return tn_loop_out_of_memory(loop);
+  bool fits = keep_rows(loop, (tn_str){ history.at, bytes });
+  if (loop->history.failed || loop->arena->failed) return tn_loop_out_of_memory(loop);
   if (!fits) return tn_checkpoint_corrupt(c, "the history beside it does not fit it");
   if (loop->in_place)
     loop->history_bytes = bytes, tn_sha256_update(&loop->history_hash, history.at, bytes);

@@ -36,14 +36,14 @@ struct tn_trainer {
 #define TN_PI 3.14159265358979323846
 
 double tn_train_lr(const tn_train_options *options, int64_t step) {
-  double lr = options->lr;
+  double lr = options->lr, low = options->min_lr;
   if (step < options->warmup) return lr * (double)(step + 1) / (double)options->warmup;
   int64_t span = options->steps - options->warmup;
   if (options->schedule == TN_SCHEDULE_CONSTANT || span <= 0) return lr;
   double done = (double)(step - options->warmup) / (double)span;
   if (done > 1) done = 1;
-  if (options->schedule == TN_SCHEDULE_LINEAR) return lr * (1 - done);
-  return lr * 0.5 * (1 + tn_cos_f64(TN_PI * done));
+  if (options->schedule == TN_SCHEDULE_LINEAR) return low + (lr - low) * (1 - done);
+  return low + (lr - low) * 0.5 * (1 + tn_cos_f64(TN_PI * done));
 }
 
 /* ---- the graph of a step ---- */
@@ -121,7 +121,7 @@ static bool add_updates(maker *m, const tn_value *scalar) {
   args.scale = tn_optimizer_clip(&args, m->grads, t->param_count);
   for (int p = 0; p < t->param_count; p++) {
     tn_value *states = m->states + p * m->per_param, *next_states = m->next_states + p * m->per_param;
-    m->next[p] = tn_optimizer_update(&args, t->half.graph.params.at[p], m->grads[p], states, next_states);
+    m->next[p] = tn_optimizer_update(&args, p, m->grads[p], states, next_states);
   }
   bool ok = true;
   for (int p = 0; p < t->param_count; p++) ok = ok && tn_graph_output(&t->half.graph, 0, m->next[p]);

@@ -40,6 +40,8 @@ $ tern train toy.ail --allow fileread
 |   steps: 25
 |   lr: 0.5
 |   batch_size: 4
+|   optimizer: sgd
+|   schedule: constant
 | 
 | Eval:
 |   split: val

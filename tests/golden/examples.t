@@ -17,6 +17,8 @@ $ cd ail && tern train topics.ail --allow fileread
 |   steps: 400
 |   lr: 1.5
 |   batch_size: 16
+|   optimizer: sgd
+|   schedule: constant
 | 
 | Eval:
 |   split: val

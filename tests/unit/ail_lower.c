@@ -229,7 +229,7 @@ static void blocks_have_their_defaults(void **state) {
   assert_int_equal(eval->every, 20);
   assert_false(eval->on_train);
   assert_int_equal(eval->metric_count, 2);
-  assert_int_equal(eval->metrics[0], TN_METRIC_ACCURACY);
+  assert_int_equal(eval->metrics[0].kind, TN_METRIC_ACCURACY);
   assert_int_equal(dataset->format, TN_DATASET_TSV);
   assert_int_equal(dataset->features.column_count, 4);
   assert_int_equal(dataset->features.columns[3], 5);

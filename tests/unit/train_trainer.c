@@ -86,6 +86,7 @@ static void adam_is_what_its_formula_says(void **state) {
   for (int decoupled = 0; decoupled < 2; decoupled++) {
     lesson l;
     tn_train_options options = { .optimizer = decoupled ? TN_OPTIMIZER_ADAMW : TN_OPTIMIZER_ADAM,
+                                 TN_ADAM_DEFAULTS,
                                  .lr = 0.01,
                                  .weight_decay = decoupled ? 0.5 : 0 };
     train_linear(&l, &options, 4);
@@ -198,8 +199,8 @@ static void train_network(const tn_backend *backend, int threads, uint8_t digest
     y[i] = i % 5;
     for (int j = 0; j < 20; j++) x[i][j] = tn_rng_uniform(&rng) + (float)(j % 5 == y[i]);
   }
-  lesson_open(&l, network_text, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.01 }, backend,
-              threads);
+  const tn_train_options adam = { .optimizer = TN_OPTIMIZER_ADAM, TN_ADAM_DEFAULTS, .lr = 0.01 };
+  lesson_open(&l, network_text, &adam, backend, threads);
   for (int p = 0; p < 3; p++) {
     const tn_view *view = tn_trainer_param(l.trainer, p);
     for (int64_t i = 0; i < tn_view_count(view); i++)
@@ -343,7 +344,7 @@ static void a_step_allocates_nothing(void **state) {
   lesson l;
   tn_fault fault;
   double loss;
-  train_linear(&l, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1 }, 1);
+  train_linear(&l, &(tn_train_options){ .optimizer = TN_OPTIMIZER_ADAM, TN_ADAM_DEFAULTS, .lr = 0.1 }, 1);
   uint64_t requests = l.w.heap.requests;
   for (int i = 0; i < 100; i++) assert_true(tn_trainer_step(l.trainer, &loss, &fault));
   assert_int_equal(l.w.heap.requests, requests);
@@ -380,9 +381,11 @@ static void is_made_or_says_why(const char *text, const tn_trainer_request *want
 static void every_failed_allocation_is_a_fault(void **state) {
   (void)state;
   const bool sharded[2] = { true, false };
-  const tn_train_options clipped = { .optimizer = TN_OPTIMIZER_ADAM, .lr = 0.1, .clip_norm = 1 };
+  const tn_train_options clipped = {
+    .optimizer = TN_OPTIMIZER_ADAM, TN_ADAM_DEFAULTS, .lr = 0.1, .clip_norm = 1
+  };
   const tn_train_options parts = {
-    .optimizer = TN_OPTIMIZER_ADAMW, .lr = 0.1, .weight_decay = 0.1, .shards = 3
+    .optimizer = TN_OPTIMIZER_ADAMW, TN_ADAM_DEFAULTS, .lr = 0.1, .weight_decay = 0.1, .shards = 3
   };
   is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped });
   is_made_or_says_why(embedding_text, &(tn_trainer_request){ .options = clipped, .shows_all = true });

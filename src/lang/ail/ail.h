@@ -38,9 +38,8 @@ typedef enum {
 bool tn_ail_check_given(const tn_ail *program, tn_ail_use use);
 
 bool tn_ail_require_loss(const tn_ail *program);
-/* Whether accuracy, if it is among the metrics, has a meaning for logits of this shape: [rows, classes].
- * `rows`: of the labels; TN_DIM_UNKNOWN: not known yet. */
-bool tn_ail_check_accuracy(const tn_ail *program, const tn_shape *logits, int64_t rows);
+/* Whether the metrics of the eval block have a meaning for predictions of this shape (blocks_eval.c). */
+bool tn_ail_check_metrics(const tn_ail *program, const tn_shape *prediction, const tn_shape *target);
 bool tn_ail_allow_dataset(tn_ail *program);
 
 /* ---- lengths, values and graphs, as lang/training.h says ---- */

@@ -1,25 +1,21 @@
-/* lang/ail/blocks.c: the fields of the train, eval and dataset blocks.
- *
- * A field is a literal or a constant; the loss alone is an expression. What is
- * unknown, given twice or of the wrong kind has one code, E_SYNTAX_ERROR, except
- * where the reference names one. */
+/* lang/ail/blocks.c: reading fields, and those of the dataset block. */
 #include <string.h>
 
 #include "base/number.h"
-#include "lang/ail/internal.h"
+#include "lang/ail/blocks.h"
 
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
 
-static tn_str field_name(const tn_ail *program, const tn_ail_field *field) {
+tn_str tn_ail_field_name(const tn_ail *program, const tn_ail_field *field) {
   return tn_ail_text_of(program, field->name);
 }
 
 /* "`steps` is {what}" */
-static bool ill_typed(const tn_ail *program, const tn_ail_field *field, const char *what) {
+bool tn_ail_ill_typed(const tn_ail *program, const tn_ail_field *field, const char *what) {
   tn_text message;
   tn_text_init(&message, program->host->heap);
   tn_text_byte(&message, '`');
-  tn_text_add(&message, field_name(program, field));
+  tn_text_add(&message, tn_ail_field_name(program, field));
   tn_text_puts(&message, "` ");
   tn_text_puts(&message, what);
   tn_ail_report_syntax(program, field->value ? field->value->at : field->at,
@@ -30,46 +26,43 @@ static bool ill_typed(const tn_ail *program, const tn_ail_field *field, const ch
 
 /* ---- kinds of fields ---- */
 
-static void read_count(const tn_ail *program, const tn_ail_field *field, int64_t least, int64_t *out) {
+void tn_ail_read_count(const tn_ail *program, const tn_ail_field *field, int64_t least, int64_t *out) {
   tn_ail_const value;
   bool ok =
       tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
   if (ok && value.integer >= least)
     *out = value.integer;
   else
-    ill_typed(program, field,
+    tn_ail_ill_typed(program, field,
               least > 0 ? "is a whole number of at least 1" : "is a whole number of at least 0");
 }
 
-static void read_amount(const tn_ail *program, const tn_ail_field *field, double *out) {
+void tn_ail_read_amount(const tn_ail *program, const tn_ail_field *field, double *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
   if (ok && value.number >= 0 && value.number <= 1e300)
     *out = value.number;
   else
-    ill_typed(program, field, "is a number of at least 0");
+    tn_ail_ill_typed(program, field, "is a number of at least 0");
 }
 
-static bool read_text(const tn_ail *program, const tn_ail_field *field, tn_str *out) {
+bool tn_ail_read_text(const tn_ail *program, const tn_ail_field *field, tn_str *out) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
-  if (!ok) return ill_typed(program, field, "is a string");
+  if (!ok) return tn_ail_ill_typed(program, field, "is a string");
   *out = value.text;
   return true;
 }
 
 /* What `find` gives for a string; `fallback` after reporting that it gives -1. */
-static int read_choice(const tn_ail *program, const tn_ail_field *field, int (*find)(tn_str name),
+int tn_ail_read_choice(const tn_ail *program, const tn_ail_field *field, int (*find)(tn_str name),
                        const char *what, int fallback) {
   tn_ail_const value;
   bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_TEXT;
   int found = ok ? find(value.text) : -1;
-  if (found < 0) ill_typed(program, field, what);
+  if (found < 0) tn_ail_ill_typed(program, field, what);
   return found < 0 ? fallback : found;
 }
-
-/* Unknown and repeated fields are reported by the walk over them. */
-typedef bool (*take_field)(tn_ail *program, const tn_ail_field *field);
 
 static bool given_before(const tn_ail_fields *fields, uint32_t index) {
   if (index > 64) return false; /* more than there are names: unknown ones are among them */
@@ -80,7 +73,7 @@ static bool given_before(const tn_ail_fields *fields, uint32_t index) {
   return false;
 }
 
-static void take_fields(tn_ail *program, const tn_ail_fields *fields, take_field take) {
+void tn_ail_take_fields(tn_ail *program, const tn_ail_fields *fields, tn_ail_take_field take) {
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
     if (field->kind != TN_AIL_FIELD) continue;
@@ -88,73 +81,23 @@ static void take_fields(tn_ail *program, const tn_ail_fields *fields, take_field
       tn_ail_field named = *field;
       named.value = NULL;
       named.at = field->name_at;
-      ill_typed(program, &named, "is not a field of this block");
+      tn_ail_ill_typed(program, &named, "is not a field of this block");
     } else if (given_before(fields, i)) {
       tn_ail_report_syntax(program, field->name_at, "this field is given twice");
     }
   }
 }
 
-/* ---- train ---- */
-
-static bool take_train_field(tn_ail *program, const tn_ail_field *field) {
-  tn_train_options *train = &program->train.options;
-  tn_str name = field_name(program, field);
-  if (tn_str_is(name, "loss"))
-    program->loss = field->value;
-  else if (tn_str_is(name, "steps"))
-    read_count(program, field, 1, &train->steps);
-  else if (tn_str_is(name, "batch"))
-    read_count(program, field, 1, &program->train.batch);
-  else if (tn_str_is(name, "lr"))
-    read_amount(program, field, &train->lr);
-  else if (tn_str_is(name, "momentum"))
-    read_amount(program, field, &train->momentum);
-  else if (tn_str_is(name, "weight_decay"))
-    read_amount(program, field, &train->weight_decay);
-  else if (tn_str_is(name, "clip_norm"))
-    read_amount(program, field, &train->clip_norm);
-  else if (tn_str_is(name, "warmup"))
-    read_count(program, field, 0, &train->warmup);
-  else if (tn_str_is(name, "shards"))
-    read_count(program, field, 1, &train->shards);
-  else if (tn_str_is(name, "optimizer")) {
-    train->optimizer =
-        (tn_optimizer)read_choice(program, field, tn_optimizer_find,
-                                  "is \"sgd\", \"momentum\", \"adam\" or \"adamw\"", TN_OPTIMIZER_SGD);
-  } else if (tn_str_is(name, "schedule")) {
-    train->schedule =
-        (tn_schedule)read_choice(program, field, tn_schedule_find,
-                                 "is \"constant\", \"cosine\" or \"linear\"", TN_SCHEDULE_CONSTANT);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/* A field that the optimiser does not read would be ignored in silence. */
-static void check_optimizer_fields(tn_ail *program) {
-  const tn_ail_fields *fields = program->train_fields;
-  if (program->train.options.optimizer == TN_OPTIMIZER_MOMENTUM) return;
+bool tn_ail_has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name) {
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
-    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), "momentum"))
-      ill_typed(program, field, "needs `optimizer = \"momentum\"`");
+    if (field->kind == TN_AIL_FIELD_BROKEN) return true;
+    if (field->kind == TN_AIL_FIELD && tn_str_is(tn_ail_field_name(program, field), name)) return true;
   }
+  return false;
 }
 
-static void check_train(tn_ail *program) {
-  program->train =
-      (tn_train_block){ .at = program->train_fields->keyword_at,
-                        .options = { .steps = 200, .lr = 0.1, .momentum = 0.9, .shards = 1 } };
-  take_fields(program, program->train_fields, take_train_field);
-  check_optimizer_fields(program);
-}
-
-/* ---- eval ---- */
-
-/* A word, bare or quoted. */
-static bool read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *out) {
+bool tn_ail_read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *out) {
   tn_ail_const value;
   if (tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT)
     *out = value.text;
@@ -163,93 +106,6 @@ static bool read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *ou
   else
     return false;
   return true;
-}
-
-static void add_metric(tn_ail *program, tn_metric *list, tn_metric metric) {
-  for (size_t i = 0; i < program->eval.metric_count; i++) {
-    if (list[i] == metric) return;
-  }
-  list[program->eval.metric_count++] = metric;
-}
-
-static void read_metrics(tn_ail *program, const tn_ail_field *field) {
-  const tn_ail_expr *list = field->value;
-  tn_metric *metrics = tn_arena_array(&program->arena, 2, sizeof *metrics);
-  tn_str word = { 0 };
-  if (list->form != TN_AIL_EXPR_LIST) {
-    ill_typed(program, field, "is a list, as in `metrics = [loss, acc]`");
-    return;
-  }
-  if (!metrics) return;
-  program->eval.metrics = metrics;
-  if (list->as.list.count == 0) tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, list->at);
-  for (uint32_t i = 0; i < list->as.list.count; i++) {
-    const tn_ail_expr *item = list->as.list.items[i];
-    if (!read_word(program, item, &word)) word = tn_ail_source_text(program, item->at);
-    if (tn_str_is(word, "loss")) {
-      add_metric(program, metrics, TN_METRIC_LOSS);
-    } else if (tn_str_is(word, "acc") || tn_str_is(word, "accuracy")) {
-      if (!program->eval.accuracy.at) program->eval.accuracy = word, program->eval.accuracy_at = item->at;
-      add_metric(program, metrics, TN_METRIC_ACCURACY);
-    } else {
-      const tn_str known[] = { TN_LIT("loss"), TN_LIT("accuracy"), TN_LIT("acc") };
-      tn_report(diags_of(program), TN_DIAG_E_EVAL_UNKNOWN_METRIC, item->at, TN_TEXT("metric", word),
-                TN_TEXT("suggestion", tn_str_suggest(word, known, 3)));
-    }
-  }
-}
-
-static void read_every(tn_ail *program, const tn_ail_field *field) {
-  tn_ail_const value;
-  bool ok =
-      tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER && value.is_integer;
-  if (ok && value.integer >= 1) {
-    program->eval.every = value.integer;
-    return;
-  }
-  tn_field every =
-      ok ? TN_INT("every", value.integer) : TN_TEXT("every", tn_ail_source_text(program, field->value->at));
-  tn_report(diags_of(program), TN_DIAG_E_EVAL_INVALID_EVERY, field->value->at, every);
-}
-
-static void read_eval_split(tn_ail *program, const tn_ail_field *field) {
-  const tn_str known[] = { TN_LIT("train"), TN_LIT("val") };
-  tn_str word;
-  if (!read_word(program, field->value, &word)) word = tn_ail_source_text(program, field->value->at);
-  program->eval.on_train = tn_str_is(word, "train");
-  if (program->eval.on_train || tn_str_is(word, "val")) return;
-  tn_report(diags_of(program), TN_DIAG_E_EVAL_INVALID_SPLIT, field->value->at, TN_TEXT("split", word),
-            TN_TEXT("suggestion", tn_str_suggest(word, known, 2)));
-}
-
-static bool take_eval_field(tn_ail *program, const tn_ail_field *field) {
-  tn_str name = field_name(program, field);
-  if (tn_str_is(name, "metrics"))
-    read_metrics(program, field);
-  else if (tn_str_is(name, "every"))
-    read_every(program, field);
-  else if (tn_str_is(name, "split"))
-    read_eval_split(program, field);
-  else
-    return false;
-  return true;
-}
-
-static bool has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name) {
-  for (uint32_t i = 0; i < fields->count; i++) {
-    const tn_ail_field *field = &fields->fields[i];
-    if (field->kind == TN_AIL_FIELD_BROKEN) return true;
-    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), name)) return true;
-  }
-  return false;
-}
-
-static void check_eval(tn_ail *program) {
-  program->eval = (tn_eval_block){ .at = program->eval_fields->keyword_at, .every = 20 };
-  take_fields(program, program->eval_fields, take_eval_field);
-  if (!has_field(program, program->eval_fields, "metrics")) {
-    tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, program->eval_fields->keyword_at);
-  }
 }
 
 /* ---- columns of a data set ---- */
@@ -324,7 +180,8 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_c
     ok = false;
   }
   if (!ok)
-    ill_typed(program, field, "names a key, or columns counted from 0: \"tokens\", 3, \"0-3\", [0, 2]");
+    tn_ail_ill_typed(program, field,
+                     "names a key, or columns counted from 0: \"tokens\", 3, \"0-3\", [0, 2]");
   out->columns = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
   out->column_count = list.count;
   tn_vec_free(program->host->heap, &list);
@@ -335,7 +192,7 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_c
 static void read_format(tn_ail *program, const tn_ail_field *field) {
   const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv") };
   tn_str format;
-  if (!read_text(program, field, &format)) return;
+  if (!tn_ail_read_text(program, field, &format)) return;
   int found = tn_dataset_format_find(format);
   if (found >= 0)
     program->dataset.format = (tn_dataset_format)found;
@@ -350,7 +207,7 @@ static void read_truth(tn_ail *program, const tn_ail_field *field, bool *out) {
   if (ok)
     *out = value.number != 0;
   else
-    ill_typed(program, field, "is true or false");
+    tn_ail_ill_typed(program, field, "is true or false");
 }
 
 /* One character that cannot be part of a number or end a line. */
@@ -361,7 +218,7 @@ static void read_delimiter(tn_ail *program, const tn_ail_field *field) {
   if (ok)
     program->dataset.delimiter = value.text.at[0];
   else
-    ill_typed(program, field, "is one of \",\", \";\", \":\", \"|\", \" \" and \"\\t\"");
+    tn_ail_ill_typed(program, field, "is one of \",\", \";\", \":\", \"|\", \" \" and \"\\t\"");
 }
 
 static void read_missing(tn_ail *program, const tn_ail_field *field) {
@@ -372,12 +229,12 @@ static void read_missing(tn_ail *program, const tn_ail_field *field) {
   bool mean = known && value.kind == TN_AIL_CONST_TEXT && tn_str_is(value.text, "mean");
   dataset->missing = mean ? TN_MISSING_MEAN : TN_MISSING_NUMBER;
   dataset->missing_number = value.number;
-  if (!number && !mean) ill_typed(program, field, "is a number, or \"mean\"");
+  if (!number && !mean) tn_ail_ill_typed(program, field, "is a number, or \"mean\"");
 }
 
 /* Fields that only tables with named columns have. False: none of them. */
 static bool take_table_field(tn_ail *program, const tn_ail_field *field) {
-  tn_str name = field_name(program, field);
+  tn_str name = tn_ail_field_name(program, field);
   if (program->dataset.format != TN_DATASET_CSV) return false;
   if (tn_str_is(name, "header"))
     read_truth(program, field, &program->dataset.header);
@@ -397,21 +254,21 @@ static void read_split(tn_ail *program, const tn_ail_field *field) {
   if (ok && value.number > 0 && value.number <= 1)
     program->dataset.split = value.number;
   else
-    ill_typed(program, field, "is a number above 0 and at most 1");
+    tn_ail_ill_typed(program, field, "is a number above 0 and at most 1");
 }
 
 static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   tn_dataset_block *dataset = &program->dataset;
-  tn_str name = field_name(program, field);
+  tn_str name = tn_ail_field_name(program, field);
   if (take_table_field(program, field) || tn_str_is(name, "format")) return true;
   if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
-    read_text(program, field, &dataset->path);
+    tn_ail_read_text(program, field, &dataset->path);
   } else if (tn_str_is(name, "tokens"))
     read_column(program, field, &dataset->features);
   else if (tn_str_is(name, "labels")) {
     read_column(program, field, &dataset->labels);
-    if (dataset->labels.column_count > 1) ill_typed(program, field, "is one column");
+    if (dataset->labels.column_count > 1) tn_ail_ill_typed(program, field, "is one column");
   } else if (tn_str_is(name, "shuffle"))
     read_truth(program, field, &dataset->shuffle);
   else if (tn_str_is(name, "split"))
@@ -489,7 +346,7 @@ static void read_pipeline_batch(tn_ail *program, int64_t *out) {
     if (given) tn_ail_report_syntax(program, field.name_at, "batch is given twice");
     given = true;
     field.name = tn_names_intern(program->host->names, TN_LIT("batch"));
-    read_count(program, &field, 1, out);
+    tn_ail_read_count(program, &field, 1, out);
   }
 }
 
@@ -516,13 +373,13 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
                                          .delimiter = ',' };
   for (uint32_t i = 0; i < fields->count; i++) { /* which fields there are depends on it */
     const tn_ail_field *field = &fields->fields[i];
-    if (field->kind == TN_AIL_FIELD && tn_str_is(field_name(program, field), "format"))
+    if (field->kind == TN_AIL_FIELD && tn_str_is(tn_ail_field_name(program, field), "format"))
       read_format(program, field);
   }
-  take_fields(program, fields, take_dataset_field);
-  if (!has_field(program, fields, "format"))
+  tn_ail_take_fields(program, fields, take_dataset_field);
+  if (!tn_ail_has_field(program, fields, "format"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
-  if (!has_field(program, fields, "path"))
+  if (!tn_ail_has_field(program, fields, "path"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
   tn_dataset_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
   if (!stages) return;
@@ -535,8 +392,9 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
 
 void tn_ail_check_blocks(tn_ail *program) {
   int64_t batch = 4;
-  if (program->train_fields) check_train(program);
-  if (program->eval_fields) check_eval(program);
+  if (program->train_fields) tn_ail_check_train(program);
+  if (program->eval_fields) tn_ail_check_eval(program);
   if (program->dataset_fields) check_dataset(program, &batch);
   if (program->train.batch == 0) program->train.batch = batch;
+  if (program->train_fields) tn_ail_apply_accumulate(program);
 }

@@ -48,44 +48,15 @@ static void check_loss(tn_ail_walk *w) {
 
 /* ---- metrics ---- */
 
-/* Why accuracy cannot be computed; false when it can. */
-static bool refuses_accuracy(const tn_ail *program, const tn_shape *logits, int64_t rows, tn_text *reason) {
-  bool matrix = logits->rank == 2, counted = matrix && tn_dim_is_known(logits->dim[0]);
-  if (tn_ail_input_named(program, "labels") < 0) {
-    tn_text_puts(reason, "there is no input `labels` to compare with");
-  } else if (!matrix || logits->dim[1] == 1) {
-    tn_text_puts(reason, "it needs one logit per class for each row, [rows, classes], and the shape is ");
-    tn_shape_print(logits, program->host->names, TN_SHAPE_COMMA, reason);
-  } else if (counted && rows != TN_DIM_UNKNOWN && rows != logits->dim[0]) {
-    tn_text_puts(reason, "there are logits for ");
-    tn_text_int(reason, logits->dim[0]);
-    tn_text_puts(reason, " and labels for ");
-    tn_text_int(reason, rows);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool tn_ail_check_accuracy(const tn_ail *program, const tn_shape *logits, int64_t rows) {
-  tn_text reason;
-  if (!program->eval_fields || !program->eval.accuracy.at) return true;
-  tn_text_init(&reason, program->host->heap);
-  bool refused = refuses_accuracy(program, logits, rows, &reason);
-  if (refused)
-    tn_report(program->host->diags, TN_DIAG_E_EVAL_UNKNOWN_METRIC, program->eval.accuracy_at,
-              TN_TEXT("metric", program->eval.accuracy), TN_TEXT("reason", tn_text_str(&reason)),
-              TN_HINT(TN_LIT("`metrics = [loss]` evaluates the loss alone")));
-  tn_text_free(&reason);
-  return !refused;
-}
-
 /* Logits are what the loss compares with labels, or else the output. */
 static void check_metrics(tn_ail_walk *w, const tn_ail_operand *output) {
+  tn_ail *program = w->program;
   bool compared = w->logits != TN_ERROR_VALUE;
-  if (!compared && output->wrong) return;
-  tn_shape logits = compared ? tn_build_type(w->builder, w->logits)->shape : *tn_ail_shape_of(w, output);
-  tn_ail_check_accuracy(w->program, &logits, TN_DIM_UNKNOWN);
+  if (!program->eval_fields || (!compared && output->wrong)) return;
+  tn_ail_find_target(program, compared);
+  int target = program->eval.target;
+  tn_shape shape = compared ? tn_build_type(w->builder, w->logits)->shape : *tn_ail_shape_of(w, output);
+  tn_ail_check_metrics(program, &shape, target < 0 ? NULL : &program->inputs[target].type.shape);
 }
 
 /* ---- stages ---- */

@@ -136,6 +136,8 @@ struct tn_model {
 bool tn_ail_collect(tn_ail *program);
 void tn_ail_check_rules(tn_ail *program);
 void tn_ail_check_blocks(tn_ail *program);
+/* Which input the metrics compare with; `classifies`: the loss compares logits with labels. */
+void tn_ail_find_target(tn_ail *program, bool classifies);
 /* Of a table with named columns: whether a field of that name says what feeds an input; and all of them, with
  * what is normalized (feeds.c). */
 bool tn_ail_is_feed(const tn_ail *program, tn_name name);

@@ -170,12 +170,20 @@ static bool take_inputs(const tn_ail *program, tn_tensor *inputs) {
   return true;
 }
 
-static bool lower_given(tn_ail *program, tn_arena *arena, tn_lowered *out) {
-  tn_size_request request = { 0 };
-  tn_sizes sizes;
+/* They outlive the program. */
+static void take_options(const tn_ail *program, tn_lowered *out) {
   out->has_options = true;
   out->options = program->train.options;
   out->options.shards = 1;
+  if (!out->options.exempt) return;
+  for (size_t i = 0; i < program->param_count; i++) out->exempt[i] = out->options.exempt[i];
+  out->options.exempt = out->exempt;
+}
+
+static bool lower_given(tn_ail *program, tn_arena *arena, tn_lowered *out) {
+  tn_size_request request = { 0 };
+  tn_sizes sizes;
+  take_options(program, out);
   return tn_ail_require_loss(program) && tn_ail_seal(program) &&
          tn_ail_size(program, &request, arena, &sizes) && take_inputs(program, out->inputs) &&
          tn_ail_init_params(program, &sizes, out->params) &&

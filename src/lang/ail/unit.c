@@ -48,6 +48,6 @@ const tn_training_doors tn_ail_training = { .open = open_training,
                                             .lower = tn_ail_lower,
                                             .lower_stage = tn_ail_lower_stage,
                                             .allow = tn_ail_allow,
-                                            .check_accuracy = tn_ail_check_accuracy,
+                                            .check_metrics = tn_ail_check_metrics,
                                             .called = tn_ail_called,
                                             .report_fault = tn_ail_report_fault };
