@@ -1,4 +1,4 @@
-/* tests/unit/cpu_parts.c: how the cpu back end cuts work into parts and walks through views together.
+/* tests/unit/cpu_parts.c: how the cpu back end cuts work into parts and iterates over views together.
  *
  * What its kernels compute is the business of tests/ops; here are the pieces they stand on, where a part
  * that is left out or done twice would only show for some sizes and numbers of threads. */
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "backend/cpu/internal.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 static void shares_follow_one_another_and_leave_nothing_out(void **state) {
   (void)state;
@@ -137,45 +137,45 @@ static void runs_of_every_length_are_copied_whole(void **state) {
   }
 }
 
-/* ---- walks ---- */
+/* ---- iterators ---- */
 
 static tn_view view_of(tn_shape shape) { return tn_view_make(NULL, TN_F32, &shape); }
 
 static void contiguous_axes_become_one(void **state) {
   (void)state;
   tn_view x = view_of(tn_shape_make(4, 2, 1, 3, 5));
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, &x);
-  tn_cpu_walk_add(&walk, &x);
-  tn_cpu_walk_merge(&walk);
-  assert_int_equal(walk.rank, 1);
-  assert_int_equal(walk.dim[0], 30);
-  assert_int_equal(walk.stride[0][0], 1);
+  tn_cpu_iterator it;
+  tn_cpu_iterator_init(&it, &x);
+  tn_cpu_iterator_add(&it, &x);
+  tn_cpu_iterator_merge(&it);
+  assert_int_equal(it.rank, 1);
+  assert_int_equal(it.dim[0], 30);
+  assert_int_equal(it.stride[0][0], 1);
 }
 
 static void an_axis_that_one_view_repeats_stays_apart(void **state) {
   (void)state;
   tn_view z = view_of(tn_shape_make(3, 2, 3, 5)), row = view_of(tn_shape_make(1, 5));
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, &z);
-  tn_cpu_walk_add(&walk, &z);
-  tn_cpu_walk_add(&walk, &row);
-  tn_cpu_walk_merge(&walk);
-  assert_int_equal(walk.rank, 2);
-  assert_int_equal(walk.dim[0], 6);
-  assert_int_equal(walk.stride[1][0], 0);
-  assert_int_equal(walk.stride[1][1], 1);
+  tn_cpu_iterator it;
+  tn_cpu_iterator_init(&it, &z);
+  tn_cpu_iterator_add(&it, &z);
+  tn_cpu_iterator_add(&it, &row);
+  tn_cpu_iterator_merge(&it);
+  assert_int_equal(it.rank, 2);
+  assert_int_equal(it.dim[0], 6);
+  assert_int_equal(it.stride[1][0], 0);
+  assert_int_equal(it.stride[1][1], 1);
 }
 
 static void a_single_element_is_an_axis_too(void **state) {
   (void)state;
   tn_view scalar = view_of(TN_SCALAR_SHAPE);
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, &scalar);
-  tn_cpu_walk_add(&walk, &scalar);
-  tn_cpu_walk_merge(&walk);
-  assert_int_equal(walk.rank, 1);
-  assert_int_equal(walk.dim[0], 1);
+  tn_cpu_iterator it;
+  tn_cpu_iterator_init(&it, &scalar);
+  tn_cpu_iterator_add(&it, &scalar);
+  tn_cpu_iterator_merge(&it);
+  assert_int_equal(it.rank, 1);
+  assert_int_equal(it.dim[0], 1);
 }
 
 /* Threads start anywhere: seeking must agree with stepping, for transposed and repeated views. */
@@ -183,23 +183,23 @@ static void seeking_agrees_with_stepping(void **state) {
   (void)state;
   tn_view z = view_of(tn_shape_make(3, 4, 3, 5)), column = view_of(tn_shape_make(2, 3, 1));
   tn_view base = view_of(tn_shape_make(3, 5, 3, 4)), turned = tn_view_permute(&base, (int[]){ 2, 1, 0 });
-  tn_cpu_walk walk, jump;
-  tn_cpu_walk_init(&walk, &z);
-  tn_cpu_walk_add(&walk, &z);
-  tn_cpu_walk_add(&walk, &turned);
-  tn_cpu_walk_add(&walk, &column);
-  tn_cpu_walk_merge(&walk);
-  tn_cpu_walk_copy(&jump, &walk);
-  tn_cpu_walk_seek(&walk, walk.rank, 0);
-  assert_int_equal(tn_cpu_walk_count(&walk, 0, walk.rank), 60);
-  for (int64_t i = 0; i < 60; i++, tn_cpu_walk_next(&walk, walk.rank)) {
-    tn_cpu_walk_seek(&jump, jump.rank, i);
-    for (int v = 0; v < 3; v++) assert_int_equal(walk.offset[v], jump.offset[v]);
-    assert_int_equal(walk.offset[0], i);
-    assert_int_equal(walk.offset[1], i / 15 + i / 5 % 3 * 4 + i % 5 * 12);
-    assert_int_equal(walk.offset[2], i / 5 % 3);
+  tn_cpu_iterator it, jump;
+  tn_cpu_iterator_init(&it, &z);
+  tn_cpu_iterator_add(&it, &z);
+  tn_cpu_iterator_add(&it, &turned);
+  tn_cpu_iterator_add(&it, &column);
+  tn_cpu_iterator_merge(&it);
+  tn_cpu_iterator_copy(&jump, &it);
+  tn_cpu_iterator_seek(&it, it.rank, 0);
+  assert_int_equal(tn_cpu_iterator_count(&it, 0, it.rank), 60);
+  for (int64_t i = 0; i < 60; i++, tn_cpu_iterator_next(&it, it.rank)) {
+    tn_cpu_iterator_seek(&jump, jump.rank, i);
+    for (int v = 0; v < 3; v++) assert_int_equal(it.offset[v], jump.offset[v]);
+    assert_int_equal(it.offset[0], i);
+    assert_int_equal(it.offset[1], i / 15 + i / 5 % 3 * 4 + i % 5 * 12);
+    assert_int_equal(it.offset[2], i / 5 % 3);
   }
-  for (int v = 0; v < 3; v++) assert_int_equal(walk.offset[v], 0); /* round it goes */
+  for (int v = 0; v < 3; v++) assert_int_equal(it.offset[v], 0); /* round it goes */
 }
 
 static void flat_means_row_major_without_gaps(void **state) {

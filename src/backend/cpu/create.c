@@ -1,6 +1,6 @@
 /* backend/cpu/create.c: tensors of numbers that need no operand: fill, iota, count. */
 #include "backend/cpu/internal.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 #include "op/scalar.h"
 
 /* A view of one element that stands for every element of `like`. */

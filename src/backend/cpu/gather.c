@@ -4,7 +4,7 @@
  * found in the order of the index, whatever the number of threads, and nothing
  * has been written then. */
 #include "backend/cpu/internal.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 static int64_t load_index(const tn_view *index, int64_t offset) {
   return tn_cpu_index_at(index->data, index->dtype, offset);
@@ -13,16 +13,14 @@ static int64_t load_index(const tn_view *index, int64_t offset) {
 bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis) {
   int64_t count = tn_cpu_elements(index);
   if (count == 0) return true;
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, index);
-  tn_cpu_walk_add(&walk, index);
-  tn_cpu_walk_merge(&walk);
-  int outer = walk.rank - 1;
-  int64_t row = walk.dim[outer], step = walk.stride[0][outer];
-  tn_cpu_walk_seek(&walk, outer, 0);
-  for (int64_t done = 0; done < count; done += row, tn_cpu_walk_next(&walk, outer))
+  tn_cpu_iterator it;
+  tn_cpu_iterator_one(&it, index);
+  int outer = it.rank - 1;
+  int64_t row = it.dim[outer], step = it.stride[0][outer];
+  tn_cpu_iterator_seek(&it, outer, 0);
+  for (int64_t done = 0; done < count; done += row, tn_cpu_iterator_next(&it, outer))
     for (int64_t i = 0; i < row; i++) {
-      int64_t at = load_index(index, walk.offset[0] + i * step);
+      int64_t at = load_index(index, it.offset[0] + i * step);
       bool stopped = tn_cpu_stopped(call, done + i); /* the others are not known to fit */
       if (at >= 0 && at < limit && !stopped) continue;
       tn_fault_kind kind = stopped ? TN_FAULT_INTERRUPTED : TN_FAULT_BOUNDS;
@@ -36,7 +34,7 @@ bool tn_cpu_check_index(const tn_kernel_call *call, const tn_view *index, int64_
 /* out[before..., i..., after...] = x[before..., index[i...], after...] */
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk before, index; /* views: x and out; index and out */
+  tn_cpu_iterator before, index; /* views: x and out; index and out */
   tn_view from, to;          /* one slice: the axes after */
   int64_t indices, slices;
   int64_t step; /* of x along the axis */
@@ -60,9 +58,9 @@ static void gather_share(void *context, const tn_cpu_part *part) {
   const gather_job *job = context;
   const tn_view *x = &job->call->in[0], *index = &job->call->in[1], *out = job->call->out;
   int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype), begin, end;
-  tn_cpu_walk before, places;
-  tn_cpu_walk_copy(&before, &job->before);
-  tn_cpu_walk_copy(&places, &job->index);
+  tn_cpu_iterator before, places;
+  tn_cpu_iterator_copy(&before, &job->before);
+  tn_cpu_iterator_copy(&places, &job->index);
   tn_view from = job->from, to = job->to;
   bool flat = tn_cpu_is_flat(&from) && tn_cpu_is_flat(&to);
   size_t run = (size_t)(tn_cpu_elements(&to) * bytes);
@@ -73,8 +71,8 @@ static void gather_share(void *context, const tn_cpu_part *part) {
     gather_rows(job, begin, end, run);
     return;
   }
-  tn_cpu_walk_seek(&before, before.rank, begin / job->indices);
-  tn_cpu_walk_seek(&places, places.rank, begin % job->indices);
+  tn_cpu_iterator_seek(&before, before.rank, begin / job->indices);
+  tn_cpu_iterator_seek(&places, places.rank, begin % job->indices);
   for (int64_t slice = begin, i = begin % job->indices; slice < end; slice++) {
     int64_t at = load_index(index, places.offset[0]);
     from.data = (char *)x->data + (before.offset[0] + at * job->step) * bytes;
@@ -83,26 +81,11 @@ static void gather_share(void *context, const tn_cpu_part *part) {
       tn_cpu_copy_run(to.data, from.data, run);
     else
       tn_cpu_move_alone(job->call, &to, &from);
-    tn_cpu_walk_next(&places, places.rank);
+    tn_cpu_iterator_next(&places, places.rank);
     if (++i < job->indices) continue;
     i = 0;
-    tn_cpu_walk_next(&before, before.rank);
+    tn_cpu_iterator_next(&before, before.rank);
   }
-}
-
-/* The axes begin..end-1 of a view, as a view of their own. */
-static tn_view axes_of(const tn_view *view, int begin, int end) {
-  tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
-  for (int a = begin; a < end; a++)
-    part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
-  return part;
-}
-
-static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
-  tn_cpu_walk_init(walk, a);
-  tn_cpu_walk_add(walk, a);
-  tn_cpu_walk_add(walk, b);
-  tn_cpu_walk_merge(walk);
 }
 
 bool tn_cpu_gather(const tn_kernel_call *call) {
@@ -112,12 +95,12 @@ bool tn_cpu_gather(const tn_kernel_call *call) {
   if (tn_cpu_elements(out) == 0) return true;
 
   gather_job job = { .call = call, .step = x->stride[axis], .indices = tn_cpu_elements(index) };
-  tn_view x_before = axes_of(x, 0, axis), out_before = axes_of(out, 0, axis);
-  tn_view out_places = axes_of(out, axis, after);
-  walk_two(&job.before, &x_before, &out_before);
-  walk_two(&job.index, index, &out_places);
-  job.from = axes_of(x, axis + 1, x->rank);
-  job.to = axes_of(out, after, out->rank);
+  tn_view x_before = tn_cpu_axes(x, 0, axis), out_before = tn_cpu_axes(out, 0, axis);
+  tn_view out_places = tn_cpu_axes(out, axis, after);
+  tn_cpu_iterator_two(&job.before, &x_before, &out_before);
+  tn_cpu_iterator_two(&job.index, index, &out_places);
+  job.from = tn_cpu_axes(x, axis + 1, x->rank);
+  job.to = tn_cpu_axes(out, after, out->rank);
   job.slices = tn_cpu_elements(&x_before) * job.indices;
   double cost =
       (double)job.slices * (8 + 0.2 * (double)tn_cpu_elements(&job.to) * (double)tn_cpu_bytes(x->dtype));

@@ -6,7 +6,7 @@
  * on one side is not the one on the other, which goes through square blocks so
  * that each cache line is fetched once; or neither, element by element. */
 #include "backend/cpu/internal.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 #define CLEAR_AT_ONCE ((size_t)16 << 20) /* bytes: some milliseconds */
 
@@ -14,7 +14,7 @@ enum { TO, FROM };
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk walk; /* views TO and FROM; the axes a unit covers come last */
+  tn_cpu_iterator it; /* views TO and FROM; the axes a unit covers come last */
   char *to;
   const char *from;
   size_t bytes;          /* of an element */
@@ -85,7 +85,7 @@ static int at_most(int64_t count, int most) { return count < most ? (int)count :
 
 /* rows x columns, contiguous along rows in `from` and along columns in `to`. */
 static void move_transposed(const move_job *job, char *to, const char *from, int64_t rows, int64_t columns) {
-  int64_t to_step = job->walk.stride[TO][job->outer], from_step = job->walk.stride[FROM][job->outer + 1];
+  int64_t to_step = job->it.stride[TO][job->outer], from_step = job->it.stride[FROM][job->outer + 1];
   int64_t bytes = (int64_t)job->bytes;
   for (int64_t j = 0; j < columns && !tn_cpu_stopped(job->call, j / BLOCK); j += BLOCK)
     for (int64_t i = 0; i < rows; i += BLOCK)
@@ -95,68 +95,68 @@ static void move_transposed(const move_job *job, char *to, const char *from, int
 
 /* ---- all of it ---- */
 /* One unit: `piece` places of axis `outer`, and the whole of the axis after it if there is one. */
-static void move_unit(const move_job *job, const tn_cpu_walk *walk, int64_t number) {
+static void move_unit(const move_job *job, const tn_cpu_iterator *it, int64_t number) {
   int a = job->outer;
-  int64_t begin = number * job->piece, count = walk->dim[a] - begin;
+  int64_t begin = number * job->piece, count = it->dim[a] - begin;
   if (count > job->piece) count = job->piece;
   int64_t bytes = (int64_t)job->bytes;
-  char *to = job->to + (walk->offset[TO] + begin * walk->stride[TO][a]) * bytes;
-  const char *from = job->from + (walk->offset[FROM] + begin * walk->stride[FROM][a]) * bytes;
-  if (a + 1 < walk->rank)
-    move_transposed(job, to, from, count, walk->dim[a + 1]);
+  char *to = job->to + (it->offset[TO] + begin * it->stride[TO][a]) * bytes;
+  const char *from = job->from + (it->offset[FROM] + begin * it->stride[FROM][a]) * bytes;
+  if (a + 1 < it->rank)
+    move_transposed(job, to, from, count, it->dim[a + 1]);
   else
-    move_row(job->bytes, to, walk->stride[TO][a], from, walk->stride[FROM][a], count);
+    move_row(job->bytes, to, it->stride[TO][a], from, it->stride[FROM][a], count);
 }
 
 static void move_share(void *context, const tn_cpu_part *part) {
   const move_job *job = context;
-  tn_cpu_walk walk;
+  tn_cpu_iterator it;
   int64_t begin, end;
-  tn_cpu_walk_copy(&walk, &job->walk);
-  tn_cpu_share(tn_cpu_walk_count(&walk, 0, job->outer) * job->pieces, 1, part, &begin, &end);
+  tn_cpu_iterator_copy(&it, &job->it);
+  tn_cpu_share(tn_cpu_iterator_count(&it, 0, job->outer) * job->pieces, 1, part, &begin, &end);
   if (begin >= end) return;
-  tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
+  tn_cpu_iterator_seek(&it, job->outer, begin / job->pieces);
   for (int64_t unit = begin, number = begin % job->pieces; unit < end; unit++) {
-    move_unit(job, &walk, number);
+    move_unit(job, &it, number);
     if (++number < job->pieces) continue;
     number = 0;
-    tn_cpu_walk_next(&walk, job->outer);
+    tn_cpu_iterator_next(&it, job->outer);
   }
 }
 
 /* Puts axis a before the last one; the order of places does not matter to a copy. */
-static void bring_axis(tn_cpu_walk *walk, int a) {
-  int64_t dim = walk->dim[a], to = walk->stride[TO][a], from = walk->stride[FROM][a];
-  for (; a + 2 < walk->rank; a++) tn_cpu_walk_put(walk, a, a + 1);
-  walk->dim[a] = dim, walk->stride[TO][a] = to, walk->stride[FROM][a] = from;
+static void bring_axis(tn_cpu_iterator *it, int a) {
+  int64_t dim = it->dim[a], to = it->stride[TO][a], from = it->stride[FROM][a];
+  for (; a + 2 < it->rank; a++) tn_cpu_iterator_put(it, a, a + 1);
+  it->dim[a] = dim, it->stride[TO][a] = to, it->stride[FROM][a] = from;
 }
 
 /* Whether the last axis, contiguous in TO, is far apart in FROM while another one is contiguous there. */
-static bool is_transposition(const tn_cpu_walk *walk, int *axis) {
-  int last = walk->rank - 1;
-  if (walk->stride[TO][last] != 1 || walk->stride[FROM][last] == 1 || walk->stride[FROM][last] == 0)
+static bool is_transposition(const tn_cpu_iterator *it, int *axis) {
+  int last = it->rank - 1;
+  if (it->stride[TO][last] != 1 || it->stride[FROM][last] == 1 || it->stride[FROM][last] == 0)
     return false;
   for (*axis = last - 1; *axis >= 0; --*axis)
-    if (walk->stride[FROM][*axis] == 1) return true;
+    if (it->stride[FROM][*axis] == 1) return true;
   return false;
 }
 
-static void move_walk(const tn_kernel_call *call, tn_cpu_walk *walk, void *to, const void *from, size_t bytes,
-                      int threads) {
+static void move_over(const tn_kernel_call *call, tn_cpu_iterator *it, void *to, const void *from,
+                      size_t bytes, int threads) {
   move_job job;
   job.call = call, job.to = to, job.from = from, job.bytes = bytes;
   int axis;
-  tn_cpu_walk_merge(walk);
-  job.outer = walk->rank - 1;
+  tn_cpu_iterator_merge(it);
+  job.outer = it->rank - 1;
   job.piece = 65536 / (int64_t)bytes;
-  if (is_transposition(walk, &axis)) {
-    bring_axis(walk, axis);
-    job.outer = walk->rank - 2;
+  if (is_transposition(it, &axis)) {
+    bring_axis(it, axis);
+    job.outer = it->rank - 2;
     job.piece = 4 * BLOCK;
   }
-  job.pieces = (walk->dim[job.outer] + job.piece - 1) / job.piece;
-  tn_cpu_walk_copy(&job.walk, walk);
-  double cost = (double)tn_cpu_walk_count(walk, 0, walk->rank) * (double)bytes * 0.2;
+  job.pieces = (it->dim[job.outer] + job.piece - 1) / job.piece;
+  tn_cpu_iterator_copy(&job.it, it);
+  double cost = (double)tn_cpu_iterator_count(it, 0, it->rank) * (double)bytes * 0.2;
   tn_cpu_run(call, tn_cpu_threads_for(cost, threads), cost, move_share, &job);
 }
 
@@ -168,11 +168,11 @@ static void move(const tn_kernel_call *call, const tn_view *to, const tn_view *f
     memcpy(to->data, from->data, (size_t)count * bytes);
     return;
   }
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, to);
-  tn_cpu_walk_add(&walk, to);
-  tn_cpu_walk_add(&walk, from);
-  move_walk(call, &walk, to->data, from->data, bytes, threads);
+  tn_cpu_iterator it;
+  tn_cpu_iterator_init(&it, to);
+  tn_cpu_iterator_add(&it, to);
+  tn_cpu_iterator_add(&it, from);
+  move_over(call, &it, to->data, from->data, bytes, threads);
 }
 
 void tn_cpu_move(const tn_kernel_call *call, const tn_view *to, const tn_view *from) {
@@ -208,16 +208,17 @@ static void move_reshaped(const tn_kernel_call *call, const tn_view *to, const t
     return;
   }
   /* Neither can be seen in the other's shape: one element after another. */
-  tn_cpu_walk a, b;
+  tn_cpu_iterator a, b;
   int64_t bytes = (int64_t)tn_cpu_bytes(to->dtype);
-  tn_cpu_walk_init(&a, to), tn_cpu_walk_add(&a, to), tn_cpu_walk_merge(&a), tn_cpu_walk_seek(&a, a.rank, 0);
-  tn_cpu_walk_init(&b, from), tn_cpu_walk_add(&b, from), tn_cpu_walk_merge(&b),
-      tn_cpu_walk_seek(&b, b.rank, 0);
+  tn_cpu_iterator_one(&a, to);
+  tn_cpu_iterator_one(&b, from);
+  tn_cpu_iterator_seek(&a, a.rank, 0);
+  tn_cpu_iterator_seek(&b, b.rank, 0);
   for (int64_t i = tn_cpu_elements(to); i > 0 && !tn_cpu_stopped(call, i); i--) {
     memcpy((char *)to->data + a.offset[0] * bytes, (const char *)from->data + b.offset[0] * bytes,
            (size_t)bytes);
-    tn_cpu_walk_next(&a, a.rank);
-    tn_cpu_walk_next(&b, b.rank);
+    tn_cpu_iterator_next(&a, a.rank);
+    tn_cpu_iterator_next(&b, b.rank);
   }
 }
 

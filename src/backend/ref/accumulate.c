@@ -11,7 +11,7 @@
 static void add_slices(const tn_kernel_call *call, const tn_view *sum, const tn_view *index,
                        const tn_view *y, int axis) {
   tn_binary add = tn_scalar_binary(TN_OP_ADD, sum->dtype);
-  for (tn_walk i = tn_walk_over(call, y); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, y); i.inside; tn_index_next(&i)) {
     int64_t to[TN_RANK_LIMIT];
     for (int a = 0; a < axis; a++) to[a] = i.at[a];
     to[axis] = tn_element_to_i64(tn_ref_load(index, i.at + axis), index->dtype);
@@ -48,14 +48,14 @@ bool tn_ref_row_update(const tn_kernel_call *call) {
 
   tn_view named = tn_view_make(tn_ref_after(&sums), TN_BOOL, &rows);
   tn_ref_set(call, &named, tn_element_of_i64(false, TN_BOOL));
-  for (tn_walk i = tn_walk_over(call, index); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, index); i.inside; tn_index_next(&i)) {
     int64_t row = tn_element_to_i64(tn_ref_load(index, i.at), index->dtype);
     tn_ref_store(&named, &row, tn_element_of_i64(true, TN_BOOL));
   }
 
   tn_binary sub = tn_scalar_binary(TN_OP_SUB, x->dtype), mul = tn_scalar_binary(TN_OP_MUL, x->dtype);
   tn_element factor = tn_ref_load(scale, (int64_t[TN_RANK_LIMIT]){ 0 });
-  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, x); i.inside; tn_index_next(&i)) {
     tn_element element = tn_ref_load(x, i.at);
     if (tn_ref_load(&named, i.at).boolean) element = sub(element, mul(factor, tn_ref_load(&sums, i.at)));
     tn_ref_store(call->out, i.at, element);
@@ -73,7 +73,7 @@ bool tn_ref_fold(const tn_kernel_call *call) {
   int64_t height = out->dim[1], width = out->dim[2], channels = out->dim[3];
   tn_binary add = tn_scalar_binary(TN_OP_ADD, out->dtype);
   tn_ref_set(call, out, tn_element_of_i64(0, out->dtype));
-  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, x); i.inside; tn_index_next(&i)) {
     int64_t row = i.at[3] / channels / attrs->window[1], column = i.at[3] / channels % attrs->window[1];
     int64_t h = i.at[1] * attrs->step[0] + row - attrs->low[0];
     int64_t w = i.at[2] * attrs->step[1] + column - attrs->low[1];

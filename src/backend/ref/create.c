@@ -13,7 +13,7 @@ bool tn_ref_fill(const tn_kernel_call *call) {
 
 bool tn_ref_iota(const tn_kernel_call *call) {
   const tn_view *out = call->out;
-  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i))
+  for (tn_index i = tn_index_over(call, out); i.inside; tn_index_next(&i))
     tn_ref_store(out, i.at, tn_element_of_i64(i.at[call->attrs->axis], out->dtype));
   return true;
 }
@@ -27,7 +27,7 @@ static tn_rng_key key_of(const tn_kernel_call *call) {
 bool tn_ref_uniform(const tn_kernel_call *call) {
   tn_rng_key key = key_of(call);
   uint64_t word = call->attrs->index;
-  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i), word++) {
+  for (tn_index i = tn_index_over(call, call->out); i.inside; tn_index_next(&i), word++) {
     float number = tn_rng_uniform_of(tn_rng_word_at(&key, word));
     tn_ref_store(call->out, i.at, (tn_element){ .f32 = number });
   }
@@ -37,7 +37,7 @@ bool tn_ref_uniform(const tn_kernel_call *call) {
 bool tn_ref_normal(const tn_kernel_call *call) {
   tn_rng_key key = key_of(call);
   uint64_t word = call->attrs->index;
-  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i), word += 2) {
+  for (tn_index i = tn_index_over(call, call->out); i.inside; tn_index_next(&i), word += 2) {
     float number = tn_rng_normal_of(tn_rng_word_at(&key, word), tn_rng_word_at(&key, word + 1));
     tn_ref_store(call->out, i.at, (tn_element){ .f32 = number });
   }

@@ -48,7 +48,7 @@ static bool one_operation(const tn_kernel_call *call, bool store) {
     in[k] = tn_view_broadcast(&call->in[k], &shape);
     s.in_dtype[k] = in[k].dtype;
   }
-  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, call->out); i.inside; tn_index_next(&i)) {
     tn_element result;
     for (int k = 0; k < call->count; k++) s.in[k] = tn_ref_load(&in[k], i.at);
     if (!carry_out(&s, &result)) return tn_ref_fail(call, (tn_fault){ .kind = TN_FAULT_DIVIDE, .op = s.op });
@@ -92,7 +92,7 @@ static bool run_program(const tn_kernel_call *call, bool store) {
     in[k] = tn_view_broadcast(&call->in[k], &shape);
     r.dtype[k] = in[k].dtype;
   }
-  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, call->out); i.inside; tn_index_next(&i)) {
     for (int k = 0; k < call->count; k++) r.value[k] = tn_ref_load(&in[k], i.at);
     tn_op failed = run_steps(program, &r);
     if (failed) return tn_ref_fail(call, (tn_fault){ .kind = TN_FAULT_DIVIDE, .op = failed });

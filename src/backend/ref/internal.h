@@ -1,6 +1,6 @@
 /* backend/ref/internal.h: what the reference kernels share.
  *
- * A kernel here is a loop over coordinates. tn_walk goes through the
+ * A kernel here is a loop over coordinates. tn_index goes through the
  * coordinates of a shape in row-major order, the last axis fastest; an element
  * is read or written by its coordinates, whatever the strides are. Arithmetic
  * is tn_scalar_* of op/scalar.h. Nothing else is needed, and nothing is
@@ -22,7 +22,7 @@
 TN_REF_KERNELS(TN_REF_DECLARE)
 #undef TN_REF_DECLARE
 
-/* for (tn_walk i = tn_walk_over(call, view); i.inside; tn_walk_on(&i)) ... i.at ...
+/* for (tn_index i = tn_index_over(call, view); i.inside; tn_index_next(&i)) ... i.at ...
  * A stop ends it early; what the kernel has made is then worthless (backend.h). */
 typedef struct {
   tn_stop *stop;
@@ -31,21 +31,21 @@ typedef struct {
   int32_t rank;
   int64_t dim[TN_RANK_LIMIT];
   int64_t at[TN_RANK_LIMIT];   /* the coordinates */
-} tn_walk;
+} tn_index;
 
 /* Starts at the coordinates of element `number` in row-major order. */
-static inline tn_walk tn_walk_from(const tn_kernel_call *call, const tn_view *view, int64_t number) {
-  tn_walk walk = { .stop = call->stop, .inside = number < tn_view_count(view), .rank = view->rank };
-  for (int axis = view->rank - 1; walk.inside && axis >= 0; axis--) {
-    walk.at[axis] = number % view->dim[axis];
+static inline tn_index tn_index_from(const tn_kernel_call *call, const tn_view *view, int64_t number) {
+  tn_index index = { .stop = call->stop, .inside = number < tn_view_count(view), .rank = view->rank };
+  for (int axis = view->rank - 1; index.inside && axis >= 0; axis--) {
+    index.at[axis] = number % view->dim[axis];
     number /= view->dim[axis];
   }
-  for (int axis = 0; axis < view->rank; axis++) walk.dim[axis] = view->dim[axis];
-  return walk;
+  for (int axis = 0; axis < view->rank; axis++) index.dim[axis] = view->dim[axis];
+  return index;
 }
 
-static inline tn_walk tn_walk_over(const tn_kernel_call *call, const tn_view *view) {
-  return tn_walk_from(call, view, 0);
+static inline tn_index tn_index_over(const tn_kernel_call *call, const tn_view *view) {
+  return tn_index_from(call, view, 0);
 }
 
 /* Whether a loop that has done so many rounds ends here. */
@@ -53,14 +53,14 @@ static inline bool tn_ref_stopped(tn_stop *stop, int64_t rounds) {
   return rounds % 256 == 255 && tn_stop_asked(stop);
 }
 
-/* One further. A walk over a scalar, which has no axis, ends after one element. */
-static inline void tn_walk_on(tn_walk *walk) {
-  walk->inside = !tn_ref_stopped(walk->stop, walk->rounds++);
-  for (int axis = walk->rank - 1; axis >= 0; axis--) {
-    if (++walk->at[axis] < walk->dim[axis]) return;
-    walk->at[axis] = 0;
+/* One further. An index of a scalar, which has no axis, ends after one element. */
+static inline void tn_index_next(tn_index *index) {
+  index->inside = !tn_ref_stopped(index->stop, index->rounds++);
+  for (int axis = index->rank - 1; axis >= 0; axis--) {
+    if (++index->at[axis] < index->dim[axis]) return;
+    index->at[axis] = 0;
   }
-  walk->inside = false;
+  index->inside = false;
 }
 
 static inline void *tn_ref_place(const tn_view *view, const int64_t *at) {

@@ -18,8 +18,8 @@ bool tn_ref_matmul(const tn_kernel_call *call) {
   tn_view y = with_leading_axes(&call->in[1], out);   /* [..., k, n] */
   int row = out->rank - 2, column = out->rank - 1;
   tn_ternary fma = tn_scalar_fma(out->dtype);
-  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i)) {
-    tn_walk from_x = i, from_y = i;
+  for (tn_index i = tn_index_over(call, out); i.inside; tn_index_next(&i)) {
+    tn_index from_x = i, from_y = i;
     tn_element sum = tn_element_of_i64(0, out->dtype);
     for (int64_t k = 0; k < x.dim[column] && !tn_ref_stopped(call->stop, k); k++) {
       from_x.at[column] = from_y.at[row] = k;

@@ -5,12 +5,12 @@
 #include "backend/ref/internal.h"
 
 void tn_ref_set(const tn_kernel_call *call, const tn_view *out, tn_element element) {
-  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i)) tn_ref_store(out, i.at, element);
+  for (tn_index i = tn_index_over(call, out); i.inside; tn_index_next(&i)) tn_ref_store(out, i.at, element);
 }
 
 void tn_ref_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x) {
-  tn_walk from = tn_walk_over(call, x);
-  for (tn_walk to = tn_walk_over(call, out); to.inside; tn_walk_on(&to), tn_walk_on(&from))
+  tn_index from = tn_index_over(call, x);
+  for (tn_index to = tn_index_over(call, out); to.inside; tn_index_next(&to), tn_index_next(&from))
     tn_ref_store(out, to.at, tn_ref_load(x, from.at));
 }
 
@@ -37,7 +37,7 @@ bool tn_ref_pad(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0];
   const tn_attrs *attrs = call->attrs;
   tn_ref_set(call, call->out, tn_element_of_i64(0, call->out->dtype));
-  for (tn_walk i = tn_walk_over(call, x); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, x); i.inside; tn_index_next(&i)) {
     int64_t to[TN_RANK_LIMIT];
     for (int axis = 0; axis < x->rank; axis++)
       to[axis] = attrs->low[axis] + i.at[axis] * (1 + attrs->step[axis]);
@@ -65,7 +65,7 @@ bool tn_ref_gather(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1];
   int axis = call->attrs->axis;
   if (!tn_ref_check_index(call, index, x->dim[axis], axis)) return false;
-  for (tn_walk i = tn_walk_over(call, call->out); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, call->out); i.inside; tn_index_next(&i)) {
     int64_t from[TN_RANK_LIMIT];
     for (int a = 0; a < axis; a++) from[a] = i.at[a];
     from[axis] = tn_element_to_i64(tn_ref_load(index, i.at + axis), index->dtype);
@@ -82,7 +82,7 @@ bool tn_ref_patches(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *out = call->out;
   const tn_attrs *attrs = call->attrs;
   int64_t height = x->dim[1], width = x->dim[2], channels = x->dim[3];
-  for (tn_walk i = tn_walk_over(call, out); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, out); i.inside; tn_index_next(&i)) {
     int64_t row = i.at[3] / channels / attrs->window[1], column = i.at[3] / channels % attrs->window[1];
     int64_t h = i.at[1] * attrs->step[0] + row - attrs->low[0];
     int64_t w = i.at[2] * attrs->step[1] + column - attrs->low[1];

@@ -38,8 +38,8 @@ static tn_element join_chunk(const series *s, int64_t first, int64_t count) {
   tn_element lane[LANES];
   for (int l = 0; l < LANES; l++) lane[l] = s->identity;
 
-  tn_walk at = tn_walk_from(s->call, s->x, first);
-  for (int64_t i = 0; i < count; i++, tn_walk_on(&at))
+  tn_index at = tn_index_from(s->call, s->x, first);
+  for (int64_t i = 0; i < count; i++, tn_index_next(&at))
     lane[i % LANES] = s->join(lane[i % LANES], tn_ref_load(s->x, at.at));
 
   for (int k = LANES / 2; k > 0; k /= 2)
@@ -86,9 +86,9 @@ tn_element tn_ref_mean_of(const tn_kernel_call *call, const tn_view *x) {
 /* The same in any order, so any order will do. */
 static tn_element extreme(const tn_kernel_call *call, const tn_view *x, tn_op better) {
   tn_binary choose = tn_scalar_binary(better, x->dtype);
-  tn_walk i = tn_walk_over(call, x);
+  tn_index i = tn_index_over(call, x);
   tn_element best = tn_ref_load(x, i.at);
-  for (; i.inside; tn_walk_on(&i)) best = choose(best, tn_ref_load(x, i.at));
+  for (; i.inside; tn_index_next(&i)) best = choose(best, tn_ref_load(x, i.at));
   return best;
 }
 
@@ -115,8 +115,8 @@ static bool reduce(const tn_kernel_call *call, row_rule rule) {
   if (needs_one && tn_view_count(&along) == 0 && tn_view_count(&kept) > 0) return of_nothing(call);
 
   /* With keepdims the result has axes of length 1 more than `kept`; the order is the same. */
-  tn_walk to = tn_walk_over(call, call->out);
-  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
+  tn_index to = tn_index_over(call, call->out);
+  for (tn_index i = tn_index_over(call, &kept); i.inside; tn_index_next(&i), tn_index_next(&to)) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
     tn_ref_store(call->out, to.at, rule(call, &row));
   }
@@ -155,8 +155,8 @@ bool tn_ref_argmax(const tn_kernel_call *call) {
   tn_ref_split(&call->in[0], &call->attrs->axis, 1, &kept, &along);
   if (along.dim[0] == 0 && tn_view_count(&kept) > 0) return of_nothing(call);
 
-  tn_walk to = tn_walk_over(call, call->out);
-  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&to)) {
+  tn_index to = tn_index_over(call, call->out);
+  for (tn_index i = tn_index_over(call, &kept); i.inside; tn_index_next(&i), tn_index_next(&to)) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
     tn_ref_store(call->out, to.at, tn_element_of_i64(place_of_max(call, &row), call->out->dtype));
   }

@@ -8,7 +8,7 @@ static bool each_row(const tn_kernel_call *call, row_kernel row) {
   tn_view kept, along, out_kept, out_along;
   tn_ref_split(&call->in[0], &call->attrs->axis, 1, &kept, &along);
   tn_ref_split(call->out, &call->attrs->axis, 1, &out_kept, &out_along);
-  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, &kept); i.inside; tn_index_next(&i)) {
     tn_view x = tn_ref_row(&kept, &along, i.at), out = tn_ref_row(&out_kept, &out_along, i.at);
     row(call, &x, &out);
   }
@@ -113,7 +113,7 @@ bool tn_ref_layer_norm(const tn_kernel_call *call) {
     tn_ref_split(&whole, &last, 1, &kept[k], &along[k]);
   }
   tn_ref_split(call->out, &last, 1, &kept[3], &along[3]);
-  for (tn_walk i = tn_walk_over(call, &kept[3]); i.inside; tn_walk_on(&i)) {
+  for (tn_index i = tn_index_over(call, &kept[3]); i.inside; tn_index_next(&i)) {
     for (int k = 0; k < 4; k++) row[k] = tn_ref_row(&kept[k], &along[k], i.at);
     norm_row(call, &row[0], &row[1], &row[2], &row[3]);
   }
@@ -147,8 +147,8 @@ bool tn_ref_cross_entropy(const tn_kernel_call *call) {
   tn_view e = tn_view_make(tn_ref_after(&losses), logits->dtype, &classes);
 
   int64_t n = 0;
-  tn_walk at = tn_walk_over(call, labels);
-  for (tn_walk i = tn_walk_over(call, &kept); i.inside; tn_walk_on(&i), tn_walk_on(&at), n++) {
+  tn_index at = tn_index_over(call, labels);
+  for (tn_index i = tn_index_over(call, &kept); i.inside; tn_index_next(&i), tn_index_next(&at), n++) {
     tn_view row = tn_ref_row(&kept, &along, i.at);
     int64_t label = tn_element_to_i64(tn_ref_load(labels, at.at), labels->dtype);
     tn_ref_store(&losses, &n, row_loss(call, &row, label, &e));

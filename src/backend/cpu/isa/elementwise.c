@@ -21,7 +21,7 @@
 #include "backend/cpu/isa/stream.h"
 #define TN_CPU_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 #include "backend/cpu/isa/small.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 #include "op/scalar.h"
 
 #define TILE         1024 /* elements */
@@ -36,7 +36,7 @@ enum {
   NO_REGISTER = 255,
   OUT = 0,
   OPERAND = 1
-}; /* views of the walk: the result, then the operands */
+}; /* views of the iterator: the result, then the operands */
 
 typedef enum { DIRECT, REPEATED, GATHERED } access;
 
@@ -51,7 +51,7 @@ typedef struct {
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk walk;
+  tn_cpu_iterator it;
   int outer;                    /* axes that tiles count through */
   int64_t piece, pieces, inner; /* a tile is `piece` places of axis `outer`, each of `inner` elements */
   access access[TN_CPU_VIEW_LIMIT];
@@ -166,9 +166,9 @@ static bool make_chain(fused *job) {
 
 /* Whether every operand is contiguous or one element. */
 static bool stands_still(const fused *job) {
-  for (int v = 0; v < job->walk.views; v++)
-    if (job->walk.stride[v][0] > 1 || job->walk.stride[v][0] < 0) return false;
-  return job->walk.rank == 1;
+  for (int v = 0; v < job->it.views; v++)
+    if (job->it.stride[v][0] > 1 || job->it.stride[v][0] < 0) return false;
+  return job->it.rank == 1;
 }
 
 static void choose_chain(fused *job, int64_t count) {
@@ -187,26 +187,26 @@ static void choose_chain(fused *job, int64_t count) {
 /* ---- tiles ---- */
 /* As many inner axes as fit a tile whole, and as much of the next one as still fits. */
 static void choose_tiles(fused *job) {
-  const tn_cpu_walk *walk = &job->walk;
-  job->outer = walk->rank - 1;
+  const tn_cpu_iterator *it = &job->it;
+  job->outer = it->rank - 1;
   job->inner = 1;
-  while (job->outer > 0 && job->inner * walk->dim[job->outer] <= job->tile)
-    job->inner *= walk->dim[job->outer--];
+  while (job->outer > 0 && job->inner * it->dim[job->outer] <= job->tile)
+    job->inner *= it->dim[job->outer--];
   job->piece = job->tile / job->inner;
-  if (job->piece > walk->dim[job->outer]) job->piece = walk->dim[job->outer];
-  job->pieces = (walk->dim[job->outer] + job->piece - 1) / job->piece;
+  if (job->piece > it->dim[job->outer]) job->piece = it->dim[job->outer];
+  job->pieces = (it->dim[job->outer] + job->piece - 1) / job->piece;
 }
 
 static access access_of(const fused *job, int view) {
-  const tn_cpu_walk *walk = &job->walk;
-  const int64_t *stride = walk->stride[view];
+  const tn_cpu_iterator *it = &job->it;
+  const int64_t *stride = it->stride[view];
   int64_t expected = 1;
   bool direct = true, repeated = true;
-  for (int a = walk->rank - 1; a >= job->outer; a--) {
+  for (int a = it->rank - 1; a >= job->outer; a--) {
     bool matters = a > job->outer || job->piece > 1;
     direct = direct && (!matters || stride[a] == expected);
     repeated = repeated && (!matters || stride[a] == 0);
-    expected *= walk->dim[a];
+    expected *= it->dim[a];
   }
   return direct ? DIRECT : repeated ? REPEATED : GATHERED;
 }
@@ -292,10 +292,11 @@ static void lay_out(const fused *job, bench *at, char *scratch) {
 }
 
 /* Points register k at the operand's elements of this tile. */
-static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, int64_t begin, int64_t count) {
+static void fetch(const fused *job, bench *at, const tn_cpu_iterator *it, int k, int64_t begin,
+                  int64_t count) {
   size_t bytes = tn_cpu_bytes(job->dtype[k]);
-  const int64_t *stride = walk->stride[OPERAND + k] + job->outer;
-  int64_t offset = walk->offset[OPERAND + k] + begin * stride[0];
+  const int64_t *stride = it->stride[OPERAND + k] + job->outer;
+  int64_t offset = it->offset[OPERAND + k] + begin * stride[0];
   char *from = (char *)job->call->in[k].data + offset * (int64_t)bytes;
   if (job->access[OPERAND + k] == DIRECT) {
     at->reg[k] = from;
@@ -307,7 +308,7 @@ static void fetch(const fused *job, bench *at, const tn_cpu_walk *walk, int k, i
   if (job->access[OPERAND + k] == REPEATED)
     spread(bytes, at->reg[k], 1, from, 0, job->links > 0 ? TN_CHAIN_BLOCK : count * job->inner);
   else
-    spread_axes(bytes, at->reg[k], from, walk->dim + job->outer, stride, walk->rank - job->outer, count,
+    spread_axes(bytes, at->reg[k], from, it->dim + job->outer, stride, it->rank - job->outer, count,
                 false);
 }
 
@@ -359,21 +360,21 @@ static void run_chain(const fused *job, const bench *at, int64_t count) {
 }
 
 /* The result leaves its buffer. */
-static void put(const fused *job, const bench *at, const tn_cpu_walk *walk, char *to, int64_t count) {
+static void put(const fused *job, const bench *at, const tn_cpu_iterator *it, char *to, int64_t count) {
   size_t bytes = tn_cpu_bytes(job->call->out->dtype);
   char *result = at->reg[job->operands + job->steps - 1];
   if (job->streams)
     tn_stream(to, result, (size_t)(count * job->inner) * bytes);
   else
-    spread_axes(bytes, result, to, walk->dim + job->outer, walk->stride[OUT] + job->outer,
-                walk->rank - job->outer, count, true);
+    spread_axes(bytes, result, to, it->dim + job->outer, it->stride[OUT] + job->outer,
+                it->rank - job->outer, count, true);
 }
 
-static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64_t number) {
-  int64_t begin = number * job->piece, count = walk->dim[job->outer] - begin;
+static void run_tile(const fused *job, bench *at, const tn_cpu_iterator *it, int64_t number) {
+  int64_t begin = number * job->piece, count = it->dim[job->outer] - begin;
   if (count > job->piece) count = job->piece;
-  for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
-  int64_t offset = walk->offset[OUT] + begin * walk->stride[OUT][job->outer];
+  for (int k = 0; k < job->operands; k++) fetch(job, at, it, k, begin, count);
+  int64_t offset = it->offset[OUT] + begin * it->stride[OUT][job->outer];
   char *to = (char *)job->call->out->data + offset * (int64_t)tn_cpu_bytes(job->call->out->dtype);
   int last = job->operands + job->steps - 1;
   bool direct = job->buffer[last] == NO_BUFFER;
@@ -382,29 +383,29 @@ static void run_tile(const fused *job, bench *at, const tn_cpu_walk *walk, int64
     run_chain(job, at, count * job->inner);
   else
     run_steps(job, at, count * job->inner);
-  if (!direct) put(job, at, walk, to, count);
+  if (!direct) put(job, at, it, to, count);
 }
 
 static int64_t tiles_of(const fused *job) {
-  return tn_cpu_walk_count(&job->walk, 0, job->outer) * job->pieces;
+  return tn_cpu_iterator_count(&job->it, 0, job->outer) * job->pieces;
 }
 
 static void run_share(void *context, const tn_cpu_part *part) {
   const fused *job = context;
-  tn_cpu_walk walk;
+  tn_cpu_iterator it;
   bench at;
   int64_t begin, end;
-  tn_cpu_walk_copy(&walk, &job->walk);
+  tn_cpu_iterator_copy(&it, &job->it);
   tn_cpu_share(tiles_of(job), 1, part, &begin, &end);
   if (begin >= end) return;
   size_t share = (size_t)job->buffers * job->buffer_bytes;
   lay_out(job, &at, share ? (char *)job->call->scratch + (size_t)part->thread * share : NULL);
-  tn_cpu_walk_seek(&walk, job->outer, begin / job->pieces);
+  tn_cpu_iterator_seek(&it, job->outer, begin / job->pieces);
   for (int64_t tile = begin, number = begin % job->pieces; tile < end; tile++) {
-    run_tile(job, &at, &walk, number);
+    run_tile(job, &at, &it, number);
     if (++number < job->pieces) continue;
     number = 0;
-    tn_cpu_walk_next(&walk, job->outer);
+    tn_cpu_iterator_next(&it, job->outer);
   }
   if (job->streams) tn_stream_end();
 }
@@ -412,9 +413,9 @@ static void run_share(void *context, const tn_cpu_part *part) {
 /* ---- division by zero ----
  * Nothing may have been written when it is found, so where a program divides
  * integers everything is calculated once without storing. */
-static void try_tile(fused *job, bench *at, const tn_cpu_walk *walk, int64_t number, int64_t first) {
-  int64_t begin = number * job->piece, count = tn_cpu_min(walk->dim[job->outer] - begin, job->piece);
-  for (int k = 0; k < job->operands; k++) fetch(job, at, walk, k, begin, count);
+static void try_tile(fused *job, bench *at, const tn_cpu_iterator *it, int64_t number, int64_t first) {
+  int64_t begin = number * job->piece, count = tn_cpu_min(it->dim[job->outer] - begin, job->piece);
+  for (int k = 0; k < job->operands; k++) fetch(job, at, it, k, begin, count);
   for (const step *s = job->step, *end = s + job->steps; s < end; s++) {
     if (s->divides) look_for_zero(job, s, at->reg[s->in[1]], first, count * job->inner);
     if (s->run && s < end - 1)
@@ -423,49 +424,49 @@ static void try_tile(fused *job, bench *at, const tn_cpu_walk *walk, int64_t num
 }
 
 static bool divides_by_zero(fused *job) {
-  tn_cpu_walk walk;
+  tn_cpu_iterator it;
   bench at;
-  tn_cpu_walk_copy(&walk, &job->walk);
+  tn_cpu_iterator_copy(&it, &job->it);
   job->zero_at = -1;
   lay_out(job, &at, job->call->scratch);
-  tn_cpu_walk_seek(&walk, job->outer, 0);
+  tn_cpu_iterator_seek(&it, job->outer, 0);
   int64_t tiles = tiles_of(job), element = 0;
   for (int64_t tile = 0, number = 0; tile < tiles && job->zero_at < 0; tile++) {
     if (tn_cpu_stopped(job->call, tile)) break;
-    try_tile(job, &at, &walk, number, element);
-    element += tn_cpu_min(walk.dim[job->outer] - number * job->piece, job->piece) * job->inner;
+    try_tile(job, &at, &it, number, element);
+    element += tn_cpu_min(it.dim[job->outer] - number * job->piece, job->piece) * job->inner;
     if (++number < job->pieces) continue;
     number = 0;
-    tn_cpu_walk_next(&walk, job->outer);
+    tn_cpu_iterator_next(&it, job->outer);
   }
   return job->zero_at >= 0;
 }
 
 /* ---- preparing ---- */
 /* When every operand is contiguous or a single element, there is one axis, and nothing to merge. */
-static bool prepare_flat_walk(fused *job) {
+static bool prepare_flat(fused *job) {
   const tn_kernel_call *call = job->call;
-  tn_cpu_walk *walk = &job->walk;
+  tn_cpu_iterator *it = &job->it;
   int64_t count = tn_cpu_elements(call->out);
   if (!tn_cpu_is_flat(call->out)) return false;
   for (int k = 0; k < call->count; k++) {
     int64_t own = tn_cpu_elements(&call->in[k]);
     if (own != 1 && (own != count || !tn_cpu_is_flat(&call->in[k]))) return false;
-    walk->stride[OPERAND + k][0] = own == 1 && count > 1 ? 0 : 1;
+    it->stride[OPERAND + k][0] = own == 1 && count > 1 ? 0 : 1;
   }
-  walk->rank = 1;
-  walk->views = call->count + 1;
-  walk->dim[0] = count;
-  walk->stride[OUT][0] = 1;
+  it->rank = 1;
+  it->views = call->count + 1;
+  it->dim[0] = count;
+  it->stride[OUT][0] = 1;
   return true;
 }
 
-static void prepare_general_walk(fused *job) {
+static void prepare_general(fused *job) {
   const tn_kernel_call *call = job->call;
-  tn_cpu_walk_init(&job->walk, call->out);
-  tn_cpu_walk_add(&job->walk, call->out);
-  for (int k = 0; k < call->count; k++) tn_cpu_walk_add(&job->walk, &call->in[k]);
-  tn_cpu_walk_merge(&job->walk);
+  tn_cpu_iterator_init(&job->it, call->out);
+  tn_cpu_iterator_add(&job->it, call->out);
+  for (int k = 0; k < call->count; k++) tn_cpu_iterator_add(&job->it, &call->in[k]);
+  tn_cpu_iterator_merge(&job->it);
 }
 
 static void prepare_step(fused *job, int s, const tn_fused_step *from) {
@@ -491,7 +492,7 @@ static bool overlaps(const tn_kernel_call *call) {
 static bool should_stream(const fused *job, bool measuring) {
   const tn_kernel_call *call = job->call;
   int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
-  if (job->walk.rank != 1 || job->access[OUT] != DIRECT || job->walk.dim[0] * bytes < STREAM_BYTES)
+  if (job->it.rank != 1 || job->access[OUT] != DIRECT || job->it.dim[0] * bytes < STREAM_BYTES)
     return false;
   return measuring || (((uintptr_t)call->out->data & 63) == 0 && !overlaps(call));
 }
@@ -507,10 +508,10 @@ static void prepare(fused *job, const tn_kernel_call *call, const tn_fused_step 
   for (int s = 0; s < count; s++) prepare_step(job, s, &steps[s]);
   for (int r = 0; r < job->operands + count; r++)
     if (tn_cpu_bytes(job->dtype[r]) > 4) job->buffer_bytes = 8 * TILE + BUFFER_GAP;
-  if (!prepare_flat_walk(job)) prepare_general_walk(job);
-  choose_chain(job, tn_cpu_walk_count(&job->walk, 0, job->walk.rank));
+  if (!prepare_flat(job)) prepare_general(job);
+  choose_chain(job, tn_cpu_iterator_count(&job->it, 0, job->it.rank));
   choose_tiles(job);
-  for (int v = 0; v < job->walk.views; v++) job->access[v] = access_of(job, v);
+  for (int v = 0; v < job->it.views; v++) job->access[v] = access_of(job, v);
   job->streams = should_stream(job, measuring);
   if (job->links > 0) add_link(job, job->streams ? link_stream : link_end, job->operands + count - 1);
   assign_buffers(job);
@@ -528,7 +529,7 @@ static bool run(fused *job) {
     *call->fault = (tn_fault){ .kind = TN_FAULT_DIVIDE, .op = job->zero_in };
     return false;
   }
-  double cost = each * (double)tn_cpu_walk_count(&job->walk, 0, job->walk.rank);
+  double cost = each * (double)tn_cpu_iterator_count(&job->it, 0, job->it.rank);
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, run_share, job);
   return true;
 }

@@ -26,7 +26,7 @@
 #include "backend/cpu/isa/doubles.h"
 #include "backend/cpu/isa/matmul.h"
 #include "backend/cpu/isa/pack.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 /* How products of one dtype are done. */
 typedef struct {
@@ -272,12 +272,12 @@ typedef struct {
   multiply multiply;
   int threads;       /* for one product */
   size_t room;       /* bytes of scratch for one product */
-  tn_cpu_walk batch; /* views: x, y, z */
+  tn_cpu_iterator batch; /* views: x, y, z */
   int64_t products;
   char *scratch;
 } matmul_job;
 
-static product product_at(const matmul_job *job, const tn_cpu_walk *batch) {
+static product product_at(const matmul_job *job, const tn_cpu_iterator *batch) {
   product p = job->product;
   int64_t bytes = (int64_t)job->how->bytes;
   p.a = (const char *)p.a + batch->offset[0] * bytes;
@@ -296,14 +296,14 @@ static void together(void *context, const tn_cpu_part *part) {
 static void apart(void *context, const tn_cpu_part *part) {
   const matmul_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk batch;
-  tn_cpu_walk_copy(&batch, &job->batch);
+  tn_cpu_iterator batch;
+  tn_cpu_iterator_copy(&batch, &job->batch);
   tn_cpu_share(job->products, 1, part, &begin, &end);
   if (begin >= end) return;
   const tn_cpu_part whole = { .number = 0, .count = 1 };
-  tn_cpu_walk_seek(&batch, batch.rank, begin);
+  tn_cpu_iterator_seek(&batch, batch.rank, begin);
   char *room = job->room ? job->scratch + (size_t)part->thread * job->room : NULL;
-  for (int64_t b = begin; b < end; b++, tn_cpu_walk_next(&batch, batch.rank)) {
+  for (int64_t b = begin; b < end; b++, tn_cpu_iterator_next(&batch, batch.rank)) {
     product p = product_at(job, &batch);
     job->multiply(&p, &whole, room);
   }
@@ -319,7 +319,7 @@ static tn_view leading(const tn_view *view) {
 /* A batch whose products share y, and whose rows follow one another in x and z, is one product. */
 static void merge_batch(matmul_job *job) {
   product *p = &job->product;
-  const tn_cpu_walk *batch = &job->batch;
+  const tn_cpu_iterator *batch = &job->batch;
   if (batch->rank != 1 || batch->dim[0] == 1 || batch->stride[1][0] != 0) return;
   if (batch->stride[0][0] != p->m * p->am || batch->stride[2][0] != p->m * p->cm) return;
   p->m *= batch->dim[0];
@@ -329,11 +329,11 @@ static void merge_batch(matmul_job *job) {
 static void prepare_batch(matmul_job *job, const tn_kernel_call *call) {
   tn_view x = leading(&call->in[0]), y = leading(&call->in[1]), z = leading(call->out);
   job->products = tn_cpu_elements(&z);
-  tn_cpu_walk_init(&job->batch, &z);
-  tn_cpu_walk_add(&job->batch, &x);
-  tn_cpu_walk_add(&job->batch, &y);
-  tn_cpu_walk_add(&job->batch, &z);
-  tn_cpu_walk_merge(&job->batch);
+  tn_cpu_iterator_init(&job->batch, &z);
+  tn_cpu_iterator_add(&job->batch, &x);
+  tn_cpu_iterator_add(&job->batch, &y);
+  tn_cpu_iterator_add(&job->batch, &z);
+  tn_cpu_iterator_merge(&job->batch);
   merge_batch(job);
 }
 

@@ -13,7 +13,7 @@
 #include "backend/cpu/isa/divide.h"
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that nobody finds in a near cache */
 #define ABREAST      2 /* chunks of squares side by side: an addition waits for the one before */
@@ -171,7 +171,7 @@ typedef struct {
   int64_t count, n;    /* rows, and elements of each */
   bool flat;           /* f32 without gaps; gamma and beta are one row */
   bool streams;        /* the result goes past the caches */
-  tn_cpu_walk rows;    /* else: where they begin, in each view, */
+  tn_cpu_iterator rows;    /* else: where they begin, in each view, */
   int64_t step[VIEWS]; /* the distance of their elements, */
   size_t room;         /* and bytes of scratch for one */
 } norm_job;
@@ -207,10 +207,10 @@ static void norm_any_rows(const norm_job *job, int64_t begin, int64_t end, char 
   const tn_kernel_call *call = job->call;
   int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
   const void *in[OUT], *copied[OUT] = { NULL };
-  tn_cpu_walk rows;
-  tn_cpu_walk_copy(&rows, &job->rows);
-  tn_cpu_walk_seek(&rows, rows.rank, begin);
-  for (int64_t k = begin; k < end; k++, tn_cpu_walk_next(&rows, rows.rank)) {
+  tn_cpu_iterator rows;
+  tn_cpu_iterator_copy(&rows, &job->rows);
+  tn_cpu_iterator_seek(&rows, rows.rank, begin);
+  for (int64_t k = begin; k < end; k++, tn_cpu_iterator_next(&rows, rows.rank)) {
     for (int v = 0; v < OUT; v++) {
       const char *from = (const char *)call->in[v].data + rows.offset[v] * bytes;
       in[v] = job->step[v] == 1 ? from : room + v * job->room;
@@ -246,19 +246,19 @@ static bool is_flat(const tn_kernel_call *call, int64_t n) {
 }
 
 /* Views of the rows' first elements; the last axis is gone through inside a row. */
-static void prepare_walk(norm_job *job) {
+static void prepare_strided(norm_job *job) {
   int last = job->call->out->rank - 1;
   tn_view first = *job->call->out;
   first.dim[last] = 1;
-  tn_cpu_walk_init(&job->rows, &first);
+  tn_cpu_iterator_init(&job->rows, &first);
   for (int v = 0; v < VIEWS; v++) {
     tn_view view = v == OUT ? *job->call->out : job->call->in[v];
     bool repeats = view.rank == 0 || (view.dim[view.rank - 1] == 1 && job->n > 1);
     job->step[v] = job->n == 1 ? 1 : repeats ? 0 : view.stride[view.rank - 1];
     if (view.rank > 0) view.dim[view.rank - 1] = 1;
-    tn_cpu_walk_add(&job->rows, &view);
+    tn_cpu_iterator_add(&job->rows, &view);
   }
-  tn_cpu_walk_merge(&job->rows);
+  tn_cpu_iterator_merge(&job->rows);
 }
 
 /* False when there is nothing to do. */
@@ -270,7 +270,7 @@ static bool prepare(norm_job *job, const tn_kernel_call *call) {
   job->count = elements / job->n;
   job->flat = is_flat(call, job->n);
   job->room = job->flat ? 0 : tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(call->out->dtype), 64);
-  if (!job->flat) prepare_walk(job);
+  if (!job->flat) prepare_strided(job);
   return true;
 }
 

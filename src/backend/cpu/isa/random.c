@@ -5,7 +5,7 @@
  * the end squares of vectors are transposed, which puts each block's words
  * one after the other. */
 #include "backend/cpu/isa/transpose.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 #include "base/rng.h"
 
 #define BLOCK_WORDS 16
@@ -76,7 +76,7 @@ struct random_job {
   const tn_kernel_call *call;
   batch_of make;
   tn_rng_key key;
-  tn_cpu_walk out;
+  tn_cpu_iterator out;
   int64_t count;
 };
 
@@ -93,7 +93,7 @@ static void normal_batch(const random_job *job, int64_t first, int64_t count, fl
 }
 
 /* A batch to where it belongs, by runs along the last axis. */
-static void put(const random_job *job, tn_cpu_walk *out, const float *batch, int64_t count) {
+static void put(const random_job *job, tn_cpu_iterator *out, const float *batch, int64_t count) {
   int last = out->rank - 1;
   for (int64_t done = 0; done < count;) {
     int64_t run = tn_cpu_min(out->dim[last] - out->at[last], count - done), step = out->stride[0][last];
@@ -101,7 +101,7 @@ static void put(const random_job *job, tn_cpu_walk *out, const float *batch, int
     for (int64_t i = 0; i < run; i++) to[i * step] = batch[done + i];
     out->at[last] += run - 1;
     out->offset[0] += (run - 1) * step;
-    tn_cpu_walk_next(out, out->rank);
+    tn_cpu_iterator_next(out, out->rank);
     done += run;
   }
 }
@@ -109,11 +109,11 @@ static void put(const random_job *job, tn_cpu_walk *out, const float *batch, int
 static void random_share(void *context, const tn_cpu_part *part) {
   const random_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk out;
-  tn_cpu_walk_copy(&out, &job->out);
+  tn_cpu_iterator out;
+  tn_cpu_iterator_copy(&out, &job->out);
   tn_cpu_share(job->count, BATCH, part, &begin, &end);
   if (begin >= end) return;
-  tn_cpu_walk_seek(&out, out.rank, begin);
+  tn_cpu_iterator_seek(&out, out.rank, begin);
   for (int64_t i = begin; i < end; i += BATCH) {
     float batch[BATCH];
     int64_t count = tn_cpu_min(end - i, BATCH);
@@ -126,9 +126,7 @@ static bool fill_with_random(const tn_kernel_call *call, batch_of make, double e
   random_job job = { .call = call, .make = make, .count = tn_cpu_elements(call->out) };
   if (job.count == 0) return true;
   job.key = tn_rng_key_of((uint64_t) * (const int64_t *)call->in[0].data);
-  tn_cpu_walk_init(&job.out, call->out);
-  tn_cpu_walk_add(&job.out, call->out);
-  tn_cpu_walk_merge(&job.out);
+  tn_cpu_iterator_one(&job.out, call->out);
   double cost = each * (double)job.count;
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, random_share, &job);
   return true;

@@ -12,15 +12,15 @@
 
 #include <math.h>
 
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 #include "op/scalar.h"
 
 typedef enum { ROWS, COLUMNS, SPREAD_OUT } layout;
 
 typedef struct {
   const void *data;
-  tn_cpu_walk kept;               /* views: the operand, the result */
-  tn_cpu_walk along;              /* the operand over the reduced axes */
+  tn_cpu_iterator kept;               /* views: the operand, the result */
+  tn_cpu_iterator along;              /* the operand over the reduced axes */
   int64_t outputs, n;             /* n elements for each output */
   int64_t chunk_begin, chunk_end; /* of n: what to join */
   layout layout;
@@ -32,16 +32,16 @@ static inline int64_t chunk_length(int64_t n, int64_t chunk) {
 }
 
 /* How many of the next `most` places lie on the last axis without a jump, and going past them. */
-static inline int64_t run_of(const tn_cpu_walk *along, int64_t most) {
+static inline int64_t run_of(const tn_cpu_iterator *along, int64_t most) {
   int last = along->rank - 1;
   return tn_cpu_min(along->dim[last] - along->at[last], most);
 }
 
-static inline void skip_run(tn_cpu_walk *along, int64_t run) {
+static inline void skip_run(tn_cpu_iterator *along, int64_t run) {
   int last = along->rank - 1;
   along->at[last] += run - 1;
   along->offset[0] += (run - 1) * along->stride[0][last];
-  tn_cpu_walk_next(along, along->rank);
+  tn_cpu_iterator_next(along, along->rank);
 }
 
 /* ---- f32 ---- */
@@ -297,7 +297,7 @@ static tn_view kept_axes_of_result(const tn_view *out, const tn_view *x, const b
 }
 
 static layout layout_of(const reduction *r) {
-  const tn_cpu_walk *along = &r->along, *kept = &r->kept;
+  const tn_cpu_iterator *along = &r->along, *kept = &r->kept;
   if (along->rank == 1 && (along->stride[0][0] == 1 || r->n == 1)) return ROWS;
   if (kept->stride[0][kept->rank - 1] == 1 && kept->dim[kept->rank - 1] > 1) return COLUMNS;
   return SPREAD_OUT;
@@ -309,14 +309,14 @@ static bool prepare_flat(reduction *r, const tn_kernel_call *call, const int32_t
   if (count == 0 || axes[count - 1] - axes[0] != count - 1) return false;
   if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(call->out)) return false;
   int64_t inner;
-  tn_cpu_walk_around(&r->kept, x, axes[0], axes[0] + count, &r->n, &inner);
+  tn_cpu_iterator_around(&r->kept, x, axes[0], axes[0] + count, &r->n, &inner);
   r->kept.views = 2;
   r->kept.stride[1][r->kept.rank - 1] = 1;
   if (r->kept.rank == 2) r->kept.stride[1][0] = inner;
   r->along.rank = r->along.views = 1;
   r->along.dim[0] = r->n;
   r->along.stride[0][0] = inner;
-  r->outputs = tn_cpu_walk_count(&r->kept, 0, r->kept.rank);
+  r->outputs = tn_cpu_iterator_count(&r->kept, 0, r->kept.rank);
   return r->outputs > 0 && r->n > 0;
 }
 
@@ -337,9 +337,8 @@ static void prepare(reduction *r, const tn_kernel_call *call, const int32_t *axe
   r->outputs = tn_cpu_elements(&kept);
   r->n = tn_cpu_elements(&along);
   if (r->outputs == 0 || r->n == 0) return;
-  tn_cpu_walk_init(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &kept), tn_cpu_walk_add(&r->kept, &result);
-  tn_cpu_walk_init(&r->along, &along), tn_cpu_walk_add(&r->along, &along);
-  tn_cpu_walk_merge(&r->kept), tn_cpu_walk_merge(&r->along);
+  tn_cpu_iterator_two(&r->kept, &kept, &result);
+  tn_cpu_iterator_one(&r->along, &along);
   r->chunk_begin = 0;
   r->chunk_end = tn_sum_chunks(r->n);
   r->layout = layout_of(r);
@@ -361,10 +360,10 @@ static void finish(const tn_kernel_call *call, int64_t n, void *joined, int64_t 
 static void store(const tn_kernel_call *call, const reduction *r, const void *joined, int64_t begin,
                   int64_t count) {
   size_t bytes = tn_cpu_bytes(call->out->dtype);
-  tn_cpu_walk kept;
-  tn_cpu_walk_copy(&kept, &r->kept);
-  tn_cpu_walk_seek(&kept, kept.rank, begin);
-  for (int64_t i = 0; i < count; i++, tn_cpu_walk_next(&kept, kept.rank))
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &r->kept);
+  tn_cpu_iterator_seek(&kept, kept.rank, begin);
+  for (int64_t i = 0; i < count; i++, tn_cpu_iterator_next(&kept, kept.rank))
     memcpy((char *)call->out->data + kept.offset[1] * (int64_t)bytes,
            (const char *)joined + i * (int64_t)bytes, bytes);
 }
@@ -408,12 +407,12 @@ static void outputs_share(void *context, const tn_cpu_part *part) {
 static void max_rows_share(void *context, const tn_cpu_part *part) {
   const reduce_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk kept;
-  tn_cpu_walk_copy(&kept, &job->r.kept);
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &job->r.kept);
   tn_cpu_share(job->r.outputs, 1, part, &begin, &end);
   if (begin >= end) return;
-  tn_cpu_walk_seek(&kept, kept.rank, begin);
-  for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank))
+  tn_cpu_iterator_seek(&kept, kept.rank, begin);
+  for (int64_t o = begin; o < end; o++, tn_cpu_iterator_next(&kept, kept.rank))
     ((float *)job->call->out->data)[kept.offset[1]] =
         max_row(job->r.stop, (const float *)job->r.data + kept.offset[0], job->r.n);
 }
@@ -560,12 +559,12 @@ static void places_in_columns(tn_stop *stop, const float *x, int64_t step, int64
 
 static void argmax_columns(const reduce_job *job, int64_t begin, int64_t end) {
   const tn_kernel_call *call = job->call;
-  tn_cpu_walk kept;
-  tn_cpu_walk_copy(&kept, &job->r.kept);
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &job->r.kept);
   int inner = kept.rank - 1;
   for (int64_t o = begin; o < end;) {
     int32_t place[TN_LANES];
-    tn_cpu_walk_seek(&kept, kept.rank, o);
+    tn_cpu_iterator_seek(&kept, kept.rank, o);
     int width = (int)tn_cpu_min(tn_cpu_min(kept.dim[inner] - kept.at[inner], end - o), TN_LANES);
     places_in_columns(call->stop, (const float *)job->r.data + kept.offset[0],
                       call->in[0].stride[call->attrs->axis], job->r.n, width, place);
@@ -580,16 +579,16 @@ static void argmax_share(void *context, const tn_cpu_part *part) {
   const tn_kernel_call *call = job->call;
   const tn_view *x = &call->in[0];
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(x->dtype);
-  tn_cpu_walk kept;
-  tn_cpu_walk_copy(&kept, &job->r.kept);
+  tn_cpu_iterator kept;
+  tn_cpu_iterator_copy(&kept, &job->r.kept);
   tn_cpu_share(job->r.outputs, TN_LANES, part, &begin, &end);
   if (begin >= end) return;
   if (job->r.layout == COLUMNS && x->dtype == TN_F32 && job->r.n <= INT32_MAX) {
     argmax_columns(job, begin, end);
     return;
   }
-  tn_cpu_walk_seek(&kept, kept.rank, begin);
-  for (int64_t o = begin; o < end; o++, tn_cpu_walk_next(&kept, kept.rank)) {
+  tn_cpu_iterator_seek(&kept, kept.rank, begin);
+  for (int64_t o = begin; o < end; o++, tn_cpu_iterator_next(&kept, kept.rank)) {
     const char *row = (const char *)x->data + kept.offset[0] * bytes;
     ((int32_t *)call->out->data)[kept.offset[1]] =
         (int32_t)place_of_max(call->stop, x->dtype, row, job->r.n, x->stride[call->attrs->axis]);

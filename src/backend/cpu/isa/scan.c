@@ -4,7 +4,7 @@
  * lines are independent. Where the axis after the scanned one is contiguous,
  * lines lie side by side and go together; elsewhere one line follows another. */
 #include "backend/cpu/isa/isa.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 #define ABREAST 256 /* lines side by side */
 
@@ -14,7 +14,7 @@ typedef void (*scan_lines)(const scan_job *job, const void *from, void *to, int6
 struct scan_job {
   const tn_kernel_call *call;
   scan_lines scan;
-  tn_cpu_walk lines;        /* views: operand and result, without the scanned axis */
+  tn_cpu_iterator lines;        /* views: operand and result, without the scanned axis */
   int64_t count, n;         /* lines, and elements of each */
   int64_t step, out_step;   /* along the axis, from the first element the scan meets */
   int64_t start, out_start; /* where that is */
@@ -50,12 +50,12 @@ SCAN(prod_i64, uint64_t, *, 1, )
 static void scan_share(void *context, const tn_cpu_part *part) {
   const scan_job *job = context;
   int64_t begin, end, bytes = (int64_t)tn_dtype_bytes(job->call->out->dtype);
-  tn_cpu_walk lines = job->lines;
+  tn_cpu_iterator lines = job->lines;
   int inner = lines.rank - 1;
   tn_cpu_share(job->count, 16, part, &begin, &end);
   for (int64_t line = begin; line < end;) {
     int64_t abreast = 1;
-    tn_cpu_walk_seek(&lines, lines.rank, line);
+    tn_cpu_iterator_seek(&lines, lines.rank, line);
     if (job->width > 1)
       abreast = tn_cpu_min(tn_cpu_min(lines.dim[inner] - lines.at[inner], ABREAST), end - line);
     job->scan(job, (const char *)job->call->in[0].data + lines.offset[0] * bytes,
@@ -76,10 +76,10 @@ static bool scan(const tn_kernel_call *call, scan_lines by) {
   }
   x.dim[axis] = out.dim[axis] = 1;
   job.count = tn_view_count(&out);
-  tn_cpu_walk_init(&job.lines, &out);
-  tn_cpu_walk_add(&job.lines, &x);
-  tn_cpu_walk_add(&job.lines, &out);
-  tn_cpu_walk_merge(&job.lines);
+  tn_cpu_iterator_init(&job.lines, &out);
+  tn_cpu_iterator_add(&job.lines, &x);
+  tn_cpu_iterator_add(&job.lines, &out);
+  tn_cpu_iterator_merge(&job.lines);
   int inner = job.lines.rank - 1;
   job.width = job.lines.stride[0][inner] == 1 && job.lines.stride[1][inner] == 1 ? job.lines.dim[inner] : 1;
   double cost = (double)job.count * (double)job.n * (job.width > 1 ? 0.3 : 1.5);

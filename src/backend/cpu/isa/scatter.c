@@ -4,7 +4,7 @@
  * the places: each goes through everything that is to be added, in order, and
  * adds what falls to its own. */
 #include "backend/cpu/isa/index.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 /* ---- adding one run of elements ---- */
 #define ADD_RUN(name, type, canonical)                                                                       \
@@ -34,26 +34,12 @@ static add_run add_run_of(tn_dtype dtype) {
   }
 }
 
-static tn_view axes_of(const tn_view *view, int begin, int end) {
-  tn_view part = { .data = view->data, .dtype = view->dtype, .rank = end - begin };
-  for (int a = begin; a < end; a++)
-    part.dim[a - begin] = view->dim[a], part.stride[a - begin] = view->stride[a];
-  return part;
-}
-
-static void walk_two(tn_cpu_walk *walk, const tn_view *a, const tn_view *b) {
-  tn_cpu_walk_init(walk, a);
-  tn_cpu_walk_add(walk, a);
-  tn_cpu_walk_add(walk, b);
-  tn_cpu_walk_merge(walk);
-}
-
 /* ---- scatter_add ---- */
 /* out[before..., index[i...], after...] += y[before..., i..., after...], in the order of i. */
 typedef struct {
   const tn_kernel_call *call;
   add_run add;
-  tn_cpu_walk before, places, after; /* views: out and y; index and y; out and y */
+  tn_cpu_iterator before, places, after; /* views: out and y; index and y; out and y */
   int64_t befores, indices, rows;
   int64_t slice; /* elements that one place of the index adds */
   int64_t step; /* of out along the axis */
@@ -70,14 +56,14 @@ static void add_pieces(const scatter_job *job, char *to, int64_t to_step, const 
   }
 }
 
-static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_walk *after) {
+static void add_slice(const scatter_job *job, char *to, const char *from, tn_cpu_iterator *after) {
   int64_t bytes = (int64_t)tn_cpu_bytes(job->call->out->dtype);
   int inner = after->rank - 1;
-  int64_t count = after->dim[inner], rows = tn_cpu_walk_count(after, 0, inner);
+  int64_t count = after->dim[inner], rows = tn_cpu_iterator_count(after, 0, inner);
   for (int64_t r = 0; r < rows && !tn_cpu_stopped(job->call, r); r++) {
     add_pieces(job, to + after->offset[0] * bytes, after->stride[0][inner],
                from + after->offset[1] * bytes, after->stride[1][inner], count);
-    tn_cpu_walk_next(after, inner);
+    tn_cpu_iterator_next(after, inner);
   }
 }
 
@@ -85,17 +71,17 @@ static void scatter_share(void *context, const tn_cpu_part *part) {
   const scatter_job *job = context;
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2], *out = job->call->out;
   int64_t begin, end, bytes = (int64_t)tn_cpu_bytes(out->dtype);
-  tn_cpu_walk before, places, after;
-  tn_cpu_walk_copy(&before, &job->before);
-  tn_cpu_walk_copy(&places, &job->places);
-  tn_cpu_walk_copy(&after, &job->after);
+  tn_cpu_iterator before, places, after;
+  tn_cpu_iterator_copy(&before, &job->before);
+  tn_cpu_iterator_copy(&places, &job->places);
+  tn_cpu_iterator_copy(&after, &job->after);
   tn_cpu_share(job->befores * job->rows, 1, part, &begin, &end); /* of the places along the axis */
-  tn_cpu_walk_seek(&before, before.rank, 0);
-  tn_cpu_walk_seek(&places, places.rank, 0);
-  tn_cpu_walk_seek(&after, after.rank - 1, 0);
-  for (int64_t b = 0; b < job->befores; b++, tn_cpu_walk_next(&before, before.rank)) {
+  tn_cpu_iterator_seek(&before, before.rank, 0);
+  tn_cpu_iterator_seek(&places, places.rank, 0);
+  tn_cpu_iterator_seek(&after, after.rank - 1, 0);
+  for (int64_t b = 0; b < job->befores; b++, tn_cpu_iterator_next(&before, before.rank)) {
     if ((b + 1) * job->rows <= begin || b * job->rows >= end) continue;
-    for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
+    for (int64_t i = 0; i < job->indices; i++, tn_cpu_iterator_next(&places, places.rank)) {
       int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]), place = b * job->rows + row;
       if ((job->slice > 1024 || i % 1024 == 1023) && tn_stop_asked(job->call->stop)) return;
       if (place < begin || place >= end) continue;
@@ -114,14 +100,14 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
 
   scatter_job job;
   job.call = call, job.add = add_run_of(out->dtype), job.rows = x->dim[axis], job.step = out->stride[axis];
-  tn_view out_before = axes_of(out, 0, axis), y_before = axes_of(y, 0, axis);
-  tn_view y_places = axes_of(y, axis, after);
-  tn_view out_after = axes_of(out, axis + 1, out->rank), y_after = axes_of(y, after, y->rank);
+  tn_view out_before = tn_cpu_axes(out, 0, axis), y_before = tn_cpu_axes(y, 0, axis);
+  tn_view y_places = tn_cpu_axes(y, axis, after);
+  tn_view out_after = tn_cpu_axes(out, axis + 1, out->rank), y_after = tn_cpu_axes(y, after, y->rank);
   job.befores = tn_cpu_elements(&out_before);
   job.indices = tn_cpu_elements(index);
-  walk_two(&job.before, &out_before, &y_before);
-  walk_two(&job.places, index, &y_places);
-  walk_two(&job.after, &out_after, &y_after);
+  tn_cpu_iterator_two(&job.before, &out_before, &y_before);
+  tn_cpu_iterator_two(&job.places, index, &y_places);
+  tn_cpu_iterator_two(&job.after, &out_after, &y_after);
   job.slice = tn_cpu_elements(&y_after);
   double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)job.slice);
   tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
@@ -139,7 +125,7 @@ typedef struct {
 
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk places, after; /* views: index and y; x, out and y */
+  tn_cpu_iterator places, after; /* views: index and y; x, out and y */
   int64_t indices, chains;
   chain *chain;
   int64_t *next;   /* by place of the index: the next one that names the same row, or -1 */
@@ -185,15 +171,15 @@ static size_t direct_scratch(const tn_kernel_call *call) {
 /* Where the slices are, and the rows, which stay where they are if they can. */
 static void find_places(direct_job *job, int32_t *rows) {
   const tn_view *index = &job->call->in[1], *y = &job->call->in[2];
-  tn_cpu_walk places;
-  tn_view slices = axes_of(y, 0, index->rank);
-  walk_two(&places, index, &slices);
+  tn_cpu_iterator places;
+  tn_view slices = tn_cpu_axes(y, 0, index->rank);
+  tn_cpu_iterator_two(&places, index, &slices);
   int inner = places.rank - 1;
   int64_t step = places.stride[0][inner], slice_step = places.stride[1][inner], n = places.dim[inner];
   bool copied = index->dtype != TN_I32 || !tn_cpu_is_flat(index);
   job->row = copied ? rows : index->data;
-  tn_cpu_walk_seek(&places, inner, 0);
-  for (int64_t place = 0; place < job->indices; place += n, tn_cpu_walk_next(&places, inner)) {
+  tn_cpu_iterator_seek(&places, inner, 0);
+  for (int64_t place = 0; place < job->indices; place += n, tn_cpu_iterator_next(&places, inner)) {
     int64_t slice = places.offset[1];
     for (int64_t i = 0; i < n; i++, slice += slice_step) job->from[place + i] = slice;
     for (int64_t i = 0; copied && i < n; i++)
@@ -346,11 +332,11 @@ static int64_t *find_slot(const update_job *job, int64_t row) {
 
 static void link_places(update_job *job) {
   const tn_view *index = &job->call->in[1];
-  tn_cpu_walk places;
-  tn_cpu_walk_copy(&places, &job->places);
+  tn_cpu_iterator places;
+  tn_cpu_iterator_copy(&places, &job->places);
   for (int64_t s = 0; s < job->slots; s++) job->slot[s] = -1;
-  tn_cpu_walk_seek(&places, places.rank, 0);
-  for (int64_t i = 0; i < job->indices; i++, tn_cpu_walk_next(&places, places.rank)) {
+  tn_cpu_iterator_seek(&places, places.rank, 0);
+  for (int64_t i = 0; i < job->indices; i++, tn_cpu_iterator_next(&places, places.rank)) {
     int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]);
     int64_t *slot = find_slot(job, row);
     job->offset[i] = places.offset[1];
@@ -386,12 +372,12 @@ static void link_places(update_job *job) {
 UPDATE_RUN(update_run_f32, float, tn_canonical_f32)
 UPDATE_RUN(update_run_f64, double, tn_canonical_f64)
 
-static void update_row(const update_job *job, const chain *at, tn_cpu_walk *after) {
+static void update_row(const update_job *job, const chain *at, tn_cpu_iterator *after) {
   const tn_view *x = &job->call->in[0], *y = &job->call->in[2], *out = job->call->out;
   int64_t bytes = (int64_t)tn_cpu_bytes(x->dtype);
   int inner = after->rank - 1;
   const int64_t step[3] = { after->stride[0][inner], after->stride[1][inner], after->stride[2][inner] };
-  for (int64_t r = tn_cpu_walk_count(after, 0, inner); r > 0; r--, tn_cpu_walk_next(after, inner))
+  for (int64_t r = tn_cpu_iterator_count(after, 0, inner); r > 0; r--, tn_cpu_iterator_next(after, inner))
     for (int64_t c = 0; c < after->dim[inner]; c += UPDATE_COLUMNS) {
       int64_t count = tn_cpu_min(after->dim[inner] - c, UPDATE_COLUMNS);
       const char *from =
@@ -408,10 +394,10 @@ static void update_row(const update_job *job, const chain *at, tn_cpu_walk *afte
 static void update_share(void *context, const tn_cpu_part *part) {
   const update_job *job = context;
   int64_t begin, end;
-  tn_cpu_walk after;
-  tn_cpu_walk_copy(&after, &job->after);
+  tn_cpu_iterator after;
+  tn_cpu_iterator_copy(&after, &job->after);
   tn_cpu_share(job->chains, 1, part, &begin, &end);
-  tn_cpu_walk_seek(&after, after.rank - 1, 0);
+  tn_cpu_iterator_seek(&after, after.rank - 1, 0);
   for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &after);
 }
 
@@ -428,14 +414,14 @@ bool cpu_row_update(const tn_kernel_call *call) {
 
   update_job job;
   job.call = call, job.indices = tn_cpu_elements(index), job.chains = 0;
-  tn_view y_places = axes_of(y, 0, index->rank), y_after = axes_of(y, index->rank, y->rank);
-  tn_view x_after = axes_of(x, 1, x->rank), out_after = axes_of(out, 1, out->rank);
-  walk_two(&job.places, index, &y_places);
-  tn_cpu_walk_init(&job.after, &x_after);
-  tn_cpu_walk_add(&job.after, &x_after);
-  tn_cpu_walk_add(&job.after, &out_after);
-  tn_cpu_walk_add(&job.after, &y_after);
-  tn_cpu_walk_merge(&job.after);
+  tn_view y_places = tn_cpu_axes(y, 0, index->rank), y_after = tn_cpu_axes(y, index->rank, y->rank);
+  tn_view x_after = tn_cpu_axes(x, 1, x->rank), out_after = tn_cpu_axes(out, 1, out->rank);
+  tn_cpu_iterator_two(&job.places, index, &y_places);
+  tn_cpu_iterator_init(&job.after, &x_after);
+  tn_cpu_iterator_add(&job.after, &x_after);
+  tn_cpu_iterator_add(&job.after, &out_after);
+  tn_cpu_iterator_add(&job.after, &y_after);
+  tn_cpu_iterator_merge(&job.after);
   job.slots = slots_for(job.indices);
   job.chain = call->scratch;
   job.next = (int64_t *)(job.chain + job.indices);

@@ -71,12 +71,12 @@ static bool elementwise_small(const tn_kernel_call *call) {
 
 /* The places of an operand's elements as the result sees them. */
 static void find_places(const tn_view *view, const tn_view *out, int count, int64_t *place) {
-  tn_cpu_walk walk;
-  tn_cpu_walk_init(&walk, out);
-  tn_cpu_walk_add(&walk, view);
-  tn_cpu_walk_seek(&walk, walk.rank, 0);
-  for (int i = 0; i < count; i++, tn_cpu_walk_next(&walk, walk.rank))
-    place[i] = walk.offset[0] * (int64_t)tn_cpu_bytes(view->dtype);
+  tn_cpu_iterator it;
+  tn_cpu_iterator_init(&it, out);
+  tn_cpu_iterator_add(&it, view);
+  tn_cpu_iterator_seek(&it, it.rank, 0);
+  for (int i = 0; i < count; i++, tn_cpu_iterator_next(&it, it.rank))
+    place[i] = it.offset[0] * (int64_t)tn_cpu_bytes(view->dtype);
 }
 
 /* Where places and constants go: into the arena of a plan, or, for one call, onto the stack. */

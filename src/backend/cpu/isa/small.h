@@ -8,7 +8,7 @@
 #define TN_BACKEND_CPU_SMALL_H
 
 #include "backend/cpu/isa/isa.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 
 /* NULL: not for this call, or no memory (the arena says so). What the kernel needs goes into *kept. */
 #define small_softmax       TN_CPU_NAME(small_softmax)

@@ -11,7 +11,7 @@
 #include "backend/cpu/isa/exp.h"
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/iterator.h"
 #include "base/elementary.inc.h"
 
 #define STREAM_BYTES ((int64_t)32 << 20) /* a result that no cache will hold */
@@ -296,7 +296,7 @@ static void log_softmax_row_f64(tn_stop *stop, const double *x, int64_t n, doubl
 /* ---- rows of a tensor ---- */
 typedef struct {
   const tn_kernel_call *call;
-  tn_cpu_walk rows;       /* views: the operand, and the result or the labels */
+  tn_cpu_iterator rows;       /* views: the operand, and the result or the labels */
   int64_t count, n;       /* rows, and elements of each */
   int64_t step, out_step; /* along the axis */
   bool log;               /* log_softmax */
@@ -323,9 +323,9 @@ static bool prepare_flat_rows(row_job *job, const tn_kernel_call *call, const tn
   const tn_view *x = &call->in[0];
   int64_t inner;
   if (!tn_cpu_is_flat(x) || !tn_cpu_is_flat(other)) return false;
-  tn_cpu_walk_around(&job->rows, x, axis, axis + 1, &job->n, &inner);
+  tn_cpu_iterator_around(&job->rows, x, axis, axis + 1, &job->n, &inner);
   job->step = job->n > 1 ? inner : 1;
-  job->count = tn_cpu_walk_count(&job->rows, 0, job->rows.rank);
+  job->count = tn_cpu_iterator_count(&job->rows, 0, job->rows.rank);
   job->room = tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(x->dtype), 64);
   job->rows.views = 2;
   for (int a = 0; a < job->rows.rank; a++)
@@ -345,10 +345,7 @@ static void prepare_rows(row_job *job, const tn_kernel_call *call, const tn_view
   job->room = tn_cpu_round_up((size_t)job->n * tn_cpu_bytes(x.dtype), 64);
   if (job->count == 0) return;
   if (y.rank < x.rank) x.rank--; /* cross_entropy: labels have no last axis */
-  tn_cpu_walk_init(&job->rows, &x);
-  tn_cpu_walk_add(&job->rows, &x);
-  tn_cpu_walk_add(&job->rows, &y);
-  tn_cpu_walk_merge(&job->rows);
+  tn_cpu_iterator_two(&job->rows, &x, &y);
 }
 
 static double row_cost(const row_job *job) { return (double)job->count * ((double)job->n * 0.5 + 10); }
@@ -370,10 +367,10 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
   const tn_kernel_call *call = job->call;
   int64_t bytes = (int64_t)tn_cpu_bytes(call->out->dtype);
   char *result = room ? room + job->room : NULL;
-  tn_cpu_walk rows;
-  tn_cpu_walk_copy(&rows, &job->rows);
-  tn_cpu_walk_seek(&rows, rows.rank, begin);
-  for (int64_t r = begin; r < end; r++, tn_cpu_walk_next(&rows, rows.rank)) {
+  tn_cpu_iterator rows;
+  tn_cpu_iterator_copy(&rows, &job->rows);
+  tn_cpu_iterator_seek(&rows, rows.rank, begin);
+  for (int64_t r = begin; r < end; r++, tn_cpu_iterator_next(&rows, rows.rank)) {
     const void *x = collect(job, (const char *)call->in[0].data + rows.offset[0] * bytes, room);
     char *to = (char *)call->out->data + rows.offset[1] * bytes;
     softmax_of(job, x, job->out_step == 1 ? to : result);
@@ -385,15 +382,15 @@ static void softmax_rows(const row_job *job, int64_t begin, int64_t end, char *r
 static void softmax_contiguous(const row_job *job, int64_t begin, int64_t end, char *room) {
   const float *data = job->call->in[0].data;
   float *result = job->call->out->data;
-  tn_cpu_walk rows;
-  tn_cpu_walk_copy(&rows, &job->rows);
-  tn_cpu_walk_seek(&rows, rows.rank, begin);
+  tn_cpu_iterator rows;
+  tn_cpu_iterator_copy(&rows, &job->rows);
+  tn_cpu_iterator_seek(&rows, rows.rank, begin);
   const float *x = data + rows.offset[0];
   tn_stop *stop = job->call->stop;
   float max = largest(stop, x, job->n);
   for (int64_t r = begin; r < end; r++) {
     float *out = result + rows.offset[1], *e = job->room <= ROOM_LIMIT ? (float *)room : out;
-    tn_cpu_walk_next(&rows, rows.rank);
+    tn_cpu_iterator_next(&rows, rows.rank);
     const float *next = r + 1 < end ? data + rows.offset[0] : x;
     max = softmax_row(stop, x, job->n, max, next, e, out, job->streams);
     x = next;
@@ -408,11 +405,11 @@ static bool is_contiguous(const row_job *job) {
 
 static void softmax_strips(const row_job *job, int64_t begin, int64_t end) {
   const tn_kernel_call *call = job->call;
-  tn_cpu_walk rows;
-  tn_cpu_walk_copy(&rows, &job->rows);
+  tn_cpu_iterator rows;
+  tn_cpu_iterator_copy(&rows, &job->rows);
   int inner = rows.rank - 1;
   for (int64_t r = begin; r < end;) {
-    tn_cpu_walk_seek(&rows, rows.rank, r);
+    tn_cpu_iterator_seek(&rows, rows.rank, r);
     int width = (int)tn_cpu_min(tn_cpu_min(rows.dim[inner] - rows.at[inner], end - r), TN_STRIP);
     strip s = { .x = (const float *)call->in[0].data + rows.offset[0],
                 .out = (float *)call->out->data + rows.offset[1],
@@ -452,7 +449,7 @@ static void prepare_softmax(row_job *job, const tn_kernel_call *call, bool log, 
   job->log = log;
   prepare_rows(job, call, call->out, call->attrs->axis);
   job->out_step = job->n > 1 ? call->out->stride[call->attrs->axis] : 1;
-  const tn_cpu_walk *rows = &job->rows;
+  const tn_cpu_iterator *rows = &job->rows;
   int inner = rows->rank - 1;
   job->strips = call->out->dtype == TN_F32 && !(job->step == 1 && job->out_step == 1) &&
                 rows->dim[inner] > 1 && rows->stride[0][inner] == 1 && rows->stride[1][inner] == 1;
@@ -518,13 +515,13 @@ static void loss_share(void *context, const tn_cpu_part *part) {
   char *rooms = job->losses + tn_cpu_round_up((size_t)(job->count * bytes), 64);
   char *room = rooms + (size_t)part->thread * job->room;
   losses together;
-  tn_cpu_walk rows;
-  tn_cpu_walk_copy(&rows, &job->rows);
+  tn_cpu_iterator rows;
+  tn_cpu_iterator_copy(&rows, &job->rows);
   tn_cpu_share(job->count, 1, part, &begin, &end);
   if (begin >= end) return;
   together.count = 0;
-  tn_cpu_walk_seek(&rows, rows.rank, begin);
-  for (int64_t r = begin; r < end; r++, tn_cpu_walk_next(&rows, rows.rank)) {
+  tn_cpu_iterator_seek(&rows, rows.rank, begin);
+  for (int64_t r = begin; r < end; r++, tn_cpu_iterator_next(&rows, rows.rank)) {
     const void *x = collect(job, (const char *)logits->data + rows.offset[0] * bytes, room);
     int64_t label = tn_cpu_index_at(labels->data, labels->dtype, rows.offset[1]);
     if (logits->dtype == TN_F64) {
