@@ -237,6 +237,11 @@ TERN_API tern_status tern_write_file(tern_session *session, const char *path, co
 typedef struct tern_target tern_target;
 TERN_API tern_target *tern_target_open(tern_session *session, const char *path);
 TERN_API tern_status tern_target_write(tern_target *target, const void *bytes, size_t length);
+/* Piece by piece, for more than one wants to hold; the file is there after the commit. */
+TERN_API tern_status tern_target_add(tern_target *target, const void *bytes, size_t length);
+/* The first bytes again, with other contents. */
+TERN_API tern_status tern_target_rewrite(tern_target *target, const void *bytes, size_t length);
+TERN_API tern_status tern_target_commit(tern_target *target);
 TERN_API void tern_target_free(tern_target *target);
 
 /* ---- diagnostics ---- */
@@ -421,6 +426,33 @@ TERN_API tern_status tern_train_step(tern_program *program, double *loss);
  * session's capabilities hold. A text that says what was compared, when all of the folder was and agrees;
  * NULL after leaving diagnostics, which say what differs or was not checked. */
 TERN_API const char *tern_verify(tern_session *session, const char *folder, int json);
+
+/* ---- answers of a trained model ---- */
+
+/* The program of a run's folder with the run's parameters, and what its data.json knows. All that is needed
+ * lies in the folder; name it to the sandbox with TERN_SANDBOX_LOAD. NULL after leaving diagnostics. */
+TERN_API tern_program *tern_load_run(tern_session *session, const char *folder, tern_status *status);
+
+/* The answers for rows: class names with probabilities, or numbers in the units of the data. */
+typedef struct {
+  const char *data;           /* a file of rows in the format of the program; NULL: none */
+  const char *text;           /* instead: one row, a text for the input of tokens; NULL: none */
+                              /* neither: the rows that tern_set_input has given */
+  const char *form;           /* "text" (NULL), "csv", "jsonl" or "npy" */
+  void *context;
+  /* Takes the bytes of the answers in order; 0 ends it. */
+  int (*take)(void *context, const char *bytes, size_t length);
+  /* Takes the first bytes again, once the number of rows is known: for npy. */
+  int (*rewrite)(void *context, const char *bytes, size_t length);
+} tern_prediction;
+
+/* For a program of tern_load_run. *rows (if not NULL): how many answers were taken. */
+TERN_API tern_status tern_predict(tern_program *program, const tern_prediction *wanted, size_t *rows);
+
+/* The JSON object of `tern predict --json`: with the file that the answers were written to, or else with the
+ * answers, given as they were taken in the form "jsonl". NULL after leaving diagnostics. */
+TERN_API const char *tern_predict_json(tern_program *program, size_t rows, const char *file,
+                                       const char *lines, size_t length);
 
 /* ---- interactive sessions ---- */
 

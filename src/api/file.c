@@ -12,6 +12,8 @@ struct tern_target {
   tn_file_target found;
   char *path;
   size_t path_bytes;
+  tn_file_writer writer; /* once something was added */
+  bool writes;
 };
 
 static const char *reason(tn_file_status status) {
@@ -100,8 +102,38 @@ tern_status tern_target_write(tern_target *target, const void *bytes, size_t len
   return status == TN_FILE_OK ? TERN_OK : cannot_write(session, target->path, status);
 }
 
+static tern_status begin(tern_target *target) {
+  tern_session *session = target->session;
+  if (target->writes) return TERN_OK;
+  tn_file_status status = tn_file_begin_at(&target->writer, &session->heap, &target->found, NULL);
+  target->writes = status == TN_FILE_OK;
+  return target->writes ? TERN_OK : cannot_write(session, target->path, status);
+}
+
+static tern_status outcome(const tern_target *target, tn_file_status status) {
+  return status == TN_FILE_OK ? TERN_OK : cannot_write(target->session, target->path, status);
+}
+
+tern_status tern_target_add(tern_target *target, const void *bytes, size_t length) {
+  tern_status status = begin(target);
+  return status == TERN_OK ? outcome(target, tn_file_write(&target->writer, bytes, length)) : status;
+}
+
+tern_status tern_target_rewrite(tern_target *target, const void *bytes, size_t length) {
+  tern_status status = begin(target);
+  return status == TERN_OK ? outcome(target, tn_file_rewrite(&target->writer, bytes, length)) : status;
+}
+
+tern_status tern_target_commit(tern_target *target) {
+  tern_status status = begin(target);
+  if (status != TERN_OK) return status;
+  target->writes = false;
+  return outcome(target, tn_file_commit(&target->writer));
+}
+
 void tern_target_free(tern_target *target) {
   if (!target) return;
+  if (target->writes) tn_file_abandon(&target->writer);
   tn_heap *heap = &target->session->heap;
   tn_file_forget(&target->found);
   tn_heap_free(heap, target->path, target->path_bytes);

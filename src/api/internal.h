@@ -4,6 +4,7 @@
 
 #include "api/door.h"
 #include "backend/backend.h"
+#include "base/json.h"
 #include "eager/eager.h"
 #include "guard/guard.h"
 #include "lang/lang.h"
@@ -72,6 +73,9 @@ struct tern_program {
   tn_givens trained;    /* the parameters that training has left, which count as given; those of steps are
                            borrowed */
   bool is_stepped;      /* since they were last lent */
+  bool is_run;          /* it comes from the folder of a run */
+  tn_str facts;         /* data.json of that folder; empty: it has none */
+  const char *facts_path;
 };
 
 /* NULL for a language this build does not have. */
@@ -136,6 +140,14 @@ void tn_api_fill_tensor(const tn_view *view, tern_tensor *out);
 void tn_api_lend(tern_program *program);
 /* The value that a parameter has now; NULL: none yet (train.c). */
 const tn_view *tn_api_param(const tern_program *program, size_t index);
+
+/* Around what a program computes: forgets its last results and lends it what was given; then the status, of
+ * what was reported (program.c). */
+void tn_api_begin_run(tern_program *program);
+tern_status tn_api_end_run(tern_program *program, bool ok);
+
+/* The members that every answer in JSON begins with; the object stays open (program.c). */
+void tn_api_begin_success(tern_program *program, tn_json_writer *json);
 
 /* Trains an .ail program; with files in `verify`, repeats that run, compares, and says in *verified what
  * was found the same. `run`, `verify` and `verified` may be NULL. */

@@ -384,6 +384,15 @@ static tern_status run_with(tern_program *program, runner run) {
   return finish(program, run(program->unit, &program->arena, &program->outcome));
 }
 
+void tn_api_begin_run(tern_program *program) {
+  forget_outcome(program);
+  tn_api_lend(program);
+  tn_api_begin_compiling(program->session);
+  program->ran = true;
+}
+
+tern_status tn_api_end_run(tern_program *program, bool ok) { return finish(program, ok); }
+
 tern_status tern_run(tern_program *program) { return run_with(program, program->lang->run); }
 
 static tern_status train_whole(tern_program *program, const tern_train_run *run,
@@ -696,6 +705,12 @@ const char *tern_emit(tern_program *program, const char *kind) {
   return tern_emit_bytes(program, kind, &length);
 }
 
+void tn_api_begin_success(tern_program *program, tn_json_writer *json) {
+  begin_answer(json, true);
+  tn_json_key(json, "language"), tn_json_string(json, tn_str_of(tern_language_name(program->language)));
+  add_diagnostics(program->session, json, "warnings");
+}
+
 const char *tern_emit_json(tern_program *program, const char *kind, const char *path) {
   tern_session *session = program->session;
   tn_text form;
@@ -705,10 +720,7 @@ const char *tern_emit_json(tern_program *program, const char *kind, const char *
   if (!fits) tn_api_usage(session, "", tn_str_of(kind), " is no text; give a file with -o");
   tn_text_clear(&session->text);
   tn_json_writer json = tn_json_writer_on(&session->text);
-  begin_answer(&json, true);
-  tn_json_key(&json, "language");
-  tn_json_string(&json, tn_str_of(tern_language_name(program->language)));
-  add_diagnostics(session, &json, "warnings");
+  tn_api_begin_success(program, &json);
   tn_json_key(&json, "form"), tn_json_string(&json, tn_str_of(kind));
   tn_json_key(&json, path ? "file" : "text");
   tn_json_string(&json, path ? tn_str_of(path) : tn_text_str(&form));

@@ -133,6 +133,8 @@ tn_file_status tn_file_begin_at(tn_file_writer *writer, tn_heap *heap, tn_file_t
                                 tn_file_faults *faults);
 /* Returns the writer's status, which commit returns too: it may be ignored. */
 tn_file_status tn_file_write(tn_file_writer *writer, const void *data, size_t bytes);
+/* The first bytes again, of those that were written before, with other contents. */
+tn_file_status tn_file_rewrite(tn_file_writer *writer, const void *data, size_t bytes);
 tn_file_status tn_file_commit(tn_file_writer *writer);
 void tn_file_abandon(tn_file_writer *writer);
 /* All at once. */

@@ -266,6 +266,14 @@ static void take_name(tn_file_writer *writer) {
   if (writer->status != TN_FILE_OK) (void)unlinkat(folder, writer->temporary, 0);
 }
 
+tn_file_status tn_file_rewrite(tn_file_writer *writer, const void *data, size_t bytes) {
+  flush(writer);
+  if (writer->status == TN_FILE_OK && lseek(writer->descriptor, 0, SEEK_SET) != 0) fail(writer, errno);
+  if (writer->status == TN_FILE_OK) write_all(writer, data, bytes);
+  if (writer->status == TN_FILE_OK && lseek(writer->descriptor, 0, SEEK_END) < 0) fail(writer, errno);
+  return writer->status;
+}
+
 tn_file_status tn_file_commit(tn_file_writer *writer) {
   flush(writer);
   sync_open(writer, writer->descriptor);   /* says all that close could say */

@@ -29,6 +29,15 @@ void tn_columns_free(tn_columns *columns) {
   columns->rows = columns->count = 0;
 }
 
+void tn_columns_clear(tn_columns *columns) {
+  columns->rows = columns->lines.count = 0;
+  for (size_t i = 0; i < columns->count; i++) {
+    tn_column *column = &columns->at[i];
+    column->reals.count = column->ints.count = column->ends.count = 0;
+    tn_text_clear(&column->text);
+  }
+}
+
 static bool reserve(tn_heap *heap, tn_column *column, size_t rows) {
   size_t items;
   if (!tn_size_mul(rows, column->width, &items)) return false;

@@ -43,6 +43,8 @@ bool tn_columns_init(tn_columns *columns, tn_heap *heap, size_t count);
 void tn_columns_free(tn_columns *columns);
 /* Room for so many more rows, where the widths are known. Items past `rows` may be written through `at`. */
 bool tn_columns_reserve(tn_columns *columns, size_t rows);
+/* No rows, with the same widths and memory. */
+void tn_columns_clear(tn_columns *columns);
 /* The numbers of a row, of TN_COLUMN_ITEM bytes each. */
 #define TN_COLUMN_ITEM 4
 static inline const void *tn_column_row(const tn_column *column, size_t row) {
@@ -58,6 +60,7 @@ int32_t tn_column_class(const tn_column *column, tn_str name);
 typedef enum {
   TN_DATA_OK,
   TN_DATA_STOPPED,    /* the stop of the heap */
+  TN_DATA_REFUSED,    /* by the caller that takes the rows and has said why */
   TN_DATA_MEMORY,
   TN_DATA_FILE,       /* see `file` */
   TN_DATA_UTF8,       /* not UTF-8 */

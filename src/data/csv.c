@@ -336,7 +336,9 @@ static bool read_file(tn_csv *csv) {
   if (status != TN_FILE_OK) return tn_csv_fail(csv, TN_DATA_FILE);
   csv->last = true;
   if (!add_piece(csv, TN_LIT("")) || !read_window(csv)) return false;
-  return csv->out->rows > 0 ? tn_csv_name_classes(csv) : tn_csv_fail(csv, TN_DATA_EMPTY);
+  if (!csv->any) return tn_csv_fail(csv, TN_DATA_EMPTY);
+  if (!request->take) return tn_csv_name_classes(csv);
+  return csv->out->rows == 0 || tn_csv_hand_over(csv);
 }
 
 bool tn_csv_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out, tn_data_fault *fault) {

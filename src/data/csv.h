@@ -14,12 +14,20 @@
 
 #define TN_CSV_ROW_BYTES ((size_t)16 << 20) /* of one row */
 #define TN_CSV_COLUMN_LIMIT 65536
+#define TN_CSV_CHUNK 1024
 
 /* Columns of the file: by name, or, where the name is empty, those from first to last, counted from 0. */
 typedef struct {
   tn_str name;
   uint32_t first, last;
 } tn_csv_pick;
+
+/* What a label is. */
+typedef enum {
+  TN_CLASSES_BY_FIRST_ROW, /* the first row says */
+  TN_CLASSES_NUMBERED,
+  TN_CLASSES_NAMED
+} tn_csv_classes;
 
 /* One column of the result: the cells picked, in that order; texts in the order of the file. Without picks:
  * every cell of the row that no other column of the request picks. */
@@ -29,6 +37,8 @@ typedef struct {
   size_t pick_count;
   bool may_miss; /* F32: a missing value becomes `fill`, which may be NaN, and is refused otherwise */
   float fill;
+  tn_csv_classes classes; /* CLASS */
+  bool ignored;  /* its cells are not read and may be missing; they are not among those left over */
 } tn_csv_column;
 
 typedef struct {
@@ -38,6 +48,11 @@ typedef struct {
   bool header;      /* the first row has the names of the columns */
   const tn_csv_column *columns;
   size_t column_count;
+  /* Takes the rows that were read, TN_CSV_CHUNK at a time, so that a file may be larger than memory. They are
+   * cleared afterwards. False, after reporting, ends it: TN_DATA_REFUSED. NULL: all rows stay in the columns.
+   * Class names are numbered only in that case. */
+  bool (*take)(void *context, tn_columns *rows);
+  void *context;
   uint8_t *sha256; /* 32 bytes: the hash of the file; or NULL */
   tn_file_faults *faults; /* for tests, as base/file.h says */
 } tn_csv_request;

@@ -68,9 +68,22 @@ static bool add_use(tn_csv *csv, size_t cell, size_t column) {
   return true;
 }
 
+/* Cells that are left to a column which is not read; they need not be there. */
+static void ignore_picks(tn_csv *csv, const tn_csv_column *column) {
+  for (size_t i = 0; i < column->pick_count; i++) {
+    const tn_csv_pick *pick = &column->picks[i];
+    for (size_t cell = 0; cell < csv->names.count; cell++) {
+      bool named = csv->request->header && tn_str_equal(csv->names.at[cell], pick->name);
+      bool numbered = pick->name.len == 0 && cell >= pick->first && cell <= pick->last;
+      if (named || numbered) csv->uses[cell].ignored = true;
+    }
+  }
+}
+
 static bool plan_picks(tn_csv *csv, size_t column) {
   const tn_csv_column *wanted = &csv->request->columns[column];
   csv->fault->asked = column;
+  if (wanted->ignored) return ignore_picks(csv, wanted), true;
   for (size_t i = 0; i < wanted->pick_count; i++) {
     size_t first, last;
     if (!find_pick(csv, &wanted->picks[i], &first, &last)) return false;
@@ -83,7 +96,8 @@ static bool plan_picks(tn_csv *csv, size_t column) {
 
 static bool plan_rest(tn_csv *csv, size_t column) {
   for (size_t cell = 0; cell < csv->width; cell++) {
-    bool other = csv->uses[cell].used && csv->uses[cell].column != column;
+    const tn_csv_use *use = &csv->uses[cell];
+    bool other = use->ignored || (use->used && use->column != column);
     if (!other && !add_use(csv, cell, column)) return false;
   }
   return true;
@@ -100,7 +114,8 @@ bool tn_csv_plan(tn_csv *csv) {
   }
   csv->width = csv->names.count;
   for (size_t i = 0; i < request->column_count; i++) {
-    if (request->columns[i].pick_count == 0 && !plan_rest(csv, i)) return false;
+    bool rest = request->columns[i].pick_count == 0 && !request->columns[i].ignored;
+    if (rest && !plan_rest(csv, i)) return false;
   }
   return true;
 }
@@ -149,12 +164,18 @@ static bool take_i32(tn_csv *csv, tn_str cell, int32_t *out) {
   return parse_i32(cell, out) ? true : wrong_value(csv, TN_DATA_WHOLE, cell);
 }
 
-/* The first row says whether classes are numbers or names. */
-static bool take_class(tn_csv *csv, tn_column *column, size_t item, tn_str cell, int32_t *out) {
+/* Unless the caller knows, the first row says whether classes are numbers or names. */
+static bool has_names(const tn_csv *csv, const tn_csv_column *wanted, tn_str first) {
+  int32_t number;
+  if (csv->any || wanted->classes == TN_CLASSES_NUMBERED) return false;
+  return wanted->classes == TN_CLASSES_NAMED || !parse_i32(first, &number);
+}
+
+static bool take_class(tn_csv *csv, const tn_csv_column *wanted, tn_column *column, tn_str cell,
+                       int32_t *out) {
   tn_str name = trimmed(cell);
-  bool first = item == 0 && !column->classes;
   if (name.len == 0) return wrong_value(csv, TN_DATA_MISSING, name);
-  if (first && !parse_i32(name, out)) {
+  if (!column->classes && has_names(csv, wanted, name)) {
     column->classes = tn_names_new(csv->heap);
     if (!column->classes) return tn_csv_fail(csv, TN_DATA_MEMORY);
   }
@@ -176,10 +197,13 @@ bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell) {
     tn_column *column = &csv->out->at[use->column];
     size_t item = csv->out->rows * column->width + use->slot;
     csv->fault->asked = use->column;
-    bool ok = column->kind == TN_COLUMN_F32     ? take_f32(csv, wanted, cell, &column->reals.at[item])
-              : column->kind == TN_COLUMN_I32   ? take_i32(csv, cell, &column->ints.at[item])
-              : column->kind == TN_COLUMN_CLASS ? take_class(csv, column, item, cell, &column->ints.at[item])
-                                                : take_text(csv, column, cell);
+    bool ok = false;
+    switch (column->kind) {
+      case TN_COLUMN_F32: ok = take_f32(csv, wanted, cell, &column->reals.at[item]); break;
+      case TN_COLUMN_I32: ok = take_i32(csv, cell, &column->ints.at[item]); break;
+      case TN_COLUMN_CLASS: ok = take_class(csv, wanted, column, cell, &column->ints.at[item]); break;
+      case TN_COLUMN_TEXT: ok = take_text(csv, column, cell); break;
+    }
     if (!ok) return show_column(csv, index), false;
   }
   return true;
@@ -193,11 +217,18 @@ bool tn_csv_keep_row(tn_csv *csv) {
   }
   out->lines.at[out->lines.count++] = csv->row_line > UINT32_MAX ? UINT32_MAX : (uint32_t)csv->row_line;
   out->rows++;
+  csv->any = true;
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
     if (column->kind == TN_COLUMN_F32) column->reals.count += column->width;
     if (column->kind == TN_COLUMN_I32 || column->kind == TN_COLUMN_CLASS) column->ints.count += column->width;
   }
+  return out->rows < TN_CSV_CHUNK || !csv->request->take || tn_csv_hand_over(csv);
+}
+
+bool tn_csv_hand_over(tn_csv *csv) {
+  if (!csv->request->take(csv->request->context, csv->out)) return tn_csv_fail(csv, TN_DATA_REFUSED);
+  tn_columns_clear(csv->out);
   return true;
 }
 

@@ -9,7 +9,7 @@
 /* What the cells of one column of the file are for. */
 typedef struct tn_csv_use {
   uint32_t column, slot;         /* of the result, and the place among its items of a row */
-  bool used;
+  bool used, ignored;
   bool quick, real;              /* quick: numbers, f32 if real, and nothing else reads the cell */
   const struct tn_csv_use *next; /* another that reads the same cell */
 } tn_csv_use;
@@ -34,6 +34,7 @@ typedef struct {
   const char *block;         /* 64 bytes of the window, and which of them may end a cell */
   uint64_t marks;
   const char *line_start;
+  bool any;                  /* there was a row */
   uint64_t line, row_line;   /* of `at`, and where the row began */
   tn_text cell;              /* a cell whose quotes were undone */
   tn_vec(tn_str) names;      /* of the columns, once the first row has been read */
@@ -52,6 +53,8 @@ bool tn_csv_plan(tn_csv *csv);
 bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell);
 /* The row is whole. */
 bool tn_csv_keep_row(tn_csv *csv);
+/* The rows that there are go to the request's `take`. */
+bool tn_csv_hand_over(tn_csv *csv);
 /* At the end: class names in the order of their bytes. */
 bool tn_csv_name_classes(tn_csv *csv);
 #endif

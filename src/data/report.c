@@ -42,6 +42,7 @@ static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_he
   tn_field path = TN_STR("path", place->path), line = TN_INT("line", (int64_t)fault->line);
   switch (fault->problem) {
     case TN_DATA_OK:
+    case TN_DATA_REFUSED:
     case TN_DATA_STOPPED: return false;
     case TN_DATA_MEMORY: return tn_report_memory(diags, heap, place->at, "the data set");
     case TN_DATA_FILE: return tn_data_report_file(fault->file, place->path, place->at, diags);

@@ -25,6 +25,7 @@ typedef struct {
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
   const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
+  bool label_may_miss; /* TSV: the label is not read, and `width` tells whether there is one */
   /* Takes the rows that were read out of the table: after every TN_TABLE_CHUNK of them, and those that
    * are left at the end. NULL: they stay there. So what is kept of a file is up to who reads it. */
   bool (*take)(void *context, struct tn_table *table);

@@ -58,8 +58,27 @@ static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t cou
   return true;
 }
 
+/* Every column but the label's; SIZE_MAX: every column. */
+static bool read_all_but(tn_table_reader *reader, const tn_str *columns, size_t count, size_t label) {
+  for (size_t i = 0; i < count; i++) {
+    if (i != label && !add_numbers(reader, columns[i])) return false;
+  }
+  return true;
+}
+
+/* Without a label there are too few numbers: then no column is one. */
+static bool read_without_label(tn_table_reader *reader, const tn_str *columns, size_t count,
+                               size_t before) {
+  tn_table *table = reader->table;
+  if (tn_table_feature_count(table) - before == (size_t)reader->request->width) return true;
+  table->reals.count = table->floats ? before : 0;
+  table->ints.count = table->floats ? 0 : before;
+  return read_all_but(reader, columns, count, SIZE_MAX);
+}
+
 static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t count) {
   const tn_table_request *request = reader->request;
+  size_t before = tn_table_feature_count(reader->table);
   tn_str column;
   for (size_t i = 0; i < request->feature_column_count; i++) {
     if (!column_at(reader, columns, count, request->feature_columns[i], &column) ||
@@ -69,10 +88,9 @@ static bool read_features(tn_table_reader *reader, const tn_str *columns, size_t
   /* Without a choice: every column but the label's, which is the last without a choice. It is the label's
    * also when nothing reads it, so that a model without labels does not learn from the answer. */
   size_t label = request->label_column_count > 0 ? (size_t)request->label_columns[0] : count - 1;
-  for (size_t i = 0; request->feature_column_count == 0 && i < count; i++) {
-    if (i != label && !add_numbers(reader, columns[i])) return false;
-  }
-  return true;
+  if (request->feature_column_count > 0) return true;
+  return read_all_but(reader, columns, count, label) &&
+         (!request->label_may_miss || read_without_label(reader, columns, count, before));
 }
 
 static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t count, int64_t *label) {
@@ -106,8 +124,8 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
   if (!columns) return tn_table_out_of_memory(reader);
   size_t count = split(line, columns), before = tn_table_feature_count(reader->table);
   int64_t label = 0;
-  bool needs_two =
-      request->wants_features && request->feature_column_count == 0 && request->label_column_count == 0;
+  bool needs_two = request->wants_features && !request->label_may_miss &&
+                   request->feature_column_count == 0 && request->label_column_count == 0;
   if (needs_two && count < 2) return refuse(reader, no_features(request));
   if (request->wants_labels && !read_label(reader, columns, count, &label)) return false;
   if (request->wants_features &&

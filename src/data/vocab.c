@@ -126,6 +126,13 @@ bool tn_vocab_number(tn_vocab *vocab, size_t limit) {
   return ok;
 }
 
+bool tn_vocab_add(tn_vocab *vocab, tn_str text) {
+  size_t known = vocab->order.count;
+  tn_name name = tn_names_intern(vocab->names, text);
+  return name == known + 1 && tn_vec_push(vocab->heap, &vocab->order, name) &&
+         tn_vec_push(vocab->heap, &vocab->tokens, (int32_t)(TN_VOCAB_FIRST + known));
+}
+
 static int32_t token_of(const tn_vocab *vocab, tn_str piece) {
   tn_name name = tn_names_find(vocab->names, piece);
   return name && name <= vocab->tokens.count ? vocab->tokens.at[name - 1] : TN_VOCAB_UNKNOWN;

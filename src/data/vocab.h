@@ -28,6 +28,10 @@ bool tn_vocab_count(tn_vocab *vocab, tn_str text);
 /* Numbers what was counted; at most `limit` tokens in all, if it is not 0. False when memory runs out. */
 bool tn_vocab_number(tn_vocab *vocab, size_t limit);
 
+/* The vocabulary of a model that was trained: the next word or character, from TN_VOCAB_FIRST on. False when
+ * memory runs out or the vocabulary has it. */
+bool tn_vocab_add(tn_vocab *vocab, tn_str text);
+
 /* The tokens of a text, at most `limit` of them, after those of `out`. False when memory runs out. */
 bool tn_vocab_encode(tn_vocab *vocab, tn_str text, size_t limit, tn_i32s *out);
 int32_t tn_vocab_padding(const tn_vocab *vocab);

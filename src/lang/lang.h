@@ -60,7 +60,8 @@ typedef struct {
   tn_graph graph;
   bool has_graph;
   int loss;   /* which of its outputs is minimised */
-  int logits; /* which of them labels are compared with, for metrics; -1: none */
+  int logits; /* which of them labels are compared with, else the program's output; -1: none */
+  bool classifies; /* labels are compared with it: one number per class */
   tn_tensor *inputs, *params;
   size_t input_count, param_count;
   bool has_options; /* the program says how it is trained */

@@ -165,6 +165,8 @@ typedef struct tn_training {
 
 typedef struct tn_training_doors {
   bool (*open)(tn_unit *unit, tn_training *out);
+  /* The same for a model that has been trained: its own data set is not read. */
+  bool (*open_trained)(tn_unit *unit, tn_training *out);
   void (*close)(tn_model *model); /* NULL is allowed */
   /* The program is compiled and computing begins; of files it opens those that it names. */
   bool (*seal)(tn_model *model);

@@ -5,7 +5,7 @@
  *   weights.safetensors  the parameters, by name
  *   checkpoint           parameters, optimiser state, step, generator: everything to resume with
  *   given.safetensors    values of --input, --param and --weights, if there were any
- *   data.json            classes, vocabulary and statistics of the training data, if it is a CSV file
+ *   data.json            classes, vocabulary and statistics of the training data, if there is any
  *
  * The history grows line by line; the others are replaced whole, and each carries
  * its own hash. A checkpoint also carries the hash of the history up to its step,
@@ -354,7 +354,7 @@ static bool remove_old(tn_loop *loop, const char *name) {
 }
 
 bool tn_loop_begin_folder(tn_loop *loop) {
-  bool given = is_given(loop), facts = loop->rows.statistics != NULL;
+  bool given = is_given(loop), facts = loop->rows.present;
   bool fresh = tn_trainer_step_number(loop->trainer) == 0;
   if (!loop->options->out || loop->idle) return true;
   note_state(loop);

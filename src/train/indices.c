@@ -4,6 +4,8 @@
  * Here it is found when the file has been read, with its line. The graph of a step says which tables count:
  * those that its loss needs whatever the conditions are. A table in a branch is left to the run, because
  * the branch may never be taken. */
+#include "train/indices.h"
+
 #include "data/table.h"
 #include "train/loop_internal.h"
 
@@ -30,11 +32,10 @@ static int64_t indexed_length(const tn_graph *graph, const tn_node *node) {
   return -1;
 }
 
-/* What the loss needs outside of branches. */
-static bool *find_needed(tn_loop *loop, const tn_graph *graph) {
-  bool *needed = tn_arena_array(loop->arena, graph->nodes.count, sizeof *needed);
+bool *tn_graph_needed(const tn_graph *graph, tn_value from, tn_arena *arena) {
+  bool *needed = tn_arena_array(arena, graph->nodes.count, sizeof *needed);
   if (!needed) return NULL;
-  needed[graph->outputs.at[loop->lowered.loss].value] = true;
+  needed[from] = true;
   for (size_t v = graph->nodes.count; v-- > 1;) {
     const tn_node *node = tn_graph_node(graph, (tn_value)v);
     for (int i = 0; needed[v] && i < node->count; i++) needed[node->in[i]] = true;
@@ -54,20 +55,29 @@ static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, size_
       columns, column, &index, loop->host->diags);
 }
 
-bool tn_loop_check_indices(tn_loop *loop) {
-  const tn_graph *graph = &loop->lowered.graph;
-  if (!loop->rows.present) return true;
-  const bool *needed = find_needed(loop, graph);
-  if (!needed) return tn_loop_out_of_memory(loop);
+bool tn_indices_visit(const tn_graph *graph, const bool *needed, size_t input_count, tn_index_visit visit,
+                      void *context) {
   for (size_t v = 1; v < graph->nodes.count; v++) {
     const tn_node *node = tn_graph_node(graph, (tn_value)v);
     int64_t limit = needed[v] ? indexed_length(graph, node) : -1;
     if (limit < 0) continue;
     tn_value source = source_of(graph, node->in[1]);
-    for (size_t i = 0; i < loop->program.specs.input_count; i++) {
-      if (graph->inputs.at[i] != source || !tn_loop_is_fed(loop, i)) continue;
-      if (!check_table(loop, node, limit, i)) return false;
+    for (size_t i = 0; i < input_count; i++) {
+      if (graph->inputs.at[i] == source && !visit(context, node, limit, i)) return false;
     }
   }
   return true;
+}
+
+static bool check_input(void *context, const tn_node *node, int64_t limit, size_t input) {
+  tn_loop *loop = context;
+  return !tn_loop_is_fed(loop, input) || check_table(loop, node, limit, input);
+}
+
+bool tn_loop_check_indices(tn_loop *loop) {
+  const tn_graph *graph = &loop->lowered.graph;
+  if (!loop->rows.present) return true;
+  const bool *needed = tn_graph_needed(graph, graph->outputs.at[loop->lowered.loss].value, loop->arena);
+  if (!needed) return tn_loop_out_of_memory(loop);
+  return tn_indices_visit(graph, needed, loop->program.specs.input_count, check_input, loop);
 }

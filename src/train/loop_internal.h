@@ -167,7 +167,7 @@ tn_file_status tn_loop_read_file(tn_loop *loop, const char *folder, const char *
 bool tn_loop_write_checkpoint(tn_loop *loop, tn_text *out);
 bool tn_loop_write_weights(tn_loop *loop, tn_text *out);
 bool tn_loop_write_given(tn_loop *loop, tn_text *out);
-bool tn_loop_write_facts(tn_loop *loop, tn_text *out); /* of a loop that has them: rows.statistics */
+bool tn_loop_write_facts(tn_loop *loop, tn_text *out); /* of a loop that has rows */
 
 /* Repeating a recorded run (verify.c): how far it went and by which segments, as far as its files agree with
  * each other; then all of its steps, compared with those files. */

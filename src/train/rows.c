@@ -28,6 +28,7 @@ typedef struct {
   const tn_backend *backend;
   tn_arena *arena;
   tn_rows *rows;
+  const tn_rows_request *given; /* rows for a trained model; NULL: to train on */
   stage *stages;
   tn_table kept;   /* the rows that stay */
   tn_table *table; /* the rows that the stages work on */
@@ -77,15 +78,29 @@ static bool find_path(pipeline *p, tn_str *path) {
                    TN_STR("io_error_kind", "permission_denied"));
 }
 
-static bool read_table(pipeline *p, tn_str path, bool hashed) {
+/* How many features the rows had that the model was trained on, where the model has no other choice. */
+static int64_t trained_width(const pipeline *p) {
+  const tn_input_facts *facts = &p->given->facts->inputs[p->data->features_input];
+  const tn_tensor_spec *input = &p->program->specs.inputs[p->data->features_input];
+  bool open = input->kind == TN_DATA_TOKEN_IDS && declared_width(input) < 0; /* any number of tokens */
+  return facts->known && !(open && p->data->format == TN_DATASET_JSONL) ? (int64_t)facts->width : -1;
+}
+
+/* Whether the input is read from the file. */
+static bool is_wanted(const pipeline *p, int input) {
+  return input >= 0 && (!p->given || p->given->wanted[input]);
+}
+
+static tn_table_request table_request(const pipeline *p, tn_str path, bool hashed) {
   const tn_dataset_block *d = p->data;
-  tn_table_request request = {
+  bool all = !p->given || !p->given->take; /* also what only a stage reads */
+  return (tn_table_request){
     .path = path.at,
-    .resolved = tn_host_resolves(p->host),
-    .at = d->path_at,
+    .resolved = !p->given && tn_host_resolves(p->host),
+    .at = p->given ? TN_NOWHERE : d->path_at,
     .format = d->format == TN_DATASET_TSV ? TN_TABLE_TSV : TN_TABLE_JSONL,
-    .wants_features = d->features_input >= 0 || has_stage(d, false),
-    .wants_labels = d->labels_input >= 0 || has_stage(d, true),
+    .wants_features = is_wanted(p, d->features_input) || (all && has_stage(d, false)),
+    .wants_labels = is_wanted(p, d->labels_input) || (all && has_stage(d, true)),
     .width = -1,
     .feature_key = d->features.key,
     .label_key = d->labels.key,
@@ -95,13 +110,19 @@ static bool read_table(pipeline *p, tn_str path, bool hashed) {
     .label_column_count = d->labels.column_count,
     .sha256 = hashed ? p->rows->sha256 : NULL,
   };
+}
+
+static bool read_table(pipeline *p, tn_str path, bool hashed) {
+  const tn_dataset_block *d = p->data;
+  tn_table_request request = table_request(p, path, hashed);
   if (d->features_input >= 0) {
     const tn_tensor_spec *input = &p->program->specs.inputs[d->features_input];
     request.floats = input->kind == TN_DATA_TENSOR;
-    if (d->stage_count == 0) request.width = declared_width(input);
+    if (d->stage_count == 0) request.width = p->given ? trained_width(p) : declared_width(input);
     if (request.width >= 0) request.input = tn_names_text(p->host->names, input->name);
+    request.label_may_miss = p->given && !request.wants_labels && request.width >= 0;
   }
-  if (d->stage_count == 0) return read_rows(p, &request, &p->kept);
+  if (d->stage_count == 0 && !(p->given && p->given->take)) return read_rows(p, &request, &p->kept);
   tn_table read;
   request.take = take_rows;
   request.context = p;
@@ -229,6 +250,22 @@ static bool keep_rows(pipeline *p, const tn_table *rows) {
   return out_of_memory(p->host);
 }
 
+/* A row that somebody wants an answer for is not dropped, and its label is not looked at. */
+static bool applies(const pipeline *p, size_t index) {
+  const tn_dataset_stage *s = &p->data->stages[index];
+  return !p->given || !p->given->take || (s->kind == TN_STAGE_MAP && !s->on_labels);
+}
+
+/* To the caller that takes them. */
+static bool give_rows(pipeline *p, tn_table *table) {
+  tn_rows rows = { .present = true, .column_of = p->rows->column_of };
+  if (!tn_table_take(table, &rows.columns)) return out_of_memory(p->host);
+  rows.count = rows.columns.rows;
+  bool ok = p->given->take(p->given->context, &rows);
+  tn_rows_free(&rows);
+  return ok;
+}
+
 /* What the reader has read so far; what is left of it is kept. */
 static bool take_rows(void *context, tn_table *table) {
   pipeline *p = context;
@@ -237,8 +274,8 @@ static bool take_rows(void *context, tn_table *table) {
   p->table = &rows;
   p->read += rows.rows;
   bool ok = true;
-  for (size_t i = 0; ok && i < p->data->stage_count; i++) ok = run_stage(p, i);
-  ok = ok && keep_rows(p, &rows);
+  for (size_t i = 0; ok && i < p->data->stage_count; i++) ok = !applies(p, i) || run_stage(p, i);
+  ok = ok && (p->given && p->given->take ? give_rows(p, &rows) : keep_rows(p, &rows));
   tn_table_free(&rows);
   p->table = NULL;
   return ok;
@@ -255,20 +292,20 @@ static void free_stages(pipeline *p) {
 /* ---- columns ---- */
 
 /* Features and labels become columns, and those feed inputs. */
-static bool take_table(pipeline *p) {
+static const int *make_column_of(const pipeline *p) {
   int *column_of = tn_arena_array(p->arena, p->program->specs.input_count + 1, sizeof *column_of);
-  bool ok = column_of && tn_table_take(&p->kept, &p->rows->columns);
-  if (!ok) {
-    tn_table_free(&p->kept); /* what is said needs memory, too */
-    return out_of_memory(p->host);
-  }
-  for (size_t i = 0; i < p->program->specs.input_count; i++) {
+  for (size_t i = 0; column_of && i < p->program->specs.input_count; i++) {
     column_of[i] = (int)i == p->data->labels_input     ? TN_TABLE_LABELS
                    : (int)i == p->data->features_input ? TN_TABLE_FEATURES
                                                        : -1;
   }
-  p->rows->column_of = column_of;
-  return true;
+  return column_of;
+}
+
+static bool take_table(pipeline *p) {
+  if (tn_table_take(&p->kept, &p->rows->columns)) return true;
+  tn_table_free(&p->kept); /* what is said needs memory, too */
+  return out_of_memory(p->host);
 }
 
 /* ---- order ---- */
@@ -287,19 +324,20 @@ static bool put_in_order(pipeline *p) {
     return out_of_memory(p->host);
   }
   for (size_t i = 0; i < rows->count; i++) rows->order[i] = (uint32_t)i;
-  if (p->data->shuffle) {
+  if (p->data->shuffle && !p->given) {
     tn_rng rng;
     tn_rng_init(&rng, p->host->seed);
     tn_rng_shuffle(&rng, rows->order, (uint32_t)rows->count);
   }
-  rows->train_count = (size_t)((double)rows->count * p->data->split);
+  rows->train_count = p->given ? rows->count : (size_t)((double)rows->count * p->data->split);
   return true;
 }
 
 /* JSONL and TSV, with the stages that run while they are read. */
 static bool read_stages(pipeline *p, tn_str path, bool hashed) {
   p->stages = tn_arena_array(p->arena, p->data->stage_count + 1, sizeof *p->stages);
-  bool ok = p->stages ? read_table(p, path, hashed) : out_of_memory(p->host);
+  p->rows->column_of = make_column_of(p);
+  bool ok = p->stages && p->rows->column_of ? read_table(p, path, hashed) : out_of_memory(p->host);
   free_stages(p);
   return ok && take_table(p);
 }
@@ -322,6 +360,27 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   if (!out->present) return false;
   bool ok = put_in_order(&p) && (!csv || tn_rows_prepare_csv(&source, out));
   if (!ok) tn_rows_free(out);
+  return ok;
+}
+
+bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_backend *backend,
+                        const tn_rows_request *request, tn_arena *arena, tn_rows *out) {
+  tn_rows unused = { 0 };
+  pipeline p = { .host = host,
+                 .program = program,
+                 .data = program->dataset,
+                 .backend = backend,
+                 .arena = arena,
+                 .rows = out ? out : &unused,
+                 .given = request };
+  tn_rows_source source = { host, program, request->path, false, arena };
+  bool csv = p.data->format == TN_DATASET_CSV;
+  *p.rows = (tn_rows){ .present = false };
+  p.rows->present = csv ? tn_rows_read_given_csv(&source, request, p.rows)
+                        : read_stages(&p, tn_str_of(request->path), false);
+  if (!p.rows->present) return false;
+  bool ok = request->take || put_in_order(&p);
+  if (!ok || !out) tn_rows_free(p.rows);
   return ok;
 }
 

@@ -6,6 +6,7 @@
 #include "data/columns.h"
 #include "data/vocab.h"
 #include "lang/training.h"
+#include "train/facts.h"
 
 /* What the rows for training say about a column, one number per item of a row; NULL where nothing asked. */
 typedef struct {
@@ -31,8 +32,28 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
                   tn_arena *arena, tn_rows *out);
 void tn_rows_free(tn_rows *rows);
 
+/* A file of rows for a model that was trained: in the format of the program, and prepared by the statistics,
+ * the vocabulary and the class names of the run. */
+typedef struct {
+  const char *path;
+  const tn_facts *facts;
+  const bool *wanted; /* by input of the program: it is read from the file; others may be missing there */
+  /* Takes rows, a few at a time; without an order. False, after reporting, ends it. NULL: all of them are
+   * kept in the result, in the order of the file, and filters apply. */
+  bool (*take)(void *context, const tn_rows *rows);
+  void *context;
+} tn_rows_request;
+/* False after reporting. `out` may be NULL where the rows are taken. */
+bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_backend *backend,
+                        const tn_rows_request *request, tn_arena *arena, tn_rows *out);
+/* The texts of a column become tokens of the run's vocabulary, `width` for each. False when memory runs out,
+ * or the stop of the heap was asked. */
+bool tn_rows_encode(tn_vocab *vocab, tn_column *column, size_t rows, size_t width, tn_heap *heap);
+/* Fills what is missing (NaN), and normalizes, as the run did. */
+void tn_rows_normalize(const tn_input_facts *facts, tn_column *column, size_t rows);
+
 /* What a model needs to know of its training data when it is given new rows, as sealed JSON: per input the
- * statistics, the names of classes, the vocabulary. Only of CSV. The text fails when memory runs out. */
+ * statistics, the names of classes, the vocabulary. The text fails when memory runs out. */
 void tn_rows_write_facts(const tn_rows *rows, const tn_training *program, const tn_names *names,
                          tn_text *out);
 #endif

@@ -26,10 +26,11 @@ static const tn_csv_pick *make_picks(const tn_dataset_feed *feed, tn_arena *aren
   return picks;
 }
 
-static bool make_columns(const tn_rows_source *source, tn_csv_column *columns) {
+tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source) {
   const tn_dataset_block *data = source->program->dataset;
   float fill = data->missing == TN_MISSING_MEAN ? NAN : (float)data->missing_number;
-  for (size_t i = 0; i < data->feed_count; i++) {
+  tn_csv_column *columns = tn_arena_array(source->arena, data->feed_count + 1, sizeof *columns);
+  for (size_t i = 0; columns && i < data->feed_count; i++) {
     const tn_dataset_feed *feed = &data->feeds[i];
     columns[i] = (tn_csv_column){ .kind = column_kind(feed, source->program->specs.inputs[feed->input].kind),
                                   .picks = make_picks(feed, source->arena),
@@ -37,7 +38,16 @@ static bool make_columns(const tn_rows_source *source, tn_csv_column *columns) {
                                   .may_miss = data->missing != TN_MISSING_REFUSED,
                                   .fill = fill };
   }
-  return !source->arena->failed;
+  return source->arena->failed ? NULL : columns;
+}
+
+const int *tn_rows_csv_column_of(const tn_rows_source *source) {
+  const tn_dataset_block *data = source->program->dataset;
+  size_t inputs = source->program->specs.input_count;
+  int *column_of = tn_arena_array(source->arena, inputs + 1, sizeof *column_of);
+  for (size_t i = 0; column_of && i < inputs; i++) column_of[i] = -1;
+  for (size_t i = 0; column_of && i < data->feed_count; i++) column_of[data->feeds[i].input] = (int)i;
+  return column_of;
 }
 
 int64_t tn_rows_declared_width(const tn_tensor_spec *input) {
@@ -50,20 +60,30 @@ int64_t tn_rows_declared_width(const tn_tensor_spec *input) {
   return width;
 }
 
-static bool check_widths(const tn_rows_source *source, const tn_rows *rows) {
+static bool check_widths(const tn_rows_source *source, const tn_columns *columns) {
   const tn_dataset_block *data = source->program->dataset;
   for (size_t i = 0; i < data->feed_count; i++) {
     const tn_tensor_spec *input = &source->program->specs.inputs[data->feeds[i].input];
-    int64_t declared = tn_rows_declared_width(input), received = (int64_t)rows->columns.at[i].width;
-    bool text = rows->columns.at[i].kind == TN_COLUMN_TEXT; /* it becomes as long as it has to be */
+    int64_t declared = tn_rows_declared_width(input), received = (int64_t)columns->at[i].width;
+    bool text = columns->at[i].kind == TN_COLUMN_TEXT; /* it becomes as long as it has to be */
     if (text || (declared < 0 && received > 0) || declared == received) continue;
     return tn_report(source->host->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, data->feeds[i].at,
-                     TN_TEXT("path", data->path), TN_INT("line", rows->columns.lines.at[0]),
+                     TN_TEXT("path", data->path), TN_INT("line", columns->lines.at[0]),
                      TN_INT("expected_T", declared < 0 ? 1 : declared), TN_INT("received_T", received),
                      TN_TEXT("input", tn_names_text(source->host->names, input->name)),
                      TN_DURING(TN_PHASE_DATA));
   }
   return true;
+}
+
+bool tn_rows_csv_failed(const tn_rows_source *source, const tn_data_fault *fault, tn_span at) {
+  const tn_dataset_block *data = source->program->dataset;
+  if (fault->problem == TN_DATA_STOPPED)
+    return source->program->doors->report_fault(source->program->model,
+                                                &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+  tn_data_place place = { .path = source->path, .at = at, .columns_at = at };
+  if (fault->asked < data->feed_count) place.columns_at = data->feeds[fault->asked].at;
+  return tn_data_report(fault, &place, source->host->heap, source->host->diags);
 }
 
 static bool read_file(const tn_rows_source *source, const tn_csv_column *columns, tn_rows *rows) {
@@ -77,26 +97,16 @@ static bool read_file(const tn_rows_source *source, const tn_csv_column *columns
                              .column_count = data->feed_count,
                              .sha256 = source->hashed ? rows->sha256 : NULL };
   if (tn_csv_read(source->host->heap, &request, &rows->columns, &fault)) return true;
-  if (fault.problem == TN_DATA_STOPPED)
-    return source->program->doors->report_fault(source->program->model,
-                                                &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
-  tn_data_place place = { .path = source->path, .at = data->path_at, .columns_at = data->path_at };
-  if (fault.asked < data->feed_count) place.columns_at = data->feeds[fault.asked].at;
-  return tn_data_report(&fault, &place, source->host->heap, source->host->diags);
+  return tn_rows_csv_failed(source, &fault, data->path_at);
 }
 
 bool tn_rows_read_csv(const tn_rows_source *source, tn_rows *rows) {
-  const tn_dataset_block *data = source->program->dataset;
-  size_t inputs = source->program->specs.input_count;
-  tn_csv_column *columns = tn_arena_array(source->arena, data->feed_count + 1, sizeof *columns);
-  int *column_of = tn_arena_array(source->arena, inputs + 1, sizeof *column_of);
-  if (!columns || !column_of || !make_columns(source, columns))
+  const tn_csv_column *columns = tn_rows_csv_columns(source);
+  rows->column_of = tn_rows_csv_column_of(source);
+  if (!columns || !rows->column_of)
     return tn_report_memory(source->host->diags, source->host->heap, TN_NOWHERE, "the data set");
-  for (size_t i = 0; i < inputs; i++) column_of[i] = -1;
-  for (size_t i = 0; i < data->feed_count; i++) column_of[data->feeds[i].input] = (int)i;
-  rows->column_of = column_of;
   if (!read_file(source, columns, rows)) return false;
-  if (check_widths(source, rows)) return true;
+  if (check_widths(source, &rows->columns)) return true;
   tn_columns_free(&rows->columns);
   return false;
 }

@@ -1,11 +1,12 @@
 /* train/rows_facts.c: data.json of a run's folder: what a model needs to know of its training data.
  *
- *   {"inputs":[{"name":"x","mean":[55.5,2.5],"deviation":[11.2,0.5]},
- *              {"name":"labels","classes":["cooking","sport"]},
- *              {"name":"tokens","tokens":"words","length":7,"vocabulary":["the","them"]}],
+ *   {"inputs":[{"name":"x","width":2,"mean":[55.5,2.5],"deviation":[11.2,0.5]},
+ *              {"name":"labels","width":1,"classes":["cooking","sport"]},
+ *              {"name":"tokens","width":7,"tokens":"words","vocabulary":["the","them"]}],
  *    "tern.sha256":"..."}
  *
- * An input that needs nothing has its name alone. The vocabulary begins with
+ * `width` is how many numbers of a row an input takes; one that needs nothing
+ * else has nothing else. The vocabulary begins with
  * token 2; byte pairs have the whole text of their file as `tokenizer`. The text
  * is canonical and sealed (base/seal.h), so `tern verify` compares it by bytes. */
 #include "base/json.h"
@@ -37,12 +38,10 @@ static void write_classes(tn_json_writer *json, const tn_column *column) {
   tn_json_array_end(json);
 }
 
-static void write_vocabulary(tn_json_writer *json, const tn_rows *rows, const tn_dataset_feed *feed,
-                             size_t length) {
+static void write_vocabulary(tn_json_writer *json, const tn_rows *rows, const tn_dataset_feed *feed) {
   static const char *const kinds[] = { "", "words", "chars", "bytes", "bpe" };
   if (feed->tokens == TN_TOKENS_NUMBERS) return;
   tn_json_key(json, "tokens"), tn_json_string(json, tn_str_of(kinds[feed->tokens]));
-  tn_json_key(json, "length"), tn_json_uint(json, length);
   if (feed->tokens == TN_TOKENS_BPE) tn_json_key(json, "tokenizer"), tn_json_string(json, rows->tokenizer);
   if (feed->tokens > TN_TOKENS_CHARS) return;
   tn_json_key(json, "vocabulary");
@@ -52,25 +51,42 @@ static void write_vocabulary(tn_json_writer *json, const tn_rows *rows, const tn
   tn_json_array_end(json);
 }
 
+/* What the feed of a CSV column adds; NULL: the format has no feeds. */
+static const tn_dataset_feed *feed_of(const tn_dataset_block *data, size_t input) {
+  for (size_t i = 0; i < data->feed_count; i++) {
+    if (data->feeds[i].input == input) return &data->feeds[i];
+  }
+  return NULL;
+}
+
+static void write_input(tn_json_writer *json, const tn_rows *rows, const tn_training *program, size_t input,
+                        tn_str name) {
+  int index = rows->column_of[input];
+  const tn_column *column = &rows->columns.at[index];
+  const tn_dataset_feed *feed = feed_of(program->dataset, input);
+  tn_json_object_begin(json);
+  tn_json_key(json, "name"), tn_json_string(json, name);
+  tn_json_key(json, "width"), tn_json_uint(json, column->width);
+  if (feed) {
+    const tn_row_statistics *statistics = &rows->statistics[index];
+    if (column->kind == TN_COLUMN_F32) write_fill(json, program->dataset, statistics->fill, column->width);
+    write_numbers(json, "mean", statistics->mean, column->width);
+    write_numbers(json, "deviation", statistics->deviation, column->width);
+    write_classes(json, column);
+    write_vocabulary(json, rows, feed);
+  }
+  tn_json_object_end(json);
+}
+
 void tn_rows_write_facts(const tn_rows *rows, const tn_training *program, const tn_names *names,
                          tn_text *out) {
-  const tn_dataset_block *data = program->dataset;
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);
   tn_json_key(&json, "inputs");
   tn_json_array_begin(&json);
-  for (size_t i = 0; i < data->feed_count; i++) {
-    const tn_column *column = &rows->columns.at[i];
-    const tn_row_statistics *statistics = &rows->statistics[i];
-    tn_json_object_begin(&json);
-    tn_json_key(&json, "name");
-    tn_json_string(&json, tn_names_text(names, program->specs.inputs[data->feeds[i].input].name));
-    if (column->kind == TN_COLUMN_F32) write_fill(&json, data, statistics->fill, column->width);
-    write_numbers(&json, "mean", statistics->mean, column->width);
-    write_numbers(&json, "deviation", statistics->deviation, column->width);
-    write_classes(&json, column);
-    write_vocabulary(&json, rows, &data->feeds[i], column->width);
-    tn_json_object_end(&json);
+  for (size_t i = 0; i < program->specs.input_count; i++) {
+    if (rows->column_of[i] >= 0)
+      write_input(&json, rows, program, i, tn_names_text(names, program->specs.inputs[i].name));
   }
   tn_json_array_end(&json);
   size_t digits = tn_seal_reserve(out, false);

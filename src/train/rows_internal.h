@@ -2,6 +2,7 @@
 #ifndef TN_TRAIN_ROWS_INTERNAL_H
 #define TN_TRAIN_ROWS_INTERNAL_H
 
+#include "data/csv.h"
 #include "train/rows.h"
 
 typedef struct {
@@ -12,6 +13,14 @@ typedef struct {
   tn_arena *arena;
 } tn_rows_source;
 
+/* The columns that a CSV file is asked for, from the arena; NULL when memory runs out. */
+tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source);
+/* Which column feeds which input; NULL when memory runs out. */
+const int *tn_rows_csv_column_of(const tn_rows_source *source);
+/* A CSV file for a model that was trained. */
+bool tn_rows_read_given_csv(const tn_rows_source *source, const tn_rows_request *request, tn_rows *out);
+/* Reports why a CSV file was not read, at the place where the program names it, or nowhere. False. */
+bool tn_rows_csv_failed(const tn_rows_source *source, const tn_data_fault *fault, tn_span at);
 /* A CSV file, read into the columns of `rows`. False after reporting. */
 bool tn_rows_read_csv(const tn_rows_source *source, tn_rows *rows);
 /* Once the order of the rows is known: fills what is missing by means, normalizes, and makes tokens of texts.

@@ -97,16 +97,28 @@ static bool longest(tn_rows *rows, const tn_column *texts, tn_i32s *tokens, size
 }
 
 /* All rows, `width` tokens each. */
-static bool encode(tn_rows *rows, const tn_column *texts, size_t width, tn_i32s *out) {
-  tn_heap *heap = rows->columns.heap;
+static bool encode(tn_vocab *vocab, const tn_column *texts, size_t rows, size_t width, tn_heap *heap,
+                   tn_i32s *out) {
   size_t all;
-  if (!tn_size_mul(rows->count, width, &all) || !tn_vec_reserve(heap, out, all)) return false;
-  for (size_t row = 0; row < rows->count; row++) {
+  if (!tn_size_mul(rows, width, &all) || !tn_vec_reserve(heap, out, all)) return false;
+  for (size_t row = 0; row < rows; row++) {
     if (tn_stop_asked(heap->stop)) return false;
-    if (!tn_vocab_encode(rows->vocab, tn_column_text(texts, row), width, out)) return false;
-    while (out->count < (row + 1) * width) out->at[out->count++] = tn_vocab_padding(rows->vocab);
+    if (!tn_vocab_encode(vocab, tn_column_text(texts, row), width, out)) return false;
+    while (out->count < (row + 1) * width) out->at[out->count++] = tn_vocab_padding(vocab);
   }
   return true;
+}
+
+bool tn_rows_encode(tn_vocab *vocab, tn_column *column, size_t rows, size_t width, tn_heap *heap) {
+  tn_i32s tokens = { 0 };
+  bool ok = encode(vocab, column, rows, width, heap, &tokens);
+  tn_text_free(&column->text);
+  tn_vec_free(heap, &column->ends);
+  tn_vec_free(heap, &column->ints);
+  column->ints = tokens;
+  column->kind = TN_COLUMN_I32;
+  column->width = width;
+  return ok;
 }
 
 static bool fill(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows,
@@ -116,13 +128,8 @@ static bool fill(const tn_rows_source *source, const tn_dataset_feed *feed, tn_r
   size_t width = declared > 0 ? (size_t)declared : 1;
   tn_i32s tokens = { 0 };
   bool ok = declared > 0 || longest(rows, column, &tokens, &width);
-  tokens.count = 0;
-  ok = ok && encode(rows, column, width, &tokens);
-  tn_text_free(&column->text);
-  tn_vec_free(heap, &column->ends);
-  column->ints = tokens;
-  column->kind = TN_COLUMN_I32;
-  column->width = width;
+  tn_vec_free(heap, &tokens);
+  ok = ok && tn_rows_encode(rows->vocab, column, rows->count, width, heap);
   if (ok) return true;
   return tn_stop_asked(heap->stop) ? source->program->doors->report_fault(
                                          source->program->model, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED })

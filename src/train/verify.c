@@ -217,7 +217,7 @@ static bool compare_given(tn_loop *loop) {
 
 static bool compare_facts(tn_loop *loop) {
   bool same;
-  if (!loop->rows.statistics) return true;
+  if (!loop->rows.present) return true;
   if (!is_same_file(loop, tn_loop_write_facts, loop->options->verify->facts, &same)) return false;
   return same || differs(loop, TN_FACTS_FILE);
 }
@@ -258,6 +258,6 @@ bool tn_loop_repeat(tn_loop *loop) {
   out->steps = tn_trainer_step_number(loop->trainer);
   out->wanted = loop->steps;
   out->weights_step = loop->weights_step;
-  out->facts = loop->rows.statistics != NULL;
+  out->facts = loop->rows.present;
   return true;
 }

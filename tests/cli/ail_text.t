@@ -111,7 +111,7 @@ $ tern train m.ail --allow fileread --out words --quiet
 | Step 2: loss = 0.689997
 | Training completed
 $ cat words/data.json
-| {"inputs":[{"name":"tokens","tokens":"words","length":5,"vocabulary":["the","cat",",","a","dog","end"]},{"name":"labels","classes":["no","yes"]}],"tern.sha256":"f454c35fc899cd12f027189b2393ba0e94c3840698f5ba1f2f0cfbb19544da8a"}
+| {"inputs":[{"name":"tokens","width":5,"tokens":"words","vocabulary":["the","cat",",","a","dog","end"]},{"name":"labels","width":1,"classes":["no","yes"]}],"tern.sha256":"982367237cadff42a18c06ba5f78b837e8c1e23a8c5ebbc8aeba1f893471a3bf"}
 \ no newline
 $ tern verify words --allow fileread
 | verified: every step, the history and the weights agree in every bit
@@ -127,7 +127,7 @@ $ tern train m.ail --allow fileread --out bpe --quiet
 | Step 2: loss = 0.716475
 | Training completed
 $ cat bpe/data.json
-| {"inputs":[{"name":"tokens","tokens":"bpe","length":2,"tokenizer":"{\"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"vocab\": {\"a\": 1, \"b\": 0}}}\n"},{"name":"labels"}],"tern.sha256":"12c3df76afb4ee2a251eeb9fab1ab1cbcaa9786c75b3218b63b3906f4b365738"}
+| {"inputs":[{"name":"tokens","width":2,"tokens":"bpe","tokenizer":"{\"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"vocab\": {\"a\": 1, \"b\": 0}}}\n"},{"name":"labels","width":1}],"tern.sha256":"1d713241e767170e64c5e1aec27f16f5a9b6bea4a0ca2b1621fb43a31b27be78"}
 \ no newline
 $ printf 'a,b,y\n1,2,3\n2,,5\n3,4,7\n9,9,9\n' > d.csv
 $ cat > m.ail <<'END'
@@ -144,10 +144,9 @@ $ tern train m.ail --allow fileread --out numbers --quiet
 | Step 1: loss = 25.865425
 | Training completed
 $ cat numbers/data.json
-| {"inputs":[{"name":"x","fill":[2,3],"mean":[2,3],"deviation":[0.816496580927726,0.816496580927726]},{"name":"y","fill":[5]}],"tern.sha256":"1e8a87acb990345196294e4f19a1fe7b86c97312db51818aea4b608df95ec574"}
+| {"inputs":[{"name":"x","width":2,"fill":[2,3],"mean":[2,3],"deviation":[0.816496580927726,0.816496580927726]},{"name":"y","width":1,"fill":[5]}],"tern.sha256":"2c940944bb683f886dff0344c8232a8eba525f4dd2d53084a91461cfc489629c"}
 \ no newline
-# A run on other data takes its place and leaves none.
-$ printf '1\t2\t0\n' > d.tsv
+# A run without data takes its place and leaves none.
 $ cat > m.ail <<'END'
 > model {
 >   x [B, 2]
@@ -156,10 +155,9 @@ $ cat > m.ail <<'END'
 >   logits = matmul(x, W)
 > }
 > train { loss = xent(logits, labels) steps = 2 }
-> dataset { format = "tsv" path = "d.tsv" }
 > END
 $ tern train m.ail --allow fileread --out numbers --quiet
-| Step 1: loss = 4.082960
+| Step 1: loss = 0.542155
 | Training completed
 $ ls numbers
 | checkpoint

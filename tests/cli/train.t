@@ -72,6 +72,7 @@ $ tern train toy.ail --allow fileread --quiet
 $ tern train toy.ail --allow fileread --out whole > /dev/null
 $ ls whole
 | checkpoint
+| data.json
 | history.jsonl
 | run.json
 | weights.safetensors

@@ -20,6 +20,21 @@ echo 'sum(zeros((1048575, 1048576)))' >endless.mind
 yes 'let a = 1 + 2' | head -n 200000 >long.mind
 (echo 'model { x [4]'; yes 'h = relu(x)' | head -n 100000; echo '}') >long.ail
 tern train train.ail --out run --store history.db >/dev/null
+cat >deep.ail <<'END'
+model {
+  x [B, 1]
+  labels [B]
+  param U [1, 1024]
+  param V [1024, 1024]
+  h = matmul(x, U)
+  logits = repeat 20 times init h do matmul(logits, V) end
+}
+train { loss = xent(logits, labels) steps = 1 batch = 1 lr = 0 }
+dataset { format = "tsv" path = "deep.tsv" }
+END
+printf '0\t0\n' >deep.tsv
+tern train deep.ail --allow fileread --out deep --store history.db >/dev/null
+yes 0 | head -n 5000 >rows.tsv
 python3 - <<'END'
 import sqlite3
 history = sqlite3.connect("history.db")
@@ -38,6 +53,7 @@ words() {
     eval) words='sum(zeros((1048575,1048576)))' busy=$words memory='sum(rand((1000,1000)))' ;;
     train) words=train.ail busy='train.ail --steps 1000000000' memory=long.ail ;;
     app) words='long.ail --event start' busy=$words memory=$words ;;
+    predict) words='deep rows.tsv' busy=$words memory=$words ;;
     check) words=long.mind busy=$words memory=$words ;;
     fmt) words='--check long.mind' busy=$words memory=$words ;;
     emit) words='long.mind --as graph' busy=$words memory=$words ;;

@@ -65,8 +65,9 @@ static void add_loss(tn_ail_lowering *l, const tn_ail_operand *output, tn_lowere
   tn_ail_site site = { .function = "loss" };
   out->loss = add_output(l, "loss", 0, tn_ail_as_tensor(w, &loss, &site, w->program->train.at));
   tn_value logits = w->logits;
+  out->classifies = logits != TN_ERROR_VALUE;
   if (logits == TN_ERROR_VALUE && !output->wrong) logits = tn_ail_as_value(w, output, w->program->train.at);
-  out->logits = add_output(l, "logits", 0, logits);
+  out->logits = add_output(l, "logits", out->classifies ? 0 : l->program->output_name, logits);
 }
 
 bool tn_ail_lower(const tn_ail *constant, const tn_sizes *sizes, tn_lower_mode mode, tn_lowered *out) {

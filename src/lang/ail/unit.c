@@ -21,10 +21,10 @@ void tn_lang_ail_drop(tn_unit *unit) { tn_ail_free(((tn_ail_unit *)unit)->progra
 
 /* ---- whole trainings ---- */
 
-static bool open_training(tn_unit *unit, tn_training *out) {
+static bool open_program(tn_unit *unit, bool reads_data, tn_training *out) {
   tn_ail *program = tn_ail_compile(unit->host, unit->file);
   bool ok = program && tn_ail_check_given(program, TN_AIL_TO_TRAIN) && tn_ail_require_loss(program) &&
-            tn_ail_allow_dataset(program);
+            (!reads_data || tn_ail_allow_dataset(program));
   if (!ok) {
     tn_ail_free(program);
     return false;
@@ -38,7 +38,11 @@ static bool open_training(tn_unit *unit, tn_training *out) {
   return true;
 }
 
+static bool open_training(tn_unit *unit, tn_training *out) { return open_program(unit, true, out); }
+static bool open_trained(tn_unit *unit, tn_training *out) { return open_program(unit, false, out); }
+
 const tn_training_doors tn_ail_training = { .open = open_training,
+                                            .open_trained = open_trained,
                                             .close = tn_ail_free,
                                             .seal = tn_ail_seal,
                                             .size = tn_ail_size,
