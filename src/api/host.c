@@ -70,8 +70,7 @@ static bool run_once(tern_session *session, const tn_graph *graph, const tn_view
   if (!plan) return false;
   for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
   for (size_t i = 0; i < graph->params.count; i++) tn_plan_bind_param(plan, (int)i, &params[i]);
-  const tn_effects *effects = session->host.effects;
-  if (effects) tn_plan_set_host(plan, &(tn_plan_host){ effects->context, effects->call, effects->entering });
+  if (session->host.effects) tn_plan_set_effects(plan, session->host.effects);
   bool ok = tn_plan_run(plan, fault);
   size_t made = 0;
   for (; ok && made < graph->outputs.count; made++) {

@@ -12,6 +12,7 @@
 
 #include "diag/diag.h"
 #include "export/export.h"
+#include "graph/effects.h"
 #include "lang/optimizer.h"
 #include "lang/value.h"
 
@@ -39,14 +40,6 @@ const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name)
 typedef tn_vec(tn_given) tn_givens;
 /* Unreferences all values and frees the list. */
 void tn_givens_free(tn_heap *heap, tn_givens *givens);
-
-/* Who carries out the `host` operations of a graph, as plan/plan.h says. A language sets it while it
- * computes; `compute` passes it on. */
-typedef struct {
-  void *context;
-  bool (*call)(void *context, const tn_node *node, const tn_view *out);
-  bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
-} tn_effects;
 
 /* A folder beneath which files may be read. */
 typedef struct {
@@ -126,7 +119,8 @@ typedef struct tn_host {
   size_t input_count, param_count, set_count;
   const tn_str *events;                                  /* --event */
   size_t event_count;
-  const tn_effects *effects;                             /* NULL: a graph with `host` operations fails */
+  const tn_effects *effects;                             /* set by a language while it computes; NULL: a
+                                                            graph with `host` operations fails */
   const tn_given *weights;                               /* --weights: every tensor of the file */
   size_t weight_count;
   bool has_weights;                                      /* --weights was given, however empty */

@@ -102,7 +102,7 @@ struct tn_plan {
   size_t block_bytes, scratch_bytes;
   char *scratch;
   int32_t first_write; /* the first step that changes a parameter */
-  tn_plan_host host;
+  tn_effects effects;
   tn_plan_watch watch;
   tn_plan_options options;
 };

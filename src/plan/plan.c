@@ -192,7 +192,7 @@ void tn_plan_bind_output(tn_plan *plan, int index, const tn_view *view) {
   bind(plan, tn_plan_output_base(plan, index), view);
 }
 
-void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host) { plan->host = *host; }
+void tn_plan_set_effects(tn_plan *plan, const tn_effects *effects) { plan->effects = *effects; }
 void tn_plan_set_watch(tn_plan *plan, const tn_plan_watch *watch) { plan->watch = *watch; }
 
 void tn_plan_shift_draws(tn_plan *plan, uint64_t words) {
@@ -212,14 +212,14 @@ static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, t
 
 static bool run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
-  if (plan->host.call && plan->host.call(plan->host.context, node, &plan->views.at[step->first_view]))
-    return true;
+  const tn_effects *effects = &plan->effects;
+  if (effects->call && effects->call(effects->context, node, &plan->views.at[step->first_view])) return true;
   return stop(plan, step, TN_FAULT_HOST, fault);
 }
 
 static bool enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
-  if (!plan->host.entering) return true;
-  if (plan->host.entering(plan->host.context, &plan->hosts.at[step->first_host], step->host_count))
+  if (!plan->effects.entering) return true;
+  if (plan->effects.entering(plan->effects.context, &plan->hosts.at[step->first_host], step->host_count))
     return true;
   fault->kind = TN_FAULT_HOST;
   fault->op = TN_OP_HOST;

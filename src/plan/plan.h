@@ -11,18 +11,9 @@
 #define TN_PLAN_PLAN_H
 
 #include "backend/backend.h"
-#include "graph/graph.h"
+#include "graph/effects.h"
 
 typedef struct tn_plan tn_plan;
-
-/* What `host` operations ask. Writes out, or reports by itself and returns false.
- * `entering` is called with the host operations of a region before any of it runs, so that
- * what is not allowed is refused before anything is done. */
-typedef struct {
-  void *context;
-  bool (*call)(void *context, const tn_node *node, const tn_view *out);
-  bool (*entering)(void *context, const tn_node *const *nodes, size_t count);
-} tn_plan_host;
 
 typedef struct {
   const tn_backend *backend;
@@ -46,7 +37,7 @@ void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view);
 /* Contiguous and writable when the parameter is updated. */
 void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view);
 void tn_plan_bind_output(tn_plan *plan, int index, const tn_view *view);
-void tn_plan_set_host(tn_plan *plan, const tn_plan_host *host);
+void tn_plan_set_effects(tn_plan *plan, const tn_effects *effects);
 /* From the next run on every draw takes the random words that come so many after its own. */
 void tn_plan_shift_draws(tn_plan *plan, uint64_t words);
 /* Called in the middle of a run, when a placed output has been written and stays as it is. False ends the run

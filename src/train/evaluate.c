@@ -51,8 +51,7 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
   }
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
     tn_plan_bind_param(plan, i, tn_trainer_param(loop->trainer, i));
-  tn_plan_host host = tn_loop_plan_host(loop);
-  tn_plan_set_host(plan, &host);
+  tn_plan_set_effects(plan, &loop->program.effects);
   return plan;
 }
 

@@ -18,11 +18,6 @@ tn_str tn_loop_param_name(const tn_loop *loop, int param) {
   return tn_names_text(loop->host->names, loop->program.specs.params[param].name);
 }
 
-tn_plan_host tn_loop_plan_host(const tn_loop *loop) {
-  const tn_effects *effects = &loop->program.effects;
-  return (tn_plan_host){ effects->context, effects->call, effects->entering };
-}
-
 void tn_loop_say(const tn_loop *loop, tn_str line) {
   if (tn_loop_is_first(loop)) loop->host->print(loop->host, line);
 }
@@ -142,8 +137,7 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
   }
   for (size_t i = 0; i < loop->program.specs.input_count; i++)
     tn_trainer_bind_input(trainer, (int)i, &loop->inputs[i].view);
-  tn_plan_host host = tn_loop_plan_host(loop);
-  tn_trainer_set_host(trainer, &host);
+  tn_trainer_set_effects(trainer, &loop->program.effects);
   return trainer;
 }
 

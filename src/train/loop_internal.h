@@ -76,8 +76,6 @@ void tn_loop_say_plan(tn_loop *loop);
 bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault);
 /* The name of a parameter. */
 tn_str tn_loop_param_name(const tn_loop *loop, int param);
-/* For the `host` operations of the program's graphs. */
-tn_plan_host tn_loop_plan_host(const tn_loop *loop);
 
 /* Several processes (ranks.c). Without others every question has the answer that lets one work alone. */
 /* Whether this is rank 0, which evaluates, prints and writes. */

@@ -224,8 +224,8 @@ void tn_shard_means_bind_input(tn_shard_means *s, int index, const tn_view *view
 void tn_shard_means_bind_param(tn_shard_means *s, int index, const tn_view *view) {
   tn_plan_bind_param(s->half.plan, index, view);
 }
-void tn_shard_means_set_host(tn_shard_means *s, const tn_plan_host *host) {
-  tn_plan_set_host(s->half.plan, host);
+void tn_shard_means_set_effects(tn_shard_means *s, const tn_effects *effects) {
+  tn_plan_set_effects(s->half.plan, effects);
 }
 
 /* Its rows, its random words, and where its results belong. */

@@ -22,7 +22,7 @@ int tn_shard_means_of(const tn_shard_means *means, int param);
 
 void tn_shard_means_bind_input(tn_shard_means *means, int index, const tn_view *view);
 void tn_shard_means_bind_param(tn_shard_means *means, int index, const tn_view *view);
-void tn_shard_means_set_host(tn_shard_means *means, const tn_plan_host *host);
+void tn_shard_means_set_effects(tn_shard_means *means, const tn_effects *effects);
 /* All shards with this key for their draws. False with *fault; if another rank has failed, that is
  * TN_FAULT_HOST. */
 bool tn_shard_means_run(tn_shard_means *means, int64_t key, tn_fault *fault);

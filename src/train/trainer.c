@@ -279,11 +279,11 @@ void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) 
     tn_plan_bind_input(trainer->half.plan, index, view);
 }
 
-void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host) {
+void tn_trainer_set_effects(tn_trainer *trainer, const tn_effects *effects) {
   if (trainer->means)
-    tn_shard_means_set_host(trainer->means, host);
+    tn_shard_means_set_effects(trainer->means, effects);
   else
-    tn_plan_set_host(trainer->half.plan, host);
+    tn_plan_set_effects(trainer->half.plan, effects);
 }
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer) { return trainer->step; }

@@ -60,8 +60,8 @@ const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
 int tn_trainer_lasting_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
-/* For graphs that ask the host; see plan/plan.h. */
-void tn_trainer_set_host(tn_trainer *trainer, const tn_plan_host *host);
+/* For graphs that ask the host; see graph/effects.h. */
+void tn_trainer_set_effects(tn_trainer *trainer, const tn_effects *effects);
 
 int64_t tn_trainer_step_number(const tn_trainer *trainer);
 void tn_trainer_set_step_number(tn_trainer *trainer, int64_t step);

@@ -47,10 +47,7 @@ static bool language_compute(tn_host *host, const tn_graph *graph, const tn_view
   ((language_session *)host->context)->computed++;
   for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
   for (size_t i = 0; i < graph->params.count; i++) tn_plan_bind_param(plan, (int)i, &params[i]);
-  if (host->effects) {
-    tn_plan_host effects = { host->effects->context, host->effects->call, host->effects->entering };
-    tn_plan_set_host(plan, &effects);
-  }
+  if (host->effects) tn_plan_set_effects(plan, host->effects);
   bool ok = language_run_plan(host, plan, graph, outputs, fault);
   tn_plan_free(plan);
   return ok;

@@ -41,7 +41,7 @@ static bool run_branch(float x, host_log *log, float *result) {
   tn_plan *plan = plan_for(&w, &graph, tn_backend_ref(), 1, &v);
   tn_view input = tn_view_make(&x, TN_F32, &TN_SCALAR_SHAPE);
   tn_plan_bind_input(plan, 0, &input);
-  tn_plan_set_host(plan, &(tn_plan_host){ log, host_call, host_entering });
+  tn_plan_set_effects(plan, &(tn_effects){ log, host_call, host_entering });
   bool ok = tn_plan_run(plan, &fault);
   if (!ok) assert_int_equal(fault.kind, TN_FAULT_HOST);
   tn_view out = tn_plan_output(plan, 0);
