@@ -46,7 +46,7 @@ typedef enum {
   TN_AIL_ADD,
   TN_AIL_SUB,
   TN_AIL_MUL,
-  TN_AIL_DIV /* among constants, and the lengths in a list */
+  TN_AIL_DIV /* among constants, and the lengths of a reshape */
 } tn_ail_operator;
 
 typedef struct {
@@ -92,6 +92,7 @@ typedef struct {
   tn_ail_expr *times;     /* repeat: how often */
   tn_ail_expr *init;      /* repeat: NULL where it is missing */
   tn_ail_expr *body;      /* NULL where there is none */
+  bool is_short;          /* repeat 4 f(x): `body` is the call, `init` its first argument */
   tn_span keyword_at;
 } tn_ail_loop;
 
@@ -179,6 +180,7 @@ typedef struct {
   tn_span name_at;
   tn_ail_parameter *params;
   uint32_t param_count;
+  bool is_layer; /* written `layer`: its body may declare params */
   tn_ail_block body;
 } tn_ail_function;
 

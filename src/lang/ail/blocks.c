@@ -283,15 +283,18 @@ static const char *stage_name(tn_stage_kind kind) { return kind == TN_STAGE_MAP 
 /* The function a stage names: one of the program's, of one parameter, that reaches no effect. */
 static bool check_stage_function(const tn_ail *program, const tn_dataset_stage *stage, tn_span at) {
   const tn_ail_fn *fn = tn_ail_find_fn(program, stage->function);
+  bool layer = fn && fn->decl->is_layer;
+  if (layer) fn = NULL; /* a stage has nothing to train */
   const tn_map *const maps[] = { &program->functions };
   tn_str name = tn_ail_text_of(program, stage->function), path = program->dataset.path;
   if (!fn) {
+    tn_str meant = layer ? TN_LIT("") : tn_ail_suggest(program, stage->function, maps, 1);
     tn_diag_code code =
         stage->kind == TN_STAGE_MAP ? TN_DIAG_E_DATASET_MAP_NOT_FOUND : TN_DIAG_E_DATASET_FILTER_NOT_FOUND;
     if (tn_ail_name_is(&program->tree, stage->function, TN_AIL_NAME_SKIPPED)) return false;
     return tn_report(diags_of(program), code, at, TN_TEXT("function_name", name),
                      TN_STR("stage", stage_name(stage->kind)), TN_TEXT("dataset_path", path),
-                     TN_TEXT("suggestion", tn_ail_suggest(program, stage->function, maps, 1)));
+                     TN_TEXT("suggestion", meant));
   }
   if (fn->decl->param_count != 1) {
     return tn_report(diags_of(program), TN_DIAG_E_FUNCTION_ARITY_MISMATCH, at, TN_INT("expected", 1),

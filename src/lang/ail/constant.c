@@ -16,6 +16,12 @@ static bool refuse(tn_ail_no_constant *why, tn_span at, const char *reason) {
   return false;
 }
 
+/* It may be a value, and is none that is known now. */
+static bool is_no_constant(tn_ail_no_constant *why, tn_span at) {
+  why->wanting = true;
+  return refuse(why, at, "it is not a constant");
+}
+
 static bool whole(tn_ail_const *out, int64_t integer) {
   *out = (tn_ail_const){
     .kind = TN_AIL_CONST_NUMBER, .is_integer = true, .integer = integer, .number = (double)integer
@@ -66,10 +72,13 @@ static bool evaluate(const tn_ail_constants *c, const tn_ail_expr *expr, tn_ail_
 static bool eval_name(const tn_ail_constants *c, tn_name name, tn_span at, tn_ail_const *out,
                       tn_ail_no_constant *why) {
   bool hidden = false;
-  if (c->bound && c->bound(c->context, name, out, &hidden)) return true;
+  if (c->bound && c->bound(c->context, name, out, &hidden)) {
+    why->spoken_for = out->kind == TN_AIL_CONST_BROKEN;
+    return why->spoken_for ? refuse(why, at, "it has no value") : true;
+  }
   const uint64_t *index = hidden ? NULL : tn_map_get(&c->program->consts, name);
   if (!index) why->name = name;
-  if (!index) return refuse(why, at, "it is not a constant");
+  if (!index) return is_no_constant(why, at);
   const tn_ail_const *constant = &c->program->const_list[*index];
   why->waits = constant->state != TN_AIL_CONST_KNOWN;
   why->other = (uint32_t)*index;
@@ -119,7 +128,7 @@ static bool evaluate(const tn_ail_constants *c, const tn_ail_expr *expr, tn_ail_
     case TN_AIL_EXPR_NAME: return eval_name(c, expr->as.name, expr->at, out, why);
     case TN_AIL_EXPR_NEGATE: return eval_negate(c, expr, out, why);
     case TN_AIL_EXPR_CHAIN: return eval_chain(c, expr, out, why);
-    default: return refuse(why, expr->at, "it is not a constant");
+    default: return is_no_constant(why, expr->at);
   }
 }
 

@@ -18,6 +18,7 @@ typedef struct {
   const char *reason; /* static */
   tn_span at;
   tn_name name;    /* the name that is no constant, or 0 */
+  bool wanting;    /* a name or a form in it is no constant */
   bool spoken_for; /* a constant in it was reported */
   bool waits;      /* for constant `other`, which has no value yet */
   uint32_t other;

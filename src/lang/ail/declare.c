@@ -187,6 +187,14 @@ bool tn_ail_declare_param(tn_ail *program, const tn_ail_constants *scope, const 
   return tn_map_put(&program->specs, name, ~(uint64_t)index);
 }
 
+bool tn_ail_check_param(const tn_ail *program, const tn_ail_constants *scope, const tn_ail_statement *decl) {
+  const reading r = { program, scope, decl };
+  tn_shape shape;
+  tn_ail_start start;
+  bool ok = resolve_shape(&r, &shape);
+  return read_start(&r, &start) && ok;
+}
+
 static tn_data_kind kind_by_name(const tn_ail *program, tn_name name) {
   if (name == program->known.tokens) return TN_DATA_TOKEN_IDS;
   return name == program->known.labels ? TN_DATA_LABELS : TN_DATA_TENSOR;

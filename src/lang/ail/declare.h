@@ -10,4 +10,6 @@ bool tn_ail_declare(tn_ail *program, const tn_ail_statement *decl);
 /* A param under a name of its own, with the names of `scope` in its dimensions. False when memory ran out. */
 bool tn_ail_declare_param(tn_ail *program, const tn_ail_constants *scope, const tn_ail_statement *decl,
                           tn_name name);
+/* What is wrong with the declaration of a param is reported; nothing is added. */
+bool tn_ail_check_param(const tn_ail *program, const tn_ail_constants *scope, const tn_ail_statement *decl);
 #endif

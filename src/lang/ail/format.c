@@ -192,7 +192,19 @@ static void flat_head(formatter *f, const tn_ail_expr *expr, tn_text *out) {
   tn_text_puts(out, " do");
 }
 
+/* repeat 4 block(x) */
+static void flat_short(formatter *f, const tn_ail_loop *loop, tn_text *out) {
+  tn_text_puts(out, "repeat ");
+  flat(f, loop->times, out);
+  tn_text_puts(out, " ");
+}
+
 static void flat_loop(formatter *f, const tn_ail_expr *expr, tn_text *out) {
+  if (expr->as.loop->is_short) {
+    flat_short(f, expr->as.loop, out);
+    flat(f, expr->as.loop->body, out);
+    return;
+  }
   flat_head(f, expr, out);
   if (expr->as.loop->body) tn_text_puts(out, " "), flat(f, expr->as.loop->body, out);
   tn_text_puts(out, " end");
@@ -258,7 +270,9 @@ static bool has_spread_loop(const formatter *f, const tn_ail_expr *expr) {
   switch (expr->form) {
     case TN_AIL_EXPR_FOR:
     case TN_AIL_EXPR_REPEAT:
-    case TN_AIL_EXPR_REDUCE: return !same_line(f, expr->at.start, expr->at.end);
+    case TN_AIL_EXPR_REDUCE:
+      if (expr->as.loop->is_short) return has_spread_loop(f, expr->as.loop->body);
+      return !same_line(f, expr->at.start, expr->at.end);
     case TN_AIL_EXPR_NEGATE:
     case TN_AIL_EXPR_NOT: return has_spread_loop(f, expr->as.unary.of);
     case TN_AIL_EXPR_CALL:
@@ -347,6 +361,11 @@ static void spread_if(formatter *f, const tn_ail_if *branch) {
 }
 
 static void spread_loop(formatter *f, const tn_ail_expr *expr) {
+  if (expr->as.loop->is_short) {
+    flat_short(f, expr->as.loop, f->out);
+    put_expr(f, expr->as.loop->body);
+    return;
+  }
   flat_head(f, expr, f->out);
   f->indent += INDENT;
   if (expr->as.loop->body) next_line(f), put_expr(f, expr->as.loop->body);
@@ -496,7 +515,7 @@ static void put_statements(formatter *f, const tn_ail_statement *statements, uin
 }
 
 static void put_function(formatter *f, const tn_ail_function *function) {
-  put(f, "fn ");
+  put(f, function->is_layer ? "layer " : "fn ");
   put_name(f, function->name);
   put(f, "(");
   for (uint32_t i = 0; i < function->param_count; i++) {

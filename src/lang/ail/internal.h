@@ -37,6 +37,7 @@ typedef struct {
 /* A call of one function of the program by another. */
 typedef struct {
   uint32_t callee;
+  uint64_t rounds; /* how often the loops around it make the call */
   tn_span at;
 } tn_ail_edge;
 
@@ -47,6 +48,7 @@ typedef struct {
   bool recursive;   /* on a circle of calls, or leads to one: never expanded */
   bool refused;     /* something in it is not allowed in a function; it was said */
   uint32_t effects; /* tn_capability that it or what it calls could use */
+  uint64_t rounds;  /* of a layer: the rounds of all loops in it and in the layers it uses */
   bool walked;      /* some call, or check.c, has gone over its body */
 } tn_ail_fn;
 
@@ -89,6 +91,10 @@ struct tn_model {
   tn_ail_tree tree;
   tn_ail_known known;
   tn_map consts, functions, builtins; /* name -> index */
+  /* Pairs of a body (0: the model, else a layer's index + 1) and a layer that it uses at several places or in
+   * a loop, as body << 32 | layer: these uses are numbered. */
+  tn_map numbered;
+  tn_vec(uint32_t) uses; /* from the check: of each use of a layer, in order, its first param */
   tn_ail_const *const_list;
   tn_ail_fn *fn_list;
   uint32_t const_count, fn_count;

@@ -50,7 +50,8 @@ typedef enum {
                   X(TRAIN, "train") X(EVAL, "eval") X(DATASET, "dataset") X(DATA, "data")                    \
                       X(STATE_MACHINE, "state_machine") X(STATE, "state") X(ON, "on") X(APP, "app")          \
                           X(LET, "let") X(RETURN, "return") X(EMIT, "emit") X(INIT, "init") X(MAP, "map")    \
-                              X(FILTER, "filter") X(BATCH, "batch") X(LAST, "last")
+                              X(FILTER, "filter") X(BATCH, "batch") X(LAST, "last")        \
+                                  X(LAYER, "layer")
 
 typedef enum {
   TN_AIL_WORD_NONE,

@@ -50,7 +50,7 @@ static int nesting_of(tn_ail_token_kind kind) {
 
 static bool declares(tn_ail_word word) {
   return word == TN_AIL_WORD_CONST || word == TN_AIL_WORD_FN || word == TN_AIL_WORD_INPUT ||
-         word == TN_AIL_WORD_PARAM;
+         word == TN_AIL_WORD_PARAM || word == TN_AIL_WORD_LAYER;
 }
 
 /* The names of a text, one after the other. */

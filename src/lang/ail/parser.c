@@ -187,21 +187,31 @@ static bool is_foreign(const tn_ail_parser *p) {
   return p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK || (declares && p->next.kind == TN_AIL_TOKEN_NAME);
 }
 
+/* A layer declares params; what goes into it are its arguments. */
+static bool parse_layer_param(tn_ail_parser *p, tn_ail_statement *out) {
+  tn_span at = tn_ail_token_span(p, &p->token);
+  if (!parse_declaration(p, out)) return false;
+  if (out->kind == TN_AIL_PARAM) return true;
+  return tn_ail_syntax_error(p, at, "a layer declares params; what goes into it is an argument");
+}
+
 static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *out) {
   bool main_block = place == TN_AIL_IN_MODEL || place == TN_AIL_IN_FORWARD;
+  bool function = place == TN_AIL_IN_FUNCTION || place == TN_AIL_IN_LAYER;
   if (tn_ail_refuse_foreign(p)) return false;
   if (main_block && at_const(p)) return parse_const(p, out);
   if (main_block && at_declaration(p)) return parse_declaration(p, out);
+  if (place == TN_AIL_IN_LAYER && at_declaration(p)) return parse_layer_param(p, out);
   if (at_assignment(p)) return parse_assignment(p, place, out);
-  bool returns = place == TN_AIL_IN_FORWARD || place == TN_AIL_IN_LOSS || place == TN_AIL_IN_FUNCTION;
+  bool returns = place == TN_AIL_IN_FORWARD || place == TN_AIL_IN_LOSS || function;
   if (returns && tn_ail_at_word(p, TN_AIL_WORD_RETURN)) return parse_return(p, out);
   bool emits = place == TN_AIL_IN_HANDLER || place == TN_AIL_IN_STATE;
   if (emits && tn_ail_at_word(p, TN_AIL_WORD_EMIT)) return parse_emit(p, place, out);
-  if (place == TN_AIL_IN_FUNCTION && is_foreign(p)) {
+  if (function && is_foreign(p)) {
     return tn_ail_syntax_error(p, tn_ail_token_span(p, &p->token),
                                "blocks and declarations stand outside of functions");
   }
-  if (place == TN_AIL_IN_FUNCTION) return parse_value(p, out);
+  if (function) return parse_value(p, out);
   return tn_ail_expected(p, what_belongs(place));
 }
 
@@ -228,7 +238,7 @@ bool tn_ail_parse_block(tn_ail_parser *p, tn_ail_place place, uint32_t keyword_s
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{`") || !tn_ail_enter(p, "the block")) return false;
   uint32_t around = p->block;
   p->block = keyword_start + 1;
-  p->by_lines = place == TN_AIL_IN_FUNCTION;
+  p->by_lines = place == TN_AIL_IN_FUNCTION || place == TN_AIL_IN_LAYER;
   while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
   }
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
@@ -375,6 +385,7 @@ static bool at_item_word(const tn_ail_parser *p) {
   if (is_block_word(p->token.word)) return p->next.kind == TN_AIL_TOKEN_OPEN_BLOCK;
   bool named = tn_ail_at_word(p, TN_AIL_WORD_FN) || tn_ail_at_word(p, TN_AIL_WORD_STATE_MACHINE) ||
                tn_ail_at_word(p, TN_AIL_WORD_APP);
+  if (tn_ail_at_word(p, TN_AIL_WORD_LAYER) && !p->next.starts_line) named = true;
   return named && p->next.kind == TN_AIL_TOKEN_NAME;
 }
 
@@ -405,7 +416,7 @@ static void parse_main(tn_ail_parser *p, tn_ail_place place, tn_ail_item_kind ki
   tn_ail_add(p, items, item);
 }
 
-/* function = "fn" name "(" [ name { "," name } ] ")" block */
+/* function = ( "fn" | "layer" ) name "(" [ name { "," name } ] ")" block */
 static bool parse_signature(tn_ail_parser *p, tn_ail_function *out) {
   size_t first = p->params.count;
   tn_ail_advance(p);
@@ -430,7 +441,9 @@ static bool parse_function(tn_ail_parser *p) {
     p->failed = true;
     return false;
   }
-  if (!parse_signature(p, function) || !tn_ail_parse_block(p, TN_AIL_IN_FUNCTION, start, &function->body)) {
+  function->is_layer = tn_ail_at_word(p, TN_AIL_WORD_LAYER);
+  tn_ail_place place = function->is_layer ? TN_AIL_IN_LAYER : TN_AIL_IN_FUNCTION;
+  if (!parse_signature(p, function) || !tn_ail_parse_block(p, place, start, &function->body)) {
     tn_ail_mark(p, function->name, TN_AIL_NAME_SKIPPED);
     return false;
   }
@@ -516,7 +529,7 @@ static bool unknown_item(tn_ail_parser *p) {
   const tn_str known[] = { TN_LIT("const"), TN_LIT("fn"),      TN_LIT("input"), TN_LIT("param"),
                            TN_LIT("model"), TN_LIT("forward"), TN_LIT("loss"),  TN_LIT("train"),
                            TN_LIT("eval"),  TN_LIT("dataset"), TN_LIT("data"),  TN_LIT("state_machine"),
-                           TN_LIT("state"), TN_LIT("on"),      TN_LIT("app") };
+                           TN_LIT("state"), TN_LIT("on"),      TN_LIT("app"),   TN_LIT("layer") };
   if (!tn_ail_at(p, TN_AIL_TOKEN_NAME)) return tn_ail_expected(p, "a block, a function or a declaration");
   tn_str meant = tn_str_suggest(tn_ail_token_text(p, &p->token), known, sizeof known / sizeof known[0]);
   if (meant.len == 0 || tn_str_equal(meant, tn_ail_token_text(p, &p->token))) {
@@ -552,7 +565,8 @@ static bool parse_item(tn_ail_parser *p) {
   if (at_declaration(p)) return parse_top_declaration(p);
   switch (p->token.word) {
     case TN_AIL_WORD_CONST: return parse_top_const(p);
-    case TN_AIL_WORD_FN: return parse_function(p);
+    case TN_AIL_WORD_FN:
+    case TN_AIL_WORD_LAYER: return parse_function(p);
     case TN_AIL_WORD_STATE_MACHINE: tn_ail_parse_state_machine(p); return !p->panic;
     case TN_AIL_WORD_ON: tn_ail_parse_handler(p); return !p->panic;
     case TN_AIL_WORD_APP: return parse_app(p);

@@ -21,7 +21,7 @@ typedef struct {
   int depth;                /* brackets, calls, ifs, loops and blocks that are open */
   int brackets;             /* where a line break means nothing: parentheses, lists, loop bodies */
   int lists;                /* open lists, in which @ and further lists may stand */
-  int constants;            /* open expressions of constants, in which / divides; so it does in lists */
+  int constants;            /* where constants may be computed, / divides: const, shapes, lists, arguments */
   bool by_lines;            /* a `-` at the start of a line begins something new: function bodies */
   int values;               /* expressions that are being read, inside each other */
   bool panic;               /* an error was reported and not yet recovered from */
@@ -118,6 +118,7 @@ typedef enum {
   TN_AIL_IN_FORWARD,
   TN_AIL_IN_LOSS,
   TN_AIL_IN_FUNCTION,
+  TN_AIL_IN_LAYER,
   TN_AIL_IN_HANDLER,
   TN_AIL_IN_STATE
 } tn_ail_place;

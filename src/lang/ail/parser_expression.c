@@ -5,7 +5,7 @@
  *   not        = { "not" } comparison
  *   comparison = sum { ("==" | "!=" | "<" | "<=" | ">" | ">=") sum }
  *   sum        = product { ("+" | "-") product }
- *   product    = unary { ("*" | "/") unary } ; "/" among constants and in lists
+ *   product    = unary { ("*" | "/") unary } ; "/" among constants
  *   unary      = { "-" } primary
  *
  * Operators in a row become one chain and signs in a row one node, so the depth
@@ -110,14 +110,14 @@ static tn_ail_expr *parse_list(tn_ail_parser *p) {
   size_t first = p->exprs.count;
   if (!tn_ail_enter(p, "the list")) return error_expr(p);
   tn_ail_advance(p);
-  p->lists++, p->brackets++;
+  p->lists++, p->brackets++, p->constants++;
   if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_LIST)) {
     do {
       tn_ail_expr *item = tn_ail_parse_field_value(p);
       tn_ail_add(p, exprs, item); /* which a list inside has grown meanwhile */
     } while (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_COMMA));
   }
-  p->lists--, p->brackets--;
+  p->lists--, p->brackets--, p->constants--;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_LIST, "`,` or `]` in the list");
   tn_ail_leave(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_LIST, start);
@@ -167,13 +167,13 @@ static tn_ail_expr *parse_call(tn_ail_parser *p, tn_name name, tn_span name_at) 
   size_t first = p->args.count;
   if (!tn_ail_enter(p, "the call")) return error_expr(p);
   tn_ail_advance(p);
-  p->brackets++;
+  p->brackets++, p->constants++;
   if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE)) {
     do {
       parse_arg(p);
     } while (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_COMMA));
   }
-  p->brackets--;
+  p->brackets--, p->constants--;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`,` or `)` in the call");
   tn_ail_leave(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_CALL, name_at.start);
@@ -289,11 +289,30 @@ static void parse_for(tn_ail_parser *p, tn_ail_loop *loop) {
   parse_body(p, loop);
 }
 
-/* repeat = "repeat" expr "times" [ "init" expr ] body */
+/* The first argument goes into the first round; every further round gets what the one before gave. */
+static void parse_repeated_call(tn_ail_parser *p, tn_ail_loop *loop) {
+  loop->is_short = true;
+  loop->body = parse_name(p);
+  if (!loop->body || p->panic) return;
+  const tn_ail_call *call = loop->body->as.call;
+  if (call->count > 0 && !call->args[0].key)
+    loop->init = call->args[0].value;
+  else
+    tn_ail_syntax_error(p, loop->body->at, "the first argument is what each round passes on");
+}
+
+/* repeat = "repeat" expr ( "times" [ "init" expr ] body | call ) */
 static void parse_repeat(tn_ail_parser *p, tn_ail_loop *loop) {
   p->brackets++;
   loop->times = tn_ail_parse_expr(p);
-  tn_ail_expect_word(p, TN_AIL_WORD_TIMES, "`times`");
+  bool call = tn_ail_at(p, TN_AIL_TOKEN_NAME) && !tn_ail_word_is_reserved(p->token.word) &&
+              p->next.kind == TN_AIL_TOKEN_OPEN && !p->token.starts_line;
+  if (call && !p->panic) {
+    p->brackets--;
+    parse_repeated_call(p, loop);
+    return;
+  }
+  tn_ail_expect_word(p, TN_AIL_WORD_TIMES, "`times`, or a call such as `block(x)`");
   if (tn_ail_accept_word(p, TN_AIL_WORD_INIT)) loop->init = tn_ail_parse_expr(p);
   p->brackets--;
   parse_body(p, loop);
@@ -384,7 +403,7 @@ static int operator_at(const tn_ail_parser *p, tn_ail_operator *op) {
     case TN_AIL_TOKEN_STAR: *op = TN_AIL_MUL; return LEVEL_PRODUCT;
     case TN_AIL_TOKEN_SLASH:
       *op = TN_AIL_DIV;
-      return p->constants > 0 || p->lists > 0 ? LEVEL_PRODUCT : NO_OPERATOR;
+      return p->constants > 0 ? LEVEL_PRODUCT : NO_OPERATOR;
     case TN_AIL_TOKEN_PLUS: *op = TN_AIL_ADD; return LEVEL_SUM;
     case TN_AIL_TOKEN_MINUS:
       *op = TN_AIL_SUB;

@@ -233,6 +233,7 @@ static bool declares(tn_ail_word word) {
     case TN_AIL_WORD_PARAM:
     case TN_AIL_WORD_INPUT:
     case TN_AIL_WORD_FN:
+    case TN_AIL_WORD_LAYER:
     case TN_AIL_WORD_STATE:
     case TN_AIL_WORD_ON: return true;
     default: return false;

@@ -43,6 +43,7 @@ static tn_ail *new_program(tn_host *host, uint32_t file) {
   program->file = file;
   tn_arena_init(&program->arena, host->heap);
   tn_map *const maps[] = { &program->consts, &program->functions, &program->builtins,     &program->specs,
+                           &program->numbered,
                            &program->dims,   &program->var_index, &program->handler_index,
                            &program->read_paths, &program->shape_index };
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) tn_map_init(maps[i], host->heap);
@@ -57,6 +58,8 @@ void tn_ail_free(tn_ail *program) {
   tn_map_free(&program->tree.marks);
   tn_map_free(&program->consts);
   tn_map_free(&program->functions);
+  tn_map_free(&program->numbered);
+  tn_vec_free(heap, &program->uses);
   tn_map_free(&program->builtins);
   tn_map_free(&program->specs);
   tn_map_free(&program->dims);

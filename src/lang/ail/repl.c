@@ -42,6 +42,7 @@ static line_kind kind_of(tn_str text, tn_str *target) {
   switch (first.word) {
     case TN_AIL_WORD_CONST:
     case TN_AIL_WORD_FN:
+    case TN_AIL_WORD_LAYER:
     case TN_AIL_WORD_INPUT:
     case TN_AIL_WORD_PARAM: return named ? DECLARATION : EXPRESSION;
     case TN_AIL_WORD_MODEL:

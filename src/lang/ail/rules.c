@@ -13,8 +13,11 @@ typedef struct {
   bool no_loops;          /* in functions and states */
   const char *loop_block; /* their name in that message */
   bool refused;           /* something was */
+  const char *no_layers;  /* where layers are refused: in functions, states and handlers; NULL: allowed */
   tn_ail_fn *fn;          /* whose calls are collected; NULL: none */
   tn_vec(tn_ail_edge) edges;
+  tn_map layers;          /* that this body has used, as in tn_ail.numbered */
+  uint64_t repeated;      /* how often the loops around run their bodies */
   tn_name variables[TN_AIL_NESTING_LIMIT]; /* of the open loops */
   int depth;
   tn_span outer_at; /* the outermost loop of the statement */
@@ -35,29 +38,46 @@ static uint64_t visit_maybe(rules *r, const tn_ail_expr *expr) { return expr ? v
 
 /* ---- calls ---- */
 
-static void refuse_call(rules *r, const tn_ail_call *call) {
+static void refuse_call(rules *r, const tn_ail_call *call, const char *context) {
   tn_report(diags_of(r), TN_DIAG_E_FUNCTION_INVALID_CONTEXT, call->name_at,
-            TN_TEXT("function_name", tn_ail_text_of(r->program, call->name)), TN_STR("context", r->block));
+            TN_TEXT("function_name", tn_ail_text_of(r->program, call->name)), TN_STR("context", context));
   r->refused = true;
 }
 
-static void visit_callee(rules *r, const tn_ail_call *call) {
-  const uint64_t *function = tn_map_get(&r->program->functions, call->name);
-  const uint64_t *builtin = tn_map_get(&r->program->builtins, call->name);
-  if (function) {
-    if (r->block) refuse_call(r, call);
-    tn_ail_edge edge = { (uint32_t)*function, call->name_at };
-    if (r->fn && !tn_vec_push(r->program->host->heap, &r->edges, edge)) r->failed = true;
-  } else if (builtin) {
-    if (r->fn) r->fn->effects |= tn_ail_builtin_effect(*builtin);
-    if (tn_ail_builtin_is_dropout(*builtin)) r->program->uses_dropout = true;
-  }
+/* Uses of one layer are told apart by numbers where there may be more than one. */
+static void visit_layer_use(rules *r, uint64_t layer) {
+  uint64_t body = r->fn ? (uint64_t)(r->fn - r->program->fn_list) + 1 : 0, key = body << 32 | layer;
+  bool again = r->depth > 0 || tn_map_get(&r->layers, key) != NULL;
+  if (!tn_map_put(&r->layers, key, 1) || (again && !tn_map_put(&r->program->numbered, key, 1)))
+    r->failed = true;
 }
 
-static uint64_t visit_call(rules *r, const tn_ail_call *call) {
-  uint64_t count = 0;
-  visit_callee(r, call);
-  for (uint32_t i = 0; i < call->count; i++) count = plus(count, visit_maybe(r, call->args[i].value));
+/* The rounds of loops in a layer that is used here; those of a body that is not yet known are added when all
+ * calls are (follow). */
+static uint64_t visit_function_call(rules *r, uint64_t function, const tn_ail_call *call) {
+  const tn_ail_fn *callee = &r->program->fn_list[function];
+  const char *context = r->block ? r->block : callee->decl->is_layer ? r->no_layers : NULL;
+  if (context) refuse_call(r, call, context);
+  if (callee->decl->is_layer && !context) visit_layer_use(r, function);
+  if (callee->rounds > 0 && r->depth == 0) r->outer_at = call->name_at, r->outer_kind = "layer";
+  tn_ail_edge edge = { (uint32_t)function, r->repeated, call->name_at };
+  if (r->fn && !tn_vec_push(r->program->host->heap, &r->edges, edge)) r->failed = true;
+  return r->fn ? 0 : callee->rounds;
+}
+
+static uint64_t visit_callee(rules *r, const tn_ail_call *call) {
+  const uint64_t *function = tn_map_get(&r->program->functions, call->name);
+  const uint64_t *builtin = tn_map_get(&r->program->builtins, call->name);
+  if (function) return visit_function_call(r, *function, call);
+  if (builtin && r->fn) r->fn->effects |= tn_ail_builtin_effect(*builtin);
+  if (builtin && tn_ail_builtin_is_dropout(*builtin)) r->program->uses_dropout = true;
+  return 0;
+}
+
+/* From argument `first` on. */
+static uint64_t visit_call(rules *r, const tn_ail_call *call, uint32_t first) {
+  uint64_t count = visit_callee(r, call);
+  for (uint32_t i = first; i < call->count; i++) count = plus(count, visit_maybe(r, call->args[i].value));
   return count;
 }
 
@@ -101,9 +121,12 @@ static uint64_t visit_loop(rules *r, const tn_ail_expr *expr) {
   if (r->depth == 0) r->outer_at = loop->keyword_at, r->outer_kind = loop_kind(expr->form);
   if (loop->variable) warn_hidden(r, loop);
   if (r->depth < TN_AIL_NESTING_LIMIT) r->variables[r->depth] = loop->variable;
+  uint64_t repeated = r->repeated;
+  r->repeated = times(repeated, iterations(r, loop));
   r->depth++;
-  uint64_t inner = visit_maybe(r, loop->body);
+  uint64_t inner = loop->is_short ? visit_call(r, loop->body->as.call, 1) : visit_maybe(r, loop->body);
   r->depth--;
+  r->repeated = repeated;
   if (r->block || r->no_loops) return 0; /* refused, so never unrolled */
   return plus(count, times(iterations(r, loop), inner));
 }
@@ -153,7 +176,7 @@ static uint64_t visit(rules *r, const tn_ail_expr *expr) {
     return 0;
   }
   switch (expr->form) {
-    case TN_AIL_EXPR_CALL: return visit_call(r, expr->as.call);
+    case TN_AIL_EXPR_CALL: return visit_call(r, expr->as.call, 0);
     case TN_AIL_EXPR_CHAIN: return visit_chain(r, expr->as.chain);
     case TN_AIL_EXPR_NEGATE:
     case TN_AIL_EXPR_NOT: return visit_maybe(r, expr->as.unary.of);
@@ -200,19 +223,23 @@ static void check_unrolling(tn_ail *program, const unrolling *all) {
 /* ---- functions ---- */
 
 static void visit_function(rules *r, tn_ail_fn *fn) {
-  unrolling ignored = { 0 };
+  unrolling own = { 0 };
+  bool layer = fn->decl->is_layer;
   r->fn = fn;
   r->edges.count = 0;
-  r->no_loops = true;
+  r->no_loops = !layer;
   r->loop_block = "fn";
+  r->no_layers = layer ? NULL : "fn";
   r->refused = false;
-  visit_statements(r, fn->decl->body.statements, fn->decl->body.count, &ignored);
+  visit_statements(r, fn->decl->body.statements, fn->decl->body.count, &own);
   fn->refused = r->refused;
+  fn->rounds = layer ? own.total : 0;
   fn->call_count = (uint32_t)r->edges.count;
   fn->calls = tn_arena_copy(&r->program->arena, r->edges.at, r->edges.count * sizeof *r->edges.at);
   if (!fn->calls) r->failed = true;
   r->fn = NULL;
   r->no_loops = false;
+  r->no_layers = NULL;
 }
 
 /* One function whose calls are being followed. */
@@ -246,6 +273,12 @@ static void report_circle(search *s, uint32_t callee, tn_span at) {
   tn_text_free(&circle);
 }
 
+/* What a function or a layer has from the one it calls. */
+static void inherit(tn_ail_fn *fn, const tn_ail_fn *callee, const tn_ail_edge *edge) {
+  fn->effects |= callee->effects;
+  fn->rounds = plus(fn->rounds, times(edge->rounds, callee->rounds));
+}
+
 /* Depth first, with a list in place of recursion: functions may call each other in long chains. */
 static void follow(search *s, uint32_t first) {
   tn_heap *heap = s->r->program->host->heap;
@@ -259,14 +292,16 @@ static void follow(search *s, uint32_t first) {
     if (top->next == fn->call_count) {
       s->state[top->fn] = 2;
       s->path.count--;
-      if (s->path.count > 0) fns[tn_vec_last(&s->path).fn].effects |= fn->effects;
+      if (s->path.count == 0) continue;
+      const step *caller = &tn_vec_last(&s->path);
+      inherit(&fns[caller->fn], fn, &fns[caller->fn].calls[caller->next - 1]);
       continue;
     }
     const tn_ail_edge *edge = &fn->calls[top->next++];
     if (s->state[edge->callee] == 1)
       report_circle(s, edge->callee, edge->at);
     else if (s->state[edge->callee] == 2)
-      fn->effects |= fns[edge->callee].effects;
+      inherit(fn, &fns[edge->callee], edge);
     step next = { edge->callee, 0 };
     if (s->state[edge->callee] != 0) continue;
     s->state[edge->callee] = 1;
@@ -312,7 +347,7 @@ static void visit_fields(rules *r, tn_ail_fields *fields, const char *block, unr
 static void visit_state_machine(rules *r, const tn_ail_state_machine *state_machine) {
   unrolling ignored = { 0 };
   r->no_loops = true;
-  r->loop_block = "state_machine";
+  r->no_layers = r->loop_block = "state_machine";
   for (uint32_t i = 0; state_machine && i < state_machine->count; i++) {
     const tn_ail_state *state = &state_machine->states[i];
     visit_statements(r, state->body, state->body_count, &ignored);
@@ -322,8 +357,9 @@ static void visit_state_machine(rules *r, const tn_ail_state_machine *state_mach
 }
 
 void tn_ail_check_rules(tn_ail *program) {
-  rules r = { .program = program };
+  rules r = { .program = program, .repeated = 1 };
   unrolling all = { 0 };
+  tn_map_init(&r.layers, program->host->heap);
   check_functions(&r);
   if (program->main) visit_statements(&r, program->main->statements, program->main->count, &all);
   visit_fields(&r, program->train_fields, "train", &all);
@@ -337,10 +373,12 @@ void tn_ail_check_rules(tn_ail *program) {
     r.block = NULL;
   }
   visit_state_machine(&r, program->state_machine);
+  r.no_layers = "on";
   for (size_t i = 0; i < program->handler_count; i++) {
     visit_statements(&r, program->handlers[i]->body.statements, program->handlers[i]->body.count, &all);
   }
   check_unrolling(program, &all);
   tn_vec_free(program->host->heap, &r.edges);
+  tn_map_free(&r.layers);
   if (r.failed) program->arena.failed = true;
 }

@@ -140,14 +140,41 @@ static void check_params(const tn_ail *program, const tn_ail_function *function)
   }
 }
 
-/* The last line is the value; before it stand assignments only. */
+/* The params of a layer: each once, and none is an argument. */
+static void check_layer_params(const tn_ail *program, const tn_ail_function *function) {
+  tn_map names;
+  bool ok = true;
+  tn_map_init(&names, program->host->heap);
+  for (uint32_t i = 0; ok && i < function->param_count; i++)
+    ok = tn_map_put(&names, function->params[i].name, 1);
+  for (uint32_t i = 0; ok && i < function->body.count; i++) {
+    const tn_ail_statement *statement = &function->body.statements[i];
+    if (statement->kind != TN_AIL_PARAM) continue;
+    if (tn_map_get(&names, statement->name))
+      tn_ail_report_syntax(program, statement->name_at,
+                           "an argument or a param of this name is declared already");
+    ok = tn_map_put(&names, statement->name, 1);
+  }
+  tn_map_free(&names);
+}
+
+/* Up to the line that is the value: params may stand after it. */
+static uint32_t lines_of(const tn_ail_block *body) {
+  uint32_t count = body->count;
+  while (count > 0 && body->statements[count - 1].kind == TN_AIL_PARAM) count--;
+  return count;
+}
+
+/* The last line is the value; before it stand assignments only, and params in a layer. */
 static void check_body(const tn_ail *program, const tn_ail_function *function) {
   const tn_ail_block *body = &function->body;
-  if (body->count == 0) {
+  uint32_t count = lines_of(body);
+  if (function->is_layer) check_layer_params(program, function);
+  if (count == 0) {
     tn_report(diags_of(program), TN_DIAG_E_FUNCTION_EMPTY_BODY, function->name_at,
               TN_TEXT("function_name", tn_ail_text_of(program, function->name)));
   }
-  for (uint32_t i = 0; i + 1 < body->count; i++) {
+  for (uint32_t i = 0; i + 1 < count; i++) {
     const tn_ail_statement *statement = &body->statements[i];
     if (statement->kind == TN_AIL_RETURN) {
       tn_ail_report_syntax(program, body->statements[i + 1].at, "nothing follows `return` in a function");
@@ -273,7 +300,9 @@ static void take_item(tn_ail *program, const tn_ail_item *item) {
       break;
     case TN_AIL_ITEM_FUNCTION:
       if (program->main)
-        tn_ail_report_syntax(program, item->as.function->name_at, "functions stand before the model");
+        tn_ail_report_syntax(program, item->as.function->name_at,
+                             item->as.function->is_layer ? "layers stand before the model"
+                                                         : "functions stand before the model");
       break;
     case TN_AIL_ITEM_STATE_MACHINE: take_state_machine(program, item); break;
     case TN_AIL_ITEM_APP_BEGIN: program->app = item->as.app; break;

@@ -252,7 +252,6 @@ static const tn_op operators[] = {
 #define TN_AIL(...)            __VA_ARGS__
 #define AIL_OPERATOR(id, text) [TN_AIL_##id] = TN_OP_##id,
 #include "op/ops.def"
-  [TN_AIL_DIV] = TN_OP_DIV,
 };
 
 static const char *function_of(tn_ail_operator op) { return tn_op_sig_of(operators[op])->name; }
@@ -292,20 +291,8 @@ static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
   return a->kind == TN_DATA_BOOLEAN && b->kind == TN_DATA_BOOLEAN;
 }
 
-/* `/` is for constants: the reference divides tensors with div. */
-static tn_ail_operand quotient(tn_ail_walk *w, const tn_ail_operand *left, const tn_ail_operand *right,
-                               tn_span at) {
-  bool numbers = left->kind == TN_DATA_TENSOR && right->kind == TN_DATA_TENSOR;
-  if (left->wrong || right->wrong) return tn_ail_wrong();
-  if (numbers && left->constant && right->constant) return fold(TN_AIL_DIV, left->number, right->number);
-  w->failed = true;
-  if (!w->quiet) tn_ail_report_syntax(w->program, at, "`/` divides constants; div(a, b) divides tensors");
-  return tn_ail_wrong();
-}
-
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
                              const tn_ail_operand *right, tn_span right_at) {
-  if (op == TN_AIL_DIV) return quotient(w, left, right, tn_span_join(left_at, right_at));
   if (op == TN_AIL_OR || op == TN_AIL_AND) return logic(w, op, left, left_at, right, right_at);
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   bool compares = op <= TN_AIL_GE;
@@ -322,7 +309,31 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   return tn_ail_of_value(compares ? TN_DATA_BOOLEAN : TN_DATA_TENSOR, value);
 }
 
-static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_chain *chain) {
+/* Factors with a `/` among them are constants: the reference divides tensors with div. */
+static tn_ail_operand eval_quotient(tn_ail_walk *w, const tn_ail_expr *expr) {
+  const tn_ail_constants scope = tn_ail_scope_of(w);
+  tn_ail_no_constant why;
+  tn_ail_const value;
+  if (tn_ail_constant(&scope, expr, &value, &why)) {
+    if (!value.is_integer) return tn_ail_of_number((float)value.number);
+    return w->exact ? tn_ail_of_integer(value.integer) : tn_ail_of_number((float)value.integer);
+  }
+  w->failed = true;
+  const char *message = why.wanting ? "`/` divides constants; div(a, b) divides tensors" : why.reason;
+  if (!w->quiet && !why.spoken_for) tn_ail_report_syntax(w->program, why.at, message);
+  return tn_ail_wrong();
+}
+
+static bool divides(const tn_ail_chain *chain) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (chain->links[i].op == TN_AIL_DIV) return true;
+  }
+  return false;
+}
+
+static tn_ail_operand eval_chain(tn_ail_walk *w, const tn_ail_expr *expr) {
+  const tn_ail_chain *chain = expr->as.chain;
+  if (chain->links[0].op >= TN_AIL_MUL && divides(chain)) return eval_quotient(w, expr);
   tn_ail_operand left = tn_ail_evaluate(w, chain->first);
   tn_span left_at = chain->first->at;
   for (uint32_t i = 0; i < chain->count && !w->stopped; i++) {
@@ -377,6 +388,7 @@ static tn_ail_operand eval_body(tn_ail_walk *w, const tn_ail_block *body) {
   for (uint32_t i = 0; i < body->count && !w->stopped; i++) {
     const tn_ail_statement *statement = &body->statements[i];
     bool names = statement->kind == TN_AIL_ASSIGN || statement->kind == TN_AIL_LET;
+    if (statement->kind == TN_AIL_PARAM) continue; /* of a layer: bound before */
     w->target = names ? statement->name : 0;
     result = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
     if (names) tn_ail_bind(w, statement->name, &result, false);
@@ -391,13 +403,16 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
   size_t scope = tn_ail_open_scope(w);
   uint32_t frame = w->frame;
   bool open_names = w->open_names;
+  tn_ail_layer_use use, *outer = w->use;
   w->program->fn_list[fn - w->program->fn_list].walked = true;
   w->frame = ++w->frames;
   w->open_names = false;
   for (uint32_t i = 0; i < decl->param_count; i++) {
     tn_ail_bind(w, decl->params[i].name, &w->stack.at[first_arg + i], false);
   }
-  tn_ail_operand result = eval_body(w, &decl->body);
+  bool opened = !decl->is_layer || tn_ail_open_use(w, fn, &use);
+  tn_ail_operand result = opened ? eval_body(w, &decl->body) : tn_ail_wrong();
+  if (decl->is_layer) tn_ail_close_use(w, &use, outer);
   tn_ail_close_scope(w, scope);
   w->frame = frame;
   w->open_names = open_names;
@@ -419,7 +434,8 @@ static tn_ail_operand eval_user_call(tn_ail_walk *w, const tn_ail_fn *fn, const 
   bool plain = true;
   for (uint32_t i = 0; i < call->count; i++) {
     const tn_ail_arg *arg = &call->args[i];
-    tn_ail_operand operand = tn_ail_evaluate(w, arg->value);
+    bool layer = fn->decl->is_layer && arg->value != w->carried;
+    tn_ail_operand operand = layer ? tn_ail_layer_argument(w, arg->value) : tn_ail_evaluate(w, arg->value);
     if (arg->key && plain)
       tn_ail_report_syntax(w->program, arg->key_at, "functions take their arguments by position");
     if (arg->key) plain = false, w->failed = true;
@@ -469,7 +485,7 @@ static tn_ail_operand evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
     case TN_AIL_EXPR_BOOL: return tn_ail_of_truth(expr->as.truth);
     case TN_AIL_EXPR_NAME: return eval_name(w, expr->as.name, expr->at);
     case TN_AIL_EXPR_CALL: return eval_call(w, expr);
-    case TN_AIL_EXPR_CHAIN: return eval_chain(w, expr->as.chain);
+    case TN_AIL_EXPR_CHAIN: return eval_chain(w, expr);
     case TN_AIL_EXPR_NEGATE: return eval_negate(w, expr);
     case TN_AIL_EXPR_NOT: return eval_not(w, expr);
     case TN_AIL_EXPR_IF: return tn_ail_eval_if(w, expr);
@@ -493,6 +509,7 @@ static TN_OWN_FRAME tn_ail_operand too_deep(tn_ail_walk *w, const tn_ail_expr *e
 
 tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
   if (w->stopped) return tn_ail_wrong();
+  if (expr == w->carried) return w->carry;
   bool room = tn_stack_room(&w->program->host->heap->stack);
   if (w->depth >= TN_AIL_WALK_DEPTH_LIMIT || !room) return too_deep(w, expr, room);
   w->depth++;
@@ -505,6 +522,7 @@ tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr) {
 
 void tn_ail_walk_init(tn_ail_walk *w, tn_ail *program, tn_builder *builder) {
   *w = (tn_ail_walk){ .program = program, .builder = builder };
+  tn_map_init(&w->model.next, program->host->heap);
 }
 
 void tn_ail_walk_free(tn_ail_walk *w) {
@@ -514,22 +532,30 @@ void tn_ail_walk_free(tn_ail_walk *w) {
   tn_vec_free(heap, &w->stack);
   tn_vec_free(heap, &w->pending);
   tn_vec_free(heap, &w->parts);
+  tn_map_free(&w->model.next);
 }
 
-static void make_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
-                      int32_t index) {
+const tn_ail_operand *tn_ail_bound_anywhere(const tn_ail_walk *w, tn_name name) {
+  bool bound = name < w->latest_count && w->latest[name] > 0;
+  return bound ? &w->bindings.at[w->latest[name] - 1].operand : NULL;
+}
+
+tn_ail_operand tn_ail_make_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
+                                int32_t index) {
   tn_type type = { spec->type.dtype, *shape };
-  if (spec->broken) {
-    tn_ail_operand wrong = tn_ail_wrong();
-    tn_ail_bind(w, spec->name, &wrong, false);
-    return;
-  }
+  if (spec->broken) return tn_ail_wrong();
   w->builder->at = spec->at;
   tn_value value =
       param ? tn_build_param(w->builder, spec->name, &type) : tn_build_input(w->builder, spec->name, &type);
   tn_ail_operand operand = tn_ail_of_value(spec->kind, kept(w, value, spec->at));
   operand.origin = spec->name;
   operand.input = param ? -1 : index;
+  return operand;
+}
+
+static void bind_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
+                      int32_t index) {
+  tn_ail_operand operand = tn_ail_make_spec(w, spec, shape, param, index);
   tn_ail_bind(w, spec->name, &operand, false);
 }
 
@@ -537,11 +563,11 @@ void tn_ail_walk_specs(tn_ail_walk *w) {
   const tn_ail *program = w->program;
   for (size_t i = 0; i < program->input_count; i++) {
     const tn_shape *shape = w->sizes ? &w->sizes->inputs[i] : &program->inputs[i].type.shape;
-    make_spec(w, &program->inputs[i], shape, false, (int32_t)i);
+    bind_spec(w, &program->inputs[i], shape, false, (int32_t)i);
   }
   for (size_t i = 0; i < program->param_count; i++) {
     const tn_shape *shape = w->sizes ? &w->sizes->params[i] : &program->params[i].type.shape;
-    make_spec(w, &program->params[i], shape, true, (int32_t)i);
+    bind_spec(w, &program->params[i], shape, true, (int32_t)i);
   }
 }
 

@@ -10,7 +10,7 @@
 #define TN_LANG_AIL_WALK_H
 
 #include "graph/typer.h"
-#include "lang/ail/internal.h"
+#include "lang/ail/constant.h"
 
 /* What an expression gives. */
 typedef struct {
@@ -46,6 +46,13 @@ typedef struct {
 #define TN_AIL_WALK_DEPTH_LIMIT 1000    /* of expressions inside each other, calls expanded */
 #define TN_AIL_WALK_CALL_LIMIT  1000000 /* calls of functions that are expanded */
 
+/* One use of a layer that is being walked. */
+typedef struct tn_ail_layer_use {
+  tn_name path;     /* what its params begin with: block.0 */
+  uint32_t body;    /* as in tn_ail.numbered */
+  tn_map next;      /* layer -> the number of its next use here */
+} tn_ail_layer_use;
+
 typedef struct tn_ail_walk {
   tn_ail *program;
   tn_builder *builder;
@@ -79,6 +86,11 @@ typedef struct tn_ail_walk {
   uint64_t dropouts;
   tn_value logits; /* what labels were last compared with, outside of any branch */
   int branches;    /* open regions */
+  tn_ail_layer_use *use; /* of the layer that is being walked; NULL: none, the model itself */
+  tn_ail_layer_use model; /* the uses that the model makes */
+  size_t use_count; /* of layers so far */
+  const tn_ail_expr *carried; /* the first argument of a call that is repeated: in further rounds */
+  tn_ail_operand carry;       /* it is what the round before has given */
 } tn_ail_walk;
 
 /* Where a fault is said to be, and in whose name. */
@@ -112,6 +124,11 @@ void tn_ail_walk_specs(tn_ail_walk *w);
 tn_ail_operand tn_ail_walk_main(tn_ail_walk *w);
 /* The loss, after the main block. */
 tn_ail_operand tn_ail_walk_loss(tn_ail_walk *w);
+/* An input or a parameter as an operand, made or found. */
+tn_ail_operand tn_ail_make_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
+                                int32_t index);
+/* The operand that a name was first bound to, in whatever frame. */
+const tn_ail_operand *tn_ail_bound_anywhere(const tn_ail_walk *w, tn_name name);
 /* The body of a function with the last `count` operands of the stack as arguments. */
 tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t first_arg);
 
@@ -133,6 +150,17 @@ tn_ail_operand tn_ail_as_boolean(tn_ail_walk *w, const tn_ail_operand *operand, 
 tn_ail_operand tn_ail_as_condition(tn_ail_walk *w, const tn_ail_operand *operand, tn_span at);
 tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_operand *left, tn_span left_at,
                              const tn_ail_operand *right, tn_span right_at);
+
+/* ---- layers (walk_layers.c) ---- */
+
+/* Opens a use of a layer in the frame of its call, after its arguments were bound, and binds its params. The
+ * check of the model declares them; every walk after it finds them by the order of the uses. */
+bool tn_ail_open_use(tn_ail_walk *w, const tn_ail_fn *fn, tn_ail_layer_use *use);
+void tn_ail_close_use(tn_ail_walk *w, tn_ail_layer_use *use, tn_ail_layer_use *outer);
+/* What is known of the names of a frame, for constants in expressions. */
+tn_ail_constants tn_ail_scope_of(const tn_ail_walk *w);
+/* The argument of a layer: a whole number stays one to the last digit, because it may be a length. */
+tn_ail_operand tn_ail_layer_argument(tn_ail_walk *w, const tn_ail_expr *expr);
 
 /* ---- control (walk_control.c) ---- */
 

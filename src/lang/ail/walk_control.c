@@ -488,8 +488,21 @@ static accumulator choose_names(const tn_ail_walk *w, const tn_ail_loop *loop) {
   return names;
 }
 
+/* repeat 4 f(x): the first argument is the value so far. */
+static tn_ail_operand eval_short_step(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_operand *value) {
+  const tn_ail_expr *carried = w->carried;
+  tn_ail_operand carry = w->carry;
+  w->carried = loop->init;
+  w->carry = *value;
+  tn_ail_operand result = tn_ail_evaluate(w, loop->body);
+  w->carried = carried;
+  w->carry = carry;
+  return result;
+}
+
 static tn_ail_operand eval_step(tn_ail_walk *w, const tn_ail_loop *loop, const accumulator *names,
                                 const tn_ail_operand *value) {
+  if (loop->is_short) return eval_short_step(w, loop, value);
   size_t scope = tn_ail_open_scope(w);
   if (names->target) tn_ail_bind(w, names->target, value, false);
   if (names->as_y) tn_ail_bind(w, w->program->known.y, value, false);
