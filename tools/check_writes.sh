@@ -18,6 +18,7 @@ src/guard/calls.c         | O_CREAT         | tells the kernel which flags it re
 src/guard/calls.c         | O_TRUNC         | the same
 src/guard/calls.c         | O_TMPFILE       | the same
 src/backend/cpu/threads.c | unlink          | the mark of the thread library, which it cannot remove in the sandbox
+src/cluster/window.c      | ftruncate       | the size of a file in memory, which has no name
 src/launch/processes.c    | syscall         | pidfds have no functions in older C libraries
 src/track/store/store.c         | sqlite3_open_v2 | the history of runs is a database
 src/cli/new.c             | mkdir           | fails if the folder exists, whatever it is

@@ -2,8 +2,9 @@
  *
  * A step writes the tensors of each shard that this rank owns into places that the exchange names, and says
  * of each when it is there. The exchange adds them up along the tree of cluster/tree.h and keeps as few
- * copies as that needs. With several ranks, what is final goes to the owners of its slices while the rest is
- * still being computed; the owners add up and send everyone the sums. */
+ * copies as that needs. With several ranks, the owners of slices add up what all ranks have. Ranks that share
+ * memory read it where it is; otherwise what is final is sent to the owners while the rest is still being
+ * computed, and the owners send everyone the sums. */
 #ifndef TN_CLUSTER_EXCHANGE_H
 #define TN_CLUSTER_EXCHANGE_H
 
@@ -18,8 +19,8 @@ typedef struct {
   int shards;
   int count;           /* of tensors */
   const size_t *bytes; /* of each */
-  /* into += from, for so many bytes of a tensor. `last`: that is the sum over all shards. */
-  void (*add)(void *context, int tensor, void *into, const void *from, size_t bytes, bool last);
+  /* out = x + y, for so many bytes of a tensor; `out` may be `x`. `last`: that is the sum over all shards. */
+  void (*add)(void *context, int tensor, void *out, const void *x, const void *y, size_t bytes, bool last);
   void *context;
 } tn_exchange_request;
 
@@ -39,12 +40,21 @@ bool tn_exchange_ready(tn_exchange *exchange, int tensor);
 bool tn_exchange_finish(tn_exchange *exchange);
 /* The sum over all shards, until the next step begins. The address is the same in every step. */
 void *tn_exchange_sum(const tn_exchange *exchange, int tensor);
-/* How many bytes of a tensor this rank adds up for all ranks; 0 for a process that is alone. */
-size_t tn_exchange_piece(const tn_exchange *exchange, int tensor);
+/* The numbers of bytes that `add` is called with for a tensor; 0: fewer are. */
+#define TN_EXCHANGE_SIZES 3
+void tn_exchange_sizes(const tn_exchange *exchange, int tensor, size_t sizes[TN_EXCHANGE_SIZES]);
+
+/* ---- in shared memory ---- */
+
+/* Whether the ranks share memory. */
+bool tn_exchange_is_shared(const tn_exchange *exchange);
+/* Waits until all ranks have called it as often. What each wrote to shared memory before is there then.
+ * False: the transport has failed. */
+bool tn_exchange_meet(tn_exchange *exchange);
 
 typedef struct {
   int copies;    /* of all tensors, for sums that are not final */
-  size_t memory; /* bytes of all buffers */
+  size_t memory; /* bytes of all buffers; of shared memory what this rank writes */
   uint64_t sent; /* bytes sent so far, without what the transport adds */
 } tn_exchange_stats;
 tn_exchange_stats tn_exchange_stats_of(const tn_exchange *exchange);

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "cluster/window.h"
 
 #define MAGIC      0x6e726574u /* "tern" */
 #define SLICE      50          /* milliseconds without a look at the stop */
@@ -66,6 +67,7 @@ typedef struct {
   struct pollfd *polled;
   char host[TN_HOST_BYTES];
   tn_sockets_witness witness;
+  tn_window window;
   bool gave_up; /* nothing is queued any more; what still comes is thrown away */
   bool told;    /* the others know of the failure */
 } sockets;
@@ -385,6 +387,7 @@ static void free_peer(sockets *s, peer *p) {
 }
 
 static void free_all(sockets *s, size_t size) {
+  tn_window_unmap(&s->window);
   for (size_t i = 0; s->peers && i < size; i++) free_peer(s, &s->peers[i]);
   tn_heap_free(s->heap, s->peers, size * sizeof *s->peers);
   tn_heap_free(s->heap, s->polled, size * sizeof *s->polled);
@@ -398,6 +401,15 @@ static void sockets_close(tn_transport *t) {
   else if (!s->told)
     sockets_fail(t, TN_LIT(ENDED_EARLY));
   free_all(s, (size_t)t->size);
+}
+
+/* ---- shared memory ---- */
+
+static void *sockets_take(tn_transport *t, size_t bytes) { return tn_window_take(&of(t)->window, bytes); }
+
+bool tn_sockets_share(tn_transport *t, int descriptor) {
+  t->share = sockets_take;
+  return tn_window_map(&of(t)->window, descriptor);
 }
 
 /* ---- the beginning ---- */

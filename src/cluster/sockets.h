@@ -19,4 +19,8 @@ typedef struct {
  * then needs no system calls but read, write, poll and close. NULL: no memory, or a descriptor is none. */
 tn_transport *tn_sockets_new(tn_heap *heap, int rank, int size, const int *descriptors, tn_str host,
                              const tn_sockets_witness *witness);
+
+/* Gives it memory to share: a window (cluster/window.h) that every rank has a descriptor of, which stays the
+ * caller's. At most once, before it is used. False: it cannot be mapped. */
+bool tn_sockets_share(tn_transport *transport, int descriptor);
 #endif

@@ -5,6 +5,8 @@
 
 #define PATIENCE 1000 /* milliseconds of one wait; a wait that moves something ends at once */
 
+void *tn_transport_share(tn_transport *t, size_t bytes) { return t->share ? t->share(t, bytes) : NULL; }
+
 bool tn_transport_wait(tn_transport *t) {
   while (t->pending > 0) {
     if (!t->progress(t, PATIENCE)) return false;

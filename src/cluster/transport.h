@@ -2,7 +2,9 @@
  *
  * A training runs in `size` processes, its ranks. A transport connects each with
  * every other one; what is sent, and in which order, is decided above it. There
- * are two: sockets.c between processes of one machine, mpi/ across machines.
+ * are two: sockets.c between processes of one machine, mpi/ across machines. The
+ * ranks of one machine may also share memory, so that messages only say what is
+ * there.
  *
  * A transport also tells who failed. Once a rank has failed, nothing moves any
  * more: every call gives false, and `failure` says who was first and why. */
@@ -41,9 +43,17 @@ struct tn_transport {
   /* This rank needs nothing more: sends what is queued, and says so. If that cannot be done, or somebody has
    * failed, it is `fail`, unless that was called. Frees. */
   void (*close)(tn_transport *t);
+  /* Memory that all ranks read and write, of zeros at first, aligned to a page, until `close`. Every rank
+   * asks for the same sizes in the same order. What was written before a message was sent is there for
+   * whoever receives that message. NULL: there is not so much; so it is for every rank. Where ranks share no
+   * memory the function itself is NULL (tn_transport_share asks). */
+  void *(*share)(tn_transport *t, size_t bytes);
   size_t pending;            /* messages queued and not yet moved */
   tn_rank_failure failure;
 };
+
+/* Memory of all ranks; NULL: there is none, or not so much. */
+void *tn_transport_share(tn_transport *t, size_t bytes);
 
 /* Moves all that is queued. False as with `progress`. */
 bool tn_transport_wait(tn_transport *t);

@@ -34,6 +34,10 @@ bool tn_launch_start(tn_launch *launch, char **words);
 /* Waits for the processes; those that have not ended after so many seconds are killed. */
 void tn_launch_reap(tn_launch *launch, double seconds);
 
+/* Gives the transport this memory to share and closes the descriptor; -1: there is none. False after
+ * reporting; the transport is closed then. */
+bool tn_launch_share(tn_launch *launch, int window);
+
 /* A rank that was started (join.c). */
 bool tn_launch_is_started(void); /* what the variable says is true */
 bool tn_launch_join(tn_launch *launch);

@@ -40,16 +40,16 @@ static bool receive_all(int rank, int size, int *sockets) {
   return true;
 }
 
-static bool introduce(int *sockets, int *rank, int *size) {
+static bool introduce(int *sockets, int *rank, int *size, int *window) {
   int none;
   if (!tn_launch_receive(sockets[0], rank, &none)) return false;
-  if (!tn_launch_receive(sockets[0], size, &none)) return false;
+  if (!tn_launch_receive(sockets[0], size, window)) return false;
   if (*size < 2 || *size > TN_LAUNCH_MOST || *rank < 1 || !is_rank(*rank, *size)) return false;
   return receive_all(*rank, *size, sockets);
 }
 
 bool tn_launch_join(tn_launch *launch) {
-  int sockets[TN_LAUNCH_MOST], rank = 0, size = 0;
+  int sockets[TN_LAUNCH_MOST], rank = 0, size = 0, window = -1;
   char host[TN_HOST_BYTES];
   for (int i = 0; i < TN_LAUNCH_MOST; i++) sockets[i] = -1;
   sockets[0] = TN_LAUNCH_DESCRIPTOR;
@@ -58,12 +58,13 @@ bool tn_launch_join(tn_launch *launch) {
     return tn_launch_report(launch->session, TN_LAUNCH_VARIABLE " is set, which only tern itself may do", 0);
   (void)fcntl(sockets[0], F_SETFD, FD_CLOEXEC);
   (void)prctl(PR_SET_PDEATHSIG, SIGUSR1);
-  bool ok = introduce(sockets, &rank, &size);
+  bool ok = introduce(sockets, &rank, &size, &window);
   launch->count = size;
   if (ok)
     launch->transport =
         tn_sockets_new(tn_api_heap(launch->session), rank, size, sockets, tn_launch_host(host), NULL);
-  if (launch->transport) return true;
+  if (launch->transport) return tn_launch_share(launch, window);
+  if (window >= 0) (void)close(window);
   for (int i = 0; i < TN_LAUNCH_MOST; i++) {
     if (sockets[i] >= 0) (void)close(sockets[i]);
   }

@@ -4,6 +4,7 @@
 #endif
 #include "launch/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,17 @@ int tn_launch_threads(tn_launch_origin origin, int ranks) {
   if (origin == TN_LAUNCH_FREE && ranks < 2) return 0;
   int share = share_of(origin, ranks);
   return share > 1 ? share : 1;
+}
+
+bool tn_launch_share(tn_launch *launch, int window) {
+  if (window < 0) return true;
+  bool mapped = tn_sockets_share(launch->transport, window);
+  int problem = errno;
+  (void)close(window);
+  if (mapped) return true;
+  launch->transport->close(launch->transport);
+  launch->transport = NULL;
+  return tn_launch_report(launch->session, "no memory to share", problem);
 }
 
 static bool become(tn_launch *launch, tn_launch_origin origin, char **words) {

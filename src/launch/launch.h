@@ -3,7 +3,7 @@
  * Linked by the program alone. There are three ways to become a rank:
  *
  *   --ranks N        this process is rank 0; it starts the others, with the same words, and connects all of
- *                    them by sockets
+ *                    them by sockets and shared memory
  *   TERN_RANK        this process was started that way; the variable names the descriptor it inherited
  *   mpirun, srun     the ranks are there; Open MPI connects them (mpi.c)
  *

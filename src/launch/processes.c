@@ -28,6 +28,7 @@
 
 #include "api/door.h"
 #include "base/clock.h"
+#include "cluster/window.h"
 
 #define TICK      2000000 /* nanoseconds between two looks at processes that end */
 #define AFTERMATH 0.5     /* seconds: a broken connection comes before the process can be waited for */
@@ -103,11 +104,12 @@ static bool introduce(int *sockets, int first, int second) {
   return ok;
 }
 
-/* Every rank hears its number, how many there are, and then gets a socket for each of the others. */
-static bool connect_all(tn_launch *launch, int *sockets) {
+/* Every rank hears its number and how many there are, gets the memory to share, if there is any, and then a
+ * socket for each of the others. */
+static bool connect_all(tn_launch *launch, int *sockets, int window) {
   bool ok = true;
   for (int i = 1; i < launch->count && ok; i++)
-    ok = tn_launch_send(sockets[i], i, -1) && tn_launch_send(sockets[i], launch->count, -1);
+    ok = tn_launch_send(sockets[i], i, -1) && tn_launch_send(sockets[i], launch->count, window);
   for (int i = 1; i < launch->count && ok; i++) {
     for (int j = 1; j < i && ok; j++) ok = introduce(sockets, i, j);
   }
@@ -190,7 +192,7 @@ bool tn_launch_is_loss(const tn_launch *launch, int code) {
 
 /* ---- all of it ---- */
 
-static bool start_all(tn_launch *launch, int *sockets, char **words) {
+static bool start_all(tn_launch *launch, int *sockets, int window, char **words) {
   tn_heap *heap = tn_api_heap(launch->session);
   size_t count;
   char **environment = environment_of(heap, &count);
@@ -198,20 +200,22 @@ static bool start_all(tn_launch *launch, int *sockets, char **words) {
   bool ok = true;
   for (int i = 1; i < launch->count && ok; i++) ok = start_one(launch, i, sockets, words, environment);
   tn_heap_free(heap, environment, (count + 2) * sizeof *environment);
-  return ok && connect_all(launch, sockets);
+  return ok && connect_all(launch, sockets, window);
 }
 
 bool tn_launch_start(tn_launch *launch, char **words) {
-  int sockets[TN_LAUNCH_MOST];
+  int sockets[TN_LAUNCH_MOST], window;
   char host[TN_HOST_BYTES];
   tn_heap *heap = tn_api_heap(launch->session);
   tn_sockets_witness witness = { launch, explain };
   for (int i = 0; i < launch->count; i++) sockets[i] = -1;
   launch->children = tn_heap_alloc(heap, (size_t)launch->count * sizeof *launch->children);
   if (!launch->children) return tn_launch_report(launch->session, "out of memory", 0);
-  bool ok = start_all(launch, sockets, words);
+  window = tn_window_new();
+  bool ok = start_all(launch, sockets, window, words);
   if (ok) launch->transport = tn_sockets_new(heap, 0, launch->count, sockets, tn_launch_host(host), &witness);
-  if (launch->transport) return true;
+  if (launch->transport) return tn_launch_share(launch, window);
+  if (window >= 0) (void)close(window);
   for (int i = 0; i < launch->count; i++) {
     if (sockets[i] >= 0) (void)close(sockets[i]);
   }

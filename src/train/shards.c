@@ -117,7 +117,7 @@ static tn_fused *mean_program(tn_arena *arena, tn_dtype dtype, double shards) {
 typedef struct {
   tn_kernel_call call;
   tn_attrs attrs;
-  tn_view in[2];
+  tn_view in[2], out;
 } addition;
 
 /* A kernel's call: the same operations as the rest of the step is made of. */
@@ -125,23 +125,24 @@ static void make_addition(const tn_shard_means *s, int tensor, size_t bytes, boo
   tn_dtype dtype = type_of(s, tensor)->dtype;
   tn_shape shape = tn_shape_make(1, (int64_t)(bytes / tn_dtype_bytes(dtype)));
   a->attrs = (tn_attrs){ .program = last ? s->mean[dtype == TN_F64] : NULL };
-  a->in[0] = a->in[1] = tn_view_make(NULL, dtype, &shape);
+  a->in[0] = a->in[1] = a->out = tn_view_make(NULL, dtype, &shape);
   a->call = (tn_kernel_call){ .op = last ? TN_OP_FUSED : TN_OP_ADD,
                               .attrs = &a->attrs,
                               .in = a->in,
                               .count = 2,
-                              .out = &a->in[0],
+                              .out = &a->out,
                               .scratch = s->scratch,
                               .threads = s->threads };
 }
 
-static void add(void *context, int tensor, void *into, const void *from, size_t bytes, bool last) {
+static void add(void *context, int tensor, void *out, const void *x, const void *y, size_t bytes, bool last) {
   tn_shard_means *s = context;
   tn_fault fault = { 0 };
   addition a;
   make_addition(s, tensor, bytes, last, &a);
-  a.in[0].data = into;
-  a.in[1].data = (void *)from;
+  a.in[0].data = (void *)x;
+  a.in[1].data = (void *)y;
+  a.out.data = out;
   a.call.fault = &fault;
   (void)tn_backend_run(s->backend, &a.call); /* floats are added: it does not fail */
 }
@@ -155,10 +156,11 @@ static void measure_scratch(tn_shard_means *s, int tensor, size_t bytes) {
   }
 }
 
-static bool make_adder(tn_shard_means *s, const size_t *bytes) {
+static bool make_adder(tn_shard_means *s) {
   for (int i = 0; i < s->count; i++) {
-    measure_scratch(s, i, bytes[i]);
-    measure_scratch(s, i, tn_exchange_piece(s->exchange, i));
+    size_t sizes[TN_EXCHANGE_SIZES];
+    tn_exchange_sizes(s->exchange, i, sizes);
+    for (int k = 0; k < TN_EXCHANGE_SIZES; k++) measure_scratch(s, i, sizes[k]);
   }
   s->scratch = tn_heap_alloc_aligned(s->heap, s->scratch_bytes, 64);
   return s->scratch || s->scratch_bytes == 0;
@@ -180,7 +182,7 @@ static bool make_exchange(tn_shard_means *s, const tn_trainer_request *request) 
   s->exchange = tn_exchange_new(s->heap, &wanted);
   for (int i = 0; i < 2; i++)
     s->mean[i] = mean_program(&s->arena, i == 0 ? TN_F32 : TN_F64, (double)request->options.shards);
-  return s->exchange && !s->arena.failed && make_adder(s, bytes);
+  return s->exchange && !s->arena.failed && make_adder(s);
 }
 
 tn_shard_means *tn_shard_means_new(tn_heap *heap, const tn_trainer_request *request, tn_fault *fault) {

@@ -1,7 +1,7 @@
 """One training in several processes: whatever their number, one result; whichever of them fails, one
 diagnostic, no process left, a checkpoint that resumes to the same bits.
 
-    ranks.py TERN bits          ranks {1, 2, 3, 4} x threads {1, 2} on three programs, over sockets
+    ranks.py TERN bits          ranks {1, 2, 3, 4} x threads {1, 2} on three programs, with shared memory and without
     ranks.py TERN failures      killed, interrupted and stopped ranks, each resumed; the sandbox of every rank
     ranks.py TERN all           ranks {1, 2, 3, 4, 5, 7, 8} x {sockets, MPI} on six programs
     ranks.py TERN kills [N]     N (200) times a random rank is killed at a random moment and resumed
@@ -163,12 +163,21 @@ def same_folder(name, ranks):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def same_without_sharing(name, ranks):
+    """A limit of files leaves no memory to share: the ranks send each other everything."""
+    how = f"{name}: {ranks} ranks that share no memory"
+    small = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh"]
+    many = answer(how, small + command(name, ranks))
+    check(many is None or many == alone(name), how + ": other bits than alone")
+
+
 def bits():
     write_programs(12)
     for name in ("dropout", "clip", "adam")[:1 if SMALL else 3]:
         for ranks in (2, 3) if SMALL else (1, 2, 3, 4):
             for threads in ("2",) if SMALL else ("1", "2"):
                 same(name, ranks, more=("--threads", threads))
+    same_without_sharing("adam", 3)
     same_folder("clip", 3)
 
 

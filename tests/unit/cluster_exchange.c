@@ -7,9 +7,10 @@
 
 #include "cluster_support.h"
 
-/* Tensors of f32: some smaller than a chunk, one empty, some over several. */
-static const size_t counts[] = { 3, 2500, 0, 1, 1024, 1025, 6000, 7 };
+/* Tensors of f32: some smaller than a chunk, one empty, some over several, one over several blocks. */
+static const size_t counts[] = { 3, 2500, 0, 1, 1024, 1025, 6000, 7, 200000 };
 #define TENSORS ((int)COUNT_OF(counts))
+_Static_assert(COUNT_OF(counts) % 5 != 0, "an order in which every tensor comes once");
 
 static float number(int step, int shard, int tensor, size_t element) {
   uint64_t state = ((uint64_t)step << 40) + ((uint64_t)shard << 32) + ((uint64_t)tensor << 24) + element;
@@ -17,11 +18,12 @@ static float number(int step, int shard, int tensor, size_t element) {
 }
 
 /* The last addition also takes half. */
-static void add(void *context, int tensor, void *into, const void *from, size_t bytes, bool last) {
+static void add(void *context, int tensor, void *out, const void *left, const void *right, size_t bytes,
+                bool last) {
   (void)context, (void)tensor;
-  float *x = into;
-  const float *y = from;
-  for (size_t i = 0; i < bytes / sizeof *x; i++) x[i] = (x[i] + y[i]) * (last ? 0.5f : 1);
+  float *z = out;
+  const float *x = left, *y = right;
+  for (size_t i = 0; i < bytes / sizeof *x; i++) z[i] = (x[i] + y[i]) * (last ? 0.5f : 1);
 }
 
 /* Neighbours first; an odd one moves up. */
@@ -38,7 +40,7 @@ static float wanted(int step, int shards, int tensor, size_t element) {
 static bool compute_shard(tn_exchange *x, int step, int shard) {
   if (!tn_exchange_begin(x, shard)) return false;
   for (int i = 0; i < TENSORS; i++) {
-    int tensor = (i * 3 + shard) % TENSORS;
+    int tensor = (i * 5 + shard) % TENSORS; /* each once: 5 has no factor of TENSORS */
     float *at = tn_exchange_place(x, tensor);
     if ((uintptr_t)at % 64 != 0) return false;
     for (size_t e = 0; e < counts[tensor]; e++) at[e] = number(step, shard, tensor, e);
@@ -100,13 +102,14 @@ static void check_ranks(int shards, int ranks) {
 }
 
 static void every_number_of_ranks_gives_one_sum(void **state) {
-  (void)state;
+  sharing = *state != NULL;
   static const int shards[] = { 1, 2, 3, 7, 12 };
   for (size_t i = 0; i < COUNT_OF(shards); i++) {
     for (int ranks = 1; ranks <= 5; ranks++) check_ranks(shards[i], ranks);
   }
   check_ranks(8, 7);
   check_ranks(13, 8);
+  sharing = false;
 }
 
 static void alone_needs_no_transport(void **state) {
@@ -134,6 +137,38 @@ static void ranks_send_what_the_formula_says(void **state) {
   assert_true(sent[1] > sent[0]);
 }
 
+/* In shared memory each rank says two words to each other one in a step, whatever the size of the tensors. */
+static void ranks_that_share_memory_send_words(void **state) {
+  (void)state;
+  sharing = true;
+  for (int ranks = 2; ranks <= 5; ranks++) {
+    check_ranks(6, ranks);
+    for (int i = 0; i < ranks; i++) assert_int_equal(sent[i], 2 * 2 * (ranks - 1));
+  }
+  sharing = false;
+}
+
+/* A window that is too small is as good as none, for all ranks. */
+static void *no_part(tn_transport *t, size_t bytes) {
+  (void)t, (void)bytes;
+  return NULL;
+}
+static bool rank_without_room(rank *r) {
+  r->t->share = no_part;
+  return take_steps(&r->heap, r->t, shards_now);
+}
+
+static void without_room_in_the_window_ranks_send(void **state) {
+  (void)state;
+  rank r;
+  pid_t children[MOST];
+  shards_now = 6;
+  start(&r, 3, rank_without_room, children);
+  assert_true(rank_without_room(&r));
+  assert_true(sent[0] > 1000);
+  finish(&r, 3, children);
+}
+
 static void few_copies_are_kept(void **state) {
   (void)state;
   for (int shards = 1, limit = 1; shards <= 64; shards++) {
@@ -154,7 +189,7 @@ static bool rank_that_ends_early(rank *r) {
 }
 
 static void a_lost_rank_ends_the_step(void **state) {
-  (void)state;
+  sharing = *state != NULL;
   rank r;
   pid_t children[MOST];
   shards_now = 8;
@@ -162,11 +197,17 @@ static void a_lost_rank_ends_the_step(void **state) {
   assert_false(take_steps(&r.heap, r.t, 8));
   assert_int_equal(r.t->failure.rank, 1);
   finish(&r, 2, children);
+  sharing = false;
+}
+
+static char room[16 << 20];
+static void *give_room(tn_transport *t, size_t bytes) {
+  (void)t;
+  return bytes <= sizeof room ? room : NULL;
 }
 
 static void every_failed_allocation_is_no_exchange(void **state) {
-  (void)state;
-  tn_transport t = { .rank = 1, .size = 3 };
+  tn_transport t = { .rank = 1, .size = 3, .share = *state ? give_room : NULL };
   for (uint64_t n = 1;; n++) {
     tn_heap heap = { .fail_at = n };
     tn_exchange *x = open_exchange(&heap, &t, 8);
@@ -180,11 +221,16 @@ static void every_failed_allocation_is_no_exchange(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_number_of_ranks_gives_one_sum),
+    IN_SHARED_MEMORY(every_number_of_ranks_gives_one_sum),
     cmocka_unit_test(alone_needs_no_transport),
     cmocka_unit_test(ranks_send_what_the_formula_says),
+    cmocka_unit_test(ranks_that_share_memory_send_words),
+    cmocka_unit_test(without_room_in_the_window_ranks_send),
     cmocka_unit_test(few_copies_are_kept),
     cmocka_unit_test(a_lost_rank_ends_the_step),
+    IN_SHARED_MEMORY(a_lost_rank_ends_the_step),
     cmocka_unit_test(every_failed_allocation_is_no_exchange),
+    IN_SHARED_MEMORY(every_failed_allocation_is_no_exchange),
   };
   signal(SIGPIPE, SIG_IGN);
   sent = mmap(NULL, MOST * sizeof *sent, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -80,7 +80,7 @@ static bool train_with(int size, const job *first, work *of_others, char *result
 }
 
 static void every_number_of_ranks_gives_the_same_weights(void **state) {
-  (void)state;
+  sharing = *state != NULL;
   const job whole = { program_text, 7, 0 };
   char wanted[4096], got[4096];
   assert_true(train(NULL, &whole, wanted, sizeof wanted));
@@ -91,6 +91,7 @@ static void every_number_of_ranks_gives_the_same_weights(void **state) {
     assert_false(warned);
     assert_int_equal(followed, size);
   }
+  sharing = false;
 }
 
 /* Seven ranks and six shards, four ranks and one shard: the rest waits for the end. */
@@ -181,7 +182,7 @@ static void a_lost_rank_is_one_diagnostic(void **state) {
 
 /* A loss that is not finite: rank 0 finds the operation, alone. */
 static void not_finite_is_found_by_the_first_rank(void **state) {
-  (void)state;
+  sharing = *state != NULL;
   static char steep[sizeof program_text];
   memcpy(steep, program_text, sizeof steep);
   memcpy(strstr(steep, "0.05"), "9e38", 4);
@@ -192,16 +193,19 @@ static void not_finite_is_found_by_the_first_rank(void **state) {
   others = one;
   assert_false(train_with(3, &one, other_rank, got, sizeof got));
   assert_string_equal(got, wanted);
+  sharing = false;
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_number_of_ranks_gives_the_same_weights),
+    IN_SHARED_MEMORY(every_number_of_ranks_gives_the_same_weights),
     cmocka_unit_test(ranks_without_a_shard_idle),
     cmocka_unit_test(ranks_that_differ_do_not_begin),
     cmocka_unit_test(a_rank_that_computes_wrong_is_found),
     cmocka_unit_test(a_lost_rank_is_one_diagnostic),
     cmocka_unit_test(not_finite_is_found_by_the_first_rank),
+    IN_SHARED_MEMORY(not_finite_is_found_by_the_first_rank),
   };
   signal(SIGPIPE, SIG_IGN);
   return cmocka_run_group_tests(tests, NULL, NULL);
