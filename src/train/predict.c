@@ -120,9 +120,7 @@ static bool make_plan(predictor *p, batch *b) {
   if (!b->plan) return report_fault(p, &fault);
   for (size_t i = 0; i < p->program.specs.param_count; i++)
     tn_plan_bind_param(b->plan, (int)i, &p->params[i].view);
-  const tn_effects *effects = &p->program.effects;
-  tn_plan_host host = { effects->context, effects->call, effects->entering };
-  tn_plan_set_host(b->plan, &host);
+  tn_plan_set_effects(b->plan, &p->program.effects);
   return true;
 }
 
