@@ -449,6 +449,11 @@ typedef struct {
 /* For a program of tern_load_run. *rows (if not NULL): how many answers were taken. */
 TERN_API tern_status tern_predict(tern_program *program, const tern_prediction *wanted, size_t *rows);
 
+/* The metrics of the program's eval block on all rows of a file, in the format of the program: then
+ * tern_result_text and tern_result_json have them. Without an eval block the loss, and accuracy where the
+ * model has classes. For a program of tern_load_run. */
+TERN_API tern_status tern_evaluate(tern_program *program, const char *data);
+
 /* The JSON object of `tern predict --json`: with the file that the answers were written to, or else with the
  * answers, given as they were taken in the form "jsonl". NULL after leaving diagnostics. */
 TERN_API const char *tern_predict_json(tern_program *program, size_t rows, const char *file,

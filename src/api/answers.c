@@ -11,6 +11,7 @@
 #include "base/folder.h"
 #include "train/predict.h"
 #include "train/record.h"
+#include "train/score.h"
 
 #define FILE_LIMIT ((uint64_t)1 << 32)
 
@@ -187,4 +188,25 @@ const char *tern_predict_json(tern_program *program, size_t rows, const char *fi
   if (!session->text.failed) return tn_api_text(session);
   tn_api_out_of_memory(session);
   return NULL;
+}
+
+/* ---- metrics ---- */
+
+static bool score(tern_program *program, const char *data) {
+  tern_session *session = program->session;
+  tn_score_options options = { .backend = session->backend,
+                               .threads = session->threads,
+                               .passes = session->passes,
+                               .evaluator = &session->evaluator,
+                               .facts = program->facts,
+                               .facts_path = program->facts_path,
+                               .data = data };
+  if (!program->is_run)
+    return tn_api_usage(session, "", TN_LIT("tern_evaluate"), " takes a program of tern_load_run");
+  return tn_score(program->unit, program->lang->training, &options, &program->arena, &program->outcome);
+}
+
+tern_status tern_evaluate(tern_program *program, const char *data) {
+  tn_api_begin_run(program);
+  return tn_api_end_run(program, tn_api_confine(program->session) && score(program, data));
 }

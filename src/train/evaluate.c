@@ -49,8 +49,8 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
     tn_loop_fault(loop, &fault);
     return NULL;
   }
-  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
-    tn_plan_bind_param(plan, i, tn_trainer_param(loop->trainer, i));
+  for (int i = 0; i < (int)loop->program.specs.param_count; i++)
+    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param(loop->trainer, i) : &loop->first[i].view);
   tn_plan_set_effects(plan, &loop->program.effects);
   return plan;
 }

@@ -47,9 +47,9 @@ static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, size_
   const tn_columns *columns = &loop->rows.columns;
   const tn_column *column = &columns->at[loop->rows.column_of[input]];
   const tn_dataset_block *data = loop->program.dataset;
-  tn_str path = tn_arena_str(loop->arena, data->path);
+  tn_str path = loop->data ? tn_str_of(loop->data) : tn_arena_str(loop->arena, data->path);
   if (!path.at) return tn_loop_out_of_memory(loop);
-  tn_table_index index = { .path = path.at, .at = data->path_at, .limit = limit };
+  tn_table_index index = { .path = path.at, .at = loop->data ? TN_NOWHERE : data->path_at, .limit = limit };
   index.function = loop->program.doors->called(loop->program.model, node->op, node->at);
   return (column->kind == TN_COLUMN_CLASS ? tn_columns_check_labels : tn_columns_check_features)(
       columns, column, &index, loop->host->diags);

@@ -98,14 +98,14 @@ static const bool *divided_inputs(tn_loop *loop) {
 
 /* Rows fill one input of features and one of labels. Any other must come from the command line: numbers that
  * nobody gave are nothing to learn from. */
-static bool check_inputs(tn_loop *loop) {
+bool tn_loop_check_inputs(tn_loop *loop) {
   bool ok = true;
   for (size_t i = 0; loop->rows.present && i < loop->program.specs.input_count; i++) {
     const tn_tensor_spec *input = &loop->program.specs.inputs[i];
     if (tn_loop_is_fed(loop, i) || tn_loop_is_supplied(loop, i)) continue;
     ok = tn_report(loop->host->diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, input->at,
-                   TN_TEXT("path", loop->program.dataset->path), TN_INT("line", 1),
-                   TN_TEXT("field", tn_names_text(loop->host->names, input->name)),
+                   TN_TEXT("path", loop->data ? tn_str_of(loop->data) : loop->program.dataset->path),
+                   TN_INT("line", 1), TN_TEXT("field", tn_names_text(loop->host->names, input->name)),
                    TN_DURING(TN_PHASE_DATA));
   }
   return ok;
@@ -199,7 +199,7 @@ static bool prepare(tn_loop *loop) {
                                            loop->arena, &loop->rows))
     return false;
   if (loop->rows.present && loop->rows.train_count == 0) return no_train_rows(loop);
-  if (!count_steps(loop) || !check_inputs(loop) || !size_batch(loop)) return false;
+  if (!count_steps(loop) || !tn_loop_check_inputs(loop) || !size_batch(loop)) return false;
   loop->first = tn_arena_array(loop->arena, program->specs.param_count + 1, sizeof *loop->first);
   if (!loop->first) return tn_loop_out_of_memory(loop);
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
@@ -400,7 +400,7 @@ static bool keep_params(const tn_loop *loop, tn_unit *unit) {
   return true;
 }
 
-static void free_loop(tn_loop *loop) {
+void tn_loop_free(tn_loop *loop) {
   const tn_specs *specs = &loop->program.specs;
   tn_loop_free_eval(loop);
   for (size_t i = 0; loop->inputs && i < specs->input_count; i++) tn_tensor_unref(&loop->inputs[i]);
@@ -458,7 +458,7 @@ bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_
   tn_sha256_init(&loop.history_hash);
   bool ok = take_part(&loop, unit, out);
   if (ok && !loop.idle) tn_loop_say(&loop, TN_LIT("Training completed"));
-  free_loop(&loop);
+  tn_loop_free(&loop);
   tn_folder_release(&loop.held);
   return ok;
 }

@@ -34,6 +34,7 @@ typedef struct {
   tn_training program;       /* as its language describes it */
   const tn_eval_block *eval; /* the program's; NULL: none, or nothing to evaluate on */
   tn_rows rows;
+  const char *data;          /* the file of the rows, if it is not the program's own; NULL: it is */
   tn_sizes sizes; /* of a training batch */
   tn_sizes part;  /* of one shard of it */
   tn_lowered lowered;
@@ -117,6 +118,10 @@ bool tn_loop_not_finite(tn_loop *loop, int64_t step, double value);
 bool tn_loop_check_params(tn_loop *loop);
 void tn_loop_free_kept(tn_loop *loop);
 
+/* Whether the rows or the command line give every input a value. Reports each that has none. */
+bool tn_loop_check_inputs(tn_loop *loop);
+/* A program that was only evaluated, or a run that has ended, leaves nothing. */
+void tn_loop_free(tn_loop *loop);
 /* The sizes of the program for so many rows. */
 bool tn_loop_size_rows(tn_loop *loop, int64_t rows, tn_sizes *sizes);
 

@@ -35,6 +35,7 @@ END
 printf '0\t0\n' >deep.tsv
 tern train deep.ail --allow fileread --out deep --store history.db >/dev/null
 yes 0 | head -n 5000 >rows.tsv
+sed 's/$/\t0/' rows.tsv >labelled.tsv
 python3 - <<'END'
 import sqlite3
 history = sqlite3.connect("history.db")
@@ -54,6 +55,7 @@ words() {
     train) words=train.ail busy='train.ail --steps 1000000000' memory=long.ail ;;
     app) words='long.ail --event start' busy=$words memory=$words ;;
     predict) words='deep rows.tsv' busy=$words memory=$words ;;
+    evaluate) words='deep labelled.tsv' busy=$words memory=$words ;;
     check) words=long.mind busy=$words memory=$words ;;
     fmt) words='--check long.mind' busy=$words memory=$words ;;
     emit) words='long.mind --as graph' busy=$words memory=$words ;;

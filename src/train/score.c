@@ -1,0 +1,153 @@
+/* train/score.c: a trained model on the rows of a file. */
+#include "train/score.h"
+
+#include "train/facts.h"
+#include "train/loop_internal.h"
+
+typedef struct {
+  tn_loop loop;
+  const tn_score_options *options;
+  tn_facts facts;
+  tn_eval_block eval; /* of all rows */
+  tn_metric metrics[2];
+} scoring;
+
+/* ---- rows ---- */
+
+static bool read_facts(scoring *s) {
+  tn_loop *loop = &s->loop;
+  const char *problem = tn_facts_read(loop->host->heap, s->options->facts, &loop->program.specs,
+                                      loop->host->names, loop->arena, &s->facts);
+  if (problem == tn_facts_no_memory) return tn_loop_out_of_memory(loop);
+  if (!problem) return true;
+  return tn_report(loop->host->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE,
+                   TN_STR("path", s->options->facts_path), TN_STR("format", "data.json"),
+                   TN_STR("reason", problem));
+}
+
+static bool read_rows(scoring *s) {
+  tn_loop *loop = &s->loop;
+  size_t count = loop->program.specs.input_count;
+  bool *wanted = tn_arena_array(loop->arena, count + 1, sizeof *wanted);
+  if (!wanted) return tn_loop_out_of_memory(loop);
+  if (!loop->program.dataset)
+    return tn_host_usage(loop->host, "the program has no dataset block, so ", tn_str_of(loop->data),
+                         " has no format");
+  for (size_t i = 0; i < count; i++) wanted[i] = true;
+  tn_rows_request request = { .path = loop->data, .facts = &s->facts, .wanted = wanted };
+  return tn_rows_read_given(loop->host, &loop->program, s->options->backend, &request, loop->arena,
+                            &loop->rows) &&
+         tn_loop_check_inputs(loop);
+}
+
+/* ---- metrics ---- */
+
+static bool has_accuracy(const tn_loop *loop) {
+  const tn_lowered *lowered = &loop->lowered;
+  int labels = loop->program.dataset->labels_input;
+  if (!lowered->classifies || labels < 0) return false;
+  tn_value value = lowered->graph.outputs.at[lowered->logits].value;
+  const tn_shape *logits = &tn_graph_type(&lowered->graph, value)->shape;
+  return logits->rank == loop->part.inputs[labels].rank + 1;
+}
+
+/* The eval block's, over all rows. Without one: the loss, and accuracy where it has a meaning. */
+static bool choose_metrics(scoring *s) {
+  tn_loop *loop = &s->loop;
+  if (loop->program.eval) {
+    s->eval = *loop->program.eval;
+  } else {
+    s->eval = (tn_eval_block){ .metrics = s->metrics,
+                               .classifies = loop->lowered.classifies,
+                               .target = loop->program.dataset->labels_input };
+    if (!tn_metric_find(TN_LIT("loss"), loop->arena, &s->metrics[0]) ||
+        !tn_metric_find(TN_LIT("accuracy"), loop->arena, &s->metrics[1]))
+      return tn_loop_out_of_memory(loop);
+    s->eval.metric_count = has_accuracy(loop) ? 2 : 1;
+  }
+  s->eval.on_train = true; /* the rows of a file that is given all count as such */
+  loop->eval = &s->eval;
+  return true;
+}
+
+/* One row is enough to see which tables the rows index. */
+static bool prepare(scoring *s) {
+  tn_loop *loop = &s->loop;
+  const tn_training *program = &loop->program;
+  loop->first = tn_arena_array(loop->arena, program->specs.param_count + 1, sizeof *loop->first);
+  if (!loop->first) return tn_loop_out_of_memory(loop);
+  return program->doors->seal(program->model) && read_facts(s) && read_rows(s) &&
+         tn_loop_size_rows(loop, 1, &loop->part) &&
+         program->doors->lower(program->model, &loop->part, TN_LOWER_INFERENCE, &loop->lowered) &&
+         tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
+         program->doors->init_params(program->model, &loop->part, loop->first) && choose_metrics(s) &&
+         tn_loop_prepare_eval(loop);
+}
+
+/* ---- what comes of it ---- */
+
+static void write_text(const tn_loop *loop, const tn_history_row *row, tn_text *out) {
+  tn_text_puts(out, "rows = ");
+  tn_text_uint(out, loop->rows.count);
+  tn_text_byte(out, '\n');
+  for (size_t i = 0; i < loop->eval->metric_count; i++) {
+    const tn_metric *metric = &loop->eval->metrics[i];
+    tn_text_add(out, metric->name);
+    tn_text_puts(out, " = ");
+    tn_text_fixed(out, row->values[i], metric->kind == TN_METRIC_LOSS ? 6 : 4);
+    tn_text_byte(out, '\n');
+  }
+}
+
+/* "rows":10,"metrics":{"loss":0.5} */
+static void write_json(const tn_loop *loop, const tn_history_row *row, tn_text *out) {
+  tn_json_writer json = tn_json_writer_on(out);
+  tn_json_key(&json, "rows"), tn_json_uint(&json, loop->rows.count);
+  tn_json_key(&json, "metrics"), tn_json_object_begin(&json);
+  for (size_t i = 0; i < loop->eval->metric_count; i++) {
+    tn_json_key(&json, loop->eval->metrics[i].name.at);
+    if (loop->eval->metrics[i].kind == TN_METRIC_LOSS)
+      tn_json_f32(&json, (float)row->values[i]);
+    else
+      tn_json_f64(&json, row->values[i]);
+  }
+  tn_json_object_end(&json);
+}
+
+static bool write_outcome(tn_loop *loop, const tn_history_row *row, tn_outcome *out) {
+  tn_text text, json;
+  tn_text_init(&text, loop->host->heap);
+  tn_text_init(&json, loop->host->heap);
+  write_text(loop, row, &text);
+  write_json(loop, row, &json);
+  bool ok = !text.failed && !json.failed;
+  if (ok) out->text = tn_arena_str(loop->arena, tn_text_str(&text));
+  if (ok) out->extra_json = tn_arena_str(loop->arena, tn_text_str(&json));
+  tn_text_free(&text);
+  tn_text_free(&json);
+  return ok && !loop->arena->failed ? true : tn_loop_out_of_memory(loop);
+}
+
+bool tn_score(tn_unit *unit, const tn_training_doors *doors, const tn_score_options *options, tn_arena *arena,
+              tn_outcome *out) {
+  tn_loop_options usual = { .backend = options->backend,
+                            .threads = options->threads,
+                            .passes = options->passes,
+                            .evaluator = options->evaluator };
+  scoring s = { .options = options };
+  s.loop = (tn_loop){ .host = unit->host,
+                      .file = unit->file,
+                      .options = &usual,
+                      .arena = arena,
+                      .data = options->data,
+                      .held = -1 };
+  tn_history_row row = { 0 };
+  if (!doors->open_trained(unit, &s.loop.program)) return false;
+  s.loop.program.doors = doors;
+  tn_text_init(&s.loop.history, unit->host->heap);
+  tn_text_init(&s.loop.lines, unit->host->heap);
+  bool ok = prepare(&s) && tn_loop_evaluate(&s.loop, &row) && write_outcome(&s.loop, &row, out);
+  tn_loop_free(&s.loop);
+  tn_facts_free(&s.facts);
+  return ok;
+}

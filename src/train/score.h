@@ -1,0 +1,24 @@
+/* train/score.h: the metrics of a trained model on a file of rows.
+ *
+ * What evaluation does during training, by the same functions, once, for all rows
+ * of another file. They are prepared by the run's data.json. */
+#ifndef TN_TRAIN_SCORE_H
+#define TN_TRAIN_SCORE_H
+
+#include "train/loop.h"
+
+typedef struct {
+  const tn_backend *backend;
+  int threads;
+  tn_pass_set passes;
+  const tn_opt_evaluator *evaluator;
+  tn_str facts; /* data.json; empty: the run has none */
+  const char *facts_path;
+  const char *data; /* the file of rows */
+} tn_score_options;
+
+/* The metrics of the eval block; without one the loss, and accuracy where the output is classes. False after
+ * reporting. `out` has them as text, and as members "rows" and "metrics". */
+bool tn_score(tn_unit *unit, const tn_training_doors *doors, const tn_score_options *options, tn_arena *arena,
+              tn_outcome *out);
+#endif
