@@ -56,7 +56,7 @@ class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
         ("steps", ctypes.c_int64), ("followers", ctypes.c_void_p), ("follower_count", ctypes.c_size_t),
-        ("brief", ctypes.c_int),
+        ("brief", ctypes.c_int), ("recorded", ctypes.c_char_p),
     ]
 
 
@@ -90,6 +90,7 @@ def _declare(library):
         ("tern_check", status, [pointer]),
         ("tern_set_input", status, [pointer, text, tensor]),
         ("tern_set_param", status, [pointer, text, tensor]),
+        ("tern_set_field", status, [pointer, text, text]),
         ("tern_set_weights", status, [pointer, text]),
         ("tern_run", status, [pointer]),
         ("tern_allow", status, [pointer, text, text]),
@@ -220,6 +221,10 @@ class Program:
     def set_param(self, name, value):
         """The value of a parameter, instead of its random start."""
         self._give(_library.tern_set_param, name, value)
+
+    def set_field(self, name, value):
+        """For train: a field of the train block, or a constant, has this value, written as in the program."""
+        self._expect(_library.tern_set_field(self._live(), name.encode(), str(value).encode()))
 
     def set_weights(self, path):
         """Parameters from a .safetensors file."""

@@ -166,6 +166,7 @@ typedef struct {
   const tern_follower *followers;
   size_t follower_count;
   int brief;                  /* what is printed is the last step and how the run ended */
+  const char *recorded;       /* a folder whose recorded tern_set_field hold too; NULL: that of `resume` */
 } tern_train_run;
 
 /* ---- the sandbox ----
@@ -323,6 +324,9 @@ TERN_API tern_status tern_set_param(tern_program *program, const char *name, con
 TERN_API tern_status tern_set_param_text(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_host_text(tern_program *program, const char *name, const char *value);
 /* Parameters from a .safetensors file, matched by name, shape and dtype when the program runs. */
+/* For tern_train: a field of the train block or a constant of an .ail program has this value, written as in
+ * the program; a string may stand without quotes. It is recorded with the run. */
+TERN_API tern_status tern_set_field(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_weights(tern_program *program, const char *path);
 TERN_API tern_status tern_add_event(tern_program *program, const char *name);
 

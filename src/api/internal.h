@@ -66,6 +66,7 @@ struct tern_program {
   tn_givens inputs, params, sets, weights;
   bool has_weights;
   tn_vec(tn_str) events;
+  tn_vec(tn_setting) settings; /* sorted by name */
   tn_outcome outcome;
   bool ran;
   tern_status status;
@@ -119,6 +120,12 @@ bool tn_api_read_value(tern_session *session, const char *name, const char *text
                        tn_given *out);
 /* Every tensor of a .safetensors file. */
 bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *arena, tn_givens *out);
+/* tern_set_field. */
+tern_status tn_api_set_field(tern_program *program, tn_str name, tn_str text);
+/* What run.json of a folder has of --set, unless the program has a value of its own; a folder without it has
+ * none. False after reporting. */
+bool tn_api_take_settings(tern_program *program, const char *folder);
+bool tn_api_take_record_settings(tern_program *program, const tn_run_record *record);
 bool tn_api_copy_value(tern_session *session, const tern_tensor *value, tn_tensor *out);
 /* As tn_host.convert. */
 bool tn_api_convert(tern_session *session, const tn_given *given, tn_dtype dtype, tn_tensor *out);

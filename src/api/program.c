@@ -228,6 +228,7 @@ void tern_program_free(tern_program *program) {
   free_givens(program, &program->sets);
   free_givens(program, &program->weights);
   tn_vec_free(&session->heap, &program->events);
+  tn_vec_free(&session->heap, &program->settings);
   tn_arena_free(&program->arena);
   tn_arena_free(&program->given_arena);
   tn_heap_free(&session->heap, program, sizeof *program);
@@ -333,6 +334,8 @@ void tn_api_lend(tern_program *program) {
   host->weights = program->weights.at;
   host->weight_count = program->weights.count;
   host->has_weights = program->has_weights;
+  host->settings = program->settings.at;
+  host->setting_count = program->settings.count;
 }
 
 static bool borrow_steps(tern_program *program) {
@@ -421,7 +424,10 @@ static tern_status train_whole(tern_program *program, const tern_train_run *run,
   tn_api_lend(program);
   tn_api_begin_compiling(program->session);
   program->ran = true;
-  if (!tn_api_keep_run(session, run) || !tn_api_confine(session)) return finish(program, false);
+  if (!tn_api_keep_run(session, run) || !tn_api_confine(session) ||
+      !tn_api_take_settings(program, run->recorded ? run->recorded : run->resume))
+    return finish(program, false);
+  tn_api_lend(program);
   return finish(program, tn_train_loop(program->unit, program->lang->training, &options, &program->arena,
                                        &program->outcome));
 }

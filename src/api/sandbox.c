@@ -134,6 +134,7 @@ bool tn_api_keep_run(tern_session *session, const tern_train_run *run) {
                  (strcmp(run->out, run->resume) == 0 || tn_folder_same(run->out, run->resume));
   if (run->out) tn_file_clear_leftovers(run->out); /* a folder cannot be listed inside */
   if (resumed && !tn_api_keep_path(session, tn_str_of(run->out), TERN_SANDBOX_WRITE)) return false;
+  if (run->recorded && !tn_api_keep_path(session, tn_str_of(run->recorded), TERN_SANDBOX_READ)) return false;
   if (run->resume && !tn_api_keep_path(session, tn_str_of(run->resume), TERN_SANDBOX_READ)) return false;
   return !run->out || resumed || keep_run_folder(session, run->out);
 }

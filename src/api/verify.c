@@ -230,7 +230,8 @@ static bool repeat(verification *r) {
   uint64_t seed = r->session->host.seed;
   r->session->host.seed = r->record.seed;
   r->session->host.base = base_of(r);
-  bool ok = read_given(r, program) && tn_api_train(program, NULL, &recorded, &r->found) == TERN_OK;
+  bool ok = read_given(r, program) && tn_api_take_record_settings(program, &r->record) &&
+            tn_api_train(program, NULL, &recorded, &r->found) == TERN_OK;
   r->session->host.base = (tn_str){ 0 };
   r->session->host.seed = seed;
   tern_program_free(program);

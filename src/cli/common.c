@@ -252,7 +252,9 @@ tern_status tn_cli_give(tn_run *run, tern_program *program) {
         status = repeated ? refuse_repeated(run, s) : tern_set_param_text(program, s->name, s->value);
         break;
       case TN_OPTION_SET:
-        status = repeated ? refuse_repeated(run, s) : tern_set_host_text(program, s->name, s->value);
+        status = repeated                                ? refuse_repeated(run, s)
+                 : run->command->verb == TN_VERB_TRAIN ? tern_set_field(program, s->name, s->value)
+                                                       : tern_set_host_text(program, s->name, s->value);
         break;
       case TN_OPTION_EVENT: status = tern_add_event(program, s->name); break;
       default: break;

@@ -139,8 +139,6 @@ static bool take_option(reader *r, const tn_option_info *info, const char *value
   if (!(info->verbs >> c->verb & 1)) {
     snprintf(r->message, sizeof r->message, "--%s is not an option of tern %s", info->name,
              verbs[c->verb].name);
-    if (c->verb == TN_VERB_TRAIN && info->option == TN_OPTION_SET)
-      r->hint = "change the train block or the const in the program; --steps replaces its number of steps";
     return false;
   }
   if (!info->argument) {

@@ -60,6 +60,7 @@ static tern_status train_here(tn_run *run) {
   bool writes = !command->silent;
   tern_train_run wanted = { .out = writes ? command->value[TN_OPTION_OUT] : NULL,
                             .resume = writes ? command->value[TN_OPTION_RESUME] : NULL,
+                            .recorded = command->value[TN_OPTION_RESUME],
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
                             .steps = number_of(command, TN_OPTION_STEPS),
                             .brief = tn_given_option(command, TN_OPTION_QUIET) };

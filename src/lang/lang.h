@@ -34,6 +34,13 @@ typedef struct {
   tn_tensor data;
 } tn_given;
 
+/* A field of the train block or a constant that has another value in this run. */
+typedef struct {
+  tn_str name;
+  tn_str text;   /* the value, as it was given */
+  uint32_t file; /* the same among the host's sources */
+} tn_setting;
+
 /* The value of that name; NULL: none. */
 const tn_given *tn_given_find(const tn_given *givens, size_t count, tn_str name);
 
@@ -117,6 +124,8 @@ typedef struct tn_host {
                       const char **problem);
   const tn_given *inputs, *params, *sets;                /* --input, --param, --set */
   size_t input_count, param_count, set_count;
+  const tn_setting *settings;                            /* --set of a training, by name */
+  size_t setting_count;
   const tn_str *events;                                  /* --event */
   size_t event_count;
   const tn_effects *effects;                             /* set by a language while it computes; NULL: a

@@ -42,6 +42,16 @@ static bool same_hash(const tn_checkpoint *c, const char *key, const uint8_t dig
   return tn_str_equal(tn_checkpoint_value(c, key), tn_loop_hex(digest, hex));
 }
 
+static bool same_settings(const tn_checkpoint *c) {
+  const tn_host *host = c->loop->host;
+  tn_text text;
+  tn_text_init(&text, host->heap);
+  tn_settings_write(host->settings, host->setting_count, &text);
+  bool same = !text.failed && tn_str_equal(tn_checkpoint_value(c, "set"), tn_text_str(&text));
+  tn_text_free(&text);
+  return same;
+}
+
 static bool check_identity(const tn_checkpoint *c) {
   uint8_t digest[32];
   uint64_t seed;
@@ -52,7 +62,8 @@ static bool check_identity(const tn_checkpoint *c) {
   if (!same_hash(c, "data_sha256", c->loop->rows.sha256)) return mismatch(c, "it belongs to other data");
   if (!tn_number_parse_u64(tn_checkpoint_value(c, "seed"), &seed))
     return tn_checkpoint_corrupt(c, "it has no seed");
-  return seed == c->loop->host->seed ? true : mismatch(c, "it was made with another seed");
+  if (seed != c->loop->host->seed) return mismatch(c, "it was made with another seed");
+  return same_settings(c) ? true : mismatch(c, "it was made with other values of --set");
 }
 
 bool tn_checkpoint_open(tn_loop *loop, const char *path, tn_str bytes, tn_checkpoint *out) {

@@ -102,6 +102,15 @@ void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]) {
   tn_sha256_final(&hash, digest);
 }
 
+static void add_settings(const tn_loop *loop, tn_json_writer *json) {
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  tn_settings_write(loop->host->settings, loop->host->setting_count, &text);
+  tn_json_key(json, "set"), tn_json_string(json, tn_text_str(&text));
+  if (text.failed) json->out->failed = true;
+  tn_text_free(&text);
+}
+
 /* What decides the bits of the run, as strings: safetensors allows no others. */
 static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   uint8_t digest[32];
@@ -110,6 +119,7 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   tn_loop_add_hash(json, "source_sha256", digest);
   tn_loop_add_hash(json, "data_sha256", loop->rows.sha256);
   add_number(json, "seed", loop->host->seed);
+  if (loop->host->setting_count > 0) add_settings(loop, json);
 }
 
 void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
@@ -294,7 +304,9 @@ static bool write_record(tn_loop *loop, tn_run_status status) {
                            .steps = loop->steps,
                            .step = loop->saved_step,
                            .status = status,
-                           .given = is_given(loop) };
+                           .given = is_given(loop),
+                           .settings = loop->host->settings,
+                           .setting_count = loop->host->setting_count };
   tn_loop_source_sha256(loop, record.source_sha256);
   memcpy(record.data_sha256, loop->rows.sha256, sizeof record.data_sha256);
   memcpy(record.weights_sha256, loop->saved_weights, sizeof record.weights_sha256);

@@ -128,6 +128,12 @@ static void hash_options(const tn_loop *loop, uint8_t digest[32]) {
   add_number(&hash, (uint64_t)loop->steps);
   add_number(&hash, (uint64_t)tn_loop_checkpoint_every(loop));
   add_number(&hash, host->max_steps);
+  for (size_t i = 0; i < host->setting_count; i++) {
+    const tn_setting *setting = &host->settings[i];
+    add_number(&hash, setting->name.len), add_number(&hash, setting->text.len);
+    tn_sha256_update(&hash, setting->name.at, setting->name.len);
+    tn_sha256_update(&hash, setting->text.at, setting->text.len);
+  }
   for (size_t i = 0; i < host->input_count; i++) {
     add_number(&hash, host->inputs[i].name.len);
     tn_sha256_update(&hash, host->inputs[i].name.at, host->inputs[i].name.len);

@@ -27,6 +27,24 @@ static void add_hash(tn_json_writer *json, const char *key, const uint8_t digest
   json->comma = true;
 }
 
+void tn_settings_write(const tn_setting *settings, size_t count, tn_text *out) {
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0) tn_text_byte(out, '\n');
+    tn_text_add(out, settings[i].name);
+    tn_text_byte(out, '=');
+    tn_text_add(out, settings[i].text);
+  }
+}
+
+/* A run without any has no such member. */
+static void add_settings(const tn_run_record *record, tn_json_writer *json) {
+  if (record->setting_count == 0) return;
+  tn_json_key(json, "set"), tn_json_object_begin(json);
+  for (size_t i = 0; i < record->setting_count; i++)
+    tn_json_key(json, record->settings[i].name.at), tn_json_string(json, record->settings[i].text);
+  tn_json_object_end(json);
+}
+
 static void add_members(const tn_run_record *record, tn_json_writer *json) {
   char digits[TN_NUMBER_BYTES];
   tn_json_key(json, "program"), tn_json_string(json, record->program);
@@ -47,6 +65,7 @@ static void add_members(const tn_run_record *record, tn_json_writer *json) {
   tn_json_key(json, "status"), tn_json_string(json, tn_str_of(statuses[record->status]));
   add_hash(json, "weights_sha256", record->weights_sha256);
   tn_json_key(json, "given"), tn_json_bool(json, record->given);
+  add_settings(record, json);
   tn_json_key(json, "source"), tn_json_string(json, record->source);
 }
 
@@ -120,6 +139,24 @@ static bool take_member(const member *m, tn_str key) {
   return tn_str_is(key, "given") || tn_str_is(key, "tern.sha256");
 }
 
+#define SETTING_LIMIT 1000
+
+static bool read_settings(tn_json_reader *json, tn_arena *arena, tn_run_record *out) {
+  tn_json_token token;
+  tn_setting *list = tn_arena_array(arena, SETTING_LIMIT, sizeof *list);
+  if (!list) return false;
+  out->settings = list;
+  out->setting_count = 0;
+  while (tn_json_next(json, &token) == TN_JSON_KEY) {
+    if (out->setting_count == SETTING_LIMIT) return false;
+    tn_setting *setting = &list[out->setting_count++];
+    setting->name = tn_arena_str(arena, token.text);
+    if (tn_json_next(json, &token) != TN_JSON_STRING) return false;
+    setting->text = tn_arena_str(arena, token.text);
+  }
+  return token.kind == TN_JSON_OBJECT_END;
+}
+
 static bool parse(tn_str text, tn_arena *arena, tn_run_record *out) {
   tn_json_reader json;
   tn_json_token token;
@@ -128,7 +165,9 @@ static bool parse(tn_str text, tn_arena *arena, tn_run_record *out) {
   if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   while (tn_json_next(&json, &token) == TN_JSON_KEY) {
     tn_str key = token.text;
-    if (tn_json_next(&json, &m.value) <= TN_JSON_END || !take_member(&m, key)) return false;
+    if (tn_json_next(&json, &m.value) <= TN_JSON_END) return false;
+    bool set = tn_str_is(key, "set") && m.value.kind == TN_JSON_OBJECT_BEGIN;
+    if (!(set ? read_settings(&json, arena, out) : take_member(&m, key))) return false;
   }
   return token.kind == TN_JSON_OBJECT_END && tn_json_next(&json, &token) == TN_JSON_END;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "lang/lang.h"
 
 #define TN_RECORD_FILE "run.json"
 
@@ -26,9 +27,13 @@ typedef struct {
   int64_t step;           /* of the parameters that weights_sha256 is of */
   tn_run_status status;
   bool given;             /* values from the command line lie in given.safetensors */
+  const tn_setting *settings; /* --set, sorted by name; read back without their files */
+  size_t setting_count;
   uint8_t source_sha256[TN_SHA256_BYTES], data_sha256[TN_SHA256_BYTES], weights_sha256[TN_SHA256_BYTES];
 } tn_run_record;
 
+/* "lr=0.01", a line each: what a checkpoint says of them. */
+void tn_settings_write(const tn_setting *settings, size_t count, tn_text *out);
 void tn_record_write(const tn_run_record *record, tn_text *out);
 /* NULL when it was read, its texts in the arena; else what is wrong with it (static). Memory that ran out
  * is tn_record_no_memory itself, a record without a seal tn_record_unsealed. */

@@ -99,6 +99,20 @@ class Training(unittest.TestCase):
         self.assertNotEqual(one["weights_sha256"], other["weights_sha256"])
         self.assertLess(one["history"][-1]["loss"], one["history"][0]["loss"])
 
+    def test_a_field_has_another_value(self):
+        with tern.Session(allow=["fileread"]) as session:
+            hashes = []
+            for lr in (None, 0.25, "0.25"):
+                program = session.load(self.folder / "c.ail")
+                if lr is not None:
+                    program.set_field("lr", lr)
+                hashes.append(program.train()["weights_sha256"])
+            self.assertNotEqual(hashes[0], hashes[1])
+            self.assertEqual(hashes[1], hashes[2])
+            program.set_field("rate", 1)
+            with self.assertRaises(tern.Error):
+                program.train()
+
     def test_a_run_uses_what_training_has_left(self):
         with tern.Session(allow=["fileread"]) as session:
             program = session.load(self.folder / "c.ail")

@@ -307,6 +307,9 @@ typedef struct {
 /* Reads a program. Reports what is wrong with the text and returns false only when memory ran out.
  * `comments` may be NULL. */
 bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments *comments, tn_ail_tree *out);
+/* A source that is one field's value: a literal, a name, a list, or what is computed of constants. *out is
+ * NULL after reporting. False: out of memory. */
+bool tn_ail_parse_value(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_tree *tree, tn_ail_expr **out);
 static inline bool tn_ail_name_is(const tn_ail_tree *tree, tn_name name, unsigned mark) {
   const uint64_t *marks = tn_map_get(&tree->marks, name);
   return marks && (*marks & mark);

@@ -28,6 +28,8 @@ void tn_ail_take_fields(tn_ail *program, const tn_ail_fields *fields, tn_ail_tak
 bool tn_ail_has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name);
 
 void tn_ail_check_train(tn_ail *program); /* blocks_train.c */
+/* The names of its fields but for the loss, from 0 on; NULL: no more. */
+const char *tn_ail_train_field(size_t index);
 /* When the batch is known. */
 void tn_ail_apply_accumulate(tn_ail *program);
 void tn_ail_check_eval(tn_ail *program);  /* blocks_eval.c */

@@ -134,6 +134,14 @@ static bool take_field(tn_ail *program, const tn_ail_field *field) {
   return true;
 }
 
+const char *tn_ail_train_field(size_t index) {
+  static const char *const names[] = { "steps", "epochs",   "batch",  "accumulate", "warmup",
+                                       "shards", "lr",      "min_lr", "momentum",   "beta1",
+                                       "beta2", "eps",      "decay",  "no_decay",   "weight_decay",
+                                       "clip_norm", "optimizer", "schedule" };
+  return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
 /* ---- fields without effect ---- */
 
 static void require(const tn_ail *program, const char *name, bool met, const char *what) {

@@ -152,6 +152,9 @@ void tn_ail_check_state_machine(tn_ail *program);
 void tn_ail_check_app(tn_ail *program);
 void tn_ail_check_values(tn_ail *program);
 
+/* What host->settings changes in the tree (settings.c). Mistakes are reported; false: out of memory. */
+bool tn_ail_apply_settings(tn_ail *program);
+
 /* ---- reporting ---- */
 
 bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message);

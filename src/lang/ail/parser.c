@@ -621,3 +621,23 @@ bool tn_ail_parse(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_comments
   free_lists(&p);
   return !p.failed && !p.lexer.failed && !arena->failed;
 }
+
+/* A value that nothing follows. */
+static tn_ail_expr *parse_whole_value(tn_ail_parser *p) {
+  tn_ail_expr *value = tn_ail_parse_field_value(p);
+  if (!p->panic && !tn_ail_at(p, TN_AIL_TOKEN_END)) tn_ail_expected(p, "the end of the value");
+  return p->panic ? NULL : value;
+}
+
+bool tn_ail_parse_value(tn_host *host, uint32_t file, tn_arena *arena, tn_ail_tree *tree, tn_ail_expr **out) {
+  tn_ail_parser p = { .host = host, .arena = arena, .file = file, .tree = tree };
+  const tn_source *source = tn_sources_get(host->sources, file);
+  if (!source) return false;
+  tn_ail_lexer_init(&p.lexer, source->text);
+  p.lexer.heap = host->heap;
+  p.token = tn_ail_lexer_next(&p.lexer);
+  p.next = tn_ail_lexer_next(&p.lexer);
+  *out = parse_whole_value(&p);
+  free_lists(&p);
+  return !p.failed && !p.lexer.failed && !arena->failed;
+}

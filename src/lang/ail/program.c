@@ -87,6 +87,7 @@ bool tn_ail_out_of_memory(const tn_ail *program) { return tn_host_out_of_memory(
 /* A text that the parser gave up on is not checked: reports about its rest would be guesses. */
 static bool check(tn_ail *program) {
   if (program->tree.lost) return false;
+  if (!tn_ail_apply_settings(program)) return tn_ail_out_of_memory(program);
   if (!tn_ail_collect(program)) return tn_ail_out_of_memory(program);
   tn_ail_check_rules(program);
   tn_ail_check_blocks(program);
