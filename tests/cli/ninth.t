@@ -11,7 +11,7 @@ $ tern eval '5 [DUP] [MUL]' --lang ninth
 
 # What was printed before a failure stays, and is in the answer.
 $ tern eval '1 [PRINT] [ADD]' --lang ninth --json
-| {"ok":false,"diagnostics":[{"code":"E_STACK_UNDERFLOW","severity":"error","phase":"run","title":"ADD takes 2 from a stack of 0","fields":{"opcode":"ADD","needed":"2","have":"0"},"span":{"file":"<eval>","line":1,"col":11,"end_line":1,"end_col":16},"hint":"push what it needs first; [PEEK] shows the top and [DEPTH] counts"}],"printed":["1"]}
+| {"ok":false,"diagnostics":[{"code":"E_STACK_UNDERFLOW","severity":"error","phase":"run","title":"ADD takes 2 from a stack of 0","fields":{"opcode":"ADD","needed":"2","have":"0"},"span":{"file":"<eval>","line":1,"col":11,"end_line":1,"end_col":16},"hint":"what it takes and leaves is `x y -- z`: push what it needs first; [PEEK] shows the top and [DEPTH] counts"}],"printed":["1"]}
 ? 1
 
 # Of many mistakes the first hundred are shown, and how many more there are is said.
@@ -76,7 +76,7 @@ $ printf '1 2\n[ADD]\n[DROP] [DROP]\n[DEF] "f" 2 [MUL]\n[RET]\n4 [CALL] "f"\n:qu
 |    = opcode: DROP
 |    = needed: 1
 |    = have: 0
-|    = hint: push what it needs first; [PEEK] shows the top and [DEPTH] counts
+|    = hint: what it takes and leaves is `a --`: push what it needs first; [PEEK] shows the top and [DEPTH] counts
 |
 | stack: 3
 | stack: 3

@@ -67,7 +67,7 @@ static const card cards[] = {
   { TN_OP_FILL, { X }, "%r = fill {dtype=f32, shape=[2, 3], number=1}",
     { "fill([2, 3], 1)", "full((2, 3), 1.0)", "2 3 [ONES]" }, false },
   { TN_OP_IOTA, { X }, "%r = iota {dtype=f32, shape=[3], axis=0}",
-    { "iota([3])", "arange(0.0, 3.0)", NULL }, false },
+    { "iota([3])", "arange(0.0, 3.0)", "3 [RANGE]" }, false },
   { TN_OP_UNIFORM, { X }, "%k = const {value=i64[] [42]}\n  %r = uniform %k {shape=[2, 3]}",
     { "uniform(42, [2, 3])", "rand((2, 3))", NULL }, false },
   { TN_OP_NORMAL, { X }, "%k = const {value=i64[] [42]}\n  %r = normal %k {shape=[2, 3]}",
@@ -79,6 +79,9 @@ static const card cards[] = {
     { "select(x < y, x, y)", "where(x < y, x, y)", NULL }, false },
   { TN_OP_AND, { X, Y }, TRUTHS "%r = and %a, %b", LOGIC("and", "&&"), false },
   { TN_OP_OR, { X, Y }, TRUTHS "%r = or %a, %b", LOGIC("or", "||"), false },
+  { TN_OP_NOT, { X, Y }, TRUTHS "%r = not %a",
+    { "not (sum(x) < sum(y))", "sum(x) * 0.0 + (if !(sum(x) < sum(y)) { 1.0 } else { 0.0 })",
+      "x [SUM] y [SUM] [LT] [NOT]" }, false },
   { TN_OP_DROPOUT, { X }, "%k = const {value=i64[] [42]}\n  %r = dropout %x, %k {number=0}",
     { "dropout(x, 0)", NULL, NULL }, false },
   { TN_OP_FUSED, { X }, "%y = neg %x\n  %r = exp %y", { "exp(-x)", "exp(-x)", "x [NEG] [EXP]" }, false },
@@ -89,22 +92,23 @@ static const card cards[] = {
   { TN_OP_BROADCAST_TO, { X }, "%r = broadcast_to %x {shape=[2, 2, 3]}",
     { "broadcast_to(x, [2, 2, 3])", NULL, NULL }, false },
   { TN_OP_SLICE, { X }, "%r = slice %x {low=[0, 0], high=[2, 3], step=[1, 2]}",
-    { "slice(x, 1, 0, 3, 2)", "slice(x, 1, 0, 3, 2)", NULL }, false },
+    { "slice(x, 1, 0, 3, 2)", "slice(x, 1, 0, 3, 2)",
+      "x 0 1 1 [SLICE] x 2 3 1 [SLICE] 1 [CONCAT]" }, false },
   { TN_OP_PAD, { X }, "%r = pad %x {low=[1, 0], high=[0, 2]}", { "pad(x, [1, 0], [0, 2])", NULL, NULL },
     false },
   { TN_OP_CONCAT, { X, Y }, "%r = concat %x, %y {axis=1}",
-    { "concat(1, x, y)", "concat([x, y], axis=1)", NULL }, false },
+    { "concat(1, x, y)", "concat([x, y], axis=1)", "x y 1 [CONCAT]" }, false },
   { TN_OP_SQUEEZE, { { "x", "2,1,3", 0 } }, "%r = squeeze %x",
     { "squeeze(x)", "squeeze(x)", "x [SQUEEZE]" }, false },
   { TN_OP_EXPAND_DIMS, { X }, "%r = expand_dims %x {axis=1}",
     { "expand_dims(x, 1)", "expand_dims(x, 1)", "x 1 [UNSQUEEZE]" }, false },
   { TN_OP_FLATTEN, { X }, "%r = flatten %x", { "flatten(x)", "flatten(x)", "x [FLATTEN]" }, false },
   { TN_OP_STACK, { X, Y }, "%r = stack %x, %y {axis=0}", { NULL, "stack([x, y])", NULL }, false },
-  { TN_OP_INDEX, { X }, "%r = index %x {axis=0, index=1}", { "index(x, 0, 1)", "index(x, 0, 1)", NULL },
-    false },
+  { TN_OP_INDEX, { X }, "%r = index %x {axis=0, index=1}",
+    { "index(x, 0, 1)", "index(x, 0, 1)", "x 1 [INDEX]" }, false },
   /* indices */
   { TN_OP_GATHER, { X, TOKENS(2) }, "%r = gather %x, %tokens {axis=0}",
-    { "gather(x, tokens)", "gather(x, tokens)", NULL }, false },
+    { "gather(x, tokens)", "gather(x, tokens)", "x tokens 0 [GATHER]" }, false },
   { TN_OP_SCATTER_ADD, { X, TOKENS(2), { "z", "4,3", 0 } }, "%r = scatter_add %x, %tokens, %z {axis=0}",
     { "scatter_add(x, tokens, z)", NULL, NULL }, false },
   { TN_OP_ROW_UPDATE, { X, TOKENS(2), { "z", "4,3", 0 } },
@@ -113,7 +117,7 @@ static const card cards[] = {
   { TN_OP_EMBEDDING, { X, TOKENS(2) }, "%r = embedding %tokens, %x", { "embedding(tokens, x)", NULL, NULL },
     false },
   { TN_OP_ONE_HOT, { TOKENS(3) }, "%r = one_hot %tokens {index=3, dtype=f32}",
-    { "one_hot(tokens, 3)", NULL, NULL }, false },
+    { "one_hot(tokens, 3)", NULL, "tokens 3 [ONE_HOT]" }, false },
   /* windows */
   { TN_OP_PATCHES, { { "x", "1,3,3,1", 0 } }, "%r = patches %x {window=[2, 2]}",
     { "patches(x, [2, 2])", NULL, NULL }, false },
@@ -124,7 +128,7 @@ static const card cards[] = {
     { "conv2d(x, w)", "conv2d(x, w)", NULL }, false },
   /* along axes */
   { TN_OP_ELEMENTS, { X }, "%r = count %x {axes=[0, 1], dtype=f32}", { NULL, NULL, NULL }, false },
-  { TN_OP_ARGMAX, { X }, "%r = argmax %x {axis=1}", { "argmax(x, 1)", "argmax(x, 1)", NULL }, false },
+  { TN_OP_ARGMAX, { X }, "%r = argmax %x {axis=1}", { "argmax(x, 1)", "argmax(x, 1)", "x [ARGMAX]" }, false },
   { TN_OP_CUMSUM, { X }, "%r = cumsum %x {axis=1}", { "cumsum(x, 1)", NULL, NULL }, false },
   { TN_OP_CUMPROD, { X }, "%r = cumprod %x {axis=1}", { "cumprod(x, 1)", NULL, NULL }, false },
   { TN_OP_SOFTMAX, { X }, "%r = softmax %x {axis=1}", { "softmax(x)", "softmax(x)", "x [SOFTMAX]" }, false },
@@ -370,9 +374,10 @@ typedef struct {
   int language;
   bool function;     /* a name before its operands; else an operator, or a word after them */
   const char *word;
+  int takes;         /* Ninth: items of the stack */
 } spelling;
 
-#define OPERATOR(language, id, word) { TN_OP_##id, language, false, word },
+#define OPERATOR(language, id, word) { TN_OP_##id, language, false, word, 0 },
 static const spelling operators[] = {
 #define TN_OP(id, ...) __VA_ARGS__
 #define TN_AIL(...) __VA_ARGS__
@@ -383,7 +388,7 @@ static const spelling operators[] = {
 #define MIND_PREFIX(id, word) OPERATOR(MIND, id, word)
 #include "op/ops.def"
 #define TN_NINTH_OPCODE(name, takes, gives, group, effect, doc, how, operation) \
-  OPERATOR(NINTH, operation, #name)
+  { TN_OP_##operation, NINTH, false, #name, takes },
 #include "lang/ninth/opcodes.def"
 };
 
@@ -395,10 +400,10 @@ static int spellings_of(tn_op op, int language, spelling *all, int limit) {
     if (operators[i].op == op && operators[i].language == language) all[count++] = operators[i];
   const tn_ail_builtin *ail = tn_ail_builtins(&n);
   for (size_t i = 0; language == AIL && i < n && count < limit; i++)
-    if (ail[i].op == op) all[count++] = (spelling){ op, AIL, true, ail[i].name };
+    if (ail[i].op == op) all[count++] = (spelling){ op, AIL, true, ail[i].name, 0 };
   const tn_mind_entry *mind = tn_mind_library(&n);
   for (size_t i = 0; language == MIND && i < n && count < limit; i++)
-    if (mind[i].op == op) all[count++] = (spelling){ op, MIND, true, mind[i].name };
+    if (mind[i].op == op) all[count++] = (spelling){ op, MIND, true, mind[i].name, 0 };
   return count;
 }
 
@@ -439,6 +444,7 @@ static void check_spellings(const card *c, int language, const spelling *all, in
   const tn_op_sig *sig = tn_op_sig_of(c->op);
   for (int i = 0; i < count; i++) {
     char expression[128];
+    if (all[i].takes > sig->arity) continue; /* along a dimension: tests/ninth/reductions.nth */
     spell(&all[i], sig, sig->dtypes == TN_BOOLS, expression, sizeof expression);
     check_program(c, language, expression, wanted);
   }

@@ -94,7 +94,7 @@ static void pop_frame(tn_ninth_vm *m) {
       m->calls--;
   }
   if (frame.items != 0) tn_ninth_release_object(m, frame.items);
-  if (frame.unit->kind == TN_NINTH_UNIT_INIT && m->stack + frame.floor < m->floor)
+  if ((frame.unit->kind == TN_NINTH_UNIT_INIT || frame.gathers) && m->stack + frame.floor < m->floor)
     m->floor = m->stack + frame.floor;
   tn_ninth_release_object(m, frame.self);
   if (m->frames.count > 0) m->next = frame_of(m)->next;
@@ -128,9 +128,25 @@ static bool end_init(tn_ninth_vm *m) {
   return true;
 }
 
+/* What the block of a [LIST] has left becomes one item; the references move. */
+static bool end_list(tn_ninth_vm *m) {
+  size_t count = (size_t)(m->top - m->floor);
+  if (!tn_ninth_room(m)) return false;
+  uint32_t number = tn_ninth_list_new(m, count);
+  if (number == 0) return tn_ninth_no_room(m);
+  tn_ninth_object *list = tn_ninth_object_of(m, number);
+  for (size_t i = 0; i < count; i++) list->items[i] = m->floor[i];
+  list->literal = true;
+  m->top -= count;
+  pop_frame(m);
+  *m->top++ = (tn_ninth_value){ .kind = TN_NINTH_LIST_VALUE, .object = number };
+  return true;
+}
+
 bool tn_ninth_return(tn_ninth_vm *m) {
   const tn_ninth_frame *frame = frame_of(m);
   if (frame->made != 0) return end_init(m);
+  if (frame->gathers) return end_list(m);
   if (frame->items != 0) {
     end_scope(m, frame);
     if (!tn_ninth_room(m)) return false;
@@ -249,6 +265,13 @@ static bool call_instance(tn_ninth_vm *m) {
   return true;
 }
 
+/* The block on top. Its program stays while it runs. */
+static bool call_block(tn_ninth_vm *m) {
+  if (!tn_ninth_call_unit(m, m->units.at[m->top[-1].unit], frame_of(m)->self)) return false;
+  tn_ninth_drop(m, 1);
+  return true;
+}
+
 bool tn_ninth_call_name(tn_ninth_vm *m, tn_name name) {
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, name);
   if (symbol->function) {
@@ -256,14 +279,16 @@ bool tn_ninth_call_name(tn_ninth_vm *m, tn_name name) {
     frame_of(m)[-1].next++; /* the string was its name */
     return true;
   }
-  bool instance = m->top > m->stack && m->top[-1].kind == TN_NINTH_INSTANCE;
-  if (instance) return tn_ninth_reach(m, 1) && call_instance(m);
+  uint32_t kind = m->top > m->stack ? m->top[-1].kind : TN_NINTH_UNBOUND;
+  if (kind == TN_NINTH_INSTANCE) return tn_ninth_reach(m, 1) && call_instance(m);
+  if (kind == TN_NINTH_BLOCK) return tn_ninth_reach(m, 1) && call_block(m);
   return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_FUNCTION, name);
 }
 
 bool tn_ninth_run_call(tn_ninth_vm *m) {
   tn_ninth_value value = m->top[-1];
   if (value.kind == TN_NINTH_INSTANCE) return call_instance(m);
+  if (value.kind == TN_NINTH_BLOCK) return call_block(m);
   if (value.kind != TN_NINTH_STRING) return tn_ninth_wrong_kind(m, "instance", value);
   const tn_ninth_symbol *symbol = tn_ninth_symbol_of(m, value.name);
   if (!symbol->function) return tn_ninth_unknown(m, TN_DIAG_E_UNKNOWN_FUNCTION, value.name);
@@ -360,7 +385,7 @@ bool tn_ninth_bind_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_
 bool tn_ninth_run_foreach(tn_ninth_vm *m) {
   tn_ninth_value list = m->top[-2], block = m->top[-1];
   if (block.kind != TN_NINTH_BLOCK) return tn_ninth_wrong_kind(m, "block", block);
-  if (list.kind != TN_NINTH_LIST) return tn_ninth_wrong_kind(m, "list", list);
+  if (list.kind != TN_NINTH_LIST_VALUE) return tn_ninth_wrong_kind(m, "list", list);
   if (tn_ninth_object_of(m, list.object)->count == 0) {
     tn_ninth_drop(m, 2);
     return true;
@@ -370,4 +395,14 @@ bool tn_ninth_run_foreach(tn_ninth_vm *m) {
   m->top -= 2;
   tn_ninth_release(m, block); /* its program stays while it runs */
   return next_item(m);
+}
+
+bool tn_ninth_run_list(tn_ninth_vm *m) {
+  if (m->top[-1].kind != TN_NINTH_BLOCK) return tn_ninth_wrong_kind(m, "block", m->top[-1]);
+  if (!call_block(m)) return false;
+  tn_ninth_frame *frame = frame_of(m);
+  frame->gathers = true;
+  frame->floor = (uint32_t)(m->floor - m->stack);
+  m->floor = m->top;
+  return true;
 }

@@ -172,8 +172,8 @@ static void read_memory(checker *c, activation *a, uint32_t at) {
 
 static void report_underflow(checker *c, const activation *a, uint32_t at, const char *opcode, int64_t needed,
                              int64_t have) {
-  tn_report(c->host->diags, TN_DIAG_E_STACK_UNDERFLOW, a->unit->at[at], TN_STR("opcode", opcode),
-            TN_INT("needed", needed), TN_INT("have", have));
+  tn_ninth_underflow what = { a->unit->code[at].op, opcode, a->unit->at[at], needed, have };
+  tn_ninth_report_underflow(c->host->heap, c->host->diags, &what);
 }
 
 /* Afterwards as if what was missing had been there. */
@@ -325,6 +325,19 @@ static uint32_t walk_repeat(checker *c, activation *a, uint32_t at, flow *f) {
   return end;
 }
 
+/* The condition runs at least once, the body perhaps. */
+static uint32_t walk_while(checker *c, activation *a, uint32_t at, flow *f) {
+  uint32_t condition = a->unit->code[at].arg, end = condition > at ? a->unit->code[condition].arg : 0;
+  if (end <= condition) return walk_open(f, at);
+  int64_t before = f->depth;
+  *f = walk(c, a, at + 1, condition, *f);
+  if (f->dead) return end;
+  take(c, a, f, condition, "DO", 1, 0);
+  flow once = maybe(c, a, condition + 1, end - 1, *f);
+  if (!once.dead && once.depth > before) f->depth = UNKNOWN; /* every round adds to it */
+  return end;
+}
+
 /* ---- instructions ---- */
 
 /* [ZEROS] after a number takes two. */
@@ -404,6 +417,7 @@ static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
   switch (code->op) {
     case TN_NINTH_IF: return walk_if(c, a, at, f);
     case TN_NINTH_REPEAT: return walk_repeat(c, a, at, f);
+    case TN_NINTH_WHILE: return walk_while(c, a, at, f);
     case TN_NINTH_RET:
       if (f->depth > a->exit) a->exit = f->depth;
       a->returns++;

@@ -33,12 +33,13 @@ typedef enum {
   TN_NINTH_CODE_CALL_NAME,     /* arg: name; the string itself is the next instruction */
   TN_NINTH_CODE_DEFINE,        /* arg: number of a definition */
   TN_NINTH_CODE_DEFINE_MODULE, /* arg: number of a module */
+  TN_NINTH_CODE_AGAIN,         /* arg: where the condition of a [WHILE] begins; its [END] */
   TN_NINTH_CODE_FLAW,          /* something that was reported and might have done anything to the stack */
   TN_NINTH_CODE_END_OF_UNIT    /* not a token, and no step */
 } tn_ninth_code_kind;
-/* IF and REPEAT hold where to go on when they are not taken, ELSE where the [ENDIF] is, END where
- * the loop's body begins. The hint of an IF that has an [ELSE] is 1; that of another opcode says which
- * literal stands right before it, for callers that look at code without running it. */
+/* IF, REPEAT and DO hold where to go on when they are not taken, ELSE where the [ENDIF] is, WHILE where
+ * its [DO] is, END where the loop's body begins. The hint of an IF that has an [ELSE] is 1; that of another
+ * opcode says which literal stands right before it, for callers that look at code without running it. */
 enum { TN_NINTH_HINT_STRING = 1, TN_NINTH_HINT_NUMBER = 2 };
 
 typedef struct {

@@ -240,10 +240,44 @@ static void read_endif(tn_ninth_compiler *c) {
   set_target(c, block.patch, here(c));
 }
 
+static void read_while(tn_ninth_compiler *c, tn_span at) {
+  tn_ninth_open *block = open_block(c, TN_NINTH_WHILE);
+  if (block) block->start = tn_ninth_emit(c, TN_NINTH_WHILE, 0, at);
+}
+
+static void read_do(tn_ninth_compiler *c, tn_span at) {
+  if (!reaches(c, TN_NINTH_WHILE, TN_NINTH_DO)) {
+    c->lost[TN_NINTH_WHILE]++; /* the [END] is still to come */
+    return;
+  }
+  tn_ninth_open *block = &tn_vec_last(&c->open);
+  if (block->has_else) {
+    report_unpaired(c, TN_NINTH_DO, &c->tokens[c->at - 1]);
+    return;
+  }
+  set_target(c, block->start, here(c));
+  block->patch = tn_ninth_emit(c, TN_NINTH_DO, 0, at);
+  block->has_else = true;
+}
+
+/* [END] belongs to the innermost loop; without one, to one that was given up on. */
+static tn_ninth_opcode loop_to_end(const tn_ninth_compiler *c) {
+  for (size_t i = c->open.count; i-- > 0;) {
+    tn_ninth_opcode kind = c->open.at[i].kind;
+    if (kind == TN_NINTH_REPEAT || kind == TN_NINTH_WHILE) return kind;
+  }
+  return c->lost[TN_NINTH_WHILE] > 0 ? TN_NINTH_WHILE : TN_NINTH_REPEAT;
+}
+
 static void read_end(tn_ninth_compiler *c, tn_span at) {
-  if (!reaches(c, TN_NINTH_REPEAT, TN_NINTH_END)) return;
+  tn_ninth_opcode kind = loop_to_end(c);
+  if (!reaches(c, kind, TN_NINTH_END)) return;
   tn_ninth_open block = tn_vec_pop(&c->open);
-  tn_ninth_emit(c, TN_NINTH_END, block.patch + 1, at);
+  bool repeat = kind == TN_NINTH_REPEAT;
+  if (!repeat && !block.has_else)
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[block.token]),
+                    "[WHILE] needs a [DO] between its condition and what it repeats");
+  tn_ninth_emit(c, repeat ? TN_NINTH_END : TN_NINTH_CODE_AGAIN, (repeat ? block.patch : block.start) + 1, at);
   set_target(c, block.patch, here(c));
 }
 
@@ -345,6 +379,7 @@ static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
       case TN_NINTH_OPCODE_COUNT: return true;
       case TN_NINTH_ELSE:
       case TN_NINTH_ENDIF:
+      case TN_NINTH_DO:
       case TN_NINTH_END:
       case TN_NINTH_END_NO_GRAD: return true;
       default: break;
@@ -389,6 +424,8 @@ static void read_opcode(tn_ninth_compiler *c, tn_ninth_opcode opcode, tn_span at
     case TN_NINTH_NO_GRAD:
       if (open_block(c, opcode)) tn_ninth_emit(c, opcode, 0, at);
       break;
+    case TN_NINTH_WHILE: read_while(c, at); break;
+    case TN_NINTH_DO: read_do(c, at); break;
     case TN_NINTH_ELSE: read_else(c, at); break;
     case TN_NINTH_ENDIF: read_endif(c); break;
     case TN_NINTH_END: read_end(c, at); break;

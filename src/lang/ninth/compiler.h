@@ -10,9 +10,10 @@
 typedef struct {
   tn_ninth_opcode kind;
   size_t token;
-  uint32_t patch;  /* IF, REPEAT: the instruction that waits for its target */
+  uint32_t patch;  /* IF, REPEAT, WHILE: the instruction that waits for its target */
+  uint32_t start;  /* WHILE: its first instruction */
   uint32_t module; /* MODULE: its number */
-  bool has_else;   /* IF */
+  bool has_else;   /* IF: the [ELSE] was met; WHILE: the [DO] */
   bool spoiled;    /* MODULE: a token that has no place in it was reported */
   bool nested;     /* MODULE: another one stands in it, which was reported; its own end may be missing */
 } tn_ninth_open;

@@ -50,6 +50,8 @@ static bool opcode_opens(int opcode) {
     case TN_NINTH_IF:
     case TN_NINTH_ELSE:
     case TN_NINTH_REPEAT:
+    case TN_NINTH_WHILE:
+    case TN_NINTH_DO:
     case TN_NINTH_DEF:
     case TN_NINTH_NO_GRAD:
     case TN_NINTH_MODULE:
@@ -64,6 +66,7 @@ static bool opcode_closes(const formatter *f, int opcode) {
   switch (opcode) {
     case TN_NINTH_ELSE:
     case TN_NINTH_ENDIF:
+    case TN_NINTH_DO:
     case TN_NINTH_END:
     case TN_NINTH_END_NO_GRAD:
     case TN_NINTH_END_MODULE: return true;

@@ -73,7 +73,7 @@ bool tn_ninth_run_sub_assign_grad(tn_ninth_vm *m) {
 /* ---- walking instances ---- */
 
 typedef struct {
-  uint32_t instance, entry; /* where to go on */
+  uint32_t object, entry; /* an instance or a list, and where to go on */
 } place;
 
 typedef struct {
@@ -91,9 +91,13 @@ static tn_str path_of(tn_ninth_vm *m, const walk *w) {
   tn_text_init(&path, m->heap);
   if (w->root) tn_text_add(&path, tn_names_text(names, w->root));
   for (size_t i = 0; i < w->places.count; i++) {
-    const tn_ninth_object *object = tn_ninth_object_of(m, w->places.at[i].instance);
+    const tn_ninth_object *object = tn_ninth_object_of(m, w->places.at[i].object);
+    uint32_t entry = w->places.at[i].entry - 1;
     if (path.len > 0) tn_text_byte(&path, '.');
-    tn_text_add(&path, tn_names_text(names, object->entries[w->places.at[i].entry - 1].name));
+    if (object->kind == TN_NINTH_LIST_VALUE)
+      tn_text_int(&path, entry);
+    else
+      tn_text_add(&path, tn_names_text(names, object->entries[entry].name));
   }
   tn_name name = path.failed ? 0 : tn_names_intern(names, tn_text_str(&path));
   tn_text_free(&path);
@@ -107,15 +111,21 @@ static bool keep_in_unit(tn_ninth_vm *m, const walk *w, tn_value variable) {
   return now.buffer && tn_unit_keep_param_take(w->unit, name, &now);
 }
 
-static bool enter(tn_ninth_vm *m, walk *w, uint32_t instance) {
-  tn_ninth_object *object = tn_ninth_object_of(m, instance);
+static bool enter(tn_ninth_vm *m, walk *w, uint32_t number) {
+  tn_ninth_object *object = tn_ninth_object_of(m, number);
   if (object->mark == m->mark) return true;
   object->mark = m->mark;
-  return tn_vec_push(m->heap, &w->places, ((place){ instance, 0 }));
+  return tn_vec_push(m->heap, &w->places, ((place){ number, 0 }));
+}
+
+/* What [PARAMS] listed belongs to another instance, wherever the list is kept. */
+static bool is_entered(const tn_ninth_vm *m, tn_ninth_value value) {
+  if (value.kind == TN_NINTH_INSTANCE) return true;
+  return value.kind == TN_NINTH_LIST_VALUE && tn_ninth_object_of(m, value.object)->literal;
 }
 
 static bool visit(tn_ninth_vm *m, walk *w, tn_ninth_value value) {
-  if (value.kind == TN_NINTH_INSTANCE) return enter(m, w, value.object);
+  if (is_entered(m, value)) return enter(m, w, value.object);
   if (value.kind != TN_NINTH_TENSOR || !tn_eager_is_variable(m->eager, value.tensor)) return true;
   if (tn_map_get(&w->seen, value.tensor)) return true;
   return tn_map_put(&w->seen, value.tensor, 1) && tn_vec_push(m->heap, &w->found, value.tensor) &&
@@ -133,18 +143,23 @@ static bool follow(tn_ninth_vm *m, walk *w, tn_ninth_value value) {
   bool ok = visit(m, w, value);
   while (ok && w->places.count > 0) {
     place *here = &tn_vec_last(&w->places);
-    const tn_ninth_object *object = tn_ninth_object_of(m, here->instance);
-    if (here->entry == object->count)
+    const tn_ninth_object *object = tn_ninth_object_of(m, here->object);
+    if (here->entry == object->count) {
       w->places.count--;
-    else
-      ok = visit(m, w, object->entries[here->entry++].value);
+      continue;
+    }
+    uint32_t entry = here->entry++;
+    bool list = object->kind == TN_NINTH_LIST_VALUE;
+    ok = visit(m, w, list ? object->items[entry] : object->entries[entry].value);
   }
   return ok;
 }
 
-static bool find_parameters(tn_ninth_vm *m, walk *w, uint32_t instance) {
+/* Of an instance, or of what a list holds. */
+static bool find_parameters(tn_ninth_vm *m, walk *w, uint32_t object) {
   begin_walk(m, w);
-  return follow(m, w, (tn_ninth_value){ .kind = TN_NINTH_INSTANCE, .object = instance });
+  bool ok = enter(m, w, object);
+  return ok && follow(m, w, (tn_ninth_value){ 0 });
 }
 
 static void end_walk(tn_ninth_vm *m, walk *w) {
@@ -155,16 +170,9 @@ static void end_walk(tn_ninth_vm *m, walk *w) {
 
 /* A list of these tensors; 0 when memory runs out. */
 static uint32_t list_of(tn_ninth_vm *m, const tn_value *tensors, size_t count) {
-  uint32_t number = tn_ninth_object_new(m, TN_NINTH_LIST);
-  if (number == 0) return 0;
-  tn_ninth_object *list = tn_ninth_object_of(m, number);
-  list->items = tn_heap_alloc(m->heap, count * sizeof *list->items);
-  if (count > 0 && !list->items) {
-    tn_ninth_release_object(m, number);
-    return 0;
-  }
-  list->count = list->capacity = (uint32_t)count;
-  for (size_t i = 0; i < count; i++) {
+  uint32_t number = tn_ninth_list_new(m, count);
+  tn_ninth_object *list = number != 0 ? tn_ninth_object_of(m, number) : NULL;
+  for (size_t i = 0; list && i < count; i++) {
     list->items[i] = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = tensors[i] };
     tn_ninth_hold(m, list->items[i]);
   }
@@ -178,35 +186,26 @@ bool tn_ninth_run_params(tn_ninth_vm *m) {
   uint32_t list = find_parameters(m, &w, top.object) ? list_of(m, w.found.at, w.found.count) : 0;
   end_walk(m, &w);
   if (list == 0) return tn_ninth_no_room(m);
-  tn_ninth_replace(m, 1, (tn_ninth_value){ .kind = TN_NINTH_LIST, .object = list });
+  tn_ninth_replace(m, 1, (tn_ninth_value){ .kind = TN_NINTH_LIST_VALUE, .object = list });
   return true;
 }
 
-static bool clear_instance(tn_ninth_vm *m, uint32_t instance) {
+static bool clear_object(tn_ninth_vm *m, uint32_t object) {
   walk w;
-  bool ok = find_parameters(m, &w, instance);
+  bool ok = find_parameters(m, &w, object);
   for (size_t i = 0; ok && i < w.found.count; i++) ok = tn_eager_clear_grad(m->eager, w.found.at[i]);
   end_walk(m, &w);
   return ok || tn_ninth_no_room(m);
 }
 
-static bool clear_list(tn_ninth_vm *m, const tn_ninth_object *list) {
-  bool ok = true;
-  for (uint32_t i = 0; ok && i < list->count; i++) {
-    if (list->items[i].kind == TN_NINTH_TENSOR) ok = tn_eager_clear_grad(m->eager, list->items[i].tensor);
-  }
-  return ok || tn_ninth_no_room(m);
-}
 
 bool tn_ninth_run_zero_grad(tn_ninth_vm *m) {
   tn_ninth_value value;
   if (!named_value(m, &value)) return false;
   switch ((tn_ninth_kind)value.kind) {
     case TN_NINTH_INSTANCE:
-      if (!clear_instance(m, value.object)) return false;
-      break;
-    case TN_NINTH_LIST:
-      if (!clear_list(m, tn_ninth_object_of(m, value.object))) return false;
+    case TN_NINTH_LIST_VALUE:
+      if (!clear_object(m, value.object)) return false;
       break;
     case TN_NINTH_TENSOR:
       if (!tn_eager_clear_grad(m->eager, value.tensor)) return tn_ninth_no_room(m);

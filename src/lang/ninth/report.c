@@ -29,6 +29,23 @@ const char *tn_ninth_opcode_here(const tn_ninth_vm *m) {
   }
 }
 
+/* The hint shows what an opcode takes and leaves. */
+bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_underflow *what) {
+  bool opcode = what->op < TN_NINTH_OPCODE_COUNT;
+  tn_text hint;
+  tn_text_init(&hint, heap);
+  if (opcode) {
+    tn_text_puts(&hint, "what it takes and leaves is `");
+    tn_text_puts(&hint, tn_ninth_opcode_info_of((tn_ninth_opcode)what->op)->effect);
+    tn_text_puts(&hint, "`: ");
+  }
+  tn_text_puts(&hint, "push what it needs first; [PEEK] shows the top and [DEPTH] counts");
+  tn_report(diags, TN_DIAG_E_STACK_UNDERFLOW, what->at, TN_STR("opcode", what->opcode),
+            TN_INT("needed", what->needed), TN_INT("have", what->have), TN_HINT(tn_text_str(&hint)));
+  tn_text_free(&hint);
+  return false;
+}
+
 bool tn_ninth_report_memory(tn_heap *heap, tn_diags *diags, tn_span at) {
   return tn_report_memory(diags, heap, at, NULL);
 }
@@ -114,6 +131,12 @@ static bool report_name(tn_ninth_vm *m, tn_diag_code code, tn_name name, texts *
 bool tn_ninth_undefined(tn_ninth_vm *m, tn_name name) {
   texts candidates = { 0 };
   add_variables(m, &candidates);
+  return report_name(m, TN_DIAG_E_UNDEFINED_VARIABLE, name, &candidates);
+}
+
+bool tn_ninth_no_state(tn_ninth_vm *m, const tn_ninth_object *instance, tn_name name) {
+  texts candidates = { 0 };
+  for (uint32_t i = 0; i < instance->count; i++) add_text(m, &candidates, instance->entries[i].name);
   return report_name(m, TN_DIAG_E_UNDEFINED_VARIABLE, name, &candidates);
 }
 

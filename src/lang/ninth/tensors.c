@@ -226,6 +226,24 @@ bool tn_ninth_run_compare(tn_ninth_vm *m) {
       m, both, tn_ninth_keep(m, scope, truth ? tn_build_cast(m->builder, truth, TN_F32) : TN_ERROR_VALUE));
 }
 
+/* Not above 0, as [IF] sees it: NaN is not either. */
+bool tn_ninth_run_not(tn_ninth_vm *m) {
+  tn_ninth_value *top = &m->top[-1];
+  tn_ninth_operand x;
+  if (top->kind == TN_NINTH_NUMBER && !m->everything) {
+    top->number = top->number > 0 ? 0 : 1;
+    return true;
+  }
+  if (!tn_ninth_operand_at(m, 0, &x)) return false;
+  size_t scope = tn_eager_scope_begin(m->eager);
+  tn_value zero = tn_build_number(m->builder, TN_F32, 0);
+  tn_value above = tn_build_binary(m->builder, TN_OP_GT, x.value, zero);
+  tn_value truth = tn_build_unary(m->builder, TN_OP_NOT, above);
+  tn_value result = tn_ninth_keep(m, scope, tn_build_cast(m->builder, truth, TN_F32));
+  tn_ninth_operand_end(m, &x);
+  return tn_ninth_finish(m, 1, result);
+}
+
 bool tn_ninth_run_matmul(tn_ninth_vm *m) {
   tn_ninth_operand both[2];
   if (tn_ninth_interrupted(m)) return tn_ninth_report_stop(m);

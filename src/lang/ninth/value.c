@@ -72,7 +72,7 @@ void tn_ninth_release_counted(tn_ninth_vm *m, tn_ninth_value value) {
 static size_t item_bytes(const tn_ninth_object *object) {
   switch (object->kind) {
     case TN_NINTH_SHAPE_VALUE: return sizeof *object->dims;
-    case TN_NINTH_LIST: return sizeof *object->items;
+    case TN_NINTH_LIST_VALUE: return sizeof *object->items;
     default: return sizeof *object->entries;
   }
 }
@@ -98,7 +98,7 @@ static void drop(tn_ninth_vm *m, tn_ninth_value value, uint32_t *work) {
 
 static void drop_contents(tn_ninth_vm *m, tn_ninth_object *object, uint32_t *work) {
   if (object->kind == TN_NINTH_SHAPE_VALUE) return;
-  bool list = object->kind == TN_NINTH_LIST;
+  bool list = object->kind == TN_NINTH_LIST_VALUE;
   if (object->kind == TN_NINTH_INSTANCE && object->module)
     tn_ninth_release_program(m, object->module->program);
   for (uint32_t i = 0; i < object->count; i++)
@@ -124,9 +124,9 @@ void tn_ninth_objects_free(tn_ninth_vm *m) {
   for (size_t c = 0; c < m->chunks.count; c++) {
     for (size_t i = 0; i < TN_NINTH_OBJECT_CHUNK; i++) {
       tn_ninth_object *object = &m->chunks.at[c][i];
-      for (uint32_t k = 0; object->references > 0 && object->kind == TN_NINTH_INSTANCE && k < object->count;
-           k++) {
-        tn_ninth_value value = object->entries[k].value;
+      bool list = object->kind == TN_NINTH_LIST_VALUE, holds = list || object->kind == TN_NINTH_INSTANCE;
+      for (uint32_t k = 0; object->references > 0 && holds && k < object->count; k++) {
+        tn_ninth_value value = list ? object->items[k] : object->entries[k].value;
         if (value.kind == TN_NINTH_TENSOR) tn_eager_unref(m->eager, value.tensor);
       }
       if (object->references > 0) free_contents(m, object);
@@ -151,6 +151,19 @@ uint32_t tn_ninth_shape_new(tn_ninth_vm *m, const int64_t *dims, size_t count) {
   }
   shape->count = (uint32_t)count;
   if (count > 0) memcpy(shape->dims, dims, count * sizeof *dims);
+  return number;
+}
+
+uint32_t tn_ninth_list_new(tn_ninth_vm *m, size_t count) {
+  uint32_t number = tn_ninth_object_new(m, TN_NINTH_LIST_VALUE);
+  if (number == 0) return 0;
+  tn_ninth_object *list = tn_ninth_object_of(m, number);
+  list->items = tn_heap_alloc(m->heap, count * sizeof *list->items);
+  if (count > 0 && !list->items) {
+    tn_ninth_release_object(m, number);
+    return 0;
+  }
+  list->count = list->capacity = (uint32_t)count;
   return number;
 }
 
@@ -294,7 +307,7 @@ void tn_ninth_show(const tn_ninth_vm *m, tn_ninth_value value, bool shorten, tn_
       tn_text_add(out, tn_span_text(m->host->sources, m->units.at[value.unit]->text));
       break;
     case TN_NINTH_SHAPE_VALUE: show_dims(object_of(m, value)->dims, object_of(m, value)->count, out); break;
-    case TN_NINTH_LIST: show_list(m, tn_ninth_object_of(m, value.object), shorten, out); break;
+    case TN_NINTH_LIST_VALUE: show_list(m, tn_ninth_object_of(m, value.object), shorten, out); break;
     case TN_NINTH_INSTANCE:
       tn_text_byte(out, '<');
       tn_text_add(out, tn_names_text(m->host->names, tn_ninth_object_of(m, value.object)->name));
@@ -349,7 +362,7 @@ bool tn_ninth_datum(tn_ninth_vm *m, tn_ninth_value value, tn_arena *arena, tn_da
     case TN_NINTH_NUMBER:
     case TN_NINTH_TENSOR: return tensor_datum(m, value, out);
     case TN_NINTH_SHAPE_VALUE: return shape_datum(object, arena, out);
-    case TN_NINTH_LIST: return list_datum(m, object, arena, out);
+    case TN_NINTH_LIST_VALUE: return list_datum(m, object, arena, out);
     case TN_NINTH_STRING:
       *out = (tn_datum){ .kind = TN_VALUE_STRING, .text = tn_names_text(m->host->names, value.name) };
       return true;

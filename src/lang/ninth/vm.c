@@ -73,8 +73,12 @@ static bool only_looks(uint32_t op) {
 
 bool tn_ninth_reach(tn_ninth_vm *m, size_t needed) {
   if (tn_ninth_depth(m) < needed) {
-    return tn_ninth_error(m, TN_DIAG_E_STACK_UNDERFLOW, TN_STR("opcode", tn_ninth_opcode_here(m)),
-                          TN_INT("needed", (int64_t)needed), TN_INT("have", (int64_t)tn_ninth_depth(m)));
+    tn_ninth_underflow what = { .op = m->next[-1].op,
+                                .opcode = tn_ninth_opcode_here(m),
+                                .at = tn_ninth_here(m),
+                                .needed = (int64_t)needed,
+                                .have = (int64_t)tn_ninth_depth(m) };
+    return tn_ninth_report_underflow(m->heap, m->host->diags, &what);
   }
   if (m->floor > m->top - needed && !only_looks(m->next[-1].op)) m->floor = m->top - needed;
   return true;
@@ -311,7 +315,9 @@ static bool run_no_grad(tn_ninth_vm *m) {
 /* What is left of the opcodes that make up the structure of a program. */
 bool tn_ninth_run_structure(tn_ninth_vm *m) {
   switch (tn_ninth_running(m)) {
-    case TN_NINTH_IF: return run_if(m);
+    case TN_NINTH_WHILE: return true; /* its condition comes next */
+    case TN_NINTH_IF:
+    case TN_NINTH_DO: return run_if(m);
     case TN_NINTH_REPEAT: return run_repeat(m);
     case TN_NINTH_NO_GRAD: return run_no_grad(m);
     case TN_NINTH_END_NO_GRAD:
@@ -464,11 +470,13 @@ static bool run_loop(tn_ninth_vm *m) {
       case TN_NINTH_MUL: ARITHMETIC(MUL);
       case TN_NINTH_DIV: ARITHMETIC(DIV);
       case TN_NINTH_IF:
+      case TN_NINTH_DO:
         if (!HAS(1) || top[-1].kind != TN_NINTH_NUMBER) goto rare;
         top--;
         if (!(top->number > 0)) next = unit->code + code->arg;
         break;
-      case TN_NINTH_ELSE: next = unit->code + code->arg; break;
+      case TN_NINTH_ELSE:
+      case TN_NINTH_CODE_AGAIN: next = unit->code + code->arg; break;
       case TN_NINTH_END:
         if (--tn_vec_last(&m->loops) > 0)
           next = unit->code + code->arg;

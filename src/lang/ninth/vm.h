@@ -23,6 +23,7 @@
 #define TN_NINTH_CALL_LIMIT  1000                   /* calls, and running blocks, inside each other */
 #define TN_NINTH_STACK_LIMIT ((size_t)1 << 24)      /* items on the stack */
 #define TN_NINTH_STEP_LIMIT  ((uint64_t)1000000000) /* unless --max-steps says otherwise */
+#define TN_NINTH_EXACT       ((int64_t)1 << 24)     /* whole numbers up to here are exact in f32 */
 #define TN_NINTH_PATIENCE    64                     /* steps between two looks at the clock */
 
 typedef enum {
@@ -32,7 +33,7 @@ typedef enum {
   TN_NINTH_STRING,
   TN_NINTH_BLOCK,       /* from here on references are counted here */
   TN_NINTH_SHAPE_VALUE, /* from here on objects */
-  TN_NINTH_LIST,
+  TN_NINTH_LIST_VALUE,
   TN_NINTH_INSTANCE
 } tn_ninth_kind;
 
@@ -68,6 +69,7 @@ typedef struct {
     tn_ninth_value *items;   /* list */
     tn_ninth_entry *entries; /* instance: its state, in the order of first binding */
   };
+  bool literal;  /* list: made by [LIST]; what it holds belongs to whoever holds it */
   tn_map *index; /* instance with a large state: name -> entry */
   tn_name name;  /* instance: of its module */
   const tn_ninth_module *module;
@@ -86,7 +88,8 @@ typedef struct {
   uint32_t self;               /* the instance that @ means */
   uint32_t made;               /* [INIT]: the instance that {Name} will push */
   uint32_t items, item;        /* block: the list it runs over, and the next item */
-  uint32_t floor;              /* [INIT]: the floor of the frame around */
+  uint32_t floor;              /* [INIT], [LIST]: the floor of the frame around */
+  bool gathers;                /* block: [LIST] makes a list of what it leaves above the floor */
   const tn_ninth_maker *maker; /* [INIT]: the values it was given */
   const uint32_t *outer;       /* block: its slots in the frame below; NULL: not those of its text */
   bool recording;              /* what to go back to */
@@ -227,6 +230,8 @@ static inline void tn_ninth_release(tn_ninth_vm *m, tn_ninth_value value) {
 }
 /* A shape object of these dimensions; 0 when memory runs out. */
 uint32_t tn_ninth_shape_new(tn_ninth_vm *m, const int64_t *dims, size_t count);
+/* A list with room for so many items, which the caller fills in; 0 when memory runs out. */
+uint32_t tn_ninth_list_new(tn_ninth_vm *m, size_t count);
 /* The entry of a name in an instance's state, NULL when it has none. `hint` is where it was found
  * last, and is set to where it is. */
 tn_ninth_entry *tn_ninth_state_find(const tn_ninth_object *instance, tn_name name, uint16_t *hint);
@@ -300,6 +305,15 @@ bool tn_ninth_check_shape(tn_ninth_vm *m, const tn_shape *shape);
 tn_value tn_ninth_normal(tn_ninth_vm *m, const tn_shape *shape);
 bool tn_ninth_make_shape(tn_ninth_vm *m, const tn_ninth_shape *shape, uint32_t number);
 
+/* ---- parts (indexing.c) ---- */
+
+/* The item at `place` from the top as a whole number. False after reporting. */
+bool tn_ninth_whole_at(tn_ninth_vm *m, size_t place, int64_t *out);
+/* A place of something that has `length` of them; negative ones count from the end. False after reporting. */
+bool tn_ninth_place_in(tn_ninth_vm *m, int64_t place, int64_t length, int64_t *out);
+/* Whether the numbers below `count` are exact, and so many elements can be made. False after reporting. */
+bool tn_ninth_check_exact(tn_ninth_vm *m, int64_t count);
+
 /* ---- parameters (gradients.c) ---- */
 
 /* Everything trainable that the variables, the state and the stored values of the main program lead to goes
@@ -321,6 +335,14 @@ bool tn_ninth_keep_symbol(tn_ninth_vm *m, tn_name name);
 
 /* ---- diagnostics (report.c): all return false ---- */
 
+/* An instruction that found too little on the stack. */
+typedef struct {
+  uint32_t op;
+  const char *opcode; /* its name */
+  tn_span at;
+  int64_t needed, have;
+} tn_ninth_underflow;
+bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_underflow *what);
 tn_span tn_ninth_here(const tn_ninth_vm *m);
 const char *tn_ninth_opcode_here(const tn_ninth_vm *m);
 #define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
@@ -329,6 +351,7 @@ bool tn_ninth_wrong_kind(tn_ninth_vm *m, const char *expected, tn_ninth_value go
 bool tn_ninth_wrong_shape(tn_ninth_vm *m, const tn_shape *shape, const char *problem, const char *hint);
 bool tn_ninth_misfit(tn_ninth_vm *m, const tn_shape *left, const tn_shape *right);
 bool tn_ninth_undefined(tn_ninth_vm *m, tn_name name);
+bool tn_ninth_no_state(tn_ninth_vm *m, const tn_ninth_object *instance, tn_name name);
 bool tn_ninth_unknown(tn_ninth_vm *m, tn_diag_code code, tn_name name);
 /* The builder's fault, in Ninth's words; the builder is ready again. `operands` are the shapes the
  * opcode was given, where there are two. */
