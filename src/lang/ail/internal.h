@@ -90,7 +90,8 @@ struct tn_model {
   tn_arena arena;
   tn_ail_tree tree;
   tn_ail_known known;
-  tn_map consts, functions, builtins; /* name -> index */
+  tn_map consts, functions; /* name -> index */
+  tn_map builtins;          /* the same, of those that have been looked for */
   /* Pairs of a body (0: the model, else a layer's index + 1) and a layer that it uses at several places or in
    * a loop, as body << 32 | layer: these uses are numbered. */
   tn_map numbered;
@@ -182,8 +183,10 @@ bool tn_ail_literal(const tn_ail *program, const tn_ail_expr *expr, tn_ail_const
 
 /* ---- built-in operations (library.c) ---- */
 
-size_t tn_ail_builtin_count(void);
-const char *tn_ail_builtin_name(size_t index);
+/* The index of the operation of that name, or -1. */
+int tn_ail_builtin_named(tn_ail *program, tn_name name);
+/* All of them go into program->builtins, for a suggestion. */
+void tn_ail_list_builtins(tn_ail *program);
 /* The capability a built-in needs; 0 for all but now and read_file_text. */
 uint32_t tn_ail_builtin_effect(size_t index);
 bool tn_ail_builtin_is_dropout(size_t index);

@@ -105,8 +105,28 @@ const tn_ail_builtin *tn_ail_builtins(size_t *count) {
   return builtins;
 }
 
-size_t tn_ail_builtin_count(void) { return BUILTIN_COUNT; }
-const char *tn_ail_builtin_name(size_t index) { return builtins[index].name; }
+/* A program calls few of them: they are looked for by their text once, and later by their name. Where memory
+ * runs out, the next call looks by the text again. */
+int tn_ail_builtin_named(tn_ail *program, tn_name name) {
+  const uint64_t *known = tn_map_get(&program->builtins, name);
+  if (known) return (int)*known;
+  tn_str text = name ? tn_ail_text_of(program, name) : TN_LIT("");
+  for (size_t i = 0; text.len > 0 && i < BUILTIN_COUNT; i++) {
+    if (builtins[i].name[0] != text.at[0] || !tn_str_is(text, builtins[i].name)) continue;
+    tn_map_put(&program->builtins, name, i);
+    return (int)i;
+  }
+  return -1;
+}
+
+/* In the order of the table, so that a suggestion does not depend on the calls before it. */
+void tn_ail_list_builtins(tn_ail *program) {
+  tn_map_clear(&program->builtins);
+  for (size_t i = 0; i < BUILTIN_COUNT; i++) {
+    tn_name name = tn_names_intern(program->host->names, tn_str_of(builtins[i].name));
+    if (name == 0 || !tn_map_put(&program->builtins, name, i)) return;
+  }
+}
 
 uint32_t tn_ail_builtin_effect(size_t index) {
   if (builtins[index].make == tn_ail_make_now) return TN_CAP_CLOCK;

@@ -27,10 +27,6 @@ static bool intern_known(tn_ail *program) {
     *known[i].place = tn_names_intern(program->host->names, tn_str_of(known[i].text));
     if (*known[i].place == 0) return false;
   }
-  for (size_t i = 0; i < tn_ail_builtin_count(); i++) {
-    tn_name name = tn_names_intern(program->host->names, tn_str_of(tn_ail_builtin_name(i)));
-    if (name == 0 || !tn_map_put(&program->builtins, name, i)) return false;
-  }
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "lang/ail/lexer.h"
 #include "lang/ail/lines.h"
 #include "lang/ail/doors.h"
+#include "lang/ail/library.h"
 
 struct tn_repl {
   tn_repl_talk talk;
@@ -403,6 +404,7 @@ void tn_lang_ail_repl_complete(tn_repl *repl, tn_str line, size_t cursor, tn_tex
   offer_names(repl, word, candidates);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     tn_repl_offer(word, "", tn_str_of(words[i]), "", candidates);
-  for (size_t i = 0; i < tn_ail_builtin_count(); i++)
-    tn_repl_offer(word, "", tn_str_of(tn_ail_builtin_name(i)), "", candidates);
+  size_t count;
+  const tn_ail_builtin *builtins = tn_ail_builtins(&count);
+  for (size_t i = 0; i < count; i++) tn_repl_offer(word, "", tn_str_of(builtins[i].name), "", candidates);
 }

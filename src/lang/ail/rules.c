@@ -67,10 +67,11 @@ static uint64_t visit_function_call(rules *r, uint64_t function, const tn_ail_ca
 
 static uint64_t visit_callee(rules *r, const tn_ail_call *call) {
   const uint64_t *function = tn_map_get(&r->program->functions, call->name);
-  const uint64_t *builtin = tn_map_get(&r->program->builtins, call->name);
   if (function) return visit_function_call(r, *function, call);
-  if (builtin && r->fn) r->fn->effects |= tn_ail_builtin_effect(*builtin);
-  if (builtin && tn_ail_builtin_is_dropout(*builtin)) r->program->uses_dropout = true;
+  int builtin = tn_ail_builtin_named(r->program, call->name);
+  if (builtin < 0) return 0;
+  if (r->fn) r->fn->effects |= tn_ail_builtin_effect((size_t)builtin);
+  if (tn_ail_builtin_is_dropout((size_t)builtin)) r->program->uses_dropout = true;
   return 0;
 }
 

@@ -375,6 +375,7 @@ static tn_ail_operand unknown_function(tn_ail_walk *w, const tn_ail_call *call) 
     if (value->form != TN_AIL_EXPR_LIST) tn_ail_evaluate(w, value); /* there may be more to say */
   }
   if (tn_ail_name_is(&w->program->tree, call->name, TN_AIL_NAME_SKIPPED)) return tn_ail_wrong();
+  tn_ail_list_builtins(w->program);
   tn_str meant = tn_ail_suggest(w->program, call->name, maps, 2);
   tn_ail_say(w, TN_DIAG_E_FUNCTION_NOT_FOUND, call->name_at,
              TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)), TN_TEXT("suggestion", meant));
@@ -457,8 +458,8 @@ static tn_ail_operand eval_user_call(tn_ail_walk *w, const tn_ail_fn *fn, const 
 static tn_ail_operand eval_call(tn_ail_walk *w, const tn_ail_expr *expr) {
   const tn_ail_fn *fn = tn_ail_find_fn(w->program, expr->as.call->name);
   if (fn) return eval_user_call(w, fn, expr);
-  const uint64_t *builtin = tn_map_get(&w->program->builtins, expr->as.call->name);
-  return builtin ? tn_ail_eval_builtin(w, *builtin, expr) : unknown_function(w, expr->as.call);
+  int builtin = tn_ail_builtin_named(w->program, expr->as.call->name);
+  return builtin >= 0 ? tn_ail_eval_builtin(w, (size_t)builtin, expr) : unknown_function(w, expr->as.call);
 }
 
 /* ---- expressions ---- */
