@@ -29,7 +29,7 @@ plan        : base diag tensor op graph backend
 eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
 lang        : base diag tensor op graph ad eager export
-lang/ninth  : base diag tensor op graph ad eager export lang
+lang/ninth  : base diag tensor op graph ad eager export data lang
 lang/mind   : base diag tensor op graph ad eager export lang
 lang/graph  : base diag tensor op graph ad export lang
 lang/ail    : base diag tensor op graph ad eager export lang

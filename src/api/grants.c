@@ -27,7 +27,9 @@ static void release(tern_session *session, const tn_granted *folder) {
 
 void tn_api_grants_free(tern_session *session) {
   for (size_t i = 0; i < session->readable.count; i++) release(session, &session->readable.at[i]);
+  for (size_t i = 0; i < session->writable.count; i++) release(session, &session->writable.at[i]);
   tn_vec_free(&session->heap, &session->readable);
+  tn_vec_free(&session->heap, &session->writable);
 }
 
 static bool copy_str(tern_session *session, tn_str text, tn_str *out) {
@@ -41,17 +43,20 @@ static bool copy_str(tern_session *session, tn_str text, tn_str *out) {
 
 /* A grant for everything is not limited by one for a folder, whichever came first. */
 static void tell_host(tern_session *session) {
-  bool limited = !(session->everywhere & TERN_ALLOW_FILEREAD);
-  session->host.readable = session->readable.at;
-  session->host.readable_count = limited ? session->readable.count : 0;
+  tn_host *host = &session->host;
+  host->readable = session->readable.at;
+  host->readable_count = session->everywhere & TERN_ALLOW_FILEREAD ? 0 : session->readable.count;
+  host->writable = session->writable.at;
+  host->writable_count = session->everywhere & TERN_ALLOW_FILEWRITE ? 0 : session->writable.count;
 }
 
 static bool keep_folder(tern_session *session, unsigned bit, const char *name, tn_str real) {
   tn_granted folder = { 0 };
-  if (bit != TERN_ALLOW_FILEREAD) return true; /* no language writes yet, so that there is nothing to limit */
   bool ok = copy_str(session, tn_str_of(name), &folder.name) && copy_str(session, real, &folder.real);
-  if (ok && !tn_vec_push(&session->heap, &session->readable, folder))
-    ok = tn_api_out_of_memory(session);
+  bool reads = bit == TERN_ALLOW_FILEREAD;
+  bool kept = ok && (reads ? tn_vec_push(&session->heap, &session->readable, folder)
+                           : tn_vec_push(&session->heap, &session->writable, folder));
+  if (ok && !kept) ok = tn_api_out_of_memory(session);
   if (!ok) release(session, &folder);
   return ok;
 }

@@ -47,6 +47,7 @@ struct tern_session {
   size_t made_there;                /* how many bytes of its path were there before */
   unsigned everywhere;              /* capabilities that no folder limits */
   tn_vec(tn_granted) readable;      /* folders of `fileread=DIR`; the texts are the session's */
+  tn_vec(tn_granted) writable;      /* folders of `filewrite=DIR` */
   tern_sink sink;
   void *sink_context;
   tn_text printed; /* JSON strings of what was printed, separated by commas */

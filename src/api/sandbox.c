@@ -5,8 +5,9 @@
  *   confine   before the first byte of a program, of weights, of a database or of a record is parsed: what
  *             the command line (or the embedder) names, the folder that a program may import from, and what
  *             a capability grants as a whole
- *   narrow    when the program is compiled and about to compute: what was needed for loading is dropped, and
- *             of `fileread` for the whole disk only the files stay that the program opens
+ *   narrow    when the program is compiled and about to compute: what was needed for loading is dropped, of
+ *             `fileread` for the whole disk only the files stay that the program opens, and of `filewrite`
+ *             the folders of those that it saves
  *
  * Every function of the interface that parses calls tn_api_confine first; a language calls host->seal, which
  * narrows. Where nothing is dropped there is no second layer. */
@@ -189,18 +190,25 @@ static bool reads_everywhere(const tern_session *session) {
   return (session->host.capabilities & TN_CAP_FILEREAD) && session->host.readable_count == 0;
 }
 
+static bool writes_everywhere(const tern_session *session) {
+  return (session->host.capabilities & TN_CAP_FILEWRITE) && session->host.writable_count == 0;
+}
+
 /* Room for the paths of a policy, and those of the session in it. `loading` keeps what is dropped later. */
 static tn_guard_path *list_kept(tern_session *session, bool loading, size_t more, tn_arena *arena,
                                 size_t *count) {
-  size_t most = session->kept_paths.count + session->host.readable_count + more + 1;
+  const tn_host *host = &session->host;
+  size_t most = session->kept_paths.count + host->readable_count + host->writable_count + more + 1;
   tn_guard_path *paths = tn_arena_array(arena, most, sizeof *paths);
   *count = 0;
   for (size_t i = 0; paths && i < session->kept_paths.count; i++) {
     const tn_kept_path *kept = &session->kept_paths.at[i];
     if (loading || !kept->loading) paths[(*count)++] = (tn_guard_path){ kept->path, kept->access };
   }
-  for (size_t i = 0; paths && i < session->host.readable_count; i++)
-    paths[(*count)++] = (tn_guard_path){ session->host.readable[i].real.at, TN_GUARD_READ };
+  for (size_t i = 0; paths && i < host->readable_count; i++)
+    paths[(*count)++] = (tn_guard_path){ host->readable[i].real.at, TN_GUARD_READ };
+  for (size_t i = 0; paths && i < host->writable_count; i++)
+    paths[(*count)++] = (tn_guard_path){ host->writable[i].real.at, TN_GUARD_WRITE };
   return paths;
 }
 
@@ -244,10 +252,12 @@ bool tn_api_confine(tern_session *session) {
   tn_arena arena;
   size_t count;
   tn_arena_init(&arena, &session->heap);
-  tn_guard_path *paths = list_kept(session, true, 1, &arena, &count);
+  tn_guard_path *paths = list_kept(session, true, 2, &arena, &count);
   if (paths && reads_everywhere(session)) paths[count++] = (tn_guard_path){ "/", TN_GUARD_READ };
+  if (paths && writes_everywhere(session)) paths[count++] = (tn_guard_path){ "/", TN_GUARD_WRITE };
   session->support = tn_guard_supported();
-  session->narrows = !session->serves && (has_loading_paths(session) || reads_everywhere(session));
+  bool everywhere = reads_everywhere(session) || writes_everywhere(session);
+  session->narrows = !session->serves && (has_loading_paths(session) || everywhere);
   tn_guard_policy policy = policy_of(session, paths, count);
   policy.narrows = session->narrows;
   if (paths && !INSTRUMENTED) {
@@ -267,8 +277,14 @@ tern_status tern_sandbox_enter(tern_session *session) {
  * `fileread` was granted for stay as they are. */
 static bool list_opened(tern_session *session, const tn_str *opened, size_t opened_count, tn_arena *arena,
                         tn_guard_path **paths, size_t *count) {
-  *paths = list_kept(session, false, opened_count, arena, count);
+  const tn_host *host = &session->host;
+  *paths = list_kept(session, false, opened_count + host->saved_count, arena, count);
   if (!*paths) return false;
+  for (size_t i = 0; writes_everywhere(session) && i < host->saved_count; i++) {
+    tn_str folder = folder_of(tn_host_path(host, host->saved[i], arena));
+    if (arena->failed || memchr(folder.at, 0, folder.len)) continue;
+    (*paths)[(*count)++] = (tn_guard_path){ tn_arena_str(arena, folder).at, TN_GUARD_WRITE };
+  }
   for (size_t i = 0; reads_everywhere(session) && i < opened_count; i++) {
     if (opened[i].len == 0 || memchr(opened[i].at, 0, opened[i].len)) continue;
     tn_str path = tn_host_path(&session->host, opened[i], arena);

@@ -276,6 +276,14 @@ bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_val
   return ok;
 }
 
+bool tn_eager_assign(tn_eager *eager, tn_value variable, const tn_tensor *tensor) {
+  tn_value value = tn_eager_tensor(eager, tensor);
+  bool ok = value != TN_ERROR_VALUE && assign(eager, variable, value);
+  if (!ok) tn_eager_out_of_memory(eager);
+  tn_eager_unref(eager, value);
+  return ok;
+}
+
 /* ---- undoing changes ---- */
 
 static void hold(tn_eager *eager, tn_value value) {

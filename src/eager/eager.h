@@ -72,6 +72,10 @@ bool tn_eager_clear_grad(tn_eager *eager, tn_value variable); /* false with the 
  * What a recorded operation read before is kept for its backward pass (copied when needed). */
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad);
 
+/* variable = tensor, of the same shape and f32, in place and seen by every holder. False with the builder's
+ * fault: memory. */
+bool tn_eager_assign(tn_eager *eager, tn_value variable, const tn_tensor *tensor);
+
 /* From `begin` to `end` the value and the gradient that a variable had before its first change are kept, so
  * that all changes can be undone. That costs what is changed, not what there is. Not nested. */
 void tn_eager_changes_begin(tn_eager *eager);

@@ -31,8 +31,8 @@ typedef struct {
 } tn_guard_path;
 
 /* What is still needed. FILEREAD decides about the paths that the program names; CLOCK decides nothing
- * here, because the time can be read without a system call. FILEWRITE decides nothing either: no language
- * has an operation that writes, and what the command line names is there to be written. */
+ * here, because the time can be read without a system call. FILEWRITE decides nothing either: the folders
+ * that it grants are among the paths, as are those that the command line names. */
 typedef struct {
   unsigned grants;
   const tn_guard_path *paths;

@@ -1,4 +1,4 @@
-/* lang/grant.c: whether a file that a program names lies where it may be read.
+/* lang/grant.c: whether a file that a program names lies where it may be read or written.
  *
  * The folders were resolved when they were granted. A path is resolved now, with
  * all its links, and must lie beneath one of them. It is then opened without
@@ -15,34 +15,53 @@ static bool lies_beneath(tn_str folder, tn_str path) {
   return path.len == folder.len || path.at[folder.len] == '/';
 }
 
-static bool is_readable(const tn_host *host, tn_str path) {
-  for (size_t i = 0; i < host->readable_count; i++) {
-    if (lies_beneath(host->readable[i].real, path)) return true;
+typedef struct {
+  const tn_granted *at;
+  size_t count;
+} folders;
+
+static bool lies_in_one(folders granted, tn_str path) {
+  for (size_t i = 0; i < granted.count; i++) {
+    if (lies_beneath(granted.at[i].real, path)) return true;
   }
   return false;
 }
 
-bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found) {
+static bool find(const tn_host *host, folders granted, tn_str path, tn_arena *arena, tn_str *found) {
   *found = tn_host_path(host, path, arena);
-  if (host->readable_count == 0 || arena->failed) return true;
+  if (granted.count == 0 || arena->failed) return true;
   tn_text real;
   tn_text_init(&real, host->heap);
   bool ok = !memchr(path.at, 0, path.len) && tn_file_place(found->at, &real);
-  ok = ok && is_readable(host, tn_text_str(&real));
+  ok = ok && lies_in_one(granted, tn_text_str(&real));
   if (ok) *found = tn_arena_str(arena, tn_text_str(&real));
   if (real.failed) arena->failed = ok = true; /* memory ran out, which says nothing of where it lies */
   tn_text_free(&real);
   return ok;
 }
 
-tn_str tn_host_readable(const tn_host *host, tn_arena *arena) {
+static tn_str list(const tn_host *host, folders granted, tn_arena *arena) {
   tn_text text;
   tn_text_init(&text, host->heap);
-  for (size_t i = 0; i < host->readable_count; i++) {
+  for (size_t i = 0; i < granted.count; i++) {
     if (i > 0) tn_text_puts(&text, ", ");
-    tn_text_add(&text, host->readable[i].name);
+    tn_text_add(&text, granted.at[i].name);
   }
-  tn_str list = tn_arena_str(arena, tn_text_str(&text));
+  tn_str names = tn_arena_str(arena, tn_text_str(&text));
   tn_text_free(&text);
-  return list;
+  return names;
 }
+
+static folders readable(const tn_host *host) { return (folders){ host->readable, host->readable_count }; }
+static folders writable(const tn_host *host) { return (folders){ host->writable, host->writable_count }; }
+
+bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found) {
+  return find(host, readable(host), path, arena, found);
+}
+
+bool tn_host_find_target(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found) {
+  return find(host, writable(host), path, arena, found);
+}
+
+tn_str tn_host_readable(const tn_host *host, tn_arena *arena) { return list(host, readable(host), arena); }
+tn_str tn_host_writable(const tn_host *host, tn_arena *arena) { return list(host, writable(host), arena); }

@@ -83,6 +83,10 @@ typedef struct tn_host {
   uint32_t capabilities;   /* tn_capability */
   const tn_granted *readable; /* folders that limit FILEREAD; none: everything may be read */
   size_t readable_count;
+  const tn_granted *writable; /* the same for FILEWRITE */
+  size_t writable_count;
+  const tn_str *saved; /* paths that the program writes to; set before sealing, and valid during it */
+  size_t saved_count;
   struct tn_eager *eager;  /* computes at once */
   void *context;
   /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
@@ -151,6 +155,9 @@ bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *fou
 static inline bool tn_host_resolves(const tn_host *host) { return host->readable_count > 0; }
 /* "data, models/old": those folders as they were given. */
 tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
+/* The same two for a file that the program writes, for which FILEWRITE has been granted. */
+bool tn_host_find_target(const tn_host *host, tn_str path, tn_arena *arena, tn_str *found);
+tn_str tn_host_writable(const tn_host *host, tn_arena *arena);
 
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after);

@@ -78,10 +78,10 @@ typedef struct {
 
 typedef struct {
   tn_vec(place) places;
-  tn_vec(tn_value) found;
-  tn_map seen;   /* variables */
-  tn_unit *unit; /* that keeps them with their names; NULL: none */
-  tn_name root;  /* of the value that is followed; 0: the state of the main program */
+  tn_ninth_params params;
+  tn_map seen;  /* variables */
+  bool named;   /* their names are wanted */
+  tn_name root; /* of the value that is followed; 0: the state of the main program */
 } walk;
 
 /* "layer.W": the way to what is visited. */
@@ -104,11 +104,9 @@ static tn_str path_of(tn_ninth_vm *m, const walk *w) {
   return name ? tn_names_text(names, name) : (tn_str){ 0 };
 }
 
-static bool keep_in_unit(tn_ninth_vm *m, const walk *w, tn_value variable) {
-  if (!w->unit) return true;
-  tn_str name = path_of(m, w);
-  tn_tensor now = name.at ? tn_eager_share(m->eager, variable) : (tn_tensor){ 0 };
-  return now.buffer && tn_unit_keep_param_take(w->unit, name, &now);
+static bool add_parameter(tn_ninth_vm *m, walk *w, tn_value variable) {
+  tn_ninth_param param = { .variable = variable, .name = w->named ? path_of(m, w) : (tn_str){ 0 } };
+  return (!w->named || param.name.at) && tn_vec_push(m->heap, &w->params, param);
 }
 
 static bool enter(tn_ninth_vm *m, walk *w, uint32_t number) {
@@ -128,8 +126,7 @@ static bool visit(tn_ninth_vm *m, walk *w, tn_ninth_value value) {
   if (is_entered(m, value)) return enter(m, w, value.object);
   if (value.kind != TN_NINTH_TENSOR || !tn_eager_is_variable(m->eager, value.tensor)) return true;
   if (tn_map_get(&w->seen, value.tensor)) return true;
-  return tn_map_put(&w->seen, value.tensor, 1) && tn_vec_push(m->heap, &w->found, value.tensor) &&
-         keep_in_unit(m, w, value.tensor);
+  return tn_map_put(&w->seen, value.tensor, 1) && add_parameter(m, w, value.tensor);
 }
 
 static void begin_walk(tn_ninth_vm *m, walk *w) {
@@ -164,16 +161,27 @@ static bool find_parameters(tn_ninth_vm *m, walk *w, uint32_t object) {
 
 static void end_walk(tn_ninth_vm *m, walk *w) {
   tn_vec_free(m->heap, &w->places);
-  tn_vec_free(m->heap, &w->found);
+  tn_vec_free(m->heap, &w->params);
   tn_map_free(&w->seen);
 }
 
-/* A list of these tensors; 0 when memory runs out. */
-static uint32_t list_of(tn_ninth_vm *m, const tn_value *tensors, size_t count) {
-  uint32_t number = tn_ninth_list_new(m, count);
+bool tn_ninth_named_params(tn_ninth_vm *m, uint32_t object, tn_ninth_params *out) {
+  walk w;
+  begin_walk(m, &w);
+  w.named = true;
+  bool ok = enter(m, &w, object) && follow(m, &w, (tn_ninth_value){ 0 });
+  *out = w.params;
+  w.params = (tn_ninth_params){ 0 };
+  end_walk(m, &w);
+  return ok || tn_ninth_no_room(m);
+}
+
+/* A list of these parameters; 0 when memory runs out. */
+static uint32_t list_of(tn_ninth_vm *m, const tn_ninth_params *params) {
+  uint32_t number = tn_ninth_list_new(m, params->count);
   tn_ninth_object *list = number != 0 ? tn_ninth_object_of(m, number) : NULL;
-  for (size_t i = 0; list && i < count; i++) {
-    list->items[i] = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = tensors[i] };
+  for (size_t i = 0; list && i < params->count; i++) {
+    list->items[i] = (tn_ninth_value){ .kind = TN_NINTH_TENSOR, .tensor = params->at[i].variable };
     tn_ninth_hold(m, list->items[i]);
   }
   return number;
@@ -183,7 +191,7 @@ bool tn_ninth_run_params(tn_ninth_vm *m) {
   tn_ninth_value top = m->top[-1];
   walk w;
   if (top.kind != TN_NINTH_INSTANCE) return tn_ninth_wrong_kind(m, "instance", top);
-  uint32_t list = find_parameters(m, &w, top.object) ? list_of(m, w.found.at, w.found.count) : 0;
+  uint32_t list = find_parameters(m, &w, top.object) ? list_of(m, &w.params) : 0;
   end_walk(m, &w);
   if (list == 0) return tn_ninth_no_room(m);
   tn_ninth_replace(m, 1, (tn_ninth_value){ .kind = TN_NINTH_LIST_VALUE, .object = list });
@@ -193,7 +201,8 @@ bool tn_ninth_run_params(tn_ninth_vm *m) {
 static bool clear_object(tn_ninth_vm *m, uint32_t object) {
   walk w;
   bool ok = find_parameters(m, &w, object);
-  for (size_t i = 0; ok && i < w.found.count; i++) ok = tn_eager_clear_grad(m->eager, w.found.at[i]);
+  for (size_t i = 0; ok && i < w.params.count; i++)
+    ok = tn_eager_clear_grad(m->eager, w.params.at[i].variable);
   end_walk(m, &w);
   return ok || tn_ninth_no_room(m);
 }
@@ -239,8 +248,12 @@ static bool follow_everything(tn_ninth_vm *m, walk *w) {
 bool tn_ninth_keep_params(tn_ninth_vm *m, tn_unit *unit) {
   walk w;
   begin_walk(m, &w);
-  w.unit = unit;
+  w.named = true;
   bool ok = follow_everything(m, &w);
+  for (size_t i = 0; ok && i < w.params.count; i++) {
+    tn_tensor now = tn_eager_share(m->eager, w.params.at[i].variable);
+    ok = now.buffer && tn_unit_keep_param_take(unit, w.params.at[i].name, &now);
+  }
   end_walk(m, &w);
   return ok || tn_ninth_report_memory(m->heap, m->host->diags, TN_NOWHERE);
 }

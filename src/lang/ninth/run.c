@@ -52,7 +52,7 @@ static bool took_every_input(tn_ninth_vm *m) {
 bool tn_ninth_run_file(tn_ninth_vm *m, uint32_t file) {
   tn_ninth_program *program =
       tn_ninth_compile(m->heap, m->host->names, m->host->diags, file, &m->scope, NULL);
-  return program && tn_ninth_load(m, program) && tn_host_seal(m->host, NULL, 0) && tn_ninth_run(m, program) &&
+  return program && tn_ninth_load(m, program) && tn_ninth_seal(m, program) && tn_ninth_run(m, program) &&
          took_every_input(m);
 }
 

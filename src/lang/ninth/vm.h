@@ -314,7 +314,26 @@ bool tn_ninth_place_in(tn_ninth_vm *m, int64_t place, int64_t length, int64_t *o
 /* Whether the numbers below `count` are exact, and so many elements can be made. False after reporting. */
 bool tn_ninth_check_exact(tn_ninth_vm *m, int64_t count);
 
+/* ---- files (files.c) ---- */
+
+/* The path of a file that the program reads or writes, as the system finds it; from the arena. False after
+ * reporting, also when nothing was granted. `place` is that of its name on the stack. */
+bool tn_ninth_source_at(tn_ninth_vm *m, size_t place, tn_arena *arena, tn_str *path);
+bool tn_ninth_target_at(tn_ninth_vm *m, size_t place, tn_arena *arena, tn_str *path);
+/* Tells the host which files a program may open, before it runs. False after reporting. */
+bool tn_ninth_seal(tn_ninth_vm *m, const tn_ninth_program *program);
+
 /* ---- parameters (gradients.c) ---- */
+
+typedef struct {
+  tn_value variable;
+  tn_str name; /* "layer.W", "layers.0.W" */
+} tn_ninth_param;
+typedef tn_vec(tn_ninth_param) tn_ninth_params;
+
+/* Everything trainable that an instance or a list leads to, with the way to it. False after reporting; to be
+ * freed in any case. */
+bool tn_ninth_named_params(tn_ninth_vm *m, uint32_t object, tn_ninth_params *out);
 
 /* Everything trainable that the variables, the state and the stored values of the main program lead to goes
  * to the unit, with names such as "layer.W". False after reporting. */
