@@ -24,6 +24,8 @@ typedef struct {
   size_t width;             /* items per row */
   tn_f32s reals;            /* F32: rows * width */
   tn_i32s ints;             /* I32 and CLASS */
+  const int32_t *windows;   /* I32: rows are windows of these numbers, which another column has: row r begins
+                               at number r; NULL: they are not */
   tn_names *classes;        /* CLASS: class number i is name i + 1, in the order of their bytes; or NULL */
   size_t class_count;
   tn_text text;             /* TEXT: all of it */
@@ -49,6 +51,7 @@ void tn_columns_clear(tn_columns *columns);
 #define TN_COLUMN_ITEM 4
 static inline const void *tn_column_row(const tn_column *column, size_t row) {
   size_t first = row * column->width;
+  if (column->windows) return column->windows + row;
   return column->kind == TN_COLUMN_F32 ? (const void *)(column->reals.at + first)
                                        : (const void *)(column->ints.at + first);
 }

@@ -195,3 +195,15 @@ bool tn_columns_check_features(const tn_columns *columns, const tn_column *colum
                    TN_STR("path", index->path), TN_INT("line", columns->lines.at[place / column->width]),
                    TN_DURING(TN_PHASE_DATA));
 }
+
+bool tn_columns_check_windows(const tn_columns *columns, const tn_table_index *index, tn_diags *diags) {
+  const tn_column *tokens = &columns->at[TN_TABLE_FEATURES];
+  size_t place = first_outside(tokens, index->limit);
+  if (place == tokens->ints.count) return true;
+  size_t line = 0;
+  while (line < columns->lines.count && columns->lines.at[line] <= place) line++;
+  tn_field where = line > 0 ? TN_INT("line", (int64_t)line) : TN_STR("path", index->path);
+  return tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, index->at, TN_TEXT("function", index->function),
+                   TN_INT("index", tokens->ints.at[place]), TN_INT("limit", index->limit),
+                   TN_STR("path", index->path), where, TN_DURING(TN_PHASE_DATA));
+}

@@ -77,4 +77,7 @@ bool tn_columns_check_labels(const tn_columns *columns, const tn_column *column,
                              tn_diags *diags);
 bool tn_columns_check_features(const tn_columns *columns, const tn_column *column,
                                const tn_table_index *index, tn_diags *diags);
+/* The same for all tokens of a text, whose windows are the rows. `lines` has the first token of each line, or
+ * nothing. */
+bool tn_columns_check_windows(const tn_columns *columns, const tn_table_index *index, tn_diags *diags);
 #endif

@@ -53,7 +53,7 @@ typedef struct {
 
 /* ---- the data set ---- */
 
-typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV, TN_DATASET_CSV } tn_dataset_format;
+typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV, TN_DATASET_CSV, TN_DATASET_TEXT } tn_dataset_format;
 const char *tn_dataset_format_name(tn_dataset_format format);
 int tn_dataset_format_find(tn_str name); /* -1: there is none */
 typedef enum { TN_STAGE_MAP, TN_STAGE_FILTER } tn_stage_kind;
@@ -72,7 +72,7 @@ typedef struct {
   uint32_t first, last;
 } tn_dataset_pick;
 
-/* CSV: how a column of texts becomes tokens. */
+/* CSV and text: how texts become tokens. */
 typedef enum {
   TN_TOKENS_NUMBERS, /* it does not: it has the numbers */
   TN_TOKENS_WORDS,
@@ -81,7 +81,7 @@ typedef enum {
   TN_TOKENS_BPE
 } tn_dataset_tokens;
 
-/* CSV: the columns that feed an input. */
+/* CSV: the columns that feed an input. Text: how it becomes tokens. */
 typedef struct {
   size_t input;
   const tn_dataset_pick *picks;
@@ -110,7 +110,8 @@ typedef struct {
   tn_span path_at;
   tn_dataset_column features, labels;
   int features_input, labels_input; /* the inputs that the columns feed, or -1 */
-  const tn_dataset_feed *feeds;     /* CSV: of every input that is not given, instead of the columns above */
+  const tn_dataset_feed *feeds;     /* CSV: of every input that is not given, instead of the columns above;
+                                       text: of the input of tokens */
   size_t feed_count;
   bool header;
   char delimiter;

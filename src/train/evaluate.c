@@ -16,6 +16,9 @@ static void choose_split(tn_loop *loop) {
   if (!loop->rows.present) return;
   e->first = loop->eval->on_train ? 0 : train;
   e->rows = loop->eval->on_train ? train : loop->rows.count - train;
+  if (!loop->eval->on_train || loop->rows.order_count == loop->rows.count) return;
+  e->first = loop->rows.count; /* windows that do not overlap */
+  e->rows = loop->rows.order_count - loop->rows.count;
 }
 
 static bool lower(tn_loop *loop, size_t rows, tn_sizes *sizes, tn_lowered *out) {

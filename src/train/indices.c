@@ -51,6 +51,7 @@ static bool check_table(tn_loop *loop, const tn_node *node, int64_t limit, size_
   if (!path.at) return tn_loop_out_of_memory(loop);
   tn_table_index index = { .path = path.at, .at = loop->data ? TN_NOWHERE : data->path_at, .limit = limit };
   index.function = loop->program.doors->called(loop->program.model, node->op, node->at);
+  if (column->windows) return tn_columns_check_windows(columns, &index, loop->host->diags);
   return (column->kind == TN_COLUMN_CLASS ? tn_columns_check_labels : tn_columns_check_features)(
       columns, column, &index, loop->host->diags);
 }

@@ -346,6 +346,9 @@ static bool answer_file(predictor *p) {
   if (!p->program.dataset)
     return tn_host_usage(p->host, "the program has no dataset block, so ", tn_str_of(p->options->data),
                          " has no format: give rows by --input");
+  if (p->program.dataset->format == TN_DATASET_TEXT)
+    return tn_host_usage(p->host, "the model continues texts: `tern generate` does, not for ",
+                         tn_str_of(p->options->data), "");
   return probe(p, 0) && check_sources(p, true, false) &&
          tn_rows_read_given(p->host, &p->program, p->options->backend, &request, p->arena, NULL);
 }

@@ -323,6 +323,7 @@ static bool put_in_order(pipeline *p) {
     rows->count = 0;
     return out_of_memory(p->host);
   }
+  rows->order_count = rows->count;
   for (size_t i = 0; i < rows->count; i++) rows->order[i] = (uint32_t)i;
   if (p->data->shuffle && !p->given) {
     tn_rng rng;
@@ -355,6 +356,7 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   if (!p.data) return true;
   if (!find_path(&p, &path)) return false;
   tn_rows_source source = { host, program, path.at, hashed, arena };
+  if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, NULL, out);
   bool csv = p.data->format == TN_DATASET_CSV;
   out->present = csv ? tn_rows_read_csv(&source, out) : read_stages(&p, path, hashed);
   if (!out->present) return false;
@@ -374,6 +376,7 @@ bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_back
                  .rows = out ? out : &unused,
                  .given = request };
   tn_rows_source source = { host, program, request->path, false, arena };
+  if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, request, p.rows);
   bool csv = p.data->format == TN_DATASET_CSV;
   *p.rows = (tn_rows){ .present = false };
   p.rows->present = csv ? tn_rows_read_given_csv(&source, request, p.rows)
@@ -386,7 +389,7 @@ bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_back
 
 void tn_rows_free(tn_rows *rows) {
   if (!rows->present) return;
-  tn_heap_free(rows->columns.heap, rows->order, rows->count * sizeof *rows->order);
+  tn_heap_free(rows->columns.heap, rows->order, rows->order_count * sizeof *rows->order);
   tn_columns_free(&rows->columns);
   tn_vocab_free(rows->vocab);
   rows->present = false;

@@ -67,14 +67,14 @@ static void write_input(tn_json_writer *json, const tn_rows *rows, const tn_trai
   tn_json_object_begin(json);
   tn_json_key(json, "name"), tn_json_string(json, name);
   tn_json_key(json, "width"), tn_json_uint(json, column->width);
-  if (feed) {
+  if (feed && rows->statistics) {
     const tn_row_statistics *statistics = &rows->statistics[index];
     if (column->kind == TN_COLUMN_F32) write_fill(json, program->dataset, statistics->fill, column->width);
     write_numbers(json, "mean", statistics->mean, column->width);
     write_numbers(json, "deviation", statistics->deviation, column->width);
     write_classes(json, column);
-    write_vocabulary(json, rows, feed);
   }
+  if (feed) write_vocabulary(json, rows, feed);
   tn_json_object_end(json);
 }
 

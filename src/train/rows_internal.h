@@ -28,6 +28,12 @@ bool tn_rows_read_csv(const tn_rows_source *source, tn_rows *rows);
 bool tn_rows_prepare_csv(const tn_rows_source *source, tn_rows *rows);
 /* The texts of a column become the tokens that its feed asks for (rows_text.c). */
 bool tn_rows_tokenize(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows);
+/* Windows of a text. With a request, those of a text for a model that was trained, with its vocabulary. False
+ * after reporting; there is nothing to free then. */
+bool tn_rows_read_text(const tn_rows_source *source, const tn_rows_request *request, tn_rows *rows);
+/* The vocabulary of a tokenizer.json; its hash becomes part of the data's. NULL after reporting. */
+tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows);
+tn_vocab_kind tn_rows_vocab_kind(tn_dataset_tokens tokens);
 /* How many numbers of a row an input declares; -1: not a number. */
 int64_t tn_rows_declared_width(const tn_tensor_spec *input);
 #endif

@@ -40,7 +40,7 @@ static void add_hash(tn_str file, uint8_t sha256[TN_SHA256_BYTES]) {
   tn_sha256_final(&hash, sha256);
 }
 
-static tn_vocab *read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows) {
+tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows) {
   tn_host *host = source->host;
   const char *problem = "";
   tn_bpe_fault fault;
@@ -63,7 +63,7 @@ static tn_vocab *read_tokenizer(const tn_rows_source *source, const tn_dataset_f
 
 /* ---- vocabularies ---- */
 
-static tn_vocab_kind vocab_kind(tn_dataset_tokens tokens) {
+tn_vocab_kind tn_rows_vocab_kind(tn_dataset_tokens tokens) {
   return tokens == TN_TOKENS_WORDS   ? TN_VOCAB_WORDS
          : tokens == TN_TOKENS_CHARS ? TN_VOCAB_CHARS
                                      : TN_VOCAB_BYTES;
@@ -72,10 +72,10 @@ static tn_vocab_kind vocab_kind(tn_dataset_tokens tokens) {
 static bool make_vocab(const tn_rows_source *source, const tn_dataset_feed *feed, const tn_column *texts,
                        tn_rows *rows) {
   if (feed->tokens == TN_TOKENS_BPE) {
-    rows->vocab = read_tokenizer(source, feed, rows);
+    rows->vocab = tn_rows_read_tokenizer(source, feed, rows);
     return rows->vocab != NULL;
   }
-  rows->vocab = tn_vocab_new(source->host->heap, vocab_kind(feed->tokens));
+  rows->vocab = tn_vocab_new(source->host->heap, tn_rows_vocab_kind(feed->tokens));
   bool ok = rows->vocab != NULL;
   for (size_t i = 0; ok && i < rows->train_count; i++)
     ok = tn_vocab_count(rows->vocab, tn_column_text(texts, rows->order[i]));

@@ -190,7 +190,7 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_c
 /* ---- dataset ---- */
 
 static void read_format(tn_ail *program, const tn_ail_field *field) {
-  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv") };
+  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv"), TN_LIT("text") };
   tn_str format;
   if (!tn_ail_read_text(program, field, &format)) return;
   int found = tn_dataset_format_find(format);
@@ -198,7 +198,7 @@ static void read_format(tn_ail *program, const tn_ail_field *field) {
     program->dataset.format = (tn_dataset_format)found;
   else
     tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at,
-              TN_TEXT("format", format), TN_TEXT("suggestion", tn_str_suggest(format, known, 3)));
+              TN_TEXT("format", format), TN_TEXT("suggestion", tn_str_suggest(format, known, 4)));
 }
 
 static void read_truth(tn_ail *program, const tn_ail_field *field, bool *out) {
@@ -261,6 +261,9 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   tn_dataset_block *dataset = &program->dataset;
   tn_str name = tn_ail_field_name(program, field);
   if (take_table_field(program, field) || tn_str_is(name, "format")) return true;
+  bool text = dataset->format == TN_DATASET_TEXT;
+  if (text && tn_str_is(name, "tokens")) return true; /* tn_ail_check_text */
+  if (text && (tn_str_is(name, "labels") || tn_str_is(name, "shuffle"))) return false;
   if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
     tn_ail_read_text(program, field, &dataset->path);
@@ -391,6 +394,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   add_stages(program, stages, TN_AIL_FIELD_FILTER);
   read_pipeline_batch(program, batch);
   if (program->dataset.format == TN_DATASET_CSV) tn_ail_check_feeds(program);
+  if (program->dataset.format == TN_DATASET_TEXT) tn_ail_check_text(program);
 }
 
 void tn_ail_check_blocks(tn_ail *program) {

@@ -210,3 +210,58 @@ void tn_ail_check_feeds(tn_ail *program) {
   program->dataset.feeds = feeds;
   read_normalize(program, feeds);
 }
+
+/* ---- a whole text ---- */
+
+/* tokens = ( "words" | "chars" ) "(" [ "size" "=" integer ] ")" | "bytes" "(" ")" | "bpe" "(" string ")" */
+static bool read_text_tokens(const tn_ail *program, const tn_ail_call *call, tn_dataset_feed *feed) {
+  tn_ail_const path;
+  feed->tokens = tokens_of(program, call);
+  if (feed->tokens == TN_TOKENS_NUMBERS) return false;
+  if (feed->tokens != TN_TOKENS_BPE)
+    return call->count == 0 ||
+           (call->count == 1 && call->args[0].key && read_size(program, &call->args[0], feed));
+  bool ok = call->count == 1 && !call->args[0].key && tn_ail_literal(program, call->args[0].value, &path) &&
+            path.kind == TN_AIL_CONST_TEXT && path.text.len > 0;
+  if (ok) feed->tokenizer = path.text;
+  return ok;
+}
+
+/* How many tokens a window has: the input says so. */
+static int64_t window_of(const tn_tensor_spec *input) {
+  const tn_shape *shape = &input->type.shape;
+  return shape->rank == 2 && tn_dim_is_known(shape->dim[1]) ? shape->dim[1] : -1;
+}
+
+static void check_windows(tn_ail *program, int tokens) {
+  int labels = program->dataset.labels_input;
+  int64_t window = window_of(&program->inputs[tokens]);
+  if (window < 1)
+    tn_ail_report_syntax(program, program->inputs[tokens].at,
+                         "windows of a text have a length: tokens [B, 64]");
+  else if (labels >= 0 && window_of(&program->inputs[labels]) != window)
+    tn_ail_report_syntax(program, program->inputs[labels].at,
+                         "labels of a text are the next tokens, as many as there are tokens: labels [B, 64]");
+}
+
+void tn_ail_check_text(tn_ail *program) {
+  int tokens = tn_ail_input_named(program, "tokens");
+  tn_dataset_feed *feed = tn_arena_array(&program->arena, 1, sizeof *feed);
+  if (!feed) return;
+  if (program->dataset.stage_count > 0)
+    tn_ail_report_syntax(program, program->dataset.stages[0].at, "`map` and `filter` work on jsonl and tsv");
+  if (tokens < 0) {
+    tn_ail_report_syntax(program, program->dataset.at, "a text feeds the input `tokens`, and there is none");
+    return;
+  }
+  const tn_ail_field *field = field_named(program, program->inputs[tokens].name);
+  const tn_ail_expr *value = field ? field->value : NULL;
+  *feed = (tn_dataset_feed){ .input = (size_t)tokens, .at = value ? value->at : program->dataset.at };
+  if (!value || value->form != TN_AIL_EXPR_CALL || !read_text_tokens(program, value->as.call, feed))
+    tn_ail_report_syntax(program, feed->at,
+                         "a text has tokens = chars(), words(), bytes() or bpe(\"tokenizer.json\"); the "
+                         "first two may have `size = 1000`");
+  check_windows(program, tokens);
+  program->dataset.feeds = feed;
+  program->dataset.feed_count = 1;
+}

@@ -149,6 +149,8 @@ void tn_ail_find_target(tn_ail *program, bool classifies);
  * what is normalized (feeds.c). */
 bool tn_ail_is_feed(const tn_ail *program, tn_name name);
 void tn_ail_check_feeds(tn_ail *program);
+/* The same for a data set that is one text. */
+void tn_ail_check_text(tn_ail *program);
 void tn_ail_check_state_machine(tn_ail *program);
 void tn_ail_check_app(tn_ail *program);
 void tn_ail_check_values(tn_ail *program);
