@@ -9,7 +9,9 @@ if(no_numpy)
 elseif(TARGET tern)
   add_test(NAME numpy/formats COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/formats.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
-  set_tests_properties(numpy/formats PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+  add_test(NAME numpy/models COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/models.py
+    $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(numpy/formats numpy/models PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
     ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   add_test(NAME numpy/training COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/training.py $<TARGET_FILE:tern>)
   set_tests_properties(numpy/training PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}

@@ -69,7 +69,7 @@ bool tn_ail_make_refuse(tn_ail_make *m, const char *expected, tn_str got);
 bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out);
 tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
 
-/* The makers that the table names (library_make.c). */
+/* The makers that the table names (library_make.c, library_compose.c). */
 #define TN_AIL_MAKERS(X)                                                                                     \
   X(plain)                                                                                                   \
   X(compare)                                                                                                 \
@@ -77,7 +77,8 @@ tn_ail_operand tn_ail_make_reshape(tn_ail_make *m);
   X(embedding) X(linear) X(dropout) X(pool) X(cross_entropy) X(concat) X(slice_rows) X(gather_rows)          \
       X(reshape) X(now) X(read_file_text) X(reduce) X(argmax) X(scan) X(transpose) X(squeeze) X(expand_dims) \
           X(broadcast_to) X(pad) X(slice) X(index) X(gather) X(one_hot) X(conv2d) X(layer_norm) X(select)    \
-              X(fill) X(iota) X(scatter_add) X(random) X(patches)
+              X(fill) X(iota) X(scatter_add) X(random) X(patches) X(mae) X(huber) X(rms_norm) X(group_norm)  \
+                  X(instance_norm) X(maxpool) X(maxpool2d) X(meanpool2d) X(causal) X(attention)
 #define TN_AIL_DECLARE_MAKER(name) tn_ail_operand tn_ail_make_##name(tn_ail_make *m);
 TN_AIL_MAKERS(TN_AIL_DECLARE_MAKER)
 #undef TN_AIL_DECLARE_MAKER
