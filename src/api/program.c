@@ -134,6 +134,7 @@ static tern_status finish(tern_program *program, bool ok) {
 }
 
 tern_status tern_check(tern_program *program) {
+  tn_api_lend(program);
   tn_api_begin_compiling(program->session);
   if (!tn_api_confine(program->session)) return finish(program, false);
   return finish(program, program->lang->check(program->unit));

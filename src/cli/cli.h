@@ -79,6 +79,7 @@ typedef struct {
 tern_status tn_cli_run(tn_run *run);
 tern_status tn_cli_eval(tn_run *run);
 tern_status tn_cli_train(tn_run *run);
+tern_status tn_cli_sweep(tn_run *run); /* train with --sweep */
 tern_status tn_cli_app(tn_run *run);
 tern_status tn_cli_check(tn_run *run);
 tern_status tn_cli_repl(tn_run *run);

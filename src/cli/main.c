@@ -131,7 +131,8 @@ static bool add_setting(reader *r, tn_option option, const char *value) {
 
 static bool is_repeatable(tn_option option) {
   return option == TN_OPTION_INPUT || option == TN_OPTION_PARAM || option == TN_OPTION_SET ||
-         option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW || option == TN_OPTION_WHERE;
+         option == TN_OPTION_SWEEP || option == TN_OPTION_EVENT || option == TN_OPTION_ALLOW ||
+         option == TN_OPTION_WHERE;
 }
 
 static bool take_option(reader *r, const tn_option_info *info, const char *value) {

@@ -100,6 +100,7 @@ tern_status tn_cli_train(tn_run *run) {
   tn_launch_origin origin = tn_launch_origin_of();
   int ranks = (int)number_of(command, TN_OPTION_RANKS);
   if (!tn_cli_one_word(run, "a file", &status)) return status;
+  if (tn_given_option(command, TN_OPTION_SWEEP)) return tn_cli_sweep(run);
   if (origin == TN_LAUNCH_FREE && ranks < 2) return train_here(run);
   if (origin == TN_LAUNCH_MPI && ranks > 0)
     return tn_cli_usage(run, "--ranks starts processes, and here mpirun or srun has started them",

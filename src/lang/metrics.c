@@ -15,6 +15,13 @@ static const struct {
 tn_metric_needs tn_metric_needs_of(tn_metric_kind kind) { return kinds[kind].needs; }
 bool tn_metric_rises(tn_metric_kind kind) { return kinds[kind].rises; }
 
+bool tn_metric_name_rises(tn_str name) {
+  for (int i = 0; i < TN_METRIC_KINDS; i++) {
+    if (i != TN_METRIC_TOP && tn_str_is(name, kinds[i].name)) return kinds[i].rises;
+  }
+  return tn_str_starts(name, kinds[TN_METRIC_TOP].name);
+}
+
 bool tn_metric_same(const tn_metric *a, const tn_metric *b) { return a->kind == b->kind && a->k == b->k; }
 
 /* top5, top_5, top-5 */

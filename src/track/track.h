@@ -86,4 +86,31 @@ typedef struct {
 } tn_track_board;
 
 tern_status tn_track_serve_board(tern_session *session, const tn_track_board *board);
+
+/* ---- a sweep: runs that differ in what is set (sweep.c) ---- */
+
+/* One of its runs. All is borrowed. */
+typedef struct {
+  const char *folder;
+  const char *const *names, *const *values; /* all that --set gives it */
+  size_t set_count;
+  const char *const *shown_names, *const *shown_values; /* what the sweep is over, the seed too */
+  size_t shown_count;
+  uint64_t seed;
+  int64_t steps;       /* --steps; 0: the program's */
+  const char *failure; /* the code of what ended it; NULL: nothing */
+} tn_sweep_run;
+
+typedef enum {
+  TN_SWEEP_NEW,   /* there is no such run */
+  TN_SWEEP_BEGUN, /* it has begun, or is another one, which resuming finds out */
+  TN_SWEEP_DONE
+} tn_sweep_state;
+/* `source`: the text of the program. Reads what may be somebody else's: to be called inside the sandbox. */
+tn_sweep_state tn_track_sweep_state(tern_session *session, const tn_sweep_run *run, const char *source,
+                                    size_t length);
+/* The runs from best to worst, by the best evaluation of the first metric, or else by the mean loss of the
+ * last tenth of the steps. `whole`: every run has come to an end. Enters the sandbox. */
+const char *tn_track_sweep_rank(tern_session *session, const tn_sweep_run *runs, size_t count, bool whole,
+                                bool json);
 #endif

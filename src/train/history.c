@@ -30,6 +30,8 @@ static bool read_eval(tn_json_reader *json, tn_arena *arena, tn_recorded_row *ro
   return token.kind == TN_JSON_OBJECT_END;
 }
 
+bool tn_history_rises(tn_str metric) { return tn_metric_name_rises(metric); }
+
 const double *tn_history_value(const tn_recorded_row *row, const char *name) {
   for (size_t i = 0; i < row->value_count; i++) {
     if (tn_str_is(row->values[i].name, name)) return &row->values[i].value;

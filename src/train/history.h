@@ -28,6 +28,8 @@ typedef struct {
 
 /* A line as a row. False when it is none. */
 bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out);
+/* Whether a higher value of this metric is better. */
+bool tn_history_rises(tn_str metric);
 /* The value of a metric; NULL: it is not there. */
 const double *tn_history_value(const tn_recorded_row *row, const char *name);
 #endif
