@@ -15,9 +15,12 @@
 #include <sys/mman.h>
 #endif
 
+#include "base/pool.h"
 #include "limits.h"
 
 static int threads;
+static tn_heap heap;
+static tn_pool *pool;
 static clockid_t stopwatch = CLOCK_PROCESS_CPUTIME_ID;
 
 static double now(void) {
@@ -30,7 +33,7 @@ typedef struct {
   float *memory;
   size_t count; /* floats, all three arrays together */
   void (*part)(float *a, const float *b, const float *c, size_t count);
-  double sink;
+  int is_one_array;
 } block;
 
 #if defined(__x86_64__)
@@ -67,17 +70,22 @@ static void triad_plain(float *restrict a, const float *restrict b, const float 
   for (size_t i = 0; i < count; i++) a[i] = b[i] + 3.0f * c[i];
 }
 
+/* All threads, whatever the work is worth. */
+static void run_together(tn_job job, const void *context) {
+  tn_work work = { .run = job, .context = (void *)context, .cost = 1e9, .threads = threads, .pieces = 1 };
+  tn_pool_run(pool, &work);
+}
+
 /* Each thread has a third of its part for each array. */
-static void run_block(const block *b, int all_is_one_array) {
-#pragma omp parallel for num_threads(threads)
-  for (int t = 0; t < threads; t++) {
-    size_t mine = b->count / (size_t)threads / 48 * 48, each = mine / 3;
-    float *at = b->memory + mine * (size_t)t, *own = b->memory + b->count + 64 * (size_t)t;
-    if (all_is_one_array)
-      b->part(own, at, at, mine);
-    else
-      b->part(at, at + each, at + 2 * each, each);
-  }
+static void run_part(void *context, const tn_part *part) {
+  const block *b = context;
+  size_t mine = b->count / (size_t)part->count / 48 * 48, each = mine / 3;
+  size_t number = (size_t)part->number;
+  float *at = b->memory + mine * number, *own = b->memory + b->count + 64 * number;
+  if (b->is_one_array)
+    b->part(own, at, at, mine);
+  else
+    b->part(at, at + each, at + 2 * each, each);
 }
 
 static double measure_memory(const char *kind, size_t bytes, double seconds, int wide) {
@@ -96,13 +104,21 @@ static double measure_memory(const char *kind, size_t bytes, double seconds, int
   if (wide && streams) b.part = stream_avx512;
 #endif
   (void)wide, (void)streams;
-  run_block(&b, reads);
+  b.is_one_array = reads;
+  run_together(run_part, &b);
   long rounds = 0;
   double start = now(), spent;
-  do run_block(&b, reads), rounds++;
+  do run_together(run_part, &b), rounds++;
   while ((spent = now() - start) < seconds);
   free(b.memory);
   return spent / ((double)rounds * (double)b.count * 4);
+}
+
+static void run_peak(void *context, const tn_part *part) {
+  const peak_loop *peak = context;
+  float sink[PEAK_SINK];
+  (void)part;
+  for (int i = 0; i < 20; i++) peak->loop(sink);
 }
 
 static double measure_fma(double seconds, const char *isa) {
@@ -110,11 +126,7 @@ static double measure_fma(double seconds, const char *isa) {
   long rounds = 0;
   double start = now(), spent;
   do {
-#pragma omp parallel num_threads(threads)
-    {
-      float sink[PEAK_SINK];
-      for (int i = 0; i < 20; i++) peak.loop(sink);
-    }
+    run_together(run_peak, &peak);
     rounds += 20;
   } while ((spent = now() - start) < seconds);
   return spent / ((double)rounds * peak.operations * threads);
@@ -131,6 +143,8 @@ int main(int argc, char **argv) {
 #endif
   threads = argc > 1 ? atoi(argv[1]) : 1;
   if (threads > 1) stopwatch = CLOCK_MONOTONIC;
+  pool = tn_pool_new(&heap, threads);
+  if (!pool) return 1;
   while (fgets(line, sizeof line, stdin)) {
     bytes = 0;
     if (sscanf(line, "%lf %31s %lf", &seconds, kind, &bytes) < 2) continue;
@@ -139,5 +153,6 @@ int main(int argc, char **argv) {
                                               : measure_memory(kind, (size_t)bytes, seconds, wide));
     fflush(stdout);
   }
+  tn_pool_free(pool);
   return 0;
 }

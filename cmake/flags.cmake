@@ -4,7 +4,7 @@
 # not an option but a fact. Builds are reproducible: no path of the machine and
 # no date reaches an object file.
 
-option(TN_OPENMP "Run kernels on several threads (OpenMP), where the compiler has it" ON)
+option(TN_THREADS "Run kernels on several threads, where the system has them" ON)
 option(TN_PORTABLE "Generic C only: no kernels for particular instruction sets" OFF)
 set(TN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
 option(TN_COVERAGE "Count which branches and conditions are taken (clang-19)" OFF)
@@ -67,12 +67,12 @@ if(TN_SANITIZE OR TN_COVERAGE)
   set(TN_INSTRUMENTED ON)
 endif()
 
-set(TN_OPENMP_FOUND OFF)
-if(TN_OPENMP AND NOT TN_PORTABLE)
-  find_package(OpenMP QUIET COMPONENTS C)
-  if(OpenMP_C_FOUND)
-    set(TN_OPENMP_FOUND ON)
+set(TN_THREADS_FOUND OFF)
+if(TN_THREADS AND NOT TN_PORTABLE)
+  find_package(Threads QUIET)
+  if(CMAKE_USE_PTHREADS_INIT)
+    set(TN_THREADS_FOUND ON)
   else()
-    message(STATUS "OpenMP not found: kernels run on one thread")
+    message(STATUS "pthreads not found: kernels run on one thread")
   endif()
 endif()

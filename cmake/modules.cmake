@@ -43,13 +43,11 @@ function(tn_has_source name variable)
   endif()
 endfunction()
 
-# tn_use_openmp(TARGET): threads for TARGET, if this build has them. Without
-# OpenMP its pragmas are plain comments, which -Wall would complain about.
-function(tn_use_openmp target)
-  if(TN_OPENMP_FOUND)
-    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
-  else()
-    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
+# tn_use_threads(TARGET): base/pool.c has threads, if this build has them.
+function(tn_use_threads target)
+  if(TN_THREADS_FOUND)
+    target_compile_definitions(${target} PUBLIC TN_HAVE_THREADS=1)
+    target_link_libraries(${target} PUBLIC Threads::Threads)
   endif()
 endfunction()
 

@@ -4,7 +4,7 @@
 #   2. the library does not print, end the process, or allocate behind the heap's back;
 #   3. no elementary function comes from libm: those differ between machines;
 #   4. no data can be written: all state hangs off a session;
-#   5. libtern.so needs libc and libm, OpenMP's runtime where it has threads, and nothing else.
+#   5. libtern.so needs libc and libm, and nothing else: no runtime for threads.
 #
 #   tools/check_symbols.sh BUILD_FOLDER      of a build without sanitizers and assertions
 set -eu
@@ -25,7 +25,7 @@ complain() {   # complain TITLE LINES
 
 needed=$(readelf -d "$shared" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 complain "needs another library:" \
-  "$(echo "$needed" | grep -vE '^(lib(c|m|gomp|omp|pthread)\.so(\..*)?|ld-.*)$' || :)"
+  "$(echo "$needed" | grep -vE '^(lib(c|m|pthread)\.so(\..*)?|ld-.*)$' || :)"
 
 exported=$("$nm" -D --defined-only "$shared" | awk '{ print $3 }')
 complain "exported, but not part of the API:" \

@@ -10,6 +10,7 @@ cd "${1:-.}"
 # FILE | CALL | WHY. Every entry must still be needed.
 allowed='
 src/base/machine.c        | open            | reads files of the kernel under /proc and /sys
+src/base/pool.c           | syscall         | futex has no function in the C library
 src/base/folder.c         | unlink          | removes what a name in a folder is, without following a link
 src/guard/landlock.c      | open            | O_PATH: names a path to the kernel, without opening what is there
 src/guard/landlock.c      | syscall         | Landlock has no functions in the C library
@@ -17,7 +18,6 @@ src/guard/calls.c         | syscall         | neither has seccomp
 src/guard/calls.c         | O_CREAT         | tells the kernel which flags it refuses
 src/guard/calls.c         | O_TRUNC         | the same
 src/guard/calls.c         | O_TMPFILE       | the same
-src/backend/cpu/threads.c | unlink          | the mark of the thread library, which it cannot remove in the sandbox
 src/cluster/window.c      | ftruncate       | the size of a file in memory, which has no name
 src/launch/processes.c    | syscall         | pidfds have no functions in older C libraries
 src/track/store/store.c         | sqlite3_open_v2 | the history of runs is a database

@@ -105,7 +105,6 @@ list_missing_for_tests() {
   need clang command -v clang
   need clang-tidy command -v clang-tidy
   need libclang-rt-dev can_link clang -fsanitize=address,undefined
-  need libomp-dev has_header clang omp.h -fopenmp
   need python3 command -v python3
   need pkg-config command -v pkg-config
   need dpkg-dev command -v dpkg-shlibdeps

@@ -104,7 +104,7 @@ once() { compare "as it is" "$tern"; }
 threads() {
   for count in 1 2 3 4 7 16; do
     more="--threads $count"
-    compare "$count threads" "$tern"
+    compare "$count threads" env TERN_CORES="$count" "$tern"
   done
   more=
 }

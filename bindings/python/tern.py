@@ -35,6 +35,7 @@ class _Options(ctypes.Structure):
         ("seed", ctypes.c_uint64), ("has_seed", ctypes.c_int), ("threads", ctypes.c_int), ("isa", ctypes.c_char_p),
         ("allow", ctypes.c_uint), ("max_memory", ctypes.c_uint64), ("max_steps", ctypes.c_uint64),
         ("max_seconds", ctypes.c_double), ("without", ctypes.c_char_p), ("fail_allocation", ctypes.c_uint64),
+        ("cores", ctypes.c_int),
     ]
 
 

@@ -67,7 +67,8 @@ enum {
 typedef struct {
   uint64_t seed;            /* used when has_seed; else 42 */
   int has_seed;
-  int threads;              /* 0: all cores; never changes a bit of any result */
+  int threads;              /* at most; 0: as many as the process has cores, which is also the most that are
+                               used; never changes a bit of any result */
   const char *isa;          /* NULL: the best; "portable", "avx2", "avx512", "neon", or "ref" */
   unsigned allow;           /* TERN_ALLOW_... */
   uint64_t max_memory;      /* bytes; 0: none */
@@ -75,6 +76,7 @@ typedef struct {
   double max_seconds;       /* 0: none */
   const char *without;      /* optimiser passes to leave out: "fold,fuse"; NULL: none */
   uint64_t fail_allocation; /* for tests: the n-th request for memory fails; 0: none */
+  int cores;                /* for tests: as if the process had so many; 0: what it has */
 } tern_options;
 
 /* NULL when memory runs out or an option is wrong; *problem (if not NULL) then points to a static text. */
@@ -88,7 +90,7 @@ TERN_API void tern_start_clock(tern_session *session);
 /* TERN_FAILED, with E_MEMORY_LIMIT or E_TIME_LIMIT, when the session is past one of its limits already. */
 TERN_API tern_status tern_check_limits(tern_session *session);
 TERN_API size_t tern_memory_used(const tern_session *session);
-/* How many threads a program may use. */
+/* How many threads a program uses, at most. */
 TERN_API int tern_threads(const tern_session *session);
 /* The back end and instruction set in use: "cpu avx512". */
 TERN_API const char *tern_backend(const tern_session *session);

@@ -176,15 +176,6 @@ tern_sandbox_facts tern_sandbox_state(const tern_session *session) {
 
 /* ---- policies ---- */
 
-/* Whoever has the thread library bind threads to cores has it ask the kernel for that. */
-static bool binds_threads(void) {
-  static const char *const names[] = { "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY" };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (getenv(names[i])) return true;
-  }
-  return false;
-}
-
 /* FILEREAD for the whole disk: no folder limits it. */
 static bool reads_everywhere(const tern_session *session) {
   return (session->host.capabilities & TN_CAP_FILEREAD) && session->host.readable_count == 0;
@@ -216,7 +207,6 @@ static tn_guard_policy policy_of(const tern_session *session, const tn_guard_pat
   return (tn_guard_policy){ .grants = session->host.capabilities,
                             .paths = paths,
                             .count = count,
-                            .binds_threads = binds_threads(),
                             .serves = session->serves,
                             .speaks = session->speaks,
                             .has_children = session->has_children };
@@ -260,10 +250,7 @@ bool tn_api_confine(tern_session *session) {
   session->narrows = !session->serves && (has_loading_paths(session) || everywhere);
   tn_guard_policy policy = policy_of(session, paths, count);
   policy.narrows = session->narrows;
-  if (paths && !INSTRUMENTED) {
-    tn_backend_prepare_threads();
-    session->guard = tn_guard_enter(&policy);
-  }
+  if (paths && !INSTRUMENTED) session->guard = tn_guard_enter(&policy);
   session->confined = paths != NULL;
   tn_arena_free(&arena);
   return session->confined ? is_enough(session) : tn_api_out_of_memory(session);

@@ -45,6 +45,12 @@ static const tn_backend *find_backend(const char *isa) {
   return tn_backend_cpu(isa);
 }
 
+/* More threads than cores would only take turns. */
+static int threads_of(const tern_options *options) {
+  int cores = options->cores > 0 ? options->cores : tn_backend_cores();
+  return options->threads > 0 && options->threads < cores ? options->threads : cores;
+}
+
 static bool set_up(tern_session *session, const tern_options *options) {
   tn_stack_find(&session->heap.stack);
   tn_sources_init(&session->sources, &session->heap);
@@ -54,7 +60,9 @@ static bool set_up(tern_session *session, const tern_options *options) {
   tn_text_init(&session->printed, &session->heap);
   tn_arena_init(&session->views, &session->heap);
   session->evaluator = (tn_opt_evaluator){ fold_with_ref, session };
-  session->threads = options->threads > 0 ? options->threads : tn_backend_cores();
+  session->threads = threads_of(options);
+  session->heap.pool = tn_pool_new(&session->heap, session->threads);
+  if (!session->heap.pool) return false;
   session->names = tn_names_new(&session->heap);
   if (!session->names) return false;
   tn_api_host_init(session);
@@ -107,6 +115,7 @@ void tern_session_free(tern_session *session) {
   tn_diags_free(&session->diags);
   tn_sources_free(&session->sources);
   tn_names_free(session->names);
+  tn_pool_free(session->heap.pool);
   tn_heap heap = session->heap;
   tn_heap_free(&heap, session, sizeof *session);
 }

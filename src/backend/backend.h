@@ -8,7 +8,7 @@
 #define TN_BACKEND_BACKEND_H
 
 #include "base/arena.h"
-#include "base/stop.h"
+#include "base/pool.h"
 #include "graph/fused.h"
 #include "op/op.h"
 
@@ -24,6 +24,7 @@ typedef struct {
                               and for the first operand of scatter_add and row_update */
   void *scratch;           /* at least what tn_backend_scratch said; 64-byte aligned */
   int threads;             /* at most; never changes a bit */
+  tn_pool *pool;           /* helps; NULL: the caller does the parts of all threads */
   const void *kept;        /* what `choose` has left for its kernel */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
   tn_stop *stop;           /* asked every few milliseconds; if the answer is yes the kernel returns early, and
@@ -68,9 +69,6 @@ const tn_backend *tn_backend_cpu(const char *isa);
 /* The i-th instruction set of this build, NULL past the end; *available says whether this machine has it. */
 const char *tn_backend_cpu_isa(int index, bool *available);
 int tn_backend_cores(void);
-/* Has the thread library do now what it would do at its first use, and could not do under the guard. No
- * thread begins. */
-void tn_backend_prepare_threads(void);
 
 static inline bool tn_backend_run(const tn_backend *backend, const tn_kernel_call *call) {
   return backend->kernels[call->op](call);

@@ -31,6 +31,7 @@ typedef struct {
   bool stop_refuses;   /* a stop refuses memory, so that whatever grows ends where it can fail anyway */
   bool stopped;        /* it has */
   tn_stack stack;      /* of the thread that uses the session */
+  struct tn_pool *pool; /* of the session: threads for all that has its heap; NULL: none (base/pool.h) */
 } tn_heap;
 
 /* Zeroed memory aligned for any scalar type, or NULL. A size of 0 gives NULL without failing. */

@@ -63,8 +63,8 @@ typedef struct {
   bool present;
 } library;
 
-#ifndef TN_HAVE_OPENMP
-#define TN_HAVE_OPENMP 0
+#ifndef TN_HAVE_THREADS
+#define TN_HAVE_THREADS 0
 #endif
 #ifndef TN_HAVE_EDITLINE
 #define TN_HAVE_EDITLINE 0
@@ -80,7 +80,7 @@ typedef struct {
 #endif
 
 static const library libraries[] = {
-  { "OpenMP", "several threads for one program", TN_HAVE_OPENMP },
+  { "pthreads", "several threads for one program", TN_HAVE_THREADS },
   { "libedit", "line editing, completion and history in tern repl", TN_HAVE_EDITLINE },
   { "SQLite", "the history of training runs: tern runs", TN_HAVE_SQLITE },
   { "microhttpd", "the history as a page: tern board", TN_HAVE_MICROHTTPD },

@@ -367,6 +367,8 @@ static bool read_session(reader *r) {
   o->without = c->value[TN_OPTION_WITHOUT];
   o->isa = getenv("TERN_ISA");
   if (o->isa && !*o->isa) o->isa = NULL;
+  const char *cores = getenv("TERN_CORES");
+  o->cores = cores ? atoi(cores) : 0;
   return read_seconds(r) && read_color(r) && read_language(r) && read_sandbox(r);
 }
 

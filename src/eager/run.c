@@ -30,6 +30,7 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
     return false;
   }
   call.scratch = eager->scratch;
+  call.pool = eager->heap->pool;
   call.stop = eager->heap->stop;
   bool ok = tn_backend_run(backend, &call);
   if (tn_stop_asked(call.stop)) ok = false, fault = (tn_fault){ .kind = TN_FAULT_INTERRUPTED };

@@ -190,17 +190,11 @@ static void refuse_opaque(tn_filter *filter) {
 #define NAMESPACES                                                                                           \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* Threads of this process, in the namespaces it has. Where it runs a thread may decide for itself: the thread
- * library that comes with clang has each do so. */
-static void allow_threads(tn_filter *filter, bool bind) {
-  static const uint32_t thread[] = { CLONE_THREAD }, myself[] = { 0 };
+/* Threads of this process, in the namespaces it has. */
+static void allow_threads(tn_filter *filter) {
+  static const uint32_t thread[] = { CLONE_THREAD };
   tn_filter_test test = { .argument = 0, .mask = NAMESPACES | CLONE_THREAD, .values = thread, .count = 1 };
   tn_filter_allow_if(filter, SYS_clone, &test, 1);
-  tn_filter_test own = { .argument = 0, .mask = UINT32_MAX, .values = myself, .count = 1 };
-  if (bind)
-    tn_filter_allow(filter, SYS_sched_setaffinity);
-  else
-    tn_filter_allow_if(filter, SYS_sched_setaffinity, &own, 1);
 }
 
 /* Memory that is never both written and executed: nothing new is executable. */
@@ -321,7 +315,7 @@ void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter
   tn_filter_begin(filter);
   allow_all(filter, always, COUNT(always));
   refuse_opaque(filter);
-  allow_threads(filter, policy->binds_threads);
+  allow_threads(filter);
   allow_memory(filter);
   allow_own_signals(filter, process);
   allow_reading_limits(filter);

@@ -37,7 +37,6 @@ typedef struct {
   unsigned grants;
   const tn_guard_path *paths;
   size_t count;
-  bool binds_threads; /* the user tells the thread library to bind threads to cores */
   bool serves;        /* the sockets that are open accept and answer; no other is made */
   bool speaks;        /* the sockets that are open send and receive; no other is made */
   bool has_children;  /* processes that were started before are waited for, and ended by their pidfds */

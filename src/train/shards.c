@@ -132,7 +132,8 @@ static void make_addition(const tn_shard_means *s, int tensor, size_t bytes, boo
                               .count = 2,
                               .out = &a->out,
                               .scratch = s->scratch,
-                              .threads = s->threads };
+                              .threads = s->threads,
+                              .pool = s->heap->pool };
 }
 
 static void add(void *context, int tensor, void *out, const void *x, const void *y, size_t bytes, bool last) {

@@ -67,7 +67,7 @@ static _Noreturn void become(const attempt *a, const char *folder) {
   setrlimit(RLIMIT_CPU, &(struct rlimit){ MOST_CPU_SECONDS, MOST_CPU_SECONDS + 2 });
   setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
   setenv("XDG_DATA_HOME", beside(folder, "/.data"), 1);
-  setenv("OMP_THREAD_LIMIT", "1", 1); /* threads that wait would count as work */
+  setenv("TERN_CORES", "1", 1); /* threads that wait would count as work */
   redirect(a->input.bytes ? beside(folder, ".in") : "/dev/null", O_RDONLY, 0);
   redirect(beside(folder, ".out"), O_WRONLY | O_CREAT | O_TRUNC, 1);
   redirect(beside(folder, ".err"), O_WRONLY | O_CREAT | O_TRUNC, 2);

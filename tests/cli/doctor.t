@@ -7,7 +7,7 @@ $ cut -c1-12 found | sed 's/ *$//' | head -6
 | features
 | threads
 | sandbox
-$ grep -cE '^(OpenMP|libedit|SQLite|microhttpd|Open MPI) +(yes|no)$' found
+$ grep -cE '^(pthreads|libedit|SQLite|microhttpd|Open MPI) +(yes|no)$' found
 | 5
 $ tern doctor --json | grep -cE '^\{"ok":true,"version":"[0-9.]+","kernels":"[a-z0-9]+","available":\[.*"ref"\],.*"sandbox":\{"landlock":[0-9]+,"seccomp":(true|false),"files":(true|false),"calls":(true|false),"missing":.*\},"libraries":\[.*\]\}$'
 | 1

@@ -92,7 +92,6 @@ def environment():
     mine = dict(os.environ)
     mine.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 OMPI_MCA_rmaps_base_oversubscribe="1")
-    mine.pop("OMP_NUM_THREADS", None)
     return mine
 
 

@@ -90,6 +90,7 @@ typedef struct {
   const tn_backend *backend;
   int threads;
   bool chosen;  /* by the kernel that a plan would choose for this call */
+  tn_pool *pool;
 } runner;
 
 static const char *wrong(const runner *r, const char *what) {
@@ -148,7 +149,7 @@ static void run_once(const runner *r, int in_place, outcome *o) {
   if (bytes && posix_memalign(&scratch, 64, bytes + SCRATCH_MARGIN)) abort();
   if (bytes) memset(scratch, POISON, bytes + SCRATCH_MARGIN);
   tn_kernel_call call = { .op = c->op, .attrs = &c->attrs, .in = in, .count = c->count, .out = &o->out,
-                          .scratch = scratch, .threads = r->threads, .fault = &o->fault };
+                          .scratch = scratch, .threads = r->threads, .pool = r->pool, .fault = &o->fault };
   tn_heap heap = { 0 };
   tn_arena arena;
   tn_arena_init(&arena, &heap);
@@ -291,7 +292,7 @@ static const char *check_against(const op_case *c, const back_ends *ends, const 
   const char *bad = NULL;
   for (int b = 0; !bad && b < ends->count; b++)
     for (int t = 0; !bad && t < 4; t += ends->small ? 2 : 1) {
-      runner r = { c, ends->backend[b], threads[t], false }, chosen = r;
+      runner r = { c, ends->backend[b], threads[t], false, ends->pool }, chosen = r;
       chosen.chosen = true;
       bad = check_runner(&r, place, expected, t % 2 == 0);
       if (!bad && t % 2 == 0) bad = check_runner(&chosen, place, expected, true);
@@ -314,7 +315,7 @@ static operand place_for_result(op_case *c) {
 const char *check_case(op_case *c, const back_ends *ends) {
   operand place = place_for_result(c);
   outcome expected = outcome_for(&place);
-  runner ref = { c, tn_backend_ref(), 1, false };
+  runner ref = { c, tn_backend_ref(), 1, false, NULL };
   run_once(&ref, -1, &expected);
   const char *bad = check_ref(&ref, &expected);
   if (!bad) bad = check_in_place(&ref, &expected);

@@ -10,6 +10,7 @@ typedef struct {
   const tn_backend *backend[BACKEND_LIMIT];
   int count;
   bool small;      /* TERN_TEST_EFFORT=small: fewer cases and thread counts */
+  tn_pool *pool;   /* for more than one thread; NULL: their parts run one after another */
 } back_ends;
 back_ends back_ends_of_this_machine(void);
 

@@ -95,7 +95,10 @@ int main(void) {
   static tn_op ops[TN_OP_COUNT];
   const char *only = getenv("TERN_TEST_OP");
   size_t count = 0;
+  tn_heap heap = { 0 };
   ends = back_ends_of_this_machine();
+  ends.pool = tn_pool_new(&heap, 7);
+  if (!ends.pool) return 1;
   const struct CMUnitTest general[] = {
     cmocka_unit_test(there_is_more_than_ref_to_test),
     cmocka_unit_test(every_kernel_of_the_table_has_a_generator),
@@ -109,5 +112,7 @@ int main(void) {
     tests[count++] = (struct CMUnitTest){ .name = tn_op_sig_of(op)->name, .test_func = gives_the_bits_of_ref,
                                           .initial_state = &ops[op] };
   }
-  return _cmocka_run_group_tests("ops/kernels", tests, count, NULL, NULL);
+  int failed = _cmocka_run_group_tests("ops/kernels", tests, count, NULL, NULL);
+  tn_pool_free(ends.pool);
+  return failed;
 }

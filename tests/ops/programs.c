@@ -401,13 +401,15 @@ static void programs_give_the_same_bits_however_they_are_run(void **state) {
 static int set_up(void **state) {
   (void)state;
   ends = back_ends_of_this_machine();
+  heap.pool = tn_pool_new(&heap, 4);
   names = tn_names_new(&heap);
-  return names ? 0 : -1;
+  return names && heap.pool ? 0 : -1;
 }
 
 static int tear_down(void **state) {
   (void)state;
   tn_names_free(names);
+  tn_pool_free(heap.pool);
   return !finished || heap.used == 0 ? 0 : -1;
 }
 

@@ -9,9 +9,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/pool.h"
 #include "unit/elementary_judge.h"
 #include "unit/elementary_lanes.h"
 
@@ -102,28 +104,53 @@ static void judge_block(judged function, lanes_function *wide, uint32_t start, v
   }
 }
 
+enum { THREADS = 64 };
+
+typedef struct {
+  judged function;
+  lanes_function *wide;
+  verdict of[THREADS];
+} judgement;
+
+static void judge_part(void *context, const tn_part *part) {
+  judgement *j = context;
+  int64_t blocks = (1ll << 31) / BLOCK, end = blocks * (part->number + 1) / part->count;
+  for (int64_t block = blocks * part->number / part->count; block < end; block++)
+    judge_block(j->function, j->wide, (uint32_t)(block * BLOCK), &j->of[part->thread]);
+}
+
+static void join_verdicts(const judgement *j, verdict *all) {
+  for (int i = 0; i < THREADS; i++) {
+    const verdict *mine = &j->of[i];
+    if (mine->worst > all->worst) {
+      all->worst = mine->worst;
+      all->at = mine->at;
+    }
+    all->misrounded += mine->misrounded;
+    all->wrong += mine->wrong;
+  }
+}
+
+static int threads_here(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores < 1 ? 1 : cores < THREADS ? (int)cores : THREADS;
+}
+
 static void judge_all(judged function) {
   size_t tables;
   const lanes_table *const *table = lanes_available(&tables);
   lanes_function *wide = lanes_find(table[tables - 1], judged_functions[function].name);
   verdict all = { 0 };
   time_t begin = time(NULL);
-#pragma omp parallel
-  {
-    verdict mine = { 0 };
-#pragma omp for schedule(dynamic, 64)
-    for (int64_t block = 0; block < (1ll << 31) / BLOCK; block++)
-      judge_block(function, wide, (uint32_t)(block * BLOCK), &mine);
-#pragma omp critical
-    {
-      if (mine.worst > all.worst) {
-        all.worst = mine.worst;
-        all.at = mine.at;
-      }
-      all.misrounded += mine.misrounded;
-      all.wrong += mine.wrong;
-    }
-  }
+  judgement j = { .function = function, .wide = wide };
+  tn_heap heap = { 0 };
+  int threads = threads_here();
+  tn_pool *pool = tn_pool_new(&heap, threads);
+  assert_non_null(pool);
+  tn_pool_run(pool, &(tn_work){
+                        .run = judge_part, .context = &j, .cost = 1e11, .threads = threads, .pieces = 512 });
+  tn_pool_free(pool);
+  join_verdicts(&j, &all);
   print_message("%-8s %.6f ulp at %a, %llu of 2^32 not rounded correctly, %.0f s (%s)\n",
                 judged_functions[function].name, all.worst, (double)tn_float_of_bits(all.at),
                 (unsigned long long)all.misrounded, difftime(time(NULL), begin), table[tables - 1]->isa);

@@ -26,6 +26,7 @@ typedef struct {
 
 static inline void world_open(world *w) {
   memset(w, 0, sizeof *w);
+  w->heap.pool = tn_pool_new(&w->heap, 4); /* whose threads start when a test asks for several */
   w->names = tn_names_new(&w->heap);
   tn_sources_init(&w->sources, &w->heap);
   tn_diags_init(&w->diags, &w->heap, &w->sources);
@@ -36,6 +37,7 @@ static inline void world_close(world *w) {
   tn_diags_free(&w->diags);
   tn_sources_free(&w->sources);
   tn_names_free(w->names);
+  tn_pool_free(w->heap.pool);
   assert_int_equal(w->heap.used, 0);
 }
 

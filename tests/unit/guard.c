@@ -159,6 +159,7 @@ static void threads_are_started_but_no_processes(void **state) {
   assert_false(allows(&nothing, SYS_clone, (call){ { thread | CLONE_NEWNET } }));
   assert_false(allows(&nothing, SYS_clone3, (call){ { 0 } }));
   assert_false(allows(&nothing, SYS_execve, (call){ { 0 } }));
+  assert_false(allows(&nothing, SYS_sched_setaffinity, (call){ { 0 } }));
 }
 
 static void memory_is_never_made_executable(void **state) {

@@ -4,7 +4,7 @@
  * that calculate stand in isa/ and are compiled once per instruction set; each
  * such variant is a whole back end, and cpu.c chooses among them.
  *
- * Nothing here has state. Threads are asked for in one place (tn_cpu_parallel),
+ * Nothing here has state. Threads are asked for in one place (threads.c),
  * and only through work whose size is known: a kernel says what its work costs,
  * and small work stays on the caller's thread. */
 #ifndef TN_BACKEND_CPU_INTERNAL_H
@@ -31,18 +31,15 @@ tn_cpu_features tn_cpu_features_now(void);
 /* ---- threads ---- */
 #define TN_CPU_ROW_PIECE 65536 /* elements of a row between two questions whether to stop */
 
-/* A part of a job. A thread does its parts one after another; no two threads have the same number. */
-typedef struct {
-  int number, count; /* which one of how many, from 0 */
-  int thread;        /* below `threads`: whose scratch to use */
-} tn_cpu_part;
-typedef void (*tn_cpu_job)(void *context, const tn_cpu_part *part);
+typedef tn_part tn_cpu_part;
+typedef tn_job tn_cpu_job;
 
-/* Runs all parts of a job on at most `threads` threads; returns when all have ended. Each thread has one
- * part: a job that can take long asks call->stop itself. With one thread it is a plain call. */
-void tn_cpu_parallel(int threads, tn_cpu_job job, void *context);
-/* The same for a job of about `cost` nanoseconds on one thread that may be cut anywhere at no expense: in
- * parts of a few milliseconds, and after each the thread asks call->stop whether to leave the others. */
+/* Runs all parts of a job of about `cost` nanoseconds on at most `threads` threads; returns when all have
+ * ended. There is one part for each thread: a job that can take long asks call->stop itself. With one thread
+ * it is a plain call. */
+void tn_cpu_parallel(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
+/* The same for a job that may be cut anywhere at no expense: in parts of a few milliseconds, and after each
+ * the thread asks call->stop whether to leave the others. */
 void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job job, void *context);
 
 /* How many threads work of about `cost` nanoseconds on one thread deserves, at most `limit`. */

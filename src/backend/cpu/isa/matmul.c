@@ -408,7 +408,7 @@ bool cpu_matmul(const tn_kernel_call *call) {
   else if (job.room == 0 && job.multiply != job.how->multiply)
     tn_cpu_run(call, job.threads, cost, together, &job);
   else
-    tn_cpu_parallel(job.threads, together, &job); /* more parts would pack again; tiles ask by themselves */
+    tn_cpu_parallel(call, job.threads, cost, together, &job); /* more parts would pack again; tiles ask */
   return true;
 }
 

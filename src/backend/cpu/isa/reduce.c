@@ -431,14 +431,14 @@ static void blocks_share(void *context, const tn_cpu_part *part) {
 }
 
 /* Few outputs of many elements: blocks are a power of two of chunks, so each is a whole subtree. */
-static void run_blocks(reduce_job *job, int threads) {
+static void run_blocks(reduce_job *job, int threads, double cost) {
   tn_element partial[BLOCK_LIMIT * FEW_OUTPUTS];
   int64_t chunks = tn_sum_chunks(job->r.n);
   job->block_chunks = 1;
   while (job->block_chunks * BLOCK_LIMIT < chunks) job->block_chunks *= 2;
   job->blocks = (chunks + job->block_chunks - 1) / job->block_chunks;
   job->partial = partial;
-  tn_cpu_parallel(threads, blocks_share, job);
+  tn_cpu_parallel(job->call, threads, cost, blocks_share, job);
   job->how->join_blocks(partial, job->blocks, job->r.outputs);
   finish(job->call, job->r.n, partial, job->r.outputs);
   store(job->call, &job->r, partial, 0, job->r.outputs);
@@ -473,7 +473,7 @@ static bool reduce(const tn_kernel_call *call, const reducer *how, double of_non
   job.grain = job.r.layout == COLUMNS ? 64 : 1;
   if (threads > 1 && job.r.outputs <= FEW_OUTPUTS && job.r.outputs < threads * job.grain * 2 &&
       job.r.n > TN_SUM_CHUNK)
-    run_blocks(&job, threads);
+    run_blocks(&job, threads, cost);
   else if (how == largest && call->out->dtype == TN_F32 && job.r.layout == ROWS)
     tn_cpu_run(call, threads, cost, max_rows_share, &job);
   else

@@ -110,7 +110,7 @@ bool cpu_scatter_add(const tn_kernel_call *call) {
   tn_cpu_iterator_two(&job.after, &out_after, &y_after);
   job.slice = tn_cpu_elements(&y_after);
   double cost = (double)job.befores * (double)job.indices * (8 + 0.2 * (double)job.slice);
-  tn_cpu_parallel(tn_cpu_threads_for(cost, call->threads), scatter_share, &job);
+  tn_cpu_parallel(call, tn_cpu_threads_for(cost, call->threads), cost, scatter_share, &job);
   return true;
 }
 
