@@ -44,7 +44,7 @@ track/chart : base diag export
 track/board : base diag tensor data track/store
 track       : base diag train door public track/store track/chart track/board
 cluster/mpi : base diag cluster
-launch      : base diag backend cluster cluster/mpi door public
+launch      : base diag cluster cluster/mpi door public
 cli         : public track launch
 '
 cd "${1:-.}"

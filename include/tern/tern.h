@@ -90,7 +90,8 @@ TERN_API void tern_start_clock(tern_session *session);
 /* TERN_FAILED, with E_MEMORY_LIMIT or E_TIME_LIMIT, when the session is past one of its limits already. */
 TERN_API tern_status tern_check_limits(tern_session *session);
 TERN_API size_t tern_memory_used(const tern_session *session);
-/* How many threads a program uses, at most. */
+/* How many threads a program uses, at most. NULL: how many it would without an option, one for each core that
+ * the process may use (affinity, and the quota of its cgroups, rounded to whole cores). */
 TERN_API int tern_threads(const tern_session *session);
 /* The back end and instruction set in use: "cpu avx512". */
 TERN_API const char *tern_backend(const tern_session *session);

@@ -47,7 +47,8 @@ static const tn_backend *find_backend(const char *isa) {
 
 /* More threads than cores would only take turns. */
 static int threads_of(const tern_options *options) {
-  int cores = options->cores > 0 ? options->cores : tn_backend_cores();
+  if (options->threads == 1) return 1; /* without asking the system */
+  int cores = options->cores > 0 ? options->cores : tn_machine_cores();
   return options->threads > 0 && options->threads < cores ? options->threads : cores;
 }
 
@@ -140,7 +141,7 @@ size_t tern_memory_used(const tern_session *session) { return session->heap.used
 
 void tn_api_join(tern_session *session, tn_transport *transport) { session->transport = transport; }
 
-int tern_threads(const tern_session *session) { return session->threads; }
+int tern_threads(const tern_session *session) { return session ? session->threads : tn_machine_cores(); }
 
 const char *tern_backend(const tern_session *session) {
   return session->backend->isa[0] ? session->backend->isa : session->backend->name;

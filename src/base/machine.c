@@ -1,13 +1,20 @@
-/* base/machine.c: how much memory is there.
+/* base/machine.c: how much memory and how many cores are there.
  *
  * A system that promises more memory than it has does not refuse: it ends a
  * process, and rarely says why. So a heap stops by itself before that, and for
- * that it has to know how far it can go. Linux says so in small files; elsewhere
- * nothing is assumed. */
+ * that it has to know how far it can go. A container that is given the time of
+ * two cores sees all cores of its host; with a thread on each it is stopped for
+ * most of every tenth of a second. Linux says both in small files; elsewhere
+ * nothing is assumed. Nothing is remembered: a process may be moved. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
 #include "base/machine.h"
 
 #if defined(__linux__)
 #include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,82 +71,172 @@ static size_t labelled(path file, const char *name, const char *label, size_t un
   return number == SIZE_MAX ? otherwise : number;
 }
 
-/* What the files of a group are called. */
+/* ---- groups ---- */
+
+/* Where the groups of a controller lie ("": of all of them, in the second version), and what is left in one:
+ * SIZE_MAX where it has no limit. */
 typedef struct {
-  const char *base, *controller; /* where groups lie, and what names theirs in /proc/self/cgroup */
-  const char *limits[2], *used, *stat, *cached;
+  const char *base, *controller;
+  size_t (*left)(path group);
 } hierarchy;
 
-static const hierarchy hierarchies[] = {
-  { "/sys/fs/cgroup", "0::", { "/memory.max", "/memory.high" }, "/memory.current", "/memory.stat",
-    "\ninactive_file " },
-  { "/sys/fs/cgroup/memory", "memory:", { "/memory.limit_in_bytes", "/memory.soft_limit_in_bytes" },
-    "/memory.usage_in_bytes", "/memory.stat", "\ntotal_inactive_file " },
-};
-
-/* What is left of the limits on one group. Pages of files that nobody uses count as used, and are given up
- * when somebody needs memory. A group that is full has a little left: else nothing could even say so. */
-static size_t left_in_group(const hierarchy *h, path group) {
-  size_t limit = number_in(group, h->limits[0]), high = number_in(group, h->limits[1]);
-  if (high < limit) limit = high;
-  if (limit == SIZE_MAX) return SIZE_MAX;
-  size_t used = number_in(group, h->used), cached = labelled(group, h->stat, h->cached, 1, 0);
-  if (used == SIZE_MAX) return limit;
-  used = cached < used ? used - cached : 0;
-  size_t left = used < limit ? limit - used : 0;
-  return left > limit / 16 ? left : limit / 16;
+/* Whether the list "cpu,cpuacct" of `length` characters has a name in it; "" is in the empty list alone. */
+static bool lists(const char *list, size_t length, const char *name) {
+  size_t wanted = strlen(name), word;
+  for (;; list += word + 1, length -= word + 1) {
+    for (word = 0; word < length && list[word] != ',';) word++;
+    if (word == wanted && memcmp(list, name, word) == 0) return true;
+    if (word == length) return false;
+  }
 }
 
-/* The line of /proc/self/cgroup that names our group: its path, of *length characters; empty: the topmost.
- * A path with .. lies outside of what we can see. */
-static const char *own_group(const hierarchy *h, const char *text, size_t *length) {
-  const char *line = strstr(text, h->controller);
+/* The path of our group, of *length characters, from the lines NUMBER:CONTROLLERS:PATH of /proc/self/cgroup;
+ * empty: the topmost. A path with .. lies outside of what we can see. */
+static const char *own_group(const char *controller, const char *text, size_t *length) {
+  for (; *text; text += text[*length] ? *length + 1 : *length) {
+    const char *list = text + strcspn(text, ":\n");
+    const char *own = *list == ':' ? list + 1 + strcspn(list + 1, ":\n") : list;
+    *length = strcspn(text, "\n");
+    if (*own != ':' || !lists(list + 1, (size_t)(own - list - 1), controller)) continue;
+    *length -= (size_t)(++own - text);
+    for (size_t i = 0; i + 1 < *length; i++)
+      if (own[i] == '.' && own[i + 1] == '.') *length = 0;
+    return own;
+  }
   *length = 0;
-  if (!line) return "";
-  line += strlen(h->controller);
-  *length = strcspn(line, "\n");
-  for (size_t i = 0; i + 1 < *length; i++)
-    if (line[i] == '.' && line[i + 1] == '.') *length = 0;
-  return line;
+  return text;
 }
 
 /* The least that is left in our group and all around it. Inside a container only the topmost may be seen. */
 static size_t left_in_groups(const hierarchy *h, path root, const char *text) {
   size_t length, least = SIZE_MAX;
-  const char *own = own_group(h, text, &length);
+  const char *own = own_group(h->controller, text, &length);
   put(&root, h->base, strlen(h->base));
   for (;;) {
     while (length > 0 && own[length - 1] == '/') length--;
     path group = root;
     put(&group, own, length);
-    size_t left = left_in_group(h, group);
+    size_t left = h->left(group);
     if (left < least) least = left;
     if (length == 0) return least;
     while (length > 0 && own[length - 1] != '/') length--;
   }
 }
 
-size_t tn_machine_memory_in(const char *root) {
+/* The least of what two versions of groups leave to us; a system may have both. */
+static size_t least_of(const hierarchy versions[2], const char *root) {
   char text[MOST_TEXT];
   path top = { .length = 0 }, groups;
   put(&top, root, strlen(root));
   groups = top;
   put(&groups, "/proc/self/cgroup", strlen("/proc/self/cgroup"));
   read_text(groups.at, text);
-  size_t least = labelled(top, "/proc/meminfo", "MemAvailable:", 1024, SIZE_MAX);
-  for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
-    size_t left = left_in_groups(&hierarchies[i], top, text);
-    if (left < least) least = left;
-  }
+  size_t first = left_in_groups(&versions[0], top, text), second = left_in_groups(&versions[1], top, text);
+  return first < second ? first : second;
+}
+
+/* ---- memory ---- */
+
+/* What the files of a group are called. */
+typedef struct {
+  const char *limits[2], *used, *stat, *cached;
+} memory_files;
+
+/* What is left of the limits on one group. Pages of files that nobody uses count as used, and are given up
+ * when somebody needs memory. A group that is full has a little left: else nothing could even say so. */
+static size_t memory_left(const memory_files *files, path group) {
+  size_t limit = number_in(group, files->limits[0]), high = number_in(group, files->limits[1]);
+  if (high < limit) limit = high;
+  if (limit == SIZE_MAX) return SIZE_MAX;
+  size_t used = number_in(group, files->used), cached = labelled(group, files->stat, files->cached, 1, 0);
+  if (used == SIZE_MAX) return limit;
+  used = cached < used ? used - cached : 0;
+  size_t left = used < limit ? limit - used : 0;
+  return left > limit / 16 ? left : limit / 16;
+}
+
+static size_t memory_left_2(path group) {
+  return memory_left(&(memory_files){ { "/memory.max", "/memory.high" },
+                                      "/memory.current",
+                                      "/memory.stat",
+                                      "\ninactive_file " },
+                     group);
+}
+static size_t memory_left_1(path group) {
+  return memory_left(&(memory_files){ { "/memory.limit_in_bytes", "/memory.soft_limit_in_bytes" },
+                                      "/memory.usage_in_bytes",
+                                      "/memory.stat",
+                                      "\ntotal_inactive_file " },
+                     group);
+}
+
+size_t tn_machine_memory_in(const char *root) {
+  static const hierarchy versions[] = { { "/sys/fs/cgroup", "", memory_left_2 },
+                                        { "/sys/fs/cgroup/memory", "memory", memory_left_1 } };
+  path top = { .length = 0 };
+  put(&top, root, strlen(root));
+  size_t all = labelled(top, "/proc/meminfo", "MemAvailable:", 1024, SIZE_MAX);
+  size_t ours = least_of(versions, root), least = ours < all ? ours : all;
   return least == SIZE_MAX ? 0 : least;
 }
 
-size_t tn_machine_memory(void) { return tn_machine_memory_in(""); }
+/* ---- cores ---- */
+
+/* Hundredths of a core: what a group may use of each period, over the period. */
+static size_t hundredths(size_t quota, size_t period) {
+  if (quota > SIZE_MAX / 100 || period == 0 || period == SIZE_MAX) return SIZE_MAX;
+  return quota * 100 / period;
+}
+
+static size_t cores_left_2(path group) { /* "200000 100000", or "max 100000" */
+  char text[MOST_TEXT];
+  put(&group, "/cpu.max", strlen("/cpu.max"));
+  read_text(group.at, text);
+  return hundredths(number_at(text, 1), number_at(text + strcspn(text, " "), 1));
+}
+static size_t cores_left_1(path group) {
+  return hundredths(number_in(group, "/cpu.cfs_quota_us"), number_in(group, "/cpu.cfs_period_us"));
+}
+
+/* Asks with more room until the machine's whole mask fits. */
+int tn_machine_processors(void) {
+  cpu_set_t sets[16]; /* 16384 processors */
+  for (int room = 1; room <= 16; room *= 2) {
+    size_t bytes = (size_t)room * sizeof sets[0];
+    if (sched_getaffinity(0, bytes, sets) == 0) return CPU_COUNT_S(bytes, sets);
+  }
+  return 1;
+}
+
+int tn_machine_cores_in(const char *root) {
+  static const hierarchy versions[] = { { "/sys/fs/cgroup", "", cores_left_2 },
+                                        { "/sys/fs/cgroup/cpu", "cpu", cores_left_1 } };
+  int allowed = tn_machine_processors();
+  size_t quota = least_of(versions, root);
+  if (quota >= (size_t)allowed * 100) return allowed;
+  return quota < 150 ? 1 : (int)((quota + 50) / 100);
+}
 
 #else
-size_t tn_machine_memory(void) { return 0; }
 size_t tn_machine_memory_in(const char *root) {
   (void)root;
   return 0;
 }
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+
+int tn_machine_processors(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 1 ? (int)cores : 1;
+}
+#else
+int tn_machine_processors(void) { return 1; }
 #endif
+int tn_machine_cores_in(const char *root) {
+  (void)root;
+  return tn_machine_processors();
+}
+#endif
+
+size_t tn_machine_memory(void) { return tn_machine_memory_in(""); }
+int tn_machine_cores(void) { return tn_machine_cores_in(""); }

@@ -10,4 +10,12 @@
 size_t tn_machine_memory(void);
 /* The same for a system whose files /proc and /sys lie beneath a folder, for tests. */
 size_t tn_machine_memory_in(const char *root);
+
+/* The processors that this process may run on, at least 1. */
+int tn_machine_processors(void);
+/* How many threads can run at once, at least 1: on those processors, and within the time that our group of
+ * processes and the groups around it are given, rounded to whole cores. */
+int tn_machine_cores(void);
+/* The same where /proc and /sys lie beneath a folder, for tests. */
+int tn_machine_cores_in(const char *root);
 #endif

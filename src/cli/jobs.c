@@ -1,6 +1,6 @@
 /* cli/jobs.c: processes of this program, started and waited for. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE 1 /* sched_getaffinity, pipe2 */
+#define _GNU_SOURCE 1 /* pipe2 */
 #endif
 #include "cli/jobs.h"
 
@@ -14,7 +14,6 @@ void tn_jobs_free(tn_job *jobs, size_t count) {
 
 #if defined(__linux__)
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -25,12 +24,6 @@ void tn_jobs_free(tn_job *jobs, size_t count) {
 #define TICK 10000000 /* nanoseconds between two looks at processes that end */
 
 bool tn_jobs_possible(void) { return true; }
-
-int tn_jobs_cores(void) {
-  cpu_set_t set;
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return cores > 0 ? cores : 1;
-}
 
 /* In the new process: only what may be called after fork. */
 static void become(const tn_job *job, int output, pid_t parent) {
@@ -132,7 +125,6 @@ bool tn_jobs_run(tn_job *jobs, size_t count, int most, const tn_jobs_watch *watc
 }
 #else
 bool tn_jobs_possible(void) { return false; }
-int tn_jobs_cores(void) { return 1; }
 bool tn_jobs_run(tn_job *jobs, size_t count, int most, const tn_jobs_watch *watch) {
   (void)jobs, (void)count, (void)most, (void)watch;
   return false;

@@ -31,8 +31,6 @@ typedef struct {
  * stopped. */
 bool tn_jobs_run(tn_job *jobs, size_t count, int most, const tn_jobs_watch *watch);
 void tn_jobs_free(tn_job *jobs, size_t count);
-/* The processors that this process may run on. */
-int tn_jobs_cores(void);
 /* Whether this system can do it. */
 bool tn_jobs_possible(void);
 #endif

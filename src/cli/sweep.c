@@ -500,7 +500,7 @@ static bool note_end(void *context, size_t index) {
 static int share_cores(sweep *s) {
   const tn_command *command = s->run->command;
   const char *given = command->value[TN_OPTION_THREADS], *ranks = command->value[TN_OPTION_RANKS];
-  int cores = tn_jobs_cores(), each = ranks ? (int)strtoul(ranks, NULL, 10) : 1;
+  int cores = tern_threads(NULL), each = ranks ? (int)strtoul(ranks, NULL, 10) : 1;
   size_t left = s->job_count > 0 ? s->job_count : 1;
   if (each < 1) each = 1;
   s->threads = given ? (int)strtoul(given, NULL, 10) : cores / (int)(left * (size_t)each);

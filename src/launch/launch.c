@@ -14,7 +14,7 @@
 #endif
 
 #include "api/door.h"
-#include "backend/backend.h"
+#include "base/machine.h"
 #include "cluster/report.h"
 
 #define PATIENCE_IN_SUCCESS 30.0 /* seconds for the others to end, before they are killed */
@@ -63,9 +63,9 @@ bool tn_launch_is_quiet(void) {
 #if defined(__linux__)
 /* A launcher that binds ranks to cores has given each its share already. */
 static int share_of(tn_launch_origin origin, int ranks) {
-  int cores = tn_backend_cores();
+  int cores = tn_machine_cores();
   if (origin == TN_LAUNCH_MPI) {
-    if (cores < sysconf(_SC_NPROCESSORS_ONLN)) return cores;
+    if (tn_machine_processors() < sysconf(_SC_NPROCESSORS_ONLN)) return cores;
     ranks = tn_launch_mpi_local();
   }
   return ranks > 1 ? cores / ranks : cores;

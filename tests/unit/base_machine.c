@@ -1,9 +1,13 @@
-/* tests/unit/base_machine.c: how much memory our group of processes may have, in made-up systems. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkdtemp */
+/* tests/unit/base_machine.c: how much memory and how many cores our group of processes may have, in made-up
+ * systems. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mkdtemp, sched_setaffinity */
 #endif
 #include "base/machine.h"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,6 +102,80 @@ static void a_full_group_and_odd_numbers_are_survived(void **state) {
   assert_int_equal(tn_machine_memory_in(root), 0);
 }
 
+/* ---- cores ---- */
+
+static void cores_are_those_this_process_may_run_on(void **state) {
+  (void)state;
+  assert_true(tn_machine_cores() >= 1);
+  assert_true(tn_machine_cores() <= tn_machine_processors());
+#if defined(__linux__)
+  cpu_set_t before, one;
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+  assert_int_equal(tn_machine_processors(), 1);
+  assert_int_equal(tn_machine_cores_in(root), 1);
+  assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+  assert_int_equal(tn_machine_processors(), CPU_COUNT(&before));
+  assert_int_equal(tn_machine_cores_in(root), CPU_COUNT(&before));
+#endif
+}
+
+#if defined(__linux__)
+/* With so many hundredths of a core in each tenth of a second, on this machine. */
+static void expect_cores(const char *file, const char *text, int cores) {
+  int processors = tn_machine_processors();
+  write_file(file, text);
+  assert_int_equal(tn_machine_cores_in(root), cores < processors ? cores : processors);
+}
+
+static void a_quota_is_rounded_to_whole_cores(void **state) {
+  (void)state;
+  const char *file = "/sys/fs/cgroup/cpu.max";
+  write_file("/proc/self/cgroup", "0::/\n");
+  expect_cores(file, "10000 100000\n", 1);
+  expect_cores(file, "149000 100000\n", 1);
+  expect_cores(file, "150000 100000\n", 2);
+  expect_cores(file, "12500 5000\n", 3);
+  expect_cores(file, "1600000 100000\n", 16);
+  expect_cores(file, "max 100000\n", 16384);
+}
+
+static void odd_quotas_are_none(void **state) {
+  (void)state;
+  static const char *const texts[] = { "", "max", "200000", "100000 0\n", "99999999999999999999999 100000\n",
+                                       "18446744073709551 1\n", "\n\n", "-1 100000\n", "100000 -1\n" };
+  for (size_t i = 0; i < COUNT_OF(texts); i++) expect_cores("/sys/fs/cgroup/cpu.max", texts[i], 16384);
+}
+
+static void the_tightest_quota_around_us_counts(void **state) {
+  (void)state;
+  write_file("/proc/self/cgroup", "0::/pod/box\n");
+  expect_cores("/sys/fs/cgroup/pod/box/cpu.max", "900000 100000\n", 9);
+  expect_cores("/sys/fs/cgroup/pod/cpu.max", "100000 100000\n", 1);
+  expect_cores("/sys/fs/cgroup/pod/cpu.max", "max 100000\n", 9);
+  expect_cores("/sys/fs/cgroup/pod/box/cpu.max", "50000 100000\n", 1);
+}
+
+/* v1: the controller is one of a list, and a name that only contains it is another. */
+static void quotas_of_the_first_version_are_found(void **state) {
+  (void)state;
+  static const char *const lines[] = { "4:cpu,cpuacct:/job\n", "4:cpuacct,cpu:/job\n", "1:cpu:/job",
+                                       "3:cpuset:/\n2:cpuacct:/other\n1:cpu:/job\n0::/\n" };
+  write_file("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  for (size_t i = 0; i < COUNT_OF(lines); i++) {
+    write_file("/proc/self/cgroup", lines[i]);
+    expect_cores("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "100000\n", 1);
+    expect_cores("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n", 16384);
+  }
+  write_file("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "100000\n");
+  write_file("/proc/self/cgroup", "3:cpuset:/job\n2:cpuacct:/job\nnonsense\n:\n::\n");
+  assert_int_equal(tn_machine_cores_in(root), tn_machine_processors());
+}
+#endif
+
 #define IN_A_SYSTEM(test) cmocka_unit_test_setup_teardown(test, begin, end)
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -106,6 +184,13 @@ int main(void) {
     IN_A_SYSTEM(a_container_sees_the_topmost_group),
     IN_A_SYSTEM(groups_of_the_first_version_are_found),
     IN_A_SYSTEM(a_full_group_and_odd_numbers_are_survived),
+    IN_A_SYSTEM(cores_are_those_this_process_may_run_on),
+#if defined(__linux__)
+    IN_A_SYSTEM(a_quota_is_rounded_to_whole_cores),
+    IN_A_SYSTEM(odd_quotas_are_none),
+    IN_A_SYSTEM(the_tightest_quota_around_us_counts),
+    IN_A_SYSTEM(quotas_of_the_first_version_are_found),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,4 @@
-/* What every back end has in common: a kernel and a scalar for each operation, and cores to run on. */
-#if defined(__linux__)
-#define _GNU_SOURCE   /* sched_setaffinity */
-#include <sched.h>
-#endif
-
+/* What every back end has in common: a kernel and a scalar for each operation. */
 #include "ref_support.h"
 
 #include "op/scalar.h"
@@ -45,28 +40,11 @@ static void what_is_not_elementwise_has_no_scalar(void **state) {
   assert_null(tn_scalar_fma(TN_BOOL));
 }
 
-static void cores_are_those_this_process_may_use(void **state) {
-  (void)state;
-  assert_true(tn_backend_cores() >= 1);
-#if defined(__linux__)
-  cpu_set_t before, one;
-  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-  assert_int_equal(tn_backend_cores(), 1);
-  assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-  assert_int_equal(tn_backend_cores(), CPU_COUNT(&before));
-#endif
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ref_has_a_kernel_for_all_that_is_not_the_plans),
     cmocka_unit_test(every_elementwise_operation_has_its_scalars),
     cmocka_unit_test(what_is_not_elementwise_has_no_scalar),
-    cmocka_unit_test(cores_are_those_this_process_may_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
