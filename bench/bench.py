@@ -3,14 +3,14 @@
   /usr/bin/python3 bench/bench.py BUILD [--quick] [--only WORD] [--threads N] [--write DOCS]
 
 Every side is a process of its own that answers requests for samples (bench/tern.c says how), so that samples
-of all sides and of the machine's limit take turns and see the same machine. Figures are medians over the
+of all sides and of the machine's limit take turns and see the same machine. While one is asked, the others are
+stopped. Figures are medians over the
 rounds; a ratio is the median of the ratios within rounds. BUILD is the folder that CMake built into. --write
 puts the table, with date and machine, into DOCS/performance.md, and growth.svg beside it.
 """
 import argparse
 import datetime
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -18,54 +18,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import growth    # noqa: E402
-import report    # noqa: E402
-
-FMA_SIZES = (128, 256, 512, 1024, 2048)
-
-
-def cpu_flags():
-    try:
-        with open("/proc/cpuinfo") as f:
-            return re.search(r"^flags\s*:(.*)$", f.read(), re.M).group(1).split()
-    except (OSError, AttributeError):
-        return []
-
-
-def environment(threads):
-    """What each side is given; OpenBLAS does not know new processors and falls back to old kernels."""
-    e = dict(os.environ, OMP_NUM_THREADS=str(threads), LC_ALL="C")
-    if "avx512f" in cpu_flags():
-        e.update(OPENBLAS_CORETYPE="SKYLAKEX", ATEN_CPU_CAPABILITY="avx512")
-    return e
-
-
-class Side:
-    """A process that answers requests; started when it is first asked."""
-
-    def __init__(self, command, threads):
-        self.command, self.threads, self.process = command, threads, None
-
-    def ask(self, request):
-        if self.process is None:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            env=environment(self.threads), cwd=os.path.join(HERE, "programs"))
-        self.process.stdin.write(request + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{self.command[0]} did not answer to: {request}")
-        return float(answer)
-
-    def drop(self):
-        if self.process is not None:
-            self.ask("drop")
-
-    def close(self):
-        if self.process is not None:
-            self.process.stdin.close()
-            self.process.wait()
-            self.process = None
+import growth     # noqa: E402
+import report     # noqa: E402
+import threads    # noqa: E402
+from sides import Side, environment    # noqa: E402
+from workloads import Row, front_end_rows, square_rows, training_rows, workload_rows    # noqa: E402
 
 
 class Machine:
@@ -97,99 +54,6 @@ class Machine:
     def close(self):
         for side in self.sides.values():
             side.close()
-
-
-class Row:
-    """One workload: what tern is asked, what its peers are asked, and what bounds it."""
-
-    def __init__(self, key, title, tern, peers, flops=0, bytes=0, limit=None, goal="", per=1, peer_per=None):
-        self.key, self.title, self.tern, self.peers = key, title, tern, peers
-        self.flops, self.bytes, self.limit = flops, bytes, limit
-        self.goal, self.per, self.peer_per = goal, per, peer_per or per
-
-
-def torch(name, *forms):
-    return [("PyTorch " + form, "torch", f"{name} {form}") for form in forms]
-
-
-def matmul_row(m, n, k, at=0, bt=0, goal=""):
-    shape = f"{m} {n} {k} {at} {bt}"
-    title = f"matmul {m}×{k}{'ᵀ' if at else ''} by {k}×{n}{'ᵀ' if bt else ''}"
-    return Row("matmul", title, f"matmul {shape}", [("oneDNN", "blas", "onednn " + shape), ("OpenBLAS", "blas",
-               "openblas " + shape)], flops=2 * m * n * k, goal=goal)
-
-
-def square_rows():
-    return [matmul_row(s, s, s, goal="0.85 of FMA, 1.0 OpenBLAS, 0.97 oneDNN" if s > 128 else "1.0 OpenBLAS")
-            for s in FMA_SIZES]
-
-
-def training_rows(batches):
-    rows = []
-    for batch in batches:
-        for k, n in ((784, 512), (512, 512), (512, 10)):
-            rows.append(matmul_row(batch, n, k))              # forward
-            rows.append(matmul_row(k, n, batch, at=1))        # gradient of the weights
-            if k != 784:
-                rows.append(matmul_row(batch, k, n, bt=1))    # gradient of what came in
-    return rows
-
-
-def mlp_flops(widths, batch):
-    pairs = [a * b for a, b in zip(widths, widths[1:])]
-    return 2 * batch * (3 * sum(pairs) - pairs[0])
-
-
-def workload_rows():
-    big, small = 10_000_000, 10_000
-    return [
-        Row("a", "text classifier V=20 D=8 T=6 C=2, batch 4: step", "train text_small.graph tokens=20 labels=2",
-            torch("text_small", "eager", "fast", "jit", "bag"), goal="150×"),
-        Row("a", "the same as an .ail program, with its data", "loop text_small.ail",
-            torch("text_small", "fast")),
-        Row("b", "text classifier V=10000 D=64 T=128 C=10, batch 32: step",
-            "train text_large.graph tokens=10000 labels=10",
-            torch("text_large", "eager", "fast", "sparse", "bag"), goal="10×"),
-        Row("c", "MLP 784-512-512-10, batch 64: step", "train mlp.graph labels=10",
-            torch("mlp", "eager", "fast", "jit"), flops=mlp_flops((784, 512, 512, 10), 64), goal="1.6×, 0.75 of FMA"),
-        Row("d", "MLP 1024-4096-4096-1000, batch 256: step", "train mlp_large.graph labels=1000",
-            torch("mlp_large", "eager", "fast"), flops=mlp_flops((1024, 4096, 4096, 1000), 256),
-            goal="1.35×, 0.78 of FMA"),
-        Row("e", "Ninth: an operation on 0-d tensors", "run scalar_forward.nth", torch("scalar_forward", "eager"),
-            per=10000, peer_per=1000, goal="60×, 20 ns"),
-        Row("e", "the same, with its gradient", "run scalar_backward.nth", torch("scalar_backward", "eager"),
-            per=10000, peer_per=1000, goal="60×, 100 ns"),
-        Row("e", "Ninth: an operation on 8 numbers", "run eight_forward.nth", torch("eight_forward", "eager"),
-            per=10000, peer_per=1000, goal="60×, 20 ns"),
-        Row("e", "the same, with its gradient", "run eight_backward.nth", torch("eight_backward", "eager"),
-            per=10000, peer_per=1000, goal="60×, 100 ns"),
-        Row("f", "relu(a*b+c)*d-e, 10 million", f"run chain_{big}.graph", torch(f"chain_{big}", "eager", "fast"),
-            bytes=24 * big, limit="stream", goal="7× eager, 0.85 of memory"),
-        Row("f", "relu(a*b+c)*d-e, 10,000", f"run chain_{small}.graph", torch(f"chain_{small}", "eager", "fast"),
-            goal="5× eager"),
-        Row("g", "softmax 4096×4096", "run softmax_4096x4096.graph", torch("softmax_4096x4096", "eager", "fast"),
-            bytes=8 * 4096 * 4096, limit="stream", goal="2.5×"),
-        Row("g", "softmax 64×1000", "run softmax_64x1000.graph", torch("softmax_64x1000", "eager", "fast"), goal="2×"),
-        Row("g", "exp of 64,000", "run exp.graph", torch("exp", "eager", "fast"), goal="2×"),
-        Row("g", "tanh of 64,000", "run tanh.graph", torch("tanh", "eager", "fast"), goal="2×"),
-        Row("g", "layer_norm 4096×1024", "run layer_norm.graph", torch("layer_norm", "eager"),
-            bytes=8 * 4096 * 1024, limit="stream", goal="2×"),
-        Row("g", "sum of 16 million", "run sum.graph", torch("sum", "eager"), bytes=64_000_000, limit="read",
-            goal="0.9 of memory"),
-        Row("h", "conv2d 32×28×28×8, 3×3, 16 channels: forward and backward", "grad conv2d.graph -target",
-            torch("conv2d", "eager", "last"), flops=3 * 2 * 32 * 28 * 28 * 72 * 16, goal="1×"),
-        Row("i", "attention, batch 8, 128 tokens, 4 heads, width 128: forward and backward",
-            "grad attention.graph -target", torch("attention", "eager", "jit"),
-            flops=3 * 2 * (4 * 1024 * 128 * 128 + 2 * 8 * 128 * 128 * 128), goal="1.3×"),
-    ]
-
-
-def front_end_rows():
-    return [
-        Row("k", "check 1+2*3-4/2 (MIND)", "check arithmetic.mind", [], goal="2 µs"),
-        Row("k", "check two annotated lets and a matmul (MIND)", "check product.mind", [], goal="4 µs"),
-        Row("k", "check a 784-512-256-10 network (AILang)", "check network.ail", [], goal="15 µs"),
-    ]
 
 
 LIMIT_REQUEST = {"fma": "fma", "stream": "stream 192000000", "read": "read 64000000"}
@@ -348,6 +212,18 @@ def run_rows(machine, rows, rounds, seconds, out):
         machine.drop()
 
 
+def doubt_torch(machine, fma, seconds):
+    """Debian's PyTorch falls back to a reference BLAS where OpenBLAS is missing, and is then 14 times as slow: beside
+    that anything looks fast. A product of 512×512 must reach a fifth of the machine's multiply-adds."""
+    if "torch" in machine.missing:
+        return
+    reached = 2e-9 * 512 ** 3 / machine.ask("torch", f"{seconds} matmul_512 fast")
+    if reached < fma / 5:
+        print(f"PyTorch multiplies matrices at {reached:.1f} of {fma:.0f} GFLOP/s: it has no proper BLAS (on Debian: "
+              "libopenblas0-openmp), and is left out")
+        machine.missing.add("torch")
+
+
 def limits_of(machine, seconds):
     ask = lambda request: 1e-9 / statistics.median(machine.ask("limit", f"{seconds} {request}") for _ in range(5))
     return {"fma": ask("fma"), "L2": ask("triad 600000"), "L3": ask("triad 8000000"),
@@ -369,14 +245,15 @@ def main():
         parser.error(f"no workload is called {given.only}: name a letter of the table, or a word of a title")
     results, limits = [], {}
     report.begin()
-    for threads in given.threads:
-        machine = Machine(given.build, threads)
-        limits[threads] = limits_of(machine, seconds)
-        print(report.limit_line(threads, limits[threads]), flush=True)
+    for count in given.threads:
+        machine = Machine(given.build, count)
+        limits[count] = limits_of(machine, seconds)
+        print(report.limit_line(count, limits[count]), flush=True)
+        doubt_torch(machine, limits[count]["fma"], seconds)
         squares = square_rows()[:4] if given.quick else square_rows()
         training = training_rows((64,) if given.quick else (32, 64, 256))
-        rows = squares + (training if threads == 1 or not given.quick else []) + workload_rows()
-        if threads == 1:
+        rows = squares + (training if count == 1 or not given.quick else []) + workload_rows()
+        if count == 1:
             rows += front_end_rows()
         run_rows(machine, wanted(rows), rounds, seconds, results)
         machine.close()
@@ -387,10 +264,11 @@ def main():
         results += others + curves.results
         for result in others + curves.results:
             print(result.line(), flush=True)
+    more = threads.section(threads.all_choices(given.build, given.quick)) if not given.only else ""
     noise = report.noise(results)
     print(noise)
     if given.write:
-        report.write(given.write, HERE, results, limits, noise, given.quick, datetime.date.today())
+        report.write(given.write, HERE, results, limits, more, noise, given.quick, datetime.date.today())
         if not given.only:
             curves.write_svg(os.path.join(given.write, "growth.svg"))
 

@@ -134,7 +134,7 @@ def limits_text(limits):
     return "\n".join(lines)
 
 
-def write(folder, here, results, limits, noise_text, quick, day):
+def write(folder, here, results, limits, more, noise_text, quick, day):
     with open(os.path.join(here, "notes.md")) as f:
         notes = f.read().strip()
     command = "make bench-quick" if quick else "make bench"
@@ -159,10 +159,11 @@ def write(folder, here, results, limits, noise_text, quick, day):
 ## Workloads
 
 All rows. A ratio is how many times as long the peer takes: above 1 tern is faster. Every figure of
-tern is with the numeric contract in force.
+tern is with the numeric contract in force. Each side was alone: while one was asked, the processes of
+the others were stopped.
 
 {table(results)}
-
+{more}
 {notes}
 """
     path = os.path.join(folder, "performance.md")

@@ -1,13 +1,16 @@
 """PyTorch's side of the benchmarks: answers the requests that bench/tern.c answers.
 
-  /usr/bin/python3 torch_peer.py THREADS
+  /usr/bin/python3 torch_peer.py THREADS [wall]
 
-A request is `SECONDS WORKLOAD FORM`; the answer is seconds for one repetition. Forms:
+A request is `SECONDS WORKLOAD FORM`; the answer is seconds for one repetition, or nan for a form that this version of
+PyTorch does not have. `wall`: one thread is measured by the clock on the wall too. Forms:
 
   eager   modules and torch.optim, as most people write it
   fast    the fastest we know: functions and tensors without modules, gradients by autograd.grad, updates in
           place, results into memory that exists already
   jit     the same, with the forward part through torch.jit.trace
+  compile the same through torch.compile
+  fused   attention by scaled_dot_product_attention
 
 Nothing here is slower than it need be: gradients are set to None, not to zero; no copies; no .item().
 """
@@ -21,7 +24,8 @@ import torch.nn.functional as F
 THREADS = int(sys.argv[1])
 torch.set_num_threads(THREADS)
 torch.manual_seed(1)
-now = time.process_time if THREADS == 1 else time.perf_counter
+now = time.process_time if THREADS == 1 and "wall" not in sys.argv else time.perf_counter
+NEWER = {"compile": hasattr(torch, "compile"), "fused": hasattr(F, "scaled_dot_product_attention")}
 
 
 def uniform(*shape):
@@ -99,6 +103,8 @@ def mlp(widths, batch, form):
         return F.cross_entropy(h, labels)
     if form == "jit":
         loss = torch.jit.trace(loss, tuple(params))
+    if form == "compile":
+        loss = torch.compile(loss)
     return sgd(lambda: loss(*params), tuple(params))
 
 
@@ -132,6 +138,13 @@ def softmax(x, out=None):
         torch._C._nn, "softmax") else torch._softmax(x, -1, False, out=out)
 
 
+def product(size):
+    def make(form):
+        x, y, out = uniform(size, size), uniform(size, size), torch.empty(size, size)
+        return lambda: torch.mm(x, y, out=out)
+    return make
+
+
 def layer_norm(form):
     x, gamma, beta = uniform(4096, 1024), uniform(1024), uniform(1024)
     return lambda: F.layer_norm(x, (1024,), gamma, beta, 1e-5)
@@ -154,7 +167,12 @@ def conv(form):
     if form == "last":
         x, w, target = (t.contiguous(memory_format=torch.channels_last) for t in (x, w, target))
     leaf(x), leaf(w)
-    return backward_of(lambda: F.mse_loss(F.conv2d(x, w, padding=1), target), (x, w))
+
+    def loss(x, w):
+        return F.mse_loss(F.conv2d(x, w, padding=1), target)
+    if form == "compile":
+        loss = torch.compile(loss)
+    return backward_of(lambda: loss(x, w), (x, w))
 
 
 def attention(form):
@@ -163,10 +181,15 @@ def attention(form):
 
     def loss(x, q, k, v, o):
         Q, K, V = ((x @ m).view(8, 128, 4, 32).transpose(1, 2) for m in (q, k, v))
-        p = torch.softmax(Q @ K.transpose(2, 3) * 0.17677669, -1)
-        return F.mse_loss((p @ V).transpose(1, 2).reshape(8, 128, 128) @ o, target)
+        if form == "fused":
+            y = F.scaled_dot_product_attention(Q, K, V)
+        else:
+            y = torch.softmax(Q @ K.transpose(2, 3) * 0.17677669, -1) @ V
+        return F.mse_loss(y.transpose(1, 2).reshape(8, 128, 128) @ o, target)
     if form == "jit":
         loss = torch.jit.trace(loss, (x, q, k, v, o))
+    if form == "compile":
+        loss = torch.compile(loss)
     return backward_of(lambda: loss(x, q, k, v, o), (x, q, k, v, o))
 
 
@@ -186,6 +209,8 @@ def opcodes(shape, backward, form):
 
 
 WORKLOADS = {
+    "matmul_512": product(512),
+    "matmul_2048": product(2048),
     "text_small": lambda form: text(20, 8, 6, 2, 4, form),
     "text_large": lambda form: text(10000, 64, 128, 10, 32, form),
     "mlp": lambda form: mlp((784, 512, 512, 10), 64, form),
@@ -242,6 +267,9 @@ def main():
             print(peak_memory(), flush=True)
             continue
         seconds, key = float(words[0]), (words[1], words[2])
+        if not NEWER.get(words[2], True):
+            print("nan", flush=True)
+            continue
         if key not in kept:
             kept[key] = WORKLOADS[words[1]](words[2])
         print(sample(kept[key], seconds, rates, key), flush=True)

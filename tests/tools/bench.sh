@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the benchmarks measure and write, without measuring: the programs they name exist, a workload that does
-# not is refused, a disturbed row is measured once more and the steadier one counts, docs/performance.md
+# not is refused, the default number of threads is compared with the best one, a disturbed row is measured once more and the steadier one counts, docs/performance.md
 # ends with bench/notes.md, and its summary and picture are those of its raw rows.
 # Argument: the project's root.
 root=$(cd "$1" && pwd)
@@ -18,6 +18,7 @@ sys.path.insert(0, ".")
 import bench
 import report
 import summary
+import threads
 
 rows = bench.square_rows() + bench.training_rows((32, 64, 256)) + bench.workload_rows() + bench.front_end_rows()
 letters = {row.key for row in rows}
@@ -25,6 +26,27 @@ assert letters == {"matmul", *"abcdefghik"}, letters
 for row in rows:
     words = row.tern.split()
     assert words[0] == "matmul" or os.path.exists(os.path.join("programs", words[1])), row.tern
+
+for row in threads.scaling_rows() + threads.default_rows():
+    words = row.tern.split()
+    assert words[0] == "matmul" or os.path.exists(os.path.join("programs", words[1])), row.tern
+assert {row.key for row in threads.default_rows()} == set("acdhiem")
+assert threads.counts_up_to(1) == [1] and threads.counts_up_to(2) == [1, 2] and threads.counts_up_to(6) == [1, 2, 4, 6]
+choice = threads.Choice(threads.default_rows()[0], 2, {0: [3.0, 2.0, 2.4], 1: [2.0, 2.0, 2.0], 2: [4.0, 4.0, 1.0]})
+assert choice.best() == (1, 2.0) and choice.ratio() == 1.2 and "over" in choice.line()
+assert "| 2 | 2.4 s | 2 s on 1 | 1.20 |" in threads.section([choice])
+
+class Peer:
+    missing = set()
+    seconds = 0.0
+    def ask(self, side, request):
+        return self.seconds
+
+for Peer.seconds, left_out in ((2 * 512 ** 3 / 50e9, False), (2 * 512 ** 3 / 10e9, True)):
+    machine = Peer()
+    machine.missing = set()
+    bench.doubt_torch(machine, 100, 0.1)
+    assert ("torch" in machine.missing) == left_out, Peer.seconds
 
 steady = report.Result("a", "steady", 1, "", [1.0, 1.0, 1.01, 1.0, 1.0])
 shaken = report.Result("a", "shaken", 1, "", [1.0, 2.0, 1.0, 2.0, 1.5])
