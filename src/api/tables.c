@@ -185,9 +185,7 @@ const char *tern_suggest(const char *wrong, const char *const *candidates, size_
 }
 
 const char *tern_suggest_code(const char *wrong) {
-  tn_str list[TN_DIAG_COUNT];
-  for (int i = 1; i < TN_DIAG_COUNT; i++) list[i - 1] = tn_str_of(tn_diag_info_of((tn_diag_code)i)->code);
-  tn_str best = tn_str_suggest(tn_str_of(wrong), list, TN_DIAG_COUNT - 1);
+  tn_str best = tn_diag_suggest(tn_str_of(wrong));
   return best.len > 0 ? best.at : NULL;
 }
 

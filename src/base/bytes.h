@@ -34,11 +34,6 @@ static inline uint32_t tn_load_be32(const void *at) {
   return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
 }
 
-static inline void tn_store_le32(void *at, uint32_t value) {
-  unsigned char *b = at;
-  for (int i = 0; i < 4; i++) b[i] = (unsigned char)(value >> 8 * i);
-}
-
 static inline void tn_store_le64(void *at, uint64_t value) {
   unsigned char *b = at;
   for (int i = 0; i < 8; i++) b[i] = (unsigned char)(value >> 8 * i);

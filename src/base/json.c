@@ -2,8 +2,6 @@
  *
  * A small state machine (what may come next) and one bit for each open bracket
  * are all there is; next() looks at one byte and knows which reader to call.
- * Each reader either takes a whole token or leaves the position where the token
- * starts, so that a window that ends too early can be fed on and read again.
  *
  * Strings are looked over eight bytes at a time for what ends or interrupts
  * them; only those with escapes are copied. */
@@ -18,10 +16,10 @@
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGH_BITS (ONES * 0x80)
 
-/* ---- errors and the end of the window ---- */
+/* ---- errors ---- */
 
 static uint64_t offset_of(const tn_json_reader *reader, const char *at) {
-  return reader->base + (uint64_t)(at - reader->start);
+  return (uint64_t)(at - reader->start);
 }
 
 static tn_json_kind repeat_error(const tn_json_reader *reader, tn_json_token *token) {
@@ -38,13 +36,6 @@ static tn_json_kind fail(tn_json_reader *reader, tn_json_token *token, const cha
 static tn_json_kind fail_for_memory(tn_json_reader *reader, tn_json_token *token) {
   reader->out_of_memory = true;
   return fail(reader, token, reader->at, "out of memory");
-}
-
-/* The window ends inside the token that starts at reader->at, or before one. */
-static tn_json_kind window_ends(tn_json_reader *reader, tn_json_token *token, const char *reason) {
-  if (reader->last) return fail(reader, token, reader->end, reason);
-  *token = (tn_json_token){ .kind = TN_JSON_MORE, .text = TN_LIT(""), .at = offset_of(reader, reader->at) };
-  return TN_JSON_MORE;
 }
 
 /* ---- strings ---- */
@@ -84,10 +75,10 @@ static tn_json_kind measure_string(tn_json_reader *reader, tn_json_token *token,
   *out = (string_extent){ 0 };
   for (;;) {
     at = skip_plain(at, reader->end, &out->high);
-    if (at == reader->end) return window_ends(reader, token, "a string without its closing quote");
+    if (at == reader->end) return fail(reader, token, reader->end, "a string without its closing quote");
     if (*at == '"') break;
     if (*at != '\\') return fail(reader, token, at, "a control character in a string");
-    if (reader->end - at < 2) return window_ends(reader, token, "a string without its closing quote");
+    if (reader->end - at < 2) return fail(reader, token, reader->end, "a string without its closing quote");
     out->escapes = true;
     at += 2;   /* whatever it escapes does not end the string; read_escape judges it */
   }
@@ -207,7 +198,6 @@ static const char *number_end(const char *at, const char *end, const char **reas
 
 static tn_json_kind read_number(tn_json_reader *reader, tn_json_token *token) {
   const char *reason, *end = number_end(reader->at, reader->end, &reason);
-  if (end == reader->end && (reason || !reader->last)) return window_ends(reader, token, reason);
   if (reason) return fail(reader, token, end, reason);
   token->text = (tn_str){ reader->at, (size_t)(end - reader->at) };
   reader->at = end;
@@ -220,7 +210,7 @@ static tn_json_kind read_word(tn_json_reader *reader, tn_json_token *token, cons
   if (memcmp(reader->at, word, there < length ? there : length) != 0) {
     return fail(reader, token, reader->at, "a value is expected");
   }
-  if (there < length) return window_ends(reader, token, "a value is expected");
+  if (there < length) return fail(reader, token, reader->end, "a value is expected");
   reader->at += length;
   return kind;
 }
@@ -296,7 +286,7 @@ static tn_json_kind read_key(tn_json_reader *reader, tn_json_token *token) {
   tn_json_kind kind = read_string(reader, token, &at);
   if (kind != TN_JSON_STRING) return kind;
   at = tn_json_skip_space(at, reader->end);
-  if (at == reader->end) return window_ends(reader, token, "a colon is expected");
+  if (at == reader->end) return fail(reader, token, reader->end, "a colon is expected");
   if (*at != ':') return fail(reader, token, at, "a colon is expected");
   reader->at = at + 1;
   reader->want = TN_JSON_WANT_VALUE;
@@ -304,8 +294,8 @@ static tn_json_kind read_key(tn_json_reader *reader, tn_json_token *token) {
 }
 
 static tn_json_kind at_end(tn_json_reader *reader, tn_json_token *token) {
-  if (!reader->last || reader->want != TN_JSON_WANT_NOTHING) {
-    return window_ends(reader, token, "the text ends too early");
+  if (reader->want != TN_JSON_WANT_NOTHING) {
+    return fail(reader, token, reader->end, "the text ends too early");
   }
   *token = (tn_json_token){ .kind = TN_JSON_END, .text = TN_LIT(""), .at = offset_of(reader, reader->at) };
   return TN_JSON_END;
@@ -340,35 +330,8 @@ static tn_json_kind read_token(tn_json_reader *reader, tn_json_token *token) {
 /* ---- the interface ---- */
 
 void tn_json_init(tn_json_reader *reader, tn_str text, tn_arena *arena) {
-  tn_json_init_fed(reader, arena);
-  reader->last = true;
-  if (text.len == 0) return;
-  reader->start = reader->at = text.at;
-  reader->end = text.at + text.len;
-}
-
-void tn_json_init_fed(tn_json_reader *reader, tn_arena *arena) {
-  *reader = (tn_json_reader){ .arena = arena, .start = "" };
-  reader->at = reader->end = reader->start;
-}
-
-bool tn_json_feed(tn_json_reader *reader, tn_text *window, tn_str piece, bool last) {
-  size_t unread = (size_t)(reader->end - reader->at);
-  reader->base += (uint64_t)(reader->at - reader->start);
-  if (unread) memmove(window->at, reader->at, unread);
-  window->len = unread;
-  tn_text_add(window, piece);
-  if (window->failed) {
-    reader->start = reader->at = reader->end = "";
-    reader->out_of_memory = true;
-    reader->reason = "out of memory";
-    reader->error_at = reader->base;
-    return false;
-  }
-  reader->start = reader->at = window->at;
-  reader->end = window->at + window->len;
-  reader->last = last;
-  return true;
+  const char *start = text.len ? text.at : "";
+  *reader = (tn_json_reader){ .arena = arena, .start = start, .at = start, .end = start + text.len };
 }
 
 tn_json_kind tn_json_next(tn_json_reader *reader, tn_json_token *token) {

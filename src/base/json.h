@@ -22,7 +22,6 @@
 
 typedef enum {
   TN_JSON_ERROR,          /* from then on always this; see reason */
-  TN_JSON_MORE,           /* only when fed: the window ends here, feed on */
   TN_JSON_END,            /* the value is complete and nothing follows it */
   TN_JSON_OBJECT_BEGIN,
   TN_JSON_OBJECT_END,
@@ -53,12 +52,10 @@ typedef enum {
 } tn_json_want;
 
 typedef struct {
-  const char *start, *at, *end;   /* the window, and the next byte in it */
-  uint64_t base;                  /* offset of the window's start */
+  const char *start, *at, *end;   /* the text, and the next byte in it */
   tn_arena *arena;
   const char *reason;             /* static; why the text was refused, or NULL */
   uint64_t error_at;
-  bool last;                      /* nothing follows the window */
   bool out_of_memory;             /* the reason for the error */
   tn_json_want want;
   int depth;
@@ -70,15 +67,8 @@ void tn_json_init(tn_json_reader *reader, tn_str text, tn_arena *arena);
 /* Tokens borrow from the text, or from the arena, and are valid as long as these. */
 tn_json_kind tn_json_next(tn_json_reader *reader, tn_json_token *token);
 /* `first` was just read. If it opens an object or array, reads to its end.
- * False on an error (or the end of a window: use it on complete texts only). */
+ * False on an error. */
 bool tn_json_skip(tn_json_reader *reader, const tn_json_token *first);
-
-/* Over a text that comes in pieces: start with init_fed, feed, and feed again
- * whenever next gives TN_JSON_MORE. `window` holds what was not yet read (the
- * feeder moves it to the front) and then the new piece; earlier tokens that
- * borrowed from it are no longer valid. False when memory runs out. */
-void tn_json_init_fed(tn_json_reader *reader, tn_arena *arena);
-bool tn_json_feed(tn_json_reader *reader, tn_text *window, tn_str piece, bool last);
 
 /* The number a token stands for. For i64: false unless it is written as a whole
  * number and fits. */
@@ -88,8 +78,7 @@ bool tn_json_token_f32(const tn_json_token *token, float *out);
 
 /* The rest of an array of numbers, once its [ was read, appended to a vector.
  * On TN_JSON_NUMBERS_OTHER *token is the first item that is not a number of
- * that type, or the reader's error or end of window; the items before it stand
- * in the vector. Fed readers go on by calling it again. */
+ * that type, or the reader's error; the items before it stand in the vector. */
 typedef tn_vec(int32_t) tn_i32s;
 typedef tn_vec(float) tn_f32s;
 typedef enum {

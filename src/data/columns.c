@@ -61,10 +61,6 @@ tn_str tn_column_text(const tn_column *column, size_t item) {
   return (tn_str){ column->text.at + first, (size_t)column->ends.at[item] - first };
 }
 
-int32_t tn_column_class(const tn_column *column, tn_str name) {
-  return (int32_t)tn_names_find(column->classes, name) - 1;
-}
-
 void tn_data_show(char *field, tn_str text) {
   text = tn_utf8_clip(text, TN_DATA_SHOWN - 1);
   if (text.len > 0) memcpy(field, text.at, text.len);

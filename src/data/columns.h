@@ -56,8 +56,6 @@ static inline const void *tn_column_row(const tn_column *column, size_t row) {
                                        : (const void *)(column->ints.at + first);
 }
 tn_str tn_column_text(const tn_column *column, size_t item);
-/* The class a name has, or -1. */
-int32_t tn_column_class(const tn_column *column, tn_str name);
 
 /* What is wrong with a data file. */
 typedef enum {

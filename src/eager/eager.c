@@ -10,13 +10,6 @@ static const tn_type *type_of(const tn_builder *builder, tn_value value) {
   return &tn_slot_of(eager, tn_slot_value(eager, value))->layout->type;
 }
 
-static bool truth(tn_builder *builder, tn_value condition, bool *out) {
-  tn_eager *eager = (tn_eager *)builder;
-  tn_view view = tn_eager_view(eager, condition);
-  *out = tn_view_get_i64(&view, 0) != 0;
-  return true;
-}
-
 tn_value tn_eager_own(tn_eager *eager, tn_value value) {
   if (value == TN_ERROR_VALUE || tn_vec_push(eager->heap, &eager->owned, value)) return value;
   tn_eager_unref(eager, value);
@@ -43,7 +36,6 @@ static tn_value quick(tn_builder *builder, tn_op op, const tn_value *in, int cou
 static const tn_builder_methods methods = {
   .add = add,
   .type = type_of,
-  .truth = truth,
   .quick = quick,
 };
 

@@ -10,7 +10,6 @@
 /* ---- onnx_wire.c: protobuf ---- */
 
 void tn_wire_int(tn_text *out, int field, int64_t number);
-void tn_wire_float(tn_text *out, int field, float number);
 void tn_wire_bytes(tn_text *out, int field, tn_str bytes);
 void tn_wire_word(tn_text *out, int field, const char *word);
 

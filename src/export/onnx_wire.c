@@ -3,7 +3,7 @@
 
 #include "export/onnx_internal.h"
 
-enum { VARINT = 0, BYTES = 2, FIXED32 = 5 };
+enum { VARINT = 0, BYTES = 2 };
 
 static void put_varint(tn_text *out, uint64_t number) {
   for (; number >= 0x80; number >>= 7) tn_text_byte(out, (char)(number | 0x80));
@@ -17,13 +17,6 @@ static void put_tag(tn_text *out, int field, int kind) {
 void tn_wire_int(tn_text *out, int field, int64_t number) {
   put_tag(out, field, VARINT);
   put_varint(out, (uint64_t)number);
-}
-
-void tn_wire_float(tn_text *out, int field, float number) {
-  uint32_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  put_tag(out, field, FIXED32);
-  for (int i = 0; i < 4; i++) tn_text_byte(out, (char)(bits >> (8 * i)));
 }
 
 void tn_wire_bytes(tn_text *out, int field, tn_str bytes) {

@@ -207,58 +207,6 @@ static bool check_condition(tn_builder *builder, tn_value condition) {
   return false;
 }
 
-static bool all_present(const tn_value *results, int count) {
-  for (int i = 0; i < count; i++) {
-    if (results[i] == TN_ERROR_VALUE) return false;
-  }
-  return true;
-}
-
-/* A branch that has failed is closed without results, so that building can go on around it. */
-static uint32_t build_region(tn_builder *builder, tn_branch branch, void *context, tn_value *results,
-                             int count) {
-  if (!builder->methods->region_begin(builder)) return 0;
-  bool ok = branch(builder, context, results) && all_present(results, count);
-  uint32_t region = builder->methods->region_end(builder, results, ok ? count : 0);
-  return ok ? region : 0;
-}
-
-/* `results` are those of the second region, which have the types of the first one's. */
-static bool build_picks(tn_builder *builder, tn_value branch, tn_value *results, int count) {
-  for (int i = 0; i < count; i++) {
-    const tn_type *type = tn_build_type(builder, results[i]);
-    tn_attrs attrs = { .index = (uint64_t)i, .dtype = type->dtype, .shape = type->shape };
-    results[i] = tn_build(builder, TN_OP_PICK, &branch, 1, &attrs);
-  }
-  return all_present(results, count);
-}
-
-static bool build_branches(tn_builder *builder, tn_value condition, int count, const tn_branch branches[2],
-                           void *context, tn_value *results) {
-  const tn_builder_methods *methods = builder->methods;
-  bool truth;
-  if (!check_condition(builder, condition)) return false;
-  if (!methods->region_begin) {
-    if (!methods->truth(builder, condition, &truth)) return false;
-    return branches[truth ? 0 : 1](builder, context, results) && all_present(results, count);
-  }
-  uint32_t then_region = build_region(builder, branches[0], context, results, count);
-  if (then_region == 0) return false;
-  uint32_t else_region = build_region(builder, branches[1], context, results, count);
-  if (else_region == 0) return false;
-  tn_value branch = methods->join(builder, condition, then_region, else_region);
-  return branch != TN_ERROR_VALUE && build_picks(builder, branch, results, count);
-}
-
-bool tn_build_if(tn_builder *builder, tn_value condition, int count, tn_branch then_branch,
-                 tn_branch else_branch, void *context, tn_value *results) {
-  const tn_branch branches[2] = { then_branch, else_branch };
-  for (int i = 0; i < count; i++) results[i] = TN_ERROR_VALUE;
-  if (build_branches(builder, condition, count, branches, context, results)) return true;
-  for (int i = 0; i < count; i++) results[i] = TN_ERROR_VALUE;
-  return false;
-}
-
 /* ---- the graph builder ---- */
 
 /* What went wrong when the graph gave 0. */

@@ -27,12 +27,10 @@ typedef struct {
   const tn_type *(*type)(const tn_builder *builder, tn_value value);
   /* Branches: begin a region, end it with its results, then join two regions into an `if`
    * (which checks that their results agree). Each keeps a fault when it fails: region_end and
-   * join then give 0. The eager builder has none of the three: it looks at the condition
-   * with `truth` and runs one branch (see tn_build_if). */
+   * join then give 0. The eager builder has none of the three. */
   bool (*region_begin)(tn_builder *builder);
   uint32_t (*region_end)(tn_builder *builder, const tn_value *results, int count);
   tn_value (*join)(tn_builder *builder, tn_value condition, uint32_t then_region, uint32_t else_region);
-  bool (*truth)(tn_builder *builder, tn_value condition, bool *out);
   /* Optional: a shorter way to the same result for the commonest operations, asked before
    * anything else is done; 0 when it does not apply. Operands are never TN_ERROR_VALUE. */
   tn_value (*quick)(tn_builder *builder, tn_op op, const tn_value *in, int count);
@@ -100,13 +98,6 @@ tn_value tn_build_rows(tn_builder *builder, tn_value x);
 /* Sums x back to a shape that broadcasts to x's, in one sum: the gradient of broadcasting.
  * x itself if it has that shape. */
 tn_value tn_build_sum_to(tn_builder *builder, tn_value x, const tn_shape *shape);
-
-/* An `if` with `count` results. Each branch is a function that builds and fills in its
- * results; both must give results of the same types. The condition is a 0-d bool. With the
- * eager builder only one branch is called. On failure false and results are TN_ERROR_VALUE. */
-typedef bool (*tn_branch)(tn_builder *builder, void *context, tn_value *results);
-bool tn_build_if(tn_builder *builder, tn_value condition, int count, tn_branch then_branch,
-                 tn_branch else_branch, void *context, tn_value *results);
 
 /* The graph builder. */
 typedef struct {

@@ -55,20 +55,3 @@ const char *tn_fused_verify(const tn_fused *program, const tn_type *in, int coun
   return program->step[program->step_count - 1].dtype == out->dtype ? NULL
                                                                     : "a program that gives another dtype";
 }
-
-bool tn_fused_equal(const tn_fused *a, const tn_fused *b) {
-  if (a->operand_count != b->operand_count || a->step_count != b->step_count) return false;
-  for (int i = 0; i < a->operand_count; i++) {
-    if (a->operand_dtype[i] != b->operand_dtype[i]) return false;
-  }
-  for (int i = 0; i < a->step_count; i++) {
-    const tn_fused_step *x = &a->step[i], *y = &b->step[i];
-    if (x->op != y->op || x->dtype != y->dtype) return false;
-    for (int k = 0; k < tn_fused_step_arity(x->op); k++) {
-      if (x->in[k] != y->in[k]) return false;
-    }
-    tn_attrs fill_x = { .number = x->number }, fill_y = { .number = y->number };
-    if (x->op == TN_OP_FILL && !tn_attrs_equal(TN_OP_FILL, &fill_x, &fill_y)) return false;
-  }
-  return true;
-}

@@ -32,6 +32,4 @@ int tn_fused_step_arity(tn_op op);
 /* NULL when the program is sound for these operands and this result, else what is wrong
  * (static text). */
 const char *tn_fused_verify(const tn_fused *program, const tn_type *in, int count, const tn_type *out);
-/* The same steps over the same registers; numbers bit by bit. */
-bool tn_fused_equal(const tn_fused *a, const tn_fused *b);
 #endif

@@ -109,10 +109,6 @@ bool tn_graph_sink(tn_graph *graph);
  * else what is wrong (static text) with *where the node. */
 const char *tn_graph_verify(const tn_graph *graph, tn_value *where);
 
-/* Everything but places is the same: nodes in their order, regions, names, outputs; literals
- * by content, numbers bit by bit. Both graphs have the same table of names. */
-bool tn_graph_equal(const tn_graph *a, const tn_graph *b);
-
 /* Text form (print.c, parse.c), which reads back to an equal graph:
  *
  *   graph(%x: f32[B, 3], param %w: f32[3, 4]) {

@@ -13,7 +13,6 @@ static const struct {
 };
 
 tn_metric_needs tn_metric_needs_of(tn_metric_kind kind) { return kinds[kind].needs; }
-bool tn_metric_rises(tn_metric_kind kind) { return kinds[kind].rises; }
 
 bool tn_metric_name_rises(tn_str name) {
   for (int i = 0; i < TN_METRIC_KINDS; i++) {

@@ -29,9 +29,8 @@ bool tn_metric_find(tn_str word, tn_arena *arena, tn_metric *out);
 /* The known name that is nearest to a wrong one; empty: none is near. */
 tn_str tn_metric_suggest(tn_str word);
 tn_metric_needs tn_metric_needs_of(tn_metric_kind kind);
-/* Whether a higher value is better. */
-bool tn_metric_rises(tn_metric_kind kind);
-bool tn_metric_name_rises(tn_str name); /* false where there is no such metric */
+/* Whether a higher value is better; false where there is no such metric. */
+bool tn_metric_name_rises(tn_str name);
 bool tn_metric_same(const tn_metric *a, const tn_metric *b);
 /* "loss, accuracy, top5, ...": those that need at most this. */
 void tn_metric_list(tn_metric_needs needs, tn_text *out);

@@ -23,6 +23,7 @@
 #include "ad/ad.h"
 #include "plan/plan.h"
 #include "slope.h"
+#include "support/branches.h"
 
 #define INPUTS 16
 #define ELEMENTS 512
@@ -420,7 +421,7 @@ static void only_the_branch_that_ran_has_a_gradient(void **state) {
   e.x[0] = tn_build_input(b, 0, &scalar);
   tn_value zero = tn_build_number(b, TN_F64, 0), one = tn_build_number(b, TN_F64, 1);
   tn_value positive = tn_build_binary(b, TN_OP_GT, e.x[0], zero);
-  assert_true(tn_build_if(b, positive, 1, branch_sin, branch_square, &e.x[0], &e.y));
+  assert_true(build_if(b, positive, 1, branch_sin, branch_square, &e.x[0], &e.y));
   e.t[0] = one;
   tn_value second[2];
   reverse(&e, &e.y, &one, 1, e.g);

@@ -21,6 +21,7 @@
 #include "check.h"
 #include "opt/opt.h"
 #include "plan/plan.h"
+#include "support/branches.h"
 
 #define VALUES 96
 #define OUTPUTS 8
@@ -164,7 +165,7 @@ static void make_branches(program *p) {
   if (x == TN_ERROR_VALUE) return;
   tn_value sum = tn_build_reduce(b, TN_OP_SUM, x, NULL, -1, false);
   tn_value positive = tn_build_binary(b, TN_OP_GT, sum, tn_build_number(b, TN_F32, 0));
-  if (!tn_build_if(b, positive, 2, branch_one, branch_two, &x, results)) return;
+  if (!build_if(b, positive, 2, branch_one, branch_two, &x, results)) return;
   keep(p, results[0]);
   keep(p, results[1]);
 }

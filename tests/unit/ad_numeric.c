@@ -9,6 +9,7 @@
 
 #include "ad/ad.h"
 #include "graph_run.h"
+#include "support/branches.h"
 
 #define PARAMS   3
 #define ELEMENTS 64
@@ -210,7 +211,7 @@ static bool inner_if(tn_builder *b, void *context, tn_value *results) {
   branch_context *c = context;
   tn_value zero = tn_build_number(b, TN_F64, 0);
   tn_value first = tn_build_reduce(b, TN_OP_SUM, c->x[1], NULL, -1, false);
-  return tn_build_if(b, tn_build_binary(b, TN_OP_LT, first, zero), 2, then_branch, else_branch, c, results);
+  return build_if(b, tn_build_binary(b, TN_OP_LT, first, zero), 2, then_branch, else_branch, c, results);
 }
 
 /* Nested, with results that are captures, and values that one branch does not use. */
@@ -219,14 +220,14 @@ static tn_value f_if(tn_builder *b, const tn_value *x) {
   tn_value results[2], zero = tn_build_number(b, TN_F64, 0);
   tn_value total = tn_build_reduce(b, TN_OP_SUM, x[0], NULL, -1, false);
   tn_value condition = tn_build_binary(b, TN_OP_GT, total, zero);
-  tn_build_if(b, condition, 2, inner_if, then_branch, &c, results);
+  build_if(b, condition, 2, inner_if, then_branch, &c, results);
   return tn_build_binary(b, TN_OP_ADD, results[0], tn_build_binary(b, TN_OP_MUL, results[1], c.y));
 }
 
 static tn_value f_if_other(tn_builder *b, const tn_value *x) {
   branch_context c = { x, tn_build_unary(b, TN_OP_TANH, x[1]) };
   tn_value results[2], no = tn_build_cast(b, tn_build_number(b, TN_F64, 0), TN_BOOL);
-  tn_build_if(b, no, 2, then_branch, inner_if, &c, results);
+  build_if(b, no, 2, then_branch, inner_if, &c, results);
   return tn_build_binary(b, TN_OP_MUL, results[0], results[1]);
 }
 

@@ -69,7 +69,11 @@ static tn_value in_a_branch(tn_builder *b, norm of, const tn_value *in) {
   tn_value squares = sum_of_product(b, in[X], in[X]), result;
   tn_dtype dtype = tn_build_type(b, squares)->dtype;
   tn_value positive = tn_build_binary(b, TN_OP_GT, squares, tn_build_number(b, dtype, 0));
-  tn_build_if(b, positive, 1, then_branch, else_branch, &context, &result);
+  if (b->methods->region_begin) {
+    build_if(b, positive, 1, then_branch, else_branch, &context, &result);
+  } else {
+    then_branch(b, &context, &result);   /* the eager builder has no branches: the caller decides */
+  }
   return sum_of_product(b, result, in[X]);
 }
 

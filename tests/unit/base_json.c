@@ -35,21 +35,6 @@ static void assert_next(fixture *f, tn_json_kind kind, const char *text) {
   assert_str(f->token.text, text);
 }
 
-static const char *const kind_names[] = { "error", "more", "end", "{", "}", "[", "]", "key", "string",
-                                          "number", "true", "false", "null" };
-
-/* All tokens of a text in one line, for comparing. */
-static void describe(tn_text *out, const tn_json_token *token) {
-  tn_text_puts(out, kind_names[token->kind]);
-  if (token->text.len) {
-    tn_text_byte(out, ':');
-    tn_text_add(out, token->text);
-  }
-  tn_text_byte(out, ' ');
-  tn_text_uint(out, token->at);
-  tn_text_byte(out, ';');
-}
-
 static void assert_accepted(const char *text) {
   fixture f;
   open_fixture(&f, tn_str_of(text));
@@ -326,63 +311,9 @@ static void numbers_are_converted_on_request(void **state) {
   close_fixture(&f);
 }
 
-/* ---- pieces ---- */
-
 static const char sample[] =
   " {\"key\\n\" : [1, -2.5e+3 ,\"x\\u20acy\",true ,null, [] ],\"b\": {\"c\":false , \"\xe2\x82\xac\" : 0}, "
   "\"long\":\"some text that goes on for a while\"} ";
-
-/* The tokens with their places, with the text cut into pieces of `size` bytes. */
-static void describe_fed(tn_text *out, tn_heap *heap, tn_str text, size_t size) {
-  tn_arena arena;
-  tn_text window;
-  tn_json_reader reader;
-  tn_json_token token;
-  size_t fed = 0;
-  tn_arena_init(&arena, heap);
-  tn_text_init(&window, heap);
-  tn_json_init_fed(&reader, &arena);
-  for (;;) {
-    tn_json_kind kind = tn_json_next(&reader, &token);
-    if (kind == TN_JSON_MORE) {
-      size_t piece = size < text.len - fed ? size : text.len - fed;
-      assert_true(tn_json_feed(&reader, &window, (tn_str){ text.at + fed, piece }, fed + piece == text.len));
-      fed += piece;
-      continue;
-    }
-    describe(out, &token);
-    if (kind <= TN_JSON_END) break;
-  }
-  tn_text_free(&window);
-  tn_arena_free(&arena);
-}
-
-static void pieces_of_every_size_give_the_same_tokens(void **state) {
-  (void)state;
-  tn_heap heap = { 0 };
-  tn_text whole, pieces;
-  tn_text_init(&whole, &heap);
-  tn_text_init(&pieces, &heap);
-  static const char *const texts[] = { sample, "123", "[1, 2, tru]", "\"abc", "[1.5e", "nul",
-                                       "[\"\\ud83c\\udf89\"]", "[\"\\ud83c\"]", "{\"a\"  x", "  ",
-                                       "[12 , 345]  x" };
-  for (size_t i = 0; i < COUNT_OF(texts); i++) {
-    tn_str text = tn_str_of(texts[i]);
-    fixture f;
-    tn_text_clear(&whole);
-    open_fixture(&f, text);
-    do next(&f), describe(&whole, &f.token); while (f.token.kind > TN_JSON_END);
-    close_fixture(&f);
-    for (size_t size = 1; size <= text.len; size++) {
-      tn_text_clear(&pieces);
-      describe_fed(&pieces, &heap, text, size);
-      assert_string_equal(pieces.at, whole.at);
-    }
-  }
-  tn_text_free(&whole);
-  tn_text_free(&pieces);
-  assert_int_equal(heap.used, 0);
-}
 
 /* ---- arrays of numbers ---- */
 
@@ -604,40 +535,6 @@ static void floats_in_arrays_are_rounded_once(void **state) {
   }
 }
 
-static void arrays_are_read_from_pieces(void **state) {
-  (void)state;
-  static const char text[] = "[1, 22,333 ,-4444, 55555,1234567890 ] ";
-  static const int32_t expected[] = { 1, 22, 333, -4444, 55555, 1234567890 };
-  for (size_t size = 1; size < sizeof text; size++) {
-    tn_heap heap = { 0 };
-    tn_arena arena;
-    tn_text window;
-    tn_json_reader reader;
-    tn_json_token token;
-    tn_i32s v = { 0 };
-    size_t fed = 0;
-    bool begun = false, done = false;
-    tn_arena_init(&arena, &heap);
-    tn_text_init(&window, &heap);
-    tn_json_init_fed(&reader, &arena);
-    while (!done) {
-      size_t piece = size < sizeof text - 1 - fed ? size : sizeof text - 1 - fed;
-      tn_json_feed(&reader, &window, (tn_str){ text + fed, piece }, fed + piece == sizeof text - 1);
-      fed += piece;
-      if (!begun) begun = tn_json_next(&reader, &token) == TN_JSON_ARRAY_BEGIN;
-      if (!begun) continue;
-      done = tn_json_read_i32s(&reader, &heap, &v, &token) == TN_JSON_NUMBERS_OK;
-      if (!done) assert_int_equal(token.kind, TN_JSON_MORE);
-    }
-    assert_int_equal(v.count, COUNT_OF(expected));
-    assert_memory_equal(v.at, expected, sizeof expected);
-    tn_vec_free(&heap, &v);
-    tn_text_free(&window);
-    tn_arena_free(&arena);
-    assert_int_equal(heap.used, 0);
-  }
-}
-
 /* ---- writing ---- */
 
 static void the_writer_puts_commas_where_they_belong(void **state) {
@@ -750,31 +647,6 @@ static bool use_reader(tn_heap *heap) {
   return good;
 }
 
-static bool use_fed_reader(tn_heap *heap) {
-  tn_arena arena;
-  tn_text window;
-  tn_json_reader reader;
-  tn_json_token token;
-  const char *at = sample;
-  tn_arena_init(&arena, heap);
-  tn_text_init(&window, heap);
-  tn_json_init_fed(&reader, &arena);
-  do {
-    tn_json_next(&reader, &token);
-    size_t piece = strlen(at) < 30 ? strlen(at) : 30;
-    if (token.kind == TN_JSON_MORE) {
-      bool fed = tn_json_feed(&reader, &window, (tn_str){ at, piece }, at[piece] == 0);
-      assert_true(fed || tn_json_next(&reader, &token) == TN_JSON_ERROR);
-      at += piece;
-    }
-  } while (token.kind != TN_JSON_END && token.kind != TN_JSON_ERROR);
-  bool good = token.kind == TN_JSON_END;
-  assert_true(good != reader.out_of_memory);
-  tn_text_free(&window);
-  tn_arena_free(&arena);
-  return good;
-}
-
 static bool use_bulk(tn_heap *heap) {
   tn_arena arena;
   tn_json_reader reader;
@@ -800,7 +672,6 @@ static bool use_bulk(tn_heap *heap) {
 static void reading_survives_every_failed_request(void **state) {
   (void)state;
   fail_every_request(use_reader);
-  fail_every_request(use_fed_reader);
   fail_every_request(use_bulk);
 }
 
@@ -814,14 +685,12 @@ RUN_TESTS(
   cmocka_unit_test(nesting_has_a_limit),
   cmocka_unit_test(a_value_can_be_skipped),
   cmocka_unit_test(numbers_are_converted_on_request),
-  cmocka_unit_test(pieces_of_every_size_give_the_same_tokens),
   cmocka_unit_test(arrays_of_whole_numbers_are_read_at_once),
   cmocka_unit_test(empty_and_short_arrays_are_read),
   cmocka_unit_test(an_array_stops_at_what_is_no_whole_number),
   cmocka_unit_test(long_arrays_are_read_as_short_ones),
   cmocka_unit_test(quick_and_careful_reading_agree),
   cmocka_unit_test(floats_in_arrays_are_rounded_once),
-  cmocka_unit_test(arrays_are_read_from_pieces),
   cmocka_unit_test(the_writer_puts_commas_where_they_belong),
   cmocka_unit_test(numbers_are_written_shortest),
   cmocka_unit_test(strings_are_escaped_where_they_must),

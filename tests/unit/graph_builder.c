@@ -1,5 +1,6 @@
 /* The builder: what operations become, what is refused, and by which name. */
 #include "graph_case.h"
+#include "support/branches.h"
 #include "graph/typer.h"
 
 static tn_graph graph;
@@ -405,12 +406,12 @@ static void branches_must_agree(void **state) {
   choice same = { input("x", TYPE(TN_F32, 1, 2)), input("y", TYPE(TN_F32, 1, 2)), 0 };
   choice shape = { same.x, input("z", TYPE(TN_F32, 1, 3)), 0 },
          dtype = { same.x, input("d", TYPE(TN_F64, 1, 2)), 0 };
-  assert_true(tn_build_if(b, c, 1, give_x, give_y, &same, results));
+  assert_true(build_if(b, c, 1, give_x, give_y, &same, results));
   assert_int_equal(tn_graph_node(&graph, results[0])->op, TN_OP_PICK);
   assert_sound(&graph);
-  assert_false(tn_build_if(b, c, 1, give_x, give_y, &shape, results));
+  assert_false(build_if(b, c, 1, give_x, give_y, &shape, results));
   assert_fault(results[0], TN_FAULT_SHAPE, TN_OP_IF);
-  assert_false(tn_build_if(b, c, 1, give_x, give_y, &dtype, results));
+  assert_false(build_if(b, c, 1, give_x, give_y, &dtype, results));
   assert_fault(results[0], TN_FAULT_DTYPE, TN_OP_IF);
 }
 
@@ -418,12 +419,11 @@ static void a_condition_is_a_single_boolean(void **state) {
   (void)state;
   choice c = { input("x", TYPE(TN_F32, 0)), 0, 0 };
   tn_value many = input("c", TYPE(TN_BOOL, 1, 1)), results[1];
-  assert_false(tn_build_if(b, c.x, 1, give_x, give_x, &c, results));
+  assert_false(build_if(b, c.x, 1, give_x, give_x, &c, results));
   assert_fault(results[0], TN_FAULT_DTYPE, TN_OP_IF);
-  assert_false(tn_build_if(b, many, 1, give_x, give_x, &c, results));
+  assert_false(build_if(b, many, 1, give_x, give_x, &c, results));
   assert_fault(results[0], TN_FAULT_RANK, TN_OP_IF);
-  assert_false(tn_build_if(b, TN_ERROR_VALUE, 1, give_x, give_x, &c, results));
-  assert_int_equal(c.calls, 0);
+  assert_false(build_if(b, TN_ERROR_VALUE, 1, give_x, give_x, &c, results));
   assert_true(tn_build_ok(b));
 }
 
@@ -431,8 +431,8 @@ static void a_branch_that_fails_leaves_the_builder_where_it_was(void **state) {
   (void)state;
   choice c = { input("x", TYPE(TN_F32, 0)), TN_ERROR_VALUE, 0 };
   tn_value condition = input("c", TYPE(TN_BOOL, 0)), results[1];
-  assert_false(tn_build_if(b, condition, 1, give_up, give_x, &c, results));
-  assert_false(tn_build_if(b, condition, 1, give_x, give_y, &c, results));
+  assert_false(build_if(b, condition, 1, give_up, give_x, &c, results));
+  assert_false(build_if(b, condition, 1, give_x, give_y, &c, results));
   assert_int_equal(results[0], TN_ERROR_VALUE);
   assert_int_equal(builder.region, 0);
   assert_int_equal(tn_graph_node(&graph, tn_build_unary(b, TN_OP_NEG, c.x))->region, 0);
@@ -443,29 +443,6 @@ static void inputs_and_parameters_belong_to_no_branch(void **state) {
   assert_true(b->methods->region_begin(b));
   tn_value x = input("x", TYPE(TN_F32, 0));
   assert_int_equal(tn_graph_node(&graph, x)->region, 0);
-}
-
-/* A builder that computes at once looks at the condition and runs one branch. */
-static bool truth_of(tn_builder *builder_, tn_value condition, bool *out) {
-  (void)builder_;
-  *out = tn_graph_node(&graph, condition)->attrs->number != 0;
-  return true;
-}
-
-static void without_regions_only_one_branch_runs(void **state) {
-  (void)state;
-  tn_builder_methods eager = *b->methods;
-  choice c = { tn_build_number(b, TN_F32, 1), tn_build_number(b, TN_F64, 2), 0 };
-  tn_value yes = tn_build_number(b, TN_BOOL, 1), no = tn_build_number(b, TN_BOOL, 0), results[1];
-  eager.region_begin = NULL;
-  eager.truth = truth_of;
-  b->methods = &eager;
-  assert_true(tn_build_if(b, yes, 1, give_x, give_y, &c, results));
-  assert_int_equal(tn_build_type(b, results[0])->dtype, TN_F32);
-  assert_true(tn_build_if(b, no, 1, give_x, give_y, &c, results));
-  assert_int_equal(tn_build_type(b, results[0])->dtype, TN_F64);
-  assert_int_equal(c.calls, 2);
-  assert_int_equal(graph.regions.count, 1);
 }
 
 /* ---- memory ---- */
@@ -481,7 +458,7 @@ static bool build_much(void) {
   if (!tn_tensor_scalar(&heap, TN_F32, 1, &literal)) return false;
   tn_build_const(b, &literal);
   tn_tensor_unref(&literal);
-  return tn_build_if(b, c, 1, give_x, give_y, &both, results) && tn_graph_output(&graph, 0, results[0]) &&
+  return build_if(b, c, 1, give_x, give_y, &both, results) && tn_graph_output(&graph, 0, results[0]) &&
          tn_build_ok(b);
 }
 
@@ -560,7 +537,6 @@ int main(void) {
     TEST(a_condition_is_a_single_boolean),
     TEST(a_branch_that_fails_leaves_the_builder_where_it_was),
     TEST(inputs_and_parameters_belong_to_no_branch),
-    TEST(without_regions_only_one_branch_runs),
     TEST(the_typer_gives_the_types_and_faults_of_a_graph),
     TEST(the_typer_is_limited_as_a_graph_is),
     TEST(building_survives_every_failing_allocation),

@@ -18,7 +18,7 @@ static void a_copy_is_equal_and_independent(void **state) {
   (void)state;
   tn_graph graph = parsed(example), copy;
   assert_true(tn_graph_copy(&graph, &copy));
-  assert_true(tn_graph_equal(&graph, &copy));
+  assert_true(graph_equal(&graph, &copy));
   tn_graph_free(&graph);
   assert_sound(&copy);
   assert_reads_back(&copy);
@@ -95,7 +95,7 @@ static void what_was_added_since_a_mark_is_forgotten(void **state) {
   assert_sound(&graph);
   tn_graph_rewind(&graph, mark);
   assert_sound(&graph);
-  assert_true(tn_graph_equal(&graph, &copy));
+  assert_true(graph_equal(&graph, &copy));
   tn_graph_free(&copy);
   tn_graph_free(&graph);
 }
@@ -168,9 +168,9 @@ static void equality_tells_programs_apart(void **state) {
   static tn_graph graphs[COUNT_OF(variants)];
   for (size_t i = 0; i < COUNT_OF(variants); i++) {
     graphs[i] = parsed(variants[i]);
-    assert_true(tn_graph_equal(&graphs[i], &graphs[i]));
+    assert_true(graph_equal(&graphs[i], &graphs[i]));
     for (size_t k = 0; k < i; k++) {
-      if (tn_graph_equal(&graphs[i], &graphs[k])) fail_msg("equal:\n%s\n%s", variants[i], variants[k]);
+      if (graph_equal(&graphs[i], &graphs[k])) fail_msg("equal:\n%s\n%s", variants[i], variants[k]);
     }
   }
   for (size_t i = 0; i < COUNT_OF(variants); i++) tn_graph_free(&graphs[i]);

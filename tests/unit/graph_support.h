@@ -16,6 +16,7 @@
 #include "graph/builder.h"
 #include "opt/opt.h"
 #include "plan/plan.h"
+#include "support/branches.h"
 
 typedef struct {
   tn_heap heap;
@@ -201,7 +202,7 @@ static inline tn_value random_if(chance *c, tn_builder *b) {
   tn_value sum = tn_build_reduce(b, TN_OP_SUM, any_value(c), NULL, -1, false), result = TN_ERROR_VALUE;
   tn_value condition = tn_build_binary(b, TN_OP_GT, sum, tn_build_number(b, TN_F32, 0));
   c->depth++;
-  tn_build_if(b, condition, 1, random_branch, random_branch, c, &result);
+  build_if(b, condition, 1, random_branch, random_branch, c, &result);
   c->depth--;
   return result;
 }

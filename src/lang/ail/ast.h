@@ -153,7 +153,6 @@ typedef enum {
 typedef struct {
   uint8_t kind; /* tn_ail_statement_kind */
   bool keyword; /* of an input: written with `input` */
-  bool colon;   /* of a declaration: written with `:` */
   tn_name name;
   tn_span name_at, at;
   uint32_t rank;

@@ -120,7 +120,7 @@ static void bind_variables(tn_ail_walk *w, bool over_model) {
     if (program->vars[i].type != TN_AIL_STATE_TENSOR) {
       operand = tn_ail_of_value(TN_DATA_TENSOR, tn_typer_value(w->typer, TN_F32, &TN_SCALAR_SHAPE));
     }
-    tn_ail_bind(w, program->vars[i].name, &operand, false);
+    tn_ail_bind(w, program->vars[i].name, &operand);
   }
 }
 
@@ -137,7 +137,7 @@ static void check_state(tn_ail_walk *w, const tn_ail_state *state) {
     tn_ail_operand value = check_value(w, statement->value);
     if (statement->kind != TN_AIL_LET && statement->kind != TN_AIL_ASSIGN) continue;
     if (value.is_text) tn_ail_as_value(w, &value, statement->value->at), value = tn_ail_wrong();
-    tn_ail_bind(w, statement->name, &value, false);
+    tn_ail_bind(w, statement->name, &value);
   }
   w->target = 0;
   for (uint32_t i = 0; i < state->transition_count; i++) {
@@ -159,7 +159,7 @@ static void check_handler(tn_ail_walk *w, const tn_ail_handler *handler) {
     w->target = statement->name;
     tn_ail_operand value = check_value(w, statement->value);
     if (value.is_text) tn_ail_as_value(w, &value, statement->value->at), value = tn_ail_wrong();
-    if (statement->kind == TN_AIL_LET) tn_ail_bind(w, statement->name, &value, false);
+    if (statement->kind == TN_AIL_LET) tn_ail_bind(w, statement->name, &value);
   }
   w->target = 0;
   tn_ail_close_scope(w, scope);

@@ -90,7 +90,7 @@ static bool parse_declaration(tn_ail_parser *p, tn_ail_statement *out) {
     tn_ail_advance(p);
   }
   out->name = tn_ail_expect_name(p, "the name of an input", &out->name_at);
-  out->colon = tn_ail_accept(p, TN_AIL_TOKEN_COLON);
+  tn_ail_accept(p, TN_AIL_TOKEN_COLON);
   bool ok = parse_shape(p, out);
   if (ok && tn_ail_at_word(p, TN_AIL_WORD_INIT) && p->next.kind == TN_AIL_TOKEN_NAME)
     ok = parse_start(p, out);

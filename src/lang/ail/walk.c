@@ -156,8 +156,8 @@ static void out_of_memory(tn_ail_walk *w) {
   w->program->arena.failed = true;
 }
 
-void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable) {
-  tn_ail_binding binding = { *operand, name, w->frame, 0, loop_variable };
+void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand) {
+  tn_ail_binding binding = { *operand, name, w->frame, 0 };
   if (name == 0 || !make_room(w, name)) { /* 0: a name that there was no memory for */
     out_of_memory(w);
     return;
@@ -392,7 +392,7 @@ static tn_ail_operand eval_body(tn_ail_walk *w, const tn_ail_block *body) {
     if (statement->kind == TN_AIL_PARAM) continue; /* of a layer: bound before */
     w->target = names ? statement->name : 0;
     result = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
-    if (names) tn_ail_bind(w, statement->name, &result, false);
+    if (names) tn_ail_bind(w, statement->name, &result);
     if (statement->kind == TN_AIL_RETURN) break;
   }
   w->target = target;
@@ -409,7 +409,7 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
   w->frame = ++w->frames;
   w->open_names = false;
   for (uint32_t i = 0; i < decl->param_count; i++) {
-    tn_ail_bind(w, decl->params[i].name, &w->stack.at[first_arg + i], false);
+    tn_ail_bind(w, decl->params[i].name, &w->stack.at[first_arg + i]);
   }
   bool opened = !decl->is_layer || tn_ail_open_use(w, fn, &use);
   tn_ail_operand result = opened ? eval_body(w, &decl->body) : tn_ail_wrong();
@@ -557,7 +557,7 @@ tn_ail_operand tn_ail_make_spec(tn_ail_walk *w, const tn_tensor_spec *spec, cons
 static void bind_spec(tn_ail_walk *w, const tn_tensor_spec *spec, const tn_shape *shape, bool param,
                       int32_t index) {
   tn_ail_operand operand = tn_ail_make_spec(w, spec, shape, param, index);
-  tn_ail_bind(w, spec->name, &operand, false);
+  tn_ail_bind(w, spec->name, &operand);
 }
 
 void tn_ail_walk_specs(tn_ail_walk *w) {
@@ -599,7 +599,7 @@ static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block)
     w->target = statement->name;
     tn_ail_operand value = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
     if (value.is_text) refuse_text(w, &value, statement->value->at), value = tn_ail_wrong();
-    tn_ail_bind(w, statement->name, &value, false);
+    tn_ail_bind(w, statement->name, &value);
     if (statement->name == w->program->known.logits) logits = true;
     if (!logits || statement->name == w->program->known.logits) output = value;
   }

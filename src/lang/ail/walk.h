@@ -32,7 +32,6 @@ typedef struct {
   tn_name name;
   uint32_t frame;  /* of the function call it belongs to */
   uint32_t hidden; /* the binding of the name before it, plus 1 */
-  bool is_loop_variable;
 } tn_ail_binding;
 
 /* One branch of an `if` that is decided at run time. */
@@ -113,7 +112,7 @@ static inline void tn_ail_get_stuck(tn_ail_walk *w) { w->stuck = w->stopped = w-
 void tn_ail_walk_init(tn_ail_walk *w, tn_ail *program, tn_builder *builder);
 void tn_ail_walk_free(tn_ail_walk *w);
 tn_ail_operand tn_ail_evaluate(tn_ail_walk *w, const tn_ail_expr *expr);
-void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand, bool loop_variable);
+void tn_ail_bind(tn_ail_walk *w, tn_name name, const tn_ail_operand *operand);
 /* What the name means here, or NULL. */
 const tn_ail_operand *tn_ail_lookup(const tn_ail_walk *w, tn_name name);
 size_t tn_ail_open_scope(const tn_ail_walk *w);

@@ -247,7 +247,7 @@ static bool has_body(tn_ail_walk *w, const tn_ail_loop *loop) {
 
 static tn_ail_operand eval_with(tn_ail_walk *w, const tn_ail_loop *loop, const tn_ail_operand *variable) {
   size_t scope = tn_ail_open_scope(w);
-  tn_ail_bind(w, loop->variable, variable, true);
+  tn_ail_bind(w, loop->variable, variable);
   tn_ail_operand result = tn_ail_evaluate(w, loop->body);
   tn_ail_close_scope(w, scope);
   return result;
@@ -504,8 +504,8 @@ static tn_ail_operand eval_step(tn_ail_walk *w, const tn_ail_loop *loop, const a
                                 const tn_ail_operand *value) {
   if (loop->is_short) return eval_short_step(w, loop, value);
   size_t scope = tn_ail_open_scope(w);
-  if (names->target) tn_ail_bind(w, names->target, value, false);
-  if (names->as_y) tn_ail_bind(w, w->program->known.y, value, false);
+  if (names->target) tn_ail_bind(w, names->target, value);
+  if (names->as_y) tn_ail_bind(w, w->program->known.y, value);
   tn_ail_operand result = tn_ail_evaluate(w, loop->body);
   tn_ail_close_scope(w, scope);
   if (result.is_text) tn_ail_as_value(w, &result, loop->body->at), result = tn_ail_wrong();

@@ -118,7 +118,7 @@ static void bind_params(tn_ail_walk *w, const tn_ail_fn *fn, size_t first, bool 
       operand = *made;
     else if (spec)
       operand = tn_ail_make_spec(w, spec, &spec->type.shape, true, 0);
-    tn_ail_bind(w, decl->name, &operand, false);
+    tn_ail_bind(w, decl->name, &operand);
   }
 }
 
