@@ -35,6 +35,8 @@ typedef struct {
   int64_t batch;      /* rows in a step: those of all its shards, with `accumulate` */
   int64_t accumulate; /* batches whose gradients make one step */
   int64_t epochs;     /* instead of steps: how often every row is trained on; 0: rows are drawn */
+  int64_t patience;   /* evaluations without a better one that end training; 0: it does not end early */
+  bool keep_best;     /* the model is the one of the best evaluation, not of the last step */
   tn_str decay, no_decay; /* the lists as they are written, for people; empty: none */
   tn_train_options options;
 } tn_train_block;

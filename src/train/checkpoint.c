@@ -80,10 +80,9 @@ void tn_checkpoint_free(tn_checkpoint *c) { tn_safetensors_free(&c->file); }
 /* ---- tensors ---- */
 
 static bool wanted_tensors(tn_loop *loop, tn_named_view **out, size_t *count) {
-  size_t most = (size_t)tn_trainer_param_count(loop->trainer) + (size_t)tn_trainer_state_count(loop->trainer);
-  *out = tn_arena_array(loop->arena, most + 1, sizeof **out);
+  *out = tn_arena_array(loop->arena, tn_loop_tensor_limit(loop) + 1, sizeof **out);
   if (!*out) return tn_loop_out_of_memory(loop);
-  tn_loop_name_tensors(loop, true, loop->arena, *out, count);
+  tn_loop_name_tensors(loop, loop->arena, *out, count);
   return loop->arena->failed ? tn_loop_out_of_memory(loop) : true;
 }
 

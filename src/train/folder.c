@@ -122,33 +122,54 @@ static void write_identity(const tn_loop *loop, tn_json_writer *json) {
   if (loop->host->setting_count > 0) add_settings(loop, json);
 }
 
-void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
-                          size_t *count) {
-  *count = 0;
-  for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    out[(*count)++] =
-        (tn_named_view){ tn_loop_param_name(loop, i),
-                         *tn_trainer_param(loop->trainer, i) };
+static tn_str prefixed(tn_loop *loop, tn_arena *arena, const char *prefix, tn_str name) {
+  tn_text text;
+  tn_text_init(&text, loop->host->heap);
+  tn_text_puts(&text, prefix);
+  tn_text_add(&text, name);
+  if (text.failed) arena->failed = true;
+  tn_str joined = tn_arena_str(arena, tn_text_str(&text));
+  tn_text_free(&text);
+  return joined;
+}
+
+size_t tn_loop_tensor_limit(const tn_loop *loop) {
+  return 2 * (size_t)tn_trainer_param_count(loop->trainer) + (size_t)tn_trainer_state_count(loop->trainer);
+}
+
+/* A parameter's name has no slash, and no part of it is a number alone at its end. */
+void tn_loop_name_tensors(tn_loop *loop, tn_arena *arena, tn_named_view *out, size_t *count) {
+  int params = tn_trainer_param_count(loop->trainer), states = tn_trainer_state_count(loop->trainer);
+  size_t n = 0;
+  for (int i = 0; i < params; i++)
+    out[n++] = (tn_named_view){ tn_loop_param_name(loop, i), *tn_trainer_param(loop->trainer, i) };
+  for (int i = 0; i < states; i++) {
+    char digits[TN_NUMBER_BYTES];
+    tn_str number = { digits, tn_number_print_u64((uint64_t)i, digits) };
+    out[n++] =
+        (tn_named_view){ prefixed(loop, arena, "optimizer.", number), *tn_trainer_state(loop->trainer, i) };
   }
-  for (int i = 0; with_states && i < tn_trainer_state_count(loop->trainer); i++) {
-    static const char prefix[] = "optimizer."; /* a dot cannot stand in a parameter's name */
-    char name[sizeof prefix + TN_NUMBER_BYTES];
-    memcpy(name, prefix, sizeof prefix - 1);
-    size_t len = sizeof prefix - 1 + tn_number_print_u64((uint64_t)i, name + sizeof prefix - 1);
-    out[(*count)++] =
-        (tn_named_view){ tn_arena_str(arena, (tn_str){ name, len }), *tn_trainer_state(loop->trainer, i) };
-  }
+  for (int i = 0; tn_loop_has_best(loop) && i < params; i++)
+    out[n++] = (tn_named_view){ prefixed(loop, arena, "best/", tn_loop_param_name(loop, i)),
+                                *tn_loop_model_param(loop, i) };
+  *count = n;
+}
+
+static void name_model(tn_loop *loop, tn_named_view *out, size_t *count) {
+  *count = (size_t)tn_trainer_param_count(loop->trainer);
+  for (size_t i = 0; i < *count; i++)
+    out[i] = (tn_named_view){ tn_loop_param_name(loop, (int)i), *tn_loop_model_param(loop, (int)i) };
 }
 
 /* A long run comes here often: nothing of it stays in the loop's own arena. */
-static bool add_tensors(tn_loop *loop, bool with_states, tn_str metadata, tn_text *out) {
-  size_t most = (size_t)tn_trainer_param_count(loop->trainer) + (size_t)tn_trainer_state_count(loop->trainer),
-         count;
+static bool add_tensors(tn_loop *loop, bool whole_state, tn_str metadata, tn_text *out) {
+  size_t count;
   tn_arena names;
   tn_arena_init(&names, loop->host->heap);
-  tn_named_view *tensors = tn_arena_array(&names, most + 1, sizeof *tensors);
-  if (tensors) {
-    tn_loop_name_tensors(loop, with_states, &names, tensors, &count);
+  tn_named_view *tensors = tn_arena_array(&names, tn_loop_tensor_limit(loop) + 1, sizeof *tensors);
+  if (tensors && whole_state) tn_loop_name_tensors(loop, &names, tensors, &count);
+  if (tensors && !whole_state) name_model(loop, tensors, &count);
+  if (tensors && !names.failed) {
     tn_safetensors_write(tensors, count, metadata, out);
   }
   bool ok = !names.failed && !out->failed;
@@ -161,7 +182,7 @@ bool tn_loop_write_weights(tn_loop *loop, tn_text *out) {
   char metadata[sizeof begin + TN_NUMBER_BYTES + sizeof end];
   size_t length = sizeof begin - 1;
   memcpy(metadata, begin, length);
-  length += tn_number_print_u64((uint64_t)tn_trainer_step_number(loop->trainer), metadata + length);
+  length += tn_number_print_u64((uint64_t)tn_loop_model_step(loop), metadata + length);
   memcpy(metadata + length, end, sizeof end - 1);
   return add_tensors(loop, false, (tn_str){ metadata, length + sizeof end - 1 }, out);
 }

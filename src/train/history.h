@@ -18,7 +18,7 @@ typedef struct {
   double value;
 } tn_recorded_value;
 
-typedef struct {
+typedef struct tn_recorded_row {
   int64_t step;
   double loss;
   bool evaluated;

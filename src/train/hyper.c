@@ -56,5 +56,7 @@ void tn_hyper_of(const tn_train_block *train, int64_t steps, tn_arena *arena, tn
   add_schedule(out, o);
   add_decay(out, train);
   if (o->clip_norm > 0) add_number(out, "clip_norm", o->clip_norm);
+  if (train->patience > 0) add_count(out, "patience", train->patience);
+  if (train->keep_best) add_word(out, "keep", "best");
   if (o->shards > train->accumulate) add_count(out, "shards", o->shards / train->accumulate);
 }

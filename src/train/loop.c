@@ -25,7 +25,7 @@ void tn_loop_say(const tn_loop *loop, tn_str line) {
 /* ---- what is said of a step ---- */
 
 static void say_step(tn_loop *loop, const tn_history_row *row) {
-  bool last = row->step == loop->steps - 1;
+  bool last = row->step == loop->steps - 1 || loop->ended;
   bool shown = last || (!loop->options->brief && (row->step % 10 == 0 || row->evaluated));
   if (!shown) return;
   tn_text line;
@@ -188,8 +188,8 @@ static bool count_steps(tn_loop *loop) {
 /* What rank 0 alone has. */
 static bool prepare_first(tn_loop *loop) {
   if (!tn_loop_is_first(loop)) return true;
-  return tn_loop_prepare_eval(loop) && tn_loop_resume(loop) && tn_loop_read_goal(loop) &&
-         tn_loop_begin_folder(loop);
+  return tn_loop_prepare_eval(loop) && tn_loop_prepare_best(loop) && tn_loop_resume(loop) &&
+         tn_loop_read_goal(loop) && tn_loop_begin_folder(loop);
 }
 
 static bool prepare(tn_loop *loop) {
@@ -243,8 +243,9 @@ static void tell_end(tn_loop *loop, const char *status) {
 
 /* ---- steps ---- */
 
-static bool is_evaluated(const tn_loop *loop, int64_t step) {
-  return loop->eval && (step % loop->eval->every == 0 || step == loop->steps - 1);
+bool tn_loop_is_evaluated(const tn_loop *loop, int64_t step) {
+  const tn_eval_block *eval = loop->program.eval;
+  return eval && (step % eval->every == 0 || step == loop->steps - 1);
 }
 
 static bool keep_row(tn_loop *loop, const tn_history_row *row) {
@@ -270,7 +271,7 @@ static bool one_step(tn_loop *loop) {
   tn_fault fault;
   tn_history_row row = { .step = tn_trainer_step_number(loop->trainer) };
   uint64_t drawn = loop->rng.position;
-  bool evaluated = is_evaluated(loop, row.step);
+  bool evaluated = loop->eval && tn_loop_is_evaluated(loop, row.step);
   if ((tn_loop_is_first(loop) && !tn_loop_keep(loop, evaluated)) || !tn_loop_draw_batch(loop)) return false;
   if (!tn_trainer_step(loop->trainer, &row.loss, &fault)) {
     tn_rng_seek(&loop->rng, drawn); /* the step did not happen */
@@ -281,10 +282,11 @@ static bool one_step(tn_loop *loop) {
     tn_loop_take_back(loop, row.step);
     return false;
   }
+  tn_loop_note_best(loop, &row);
   say_step(loop, &row);
   if (loop->options->watch && loop->options->watch->step)
     loop->options->watch->step(loop->options->watch->context, &row);
-  return true;
+  return tn_loop_share_end(loop, row.step);
 }
 
 int64_t tn_loop_checkpoint_every(const tn_loop *loop) {
@@ -294,7 +296,7 @@ int64_t tn_loop_checkpoint_every(const tn_loop *loop) {
 bool tn_loop_run_until(tn_loop *loop, int64_t end) {
   int64_t every = tn_loop_checkpoint_every(loop);
   uint64_t most = loop->host->max_steps, done = 0; /* of this run, not of the one it resumes */
-  while (tn_trainer_step_number(loop->trainer) < end) {
+  while (tn_trainer_step_number(loop->trainer) < end && !loop->ended) {
     if (tn_stop_asked(loop->host->heap->stop)) {
       return tn_loop_fault(loop, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
     }
@@ -306,7 +308,7 @@ bool tn_loop_run_until(tn_loop *loop, int64_t end) {
     if (!one_step(loop)) return false;
     int64_t step = tn_trainer_step_number(loop->trainer);
     bool saves = step % every == 0;
-    if (!tn_loop_compare_ranks(loop, saves || step == end)) return false;
+    if (!tn_loop_compare_ranks(loop, saves || step == end || loop->ended)) return false;
     if (saves && !tn_loop_checkpoint(loop)) return false;
   }
   return true;
@@ -338,18 +340,32 @@ void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, 
   tn_json_object_end(&json);
 }
 
-void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
+typedef const tn_view *(*find_param)(const tn_loop *loop, int param);
+
+static void hash_params(const tn_loop *loop, find_param find, uint8_t digest[32]) {
   tn_sha256 hash;
   tn_sha256_init(&hash);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++)
-    tn_view_sha256_update(tn_trainer_param(loop->trainer, i), &hash);
+    tn_view_sha256_update(find(loop, i), &hash);
   tn_sha256_final(&hash, digest);
+}
+
+static const tn_view *last_param(const tn_loop *loop, int param) {
+  return tn_trainer_param(loop->trainer, param);
+}
+
+void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
+  hash_params(loop, last_param, digest);
+}
+
+static void hash_model(const tn_loop *loop, uint8_t digest[32]) {
+  hash_params(loop, tn_loop_model_param, digest);
 }
 
 static void add_params(tn_loop *loop, tn_json_writer *json) {
   tn_json_key(json, "params"), tn_json_array_begin(json);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    const tn_view *view = tn_trainer_param(loop->trainer, i);
+    const tn_view *view = tn_loop_model_param(loop, i);
     uint8_t digest[32];
     tn_view_sha256(view, digest);
     tn_json_object_begin(json);
@@ -379,10 +395,11 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   tn_text_init(&text, loop->host->heap);
   tn_json_writer json = tn_json_writer_on(&text);
   tn_json_object_begin(&json);
-  tn_json_key(&json, "steps"), tn_json_int(&json, loop->steps);
+  tn_json_key(&json, "steps"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
   if (loop->options->keep_history) add_history(loop, &json);
+  if (tn_loop_has_best(loop)) tn_json_key(&json, "best_step"), tn_json_int(&json, loop->best.step);
   add_params(loop, &json);
-  tn_loop_weights_sha256(loop, digest);
+  hash_model(loop, digest);
   tn_loop_add_hash(&json, "weights_sha256", digest);
   tn_json_object_end(&json);
   if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });
@@ -394,7 +411,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
 static bool keep_params(const tn_loop *loop, tn_unit *unit) {
   tn_givens_free(loop->host->heap, &unit->params);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    tn_tensor share = tn_trainer_share_param(loop->trainer, i);
+    tn_tensor share = tn_loop_share_model_param(loop, i);
     if (!tn_unit_keep_param_take(unit, tn_loop_param_name(loop, i), &share)) return false;
   }
   return true;
@@ -403,6 +420,7 @@ static bool keep_params(const tn_loop *loop, tn_unit *unit) {
 void tn_loop_free(tn_loop *loop) {
   const tn_specs *specs = &loop->program.specs;
   tn_loop_free_eval(loop);
+  tn_loop_free_best(loop);
   for (size_t i = 0; loop->inputs && i < specs->input_count; i++) tn_tensor_unref(&loop->inputs[i]);
   for (size_t i = 0; loop->first && i < specs->param_count; i++) tn_tensor_unref(&loop->first[i]);
   tn_loop_free_kept(loop);
@@ -457,6 +475,7 @@ bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_
   tn_text_init(&loop.history, unit->host->heap);
   tn_sha256_init(&loop.history_hash);
   bool ok = take_part(&loop, unit, out);
+  if (ok && !loop.idle && !own.verify) tn_loop_say_best(&loop);
   if (ok && !loop.idle) tn_loop_say(&loop, TN_LIT("Training completed"));
   tn_loop_free(&loop);
   tn_folder_release(&loop.held);

@@ -26,6 +26,15 @@ typedef struct {
   bool compares;            /* a metric compares the prediction of every row with its target */
 } tn_evaluation;
 
+/* The best evaluation so far (best.c). */
+typedef struct {
+  int64_t step;      /* whose update it came after; -1: none yet */
+  double value;      /* of the first metric */
+  int64_t waited;    /* evaluations since then */
+  tn_tensor *params; /* as they were then, if the program keeps them */
+  int count;         /* of those; 0: they are not kept */
+} tn_best;
+
 typedef struct {
   tn_host *host;
   uint32_t file;
@@ -45,6 +54,8 @@ typedef struct {
   uint32_t *epoch_order; /* of a program that counts epochs: the rows of `epoch`; NULL: rows are drawn */
   uint64_t epoch;
   tn_evaluation evaluation;
+  tn_best best;
+  bool ended;        /* patience is used up: no further step is made */
   int64_t steps;
   tn_text history;                /* rows for the answer, if they are kept: objects, a comma after each */
   tn_text lines;                  /* of history.jsonl that are not yet there */
@@ -91,6 +102,8 @@ void tn_loop_leave_ranks(tn_loop *loop);
 bool tn_loop_meet_ranks(tn_loop *loop);
 /* All get rank 0's step, generator and state. */
 bool tn_loop_share_state(tn_loop *loop);
+/* After an evaluated step: all know whether rank 0 has had enough. */
+bool tn_loop_share_end(tn_loop *loop, int64_t step);
 /* In the middle of long work of one rank: no other has failed. */
 bool tn_loop_listen(tn_loop *loop);
 /* Every few steps, and `now`: all have the same state. */
@@ -144,7 +157,25 @@ bool tn_loop_check_indices(tn_loop *loop);
 /* Evaluation (evaluate.c). */
 bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
+/* Whether the program asks for it after this step: the same answer on every rank. */
+bool tn_loop_is_evaluated(const tn_loop *loop, int64_t step);
 void tn_loop_free_eval(tn_loop *loop);
+
+/* The best evaluation (best.c): of rank 0 alone, after tn_loop_prepare_eval. */
+struct tn_recorded_row;
+bool tn_loop_prepare_best(tn_loop *loop);
+void tn_loop_free_best(tn_loop *loop);
+/* A row that has just been made, or one of the history, counts; `ended` follows from it. */
+void tn_loop_note_best(tn_loop *loop, const tn_history_row *row);
+void tn_loop_note_recorded(tn_loop *loop, const struct tn_recorded_row *row);
+/* Whether parameters are kept that are not those of the last step. */
+bool tn_loop_has_best(const tn_loop *loop);
+/* The model that the run leaves: the best parameters, or the last; and the number of steps that made them. */
+const tn_view *tn_loop_model_param(const tn_loop *loop, int param);
+tn_tensor tn_loop_share_model_param(const tn_loop *loop, int param);
+int64_t tn_loop_model_step(const tn_loop *loop);
+/* Why the run ended before its last step, and which parameters it keeps. */
+void tn_loop_say_best(const tn_loop *loop);
 
 /* Steps from one checkpoint to the next. */
 int64_t tn_loop_checkpoint_every(const tn_loop *loop);
@@ -179,13 +210,13 @@ bool tn_loop_repeat(tn_loop *loop);
 /* The next line of the history, with its end, is this one. */
 bool tn_loop_compare_line(tn_loop *loop, int64_t step, tn_str line);
 
-/* The parameters and, if wanted, the optimiser's tensors; `out` has room for all of them, and their names
- * are put into the arena. */
-void tn_loop_name_tensors(tn_loop *loop, bool with_states, tn_arena *arena, tn_named_view *out,
-                          size_t *count);
+/* What a checkpoint has: the parameters, the optimiser's tensors, the best parameters if they are kept.
+ * `out` has room for tn_loop_tensor_limit; names are put into the arena. */
+void tn_loop_name_tensors(tn_loop *loop, tn_arena *arena, tn_named_view *out, size_t *count);
+size_t tn_loop_tensor_limit(const tn_loop *loop);
 /* SHA-256 of the program's text. */
 void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
-/* SHA-256 of all parameters in order. */
+/* SHA-256 of all parameters in order: those of the last step. */
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* As hexadecimal digits. No memory is asked for: a hash that is missing would make the file another run's. */
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);

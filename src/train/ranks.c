@@ -190,7 +190,8 @@ static bool spread(tn_loop *loop, void *bytes, size_t count) {
 
 bool tn_loop_share_state(tn_loop *loop) {
   if (!loop->transport) return true;
-  int64_t start[3] = { tn_trainer_step_number(loop->trainer), (int64_t)loop->rng.position, loop->idle };
+  int64_t start[4] = { tn_trainer_step_number(loop->trainer), (int64_t)loop->rng.position, loop->idle,
+                       loop->ended };
   bool ok = spread(loop, start, sizeof start);
   for (int i = 0; ok && i < tn_trainer_lasting_count(loop->trainer); i++) {
     const tn_view *view = tn_trainer_lasting(loop->trainer, i);
@@ -200,6 +201,16 @@ bool tn_loop_share_state(tn_loop *loop) {
   tn_trainer_set_step_number(loop->trainer, start[0]);
   tn_rng_seek(&loop->rng, (uint64_t)start[1]);
   loop->idle = start[2] != 0;
+  loop->ended = start[3] != 0;
+  return true;
+}
+
+bool tn_loop_share_end(tn_loop *loop, int64_t step) {
+  bool waits = loop->program.train->patience > 0 && tn_loop_is_evaluated(loop, step);
+  char ended = loop->ended;
+  if (!loop->transport || !waits) return true;
+  if (!spread(loop, &ended, sizeof ended)) return false;
+  loop->ended = ended != 0;
   return true;
 }
 

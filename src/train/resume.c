@@ -20,6 +20,7 @@ static bool keep_rows(tn_loop *loop, tn_str lines) {
   for (int64_t step = 0; tn_history_line(lines, at, &line); step++, at += line.len + 1) {
     tn_recorded_row row;
     if (!tn_history_read(line, loop->arena, &row) || row.step != step) return false;
+    tn_loop_note_recorded(loop, &row);
     if (!loop->options->keep_history) continue;
     tn_text_add(&loop->history, line);
     tn_text_byte(&loop->history, ',');
@@ -60,6 +61,12 @@ static bool load_history(const tn_checkpoint *c, int64_t steps) {
  * exactly as far may have been killed before it wrote its weights, and is completed. */
 static void notice_no_steps(tn_loop *loop) {
   int64_t done = tn_trainer_step_number(loop->trainer);
+  if (loop->ended && done < loop->steps) {
+    tn_report(loop->host->diags, TN_DIAG_E_NO_STEPS_LEFT, TN_NOWHERE, TN_STR("path", loop->options->resume),
+              TN_INT("done", done), TN_INT("steps", loop->steps),
+              TN_INT("patience", loop->program.train->patience));
+    return;
+  }
   if (done < loop->steps) return;
   tn_report(loop->host->diags, TN_DIAG_E_NO_STEPS_LEFT, TN_NOWHERE, TN_STR("path", loop->options->resume),
             TN_INT("done", done), TN_INT("steps", loop->steps));

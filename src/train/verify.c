@@ -60,7 +60,8 @@ static bool check_progress(tn_loop *loop, const tn_run_record *record) {
     return differs(loop, "the number of steps in run.json");
   if (ended ? record->step != loop->until : record->step > loop->until)
     return differs(loop, "the step in run.json");
-  if (ended && complete != (record->status == TN_RUN_STATUS_COMPLETED))
+  bool may_end_early = loop->program.train->patience > 0; /* the repetition shows whether it did */
+  if (ended && !may_end_early && complete != (record->status == TN_RUN_STATUS_COMPLETED))
     return differs(loop, "the status in run.json");
   return true;
 }
@@ -90,6 +91,7 @@ static bool read_weights_step(tn_loop *loop) {
 static bool check_weights_step(tn_loop *loop, const tn_run_record *record) {
   if (!read_weights_step(loop)) return false;
   if (record->status != TN_RUN_STATUS_COMPLETED || loop->weights_step == loop->until) return true;
+  if (loop->best.count > 0 && loop->weights_step >= 0) return true; /* of an earlier step: see check_end */
   if (loop->weights_step >= 0) return differs(loop, TN_WEIGHTS_FILE);
   return tn_report(loop->host->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE,
                    TN_STR("path", loop->options->verify->weights_path));
@@ -152,6 +154,8 @@ static bool repeat_to(tn_loop *loop, int64_t end) {
     loop->steps = loop->segments.at[i].steps;
     tn_trainer_set_steps(loop->trainer, loop->steps);
     if (!tn_loop_run_until(loop, until)) return false;
+    int64_t made = tn_trainer_step_number(loop->trainer);
+    if (made < until) return differs_at(loop, made, TN_LIT("the step at which training ended"));
   }
   loop->steps = tn_vec_last(&loop->segments).steps;
   return true;
@@ -237,6 +241,16 @@ static bool compare_at(tn_loop *loop, int64_t step) {
   return step != loop->options->verify->record->step || compare_record(loop);
 }
 
+/* Of a run that keeps its best model or ends early: at the step of its checkpoint. */
+static bool check_end(tn_loop *loop) {
+  const tn_run_record *record = loop->options->verify->record;
+  bool ended = record->status != TN_RUN_STATUS_RUNNING, completed = record->status == TN_RUN_STATUS_COMPLETED;
+  bool complete = record->step == record->steps || loop->ended;
+  if (ended && complete != completed) return differs(loop, "the status in run.json");
+  if (completed && loop->weights_step != tn_loop_model_step(loop)) return differs(loop, TN_WEIGHTS_FILE);
+  return true;
+}
+
 /* The weights and the record may be of earlier steps than the checkpoint. */
 static bool repeat_and_compare(tn_loop *loop) {
   int64_t record = loop->options->verify->record->step;
@@ -245,8 +259,8 @@ static bool repeat_and_compare(tn_loop *loop) {
   for (int i = 0; i < 2; i++) {
     if (!repeat_to(loop, stops[i]) || !compare_at(loop, stops[i])) return false;
   }
-  return repeat_to(loop, loop->until) && compare_checkpoint(loop) && compare_given(loop) &&
-         compare_facts(loop);
+  return repeat_to(loop, loop->until) && check_end(loop) && compare_checkpoint(loop) &&
+         compare_given(loop) && compare_facts(loop);
 }
 
 bool tn_loop_repeat(tn_loop *loop) {

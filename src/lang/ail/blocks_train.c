@@ -81,7 +81,8 @@ static bool take_count(tn_ail *program, const tn_ail_field *field, tn_str name) 
     int64_t least, *out;
   } counts[] = { { "steps", 1, &train->options.steps },   { "epochs", 1, &train->epochs },
                  { "batch", 1, &train->batch },           { "accumulate", 1, &train->accumulate },
-                 { "warmup", 0, &train->options.warmup }, { "shards", 1, &train->options.shards } };
+                 { "warmup", 0, &train->options.warmup }, { "shards", 1, &train->options.shards },
+                 { "patience", 1, &train->patience } };
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     if (!tn_str_is(name, counts[i].name)) continue;
     tn_ail_read_count(program, field, counts[i].least, counts[i].out);
@@ -112,6 +113,11 @@ static bool take_amount(tn_ail *program, const tn_ail_field *field, tn_str name)
   return false;
 }
 
+/* 0: the last, 1: the best */
+static int find_keep(tn_str name) {
+  return tn_str_is(name, "best") ? 1 : tn_str_is(name, "last") ? 0 : -1;
+}
+
 static bool take_field(tn_ail *program, const tn_ail_field *field) {
   tn_train_options *train = &program->train.options;
   tn_str name = tn_ail_field_name(program, field);
@@ -126,6 +132,9 @@ static bool take_field(tn_ail *program, const tn_ail_field *field) {
     train->schedule =
         (tn_schedule)tn_ail_read_choice(program, field, tn_schedule_find,
                                         "is \"constant\", \"cosine\" or \"linear\"", TN_SCHEDULE_CONSTANT);
+  } else if (tn_str_is(name, "keep")) {
+    program->train.keep_best =
+        tn_ail_read_choice(program, field, find_keep, "is \"best\" or \"last\"", 0) == 1;
   } else if (tn_str_is(name, "decay") || tn_str_is(name, "no_decay")) {
     read_decay(program, field, tn_str_is(name, "no_decay"));
   } else {
@@ -138,7 +147,7 @@ const char *tn_ail_train_field(size_t index) {
   static const char *const names[] = { "steps", "epochs",   "batch",  "accumulate", "warmup",
                                        "shards", "lr",      "min_lr", "momentum",   "beta1",
                                        "beta2", "eps",      "decay",  "no_decay",   "weight_decay",
-                                       "clip_norm", "optimizer", "schedule" };
+                                       "clip_norm", "optimizer", "schedule", "patience", "keep" };
   return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
 
@@ -165,6 +174,9 @@ static void check_effects(const tn_ail *program) {
   require(program, "no_decay", train->weight_decay > 0, "needs `weight_decay`");
   require(program, "no_decay", !find_field(program, "decay"), "and `decay` exclude each other");
   require(program, "epochs", !find_field(program, "steps"), "and `steps` exclude each other");
+  const char *needs_eval = "needs an eval block, whose first metric decides";
+  require(program, "patience", program->eval_fields != NULL, needs_eval);
+  require(program, "keep", program->eval_fields != NULL, needs_eval);
   require(program, "epochs", program->dataset_fields != NULL, "needs a dataset, whose rows it counts");
 }
 
@@ -176,6 +188,7 @@ void tn_ail_check_train(tn_ail *program) {
   };
   tn_ail_take_fields(program, program->train_fields, take_field);
   check_effects(program);
+  if (!find_field(program, "keep")) program->train.keep_best = program->train.patience > 0;
   if (program->train.epochs > 0) program->train.options.steps = 0; /* the data decides */
 }
 

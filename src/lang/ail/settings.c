@@ -106,7 +106,8 @@ static bool is_train_field(tn_str name) {
 
 /* ---- setting ---- */
 
-/* A word without quotes is a string, as a shell passes it: optimizer=adam. */
+/* A word without quotes is a string, as a shell passes it: optimizer=adam.
+ * recursion: as deep as lists nest, which the parser limits. */
 static void quote_words(const tn_ail *program, tn_ail_expr *expr) {
   for (uint32_t i = 0; expr->form == TN_AIL_EXPR_LIST && i < expr->as.list.count; i++)
     quote_words(program, expr->as.list.items[i]);
