@@ -32,7 +32,7 @@ void tn_loop_free_best(tn_loop *loop) {
 static bool is_better(const tn_loop *loop, double value) {
   const tn_best *best = &loop->best;
   if (best->step < 0) return value == value;
-  return tn_metric_rises(judge(loop)->kind) ? value > best->value : value < best->value;
+  return tn_metric_name_rises(judge(loop)->name) ? value > best->value : value < best->value;
 }
 
 /* Whether the parameters of that step are the best ones. */
