@@ -212,7 +212,7 @@ static bool check_condition(tn_builder *builder, tn_value condition) {
 /* What went wrong when the graph gave 0. */
 static tn_fault graph_fault(const tn_graph *graph) {
   if (graph->failed) return (tn_fault){ .kind = TN_FAULT_MEMORY };
-  return (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = TN_NODE_LIMIT, .reason = "the graph" };
+  return (tn_fault){ .kind = TN_FAULT_TOO_LARGE, .expected = (int64_t)graph->limit, .reason = "the graph" };
 }
 
 /* Inputs and parameters are the program's interface and belong to no branch. */

@@ -15,7 +15,7 @@
 static const tn_attrs no_attrs;
 
 bool tn_graph_init(tn_graph *graph, tn_heap *heap, tn_names *names) {
-  *graph = (tn_graph){ .heap = heap, .names = names };
+  *graph = (tn_graph){ .heap = heap, .names = names, .limit = TN_NODE_LIMIT };
   tn_arena_init(&graph->arena, heap);
   tn_node error = { .op = TN_OP_ERROR, .attrs = &no_attrs };
   if (tn_vec_push(heap, &graph->nodes, error) && tn_vec_push(heap, &graph->regions, (tn_region){ 0 })) {
@@ -91,7 +91,7 @@ static void enlist(tn_graph *graph, const tn_node *node) {
 tn_value tn_graph_add(tn_graph *graph, uint32_t region, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs, const tn_type *type, tn_span at) {
   assert(region < graph->regions.count && op != TN_OP_ERROR && count >= 0);
-  if (graph->nodes.count >= TN_NODE_LIMIT) return TN_ERROR_VALUE;
+  if (graph->nodes.count >= graph->limit) return TN_ERROR_VALUE;
   tn_node node = { .op = op, .region = region, .count = count, .type = *type, .at = at };
   node.attrs = keep_attrs(graph, attrs);
   if (count > 0) node.in = tn_arena_copy(&graph->arena, in, (size_t)count * sizeof *in);

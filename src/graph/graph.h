@@ -54,6 +54,7 @@ typedef struct tn_graph {
   tn_vec(tn_value) params;  /* `param` nodes */
   tn_vec(tn_output) outputs;
   tn_vec(tn_tensor) literals;  /* shares of the buffers that `const` nodes use */
+  size_t limit;             /* of nodes: TN_NODE_LIMIT, unless who made it sets another */
   bool failed;              /* memory ran out somewhere */
 } tn_graph;
 

@@ -117,7 +117,7 @@ static void put_mind_names(text *cell, tn_op op) {
   size_t count;
   const tn_mind_entry *all = tn_mind_library(&count);
   for (size_t i = 0; i < count; i++) {
-    if (!belongs(all[i].name, all[i].op, op)) continue;
+    if (all[i].special >= TN_MIND_FOLD || !belongs(all[i].name, all[i].op, op)) continue; /* a loop */
     tn_heap heap = { 0 };
     tn_text call;
     tn_text_init(&call, &heap);

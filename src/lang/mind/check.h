@@ -8,6 +8,7 @@
  *   check_closure.c   calls of closures
  *   check_function.c  functions of which only the type is known
  *   check_grad.c      derivatives, and calls of what grad gives
+ *   check_loop.c      fold and scan
  *   check_library.c   calls of the library (library_call.h: how arguments are read)
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
@@ -189,7 +190,7 @@ void tn_mind_check_paths(tn_mind *mind);
 bool tn_mind_check_open_if(tn_mind_checker *c, const tn_mind_node *node, const tn_mind_type *const *types,
                            tn_mind_change *const *changes, int ways);
 
-/* ---- check_call.c, check_closure.c, check_grad.c, check_library.c ---- */
+/* ---- check_call.c, check_closure.c, check_grad.c, check_loop.c, check_library.c ---- */
 
 const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 /* A call of a function value with arguments of these types. *function becomes the closure that was
@@ -220,5 +221,7 @@ const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entr
 /* grad(loss, wrt=...), vjp, jvp and those that give functions. */
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at);
+const tn_mind_type *tn_mind_check_loop(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                       tn_mind_node *call, tn_span at);
 const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node);
 #endif

@@ -117,7 +117,7 @@ bool tn_mind_eval_bind(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind
 
 #define ASK_EVERY 256 /* statements; every call asks by itself */
 
-static bool interrupted(tn_mind_evaluator *e, tn_span at) {
+bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at) {
   if (!tn_stop_asked(e->host->heap->stop)) return false;
   tn_mind_eval_fault(e, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED, .at = at }, NULL);
   return true;
@@ -401,7 +401,7 @@ bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *functio
                            const tn_mind_value *args, tn_span at, tn_mind_value *out) {
   tn_mind_frame *frame = take_frame(e, function->slot_count);
   if (!frame) return tn_mind_out_of_memory(e->mind);
-  if (interrupted(e, at) || !enter_call(e, at)) return false;
+  if (tn_mind_interrupted(e, at) || !enter_call(e, at)) return false;
   tn_mind_active active = { function, e->active };
   frame->function = function;
   frame->outer = outer;
@@ -620,7 +620,7 @@ bool tn_mind_eval_block(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_min
   bool ok = true;
   for (tn_mind_node *node = block->first; node && ok; node = node->next) {
     ok = eval_statement(e, frame, unit, node, out);
-    if (ok && ++e->statements % ASK_EVERY == 0) ok = !interrupted(e, tn_mind_span(unit, node));
+    if (ok && ++e->statements % ASK_EVERY == 0) ok = !tn_mind_interrupted(e, tn_mind_span(unit, node));
   }
   return ok;
 }
@@ -635,7 +635,7 @@ bool tn_mind_eval_unit(tn_mind_evaluator *e, const tn_mind_unit *unit, tn_mind_f
   for (tn_mind_node *node = unit->block.first; node; node = node->next) {
     if (!eval_statement(e, frame, unit, node, out)) return false;
     if (!tn_mind_forget(e, unit, statement++, out)) return false;
-    if (++e->statements % ASK_EVERY == 0 && interrupted(e, tn_mind_span(unit, node))) return false;
+    if (++e->statements % ASK_EVERY == 0 && tn_mind_interrupted(e, tn_mind_span(unit, node))) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@
  *   eval_operator.c  operators and conditions; branches that are both traced
  *   eval_library.c   calls of the library (library_call.h: how arguments are read)
  *   eval_grad.c      derivatives
+ *   eval_loop.c      fold and scan
  *   history.c        what may be forgotten while a program runs
  *   eval_value.c     conversions, printing, results
  *   eval_choose.c    which copy of a closure runs
@@ -101,6 +102,7 @@ typedef struct {
   bool names_scalars;  /* floats that are bound to a name become nodes */
   bool lowers;         /* to a graph for others; nothing is printed */
   bool unknown_inputs; /* lowering a function: conditions cannot be decided */
+  uint32_t derivatives; /* functions around that are called to be differentiated */
   uint32_t undecided;  /* branches around whose condition has no data */
   bool forgets;        /* what no later statement can ask for */
   tn_vec(const tn_mind_variable *) live; /* of modules, when it forgets: those with a value, or dead since */
@@ -134,6 +136,8 @@ const tn_mind_function *tn_mind_choose(tn_mind_evaluator *e, const tn_mind_fn *f
 const tn_mind_function *tn_mind_choose_for(const tn_mind_fn *fn, const tn_mind_callable *declared);
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out);
+/* Whether somebody wants the program to end; has been reported then. */
+bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at);
 /* One item of a tuple, a list or a shape. */
 bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,
                   tn_mind_value *out);
@@ -179,6 +183,12 @@ bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_
 /* Gradients of a node by others, each on its own: one may have been computed from another. */
 bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_value *seeds, int output_count,
                        const tn_value *wrt, int count, tn_span at, tn_value *grads);
+
+/* ---- eval_loop.c ---- */
+
+/* fold and scan; `function` as in tn_mind_eval_call_value, `type` as the checker found it for the call. */
+bool tn_mind_eval_loop(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_function *function,
+                       const tn_mind_type *type, const tn_mind_value *args, tn_span at, tn_mind_value *out);
 
 /* ---- history.c ---- */
 

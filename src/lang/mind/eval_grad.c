@@ -110,6 +110,15 @@ static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *
   return leaves;
 }
 
+/* What the function gives for them, with how it was made. */
+static bool call_leaves(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
+                        const tn_mind_value *leaves, uint32_t count, tn_span at, tn_mind_value *out) {
+  e->derivatives++;
+  bool ok = tn_mind_eval_call_value(e, fn, function, leaves, count, at, out);
+  e->derivatives--;
+  return ok;
+}
+
 static bool leaf_gradients(tn_mind_evaluator *e, const tn_mind_value *output, const tn_mind_value *seeds,
                            const tn_mind_value *leaves, uint32_t count, tn_span at, tn_mind_value *out) {
   int outputs, given;
@@ -163,7 +172,7 @@ bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn
   tn_mind_value *leaves = make_leaves(e, function, args, count, at);
   if (!leaves) return false;
   if (!grads) return tn_mind_out_of_memory(e->mind);
-  if (!tn_mind_eval_call_value(e, fn->inner, function, leaves, count, at, &output)) return false;
+  if (!call_leaves(e, fn->inner, function, leaves, count, at, &output)) return false;
   if (fn->callable->kind == TN_MIND_C_JACOBIAN) {
     int outputs;
     tn_value *of = is_plain(&output) ? nodes_of(e, &output, at, &outputs) : NULL;
@@ -247,7 +256,7 @@ static bool eval_product(tn_mind_evaluator *e, const tn_mind_node *call, const t
   if (!function) function = tn_mind_choose(e, args[0].fn, inputs, count);
   tn_mind_value *leaves = make_leaves(e, function, inputs, count, at), output;
   if (!leaves) return false;
-  if (!tn_mind_eval_call_value(e, args[0].fn, function, leaves, count, at, &output)) return false;
+  if (!call_leaves(e, args[0].fn, function, leaves, count, at, &output)) return false;
   if (!forward) return eval_vjp(e, call, &output, leaves, count, tuple, out);
   return eval_jvp(e, &output, leaves, count, tuple ? args[2].items : &args[2], at, out);
 }
@@ -353,6 +362,8 @@ bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
   }
   if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
     return eval_product(e, call, args, at, out);
+  if (entry->special >= TN_MIND_FOLD)
+    return tn_mind_eval_loop(e, entry, call->call.function, call->type, args, at, out);
   if (args[0].kind != TN_MIND_V_FN) return eval_expression_form(e, frame, call, &args[0], at, out);
   tn_mind_fn made = { .callable = call->type->callable, .inner = args[0].fn };
   const tn_mind_fn *kept = tn_arena_copy(e->arena, &made, sizeof made);

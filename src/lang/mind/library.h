@@ -53,7 +53,9 @@ typedef enum {
   TN_MIND_JACOBIAN,
   TN_MIND_HESSIAN, /* give functions */
   TN_MIND_VJP,
-  TN_MIND_JVP
+  TN_MIND_JVP,
+  TN_MIND_FOLD,
+  TN_MIND_SCAN
 } tn_mind_special;
 
 #define TN_MIND_PARAMETER_LIMIT 5

@@ -225,9 +225,9 @@ typedef struct {
 } foreign_word;
 
 static const foreign_word foreign_words[] = {
-  { "while", "there are no loops: a function that calls itself repeats" },
-  { "for", "there are no loops: a function that calls itself repeats, and operations take whole tensors" },
-  { "loop", "there are no loops: a function that calls itself repeats" },
+  { "while", "a loop is written `fold(|state, i| ..., start, steps)`; operations take whole tensors" },
+  { "for", "a loop is written `fold(|state, x| ..., start, xs)`: over the rows of xs, or a number of times" },
+  { "loop", "a loop is written `fold(|state, i| ..., start, steps)`; operations take whole tensors" },
   { "return", "the last expression of a function is its value" },
   { "def", "a function is written `fn name(x: f32) -> f32 = x`" },
   { "func", "a function is written `fn name(x: f32) -> f32 = x`" },
@@ -250,8 +250,11 @@ static const char *foreign_hint(const tn_mind_parser *p, uint32_t start, uint32_
   return NULL;
 }
 
-/* `while x {`: the statement is the first word alone. `a and b`: the second word is the foreign one. */
+/* `while x {`: the statement is the first word alone, or with brackets a call. `a and b`: the second word is
+ * the foreign one. */
 static bool report_foreign(const tn_mind_parser *p, const tn_mind_node *node) {
+  bool call = node->kind == TN_MIND_CALL && p->token.kind == '{';
+  if (call) node = node->left;
   tn_span at = tn_mind_span(p->unit, node);
   const char *hint = node->kind == TN_MIND_NAME ? foreign_hint(p, node->start, node->end) : NULL;
   if (!hint && p->token.kind == TN_MIND_TOKEN_NAME) {

@@ -4,7 +4,10 @@
  * which what is known already stands as constants; the host optimises and runs
  * it. To extract a graph for others to read is the same copy without constants
  * in place of history. Branches that were begun and given up leave regions that
- * belong to no `if`; in a copy their nodes stand where the region was begun. */
+ * belong to no `if`; in a copy their nodes stand where the region was begun.
+ *
+ * Many nodes are computed in parts, one after the other in their order, because a
+ * graph that runs takes several times the room of the nodes in the trace. */
 #include "lang/mind/trace.h"
 
 #include <stdlib.h>
@@ -28,6 +31,7 @@ void tn_mind_trace_free(tn_mind_trace *trace) {
 tn_builder *tn_mind_trace_builder(tn_mind_trace *trace) {
   if (!trace->ready) {
     if (!tn_graph_init(&trace->graph, trace->host->heap, trace->host->names)) return NULL;
+    trace->graph.limit = TN_MIND_NODE_LIMIT;
     tn_graph_builder_init(&trace->builder, &trace->graph);
     trace->ready = true;
     trace->seen = 1;
@@ -319,7 +323,8 @@ static size_t without_data(const tn_mind_trace *trace, const tn_value *values, s
   return kept;
 }
 
-static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault) {
+static tn_mind_forced force_whole(tn_mind_trace *trace, const tn_value *values, size_t count,
+                                  tn_fault *fault) {
   tn_graph graph;
   copier c = { .trace = trace, .from = &trace->graph, .to = &graph, .cut = true };
   tn_mind_forced result = TN_MIND_FAULT;
@@ -336,6 +341,95 @@ static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, si
     result = TN_MIND_DATA;
   tn_graph_free(&graph);
   return result;
+}
+
+/* ---- computing many ---- */
+
+#define PART_NODES  32768
+#define WHOLE_NODES ((size_t)2 * PART_NODES) /* up to which nodes are not divided */
+
+/* What is computed of each part: `ends` are positions in `values`. */
+typedef struct {
+  tn_vec(tn_value) values;
+  tn_vec(size_t) ends;
+} parts;
+
+/* Whether nodes are computed again in each part that uses them: they take no work, and their numbers room. */
+static bool is_light(const tn_node *node) {
+  return tn_op_is_source(node->op) || node->op == TN_OP_BROADCAST_TO;
+}
+
+static void use_until(copier *c, tn_value value, tn_value user) {
+  if (moved(c, value) < user) set_moved(c, value, user);
+}
+
+/* By node, in place of what it becomes: the last that uses it. False: branches are not divided. */
+static bool find_last_uses(copier *c, const tn_value *values, size_t count) {
+  for (size_t i = 0; i < count; i++) set_moved(c, values[i], UINT32_MAX);
+  for (size_t n = c->needed.count; n-- > 0;) {
+    tn_value value = c->needed.at[n];
+    const tn_node *node = tn_graph_node(c->from, value);
+    if (node->op == TN_OP_IF || node->region) return false;
+    if (is_cut(c, value)) continue;
+    tn_value user = is_light(node) ? moved(c, value) : value;
+    for (int i = 0; i < node->count; i++) use_until(c, node->in[i], user);
+  }
+  return true;
+}
+
+static bool divide(const copier *c, parts *p) {
+  tn_heap *heap = c->trace->host->heap;
+  size_t count = c->needed.count;
+  bool ok = true;
+  for (size_t from = 0; ok && from < count; from += PART_NODES) {
+    size_t end = count - from < PART_NODES ? count : from + PART_NODES;
+    for (size_t n = from; ok && n < end; n++) {
+      tn_value value = c->needed.at[n], last = moved(c, value);
+      bool crosses = last > c->needed.at[end - 1] && !is_cut(c, value);
+      bool asked = last == UINT32_MAX;
+      if (asked || (crosses && !is_light(tn_graph_node(c->from, value))))
+        ok = tn_vec_push(heap, &p->values, value);
+    }
+    ok = ok && tn_vec_push(heap, &p->ends, p->values.count);
+  }
+  return ok;
+}
+
+static tn_mind_forced force_parts(tn_mind_trace *trace, const parts *p, tn_fault *fault) {
+  size_t from = 0;
+  for (size_t i = 0; i < p->ends.count; i++) {
+    size_t count = p->ends.at[i] - from;
+    tn_mind_forced forced =
+        count ? force_whole(trace, p->values.at + from, count, fault) : TN_MIND_DATA;
+    if (forced != TN_MIND_DATA) return forced;
+    from = p->ends.at[i];
+  }
+  return TN_MIND_DATA;
+}
+
+static tn_mind_forced force_all(tn_mind_trace *trace, const tn_value *values, size_t count, tn_fault *fault) {
+  if (trace->graph.nodes.count <= WHOLE_NODES) return force_whole(trace, values, count, fault);
+  tn_heap *heap = trace->host->heap;
+  copier c = { .trace = trace, .from = &trace->graph, .cut = true };
+  parts p = { { 0 }, { 0 } };
+  bool ok = copier_init(&c), divided = false;
+  for (size_t i = 0; ok && i < count; i++) need(&c, values[i]);
+  if (ok) need_operands(&c);
+  ok = ok && !c.failed;
+  if (ok && c.needed.count > WHOLE_NODES) {
+    qsort(c.needed.at, c.needed.count, sizeof *c.needed.at, ascending);
+    divided = find_last_uses(&c, values, count);
+    ok = !divided || divide(&c, &p);
+  }
+  copier_free(&c);
+  tn_mind_forced forced = TN_MIND_FAULT;
+  if (!ok)
+    out_of_memory(fault);
+  else
+    forced = divided ? force_parts(trace, &p, fault) : force_whole(trace, values, count, fault);
+  tn_vec_free(heap, &p.values);
+  tn_vec_free(heap, &p.ends);
+  return forced;
 }
 
 tn_mind_forced tn_mind_trace_force(tn_mind_trace *trace, const tn_value *values, size_t count,
@@ -719,4 +813,28 @@ bool tn_mind_trace_compact(tn_mind_trace *trace, tn_value *const *keep, size_t c
   trace->builder.graph = &trace->graph;
   trace->seen = trace->graph.nodes.count;
   return true;
+}
+
+/* ---- going back ---- */
+
+tn_mind_trace_mark tn_mind_trace_mark_of(const tn_mind_trace *trace) {
+  return (tn_mind_trace_mark){ tn_graph_mark_of(&trace->graph), tn_arena_now(&trace->graph.arena) };
+}
+
+/* Positions in `tensors` stay, so that of a forgotten node may remain empty before one that is in use. */
+static void forget_data(tn_mind_trace *trace, size_t nodes) {
+  for (size_t v = nodes; v < trace->known.count; v++) {
+    if (trace->known.at[v]) tn_tensor_unref(&trace->tensors.at[trace->known.at[v] - 1]);
+  }
+  if (trace->known.count > nodes) trace->known.count = nodes;
+  while (trace->tensors.count && !trace->tensors.at[trace->tensors.count - 1].buffer) trace->tensors.count--;
+}
+
+void tn_mind_trace_rewind(tn_mind_trace *trace, const tn_mind_trace_mark *mark) {
+  size_t nodes = mark->graph.nodes;
+  forget_data(trace, nodes);
+  while (trace->leaves.count && trace->leaves.at[trace->leaves.count - 1] >= nodes) trace->leaves.count--;
+  if (trace->seen > nodes) trace->seen = nodes;
+  tn_graph_rewind(&trace->graph, mark->graph);
+  tn_arena_rewind(&trace->graph.arena, mark->arena);
 }

@@ -13,6 +13,9 @@
 #include "graph/builder.h"
 #include "lang/lang.h"
 
+/* Nodes of a trace. What a loop is differentiated through stays until it has been. */
+#define TN_MIND_NODE_LIMIT 16000000
+
 /* What a node or a region has become in the copy of that round. */
 typedef struct {
   uint32_t round, became;
@@ -65,6 +68,16 @@ bool tn_mind_trace_depends(const tn_mind_trace *trace, tn_value value, const tn_
                            bool *out);
 /* Whether one of them, of which there are some, was computed from another. */
 bool tn_mind_trace_chained(const tn_mind_trace *trace, const tn_value *values, size_t count);
+
+/* A place to go back to. What was made since is forgotten, with its numbers; all of it that may fail has been
+ * settled by then. Numbers that older nodes got meanwhile stay. */
+typedef struct {
+  tn_graph_mark graph;
+  tn_arena_mark arena;
+} tn_mind_trace_mark;
+/* The graph exists. */
+tn_mind_trace_mark tn_mind_trace_mark_of(const tn_mind_trace *trace);
+void tn_mind_trace_rewind(tn_mind_trace *trace, const tn_mind_trace_mark *mark);
 
 /* A graph of its own with these inputs, needed or not, and what the outputs need. */
 typedef struct {
