@@ -122,6 +122,7 @@ typedef struct {
   bool shuffle;
   double split;                   /* 0 < split <= 1: of the rows, those for training */
   tn_span split_at;               /* its value; the block, where it is not given */
+  double test;                    /* of the rows, those that are measured once, at the end; 0: none */
   const tn_dataset_stage *stages; /* all maps, then all filters, each in source order */
   size_t stage_count;
 } tn_dataset_block;

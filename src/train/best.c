@@ -35,6 +35,16 @@ static bool is_better(const tn_loop *loop, double value) {
   return tn_metric_name_rises(judge(loop)->name) ? value > best->value : value < best->value;
 }
 
+bool tn_loop_would_be_best(const tn_loop *loop, const tn_history_row *row) {
+  return row->evaluated && is_better(loop, row->values[0]);
+}
+
+bool tn_loop_would_be_last(const tn_loop *loop, const tn_history_row *row) {
+  int64_t patience = loop->program.train->patience;
+  bool waits = patience > 0 && row->evaluated && !is_better(loop, row->values[0]);
+  return row->step == loop->steps - 1 || (waits && loop->best.waited + 1 >= patience);
+}
+
 /* Whether the parameters of that step are the best ones. */
 static bool count_value(tn_loop *loop, int64_t step, double value) {
   tn_best *best = &loop->best;

@@ -10,12 +10,11 @@
 
 /* ---- getting ready ---- */
 
-static void choose_split(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
-  size_t train = loop->rows.train_count;
+static void choose_split(tn_loop *loop, tn_evaluation *e) {
+  size_t train = loop->rows.train_count, held = loop->rows.count - train;
   if (!loop->rows.present) return;
   e->first = loop->eval->on_train ? 0 : train;
-  e->rows = loop->eval->on_train ? train : loop->rows.count - train;
+  e->rows = loop->eval->on_train ? train : held - loop->rows.test_count;
   if (!loop->eval->on_train || loop->rows.order_count == loop->rows.count) return;
   e->first = loop->rows.count; /* windows that do not overlap */
   e->rows = loop->rows.order_count - loop->rows.count;
@@ -26,8 +25,7 @@ static bool lower(tn_loop *loop, size_t rows, tn_sizes *sizes, tn_lowered *out) 
          loop->program.doors->lower(loop->program.model, sizes, TN_LOWER_INFERENCE, out);
 }
 
-static bool divide(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static bool divide(tn_loop *loop, tn_evaluation *e) {
   size_t count = loop->program.specs.input_count;
   tn_lowered part = { 0 };
   bool *fed = tn_arena_array(loop->arena, count + 1, sizeof *fed);
@@ -59,8 +57,7 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
 }
 
 /* The rows do not change from one evaluation to the next: they are filled in once. */
-static bool bind_whole(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static bool bind_whole(tn_loop *loop, tn_evaluation *e) {
   size_t count = loop->program.specs.input_count;
   bool *read = tn_arena_array(loop->arena, count + 1, sizeof *read);
   if (!read) return tn_loop_out_of_memory(loop);
@@ -77,8 +74,7 @@ static bool bind_whole(tn_loop *loop) {
   return true;
 }
 
-static bool bind_cut(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static bool bind_cut(tn_loop *loop, tn_evaluation *e) {
   const tn_graph *rest = &e->pieces.rest;
   size_t count = e->pieces.cut_inputs.count;
   e->cut = tn_arena_array(loop->arena, count + 1, sizeof *e->cut);
@@ -93,10 +89,9 @@ static bool bind_cut(tn_loop *loop) {
   return true;
 }
 
-static bool prepare_pieces(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static bool prepare_pieces(tn_loop *loop, tn_evaluation *e) {
   e->piece = make_plan(loop, &e->pieces.piece);
-  if (!e->piece || !bind_cut(loop) || !tn_loop_make_inputs(loop, &e->part, NULL, &e->piece_inputs))
+  if (!e->piece || !bind_cut(loop, e) || !tn_loop_make_inputs(loop, &e->part, NULL, &e->piece_inputs))
     return false;
   for (size_t i = 0; i < loop->program.specs.input_count; i++)
     tn_plan_bind_input(e->piece, (int)i, &e->piece_inputs[i].view);
@@ -104,8 +99,7 @@ static bool prepare_pieces(tn_loop *loop) {
 }
 
 /* Names may turn out to be other lengths than metrics need. */
-static bool check_metrics(const tn_loop *loop) {
-  const tn_evaluation *e = &loop->evaluation;
+static bool check_metrics(const tn_loop *loop, const tn_evaluation *e) {
   int target = loop->eval->target;
   if (e->lowered.logits < 0) return true;
   tn_value logits = e->lowered.graph.outputs.at[e->lowered.logits].value;
@@ -114,22 +108,39 @@ static bool check_metrics(const tn_loop *loop) {
                                             target < 0 ? NULL : &e->sizes.inputs[target]);
 }
 
-static bool prepare(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
-  if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_metrics(loop)) return false;
+static bool prepare(tn_loop *loop, tn_evaluation *e) {
+  if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_metrics(loop, e)) return false;
   e->compares = tn_metrics_compare(loop->eval->metrics, loop->eval->metric_count);
-  if (e->rows > TN_EVAL_ROWS && !divide(loop)) return false;
+  if (e->rows > TN_EVAL_ROWS && !divide(loop, e)) return false;
   e->plan = make_plan(loop, e->pieces.divided ? &e->pieces.rest : &e->lowered.graph);
-  return e->plan && bind_whole(loop) && (!e->pieces.divided || prepare_pieces(loop));
+  return e->plan && bind_whole(loop, e) && (!e->pieces.divided || prepare_pieces(loop, e));
+}
+
+static void warn_of_empty(const tn_loop *loop, const char *split) {
+  tn_report(loop->host->diags, TN_DIAG_E_EVAL_SPLIT_EMPTY, loop->eval->at, TN_STR("split", split));
+}
+
+/* The last rows, which nothing else looks at. */
+static bool prepare_test(tn_loop *loop) {
+  tn_evaluation *e = &loop->test;
+  if (!loop->rows.present || !(loop->program.dataset->test > 0) || loop->data) return true;
+  e->rows = loop->rows.test_count;
+  e->first = loop->rows.count - e->rows;
+  if (e->rows > 0) return prepare(loop, e);
+  warn_of_empty(loop, "test");
+  return true;
 }
 
 bool tn_loop_prepare_eval(tn_loop *loop) {
+  tn_evaluation *e = &loop->evaluation;
   if (!loop->eval) return true;
-  choose_split(loop);
-  if (loop->evaluation.rows > 0) return prepare(loop);
-  tn_report(loop->host->diags, TN_DIAG_E_EVAL_SPLIT_EMPTY, loop->eval->at,
-            TN_STR("split", loop->eval->on_train ? "train" : "val"));
-  loop->eval = NULL;
+  if (!prepare_test(loop)) return false;
+  choose_split(loop, e);
+  if (e->rows > 0) return prepare(loop, e);
+  bool waits = loop->program.train->patience > 0 || loop->program.train->keep_best;
+  bool tests = loop->test.rows > 0;
+  if (!tests || waits) warn_of_empty(loop, loop->eval->on_train ? "train" : "val");
+  if (!tests) loop->eval = NULL;
   return true;
 }
 
@@ -148,8 +159,7 @@ static void keep_piece(const tn_evaluation *e, size_t first) {
 }
 
 /* The last piece may compute rows of the one before again, so that all pieces are of one size. */
-static bool run_pieces(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static bool run_pieces(tn_loop *loop, tn_evaluation *e) {
   tn_fault fault;
   for (size_t done = 0; done < e->rows; done += TN_EVAL_ROWS) {
     size_t first = done + TN_EVAL_ROWS <= e->rows ? done : e->rows - TN_EVAL_ROWS;
@@ -161,37 +171,57 @@ static bool run_pieces(tn_loop *loop) {
   return true;
 }
 
-static bool measure(tn_loop *loop, tn_history_row *row) {
-  const tn_evaluation *e = &loop->evaluation;
+static bool measure(tn_loop *loop, const tn_evaluation *e, double loss, double *values) {
   tn_view prediction;
   tn_metrics_request request = { .metrics = loop->eval->metrics,
                                  .count = loop->eval->metric_count,
-                                 .loss = row->eval_loss };
+                                 .loss = loss };
   if (e->compares) {
     prediction = tn_plan_output(e->plan, e->lowered.logits);
     request.prediction = &prediction;
     request.target = &e->inputs[loop->eval->target].view;
   }
-  return tn_metrics_measure(loop->host->heap, &request, row->values) || tn_loop_out_of_memory(loop);
+  return tn_metrics_measure(loop->host->heap, &request, values) || tn_loop_out_of_memory(loop);
+}
+
+static bool evaluate(tn_loop *loop, tn_evaluation *e, double *loss, double *values) {
+  tn_fault fault;
+  if (e->piece && !run_pieces(loop, e)) return false;
+  if (!tn_plan_run(e->plan, &fault)) return tn_loop_fault(loop, &fault);
+  tn_view computed = tn_plan_output(e->plan, e->lowered.loss);
+  *loss = tn_view_get_f64(&computed, 0);
+  return measure(loop, e, *loss, values);
 }
 
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
-  const tn_evaluation *e = &loop->evaluation;
-  tn_fault fault;
-  if (e->piece && !run_pieces(loop)) return false;
-  if (!tn_plan_run(e->plan, &fault)) return tn_loop_fault(loop, &fault);
-  tn_view loss = tn_plan_output(e->plan, e->lowered.loss);
+  if (loop->evaluation.rows == 0) return true; /* there is only a test */
   row->evaluated = true;
-  row->eval_loss = tn_view_get_f64(&loss, 0);
-  return measure(loop, row);
+  return evaluate(loop, &loop->evaluation, &row->eval_loss, row->values);
+}
+
+/* The model that the run would leave after this row. */
+static void bind_model(const tn_loop *loop, const tn_history_row *row, tn_plan *plan) {
+  bool last = tn_loop_would_be_best(loop, row);
+  for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)
+    tn_plan_bind_param(plan, i,
+                       last ? tn_trainer_param(loop->trainer, i) : tn_loop_model_param(loop, i));
+}
+
+bool tn_loop_test(tn_loop *loop, tn_history_row *row) {
+  tn_evaluation *e = &loop->test;
+  double loss;
+  if (!loop->eval || e->rows == 0 || !tn_loop_would_be_last(loop, row)) return true;
+  bind_model(loop, row, e->plan);
+  bind_model(loop, row, e->piece);
+  row->tested = true;
+  return evaluate(loop, e, &loss, row->test_values);
 }
 
 static void free_tensors(tn_tensor *tensors, size_t count) {
   for (size_t i = 0; tensors && i < count; i++) tn_tensor_unref(&tensors[i]);
 }
 
-void tn_loop_free_eval(tn_loop *loop) {
-  tn_evaluation *e = &loop->evaluation;
+static void free_evaluation(tn_loop *loop, tn_evaluation *e) {
   tn_plan_free(e->plan);
   tn_plan_free(e->piece);
   free_tensors(e->inputs, loop->program.specs.input_count);
@@ -199,4 +229,9 @@ void tn_loop_free_eval(tn_loop *loop) {
   free_tensors(e->cut, e->pieces.cut_inputs.count);
   tn_row_pieces_free(loop->host->heap, &e->pieces);
   tn_lowered_free(&e->lowered, loop->host->heap);
+}
+
+void tn_loop_free_eval(tn_loop *loop) {
+  free_evaluation(loop, &loop->evaluation);
+  free_evaluation(loop, &loop->test);
 }

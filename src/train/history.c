@@ -17,17 +17,21 @@ static bool read_real(tn_json_reader *json, double *out) {
   return tn_str_is(token.text, "NaN") || tn_str_ends(token.text, "Infinity");
 }
 
-static bool read_eval(tn_json_reader *json, tn_arena *arena, tn_recorded_row *row) {
+static bool read_values(tn_json_reader *json, tn_arena *arena, tn_recorded_value *values, size_t *count) {
   tn_json_token token;
   if (tn_json_next(json, &token) != TN_JSON_OBJECT_BEGIN) return false;
-  row->evaluated = true;
   while (tn_json_next(json, &token) == TN_JSON_KEY) {
-    if (row->value_count == TN_METRIC_LIMIT) return false;
-    tn_recorded_value *value = &row->values[row->value_count++];
+    if (*count == TN_METRIC_LIMIT) return false;
+    tn_recorded_value *value = &values[(*count)++];
     value->name = tn_arena_str(arena, token.text);
     if (!read_real(json, &value->value)) return false;
   }
   return token.kind == TN_JSON_OBJECT_END;
+}
+
+static bool read_eval(tn_json_reader *json, tn_arena *arena, tn_recorded_row *row) {
+  row->evaluated = true;
+  return read_values(json, arena, row->values, &row->value_count);
 }
 
 bool tn_history_rises(tn_str metric) { return tn_metric_name_rises(metric); }
@@ -48,6 +52,7 @@ bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out) {
   if (tn_json_next(&json, &token) != TN_JSON_OBJECT_BEGIN) return false;
   while (tn_json_next(&json, &token) == TN_JSON_KEY) {
     bool ok = tn_str_is(token.text, "eval")   ? read_eval(&json, arena, out)
+              : tn_str_is(token.text, "test") ? read_values(&json, arena, out->tests, &out->test_count)
               : tn_str_is(token.text, "step") ? read_real(&json, &step)
                                               : read_real(&json, &out->loss);
     if (!ok) return false;

@@ -24,6 +24,8 @@ typedef struct tn_recorded_row {
   bool evaluated;
   tn_recorded_value values[TN_METRIC_LIMIT];
   size_t value_count;
+  tn_recorded_value tests[TN_METRIC_LIMIT]; /* of the test split, in the last row */
+  size_t test_count;
 } tn_recorded_row;
 
 /* A line as a row. False when it is none. */

@@ -24,6 +24,22 @@ void tn_loop_say(const tn_loop *loop, tn_str line) {
 
 /* ---- what is said of a step ---- */
 
+/* "eval/accuracy = 0.9667" */
+static void say_values(tn_loop *loop, const char *split, const double *values) {
+  tn_text line;
+  tn_text_init(&line, loop->host->heap);
+  for (size_t i = 0; i < loop->eval->metric_count; i++) {
+    const tn_metric *metric = &loop->eval->metrics[i];
+    tn_text_clear(&line);
+    tn_text_puts(&line, split);
+    tn_text_add(&line, metric->name);
+    tn_text_puts(&line, " = ");
+    tn_text_fixed(&line, values[i], metric->kind == TN_METRIC_LOSS ? 6 : 4);
+    tn_loop_say(loop, tn_text_str(&line));
+  }
+  tn_text_free(&line);
+}
+
 static void say_step(tn_loop *loop, const tn_history_row *row) {
   bool last = row->step == loop->steps - 1 || loop->ended;
   bool shown = last || (!loop->options->brief && (row->step % 10 == 0 || row->evaluated));
@@ -35,16 +51,9 @@ static void say_step(tn_loop *loop, const tn_history_row *row) {
   tn_text_puts(&line, ": loss = ");
   tn_text_fixed(&line, row->loss, 6);
   tn_loop_say(loop, tn_text_str(&line));
-  for (size_t i = 0; row->evaluated && i < loop->eval->metric_count; i++) {
-    const tn_metric *metric = &loop->eval->metrics[i];
-    tn_text_clear(&line);
-    tn_text_puts(&line, "eval/");
-    tn_text_add(&line, metric->name);
-    tn_text_puts(&line, " = ");
-    tn_text_fixed(&line, row->values[i], metric->kind == TN_METRIC_LOSS ? 6 : 4);
-    tn_loop_say(loop, tn_text_str(&line));
-  }
   tn_text_free(&line);
+  if (row->evaluated) say_values(loop, "eval/", row->values);
+  if (row->tested) say_values(loop, "test/", row->test_values);
 }
 
 /* ---- getting ready ---- */
@@ -278,7 +287,7 @@ static bool one_step(tn_loop *loop) {
     return tn_loop_step_failed(loop, &fault);
   }
   if (row.loss - row.loss != 0) return tn_loop_not_finite(loop, row.step, row.loss);
-  if ((evaluated && !tn_loop_evaluate(loop, &row)) || !keep_row(loop, &row)) {
+  if ((evaluated && !tn_loop_evaluate(loop, &row)) || !tn_loop_test(loop, &row) || !keep_row(loop, &row)) {
     tn_loop_take_back(loop, row.step);
     return false;
   }
@@ -321,22 +330,26 @@ static bool run_steps(tn_loop *loop) {
 
 /* ---- what comes of it ---- */
 
+void tn_loop_metrics_json(tn_json_writer *json, const char *key, const tn_eval_block *eval,
+                          const double *values) {
+  tn_json_key(json, key), tn_json_object_begin(json);
+  for (size_t i = 0; i < eval->metric_count; i++) {
+    tn_json_key(json, eval->metrics[i].name.at);
+    if (eval->metrics[i].kind == TN_METRIC_LOSS)
+      tn_json_f32(json, (float)values[i]);
+    else
+      tn_json_f64(json, values[i]);
+  }
+  tn_json_object_end(json);
+}
+
 void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);
   tn_json_key(&json, "step"), tn_json_int(&json, row->step);
   tn_json_key(&json, "loss"), tn_json_f32(&json, (float)row->loss);
-  if (row->evaluated && eval) {
-    tn_json_key(&json, "eval"), tn_json_object_begin(&json);
-    for (size_t i = 0; i < eval->metric_count; i++) {
-      tn_json_key(&json, eval->metrics[i].name.at);
-      if (eval->metrics[i].kind == TN_METRIC_LOSS)
-        tn_json_f32(&json, (float)row->values[i]);
-      else
-        tn_json_f64(&json, row->values[i]);
-    }
-    tn_json_object_end(&json);
-  }
+  if (row->evaluated && eval) tn_loop_metrics_json(&json, "eval", eval, row->values);
+  if (row->tested && eval) tn_loop_metrics_json(&json, "test", eval, row->test_values);
   tn_json_object_end(&json);
 }
 

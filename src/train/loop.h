@@ -20,6 +20,8 @@ typedef struct {
   bool evaluated;
   double eval_loss;                /* when evaluated */
   double values[TN_METRIC_LIMIT];  /* then, of the metrics in the order of the eval block */
+  bool tested;                     /* the last step of a run with a test split */
+  double test_values[TN_METRIC_LIMIT];
 } tn_history_row;
 
 /* What is known of a run before its first step. Borrowed: valid during the call. All texts end with a NUL. */

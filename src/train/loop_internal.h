@@ -54,6 +54,7 @@ typedef struct {
   uint32_t *epoch_order; /* of a program that counts epochs: the rows of `epoch`; NULL: rows are drawn */
   uint64_t epoch;
   tn_evaluation evaluation;
+  tn_evaluation test; /* once, of the model that the run leaves; no rows: none */
   tn_best best;
   bool ended;        /* patience is used up: no further step is made */
   int64_t steps;
@@ -157,6 +158,8 @@ bool tn_loop_check_indices(tn_loop *loop);
 /* Evaluation (evaluate.c). */
 bool tn_loop_prepare_eval(tn_loop *loop);
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row);
+/* The test split, if there is one and this row is the last. */
+bool tn_loop_test(tn_loop *loop, tn_history_row *row);
 /* Whether the program asks for it after this step: the same answer on every rank. */
 bool tn_loop_is_evaluated(const tn_loop *loop, int64_t step);
 void tn_loop_free_eval(tn_loop *loop);
@@ -167,6 +170,9 @@ bool tn_loop_prepare_best(tn_loop *loop);
 void tn_loop_free_best(tn_loop *loop);
 /* A row that has just been made, or one of the history, counts; `ended` follows from it. */
 void tn_loop_note_best(tn_loop *loop, const tn_history_row *row);
+/* What it would do: its parameters would be the best, or it would be the last. */
+bool tn_loop_would_be_best(const tn_loop *loop, const tn_history_row *row);
+bool tn_loop_would_be_last(const tn_loop *loop, const tn_history_row *row);
 void tn_loop_note_recorded(tn_loop *loop, const struct tn_recorded_row *row);
 /* Whether parameters are kept that are not those of the last step. */
 bool tn_loop_has_best(const tn_loop *loop);
@@ -222,5 +228,8 @@ void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);
 /* A member of a JSON object: a hash in hexadecimal. */
 void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]);
+/* Another: an object of metrics. */
+void tn_loop_metrics_json(tn_json_writer *json, const char *key, const tn_eval_block *eval,
+                          const double *values);
 void tn_loop_history_json(const tn_history_row *row, const tn_eval_block *eval, tn_text *out);
 #endif

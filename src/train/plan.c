@@ -42,7 +42,9 @@ static void say_dataset(tn_loop *loop) {
   say_pair(loop, "format", tn_str_of(tn_dataset_format_name(data->format)));
   say_pair(loop, "path", data->path);
   say_int(loop, "train_count", (int64_t)loop->rows.train_count);
-  say_int(loop, "val_count", (int64_t)(loop->rows.count - loop->rows.train_count));
+  say_int(loop, "val_count",
+          (int64_t)(loop->rows.count - loop->rows.train_count - loop->rows.test_count));
+  if (data->test > 0) say_int(loop, "test_count", (int64_t)loop->rows.test_count);
   say(loop, "");
 }
 

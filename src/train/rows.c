@@ -331,7 +331,13 @@ static bool put_in_order(pipeline *p) {
     tn_rng_shuffle(&rng, rows->order, (uint32_t)rows->count);
   }
   rows->train_count = p->given ? rows->count : (size_t)((double)rows->count * p->data->split);
+  rows->test_count = tn_rows_test_share(p->data, rows->count, rows->train_count);
   return true;
+}
+
+size_t tn_rows_test_share(const tn_dataset_block *data, size_t count, size_t train) {
+  size_t test = (size_t)((double)count * data->test);
+  return test < count - train ? test : count - train;
 }
 
 /* JSONL and TSV, with the stages that run while they are read. */

@@ -22,8 +22,8 @@ typedef struct {
   tn_vocab *vocab;      /* that made tokens of texts, or NULL */
   tn_str tokenizer;     /* the file it was read from, if it was */
   tn_row_statistics *statistics; /* CSV: one per column; NULL otherwise */
-  uint32_t *order; /* rows in order; the first train_count are for training, the others for validation */
-  size_t count, train_count;
+  uint32_t *order; /* rows in order: those for training, for validation, and for the test at the end */
+  size_t count, train_count, test_count;
   size_t order_count; /* of all that stands in `order`; of a text, windows of the training part that do not
                          overlap stand after the rows, to evaluate on */
   uint8_t sha256[32]; /* of the file, if it was asked for; with a tokenizer, of that hash and its file */

@@ -34,6 +34,8 @@ bool tn_rows_read_text(const tn_rows_source *source, const tn_rows_request *requ
 /* The vocabulary of a tokenizer.json; its hash becomes part of the data's. NULL after reporting. */
 tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows);
 tn_vocab_kind tn_rows_vocab_kind(tn_dataset_tokens tokens);
+/* How many of `count`, the last ones, are for the test, where the first `train` are for training. */
+size_t tn_rows_test_share(const tn_dataset_block *data, size_t count, size_t train);
 /* How many numbers of a row an input declares; -1: not a number. */
 int64_t tn_rows_declared_width(const tn_tensor_spec *input);
 #endif

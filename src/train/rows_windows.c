@@ -4,7 +4,8 @@
  * at token r, and row r of `labels` the one that begins at token r + 1, so windows
  * cost no memory beyond the text. The first floor(n * split) tokens are for
  * training: any window inside them can be drawn, and the vocabulary comes from
- * them alone. What is evaluated are windows that lie side by side. */
+ * them alone; the last floor(n * test) are for the test. What is evaluated are
+ * windows that lie side by side. */
 #include <string.h>
 
 #include "base/sha256.h"
@@ -182,15 +183,18 @@ static bool put_in_order(reading *r) {
   tn_rows *rows = r->rows;
   size_t all = r->tokens.count;
   r->train = r->request ? all : share_of(r, all);
-  size_t train = side_by_side(r, 0, r->train), held = side_by_side(r, r->train, all);
+  size_t test_from = all - tn_rows_test_share(r->source->program->dataset, all, r->train);
+  size_t train = side_by_side(r, 0, r->train), held = side_by_side(r, r->train, test_from);
   size_t drawn = r->request ? 0 : r->train - r->window;
   if (train == 0) return too_short(r);
-  rows->order = tn_heap_alloc(heap_of(r), (drawn + held + train) * sizeof *rows->order);
+  rows->test_count = side_by_side(r, test_from, all);
+  rows->order = tn_heap_alloc(heap_of(r), (drawn + held + rows->test_count + train) * sizeof *rows->order);
   if (!rows->order) return stopped_or_no_memory(r);
   add_windows(rows, 0, drawn, 1);
   add_windows(rows, r->train, held, r->window);
+  add_windows(rows, test_from, rows->test_count, r->window);
   rows->train_count = drawn;
-  rows->count = drawn + held;
+  rows->count = drawn + held + rows->test_count;
   add_windows(rows, 0, train, r->window);
   if (r->request) rows->count = rows->train_count = train;
   return true;

@@ -103,15 +103,7 @@ static void write_text(const tn_loop *loop, const tn_history_row *row, tn_text *
 static void write_json(const tn_loop *loop, const tn_history_row *row, tn_text *out) {
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_key(&json, "rows"), tn_json_uint(&json, loop->rows.count);
-  tn_json_key(&json, "metrics"), tn_json_object_begin(&json);
-  for (size_t i = 0; i < loop->eval->metric_count; i++) {
-    tn_json_key(&json, loop->eval->metrics[i].name.at);
-    if (loop->eval->metrics[i].kind == TN_METRIC_LOSS)
-      tn_json_f32(&json, (float)row->values[i]);
-    else
-      tn_json_f64(&json, row->values[i]);
-  }
-  tn_json_object_end(&json);
+  tn_loop_metrics_json(&json, "metrics", loop->eval, row->values);
 }
 
 static bool write_outcome(tn_loop *loop, const tn_history_row *row, tn_outcome *out) {

@@ -257,6 +257,30 @@ static void read_split(tn_ail *program, const tn_ail_field *field) {
     tn_ail_ill_typed(program, field, "is a number above 0 and at most 1");
 }
 
+/* The rest of the rows, if any, is for validation. */
+static void read_test(tn_ail *program, const tn_ail_field *field) {
+  tn_ail_const value;
+  bool ok = tn_ail_literal(program, field->value, &value) && value.kind == TN_AIL_CONST_NUMBER;
+  if (!ok || value.number <= 0 || value.number >= 1)
+    tn_ail_ill_typed(program, field, "is a number between 0 and 1");
+  else if (!program->eval_fields)
+    tn_ail_ill_typed(program, field, "needs an eval block, whose metrics it measures");
+  else
+    program->dataset.test = value.number;
+}
+
+/* Sums such as 0.7 + 0.3 are a little off. */
+static void check_shares(tn_ail *program) {
+  const tn_dataset_block *data = &program->dataset;
+  const tn_ail_fields *fields = program->dataset_fields;
+  for (uint32_t i = 0; data->split + data->test > 1 + 1e-9 && i < fields->count; i++) {
+    const tn_ail_field *field = &fields->fields[i];
+    if (field->kind == TN_AIL_FIELD && tn_str_is(tn_ail_field_name(program, field), "test"))
+      tn_ail_ill_typed(program, field,
+                       "and `split` are at most 1 together, as in `split = 0.8`, `test = 0.1`");
+  }
+}
+
 static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   tn_dataset_block *dataset = &program->dataset;
   tn_str name = tn_ail_field_name(program, field);
@@ -276,6 +300,8 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
     read_truth(program, field, &dataset->shuffle);
   else if (tn_str_is(name, "split"))
     read_split(program, field);
+  else if (tn_str_is(name, "test"))
+    read_test(program, field);
   else
     return false;
   return true;
@@ -383,6 +409,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
       read_format(program, field);
   }
   tn_ail_take_fields(program, fields, take_dataset_field);
+  check_shares(program);
   if (!tn_ail_has_field(program, fields, "format"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
   if (!tn_ail_has_field(program, fields, "path"))
