@@ -123,6 +123,7 @@ struct tn_mind_node {
       uint32_t close;                         /* where the closing bracket stands */
       tn_mind_target target;                  /* check, and the rest */
       bool method;                            /* the receiver is the first argument */
+      bool tail;                              /* its value is that of the fn around it */
       const struct tn_mind_entry *entry;
       tn_mind_function *function;             /* called, or the closure checked for these arguments */
       tn_mind_node **bound;                   /* by parameter; NULL: left out */

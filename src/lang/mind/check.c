@@ -145,6 +145,16 @@ static tn_span result_place(tn_mind_checker *c, const tn_mind_function *f, const
   return tn_mind_at(c->unit, f->definition->result->start, f->definition->result->end);
 }
 
+/* Finds the calls whose value is the function's, with nothing left to do after them.
+ * recursion: ifs in ifs, TN_MIND_NESTING_LIMIT deep. */
+static void mark_tails(tn_mind_node *node) {
+  if (!node) return;
+  if (node->kind == TN_MIND_CALL) node->call.tail = true;
+  bool whole = node->kind == TN_MIND_IF && node->branch.has_else;
+  for (tn_mind_branch *b = whole ? node->branch.branches : NULL; b; b = b->next)
+    mark_tails(tn_mind_block_tail(&b->block));
+}
+
 static void check_function(tn_mind *mind, tn_mind_function *f) {
   tn_mind_checker c = checker_of(mind, f->unit);
   tn_mind_node *tail;
@@ -156,6 +166,7 @@ static void check_function(tn_mind *mind, tn_mind_function *f) {
   const tn_mind_type *type = tn_mind_check_block(&c, &f->definition->body, &tail);
   tn_mind_target_type target = { f->result, &f->symbols, "return", result_place(&c, f, tail) };
   f->gives = tn_mind_fit(&c, &target, tail, type);
+  mark_tails(tail);
 }
 
 void tn_mind_enqueue(tn_mind *mind, tn_mind_function *function) {

@@ -384,6 +384,42 @@ static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_functio
   return true;
 }
 
+/* ---- calls at the end of a fn ---- */
+
+/* Whether what meets the result type of one call is what meets that of the other, sizes included.
+ * recursion: tuples as they are written, TN_MIND_NESTING_LIMIT deep. */
+static bool same_result(const tn_mind_type *a, const tn_mind_bindings *of_a, const tn_mind_type *b,
+                        const tn_mind_bindings *of_b) {
+  if (a->kind != b->kind || a->count != b->count) return false;
+  switch ((tn_mind_type_kind)a->kind) {
+    case TN_MIND_T_UNIT:
+    case TN_MIND_T_STRING: return true;
+    case TN_MIND_T_SCALAR: return a->dtype == b->dtype;
+    case TN_MIND_T_TENSOR: {
+      bool same = a->dtype == b->dtype && a->device == b->device && a->shape.rank == b->shape.rank;
+      for (int i = 0; same && i < a->shape.rank; i++) {
+        int64_t dim = tn_mind_bound(of_a, a->shape.dim[i]);
+        same = tn_dim_is_known(dim) && dim == tn_mind_bound(of_b, b->shape.dim[i]);
+      }
+      return same;
+    }
+    case TN_MIND_T_TUPLE:
+      for (uint32_t i = 0; i < a->count; i++) {
+        if (!same_result(a->items[i], of_a, b->items[i], of_b)) return false;
+      }
+      return true;
+    default: return false;
+  }
+}
+
+static bool meet_result(tn_mind_evaluator *e, const tn_mind_function *f, const tn_mind_frame *frame,
+                        tn_mind_value *out) {
+  tn_mind_bindings symbols = frame->symbols;
+  tn_span at = tn_mind_at(f->unit, f->definition->result->start, f->definition->result->end);
+  return tn_mind_coerce(e, out, f->result, &symbols, NULL, at);
+}
+
+/* Leaves the call that ends the body, if there is one, in e->tail. */
 static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
                      tn_mind_value *out) {
   if (f->body) {
@@ -392,24 +428,55 @@ static bool run_body(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_fr
     return !scalar || tn_mind_coerce(e, out, f->gives, &frame->symbols, NULL, tn_mind_span(f->unit, f->body));
   }
   if (!tn_mind_eval_block(e, frame, f->unit, &f->definition->body, out)) return false;
-  tn_mind_bindings symbols = frame->symbols;
-  tn_span at = tn_mind_at(f->unit, f->definition->result->start, f->definition->result->end);
-  return tn_mind_coerce(e, out, f->result, &symbols, NULL, at);
+  if (e->tail.function) return true;
+  return meet_result(e, f, frame, out);
+}
+
+/* The frame of a call, with its parameters; NULL after reporting. */
+static tn_mind_frame *begin_call(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
+                                 const tn_mind_value *args, tn_span at) {
+  tn_mind_frame *frame = take_frame(e, function->slot_count);
+  if (!frame) tn_mind_out_of_memory(e->mind);
+  if (!frame || tn_mind_interrupted(e, at)) return NULL;
+  frame->function = function;
+  frame->outer = outer;
+  bool allowed = e->lowers || tn_mind_allow(e, function->body ? 0 : function->effects, at);
+  return allowed && bind_params(e, function, frame, args, at) ? frame : NULL;
+}
+
+/* The call that a fn ended with. In place of the fn, where both have to give the same; else inside it. *frame
+ * becomes its frame, or stays that of the fn, with *out its value.
+ * recursion: calls inside calls, TN_MIND_CALL_LIMIT deep. */
+static TN_OWN_FRAME bool follow_tail(tn_mind_evaluator *e, tn_mind_frame **frame, tn_mind_value *out) {
+  tn_mind_tail tail = e->tail;
+  e->tail.function = NULL;
+  const tn_mind_function *from = (*frame)->function, *to = tail.function;
+  tn_mind_frame *next = begin_call(e, to, NULL, tail.args, tail.at);
+  if (!next) return false;
+  if (same_result(from->result, &(*frame)->symbols, to->result, &next->symbols)) {
+    leave_values(e, tail.args, to->param_count);
+    leave_frame(e, *frame);
+    e->active->function = to;
+    *frame = next;
+    return run_body(e, to, next, out);
+  }
+  leave_frame(e, next);
+  if (!tn_mind_eval_function(e, to, NULL, tail.args, tail.at, out)) return false;
+  leave_values(e, tail.args, to->param_count);
+  return meet_result(e, from, *frame, out);
 }
 
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out) {
-  tn_mind_frame *frame = take_frame(e, function->slot_count);
-  if (!frame) return tn_mind_out_of_memory(e->mind);
-  if (tn_mind_interrupted(e, at) || !enter_call(e, at)) return false;
+  if (!enter_call(e, at)) return false;
   tn_mind_active active = { function, e->active };
-  frame->function = function;
-  frame->outer = outer;
   e->active = &active;
-  bool ok = (e->lowers || tn_mind_allow(e, function->body ? 0 : function->effects, at)) &&
-            bind_params(e, function, frame, args, at) && run_body(e, function, frame, out);
+  tn_mind_frame *frame = begin_call(e, function, outer, args, at);
+  bool ok = frame && run_body(e, function, frame, out);
+  while (ok && e->tail.function) ok = follow_tail(e, &frame, out);
   e->active = active.caller;
   e->calls--;
+  e->tail.function = NULL;
   if (ok) leave_frame(e, frame);
   return ok;
 }
@@ -479,6 +546,11 @@ static TN_OWN_FRAME bool eval_call(tn_mind_evaluator *e, tn_mind_frame *frame, c
   tn_mind_value *args = eval_arguments(e, frame, unit, node, count);
   if (!args) return false;
   tn_span at = tn_mind_span(unit, node);
+  if (function && node->call.tail && !e->lowers && !e->undecided) {
+    e->tail = (tn_mind_tail){ node->call.function, args, at };
+    *out = tn_mind_unit_value();
+    return true;
+  }
   const tn_mind_callable *declared = function ? NULL : declared_callee(node);
   bool ok = function   ? tn_mind_eval_function(e, node->call.function, NULL, args, at, out)
             : declared ? call_declared(e, frame, node, declared, left.fn, args, at, out)

@@ -85,6 +85,13 @@ typedef struct {
   tn_mind_value value;
 } tn_mind_slot_change;
 
+/* A call that is the last thing a fn does. It is made when the fn has ended, so that it needs no stack. */
+typedef struct {
+  const tn_mind_function *function; /* NULL: there is none */
+  tn_mind_value *args;
+  tn_span at;
+} tn_mind_tail;
+
 /* A call that is going on. */
 typedef struct tn_mind_active {
   const tn_mind_function *function;
@@ -99,6 +106,7 @@ typedef struct {
   uint64_t drawn; /* words of the generator that were used */
   uint32_t calls;
   tn_mind_active *active;
+  tn_mind_tail tail;
   bool names_scalars;  /* floats that are bound to a name become nodes */
   bool lowers;         /* to a graph for others; nothing is printed */
   bool unknown_inputs; /* lowering a function: conditions cannot be decided */

@@ -525,6 +525,7 @@ bool tn_mind_eval_if(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_u
                      tn_mind_value *out) {
   fork f = { .e = e, .frame = frame, .unit = unit, .node = node, .at = tn_mind_span(unit, node) };
   if (e->lowers ? !eval_branches(&f, node->branch.branches, out) : !eval_chain(&f, out)) return false;
+  if (e->tail.function) return true; /* the value is still to come */
   if (!node->branch.has_else) *out = tn_mind_unit_value();
   return join_type(e, out, node->type, f.at);
 }

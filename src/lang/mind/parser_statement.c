@@ -225,9 +225,9 @@ typedef struct {
 } foreign_word;
 
 static const foreign_word foreign_words[] = {
-  { "while", "a loop is written `fold(|state, i| ..., start, steps)`; operations take whole tensors" },
+  { "while", "a loop is written `fold(|state, i| ..., start, steps)`, or as a function that calls itself" },
   { "for", "a loop is written `fold(|state, x| ..., start, xs)`: over the rows of xs, or a number of times" },
-  { "loop", "a loop is written `fold(|state, i| ..., start, steps)`; operations take whole tensors" },
+  { "loop", "a loop is written `fold(|state, i| ..., start, steps)`, or as a function that calls itself" },
   { "return", "the last expression of a function is its value" },
   { "def", "a function is written `fn name(x: f32) -> f32 = x`" },
   { "func", "a function is written `fn name(x: f32) -> f32 = x`" },
