@@ -51,12 +51,15 @@ function(tn_use_threads target)
   endif()
 endfunction()
 
-# tn_use_sqlite(TARGET): the history of runs for TARGET, if this machine has SQLite.
+# tn_use_sqlite(TARGET): the history of runs for TARGET, if this machine has SQLite. It is loaded when it is
+# needed (track/store/sqlite.c), so only its header is used here.
 function(tn_use_sqlite target)
   find_package(SQLite3 3.37 QUIET)   # STRICT tables
   if(SQLite3_FOUND)
     target_compile_definitions(${target} PRIVATE TN_HAVE_SQLITE=1)
-    target_link_libraries(${target} PUBLIC SQLite::SQLite3)
+    target_include_directories(${target} PRIVATE ${SQLite3_INCLUDE_DIRS})
+    find_package(Threads REQUIRED)
+    target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS} ${CMAKE_THREAD_LIBS_INIT})
   else()
     message(STATUS "SQLite not found: training runs are not recorded")
   endif()

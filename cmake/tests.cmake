@@ -26,10 +26,10 @@ endfunction()
 
 # tn_test(FOLDER NAME needs... [LINUX] [FAST] [ALSO files...] [DEFINE definitions...] [IN folder]):
 # tests/FOLDER/NAME.c is the cmocka program test_NAME and the CTest test FOLDER/NAME. A need is a
-# module of src/, `tern` for the whole library, or mpfr. LINUX: not built elsewhere. FAST: optimised, because
-# it computes much itself, as tests in ops/ and slow/ always are. ALSO: further sources, in the same folder.
-# IN: the folder it runs in. Tests in slow/ carry the label slow; those in ops/ make less effort in a build
-# that is instrumented.
+# module of src/, `tern` for the whole library, mpfr or sqlite. LINUX: not built elsewhere. FAST: optimised,
+# because it computes much itself, as tests in ops/ and slow/ always are. ALSO: further sources, in the same
+# folder. IN: the folder it runs in. Tests in slow/ carry the label slow; those in ops/ make less effort in a
+# build that is instrumented.
 function(tn_test folder name)
   cmake_parse_arguments(PARSE_ARGV 2 test "LINUX;FAST" "IN" "ALSO;DEFINE")
   if(test_LINUX AND NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
@@ -79,6 +79,8 @@ function(tn_test_libraries test variable)
         return()
       endif()
       list(APPEND libraries ${TN_MPFR} ${TN_GMP})
+    elseif(needed STREQUAL "sqlite")
+      list(APPEND libraries SQLite::SQLite3)
     elseif(needed STREQUAL "tern")
       list(APPEND libraries tern_static)
     else()

@@ -133,7 +133,7 @@ tn_test(fault stopped tern api)
 tn_test(fault verify tern data train)
 find_package(SQLite3 3.37 QUIET)
 if(SQLite3_FOUND)
-  tn_test(fault store track)
+  tn_test(fault store track sqlite)
 endif()
 include(${CMAKE_CURRENT_SOURCE_DIR}/fault/survive.cmake)   # survive.c, shim.c
 

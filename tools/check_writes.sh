@@ -20,7 +20,7 @@ src/guard/calls.c         | O_TRUNC         | the same
 src/guard/calls.c         | O_TMPFILE       | the same
 src/cluster/window.c      | ftruncate       | the size of a file in memory, which has no name
 src/launch/processes.c    | syscall         | pidfds have no functions in older C libraries
-src/track/store/store.c         | sqlite3_open_v2 | the history of runs is a database
+src/track/store/store.c   | tn_sqlite.open_v2 | the history of runs is a database
 src/cli/new.c             | mkdir           | fails if the folder exists, whatever it is
 src/cli/line.c            | mkdir           | the folder of the history of lines
 src/cli/doctor.c          | fopen           | reads /proc/cpuinfo
@@ -58,7 +58,7 @@ find src -type f \( -name '*.c' -o -name '*.h' -o -name '*.inc' -o -name '*.def'
             "mkostemp|mkdtemp|mktemp|tmpfile|tmpnam|rename|renameat|renameat2|link|linkat|symlink|symlinkat|" \
             "unlink|unlinkat|remove|rmdir|mkdir|mkdirat|mkfifo|mkfifoat|mknod|mknodat|truncate|ftruncate|" \
             "fallocate|posix_fallocate|copy_file_range|chmod|fchmod|fchmodat|chown|lchown|fchown|fchownat|" \
-            "pwrite|pwritev|sqlite3_open|sqlite3_open16|sqlite3_open_v2|write_history|append_history|" \
+            "pwrite|pwritev|sqlite3_open|sqlite3_open16|sqlite3_open_v2|tn_sqlite[.]open_v2|write_history|append_history|" \
             "history_truncate_file|shm_open|syscall)"
     flags = "O_(CREAT|WRONLY|RDWR|TRUNC|APPEND|TMPFILE)"
   }

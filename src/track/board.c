@@ -61,6 +61,7 @@ tern_status tn_track_serve_board(tern_session *session, const tn_track_board *wa
                                .context = &b,
                                .ready = ready,
                                .draw = draw };
+  (void)tn_store_load();
   if (!tn_board_serve(&options)) return tn_api_status(session);
   /* Ctrl-C is how a board ends; a limit is a limit. */
   if (tn_stop_time_left(tn_api_heap(session)->stop) == 0) tn_api_report_timeout(session);

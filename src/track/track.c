@@ -5,6 +5,7 @@
 
 #include "api/door.h"
 #include "base/file.h"
+#include "track/store/store.h"
 
 static void make_folder(tern_session *session, const char *file) {
   const char *slash = strrchr(file, '/');
@@ -20,6 +21,7 @@ static void make_folder(tern_session *session, const char *file) {
  * is written, and so must exist before it can be named to the kernel. What is wrong with it is said when it
  * is opened. Which process recorded a run, and whether it still lives, is asked of /proc. */
 bool tn_track_name_store(tern_session *session, const char *store, bool make) {
+  if (store) (void)tn_store_load();
   if (!store || !tn_api_is_open(session)) return true;
   if (make) make_folder(session, store);
   return tn_api_keep_folder_of(session, store) &&

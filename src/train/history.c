@@ -58,7 +58,7 @@ bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out) {
     if (!ok) return false;
   }
   out->step = step >= 0 && step < 9e15 ? (int64_t)step : -1;
-  return token.kind == TN_JSON_OBJECT_END && tn_json_next(&json, &token) == TN_JSON_END;
+  return token.kind == TN_JSON_OBJECT_END && tn_json_next(&json, &token) == TN_JSON_END && !arena->failed;
 }
 
 bool tn_history_line(tn_str text, size_t at, tn_str *out) {

@@ -28,7 +28,7 @@ typedef struct tn_recorded_row {
   size_t test_count;
 } tn_recorded_row;
 
-/* A line as a row. False when it is none. */
+/* A line as a row. False when it is none, or when the arena has no memory for it. */
 bool tn_history_read(tn_str line, tn_arena *arena, tn_recorded_row *out);
 /* Whether a higher value of this metric is better. */
 bool tn_history_rises(tn_str metric);

@@ -2,7 +2,7 @@
 if(TN_MICROHTTPD_INCLUDE AND SQLite3_INCLUDE_DIR)
   tn_test(board clients board)
   tn_test(board work board)
-  tn_test(board curves board)
+  tn_test(board curves board sqlite)
 endif()
 
 # The board in a real browser: Debian's Chromium, driven by playwright-core.

@@ -217,6 +217,7 @@ write_breach mkstemp 'int f(char *name) { return mkstemp(name); }'
 write_breach rename 'int f(void) { return rename("x", "y"); }'
 write_breach ftruncate 'int f(int d) { return reopen(d) + ftruncate(d, 0); }'
 write_breach sqlite3_open 'int f(void) { return sqlite3_open("x", 0); }'
+write_breach tn_sqlite.open_v2 'int f(void) { return tn_sqlite.open_v2("x", 0, 1, 0); }'
 write_breach write_history 'void f(void) { write_history("x"); }'
 fresh
 echo 'int f(void) { return open("x", O_WRONLY); }' | put src/base/file_other.c

@@ -4,6 +4,7 @@
 #include "track/store/store.h"
 
 #ifndef TN_HAVE_SQLITE
+bool tn_store_load(void) { return false; }
 tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent) {
   (void)heap, (void)mode;
   if (absent) *absent = false;

@@ -30,26 +30,26 @@ static bool begin_chunks(tn_store *store, int64_t run, chunk_reader *out) {
                              store, "SELECT data FROM losses WHERE run=?1 AND chunk=?2 AND length(data)<=?3 "
                                     "AND typeof(data)='blob'") };
   if (!out->statement) return false;
-  sqlite3_bind_int64(out->statement, 1, run);
-  sqlite3_bind_int64(out->statement, 3, (int64_t)CHUNK_BYTES);
+  tn_sqlite.bind_int64(out->statement, 1, run);
+  tn_sqlite.bind_int64(out->statement, 3, (int64_t)CHUNK_BYTES);
   return true;
 }
 
 /* Empty where there is none, or after a failure. */
 static tn_str read_chunk(chunk_reader *r, int64_t chunk) {
-  sqlite3_reset(r->statement);
-  sqlite3_bind_int64(r->statement, 2, chunk);
-  int result = sqlite3_step(r->statement);
+  tn_sqlite.reset(r->statement);
+  tn_sqlite.bind_int64(r->statement, 2, chunk);
+  int result = tn_sqlite.step(r->statement);
   if (result != SQLITE_ROW && result != SQLITE_DONE) r->failed = true;
   if (result != SQLITE_ROW) return (tn_str){ 0 };
-  const char *data = sqlite3_column_blob(r->statement, 0);
-  return data ? (tn_str){ data, (size_t)sqlite3_column_bytes(r->statement, 0) } : (tn_str){ 0 };
+  const char *data = tn_sqlite.column_blob(r->statement, 0);
+  return data ? (tn_str){ data, (size_t)tn_sqlite.column_bytes(r->statement, 0) } : (tn_str){ 0 };
 }
 
 /* False after reporting, where something failed. */
 static bool end_chunks(chunk_reader *r) {
   bool ok = !r->failed || tn_store_failed(r->store);
-  sqlite3_finalize(r->statement);
+  tn_sqlite.finalize(r->statement);
   return ok;
 }
 
@@ -67,13 +67,13 @@ static bool count_losses(tn_store *store, int64_t run, int64_t *out) {
   sqlite3_stmt *s = tn_store_prepare(
       store, "SELECT chunk,min(length(data),?2) FROM losses WHERE run=?1 ORDER BY chunk DESC LIMIT 1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, run);
-  sqlite3_bind_int64(s, 2, (int64_t)CHUNK_BYTES);
-  int result = sqlite3_step(s);
-  int64_t chunk = result == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-  int64_t bytes = result == SQLITE_ROW ? sqlite3_column_int64(s, 1) : 0;
+  tn_sqlite.bind_int64(s, 1, run);
+  tn_sqlite.bind_int64(s, 2, (int64_t)CHUNK_BYTES);
+  int result = tn_sqlite.step(s);
+  int64_t chunk = result == SQLITE_ROW ? tn_sqlite.column_int64(s, 0) : 0;
+  int64_t bytes = result == SQLITE_ROW ? tn_sqlite.column_int64(s, 1) : 0;
   bool ok = result == SQLITE_ROW || result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   bool sane = chunk >= 0 && chunk < INT64_MAX / TN_STORE_CHUNK - 1;
   *out = sane ? chunk * TN_STORE_CHUNK + bytes / (int64_t)sizeof(float) : 0;
   return ok;
@@ -156,28 +156,28 @@ bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_
 /* ---- evaluations ---- */
 
 static double real_or_nan(sqlite3_stmt *s, int column) {
-  return sqlite3_column_type(s, column) == SQLITE_FLOAT ? sqlite3_column_double(s, column) : (double)NAN;
+  return tn_sqlite.column_type(s, column) == SQLITE_FLOAT ? tn_sqlite.column_double(s, column) : (double)NAN;
 }
 
 /* Up to `most` from a step on; false after reporting. */
 static bool read_evals(tn_store *store, sqlite3_stmt *s, int64_t from, size_t most, tn_run_eval *out,
                        size_t *count) {
-  sqlite3_reset(s);
-  sqlite3_bind_int64(s, 2, from);
-  sqlite3_bind_int64(s, 3, (int64_t)most);
+  tn_sqlite.reset(s);
+  tn_sqlite.bind_int64(s, 2, from);
+  tn_sqlite.bind_int64(s, 3, (int64_t)most);
   int result = SQLITE_DONE;
-  for (*count = 0; *count < most && (result = sqlite3_step(s)) == SQLITE_ROW; ++*count)
-    out[*count] = (tn_run_eval){ sqlite3_column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
+  for (*count = 0; *count < most && (result = tn_sqlite.step(s)) == SQLITE_ROW; ++*count)
+    out[*count] = (tn_run_eval){ tn_sqlite.column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
   return result == SQLITE_ROW || result == SQLITE_DONE || tn_store_failed(store);
 }
 
 static bool last_eval(tn_store *store, int64_t run, int64_t *out) {
   sqlite3_stmt *s = tn_store_prepare(store, "SELECT max(step) FROM evals WHERE run=?1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, run);
-  bool ok = sqlite3_step(s) == SQLITE_ROW || tn_store_failed(store);
-  *out = ok ? sqlite3_column_int64(s, 0) : 0;
-  sqlite3_finalize(s);
+  tn_sqlite.bind_int64(s, 1, run);
+  bool ok = tn_sqlite.step(s) == SQLITE_ROW || tn_store_failed(store);
+  *out = ok ? tn_sqlite.column_int64(s, 0) : 0;
+  tn_sqlite.finalize(s);
   return ok;
 }
 
@@ -206,11 +206,11 @@ bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most
   sqlite3_stmt *s = tn_store_prepare(
       store, "SELECT step,loss,accuracy FROM evals WHERE run=?1 AND step>=?2 ORDER BY step LIMIT ?3");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   bool ok = read_evals(store, s, first, most + 1, *out, count);
   if (ok && *count > most)
     ok = last_eval(store, id, &last) && pick_evals(store, s, (*out)[0].step, last, most, *out, count);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   return ok;
 }
 

@@ -23,14 +23,14 @@ static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena
   tn_text text;
   tn_text_init(&text, store->heap);
   if (type_of((tn_run_column)column) == SQLITE_INTEGER)
-    tn_text_int(&text, sqlite3_column_int64(s, column));
+    tn_text_int(&text, tn_sqlite.column_int64(s, column));
   else if (column == TN_RUN_LOSS || column == TN_RUN_EVAL_LOSS)
-    tn_text_f32(&text, (float)sqlite3_column_double(s, column)); /* that is what they were */
+    tn_text_f32(&text, (float)tn_sqlite.column_double(s, column)); /* that is what they were */
   else if (type_of((tn_run_column)column) == SQLITE_FLOAT)
-    tn_text_f64(&text, sqlite3_column_double(s, column));
+    tn_text_f64(&text, tn_sqlite.column_double(s, column));
   else
-    tn_text_add(&text, (tn_str){ (const char *)sqlite3_column_text(s, column),
-                                 (size_t)sqlite3_column_bytes(s, column) });
+    tn_text_add(&text, (tn_str){ (const char *)tn_sqlite.column_text(s, column),
+                                 (size_t)tn_sqlite.column_bytes(s, column) });
   if (text.failed) arena->failed = true;
   tn_str copy = tn_arena_str(arena, tn_text_str(&text));
   tn_text_free(&text);
@@ -40,14 +40,14 @@ static tn_str column_text(tn_store *store, sqlite3_stmt *s, int column, tn_arena
 /* STRICT tables see to it; the file of somebody else, or an older one, may not have been written through
  * them. */
 static bool has_type(tn_store *store, sqlite3_stmt *s, int column, int type) {
-  if (sqlite3_column_type(s, column) == type) return true;
+  if (tn_sqlite.column_type(s, column) == type) return true;
   return tn_store_refuse(store, "a value is not of its column's type");
 }
 
 static bool read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_row *row) {
   *row = (tn_run_row){ 0 };
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
-    if (sqlite3_column_type(s, i) == SQLITE_NULL) continue;
+    if (tn_sqlite.column_type(s, i) == SQLITE_NULL) continue;
     if (!has_type(store, s, i, type_of((tn_run_column)i))) return false;
     row->value[i] = column_text(store, s, i, arena);
   }
@@ -61,7 +61,7 @@ static bool read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_r
 static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_rows *out) {
   int result;
   bool right = true, memory = true;
-  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+  while (right && memory && (result = tn_sqlite.step(s)) == SQLITE_ROW) {
     tn_run_row row;
     right = read_row(store, s, arena, &row);
     memory = !right || (!arena->failed && tn_vec_push(store->heap, out, row));
@@ -69,7 +69,7 @@ static bool read_rows(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_
   bool ok = !right    ? false
             : !memory ? tn_store_out_of_memory(store)
                       : result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   return ok;
 }
 
@@ -174,7 +174,7 @@ static bool find_by(tn_store *store, const char *condition, tn_str value, tn_are
   sqlite3_stmt *s = sql.failed ? NULL : tn_store_prepare(store, sql.at);
   tn_text_free(&sql);
   if (!s) return false;
-  if (sqlite3_bind_parameter_count(s) > 0) tn_store_bind_text(s, 1, value);
+  if (tn_sqlite.bind_parameter_count(s) > 0) tn_store_bind_text(s, 1, value);
   return read_rows(store, s, arena, out);
 }
 
@@ -223,11 +223,11 @@ typedef tn_vec(float) losses;
 
 /* A chunk that is missing, or short in the middle, ends the curve there. False: no memory. */
 static bool take_chunk(tn_store *store, sqlite3_stmt *s, losses *out) {
-  int64_t chunk = sqlite3_column_int64(s, 0);
+  int64_t chunk = tn_sqlite.column_int64(s, 0);
   bool next = chunk >= 0 && (uint64_t)chunk == out->count / TN_STORE_CHUNK;
   if (!next || out->count % TN_STORE_CHUNK != 0) return true;
-  size_t items = (size_t)sqlite3_column_bytes(s, 1) / sizeof(float);
-  const unsigned char *data = sqlite3_column_blob(s, 1);
+  size_t items = (size_t)tn_sqlite.column_bytes(s, 1) / sizeof(float);
+  const unsigned char *data = tn_sqlite.column_blob(s, 1);
   for (size_t i = 0; i < items && i < TN_STORE_CHUNK; i++) {
     if (!tn_vec_push(store->heap, out, get_le(data + i * sizeof(float)))) return false;
   }
@@ -238,10 +238,10 @@ bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, 
   losses found = { 0 };
   sqlite3_stmt *s = tn_store_prepare(store, "SELECT chunk,data FROM losses WHERE run=?1 ORDER BY chunk");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   int result;
   bool right = true, memory = true;
-  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+  while (right && memory && (result = tn_sqlite.step(s)) == SQLITE_ROW) {
     right = has_type(store, s, 0, SQLITE_INTEGER) && has_type(store, s, 1, SQLITE_BLOB);
     memory = !right || take_chunk(store, s, &found);
   }
@@ -252,17 +252,17 @@ bool tn_store_losses(tn_store *store, int64_t id, tn_arena *arena, float **out, 
   bool ok = !right    ? false
             : !memory ? tn_store_out_of_memory(store)
                       : result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   return ok;
 }
 
 static double real_or_nan(sqlite3_stmt *s, int column) {
-  return sqlite3_column_type(s, column) == SQLITE_NULL ? (double)__builtin_nanf("")
-                                                       : sqlite3_column_double(s, column);
+  return tn_sqlite.column_type(s, column) == SQLITE_NULL ? (double)__builtin_nanf("")
+                                                       : tn_sqlite.column_double(s, column);
 }
 
 static bool is_real_or_null(tn_store *store, sqlite3_stmt *s, int column) {
-  return sqlite3_column_type(s, column) == SQLITE_NULL || has_type(store, s, column, SQLITE_FLOAT);
+  return tn_sqlite.column_type(s, column) == SQLITE_NULL || has_type(store, s, column, SQLITE_FLOAT);
 }
 
 bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **out, size_t *count) {
@@ -270,13 +270,13 @@ bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **
   sqlite3_stmt *s =
       tn_store_prepare(store, "SELECT step,loss,accuracy FROM evals WHERE run=?1 ORDER BY step");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   int result;
   bool right = true, memory = true;
-  while (right && memory && (result = sqlite3_step(s)) == SQLITE_ROW) {
+  while (right && memory && (result = tn_sqlite.step(s)) == SQLITE_ROW) {
     right = has_type(store, s, 0, SQLITE_INTEGER) && is_real_or_null(store, s, 1) &&
             is_real_or_null(store, s, 2);
-    tn_run_eval eval = { sqlite3_column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
+    tn_run_eval eval = { tn_sqlite.column_int64(s, 0), real_or_nan(s, 1), real_or_nan(s, 2) };
     memory = !right || tn_vec_push(store->heap, &evals, eval);
   }
   *count = evals.count;
@@ -286,7 +286,7 @@ bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **
   bool ok = !right    ? false
             : !memory ? tn_store_out_of_memory(store)
                       : result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   return ok;
 }
 #endif

@@ -22,10 +22,10 @@ static bool find_earlier(tn_store *store, const tn_run_row *row, int64_t *id) {
   tn_store_bind_text(s, 1, row->value[TN_RUN_FOLDER]);
   tn_store_bind_text(s, 2, row->value[TN_RUN_SOURCE_SHA256]);
   tn_store_bind_text(s, 3, row->value[TN_RUN_DATA_SHA256]);
-  int result = sqlite3_step(s);
-  if (result == SQLITE_ROW && sqlite3_column_int(s, 1)) *id = sqlite3_column_int64(s, 0);
+  int result = tn_sqlite.step(s);
+  if (result == SQLITE_ROW && tn_sqlite.column_int(s, 1)) *id = tn_sqlite.column_int64(s, 0);
   bool ok = result == SQLITE_ROW || result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   return ok;
 }
 
@@ -48,15 +48,15 @@ static bool insert_run(tn_store *store, const tn_run_row *row, int64_t *id) {
   tn_store_bind_text(s, TN_RUN_STATUS, TN_LIT("running"));
   tn_store_bind_text(s, TN_RUN_PROCESS, tn_text_str(&store->process));
   ok = tn_store_finish(store, s);
-  *id = sqlite3_last_insert_rowid(store->database);
+  *id = tn_sqlite.last_insert_rowid(store->database);
   return ok;
 }
 
 static bool run_with_id(tn_store *store, const char *sql, int64_t id, int64_t number) {
   sqlite3_stmt *s = tn_store_prepare(store, sql);
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
-  sqlite3_bind_int64(s, 2, number);
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 2, number);
   return tn_store_finish(store, s);
 }
 
@@ -65,9 +65,9 @@ static bool forget_from(tn_store *store, int64_t id, int64_t step) {
   sqlite3_stmt *s =
       tn_store_prepare(store, "UPDATE losses SET data=substr(data,1,?3) WHERE run=?1 AND chunk=?2");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
-  sqlite3_bind_int64(s, 2, step / TN_STORE_CHUNK);
-  sqlite3_bind_int64(s, 3, step % TN_STORE_CHUNK * (int64_t)sizeof(float));
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 2, step / TN_STORE_CHUNK);
+  tn_sqlite.bind_int64(s, 3, step % TN_STORE_CHUNK * (int64_t)sizeof(float));
   return tn_store_finish(store, s) &&
          run_with_id(store, "DELETE FROM losses WHERE run=?1 AND chunk>?2", id, step / TN_STORE_CHUNK) &&
          run_with_id(store, "DELETE FROM evals WHERE run=?1 AND step>=?2", id, step);
@@ -77,7 +77,7 @@ static bool go_on(tn_store *store, const tn_run_row *row, int64_t id, int64_t st
   sqlite3_stmt *s =
       tn_store_prepare(store, "UPDATE runs SET status='running',steps=?2,process=?3 WHERE id=?1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   tn_store_bind_text(s, 2, row->value[TN_RUN_STEPS]);
   tn_store_bind_text(s, 3, tn_text_str(&store->process));
   return tn_store_finish(store, s) && forget_from(store, id, step);
@@ -108,10 +108,10 @@ static bool add_chunk(tn_store *store, int64_t id, int64_t first, const float *l
       tn_store_prepare(store, "INSERT INTO losses VALUES(?1,?2,?4) ON CONFLICT(run,chunk) DO UPDATE SET "
                               "data=CAST(substr(data,1,?3)||excluded.data AS BLOB)");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
-  sqlite3_bind_int64(s, 2, first / TN_STORE_CHUNK);
-  sqlite3_bind_int64(s, 3, first % TN_STORE_CHUNK * (int64_t)sizeof(float));
-  sqlite3_bind_blob(s, 4, bytes, (int)(count * sizeof(float)), SQLITE_TRANSIENT);
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 2, first / TN_STORE_CHUNK);
+  tn_sqlite.bind_int64(s, 3, first % TN_STORE_CHUNK * (int64_t)sizeof(float));
+  tn_sqlite.bind_blob(s, 4, bytes, (int)(count * sizeof(float)), SQLITE_TRANSIENT);
   return tn_store_finish(store, s);
 }
 
@@ -127,8 +127,8 @@ static bool add_losses(tn_store *store, int64_t id, int64_t first, const float *
 static bool add_eval(tn_store *store, int64_t id, const tn_run_eval *eval) {
   sqlite3_stmt *s = tn_store_prepare(store, "INSERT OR REPLACE INTO evals VALUES(?1,?2,?3,?4)");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
-  sqlite3_bind_int64(s, 2, eval->step);
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 2, eval->step);
   tn_store_bind_real(s, 3, eval->loss);
   tn_store_bind_real(s, 4, eval->accuracy);
   return tn_store_finish(store, s);
@@ -140,8 +140,8 @@ static bool set_progress(tn_store *store, int64_t id, int64_t step, float loss, 
       store, last ? "UPDATE runs SET step=?2,loss=?3,seconds=?4,eval_loss=?5,accuracy=?6 WHERE id=?1"
                   : "UPDATE runs SET step=?2,loss=?3,seconds=?4 WHERE id=?1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
-  sqlite3_bind_int64(s, 2, step);
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 2, step);
   tn_store_bind_real(s, 3, (double)loss);
   tn_store_bind_real(s, 4, seconds);
   if (last) tn_store_bind_real(s, 5, last->loss), tn_store_bind_real(s, 6, last->accuracy);
@@ -166,9 +166,9 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
   sqlite3_stmt *s = tn_store_prepare(
       store, "UPDATE runs SET status=?2,step=?3,weights_sha256=?4,seconds=?5,process=NULL WHERE id=?1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   tn_store_bind_text(s, 2, tn_str_of(status));
-  sqlite3_bind_int64(s, 3, step);
+  tn_sqlite.bind_int64(s, 3, step);
   tn_store_bind_text(s, 4, weights_sha256);
   tn_store_bind_real(s, 5, seconds);
   return tn_store_finish(store, s);
@@ -177,7 +177,7 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
 bool tn_store_remove(tn_store *store, int64_t id) {
   sqlite3_stmt *s = tn_store_prepare(store, "DELETE FROM runs WHERE id=?1");
   if (!s) return false;
-  sqlite3_bind_int64(s, 1, id);
+  tn_sqlite.bind_int64(s, 1, id);
   return tn_store_finish(store, s);
 }
 #endif

@@ -63,12 +63,12 @@ static const struct {
 static bool read_number(tn_store *store, const char *sql, int64_t *out) {
   sqlite3_stmt *statement = tn_store_prepare(store, sql);
   if (!statement) return false;
-  bool ok = sqlite3_step(statement) == SQLITE_ROW;
+  bool ok = tn_sqlite.step(statement) == SQLITE_ROW;
   if (ok)
-    *out = sqlite3_column_int64(statement, 0);
+    *out = tn_sqlite.column_int64(statement, 0);
   else
     tn_store_failed(store);
-  sqlite3_finalize(statement);
+  tn_sqlite.finalize(statement);
   return ok;
 }
 
@@ -92,7 +92,7 @@ static bool is_ours(tn_store *store, int version, const char *name, const char *
 }
 
 static const char *text_of(sqlite3_stmt *s, int column) {
-  const unsigned char *text = sqlite3_column_text(s, column);
+  const unsigned char *text = tn_sqlite.column_text(s, column);
   return text ? (const char *)text : "";
 }
 
@@ -102,13 +102,13 @@ static bool has_our_tables(tn_store *store, int version) {
   int result;
   bool ours = true;
   if (!s) return false;
-  while (ours && (result = sqlite3_step(s)) == SQLITE_ROW) {
+  while (ours && (result = tn_sqlite.step(s)) == SQLITE_ROW) {
     if (is_internal(text_of(s, 0), text_of(s, 1))) continue;
     ours = is_ours(store, version, text_of(s, 1), text_of(s, 2));
     found++;
   }
   bool ok = !ours || result == SQLITE_DONE || tn_store_failed(store);
-  sqlite3_finalize(s);
+  tn_sqlite.finalize(s);
   if (!ok) return false;
   if (ours && found == OBJECT_COUNT) return true;
   return tn_store_refuse(store, "its tables are not those that tern makes");

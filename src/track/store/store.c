@@ -58,11 +58,11 @@ static const char *why_not_opened(const char *path) {
 }
 
 static bool was_refused(const tn_store *store) {
-  return store->refused && (sqlite3_errcode(store->database) & 0xff) == SQLITE_INTERRUPT;
+  return store->refused && (tn_sqlite.errcode(store->database) & 0xff) == SQLITE_INTERRUPT;
 }
 
 bool tn_store_failed(tn_store *store) {
-  int code = sqlite3_errcode(store->database) & 0xff;
+  int code = tn_sqlite.errcode(store->database) & 0xff;
   if (code == SQLITE_NOMEM || was_refused(store)) return tn_store_out_of_memory(store);
   bool stopped = code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && tn_stop_asked(store->heap->stop));
   if (stopped) store->heap->stopped = true; /* the session says why */
@@ -75,7 +75,7 @@ bool tn_store_failed(tn_store *store) {
                        : code == SQLITE_CONSTRAINT ? "a value does not fit its column"
                        : code == SQLITE_TOOBIG   ? "a value is too long"
                        : code == SQLITE_CANTOPEN ? why_not_opened(store->path)
-                                                 : sqlite3_errmsg(store->database);
+                                                 : tn_sqlite.errmsg(store->database);
   return report(store->path, store->diags, reason);
 }
 
@@ -83,39 +83,39 @@ bool tn_store_failed(tn_store *store) {
 
 sqlite3_stmt *tn_store_prepare(tn_store *store, const char *sql) {
   sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK) return statement;
+  if (tn_sqlite.prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK) return statement;
   tn_store_failed(store);
   return NULL;
 }
 
 void tn_store_bind_text(sqlite3_stmt *statement, int index, tn_str text) {
   if (text.at)
-    sqlite3_bind_text64(statement, index, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    tn_sqlite.bind_text64(statement, index, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
   else
-    sqlite3_bind_null(statement, index);
+    tn_sqlite.bind_null(statement, index);
 }
 
 void tn_store_bind_real(sqlite3_stmt *statement, int index, double number) {
-  sqlite3_bind_double(statement, index, number); /* SQLite reads NaN as NULL by itself */
+  tn_sqlite.bind_double(statement, index, number); /* SQLite reads NaN as NULL by itself */
 }
 
 bool tn_store_finish(tn_store *store, sqlite3_stmt *statement) {
   if (!statement) return false;
-  bool ok = sqlite3_step(statement) == SQLITE_DONE;
+  bool ok = tn_sqlite.step(statement) == SQLITE_DONE;
   if (!ok) tn_store_failed(store);
-  sqlite3_finalize(statement);
+  tn_sqlite.finalize(statement);
   return ok;
 }
 
 bool tn_store_run(tn_store *store, const char *sql) {
-  return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK || tn_store_failed(store);
+  return tn_sqlite.exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK || tn_store_failed(store);
 }
 
 bool tn_store_start(tn_store *store) { return tn_store_run(store, "BEGIN IMMEDIATE"); }
 
 bool tn_store_settle(tn_store *store, bool ok) {
   if (ok && tn_store_run(store, "COMMIT")) return true;
-  sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+  tn_sqlite.exec(store->database, "ROLLBACK", NULL, NULL, NULL);
   return false;
 }
 
@@ -143,7 +143,7 @@ static bool is_asked_to_stop(const tn_store *store) {
  * embedder's other databases too; so its memory is looked at while it runs. Where others use SQLite at the
  * same time, what they have taken since the store was opened counts as well. */
 static bool has_memory(tn_store *store) {
-  size_t now = (size_t)sqlite3_memory_used();
+  size_t now = (size_t)tn_sqlite.memory_used();
   size_t own = now > store->before ? now - store->before : 0;
   size_t excess = own > FREE_BYTES ? own - FREE_BYTES : 0;
   if (excess == store->counted) return true;
@@ -165,14 +165,14 @@ static int wait_for_lock(void *context, int times) {
   if (times == 0) store->waiting = now;
   if (is_asked_to_stop(store) && most > PATIENCE_AT_END) most = PATIENCE_AT_END;
   if (now - store->waiting >= most) return 0;
-  sqlite3_sleep(WAIT_STEP_MS);
+  tn_sqlite.sleep(WAIT_STEP_MS);
   return 1;
 }
 
 void tn_store_wait_at_most(tn_store *store, double seconds) { store->patience = seconds; }
 
 bool tn_store_was_held(const tn_store *store) {
-  int code = sqlite3_errcode(store->database) & 0xff;
+  int code = tn_sqlite.errcode(store->database) & 0xff;
   return code == SQLITE_BUSY || code == SQLITE_LOCKED || (code == SQLITE_INTERRUPT && !was_refused(store));
 }
 
@@ -182,9 +182,9 @@ static void limit_values(tn_store *store) {
   size_t longest = (store->heap->limit > 0 ? store->heap->limit : MOST_BYTES) / 8;
   if (longest < SHORTEST_LIMIT) longest = SHORTEST_LIMIT;
   if (longest > LONGEST_LIMIT) longest = LONGEST_LIMIT;
-  sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, (int)longest);
-  sqlite3_limit(store->database, SQLITE_LIMIT_SQL_LENGTH, MOST_SQL_BYTES);
-  sqlite3_limit(store->database, SQLITE_LIMIT_COLUMN, MOST_COLUMNS);
+  tn_sqlite.limit(store->database, SQLITE_LIMIT_LENGTH, (int)longest);
+  tn_sqlite.limit(store->database, SQLITE_LIMIT_SQL_LENGTH, MOST_SQL_BYTES);
+  tn_sqlite.limit(store->database, SQLITE_LIMIT_COLUMN, MOST_COLUMNS);
 }
 
 /* What a file from anywhere could otherwise do. */
@@ -195,11 +195,11 @@ static bool harden(tn_store *store) {
                                      { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
                                      { SQLITE_DBCONFIG_ENABLE_VIEW, 0 } };
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-    sqlite3_db_config(database, switches[i][0], switches[i][1], NULL);
+    tn_sqlite.db_config(database, switches[i][0], switches[i][1], NULL);
   limit_values(store);
-  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_progress_handler(database, STEPS_PER_LOOK, look, store);
-  sqlite3_busy_handler(database, wait_for_lock, store);
+  tn_sqlite.limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  tn_sqlite.progress_handler(database, STEPS_PER_LOOK, look, store);
+  tn_sqlite.busy_handler(database, wait_for_lock, store);
   /* 256 KB of pages are kept, and not 2 MB, which a long run would take its time to fill. What is sorted
    * stays in memory: the sandbox has no place for temporary files. */
   return tn_store_run(store, "PRAGMA foreign_keys=ON;PRAGMA cache_size=-256;PRAGMA temp_store=MEMORY;"
@@ -218,7 +218,7 @@ static bool prepare_database(tn_store *store, tn_store_mode mode) {
   if (!tn_store_read_version(store)) return false;
   if (mode != TN_STORE_WRITE)
     return store->version > 0 || tn_store_refuse(store, "it is a database of another program");
-  if (sqlite3_db_readonly(store->database, "main") == 1)
+  if (tn_sqlite.db_readonly(store->database, "main") == 1)
     return tn_store_refuse(store, "it may not be written");
   if (store->version == TN_STORE_VERSION) return true;
   return tn_store_start(store) && tn_store_settle(store, update_tables(store));
@@ -241,7 +241,7 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
   tn_store *store = tn_heap_alloc(heap, sizeof *store);
   if (!store) return NULL;
   *store = (tn_store){ .heap = heap, .diags = diags, .path_bytes = strlen(path) + 1 };
-  store->before = (size_t)sqlite3_memory_used();
+  store->before = (size_t)tn_sqlite.memory_used();
   store->path = tn_heap_alloc(heap, store->path_bytes);
   if (!store->path) {
     tn_heap_free(heap, store, sizeof *store);
@@ -277,6 +277,10 @@ tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode,
     if (absent) *absent = true;
     return NULL;
   }
+  if (!tn_store_load()) {
+    report(path, diags, "SQLite, which keeps the history of runs, is not installed here");
+    return NULL;
+  }
   if (!is_plain(heap, path, diags)) return NULL;
   if (mode == TN_STORE_WRITE && !make_folder_of(heap, path, diags)) return NULL;
   tn_store *store = new_store(heap, path, diags);
@@ -290,7 +294,7 @@ tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode,
     flags |= SQLITE_OPEN_CREATE;
     tn_store_this_process(heap, &store->process);
   }
-  bool ok = sqlite3_open_v2(path, &store->database, flags, NULL) == SQLITE_OK;
+  bool ok = tn_sqlite.open_v2(path, &store->database, flags, NULL) == SQLITE_OK;
   ok = ok ? prepare_database(store, mode) : tn_store_failed(store);
   if (ok) return store;
   tn_store_close(store);
@@ -303,7 +307,7 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
 
 void tn_store_close(tn_store *store) {
   if (!store) return;
-  sqlite3_close(store->database);
+  tn_sqlite.close(store->database);
   tn_heap_count(store->heap, store->counted, 0);
   tn_text_free(&store->process);
   tn_heap_free(store->heap, store->path, store->path_bytes);

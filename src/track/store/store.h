@@ -47,6 +47,9 @@ typedef struct {
 
 typedef struct tn_store tn_store;
 
+/* Loads SQLite, which a sandbox later forbids. False when it is not there; opening then says so. */
+bool tn_store_load(void);
+
 /* An absent database gives NULL without a report and sets *absent; TN_STORE_WRITE makes the file and its
  * folders instead. Otherwise NULL after reporting E_STORE. */
 typedef enum {
