@@ -117,6 +117,11 @@ typedef enum {
   TERN_LANG_GRAPH
 } tern_language;
 
+/* A field of the train block or a constant of the program, as it is in this run. */
+typedef struct {
+  const char *name, *value;   /* the value as text: a number as JSON has it, or what it says */
+} tern_hyperparameter;
+
 /* What is known of a run before its first step. Valid during the call. */
 typedef struct {
   const char *program;        /* its name */
@@ -129,6 +134,8 @@ typedef struct {
   uint64_t seed;
   int64_t step, steps;        /* the first step of this run, counted from 0, and one past the last */
   int ranks;                  /* processes that share the training; 1: this one alone */
+  const tern_hyperparameter *hyperparameters; /* those that have an effect, with their defaults */
+  size_t hyperparameter_count;
 } tern_run_facts;
 
 typedef struct {

@@ -49,9 +49,19 @@ static const char *hash_given(const tn_host *host, hexadecimal out) {
 
 /* ---- the three moments ---- */
 
+/* NULL when there are none, or no memory for them. */
+static tern_hyperparameter *tell_hypers(tn_heap *heap, const tn_run_facts *facts) {
+  tern_hyperparameter *told = tn_heap_alloc(heap, facts->hyper_count * sizeof *told);
+  for (size_t i = 0; told && i < facts->hyper_count; i++)
+    told[i] = (tern_hyperparameter){ facts->hypers[i].name.at, facts->hypers[i].value.at };
+  return told;
+}
+
 static void begin(void *context, const tn_run_facts *facts) {
   tn_followed *followed = context;
+  tn_heap *heap = &followed->session->heap;
   hexadecimal source, data, given;
+  tern_hyperparameter *hypers = tell_hypers(heap, facts);
   tern_run_facts told = { .program = facts->program.at,
                           .source = facts->source.at,
                           .source_length = facts->source.len,
@@ -62,7 +72,9 @@ static void begin(void *context, const tn_run_facts *facts) {
                           .seed = facts->seed,
                           .step = facts->step,
                           .steps = facts->steps,
-                          .ranks = facts->ranks };
+                          .ranks = facts->ranks,
+                          .hyperparameters = hypers,
+                          .hyperparameter_count = hypers ? facts->hyper_count : 0 };
   followed->steps = facts->steps;
   followed->metrics = facts->metrics;
   followed->metric_count = facts->metric_count;
@@ -70,6 +82,7 @@ static void begin(void *context, const tn_run_facts *facts) {
     const tern_follower *f = &followed->run->followers[i];
     if (f->begin) f->begin(f->context, &told);
   }
+  tn_heap_free(heap, hypers, facts->hyper_count * sizeof *hypers);
 }
 
 static void step(void *context, const tn_history_row *row) {

@@ -41,6 +41,11 @@ typedef struct {
   tn_train_options options;
 } tn_train_block;
 
+/* A field of the train block or a constant of the program, with the value that it has in this run. */
+typedef struct {
+  tn_str name, value; /* a number as JSON has it, or a text; both end with a NUL */
+} tn_hyper;
+
 /* ---- evaluation ---- */
 
 typedef struct {
@@ -164,6 +169,8 @@ typedef struct tn_training {
   const tn_train_block *train;
   const tn_eval_block *eval;       /* NULL: none */
   const tn_dataset_block *dataset; /* NULL: none */
+  const tn_hyper *constants;
+  size_t constant_count;
   tn_effects effects;              /* carries out the `host` operations of its graphs */
 } tn_training;
 

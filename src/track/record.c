@@ -7,12 +7,15 @@
  * that somebody else holds does not even delay it: between steps nothing is
  * waited for, and what could not be written is tried again later. Before the
  * first step and after the last, a short wait ends at once on Ctrl-C. */
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "api/door.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "track/track.h"
 
 #define WRITE_EVERY         0.5 /* seconds */
@@ -93,10 +96,34 @@ static void put_path(row_writer *w, tn_run_column column, const char *path) {
   end_column(w, column);
 }
 
+/* As a JSON object. The number of steps has a column of its own. */
+static void put_hypers(row_writer *w, const tern_run_facts *facts) {
+  begin_column(w, TN_RUN_HYPER);
+  tn_json_writer json = tn_json_writer_on(w->text);
+  tn_json_object_begin(&json);
+  for (size_t i = 0; i < facts->hyperparameter_count && i < TN_RUN_HYPER_LIMIT; i++) {
+    const tern_hyperparameter *hyper = &facts->hyperparameters[i];
+    tn_str value = tn_str_of(hyper->value);
+    int64_t whole;
+    double number;
+    if (strcmp(hyper->name, tn_run_column_of(TN_RUN_STEPS)->name) == 0) continue;
+    tn_json_key(&json, hyper->name);
+    if (tn_number_parse_i64(value, &whole))
+      tn_json_int(&json, whole);
+    else if (tn_number_parse_f64(value, &number) && isfinite(number))
+      tn_json_f64(&json, number);
+    else
+      tn_json_string(&json, value);
+  }
+  tn_json_object_end(&json);
+  end_column(w, TN_RUN_HYPER);
+}
+
 static void write_row(tn_recorder *r, const tern_run_facts *facts, row_writer *w) {
   begin_column(w, TN_RUN_STARTED);
   add_time(w->text, tn_clock_of_day());
   end_column(w, TN_RUN_STARTED);
+  put_hypers(w, facts);
   put_text(w, TN_RUN_GIVEN, facts->given_sha256);
   put_text(w, TN_RUN_PROGRAM, facts->program);
   put_column(w, TN_RUN_SOURCE, (tn_str){ facts->source, facts->source_length });

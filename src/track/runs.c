@@ -41,22 +41,21 @@ static void open_answer(inquiry *q, const char *key) {
 
 /* ---- the list ---- */
 
-static bool no_column(tern_session *session, tn_str name) {
-  tn_str names[TN_RUN_COLUMN_COUNT];
-  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++)
-    names[i] = tn_str_of(tn_run_column_of((tn_run_column)i)->name);
-  tn_str close = tn_str_suggest(name, names, TN_RUN_COLUMN_COUNT);
+/* With the name that is near, or the columns that every run has. */
+static bool no_column(tern_session *session, tn_str name, const tn_run_names *names) {
+  tn_str close = tn_str_suggest(name, names->at, names->count);
   tn_text message, hint;
   tn_text_init(&message, tn_api_heap(session));
   tn_text_init(&hint, tn_api_heap(session));
   tn_text_puts(&message, "a run has no ");
   tn_text_add(&message, name);
   tn_text_puts(&hint, close.len > 0 ? "did you mean " : "columns: ");
-  if (close.len > 0) tn_text_add(&hint, close), tn_text_byte(&hint, '?');
-  for (size_t i = 0; close.len == 0 && i < TN_RUN_COLUMN_COUNT; i++) {
+  if (close.len > 0) tn_diag_put_safe(&hint, close), tn_text_byte(&hint, '?');
+  for (size_t i = 0; close.len == 0 && i < names->count && i < TN_RUN_COLUMN_COUNT; i++) {
     if (i > 0) tn_text_puts(&hint, ", ");
-    tn_text_add(&hint, names[i]);
+    tn_text_add(&hint, names->at[i]);
   }
+  if (close.len == 0) tn_text_puts(&hint, "; and the hyperparameters of the runs");
   tn_report(tn_api_diags(session), TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
             TN_HINT(tn_text_str(&hint)));
   tn_text_free(&message);
@@ -64,12 +63,30 @@ static bool no_column(tern_session *session, tn_str name) {
   return false;
 }
 
-static bool read_filter(tern_session *session, const char *text, tn_run_filter *out) {
+/* A column, or else a hyperparameter that a run has: then *hyper is its name. */
+static bool find_column(inquiry *q, tn_str name, tn_run_column *column, tn_str *hyper) {
+  tn_heap *heap = tn_api_heap(q->session);
+  tn_run_names names = { 0 };
+  bool found = false, ok = true;
+  *hyper = (tn_str){ 0 };
+  if (tn_run_column_find(name, column)) return true;
+  for (int i = 0; ok && i < TN_RUN_COLUMN_COUNT; i++)
+    ok = tn_vec_push(heap, &names, tn_str_of(tn_run_column_of((tn_run_column)i)->name));
+  if (!ok) tn_report(q->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a list"));
+  ok = ok && (!q->store || tn_store_find_hyper(q->store, name, &q->arena, &found, &names));
+  ok = ok && (found || no_column(q->session, name, &names));
+  tn_vec_free(heap, &names);
+  if (found) *hyper = name;
+  return ok;
+}
+
+static bool read_filter(inquiry *q, const char *text, tn_run_filter *out) {
   const char *equals = strchr(text, '=');
-  if (!equals) return tn_api_usage(session, "a filter is written COLUMN=VALUE, not ", tn_str_of(text), "");
+  if (!equals)
+    return tn_api_usage(q->session, "a filter is written COLUMN=VALUE, not ", tn_str_of(text), "");
   tn_str name = { text, (size_t)(equals - text) };
   out->value = tn_str_of(equals + 1);
-  return tn_run_column_find(name, &out->column) || no_column(session, name);
+  return find_column(q, name, &out->column, &out->hyper);
 }
 
 static bool read_query(inquiry *q, const tn_track_query *wanted, tn_run_query *out) {
@@ -78,14 +95,13 @@ static bool read_query(inquiry *q, const tn_track_query *wanted, tn_run_query *o
   if (!filters)
     return tn_report(q->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE, TN_STR("what", "a list"));
   for (size_t i = 0; i < wanted->filter_count; i++) {
-    if (!read_filter(q->session, wanted->filters[i], &filters[i])) return false;
+    if (!read_filter(q, wanted->filters[i], &filters[i])) return false;
   }
   out->filters = filters;
   out->filter_count = wanted->filter_count;
   if (!wanted->sort) return true;
   out->descending = wanted->sort[0] == '-';
-  tn_str name = tn_str_of(wanted->sort + out->descending);
-  return tn_run_column_find(name, &out->order) || no_column(q->session, name);
+  return find_column(q, tn_str_of(wanted->sort + out->descending), &out->order, &out->hyper);
 }
 
 const char *tn_track_list(tern_session *session, const tn_track_query *wanted, bool json) {

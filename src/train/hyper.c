@@ -1,10 +1,12 @@
-/* train/hyper.c: the fields of the train block that have an effect. */
+/* train/hyper.c: the fields of the train block that have an effect, and the constants of the program. */
 #include "train/hyper.h"
 
 #include "base/number.h"
 
+#define FIELD_LIMIT 32 /* more than a train block has */
+
 static void add_text(tn_hyper_list *list, const char *name, tn_str value) {
-  if (list->count == TN_HYPER_LIMIT) return;
+  if (list->count == list->capacity) return;
   list->at[list->count++] = (tn_hyper){ tn_str_of(name), tn_arena_str(list->arena, value) };
 }
 
@@ -44,9 +46,8 @@ static void add_schedule(tn_hyper_list *list, const tn_train_options *o) {
   if (o->schedule != TN_SCHEDULE_CONSTANT) add_number(list, "min_lr", o->min_lr);
 }
 
-void tn_hyper_of(const tn_train_block *train, int64_t steps, tn_arena *arena, tn_hyper_list *out) {
+static void add_fields(tn_hyper_list *out, const tn_train_block *train, int64_t steps) {
   const tn_train_options *o = &train->options;
-  *out = (tn_hyper_list){ .arena = arena };
   if (train->epochs > 0) add_count(out, "epochs", train->epochs);
   add_count(out, "steps", steps);
   add_number(out, "lr", o->lr);
@@ -59,4 +60,15 @@ void tn_hyper_of(const tn_train_block *train, int64_t steps, tn_arena *arena, tn
   if (train->patience > 0) add_count(out, "patience", train->patience);
   if (train->keep_best) add_word(out, "keep", "best");
   if (o->shards > train->accumulate) add_count(out, "shards", o->shards / train->accumulate);
+}
+
+void tn_hyper_of(const tn_training *program, int64_t steps, bool constants, tn_arena *arena,
+                 tn_hyper_list *out) {
+  size_t capacity = FIELD_LIMIT + program->constant_count;
+  *out = (tn_hyper_list){ .at = tn_arena_array(arena, capacity, sizeof *out->at), .arena = arena };
+  if (!out->at) return;
+  out->capacity = capacity;
+  add_fields(out, program->train, steps);
+  for (size_t i = 0; constants && i < program->constant_count; i++)
+    out->at[out->count++] = program->constants[i];
 }

@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "train/hyper.h"
 #include "train/loop_internal.h"
 
 bool tn_loop_out_of_memory(tn_loop *loop) {
@@ -227,7 +228,9 @@ static void tell_begin(tn_loop *loop) {
   const tn_source *source = tn_sources_get(loop->host->sources, loop->file);
   const tn_dataset_block *data = loop->program.dataset;
   uint8_t digest[32];
+  tn_hyper_list hypers;
   tn_loop_source_sha256(loop, digest);
+  tn_hyper_of(&loop->program, loop->steps, true, loop->arena, &hypers);
   tn_run_facts facts = { .program = source->name,
                          .source = source->text,
                          .data = data ? tn_arena_str(loop->arena, data->path) : (tn_str){ 0 },
@@ -238,7 +241,9 @@ static void tell_begin(tn_loop *loop) {
                          .steps = loop->steps,
                          .ranks = loop->options->transport ? loop->options->transport->size : 1,
                          .metrics = loop->eval ? loop->eval->metrics : NULL,
-                         .metric_count = loop->eval ? loop->eval->metric_count : 0 };
+                         .metric_count = loop->eval ? loop->eval->metric_count : 0,
+                         .hypers = hypers.at,
+                         .hyper_count = hypers.count };
   watch->begin(watch->context, &facts);
 }
 

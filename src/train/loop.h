@@ -34,6 +34,8 @@ typedef struct {
   int ranks;                  /* processes; 1: this one alone */
   const tn_metric *metrics;   /* that are evaluated */
   size_t metric_count;
+  const tn_hyper *hypers;     /* those of the train block, then the constants of the program */
+  size_t hyper_count;
 } tn_run_facts;
 
 /* Who follows a run: called on the training thread, between steps. Each may be NULL. */

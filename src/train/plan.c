@@ -69,7 +69,7 @@ static void say_eval(tn_loop *loop) {
 
 static void say_train(tn_loop *loop) {
   tn_hyper_list list;
-  tn_hyper_of(loop->program.train, loop->steps, loop->arena, &list);
+  tn_hyper_of(&loop->program, loop->steps, false, loop->arena, &list);
   say(loop, "Train:");
   for (size_t i = 0; i < list.count; i++)
     say_pair(loop, tn_str_is(list.at[i].name, "batch") ? "batch_size" : list.at[i].name.at, list.at[i].value);

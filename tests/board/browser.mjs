@@ -84,6 +84,17 @@ async function look(port) {
     await page.fill("input[type=search]", "");
     await page.click("th button:has-text('seed')");
     assert.equal(await page.getAttribute("th:has-text('seed')", "aria-sort"), "descending");
+    // The learning rate is a column, because the runs differ in it; the batch is none. Runs are found by it.
+    const titles = await page.$$eval("thead th", (heads) => heads.map((h) => h.textContent));
+    assert.deepEqual([titles.includes("lr"), titles.includes("batch")], [true, false]);
+    const rates = () => page.$$eval("tbody tr", (rows, at) => rows.map((row) => row.children[at].textContent), titles.indexOf("lr"));
+    await page.click("th button:has-text('lr')");
+    assert.deepEqual(await rates(), ["0.5", "0.25"]);
+    await page.click("th button:has-text('lr')");
+    assert.deepEqual(await rates(), ["0.25", "0.5"]);
+    await page.fill("input[type=search]", "lr=0.25");
+    assert.deepEqual(await rates(), ["0.25"]);
+    await page.fill("input[type=search]", "");
     await picture("list");
 
     // By keyboard alone: the first link after the tab key that leads to a run opens it.
@@ -127,7 +138,8 @@ async function look(port) {
     await page.click("a:has-text('Compare 2 runs')");
     await page.waitForSelector("#verdict");
     assert.match(await page.textContent("#verdict"), /differ from step 0 on.*weights differ/);
-    assert.equal((await page.$$eval("tbody th", (heads) => heads.map((h) => h.textContent))).includes("seed"), true);
+    assert.equal((await page.$$eval("tbody th", (heads) => heads.map((h) => h.textContent)))
+      .filter((name) => ["seed", "lr", "batch"].includes(name)).join(), "seed,lr");
     await picture("compare");
 
     // A run that is going on: the page follows it, and sees it stop.
@@ -162,7 +174,7 @@ async function look(port) {
 
 try {
   train("quick.ail", "--out", "a");
-  train("quick.ail", "--out", "b", "--seed", "7");
+  train("quick.ail", "--out", "b", "--seed", "7", "--set", "lr=0.25");
   const board = start("board", "--port", "0", "--json");
   const port = Number(new URL(JSON.parse(await firstLine(board)).url).port);
   await guarded(port);

@@ -23,11 +23,13 @@
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
 
-/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks. */
-#define OLD_DATABASE(version, strict, also)                                                              \
+/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks, none of them
+ * hyperparameters. */
+#define OLD_DATABASE(version, strict, also, ranks)                                                       \
   "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT,started TEXT,status TEXT,program TEXT,"        \
   "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT,given TEXT," \
-  "source_sha256 TEXT,data_sha256 TEXT,weights_sha256 TEXT,threads INTEGER,backend TEXT,version TEXT,"   \
+  "source_sha256 TEXT,data_sha256 TEXT,weights_sha256 TEXT,threads INTEGER," ranks                       \
+  "backend TEXT,version TEXT,"                                                                           \
   "data TEXT,folder TEXT,directory TEXT,process TEXT,source TEXT)" strict ";"                            \
   "CREATE INDEX runs_by_folder ON runs(folder);"                                                         \
   "CREATE TABLE losses(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"                      \
@@ -39,8 +41,9 @@ static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x *
   "(3,'completed','old.ail',2,2,0.5,'42','/old'),(7,'stopped','gone.ail',1,2,NULL,'42',NULL);"           \
   "DELETE FROM runs WHERE id=7;"                                                                         \
   "INSERT INTO losses VALUES(3,0,x'0000003f0000803e');INSERT INTO evals VALUES(3,0,0.25,NULL);"
-static const char version_1[] = OLD_DATABASE("1", "", "");
-static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,");
+static const char version_1[] = OLD_DATABASE("1", "", "", "");
+static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,", "");
+static const char version_3[] = OLD_DATABASE("3", "STRICT", "STRICT,", "ranks INTEGER,");
 
 /* ---- databases ---- */
 
@@ -139,7 +142,7 @@ static void columns_hold_their_type(void **state) {
   (void)state;
   sqlite3 *database;
   fresh("a.db");
-  assert_int_equal(number("a.db", "PRAGMA user_version"), 3);
+  assert_int_equal(number("a.db", "PRAGMA user_version"), 4);
   assert_int_equal(number("a.db", "SELECT ranks FROM runs"), 1);
   assert_int_equal(number("a.db", "SELECT count(*) FROM losses"), 1);
   assert_int_equal(sqlite3_open("a.db", &database), SQLITE_OK);
@@ -180,7 +183,7 @@ static void only_the_tables_of_tern_are_used(void **state) {
   sql("b.db", "PRAGMA application_id=1");
   refused("b.db", "it is a database of another program");
   fresh("b.db");
-  sql("b.db", "PRAGMA user_version=4");
+  sql("b.db", "PRAGMA user_version=5");
   refused("b.db", "it was made by a newer version of tern");
   fresh("b.db");
   sql("b.db", "PRAGMA user_version=0");
@@ -229,6 +232,31 @@ static void a_value_of_another_type_is_refused(void **state) {
     assert_int_equal(read_bytes("c.db", after, sizeof after), length);
     assert_memory_equal(before, after, length);
   }
+}
+
+/* What is there is an object of numbers and texts, of a size that tern writes, or it is refused. */
+static void odd_hyperparameters_are_refused(void **state) {
+  (void)state;
+  static const char *const changes[] = { "''", "'[1]'", "'{\"lr\":0.1'", "'{\"lr\":[0.1]}'",
+                                         "'{\"lr\":null}'",
+                                         "'{\"lr\":0.1}x'", "CAST(x'7b2261ff223a317d' AS TEXT)",
+                                         "'{'||substr(replace(hex(zeroblob(4097)),'00',',\"a\":1'),2)||'}'" };
+  fresh("c.db");
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    char change[256];
+    snprintf(change, sizeof change, "UPDATE runs SET hyperparameters=%s", changes[i]);
+    sql("c.db", change);
+    assert_null(ask("c.db", true, NULL));
+    assert_string_equal(why, "the hyperparameters of a run are not an object of numbers and texts");
+    assert_null(ask("c.db", false, "1"));
+  }
+  sql("c.db", "UPDATE runs SET hyperparameters='{\"\\u001b[31m\":\"\\u0007\",\"a\":1e999,\"a\":-0}'");
+  assert_true(is_json(ask("c.db", true, "1")));
+  const char *text = ask("c.db", false, "1");
+  assert_non_null(text);
+  assert_non_null(strstr(text, "\\x1b[31m"));
+  assert_null(strchr(text, 27));
+  assert_null(strchr(text, 7));
 }
 
 static void odd_steps_and_losses_are_refused(void **state) {
@@ -280,9 +308,10 @@ static void check_older(const char *statements, int version) {
   char before[4096];
   snprintf(before, sizeof before, "%s", ask("e.db", true, "3"));
   assert_non_null(strstr(before, "\"ranks\":null"));
+  assert_non_null(strstr(before, "\"hyperparameters\":null"));
   assert_int_equal(number("e.db", "PRAGMA user_version"), version); /* reading leaves it alone */
   assert_int_equal(train("e.db", true, NULL), TERN_OK);
-  assert_int_equal(number("e.db", "PRAGMA user_version"), 3);
+  assert_int_equal(number("e.db", "PRAGMA user_version"), 4);
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
   assert_non_null(ask("e.db", true, "8")); /* number 7 was given once */
@@ -294,6 +323,7 @@ static void an_older_database_is_moved_when_it_is_written_to(void **state) {
   (void)state;
   check_older(version_1, 1);
   check_older(version_2, 2);
+  check_older(version_3, 3);
 }
 
 /* ---- a lock of somebody else ---- */
@@ -535,6 +565,7 @@ int main(void) {
     cmocka_unit_test(only_the_tables_of_tern_are_used),
     cmocka_unit_test(what_is_not_a_plain_file_is_refused),
     cmocka_unit_test(a_value_of_another_type_is_refused),
+    cmocka_unit_test(odd_hyperparameters_are_refused),
     cmocka_unit_test(odd_steps_and_losses_are_refused),
     cmocka_unit_test(control_characters_are_shown_as_escapes),
     cmocka_unit_test(an_older_database_is_moved_when_it_is_written_to),

@@ -597,6 +597,13 @@ static void note_begin(void *context, const tern_run_facts *facts) {
   assert_int_equal(facts->seed, 42);
   assert_int_equal(facts->step, 0);
   assert_int_equal(facts->steps, 5);
+  static const char *const hypers[] = { "steps", "5", "lr", "0.1", "batch", "4", "optimizer", "sgd",
+                                        "schedule", "constant" };
+  assert_int_equal(facts->hyperparameter_count, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_string_equal(facts->hyperparameters[i].name, hypers[2 * i]);
+    assert_string_equal(facts->hyperparameters[i].value, hypers[2 * i + 1]);
+  }
   seen->begun++;
 }
 

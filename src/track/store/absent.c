@@ -45,6 +45,10 @@ bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, 
   (void)store, (void)query, (void)arena, (void)out;
   return false;
 }
+bool tn_store_find_hyper(tn_store *store, tn_str name, tn_arena *arena, bool *found, tn_run_names *names) {
+  (void)store, (void)name, (void)arena, (void)found, (void)names;
+  return false;
+}
 bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id) {
   (void)store, (void)which, (void)arena, (void)out, (void)id;
   return false;

@@ -5,6 +5,7 @@
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -51,6 +52,8 @@ static bool read_row(tn_store *store, sqlite3_stmt *s, tn_arena *arena, tn_run_r
     if (!has_type(store, s, i, type_of((tn_run_column)i))) return false;
     row->value[i] = column_text(store, s, i, arena);
   }
+  if (!tn_run_hypers_read(arena, row) && !arena->failed)
+    return tn_store_refuse(store, "the hyperparameters of a run are not an object of numbers and texts");
   tn_str *status = &row->value[TN_RUN_STATUS];
   if (tn_str_is(*status, "running") && !tn_store_is_alive(store->heap, row->value[TN_RUN_PROCESS]))
     *status = TN_LIT("killed");
@@ -79,10 +82,17 @@ static bool is_path(tn_run_column column) {
   return column == TN_RUN_PROGRAM || column == TN_RUN_FOLDER || column == TN_RUN_DATA;
 }
 
-/* Killed runs are stored as running; the difference is seen when rows are read. */
+/* Killed runs are stored as running; the difference is seen when rows are read, and hyperparameters are
+ * compared then. */
 static void add_filter(int version, tn_text *sql, const tn_run_filter *filter, size_t index) {
   const char *name = tn_store_column(version, filter->column);
-  tn_text_puts(sql, index == 0 ? " WHERE " : " AND ");
+  tn_text_puts(sql, " AND ");
+  if (filter->hyper.len > 0) {
+    tn_text_puts(sql, "?"); /* bound, so that the numbers of the others stay */
+    tn_text_uint(sql, index + 1);
+    tn_text_puts(sql, " IS NOT NULL");
+    return;
+  }
   bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
   tn_text_byte(sql, '(');
   tn_text_puts(sql, name);
@@ -107,30 +117,43 @@ static void add_listed_columns(int version, tn_text *sql) {
   }
 }
 
-static bool asks_for_status(const tn_run_query *query) {
+/* Something is filtered or ordered only after the rows were read. */
+static bool is_settled_later(const tn_run_query *query) {
   for (size_t i = 0; i < query->filter_count; i++) {
-    if (query->filters[i].column == TN_RUN_STATUS) return true;
+    if (query->filters[i].hyper.len > 0 || query->filters[i].column == TN_RUN_STATUS) return true;
   }
-  return false;
+  return query->hyper.len > 0;
 }
 
 static void write_query(int version, const tn_run_query *query, tn_text *sql) {
   tn_text_puts(sql, "SELECT ");
   add_listed_columns(version, sql);
-  tn_text_puts(sql, " FROM runs");
+  tn_text_puts(sql, " FROM runs WHERE 1");
   for (size_t i = 0; i < query->filter_count; i++) add_filter(version, sql, &query->filters[i], i);
   tn_text_puts(sql, " ORDER BY ");
   tn_text_puts(sql, tn_store_column(version, query->order));
   tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
-  if (query->limit > 0 && !asks_for_status(query)) { /* else what is over is cut off below */
+  if (query->limit > 0 && !is_settled_later(query)) { /* else what is over is cut off below */
     tn_text_puts(sql, " LIMIT ");
     tn_text_int(sql, query->limit);
   }
 }
 
+/* 0.10 is 0.1. */
+static bool has_hyper(const tn_run_row *row, const tn_run_filter *filter) {
+  const tn_run_hyper *hyper = tn_run_hyper_find(row, filter->hyper);
+  tn_run_hyper wanted = { .value = filter->value };
+  double number;
+  if (!hyper) return false;
+  wanted.is_number = hyper->is_number && tn_number_parse_f64(filter->value, &number);
+  return tn_run_hyper_order(hyper, &wanted) == 0;
+}
+
 static bool fits(const tn_run_row *row, const tn_run_query *query) {
   for (size_t i = 0; i < query->filter_count; i++) {
     const tn_run_filter *filter = &query->filters[i];
+    if (filter->hyper.len > 0 && !has_hyper(row, filter)) return false;
+    if (filter->hyper.len > 0) continue;
     bool other = filter->column == TN_RUN_STATUS && !tn_str_equal(row->value[TN_RUN_STATUS], filter->value);
     if (other) return false;
   }
@@ -142,8 +165,40 @@ static void keep_fitting(tn_run_rows *rows, const tn_run_query *query) {
   for (size_t i = 0; i < rows->count; i++) {
     if (fits(&rows->at[i], query)) rows->at[kept++] = rows->at[i];
   }
-  if (query->limit > 0 && kept > (size_t)query->limit) kept = (size_t)query->limit;
   rows->count = kept;
+}
+
+/* ---- in the order of a hyperparameter ---- */
+
+typedef struct {
+  const tn_run_hyper *key; /* NULL: the run has none, and comes last */
+  size_t index;            /* among the rows, which are in the order of their numbers */
+  tn_run_row row;
+} keyed_row;
+
+static int order_rising(const void *a, const void *b) {
+  const keyed_row *x = a, *y = b;
+  int order = tn_run_hyper_order(x->key, y->key);
+  return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static int order_falling(const void *a, const void *b) {
+  const keyed_row *x = a, *y = b;
+  int order = x->key && y->key ? tn_run_hyper_order(y->key, x->key) : tn_run_hyper_order(x->key, y->key);
+  return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static bool order_rows(tn_store *store, const tn_run_query *query, tn_run_rows *rows) {
+  size_t bytes = rows->count * sizeof(keyed_row);
+  keyed_row *keyed = rows->count > 0 ? tn_heap_alloc(store->heap, bytes) : NULL;
+  if (rows->count == 0) return true;
+  if (!keyed) return tn_store_out_of_memory(store);
+  for (size_t i = 0; i < rows->count; i++)
+    keyed[i] = (keyed_row){ tn_run_hyper_find(&rows->at[i], query->hyper), i, rows->at[i] };
+  qsort(keyed, rows->count, sizeof *keyed, query->descending ? order_falling : order_rising);
+  for (size_t i = 0; i < rows->count; i++) rows->at[i] = keyed[i].row;
+  tn_heap_free(store->heap, keyed, bytes);
+  return true;
 }
 
 bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
@@ -158,7 +213,33 @@ bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, 
   for (size_t i = 0; i < query->filter_count; i++) tn_store_bind_text(s, (int)i + 1, query->filters[i].value);
   if (!read_rows(store, s, arena, out)) return false;
   keep_fitting(out, query);
+  if (query->hyper.len > 0 && !order_rows(store, query, out)) return false;
+  if (query->limit > 0 && out->count > (size_t)query->limit) out->count = (size_t)query->limit;
   return true;
+}
+
+#define MOST_NAMES 1000 /* to choose a suggestion from */
+
+static bool add_name(tn_heap *heap, tn_run_names *names, tn_str name) {
+  for (size_t i = 0; i < names->count; i++) {
+    if (tn_str_equal(names->at[i], name)) return true;
+  }
+  return names->count == MOST_NAMES || tn_vec_push(heap, names, name);
+}
+
+bool tn_store_find_hyper(tn_store *store, tn_str name, tn_arena *arena, bool *found, tn_run_names *names) {
+  tn_run_query query = { .order = TN_RUN_ID };
+  tn_run_rows rows = { 0 };
+  bool ok = tn_store_list(store, &query, arena, &rows), memory = true;
+  *found = false;
+  for (size_t i = 0; ok && memory && i < rows.count; i++) {
+    for (size_t k = 0; memory && k < rows.at[i].hyper_count; k++) {
+      *found = *found || tn_str_equal(rows.at[i].hypers[k].name, name);
+      memory = add_name(store->heap, names, rows.at[i].hypers[k].name);
+    }
+  }
+  tn_vec_free(store->heap, &rows);
+  return ok && (memory || tn_store_out_of_memory(store));
 }
 
 /* ---- one run ---- */

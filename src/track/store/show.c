@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "diag/diag.h"
+#include "track/store/difference.h"
 #include "track/store/store.h"
 
 #define LONGEST_DURATION 1e12 /* seconds; a database can say anything */
@@ -110,12 +111,75 @@ static const cell cells[] = {
   { "weights", false, write_weights },
 };
 #define CELLS (sizeof cells / sizeof *cells)
+#define MOST_HYPERS 8 /* columns that still fit a terminal */
 
-static void write_cell(const tn_run_rows *rows, size_t line, size_t c, tn_text *out) {
+/* The columns above, and before the last of them the hyperparameters in which runs of the list differ. */
+typedef struct {
+  const tn_run_rows *rows;
+  tn_str hypers[MOST_HYPERS];
+  size_t hyper_count;
+} table;
+
+/* Two runs that have it have different values. */
+static bool varies(const tn_run_rows *rows, const tn_run_hyper *hyper) {
+  for (size_t i = 0; i < rows->count; i++) {
+    const tn_run_hyper *other = tn_run_hyper_find(&rows->at[i], hyper->name);
+    if (other && tn_run_hyper_order(hyper, other) != 0) return true;
+  }
+  return false;
+}
+
+static bool is_chosen(const table *t, tn_str name) {
+  for (size_t i = 0; i < t->hyper_count; i++) {
+    if (tn_str_equal(t->hypers[i], name)) return true;
+  }
+  return false;
+}
+
+#define MOST_LOOKED_AT 4096 /* hyperparameters; a database may come from anybody */
+
+static void choose_hypers(table *t) {
+  size_t looked = 0;
+  for (size_t i = 0; i < t->rows->count; i++) {
+    const tn_run_row *row = &t->rows->at[i];
+    for (size_t k = 0; k < row->hyper_count; k++) {
+      if (t->hyper_count == MOST_HYPERS || looked++ == MOST_LOOKED_AT) return;
+      if (!is_chosen(t, row->hypers[k].name) && varies(t->rows, &row->hypers[k]))
+        t->hypers[t->hyper_count++] = row->hypers[k].name;
+    }
+  }
+}
+
+static size_t column_count(const table *t) { return CELLS + t->hyper_count; }
+
+/* NULL: a hyperparameter, whose name is *hyper. */
+static const cell *cell_of(const table *t, size_t column, tn_str *hyper) {
+  if (column < CELLS - 1) return &cells[column];
+  if (column == CELLS - 1 + t->hyper_count) return &cells[CELLS - 1];
+  *hyper = t->hypers[column - (CELLS - 1)];
+  return NULL;
+}
+
+static bool is_right(const table *t, size_t column) {
+  tn_str hyper;
+  const cell *at = cell_of(t, column, &hyper);
+  return !at || at->right;
+}
+
+static void write_hyper(const tn_run_row *row, tn_str name, tn_text *out) {
+  const tn_run_hyper *hyper = tn_run_hyper_find(row, name);
+  tn_diag_put_safe(out, hyper ? hyper->value : TN_LIT("-"));
+}
+
+static void write_cell(const table *t, size_t line, size_t column, tn_text *out) {
+  tn_str hyper;
+  const cell *at = cell_of(t, column, &hyper);
   if (line == 0)
-    tn_text_puts(out, cells[c].title);
+    tn_diag_put_safe(out, at ? tn_str_of(at->title) : hyper);
+  else if (at)
+    at->write(&t->rows->at[line - 1], out);
   else
-    cells[c].write(&rows->at[line - 1], out);
+    write_hyper(&t->rows->at[line - 1], hyper, out);
 }
 
 /* What a terminal shows: bytes that do not continue a character. */
@@ -125,11 +189,11 @@ static size_t width_of(const tn_text *text) {
   return width;
 }
 
-static size_t column_width(const tn_run_rows *rows, size_t c, tn_text *scratch) {
+static size_t column_width(const table *t, size_t column, tn_text *scratch) {
   size_t widest = 0;
-  for (size_t line = 0; line <= rows->count; line++) {
+  for (size_t line = 0; line <= t->rows->count; line++) {
     tn_text_clear(scratch);
-    write_cell(rows, line, c, scratch);
+    write_cell(t, line, column, scratch);
     size_t width = width_of(scratch);
     if (width > widest) widest = width;
   }
@@ -142,18 +206,21 @@ void tn_runs_text(const tn_run_rows *rows, tn_text *out) {
     return;
   }
   tn_text scratch;
-  size_t widths[CELLS];
+  table t = { .rows = rows };
+  size_t widths[CELLS + MOST_HYPERS], columns;
   tn_text_init(&scratch, out->heap);
-  for (size_t c = 0; c < CELLS; c++) widths[c] = column_width(rows, c, &scratch);
+  choose_hypers(&t);
+  columns = column_count(&t);
+  for (size_t c = 0; c < columns; c++) widths[c] = column_width(&t, c, &scratch);
   for (size_t line = 0; line <= rows->count; line++) {
-    for (size_t c = 0; c < CELLS; c++) {
+    for (size_t c = 0; c < columns; c++) {
       tn_text_clear(&scratch);
-      write_cell(rows, line, c, &scratch);
+      write_cell(&t, line, c, &scratch);
       size_t blank = widths[c] - width_of(&scratch);
       if (c > 0) tn_text_puts(out, "  ");
-      if (cells[c].right) tn_text_repeat(out, ' ', blank);
+      if (is_right(&t, c)) tn_text_repeat(out, ' ', blank);
       tn_text_add(out, tn_text_str(&scratch));
-      if (!cells[c].right && c + 1 < CELLS) tn_text_repeat(out, ' ', blank);
+      if (!is_right(&t, c) && c + 1 < columns) tn_text_repeat(out, ' ', blank);
     }
     tn_text_byte(out, '\n');
   }
@@ -176,12 +243,26 @@ static bool is_listed(tn_run_column column, bool whole) {
   return column != TN_RUN_PROCESS && (whole || column != TN_RUN_SOURCE);
 }
 
+static void add_hypers(tn_json_writer *json, const tn_run_row *row) {
+  if (!row->value[TN_RUN_HYPER].at) {
+    tn_json_null(json);
+    return;
+  }
+  tn_json_object_begin(json);
+  for (size_t i = 0; i < row->hyper_count; i++)
+    tn_json_key_str(json, row->hypers[i].name), tn_run_hyper_json(&row->hypers[i], json);
+  tn_json_object_end(json);
+}
+
 static void add_row(tn_json_writer *json, const tn_run_row *row, bool whole) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     tn_run_column column = (tn_run_column)i;
     if (!is_listed(column, whole)) continue;
     tn_json_key(json, tn_run_column_of(column)->name);
-    add_value(json, column, row->value[i]);
+    if (column == TN_RUN_HYPER)
+      add_hypers(json, row);
+    else
+      add_value(json, column, row->value[i]);
   }
 }
 
@@ -226,10 +307,15 @@ void tn_run_json(const tn_run_whole *run, tn_text *out) {
 
 #define NAME_WIDTH 15
 
-static void add_pair(tn_text *out, const char *name, tn_str value) {
-  tn_text_puts(out, name);
-  size_t length = strlen(name);
+static void add_name(tn_text *out, tn_str name) {
+  size_t begin = out->len;
+  tn_diag_put_safe(out, name);
+  size_t length = out->len - begin;
   tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
+}
+
+static void add_pair(tn_text *out, tn_str name, tn_str value) {
+  add_name(out, name);
   tn_diag_put_safe(out, value.at ? value : TN_LIT("-"));
   tn_text_byte(out, '\n');
 }
@@ -249,7 +335,10 @@ static void add_step_line(tn_text *out, const tn_run_whole *run, int64_t step, c
 void tn_run_text(const tn_run_whole *run, tn_text *out) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (!is_listed((tn_run_column)i, false)) continue;
-    add_pair(out, tn_run_column_of((tn_run_column)i)->name, run->row.value[i]);
+    if (i != TN_RUN_HYPER)
+      add_pair(out, tn_str_of(tn_run_column_of((tn_run_column)i)->name), run->row.value[i]);
+    for (size_t k = 0; i == TN_RUN_HYPER && k < run->row.hyper_count; k++)
+      add_pair(out, run->row.hypers[k].name, run->row.hypers[k].value);
   }
   if (run->loss_count > 0) {
     tn_text_puts(out, "\n");
@@ -276,14 +365,23 @@ static bool same_value(const tn_run_whole *a, const tn_run_whole *b, int column)
   return !x.at == !y.at && tn_str_equal(x, y);
 }
 
+/* Of a run that an older tern recorded nothing is known. */
+static bool know_hypers(const tn_run_whole *a, const tn_run_whole *b) {
+  return a->row.value[TN_RUN_HYPER].at && b->row.value[TN_RUN_HYPER].at;
+}
+
+static bool same_origin(const tn_run_whole *a, const tn_run_whole *b, int column) {
+  if (tn_run_column_of((tn_run_column)column)->differs != TN_RUN_DIFFERS_B) return true;
+  return same_value(a, b, column) || (column == TN_RUN_HYPER && !know_hypers(a, b));
+}
+
 /* Bits, so that a NaN equals itself. */
 static bool same_loss(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 static comparison compare(const tn_run_whole *a, const tn_run_whole *b) {
   comparison c = { .same_origin = true, .first = -1 };
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
-    if (tn_run_column_of((tn_run_column)i)->differs == TN_RUN_DIFFERS_B && !same_value(a, b, i))
-      c.same_origin = false;
+    if (!same_origin(a, b, i)) c.same_origin = false;
   }
   size_t shared = a->loss_count < b->loss_count ? a->loss_count : b->loss_count;
   for (size_t i = 0; i < shared && c.first < 0; i++) {
@@ -301,10 +399,8 @@ static const char *verdict(const comparison *c) {
                         : "the weights differ";
 }
 
-static void add_difference(tn_text *out, const char *name, tn_str a, tn_str b) {
-  tn_text_puts(out, name);
-  size_t length = strlen(name);
-  tn_text_repeat(out, ' ', length < NAME_WIDTH ? NAME_WIDTH - length : 1);
+static void add_difference(tn_text *out, tn_str name, tn_str a, tn_str b) {
+  add_name(out, name);
   tn_diag_put_safe(out, a.at ? a : TN_LIT("-"));
   tn_text_puts(out, " | ");
   tn_diag_put_safe(out, b.at ? b : TN_LIT("-"));
@@ -312,7 +408,69 @@ static void add_difference(tn_text *out, const char *name, tn_str a, tn_str b) {
 }
 
 static bool is_compared(int column, const tn_run_whole *a, const tn_run_whole *b) {
-  return tn_run_column_of((tn_run_column)column)->differs != TN_RUN_DIFFERS_N && !same_value(a, b, column);
+  bool shown = tn_run_column_of((tn_run_column)column)->differs != TN_RUN_DIFFERS_N && column != TN_RUN_HYPER;
+  return shown && !same_value(a, b, column);
+}
+
+/* Every hyperparameter that the two do not have alike: in the order of the first, then what only the second
+ * has. Values are NULL where a run has none. */
+typedef void (*take_difference)(void *context, tn_str name, const tn_run_hyper *a, const tn_run_hyper *b);
+
+static void each_difference(const tn_run_row *a, const tn_run_row *b, take_difference take, void *context) {
+  for (size_t i = 0; i < a->hyper_count; i++) {
+    const tn_run_hyper *other = tn_run_hyper_find(b, a->hypers[i].name);
+    if (tn_run_hyper_order(&a->hypers[i], other) != 0)
+      take(context, a->hypers[i].name, &a->hypers[i], other);
+  }
+  for (size_t i = 0; i < b->hyper_count; i++) {
+    if (!tn_run_hyper_find(a, b->hypers[i].name)) take(context, b->hypers[i].name, NULL, &b->hypers[i]);
+  }
+}
+
+static void add_hyper_text(void *context, tn_str name, const tn_run_hyper *a, const tn_run_hyper *b) {
+  add_difference(context, name, a ? a->value : (tn_str){ 0 }, b ? b->value : (tn_str){ 0 });
+}
+
+static void add_hyper_json(void *context, tn_str name, const tn_run_hyper *a, const tn_run_hyper *b) {
+  tn_json_writer *json = context;
+  tn_json_key_str(json, name), tn_json_array_begin(json);
+  tn_run_hyper_json(a, json), tn_run_hyper_json(b, json);
+  tn_json_array_end(json);
+}
+
+static void add_line(void *context, const tn_text_line *line) {
+  tn_text *out = context;
+  if (line->first_of_change) {
+    tn_text_puts(out, "@@ line "), tn_text_uint(out, line->a_number);
+    tn_text_puts(out, " | line "), tn_text_uint(out, line->b_number);
+    tn_text_byte(out, '\n');
+  }
+  tn_text_puts(out, line->is_new ? "+ " : "- ");
+  tn_diag_put_safe(out, line->text);
+  tn_text_byte(out, '\n');
+}
+
+static void add_line_json(void *context, const tn_text_line *line) {
+  tn_json_writer *json = context;
+  tn_json_object_begin(json);
+  tn_json_key(json, "run"), tn_json_int(json, line->is_new ? 1 : 0);
+  tn_json_key(json, "line"), tn_json_int(json, (int64_t)(line->is_new ? line->b_number : line->a_number));
+  tn_json_key(json, "text"), tn_json_string(json, line->text);
+  tn_json_object_end(json);
+}
+
+static void add_source_difference(const tn_run_whole *a, const tn_run_whole *b, tn_text *out) {
+  tn_str x = a->row.value[TN_RUN_SOURCE], y = b->row.value[TN_RUN_SOURCE];
+  if (x.at && y.at && !tn_text_difference(out->heap, x, y, add_line, out)) out->failed = true;
+}
+
+/* The lines that only one of the programs has; `run` says which: 0 or 1. */
+static void add_source_json(const tn_run_whole *a, const tn_run_whole *b, tn_json_writer *json) {
+  tn_str x = a->row.value[TN_RUN_SOURCE], y = b->row.value[TN_RUN_SOURCE];
+  tn_json_key(json, "source"), tn_json_array_begin(json);
+  if (x.at && y.at && !tn_text_difference(json->out->heap, x, y, add_line_json, json))
+    json->out->failed = true;
+  tn_json_array_end(json);
 }
 
 void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out) {
@@ -320,10 +478,13 @@ void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (!is_compared(i, a, b)) continue;
     tn_str x = a->row.value[i], y = b->row.value[i];
-    bool hash = strstr(tn_run_column_of((tn_run_column)i)->name, "sha256") != NULL;
-    add_difference(out, tn_run_column_of((tn_run_column)i)->name, hash && x.at ? first_bytes(x, 16) : x,
+    const char *name = tn_run_column_of((tn_run_column)i)->name;
+    bool hash = strstr(name, "sha256") != NULL;
+    add_difference(out, tn_str_of(name), hash && x.at ? first_bytes(x, 16) : x,
                    hash && y.at ? first_bytes(y, 16) : y);
   }
+  if (know_hypers(a, b)) each_difference(&a->row, &b->row, add_hyper_text, out);
+  add_source_difference(a, b, out);
   if (c.first >= 0) {
     tn_text_puts(out, "the losses differ from step ");
     tn_text_int(out, c.first);
@@ -354,6 +515,10 @@ void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *
     tn_json_array_end(&json);
   }
   tn_json_object_end(&json);
+  tn_json_key(&json, "hyperparameters"), tn_json_object_begin(&json);
+  if (know_hypers(a, b)) each_difference(&a->row, &b->row, add_hyper_json, &json);
+  tn_json_object_end(&json);
+  add_source_json(a, b, &json);
   tn_json_key(&json, "first_different_step");
   if (c.first >= 0)
     tn_json_int(&json, c.first);

@@ -15,7 +15,8 @@
 #include "base/arena.h"
 #include "diag/diag.h"
 
-#define TN_STORE_VERSION 3 /* 1: tables that were not STRICT; 2: without the number of ranks */
+/* 1: tables that were not STRICT; 2: without the number of ranks; 3: without hyperparameters. */
+#define TN_STORE_VERSION 4
 #define TN_STORE_CHUNK   4096
 
 typedef enum {
@@ -35,9 +36,18 @@ typedef struct {
 const tn_run_column_info *tn_run_column_of(tn_run_column column);
 bool tn_run_column_find(tn_str name, tn_run_column *out);
 
+/* One of a run's hyperparameters, of which so many are kept. */
+#define TN_RUN_HYPER_LIMIT 4096
+typedef struct {
+  tn_str name, value;
+  bool is_number; /* then as JSON writes it */
+} tn_run_hyper;
+
 /* One run: every column as text, as JSON would write a number; `at` is NULL where there is nothing. */
 typedef struct {
   tn_str value[TN_RUN_COLUMN_COUNT];
+  const tn_run_hyper *hypers; /* what TN_RUN_HYPER says; filled in when a row is read */
+  size_t hyper_count;
 } tn_run_row;
 
 typedef struct {
@@ -82,10 +92,22 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
 /* E_RUN_NOT_FOUND when there is none. The run's folder stays. */
 bool tn_store_remove(tn_store *store, int64_t id);
 
+/* ---- hyperparameters (hyper.c) ---- */
+
+/* Reads the object in TN_RUN_HYPER, into the arena. False: it is not one that tern writes, or memory ran out,
+ * which the arena says. */
+bool tn_run_hypers_read(tn_arena *arena, tn_run_row *row);
+const tn_run_hyper *tn_run_hyper_find(const tn_run_row *row, tn_str name); /* NULL: it has none */
+/* Numbers by their values and before texts, NULL last; below, equal to or above 0 as with strcmp. */
+int tn_run_hyper_order(const tn_run_hyper *a, const tn_run_hyper *b);
+void tn_run_hyper_json(const tn_run_hyper *hyper, tn_json_writer *json); /* its value; NULL: null */
+
 /* ---- reading ---- */
 
+/* A name is that of a column or, where it is not empty, of a hyperparameter. */
 typedef struct {
   tn_run_column column;
+  tn_str hyper;
   tn_str value;
 } tn_run_filter;
 
@@ -93,6 +115,7 @@ typedef struct {
   const tn_run_filter *filters; /* all must hold; a program or folder also by its last part */
   size_t filter_count;
   tn_run_column order;
+  tn_str hyper; /* to order by; empty: the column */
   bool descending;
   int64_t limit; /* 0: none */
 } tn_run_query;
@@ -100,6 +123,10 @@ typedef struct {
 /* Every run that fits, in the arena, without the texts of the programs. False after reporting. */
 typedef tn_vec(tn_run_row) tn_run_rows;
 bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out);
+/* Whether any run has a hyperparameter of that name, and the names that there are, each once, the first
+ * thousand; the vector is the caller's, the texts are in the arena. False after reporting. */
+typedef tn_vec(tn_str) tn_run_names;
+bool tn_store_find_hyper(tn_store *store, tn_str name, tn_arena *arena, bool *found, tn_run_names *names);
 /* A run by its number, by "last", or by its folder. Reports E_RUN_NOT_FOUND. */
 bool tn_store_find(tn_store *store, const char *which, tn_arena *arena, tn_run_row *out, int64_t *id);
 /* The losses of a run's steps from 0 on, and its evaluations, in the arena. */

@@ -140,24 +140,45 @@ const MOST_POINTS = 8192;   // of a run that is followed for long
 // An accuracy that is not among the metrics of a run is not there.
 const evaluations = (evals, key) => evals.filter((e) => key in e).map((e) => [e.step, real(e[key])]);
 
+// ---- hyperparameters ----
+
+const hyper = (run, name) => Object.hasOwn(run.hyperparameters ?? {}, name) ? run.hyperparameters[name] : undefined;
+// The names of those in which runs that have them differ.
+function varying(runs) {
+  const values = new Map();
+  for (const run of runs)
+    for (const [name, value] of Object.entries(run.hyperparameters ?? {})) values.set(name, (values.get(name) ?? new Set()).add(value));
+  return [...values].filter(([, seen]) => seen.size > 1).map(([name]) => name);
+}
+const MOST_HYPERS = 12;   // columns of the list
+
 // ---- the list ----
 
-const columns = [
+const fixedColumns = [
   ["run", (r) => r.id, true], ["started", (r) => r.started], ["program", (r) => last(r.program)], ["status", (r) => r.status],
   ["steps", (r) => r.step ?? 0, true], ["loss", (r) => r.loss, true], ["accuracy", (r) => r.accuracy, true],
   ["time", (r) => r.seconds, true], ["seed", (r) => Number(r.seed), true], ["weights", (r) => r.weights_sha256],
 ];
 
 async function list() {
-  let runs = [], order = 0, down = true, words = "";
+  let runs = [], order = "run", down = true, words = "", hypers = [], columns = [], heads = [];
   const chosen = new Set();
   const compare = el("a", { class: "button", "aria-disabled": "true" }, "Compare");
-  const search = el("input", { type: "search", placeholder: "Filter: program, status, seed …", "aria-label": "Filter the runs",
+  const search = el("input", { type: "search", placeholder: "Filter: program, status, lr=0.1 …", "aria-label": "Filter the runs",
     oninput: () => { words = search.value.toLowerCase(); draw(); } });
   const body = el("tbody");
-  const heads = columns.map(([name, , right], i) => el("th", { class: right && "right", scope: "col" },
-    el("button", { type: "button", onclick: () => { down = order === i ? !down : true; order = i; draw(); } }, name)));
-  const table = el("table", {}, [el("thead", {}, el("tr", {}, [el("th", { scope: "col" }, "choose"), ...heads])), body]);
+  const headRow = el("tr"), table = el("table", {}, [el("thead", {}, headRow), body]);
+
+  // The columns that all runs have, and before the last of them the hyperparameters in which they differ.
+  function layOut() {
+    const names = varying(runs).slice(0, MOST_HYPERS);
+    if (columns.length > 0 && names.join() === hypers.join()) return;
+    hypers = names;
+    columns = [...fixedColumns.slice(0, -1), ...hypers.map((name) => [name, (r) => hyper(r, name), true]), ...fixedColumns.slice(-1)];
+    heads = columns.map(([name, , right]) => el("th", { class: right && "right", scope: "col" },
+      el("button", { type: "button", onclick: () => { down = order === name ? !down : true; order = name; draw(); } }, name)));
+    headRow.replaceChildren(el("th", { scope: "col" }, "choose"), ...heads);
+  }
 
   function choose(id, on) {
     if (on) chosen.add(id); else chosen.delete(id);
@@ -174,22 +195,25 @@ async function list() {
       el("td", {}, last(run.program)), el("td", {}, status(run)),
       el("td", { class: "right" }, `${run.step ?? 0} / ${run.steps}`), el("td", { class: "right" }, short(run.loss)),
       el("td", { class: "right" }, fixed(run.accuracy)), el("td", { class: "right" }, duration(run.seconds)),
-      el("td", { class: "right" }, run.seed), el("td", { class: "hash" }, run.weights_sha256?.slice(0, 8) ?? "–")]);
+      el("td", { class: "right" }, run.seed), ...hypers.map((name) => el("td", { class: "right" }, String(hyper(run, name) ?? "–"))),
+      el("td", { class: "hash" }, run.weights_sha256?.slice(0, 8) ?? "–")]);
   }
   function draw() {
-    const key = columns[order][1];
-    const fits = (r) => [last(r.program), r.status, r.seed, String(r.id), r.folder].join(" ").toLowerCase().includes(words);
+    const key = (columns.find(([name]) => name === order) ?? columns[0])[1];
+    const pairs = (r) => Object.entries(r.hyperparameters ?? {}).map(([name, value]) => `${name}=${value}`);
+    const fits = (r) => [last(r.program), r.status, r.seed, String(r.id), r.folder, ...pairs(r)].join(" ").toLowerCase().includes(words);
     const sorted = runs.filter(fits).sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       const way = x == null ? 1 : y == null ? -1 : x < y ? -1 : x > y ? 1 : 0;
       return x == null || y == null ? way : down ? -way : way;
     });
-    heads.forEach((head, i) => head.setAttribute("aria-sort", i !== order ? "none" : down ? "descending" : "ascending"));
+    heads.forEach((head, i) => head.setAttribute("aria-sort", columns[i][0] !== order ? "none" : down ? "descending" : "ascending"));
     body.replaceChildren(...sorted.map(row));
   }
   async function refresh() {
     const answer = await get("/api/runs");
     runs = answer.runs;
+    layOut();
     const running = runs.filter((r) => r.status === "running").length;
     live.textContent = `${answer.more ? "the newest " : ""}${runs.length} run${runs.length === 1 ? "" : "s"}${running ? `, ${running} running` : ""}`;
     if (runs.length === 0) return show(el("h2", {}, "Runs"), el("p", { class: "empty" },
@@ -216,7 +240,8 @@ async function one(id) {
   function draw() {
     cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
       card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
-      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("kernels", run.backend), card("started", when(run.started)),
+      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("kernels", run.backend),
+      ...Object.entries(run.hyperparameters ?? {}).map(([name, value]) => card(name, String(value))), card("started", when(run.started)),
       card("data", run.data), card("folder", run.folder),
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
     const curves = [{ name: "training", points, colour: 0, smooth: true }];
@@ -273,7 +298,9 @@ const compared = ["program", "status", "step", "steps", "loss", "eval_loss", "ac
 async function compare(ids) {
   const runs = await Promise.all(ids.map(async (id) => (await get(`/api/runs/${id}`)).run));
   const name = (run) => `run ${run.id} (${last(run.program)}, seed ${run.seed})`;
-  const rows = compared.filter((key) => runs.some((run) => run[key] !== runs[0][key]));
+  const names = [...new Set(runs.flatMap((run) => Object.keys(run.hyperparameters ?? {})))];
+  const rows = [...compared.map((key) => [key, (run) => run[key]]), ...names.map((name) => [name, (run) => hyper(run, name)])]
+    .filter(([, value]) => runs.some((run) => value(run) !== value(runs[0])));
   const hash = (key, value) => key.endsWith("sha256") && value ? value.slice(0, 16) : String(value ?? "–");
   const different = await Promise.all(ids.slice(1).map(async (id) => (await get(`/api/runs/${ids[0]}/compare/${id}`)).first_different_step));
   const first = Math.min(...different.map((step) => step ?? Infinity));
@@ -291,7 +318,7 @@ async function compare(ids) {
     el("h3", {}, "What differs"),
     rows.length === 0 ? el("p", {}, "Nothing.") : el("div", { class: "scroll" }, el("table", {}, [
       el("thead", {}, el("tr", {}, [el("th", { scope: "col" }, ""), ...runs.map((run) => el("th", { scope: "col" }, el("a", { href: `#/run/${run.id}` }, name(run))))])),
-      el("tbody", {}, rows.map((key) => el("tr", {}, [el("th", { scope: "row" }, key), ...runs.map((run) => el("td", { class: "number" }, hash(key, run[key])))])))])));
+      el("tbody", {}, rows.map(([key, value]) => el("tr", {}, [el("th", { scope: "row" }, key), ...runs.map((run) => el("td", { class: "number" }, hash(key, value(run))))])))])));
   return () => {};
 }
 
