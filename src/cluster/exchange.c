@@ -88,9 +88,17 @@ void tn_exchange_free(tn_exchange *x) {
   tn_heap_free(x->heap, x, sizeof *x);
 }
 
+tn_piece tn_exchange_own(const tn_exchange *x, int tensor) {
+  return tn_exchange_piece_of(x, tensor, x->rank);
+}
+
+tn_piece tn_exchange_own_of(const tn_exchange *x, size_t bytes) {
+  return tn_tree_owned_piece(tn_tree_chunks(bytes), 0, bytes, x->active, x->rank);
+}
+
 tn_shards tn_exchange_owned(const tn_exchange *x) { return x->owned; }
 
-bool tn_exchange_is_shared(const tn_exchange *x) { return x->window != NULL; }
+int tn_exchange_sharing(const tn_exchange *x) { return x->window ? x->active : 0; }
 
 tn_exchange_stats tn_exchange_stats_of(const tn_exchange *x) {
   size_t buffer = tn_exchange_buffer_bytes(x);

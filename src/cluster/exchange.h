@@ -46,8 +46,14 @@ void tn_exchange_sizes(const tn_exchange *exchange, int tensor, size_t sizes[TN_
 
 /* ---- in shared memory ---- */
 
-/* Whether the ranks share memory. */
-bool tn_exchange_is_shared(const tn_exchange *exchange);
+/* How many ranks share memory for this; 0: they do not. */
+int tn_exchange_sharing(const tn_exchange *exchange);
+/* What this rank owns of a tensor, and of one of so many bytes that is not exchanged. */
+tn_piece tn_exchange_own(const tn_exchange *exchange, int tensor);
+tn_piece tn_exchange_own_of(const tn_exchange *exchange, size_t bytes);
+/* In place of tn_exchange_finish: waits only for the sums of what this rank owns. Those of others are there
+ * after the next meeting, and before it no shard may begin. False: the transport has failed. */
+bool tn_exchange_finish_own(tn_exchange *exchange);
 /* Waits until all ranks have called it as often. What each wrote to shared memory before is there then.
  * False: the transport has failed. */
 bool tn_exchange_meet(tn_exchange *exchange);

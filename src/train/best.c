@@ -73,9 +73,10 @@ const tn_view *tn_loop_model_param(const tn_loop *loop, int param) {
   return tn_loop_has_best(loop) ? &loop->best.params[param].view : tn_trainer_param(loop->trainer, param);
 }
 
-tn_tensor tn_loop_share_model_param(const tn_loop *loop, int param) {
-  return tn_loop_has_best(loop) ? tn_tensor_ref(&loop->best.params[param])
-                                : tn_trainer_share_param(loop->trainer, param);
+bool tn_loop_share_model_param(const tn_loop *loop, int param, tn_tensor *out) {
+  if (!tn_loop_has_best(loop)) return tn_trainer_share_param(loop->trainer, param, out);
+  *out = tn_tensor_ref(&loop->best.params[param]);
+  return true;
 }
 
 int64_t tn_loop_model_step(const tn_loop *loop) {

@@ -50,8 +50,6 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
     tn_loop_fault(loop, &fault);
     return NULL;
   }
-  for (int i = 0; i < (int)loop->program.specs.param_count; i++)
-    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param(loop->trainer, i) : &loop->first[i].view);
   tn_plan_set_effects(plan, &loop->program.effects);
   return plan;
 }
@@ -193,8 +191,16 @@ static bool evaluate(tn_loop *loop, tn_evaluation *e, double *loss, double *valu
   return measure(loop, e, *loss, values);
 }
 
+/* After every step they may be elsewhere. */
+static void bind_params(const tn_loop *loop, tn_plan *plan) {
+  for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)
+    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param(loop->trainer, i) : &loop->first[i].view);
+}
+
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
   if (loop->evaluation.rows == 0) return true; /* there is only a test */
+  bind_params(loop, loop->evaluation.plan);
+  bind_params(loop, loop->evaluation.piece);
   row->evaluated = true;
   return evaluate(loop, &loop->evaluation, &row->eval_loss, row->values);
 }

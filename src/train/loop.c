@@ -429,7 +429,8 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
 static bool keep_params(const tn_loop *loop, tn_unit *unit) {
   tn_givens_free(loop->host->heap, &unit->params);
   for (int i = 0; i < tn_trainer_param_count(loop->trainer); i++) {
-    tn_tensor share = tn_loop_share_model_param(loop, i);
+    tn_tensor share;
+    if (!tn_loop_share_model_param(loop, i, &share)) return false;
     if (!tn_unit_keep_param_take(unit, tn_loop_param_name(loop, i), &share)) return false;
   }
   return true;

@@ -178,7 +178,7 @@ void tn_loop_note_recorded(tn_loop *loop, const struct tn_recorded_row *row);
 bool tn_loop_has_best(const tn_loop *loop);
 /* The model that the run leaves: the best parameters, or the last; and the number of steps that made them. */
 const tn_view *tn_loop_model_param(const tn_loop *loop, int param);
-tn_tensor tn_loop_share_model_param(const tn_loop *loop, int param);
+bool tn_loop_share_model_param(const tn_loop *loop, int param, tn_tensor *out); /* false: no memory */
 int64_t tn_loop_model_step(const tn_loop *loop);
 /* Why the run ended before its last step, and which parameters it keeps. */
 void tn_loop_say_best(const tn_loop *loop);

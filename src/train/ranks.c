@@ -1,10 +1,12 @@
 /* train/ranks.c: a training in several processes.
  *
  * Every rank compiles the program, reads the data and draws every batch; the trainer divides the shards of a
- * step among the ranks (train/shards.h). All have the whole state, and apply the same update to it. Rank 0
+ * step among the ranks (train/shards.h). Each has the whole state and applies the whole update to it; or, in
+ * shared memory, all have it once, and each updates its part (train/lasting.h). Rank 0
  * says where the training begins, with which values, and when it ends; it alone evaluates, prints and writes.
  *
- * Before the first step the ranks compare what decides the bits; now and then they compare the bits. */
+ * Before the first step the ranks compare what decides the bits; now and then those that have copies compare
+ * the bits. */
 #include <string.h>
 
 #include "cluster/report.h"
@@ -192,8 +194,8 @@ bool tn_loop_share_state(tn_loop *loop) {
   if (!loop->transport) return true;
   int64_t start[4] = { tn_trainer_step_number(loop->trainer), (int64_t)loop->rng.position, loop->idle,
                        loop->ended };
-  bool ok = spread(loop, start, sizeof start);
-  for (int i = 0; ok && i < tn_trainer_lasting_count(loop->trainer); i++) {
+  bool ok = spread(loop, start, sizeof start), copies = !tn_trainer_is_shared(loop->trainer);
+  for (int i = 0; ok && copies && i < tn_trainer_lasting_count(loop->trainer); i++) {
     const tn_view *view = tn_trainer_lasting(loop->trainer, i);
     ok = spread(loop, view->data, (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype));
   }
@@ -264,7 +266,8 @@ static bool compare_marks(tn_loop *loop) {
 }
 
 bool tn_loop_compare_ranks(tn_loop *loop, bool now) {
-  if (!loop->transport || (!now && tn_trainer_step_number(loop->trainer) % COMPARE_EVERY != 0)) return true;
+  bool due = now || tn_trainer_step_number(loop->trainer) % COMPARE_EVERY == 0;
+  if (!loop->transport || tn_trainer_is_shared(loop->trainer) || !due) return true;
   if (!loop->marks) {
     loop->marks = tn_arena_array(loop->arena, (size_t)loop->ranks, sizeof *loop->marks);
     if (!loop->marks) return tn_loop_out_of_memory(loop);

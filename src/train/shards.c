@@ -25,6 +25,7 @@ struct tn_shard_means {
   size_t *part_bytes;  /* of an input, from one shard to the next; 0: all have the same */
   int64_t key;
   int key_input;       /* -1: the program draws nothing */
+  bool wants_own;      /* a run gives only the means that this rank owns */
   bool cut;            /* the last run ended because of the transport */
   tn_not_finite found; /* by the last run; TN_OP_ERROR: nothing */
 };
@@ -227,6 +228,19 @@ void tn_shard_means_bind_input(tn_shard_means *s, int index, const tn_view *view
 void tn_shard_means_bind_param(tn_shard_means *s, int index, const tn_view *view) {
   tn_plan_bind_param(s->half.plan, index, view);
 }
+int tn_shard_means_sharing(const tn_shard_means *s) { return tn_exchange_sharing(s->exchange); }
+
+tn_elements tn_shard_means_own(const tn_shard_means *s, int param) {
+  int mean = s->of_param[param];
+  tn_value value = s->half.graph.params.at[param];
+  const tn_type *type = mean < 0 ? tn_graph_type(&s->half.graph, value) : type_of(s, mean);
+  size_t size = tn_dtype_bytes(type->dtype), bytes = (size_t)tn_shape_count(&type->shape) * size;
+  tn_piece own = mean < 0 ? tn_exchange_own_of(s->exchange, bytes) : tn_exchange_own(s->exchange, mean);
+  return (tn_elements){ (int64_t)(own.from / size), (int64_t)(own.bytes / size) };
+}
+
+void tn_shard_means_want_own(tn_shard_means *s) { s->wants_own = true; }
+
 void tn_shard_means_set_effects(tn_shard_means *s, const tn_effects *effects) {
   tn_plan_set_effects(s->half.plan, effects);
 }
@@ -263,7 +277,12 @@ bool tn_shard_means_run(tn_shard_means *s, int64_t key, tn_fault *fault) {
     if (!tn_plan_run(s->half.plan, fault)) return s->cut ? cut_off(s, fault) : false;
     if (s->found.op == TN_OP_ERROR) (void)tn_half_find_not_finite(&s->half, &s->found);
   }
-  return tn_exchange_finish(s->exchange) || cut_off(s, fault);
+  bool ok = s->wants_own ? tn_exchange_finish_own(s->exchange) : tn_exchange_finish(s->exchange);
+  return ok || cut_off(s, fault);
+}
+
+bool tn_shard_means_meet(tn_shard_means *s, tn_fault *fault) {
+  return tn_exchange_meet(s->exchange) || cut_off(s, fault);
 }
 
 bool tn_shard_means_not_finite(const tn_shard_means *s, tn_not_finite *out) {

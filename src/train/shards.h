@@ -6,6 +6,7 @@
 #ifndef TN_TRAIN_SHARDS_H
 #define TN_TRAIN_SHARDS_H
 
+#include "train/lasting.h"
 #include "train/trainer.h"
 
 typedef struct tn_shard_means tn_shard_means;
@@ -23,6 +24,15 @@ int tn_shard_means_of(const tn_shard_means *means, int param);
 void tn_shard_means_bind_input(tn_shard_means *means, int index, const tn_view *view);
 void tn_shard_means_bind_param(tn_shard_means *means, int index, const tn_view *view);
 void tn_shard_means_set_effects(tn_shard_means *means, const tn_effects *effects);
+/* Of ranks that share memory: how many there are, else 0. */
+int tn_shard_means_sharing(const tn_shard_means *means);
+/* What this rank updates of a parameter. */
+tn_elements tn_shard_means_own(const tn_shard_means *means, int param);
+/* From now on a run gives only the means of what this rank updates; the others', and the loss, are there
+ * after tn_shard_means_meet. */
+void tn_shard_means_want_own(tn_shard_means *means);
+/* Waits for all ranks (cluster/exchange.h). False with *fault as below. */
+bool tn_shard_means_meet(tn_shard_means *means, tn_fault *fault);
 /* All shards with this key for their draws. False with *fault; if another rank has failed, that is
  * TN_FAULT_HOST. */
 bool tn_shard_means_run(tn_shard_means *means, int64_t key, tn_fault *fault);

@@ -1,7 +1,8 @@
 /* train/trainer.c: the graph of a step, its plan, and the memory that lasts.
  *
  * With shards the graph of a step is that of the update: it reads the means of losses and gradients over the
- * shards (shards.h). */
+ * shards (shards.h). Between ranks that share memory each updates only what it owns (lasting.h): its
+ * parameters, states and gradients are pieces then, and whole gradients are read for their norm alone. */
 #include "train/trainer.h"
 
 #include <string.h>
@@ -20,11 +21,12 @@ struct tn_trainer {
   int64_t step;
   tn_half half;         /* outputs: the loss, then the next values */
   tn_shard_means *means; /* what it reads; NULL: no shards */
+  tn_elements *own;     /* by parameter, what this rank updates; NULL: everything */
   int input_count; /* the program's own */
   int param_count;
+  int per_param;      /* states of one */
   int learning_count; /* parameters that a gradient reaches */
-  tn_tensor *tensors; /* parameters, then states */
-  int tensor_count;
+  tn_lasting lasting; /* parameters, then states */
   float scalar[TN_SCALAR_COUNT];
   int scalar_input[TN_SCALAR_COUNT]; /* -1: not used */
   int64_t key;
@@ -53,7 +55,7 @@ typedef struct {
   tn_graph_builder builder;
   const tn_trainer_request *request;
   tn_value *grads, *states, *next, *next_states;
-  int per_param; /* states of one parameter */
+  tn_value *whole; /* gradients, where `grads` are pieces of them */
   tn_fault *fault;
 } maker;
 
@@ -82,8 +84,8 @@ static void add_scalars(maker *m, tn_value *scalar) {
 static void add_states(maker *m) {
   for (int p = 0; p < m->trainer->param_count; p++) {
     tn_type type = *tn_graph_type(&m->trainer->half.graph, m->trainer->half.graph.params.at[p]);
-    for (int s = 0; s < m->per_param; s++) {
-      int index = p * m->per_param + s;
+    for (int s = 0; s < m->trainer->per_param; s++) {
+      int index = p * m->trainer->per_param + s;
       m->states[index] = tn_build_param(&m->builder.base, name_of(m, "state", index), &type);
     }
   }
@@ -97,6 +99,31 @@ static tn_value read_mean(maker *m, int mean) {
   return tn_build_input(&m->builder.base, name_of(m, "mean", mean), &type);
 }
 
+/* What of a parameter, its gradient and its states is updated here. */
+static tn_type own_type(const tn_trainer *t, int param, const tn_type *type) {
+  if (!t->own) return *type;
+  return (tn_type){ .dtype = type->dtype, .shape = tn_shape_make(1, t->own[param].count) };
+}
+
+static tn_view own_mean(const tn_trainer *t, int param) {
+  tn_view view = tn_shard_means_view(t->means, tn_shard_means_of(t->means, param));
+  tn_shape shape = tn_shape_make(1, t->own[param].count);
+  char *at = (char *)view.data + (size_t)t->own[param].first * tn_dtype_bytes(view.dtype);
+  return tn_view_make(at, view.dtype, &shape);
+}
+
+/* After the whole means, in their order. */
+static void read_own_means(maker *m) {
+  tn_trainer *t = m->trainer;
+  for (int p = 0; p < t->param_count; p++) {
+    m->whole[p] = m->grads[p];
+    if (m->grads[p] == TN_NO_VALUE) continue;
+    const tn_type *type = tn_graph_type(&t->half.graph, m->grads[p]);
+    tn_type own = own_type(t, p, type);
+    m->grads[p] = tn_build_input(&m->builder.base, name_of(m, "own", p), &own);
+  }
+}
+
 /* The inputs are the means, in their order; the parameters are the program's. */
 static bool read_means(maker *m, tn_value *loss) {
   tn_trainer *t = m->trainer;
@@ -106,10 +133,12 @@ static bool read_means(maker *m, tn_value *loss) {
   for (int p = 0; p < t->param_count; p++) {
     const tn_node *node = tn_graph_node(part, part->params.at[p]);
     int mean = tn_shard_means_of(t->means, p);
-    tn_build_param(&m->builder.base, node->attrs->name, &node->type);
+    tn_type type = own_type(t, p, &node->type);
+    tn_build_param(&m->builder.base, node->attrs->name, &type);
     m->grads[p] = mean < 0 ? TN_NO_VALUE : read_mean(m, mean);
   }
   *loss = read_mean(m, tn_shard_means_count(t->means) - 1);
+  if (t->own) read_own_means(m);
   return tn_build_ok(&m->builder.base);
 }
 
@@ -118,22 +147,23 @@ static bool add_updates(maker *m, const tn_value *scalar) {
   tn_trainer *t = m->trainer;
   tn_optimizer_args args = { .builder = &m->builder, .options = &t->options };
   memcpy(args.scalar, scalar, sizeof args.scalar);
-  args.scale = tn_optimizer_clip(&args, m->grads, t->param_count);
+  args.scale = tn_optimizer_clip(&args, t->own ? m->whole : m->grads, t->param_count);
   for (int p = 0; p < t->param_count; p++) {
-    tn_value *states = m->states + p * m->per_param, *next_states = m->next_states + p * m->per_param;
-    m->next[p] = tn_optimizer_update(&args, p, m->grads[p], states, next_states);
+    int first = p * t->per_param;
+    m->next[p] = tn_optimizer_update(&args, p, m->grads[p], m->states + first, m->next_states + first);
   }
   bool ok = true;
   for (int p = 0; p < t->param_count; p++) ok = ok && tn_graph_output(&t->half.graph, 0, m->next[p]);
-  for (int s = 0; s < t->param_count * m->per_param; s++)
+  for (int s = 0; s < t->param_count * t->per_param; s++)
     ok = ok && tn_graph_output(&t->half.graph, 0, m->next_states[s]);
   return ok && tn_build_ok(&m->builder.base);
 }
 
 static bool make_arrays(maker *m) {
   tn_arena *arena = &m->trainer->arena;
-  size_t params = (size_t)m->trainer->param_count, states = params * (size_t)m->per_param;
+  size_t params = (size_t)m->trainer->param_count, states = params * (size_t)m->trainer->per_param;
   m->grads = tn_arena_array(arena, params + 1, sizeof *m->grads);
+  m->whole = tn_arena_array(arena, params + 1, sizeof *m->whole);
   m->next = tn_arena_array(arena, params + 1, sizeof *m->next);
   m->states = tn_arena_array(arena, states + 1, sizeof *m->states);
   m->next_states = tn_arena_array(arena, states + 1, sizeof *m->next_states);
@@ -154,9 +184,6 @@ static bool make_whole(maker *m, tn_value *loss) {
 static bool make_graph(maker *m) {
   tn_trainer *t = m->trainer;
   tn_value scalar[TN_SCALAR_COUNT] = { 0 }, loss;
-  t->input_count = (int)m->request->graph->inputs.count;
-  t->param_count = (int)m->request->graph->params.count;
-  m->per_param = tn_optimizer_states(t->options.optimizer);
   if (!make_arrays(m) || !(t->means ? read_means(m, &loss) : make_whole(m, &loss))) return false;
   for (int p = 0; p < t->param_count; p++) t->learning_count += m->grads[p] != TN_NO_VALUE;
   if (!tn_graph_output(&t->half.graph, 0, loss)) return false;
@@ -167,38 +194,95 @@ static bool make_graph(maker *m) {
 
 /* ---- memory ---- */
 
-static bool make_tensors(maker *m) {
+/* Whose value or state a lasting tensor is. */
+static int param_of(const tn_trainer *t, int tensor) {
+  return tensor < t->param_count ? tensor : (tensor - t->param_count) / t->per_param;
+}
+
+static bool make_lasting(maker *m) {
   tn_trainer *t = m->trainer;
-  t->tensor_count = (int)t->half.graph.params.count;
-  t->tensors = tn_arena_array(&t->arena, (size_t)t->tensor_count + 1, sizeof *t->tensors);
-  if (!t->tensors) return false;
-  for (int i = 0; i < t->tensor_count; i++) {
-    const tn_type *type = tn_graph_type(&t->half.graph, t->half.graph.params.at[i]);
-    if (!tn_tensor_zeros(t->heap, type->dtype, &type->shape, &t->tensors[i])) return false;
+  const tn_graph *graph = m->request->graph;
+  int ranks = t->means ? tn_shard_means_sharing(t->means) : 0;
+  int count = t->param_count * (1 + t->per_param);
+  tn_type *types = tn_arena_array(&t->arena, (size_t)count + 1, sizeof *types);
+  if (!types) return false;
+  for (int i = 0; i < count; i++) {
+    types[i] = *tn_graph_type(graph, graph->params.at[param_of(t, i)]);
   }
+  tn_transport *transport = ranks > 0 ? m->request->transport : NULL;
+  return tn_lasting_make(&t->lasting, t->heap, &t->arena, types, count, transport, ranks);
+}
+
+/* Only the norm reads what others own. */
+static bool find_own(maker *m) {
+  tn_trainer *t = m->trainer;
+  if (!t->lasting.window) return true;
+  t->own = tn_arena_array(&t->arena, (size_t)t->param_count + 1, sizeof *t->own);
+  if (!t->own) return false;
+  for (int p = 0; p < t->param_count; p++) t->own[p] = tn_shard_means_own(t->means, p);
+  if (t->options.clip_norm <= 0) tn_shard_means_want_own(t->means);
   return true;
+}
+
+/* What is shared is written into another copy, the rest in place. */
+static bool choose_places(maker *m, int **updates, bool **placed) {
+  tn_trainer *t = m->trainer;
+  size_t count = (size_t)t->lasting.count;
+  if (t->own) {
+    *placed = tn_arena_array(&t->arena, count + 1, sizeof **placed);
+    for (size_t i = 0; *placed && i < count; i++) (*placed)[i + 1] = true;
+    return *placed != NULL;
+  }
+  *updates = tn_arena_array(&t->arena, count + 1, sizeof **updates);
+  for (size_t i = 0; *updates && i < count; i++) {
+    bool stays = t->half.graph.outputs.at[i + 1].value == t->half.graph.params.at[i];
+    (*updates)[i] = stays || m->request->shows_all ? -1 : (int)i + 1;
+  }
+  return *updates != NULL;
+}
+
+/* The parameters, where they are now. */
+static void bind_params(tn_trainer *t) {
+  for (int i = 0; t->means && i < t->param_count; i++)
+    tn_shard_means_bind_param(t->means, i, &t->lasting.tensors[i].view);
+  for (int i = 0; i < t->lasting.count; i++) {
+    if (!t->own) {
+      tn_plan_bind_param(t->half.plan, i, &t->lasting.tensors[i].view);
+      continue;
+    }
+    tn_view now = tn_lasting_now(&t->lasting, i, t->own[param_of(t, i)]);
+    tn_view next = tn_lasting_next(&t->lasting, i, t->own[param_of(t, i)]);
+    tn_plan_bind_param(t->half.plan, i, &now);
+    tn_plan_bind_output(t->half.plan, i + 1, &next);
+  }
+}
+
+static void bind_means(tn_trainer *t) {
+  int input = 0;
+  for (int i = 0; t->means && i < tn_shard_means_count(t->means); i++) {
+    tn_view mean = tn_shard_means_view(t->means, i);
+    tn_plan_bind_input(t->half.plan, input++, &mean);
+  }
+  for (int p = 0; t->own && p < t->param_count; p++) {
+    if (tn_shard_means_of(t->means, p) < 0) continue;
+    tn_view mean = own_mean(t, p);
+    tn_plan_bind_input(t->half.plan, input++, &mean);
+  }
 }
 
 static bool make_plan(maker *m) {
   tn_trainer *t = m->trainer;
-  int *updates = tn_arena_array(&t->arena, (size_t)t->tensor_count + 1, sizeof *updates);
-  if (!updates) return false;
-  for (int i = 0; i < t->tensor_count; i++) {
-    bool stays = t->half.graph.outputs.at[i + 1].value == t->half.graph.params.at[i];
-    updates[i] = stays || m->request->shows_all ? -1 : i + 1;
-  }
+  int *updates = NULL;
+  bool *placed = NULL;
+  if (!choose_places(m, &updates, &placed)) return false;
   tn_plan_options options = { .backend = m->request->backend,
                               .threads = m->request->threads,
-                              .updates = updates };
+                              .updates = updates,
+                              .placed = placed };
   t->half.plan = tn_plan_new(t->heap, &t->half.graph, &options, m->fault);
   if (!t->half.plan) return false;
-  for (int i = 0; i < t->tensor_count; i++) tn_plan_bind_param(t->half.plan, i, &t->tensors[i].view);
-  for (int i = 0; t->means && i < t->param_count; i++)
-    tn_shard_means_bind_param(t->means, i, &t->tensors[i].view);
-  for (int i = 0; t->means && i < tn_shard_means_count(t->means); i++) {
-    tn_view mean = tn_shard_means_view(t->means, i);
-    tn_plan_bind_input(t->half.plan, i, &mean);
-  }
+  bind_params(t);
+  bind_means(t);
   for (int i = 0; i < TN_SCALAR_COUNT; i++) {
     tn_view view = tn_view_make(&t->scalar[i], TN_F32, &TN_SCALAR_SHAPE);
     if (t->scalar_input[i] >= 0) tn_plan_bind_input(t->half.plan, t->scalar_input[i], &view);
@@ -215,13 +299,13 @@ static bool make(maker *m) {
     if (!t->means) return false;
     *m->fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
   }
+  if (!make_lasting(m) || !find_own(m)) return false;
   if (!make_graph(m)) {
     if (m->builder.base.fault.kind != TN_FAULT_NONE) *m->fault = m->builder.base.fault;
     return false;
   }
   return tn_opt_run(&t->half.graph, m->request->passes, m->request->evaluator) &&
-         (!m->request->shows_all || tn_half_show_all(&t->half, &t->arena)) && make_tensors(m) &&
-         make_plan(m);
+         (!m->request->shows_all || tn_half_show_all(&t->half, &t->arena)) && make_plan(m);
 }
 
 tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_fault *fault) {
@@ -232,6 +316,9 @@ tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_
   trainer->options = request->options;
   trainer->seed = request->seed;
   trainer->key_input = -1;
+  trainer->input_count = (int)request->graph->inputs.count;
+  trainer->param_count = (int)request->graph->params.count;
+  trainer->per_param = tn_optimizer_states(request->options.optimizer);
   tn_arena_init(&trainer->arena, heap);
   maker m = { .trainer = trainer, .request = request, .fault = fault };
   if (!make(&m)) {
@@ -246,7 +333,7 @@ void tn_trainer_free(tn_trainer *trainer) {
   if (!trainer) return;
   tn_shard_means_free(trainer->means);
   tn_half_free(&trainer->half);
-  for (int i = 0; i < trainer->tensor_count && trainer->tensors; i++) tn_tensor_unref(&trainer->tensors[i]);
+  tn_lasting_free(&trainer->lasting);
   tn_arena_free(&trainer->arena);
   tn_heap_free(trainer->heap, trainer, sizeof *trainer);
 }
@@ -256,20 +343,23 @@ void tn_trainer_free(tn_trainer *trainer) {
 int tn_trainer_learning_count(const tn_trainer *trainer) { return trainer->learning_count; }
 int tn_trainer_param_count(const tn_trainer *trainer) { return trainer->param_count; }
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) {
-  return &trainer->tensors[index].view;
+  return &trainer->lasting.tensors[index].view;
 }
-tn_tensor tn_trainer_share_param(const tn_trainer *trainer, int index) {
-  return tn_tensor_ref(&trainer->tensors[index]);
+bool tn_trainer_share_param(const tn_trainer *trainer, int index, tn_tensor *out) {
+  return tn_lasting_share(&trainer->lasting, index, out);
 }
-int tn_trainer_state_count(const tn_trainer *trainer) { return trainer->tensor_count - trainer->param_count; }
+int tn_trainer_state_count(const tn_trainer *trainer) {
+  return trainer->lasting.count - trainer->param_count;
+}
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
-  return &trainer->tensors[trainer->param_count + index].view;
+  return &trainer->lasting.tensors[trainer->param_count + index].view;
 }
 
-int tn_trainer_lasting_count(const tn_trainer *trainer) { return trainer->tensor_count; }
+int tn_trainer_lasting_count(const tn_trainer *trainer) { return trainer->lasting.count; }
 const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index) {
-  return &trainer->tensors[index].view;
+  return &trainer->lasting.tensors[index].view;
 }
+bool tn_trainer_is_shared(const tn_trainer *trainer) { return trainer->lasting.window != NULL; }
 
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) {
   if (index >= trainer->input_count || index == trainer->key_input) return;
@@ -299,6 +389,19 @@ bool tn_trainer_find_not_finite(const tn_trainer *t, tn_not_finite *out) {
   return true;
 }
 
+/* All ranks have written what they own: that is what counts now. */
+static bool finish_update(tn_trainer *t, double *loss, tn_fault *fault) {
+  tn_view view = tn_plan_output(t->half.plan, 0);
+  if (t->own) {
+    if (!tn_shard_means_meet(t->means, fault)) return false;
+    view = tn_shard_means_view(t->means, tn_shard_means_count(t->means) - 1);
+    tn_lasting_swap(&t->lasting);
+    bind_params(t);
+  }
+  *loss = tn_view_get_f64(&view, 0);
+  return true;
+}
+
 bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
   for (int i = 0; i < TN_SCALAR_COUNT; i++) {
     if (trainer->scalar_input[i] < 0) continue;
@@ -306,9 +409,7 @@ bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
   }
   trainer->key = (int64_t)tn_rng_mix(trainer->seed, (uint64_t)trainer->step);
   if (trainer->means && !tn_shard_means_run(trainer->means, trainer->key, fault)) return false;
-  if (!tn_plan_run(trainer->half.plan, fault)) return false;
-  tn_view view = tn_plan_output(trainer->half.plan, 0);
-  *loss = tn_view_get_f64(&view, 0);
+  if (!tn_plan_run(trainer->half.plan, fault) || !finish_update(trainer, loss, fault)) return false;
   trainer->step++;
   return true;
 }

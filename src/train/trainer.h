@@ -45,12 +45,12 @@ typedef struct {
 tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_fault *fault);
 void tn_trainer_free(tn_trainer *trainer);
 
-/* By the graph's own numbering. Borrowed; contiguous; valid until the trainer is freed. Writing to
- * it sets the parameter. */
+/* By the graph's own numbering. Borrowed; contiguous; valid until the trainer is freed, but after a step its
+ * data may be elsewhere. Writing to it sets the parameter. */
 int tn_trainer_param_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
-/* The same with a reference of its own, which outlives the trainer. */
-tn_tensor tn_trainer_share_param(const tn_trainer *trainer, int index);
+/* The same with a reference of its own, which outlives the trainer. False: no memory. */
+bool tn_trainer_share_param(const tn_trainer *trainer, int index, tn_tensor *out);
 /* How many of them the loss has a gradient by. */
 int tn_trainer_learning_count(const tn_trainer *trainer);
 /* The optimiser's own tensors (momentum, moments), for checkpoints. */
@@ -59,6 +59,8 @@ const tn_view *tn_trainer_state(const tn_trainer *trainer, int index);
 /* The parameters, then the optimiser's: all that a step changes. */
 int tn_trainer_lasting_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index);
+/* Whether they are memory of all ranks: what one writes there all have. */
+bool tn_trainer_is_shared(const tn_trainer *trainer);
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view);
 /* For graphs that ask the host; see graph/effects.h. */
 void tn_trainer_set_effects(tn_trainer *trainer, const tn_effects *effects);
