@@ -7,8 +7,8 @@
 #
 # The same build gives the same package, byte for byte: nothing in it is younger than $SOURCE_DATE_EPOCH
 # (the last commit, if that is not set), and everything belongs to root. What it depends on is what its
-# programs are linked with, as dpkg-shlibdeps finds it, and SQLite, which is loaded when a history of runs is
-# needed; libmicrohttpd is loaded by `tern board` alone and only recommended; Open MPI, which a training under mpirun loads, is suggested.
+# programs are linked with, as dpkg-shlibdeps finds it, and what is loaded when it is needed: SQLite for the
+# history of runs, libedit where somebody types; libmicrohttpd is loaded by `tern board` alone and only recommended; Open MPI, which a training under mpirun loads, is suggested.
 set -eu
 build=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -89,7 +89,7 @@ Version: $version-1
 Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size --exclude=DEBIAN "$root" | cut -f1)
-Depends: ${depends#shlibs:Depends=}, libsqlite3-0
+Depends: ${depends#shlibs:Depends=}, libedit2, libsqlite3-0
 Recommends: libmicrohttpd12 | libmicrohttpd12t64
 Suggests: openmpi-bin, python3-numpy, libsqlite3-dev
 Section: math

@@ -43,11 +43,49 @@ static char *read_plain(size_t *count) {
   return line;
 }
 
+static char *read_prompted(const char *prompt, size_t *length) {
+  if (isatty(0) && isatty(1)) {
+    fputs(prompt, stdout);
+    fflush(stdout);
+  }
+  return read_plain(length);
+}
+
 #ifdef TN_HAVE_EDITLINE
+#include <dlfcn.h>
 #include <editline/readline.h>
 #include <locale.h>
 #include <sys/stat.h>
 #include <wchar.h>
+
+/* What is used of libedit: functions, and addresses of variables. It is loaded when somebody types: the
+ * dynamic linker would look up hundreds of names for it, and for the libraries it brings, at every start. */
+#define LIBRARY "libedit.so.2"
+#define EDIT_NAMES(X)                                                                                        \
+  X(add_history) X(history_base) X(history_get) X(history_length) X(readline)                               \
+  X(rl_attempted_completion_function) X(rl_attempted_completion_over) X(rl_catch_signals)                   \
+  X(rl_completion_append_character) X(rl_completion_matches) X(rl_filename_completion_function)             \
+  X(rl_getc_function) X(rl_initialize) X(rl_line_buffer) X(rl_readline_name) X(stifle_history)
+#define MEMBER(name) __typeof__(&name) name;
+static struct {
+  void *library;
+  EDIT_NAMES(MEMBER)
+} edit;
+
+/* C knows no conversion from the address of data to that of a function; POSIX says they look alike. */
+static bool find(const char *name, void *member, size_t size) {
+  void *found = dlsym(edit.library, name);
+  if (found && size == sizeof found) memcpy(member, &found, size);
+  return found && size == sizeof found;
+}
+
+static bool load_editor(void) {
+  edit.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  bool ok = edit.library != NULL;
+#define FIND(name) ok = ok && find(#name, &edit.name, sizeof edit.name);
+  EDIT_NAMES(FIND)
+  return ok;
+}
 
 #define HISTORY_LENGTH 1000
 #define HISTORY_BYTES  ((size_t)64 << 20) /* a file that is larger is not read */
@@ -104,9 +142,10 @@ static bool loads_file(const char *line) {
  * common beginning first, then each of them. */
 static char **complete(const char *word, int start, int end) {
   (void)start;
-  rl_attempted_completion_over = 1;
-  if (loads_file(rl_line_buffer)) return rl_completion_matches(word, rl_filename_completion_function);
-  const char *list = tern_repl_complete(editor.repl, rl_line_buffer, (size_t)end);
+  *edit.rl_attempted_completion_over = 1;
+  if (loads_file(*edit.rl_line_buffer))
+    return edit.rl_completion_matches(word, edit.rl_filename_completion_function);
+  const char *list = tern_repl_complete(editor.repl, *edit.rl_line_buffer, (size_t)end);
   size_t count = 0, common;
   for (const char *c = list; c && *c; c++) count += *c == '\n';
   if (count == 0) return NULL;
@@ -179,7 +218,7 @@ static void remember(const char *from, size_t length) {
   if (!line) return;
   for (size_t at = 0; at < length;) at += decode(from + at, length - at, &line[count++]);
   line[count] = 0;
-  if (count > 0) add_history(line);
+  if (count > 0) edit.add_history(line);
   free(line);
 }
 
@@ -209,8 +248,8 @@ static void save_history(void) {
   FILE *memory = open_memstream(&text, &length);
   if (!memory) return;
   fprintf(memory, "%s\n", mark);
-  for (int i = history_base; i < history_base + history_length; i++) {
-    const HIST_ENTRY *entry = history_get(i);
+  for (int i = *edit.history_base; i < *edit.history_base + *edit.history_length; i++) {
+    const HIST_ENTRY *entry = edit.history_get(i);
     if (entry && entry->line) encode(memory, entry->line);
   }
   if (fclose(memory) == 0) tern_write_file(editor.session, editor.history, text, length);
@@ -220,25 +259,26 @@ static void save_history(void) {
 
 void tn_line_begin(tern_session *session, tern_repl *repl, const char *language) {
   if (!isatty(0) || !isatty(1)) return;
+  if (!load_editor()) return;
   umask(077); /* the history is for this user alone; in the sandbox it is too late to say so */
   setlocale(LC_CTYPE, ""); /* so that wide characters are edited as one */
   editor.session = session;
   editor.repl = repl;
-  rl_readline_name = "tern";
-  rl_catch_signals = 0; /* Ctrl-C comes to us; the library would send it on, which the sandbox forbids */
-  rl_getc_function = next_character;
-  rl_initialize();
-  rl_attempted_completion_function = complete;
-  rl_completion_append_character = 0; /* a call or a point may follow */
-  stifle_history(HISTORY_LENGTH);
+  *edit.rl_readline_name = "tern";
+  *edit.rl_catch_signals = 0; /* Ctrl-C comes to us; the sandbox forbids the library to send it on */
+  *edit.rl_getc_function = next_character;
+  edit.rl_initialize();
+  *edit.rl_attempted_completion_function = complete;
+  *edit.rl_completion_append_character = 0; /* a call or a point may follow */
+  edit.stifle_history(HISTORY_LENGTH);
   find_history(language);
   if (editor.history[0]) load_history();
 }
 
 char *tn_line_read(const char *prompt, size_t *length) {
-  if (!isatty(0) || !isatty(1)) return read_plain(length);
-  char *line = readline(prompt);
-  if (line && *line) add_history(line);
+  if (!editor.repl) return read_prompted(prompt, length);
+  char *line = edit.readline(prompt);
+  if (line && *line) edit.add_history(line);
   *length = line ? strlen(line) : 0;
   return line;
 }
@@ -253,13 +293,7 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
   (void)language;
 }
 
-char *tn_line_read(const char *prompt, size_t *length) {
-  if (isatty(0) && isatty(1)) {
-    fputs(prompt, stdout);
-    fflush(stdout);
-  }
-  return read_plain(length);
-}
+char *tn_line_read(const char *prompt, size_t *length) { return read_prompted(prompt, length); }
 
 void tn_line_end(void) {}
 const char *tn_line_folder(void) { return NULL; }
