@@ -103,6 +103,7 @@ tn_test(unit tensor_print tensor)
 tn_test(unit tensor_shape tensor)
 tn_test(unit tensor_view tensor)
 tn_test(unit train_lasting train)
+tn_test(unit train_sample train)
 tn_test(unit train_trainer train opt plan ref cpu)
 
 # It starts the program.

@@ -468,6 +468,25 @@ TERN_API tern_status tern_predict(tern_program *program, const tern_prediction *
  * model has classes. For a program of tern_load_run. */
 TERN_API tern_status tern_evaluate(tern_program *program, const char *data);
 
+/* A text, continued token by token by a model that has learned the next token at every place. */
+typedef struct {
+  const char *prompt;         /* what is continued; at least one token of the run's vocabulary */
+  size_t tokens;              /* how many to generate */
+  double temperature;         /* 0: always the likeliest token; else scores are divided by it */
+  size_t top_k;               /* only the likeliest; 0: all */
+  int shown;                  /* for a terminal: characters that it would obey are escapes */
+  void *context;
+  /* Takes what is generated, whole characters at a time, without the prompt; 0 ends it. */
+  int (*take)(void *context, const char *text, size_t length);
+} tern_generation;
+
+/* For a program of tern_load_run. Draws from the session's seed. *tokens (if not NULL): how many there
+ * were. */
+TERN_API tern_status tern_generate(tern_program *program, const tern_generation *wanted, size_t *tokens);
+/* The JSON object of `tern generate --json`. NULL after leaving diagnostics. */
+TERN_API const char *tern_generate_json(tern_program *program, const char *prompt, size_t tokens,
+                                        const char *text, size_t length);
+
 /* The JSON object of `tern predict --json`: with the file that the answers were written to, or else with the
  * answers, given as they were taken in the form "jsonl". NULL after leaving diagnostics. */
 TERN_API const char *tern_predict_json(tern_program *program, size_t rows, const char *file,

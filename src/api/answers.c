@@ -9,6 +9,7 @@
 #include "api/internal.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "train/generate.h"
 #include "train/predict.h"
 #include "train/record.h"
 #include "train/score.h"
@@ -121,6 +122,16 @@ tern_program *tern_load_run(tern_session *session, const char *folder, tern_stat
 
 /* ---- answers ---- */
 
+static tn_trained_options options_of(const tern_program *program) {
+  const tern_session *session = program->session;
+  return (tn_trained_options){ .backend = session->backend,
+                               .threads = session->threads,
+                               .passes = session->passes,
+                               .evaluator = &session->evaluator,
+                               .facts = program->facts,
+                               .facts_path = program->facts_path };
+}
+
 typedef struct {
   const tern_prediction *wanted;
   bool refused;
@@ -145,12 +156,7 @@ static bool predict(tern_program *program, const tern_prediction *wanted, size_t
   if (!program->is_run)
     return tn_api_usage(session, "", TN_LIT("tern_predict"), " takes a program of tern_load_run");
   if (form < 0) return tn_api_usage(session, "there is no form ", tn_str_of(wanted->form), " of answers");
-  tn_predict_options options = { .backend = session->backend,
-                                 .threads = session->threads,
-                                 .passes = session->passes,
-                                 .evaluator = &session->evaluator,
-                                 .facts = program->facts,
-                                 .facts_path = program->facts_path,
+  tn_predict_options options = { .trained = options_of(program),
                                  .data = wanted->data,
                                  .text = wanted->text,
                                  .form = (tn_answer_form)form,
@@ -194,13 +200,7 @@ const char *tern_predict_json(tern_program *program, size_t rows, const char *fi
 
 static bool score(tern_program *program, const char *data) {
   tern_session *session = program->session;
-  tn_score_options options = { .backend = session->backend,
-                               .threads = session->threads,
-                               .passes = session->passes,
-                               .evaluator = &session->evaluator,
-                               .facts = program->facts,
-                               .facts_path = program->facts_path,
-                               .data = data };
+  tn_score_options options = { .trained = options_of(program), .data = data };
   if (!program->is_run)
     return tn_api_usage(session, "", TN_LIT("tern_evaluate"), " takes a program of tern_load_run");
   return tn_score(program->unit, program->lang->training, &options, &program->arena, &program->outcome);
@@ -209,4 +209,50 @@ static bool score(tern_program *program, const char *data) {
 tern_status tern_evaluate(tern_program *program, const char *data) {
   tn_api_begin_run(program);
   return tn_api_end_run(program, tn_api_confine(program->session) && score(program, data));
+}
+
+/* ---- texts ---- */
+
+static bool take_text(void *context, tn_str text) {
+  const tern_generation *wanted = context;
+  return wanted->take(wanted->context, text.at, text.len) != 0;
+}
+
+static bool generate(tern_program *program, const tern_generation *wanted, size_t *tokens) {
+  tern_session *session = program->session;
+  tern_generation own = *wanted;
+  tn_generate_options options = { .trained = options_of(program),
+                                  .prompt = wanted->prompt,
+                                  .tokens = wanted->tokens,
+                                  .sampling = { .temperature = wanted->temperature, .top_k = wanted->top_k },
+                                  .seed = session->host.seed,
+                                  .shown = wanted->shown,
+                                  .context = &own,
+                                  .take = take_text };
+  if (!program->is_run)
+    return tn_api_usage(session, "", TN_LIT("tern_generate"), " takes a program of tern_load_run");
+  return tn_generate(program->unit, program->lang->training, &options, &program->arena, tokens);
+}
+
+tern_status tern_generate(tern_program *program, const tern_generation *wanted, size_t *tokens) {
+  size_t count = 0;
+  tn_api_begin_run(program);
+  bool ok = tn_api_confine(program->session) && generate(program, wanted, &count);
+  if (tokens) *tokens = count;
+  return tn_api_end_run(program, ok);
+}
+
+const char *tern_generate_json(tern_program *program, const char *prompt, size_t tokens, const char *text,
+                               size_t length) {
+  tern_session *session = program->session;
+  tn_text_clear(&session->text);
+  tn_json_writer json = tn_json_writer_on(&session->text);
+  tn_api_begin_success(program, &json);
+  tn_json_key(&json, "prompt"), tn_json_string(&json, tn_str_of(prompt));
+  tn_json_key(&json, "text"), tn_json_string(&json, (tn_str){ text, length });
+  tn_json_key(&json, "tokens"), tn_json_uint(&json, tokens);
+  tn_json_object_end(&json);
+  if (!session->text.failed) return tn_api_text(session);
+  tn_api_out_of_memory(session);
+  return NULL;
 }

@@ -87,6 +87,7 @@ tern_status tn_cli_fmt(tn_run *run);
 tern_status tn_cli_emit(tn_run *run);
 tern_status tn_cli_predict(tn_run *run);
 tern_status tn_cli_evaluate(tn_run *run);
+tern_status tn_cli_generate(tn_run *run);
 tern_status tn_cli_runs(tn_run *run);
 tern_status tn_cli_plot(tn_run *run);
 tern_status tn_cli_verify(tn_run *run);

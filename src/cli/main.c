@@ -31,6 +31,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_NEW] = tn_cli_new,         [TN_VERB_COMPLETION] = tn_cli_completion,
   [TN_VERB_MAN] = tn_cli_man,         [TN_VERB_PLOT] = tn_cli_plot,
   [TN_VERB_PREDICT] = tn_cli_predict, [TN_VERB_EVALUATE] = tn_cli_evaluate,
+  [TN_VERB_GENERATE] = tn_cli_generate,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }
@@ -304,6 +305,15 @@ static bool read_seconds(reader *r) {
          complain(r, "--max-time takes a number of seconds above 0, not ", text, "");
 }
 
+static bool read_temperature(reader *r) {
+  const char *text = r->command->value[TN_OPTION_TEMPERATURE];
+  if (!text) return true;
+  char *end;
+  double temperature = strtod(text, &end);
+  return (end != text && *end == 0 && temperature >= 0 && temperature <= 1e6) ||
+         complain(r, "--temperature takes a number from 0 to 1000000, not ", text, "");
+}
+
 static bool read_color(reader *r) {
   const char *when = r->command->value[TN_OPTION_COLOR];
   const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -346,7 +356,8 @@ static bool read_session(reader *r) {
       !option_number(r, TN_OPTION_MAX_STEPS, 1, &o->max_steps) ||
       !option_number(r, TN_OPTION_STEPS, 1, &unused) || !option_number(r, TN_OPTION_LIMIT, 1, &unused) ||
       !option_number(r, TN_OPTION_CHECKPOINT_EVERY, 1, &unused) ||
-      !option_number(r, TN_OPTION_SMOOTH, 1, &unused)) {
+      !option_number(r, TN_OPTION_SMOOTH, 1, &unused) || !option_number(r, TN_OPTION_TOKENS, 0, &unused) ||
+      !option_number(r, TN_OPTION_TOP_K, 1, &unused)) {
     return false;
   }
   uint64_t ranks = 0;
@@ -369,7 +380,7 @@ static bool read_session(reader *r) {
   if (o->isa && !*o->isa) o->isa = NULL;
   const char *cores = getenv("TERN_CORES");
   o->cores = cores ? atoi(cores) : 0;
-  return read_seconds(r) && read_color(r) && read_language(r) && read_sandbox(r);
+  return read_seconds(r) && read_temperature(r) && read_color(r) && read_language(r) && read_sandbox(r);
 }
 
 /* ---- the verb ---- */

@@ -170,3 +170,25 @@ tn_str tn_vocab_text(const tn_vocab *vocab, size_t token) {
   bool counts = token >= TN_VOCAB_FIRST && token - TN_VOCAB_FIRST < vocab->order.count;
   return counts ? tn_names_text(vocab->names, vocab->order.at[token - TN_VOCAB_FIRST]) : (tn_str){ "", 0 };
 }
+
+void tn_vocab_decode(const tn_vocab *vocab, int32_t token, bool first, tn_text *out) {
+  size_t length;
+  if (vocab->kind == TN_VOCAB_BPE) {
+    tn_bpe_decode(vocab->bpe, token, out);
+  } else if (vocab->kind == TN_VOCAB_BYTES) {
+    if (token >= 0 && token < 256) tn_text_byte(out, (char)token);
+  } else {
+    tn_str piece = tn_vocab_text(vocab, token < 0 ? 0 : (size_t)token);
+    bool spaced = vocab->kind == TN_VOCAB_WORDS && piece.len > 0 && part_at(piece, 0, &length) == PART_WORD;
+    if (spaced && !first) tn_text_byte(out, ' ');
+    tn_text_add(out, piece);
+  }
+}
+
+bool tn_vocab_find_unknown(const tn_vocab *vocab, tn_str text, tn_str *out) {
+  if (vocab->kind != TN_VOCAB_WORDS && vocab->kind != TN_VOCAB_CHARS) return false;
+  for (size_t at = 0; tn_vocab_next(vocab->kind, text, &at, out);) {
+    if (token_of(vocab, *out) == TN_VOCAB_UNKNOWN) return true;
+  }
+  return false;
+}

@@ -39,6 +39,12 @@ size_t tn_vocab_size(const tn_vocab *vocab);
 /* The text of a token of words or characters, from TN_VOCAB_FIRST on. */
 tn_str tn_vocab_text(const tn_vocab *vocab, size_t token);
 
+/* What a token adds to a text, after the tokens before it: nothing for padding, the unknown and numbers that
+ * are none. Before a word stands a space, unless it is the first. The text fails when memory runs out. */
+void tn_vocab_decode(const tn_vocab *vocab, int32_t token, bool first, tn_text *out);
+/* The first word or character of a text that the vocabulary does not have. False: it has all. */
+bool tn_vocab_find_unknown(const tn_vocab *vocab, tn_str text, tn_str *out);
+
 /* The next word or character of a text from *at on, which moves past it; false at the end. A word is a run of
  * letters, numbers, marks and underscores; any other character but white space stands for itself. */
 bool tn_vocab_next(tn_vocab_kind kind, tn_str text, size_t *at, tn_str *out);

@@ -10,7 +10,6 @@
 
 #include "data/table.h"
 #include "graph/builder.h"
-#include "plan/plan.h"
 #include "train/indices.h"
 #include "train/predict_internal.h"
 #include "train/rows.h"
@@ -25,75 +24,64 @@ typedef struct {
 } batch;
 
 typedef struct {
-  tn_host *host;
+  tn_trained trained;
   const tn_predict_options *options;
-  tn_arena *arena;
-  tn_training program;
-  tn_facts facts;
   bool *wanted;    /* by input: the answer needs it */
   int64_t *limits; /* by input: every number of it is below; INT64_MAX: any */
   tn_str *tables;  /* by input: the function that looks it up */
-  tn_tensor *params;
-  bool has_params;
   batch batch;
   tn_answer_kind kind;
   tn_answer_writer writer;
 } predictor;
 
-static bool out_of_memory(predictor *p) {
-  return tn_report_memory(p->host->diags, p->host->heap, TN_NOWHERE, "the answers");
+static bool out_of_memory(const predictor *p) { return tn_trained_no_memory(&p->trained); }
+
+static bool report_fault(const predictor *p, const tn_fault *fault) {
+  return tn_trained_fault(&p->trained, fault);
 }
 
-static bool report_fault(predictor *p, const tn_fault *fault) {
-  return p->program.doors->report_fault(p->program.model, fault);
-}
+static tn_str input_name(const predictor *p, size_t input) { return tn_trained_input(&p->trained, input); }
 
-static tn_str input_name(const predictor *p, size_t input) {
-  return tn_names_text(p->host->names, p->program.specs.inputs[input].name);
-}
-
-static bool is_given(const predictor *p, size_t input) {
-  return tn_given_find(p->host->inputs, p->host->input_count, input_name(p, input)) != NULL;
-}
+static bool is_given(const predictor *p, size_t input) { return tn_trained_is_given(&p->trained, input); }
 
 /* ---- a batch ---- */
 
 /* What so many rows are for an input; rank -1: only the command line says. */
 static tn_shape shape_of(const predictor *p, size_t input, int64_t rows, const tn_rows *read) {
-  const tn_input_facts *facts = &p->facts.inputs[input];
+  const tn_input_facts *facts = &p->trained.facts.inputs[input];
   size_t width = facts->width;
   if (!facts->known) return (tn_shape){ .rank = -1 };
   if (read && p->wanted[input] && read->column_of[input] >= 0)
     width = read->columns.at[read->column_of[input]].width;
-  tn_shape shape = p->program.specs.inputs[input].type.shape;
+  tn_shape shape = p->trained.program.specs.inputs[input].type.shape;
   if (shape.rank > 0) shape.dim[0] = rows;
   bool divides = shape.rank > 0 && tn_shape_count(&shape) == rows * (int64_t)width;
   return divides ? shape : tn_shape_make(2, rows, (int64_t)width);
 }
 
 static bool size(predictor *p, size_t rows, const tn_rows *read, tn_sizes *out) {
-  size_t count = p->program.specs.input_count;
-  tn_shape *given = tn_arena_array(p->arena, count + 1, sizeof *given);
+  size_t count = p->trained.program.specs.input_count;
+  tn_shape *given = tn_arena_array(p->trained.arena, count + 1, sizeof *given);
   if (!given) return out_of_memory(p);
   for (size_t i = 0; i < count; i++) given[i] = shape_of(p, i, (int64_t)rows, read);
   tn_size_request request = { .given = given,
                               .batch = (int64_t)rows,
-                              .no_defaults = p->program.dataset != NULL };
-  return p->program.doors->size(p->program.model, &request, p->arena, out);
+                              .no_defaults = p->trained.program.dataset != NULL };
+  return p->trained.program.doors->size(p->trained.program.model, &request, p->trained.arena, out);
 }
 
 static bool lower(predictor *p, size_t rows, const tn_rows *read, tn_sizes *sizes, tn_lowered *out) {
   return size(p, rows, read, sizes) &&
-         p->program.doors->lower(p->program.model, sizes, TN_LOWER_INFERENCE, out);
+         p->trained.program.doors->lower(p->trained.program.model, sizes, TN_LOWER_INFERENCE, out);
 }
 
 static void free_batch(predictor *p) {
   batch *b = &p->batch;
   tn_plan_free(b->plan);
-  for (size_t i = 0; b->inputs && i < p->program.specs.input_count; i++) {
+  for (size_t i = 0; b->inputs && i < p->trained.program.specs.input_count; i++) {
     if (b->inputs[i].buffer) tn_tensor_unref(&b->inputs[i]);
   }
-  tn_lowered_free(&b->lowered, p->host->heap);
+  tn_lowered_free(&b->lowered, p->trained.host->heap);
   *b = (batch){ 0 };
 }
 
@@ -112,26 +100,14 @@ static bool keep_answer(predictor *p, tn_lowered *lowered) {
   return true;
 }
 
-static bool make_plan(predictor *p, batch *b) {
-  tn_fault fault;
-  tn_plan_options options = { .backend = p->options->backend, .threads = p->options->threads };
-  if (!tn_opt_run(&b->lowered.graph, p->options->passes, p->options->evaluator)) return out_of_memory(p);
-  b->plan = tn_plan_new(p->host->heap, &b->lowered.graph, &options, &fault);
-  if (!b->plan) return report_fault(p, &fault);
-  for (size_t i = 0; i < p->program.specs.param_count; i++)
-    tn_plan_bind_param(b->plan, (int)i, &p->params[i].view);
-  tn_plan_set_effects(b->plan, &p->program.effects);
-  return true;
-}
-
 /* The values of --input are in the units of the data; the model's are normalized. */
 static bool take_given(predictor *p, size_t input, tn_tensor *out) {
-  const tn_input_facts *facts = &p->facts.inputs[input];
+  const tn_input_facts *facts = &p->trained.facts.inputs[input];
   tn_tensor value;
-  if (!p->program.doors->supplied(p->program.model, input, &value)) return false;
+  if (!p->trained.program.doors->supplied(p->trained.program.model, input, &value)) return false;
   if (!facts->mean || tn_view_count(&value.view) % (int64_t)facts->width != 0) return *out = value, true;
   tn_shape shape = tn_view_shape(&value.view);
-  bool ok = tn_tensor_new(p->host->heap, TN_F32, &shape, out) || out_of_memory(p);
+  bool ok = tn_tensor_new(p->trained.host->heap, TN_F32, &shape, out) || out_of_memory(p);
   for (int64_t i = 0; ok && i < tn_view_count(&value.view); i++) {
     size_t item = (size_t)i % facts->width;
     double number = tn_view_get_f64(&value.view, i);
@@ -143,15 +119,15 @@ static bool take_given(predictor *p, size_t input, tn_tensor *out) {
 
 static bool make_input(predictor *p, batch *b, size_t input) {
   if (is_given(p, input)) return take_given(p, input, &b->inputs[input]);
-  tn_dtype dtype = p->program.specs.inputs[input].type.dtype;
-  return tn_tensor_zeros(p->host->heap, dtype, &b->sizes.inputs[input], &b->inputs[input]) ||
+  tn_dtype dtype = p->trained.program.specs.inputs[input].type.dtype;
+  return tn_tensor_zeros(p->trained.host->heap, dtype, &b->sizes.inputs[input], &b->inputs[input]) ||
          out_of_memory(p);
 }
 
 /* Inputs that the answer does not need have a place among those of the plan, and are never read. */
 static bool make_inputs(predictor *p, batch *b) {
-  size_t count = p->program.specs.input_count;
-  b->inputs = tn_arena_array(p->arena, count + 1, sizeof *b->inputs);
+  size_t count = p->trained.program.specs.input_count;
+  b->inputs = tn_arena_array(p->trained.arena, count + 1, sizeof *b->inputs);
   if (!b->inputs) return out_of_memory(p);
   for (size_t i = 0; i < count; i++) {
     if (!p->wanted[i]) continue;
@@ -161,22 +137,15 @@ static bool make_inputs(predictor *p, batch *b) {
   return true;
 }
 
-static bool make_params(predictor *p, const tn_sizes *sizes) {
-  if (p->has_params) return true;
-  p->params = tn_arena_array(p->arena, p->program.specs.param_count + 1, sizeof *p->params);
-  if (!p->params) return out_of_memory(p);
-  p->has_params = p->program.doors->init_params(p->program.model, sizes, p->params);
-  return p->has_params;
-}
-
 /* The model for the rows that were read, unless the last ones were as many. */
 static bool make_batch(predictor *p, size_t rows, const tn_rows *read) {
   batch *b = &p->batch;
   if (b->rows == rows) return true;
   free_batch(p);
   bool ok = lower(p, rows, read, &b->sizes, &b->lowered) && keep_answer(p, &b->lowered) &&
-            p->program.doors->allow(p->program.model, &b->lowered.graph) && make_params(p, &b->sizes) &&
-            make_plan(p, b) && make_inputs(p, b);
+            p->trained.program.doors->allow(p->trained.program.model, &b->lowered.graph) &&
+            tn_trained_params(&p->trained, &b->sizes) &&
+            (b->plan = tn_trained_plan(&p->trained, &b->lowered.graph, NULL)) != NULL && make_inputs(p, b);
   if (ok) b->rows = rows;
   return ok;
 }
@@ -187,7 +156,7 @@ static bool note_limit(void *context, const tn_node *node, int64_t limit, size_t
   predictor *p = context;
   if (limit >= p->limits[input]) return true;
   p->limits[input] = limit;
-  p->tables[input] = p->program.doors->called(p->program.model, node->op, node->at);
+  p->tables[input] = p->trained.program.doors->called(p->trained.program.model, node->op, node->at);
   return true;
 }
 
@@ -196,10 +165,10 @@ static bool note_limit(void *context, const tn_node *node, int64_t limit, size_t
 static void find_units(predictor *p, const tn_graph *graph, const bool *of_loss) {
   const tn_input_facts *found = NULL;
   size_t targets = 0;
-  for (size_t i = 0; i < p->program.specs.input_count; i++) {
+  for (size_t i = 0; i < p->trained.program.specs.input_count; i++) {
     if (!of_loss[graph->inputs.at[i]] || p->wanted[i]) continue;
     targets++;
-    if (p->facts.inputs[i].mean) found = &p->facts.inputs[i];
+    if (p->trained.facts.inputs[i].mean) found = &p->trained.facts.inputs[i];
   }
   if (targets != 1 || !found || p->kind.classifies || found->width != p->kind.width) return;
   p->kind.mean = found->mean;
@@ -207,23 +176,23 @@ static void find_units(predictor *p, const tn_graph *graph, const bool *of_loss)
 }
 
 static void find_classes(predictor *p) {
-  for (size_t i = 0; p->kind.classifies && i < p->program.specs.input_count; i++) {
-    if (p->program.specs.inputs[i].kind != TN_DATA_LABELS) continue;
-    p->kind.classes = p->facts.inputs[i].classes;
-    p->kind.class_count = p->facts.inputs[i].class_count;
+  for (size_t i = 0; p->kind.classifies && i < p->trained.program.specs.input_count; i++) {
+    if (p->trained.program.specs.inputs[i].kind != TN_DATA_LABELS) continue;
+    p->kind.classes = p->trained.facts.inputs[i].classes;
+    p->kind.class_count = p->trained.facts.inputs[i].class_count;
   }
 }
 
 /* "the answer of row i alone" */
 static bool joins_rows(predictor *p) {
-  return tn_report(p->host->diags, TN_DIAG_E_ROWS_NOT_INDEPENDENT, TN_NOWHERE,
+  return tn_report(p->trained.host->diags, TN_DIAG_E_ROWS_NOT_INDEPENDENT, TN_NOWHERE,
                    TN_TEXT("output", p->kind.name));
 }
 
 static bool find_kind(predictor *p, const tn_lowered *lowered, size_t rows) {
   const tn_output *output = &lowered->graph.outputs.at[lowered->logits];
   const tn_shape *shape = &tn_graph_type(&lowered->graph, output->value)->shape;
-  p->kind.name = tn_names_text(p->host->names, output->name);
+  p->kind.name = tn_names_text(p->trained.host->names, output->name);
   p->kind.classifies = lowered->classifies;
   if (shape->rank < 1 || shape->dim[0] != (int64_t)rows) return joins_rows(p);
   p->kind.shape.rank = shape->rank - 1;
@@ -238,9 +207,9 @@ static bool find_kind(predictor *p, const tn_lowered *lowered, size_t rows) {
 
 static bool find_needs(predictor *p, const tn_lowered *lowered, size_t rows) {
   const tn_graph *graph = &lowered->graph;
-  size_t count = p->program.specs.input_count;
-  bool *of_answer = tn_graph_needed(graph, graph->outputs.at[lowered->logits].value, p->arena);
-  bool *of_loss = tn_graph_needed(graph, graph->outputs.at[lowered->loss].value, p->arena);
+  size_t count = p->trained.program.specs.input_count;
+  bool *of_answer = tn_graph_needed(graph, graph->outputs.at[lowered->logits].value, p->trained.arena);
+  bool *of_loss = tn_graph_needed(graph, graph->outputs.at[lowered->loss].value, p->trained.arena);
   if (!of_answer || !of_loss) return out_of_memory(p);
   if (!find_kind(p, lowered, rows)) return false;
   for (size_t i = 0; i < count; i++) {
@@ -257,9 +226,9 @@ static bool find_needs(predictor *p, const tn_lowered *lowered, size_t rows) {
 static bool is_by_row(predictor *p, tn_lowered *few, tn_lowered *more, size_t rows) {
   tn_row_pieces pieces;
   if (!keep_answer(p, few) || !keep_answer(p, more)) return false;
-  bool *fed = tn_arena_array(p->arena, p->program.specs.input_count + 1, sizeof *fed);
+  bool *fed = tn_arena_array(p->trained.arena, p->trained.program.specs.input_count + 1, sizeof *fed);
   if (!fed) return out_of_memory(p);
-  for (size_t i = 0; i < p->program.specs.input_count; i++) fed[i] = p->wanted[i] && !is_given(p, i);
+  for (size_t i = 0; i < p->trained.program.specs.input_count; i++) fed[i] = p->wanted[i] && !is_given(p, i);
   if (!tn_opt_divide_rows(&more->graph, &few->graph, (int64_t)(2 * rows), (int64_t)rows, fed, &pieces))
     return out_of_memory(p);
   bool alone = pieces.divided;
@@ -267,7 +236,7 @@ static bool is_by_row(predictor *p, tn_lowered *few, tn_lowered *more, size_t ro
     const tn_graph *rest = &pieces.rest;
     alone = tn_graph_node(rest, rest->outputs.at[0].value)->op == TN_OP_INPUT;
   }
-  tn_row_pieces_free(p->host->heap, &pieces);
+  tn_row_pieces_free(p->trained.host->heap, &pieces);
   return alone || joins_rows(p);
 }
 
@@ -280,8 +249,8 @@ static bool probe(predictor *p, size_t rows) {
   size_t count = rows > 0 ? rows : PROBE_ROWS;
   bool ok = lower(p, count, NULL, &sizes, &few) && find_needs(p, &few, count);
   if (ok && rows == 0) ok = lower(p, 2 * count, NULL, &sizes, &more) && is_by_row(p, &few, &more, count);
-  tn_lowered_free(&few, p->host->heap);
-  tn_lowered_free(&more, p->host->heap);
+  tn_lowered_free(&few, p->trained.host->heap);
+  tn_lowered_free(&more, p->trained.host->heap);
   return ok;
 }
 
@@ -294,7 +263,7 @@ static bool is_in_table(predictor *p, const tn_rows *rows, size_t input) {
                            .limit = p->limits[input],
                            .function = p->tables[input] };
   if (column->kind == TN_COLUMN_F32 || index.limit == INT64_MAX) return true;
-  return tn_columns_check_features(&rows->columns, column, &index, p->host->diags);
+  return tn_columns_check_features(&rows->columns, column, &index, p->trained.host->diags);
 }
 
 static bool run_batch(predictor *p, size_t rows) {
@@ -309,7 +278,7 @@ static bool answer_rows(void *context, const tn_rows *rows) {
   predictor *p = context;
   if (rows->count == 0) return true;
   if (!make_batch(p, rows->count, rows)) return false;
-  for (size_t i = 0; i < p->program.specs.input_count; i++) {
+  for (size_t i = 0; i < p->trained.program.specs.input_count; i++) {
     if (!p->wanted[i] || is_given(p, i)) continue;
     if (!is_in_table(p, rows, i)) return false;
     const tn_column *column = &rows->columns.at[rows->column_of[i]];
@@ -322,15 +291,15 @@ static bool answer_rows(void *context, const tn_rows *rows) {
 /* ---- where rows come from ---- */
 
 static bool needs_input(predictor *p, size_t input, const char *how) {
-  return tn_host_usage(p->host, "the answer needs the input `", input_name(p, input), how);
+  return tn_host_usage(p->trained.host, "the answer needs the input `", input_name(p, input), how);
 }
 
 /* Every input that the answer needs comes from somewhere. */
 static bool check_sources(predictor *p, bool file, bool text) {
-  for (size_t i = 0; i < p->program.specs.input_count; i++) {
+  for (size_t i = 0; i < p->trained.program.specs.input_count; i++) {
     if (!p->wanted[i] || is_given(p, i)) continue;
-    bool fed = file && p->facts.inputs[i].known;
-    bool told = text && p->facts.inputs[i].vocab;
+    bool fed = file && p->trained.facts.inputs[i].known;
+    bool told = text && p->trained.facts.inputs[i].vocab;
     if (!fed && !told) return needs_input(p, i, file ? "`, which the data does not feed: give it by --input"
                                                      : "`: name a file of rows, or give it by --input");
   }
@@ -339,34 +308,35 @@ static bool check_sources(predictor *p, bool file, bool text) {
 
 static bool answer_file(predictor *p) {
   tn_rows_request request = { .path = p->options->data,
-                              .facts = &p->facts,
+                              .facts = &p->trained.facts,
                               .wanted = p->wanted,
                               .take = answer_rows,
                               .context = p };
-  if (!p->program.dataset)
-    return tn_host_usage(p->host, "the program has no dataset block, so ", tn_str_of(p->options->data),
-                         " has no format: give rows by --input");
-  if (p->program.dataset->format == TN_DATASET_TEXT)
-    return tn_host_usage(p->host, "the model continues texts: `tern generate` does, not for ",
+  if (!p->trained.program.dataset)
+    return tn_host_usage(p->trained.host, "the program has no dataset block, so ",
+                         tn_str_of(p->options->data), " has no format: give rows by --input");
+  if (p->trained.program.dataset->format == TN_DATASET_TEXT)
+    return tn_host_usage(p->trained.host, "the model continues texts: `tern generate` does, not for ",
                          tn_str_of(p->options->data), "");
   return probe(p, 0) && check_sources(p, true, false) &&
-         tn_rows_read_given(p->host, &p->program, p->options->backend, &request, p->arena, NULL);
+         tn_rows_read_given(p->trained.host, &p->trained.program, p->options->trained.backend, &request,
+                            p->trained.arena, NULL);
 }
 
 /* One row with a column for each input. */
 static bool begin_row(predictor *p, tn_rows *rows) {
-  size_t inputs = p->program.specs.input_count;
-  int *column_of = tn_arena_array(p->arena, inputs + 1, sizeof *column_of);
+  size_t inputs = p->trained.program.specs.input_count;
+  int *column_of = tn_arena_array(p->trained.arena, inputs + 1, sizeof *column_of);
   *rows = (tn_rows){ .present = true, .column_of = column_of, .count = 1 };
-  if (!column_of || !tn_columns_init(&rows->columns, p->host->heap, inputs)) return out_of_memory(p);
+  if (!column_of || !tn_columns_init(&rows->columns, p->trained.host->heap, inputs)) return out_of_memory(p);
   rows->columns.rows = 1;
   for (size_t i = 0; i < inputs; i++) column_of[i] = (int)i;
-  return tn_vec_push(p->host->heap, &rows->columns.lines, 1) || out_of_memory(p);
+  return tn_vec_push(p->trained.host->heap, &rows->columns.lines, 1) || out_of_memory(p);
 }
 
 static tn_input_facts *texts_of(predictor *p, size_t *input) {
-  for (size_t i = 0; i < p->facts.count; i++) {
-    if (p->facts.inputs[i].vocab && p->wanted[i]) return *input = i, &p->facts.inputs[i];
+  for (size_t i = 0; i < p->trained.facts.count; i++) {
+    if (p->trained.facts.inputs[i].vocab && p->wanted[i]) return *input = i, &p->trained.facts.inputs[i];
   }
   return NULL;
 }
@@ -375,8 +345,8 @@ static bool put_text(predictor *p, const char *text, const tn_input_facts *facts
   column->kind = TN_COLUMN_TEXT;
   column->width = 1;
   tn_text_puts(&column->text, text);
-  bool ok = !column->text.failed && tn_vec_push(p->host->heap, &column->ends, column->text.len) &&
-            tn_rows_encode(facts->vocab, column, 1, facts->width, p->host->heap);
+  bool ok = !column->text.failed && tn_vec_push(p->trained.host->heap, &column->ends, column->text.len) &&
+            tn_rows_encode(facts->vocab, column, 1, facts->width, p->trained.host->heap);
   return ok || out_of_memory(p);
 }
 
@@ -386,7 +356,7 @@ static bool answer_text(predictor *p) {
   if (!probe(p, 1)) return false;
   const tn_input_facts *facts = texts_of(p, &input);
   if (!facts)
-    return tn_host_usage(p->host, "", TN_LIT("--text"),
+    return tn_host_usage(p->trained.host, "", TN_LIT("--text"),
                          " is for a program whose data is text: tokens = words(...), chars, bytes or bpe");
   if (!check_sources(p, false, true)) return false;
   bool ok = begin_row(p, &rows) && put_text(p, p->options->text, facts, &rows.columns.at[input]) &&
@@ -401,11 +371,11 @@ static bool answer_text(predictor *p) {
 static bool count_given(predictor *p, size_t *rows) {
   bool known = false;
   *rows = 1;
-  for (size_t i = 0; !known && i < p->program.specs.input_count; i++) {
+  for (size_t i = 0; !known && i < p->trained.program.specs.input_count; i++) {
     tn_tensor value;
     if (!is_given(p, i)) continue;
-    if (!p->program.doors->supplied(p->program.model, i, &value)) return false;
-    known = p->facts.inputs[i].known;
+    if (!p->trained.program.doors->supplied(p->trained.program.model, i, &value)) return false;
+    known = p->trained.facts.inputs[i].known;
     if (value.view.rank > 0 && value.view.dim[0] > 0 && (known || *rows == 1))
       *rows = (size_t)value.view.dim[0];
     tn_tensor_unref(&value);
@@ -422,20 +392,13 @@ static bool answer_inputs(predictor *p) {
 /* ---- all of it ---- */
 
 static bool prepare(predictor *p) {
-  size_t count = p->program.specs.input_count + 1;
-  const tn_predict_options *options = p->options;
-  p->wanted = tn_arena_array(p->arena, count, sizeof *p->wanted);
-  p->limits = tn_arena_array(p->arena, count, sizeof *p->limits);
-  p->tables = tn_arena_array(p->arena, count, sizeof *p->tables);
+  size_t count = p->trained.program.specs.input_count + 1;
+  p->wanted = tn_arena_array(p->trained.arena, count, sizeof *p->wanted);
+  p->limits = tn_arena_array(p->trained.arena, count, sizeof *p->limits);
+  p->tables = tn_arena_array(p->trained.arena, count, sizeof *p->tables);
   if (!p->wanted || !p->limits || !p->tables) return out_of_memory(p);
-  const char *problem = tn_facts_read(p->host->heap, options->facts, &p->program.specs, p->host->names,
-                                      p->arena, &p->facts);
-  if (problem == tn_facts_no_memory) return out_of_memory(p);
-  if (problem)
-    return tn_report(p->host->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE, TN_STR("path", options->facts_path),
-                     TN_STR("format", "data.json"), TN_STR("reason", problem));
-  tn_answers_begin(&p->writer, p->host->heap, options, &p->kind);
-  return p->program.doors->seal(p->program.model);
+  tn_answers_begin(&p->writer, p->trained.host->heap, p->options, &p->kind);
+  return true;
 }
 
 static bool answer(predictor *p) {
@@ -447,15 +410,11 @@ static bool answer(predictor *p) {
 
 bool tn_predict(tn_unit *unit, const tn_training_doors *doors, const tn_predict_options *options,
                 tn_arena *arena, size_t *rows) {
-  predictor p = { .host = unit->host, .options = options, .arena = arena };
-  if (!doors->open_trained(unit, &p.program)) return false;
-  p.program.doors = doors;
-  bool ok = prepare(&p) && answer(&p);
+  predictor p = { .options = options };
+  bool ok = tn_trained_open(&p.trained, unit, doors, &options->trained, arena) && prepare(&p) && answer(&p);
   *rows = p.writer.rows;
   free_batch(&p);
-  for (size_t i = 0; p.has_params && i < p.program.specs.param_count; i++) tn_tensor_unref(&p.params[i]);
   tn_answers_free(&p.writer);
-  tn_facts_free(&p.facts);
-  doors->close(p.program.model);
+  tn_trained_close(&p.trained);
   return ok;
 }

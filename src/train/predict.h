@@ -8,10 +8,7 @@
 #ifndef TN_TRAIN_PREDICT_H
 #define TN_TRAIN_PREDICT_H
 
-#include "backend/backend.h"
-#include "lang/training.h"
-#include "opt/opt.h"
-#include "train/facts.h"
+#include "train/trained.h"
 
 typedef enum {
   TN_ANSWER_TEXT,  /* a line per row, for people */
@@ -23,12 +20,7 @@ typedef enum {
 int tn_answer_form_find(tn_str name);
 
 typedef struct {
-  const tn_backend *backend;
-  int threads;
-  tn_pass_set passes;
-  const tn_opt_evaluator *evaluator;
-  tn_str facts;           /* data.json; empty: the run has none */
-  const char *facts_path;
+  tn_trained_options trained;
   const char *data;       /* a file of rows; NULL: none */
   const char *text;       /* one row: a text for the input of tokens; NULL: none */
   tn_answer_form form;

@@ -1,7 +1,6 @@
 /* train/score.c: a trained model on the rows of a file. */
 #include "train/score.h"
 
-#include "train/facts.h"
 #include "train/loop_internal.h"
 
 typedef struct {
@@ -16,13 +15,7 @@ typedef struct {
 
 static bool read_facts(scoring *s) {
   tn_loop *loop = &s->loop;
-  const char *problem = tn_facts_read(loop->host->heap, s->options->facts, &loop->program.specs,
-                                      loop->host->names, loop->arena, &s->facts);
-  if (problem == tn_facts_no_memory) return tn_loop_out_of_memory(loop);
-  if (!problem) return true;
-  return tn_report(loop->host->diags, TN_DIAG_E_FILE_CORRUPT, TN_NOWHERE,
-                   TN_STR("path", s->options->facts_path), TN_STR("format", "data.json"),
-                   TN_STR("reason", problem));
+  return tn_trained_facts(loop->host, &s->options->trained, &loop->program.specs, loop->arena, &s->facts);
 }
 
 static bool read_rows(scoring *s) {
@@ -35,7 +28,7 @@ static bool read_rows(scoring *s) {
                          " has no format");
   for (size_t i = 0; i < count; i++) wanted[i] = true;
   tn_rows_request request = { .path = loop->data, .facts = &s->facts, .wanted = wanted };
-  return tn_rows_read_given(loop->host, &loop->program, s->options->backend, &request, loop->arena,
+  return tn_rows_read_given(loop->host, &loop->program, s->options->trained.backend, &request, loop->arena,
                             &loop->rows) &&
          tn_loop_check_inputs(loop);
 }
@@ -122,10 +115,10 @@ static bool write_outcome(tn_loop *loop, const tn_history_row *row, tn_outcome *
 
 bool tn_score(tn_unit *unit, const tn_training_doors *doors, const tn_score_options *options, tn_arena *arena,
               tn_outcome *out) {
-  tn_loop_options usual = { .backend = options->backend,
-                            .threads = options->threads,
-                            .passes = options->passes,
-                            .evaluator = options->evaluator };
+  tn_loop_options usual = { .backend = options->trained.backend,
+                            .threads = options->trained.threads,
+                            .passes = options->trained.passes,
+                            .evaluator = options->trained.evaluator };
   scoring s = { .options = options };
   s.loop = (tn_loop){ .host = unit->host,
                       .file = unit->file,

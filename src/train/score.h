@@ -6,14 +6,10 @@
 #define TN_TRAIN_SCORE_H
 
 #include "train/loop.h"
+#include "train/trained.h"
 
 typedef struct {
-  const tn_backend *backend;
-  int threads;
-  tn_pass_set passes;
-  const tn_opt_evaluator *evaluator;
-  tn_str facts; /* data.json; empty: the run has none */
-  const char *facts_path;
+  tn_trained_options trained;
   const char *data; /* the file of rows */
 } tn_score_options;
 

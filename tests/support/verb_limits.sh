@@ -36,6 +36,18 @@ printf '0\t0\n' >deep.tsv
 tern train deep.ail --allow fileread --out deep --store history.db >/dev/null
 yes 0 | head -n 5000 >rows.tsv
 sed 's/$/\t0/' rows.tsv >labelled.tsv
+cat >rhyme.ail <<'END'
+model {
+  tokens [B, 256]
+  labels [B, 256]
+  param E [8, 64]
+  logits = matmul(embedding(tokens, E), transpose(E))
+}
+train { loss = xent(logits, labels) steps = 1 batch = 1 lr = 0 }
+dataset { format = "text" path = "rhyme.txt" tokens = chars() }
+END
+yes abc | head -n 100 >rhyme.txt
+tern train rhyme.ail --allow fileread --out rhyme --store history.db >/dev/null
 python3 - <<'END'
 import sqlite3
 history = sqlite3.connect("history.db")
@@ -55,6 +67,7 @@ words() {
     train) words=train.ail busy='train.ail --steps 1000000000' memory=long.ail ;;
     app) words='long.ail --event start' busy=$words memory=$words ;;
     predict) words='deep rows.tsv' busy=$words memory=$words ;;
+    generate) words='rhyme --prompt a' busy='rhyme --prompt a --tokens 1000000000' memory=$words ;;
     evaluate) words='deep labelled.tsv' busy=$words memory=$words ;;
     check) words=long.mind busy=$words memory=$words ;;
     fmt) words='--check long.mind' busy=$words memory=$words ;;

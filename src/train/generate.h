@@ -1,0 +1,28 @@
+/* train/generate.h: a trained model continues a text.
+ *
+ * The model gives at every place of its window scores for the token after it.
+ * The scores of the last token that is there make the next one. A window is as
+ * long as the model's rows; when it is full, its first half is dropped. What
+ * stands after the last token is padding, which a causal model does not see. */
+#ifndef TN_TRAIN_GENERATE_H
+#define TN_TRAIN_GENERATE_H
+
+#include "train/sample.h"
+#include "train/trained.h"
+
+typedef struct {
+  tn_trained_options trained;
+  const char *prompt;
+  size_t tokens; /* how many to make */
+  tn_sampling sampling;
+  uint64_t seed;
+  bool shown;    /* for people: characters that a terminal would obey are escapes */
+  void *context;
+  /* Takes what was made, whole characters at a time; not the prompt. False ends it without a report. */
+  bool (*take)(void *context, tn_str text);
+} tn_generate_options;
+
+/* False after reporting. *tokens: how many were made. */
+bool tn_generate(tn_unit *unit, const tn_training_doors *doors, const tn_generate_options *options,
+                 tn_arena *arena, size_t *tokens);
+#endif
