@@ -118,7 +118,7 @@ $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 missing = "median"'
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 normalize = [labels]'
 | E_SYNTAX_ERROR check {"line":"8","col":"62","message":"`normalize` lists inputs of numbers, as in `normalize = [x]`"} 8:62
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 z = 1'
-| E_SYNTAX_ERROR check {"line":"8","col":"49","message":"`z` is not a field of this block"} 8:49
+| E_SYNTAX_ERROR check {"line":"8","col":"49","message":"`z` is not a field of the dataset block"} 8:49
 $ sh try '1,2,0\n' 'x = 0-1 header = false'
 | E_SYNTAX_ERROR check {"line":"3","col":"3","message":"columns without a header have no names: number this input's, as in `x = 0-3`"} 3:3
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 header = true header = true'

@@ -79,7 +79,7 @@ $ try() { sed "$1" m.ail > x.ail; tern check x.ail 2>&1 | grep -e '^error' -e me
 |    --> x.ail:19:12
 | error[E_SYNTAX_ERROR]: a text has tokens = chars(), words(), bytes() or bpe("tokenizer.json"); the first two may have `size = 1000`
 |    --> x.ail:16:1
-| error[E_SYNTAX_ERROR]: `shuffle` is not a field of this block
+| error[E_SYNTAX_ERROR]: `shuffle` is not a field of the dataset block
 |    --> x.ail:19:3
 | error[E_SYNTAX_ERROR]: a text has tokens = chars(), words(), bytes() or bpe("tokenizer.json"); the first two may have `size = 1000`
 |    --> x.ail:19:12

@@ -61,6 +61,11 @@ $ tern train m.ail --allow fileread --set epochs=3 --set weight_decay=0.1 --set 
 # What cannot be set is refused before anything runs.
 $ tern train m.ail --set learning_rate=0.1
 ! error[E_USAGE]: --set learning_rate: the train block has no such field, and the program no such const
+!    = hint: did you mean `lr`?
+! 
+? 2
+$ tern train m.ail --set flavour=0.1
+! error[E_USAGE]: --set flavour: the train block has no such field, and the program no such const
 !    = hint: it can set steps, epochs, batch, accumulate, warmup, shards, lr, min_lr, momentum, beta1, beta2, eps, decay, no_decay, weight_decay, clip_norm, optimizer, schedule, patience, keep, H
 !
 ? 2

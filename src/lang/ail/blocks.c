@@ -73,18 +73,15 @@ static bool given_before(const tn_ail_fields *fields, uint32_t index) {
   return false;
 }
 
-void tn_ail_take_fields(tn_ail *program, const tn_ail_fields *fields, tn_ail_take_field take) {
+void tn_ail_take_fields(tn_ail *program, tn_ail_block_kind block, const tn_ail_fields *fields,
+                        tn_ail_take_field take) {
   for (uint32_t i = 0; i < fields->count; i++) {
     const tn_ail_field *field = &fields->fields[i];
     if (field->kind != TN_AIL_FIELD) continue;
-    if (!take(program, field)) {
-      tn_ail_field named = *field;
-      named.value = NULL;
-      named.at = field->name_at;
-      tn_ail_ill_typed(program, &named, "is not a field of this block");
-    } else if (given_before(fields, i)) {
+    if (!take(program, field))
+      tn_ail_refuse_field(program, block, field);
+    else if (given_before(fields, i))
       tn_ail_report_syntax(program, field->name_at, "this field is given twice");
-    }
   }
 }
 
@@ -408,7 +405,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
     if (field->kind == TN_AIL_FIELD && tn_str_is(tn_ail_field_name(program, field), "format"))
       read_format(program, field);
   }
-  tn_ail_take_fields(program, fields, take_dataset_field);
+  tn_ail_take_fields(program, TN_AIL_BLOCK_DATASET, fields, take_dataset_field);
   check_shares(program);
   if (!tn_ail_has_field(program, fields, "format"))
     tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");

@@ -21,15 +21,24 @@ int tn_ail_read_choice(const tn_ail *program, const tn_ail_field *field, int (*f
 /* A word, bare or quoted. Reports nothing. */
 bool tn_ail_read_word(const tn_ail *program, const tn_ail_expr *expr, tn_str *out);
 
+typedef enum { TN_AIL_BLOCK_TRAIN, TN_AIL_BLOCK_EVAL, TN_AIL_BLOCK_DATASET } tn_ail_block_kind;
+#define TN_AIL_BLOCK_KINDS 3
+
 /* Takes every field; false: it is not one of this block. Unknown and repeated fields are reported. */
 typedef bool (*tn_ail_take_field)(tn_ail *program, const tn_ail_field *field);
-void tn_ail_take_fields(tn_ail *program, const tn_ail_fields *fields, tn_ail_take_field take);
+void tn_ail_take_fields(tn_ail *program, tn_ail_block_kind block, const tn_ail_fields *fields,
+                        tn_ail_take_field take);
 /* Also true where a field could not be read. */
 bool tn_ail_has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name);
 
-void tn_ail_check_train(tn_ail *program); /* blocks_train.c */
-/* The names of its fields but for the loss, from 0 on; NULL: no more. */
+/* The names of the train block's fields but for the loss, from 0 on; NULL: no more (fields.c). */
 const char *tn_ail_train_field(size_t index);
+/* The field that other frameworks call so; empty: none. */
+tn_str tn_ail_field_synonym(tn_str wrong);
+/* Reports that the block has no such field, with the one that was meant and those there are. */
+void tn_ail_refuse_field(const tn_ail *program, tn_ail_block_kind block, const tn_ail_field *field);
+
+void tn_ail_check_train(tn_ail *program); /* blocks_train.c */
 /* When the batch is known. */
 void tn_ail_apply_accumulate(tn_ail *program);
 void tn_ail_check_eval(tn_ail *program);  /* blocks_eval.c */

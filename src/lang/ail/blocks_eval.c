@@ -84,7 +84,7 @@ static bool take_field(tn_ail *program, const tn_ail_field *field) {
 
 void tn_ail_check_eval(tn_ail *program) {
   program->eval = (tn_eval_block){ .at = program->eval_fields->keyword_at, .every = 20, .target = -1 };
-  tn_ail_take_fields(program, program->eval_fields, take_field);
+  tn_ail_take_fields(program, TN_AIL_BLOCK_EVAL, program->eval_fields, take_field);
   if (!tn_ail_has_field(program, program->eval_fields, "metrics")) {
     tn_report_plain(diags_of(program), TN_DIAG_E_EVAL_METRICS_REQUIRED, program->eval_fields->keyword_at);
   }

@@ -143,14 +143,6 @@ static bool take_field(tn_ail *program, const tn_ail_field *field) {
   return true;
 }
 
-const char *tn_ail_train_field(size_t index) {
-  static const char *const names[] = { "steps", "epochs",   "batch",  "accumulate", "warmup",
-                                       "shards", "lr",      "min_lr", "momentum",   "beta1",
-                                       "beta2", "eps",      "decay",  "no_decay",   "weight_decay",
-                                       "clip_norm", "optimizer", "schedule", "patience", "keep" };
-  return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
-
 /* ---- fields without effect ---- */
 
 static void require(const tn_ail *program, const char *name, bool met, const char *what) {
@@ -186,7 +178,7 @@ void tn_ail_check_train(tn_ail *program) {
     .accumulate = 1,
     .options = { .steps = 200, .lr = 0.1, .momentum = 0.9, TN_ADAM_DEFAULTS, .shards = 1 }
   };
-  tn_ail_take_fields(program, program->train_fields, take_field);
+  tn_ail_take_fields(program, TN_AIL_BLOCK_TRAIN, program->train_fields, take_field);
   check_effects(program);
   if (!find_field(program, "keep")) program->train.keep_best = program->train.patience > 0;
   if (program->train.epochs > 0) program->train.options.steps = 0; /* the data decides */

@@ -66,9 +66,18 @@ static bool refuse(const tn_ail *program, tn_str name, const char *problem, tn_s
   return false;
 }
 
+static bool is_train_field(tn_str name) {
+  const char *field;
+  for (size_t i = 0; (field = tn_ail_train_field(i)) != NULL; i++) {
+    if (tn_str_is(name, field)) return true;
+  }
+  return false;
+}
+
 /* With the name that is near, or all there are. */
 static bool refuse_listed(const candidates *c, tn_str name) {
-  tn_str meant = tn_str_suggest(name, c->names, c->count);
+  tn_str synonym = tn_ail_field_synonym(name);
+  tn_str meant = is_train_field(synonym) ? synonym : tn_str_suggest(name, c->names, c->count);
   tn_text hint;
   tn_text_init(&hint, c->program->host->heap);
   tn_text_puts(&hint, "it can set ");
@@ -94,14 +103,6 @@ static bool refuse_unknown(const tn_ail *program, tn_str name, bool is_field) {
     return refuse(program, name, "the loss is part of the model; change it in the program", TN_LIT(""),
                   TN_LIT(""));
   return refuse_listed(&c, name);
-}
-
-static bool is_train_field(tn_str name) {
-  const char *field;
-  for (size_t i = 0; (field = tn_ail_train_field(i)) != NULL; i++) {
-    if (tn_str_is(name, field)) return true;
-  }
-  return false;
 }
 
 /* ---- setting ---- */

@@ -71,10 +71,13 @@ static tn_str count_text(tn_mind *mind, uint32_t least, uint32_t most) {
   return result;
 }
 
-static TN_OWN_FRAME bool report_count(tn_mind_checker *c, tn_span at, tn_str function, uint32_t least,
-                                      uint32_t most, uint32_t got) {
+static TN_OWN_FRAME bool report_count(tn_mind_checker *c, tn_span at, tn_str function,
+                                      const tn_mind_callable *callable, const uint32_t range[2],
+                                      uint32_t got) {
+  bool library = callable->kind == TN_MIND_C_LIBRARY;
   return tn_report(tn_mind_diags(c), TN_DIAG_E2005, at, TN_TEXT("function", function),
-                   TN_TEXT("expected", count_text(c->mind, least, most)), TN_INT("got", got));
+                   TN_TEXT("expected", count_text(c->mind, range[0], range[1])), TN_INT("got", got),
+                   TN_HINT(library ? tn_mind_call_hint(c->mind, callable->entry) : TN_LIT("")));
 }
 
 static bool wrong_count(const caller *by, const signature *of) {
@@ -82,7 +85,8 @@ static bool wrong_count(const caller *by, const signature *of) {
   uint32_t most = of->count > by->skipped ? of->count - by->skipped : 0;
   uint32_t got = by->call->call.count + (of->count < by->skipped); /* a receiver that has no parameter */
   if (of->count == UINT32_MAX) most = UINT32_MAX;
-  return report_count(by->c, tn_mind_here(by->c, by->call), by->function, least, most, got);
+  return report_count(by->c, tn_mind_here(by->c, by->call), by->function, of->callable,
+                      (uint32_t[]){ least, most }, got);
 }
 
 /* When nothing looks like what was written: what there is. */
@@ -271,7 +275,8 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
   signature of = signature_of(callable);
   if (!tn_mind_room(c->mind)) return tn_mind_wrong(tn_report_stack(tn_mind_diags(c), at, NULL));
   if (count < of.required || count > of.count)
-    return tn_mind_wrong(report_count(c, at, name, of.required, of.count, count));
+    return tn_mind_wrong(report_count(c, at, name, of.callable, (uint32_t[]){ of.required, of.count },
+                                      count));
   for (uint32_t i = 0; i < count; i++) {
     if (args[i].type->kind == TN_MIND_T_ERROR) return &tn_mind_type_error;
   }

@@ -162,12 +162,19 @@ static const tn_mind_type *recursive_closure(tn_mind_checker *c, const tn_mind_n
                      "in `fn f(n: i32) -> i32 = ...`"))));
 }
 
+/* What Python calls so; else the name that is near. */
+static tn_str meant_by(const tn_mind_checker *c, tn_str name) {
+  if (tn_str_is(name, "True")) return TN_LIT("true");
+  if (tn_str_is(name, "False")) return TN_LIT("false");
+  return tn_mind_suggest(c, name, false);
+}
+
 static const tn_mind_type *unknown_name(tn_mind_checker *c, const tn_mind_node *node) {
   tn_str text = tn_mind_name_text(c, node->name.name);
   if (tn_mind_is_doubtful(c->unit, node->name.name)) return &tn_mind_type_error;
   return tn_mind_wrong(tn_report(tn_mind_diags(c), TN_DIAG_E2002, tn_mind_here(c, node),
                                  TN_TEXT("name", text),
-                                 TN_TEXT("suggestion", tn_mind_suggest(c, text, false))));
+                                 TN_TEXT("suggestion", meant_by(c, text))));
 }
 
 /* A closure that nothing calls runs at no known time: nothing is known of a variable that is assigned again.
@@ -330,7 +337,23 @@ static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
   d->failed = true;
   return tn_report(tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list),
                    TN_INT("expected", expected), TN_INT("got", got),
+                   TN_HINT(TN_LIT("the rows of a tensor are equally long")),
                    TN_NOTE(tn_mind_at(d->c->unit, row->from, row->to), "this row has {got} elements"));
+}
+
+/* [1, 2, [3]]: the first element that is as deep is a number where `item` is a row, or the reverse. */
+static bool uneven(data *d, const tn_mind_node *item, int depth, int64_t expected, int64_t got) {
+  const tn_mind_node *first = d->list->list.items;
+  bool row = item->kind == TN_MIND_LIST;
+  for (int i = 0; i < depth; i++) first = first->list.items;
+  d->failed = true;
+  return tn_report(
+      tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list), TN_INT("expected", expected),
+      TN_INT("got", got),
+      TN_STR("problem", row ? "a row stands among numbers" : "a number stands among rows"),
+      TN_HINT(TN_LIT("the elements of a list are all numbers, or all rows of the same length")),
+      TN_NOTE(tn_mind_at(d->c->unit, first->from, first->to), row ? "a number" : "a row"),
+      TN_NOTE(tn_mind_at(d->c->unit, item->from, item->to), row ? "a row" : "a number"));
 }
 
 static bool check_element(data *d, tn_mind_node *item) {
@@ -363,8 +386,8 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
     bool nested = item->kind == TN_MIND_LIST,
          leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
     if (!nested && item->type->kind == TN_MIND_T_ERROR) return !(d->failed = true); /* it may be a row */
-    if (nested && leaf) return ragged(d, item, 1, item->list.count);
-    if (!nested && depth + 1 < shape->rank) return ragged(d, item, shape->dim[depth + 1], 1);
+    if (nested && leaf) return uneven(d, item, depth, 1, item->list.count);
+    if (!nested && depth + 1 < shape->rank) return uneven(d, item, depth, shape->dim[depth + 1], 1);
     if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
   }
   return true;

@@ -260,6 +260,8 @@ bool tn_mind_seal(tn_mind *mind);
 /* ---- words for diagnostics (report.c) ---- */
 
 /* A type as text, in the arena. */
+/* How a library function is called, where it was called otherwise. */
+tn_str tn_mind_call_hint(tn_mind *mind, const tn_mind_entry *entry);
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type);
 tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape); /* [2, N] */
 /* Reports a fault with the operation's name in MIND, notes where the operands came from, and returns

@@ -29,6 +29,12 @@ static void complain(const tn_mind_lexer *lexer, size_t start, size_t end, const
   tn_report(lexer->diags, TN_DIAG_E1001, at, TN_STR("message", message));
 }
 
+static void complain_with(const tn_mind_lexer *lexer, size_t start, const char *message, const char *hint) {
+  if (!lexer->diags) return;
+  tn_span at = { lexer->file, (uint32_t)start, (uint32_t)lexer->at };
+  tn_report(lexer->diags, TN_DIAG_E1001, at, TN_STR("message", message), TN_HINT(tn_str_of(hint)));
+}
+
 /* ---- what stands between tokens ---- */
 
 static void skip_line_comment(tn_mind_lexer *lexer) {
@@ -258,8 +264,28 @@ static bool is_sign(char c) {
   return (unsigned char)c < 128 && signs[(unsigned char)c];
 }
 
+/* 'text' and # comments are those of other languages: one error for all of it. False: something else. */
+static bool read_foreign(tn_mind_lexer *lexer, tn_mind_token *token) {
+  char c = look(lexer, 0);
+  if (c != '\'' && c != '#') return false;
+  const char *from = lexer->text.at + lexer->at, *line = memchr(from, '\n', lexer->text.len - lexer->at);
+  size_t rest = line ? (size_t)(line - from) : lexer->text.len - lexer->at;
+  const char *quote = rest > 1 ? memchr(from + 1, '\'', rest - 1) : NULL;
+  token->kind = TN_MIND_TOKEN_BAD;
+  if (c == '#') {
+    lexer->at += rest;
+    complain_with(lexer, token->start, "`#` does not begin a comment", "a comment begins with `//`");
+  } else {
+    lexer->at += quote ? (size_t)(quote - from) + 1 : 1;
+    complain_with(lexer, token->start, "single quotes do not make a string",
+                  "a string stands in double quotes: \"text\"");
+  }
+  return true;
+}
+
 static void read_sign(tn_mind_lexer *lexer, tn_mind_token *token) {
   char c = look(lexer, 0);
+  if (read_foreign(lexer, token)) return;
   int pair = pair_of(c, look(lexer, 1));
   if (pair) {
     token->kind = pair;

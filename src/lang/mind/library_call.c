@@ -320,11 +320,27 @@ static bool read_word(tn_mind_call *l, tn_mind_operand *arg, const char *wanted,
   return true;
 }
 
+/* ones(2, 3): the sizes stand where the dtype does. */
+static bool is_size(tn_mind_call *l, tn_mind_operand *arg) {
+  const tn_mind_node *node = arg->node;
+  if (!l->entry->leading_dtype || (node && node->kind == TN_MIND_NAME && l->as->is_word(l, node)))
+    return false;
+  const tn_mind_type *type = look(l, arg);
+  return tn_mind_type_is_single(type) && tn_dtype_in(type->dtype, TN_INTS);
+}
+
+static bool refuse_size(tn_mind_call *l, const tn_mind_operand *arg) {
+  return tn_report(diags_of(l), TN_DIAG_E2001, place_of(l, arg), TN_STR("expected", "a dtype"),
+                   TN_TEXT("got", tn_mind_describe(l->mind, arg->type)),
+                   TN_HINT(tn_mind_call_hint(l->mind, l->entry)));
+}
+
 static bool read_dtype(tn_mind_call *l, int index) {
   static const tn_str known[] = { { "i32", 3 },  { "i64", 3 },  { "f32", 3 }, { "f64", 3 },
                                   { "bool", 4 }, { "bf16", 4 }, { "f16", 3 } };
   tn_mind_operand *arg = &l->given[index];
   tn_str word;
+  if (is_size(l, arg)) return refuse_size(l, arg);
   if (!read_word(l, arg, "a dtype", &word)) return false;
   if (!tn_dtype_find(word, &l->args[index].dtype))
     return unknown_word(l, arg, "a dtype", word, known, sizeof known / sizeof *known);

@@ -62,6 +62,7 @@ tn_span tn_mind_token_span(const tn_mind_parser *p);
 bool tn_mind_begin_panic(tn_mind_parser *p);
 /* Reports E1001 at the current token, unless that has been reported, and gives the statement up; false. */
 bool tn_mind_syntax(tn_mind_parser *p, const char *message);
+bool tn_mind_syntax_hint(tn_mind_parser *p, const char *message, const char *hint);
 /* After an operator or `=`: whether the next line is a statement of its own. Reports that then; true. */
 bool tn_mind_is_cut_off(tn_mind_parser *p);
 /* Takes the token if it is of that kind. */

@@ -204,6 +204,12 @@ static tn_mind_node *parse_truth(tn_mind_parser *p) {
   return tn_mind_ended(p, node);
 }
 
+/* The second sign of `**`. */
+static bool is_power(const tn_mind_parser *p) {
+  return p->token.kind == '*' && p->last_end == p->token.start && p->last_end > p->last_start &&
+         p->text.at[p->last_start] == '*';
+}
+
 static tn_mind_node *parse_primary(tn_mind_parser *p) {
   if (p->panic) return tn_mind_bad(p);
   switch (p->token.kind) {
@@ -220,7 +226,10 @@ static tn_mind_node *parse_primary(tn_mind_parser *p) {
     case TN_MIND_TOKEN_OR: return parse_closure(p);
     default: break;
   }
-  tn_mind_syntax(p, "expected an expression");
+  if (is_power(p))
+    tn_mind_syntax_hint(p, "there is no operator `**`", "a power is written `pow(x, y)`");
+  else
+    tn_mind_syntax(p, "expected an expression");
   return tn_mind_bad(p);
 }
 

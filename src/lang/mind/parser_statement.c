@@ -267,16 +267,27 @@ static bool report_foreign(const tn_mind_parser *p, const tn_mind_node *node) {
   return true;
 }
 
+/* What stands right after a statement, in its line. */
+static void report_unseparated(const tn_mind_parser *p, int kind) {
+  bool closes = kind == ')' || kind == ']' || kind == '}';
+  const char *message = "expected a line break or `;` between two statements";
+  const char *hint = "statements are separated by line breaks or `;`";
+  if (kind == '=') hint = "only a name can be assigned to";
+  if (closes) {
+    message = "this bracket closes nothing";
+    hint = "every bracket before it is closed already: take this one away, or open one before it";
+  }
+  tn_report(p->diags, TN_DIAG_E1001, tn_mind_token_span(p), TN_STR("message", message),
+            TN_HINT(tn_str_of(hint)));
+}
+
 /* One separator is required between two statements. */
 static void parse_separator(tn_mind_parser *p, const tn_mind_node *node, bool in_block) {
   int kind = p->token.kind;
   if (p->panic || kind == ';' || p->token.new_line || kind == TN_MIND_TOKEN_END) return;
   if (in_block && kind == '}') return;
   if (p->token.kind != TN_MIND_TOKEN_BAD && !report_foreign(p, node))
-    tn_report(p->diags, TN_DIAG_E1001, tn_mind_token_span(p),
-              TN_STR("message", "expected a line break or `;` between two statements"),
-              TN_HINT(kind == '=' ? TN_LIT("only a name can be assigned to")
-                                  : TN_LIT("statements are separated by line breaks or `;`")));
+    report_unseparated(p, kind);
   tn_mind_begin_panic(p);
 }
 

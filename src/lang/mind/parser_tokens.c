@@ -34,20 +34,24 @@ bool tn_mind_begin_panic(tn_mind_parser *p) {
 }
 
 /* A token that cannot be read has been reported by the lexer. */
-static bool syntax_at(tn_mind_parser *p, tn_span at, const char *message) {
+static bool syntax_at(tn_mind_parser *p, tn_span at, const char *message, const char *hint) {
   if (!p->panic && p->token.kind != TN_MIND_TOKEN_BAD) {
-    tn_report(p->diags, TN_DIAG_E1001, at, TN_STR("message", message));
+    tn_report(p->diags, TN_DIAG_E1001, at, TN_STR("message", message), TN_HINT(tn_str_of(hint)));
   }
   return tn_mind_begin_panic(p);
 }
 
 bool tn_mind_syntax(tn_mind_parser *p, const char *message) {
-  return syntax_at(p, tn_mind_token_span(p), message);
+  return syntax_at(p, tn_mind_token_span(p), message, "");
+}
+
+bool tn_mind_syntax_hint(tn_mind_parser *p, const char *message, const char *hint) {
+  return syntax_at(p, tn_mind_token_span(p), message, hint);
 }
 
 bool tn_mind_is_cut_off(tn_mind_parser *p) {
   if (p->panic || p->inside || !tn_mind_begins_statement(p)) return false;
-  syntax_at(p, tn_mind_at(p->unit, p->last_start, p->last_end), "expected an expression after this");
+  syntax_at(p, tn_mind_at(p->unit, p->last_start, p->last_end), "expected an expression after this", "");
   return true;
 }
 

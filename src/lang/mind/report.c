@@ -57,6 +57,27 @@ bool tn_mind_expected(tn_mind *mind, tn_span at, const char *expected, const tn_
                    TN_TEXT("got", tn_mind_describe(mind, got)));
 }
 
+static bool takes_shape(const tn_mind_entry *entry) {
+  for (int i = 0; i < entry->count; i++) {
+    if (entry->params[i].kind == TN_MIND_P_SHAPE) return true;
+  }
+  return false;
+}
+
+tn_str tn_mind_call_hint(tn_mind *mind, const tn_mind_entry *entry) {
+  tn_text text;
+  tn_text_init(&text, mind->host->heap);
+  if (takes_shape(entry)) {
+    tn_text_puts(&text, "a shape is one argument: `");
+    tn_text_puts(&text, entry->name);
+    tn_text_puts(&text, "([2, 3])`; ");
+  }
+  tn_text_puts(&text, "it is called as `");
+  tn_mind_entry_print(entry, &text);
+  tn_text_byte(&text, '`');
+  return kept(mind, &text);
+}
+
 bool tn_mind_shapes_differ(tn_mind *mind, tn_span at, const tn_shape *wanted, const tn_shape *got,
                            tn_name symbol, int dimension, tn_str hint) {
   return tn_report(

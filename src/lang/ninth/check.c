@@ -8,6 +8,7 @@
  * it is certain which they are. So everything that is reported would happen, and
  * much that would happen is not reported. */
 #include "lang/ninth/doors.h"
+#include "lang/ninth/meant.h"
 
 #define UNKNOWN      (INT64_MAX / 2) /* a depth */
 #define INLINE_DEPTH 64              /* calls that are followed into each other */
@@ -123,15 +124,40 @@ static tn_name slot_name(const checker *c, const tn_ninth_unit *unit, uint32_t s
   return unit->shared ? c->scope->names.at[slot] : unit->slots[slot];
 }
 
-static void report_undefined(checker *c, const activation *a, tn_name name, tn_span at) {
-  tn_str text = tn_names_text(c->host->names, name), likely = { 0 };
-  bool shown = tn_diags_has_room(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE);
-  for (uint32_t i = 0; shown && i < a->unit->slot_count && likely.len == 0; i++) {
+/* Also one that is defined further down: it was meant in any case. */
+static bool is_function(const checker *c, tn_name name) {
+  for (size_t i = 0; i < c->program->definitions.count; i++) {
+    if (c->program->definitions.at[i].name == name) return true;
+  }
+  return get(&c->functions, name) != 0;
+}
+
+/* The bound variable of that name, where `@name` is read, or the first that is near. */
+static tn_str near_variable(const checker *c, const activation *a, tn_str name) {
+  tn_str likely = { 0 };
+  for (uint32_t i = 0; i < a->unit->slot_count && !tn_str_equal(likely, name); i++) {
     tn_str known = tn_names_text(c->host->names, slot_name(c, a->unit, i));
-    if (a->bound[i]) likely = tn_str_suggest(text, &known, 1);
+    if (a->bound[i] && (likely.len == 0 || tn_str_equal(known, name)))
+      likely = tn_str_suggest(name, &known, 1);
+  }
+  return likely;
+}
+
+static void report_undefined(checker *c, const activation *a, tn_name name, tn_span at) {
+  tn_str text = tn_names_text(c->host->names, name), near = { 0 };
+  tn_text meant;
+  tn_text_init(&meant, c->host->heap);
+  if (tn_diags_has_room(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE)) {
+    near = near_variable(c, a, text);
+    tn_ninth_put_meant(&meant, text,
+                       &(tn_ninth_known){ .function = is_function(c, name),
+                                          .module = get(&c->modules, name) != 0,
+                                          .variables = &near,
+                                          .variable_count = near.len > 0 });
   }
   tn_report(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE, at, TN_TEXT("name", text),
-            TN_TEXT("suggestion", likely));
+            TN_TEXT("suggestion", tn_text_str(&meant)));
+  tn_text_free(&meant);
 }
 
 static bool may_be_state(const checker *c, const activation *a, tn_name name) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "lang/ninth/meant.h"
 
 typedef struct {
   tn_heap *heap;
@@ -67,8 +68,11 @@ bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message) {
                    TN_STR("message", message));
 }
 
-static bool push_bad(lexer *lx, size_t start, const char *message) {
-  tn_ninth_syntax(lx->diags, span_of(lx, start, lx->at), message);
+static bool push_bad_word(lexer *lx, size_t start) {
+  tn_span at = span_of(lx, start, lx->at);
+  tn_report(lx->diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
+            TN_STR("message", "this is neither a number nor a name"),
+            TN_HINT(tn_ninth_word_hint(slice(lx, start, lx->at))));
   lx->out->flaws++;
   return push(lx, TN_NINTH_TOKEN_BAD, start, 0);
 }
@@ -141,7 +145,7 @@ static bool read_word(lexer *lx) {
   if (is_name(word)) return push(lx, TN_NINTH_TOKEN_NAME, start, 0);
   if (word.at[0] == '@' && is_name(slice(lx, start + 1, lx->at)))
     return push(lx, TN_NINTH_TOKEN_STATE, start, 0);
-  return push_bad(lx, start, "this is neither a number nor a name");
+  return push_bad_word(lx, start);
 }
 
 /* ---- brackets, strings, opcodes ---- */

@@ -4,6 +4,7 @@
  * engine speaks of operations and axes; here that becomes the opcode and the
  * shapes it was given. */
 #include "base/number.h"
+#include "lang/ninth/meant.h"
 #include "lang/ninth/vm.h"
 
 static const tn_ninth_frame *frame_of(const tn_ninth_vm *m) { return &tn_vec_last(&m->frames); }
@@ -120,6 +121,24 @@ static void add_symbols(const tn_ninth_vm *m, tn_diag_code code, texts *list) {
   }
 }
 
+/* A variable without a value; `candidates` are those that have one. */
+static bool report_variable(tn_ninth_vm *m, tn_name name, texts *candidates) {
+  tn_str text = tn_names_text(m->host->names, name);
+  const tn_ninth_symbol *symbol = name < m->symbols.count ? &m->symbols.at[name] : NULL;
+  tn_ninth_known known = { .function = symbol && symbol->function,
+                           .module = symbol && symbol->module,
+                           .variables = candidates->at,
+                           .variable_count = candidates->count };
+  tn_text meant;
+  tn_text_init(&meant, m->heap);
+  tn_ninth_put_meant(&meant, text, &known);
+  tn_ninth_error(m, TN_DIAG_E_UNDEFINED_VARIABLE, TN_TEXT("name", text),
+                 TN_TEXT("suggestion", tn_text_str(&meant)));
+  tn_text_free(&meant);
+  tn_vec_free(m->heap, candidates);
+  return false;
+}
+
 static bool report_name(tn_ninth_vm *m, tn_diag_code code, tn_name name, texts *candidates) {
   tn_str text = tn_names_text(m->host->names, name);
   tn_ninth_error(m, code, TN_TEXT("name", text),
@@ -131,13 +150,13 @@ static bool report_name(tn_ninth_vm *m, tn_diag_code code, tn_name name, texts *
 bool tn_ninth_undefined(tn_ninth_vm *m, tn_name name) {
   texts candidates = { 0 };
   add_variables(m, &candidates);
-  return report_name(m, TN_DIAG_E_UNDEFINED_VARIABLE, name, &candidates);
+  return report_variable(m, name, &candidates);
 }
 
 bool tn_ninth_no_state(tn_ninth_vm *m, const tn_ninth_object *instance, tn_name name) {
   texts candidates = { 0 };
   for (uint32_t i = 0; i < instance->count; i++) add_text(m, &candidates, instance->entries[i].name);
-  return report_name(m, TN_DIAG_E_UNDEFINED_VARIABLE, name, &candidates);
+  return report_variable(m, name, &candidates);
 }
 
 bool tn_ninth_unknown(tn_ninth_vm *m, tn_diag_code code, tn_name name) {
