@@ -245,14 +245,16 @@ static void keep_hint(tn_arena *arena, const tn_field *fields, size_t count, tn_
   diag->hint = expand(arena, tn_diag_info_of(diag->code)->hint, diag);
 }
 
+static bool is_note(const tn_field *field) { return field->kind == TN_FIELD_NOTE && field->at.file != 0; }
+
 static void keep_notes(tn_arena *arena, const tn_field *fields, size_t count, tn_diag *diag) {
   size_t notes = 0;
-  for (size_t i = 0; i < count; i++) notes += fields[i].kind == TN_FIELD_NOTE;
+  for (size_t i = 0; i < count; i++) notes += is_note(&fields[i]);
   tn_diag_note *kept = notes ? tn_arena_array(arena, notes, sizeof *kept) : NULL;
   if (!kept) return;
   diag->notes = kept;
   for (size_t i = 0; i < count; i++)
-    if (fields[i].kind == TN_FIELD_NOTE)
+    if (is_note(&fields[i]))
       kept[diag->note_count++] = (tn_diag_note){ fields[i].at, expand(arena, fields[i].name, diag) };
 }
 

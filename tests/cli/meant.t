@@ -20,3 +20,60 @@ $ tern eval '[1, 2, [3]]'
 !    |        ^^^
 ! 
 ? 1
+
+# An error inside a function of Ninth shows where the program called it, also through a library.
+$ cat > called.nth <<'END'
+> [DEF] "add_three" (1 2 3) [ADD] [RET]
+> (1 2) [CALL] "add_three"
+> END
+$ tern run called.nth
+! error[E_SHAPE_MISMATCH]: shapes [2] and [3] do not fit together in ADD
+!   --> called.nth:1:27
+!    |
+!  1 | [DEF] "add_three" (1 2 3) [ADD] [RET]
+!    |                           ^^^^^
+!    = opcode: ADD
+!    = left: [2]
+!    = right: [3]
+!    = hint: shapes are compared from the right; a dimension of 1 fits any other, and matmul needs [m, k] and [k, n]
+! note: called here
+!   --> called.nth:2:7
+!    |
+!  2 | (1 2) [CALL] "add_three"
+!    |       ^^^^^^^^^^^^^^^^^^
+! 
+? 1
+$ cat > library.nth <<'END'
+> "nn" [USE]
+> 2 3 {Linear} -> layer
+> ((1 2)) layer [CALL] [PRINT]
+> END
+$ tern run library.nth
+! error[E_SHAPE_MISMATCH]: shapes [1 2] and [3 2] do not fit together in MATMUL
+!    --> nn.nth:<*>
+!     |
+! <*>
+! <*>
+!     = opcode: MATMUL
+!     = left: [1 2]
+!     = right: [3 2]
+!     = hint: shapes are compared from the right; a dimension of 1 fits any other, and matmul needs [m, k] and [k, n]
+! note: called here
+!    --> library.nth:3:15
+!     |
+!   3 | ((1 2)) layer [CALL] [PRINT]
+!     |               ^^^^^^
+! 
+? 1
+
+# A block runs where it is written, and the check that runs nothing knows calls too.
+$ tern eval '1 [REPEAT] (1 2) (1 2 3) [ADD] [END]' --lang ninth 2>&1 | grep -c note
+| 0
+? 1
+$ printf '[DEF] "two" [ADD] [RET]\n1 [CALL] "two"\n' > short.nth
+$ tern check short.nth 2>&1 | grep -A 4 note
+| note: called here
+|   --> short.nth:2:3
+|    |
+|  2 | 1 [CALL] "two"
+|    |   ^^^^^^^^^^^^

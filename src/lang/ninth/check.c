@@ -45,6 +45,7 @@ typedef struct {
   int64_t exit;     /* the greatest depth it may return with; -1: none yet */
   uint32_t returns; /* that were met */
   bool certain;     /* what is looked at now will run */
+  tn_span called;   /* where; TN_NOWHERE: the main program */
 } activation;
 
 /* Where the walk is. */
@@ -156,7 +157,7 @@ static void report_undefined(checker *c, const activation *a, tn_name name, tn_s
                                           .variable_count = near.len > 0 });
   }
   tn_report(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE, at, TN_TEXT("name", text),
-            TN_TEXT("suggestion", tn_text_str(&meant)));
+            TN_TEXT("suggestion", tn_text_str(&meant)), TN_NOTE(a->called, TN_NINTH_CALLED));
   tn_text_free(&meant);
 }
 
@@ -198,7 +199,7 @@ static void read_memory(checker *c, activation *a, uint32_t at) {
 
 static void report_underflow(checker *c, const activation *a, uint32_t at, const char *opcode, int64_t needed,
                              int64_t have) {
-  tn_ninth_underflow what = { a->unit->code[at].op, opcode, a->unit->at[at], needed, have };
+  tn_ninth_underflow what = { a->unit->code[at].op, opcode, a->unit->at[at], a->called, needed, have };
   tn_ninth_report_underflow(c->host->heap, c->host->diags, &what);
 }
 
@@ -241,10 +242,11 @@ static void bind_keys(const activation *a, const tn_ninth_maker *maker) {
 }
 
 /* Walks a unit as if it stood here. False when it is not followed. */
-static bool follow(checker *c, activation *caller, const tn_ninth_unit *unit, const tn_ninth_maker *maker,
-                   tn_map *state, flow *f, int64_t *low) {
+static bool follow(checker *c, activation *caller, uint32_t at, const tn_ninth_unit *unit,
+                   const tn_ninth_maker *maker, tn_map *state, flow *f, int64_t *low) {
   if (c->depth == INLINE_DEPTH || is_running(c, unit) || c->effort <= 0) return false;
   activation a = { .unit = unit, .state = state, .low = f->depth, .exit = -1, .certain = caller->certain };
+  a.called = caller->unit->at[at];
   a.bound = tn_heap_alloc(c->host->heap, unit->slot_count + 1);
   if (!a.bound) {
     c->out_of_memory = true;
@@ -261,10 +263,10 @@ static bool follow(checker *c, activation *caller, const tn_ninth_unit *unit, co
   return true;
 }
 
-static void call_function(checker *c, activation *a, tn_name name, flow *f) {
+static void call_function(checker *c, activation *a, uint32_t at, tn_name name, flow *f) {
   const tn_ninth_unit *unit = (const tn_ninth_unit *)(uintptr_t)get(&c->functions, name);
   int64_t low;
-  if (unit && !has_flag(c, name, DEFINED_INSIDE) && follow(c, a, unit, NULL, a->state, f, &low)) {
+  if (unit && !has_flag(c, name, DEFINED_INSIDE) && follow(c, a, at, unit, NULL, a->state, f, &low)) {
     if (low < a->low) a->low = low;
   } else {
     f->depth = UNKNOWN;
@@ -272,14 +274,14 @@ static void call_function(checker *c, activation *a, tn_name name, flow *f) {
 }
 
 /* An instance stands one above the lowest depth that its [INIT] reached. */
-static void make(checker *c, activation *a, const tn_ninth_maker *maker, flow *f) {
+static void make(checker *c, activation *a, uint32_t at, const tn_ninth_maker *maker, flow *f) {
   const tn_ninth_module *module = (const tn_ninth_module *)(uintptr_t)get(&c->modules, maker->name);
   tn_map state;
   int64_t low = f->depth;
   flow inside = *f;
   tn_map_init(&state, c->host->heap);
   if (module && module->init && !has_flag(c, maker->name, MODULE_INSIDE)) {
-    follow(c, a, module->init, maker, &state, &inside, &low);
+    follow(c, a, at, module->init, maker, &state, &inside, &low);
   }
   tn_map_free(&state);
   if (low < a->low) a->low = low;
@@ -391,7 +393,7 @@ static void walk_opcode(checker *c, activation *a, uint32_t at, flow *f) {
     case TN_NINTH_CALL:
       take(c, a, f, at, info->name, 1, 0);
       if (string_before(unit, at, &name))
-        call_function(c, a, name, f);
+        call_function(c, a, at, name, f);
       else
         f->depth = UNKNOWN;
       return;
@@ -428,7 +430,7 @@ static void walk_other(checker *c, activation *a, uint32_t at, flow *f) {
       f->depth = UNKNOWN;
       c->any_memory = true; /* it may have been meant to store */
       return;
-    case TN_NINTH_CODE_MAKE: make(c, a, &c->program->makers.at[code->arg], f); return;
+    case TN_NINTH_CODE_MAKE: make(c, a, at, &c->program->makers.at[code->arg], f); return;
     case TN_NINTH_CODE_DEFINE: define(c, a, &c->program->definitions.at[code->arg]); return;
     case TN_NINTH_CODE_DEFINE_MODULE: define_module(c, a, at, f); return;
     default: break;
@@ -450,7 +452,7 @@ static uint32_t step(checker *c, activation *a, uint32_t at, flow *f) {
       f->dead = true;
       return at + 1;
     case TN_NINTH_CODE_CALL_NAME:
-      call_function(c, a, code->arg, f);
+      call_function(c, a, at, code->arg, f);
       return at + 2; /* the string is its name, or what is pushed counts as unknown */
     case TN_NINTH_NO_GRAD:
     case TN_NINTH_END_NO_GRAD:

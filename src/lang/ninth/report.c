@@ -15,6 +15,24 @@ static uint32_t place_of(const tn_ninth_vm *m) {
 
 tn_span tn_ninth_here(const tn_ninth_vm *m) { return frame_of(m)->unit->at[place_of(m)]; }
 
+/* Where a frame waits for the one above it. The name after [CALL] has been passed. */
+static tn_span waits_at(const tn_ninth_frame *frame) {
+  size_t i = (size_t)(frame->next - frame->unit->code) - 1;
+  if (i > 0 && frame->unit->code[i - 1].op == TN_NINTH_CODE_CALL_NAME) i--;
+  return frame->unit->at[i];
+}
+
+/* A block runs where it is written, so it is not called. */
+tn_span tn_ninth_called_at(const tn_ninth_vm *m) {
+  const tn_ninth_frame *frames = m->frames.at;
+  size_t i = m->frames.count - 1;
+  while (i > 0 && frames[i].outer) i--;
+  if (i == 0) return TN_NOWHERE;
+  uint32_t program = waits_at(&frames[0]).file;
+  for (i--; i > 0 && waits_at(&frames[i]).file != program;) i--;
+  return waits_at(&frames[i]);
+}
+
 const char *tn_ninth_opcode_here(const tn_ninth_vm *m) {
   uint32_t op = frame_of(m)->unit->code[place_of(m)].op;
   switch (op) {
@@ -42,7 +60,8 @@ bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_un
   }
   tn_text_puts(&hint, "push what it needs first; [PEEK] shows the top and [DEPTH] counts");
   tn_report(diags, TN_DIAG_E_STACK_UNDERFLOW, what->at, TN_STR("opcode", what->opcode),
-            TN_INT("needed", what->needed), TN_INT("have", what->have), TN_HINT(tn_text_str(&hint)));
+            TN_INT("needed", what->needed), TN_INT("have", what->have), TN_HINT(tn_text_str(&hint)),
+            TN_NOTE(what->called, TN_NINTH_CALLED));
   tn_text_free(&hint);
   return false;
 }

@@ -76,6 +76,7 @@ bool tn_ninth_reach(tn_ninth_vm *m, size_t needed) {
     tn_ninth_underflow what = { .op = m->next[-1].op,
                                 .opcode = tn_ninth_opcode_here(m),
                                 .at = tn_ninth_here(m),
+                                .called = tn_ninth_called_at(m),
                                 .needed = (int64_t)needed,
                                 .have = (int64_t)tn_ninth_depth(m) };
     return tn_ninth_report_underflow(m->heap, m->host->diags, &what);

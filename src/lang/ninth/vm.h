@@ -358,13 +358,18 @@ bool tn_ninth_keep_symbol(tn_ninth_vm *m, tn_name name);
 typedef struct {
   uint32_t op;
   const char *opcode; /* its name */
-  tn_span at;
+  tn_span at, called; /* where it stands, and where its function was called or TN_NOWHERE */
   int64_t needed, have;
 } tn_ninth_underflow;
 bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_underflow *what);
 tn_span tn_ninth_here(const tn_ninth_vm *m);
 const char *tn_ninth_opcode_here(const tn_ninth_vm *m);
-#define tn_ninth_error(m, code, ...) tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__)
+/* Where the program called the function or method that runs, also through a library; TN_NOWHERE outside. */
+tn_span tn_ninth_called_at(const tn_ninth_vm *m);
+#define TN_NINTH_CALLED "called here"
+#define tn_ninth_error(m, code, ...)                                                                         \
+  tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__,                                         \
+            TN_NOTE(tn_ninth_called_at(m), TN_NINTH_CALLED))
 bool tn_ninth_no_room(tn_ninth_vm *m); /* memory ran out */
 bool tn_ninth_wrong_kind(tn_ninth_vm *m, const char *expected, tn_ninth_value got);
 bool tn_ninth_wrong_shape(tn_ninth_vm *m, const tn_shape *shape, const char *problem, const char *hint);
