@@ -26,6 +26,7 @@ typedef struct {
   tn_i32s ints;             /* I32 and CLASS */
   const int32_t *windows;   /* I32: rows are windows of these numbers, which another column has: row r begins
                                at number r; NULL: they are not */
+  bool numbered;            /* CLASS: the first item that was read is a class number, not a name */
   tn_names *classes;        /* CLASS: class number i is name i + 1, in the order of their bytes; or NULL */
   size_t class_count;
   tn_text text;             /* TEXT: all of it */

@@ -164,10 +164,10 @@ static bool take_i32(tn_csv *csv, tn_str cell, int32_t *out) {
   return parse_i32(cell, out) ? true : wrong_value(csv, TN_DATA_WHOLE, cell);
 }
 
-/* Unless the caller knows, the first row says whether classes are numbers or names. */
-static bool has_names(const tn_csv *csv, const tn_csv_column *wanted, tn_str first) {
+/* Unless the caller knows, the first label of the first row says whether classes are numbers or names. */
+static bool has_names(const tn_csv *csv, const tn_csv_column *wanted, const tn_column *column, tn_str first) {
   int32_t number;
-  if (csv->any || wanted->classes == TN_CLASSES_NUMBERED) return false;
+  if (csv->any || column->numbered || wanted->classes == TN_CLASSES_NUMBERED) return false;
   return wanted->classes == TN_CLASSES_NAMED || !parse_i32(first, &number);
 }
 
@@ -175,11 +175,12 @@ static bool take_class(tn_csv *csv, const tn_csv_column *wanted, tn_column *colu
                        int32_t *out) {
   tn_str name = trimmed(cell);
   if (name.len == 0) return wrong_value(csv, TN_DATA_MISSING, name);
-  if (!column->classes && has_names(csv, wanted, name)) {
+  if (!column->classes && has_names(csv, wanted, column, name)) {
     column->classes = tn_names_new(csv->heap);
     if (!column->classes) return tn_csv_fail(csv, TN_DATA_MEMORY);
   }
-  if (!column->classes) return take_i32(csv, cell, out);
+  column->numbered = !column->classes;
+  if (column->numbered) return take_i32(csv, cell, out);
   *out = (int32_t)tn_names_intern(column->classes, name) - 1;
   return *out >= 0 ? true : tn_csv_fail(csv, TN_DATA_MEMORY);
 }

@@ -26,6 +26,9 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line);
  * rows before? */
 bool tn_table_check_width(tn_table_reader *reader, size_t before);
 size_t tn_table_feature_count(const tn_table *table);
+/* The same for labels that are lists. */
+bool tn_table_check_label_width(tn_table_reader *reader, size_t before);
+/* `label` is kept where labels are wanted and no lists: those stand in the table already. */
 bool tn_table_add_row(tn_table_reader *reader, int64_t label);
 bool tn_table_out_of_memory(tn_table_reader *reader);
 #endif

@@ -8,6 +8,7 @@ typedef struct {
   tn_json_reader json;
   tn_table_reader *reader;
   size_t first; /* where the features of this row begin in the column */
+  size_t first_label; /* and its labels, where they are lists */
   bool has_features, has_label;
   bool label_by_other_name;
   int64_t label;
@@ -67,10 +68,35 @@ static bool skip(row_reader *row, const tn_json_token *token) {
   return tn_json_skip(&row->json, token) ? true : syntax_error(row, row->json.reason);
 }
 
+/* A number alone is a list of one. */
+static bool read_labels(row_reader *row, const tn_json_token *first) {
+  tn_table *table = row->reader->table;
+  tn_json_token token;
+  int64_t label;
+  table->labels.count = row->first_label;
+  if (first->kind == TN_JSON_NUMBER && tn_json_token_i64(first, &label) && label >= INT32_MIN &&
+      label <= INT32_MAX)
+    return tn_vec_push(table->heap, &table->labels, (int32_t)label) || tn_table_out_of_memory(row->reader);
+  if (first->kind != TN_JSON_ARRAY_BEGIN)
+    return wrong_type(row, row->reader->request->label_key, "a list of whole numbers");
+  switch (tn_json_read_i32s(&row->json, table->heap, &table->labels, &token)) {
+    case TN_JSON_NUMBERS_OK: return true;
+    case TN_JSON_NUMBERS_NO_MEMORY: return tn_table_out_of_memory(row->reader);
+    default: break;
+  }
+  if (token.kind == TN_JSON_ERROR) return syntax_error(row, row->json.reason);
+  return wrong_type(row, row->reader->request->label_key, "a list of whole numbers");
+}
+
 static bool read_label(row_reader *row, const tn_json_token *token, bool other_name) {
   tn_str field = row->reader->request->label_key;
   if (token->kind == TN_JSON_ERROR) return syntax_error(row, row->json.reason);
   if (other_name && row->has_label && !row->label_by_other_name) return skip(row, token);
+  if (row->reader->request->label_lists) {
+    row->has_label = true;
+    row->label_by_other_name = other_name;
+    return read_labels(row, token);
+  }
   bool whole = token->kind == TN_JSON_NUMBER && tn_json_token_i64(token, &row->label);
   if (!whole || row->label < INT32_MIN || row->label > INT32_MAX)
     return wrong_type(row, field, "a whole number");
@@ -110,11 +136,14 @@ static bool read_object(row_reader *row) {
 
 bool tn_jsonl_line(tn_table_reader *reader, tn_str line) {
   const tn_table_request *request = reader->request;
-  row_reader row = { .reader = reader, .first = tn_table_feature_count(reader->table) };
+  row_reader row = { .reader = reader,
+                     .first = tn_table_feature_count(reader->table),
+                     .first_label = reader->table->labels.count };
   tn_json_init(&row.json, line, &reader->arena);
   if (!read_object(&row)) return false;
   if (request->wants_features && !row.has_features) return missing(&row, request->feature_key);
   if (request->wants_labels && !row.has_label) return missing(&row, request->label_key);
   if (request->wants_features && !tn_table_check_width(reader, row.first)) return false;
+  if (request->wants_labels && !tn_table_check_label_width(reader, row.first_label)) return false;
   return tn_table_add_row(reader, row.label);
 }

@@ -19,16 +19,27 @@ size_t tn_table_feature_count(const tn_table *table) {
   return table->floats ? table->reals.count : table->ints.count;
 }
 
-bool tn_table_check_width(tn_table_reader *reader, size_t before) {
-  tn_table *table = reader->table;
-  int64_t received = (int64_t)(tn_table_feature_count(table) - before);
-  if (table->width < 0 && received > 0) table->width = received;
-  if (table->width == received) return true;
-  int64_t expected = table->width < 0 ? 1 : table->width; /* a row that is empty has no mean */
+/* As many as the rows before have; the first row decides where nobody else does. */
+static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, tn_str input) {
+  int64_t received = (int64_t)count;
+  if (*width < 0 && received > 0) *width = received;
+  if (*width == received) return true;
+  int64_t expected = *width < 0 ? 1 : *width; /* a row that is empty has no mean */
   return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
                    TN_INT("expected_T", expected), TN_INT("received_T", received),
-                   TN_TEXT("input", reader->request->input));
+                   TN_TEXT("input", input));
+}
+
+bool tn_table_check_width(tn_table_reader *reader, size_t before) {
+  tn_table *table = reader->table;
+  return check_width(reader, tn_table_feature_count(table) - before, &table->width, reader->request->input);
+}
+
+bool tn_table_check_label_width(tn_table_reader *reader, size_t before) {
+  tn_table *table = reader->table;
+  if (!reader->request->label_lists) return true;
+  return check_width(reader, table->labels.count - before, &table->label_width, TN_LIT("labels"));
 }
 
 bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
@@ -37,8 +48,9 @@ bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
     return tn_report(reader->diags, TN_DIAG_E_TOO_LARGE, reader->request->at, TN_STR("what", "the data set"),
                      TN_INT("limit", (int64_t)TN_TABLE_ROW_LIMIT));
   }
+  bool single = reader->request->wants_labels && !reader->request->label_lists;
   bool kept = tn_vec_push(table->heap, &table->lines, reader->line) &&
-              (!reader->request->wants_labels || tn_vec_push(table->heap, &table->labels, (int32_t)label));
+              (!single || tn_vec_push(table->heap, &table->labels, (int32_t)label));
   if (!kept) return tn_table_out_of_memory(reader);
   table->rows++;
   reader->any = true;
@@ -108,7 +120,10 @@ static bool read_file(tn_table_reader *reader) {
 }
 
 bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *diags, tn_table *out) {
-  *out = (tn_table){ .heap = heap, .floats = request->floats, .width = request->width };
+  *out = (tn_table){ .heap = heap,
+                     .floats = request->floats,
+                     .width = request->width,
+                     .label_width = request->label_lists ? request->label_width : 1 };
   tn_table_reader reader = { .request = request, .table = out, .diags = diags, .ok = true };
   tn_phase before = tn_diags_enter(diags, TN_PHASE_DATA);
   tn_arena_init(&reader.arena, heap);
@@ -143,6 +158,7 @@ bool tn_table_append(tn_table *to, const tn_table *from) {
             APPEND(to->heap, &to->labels, &from->labels) && APPEND(to->heap, &to->lines, &from->lines);
   if (!ok) return false;
   to->width = from->width;
+  to->label_width = from->label_width;
   to->rows += from->rows;
   return true;
 }
@@ -154,7 +170,9 @@ bool tn_table_take(tn_table *table, tn_columns *out) {
                            .width = table->width > 0 ? (size_t)table->width : 0,
                            .reals = table->reals,
                            .ints = table->ints };
-  *labels = (tn_column){ .kind = TN_COLUMN_CLASS, .width = 1, .ints = table->labels };
+  *labels = (tn_column){ .kind = TN_COLUMN_CLASS,
+                         .width = table->label_width > 0 ? (size_t)table->label_width : 1,
+                         .ints = table->labels };
   tn_text_init(&features->text, table->heap);
   tn_text_init(&labels->text, table->heap);
   out->rows = table->rows;

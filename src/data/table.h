@@ -1,6 +1,6 @@
 /* data/table.h: rows of a data file, read into columns.
  *
- * A row is a list of numbers (token ids or features) and a class. Files are
+ * A row is a list of numbers (token ids or features) and a class, or a list of them. Files are
  * read in pieces, and what is kept of a row is four bytes a number, so a
  * file may be much larger than what it becomes. Every mistake in a file is a
  * diagnostic with the file and the line; reading stops at the first. */
@@ -22,6 +22,8 @@ typedef struct {
   bool floats;                   /* features are f32; else whole numbers */
   int64_t width;                 /* how many features a row must have; -1: as many as the first row */
   tn_str input;                  /* who says so: the name of the input; empty: nobody */
+  bool label_lists;              /* labels are lists: a class for each position */
+  int64_t label_width;           /* then, as `width`; else not looked at */
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */
   const int32_t *feature_columns, *label_columns; /* TSV, from 0; no counts: the last column is the label */
   size_t feature_column_count, label_column_count;
@@ -44,6 +46,7 @@ typedef struct tn_table {
   tn_i32s ints;  /* rows * width, where features are whole numbers */
   tn_f32s reals; /* or these */
   tn_i32s labels;
+  int64_t label_width; /* labels of a row; -1 while there is none */
   tn_vec(uint32_t) lines; /* where each row stands in the file */
 } tn_table;
 

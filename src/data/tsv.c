@@ -18,30 +18,40 @@ static tn_str trimmed(tn_str text) {
   return text;
 }
 
-static bool add_number(tn_table_reader *reader, tn_str text) {
-  tn_table *table = reader->table;
-  if (table->floats) {
-    float number;
-    if (!tn_number_parse_f32(text, &number))
-      return refuse(reader, "a column holds something that is not a number");
-    return tn_vec_push(table->heap, &table->reals, number) ? true : tn_table_out_of_memory(reader);
-  }
+static bool add_whole(tn_table_reader *reader, tn_i32s *into, tn_str text, const char *problem) {
   int64_t whole;
-  if (!tn_number_parse_i64(text, &whole) || whole < INT32_MIN || whole > INT32_MAX) {
-    return refuse(reader, "a column holds something that is not a whole number");
-  }
-  return tn_vec_push(table->heap, &table->ints, (int32_t)whole) ? true : tn_table_out_of_memory(reader);
+  if (!tn_number_parse_i64(text, &whole) || whole < INT32_MIN || whole > INT32_MAX)
+    return refuse(reader, problem);
+  return tn_vec_push(reader->table->heap, into, (int32_t)whole) ? true : tn_table_out_of_memory(reader);
+}
+
+static bool add_feature(tn_table_reader *reader, tn_str text) {
+  tn_table *table = reader->table;
+  float number;
+  if (!table->floats)
+    return add_whole(reader, &table->ints, text, "a column holds something that is not a whole number");
+  if (!tn_number_parse_f32(text, &number))
+    return refuse(reader, "a column holds something that is not a number");
+  return tn_vec_push(table->heap, &table->reals, number) ? true : tn_table_out_of_memory(reader);
+}
+
+static bool add_label(tn_table_reader *reader, tn_str text) {
+  return add_whole(reader, &reader->table->labels, text, "a label is not a whole number");
 }
 
 /* number (, number)* */
-static bool add_numbers(tn_table_reader *reader, tn_str column) {
+static bool add_each(tn_table_reader *reader, tn_str column, bool (*add)(tn_table_reader *, tn_str)) {
   for (;;) {
     const char *comma = memchr(column.at, ',', column.len);
     tn_str item = { column.at, comma ? (size_t)(comma - column.at) : column.len };
-    if (!add_number(reader, trimmed(item))) return false;
+    if (!add(reader, trimmed(item))) return false;
     if (!comma) return true;
     column = (tn_str){ comma + 1, column.len - item.len - 1 };
   }
+}
+
+static bool add_numbers(tn_table_reader *reader, tn_str column) {
+  return add_each(reader, column, add_feature);
 }
 
 /* The last column is the label, so a single one leaves nothing to learn from. */
@@ -99,6 +109,10 @@ static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t co
   if (request->label_column_count > 0 &&
       !column_at(reader, columns, count, request->label_columns[0], &column))
     return false;
+  if (request->label_lists) {
+    size_t before = reader->table->labels.count;
+    return add_each(reader, column, add_label) && tn_table_check_label_width(reader, before);
+  }
   if (tn_number_parse_i64(column, label) && *label >= INT32_MIN && *label <= INT32_MAX) return true;
   return refuse(reader, "the label is not a whole number");
 }

@@ -65,7 +65,7 @@ static tn_shape rows_shape(const tn_loop *loop, size_t input, int64_t rows) {
   if (index < 0) return (tn_shape){ .rank = -1 };
   const tn_column *column = &loop->rows.columns.at[index];
   tn_shape shape = loop->program.specs.inputs[input].type.shape;
-  if (column->kind == TN_COLUMN_CLASS) return tn_shape_make(1, rows);
+  if (column->kind == TN_COLUMN_CLASS && shape.rank < 2) return tn_shape_make(1, rows);
   if (shape.rank > 0) shape.dim[0] = rows;
   bool divides = shape.rank > 0 && tn_shape_count(&shape) == rows * (int64_t)column->width;
   return divides ? shape : tn_shape_make(2, rows, (int64_t)column->width);

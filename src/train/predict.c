@@ -46,11 +46,27 @@ static bool is_given(const predictor *p, size_t input) { return tn_trained_is_gi
 
 /* ---- a batch ---- */
 
-/* What so many rows are for an input; rank -1: only the command line says. */
+/* Whether other inputs have all lengths of this one, as tokens [B, T] have those of labels [B, T]. */
+static bool follows_others(const predictor *p, size_t input) {
+  const tn_specs *specs = &p->program.specs;
+  const tn_shape *shape = &specs->inputs[input].type.shape;
+  for (int d = 1; d < shape->rank; d++) {
+    bool found = tn_dim_is_known(shape->dim[d]);
+    for (size_t i = 0; !found && i < specs->input_count; i++) {
+      const tn_shape *other = &specs->inputs[i].type.shape;
+      for (int k = 0; i != input && k < other->rank; k++) found = found || other->dim[k] == shape->dim[d];
+    }
+    if (!found) return false;
+  }
+  return shape->rank > 1;
+}
+
+/* What so many rows are for an input; rank -1: only the command line says, or other inputs. */
 static tn_shape shape_of(const predictor *p, size_t input, int64_t rows, const tn_rows *read) {
   const tn_input_facts *facts = &p->trained.facts.inputs[input];
   size_t width = facts->width;
-  if (!facts->known) return (tn_shape){ .rank = -1 };
+  bool label = p->program.specs.inputs[input].kind == TN_DATA_LABELS;
+  if (!facts->known || (label && follows_others(p, input))) return (tn_shape){ .rank = -1 };
   if (read && p->wanted[input] && read->column_of[input] >= 0)
     width = read->columns.at[read->column_of[input]].width;
   tn_shape shape = p->trained.program.specs.inputs[input].type.shape;

@@ -91,6 +91,19 @@ static bool is_wanted(const pipeline *p, int input) {
   return input >= 0 && (!p->given || p->given->wanted[input]);
 }
 
+/* A model with labels [B, T] has a class for every position. */
+static bool has_label_lists(const tn_training *program) {
+  int input = program->dataset->labels_input;
+  return input >= 0 && program->specs.inputs[input].type.shape.rank > 1;
+}
+
+static int64_t label_width(const pipeline *p) {
+  int input = p->data->labels_input;
+  if (input < 0 || p->data->stage_count > 0) return -1;
+  if (p->given && p->given->facts->inputs[input].known) return (int64_t)p->given->facts->inputs[input].width;
+  return tn_rows_declared_width(&p->program->specs.inputs[input]);
+}
+
 static tn_table_request table_request(const pipeline *p, tn_str path, bool hashed) {
   const tn_dataset_block *d = p->data;
   bool all = !p->given || !p->given->take; /* also what only a stage reads */
@@ -102,6 +115,8 @@ static tn_table_request table_request(const pipeline *p, tn_str path, bool hashe
     .wants_features = is_wanted(p, d->features_input) || (all && has_stage(d, false)),
     .wants_labels = is_wanted(p, d->labels_input) || (all && has_stage(d, true)),
     .width = -1,
+    .label_lists = has_label_lists(p->program),
+    .label_width = label_width(p),
     .feature_key = d->features.key,
     .label_key = d->labels.key,
     .feature_columns = d->features.columns,
@@ -126,7 +141,7 @@ static bool read_table(pipeline *p, tn_str path, bool hashed) {
   tn_table read;
   request.take = take_rows;
   request.context = p;
-  p->kept = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1 };
+  p->kept = (tn_table){ .heap = p->host->heap, .floats = request.floats, .width = -1, .label_width = -1 };
   bool ok = read_rows(p, &request, &read);
   if (ok) tn_table_free(&read);
   if (!ok) tn_table_free(&p->kept);
@@ -137,7 +152,8 @@ static bool read_table(pipeline *p, tn_str path, bool hashed) {
 
 static tn_view column_view(const pipeline *p, const stage *s, size_t row) {
   tn_table *table = p->table;
-  if (s->on_labels) return tn_view_make(&table->labels.at[row], TN_I32, &TN_SCALAR_SHAPE);
+  size_t width = (size_t)table->label_width;
+  if (s->on_labels) return tn_view_make(&table->labels.at[row * width], TN_I32, &s->row);
   void *data = (void *)(uintptr_t)tn_table_row(table, row);
   return tn_view_make(data, table->floats ? TN_F32 : TN_I32, &s->row);
 }
@@ -152,11 +168,18 @@ static bool compute_row(pipeline *p, const stage *s, size_t row, tn_view *out) {
   return true;
 }
 
-static bool keep_numbers(pipeline *p, const tn_view *view, tn_table *into) {
+static bool keep_whole(pipeline *p, const tn_view *view, tn_i32s *into) {
   for (int64_t i = 0; i < tn_view_count(view); i++) {
-    bool kept = into->floats ? tn_vec_push(into->heap, &into->reals, (float)tn_view_get_f64(view, i))
-                             : tn_vec_push(into->heap, &into->ints, (int32_t)tn_view_get_i64(view, i));
-    if (!kept) return out_of_memory(p->host);
+    if (!tn_vec_push(p->host->heap, into, (int32_t)tn_view_get_i64(view, i))) return out_of_memory(p->host);
+  }
+  return true;
+}
+
+static bool keep_numbers(pipeline *p, const tn_view *view, tn_table *into) {
+  if (!into->floats) return keep_whole(p, view, &into->ints);
+  for (int64_t i = 0; i < tn_view_count(view); i++) {
+    if (!tn_vec_push(into->heap, &into->reals, (float)tn_view_get_f64(view, i)))
+      return out_of_memory(p->host);
   }
   return true;
 }
@@ -181,12 +204,18 @@ static bool map_features(pipeline *p, const stage *s) {
 
 static bool map_labels(pipeline *p, const stage *s) {
   tn_table *table = p->table;
-  for (size_t row = 0; row < table->rows; row++) {
+  tn_i32s mapped = { 0 };
+  int64_t width = table->label_width;
+  bool ok = true;
+  for (size_t row = 0; ok && row < table->rows; row++) {
     tn_view result;
-    if (!compute_row(p, s, row, &result)) return false;
-    table->labels.at[row] = (int32_t)tn_view_get_i64(&result, 0);
+    ok = compute_row(p, s, row, &result) && keep_whole(p, &result, &mapped);
+    if (ok) width = tn_view_count(&result);
   }
-  return true;
+  tn_vec_free(table->heap, &table->labels);
+  table->labels = mapped;
+  table->label_width = width;
+  return ok;
 }
 
 static void move_row(tn_table *table, size_t from, size_t to) {
@@ -195,7 +224,9 @@ static void move_row(tn_table *table, size_t from, size_t to) {
     memmove(table->reals.at + to * width, table->reals.at + from * width, width * sizeof(float));
   if (!table->floats && width)
     memmove(table->ints.at + to * width, table->ints.at + from * width, width * sizeof(int32_t));
-  if (table->labels.count > 0) table->labels.at[to] = table->labels.at[from];
+  size_t labels = table->label_width > 0 ? (size_t)table->label_width : 0;
+  if (table->labels.count > 0 && labels)
+    memmove(table->labels.at + to * labels, table->labels.at + from * labels, labels * sizeof(int32_t));
   table->lines.at[to] = table->lines.at[from];
 }
 
@@ -211,7 +242,7 @@ static bool filter_rows(pipeline *p, const stage *s) {
   }
   size_t width = table->width > 0 ? (size_t)table->width : 0;
   table->rows = table->lines.count = kept;
-  if (table->labels.count > 0) table->labels.count = kept;
+  if (table->labels.count > 0) table->labels.count = kept * (size_t)table->label_width;
   if (table->floats)
     table->reals.count = kept * width;
   else
@@ -220,11 +251,12 @@ static bool filter_rows(pipeline *p, const stage *s) {
 }
 
 static bool plan_stage(pipeline *p, size_t index, stage *s) {
-  int64_t width = p->table->width;
   tn_fault fault;
   tn_plan_options options = { .backend = p->backend, .threads = 1 };
   s->on_labels = p->data->stages[index].on_labels;
-  s->row = s->on_labels ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
+  int64_t width = s->on_labels ? p->table->label_width : p->table->width;
+  bool single = s->on_labels && !has_label_lists(p->program);
+  s->row = single ? TN_SCALAR_SHAPE : tn_shape_of(&width, 1);
   if (!p->program->doors->lower_stage(p->program->model, index, &s->row, &s->graph)) return false;
   s->plan = tn_plan_new(p->host->heap, &s->graph, &options, &fault);
   if (s->plan) return true;
@@ -270,7 +302,9 @@ static bool give_rows(pipeline *p, tn_table *table) {
 static bool take_rows(void *context, tn_table *table) {
   pipeline *p = context;
   tn_table rows = *table;
-  *table = (tn_table){ .heap = rows.heap, .floats = rows.floats, .width = rows.width };
+  *table = (tn_table){
+    .heap = rows.heap, .floats = rows.floats, .width = rows.width, .label_width = rows.label_width
+  };
   p->table = &rows;
   p->read += rows.rows;
   bool ok = true;

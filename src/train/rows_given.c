@@ -88,10 +88,10 @@ static bool number_classes(const given *g, const tn_columns *columns, tn_column 
   if (!number) return out_of_memory(g);
   for (size_t i = 0; column->classes && i < column->class_count; i++)
     number[i] = class_named(facts, tn_names_text(column->classes, (tn_name)i + 1));
-  for (size_t row = 0; column->classes && row < columns->rows; row++) {
-    int32_t *label = &column->ints.at[row];
+  for (size_t i = 0; column->classes && i < columns->rows * column->width; i++) {
+    int32_t *label = &column->ints.at[i];
     tn_str name = tn_names_text(column->classes, (tn_name)*label + 1);
-    if (number[*label] < 0) return unknown_class(g, columns, row, name, facts);
+    if (number[*label] < 0) return unknown_class(g, columns, i / column->width, name, facts);
     *label = number[*label];
   }
   tn_names_free(column->classes);

@@ -108,7 +108,7 @@ $ sh try 'a,b,labels\n1,2,0\n' 'x = []'
 $ sh try 'a,b,labels\n1,2,0\n' 'x = [0, "*"]'
 | E_DATASET_SCHEMA_MISSING_FIELD data {"path":"d.csv","line":"1","field":"*"} 8:45
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 labels = [0, 1]'
-| E_SYNTAX_ERROR check {"line":"8","col":"58","message":"labels are one column"} 8:58
+| E_SYNTAX_ERROR check {"line":"8","col":"58","message":"labels are one column, unless the input is labels [B, T]"} 8:58
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 delimiter = ".."'
 | E_SYNTAX_ERROR check {"line":"8","col":"61","message":"`delimiter` is one of \",\", \";\", \":\", \"|\", \" \" and \"\\t\""} 8:61
 $ sh try 'a,b,labels\n1,2,0\n' 'x = 0-1 header = 1'

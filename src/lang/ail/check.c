@@ -62,10 +62,11 @@ static void check_metrics(tn_ail_walk *w, const tn_ail_operand *output) {
 /* ---- stages ---- */
 
 static tn_shape row_shape(const tn_ail *program, const tn_dataset_stage *stage) {
-  int input = program->dataset.features_input;
-  if (stage->on_labels) return TN_SCALAR_SHAPE;
-  bool plain = input >= 0 && program->inputs[input].type.shape.rank == 2;
-  return tn_shape_make(1, plain ? program->inputs[input].type.shape.dim[1] : TN_DIM_UNKNOWN);
+  int input = stage->on_labels ? program->dataset.labels_input : program->dataset.features_input;
+  const tn_shape *shape = input >= 0 ? &program->inputs[input].type.shape : NULL;
+  if (stage->on_labels && (!shape || shape->rank < 2)) return TN_SCALAR_SHAPE;
+  bool plain = shape && shape->rank == 2;
+  return tn_shape_make(1, plain ? shape->dim[1] : TN_DIM_UNKNOWN);
 }
 
 #define STAGE_FIELDS(w, stage)                                                                               \

@@ -142,8 +142,8 @@ static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed 
     tn_ail_report_syntax(program, expr->at,
                          "columns are names or numbers from 0: \"age\", 3, 0-3, [\"age\", 3], or \"*\" for "
                          "the rest");
-  else if (label && !is_single(program, &list))
-    tn_ail_report_syntax(program, expr->at, "labels are one column");
+  else if (label && program->inputs[feed->input].type.shape.rank < 2 && !is_single(program, &list))
+    tn_ail_report_syntax(program, expr->at, "labels are one column, unless the input is labels [B, T]");
   feed->picks = tn_arena_copy(&program->arena, list.at, list.count * sizeof *list.at);
   feed->pick_count = list.count;
   feed->at = expr->at;
