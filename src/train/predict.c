@@ -48,7 +48,7 @@ static bool is_given(const predictor *p, size_t input) { return tn_trained_is_gi
 
 /* Whether other inputs have all lengths of this one, as tokens [B, T] have those of labels [B, T]. */
 static bool follows_others(const predictor *p, size_t input) {
-  const tn_specs *specs = &p->program.specs;
+  const tn_specs *specs = &p->trained.program.specs;
   const tn_shape *shape = &specs->inputs[input].type.shape;
   for (int d = 1; d < shape->rank; d++) {
     bool found = tn_dim_is_known(shape->dim[d]);
@@ -65,7 +65,7 @@ static bool follows_others(const predictor *p, size_t input) {
 static tn_shape shape_of(const predictor *p, size_t input, int64_t rows, const tn_rows *read) {
   const tn_input_facts *facts = &p->trained.facts.inputs[input];
   size_t width = facts->width;
-  bool label = p->program.specs.inputs[input].kind == TN_DATA_LABELS;
+  bool label = p->trained.program.specs.inputs[input].kind == TN_DATA_LABELS;
   if (!facts->known || (label && follows_others(p, input))) return (tn_shape){ .rank = -1 };
   if (read && p->wanted[input] && read->column_of[input] >= 0)
     width = read->columns.at[read->column_of[input]].width;
