@@ -20,6 +20,8 @@ src/guard/calls.c         | O_TRUNC         | the same
 src/guard/calls.c         | O_TMPFILE       | the same
 src/cluster/window.c      | ftruncate       | the size of a file in memory, which has no name
 src/launch/processes.c    | syscall         | pidfds have no functions in older C libraries
+src/cluster/neighbours.c  | syscall         | the same
+src/cluster/neighbours.c  | open            | reads a file of the kernel under /proc
 src/track/store/store.c   | tn_sqlite.open_v2 | the history of runs is a database
 src/cli/new.c             | mkdir           | fails if the folder exists, whatever it is
 src/cli/line.c            | mkdir           | the folder of the history of lines

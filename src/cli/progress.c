@@ -232,13 +232,12 @@ bool tn_progress_begin(tn_progress *progress, tn_run *run, tern_status *status) 
                              .started = now(),
                              .curve = { .stride = 1 } };
   if (!read_log(progress, run, status)) return false;
-  if (silent) progress->to_json = false;
   if (!command->json || silent) tern_on_print(run->session, on_print, progress);
   return true;
 }
 
 bool tn_progress_is_followed(const tn_progress *progress) {
-  return progress->line || progress->to_json || progress->plots;
+  return progress->line || (progress->to_json && !progress->silent) || progress->plots;
 }
 
 tern_follower tn_progress_follower(tn_progress *progress) {

@@ -383,6 +383,15 @@ def has_mpi():
     return bool(there)
 
 
+def rank_of(processes, rank):
+    """The process that mpirun has given this rank."""
+    for process in processes:
+        with open(f"/proc/{process}/environ", "rb") as given:
+            if b"OMPI_COMM_WORLD_RANK=%d" % rank in given.read().split(b"\0"):
+                return process
+    return check(False, f"rank {rank} is there")
+
+
 def under_mpi():
     if not has_mpi():
         sys.exit(77)
@@ -395,6 +404,14 @@ def under_mpi():
         saved = training.codes(errors) == ["E_INTERRUPTED"]
         check(saved, f"signal {number} to mpirun saves and ends", errors)
         resume("adam", 2, f"signal {number} to mpirun", mpi=True)
+    for rank in (2, 0):
+        training = Training("adam", 3, mpi=True, more=("-q", "--log", "text"))
+        wait_for(lambda: os.path.exists("hurt/history.jsonl"), "a checkpoint is written under mpirun")
+        os.kill(rank_of(training.find_others(), rank), signal.SIGKILL)
+        _, errors = training.end()
+        named = f"rank {rank} on {os.uname().nodename} did: its process is gone" in errors
+        check(named and training.codes(errors) == ["E_RANK_LOST"], f"rank {rank} under mpirun killed", errors)
+        resume("adam", 2, f"rank {rank} under mpirun killed", mpi=True)
     os.mkdir("elsewhere")
     with open("data.jsonl") as ours, open("elsewhere/data.jsonl", "w") as theirs:
         theirs.write(ours.read().replace("1", "2", 1))

@@ -5,9 +5,10 @@
  * were sent, as a transport promises. Longer ones than an `int` counts are cut;
  * both sides cut alike.
  *
- * MPI itself does not say that a process is gone: mpirun and srun do, by ending
- * the others. A rank that fails on its own tells the others here, and whoever
- * shows it to the user then ends the job. */
+ * MPI itself does not say that a process is gone. A rank that fails on its own
+ * tells the others here, and whoever shows it to the user then ends the job. Of one
+ * that is killed the ranks of its machine learn (neighbours.h) and tell the rest.
+ * mpirun and srun learn of it too, and end all; a second later they kill. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -21,10 +22,12 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "cluster/neighbours.h"
 
 #define PIECE    ((size_t)1 << 30) /* bytes of one MPI message */
 #define FAREWELL 1.0               /* seconds to tell the others that this rank ends */
 #define PATIENCE 2                 /* seconds to be ended by the rank that shows the failure */
+#define LAST_WORD 0.1              /* seconds for the word of a rank that has ended to arrive */
 #define SPIN     50e-6             /* seconds of looking without a pause */
 #define PAUSE    50000             /* nanoseconds */
 #define WARM_UP  ((size_t)1 << 18) /* bytes: more than what is sent without asking the receiver */
@@ -47,6 +50,7 @@ typedef struct {
   tn_rank_failure notice;
   MPI_Request noticed;
   char (*hosts)[TN_HOST_BYTES];
+  tn_neighbours neighbours;
   bool gave_up; /* nothing is queued any more */
   bool told;    /* the others know of the failure */
 } cluster;
@@ -157,8 +161,19 @@ static bool take_notice(cluster *c) {
   return true;
 }
 
+/* It has ended: by itself, then it has said why and that is on its way, or it was killed. */
+static bool notice_loss(cluster *c) {
+  int rank = c->base.failure.rank < 0 ? tn_neighbours_find_lost(&c->neighbours) : -1;
+  if (rank < 0) return false;
+  double since = tn_clock_steady();
+  while (!take_notice(c) && tn_clock_steady() - since < LAST_WORD)
+    (void)nanosleep(&(struct timespec){ .tv_nsec = PAUSE }, NULL);
+  (void)tn_transport_note(&c->base, rank, true, tn_str_of(c->hosts[rank]), TN_LIT("its process is gone"));
+  return true;
+}
+
 static bool move_anything(cluster *c) {
-  bool noticed = take_notice(c);
+  bool noticed = take_notice(c) || notice_loss(c);
   return (c->base.failure.rank < 0 && move_some(c)) || noticed;
 }
 
@@ -191,7 +206,7 @@ static void mpi_fail(tn_transport *t, tn_str reason) {
   double since = tn_clock_steady();
   for (int i = 0; i < t->size; i++) {
     MPI_Request request = MPI_REQUEST_NULL;
-    int done = i == t->rank;
+    int done = i == t->rank || (t->failure.silent && i == t->failure.rank);
     if (!done) MPI_Isend(&t->failure, sizeof t->failure, MPI_BYTE, i, 0, c->notices, &request);
     while (!done && tn_clock_steady() - since < FAREWELL) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -206,6 +221,7 @@ static void free_all(cluster *c, size_t size) {
   tn_vec_free(c->heap, &c->indices);
   tn_vec_free(c->heap, &c->statuses);
   tn_heap_free(c->heap, c->hosts, size * sizeof *c->hosts);
+  tn_neighbours_free(&c->neighbours, c->heap);
   tn_heap_free(c->heap, c, sizeof *c);
 }
 
@@ -255,11 +271,22 @@ static bool exchange_hosts(cluster *c) {
          MPI_SUCCESS;
 }
 
+static bool find_neighbours(cluster *c) {
+  tn_neighbour_address own, *all = tn_heap_alloc(c->heap, (size_t)c->base.size * sizeof *all);
+  if (!all) return false;
+  tn_neighbour_address_of_this(&own);
+  int problem = MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, c->messages);
+  bool ok = problem == MPI_SUCCESS &&
+            tn_neighbours_watch(&c->neighbours, c->heap, all, c->base.size, c->base.rank);
+  tn_heap_free(c->heap, all, (size_t)c->base.size * sizeof *all);
+  return ok;
+}
+
 static bool set_up(cluster *c) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (MPI_Comm_dup(MPI_COMM_WORLD, &c->messages) != MPI_SUCCESS) return false;
   if (MPI_Comm_dup(MPI_COMM_WORLD, &c->notices) != MPI_SUCCESS) return false;
-  if (!exchange_hosts(c) || !connect_all(c)) return false;
+  if (!exchange_hosts(c) || !find_neighbours(c) || !connect_all(c)) return false;
   return MPI_Irecv(&c->notice, sizeof c->notice, MPI_BYTE, MPI_ANY_SOURCE, 0, c->notices, &c->noticed) ==
          MPI_SUCCESS;
 }

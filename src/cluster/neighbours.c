@@ -1,0 +1,84 @@
+/* cluster/neighbours.c: who of this machine is gone. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "cluster/neighbours.h"
+
+#include <string.h>
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The kernel's own number of this start of the machine: names of machines may be alike. */
+static void find_machine(char *machine, size_t room) {
+  int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t length = read(file, machine, room - 1);
+  machine[length > 0 ? length : 0] = 0;
+  (void)close(file);
+}
+
+void tn_neighbour_address_of_this(tn_neighbour_address *address) {
+  struct stat space;
+  memset(address, 0, sizeof *address);
+  address->process = getpid();
+  if (stat("/proc/self/ns/pid", &space) != 0) return;
+  address->space = (uint64_t)space.st_ino;
+  find_machine(address->machine, sizeof address->machine);
+}
+
+static bool are_neighbours(const tn_neighbour_address *a, const tn_neighbour_address *b) {
+  return a->machine[0] && a->space == b->space && memcmp(a->machine, b->machine, sizeof a->machine) == 0;
+}
+
+static int open_process(int64_t process) {
+#ifdef SYS_pidfd_open
+  return (int)syscall(SYS_pidfd_open, (pid_t)process, 0);
+#else
+  (void)process;
+  return -1;
+#endif
+}
+
+bool tn_neighbours_watch(tn_neighbours *n, tn_heap *heap, const tn_neighbour_address *ranks, int count,
+                         int own) {
+  n->polled = tn_heap_alloc(heap, (size_t)count * sizeof *n->polled);
+  if (!n->polled) return false;
+  n->count = count;
+  for (int i = 0; i < count; i++) {
+    bool watched = i != own && are_neighbours(&ranks[i], &ranks[own]);
+    n->polled[i] = (struct pollfd){ .fd = watched ? open_process(ranks[i].process) : -1, .events = POLLIN };
+  }
+  return true;
+}
+
+void tn_neighbours_free(tn_neighbours *n, tn_heap *heap) {
+  for (int i = 0; i < n->count; i++)
+    if (n->polled[i].fd >= 0) (void)close(n->polled[i].fd);
+  tn_heap_free(heap, n->polled, (size_t)n->count * sizeof *n->polled);
+  *n = (tn_neighbours){ 0 };
+}
+
+int tn_neighbours_find_lost(tn_neighbours *n) {
+  if (n->count == 0 || poll(n->polled, (nfds_t)n->count, 0) <= 0) return -1;
+  for (int i = 0; i < n->count; i++)
+    if (n->polled[i].revents & (POLLIN | POLLHUP)) return i;
+  return -1;
+}
+#else
+void tn_neighbour_address_of_this(tn_neighbour_address *address) { memset(address, 0, sizeof *address); }
+bool tn_neighbours_watch(tn_neighbours *n, tn_heap *heap, const tn_neighbour_address *ranks, int count,
+                         int own) {
+  (void)n, (void)heap, (void)ranks, (void)count, (void)own;
+  return true;
+}
+void tn_neighbours_free(tn_neighbours *n, tn_heap *heap) { (void)n, (void)heap; }
+int tn_neighbours_find_lost(tn_neighbours *n) {
+  (void)n;
+  return -1;
+}
+#endif

@@ -1,0 +1,32 @@
+/* cluster/neighbours.h: the ranks of this machine, watched.
+ *
+ * MPI does not say that a process is gone; the kernel does, of processes of the same machine, by a descriptor
+ * for each (pidfd). They are opened before the sandbox closes. Ranks of other machines are not watched here:
+ * their own neighbours see it and pass it on. */
+#ifndef TN_CLUSTER_NEIGHBOURS_H
+#define TN_CLUSTER_NEIGHBOURS_H
+
+#include <stdint.h>
+
+#include "base/heap.h"
+
+/* Where a process is to be found; all bytes count. */
+typedef struct {
+  int64_t process;
+  uint64_t space;      /* in which process numbers mean something */
+  char machine[40];    /* since its last start; empty: not known */
+} tn_neighbour_address;
+
+typedef struct {
+  struct pollfd *polled; /* by rank; a descriptor of -1: it is not watched. Elsewhere than on Linux none is */
+  int count;
+} tn_neighbours;
+
+void tn_neighbour_address_of_this(tn_neighbour_address *address);
+/* Watches those of the ranks that are on this rank's machine. False: no memory. */
+bool tn_neighbours_watch(tn_neighbours *neighbours, tn_heap *heap, const tn_neighbour_address *ranks,
+                         int count, int own);
+void tn_neighbours_free(tn_neighbours *neighbours, tn_heap *heap);
+/* A rank whose process has ended; -1: all live, as far as can be seen. */
+int tn_neighbours_find_lost(tn_neighbours *neighbours);
+#endif
