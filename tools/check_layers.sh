@@ -30,7 +30,7 @@ eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
 lang        : base diag tensor op graph ad eager export
 lang/ninth  : base diag tensor op graph ad eager export data lang
-lang/mind   : base diag tensor op graph ad eager export lang
+lang/mind   : base diag tensor op graph ad eager export data lang
 lang/graph  : base diag tensor op graph ad export lang
 lang/ail    : base diag tensor op graph ad eager export lang
 data        : base diag tensor op graph

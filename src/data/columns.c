@@ -61,6 +61,17 @@ tn_str tn_column_text(const tn_column *column, size_t item) {
   return (tn_str){ column->text.at + first, (size_t)column->ends.at[item] - first };
 }
 
+bool tn_column_tensor(const tn_columns *columns, size_t index, bool vector, tn_tensor *out) {
+  const tn_column *column = &columns->at[index];
+  tn_shape shape = vector ? tn_shape_make(1, (int64_t)columns->rows)
+                          : tn_shape_make(2, (int64_t)columns->rows, (int64_t)column->width);
+  bool reals = column->kind == TN_COLUMN_F32;
+  if (!tn_tensor_new(columns->heap, reals ? TN_F32 : TN_I32, &shape, out)) return false;
+  size_t bytes = columns->rows * column->width * TN_COLUMN_ITEM;
+  if (bytes > 0) memcpy(out->view.data, reals ? (void *)column->reals.at : (void *)column->ints.at, bytes);
+  return true;
+}
+
 void tn_data_show(char *field, tn_str text) {
   text = tn_utf8_clip(text, TN_DATA_SHOWN - 1);
   if (text.len > 0) memcpy(field, text.at, text.len);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "tensor/tensor.h"
 
 #define TN_COLUMN_ROW_LIMIT ((size_t)1 << 31)
 
@@ -57,6 +58,9 @@ static inline const void *tn_column_row(const tn_column *column, size_t row) {
                                        : (const void *)(column->ints.at + first);
 }
 tn_str tn_column_text(const tn_column *column, size_t item);
+/* The numbers of a column as a tensor, f32 or i32: [rows, width], or [rows] of a `vector`. False when memory
+ * runs out. */
+bool tn_column_tensor(const tn_columns *columns, size_t column, bool vector, tn_tensor *out);
 
 /* What is wrong with a data file. */
 typedef enum {

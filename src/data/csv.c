@@ -358,3 +358,20 @@ bool tn_csv_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out, 
   if (!ok && heap->stopped) fault->problem = TN_DATA_STOPPED; /* it refuses memory, too */
   return ok;
 }
+
+static bool is_header(const tn_data_fault *fault) {
+  bool no_number = fault->problem == TN_DATA_NUMBER || fault->problem == TN_DATA_MISSING;
+  return no_number && fault->line == 1 && strcmp(fault->column, "0") == 0;
+}
+
+bool tn_csv_read_guessed(tn_heap *heap, tn_csv_request *request, tn_columns *out, tn_data_fault *fault) {
+  if (tn_csv_read(heap, request, out, fault)) return true;
+  if (request->header || !is_header(fault)) return false;
+  request->header = true;
+  return tn_csv_read(heap, request, out, fault);
+}
+
+char tn_csv_delimiter(tn_str path) {
+  tn_str end = path.len > 4 ? (tn_str){ path.at + path.len - 4, 4 } : TN_LIT("");
+  return tn_str_is(end, ".csv") ? ',' : tn_str_is(end, ".tsv") ? '\t' : 0;
+}

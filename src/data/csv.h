@@ -62,4 +62,8 @@ typedef struct {
  * names, numbered by the order of their bytes. The first mistake ends reading: false, *fault says what and
  * where, and *out is empty. */
 bool tn_csv_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out, tn_data_fault *fault);
+/* The same, but a first row that does not begin with a number has the names of the columns. */
+bool tn_csv_read_guessed(tn_heap *heap, tn_csv_request *request, tn_columns *out, tn_data_fault *fault);
+/* The delimiter that the end of a path tells, .csv or .tsv; 0: it is not a table. */
+char tn_csv_delimiter(tn_str path);
 #endif

@@ -177,14 +177,15 @@ typedef struct tn_mind_branch {
   struct tn_mind_branch *next;
 } tn_mind_branch;
 
-/* io, fileread, clock, random, as bits. */
+/* io, fileread, clock, random, filewrite, as bits. */
 typedef enum {
   TN_MIND_IO = 1 << 0,
   TN_MIND_FILEREAD = 1 << 1,
   TN_MIND_CLOCK = 1 << 2,
-  TN_MIND_RANDOM = 1 << 3
+  TN_MIND_RANDOM = 1 << 3,
+  TN_MIND_FILEWRITE = 1 << 4
 } tn_mind_effect;
-#define TN_MIND_EFFECT_COUNT 4
+#define TN_MIND_EFFECT_COUNT 5
 /* "io", ...; of one bit. */
 const char *tn_mind_effect_name(uint32_t effect);
 /* 0 when unknown. */
@@ -237,7 +238,7 @@ struct tn_mind_unit {
   tn_mind_block block;
   const tn_mind_text *texts;            /* every string in it, the last one first */
   const tn_mind_node *calls;            /* every call in it, the last one first, through call.earlier */
-  uint32_t reads;                       /* how often the word `read` stands in it */
+  uint32_t opens;                       /* how often a word like `read` stands in it, that opens files */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
   const tn_name *doubtful;              /* names that statements with syntax errors may have meant to bind, */
   uint32_t doubtful_count;              /* ascending: they are not reported as unknown */

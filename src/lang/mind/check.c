@@ -37,7 +37,9 @@ void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str functi
 }
 
 static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn) {
-  static const tn_str known[] = { { "io", 2 }, { "fileread", 8 }, { "clock", 5 }, { "random", 6 } };
+  static const tn_str known[] = {
+    { "io", 2 }, { "fileread", 8 }, { "clock", 5 }, { "random", 6 }, { "filewrite", 9 }
+  };
   uint32_t effects = 0;
   for (uint32_t i = 0; i < fn->effect_count; i++) {
     tn_str text = tn_mind_name_text(c, fn->effects[i].name);
@@ -46,8 +48,8 @@ static uint32_t resolve_effects(tn_mind_checker *c, const tn_mind_definition *fn
     if (effect) continue;
     effects = UNKNOWN_EFFECTS; /* which was meant is not known, so none is missing */
     tn_report(tn_mind_diags(c), TN_DIAG_E2001, tn_mind_word_span(c->unit, &fn->effects[i]),
-              TN_STR("expected", "an effect: io, fileread, clock or random"), TN_TEXT("got", text),
-              TN_TEXT("suggestion", tn_str_suggest(text, known, 4)));
+              TN_STR("expected", "an effect: io, fileread, filewrite, clock or random"), TN_TEXT("got", text),
+              TN_TEXT("suggestion", tn_str_suggest(text, known, TN_MIND_EFFECT_COUNT)));
   }
   return effects;
 }

@@ -9,6 +9,7 @@
  *   check_function.c  functions of which only the type is known
  *   check_grad.c      derivatives, and calls of what grad gives
  *   check_loop.c      fold and scan
+ *   check_weights.c   save and load
  *   check_library.c   calls of the library (library_call.h: how arguments are read)
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
@@ -221,7 +222,11 @@ const tn_mind_type *tn_mind_check_library(tn_mind_checker *c, const tn_mind_entr
 /* grad(loss, wrt=...), vjp, jvp and those that give functions. */
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at);
+/* A number, a tensor or a tuple of them. */
+bool tn_mind_type_is_state(const tn_mind_type *type);
 const tn_mind_type *tn_mind_check_loop(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                        tn_mind_node *call, tn_span at);
+const tn_mind_type *tn_mind_check_weights(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
+                                          tn_span at);
 const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node);
 #endif

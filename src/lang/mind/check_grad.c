@@ -423,6 +423,7 @@ static const tn_mind_type *check_product(tn_mind_checker *c, const tn_mind_entry
 
 const tn_mind_type *tn_mind_check_special(tn_mind_checker *c, const tn_mind_entry *entry, tn_mind_given *args,
                                           tn_mind_node *call, tn_span at) {
+  if (entry->special >= TN_MIND_SAVE) return tn_mind_check_weights(c, entry, args, at);
   if (entry->special >= TN_MIND_FOLD) return tn_mind_check_loop(c, entry, args, call, at);
   const tn_mind_type *first = type_of(c, &args[0]);
   bool function = first->kind == TN_MIND_T_FN;

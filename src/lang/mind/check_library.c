@@ -199,6 +199,27 @@ static const tn_mind_type *check_to_device(tn_mind_call *l) {
   return tn_mind_type_tensor(l->mind->arena, type->dtype, &type->shape, l->args[1].device);
 }
 
+/* What a file holds: its sizes are known when it has been read. */
+static const tn_mind_type *read_type(const tn_mind_call *l, tn_dtype dtype, int rank) {
+  tn_shape shape = { .rank = rank };
+  for (int i = 0; i < rank; i++) shape.dim[i] = TN_DIM_UNKNOWN;
+  return tn_mind_type_tensor(l->mind->arena, dtype, &shape, TN_MIND_CPU);
+}
+
+static const tn_mind_type *check_npy(const tn_mind_call *l) {
+  const tn_mind_type *rank = l->given[1].type;
+  bool known = rank->kind == TN_MIND_T_SCALAR && rank->known;
+  if (!known || rank->integer < 0) {
+    return tn_mind_wrong(
+        tn_mind_expected(l->mind, l->at, "a rank that is known before the program runs", rank));
+  }
+  if (rank->integer > TN_RANK_LIMIT) {
+    return tn_mind_wrong(tn_report(diags_of(l), TN_DIAG_E_RANK_LIMIT, l->at, TN_INT("rank", rank->integer),
+                                   TN_INT("limit", TN_RANK_LIMIT)));
+  }
+  return read_type(l, l->args[2].given ? l->args[2].dtype : TN_F32, (int)rank->integer);
+}
+
 static void check_printed(tn_mind_call *l, tn_mind_node *call) {
   for (tn_mind_node *arg = call ? call->call.args : NULL; arg; arg = arg->next) {
     if (arg != l->given[0].node) tn_mind_check_expression(l->checker, arg);
@@ -215,6 +236,9 @@ static const tn_mind_type *check_call(tn_mind_call *l, tn_mind_node *call) {
     case TN_MIND_TO_DEVICE: return check_to_device(l);
     case TN_MIND_PRINT: return &tn_mind_type_unit;
     case TN_MIND_READ: return &tn_mind_type_string;
+    case TN_MIND_READ_BYTES: return read_type(l, TN_I32, 1);
+    case TN_MIND_READ_CSV: return read_type(l, TN_F32, 2);
+    case TN_MIND_READ_NPY: return check_npy(l);
     case TN_MIND_NOW: return tn_mind_type_scalar(TN_F64);
     default: return check_fact(l);
   }

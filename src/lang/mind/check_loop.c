@@ -78,10 +78,10 @@ static const tn_mind_type *item_type(loop *l, const tn_mind_given *over) {
 /* ---- the state ---- */
 
 /* recursion: tuples in tuples, TN_MIND_LEVELS_LIMIT deep. */
-static bool is_state(const tn_mind_type *type) {
+bool tn_mind_type_is_state(const tn_mind_type *type) {
   bool all = tn_mind_type_is_value(type) || (type->kind == TN_MIND_T_TUPLE && type->count);
   for (uint32_t i = 0; all && type->kind == TN_MIND_T_TUPLE && i < type->count; i++)
-    all = is_state(type->items[i]);
+    all = tn_mind_type_is_state(type->items[i]);
   return all;
 }
 
@@ -122,12 +122,13 @@ static const tn_mind_type *state_changes(const loop *l, const tn_mind_type *stat
 
 static const tn_mind_type *state_type(loop *l, const tn_mind_given *init) {
   const tn_mind_type *state = tn_mind_bound_type(l->c->mind, init->type);
-  if (!is_state(state)) return wrong(l, init, "a number, a tensor or a tuple of them");
+  if (!tn_mind_type_is_state(state)) return wrong(l, init, "a number, a tensor or a tuple of them");
   const tn_mind_type *gives = step_type(l, state);
   if (gives->kind == TN_MIND_T_ERROR) return gives;
   if (fits(l, state, NULL, gives)) return state;
   const tn_mind_type *grown = tn_mind_bound_type(l->c->mind, gives);
-  if (!is_state(grown) || !fits(l, grown, init->node, init->type)) return state_changes(l, state, gives);
+  if (!tn_mind_type_is_state(grown) || !fits(l, grown, init->node, init->type))
+    return state_changes(l, state, gives);
   gives = step_type(l, grown);
   if (gives->kind == TN_MIND_T_ERROR) return gives;
   return fits(l, grown, NULL, gives) ? grown : state_changes(l, grown, gives);

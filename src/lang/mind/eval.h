@@ -5,6 +5,7 @@
  *   eval_library.c   calls of the library (library_call.h: how arguments are read)
  *   eval_grad.c      derivatives
  *   eval_loop.c      fold and scan
+ *   eval_file.c      tensors from files, and to files
  *   history.c        what may be forgotten while a program runs
  *   eval_value.c     conversions, printing, results
  *   eval_choose.c    which copy of a closure runs
@@ -197,6 +198,17 @@ bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_v
 /* fold and scan; `function` as in tn_mind_eval_call_value, `type` as the checker found it for the call. */
 bool tn_mind_eval_loop(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_function *function,
                        const tn_mind_type *type, const tn_mind_value *args, tn_span at, tn_mind_value *out);
+
+/* ---- eval_file.c ---- */
+
+/* The path to open for one that the program names; false after reporting that it is not granted. */
+bool tn_mind_find_file(tn_mind_evaluator *e, tn_str path, bool writes, tn_span at, tn_str *found);
+/* read_bytes, read_csv and read_npy, which has a rank and a dtype. */
+bool tn_mind_read_tensor(tn_mind_evaluator *e, tn_mind_special special, tn_str path, int64_t rank,
+                         tn_dtype dtype, tn_span at, tn_mind_value *out);
+/* save and load. */
+bool tn_mind_eval_weights(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
+                          tn_mind_node *call, tn_str path, tn_mind_value *out);
 
 /* ---- history.c ---- */
 

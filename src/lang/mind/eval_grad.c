@@ -362,6 +362,8 @@ bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
   }
   if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
     return eval_product(e, call, args, at, out);
+  if (entry->special >= TN_MIND_SAVE)
+    return tn_mind_eval_weights(e, frame, unit, call, args[0].text, out);
   if (entry->special >= TN_MIND_FOLD)
     return tn_mind_eval_loop(e, entry, call->call.function, call->type, args, at, out);
   if (args[0].kind != TN_MIND_V_FN) return eval_expression_form(e, frame, call, &args[0], at, out);

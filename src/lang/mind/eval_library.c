@@ -263,6 +263,7 @@ bool tn_mind_allow(tn_mind_evaluator *e, uint32_t effects, tn_span at) {
   } needs[] = {
     { TN_MIND_CLOCK, TN_CAP_CLOCK, "Clock", "Now", "read system clock" },
     { TN_MIND_FILEREAD, TN_CAP_FILEREAD, "FileRead", "ReadFileText", "read file from filesystem" },
+    { TN_MIND_FILEWRITE, TN_CAP_FILEWRITE, "FileWrite", "WriteFile", "write a file" },
   };
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
     if (!(effects & needs[i].effect) || (e->host->capabilities & needs[i].capability)) continue;
@@ -290,21 +291,12 @@ static TN_OWN_FRAME bool run_now(tn_mind_call *l, tn_mind_value *out) {
   return true;
 }
 
-/* Where reading is limited to folders, the path must lie beneath one. */
-static bool find_file(tn_mind_call *l, tn_str path, tn_str *found) {
-  tn_host *host = l->evaluator->host;
-  if (tn_host_find(host, path, l->evaluator->arena, found)) return true;
-  return tn_report(host->diags, TN_DIAG_E_CAPABILITY_DENIED, l->at, TN_STR("capability", "FileRead"),
-                   TN_STR("op", "ReadFileText"), TN_STR("attempted_action", "read file from filesystem"),
-                   TN_TEXT("path", path), TN_TEXT("granted", tn_host_readable(host, l->evaluator->arena)));
-}
-
 static TN_OWN_FRAME bool run_read(tn_mind_call *l, tn_mind_value *out) {
   tn_mind_evaluator *e = l->evaluator;
   const char *problem = NULL;
   tn_str path = l->args[0].text, found, text;
   if (e->lowers) return unsupported(l, "reading a file in a graph");
-  if (!find_file(l, path, &found)) return false;
+  if (!tn_mind_find_file(e, path, false, l->at, &found)) return false;
   *out = (tn_mind_value){ .kind = TN_MIND_V_STRING };
   if (e->host->read_file(e->host, found, e->arena, &text, &problem)) {
     out->text = text;
@@ -317,6 +309,13 @@ static TN_OWN_FRAME bool run_read(tn_mind_call *l, tn_mind_value *out) {
                    TN_STR("io_error_kind", problem));
 }
 
+static bool run_read_tensor(tn_mind_call *l, tn_mind_value *out) {
+  if (l->evaluator->lowers) return unsupported(l, "reading a file in a graph");
+  tn_dtype dtype = l->entry->count > 2 && l->args[2].given ? l->args[2].dtype : TN_F32;
+  int64_t rank = l->entry->count > 1 ? l->args[1].integer : 0;
+  return tn_mind_read_tensor(l->evaluator, l->entry->special, l->args[0].text, rank, dtype, l->at, out);
+}
+
 static bool run(tn_mind_call *l, tn_mind_node *call, tn_mind_value *out) {
   tn_mind_evaluator *e = l->evaluator;
   if (!e->lowers && !tn_mind_allow(e, l->entry->effects, l->at)) return false;
@@ -326,6 +325,9 @@ static bool run(tn_mind_call *l, tn_mind_node *call, tn_mind_value *out) {
     case TN_MIND_TO_DEVICE: return run_to_device(l, out);
     case TN_MIND_PRINT: return run_print(l, call, out);
     case TN_MIND_READ: return run_read(l, out);
+    case TN_MIND_READ_BYTES:
+    case TN_MIND_READ_CSV:
+    case TN_MIND_READ_NPY: return run_read_tensor(l, out);
     case TN_MIND_NOW: return run_now(l, out);
     default: return run_fact(l, out);
   }

@@ -352,6 +352,9 @@ static const tn_mind_entry entries[] = {
     .params = { { "start", TN_MIND_P_SCALAR, NULL },
                 { "end", TN_MIND_P_SCALAR, NULL },
                 { "n", TN_MIND_P_INT, NULL } } },
+  { "load", "the tensors that `save` wrote, for the same names", NULL, TN_OP_ERROR, .special = TN_MIND_LOAD,
+    .effects = TN_MIND_FILEREAD, .count = 2,
+    .params = { { "path", TN_MIND_P_TEXT, NULL }, { "names", TN_MIND_P_NAMES, NULL } } },
   { "log_softmax", "log of softmax along an axis", lower_axis, TN_OP_LOG_SOFTMAX, .count = 2,
     .params = { X, { "axis", TN_MIND_P_INT, "-1" } } },
   { "matmul", "matrix product; leading dimensions broadcast; also x @ y", lower_binary, TN_OP_MATMUL,
@@ -373,8 +376,20 @@ static const tn_mind_entry entries[] = {
     .params = { X } },
   { "read", "the text of a file", NULL, TN_OP_ERROR, .special = TN_MIND_READ, .effects = TN_MIND_FILEREAD,
     .count = 1, .params = { { "path", TN_MIND_P_TEXT, NULL } } },
+  { "read_bytes", "the bytes of a file, i32", NULL, TN_OP_ERROR, .special = TN_MIND_READ_BYTES,
+    .effects = TN_MIND_FILEREAD, .count = 1, .params = { { "path", TN_MIND_P_TEXT, NULL } } },
+  { "read_csv", "the numbers of a table, f32: rows, columns", NULL, TN_OP_ERROR, .special = TN_MIND_READ_CSV,
+    .effects = TN_MIND_FILEREAD, .count = 1, .params = { { "path", TN_MIND_P_TEXT, NULL } } },
+  { "read_npy", "an array of NumPy with so many dimensions", NULL, TN_OP_ERROR, .special = TN_MIND_READ_NPY,
+    .effects = TN_MIND_FILEREAD, .count = 3,
+    .params = { { "path", TN_MIND_P_TEXT, NULL },
+                { "rank", TN_MIND_P_INT, NULL },
+                { "dtype", TN_MIND_P_DTYPE, "f32" } } },
   { "reshape", "the same elements under another shape; one dimension may be -1", lower_reshape, TN_OP_RESHAPE,
     .count = 2, .params = { X, { "shape", TN_MIND_P_SHAPE, NULL } } },
+  { "save", "writes tensors to a file of safetensors, under their names", NULL, TN_OP_ERROR,
+    .special = TN_MIND_SAVE, .effects = TN_MIND_FILEWRITE, .count = 2,
+    .params = { { "path", TN_MIND_P_TEXT, NULL }, { "names", TN_MIND_P_NAMES, NULL } } },
   { "scan", "a loop whose f gives (state, value): the last state, and all values as one tensor", NULL,
     TN_OP_ERROR, .special = TN_MIND_SCAN, .count = 3,
     .params = { { "f", TN_MIND_P_FUNCTION, NULL },
@@ -422,6 +437,14 @@ const tn_mind_entry *tn_mind_library_find(tn_str name) {
     if (entries[i].name[0] == first && tn_str_is(name, entries[i].name)) return &entries[i];
   }
   return NULL;
+}
+
+void tn_mind_openers(tn_names *names, tn_name *out) {
+  int count = 0;
+  for (size_t i = 0; i < ENTRY_COUNT && count < TN_MIND_OPENER_COUNT; i++) {
+    if (entries[i].effects & (TN_MIND_FILEREAD | TN_MIND_FILEWRITE))
+      out[count++] = tn_names_intern(names, tn_str_of(entries[i].name));
+  }
 }
 
 tn_mind_entry tn_mind_operator_entry(tn_op op, int count) {

@@ -47,6 +47,9 @@ typedef enum {
   TN_MIND_TO_DEVICE,
   TN_MIND_PRINT,
   TN_MIND_READ,
+  TN_MIND_READ_BYTES, /* and these, which give tensors */
+  TN_MIND_READ_CSV,
+  TN_MIND_READ_NPY,
   TN_MIND_NOW,
   TN_MIND_GRAD,
   TN_MIND_VALUE_AND_GRAD,
@@ -55,7 +58,9 @@ typedef enum {
   TN_MIND_VJP,
   TN_MIND_JVP,
   TN_MIND_FOLD,
-  TN_MIND_SCAN
+  TN_MIND_SCAN,
+  TN_MIND_SAVE,
+  TN_MIND_LOAD
 } tn_mind_special;
 
 #define TN_MIND_PARAMETER_LIMIT 5
@@ -107,6 +112,14 @@ const tn_mind_entry *tn_mind_library_find(tn_str name);
 tn_mind_entry tn_mind_operator_entry(tn_op op, int count);
 /* All of them. */
 const tn_mind_entry *tn_mind_library(size_t *count);
+/* The names of those that open files. */
+#define TN_MIND_OPENER_COUNT 6
+void tn_mind_openers(tn_names *names, tn_name *out);
+static inline bool tn_mind_is_opener(const tn_name *openers, tn_name name) {
+  bool found = false;
+  for (int i = 0; i < TN_MIND_OPENER_COUNT; i++) found |= openers[i] == name;
+  return found && name;
+}
 int tn_mind_entry_required(const tn_mind_entry *entry);
 /* The parameter that the argument at this position of `count` is for: zeros(shape), zeros(dtype, shape). */
 static inline uint32_t tn_mind_entry_place(const tn_mind_entry *entry, uint32_t position, uint32_t count) {

@@ -1,11 +1,12 @@
 /* lang/mind/opened.c: which files a program opens, found before it runs.
  *
  * The sandbox is narrowed to them. A path counts when its text stands in the
- * program and can get to `read`: written there, bound to a name, chosen by an
- * `if`, given to a function that reads. A path that is made in another way, from
- * what a file holds, is not one that the program names.
+ * program and can get to `read` or its kin, which read, load or save: written
+ * there, bound to a name, chosen by an `if`, given to a function that reads. A path
+ * that is made in another way, from what a file holds, is not one that the program
+ * names.
  *
- * Values are followed backwards from every call of `read`. Parameters are not
+ * Values are followed backwards from every call of such a function. Parameters are not
  * told apart: one that is read stands for every string that any function of the
  * program is called with. What cannot be followed (an item of a tuple, a name
  * that is assigned again, `read` as a value, a closure) stands for every string
@@ -17,7 +18,8 @@
 
 typedef struct {
   tn_mind *mind;
-  tn_name read;
+  tn_name openers[TN_MIND_OPENER_COUNT];
+  bool saves; /* a file is written */
   tn_vec(tn_str) paths;
   uint32_t steps, depth;
   bool parameters; /* a parameter is read */
@@ -55,16 +57,16 @@ static void follow_variable(search *s, const tn_mind_variable *variable) {
     s->anything = true;
 }
 
-/* Whether a name stands for `read`, as far as its spelling goes. */
-static bool is_read(const search *s, const tn_mind_node *callee) {
-  if (callee->kind == TN_MIND_NAME) return callee->name.name == s->read;
-  return callee->kind == TN_MIND_FIELD && callee->field.word.name == s->read;
+/* Whether a name stands for a function that opens a file, as far as its spelling goes. */
+static bool opens(const search *s, const tn_mind_node *callee) {
+  if (callee->kind == TN_MIND_NAME) return tn_mind_is_opener(s->openers, callee->name.name);
+  return callee->kind == TN_MIND_FIELD && tn_mind_is_opener(s->openers, callee->field.word.name);
 }
 
 /* No other function of the library makes a path. */
 static void follow_call(search *s, const tn_mind_node *node) {
   const tn_mind_function *function = node->call.function;
-  if (is_read(s, node->left) || node->call.target == TN_MIND_CALL_LIBRARY) return;
+  if (opens(s, node->left) || node->call.target == TN_MIND_CALL_LIBRARY) return;
   if (node->call.target == TN_MIND_CALL_FUNCTION && function && function->definition)
     follow_block(s, &function->definition->body);
   else
@@ -97,15 +99,19 @@ static void follow(search *s, const tn_mind_node *node) {
   }
 }
 
+static bool may_be_string(const tn_mind_node *node) {
+  return !node->type || node->type->kind == TN_MIND_T_STRING;
+}
+
 /* "x".read() gives what stands before the point; lib.read("x") gives a module, which has no type. */
 static void follow_arguments(search *s, const tn_mind_node *call) {
   const tn_mind_node *callee = call->left;
-  for (const tn_mind_node *a = call->call.args; a; a = a->next) follow(s, a);
+  bool library = call->call.target == TN_MIND_CALL_LIBRARY;
+  s->saves |= !library || call->call.entry->special == TN_MIND_SAVE;
+  for (const tn_mind_node *a = call->call.args; a; a = a->next) {
+    if (may_be_string(a)) follow(s, a);
+  }
   if (callee->kind == TN_MIND_FIELD && callee->left->type) follow(s, callee->left);
-}
-
-static bool may_be_string(const tn_mind_node *node) {
-  return !node->type || node->type->kind == TN_MIND_T_STRING;
 }
 
 static void follow_given(search *s, const tn_mind_node *call) {
@@ -120,10 +126,10 @@ static void follow_given(search *s, const tn_mind_node *call) {
 
 typedef void (*visit)(search *s, const tn_mind_node *call);
 
-static void each_call(search *s, bool reads, visit take) {
+static void each_call(search *s, bool openers, visit take) {
   for (const tn_mind_module *m = s->mind->modules; m; m = m->next) {
     for (const tn_mind_node *c = m->unit ? m->unit->calls : NULL; c; c = c->call.earlier) {
-      if (!s->anything && (!reads || is_read(s, c->left))) take(s, c);
+      if (!s->anything && (!openers || opens(s, c->left))) take(s, c);
     }
   }
 }
@@ -136,25 +142,30 @@ static void add_everything(search *s) {
   }
 }
 
-/* `read` under another name is called where this does not see it. */
+/* One of them under another name is called where this does not see it. */
 static bool is_renamed(const search *s) {
   uint32_t words = 0, calls = 0;
   for (const tn_mind_module *m = s->mind->modules; m; m = m->next) {
     if (!m->unit) continue;
-    words += m->unit->reads;
-    for (const tn_mind_node *c = m->unit->calls; c; c = c->call.earlier) calls += is_read(s, c->left);
+    words += m->unit->opens;
+    for (const tn_mind_node *c = m->unit->calls; c; c = c->call.earlier) calls += opens(s, c->left);
   }
   return words > calls;
 }
 
 bool tn_mind_seal(tn_mind *mind) {
-  search s = { .mind = mind, .read = tn_names_intern(mind->host->names, TN_LIT("read")) };
-  s.failed = s.read == 0;
-  s.anything = is_renamed(&s);
+  search s = { .mind = mind };
+  tn_mind_openers(mind->host->names, s.openers);
+  for (int i = 0; i < TN_MIND_OPENER_COUNT; i++) s.failed |= s.openers[i] == 0;
+  s.anything = s.saves = is_renamed(&s);
   each_call(&s, true, follow_arguments);
   if (s.parameters) each_call(&s, false, follow_given);
   if (s.anything) add_everything(&s);
+  mind->host->saved = s.paths.at;
+  mind->host->saved_count = s.saves ? s.paths.count : 0;
   bool ok = s.failed ? tn_mind_out_of_memory(mind) : tn_host_seal(mind->host, s.paths.at, s.paths.count);
+  mind->host->saved = NULL;
+  mind->host->saved_count = 0;
   tn_vec_free(mind->host->heap, &s.paths);
   return ok;
 }

@@ -17,6 +17,7 @@
 
 #include "lang/mind/ast.h"
 #include "lang/mind/lexer.h"
+#include "lang/mind/library.h"
 
 typedef struct {
   char sign; /* the bracket that is open */
@@ -26,7 +27,7 @@ typedef struct {
 typedef struct {
   tn_arena *arena;
   tn_names *names;
-  tn_name read; /* the library's function of that name opens files */
+  tn_name openers[TN_MIND_OPENER_COUNT]; /* the library's functions of those names open files */
   tn_diags *diags;
   tn_mind_unit *unit;
   tn_str text;

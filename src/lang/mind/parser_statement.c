@@ -407,7 +407,7 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   p.doubtful = NULL;
   p.arena = arena;
   p.names = names;
-  p.read = tn_names_intern(names, TN_LIT("read"));
+  tn_mind_openers(names, p.openers);
   p.diags = diags;
   p.unit = unit;
   p.text = source->text;

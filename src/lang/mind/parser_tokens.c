@@ -189,7 +189,8 @@ tn_op tn_mind_operator_op(tn_mind_operator which) {
   return ops[which];
 }
 
-static const char *const effect_names[TN_MIND_EFFECT_COUNT] = { "io", "fileread", "clock", "random" };
+static const char *const effect_names[TN_MIND_EFFECT_COUNT] = { "io", "fileread", "clock", "random",
+                                                                "filewrite" };
 
 const char *tn_mind_effect_name(uint32_t effect) {
   for (int i = 0; i < TN_MIND_EFFECT_COUNT; i++) {

@@ -144,51 +144,29 @@ static bool ends_with(tn_str path, const char *end) {
   return path.len > length && memcmp(path.at + path.len - length, end, length) == 0;
 }
 
-/* The delimiter that a table's name tells; 0: it is not a table. */
-static char delimiter_of(tn_str path) {
-  if (ends_with(path, ".csv")) return ',';
-  return ends_with(path, ".tsv") ? '\t' : 0;
-}
-
 static bool report_table(tn_ninth_vm *m, const tn_data_fault *fault, tn_str path) {
   tn_data_place place = { .path = path.at, .at = tn_ninth_here(m), .columns_at = tn_ninth_here(m) };
   if (fault->problem == TN_DATA_STOPPED) return tn_ninth_report_stop(m);
   return tn_data_report(fault, &place, m->heap, m->host->diags);
 }
 
-/* A first row that does not begin with a number has the names of the columns. */
-static bool is_header(const tn_data_fault *fault) {
-  bool no_number = fault->problem == TN_DATA_NUMBER || fault->problem == TN_DATA_MISSING;
-  return no_number && fault->line == 1 && strcmp(fault->column, "0") == 0;
-}
-
 static bool read_csv(tn_ninth_vm *m, tn_csv_request *request, bool may_have_header, tn_columns *out) {
   tn_data_fault fault;
-  if (tn_csv_read(m->heap, request, out, &fault)) return true;
-  if (may_have_header && is_header(&fault)) {
-    request->header = true;
-    if (tn_csv_read(m->heap, request, out, &fault)) return true;
-  }
+  bool ok = may_have_header ? tn_csv_read_guessed(m->heap, request, out, &fault)
+                            : tn_csv_read(m->heap, request, out, &fault);
+  if (ok) return true;
   return report_table(m, &fault, (tn_str){ request->path, strlen(request->path) });
 }
 
-/* The numbers of a column as a tensor: [rows], or [rows width]. */
 static bool column_tensor(tn_ninth_vm *m, const tn_columns *columns, bool vector, tn_tensor *out) {
-  const tn_column *column = &columns->at[0];
-  tn_shape shape = vector ? tn_shape_make(1, (int64_t)columns->rows)
-                          : tn_shape_make(2, (int64_t)columns->rows, (int64_t)column->width);
-  bool reals = column->kind == TN_COLUMN_F32;
-  if (!tn_tensor_new(m->heap, reals ? TN_F32 : TN_I32, &shape, out)) return tn_ninth_no_room(m);
-  size_t bytes = columns->rows * column->width * TN_COLUMN_ITEM;
-  if (bytes > 0) memcpy(out->view.data, reals ? (void *)column->reals.at : (void *)column->ints.at, bytes);
-  return true;
+  return tn_column_tensor(columns, 0, vector, out) || tn_ninth_no_room(m);
 }
 
 static bool read_table(tn_ninth_vm *m, tn_str path) {
   tn_csv_column all = { .kind = TN_COLUMN_F32 };
   tn_csv_request request = { .path = path.at,
                              .resolved = tn_host_resolves(m->host),
-                             .delimiter = delimiter_of(path),
+                             .delimiter = tn_csv_delimiter(path),
                              .columns = &all,
                              .column_count = 1 };
   tn_columns columns;
@@ -205,7 +183,7 @@ static bool unknown_format(tn_ninth_vm *m, const char *expected, tn_str path) {
 }
 
 static bool read_any(tn_ninth_vm *m, tn_str path) {
-  if (delimiter_of(path)) return read_table(m, path);
+  if (tn_csv_delimiter(path)) return read_table(m, path);
   if (ends_with(path, ".npy")) return read_array(m, path);
   if (ends_with(path, ".txt")) return read_text(m, path);
   return unknown_format(m, "a path that ends in .csv, .tsv, .npy or .txt", path);
@@ -280,11 +258,11 @@ static bool read_picked(tn_ninth_vm *m, tn_column_kind kind, tn_arena *arena, pi
                         tn_columns *out) {
   tn_str path;
   if (!tn_ninth_source_at(m, 1, arena, &path) || !picks_on_top(m, arena, picked)) return false;
-  if (!delimiter_of(path)) return unknown_format(m, "a path that ends in .csv or .tsv", path);
+  if (!tn_csv_delimiter(path)) return unknown_format(m, "a path that ends in .csv or .tsv", path);
   tn_csv_column column = { .kind = kind, .picks = picked->at, .pick_count = picked->count };
   tn_csv_request request = { .path = path.at,
                              .resolved = tn_host_resolves(m->host),
-                             .delimiter = delimiter_of(path),
+                             .delimiter = tn_csv_delimiter(path),
                              .header = picked->named,
                              .columns = &column,
                              .column_count = 1 };
