@@ -258,6 +258,7 @@ static bool read_picked(tn_ninth_vm *m, tn_column_kind kind, tn_arena *arena, pi
                         tn_columns *out) {
   tn_str path;
   if (!tn_ninth_source_at(m, 1, arena, &path) || !picks_on_top(m, arena, picked)) return false;
+  if (kind == TN_COLUMN_CLASS && !picked->one) return tn_ninth_wrong_kind(m, "one column", m->top[-1]);
   if (!tn_csv_delimiter(path)) return unknown_format(m, "a path that ends in .csv or .tsv", path);
   tn_csv_column column = { .kind = kind, .picks = picked->at, .pick_count = picked->count };
   tn_csv_request request = { .path = path.at,
@@ -318,10 +319,7 @@ bool tn_ninth_run_read_classes(tn_ninth_vm *m) {
   picks picked;
   tn_arena_init(&arena, m->heap);
   bool ok = read_picked(m, TN_COLUMN_CLASS, &arena, &picked, &columns);
-  if (ok && !picked.one) {
-    ok = tn_ninth_wrong_kind(m, "one column", m->top[-1]);
-    tn_columns_free(&columns);
-  } else if (ok) {
+  if (ok) {
     ok = finish_classes(m, &columns);
     tn_columns_free(&columns);
   }
