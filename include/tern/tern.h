@@ -475,6 +475,7 @@ typedef struct {
   double temperature;         /* 0: always the likeliest token; else scores are divided by it */
   size_t top_k;               /* only the likeliest; 0: all */
   int shown;                  /* for a terminal: characters that it would obey are escapes */
+  int no_cache;               /* compute the whole window for every token; the same text */
   void *context;
   /* Takes what is generated, whole characters at a time, without the prompt; 0 ends it. */
   int (*take)(void *context, const char *text, size_t length);

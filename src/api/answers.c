@@ -226,6 +226,7 @@ static bool generate(tern_program *program, const tern_generation *wanted, size_
                                   .tokens = wanted->tokens,
                                   .sampling = { .temperature = wanted->temperature, .top_k = wanted->top_k },
                                   .seed = session->host.seed,
+                                  .whole = wanted->no_cache,
                                   .shown = wanted->shown,
                                   .context = &own,
                                   .take = take_text };

@@ -3,6 +3,7 @@
  * The prompt and what follows it go to standard output as they are generated.
  * With --json the text is held until all is known to be well. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
@@ -33,6 +34,7 @@ static size_t number_of(const tn_command *command, tn_option option, size_t usua
 
 static bool check_words(tn_run *run, tern_status *status) {
   const tn_command *command = run->command;
+  const char *cache = command->value[TN_OPTION_CACHE];
   if (command->word_count == 0)
     *status =
         tn_cli_usage(run, "tern generate needs the folder of a run: tern generate RUN --prompt TEXT", NULL);
@@ -40,6 +42,8 @@ static bool check_words(tn_run *run, tern_status *status) {
     *status = tn_cli_usage_about(run, "tern generate takes one run; what is ", command->words[1], "?", NULL);
   else if (!tn_given_option(command, TN_OPTION_PROMPT))
     *status = tn_cli_usage(run, "there is no text to continue: give it by --prompt", NULL);
+  else if (cache && strcmp(cache, "on") != 0 && strcmp(cache, "off") != 0)
+    *status = tn_cli_usage_about(run, "--cache takes on or off, not ", cache, "", NULL);
   else
     return true;
   return false;
@@ -57,11 +61,13 @@ static tern_status show_json(tn_run *run, tern_program *program, size_t tokens, 
 static tern_status generate(continuation *c, tern_program *program, size_t *tokens) {
   const tn_command *command = c->run->command;
   const char *prompt = command->value[TN_OPTION_PROMPT], *temperature = command->value[TN_OPTION_TEMPERATURE];
+  const char *cache = command->value[TN_OPTION_CACHE];
   tern_generation wanted = { .prompt = prompt,
                              .tokens = number_of(command, TN_OPTION_TOKENS, USUAL_TOKENS),
                              .temperature = temperature ? strtod(temperature, NULL) : 1,
                              .top_k = number_of(command, TN_OPTION_TOP_K, 0),
                              .shown = !command->json,
+                             .no_cache = cache && strcmp(cache, "off") == 0,
                              .context = c,
                              .take = take };
   return tern_generate(program, &wanted, tokens);

@@ -49,4 +49,21 @@ typedef struct {
 bool tn_opt_divide_rows(const tn_graph *whole, const tn_graph *part, int64_t rows, int64_t part_rows,
                         const bool *fed, tn_row_pieces *out);
 void tn_row_pieces_free(tn_heap *heap, tn_row_pieces *pieces);
+
+/* One place of a sequence (places.c). `step` computes the answer of the graph at a place from the sequence at
+ * that place, the number of the place, and what is kept of the places before it. Going through the places in
+ * order gives the bits of evaluating the whole. */
+typedef struct {
+  bool derived;           /* false: the graph must be evaluated as a whole */
+  tn_graph step;          /* inputs: those of the graph, then the number of the place, i32 [1]. Parameters:
+                             those of the graph, then what is kept. Outputs: the answer, then what is kept
+                             with this place in it. */
+  tn_vec(tn_value) kept;  /* values of the graph: in all places, what is kept */
+} tn_one_place;
+
+/* The graph has known shapes and one output, whose last axis but one has the places of the last axis of the
+ * input `sequence`. Masks are recognised where they are constants: fold first. False when memory runs out;
+ * *out is then empty. */
+bool tn_opt_one_place(const tn_graph *graph, size_t sequence, tn_one_place *out);
+void tn_one_place_free(tn_heap *heap, tn_one_place *derived);
 #endif

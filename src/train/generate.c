@@ -1,10 +1,14 @@
-/* train/generate.c: token after token. */
+/* train/generate.c: token after token.
+ *
+ * The prompt, and half of a window that was full, go through the model as a window; every further token is a
+ * step of one place, where the model allows it. Both have the same bits. */
 #include "train/generate.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
 #include "train/indices.h"
+#include "train/kept.h"
 
 typedef struct {
   tn_trained trained;
@@ -17,6 +21,7 @@ typedef struct {
   tn_sizes sizes;
   tn_lowered lowered;
   tn_plan *plan;      /* of a window */
+  tn_kept kept;       /* of its first places, if the window need not be computed as a whole */
   tn_tensor *inputs;  /* of it, by input; those that the answer does not need are empty */
   float *scores;      /* of one place */
   bool *allowed;      /* by class: it is a token that has a text */
@@ -104,7 +109,9 @@ static bool make_inputs(generator *g) {
   return true;
 }
 
-static bool make_plan(generator *g) {
+static bool make_plans(generator *g) {
+  if (!g->options->whole && !tn_kept_derive(&g->kept, &g->trained, &g->lowered.graph, g->input)) return false;
+  if (!tn_kept_plan(&g->kept, &g->trained, g->inputs, g->input)) return false;
   g->plan = tn_trained_plan(&g->trained, &g->lowered.graph, NULL);
   if (!g->plan) return false;
   for (size_t i = 0; i < g->trained.program.specs.input_count; i++)
@@ -117,7 +124,7 @@ static bool prepare_model(generator *g) {
   return find_tokens(g) && size(g) &&
          program->doors->lower(program->model, &g->sizes, TN_LOWER_INFERENCE, &g->lowered) &&
          find_answer(g) && make_inputs(g) && program->doors->allow(program->model, &g->lowered.graph) &&
-         tn_trained_params(&g->trained, &g->sizes) && make_plan(g);
+         tn_trained_params(&g->trained, &g->sizes) && make_plans(g);
 }
 
 static bool run(generator *g) {
@@ -127,8 +134,8 @@ static bool run(generator *g) {
 
 static int32_t *window_of(generator *g) { return g->inputs[g->input].view.data; }
 
-static void read_scores(const generator *g, size_t place, float *out) {
-  tn_view all = tn_plan_output(g->plan, 0);
+static void read_scores(const generator *g, const tn_plan *plan, size_t place, float *out) {
+  tn_view all = tn_plan_output(plan, 0);
   for (size_t i = 0; i < g->classes; i++)
     out[i] = (float)tn_view_get_f64(&all, (int64_t)(place * g->classes + i));
 }
@@ -143,11 +150,11 @@ static bool check_causal(generator *g) {
   if (!first) return no_memory(g);
   for (size_t i = 0; i < g->places; i++) window_of(g)[i] = (int32_t)(i % 2);
   if (!run(g)) return false;
-  for (size_t i = 0; i < half; i++) read_scores(g, i, first + i * g->classes);
+  for (size_t i = 0; i < half; i++) read_scores(g, g->plan, i, first + i * g->classes);
   for (size_t i = half; i < g->places; i++) window_of(g)[i] = (int32_t)((i + 1) % 2);
   if (!run(g)) return false;
   for (size_t i = 0; i < half; i++) {
-    read_scores(g, i, g->scores);
+    read_scores(g, g->plan, i, g->scores);
     if (memcmp(g->scores, first + i * g->classes, g->classes * sizeof *first) != 0)
       return cannot(g, "at a place it depends on later tokens: the model is not causal");
   }
@@ -190,17 +197,27 @@ static void keep_last(generator *g, size_t count) {
 }
 
 static bool add_token(generator *g, int32_t token) {
-  if (g->window.count == g->places) keep_last(g, g->places / 2);
+  if (g->window.count == g->places) {
+    keep_last(g, g->places / 2);
+    g->kept.places = 0; /* every place has another number now */
+  }
   return tn_vec_push(g->trained.host->heap, &g->window, token) || no_memory(g);
 }
 
-/* The scores after the last token of the window. */
+/* The scores after the last token of the window: of its place alone, if those before it are kept. */
 static bool score(generator *g) {
   int32_t *places = window_of(g);
+  size_t last = g->window.count - 1;
+  if (g->kept.plan && last > 0 && g->kept.places == last) {
+    if (!tn_kept_step(&g->kept, &g->trained, g->window.at[last])) return false;
+    read_scores(g, g->kept.plan, 0, g->scores);
+    return true;
+  }
   memset(places, 0, g->places * sizeof *places);
   memcpy(places, g->window.at, g->window.count * sizeof *places);
   if (!run(g)) return false;
-  read_scores(g, g->window.count - 1, g->scores);
+  read_scores(g, g->plan, last, g->scores);
+  tn_kept_fill(&g->kept, g->plan, g->window.count);
   return true;
 }
 
@@ -271,6 +288,7 @@ bool tn_generate(tn_unit *unit, const tn_training_doors *doors, const tn_generat
   bool ok = tn_trained_open(&g.trained, unit, doors, &options->trained, arena) && generate(&g);
   *tokens = g.made;
   tn_plan_free(g.plan);
+  tn_kept_free(&g.kept, heap);
   for (size_t i = 0; g.inputs && i < g.trained.program.specs.input_count; i++)
     if (g.inputs[i].buffer) tn_tensor_unref(&g.inputs[i]);
   tn_lowered_free(&g.lowered, heap);

@@ -16,6 +16,7 @@ typedef struct {
   size_t tokens; /* how many to make */
   tn_sampling sampling;
   uint64_t seed;
+  bool whole;    /* the whole window is computed for every token, which changes no bit */
   bool shown;    /* for people: characters that a terminal would obey are escapes */
   void *context;
   /* Takes what was made, whole characters at a time; not the prompt. False ends it without a report. */

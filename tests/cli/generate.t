@@ -62,6 +62,37 @@ $ tern generate escape --prompt a --tokens 2 --temperature 0
 $ tern generate escape --prompt a --tokens 2 --temperature 0 --json
 | {"ok":true,"language":"ail","warnings":[],"prompt":"a","text":"\u001bb","tokens":2}
 
+# Attention keeps keys and values, or computes the window again: the same text, also when the window moves on.
+$ cat > a.ail <<'TEXT'
+> const T = 6
+> layer block(x) {
+>   param Q [8, 8]
+>   param K [8, 8]
+>   param V [8, 8]
+>   x + attention(matmul(x, Q), matmul(x, K), matmul(x, V), 2, causal=true)
+> }
+> model {
+>   tokens [B, T]
+>   labels [B, T]
+>   param E [20, 8]
+>   param P [T, 8]
+>   x = repeat 2 block(embedding(tokens, E) + P)
+>   logits = matmul(x, transpose(E))
+> }
+> train { loss = xent(logits, labels) steps = 60 lr = 0.3 batch = 4 }
+> dataset { format = "text" path = "a.txt" tokens = chars() }
+> TEXT
+$ for i in 1 2 3 4 5; do printf 'row row row your boat, gently down\n'; done > a.txt
+$ tern train a.ail --allow fileread --out attends -q > log
+$ for t in 0 1; do for p in r 'row your boat'; do
+>   tern generate attends --prompt "$p" --tokens 40 --temperature $t > on
+>   tern generate attends --prompt "$p" --tokens 40 --temperature $t --cache off | cmp - on && wc -c < on
+> done; done
+| 42
+| 54
+| 42
+| 54
+
 # ---- what is refused ----
 $ tern generate run --prompt 'abz' 
 ! error[E_USAGE]: `z` of --prompt is not in the vocabulary of the run
@@ -89,6 +120,8 @@ $ tern generate run --prompt a --tokens many 2>&1 | head -n 1
 | error[E_USAGE]: --tokens takes a whole number from 0 up, not many
 $ tern generate run --prompt a --top-k 0 2>&1 | head -n 1
 | error[E_USAGE]: --top-k takes a whole number from 1 up, not 0
+$ tern generate run --prompt a --cache maybe 2>&1 | head -n 1
+| error[E_USAGE]: --cache takes on or off, not maybe
 $ tern generate run --prompt a --input tokens='[[2]]' 2>&1 | head -n 1
 | error[E_USAGE]: the input `tokens` comes from --prompt
 $ tern generate nowhere --prompt a 2>&1 | head -n 1
