@@ -262,7 +262,9 @@ bool tn_loop_is_evaluated(const tn_loop *loop, int64_t step) {
   return eval && (step % eval->every == 0 || step == loop->steps - 1);
 }
 
+/* All of it or nothing: a row that is not kept for the answer is not written either. */
 static bool keep_row(tn_loop *loop, const tn_history_row *row) {
+  size_t before = loop->lines.len;
   if (loop->options->out || loop->options->verify) {
     tn_loop_history_json(row, loop->eval, &loop->lines);
     tn_text_byte(&loop->lines, '\n');
@@ -277,7 +279,9 @@ static bool keep_row(tn_loop *loop, const tn_history_row *row) {
     tn_loop_history_json(row, loop->eval, &loop->history);
     tn_text_byte(&loop->history, ',');
   }
-  return loop->history.failed ? tn_loop_out_of_memory(loop) : true;
+  if (!loop->history.failed) return true;
+  loop->lines.len = before;
+  return tn_loop_out_of_memory(loop);
 }
 
 /* A step counts when its row is in the history: a stop in the evaluation takes it back. */

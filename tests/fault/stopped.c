@@ -17,14 +17,20 @@
 #include "api/internal.h"
 #include "support/room.h"
 
+#define MODEL "model {\n  x [B, 2]\n  labels [B]\n  param W [2, 2]\n  logits = matmul(x, W)\n}\n"
+#define DATASET "dataset { format = \"jsonl\" path = \"data.jsonl\" tokens = \"x\" labels = \"label\" "
 /* Evaluated after every step but one, with a split that goes through the model in one piece. */
-static const char program[] =
-    "model {\n  x [B, 2]\n  labels [B]\n  param W [2, 2]\n  logits = matmul(x, W)\n}\n"
-    "train { loss = xent(logits, labels) steps = 5 lr = 0.5 batch = 2 optimizer = \"adam\" }\n"
-    "eval { metrics = [loss, accuracy] every = 3 split = train }\n"
-    "dataset { format = \"jsonl\" path = \"data.jsonl\" tokens = \"x\" labels = \"label\" split = 1.0 }\n";
+static const char plain[] =
+    MODEL "train { loss = xent(logits, labels) steps = 5 lr = 0.5 batch = 2 optimizer = \"adam\" }\n"
+    "eval { metrics = [loss, accuracy] every = 3 split = train }\n" DATASET "}\n";
+/* Gets worse, ends early, keeps its best model and measures a test split. */
+static const char ends_early[] =
+    MODEL "train { loss = xent(logits, labels) steps = 50 lr = 9 batch = 2 patience = 2 }\n"
+    "eval { metrics = [accuracy, loss] every = 1 }\n" DATASET "split = 0.5 test = 0.25 }\n";
+static const char *program;
 static const char data[] =
-    "{\"x\":[0.5,1],\"label\":0}\n{\"x\":[2,3],\"label\":1}\n{\"x\":[4,1],\"label\":1}\n";
+    "{\"x\":[0.5,1],\"label\":0}\n{\"x\":[2,3],\"label\":1}\n{\"x\":[4,1],\"label\":1}\n"
+    "{\"x\":[1,1],\"label\":0}\n";
 
 static tern_session *open_session(void) {
   tern_session *session =
@@ -40,7 +46,7 @@ static bool is_told(tern_session *session, const char *code) {
 /* Trains, stopping at the question `at` (0: never). True when it came to its end; `sha` then has the hash. */
 static bool train(const char *resume, unsigned at, char sha[65]) {
   tern_session *session = open_session();
-  tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, sizeof program - 1);
+  tern_program *loaded = tern_load(session, TERN_LANG_AIL, "program.ail", program, strlen(program));
   assert_non_null(loaded);
   session->stop.stop_at = at;
   tern_train_run run = { .out = "run", .resume = resume, .checkpoint_every = 2 };
@@ -59,8 +65,7 @@ static void assert_verifies(unsigned at) {
   tern_session_free(session);
 }
 
-static void a_stop_anywhere_leaves_a_run_that_verifies_and_resumes(void **state) {
-  (void)state;
+static void stop_anywhere(void) {
   char whole[65], resumed[65];
   const char *effort = getenv("TERN_TEST_EFFORT");
   unsigned step = effort && strcmp(effort, "small") == 0 ? 7 : 1, stops = 0;
@@ -77,6 +82,18 @@ static void a_stop_anywhere_leaves_a_run_that_verifies_and_resumes(void **state)
   assert_true(stops * step > 20);
 }
 
+static void a_stop_anywhere_leaves_a_run_that_verifies_and_resumes(void **state) {
+  (void)state;
+  program = plain;
+  stop_anywhere();
+}
+
+static void so_does_one_that_ends_early_and_keeps_its_best_model(void **state) {
+  (void)state;
+  program = ends_early;
+  stop_anywhere();
+}
+
 static int make_data(void **state) {
   if (enter_room(state) != 0) return -1;
   write_whole("data.jsonl", data, strlen(data));
@@ -86,6 +103,7 @@ static int make_data(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_stop_anywhere_leaves_a_run_that_verifies_and_resumes),
+    cmocka_unit_test(so_does_one_that_ends_early_and_keeps_its_best_model),
   };
   return cmocka_run_group_tests(tests, make_data, leave_room);
 }

@@ -293,7 +293,7 @@ static void parse_for(tn_ail_parser *p, tn_ail_loop *loop) {
 static void parse_repeated_call(tn_ail_parser *p, tn_ail_loop *loop) {
   loop->is_short = true;
   loop->body = parse_name(p);
-  if (!loop->body || p->panic) return;
+  if (!loop->body || p->panic || p->failed) return;
   const tn_ail_call *call = loop->body->as.call;
   if (call->count > 0 && !call->args[0].key)
     loop->init = call->args[0].value;
