@@ -40,6 +40,12 @@ prose      | dr~awn anew                                                 | sampl
 prose      | needs 1 it~ems                                              | needs 1 item
 prose      | (it|that|this) is no te~xt                                  | it is a binary file
 prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per second
+prose      | can no~t[^a-z]                                              | cannot
+prose      | by any wa~y[^a-z]                                           | directly or through others
+prose      | one li~ke any other                                         | an ordinary one
+prose      | (is|are) there tw~ice                                       | exists twice, holds twice
+prose      | took al~ong                                                 | held, had
+prose      | joined by poi~nts                                           | joined by dots
 prose      | one (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
@@ -47,6 +53,7 @@ find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type
   # A method call (heap->free) is not the function of that name.
   function found(line, pattern) { return (" " line " ") ~ ("[^A-Za-z0-9_.>]" pattern) }
   function search(kind, line,   i) {
+    if (!found(line, any[kind])) return
     for (i = 1; i <= count; i++)
       if (files[i] == kind && found(line, patterns[i])) {
         printf "%s:%d: %s\n    %s\n", file, number, whys[i], original
@@ -65,7 +72,9 @@ find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type
       sub(/^.* [|] /, "", whys[count])
       sub(/ +[|] [^|]*$/, "", patterns[count])
       gsub(/~/, "", patterns[count])
+      any[files[count]] = any[files[count]] (any[files[count]] == "" ? "" : "|") patterns[count]
     }
+    for (kind in any) any[kind] = "(" any[kind] ")"   # most lines meet none of them
   }
   /\.(png|npy|safetensors|bin|onnx)$/ { next }
   {

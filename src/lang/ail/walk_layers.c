@@ -1,7 +1,7 @@
 /* lang/ail/walk_layers.c: uses of layers, and the names of their params.
  *
  * A layer is a function with params of its own: every use has others. They are named after the uses around
- * them, joined by points: block.0.attention.Wq. A use has a number where its surroundings use the layer at
+ * them, joined by dots: block.0.attention.Wq. A use has a number where its surroundings use the layer at
  * more than one place or in a loop, counted there from 0; so the names of a program follow from its text, and
  * weights that were saved find their params again.
  *
