@@ -68,7 +68,6 @@ const tn_backend *tn_backend_ref(void);
 const tn_backend *tn_backend_cpu(const char *isa);
 /* The i-th instruction set of this build, NULL past the end; *available says whether this machine has it. */
 const char *tn_backend_cpu_isa(int index, bool *available);
-int tn_backend_cores(void);
 
 static inline bool tn_backend_run(const tn_backend *backend, const tn_kernel_call *call) {
   return backend->kernels[call->op](call);

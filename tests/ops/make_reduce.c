@@ -157,6 +157,13 @@ static bool few_columns_or_steps(op_case *c) {
   return true;
 }
 
+/* Batches of fewer products than threads, which are cut into bands of rows. */
+static void few_large_products(op_case *c, tn_shape *leading, int64_t *m, int64_t *k, int64_t *n) {
+  if (c->number % 80 != 72) return;
+  *leading = c->number % 160 == 72 ? tn_shape_make(1, (int64_t)3) : tn_shape_make(2, (int64_t)2, (int64_t)2);
+  *m = 50 + below(c, 60), *k = 60 + below(c, 20), *n = 60 + below(c, 40);
+}
+
 void make_matmul(op_case *c) {
   int64_t m, k, n;
   if (few_columns_or_steps(c)) return;
@@ -165,6 +172,7 @@ void make_matmul(op_case *c) {
   tn_shape leading = { .rank = one_in(c, 2) ? 0 : 1 + below(c, 2) };
   for (int axis = 0; axis < leading.rank; axis++)
     leading.dim[axis] = m * k * n > 50000 ? 1 : one_in(c, 30) ? 0 : 1 + below(c, 3);
+  few_large_products(c, &leading, &m, &k, &n);
   tn_shape x = leading, y = leading, fewer = narrower(c, &leading);
   int which = below(c, 4);
   if (which == 0) x = fewer;

@@ -58,6 +58,58 @@ static void small_work_stays_on_one_thread(void **state) {
   assert_int_equal(tn_cpu_threads_for(1e18, 0), 1);
 }
 
+/* ---- grids ---- */
+
+static int64_t grains_of(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
+
+/* The largest place of a grid, in elements. */
+static int64_t largest_place(tn_cpu_grid grid, int64_t m, int64_t row, int64_t n, int64_t column) {
+  int64_t high = grains_of(grains_of(m, row), grid.rows) * row;
+  int64_t wide = grains_of(grains_of(n, column), grid.columns) * column;
+  return (high < m ? high : m) * (wide < n ? wide : n);
+}
+
+static void a_grid_has_a_place_for_each_thread_and_none_is_empty(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 65; threads++)
+    for (int64_t m = 1; m < 3000; m = m * 3 + 1)
+      for (int64_t n = 1; n < 3000; n = n * 2 + 1) {
+        tn_cpu_grid grid = tn_cpu_grid_for(threads, m, 8, n, 32);
+        assert_true(grid.rows >= 1 && grid.columns >= 1 && grid.rows * grid.columns <= threads);
+        assert_true(grid.rows <= grains_of(m, 8) && grid.columns <= grains_of(n, 32));
+      }
+}
+
+/* Two threads share the longer side; many make places that are about square, which read least. */
+static void places_are_even_and_about_square(void **state) {
+  (void)state;
+  tn_cpu_grid halves = tn_cpu_grid_for(2, 784, 8, 512, 32), sides = tn_cpu_grid_for(2, 64, 8, 512, 32);
+  assert_true(halves.rows == 2 && halves.columns == 1);
+  assert_true(sides.rows == 1 && sides.columns == 2);
+  tn_cpu_grid square = tn_cpu_grid_for(16, 2048, 8, 2048, 32);
+  assert_true(square.rows == 4 && square.columns == 4);
+  static const int64_t sizes[][2] = { { 64, 512 }, { 784, 512 }, { 512, 512 }, { 256, 4096 }, { 4096, 1000 },
+                                      { 25088, 16 }, { 1024, 128 }, { 32, 2048 } };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int threads = 2; threads <= 16; threads *= 2) {
+      int64_t m = sizes[i][0], n = sizes[i][1];
+      tn_cpu_grid grid = tn_cpu_grid_for(threads, m, 8, n, 32);
+      double share = (double)m * (double)n / threads;
+      assert_true((double)largest_place(grid, m, 8, n, 32) <= 1.05 * share);
+    }
+}
+
+static void batches_are_cut_where_products_do_not_come_out_even(void **state) {
+  (void)state;
+  assert_int_equal(tn_cpu_bands_for(16, 32, 128, 8, 128), 1); /* two for each */
+  assert_int_equal(tn_cpu_bands_for(16, 1000, 128, 8, 128), 1);
+  assert_int_equal(tn_cpu_bands_for(1, 3, 128, 8, 128), 1);
+  assert_int_equal(tn_cpu_bands_for(16, 24, 128, 8, 128), 2); /* three halves for each */
+  assert_int_equal(tn_cpu_bands_for(16, 8, 128, 8, 128), 2);
+  assert_int_equal(tn_cpu_bands_for(16, 4, 128, 8, 128), 4);
+  assert_int_equal(tn_cpu_bands_for(16, 4, 8, 8, 128), 1); /* a row of tiles is not cut */
+}
+
 typedef struct {
   int seen[16], parts[16];
 } attendance;
@@ -246,6 +298,9 @@ int main(void) {
     cmocka_unit_test(small_work_stays_on_one_thread),
     cmocka_unit_test(long_work_is_cut_and_every_piece_runs_once),
     cmocka_unit_test(a_stop_leaves_the_pieces_that_have_not_begun),
+    cmocka_unit_test(a_grid_has_a_place_for_each_thread_and_none_is_empty),
+    cmocka_unit_test(places_are_even_and_about_square),
+    cmocka_unit_test(batches_are_cut_where_products_do_not_come_out_even),
     cmocka_unit_test(every_part_runs_once),
     cmocka_unit_test(runs_of_every_length_are_copied_whole),
     cmocka_unit_test(contiguous_axes_become_one),

@@ -65,6 +65,19 @@ static inline void tn_cpu_share(int64_t count, int64_t grain, const tn_cpu_part 
   *end = last * grain < count ? last * grain : count;
 }
 
+/* A matrix cut into so many bands of rows and of columns, a thread for each place. */
+typedef struct {
+  int rows, columns;
+} tn_cpu_grid;
+
+/* For at most `threads` threads and a matrix of m by n elements that is cut at multiples of `row` and
+ * `column`: the grid whose largest place takes least. What a place reads, its rows and its columns, counts
+ * beside what it calculates, so places are about square where threads are many. */
+tn_cpu_grid tn_cpu_grid_for(int threads, int64_t m, int64_t row, int64_t n, int64_t column);
+/* For `count` such matrices that threads take band by band: how many bands of rows each is cut into, so that
+ * all threads have about as much. */
+int tn_cpu_bands_for(int threads, int64_t count, int64_t m, int64_t row, int64_t n);
+
 /* Whether a loop that has done `done` rounds, each of about a microsecond or less, ends here. */
 static inline bool tn_cpu_stopped(const tn_kernel_call *call, int64_t done) {
   return (done & 1023) == 1023 && tn_stop_asked(call->stop);

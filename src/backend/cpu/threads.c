@@ -6,6 +6,8 @@
 
 #define PART_COST  2e6       /* nanoseconds after which a thread asks whether to stop */
 #define PART_LIMIT (1 << 28) /* parts */
+#define READ_COST  32.0      /* of a row or column, in elements that are calculated of it: packing is most */
+#define MOST_BANDS 16        /* of each product of a batch */
 
 static void run(const tn_kernel_call *call, int threads, int pieces, double cost, tn_cpu_job job,
                 void *context) {
@@ -27,4 +29,40 @@ void tn_cpu_run(const tn_kernel_call *call, int threads, double cost, tn_cpu_job
   double pieces = call->stop ? cost / (threads * PART_COST) : 1;
   int most = PART_LIMIT / threads;
   run(call, threads, pieces < 2 ? 1 : pieces < most ? (int)pieces : most, cost, job, context);
+}
+
+/* Elements of the largest of `parts` shares, cut at multiples of `grain`. */
+static double largest(int64_t count, int64_t grain, int64_t parts) {
+  int64_t grains = (count + grain - 1) / grain, share = (grains + parts - 1) / parts;
+  return share < grains ? (double)share * (double)grain : (double)count;
+}
+
+tn_cpu_grid tn_cpu_grid_for(int threads, int64_t m, int64_t row, int64_t n, int64_t column) {
+  tn_cpu_grid best = { 1, 1 };
+  double least = 0;
+  for (int rows = 1; rows <= threads; rows++) {
+    double high = largest(m, row, rows), wide = largest(n, column, threads / rows);
+    double cost = high * wide + READ_COST * (high + wide);
+    if (rows > 1 && (cost > least || (cost == least && m < n))) continue;
+    best = (tn_cpu_grid){ rows, threads / rows };
+    least = cost;
+  }
+  int64_t most_rows = (m + row - 1) / row, most_columns = (n + column - 1) / column;
+  if (best.rows > most_rows) best.rows = (int)most_rows;
+  if (best.columns > most_columns) best.columns = (int)most_columns;
+  return best;
+}
+
+int tn_cpu_bands_for(int threads, int64_t count, int64_t m, int64_t row, int64_t n) {
+  int best = 1;
+  double least = 0;
+  int64_t most = (m + row - 1) / row;
+  for (int bands = 1; bands <= MOST_BANDS && bands <= most; bands++) {
+    double each = largest(m, row, bands) * ((double)n + READ_COST) + READ_COST * (double)n;
+    double cost = largest(count * bands, 1, threads) * each;
+    if (bands > 1 && cost >= least) continue;
+    best = bands;
+    least = cost;
+  }
+  return best;
 }

@@ -34,6 +34,7 @@ typedef struct {
   size_t (*room)(const product *p); /* bytes of scratch for one thread */
   size_t bytes;
   int rows, columns, lanes; /* of the register tile */
+  int grain;                /* columns that threads do not divide */
 } method;
 
 /* ---- f32 ---- */
@@ -257,12 +258,10 @@ static double cost_of(const product *p, const method *how) {
   return (double)p->m * (double)p->n * (double)p->k * each;
 }
 
-/* Threads share the longer side: what belongs to the other one is read, or packed, by each of them. */
+/* Rows and columns that a thread needs are read, or packed, by each thread that needs them. */
 static int choose_threads(product *p, const method *how, int limit) {
-  int threads = tn_cpu_threads_for(cost_of(p, how), limit);
-  p->by_rows = p->m >= p->n;
-  int64_t shares = p->by_rows ? (p->m + how->rows - 1) / how->rows : (p->n + how->columns - 1) / how->columns;
-  return threads < shares ? threads : (int)shares;
+  p->grid = tn_cpu_grid_for(tn_cpu_threads_for(cost_of(p, how), limit), p->m, how->rows, p->n, how->grain);
+  return p->grid.rows * p->grid.columns;
 }
 
 /* ---- batches ---- */
@@ -270,8 +269,8 @@ typedef struct {
   product product; /* the first one */
   const method *how;
   multiply multiply;
-  int threads;       /* for one product */
-  size_t room;       /* bytes of scratch for one product */
+  int threads;
+  size_t room;       /* bytes of scratch for each of them */
   tn_cpu_iterator batch; /* views: x, y, z */
   int64_t products;
   char *scratch;
@@ -292,20 +291,22 @@ static void together(void *context, const tn_cpu_part *part) {
   job->multiply(&job->product, part, job->scratch);
 }
 
-/* Each thread has products of its own. */
+/* Each thread has products of its own, or bands of rows of them. */
 static void apart(void *context, const tn_cpu_part *part) {
   const matmul_job *job = context;
   int64_t begin, end;
   tn_cpu_iterator batch;
   tn_cpu_iterator_copy(&batch, &job->batch);
-  tn_cpu_share(job->products, 1, part, &begin, &end);
+  const int bands = job->product.grid.rows;
+  tn_cpu_share(job->products * bands, 1, part, &begin, &end);
   if (begin >= end) return;
-  const tn_cpu_part whole = { .number = 0, .count = 1 };
-  tn_cpu_iterator_seek(&batch, batch.rank, begin);
+  tn_cpu_iterator_seek(&batch, batch.rank, begin / bands);
   char *room = job->room ? job->scratch + (size_t)part->thread * job->room : NULL;
-  for (int64_t b = begin; b < end; b++, tn_cpu_iterator_next(&batch, batch.rank)) {
+  for (int64_t b = begin; b < end; b++) {
     product p = product_at(job, &batch);
-    job->multiply(&p, &whole, room);
+    tn_cpu_part band = { .number = (int)(b % bands), .count = bands };
+    job->multiply(&p, &band, room);
+    if (band.number == bands - 1) tn_cpu_iterator_next(&batch, batch.rank);
   }
 }
 
@@ -346,6 +347,15 @@ static void turn(matmul_job *job) {
   }
 }
 
+/* Threads for a batch: by products where they come out even, else by bands of their rows. */
+static void choose_bands(matmul_job *job, int limit) {
+  product *p = &job->product;
+  int threads = tn_cpu_threads_for(cost_of(p, job->how) * (double)job->products, limit);
+  p->grid = (tn_cpu_grid){ tn_cpu_bands_for(threads, job->products, p->m, job->how->rows, p->n), 1 };
+  int64_t most = job->products * p->grid.rows;
+  job->threads = threads < most ? threads : (int)most;
+}
+
 static void prepare(matmul_job *job, const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *y = &call->in[1], *z = call->out;
   int xr = x->rank, yr = y->rank, zr = z->rank;
@@ -377,20 +387,16 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
   if (zr > 2) prepare_batch(job, call);
   if (should_turn(&job->product, job->how)) turn(job);
   product *p = &job->product;
-  job->threads = choose_threads(p, job->how, job->products > 1 ? 1 : call->threads);
+  if (job->products > 1)
+    choose_bands(job, call->threads);
+  else
+    job->threads = choose_threads(p, job->how, call->threads);
   job->room = 0;
   job->multiply = job->how == &method_f32 ? special_way(p) : NULL;
   if (job->multiply) return;
   choose_packing(p, job->how);
   job->multiply = job->how->multiply;
-  job->room = job->how->room(p) * (size_t)job->threads;
-}
-
-/* Threads for a batch: by products where there are enough of them, else all on each. */
-static int batch_threads(matmul_job *job, int limit) {
-  const product *p = &job->product;
-  int threads = tn_cpu_threads_for(cost_of(p, job->how) * (double)job->products, limit);
-  return threads < job->products ? threads : (int)job->products;
+  job->room = job->how->room(p);
 }
 
 bool cpu_matmul(const tn_kernel_call *call) {
@@ -404,7 +410,7 @@ bool cpu_matmul(const tn_kernel_call *call) {
   job.scratch = call->scratch;
   double cost = cost_of(&job.product, job.how) * (double)job.products;
   if (job.products > 1)
-    tn_cpu_run(call, batch_threads(&job, call->threads), cost, apart, &job);
+    tn_cpu_run(call, job.threads, cost, apart, &job);
   else if (job.room == 0 && job.multiply != job.how->multiply)
     tn_cpu_run(call, job.threads, cost, together, &job);
   else
@@ -416,5 +422,5 @@ size_t matmul_scratch(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return 0;
   matmul_job job;
   prepare(&job, call);
-  return job.products == 1 ? job.room : job.room * (size_t)batch_threads(&job, call->threads);
+  return job.room * (size_t)job.threads;
 }

@@ -15,7 +15,7 @@ typedef struct {
   bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
-  bool by_rows; /* threads share rows, not columns */
+  tn_cpu_grid grid; /* of the threads that share it */
   tn_stop *stop; /* ends it early; NULL: nobody does */
 } product;
 
