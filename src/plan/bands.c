@@ -13,6 +13,9 @@
 #define BAND_LIMIT  ((size_t)2 << 20)   /* bands that cannot be smaller than this are not worth the trouble */
 #define WORTH_BYTES ((size_t)512 << 10) /* runs that touch less stay in the cache anyway */
 #define SMALL_BYTES ((size_t)64 << 10)  /* of a matrix that every band multiplies with */
+#define STEP_COST   0.5                 /* nanoseconds for an element where the operation does not say */
+#define FMA_COST    0.05                /* and for each of a matrix product's multiplications */
+#define MEET_COST   600.0               /* nanoseconds for each thread that others wait for */
 
 typedef struct {
   tn_plan *plan;
@@ -22,7 +25,8 @@ typedef struct {
   uint32_t first;              /* its first step */
   int64_t common;              /* what divides every first axis of it */
   size_t bytes;                /* that its sliced views touch */
-  size_t wanted, limit, worth; /* bytes: of a band, of one at most, of a run at least */
+  size_t wanted, shared;       /* bytes: of a band on one thread, on all of them, */
+  size_t limit, worth;         /*        of one at most, of a run at least */
 } bander;
 
 static size_t bytes_of(const tn_view *view) {
@@ -151,51 +155,120 @@ static void take(bander *b, const tn_step *step, int64_t common, size_t bytes) {
   b->bytes = bytes;
 }
 
-/* The fewest bands that are small enough. */
+/* The fewest bands that are small enough for all threads to work on one. */
 static int64_t count_bands(const bander *b) {
   for (int64_t bands = 2; bands <= b->common; bands++)
-    if (b->common % bands == 0 && b->bytes / (size_t)bands <= b->wanted) return bands;
+    if (b->common % bands == 0 && b->bytes / (size_t)bands <= b->shared) return bands;
   return b->common;
+}
+
+/* The work of a run, and ways to divide it. */
+typedef struct {
+  double cost;  /* nanoseconds on one thread, about */
+  double steps; /* after each of which threads meet, if they share it */
+} work;
+
+/* Nanoseconds that a step takes on one thread, about. */
+static double cost_of(const tn_plan *plan, const tn_step *step) {
+  const tn_view *x = tn_step_view(plan, step, 0), *out = tn_step_view(plan, step, step->call.count);
+  double each = tn_op_cost(step->call.op);
+  if (tn_op_rows_of(step->call.op) == TN_ROWS_PRODUCT) each = FMA_COST * (double)x->dim[x->rank - 1];
+  return (double)tn_view_count(out) * (each > STEP_COST ? each : STEP_COST);
+}
+
+static work work_of(const bander *b, uint32_t last) {
+  work w = { .steps = (double)(last - b->first + 1) };
+  for (uint32_t i = b->first; i <= last; i++) w.cost += cost_of(b->plan, &b->plan->steps.at[i]);
+  return w;
+}
+
+/* How long it takes when all threads do each step of a band, and when each does whole bands. */
+static double shared_time(const work *w, int64_t bands, int threads) {
+  return w->cost / threads + w->steps * (double)bands * MEET_COST * threads;
+}
+static double lane_time(const work *w, int64_t bands, int threads) {
+  int64_t rounds = (bands + threads - 1) / threads;
+  return w->cost * (double)rounds / (double)bands;
+}
+
+/* Bands for threads that take whole ones: as few as are small enough for one core, and give threads about as
+ * much as single rows would. */
+static int64_t count_lane_bands(const bander *b, const work *w) {
+  int64_t best = b->common;
+  double most = lane_time(w, best, b->plan->threads) * 1.2;
+  for (int64_t i = 1; i <= b->common / i; i++) {
+    if (b->common % i != 0) continue;
+    const int64_t pair[] = { i, b->common / i };
+    for (int k = 0; k < 2; k++) {
+      bool small = b->bytes / (size_t)pair[k] <= b->wanted && pair[k] > 1;
+      if (small && pair[k] < best && lane_time(w, pair[k], b->plan->threads) <= most) best = pair[k];
+    }
+  }
+  return best;
+}
+
+/* Each thread takes bands of its own: a step is then a call on one thread. */
+static tn_lanes *make_lanes(const bander *b, uint32_t last, const work *w, int64_t bands) {
+  tn_plan *plan = b->plan;
+  tn_lanes *lanes = tn_arena_new(&plan->arena, tn_lanes);
+  if (!lanes) return NULL;
+  *lanes = (tn_lanes){ .count = bands < plan->threads ? (int)bands : plan->threads, .cost = w->cost };
+  for (uint32_t i = b->first; i <= last; i++) {
+    plan->steps.at[i].call.threads = 1;
+    plan->steps.at[i].call.pool = NULL;
+  }
+  return lanes;
 }
 
 /* ---- cutting ---- */
 
-/* Memory that only the run sees is needed for one band; other memory of the run lives as long as the run. */
-static void shorten_lives(const bander *b, uint32_t last, int64_t bands) {
+/* Memory that only the run sees is needed for one band, by each thread that has its own; other memory of the
+ * run lives as long as the run. */
+static void shorten_lives(const bander *b, uint32_t last, int64_t bands, const tn_lanes *lanes) {
   tn_plan *plan = b->plan;
   for (size_t s = 0; s < plan->storages.count; s++) {
     tn_storage *storage = &plan->storages.at[s];
     if (b->seen[s] != b->run || storage->base != 0) continue;
     bool inside = storage->first >= (int32_t)b->first && storage->last <= (int32_t)last && !storage->output;
     if (inside) storage->bytes /= (size_t)bands;
+    if (inside && lanes) storage->bytes = tn_plan_rounded(storage->bytes) * (size_t)lanes->count;
     storage->banded = inside;
     if (storage->first > (int32_t)b->first) storage->first = (int32_t)b->first;
     if (storage->last < (int32_t)last) storage->last = (int32_t)last;
   }
 }
 
-static void cut_view(tn_plan *plan, uint32_t v, int64_t bands) {
+static void cut_view(tn_plan *plan, uint32_t v, int64_t bands, const tn_lanes *lanes) {
   tn_view *view = &plan->views.at[v];
   tn_view_site *site = &plan->sites.at[v];
+  const tn_storage *storage = &plan->storages.at[site->storage];
   view->dim[0] /= bands;
-  if (!plan->storages.at[site->storage].banded)
+  if (!storage->banded)
     site->advance = view->dim[0] * view->stride[0] * (int64_t)tn_dtype_bytes(view->dtype);
+  else if (lanes)
+    site->lane_advance = (int64_t)(storage->bytes / (size_t)lanes->count);
 }
 
 static void cut(const bander *b, uint32_t last) {
   tn_plan *plan = b->plan;
-  int64_t bands = count_bands(b);
-  shorten_lives(b, last, bands);
+  const work w = work_of(b, last);
+  int64_t bands = count_bands(b), own = count_lane_bands(b, &w);
+  double shared = shared_time(&w, bands, plan->threads);
+  bool apart = plan->threads > 1 && lane_time(&w, own, plan->threads) <= shared;
+  tn_lanes *lanes = apart ? make_lanes(b, last, &w, own) : NULL;
+  if (lanes) bands = own;
+  shorten_lives(b, last, bands, lanes);
   for (uint32_t i = b->first; i <= last; i++) {
     const tn_step *step = &plan->steps.at[i];
     bool rows[TN_PLAN_BAND_OPERANDS];
     for (int k = 0; k < step->call.count; k++) rows[k] = reads_rows(plan, step, k);
     for (int k = 0; k < step->call.count; k++)
-      if (rows[k]) cut_view(plan, step->first_view + (uint32_t)k, bands);
-    cut_view(plan, step->first_view + (uint32_t)step->call.count, bands);
+      if (rows[k]) cut_view(plan, step->first_view + (uint32_t)k, bands, lanes);
+    cut_view(plan, step->first_view + (uint32_t)step->call.count, bands, lanes);
   }
   plan->steps.at[b->first].bands = (int32_t)bands;
   plan->steps.at[b->first].band_end = last + 1;
+  plan->steps.at[b->first].lanes = lanes;
 }
 
 static uint32_t find_run(bander *b, uint32_t first) {
@@ -220,7 +293,8 @@ static uint32_t find_run(bander *b, uint32_t first) {
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault) {
   size_t given = plan->options.band_bytes;
   bander b = { .plan = plan,
-               .wanted = given ? given : BAND_BYTES * (size_t)plan->threads,
+               .wanted = given ? given : BAND_BYTES,
+               .shared = given ? given : BAND_BYTES * (size_t)plan->threads,
                .limit = given ? SIZE_MAX : BAND_LIMIT,
                .worth = given ? given : WORTH_BYTES };
   b.target = tn_arena_array(&plan->arena, plan->steps.count + 1, sizeof *b.target);

@@ -2,7 +2,8 @@
  *
  * schedule.c walks the graph and writes down steps, places and the life of
  * every storage; merge.c and bands.c save trips to memory: pairs of steps
- * that become one, and steps that go through their rows together;
+ * that become one, and steps that go through their rows together; lanes.c
+ * lets threads have such rows of their own;
  * memory.c gives storages their offsets; plan.c binds and runs.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
@@ -23,6 +24,21 @@ typedef enum {
   TN_STEP_JUMP_UNLESS /* in[0] is the condition */
 } tn_step_kind;
 
+/* What a thread needs to go through bands of its own. */
+typedef struct {
+  tn_view *views;        /* of all steps that go together */
+  tn_kernel_call *calls; /* by step */
+  int64_t failed;        /* the first band that did; -1: none */
+  tn_fault fault;
+} tn_lane;
+
+typedef struct {
+  int count;      /* of them, at most as many as bands */
+  double cost;    /* nanoseconds for all bands on one thread, about */
+  size_t scratch; /* bytes for each */
+  tn_lane *at;
+} tn_lanes;
+
 typedef struct {
   tn_step_kind kind;
   tn_kernel kernel;
@@ -34,6 +50,7 @@ typedef struct {
   bool fallible; /* can end the run at run time */
   int32_t bands; /* more than 1: the steps from here to band_end - 1 go together, band by band */
   uint32_t band_end;
+  tn_lanes *lanes; /* of those; NULL: all threads do each step of a band */
 } tn_step;
 
 #define TN_PLAN_BAND_OPERANDS 32 /* of a step that goes band by band, at most */
@@ -60,6 +77,7 @@ typedef struct {
   int32_t storage;
   int64_t offset;
   int64_t advance; /* bytes from one band to the next */
+  int64_t lane_advance; /* and from one thread's memory for a band to the next one's */
   int32_t next;    /* of the same base; -1 ends */
 } tn_view_site;
 
@@ -113,11 +131,20 @@ bool tn_plan_schedule(tn_plan *plan, tn_fault *fault);
 bool tn_plan_merge_steps(tn_plan *plan, tn_fault *fault);
 /* Lets steps that work row by row go through their rows together. False when memory runs out. */
 bool tn_plan_cut_bands(tn_plan *plan, tn_fault *fault);
+/* Gives threads that take bands of their own what they need for it. False when memory runs out. */
+bool tn_plan_make_lanes(tn_plan *plan, tn_fault *fault);
+/* Runs the steps that go together with `first`, whose lanes are made. */
+bool tn_plan_run_lanes(tn_plan *plan, uint32_t first, tn_fault *fault);
+/* Where a run ends: the fault, of this kind where none was filled in, gets the step's place. False. */
+bool tn_plan_stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault);
 /* Gives every storage of the block its offset; fills in block_bytes. */
 bool tn_plan_place(tn_plan *plan, tn_fault *fault);
 
 /* One more view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);
+
+/* Places in the block begin with a cache line. */
+static inline size_t tn_plan_rounded(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 /* ---- what a step reads and writes: operand i, or its result at i = call.count ---- */
 

@@ -7,8 +7,6 @@
 
 #include "plan/internal.h"
 
-#define TN_PLAN_ALIGN ((size_t)64)
-
 typedef struct {
   size_t offset, bytes;
 } gap;
@@ -21,7 +19,6 @@ typedef struct {
   size_t end;          /* the block so far */
 } placer;
 
-static size_t rounded(size_t bytes) { return (bytes + TN_PLAN_ALIGN - 1) & ~(TN_PLAN_ALIGN - 1); }
 
 static bool covers_storage(const tn_plan *plan, const tn_view *view, const tn_view_site *site) {
   const tn_storage *storage = &plan->storages.at[site->storage];
@@ -129,7 +126,7 @@ static bool expire(placer *p, int32_t from, int32_t to) {
   for (int32_t time = from; time < to; time++) {
     for (int32_t s = p->dying[time]; s >= 0; s = p->next_dying[s]) {
       const tn_storage *storage = &p->plan->storages.at[s];
-      if (!storage->taken && !give_back(p, storage->offset, rounded(storage->bytes))) return false;
+      if (!storage->taken && !give_back(p, storage->offset, tn_plan_rounded(storage->bytes))) return false;
     }
   }
   return true;
@@ -150,7 +147,7 @@ static bool place_all(placer *p) {
       plan->storages.at[operand].taken = true;
       storage->offset = plan->storages.at[operand].offset;
     } else {
-      storage->offset = take(p, rounded(storage->bytes));
+      storage->offset = take(p, tn_plan_rounded(storage->bytes));
     }
     if (storage->last != TN_PLAN_END && !storage->output) {
       int32_t last = storage->last < storage->first ? storage->first : storage->last;

@@ -28,13 +28,24 @@ static void link_views(tn_plan *plan) {
   }
 }
 
+/* Of one step; of a step whose threads take bands of their own, for each of them. */
+static size_t scratch_of(const tn_plan *plan, const tn_step *step) {
+  const tn_kernel_call *call = &step->call;
+  if (step->kind != TN_STEP_KERNEL || !plan->backend->scratch) return 0;
+  return tn_plan_rounded(plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count,
+                                                call->out, call->threads));
+}
+
 static size_t scratch_needed(const tn_plan *plan) {
   size_t most = 0;
-  for (size_t i = 0; i < plan->steps.count; i++) {
-    const tn_kernel_call *call = &plan->steps.at[i].call;
-    if (plan->steps.at[i].kind != TN_STEP_KERNEL || !plan->backend->scratch) continue;
-    size_t bytes = plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count,
-                                          call->out, plan->threads);
+  tn_lanes *lanes = NULL;
+  for (uint32_t i = 0, end = 0; i < plan->steps.count; i++) {
+    const tn_step *step = &plan->steps.at[i];
+    if (i >= end) lanes = NULL;
+    if (step->lanes) lanes = step->lanes, end = step->band_end;
+    size_t bytes = scratch_of(plan, step);
+    if (lanes && bytes > lanes->scratch) lanes->scratch = bytes;
+    if (lanes) bytes = lanes->scratch * (size_t)lanes->count;
     if (bytes > most) most = bytes;
   }
   return most;
@@ -131,6 +142,7 @@ static bool build(tn_plan *plan, tn_fault *fault) {
   if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;
+  if (!tn_plan_make_lanes(plan, fault)) return false;
   link_views(plan);
   for (size_t b = 0; b < plan->bases.count; b++) patch(plan, (int32_t)b);
   return true;
@@ -202,7 +214,7 @@ void tn_plan_shift_draws(tn_plan *plan, uint64_t words) {
   }
 }
 
-static bool stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault) {
+bool tn_plan_stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
   if (fault->kind == TN_FAULT_NONE) fault->kind = kind;
   fault->op = node->op;
@@ -214,7 +226,7 @@ static bool run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
   const tn_effects *effects = &plan->effects;
   if (effects->call && effects->call(effects->context, node, &plan->views.at[step->first_view])) return true;
-  return stop(plan, step, TN_FAULT_HOST, fault);
+  return tn_plan_stop(plan, step, TN_FAULT_HOST, fault);
 }
 
 static bool enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
@@ -237,9 +249,9 @@ static inline bool run_kernel(const tn_plan *plan, uint32_t i, tn_fault *fault) 
   bool may_stop = (int32_t)i + 1 < plan->first_write;
   step->call.fault = fault;
   step->call.stop = may_stop ? plan->heap->stop : NULL;
-  if (!step->kernel(&step->call)) return stop(plan, step, TN_FAULT_INTERNAL, fault);
+  if (!step->kernel(&step->call)) return tn_plan_stop(plan, step, TN_FAULT_INTERNAL, fault);
   if (may_stop && tn_stop_asked(plan->heap->stop))
-    return stop(plan, step, TN_FAULT_INTERRUPTED, fault);
+    return tn_plan_stop(plan, step, TN_FAULT_INTERRUPTED, fault);
   return true;
 }
 
@@ -252,6 +264,7 @@ static void advance(tn_plan *plan, uint32_t first, uint32_t end, int64_t bands) 
 }
 
 static bool run_bands(tn_plan *plan, uint32_t first, tn_fault *fault) {
+  if (plan->steps.at[first].lanes) return tn_plan_run_lanes(plan, first, fault);
   uint32_t end = plan->steps.at[first].band_end;
   int32_t bands = plan->steps.at[first].bands, done = 0;
   bool ok = true;
@@ -301,7 +314,7 @@ bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
     const tn_ready *ready = &plan->ready[i];
     if (!run_steps(plan, &at, ready->step + 1, fault)) return false;
     if (!plan->watch.ready(plan->watch.context, ready->output))
-      return stop(plan, &plan->steps.at[ready->step], TN_FAULT_HOST, fault);
+      return tn_plan_stop(plan, &plan->steps.at[ready->step], TN_FAULT_HOST, fault);
   }
   return run_steps(plan, &at, (uint32_t)plan->steps.count, fault);
 }
@@ -348,6 +361,7 @@ void tn_plan_print(const tn_plan *plan, tn_text *out) {
       tn_text_uint(out, step->band_end - 1);
       tn_text_puts(out, " in bands: ");
       tn_text_uint(out, (uint64_t)step->bands);
+      if (step->lanes) tn_text_puts(out, ", each on one thread");
     }
     if (step->kind == TN_STEP_JUMP || step->kind == TN_STEP_JUMP_UNLESS) {
       tn_text_puts(out, " to ");
