@@ -6,7 +6,8 @@
  * release, a block carries no header of ours.
  *
  * Fresh pages are the dearest memory there is (a fault for every 4 KiB), so
- * blocks of several megabytes are aligned to huge pages and ask for them. That
+ * blocks of several megabytes are aligned to huge pages and ask for them, as far
+ * as they fill them: the last one would hold memory that nobody uses. That
  * is advice: where it is refused or unknown, nothing changes but the time. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1   /* madvise */
@@ -84,6 +85,16 @@ static void ask_for_huge_pages(void *at, size_t bytes) {
 #endif
 }
 
+/* What begins with a huge page and does not fill one, in `room` bytes up to the next. */
+static void refuse_huge_page(void *at, size_t room) {
+#if defined(MADV_NOHUGEPAGE)
+  if (room > 0) (void)madvise(at, room, MADV_NOHUGEPAGE);
+#else
+  (void)at;
+  (void)room;
+#endif
+}
+
 /* A block of several huge pages is fresh from the system and has not been touched yet. */
 void *tn_heap_alloc(tn_heap *heap, size_t bytes) {
   if (bytes == 0 || !admit(heap, 0, bytes)) return NULL;
@@ -103,8 +114,12 @@ void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment) {
   size_t rounded;
   if (!tn_size_add(bytes, alignment - 1, &rounded)) return account(heap, NULL, 0, 0);
   rounded &= ~(alignment - 1);   /* C11 wants a multiple of the alignment */
-  void *at = aligned_alloc(alignment, rounded);
-  if (at && large) ask_for_huge_pages(at, rounded);
+  char *at = aligned_alloc(alignment, rounded);
+  if (at && large) {
+    size_t filled = bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    ask_for_huge_pages(at, filled);
+    refuse_huge_page(at + filled, rounded - filled);
+  }
   return account(heap, at, 0, bytes);
 }
 

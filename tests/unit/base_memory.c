@@ -1,6 +1,9 @@
 /* Heap, arena and vector: what is asked for, what is refused, what is counted. */
 #include "base_support.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/arena.h"
 #include "base/machine.h"
 #include "base/vec.h"
@@ -186,6 +189,35 @@ static void aligned_blocks_are_aligned(void **state) {
 }
 
 /* ---- arena ---- */
+
+/* Bytes of this process that are in memory; skips the test where no file says so. */
+static size_t resident(void) {
+  unsigned long pages = 0, all;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file) skip();
+  assert_int_equal(fscanf(file, "%lu %lu", &all, &pages), 2);
+  fclose(file);
+  return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A quarter of a megabyte after a huge page is not a huge page. A sanitizer keeps an eighth of its own. */
+static void a_block_takes_no_more_than_it_holds(void **state) {
+  (void)state;
+  enum { BLOCKS = 16, BYTES = 9 << 18 };
+  tn_heap heap = { 0 };
+  char *blocks[BLOCKS];
+  size_t before = resident();
+  for (int i = 0; i < BLOCKS; i++) {
+    blocks[i] = tn_heap_alloc_aligned(&heap, BYTES, 64);
+    assert_non_null(blocks[i]);
+    memset(blocks[i], 1, BYTES);
+  }
+  size_t taken = resident() - before;
+  assert_true(taken >= (size_t)BLOCKS * BYTES / 2);
+  assert_true(taken <= (size_t)BLOCKS * BYTES / 4 * 5);
+  for (int i = 0; i < BLOCKS; i++) tn_heap_free_aligned(&heap, blocks[i], BYTES);
+  assert_int_equal(heap.used, 0);
+}
 
 static void an_arena_hands_out_aligned_zeroed_memory(void **state) {
   (void)state;
@@ -374,6 +406,7 @@ RUN_TESTS(
   cmocka_unit_test(a_heap_that_is_asked_to_stop_refuses_from_then_on),
   cmocka_unit_test(memory_of_another_library_counts),
   cmocka_unit_test(aligned_blocks_are_aligned),
+  cmocka_unit_test(a_block_takes_no_more_than_it_holds),
   cmocka_unit_test(an_arena_hands_out_aligned_zeroed_memory),
   cmocka_unit_test(pieces_of_an_arena_do_not_overlap),
   cmocka_unit_test(an_arena_copies_texts_with_a_nul),
