@@ -18,7 +18,9 @@ elseif(TARGET tern)
     ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   add_test(NAME numpy/ninth_gpt COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/ninth_gpt.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
-  set_tests_properties(numpy/ninth_gpt PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+  add_test(NAME numpy/mind_gpt COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/mind_gpt.py
+    $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(numpy/ninth_gpt numpy/mind_gpt PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
     ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   # PyTorch is large and only compared with; where it is, the examples that people come from are run too.
   execute_process(COMMAND ${python} -c "import torch" RESULT_VARIABLE no_torch OUTPUT_QUIET ERROR_QUIET)
