@@ -5,7 +5,7 @@
 #include "data/table.h"
 #include "fuzz.h"
 
-enum { FUZZ_FLOATS = 1, FUZZ_WIDTH = 2, FUZZ_FEATURES_ONLY = 4, FUZZ_COLUMNS = 8 };
+enum { FUZZ_FLOATS = 1, FUZZ_WIDTH = 2, FUZZ_FEATURES_ONLY = 4, FUZZ_COLUMNS = 8, FUZZ_LABEL_LISTS = 16 };
 
 static inline void fuzz_table(tn_table_format format, const uint8_t *data, size_t size) {
   static const int32_t features[] = { 0, 2 }, labels[] = { 1 };
@@ -18,6 +18,8 @@ static inline void fuzz_table(tn_table_format format, const uint8_t *data, size_
                                .wants_labels = !(how & FUZZ_FEATURES_ONLY),
                                .floats = how & FUZZ_FLOATS,
                                .width = how & FUZZ_WIDTH ? 3 : -1,
+                               .label_lists = how & FUZZ_LABEL_LISTS,
+                               .label_width = how & FUZZ_WIDTH ? 2 : -1,
                                .feature_key = TN_LIT("tokens"),
                                .label_key = TN_LIT("label") };
   if (how & FUZZ_COLUMNS && format == TN_TABLE_TSV) {
@@ -36,6 +38,8 @@ static inline void fuzz_table(tn_table_format format, const uint8_t *data, size_
     fuzz_expect(table.rows > 0, "a table has rows");
     size_t numbers = table.floats ? table.reals.count : table.ints.count;
     fuzz_expect(numbers == table.rows * (size_t)table.width, "every row has every feature");
+    size_t classes = request.wants_labels ? table.rows * (size_t)table.label_width : 0;
+    fuzz_expect(table.labels.count == classes, "every row has every label");
     tn_table_index index = { .path = path, .at = TN_NOWHERE, .limit = 2, .function = TN_LIT("embedding") };
     tn_columns columns;
     if (tn_table_take(&table, &columns)) {

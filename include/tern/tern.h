@@ -150,6 +150,8 @@ typedef struct {
   double eval_loss, eval_accuracy; /* accuracy: NaN where it is not among the metrics */
   const tern_metric *metrics; /* in the order of the eval block; valid during the call */
   size_t metric_count;
+  const tern_metric *test_metrics; /* of the test split: only after the last step */
+  size_t test_metric_count;
 } tern_step;
 
 typedef struct {

@@ -87,19 +87,22 @@ static void begin(void *context, const tn_run_facts *facts) {
 
 static void step(void *context, const tn_history_row *row) {
   tn_followed *followed = context;
-  tern_metric metrics[TN_METRIC_LIMIT];
+  tern_metric metrics[TN_METRIC_LIMIT], tests[TN_METRIC_LIMIT];
   tern_step told = { .step = row->step,
                      .steps = followed->steps,
                      .loss = row->loss,
                      .evaluated = row->evaluated,
                      .eval_loss = row->eval_loss,
                      .eval_accuracy = (double)__builtin_nanf(""),
-                     .metrics = metrics };
+                     .metrics = metrics,
+                     .test_metrics = tests };
   for (size_t i = 0; row->evaluated && i < followed->metric_count; i++) {
     const tn_metric *metric = &followed->metrics[i];
     metrics[told.metric_count++] = (tern_metric){ metric->name.at, row->values[i] };
     if (metric->kind == TN_METRIC_ACCURACY) told.eval_accuracy = row->values[i];
   }
+  for (size_t i = 0; row->tested && i < followed->metric_count; i++)
+    tests[told.test_metric_count++] = (tern_metric){ followed->metrics[i].name.at, row->test_values[i] };
   for (size_t i = 0; i < followed->run->follower_count; i++) {
     const tern_follower *f = &followed->run->followers[i];
     if (f->step) f->step(f->context, &told);

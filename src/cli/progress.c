@@ -171,17 +171,21 @@ static void put_number(const char *before, double number) {
     printf("%s%.9g", before, number);
 }
 
+static void log_metrics(const char *before, const tern_metric *metrics, size_t count) {
+  fputs(before, stdout);
+  for (size_t i = 0; i < count; i++) {
+    printf("%s\"%s\"", i > 0 ? "," : "", metrics[i].name);
+    put_number(":", metrics[i].value);
+  }
+  putchar('}');
+}
+
 static void log_step(const tn_progress *p, const tern_step *step) {
   printf("{\"step\":%lld,\"steps\":%lld", (long long)step->step, (long long)step->steps);
   put_number(",\"loss\":", step->loss);
-  if (step->evaluated) {
-    fputs(",\"eval\":{", stdout);
-    for (size_t i = 0; i < step->metric_count; i++) {
-      printf("%s\"%s\"", i > 0 ? "," : "", step->metrics[i].name);
-      put_number(":", step->metrics[i].value);
-    }
-    putchar('}');
-  }
+  if (step->evaluated) log_metrics(",\"eval\":{", step->metrics, step->metric_count);
+  if (step->test_metric_count > 0)
+    log_metrics(",\"test\":{", step->test_metrics, step->test_metric_count);
   printf(",\"seconds\":%.3f}\n", now() - p->started);
   fflush(stdout); /* whoever follows wants it now */
 }

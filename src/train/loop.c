@@ -1,6 +1,8 @@
 /* train/loop.c: the training run itself, and what it prints of its steps. */
 #include "train/loop.h"
 
+#include <string.h>
+
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
@@ -301,6 +303,8 @@ static bool one_step(tn_loop *loop) {
     return false;
   }
   tn_loop_note_best(loop, &row);
+  loop->tested = row.tested;
+  if (row.tested) memcpy(loop->test_values, row.test_values, sizeof loop->test_values);
   say_step(loop, &row);
   if (loop->options->watch && loop->options->watch->step)
     loop->options->watch->step(loop->options->watch->context, &row);
@@ -420,6 +424,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   tn_json_key(&json, "steps"), tn_json_int(&json, tn_trainer_step_number(loop->trainer));
   if (loop->options->keep_history) add_history(loop, &json);
   if (tn_loop_has_best(loop)) tn_json_key(&json, "best_step"), tn_json_int(&json, loop->best.step);
+  if (loop->tested) tn_loop_metrics_json(&json, "test", loop->eval, loop->test_values);
   add_params(loop, &json);
   hash_model(loop, digest);
   tn_loop_add_hash(&json, "weights_sha256", digest);

@@ -55,6 +55,8 @@ typedef struct {
   uint64_t epoch;
   tn_evaluation evaluation;
   tn_evaluation test; /* once, of the model that the run leaves; no rows: none */
+  bool tested;
+  double test_values[TN_METRIC_LIMIT];
   tn_best best;
   bool ended;        /* patience is used up: no further step is made */
   int64_t steps;

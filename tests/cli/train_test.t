@@ -51,6 +51,10 @@ $ tail -n 6 rows.tsv > last.tsv; tern evaluate run last.tsv
 $ tail -n 1 run/history.jsonl
 | {"step":39,"loss":0.52355987,"eval":{"loss":0.712254,"accuracy":0.5},"test":{"loss":0.6513643,"accuracy":0.6666666666666666}}
 
+$ tern train m.ail --allow fileread --log json | grep -o '"test":{[^}]*}'
+| "test":{"loss":0.651364326,"accuracy":0.666666667}
+| "test":{"loss":0.6513643,"accuracy":0.6666666666666666}
+
 # The model that is measured is the one that is left.
 $ tern train m.ail --allow fileread --set lr=0.3 --set keep=best --out best -q; tern evaluate best last.tsv; tern verify best --allow fileread
 | Step 39: loss = 0.031067
