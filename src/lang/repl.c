@@ -34,12 +34,16 @@ tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line) {
   return tn_text_str(&talk->pending);
 }
 
-bool tn_repl_talk_is_too_long(tn_repl_talk *talk, tn_text *out) {
-  if (talk->read <= TN_REPL_OPEN_LIMIT || talk->read == talk->pending.len) return false; /* one line may be */
-  tn_report(talk->host->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE,
-            TN_STR("what", "the reading of a block that is left open"),
-            TN_INT("limit", (int64_t)TN_REPL_OPEN_LIMIT),
-            TN_HINT(TN_LIT("put it into a file and `:load` it")));
+bool tn_repl_talk_is_lost(tn_repl_talk *talk, tn_text *out) {
+  bool too_long = talk->read > TN_REPL_OPEN_LIMIT && talk->read != talk->pending.len; /* one line may be */
+  if (!too_long && !talk->pending.failed) return false;
+  if (talk->pending.failed)
+    tn_report_plain(talk->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
+  else
+    tn_report(talk->host->diags, TN_DIAG_E_TOO_LARGE, TN_NOWHERE,
+              TN_STR("what", "the reading of a block that is left open"),
+              TN_INT("limit", (int64_t)TN_REPL_OPEN_LIMIT),
+              TN_HINT(TN_LIT("put it into a file and `:load` it")));
   tn_repl_talk_done(talk);
   tn_repl_talk_mistakes(talk, out);
   return true;

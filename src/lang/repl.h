@@ -35,9 +35,10 @@ bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_tex
 tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line);
 /* A block that is left open is looked through again with each of its lines, which costs its square. Past
  * this many bytes in all (a thousand lines of 66, say) it is E_TOO_LARGE, and the lines are dropped. A file
- * of any size can be loaded. True when that is so. */
+ * of any size can be loaded. Lines that memory does not hold are dropped too. True, after saying so, when
+ * there is nothing to run. */
 #define TN_REPL_OPEN_LIMIT ((uint64_t)1 << 25)
-bool tn_repl_talk_is_too_long(tn_repl_talk *talk, tn_text *out);
+bool tn_repl_talk_is_lost(tn_repl_talk *talk, tn_text *out);
 /* The text is complete: the next line begins a new one. */
 void tn_repl_talk_done(tn_repl_talk *talk);
 /* <line 7>: the name of the text that is being read; valid until the next call. */

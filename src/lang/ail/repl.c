@@ -247,8 +247,8 @@ bool tn_lang_ail_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit)
     return repl->talk.pending.len == 0;
   }
   tn_str text = tn_repl_talk_add(&repl->talk, line);
-  if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
-  if (!repl->talk.pending.failed && is_open(text)) return false;
+  if (tn_repl_talk_is_lost(&repl->talk, out)) return true;
+  if (is_open(text)) return false;
   run_text(repl, text, out);
   tn_repl_talk_done(&repl->talk);
   return true;

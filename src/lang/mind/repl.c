@@ -89,11 +89,10 @@ bool tn_lang_mind_repl_line(tn_repl *repl, tn_str line, tn_text *out, bool *quit
     return repl->talk.pending.len == 0;
   }
   tn_str text = tn_repl_talk_add(&repl->talk, line);
-  if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
-  bool failed = repl->talk.pending.failed;
+  if (tn_repl_talk_is_lost(&repl->talk, out)) return true;
   repl->waits = false;
-  if (tn_mind_is_open(text) && !failed) return false;
-  repl->waits = tn_mind_may_go_on(text) && !failed;
+  if (tn_mind_is_open(text)) return false;
+  repl->waits = tn_mind_may_go_on(text);
   if (repl->waits) return false;
   run_pending(repl, out);
   return true;

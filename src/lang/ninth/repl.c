@@ -105,16 +105,15 @@ static void end_text(tn_repl *repl, const reading *read) {
 /* False when more lines are needed. */
 static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   tn_str text = tn_repl_talk_add(&repl->talk, line);
-  if (tn_repl_talk_is_too_long(&repl->talk, out)) return true;
+  if (tn_repl_talk_is_lost(&repl->talk, out)) return true;
   reading read = run_text(repl, tn_repl_talk_name(&repl->talk), text);
-  bool done = read.complete || repl->talk.pending.failed;
-  if (done) {
+  if (read.complete) {
     tn_repl_talk_done(&repl->talk);
     tn_repl_talk_mistakes(&repl->talk, out);
     show_stack(repl, out);
   }
   end_text(repl, &read);
-  return done;
+  return read.complete;
 }
 
 /* ---- commands ---- */
