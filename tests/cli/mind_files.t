@@ -11,7 +11,7 @@ $ cat > files.mind <<'END'
 > fn table(path: string) -> Tensor[f32,(N,M)] !fileread = read_csv(path)
 > print(x, sum(table("t.csv")), mean(read_csv("t.csv"), axes=0))
 > END
-$ tern run files.mind --allow fileread --sandbox=require
+$ tern run files.mind --allow fileread
 | Tensor[f32,(2,2)] [[1, 2], [3, 4.5]] Tensor[f32,(1,2)] [[1, 2]] Tensor[i32,(3)] [104, 195, 169]
 | Tensor[f32,(1,2)] [[1, 2]] Tensor[f32,()] 10.5 Tensor[f32,(2)] [2, 3.25]
 
@@ -54,7 +54,7 @@ $ cat > weights.mind <<'END'
 > print(A, B, load("w.safetensors", W))
 > print(grad(sum(A * A), wrt=[A]))
 > END
-$ tern run weights.mind --allow fileread --allow filewrite --sandbox=require
+$ tern run weights.mind --allow fileread --allow filewrite
 | Tensor[f32,(2,2)] [[1, 2], [3, 4]] (0.5, (Tensor[f32,(1)] [7], Tensor[f32,(2,2)] [[2, 4], [6, 8]])) Tensor[f32,(2,2)] [[1, 2], [3, 4]]
 | grad{ A: Tensor[f32,(2,2)] [[2, 4], [6, 8]] }
 $ tern run weights.mind --allow fileread 2>&1 | head -1

@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-LETTERS, RATE = 128, 0.01
+LETTERS, RATE, STEPS = 128, 0.01, 40
 erf = np.vectorize(math.erf)
 
 
@@ -153,6 +153,7 @@ def run_program(tern, source):
     """The numbers of the program, the bytes it learned, and the windows and losses of every step."""
     examples = os.path.join(source, 'examples/mind')
     text = open(os.path.join(examples, 'gpt.mind'), encoding='utf-8').read()
+    text = re.sub(r'^let steps = .*$', 'let steps = %d' % STEPS, text, flags=re.M)
     n = {name: int(number) for name, number in re.findall(r'^let (\w+) = (\d+)$', text, re.M)}
     path = re.search(r'read_bytes\("([^"]*)"\)', text)[1]
     learned = np.frombuffer(open(os.path.join(examples, path), 'rb').read(), np.uint8).astype(int)
