@@ -21,21 +21,22 @@ sys.path.insert(0, HERE)
 import growth     # noqa: E402
 import report     # noqa: E402
 import threads    # noqa: E402
-from sides import Side, environment    # noqa: E402
-from workloads import Row, front_end_rows, square_rows, training_rows, workload_rows    # noqa: E402
+from sides import Side, cpu_flags, environment    # noqa: E402
+from workloads import (Row, avx2_rows, front_end_rows, model_rows, square_rows, training_rows,    # noqa: E402
+                       workload_rows)
 
 
 class Machine:
     """All sides for one number of threads."""
 
-    def __init__(self, build, threads):
+    def __init__(self, build, threads, avx2=False):
         n = str(threads)
         self.threads = threads
         self.sides = {
-            "tern": Side([os.path.join(build, "bench", "bench_tern"), n, "."], threads),
-            "limit": Side([os.path.join(build, "bench", "bench_limits"), n], threads),
-            "blas": Side([os.path.join(build, "bench", "bench_blas"), n], threads),
-            "torch": Side(["/usr/bin/python3", os.path.join(HERE, "torch_peer.py"), n], threads),
+            "tern": Side([os.path.join(build, "bench", "bench_tern"), n, "."], threads, avx2),
+            "limit": Side([os.path.join(build, "bench", "bench_limits"), n], threads, avx2),
+            "blas": Side([os.path.join(build, "bench", "bench_blas"), n], threads, avx2),
+            "torch": Side(["/usr/bin/python3", os.path.join(HERE, "torch_peer.py"), n], threads, avx2),
         }
         self.missing = set()
         if not os.path.exists(self.sides["blas"].command[0]):
@@ -64,7 +65,7 @@ def measure(machine, row, rounds, seconds):
     peers = [p for p in row.peers if p[1] not in machine.missing]
     limit = "fma" if row.flops else row.limit
     seen = {"tern": [], **{p[0]: [] for p in peers}, "limit": []}
-    for _ in range(rounds):
+    for _ in range(min(rounds, row.rounds)):
         seen["tern"].append(machine.ask("tern", f"{seconds} {row.tern}") / row.per)
         for name, side, request in peers:
             seen[name].append(machine.ask(side, f"{seconds} {request}") / row.peer_per)
@@ -72,7 +73,8 @@ def measure(machine, row, rounds, seconds):
             seen["limit"].append(machine.ask("limit", f"{seconds} {LIMIT_REQUEST[limit]}"))
     result = report.Result(row.key, row.title, machine.threads, row.goal, seen["tern"])
     for name, _, _ in peers:
-        result.add_peer(name, seen[name])
+        if all(sample == sample for sample in seen[name]):     # nan: this version lacks the form
+            result.add_peer(name, seen[name])
     if limit:
         amount = row.flops or row.bytes
         result.share = statistics.median(amount * l / t for l, t in zip(seen["limit"], seen["tern"]))
@@ -240,7 +242,7 @@ def main():
     given = parser.parse_args()
     rounds, seconds = (5, 0.02) if given.quick else (15, 0.15)
     wanted = lambda rows: [r for r in rows if given.only == r.key or len(given.only) != 1 and given.only in r.title]
-    every = square_rows() + training_rows((32, 64, 256)) + workload_rows() + front_end_rows()
+    every = square_rows() + training_rows((32, 64, 256)) + workload_rows() + model_rows() + front_end_rows()
     if not wanted(every):
         parser.error(f"no workload is called {given.only}: name a letter of the table, or a word of a title")
     results, limits = [], {}
@@ -252,10 +254,14 @@ def main():
         doubt_torch(machine, limits[count]["fma"], seconds)
         squares = square_rows()[:4] if given.quick else square_rows()
         training = training_rows((64,) if given.quick else (32, 64, 256))
-        rows = squares + (training if count == 1 or not given.quick else []) + workload_rows()
+        rows = squares + (training if count == 1 or not given.quick else []) + workload_rows() + model_rows()
         if count == 1:
             rows += front_end_rows()
         run_rows(machine, wanted(rows), rounds, seconds, results)
+        machine.close()
+    if "avx512f" in cpu_flags() and 1 in given.threads and not given.quick:
+        machine = Machine(given.build, 1, avx2=True)
+        run_rows(machine, wanted(avx2_rows()), rounds, seconds, results)
         machine.close()
     if not given.only:
         others = start_rows(given.build, rounds) + [memory_row(given.build)]

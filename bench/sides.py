@@ -15,10 +15,13 @@ def cpu_flags():
         return []
 
 
-def environment(threads):
+def environment(threads, avx2=False):
     """What each side is given; OpenBLAS does not know new processors and falls back to old kernels."""
     e = dict(os.environ, OMP_NUM_THREADS=str(threads), LC_ALL="C")
-    if "avx512f" in cpu_flags():
+    if avx2:
+        e.update(TERN_ISA="avx2", OPENBLAS_CORETYPE="HASWELL", ATEN_CPU_CAPABILITY="avx2", DNNL_MAX_CPU_ISA="AVX2",
+                 ONEDNN_MAX_CPU_ISA="AVX2", MKL_ENABLE_INSTRUCTIONS="AVX2")
+    elif "avx512f" in cpu_flags():
         e.update(OPENBLAS_CORETYPE="SKYLAKEX", ATEN_CPU_CAPABILITY="avx512")
     return e
 
@@ -27,13 +30,13 @@ class Side:
     """A process that answers requests; started when it is first asked, and stopped (SIGSTOP) between two requests, so
     that whoever is asked has the machine to itself: threads of OpenMP spin for a while after each job."""
 
-    def __init__(self, command, threads):
-        self.command, self.threads, self.process = command, threads, None
+    def __init__(self, command, threads, avx2=False):
+        self.command, self.threads, self.avx2, self.process = command, threads, avx2, None
 
     def ask(self, request):
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            env=environment(self.threads), cwd=os.path.join(HERE, "programs"))
+                                            env=environment(self.threads, self.avx2), cwd=os.path.join(HERE, "programs"))
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(request + "\n")
         self.process.stdin.flush()

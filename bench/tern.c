@@ -2,7 +2,8 @@
  *
  *   bench_tern THREADS FOLDER [wall]
  *
- * THREADS 0: as many as tern takes by itself. wall: one thread is measured by the clock on the wall too.
+ * TERN_ISA in the environment is the instruction set. THREADS 0: as many as tern
+ * takes by itself. wall: one thread is measured by the clock on the wall too.
  *
  * Reads one request a line and answers with one number: seconds for one
  * repetition, the mean over as many as fit into the time that was asked for.
@@ -102,9 +103,10 @@ static void note_step(void *context, const tern_step *step) {
   if (step->step == seen->last) seen->end = now();
 }
 
-/* A run of so many steps; the first tenth of them does not count. */
+/* A run of so many steps; the first tenth of them does not count. The first run says how many they are. */
 static double sample_loop(workload *w, double seconds) {
-  int64_t steps = w->rate > 0 ? (int64_t)(w->rate * seconds) + 20 : 20;
+  if (w->rate == 0 && seconds > 0) (void)sample_loop(w, 0);
+  int64_t steps = (int64_t)(w->rate * seconds) + 4;
   watch seen = { .from = steps / 10, .last = steps - 1 };
   tern_follower follower = { .context = &seen, .step = note_step };
   need(w, tern_train(w->program,
@@ -131,7 +133,10 @@ static int64_t limit_of(const char *name, char **words, int count) {
 static void fill_input(workload *w, size_t index, char **words, int count) {
   tern_tensor_spec input = tern_input_at(w->program, index);
   int64_t elements = 1, limit = limit_of(input.name, words, count);
-  for (int i = 0; i < input.rank; i++) elements *= input.dims[i];
+  for (int i = 0; i < input.rank; i++) {
+    if (input.dims[i] < 0) return; /* the program's own data has that length */
+    elements *= input.dims[i];
+  }
   float *data = malloc((size_t)elements * sizeof *data);
   if (!data) stop("no memory");
   uint32_t state = (uint32_t)index + 1;
@@ -213,7 +218,8 @@ static void load_matmul(workload *w, char **words) {
 
 static void prepare(workload *w, const bench *b, char **words, int count) {
   const char *kind = words[0];
-  w->session = tern_session_new(&(tern_options){ .threads = b->threads, .allow = TERN_ALLOW_FILEREAD }, NULL);
+  tern_options options = { .threads = b->threads, .allow = TERN_ALLOW_FILEREAD, .isa = getenv("TERN_ISA") };
+  w->session = tern_session_new(&options, NULL);
   if (!w->session) stop("no session");
   w->once = run_once;
   if (strcmp(kind, "matmul") == 0 && count == 6) {

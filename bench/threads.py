@@ -33,7 +33,8 @@ def scaling_rows():
     square = [row for row in workloads.square_rows() if row.tern.split()[1] in ("512", "2048")]
     for row in square:
         row.peers = workloads.torch(f"matmul_{row.tern.split()[1]}", "fast")
-    return square + [row for row in workloads.workload_rows() if row.key not in "e" and "loop" not in row.tern]
+    small = [row for row in workloads.workload_rows() if row.key not in "e" and "loop" not in row.tern]
+    return square + small + workloads.model_rows()
 
 
 def default_rows():
@@ -81,7 +82,7 @@ def print_scaling(build, python, counts, rows, rounds, seconds):
     try:
         for row in rows:
             seen = {n: [] for n in counts}
-            for _ in range(rounds):
+            for _ in range(min(rounds, row.rounds)):
                 for n in counts:
                     seen[n].append(sides[n].ask(f"{seconds} {row.tern}") / row.per)
             one = statistics.median(seen[counts[0]])

@@ -6,8 +6,9 @@ FMA_SIZES = (128, 256, 512, 1024, 2048)
 class Row:
     """One workload: what tern is asked, what its peers are asked, and what bounds it."""
 
-    def __init__(self, key, title, tern, peers, flops=0, bytes=0, limit=None, goal="", per=1, peer_per=None):
+    def __init__(self, key, title, tern, peers, flops=0, bytes=0, limit=None, goal="", per=1, peer_per=None, rounds=99):
         self.key, self.title, self.tern, self.peers = key, title, tern, peers
+        self.rounds = rounds     # at most: for what takes seconds
         self.flops, self.bytes, self.limit = flops, bytes, limit
         self.goal, self.per, self.peer_per = goal, per, peer_per or per
 
@@ -86,6 +87,27 @@ def workload_rows():
             "grad attention.graph -target", torch("attention", "eager", "jit"),
             flops=3 * 2 * (4 * 1024 * 128 * 128 + 2 * 8 * 128 * 128 * 128), goal="1.3×"),
     ]
+
+
+def model_rows():
+    """Whole models as people train and ask them."""
+    return [
+        Row("n", "GPT 4 layers, width 128, 64 tokens, batch 12: AdamW step", "loop gpt_small.ail",
+            torch("gpt_small", "eager", "fused", "compile"), goal="1.3×"),
+        Row("n", "GPT 6 layers, width 384, 256 tokens, batch 4: AdamW step", "loop gpt_large.ail",
+            torch("gpt_large", "eager", "fused", "compile"), goal="1.3×", rounds=5),
+        Row("n", "MLP 784-512-512-10, batch 1: an answer", "run mlp_one.graph",
+            torch("mlp_one", "eager", "jit", "compile"), goal="1.3×"),
+    ]
+
+
+def avx2_rows():
+    """What AVX2 must reach too, where the processor has more."""
+    rows = square_rows()[1:] + [row for row in workload_rows() if row.key in "bch" or row.title == "softmax 64×1000"]
+    goals = {"b": "8×", "h": "1.3×", "g": "1.8×", "matmul": "1.0 OpenBLAS, 1.0 oneDNN"}
+    for row in rows:
+        row.title, row.goal, row.flops, row.limit = row.title + ", AVX2", goals.get(row.key, ""), 0, None
+    return rows
 
 
 def front_end_rows():

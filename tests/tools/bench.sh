@@ -20,9 +20,10 @@ import report
 import summary
 import threads
 
-rows = bench.square_rows() + bench.training_rows((32, 64, 256)) + bench.workload_rows() + bench.front_end_rows()
+rows = bench.square_rows() + bench.training_rows((32, 64, 256)) + bench.workload_rows()
+rows += bench.model_rows() + bench.avx2_rows() + bench.front_end_rows()
 letters = {row.key for row in rows}
-assert letters == {"matmul", *"abcdefghik"}, letters
+assert letters == {"matmul", *"abcdefghikn"}, letters
 for row in rows:
     words = row.tern.split()
     assert words[0] == "matmul" or os.path.exists(os.path.join("programs", words[1])), row.tern
