@@ -16,10 +16,10 @@ const char *tn_schedule_name(tn_schedule schedule) { return schedule_names[sched
 int tn_optimizer_find(tn_str name) { return find(optimizer_names, 4, name); }
 int tn_schedule_find(tn_str name) { return find(schedule_names, 3, name); }
 
-static const char *const format_names[] = { "jsonl", "tsv", "csv", "text" };
+static const char *const format_names[] = { "jsonl", "tsv", "csv", "text", "npy", "npz" };
 
 const char *tn_dataset_format_name(tn_dataset_format format) { return format_names[format]; }
-int tn_dataset_format_find(tn_str name) { return find(format_names, 4, name); }
+int tn_dataset_format_find(tn_str name) { return find(format_names, 6, name); }
 
 const char *tn_data_kind_name(tn_data_kind kind) {
   switch (kind) {

@@ -60,9 +60,20 @@ typedef struct {
 
 /* ---- the data set ---- */
 
-typedef enum { TN_DATASET_JSONL, TN_DATASET_TSV, TN_DATASET_CSV, TN_DATASET_TEXT } tn_dataset_format;
+typedef enum {
+  TN_DATASET_JSONL,
+  TN_DATASET_TSV,
+  TN_DATASET_CSV,
+  TN_DATASET_TEXT,
+  TN_DATASET_NPY,
+  TN_DATASET_NPZ
+} tn_dataset_format;
 const char *tn_dataset_format_name(tn_dataset_format format);
 int tn_dataset_format_find(tn_str name); /* -1: there is none */
+/* Whether every input has a feed of its own: columns of a table, or an array. */
+static inline bool tn_dataset_feeds(tn_dataset_format format) {
+  return format == TN_DATASET_CSV || format == TN_DATASET_NPY || format == TN_DATASET_NPZ;
+}
 typedef enum { TN_STAGE_MAP, TN_STAGE_FILTER } tn_stage_kind;
 
 /* Which part of a row a column of the data is. JSONL: the key. TSV: the columns, counted from
@@ -88,7 +99,7 @@ typedef enum {
   TN_TOKENS_BPE
 } tn_dataset_tokens;
 
-/* CSV: the columns that feed an input. Text: how it becomes tokens. */
+/* CSV: the columns that feed an input. NPZ: the array of that name. Text: how it becomes tokens. */
 typedef struct {
   size_t input;
   const tn_dataset_pick *picks;

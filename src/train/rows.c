@@ -397,10 +397,12 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   if (!find_path(&p, &path)) return false;
   tn_rows_source source = { host, program, path.at, hashed, arena };
   if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, NULL, out);
-  bool csv = p.data->format == TN_DATASET_CSV;
-  out->present = csv ? tn_rows_read_csv(&source, out) : read_stages(&p, path, hashed);
+  bool fed = tn_dataset_feeds(p.data->format);
+  out->present = p.data->format == TN_DATASET_CSV ? tn_rows_read_csv(&source, out)
+                 : fed                            ? tn_rows_read_arrays(&source, NULL, out)
+                                                  : read_stages(&p, path, hashed);
   if (!out->present) return false;
-  bool ok = put_in_order(&p) && (!csv || tn_rows_prepare_csv(&source, out));
+  bool ok = put_in_order(&p) && (!fed || tn_rows_prepare_csv(&source, out));
   if (!ok) tn_rows_free(out);
   return ok;
 }
@@ -417,10 +419,11 @@ bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_back
                  .given = request };
   tn_rows_source source = { host, program, request->path, false, arena };
   if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, request, p.rows);
-  bool csv = p.data->format == TN_DATASET_CSV;
+  bool csv = p.data->format == TN_DATASET_CSV, fed = tn_dataset_feeds(p.data->format);
   *p.rows = (tn_rows){ .present = false };
-  p.rows->present = csv ? tn_rows_read_given_csv(&source, request, p.rows)
-                        : read_stages(&p, tn_str_of(request->path), false);
+  p.rows->present = csv   ? tn_rows_read_given_csv(&source, request, p.rows)
+                    : fed ? tn_rows_read_arrays(&source, request, p.rows)
+                          : read_stages(&p, tn_str_of(request->path), false);
   if (!p.rows->present) return false;
   bool ok = request->take || put_in_order(&p);
   if (!ok || !out) tn_rows_free(p.rows);

@@ -31,6 +31,9 @@ bool tn_rows_tokenize(const tn_rows_source *source, const tn_dataset_feed *feed,
 /* Windows of a text. With a request, those of a text for a model that was trained, with its vocabulary. False
  * after reporting; there is nothing to free then. */
 bool tn_rows_read_text(const tn_rows_source *source, const tn_rows_request *request, tn_rows *rows);
+/* The arrays of an npy or npz file, read into the columns of `rows`, or taken as the request says. Without
+ * one, they are prepared as those of a CSV file are. False after reporting. */
+bool tn_rows_read_arrays(const tn_rows_source *source, const tn_rows_request *request, tn_rows *rows);
 /* The vocabulary of a tokenizer.json; its hash becomes part of the data's. NULL after reporting. */
 tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows);
 tn_vocab_kind tn_rows_vocab_kind(tn_dataset_tokens tokens);

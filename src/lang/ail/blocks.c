@@ -187,7 +187,8 @@ static void read_column(tn_ail *program, const tn_ail_field *field, tn_dataset_c
 /* ---- dataset ---- */
 
 static void read_format(tn_ail *program, const tn_ail_field *field) {
-  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv"), TN_LIT("text") };
+  const tn_str known[] = { TN_LIT("jsonl"), TN_LIT("tsv"), TN_LIT("csv"), TN_LIT("text"),
+                           TN_LIT("npy"),   TN_LIT("npz") };
   tn_str format;
   if (!tn_ail_read_text(program, field, &format)) return;
   int found = tn_dataset_format_find(format);
@@ -195,7 +196,7 @@ static void read_format(tn_ail *program, const tn_ail_field *field) {
     program->dataset.format = (tn_dataset_format)found;
   else
     tn_report(diags_of(program), TN_DIAG_E_DATASET_UNKNOWN_FORMAT, field->value->at,
-              TN_TEXT("format", format), TN_TEXT("suggestion", tn_str_suggest(format, known, 4)));
+              TN_TEXT("format", format), TN_TEXT("suggestion", tn_str_suggest(format, known, 6)));
 }
 
 static void read_truth(tn_ail *program, const tn_ail_field *field, bool *out) {
@@ -232,6 +233,8 @@ static void read_missing(tn_ail *program, const tn_ail_field *field) {
 /* Fields that only tables with named columns have. False: none of them. */
 static bool take_table_field(tn_ail *program, const tn_ail_field *field) {
   tn_str name = tn_ail_field_name(program, field);
+  if (!tn_dataset_feeds(program->dataset.format)) return false;
+  if (tn_str_is(name, "normalize") || tn_ail_is_feed(program, field->name)) return true;
   if (program->dataset.format != TN_DATASET_CSV) return false;
   if (tn_str_is(name, "header"))
     read_truth(program, field, &program->dataset.header);
@@ -240,7 +243,7 @@ static bool take_table_field(tn_ail *program, const tn_ail_field *field) {
   else if (tn_str_is(name, "missing"))
     read_missing(program, field);
   else
-    return tn_str_is(name, "normalize") || tn_ail_is_feed(program, field->name);
+    return false;
   return true;
 }
 
@@ -285,6 +288,9 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   bool text = dataset->format == TN_DATASET_TEXT;
   if (text && tn_str_is(name, "tokens")) return true; /* tn_ail_check_text */
   if (text && (tn_str_is(name, "labels") || tn_str_is(name, "shuffle"))) return false;
+  bool column = tn_str_is(name, "tokens") || tn_str_is(name, "labels");
+  bool arrays = tn_dataset_feeds(dataset->format) && dataset->format != TN_DATASET_CSV;
+  if (column && arrays) return false; /* of an input that there is not */
   if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
     tn_ail_read_text(program, field, &dataset->path);
@@ -417,7 +423,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   add_stages(program, stages, TN_AIL_FIELD_MAP);
   add_stages(program, stages, TN_AIL_FIELD_FILTER);
   read_pipeline_batch(program, batch);
-  if (program->dataset.format == TN_DATASET_CSV) tn_ail_check_feeds(program);
+  if (tn_dataset_feeds(program->dataset.format)) tn_ail_check_feeds(program);
   if (program->dataset.format == TN_DATASET_TEXT) tn_ail_check_text(program);
 }
 

@@ -1,4 +1,4 @@
-/* lang/ail/feeds.c: which columns of a table feed which inputs.
+/* lang/ail/feeds.c: which columns of a table, or which arrays, feed which inputs.
  *
  * An input is fed by the column of its name, unless a field of the dataset block
  * says otherwise: `x = ["age", "income"]`, `x = 0-3`, `x = "*"`. Names are
@@ -150,7 +150,22 @@ static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed 
   tn_vec_free(program->host->heap, &list);
 }
 
-/* The column that has the input's name. */
+/* x = "images": the array of that name in an archive. */
+static void read_array(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed) {
+  tn_ail_const value;
+  tn_dataset_pick pick = { 0 };
+  bool named = tn_ail_literal(program, expr, &value) && value.kind == TN_AIL_CONST_TEXT && value.text.len > 0;
+  if (named) pick.name = value.text;
+  if (program->dataset.format == TN_DATASET_NPY)
+    tn_ail_report_syntax(program, expr->at, "an npy file is one array, which has no name");
+  else if (!named)
+    tn_ail_report_syntax(program, expr->at, "arrays have names: \"images\"");
+  feed->picks = tn_arena_copy(&program->arena, &pick, sizeof pick);
+  feed->pick_count = 1;
+  feed->at = expr->at;
+}
+
+/* The column, or the array, that has the input's name. */
 static void feed_by_name(tn_ail *program, tn_dataset_feed *feed) {
   tn_dataset_pick own = { .name = tn_ail_text_of(program, program->inputs[feed->input].name) };
   if (!program->dataset.header && !is_given(program, feed->input))
@@ -201,12 +216,17 @@ void tn_ail_check_feeds(tn_ail *program) {
     tn_dataset_feed *feed = &feeds[program->dataset.feed_count];
     const tn_ail_field *field = field_named(program, program->inputs[i].name);
     feed->input = i;
-    if (field && field->value)
+    if (field && field->value && program->dataset.format == TN_DATASET_CSV)
       read_feed(program, field->value, feed);
+    else if (field && field->value)
+      read_array(program, field->value, feed);
     else
       feed_by_name(program, feed);
     if (!is_given(program, i)) program->dataset.feed_count++;
   }
+  if (program->dataset.format == TN_DATASET_NPY && program->dataset.feed_count > 1)
+    tn_ail_report_syntax(program, program->dataset.at,
+                         "an npy file is one array, which feeds one input: several arrays are an npz file");
   program->dataset.feeds = feeds;
   read_normalize(program, feeds);
 }

@@ -38,6 +38,7 @@ static const char *const train_fields[] = {
 static const char *const eval_fields[] = { "metrics", "every", "split" };
 static const char *const dataset_fields[] = { "format", "path", "split", "test" };
 static const char *const column_fields[] = { "tokens", "labels", "shuffle" }; /* of rows without names */
+static const char *const array_fields[] = { "shuffle", "normalize" };
 static const char *const table_fields[] = { "shuffle", "header", "delimiter", "missing", "normalize" };
 
 const char *tn_ail_train_field(size_t index) {
@@ -49,10 +50,12 @@ static void add_dataset(const tn_ail *program, names *list) {
   add_all(list, dataset_fields, COUNT_OF(dataset_fields));
   if (program->dataset.format == TN_DATASET_TEXT) {
     add(list, TN_LIT("tokens"));
-  } else if (program->dataset.format != TN_DATASET_CSV) {
+  } else if (!tn_dataset_feeds(program->dataset.format)) {
     add_all(list, column_fields, COUNT_OF(column_fields));
   } else {
-    add_all(list, table_fields, COUNT_OF(table_fields));
+    bool table = program->dataset.format == TN_DATASET_CSV;
+    if (table) add_all(list, table_fields, COUNT_OF(table_fields));
+    if (!table) add_all(list, array_fields, COUNT_OF(array_fields));
     for (size_t i = 0; i < program->input_count; i++)
       add(list, tn_ail_text_of(program, program->inputs[i].name));
   }
