@@ -15,11 +15,19 @@ tern.Error, whose `diagnostics` are the records that `tern --json` prints.
 The library is looked for in $TERN_LIBRARY, in this file's source tree, beside this file where it is
 installed, and where the system keeps libraries.
 """
+from __future__ import annotations
+
+import concurrent.futures
 import ctypes
 import ctypes.util
+import html
 import json
 import os
 import pathlib
+import sys
+import threading
+import time
+from typing import Any, Callable, Iterable, Mapping
 
 import numpy
 
@@ -27,6 +35,7 @@ __all__ = ["Session", "Program", "Error", "version"]
 
 _DTYPES = ["float32", "float64", "int32", "int64", "bool", None, "float16"]  # tern_dtype; bfloat16 has no dtype here
 _LANGUAGES = {"auto": 0, "ail": 1, "mind": 2, "ninth": 3, "graph": 4}
+_BINARY_FORMS = {"onnx", "npz"}
 _CAPABILITIES = {"fileread": 1, "filewrite": 2, "clock": 4, "network": 8}
 
 
@@ -53,10 +62,31 @@ class _TensorSpec(ctypes.Structure):
     ]
 
 
+class _Metric(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_double)]
+
+
+class _Step(ctypes.Structure):
+    _fields_ = [
+        ("step", ctypes.c_int64), ("steps", ctypes.c_int64), ("loss", ctypes.c_double), ("evaluated", ctypes.c_int),
+        ("eval_loss", ctypes.c_double), ("eval_accuracy", ctypes.c_double), ("metrics", ctypes.POINTER(_Metric)),
+        ("metric_count", ctypes.c_size_t),
+    ]
+
+
+_StepFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Step))
+
+
+class _Follower(ctypes.Structure):
+    _fields_ = [
+        ("context", ctypes.c_void_p), ("begin", ctypes.c_void_p), ("step", _StepFunction), ("end", ctypes.c_void_p),
+    ]
+
+
 class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
-        ("steps", ctypes.c_int64), ("followers", ctypes.c_void_p), ("follower_count", ctypes.c_size_t),
+        ("steps", ctypes.c_int64), ("followers", ctypes.POINTER(_Follower)), ("follower_count", ctypes.c_size_t),
         ("brief", ctypes.c_int), ("recorded", ctypes.c_char_p),
     ]
 
@@ -90,6 +120,7 @@ def _declare(library):
         ("tern_program_free", None, [pointer]),
         ("tern_check", status, [pointer]),
         ("tern_set_input", status, [pointer, text, tensor]),
+        ("tern_clear_input", None, [pointer, text]),
         ("tern_set_param", status, [pointer, text, tensor]),
         ("tern_set_field", status, [pointer, text, text]),
         ("tern_set_weights", status, [pointer, text]),
@@ -105,7 +136,10 @@ def _declare(library):
         ("tern_output", status, [pointer, ctypes.c_size_t, tensor]),
         ("tern_output_name", text, [pointer, ctypes.c_size_t]),
         ("tern_result_json", text, [pointer]),
-        ("tern_emit", text, [pointer, text]),
+        ("tern_emit_bytes", pointer, [pointer, text, ctypes.POINTER(ctypes.c_size_t)]),
+        ("tern_language_of", ctypes.c_int, [text]),
+        ("tern_train_begin", status, [pointer, pointer]),
+        ("tern_train_step", status, [pointer, ctypes.POINTER(ctypes.c_double)]),
         ("tern_format", text, [pointer]),
     ]:
         function = getattr(library, name)
@@ -129,6 +163,9 @@ class Error(Exception):
         super().__init__(message)
         self.diagnostics = diagnostics
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
 
 class Session:
     """Holds memory, limits and capabilities. Used by one thread at a time; close it, or use `with`."""
@@ -145,6 +182,8 @@ class Session:
             max_seconds=max_seconds)
         problem = ctypes.c_char_p()
         self._programs = []
+        self._seed = 42 if seed is None else seed
+        self._worker = None
         self._handle = _library.tern_session_new(ctypes.byref(options), ctypes.byref(problem))
         if not self._handle:
             raise ValueError((problem.value or b"out of memory").decode())
@@ -154,19 +193,22 @@ class Session:
                 self.close()
                 raise ValueError(message)
 
-    def compile(self, text, language="mind", name="<python>"):
+    def compile(self, text: str, language: str = "mind", name: str = "<python>") -> Program:
         """A program from its text. It is checked at once."""
         if language not in _LANGUAGES:
             raise ValueError(f"no language {language!r}; there are ail, mind, ninth and graph")
         source = text.encode()
-        return self._program(_library.tern_load(self._live(), _LANGUAGES[language], name.encode(), source, len(source)))
+        handle = _library.tern_load(self._live(), _LANGUAGES[language], name.encode(), source, len(source))
+        return self._program(handle, _LANGUAGES[language])
 
-    def load(self, path, language="auto"):
+    def load(self, path: str | os.PathLike, language: str = "auto") -> Program:
         """A program from a file; the language follows the extension."""
         status = ctypes.c_int()
-        return self._program(_library.tern_load_file(self._live(), _LANGUAGES[language], os.fsencode(path), ctypes.byref(status)))
+        number = _LANGUAGES[language] or _library.tern_language_of(os.fsencode(path))
+        handle = _library.tern_load_file(self._live(), _LANGUAGES[language], os.fsencode(path), ctypes.byref(status))
+        return self._program(handle, number)
 
-    def interrupt(self):
+    def interrupt(self) -> None:
         """Stops what runs as soon as it can; from another thread."""
         _library.tern_interrupt(self._live())
 
@@ -178,11 +220,29 @@ class Session:
         if self._handle:
             _library.tern_session_free(self._handle)
             self._handle = None
+        if self._worker:
+            self._worker.shutdown(wait=False)
+            self._worker = None
 
-    def _program(self, handle):
+    def _call(self, function: Callable, *arguments: Any) -> Any:
+        """Calls what may take long. Python handles Ctrl-C between its own instructions only, so on the main
+        thread another one makes the call: Ctrl-C stops it, and is raised here."""
+        if threading.current_thread() is not threading.main_thread():
+            return function(*arguments)
+        if not self._worker:
+            self._worker = concurrent.futures.ThreadPoolExecutor(1, "tern")
+        waiting = self._worker.submit(function, *arguments)
+        try:
+            return waiting.result()
+        except KeyboardInterrupt:
+            _library.tern_interrupt(self._handle)
+            concurrent.futures.wait([waiting])
+            raise
+
+    def _program(self, handle, language):
         if not handle:
             raise self._error()
-        program = Program(self, handle)
+        program = Program(self, handle, language)
         self._programs.append(program)
         if _library.tern_check(handle) != 0:
             raise self._error()
@@ -212,39 +272,128 @@ class Session:
 class Program:
     """A program of a session: values in, run or train, values out."""
 
-    def __init__(self, session, handle):
-        self._session, self._handle = session, handle
+    def __init__(self, session: Session, handle: int, language: int):
+        self._session, self._handle, self._language = session, handle, language
 
-    def set_input(self, name, value):
+    def set_input(self, name: str, value: Any) -> None:
         """The value of an input: anything that numpy.asarray takes. It is copied."""
+        self._expect_name("input", name, self.inputs())
         self._give(_library.tern_set_input, name, value)
 
-    def set_param(self, name, value):
-        """The value of a parameter, instead of its random start."""
+    def clear_input(self, name: str | None = None) -> None:
+        """Forgets the value of an input, or of all."""
+        _library.tern_clear_input(self._live(), None if name is None else name.encode())
+
+    def set_param(self, name: str, value: Any) -> None:
+        """The value of a parameter, instead of its random start or of what training has left."""
+        self._expect_name("param", name, self._param_names())
         self._give(_library.tern_set_param, name, value)
 
-    def set_field(self, name, value):
+    def set_field(self, name: str, value: Any) -> None:
         """For train: a field of the train block, or a constant, has this value, written as in the program."""
         self._expect(_library.tern_set_field(self._live(), name.encode(), str(value).encode()))
 
-    def set_weights(self, path):
+    def set_weights(self, path: str | os.PathLike) -> None:
         """Parameters from a .safetensors file."""
         self._expect(_library.tern_set_weights(self._live(), os.fsencode(path)))
 
-    def run(self, **inputs):
-        """Runs the program with these inputs and returns itself."""
-        for name, value in inputs.items():
-            self.set_input(name, value)
-        self._expect(_library.tern_run(self._live()))
+    def run(self, **inputs: Any) -> Program:
+        """Runs the program and returns itself. These inputs are for this run alone; what set_input gives
+        stays until clear_input."""
+        for name in inputs:  # all of them, before one is set
+            self._expect_name("input", name, self.inputs())
+        try:
+            for name, value in inputs.items():
+                self.set_input(name, value)
+            self._expect(self._session._call(_library.tern_run, self._live()))
+        finally:
+            for name in inputs:
+                self.clear_input(name)
         return self
 
-    def train(self, *, out=None, resume=None, steps=0, checkpoint_every=0):
+    def train(self, *, out: str | os.PathLike | None = None, resume: str | os.PathLike | None = None, steps: int = 0,
+              checkpoint_every: int = 0, callback: Callable[[dict], Any] | None = None,
+              progress: bool | None = None) -> dict:
         """Trains an .ail program with its own blocks; returns the result as `tern train --json` prints it.
-        Afterwards run() uses the trained parameters, and params() reads them."""
+        Afterwards run() uses the trained parameters, and params() reads them.
+
+        `callback` gets a dict after every step: step, steps, loss, and eval with the metrics where the step
+        evaluates. What it raises stops the training and is raised here. `progress` shows a line of it; by
+        default where standard error is a terminal."""
+        bar = _Progress(progress)
+        raised = []
+
+        def follow(_, at):
+            try:
+                record = _step_record(at.contents)
+                bar.show(record["step"] + 1, record["steps"], record["loss"])
+                if callback and not raised:
+                    callback(record)
+            except BaseException as problem:  # it must not pass through C
+                raised.append(problem)
+                _library.tern_interrupt(self._session._handle)
+
+        follower = _Follower(step=_StepFunction(follow))
         run = _TrainRun(out=out and os.fsencode(out), resume=resume and os.fsencode(resume), steps=steps,
-                        checkpoint_every=checkpoint_every)
-        self._expect(_library.tern_train(self._live(), ctypes.byref(run)))
+                        checkpoint_every=checkpoint_every, followers=ctypes.pointer(follower), follower_count=1)
+        status = self._session._call(_library.tern_train, self._live(), ctypes.byref(run))
+        bar.close()
+        if raised:
+            raise raised[0]
+        self._expect(status)
         return self.result()
+
+    def fit(self, x: Any, y: Any = None, *, epochs: int = 1, batch: int = 32, shuffle: bool = True,
+            callback: Callable[[int, float], Any] | None = None, progress: bool | None = None) -> list[float]:
+        """Trains on arrays, with the loss and the optimiser of the train block, and returns the loss of every
+        step. `x` is the first input, or a dict of inputs by name; `y` is `labels`, or else the input that is
+        left. Rows are those of the first dimension; every epoch shuffles them by the session's seed, and
+        leaves out those that do not fill a batch.
+        `callback(step, loss)` follows; where it returns False, training ends. A later fit starts anew; to
+        continue, load_state_dict(state_dict()) before it."""
+        given = self._rows(x, y)
+        count = len(next(iter(given.values())))
+        if any(len(rows) != count for rows in given.values()):
+            raise ValueError("inputs have different numbers of rows: "
+                             + ", ".join(f"{name} {len(rows)}" for name, rows in given.items()))
+        if count == 0 or batch < 1 or epochs < 1:
+            raise ValueError("fit needs at least one row, a batch and an epoch")
+        order = numpy.random.Generator(numpy.random.PCG64(self._session._seed))
+        batch = min(batch, count)
+        steps, bar, losses, loss = epochs * (count // batch), _Progress(progress), [], ctypes.c_double()
+        try:
+            for _ in range(epochs):
+                rows = order.permutation(count) if shuffle else numpy.arange(count)
+                for start in range(0, count - batch + 1, batch):
+                    for name, values in given.items():
+                        self._give(_library.tern_set_input, name, values[rows[start:start + batch]])
+                    if not losses:  # a training begins with the shapes of its first step
+                        self._expect(_library.tern_train_begin(self._live(), None))
+                    self._expect(self._session._call(_library.tern_train_step, self._live(), ctypes.byref(loss)))
+                    losses.append(loss.value)
+                    bar.show(len(losses), steps, loss.value)
+                    if callback and callback(len(losses) - 1, loss.value) is False:
+                        return losses
+            return losses
+        finally:
+            bar.close()
+            for name in given:
+                self.clear_input(name)
+
+    def state_dict(self) -> dict[str, numpy.ndarray]:
+        """Copies of all parameters, by name."""
+        return {name: value.copy() for name, value in self.params().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Sets all parameters. The names must be those of the program."""
+        names = self._param_names()
+        for name in state:
+            self._expect_name("param", name, names)
+        missing = [name for name in names if name not in state]
+        if missing:
+            raise ValueError(f"no value for {', '.join(missing)}")
+        for name, value in state.items():
+            self.set_param(name, value)
 
     def result(self):
         """The last run's result, as `tern run --json` prints it."""
@@ -281,12 +430,22 @@ class Program:
                 found[_library.tern_param_at(self._live(), index).name.decode()] = _array(tensor, self)
         return found
 
-    def emit(self, kind):
-        """What the compiler made: "graph", "grad", "mlir", "dot", "svg"."""
-        text = _library.tern_emit(self._live(), kind.encode())
-        if text is None:
+    def emit(self, kind: str) -> str | bytes:
+        """What the compiler made: "graph", "grad", "plan", "mlir", "dot" and "svg" as text; "onnx" and "npz"
+        as bytes."""
+        length = ctypes.c_size_t()
+        at = _library.tern_emit_bytes(self._live(), kind.encode(), ctypes.byref(length))
+        if not at:
             raise self._session._error()
-        return text.decode()
+        form = ctypes.string_at(at, length.value)
+        return form if kind in _BINARY_FORMS else form.decode()
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the graph, or the program's text where it has none."""
+        try:
+            return self.emit("svg")
+        except Error:
+            return f"<pre>{html.escape(self.format())}</pre>"
 
     def format(self):
         """The program's text in its canonical form."""
@@ -294,6 +453,35 @@ class Program:
         if text is None:
             raise self._session._error()
         return text.decode()
+
+    def _param_names(self) -> list[str]:
+        count = _library.tern_param_count(self._live())
+        return [_library.tern_param_at(self._live(), index).name.decode() for index in range(count)]
+
+    def _rows(self, x, y) -> dict[str, numpy.ndarray]:
+        names = self.inputs()
+        given = dict(x) if isinstance(x, Mapping) else {names[0]: x} if names else {}
+        for name in given:
+            self._expect_name("input", name, names)
+        if y is not None:
+            rest = [name for name in names if name not in given]
+            if not rest:
+                raise ValueError("there is no input for y: every one is given by x")
+            given["labels" if "labels" in rest else rest[0]] = y
+        if not given:
+            raise ValueError("the program has no inputs to fit")
+        return {name: numpy.asarray(value) for name, value in given.items()}
+
+    def _expect_name(self, what: str, name: str, names: Iterable[str]) -> None:
+        """A wrong name is refused here: what has been set stays set for every run after this one. In Ninth
+        names are free."""
+        if self._language == _LANGUAGES["ninth"] or name in names:
+            return
+        known = ", ".join(names)
+        message, hint = f"the program has no {what} `{name}`", f"there are {known}" if known else "it has none"
+        raise Error(f"error[E_USAGE]: {message}\n   = hint: {hint}",
+                    [{"code": "E_USAGE", "severity": "error", "phase": "run", "title": message,
+                      "fields": {"message": message}, "span": None, "hint": hint}])
 
     def _give(self, function, name, value):
         array = numpy.asarray(value)
@@ -319,6 +507,39 @@ class Program:
         if self._handle:
             _library.tern_program_free(self._handle)
             self._handle = None
+
+
+def _step_record(step: _Step) -> dict:
+    record: dict = {"step": step.step, "steps": step.steps, "loss": step.loss}
+    if step.evaluated:
+        record["eval"] = {step.metrics[i].name.decode(): step.metrics[i].value for i in range(step.metric_count)}
+    return record
+
+
+class _Progress:
+    """One line on a terminal or in a notebook, written at most ten times per second."""
+
+    def __init__(self, wanted: bool | None):
+        self._wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._began, self._shown, self._line = time.monotonic(), 0.0, ""
+
+    def show(self, done: int, steps: int, loss: float) -> None:
+        now = time.monotonic()
+        if not self._wanted or (now - self._shown < 0.1 and done < steps):
+            return
+        self._shown = now
+        rate = done / max(now - self._began, 1e-9)
+        filled = 20 * done // max(steps, 1)
+        line = (f"[{'#' * filled}{'.' * (20 - filled)}] {done}/{steps}  {rate:.0f} steps/s  "
+                f"{(steps - done) / rate:.0f} s left  loss {loss:.6g}")
+        sys.stderr.write("\r" + line.ljust(len(self._line)))
+        sys.stderr.flush()
+        self._line = line
+
+    def close(self) -> None:
+        if self._line:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
 
 
 class _Memory:

@@ -45,6 +45,8 @@ TERN_API void tern_free_text(char *text);
 /* The candidate a user most likely meant by `wrong`, or NULL. */
 TERN_API const char *tern_suggest(const char *wrong, const char *const *candidates, size_t count);
 TERN_API const char *tern_suggest_code(const char *wrong);
+/* The field of an AILang train block that `word` is, or that other frameworks call so; NULL: none. */
+TERN_API const char *tern_suggest_field(const char *word);
 
 /* ---- sessions ---- */
 
@@ -331,6 +333,8 @@ TERN_API void tern_program_free(tern_program *program);
  * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy
  * file. */
 TERN_API tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value);
+/* Forgets the value of an input, or of every one (NULL). One that has none stays so. */
+TERN_API void tern_clear_input(tern_program *program, const char *name);
 TERN_API tern_status tern_set_input_text(tern_program *program, const char *name, const char *value);
 TERN_API tern_status tern_set_param(tern_program *program, const char *name, const tern_tensor *value);
 TERN_API tern_status tern_set_param_text(tern_program *program, const char *name, const char *value);

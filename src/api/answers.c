@@ -38,7 +38,8 @@ static const char *path_of(reading *r, tn_arena *arena, const char *name) {
 static bool cannot_read(reading *r, const char *path, tn_file_status status) {
   if (status == TN_FILE_NO_MEMORY) return no_memory(r);
   if (status == TN_FILE_NOT_FOUND)
-    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
+    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path),
+                     TN_HINT(TN_LIT(TN_RUN_HINT)));
   return tn_report(&r->session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_STR("path", path),
                    TN_STR("io_error_kind", tn_file_status_word(status)));
 }

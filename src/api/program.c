@@ -3,6 +3,7 @@
 
 #include "api/internal.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "train/loop.h"
@@ -150,6 +151,18 @@ bool tn_api_leads_to_program(tern_session *session, const char *path) {
   return ok;
 }
 
+/* "did you mean `model.ail`?" where there is such a file beside the one that is missing. */
+static void put_near_file(tern_session *session, const char *path, tn_file_status status, tn_text *hint) {
+  tn_text near;
+  tn_text_init(&near, &session->heap);
+  if (status == TN_FILE_NOT_FOUND && tn_folder_near(&session->heap, path, &near)) {
+    tn_text_puts(hint, "did you mean `");
+    tn_text_add(hint, tn_text_str(&near));
+    tn_text_puts(hint, "`?");
+  }
+  tn_text_free(&near);
+}
+
 static bool read_program(tern_session *session, const char *path, tn_file_bytes *bytes) {
   bool from_input = strcmp(path, "-") == 0;
   if (!from_input && !tn_api_leads_to_program(session, path))
@@ -159,11 +172,14 @@ static bool read_program(tern_session *session, const char *path, tn_file_bytes 
                                      : tn_file_read(&session->heap, path, TN_SOURCE_LIMIT, NULL, bytes);
   if (status == TN_FILE_OK) return true;
   if (status == TN_FILE_NO_MEMORY) return tn_api_out_of_memory(session);
-  tn_text why;
+  tn_text why, hint;
   tn_text_init(&why, &session->heap);
+  tn_text_init(&hint, &session->heap);
   tn_text_puts(&why, ": ");
   tn_text_puts(&why, tn_file_status_text(status));
-  tn_api_usage(session, "cannot read ", tn_str_of(path), why.failed ? "" : why.at);
+  put_near_file(session, path, status, &hint);
+  tn_api_usage_hint(session, "cannot read ", tn_str_of(path), why.failed ? "" : why.at, tn_text_str(&hint));
+  tn_text_free(&hint);
   tn_text_free(&why);
   return false;
 }
@@ -287,6 +303,18 @@ static tern_status take_again(tern_program *program, const char *name, tern_stat
 
 tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value) {
   return give_tensor(program, &program->inputs, name, value);
+}
+void tern_clear_input(tern_program *program, const char *name) {
+  tn_givens *inputs = &program->inputs;
+  size_t kept = 0;
+  program->unit->revision++;
+  for (size_t i = 0; i < inputs->count; i++) {
+    if (name && !tn_str_is(inputs->at[i].name, name))
+      inputs->at[kept++] = inputs->at[i];
+    else
+      tn_tensor_unref(&inputs->at[i].data);
+  }
+  inputs->count = kept;
 }
 tern_status tern_set_input_text(tern_program *program, const char *name, const char *value) {
   return give_text(program, &program->inputs, name, value);

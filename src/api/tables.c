@@ -4,6 +4,7 @@
 #include "ad/ad.h"
 #include "api/internal.h"
 #include "base/json.h"
+#include "lang/ail/ail.h"
 
 /* Text for the caller, outside every session: a block of exactly its length. */
 static char *hand_over(tn_text *text) {
@@ -187,6 +188,15 @@ const char *tern_suggest(const char *wrong, const char *const *candidates, size_
 const char *tern_suggest_code(const char *wrong) {
   tn_str best = tn_diag_suggest(tn_str_of(wrong));
   return best.len > 0 ? best.at : NULL;
+}
+
+const char *tern_suggest_field(const char *word) {
+  const char *field;
+  tn_str name = tn_str_of(word), synonym = tn_ail_field_synonym(name);
+  for (size_t i = 0; (field = tn_ail_train_field(i)) != NULL; i++) {
+    if (tn_str_is(name, field) || tn_str_is(synonym, field)) return field;
+  }
+  return NULL;
 }
 
 const char *tern_dtype_name(tern_dtype dtype) { return tn_dtype_name((tn_dtype)dtype); }

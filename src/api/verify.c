@@ -62,7 +62,8 @@ static bool corrupt(verification *r, int file, const char *format, const char *r
 static bool cannot_read(verification *r, tn_str path, tn_file_status status) {
   if (status == TN_FILE_NO_MEMORY) return no_memory(r);
   if (status == TN_FILE_NOT_FOUND)
-    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", path));
+    return tn_report(&r->session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_TEXT("path", path),
+                     TN_HINT(TN_LIT(TN_RUN_HINT)));
   return tn_report(&r->session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_TEXT("path", path),
                    TN_STR("io_error_kind", tn_file_status_text(status)));
 }

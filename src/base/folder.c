@@ -82,6 +82,43 @@ tn_file_status tn_folder_list(tn_heap *heap, const char *path, size_t most, tn_a
   return status;
 }
 
+#define NEAR_NAMES 1000
+
+/* Without its extension. */
+static tn_str stem(tn_str name) {
+  for (size_t i = name.len; i > 1; i--) {
+    if (name.at[i - 1] == '.') return (tn_str){ name.at, i - 1 };
+  }
+  return name;
+}
+
+static tn_str near_name(tn_str wrong, const tn_folder_names *names) {
+  for (size_t i = 0; i < names->count; i++) {
+    if (tn_str_equal(stem(names->at[i]), stem(wrong))) return names->at[i];
+  }
+  return tn_str_suggest(wrong, names->at, names->count);
+}
+
+bool tn_folder_near(tn_heap *heap, const char *path, tn_text *out) {
+  const char *slash = strrchr(path, '/');
+  tn_str wrong = tn_str_of(slash ? slash + 1 : path);
+  tn_str before = { path, slash ? (size_t)(slash - path) + 1 : 0 };
+  tn_folder_names names = { 0 };
+  tn_arena arena;
+  tn_arena_init(&arena, heap);
+  tn_str folder = before.len > 0 ? tn_arena_str(&arena, before) : TN_LIT(".");
+  bool listed = wrong.len > 0 && folder.len > 0 &&
+                tn_folder_list(heap, folder.at, NEAR_NAMES, &arena, &names) == TN_FILE_OK;
+  tn_str near = listed ? near_name(wrong, &names) : TN_LIT("");
+  if (near.len > 0) {
+    tn_text_add(out, before);
+    tn_text_add(out, near);
+  }
+  tn_vec_free(heap, &names);
+  tn_arena_free(&arena);
+  return near.len > 0 && !out->failed;
+}
+
 /* ---- files in it ---- */
 
 void tn_folder_join(tn_text *out, const char *folder, const char *name) {

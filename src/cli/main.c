@@ -93,7 +93,7 @@ static const tn_option_info *find_option(const char *name, size_t length) {
 }
 
 static bool unknown_option(reader *r, const char *word) {
-  static char hint[128];
+  static char hint[160];
   const char *names[TN_OPTION_COUNT];
   size_t count = 0;
   for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
@@ -102,7 +102,15 @@ static bool unknown_option(reader *r, const char *word) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
   const char *close = tern_suggest(name, names, count);
-  if (close) {
+  for (char *c = name; *c; c++) {
+    if (*c == '-') *c = '_';
+  }
+  const char *field = r->command->verb == TN_VERB_TRAIN ? tern_suggest_field(name) : NULL;
+  if (field) {
+    snprintf(hint, sizeof hint, "`%s` is a field of the train block; --set %s=VALUE replaces it for one run",
+             field, field);
+    r->hint = hint;
+  } else if (close) {
     snprintf(hint, sizeof hint, "did you mean --%s?", close);
     r->hint = hint;
   }

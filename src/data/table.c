@@ -20,7 +20,8 @@ size_t tn_table_feature_count(const tn_table *table) {
 }
 
 /* As many as the rows before have; the first row decides where nobody else does. */
-static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, tn_str input) {
+static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, tn_str input,
+                        tn_span declared_at) {
   int64_t received = (int64_t)count;
   if (*width < 0 && received > 0) *width = received;
   if (*width == received) return true;
@@ -28,18 +29,20 @@ static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, t
   return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
                    TN_INT("expected_T", expected), TN_INT("received_T", received),
-                   TN_TEXT("input", input));
+                   TN_TEXT("input", input), TN_NOTE(declared_at, "`{input}` is declared here"));
 }
 
 bool tn_table_check_width(tn_table_reader *reader, size_t before) {
   tn_table *table = reader->table;
-  return check_width(reader, tn_table_feature_count(table) - before, &table->width, reader->request->input);
+  return check_width(reader, tn_table_feature_count(table) - before, &table->width, reader->request->input,
+                     reader->request->input_at);
 }
 
 bool tn_table_check_label_width(tn_table_reader *reader, size_t before) {
   tn_table *table = reader->table;
   if (!reader->request->label_lists) return true;
-  return check_width(reader, table->labels.count - before, &table->label_width, TN_LIT("labels"));
+  return check_width(reader, table->labels.count - before, &table->label_width, TN_LIT("labels"),
+                     TN_NOWHERE);
 }
 
 bool tn_table_add_row(tn_table_reader *reader, int64_t label) {

@@ -22,6 +22,7 @@ typedef struct {
   bool floats;                   /* features are f32; else whole numbers */
   int64_t width;                 /* how many features a row must have; -1: as many as the first row */
   tn_str input;                  /* who says so: the name of the input; empty: nobody */
+  tn_span input_at;              /* where it is declared; TN_NOWHERE: nowhere */
   bool label_lists;              /* labels are lists: a class for each position */
   int64_t label_width;           /* then, as `width`; else not looked at */
   tn_str feature_key, label_key; /* JSONL; `label` and `labels` stand in for each other */

@@ -6,10 +6,13 @@
 
 #define TN_TSV_COLUMN_LIMIT 65536
 
+/* What the first line has wrong is most likely that it names the columns. */
 static bool refuse(tn_table_reader *reader, const char *reason) {
+  const char *header = "if this line names the columns, take it away, or read the file as a table: "
+                       "`format = \"csv\"` and `delimiter = \"\\t\"`";
   return tn_report(reader->diags, TN_DIAG_E_DATASET_PARSE_ERROR, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
-                   TN_STR("reason", reason));
+                   TN_STR("reason", reason), TN_HINT(tn_str_of(reader->line == 1 ? header : "")));
 }
 
 static tn_str trimmed(tn_str text) {

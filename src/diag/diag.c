@@ -42,11 +42,33 @@ tn_diag_code tn_diag_find(tn_str code) {
   return TN_DIAG_NONE;
 }
 
+#define PART_BYTES 3 /* fewer are a part of too many codes */
+
+static bool contains(tn_str code, tn_str part) {
+  for (size_t i = 0; part.len >= PART_BYTES && i + part.len <= code.len; i++) {
+    size_t same = 0;
+    while (same < part.len && lower(code.at[i + same]) == lower(part.at[same])) same++;
+    if (same == part.len) return true;
+  }
+  return false;
+}
+
+/* The shortest code with this in it, the first of those. */
+static tn_str code_with(tn_str part) {
+  tn_str best = TN_LIT("");
+  for (int i = TN_DIAG_NONE + 1; i < TN_DIAG_COUNT; i++) {
+    tn_str code = tn_str_of(table[i].code);
+    if (contains(code, part) && (best.len == 0 || code.len < best.len)) best = code;
+  }
+  return best;
+}
+
 tn_str tn_diag_suggest(tn_str wrong) {
   tn_str codes[TN_DIAG_COUNT];
   size_t count = 0;
   for (int i = TN_DIAG_NONE + 1; i < TN_DIAG_COUNT; i++) codes[count++] = tn_str_of(table[i].code);
-  return tn_str_suggest(wrong, codes, count);
+  tn_str near = tn_str_suggest(wrong, codes, count);
+  return near.len > 0 ? near : code_with(wrong);
 }
 
 bool tn_diag_next_name(const char **list, tn_str *name) {

@@ -64,7 +64,7 @@ typedef struct {
 const tn_diag_info *tn_diag_info_of(tn_diag_code code);
 /* By its text, ignoring case; TN_DIAG_NONE when unknown. */
 tn_diag_code tn_diag_find(tn_str code);
-/* The code a user most likely meant; empty when none is close. */
+/* The code a user most likely meant: one that is near, or of which this is a part; empty: none. */
 tn_str tn_diag_suggest(tn_str wrong);
 
 /* One named value of a diagnostic, or an addition to it. */

@@ -13,6 +13,8 @@
 #include "lang/lang.h"
 
 #define TN_RECORD_FILE "run.json"
+/* Where a folder has no such file. */
+#define TN_RUN_HINT "a run is the folder that `tern train --out` made"
 
 typedef enum { TN_RUN_STATUS_RUNNING, TN_RUN_STATUS_COMPLETED, TN_RUN_STATUS_STOPPED } tn_run_status;
 const char *tn_run_status_name(tn_run_status status);

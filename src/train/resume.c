@@ -89,7 +89,8 @@ static bool resume(const tn_checkpoint *c) {
 static bool cannot_read(tn_loop *loop, const char *path, tn_file_status status) {
   if (status == TN_FILE_NO_MEMORY) return tn_loop_out_of_memory(loop);
   if (status == TN_FILE_NOT_FOUND)
-    return tn_report(loop->host->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
+    return tn_report(loop->host->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path),
+                     TN_HINT(TN_LIT(TN_RUN_HINT)));
   return tn_report(loop->host->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_STR("path", path),
                    TN_STR("io_error_kind", tn_file_status_text(status)));
 }

@@ -135,6 +135,7 @@ static bool read_table(pipeline *p, tn_str path, bool hashed) {
     request.floats = input->kind == TN_DATA_TENSOR;
     if (d->stage_count == 0) request.width = p->given ? trained_width(p) : declared_width(input);
     if (request.width >= 0) request.input = tn_names_text(p->host->names, input->name);
+    if (request.width >= 0 && !p->given) request.input_at = input->at;
     request.label_may_miss = p->given && !request.wants_labels && request.width >= 0;
   }
   if (d->stage_count == 0 && !(p->given && p->given->take)) return read_rows(p, &request, &p->kept);

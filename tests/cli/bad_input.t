@@ -262,13 +262,13 @@ $ python3 -c 'import os, socket, subprocess, sys
 $ tern verify folder.ail
 ! error[E_FILE_NOT_FOUND]: there is no file `folder.ail/run.json`
 !    = path: folder.ail/run.json
-!    = hint: paths are relative to the folder in which tern was started
+!    = hint: a run is the folder that `tern train --out` made
 !
 ? 1
 $ tern train model.ail --resume folder.ail
 ! error[E_FILE_NOT_FOUND]: there is no file `folder.ail/checkpoint`
 !    = path: folder.ail/checkpoint
-!    = hint: paths are relative to the folder in which tern was started
+!    = hint: a run is the folder that `tern train --out` made
 !
 ? 1
 $ mkdir fake; echo '{"program": 1}' > fake/run.json; tern verify fake

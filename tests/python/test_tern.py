@@ -1,7 +1,9 @@
 """tern from Python: what the module promises."""
 import gc
 import json
+import os
 import pathlib
+import signal
 import tempfile
 import unittest
 
@@ -192,6 +194,156 @@ class Mistakes(unittest.TestCase):
         with tern.Session(max_memory=1 << 20) as session:
             with self.assertRaises(tern.Error):
                 session.compile("sum(rand((4096, 4096)) * 2.0)").run()
+
+    def test_a_wrong_name_is_refused_and_forgotten(self):
+        with tern.Session() as session:
+            program = session.compile(LINEAR, "ail")
+            x = [[1, 2, 3]]
+            program.set_input("x", x)
+            before = program.run().output().copy()
+            with self.assertRaises(tern.Error) as caught:
+                program.run(x=[[9, 9, 9]], z=x)
+            self.assertEqual(caught.exception.diagnostics[0]["code"], "E_USAGE")
+            self.assertIn("there are x", str(caught.exception))
+            self.assertIn("<pre>error[E_USAGE]", caught.exception._repr_html_())
+            numpy.testing.assert_array_equal(program.run().output(), before)  # x is what it was
+            with self.assertRaises(tern.Error):
+                program.set_param("V", [1])
+            numpy.testing.assert_array_equal(program.run(x=x).output(), before)
+
+
+class Inputs(unittest.TestCase):
+    def test_inputs_of_a_run_are_for_that_run(self):
+        with tern.Session() as session:
+            program = session.compile(REGRESSION, "ail")
+            self.assertEqual(program.run(x=[[1, 2]] * 3, target=[[1]] * 3).output().shape, (3, 1))
+            self.assertEqual(program.run(x=[[1, 2]] * 5).output().shape, (5, 1))
+            program.set_input("target", [[1]] * 2)
+            self.assertEqual(program.run(x=[[1, 2]] * 2).output().shape, (2, 1))
+            with self.assertRaises(tern.Error):
+                program.run(x=[[1, 2]] * 3)
+            program.clear_input("target")
+            self.assertEqual(program.run(x=[[1, 2]] * 3).output().shape, (3, 1))
+
+    def test_a_run_before_a_training_fixes_nothing(self):
+        with tern.Session(seed=7) as session:
+            first, second = (session.compile(REGRESSION, "ail") for _ in range(2))
+            first.run(x=[[1, 2]] * 3)
+            self.assertEqual(first.train(steps=3)["weights_sha256"], second.train(steps=3)["weights_sha256"])
+
+
+REGRESSION = """model {
+  x [B, 2]
+  target [B, 1]
+  param W [2, 1]
+  y = matmul(x, W)
+}
+train { loss = mse_loss(y, target) lr = 0.1 }
+"""
+
+
+class Fitting(unittest.TestCase):
+    def setUp(self):
+        rng = numpy.random.default_rng(3)
+        self.x = rng.standard_normal((50, 2)).astype("float32")
+        self.y = self.x @ numpy.array([[2.0], [-1.0]], "float32")
+
+    def test_steps_are_those_of_gradient_descent(self):
+        with tern.Session() as session:
+            program = session.compile(REGRESSION, "ail")
+            program.set_param("W", numpy.zeros((2, 1)))
+            losses = program.fit(self.x, self.y, epochs=4, batch=20, shuffle=False)
+            weights, expected = numpy.zeros((2, 1)), []
+            for _ in range(4):
+                for start in (0, 20):  # ten rows do not fill a batch
+                    x, y = self.x[start:start + 20].astype(float), self.y[start:start + 20]
+                    error = x @ weights - y
+                    expected.append((error ** 2).mean())
+                    weights -= 0.1 * 2 * x.T @ error / len(x)
+            numpy.testing.assert_allclose(losses, expected, rtol=1e-4)
+            numpy.testing.assert_allclose(program.params()["W"], weights, rtol=1e-4)
+            numpy.testing.assert_allclose(program.run(x=[[1, 0]]).output(), weights[:1], rtol=1e-4)
+
+    def test_the_seed_decides_the_order(self):
+        def losses(seed):
+            with tern.Session(seed=seed) as session:
+                return session.compile(REGRESSION, "ail").fit({"x": self.x, "target": self.y}, epochs=2, batch=7)
+        self.assertEqual(losses(1), losses(1))
+        self.assertNotEqual(losses(1), losses(2))
+
+    def test_a_callback_follows_and_ends(self):
+        with tern.Session() as session:
+            program, seen = session.compile(REGRESSION, "ail"), []
+
+            def callback(step, loss):
+                seen.append((step, loss))
+                return step < 4
+            losses = program.fit(self.x, self.y, epochs=100, callback=callback)
+            self.assertEqual(seen, list(enumerate(losses)))
+            self.assertEqual(len(losses), 5)
+
+    def test_wrong_rows(self):
+        with tern.Session() as session:
+            program = session.compile(REGRESSION, "ail")
+            for wrong in [lambda: program.fit(self.x, self.y[:3]), lambda: program.fit(self.x[:0], self.y[:0]),
+                          lambda: program.fit({"x": self.x, "target": self.y}, self.y),
+                          lambda: program.fit(self.x, self.y, batch=0), lambda: session.compile("1").fit([1])]:
+                with self.assertRaises(ValueError):
+                    wrong()
+            with self.assertRaises(tern.Error):
+                program.fit({"z": self.x})
+
+    def test_parameters_are_taken_and_given_back(self):
+        with tern.Session() as session:
+            program = session.compile(REGRESSION, "ail")
+            program.fit(self.x, self.y, epochs=20)
+            state = program.state_dict()
+            other = session.compile(REGRESSION, "ail")
+            other.load_state_dict(state)
+            numpy.testing.assert_array_equal(other.run(x=self.x).output(), program.run(x=self.x).output())
+            with self.assertRaises(ValueError):
+                other.load_state_dict({})
+            with self.assertRaises(tern.Error):
+                other.load_state_dict({**state, "V": [1]})
+
+    def test_a_program_shows_its_graph(self):
+        with tern.Session() as session:
+            self.assertIn("<svg", session.compile(REGRESSION, "ail")._repr_html_())
+            self.assertIsInstance(session.compile(REGRESSION, "ail").emit("onnx"), bytes)
+
+
+class Following(unittest.TestCase):
+    def train(self, session, **options):
+        return session.compile(CLASSIFIER.replace('dataset { format = "jsonl" path = "PATH" }', ""), "ail").train(**options)
+
+    def test_a_callback_sees_every_step(self):
+        with tern.Session() as session:
+            seen = []
+            result = self.train(session, callback=seen.append)
+            self.assertEqual([(step["step"], step["steps"]) for step in seen], [(i, 30) for i in range(30)])
+            numpy.testing.assert_allclose([step["loss"] for step in seen], [row["loss"] for row in result["history"]],
+                                          rtol=1e-6)
+
+    def test_what_a_callback_raises_ends_the_training(self):
+        with tern.Session() as session:
+            seen = []
+
+            def callback(step):
+                seen.append(step["step"])
+                raise RuntimeError("enough")
+            with self.assertRaisesRegex(RuntimeError, "enough"):
+                self.train(session, callback=callback)
+            self.assertEqual(len(seen), 1)
+            self.assertEqual(len(self.train(session)["history"]), 30)  # the session goes on
+
+    def test_control_c_stops_a_training(self):
+        with tern.Session() as session:
+            def callback(step):
+                if step["step"] == 3:
+                    os.kill(os.getpid(), signal.SIGINT)
+            with self.assertRaises(KeyboardInterrupt):
+                self.train(session, steps=100_000_000, callback=callback)
+            self.assertEqual(len(self.train(session)["history"]), 30)
 
 
 if __name__ == "__main__":

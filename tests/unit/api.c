@@ -55,6 +55,26 @@ static void a_program_runs_with_other_shapes_without_being_loaded_again(void **s
   tern_session_free(session);
 }
 
+static void a_value_that_is_cleared_is_forgotten(void **state) {
+  (void)state;
+  tern_session *session = open_session(NULL);
+  tern_program *program = load(session, network);
+  tern_tensor out;
+  assert_int_equal(give_rows(program, 2), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  tern_clear_input(program, "nothing of this name");
+  assert_int_equal(tern_input(program, 0, &out), TERN_OK);
+  tern_clear_input(program, "x");
+  assert_int_equal(tern_input(program, 0, &out), TERN_FAILED);
+  assert_int_equal(tern_input(program, 1, &out), TERN_OK);
+  assert_int_equal(give_rows(program, 3), TERN_OK);
+  assert_int_equal(tern_run(program), TERN_OK);
+  tern_clear_input(program, NULL);
+  assert_int_equal(tern_input(program, 1, &out), TERN_FAILED);
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 static float doubled(tern_program *program, float number) {
   tern_tensor out;
   int64_t one[1] = { 1 };
@@ -655,12 +675,18 @@ static void tables_are_there(void **state) {
   assert_non_null(strstr(why, "E2101"));
   assert_null(tern_explain("E9999", 0));
   assert_string_equal(tern_suggest_code("E_SHAPE_MISMATH"), "E_SHAPE_MISMATCH");
+  assert_string_equal(tern_suggest_code("shape"), "E_SHAPE_MISMATCH");
+  assert_string_equal(tern_suggest_field("lr"), "lr");
+  assert_string_equal(tern_suggest_field("learning_rate"), "lr");
+  assert_null(tern_suggest_field("path")); /* of another block */
+  assert_null(tern_suggest_field(""));
   tern_free_text(text), tern_free_text(json), tern_free_text(why);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_program_runs_with_other_shapes_without_being_loaded_again),
+    cmocka_unit_test(a_value_that_is_cleared_is_forgotten),
     cmocka_unit_test(a_run_sees_the_values_that_were_given_last),
     cmocka_unit_test(a_step_keeps_the_shapes_it_was_made_for),
     cmocka_unit_test(inputs_and_parameters_are_described),

@@ -80,4 +80,9 @@ tn_effects tn_ail_effects(tn_ail *program);
 tn_str tn_ail_called(const tn_ail *program, tn_op op, tn_span at);
 /* Reports what went wrong in a graph of this program in the words of the language. Returns false. */
 bool tn_ail_report_fault(const tn_ail *program, const tn_fault *fault);
+
+/* The names of the train block's fields but for the loss, from 0 on; NULL: no more (fields.c). */
+const char *tn_ail_train_field(size_t index);
+/* The field that other frameworks call so; empty: none. */
+tn_str tn_ail_field_synonym(tn_str wrong);
 #endif

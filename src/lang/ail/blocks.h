@@ -31,10 +31,6 @@ void tn_ail_take_fields(tn_ail *program, tn_ail_block_kind block, const tn_ail_f
 /* Also true where a field could not be read. */
 bool tn_ail_has_field(const tn_ail *program, const tn_ail_fields *fields, const char *name);
 
-/* The names of the train block's fields but for the loss, from 0 on; NULL: no more (fields.c). */
-const char *tn_ail_train_field(size_t index);
-/* The field that other frameworks call so; empty: none. */
-tn_str tn_ail_field_synonym(tn_str wrong);
 /* Reports that the block has no such field, with the one that was meant and those there are. */
 void tn_ail_refuse_field(const tn_ail *program, tn_ail_block_kind block, const tn_ail_field *field);
 

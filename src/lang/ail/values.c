@@ -103,10 +103,29 @@ static void put_type(tn_text *out, tn_dtype dtype, const tn_shape *shape) {
   tn_shape_print(shape, NULL, TN_SHAPE_COMMA, out);
 }
 
+#define LISTED 12 /* tensors of a file */
+
+/* "the file holds W f32[2, 2], b f32[2]" */
+static void put_weights(const tn_host *host, tn_text *out) {
+  size_t count = host->weight_count < LISTED ? host->weight_count : LISTED;
+  tn_text_puts(out, count ? "the file holds " : "the file holds nothing");
+  for (size_t i = 0; i < count; i++) {
+    tn_shape shape = tn_view_shape(&host->weights[i].data.view);
+    if (i > 0) tn_text_puts(out, ", ");
+    tn_text_add(out, host->weights[i].name);
+    tn_text_byte(out, ' ');
+    put_type(out, host->weights[i].data.view.dtype, &shape);
+  }
+  if (count < host->weight_count) tn_text_puts(out, ", ...");
+  tn_text_puts(out, "; weights fit the program they were trained with");
+}
+
 static bool weights_misfit(const tn_ail *program, const tn_tensor_spec *spec, const tn_shape *want,
                            const tn_given *found) {
-  tn_text expected, received;
+  tn_text expected, received, hint;
+  tn_text_init(&hint, program->host->heap);
   tn_text_init(&expected, program->host->heap);
+  put_weights(program->host, &hint);
   tn_text_init(&received, program->host->heap);
   put_type(&expected, TN_F32, want);
   if (found) {
@@ -117,14 +136,16 @@ static bool weights_misfit(const tn_ail *program, const tn_tensor_spec *spec, co
   }
   tn_report(program->host->diags, TN_DIAG_E_WEIGHTS_MISMATCH, spec->at,
             TN_TEXT("name", tn_ail_text_of(program, spec->name)), TN_TEXT("expected", tn_text_str(&expected)),
-            TN_TEXT("received", tn_text_str(&received)));
+            TN_TEXT("received", tn_text_str(&received)), TN_HINT(tn_text_str(&hint)));
+  tn_text_free(&hint);
   tn_text_free(&expected);
   tn_text_free(&received);
   return false;
 }
 
 /* Replaces what was drawn by --param, else by the file of --weights. */
-static bool replace(const tn_ail *program, size_t index, const tn_shape *want, tn_tensor *param) {
+static bool replace(const tn_ail *program, size_t index, const tn_shape *want, bool *misfit,
+                    tn_tensor *param) {
   const tn_host *host = program->host;
   const tn_tensor_spec *spec = &program->params[index];
   tn_str name = tn_ail_text_of(program, spec->name);
@@ -133,6 +154,8 @@ static bool replace(const tn_ail *program, size_t index, const tn_shape *want, t
     given = tn_given_find(host->weights, host->weight_count, name);
     tn_shape have = given ? tn_view_shape(&given->data.view) : TN_SCALAR_SHAPE;
     bool fits = given && given->data.view.dtype == TN_F32 && tn_shape_equal(&have, want);
+    if (!fits && *misfit) return false; /* of the weights of another model the first says enough */
+    if (!fits) *misfit = true;
     if (!fits) return weights_misfit(program, spec, want, given);
   }
   if (!given) return true;
@@ -144,7 +167,7 @@ static bool replace(const tn_ail *program, size_t index, const tn_shape *want, t
 
 bool tn_ail_init_params(const tn_ail *program, const tn_sizes *sizes, tn_tensor *params) {
   tn_rng rng;
-  bool ok = true;
+  bool ok = true, misfit = false;
   size_t made = 0;
   tn_rng_init(&rng, program->host->seed);
   for (; made < program->param_count; made++) {
@@ -153,7 +176,7 @@ bool tn_ail_init_params(const tn_ail *program, const tn_sizes *sizes, tn_tensor 
       break;
     }
     draw_param(&rng, &sizes->params[made], &program->starts[made], &params[made].view);
-    ok = replace(program, made, &sizes->params[made], &params[made]) && ok;
+    ok = replace(program, made, &sizes->params[made], &misfit, &params[made]) && ok;
   }
   for (size_t i = 0; !ok && i < made; i++) tn_tensor_unref(&params[i]);
   return ok;
