@@ -1,12 +1,12 @@
 """What threads bring: every workload on 1, 2, 4, ... threads, and what leaving the number to tern costs.
 
   /usr/bin/python3 bench/threads.py BUILD [--threads N...] [--only WORD] [--python PYTHON] [--quick]
-                                          [--default | --scaling]
+                                          [--compile] [--default | --scaling]
 
 BUILD is the folder that CMake built into, with the target `bench_tern`. Two tables are printed; --scaling and
 --default leave one of them out. The first has a row for each workload and a column for each number of threads:
 tern's time, how many times as fast that is as one thread, and PyTorch's time over tern's where PYTHON has
-PyTorch. The second compares tern without --threads with the best fixed number, on the machine as it is and
+PyTorch, in its fastest form; torch.compile, which takes up to a minute for each cell, only with --compile. The second compares tern without --threads with the best fixed number, on the machine as it is and
 beside a busy process on every core; the goal is at most 1.15 times the time.
 
 All times are of the clock on the wall. Each side runs alone: the others are stopped meanwhile (SIGSTOP), since
@@ -54,18 +54,19 @@ def tern_side(build, threads):
 
 # ---- the first table ----
 
-def peer_forms(row):
+def peer_forms(row, compiled):
     """The forms of PyTorch that a row has, and those that only newer versions know."""
     requests = [request for _, side, request in row.peers if side == "torch"]
     name = requests[0].split()[0] if requests else ""
     more = {"mlp": ["compile"], "mlp_large": ["compile"], "conv2d": ["compile"], "attention": ["fused", "compile"]}
-    return requests + [f"{name} {form}" for form in more.get(name, [])]
+    requests += [f"{name} {form}" for form in more.get(name, [])]
+    return [request for request in requests if compiled or not request.endswith(" compile")]
 
 
-def fastest_form(side, row, seconds):
+def fastest_form(side, row, seconds, compiled):
     """Seconds of the fastest form, and its name; None where there is none."""
     found = []
-    for request in peer_forms(row):
+    for request in peer_forms(row, compiled):
         first = side.ask(f"{seconds} {request}") / row.peer_per
         if first == first:     # a form that this version lacks answers nan
             again = side.ask(f"{seconds} {request}") / row.peer_per
@@ -73,7 +74,7 @@ def fastest_form(side, row, seconds):
     return min(found) if found else None
 
 
-def print_scaling(build, python, counts, rows, rounds, seconds):
+def print_scaling(build, python, counts, rows, rounds, seconds, compiled):
     has_torch = subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
     sides = {n: tern_side(build, n) for n in counts}
     peers = {n: Side([python, os.path.join(HERE, "torch_peer.py"), str(n), "wall"], n)
@@ -89,7 +90,7 @@ def print_scaling(build, python, counts, rows, rounds, seconds):
             cells = []
             for n in counts:
                 ours = statistics.median(seen[n])
-                peer = fastest_form(peers[n], row, seconds) if has_torch else None
+                peer = fastest_form(peers[n], row, seconds, compiled) if has_torch else None
                 beside = f" {peer[0] / ours:.2f} {peer[1]}" if peer else ""
                 cells.append(f"{report.time_text(ours)} ×{one / ours:.3g}{beside}")
                 sides[n].drop()
@@ -196,6 +197,7 @@ def main():
     parser.add_argument("--only", default="", help="a word of a workload's title")
     parser.add_argument("--python", default="/usr/bin/python3", help="one that has PyTorch")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--compile", action="store_true", help="torch.compile too, where there is a C++ compiler")
     parser.add_argument("--default", action="store_true", help="the second table alone")
     parser.add_argument("--scaling", action="store_true", help="the first table alone")
     given = parser.parse_args()
@@ -207,7 +209,7 @@ def main():
         if not rows:
             parser.error(f"no workload has {given.only} in its title")
         rounds, seconds = (3, 0.05) if given.quick else (5, 0.1)
-        print_scaling(given.build, given.python, given.threads, rows, rounds, seconds)
+        print_scaling(given.build, given.python, given.threads, rows, rounds, seconds, given.compile)
     if not given.scaling:
         all_choices(given.build, given.quick, given.only)
 

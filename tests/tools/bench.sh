@@ -32,6 +32,10 @@ for row in threads.scaling_rows() + threads.default_rows():
     words = row.tern.split()
     assert words[0] == "matmul" or os.path.exists(os.path.join("programs", words[1])), row.tern
 assert {row.key for row in threads.default_rows()} == set("acdhiem")
+attention = next(row for row in threads.scaling_rows() if row.title.startswith("attention"))
+assert "attention fused" in threads.peer_forms(attention, False)
+assert "attention compile" not in threads.peer_forms(attention, False)
+assert "attention compile" in threads.peer_forms(attention, True)
 assert threads.counts_up_to(1) == [1] and threads.counts_up_to(2) == [1, 2] and threads.counts_up_to(6) == [1, 2, 4, 6]
 choice = threads.Choice(threads.default_rows()[0], 2, {0: [3.0, 2.0, 2.4], 1: [2.0, 2.0, 2.0], 2: [4.0, 4.0, 1.0]})
 assert choice.best() == (1, 2.0) and choice.ratio() == 1.2 and "over" in choice.line()
