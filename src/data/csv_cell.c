@@ -130,6 +130,7 @@ static tn_str trimmed(tn_str text) {
 
 static bool is_missing(tn_str text) {
   static const char *const words[] = { "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None" };
+  if (text.len > 0 && text.at[0] != 'N' && text.at[0] != 'n') return false; /* most cells */
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     if (tn_str_is(text, words[i])) return true;
   }
