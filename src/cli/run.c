@@ -9,6 +9,17 @@
 #include <sys/wait.h>
 #endif
 
+/* Numbers of a model that was never trained look like answers. */
+static void say_random(const tn_run *run, tern_program *program) {
+  const tn_command *command = run->command;
+  bool given = tn_given_option(command, TN_OPTION_WEIGHTS) || tn_given_option(command, TN_OPTION_PARAM);
+  bool quiet = command->json || tn_given_option(command, TN_OPTION_QUIET);
+  tern_language language = command->language;
+  if (language == TERN_LANG_AUTO) language = tern_language_of(command->words[0]);
+  if (given || quiet || !isatty(2) || language != TERN_LANG_AIL || tern_param_count(program) == 0) return;
+  fputs("note: the parameters are random: `tern train` finds others, and --weights takes them\n", stderr);
+}
+
 static tern_status run_program(tn_run *run, tern_program *program,
                                tern_status (*how)(tern_program *program)) {
   tern_status status;
@@ -16,6 +27,7 @@ static tern_status run_program(tn_run *run, tern_program *program,
   if (tn_cli_confine(run, &status)) {
     status = tn_cli_give(run, program);
     status = status == TERN_OK ? tn_cli_show(run, program, how(program)) : tn_cli_failed(run, status);
+    if (status == TERN_OK && how == tern_run) say_random(run, program);
   }
   tern_program_free(program);
   return status;

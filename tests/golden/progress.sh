@@ -45,6 +45,20 @@ done
 TERM=dumb "$terminal" 100 "$tern" train model.ail > printed 2> seen
 [ -s seen ] && say "standard error is not empty on a dumb terminal"
 
+# A model that was never trained says so to a person: its numbers look like answers.
+"$tern" train model.ail --out trained > printed
+"$terminal" 100 "$tern" run model.ail > printed 2> seen || say "status $? of run"
+has seen '^note: the parameters are random'
+has printed '^Output: logits$'
+echo 'model { x [2] y = x + 1 }' > plain.ail
+for words in "model.ail --quiet" "model.ail --json" "model.ail --weights trained/weights.safetensors" plain.ail; do
+  # shellcheck disable=SC2086
+  "$terminal" 100 "$tern" run $words > printed 2> seen || say "status $? of run $words"
+  [ -s seen ] && say "standard error is not empty: run $words"
+done
+"$tern" run model.ail > printed 2> seen
+[ -s seen ] && say "standard error of run is not empty in a log"
+
 # A log in JSON: a line for every step, and the answer.
 "$tern" train model.ail --log json > log.jsonl 2> seen || say "--log json"
 [ "$(wc -l < log.jsonl)" -eq 301 ] || say "$(wc -l < log.jsonl) lines in the log"
