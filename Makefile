@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test attack coverage fuzz test-slow test-bits test-update bench bench-quick install deb clean help
+.PHONY: all demo test attack coverage fuzz test-slow test-bits test-update bench bench-quick install deb wheel clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -64,6 +64,13 @@ deb: ## make a Debian package of it all, in build/
 	@sh tools/setup.sh deb
 	@$(MAKE) --no-print-directory all
 	@sh tools/deb.sh build/release build
+
+wheel: ## make a Python wheel with the library inside, in build/
+	@sh tools/setup.sh wheel
+	@$(MAKE) --no-print-directory all
+	@TERN_LIBRARY=build/release/libtern.so $${TERN_PYTHON:-/usr/bin/python3} -m pip wheel . \
+	  --disable-pip-version-check --no-build-isolation --no-deps --no-index -q -w build
+	@ls build/tern-*.whl
 
 clean: ## remove everything that was built
 	@rm -rf build

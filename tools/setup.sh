@@ -5,6 +5,7 @@
 #   tools/setup.sh test           what `make test` needs beyond that
 #   tools/setup.sh slow           what `make test-slow` and `make test-bits` need beyond that
 #   tools/setup.sh deb            what `make deb` needs beyond that
+#   tools/setup.sh wheel          what `make wheel` needs beyond that
 #   tools/setup.sh bench          what `make bench` compares with
 #   tools/setup.sh fuzz           what `make fuzz` searches with
 #   tools/setup.sh coverage       what `make coverage` counts with, and what `make test` needs
@@ -22,8 +23,8 @@ if [ "${1:-}" = --check ]; then
 fi
 job=${1:-build}
 case $job in
-  build | deb | test | slow | bench | fuzz | coverage) ;;
-  *) echo "usage: tools/setup.sh [--check] build|deb|test|slow|bench|fuzz|coverage" >&2; exit 2 ;;
+  build | deb | wheel | test | slow | bench | fuzz | coverage) ;;
+  *) echo "usage: tools/setup.sh [--check] build|deb|wheel|test|slow|bench|fuzz|coverage" >&2; exit 2 ;;
 esac
 
 compiler=${CC:-cc}
@@ -79,6 +80,8 @@ list_missing() {
     list_missing_peers
   elif [ "$job" = deb ]; then
     need dpkg-dev command -v dpkg-shlibdeps
+  elif [ "$job" = wheel ]; then
+    need_wheel
   elif [ "$job" = fuzz ]; then
     need clang-19 command -v clang-19
     need libclang-rt-19-dev can_link clang-19 -fsanitize=fuzzer,address,undefined -Dmain=LLVMFuzzerTestOneInput
@@ -95,6 +98,12 @@ list_missing_peers() {
   need libopenblas-dev can_link "$compiler" -lopenblas
   need libdnnl-dev can_link "$compiler" -ldnnl
   need libsimdjson-dev can_link c++ -lsimdjson
+}
+
+need_wheel() {
+  need python3-pip "${TERN_PYTHON:-/usr/bin/python3}" -m pip --version
+  need python3-setuptools "${TERN_PYTHON:-/usr/bin/python3}" -c 'import setuptools'
+  need python3-wheel "${TERN_PYTHON:-/usr/bin/python3}" -c 'import wheel'
 }
 
 list_missing_for_tests() {
@@ -114,6 +123,7 @@ list_missing_for_tests() {
   need libmlir-19 mlir_runs
   need graphviz command -v dot
   need python3-numpy "${TERN_PYTHON:-/usr/bin/python3}" -c 'import numpy'
+  need_wheel
   need nodejs command -v node
   need npm command -v npm
   need chromium command -v chromium

@@ -93,8 +93,10 @@ class _TrainRun(ctypes.Structure):
 
 def _find_library():
     # ROOT/bindings/python/tern.py in the source tree, PREFIX/lib/python3/dist-packages/tern.py installed.
-    above = pathlib.Path(__file__).resolve().parents[2]
-    beside = [above / "build" / "release" / "libtern.so", above / "libtern.so.0"]
+    # A package that pip installed has it inside.
+    here = pathlib.Path(__file__).resolve()
+    above = here.parents[2]
+    beside = [here.parent / "libtern.so.0", above / "build" / "release" / "libtern.so", above / "libtern.so.0"]
     candidates = [os.environ.get("TERN_LIBRARY"), *(str(path) for path in beside if path.exists()),
                   ctypes.util.find_library("tern"), "libtern.so.0"]
     for candidate in filter(None, candidates):

@@ -7,10 +7,13 @@ if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
   add_test(NAME python/module COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_tern.py
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(python/module PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
+  add_test(NAME python/package COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_package.py
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(python/package PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
   add_test(NAME docs/embedding_python COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/numpy/examples.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR}/docs/embedding.md)
   set_tests_properties(docs/embedding_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
-  set_property(TEST python/module docs/embedding_python PROPERTY ENVIRONMENT
+  set_property(TEST python/module python/package docs/embedding_python PROPERTY ENVIRONMENT
     TERN_LIBRARY=$<TARGET_FILE:tern_shared> PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python
     PYTHONDONTWRITEBYTECODE=1)
 endif()
