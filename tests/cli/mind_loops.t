@@ -52,3 +52,8 @@ $ tern run calls.mind
 | Tensor[f32,(2)] [1, 2] Tensor[f32,()] 0
 | 7 (1, 2)
 | 1000
+
+# One that never ends is stopped by the limits of a run.
+$ printf 'fn forever(n: i32) -> i32 = forever(n + 1)\nforever(0)\n' > forever.mind
+$ tern run forever.mind --max-steps 100000 2>&1 | head -1
+| error[E_LOOP_LIMIT]: the program took more than the 100000 steps that --max-steps allows
