@@ -27,6 +27,7 @@
 #define PIECE    ((size_t)1 << 30) /* bytes of one MPI message */
 #define FAREWELL 1.0               /* seconds to tell the others that this rank ends */
 #define PATIENCE 2                 /* seconds to be ended by the rank that shows the failure */
+#define TAIL     0.2               /* seconds for what is coming in to end, once nobody waits for it */
 #define LAST_WORD 0.1              /* seconds for the word of a rank that has ended to arrive */
 #define SPIN     50e-6             /* seconds of looking without a pause */
 #define PAUSE    50000             /* nanoseconds */
@@ -63,6 +64,13 @@ static bool blame(cluster *c, int rank, const char *reason) {
 
 /* ---- queues ---- */
 
+static void rest(double since) {
+  if (tn_clock_steady() - since < SPIN)
+    (void)sched_yield();
+  else
+    (void)nanosleep(&(struct timespec){ .tv_nsec = PAUSE }, NULL);
+}
+
 static bool make_room(cluster *c) {
   return tn_vec_reserve(c->heap, &c->requests, 1) && tn_vec_reserve(c->heap, &c->pieces, 1) &&
          tn_vec_reserve(c->heap, &c->indices, c->requests.count + 1) &&
@@ -81,13 +89,37 @@ static bool queue_piece(cluster *c, const piece *part, void *bytes) {
   return true;
 }
 
-/* Whoever has queued messages may free them now: what has not begun to come in is not waited for, and what is
- * to be sent is only read. False. */
-static bool give_up(cluster *c) {
+/* Requests that are done have become null. */
+static void forget_finished(cluster *c) {
+  size_t kept = 0;
   for (size_t i = 0; i < c->requests.count; i++) {
-    if (c->pieces.at[i].received) MPI_Cancel(&c->requests.at[i]);
-    MPI_Request_free(&c->requests.at[i]);
+    if (c->requests.at[i] == MPI_REQUEST_NULL) continue;
+    c->requests.at[kept] = c->requests.at[i];
+    c->pieces.at[kept++] = c->pieces.at[i];
   }
+  c->requests.count = c->pieces.count = kept;
+}
+
+static bool is_receiving(const cluster *c) {
+  for (size_t i = 0; i < c->pieces.count; i++)
+    if (c->pieces.at[i].received) return true;
+  return false;
+}
+
+/* Whoever has queued messages may free them now. What is to be sent is only read. What has not begun to come
+ * in is cancelled; the rest MPI would still write, so it is waited for, but not long: its sender may have
+ * stopped in the middle. False. */
+static bool give_up(cluster *c) {
+  double since = tn_clock_steady();
+  for (size_t i = 0; i < c->requests.count; i++)
+    if (c->pieces.at[i].received) MPI_Cancel(&c->requests.at[i]);
+  while (is_receiving(c) && tn_clock_steady() - since < TAIL) {
+    int done = 0;
+    (void)MPI_Testsome((int)c->requests.count, c->requests.at, &done, c->indices.at, c->statuses.at);
+    forget_finished(c);
+    if (is_receiving(c)) rest(since);
+  }
+  for (size_t i = 0; i < c->requests.count; i++) MPI_Request_free(&c->requests.at[i]);
   c->requests.count = c->pieces.count = c->base.pending = 0;
   c->gave_up = true;
   return false;
@@ -124,17 +156,6 @@ static void finish_piece(cluster *c, int index, MPI_Status *status, bool failed)
     (void)blame(c, part->peer, "it sent a message of another length than was expected");
   else if (part->last)
     c->base.pending--;
-}
-
-/* Requests that are done have become null. */
-static void forget_finished(cluster *c) {
-  size_t kept = 0;
-  for (size_t i = 0; i < c->requests.count; i++) {
-    if (c->requests.at[i] == MPI_REQUEST_NULL) continue;
-    c->requests.at[kept] = c->requests.at[i];
-    c->pieces.at[kept++] = c->pieces.at[i];
-  }
-  c->requests.count = c->pieces.count = kept;
 }
 
 static bool move_some(cluster *c) {
@@ -175,13 +196,6 @@ static bool notice_loss(cluster *c) {
 static bool move_anything(cluster *c) {
   bool noticed = take_notice(c) || notice_loss(c);
   return (c->base.failure.rank < 0 && move_some(c)) || noticed;
-}
-
-static void rest(double since) {
-  if (tn_clock_steady() - since < SPIN)
-    (void)sched_yield();
-  else
-    (void)nanosleep(&(struct timespec){ .tv_nsec = PAUSE }, NULL);
 }
 
 static bool mpi_progress(tn_transport *t, int milliseconds) {
