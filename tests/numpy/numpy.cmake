@@ -16,6 +16,9 @@ elseif(TARGET tern)
   add_test(NAME numpy/training COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/training.py $<TARGET_FILE:tern>)
   set_tests_properties(numpy/training PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
     ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+  add_test(NAME numpy/answers COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/answers.py $<TARGET_FILE:tern>)
+  set_tests_properties(numpy/answers PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+    ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   add_test(NAME numpy/ninth_gpt COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/ninth_gpt.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR})
   add_test(NAME numpy/mind_gpt COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/mind_gpt.py
