@@ -3,8 +3,10 @@
  * Seen from the end, a node joins the group of its users when all of them are
  * in one group, in its own region, and of its own shape, so that nothing is
  * computed twice or sooner than before. A group becomes one FUSED node in the
- * place of its last member. Constants that fill join as steps. The steps are
- * the operations themselves, so no bit changes. */
+ * place of its last member. Constants that fill join as steps. So does a cheap
+ * operation on one tensor that only groups read: each makes it again, from an
+ * operand that is as large, and it needs no memory from a forward pass to the
+ * backward one. The steps are the operations themselves, so no bit changes. */
 #include <string.h>
 
 #include "graph/fused.h"
@@ -12,6 +14,7 @@
 
 #define NO_GROUP ((tn_value)0)
 #define SEVERAL  ((tn_value)UINT32_MAX)
+#define CHEAP    0.05 /* nanoseconds an element: less than reading one from memory */
 
 typedef struct {
   tn_value *group;        /* by old value: the last member of its group; 0: none */
@@ -21,6 +24,8 @@ typedef struct {
   int32_t *members;       /* by group */
   tn_value *next_member;  /* by member: the next larger one of its group */
   tn_value *first_member; /* by group */
+  bool *wanted;           /* by old value: somebody needs it in memory */
+  bool *repeated;         /* by old value: each group that reads it makes it again */
 } groups;
 
 static bool is_elementwise(const tn_node *node) {
@@ -41,10 +46,30 @@ static bool is_fill(const tn_graph *graph, tn_value value) {
   return tn_graph_node(graph, value)->op == TN_OP_FILL;
 }
 
-/* One step for the operation and one for each operand that is a fill. */
+/* What a cheap operation works on, all its other operands being fills; 0: it is not one that may be repeated,
+ * or its operand is of another size. */
+static tn_value source_of(const tn_graph *graph, tn_value value) {
+  const tn_node *node = tn_graph_node(graph, value);
+  tn_value source = 0;
+  if (!can_fuse(graph, node) || !tn_dtype_in(node->type.dtype, TN_FLOATS)) return 0;
+  if (tn_op_cost(node->op) > CHEAP || node->count > 2) return 0;
+  for (int i = 0; i < node->count; i++) {
+    if (is_fill(graph, node->in[i])) continue;
+    if (source != 0 && source != node->in[i]) return 0;
+    source = node->in[i];
+  }
+  if (source == 0) return 0;
+  const tn_node *from = tn_graph_node(graph, source);
+  bool alike = from->type.dtype == node->type.dtype && from->region == node->region &&
+               tn_shape_equal(&from->type.shape, &node->type.shape);
+  return alike ? source : 0;
+}
+
+/* One step for the operation and one for each operand that is a fill; three for one that may be repeated. */
 static int32_t steps_for(const tn_graph *graph, const tn_node *node) {
   int32_t steps = 1;
-  for (int i = 0; i < node->count; i++) steps += is_fill(graph, node->in[i]);
+  for (int i = 0; i < node->count; i++)
+    steps += is_fill(graph, node->in[i]) ? 1 : source_of(graph, node->in[i]) != 0 ? 3 : 0;
   return steps;
 }
 
@@ -53,6 +78,18 @@ static void note_user(groups *g, tn_value value, tn_value group) {
     g->user[value] = group;
   else if (g->user[value] != group)
     g->user[value] = SEVERAL;
+}
+
+/* A value that groups of its own shape and region read needs no memory of its own. */
+static void note_want(const tn_graph *graph, groups *g, tn_value value, tn_value group) {
+  const tn_node *node = tn_graph_node(graph, value);
+  const tn_node *last = group == NO_GROUP ? NULL : tn_graph_node(graph, group);
+  if (!last || node->region != last->region || !tn_shape_equal(&node->type.shape, &last->type.shape))
+    g->wanted[value] = true;
+}
+
+static bool is_repeated(const tn_graph *graph, const groups *g, tn_value value) {
+  return g->user[value] == SEVERAL && !g->wanted[value] && source_of(graph, value) != 0;
 }
 
 static bool joins(const tn_graph *graph, const groups *g, tn_value value) {
@@ -65,16 +102,22 @@ static bool joins(const tn_graph *graph, const groups *g, tn_value value) {
          g->operands[root] + node->count - 1 <= TN_FUSED_OPERAND_LIMIT;
 }
 
+static void want_elsewhere(groups *g, tn_value value) {
+  g->user[value] = SEVERAL;
+  g->wanted[value] = true;
+}
+
 static void form_groups(const tn_graph *graph, groups *g) {
-  for (size_t i = 0; i < graph->outputs.count; i++) g->user[graph->outputs.at[i].value] = SEVERAL;
+  for (size_t i = 0; i < graph->outputs.count; i++) want_elsewhere(g, graph->outputs.at[i].value);
   for (size_t r = 1; r < graph->regions.count; r++) {
     for (size_t i = 0; i < graph->regions.at[r].results.count; i++)
-      g->user[graph->regions.at[r].results.at[i]] = SEVERAL;
+      want_elsewhere(g, graph->regions.at[r].results.at[i]);
   }
   for (tn_value v = (tn_value)graph->nodes.count; v-- > 1;) {
     const tn_node *node = tn_graph_node(graph, v);
     tn_value group = NO_GROUP;
-    if (can_fuse(graph, node)) {
+    g->repeated[v] = is_repeated(graph, g, v);
+    if (can_fuse(graph, node) && !g->repeated[v]) {
       group = joins(graph, g, v) ? g->user[v] : v;
       g->operands[group] += group == v ? node->count : node->count - 1;
       g->steps[group] += steps_for(graph, node);
@@ -84,7 +127,10 @@ static void form_groups(const tn_graph *graph, groups *g) {
       g->first_member[group] = v;
     }
     /* A node outside every group counts as a group of its own, so that its operands see it. */
-    for (int i = 0; i < node->count; i++) note_user(g, node->in[i], group == NO_GROUP ? SEVERAL : group);
+    for (int i = 0; i < node->count; i++) {
+      note_user(g, node->in[i], group == NO_GROUP ? SEVERAL : group);
+      note_want(graph, g, node->in[i], group);
+    }
   }
 }
 
@@ -109,7 +155,7 @@ static bool collect_operands(writer *w, const groups *g, tn_value root) {
   for (tn_value v = g->first_member[root]; v != 0; v = g->next_member[v]) {
     const tn_node *node = tn_graph_node(w->from, v);
     for (int i = 0; i < node->count; i++) {
-      tn_value in = node->in[i];
+      tn_value in = g->repeated[node->in[i]] ? source_of(w->from, node->in[i]) : node->in[i];
       if (g->group[in] == root || is_fill(w->from, in)) continue;
       if (find(w->operand, w->program->operand_count, in) >= 0) continue;
       if (w->program->operand_count == TN_FUSED_OPERAND_LIMIT) return false;
@@ -127,15 +173,35 @@ static int push(writer *w, tn_value value, const tn_fused_step *step) {
   return w->program->operand_count + w->program->step_count++;
 }
 
-/* The register that holds an operand of a member; a fill becomes a step of its own. */
-static int register_of(writer *w, tn_value value) {
+/* The register of an operand or of a step that is written; -1: neither. */
+static int written_register(const writer *w, tn_value value) {
   int operand = find(w->operand, w->program->operand_count, value);
   if (operand >= 0) return operand;
   int step = find(w->member, w->program->step_count, value);
-  if (step >= 0) return w->program->operand_count + step;
+  return step >= 0 ? w->program->operand_count + step : -1;
+}
+
+/* The same; a fill becomes a step of its own. */
+static int fill_register(writer *w, tn_value value) {
+  int known = written_register(w, value);
+  if (known >= 0) return known;
   const tn_node *fill = tn_graph_node(w->from, value);
   return push(w, value,
               &(tn_fused_step){ .op = TN_OP_FILL, .dtype = fill->type.dtype, .number = fill->attrs->number });
+}
+
+/* The register that holds an operand of a member; a fill and what is repeated become steps. */
+static int register_of(writer *w, const groups *g, tn_value value) {
+  int known = written_register(w, value);
+  if (known >= 0 || !g->repeated[value]) return known >= 0 ? known : fill_register(w, value);
+  const tn_node *node = tn_graph_node(w->from, value);
+  tn_fused_step step = { .op = node->op, .dtype = node->type.dtype };
+  for (int i = 0; i < node->count; i++) {
+    int number = fill_register(w, node->in[i]);
+    if (number < 0) return -1;
+    step.in[i] = (uint8_t)number;
+  }
+  return push(w, value, &step);
 }
 
 static bool write_steps(writer *w, const groups *g, tn_value root) {
@@ -143,7 +209,7 @@ static bool write_steps(writer *w, const groups *g, tn_value root) {
     const tn_node *node = tn_graph_node(w->from, v);
     tn_fused_step step = { .op = node->op, .dtype = node->type.dtype };
     for (int i = 0; i < node->count; i++) {
-      int number = register_of(w, node->in[i]);
+      int number = register_of(w, g, node->in[i]);
       if (number < 0) return false;
       step.in[i] = (uint8_t)number;
     }
@@ -174,10 +240,19 @@ static tn_value fuse_group(tn_rewrite *rewrite, const groups *g, tn_value root, 
   return value;
 }
 
+static bool reads_repeated(const groups *g, const tn_node *node) {
+  for (int i = 0; i < node->count; i++) {
+    if (g->repeated[node->in[i]]) return true;
+  }
+  return false;
+}
+
 static tn_value fuse_node(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in) {
   const groups *g = rewrite->context;
   tn_value root = g->group[old];
-  if (root == NO_GROUP || g->members[root] < 2) return tn_rewrite_keep(rewrite, node, in);
+  if (g->repeated[old]) return TN_ERROR_VALUE;
+  bool alone = root == NO_GROUP || (g->members[root] < 2 && !reads_repeated(g, node));
+  if (alone) return tn_rewrite_keep(rewrite, node, in);
   return root == old ? fuse_group(rewrite, g, root, node) : TN_ERROR_VALUE;
 }
 
@@ -194,6 +269,8 @@ bool tn_opt_fuse(tn_graph *graph) {
     .members = tn_arena_array(&arena, count, sizeof *g.members),
     .next_member = tn_arena_array(&arena, count, sizeof *g.next_member),
     .first_member = tn_arena_array(&arena, count, sizeof *g.first_member),
+    .wanted = tn_arena_array(&arena, count, sizeof *g.wanted),
+    .repeated = tn_arena_array(&arena, count, sizeof *g.repeated),
   };
   bool ok = !arena.failed;
   if (ok) {

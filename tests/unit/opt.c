@@ -150,6 +150,52 @@ static void a_value_that_is_used_elsewhere_is_not_swallowed(void **state) {
   world_close(&w);
 }
 
+/* Two groups read %3, as a forward and a backward pass do. Each makes it again where it is cheap and nobody
+ * else reads it; else it is there once. */
+static void what_is_cheap_is_made_again_by_each_group(void **state) {
+  (void)state;
+  static const struct {
+    const char *third, *more;
+    tn_op op;
+    size_t left;
+  } cases[] = {
+    { "neg %1", "", TN_OP_NEG, 0 },
+    { "mul %1, %2", "", TN_OP_MUL, 0 },
+    { "div %2, %1", "", TN_OP_DIV, 0 },
+    { "mul %1, %1", "", TN_OP_MUL, 0 },
+    { "tanh %1", "", TN_OP_TANH, 1 },   /* not cheap */
+    { "sub %1, %a", "", TN_OP_SUB, 1 }, /* of two tensors, which would both have to stay */
+    { "sub %1, %c", "", TN_OP_SUB, 1 },
+    { "neg %1", ", %3", TN_OP_NEG, 1 }, /* a result */
+    { "neg %1", ", %8", TN_OP_NEG, 1 }, /* %8 multiplies with it */
+    { "neg %c", "", TN_OP_NEG, 1 },     /* it is smaller than what the groups make */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "graph(%%a: f32[6, 6], %%b: f32[6, 6], %%c: f32[1, 6]) {\n  %%1 = matmul %%a, %%b\n"
+             "  %%2 = fill {dtype=f32, shape=[], number=0.3}\n  %%3 = %s\n  %%4 = add %%3, %%b\n"
+             "  %%5 = matmul %%4, %%b\n  %%6 = sin %%3\n  %%7 = mul %%6, %%5\n  %%8 = matmul %%3, %%b\n"
+             "  return %%7, %%5%s\n}\n",
+             cases[i].third, cases[i].more);
+    world w;
+    tn_graph graph;
+    uint8_t before[32], after[32];
+    world_open(&w);
+    graph_from(&w, text, &graph);
+    values v = random_values(&w, &graph, 1);
+    run_digest(&w, &graph, tn_backend_ref(), 1, &v, before);
+    assert_true(tn_opt_run(&graph, TN_PASS_ALL, &ref_evaluator));
+    assert_valid(&graph);
+    if (count_op(&graph, cases[i].op) != cases[i].left) fail_msg("%s", text);
+    run_digest(&w, &graph, tn_backend_cpu(NULL), 2, &v, after);
+    assert_memory_equal(before, after, sizeof before);
+    free_values(&w, &v);
+    tn_graph_free(&graph);
+    world_close(&w);
+  }
+}
+
 /* Programs from chance: any set of passes, every back end and several threads give one result. */
 static void no_pass_changes_a_bit(void **state) {
   (void)state;
@@ -216,6 +262,7 @@ int main(void) {
     cmocka_unit_test(a_chain_of_elementwise_operations_becomes_one),
     cmocka_unit_test(a_layer_norm_whose_parts_are_there_becomes_its_parts),
     cmocka_unit_test(a_value_that_is_used_elsewhere_is_not_swallowed),
+    cmocka_unit_test(what_is_cheap_is_made_again_by_each_group),
     cmocka_unit_test(no_pass_changes_a_bit),
     cmocka_unit_test(running_out_of_memory_leaves_a_valid_graph),
   };
