@@ -336,19 +336,10 @@ TN_OWN_FRAME const tn_mind_type *tn_mind_call_pullback(tn_mind_checker *c, const
 
 /* ---- functions of functions ---- */
 
-static tn_mind_callable_kind transform_of(tn_mind_special special) {
-  switch (special) {
-    case TN_MIND_GRAD: return TN_MIND_C_GRAD;
-    case TN_MIND_VALUE_AND_GRAD: return TN_MIND_C_VALUE_AND_GRAD;
-    case TN_MIND_JACOBIAN: return TN_MIND_C_JACOBIAN;
-    default: return TN_MIND_C_HESSIAN;
-  }
-}
-
 static const tn_mind_type *check_transform(tn_mind_checker *c, const tn_mind_entry *entry,
                                            const tn_mind_type *f) {
   return tn_mind_function_type(
-      c, (tn_mind_callable){ .kind = transform_of(entry->special), .inner = f->callable });
+      c, (tn_mind_callable){ .kind = tn_mind_transform_of(entry->special), .inner = f->callable });
 }
 
 /* ---- vjp and jvp ---- */

@@ -185,6 +185,9 @@ bool tn_mind_allow(tn_mind_evaluator *e, uint32_t effects, tn_span at);
 
 bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                           tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out);
+/* The same on values, by position. */
+bool tn_mind_eval_special_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
+                                 tn_span at, tn_mind_value *out);
 bool tn_mind_eval_transform(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_function *function,
                             const tn_mind_value *args, uint32_t count, tn_span at, tn_mind_value *out);
 bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_mind_value *cotangent,
@@ -195,7 +198,8 @@ bool tn_mind_gradients(tn_mind_evaluator *e, const tn_value *outputs, const tn_v
 
 /* ---- eval_loop.c ---- */
 
-/* fold and scan; `function` as in tn_mind_eval_call_value, `type` as the checker found it for the call. */
+/* fold and scan; `function` as in tn_mind_eval_call_value, `type` as the checker found it for the call. Both
+ * may be NULL: the values decide. */
 bool tn_mind_eval_loop(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_function *function,
                        const tn_mind_type *type, const tn_mind_value *args, tn_span at, tn_mind_value *out);
 

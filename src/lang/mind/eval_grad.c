@@ -200,12 +200,11 @@ bool tn_mind_eval_pullback(tn_mind_evaluator *e, const tn_mind_fn *fn, const tn_
   return tuple_of(e, grads, fn->leaf_count, fn->tuple, out);
 }
 
-static bool eval_vjp(tn_mind_evaluator *e, const tn_mind_node *call, const tn_mind_value *output,
+static bool eval_vjp(tn_mind_evaluator *e, const tn_mind_callable *pullback, const tn_mind_value *output,
                      const tn_mind_value *leaves, uint32_t count, bool tuple, tn_mind_value *out) {
-  const tn_mind_callable *callable = call->type->items[1]->callable;
   tn_mind_value *kept = tn_arena_copy(e->arena, output, sizeof *output), pair[2] = { *output };
   tn_mind_fn made = {
-    .callable = callable, .output = kept, .leaves = leaves, .leaf_count = count, .tuple = tuple
+    .callable = pullback, .output = kept, .leaves = leaves, .leaf_count = count, .tuple = tuple
   };
   const tn_mind_fn *fn = tn_arena_copy(e->arena, &made, sizeof made);
   if (!kept || !fn) return tn_mind_out_of_memory(e->mind);
@@ -247,17 +246,20 @@ static bool eval_jvp(tn_mind_evaluator *e, const tn_mind_value *output, const tn
   return tuple_of(e, pair, 2, true, out);
 }
 
-static bool eval_product(tn_mind_evaluator *e, const tn_mind_node *call, const tn_mind_value *args,
-                         tn_span at, tn_mind_value *out) {
-  bool tuple = args[1].kind == TN_MIND_V_TUPLE, forward = call->call.entry->special == TN_MIND_JVP;
+/* `call` is NULL where the types of the call are not known. */
+static bool eval_product(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_node *call,
+                         const tn_mind_value *args, tn_span at, tn_mind_value *out) {
+  static const tn_mind_callable any = { .kind = TN_MIND_C_PULLBACK };
+  bool tuple = args[1].kind == TN_MIND_V_TUPLE, forward = entry->special == TN_MIND_JVP;
+  const tn_mind_function *function = call ? call->call.function : NULL;
+  const tn_mind_callable *pullback = call && !forward ? call->type->items[1]->callable : &any;
   const tn_mind_value *inputs = tuple ? args[1].items : &args[1];
   uint32_t count = tuple ? args[1].count : 1;
-  const tn_mind_function *function = call->call.function;
   if (!function) function = tn_mind_choose(e, args[0].fn, inputs, count);
   tn_mind_value *leaves = make_leaves(e, function, inputs, count, at), output;
   if (!leaves) return false;
   if (!call_leaves(e, args[0].fn, function, leaves, count, at, &output)) return false;
-  if (!forward) return eval_vjp(e, call, &output, leaves, count, tuple, out);
+  if (!forward) return eval_vjp(e, pullback, &output, leaves, count, tuple, out);
   return eval_jvp(e, &output, leaves, count, tuple ? args[2].items : &args[2], at, out);
 }
 
@@ -347,6 +349,14 @@ static bool eval_expression_form(tn_mind_evaluator *e, tn_mind_frame *frame, con
 
 /* ---- calls ---- */
 
+static bool transformed(tn_mind_evaluator *e, const tn_mind_callable *callable, const tn_mind_fn *inner,
+                        tn_mind_value *out) {
+  tn_mind_fn made = { .callable = callable, .inner = inner };
+  const tn_mind_fn *kept = tn_arena_copy(e->arena, &made, sizeof made);
+  *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
+  return kept || tn_mind_out_of_memory(e->mind);
+}
+
 bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_mind_unit *unit,
                           tn_mind_node *call, const tn_mind_value *receiver, tn_mind_value *out) {
   const tn_mind_entry *entry = call->call.entry;
@@ -361,14 +371,22 @@ bool tn_mind_eval_special(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
       return false;
   }
   if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
-    return eval_product(e, call, args, at, out);
+    return eval_product(e, entry, call, args, at, out);
   if (entry->special >= TN_MIND_SAVE)
     return tn_mind_eval_weights(e, frame, unit, call, args[0].text, out);
   if (entry->special >= TN_MIND_FOLD)
     return tn_mind_eval_loop(e, entry, call->call.function, call->type, args, at, out);
   if (args[0].kind != TN_MIND_V_FN) return eval_expression_form(e, frame, call, &args[0], at, out);
-  tn_mind_fn made = { .callable = call->type->callable, .inner = args[0].fn };
-  const tn_mind_fn *kept = tn_arena_copy(e->arena, &made, sizeof made);
-  *out = (tn_mind_value){ .kind = TN_MIND_V_FN, .fn = kept };
-  return kept || tn_mind_out_of_memory(e->mind);
+  return transformed(e, call->type->callable, args[0].fn, out);
+}
+
+/* A function that was handed over: its type says what it takes, and that is not names. */
+bool tn_mind_eval_special_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
+                                 tn_span at, tn_mind_value *out) {
+  if (entry->special == TN_MIND_VJP || entry->special == TN_MIND_JVP)
+    return eval_product(e, entry, NULL, args, at, out);
+  if (entry->special >= TN_MIND_FOLD) return tn_mind_eval_loop(e, entry, NULL, NULL, args, at, out);
+  tn_mind_callable made = { .kind = tn_mind_transform_of(entry->special), .inner = args[0].fn->callable };
+  const tn_mind_callable *callable = tn_arena_copy(e->arena, &made, sizeof made);
+  return callable ? transformed(e, callable, args[0].fn, out) : tn_mind_out_of_memory(e->mind);
 }

@@ -349,6 +349,7 @@ bool tn_mind_eval_library(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
 
 bool tn_mind_eval_library_values(tn_mind_evaluator *e, const tn_mind_entry *entry, const tn_mind_value *args,
                                  uint32_t count, tn_span at, tn_mind_value *out) {
+  if (entry->special >= TN_MIND_GRAD) return tn_mind_eval_special_values(e, entry, args, at, out);
   tn_mind_call *l = tn_mind_call_new(e->mind, &reader, entry, at);
   if (!l) return false;
   l->evaluator = e;

@@ -37,7 +37,6 @@ typedef struct {
   int64_t steps;
   rows *over; /* NULL: a number of steps */
   bool scans, forgets;
-  tn_dtype dtype; /* of a scan's values */
   tn_vec(tn_value) made; /* values of the steps since what is in `done`, each as one row */
   tn_vec(tn_tensor) done;
   tn_mind_trace_mark mark;
@@ -144,7 +143,7 @@ static tn_value joined(const loop *l, const tn_value *parts, size_t count) {
 }
 
 static bool keep_value(loop *l, const tn_mind_value *value) {
-  tn_value node = tn_mind_node_of(l->e, value, l->dtype, l->at);
+  tn_value node = tn_mind_node_of(l->e, value, tn_mind_value_type(l->e, value).dtype, l->at);
   if (node == TN_ERROR_VALUE) return false;
   tn_value row = tn_build(tn_mind_builder(l->e, l->at), TN_OP_EXPAND_DIMS, &node, 1, NULL);
   if (!tn_mind_built(l->e, "scan", row)) return false;
@@ -292,8 +291,7 @@ bool tn_mind_eval_loop(tn_mind_evaluator *e, const tn_mind_entry *entry, const t
                        const tn_mind_type *type, const tn_mind_value *args, tn_span at, tn_mind_value *out) {
   loop l = { .e = e, .fn = args[0].fn, .function = function, .at = at, .state = args[1] };
   l.scans = entry->special == TN_MIND_SCAN;
-  l.state_type = l.scans ? type->items[0] : type;
-  if (l.scans) l.dtype = type->items[1]->dtype;
+  l.state_type = l.scans && type ? type->items[0] : type;
   l.symbols.arena = e->arena;
   if (!tn_mind_builder(e, at) || !begin_items(&l, &args[2]) || !meet_state(&l)) return false;
   l.forgets = may_forget(e);

@@ -167,6 +167,16 @@ static inline const tn_mind_callable *tn_mind_innermost(const tn_mind_callable *
   return callable;
 }
 
+/* What grad and its kin make of a function. */
+static inline tn_mind_callable_kind tn_mind_transform_of(tn_mind_special special) {
+  switch (special) {
+    case TN_MIND_GRAD: return TN_MIND_C_GRAD;
+    case TN_MIND_VALUE_AND_GRAD: return TN_MIND_C_VALUE_AND_GRAD;
+    case TN_MIND_JACOBIAN: return TN_MIND_C_JACOBIAN;
+    default: return TN_MIND_C_HESSIAN;
+  }
+}
+
 /* f, sum, grad, closure, ...: for diagnostics and for people. */
 tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable);
 
