@@ -137,9 +137,16 @@ static void run_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text 
   no_such_command(talk, word, out);
 }
 
+/* What people type who do not know of the colon yet. */
+static tn_str command_meant(tn_str line) {
+  if (tn_str_is(line, "quit") || tn_str_is(line, "exit")) return TN_LIT(":quit");
+  return tn_str_is(line, "help") ? TN_LIT(":help") : line;
+}
+
 bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text *out) {
   tn_str bare = tn_repl_trimmed(line);
   if (bare.len == 0) return talk->pending.len == 0;
+  if (talk->pending.len == 0) bare = command_meant(bare);
   if (bare.at[0] != ':') return false;
   run_command(talk, repl, bare, out);
   return true;

@@ -77,3 +77,39 @@ $ tern check short.nth 2>&1 | grep -A 4 note
 |    |
 |  2 | 1 [CALL] "two"
 |    |   ^^^^^^^^^^^^
+
+# So does one inside a function of AILang.
+$ cat > called.ail <<'END'
+> fn square(a) { matmul(a, a) }
+> model {
+>   x [B, 2]
+>   y = square(x)
+> }
+> END
+$ tern run called.ail --input 'x=[[1,2],[3,4],[5,6]]'
+! error[E_SHAPE_MISMATCH]: shapes [B=3, 2] and [B=3, 2] do not fit together in matmul
+!   --> called.ail:1:16
+!    |
+!  1 | fn square(a) { matmul(a, a) }
+!    |                ^^^^^^^^^^^^ dimension 1 differs
+!    = function: matmul
+!    = left: [B=3, 2]
+!    = right: [B=3, 2]
+!    = dimension: 1
+!    = hint: shapes are compared from the right; a dimension of 1 fits any other, and matmul needs [m, k] and [k, n]
+! note: called here
+!   --> called.ail:4:7
+!    |
+!  4 |   y = square(x)
+!    |       ^^^^^^^^^
+! 
+? 1
+
+# Words for those who do not know of the colon yet; inside a statement they are names.
+$ for lang in mind ninth ail; do printf 'help\nexit\nnothing gets here\n' | tern repl --lang $lang 2>&1 | grep -c 'nothing gets here'; done
+| 0
+| 0
+| 0
+? 1
+$ printf 'help\n' | tern repl --lang mind | grep ':quit'
+|   :quit <*>

@@ -54,6 +54,11 @@ $ tern repl --lang ninth <<'END'
 |    |        ^^^ read before anything was bound to it
 |    = name: six
 |    = hint: bind it first: `5 -> six`
+| note: called here
+|   --> <line 6>:1:22
+|    |
+|  1 | list { six [PRINT] } [CALL] "each"
+|    |                      ^^^^^^^^^^^^^
 |
 | stack: (empty)
 | stack: (empty)

@@ -449,7 +449,10 @@ static tn_ail_operand eval_user_call(tn_ail_walk *w, const tn_ail_fn *fn, const 
                TN_TEXT("function_name", tn_ail_text_of(w->program, call->name)));
   } else if (plain && !fn->recursive && !fn->refused && !w->program->arena.failed &&
              !too_many_calls(w, expr->at)) {
+    tn_span called = w->called;
+    w->called = expr->at;
     result = tn_ail_walk_call(w, fn, first);
+    w->called = called;
   }
   w->stack.count = first;
   return result;

@@ -77,6 +77,7 @@ typedef struct tn_ail_walk {
   tn_vec(tn_ail_pending) pending;
   tn_vec(tn_value) parts; /* of loops that collect */
   uint32_t frame, frames;
+  tn_span called; /* where the function that is walked is called; TN_NOWHERE: none is */
   int depth;
   uint64_t calls;
   tn_name target;    /* the name that is being assigned; for repeat */
@@ -100,7 +101,9 @@ typedef struct {
 } tn_ail_site;
 
 #define tn_ail_say(w, code, at, ...)                                                                         \
-  ((w)->failed = true, (w)->quiet ? false : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__))
+  ((w)->failed = true, (w)->quiet ? false                                                                    \
+                                  : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__,          \
+                                              TN_NOTE((w)->called, "called here")))
 #define tn_ail_say_plain(w, code, at)                                                                        \
   ((w)->failed = true, (w)->quiet ? false : tn_report_plain((w)->program->host->diags, (code), (at)))
 
