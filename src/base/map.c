@@ -1,16 +1,16 @@
 /* base/map.c: open addressing over an array of entries.
  *
- * The entries stand in insertion order; the slots hold only their indices. So
+ * The entries stand in insertion order; the buckets hold only their indices. So
  * iterating is a walk over an array, whatever the hash does, and growing the
- * slots moves no entry. Probing is linear: slots are four bytes, and sixteen of
- * them share a cache line. At most three quarters of the slots are taken. */
+ * buckets moves no entry. Probing is linear: buckets are four bytes, and sixteen of
+ * them share a cache line. At most three quarters of the buckets are taken. */
 #include "base/map.h"
 
 #include <string.h>
 
 #include "base/vec.h"
 
-#define FIRST_SLOTS 16
+#define FIRST_BUCKETS 16
 
 void tn_map_init(tn_map *map, tn_heap *heap) {
   *map = (tn_map){ .heap = heap };
@@ -18,17 +18,17 @@ void tn_map_init(tn_map *map, tn_heap *heap) {
 
 void tn_map_free(tn_map *map) {
   tn_heap_free(map->heap, map->entries, map->capacity * sizeof *map->entries);
-  tn_heap_free(map->heap, map->slots, map->slot_count * sizeof *map->slots);
+  tn_heap_free(map->heap, map->buckets, map->bucket_count * sizeof *map->buckets);
   tn_map_init(map, map->heap);
 }
 
 void tn_map_clear(tn_map *map) {
-  if (map->slot_count) memset(map->slots, 0, map->slot_count * sizeof *map->slots);
+  if (map->bucket_count) memset(map->buckets, 0, map->bucket_count * sizeof *map->buckets);
   map->count = 0;
 }
 
 /* Handles are consecutive and pointers share their low bits; both must spread
- * over the low bits that choose a slot. */
+ * over the low bits that choose a bucket. */
 static size_t spread(uint64_t key) {
   key ^= key >> 32;
   key *= UINT64_C(0xd6e8feb86659fd93);
@@ -38,31 +38,32 @@ static size_t spread(uint64_t key) {
   return (size_t)key;
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
-static size_t find_slot(const tn_map *map, uint64_t key) {
-  size_t mask = map->slot_count - 1, slot = spread(key) & mask;
-  while (map->slots[slot] && map->entries[map->slots[slot] - 1].key != key) slot = (slot + 1) & mask;
-  return slot;
+/* The bucket that holds the key, or the free one where it belongs. */
+static size_t find_bucket(const tn_map *map, uint64_t key) {
+  size_t mask = map->bucket_count - 1, bucket = spread(key) & mask;
+  while (map->buckets[bucket] && map->entries[map->buckets[bucket] - 1].key != key)
+    bucket = (bucket + 1) & mask;
+  return bucket;
 }
 
-/* No probe goes past the key that came last, so its slot is simply free again. */
+/* No probe goes past the key that came last, so its bucket is simply free again. */
 void tn_map_rewind(tn_map *map, size_t count) {
   while (map->count > count) {
-    map->slots[find_slot(map, map->entries[map->count - 1].key)] = 0;
+    map->buckets[find_bucket(map, map->entries[map->count - 1].key)] = 0;
     map->count--;
   }
 }
 
-static bool grow_slots(tn_map *map) {
-  size_t count = map->slot_count ? map->slot_count : FIRST_SLOTS / 2, bytes;
-  if (!tn_size_mul(count, 2 * sizeof *map->slots, &bytes)) return false;
-  uint32_t *slots = tn_heap_alloc(map->heap, bytes);
-  if (!slots) return false;
-  tn_heap_free(map->heap, map->slots, map->slot_count * sizeof *map->slots);
-  map->slots = slots;
-  map->slot_count = count * 2;
+static bool grow_buckets(tn_map *map) {
+  size_t count = map->bucket_count ? map->bucket_count : FIRST_BUCKETS / 2, bytes;
+  if (!tn_size_mul(count, 2 * sizeof *map->buckets, &bytes)) return false;
+  uint32_t *buckets = tn_heap_alloc(map->heap, bytes);
+  if (!buckets) return false;
+  tn_heap_free(map->heap, map->buckets, map->bucket_count * sizeof *map->buckets);
+  map->buckets = buckets;
+  map->bucket_count = count * 2;
   for (size_t i = 0; i < map->count; i++) {
-    map->slots[find_slot(map, map->entries[i].key)] = (uint32_t)(i + 1);
+    map->buckets[find_bucket(map, map->entries[i].key)] = (uint32_t)(i + 1);
   }
   return true;
 }
@@ -72,7 +73,7 @@ static bool make_room(tn_map *map) {
   if (map->count >= UINT32_MAX - 1) return false;
   map->entries = tn_vec_grow(map->heap, map->entries, &map->capacity, sizeof *map->entries, map->count, 1);
   if (map->count >= map->capacity) return false;
-  return map->count + 1 <= map->slot_count - map->slot_count / 4 || grow_slots(map);
+  return map->count + 1 <= map->bucket_count - map->bucket_count / 4 || grow_buckets(map);
 }
 
 bool tn_map_put(tn_map *map, uint64_t key, uint64_t value) {
@@ -83,12 +84,12 @@ bool tn_map_put(tn_map *map, uint64_t key, uint64_t value) {
   }
   if (!make_room(map)) return false;
   map->entries[map->count] = (tn_map_entry){ key, value };
-  map->slots[find_slot(map, key)] = (uint32_t)++map->count;
+  map->buckets[find_bucket(map, key)] = (uint32_t)++map->count;
   return true;
 }
 
 uint64_t *tn_map_get(const tn_map *map, uint64_t key) {
-  if (map->slot_count == 0) return NULL;
-  uint32_t index = map->slots[find_slot(map, key)];
+  if (map->bucket_count == 0) return NULL;
+  uint32_t index = map->buckets[find_bucket(map, key)];
   return index ? &map->entries[index - 1].value : NULL;
 }

@@ -15,8 +15,8 @@ typedef struct {
   tn_heap *heap;
   tn_map_entry *entries;   /* in insertion order */
   size_t count, capacity;
-  uint32_t *slots;         /* index into entries plus 1; 0 is free */
-  size_t slot_count;
+  uint32_t *buckets;         /* index into entries plus 1; 0 is free */
+  size_t bucket_count;
 } tn_map;
 
 void tn_map_init(tn_map *map, tn_heap *heap);

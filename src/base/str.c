@@ -175,19 +175,19 @@ typedef struct {
 typedef struct {
   tn_name name;    /* 0: free */
   uint32_t tag;    /* the upper half of its hash */
-} name_slot;
+} name_bucket;
 
 struct tn_names {
   tn_heap *heap;
   tn_arena arena;            /* the texts */
   tn_vec(interned) list;     /* name n is list.at[n - 1] */
-  name_slot *slots;
-  size_t slot_count;         /* a power of two */
+  name_bucket *buckets;
+  size_t bucket_count;         /* a power of two */
   size_t marked;             /* names, and their texts, to go back to */
   tn_arena_mark marked_texts;
 };
 
-#define FIRST_SLOTS 64
+#define FIRST_BUCKETS 64
 
 tn_names *tn_names_new(tn_heap *heap) {
   tn_names *names = tn_heap_alloc(heap, sizeof *names);
@@ -202,39 +202,39 @@ void tn_names_free(tn_names *names) {
   tn_heap *heap = names->heap;
   tn_arena_free(&names->arena);
   tn_vec_free(heap, &names->list);
-  tn_heap_free(heap, names->slots, names->slot_count * sizeof *names->slots);
+  tn_heap_free(heap, names->buckets, names->bucket_count * sizeof *names->buckets);
   tn_heap_free(heap, names, sizeof *names);
 }
 
-static size_t find_slot(const tn_names *names, tn_str text, uint64_t hash) {
-  size_t mask = names->slot_count - 1, slot = (size_t)hash & mask;
-  for (; names->slots[slot].name; slot = (slot + 1) & mask) {
-    if (names->slots[slot].tag != (uint32_t)(hash >> 32)) continue;
-    const interned *known = &names->list.at[names->slots[slot].name - 1];
+static size_t find_bucket(const tn_names *names, tn_str text, uint64_t hash) {
+  size_t mask = names->bucket_count - 1, bucket = (size_t)hash & mask;
+  for (; names->buckets[bucket].name; bucket = (bucket + 1) & mask) {
+    if (names->buckets[bucket].tag != (uint32_t)(hash >> 32)) continue;
+    const interned *known = &names->list.at[names->buckets[bucket].name - 1];
     if (known->hash == hash && tn_str_equal(known->text, text)) break;
   }
-  return slot;
+  return bucket;
 }
 
-static bool grow_slots(tn_names *names) {
-  size_t count = names->slot_count ? names->slot_count : FIRST_SLOTS / 2, bytes;
-  if (!tn_size_mul(count, 2 * sizeof *names->slots, &bytes)) return false;
-  name_slot *slots = tn_heap_alloc(names->heap, bytes);
-  if (!slots) return false;
-  tn_heap_free(names->heap, names->slots, names->slot_count * sizeof *names->slots);
-  names->slots = slots;
-  names->slot_count = count * 2;
+static bool grow_buckets(tn_names *names) {
+  size_t count = names->bucket_count ? names->bucket_count : FIRST_BUCKETS / 2, bytes;
+  if (!tn_size_mul(count, 2 * sizeof *names->buckets, &bytes)) return false;
+  name_bucket *buckets = tn_heap_alloc(names->heap, bytes);
+  if (!buckets) return false;
+  tn_heap_free(names->heap, names->buckets, names->bucket_count * sizeof *names->buckets);
+  names->buckets = buckets;
+  names->bucket_count = count * 2;
   for (size_t i = 0; i < names->list.count; i++) {
-    size_t mask = names->slot_count - 1, slot = (size_t)names->list.at[i].hash & mask;
-    while (slots[slot].name) slot = (slot + 1) & mask;
-    slots[slot] = (name_slot){ (tn_name)(i + 1), (uint32_t)(names->list.at[i].hash >> 32) };
+    size_t mask = names->bucket_count - 1, bucket = (size_t)names->list.at[i].hash & mask;
+    while (buckets[bucket].name) bucket = (bucket + 1) & mask;
+    buckets[bucket] = (name_bucket){ (tn_name)(i + 1), (uint32_t)(names->list.at[i].hash >> 32) };
   }
   return true;
 }
 
 static bool make_room(tn_names *names) {
   if (names->list.count >= UINT32_MAX - 1 || !tn_vec_reserve(names->heap, &names->list, 1)) return false;
-  return names->list.count + 1 <= names->slot_count - names->slot_count / 4 || grow_slots(names);
+  return names->list.count + 1 <= names->bucket_count - names->bucket_count / 4 || grow_buckets(names);
 }
 
 tn_name tn_names_intern(tn_names *names, tn_str text) {
@@ -245,10 +245,10 @@ tn_name tn_names_intern(tn_names *names, tn_str text) {
   tn_str copy = tn_arena_str(&names->arena, text);
   if (names->arena.failed) return 0;
   uint64_t hash = tn_str_hash(text);
-  size_t slot = find_slot(names, text, hash);
+  size_t bucket = find_bucket(names, text, hash);
   names->list.at[names->list.count++] = (interned){ copy, hash };
-  names->slots[slot] = (name_slot){ (tn_name)names->list.count, (uint32_t)(hash >> 32) };
-  return names->slots[slot].name;
+  names->buckets[bucket] = (name_bucket){ (tn_name)names->list.count, (uint32_t)(hash >> 32) };
+  return names->buckets[bucket].name;
 }
 
 void tn_names_mark(tn_names *names) {
@@ -258,18 +258,18 @@ void tn_names_mark(tn_names *names) {
 
 bool tn_names_since(const tn_names *names, tn_name name) { return name > names->marked; }
 
-/* No probe goes past the name that came last, so its slot is simply free again. */
+/* No probe goes past the name that came last, so its bucket is simply free again. */
 void tn_names_rewind(tn_names *names) {
   for (; names->list.count > names->marked; names->list.count--) {
     const interned *last = &tn_vec_last(&names->list);
-    names->slots[find_slot(names, last->text, last->hash)] = (name_slot){ 0 };
+    names->buckets[find_bucket(names, last->text, last->hash)] = (name_bucket){ 0 };
   }
   tn_arena_rewind(&names->arena, names->marked_texts);
 }
 
 tn_name tn_names_find(const tn_names *names, tn_str text) {
-  if (names->slot_count == 0) return 0;
-  return names->slots[find_slot(names, text, tn_str_hash(text))].name;
+  if (names->bucket_count == 0) return 0;
+  return names->buckets[find_bucket(names, text, tn_str_hash(text))].name;
 }
 
 tn_str tn_names_text(const tn_names *names, tn_name name) {

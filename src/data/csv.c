@@ -139,11 +139,11 @@ static inline bool keep_number(const tn_decimal *decimal, const tn_csv_use *use,
   if (use->real) {
     float number;
     if (!tn_number_exact_f32(decimal->digits, -decimal->fraction, &number)) return false;
-    to[use->column].reals[use->slot] = decimal->negative ? -number : number;
+    to[use->column].reals[use->item] = decimal->negative ? -number : number;
     return true;
   }
   if (decimal->fraction > 0 || decimal->digits > INT32_MAX) return false;
-  to[use->column].ints[use->slot] = (int32_t)(decimal->negative ? -(int64_t)decimal->digits
+  to[use->column].ints[use->item] = (int32_t)(decimal->negative ? -(int64_t)decimal->digits
                                                                 : (int64_t)decimal->digits);
   return true;
 }
@@ -153,7 +153,7 @@ static bool take_long(const char *from, const char *stop, const tn_csv_use *use,
   float number;
   if (!use->real || !tn_take_f32(&from, stop, &number) || from != stop) return false;
   if (number - number != 0) return false; /* infinite */
-  to[use->column].reals[use->slot] = number;
+  to[use->column].reals[use->item] = number;
   return true;
 }
 

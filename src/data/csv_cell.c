@@ -61,7 +61,7 @@ static bool add_use(tn_csv *csv, size_t cell, size_t column) {
     use->next = other;
   }
   use->column = (uint32_t)column;
-  use->slot = (uint32_t)csv->out->at[column].width++;
+  use->item = (uint32_t)csv->out->at[column].width++;
   use->quick = !use->used && (kind == TN_COLUMN_F32 || kind == TN_COLUMN_I32);
   use->real = kind == TN_COLUMN_F32;
   use->used = true;
@@ -197,7 +197,7 @@ bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell) {
   for (const tn_csv_use *use = &csv->uses[index]; use; use = use->next) {
     const tn_csv_column *wanted = &csv->request->columns[use->column];
     tn_column *column = &csv->out->at[use->column];
-    size_t item = csv->out->rows * column->width + use->slot;
+    size_t item = csv->out->rows * column->width + use->item;
     csv->fault->asked = use->column;
     bool ok = false;
     switch (column->kind) {

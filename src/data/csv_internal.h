@@ -8,7 +8,7 @@
 
 /* What the cells of one column of the file are for. */
 typedef struct tn_csv_use {
-  uint32_t column, slot;         /* of the result, and the place among its items of a row */
+  uint32_t column, item;         /* of the result, and the place among its items of a row */
   bool used, ignored;
   bool quick, real;              /* quick: numbers, f32 if real, and nothing else reads the cell */
   const struct tn_csv_use *next; /* another that reads the same cell */

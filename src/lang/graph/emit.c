@@ -3,7 +3,7 @@
 #include "lang/graph/doors.h"
 
 /* What is differentiated by: every parameter and float input. Returns how many. */
-static size_t list_slots(const tn_graph *graph, tn_value *wrt) {
+static size_t list_wrt(const tn_graph *graph, tn_value *wrt) {
   size_t count = 0;
   for (size_t i = 0; i < graph->params.count; i++) wrt[count++] = graph->params.at[i];
   for (size_t i = 0; i < graph->inputs.count; i++) {
@@ -22,7 +22,7 @@ static bool differentiate(tn_graph *graph, int loss, tn_fault *fault) {
   tn_value *grads = tn_arena_array(&graph->arena, most + 1, sizeof *grads);
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
   if (!wrt || !grads) return false;
-  size_t count = list_slots(graph, wrt);
+  size_t count = list_wrt(graph, wrt);
   tn_value output = graph->outputs.at[loss].value, seed = TN_NO_VALUE;
   tn_grad_request request = { .builder = &builder,
                               .outputs = &output,

@@ -2,9 +2,9 @@
  *
  * Anyone on this machine can connect, and nobody has to send or read anything.
  * So every state of a connection has a deadline that no trickle of bytes moves,
- * and where the slots are taken the connection that has been unfinished longest
+ * and where all places are taken the connection that has been unfinished longest
  * gives way to the new one: a slow client can lose its own place, never keep
- * others out. One address holds only a part of the slots.
+ * others out. One address holds only a part of the places.
  *
  * This is the policy alone: it knows neither sockets nor the clock, and tests
  * drive it with any time they like. */
@@ -19,7 +19,7 @@ typedef enum {
   TN_CLIENT_ANSWER, /* an answer is being sent */
   TN_CLIENT_WAIT,   /* its answer is being made */
   TN_CLIENT_STREAM, /* follows a run, and has all that is known */
-  TN_CLIENT_GONE,   /* told to go: its slot is free, its socket not yet closed */
+  TN_CLIENT_GONE,   /* told to go: its place is free, its socket not yet closed */
   TN_CLIENT_STATE_COUNT
 } tn_client_state;
 

@@ -22,7 +22,7 @@
 #define PATIENCE        5.0  /* seconds; for a lock of somebody else */
 #define PATIENCE_AT_END 0.05 /* when the session is asked to stop */
 #define WAIT_STEP_MS    5
-#define STEPS_PER_LOOK  100  /* of SQLite's machine, between two looks at the stop and at its memory */
+#define STEPS_PER_LOOK  100  /* of SQLite's bytecode, between two looks at the stop and at its memory */
 
 /* SQLite's own memory: what an honest history needs is not counted; more counts for the session, whose user
  * may not have set a limit. A value may take an eighth of it, because several are held between two looks. */

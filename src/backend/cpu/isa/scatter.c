@@ -130,14 +130,14 @@ typedef struct {
   chain *chain;
   int64_t *next;   /* by place of the index: the next one that names the same row, or -1 */
   int64_t *offset; /* by place: of its slice in y */
-  int64_t *slot;   /* hash table of chain numbers, -1 where empty */
-  int64_t slots;   /* a power of two */
+  int64_t *bucket;   /* hash table of chain numbers, -1 where empty */
+  int64_t buckets;   /* a power of two */
 } update_job;
 
-static int64_t slots_for(int64_t indices) {
-  int64_t slots = 16;
-  while (slots < 2 * indices) slots *= 2;
-  return slots;
+static int64_t buckets_for(int64_t indices) {
+  int64_t buckets = 16;
+  while (buckets < 2 * indices) buckets *= 2;
+  return buckets;
 }
 
 /* ---- row_update with a place for every row: f32, rows without gaps ----
@@ -318,15 +318,15 @@ size_t row_update_scratch(const tn_kernel_call *call) {
   int64_t indices = tn_cpu_elements(&call->in[1]);
   if (is_direct(call)) return direct_scratch(call);
   return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) +
-         (size_t)slots_for(indices) * sizeof(int64_t);
+         (size_t)buckets_for(indices) * sizeof(int64_t);
 }
 
 /* The chain of a row: where it is, or where it is to be entered. */
-static int64_t *find_slot(const update_job *job, int64_t row) {
+static int64_t *find_bucket(const update_job *job, int64_t row) {
   uint64_t at = (uint64_t)row * 0x9e3779b97f4a7c15u >> 20;
   for (;; at++) {
-    int64_t *slot = &job->slot[at & (uint64_t)(job->slots - 1)];
-    if (*slot < 0 || job->chain[*slot].row == row) return slot;
+    int64_t *bucket = &job->bucket[at & (uint64_t)(job->buckets - 1)];
+    if (*bucket < 0 || job->chain[*bucket].row == row) return bucket;
   }
 }
 
@@ -334,18 +334,18 @@ static void link_places(update_job *job) {
   const tn_view *index = &job->call->in[1];
   tn_cpu_iterator places;
   tn_cpu_iterator_copy(&places, &job->places);
-  for (int64_t s = 0; s < job->slots; s++) job->slot[s] = -1;
+  for (int64_t s = 0; s < job->buckets; s++) job->bucket[s] = -1;
   tn_cpu_iterator_seek(&places, places.rank, 0);
   for (int64_t i = 0; i < job->indices; i++, tn_cpu_iterator_next(&places, places.rank)) {
     int64_t row = tn_cpu_index_at(index->data, index->dtype, places.offset[0]);
-    int64_t *slot = find_slot(job, row);
+    int64_t *bucket = find_bucket(job, row);
     job->offset[i] = places.offset[1];
     job->next[i] = -1;
-    if (*slot < 0) {
-      *slot = job->chains++;
-      job->chain[*slot] = (chain){ row, i, i };
+    if (*bucket < 0) {
+      *bucket = job->chains++;
+      job->chain[*bucket] = (chain){ row, i, i };
     } else {
-      chain *at = &job->chain[*slot];
+      chain *at = &job->chain[*bucket];
       job->next[at->last] = i;
       at->last = i;
     }
@@ -422,11 +422,11 @@ bool cpu_row_update(const tn_kernel_call *call) {
   tn_cpu_iterator_add(&job.after, &out_after);
   tn_cpu_iterator_add(&job.after, &y_after);
   tn_cpu_iterator_merge(&job.after);
-  job.slots = slots_for(job.indices);
+  job.buckets = buckets_for(job.indices);
   job.chain = call->scratch;
   job.next = (int64_t *)(job.chain + job.indices);
   job.offset = job.next + job.indices;
-  job.slot = job.offset + job.indices;
+  job.bucket = job.offset + job.indices;
   link_places(&job);
   double cost = (double)job.indices * (10 + 0.2 * (double)tn_cpu_elements(&y_after));
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, update_share, &job);
