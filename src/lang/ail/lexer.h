@@ -39,6 +39,19 @@ typedef enum {
   TN_AIL_TOKEN_GE
 } tn_ail_token_kind;
 
+/* By how much what follows the token is nested deeper: 1 after an opening bracket, -1 after a closing one. */
+static inline int tn_ail_token_nesting(tn_ail_token_kind kind) {
+  switch (kind) {
+    case TN_AIL_TOKEN_OPEN:
+    case TN_AIL_TOKEN_OPEN_LIST:
+    case TN_AIL_TOKEN_OPEN_BLOCK: return 1;
+    case TN_AIL_TOKEN_CLOSE:
+    case TN_AIL_TOKEN_CLOSE_LIST:
+    case TN_AIL_TOKEN_CLOSE_BLOCK: return -1;
+    default: return 0;
+  }
+}
+
 /* The words with a meaning somewhere. The first group is reserved inside expressions. */
 #define TN_AIL_WORDS(X)                                                                                      \
   X(IF, "if")                                                                                                \

@@ -36,18 +36,6 @@ void tn_ail_lines_free(tn_ail_lines *lines) {
 
 /* ---- what a line uses and binds ---- */
 
-static int nesting_of(tn_ail_token_kind kind) {
-  switch (kind) {
-    case TN_AIL_TOKEN_OPEN:
-    case TN_AIL_TOKEN_OPEN_LIST:
-    case TN_AIL_TOKEN_OPEN_BLOCK: return 1;
-    case TN_AIL_TOKEN_CLOSE:
-    case TN_AIL_TOKEN_CLOSE_LIST:
-    case TN_AIL_TOKEN_CLOSE_BLOCK: return -1;
-    default: return 0;
-  }
-}
-
 static bool declares(tn_ail_word word) {
   return word == TN_AIL_WORD_CONST || word == TN_AIL_WORD_FN || word == TN_AIL_WORD_INPUT ||
          word == TN_AIL_WORD_PARAM || word == TN_AIL_WORD_LAYER;
@@ -82,7 +70,7 @@ static bool next_name(names_in *n, mention *out) {
     tn_ail_word before = n->before;
     n->next = tn_ail_lexer_next(&n->lexer);
     n->before = token.word;
-    n->depth += nesting_of(token.kind);
+    n->depth += tn_ail_token_nesting(token.kind);
     if (token.kind != TN_AIL_TOKEN_NAME) continue;
     bool shaped = n->next.kind == TN_AIL_TOKEN_OPEN_LIST || n->next.kind == TN_AIL_TOKEN_COLON;
     bool outside = n->depth <= 0;

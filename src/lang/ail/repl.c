@@ -54,18 +54,6 @@ static line_kind kind_of(tn_str text, tn_str *target) {
   }
 }
 
-static int nesting_of(const tn_ail_token *token) {
-  switch (token->kind) {
-    case TN_AIL_TOKEN_OPEN:
-    case TN_AIL_TOKEN_OPEN_LIST:
-    case TN_AIL_TOKEN_OPEN_BLOCK: return 1;
-    case TN_AIL_TOKEN_CLOSE:
-    case TN_AIL_TOKEN_CLOSE_LIST:
-    case TN_AIL_TOKEN_CLOSE_BLOCK: return -1;
-    default: return 0;
-  }
-}
-
 static bool wants_value(tn_ail_word word) {
   switch (word) {
     case TN_AIL_WORD_IF:
@@ -101,7 +89,7 @@ static bool is_open(tn_str text) {
     tn_ail_token token = tn_ail_lexer_next(&lexer);
     if (token.kind == TN_AIL_TOKEN_BAD) return false;
     if (token.kind == TN_AIL_TOKEN_END) break;
-    nesting += nesting_of(&token);
+    nesting += tn_ail_token_nesting(token.kind);
     if (token.word == TN_AIL_WORD_DO) loops++;
     if (token.word == TN_AIL_WORD_END && loops > 0) loops--; /* that of a state closes nothing */
     last = token;
