@@ -122,6 +122,13 @@ tn_test(ops composed plan cpu ref ALSO case.c check.c)
 tn_test(ops gradients ad plan ref ALSO slope.c)
 tn_test(ops exports export cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
+# The kernels of a card as functions of the host, which tests/gpu/emulator.c runs.
+file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/cuda/kernels/*.c)
+add_library(tn_emulated STATIC ${kernels})
+target_link_libraries(tn_emulated PUBLIC tern_flags tn_op)
+tn_test(ops card cuda emulated cpu ref
+  ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c
+  ../gpu/emulator.c ../gpu/card.c)
 tn_test(ops kernels cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
 tn_test(ops table tern)

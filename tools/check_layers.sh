@@ -25,6 +25,7 @@ opt         : base diag tensor op graph
 backend     : base diag tensor op graph
 backend/ref : base diag tensor op graph backend
 backend/cpu : base diag tensor op graph backend
+backend/cuda : base diag tensor op graph backend
 plan        : base diag tensor op graph backend
 eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph

@@ -112,6 +112,7 @@ list_missing_for_tests() {
   need libmpfr-dev has_header "$compiler" mpfr.h
   need g++ command -v c++
   need clang command -v clang
+  need clang-19 command -v clang-19
   need clang-tidy command -v clang-tidy
   need libclang-rt-dev can_link clang -fsanitize=address,undefined
   need python3 command -v python3

@@ -25,6 +25,7 @@ typedef struct {
   void *scratch;           /* at least what tn_backend_scratch said; 64-byte aligned */
   int threads;             /* at most; never changes a bit */
   tn_pool *pool;           /* helps; NULL: the caller does the parts of all threads */
+  struct tn_card_queue *queue;  /* of the card that carries it out, if the back end is one of a card */
   const void *kept;        /* what `choose` has left for its kernel */
   tn_fault *fault;         /* for what shows only at run time: an index out of range, division by zero */
   tn_stop *stop;           /* asked every few milliseconds; if the answer is yes the kernel returns early, and

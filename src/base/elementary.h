@@ -29,6 +29,7 @@
 
 /* True when the compile target has a fused multiply-add instruction. Never decides a bit. */
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || \
+    defined(__NVPTX__) || \
     defined(__s390x__) || defined(__powerpc64__) || (defined(__riscv_flen) && __riscv_flen >= 64)
 #define TN_FMA_IN_HARDWARE 1
 #else

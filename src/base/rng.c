@@ -10,7 +10,11 @@
 #include <string.h>
 
 #define BLOCK_WORDS 16
+#if defined(__NVPTX__)
+#define LANES 1   /* a thread of a card has no vectors */
+#else
 #define LANES 4   /* a row fills one 128-bit register, and sixteen rows all of them */
+#endif
 #define GROUP_WORDS (BLOCK_WORDS * LANES)
 #define ROUNDS 8
 

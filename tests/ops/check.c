@@ -24,6 +24,7 @@ back_ends back_ends_of_this_machine(void) {
   const char *effort = getenv("TERN_TEST_EFFORT"), *isa;
   bool available;
   ends.small = effort && strcmp(effort, "small") == 0;
+  ends.share = ends.small ? 6 : 1;
   for (int i = 0; ends.count < BACKEND_LIMIT && (isa = tn_backend_cpu_isa(i, &available)); i++)
     if (available) ends.backend[ends.count++] = tn_backend_cpu(isa);
   return ends;
@@ -291,7 +292,7 @@ static const char *check_against(const op_case *c, const back_ends *ends, const 
   static const int threads[] = { 1, 2, 3, 7 };
   const char *bad = NULL;
   for (int b = 0; !bad && b < ends->count; b++)
-    for (int t = 0; !bad && t < 4; t += ends->small ? 2 : 1) {
+    for (int t = 0; !bad && t < (ends->alone ? 1 : 4); t += ends->small ? 2 : 1) {
       runner r = { c, ends->backend[b], threads[t], false, ends->pool }, chosen = r;
       chosen.chosen = true;
       bad = check_runner(&r, place, expected, t % 2 == 0);

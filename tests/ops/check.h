@@ -9,7 +9,9 @@
 typedef struct {
   const tn_backend *backend[BACKEND_LIMIT];
   int count;
+  bool alone;      /* threads of the host do not matter: one is tried, and no large results */
   bool small;      /* TERN_TEST_EFFORT=small: fewer cases and thread counts */
+  int share;       /* one of so many cases is tried, the first ones */
   tn_pool *pool;   /* for more than one thread; NULL: their parts run one after another */
 } back_ends;
 back_ends back_ends_of_this_machine(void);

@@ -28,7 +28,7 @@ typedef struct {
 _Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
 
 #define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, for_cpu, for_small) for_ref
+#define TN_KERNEL(for_ref, ...) for_ref
 #define TN_EXPAND(...) .ref = NULL
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"

@@ -311,7 +311,7 @@ static const struct {
   tn_kernel (*small)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 } choosers[TN_OP_COUNT] = {
 #define TN_OP(id, ...)                         [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, for_cpu, for_small) for_small
+#define TN_KERNEL(for_ref, for_cpu, for_small, ...) for_small
 #define TN_EXPAND(...)                         .small = NULL
 #include "op/ops.def"
 };

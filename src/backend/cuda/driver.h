@@ -1,0 +1,60 @@
+/* backend/cuda/driver.h: the part of NVIDIA's driver that is used, found when it is asked for.
+ *
+ * libcuda.so.1 comes with the driver and is not there on most machines, so nothing links with it. */
+#ifndef TN_BACKEND_CUDA_DRIVER_H
+#define TN_BACKEND_CUDA_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tn_cu_context *tn_cu_context;
+typedef struct tn_cu_module *tn_cu_module;
+typedef struct tn_cu_function *tn_cu_function;
+typedef struct tn_cu_stream *tn_cu_stream;
+typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
+
+/* name in libcuda, its arguments; each returns 0 or the number of an error */
+#define TN_CU_FUNCTIONS(X)                                                                                  \
+  X(init, "cuInit", unsigned flags)                                                                         \
+  X(error_text, "cuGetErrorString", int error, const char **text)                                           \
+  X(driver_version, "cuDriverGetVersion", int *version)                                                     \
+  X(device_count, "cuDeviceGetCount", int *count)                                                           \
+  X(device, "cuDeviceGet", int *device, int index)                                                          \
+  X(device_name, "cuDeviceGetName", char *name, int bytes, int device)                                      \
+  X(device_memory, "cuDeviceTotalMem_v2", size_t *bytes, int device)                                        \
+  X(device_attribute, "cuDeviceGetAttribute", int *value, int attribute, int device)                        \
+  X(context_retain, "cuDevicePrimaryCtxRetain", tn_cu_context *context, int device)                         \
+  X(context_release, "cuDevicePrimaryCtxRelease_v2", int device)                                            \
+  X(context_set, "cuCtxSetCurrent", tn_cu_context context)                                                  \
+  X(module_load, "cuModuleLoadData", tn_cu_module *module, const void *text)                                \
+  X(module_unload, "cuModuleUnload", tn_cu_module module)                                                   \
+  X(module_function, "cuModuleGetFunction", tn_cu_function *function, tn_cu_module module, const char *name) \
+  X(stream_create, "cuStreamCreate", tn_cu_stream *stream, unsigned flags)                                  \
+  X(stream_destroy, "cuStreamDestroy_v2", tn_cu_stream stream)                                              \
+  X(stream_synchronize, "cuStreamSynchronize", tn_cu_stream stream)                                         \
+  X(allocate, "cuMemAlloc_v2", tn_cu_pointer *pointer, size_t bytes)                                        \
+  X(release, "cuMemFree_v2", tn_cu_pointer pointer)                                                         \
+  X(put, "cuMemcpyHtoDAsync_v2", tn_cu_pointer to, const void *from, size_t bytes, tn_cu_stream stream)     \
+  X(get, "cuMemcpyDtoHAsync_v2", void *to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream)           \
+  X(clear, "cuMemsetD8Async", tn_cu_pointer to, unsigned char byte, size_t bytes, tn_cu_stream stream)      \
+  X(launch, "cuLaunchKernel", tn_cu_function function, unsigned blocks, unsigned blocks_y,                  \
+    unsigned blocks_z, unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared,           \
+    tn_cu_stream stream, void **arguments, void **extra)
+
+#define TN_CU_OUT_OF_MEMORY 2
+#define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
+#define TN_CU_CAPABILITY_MINOR 76
+#define TN_CU_MULTIPROCESSORS 16
+
+typedef struct {
+#define TN_CU_POINTER(name, symbol, ...) int (*name)(__VA_ARGS__);
+  TN_CU_FUNCTIONS(TN_CU_POINTER)
+#undef TN_CU_POINTER
+} tn_cu;
+
+/* The driver, started; NULL with *why: there is none, or it refuses. Looked for once. */
+const tn_cu *tn_cu_driver(const char **why);
+/* What the driver calls an error. */
+const char *tn_cu_error(const tn_cu *cu, int error);
+#endif

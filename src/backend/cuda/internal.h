@@ -1,0 +1,54 @@
+/* backend/cuda/internal.h: what the files that launch kernels share.
+ *
+ * A kernel of the table (ops.def) here is a function of the host: it works out
+ * what the card's kernel must be told and puts it into the queue. Nothing is
+ * waited for. A fault that shows only in numbers is written down on the card;
+ * kernels behind it do nothing, and whoever ends the queue is told. */
+#ifndef TN_BACKEND_CUDA_INTERNAL_H
+#define TN_BACKEND_CUDA_INTERNAL_H
+
+#include "backend/cuda/queue.h"
+
+#define TN_CUDA_KERNELS(X)                                                       \
+  X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
+  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
+  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax)                        \
+  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(layer_norm)                   \
+  X(cross_entropy) X(matmul)
+#define TN_CUDA_DECLARE(name) bool tn_cuda_##name(const tn_kernel_call *call);
+TN_CUDA_KERNELS(TN_CUDA_DECLARE)
+#undef TN_CUDA_DECLARE
+
+#define TN_CARD_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
+/* Views of one shape, with axes merged that lie behind one another in all of them. */
+typedef struct {
+  card_shape shape;
+  card_operand operand[TN_CARD_VIEW_LIMIT];
+} tn_card_views;
+/* The views have equal shapes; an axis of stride 0 repeats. */
+void tn_card_see(const tn_view *const *views, int count, tn_card_views *out);
+/* Axes of x that are marked, and the others; as tn_card_see with one view. */
+tn_view tn_card_axes(const tn_view *x, const bool *marked, bool wanted);
+
+/* Launches with enough blocks of CARD_BLOCK threads for `work` threads, at most what keeps a card busy. */
+bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,
+                    size_t bytes);
+/* With so many blocks and threads. */
+bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
+                           card_start *arguments, size_t bytes);
+/* The kernel for the dtype: the first of four is for f32. */
+tn_card_kernel tn_card_typed(tn_card_kernel first, tn_dtype dtype);
+
+/* out = number everywhere, rounded to the dtype. */
+bool tn_card_fill(const tn_kernel_call *call, const tn_view *out, double number);
+/* Element n of x becomes element n of out. */
+bool tn_card_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x);
+/* Every element of index must be in 0 .. limit-1. */
+bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis);
+/* The rows of x that `rows` begin and `along` go through, joined; out has the shape of `rows`. */
+bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
+                       const tn_view *out, card_join_kind kind, bool mean, void *scratch);
+
+size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element);
+size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element);
+#endif

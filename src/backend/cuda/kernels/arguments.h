@@ -1,0 +1,190 @@
+/* backend/cuda/kernels/arguments.h: what the host hands to a kernel.
+ *
+ * Both sides read these structs, so they have the same layout on both: 64-bit
+ * pointers and lengths, 32-bit numbers. A card takes at most 4,096 bytes of them.
+ *
+ * A view is split: card_shape has the lengths that several operands share, and
+ * card_operand the strides of one of them, in bytes. The host merges axes that
+ * lie behind one another, so most shapes here have one axis. */
+#ifndef TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
+#define TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
+
+#include <stdint.h>
+
+#include "graph/fused.h"
+#include "op/op.h"
+
+#define CARD_ARGUMENT_BYTES 4096
+#define CARD_CHUNK 512   /* elements of a sum that lanes add up first */
+#define CARD_WARP 32     /* threads that go together */
+#define CARD_LANES 16    /* of a sum */
+#define CARD_BLOCK 256   /* threads of a block, at most */
+
+/* The first fault of a run. Kernels that begin after one do nothing. */
+typedef struct {
+  int64_t kind;                 /* tn_fault_kind; 0: none */
+  int64_t op, axis, got, expected;
+  int64_t step;                 /* of the queue: which call it was */
+} card_fault;
+
+/* What every kernel gets first. */
+typedef struct {
+  card_fault *fault;
+  int64_t step;
+} card_start;
+
+typedef struct {
+  int64_t count;                /* elements */
+  int32_t rank, narrow;         /* narrow: 32 bits hold the count */
+  int64_t dim[TN_RANK_LIMIT];
+} card_shape;
+
+typedef struct {
+  char *data;
+  int32_t dtype, bytes;         /* of an element */
+  int64_t stride[TN_RANK_LIMIT];   /* bytes from one place of an axis of the shape to the next */
+} card_operand;
+
+/* ---- elementwise ---- */
+typedef struct {
+  uint16_t op;
+  uint8_t dtype, in[3], unary;
+  double number;                /* of a fill */
+} card_step;
+
+typedef struct {
+  card_start start;
+  card_shape shape;
+  card_operand out, in[TN_FUSED_OPERAND_LIMIT];
+  int32_t operand_count, step_count;
+  card_step step[TN_FUSED_STEP_LIMIT];
+} card_elementwise_arguments;
+
+/* ---- creating ---- */
+typedef struct {
+  card_start start;
+  card_shape shape;
+  card_operand out;
+  int32_t axis;
+} card_iota_arguments;
+
+typedef struct {
+  card_start start;
+  card_shape shape;
+  card_operand out;
+  const int64_t *key;
+  const uint64_t *shift;        /* random words to skip, known when it runs */
+  uint64_t index;
+  int32_t normal;
+} card_random_arguments;
+
+/* ---- moving ---- */
+/* Element n of `from`, in row-major order, becomes element n of `to`. */
+typedef struct {
+  card_start start;
+  card_shape to_shape, from_shape;
+  card_operand to, from;
+} card_move_arguments;
+
+/* out[p] = x[p, index[p]]: all operands are seen by the shape of the result; axes that one lacks have
+ * stride 0. */
+typedef struct {
+  card_start start;
+  card_shape shape;
+  card_operand out, x, index;
+  int64_t axis_stride;          /* bytes */
+} card_gather_arguments;
+
+/* ---- adding slices ----
+ * For each of `rows` places along the axis and each column (a coordinate of the other axes): what stands
+ * there, and then the elements of y whose index is that place, in the order of the index. */
+typedef struct {
+  card_start start;
+  card_shape columns;           /* of x, out and y */
+  card_operand x, out, y;
+  card_shape entries;           /* of index and y_entry */
+  card_operand index, y_entry;
+  int64_t rows, x_row, out_row; /* bytes from one row to the next */
+  const char *scale;            /* row_update: x - scale * sum; NULL: scatter_add */
+  int32_t in_place;             /* out is x: what is not named stays */
+} card_scatter_arguments;
+
+typedef struct {
+  card_start start;
+  card_shape shape;             /* of the index */
+  card_operand index;
+  int64_t limit;
+  int32_t op, axis;
+} card_check_arguments;
+
+/* ---- windows ---- */
+typedef struct {
+  card_start start;
+  card_operand image, windows;  /* [n, h, w, c] and [n, oh, ow, kh * kw * c], strides in bytes */
+  int64_t image_dim[4], windows_dim[4];
+  int64_t step[2], low[2];
+  int32_t window[2];
+  int64_t count;                /* elements of the result */
+} card_window_arguments;
+
+/* ---- reducing ---- */
+typedef enum { CARD_ADD, CARD_MUL, CARD_MAX, CARD_MIN } card_join_kind;
+
+/* Chunk c of row r becomes partial[r * chunks + c]. */
+typedef struct {
+  card_start start;
+  card_shape rows, along;
+  card_operand row, x;          /* where a row begins; how x goes along it */
+  char *partial;
+  int64_t chunks;
+  int32_t kind, last;           /* last: there is one chunk, and this is the result */
+  int64_t divisor;              /* of a mean; 0: none */
+  card_operand out;             /* by `rows`, where it is the last */
+} card_reduce_arguments;
+
+/* Up to CARD_CHUNK neighbours of each row become one: to[r * groups + g]. */
+typedef struct {
+  card_start start;
+  card_shape rows;
+  const char *from;
+  char *to;
+  int64_t count, groups;
+  int32_t kind, last;
+  int64_t divisor;
+  card_operand out;
+} card_join_arguments;
+
+/* ---- along rows ---- */
+typedef enum { CARD_SOFTMAX, CARD_LOG_SOFTMAX, CARD_LAYER_NORM, CARD_CROSS_ENTROPY } card_row_kind;
+
+typedef struct {
+  card_start start;
+  card_shape rows;
+  int64_t length, chunks;
+  card_operand x, out, gamma, beta, label;   /* where a row begins */
+  int64_t x_along, out_along, gamma_along, beta_along;   /* bytes from element to element */
+  double number;
+  char *losses;                 /* of cross_entropy, one for each row */
+  char *partial;                /* sums of chunks: `chunks` for each block */
+  int32_t kind;
+} card_rows_arguments;
+
+/* cumsum, cumprod, argmax: no chunks. */
+typedef struct {
+  card_start start;
+  card_shape rows;
+  card_operand x, out;
+  int64_t length, x_along, out_along;
+  int32_t product, reverse, exclusive;
+} card_scan_arguments;
+
+/* ---- matmul ---- */
+typedef struct {
+  card_start start;
+  card_shape batch;
+  card_operand x, y, out;       /* by `batch` */
+  int64_t m, n, k;
+  int64_t x_row, x_column, y_row, y_column, out_row, out_column;   /* bytes */
+  int64_t tiles_m, tiles_n;
+} card_matmul_arguments;
+#endif

@@ -1,0 +1,35 @@
+/* backend/cuda/kernels/view.h: where element n of a view is. */
+#ifndef TN_BACKEND_CUDA_KERNELS_VIEW_H
+#define TN_BACKEND_CUDA_KERNELS_VIEW_H
+
+#include "backend/cuda/kernels/words.h"
+
+#define CARD_PLACES 4   /* operands that are looked up together */
+
+/* Byte offsets of element n, in row-major order, of `count` operands that share a shape. */
+static inline void card_places(const card_shape *shape, int64_t n, const card_operand *const *operand,
+                               int count, int64_t *offset) {
+  for (int k = 0; k < count; k++) offset[k] = 0;
+  CARD_ROLLED
+  for (int axis = shape->rank - 1; axis >= 0; axis--) {
+    int64_t at = n;
+    if (axis > 0 && shape->narrow) {
+      uint32_t length = (uint32_t)shape->dim[axis], number = (uint32_t)n, before = number / length;
+      at = number - before * length;
+      n = before;
+    } else if (axis > 0) {
+      at = n % shape->dim[axis];
+      n /= shape->dim[axis];
+    }
+    for (int k = 0; k < count; k++) offset[k] += at * operand[k]->stride[axis];
+  }
+}
+
+static inline char *card_at(const card_shape *shape, const card_operand *operand, int64_t n) {
+  int64_t offset;
+  card_places(shape, n, &operand, 1, &offset);
+  return operand->data + offset;
+}
+
+static inline int64_t card_least(int64_t a, int64_t b) { return a < b ? a : b; }
+#endif

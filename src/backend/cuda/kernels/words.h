@@ -1,0 +1,80 @@
+/* backend/cuda/kernels/words.h: the few words that kernels of a card need beyond C.
+ *
+ * A kernel is a C function that every thread of a grid carries out. clang makes
+ * PTX of it; any compiler makes a host function of it, which tests/gpu runs
+ * thread by thread on the host, in any order that a card may choose. So a
+ * kernel says only what both can do: who it is, barriers, values of the warp's
+ * other lanes, memory that a block shares.
+ *
+ *   CARD_KERNEL(name, card_move_arguments) { ... a->count ... }
+ *
+ * Rules that keep the bits: no atomics, no contraction (-ffp-contract=off), NaN
+ * made canonical when it is stored, barriers and lane words reached by all
+ * threads of the block and of the warp. */
+#ifndef TN_BACKEND_CUDA_KERNELS_WORDS_H
+#define TN_BACKEND_CUDA_KERNELS_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backend/cuda/kernels/arguments.h"
+
+#if defined(__NVPTX__)
+
+#define CARD_KERNEL(name, arguments) CARD_KERNEL_NAMED(name, arguments)
+#define CARD_KERNEL_NAMED(name, arguments)                                 \
+  static inline void card_body_##name(const arguments *a);                 \
+  __attribute__((nvptx_kernel)) void card_kernel_##name(const arguments a) {   \
+    if (!a.start.fault->kind) card_body_##name(&a);                        \
+  }                                                                        \
+  static inline void card_body_##name(const arguments *a)
+#define CARD_SHARED static __attribute__((address_space(3)))
+#define CARD_UNROLL _Pragma("unroll")
+#define CARD_ROLLED _Pragma("nounroll")
+
+static inline int card_thread(void) { return __nvvm_read_ptx_sreg_tid_x(); }
+static inline int card_threads(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
+static inline int64_t card_block(void) { return (int64_t)__nvvm_read_ptx_sreg_ctaid_x(); }
+static inline int64_t card_blocks(void) { return (int64_t)__nvvm_read_ptx_sreg_nctaid_x(); }
+static inline void card_barrier(void) { __syncthreads(); }
+/* The value that the lane `from` of this warp gives; all lanes call. */
+static inline uint32_t card_lane_value(uint32_t value, int from) {
+  return (uint32_t)__nvvm_shfl_sync_idx_i32(~0u, (int)value, from, 31);
+}
+/* Bit l: what lane l gives; all lanes call. */
+static inline uint32_t card_ballot(bool truth) { return __nvvm_vote_ballot_sync(~0u, truth); }
+
+#else
+
+#define CARD_KERNEL(name, arguments) CARD_KERNEL_NAMED(name, arguments)
+#define CARD_KERNEL_NAMED(name, arguments)  \
+  void card_kernel_##name(const arguments *a);  \
+  void card_kernel_##name(const arguments *a)
+#define CARD_SHARED static __attribute__((section("card_shared")))
+#define CARD_UNROLL
+#define CARD_ROLLED
+
+/* Who runs, and how it waits: tests/gpu/emulator.c. */
+extern int tn_emulated_thread, tn_emulated_threads;
+extern int64_t tn_emulated_block, tn_emulated_blocks;
+void tn_emulated_barrier(void);
+uint32_t tn_emulated_lane_value(uint32_t value, int from);
+uint32_t tn_emulated_ballot(bool truth);
+
+static inline int card_thread(void) { return tn_emulated_thread; }
+static inline int card_threads(void) { return tn_emulated_threads; }
+static inline int64_t card_block(void) { return tn_emulated_block; }
+static inline int64_t card_blocks(void) { return tn_emulated_blocks; }
+static inline void card_barrier(void) { tn_emulated_barrier(); }
+static inline uint32_t card_lane_value(uint32_t value, int from) {
+  return tn_emulated_lane_value(value, from);
+}
+static inline uint32_t card_ballot(bool truth) { return tn_emulated_ballot(truth); }
+
+#endif
+
+static inline int card_lane(void) { return card_thread() % CARD_WARP; }
+/* The number of this thread in the grid, and how many there are. */
+static inline int64_t card_number(void) { return card_block() * card_threads() + card_thread(); }
+static inline int64_t card_numbers(void) { return card_blocks() * card_threads(); }
+#endif

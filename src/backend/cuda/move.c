@@ -1,0 +1,164 @@
+/* backend/cuda/move.c: the same elements in other places, and places that several elements meet in. */
+#include <string.h>
+
+#include "backend/cuda/internal.h"
+
+static tn_card_views see_one(const tn_view *view) {
+  tn_card_views seen;
+  tn_card_see(&view, 1, &seen);
+  return seen;
+}
+
+/* Equal shapes are merged together, which leaves fewer axes to go through. */
+bool tn_card_move(const tn_kernel_call *call, const tn_view *out, const tn_view *x) {
+  tn_shape to = tn_view_shape(out), from = tn_view_shape(x);
+  card_move_arguments a;
+  if (tn_shape_equal(&to, &from)) {
+    tn_card_views both;
+    tn_card_see((const tn_view *[]){ out, x }, 2, &both);
+    a = (card_move_arguments){ .to_shape = both.shape, .from_shape = both.shape, .to = both.operand[0],
+                               .from = both.operand[1] };
+  } else {
+    tn_card_views one = see_one(out), other = see_one(x);
+    a = (card_move_arguments){ .to_shape = one.shape, .from_shape = other.shape, .to = one.operand[0],
+                               .from = other.operand[0] };
+  }
+  return tn_card_launch(call, TN_CARD_move, a.to_shape.count, &a.start, sizeof a);
+}
+
+bool tn_cuda_copy(const tn_kernel_call *call) {
+  tn_view x = call->in[0];
+  tn_shape shape = tn_view_shape(call->out);
+  tn_op_view_data(call->op, call->attrs, &shape, &call->in[0], &x);
+  return tn_card_move(call, call->out, &x);
+}
+
+/* x lands in a view of the result that leaves out what stays zero. */
+bool tn_cuda_pad(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0];
+  tn_view inner = *call->out;
+  if (!tn_card_fill(call, call->out, 0)) return false;
+  int64_t offset = 0;
+  for (int axis = 0; axis < x->rank; axis++) {
+    inner.dim[axis] = x->dim[axis];
+    offset += call->attrs->low[axis] * inner.stride[axis];
+    inner.stride[axis] *= 1 + call->attrs->step[axis];
+  }
+  if (tn_view_count(x) == 0) return true;
+  inner.data = (char *)inner.data + offset * (int64_t)tn_dtype_bytes(inner.dtype);
+  return tn_card_move(call, &inner, x);
+}
+
+bool tn_cuda_concat(const tn_kernel_call *call) {
+  int axis = call->attrs->axis;
+  int64_t start = 0;
+  for (int k = 0; k < call->count; k++) {
+    const tn_view *x = &call->in[k];
+    tn_view part = tn_view_slice(call->out, axis, start, 1, x->dim[axis]);
+    if (!tn_card_move(call, &part, x)) return false;
+    start += x->dim[axis];
+  }
+  return true;
+}
+
+/* ---- by an index ---- */
+bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64_t limit, int axis) {
+  tn_card_views seen = see_one(index);
+  card_check_arguments a = { .shape = seen.shape, .index = seen.operand[0], .limit = limit,
+                             .op = (int32_t)call->op, .axis = axis };
+  return tn_card_launch_blocks(call, TN_CARD_check_index, seen.shape.count > 0, CARD_BLOCK, &a.start,
+                               sizeof a);
+}
+
+/* The operand by the axes of [before..., i..., after...]: a view with stride 0 along those it lacks. `x` has
+ * one axis where `i` stands; that one is left out. */
+static tn_view by_slices(const tn_view *whole, const tn_view *x, int axis, int index_rank) {
+  tn_view view = *whole;
+  view.data = x->data, view.dtype = x->dtype;
+  for (int a = 0; a < whole->rank; a++) {
+    bool inside = a >= axis && a < axis + index_rank;
+    view.stride[a] = inside ? 0 : x->stride[a < axis ? a : a - index_rank + 1];
+  }
+  return view;
+}
+
+/* The index by the same axes. */
+static tn_view by_entries(const tn_view *whole, const tn_view *index, int axis) {
+  tn_view view = *whole;
+  view.data = index->data, view.dtype = index->dtype;
+  for (int a = 0; a < whole->rank; a++)
+    view.stride[a] = a >= axis && a < axis + index->rank ? index->stride[a - axis] : 0;
+  return view;
+}
+
+bool tn_cuda_gather(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *index = &call->in[1];
+  int axis = call->attrs->axis;
+  if (!tn_card_check_index(call, index, x->dim[axis], axis)) return false;
+  tn_view slices = by_slices(call->out, x, axis, index->rank), entries = by_entries(call->out, index, axis);
+  tn_card_views seen;
+  tn_card_see((const tn_view *[]){ call->out, &slices, &entries }, 3, &seen);
+  card_gather_arguments a = { .shape = seen.shape, .out = seen.operand[0], .x = seen.operand[1],
+                              .index = seen.operand[2],
+                              .axis_stride = x->stride[axis] * (int64_t)tn_dtype_bytes(x->dtype) };
+  return tn_card_launch(call, TN_CARD_gather, a.shape.count, &a.start, sizeof a);
+}
+
+/* x and the result without the axis, y without the axes of the index: the columns. */
+static void see_columns(const tn_kernel_call *call, int axis, card_scatter_arguments *a) {
+  const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2];
+  bool of_x[TN_RANK_LIMIT] = { 0 }, of_y[TN_RANK_LIMIT] = { 0 };
+  tn_card_views seen;
+  of_x[axis] = true;
+  for (int k = 0; k < index->rank; k++) of_y[axis + k] = true;
+  tn_view x_columns = tn_card_axes(x, of_x, false), out_columns = tn_card_axes(call->out, of_x, false);
+  tn_view y_columns = tn_card_axes(y, of_y, false), y_entries = tn_card_axes(y, of_y, true);
+  tn_card_see((const tn_view *[]){ &x_columns, &out_columns, &y_columns }, 3, &seen);
+  a->columns = seen.shape, a->x = seen.operand[0], a->out = seen.operand[1], a->y = seen.operand[2];
+  tn_card_see((const tn_view *[]){ index, &y_entries }, 2, &seen);
+  a->entries = seen.shape, a->index = seen.operand[0], a->y_entry = seen.operand[1];
+}
+
+static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) {
+  const tn_view *x = &call->in[0], *out = call->out;
+  int64_t bytes = (int64_t)tn_dtype_bytes(x->dtype);
+  if (!tn_card_check_index(call, &call->in[1], x->dim[axis], axis)) return false;
+  card_scatter_arguments a = { .rows = x->dim[axis], .x_row = x->stride[axis] * bytes,
+                               .out_row = out->stride[axis] * bytes, .scale = scale ? scale->data : NULL,
+                               .in_place = x->data == out->data };
+  see_columns(call, axis, &a);
+  int64_t tiles = (a.columns.count + 127) / 128;
+  return tn_card_launch(call, TN_CARD_scatter, a.rows * tiles * CARD_WARP, &a.start, sizeof a);
+}
+
+bool tn_cuda_scatter_add(const tn_kernel_call *call) { return scatter(call, call->attrs->axis, NULL); }
+bool tn_cuda_row_update(const tn_kernel_call *call) { return scatter(call, 0, &call->in[3]); }
+
+/* ---- windows ---- */
+static card_operand operand_of(const tn_view *view, int64_t *dim) {
+  card_operand to = { .data = view->data, .dtype = (int32_t)view->dtype,
+                      .bytes = (int32_t)tn_dtype_bytes(view->dtype) };
+  for (int axis = 0; axis < 4; axis++) {
+    dim[axis] = view->dim[axis];
+    to.stride[axis] = view->stride[axis] * to.bytes;
+  }
+  return to;
+}
+
+static bool windows(const tn_kernel_call *call, tn_card_kernel kernel, const tn_view *image,
+                    const tn_view *windows_of) {
+  card_window_arguments a = { .count = tn_view_count(call->out) };
+  a.image = operand_of(image, a.image_dim);
+  a.windows = operand_of(windows_of, a.windows_dim);
+  for (int k = 0; k < 2; k++) {
+    a.step[k] = call->attrs->step[k];
+    a.low[k] = call->attrs->low[k];
+    a.window[k] = call->attrs->window[k];
+  }
+  return tn_card_launch(call, kernel, a.count, &a.start, sizeof a);
+}
+
+bool tn_cuda_patches(const tn_kernel_call *call) {
+  return windows(call, TN_CARD_patches, &call->in[0], call->out);
+}
+bool tn_cuda_fold(const tn_kernel_call *call) { return windows(call, TN_CARD_fold, call->out, &call->in[0]); }

@@ -1,0 +1,163 @@
+/* backend/cuda/reduce.c: reductions, scans, and products. */
+#include <string.h>
+
+#include "backend/cuda/internal.h"
+
+/* ---- joining rows ---- */
+static int64_t parts(int64_t count) { return (count + CARD_CHUNK - 1) / CARD_CHUNK; }
+
+/* What chunks leave, and what joining them once leaves: read and written in turns. */
+size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element) {
+  int64_t chunks = parts(length);
+  return chunks > 1 ? (size_t)(rows * (chunks + parts(chunks))) * element : 0;
+}
+
+/* As many threads as there are pairs, of whole warps. */
+static int join_threads(int64_t count) {
+  int threads = CARD_WARP;
+  while (threads < CARD_BLOCK && 2 * threads < count) threads *= 2;
+  return threads;
+}
+
+static bool join_chunks(const tn_kernel_call *call, const card_reduce_arguments *from, tn_dtype dtype,
+                        char *scratch) {
+  size_t element = tn_dtype_bytes(dtype);
+  int64_t count = from->chunks;
+  char *here = scratch, *there = scratch + (size_t)(from->rows.count * count) * element;
+  while (count > 1) {
+    int64_t groups = parts(count);
+    card_join_arguments a = { .rows = from->rows, .from = here, .to = there, .count = count, .groups = groups,
+                              .kind = from->kind, .last = groups == 1, .out = from->out,
+                              .divisor = groups == 1 ? from->divisor : 0 };
+    if (!tn_card_launch_blocks(call, tn_card_typed(TN_CARD_join_chunks_f32, dtype), from->rows.count * groups,
+                               join_threads(count), &a.start, sizeof a))
+      return false;
+    char *next = here;
+    here = there, there = next;
+    count = groups;
+  }
+  return true;
+}
+
+/* Whether threads that take neighbouring rows read neighbouring memory. */
+static bool side_by_side(const card_reduce_arguments *a) {
+  return a->kind == CARD_ADD && a->along.rank == 1 && a->rows.rank > 0 && a->rows.count >= CARD_WARP &&
+         a->row.stride[a->rows.rank - 1] == a->row.bytes && a->x.stride[0] != a->row.bytes;
+}
+
+bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
+                       const tn_view *out, card_join_kind kind, bool mean, void *scratch) {
+  int64_t length = tn_view_count(along), chunks = parts(length);
+  tn_card_views seen, line;
+  tn_card_see((const tn_view *[]){ rows, out }, 2, &seen);
+  tn_card_see(&along, 1, &line);
+  if (line.shape.rank == 0) line.shape.rank = 1, line.shape.dim[0] = 1;
+  card_reduce_arguments a = { .rows = seen.shape, .along = line.shape, .row = seen.operand[0],
+                              .x = line.operand[0], .partial = scratch, .chunks = chunks,
+                              .kind = (int32_t)kind, .last = chunks == 1, .divisor = mean ? length : 0,
+                              .out = seen.operand[1] };
+  bool columns = side_by_side(&a);
+  tn_card_kernel first = columns ? TN_CARD_sum_columns_f32 : TN_CARD_reduce_f32;
+  int64_t items = a.rows.count * chunks;
+  if (!tn_card_launch(call, tn_card_typed(first, out->dtype), columns ? items : (items + 1) / 2 * CARD_WARP,
+                      &a.start, sizeof a))
+    return false;
+  return chunks == 1 || join_chunks(call, &a, out->dtype, scratch);
+}
+
+static bool of_nothing(const tn_kernel_call *call) {
+  *call->fault = (tn_fault){ .kind = TN_FAULT_ARGUMENT, .op = call->op,
+                             .reason = "there is no largest or smallest of no elements" };
+  return false;
+}
+
+/* The result without the axes of length 1 that keepdims has left. */
+static tn_view result_by_rows(const tn_kernel_call *call, const bool *marked, const tn_view *rows) {
+  if (!call->attrs->keepdims) return *call->out;
+  tn_view out = tn_card_axes(call->out, marked, false);
+  return out.rank == rows->rank ? out : *call->out;
+}
+
+static bool reduce(const tn_kernel_call *call, card_join_kind kind, bool mean, double nothing) {
+  bool marked[TN_RANK_LIMIT] = { 0 };
+  for (int k = 0; k < call->attrs->axis_count; k++) marked[call->attrs->axes[k]] = true;
+  tn_view rows = tn_card_axes(&call->in[0], marked, false), along = tn_card_axes(&call->in[0], marked, true);
+  tn_view out = result_by_rows(call, marked, &rows);
+  if (tn_view_count(&rows) == 0) return true;
+  if (tn_view_count(&along) > 0)
+    return tn_card_join_rows(call, &rows, &along, &out, kind, mean, call->scratch);
+  bool needs_one = kind == CARD_MAX || kind == CARD_MIN;
+  return needs_one ? of_nothing(call) : tn_card_fill(call, &out, nothing);
+}
+
+bool tn_cuda_sum(const tn_kernel_call *call) { return reduce(call, CARD_ADD, false, 0); }
+bool tn_cuda_mean(const tn_kernel_call *call) { return reduce(call, CARD_ADD, true, __builtin_nan("")); }
+bool tn_cuda_max(const tn_kernel_call *call) { return reduce(call, CARD_MAX, false, 0); }
+bool tn_cuda_min(const tn_kernel_call *call) { return reduce(call, CARD_MIN, false, 0); }
+bool tn_cuda_prod(const tn_kernel_call *call) { return reduce(call, CARD_MUL, false, 1); }
+
+/* ---- argmax, cumsum, cumprod ---- */
+static card_scan_arguments along_axis(const tn_kernel_call *call, bool keeps_axis) {
+  const tn_view *x = &call->in[0];
+  bool marked[TN_RANK_LIMIT] = { 0 };
+  int axis = call->attrs->axis;
+  marked[axis] = true;
+  tn_view rows = tn_card_axes(x, marked, false), out = *call->out;
+  if (keeps_axis) out = tn_card_axes(call->out, marked, false);
+  tn_card_views seen;
+  tn_card_see((const tn_view *[]){ &rows, &out }, 2, &seen);
+  return (card_scan_arguments){
+    .rows = seen.shape, .x = seen.operand[0], .out = seen.operand[1], .length = x->dim[axis],
+    .x_along = x->stride[axis] * seen.operand[0].bytes,
+    .out_along = keeps_axis ? call->out->stride[axis] * seen.operand[1].bytes : 0,
+    .reverse = call->attrs->reverse, .exclusive = call->attrs->exclusive
+  };
+}
+
+bool tn_cuda_argmax(const tn_kernel_call *call) {
+  card_scan_arguments a = along_axis(call, call->attrs->keepdims);
+  if (a.length == 0 && a.rows.count > 0) return of_nothing(call);
+  return tn_card_launch_blocks(call, tn_card_typed(TN_CARD_argmax_f32, call->in[0].dtype), a.rows.count,
+                               a.length > CARD_CHUNK ? CARD_BLOCK : CARD_WARP, &a.start, sizeof a);
+}
+
+static bool scan(const tn_kernel_call *call, bool product) {
+  card_scan_arguments a = along_axis(call, true);
+  a.product = product;
+  return tn_card_launch(call, tn_card_typed(TN_CARD_scan_f32, call->out->dtype), a.rows.count, &a.start,
+                        sizeof a);
+}
+
+bool tn_cuda_cumsum(const tn_kernel_call *call) { return scan(call, false); }
+bool tn_cuda_cumprod(const tn_kernel_call *call) { return scan(call, true); }
+
+/* ---- matmul ---- */
+#define TILE 64
+
+/* The leading axes are those of the result; the last two are told by themselves. */
+static tn_view leading(const tn_view *operand, const tn_view *out) {
+  tn_shape shape = tn_view_shape(out);
+  for (int axis = 1; axis <= 2; axis++) shape.dim[shape.rank - axis] = operand->dim[operand->rank - axis];
+  tn_view view = tn_view_broadcast(operand, &shape);
+  view.rank -= 2;
+  return view;
+}
+
+bool tn_cuda_matmul(const tn_kernel_call *call) {
+  const tn_view *x = &call->in[0], *y = &call->in[1], *out = call->out;
+  int64_t bytes = (int64_t)tn_dtype_bytes(out->dtype);
+  tn_view batch[3] = { leading(x, out), leading(y, out), *out };
+  batch[2].rank -= 2;
+  tn_card_views seen;
+  tn_card_see((const tn_view *[]){ &batch[0], &batch[1], &batch[2] }, 3, &seen);
+  card_matmul_arguments a = {
+    .batch = seen.shape, .x = seen.operand[0], .y = seen.operand[1], .out = seen.operand[2],
+    .m = out->dim[out->rank - 2], .n = out->dim[out->rank - 1], .k = x->dim[x->rank - 1],
+    .x_row = x->stride[x->rank - 2] * bytes, .x_column = x->stride[x->rank - 1] * bytes,
+    .y_row = y->stride[y->rank - 2] * bytes, .y_column = y->stride[y->rank - 1] * bytes,
+    .out_row = out->stride[out->rank - 2] * bytes, .out_column = out->stride[out->rank - 1] * bytes
+  };
+  a.tiles_m = (a.m + TILE - 1) / TILE, a.tiles_n = (a.n + TILE - 1) / TILE;
+  return tn_card_launch_blocks(call, tn_card_typed(TN_CARD_matmul_f32, out->dtype),
+                               a.batch.count * a.tiles_m * a.tiles_n, CARD_BLOCK, &a.start, sizeof a);
+}

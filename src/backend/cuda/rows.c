@@ -1,0 +1,94 @@
+/* backend/cuda/rows.c: softmax, log_softmax, layer_norm and cross entropy: a block for each row. */
+#include "backend/cuda/internal.h"
+
+#define BLOCKS 1024   /* that rows of many chunks have room for their sums in scratch */
+
+static int64_t chunks_of(int64_t length) { return (length + CARD_CHUNK - 1) / CARD_CHUNK; }
+
+size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element) {
+  int64_t blocks = rows < BLOCKS ? rows : BLOCKS;
+  return chunks_of(length) > CARD_CHUNK ? (size_t)(blocks * chunks_of(length)) * element : 0;
+}
+
+/* A warp where a row has one or two chunks, half a warp for each chunk where it has more. */
+static int threads_for(int64_t length) {
+  int threads = CARD_WARP;
+  while (threads < CARD_BLOCK && threads * 16 < length) threads *= 2;
+  return threads;
+}
+
+static bool launch(const tn_kernel_call *call, card_rows_arguments *a, tn_dtype dtype) {
+  a->chunks = chunks_of(a->length);
+  int64_t blocks = a->rows.count;
+  if (a->chunks > CARD_CHUNK && blocks > BLOCKS) blocks = BLOCKS;
+  return tn_card_launch_blocks(call, dtype == TN_F32 ? TN_CARD_rows_f32 : TN_CARD_rows_f64, blocks,
+                               threads_for(a->length), &a->start, sizeof *a);
+}
+
+static bool softmax(const tn_kernel_call *call, card_row_kind kind) {
+  const tn_view *x = &call->in[0], *out = call->out;
+  int axis = call->attrs->axis;
+  bool marked[TN_RANK_LIMIT] = { 0 };
+  marked[axis] = true;
+  tn_view rows = tn_card_axes(x, marked, false), to = tn_card_axes(out, marked, false);
+  tn_card_views seen;
+  if (x->dim[axis] == 0) return true;
+  tn_card_see((const tn_view *[]){ &rows, &to }, 2, &seen);
+  card_rows_arguments a = { .rows = seen.shape, .length = x->dim[axis], .x = seen.operand[0],
+                            .out = seen.operand[1], .x_along = x->stride[axis] * seen.operand[0].bytes,
+                            .out_along = out->stride[axis] * seen.operand[1].bytes, .partial = call->scratch,
+                            .kind = (int32_t)kind };
+  return launch(call, &a, x->dtype);
+}
+
+bool tn_cuda_softmax(const tn_kernel_call *call) { return softmax(call, CARD_SOFTMAX); }
+bool tn_cuda_log_softmax(const tn_kernel_call *call) { return softmax(call, CARD_LOG_SOFTMAX); }
+
+bool tn_cuda_layer_norm(const tn_kernel_call *call) {
+  tn_shape shape = tn_view_shape(call->out);
+  int last = shape.rank - 1;
+  bool marked[TN_RANK_LIMIT] = { 0 };
+  tn_view whole[4], rows[4];
+  const tn_view *seen_by[4];
+  int64_t along[4];
+  marked[last] = true;
+  for (int k = 0; k < 4; k++) {
+    whole[k] = k < 3 ? tn_view_broadcast(&call->in[k], &shape) : *call->out;
+    rows[k] = tn_card_axes(&whole[k], marked, false);
+    seen_by[k] = &rows[k];
+    along[k] = whole[k].stride[last] * (int64_t)tn_dtype_bytes(whole[k].dtype);
+  }
+  tn_card_views seen;
+  if (shape.dim[last] == 0) return true;
+  tn_card_see(seen_by, 4, &seen);
+  card_rows_arguments a = { .rows = seen.shape, .length = shape.dim[last], .x = seen.operand[0],
+                            .gamma = seen.operand[1], .beta = seen.operand[2], .out = seen.operand[3],
+                            .x_along = along[0], .gamma_along = along[1], .beta_along = along[2],
+                            .out_along = along[3], .number = call->attrs->number, .partial = call->scratch,
+                            .kind = CARD_LAYER_NORM };
+  return launch(call, &a, call->out->dtype);
+}
+
+/* In scratch: the losses of the rows, then what launching and joining need, one after the other. */
+bool tn_cuda_cross_entropy(const tn_kernel_call *call) {
+  const tn_view *logits = &call->in[0], *labels = &call->in[1];
+  int last = logits->rank - 1;
+  bool marked[TN_RANK_LIMIT] = { 0 };
+  marked[last] = true;
+  if (!tn_card_check_index(call, labels, logits->dim[last], last)) return false;
+  tn_view rows = tn_card_axes(logits, marked, false);
+  int64_t count = tn_view_count(&rows);
+  if (count == 0) return tn_card_fill(call, call->out, __builtin_nan(""));
+
+  tn_card_views seen;
+  tn_card_see((const tn_view *[]){ &rows, labels }, 2, &seen);
+  char *behind = (char *)call->scratch + (size_t)count * tn_dtype_bytes(logits->dtype);
+  card_rows_arguments a = { .rows = seen.shape, .length = logits->dim[last], .x = seen.operand[0],
+                            .label = seen.operand[1], .x_along = logits->stride[last] * seen.operand[0].bytes,
+                            .losses = call->scratch, .partial = behind, .kind = CARD_CROSS_ENTROPY };
+  if (!launch(call, &a, logits->dtype)) return false;
+  tn_shape one = { .rank = 0 }, all = { .rank = 1, .dim = { count } };
+  tn_view row = tn_view_make(call->scratch, logits->dtype, &one);
+  tn_view losses = tn_view_make(call->scratch, logits->dtype, &all);
+  return tn_card_join_rows(call, &row, &losses, call->out, CARD_ADD, true, behind);
+}

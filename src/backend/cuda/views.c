@@ -1,0 +1,76 @@
+/* backend/cuda/views.c: views as a card sees them, and launches. */
+#include <string.h>
+
+#include "backend/cuda/internal.h"
+
+#define BLOCK_LIMIT 65535   /* threads go on to their next element, so more blocks are never needed */
+
+static bool lies_behind(const tn_view *const *views, int count, int axis, const int64_t *stride,
+                        int64_t dim) {
+  for (int k = 0; k < count; k++)
+    if (stride[k] != views[k]->stride[axis] * dim) return false;
+  return true;
+}
+
+/* From the last axis to the first; lengths of 1 vanish. Filled in backwards, then turned round. */
+void tn_card_see(const tn_view *const *views, int count, tn_card_views *out) {
+  int64_t dim[TN_RANK_LIMIT], total = 1;
+  int from[TN_RANK_LIMIT], rank = 0;
+  for (int axis = views[0]->rank - 1; axis >= 0; axis--) {
+    int64_t length = views[0]->dim[axis], stride[TN_CARD_VIEW_LIMIT];
+    total *= length;
+    if (length == 1) continue;
+    for (int k = 0; k < count; k++) stride[k] = views[k]->stride[axis];
+    if (rank > 0 && lies_behind(views, count, from[rank - 1], stride, dim[rank - 1])) {
+      dim[rank - 1] *= length;
+    } else {
+      dim[rank] = length;
+      from[rank++] = axis;
+    }
+  }
+  out->shape = (card_shape){ .count = total, .rank = rank, .narrow = total <= INT32_MAX };
+  for (int k = 0; k < count; k++) {
+    int32_t bytes = (int32_t)tn_dtype_bytes(views[k]->dtype);
+    out->operand[k] = (card_operand){ .data = views[k]->data, .dtype = (int32_t)views[k]->dtype,
+                                      .bytes = bytes };
+    for (int a = 0; a < rank; a++) {
+      out->shape.dim[rank - 1 - a] = dim[a];
+      out->operand[k].stride[rank - 1 - a] = views[k]->stride[from[a]] * bytes;
+    }
+  }
+}
+
+tn_view tn_card_axes(const tn_view *x, const bool *marked, bool wanted) {
+  tn_view part = { .data = x->data, .dtype = x->dtype };
+  for (int axis = 0; axis < x->rank; axis++) {
+    if (marked[axis] != wanted) continue;
+    part.dim[part.rank] = x->dim[axis];
+    part.stride[part.rank++] = x->stride[axis];
+  }
+  return part;
+}
+
+bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, int64_t blocks, int threads,
+                           card_start *arguments, size_t bytes) {
+  tn_card_queue *queue = call->queue;
+  if (blocks == 0) return true;
+  *arguments = (card_start){ queue->fault, queue->step };
+  return queue->launch(queue, kernel, blocks < BLOCK_LIMIT ? blocks : BLOCK_LIMIT, threads, arguments, bytes);
+}
+
+bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,
+                    size_t bytes) {
+  int64_t blocks = (work + CARD_BLOCK - 1) / CARD_BLOCK;
+  return tn_card_launch_blocks(call, kernel, blocks, CARD_BLOCK, arguments, bytes);
+}
+
+tn_card_kernel tn_card_typed(tn_card_kernel first, tn_dtype dtype) {
+  return (tn_card_kernel)(first + (dtype == TN_F32 ? 0 : dtype == TN_F64 ? 1 : dtype == TN_I32 ? 2 : 3));
+}
+
+bool tn_card_fault_of(const card_fault *from, tn_fault *fault) {
+  if (!from->kind) return true;
+  *fault = (tn_fault){ .kind = (tn_fault_kind)from->kind, .op = (tn_op)from->op, .axis = from->axis,
+                       .got = from->got, .expected = from->expected };
+  return false;
+}
