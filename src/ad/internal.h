@@ -6,26 +6,12 @@
 
 /* ---- the rules ---- */
 
-/* ops.def names rule `matmul` vjp_matmul. */
-#define TN_AD_VJPS(X)                                                                          \
-  X(source) X(zero) X(none) X(structural) X(parts) X(formula) X(cast) X(select)                \
-  X(reshape) X(transpose) X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add)   \
-  X(patches) X(fold)                                                                           \
-  X(sum) X(mean) X(max) X(prod) X(cumsum) X(cumprod) X(softmax) X(log_softmax)                 \
-  X(cross_entropy) X(matmul)
-#define TN_AD_JVPS(X)                                                                          \
-  X(source) X(zero) X(none) X(structural) X(parts) X(linear) X(by_vjp) X(by_vjp_reduce)        \
-  X(first) X(cast) X(add) X(sub) X(mul) X(select) X(concat) X(scatter_add) X(cumprod) X(softmax)        \
-  X(log_softmax) X(cross_entropy) X(bilinear)
-
-#define TN_AD_DECLARE_VJP(name) \
-  bool tn_ad_vjp_##name(const tn_ad_node *node, tn_value gradient, tn_value *grads);
-TN_AD_VJPS(TN_AD_DECLARE_VJP)
-#undef TN_AD_DECLARE_VJP
-#define TN_AD_DECLARE_JVP(name) \
-  bool tn_ad_jvp_##name(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent);
-TN_AD_JVPS(TN_AD_DECLARE_JVP)
-#undef TN_AD_DECLARE_JVP
+/* Those that ops.def names. */
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_GRAD(vjp, jvp, through)                                                    \
+  bool tn_ad_##vjp(const tn_ad_node *node, tn_value gradient, tn_value *grads);       \
+  bool tn_ad_##jvp(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent);
+#include "op/ops.def"
 
 /* A rule ends with this: a failed part has kept its fault in the builder. */
 static inline bool tn_ad_done(const tn_ad_node *node) { return tn_build_ok(node->builder); }

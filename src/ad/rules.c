@@ -12,18 +12,6 @@
  * one argument of a call may make something. */
 #include "ad/internal.h"
 
-/* The table names the rules without the prefix that functions have across files. */
-#define FORWARD_VJP(name)                                                                                    \
-  static bool vjp_##name(const tn_ad_node *node, tn_value gradient, tn_value *grads) {                       \
-    return tn_ad_vjp_##name(node, gradient, grads);                                                          \
-  }
-TN_AD_VJPS(FORWARD_VJP)
-#define FORWARD_JVP(name)                                                                                    \
-  static bool jvp_##name(const tn_ad_node *node, const tn_value *tangents, tn_value *tangent) {              \
-    return tn_ad_jvp_##name(node, tangents, tangent);                                                        \
-  }
-TN_AD_JVPS(FORWARD_JVP)
-
 typedef struct {
   tn_vjp_rule vjp;
   tn_jvp_rule jvp;
@@ -33,7 +21,7 @@ typedef struct {
 #define TN_EVERY_OPERAND UINT32_MAX
 
 #define TN_OP(id, ...)             [TN_OP_##id] = __VA_ARGS__,
-#define TN_GRAD(vjp, jvp, through) { vjp, jvp, through }
+#define TN_GRAD(vjp, jvp, through) { tn_ad_##vjp, tn_ad_##jvp, through }
 #define TN_EXPAND(...)             { .vjp = NULL } /* composed: derivatives follow from the parts */
 static const entry entries[TN_OP_COUNT] = {
 #include "op/ops.def"
@@ -48,15 +36,15 @@ static tn_derivative of_composed(tn_op op) {
 tn_derivative tn_ad_has_vjp(tn_op op) {
   tn_vjp_rule rule = entries[op].vjp;
   if (!rule) return of_composed(op);
-  if (rule == vjp_none) return TN_DERIVATIVE_NONE;
-  return rule == vjp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
+  if (rule == tn_ad_vjp_none) return TN_DERIVATIVE_NONE;
+  return rule == tn_ad_vjp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
 }
 
 tn_derivative tn_ad_has_jvp(tn_op op) {
   tn_jvp_rule rule = entries[op].jvp;
   if (!rule) return of_composed(op);
-  if (rule == jvp_none) return TN_DERIVATIVE_NONE;
-  return rule == jvp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
+  if (rule == tn_ad_jvp_none) return TN_DERIVATIVE_NONE;
+  return rule == tn_ad_jvp_zero ? TN_DERIVATIVE_ZERO : TN_DERIVATIVE_YES;
 }
 
 /* Operations of more operands than there are bits take them alike. */
@@ -64,7 +52,7 @@ bool tn_ad_carries(tn_op op, int operand) {
   return entries[op].through >> (operand < 31 ? operand : 31) & 1;
 }
 
-bool tn_ad_by_parts(tn_op op) { return entries[op].vjp == vjp_parts; }
+bool tn_ad_by_parts(tn_op op) { return entries[op].vjp == tn_ad_vjp_parts; }
 
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
   for (int i = 0; i < node->count; i++) grads[i] = TN_NO_VALUE;

@@ -93,17 +93,12 @@ tn_str tn_mlir_canonical(tn_mlir *m, tn_dtype dtype, tn_str x);
 tn_str tn_mlir_add(tn_mlir *m, tn_dtype dtype, tn_str x, tn_str y);
 tn_str tn_mlir_unary(tn_mlir *m, tn_op op, tn_dtype dtype, tn_str x); /* exp, log, ... */
 
-/* ---- nodes: ops.def names writer `pad` pad ---- */
+/* ---- nodes: the writers that ops.def names ---- */
 
-#define TN_MLIR_WRITERS(X)                                                                                   \
-  X(argument) X(literal) X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(reshape) X(transpose)         \
-  X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(fold) X(sum) X(mean)       \
-  X(max) X(min) X(prod) X(count) X(argmax) X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(cross_entropy)   \
-  X(matmul) X(if) X(pick) X(parts) X(no_host) X(no_row_update) X(no_fused)
-/* Writes the node and its value's name; false after saying what is wrong. */
-#define TN_MLIR_DECLARE(name) bool tn_mlir_##name(tn_mlir *m, tn_value value);
-TN_MLIR_WRITERS(TN_MLIR_DECLARE)
-#undef TN_MLIR_DECLARE
+/* Each writes the node and its value's name; false after saying what is wrong. */
+#define TN_OP(id, ...)        __VA_ARGS__
+#define TN_EXPORT(mlir, onnx) bool tn_mlir_##mlir(tn_mlir *m, tn_value value);
+#include "op/ops.def"
 
 /* A tensor as a matrix whose rows are what is reduced: kept axes first, then those of `axes`. */
 tn_str tn_mlir_rows(tn_mlir *m, tn_value value, const int32_t *axes, int count, tn_str *rows, tn_str *length);

@@ -356,13 +356,11 @@ static tn_str says_itself(tn_mlir *m, const tn_node *node, int axis) {
 #define shape_layer_norm    shape_first
 
 /* By the rule that gives the operation its shape. */
-static const struct {
-  tn_str (*shape)(tn_mlir *m, const tn_node *node, int axis);
-} lengths[TN_OP_COUNT] = {
+static tn_str (*const lengths[TN_OP_COUNT])(tn_mlir *m, const tn_node *node, int axis) = {
 #define FIRST(first, ...) first
-#define TN_OP(id, ...)    [TN_OP_##id] = { __VA_ARGS__ },
+#define TN_OP(id, ...)    [TN_OP_##id] = __VA_ARGS__,
 #define TN_RULES(...)     FIRST(__VA_ARGS__)
-#define TN_EXPAND(...)    .shape = NULL /* composed: never in a graph */
+#define TN_EXPAND(...)    NULL /* composed: never in a graph */
 #include "op/ops.def"
 };
 
@@ -375,7 +373,7 @@ bool tn_mlir_result_dims(tn_mlir *m, tn_value value, tn_str *dims) {
     else if (tn_dim_is_symbol(dim))
       dims[i] = TN_MLIR_TEXT(m, "%$", tn_names_text(m->graph->names, tn_dim_name(dim)));
     else
-      dims[i] = lengths[node->op].shape(m, node, i);
+      dims[i] = lengths[node->op](m, node, i);
     if (!dims[i].len) return tn_mlir_unsupported(m, "an operation whose size follows from no name", node->at);
   }
   return true;

@@ -73,16 +73,10 @@ tn_str tn_onnx_size(tn_onnx *w, tn_value value, int axis);
 /* The sizes of a type, all together; `at` is where its node stands. */
 tn_str tn_onnx_shape(tn_onnx *w, const tn_shape *shape, tn_span at);
 
-/* ---- nodes: ops.def names writer `pad` pad ---- */
+/* ---- nodes: the writers that ops.def names ---- */
 
-#define TN_ONNX_WRITERS(X)                                                                                   \
-  X(argument) X(literal) X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(reshape) X(transpose)         \
-  X(broadcast_to) X(slice) X(pad) X(concat) X(gather) X(scatter_add) X(patches) X(sum) X(mean) X(max)        \
-  X(min) X(prod) X(count) X(argmax) X(cumsum) X(softmax) X(log_softmax) X(cross_entropy) X(matmul) X(if)     \
-  X(pick) X(parts)                                                                                           \
-  X(no_host) X(no_row_update) X(no_fold) X(no_cumprod) X(no_fused)
-/* Writes the node and its value's name; false after saying what is wrong. */
-#define TN_ONNX_DECLARE(name) bool tn_onnx_##name(tn_onnx *w, tn_value value);
-TN_ONNX_WRITERS(TN_ONNX_DECLARE)
-#undef TN_ONNX_DECLARE
+/* Each writes the node and its value's name; false after saying what is wrong. */
+#define TN_OP(id, ...)        __VA_ARGS__
+#define TN_EXPORT(mlir, onnx) bool tn_onnx_##onnx(tn_onnx *w, tn_value value);
+#include "op/ops.def"
 #endif

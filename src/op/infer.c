@@ -9,18 +9,14 @@
 #include "op/fault.h"
 #include "op/internal.h"
 
-/* The table names the rules without the prefix that functions have across files. */
-#define FORWARD(name) \
-  static bool name(const tn_op_args *args, tn_type *out) { return tn_op_##name(args, out); }
-TN_OP_RULES(FORWARD)
-
 typedef struct {
   tn_op_rule shape, dtype;
 } rule_pair;
 
 static const rule_pair rules[TN_OP_COUNT] = {
 #define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
-#define TN_RULES(...) { __VA_ARGS__ }
+#define TN_RULES(...) PAIR(__VA_ARGS__)
+#define PAIR(of_shape, of_dtype) { tn_op_##of_shape, tn_op_##of_dtype }
 #define TN_EXPAND(...) { .shape = NULL }
 #include "op/ops.def"
 };

@@ -5,23 +5,13 @@
 
 #include "op/op.h"
 
-/* Every rule that ops.def names, in the file that holds it. */
-#define TN_OP_RULES(X)                                                                           \
-  /* rules_dtype.c */                                                                            \
-  X(dtype_attr) X(dtype_literal) X(dtype_same) X(dtype_compare) X(dtype_select) X(dtype_gather)  \
-  X(dtype_scatter) X(dtype_row_update) X(dtype_random) X(dtype_index) X(dtype_cross_entropy)     \
-  X(dtype_if)                                                                                    \
-  /* rules_source.c */                                                                           \
-  X(shape_attr) X(shape_literal) X(shape_iota) X(shape_random) X(shape_scalar) X(shape_first)    \
-  X(shape_if)                                                                                    \
-  /* rules_arrange.c */                                                                          \
-  X(shape_reshape) X(shape_transpose) X(shape_broadcast_to) X(shape_slice) X(shape_pad)          \
-  X(shape_concat) X(shape_patches) X(shape_fold)                                                 \
-  /* rules_combine.c */                                                                          \
-  X(shape_broadcast) X(shape_matmul) X(shape_reduce) X(shape_argmax) X(shape_cross_entropy)      \
-  X(shape_layer_norm) X(shape_gather) X(shape_scatter_add) X(shape_row_update)
-#define TN_OP_DECLARE(name) bool tn_op_##name(const tn_op_args *args, tn_type *out);
-TN_OP_RULES(TN_OP_DECLARE)
+/* The rules that ops.def names. */
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_RULES(...) TN_OP_DECLARE(__VA_ARGS__)
+#define TN_OP_DECLARE(shape, dtype)                    \
+  bool tn_op_##shape(const tn_op_args *args, tn_type *out); \
+  bool tn_op_##dtype(const tn_op_args *args, tn_type *out);
+#include "op/ops.def"
 #undef TN_OP_DECLARE
 
 /* Fills in the fault, if the caller wants one, with the operation's name. Returns false. */

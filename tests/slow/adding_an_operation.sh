@@ -22,9 +22,10 @@ mkdir -p "$copy"
 (cd "$root" && tar -cf - --exclude=./build --exclude=./.git .) | tar -xf - -C "$copy"
 
 # insert: each block of code after a comment `insert FILE before TEXT` goes before the line that begins with
-# TEXT. Prints the files.
+# TEXT. Prints the number of the section and the file.
 insert() {
   awk -v copy="$copy" '
+    /^## / { section++ }
     /^<!-- insert / { file = $3; text = $0; sub(/^.* before /, "", text); sub(/ -->$/, "", text); next }
     /^```c$/ && file != "" { inside = 1; block = ""; next }
     /^```$/ && inside { inside = 0; place(file, text, block); file = ""; next }
@@ -39,13 +40,15 @@ insert() {
       if (!found) { print "no line " text " in " file > "/dev/stderr"; exit 1 }
       printf "%s", all > path
       close(path)
-      print file
+      print section, file
     }' "$page"
 }
 
 insert >"$scratch/files" || fail "the steps of the page can be carried out"
-changed=$(sort -u "$scratch/files" | grep -c '^src/')
-[ "$changed" -ge 1 ] && [ "$changed" -le 3 ] || fail "at most 3 files under src/ change, not $changed"
+for section in 1 2; do
+  changed=$(sort -u "$scratch/files" | grep -c "^$section src/")
+  [ "$changed" -ge 1 ] && [ "$changed" -le 3 ] || fail "section $section: at most 3 files under src/ change, not $changed"
+done
 
 build() {
   cmake -S "$copy" -B "$copy/build/x" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 \
@@ -74,6 +77,17 @@ same "Ninth" "$(printf '(0.5 -0.75 0)\n10')" "$tern" run operations.nth
 printf '%s\n' 'model {' '  x [3]' '  y = softsign(x)' '  z = add(y, sum_squares(x))' '}' >operations.ail
 "$tern" run operations.ail --input x='[1, -3, 0]' >ail.out 2>&1
 grep -q '10.5000, 9.2500, 10.0000' ail.out || fail "AILang: $(cat ail.out)"
+
+# The kernel gives the bits of its parts, along every axis: the differences are all 0.
+cat >parts.mind <<'END'
+let x = reshape(arange(0, 12000) * 0.37 - 1000.0, (40, 300))
+let y = cast(x, f64)
+let i = cast(x, i32)
+(max(abs(sum_squares(x, axes=[0]) - sum(x * x, axes=[0]))), max(abs(sum_squares(x, axes=[1]) - sum(x * x, axes=[1]))),
+ sum_squares(x) - sum(x * x), sum_squares(y) - sum(y * y), sum_squares(i) - sum(i * i))
+END
+same "the bits of its parts" "(Tensor[f32,()] 0, Tensor[f32,()] 0, Tensor[f32,()] 0, Tensor[f64,()] 0, Tensor[i32,()] 0)" \
+  "$tern" run parts.mind
 
 # Gradients: against differences in f64, and on the tape.
 cat >slopes.mind <<'END'

@@ -11,16 +11,12 @@
 #include "backend/backend.h"
 #include "op/scalar.h"
 
-/* The kernels. ops.def names kernel `fill` ref_fill. */
-#define TN_REF_KERNELS(X)                                                        \
-  X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
-  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
-  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax)         \
-  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(layer_norm)        \
-  X(cross_entropy) X(matmul)
-#define TN_REF_DECLARE(name) bool tn_ref_##name(const tn_kernel_call *call);
-TN_REF_KERNELS(TN_REF_DECLARE)
-#undef TN_REF_DECLARE
+/* The kernels that ops.def names. */
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_KERNEL(ref, cpu, small, cuda) ref
+#define REF(name) bool tn_ref_##name(const tn_kernel_call *call);
+#define NO_KERNEL
+#include "op/ops.def"
 
 /* for (tn_index i = tn_index_over(call, view); i.inside; tn_index_next(&i)) ... i.at ...
  * A stop ends it early; what the kernel has made is then worthless (backend.h). */

@@ -6,7 +6,7 @@
 #include "backend/ref/internal.h"
 
 #define CHUNK 512
-#define LANES 16
+#define LANE_COUNT 16
 
 /* ---- rows ---- */
 void tn_ref_split(const tn_view *x, const int32_t *axes, int count, tn_view *kept, tn_view *along) {
@@ -30,19 +30,20 @@ tn_view tn_ref_row(const tn_view *kept, const tn_view *along, const int64_t *at)
 typedef struct {
   const tn_kernel_call *call;
   const tn_view *x;
-  tn_binary join;        /* add, or mul for a product */
-  tn_element identity;   /* what a lane starts with: -0, or 1 */
+  tn_element (*each)(tn_dtype dtype, tn_element x);   /* what an element counts as */
+  tn_binary join;
+  tn_element identity;   /* what a lane starts with: -0 for a sum, 1 for a product */
 } series;
 
 static tn_element join_chunk(const series *s, int64_t first, int64_t count) {
-  tn_element lane[LANES];
-  for (int l = 0; l < LANES; l++) lane[l] = s->identity;
+  tn_element lane[LANE_COUNT];
+  for (int l = 0; l < LANE_COUNT; l++) lane[l] = s->identity;
 
   tn_index at = tn_index_from(s->call, s->x, first);
   for (int64_t i = 0; i < count; i++, tn_index_next(&at))
-    lane[i % LANES] = s->join(lane[i % LANES], tn_ref_load(s->x, at.at));
+    lane[i % LANE_COUNT] = s->join(lane[i % LANE_COUNT], s->each(s->x->dtype, tn_ref_load(s->x, at.at)));
 
-  for (int k = LANES / 2; k > 0; k /= 2)
+  for (int k = LANE_COUNT / 2; k > 0; k /= 2)
     for (int l = 0; l < k; l++) lane[l] = s->join(lane[l], lane[l + k]);
   return lane[0];
 }
@@ -63,24 +64,13 @@ static tn_element join_chunks(const series *s, int64_t first_chunk, int64_t chun
   return s->join(left, join_chunks(s, first_chunk + half, chunks - half));
 }
 
-static tn_element join(const tn_kernel_call *call, const tn_view *x, tn_op op, double identity,
+static tn_element join(const tn_kernel_call *call, const tn_view *x,
+                       tn_element (*each)(tn_dtype dtype, tn_element x), tn_op op, double identity,
                        double of_nothing) {
-  series s = { call, x, tn_scalar_binary(op, x->dtype), tn_element_of_f64(identity, x->dtype) };
+  series s = { call, x, each, tn_scalar_binary(op, x->dtype), tn_element_of_f64(identity, x->dtype) };
   int64_t count = tn_view_count(x);
   if (count == 0) return tn_element_of_f64(of_nothing, x->dtype);
   return join_chunks(&s, 0, (count + CHUNK - 1) / CHUNK);
-}
-
-tn_element tn_ref_sum_of(const tn_kernel_call *call, const tn_view *x) {
-  return join(call, x, TN_OP_ADD, -0.0, 0.0);
-}
-static tn_element product(const tn_kernel_call *call, const tn_view *x) {
-  return join(call, x, TN_OP_MUL, 1.0, 1.0);
-}
-
-tn_element tn_ref_mean_of(const tn_kernel_call *call, const tn_view *x) {
-  tn_element count = tn_element_of_i64(tn_view_count(x), x->dtype);
-  return tn_scalar_binary(TN_OP_DIV, x->dtype)(tn_ref_sum_of(call, x), count);
 }
 
 /* The same in any order, so any order will do. */
@@ -123,11 +113,25 @@ static bool reduce(const tn_kernel_call *call, row_rule rule) {
   return true;
 }
 
-bool tn_ref_sum(const tn_kernel_call *call) { return reduce(call, tn_ref_sum_of); }
+#define PASTED(name, kernel) name##_##kernel
+#define NAME(name, kernel)   PASTED(name, kernel)
+#define OPERATION_OF(id)     TN_OP_##id
+#define OPERATION(id)        OPERATION_OF(id)
+#define ONE(ID, x)           tn_scalar_unary(TN_OP_##ID, dtype)(x)
+#define TWO(ID, x, y)        tn_scalar_binary(TN_OP_##ID, dtype)(x, y)
+#define TN_MAKE_KERNEL       "backend/ref/reduction.inc"
+#include "backend/reductions.def"
+
+tn_element tn_ref_sum_of(const tn_kernel_call *call, const tn_view *x) { return row_sum(call, x); }
+
+tn_element tn_ref_mean_of(const tn_kernel_call *call, const tn_view *x) {
+  tn_element count = tn_element_of_i64(tn_view_count(x), x->dtype);
+  return tn_scalar_binary(TN_OP_DIV, x->dtype)(row_sum(call, x), count);
+}
+
 bool tn_ref_mean(const tn_kernel_call *call) { return reduce(call, tn_ref_mean_of); }
 bool tn_ref_max(const tn_kernel_call *call) { return reduce(call, tn_ref_max_of); }
 bool tn_ref_min(const tn_kernel_call *call) { return reduce(call, smallest); }
-bool tn_ref_prod(const tn_kernel_call *call) { return reduce(call, product); }
 
 /* ---- count ---- */
 bool tn_ref_count(const tn_kernel_call *call) {

@@ -16,21 +16,12 @@
  * The scalars they are made of are in op/scalar.c. */
 #include "backend/ref/internal.h"
 
-/* The table names the kernels without the prefix that functions have across files. */
-#define FORWARD(name) \
-  static bool ref_##name(const tn_kernel_call *call) { return tn_ref_##name(call); }
-TN_REF_KERNELS(FORWARD)
-
-/* A struct only so that ops.def can name its field; in memory the table is an array of kernels. */
-typedef struct {
-  tn_kernel ref;
-} entry;
-_Static_assert(sizeof(entry) == sizeof(tn_kernel), "a table of entries is read as a table of kernels");
-
-#define TN_OP(id, ...) [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, ...) for_ref
-#define TN_EXPAND(...) .ref = NULL
-static const entry entries[TN_OP_COUNT] = {
+#define TN_OP(id, ...) [TN_OP_##id] = __VA_ARGS__,
+#define TN_KERNEL(ref, cpu, small, cuda) ref
+#define TN_EXPAND(...) NULL
+#define REF(name) tn_ref_##name
+#define NO_KERNEL NULL
+static const tn_kernel kernels[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
 
@@ -38,14 +29,14 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
                       int count, const tn_view *out, int threads) {
   (void)attrs, (void)count, (void)out, (void)threads;
   tn_kernel kernel = backend->kernels[op];
-  if (kernel == ref_row_update) return tn_ref_row_update_scratch(in);
-  if (kernel == ref_layer_norm) return tn_ref_layer_norm_scratch(in);
-  return kernel == ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
+  if (kernel == tn_ref_row_update) return tn_ref_row_update_scratch(in);
+  if (kernel == tn_ref_layer_norm) return tn_ref_layer_norm_scratch(in);
+  return kernel == tn_ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
 }
 
 const tn_backend *tn_backend_ref(void) {
   static const tn_backend ref = {
-    .name = "ref", .isa = "", .kernels = &entries[0].ref, .scratch = scratch,
+    .name = "ref", .isa = "", .kernels = kernels, .scratch = scratch,
   };
   return &ref;
 }

@@ -569,7 +569,7 @@ static void run_flat(const tn_kernel_call *call, int64_t count) {
   tn_cpu_run(call, tn_cpu_threads_for(cost, call->threads), cost, flat_share, &job);
 }
 
-bool cpu_elementwise(const tn_kernel_call *call) {
+bool TN_CPU_NAME(elementwise)(const tn_kernel_call *call) {
   int64_t count = tn_cpu_elements(call->out);
   if (count == 0) return true;
   tn_fused_step only = small_only_step(call);
@@ -595,13 +595,13 @@ static size_t scratch_for(const tn_kernel_call *call, const tn_fused_step *steps
   return (size_t)job.buffers * job.buffer_bytes * (size_t)call->threads;
 }
 
-size_t elementwise_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(elementwise_scratch)(const tn_kernel_call *call) {
   tn_fused_step only = small_only_step(call);
   return scratch_for(call, &only, 1);
 }
 
 /* ---- a program ---- */
-bool cpu_fused(const tn_kernel_call *call) {
+bool TN_CPU_NAME(fused)(const tn_kernel_call *call) {
   const tn_fused *program = call->attrs->program;
   if (tn_cpu_elements(call->out) == 0) return true;
   if (small_fits(call, program->step, program->step_count)) {
@@ -613,6 +613,6 @@ bool cpu_fused(const tn_kernel_call *call) {
   return run(&job);
 }
 
-size_t fused_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(fused_scratch)(const tn_kernel_call *call) {
   return scratch_for(call, call->attrs->program->step, call->attrs->program->step_count);
 }

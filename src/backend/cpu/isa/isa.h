@@ -40,82 +40,26 @@
 #include "backend/cpu/internal.h"
 #include "base/simd.h"
 
-/* ---- the kernels as ops.def names them ---- */
-#define cpu_fill tn_cpu_fill
-#define cpu_iota tn_cpu_iota
-#define cpu_copy tn_cpu_copy
-#define cpu_pad tn_cpu_pad
-#define cpu_concat tn_cpu_concat
-#define cpu_gather tn_cpu_gather
-#define cpu_patches tn_cpu_patches
-#define cpu_count tn_cpu_count
+/* ---- the kernels that ops.def names ---- */
+#define TN_OP(id, ...)             __VA_ARGS__
+#define TN_KERNEL(ref, cpu, small, cuda) cpu
+#define ISA(name)                  bool TN_CPU_NAME(name)(const tn_kernel_call *call);
+#define CPU(name) /* the same for all instruction sets: internal.h */
+#define NO_KERNEL
+#include "op/ops.def"
 
-#define cpu_elementwise TN_CPU_NAME(elementwise)
-#define cpu_fused TN_CPU_NAME(fused)
-#define cpu_sum TN_CPU_NAME(sum)
-#define cpu_mean TN_CPU_NAME(mean)
-#define cpu_max TN_CPU_NAME(max)
-#define cpu_min TN_CPU_NAME(min)
-#define cpu_prod TN_CPU_NAME(prod)
-#define cpu_argmax TN_CPU_NAME(argmax)
-#define cpu_cumsum TN_CPU_NAME(cumsum)
-#define cpu_cumprod TN_CPU_NAME(cumprod)
-#define cpu_softmax TN_CPU_NAME(softmax)
-#define cpu_log_softmax TN_CPU_NAME(log_softmax)
-#define cpu_layer_norm TN_CPU_NAME(layer_norm)
-#define cpu_cross_entropy TN_CPU_NAME(cross_entropy)
-#define cpu_matmul TN_CPU_NAME(matmul)
-#define cpu_scatter_add TN_CPU_NAME(scatter_add)
-#define cpu_row_update TN_CPU_NAME(row_update)
-#define cpu_fold TN_CPU_NAME(fold)
-#define cpu_uniform TN_CPU_NAME(uniform)
-#define cpu_normal TN_CPU_NAME(normal)
-#define cpu_pool TN_CPU_NAME(pool)
-#define cpu_choose TN_CPU_NAME(choose)
+/* And those of fusions.def. */
+bool TN_CPU_NAME(pool)(const tn_kernel_call *call);
+/* What backend.h says of `choose`. */
+tn_kernel TN_CPU_NAME(choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
 
-bool cpu_elementwise(const tn_kernel_call *call);
-bool cpu_fused(const tn_kernel_call *call);
-bool cpu_sum(const tn_kernel_call *call);
-bool cpu_mean(const tn_kernel_call *call);
-bool cpu_max(const tn_kernel_call *call);
-bool cpu_min(const tn_kernel_call *call);
-bool cpu_prod(const tn_kernel_call *call);
-bool cpu_argmax(const tn_kernel_call *call);
-bool cpu_cumsum(const tn_kernel_call *call);
-bool cpu_cumprod(const tn_kernel_call *call);
-bool cpu_softmax(const tn_kernel_call *call);
-bool cpu_log_softmax(const tn_kernel_call *call);
-bool cpu_layer_norm(const tn_kernel_call *call);
-bool cpu_cross_entropy(const tn_kernel_call *call);
-bool cpu_matmul(const tn_kernel_call *call);
-bool cpu_scatter_add(const tn_kernel_call *call);
-bool cpu_row_update(const tn_kernel_call *call);
-bool cpu_fold(const tn_kernel_call *call);
-bool cpu_uniform(const tn_kernel_call *call);
-bool cpu_normal(const tn_kernel_call *call);
-
-/* Of fusions.def; and what backend.h says of `choose`. */
-bool cpu_pool(const tn_kernel_call *call);
-tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-
-/* Bytes of scratch such a call needs at most. The call has no memory yet: only types, strides,
- * attributes and threads are read. */
-#define elementwise_scratch TN_CPU_NAME(elementwise_scratch)
-#define fused_scratch TN_CPU_NAME(fused_scratch)
-#define softmax_scratch TN_CPU_NAME(softmax_scratch)
-#define log_softmax_scratch TN_CPU_NAME(log_softmax_scratch)
-#define layer_norm_scratch TN_CPU_NAME(layer_norm_scratch)
-#define cross_entropy_scratch TN_CPU_NAME(cross_entropy_scratch)
-#define matmul_scratch TN_CPU_NAME(matmul_scratch)
-#define row_update_scratch TN_CPU_NAME(row_update_scratch)
-size_t elementwise_scratch(const tn_kernel_call *call);
-size_t fused_scratch(const tn_kernel_call *call);
-size_t softmax_scratch(const tn_kernel_call *call);
-size_t log_softmax_scratch(const tn_kernel_call *call);
-size_t layer_norm_scratch(const tn_kernel_call *call);
-size_t cross_entropy_scratch(const tn_kernel_call *call);
-size_t matmul_scratch(const tn_kernel_call *call);
-size_t row_update_scratch(const tn_kernel_call *call);
+/* Kernels that need scratch memory, and how many bytes such a call needs at most. The call has no memory
+ * yet: only types, strides, attributes and threads are read. */
+#define TN_CPU_SCRATCH(X)                                                                                    \
+  X(elementwise) X(fused) X(softmax) X(log_softmax) X(layer_norm) X(cross_entropy) X(matmul) X(row_update)
+#define TN_CPU_DECLARE(name) size_t TN_CPU_NAME(name##_scratch)(const tn_kernel_call *call);
+TN_CPU_SCRATCH(TN_CPU_DECLARE)
+#undef TN_CPU_DECLARE
 
 /* ---- small tools ---- */
 /* The loop that follows has no order: iterations may touch the same place only when it is the

@@ -399,7 +399,7 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
   job->room = job->how->room(p);
 }
 
-bool cpu_matmul(const tn_kernel_call *call) {
+bool TN_CPU_NAME(matmul)(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return true;
   matmul_job job;
   prepare(&job, call);
@@ -418,7 +418,7 @@ bool cpu_matmul(const tn_kernel_call *call) {
   return true;
 }
 
-size_t matmul_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(matmul_scratch)(const tn_kernel_call *call) {
   if (tn_cpu_elements(call->out) == 0) return 0;
   matmul_job job;
   prepare(&job, call);

@@ -274,7 +274,7 @@ static bool prepare(norm_job *job, const tn_kernel_call *call) {
   return true;
 }
 
-bool cpu_layer_norm(const tn_kernel_call *call) {
+bool TN_CPU_NAME(layer_norm)(const tn_kernel_call *call) {
   norm_job job;
   if (!prepare(&job, call)) return true;
   int64_t elements = job.count * job.n;
@@ -284,7 +284,7 @@ bool cpu_layer_norm(const tn_kernel_call *call) {
   return true;
 }
 
-size_t layer_norm_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(layer_norm_scratch)(const tn_kernel_call *call) {
   norm_job job;
   return prepare(&job, call) ? VIEWS * job.room * (size_t)call->threads : 0;
 }

@@ -84,7 +84,7 @@ static void pool_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-bool cpu_pool(const tn_kernel_call *call) {
+bool TN_CPU_NAME(pool)(const tn_kernel_call *call) {
   const tn_view *table = &call->in[0], *index = &call->in[1];
   int64_t count = tn_cpu_elements(index);
   if (!tn_cpu_index_fits(call, index, count, table->dim[0]))

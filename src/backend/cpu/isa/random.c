@@ -132,5 +132,5 @@ static bool fill_with_random(const tn_kernel_call *call, batch_of make, double e
   return true;
 }
 
-bool cpu_uniform(const tn_kernel_call *call) { return fill_with_random(call, uniform_batch, 1); }
-bool cpu_normal(const tn_kernel_call *call) { return fill_with_random(call, normal_batch, 30); }
+bool TN_CPU_NAME(uniform)(const tn_kernel_call *call) { return fill_with_random(call, uniform_batch, 1); }
+bool TN_CPU_NAME(normal)(const tn_kernel_call *call) { return fill_with_random(call, normal_batch, 30); }

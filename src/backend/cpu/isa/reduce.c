@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "backend/cpu/isa/element.h"
 #include "backend/cpu/iterator.h"
 #include "op/scalar.h"
 
@@ -44,221 +45,163 @@ static inline void skip_run(tn_cpu_iterator *along, int64_t run) {
   tn_cpu_iterator_next(along, along->rank);
 }
 
+/* ---- names ---- */
+#define PASTED(name, kernel, of)  name##_##kernel##_##of
+#define NAMED(name, kernel, of)   PASTED(name, kernel, of)
+#define NAME(name)                NAMED(name, KERNEL, OF)
+#define ELEMENT_OF(id, of)        tn_of_##id##_##of
+#define ELEMENT(id, of)           ELEMENT_OF(id, of)
+#define VECTOR_OF(id)             vf_of_##id
+#define VECTOR(id)                VECTOR_OF(id)
+
 /* ---- f32 ---- */
-#define TYPE        float
-#define V           VF
-#define V_LANES     TN_LANES
-#define V_SET       vf_set
-#define V_LOAD      vf_load
-#define V_LOAD_PART tn_load_filled
-#define V_STORE     vf_store
-
-#define NAME(x)      x##_sum_f32
-#define V_JOIN(a, b) ((a) + (b))
-#define V_JOIN_LANES tn_sum_vectors
-#define JOIN(a, b)   ((a) + (b))
-#define IDENTITY     -0.0f
-#include "backend/cpu/isa/reduce.inc"
-
-#define NAME(x)      x##_prod_f32
-#define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b)   ((a) * (b))
-#define IDENTITY     1.0f
-#include "backend/cpu/isa/reduce.inc"
-
+#define OF                f32
+#define OF_WHOLE          0
+#define TYPE              float
+#define V_OF_F32          1
+#define V                 VF
+#define V_LANES           TN_LANES
+#define V_SET             vf_set
+#define V_LOAD            vf_load
+#define V_LOAD_PART       vf_load_part
+#define V_FILLED(v, n)    vf_select(tn_first_lanes(n), v, V_SET(IDENTITY))
+#define V_STORE           vf_store
+#define V_JOIN            VECTOR(BY)
+#define JOIN              ELEMENT(BY, f32)
+#define IDENTITY          ((float)START)
+#define ONE(ID, x)        vf_of_##ID(x)
+#define TWO(ID, x, y)     vf_of_##ID(x, y)
+#define TN_MAKE_KERNEL    "backend/cpu/isa/reduce.inc"
+#include "backend/reductions.def"
 #undef V
 #undef V_SET
 #undef V_LOAD
 #undef V_LOAD_PART
+#undef V_FILLED
 #undef V_STORE
+#undef V_JOIN
+#undef JOIN
+#undef IDENTITY
+#undef ONE
+#undef TWO
 
 /* The largest and the smallest are found among integers (sums.h). */
-#define V                       VI
-#define V_SET(x)                tn_key(vf_set(x))
-#define V_LOAD(p)               tn_key(vf_load(p))
-#define V_LOAD_PART(p, n, fill) tn_key(tn_load_filled(p, n, fill))
-#define V_STORE(p, v)           vf_store(p, tn_of_key(v))
-#define NAME(x)                 x##_max_f32
-#define V_JOIN                  tn_key_max
-#define JOIN                    tn_larger_f32
-#define IDENTITY                -HUGE_VALF
+#define V                 VI
+#define V_SET(x)          tn_key(vf_set(x))
+#define V_LOAD(p)         tn_key(vf_load(p))
+#define V_LOAD_PART(p, n) tn_key(vf_load_part(p, n))
+#define V_FILLED(v, n)    vi_select(tn_first_lanes(n), v, V_SET(IDENTITY))
+#define V_STORE(p, v)     vf_store(p, tn_of_key(v))
+#define V_JOIN            tn_key_max
+#define JOIN              tn_larger_f32
+#define IDENTITY          -HUGE_VALF
+#define KERNEL            max
+#define EACH              x
+#define WHOLE             1
 #include "backend/cpu/isa/reduce.inc"
 #undef V_SET
 #undef V_LOAD
 #undef V_LOAD_PART
 #undef V_STORE
+#undef V_JOIN
+#undef JOIN
+#undef IDENTITY
 
-static inline float smaller_f32(float a, float b) {
-  float least = a < b || (a == b && signbit(a)) ? a : b;
-  return a == a && b == b ? least : tn_nan_f32();
-}
-
-#define V_SET(x)                tn_low_key(vf_set(x))
-#define V_LOAD(p)               tn_low_key(vf_load(p))
-#define V_LOAD_PART(p, n, fill) tn_low_key(tn_load_filled(p, n, fill))
-#define V_STORE(p, v)           vf_store(p, tn_of_low_key(v))
-#define NAME(x)                 x##_min_f32
-#define V_JOIN                  tn_key_min
-#define JOIN                    smaller_f32
-#define IDENTITY                HUGE_VALF
+#define V_SET(x)          tn_low_key(vf_set(x))
+#define V_LOAD(p)         tn_low_key(vf_load(p))
+#define V_LOAD_PART(p, n) tn_low_key(vf_load_part(p, n))
+#define V_STORE(p, v)     vf_store(p, tn_of_low_key(v))
+#define V_JOIN            tn_key_min
+#define JOIN              tn_of_MINIMUM_f32
+#define IDENTITY          HUGE_VALF
+#define KERNEL            min
+#define EACH              x
+#define WHOLE             1
 #include "backend/cpu/isa/reduce.inc"
-
+#undef OF
 #undef TYPE
+#undef V_OF_F32
 #undef V
 #undef V_LANES
 #undef V_SET
 #undef V_LOAD
 #undef V_LOAD_PART
+#undef V_FILLED
 #undef V_STORE
+#undef V_JOIN
+#undef JOIN
+#undef IDENTITY
 
 /* ---- other dtypes: vectors of one element; the loops over lanes are the compiler's ---- */
-#define V                       TYPE
-#define V_LANES                 1
-#define V_SET(x)                (x)
-#define V_LOAD(p)               (*(p))
-#define V_LOAD_PART(p, n, fill) ((void)(n), *(p))
-#define V_STORE(p, v)           (*(p) = (v))
+#define V_OF_F32          0
+#define V                 TYPE
+#define V_LANES           1
+#define V_SET(x)          (x)
+#define V_LOAD(p)         (*(p))
+#define V_LOAD_PART(p, n) (*(p))
+#define V_FILLED(v, n)    ((void)(n), (v))
+#define V_STORE(p, v)     (*(p) = (v))
+#define V_JOIN            JOIN
+#define JOIN              ELEMENT(BY, OF)
+#define IDENTITY          ((TYPE)START)
+#define ONE(ID, x)        ELEMENT(ID, OF)(x)
+#define TWO(ID, x, y)     ELEMENT(ID, OF)(x, y)
 
-static inline double smaller_f64(double a, double b) {
-  double least = a < b || (a == b && signbit(a)) ? a : b;
-  return a == a && b == b ? least : tn_nan_f64();
-}
-
-#define TYPE         double
-#define NAME(x)      x##_sum_f64
-#define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b)   ((a) + (b))
-#define IDENTITY     -0.0
+#define OF   f64
+#define TYPE double
+#include "backend/reductions.def"
+#define KERNEL max
+#define EACH   x
+#define BY     MAXIMUM
+#define START  -HUGE_VAL
+#define WHOLE  1
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x)      x##_prod_f64
-#define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b)   ((a) * (b))
-#define IDENTITY     1.0
+#define KERNEL min
+#define EACH   x
+#define BY     MINIMUM
+#define START  HUGE_VAL
+#define WHOLE  1
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x)  x##_max_f64
-#define V_JOIN   tn_larger_f64
-#define JOIN     tn_larger_f64
-#define IDENTITY -HUGE_VAL
-#include "backend/cpu/isa/reduce.inc"
-#define NAME(x)  x##_min_f64
-#define V_JOIN   smaller_f64
-#define JOIN     smaller_f64
-#define IDENTITY HUGE_VAL
-#include "backend/cpu/isa/reduce.inc"
+#undef OF
 #undef TYPE
 
-/* Integers wrap, so their sums are unsigned; their order does not matter. */
-#define TYPE         uint32_t
-#define NAME(x)      x##_sum_i32
-#define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b)   ((a) + (b))
-#define IDENTITY     0
+#undef OF_WHOLE
+#define OF_WHOLE 1
+#define OF   i32
+#define TYPE int32_t
+#include "backend/reductions.def"
+#define KERNEL max
+#define EACH   x
+#define BY     MAXIMUM
+#define START  INT32_MIN
+#define WHOLE  1
 #include "backend/cpu/isa/reduce.inc"
-#define NAME(x)      x##_prod_i32
-#define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b)   ((a) * (b))
-#define IDENTITY     1
+#define KERNEL min
+#define EACH   x
+#define BY     MINIMUM
+#define START  INT32_MAX
+#define WHOLE  1
 #include "backend/cpu/isa/reduce.inc"
-#undef TYPE
-#define TYPE         uint64_t
-#define NAME(x)      x##_sum_i64
-#define V_JOIN(a, b) ((a) + (b))
-#define JOIN(a, b)   ((a) + (b))
-#define IDENTITY     0
-#include "backend/cpu/isa/reduce.inc"
-#define NAME(x)      x##_prod_i64
-#define V_JOIN(a, b) ((a) * (b))
-#define JOIN(a, b)   ((a) * (b))
-#define IDENTITY     1
-#include "backend/cpu/isa/reduce.inc"
-#undef TYPE
-#define TYPE         int32_t
-#define NAME(x)      x##_max_i32
-#define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
-#define JOIN         V_JOIN
-#define IDENTITY     INT32_MIN
-#include "backend/cpu/isa/reduce.inc"
-#define NAME(x)      x##_min_i32
-#define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
-#define JOIN         V_JOIN
-#define IDENTITY     INT32_MAX
-#include "backend/cpu/isa/reduce.inc"
-#undef TYPE
-#define TYPE         int64_t
-#define NAME(x)      x##_max_i64
-#define V_JOIN(a, b) ((a) > (b) ? (a) : (b))
-#define JOIN         V_JOIN
-#define IDENTITY     INT64_MIN
-#include "backend/cpu/isa/reduce.inc"
-#define NAME(x)      x##_min_i64
-#define V_JOIN(a, b) ((a) < (b) ? (a) : (b))
-#define JOIN         V_JOIN
-#define IDENTITY     INT64_MAX
-#include "backend/cpu/isa/reduce.inc"
+#undef OF
 #undef TYPE
 
-/* ---- for other kernels ---- */
-float sum_row(tn_stop *stop, const float *row, int64_t n) {
-  return n > 0 ? join_row_sum_f32(stop, row, n, 0, tn_sum_chunks(n)) : 0.0f;
-}
-double sum_row_f64(tn_stop *stop, const double *row, int64_t n) {
-  return n > 0 ? join_row_sum_f64(stop, row, n, 0, tn_sum_chunks(n)) : 0.0;
-}
-double max_row_f64(tn_stop *stop, const double *row, int64_t n) {
-  return join_row_max_f64(stop, row, n, 0, tn_sum_chunks(n));
-}
-
-/* Of a row, or a piece of a longer one. */
-TN_NEVER_INLINE float max_piece(const float *row, int64_t n) {
-  VI most[4];
-  int64_t i = 0;
-  for (int k = 0; k < 4; k++) most[k] = vi_set(INT32_MIN);
-  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES)
-    for (int k = 0; k < 4; k++) most[k] = tn_key_max(most[k], tn_key(vf_load(row + i + k * TN_LANES)));
-  for (; i < n; i += TN_LANES) {
-    int left = (int)tn_cpu_min(n - i, TN_LANES);
-    most[0] = tn_key_max(most[0], tn_key(tn_load_filled(row + i, left, -HUGE_VALF)));
-  }
-  most[0] = tn_key_max(tn_key_max(most[0], most[1]), tn_key_max(most[2], most[3]));
-  return tn_float_of_key(tn_key_max_lane(most[0]));
-}
-
-float max_row(tn_stop *stop, const float *row, int64_t n) {
-  if (TN_LIKELY(n <= TN_CPU_ROW_PIECE)) return max_piece(row, n);
-  float most = -HUGE_VALF;
-  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
-    end = tn_cpu_piece_end(at, n);
-    most = tn_larger_f32(most, max_piece(row + at, end - at));
-  }
-  return most;
-}
-
-static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
-  reduction r = { .stop = stop, .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
-  r.along.rank = r.along.views = 1;
-  r.along.dim[0] = n;
-  r.along.stride[0][0] = step;
-  return r;
-}
-
-void sum_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
-  reduction r = one_strip(stop, step, n);
-  reduce_strip_sum_f32(&r, columns, width, to);
-}
-
-void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
-  for (int w = 0; w < width; w += TN_LANES) {
-    int part = width - w < TN_LANES ? width - w : TN_LANES;
-    VI most = tn_key(tn_load_filled(columns + w, part, 0));
-    for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
-      end = tn_cpu_piece_end(at, n);
-      for (int64_t i = at > 0 ? at : 1; i < end; i++)
-        most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
-                                                        : vf_load_part(columns + w + i * step, part)));
-    }
-    vf_store_part(to + w, tn_of_key(most), part);
-  }
-}
+#define OF   i64
+#define TYPE int64_t
+#include "backend/reductions.def"
+#define KERNEL max
+#define EACH   x
+#define BY     MAXIMUM
+#define START  INT64_MIN
+#define WHOLE  1
+#include "backend/cpu/isa/reduce.inc"
+#define KERNEL min
+#define EACH   x
+#define BY     MINIMUM
+#define START  INT64_MAX
+#define WHOLE  1
+#include "backend/cpu/isa/reduce.inc"
+#undef OF
+#undef TYPE
 
 /* ---- by operation and dtype ---- */
 typedef struct {
@@ -266,17 +209,12 @@ typedef struct {
   void (*join_blocks)(void *at, int64_t blocks, int64_t outputs);
 } reducer;
 
-#define REDUCERS(name)                                                                                       \
+#define REDUCER(kernel, of) { NAMED(reduce, kernel, of), NAMED(join_blocks, kernel, of) }
+#define REDUCERS(kernel)                                                                                     \
   {                                                                                                          \
-    [TN_F32] = { reduce_##name##_f32, join_blocks_##name##_f32 },                                            \
-    [TN_F64] = { reduce_##name##_f64, join_blocks_##name##_f64 },                                            \
-    [TN_I32] = { reduce_##name##_i32, join_blocks_##name##_i32 }, [TN_I64] = {                               \
-      reduce_##name##_i64,                                                                                   \
-      join_blocks_##name##_i64                                                                               \
-    }                                                                                                        \
+    [TN_F32] = REDUCER(kernel, f32), [TN_F64] = REDUCER(kernel, f64), [TN_I32] = REDUCER(kernel, i32),       \
+    [TN_I64] = REDUCER(kernel, i64)                                                                          \
   }
-
-static const reducer sums[TN_DTYPE_COUNT] = REDUCERS(sum), products[TN_DTYPE_COUNT] = REDUCERS(prod);
 static const reducer largest[TN_DTYPE_COUNT] = REDUCERS(max), smallest[TN_DTYPE_COUNT] = REDUCERS(min);
 
 /* ---- preparing ---- */
@@ -481,11 +419,77 @@ static bool reduce(const tn_kernel_call *call, const reducer *how, double of_non
   return true;
 }
 
-bool cpu_sum(const tn_kernel_call *call) { return reduce(call, sums, 0); }
-bool cpu_mean(const tn_kernel_call *call) { return reduce(call, sums, (double)NAN); }
-bool cpu_prod(const tn_kernel_call *call) { return reduce(call, products, 1); }
-bool cpu_max(const tn_kernel_call *call) { return reduce(call, largest, 0); }
-bool cpu_min(const tn_kernel_call *call) { return reduce(call, smallest, 0); }
+#undef TN_MAKE_KERNEL
+#define TN_MAKE_KERNEL      "backend/cpu/isa/reduction.inc"
+#define KERNEL_NAME(kernel) TN_CPU_NAME(kernel)
+#include "backend/reductions.def"
+
+bool TN_CPU_NAME(mean)(const tn_kernel_call *call) { return reduce(call, reducers_sum_of, (double)NAN); }
+bool TN_CPU_NAME(max)(const tn_kernel_call *call) { return reduce(call, largest, 0); }
+bool TN_CPU_NAME(min)(const tn_kernel_call *call) { return reduce(call, smallest, 0); }
+
+/* ---- for other kernels ---- */
+float sum_row(tn_stop *stop, const float *row, int64_t n) {
+  return n > 0 ? join_row_sum_f32(stop, row, n, 0, tn_sum_chunks(n)) : 0.0f;
+}
+double sum_row_f64(tn_stop *stop, const double *row, int64_t n) {
+  return n > 0 ? join_row_sum_f64(stop, row, n, 0, tn_sum_chunks(n)) : 0.0;
+}
+double max_row_f64(tn_stop *stop, const double *row, int64_t n) {
+  return join_row_max_f64(stop, row, n, 0, tn_sum_chunks(n));
+}
+
+/* Of a row, or a piece of a longer one. */
+TN_NEVER_INLINE float max_piece(const float *row, int64_t n) {
+  VI most[4];
+  int64_t i = 0;
+  for (int k = 0; k < 4; k++) most[k] = vi_set(INT32_MIN);
+  for (; i + 4 * TN_LANES <= n; i += 4 * TN_LANES)
+    for (int k = 0; k < 4; k++) most[k] = tn_key_max(most[k], tn_key(vf_load(row + i + k * TN_LANES)));
+  for (; i < n; i += TN_LANES) {
+    int left = (int)tn_cpu_min(n - i, TN_LANES);
+    most[0] = tn_key_max(most[0], tn_key(tn_load_filled(row + i, left, -HUGE_VALF)));
+  }
+  most[0] = tn_key_max(tn_key_max(most[0], most[1]), tn_key_max(most[2], most[3]));
+  return tn_float_of_key(tn_key_max_lane(most[0]));
+}
+
+float max_row(tn_stop *stop, const float *row, int64_t n) {
+  if (TN_LIKELY(n <= TN_CPU_ROW_PIECE)) return max_piece(row, n);
+  float most = -HUGE_VALF;
+  for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+    end = tn_cpu_piece_end(at, n);
+    most = tn_larger_f32(most, max_piece(row + at, end - at));
+  }
+  return most;
+}
+
+static reduction one_strip(tn_stop *stop, int64_t step, int64_t n) {
+  reduction r = { .stop = stop, .n = n, .chunk_begin = 0, .chunk_end = tn_sum_chunks(n) };
+  r.along.rank = r.along.views = 1;
+  r.along.dim[0] = n;
+  r.along.stride[0][0] = step;
+  return r;
+}
+
+void sum_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
+  reduction r = one_strip(stop, step, n);
+  reduce_strip_sum_f32(&r, columns, width, to);
+}
+
+void max_columns(tn_stop *stop, const float *columns, int64_t step, int64_t n, int width, float *to) {
+  for (int w = 0; w < width; w += TN_LANES) {
+    int part = width - w < TN_LANES ? width - w : TN_LANES;
+    VI most = tn_key(tn_load_filled(columns + w, part, 0));
+    for (int64_t at = 0, end; at < n && !tn_cpu_row_stopped(stop, at); at = end) {
+      end = tn_cpu_piece_end(at, n);
+      for (int64_t i = at > 0 ? at : 1; i < end; i++)
+        most = tn_key_max(most, tn_key(part == TN_LANES ? vf_load(columns + w + i * step)
+                                                        : vf_load_part(columns + w + i * step, part)));
+    }
+    vf_store_part(to + w, tn_of_key(most), part);
+  }
+}
 
 /* ---- argmax ---- */
 /* The first that none beats: NaN beats every number and is not beaten; -0 and +0 are a tie. */
@@ -595,7 +599,7 @@ static void argmax_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-bool cpu_argmax(const tn_kernel_call *call) {
+bool TN_CPU_NAME(argmax)(const tn_kernel_call *call) {
   reduce_job job;
   job.call = call;
   prepare(&job.r, call, &call->attrs->axis, 1);

@@ -87,14 +87,14 @@ static bool scan(const tn_kernel_call *call, scan_lines by) {
   return true;
 }
 
-bool cpu_cumsum(const tn_kernel_call *call) {
+bool TN_CPU_NAME(cumsum)(const tn_kernel_call *call) {
   static const scan_lines sums[TN_DTYPE_COUNT] = {
     [TN_F32] = sum_f32, [TN_F64] = sum_f64, [TN_I32] = sum_i32, [TN_I64] = sum_i64
   };
   return scan(call, sums[call->out->dtype]);
 }
 
-bool cpu_cumprod(const tn_kernel_call *call) {
+bool TN_CPU_NAME(cumprod)(const tn_kernel_call *call) {
   static const scan_lines products[TN_DTYPE_COUNT] = {
     [TN_F32] = prod_f32, [TN_F64] = prod_f64, [TN_I32] = prod_i32, [TN_I64] = prod_i64
   };

@@ -91,7 +91,7 @@ static void scatter_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-bool cpu_scatter_add(const tn_kernel_call *call) {
+bool TN_CPU_NAME(scatter_add)(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
   int axis = call->attrs->axis, after = axis + index->rank;
   if (!tn_cpu_check_index(call, index, x->dim[axis], axis)) return false;
@@ -314,7 +314,7 @@ static void row_update_direct(const tn_kernel_call *call) {
 }
 
 /* ---- row_update with a hash table ---- */
-size_t row_update_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(row_update_scratch)(const tn_kernel_call *call) {
   int64_t indices = tn_cpu_elements(&call->in[1]);
   if (is_direct(call)) return direct_scratch(call);
   return (size_t)indices * (sizeof(chain) + 2 * sizeof(int64_t)) +
@@ -401,7 +401,7 @@ static void update_share(void *context, const tn_cpu_part *part) {
   for (int64_t c = begin; c < end; c++) update_row(job, &job->chain[c], &after);
 }
 
-bool cpu_row_update(const tn_kernel_call *call) {
+bool TN_CPU_NAME(row_update)(const tn_kernel_call *call) {
   const tn_view *x = &call->in[0], *index = &call->in[1], *y = &call->in[2], *out = call->out;
   bool fits = tn_cpu_is_flat(index) && tn_cpu_index_fits(call, index, tn_cpu_elements(index), x->dim[0]);
   if (!fits && !tn_cpu_check_index(call, index, x->dim[0], 0)) return false;
@@ -538,7 +538,7 @@ static void fold_share(void *context, const tn_cpu_part *part) {
   }
 }
 
-bool cpu_fold(const tn_kernel_call *call) {
+bool TN_CPU_NAME(fold)(const tn_kernel_call *call) {
   fold_job job = { call, add_run_of(call->out->dtype) };
   if (tn_cpu_elements(call->out) == 0) return true;
   double cost = (double)tn_cpu_elements(&call->in[0]) * 0.5;

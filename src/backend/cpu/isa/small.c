@@ -306,17 +306,15 @@ static tn_kernel small_row_update(const tn_kernel_call *call, tn_arena *arena, c
   return row_update_small;
 }
 
-/* A struct only so that ops.def can name its field. */
-static const struct {
-  tn_kernel (*small)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
-} choosers[TN_OP_COUNT] = {
-#define TN_OP(id, ...)                         [TN_OP_##id] = { __VA_ARGS__ },
-#define TN_KERNEL(for_ref, for_cpu, for_small, ...) for_small
-#define TN_EXPAND(...)                         .small = NULL
+static tn_kernel (*const choosers[TN_OP_COUNT])(const tn_kernel_call *call, tn_arena *arena,
+                                                const void **kept) = {
+#define TN_OP(id, ...)             [TN_OP_##id] = __VA_ARGS__,
+#define TN_KERNEL(ref, cpu, small, cuda) small
+#define TN_EXPAND(...)             NULL
 #include "op/ops.def"
 };
 
-tn_kernel cpu_choose(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
+tn_kernel TN_CPU_NAME(choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept) {
   *kept = NULL;
-  return choosers[call->op].small ? choosers[call->op].small(call, arena, kept) : NULL;
+  return choosers[call->op] ? choosers[call->op](call, arena, kept) : NULL;
 }

@@ -465,8 +465,8 @@ static bool softmax(const tn_kernel_call *call, bool log) {
   return true;
 }
 
-bool cpu_softmax(const tn_kernel_call *call) { return softmax(call, false); }
-bool cpu_log_softmax(const tn_kernel_call *call) { return softmax(call, true); }
+bool TN_CPU_NAME(softmax)(const tn_kernel_call *call) { return softmax(call, false); }
+bool TN_CPU_NAME(log_softmax)(const tn_kernel_call *call) { return softmax(call, true); }
 
 static size_t scratch_of(const tn_kernel_call *call, bool log) {
   row_job job;
@@ -477,8 +477,8 @@ static size_t scratch_of(const tn_kernel_call *call, bool log) {
   return none ? 0 : 2 * job.room * (size_t)call->threads;
 }
 
-size_t softmax_scratch(const tn_kernel_call *call) { return scratch_of(call, false); }
-size_t log_softmax_scratch(const tn_kernel_call *call) { return scratch_of(call, true); }
+size_t TN_CPU_NAME(softmax_scratch)(const tn_kernel_call *call) { return scratch_of(call, false); }
+size_t TN_CPU_NAME(log_softmax_scratch)(const tn_kernel_call *call) { return scratch_of(call, true); }
 
 /* ---- cross_entropy ---- */
 /* logits: [..., classes], labels: [...]. In scratch: the loss of each row, then a row for each thread. */
@@ -543,7 +543,7 @@ static void store_mean(const tn_kernel_call *call, const char *rows, int64_t cou
         tn_canonical_f64(sum_row_f64(call->stop, (const double *)rows, count) / (double)count);
 }
 
-bool cpu_cross_entropy(const tn_kernel_call *call) {
+bool TN_CPU_NAME(cross_entropy)(const tn_kernel_call *call) {
   const tn_view *logits = &call->in[0], *labels = &call->in[1];
   int last = logits->rank - 1;
   row_job job;
@@ -556,7 +556,7 @@ bool cpu_cross_entropy(const tn_kernel_call *call) {
   return true;
 }
 
-size_t cross_entropy_scratch(const tn_kernel_call *call) {
+size_t TN_CPU_NAME(cross_entropy_scratch)(const tn_kernel_call *call) {
   row_job job;
   prepare_rows(&job, call, &call->in[1], call->in[0].rank - 1);
   size_t rows = tn_cpu_round_up((size_t)job.count * tn_cpu_bytes(call->in[0].dtype), 64);

@@ -18,10 +18,14 @@
 
 static inline int64_t tn_sum_chunks(int64_t n) { return (n + TN_SUM_CHUNK - 1) / TN_SUM_CHUNK; }
 
+static inline VM tn_first_lanes(int n) {
+  static const int32_t lane[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+  return vi_lt(vi_load(lane), vi_set(n));
+}
+
 /* The first n lanes from memory, `fill` in the others. */
 static inline VF tn_load_filled(const float *p, int n, float fill) {
-  static const int32_t lane[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-  return vf_select(vi_lt(vi_load(lane), vi_set(n)), vf_load_part(p, n), vf_set(fill));
+  return vf_select(tn_first_lanes(n), vf_load_part(p, n), vf_set(fill));
 }
 
 /* ---- the tree over the lanes: lane l takes lane l + 8, then l + 4, l + 2, l + 1 ----
