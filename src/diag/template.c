@@ -1,6 +1,7 @@
 /* diag/template.c: titles, labels, hints and notes with their fields filled in.
  *
  *   text      {field} is the field's value; any other brace is itself
+ *             {field:row|rows} is the value and the word that goes with it: 1 row, 2 rows
  *   [[a||b]]  the first alternative whose fields are all present, else nothing
  *
  * One code serves three languages, whose reports differ in the fields they can
@@ -28,12 +29,31 @@ static bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The name in "{name}" at `at`; an empty string for any other brace. */
-static tn_str field_name(const char *at, const char *end) {
+/* "{name}" or "{name:one|many}". */
+typedef struct {
+  tn_str name, one, many;   /* no name: another brace */
+  size_t length;
+} placeholder;
+
+static placeholder placeholder_at(const char *at, const char *end) {
   const char *name = at + 1, *stop = name;
   while (stop < end && is_name_byte(*stop)) stop++;
-  if (stop == end || *stop != '}') return (tn_str){ name, 0 };
-  return (tn_str){ name, (size_t)(stop - name) };
+  placeholder found = { .name = { name, (size_t)(stop - name) } };
+  const char *close = stop < end ? memchr(stop, '}', (size_t)(end - stop)) : NULL;
+  const char *bar = close ? memchr(stop, '|', (size_t)(close - stop)) : NULL;
+  if (close && *stop == ':' && bar) {
+    found.one = (tn_str){ stop + 1, (size_t)(bar - stop - 1) };
+    found.many = (tn_str){ bar + 1, (size_t)(close - bar - 1) };
+  } else if (!close || close != stop) {
+    return (placeholder){ .length = 0 };
+  }
+  found.length = (size_t)(close + 1 - at);
+  return found;
+}
+
+/* The same for a text in which there may be none here. */
+static placeholder placeholder_in(const char *at, const char *end) {
+  return *at == '{' ? placeholder_at(at, end) : (placeholder){ .length = 0 };
 }
 
 static const tn_diag_field *find(const expansion *x, tn_str name) {
@@ -64,7 +84,16 @@ static void put_value(expansion *x, tn_str value) {
   if (shown.len < value.len) put(x, "...", 3);
 }
 
-static void put_field(expansion *x, tn_str name) {
+/* The word after a number. */
+static void put_word(expansion *x, const placeholder *p, tn_str value) {
+  tn_str word = tn_str_is(value, "1") ? p->one : p->many;
+  if (p->many.len == 0) return;
+  put(x, " ", 1);
+  put(x, word.at, word.len);
+}
+
+static void put_field(expansion *x, const placeholder *p) {
+  tn_str name = p->name;
   const tn_diag_field *field = find(x, name);
   if (x->outline) {
     put(x, "<", 1);
@@ -73,25 +102,26 @@ static void put_field(expansion *x, tn_str name) {
   } else {
     put_value(x, field ? field->value : TN_LIT("?"));
   }
+  put_word(x, p, field ? field->value : TN_LIT("?"));
 }
 
 /* Text without [[ ]]. */
 static void put_plain(expansion *x, const char *at, const char *end) {
   while (at < end) {
-    tn_str name = *at == '{' ? field_name(at, end) : (tn_str){ 0 };
-    if (name.len == 0) {
+    placeholder p = placeholder_in(at, end);
+    if (p.name.len == 0) {
       put(x, at++, 1);
       continue;
     }
-    put_field(x, name);
-    at += name.len + 2;
+    put_field(x, &p);
+    at += p.length;
   }
 }
 
 static bool has_fields(const expansion *x, const char *at, const char *end) {
   for (; at < end; at++) {
-    tn_str name = *at == '{' ? field_name(at, end) : (tn_str){ 0 };
-    if (name.len > 0 && !has_field(x, name)) return false;
+    placeholder p = placeholder_in(at, end);
+    if (p.name.len > 0 && !has_field(x, p.name)) return false;
   }
   return true;
 }
@@ -141,10 +171,10 @@ bool tn_diag_next_field(const char **template, tn_str *name, bool *inside) {
   for (const char *at = *template; at < end; at++) {
     if (at[0] == '[' && at[1] == '[') *inside = true;
     if (at[0] == ']' && at[1] == ']') *inside = false;
-    if (*at != '{') continue;
-    *name = field_name(at, end);
-    if (name->len == 0) continue;
-    *template = at + name->len + 2;
+    placeholder p = placeholder_in(at, end);
+    if (p.name.len == 0) continue;
+    *name = p.name;
+    *template = at + p.length;
     return true;
   }
   return false;

@@ -61,7 +61,7 @@ $ tern eval 'fn f(n: i64) -> Tensor[f32,(M,K)] = softmax(ones((2, 3)), n)
 |   --> <eval>:1:37
 $ tern eval 'fn f(n: i64) -> Tensor[f32,(M,)] = concat([ones(2), ones(3)], n)
 > f(9999999999)' 2>&1 | sed -n 1,2p
-| error[E2106]: axis 9999999999 is not possible in concat for a tensor with 1 dimensions
+| error[E2106]: axis 9999999999 is not possible in concat for a tensor with 1 dimension
 |   --> <eval>:1:36
 $ tern eval 'fn f(n: i64) -> Tensor[f32,(M,)] = index(ones((2, 3)), n, 0)
 > f(9999999999)' 2>&1 | sed -n 1,2p
@@ -89,7 +89,7 @@ $ tern eval 'fn f(n: i32) -> Tensor[f32,(M,)] = squeeze(ones((2, 1)), n)
 |   --> <eval>:1:36
 $ tern eval 'fn f(n: i32) -> Tensor[f32,(M,)] = slice(ones(3), n, 0, 3)
 > f(1)' 2>&1 | sed -n 1,2p
-| error[E2106]: axis 1 is not possible in slice for a tensor with 1 dimensions
+| error[E2106]: axis 1 is not possible in slice for a tensor with 1 dimension
 |   --> <eval>:1:36
 
 # Places.

@@ -4,13 +4,15 @@
 static const tn_diag_field fields[] = {
   { "name", { "x", 1 } },
   { "shape", { "[2, 3]", 6 } },
+  { "one", { "1", 1 } },
+  { "many", { "11", 2 } },
 };
 
 static void assert_expands(const char *template, const char *expected) {
   char out[1024];
-  size_t len = tn_diag_expand(template, fields, 2, NULL);
+  size_t len = tn_diag_expand(template, fields, 4, NULL);
   assert_true(len < sizeof out);
-  assert_int_equal(tn_diag_expand(template, fields, 2, out), len);
+  assert_int_equal(tn_diag_expand(template, fields, 4, out), len);
   out[len] = 0;
   assert_string_equal(out, expected);
 }
@@ -19,6 +21,14 @@ static void a_field_stands_for_its_value(void **state) {
   (void)state;
   assert_expands("`{name}` has shape {shape}", "`x` has shape [2, 3]");
   assert_expands("", "");
+}
+
+static void a_word_goes_with_its_number(void **state) {
+  (void)state;
+  assert_expands("{one:row|rows}, {many:row|rows}", "1 row, 11 rows");
+  assert_expands("{one:axis|axes} [[of {many:axis|axes}]]", "1 axis of 11 axes");
+  assert_expands("{function:row|rows}", "? rows");
+  assert_expands("{one:row} {one:row|rows", "{one:row} {one:row|rows");
 }
 
 static void other_braces_are_themselves(void **state) {
@@ -92,6 +102,7 @@ static void the_fields_of_a_template_are_found(void **state) {
 
 RUN_TESTS(
   cmocka_unit_test(a_field_stands_for_its_value),
+  cmocka_unit_test(a_word_goes_with_its_number),
   cmocka_unit_test(other_braces_are_themselves),
   cmocka_unit_test(a_part_without_its_field_is_left_out),
   cmocka_unit_test(the_first_possible_alternative_is_taken),
