@@ -48,6 +48,8 @@ FNR == 1 { current = ""; signature = ""; documented = 0; inside = 0; in_macro = 
 {
   if ($0 ~ /recursion: /) documented = 1
   line = bare($0)
+  while (match(line, /OF\([A-Za-z_0-9]+\)/))   # a name that is made for several types
+    line = substr(line, 1, RSTART - 1) substr(line, RSTART + 3, RLENGTH - 4) substr(line, RSTART + RLENGTH)
   if (line ~ /^[ \t]*$/) { if (!inside && $0 ~ /^[ \t]*$/ && !current) documented = 0; next }
   if (line ~ /^#/ || in_macro) { in_macro = line ~ /\\$/; next }
   if (current == "" && line ~ /^[A-Za-z_]/) signature = ""

@@ -29,7 +29,7 @@ static bool check_width(tn_table_reader *reader, size_t count, int64_t *width, t
   return tn_report(reader->diags, TN_DIAG_E_DATASET_DIM_MISMATCH, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
                    TN_INT("expected_T", expected), TN_INT("received_T", received),
-                   TN_TEXT("input", input), TN_NOTE(declared_at, "`{input}` is declared here"));
+                   TN_TEXT("input", input), TN_NOTE_IF(declared_at, "`{input}` is declared here"));
 }
 
 bool tn_table_check_width(tn_table_reader *reader, size_t before) {

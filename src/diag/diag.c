@@ -267,7 +267,7 @@ static void keep_hint(tn_arena *arena, const tn_field *fields, size_t count, tn_
   diag->hint = expand(arena, tn_diag_info_of(diag->code)->hint, diag);
 }
 
-static bool is_note(const tn_field *field) { return field->kind == TN_FIELD_NOTE && field->at.file != 0; }
+static bool is_note(const tn_field *field) { return field->kind == TN_FIELD_NOTE && field->name; }
 
 static void keep_notes(tn_arena *arena, const tn_field *fields, size_t count, tn_diag *diag) {
   size_t notes = 0;

@@ -97,9 +97,10 @@ typedef struct {
 #define TN_HINT(value) ((tn_field){ .kind = TN_FIELD_HINT, .text = (value) })
 /* The phase of this one report, where it is not that of the list. */
 #define TN_DURING(phase) ((tn_field){ .kind = TN_FIELD_PHASE, .number = (phase) })
-/* Another place that matters: "left has shape {left}". `value` is a static template. At TN_NOWHERE there is
- * no note. */
+/* Another place that matters: "left has shape {left}". `value` is a static template. */
 #define TN_NOTE(span, value) ((tn_field){ .kind = TN_FIELD_NOTE, .name = (value), .at = (span) })
+/* The same where there may be no such place; at TN_NOWHERE there is no note. */
+#define TN_NOTE_IF(span, value) TN_NOTE(span, (span).file ? (value) : NULL)
 
 typedef struct {
   const char *name;

@@ -40,7 +40,7 @@ cat >rhyme.ail <<'END'
 model {
   tokens [B, 256]
   labels [B, 256]
-  param E [8, 64]
+  param E [8, 256]
   logits = matmul(embedding(tokens, E), transpose(E))
 }
 train { loss = xent(logits, labels) steps = 1 batch = 1 lr = 0 }
@@ -67,7 +67,8 @@ words() {
     train) words=train.ail busy='train.ail --steps 1000000000' memory=long.ail ;;
     app) words='long.ail --event start' busy=$words memory=$words ;;
     predict) words='deep rows.tsv' busy=$words memory=$words ;;
-    generate) words='rhyme --prompt a' busy='rhyme --prompt a --tokens 1000000000' memory=$words ;;
+    generate) words='rhyme --prompt a' busy='rhyme --prompt a --tokens 1000000000'
+      memory='rhyme --prompt a --cache off' ;;
     evaluate) words='deep labelled.tsv' busy=$words memory=$words ;;
     check) words=long.mind busy=$words memory=$words ;;
     fmt) words='--check long.mind' busy=$words memory=$words ;;

@@ -35,7 +35,7 @@ typedef struct {
 struct tn_card {
   tn_card_queue queue;     /* first: a queue is its card */
   tn_heap *heap;
-  const tn_cu *cu;
+  tn_cu cu;
   int device;
   tn_card_info info;
   tn_cu_context context;
@@ -58,20 +58,20 @@ static void describe(const tn_cu *cu, int device, tn_card_info *info) {
 }
 
 int tn_card_list(tn_card_info *cards, const char **why) {
-  const tn_cu *cu = tn_cu_driver(why);
+  tn_cu cu;
   int count = 0, device;
-  if (!cu) return 0;
-  if (cu->device_count(&count) != 0 || count == 0) *why = "the NVIDIA driver knows no card";
+  if (!tn_cu_open(&cu, why)) return 0;
+  if (cu.device_count(&count) != 0 || count == 0) *why = "the NVIDIA driver knows no card";
   if (count > TN_CARD_LIMIT) count = TN_CARD_LIMIT;
   for (int i = 0; i < count; i++)
-    if (cu->device(&device, i) == 0) describe(cu, device, &cards[i]);
+    if (cu.device(&device, i) == 0) describe(&cu, device, &cards[i]);
   return count;
 }
 
 /* ---- failing ---- */
 /* The first failure is kept: what follows is its consequence. */
 static bool check(tn_card *card, int error) {
-  if (error && !card->failure) card->failure = tn_cu_error(card->cu, error);
+  if (error && !card->failure) card->failure = tn_cu_error(&card->cu, error);
   return !card->failure;
 }
 
@@ -84,7 +84,7 @@ static bool load_module(tn_card *card, size_t number) {
   if (!text) return check(card, TN_CU_OUT_OF_MEMORY);
   memcpy(text, file->text, file->length);
   text[file->length] = '\0';
-  bool ok = check(card, card->cu->module_load(&card->modules[number], text));
+  bool ok = check(card, card->cu.module_load(&card->modules[number], text));
   tn_heap_free(card->heap, text, file->length + 1);
   return ok;
 }
@@ -106,7 +106,7 @@ static bool find_function(tn_card *card, tn_card_kernel kernel) {
   for (size_t m = 0; m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++) {
     if (!names(&tn_card_kernels_files[m], kernel_names[kernel])) continue;
     if (!card->modules[m] && !load_module(card, m)) return false;
-    return check(card, card->cu->module_function(&card->functions[kernel], card->modules[m],
+    return check(card, card->cu.module_function(&card->functions[kernel], card->modules[m],
                                                  kernel_names[kernel]));
   }
   if (!card->failure) card->failure = "a kernel is missing from this build";
@@ -120,13 +120,13 @@ static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, 
   if (card->failure) return false;
   if (!card->functions[kernel] && !find_function(card, kernel)) return false;
   void *list[] = { (void *)(uintptr_t)arguments };
-  return check(card, card->cu->launch(card->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1,
+  return check(card, card->cu.launch(card->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1,
                                       1, 0, card->stream, list, NULL));
 }
 
 /* ---- opening ---- */
 static bool open_parts(tn_card *card, int index) {
-  const tn_cu *cu = card->cu;
+  const tn_cu *cu = &card->cu;
   if (!check(card, cu->device(&card->device, index))) return false;
   describe(cu, card->device, &card->info);
   if (!card->info.usable) {
@@ -147,23 +147,23 @@ static bool open_parts(tn_card *card, int index) {
 }
 
 tn_card *tn_card_open(tn_heap *heap, int index, const char **why) {
-  const tn_cu *cu = tn_cu_driver(why);
-  tn_card *card = cu ? tn_heap_alloc(heap, sizeof *card) : NULL;
+  tn_card *card = tn_heap_alloc(heap, sizeof *card);
   if (!card) {
-    if (cu) *why = "memory ran out";
+    *why = "memory ran out";
     return NULL;
   }
   card->heap = heap;
-  card->cu = cu;
-  if (open_parts(card, index)) return card;
-  *why = card->failure;
+  if (tn_cu_open(&card->cu, why)) {
+    if (open_parts(card, index)) return card;
+    *why = card->failure;
+  }
   tn_card_close(card);
   return NULL;
 }
 
 void tn_card_close(tn_card *card) {
   if (!card) return;
-  const tn_cu *cu = card->cu;
+  const tn_cu *cu = &card->cu;
   if (card->context) cu->context_set(card->context);
   if (card->stream) cu->stream_synchronize(card->stream);
   tn_card_release(card, card->memory);
@@ -180,29 +180,29 @@ tn_card_queue *tn_card_queue_of(tn_card *card) { return &card->queue; }
 /* ---- memory ---- */
 void *tn_card_allocate(tn_card *card, size_t bytes) {
   tn_cu_pointer pointer = 0;
-  int error = card->failure ? 1 : card->cu->allocate(&pointer, bytes ? bytes : 1);
+  int error = card->failure ? 1 : card->cu.allocate(&pointer, bytes ? bytes : 1);
   if (error && error != TN_CU_OUT_OF_MEMORY) check(card, error);
   return error ? NULL : (void *)(uintptr_t)pointer;
 }
 
 void tn_card_release(tn_card *card, void *memory) {
-  if (memory) card->cu->release((tn_cu_pointer)(uintptr_t)memory);
+  if (memory) card->cu.release((tn_cu_pointer)(uintptr_t)memory);
 }
 
 bool tn_card_put(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
-  return check(card, card->cu->put((tn_cu_pointer)(uintptr_t)to, from, bytes, card->stream));
+  return check(card, card->cu.put((tn_cu_pointer)(uintptr_t)to, from, bytes, card->stream));
 }
 
 bool tn_card_get(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
-  return check(card, card->cu->get(to, (tn_cu_pointer)(uintptr_t)from, bytes, card->stream));
+  return check(card, card->cu.get(to, (tn_cu_pointer)(uintptr_t)from, bytes, card->stream));
 }
 
 /* The words travel with the call: memory of the host is read when it is copied. */
 bool tn_card_shift_draws(tn_card *card, uint64_t words) {
   return tn_card_put(card, &card->memory->shift, &words, sizeof words) &&
-         check(card, card->cu->stream_synchronize(card->stream));
+         check(card, card->cu.stream_synchronize(card->stream));
 }
 
 /* ---- ending ---- */
@@ -214,10 +214,10 @@ static bool fail(const tn_card *card, tn_fault *fault) {
 bool tn_card_finish(tn_card *card, tn_fault *fault, int64_t *step) {
   card_fault found = { 0 };
   tn_card_get(card, &found, &card->memory->fault, sizeof found);
-  if (!card->failure) check(card, card->cu->stream_synchronize(card->stream));
+  if (!card->failure) check(card, card->cu.stream_synchronize(card->stream));
   if (card->failure) return fail(card, fault);
   if (tn_card_fault_of(&found, fault)) return true;
   *step = found.step;
-  card->cu->clear((tn_cu_pointer)(uintptr_t)&card->memory->fault, 0, sizeof found, card->stream);
+  card->cu.clear((tn_cu_pointer)(uintptr_t)&card->memory->fault, 0, sizeof found, card->stream);
   return false;
 }

@@ -26,19 +26,15 @@ static const char *start(tn_cu *cu) {
   return error ? tn_cu_error(cu, error) : NULL;
 }
 
-const tn_cu *tn_cu_driver(const char **why) {
-  static tn_cu cu;
-  static bool looked;
-  static const char *problem;
-  if (!looked) problem = start(&cu);
-  looked = true;
-  *why = problem;
-  return problem ? NULL : &cu;
+bool tn_cu_open(tn_cu *cu, const char **why) {
+  *why = start(cu);
+  return !*why;
 }
 #else
-const tn_cu *tn_cu_driver(const char **why) {
+bool tn_cu_open(tn_cu *cu, const char **why) {
+  (void)cu;
   *why = "this build of tern does not know NVIDIA's driver on this system";
-  return NULL;
+  return false;
 }
 #endif
 

@@ -53,8 +53,8 @@ typedef struct {
 #undef TN_CU_POINTER
 } tn_cu;
 
-/* The driver, started; NULL with *why: there is none, or it refuses. Looked for once. */
-const tn_cu *tn_cu_driver(const char **why);
+/* Finds and starts the driver. False with *why, which stays valid: there is none, or it refuses. */
+bool tn_cu_open(tn_cu *cu, const char **why);
 /* What the driver calls an error. */
 const char *tn_cu_error(const tn_cu *cu, int error);
 #endif

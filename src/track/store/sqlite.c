@@ -2,6 +2,8 @@
  *
  * Linked, it would double the instructions that every start of tern takes: its table of functions for
  * extensions has hundreds of entries, and the dynamic linker looks up each of them by name. */
+#include "track/store/store.h"
+
 #ifdef TN_HAVE_SQLITE
 #include <dlfcn.h>
 #include <pthread.h>
