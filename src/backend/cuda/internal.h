@@ -9,15 +9,12 @@
 
 #include "backend/cuda/queue.h"
 
-#define TN_CUDA_KERNELS(X)                                                       \
-  X(fill) X(iota) X(uniform) X(normal) X(elementwise) X(fused) X(copy) X(pad)    \
-  X(concat) X(gather) X(scatter_add) X(row_update) X(patches) X(fold)            \
-  X(sum) X(mean) X(max) X(min) X(prod) X(count) X(argmax)                        \
-  X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(layer_norm)                   \
-  X(cross_entropy) X(matmul)
-#define TN_CUDA_DECLARE(name) bool tn_cuda_##name(const tn_kernel_call *call);
-TN_CUDA_KERNELS(TN_CUDA_DECLARE)
-#undef TN_CUDA_DECLARE
+/* The kernels that ops.def names. */
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_KERNEL(ref, cpu, small, cuda) cuda
+#define CUDA(name) bool tn_cuda_##name(const tn_kernel_call *call);
+#define NO_KERNEL
+#include "op/ops.def"
 
 #define TN_CARD_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 /* Views of one shape, with axes merged that lie behind one another in all of them. */
