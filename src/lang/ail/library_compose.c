@@ -389,8 +389,9 @@ static tn_value split_heads(tn_builder *b, tn_value x, int64_t heads) {
 
 /* softmax(q k^T / sqrt(D / heads)) v, head by head; the queries are scaled, of which there is least. */
 static tn_value attention_parts(tn_builder *b, const tn_value in[3], const attention *a) {
-  double width = (double)(a->q.dim[a->q.rank - 1] / a->heads);
-  tn_value scaled = tn_build_binary(b, TN_OP_MUL, in[0], tn_build_number(b, TN_F32, 1 / sqrt(width)));
+  int64_t width = a->q.dim[a->q.rank - 1] / a->heads; /* of a head */
+  tn_value factor = tn_build_number(b, TN_F32, 1 / sqrt((double)width));
+  tn_value scaled = tn_build_binary(b, TN_OP_MUL, in[0], factor);
   tn_value q = split_heads(b, scaled, a->heads), k = split_heads(b, in[1], a->heads);
   tn_value v = split_heads(b, in[2], a->heads);
   if (q == TN_ERROR_VALUE || k == TN_ERROR_VALUE || v == TN_ERROR_VALUE) return TN_ERROR_VALUE;
