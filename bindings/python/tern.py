@@ -185,7 +185,8 @@ class Session:
         problem = ctypes.c_char_p()
         self._programs = []
         self._seed = 42 if seed is None else seed
-        self._worker = None
+        self._worker = self._wanted = None
+        self._running = threading.Lock()
         self._handle = _library.tern_session_new(ctypes.byref(options), ctypes.byref(problem))
         if not self._handle:
             raise ValueError((problem.value or b"out of memory").decode())
@@ -216,15 +217,13 @@ class Session:
 
     def close(self):
         """Frees everything. Arrays of its programs must not be used afterwards."""
+        self._stop()
         for program in self._programs:
             program._free()
         self._programs = []
         if self._handle:
             _library.tern_session_free(self._handle)
             self._handle = None
-        if self._worker:
-            self._worker.shutdown(wait=False)
-            self._worker = None
 
     def _call(self, function: Callable, *arguments: Any) -> Any:
         """Calls what may take long. Python handles Ctrl-C between its own instructions only, so on the main
@@ -233,13 +232,26 @@ class Session:
             return function(*arguments)
         if not self._worker:
             self._worker = concurrent.futures.ThreadPoolExecutor(1, "tern")
-        waiting = self._worker.submit(function, *arguments)
+        call = self._wanted = object()
         try:
-            return waiting.result()
+            return self._worker.submit(self._run, call, function, arguments).result()
         except KeyboardInterrupt:
-            _library.tern_interrupt(self._handle)
-            concurrent.futures.wait([waiting])
+            self._stop()
             raise
+
+    def _run(self, call, function, arguments):
+        with self._running:
+            return function(*arguments) if self._wanted is call else None
+
+    def _stop(self):
+        """Waits until nothing runs, wherever Ctrl-C has found us; a call that waits never begins."""
+        self._wanted = None
+        if self._worker:
+            self._worker.shutdown(wait=False, cancel_futures=True)
+            self._worker = None
+        while not self._running.acquire(timeout=0.01):
+            _library.tern_interrupt(self._handle)
+        self._running.release()
 
     def _program(self, handle, language):
         if not handle:
