@@ -111,7 +111,7 @@ static void a_list_has_the_newest_thousand(void **state) {
   assert_int_equal(served_add_run(s, "the text of a program", losses, 3), 1);
   start(s);
   assert_int_equal(fetch_with(s, "/api/runs", "", body, sizeof body), 200);
-  assert_null(strstr(body, "\"more\""));
+  assert_non_null(strstr(body, "\"more\":false"));
   assert_null(strstr(body, "the text of"));
   run_sql(s, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<1200) "
              "INSERT INTO runs(program,status,steps,source) SELECT 'p.ail','completed',i,'x' FROM n");
@@ -120,6 +120,81 @@ static void a_list_has_the_newest_thousand(void **state) {
   assert_int_equal(count_of(body, '{'), 1001);
   assert_non_null(strstr(body, "\"id\":1201,"));
   assert_null(strstr(body, "\"id\":201,"));
+}
+
+/* The numbers of the runs in an answer, as "3 1 ". */
+static const char *numbers_in(const char *text) {
+  static char out[256];
+  size_t length = 0;
+  out[0] = 0;
+  for (const char *at = text; (at = strstr(at, "\"id\":")); at++)
+    length += (size_t)snprintf(out + length, sizeof out - length, "%d ", atoi(at + 5));
+  return out;
+}
+
+static void ask_list(const served *s, const char *wishes, const char *numbers, const char *order) {
+  char path[256];
+  snprintf(path, sizeof path, "/api/runs?%s", wishes);
+  assert_int_equal(fetch_with(s, path, "", body, sizeof body), 200);
+  if (strcmp(numbers_in(body), numbers) != 0) fail_msg("%s: %s", wishes, numbers_in(body));
+  if (!strstr(body, order)) fail_msg("%s: no %s", wishes, order);
+}
+
+static void add_runs_of_a_sweep(served *s) {
+  assert_int_equal(served_add_run(s, "x", losses, 1), 1);
+  run_sql(s, "DELETE FROM runs;"
+             "INSERT INTO runs(id,program,status,loss,accuracy,seed,folder,hyperparameters) VALUES"
+             "(1,'a/toy.ail','completed',0.5,0.9,'9','/r/1','{\"lr\":0.1,\"name\":\"Adam\",\"batch\":4}'),"
+             "(2,'b.ail','stopped',0.25,0.8,'10','/r/2','{\"lr\":0.02,\"name\":\"sgd\",\"batch\":4}'),"
+             "(3,'b.ail','completed',NULL,NULL,'18446744073709551615','/r/3',NULL)");
+}
+
+static void a_list_is_sorted_as_suits_the_column(void **state) {
+  served *s = *state;
+  add_runs_of_a_sweep(s);
+  start(s);
+  ask_list(s, "", "3 2 1 ", "\"order\":\"id\",\"way\":\"down\"");
+  ask_list(s, "order=loss", "2 1 3 ", "\"order\":\"loss\",\"way\":\"up\""); /* nothing comes last */
+  ask_list(s, "order=loss&way=down", "1 2 3 ", "\"way\":\"down\"");
+  ask_list(s, "order=accuracy", "1 2 3 ", "\"way\":\"down\"");
+  ask_list(s, "order=seed", "1 2 3 ", "\"way\":\"up\""); /* by value, not by letter */
+  ask_list(s, "order=lr", "2 1 3 ", "\"order\":\"lr\",\"way\":\"up\"");
+  ask_list(s, "order=name&way=down", "2 1 3 ", "\"varying\":[\"lr\",\"name\"]");
+  ask_list(s, "order=loss;DROP%20TABLE%20runs", "1 2 3 ", "\"way\":\"up\""); /* a name that no run has */
+}
+
+static void a_list_is_filtered_by_words(void **state) {
+  static const struct {
+    const char *words, *numbers;
+  } cases[] = {
+    { "TOY", "1 " },
+    { "lr=0.10", "1 " },
+    { "lr%3C0.1", "2 " },
+    { "lr%3C=0.1", "2 1 " },
+    { "lr!=0.1", "2 " }, /* who has none fits nothing */
+    { "loss!=0.5", "2 " },
+    { "lr=", "2 1 " },
+    { "loss%3E0.25", "1 " },
+    { "status=completed+seed%3E9", "3 " },
+    { "program=toy.ail", "1 " },
+    { "run=2", "2 " },
+    { "name=ADAM", "1 " },
+    { "adam", "1 " },
+    { "none=1", "" },
+    { "toy+sgd", "" },
+    { "++", "3 2 1 " },
+    { "%00", "3 2 1 " },
+    { "%27%20OR%201=1", "" },
+    { "=%3C%3E!", "" },
+  };
+  served *s = *state;
+  char wishes[128];
+  add_runs_of_a_sweep(s);
+  start(s);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(wishes, sizeof wishes, "words=%s", cases[i].words);
+    ask_list(s, wishes, cases[i].numbers, "\"runs\":");
+  }
 }
 
 /* ---- two runs ---- */
@@ -221,6 +296,8 @@ int main(void) {
     SERVED(evaluations_are_sent_in_part, prepare),
     SERVED(what_a_history_claims_costs_nothing, prepare),
     SERVED(a_list_has_the_newest_thousand, prepare),
+    SERVED(a_list_is_sorted_as_suits_the_column, prepare),
+    SERVED(a_list_is_filtered_by_words, prepare),
     SERVED(the_first_different_step_is_found_among_all, prepare),
     SERVED(a_follower_gets_what_is_new, prepare),
     SERVED(a_history_that_is_held_stops_nobody, prepare),

@@ -42,8 +42,8 @@ $ tern runs | sed 's/20[0-9-]* [0-9:]*/WHEN/; s/[0-9.]* s /TIME /; s/  */ /g; s/
 $ tern runs --where seed=7 --json | tr ',' '\n' | grep -c '"id"'
 | 1
 $ tern runs --where program=toy.ail --where status=completed --sort seed --limit 2 --json | grep -o '"id":[0-9]*'
+| "id":3
 | "id":1
-| "id":2
 $ tern runs --sort -id --json | grep -o '"id":[0-9]*' | head -n 1
 | "id":3
 $ tern runs --where sead=7

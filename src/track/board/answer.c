@@ -13,6 +13,7 @@
 #define RUNS        "/api/runs/"
 #define PATIENCE    0.2 /* seconds for a lock of somebody else: whoever else asks waits meanwhile */
 #define MOST_RUNS   1000
+#define MOST_VARYING 12 /* hyperparameters that are columns without being asked for */
 #define MOST_POINTS 4096 /* of a curve */
 #define MOST_NEWS   1024 /* points of an event */
 
@@ -75,22 +76,51 @@ static tn_store *open_store(tn_answer *answer) {
   return store;
 }
 
+/* The best or the newest first, where nothing else is wished. */
+static bool falls_by_nature(tn_run_column column) {
+  return column == TN_RUN_ID || column == TN_RUN_STARTED || column == TN_RUN_STEP ||
+         column == TN_RUN_ACCURACY;
+}
+
+static tn_run_query read_query(const tn_wishes *wishes) {
+  tn_run_query query = { .order = TN_RUN_ID, .limit = MOST_RUNS + 1, .words = tn_str_of(wishes->words) };
+  tn_str order = tn_str_of(wishes->order), way = tn_str_of(wishes->way);
+  bool is_column = order.len == 0 || tn_run_column_find(order, &query.order);
+  if (!is_column) query.hyper = order;
+  query.descending = way.len > 0 ? tn_str_is(way, "down") : is_column && falls_by_nature(query.order);
+  return query;
+}
+
+static void write_list(tn_answer *answer, const tn_run_query *query, tn_run_rows *rows) {
+  tn_json_writer json = tn_json_writer_on(&answer->body);
+  tn_str varying[MOST_VARYING], order = query->hyper;
+  bool more = rows->count > MOST_RUNS;
+  if (more) rows->count = MOST_RUNS;
+  size_t count = tn_runs_varying(rows, varying, MOST_VARYING);
+  if (order.len == 0) order = tn_str_of(tn_run_column_of(query->order)->name);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, true);
+  tn_json_key(&json, "more"), tn_json_bool(&json, more);
+  tn_json_key(&json, "order"), tn_json_string(&json, order);
+  tn_json_key(&json, "way"), tn_json_string(&json, query->descending ? TN_LIT("down") : TN_LIT("up"));
+  tn_json_key(&json, "varying"), tn_json_array_begin(&json);
+  for (size_t i = 0; i < count; i++) tn_json_string(&json, varying[i]);
+  tn_json_array_end(&json);
+  tn_json_key(&json, "runs"), tn_runs_json(rows, &answer->body);
+  tn_json_object_end(&json);
+}
+
 static void answer_list(tn_answer *answer) {
   tn_run_rows rows = { 0 };
   tn_store *store = open_store(answer);
   if (answer->status != 200) return;
-  tn_run_query query = { .order = TN_RUN_ID, .descending = true, .limit = MOST_RUNS + 1 };
+  tn_run_query query = read_query(&answer->wishes);
   bool ok = !store || tn_store_list(store, &query, &answer->arena, &rows);
   tn_store_close(store);
-  if (ok) {
-    bool more = rows.count > MOST_RUNS;
-    if (more) rows.count = MOST_RUNS;
-    tn_text_puts(&answer->body, more ? "{\"ok\":true,\"more\":true,\"runs\":" : "{\"ok\":true,\"runs\":");
-    tn_runs_json(&rows, &answer->body);
-    tn_text_byte(&answer->body, '}');
-  } else {
+  if (ok)
+    write_list(answer, &query, &rows);
+  else
     tn_answer_refuse(answer, 500, "the history of runs cannot be read");
-  }
   tn_vec_free(answer->heap, &rows);
 }
 

@@ -9,11 +9,18 @@
 extern const tn_embedded tn_board_files[];
 extern const size_t tn_board_file_count;
 
+/* What follows the `?` of a request: texts that last as long as it does; NULL where there is none. */
+typedef struct {
+  const char *order, *way; /* of a list: a column or hyperparameter; "up", "down" or what suits the column */
+  const char *words;       /* that the runs of a list fit */
+} tn_wishes;
+
 /* What is asked for, and the answer as it is made. */
 typedef struct {
   const tn_board_options *options;
   tn_heap *heap;
   tn_arena arena;
+  tn_wishes wishes;
   tn_diags diags; /* what the store reports while answering */
   tn_text body;
   const char *type;   /* of the body: static */

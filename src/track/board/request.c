@@ -121,6 +121,13 @@ static enum MHD_Result wait_for(tn_server *s, tn_http_connection *connection, tn
   return MHD_YES;
 }
 
+static tn_wishes read_wishes(const tn_http *http, tn_http_connection *connection) {
+  const enum MHD_ValueKind kind = MHD_GET_ARGUMENT_KIND;
+  return (tn_wishes){ .order = http->lookup_connection_value(connection, kind, "order"),
+                      .way = http->lookup_connection_value(connection, kind, "way"),
+                      .words = http->lookup_connection_value(connection, kind, "words") };
+}
+
 static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection, tn_client *client,
                                    const char *path) {
   const tn_board_options *options = s->options;
@@ -129,6 +136,7 @@ static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection,
   tn_job *job = client->job;
   if (job) return send_answer(&s->http, connection, &job->answer);
   tn_answer_begin(&answer, options, options->heap, options->diags->sources);
+  answer.wishes = read_wishes(&s->http, connection);
   tn_answer_path(&answer, path, &order);
   if (order.kind != TN_ORDER_NONE) {
     job = answer.arena.failed ? NULL : tn_worker_ask(&s->worker, &order);

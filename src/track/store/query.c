@@ -122,7 +122,16 @@ static bool is_settled_later(const tn_run_query *query) {
   for (size_t i = 0; i < query->filter_count; i++) {
     if (query->filters[i].hyper.len > 0 || query->filters[i].column == TN_RUN_STATUS) return true;
   }
-  return query->hyper.len > 0;
+  return query->hyper.len > 0 || query->words.len > 0;
+}
+
+/* Seeds are numbers of up to 20 digits, kept as text. */
+static void add_order(int version, const tn_run_query *query, tn_text *sql) {
+  bool seed = query->order == TN_RUN_SEED;
+  tn_text_puts(sql, seed ? " ORDER BY substr('00000000000000000000'||" : " ORDER BY ");
+  tn_text_puts(sql, tn_store_column(version, query->order));
+  if (seed) tn_text_puts(sql, ",-20)");
+  tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
 }
 
 static void write_query(int version, const tn_run_query *query, tn_text *sql) {
@@ -130,9 +139,7 @@ static void write_query(int version, const tn_run_query *query, tn_text *sql) {
   add_listed_columns(version, sql);
   tn_text_puts(sql, " FROM runs WHERE 1");
   for (size_t i = 0; i < query->filter_count; i++) add_filter(version, sql, &query->filters[i], i);
-  tn_text_puts(sql, " ORDER BY ");
-  tn_text_puts(sql, tn_store_column(version, query->order));
-  tn_text_puts(sql, query->descending ? " DESC NULLS LAST,id DESC" : " ASC NULLS LAST,id ASC");
+  add_order(version, query, sql);
   if (query->limit > 0 && !is_settled_later(query)) { /* else what is over is cut off below */
     tn_text_puts(sql, " LIMIT ");
     tn_text_int(sql, query->limit);
@@ -157,7 +164,7 @@ static bool fits(const tn_run_row *row, const tn_run_query *query) {
     bool other = filter->column == TN_RUN_STATUS && !tn_str_equal(row->value[TN_RUN_STATUS], filter->value);
     if (other) return false;
   }
-  return true;
+  return tn_run_fits(row, query->words);
 }
 
 static void keep_fitting(tn_run_rows *rows, const tn_run_query *query) {

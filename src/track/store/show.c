@@ -129,25 +129,26 @@ static bool varies(const tn_run_rows *rows, const tn_run_hyper *hyper) {
   return false;
 }
 
-static bool is_chosen(const table *t, tn_str name) {
-  for (size_t i = 0; i < t->hyper_count; i++) {
-    if (tn_str_equal(t->hypers[i], name)) return true;
+static bool is_among(const tn_str *names, size_t count, tn_str name) {
+  for (size_t i = 0; i < count; i++) {
+    if (tn_str_equal(names[i], name)) return true;
   }
   return false;
 }
 
 #define MOST_LOOKED_AT 4096 /* hyperparameters; a database may come from anybody */
 
-static void choose_hypers(table *t) {
-  size_t looked = 0;
-  for (size_t i = 0; i < t->rows->count; i++) {
-    const tn_run_row *row = &t->rows->at[i];
+size_t tn_runs_varying(const tn_run_rows *rows, tn_str *names, size_t most) {
+  size_t looked = 0, count = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const tn_run_row *row = &rows->at[i];
     for (size_t k = 0; k < row->hyper_count; k++) {
-      if (t->hyper_count == MOST_HYPERS || looked++ == MOST_LOOKED_AT) return;
-      if (!is_chosen(t, row->hypers[k].name) && varies(t->rows, &row->hypers[k]))
-        t->hypers[t->hyper_count++] = row->hypers[k].name;
+      if (count == most || looked++ == MOST_LOOKED_AT) return count;
+      if (!is_among(names, count, row->hypers[k].name) && varies(rows, &row->hypers[k]))
+        names[count++] = row->hypers[k].name;
     }
   }
+  return count;
 }
 
 static size_t column_count(const table *t) { return CELLS + t->hyper_count; }
@@ -209,7 +210,7 @@ void tn_runs_text(const tn_run_rows *rows, tn_text *out) {
   table t = { .rows = rows };
   size_t widths[CELLS + MOST_HYPERS], columns;
   tn_text_init(&scratch, out->heap);
-  choose_hypers(&t);
+  t.hyper_count = tn_runs_varying(rows, t.hypers, MOST_HYPERS);
   columns = column_count(&t);
   for (size_t c = 0; c < columns; c++) widths[c] = column_width(&t, c, &scratch);
   for (size_t line = 0; line <= rows->count; line++) {

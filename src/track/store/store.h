@@ -118,7 +118,14 @@ typedef struct {
   tn_str hyper; /* to order by; empty: the column */
   bool descending;
   int64_t limit; /* 0: none */
+  tn_str words;  /* that runs must fit (tn_run_fits); empty: all do */
 } tn_run_query;
+
+/* ---- searching (search.c) ---- */
+
+/* Whether a run fits every word, in upper or lower case: a word is text of its program, folder, status, tags
+ * or hyperparameters, or compares a column or hyperparameter: lr=0.1, loss<0.5, status!=killed. */
+bool tn_run_fits(const tn_run_row *row, tn_str words);
 
 /* Every run that fits, in the arena, without the texts of the programs. False after reporting. */
 typedef tn_vec(tn_run_row) tn_run_rows;
@@ -159,6 +166,10 @@ bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most
 bool tn_store_first_difference(tn_store *store, int64_t one, int64_t other, int64_t *step);
 
 /* ---- showing (show.c) ---- */
+
+/* The names of the hyperparameters in which runs that have them differ, in the order of the newest run's:
+ * at most `most`. Returns how many. The texts are those of the rows. */
+size_t tn_runs_varying(const tn_run_rows *rows, tn_str *names, size_t most);
 
 /* A table for people, or an array for programs. */
 void tn_runs_text(const tn_run_rows *rows, tn_text *out);

@@ -1,0 +1,73 @@
+// Elements, requests, and how values are written. Text from the outside reaches the page as text, never
+// as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// ---- elements ----
+
+export function add(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) element.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of [children ?? []].flat()) element.append(child);
+  return element;
+}
+export const el = (tag, attributes, children) => add(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, children) => add(document.createElementNS(SVG, tag), attributes, children);
+export const button = (text, onclick, attributes) => el("button", { type: "button", class: "button", onclick, ...attributes }, text);
+
+export const main = document.getElementById("main");
+export const show = (...children) => main.replaceChildren(...children);
+
+// What a screen reader says when it changes; the same words are not said twice.
+const live = document.getElementById("live");
+export function say(text) {
+  if (live.textContent !== text) live.textContent = text;
+}
+
+// Replaces the children of an element; the focus stays on the control that has the same data-key.
+export function redraw(parent, ...children) {
+  const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  parent.replaceChildren(...children);
+  if (key !== undefined) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
+// ---- requests ----
+
+async function read(response) {
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.reason ?? response.statusText);
+  return answer;
+}
+export const get = async (path, signal) => read(await fetch(path, { signal }));
+
+// What a person has chosen on this page, kept in the browser where it can be.
+export const kept = {
+  get(name, otherwise) {
+    try { return JSON.parse(localStorage.getItem(`tern.${name}`)) ?? otherwise; } catch { return otherwise; }
+  },
+  set(name, value) {
+    try { localStorage.setItem(`tern.${name}`, JSON.stringify(value)); } catch { /* then it is for this visit */ }
+  },
+};
+
+// ---- how values are written ----
+
+export const real = (x) => typeof x === "number" ? x : x === "Infinity" ? Infinity : x === "-Infinity" ? -Infinity : NaN;
+export const short = (x, digits = 4) => x == null ? "–" : Number.isFinite(real(x)) ? String(Number(real(x).toPrecision(digits))) : String(x);
+export const fixed = (x) => x == null ? "–" : real(x).toFixed(4);
+export const last = (path) => String(path ?? "").split("/").pop();
+export const when = (iso) => iso ? new Date(iso).toLocaleString() : "–";
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+export function duration(seconds) {
+  if (seconds == null) return "–";
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+export const status = (run) => el("span", { class: `status ${run.status}` }, run.status);
+
+export const hyper = (run, name) => Object.hasOwn(run.hyperparameters ?? {}, name) ? run.hyperparameters[name] : undefined;
+// Every name that one of the runs has.
+export const hyperNames = (runs) => [...new Set(runs.flatMap((run) => Object.keys(run.hyperparameters ?? {})))];

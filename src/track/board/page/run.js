@@ -1,0 +1,64 @@
+// One run, followed while it goes on.
+import { chart, curve, evaluations, histogram, MOST_POINTS, thin } from "./charts.js";
+import { duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+
+const card = (name, value) => el("div", { class: "card" }, [el("dt", {}, name), el("dd", {}, value ?? "–")]);
+
+export async function one(signal, id) {
+  const { run } = await get(`/api/runs/${id}`, signal);
+  const evals = run.evals;
+  let points = curve(run), recorded = run.recorded;
+  const cards = el("dl", { class: "cards" }), charts = el("div", { class: "charts" });
+  const params = el("div", { class: "params" });
+  function draw() {
+    cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
+      card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
+      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("kernels", run.backend),
+      ...Object.entries(run.hyperparameters ?? {}).map(([name, value]) => card(name, String(value))), card("started", when(run.started)),
+      card("data", run.data), card("folder", run.folder),
+      card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
+    const curves = [{ name: "training", points, colour: 0, smooth: true }];
+    if (evals.length) curves.push({ name: "evaluation", points: evaluations(evals, "loss"), colour: 1 });
+    const accuracy = evaluations(evals, "accuracy");
+    charts.replaceChildren(chart("Loss", curves),
+      ...(accuracy.length ? [chart("Accuracy", [{ name: "", points: accuracy, colour: 3 }], { zero: true })] : []));
+    say(`run ${id}: ${run.status}, step ${recorded} of ${run.steps}`);
+  }
+  async function drawParams() {
+    try {
+      const answer = await get(`/api/runs/${id}/params`, signal);
+      params.replaceChildren(...answer.params.map((p) => el("figure", {}, [el("h4", {}, p.name),
+        el("p", {}, `[${p.shape.join(", ")}], mean ${short(p.mean, 3)}, deviation ${short(p.deviation, 3)}` +
+          (p.finite < p.count ? `, ${p.count - p.finite} not finite` : "")), histogram(p)])),
+        ...(answer.omitted ? [el("p", { class: "empty" }, `and ${answer.omitted} more`)] : []));
+    } catch (error) {
+      params.replaceChildren(el("p", { class: "empty" }, error.message));
+    }
+  }
+  const picture = el("img", { src: `/api/runs/${id}/graph`, alt: `the graph of ${last(run.program)}, with the shape of every value` });
+  const graph = el("div", { class: "graph" }, picture);
+  picture.addEventListener("error", () => graph.replaceChildren("the graph of this program cannot be drawn"));
+  show(el("h2", {}, `Run ${id}: ${last(run.program)}`), cards, charts,
+    el("h3", {}, "Graph"), graph,
+    el("h3", {}, "Parameters"), params,
+    el("h3", {}, "Program"), el("pre", { tabindex: "0", "aria-label": "the program's text" }, run.source));
+  draw();
+  drawParams();
+  if (run.status !== "running") return;
+  const events = new EventSource(`/api/runs/${id}/events`);
+  events.onmessage = (message) => {
+    const news = JSON.parse(message.data);
+    points = points.filter(([step]) => step < news.first).concat(curve(news));
+    if (points.length > MOST_POINTS) points = thin(points, MOST_POINTS / 4);
+    recorded = news.recorded;
+    while (evals.length && evals.at(-1).step >= (news.evals[0]?.step ?? Infinity)) evals.pop();
+    evals.push(...news.evals);
+    Object.assign(run, { status: news.status, steps: news.steps, seconds: news.seconds });
+    draw();
+    if (news.status === "running") return;
+    events.close();
+    get(`/api/runs/${id}`, signal).then((answer) => { run.weights_sha256 = answer.run.weights_sha256; draw(); }).catch(() => {});
+    drawParams();
+  };
+  signal.addEventListener("abort", () => events.close());
+}
