@@ -133,7 +133,11 @@ list_missing_for_tests() {
   [ "$job" = slow ] || return 0
   need libopenmpi-dev command -v mpicc
   need openmpi-bin command -v mpirun
-  need iproute2 command -v tc
+  need iproute2 command -v ip
+  need slurmctld command -v slurmctld
+  need slurmd command -v slurmd
+  need slurm-client command -v srun
+  need munge command -v munged
   need_machine riscv64 riscv64
   need_machine s390x s390x
   need clang-19 command -v clang-19

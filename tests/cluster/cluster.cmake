@@ -2,11 +2,11 @@
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND TARGET tern AND EXISTS /usr/bin/python3)
   set(ways bits failures)
   if(NOT TN_INSTRUMENTED AND NOT TN_PORTABLE)
-    list(APPEND ways all kills mpi network)
+    list(APPEND ways all kills mpi network slurm)
   endif()
   foreach(way ${ways})
     set(name cluster/${way})
-    if(way MATCHES "^(all|kills|mpi|network)$")
+    if(way MATCHES "^(all|kills|mpi|network|slurm)$")
       set(name slow/cluster_${way})
     endif()
     add_test(NAME ${name}

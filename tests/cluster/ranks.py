@@ -6,7 +6,8 @@ diagnostic, no process left, a checkpoint that resumes to the same bits.
     ranks.py TERN all           ranks {1, 2, 3, 4, 5, 7, 8} x {sockets, MPI} on six programs
     ranks.py TERN kills [N]     N (200) times a random rank is killed at a random moment and resumed
     ranks.py TERN mpi           failures under mpirun
-    ranks.py TERN network       over TCP with 50 ms of delay and 1 % of loss, where the kernel allows it
+    ranks.py TERN network       two machines under mpirun, 50 ms apart, with 1 % of the packets lost
+    ranks.py TERN slurm         under srun, in a cluster of Slurm's own daemons
 
 Waiting ends when something has happened; the limit is there for what hangs. With TERN_TEST_EFFORT=small
 less is tried. Status 77: this machine cannot do it, and why."""
@@ -22,6 +23,8 @@ import sys
 import tempfile
 import threading
 import time
+
+import places
 
 HANGS = 300  # seconds
 SMALL = os.environ.get("TERN_TEST_EFFORT") == "small"
@@ -387,8 +390,9 @@ def rank_of(processes, rank):
     """The process that mpirun has given this rank."""
     for process in processes:
         with open(f"/proc/{process}/environ", "rb") as given:
-            if b"OMPI_COMM_WORLD_RANK=%d" % rank in given.read().split(b"\0"):
-                return process
+            names = given.read().split(b"\0")
+        if b"OMPI_COMM_WORLD_RANK=%d" % rank in names or b"SLURM_PROCID=%d" % rank in names:
+            return process
     return check(False, f"rank {rank} is there")
 
 
@@ -433,23 +437,88 @@ def under_mpi():
 
 
 def over_network():
-    """mpirun over TCP through a network namespace whose packets are late and get lost."""
+    """Two machines under mpirun, with packets that are late and get lost between them."""
     if not has_mpi():
         sys.exit(77)
     write_programs(12)
-    shaped = "ip link set lo up && tc qdisc add dev lo root netem delay 25ms loss 1% && "
-    try:
-        probe = run(["unshare", "-rn", "sh", "-c", shaped + "true"])
-    except FileNotFoundError:
-        probe = None
-    if not probe or probe.returncode != 0:
-        why = probe.stderr.strip() if probe else "there is no unshare"
-        say("no network with delay and loss here: " + why)
+    for delay, loss in ((0.05, 0), (0, 0.01), (0.05, 0.01)):
+        with places.TwoMachines(delay, loss) as network:
+            how = f"4 ranks on two machines, {delay * 1000:.0f} ms, {loss:.0%} lost"
+            many = answer(how, across(network, command("adam", 4, mpi=True)))
+            check(many is None or many == alone("adam"), how + ": other bits than alone")
+            say(f"{how}: {network.carried} packets, {network.lost} lost")
+            check(network.carried > 100 and (network.lost > 0) == (loss > 0), how + ": packets went this way")
+    with places.TwoMachines(0.05, 0.01) as network:
+        lose_far(network)
+
+
+def across(network, words):
+    """An mpirun that divides its ranks between the machines of the network."""
+    words[1:1] = ["--host", f"{network.near}:2,{network.far}:2", "--mca", "plm_rsh_agent", network.agent,
+                  "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "tern0",
+                  "--mca", "oob_tcp_if_include", "tern0"]
+    return words
+
+
+def lose_far(network):
+    """A rank of the far machine is killed: the training ends, and its checkpoint resumes."""
+    shutil.rmtree("hurt", ignore_errors=True)
+    words = command("adam", 4, mpi=True, out="hurt", more=("-q", *FOREVER))
+    training = subprocess.Popen(across(network, words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True, stdin=subprocess.DEVNULL, env=environment())
+    wait_for(lambda: os.path.exists("hurt/checkpoint"), "a checkpoint is written across machines")
+    os.kill(rank_of(all_ranks(), 3), signal.SIGKILL)
+    _, errors = training.communicate(timeout=HANGS)
+    lost = errors.count("error[E_RANK_LOST]") + errors.count("error[E_INTERRUPTED]") == 1
+    check(lost and training.returncode != 0, "a rank of the far machine is lost: one diagnostic", errors)
+    resume("adam", 2, "a rank of the far machine is lost")
+
+
+def all_ranks():
+    """The processes that run this tern."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{entry}/exe") == os.path.realpath(TERN):
+                found.append(int(entry))
+        except OSError:
+            pass  # it has ended, or is not ours
+    return found
+
+
+# ---- Slurm ----
+
+def under_slurm():
+    if not has_mpi():
         sys.exit(77)
-    words = command("adam", 3, mpi=True)
-    words[1:1] = ["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"]
-    late = answer("over a late network", ["unshare", "-rn", "sh", "-c", shaped + 'exec "$@"', "sh", *words])
-    check(late is None or late == alone("adam"), "over a late network: other bits than alone")
+    write_programs(12)
+    with places.Slurm():
+        for name, ranks in (("adam", 1), ("adam", 3), ("clip", 4), ("uneven", 5)):
+            how = f"{name}: {ranks} ranks under srun"
+            many = answer(how, srun(command(name, ranks, mpi=True)))
+            check(many is None or many == alone(name), how + ": other bits than alone")
+        end_by(lambda: run(["scancel", "--signal=TERM", "--user", str(os.geteuid())]), "E_INTERRUPTED",
+               "SIGTERM by scancel")
+        end_by(lambda: os.kill(rank_of(all_ranks(), 2), signal.SIGKILL), "E_RANK_LOST",
+               "rank 2 under srun killed")
+
+
+def srun(words):
+    return ["srun", *words[1:]]
+
+
+def end_by(action, code, how):
+    """A training under srun, what ends it, its one diagnostic, and the rest of it."""
+    shutil.rmtree("hurt", ignore_errors=True)
+    words = srun(command("adam", 3, mpi=True, out="hurt", more=("-q", *FOREVER)))
+    training = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                stdin=subprocess.DEVNULL, env=environment())
+    wait_for(lambda: os.path.exists("hurt/checkpoint"), how + ": a checkpoint is written")
+    action()
+    _, errors = training.communicate(timeout=HANGS)
+    codes = [line.split("]")[0][6:] for line in errors.splitlines() if line.startswith("error[")]
+    check(codes == [code] and training.returncode != 0, how + f": one diagnostic, {code}", errors)
+    resume("adam", 2, how)
 
 
 if __name__ == "__main__":
@@ -458,8 +527,12 @@ if __name__ == "__main__":
     os.chdir(place)
     try:
         ways = {"bits": bits, "failures": failing, "all": all_ways, "mpi": under_mpi, "network": over_network,
+                "slurm": under_slurm,
                 "kills": lambda: kill_randomly(int(sys.argv[3]) if len(sys.argv) > 3 else 200)}
         ways[what]()
+    except places.Unavailable as reason:
+        say(f"not here: {reason}")
+        sys.exit(77)
     finally:
         os.chdir("/")
         if not failures:
