@@ -65,6 +65,29 @@ static void a_long_run_is_sent_in_part_with_its_extremes(void **state) {
   assert_non_null(strstr(body, ",4.5]"));
 }
 
+static void ask_part(const served *s, const char *wishes, const char *wanted) {
+  char path[128];
+  snprintf(path, sizeof path, "/api/runs/1/curve?%s", wishes);
+  assert_int_equal(fetch_with(s, path, "", body, sizeof body), 200);
+  if (!strstr(body, wanted)) fail_msg("%s: %s", wishes, body);
+}
+
+/* Steps that the whole curve leaves out, also across the border of two chunks. */
+static void a_part_of_a_long_run_is_sent_whole(void **state) {
+  served *s = *state;
+  assert_int_equal(served_add_run(s, "x", losses, LONG), 1);
+  start(s);
+  ask_part(s, "from=4094&to=4098", "\"recorded\":1000000,\"loss_steps\":[4094,4095,4096,4097,4098],"
+                                   "\"losses\":[7,1,2,3,4]}");
+  ask_part(s, "from=0&to=0", "\"loss_steps\":[0],");
+  ask_part(s, "from=999998", "\"loss_steps\":[999998,999999],");
+  ask_part(s, "from=5&to=4", "\"loss_steps\":[],");
+  ask_part(s, "from=1000000", "\"loss_steps\":[],");
+  ask_part(s, "from=9223372036854775807&to=9223372036854775807", "\"loss_steps\":[0,"); /* no step at all */
+  ask_part(s, "from=-1&to=2x", "\"loss_steps\":[0,");
+  assert_int_equal(fetch(s, "/api/runs/2/curve?from=1"), 404);
+}
+
 static void evaluations_are_sent_in_part(void **state) {
   served *s = *state;
   assert_int_equal(served_add_run(s, "x", losses, 3), 1);
@@ -293,6 +316,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     SERVED(a_short_run_is_sent_whole, prepare),
     SERVED(a_long_run_is_sent_in_part_with_its_extremes, prepare),
+    SERVED(a_part_of_a_long_run_is_sent_whole, prepare),
     SERVED(evaluations_are_sent_in_part, prepare),
     SERVED(what_a_history_claims_costs_nothing, prepare),
     SERVED(a_list_has_the_newest_thousand, prepare),

@@ -150,7 +150,7 @@ typedef struct {
 
 static bool find_curves(tn_answer *answer, tn_store *store, int64_t id, int64_t first, int64_t evaluated,
                         size_t most, shown_run *out) {
-  bool ok = tn_store_curve(store, id, first, most, &answer->arena, &out->curve) &&
+  bool ok = tn_store_curve(store, id, first, TN_RUN_ALL_STEPS, most, &answer->arena, &out->curve) &&
             tn_store_some_evals(store, id, evaluated, most, &answer->arena, &out->evals, &out->eval_count);
   if (!ok && answer->status == 200) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
   return ok;
@@ -187,6 +187,32 @@ static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
   write_curve(&json, &run.curve);
   write_evals(&json, &run);
   tn_json_object_end(&json), tn_json_object_end(&json);
+}
+
+/* A step that is wished; `otherwise` where there is none that makes sense. */
+static int64_t step_of(const char *text, int64_t otherwise) {
+  uint64_t step;
+  bool ok = text && tn_number_parse_u64(tn_str_of(text), &step) && step < INT64_MAX;
+  return ok ? (int64_t)step : otherwise;
+}
+
+/* A part of a long run, in more points than the whole has there. */
+static void answer_curve(tn_answer *answer, int64_t id, tn_order *order) {
+  tn_run_row row;
+  tn_run_curve curve = { 0 };
+  int64_t from = step_of(answer->wishes.from, 0), to = step_of(answer->wishes.to, TN_RUN_ALL_STEPS - 1);
+  (void)order;
+  tn_store *store = open_store(answer);
+  bool ok = find_row(answer, store, id, &row);
+  bool read = ok && tn_store_curve(store, id, from, to + 1, MOST_POINTS, &answer->arena, &curve);
+  tn_store_close(store);
+  if (ok && !read) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (!read) return;
+  tn_json_writer json = tn_json_writer_on(&answer->body);
+  tn_json_object_begin(&json);
+  tn_json_key(&json, "ok"), tn_json_bool(&json, true);
+  write_curve(&json, &curve);
+  tn_json_object_end(&json);
 }
 
 /* ---- for the other thread ---- */
@@ -290,7 +316,10 @@ int64_t tn_answer_events_of(const char *path) {
 static const struct {
   const char *rest;
   void (*answer)(tn_answer *answer, int64_t id, tn_order *order);
-} of_run[] = { { "", answer_run }, { "/graph", order_graph }, { "/params", order_params } };
+} of_run[] = { { "", answer_run },
+               { "/curve", answer_curve },
+               { "/graph", order_graph },
+               { "/params", order_params } };
 
 void tn_answer_path(tn_answer *answer, const char *path, tn_order *order) {
   int64_t id, other;

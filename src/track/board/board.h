@@ -11,6 +11,7 @@
  *   /api/runs             a thousand runs, as `tern runs --json` lists them: the newest, or with
  *                         ?order=NAME&way=up|down&words=TEXT the first in that order that fit the words
  *   /api/runs/N           one run with its curve: losses, their steps, evaluations
+ *   /api/runs/N/curve     its losses from step ?from=A to &to=B
  *   /api/runs/N/compare/M the first step whose losses differ
  *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
  *   /api/runs/N/params    its parameters, with a histogram of each

@@ -13,6 +13,7 @@ extern const size_t tn_board_file_count;
 typedef struct {
   const char *order, *way; /* of a list: a column or hyperparameter; "up", "down" or what suits the column */
   const char *words;       /* that the runs of a list fit */
+  const char *from, *to;   /* of a curve: its first and last step */
 } tn_wishes;
 
 /* What is asked for, and the answer as it is made. */

@@ -125,7 +125,9 @@ static tn_wishes read_wishes(const tn_http *http, tn_http_connection *connection
   const enum MHD_ValueKind kind = MHD_GET_ARGUMENT_KIND;
   return (tn_wishes){ .order = http->lookup_connection_value(connection, kind, "order"),
                       .way = http->lookup_connection_value(connection, kind, "way"),
-                      .words = http->lookup_connection_value(connection, kind, "words") };
+                      .words = http->lookup_connection_value(connection, kind, "words"),
+                      .from = http->lookup_connection_value(connection, kind, "from"),
+                      .to = http->lookup_connection_value(connection, kind, "to") };
 }
 
 static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection, tn_client *client,

@@ -82,7 +82,7 @@ static bool count_losses(tn_store *store, int64_t run, int64_t *out) {
 /* Points are taken in the order of their steps; those of a stretch become the lowest and the highest. */
 typedef struct {
   tn_run_curve *curve;
-  int64_t first, stretch; /* steps */
+  int64_t first, end, stretch; /* steps; `end` is the first that is not wanted */
   int64_t at;             /* the stretch that is open; -1: none */
   tn_run_point low, high;
 } thinner;
@@ -111,19 +111,19 @@ static void take_chunk(thinner *t, int64_t chunk, tn_str data) {
   int64_t begin = chunk * TN_STORE_CHUNK;
   for (size_t i = 0; i < data.len / sizeof(float); i++) {
     int64_t step = begin + (int64_t)i;
-    if (step >= t->first && step < t->curve->steps) take_point(t, step, loss_at(data, i));
+    if (step >= t->first && step < t->end) take_point(t, step, loss_at(data, i));
   }
 }
 
-/* The newest loss is always among the points. */
+/* The last loss is always among the points. */
 static void end_curve(thinner *t, tn_run_point last) {
   close_stretch(t);
   tn_run_curve *c = t->curve;
   if (c->count > 0 && last.step > c->points[c->count - 1].step) c->points[c->count++] = last;
 }
 
-static bool read_curve(tn_store *store, int64_t run, int64_t first, thinner *t) {
-  int64_t from = first / TN_STORE_CHUNK, to = (t->curve->steps - 1) / TN_STORE_CHUNK;
+static bool read_curve(tn_store *store, int64_t run, thinner *t) {
+  int64_t from = t->first / TN_STORE_CHUNK, to = (t->end - 1) / TN_STORE_CHUNK;
   int64_t stride = (to - from) / MOST_CHUNKS + 1;
   tn_run_point last = { 0 };
   chunk_reader reader;
@@ -132,7 +132,8 @@ static bool read_curve(tn_store *store, int64_t run, int64_t first, thinner *t) 
     if (to - chunk < stride) chunk = to; /* the last one is read in any case */
     tn_str data = read_chunk(&reader, chunk);
     take_chunk(t, chunk, data);
-    size_t count = data.len / sizeof(float);
+    size_t count = data.len / sizeof(float), wanted = (size_t)(t->end - chunk * TN_STORE_CHUNK);
+    if (count > wanted) count = wanted;
     if (count > 0)
       last = (tn_run_point){ chunk * TN_STORE_CHUNK + (int64_t)count - 1, loss_at(data, count - 1) };
   }
@@ -140,17 +141,18 @@ static bool read_curve(tn_store *store, int64_t run, int64_t first, thinner *t) 
   return end_chunks(&reader);
 }
 
-bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, int64_t end, size_t most, tn_arena *arena,
                     tn_run_curve *out) {
   *out = (tn_run_curve){ 0 };
   if (!count_losses(store, id, &out->steps)) return false;
-  if (first >= out->steps) return true;
+  if (end > out->steps) end = out->steps;
+  if (first < 0 || first >= end) return true;
   out->points = tn_arena_array(arena, most + 3, sizeof *out->points);
   if (!out->points) return tn_store_out_of_memory(store);
-  int64_t span = out->steps - first, stretches = (int64_t)(most / 2);
-  thinner t = { .curve = out, .first = first, .stretch = 1, .at = -1 };
+  int64_t span = end - first, stretches = (int64_t)(most / 2);
+  thinner t = { .curve = out, .first = first, .end = end, .stretch = 1, .at = -1 };
   if (span > (int64_t)most) t.stretch = (span - 1) / stretches + 1;
-  return read_curve(store, id, first, &t);
+  return read_curve(store, id, &t);
 }
 
 /* ---- evaluations ---- */

@@ -153,10 +153,11 @@ typedef struct {
   int64_t steps; /* how many losses there are, whatever is shown of them */
 } tn_run_curve;
 
-/* The losses from step `first` on in about `most` points, in the arena: all of them where they are that few,
- * else the lowest and the highest of each stretch, and the newest. Of more than four million steps it
- * looks at a part. */
-bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+/* The losses of the steps from `first` to before `end` in about `most` points, in the arena: all of them
+ * where they are that few, else the lowest and the highest of each stretch, and the last. Of more than four
+ * million steps it looks at a part. */
+#define TN_RUN_ALL_STEPS INT64_MAX
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, int64_t end, size_t most, tn_arena *arena,
                     tn_run_curve *out);
 /* The evaluations from step `first` on, in the arena: at most `most`, at even distances. */
 bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,

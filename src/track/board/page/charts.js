@@ -1,98 +1,264 @@
-// Curves and histograms.
-import { add, el, real, short, svg } from "./dom.js";
+// Curves over steps. The charts of a group share the step under the pointer, the range of steps that is
+// shown, the scale and the smoothing, so that one look compares all of them.
+import { button, el, kept, real, short, svg } from "./dom.js";
+import { logTicks, nearest, scale, smooth, thin, ticks } from "./scale.js";
 
-// Round numbers that divide a range into about `count` parts.
-function ticks(low, high, count) {
-  const span = high - low || Math.abs(high) || 1, rough = span / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-  const out = [];
-  for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
-  return out;
-}
+const HEIGHT = 280, LEFT = 58, RIGHT = 14, TOP = 12, BOTTOM = 38, COLOURS = 6;
+const SHORTEST_DRAG = 6;   // pixels; less is a click
 
-// At most two points for each pixel: the lowest and the highest of its steps.
-export function thin(points, most) {
-  if (points.length <= most * 2) return points;
-  const out = [], size = points.length / most;
-  for (let i = 0; i < most; i++) {
-    let low = null, high = null;
-    for (const p of points.slice(Math.floor(i * size), Math.floor((i + 1) * size))) {
-      if (!low || p[1] < low[1]) low = p;
-      if (!high || p[1] > high[1]) high = p;
-    }
-    if (low) out.push(...(low[0] <= high[0] ? [low, high] : [high, low]));
-  }
-  return out;
-}
+// ---- what charts are made of ----
 
-// A running mean over about a fiftieth of the curve.
-function smooth(points) {
-  const width = Math.max(1, Math.round(points.length / 50));
-  if (width === 1) return points;
-  const out = [];
-  let sum = 0;
-  points.forEach(([x, y], i) => {
-    sum += y;
-    if (i >= width) sum -= points[i - width][1];
-    out.push([x, sum / Math.min(i + 1, width)]);
-  });
-  return out;
-}
-
-// series: [{name, points: [[step, value]], colour, raw}]
-export function chart(title, series, { zero = false } = {}) {
-  const W = 640, H = 300, left = 58, right = 14, top = 12, bottom = 38;
-  const all = series.flatMap((s) => s.points).filter((p) => Number.isFinite(p[1]));
-  const figure = el("figure", {}, el("figcaption", {}, title));
-  if (all.length === 0) return add(figure, {}, el("p", { class: "empty" }, "nothing yet"));
-  let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (const [x, y] of all) { x0 = Math.min(x0, x); x1 = Math.max(x1, x); y0 = Math.min(y0, y); y1 = Math.max(y1, y); }
-  if (zero) y0 = Math.min(0, y0);
-  if (y0 === y1) { y0 -= Math.abs(y0) / 10 || 0.5; y1 += Math.abs(y1) / 10 || 0.5; }
-  if (x0 === x1) x1 = x0 + 1;
-  const margin = (y1 - y0) * 0.04;
-  y1 += margin; if (!zero || y0 < 0) y0 -= margin;
-  const X = (x) => left + (x - x0) / (x1 - x0) * (W - left - right);
-  const Y = (y) => top + (y1 - y) / (y1 - y0) * (H - top - bottom);
-  const ends = series.map((s) => s.points.length ? `${s.name} ends at ${short(s.points.at(-1)[1])}` : "").join(", ");
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${title}: ${ends}` });
-  for (const y of ticks(y0, y1, 5)) {
-    picture.append(svg("line", { class: "grid", x1: left, x2: W - right, y1: Y(y), y2: Y(y) }),
-      svg("text", { x: left - 8, y: Y(y) + 4, "text-anchor": "end" }, short(y, 3)));
-  }
-  for (const x of ticks(x0, x1, 6)) {
-    if (!Number.isInteger(x)) continue;
-    picture.append(svg("text", { x: X(x), y: H - bottom + 18, "text-anchor": "middle" }, x.toLocaleString()));
-  }
-  picture.append(svg("line", { class: "axis", x1: left, x2: W - right, y1: H - bottom, y2: H - bottom }),
-    svg("text", { x: (left + W - right) / 2, y: H - 4, "text-anchor": "middle" }, "step"));
-  for (const s of series) {
-    const points = s.points.filter((p) => Number.isFinite(p[1]));
-    const path = (list) => list.map(([x, y], i) => `${i ? "L" : "M"}${X(x).toFixed(1)} ${Y(y).toFixed(1)}`).join("");
-    const line = s.smooth ? smooth(points) : points;
-    if (s.smooth && line !== points) picture.append(svg("path", { class: `raw s${s.colour}`, d: path(thin(points, W)) }));
-    picture.append(svg("path", { class: `s${s.colour}`, d: path(thin(line, W)) }));
-    if (!s.smooth && points.length < 60)
-      for (const [x, y] of points) picture.append(svg("circle", { class: `f${s.colour}`, cx: X(x), cy: Y(y), r: 2.6 }));
-  }
-  figure.append(picture);
-  if (series.length > 1 || series[0].name)
-    figure.append(el("ul", { class: "legend" }, series.map((s) => el("li", {}, [el("i", { class: `f${s.colour}` }), s.name]))));
-  return figure;
-}
+// A long run comes as a part of its losses, with the steps they belong to.
+export const curve = (run) => run.losses.map((y, i) => [run.loss_steps[i], real(y)]);
+// An accuracy that is not among the metrics of a run is not there.
+export const evaluations = (evals, key) => evals.filter((e) => key in e).map((e) => [e.step, real(e[key])]);
+export const colourOf = (i) => i % COLOURS;
 
 export function histogram(param) {
   const W = 240, H = 70, most = Math.max(1, ...param.bins), width = W / param.bins.length;
-  return svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H + 16}`, role: "img",
+  return svg("svg", { class: "chart small", viewBox: `0 0 ${W} ${H + 16}`, role: "img",
     "aria-label": `values of ${param.name} from ${short(param.min)} to ${short(param.max)}` }, [
     ...param.bins.map((n, i) => svg("rect", { class: "f0", x: i * width, width: Math.max(1, width - 1), y: H - n / most * H, height: n / most * H })),
     svg("text", { x: 0, y: H + 13 }, short(param.min, 3)),
     svg("text", { x: W, y: H + 13, "text-anchor": "end" }, short(param.max, 3))]);
 }
 
-// A long run comes as a part of its losses, with the steps they belong to.
-export const curve = (run) => run.losses.map((y, i) => [run.loss_steps[i], real(y)]);
-export const MOST_POINTS = 8192;   // of a run that is followed for long
-// An accuracy that is not among the metrics of a run is not there.
-export const evaluations = (evals, key) => evals.filter((e) => key in e).map((e) => [e.step, real(e[key])]);
+// ---- one chart ----
+
+// What of a series is drawn: finite, positive where the scale is logarithmic, within the range.
+function visible(points, { range, log }) {
+  return points.filter(([x, y]) => Number.isFinite(y) && (!log || y > 0) && (!range || (x >= range[0] && x <= range[1])));
+}
+
+function bounds(lists, zero, log) {
+  let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const list of lists)
+    for (const [x, y] of list) { x0 = Math.min(x0, x); x1 = Math.max(x1, x); y0 = Math.min(y0, y); y1 = Math.max(y1, y); }
+  if (log) return [x0, x1, y0 === y1 ? y0 / 2 : y0 / 1.06, y0 === y1 ? y1 * 2 : y1 * 1.06];
+  if (zero) y0 = Math.min(0, y0);
+  if (y0 === y1) { y0 -= Math.abs(y0) / 10 || 0.5; y1 += Math.abs(y1) / 10 || 0.5; }
+  const margin = (y1 - y0) * 0.04;
+  return [x0, x1, zero && y0 >= 0 ? y0 : y0 - margin, y1 + margin];
+}
+
+class Chart {
+  constructor(group, title, { zero = false, scalable = true } = {}) {
+    Object.assign(this, { group, title, zero, scalable, series: [], width: 600 });
+    this.box = el("div", { class: "plot" });
+    this.readout = el("div", { class: "readout", hidden: true, "aria-hidden": "true" });
+    this.legend = el("ul", { class: "legend" });
+    this.empty = el("p", { class: "empty", hidden: true }, "nothing yet");
+    this.element = el("figure", {}, [el("figcaption", {}, title), this.empty, this.box, this.legend]);
+    new ResizeObserver(([entry]) => {
+      const width = Math.round(entry.contentRect.width);
+      if (width > 0 && width !== this.width) { this.width = width; this.draw(); }
+    }).observe(this.box);
+  }
+
+  // [{name, points: [[step, value]], colour, smooth}]
+  set(series) {
+    this.series = series;
+    this.draw();
+  }
+
+  // ---- drawing ----
+
+  draw() {
+    const { shared } = this.group, log = shared.log && this.scalable;
+    const lists = this.series.map((s) => visible(s.points, { range: shared.range, log }));
+    this.lists = lists;
+    const any = lists.some((list) => list.length > 0);
+    this.empty.hidden = any;
+    this.empty.textContent = shared.range ? "nothing in this range" : "nothing yet";
+    this.box.hidden = !any;
+    if (!any) return;
+    let [x0, x1, y0, y1] = bounds(lists, this.zero && !log, log);
+    if (shared.range) [x0, x1] = shared.range;
+    if (x0 === x1) x1 = x0 + 1;
+    this.X = scale(x0, x1, LEFT, this.width - RIGHT);
+    this.Y = scale(y0, y1, HEIGHT - BOTTOM, TOP, log);
+    this.steps = [x0, x1];
+    const ends = this.series.map((s) => s.points.length ? `${s.name || this.title} ends at ${short(s.points.at(-1)[1])}` : "").join(", ");
+    this.cursor = svg("g", { class: "cursor" });
+    this.selection = svg("rect", { class: "selection", y: TOP, height: HEIGHT - TOP - BOTTOM, width: 0, visibility: "hidden" });
+    const hadFocus = this.overlay !== undefined && document.activeElement === this.overlay;
+    this.overlay = this.makeOverlay();
+    this.box.replaceChildren(svg("svg", { class: "chart", width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}` }, [
+      svg("title", {}, `${this.title}: ${ends}`), ...this.axes(x0, x1, y0, y1, log), ...this.curves(lists), this.selection, this.cursor, this.overlay]), this.readout);
+    if (hadFocus) this.overlay.focus({ preventScroll: true });
+    this.legend.replaceChildren(...this.series.filter((s) => s.name).map((s) => el("li", {}, [el("i", { class: `f${s.colour}` }), s.name])));
+    this.point();
+  }
+
+  axes(x0, x1, y0, y1, log) {
+    const { X, Y, width } = this, out = [];
+    for (const y of log ? logTicks(y0, y1) : ticks(y0, y1, 5)) {
+      out.push(svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: Y(y), y2: Y(y) }),
+        svg("text", { x: LEFT - 8, y: Y(y) + 4, "text-anchor": "end" }, short(y, 3)));
+    }
+    for (const x of ticks(x0, x1, Math.max(2, Math.floor(width / 110)))) {
+      if (!Number.isInteger(x)) continue;
+      const anchor = X(x) > width - RIGHT - 24 ? "end" : "middle";
+      out.push(svg("text", { x: X(x), y: HEIGHT - BOTTOM + 18, "text-anchor": anchor }, x.toLocaleString()));
+    }
+    out.push(svg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM }),
+      svg("text", { x: (LEFT + width - RIGHT) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, "step"));
+    return out;
+  }
+
+  curves(lists) {
+    const path = (list) => thin(list, this.width).map(([x, y], i) => `${i ? "L" : "M"}${this.X(x).toFixed(1)} ${this.Y(y).toFixed(1)}`).join("");
+    const weight = this.group.shared.smooth;
+    this.smoothed = lists.map((list, i) => this.series[i].smooth && weight > 0 ? smooth(list, weight) : null);
+    return lists.flatMap((list, i) => {
+      const s = this.series[i], out = [];
+      if (this.smoothed[i]) out.push(svg("path", { class: `raw s${s.colour}`, d: path(list) }));
+      out.push(svg("path", { class: `line s${s.colour}`, d: path(this.smoothed[i] ?? list) }));
+      if (!s.smooth && list.length < 60)
+        for (const [x, y] of list) out.push(svg("circle", { class: `f${s.colour}`, cx: this.X(x), cy: this.Y(y), r: 2.6 }));
+      return out;
+    });
+  }
+
+  // ---- the step under the pointer ----
+
+  // The step that somebody points at is one that this chart has.
+  snap(step) {
+    const list = this.lists.find((l) => l.length > 0);
+    return list[nearest(list, step)][0];
+  }
+  values(step) {
+    return this.lists.flatMap((list, i) => {
+      if (list.length === 0) return [];
+      const at = nearest(list, step), s = this.series[i];
+      return [{ name: s.name || this.title, colour: s.colour, step: list[at][0], value: list[at][1], smoothed: this.smoothed[i]?.[at][1] }];
+    });
+  }
+  // Shows the shared step, or nothing where there is none.
+  point() {
+    const { step } = this.group.shared;
+    if (!this.cursor || this.box.hidden) return;
+    const outside = step == null || step < this.steps[0] || step > this.steps[1];
+    this.readout.hidden = outside;
+    if (outside) return this.cursor.replaceChildren();
+    const found = this.values(step), x = this.X(step);
+    this.cursor.replaceChildren(svg("line", { class: "axis", x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM }),
+      ...found.map((v) => svg("circle", { class: `f${v.colour}`, cx: this.X(v.step), cy: this.Y(v.value), r: 4 })));
+    this.readout.replaceChildren(el("b", {}, `step ${step.toLocaleString()}`),
+      ...found.map((v) => el("span", {}, [el("i", { class: `f${v.colour}` }), `${v.name} `, el("strong", {}, short(v.value)),
+        v.step === step ? "" : ` at ${v.step.toLocaleString()}`, v.smoothed === undefined ? "" : ` (smooth ${short(v.smoothed)})`])));
+    const right = x > this.width / 2;   // beside the line, on the side that has room
+    this.readout.style.left = right ? "" : `${x + 10}px`;
+    this.readout.style.right = right ? `${this.width - x + 10}px` : "";
+    this.overlay.setAttribute("aria-valuenow", step);
+    this.overlay.setAttribute("aria-valuetext", `step ${step}: ${found.map((v) => `${v.name} ${short(v.value)}`).join(", ")}`);
+  }
+
+  // ---- pointing, dragging, keys ----
+
+  makeOverlay() {
+    const overlay = svg("rect", { class: "overlay", x: LEFT, y: 0, width: Math.max(1, this.width - LEFT - RIGHT), height: HEIGHT - BOTTOM, tabindex: "0", role: "slider",
+      "aria-label": `${this.title}: step`, "aria-valuemin": Math.round(this.steps[0]), "aria-valuemax": Math.round(this.steps[1]), "aria-valuenow": Math.round(this.steps[0]),
+      "aria-keyshortcuts": "ArrowLeft ArrowRight Home End + - 0 Escape" });
+    const at = (event) => event.clientX - this.box.getBoundingClientRect().left;
+    let from = null;
+    overlay.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      from = at(event);
+      overlay.setPointerCapture(event.pointerId);
+    });
+    overlay.addEventListener("pointermove", (event) => {
+      this.group.pointAt(this.snap(this.X.number(at(event))));
+      if (from !== null) this.select(from, at(event));
+    });
+    overlay.addEventListener("pointerup", (event) => {
+      if (from === null) return;
+      const [a, b] = [from, at(event)].map((x) => this.X.number(Math.min(Math.max(x, LEFT), this.width - RIGHT)));
+      const wide = Math.abs(at(event) - from) >= SHORTEST_DRAG;
+      from = null;
+      this.selection.setAttribute("visibility", "hidden");
+      if (wide) this.group.zoom([Math.min(a, b), Math.max(a, b)]);
+      else this.group.pointAt(this.snap(this.X.number(at(event))));
+    });
+    overlay.addEventListener("pointercancel", () => { from = null; this.selection.setAttribute("visibility", "hidden"); });
+    overlay.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && document.activeElement !== overlay) this.group.pointAt(null); });
+    overlay.addEventListener("dblclick", () => this.group.zoom(null));
+    overlay.addEventListener("keydown", (event) => this.key(event));
+    return overlay;
+  }
+  select(a, b) {
+    const [left, right] = [Math.max(LEFT, Math.min(a, b)), Math.min(this.width - RIGHT, Math.max(a, b))];
+    this.selection.setAttribute("x", left);
+    this.selection.setAttribute("width", Math.max(0, right - left));
+    this.selection.setAttribute("visibility", "visible");
+  }
+  key(event) {
+    const list = this.lists.find((l) => l.length > 0), { shared } = this.group;
+    const now = shared.step == null ? -1 : nearest(list, shared.step), big = Math.ceil(list.length / 10);
+    const moves = { ArrowLeft: now - 1, ArrowRight: now + 1, PageDown: now - big, PageUp: now + big, Home: 0, End: list.length - 1 };
+    const middle = shared.step ?? (this.steps[0] + this.steps[1]) / 2, half = (this.steps[1] - this.steps[0]) / 4;
+    if (event.key in moves) this.group.pointAt(list[Math.min(Math.max(moves[event.key], 0), list.length - 1)][0]);
+    else if (event.key === "+") this.group.zoom([middle - half, middle + half]);
+    else if (event.key === "-") this.group.zoom(shared.range && [middle - 4 * half, middle + 4 * half]);
+    else if (event.key === "0") this.group.zoom(null);
+    else if (event.key === "Escape") this.group.pointAt(null);
+    else return;
+    event.preventDefault();
+  }
+}
+
+// ---- charts that belong together ----
+
+// `refine(range)` is told which steps are looked at (null: all), to bring more of their losses.
+export class ChartGroup {
+  constructor(refine = () => {}) {
+    this.charts = [];
+    this.refine = refine;
+    this.shared = { step: null, range: null, log: kept.get("log", false), smooth: kept.get("smooth", 0.6) };
+    this.element = el("div", { class: "charts" });
+    this.controls = this.makeControls();
+  }
+  chart(title, options) {
+    const chart = new Chart(this, title, options);
+    this.charts.push(chart);
+    this.element.append(chart.element);
+    return chart;
+  }
+  draw() { for (const chart of this.charts) chart.draw(); }
+  pointAt(step) {
+    if (this.shared.step === step) return;
+    this.shared.step = step;
+    for (const chart of this.charts) chart.point();
+  }
+  // Whole steps, at least one apart, within what there is.
+  zoom(range) {
+    const all = this.charts.flatMap((c) => c.series.flatMap((s) => s.points.length ? [s.points[0][0], s.points.at(-1)[0]] : []));
+    const [first, last] = [Math.min(...all), Math.max(...all)];
+    if (range) range = [Math.max(first, Math.floor(range[0])), Math.min(last, Math.ceil(range[1]))];
+    if (range && (range[0] >= range[1] || (range[0] === first && range[1] === last))) range = null;
+    this.shared.range = range;
+    this.reset.hidden = !range;
+    this.reset.textContent = range ? `Steps ${range[0].toLocaleString()} to ${range[1].toLocaleString()}: show all` : "";
+    this.draw();
+    this.refine(range);
+  }
+  makeControls() {
+    const { shared } = this;
+    const log = button("Log scale", () => {
+      shared.log = !shared.log;
+      kept.set("log", shared.log);
+      log.setAttribute("aria-pressed", String(shared.log));
+      this.draw();
+    }, { "aria-pressed": String(shared.log) });
+    const number = el("output", {}, shared.smooth.toFixed(2));
+    const weight = el("input", { type: "range", min: "0", max: "0.99", step: "0.01", value: shared.smooth, oninput: () => {
+      shared.smooth = Number(weight.value);
+      number.textContent = shared.smooth.toFixed(2);
+      kept.set("smooth", shared.smooth);
+      this.draw();
+    } });
+    this.reset = button("", () => this.zoom(null), { hidden: true });
+    return el("div", { class: "bar controls" }, [log, el("label", {}, ["Smoothing", weight, number]), this.reset,
+      el("span", { class: "faint hint" }, "Drag to zoom, double click to show all.")]);
+  }
+}

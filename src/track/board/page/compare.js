@@ -1,5 +1,5 @@
 // Several runs side by side.
-import { chart, curve, evaluations } from "./charts.js";
+import { ChartGroup, colourOf, curve, evaluations } from "./charts.js";
 import { el, get, hyper, hyperNames, last, say, show } from "./dom.js";
 
 const compared = ["program", "status", "step", "steps", "loss", "eval_loss", "accuracy", "seconds", "seed", "given", "source_sha256",
@@ -19,12 +19,15 @@ export async function compare(signal, ids) {
     : weights.size === 1 ? "The weights agree in every bit." : "The weights differ.";
   const steps = first === Infinity ? "The losses agree in every bit over the steps they share."
     : `The losses differ from step ${first} on.`;
+  const group = new ChartGroup();
+  const draw = (title, points, options) =>
+    group.chart(title, options).set(runs.map((run, i) => ({ name: name(run), points: points(run), colour: colourOf(i), smooth: title === "Loss" })));
+  draw("Loss", curve);
+  draw("Evaluation loss", (run) => evaluations(run.evals, "loss"));
+  draw("Accuracy", (run) => evaluations(run.evals, "accuracy"), { zero: true, scalable: false });
   say(`comparing ${runs.length} runs`);
   show(el("h2", {}, `Comparison of ${runs.length} runs`), el("p", { id: "verdict" }, `${steps} ${bits}`),
-    el("div", { class: "charts" }, [
-      chart("Loss", runs.map((run, i) => ({ name: name(run), points: curve(run), colour: i % 6, smooth: true }))),
-      chart("Evaluation loss", runs.map((run, i) => ({ name: name(run), points: evaluations(run.evals, "loss"), colour: i % 6 }))),
-      chart("Accuracy", runs.map((run, i) => ({ name: name(run), points: evaluations(run.evals, "accuracy"), colour: i % 6 })), { zero: true })]),
+    group.controls, group.element,
     el("h3", {}, "What differs"),
     rows.length === 0 ? el("p", {}, "Nothing.") : el("div", { class: "scroll" }, el("table", {}, [
       el("thead", {}, el("tr", {}, [el("th", { scope: "col" }, ""), ...runs.map((run) => el("th", { scope: "col" }, el("a", { href: `#/run/${run.id}` }, name(run))))])),

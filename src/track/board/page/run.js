@@ -1,6 +1,9 @@
 // One run, followed while it goes on.
-import { chart, curve, evaluations, histogram, MOST_POINTS, thin } from "./charts.js";
+import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
 import { duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+import { thin } from "./scale.js";
+
+const MOST_POINTS = 8192;   // of a run that is followed for long
 
 const card = (name, value) => el("div", { class: "card" }, [el("dt", {}, name), el("dd", {}, value ?? "–")]);
 
@@ -8,7 +11,17 @@ export async function one(signal, id) {
   const { run } = await get(`/api/runs/${id}`, signal);
   const evals = run.evals;
   let points = curve(run), recorded = run.recorded;
-  const cards = el("dl", { class: "cards" }), charts = el("div", { class: "charts" });
+  const cards = el("dl", { class: "cards" });
+  let fine = null;   // all losses of the range that is looked at, where `points` are a part of them
+  const group = new ChartGroup(async (range) => {
+    fine = null;
+    if (!range || points.length >= recorded) return;
+    const part = await get(`/api/runs/${id}/curve?from=${range[0]}&to=${range[1]}`, signal);
+    if (group.shared.range !== range) return;
+    fine = curve(part);
+    draw();
+  });
+  const lossChart = group.chart("Loss"), accuracyChart = group.chart("Accuracy", { zero: true, scalable: false });
   const params = el("div", { class: "params" });
   function draw() {
     cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
@@ -17,11 +30,13 @@ export async function one(signal, id) {
       ...Object.entries(run.hyperparameters ?? {}).map(([name, value]) => card(name, String(value))), card("started", when(run.started)),
       card("data", run.data), card("folder", run.folder),
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
-    const curves = [{ name: "training", points, colour: 0, smooth: true }];
+    const shown = fine ? [...points.filter(([x]) => x < fine[0]?.[0]), ...fine, ...points.filter(([x]) => x > fine.at(-1)?.[0])] : points;
+    const curves = [{ name: "training", points: shown, colour: 0, smooth: true }];
     if (evals.length) curves.push({ name: "evaluation", points: evaluations(evals, "loss"), colour: 1 });
     const accuracy = evaluations(evals, "accuracy");
-    charts.replaceChildren(chart("Loss", curves),
-      ...(accuracy.length ? [chart("Accuracy", [{ name: "", points: accuracy, colour: 3 }], { zero: true })] : []));
+    lossChart.set(curves);
+    accuracyChart.element.hidden = accuracy.length === 0;
+    accuracyChart.set([{ name: "", points: accuracy, colour: 3 }]);
     say(`run ${id}: ${run.status}, step ${recorded} of ${run.steps}`);
   }
   async function drawParams() {
@@ -38,7 +53,7 @@ export async function one(signal, id) {
   const picture = el("img", { src: `/api/runs/${id}/graph`, alt: `the graph of ${last(run.program)}, with the shape of every value` });
   const graph = el("div", { class: "graph" }, picture);
   picture.addEventListener("error", () => graph.replaceChildren("the graph of this program cannot be drawn"));
-  show(el("h2", {}, `Run ${id}: ${last(run.program)}`), cards, charts,
+  show(el("h2", {}, `Run ${id}: ${last(run.program)}`), cards, group.controls, group.element,
     el("h3", {}, "Graph"), graph,
     el("h3", {}, "Parameters"), params,
     el("h3", {}, "Program"), el("pre", { tabindex: "0", "aria-label": "the program's text" }, run.source));
