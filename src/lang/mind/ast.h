@@ -110,6 +110,7 @@ struct tn_mind_node {
       tn_mind_function *function;             /* check */
       const struct tn_mind_entry *library;    /* check: a library function as a value */
       bool dimension;                         /* check: of the signature around; its value is the size */
+      const tn_mind_node *earlier;            /* the name or field that was read before it in the unit */
     } name;
     struct {
       tn_mind_node *items;
@@ -136,6 +137,7 @@ struct tn_mind_node {
       tn_mind_variable *variable;             /* check: of another module */
       tn_mind_function *function;
       const struct tn_mind_entry *library;
+      const tn_mind_node *earlier;            /* as of a name */
     } field;
     struct {
       struct tn_mind_branch *branches;        /* in order; the last may lack a condition: else */
@@ -238,7 +240,7 @@ struct tn_mind_unit {
   tn_mind_block block;
   const tn_mind_text *texts;            /* every string in it, the last one first */
   const tn_mind_node *calls;            /* every call in it, the last one first, through call.earlier */
-  uint32_t opens;                       /* how often a word like `read` stands in it, that opens files */
+  const tn_mind_node *words;            /* every name and field in it, likewise */
   bool defines, exports;                /* a `fn`, an `export` stands in it */
   const tn_name *doubtful;              /* names that statements with syntax errors may have meant to bind, */
   uint32_t doubtful_count;              /* ascending: they are not reported as unknown */

@@ -63,6 +63,10 @@ static bool opens(const search *s, const tn_mind_node *callee) {
   return callee->kind == TN_MIND_FIELD && tn_mind_is_opener(s->openers, callee->field.word.name);
 }
 
+static const tn_mind_node *earlier_word(const tn_mind_node *word) {
+  return word->kind == TN_MIND_NAME ? word->name.earlier : word->field.earlier;
+}
+
 /* No other function of the library makes a path. */
 static void follow_call(search *s, const tn_mind_node *node) {
   const tn_mind_function *function = node->call.function;
@@ -147,7 +151,7 @@ static bool is_renamed(const search *s) {
   uint32_t words = 0, calls = 0;
   for (const tn_mind_module *m = s->mind->modules; m; m = m->next) {
     if (!m->unit) continue;
-    words += m->unit->opens;
+    for (const tn_mind_node *w = m->unit->words; w; w = earlier_word(w)) words += opens(s, w);
     for (const tn_mind_node *c = m->unit->calls; c; c = c->call.earlier) calls += opens(s, c->left);
   }
   return words > calls;

@@ -1,6 +1,6 @@
 /* lang/mind/parser.h: what the files of the parser share.
  *
- *   parser.c             tokens, brackets, nodes
+ *   parser_tokens.c      tokens, brackets, nodes
  *   parser_type.c        types as they are written
  *   parser_expression.c  operands, operators, closures, ifs
  *   parser_statement.c   statements, blocks, and where reading resumes after a mistake
@@ -17,7 +17,6 @@
 
 #include "lang/mind/ast.h"
 #include "lang/mind/lexer.h"
-#include "lang/mind/library.h"
 
 typedef struct {
   char sign; /* the bracket that is open */
@@ -27,7 +26,6 @@ typedef struct {
 typedef struct {
   tn_arena *arena;
   tn_names *names;
-  tn_name openers[TN_MIND_OPENER_COUNT]; /* the library's functions of those names open files */
   tn_diags *diags;
   tn_mind_unit *unit;
   tn_str text;

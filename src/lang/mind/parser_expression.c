@@ -117,7 +117,8 @@ static tn_mind_node *parse_list(tn_mind_parser *p) {
 static tn_mind_node *parse_name(tn_mind_parser *p) {
   tn_mind_node *node = tn_mind_make(p, TN_MIND_NAME, p->token.start);
   node->name.name = p->token.name;
-  p->unit->opens += tn_mind_is_opener(p->openers, node->name.name);
+  node->name.earlier = p->unit->words;
+  if (node != &p->spare) p->unit->words = node;
   tn_mind_advance(p);
   return tn_mind_ended(p, node);
 }
@@ -298,7 +299,8 @@ static tn_mind_node *parse_field(tn_mind_parser *p, tn_mind_node *left) {
     tn_mind_advance(p);
   } else {
     tn_mind_parse_word(p, &node->field.word, "expected a name or a number after the point");
-    p->unit->opens += tn_mind_is_opener(p->openers, node->field.word.name);
+    node->field.earlier = p->unit->words;
+    if (node != &p->spare) p->unit->words = node;
   }
   return tn_mind_ended(p, node);
 }

@@ -407,7 +407,6 @@ bool tn_mind_parse(tn_arena *arena, tn_names *names, const tn_sources *sources, 
   p.doubtful = NULL;
   p.arena = arena;
   p.names = names;
-  tn_mind_openers(names, p.openers);
   p.diags = diags;
   p.unit = unit;
   p.text = source->text;

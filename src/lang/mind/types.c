@@ -39,16 +39,29 @@ const tn_mind_type *tn_mind_type_keep(tn_arena *arena, const tn_mind_type *type)
   return kept ? kept : &tn_mind_type_error;
 }
 
+/* Made where it is kept: every number of a program has one. Without its value yet. */
+static tn_mind_type *known_scalar(tn_arena *arena, tn_dtype dtype, bool literal) {
+  tn_mind_type *type = tn_arena_alloc(arena, FRONT_BYTES);
+  if (!type) return NULL;
+  type->kind = TN_MIND_T_SCALAR;
+  type->dtype = (uint8_t)dtype;
+  type->known = true;
+  type->literal = literal;
+  return type;
+}
+
 const tn_mind_type *tn_mind_type_known(tn_arena *arena, tn_dtype dtype, int64_t value, bool literal) {
-  tn_mind_type type = { .kind = TN_MIND_T_SCALAR, .known = true, .literal = literal, .integer = value };
-  type.dtype = (uint8_t)dtype;
-  return tn_mind_type_keep(arena, &type);
+  tn_mind_type *type = known_scalar(arena, dtype, literal);
+  if (!type) return &tn_mind_type_error;
+  type->integer = value;
+  return type;
 }
 
 const tn_mind_type *tn_mind_type_known_float(tn_arena *arena, tn_dtype dtype, double value, bool literal) {
-  tn_mind_type type = { .kind = TN_MIND_T_SCALAR, .known = true, .literal = literal, .number = value };
-  type.dtype = (uint8_t)dtype;
-  return tn_mind_type_keep(arena, &type);
+  tn_mind_type *type = known_scalar(arena, dtype, literal);
+  if (!type) return &tn_mind_type_error;
+  type->number = value;
+  return type;
 }
 
 const tn_mind_type *tn_mind_type_text(tn_arena *arena, tn_str text) {
