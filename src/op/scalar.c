@@ -78,6 +78,15 @@ tn_dtype tn_scalar_gives(tn_op op, tn_dtype dtype) {
   return gives_bool[op] ? TN_BOOL : dtype;
 }
 
+bool tn_scalar_exact(tn_op op, int64_t x, int64_t y, int64_t *out) {
+  if (op == TN_OP_ADD) return !__builtin_add_overflow(x, y, out);
+  if (op == TN_OP_SUB) return !__builtin_sub_overflow(x, y, out);
+  if (op == TN_OP_MUL) return !__builtin_mul_overflow(x, y, out);
+  if (op != TN_OP_DIV || y == 0 || (y == -1 && x == INT64_MIN)) return false;
+  *out = x / y;
+  return true;
+}
+
 bool tn_scalar_divides(tn_op op, tn_dtype dtype) {
   return tn_op_fails_of(op) == TN_FAILS_ON_ZERO_DIVISOR && tn_dtype_in(dtype, TN_INTS);
 }

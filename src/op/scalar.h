@@ -35,6 +35,9 @@ tn_binary tn_scalar_binary(tn_op op, tn_dtype dtype);
 tn_dtype tn_scalar_gives(tn_op op, tn_dtype dtype);
 /* x * y + z: rounded once for floats, wrapping for integers. NULL for other dtypes. */
 tn_ternary tn_scalar_fma(tn_dtype dtype);
+/* x + y, x - y, x * y or x / y (towards 0) of whole numbers. False for any other operation, where the
+ * result leaves 64 bits, and for a divisor of 0. */
+bool tn_scalar_exact(tn_op op, int64_t x, int64_t y, int64_t *out);
 /* Between any two dtypes. bf16 and f16 are reached, and left, by way of f32. */
 tn_element tn_scalar_cast(tn_element x, tn_dtype from, tn_dtype to);
 

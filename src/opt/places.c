@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "graph/builder.h"
+#include "op/scalar.h"
 #include "opt/internal.h"
 
 #define OPERANDS 4 /* of what is computed element by element or along an axis */
@@ -143,15 +144,15 @@ static bool number_at(const derivation *d, tn_value value, const place *scores, 
     if (a == node->attrs->axis) along = here;
   }
   *out = node->op == TN_OP_IOTA ? (double)along : tn_view_get_f64(&node->attrs->literal->view, at);
-  return true;
+  return !tn_dtype_in(node->type.dtype, TN_INTS) || fabs(*out) < 0x1p53; /* larger ones are rounded */
 }
 
 /* False: it is not a comparison. */
 static bool compare(tn_op op, double x, double y, bool *out) {
-  if (op == TN_OP_GE) return *out = x >= y, true;
-  if (op == TN_OP_GT) return *out = x > y, true;
-  if (op == TN_OP_LE) return *out = x <= y, true;
-  return op == TN_OP_LT && (*out = x < y, true);
+  tn_binary compared = tn_scalar_binary(op, TN_F64);
+  if (!compared || tn_scalar_gives(op, TN_F64) != TN_BOOL) return false;
+  *out = compared((tn_element){ .f64 = x }, (tn_element){ .f64 = y }).boolean;
+  return true;
 }
 
 /* Whether the condition is known, and false. */

@@ -99,16 +99,13 @@ static void integers_wrap_in_both_widths(void **state) {
 /* Folding is exact or skipped. */
 static void what_overflows_is_not_exact(void **state) {
   (void)state;
-  tn_mind_number out;
-  assert_true(tn_mind_number_exact(TN_OP_MUL, whole(TN_I32, 46340), whole(TN_I32, 46340), &out));
-  assert_int_equal(out.integer, 46340 * 46340);
-  assert_false(tn_mind_number_exact(TN_OP_MUL, whole(TN_I32, 46341), whole(TN_I32, 46341), &out));
-  assert_false(tn_mind_number_exact(TN_OP_ADD, whole(TN_I64, INT64_MAX), whole(TN_I64, 1), &out));
-  assert_false(tn_mind_number_exact(TN_OP_SUB, whole(TN_I64, INT64_MIN), whole(TN_I64, 1), &out));
-  assert_false(tn_mind_number_exact(TN_OP_DIV, whole(TN_I64, INT64_MIN), whole(TN_I64, -1), &out));
-  assert_false(tn_mind_number_exact(TN_OP_DIV, whole(TN_I32, 7), whole(TN_I32, 0), &out));
-  assert_true(tn_mind_number_exact(TN_OP_DIV, whole(TN_I32, -7), whole(TN_I32, 2), &out));
-  assert_int_equal(out.integer, -3);
+  assert_true(tn_mind_number_exact(TN_OP_MUL, whole(TN_I32, 46340), whole(TN_I32, 46340)));
+  assert_false(tn_mind_number_exact(TN_OP_MUL, whole(TN_I32, 46341), whole(TN_I32, 46341)));
+  assert_false(tn_mind_number_exact(TN_OP_ADD, whole(TN_I64, INT64_MAX), whole(TN_I64, 1)));
+  assert_false(tn_mind_number_exact(TN_OP_SUB, whole(TN_I64, INT64_MIN), whole(TN_I64, 1)));
+  assert_false(tn_mind_number_exact(TN_OP_DIV, whole(TN_I64, INT64_MIN), whole(TN_I64, -1)));
+  assert_false(tn_mind_number_exact(TN_OP_DIV, whole(TN_I32, 7), whole(TN_I32, 0)));
+  assert_true(tn_mind_number_exact(TN_OP_DIV, whole(TN_I32, -7), whole(TN_I32, 2)));
 }
 
 int main(void) {

@@ -247,6 +247,27 @@ static void small_integers_survive_every_cast(void **state) {
       }
 }
 
+static void exact(tn_op op, int64_t x, int64_t y, int64_t expected) {
+  int64_t result;
+  assert_true(tn_scalar_exact(op, x, y, &result));
+  assert_true(result == expected);
+}
+
+static void whole_numbers_have_an_exact_result_or_none(void **state) {
+  (void)state;
+  int64_t result;
+  exact(TN_OP_ADD, INT64_MAX, INT64_MIN, -1);
+  exact(TN_OP_SUB, -1, INT64_MAX, INT64_MIN);
+  exact(TN_OP_MUL, 3037000499, 3037000499, 9223372030926249001);
+  exact(TN_OP_DIV, -7, 2, -3);
+  assert_false(tn_scalar_exact(TN_OP_ADD, INT64_MAX, 1, &result));
+  assert_false(tn_scalar_exact(TN_OP_SUB, INT64_MIN, 1, &result));
+  assert_false(tn_scalar_exact(TN_OP_MUL, INT64_MIN, -1, &result));
+  assert_false(tn_scalar_exact(TN_OP_DIV, INT64_MIN, -1, &result));
+  assert_false(tn_scalar_exact(TN_OP_DIV, 7, 0, &result));
+  assert_false(tn_scalar_exact(TN_OP_REM, 7, 2, &result));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(neg_abs_and_sign_keep_to_ieee),
@@ -265,6 +286,7 @@ int main(void) {
     cmocka_unit_test(everything_but_zero_is_true),
     cmocka_unit_test(storage_dtypes_are_reached_by_way_of_f32),
     cmocka_unit_test(small_integers_survive_every_cast),
+    cmocka_unit_test(whole_numbers_have_an_exact_result_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

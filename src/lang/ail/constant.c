@@ -7,6 +7,18 @@
 #include "lang/ail/constant.h"
 
 #include "base/number.h"
+#include "op/scalar.h"
+
+tn_op tn_ail_operation(tn_ail_operator op) {
+  static const tn_op operations[] = {
+#define TN_OP(id, ...)         __VA_ARGS__
+#define TN_AIL(...)            __VA_ARGS__
+#define AIL_OPERATOR(id, text) [TN_AIL_##id] = TN_OP_##id,
+#include "op/ops.def"
+    [TN_AIL_DIV] = TN_OP_DIV,
+  };
+  return operations[op];
+}
 
 /* ---- numbers ---- */
 
@@ -34,34 +46,26 @@ static bool real(tn_ail_const *out, double number, tn_span at, tn_ail_no_constan
   return __builtin_isfinite(number) ? true : refuse(why, at, "it is not finite");
 }
 
-static bool divide(int64_t a, int64_t b, tn_span at, tn_ail_const *out, tn_ail_no_constant *why) {
-  if (b == 0) return refuse(why, at, "it divides by 0");
-  if (b == -1 && a == INT64_MIN) return refuse(why, at, "it does not fit in 64 bits");
-  if (a % b != 0) return refuse(why, at, "the quotient of these whole numbers is not whole");
-  return whole(out, a / b);
-}
-
 static bool combine_whole(tn_ail_operator op, int64_t a, int64_t b, tn_span at, tn_ail_const *out,
                           tn_ail_no_constant *why) {
-  int64_t result = 0;
-  bool over = op == TN_AIL_ADD   ? __builtin_add_overflow(a, b, &result)
-              : op == TN_AIL_SUB ? __builtin_sub_overflow(a, b, &result)
-                                 : __builtin_mul_overflow(a, b, &result);
-  return over ? refuse(why, at, "it does not fit in 64 bits") : whole(out, result);
+  int64_t result;
+  if (op == TN_AIL_DIV && b == 0) return refuse(why, at, "it divides by 0");
+  if (!tn_scalar_exact(tn_ail_operation(op), a, b, &result))
+    return refuse(why, at, "it does not fit in 64 bits");
+  if (op == TN_AIL_DIV && result * b != a)
+    return refuse(why, at, "the quotient of these whole numbers is not whole");
+  return whole(out, result);
 }
 
 static bool combine(tn_ail_operator op, const tn_ail_const *a, const tn_ail_const *b, tn_span at,
                     tn_ail_const *out, tn_ail_no_constant *why) {
   if (a->kind != TN_AIL_CONST_NUMBER || b->kind != TN_AIL_CONST_NUMBER)
     return refuse(why, at, "only numbers can be computed with");
-  if (a->is_integer && b->is_integer && op == TN_AIL_DIV) return divide(a->integer, b->integer, at, out, why);
   if (a->is_integer && b->is_integer) return combine_whole(op, a->integer, b->integer, at, out, why);
   if (op == TN_AIL_DIV && b->number == 0) return refuse(why, at, "it divides by 0");
-  double result = op == TN_AIL_ADD   ? a->number + b->number
-                  : op == TN_AIL_SUB ? a->number - b->number
-                  : op == TN_AIL_MUL ? a->number * b->number
-                                     : a->number / b->number;
-  return real(out, result, at, why);
+  tn_element result = tn_scalar_binary(tn_ail_operation(op), TN_F64)((tn_element){ .f64 = a->number },
+                                                                     (tn_element){ .f64 = b->number });
+  return real(out, result.f64, at, why);
 }
 
 /* ---- expressions ---- */

@@ -24,6 +24,8 @@ typedef struct {
   uint32_t other;
 } tn_ail_no_constant;
 
+/* What the operator computes. */
+tn_op tn_ail_operation(tn_ail_operator op);
 /* The value of an expression of literals, constants, `+ - * /`, signs and parentheses. Reports nothing. */
 bool tn_ail_constant(const tn_ail_constants *constants, const tn_ail_expr *expr, tn_ail_const *out,
                      tn_ail_no_constant *why);

@@ -6,6 +6,8 @@
  * only. Constants of the program and loop variables stay numbers as long as
  * possible: a condition made of them alone is decided here. */
 #include "lang/ail/walk.h"
+
+#include "lang/ail/constant.h"
 #include "op/element.h"
 #include "op/scalar.h"
 
@@ -247,26 +249,19 @@ static tn_ail_operand eval_name(tn_ail_walk *w, tn_name name, tn_span at) {
 
 /* ---- operators ---- */
 
-static const tn_op operators[] = {
-#define TN_OP(id, ...)         __VA_ARGS__
-#define TN_AIL(...)            __VA_ARGS__
-#define AIL_OPERATOR(id, text) [TN_AIL_##id] = TN_OP_##id,
-#include "op/ops.def"
-};
-
-static const char *function_of(tn_ail_operator op) { return tn_op_sig_of(operators[op])->name; }
+static const char *function_of(tn_ail_operator op) { return tn_op_sig_of(tn_ail_operation(op))->name; }
 
 /* What the same operation would give at run time, in f32 or among integers of 64 bits, which wrap. `and` and
  * `or` are not among them: logic() */
 static tn_ail_operand fold(tn_ail_operator op, float a, float b) {
-  tn_element result = tn_scalar_binary(operators[op], TN_F32)((tn_element){ .f32 = a },
-                                                                (tn_element){ .f32 = b });
+  tn_element result = tn_scalar_binary(tn_ail_operation(op), TN_F32)((tn_element){ .f32 = a },
+                                                                     (tn_element){ .f32 = b });
   return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_number(result.f32);
 }
 
 static tn_ail_operand fold_whole(tn_ail_operator op, int64_t a, int64_t b) {
-  tn_element result = tn_scalar_binary(operators[op], TN_I64)((tn_element){ .i64 = a },
-                                                                (tn_element){ .i64 = b });
+  tn_element result = tn_scalar_binary(tn_ail_operation(op), TN_I64)((tn_element){ .i64 = a },
+                                                                     (tn_element){ .i64 = b });
   return op <= TN_AIL_GE ? tn_ail_of_truth(result.boolean) : tn_ail_of_integer(result.i64);
 }
 
@@ -284,7 +279,7 @@ static tn_ail_operand logic(tn_ail_walk *w, tn_ail_operator op, const tn_ail_ope
   if (b.constant) return a;
   tn_ail_site site = { .at = tn_span_join(left_at, right_at), .function = function_of(op) };
   const tn_value in[] = { a.value, b.value };
-  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, operators[op], in, 2, NULL));
+  return tn_ail_of_value(TN_DATA_BOOLEAN, tn_ail_apply(w, &site, tn_ail_operation(op), in, 2, NULL));
 }
 
 static bool are_booleans(const tn_ail_operand *a, const tn_ail_operand *b) {
@@ -305,7 +300,7 @@ tn_ail_operand tn_ail_binary(tn_ail_walk *w, tn_ail_operator op, const tn_ail_op
   if (in[0] == TN_ERROR_VALUE && !left->wrong)
     return tn_ail_wrong(); /* one complaint about the pair is enough */
   in[1] = same ? tn_ail_as_value(w, right, right_at) : tn_ail_as_tensor(w, right, &site, right_at);
-  tn_value value = tn_ail_apply(w, &site, operators[op], in, 2, NULL);
+  tn_value value = tn_ail_apply(w, &site, tn_ail_operation(op), in, 2, NULL);
   return tn_ail_of_value(compares ? TN_DATA_BOOLEAN : TN_DATA_TENSOR, value);
 }
 

@@ -4,7 +4,9 @@
  * tensor (@0, @last), a named dimension of an input, a constant, or what
  * `+ - * /` and mul make of these. With known lengths everything is worked out here; with names,
  * what is certain. */
+#include "lang/ail/constant.h"
 #include "lang/ail/library.h"
+#include "op/scalar.h"
 
 /* A length, or one that is not known although it is written down: a product of names. */
 typedef struct {
@@ -119,16 +121,10 @@ static bool refuse_at(reader *r, const char *expected, tn_span at) {
 
 /* Two known lengths; the result is a length again. */
 static bool compute(reader *r, tn_ail_operator op, int64_t a, int64_t b, tn_span at, int64_t *out) {
-  bool over = false;
   if (op < TN_AIL_ADD) return bad_length(r, at);
   if (op == TN_AIL_DIV && (b == 0 || a % b != 0)) return refuse_at(r, "a quotient that is whole", at);
-  if (op == TN_AIL_DIV)
-    *out = a / b;
-  else
-    over = op == TN_AIL_ADD   ? __builtin_add_overflow(a, b, out)
-           : op == TN_AIL_SUB ? __builtin_sub_overflow(a, b, out)
-                              : __builtin_mul_overflow(a, b, out);
-  if (over || *out >= TN_ELEMENT_LIMIT) return too_large(r->m, at);
+  bool fits = tn_scalar_exact(tn_ail_operation(op), a, b, out);
+  if (!fits || *out >= TN_ELEMENT_LIMIT) return too_large(r->m, at);
   return *out >= 1 ? true : bad_length(r, at);
 }
 

@@ -37,9 +37,8 @@ static bool known_result(tn_mind_evaluator *e, tn_op op, tn_dtype dtype, const t
 
 /* In lowering, literals are folded exactly or not at all. */
 static bool folds(tn_op op, tn_dtype dtype, const tn_mind_value *left, const tn_mind_value *right) {
-  tn_mind_number ignored;
   return tn_mind_number_exact(op, tn_mind_number_cast(tn_mind_number_in(left), dtype),
-                              tn_mind_number_cast(tn_mind_number_in(right), dtype), &ignored);
+                              tn_mind_number_cast(tn_mind_number_in(right), dtype));
 }
 
 static bool scalar_binary(tn_mind_evaluator *e, tn_op op, const tn_mind_value *left,

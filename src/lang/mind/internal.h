@@ -315,7 +315,7 @@ tn_mind_number tn_mind_number_negate(tn_mind_number x);
 tn_mind_number tn_mind_number_cast(tn_mind_number x, tn_dtype dtype);
 bool tn_mind_number_truth(tn_mind_number x);
 double tn_mind_number_f64(tn_mind_number x);
-/* Whether an integer operation has an exact result, for folding. */
-bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out);
+/* Whether an integer operation has an exact result that its dtype holds. */
+bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right);
 void tn_mind_number_print(tn_mind_number x, tn_text *out);
 #endif

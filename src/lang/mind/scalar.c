@@ -42,34 +42,11 @@ double tn_mind_number_f64(tn_mind_number x) {
   return tn_dtype_in(x.dtype, TN_FLOATS) ? x.number : (double)x.integer;
 }
 
-static bool fits_sum(int64_t a, int64_t b) { return b >= 0 ? a <= INT64_MAX - b : a >= INT64_MIN - b; }
-static bool fits_difference(int64_t a, int64_t b) { return b >= 0 ? a >= INT64_MIN + b : a <= INT64_MAX + b; }
-
-static bool fits_product(int64_t a, int64_t b) {
-  if (a == 0 || b == 0) return true;
-  if (a == -1 || b == -1) return (a == -1 ? b : a) != INT64_MIN;
-  return (int64_t)((uint64_t)a * (uint64_t)b) / b == a;
-}
-
-static bool fits_quotient(int64_t a, int64_t b) { return b != 0 && !(b == -1 && a == INT64_MIN); }
-
-/* The language folds integer + - * / and no other operation. */
-static bool (*const fits[TN_OP_COUNT])(int64_t a, int64_t b) = {
-  [TN_OP_ADD] = fits_sum,
-  [TN_OP_SUB] = fits_difference,
-  [TN_OP_MUL] = fits_product,
-  [TN_OP_DIV] = fits_quotient,
-};
-
-bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right, tn_mind_number *out) {
-  bool narrow = left.dtype == TN_I32;
+bool tn_mind_number_exact(tn_op op, tn_mind_number left, tn_mind_number right) {
+  int64_t exact;
   if (!tn_dtype_in(left.dtype, TN_INTS) || left.dtype != right.dtype) return false;
-  if (!fits[op] || !fits[op](left.integer, right.integer)) return false;
-  left.dtype = right.dtype = TN_I64; /* in which the result is exact */
-  tn_mind_number_binary(op, left, right, out);
-  if (narrow && out->integer != (int32_t)out->integer) return false;
-  out->dtype = narrow ? TN_I32 : TN_I64;
-  return true;
+  if (!tn_scalar_exact(op, left.integer, right.integer, &exact)) return false;
+  return left.dtype != TN_I32 || exact == (int32_t)exact;
 }
 
 void tn_mind_number_print(tn_mind_number x, tn_text *out) {
