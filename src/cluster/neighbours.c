@@ -1,10 +1,13 @@
-/* cluster/neighbours.c: who of this machine is gone. */
+/* cluster/neighbours.c: who of this machine is gone, or stopped. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 #include "cluster/neighbours.h"
 
 #include <string.h>
+
+#include "base/text.h"
+#include "cluster/transport.h"
 
 #if defined(__linux__)
 #include <fcntl.h>
@@ -44,22 +47,48 @@ static int open_process(int64_t process) {
 #endif
 }
 
+struct tn_neighbour_state {
+  int file;  /* /proc/PID/stat; -1: none */
+  int looks; /* at it, in which it was stopped */
+};
+
+static int open_state(tn_heap *heap, int64_t process) {
+  tn_text path;
+  tn_text_init(&path, heap);
+  tn_text_puts(&path, "/proc/");
+  tn_text_int(&path, process);
+  tn_text_puts(&path, "/stat");
+  int file = path.failed ? -1 : open(path.at, O_RDONLY | O_CLOEXEC);
+  tn_text_free(&path);
+  return file;
+}
+
 bool tn_neighbours_watch(tn_neighbours *n, tn_heap *heap, const tn_neighbour_address *ranks, int count,
                          int own) {
-  n->polled = tn_heap_alloc(heap, (size_t)count * sizeof *n->polled);
-  if (!n->polled) return false;
   n->count = count;
-  for (int i = 0; i < count; i++) {
+  n->polled = tn_heap_alloc(heap, (size_t)count * sizeof *n->polled);
+  n->states = tn_heap_alloc(heap, (size_t)count * sizeof *n->states);
+  bool ok = n->polled && n->states;
+  for (int i = 0; i < count && ok; i++) {
     bool watched = i != own && are_neighbours(&ranks[i], &ranks[own]);
     n->polled[i] = (struct pollfd){ .fd = watched ? open_process(ranks[i].process) : -1, .events = POLLIN };
+    n->states[i].file = watched && i > 0 ? open_state(heap, ranks[i].process) : -1;
   }
-  return true;
+  if (!ok) tn_neighbours_free(n, heap);
+  return ok;
+}
+
+static void close_one(int descriptor) {
+  if (descriptor >= 0) (void)close(descriptor);
 }
 
 void tn_neighbours_free(tn_neighbours *n, tn_heap *heap) {
-  for (int i = 0; i < n->count; i++)
-    if (n->polled[i].fd >= 0) (void)close(n->polled[i].fd);
+  for (int i = 0; i < n->count && n->polled && n->states; i++) {
+    close_one(n->polled[i].fd);
+    close_one(n->states[i].file);
+  }
   tn_heap_free(heap, n->polled, (size_t)n->count * sizeof *n->polled);
+  tn_heap_free(heap, n->states, (size_t)n->count * sizeof *n->states);
   *n = (tn_neighbours){ 0 };
 }
 
@@ -67,6 +96,23 @@ int tn_neighbours_find_lost(tn_neighbours *n) {
   if (n->count == 0 || poll(n->polled, (nfds_t)n->count, 0) <= 0) return -1;
   for (int i = 0; i < n->count; i++)
     if (n->polled[i].revents & (POLLIN | POLLHUP)) return i;
+  return -1;
+}
+
+/* "4711 (tern) T 1 ...": the name may hold anything, so its last bracket counts. */
+static bool is_stopped(int file) {
+  char line[256];
+  ssize_t length = file < 0 ? -1 : pread(file, line, sizeof line - 1, 0);
+  line[length > 0 ? length : 0] = 0;
+  const char *end = strrchr(line, ')');
+  return end && end[1] == ' ' && end[2] == 'T';
+}
+
+int tn_neighbours_find_stopped(tn_neighbours *n) {
+  for (int i = 0; i < n->count; i++) {
+    n->states[i].looks = is_stopped(n->states[i].file) ? n->states[i].looks + 1 : 0;
+    if (n->states[i].looks >= TN_STOPPED_LOOKS) return i;
+  }
   return -1;
 }
 #else
@@ -78,6 +124,10 @@ bool tn_neighbours_watch(tn_neighbours *n, tn_heap *heap, const tn_neighbour_add
 }
 void tn_neighbours_free(tn_neighbours *n, tn_heap *heap) { (void)n, (void)heap; }
 int tn_neighbours_find_lost(tn_neighbours *n) {
+  (void)n;
+  return -1;
+}
+int tn_neighbours_find_stopped(tn_neighbours *n) {
   (void)n;
   return -1;
 }

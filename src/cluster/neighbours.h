@@ -1,8 +1,8 @@
 /* cluster/neighbours.h: the ranks of this machine, watched.
  *
- * MPI does not say that a process is gone; the kernel does, of processes of the same machine, by a descriptor
- * for each (pidfd). They are opened before the sandbox closes. Ranks of other machines are not watched here:
- * their own neighbours see it and pass it on. */
+ * MPI does not say that a process is gone or stopped; the kernel does, of processes of the same machine, by
+ * descriptors for each (pidfd, /proc/PID/stat). They are opened before the sandbox closes. Ranks of other
+ * machines are not watched here: their own neighbours see it and pass it on. */
 #ifndef TN_CLUSTER_NEIGHBOURS_H
 #define TN_CLUSTER_NEIGHBOURS_H
 
@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct {
   struct pollfd *polled; /* by rank; a descriptor of -1: it is not watched. Elsewhere than on Linux none is */
+  struct tn_neighbour_state *states; /* by rank */
   int count;
 } tn_neighbours;
 
@@ -29,4 +30,7 @@ bool tn_neighbours_watch(tn_neighbours *neighbours, tn_heap *heap, const tn_neig
 void tn_neighbours_free(tn_neighbours *neighbours, tn_heap *heap);
 /* A rank whose process has ended; -1: all live, as far as can be seen. */
 int tn_neighbours_find_lost(tn_neighbours *neighbours);
+/* A rank that is stopped, and was so in the last TN_STOPPED_LOOKS calls (transport.h); -1: none. Rank 0 may be
+ * stopped for any time: it is the process of the user. */
+int tn_neighbours_find_stopped(tn_neighbours *neighbours);
 #endif

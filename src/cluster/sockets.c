@@ -22,7 +22,7 @@
 #include "cluster/window.h"
 
 #define MAGIC      0x6e726574u /* "tern" */
-#define SLICE      50          /* milliseconds without a look at the stop */
+#define SLICE      TN_STOPPED_LOOK /* milliseconds without a look at the stop and at stopped ranks */
 #define FAREWELL   0.5         /* seconds to tell the others that this rank ends */
 #define SPARE      4096        /* bytes that are moved at a time where there is no memory for them */
 #define PASSES     256         /* over what comes in, to find a failure after it */
@@ -89,6 +89,12 @@ static bool lost(sockets *s, int rank) {
   if (s->base.failure.rank < 0 && s->witness.explain)
     (void)s->witness.explain(s->witness.context, rank, reason);
   return tn_transport_note(&s->base, rank, true, tn_str_of(s->host), bounded(reason, sizeof reason));
+}
+
+/* Nothing has come for a while. */
+static void look_for_stopped(sockets *s) {
+  int rank = s->witness.find_stopped ? s->witness.find_stopped(s->witness.context) : -1;
+  if (rank >= 0) (void)blame(s, rank, TN_STOPPED_REASON);
 }
 
 /* ---- queues ---- */
@@ -324,6 +330,7 @@ static bool sockets_progress(tn_transport *t, int milliseconds) {
     if (s->gave_up || tn_stop_asked(s->heap->stop)) return look_for_failure(s);
     int ready = poll_peers(s, left < SLICE ? (left > 0 ? left : 0) : SLICE);
     if (ready > 0) serve(s);
+    if (ready == 0 && left >= SLICE) look_for_stopped(s);
     if (t->failure.rank >= 0) return give_up(s);
     if (ready > 0 || left <= SLICE) return true;
   }

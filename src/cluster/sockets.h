@@ -11,6 +11,9 @@ typedef struct {
   void *context;
   /* A rank is gone without a word: the reason into `reason` (TN_REASON_BYTES), if it is known. */
   bool (*explain)(void *context, int rank, char *reason);
+  /* Asked every TN_STOPPED_LOOK milliseconds of waiting: a rank that is stopped (SIGSTOP) and was so the last
+   * TN_STOPPED_LOOKS times; -1: none. NULL: nobody can tell. */
+  int (*find_stopped)(void *context);
 } tn_sockets_witness;
 
 /* `descriptors`: one for each rank; this rank's own is not used. They become the transport's, and

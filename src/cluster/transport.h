@@ -16,6 +16,12 @@
 #define TN_HOST_BYTES   65
 #define TN_REASON_BYTES 256
 
+/* A rank that is stopped (SIGSTOP) while others wait for it counts as failed, unless it continues soon: after
+ * Ctrl-Z and `fg` ranks continue one after another. So looks are counted, not seconds. */
+#define TN_STOPPED_LOOK   50 /* milliseconds from one look to the next */
+#define TN_STOPPED_LOOKS  20
+#define TN_STOPPED_REASON "it is stopped (SIGSTOP)"
+
 /* The rank that failed first, as far as this one knows. Texts end with a NUL. */
 typedef struct {
   int rank;                     /* -1: nobody */

@@ -16,6 +16,8 @@ typedef struct {
   int id;      /* 0: none, or its end has been seen */
   int handle;  /* a descriptor for it (pidfd); -1: none */
   int status;  /* as waitpid tells it, once `id` is 0 */
+  bool stopped; /* by a signal, and not continued since */
+  int looks;   /* of rank 0 while it waited and this one was stopped */
 } tn_child;
 
 struct tn_launch {

@@ -120,9 +120,23 @@ static bool connect_all(tn_launch *launch, int *sockets, int window) {
 
 static void look_at(tn_child *child) {
   int status;
-  if (child->id == 0 || waitpid(child->id, &status, WNOHANG) != child->id) return;
-  child->id = 0;
-  child->status = status;
+  while (child->id != 0 && waitpid(child->id, &status, WNOHANG | WUNTRACED | WCONTINUED) == child->id) {
+    child->stopped = WIFSTOPPED(status);
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
+    child->id = 0;
+    child->status = status;
+  }
+}
+
+static int find_stopped(void *context) {
+  const tn_launch *launch = context;
+  for (int i = 1; i < launch->count; i++) {
+    tn_child *child = &launch->children[i];
+    look_at(child);
+    child->looks = child->stopped ? child->looks + 1 : 0;
+    if (child->looks >= TN_STOPPED_LOOKS) return i;
+  }
+  return -1;
 }
 
 static void rest(void) { (void)nanosleep(&(struct timespec){ .tv_nsec = TICK }, NULL); }
@@ -207,7 +221,7 @@ bool tn_launch_start(tn_launch *launch, char **words) {
   int sockets[TN_LAUNCH_MOST], window;
   char host[TN_HOST_BYTES];
   tn_heap *heap = tn_api_heap(launch->session);
-  tn_sockets_witness witness = { launch, explain };
+  tn_sockets_witness witness = { launch, explain, find_stopped };
   for (int i = 0; i < launch->count; i++) sockets[i] = -1;
   launch->children = tn_heap_alloc(heap, (size_t)launch->count * sizeof *launch->children);
   if (!launch->children) return tn_launch_report(launch->session, "out of memory", 0);

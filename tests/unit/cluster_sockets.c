@@ -317,12 +317,32 @@ static void a_witness_says_why_a_rank_is_gone(void **state) {
   int ends[2], asked = 0;
   rank r = { 0 };
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  tn_sockets_witness witness = { &asked, explain };
+  tn_sockets_witness witness = { .context = &asked, .explain = explain };
   r.t = tn_sockets_new(&r.heap, 0, 2, (int[]){ -1, ends[0] }, TN_LIT("here"), &witness);
   close(ends[1]);
   assert_false(r.t->progress(r.t, 0) || r.t->progress(r.t, 0));
   assert_int_equal(asked, 1);
   assert_failure(&r, 1, true, "1");
+  close_rank(&r);
+}
+
+static int find_stopped(void *context) { return ++*(int *)context < 3 ? -1 : 1; }
+
+static void a_witness_says_that_a_rank_is_stopped_while_it_is_waited_for(void **state) {
+  (void)state;
+  int ends[2], asked = 0;
+  char in[4];
+  rank r = { 0 };
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  tn_sockets_witness witness = { .context = &asked, .find_stopped = find_stopped };
+  r.t = tn_sockets_new(&r.heap, 0, 2, (int[]){ -1, ends[0] }, TN_LIT("here"), &witness);
+  assert_true(r.t->receive(r.t, 1, in, sizeof in));
+  assert_true(r.t->progress(r.t, 0));
+  assert_int_equal(asked, 0);
+  assert_false(tn_transport_wait(r.t));
+  assert_int_equal(asked, 3);
+  assert_failure(&r, 1, false, "it is stopped (SIGSTOP)");
+  close(ends[1]);
   close_rank(&r);
 }
 
@@ -582,6 +602,7 @@ int main(void) {
     cmocka_unit_test(a_rank_that_is_lost_is_noticed_though_nothing_is_wanted_of_it),
     cmocka_unit_test(sending_to_a_lost_rank_is_a_failure_and_no_signal),
     cmocka_unit_test(a_witness_says_why_a_rank_is_gone),
+    cmocka_unit_test(a_witness_says_that_a_rank_is_stopped_while_it_is_waited_for),
     cmocka_unit_test(a_rank_that_hangs_is_waited_for_as_long_as_the_caller_wants),
     cmocka_unit_test(a_signal_that_asks_to_stop_ends_waiting_and_nobody_has_failed),
     cmocka_unit_test(what_a_rank_says_of_its_failure_reaches_all),

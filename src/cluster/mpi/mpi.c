@@ -52,6 +52,7 @@ typedef struct {
   MPI_Request noticed;
   char (*hosts)[TN_HOST_BYTES];
   tn_neighbours neighbours;
+  double looked; /* when, for ranks that are stopped */
   bool gave_up; /* nothing is queued any more */
   bool told;    /* the others know of the failure */
 } cluster;
@@ -193,6 +194,15 @@ static bool notice_loss(cluster *c) {
   return true;
 }
 
+/* Nothing moves: somebody may be stopped. */
+static void look_for_stopped(cluster *c) {
+  double now = tn_clock_steady();
+  if (now - c->looked < 1e-3 * TN_STOPPED_LOOK) return;
+  c->looked = now;
+  int rank = tn_neighbours_find_stopped(&c->neighbours);
+  if (rank >= 0) (void)blame(c, rank, TN_STOPPED_REASON); /* it is told, for when it continues */
+}
+
 static bool move_anything(cluster *c) {
   bool noticed = take_notice(c) || notice_loss(c);
   return (c->base.failure.rank < 0 && move_some(c)) || noticed;
@@ -203,6 +213,7 @@ static bool mpi_progress(tn_transport *t, int milliseconds) {
   double since = tn_clock_steady();
   for (bool moved = false; !moved;) {
     moved = move_anything(c);
+    if (!moved) look_for_stopped(c);
     if (t->failure.rank >= 0 || c->gave_up || tn_stop_asked(c->heap->stop)) return give_up(c);
     if (moved || tn_clock_steady() - since >= 1e-3 * milliseconds) return true;
     rest(since);
