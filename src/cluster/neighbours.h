@@ -30,7 +30,7 @@ bool tn_neighbours_watch(tn_neighbours *neighbours, tn_heap *heap, const tn_neig
 void tn_neighbours_free(tn_neighbours *neighbours, tn_heap *heap);
 /* A rank whose process has ended; -1: all live, as far as can be seen. */
 int tn_neighbours_find_lost(tn_neighbours *neighbours);
-/* A rank that is stopped, and was so in the last TN_STOPPED_LOOKS calls (transport.h); -1: none. Rank 0 may be
- * stopped for any time: it is the process of the user. */
+/* A rank that is stopped, and was so in the last TN_STOPPED_LOOKS calls (transport.h); -1: none. Rank 0 may
+ * be stopped for any time: it is the process of the user. */
 int tn_neighbours_find_stopped(tn_neighbours *neighbours);
 #endif
