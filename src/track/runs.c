@@ -174,19 +174,24 @@ const char *tn_track_compare(tern_session *session, const char *store, const cha
 }
 
 /* A run that is going on would be recorded no further, and nobody would know why. */
-static bool has_ended(inquiry *q, const tn_run_row *row, const char *run) {
-  if (!tn_str_is(row->value[TN_RUN_STATUS], "running")) return true;
+static bool in_use(inquiry *q, const tn_run_row *row, const char *run) {
   tn_str folder = row->value[TN_RUN_FOLDER];
   return tn_report(q->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE,
                    TN_TEXT("path", folder.at ? folder : tn_str_of(run)));
+}
+
+static bool has_ended(inquiry *q, const tn_run_row *row, const char *run) {
+  return !tn_str_is(row->value[TN_RUN_STATUS], "running") || in_use(q, row, run);
 }
 
 const char *tn_track_remove(tern_session *session, const char *store, const char *run, bool json) {
   inquiry q;
   tn_run_row row;
   int64_t id;
+  bool removed;
   bool ok = begin(&q, session, store, TN_STORE_REMOVE) && find(&q, store, run, &row, &id) &&
-            has_ended(&q, &row, run) && tn_store_remove(q.store, id);
+            has_ended(&q, &row, run) && tn_store_remove(q.store, &row, id, &removed) &&
+            (removed || in_use(&q, &row, run));
   if (ok && json) {
     open_answer(&q, "removed");
     tn_text_int(q.text, id);

@@ -47,8 +47,8 @@ export function start(...words) {
 
 const firstLine = (child) => new Promise((done) => child.stdout.once("data", (data) => done(String(data).split("\n")[0])));
 
-export async function startBoard() {
-  const board = start("board", "--port", "0", "--json");
+export async function startBoard(wanted = 0) {
+  const board = start("board", "--port", String(wanted), "--json");
   const port = Number(new URL(JSON.parse(await firstLine(board)).url).port);
   const end = () => new Promise((done) => {
     board.once("exit", (code) => { assert.equal(code, 0); done(); });

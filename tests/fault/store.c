@@ -23,11 +23,12 @@
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
 
-/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks, none of them
- * hyperparameters. */
-#define OLD_DATABASE(version, strict, also, ranks)                                                       \
+/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks, only 4
+ * hyperparameters, none of them tags and notes. */
+#define OLD_DATABASE(version, strict, also, ranks, hyper)                                                \
   "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT,started TEXT,status TEXT,program TEXT,"        \
-  "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT,given TEXT," \
+  "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT," hyper      \
+  "given TEXT,"                                                                                          \
   "source_sha256 TEXT,data_sha256 TEXT,weights_sha256 TEXT,threads INTEGER," ranks                       \
   "backend TEXT,version TEXT,"                                                                           \
   "data TEXT,folder TEXT,directory TEXT,process TEXT,source TEXT)" strict ";"                            \
@@ -41,9 +42,11 @@ static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x *
   "(3,'completed','old.ail',2,2,0.5,'42','/old'),(7,'stopped','gone.ail',1,2,NULL,'42',NULL);"           \
   "DELETE FROM runs WHERE id=7;"                                                                         \
   "INSERT INTO losses VALUES(3,0,x'0000003f0000803e');INSERT INTO evals VALUES(3,0,0.25,NULL);"
-static const char version_1[] = OLD_DATABASE("1", "", "", "");
-static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,", "");
-static const char version_3[] = OLD_DATABASE("3", "STRICT", "STRICT,", "ranks INTEGER,");
+static const char version_1[] = OLD_DATABASE("1", "", "", "", "");
+static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,", "", "");
+static const char version_3[] = OLD_DATABASE("3", "STRICT", "STRICT,", "ranks INTEGER,", "");
+static const char version_4[] =
+    OLD_DATABASE("4", "STRICT", "STRICT,", "ranks INTEGER,", "hyperparameters TEXT,");
 
 /* ---- databases ---- */
 
@@ -142,7 +145,7 @@ static void columns_hold_their_type(void **state) {
   (void)state;
   sqlite3 *database;
   fresh("a.db");
-  assert_int_equal(number("a.db", "PRAGMA user_version"), 4);
+  assert_int_equal(number("a.db", "PRAGMA user_version"), 5);
   assert_int_equal(number("a.db", "SELECT ranks FROM runs"), 1);
   assert_int_equal(number("a.db", "SELECT count(*) FROM losses"), 1);
   assert_int_equal(sqlite3_open("a.db", &database), SQLITE_OK);
@@ -183,7 +186,7 @@ static void only_the_tables_of_tern_are_used(void **state) {
   sql("b.db", "PRAGMA application_id=1");
   refused("b.db", "it is a database of another program");
   fresh("b.db");
-  sql("b.db", "PRAGMA user_version=5");
+  sql("b.db", "PRAGMA user_version=6");
   refused("b.db", "it was made by a newer version of tern");
   fresh("b.db");
   sql("b.db", "PRAGMA user_version=0");
@@ -308,10 +311,10 @@ static void check_older(const char *statements, int version) {
   char before[4096];
   snprintf(before, sizeof before, "%s", ask("e.db", true, "3"));
   assert_non_null(strstr(before, "\"ranks\":null"));
-  assert_non_null(strstr(before, "\"hyperparameters\":null"));
+  assert_non_null(strstr(before, "\"hyperparameters\":null,\"tags\":null,\"notes\":null"));
   assert_int_equal(number("e.db", "PRAGMA user_version"), version); /* reading leaves it alone */
   assert_int_equal(train("e.db", true, NULL), TERN_OK);
-  assert_int_equal(number("e.db", "PRAGMA user_version"), 4);
+  assert_int_equal(number("e.db", "PRAGMA user_version"), 5);
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
   assert_non_null(ask("e.db", true, "8")); /* number 7 was given once */
@@ -324,6 +327,7 @@ static void an_older_database_is_moved_when_it_is_written_to(void **state) {
   check_older(version_1, 1);
   check_older(version_2, 2);
   check_older(version_3, 3);
+  check_older(version_4, 4);
 }
 
 /* ---- a lock of somebody else ---- */

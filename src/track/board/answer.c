@@ -52,12 +52,29 @@ static const char *type_of(const char *file) {
                                      : "image/svg+xml";
 }
 
+/* The page has a place for the token. */
+static void add_page(tn_answer *answer, tn_str text) {
+  static const char place[] = "TOKEN-OF-THIS-BOARD";
+  size_t length = sizeof place - 1, at = 0;
+  while (at + length < text.len && memcmp(text.at + at, place, length) != 0) at++;
+  tn_text_add(&answer->body, (tn_str){ text.at, at });
+  tn_text_puts(&answer->body, answer->token ? answer->token : "");
+  tn_text_add(&answer->body, (tn_str){ text.at + at + length, text.len - at - length });
+}
+
+static void add_file(tn_answer *answer, const char *name, tn_str text) {
+  if (strcmp(name, "index.html") == 0)
+    add_page(answer, text);
+  else
+    tn_text_add(&answer->body, text);
+}
+
 static bool answer_file(tn_answer *answer, const char *path) {
   const char *wanted = strcmp(path, "/") == 0 ? "/index.html" : path;
   for (size_t i = 0; i < tn_board_file_count; i++) {
     const tn_embedded *file = &tn_board_files[i];
     if (strcmp(wanted + 1, file->file) != 0) continue;
-    tn_text_add(&answer->body, (tn_str){ (const char *)file->text, file->length });
+    add_file(answer, file->file, (tn_str){ (const char *)file->text, file->length });
     answer->type = type_of(file->file);
     answer->policy = HTML_POLICY;
     return true;
@@ -124,7 +141,7 @@ static void answer_list(tn_answer *answer) {
   tn_vec_free(answer->heap, &rows);
 }
 
-static bool find_row(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out) {
+bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out) {
   char digits[TN_NUMBER_BYTES + 1] = "";
   digits[tn_number_print_i64(id, digits)] = 0;
   bool ok = store && tn_store_find(store, digits, &answer->arena, out, &id);
@@ -135,7 +152,7 @@ static bool find_row(tn_answer *answer, tn_store *store, int64_t id, tn_run_row 
 /* A run without its steps. */
 static bool read_row(tn_answer *answer, int64_t id, tn_run_row *out) {
   tn_store *store = open_store(answer);
-  bool ok = find_row(answer, store, id, out);
+  bool ok = tn_answer_find(answer, store, id, out);
   tn_store_close(store);
   return ok;
 }
@@ -176,7 +193,8 @@ static void answer_run(tn_answer *answer, int64_t id, tn_order *order) {
   shown_run run = { 0 };
   (void)order;
   tn_store *store = open_store(answer);
-  bool ok = find_row(answer, store, id, &run.row) && find_curves(answer, store, id, 0, 0, MOST_POINTS, &run);
+  bool ok = tn_answer_find(answer, store, id, &run.row) &&
+            find_curves(answer, store, id, 0, 0, MOST_POINTS, &run);
   tn_store_close(store);
   if (!ok) return;
   tn_json_writer json = tn_json_writer_on(&answer->body);
@@ -203,7 +221,7 @@ static void answer_curve(tn_answer *answer, int64_t id, tn_order *order) {
   int64_t from = step_of(answer->wishes.from, 0), to = step_of(answer->wishes.to, TN_RUN_ALL_STEPS - 1);
   (void)order;
   tn_store *store = open_store(answer);
-  bool ok = find_row(answer, store, id, &row);
+  bool ok = tn_answer_find(answer, store, id, &row);
   bool read = ok && tn_store_curve(store, id, from, to + 1, MOST_POINTS, &answer->arena, &curve);
   tn_store_close(store);
   if (ok && !read) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
@@ -307,6 +325,10 @@ static bool split(const char *path, const char *prefix, int64_t *id, const char 
   return true;
 }
 
+bool tn_answer_split(const char *path, int64_t *id, const char **rest) {
+  return split(path, RUNS, id, rest);
+}
+
 int64_t tn_answer_events_of(const char *path) {
   int64_t id;
   const char *rest;
@@ -369,7 +391,7 @@ static void write_news(const shown_run *run, const tn_follow *follow, tn_text *o
 
 /* A run that went back to a checkpoint has fewer losses than were sent: everything is sent again. */
 static bool find_news(tn_answer *answer, tn_store *store, tn_follow *follow, shown_run *run) {
-  if (!find_row(answer, store, follow->run, &run->row) ||
+  if (!tn_answer_find(answer, store, follow->run, &run->row) ||
       !find_curves(answer, store, follow->run, follow->losses, follow->evaluated, MOST_NEWS, run))
     return false;
   if (run->curve.steps >= follow->losses) return true;

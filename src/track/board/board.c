@@ -14,6 +14,7 @@ const tn_board_limits tn_board_usual_limits = {
   .streams = 16,
   .headers = 100,
   .head_bytes = 32768,
+  .body_bytes = 65536,
   .jobs = 8,
   .job_seconds = 20,
   .job_bytes = (size_t)64 << 20,
@@ -27,6 +28,7 @@ const tn_board_limits tn_board_usual_limits = {
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -70,7 +72,8 @@ static void dismiss_late(tn_server *s) {
 static void on_answered(void *context, tn_http_connection *connection, void **request,
                         enum MHD_RequestTerminationCode how) {
   tn_server *s = context;
-  (void)request, (void)how;
+  (void)how;
+  tn_request_forget(s, request);
   tn_client *client = tn_server_client(s, connection);
   if (!client) return;
   tn_request_leave(s, client);
@@ -252,8 +255,18 @@ static bool serve_with_library(tn_server *s) {
   return ok;
 }
 
+/* Nobody can guess it, and it is another one each time. */
+static bool make_token(tn_server *s) {
+  static const char digits[] = "0123456789abcdef";
+  unsigned char random[TN_TOKEN_LETTERS / 2];
+  if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return false;
+  for (size_t i = 0; i < TN_TOKEN_LETTERS; i++) s->token[i] = digits[random[i / 2] >> (4 * (i % 2)) & 15];
+  return true;
+}
+
 bool tn_board_serve(const tn_board_options *options) {
   tn_server s = { .options = options, .limits = options->limits ? options->limits : &tn_board_usual_limits };
+  if (!make_token(&s)) return fail(options, "the system gives no random numbers");
   tn_clients_init(&s.clients, options->heap, &s.limits->clients);
   if (!tn_http_load(&s.http)) return fail(options, "libmicrohttpd is not installed");
   bool ok = serve_with_library(&s);

@@ -1,9 +1,10 @@
 /* track/board/board.h: the history of runs as a page in a browser.
  *
- * A small web server for this machine alone: it listens on the loopback address,
- * answers GET only, and refuses requests that name another host or come from
- * another page, so that no web site can read a user's runs through the user's
- * own browser. The page is part of the program and loads nothing from elsewhere.
+ * A small web server for this machine alone: it listens on the loopback address
+ * and refuses requests that name another host or come from another page, so that no
+ * web site can read a user's runs through the user's own browser. It answers GET;
+ * POST changes what a person says of a run, or forgets one, and needs a token that
+ * only the page of this very board has. The page is part of the program and loads nothing from elsewhere.
  * Connections have deadlines, and a full house turns away whoever has been
  * unfinished longest (clients.h).
  *
@@ -16,6 +17,8 @@
  *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
  *   /api/runs/N/params    its parameters, with a histogram of each
  *   /api/runs/N/graph     the graph of its program, as SVG
+ *   POST /api/runs/N/notes  {"tags": "a b", "notes": "text"}, either alone too
+ *   POST /api/runs/N/remove {}: forgets a run that is not going on; its folder stays
  *
  * One thread serves everything and waits when there is nothing to do; a second one
  * reads weights and draws graphs, which may take long. */
@@ -33,6 +36,7 @@ typedef struct {
   int streams;         /* runs that are followed at once: the oldest gives way */
   int headers;         /* of a request */
   unsigned head_bytes; /* of a request: its line and headers */
+  unsigned body_bytes; /* of a request that changes something */
   int jobs;            /* that wait or run: one more is refused */
   double job_seconds;  /* for one */
   size_t job_bytes;    /* of memory, for one */

@@ -22,6 +22,7 @@ typedef struct {
   tn_heap *heap;
   tn_arena arena;
   tn_wishes wishes;
+  const char *token; /* for the page; NULL: it gets none */
   tn_diags diags; /* what the store reports while answering */
   tn_text body;
   const char *type;   /* of the body: static */
@@ -31,6 +32,9 @@ typedef struct {
 
 void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources);
 void tn_answer_end(tn_answer *answer);
+/* A run without its steps, read through an open store, which may be NULL; else the answer says that there is
+ * none. */
+bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out);
 /* In place of all that was written: the reason as JSON. */
 void tn_answer_refuse(tn_answer *answer, int status, const char *reason);
 
@@ -46,8 +50,14 @@ typedef struct {
 /* Fills in the answer to GET `path`, which is not a stream of events; or the order that will give it, whose
  * texts lie in the answer's arena. */
 void tn_answer_path(tn_answer *answer, const char *path, tn_order *order);
+/* Whether POST has a meaning for `path`. */
+bool tn_answer_takes(const char *path);
+/* Fills in the answer to POST `path` with that body (write.c), after changing the history. */
+void tn_answer_post(tn_answer *answer, const char *path, tn_str body);
 /* Carries an order out, on the thread of the worker. */
 void tn_answer_order(tn_answer *answer, const tn_order *order);
+/* The number after /api/runs/, and what follows it; false when the path is another one. */
+bool tn_answer_split(const char *path, int64_t *id, const char **rest);
 /* The number in /api/runs/N/events; 0 when the path is something else. */
 int64_t tn_answer_events_of(const char *path);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "track/board/server.h"
 
 /* ---- who may ask ---- */
@@ -30,19 +31,28 @@ static bool is_this_host(const tn_server *s, const char *prefix, const char *giv
 }
 
 /* A browser says here whose page asks. "same-site" is another server of this machine: a site is a host
- * whatever its port. Programs other than browsers do not send it. */
-static bool is_own_site(const char *site) {
-  return !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
+ * whatever its port. "none" is a person who opens the page. Programs other than browsers do not send it. */
+static bool is_own_site(const char *site, bool changes) {
+  return !site || strcmp(site, "same-origin") == 0 || (!changes && strcmp(site, "none") == 0);
+}
+
+/* In the same time wherever they differ. */
+static bool is_token(const tn_server *s, const char *given) {
+  unsigned char difference = 0;
+  if (!given || strlen(given) != TN_TOKEN_LETTERS) return false;
+  for (size_t i = 0; i < TN_TOKEN_LETTERS; i++) difference |= (unsigned char)(given[i] ^ s->token[i]);
+  return difference == 0;
 }
 
 /* The headers that decide, and how often each stands there: two of a kind could be read in two ways. */
-static const char *const deciding[] = { "Host", "Origin", "Sec-Fetch-Site" };
-enum { HOST, ORIGIN, SITE, DECIDING };
+static const char *const deciding[] = { "Host",         "Origin",         "Sec-Fetch-Site", "X-Tern-Token",
+                                        "Content-Type", "Content-Length", "Transfer-Encoding" };
+enum { HOST, ORIGIN, SITE, TOKEN, TYPE, LENGTH, ENCODING, DECIDING };
 
 typedef struct {
   const char *value[DECIDING];
   int all;
-  bool repeated, has_body;
+  bool repeated;
 } heads;
 
 static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, const char *name,
@@ -50,9 +60,6 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
   heads *h = context;
   (void)kind;
   h->all++;
-  if (strcasecmp(name, "Transfer-Encoding") == 0 ||
-      (strcasecmp(name, "Content-Length") == 0 && value && strcmp(value, "0") != 0))
-    h->has_body = true;
   for (int i = 0; i < DECIDING; i++) {
     if (strcasecmp(name, deciding[i]) != 0) continue;
     if (h->value[i]) h->repeated = true;
@@ -62,9 +69,21 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
 }
 
 /* A page of another site may send requests here, but not under our name, and it has to say whose it is. */
-static bool may_ask(const tn_server *s, const heads *h) {
-  return !h->repeated && is_this_host(s, "", h->value[HOST]) && is_own_site(h->value[SITE]) &&
-         (!h->value[ORIGIN] || is_this_host(s, "http://", h->value[ORIGIN]));
+static bool may_ask(const tn_server *s, const heads *h, bool changes) {
+  bool has_origin = h->value[ORIGIN] || changes; /* every browser says it with a POST */
+  return !h->repeated && is_this_host(s, "", h->value[HOST]) && is_own_site(h->value[SITE], changes) &&
+         (!has_origin || is_this_host(s, "http://", h->value[ORIGIN]));
+}
+
+static bool has_body(const heads *h) {
+  return h->value[ENCODING] || (h->value[LENGTH] && strcmp(h->value[LENGTH], "0") != 0);
+}
+
+/* A body must say how long it is before any of it is read. */
+static bool has_fit_body(const tn_server *s, const heads *h) {
+  uint64_t length;
+  return !h->value[ENCODING] && h->value[LENGTH] &&
+         tn_number_parse_u64(tn_str_of(h->value[LENGTH]), &length) && length <= s->limits->body_bytes;
 }
 
 /* ---- answers ---- */
@@ -138,6 +157,7 @@ static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection,
   tn_job *job = client->job;
   if (job) return send_answer(&s->http, connection, &job->answer);
   tn_answer_begin(&answer, options, options->heap, options->diags->sources);
+  answer.token = s->token;
   answer.wishes = read_wishes(&s->http, connection);
   tn_answer_path(&answer, path, &order);
   if (order.kind != TN_ORDER_NONE) {
@@ -164,37 +184,107 @@ void tn_request_leave(tn_server *s, tn_client *client) {
   client->job = NULL;
 }
 
+/* ---- bodies ---- */
+
+/* What has come so far of a body; the library keeps it from call to call. */
+typedef struct {
+  tn_text text;
+} tn_body;
+
+void tn_request_forget(tn_server *s, void **request) {
+  tn_body *body = *request == s ? NULL : *request;
+  *request = NULL;
+  if (!body) return;
+  tn_text_free(&body->text);
+  tn_heap_free(s->options->heap, body, sizeof *body);
+}
+
+static tn_body *new_body(const tn_server *s) {
+  tn_body *body = tn_heap_alloc(s->options->heap, sizeof *body);
+  if (body) tn_text_init(&body->text, s->options->heap);
+  return body;
+}
+
+static enum MHD_Result answer_post(tn_server *s, tn_http_connection *connection, const char *path,
+                                   const tn_body *body) {
+  const tn_board_options *options = s->options;
+  tn_answer answer;
+  tn_answer_begin(&answer, options, options->heap, options->diags->sources);
+  if (body->text.failed)
+    tn_answer_refuse(&answer, 500, "out of memory");
+  else
+    tn_answer_post(&answer, path, tn_text_str(&body->text));
+  enum MHD_Result result = send_answer(&s->http, connection, &answer);
+  tn_answer_end(&answer);
+  return result;
+}
+
+/* The deadline of a request's head holds until its body is whole. More than was announced does not come: the
+ * library counts. */
+static enum MHD_Result take_body(tn_server *s, tn_http_connection *connection, tn_client *client,
+                                 const char *path, const char *upload, size_t *upload_size, tn_body *body) {
+  if (*upload_size > 0) {
+    if (body->text.len + *upload_size > s->limits->body_bytes) return MHD_NO;
+    tn_text_add(&body->text, (tn_str){ upload, *upload_size });
+    *upload_size = 0;
+    return MHD_YES;
+  }
+  tn_client_enter(&s->clients, client, TN_CLIENT_ANSWER, tn_server_now(s));
+  return answer_post(s, connection, path, body);
+}
+
+/* ---- handling ---- */
+
+/* Why a request that changes something is refused; NULL: it is not. */
+static const char *why_unchanged(const tn_server *s, const heads *h, unsigned *status) {
+  if (!has_fit_body(s, h)) return *status = MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long\n";
+  if (!h->value[TYPE] || strcmp(h->value[TYPE], "application/json") != 0)
+    return *status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the body must be JSON\n";
+  if (is_token(s, h->value[TOKEN])) return NULL;
+  *status = MHD_HTTP_FORBIDDEN;
+  return "this page is of a board that has ended: load it again\n";
+}
+
 /* Why a request is refused whoever asks; NULL: it is not. */
-static const char *why_refused(const tn_server *s, const heads *h, const char *method, unsigned *status) {
+static const char *why_refused(const tn_server *s, const heads *h, const char *method, const char *path,
+                               unsigned *status) {
+  bool changes = strcmp(method, "POST") == 0 && tn_answer_takes(path);
   if (h->all > s->limits->headers)
     return *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "too many headers\n";
-  if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+  if (!changes && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
     return *status = MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n";
-  if (h->has_body) return *status = MHD_HTTP_CONTENT_TOO_LARGE, "no body is read\n";
-  if (may_ask(s, h)) return NULL;
+  if (!changes && has_body(h)) return *status = MHD_HTTP_CONTENT_TOO_LARGE, "no body is read\n";
+  if (may_ask(s, h, changes)) return changes ? why_unchanged(s, h, status) : NULL;
   *status = MHD_HTTP_FORBIDDEN;
   return "this server answers its own page on this machine only; to open it, type its address or paste it\n";
 }
 
-/* The library calls twice: when the headers are there, and when the body is. What is refused is refused
- * the first time, before a body is read, and that ends the connection; what is answered the second time may
- * go on. */
+/* A new request: refused, or *request receives what is kept of it while it comes. */
+static enum MHD_Result begin(tn_server *s, tn_http_connection *connection, tn_client *client,
+                             const char *path, const char *method, void **request) {
+  heads h = { 0 };
+  unsigned status;
+  bool changes = strcmp(method, "POST") == 0;
+  tn_client_enter(&s->clients, client, changes ? TN_CLIENT_HEAD : TN_CLIENT_ANSWER, tn_server_now(s));
+  s->http.get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &h);
+  const char *refused = why_refused(s, &h, method, path, &status);
+  *request = changes && !refused ? (void *)new_body(s) : s; /* else anything: it has been here */
+  if (refused) return send_plain(&s->http, connection, status, refused);
+  return *request ? MHD_YES : MHD_NO;
+}
+
+/* The library calls when the headers are there, for each piece of the body, and when it is whole. What is
+ * refused is refused the first time, before a body is read, and that ends the connection; what is answered
+ * later may go on. */
 enum MHD_Result tn_request_handle(void *context, tn_http_connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **request) {
   tn_server *s = context;
-  heads h = { 0 };
-  unsigned status;
-  (void)version, (void)upload, (void)upload_size;
+  (void)version;
   tn_client *client = tn_server_client(s, connection);
   if (!client || client->state == TN_CLIENT_GONE) return MHD_NO;
-  if (!*request) {
-    tn_client_enter(&s->clients, client, TN_CLIENT_ANSWER, tn_server_now(s));
-    s->http.get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &h);
-    const char *refused = why_refused(s, &h, method, &status);
-    *request = s; /* anything: it has been here */
-    return refused ? send_plain(&s->http, connection, status, refused) : MHD_YES;
-  }
+  if (!*request) return begin(s, connection, client, url, method, request);
+  if (*request != s) return take_body(s, connection, client, url, upload, upload_size, *request);
   int64_t run = tn_answer_events_of(url);
   return run > 0 ? tn_stream_begin(s, connection, client, run) : answer_path(s, connection, client, url);
 }

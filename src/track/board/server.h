@@ -10,6 +10,7 @@
 #include "track/board/worker.h"
 
 typedef struct tn_stream tn_stream;
+#define TN_TOKEN_LETTERS 64
 
 typedef struct {
   const tn_board_options *options;
@@ -18,6 +19,7 @@ typedef struct {
   struct MHD_Daemon *daemon;
   int listening; /* descriptor */
   int port;
+  char token[TN_TOKEN_LETTERS + 1]; /* what a request that changes something must show */
   tn_clients clients;
   tn_worker worker;
   tn_stream *streams;
@@ -41,6 +43,8 @@ enum MHD_Result tn_request_handle(void *context, tn_http_connection *connection,
 void tn_request_add_headers(const tn_http *http, tn_http_response *response, const char *type,
                             const char *policy);
 
+/* Frees what was kept of a request while it came; *request is what the library keeps for the handler. */
+void tn_request_forget(tn_server *server, void **request);
 /* Sends the answers whose jobs are done. */
 void tn_request_resume(tn_server *server);
 /* Its job may go on, but not for this client. */

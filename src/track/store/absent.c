@@ -37,8 +37,12 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
   (void)store, (void)id, (void)status, (void)step, (void)weights_sha256, (void)seconds;
   return false;
 }
-bool tn_store_remove(tn_store *store, int64_t id) {
-  (void)store, (void)id;
+bool tn_store_remove(tn_store *store, const tn_run_row *row, int64_t id, bool *removed) {
+  (void)store, (void)row, (void)id, (void)removed;
+  return false;
+}
+bool tn_store_annotate(tn_store *store, int64_t id, tn_str tags, tn_str notes) {
+  (void)store, (void)id, (void)tags, (void)notes;
   return false;
 }
 bool tn_store_list(tn_store *store, const tn_run_query *query, tn_arena *arena, tn_run_rows *out) {
@@ -61,9 +65,9 @@ bool tn_store_evals(tn_store *store, int64_t id, tn_arena *arena, tn_run_eval **
   (void)store, (void)id, (void)arena, (void)out, (void)count;
   return false;
 }
-bool tn_store_curve(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,
+bool tn_store_curve(tn_store *store, int64_t id, int64_t first, int64_t end, size_t most, tn_arena *arena,
                     tn_run_curve *out) {
-  (void)store, (void)id, (void)first, (void)most, (void)arena, (void)out;
+  (void)store, (void)id, (void)first, (void)end, (void)most, (void)arena, (void)out;
   return false;
 }
 bool tn_store_some_evals(tn_store *store, int64_t id, int64_t first, size_t most, tn_arena *arena,

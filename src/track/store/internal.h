@@ -9,7 +9,7 @@
 /* The functions of SQLite that are used, under their names without the prefix (sqlite.c). */
 #define TN_SQLITE_FUNCTIONS(X)                                                                               \
   X(bind_blob) X(bind_double) X(bind_int64) X(bind_null) X(bind_parameter_count) X(bind_text64)             \
-  X(busy_handler) X(close) X(column_blob) X(column_bytes) X(column_double) X(column_int)                    \
+  X(busy_handler) X(changes) X(close) X(column_blob) X(column_bytes) X(column_double) X(column_int)         \
   X(column_int64) X(column_text) X(column_type) X(db_config) X(db_readonly) X(errcode) X(errmsg)            \
   X(exec) X(finalize) X(last_insert_rowid) X(limit) X(memory_used) X(open_v2) X(prepare_v2)                 \
   X(progress_handler) X(reset) X(sleep) X(step)

@@ -82,6 +82,15 @@ static bool is_path(tn_run_column column) {
   return column == TN_RUN_PROGRAM || column == TN_RUN_FOLDER || column == TN_RUN_DATA;
 }
 
+/* One of the words. */
+static void add_tag_filter(const char *name, tn_text *sql, size_t index) {
+  tn_text_puts(sql, "instr(' '||");
+  tn_text_puts(sql, name);
+  tn_text_puts(sql, "||' ',' '||?");
+  tn_text_uint(sql, index + 1);
+  tn_text_puts(sql, "||' ')>0");
+}
+
 /* Killed runs are stored as running; the difference is seen when rows are read, and hyperparameters are
  * compared then. */
 static void add_filter(int version, tn_text *sql, const tn_run_filter *filter, size_t index) {
@@ -94,6 +103,10 @@ static void add_filter(int version, tn_text *sql, const tn_run_filter *filter, s
     return;
   }
   bool status = filter->column == TN_RUN_STATUS && tn_str_is(filter->value, "killed");
+  if (filter->column == TN_RUN_TAGS) {
+    add_tag_filter(name, sql, index);
+    return;
+  }
   tn_text_byte(sql, '(');
   tn_text_puts(sql, name);
   tn_text_puts(sql, status ? "='running' OR ''=?" : "=?");

@@ -175,10 +175,28 @@ bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step,
   return tn_store_finish(store, s);
 }
 
-bool tn_store_remove(tn_store *store, int64_t id) {
-  sqlite3_stmt *s = tn_store_prepare(store, "DELETE FROM runs WHERE id=?1");
+/* Whoever resumes a run leaves its process there. */
+bool tn_store_remove(tn_store *store, const tn_run_row *row, int64_t id, bool *removed) {
+  sqlite3_stmt *s = tn_store_prepare(store, "DELETE FROM runs WHERE id=?1 AND process IS ?2");
+  *removed = false;
   if (!s) return false;
   tn_sqlite.bind_int64(s, 1, id);
+  tn_store_bind_text(s, 2, row->value[TN_RUN_PROCESS]);
+  bool ok = tn_store_finish(store, s);
+  *removed = ok && tn_sqlite.changes(store->database) > 0;
+  return ok;
+}
+
+/* ---- what people say ---- */
+
+bool tn_store_annotate(tn_store *store, int64_t id, tn_str tags, tn_str notes) {
+  sqlite3_stmt *s = tn_store_prepare(
+      store, "UPDATE runs SET tags=iif(?2 IS NULL,tags,nullif(?2,'')),"
+             "notes=iif(?3 IS NULL,notes,nullif(?3,'')) WHERE id=?1");
+  if (!s) return false;
+  tn_sqlite.bind_int64(s, 1, id);
+  tn_store_bind_text(s, 2, tags);
+  tn_store_bind_text(s, 3, notes);
   return tn_store_finish(store, s);
 }
 #endif

@@ -37,7 +37,7 @@ static bool is_same_text(tn_str a, tn_str b) { return a.len == b.len && same_let
 /* What a person recognises a run by. */
 static bool contains_anywhere(const tn_run_row *row, tn_str word) {
   static const tn_run_column columns[] = { TN_RUN_ID, TN_RUN_PROGRAM, TN_RUN_STATUS, TN_RUN_SEED,
-                                           TN_RUN_FOLDER, TN_RUN_DATA };
+                                           TN_RUN_FOLDER, TN_RUN_DATA, TN_RUN_TAGS, TN_RUN_NOTES };
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
     if (contains(row->value[columns[i]], word)) return true;
   }
@@ -111,12 +111,25 @@ static bool holds(const condition *c, tn_str have) {
   return order >= 0;
 }
 
+bool tn_run_has_tag(const tn_run_row *row, tn_str tag) {
+  tn_str tags = row->value[TN_RUN_TAGS];
+  for (size_t begin = 0; begin < tags.len;) {
+    size_t end = begin;
+    while (end < tags.len && tags.at[end] != ' ') end++;
+    if (is_same_text((tn_str){ tags.at + begin, end - begin }, tag)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 /* A condition that is still being typed holds for every run that has the name. */
 static bool fits_word(const tn_run_row *row, tn_str word) {
   condition c;
   tn_str have;
   if (!read_condition(word, &c) || !find_value(row, c.name, &have)) return contains_anywhere(row, word);
-  return c.value.len == 0 || holds(&c, have);
+  if (c.value.len == 0) return true;
+  if (tn_str_is(c.name, "tags")) return tn_run_has_tag(row, c.value) == (c.relation != UNEQUAL);
+  return holds(&c, have);
 }
 
 bool tn_run_fits(const tn_run_row *row, tn_str words) {

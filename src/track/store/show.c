@@ -336,6 +336,7 @@ static void add_step_line(tn_text *out, const tn_run_whole *run, int64_t step, c
 void tn_run_text(const tn_run_whole *run, tn_text *out) {
   for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
     if (!is_listed((tn_run_column)i, false)) continue;
+    if ((i == TN_RUN_TAGS || i == TN_RUN_NOTES) && !run->row.value[i].at) continue;
     if (i != TN_RUN_HYPER)
       add_pair(out, tn_str_of(tn_run_column_of((tn_run_column)i)->name), run->row.value[i]);
     for (size_t k = 0; i == TN_RUN_HYPER && k < run->row.hyper_count; k++)

@@ -15,8 +15,9 @@
 #include "base/arena.h"
 #include "diag/diag.h"
 
-/* 1: tables that were not STRICT; 2: without the number of ranks; 3: without hyperparameters. */
-#define TN_STORE_VERSION 4
+/* 1: tables that were not STRICT; 2: without the number of ranks; 3: without hyperparameters; 4: without tags
+ * and notes. */
+#define TN_STORE_VERSION 5
 #define TN_STORE_CHUNK   4096
 
 typedef enum {
@@ -89,8 +90,11 @@ bool tn_store_add(tn_store *store, int64_t id, int64_t first, const float *losse
                   const tn_run_eval *evals, size_t eval_count, double seconds);
 bool tn_store_end(tn_store *store, int64_t id, const char *status, int64_t step, tn_str weights_sha256,
                   double seconds);
-/* E_RUN_NOT_FOUND when there is none. The run's folder stays. */
-bool tn_store_remove(tn_store *store, int64_t id);
+/* Removes a run that was found as `row`. *removed is false if it has gone, or has been resumed since. The
+ * run's folder stays. */
+bool tn_store_remove(tn_store *store, const tn_run_row *row, int64_t id, bool *removed);
+/* What a person says of a run; `at` NULL leaves it as it is, an empty text removes it. */
+bool tn_store_annotate(tn_store *store, int64_t id, tn_str tags, tn_str notes);
 
 /* ---- hyperparameters (hyper.c) ---- */
 
@@ -126,6 +130,7 @@ typedef struct {
 /* Whether a run fits every word, in upper or lower case: a word is text of its program, folder, status, tags
  * or hyperparameters, or compares a column or hyperparameter: lr=0.1, loss<0.5, status!=killed. */
 bool tn_run_fits(const tn_run_row *row, tn_str words);
+bool tn_run_has_tag(const tn_run_row *row, tn_str tag);
 
 /* Every run that fits, in the arena, without the texts of the programs. False after reporting. */
 typedef tn_vec(tn_run_row) tn_run_rows;

@@ -35,12 +35,20 @@ export function redraw(parent, ...children) {
 
 // ---- requests ----
 
+// A refusal may be plain text.
 async function read(response) {
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.reason ?? response.statusText);
-  return answer;
+  const text = await response.text();
+  if (response.ok) return JSON.parse(text);
+  let reason = text.trim() || response.statusText;
+  try { reason = JSON.parse(text).reason ?? reason; } catch { /* it is the text */ }
+  throw new Error(reason);
 }
 export const get = async (path, signal) => read(await fetch(path, { signal }));
+
+// Changes something; the token tells the board that its own page asks.
+const token = document.querySelector("meta[name=tern-token]").content;
+export const post = async (path, body) => read(await fetch(path, { method: "POST", body: JSON.stringify(body),
+  headers: { "Content-Type": "application/json", "X-Tern-Token": token } }));
 
 // What a person has chosen on this page, kept in the browser where it can be.
 export const kept = {

@@ -1,5 +1,6 @@
 // The list of runs. The board sorts and filters; here are its columns, and what is chosen of them.
 import { button, duration, el, fixed, get, hyper, hyperNames, kept, last, plural, redraw, say, short, show, status, when } from "./dom.js";
+import { forget, tagList } from "./remarks.js";
 
 // name: what the board calls it; title; right: of numbers; hidden: not shown unless chosen.
 const fixedColumns = [
@@ -13,6 +14,8 @@ const fixedColumns = [
   { name: "accuracy", title: "accuracy", right: true, cell: (r) => fixed(r.accuracy) },
   { name: "seconds", title: "time", right: true, cell: (r) => duration(r.seconds) },
   { name: "seed", title: "seed", right: true, cell: (r) => r.seed },
+  { name: "tags", title: "tags", cell: tagList, empty: (r) => !r.tags },
+  { name: "notes", title: "notes", hidden: true, wide: true, cell: (r) => r.notes ?? "–" },
   { name: "weights_sha256", title: "weights", hash: true, cell: (r) => r.weights_sha256?.slice(0, 8) ?? "–" },
   { name: "data", title: "data", hidden: true, cell: (r) => r.data ?? "–" },
   { name: "folder", title: "folder", hidden: true, cell: (r) => r.folder ?? "–" },
@@ -22,9 +25,9 @@ const fixedColumns = [
 ];
 const hyperColumn = (name, hidden) => ({ name, title: name, right: true, hidden, cell: (r) => String(hyper(r, name) ?? "–") });
 
-// Hyperparameters stand before the weights; those in which the runs differ are shown.
+// Hyperparameters stand before the tags; those in which the runs differ are shown.
 function allColumns({ runs, varying }) {
-  const at = fixedColumns.findIndex((c) => c.name === "weights_sha256");
+  const at = fixedColumns.findIndex((c) => c.name === "tags");
   const own = new Set(fixedColumns.map((c) => c.name));
   const names = [...varying, ...hyperNames(runs).filter((name) => !varying.includes(name))].filter((name) => !own.has(name));
   return [...fixedColumns.slice(0, at), ...names.map((name) => hyperColumn(name, !varying.includes(name))), ...fixedColumns.slice(at)];
@@ -50,11 +53,16 @@ export async function list(signal) {
   const chosen = new Set();
   let answer = { runs: [], varying: [] }, columns = [], asked = 0;
 
-  const isShown = (c) => choice[c.name] ?? !c.hidden;
+  // A column without any value is not shown unless somebody wants it.
+  const isShown = (c) => choice[c.name] ?? (!c.hidden && !(c.empty && answer.runs.every(c.empty)));
 
   // ---- controls ----
 
   const compare = el("a", { class: "button", "aria-disabled": "true" });
+  const remove = button("Delete …", () => forget(answer.runs.filter((r) => chosen.has(r.id)), (gone) => {
+    for (const id of gone) choose(id, false);
+    refresh();
+  }), { class: "button bad", hidden: true });
   const search = el("input", { type: "search", value: wish.words, placeholder: "Filter: lr=0.1  loss<0.5  status!=killed", "aria-label": "Filter the runs",
     "aria-describedby": "filter-help", oninput: () => { wish.words = search.value; kept.set("words", wish.words); refresh(); } });
   const help = el("span", { id: "filter-help", class: "unseen" },
@@ -81,6 +89,7 @@ export async function list(signal) {
     const ready = chosen.size >= 2;
     compare.setAttribute("aria-disabled", String(!ready));
     if (ready) compare.href = `#/compare/${[...chosen].join(",")}`; else compare.removeAttribute("href");
+    remove.hidden = chosen.size === 0;
     compare.textContent = ready ? `Compare ${chosen.size} runs` : "Compare: choose two or more";
   }
 
@@ -96,7 +105,7 @@ export async function list(signal) {
     const box = el("input", { type: "checkbox", "aria-label": `choose run ${run.id}`, "data-key": `choose ${run.id}`, onchange: () => choose(run.id, box.checked) });
     box.checked = chosen.has(run.id);
     return el("tr", { role: "row" }, [el("td", { role: "cell", class: "box" }, box),
-      ...shown.map((c) => el("td", { role: "cell", class: [c.right && "right", c.hash && "hash"].filter(Boolean).join(" "), "data-label": c.title }, c.cell(run)))]);
+      ...shown.map((c) => el("td", { role: "cell", class: [c.right && "right", c.hash && "hash", c.wide && "wide"].filter(Boolean).join(" "), "data-label": c.title }, c.cell(run)))]);
   }
   function drawChooser() {
     redraw(boxes, el("legend", { class: "unseen" }, "Columns"), ...columns.map((c) => {
@@ -137,7 +146,7 @@ export async function list(signal) {
     say(`${answer.more ? "the first " : ""}${plural(answer.runs.length, "run")}${running ? `, ${running} running` : ""}`);
     if (answer.runs.length === 0 && !wish.words) return show(...emptyState());
     if (!table.isConnected) {
-      show(el("h2", {}, "Runs"), el("div", { class: "bar" }, [search, help, el("span", { class: "order" }, [order, way]), chooser, compare]),
+      show(el("h2", {}, "Runs"), el("div", { class: "bar" }, [search, help, el("span", { class: "order" }, [order, way]), chooser, compare, remove]),
         el("div", { class: "scroll" }, table), none);
       draw();
     } else if (!same) draw();

@@ -1,6 +1,7 @@
 // One run, followed while it goes on.
 import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
-import { duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+import { button, duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+import { forget, remarks } from "./remarks.js";
 import { thin } from "./scale.js";
 
 const MOST_POINTS = 8192;   // of a run that is followed for long
@@ -37,6 +38,7 @@ export async function one(signal, id) {
     lossChart.set(curves);
     accuracyChart.element.hidden = accuracy.length === 0;
     accuracyChart.set([{ name: "", points: accuracy, colour: 3 }]);
+    remove.disabled = run.status === "running";
     say(`run ${id}: ${run.status}, step ${recorded} of ${run.steps}`);
   }
   async function drawParams() {
@@ -53,7 +55,8 @@ export async function one(signal, id) {
   const picture = el("img", { src: `/api/runs/${id}/graph`, alt: `the graph of ${last(run.program)}, with the shape of every value` });
   const graph = el("div", { class: "graph" }, picture);
   picture.addEventListener("error", () => graph.replaceChildren("the graph of this program cannot be drawn"));
-  show(el("h2", {}, `Run ${id}: ${last(run.program)}`), cards, group.controls, group.element,
+  const remove = button("Delete …", () => forget([run], () => { location.hash = "#/"; }), { class: "button bad" });
+  show(el("div", { class: "bar head" }, [el("h2", {}, `Run ${id}: ${last(run.program)}`), remove]), cards, remarks(run), group.controls, group.element,
     el("h3", {}, "Graph"), graph,
     el("h3", {}, "Parameters"), params,
     el("h3", {}, "Program"), el("pre", { tabindex: "0", "aria-label": "the program's text" }, run.source));
