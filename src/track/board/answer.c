@@ -255,11 +255,12 @@ static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
   tn_text_free(&stamp);
 }
 
-/* What a comparison depends on: how far each has come. */
+/* What a comparison depends on: how far each has come, and what is said of it. */
 static void add_progress(tn_text *stamp, const tn_run_row *row) {
-  static const tn_run_column columns[] = { TN_RUN_STATUS, TN_RUN_STEP, TN_RUN_SECONDS,
-                                           TN_RUN_WEIGHTS_SHA256 };
-  for (size_t i = 0; i < 4; i++) tn_text_add(stamp, row->value[columns[i]]), tn_text_byte(stamp, ' ');
+  static const tn_run_column columns[] = { TN_RUN_STATUS, TN_RUN_STEP, TN_RUN_SECONDS, TN_RUN_WEIGHTS_SHA256,
+                                           TN_RUN_TAGS, TN_RUN_NOTES };
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    tn_text_add(stamp, row->value[columns[i]]), tn_text_byte(stamp, 0);
 }
 
 static void order_compare(tn_answer *answer, int64_t one, int64_t other, tn_order *order) {
@@ -277,19 +278,18 @@ static void order_compare(tn_answer *answer, int64_t one, int64_t other, tn_orde
 
 static void answer_compare(tn_answer *answer, const tn_order *order) {
   int64_t step = -1;
+  tn_run_row a, b;
   tn_store *store = open_store(answer);
-  bool ok = store && tn_store_first_difference(store, order->run, order->other, &step);
+  bool found =
+      tn_answer_find(answer, store, order->run, &a) && tn_answer_find(answer, store, order->other, &b);
+  bool ok = found && tn_store_first_difference(store, order->run, order->other, &step);
   tn_store_close(store);
-  if (!ok) {
-    tn_answer_refuse(answer, 500, "the history of runs cannot be read");
-    return;
-  }
+  if (found && !ok) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (!ok) return;
   tn_json_writer json = tn_json_writer_on(&answer->body);
   tn_json_object_begin(&json);
   tn_json_key(&json, "ok"), tn_json_bool(&json, true);
-  tn_json_key(&json, "first_different_step");
-  if (step >= 0) tn_json_int(&json, step);
-  else tn_json_null(&json);
+  tn_run_compare_rows_json(&a, &b, step, &json);
   tn_json_object_end(&json);
 }
 

@@ -13,7 +13,8 @@
  *                         ?order=NAME&way=up|down&words=TEXT the first in that order that fit the words
  *   /api/runs/N           one run with its curve: losses, their steps, evaluations
  *   /api/runs/N/curve     its losses from step ?from=A to &to=B
- *   /api/runs/N/compare/M the first step whose losses differ
+ *   /api/runs/N/compare/M what differs: columns, hyperparameters, lines of the programs, and the
+ *                         first step whose losses do
  *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
  *   /api/runs/N/params    its parameters, with a histogram of each
  *   /api/runs/N/graph     the graph of its program, as SVG

@@ -504,33 +504,49 @@ void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *
   tn_text_byte(out, '\n');
 }
 
+static void add_differences_json(const tn_run_whole *a, const tn_run_whole *b, tn_json_writer *json) {
+  tn_json_key(json, "differences"), tn_json_object_begin(json);
+  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
+    if (!is_compared(i, a, b)) continue;
+    tn_json_key(json, tn_run_column_of((tn_run_column)i)->name), tn_json_array_begin(json);
+    add_value(json, (tn_run_column)i, a->row.value[i]);
+    add_value(json, (tn_run_column)i, b->row.value[i]);
+    tn_json_array_end(json);
+  }
+  tn_json_object_end(json);
+  tn_json_key(json, "hyperparameters"), tn_json_object_begin(json);
+  if (know_hypers(a, b)) each_difference(&a->row, &b->row, add_hyper_json, json);
+  tn_json_object_end(json);
+  add_source_json(a, b, json);
+}
+
+static void add_comparison_json(const comparison *c, tn_json_writer *json) {
+  tn_json_key(json, "first_different_step");
+  if (c->first >= 0)
+    tn_json_int(json, c->first);
+  else
+    tn_json_null(json);
+  tn_json_key(json, "same_origin"), tn_json_bool(json, c->same_origin);
+  tn_json_key(json, "same_weights");
+  if (c->weights_known)
+    tn_json_bool(json, c->same_weights);
+  else
+    tn_json_null(json);
+}
+
+void tn_run_compare_rows_json(const tn_run_row *a, const tn_run_row *b, int64_t first, tn_json_writer *json) {
+  tn_run_whole x = { .row = *a }, y = { .row = *b };
+  comparison c = compare(&x, &y);
+  c.first = first;
+  add_differences_json(&x, &y, json);
+  add_comparison_json(&c, json);
+}
+
 void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out) {
   comparison c = compare(a, b);
   tn_json_writer json = tn_json_writer_on(out);
   tn_json_object_begin(&json);
-  tn_json_key(&json, "differences"), tn_json_object_begin(&json);
-  for (int i = 0; i < TN_RUN_COLUMN_COUNT; i++) {
-    if (!is_compared(i, a, b)) continue;
-    tn_json_key(&json, tn_run_column_of((tn_run_column)i)->name), tn_json_array_begin(&json);
-    add_value(&json, (tn_run_column)i, a->row.value[i]);
-    add_value(&json, (tn_run_column)i, b->row.value[i]);
-    tn_json_array_end(&json);
-  }
-  tn_json_object_end(&json);
-  tn_json_key(&json, "hyperparameters"), tn_json_object_begin(&json);
-  if (know_hypers(a, b)) each_difference(&a->row, &b->row, add_hyper_json, &json);
-  tn_json_object_end(&json);
-  add_source_json(a, b, &json);
-  tn_json_key(&json, "first_different_step");
-  if (c.first >= 0)
-    tn_json_int(&json, c.first);
-  else
-    tn_json_null(&json);
-  tn_json_key(&json, "same_origin"), tn_json_bool(&json, c.same_origin);
-  tn_json_key(&json, "same_weights");
-  if (c.weights_known)
-    tn_json_bool(&json, c.same_weights);
-  else
-    tn_json_null(&json);
+  add_differences_json(a, b, &json);
+  add_comparison_json(&c, &json);
   tn_json_object_end(&json);
 }

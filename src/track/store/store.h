@@ -195,5 +195,8 @@ void tn_run_eval_json(const tn_run_eval *eval, tn_json_writer *json);
 void tn_run_columns_json(const tn_run_row *row, tn_json_writer *json);
 /* What differs, and whether the bits agree. */
 void tn_run_compare_text(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
+/* The members of that object for runs whose losses were compared elsewhere: `first` is the first step that
+ * differs, -1: there is none. */
+void tn_run_compare_rows_json(const tn_run_row *a, const tn_run_row *b, int64_t first, tn_json_writer *json);
 void tn_run_compare_json(const tn_run_whole *a, const tn_run_whole *b, tn_text *out);
 #endif

@@ -3,6 +3,7 @@ import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
 import { button, duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
 import { forget, remarks } from "./remarks.js";
 import { thin } from "./scale.js";
+import { source } from "./source.js";
 
 const MOST_POINTS = 8192;   // of a run that is followed for long
 
@@ -55,11 +56,12 @@ export async function one(signal, id) {
   const picture = el("img", { src: `/api/runs/${id}/graph`, alt: `the graph of ${last(run.program)}, with the shape of every value` });
   const graph = el("div", { class: "graph" }, picture);
   picture.addEventListener("error", () => graph.replaceChildren("the graph of this program cannot be drawn"));
+  const text = source(run.source ?? "");
   const remove = button("Delete …", () => forget([run], () => { location.hash = "#/"; }), { class: "button bad" });
   show(el("div", { class: "bar head" }, [el("h2", {}, `Run ${id}: ${last(run.program)}`), remove]), cards, remarks(run), group.controls, group.element,
     el("h3", {}, "Graph"), graph,
     el("h3", {}, "Parameters"), params,
-    el("h3", {}, "Program"), el("pre", { tabindex: "0", "aria-label": "the program's text" }, run.source));
+    el("h3", {}, "Program"), text.element);
   draw();
   drawParams();
   if (run.status !== "running") return;
