@@ -41,11 +41,19 @@ function(tn_card_kernels target)
   foreach(file ${files})
     get_filename_component(base ${file} NAME_WE)
     set(out ${to}/ptx/${base}.ptx)
-    add_custom_command(OUTPUT ${out} DEPENDS ${file} ${shared} DEPFILE ${out}.d VERBATIM
+    add_custom_command(OUTPUT ${out} DEPENDS ${file} ${shared} ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake DEPFILE ${out}.d VERBATIM
       COMMENT "Compiling ${base} for NVIDIA cards"
-      COMMAND ${compile} ${link} -Wall -Wextra -MD -MF ${out}.d -S -o ${out} ${file})
+      COMMAND ${compile} ${link} -Wall -Wextra -MD -MF ${out}.d -MT ${out} -S -o ${to}/${base}.ptx ${file}
+      COMMAND ${CMAKE_COMMAND} -DIN=${to}/${base}.ptx -DOUT=${out} -P ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake)
     list(APPEND texts ${out})
   endforeach()
+
+  # All of the folder is embedded.
+  file(GLOB stale ${to}/ptx/*.ptx)
+  list(REMOVE_ITEM stale ${texts})
+  if(stale)
+    file(REMOVE ${stale})
+  endif()
 
   set(out ${CMAKE_CURRENT_BINARY_DIR}/tn_card_kernels_files.c)
   add_custom_command(OUTPUT ${out} DEPENDS ${texts} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM

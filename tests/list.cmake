@@ -129,6 +129,7 @@ target_link_libraries(tn_emulated PUBLIC tern_flags tn_op)
 tn_test(ops card cuda emulated cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c
   ../gpu/emulator.c ../gpu/card.c)
+tn_test(ops tiles cuda emulated ref ALSO ../gpu/emulator.c)
 tn_test(ops kernels cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
 tn_test(ops table tern)

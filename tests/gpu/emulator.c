@@ -40,9 +40,29 @@ static void (*const kernels[TN_CARD_COUNT])(const void *) = {
 /* ---- coroutines ---- */
 typedef enum { READY, AT_BARRIER, AT_LANES, ENDED } condition;
 
+#define COPY_LIMIT 512
+#define GROUP_LIMIT 16
+typedef struct {
+  void *to;
+  const void *from;
+  int bytes, places;       /* what is read; what is written, with zeros behind it */
+} copy;
+
+typedef struct {
+  copy copy[COPY_LIMIT];
+  int count, groups;
+  int end[GROUP_LIMIT];    /* copies of that group and of those before it */
+} copies;
+
+static void arrive(const copy *c) {
+  memset(c->to, 0, (size_t)c->places);
+  memcpy(c->to, c->from, (size_t)c->bytes);
+}
+
 typedef struct {
   condition state;
   bool begun;
+  copies copies;           /* under way */
   uint32_t value;          /* given to the other lanes */
 #ifdef FOLLOWED
   ucontext_t context;
@@ -152,12 +172,47 @@ uint32_t tn_emulated_ballot(bool truth) {
   return all;
 }
 
-/* ---- a block ---- */
+/* ---- copies that run beside the thread ---- */
 static uint32_t random_state = 1;
 static uint32_t next_random(void) {
   random_state = random_state * 1664525u + 1013904223u;
   return random_state >> 8;
 }
+
+/* A copy arrives when it is asked for, or when the thread waits for it: a card may do either, and everything
+ * between. So what is read without waiting is not there, and what is overwritten too early is lost. */
+void tn_emulated_copy(void *to, const void *from, int bytes, int places) {
+  copies *c = &threads[tn_emulated_thread].copies;
+  copy now = { .to = to, .from = from, .bytes = bytes, .places = places };
+  if ((uintptr_t)to % (unsigned)places || (uintptr_t)from % (unsigned)places)
+    give_up("a copy that is not aligned");
+  if (next_random() % 2) {
+    arrive(&now);
+  } else {
+    if (c->count == COPY_LIMIT) give_up("too many copies under way");
+    c->copy[c->count++] = now;
+  }
+}
+
+void tn_emulated_copies_end(void) {
+  copies *c = &threads[tn_emulated_thread].copies;
+  if (c->groups == GROUP_LIMIT) give_up("too many groups of copies");
+  c->end[c->groups++] = c->count;
+}
+
+/* The oldest groups, until so many are left. */
+void tn_emulated_copies_wait(int groups) {
+  copies *c = &threads[tn_emulated_thread].copies;
+  int over = c->groups - groups, gone = over > 0 ? c->end[over - 1] : 0;
+  if (over <= 0) return;
+  for (int i = 0; i < gone; i++) arrive(&c->copy[i]);
+  memmove(c->copy, c->copy + gone, (size_t)(c->count - gone) * sizeof c->copy[0]);
+  for (int g = 0; g < groups; g++) c->end[g] = c->end[over + g] - gone;
+  c->count -= gone;
+  c->groups = groups;
+}
+
+/* ---- a block ---- */
 
 /* Every lane until it waits or ends, from any lane on, upwards or downwards. */
 static void run_lanes(int warp) {
@@ -184,7 +239,10 @@ static void run_warp(int warp) {
 /* Until all threads have ended. A barrier that some do not reach is a mistake in the kernel. */
 static void run_block(void) {
   int warps = tn_emulated_threads / CARD_WARP, order[THREAD_LIMIT / CARD_WARP];
-  for (int t = 0; t < tn_emulated_threads; t++) threads[t].state = READY, threads[t].begun = false;
+  for (int t = 0; t < tn_emulated_threads; t++) {
+    threads[t].state = READY, threads[t].begun = false;
+    threads[t].copies.count = threads[t].copies.groups = 0;
+  }
   for (;;) {
     for (int w = 0; w < warps; w++) order[w] = w;
     for (int w = warps - 1; w > 0; w--) {

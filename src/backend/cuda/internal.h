@@ -46,6 +46,18 @@ bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64
 bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
                        const tn_view *out, card_join_kind kind, bool mean, void *scratch);
 
+/* How a product of f32 matrices is cut (kernels/tiles.def). */
+typedef struct {
+  const char *name;
+  tn_card_kernel kernel;   /* the first of them, if there is one for each way that operands lie */
+  bool each;
+  int64_t m, n;
+  int threads;
+} tn_card_tile;
+const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
+/* A product with that one, for tests and measurements. False: the operands do not fit it. */
+bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile);
+
 size_t tn_card_join_scratch(int64_t rows, int64_t length, size_t element);
 size_t tn_card_rows_scratch(int64_t rows, int64_t length, size_t element);
 #endif

@@ -1,4 +1,4 @@
-/* backend/cuda/reduce.c: reductions, scans, and products. */
+/* backend/cuda/reduce.c: reductions and scans. */
 #include <string.h>
 
 #include "backend/cuda/internal.h"
@@ -130,34 +130,3 @@ static bool scan(const tn_kernel_call *call, bool product) {
 
 bool tn_cuda_cumsum(const tn_kernel_call *call) { return scan(call, false); }
 bool tn_cuda_cumprod(const tn_kernel_call *call) { return scan(call, true); }
-
-/* ---- matmul ---- */
-#define TILE 64
-
-/* The leading axes are those of the result; the last two are told by themselves. */
-static tn_view leading(const tn_view *operand, const tn_view *out) {
-  tn_shape shape = tn_view_shape(out);
-  for (int axis = 1; axis <= 2; axis++) shape.dim[shape.rank - axis] = operand->dim[operand->rank - axis];
-  tn_view view = tn_view_broadcast(operand, &shape);
-  view.rank -= 2;
-  return view;
-}
-
-bool tn_cuda_matmul(const tn_kernel_call *call) {
-  const tn_view *x = &call->in[0], *y = &call->in[1], *out = call->out;
-  int64_t bytes = (int64_t)tn_dtype_bytes(out->dtype);
-  tn_view batch[3] = { leading(x, out), leading(y, out), *out };
-  batch[2].rank -= 2;
-  tn_card_views seen;
-  tn_card_see((const tn_view *[]){ &batch[0], &batch[1], &batch[2] }, 3, &seen);
-  card_matmul_arguments a = {
-    .batch = seen.shape, .x = seen.operand[0], .y = seen.operand[1], .out = seen.operand[2],
-    .m = out->dim[out->rank - 2], .n = out->dim[out->rank - 1], .k = x->dim[x->rank - 1],
-    .x_row = x->stride[x->rank - 2] * bytes, .x_column = x->stride[x->rank - 1] * bytes,
-    .y_row = y->stride[y->rank - 2] * bytes, .y_column = y->stride[y->rank - 1] * bytes,
-    .out_row = out->stride[out->rank - 2] * bytes, .out_column = out->stride[out->rank - 1] * bytes
-  };
-  a.tiles_m = (a.m + TILE - 1) / TILE, a.tiles_n = (a.n + TILE - 1) / TILE;
-  return tn_card_launch_blocks(call, tn_card_typed(TN_CARD_matmul_f32, out->dtype),
-                               a.batch.count * a.tiles_m * a.tiles_n, CARD_BLOCK, &a.start, sizeof a);
-}

@@ -179,6 +179,12 @@ typedef struct {
 } card_scan_arguments;
 
 /* ---- matmul ---- */
+/* How an operand lies in memory, across k: four places side by side and well aligned; places nearer to one
+ * another than steps of k; or the other way round. */
+typedef enum { CARD_RUNS, CARD_ACROSS, CARD_ALONG } card_operand_kind;
+/* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient. */
+typedef enum { CARD_PLAIN, CARD_DESCENT } card_end_kind;
+
 typedef struct {
   card_start start;
   card_shape batch;
@@ -186,5 +192,19 @@ typedef struct {
   int64_t m, n, k;
   int64_t x_row, x_column, y_row, y_column, out_row, out_column;   /* bytes */
   int64_t tiles_m, tiles_n;
+  int64_t first;                /* tile of the first block */
+  int32_t x_kind, y_kind;       /* card_operand_kind */
+  int32_t out_runs;             /* four columns of the result can be written as one */
+  int32_t end;                  /* card_end_kind */
+  const char *minuend;          /* of a descent: laid out by rows and columns of its own */
+  int64_t minuend_row, minuend_column;
+  const float *scale;
 } card_matmul_arguments;
+
+enum {
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS)                            \
+  TILE_M_##NAME = M, TILE_N_##NAME = N, DEPTH_##NAME = DEPTH, STAGES_##NAME = STAGES, WARPS_M_##NAME = WM, \
+  WARPS_N_##NAME = WN, EACH_M_##NAME = EM, EACH_N_##NAME = EN, AHEAD_##NAME = AHEAD,
+#include "backend/cuda/kernels/tiles.def"
+};
 #endif

@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/matmul.c: products of any dtype, layout and size.
+/* backend/cuda/kernels/matmul.c: products of f64 and of integers; those of f32 are in matmul_large.c and its kin.
  *
  * The chain of an element is never cut: a thread keeps it in a register from k = 0 to the end. */
 #include "backend/cuda/kernels/types.h"
@@ -6,16 +6,10 @@
 #define TILE 64
 #define DEPTH 16
 
-CARD_SHARED float x_tile_f32[DEPTH][TILE + 1], y_tile_f32[DEPTH][TILE];
 CARD_SHARED double x_tile_f64[DEPTH][TILE + 1], y_tile_f64[DEPTH][TILE];
 CARD_SHARED int32_t x_tile_i32[DEPTH][TILE + 1], y_tile_i32[DEPTH][TILE];
 CARD_SHARED int64_t x_tile_i64[DEPTH][TILE + 1], y_tile_i64[DEPTH][TILE];
 
-#define TYPE float
-#define OF(name) name##_f32
-#include "backend/cuda/kernels/matmul.inc.h"
-#undef TYPE
-#undef OF
 #define TYPE double
 #define OF(name) name##_f64
 #include "backend/cuda/kernels/matmul.inc.h"

@@ -25,34 +25,32 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
   int row = card_thread() / 16 * 4, column = card_thread() % 16 * 4;
   int64_t tiles = a->tiles_m * a->tiles_n;
   const card_operand *const operands[3] = { &a->x, &a->y, &a->out };
+  int64_t work = a->first + card_block();
+  int64_t offset[3], i0 = work % tiles / a->tiles_n * TILE, j0 = work % a->tiles_n * TILE;
+  card_places(&a->batch, work / tiles, operands, 3, offset);
+  TYPE sum[4][4] = { { 0 } };
   CARD_ROLLED
-  for (int64_t work = card_block(); work < a->batch.count * tiles; work += card_blocks()) {
-    int64_t offset[3], i0 = work % tiles / a->tiles_n * TILE, j0 = work % a->tiles_n * TILE;
-    card_places(&a->batch, work / tiles, operands, 3, offset);
-    TYPE sum[4][4] = { { 0 } };
-    CARD_ROLLED
-    for (int64_t k0 = 0; k0 < a->k; k0 += DEPTH) {
-      OF(fill_tiles)(a, a->x.data + offset[0], a->y.data + offset[1], i0, j0, k0);
-      card_barrier();
-      int depth = (int)card_least(DEPTH, a->k - k0);
-      for (int k = 0; k < depth; k++) {
-        CARD_UNROLL
-        for (int i = 0; i < 4; i++) {
-          CARD_UNROLL
-          for (int j = 0; j < 4; j++)
-            sum[i][j] = OF(chain)(OF(x_tile)[k][row + i], OF(y_tile)[k][column + j], sum[i][j]);
-        }
-      }
-      card_barrier();
-    }
-    char *out = a->out.data + offset[2];
-    CARD_UNROLL
-    for (int i = 0; i < 4; i++) {
+  for (int64_t k0 = 0; k0 < a->k; k0 += DEPTH) {
+    OF(fill_tiles)(a, a->x.data + offset[0], a->y.data + offset[1], i0, j0, k0);
+    card_barrier();
+    int depth = (int)card_least(DEPTH, a->k - k0);
+    for (int k = 0; k < depth; k++) {
       CARD_UNROLL
-      for (int j = 0; j < 4; j++)
-        if (i0 + row + i < a->m && j0 + column + j < a->n)
-          *(TYPE *)(void *)(out + (i0 + row + i) * a->out_row + (j0 + column + j) * a->out_column) =
-              OF(stored)(sum[i][j]);
+      for (int i = 0; i < 4; i++) {
+        CARD_UNROLL
+        for (int j = 0; j < 4; j++)
+          sum[i][j] = OF(chain)(OF(x_tile)[k][row + i], OF(y_tile)[k][column + j], sum[i][j]);
+      }
     }
+    card_barrier();
+  }
+  char *out = a->out.data + offset[2];
+  CARD_UNROLL
+  for (int i = 0; i < 4; i++) {
+    CARD_UNROLL
+    for (int j = 0; j < 4; j++)
+      if (i0 + row + i < a->m && j0 + column + j < a->n)
+        *(TYPE *)(void *)(out + (i0 + row + i) * a->out_row + (j0 + column + j) * a->out_column) =
+            OF(stored)(sum[i][j]);
   }
 }

@@ -7,8 +7,9 @@
 #define CARD_PLACES 4   /* operands that are looked up together */
 
 /* Byte offsets of element n, in row-major order, of `count` operands that share a shape. */
-static inline void card_places(const card_shape *shape, int64_t n, const card_operand *const *operand,
+CARD_INLINE void card_places(const card_shape *shape, int64_t n, const card_operand *const *operand,
                                int count, int64_t *offset) {
+  CARD_UNROLL
   for (int k = 0; k < count; k++) offset[k] = 0;
   CARD_ROLLED
   for (int axis = shape->rank - 1; axis >= 0; axis--) {
@@ -21,15 +22,16 @@ static inline void card_places(const card_shape *shape, int64_t n, const card_op
       at = n % shape->dim[axis];
       n /= shape->dim[axis];
     }
+    CARD_UNROLL
     for (int k = 0; k < count; k++) offset[k] += at * operand[k]->stride[axis];
   }
 }
 
-static inline char *card_at(const card_shape *shape, const card_operand *operand, int64_t n) {
+CARD_INLINE char *card_at(const card_shape *shape, const card_operand *operand, int64_t n) {
   int64_t offset;
   card_places(shape, n, &operand, 1, &offset);
   return operand->data + offset;
 }
 
-static inline int64_t card_least(int64_t a, int64_t b) { return a < b ? a : b; }
+CARD_INLINE int64_t card_least(int64_t a, int64_t b) { return a < b ? a : b; }
 #endif

@@ -23,12 +23,14 @@
 
 #define CARD_KERNEL(name, arguments) CARD_KERNEL_NAMED(name, arguments)
 #define CARD_KERNEL_NAMED(name, arguments)                                 \
-  static inline void card_body_##name(const arguments *a);                 \
+  CARD_INLINE void card_body_##name(const arguments *a);                   \
   __attribute__((nvptx_kernel)) void card_kernel_##name(const arguments a) {   \
     if (!a.start.fault->kind) card_body_##name(&a);                        \
   }                                                                        \
-  static inline void card_body_##name(const arguments *a)
-#define CARD_SHARED static __attribute__((address_space(3)))
+  CARD_INLINE void card_body_##name(const arguments *a)
+#define CARD_NEAR __attribute__((address_space(3)))   /* of a pointer into shared memory */
+#define CARD_SHARED static CARD_NEAR
+#define CARD_INLINE static inline __attribute__((always_inline))
 #define CARD_UNROLL _Pragma("unroll")
 #define CARD_ROLLED _Pragma("nounroll")
 
@@ -44,13 +46,33 @@ static inline uint32_t card_lane_value(uint32_t value, int from) {
 /* Bit l: what lane l gives; all lanes call. */
 static inline uint32_t card_ballot(bool truth) { return __nvvm_vote_ballot_sync(~0u, truth); }
 
+/* Copies from the card's memory into shared memory that run beside what the thread does next: 4 bytes, 16
+ * aligned ones, or the first `bytes` of those. */
+#define CARD_FAR(from) ((const __attribute__((address_space(1))) void *)(from))
+static inline void card_copy_one(CARD_NEAR float *to, const char *from) {
+  __nvvm_cp_async_ca_shared_global_4(to, CARD_FAR(from));
+}
+static inline void card_copy_run(CARD_NEAR float *to, const char *from) {
+  __nvvm_cp_async_cg_shared_global_16(to, CARD_FAR(from));
+}
+static inline void card_copy_some(CARD_NEAR float *to, const char *from, int bytes) {
+  __nvvm_cp_async_cg_shared_global_16(to, CARD_FAR(from), bytes);
+}
+/* The copies since the last end are a group. */
+static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
+/* Until at most `groups` of this thread's groups are under way, a constant. What other threads have copied is
+ * there after a barrier that they reach after waiting. */
+#define card_copies_wait(groups) __nvvm_cp_async_wait_group(groups)
+
 #else
 
 #define CARD_KERNEL(name, arguments) CARD_KERNEL_NAMED(name, arguments)
 #define CARD_KERNEL_NAMED(name, arguments)  \
   void card_kernel_##name(const arguments *a);  \
   void card_kernel_##name(const arguments *a)
+#define CARD_NEAR
 #define CARD_SHARED static __attribute__((section("card_shared")))
+#define CARD_INLINE static inline
 #define CARD_UNROLL
 #define CARD_ROLLED
 
@@ -60,6 +82,9 @@ extern int64_t tn_emulated_block, tn_emulated_blocks;
 void tn_emulated_barrier(void);
 uint32_t tn_emulated_lane_value(uint32_t value, int from);
 uint32_t tn_emulated_ballot(bool truth);
+void tn_emulated_copy(void *to, const void *from, int bytes, int places);
+void tn_emulated_copies_end(void);
+void tn_emulated_copies_wait(int groups);
 
 static inline int card_thread(void) { return tn_emulated_thread; }
 static inline int card_threads(void) { return tn_emulated_threads; }
@@ -70,8 +95,19 @@ static inline uint32_t card_lane_value(uint32_t value, int from) {
   return tn_emulated_lane_value(value, from);
 }
 static inline uint32_t card_ballot(bool truth) { return tn_emulated_ballot(truth); }
+static inline void card_copy_one(float *to, const char *from) { tn_emulated_copy(to, from, 4, 4); }
+static inline void card_copy_run(float *to, const char *from) { tn_emulated_copy(to, from, 16, 16); }
+static inline void card_copy_some(float *to, const char *from, int bytes) {
+  tn_emulated_copy(to, from, bytes, 16);
+}
+static inline void card_copies_end(void) { tn_emulated_copies_end(); }
+static inline void card_copies_wait(int groups) { tn_emulated_copies_wait(groups); }
 
 #endif
+
+#define CARD_ALIGNED __attribute__((aligned(16)))
+typedef float card_run __attribute__((vector_size(16)));         /* four floats that are moved as one */
+typedef float card_pair __attribute__((vector_size(8)));
 
 static inline int card_lane(void) { return card_thread() % CARD_WARP; }
 /* The number of this thread in the grid, and how many there are. */

@@ -1,0 +1,14 @@
+# PTX with the bounds that its kernels ask for: how many threads a block has, and how many blocks a
+# multiprocessor must hold. The card's assembler counts registers by them; C has no word for them, so a kernel
+# leaves a line in the text:   // bounds NAME THREADS BLOCKS
+#   cmake -DIN=a.ptx -DOUT=b.ptx -P bounds.cmake
+file(READ ${IN} text)
+string(REGEX MATCHALL "// bounds [^\n]*" bounds "${text}")
+foreach(line IN LISTS bounds)
+  string(REGEX MATCH "// bounds ([a-z0-9_]+) ([0-9*]+) ([0-9]+)" line "${line}")
+  set(kernel ${CMAKE_MATCH_1})
+  math(EXPR threads "${CMAKE_MATCH_2}")
+  string(REGEX REPLACE "(\\.entry ${kernel}\\([^)]*\\)[^\n]*\n)"
+    "\\1.maxntid ${threads}, 1, 1\n.minnctapersm ${CMAKE_MATCH_3}\n" text "${text}")
+endforeach()
+file(WRITE ${OUT} "${text}")

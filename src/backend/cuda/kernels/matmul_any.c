@@ -1,0 +1,9 @@
+/* backend/cuda/kernels/matmul_any.c: products of f32 matrices that are small, or that lie in an unusual way. */
+#include "backend/cuda/kernels/product.h"
+
+#define TILE any64x64
+#include "backend/cuda/kernels/any_way.inc.h"
+#define TILE any32x32
+#include "backend/cuda/kernels/any_way.inc.h"
+#define TILE any16x32
+#include "backend/cuda/kernels/any_way.inc.h"

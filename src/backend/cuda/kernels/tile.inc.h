@@ -1,0 +1,173 @@
+/* backend/cuda/kernels/tile.inc.h: a product of f32 matrices by tiles. Included with
+ *   TILE            a row of tiles.def
+ *   WAY             of this kernel: _rr and its kin, or nothing
+ *   X_KIND, Y_KIND  how the operands lie (card_operand_kind)
+ *   INSIDE          1: the matrices have at least one tile, and those at their ends begin earlier, so that
+ *                   all of a tile is inside; what two tiles make, the second gives
+ *
+ * The chain of an element is never cut: a thread keeps its sums in registers from k = 0 to the end. Steps of
+ * k come into shared memory DEPTH at a time, by copies that run beside the arithmetic, and every thread reads
+ * AHEAD steps before the one that it is at. Both operands lie there by k: x as [k][row], y as [k][column].
+ *
+ * Lanes are numbered so that neighbours ask for the same words: lane bits 1-3 are the row, 0 and 4 the
+ * column. */
+#define PASTED(a, b) a##b
+#define PASTE(a, b)  PASTED(a, b)
+#define OF(name)     PASTE(PASTE(PASTE(name, _), TILE), WAY)
+#define OF_TILE(name) PASTE(PASTE(name, _), TILE)
+#define TILE_M       OF_TILE(TILE_M)
+#define TILE_N       OF_TILE(TILE_N)
+#define DEPTH        OF_TILE(DEPTH)
+#define STAGES       OF_TILE(STAGES)
+#define WARPS_M      OF_TILE(WARPS_M)
+#define WARPS_N      OF_TILE(WARPS_N)
+#define EACH_M       OF_TILE(EACH_M)
+#define EACH_N       OF_TILE(EACH_N)
+#define AHEAD        OF_TILE(AHEAD)
+#define RING         (AHEAD + 1)
+#define THREADS      (WARPS_M * WARPS_N * CARD_WARP)
+#define RUN_M        (EACH_M < 4 ? EACH_M : 4)   /* rows of a thread that lie side by side */
+#define RUN_N        (EACH_N < 4 ? EACH_N : 4)
+#define PITCH_M      (TILE_M + 4)
+#define PITCH_N      (TILE_N + 4)
+#define STAGE        (DEPTH * (PITCH_M + PITCH_N))
+
+CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
+
+/* ---- bringing operands ---- */
+#define SIDE  x
+#define WIDTH TILE_M
+#define PITCH PITCH_M
+#include "backend/cuda/kernels/bring.inc.h"
+#define SIDE  y
+#define WIDTH TILE_N
+#define PITCH PITCH_N
+#include "backend/cuda/kernels/bring.inc.h"
+
+/* ---- a thread's part ---- */
+typedef struct {
+  float x[RING][EACH_M], y[RING][EACH_N];   /* steps of k, in turns */
+  float sum[EACH_M][EACH_N];
+} OF(part);
+
+CARD_INLINE int OF(row)(int i) {
+  int warp = card_thread() / CARD_WARP, lane = card_lane() >> 1 & 7;
+  return warp / WARPS_N * (8 * EACH_M) + i / RUN_M * (8 * RUN_M) + lane * RUN_M + i % RUN_M;
+}
+
+CARD_INLINE int OF(column)(int j) {
+  int warp = card_thread() / CARD_WARP, lane = (card_lane() & 1) | (card_lane() >> 3 & 2);
+  return warp % WARPS_N * (4 * EACH_N) + j / RUN_N * (4 * RUN_N) + lane * RUN_N + j % RUN_N;
+}
+
+CARD_INLINE void OF(read_step)(OF(part) *p, int into, int stage, int k) {
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i += RUN_M)
+    card_read_run(&p->x[into][i], &OF(stage)[stage + k * PITCH_M + OF(row)(i)], RUN_M);
+  CARD_UNROLL
+  for (int j = 0; j < EACH_N; j += RUN_N)
+    card_read_run(&p->y[into][j], &OF(stage)[stage + DEPTH * PITCH_M + k * PITCH_N + OF(column)(j)], RUN_N);
+}
+
+CARD_INLINE void OF(add_step)(OF(part) *p, int from) {
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i++) {
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j++)
+      p->sum[i][j] = tn_fma_f32(p->x[from][i], p->y[from][j], p->sum[i][j]);
+  }
+}
+
+/* ---- the result ---- */
+/* Row i of every thread goes through shared memory, so that rows are written side by side. */
+CARD_INLINE void OF(give)(const card_matmul_arguments *a, const card_matmul_place *at, const OF(part) *p) {
+  int warp = card_thread() / CARD_WARP, lane = card_lane() >> 1 & 7;
+  CARD_UNROLL
+  for (int i = 0; i < EACH_M; i++) {
+    card_barrier();
+    CARD_UNROLL
+    for (int j = 0; j < EACH_N; j += RUN_N)
+      card_write_run(&OF(stage)[(warp / WARPS_N * 8 + lane) * PITCH_N + OF(column)(j)], &p->sum[i][j], RUN_N);
+    card_barrier();
+    CARD_ROLLED
+    for (int n = card_thread(); n < WARPS_M * 8 * TILE_N / 4; n += THREADS) {
+      int from = n / (TILE_N / 4), column = n % (TILE_N / 4) * 4;
+      int row = from / 8 * (8 * EACH_M) + i / RUN_M * (8 * RUN_M) + from % 8 * RUN_M + i % RUN_M;
+      card_matmul_give(a, at, row, column, &OF(stage)[from * PITCH_N + column]);
+    }
+  }
+}
+
+CARD_INLINE int OF(steps_of)(const card_matmul_arguments *a, int64_t brought) {
+  int64_t left = a->k - brought * DEPTH;
+  return left >= DEPTH ? DEPTH : left > 0 ? (int)left : 0;
+}
+
+CARD_KERNEL(OF(matmul), card_matmul_arguments) {
+  card_matmul_place at = card_matmul_place_of(a, TILE_M, TILE_N);
+  OF(bring_x) x = OF(begin_x)(at.x, a->x_row, a->x_column, &at.row, a->m, X_KIND);
+  OF(bring_y) y = OF(begin_y)(at.y, a->y_column, a->y_row, &at.column, a->n, Y_KIND);
+  int64_t whole = a->k / DEPTH;
+  int stage = 0, rest = (int)(a->k % DEPTH);
+  OF(part) p = { .sum = { { 0 } } };
+  CARD_ROLLED
+  for (int s = 0; s < STAGES - 1; s++) {
+    OF(take_x)(&x, s * STAGE, OF(steps_of)(a, s), X_KIND);
+    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, OF(steps_of)(a, s), Y_KIND);
+    card_copies_end();
+  }
+  card_copies_wait(STAGES - 2);
+  card_barrier();
+  CARD_UNROLL
+  for (int k = 0; k < AHEAD; k++) OF(read_step)(&p, k, 0, k);
+  CARD_ROLLED
+  for (int64_t tile = 0; tile < whole; tile++) {
+    int behind = stage == 0 ? (STAGES - 1) * STAGE : stage - STAGE;   /* all have read it */
+    int steps = OF(steps_of)(a, tile + STAGES - 1);
+    CARD_UNROLL
+    for (int k = 0; k < DEPTH; k++) {
+      if (k == DEPTH - AHEAD) {
+        card_copies_wait(STAGES - 2);
+        card_barrier();
+        stage = stage == (STAGES - 1) * STAGE ? 0 : stage + STAGE;
+      }
+      OF(read_step)(&p, (k + AHEAD) % RING, stage, (k + AHEAD) % DEPTH);
+      if (k == 0) OF(take_x)(&x, behind, steps, X_KIND);
+      if (k == DEPTH / 4) {
+        OF(take_y)(&y, behind + DEPTH * PITCH_M, steps, Y_KIND);
+        card_copies_end();
+      }
+      OF(add_step)(&p, k % RING);
+    }
+  }
+  CARD_ROLLED
+  for (int k = 0; k < rest; k++) {
+    OF(read_step)(&p, 0, stage, k);
+    OF(add_step)(&p, 0);
+  }
+  OF(give)(a, &at, &p);
+}
+
+#undef PASTED
+#undef PASTE
+#undef OF
+#undef OF_TILE
+#undef TILE_M
+#undef TILE_N
+#undef DEPTH
+#undef STAGES
+#undef WARPS_M
+#undef WARPS_N
+#undef EACH_M
+#undef EACH_N
+#undef AHEAD
+#undef RING
+#undef THREADS
+#undef RUN_M
+#undef RUN_N
+#undef PITCH_M
+#undef PITCH_N
+#undef STAGE
+#undef WAY
+#undef X_KIND
+#undef Y_KIND

@@ -1,0 +1,122 @@
+/* backend/cuda/matmul.c: products of matrices.
+ *
+ * Products of f32 go by tiles of several sizes (kernels/tiles.def). Which one decides how long a product
+ * takes and never its bits, so the shape alone chooses. */
+#include "backend/cuda/internal.h"
+
+#define TILE 64            /* of the kernels of other dtypes: kernels/matmul.c */
+#define BLOCKS_AT_ONCE INT32_MAX
+
+#define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, false
+#define WAYS_EACH(NAME) TN_CARD_matmul_##NAME##_rr, true
+static const tn_card_tile tiles[] = {
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS) \
+  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP },
+#include "backend/cuda/kernels/tiles.def"
+};
+#define TILE_COUNT ((int)(sizeof tiles / sizeof tiles[0]))
+
+const tn_card_tile *tn_card_tile_at(int index) {
+  return index >= 0 && index < TILE_COUNT ? &tiles[index] : NULL;
+}
+
+static int64_t parts(int64_t length, int64_t tile) { return (length + tile - 1) / tile; }
+
+/* ---- what the kernel is told ---- */
+/* The leading axes are those of the result; the last two are told by themselves. */
+static tn_view leading(const tn_view *operand, const tn_view *out) {
+  tn_shape shape = tn_view_shape(out);
+  for (int axis = 1; axis <= 2; axis++) shape.dim[shape.rank - axis] = operand->dim[operand->rank - axis];
+  tn_view view = tn_view_broadcast(operand, &shape);
+  view.rank -= 2;
+  return view;
+}
+
+static card_matmul_arguments arguments_of(const tn_view *x, const tn_view *y, const tn_view *out) {
+  int64_t bytes = (int64_t)tn_dtype_bytes(out->dtype);
+  tn_view batch[3] = { leading(x, out), leading(y, out), *out };
+  batch[2].rank -= 2;
+  tn_card_views seen;
+  tn_card_see((const tn_view *[]){ &batch[0], &batch[1], &batch[2] }, 3, &seen);
+  return (card_matmul_arguments){
+    .batch = seen.shape, .x = seen.operand[0], .y = seen.operand[1], .out = seen.operand[2],
+    .m = out->dim[out->rank - 2], .n = out->dim[out->rank - 1], .k = x->dim[x->rank - 1],
+    .x_row = x->stride[x->rank - 2] * bytes, .x_column = x->stride[x->rank - 1] * bytes,
+    .y_row = y->stride[y->rank - 2] * bytes, .y_column = y->stride[y->rank - 1] * bytes,
+    .out_row = out->stride[out->rank - 2] * bytes, .out_column = out->stride[out->rank - 1] * bytes
+  };
+}
+
+/* Whether 16 bytes can be moved at a time: elements lie side by side, and rows and matrices begin well. */
+static bool by_runs(const card_operand *matrix, const card_shape *batch, int64_t row, int64_t column) {
+  bool aligned = column == 4 && row % 16 == 0 && (uintptr_t)matrix->data % 16 == 0;
+  for (int axis = 0; axis < batch->rank; axis++) aligned = aligned && matrix->stride[axis] % 16 == 0;
+  return aligned;
+}
+
+static int64_t size(int64_t x) { return x < 0 ? -x : x; }
+
+/* `across` are the bytes from place to place, `along` those from step to step of k. */
+static int32_t kind_of(const card_operand *matrix, const card_shape *batch, int64_t across, int64_t along) {
+  if (by_runs(matrix, batch, along, across)) return CARD_RUNS;
+  return size(across) < size(along) ? CARD_ACROSS : CARD_ALONG;
+}
+
+/* ---- which tile ---- */
+/* Where the last tile begins must suit how the operand is read. */
+static bool side_fits(int32_t kind, int64_t count, int64_t tile) {
+  return kind != CARD_ACROSS && count >= tile && (kind != CARD_RUNS || (count - tile) % 4 == 0);
+}
+
+static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
+  return !tile->each || (side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n));
+}
+
+static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
+  for (int t = 0; t < TILE_COUNT; t++)
+    if (fits(&tiles[t], a) && a->batch.count * parts(a->m, tiles[t].m) * parts(a->n, tiles[t].n) >= 128)
+      return &tiles[t];
+  return &tiles[TILE_COUNT - 1];
+}
+
+/* ---- launching ---- */
+static bool launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t m, int64_t n, int threads,
+                   card_matmul_arguments *a) {
+  a->tiles_m = parts(a->m, m), a->tiles_n = parts(a->n, n);
+  int64_t blocks = a->batch.count * a->tiles_m * a->tiles_n;
+  for (a->first = 0; a->first < blocks; a->first += BLOCKS_AT_ONCE) {
+    int64_t now = blocks - a->first < BLOCKS_AT_ONCE ? blocks - a->first : BLOCKS_AT_ONCE;
+    a->start = (card_start){ call->queue->fault, call->queue->step };
+    if (!call->queue->launch(call->queue, kernel, now, threads, a, sizeof *a)) return false;
+  }
+  return true;
+}
+
+static void look(card_matmul_arguments *a) {
+  a->x_kind = kind_of(&a->x, &a->batch, a->x_row, a->x_column);
+  a->y_kind = kind_of(&a->y, &a->batch, a->y_column, a->y_row);
+  a->out_runs = by_runs(&a->out, &a->batch, a->out_row, a->out_column);
+}
+
+static bool launch_tiles(const tn_kernel_call *call, const tn_card_tile *tile, card_matmul_arguments *a) {
+  int way = tile->each ? 2 * (a->x_kind == CARD_ALONG) + (a->y_kind == CARD_ALONG) : 0;
+  return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, a);
+}
+
+bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile) {
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
+  look(&a);
+  return fits(tile, &a) && launch_tiles(call, tile, &a);
+}
+
+bool tn_cuda_matmul(const tn_kernel_call *call) {
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
+  tn_dtype dtype = call->out->dtype;
+  if (dtype == TN_F32) {
+    look(&a);
+    return launch_tiles(call, tile_for(&a), &a);
+  }
+  tn_card_kernel kernel = dtype == TN_F64 ? TN_CARD_matmul_f64
+                          : dtype == TN_I32 ? TN_CARD_matmul_i32 : TN_CARD_matmul_i64;
+  return launch(call, kernel, TILE, TILE, CARD_BLOCK, &a);
+}

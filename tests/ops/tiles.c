@@ -1,0 +1,133 @@
+/* Products of f32 on a card that the host plays: every tile of kernels/tiles.def gives the bits of ref,
+ * whatever the shape and however the operands lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/cuda/internal.h"
+#include "base/rng.h"
+#include "gpu/emulator.h"
+
+/* How a matrix lies: by rows; by columns; by rows that begin anywhere; every other place, backwards. */
+typedef enum { ROWS, COLUMNS, LOOSE_ROWS, STEPPED, LAYOUTS } layout;
+
+typedef struct {
+  tn_view view;
+  float *memory;
+} matrices;
+
+static tn_rng rng;
+
+/* Now and then what arithmetic treats specially. */
+static float number(void) {
+  static const float special[] = { 0.0f, -0.0f, 1e-45f, -1e-38f, 3e38f, __builtin_inff(), __builtin_nanf("") };
+  uint32_t word = tn_rng_next(&rng);
+  if (word % 1024 < 7) return special[word % 1024];
+  if (word % 64 == 8) return (float)(int32_t)word * 1e-30f;   /* products of two are denormal or vanish */
+  return (float)(int32_t)word * 0x1p-31f;
+}
+
+static matrices make(int64_t batch, int64_t rows, int64_t columns, layout how) {
+  matrices m;
+  int64_t pitch = how == COLUMNS ? rows : how == LOOSE_ROWS ? columns + 3 : columns;
+  int64_t others = how == COLUMNS ? columns : rows, step = how == STEPPED ? 2 : 1;
+  size_t count = (size_t)(batch * others * pitch * step + 8);
+  m.memory = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
+  assert_non_null(m.memory);
+  for (size_t i = 0; i < count; i++) m.memory[i] = number();
+  m.view = (tn_view){ .dtype = TN_F32, .rank = 3, .dim = { batch, rows, columns }, .data = m.memory };
+  int64_t *stride = m.view.stride;
+  stride[0] = others * pitch * step;
+  stride[1] = how == COLUMNS ? 1 : pitch * step;
+  stride[2] = how == COLUMNS ? pitch : step;
+  if (how == LOOSE_ROWS) m.view.data = m.memory + 1;
+  if (how == STEPPED) m.view.data = m.memory + (columns - 1) * step, stride[2] = -step;
+  return m;
+}
+
+static matrices like(const matrices *m, size_t count) {
+  matrices other = *m;
+  other.memory = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
+  assert_non_null(other.memory);
+  memset(other.memory, 0x5a, count * sizeof(float));
+  other.view.data = other.memory + ((float *)m->view.data - m->memory);
+  return other;
+}
+
+typedef struct {
+  int64_t batch, m, n, k;
+  layout x, y, out;
+} product;
+
+/* False: the operands do not fit the tile. */
+static bool compare(const tn_card_tile *tile, const product *p) {
+  emulated_card card;
+  tn_fault fault = { 0 };
+  matrices x = make(p->batch, p->m, p->k, p->x), y = make(p->batch, p->k, p->n, p->y);
+  matrices out = make(p->batch, p->m, p->n, p->out);
+  size_t count = (size_t)(p->batch * p->m * (p->n + 3) * 2 + 8);
+  matrices expected = like(&out, count), got = like(&out, count);
+  emulated_card_init(&card);
+  tn_view in[2] = { x.view, y.view };
+  tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                          .out = &expected.view, .threads = 1, .fault = &fault };
+  assert_true(tn_backend_run(tn_backend_ref(), &call));
+  call.out = &got.view, call.queue = &card.queue;
+  bool fits = tn_card_matmul_by(&call, tile);
+  if (fits && memcmp(expected.memory, got.memory, count * sizeof(float)) != 0)
+    fail_msg("tile %s: %d of %dx%dx%d, laid out as %d %d %d", tile->name, (int)p->batch, (int)p->m, (int)p->k,
+             (int)p->n, (int)p->x, (int)p->y, (int)p->out);
+  free(x.memory), free(y.memory), free(out.memory), free(expected.memory), free(got.memory);
+  return fits;
+}
+
+/* Whole tiles and what is left over of them, in each direction; k around the steps that are brought at a
+ * time. Layouts go round. */
+static void every_tile_gives_the_bits_of_ref(void **state) {
+  const tn_card_tile *tile = *state;
+  static const int64_t depths[] = { 0, 1, 7, 8, 31, 32, 33, 65, 130 };
+  bool small = getenv("TERN_TEST_EFFORT") != NULL;
+  int number_of_case = 0, made = 0;
+  tn_rng_init(&rng, (uint64_t)tile->kernel);
+  for (int d = 0; d < 9; d += small ? 4 : 1) {
+    for (layout x = 0; x < LAYOUTS; x++) {
+      for (layout y = 0; y < LAYOUTS; y++, number_of_case++) {
+        if (number_of_case % 3 && d != 6) continue;
+        product p = { .batch = 1 + number_of_case % 5 / 4, .k = depths[d], .x = x, .y = y,
+                      .out = (layout)(number_of_case / 2 % LAYOUTS) };
+        p.m = tile->m + (number_of_case % 4 == 0 ? 0 : number_of_case % 4 == 1 ? 3 : tile->each ? 29 : -5);
+        p.n = tile->n + (number_of_case % 3 == 0 ? 0 : number_of_case % 3 == 1 ? 4 : tile->each ? 13 : -6);
+        made += compare(tile, &p);
+      }
+    }
+  }
+  assert_true(made >= (small ? 8 : 20));
+}
+
+/* Tiles are taken in groups of rows, the last of which has fewer. */
+static void many_tiles_are_all_made(void **state) {
+  const tn_card_tile *tile = *state;
+  tn_rng_init(&rng, (uint64_t)tile->kernel);
+  bool large = tile->m * tile->n > 64 * 64;
+  product p = { .batch = 1, .m = tile->m * (large ? 3 : 11), .n = tile->n * 2 + 4, .k = 5 };
+  assert_true(compare(tile, &p));
+}
+
+int main(void) {
+  static struct CMUnitTest tests[64];
+  size_t count = 0;
+  for (int t = 0; tn_card_tile_at(t); t++) {
+    const tn_card_tile *tile = tn_card_tile_at(t);
+    tests[count++] = (struct CMUnitTest){ .name = tile->name, .test_func = every_tile_gives_the_bits_of_ref,
+                                          .initial_state = (void *)(uintptr_t)tile };
+    tests[count++] = (struct CMUnitTest){ .name = "many of them", .test_func = many_tiles_are_all_made,
+                                          .initial_state = (void *)(uintptr_t)tile };
+  }
+  return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);
+}
