@@ -41,10 +41,12 @@ function(tn_card_kernels target)
   foreach(file ${files})
     get_filename_component(base ${file} NAME_WE)
     set(out ${to}/ptx/${base}.ptx)
-    add_custom_command(OUTPUT ${out} DEPENDS ${file} ${shared} ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake DEPFILE ${out}.d VERBATIM
+    add_custom_command(OUTPUT ${out} DEPFILE ${out}.d VERBATIM
+      DEPENDS ${file} ${shared} ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake
       COMMENT "Compiling ${base} for NVIDIA cards"
       COMMAND ${compile} ${link} -Wall -Wextra -MD -MF ${out}.d -MT ${out} -S -o ${to}/${base}.ptx ${file}
-      COMMAND ${CMAKE_COMMAND} -DIN=${to}/${base}.ptx -DOUT=${out} -P ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake)
+      COMMAND ${CMAKE_COMMAND} -DIN=${to}/${base}.ptx -DOUT=${out}
+              -P ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake)
     list(APPEND texts ${out})
   endforeach()
 

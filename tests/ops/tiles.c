@@ -1,5 +1,6 @@
 /* Products of f32 on a card that the host plays: every tile of kernels/tiles.def gives the bits of ref,
  * whatever the shape and however the operands lie. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static tn_rng rng;
 
 /* Now and then what arithmetic treats specially. */
 static float number(void) {
-  static const float special[] = { 0.0f, -0.0f, 1e-45f, -1e-38f, 3e38f, __builtin_inff(), __builtin_nanf("") };
+  static const float special[] = { 0.0f, -0.0f, 1e-45f, -1e-38f, 3e38f, INFINITY, NAN };
   uint32_t word = tn_rng_next(&rng);
   if (word % 1024 < 7) return special[word % 1024];
   if (word % 64 == 8) return (float)(int32_t)word * 1e-30f;   /* products of two are denormal or vanish */

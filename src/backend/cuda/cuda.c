@@ -1,7 +1,8 @@
 /* backend/cuda/cuda.c: the back end of NVIDIA's cards.
  *
  *   kernels/       what runs on the card, in plain C: PTX by clang, host functions for tests
- *   elementwise.c, matmul.c, move.c, reduce.c, rows.c    the kernels of the table: what a call means to a card
+ *   elementwise.c, matmul.c, move.c, reduce.c, rows.c
+ *                  the kernels of the table: what a call means to a card
  *   views.c        views and launches
  *   driver.c       libcuda, found at run time
  *   card.c         a card: its memory, its queue

@@ -1,4 +1,4 @@
-/* backend/cuda/matmul.c: products of matrices.
+/* backend/cuda/matmul.c: matmul.
  *
  * Products of f32 go by tiles of several sizes (kernels/tiles.def). Which one decides how long a product
  * takes and never its bits, so the shape alone chooses. */

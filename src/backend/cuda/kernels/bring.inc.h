@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/bring.inc.h: an operand of a tile comes into shared memory, DEPTH steps of k at a time.
+/* backend/cuda/kernels/bring.inc.h: an operand of a tile comes into shared memory, DEPTH steps at a time.
  * Included by tile.inc.h with
  *   SIDE    x or y
  *   WIDTH   places across k: the rows of x, the columns of y

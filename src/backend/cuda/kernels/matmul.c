@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/matmul.c: products of f64 and of integers; those of f32 are in matmul_large.c and its kin.
+/* backend/cuda/kernels/matmul.c: matmul of f64 and of integers; tile.inc.h has that of f32.
  *
  * The chain of an element is never cut: a thread keeps it in a register from k = 0 to the end. */
 #include "backend/cuda/kernels/types.h"

@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/matmul_128x128.c: products of large matrices of f32. */
+/* backend/cuda/kernels/matmul_128x128.c: matmul of f32 by tiles of 128 x 128. */
 #include "backend/cuda/kernels/product.h"
 
 #define TILE 128x128

@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/matmul_128x64.c: products of matrices of f32. */
+/* backend/cuda/kernels/matmul_128x64.c: matmul of f32 by tiles of 128 x 64. */
 #include "backend/cuda/kernels/product.h"
 
 #define TILE 128x64

@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/matmul_any.c: products of f32 matrices that are small, or that lie in an unusual way. */
+/* backend/cuda/kernels/matmul_any.c: matmul of f32, of small matrices and unusual strides. */
 #include "backend/cuda/kernels/product.h"
 
 #define TILE any64x64

@@ -1,4 +1,4 @@
-/* backend/cuda/kernels/product.h: what products of matrices share, whatever their tiles. */
+/* backend/cuda/kernels/product.h: what the kernels of matmul share, whatever their tiles. */
 #ifndef TN_BACKEND_CUDA_KERNELS_PRODUCT_H
 #define TN_BACKEND_CUDA_KERNELS_PRODUCT_H
 
@@ -7,7 +7,8 @@
 
 /* ptxas counts registers by these (cmake/bounds.cmake). */
 #if defined(__NVPTX__)
-#define BOUND(kernel, WM, WN, BLOCKS) __asm__("// bounds card_kernel_matmul_" kernel " " #WM "*" #WN "*32 " #BLOCKS);
+#define BOUND(kernel, WM, WN, BLOCKS) \
+  __asm__("// bounds card_kernel_matmul_" kernel " " #WM "*" #WN "*32 " #BLOCKS);
 #define BOUND_ANY(NAME, WM, WN, BLOCKS) BOUND(#NAME, WM, WN, BLOCKS)
 #define BOUND_EACH(NAME, WM, WN, BLOCKS)                                    \
   BOUND(#NAME "_rr", WM, WN, BLOCKS) BOUND(#NAME "_ra", WM, WN, BLOCKS)     \
