@@ -22,6 +22,7 @@
 
 #define STACK_BYTES ((size_t)64 << 10)
 #define THREAD_LIMIT 1024
+#define BLOCK_LIMIT 3   /* so few that threads go on to further elements, as those of a real card do */
 
 int tn_emulated_thread, tn_emulated_threads;
 int64_t tn_emulated_block, tn_emulated_blocks;
@@ -292,7 +293,7 @@ static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, 
 }
 
 void emulated_card_init(emulated_card *card) {
-  *card = (emulated_card){ .queue = { .launch = launch } };
+  *card = (emulated_card){ .queue = { .launch = launch, .block_limit = BLOCK_LIMIT } };
   card->queue.fault = &card->fault;
   card->queue.shift = &card->shift;
 }

@@ -30,8 +30,159 @@ static void see(const tn_kernel_call *call, card_elementwise_arguments *a) {
   a->operand_count = call->count;
 }
 
+/* ---- programs of f32 and bool: kernels/chain.c ---- */
+#define CHAIN_THREADS 128
+#define CHAIN_EACH 8       /* elements of a thread */
+#define CHAIN_BLOCKS 924   /* that a large card works on at a time */
+#define NOWHERE (-1)
+
+typedef struct {
+  const card_elementwise_arguments *program;
+  card_chain_arguments *to;
+  int place[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];   /* of a register: a slot, or from elsewhere */
+  int last_use[TN_FUSED_OPERAND_LIMIT + TN_FUSED_STEP_LIMIT];
+  bool taken[CARD_SLOTS];
+  int most;                /* slots at a time */
+} chain;
+
+static bool is_word(int dtype) { return dtype == TN_F32 || dtype == TN_BOOL; }
+
+static int take_slot(chain *c) {
+  for (int slot = 0; slot < CARD_SLOTS; slot++) {
+    if (c->taken[slot]) continue;
+    c->taken[slot] = true;
+    if (slot >= c->most) c->most = slot + 1;
+    return slot;
+  }
+  return NOWHERE;
+}
+
+static card_four_kind four_kind(const card_shape *shape, const card_operand *x) {
+  int last = shape->rank - 1;
+  int64_t stride = last >= 0 ? x->stride[last] : 0;
+  if (last > 0 && shape->dim[last] % 4) return CARD_APART;
+  if (stride == 0) return CARD_SAME;
+  bool aligned = (uintptr_t)x->data % 16 == 0 && stride == 4;
+  for (int axis = 0; axis < last; axis++) aligned = aligned && x->stride[axis] % 16 == 0;
+  return aligned ? CARD_FOUR : CARD_STEPPED;
+}
+
+static bool is_scalar(const card_shape *shape, const card_operand *x) {
+  for (int axis = 0; axis < shape->rank; axis++)
+    if (x->stride[axis]) return false;
+  return true;
+}
+
+static bool place_operands(chain *c) {
+  const card_elementwise_arguments *p = c->program;
+  card_chain_arguments *to = c->to;
+  int scalars = 0;
+  for (int k = 0; k < p->operand_count; k++) {
+    if (!is_word(p->in[k].dtype)) return false;
+    if (is_scalar(&p->shape, &p->in[k])) {
+      to->scalar[scalars] = p->in[k].data;
+      to->scalar_bytes[scalars] = (uint8_t)p->in[k].bytes;
+      c->place[k] = CARD_SCALAR + scalars++;
+      continue;
+    }
+    int slot = take_slot(c);
+    if (slot == NOWHERE) return false;
+    c->place[k] = slot;
+    to->in[slot] = p->in[k];
+    to->kind[slot] = (uint8_t)four_kind(&p->shape, &p->in[k]);
+    to->operand_count = slot + 1;
+  }
+  return true;
+}
+
+static int arity(const card_step *step) {
+  return step->op == TN_OP_FILL ? 0 : tn_fused_step_arity((tn_op)step->op);
+}
+
+static void find_last_uses(chain *c) {
+  for (int s = 0; s < c->program->step_count; s++)
+    for (int k = 0; k < arity(&c->program->step[s]); k++) c->last_use[c->program->step[s].in[k]] = s;
+}
+
+static int dtype_of(const chain *c, int place) {
+  int step = place - c->program->operand_count;
+  return step < 0 ? c->program->in[place].dtype : c->program->step[step].dtype;
+}
+
+static int code_of(const chain *c, const card_step *step) {
+  bool from_truth = dtype_of(c, step->in[0]) == TN_BOOL, to_truth = step->dtype == TN_BOOL;
+  if (step->op == TN_OP_SELECT) return CARD_CHOOSE;
+  if (step->op == TN_OP_CAST && from_truth == to_truth) return CARD_KEEP;
+  if (step->op == TN_OP_CAST) return to_truth ? CARD_TO_TRUTH : CARD_TO_NUMBER;
+  return from_truth ? CARD_OF_TRUTHS + step->op : step->op;
+}
+
+/* Slots of what is needed no more are free for the result: a step reads before it writes. */
+static void free_slots(chain *c, int s) {
+  for (int r = c->program->operand_count; r < c->program->operand_count + s; r++)
+    if (c->last_use[r] == s && c->place[r] >= 0 && c->place[r] < CARD_SLOTS) c->taken[c->place[r]] = false;
+}
+
+/* The result of step s stays with the thread if the step that comes next alone needs it. */
+static bool add_link(chain *c, int s) {
+  const card_step *step = &c->program->step[s];
+  int operands = c->program->operand_count, result = operands + s, before = c->to->link_count;
+  card_link link = { .code = (uint16_t)code_of(c, step), .in = { 0 }, .to = CARD_LAST };
+  for (int k = 0; k < arity(step); k++) {
+    int from = c->place[step->in[k]];
+    bool last = step->in[k] >= operands && before > 0 && step->in[k] == operands + s - 1;
+    link.in[k] = (uint8_t)(last && from == NOWHERE ? CARD_LAST : from);
+  }
+  for (int k = arity(step); k < 3; k++) link.in[k] = link.in[0];
+  free_slots(c, s);
+  c->place[result] = NOWHERE;
+  if (c->last_use[result] > s + 1 && (c->place[result] = take_slot(c)) == NOWHERE) return false;
+  if (c->place[result] != NOWHERE) link.to = (uint8_t)c->place[result];
+  c->to->link[c->to->link_count++] = link;
+  return true;
+}
+
+/* Whether the program is one for chain.c; then it is there. */
+static bool chain_of(const card_elementwise_arguments *program, card_chain_arguments *to) {
+  chain c = { .program = program, .to = to };
+  int numbers = 0;
+  *to = (card_chain_arguments){ .shape = program->shape, .out = program->out,
+                                .out_kind = (uint8_t)four_kind(&program->shape, &program->out) };
+  if (!is_word(program->out.dtype) || !place_operands(&c)) return false;
+  find_last_uses(&c);
+  for (int s = 0; s < program->step_count; s++) {
+    const card_step *step = &program->step[s];
+    if (!is_word(step->dtype)) return false;
+    if (step->op == TN_OP_FILL) {
+      uint32_t truth = step->number != 0;
+      if (step->dtype == TN_F32) to->number[numbers] = tn_element_of_f64(step->number, TN_F32).f32;
+      else memcpy(&to->number[numbers], &truth, sizeof truth);
+      c.place[program->operand_count + s] = CARD_NUMBER + numbers++;
+    } else if (!add_link(&c, s)) {
+      return false;
+    }
+  }
+  to->twice = c.most <= CARD_SLOTS / 2;
+  int result = c.place[program->operand_count + program->step_count - 1];
+  if (result >= CARD_NUMBER) {   /* the last step is a fill */
+    uint8_t from = (uint8_t)result;
+    card_link link = { .code = CARD_KEEP, .in = { from, from, from }, .to = CARD_LAST };
+    to->link[to->link_count++] = link;
+  }
+  return true;
+}
+
+static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
+  int64_t blocks = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
+  if (blocks > CHAIN_BLOCKS) blocks = CHAIN_BLOCKS;
+  return tn_card_launch_blocks(call, TN_CARD_chain, blocks, CHAIN_THREADS, &a->start, sizeof *a);
+}
+
+/* ---- programs of any dtype: kernels/elementwise.c ---- */
 static bool run(const tn_kernel_call *call, card_elementwise_arguments *a) {
+  card_chain_arguments fast;
   bool looks = false;
+  if (chain_of(a, &fast)) return run_chain(call, &fast);
   for (int s = 0; s < a->step_count; s++)
     looks = looks || tn_scalar_divides((tn_op)a->step[s].op, (tn_dtype)a->step[s].dtype);
   if (looks && !tn_card_launch_blocks(call, TN_CARD_check_divisors, a->shape.count > 0, CARD_BLOCK, &a->start,
@@ -65,7 +216,7 @@ bool tn_card_fill(const tn_kernel_call *call, const tn_view *out, double number)
   a.shape = seen.shape;
   a.out = seen.operand[0];
   a.step[0] = step_of(TN_OP_FILL, out->dtype, number, NULL);
-  return tn_card_launch(call, TN_CARD_elementwise, a.shape.count, &a.start, sizeof a);
+  return run(call, &a);
 }
 
 bool tn_cuda_fill(const tn_kernel_call *call) { return tn_card_fill(call, call->out, call->attrs->number); }

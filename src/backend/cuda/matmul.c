@@ -57,15 +57,18 @@ static bool by_runs(const card_operand *matrix, const card_shape *batch, int64_t
 static int64_t size(int64_t x) { return x < 0 ? -x : x; }
 
 /* `across` are the bytes from place to place, `along` those from step to step of k. */
-static int32_t kind_of(const card_operand *matrix, const card_shape *batch, int64_t across, int64_t along) {
+static int32_t kind_of(const card_operand *matrix, const card_shape *batch, int64_t across, int64_t along,
+                       int64_t steps) {
   if (by_runs(matrix, batch, along, across)) return CARD_RUNS;
+  if (by_runs(matrix, batch, across, along) && steps % 4 == 0) return CARD_LINES;
   return size(across) < size(along) ? CARD_ACROSS : CARD_ALONG;
 }
 
 /* ---- which tile ---- */
 /* Where the last tile begins must suit how the operand is read. */
 static bool side_fits(int32_t kind, int64_t count, int64_t tile) {
-  return kind != CARD_ACROSS && count >= tile && (kind != CARD_RUNS || (count - tile) % 4 == 0);
+  if (count < tile || (kind != CARD_RUNS && kind != CARD_LINES)) return false;
+  return kind == CARD_LINES || (count - tile) % 4 == 0;
 }
 
 static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
@@ -93,13 +96,13 @@ static bool launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t m,
 }
 
 static void look(card_matmul_arguments *a) {
-  a->x_kind = kind_of(&a->x, &a->batch, a->x_row, a->x_column);
-  a->y_kind = kind_of(&a->y, &a->batch, a->y_column, a->y_row);
+  a->x_kind = kind_of(&a->x, &a->batch, a->x_row, a->x_column, a->k);
+  a->y_kind = kind_of(&a->y, &a->batch, a->y_column, a->y_row, a->k);
   a->out_runs = by_runs(&a->out, &a->batch, a->out_row, a->out_column);
 }
 
 static bool launch_tiles(const tn_kernel_call *call, const tn_card_tile *tile, card_matmul_arguments *a) {
-  int way = tile->each ? 2 * (a->x_kind == CARD_ALONG) + (a->y_kind == CARD_ALONG) : 0;
+  int way = tile->each ? 2 * (a->x_kind == CARD_LINES) + (a->y_kind == CARD_LINES) : 0;
   return launch(call, (tn_card_kernel)(tile->kernel + way), tile->m, tile->n, tile->threads, a);
 }
 

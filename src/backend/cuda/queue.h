@@ -19,6 +19,7 @@ struct tn_card_queue {
   card_fault *fault;        /* on the card */
   const uint64_t *shift;    /* on the card: see tn_plan_shift_draws */
   int64_t step;             /* of the plan; a fault names it */
+  int64_t block_limit;      /* of a launch whose threads go on to their next elements; 0: the kernel's own */
 };
 
 /* The kernels of the table, for a queue in every call: tn_kernel_call.queue. */

@@ -54,8 +54,9 @@ bool tn_card_launch_blocks(const tn_kernel_call *call, tn_card_kernel kernel, in
                            card_start *arguments, size_t bytes) {
   tn_card_queue *queue = call->queue;
   if (blocks == 0) return true;
+  int64_t limit = queue->block_limit ? queue->block_limit : BLOCK_LIMIT;
   *arguments = (card_start){ queue->fault, queue->step };
-  return queue->launch(queue, kernel, blocks < BLOCK_LIMIT ? blocks : BLOCK_LIMIT, threads, arguments, bytes);
+  return queue->launch(queue, kernel, blocks < limit ? blocks : limit, threads, arguments, bytes);
 }
 
 bool tn_card_launch(const tn_kernel_call *call, tn_card_kernel kernel, int64_t work, card_start *arguments,

@@ -60,6 +60,35 @@ typedef struct {
   card_step step[TN_FUSED_STEP_LIMIT];
 } card_elementwise_arguments;
 
+/* The same for programs of f32 and bool, eight elements at a time. What a step reads is in a slot, or comes
+ * from elsewhere: the step before it, a constant, an operand of one element. */
+#define CARD_SLOTS 8
+#define CARD_LAST 255           /* the step before; of `to`: no slot */
+#define CARD_NUMBER 128         /* + which constant */
+#define CARD_SCALAR 64          /* + which operand of one element */
+/* How an operand's four elements lie: side by side and well aligned; all the same one; at the stride of the
+ * last axis; each somewhere. */
+typedef enum { CARD_FOUR, CARD_SAME, CARD_STEPPED, CARD_APART } card_four_kind;
+
+typedef struct {
+  uint16_t code;                /* the operation; CARD_OF_TRUTHS + it: on bools; or one of those below */
+  uint8_t in[3], to;
+} card_link;
+enum { CARD_OF_TRUTHS = 256, CARD_TO_TRUTH = 512, CARD_TO_NUMBER, CARD_CHOOSE, CARD_KEEP };
+
+typedef struct {
+  card_start start;
+  card_shape shape;
+  card_operand out, in[CARD_SLOTS];        /* operand k goes to slot k */
+  uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
+  int32_t operand_count, link_count;
+  int32_t twice;                           /* it needs half of the slots at most */
+  const char *scalar[TN_FUSED_OPERAND_LIMIT];
+  uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];
+  float number[TN_FUSED_STEP_LIMIT];
+  card_link link[TN_FUSED_STEP_LIMIT + 1];
+} card_chain_arguments;
+
 /* ---- creating ---- */
 typedef struct {
   card_start start;
@@ -179,9 +208,10 @@ typedef struct {
 } card_scan_arguments;
 
 /* ---- matmul ---- */
-/* How an operand lies in memory, across k: four places side by side and well aligned; places nearer to one
- * another than steps of k; or the other way round. */
-typedef enum { CARD_RUNS, CARD_ACROSS, CARD_ALONG } card_operand_kind;
+/* How an operand lies in memory: four places across k side by side and well aligned; places nearer to one
+ * another than steps of k; steps nearer to one another than places; four steps side by side and well
+ * aligned, of a number of steps that fours divide. */
+typedef enum { CARD_RUNS, CARD_ACROSS, CARD_ALONG, CARD_LINES } card_operand_kind;
 /* What becomes of a sum s: itself; minuend - scale * s, which plain descent makes of a gradient. */
 typedef enum { CARD_PLAIN, CARD_DESCENT } card_end_kind;
 

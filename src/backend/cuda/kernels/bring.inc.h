@@ -5,10 +5,15 @@
  *   PITCH   from one step of k to the next in shared memory
  * A copy brings four places (CARD_RUNS: they lie side by side, well aligned) or one. Threads that follow one
  * another take what does so in memory. Places outside the matrix are left as they are: nothing of them is
- * kept. */
+ * kept.
+ *
+ * Where steps of k lie side by side, four of them must be parted. Tiles with much arithmetic for each step do
+ * that BY_HAND: a thread holds four steps in registers while it computes, and then puts them into place. */
 #define BRING    OF(PASTE(bring_, SIDE))
 #define RUNS     (DEPTH * WIDTH / 4)
 #define AT_ONCE  (8 < DEPTH ? 8 : DEPTH)   /* steps of k that threads take side by side: 32 bytes */
+#define LINES    (DEPTH / 4)               /* fours of steps in DEPTH */
+#define HELD     (BY_HAND ? RUNS / THREADS : 1)
 
 typedef struct {
   const char *from;              /* of this thread's first copy */
@@ -16,6 +21,7 @@ typedef struct {
   int to;                        /* in the stage */
   int step;                      /* of the first copy */
   int left;                      /* places that the matrix has from the first copy's on */
+  card_run held[HELD];
 } BRING;
 
 /* *first is the tile's place; it moves where INSIDE says so. */
@@ -26,6 +32,7 @@ CARD_INLINE BRING OF(PASTE(begin_, SIDE))(const char *matrix, int64_t across, in
   if (INSIDE && *first > count - WIDTH) *first = count - WIDTH;
   if (kind == CARD_RUNS) place = t % (WIDTH / 4) * 4, b.step = t / (WIDTH / 4);
   else if (kind == CARD_ACROSS) place = t % WIDTH, b.step = t / WIDTH;
+  else if (BY_HAND) place = t / LINES, b.step = t % LINES * 4;
   else place = t / AT_ONCE, b.step = t % AT_ONCE;
   b.left = (int)card_least(count - *first - place, WIDTH);
   b.to = b.step * PITCH + place;
@@ -52,6 +59,11 @@ CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind
       if (b->step + step < steps && (INSIDE || b->left > 0))
         card_copy_one(to + step * PITCH, b->from + step * b->along);
     }
+  } else if (BY_HAND) {
+    CARD_UNROLL
+    for (int i = 0; i < HELD; i++)
+      if (b->step < steps)
+        b->held[i] = *(const card_run *)(const void *)(b->from + i * (THREADS / LINES) * b->across);
   } else {
     CARD_UNROLL
     for (int i = 0; i * THREADS < DEPTH * WIDTH; i++) {
@@ -62,9 +74,22 @@ CARD_INLINE void OF(PASTE(take_, SIDE))(BRING *b, int stage, int steps, int kind
   }
   b->from += DEPTH * b->along;
 }
+
+/* What take has left in hand, of as many steps. */
+CARD_INLINE void OF(PASTE(put_, SIDE))(const BRING *b, int stage, int steps, int kind) {
+  CARD_NEAR float *to = &OF(stage)[stage + b->to];
+  if (!BY_HAND || kind == CARD_RUNS || b->step >= steps) return;
+  CARD_UNROLL
+  for (int i = 0; i < HELD; i++) {
+    CARD_UNROLL
+    for (int c = 0; c < 4; c++) to[c * PITCH + i * (THREADS / LINES)] = b->held[i][c];
+  }
+}
 #undef BRING
 #undef RUNS
 #undef AT_ONCE
+#undef LINES
+#undef HELD
 #undef SIDE
 #undef WIDTH
 #undef PITCH

@@ -31,6 +31,7 @@
 #define PITCH_M      (TILE_M + 4)
 #define PITCH_N      (TILE_N + 4)
 #define STAGE        (DEPTH * (PITCH_M + PITCH_N))
+#define BY_HAND      (INSIDE && EACH_M * EACH_N >= 64)   /* bring.inc.h */
 
 CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 
@@ -48,6 +49,7 @@ CARD_SHARED CARD_ALIGNED float OF(stage)[STAGES * STAGE];
 typedef struct {
   float x[RING][EACH_M], y[RING][EACH_N];   /* steps of k, in turns */
   float sum[EACH_M][EACH_N];
+  const CARD_NEAR float *x_from, *y_from;   /* of the first step, in the stage that is read */
 } OF(part);
 
 CARD_INLINE int OF(row)(int i) {
@@ -60,13 +62,18 @@ CARD_INLINE int OF(column)(int j) {
   return warp % WARPS_N * (4 * EACH_N) + j / RUN_N * (4 * RUN_N) + lane * RUN_N + j % RUN_N;
 }
 
-CARD_INLINE void OF(read_step)(OF(part) *p, int into, int stage, int k) {
+CARD_INLINE void OF(turn_to)(OF(part) *p, int stage) {
+  p->x_from = &OF(stage)[stage + OF(row)(0)];
+  p->y_from = &OF(stage)[stage + DEPTH * PITCH_M + OF(column)(0)];
+}
+
+CARD_INLINE void OF(read_step)(OF(part) *p, int into, int k) {
   CARD_UNROLL
   for (int i = 0; i < EACH_M; i += RUN_M)
-    card_read_run(&p->x[into][i], &OF(stage)[stage + k * PITCH_M + OF(row)(i)], RUN_M);
+    card_read_run(&p->x[into][i], p->x_from + (k * PITCH_M + i / RUN_M * (8 * RUN_M)), RUN_M);
   CARD_UNROLL
   for (int j = 0; j < EACH_N; j += RUN_N)
-    card_read_run(&p->y[into][j], &OF(stage)[stage + DEPTH * PITCH_M + k * PITCH_N + OF(column)(j)], RUN_N);
+    card_read_run(&p->y[into][j], p->y_from + (k * PITCH_N + j / RUN_N * (4 * RUN_N)), RUN_N);
 }
 
 CARD_INLINE void OF(add_step)(OF(part) *p, int from) {
@@ -112,14 +119,18 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
   OF(part) p = { .sum = { { 0 } } };
   CARD_ROLLED
   for (int s = 0; s < STAGES - 1; s++) {
-    OF(take_x)(&x, s * STAGE, OF(steps_of)(a, s), X_KIND);
-    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, OF(steps_of)(a, s), Y_KIND);
+    int steps = OF(steps_of)(a, s);
+    OF(take_x)(&x, s * STAGE, steps, X_KIND);
+    OF(take_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
+    OF(put_x)(&x, s * STAGE, steps, X_KIND);
+    OF(put_y)(&y, s * STAGE + DEPTH * PITCH_M, steps, Y_KIND);
     card_copies_end();
   }
   card_copies_wait(STAGES - 2);
   card_barrier();
+  OF(turn_to)(&p, 0);
   CARD_UNROLL
-  for (int k = 0; k < AHEAD; k++) OF(read_step)(&p, k, 0, k);
+  for (int k = 0; k < AHEAD; k++) OF(read_step)(&p, k, k);
   CARD_ROLLED
   for (int64_t tile = 0; tile < whole; tile++) {
     int behind = stage == 0 ? (STAGES - 1) * STAGE : stage - STAGE;   /* all have read it */
@@ -130,19 +141,24 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
         card_copies_wait(STAGES - 2);
         card_barrier();
         stage = stage == (STAGES - 1) * STAGE ? 0 : stage + STAGE;
+        OF(turn_to)(&p, stage);
       }
-      OF(read_step)(&p, (k + AHEAD) % RING, stage, (k + AHEAD) % DEPTH);
+      OF(read_step)(&p, (k + AHEAD) % RING, (k + AHEAD) % DEPTH);
       if (k == 0) OF(take_x)(&x, behind, steps, X_KIND);
       if (k == DEPTH / 4) {
         OF(take_y)(&y, behind + DEPTH * PITCH_M, steps, Y_KIND);
         card_copies_end();
       }
       OF(add_step)(&p, k % RING);
+      if (k == DEPTH - 2) {
+        OF(put_x)(&x, behind, steps, X_KIND);
+        OF(put_y)(&y, behind + DEPTH * PITCH_M, steps, Y_KIND);
+      }
     }
   }
   CARD_ROLLED
   for (int k = 0; k < rest; k++) {
-    OF(read_step)(&p, 0, stage, k);
+    OF(read_step)(&p, 0, k);
     OF(add_step)(&p, 0);
   }
   OF(give)(a, &at, &p);
@@ -168,6 +184,7 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
 #undef PITCH_M
 #undef PITCH_N
 #undef STAGE
+#undef BY_HAND
 #undef WAY
 #undef X_KIND
 #undef Y_KIND

@@ -8,15 +8,15 @@
 #include "backend/cuda/kernels/tile.inc.h"
 #define WAY    _ra
 #define X_KIND CARD_RUNS
-#define Y_KIND CARD_ALONG
+#define Y_KIND CARD_LINES
 #include "backend/cuda/kernels/tile.inc.h"
 #define WAY    _ar
-#define X_KIND CARD_ALONG
+#define X_KIND CARD_LINES
 #define Y_KIND CARD_RUNS
 #include "backend/cuda/kernels/tile.inc.h"
 #define WAY    _aa
-#define X_KIND CARD_ALONG
-#define Y_KIND CARD_ALONG
+#define X_KIND CARD_LINES
+#define Y_KIND CARD_LINES
 #include "backend/cuda/kernels/tile.inc.h"
 
 #undef INSIDE
