@@ -23,6 +23,7 @@
 #endif
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define PAGE_BYTES ((size_t)4 << 10) /* the smallest; where pages are larger, the advice may be refused */
 
 bool tn_size_mul(size_t a, size_t b, size_t *out) {
   if (b != 0 && a > SIZE_MAX / b) return false;
@@ -123,6 +124,14 @@ void *tn_heap_alloc_aligned(tn_heap *heap, size_t bytes, size_t alignment) {
   return account(heap, at, 0, bytes);
 }
 
+/* A block that grows asks with all of its pages: the system moves it without copying only where it has said
+ * one thing about all of them. The end, which fills no huge page, gets none. */
+static void ask_while_growing(char *at, size_t bytes) {
+  if (bytes < 2 * HUGE_PAGE_BYTES) return;
+  size_t before = (uintptr_t)at % PAGE_BYTES, after = (size_t)(0 - ((uintptr_t)at + bytes)) % PAGE_BYTES;
+  ask_for_huge_pages(at - before, before + bytes + after);
+}
+
 void *tn_heap_resize(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes) {
   if (!at) return tn_heap_alloc(heap, new_bytes);
   if (new_bytes == 0) {
@@ -131,6 +140,7 @@ void *tn_heap_resize(tn_heap *heap, void *at, size_t old_bytes, size_t new_bytes
   }
   if (!admit(heap, old_bytes, new_bytes)) return NULL;
   char *moved = realloc(at, new_bytes);
+  if (moved && new_bytes > old_bytes) ask_while_growing(moved, new_bytes);
   if (moved && new_bytes > old_bytes) memset(moved + old_bytes, 0, new_bytes - old_bytes);
   return account(heap, moved, old_bytes, new_bytes);
 }

@@ -65,6 +65,19 @@ static inline bool tn_number_exact_f32(uint64_t leading, int64_t exponent, float
   return true;
 }
 
+/* More digits than f64 holds. Rounding them and dividing are each half a unit of f64 off, so the quotient is
+ * fewer than four units from the number, and only a midpoint between two f32 that is as close matters. */
+static inline bool tn_number_near_f32(uint64_t leading, int64_t exponent, float *out) {
+  const uint64_t cut_off = (UINT64_C(1) << 29) - 1, midpoint = UINT64_C(1) << 28;
+  if (leading >> 53 == 0 || exponent < -TN_TENS_EXACT || exponent > 0) return false;
+  double value = (double)leading / tn_number_tens[-exponent];
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  if ((bits & cut_off) - (midpoint - 4) <= 8) return false;
+  *out = (float)value;
+  return true;
+}
+
 /* leading * 10^exponent, rounded once: for readers that have found the digits themselves. */
 float tn_number_f32_of(bool negative, uint64_t leading, int exponent);
 

@@ -253,8 +253,9 @@ static double finite_f64(const scanned *number) {
 
 static float finite_f32(const scanned *number) {
   float value;
-  bool few = !number->more && tn_number_exact_f32(number->leading, number->exponent, &value);
-  if (few) return number->negative ? -value : value;
+  bool quick = !number->more && (tn_number_exact_f32(number->leading, number->exponent, &value) ||
+                                 tn_number_near_f32(number->leading, number->exponent, &value));
+  if (quick) return number->negative ? -value : value;
   uint32_t bits = (uint32_t)round_to_format(number, &f32_format) | (uint32_t)number->negative << 31;
   memcpy(&value, &bits, sizeof bits);
   return value;

@@ -26,13 +26,16 @@ static inline int tn_take_digits(const char **at, const char *end, int most, uin
 /* The same for a fraction, which has more digits, and less predictably many. */
 static inline int tn_take_fraction(const char **at, const char *end, int most, uint64_t *value) {
   static const uint32_t power_of_ten[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-  uint64_t part = 0;
-  if (most < 8 || end - *at < 8) return tn_take_digits(at, end, most, value);
-  int count = tn_digits8(*at, &part);
-  if (count == 0) return 0;
-  *value = *value * power_of_ten[count] + part;
-  *at += count;
-  return count < 8 ? count : 8 + tn_take_digits(at, end, most - 8, value);
+  int taken = 0;
+  while (most - taken >= 8 && end - *at >= 8) {
+    uint64_t part = 0;
+    int count = tn_digits8(*at, &part);
+    *value = *value * power_of_ten[count] + part;
+    *at += count;
+    taken += count;
+    if (count < 8) return taken;
+  }
+  return taken + tn_take_digits(at, end, most - taken, value);
 }
 
 /* A whole number of at most seven digits, at *at. The digits are looked at before
@@ -77,8 +80,11 @@ static inline bool tn_take_f32(const char **at, const char *end, float *out) {
     if (exponent == 0) return false;   /* or no room for more digits; both are rare */
   }
   if (!tn_take_exponent(&p, end, &exponent)) return false;
-  *out = tn_number_f32_of(negative, value, exponent);
   *at = p;
+  if (tn_number_near_f32(value, exponent, out))
+    *out = negative ? -*out : *out;
+  else
+    *out = tn_number_f32_of(negative, value, exponent);
   return true;
 }
 

@@ -56,6 +56,24 @@ bool tn_columns_reserve(tn_columns *columns, size_t rows) {
   return true;
 }
 
+static size_t items_left(const tn_column *column) {
+  switch (column->kind) {
+    case TN_COLUMN_F32: return column->reals.capacity - column->reals.count;
+    case TN_COLUMN_TEXT: return column->ends.capacity - column->ends.count;
+    default: return column->ints.capacity - column->ints.count;
+  }
+}
+
+size_t tn_columns_room(const tn_columns *columns) {
+  size_t room = columns->lines.capacity - columns->lines.count;
+  for (size_t i = 0; i < columns->count; i++) {
+    const tn_column *column = &columns->at[i];
+    size_t rows = column->width > 0 ? items_left(column) / column->width : room;
+    if (rows < room) room = rows;
+  }
+  return room;
+}
+
 tn_str tn_column_text(const tn_column *column, size_t item) {
   size_t first = item > 0 ? (size_t)column->ends.at[item - 1] : 0;
   return (tn_str){ column->text.at + first, (size_t)column->ends.at[item] - first };

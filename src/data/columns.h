@@ -47,6 +47,8 @@ bool tn_columns_init(tn_columns *columns, tn_heap *heap, size_t count);
 void tn_columns_free(tn_columns *columns);
 /* Room for so many more rows, where the widths are known. Items past `rows` may be written through `at`. */
 bool tn_columns_reserve(tn_columns *columns, size_t rows);
+/* For how many more rows there is room. */
+size_t tn_columns_room(const tn_columns *columns);
 /* No rows, with the same widths and memory. */
 void tn_columns_clear(tn_columns *columns);
 /* The numbers of a row, of TN_COLUMN_ITEM bytes each. */

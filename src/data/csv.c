@@ -157,9 +157,22 @@ static bool take_long(const char *from, const char *stop, const tn_csv_use *use,
   return true;
 }
 
+/* One digit or two: of short cells there are many in a file. */
+static inline bool take_short(const char *from, bool two, const tn_csv_use *use, tn_csv_place *to) {
+  uint32_t first = (uint32_t)(unsigned char)from[0] - '0', second = (uint32_t)(unsigned char)from[1] - '0';
+  uint32_t number = two ? 10 * first + second : first;
+  if (first > 9 || (two && second > 9)) return false;
+  if (use->real)
+    to[use->column].reals[use->item] = (float)number;
+  else
+    to[use->column].ints[use->item] = (int32_t)number;
+  return true;
+}
+
 static inline bool take_number(const char *from, const char *stop, const tn_csv_use *use, tn_csv_place *to) {
   tn_decimal decimal;
   if (stop == from) return false;
+  if (stop - from <= 2 && take_short(from, stop - from == 2, use, to)) return true;
   if (tn_take_decimal(stop, (size_t)(stop - from), &decimal) && keep_number(&decimal, use, to)) return true;
   return take_long(from, stop, use, to);
 }
@@ -250,7 +263,9 @@ static void put_back(tn_csv *csv, const char *start, uint64_t line) {
 /* Room for one more row, and where its numbers go. */
 static bool begin_row(tn_csv *csv) {
   tn_columns *out = csv->out;
+  if (csv->room > 0) return true;
   if (!tn_columns_reserve(out, 1)) return tn_csv_fail(csv, TN_DATA_MEMORY);
+  csv->room = tn_columns_room(out);
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
     if (column->width == 0) continue; /* it has no memory, either */

@@ -220,10 +220,13 @@ bool tn_csv_keep_row(tn_csv *csv) {
   out->lines.at[out->lines.count++] = csv->row_line > UINT32_MAX ? UINT32_MAX : (uint32_t)csv->row_line;
   out->rows++;
   csv->any = true;
+  csv->room--;
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
-    if (column->kind == TN_COLUMN_F32) column->reals.count += column->width;
+    if (column->width == 0) continue; /* it has no memory, either */
+    if (column->kind == TN_COLUMN_F32) column->reals.count += column->width, csv->to[i].reals += column->width;
     if (column->kind == TN_COLUMN_I32 || column->kind == TN_COLUMN_CLASS) column->ints.count += column->width;
+    if (column->kind == TN_COLUMN_I32) csv->to[i].ints += column->width;
   }
   return out->rows < TN_CSV_CHUNK || !csv->request->take || tn_csv_hand_over(csv);
 }
@@ -231,6 +234,7 @@ bool tn_csv_keep_row(tn_csv *csv) {
 bool tn_csv_hand_over(tn_csv *csv) {
   if (!csv->request->take(csv->request->context, csv->out)) return tn_csv_fail(csv, TN_DATA_REFUSED);
   tn_columns_clear(csv->out);
+  csv->room = 0;
   return true;
 }
 

@@ -89,7 +89,7 @@ def f32_neighbours(number):
 
 
 def decimal(rng):
-    form = rng.randrange(6)
+    form = rng.randrange(8)
     if form == 0:
         return str(rng.randrange(-10 ** rng.randrange(1, 12), 10 ** 12))
     if form == 1:
@@ -98,7 +98,13 @@ def decimal(rng):
         return "%.*f" % (rng.randrange(1, 9), rng.gauss(0, 10 ** rng.randrange(-3, 8)))
     if form == 3:
         return "%.*e" % (rng.randrange(0, 18), rng.gauss(0, 1) * 10.0 ** rng.randrange(-30, 30))
+    if form == 6:
+        return str(rng.randrange(-9, 100))
     halfway = struct.unpack("<f", struct.pack("<I", rng.randrange(0x3f000000, 0x4f000000)))[0]
+    if form == 7:   # 17 to 19 digits, a unit of the last from a midpoint, or on it
+        digits = ("%.30f" % (halfway * (1 + 2.0 ** -24))).lstrip("-0.")[:20]
+        cut = digits[:rng.randrange(18, 21)]
+        return cut[:-1] + rng.choice([cut[-1], "0", "9"])
     return "%.30f" % (halfway * (1 + 2.0 ** -24)) if form == 4 else "%.8g" % halfway
 
 
