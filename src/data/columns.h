@@ -60,6 +60,10 @@ static inline const void *tn_column_row(const tn_column *column, size_t row) {
                                        : (const void *)(column->ints.at + first);
 }
 tn_str tn_column_text(const tn_column *column, size_t item);
+/* The number of a class by its name, in the order in which names come. False when memory runs out. */
+bool tn_column_add_class(tn_heap *heap, tn_column *column, tn_str name, int32_t *number);
+/* When all rows are there: numbers by the order of the names' bytes. False when memory runs out. */
+bool tn_columns_name_classes(tn_columns *columns);
 /* The numbers of a column as a tensor, f32 or i32: [rows, width], or [rows] of a `vector`. False when memory
  * runs out. */
 bool tn_column_tensor(const tn_columns *columns, size_t column, bool vector, tn_tensor *out);
@@ -84,7 +88,11 @@ typedef enum {
   TN_DATA_WHOLE,      /* `value` is not a whole number, or does not fit i32 */
   TN_DATA_MISSING,    /* there is no value */
   TN_DATA_NO_COLUMN,  /* the file has no `column`; `value`: perhaps this was meant */
-  TN_DATA_SAME_NAME   /* the file has two of them */
+  TN_DATA_SAME_NAME,  /* the file has two of them */
+  TN_DATA_NO_NAMES,   /* the first row has numbers, and the header was nobody's choice */
+  TN_DATA_JSON,       /* a line is not a JSON object: see `reason` */
+  TN_DATA_KIND,       /* the value of `column` is not what `reason` says it should be */
+  TN_DATA_WIDTH       /* the row has `received` items for a column that takes `expected` */
 } tn_data_problem;
 
 #define TN_DATA_SHOWN 64
@@ -96,6 +104,7 @@ typedef struct {
   char column[TN_DATA_SHOWN];    /* the name of the column, else its number from 0; or "" */
   char value[TN_DATA_SHOWN];     /* what stands there, cut to this size */
   int64_t expected, received;
+  const char *reason;            /* static */
   size_t asked;                  /* which of the request's columns wanted it */
 } tn_data_fault;
 

@@ -352,7 +352,7 @@ static bool read_file(tn_csv *csv) {
   csv->last = true;
   if (!add_piece(csv, TN_LIT("")) || !read_window(csv)) return false;
   if (!csv->any) return tn_csv_fail(csv, TN_DATA_EMPTY);
-  if (!request->take) return tn_csv_name_classes(csv);
+  if (!request->take) return tn_columns_name_classes(csv->out) ? true : tn_csv_fail(csv, TN_DATA_MEMORY);
   return csv->out->rows == 0 || tn_csv_hand_over(csv);
 }
 

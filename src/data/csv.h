@@ -39,6 +39,9 @@ typedef struct {
   float fill;
   tn_csv_classes classes; /* CLASS */
   bool ignored;  /* its cells are not read and may be missing; they are not among those left over */
+  tn_str other;  /* JSONL: another key that stands in for that of a single pick; empty: none */
+  size_t width;  /* JSONL: items of a row; 0: as many as the first row has */
+  tn_shape row;  /* JSONL: how lists may nest; lengths may be unknown */
 } tn_csv_column;
 
 typedef struct {
@@ -46,6 +49,7 @@ typedef struct {
   bool resolved;    /* as tn_file_read_pieces */
   char delimiter;   /* an ASCII character that is no quote, line end or part of a number */
   bool header;      /* the first row has the names of the columns */
+  bool header_is_default; /* nobody said so: a row of numbers alone is refused */
   const tn_csv_column *columns;
   size_t column_count;
   /* Takes the rows that were read, TN_CSV_CHUNK at a time, so that a file may be larger than memory. They are

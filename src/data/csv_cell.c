@@ -1,11 +1,16 @@
 /* data/csv_cell.c: what the cells of a CSV file mean. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "data/csv_internal.h"
 
 /* ---- which cell is for what ---- */
+
+static tn_str trimmed(tn_str text) {
+  while (text.len > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text.at++, text.len--;
+  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t')) text.len--;
+  return text;
+}
 
 static void show_number(char *field, uint64_t number) {
   char digits[TN_NUMBER_BYTES];
@@ -103,8 +108,21 @@ static bool plan_rest(tn_csv *csv, size_t column) {
   return true;
 }
 
+/* A first row of numbers alone would be lost. */
+static bool check_names(tn_csv *csv) {
+  double number;
+  if (!csv->request->header || !csv->request->header_is_default) return true;
+  for (size_t i = 0; i < csv->names.count; i++) {
+    if (!tn_number_parse_f64(trimmed(csv->names.at[i]), &number)) return true;
+  }
+  csv->fault->line = csv->row_line;
+  csv->fault->col = 1;
+  return tn_csv_fail(csv, TN_DATA_NO_NAMES);
+}
+
 bool tn_csv_plan(tn_csv *csv) {
   const tn_csv_request *request = csv->request;
+  if (!check_names(csv)) return false;
   csv->uses = tn_arena_array(&csv->arena, csv->names.count, sizeof *csv->uses);
   csv->to = tn_arena_array(&csv->arena, request->column_count + 1, sizeof *csv->to);
   if (!csv->uses || !csv->to) return tn_csv_fail(csv, TN_DATA_MEMORY);
@@ -121,12 +139,6 @@ bool tn_csv_plan(tn_csv *csv) {
 }
 
 /* ---- values ---- */
-
-static tn_str trimmed(tn_str text) {
-  while (text.len > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text.at++, text.len--;
-  while (text.len > 0 && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t')) text.len--;
-  return text;
-}
 
 static bool is_missing(tn_str text) {
   static const char *const words[] = { "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None" };
@@ -176,14 +188,9 @@ static bool take_class(tn_csv *csv, const tn_csv_column *wanted, tn_column *colu
                        int32_t *out) {
   tn_str name = trimmed(cell);
   if (name.len == 0) return wrong_value(csv, TN_DATA_MISSING, name);
-  if (!column->classes && has_names(csv, wanted, column, name)) {
-    column->classes = tn_names_new(csv->heap);
-    if (!column->classes) return tn_csv_fail(csv, TN_DATA_MEMORY);
-  }
-  column->numbered = !column->classes;
+  column->numbered = !column->classes && !has_names(csv, wanted, column, name);
   if (column->numbered) return take_i32(csv, cell, out);
-  *out = (int32_t)tn_names_intern(column->classes, name) - 1;
-  return *out >= 0 ? true : tn_csv_fail(csv, TN_DATA_MEMORY);
+  return tn_column_add_class(csv->heap, column, name, out) ? true : tn_csv_fail(csv, TN_DATA_MEMORY);
 }
 
 static bool take_text(tn_csv *csv, tn_column *column, tn_str cell) {
@@ -224,9 +231,12 @@ bool tn_csv_keep_row(tn_csv *csv) {
   for (size_t i = 0; i < out->count; i++) {
     tn_column *column = &out->at[i];
     if (column->width == 0) continue; /* it has no memory, either */
-    if (column->kind == TN_COLUMN_F32) column->reals.count += column->width, csv->to[i].reals += column->width;
-    if (column->kind == TN_COLUMN_I32 || column->kind == TN_COLUMN_CLASS) column->ints.count += column->width;
+    if (column->kind == TN_COLUMN_F32) csv->to[i].reals += column->width;
     if (column->kind == TN_COLUMN_I32) csv->to[i].ints += column->width;
+    if (column->kind == TN_COLUMN_F32)
+      column->reals.count += column->width;
+    else if (column->kind != TN_COLUMN_TEXT)
+      column->ints.count += column->width;
   }
   return out->rows < TN_CSV_CHUNK || !csv->request->take || tn_csv_hand_over(csv);
 }
@@ -235,58 +245,5 @@ bool tn_csv_hand_over(tn_csv *csv) {
   if (!csv->request->take(csv->request->context, csv->out)) return tn_csv_fail(csv, TN_DATA_REFUSED);
   tn_columns_clear(csv->out);
   csv->room = 0;
-  return true;
-}
-
-/* ---- class names ---- */
-
-typedef struct {
-  tn_str text;
-  int32_t found; /* its number by first appearance */
-} class_name;
-
-static int by_bytes(const void *a, const void *b) {
-  return tn_str_compare(((const class_name *)a)->text, ((const class_name *)b)->text);
-}
-
-static bool sort_classes(tn_csv *csv, tn_column *column, size_t count, class_name *names, int32_t *place) {
-  tn_names *sorted = tn_names_new(csv->heap);
-  if (!sorted) return false;
-  for (size_t i = 0; i < count; i++)
-    names[i] = (class_name){ tn_names_text(column->classes, (tn_name)(i + 1)), (int32_t)i };
-  qsort(names, count, sizeof *names, by_bytes);
-  bool ok = true;
-  for (size_t i = 0; ok && i < count; i++) {
-    ok = tn_names_intern(sorted, names[i].text) == i + 1;
-    place[names[i].found] = (int32_t)i;
-  }
-  if (!ok) return tn_names_free(sorted), false;
-  for (size_t i = 0; i < column->ints.count; i++) column->ints.at[i] = place[column->ints.at[i]];
-  tn_names_free(column->classes);
-  column->classes = sorted;
-  column->class_count = count;
-  return true;
-}
-
-static size_t count_classes(const tn_column *column) {
-  int32_t most = 0;
-  for (size_t i = 0; i < column->ints.count; i++) {
-    if (column->ints.at[i] > most) most = column->ints.at[i];
-  }
-  return (size_t)most + 1; /* there are rows */
-}
-
-bool tn_csv_name_classes(tn_csv *csv) {
-  for (size_t i = 0; i < csv->out->count; i++) {
-    tn_column *column = &csv->out->at[i];
-    if (!column->classes) continue;
-    size_t count = count_classes(column);
-    class_name *names = tn_heap_alloc(csv->heap, count * sizeof *names);
-    int32_t *place = tn_heap_alloc(csv->heap, count * sizeof *place);
-    bool ok = names && place && sort_classes(csv, column, count, names, place);
-    tn_heap_free(csv->heap, names, names ? count * sizeof *names : 0);
-    tn_heap_free(csv->heap, place, place ? count * sizeof *place : 0);
-    if (!ok) return tn_csv_fail(csv, TN_DATA_MEMORY);
-  }
   return true;
 }

@@ -56,6 +56,4 @@ bool tn_csv_take_cell(tn_csv *csv, size_t index, tn_str cell);
 bool tn_csv_keep_row(tn_csv *csv);
 /* The rows that there are go to the request's `take`. */
 bool tn_csv_hand_over(tn_csv *csv);
-/* At the end: class names in the order of their bytes. */
-bool tn_csv_name_classes(tn_csv *csv);
 #endif

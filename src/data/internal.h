@@ -2,7 +2,6 @@
 #ifndef TN_DATA_INTERNAL_H
 #define TN_DATA_INTERNAL_H
 
-#include "base/sha256.h"
 #include "base/text.h"
 #include "data/table.h"
 
@@ -12,10 +11,8 @@ typedef struct {
   tn_diags *diags;
   tn_arena arena; /* for strings with escapes; reset after every line */
   uint32_t line;  /* from 1 */
+  tn_str text;    /* of that line */
   bool any;       /* there was a row */
-  tn_text begun;  /* a line whose end has not been read yet */
-  tn_sha256 hash; /* of what has been read, if it is wanted */
-  bool ok;
 } tn_table_reader;
 
 /* One line without its end. False after reporting. A blank line is not a row. */
@@ -31,4 +28,6 @@ bool tn_table_check_label_width(tn_table_reader *reader, size_t before);
 /* `label` is kept where labels are wanted and no lists: those stand in the table already. */
 bool tn_table_add_row(tn_table_reader *reader, int64_t label);
 bool tn_table_out_of_memory(tn_table_reader *reader);
+/* The place of a byte of the line, in characters from 1. */
+int64_t tn_table_column(const tn_table_reader *reader, const char *at);
 #endif

@@ -17,9 +17,10 @@ typedef struct {
 static bool syntax_error(row_reader *row, const char *reason) {
   tn_table_reader *reader = row->reader;
   if (row->json.out_of_memory) return tn_table_out_of_memory(reader);
+  const char *at = row->json.start + (row->json.reason ? row->json.error_at : 0);
   return tn_report(reader->diags, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
-                   TN_STR("reason", reason));
+                   TN_STR("reason", reason), TN_INT("col", tn_table_column(reader, at)));
 }
 
 /* A line that is not JSON gets its own message, not that of a wrong value. */

@@ -15,6 +15,8 @@ static const char *syntax_reason(tn_data_problem problem) {
     case TN_DATA_AFTER_QUOTE: return "only a delimiter may follow a closing quote";
     case TN_DATA_LONG_ROW: return "the row is longer than 16 MiB; is a quote not closed?";
     case TN_DATA_MANY_COLUMNS: return "there are more than 65536 columns";
+    case TN_DATA_NO_NAMES:
+      return "these are numbers, not names of columns; `header = false` reads them as a row";
     default: return "more than one column has the name that the program reads";
   }
 }
@@ -36,6 +38,17 @@ static bool report_syntax(const tn_data_fault *fault, const tn_data_place *place
   int64_t col = fault->col > 0 ? (int64_t)fault->col : 1;
   return tn_report(diags, TN_DIAG_E_DATASET_CSV_PARSE_ERROR, place->at, path, line, TN_INT("col", col),
                    TN_STR("reason", syntax_reason(fault->problem)));
+}
+
+/* A list or an object has no text to show. */
+static bool report_kind(const tn_data_fault *fault, const tn_data_place *place, tn_diags *diags) {
+  tn_field path = TN_STR("path", place->path), line = TN_INT("line", (int64_t)fault->line);
+  tn_field field = TN_STR("field", fault->column), expected = TN_STR("expected", fault->reason);
+  if (fault->value[0] == '\0')
+    return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line, field,
+                     expected);
+  return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line, field, expected,
+                   TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col));
 }
 
 static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags) {
@@ -63,6 +76,15 @@ static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_he
     case TN_DATA_NO_COLUMN:
       return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_MISSING_FIELD, place->columns_at, path, line,
                        TN_STR("field", fault->column), TN_STR("suggestion", fault->value));
+    case TN_DATA_JSON:
+      return tn_report(diags, TN_DIAG_E_DATASET_JSONL_PARSE_ERROR, place->at, path, line,
+                       TN_STR("reason", fault->reason), TN_INT("col", (int64_t)fault->col));
+    case TN_DATA_KIND: return report_kind(fault, place, diags);
+    case TN_DATA_WIDTH:
+      return tn_report(diags, TN_DIAG_E_DATASET_DIM_MISMATCH, place->columns_at, path, line,
+                       TN_INT("expected_T", fault->expected), TN_INT("received_T", fault->received),
+                       TN_TEXT("input", place->input),
+                       TN_NOTE_IF(place->input_at, "`{input}` is declared here"));
     default: return report_syntax(fault, place, diags);
   }
 }

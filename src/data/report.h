@@ -9,6 +9,8 @@ typedef struct {
   const char *path;
   tn_span at;         /* where the program names the file */
   tn_span columns_at; /* and the columns that the fault is about */
+  tn_str input;       /* what says how long a row is; empty: the rows before */
+  tn_span input_at;   /* where it does; TN_NOWHERE: nowhere */
 } tn_data_place;
 
 /* Returns false. A stop is not reported: it is not a mistake in the file. */

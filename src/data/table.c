@@ -3,16 +3,18 @@
 
 #include <string.h>
 
-#include "base/file.h"
 #include "base/utf8.h"
 #include "data/internal.h"
+#include "data/lines.h"
 #include "data/report.h"
-
-#define TN_TABLE_FILE_LIMIT ((uint64_t)1 << 46)
 
 bool tn_table_out_of_memory(tn_table_reader *reader) {
   tn_table_free(reader->table); /* what is said needs memory, too */
   return tn_report_memory(reader->diags, reader->table->heap, reader->request->at, "the data set");
+}
+
+int64_t tn_table_column(const tn_table_reader *reader, const char *at) {
+  return (int64_t)tn_utf8_count((tn_str){ reader->text.at, (size_t)(at - reader->text.at) }) + 1;
 }
 
 size_t tn_table_feature_count(const tn_table *table) {
@@ -61,61 +63,35 @@ bool tn_table_add_row(tn_table_reader *reader, int64_t label) {
   return !full || reader->request->take(reader->request->context, table);
 }
 
-static bool is_blank(tn_str line) {
-  for (size_t i = 0; i < line.len; i++) {
-    if (line.at[i] != ' ' && line.at[i] != '\t' && line.at[i] != '\r') return false;
-  }
-  return true;
-}
-
-static bool read_line(tn_table_reader *reader, tn_str line) {
-  const tn_table_request *request = reader->request;
-  bool tsv = request->format == TN_TABLE_TSV;
-  if (reader->line++ == 0) line = tn_utf8_unmarked(line);
-  if (!tn_utf8_valid(line)) {
-    return tn_report(reader->diags, TN_DIAG_E_FILE_INVALID_UTF8, request->at, TN_STR("path", request->path));
-  }
-  if (is_blank(line)) return true;
+/* One line that is not blank. What a reader refuses it has reported. */
+static bool read_line(void *context, tn_str line, uint64_t number) {
+  tn_table_reader *reader = context;
+  bool tsv = reader->request->format == TN_TABLE_TSV;
+  reader->line = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+  reader->text = line;
   if (!(tsv ? tn_tsv_line : tn_jsonl_line)(reader, line)) return false;
   tn_arena_reset(&reader->arena);
   return true;
 }
 
-/* The end of a line that began in an earlier piece. */
-static bool end_line(tn_table_reader *reader, tn_str rest) {
-  if (reader->begun.len == 0) return read_line(reader, rest);
-  tn_text_add(&reader->begun, rest);
-  if (reader->begun.failed) return tn_table_out_of_memory(reader);
-  bool ok = read_line(reader, tn_text_str(&reader->begun));
-  tn_text_clear(&reader->begun);
-  return ok;
-}
-
-/* A piece of the file: the lines that end in it; what is left begins the next one. */
-static bool take_piece(void *context, tn_str piece) {
-  tn_table_reader *reader = context;
+/* Why the lines ended early, unless the reader of a line has said so. */
+static bool report_end(tn_table_reader *reader, tn_data_fault *fault) {
   const tn_table_request *request = reader->request;
-  if (request->sha256) tn_sha256_update(&reader->hash, piece.at, piece.len);
-  if (tn_stop_asked(reader->table->heap->stop)) return reader->ok = false;
-  for (const char *stop; (stop = memchr(piece.at, '\n', piece.len)) != NULL;) {
-    tn_str line = { piece.at, (size_t)(stop - piece.at) };
-    if (!end_line(reader, line)) return reader->ok = false;
-    piece = (tn_str){ stop + 1, piece.len - line.len - 1 };
-  }
-  tn_text_add(&reader->begun, piece);
-  if (reader->begun.failed) reader->ok = tn_table_out_of_memory(reader);
-  return reader->ok;
+  tn_data_place place = { .path = request->path, .at = request->at, .columns_at = request->at };
+  if (fault->problem == TN_DATA_MEMORY) return tn_table_out_of_memory(reader);
+  return tn_data_report(fault, &place, reader->table->heap, reader->diags);
 }
 
 static bool read_file(tn_table_reader *reader) {
   const tn_table_request *request = reader->request;
-  tn_heap *heap = reader->table->heap;
-  tn_file_status status = tn_file_read_pieces(heap, request->path, request->resolved, TN_TABLE_FILE_LIMIT,
-                                              NULL, take_piece, reader);
-  if (!reader->ok || heap->stopped) return false;
-  if (status == TN_FILE_NO_MEMORY) return tn_table_out_of_memory(reader);
-  if (status != TN_FILE_OK) return tn_data_report_file(status, request->path, request->at, reader->diags);
-  if (reader->begun.len > 0 && !end_line(reader, (tn_str){ "", 0 })) return false;
+  tn_data_fault fault = { 0 };
+  tn_lines_request lines = { .path = request->path,
+                             .resolved = request->resolved,
+                             .take = read_line,
+                             .context = reader,
+                             .sha256 = request->sha256 };
+  fault.problem = tn_lines_read(reader->table->heap, &lines, &fault.file, &fault.line);
+  if (fault.problem != TN_DATA_OK) return report_end(reader, &fault);
   bool left = request->take && reader->table->rows > 0;
   if (left && !request->take(request->context, reader->table)) return false;
   if (reader->any) return true;
@@ -127,14 +103,10 @@ bool tn_table_read(tn_heap *heap, const tn_table_request *request, tn_diags *dia
                      .floats = request->floats,
                      .width = request->width,
                      .label_width = request->label_lists ? request->label_width : 1 };
-  tn_table_reader reader = { .request = request, .table = out, .diags = diags, .ok = true };
+  tn_table_reader reader = { .request = request, .table = out, .diags = diags };
   tn_phase before = tn_diags_enter(diags, TN_PHASE_DATA);
   tn_arena_init(&reader.arena, heap);
-  tn_text_init(&reader.begun, heap);
-  tn_sha256_init(&reader.hash);
   bool ok = read_file(&reader);
-  if (request->sha256) tn_sha256_final(&reader.hash, request->sha256);
-  tn_text_free(&reader.begun);
   tn_arena_free(&reader.arena);
   tn_diags_enter(diags, before);
   if (!ok) tn_table_free(out);

@@ -7,12 +7,13 @@
 #define TN_TSV_COLUMN_LIMIT 65536
 
 /* What the first line has wrong is most likely that it names the columns. */
-static bool refuse(tn_table_reader *reader, const char *reason) {
+static bool refuse(tn_table_reader *reader, const char *at, const char *reason) {
   const char *header = "if this line names the columns, take it away, or read the file as a table: "
-                       "`format = \"csv\"` and `delimiter = \"\\t\"`";
+                       "`header = true`";
   return tn_report(reader->diags, TN_DIAG_E_DATASET_PARSE_ERROR, reader->request->at,
                    TN_STR("path", reader->request->path), TN_INT("line", reader->line),
-                   TN_STR("reason", reason), TN_HINT(tn_str_of(reader->line == 1 ? header : "")));
+                   TN_STR("reason", reason), TN_INT("col", tn_table_column(reader, at)),
+                   TN_HINT(tn_str_of(reader->line == 1 ? header : "")));
 }
 
 static tn_str trimmed(tn_str text) {
@@ -24,7 +25,7 @@ static tn_str trimmed(tn_str text) {
 static bool add_whole(tn_table_reader *reader, tn_i32s *into, tn_str text, const char *problem) {
   int64_t whole;
   if (!tn_number_parse_i64(text, &whole) || whole < INT32_MIN || whole > INT32_MAX)
-    return refuse(reader, problem);
+    return refuse(reader, text.at, problem);
   return tn_vec_push(reader->table->heap, into, (int32_t)whole) ? true : tn_table_out_of_memory(reader);
 }
 
@@ -34,7 +35,7 @@ static bool add_feature(tn_table_reader *reader, tn_str text) {
   if (!table->floats)
     return add_whole(reader, &table->ints, text, "a column holds something that is not a whole number");
   if (!tn_number_parse_f32(text, &number))
-    return refuse(reader, "a column holds something that is not a number");
+    return refuse(reader, text.at, "a column holds something that is not a number");
   return tn_vec_push(table->heap, &table->reals, number) ? true : tn_table_out_of_memory(reader);
 }
 
@@ -66,7 +67,8 @@ static const char *no_features(const tn_table_request *request) {
 
 static bool column_at(tn_table_reader *reader, const tn_str *columns, size_t count, int32_t index,
                       tn_str *out) {
-  if ((size_t)index >= count) return refuse(reader, "a column that the program reads is not there");
+  if ((size_t)index >= count)
+    return refuse(reader, reader->text.at + reader->text.len, "a column that the program reads is not there");
   *out = columns[index];
   return true;
 }
@@ -117,7 +119,7 @@ static bool read_label(tn_table_reader *reader, const tn_str *columns, size_t co
     return add_each(reader, column, add_label) && tn_table_check_label_width(reader, before);
   }
   if (tn_number_parse_i64(column, label) && *label >= INT32_MIN && *label <= INT32_MAX) return true;
-  return refuse(reader, "the label is not a whole number");
+  return refuse(reader, column.at, "the label is not a whole number");
 }
 
 /* As many columns as there are tabs, and one more. */
@@ -136,14 +138,14 @@ bool tn_tsv_line(tn_table_reader *reader, tn_str line) {
   const tn_table_request *request = reader->request;
   size_t tabs = 0;
   for (size_t i = 0; i < line.len; i++) tabs += line.at[i] == '\t';
-  if (tabs >= TN_TSV_COLUMN_LIMIT) return refuse(reader, "there are more than 65536 columns");
+  if (tabs >= TN_TSV_COLUMN_LIMIT) return refuse(reader, line.at, "there are more than 65536 columns");
   tn_str *columns = tn_arena_array(&reader->arena, tabs + 1, sizeof *columns);
   if (!columns) return tn_table_out_of_memory(reader);
   size_t count = split(line, columns), before = tn_table_feature_count(reader->table);
   int64_t label = 0;
   bool needs_two = request->wants_features && !request->label_may_miss &&
                    request->feature_column_count == 0 && request->label_column_count == 0;
-  if (needs_two && count < 2) return refuse(reader, no_features(request));
+  if (needs_two && count < 2) return refuse(reader, line.at, no_features(request));
   if (request->wants_labels && !read_label(reader, columns, count, &label)) return false;
   if (request->wants_features &&
       !(read_features(reader, columns, count) && tn_table_check_width(reader, before)))

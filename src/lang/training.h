@@ -70,10 +70,6 @@ typedef enum {
 } tn_dataset_format;
 const char *tn_dataset_format_name(tn_dataset_format format);
 int tn_dataset_format_find(tn_str name); /* -1: there is none */
-/* Whether every input has a feed of its own: columns of a table, or an array. */
-static inline bool tn_dataset_feeds(tn_dataset_format format) {
-  return format == TN_DATASET_CSV || format == TN_DATASET_NPY || format == TN_DATASET_NPZ;
-}
 typedef enum { TN_STAGE_MAP, TN_STAGE_FILTER } tn_stage_kind;
 
 /* Which part of a row a column of the data is. JSONL: the key. TSV: the columns, counted from
@@ -84,13 +80,13 @@ typedef struct {
   size_t column_count; /* 0: the default layout */
 } tn_dataset_column;
 
-/* CSV: columns of the file by name, or, where the name is empty, those from first to last, counted from 0. */
+/* Columns of a table by name, or, where the name is empty, those from first to last, counted from 0. */
 typedef struct {
   tn_str name;
   uint32_t first, last;
 } tn_dataset_pick;
 
-/* CSV and text: how texts become tokens. */
+/* How texts become tokens. */
 typedef enum {
   TN_TOKENS_NUMBERS, /* it does not: it has the numbers */
   TN_TOKENS_WORDS,
@@ -99,11 +95,13 @@ typedef enum {
   TN_TOKENS_BPE
 } tn_dataset_tokens;
 
-/* CSV: the columns that feed an input. NPZ: the array of that name. Text: how it becomes tokens. */
+/* The columns of a table that feed an input. JSONL: the keys. NPZ: the array of that name. Text: how it
+ * becomes tokens. */
 typedef struct {
   size_t input;
   const tn_dataset_pick *picks;
   size_t pick_count; /* 0: all columns that no other input takes */
+  tn_str other;      /* JSONL: the key that stands in for a single pick; empty: none */
   bool normalized;   /* less the mean, by the standard deviation, of the rows for training */
   tn_dataset_tokens tokens;
   int64_t size;      /* of words and characters: the most tokens of a vocabulary; 0: any number */
@@ -111,7 +109,7 @@ typedef struct {
   tn_span at;
 } tn_dataset_feed;
 
-/* CSV: what a missing number becomes. */
+/* What a missing number becomes. */
 typedef enum { TN_MISSING_REFUSED, TN_MISSING_NUMBER, TN_MISSING_MEAN } tn_dataset_missing;
 
 typedef struct {
@@ -128,10 +126,11 @@ typedef struct {
   tn_span path_at;
   tn_dataset_column features, labels;
   int features_input, labels_input; /* the inputs that the columns feed, or -1 */
-  const tn_dataset_feed *feeds;     /* CSV: of every input that is not given, instead of the columns above;
-                                       text: of the input of tokens */
+  bool fed;                         /* every input that is not given has a feed, instead of the columns above:
+                                       all formats but text, JSONL with stages and TSV without names */
+  const tn_dataset_feed *feeds;     /* and these are they; text: of the input of tokens */
   size_t feed_count;
-  bool header;
+  bool header, header_is_default; /* the first row has names; whether the program says nothing of it */
   char delimiter;
   tn_dataset_missing missing;
   double missing_number;

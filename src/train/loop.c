@@ -253,7 +253,7 @@ static void tell_end(tn_loop *loop, const char *status) {
   const tn_loop_watch *watch = loop->options->watch;
   uint8_t digest[32];
   if (!watch || !watch->end) return;
-  tn_loop_weights_sha256(loop, digest);
+  tn_loop_model_sha256(loop, digest);
   watch->end(watch->context, status, tn_trainer_step_number(loop->trainer), digest);
 }
 
@@ -384,7 +384,7 @@ void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]) {
   hash_params(loop, last_param, digest);
 }
 
-static void hash_model(const tn_loop *loop, uint8_t digest[32]) {
+void tn_loop_model_sha256(const tn_loop *loop, uint8_t digest[32]) {
   hash_params(loop, tn_loop_model_param, digest);
 }
 
@@ -426,7 +426,7 @@ static bool add_outcome(tn_loop *loop, tn_outcome *out) {
   if (tn_loop_has_best(loop)) tn_json_key(&json, "best_step"), tn_json_int(&json, loop->best.step);
   if (loop->tested) tn_loop_metrics_json(&json, "test", loop->eval, loop->test_values);
   add_params(loop, &json);
-  hash_model(loop, digest);
+  tn_loop_model_sha256(loop, digest);
   tn_loop_add_hash(&json, "weights_sha256", digest);
   tn_json_object_end(&json);
   if (!text.failed) out->extra_json = tn_arena_str(loop->arena, (tn_str){ text.at + 1, text.len - 2 });

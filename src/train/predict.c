@@ -322,6 +322,15 @@ static bool check_sources(predictor *p, bool file, bool text) {
   return true;
 }
 
+static bool continues_texts(const predictor *p) {
+  return p->trained.program.dataset && p->trained.program.dataset->format == TN_DATASET_TEXT;
+}
+
+static bool refuse_text(predictor *p, tn_str what) {
+  return tn_host_usage(p->trained.host, "there are no answers for ", what,
+                       ": the model continues a text, which `tern generate` does");
+}
+
 static bool answer_file(predictor *p) {
   tn_rows_request request = { .path = p->options->data,
                               .facts = &p->trained.facts,
@@ -331,9 +340,7 @@ static bool answer_file(predictor *p) {
   if (!p->trained.program.dataset)
     return tn_host_usage(p->trained.host, "the program has no dataset block, so ",
                          tn_str_of(p->options->data), " has no format: give rows by --input");
-  if (p->trained.program.dataset->format == TN_DATASET_TEXT)
-    return tn_host_usage(p->trained.host, "the model continues texts: `tern generate` does, not for ",
-                         tn_str_of(p->options->data), "");
+  if (continues_texts(p)) return refuse_text(p, tn_str_of(p->options->data));
   return probe(p, 0) && check_sources(p, true, false) &&
          tn_rows_read_given(p->trained.host, &p->trained.program, p->options->trained.backend, &request,
                             p->trained.arena, NULL);
@@ -369,6 +376,7 @@ static bool put_text(predictor *p, const char *text, const tn_input_facts *facts
 static bool answer_text(predictor *p) {
   size_t input = 0;
   tn_rows rows;
+  if (continues_texts(p)) return refuse_text(p, TN_LIT("--text"));
   if (!probe(p, 1)) return false;
   const tn_input_facts *facts = texts_of(p, &input);
   if (!facts)

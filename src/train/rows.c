@@ -384,6 +384,10 @@ static bool read_stages(pipeline *p, tn_str path, bool hashed) {
   return ok && take_table(p);
 }
 
+static bool has_arrays(const tn_dataset_block *data) {
+  return data->format == TN_DATASET_NPY || data->format == TN_DATASET_NPZ;
+}
+
 bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *backend, bool hashed,
                   tn_arena *arena, tn_rows *out) {
   pipeline p = { .host = host,
@@ -398,12 +402,11 @@ bool tn_rows_read(tn_host *host, const tn_training *program, const tn_backend *b
   if (!find_path(&p, &path)) return false;
   tn_rows_source source = { host, program, path.at, hashed, arena };
   if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, NULL, out);
-  bool fed = tn_dataset_feeds(p.data->format);
-  out->present = p.data->format == TN_DATASET_CSV ? tn_rows_read_csv(&source, out)
-                 : fed                            ? tn_rows_read_arrays(&source, NULL, out)
-                                                  : read_stages(&p, path, hashed);
+  out->present = !p.data->fed         ? read_stages(&p, path, hashed)
+                 : has_arrays(p.data) ? tn_rows_read_arrays(&source, NULL, out)
+                                      : tn_rows_read_csv(&source, out);
   if (!out->present) return false;
-  bool ok = put_in_order(&p) && (!fed || tn_rows_prepare_csv(&source, out));
+  bool ok = put_in_order(&p) && (!p.data->fed || tn_rows_prepare_csv(&source, out));
   if (!ok) tn_rows_free(out);
   return ok;
 }
@@ -420,11 +423,10 @@ bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_back
                  .given = request };
   tn_rows_source source = { host, program, request->path, false, arena };
   if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, request, p.rows);
-  bool csv = p.data->format == TN_DATASET_CSV, fed = tn_dataset_feeds(p.data->format);
   *p.rows = (tn_rows){ .present = false };
-  p.rows->present = csv   ? tn_rows_read_given_csv(&source, request, p.rows)
-                    : fed ? tn_rows_read_arrays(&source, request, p.rows)
-                          : read_stages(&p, tn_str_of(request->path), false);
+  p.rows->present = !p.data->fed         ? read_stages(&p, tn_str_of(request->path), false)
+                    : has_arrays(p.data) ? tn_rows_read_arrays(&source, request, p.rows)
+                                         : tn_rows_read_given_csv(&source, request, p.rows);
   if (!p.rows->present) return false;
   bool ok = request->take || put_in_order(&p);
   if (!ok || !out) tn_rows_free(p.rows);

@@ -1,10 +1,10 @@
-/* train/rows_csv.c: the rows of a CSV file: columns for every input that the file feeds.
+/* train/rows_csv.c: the rows of a table, CSV, TSV or JSONL: columns for every input that the file feeds.
  *
  * Statistics come from the rows for training alone, in their order, in f64; so
  * nothing of the rows that are held back reaches a model. */
 #include <math.h>
 
-#include "data/csv.h"
+#include "data/jsonl.h"
 #include "data/report.h"
 #include "train/rows_internal.h"
 
@@ -26,6 +26,17 @@ static const tn_csv_pick *make_picks(const tn_dataset_feed *feed, tn_arena *aren
   return picks;
 }
 
+/* 0: not a number. */
+static size_t declared_width(const tn_tensor_spec *input) {
+  int64_t width = tn_rows_declared_width(input);
+  return width > 0 ? (size_t)width : 0;
+}
+
+/* What an input has after its rows. */
+static tn_shape row_of(const tn_shape *input) {
+  return input->rank > 1 ? tn_shape_of(input->dim + 1, input->rank - 1) : TN_SCALAR_SHAPE;
+}
+
 tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source) {
   const tn_dataset_block *data = source->program->dataset;
   float fill = data->missing == TN_MISSING_MEAN ? NAN : (float)data->missing_number;
@@ -36,7 +47,10 @@ tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source) {
                                   .picks = make_picks(feed, source->arena),
                                   .pick_count = feed->pick_count,
                                   .may_miss = data->missing != TN_MISSING_REFUSED,
-                                  .fill = fill };
+                                  .fill = fill,
+                                  .other = feed->other,
+                                  .width = declared_width(&source->program->specs.inputs[feed->input]),
+                                  .row = row_of(&source->program->specs.inputs[feed->input].type.shape) };
   }
   return source->arena->failed ? NULL : columns;
 }
@@ -76,14 +90,28 @@ static bool check_widths(const tn_rows_source *source, const tn_columns *columns
   return true;
 }
 
+/* What the fault is about, as far as the program says something about it. */
+static void name_input(const tn_rows_source *source, const tn_dataset_feed *feed, tn_data_place *place) {
+  const tn_tensor_spec *input = &source->program->specs.inputs[feed->input];
+  place->columns_at = feed->at;
+  if (tn_rows_declared_width(input) < 0 && input->kind != TN_DATA_LABELS) return;
+  place->input = tn_names_text(source->host->names, input->name);
+  if (place->at.file != 0) place->input_at = input->at;
+}
+
 bool tn_rows_csv_failed(const tn_rows_source *source, const tn_data_fault *fault, tn_span at) {
   const tn_dataset_block *data = source->program->dataset;
   if (fault->problem == TN_DATA_STOPPED)
     return source->program->doors->report_fault(source->program->model,
                                                 &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
-  tn_data_place place = { .path = source->path, .at = at, .columns_at = at };
-  if (fault->asked < data->feed_count) place.columns_at = data->feeds[fault->asked].at;
+  tn_data_place place = { .path = source->path, .at = at, .columns_at = at, .input_at = TN_NOWHERE };
+  if (fault->asked < data->feed_count) name_input(source, &data->feeds[fault->asked], &place);
   return tn_data_report(fault, &place, source->host->heap, source->host->diags);
+}
+
+bool tn_rows_read_table(const tn_dataset_block *data, tn_heap *heap, const tn_csv_request *request,
+                        tn_columns *out, tn_data_fault *fault) {
+  return (data->format == TN_DATASET_JSONL ? tn_jsonl_read : tn_csv_read)(heap, request, out, fault);
 }
 
 static bool read_file(const tn_rows_source *source, const tn_csv_column *columns, tn_rows *rows) {
@@ -93,10 +121,11 @@ static bool read_file(const tn_rows_source *source, const tn_csv_column *columns
                              .resolved = tn_host_resolves(source->host),
                              .delimiter = data->delimiter,
                              .header = data->header,
+                             .header_is_default = data->header_is_default,
                              .columns = columns,
                              .column_count = data->feed_count,
                              .sha256 = source->hashed ? rows->sha256 : NULL };
-  if (tn_csv_read(source->host->heap, &request, &rows->columns, &fault)) return true;
+  if (tn_rows_read_table(data, source->host->heap, &request, &rows->columns, &fault)) return true;
   return tn_rows_csv_failed(source, &fault, data->path_at);
 }
 

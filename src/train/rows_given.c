@@ -1,4 +1,4 @@
-/* train/rows_given.c: rows of a CSV file for a model that was trained.
+/* train/rows_given.c: rows of a table for a model that was trained.
  *
  * Nothing is learned from these rows: missing values, means, deviations, class
  * names and vocabulary are those of the run's data.json. Columns that the answer
@@ -29,6 +29,14 @@ static const tn_input_facts *facts_of(const given *g, size_t column) {
 
 /* ---- what is asked for ---- */
 
+/* Token ids of JSONL may be any number, where the model leaves it open. */
+static bool is_open(const given *g, size_t column) {
+  const tn_training *program = g->source->program;
+  const tn_tensor_spec *input = &program->specs.inputs[feed_of(g, column)->input];
+  return program->dataset->format == TN_DATASET_JSONL && input->kind != TN_DATA_TENSOR &&
+         tn_rows_declared_width(input) < 0;
+}
+
 static bool ask(given *g) {
   const tn_dataset_block *data = g->source->program->dataset;
   g->columns = tn_rows_csv_columns(g->source);
@@ -38,6 +46,7 @@ static bool ask(given *g) {
     g->columns[i].ignored = !g->request->wanted[feed_of(g, i)->input];
     g->columns[i].classes = facts_of(g, i)->classes ? TN_CLASSES_NAMED : TN_CLASSES_NUMBERED;
     if (g->columns[i].may_miss) g->columns[i].fill = NAN;
+    g->columns[i].width = is_open(g, i) ? 0 : facts_of(g, i)->width;
   }
   return true;
 }
@@ -112,7 +121,7 @@ static bool prepare_column(const given *g, tn_columns *columns, size_t index) {
   if (column->kind == TN_COLUMN_TEXT && facts->vocab)
     return tn_rows_encode(facts->vocab, column, columns->rows, facts->width, columns->heap) ||
            interrupted_or_no_memory(g);
-  if (column->width != facts->width) return wrong_width(g, columns, index);
+  if (column->width != facts->width && !is_open(g, index)) return wrong_width(g, columns, index);
   if (column->kind == TN_COLUMN_F32) tn_rows_normalize(facts, column, columns->rows);
   return column->kind != TN_COLUMN_CLASS || number_classes(g, columns, column, facts);
 }
@@ -151,12 +160,13 @@ bool tn_rows_read_given_csv(const tn_rows_source *source, const tn_rows_request 
   tn_csv_request wanted = { .path = source->path,
                             .delimiter = data->delimiter,
                             .header = data->header,
+                            .header_is_default = data->header_is_default,
                             .columns = g.columns,
                             .column_count = data->feed_count,
                             .take = request->take ? take : NULL,
                             .context = &g };
   out->column_of = g.rows.column_of;
-  if (!tn_csv_read(source->host->heap, &wanted, &out->columns, &fault))
+  if (!tn_rows_read_table(data, source->host->heap, &wanted, &out->columns, &fault))
     return tn_rows_csv_failed(source, &fault, TN_NOWHERE);
   if (request->take || prepare(&g, &out->columns)) return true;
   tn_columns_free(&out->columns);

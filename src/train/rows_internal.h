@@ -13,15 +13,18 @@ typedef struct {
   tn_arena *arena;
 } tn_rows_source;
 
-/* The columns that a CSV file is asked for, from the arena; NULL when memory runs out. */
+/* The columns that a table is asked for, from the arena; NULL when memory runs out. */
 tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source);
 /* Which column feeds which input; NULL when memory runs out. */
 const int *tn_rows_csv_column_of(const tn_rows_source *source);
-/* A CSV file for a model that was trained. */
+/* Reads a table in the format that the block names. */
+bool tn_rows_read_table(const tn_dataset_block *data, tn_heap *heap, const tn_csv_request *request,
+                        tn_columns *out, tn_data_fault *fault);
+/* A table for a model that was trained. */
 bool tn_rows_read_given_csv(const tn_rows_source *source, const tn_rows_request *request, tn_rows *out);
-/* Reports why a CSV file was not read, at the place where the program names it, or nowhere. False. */
+/* Reports why a table was not read, at the place where the program names it, or nowhere. False. */
 bool tn_rows_csv_failed(const tn_rows_source *source, const tn_data_fault *fault, tn_span at);
-/* A CSV file, read into the columns of `rows`. False after reporting. */
+/* A table, read into the columns of `rows`. False after reporting. */
 bool tn_rows_read_csv(const tn_rows_source *source, tn_rows *rows);
 /* Once the order of the rows is known: fills what is missing by means, normalizes, and makes tokens of texts.
  * False after reporting. */
@@ -32,7 +35,7 @@ bool tn_rows_tokenize(const tn_rows_source *source, const tn_dataset_feed *feed,
  * after reporting; there is nothing to free then. */
 bool tn_rows_read_text(const tn_rows_source *source, const tn_rows_request *request, tn_rows *rows);
 /* The arrays of an npy or npz file, read into the columns of `rows`, or taken as the request says. Without
- * one, they are prepared as those of a CSV file are. False after reporting. */
+ * one, they are prepared as those of a table are. False after reporting. */
 bool tn_rows_read_arrays(const tn_rows_source *source, const tn_rows_request *request, tn_rows *rows);
 /* The vocabulary of a tokenizer.json; its hash becomes part of the data's. NULL after reporting. */
 tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows);

@@ -4,6 +4,7 @@
  * many tokens as the input declares, or, where that is open, as the longest row
  * for training: longer texts are cut, shorter ones padded at their end. */
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "train/rows_internal.h"
 
 static bool out_of_memory(const tn_rows_source *source) {
@@ -13,22 +14,35 @@ static bool out_of_memory(const tn_rows_source *source) {
 /* ---- tokenizer.json ---- */
 
 static const char *reason_of(const tn_bpe_fault *fault) {
-  if (fault->problem == TN_BPE_JSON) return fault->detail;
   if (fault->problem == TN_BPE_MERGE) return "a merge has parts or a result that are not in the vocabulary";
   return "it is missing, or not of the form that the format has";
 }
 
+/* The file is not JSON: where. */
+static bool report_json(const tn_rows_source *source, const tn_dataset_feed *feed, const tn_bpe_fault *fault,
+                        tn_str file) {
+  size_t at = fault->at < file.len ? (size_t)fault->at : file.len, start = 0;
+  int64_t line = 1;
+  for (size_t i = 0; i < at; i++) {
+    if (file.at[i] == '\n') start = i + 1, line++;
+  }
+  int64_t col = (int64_t)tn_utf8_count((tn_str){ file.at + start, at - start }) + 1;
+  return tn_report(source->host->diags, TN_DIAG_E_TOKENIZER_INVALID, feed->at,
+                   TN_TEXT("path", feed->tokenizer), TN_STR("part", "the JSON text"),
+                   TN_STR("reason", fault->detail), TN_INT("line", line), TN_INT("col", col));
+}
+
 static bool report_fault(const tn_rows_source *source, const tn_dataset_feed *feed,
-                         const tn_bpe_fault *fault) {
+                         const tn_bpe_fault *fault, tn_str file) {
   tn_diags *diags = source->host->diags;
   tn_field path = TN_TEXT("path", feed->tokenizer);
   if (fault->problem == TN_BPE_MEMORY) return out_of_memory(source);
+  if (fault->problem == TN_BPE_JSON) return report_json(source, feed, fault, file);
   if (fault->problem == TN_BPE_UNSUPPORTED)
     return tn_report(diags, TN_DIAG_E_TOKENIZER_UNSUPPORTED, feed->at, path, TN_STR("part", fault->part),
                      TN_STR("kind", fault->detail));
   return tn_report(diags, TN_DIAG_E_TOKENIZER_INVALID, feed->at, path,
-                   TN_STR("part", fault->problem == TN_BPE_JSON ? "the JSON text" : fault->part),
-                   TN_STR("reason", reason_of(fault)));
+                   TN_STR("part", fault->part), TN_STR("reason", reason_of(fault)));
 }
 
 /* Tokens depend on the tokenizer as on the data, so its hash becomes part of the data's. */
@@ -57,7 +71,7 @@ tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_
   if (source->hashed) add_hash(file, rows->sha256);
   rows->tokenizer = file;
   tn_vocab *vocab = tn_vocab_new_bpe(host->heap, file, &fault);
-  if (!vocab) report_fault(source, feed, &fault);
+  if (!vocab) report_fault(source, feed, &fault, file);
   return vocab;
 }
 

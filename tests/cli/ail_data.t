@@ -38,13 +38,15 @@ $ sh try jsonl '{"tokens":[1,20],"label":0}\n'
 $ sh try jsonl '{"tokens":[1,-1],"label":0}\n'
 | E_INDEX_OUT_OF_RANGE data {"function":"embedding","index":"-1","limit":"20","path":"d","line":"1"}
 $ sh try jsonl '{"tokens":[1,2.5],"label":0}\n'
-| E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"tokens","expected":"a list of whole numbers"}
+| E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"tokens","expected":"a list of whole numbers","received":"2.5","col":"14"}
 $ sh try jsonl '{"tokens":[[1],[2]],"label":0}\n'
 | E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"tokens","expected":"a list of whole numbers"}
-$ sh try jsonl '{"tokens":[1,2],"label":"0"}\n' 'labels = "label"'
+$ sh try jsonl '{"tokens":[1,2],"label":[0]}\n' 'labels = "label"'
+| ok
+$ sh try jsonl '{"tokens":[1,2],"label":{}}\n' 'labels = "label"'
 | E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"label","expected":"a whole number"}
 $ sh try jsonl '{"tokens":[1,2],"label":99999999999}\n' 'labels = "label"'
-| E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"label","expected":"a whole number"}
+| E_DATASET_SCHEMA_WRONG_TYPE data {"path":"d","line":"1","field":"label","expected":"a whole number","received":"99999999999","col":"25"}
 $ sh try jsonl '{"tokens":[1,2]}\n'
 | E_DATASET_SCHEMA_MISSING_FIELD data {"path":"d","line":"1","field":"labels"}
 $ sh try jsonl '{"label":1}\n'
@@ -54,13 +56,13 @@ $ sh try jsonl '{"tokens":[1,2],"label":0\n'
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n{"tokens":[1,2],"label":0} x\n'
 | E_DATASET_JSONL_PARSE_ERROR data {"path":"d","line":"2","reason":"<*>"}
 $ sh try jsonl '[1,2]\n'
-| E_DATASET_JSONL_PARSE_ERROR data {"path":"d","line":"1","reason":"a line is one object"}
+| E_DATASET_JSONL_PARSE_ERROR data {"path":"d","line":"1","reason":"a line is one object","col":"1"}
 $ sh try jsonl ''
 | E_DATASET_EMPTY data {"path":"d"}
 $ sh try jsonl '\n \n'
 | E_DATASET_EMPTY data {"path":"d"}
 $ sh try jsonl '{"tokens":[1,2],"label":0}\n\377'
-| E_FILE_INVALID_UTF8 data {"path":"d"}
+| E_FILE_INVALID_UTF8 data {"path":"d","line":"2"}
 $ sh try jsonl '{"tokens":[1,3],"label":0}\n' 'split = 0.5'
 | E_DATASET_EMPTY data {"path":"d","rows":"1","split":"0.5"}
 
@@ -78,15 +80,15 @@ $ sh try tsv '0\t1\t2\n1\t3\t4\n' 'labels = "0" tokens = [2, 1]'
 $ sh try tsv '0\t1\t2\n1\t3\t4\n' 'labels = "0" tokens = "words"'
 | ok
 $ sh try tsv '0\t1\t2\n' 'labels = 0 tokens = 9'
-| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column that the program reads is not there"}
+| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column that the program reads is not there","col":"6"}
 $ sh try tsv '1,2,3\t0\n3\t1\n'
 | E_DATASET_DIM_MISMATCH data {"path":"d","line":"2","expected_T":"3","received_T":"1"}
 $ sh try tsv 'a\t0\n'
-| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column holds something that is not a whole number"}
+| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a column holds something that is not a whole number","col":"1"}
 $ sh try tsv '1\tx\n'
-| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"the label is not a whole number"}
+| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"the label is not a whole number","col":"3"}
 $ sh try tsv '1\n'
-| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a row is numbers, a tab, and the label"}
+| E_DATASET_PARSE_ERROR data {"path":"d","line":"1","reason":"a row is numbers, a tab, and the label","col":"1"}
 $ sh try tsv '0\t1\t5\n'
 | E_DATASET_LABEL_OUT_OF_RANGE data {"path":"d","line":"1","label":"5","num_classes":"2"}
 

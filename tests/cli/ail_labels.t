@@ -173,7 +173,7 @@ $ printf '{"tokens": [1, 2], "labels": []}\n' > one.jsonl; tern train one.ail --
 | error[E_DATASET_DIM_MISMATCH]: row length 0 in line 1 of `one.jsonl`, where `labels` takes 1
 $ printf '{"tokens": [1, 2], "labels": [0, 0.5]}\n' > one.jsonl; tern train one.ail --allow fileread 2>&1 | head -n 1
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `labels` in line 1 of `one.jsonl` is not a list of whole numbers
-$ printf '{"tokens": [1, 2], "labels": "x"}\n' > one.jsonl; tern train one.ail --allow fileread 2>&1 | head -n 1
+$ printf '{"tokens": [1, 2], "labels": {}}\n' > one.jsonl; tern train one.ail --allow fileread 2>&1 | head -n 1
 | error[E_DATASET_SCHEMA_WRONG_TYPE]: `labels` in line 1 of `one.jsonl` is not a list of whole numbers
 $ printf '{"tokens": [1, 2], "labels": [0, 1\n' > one.jsonl; tern train one.ail --allow fileread 2>&1 | head -n 1
 | error[E_DATASET_JSONL_PARSE_ERROR]: line 1 of `one.jsonl` is not JSON: the text ends too early

@@ -86,7 +86,7 @@ $ sh try 'text,kind\na,0\n' 'tokens = bpe("bpe.json", "text")'
 | E_TOKENIZER_UNSUPPORTED data {"path":"bpe.json","part":"model","kind":"Unigram"} 9:66
 $ echo '{"model"' > bpe.json
 $ sh try 'text,kind\na,0\n' 'tokens = bpe("bpe.json", "text")'
-| E_TOKENIZER_INVALID data {"path":"bpe.json","part":"the JSON text","reason":"a colon is expected"} 9:66
+| E_TOKENIZER_INVALID data {"path":"bpe.json","part":"the JSON text","reason":"a colon is expected","line":"2","col":"1"} 9:66
 $ echo '{"model": {"vocab": {"a": -1}}}' > bpe.json
 $ sh try 'text,kind\na,0\n' 'tokens = bpe("bpe.json", "text")'
 | E_TOKENIZER_INVALID data {"path":"bpe.json","part":"model.vocab","reason":"it is missing, or not of the form that the format has"} 9:66

@@ -126,6 +126,9 @@ $ tern generate run --prompt a --input tokens='[[2]]' 2>&1 | head -n 1
 | error[E_USAGE]: the input `tokens` comes from --prompt
 $ tern generate nowhere --prompt a 2>&1 | head -n 1
 | error[E_FILE_NOT_FOUND]: there is no file `nowhere/run.json`
+$ tern predict run --text a 2>&1 | head -n 1; echo a > a.txt; tern predict run a.txt 2>&1 | head -n 1
+| error[E_USAGE]: there are no answers for --text: the model continues a text, which `tern generate` does
+| error[E_USAGE]: there are no answers for a.txt: the model continues a text, which `tern generate` does
 
 # A run without a vocabulary.
 $ printf '1\t0\n0\t1\n' > n.tsv && cat > n.ail <<'TEXT'

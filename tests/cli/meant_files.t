@@ -75,8 +75,8 @@ $ tern train topics.ail --allow fileread 2>&1 >out.txt
 # A line of names is recognised where it can only be that: at the top.
 $ printf 'a\tb\tlabel\n1\t2\t0\n' > d.tsv
 $ tern train topics.ail --allow fileread 2>&1 >out.txt | tail -2
-|     = hint: if this line names the columns, take it away, or read the file as a table: `format = "csv"` and `delimiter = "\t"`
-| 
+|     = hint: if this line names the columns, take it away, or read the file as a table: `header = true`
+|
 $ printf '1\t2\t0\na\tb\tlabel\n' > d.tsv
 $ tern train topics.ail --allow fileread 2>&1 >out.txt | tail -2
 |     = hint: a row is numbers, separated by tabs or by commas within a column, with the label last

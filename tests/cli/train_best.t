@@ -141,6 +141,11 @@ $ tern train m.ail --allow fileread --resume run --ranks 2 -q --json | grep -o '
 | "steps":41
 | "best_step":10
 
+# The history of runs has the hash of the model that is left.
+$ tern train m.ail --allow fileread --store h.db --out told --json | sed 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/' > hash
+$ test $(tern runs show told --store h.db | sed -n 's/^weights_sha256 *//p') = $(cat hash) && echo same
+| same
+
 # The model of another step, a history with more steps and a checkpoint of another run are found.
 $ cp -r run bad; cp last/weights.safetensors bad; tern verify bad --allow fileread 2>&1 | head -n 1
 | error[E_VERIFY_DIFFERS]: the recorded run and its repetition differ: weights.safetensors, at step 41

@@ -230,21 +230,54 @@ static void read_missing(tn_ail *program, const tn_ail_field *field) {
   if (!number && !mean) tn_ail_ill_typed(program, field, "is a number, or \"mean\"");
 }
 
-/* Fields that only tables with named columns have. False: none of them. */
+/* Fields that only data with a feed for every input has. False: none of them. */
 static bool take_table_field(tn_ail *program, const tn_ail_field *field) {
   tn_str name = tn_ail_field_name(program, field);
-  if (!tn_dataset_feeds(program->dataset.format)) return false;
+  tn_dataset_format format = program->dataset.format;
+  bool table = format == TN_DATASET_CSV || format == TN_DATASET_TSV;
+  if (!program->dataset.fed) return false;
   if (tn_str_is(name, "normalize") || tn_ail_is_feed(program, field->name)) return true;
-  if (program->dataset.format != TN_DATASET_CSV) return false;
-  if (tn_str_is(name, "header"))
+  if (table && tn_str_is(name, "header"))
     read_truth(program, field, &program->dataset.header);
-  else if (tn_str_is(name, "delimiter"))
+  else if (format == TN_DATASET_CSV && tn_str_is(name, "delimiter"))
     read_delimiter(program, field);
-  else if (tn_str_is(name, "missing"))
+  else if ((table || format == TN_DATASET_JSONL) && tn_str_is(name, "missing"))
     read_missing(program, field);
   else
     return false;
   return true;
+}
+
+/* ---- which data has a feed for every input ---- */
+
+static bool is_stage(const tn_ail_field *field) {
+  return field->kind == TN_AIL_FIELD_MAP || field->kind == TN_AIL_FIELD_FILTER;
+}
+
+/* A field that means something only where columns have names, or are more than features and a label. */
+static bool needs_feeds(const tn_ail *program, const tn_ail_field *field) {
+  tn_str name = tn_ail_field_name(program, field);
+  if (field->kind != TN_AIL_FIELD) return false;
+  if (tn_str_is(name, "tokens") || tn_str_is(name, "labels"))
+    return field->value && field->value->form == TN_AIL_EXPR_CALL;
+  return tn_str_is(name, "header") || tn_str_is(name, "missing") || tn_str_is(name, "normalize") ||
+         tn_ail_is_feed(program, field->name);
+}
+
+/* JSONL has one, except where stages work on its rows; TSV, where a field asks for it. */
+static bool is_fed(const tn_ail *program) {
+  const tn_ail_fields *fields = program->dataset_fields;
+  bool stages = false, asked = false;
+  for (uint32_t i = 0; i < fields->count; i++) {
+    stages |= is_stage(&fields->fields[i]);
+    asked |= needs_feeds(program, &fields->fields[i]);
+  }
+  switch (program->dataset.format) {
+    case TN_DATASET_JSONL: return asked || !stages;
+    case TN_DATASET_TSV: return asked;
+    case TN_DATASET_TEXT: return false;
+    default: return true;
+  }
 }
 
 static void read_split(tn_ail *program, const tn_ail_field *field) {
@@ -289,7 +322,7 @@ static bool take_dataset_field(tn_ail *program, const tn_ail_field *field) {
   if (text && tn_str_is(name, "tokens")) return true; /* tn_ail_check_text */
   if (text && (tn_str_is(name, "labels") || tn_str_is(name, "shuffle"))) return false;
   bool column = tn_str_is(name, "tokens") || tn_str_is(name, "labels");
-  bool arrays = tn_dataset_feeds(dataset->format) && dataset->format != TN_DATASET_CSV;
+  bool arrays = dataset->format == TN_DATASET_NPY || dataset->format == TN_DATASET_NPZ;
   if (column && arrays) return false; /* of an input that there is not */
   if (tn_str_is(name, "path")) {
     dataset->path_at = field->value->at;
@@ -411,6 +444,9 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
     if (field->kind == TN_AIL_FIELD && tn_str_is(tn_ail_field_name(program, field), "format"))
       read_format(program, field);
   }
+  program->dataset.fed = is_fed(program);
+  program->dataset.header_is_default = !tn_ail_has_field(program, fields, "header");
+  if (program->dataset.format == TN_DATASET_TSV) program->dataset.delimiter = '\t';
   tn_ail_take_fields(program, TN_AIL_BLOCK_DATASET, fields, take_dataset_field);
   check_shares(program);
   if (!tn_ail_has_field(program, fields, "format"))
@@ -423,7 +459,7 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   add_stages(program, stages, TN_AIL_FIELD_MAP);
   add_stages(program, stages, TN_AIL_FIELD_FILTER);
   read_pipeline_batch(program, batch);
-  if (tn_dataset_feeds(program->dataset.format)) tn_ail_check_feeds(program);
+  if (program->dataset.fed) tn_ail_check_feeds(program);
   if (program->dataset.format == TN_DATASET_TEXT) tn_ail_check_text(program);
 }
 

@@ -133,12 +133,24 @@ static void read_text_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_
                          "bpe(\"tokenizer.json\", \"column\"); the first two may have `size = 1000`");
 }
 
+/* Keys are names, and all of them are listed. */
+static bool are_keys(const picks *list) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->at[i].name.len == 0) return false;
+  }
+  return list->count > 0;
+}
+
 static void read_feed(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed) {
   bool label = program->inputs[feed->input].kind == TN_DATA_LABELS;
+  bool keys = program->dataset.format == TN_DATASET_JSONL, call = expr->form == TN_AIL_EXPR_CALL;
   picks list = { 0 };
-  if (expr->form == TN_AIL_EXPR_CALL)
-    read_text_feed(program, expr, feed, &list);
-  else if (!read_columns(program, expr, &list))
+  if (call) read_text_feed(program, expr, feed, &list);
+  bool ok = call || read_columns(program, expr, &list);
+  if (keys && !(ok && (are_keys(&list) || call || program->arena.failed)))
+    tn_ail_report_syntax(program, expr->at,
+                         "an input is fed by a key or several: \"age\", [\"age\", \"income\"]");
+  else if (!ok)
     tn_ail_report_syntax(program, expr->at,
                          "columns are names or numbers from 0: \"age\", 3, 0-3, [\"age\", 3], or \"*\" for "
                          "the rest");
@@ -165,7 +177,7 @@ static void read_array(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed
   feed->at = expr->at;
 }
 
-/* The column, or the array, that has the input's name. */
+/* The column, the array or the key that has the input's name. */
 static void feed_by_name(tn_ail *program, tn_dataset_feed *feed) {
   tn_dataset_pick own = { .name = tn_ail_text_of(program, program->inputs[feed->input].name) };
   if (!program->dataset.header && !is_given(program, feed->input))
@@ -174,6 +186,36 @@ static void feed_by_name(tn_ail *program, tn_dataset_feed *feed) {
   feed->picks = tn_arena_copy(&program->arena, &own, sizeof own);
   feed->pick_count = 1;
   feed->at = program->dataset.at;
+}
+
+/* ---- keys ---- */
+
+/* `label` and `labels` stand in for each other. */
+static tn_str other_label(tn_str key) {
+  if (tn_str_is(key, "label")) return TN_LIT("labels");
+  return tn_str_is(key, "labels") ? TN_LIT("label") : TN_LIT("");
+}
+
+/* A model without an input `tokens` has its features in the first input of numbers: those of the key
+ * `tokens`, or of the input's own name. */
+static void feed_by_key(tn_ail *program, tn_dataset_feed *feed) {
+  const tn_dataset_block *data = &program->dataset;
+  tn_str name = tn_ail_text_of(program, program->inputs[feed->input].name);
+  tn_dataset_pick pick = { .name = name };
+  if ((int)feed->input == data->features_input) pick.name = data->features.key, feed->other = name;
+  if ((int)feed->input == data->labels_input) pick.name = data->labels.key;
+  if ((int)feed->input == data->labels_input) feed->other = other_label(pick.name);
+  if (tn_str_equal(feed->other, pick.name)) feed->other = TN_LIT("");
+  feed->picks = tn_arena_copy(&program->arena, &pick, sizeof pick);
+  feed->pick_count = 1;
+  feed->at = data->path_at;
+}
+
+/* keys = string | "[" string { "," string } "]" */
+static void read_keys(tn_ail *program, const tn_ail_expr *expr, tn_dataset_feed *feed) {
+  read_feed(program, expr, feed);
+  bool label = program->inputs[feed->input].kind == TN_DATA_LABELS;
+  if (label && feed->pick_count == 1 && feed->picks) feed->other = other_label(feed->picks[0].name);
 }
 
 /* ---- fields ---- */
@@ -207,21 +249,27 @@ static void read_normalize(tn_ail *program, tn_dataset_feed *feeds) {
     normalize(program, feeds, value->as.list.items[i]);
 }
 
+/* What feeds an input: what its field says, if it has one, or else what bears its name. */
+static void check_feed(tn_ail *program, const tn_ail_expr *value, tn_dataset_feed *feed) {
+  switch (program->dataset.format) {
+    case TN_DATASET_JSONL: value ? read_keys(program, value, feed) : feed_by_key(program, feed); break;
+    case TN_DATASET_CSV:
+    case TN_DATASET_TSV: value ? read_feed(program, value, feed) : feed_by_name(program, feed); break;
+    default: value ? read_array(program, value, feed) : feed_by_name(program, feed); break;
+  }
+}
+
 void tn_ail_check_feeds(tn_ail *program) {
   tn_dataset_feed *feeds = tn_arena_array(&program->arena, program->input_count + 1, sizeof *feeds);
   if (!feeds) return;
   if (program->dataset.stage_count > 0)
-    tn_ail_report_syntax(program, program->dataset.stages[0].at, "`map` and `filter` work on jsonl and tsv");
+    tn_ail_report_syntax(program, program->dataset.stages[0].at,
+                         "`map` and `filter` work on jsonl and tsv, on features and labels alone");
   for (size_t i = 0; i < program->input_count; i++) {
     tn_dataset_feed *feed = &feeds[program->dataset.feed_count];
     const tn_ail_field *field = field_named(program, program->inputs[i].name);
     feed->input = i;
-    if (field && field->value && program->dataset.format == TN_DATASET_CSV)
-      read_feed(program, field->value, feed);
-    else if (field && field->value)
-      read_array(program, field->value, feed);
-    else
-      feed_by_name(program, feed);
+    check_feed(program, field ? field->value : NULL, feed);
     if (!is_given(program, i)) program->dataset.feed_count++;
   }
   if (program->dataset.format == TN_DATASET_NPY && program->dataset.feed_count > 1)
@@ -269,7 +317,8 @@ void tn_ail_check_text(tn_ail *program) {
   tn_dataset_feed *feed = tn_arena_array(&program->arena, 1, sizeof *feed);
   if (!feed) return;
   if (program->dataset.stage_count > 0)
-    tn_ail_report_syntax(program, program->dataset.stages[0].at, "`map` and `filter` work on jsonl and tsv");
+    tn_ail_report_syntax(program, program->dataset.stages[0].at,
+                         "`map` and `filter` work on jsonl and tsv, on features and labels alone");
   if (tokens < 0) {
     tn_ail_report_syntax(program, program->dataset.at, "a text feeds the input `tokens`, and there is none");
     return;

@@ -40,9 +40,25 @@ static const char *const dataset_fields[] = { "format", "path", "split", "test" 
 static const char *const column_fields[] = { "tokens", "labels", "shuffle" }; /* of rows without names */
 static const char *const array_fields[] = { "shuffle", "normalize" };
 static const char *const table_fields[] = { "shuffle", "header", "delimiter", "missing", "normalize" };
+static const char *const object_fields[] = { "tokens", "labels", "shuffle", "missing", "normalize" };
+static const char *const tsv_fields[] = { "tokens", "labels", "shuffle", "header", "missing", "normalize" };
 
 const char *tn_ail_train_field(size_t index) {
   return index < COUNT_OF(train_fields) ? train_fields[index] : NULL;
+}
+
+/* Where every input has a feed of its own, or may have one. */
+static void add_feeds(const tn_ail *program, names *list) {
+  switch (program->dataset.format) {
+    case TN_DATASET_CSV: add_all(list, table_fields, COUNT_OF(table_fields)); break;
+    case TN_DATASET_TSV: add_all(list, tsv_fields, COUNT_OF(tsv_fields)); break;
+    case TN_DATASET_JSONL: add_all(list, object_fields, COUNT_OF(object_fields)); break;
+    default: add_all(list, array_fields, COUNT_OF(array_fields)); break;
+  }
+  for (size_t i = 0; i < program->input_count; i++) {
+    tn_str name = tn_ail_text_of(program, program->inputs[i].name);
+    if (!has(list, name)) add(list, name);
+  }
 }
 
 /* Those that the format of this program's data has; the columns of a table feed inputs. */
@@ -50,14 +66,10 @@ static void add_dataset(const tn_ail *program, names *list) {
   add_all(list, dataset_fields, COUNT_OF(dataset_fields));
   if (program->dataset.format == TN_DATASET_TEXT) {
     add(list, TN_LIT("tokens"));
-  } else if (!tn_dataset_feeds(program->dataset.format)) {
+  } else if (program->dataset.format == TN_DATASET_JSONL && !program->dataset.fed) {
     add_all(list, column_fields, COUNT_OF(column_fields));
   } else {
-    bool table = program->dataset.format == TN_DATASET_CSV;
-    if (table) add_all(list, table_fields, COUNT_OF(table_fields));
-    if (!table) add_all(list, array_fields, COUNT_OF(array_fields));
-    for (size_t i = 0; i < program->input_count; i++)
-      add(list, tn_ail_text_of(program, program->inputs[i].name));
+    add_feeds(program, list);
   }
 }
 

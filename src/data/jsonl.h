@@ -1,0 +1,16 @@
+/* data/jsonl.h: one JSON object per line becomes a row, as a row of a table does.
+ *
+ * Columns are picked by their keys; other keys are skipped, and one that stands
+ * twice counts the last time. A number of F32 and I32 columns may be a list, or
+ * lists of lists, whose items follow each other. true and false are 1 and 0.
+ * Class names are strings, true and false; texts are strings. A key that is not
+ * there, and null, are missing. */
+#ifndef TN_DATA_JSONL_H
+#define TN_DATA_JSONL_H
+
+#include "data/csv.h"
+
+/* The request is that of a table, without delimiter and header; every column has picks, by name. The first
+ * mistake ends reading: false, *fault says what and where, and *out is empty. */
+bool tn_jsonl_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out, tn_data_fault *fault);
+#endif
