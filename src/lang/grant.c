@@ -65,3 +65,8 @@ bool tn_host_find_target(const tn_host *host, tn_str path, tn_arena *arena, tn_s
 
 tn_str tn_host_readable(const tn_host *host, tn_arena *arena) { return list(host, readable(host), arena); }
 tn_str tn_host_writable(const tn_host *host, tn_arena *arena) { return list(host, writable(host), arena); }
+
+tn_file_status tn_host_read(const tn_host *host, const char *path, tn_file_bytes *out) {
+  const uint64_t limit = UINT64_C(1) << 40;
+  return (tn_host_resolves(host) ? tn_file_read_resolved : tn_file_read)(host->heap, path, limit, NULL, out);
+}

@@ -10,6 +10,7 @@
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 
+#include "base/file.h"
 #include "diag/diag.h"
 #include "export/export.h"
 #include "graph/effects.h"
@@ -153,6 +154,8 @@ bool tn_host_find(const tn_host *host, tn_str path, tn_arena *arena, tn_str *fou
 /* Whether tn_host_find gives resolved paths. They are read without following links, so that what was found to
  * lie in a folder is what is read. */
 static inline bool tn_host_resolves(const tn_host *host) { return host->readable_count > 0; }
+/* Reads all of a file that tn_host_find gave, to be released. Reports nothing. */
+tn_file_status tn_host_read(const tn_host *host, const char *path, tn_file_bytes *out);
 /* "data, models/old": those folders as they were given. */
 tn_str tn_host_readable(const tn_host *host, tn_arena *arena);
 /* The same two for a file that the program writes, for which FILEWRITE has been granted. */

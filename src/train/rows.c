@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "data/report.h"
 #include "data/table.h"
 #include "plan/plan.h"
 #include "train/rows_internal.h"
@@ -368,6 +369,24 @@ static bool put_in_order(pipeline *p) {
   rows->train_count = p->given ? rows->count : (size_t)((double)rows->count * p->data->split);
   rows->test_count = tn_rows_test_share(p->data, rows->count, rows->train_count);
   return true;
+}
+
+bool tn_rows_stopped(const tn_rows_source *source) {
+  tn_host *host = source->host;
+  if (!tn_stop_asked(host->heap->stop))
+    return tn_report_memory(host->diags, host->heap, TN_NOWHERE, "the data set");
+  return source->program->doors->report_fault(source->program->model,
+                                              &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
+}
+
+bool tn_rows_read_file(const tn_rows_source *source, bool given, tn_file_bytes *out) {
+  tn_host *host = source->host;
+  tn_file_status status = given ? tn_file_read(host->heap, source->path, UINT64_C(1) << 40, NULL, out)
+                                : tn_host_read(host, source->path, out);
+  if (status == TN_FILE_OK) return true;
+  if (status == TN_FILE_NO_MEMORY) return tn_rows_stopped(source);
+  tn_span at = given ? TN_NOWHERE : source->program->dataset->path_at;
+  return tn_data_report_file(status, source->path, at, host->diags);
 }
 
 size_t tn_rows_test_share(const tn_dataset_block *data, size_t count, size_t train) {

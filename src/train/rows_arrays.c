@@ -10,7 +10,6 @@
 #include "tensor/npz.h"
 #include "train/rows_internal.h"
 
-#define FILE_LIMIT ((uint64_t)1 << 40)
 #define CHUNK_ROWS ((size_t)1024) /* that are taken at a time */
 
 typedef struct {
@@ -32,13 +31,6 @@ static const tn_tensor_spec *input_of(const reading *r, size_t index) {
 
 /* ---- what is wrong ---- */
 
-static bool stopped_or_no_memory(const reading *r) {
-  const tn_training *program = r->source->program;
-  if (!tn_stop_asked(heap_of(r)->stop))
-    return tn_report_memory(r->source->host->diags, heap_of(r), TN_NOWHERE, "the data set");
-  return program->doors->report_fault(program->model, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
-}
-
 static tn_span place_of(const reading *r, tn_span at) { return r->request ? TN_NOWHERE : at; }
 
 /* The name of the array, or of the input that a file of one array feeds. */
@@ -51,7 +43,7 @@ static tn_str array_name(const reading *r, size_t index) {
 static bool wrong_array(const reading *r, size_t index, tn_text *reason) {
   tn_str input = tn_names_text(r->source->host->names, input_of(r, index)->name);
   if (reason->failed)
-    stopped_or_no_memory(r);
+    tn_rows_stopped(r->source);
   else
     tn_report(r->source->host->diags, TN_DIAG_E_DATASET_ARRAY, place_of(r, feed_of(r, index)->at),
               TN_STR("path", r->source->path), TN_TEXT("array", array_name(r, index)),
@@ -74,13 +66,7 @@ static bool wrong(const reading *r, size_t index, const char *before, int64_t nu
 
 static bool read_file(reading *r, uint8_t *sha256) {
   const tn_rows_source *source = r->source;
-  bool resolved = !r->request && tn_host_resolves(source->host);
-  tn_file_status status = resolved
-                              ? tn_file_read_resolved(heap_of(r), source->path, FILE_LIMIT, NULL, &r->file)
-                              : tn_file_read(heap_of(r), source->path, FILE_LIMIT, NULL, &r->file);
-  if (status == TN_FILE_NO_MEMORY) return stopped_or_no_memory(r);
-  if (status != TN_FILE_OK)
-    return tn_data_report_file(status, source->path, place_of(r, data_of(r)->path_at), source->host->diags);
+  if (!tn_rows_read_file(source, r->request != NULL, &r->file)) return false;
   if (source->hashed) tn_sha256_of(r->file.at, r->file.len, sha256);
   return true;
 }
@@ -91,7 +77,7 @@ static bool read_array(reading *r, size_t index) {
                                              &r->arrays[index])
                                : tn_npy_read(heap_of(r), r->file.at, r->file.len, &r->arrays[index]);
   if (error == TN_NPY_OK) return true;
-  if (error == TN_NPY_MEMORY) return stopped_or_no_memory(r);
+  if (error == TN_NPY_MEMORY) return tn_rows_stopped(r->source);
   if (error == TN_NPY_MEMBER) return wrong(r, index, "is not in the archive", 0, NULL);
   return tn_report(r->source->host->diags, TN_DIAG_E_FILE_CORRUPT, place_of(r, data_of(r)->path_at),
                    TN_STR("path", r->source->path), TN_STR("format", archive ? "npz" : "npy"),
@@ -149,7 +135,7 @@ static bool check_array(reading *r, size_t index, size_t first) {
 static bool read_arrays(reading *r) {
   size_t count = data_of(r)->feed_count, first = count;
   r->arrays = tn_arena_array(r->source->arena, count + 1, sizeof *r->arrays);
-  if (!r->arrays) return stopped_or_no_memory(r);
+  if (!r->arrays) return tn_rows_stopped(r->source);
   for (size_t i = 0; i < count; i++) {
     if (r->request && !r->request->wanted[feed_of(r, i)->input]) continue;
     if (first == count) first = i;
@@ -165,7 +151,7 @@ static bool fill_numbers(const reading *r, size_t index, size_t from, size_t to,
   const tn_view *view = &r->arrays[index].view;
   column->reals.count = 0;
   if (!tn_vec_reserve(heap_of(r), &column->reals, (to - from) * column->width))
-    return stopped_or_no_memory(r);
+    return tn_rows_stopped(r->source);
   for (size_t i = from * column->width; i < to * column->width; i++) {
     float number = (float)tn_view_get_f64(view, (int64_t)i);
     if (!isfinite(number))
@@ -179,7 +165,8 @@ static bool fill_numbers(const reading *r, size_t index, size_t from, size_t to,
 static bool fill_integers(const reading *r, size_t index, size_t from, size_t to, tn_column *column) {
   const tn_view *view = &r->arrays[index].view;
   column->ints.count = 0;
-  if (!tn_vec_reserve(heap_of(r), &column->ints, (to - from) * column->width)) return stopped_or_no_memory(r);
+  if (!tn_vec_reserve(heap_of(r), &column->ints, (to - from) * column->width))
+    return tn_rows_stopped(r->source);
   for (size_t i = from * column->width; i < to * column->width; i++) {
     int64_t number = tn_view_get_i64(view, (int64_t)i);
     if (number < INT32_MIN || number > INT32_MAX)
@@ -204,7 +191,7 @@ static bool fill_column(const reading *r, size_t index, size_t from, size_t to, 
 
 static bool fill(const reading *r, size_t from, size_t to, tn_columns *columns) {
   columns->lines.count = 0;
-  if (!tn_vec_reserve(heap_of(r), &columns->lines, to - from)) return stopped_or_no_memory(r);
+  if (!tn_vec_reserve(heap_of(r), &columns->lines, to - from)) return tn_rows_stopped(r->source);
   for (size_t i = from; i < to; i++) columns->lines.at[columns->lines.count++] = (uint32_t)(i + 1);
   for (size_t i = 0; i < columns->count; i++)
     if (!fill_column(r, i, from, to, &columns->at[i])) return false;
@@ -234,7 +221,7 @@ static bool fill_all(const reading *r, tn_rows *rows) {
 static bool read_rows(reading *r, tn_rows *rows) {
   rows->column_of = tn_rows_csv_column_of(r->source);
   if (!rows->column_of || !tn_columns_init(&rows->columns, heap_of(r), data_of(r)->feed_count))
-    return stopped_or_no_memory(r);
+    return tn_rows_stopped(r->source);
   bool taken = r->request && r->request->take;
   bool ok = read_file(r, rows->sha256) && read_arrays(r) &&
             (taken ? give_rows(r, rows) : fill_all(r, rows));

@@ -15,10 +15,6 @@ typedef struct {
   tn_rows rows;           /* those that were read */
 } given;
 
-static bool out_of_memory(const given *g) {
-  return tn_report_memory(g->source->host->diags, g->source->host->heap, TN_NOWHERE, "the data set");
-}
-
 static const tn_dataset_feed *feed_of(const given *g, size_t column) {
   return &g->source->program->dataset->feeds[column];
 }
@@ -41,7 +37,7 @@ static bool ask(given *g) {
   const tn_dataset_block *data = g->source->program->dataset;
   g->columns = tn_rows_csv_columns(g->source);
   g->rows.column_of = tn_rows_csv_column_of(g->source);
-  if (!g->columns || !g->rows.column_of) return out_of_memory(g);
+  if (!g->columns || !g->rows.column_of) return tn_rows_stopped(g->source);
   for (size_t i = 0; i < data->feed_count; i++) {
     g->columns[i].ignored = !g->request->wanted[feed_of(g, i)->input];
     g->columns[i].classes = facts_of(g, i)->classes ? TN_CLASSES_NAMED : TN_CLASSES_NUMBERED;
@@ -94,7 +90,7 @@ static bool unknown_class(const given *g, const tn_columns *columns, size_t row,
 static bool number_classes(const given *g, const tn_columns *columns, tn_column *column,
                            const tn_input_facts *facts) {
   int32_t *number = tn_arena_array(g->source->arena, column->class_count + 1, sizeof *number);
-  if (!number) return out_of_memory(g);
+  if (!number) return tn_rows_stopped(g->source);
   for (size_t i = 0; column->classes && i < column->class_count; i++)
     number[i] = class_named(facts, tn_names_text(column->classes, (tn_name)i + 1));
   for (size_t i = 0; column->classes && i < columns->rows * column->width; i++) {
@@ -108,19 +104,13 @@ static bool number_classes(const given *g, const tn_columns *columns, tn_column 
   return true;
 }
 
-static bool interrupted_or_no_memory(const given *g) {
-  const tn_training *program = g->source->program;
-  if (!tn_stop_asked(g->source->host->heap->stop)) return out_of_memory(g);
-  return program->doors->report_fault(program->model, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
-}
-
 static bool prepare_column(const given *g, tn_columns *columns, size_t index) {
   tn_column *column = &columns->at[index];
   const tn_input_facts *facts = facts_of(g, index);
   if (g->columns[index].ignored) return true;
   if (column->kind == TN_COLUMN_TEXT && facts->vocab)
     return tn_rows_encode(facts->vocab, column, columns->rows, facts->width, columns->heap) ||
-           interrupted_or_no_memory(g);
+           tn_rows_stopped(g->source);
   if (column->width != facts->width && !is_open(g, index)) return wrong_width(g, columns, index);
   if (column->kind == TN_COLUMN_F32) tn_rows_normalize(facts, column, columns->rows);
   return column->kind != TN_COLUMN_CLASS || number_classes(g, columns, column, facts);

@@ -13,6 +13,11 @@ typedef struct {
   tn_arena *arena;
 } tn_rows_source;
 
+/* Reports that reading was interrupted or, where it was not, that memory ran out. False. */
+bool tn_rows_stopped(const tn_rows_source *source);
+/* Reads the whole file, to be released. `given`: the user named it, not the program. False after
+ * reporting. */
+bool tn_rows_read_file(const tn_rows_source *source, bool given, tn_file_bytes *out);
 /* The columns that a table is asked for, from the arena; NULL when memory runs out. */
 tn_csv_column *tn_rows_csv_columns(const tn_rows_source *source);
 /* Which column feeds which input; NULL when memory runs out. */

@@ -7,10 +7,6 @@
 #include "base/utf8.h"
 #include "train/rows_internal.h"
 
-static bool out_of_memory(const tn_rows_source *source) {
-  return tn_report_memory(source->host->diags, source->host->heap, TN_NOWHERE, "the data set");
-}
-
 /* ---- tokenizer.json ---- */
 
 static const char *reason_of(const tn_bpe_fault *fault) {
@@ -36,7 +32,7 @@ static bool report_fault(const tn_rows_source *source, const tn_dataset_feed *fe
                          const tn_bpe_fault *fault, tn_str file) {
   tn_diags *diags = source->host->diags;
   tn_field path = TN_TEXT("path", feed->tokenizer);
-  if (fault->problem == TN_BPE_MEMORY) return out_of_memory(source);
+  if (fault->problem == TN_BPE_MEMORY) return tn_rows_stopped(source);
   if (fault->problem == TN_BPE_JSON) return report_json(source, feed, fault, file);
   if (fault->problem == TN_BPE_UNSUPPORTED)
     return tn_report(diags, TN_DIAG_E_TOKENIZER_UNSUPPORTED, feed->at, path, TN_STR("part", fault->part),
@@ -60,7 +56,7 @@ tn_vocab *tn_rows_read_tokenizer(const tn_rows_source *source, const tn_dataset_
   tn_bpe_fault fault;
   tn_str file;
   if (!host->read_file(host, feed->tokenizer, source->arena, &file, &problem)) {
-    if (source->arena->failed) return out_of_memory(source), NULL;
+    if (source->arena->failed) return tn_rows_stopped(source), NULL;
     if (tn_str_is(tn_str_of(problem), "not_found"))
       tn_report(host->diags, TN_DIAG_E_FILE_NOT_FOUND, feed->at, TN_TEXT("path", feed->tokenizer));
     else
@@ -94,7 +90,7 @@ static bool make_vocab(const tn_rows_source *source, const tn_dataset_feed *feed
   for (size_t i = 0; ok && i < rows->train_count; i++)
     ok = tn_vocab_count(rows->vocab, tn_column_text(texts, rows->order[i]));
   ok = ok && tn_vocab_number(rows->vocab, (size_t)feed->size);
-  return ok ? true : out_of_memory(source);
+  return ok ? true : tn_rows_stopped(source);
 }
 
 /* ---- rows ---- */
@@ -144,10 +140,7 @@ static bool fill(const tn_rows_source *source, const tn_dataset_feed *feed, tn_r
   bool ok = declared > 0 || longest(rows, column, &tokens, &width);
   tn_vec_free(heap, &tokens);
   ok = ok && tn_rows_encode(rows->vocab, column, rows->count, width, heap);
-  if (ok) return true;
-  return tn_stop_asked(heap->stop) ? source->program->doors->report_fault(
-                                         source->program->model, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED })
-                                   : out_of_memory(source);
+  return ok ? true : tn_rows_stopped(source);
 }
 
 bool tn_rows_tokenize(const tn_rows_source *source, const tn_dataset_feed *feed, tn_rows *rows) {

@@ -14,7 +14,6 @@
 #include "data/table.h"
 #include "train/rows_internal.h"
 
-#define FILE_LIMIT ((uint64_t)1 << 40)
 #define TOKEN_LIMIT ((size_t)1 << 31)
 
 typedef struct {
@@ -33,16 +32,6 @@ typedef struct {
 
 static tn_heap *heap_of(const reading *r) { return r->source->host->heap; }
 
-static bool out_of_memory(const reading *r) {
-  return tn_report_memory(r->source->host->diags, heap_of(r), TN_NOWHERE, "the data set");
-}
-
-static bool stopped_or_no_memory(const reading *r) {
-  const tn_training *program = r->source->program;
-  if (!tn_stop_asked(heap_of(r)->stop)) return out_of_memory(r);
-  return program->doors->report_fault(program->model, &(tn_fault){ .kind = TN_FAULT_INTERRUPTED });
-}
-
 static tn_span place_of(const reading *r) {
   return r->request ? TN_NOWHERE : r->source->program->dataset->path_at;
 }
@@ -51,13 +40,7 @@ static tn_span place_of(const reading *r) {
 
 static bool read_file(reading *r) {
   const tn_rows_source *source = r->source;
-  bool resolved = !r->request && tn_host_resolves(source->host);
-  tn_file_status status = resolved
-                              ? tn_file_read_resolved(heap_of(r), source->path, FILE_LIMIT, NULL, &r->file)
-                              : tn_file_read(heap_of(r), source->path, FILE_LIMIT, NULL, &r->file);
-  if (status == TN_FILE_NO_MEMORY) return stopped_or_no_memory(r);
-  if (status != TN_FILE_OK)
-    return tn_data_report_file(status, source->path, place_of(r), source->host->diags);
+  if (!tn_rows_read_file(source, r->request != NULL, &r->file)) return false;
   r->text = tn_utf8_unmarked((tn_str){ r->file.at, r->file.len });
   if (source->hashed) tn_sha256_of(r->file.at, r->file.len, r->rows->sha256);
   if (r->feed->tokens == TN_TOKENS_BYTES || tn_utf8_valid(r->text)) return true;
@@ -97,7 +80,7 @@ static bool build_vocab(reading *r) {
   r->rows->vocab = tn_vocab_new(heap_of(r), kind);
   bool ok = r->rows->vocab && tn_vocab_count(r->rows->vocab, part) &&
             tn_vocab_number(r->rows->vocab, (size_t)r->feed->size);
-  return ok || stopped_or_no_memory(r);
+  return ok || tn_rows_stopped(r->source);
 }
 
 static bool make_vocab(reading *r) {
@@ -135,7 +118,7 @@ static bool encode(reading *r) {
   if (r->tokens.count > TOKEN_LIMIT)
     return tn_report(r->source->host->diags, TN_DIAG_E_TOO_LARGE, place_of(r), TN_STR("what", "the text"),
                      TN_INT("limit", (int64_t)TOKEN_LIMIT));
-  return ok || stopped_or_no_memory(r);
+  return ok || tn_rows_stopped(r->source);
 }
 
 /* ---- rows ---- */
@@ -145,7 +128,7 @@ static bool make_columns(reading *r) {
   size_t inputs = program->specs.input_count;
   int *column_of = tn_arena_array(r->source->arena, inputs + 1, sizeof *column_of);
   tn_columns *columns = &r->rows->columns;
-  if (!column_of || !tn_columns_init(columns, heap_of(r), 2)) return out_of_memory(r);
+  if (!column_of || !tn_columns_init(columns, heap_of(r), 2)) return tn_rows_stopped(r->source);
   for (size_t i = 0; i < inputs; i++) column_of[i] = -1;
   column_of[r->feed->input] = TN_TABLE_FEATURES;
   if (program->dataset->labels_input >= 0) column_of[program->dataset->labels_input] = TN_TABLE_LABELS;
@@ -189,7 +172,7 @@ static bool put_in_order(reading *r) {
   if (train == 0) return too_short(r);
   rows->test_count = side_by_side(r, test_from, all);
   rows->order = tn_heap_alloc(heap_of(r), (drawn + held + rows->test_count + train) * sizeof *rows->order);
-  if (!rows->order) return stopped_or_no_memory(r);
+  if (!rows->order) return tn_rows_stopped(r->source);
   add_windows(rows, 0, drawn, 1);
   add_windows(rows, r->train, held, r->window);
   add_windows(rows, test_from, rows->test_count, r->window);

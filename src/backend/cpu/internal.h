@@ -128,15 +128,13 @@ static inline void tn_cpu_copy_row(tn_stop *stop, int64_t bytes, int64_t n, char
   }
 }
 
-/* ---- kernels without arithmetic ---- */
-bool tn_cpu_fill(const tn_kernel_call *call);
-bool tn_cpu_iota(const tn_kernel_call *call);
-bool tn_cpu_copy(const tn_kernel_call *call);
-bool tn_cpu_pad(const tn_kernel_call *call);
-bool tn_cpu_concat(const tn_kernel_call *call);
-bool tn_cpu_gather(const tn_kernel_call *call);
-bool tn_cpu_patches(const tn_kernel_call *call);
-bool tn_cpu_count(const tn_kernel_call *call);
+/* ---- kernels without arithmetic: those that ops.def names as one for all instruction sets ---- */
+#define TN_OP(id, ...) __VA_ARGS__
+#define TN_KERNEL(ref, cpu, small, cuda) cpu
+#define ISA(name)
+#define CPU(name) bool tn_cpu_##name(const tn_kernel_call *call);
+#define NO_KERNEL
+#include "op/ops.def"
 
 /* Copies elements between views of equal shape and dtype, which may not overlap. */
 void tn_cpu_move(const tn_kernel_call *call, const tn_view *to, const tn_view *from);

@@ -497,12 +497,6 @@ bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit) {
   return mind->host->diags->errors == errors && !mind->arena->failed;
 }
 
-const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit) {
-  const tn_mind_node *last = unit->block.first;
-  while (last && last->next) last = last->next;
-  return last ? last->type : &tn_mind_type_unit;
-}
-
 bool tn_lang_mind_check(tn_unit *unit) {
   tn_host *host = unit->host;
   tn_arena arena;

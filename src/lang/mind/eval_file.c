@@ -11,7 +11,6 @@
 #include "lang/mind/eval.h"
 #include "tensor/npy.h"
 
-#define FILE_LIMIT ((uint64_t)1 << 40)
 
 /* Where files are limited to folders, the path must lie beneath one. */
 bool tn_mind_find_file(tn_mind_evaluator *e, tn_str path, bool writes, tn_span at, tn_str *found) {
@@ -29,8 +28,7 @@ bool tn_mind_find_file(tn_mind_evaluator *e, tn_str path, bool writes, tn_span a
 
 /* The bytes of a file, to be released. False after reporting. */
 static bool read_bytes(tn_mind_evaluator *e, tn_str found, tn_span at, tn_file_bytes *out) {
-  tn_file_status status = (tn_host_resolves(e->host) ? tn_file_read_resolved : tn_file_read)(
-      e->host->heap, found.at, FILE_LIMIT, NULL, out);
+  tn_file_status status = tn_host_read(e->host, found.at, out);
   if (status == TN_FILE_OK) return true;
   if (status == TN_FILE_NO_MEMORY) return tn_mind_out_of_memory(e->mind);
   return tn_data_report_file(status, found.at, at, e->host->diags);

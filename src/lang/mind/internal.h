@@ -259,8 +259,6 @@ bool tn_mind_is_public(const tn_mind_module *module, tn_name name);
 /* Checks the statements of a unit, one after the other, as a part of its module. Everything that is
  * wrong is reported; false when something was. */
 bool tn_mind_check_unit(tn_mind *mind, tn_mind_unit *unit);
-/* The type of the last statement's value. */
-const tn_mind_type *tn_mind_unit_type(const tn_mind_unit *unit);
 
 /* ---- opened.c ---- */
 

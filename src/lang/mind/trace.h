@@ -88,6 +88,8 @@ typedef struct {
   bool cut; /* what has data stands as its numbers, without its history */
 } tn_mind_extract;
 bool tn_mind_trace_extract(tn_mind_trace *trace, const tn_mind_extract *what, tn_graph *out);
+/* Whether every size in an extract is known and nothing has to be given. */
+bool tn_mind_trace_can_compute(const tn_graph *extract);
 /* Computes, of the nodes below `end`, those that follow from no input and that the others or the outputs are
  * made of, so that a cut extract has their numbers. What fails when it is computed, or has no sizes, stays an
  * operation. False with a fault that is no mistake of the program: memory, an interruption. */

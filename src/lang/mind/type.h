@@ -104,9 +104,6 @@ const tn_mind_type *tn_mind_type_copy(tn_arena *arena, const tn_mind_type *type)
 bool tn_mind_type_equal(tn_stack *stack, const tn_mind_type *a, const tn_mind_type *b);
 /* Equal types have equal hashes. */
 uint64_t tn_mind_type_hash(const tn_mind_type *type);
-static inline bool tn_mind_type_is(const tn_mind_type *type, tn_mind_type_kind kind) {
-  return type->kind == kind;
-}
 /* A scalar or a tensor. */
 bool tn_mind_type_is_value(const tn_mind_type *type);
 /* A scalar, or a tensor without dimensions, which converts to one. */

@@ -13,7 +13,6 @@
 #include "lang/ninth/vm.h"
 #include "tensor/npy.h"
 
-#define FILE_LIMIT ((uint64_t)1 << 40)
 #define PATH_LIMIT 4096
 
 /* ---- what was granted ---- */
@@ -92,8 +91,7 @@ bool tn_ninth_seal(tn_ninth_vm *m, const tn_ninth_program *program) {
 
 /* The bytes of a file, to be released. False after reporting. */
 static bool read_bytes(tn_ninth_vm *m, tn_str path, tn_file_bytes *out) {
-  tn_file_status status = (tn_host_resolves(m->host) ? tn_file_read_resolved : tn_file_read)(
-      m->heap, path.at, FILE_LIMIT, NULL, out);
+  tn_file_status status = tn_host_read(m->host, path.at, out);
   if (status == TN_FILE_OK) return true;
   if (status == TN_FILE_NO_MEMORY) return tn_ninth_no_room(m);
   return tn_data_report_file(status, path.at, tn_ninth_here(m), m->host->diags);

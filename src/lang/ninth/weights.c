@@ -7,7 +7,6 @@
 #include "data/safetensors.h"
 #include "lang/ninth/vm.h"
 
-#define FILE_LIMIT ((uint64_t)1 << 40)
 
 /* The parameters of what stands below the path. False after reporting; to be freed in any case. */
 static bool params_below(tn_ninth_vm *m, tn_ninth_params *out) {
@@ -115,8 +114,7 @@ static bool assign_all(tn_ninth_vm *m, const tn_ninth_params *params, const tn_s
 
 static bool read_weights(tn_ninth_vm *m, tn_str path, tn_safetensors *out) {
   tn_file_bytes bytes;
-  tn_file_status status = (tn_host_resolves(m->host) ? tn_file_read_resolved : tn_file_read)(
-      m->heap, path.at, FILE_LIMIT, NULL, &bytes);
+  tn_file_status status = tn_host_read(m->host, path.at, &bytes);
   if (status == TN_FILE_NO_MEMORY) return tn_ninth_no_room(m);
   if (status != TN_FILE_OK) return tn_data_report_file(status, path.at, tn_ninth_here(m), m->host->diags);
   const char *problem = tn_safetensors_read(m->heap, bytes.at, bytes.len, out);

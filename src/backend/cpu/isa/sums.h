@@ -128,11 +128,6 @@ static inline float tn_larger_f32(float a, float b) {
   return a == a && b == b ? most : tn_nan_f32();
 }
 
-static inline double tn_larger_f64(double a, double b) {
-  double most = a > b || (a == b && __builtin_signbit(b)) ? a : b;
-  return a == a && b == b ? most : tn_nan_f64();
-}
-
 /* The largest lane of a vector of keys. */
 static inline int32_t tn_key_max_lane(VI v) {
 #if TN_LANES == 16
