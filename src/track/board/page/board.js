@@ -5,10 +5,12 @@ import { compare } from "./compare.js";
 import { el, main, show } from "./dom.js";
 import { list } from "./list.js";
 import { one } from "./run.js";
+import { sweep } from "./sweep.js";
 
 const views = [
   [/^#\/run\/(\d+)$/, (signal, id) => one(signal, Number(id))],
   [/^#\/compare\/(\d+(?:,\d+)+)$/, (signal, ids) => compare(signal, ids.split(",").map(Number))],
+  [/^#\/sweep(?:\/(.*))?$/, sweep],
   [/^/, list],
 ];
 let current = new AbortController();
@@ -29,5 +31,7 @@ async function open() {
     return;
   }
 }
+// The link past the head moves the focus; the address stays that of the view.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 addEventListener("hashchange", () => { open(); main.focus(); });
 open();

@@ -63,7 +63,11 @@ export const kept = {
 // ---- how values are written ----
 
 export const real = (x) => typeof x === "number" ? x : x === "Infinity" ? Infinity : x === "-Infinity" ? -Infinity : NaN;
-export const short = (x, digits = 4) => x == null ? "–" : Number.isFinite(real(x)) ? String(Number(real(x).toPrecision(digits))) : String(x);
+export function short(x, digits = 4) {
+  if (x == null || !Number.isFinite(real(x))) return x == null ? "–" : String(x);
+  const rounded = Number(real(x).toPrecision(digits));
+  return rounded !== 0 && Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
+}
 export const fixed = (x) => x == null ? "–" : real(x).toFixed(4);
 export const last = (path) => String(path ?? "").split("/").pop();
 export const when = (iso) => iso ? new Date(iso).toLocaleString() : "–";

@@ -42,9 +42,9 @@ function emptyState() {
     copied.textContent = "Copied";
     say("the command is copied");
   });
-  return [el("h2", {}, "Runs"), el("p", {}, "No runs yet. A training with a folder is recorded:"),
+  return el("div", {}, [el("h2", {}, "Runs"), el("p", {}, "No runs yet. A training with a folder is recorded:"),
     el("div", { class: "bar command" }, [el("pre", { tabindex: "0", "aria-label": "a command to start with" }, EMPTY), copied]),
-    el("p", { class: "faint" }, ["No program yet? ", el("code", {}, "tern new NAME"), " makes a small project that trains. This page notices the run by itself."])];
+    el("p", { class: "faint" }, ["No program yet? ", el("code", {}, "tern new NAME"), " makes a small project that trains. This page notices the run by itself."])]);
 }
 
 export async function list(signal) {
@@ -59,6 +59,7 @@ export async function list(signal) {
   // ---- controls ----
 
   const compare = el("a", { class: "button", "aria-disabled": "true" });
+  const plot = el("a", { class: "button", href: "#/sweep" }, "Sweep plots");
   const remove = button("Delete …", () => forget(answer.runs.filter((r) => chosen.has(r.id)), (gone) => {
     for (const id of gone) choose(id, false);
     refresh();
@@ -128,9 +129,11 @@ export async function list(signal) {
     redraw(body, ...answer.runs.map((run) => row(run, shown)));
     drawChooser();
     drawOrder();
+    plot.href = `#/sweep/${encodeURIComponent(wish.words)}`;   // of the runs that are listed
+    plot.hidden = answer.varying.length === 0;
     none.hidden = answer.runs.length > 0;
   }
-  const none = el("p", { class: "empty", hidden: true }, "No run fits the filter.");
+  const nothing = emptyState(), none = el("p", { class: "empty", hidden: true }, "No run fits the filter.");
 
   // ---- asking ----
 
@@ -144,9 +147,9 @@ export async function list(signal) {
     answer = next;
     const running = answer.runs.filter((r) => r.status === "running").length;
     say(`${answer.more ? "the first " : ""}${plural(answer.runs.length, "run")}${running ? `, ${running} running` : ""}`);
-    if (answer.runs.length === 0 && !wish.words) return show(...emptyState());
+    if (answer.runs.length === 0 && !wish.words) return nothing.isConnected || show(nothing);
     if (!table.isConnected) {
-      show(el("h2", {}, "Runs"), el("div", { class: "bar" }, [search, help, el("span", { class: "order" }, [order, way]), chooser, compare, remove]),
+      show(el("h2", {}, "Runs"), el("div", { class: "bar" }, [search, help, el("span", { class: "order" }, [order, way]), chooser, plot, compare, remove]),
         el("div", { class: "scroll" }, table), none);
       draw();
     } else if (!same) draw();
