@@ -104,7 +104,7 @@ static void help_all(void) {
        "  tern eval 'sum([1, 2, 3] * 2)'\n"
        "  tern train model.ail --allow fileread\n"
        "  tern explain E_SHAPE_MISMATCH\n\n"
-       "tern help VERB says more about one of them.");
+       "`tern help VERB` shows the options of one verb.");
 }
 
 tern_status tn_cli_help(tn_run *run) {

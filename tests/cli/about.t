@@ -3,7 +3,7 @@ $ sed -n 's/^project(tern VERSION \([0-9.]*\).*/tern \1/p' "$TESTS/../CMakeLists
 $ tern version | diff - version.txt
 $ tern help emit
 | tern emit FILE --as KIND
-|   print what the compiler made: graph, grad, mlir, dot, svg, onnx or npz
+|   export the compiled program: graph, grad, mlir, dot, svg, onnx or npz
 | ...
 $ tern help emti
 ! error[E_USAGE]: there is no verb emti
