@@ -87,7 +87,7 @@ class _TrainRun(ctypes.Structure):
     _fields_ = [
         ("out", ctypes.c_char_p), ("resume", ctypes.c_char_p), ("checkpoint_every", ctypes.c_int64),
         ("steps", ctypes.c_int64), ("followers", ctypes.POINTER(_Follower)), ("follower_count", ctypes.c_size_t),
-        ("brief", ctypes.c_int), ("recorded", ctypes.c_char_p),
+        ("brief", ctypes.c_int), ("recorded", ctypes.c_char_p), ("no_steps", ctypes.c_int),
     ]
 
 

@@ -38,13 +38,20 @@ TERN_API const char *tern_version(void);                  /* "1.2.3" */
  * The text belongs to the caller: tern_free_text. */
 TERN_API char *tern_ops_text(void);
 TERN_API char *tern_ops_json(void);
+/* One operation; NULL: there is none of that name. */
+TERN_API char *tern_op_text(const char *name);
+TERN_API char *tern_op_json(const char *name);
 TERN_API char *tern_explain(const char *code, int color);
 TERN_API char *tern_explain_json(const char *code);
 TERN_API char *tern_codes(void);                          /* every code with its title, by subject */
 TERN_API void tern_free_text(char *text);
+/* The names of all operations and codes, one by one; NULL after the last. */
+TERN_API const char *tern_op_name(size_t index);
+TERN_API const char *tern_code_name(size_t index);
 /* The candidate a user most likely meant by `wrong`, or NULL. */
 TERN_API const char *tern_suggest(const char *wrong, const char *const *candidates, size_t count);
 TERN_API const char *tern_suggest_code(const char *wrong);
+TERN_API const char *tern_suggest_op(const char *wrong);
 /* The field of an AILang train block that `word` is, or that other frameworks call so; NULL: none. */
 TERN_API const char *tern_suggest_field(const char *word);
 
@@ -154,12 +161,14 @@ typedef struct {
   size_t metric_count;
   const tern_metric *test_metrics; /* of the test split: only after the last step */
   size_t test_metric_count;
+  double epoch, epochs;       /* rows drawn so far and in all steps, divided by those there are; 0: no data */
 } tern_step;
 
 typedef struct {
   const char *status;         /* "completed" or "stopped" */
   int64_t step;               /* how many steps the parameters have had */
   const char *weights_sha256; /* in hexadecimal */
+  const char *data_format;    /* of the dataset block: "csv", "text"; NULL: there is none */
 } tern_run_end;
 
 /* Follows a training run: called on the thread that trains, before the first step, after every step and at
@@ -181,6 +190,7 @@ typedef struct {
   size_t follower_count;
   int brief;                  /* what is printed is the last step and how the run ended */
   const char *recorded;       /* a folder whose recorded tern_set_field hold too; NULL: that of `resume` */
+  int no_steps;               /* nothing is printed of steps: a follower shows them */
 } tern_train_run;
 
 /* ---- the sandbox ----
@@ -508,6 +518,9 @@ typedef enum {
   TERN_REPL_DONE,           /* it was answered */
   TERN_REPL_QUIT            /* the session has ended */
 } tern_repl_answer;
+/* How values and diagnostics are shown: with the colours of a terminal, and matrices row by row. Neither, at
+ * first. */
+TERN_API void tern_repl_style(tern_repl *repl, int color, int rows);
 /* One line; *shown receives what to print. */
 TERN_API tern_repl_answer tern_repl_line(tern_repl *repl, const char *line, const char **shown);
 /* The same for a line of so many bytes, which may contain a NUL: a syntax error, as in a file. */

@@ -76,6 +76,8 @@ static void begin(void *context, const tn_run_facts *facts) {
                           .hyperparameters = hypers,
                           .hyperparameter_count = hypers ? facts->hyper_count : 0 };
   followed->steps = facts->steps;
+  followed->epochs_per_step = facts->epochs_per_step;
+  followed->data_format = facts->data_format;
   followed->metrics = facts->metrics;
   followed->metric_count = facts->metric_count;
   for (size_t i = 0; i < followed->run->follower_count; i++) {
@@ -95,7 +97,9 @@ static void step(void *context, const tn_history_row *row) {
                      .eval_loss = row->eval_loss,
                      .eval_accuracy = (double)__builtin_nanf(""),
                      .metrics = metrics,
-                     .test_metrics = tests };
+                     .test_metrics = tests,
+                     .epoch = (double)(row->step + 1) * followed->epochs_per_step,
+                     .epochs = (double)followed->steps * followed->epochs_per_step };
   for (size_t i = 0; row->evaluated && i < followed->metric_count; i++) {
     const tn_metric *metric = &followed->metrics[i];
     metrics[told.metric_count++] = (tern_metric){ metric->name.at, row->values[i] };
@@ -112,7 +116,10 @@ static void step(void *context, const tn_history_row *row) {
 static void end(void *context, const char *status, int64_t at, const uint8_t weights_sha256[32]) {
   tn_followed *followed = context;
   hexadecimal weights;
-  tern_run_end told = { .status = status, .step = at, .weights_sha256 = hex(weights_sha256, weights) };
+  tern_run_end told = { .status = status,
+                        .step = at,
+                        .weights_sha256 = hex(weights_sha256, weights),
+                        .data_format = followed->data_format };
   for (size_t i = 0; i < followed->run->follower_count; i++) {
     const tern_follower *f = &followed->run->followers[i];
     if (f->end) f->end(f->context, &told);
@@ -126,7 +133,7 @@ tn_loop_watch tn_api_watch(tn_followed *followed) {
     watch.begin = begin; /* it learns how many steps there are */
     if (f->step) watch.step = step;
     if (f->end) watch.end = end;
-    watch.wants_hashes = watch.wants_hashes || f->begin || f->end;
+    watch.wants_hashes = watch.wants_hashes || f->begin;
   }
   return watch;
 }

@@ -136,6 +136,8 @@ typedef struct {
   tern_session *session;
   const tern_train_run *run;
   int64_t steps;
+  double epochs_per_step;
+  const char *data_format; /* NULL: no data */
   const tn_metric *metrics;
   size_t metric_count;
 } tn_followed;

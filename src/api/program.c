@@ -446,6 +446,7 @@ static tern_status train_whole(tern_program *program, const tern_train_run *run,
                               .verify = verify,
                               .verified = verified,
                               .brief = run->brief != 0,
+                              .no_steps = run->no_steps != 0,
                               .keep_history = !verify && !session->sink,
                               .watch = &watch,
                               .transport = verify ? NULL : session->transport };

@@ -29,6 +29,11 @@ tern_repl *tern_repl_new(tern_session *session, tern_language language) {
   return NULL;
 }
 
+void tern_repl_style(tern_repl *repl, int color, int rows) {
+  repl->session->host.color = color != 0;
+  repl->session->host.rows = rows != 0;
+}
+
 /* A person who types may name any file (:load, import), so that all of them stay readable; everything else
  * is given up before the first line is looked at. */
 static bool confine(tern_repl *repl) {
@@ -47,7 +52,7 @@ tern_repl_answer tern_repl_bytes(tern_repl *repl, const char *line, size_t lengt
   tn_api_begin(repl->session);
   tn_text_clear(&repl->session->text);
   if (!confine(repl)) {
-    *shown = tern_diagnostics_text(repl->session, 0);
+    *shown = tern_diagnostics_text(repl->session, repl->session->host.color);
     return TERN_REPL_QUIT;
   }
   bool complete = repl->lang->repl_line(repl->state, text, &repl->session->text, &quit);
@@ -71,5 +76,6 @@ const char *tern_repl_complete(tern_repl *repl, const char *line, size_t cursor)
 void tern_repl_free(tern_repl *repl) {
   if (!repl) return;
   repl->lang->repl_free(repl->state);
+  tern_repl_style(repl, 0, 0);
   tn_heap_free(&repl->session->heap, repl, sizeof *repl);
 }

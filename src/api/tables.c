@@ -102,6 +102,35 @@ char *tern_ops_text(void) {
   return hand_over(&out);
 }
 
+static void print_derivatives(const tn_op_sig *sig, tn_text *out) {
+  tn_text_puts(out, "  gradient: ");
+  tn_text_puts(out, vjp_name(sig));
+  tn_text_puts(out, " (vjp), ");
+  tn_text_puts(out, jvp_name(sig));
+  tn_text_puts(out, " (jvp)\n  dtypes: ");
+  print_dtypes(sig->dtypes, " ", out);
+  tn_text_byte(out, '\n');
+}
+
+char *tern_op_text(const char *name) {
+  tn_op op = tn_op_find(tn_str_of(name));
+  if (op == TN_OP_ERROR) return NULL;
+  tn_heap heap = { 0 };
+  tn_text out;
+  tn_text_init(&out, &heap);
+  tn_op_describe(tn_op_sig_of(op), &out);
+  print_derivatives(tn_op_sig_of(op), &out);
+  return hand_over(&out);
+}
+
+const char *tern_op_name(size_t index) {
+  return index + 1 < TN_OP_COUNT ? tn_op_sig_of((tn_op)(index + 1))->name : NULL;
+}
+
+const char *tern_code_name(size_t index) {
+  return index + 1 < TN_DIAG_COUNT ? tn_diag_info_of((tn_diag_code)(index + 1))->code : NULL;
+}
+
 static void op_json(tn_json_writer *json, const tn_op_sig *sig) {
   tn_json_object_begin(json);
   tn_json_key(json, "name"), tn_json_string(json, tn_str_of(sig->name));
@@ -129,7 +158,8 @@ static void op_json(tn_json_writer *json, const tn_op_sig *sig) {
   tn_json_object_end(json);
 }
 
-char *tern_ops_json(void) {
+/* The operations from `first` up to `end`. */
+static char *ops_json(int first, int end) {
   tn_heap heap = { 0 };
   tn_text out;
   tn_text_init(&out, &heap);
@@ -137,10 +167,17 @@ char *tern_ops_json(void) {
   tn_json_object_begin(&json);
   tn_json_key(&json, "ok"), tn_json_bool(&json, true);
   tn_json_key(&json, "ops"), tn_json_array_begin(&json);
-  for (int i = 1; i < TN_OP_COUNT; i++) op_json(&json, tn_op_sig_of((tn_op)i));
+  for (int i = first; i < end; i++) op_json(&json, tn_op_sig_of((tn_op)i));
   tn_json_array_end(&json);
   tn_json_object_end(&json);
   return hand_over(&out);
+}
+
+char *tern_ops_json(void) { return ops_json(1, TN_OP_COUNT); }
+
+char *tern_op_json(const char *name) {
+  int op = (int)tn_op_find(tn_str_of(name));
+  return op == TN_OP_ERROR ? NULL : ops_json(op, op + 1);
 }
 
 char *tern_explain(const char *code, int color) {
@@ -187,6 +224,11 @@ const char *tern_suggest(const char *wrong, const char *const *candidates, size_
 
 const char *tern_suggest_code(const char *wrong) {
   tn_str best = tn_diag_suggest(tn_str_of(wrong));
+  return best.len > 0 ? best.at : NULL;
+}
+
+const char *tern_suggest_op(const char *wrong) {
+  tn_str best = tn_op_suggest(tn_str_of(wrong));
   return best.len > 0 ? best.at : NULL;
 }
 

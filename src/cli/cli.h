@@ -60,7 +60,8 @@ typedef struct {
   tern_language language;
   tern_sandbox_mode sandbox;
   char **arguments; /* all words, as the program got them */
-  bool json, color;
+  bool json;
+  bool color, color_out; /* on standard error, and on standard output */
   bool silent;      /* a rank of a training that has nothing to show: rank 0 does */
 } tn_command;
 
@@ -73,6 +74,7 @@ typedef struct {
   tn_command *command;
   tern_session *session;
   tn_launch *launch; /* the other ranks of a training; NULL: there are none */
+  const char *instead; /* shown in place of the diagnostics; NULL: they are shown */
 } tn_run;
 
 /* One function per verb; the result is the exit status. */
@@ -145,8 +147,12 @@ tern_status tn_cli_give(tn_run *run, tern_program *program);
 tern_status tn_cli_show(tn_run *run, tern_program *program, tern_status status);
 /* What of the sandbox was enforced, on standard error (doctor.c). */
 void tn_cli_say_sandbox(tn_run *run);
+/* What this machine runs, on standard output (doctor.c). */
+void tn_cli_say_machine(tn_run *run);
 /* What a program prints goes to standard output at once. */
 void tn_cli_print(void *context, const char *line, size_t length);
+/* A word as a shell reads it back (ending.c). */
+void tn_cli_put_quoted(FILE *to, const char *word);
 /* False when standard output could not take everything. */
 bool tn_cli_flush(void);
 /* The session that Ctrl-C stops; NULL: none. */

@@ -127,7 +127,8 @@ static void show(tn_run *run) {
     puts(json ? json : "{\"ok\":false,\"diagnostics\":[]}");
     return;
   }
-  const char *text = tern_diagnostics_text(run->session, run->command->color);
+  const char *text = run->instead;
+  if (!text) text = tern_diagnostics_text(run->session, run->command->color);
   fflush(stdout);
   fputs(text ? text : "tern: out of memory\n", stderr);
 }

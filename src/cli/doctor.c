@@ -154,6 +154,19 @@ static void print_words(const char *title, const findings *found, bool kernels, 
   putchar('\n');
 }
 
+void tn_cli_say_machine(tn_run *run) {
+  findings found = { .cores = sysconf(_SC_NPROCESSORS_ONLN) };
+  read_model(found.model, sizeof found.model);
+  printf("kernels: %s\n", tern_backend(run->session));
+  if (found.model[0]) printf("processor: %s\n", found.model);
+  printf("threads: %d of %ld cores\nbuilt with:", tern_threads(run->session), found.cores);
+  const char *comma = " ";
+  for (size_t i = 0; i < LIBRARY_COUNT; i++) {
+    if (libraries[i].present) printf("%s%s", comma, libraries[i].name), comma = ", ";
+  }
+  puts("\ntern doctor says more");
+}
+
 static void print_text(tn_run *run, const findings *found) {
   const char *lack = wanting(&found->sandbox);
   int missing = lack != NULL;

@@ -1,5 +1,7 @@
 /* cli/generate.c: completions for shells and the manual page, from the table in options.def. */
+#include <dirent.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -23,7 +25,7 @@ static const char *choices(const tn_option_info *option) {
     case TN_OPTION_METRIC: return "loss train_loss eval_loss accuracy";
     case TN_OPTION_SCALE: return "auto linear log";
     case TN_OPTION_SANDBOX: return "off auto require";
-    case TN_OPTION_LOG: return "text json";
+    case TN_OPTION_LOG: return "text steps json";
     default: return NULL;
   }
 }
@@ -35,16 +37,30 @@ static const char *words_of(const tn_verb_info *verb) {
     case TN_VERB_RUNS: return "show compare rm";
     case TN_VERB_EVAL:
     case TN_VERB_REPL:
-    case TN_VERB_OPS:
     case TN_VERB_BOARD:
     case TN_VERB_DOCTOR:
-    case TN_VERB_EXPLAIN:
     case TN_VERB_MAN:
     case TN_VERB_VERSION:
     case TN_VERB_NEW: return "";
     default: return NULL;
   }
 }
+
+/* What a verb's own words can be that only tern knows: `tern completion LIST` says. NULL: nothing. */
+static const char *list_of(const tn_verb_info *verb) {
+  switch (verb->verb) {
+    case TN_VERB_EXPLAIN: return "codes";
+    case TN_VERB_OPS: return "operations";
+    case TN_VERB_PLOT:
+    case TN_VERB_VERIFY:
+    case TN_VERB_PREDICT:
+    case TN_VERB_EVALUATE:
+    case TN_VERB_GENERATE: return "runs";
+    default: return NULL;
+  }
+}
+
+static bool is_run(const tn_option_info *option) { return option->option == TN_OPTION_RESUME; }
 
 static void print_verbs(void) { EACH_VERB(verb) printf("%s%s", verb->verb ? " " : "", verb->name); }
 
@@ -68,13 +84,14 @@ static void bash(void) {
   printf("# bash completion for tern\n"
          "_tern() {\n"
          "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-         "  local verb=\"${COMP_WORDS[1]}\" options= words=\n"
+         "  local verb=\"${COMP_WORDS[1]}\" options= words= list= IFS=$' \\t\\n'\n"
          "  COMPREPLY=()\n"
          "  case \"$before\" in\n");
   EACH_OPTION(option) {
     if (choices(option))
       printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", option->name,
              choices(option));
+    if (is_run(option)) printf("    --%s) list=runs; verb= ;;\n", option->name);
   }
   printf("  esac\n  case \"$verb\" in\n");
   EACH_VERB(verb) {
@@ -84,6 +101,7 @@ static void bash(void) {
     }
     printf("'");
     if (!print_words(verb, "; words='", "'") && words_of(verb)) printf("; words=' '");
+    if (list_of(verb)) printf("; list=%s", list_of(verb));
     printf(" ;;\n");
   }
   printf("  esac\n"
@@ -93,6 +111,11 @@ static void bash(void) {
   printf("' -- \"$word\") $(compgen -f -- \"$word\"))\n"
          "  elif [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+         "  elif [[ -n $list && ($list != runs || $COMP_CWORD == 2 || $verb == plot || -z $verb) ]]; then\n"
+         "    IFS=$'\\n'\n"
+         "    COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion $list \"$word\" 2>/dev/null)\" "
+         "-- \"$word\"))\n"
+         "    [[ $list != runs || ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
          "  elif [[ -n $words ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
          "  else\n"
@@ -120,13 +143,22 @@ static void zsh_option(const tn_option_info *option) {
   putchar(']');
   if (option->argument && choices(option))
     printf(":%s:(%s)", option->argument, choices(option));
+  else if (is_run(option))
+    printf(":%s:_tern_runs", option->argument);
   else if (option->argument)
     printf(":%s:_files", option->argument);
   printf("' \\\n");
 }
 
 static void zsh(void) {
-  printf("#compdef tern\n_tern() {\n  local -a verbs\n  verbs=(\n");
+  printf("#compdef tern\n"
+         "_tern_list() {\n"
+         "  local -a found\n"
+         "  found=(${(f)\"$(tern completion $1 $PREFIX 2>/dev/null)\"})\n"
+         "  (( $#found )) && compadd -- $found\n"
+         "}\n"
+         "_tern_runs() { _tern_list runs || _files }\n"
+         "_tern() {\n  local -a verbs\n  verbs=(\n");
   EACH_VERB(verb) {
     printf("    '%s:", verb->name);
     plain(verb->help);
@@ -141,7 +173,14 @@ static void zsh(void) {
     EACH_OPTION(option) {
       if (takes(verb, option)) zsh_option(option);
     }
-    if (!print_words(verb, "        '*:word:(", ")' ;;\n"))
+    if (print_words(verb, "        '*:word:(", ")' ;;\n")) continue;
+    const char *list = list_of(verb);
+    if (list && strcmp(list, "runs") == 0)
+      printf(verb->verb == TN_VERB_PLOT ? "        '*:run:_tern_runs' ;;\n"
+                                        : "        '2:run:_tern_runs' '*:file:_files' ;;\n");
+    else if (list)
+      printf("        '*:word: _tern_list %s' ;;\n", list);
+    else
       printf("        '*:file:%s' ;;\n", words_of(verb) ? "" : "_files");
   }
   printf("  esac\n}\n_tern \"$@\"\n");
@@ -155,6 +194,11 @@ static void fish(void) {
     printf("complete -c tern -n __fish_use_subcommand -a %s -d '", verb->name);
     plain(verb->help);
     printf("'\n");
+    const char *list = list_of(verb);
+    if (list)
+      printf("complete -c tern %s-n '__fish_seen_subcommand_from %s' "
+             "-a '(tern completion %s (commandline -ct))'\n",
+             strcmp(list, "runs") == 0 && verb->verb != TN_VERB_PLOT ? "" : "-f ", verb->name, list);
     if (!words_of(verb) && verb->verb != TN_VERB_HELP) continue;
     printf("complete -c tern -f -n '__fish_seen_subcommand_from %s'", verb->name);
     print_words(verb, " -a '", "'");
@@ -169,6 +213,8 @@ static void fish(void) {
     if (option->letter) printf(" -s %c", option->letter);
     if (option->argument && choices(option))
       printf(" -x -a '%s'", choices(option));
+    else if (is_run(option))
+      printf(" -x -a '(tern completion runs (commandline -ct))'");
     else if (option->argument)
       printf(" -r");
     printf(" -d '");
@@ -177,10 +223,61 @@ static void fish(void) {
   }
 }
 
+/* ---- lists that the shells ask for: `tern completion LIST [WORD]` ---- */
+
+static void list_names(const char *(*name_of)(size_t index)) {
+  const char *name;
+  for (size_t i = 0; (name = name_of(i)) != NULL; i++) puts(name);
+}
+
+static bool has_run(const char *folder) {
+  char path[4096];
+  int length = snprintf(path, sizeof path, "%s/run.json", folder);
+  return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
+}
+
+/* The folders of runs in a folder, "" or a name with a slash at its end, and in the folders there.
+ * recursion: 2 deep. */
+static void list_runs(const char *above, int depth) {
+  DIR *folder = opendir(*above ? above : ".");
+  const struct dirent *entry;
+  while (folder && (entry = readdir(folder)) != NULL) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s%s", above, entry->d_name);
+    if (entry->d_name[0] == '.' || length < 0 || (size_t)length + 2 > sizeof path) continue;
+    if (has_run(path)) {
+      puts(path);
+    } else if (depth > 0) {
+      memcpy(path + length, "/", 2);
+      list_runs(path, depth - 1);
+    }
+  }
+  if (folder) closedir(folder);
+}
+
+static bool list_words(const char *name, const char *word) {
+  if (strcmp(name, "codes") == 0) {
+    list_names(tern_code_name);
+  } else if (strcmp(name, "operations") == 0) {
+    list_names(tern_op_name);
+  } else if (strcmp(name, "runs") == 0) {
+    char above[4096];
+    const char *slash = strrchr(word, '/');
+    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
+    list_runs(above, 1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 tern_status tn_cli_completion(tn_run *run) {
   tern_status status;
+  const tn_command *command = run->command;
+  const char *begun = command->word_count > 1 ? command->words[1] : "";
+  if (command->word_count > 0 && list_words(command->words[0], begun)) return TERN_OK;
   if (!tn_cli_one_word(run, "a shell", &status)) return status;
-  const char *shell = run->command->words[0];
+  const char *shell = command->words[0];
   if (strcmp(shell, "bash") == 0)
     bash();
   else if (strcmp(shell, "zsh") == 0)

@@ -278,9 +278,14 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
 char *tn_line_read(const char *prompt, size_t *length) {
   if (!editor.repl) return read_prompted(prompt, length);
   char *line = edit.readline(prompt);
-  if (line && *line) edit.add_history(line);
   *length = line ? strlen(line) : 0;
   return line;
+}
+
+bool tn_line_is_edited(void) { return editor.repl != NULL; }
+
+void tn_line_remember(const char *text) {
+  if (editor.repl && *text) edit.add_history(text);
 }
 
 void tn_line_end(void) {
@@ -295,6 +300,8 @@ void tn_line_begin(tern_session *session, tern_repl *repl, const char *language)
 
 char *tn_line_read(const char *prompt, size_t *length) { return read_prompted(prompt, length); }
 
+bool tn_line_is_edited(void) { return false; }
+void tn_line_remember(const char *text) { (void)text; }
 void tn_line_end(void) {}
 const char *tn_line_folder(void) { return NULL; }
 #endif

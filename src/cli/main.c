@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/terminal.h"
 
 static const tn_verb_info verbs[] = {
 #define TN_VERB(id, name, arguments, help, examples) { TN_VERB_##id, name, arguments, help, examples },
@@ -324,11 +325,10 @@ static bool read_temperature(reader *r) {
 
 static bool read_color(reader *r) {
   const char *when = r->command->value[TN_OPTION_COLOR];
-  const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  bool plain = (no_color && *no_color) || (terminal && strcmp(terminal, "dumb") == 0);
-  r->command->color = isatty(2) && !plain;
+  r->command->color = tn_terminal_has_color(2);
+  r->command->color_out = tn_terminal_has_color(1);
   if (!when || strcmp(when, "auto") == 0) return true;
-  r->command->color = strcmp(when, "always") == 0;
+  r->command->color = r->command->color_out = strcmp(when, "always") == 0;
   return r->command->color || strcmp(when, "never") == 0 ||
          complain(r, "--color takes auto, always or never, not ", when, "");
 }
@@ -403,7 +403,7 @@ static void free_command(tn_command *c) {
 
 /* A session without options, to say what is wrong with them. */
 static int refuse(tn_command *command, const char *message, const char *hint) {
-  tn_run run = { command, tern_session_new(NULL, NULL), NULL };
+  tn_run run = { .command = command, .session = tern_session_new(NULL, NULL) };
   if (!run.session) {
     fprintf(stderr, "tern: %s\n", message);
     return TERN_USAGE;
@@ -418,7 +418,7 @@ static int run_verb(tn_command *command) {
   const char *problem = NULL;
   command->silent = command->verb == TN_VERB_TRAIN && tn_launch_is_quiet();
   if (command->silent) command->session.max_seconds = 0; /* rank 0 has the clock of all */
-  tn_run run = { command, tern_session_new(&command->session, &problem), NULL };
+  tn_run run = { .command = command, .session = tern_session_new(&command->session, &problem) };
   if (!run.session) {
     char message[256];
     bool isa = command->session.isa && strstr(problem, "instruction set");

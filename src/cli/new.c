@@ -1,6 +1,8 @@
 /* cli/new.c: a small project that runs. */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -99,6 +101,47 @@ static bool write_in(tn_run *run, const char *name, const char *text) {
   return tern_write_file(run->session, path, text, strlen(text)) == TERN_OK;
 }
 
+/* A folder that is there already may hold anything but a file of ours. */
+static bool is_free(tn_run *run, const sample *chosen, tern_status *status) {
+  const char *const names[] = { chosen->file, "README.md", chosen->data };
+  const char *folder = run->command->words[0];
+  char path[1024];
+  for (size_t i = 0; i < 3; i++) {
+    if (!names[i]) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    if (access(path, F_OK) != 0) continue;
+    *status = tn_cli_usage_about(run, "", path, " is there already; nothing was changed",
+                                 "choose another name, or an empty folder");
+    return false;
+  }
+  return true;
+}
+
+static bool make_folder(tn_run *run, const sample *chosen, tern_status *status) {
+  const char *folder = run->command->words[0];
+  struct stat facts;
+  if (mkdir(folder, 0777) == 0) return true;
+  int problem = errno;
+  bool folder_is_there = problem == EEXIST && stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode);
+  if (folder_is_there) return is_free(run, chosen, status);
+  errno = problem;
+  *status = tn_cli_cannot(run, "make", folder);
+  return false;
+}
+
+/* What to type next; the name may need quotes. */
+static void say_next(const sample *chosen, const char *folder) {
+  bool here = strcmp(folder, ".") == 0;
+  printf(here ? "made %s; try it:\n" : "made ", chosen->file);
+  if (!here) {
+    tn_cli_put_quoted(stdout, folder);
+    fputs("; try it:\n  cd ", stdout);
+    tn_cli_put_quoted(stdout, folder);
+    putchar('\n');
+  }
+  printf("  tern %s %s%s\n", chosen->verb, chosen->file, chosen->options);
+}
+
 tern_status tn_cli_new(tn_run *run) {
   tern_status status;
   if (!tn_cli_one_word(run, "a name", &status)) return status;
@@ -113,12 +156,10 @@ tern_status tn_cli_new(tn_run *run) {
            chosen->options, chosen->next ? chosen->next : "");
   if (!*folder) return tn_cli_usage(run, "a project needs a name", NULL);
   if (strlen(folder) > 900) return tn_cli_usage(run, "that name is too long", NULL);
-  if (mkdir(folder, 0777) != 0) return tn_cli_cannot(run, "make", folder);
+  if (!make_folder(run, chosen, &status)) return status;
   if (!write_in(run, chosen->file, chosen->text) || !write_in(run, "README.md", readme) ||
       (chosen->data && !write_in(run, chosen->data, chosen->rows)))
     return tn_cli_failed(run, tern_failure_status(run->session));
-  if (!tn_given_option(run->command, TN_OPTION_QUIET))
-    printf("made %s; try it:\n  cd %s\n  tern %s %s%s\n", folder, folder, chosen->verb, chosen->file,
-           chosen->options);
+  if (!tn_given_option(run->command, TN_OPTION_QUIET)) say_next(chosen, folder);
   return TERN_OK;
 }

@@ -1,8 +1,10 @@
-/* cli/plot.c: the curves of training runs as an SVG. */
+/* cli/plot.c: the curves of training runs as an SVG, or on a terminal in its characters. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/curve.h"
+#include "cli/terminal.h"
 #include "track/track.h"
 
 /* A name that promises another format than it would get. */
@@ -30,6 +32,21 @@ static tern_status write_picture(tn_run *run, const tn_track_plot *plot, const c
   return TERN_OK;
 }
 
+static void print_curve(void *context, const tn_chart_curve *curve) {
+  tn_run *run = context;
+  tn_curve points = { .stride = 1 };
+  for (size_t i = 0; i < curve->count; i++) tn_curve_add(&points, curve->points[i].y);
+  if (curve->count == 0) return;
+  tn_curve_print(&points, tn_cli_shown(run, curve->name.at), (int64_t)curve->points[0].x,
+                 (int64_t)curve->points[curve->count - 1].x);
+}
+
+static tern_status draw_on_terminal(tn_run *run, const tn_track_plot *plot) {
+  if (!tn_track_plot_visit(run->session, plot, print_curve, run)) return failed(run);
+  fputs("\n-o loss.svg writes a picture\n", stderr);
+  return TERN_OK;
+}
+
 tern_status tn_cli_plot(tn_run *run) {
   const tn_command *command = run->command;
   const char *path = command->value[TN_OPTION_OUTPUT], *smooth = command->value[TN_OPTION_SMOOTH];
@@ -48,6 +65,7 @@ tern_status tn_cli_plot(tn_run *run) {
     return tn_cli_usage_about(run, "tern plot writes SVG, and ", path, " would be something else",
                               "name the file loss.svg; rsvg-convert and browsers make other pictures of it");
   if (!tn_cli_to_standard_output(path)) return write_picture(run, &plot, path);
+  if (!path && !command->json && tn_terminal_is(1)) return draw_on_terminal(run, &plot);
   const char *text =
       command->json ? tn_track_plot_json(run->session, &plot, NULL) : tn_track_plot_svg(run->session, &plot);
   if (!text) return failed(run);

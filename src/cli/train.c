@@ -10,12 +10,26 @@ static int64_t number_of(const tn_command *command, tn_option option) {
   return command->value[option] ? (int64_t)strtoull(command->value[option], NULL, 10) : 0;
 }
 
+static bool is_interrupted(tn_run *run, tern_status status) {
+  for (size_t i = 0; status != TERN_OK && i < tern_diagnostic_count(run->session); i++) {
+    if (strcmp(tern_diagnostic_at(run->session, i).code, "E_INTERRUPTED") == 0) return true;
+  }
+  return false;
+}
+
 static tern_status train(tn_run *run, tern_program *program, const tern_train_run *wanted,
                          tn_progress *progress) {
   tern_status status = tern_train(program, wanted);
   tn_progress_end(progress);
   if (progress->to_json) run->command->json = true; /* the log ends with the answer */
-  return tn_cli_show(run, program, status);
+  char *stopped = is_interrupted(run, status) ? tn_ending_stopped(run, progress, wanted->out) : NULL;
+  if (progress->line) run->instead = stopped; /* nobody who sees it has made a mistake */
+  status = tn_cli_show(run, program, status);
+  run->instead = NULL;
+  if (stopped && !progress->line && !run->command->json && !run->command->silent) fputs(stopped, stderr);
+  if (status == TERN_OK && progress->screen) tn_ending_completed(run, progress, wanted->out);
+  free(stopped);
+  return status;
 }
 
 /* Followed by whoever looks and, with a path, by the history there. */
@@ -23,7 +37,7 @@ static tern_status train_followed(tn_run *run, tern_program *program, tern_train
                                   tn_progress *progress, const char *store) {
   tern_follower followers[2];
   wanted->followers = followers;
-  if (tn_progress_is_followed(progress)) followers[wanted->follower_count++] = tn_progress_follower(progress);
+  followers[wanted->follower_count++] = tn_progress_follower(progress);
   if (!store) return train(run, program, wanted, progress);
   tn_recorder recorder;
   bool required = tn_given_option(run->command, TN_OPTION_STORE);
@@ -63,7 +77,8 @@ static tern_status train_here(tn_run *run) {
                             .recorded = command->value[TN_OPTION_RESUME],
                             .checkpoint_every = number_of(command, TN_OPTION_CHECKPOINT_EVERY),
                             .steps = number_of(command, TN_OPTION_STEPS),
-                            .brief = tn_given_option(command, TN_OPTION_QUIET) };
+                            .brief = tn_given_option(command, TN_OPTION_QUIET),
+                            .no_steps = progress.screen };
   if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
   /* A run with a folder is recorded; so is any other when that is asked for. */
   char room[4096];

@@ -115,6 +115,7 @@ typedef struct tn_host {
   /* A line for the user: what PRINT and print say. */
   void (*print)(struct tn_host *host, tn_str line);
   bool shorten; /* what is printed is for people: large tensors are cut in the middle */
+  bool color, rows; /* an interactive session on a terminal: in colour, and matrices row by row */
   double (*now)(struct tn_host *host);                   /* seconds since 1970 */
   /* The bytes of a file, from the arena; reports nothing: *problem says what is wrong in the words of
    * `io_error_kind` ("not_found", "permission_denied", "is_a_directory", "not_a_plain_file", "too_large",

@@ -67,7 +67,7 @@ void tn_repl_talk_mistakes(const tn_repl_talk *talk, tn_text *out) {
   tn_heap *heap = talk->host->heap;
   if ((diags->errors && heap->failed) || heap->stack.exceeded) tn_diags_settle_memory(diags, heap);
   tn_diags_sort(diags);
-  tn_diags_render_text(diags, (tn_diag_style){ .color = false }, out);
+  tn_diags_render_text(diags, (tn_diag_style){ .color = talk->host->color }, out);
   tn_diags_clear(diags);
 }
 
@@ -108,6 +108,21 @@ void tn_repl_talk_help(const tn_repl_talk *talk, tn_text *out) {
   }
 }
 
+void tn_repl_help_op(tn_str name, const char *kind, tn_text *out) {
+  tn_op op = tn_op_find(name);
+  if (op != TN_OP_ERROR) {
+    tn_op_describe(tn_op_sig_of(op), out);
+    return;
+  }
+  tn_str close = tn_op_suggest(name);
+  tn_text_puts(out, "there is no ");
+  tn_text_puts(out, kind);
+  tn_text_byte(out, ' ');
+  tn_text_add(out, name);
+  if (close.len > 0) tn_text_puts(out, "; did you mean "), tn_text_add(out, close), tn_text_byte(out, '?');
+  tn_text_byte(out, '\n');
+}
+
 #define COMMAND_LIMIT 32
 
 static void no_such_command(const tn_repl_talk *talk, tn_str word, tn_text *out) {
@@ -140,6 +155,7 @@ static void run_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text 
 /* What people type who do not know of the colon yet. */
 static tn_str command_meant(tn_str line) {
   if (tn_str_is(line, "quit") || tn_str_is(line, "exit")) return TN_LIT(":quit");
+  if (tn_str_is(line, "quit()") || tn_str_is(line, "exit()")) return TN_LIT(":quit");
   return tn_str_is(line, "help") ? TN_LIT(":help") : line;
 }
 

@@ -44,6 +44,12 @@ void tn_repl_talk_done(tn_repl_talk *talk);
 /* <line 7>: the name of the text that is being read; valid until the next call. */
 tn_str tn_repl_talk_name(tn_repl_talk *talk);
 
+/* A value's text, as the session's terminal wants it (repl_value.c). `open` is the bracket of rows. */
+void tn_repl_show(const tn_repl_talk *talk, tn_str value, char open, tn_text *out);
+/* What an operation of the table computes; or that there is none, with the one that was meant. `kind` is what
+ * the language calls what it has looked for. */
+void tn_repl_help_op(tn_str name, const char *kind, tn_text *out);
+
 /* Every command and what it does. */
 void tn_repl_talk_help(const tn_repl_talk *talk, tn_text *out);
 /* What was reported, for people; then it is forgotten. */

@@ -203,6 +203,10 @@ bool tn_op_can_fail(tn_op op, tn_dtype dtype);
 double tn_op_cost(tn_op op);
 /* TN_OP_ERROR when unknown. */
 tn_op tn_op_find(tn_str name);
+/* Its operands, what it computes and its result, in three lines (describe.c). */
+void tn_op_describe(const tn_op_sig *sig, tn_text *out);
+/* The operation that was most likely meant; empty: none. */
+tn_str tn_op_suggest(tn_str wrong);
 
 /* Infers the result type: arity, then dtype, then shape. On failure fills *args->fault,
  * leaves *out untouched and returns false. Composed operations have no rule here. */

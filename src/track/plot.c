@@ -404,23 +404,41 @@ static void add_panel(plot *p, tn_chart *chart, tn_chart_panel *panels, const ch
                                                    .share = share };
 }
 
-static bool draw(plot *p, tn_text *out) {
-  tn_chart_panel panels[2];
+#define PANELS 2
+
+static bool compose(plot *p, tn_chart_panel panels[PANELS], tn_chart *chart) {
   size_t runs = p->wanted->run_count;
-  tn_chart chart = { .title = tn_str_of(p->wanted->title), .x_name = TN_LIT("step"), .panels = panels };
-  if (!p->wanted->title && runs == 1) chart.title = p->runs[0].path;
+  *chart = (tn_chart){ .title = tn_str_of(p->wanted->title), .x_name = TN_LIT("step"), .panels = panels };
+  if (!p->wanted->title && runs == 1) chart->title = p->runs[0].path;
   p->curves = tn_arena_array(&p->arena, runs * (METRIC_COUNT + 1), sizeof *p->curves);
   p->keys = tn_arena_array(&p->arena, runs + METRIC_COUNT, sizeof *p->keys);
   if (!p->curves || !p->keys) return out_of_memory(p);
-  add_panel(p, &chart, panels, "loss", false);
-  add_panel(p, &chart, panels, "accuracy", true);
+  add_panel(p, chart, panels, "loss", false);
+  add_panel(p, chart, panels, "accuracy", true);
   add_keys(p);
-  if (chart.panel_count == 0)
+  if (chart->panel_count == 0)
     return tn_api_usage(p->session, "none of these runs has ", tn_str_of(p->wanted->metric),
                         "; the eval block of a program says what is measured");
-  chart.keys = p->keys;
-  chart.key_count = p->key_count;
-  return (!p->arena.failed && tn_chart_write(&chart, out)) || out_of_memory(p);
+  chart->keys = p->keys;
+  chart->key_count = p->key_count;
+  return !p->arena.failed || out_of_memory(p);
+}
+
+/* What becomes of the chart: a text, or calls. */
+typedef struct {
+  tn_text *out;
+  tn_track_visitor visit; /* NULL: a picture is written to `out` */
+  void *context;
+} use;
+
+static bool use_chart(plot *p, const use *u) {
+  tn_chart_panel panels[PANELS];
+  tn_chart chart;
+  if (!compose(p, panels, &chart)) return false;
+  if (!u->visit) return tn_chart_write(&chart, u->out) || out_of_memory(p);
+  for (size_t i = 0; i < p->curve_count; i++)
+    if (!p->curves[i].faint) u->visit(u->context, &p->curves[i]);
+  return true;
 }
 
 static void free_plot(plot *p) {
@@ -439,18 +457,27 @@ static bool name_paths(plot *p) {
   return ok;
 }
 
-static bool make_picture(tern_session *session, const tn_track_plot *wanted, tn_text *out) {
+static bool make_chart(tern_session *session, const tn_track_plot *wanted, const use *u) {
   plot p = { .session = session,
              .heap = tn_api_heap(session),
              .diags = tn_api_diags(session),
              .wanted = wanted };
   tn_api_begin_compiling(session);
   tn_arena_init(&p.arena, p.heap);
-  bool ok = read_wishes(&p) && name_paths(&p) && tn_api_confine(session) && read_runs(&p) && draw(&p, out);
+  bool ok = read_wishes(&p) && name_paths(&p) && tn_api_confine(session) && read_runs(&p) && use_chart(&p, u);
   free_plot(&p);
   tn_api_end_compiling(session);
   if (!ok) tn_api_settle(session);
   return ok;
+}
+
+static bool make_picture(tern_session *session, const tn_track_plot *wanted, tn_text *out) {
+  return make_chart(session, wanted, &(use){ .out = out });
+}
+
+bool tn_track_plot_visit(tern_session *session, const tn_track_plot *wanted, tn_track_visitor visit,
+                         void *context) {
+  return make_chart(session, wanted, &(use){ .visit = visit, .context = context });
 }
 
 const char *tn_track_plot_svg(tern_session *session, const tn_track_plot *wanted) {

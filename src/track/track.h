@@ -11,6 +11,7 @@
 #define TN_TRACK_TRACK_H
 
 #include "tern/tern.h"
+#include "track/chart/chart.h"
 #include "track/store/store.h"
 
 /* Names the database to the sandbox; NULL for none. `make`: its folder is made if it is not there. False
@@ -73,6 +74,11 @@ typedef struct {
 } tn_track_plot;
 
 const char *tn_track_plot_svg(tern_session *session, const tn_track_plot *plot);
+/* Calls for each curve that the picture would show, but for those behind a smoothed one. The curve is
+ * borrowed, and its name ends with a NUL. False after leaving diagnostics. */
+typedef void (*tn_track_visitor)(void *context, const tn_chart_curve *curve);
+bool tn_track_plot_visit(tern_session *session, const tn_track_plot *plot, tn_track_visitor visit,
+                         void *context);
 /* The answer of `tern plot --json`: with the picture or, if it was written to a file, with its path. */
 const char *tn_track_plot_json(tern_session *session, const tn_track_plot *plot, const char *path);
 

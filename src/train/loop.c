@@ -44,9 +44,10 @@ static void say_values(tn_loop *loop, const char *split, const double *values) {
 }
 
 static void say_step(tn_loop *loop, const tn_history_row *row) {
+  const tn_loop_options *options = loop->options;
   bool last = row->step == loop->steps - 1 || loop->ended;
-  bool shown = last || (!loop->options->brief && (row->step % 10 == 0 || row->evaluated));
-  if (!shown) return;
+  bool shown = last || (!options->brief && (row->step % 10 == 0 || row->evaluated));
+  if (!shown || options->no_steps) return;
   tn_text line;
   tn_text_init(&line, loop->host->heap);
   tn_text_puts(&line, "Step ");
@@ -224,6 +225,11 @@ static bool prepare(tn_loop *loop) {
 
 /* ---- who follows the run ---- */
 
+static double epochs_per_step(const tn_loop *loop) {
+  double rows = (double)loop->rows.train_count;
+  return loop->rows.present && rows > 0 ? (double)loop->program.train->batch / rows : 0;
+}
+
 static void tell_begin(tn_loop *loop) {
   const tn_loop_watch *watch = loop->options->watch;
   if (!watch || !watch->begin) return;
@@ -245,7 +251,9 @@ static void tell_begin(tn_loop *loop) {
                          .metrics = loop->eval ? loop->eval->metrics : NULL,
                          .metric_count = loop->eval ? loop->eval->metric_count : 0,
                          .hypers = hypers.at,
-                         .hyper_count = hypers.count };
+                         .hyper_count = hypers.count,
+                         .epochs_per_step = epochs_per_step(loop),
+                         .data_format = data ? tn_dataset_format_name(data->format) : NULL };
   watch->begin(watch->context, &facts);
 }
 

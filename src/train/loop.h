@@ -36,6 +36,8 @@ typedef struct {
   size_t metric_count;
   const tn_hyper *hypers;     /* those of the train block, then the constants of the program */
   size_t hyper_count;
+  double epochs_per_step;     /* rows of a step, divided by those of the training split; 0: no data */
+  const char *data_format;    /* NULL: no data */
 } tn_run_facts;
 
 /* Who follows a run: called on the training thread, between steps. Each may be NULL. */
@@ -45,7 +47,7 @@ typedef struct {
   void (*step)(void *context, const tn_history_row *row);
   /* The run ended: "completed" or "stopped", before this step, with these parameters. */
   void (*end)(void *context, const char *status, int64_t step, const uint8_t weights_sha256[32]);
-  bool wants_hashes; /* of data and weights; zeros otherwise */
+  bool wants_hashes; /* of the data; zeros otherwise */
 } tn_loop_watch;
 
 /* The files of a recorded run, read before it is repeated, so that all are of one moment. Borrowed. */
@@ -81,6 +83,7 @@ typedef struct {
   const tn_recorded_run *verify; /* a run to repeat and compare with its files; NULL: none */
   tn_verified *verified;    /* filled in when everything agrees; NULL: nobody asks */
   bool brief;               /* says the last step and how the run ended, nothing else */
+  bool no_steps;            /* says nothing of steps */
   bool keep_history;        /* for `extra_json` */
   const tn_loop_watch *watch; /* NULL: nobody */
   tn_transport *transport;    /* to the other ranks of the training; NULL: there are none */

@@ -27,6 +27,20 @@ $ touch model.ail; bash try.sh run mod
 | model.ail
 $ bash try.sh fmt --as
 |
+$ bash try.sh explain E_STACK_U
+| E_STACK_UNDERFLOW
+$ bash try.sh ops matm
+| matmul
+$ mkdir -p old runs/1 'runs/two words' data; touch old/run.json runs/1/run.json 'runs/two words/run.json'
+$ bash try.sh predict o; bash try.sh predict old mod; bash try.sh plot old runs/t; bash try.sh train model.ail --resume runs/1
+| old
+| model.ail
+| runs/two words
+| runs/1
+$ tern completion runs | LC_ALL=C sort; rm -r old runs data
+| old
+| runs/1
+| runs/two words
 
 # Every verb and option of the help is in all of them.
 $ tern completion zsh > _tern; tern completion fish > tern.fish; tern man > tern.1
@@ -77,8 +91,24 @@ $ cd third && tern train main.ail --allow fileread | tail -n 3
 | eval/accuracy = 1.0000
 | Training completed
 $ tern fmt --check first/main.mind second/main.nth third/main.ail
-$ tern new first 2>&1 | head -1; test -f first/main.mind
-| error[E_USAGE]: cannot make first: File exists
+$ tern new first; test -f first/main.mind
+! error[E_USAGE]: first/main.mind is there already; nothing was changed
+!    = hint: choose another name, or an empty folder
+!
+# A folder that is there may hold other files. Names are quoted as a shell wants them.
+$ mkdir 'my model'; touch 'my model/notes'; tern new 'my model' | tee said; cd 'my model' && tern run main.mind | tail -1
+| made 'my model'; try it:
+|   cd 'my model'
+|   tern run main.mind
+| (Tensor[f32,(1,1)] [[2.0000527]], Tensor[f32,(1)] [0.9998874])
+$ mkdir here && cd here && tern new . --lang ninth && tern run main.nth
+| made main.nth; try it:
+|   tern run main.nth
+| the square root of 2:
+| 1.4142135
+$ touch file; tern new file 2>&1 | head -1; tern new no/such/folder 2>&1 | head -1
+| error[E_USAGE]: cannot make file: File exists
+| error[E_USAGE]: cannot make no/such/folder: No such file or directory
 
 # --watch runs again when the file changes, in place or by renaming, and ends with Ctrl-C.
 $ echo '1 + 1' > w.mind

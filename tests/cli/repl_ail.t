@@ -168,3 +168,15 @@ $ { echo 'y = 0.1'; for i in $(seq 300); do echo 'y = y + 0.1'; done; echo 'y * 
 # A block that is left open for thousands of lines is given up.
 $ yes 'y = x +' | head -5000 | tern repl --lang ail 2>&1 | grep -c 'E_TOO_LARGE.*left open'
 | 1
+
+# `_` is the value of the last expression. Operations are explained, with their arguments.
+$ printf '6 * 7\n_ + 1\ny = _ * 2\n_\n:env\n:help softmax\n:help nothing_at_all\n' | tern repl --lang ail | grep -v shape
+| First 1 values: [42.0000]
+| First 1 values: [43.0000]
+| First 1 values: [86.0000]
+| First 1 values: [43.0000]
+| y = _ * 2
+| softmax(x, axis?)
+|   <*>
+|   result: as x
+| there is no operation nothing_at_all

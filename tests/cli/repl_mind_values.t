@@ -170,3 +170,21 @@ $ tern repl <<'END'
 | Tensor[f32,(2)] [2, 4]
 | import nn.act as deep
 | import nn.act
+
+# `_` is the value of the last expression; a line that fails, a definition and a printed line leave it.
+$ printf '6 * 7\n_ + 1\n_\nnothing\nlet x = 2\n_ * x\n:env\n' | tern repl 2>&1 | grep -v '^ \|^$'
+| 42
+| 43
+| 43
+| error[E2002]: there is nothing named `nothing` here
+| 2
+| 86
+| x: i32
+$ printf '[[1, 2], [3, 4]]\n_ @ _\n:grad sum(_)\n:help add\n:help addd\n' | tern repl
+| Tensor[f32,(2,2)] [[1, 2], [3, 4]]
+| Tensor[f32,(2,2)] [[7, 10], [15, 22]]
+| grad{ _: Tensor[f32,(2,2)] [[1, 1], [1, 1]] }
+| add(x, y)
+|   x + y; integers wrap
+|   result: x and y broadcast; the dtype of both
+| there is no library function addd; did you mean add?

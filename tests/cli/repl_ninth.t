@@ -100,3 +100,15 @@ $ (echo '"a" [DEF]'; yes '1 [DROP]' | head -3000) | tern repl --lang ninth 2>&1 
 |    = what: the reading of a block that is left open
 |    = limit: 33554432
 |    = hint: put it into a file and `:load` it
+
+# `_` is what was on top of the stack after the last line. Opcodes and operations are explained.
+$ printf '6 7 [MUL]\n_ 1 [ADD]\n:clear\n_\n:vars\n:help mul\n:help layer_norm\n:help nothing_at_all\n' | tern repl --lang ninth
+| stack: 42
+| stack: 42 43
+| stack: (empty)
+| stack: 43
+| [MUL]  ( x y -- z )  x * y, broadcasting.
+| layer_norm(x, gamma, beta)
+|   over the last axis: <*>
+|   result: as x
+| there is no opcode nothing_at_all

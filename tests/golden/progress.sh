@@ -21,11 +21,11 @@ model {
 train { loss = xent(logits, labels) steps = 300 lr = 0.1 batch = 8 }
 END
 unset NO_COLOR
-export TERM=xterm LC_ALL=C.UTF-8
+export TERM=xterm LC_ALL=C.UTF-8 XDG_DATA_HOME="$folder/data"
 
 # On a terminal: one line, drawn again in its place, as wide as the terminal at most, gone at the end.
 "$terminal" 100 "$tern" train model.ail > printed 2> seen || say "status $?"
-has seen '^<ESC>\[Kstep 300/300  [0-9.]+ steps/s  [0-9:]+ left  loss [0-9.e-]+  [▁▂▃▄▅▆▇█]+<CR>$'
+has seen '^<ESC>\[K━+ step 300/300  [0-9.]+ steps/s  [0-9:]+ left  loss [0-9.e-]+  [▁▂▃▄▅▆▇█]+<CR>$'
 [ "$(tail -1 seen)" = '<ESC>[K' ] || say "the line stays: $(tail -1 seen)"
 lacks printed '<ESC>|steps/s'
 has printed '^Training completed$'
@@ -33,7 +33,78 @@ has printed '^Training completed$'
 [ "$(sed 's/<ESC>\[K//; s/<CR>$//' seen | awk '{ if (length($0) > most) most = length($0) } END { print most }')" -le 29 ] ||
   say "the line is wider than the terminal"
 LC_ALL=C "$terminal" 100 "$tern" train model.ail > printed 2> seen
-lacks seen '▁|█'
+lacks seen '▁|█|━'
+
+# Standard output is the terminal too: steps are not printed, each evaluation is a line, and at the end come
+# what was saved and the next command. A log has neither.
+for i in 0 1 2 3 4 5 6 7 8 9; do echo "1,$i,0.5,2,$((i % 3))"; done > rows.csv
+cat > small.ail <<'END'
+model {
+  x [B, 4]
+  labels [B]
+  param W [4, 3]
+  logits = matmul(x, W)
+}
+train { loss = xent(logits, labels) steps = 3000 lr = 0.1 batch = 4 }
+dataset { format = "csv" path = "rows.csv" header = false x = 0-3 labels = 4 split = 0.8 }
+eval { metrics = [loss, accuracy] every = 1000 split = val }
+END
+"$terminal" both 120 "$tern" train small.ail --allow fileread --out run > printed 2> seen || say "status $?"
+[ -s printed ] && say "something was printed beside the terminal"
+tr -d '\n' < seen | sed 's/<CR><ESC>\[K/\n/g; s/<CR>/\n/g' > screen
+lacks screen '^Step '
+[ "$(grep -cE '^eval  step +[0-9,]+  loss [0-9.]+  accuracy [0-9.]+$' screen)" -eq 4 ] || { say "evaluations:"; cat screen; }
+has screen '^━*─* step [0-9,]+/3,000  epoch [0-9.]+/1500\.0  [0-9.]+ steps/s  [0-9:]+ left  loss [0-9.e-]+  [▁▂▃▄▅▆▇█]+$'
+has screen '^3,000 steps in [0-9.]+ s; saved in run: weights.safetensors, checkpoint, history.jsonl$'
+has screen '^Next: .*tern predict run NEW_DATA$'
+"$terminal" both 120 "$tern" train small.ail --allow fileread > printed 2> seen || say "status $?"
+has seen 'To keep the weights: .*tern train small.ail --allow fileread --out run<CR>'
+"$terminal" both 120 "$tern" train small.ail --allow fileread --log steps > printed 2> seen || say "status $?"
+[ "$(grep -c 'Step [0-9]*: loss = ' seen)" -eq 301 ] || say "--log steps has $(grep -c 'Step [0-9]*:' seen) steps"
+"$tern" train small.ail --allow fileread --steps 100 > printed 2> seen
+[ -s seen ] && say "standard error is not empty in a log"
+[ "$(grep -c '^Step ' printed)" -eq 11 ] || say "a log has $(grep -c '^Step ' printed) steps"
+
+# Ctrl-C is no mistake: a sentence, and a command that resumes, whatever the names are.
+cat > interrupt.sh <<'END'
+"$1" train small.ail --allow fileread --steps 100000000 --seed 7 --out "$2" & training=$!
+until [ -s "$2/history.jsonl" ] || ! kill -0 $training; do sleep 0.01; done
+kill -INT $training
+wait $training
+END
+for place in stopped "it's stopped"; do
+  "$terminal" both 200 sh interrupt.sh "$tern" "$place" > printed 2> seen
+  [ $? -eq 1 ] || say "another status for Ctrl-C"
+  lacks seen 'error'
+  has seen "Stopped after step [0-9,]+; saved in $place\. Resume: .*tern train small.ail --allow fileread"
+  resume=$(sed -n 's/.*Resume: //p' seen | sed 's/<CR>$//')
+  steps=$(sed -n 's/.*Stopped after step \([0-9,]*\).*/\1/p' seen | tr -d ,)
+  eval "${resume%% *}" "$(echo "${resume#* }" | sed 's/--steps [0-9]*//')" --steps $((steps + 5)) --json > printed 2>&1 ||
+    { say "cannot resume: $resume"; cat printed; }
+  has printed "\"steps\":$((steps + 5)),"
+done
+sh interrupt.sh "$tern" logged > printed 2> seen
+has seen '^error\[E_INTERRUPTED\]: interrupted$'
+has seen '^Stopped after step [0-9,]+; saved in logged\. Resume: '
+
+# On a terminal `tern plot` draws; elsewhere it writes the picture. What goes into a file has no colours.
+"$terminal" both 80 "$tern" plot run > printed 2> seen || say "status $? of plot"
+has seen '^training loss<CR>$'
+has seen '^evaluation loss<CR>$'
+has seen '^accuracy<CR>$'
+has seen ' step 0 +2999<CR>$'
+lacks seen '<svg'
+"$terminal" 80 "$tern" plot run > printed 2> seen
+has printed '^<svg '
+"$terminal" both 80 "$tern" explain E_SHAPE_MISMATCH > printed 2> seen
+has seen '<ESC>'
+"$terminal" 80 "$tern" explain E_SHAPE_MISMATCH > printed 2> seen
+lacks printed "$(printf '\033')"
+"$terminal" both 80 "$tern" help > printed 2> seen
+has seen '<ESC>\[1mTraining<ESC>'
+[ "$(sed 's/<ESC>\[[0-9]*m//g; s/<CR>$//' seen | awk 'length($0) > 80' | wc -l)" -eq 0 ] || say "help is wider than 80 columns"
+NO_COLOR=1 "$terminal" both 80 "$tern" help > printed 2> seen
+lacks seen '<ESC>'
 
 # In a log, for programs, and for those who want quiet: none.
 "$tern" train model.ail > printed 2> seen

@@ -1,13 +1,16 @@
 /* golden/terminal.c: runs a command with a terminal as its standard error, and prints what came there.
  *
  *   terminal COLUMNS COMMAND...
+ *   terminal both COLUMNS COMMAND...
  *
- * Standard output stays what it is. A carriage return is printed as <CR> and a line break, an escape as
- * <ESC>. */
+ * Standard output stays what it is; with `both` it is that terminal too. A carriage return is printed as <CR>
+ * and a line break, an escape as <ESC>. */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -24,6 +27,8 @@ static void show(const char *bytes, ssize_t count) {
 int main(int count, char **words) {
   char bytes[4096];
   int status, terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  bool both = count > 1 && strcmp(words[1], "both") == 0;
+  words += both, count -= both;
   if (count < 3 || terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) return 2;
   struct winsize size = { .ws_row = 25, .ws_col = (unsigned short)atoi(words[1]) };
   int end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
@@ -31,6 +36,7 @@ int main(int count, char **words) {
   pid_t child = fork();
   if (child == 0) {
     dup2(end, 2);
+    if (both) dup2(end, 1);
     close(end);
     close(terminal);
     execvp(words[2], words + 2);

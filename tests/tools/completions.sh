@@ -58,6 +58,10 @@ offers() {
   done
 }
 touch files/model.ail files/notes.txt
+mkdir -p bin files/old files/runs/1 files/runs/2 files/data
+ln -s "$tern" bin/tern
+PATH=$scratch/bin:$PATH
+touch files/old/run.json files/runs/1/run.json files/runs/2/run.json
 offers "tern tra" "train"
 offers "tern train --res" "--resume"
 offers "tern emit model.ail --as m" "mlir"
@@ -68,5 +72,10 @@ offers "tern run mod" "model.ail"
 offers "tern plot --metric " "accuracy eval_loss loss train_loss"
 offers "tern train model.ail --sandbox r" "require"
 offers "tern doctor n" ""
+# What only tern knows: codes, operations, and which folders are runs.
+offers "tern explain E_STACK_U" "E_STACK_UNDERFLOW"
+offers "tern ops matm" "matmul"
+offers "tern plot runs/" "runs/1 runs/2"
+offers "tern train model.ail --resume runs/" "runs/1 runs/2"
 offers "tern fmt --metr" ""
 finish

@@ -632,6 +632,7 @@ static void note_end(void *context, const tern_run_end *end) {
   assert_string_equal(end->status, "completed");
   assert_int_equal(end->step, 5);
   assert_int_equal(strlen(end->weights_sha256), 64);
+  assert_string_equal(end->data_format, "jsonl");
   seen->ended++;
 }
 
@@ -640,6 +641,8 @@ static void count_step(void *context, const tern_step *step) {
   assert_int_equal(step->step, seen->steps);
   assert_int_equal(step->steps, 5);
   assert_int_equal(step->evaluated, step->step == 0 || step->step == 2 || step->step == 4);
+  assert_true(step->epochs == 10); /* 5 steps of 4 of the 2 rows */
+  assert_true(step->epoch == 2 * (double)(step->step + 1));
   seen->steps++;
 }
 

@@ -37,7 +37,7 @@ static void begin(talk *t, const char *language) {
   assert_true(t->child >= 0);
   if (t->child == 0) {
     setenv("XDG_DATA_HOME", folder, 1);
-    setenv("TERM", "dumb", 1);
+    setenv("TERM", getenv("TEST_TERM") ? getenv("TEST_TERM") : "dumb", 1);
     execl(TN_PROGRAM, "tern", "repl", "--lang", language, (char *)NULL);
     _exit(127);
   }
@@ -243,6 +243,98 @@ static void characters_of_several_bytes_are_edited_as_one(void **unused) {
   unsetenv("LC_ALL");
 }
 
+static void a_session_greets_in_one_line_and_shows_matrices_in_rows(void **unused) {
+  (void)unused;
+  talk t;
+  begin(&t, "mind");
+  wait_for(&t, ", MIND. `help` lists commands, `quit` ends.\r\n");
+  wait_for(&t, "mind> ");
+  type(&t, "[[1, 2], [3, 4]] * 5\n");
+  wait_for(&t, "Tensor[f32,(2,2)]\r\n  [[ 5, 10],\r\n   [15, 20]]\r\n");
+  wait_for(&t, "mind> ");
+  end(&t);
+  begin(&t, "ninth");
+  wait_for(&t, ", Ninth. ");
+  wait_for(&t, "ninth> ");
+  type(&t, "((1 20) (3 4))\n");
+  wait_for(&t, "stack:\r\n  (( 1 20)\r\n   ( 3  4))\r\n");
+  wait_for(&t, "ninth> ");
+  end(&t);
+  begin(&t, "ail");
+  wait_for(&t, ", AILang. ");
+  wait_for(&t, "ail> ");
+  type(&t, "fill([2, 2], 1) * 3\n");
+  wait_for(&t, "Output shape: [2, 2]\r\n  [[3, 3],\r\n   [3, 3]]\r\n");
+  wait_for(&t, "ail> ");
+  end(&t);
+}
+
+static void a_definition_is_recalled_as_a_whole(void **unused) {
+  (void)unused;
+  talk t;
+  begin(&t, "mind");
+  wait_for(&t, "mind> ");
+  type(&t, "fn thrice(x: f32) -> f32 {\n");
+  wait_for(&t, "... ");
+  type(&t, "  x * 3\n");
+  wait_for(&t, "... ");
+  type(&t, "}\n");
+  wait_for(&t, "mind> ");
+  type(&t, ":reset\n");
+  wait_for(&t, "mind> ");
+  type(&t, "\020\020\n"); /* Ctrl-P twice: :reset, the definition */
+  wait_for(&t, "thrice");
+  wait_for(&t, "mind> ");
+  type(&t, "thrice(14)\n");
+  wait_for(&t, "42\r\n");
+  wait_for(&t, "mind> ");
+  end(&t);
+}
+
+static void files_are_completed_after_load(void **unused) {
+  (void)unused;
+  talk t;
+  char path[128], line[160];
+  snprintf(path, sizeof path, "%s/forty_two.mind", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("6 * 7\n", file);
+  fclose(file);
+  snprintf(line, sizeof line, ":load %s/forty\t\n", folder);
+  begin(&t, "mind");
+  wait_for(&t, "mind> ");
+  type(&t, line);
+  wait_for(&t, "forty_two.mind");
+  wait_for(&t, "42\r\n");
+  wait_for(&t, "mind> ");
+  end(&t);
+}
+
+static void colours_are_those_of_a_terminal_that_has_some(void **unused) {
+  (void)unused;
+  talk t;
+  setenv("TEST_TERM", "xterm", 1);
+  begin(&t, "mind");
+  wait_for(&t, "\033[1;32m");
+  wait_for(&t, "mind> ");
+  type(&t, "40 + 2\n");
+  wait_for(&t, "\033[36m42\033[0m\r\n");
+  wait_for(&t, "mind> ");
+  type(&t, "nothing\n");
+  wait_for(&t, "\033[1;31merror[E2002]");
+  wait_for(&t, "mind> ");
+  end(&t);
+  setenv("NO_COLOR", "1", 1);
+  begin(&t, "mind");
+  wait_for(&t, "mind> ");
+  type(&t, "40 + 2\n");
+  wait_for(&t, "\n42\r\n");
+  wait_for(&t, "mind> ");
+  end(&t);
+  unsetenv("NO_COLOR");
+  unsetenv("TEST_TERM");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_terminal_has_a_prompt_and_lines_go_on),
@@ -253,6 +345,10 @@ int main(void) {
     cmocka_unit_test(an_interrupt_at_the_prompt_gives_up_what_was_typed),
     cmocka_unit_test(no_interrupt_at_the_prompt_is_lost),
     cmocka_unit_test(characters_of_several_bytes_are_edited_as_one),
+    cmocka_unit_test(a_session_greets_in_one_line_and_shows_matrices_in_rows),
+    cmocka_unit_test(a_definition_is_recalled_as_a_whole),
+    cmocka_unit_test(files_are_completed_after_load),
+    cmocka_unit_test(colours_are_those_of_a_terminal_that_has_some),
   };
   strcpy(folder, "/tmp/tern-terminal-XXXXXX");
   if (!mkdtemp(folder)) return 1;

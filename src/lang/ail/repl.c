@@ -12,6 +12,7 @@
 #include "lang/ail/lines.h"
 #include "lang/ail/doors.h"
 #include "lang/ail/library.h"
+#include "tensor/print.h"
 
 struct tn_repl {
   tn_repl_talk talk;
@@ -140,6 +141,31 @@ static void note_number(tn_repl *repl, const tn_outcome *outcome) {
   repl->single = repl->number - repl->number == 0; /* there are words for no other */
 }
 
+/* All rows of a matrix where the terminal shows rows, else the first values, as `tern run` prints them. */
+static void show_outcome(const tn_repl *repl, const tn_outcome *outcome, tn_text *out) {
+  const tn_datum *value = outcome->count == 1 ? &outcome->values[0] : NULL;
+  bool tensor = value && value->kind == TN_VALUE_TENSOR && value->tensor.buffer;
+  bool matrix = tensor && value->tensor.view.rank > 1;
+  tn_str text = without_name(outcome->text);
+  size_t end = 0;
+  if (!matrix || !repl->talk.host->rows) {
+    while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
+    tn_repl_show(&repl->talk, text, '[', out);
+    if (outcome->text.len > 0) tn_text_byte(out, '\n');
+    return;
+  }
+  while (end < text.len && text.at[end] != '\n') end++; /* the shape, then the rows */
+  tn_text rows;
+  tn_text_init(&rows, repl->talk.host->heap);
+  tn_text_add(&rows, (tn_str){ text.at, end });
+  tn_text_byte(&rows, ' ');
+  tn_print_style style = tn_print_list(&value->tensor.view, true);
+  tn_view_print(&value->tensor.view, &style, &rows);
+  tn_repl_show(&repl->talk, tn_text_str(&rows), '[', out);
+  tn_text_byte(out, '\n');
+  tn_text_free(&rows);
+}
+
 static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   tn_host *host = repl->talk.host;
   const tn_lang *lang = tn_lang_ail();
@@ -149,7 +175,7 @@ static bool run_program(tn_repl *repl, uint32_t file, bool runs, tn_text *out) {
   if (!runs) return lang->check(&unit);
   tn_arena_init(&arena, host->heap);
   bool ok = lang->run(&unit, &arena, &outcome);
-  if (ok) tn_text_add(out, without_name(outcome.text));
+  if (ok) show_outcome(repl, &outcome, out);
   if (ok) note_number(repl, &outcome);
   for (size_t i = 0; i < outcome.count; i++) tn_datum_release(&outcome.values[i]);
   tn_givens_free(host->heap, &unit.params);
@@ -219,11 +245,22 @@ static bool keep_line(tn_repl *repl, line_kind kind, tn_str text, tn_str target)
   return ok;
 }
 
+/* `_` is the value of the last expression; where memory ends, that of the one before. */
+static void name_last(tn_repl *repl, tn_str expression) {
+  tn_text line;
+  tn_text_init(&line, repl->talk.host->heap);
+  tn_text_puts(&line, "_ = ");
+  tn_text_add(&line, expression);
+  if (!line.failed) (void)keep_line(repl, ASSIGNMENT, tn_text_str(&line), TN_LIT("_"));
+  tn_text_free(&line);
+}
+
 static void run_text(tn_repl *repl, tn_str text, tn_text *out) {
   tn_str target;
   line_kind kind = kind_of(text, &target);
   repl->single = false;
   if (!with_program(repl, kind, text, target, use_run, out)) return;
+  if (kind == EXPRESSION) name_last(repl, text);
   if (kind == EXPRESSION || kind == PROGRAM || keep_line(repl, kind, text, target)) return;
   tn_report_plain(repl->talk.host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
   tn_repl_talk_mistakes(&repl->talk, out);
@@ -306,8 +343,13 @@ static void run_time(tn_repl *repl, tn_str argument, tn_text *out) {
 
 static void run_env(tn_repl *repl, tn_str argument, tn_text *out) {
   (void)argument;
-  tn_ail_lines_write_all(&repl->lines, false, out);
-  tn_ail_lines_write_all(&repl->lines, true, out);
+  for (int in_model = 0; in_model < 2; in_model++) {
+    for (const tn_ail_line *line = repl->lines.first; line; line = line->newer) {
+      if (line->in_model != in_model || tn_str_starts(line->text, "_ = ")) continue;
+      tn_text_add(out, line->text);
+      tn_text_byte(out, '\n');
+    }
+  }
 }
 
 static void run_reset(tn_repl *repl, tn_str argument, tn_text *out) {
@@ -334,13 +376,47 @@ static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
   tn_arena_free(&arena);
 }
 
+static const tn_ail_builtin *find_builtin(tn_str name) {
+  size_t count;
+  const tn_ail_builtin *builtins = tn_ail_builtins(&count);
+  for (size_t i = 0; i < count; i++) {
+    if (tn_str_is(name, builtins[i].name)) return &builtins[i];
+  }
+  return NULL;
+}
+
+/* reduce(x, axis?), then what the operation below it computes. */
+static void describe(const tn_ail_builtin *builtin, tn_text *out) {
+  const char *comma = "";
+  tn_text_puts(out, builtin->name);
+  tn_text_byte(out, '(');
+  for (const tn_ail_param_spec *p = builtin->params; p->kind != TN_AIL_ARG_NONE; p++, comma = ", ") {
+    tn_text_puts(out, comma);
+    tn_text_puts(out, p->name);
+    if (p->optional) tn_text_byte(out, '?');
+  }
+  tn_text_puts(out, ")\n");
+  const tn_op_sig *sig = tn_op_sig_of(builtin->op);
+  if (builtin->op == TN_OP_ERROR) return;
+  tn_text_puts(out, "  ");
+  tn_text_puts(out, sig->doc);
+  tn_text_puts(out, "\n  result: ");
+  tn_text_puts(out, sig->result);
+  tn_text_byte(out, '\n');
+}
+
 static void run_help(tn_repl *repl, tn_str argument, tn_text *out) {
-  (void)argument;
-  tn_repl_talk_help(&repl->talk, out);
+  const tn_ail_builtin *builtin = find_builtin(argument);
+  if (argument.len == 0)
+    tn_repl_talk_help(&repl->talk, out);
+  else if (builtin)
+    describe(builtin, out);
+  else
+    tn_repl_help_op(argument, "operation", out);
 }
 
 static const tn_repl_command commands[] = {
-  { ":help", "this list", run_help },
+  { ":help", "this list; :help NAME says what an operation does", run_help },
   { ":shape EXPR", "the shape of an expression", run_shape },
   { ":graph EXPR", "the graph it becomes", run_graph },
   { ":mlir EXPR", "the same as MLIR", run_mlir },

@@ -12,7 +12,8 @@
 struct tn_repl {
   tn_repl_talk talk;
   tn_mind_session session;
-  bool waits; /* the lines are complete, but an `else` may follow */
+  bool waits;   /* the lines are complete, but an `else` may follow */
+  tn_name last; /* `_`: the value of the last expression */
 };
 
 /* ---- what is shown ---- */
@@ -36,15 +37,14 @@ static void show_function(const tn_repl *repl, const tn_mind_function *f, tn_tex
   }
 }
 
-static bool show_value(tn_mind_turn *turn, const tn_mind_value *value, tn_text *out) {
-  size_t before = out->len;
+static bool show_value(const tn_repl *repl, tn_mind_turn *turn, const tn_mind_value *value, tn_text *out) {
+  tn_text text;
   if (value->kind == TN_MIND_V_UNIT) return true;
-  if (tn_mind_value_print(&turn->e, value, true, TN_NOWHERE, out)) {
-    tn_text_byte(out, '\n');
-    return true;
-  }
-  out->len = before;
-  return false;
+  tn_text_init(&text, repl->talk.host->heap);
+  bool ok = tn_mind_value_print(&turn->e, value, true, TN_NOWHERE, &text);
+  if (ok) tn_repl_show(&repl->talk, tn_text_str(&text), '[', out), tn_text_byte(out, '\n');
+  tn_text_free(&text);
+  return ok;
 }
 
 /* ---- lines ---- */
@@ -54,8 +54,10 @@ static bool run_text(tn_repl *repl, tn_str name, tn_str text, bool keeps, tn_tex
   tn_mind_turn turn;
   tn_mind_value value;
   size_t before = out->len;
+  repl->session.last = keeps ? repl->last : 0;
   bool ok = tn_mind_turn_begin(&turn, &repl->session, name, text) && tn_mind_turn_run(&turn, &value) &&
-            show_value(&turn, &value, out);
+            show_value(repl, &turn, &value, out);
+  repl->session.last = 0;
   if (ok && repl->talk.host->heap->failed) { /* a part of the text or of the answer may be missing */
     out->len = before;
     ok = tn_mind_out_of_memory(&repl->session.mind);
@@ -262,7 +264,8 @@ static void run_env(tn_repl *repl, tn_str argument, tn_text *out) {
   tn_vec(const tn_mind_scope *) entries = { 0 };
   (void)argument;
   for (const tn_mind_scope *at = repl->session.module.scope; at; at = at->next) {
-    if (tn_mind_session_visible(&repl->session, at) && !tn_vec_push(heap, &entries, at)) break;
+    bool named = at->name != repl->last && tn_mind_session_visible(&repl->session, at);
+    if (named && !tn_vec_push(heap, &entries, at)) break;
   }
   for (size_t i = entries.count; i > 0; i--) show_entry(repl, entries.at[i - 1], out);
   tn_vec_free(heap, &entries);
@@ -298,14 +301,12 @@ static void run_help(tn_repl *repl, tn_str argument, tn_text *out) {
   } else if (entry) {
     show_entry_help(entry, out);
   } else {
-    tn_text_puts(out, "there is no library function ");
-    tn_text_add(out, argument);
-    tn_text_byte(out, '\n');
+    tn_repl_help_op(argument, "library function", out);
   }
 }
 
 static const tn_repl_command commands[] = {
-  { ":help", "this list; :help NAME says what a library function does", run_help },
+  { ":help", "this list; :help NAME says what a function or operation does", run_help },
   { ":type EXPR", "the type of an expression, without running it", run_type },
   { ":shape EXPR", "its shape", run_shape },
   { ":grad EXPR", "its gradient by every variable it depends on", run_grad },
@@ -325,7 +326,10 @@ tn_repl *tn_lang_mind_repl_new(tn_host *host) {
   if (!repl) return NULL;
   tn_repl_talk_init(&repl->talk, host, commands, sizeof commands / sizeof *commands);
   tn_mind_session_init(&repl->session, host);
-  return repl;
+  repl->last = tn_names_intern(host->names, TN_LIT("_"));
+  if (repl->last) return repl;
+  tn_lang_mind_repl_free(repl);
+  return NULL;
 }
 
 void tn_lang_mind_repl_free(tn_repl *repl) {

@@ -189,6 +189,23 @@ static bool make_room(tn_mind_session *s) {
   return true;
 }
 
+/* An expression at the end of the text is bound to a name: EXPR becomes let _ = EXPR. */
+static void name_last(tn_mind_turn *t) {
+  tn_mind_node **last = &t->unit->block.first;
+  while (*last && (*last)->next) last = &(*last)->next;
+  if (!*last || (*last)->kind >= TN_MIND_LET || (*last)->kind == TN_MIND_BAD) return;
+  tn_mind_node *let = tn_arena_new(&t->line->arena, tn_mind_node), *value = *last;
+  if (!let) return;
+  *let = (tn_mind_node){ .kind = TN_MIND_LET,
+                         .start = value->start,
+                         .end = value->end,
+                         .from = value->from,
+                         .to = value->to };
+  let->let.word = (tn_mind_word){ t->session->last, value->start, value->end };
+  let->let.value = value;
+  *last = let;
+}
+
 bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str text) {
   tn_host *host = s->host;
   *t = (tn_mind_turn){
@@ -215,6 +232,7 @@ bool tn_mind_turn_begin(tn_mind_turn *t, tn_mind_session *s, tn_str name, tn_str
   s->module.unit = t->unit;
   bool ok = tn_mind_parse(&t->line->arena, host->names, host->sources, host->diags, t->unit);
   if (!t->line->arena.failed && !remember_words(t)) return out_of_memory(s);
+  if (s->last && ok && !t->line->arena.failed) name_last(t);
   if (!t->line->arena.failed) ok = tn_mind_check_unit(&s->mind, t->unit) && ok; /* also after syntax errors */
   if (t->line->arena.failed || (ok && !make_room(s))) return out_of_memory(s);
   t->checked = ok;

@@ -55,6 +55,7 @@ typedef struct {
   size_t compact_bytes; /* or so many bytes of memory */
   tn_mind_line *lines;  /* newest first */
   bool forgot;          /* history was given up; to be told */
+  tn_name last;         /* the name that the value of an expression gets; 0: none */
 } tn_mind_session;
 
 void tn_mind_session_init(tn_mind_session *session, tn_host *host);

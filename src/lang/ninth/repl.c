@@ -19,18 +19,22 @@ static void show_stack(tn_repl *repl, tn_text *out) {
   const tn_ninth_vm *m = &repl->vm;
   tn_text_puts(out, "stack:");
   if (m->top == m->stack) tn_text_puts(out, " (empty)");
+  tn_text text;
+  tn_text_init(&text, repl->host->heap);
   for (const tn_ninth_value *value = m->stack; value < m->top; value++) {
     bool string = value->kind == TN_NINTH_STRING;
-    tn_text_puts(out, string ? " \"" : " ");
-    tn_ninth_show(m, *value, true, out);
-    if (string) tn_text_byte(out, '"');
+    tn_text_puts(&text, string ? " \"" : " ");
+    tn_ninth_show(m, *value, true, &text);
+    if (string) tn_text_byte(&text, '"');
   }
+  tn_repl_show(&repl->talk, tn_text_str(&text), '(', out);
+  tn_text_free(&text);
   tn_text_byte(out, '\n');
 }
 
 static void show_variable(tn_repl *repl, const char *before, tn_name name, tn_ninth_value value,
                           tn_text *out) {
-  if (value.kind == TN_NINTH_UNBOUND) return;
+  if (value.kind == TN_NINTH_UNBOUND || tn_str_is(tn_names_text(repl->host->names, name), "_")) return;
   tn_text_puts(out, before);
   tn_text_add(out, tn_names_text(repl->host->names, name));
   tn_text_puts(out, " = ");
@@ -102,6 +106,18 @@ static void end_text(tn_repl *repl, const reading *read) {
   tn_ninth_collect(&repl->vm);
 }
 
+/* `_` is what was on top of the stack after the last line. */
+static void name_last(tn_repl *repl) {
+  tn_ninth_vm *m = &repl->vm;
+  void (*watch)(tn_ninth_vm *) = m->watch;
+  if (m->top == m->stack) return;
+  m->watch = NULL;
+  reading read = run_text(repl, TN_LIT("<last>"), TN_LIT("[DUP] -> _"));
+  m->watch = watch;
+  end_text(repl, &read);
+  tn_diags_clear(repl->host->diags); /* a stack without room for one more has no last value */
+}
+
 /* False when more lines are needed. */
 static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
   tn_str text = tn_repl_talk_add(&repl->talk, line);
@@ -113,19 +129,29 @@ static bool run_line(tn_repl *repl, tn_str line, tn_text *out) {
     show_stack(repl, out);
   }
   end_text(repl, &read);
+  if (read.complete) name_last(repl);
   return read.complete;
 }
 
 /* ---- commands ---- */
 
-/* `[ADD]` or `ADD`. */
+static tn_ninth_opcode opcode_in_lower_case(tn_str word) {
+  char upper[32];
+  if (word.len > sizeof upper) return TN_NINTH_OPCODE_COUNT;
+  for (size_t i = 0; i < word.len; i++) {
+    char c = word.at[i];
+    upper[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+  }
+  return tn_ninth_opcode_find((tn_str){ upper, word.len });
+}
+
+/* `[ADD]`, `ADD` or `add`. */
 static void show_opcode(tn_str word, tn_text *out) {
   if (word.len > 2 && word.at[0] == '[') word = (tn_str){ word.at + 1, word.len - 2 };
   tn_ninth_opcode opcode = tn_ninth_opcode_find(word);
+  if (opcode == TN_NINTH_OPCODE_COUNT) opcode = opcode_in_lower_case(word);
   if (opcode == TN_NINTH_OPCODE_COUNT) {
-    tn_text_puts(out, "there is no opcode ");
-    tn_text_add(out, word);
-    tn_text_byte(out, '\n');
+    tn_repl_help_op(word, "opcode", out);
     return;
   }
   const tn_ninth_opcode_info *info = tn_ninth_opcode_info_of(opcode);
@@ -188,7 +214,7 @@ static void run_load(tn_repl *repl, tn_str argument, tn_text *out) {
 }
 
 static const tn_repl_command commands[] = {
-  { ":help", "this list; :help OPCODE says what an opcode does", run_help },
+  { ":help", "this list; :help NAME says what an opcode or operation does", run_help },
   { ":stack", "show the stack", run_stack },
   { ":vars", "show variables, stored values, functions and modules", run_vars },
   { ":clear", "empty the stack", run_clear },
