@@ -79,6 +79,7 @@ static tn_attrs some_attrs(grower *g, uint32_t wanted) {
   if (wanted & TN_ATTR_NUMBER) attrs.number = (double)odd_numbers[fuzz_pick(&g->bytes, ODD_COUNT)];
   if (wanted & TN_ATTR_INDEX) attrs.index = fuzz_pick(&g->bytes, 3);
   if (wanted & TN_ATTR_SAME) attrs.same = fuzz_pick(&g->bytes, 2);
+  if (wanted & TN_ATTR_CAUSAL) attrs.causal = fuzz_pick(&g->bytes, 2);
   for (int i = 0; (wanted & TN_ATTR_WINDOW) && i < 2; i++)
     attrs.window[i] = 1 + (int32_t)fuzz_pick(&g->bytes, 3);
   for (int i = 0; i < 3; i++) {

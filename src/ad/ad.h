@@ -33,9 +33,14 @@ typedef enum { TN_DERIVATIVE_YES, TN_DERIVATIVE_ZERO, TN_DERIVATIVE_NONE } tn_de
 tn_derivative tn_ad_has_vjp(tn_op op);
 tn_derivative tn_ad_has_jvp(tn_op op);
 
-/* Whether its derivatives are those of its parts (tn_build_parts): it has no rule to apply. What comes to
- * an operand from several parts is added part by part, as if they stood in the program. */
+/* Whether its derivatives in reverse, or forward, are those of its parts (tn_build_parts): it has no rule to
+ * apply. What comes to an operand from several parts is added part by part, as if they stood in the
+ * program. */
 bool tn_ad_by_parts(tn_op op);
+bool tn_ad_by_parts_forward(tn_op op);
+/* Which of `count` operands receives its gradient in this turn: the first comes first. Those of attention
+ * receive theirs in the order in which its parts would give them, the values first. */
+int tn_ad_turn(tn_op op, int turn, int count);
 
 /* Applies one operation's rule; for the tape. */
 bool tn_ad_vjp_node(const tn_ad_node *node, tn_value gradient, tn_value *grads);

@@ -81,7 +81,8 @@ static bool apply_rule(tn_ad_frame *frame, tn_value value, const tn_node *node, 
   if (!tn_ad_stand_in_all(frame, value, node, in, &rule.out)) return false;
   if (tn_ad_by_parts(node->op)) return visit_parts(frame, node, in, wanted, gradient);
   if (!tn_ad_vjp_node(&rule, gradient, grads)) return false;
-  for (int i = 0; i < node->count; i++) {
+  for (int turn = 0; turn < node->count; turn++) {
+    int i = tn_ad_turn(node->op, turn, node->count);
     if (wanted[i] && grads[i] != TN_NO_VALUE && !accumulate(frame, node->in[i], grads[i])) return false;
   }
   return true;

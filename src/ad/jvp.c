@@ -113,7 +113,7 @@ static bool apply_rule(jvp_frame *frame, tn_value value, const tn_node *node, tn
   }
   if (!any) return true;
   if (!tn_ad_stand_in_all(&frame->base, value, node, in, &rule.out)) return false;
-  bool parts = tn_ad_by_parts(node->op);
+  bool parts = tn_ad_by_parts_forward(node->op);
   if (!(parts ? visit_parts(frame, node, in, tangents, &tangent) : tn_ad_jvp_node(&rule, tangents, &tangent)))
     return false;
   if (tangent == TN_NO_VALUE) return true;

@@ -1,4 +1,4 @@
-/* ad/products.c: derivatives of matmul and cross_entropy. */
+/* ad/products.c: derivatives of matmul, attention and cross_entropy. */
 #include "ad/internal.h"
 
 /* ---- matmul ---- */
@@ -23,6 +23,30 @@ bool tn_ad_vjp_matmul(const tn_ad_node *node, tn_value gradient, tn_value *grads
   } else if (node->wanted[1]) {
     tn_value product = tn_build_matmul(builder, tn_build_swap_last(builder, node->in[0]), gradient);
     grads[1] = tn_build_sum_to(builder, product, &y);
+  }
+  return tn_ad_done(node);
+}
+
+/* ---- attention ---- */
+
+static bool lengths_are_known(const tn_ad_node *node) {
+  for (int i = 0; i < 3; i++) {
+    if (!tn_shape_is_known(&tn_build_type(node->builder, node->in[i])->shape)) return false;
+  }
+  return true;
+}
+
+/* One operation gives all three, one after the other. Where lengths have names nobody can say where each
+ * begins: then they are made of parts. */
+bool tn_ad_vjp_attention(const tn_ad_node *node, tn_value gradient, tn_value *grads) {
+  const tn_value in[] = { node->in[0], node->in[1], node->in[2], gradient };
+  if (!lengths_are_known(node)) return tn_build_attention_grads(node->builder, in, node->attrs, grads);
+  tn_value all = tn_build(node->builder, TN_OP_ATTENTION_GRAD, in, 4, node->attrs);
+  for (int64_t i = 0, begin = 0, end; i < 3; i++, begin = end) {
+    tn_shape shape = tn_ad_type(node, (int)i).shape;
+    end = begin + tn_shape_count(&shape);
+    tn_value part = tn_build_slice(node->builder, all, 0, begin, end, 1);
+    grads[i] = tn_build_reshape(node->builder, part, &shape);
   }
   return tn_ad_done(node);
 }

@@ -134,7 +134,8 @@ static bool pass_on(tn_eager *eager, const tn_slot *slot, tn_value out, tn_value
                       .wanted = wanted };
   size_t scope = tn_eager_scope_begin(eager);
   bool ok = tn_ad_vjp_node(&node, slot->grad, grads);
-  for (int i = 0; i < slot->count && ok; i++) {
+  for (int turn = 0; turn < slot->count && ok; turn++) {
+    int i = tn_ad_turn((tn_op)slot->op, turn, slot->count);
     if (wanted[i] && grads[i] != TN_NO_VALUE)
       ok = grads[i] != TN_ERROR_VALUE && receive(eager, in[i], grads[i]);
   }

@@ -64,6 +64,16 @@ tn_value tn_build_parts(tn_builder *builder, tn_op op, const tn_value *in, int c
  * value. False when memory runs out; there is nothing to free then. */
 bool tn_graph_parts(const tn_graph *graph, tn_value value, tn_graph *out);
 
+/* bool [queries, keys]: key s is open to query t when s <= t + keys - queries. Lengths are known. */
+tn_value tn_build_open_keys(tn_builder *builder, int64_t queries, int64_t keys);
+/* Causal attention from its parts, where bool [T, S] says which keys are open. */
+tn_value tn_build_attention_open(tn_builder *builder, const tn_value in[3], const tn_attrs *attrs,
+                                 tn_value open);
+/* The gradients of attention by q, k and v from its parts; `in` are q, k, v and the gradient of the result.
+ * False with a fault kept. */
+bool tn_build_attention_grads(tn_builder *builder, const tn_value in[4], const tn_attrs *attrs,
+                              tn_value out[3]);
+
 /* What is said so often that it has a name. */
 tn_value tn_build_unary(tn_builder *builder, tn_op op, tn_value x);
 tn_value tn_build_binary(tn_builder *builder, tn_op op, tn_value x, tn_value y);

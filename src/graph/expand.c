@@ -4,6 +4,7 @@
  * gradients, kernels and every bit of the result follow from that, so the order
  * of operations here is part of the numeric contract. layer_norm has kernels of its
  * own, which give the bits of its parts; gradients and exports are made of them.
+ * So has attention, in attention.c.
  * Faults of the parts carry
  * the name of the whole; where a part would speak of shapes the user never
  * wrote, the check is made here first. At most one argument of a call may make

@@ -19,6 +19,10 @@ typedef struct {
 /* Gives the value that stands for the operation, or TN_ERROR_VALUE with a fault kept. */
 tn_value tn_expand(const tn_expand_args *args);
 
+/* Of operations whose parts are in files of their own. */
+tn_value tn_expand_attention(const tn_expand_args *args);
+tn_value tn_expand_attention_grad(const tn_expand_args *args);
+
 /* A word that needs no quotes in graph text: a letter or _, then letters, digits, _ and dots. */
 bool tn_graph_plain_word(tn_str text);
 #endif

@@ -229,6 +229,7 @@ static bool read_attr(tn_graph_parser *p, tn_attr_set which, bool argument, tn_a
     case TN_ATTR_REVERSE: return read_flag(p, &out->reverse);
     case TN_ATTR_EXCLUSIVE: return read_flag(p, &out->exclusive);
     case TN_ATTR_SAME: return read_flag(p, &out->same);
+    case TN_ATTR_CAUSAL: return read_flag(p, &out->causal);
     case TN_ATTR_LITERAL: return read_literal(p, literal);
     case TN_ATTR_REGIONS:
     case TN_ATTR_PROGRAM: break;
@@ -245,7 +246,7 @@ static const struct {
   { "high", TN_ATTR_HIGH },     { "step", TN_ATTR_STEP },         { "window", TN_ATTR_WINDOW },
   { "number", TN_ATTR_NUMBER }, { "index", TN_ATTR_INDEX },       { "name", TN_ATTR_NAME },
   { "argument", TN_ATTR_NAME }, { "reverse", TN_ATTR_REVERSE },   { "exclusive", TN_ATTR_EXCLUSIVE },
-  { "same", TN_ATTR_SAME },     { "value", TN_ATTR_LITERAL },
+  { "same", TN_ATTR_SAME },     { "causal", TN_ATTR_CAUSAL },     { "value", TN_ATTR_LITERAL },
 };
 
 static bool read_key(tn_graph_parser *p, tn_op op, tn_attr_set *which, bool *argument) {

@@ -41,7 +41,7 @@ static bool says_range(tn_op op, const tn_attrs *attrs, tn_attr_set which) {
 static const tn_attr_set printed[] = {
   TN_ATTR_NAME, TN_ATTR_DTYPE, TN_ATTR_SHAPE, TN_ATTR_AXIS, TN_ATTR_AXES, TN_ATTR_KEEPDIMS,
   TN_ATTR_WINDOW, TN_ATTR_LOW, TN_ATTR_HIGH, TN_ATTR_STEP, TN_ATTR_NUMBER, TN_ATTR_INDEX,
-  TN_ATTR_REVERSE, TN_ATTR_EXCLUSIVE, TN_ATTR_SAME, TN_ATTR_LITERAL,
+  TN_ATTR_REVERSE, TN_ATTR_EXCLUSIVE, TN_ATTR_SAME, TN_ATTR_CAUSAL, TN_ATTR_LITERAL,
 };
 #define PRINTED_COUNT (sizeof printed / sizeof *printed)
 
@@ -58,6 +58,7 @@ static bool says(tn_op op, const tn_attrs *attrs, tn_attr_set which) {
     case TN_ATTR_REVERSE: return attrs->reverse;
     case TN_ATTR_EXCLUSIVE: return attrs->exclusive;
     case TN_ATTR_SAME: return attrs->same;
+    case TN_ATTR_CAUSAL: return attrs->causal;
     case TN_ATTR_LITERAL: return attrs->literal != NULL;
     case TN_ATTR_REGIONS:
     case TN_ATTR_PROGRAM: return false;
@@ -167,6 +168,7 @@ static void print_one(tn_op op, const tn_attrs *attrs, tn_attr_set which, const 
     case TN_ATTR_REVERSE: tn_text_puts(out, "reverse=true"); break;
     case TN_ATTR_EXCLUSIVE: tn_text_puts(out, "exclusive=true"); break;
     case TN_ATTR_SAME: tn_text_puts(out, "same=true"); break;
+    case TN_ATTR_CAUSAL: tn_text_puts(out, "causal=true"); break;
     case TN_ATTR_LITERAL: print_literal(&attrs->literal->view, out); break;
     case TN_ATTR_REGIONS:
     case TN_ATTR_PROGRAM: break;
@@ -225,6 +227,7 @@ static int parts_of(const tn_attrs *a, tn_attr_set which, part out[2]) {
     case TN_ATTR_REVERSE: out[0] = PART(a->reverse); break;
     case TN_ATTR_EXCLUSIVE: out[0] = PART(a->exclusive); break;
     case TN_ATTR_SAME: out[0] = PART(a->same); break;
+    case TN_ATTR_CAUSAL: out[0] = PART(a->causal); break;
     case TN_ATTR_REGIONS: out[0] = PART(a->region); break;
     case TN_ATTR_PROGRAM: out[0] = PART(a->program); break;
     case TN_ATTR_LITERAL: count = 0; break;
@@ -240,7 +243,7 @@ static bool literals_equal(const tn_tensor *a, const tn_tensor *b) {
 bool tn_attrs_equal(tn_op op, const tn_attrs *a, const tn_attrs *b) {
   uint32_t set = tn_op_sig_of(op)->attrs;
   part in_a[2], in_b[2];
-  for (uint32_t which = 1; which <= TN_ATTR_PROGRAM; which <<= 1) {
+  for (uint32_t which = 1; which <= TN_ATTR_CAUSAL; which <<= 1) {
     if (!(set & which)) continue;
     int count = parts_of(a, (tn_attr_set)which, in_a);
     parts_of(b, (tn_attr_set)which, in_b);
@@ -269,7 +272,7 @@ uint64_t tn_attrs_hash(tn_op op, const tn_attrs *attrs) {
   uint32_t set = tn_op_sig_of(op)->attrs;
   uint64_t hash = mix(0, (uint64_t)op);
   part parts[2];
-  for (uint32_t which = 1; which <= TN_ATTR_PROGRAM; which <<= 1) {
+  for (uint32_t which = 1; which <= TN_ATTR_CAUSAL; which <<= 1) {
     if (!(set & which)) continue;
     int count = parts_of(attrs, (tn_attr_set)which, parts);
     for (int i = 0; i < count; i++) hash = mix(hash, tn_str_hash((tn_str){ parts[i].at, parts[i].bytes }));

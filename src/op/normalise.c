@@ -198,6 +198,11 @@ static bool normalise_windows(normaliser *n) {
   return true;
 }
 
+static bool normalise_heads(normaliser *n) {
+  if (n->attrs->index == 0) n->attrs->index = 1;
+  return true;
+}
+
 static bool normalise_as_given(normaliser *n) {
   (void)n;
   return true;

@@ -63,7 +63,8 @@ typedef enum {
   TN_ATTR_LITERAL = 1 << 14,
   TN_ATTR_SAME = 1 << 15,      /* conv2d: padding "same" */
   TN_ATTR_REGIONS = 1 << 16,
-  TN_ATTR_PROGRAM = 1 << 17
+  TN_ATTR_PROGRAM = 1 << 17,
+  TN_ATTR_CAUSAL = 1 << 18     /* attention: a query sees no key after its own place */
 } tn_attr_set;
 
 struct tn_fused;   /* graph/fused.h */
@@ -74,7 +75,7 @@ typedef struct {
   int32_t axis;                 /* normalised by the builder: 0 <= axis < rank */
   int32_t axis_count;
   int32_t axes[TN_RANK_LIMIT];  /* reductions: ascending; transpose: the permutation */
-  bool keepdims, reverse, exclusive, same;
+  bool keepdims, reverse, exclusive, same, causal;
   int32_t window[2];
   tn_shape shape;
   int64_t low[TN_RANK_LIMIT], high[TN_RANK_LIMIT], step[TN_RANK_LIMIT];
@@ -233,14 +234,15 @@ bool tn_op_view_data(tn_op op, const tn_attrs *attrs, const tn_shape *shape, con
  *   slice        a step of 0 means 1; a high of INT64_MAX the end; negative low and high count
  *                from the end. Outside the axis is TN_FAULT_BOUNDS; an empty slice is fine.
  *   index        counts from the end when negative (as int64_t); outside is TN_FAULT_BOUNDS.
- *   windows      a step of 0 means 1. */
+ *   windows      a step of 0 means 1.
+ *   heads        an index of 0 means 1. */
 bool tn_op_normalise(tn_op op, const tn_type *in, int count, tn_attrs *attrs, tn_fault *fault);
 
 /* Attributes as text, only those the operation has: {axes=[0, 1], keepdims=true}. What is at
  * its default is left out, and nothing is written when that is all; regions and programs are
  * the graph's to write. Values: dtype=f32  shape=[2, B]  axis=0  axes=[0, 1]  keepdims=true
  * low=[0, 1]  high=[2, 3]  step=[1, 2]  window=[3, 3]  number=0.5  index=7  name="x"
- * argument="a.txt"  reverse=true  exclusive=true  same=true  value=f32[2] [1,2]
+ * argument="a.txt"  reverse=true  exclusive=true  same=true  causal=true  value=f32[2] [1,2]
  * names may be NULL (as for tn_shape_print). */
 void tn_attrs_print(tn_op op, const tn_attrs *attrs, const tn_names *names, tn_text *out);
 /* Whether tn_attrs_print would write nothing. */

@@ -124,6 +124,59 @@ bool tn_op_shape_layer_norm(const tn_op_args *args, tn_type *out) {
   return true;
 }
 
+/* ---- attention ---- */
+
+/* Heads divide the last axis, as far as it is known; to be taken apart, it must leave room for one more. */
+static bool check_heads(const tn_op_args *args, int operand) {
+  const tn_shape *shape = &args->in[operand].shape;
+  int64_t width = shape->dim[shape->rank - 1], heads = (int64_t)args->attrs->index;
+  bool divide = heads == 1 || (heads > 1 && shape->rank < TN_RANK_LIMIT &&
+                               (!tn_dim_is_known(width) || width % heads == 0));
+  return divide || tn_op_fail_argument(args, "heads that divide the last dimension", heads);
+}
+
+/* q: [..., T, D], k: [..., S, D], v: [..., S, E]; the result: [..., T, E] */
+bool tn_op_shape_attention(const tn_op_args *args, tn_type *out) {
+  int rank = args->in[0].shape.rank;
+  for (int i = 0; i < 3; i++) {
+    if (!tn_op_check_least_rank(args, i, 2)) return false;
+    if (args->in[i].shape.rank != rank)
+      return check_shape(args, i, &args->in[0].shape, "queries, keys and values have as many dimensions");
+  }
+  tn_shape keys = args->in[0].shape, values = args->in[1].shape;
+  int64_t queries = keys.dim[rank - 2], seen = values.dim[rank - 2];
+  keys.dim[rank - 2] = seen;
+  values.dim[rank - 1] = args->in[2].shape.dim[rank - 1];
+  if (!check_shape(args, 1, &keys, "a key has the dimensions of a query") ||
+      !check_shape(args, 2, &values, "there is one value for each key"))
+    return false;
+  if (!check_heads(args, 0) || !check_heads(args, 2)) return false;
+  if (args->attrs->causal && tn_dim_is_known(queries) && tn_dim_is_known(seen) && queries > seen)
+    return tn_op_fail_argument(args, "at least as many keys as queries", seen);
+  out->shape = args->in[0].shape;
+  out->shape.dim[rank - 1] = values.dim[rank - 1];
+  return true;
+}
+
+/* What is known of the lengths of q, k and v, one after the other. */
+static int64_t joined_length(const tn_op_args *args) {
+  int64_t all = 0;
+  for (int i = 0; i < 3; i++) {
+    const tn_shape *shape = &args->in[i].shape;
+    if (!tn_shape_is_known(shape)) return TN_DIM_UNKNOWN;
+    all += tn_shape_count(shape);
+  }
+  return all;
+}
+
+bool tn_op_shape_attention_grad(const tn_op_args *args, tn_type *out) {
+  tn_type result = { .dtype = out->dtype };
+  if (!tn_op_shape_attention(args, &result)) return false;
+  if (!check_shape(args, 3, &result.shape, "a gradient has the shape of the result")) return false;
+  out->shape = tn_shape_make(1, joined_length(args));
+  return true;
+}
+
 /* ---- indexing ---- */
 
 /* The shape of x with one axis replaced by those of the index. */

@@ -435,12 +435,32 @@ static bool make_by_rows(derivation *d, const tn_node *node, place *out) {
   return false;
 }
 
+/* Keys and values are kept; the query of this place sees those up to it. */
+static bool make_attention(derivation *d, const tn_node *node, place *out) {
+  tn_builder *b = builder(d);
+  for (int i = 0; i < 3; i++) {
+    const place *p = operand(d, node, i);
+    if (p->kind != PLACES || p->axis != 1 || !has_length(d, node->in[i], 1, d->length)) return false;
+  }
+  if (!node->attrs->causal) return false;
+  tn_attrs along = { .dtype = TN_I32, .axis = 1, .shape = tn_shape_make(2, (int64_t)1, d->length) };
+  tn_value in[] = { operand(d, node, 0)->value, keep(d, node->in[1]), 0 };
+  in[2] = keep(d, node->in[2]);
+  tn_value keys = tn_build(b, TN_OP_IOTA, NULL, 0, &along);
+  tn_value open = tn_build_binary(b, TN_OP_GE, d->number, keys);
+  *out = (place){ .kind = PLACES, .axis = 1 };
+  out->value = tn_build_attention_open(b, in, node->attrs, open);
+  return true;
+}
+
 static bool make_node(derivation *d, tn_value value) {
   const tn_node *node = tn_graph_node(d->graph, value);
   place made = { .kind = SAME };
   if (node->op == TN_OP_HOST || node->op == TN_OP_FUSED) return false;
   builder(d)->at = node->at;
-  bool ok = is_same(d, node) ? make_same(d, node, &made) : make_by_rows(d, node, &made);
+  bool ok = is_same(d, node)               ? make_same(d, node, &made)
+            : node->op == TN_OP_ATTENTION ? make_attention(d, node, &made)
+                                          : make_by_rows(d, node, &made);
   d->places[value] = made;
   return ok && made.value != TN_ERROR_VALUE;
 }

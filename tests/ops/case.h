@@ -100,4 +100,5 @@ void make_softmax(op_case *c);
 void make_layer_norm(op_case *c);
 void make_cross_entropy(op_case *c);
 void make_matmul(op_case *c);
+void make_attention(op_case *c);
 #endif

@@ -35,6 +35,8 @@ static const generator special[TN_OP_COUNT] = {
   [TN_OP_LAYER_NORM] = { make_layer_norm, 240 },
   [TN_OP_CROSS_ENTROPY] = { make_cross_entropy, 160 },
   [TN_OP_MATMUL] = { make_matmul, 560 },
+  [TN_OP_ATTENTION] = { make_attention, 160 },
+  [TN_OP_ATTENTION_GRAD] = { make_attention, 160 },
 };
 
 /* Elementwise operations of one and two operands need none: the table says all there is to know. */

@@ -1,4 +1,4 @@
-/* tests/ops/make_reduce.c: cases of operations along axes, and of matmul. */
+/* tests/ops/make_reduce.c: cases of operations along axes, of matmul and of attention. */
 #include "case.h"
 
 #define BUDGET 6000
@@ -183,4 +183,29 @@ void make_matmul(op_case *c) {
   contents what = one_in(c, 6) ? ANY_VALUES : SMALL_VALUES;
   add_operand(c, dtype, &x, what, 0);
   add_operand(c, dtype, &y, what, 0);
+}
+
+/* ---- attention ---- */
+/* Bands of queries have 32 rows, and chunks of a sum 512 keys. Numbers may be anything now and then: a weight
+ * of 0 times infinity is NaN, whether a mask hides the key or not. */
+void make_attention(op_case *c) {
+  static const int64_t lengths[] = { 1, 2, 5, 16, 17, 31, 32, 33, 40, 65 };
+  tn_shape shape = { .rank = below(c, 3) };
+  for (int axis = 0; axis < shape.rank; axis++) shape.dim[axis] = one_in(c, 16) ? 0 : 1 + below(c, 2);
+  c->attrs.index = (uint64_t)(1 + below(c, 3));
+  c->attrs.causal = one_in(c, 2);
+  c->contiguous = one_in(c, 3);
+  int64_t queries = lengths[below(c, 10)], keys = one_in(c, 2) ? queries : lengths[below(c, 10)];
+  if (queries <= 2 && one_in(c, 2)) keys = 520;
+  int64_t width = (int64_t)c->attrs.index * (1 + below(c, 9)), values = one_in(c, 2) ? width : width * 2;
+  if (one_in(c, 16)) width = 0;
+  if (c->attrs.causal && keys < queries) keys = queries + below(c, 3);
+  tn_dtype dtype = dtype_of(c, TN_FLOATS);
+  contents what = rather_small(c);
+  for (int i = 0; i < (c->op == TN_OP_ATTENTION ? 3 : 4); i++) {
+    tn_shape of = shape;
+    of.dim[of.rank++] = i == 1 || i == 2 ? keys : queries;
+    of.dim[of.rank++] = i < 2 ? width : values;
+    add_operand(c, dtype, &of, one_in(c, 8) ? ANY_VALUES : what, 0);
+  }
 }

@@ -301,6 +301,20 @@ static void make_dot(slope *s) {
   add(s, shape);
 }
 
+static void make_attention(slope *s) {
+  tn_shape shape = any_shape(s, 0, 1);
+  s->attrs.index = (uint64_t)(1 + below(s, 2));
+  s->attrs.causal = one_in(s, 2);
+  int64_t queries = 1 + below(s, 3), keys = queries + below(s, 2);
+  int64_t width = (int64_t)s->attrs.index * (1 + below(s, 2)), values = (int64_t)s->attrs.index;
+  for (int i = 0; i < (s->op == TN_OP_ATTENTION ? 3 : 4); i++) {
+    tn_shape of = shape;
+    of.dim[of.rank++] = i == 1 || i == 2 ? keys : queries;
+    of.dim[of.rank++] = i < 2 ? width : values;
+    add(s, of);
+  }
+}
+
 /* ---- the table ---- */
 static const slope_maker special[TN_OP_COUNT] = {
   [TN_OP_SELECT] = make_select, [TN_OP_CAST] = make_cast, [TN_OP_DROPOUT] = make_dropout,
@@ -316,7 +330,7 @@ static const slope_maker special[TN_OP_COUNT] = {
   [TN_OP_LOG_SOFTMAX] = make_along, [TN_OP_CROSS_ENTROPY] = make_cross_entropy,
   [TN_OP_LAYER_NORM] = make_layer_norm, [TN_OP_MEAN_POOL_TIME] = make_mean_pool_time,
   [TN_OP_MSE_LOSS] = make_mse_loss, [TN_OP_MATMUL] = make_matmul, [TN_OP_LINEAR] = make_linear,
-  [TN_OP_DOT] = make_dot,
+  [TN_OP_DOT] = make_dot, [TN_OP_ATTENTION] = make_attention, [TN_OP_ATTENTION_GRAD] = make_attention,
 };
 
 slope_maker slope_maker_of(tn_op op) {

@@ -145,6 +145,14 @@ static const card cards[] = {
   /* contraction */
   { TN_OP_MATMUL, { X, { "y", "3,2", 0 } }, "%r = matmul %x, %y", { "matmul(x, y)", "x @ y", "x y [MATMUL]" },
     false },
+  { TN_OP_ATTENTION, { { "x", "2,4", 0 }, { "y", "3,4", 0 }, { "z", "3,2", 0 } },
+    "%r = attention %x, %y, %z {index=2, causal=true}",
+    { "attention(x, y, z, 2, true)", "attention(x, y, z, heads=2, causal=true)",
+      "x y z 2 1 [ATTENTION]" }, false },
+  { TN_OP_ATTENTION_GRAD, { { "x", "2,4", 0 }, { "y", "3,4", 0 }, { "z", "3,2", 0 } },
+    "%g = slice %x {low=[0, 0], high=[2, 2], step=[1, 1]}\n"
+    "  %r = attention_grad %x, %y, %z, %g {index=2, causal=true}",
+    { NULL, NULL, NULL }, false },
   { TN_OP_DOT, { { "x", "3", 0 }, { "y", "3", 0 } }, "%r = dot %x, %y", { "dot(x, y)", "dot(x, y)", NULL },
     false },
   { TN_OP_LINEAR, { X, { "y", "3,2", 0 }, { "z", "2", 0 } }, "%r = linear %x, %y, %z",

@@ -70,11 +70,12 @@ static const struct {
     "`slice`: from one place to the next; `pad`: zeros between elements; windows: the stride" },
   { TN_ATTR_NUMBER, "number", "`fill`: the number; `layer_norm`: eps; `dropout`: the probability of 0" },
   { TN_ATTR_INDEX, "index",
-    "`index`: the place; `one_hot`: the number of classes; `pick`: which result; random numbers: the first "
-    "word of the generator" },
+    "`index`: the place; `one_hot`: the number of classes; `attention`: the number of heads, 1 when left "
+    "out; `pick`: which result; random numbers: the first word of the generator" },
   { TN_ATTR_REVERSE, "reverse", "from the end to the beginning" },
   { TN_ATTR_EXCLUSIVE, "exclusive", "each place without itself" },
   { TN_ATTR_SAME, "same", "padding that keeps height and width; without it there is none" },
+  { TN_ATTR_CAUSAL, "causal", "a query sees no key after its own place" },
   { TN_ATTR_LITERAL, "value", "the tensor itself" },
   { TN_ATTR_REGIONS, "regions", "what runs when the condition is true, and what runs when it is not" },
   { TN_ATTR_PROGRAM, "program", "the operations that run together" },

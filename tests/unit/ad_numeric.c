@@ -175,6 +175,15 @@ static tn_value f_cross_entropy(tn_builder *b, const tn_value *x) {
   return op2(b, TN_OP_CROSS_ENTROPY, x[0], labels, (tn_attrs){ 0 });
 }
 
+static tn_value f_attention(tn_builder *b, const tn_value *x) {
+  return tn_build(b, TN_OP_ATTENTION, x, 3, &(tn_attrs){ .index = 2, .causal = true });
+}
+
+static tn_value f_attention_grad(tn_builder *b, const tn_value *x) {
+  const tn_value in[] = { x[0], x[1], x[2], x[0] };
+  return tn_build(b, TN_OP_ATTENTION_GRAD, in, 4, &(tn_attrs){ .index = 2 });
+}
+
 static tn_value f_layer_norm(tn_builder *b, const tn_value *x) {
   return tn_build(b, TN_OP_LAYER_NORM, x, 3, &(tn_attrs){ .number = 1e-5 });
 }
@@ -299,6 +308,8 @@ static const numeric_case cases[] = {
   { "softmax", { S(2, 3, 2) }, 1, -2, 2, f_softmax },
   { "log_softmax", { S(2, 3) }, 1, -2, 2, f_log_softmax },
   { "cross_entropy", { S(3, 4) }, 1, -2, 2, f_cross_entropy },
+  { "attention", { S(2, 4), S(3, 4), S(3, 2) }, 3, -2, 2, f_attention },
+  { "attention_grad", { S(2, 4), S(3, 4), S(3, 4) }, 3, -2, 2, f_attention_grad },
   { "layer_norm", { S(2, 4), S(4), S(4) }, 3, -2, 2, f_layer_norm },
   { "mse_loss", { S(2, 3), S(3) }, 2, -2, 2, f_mse },
   { "matmul", { S(2, 3), S(3, 4) }, 2, -2, 2, f_matmul },

@@ -1,7 +1,8 @@
 /* tests/unit/ad_parts.c: an operation that has parts has their values and their derivatives, bit for bit.
  *
- * Each program is built twice, with layer_norm and with its parts in its place. What an operand receives from
- * several parts is added part by part, between what others give it: sums in another order would differ. */
+ * Each program is built twice, with layer_norm or attention and with the parts in its place. What an operand
+ * receives from several parts is added part by part, between what others give it: sums in another order would
+ * differ. */
 #include "ad/ad.h"
 #include "eager/eager.h"
 #include "graph_support.h"
@@ -19,6 +20,31 @@ static tn_value whole(tn_builder *b, tn_value x, tn_value gamma, tn_value beta) 
 static tn_value in_parts(tn_builder *b, tn_value x, tn_value gamma, tn_value beta) {
   return tn_build_parts(b, TN_OP_LAYER_NORM, (tn_value[]){ x, gamma, beta }, 3, &eps);
 }
+
+static const tn_attrs one_head = { .index = 1 }, causal = { .index = 19, .causal = true };
+
+static tn_value attend(tn_builder *b, tn_value q, tn_value k, tn_value v) {
+  return tn_build(b, TN_OP_ATTENTION, (tn_value[]){ q, k, v }, 3, &one_head);
+}
+
+static tn_value attend_in_parts(tn_builder *b, tn_value q, tn_value k, tn_value v) {
+  return tn_build_parts(b, TN_OP_ATTENTION, (tn_value[]){ q, k, v }, 3, &one_head);
+}
+
+static tn_value attend_causally(tn_builder *b, tn_value q, tn_value k, tn_value v) {
+  return tn_build(b, TN_OP_ATTENTION, (tn_value[]){ q, k, v }, 3, &causal);
+}
+
+static tn_value attend_causally_in_parts(tn_builder *b, tn_value q, tn_value k, tn_value v) {
+  return tn_build_parts(b, TN_OP_ATTENTION, (tn_value[]){ q, k, v }, 3, &causal);
+}
+
+static const struct {
+  norm whole, parts;
+  int64_t others; /* rows of gamma and beta, or keys */
+} ways[] = { { whole, in_parts, 1 }, { attend, attend_in_parts, 1 }, { attend, attend_in_parts, 5 },
+             { attend_causally, attend_causally_in_parts, 5 } };
+enum { WAYS = sizeof ways / sizeof *ways };
 
 /* ---- programs ---- */
 
@@ -87,13 +113,13 @@ static void add_outputs(tn_graph *graph, const tn_value *results, int count) {
 }
 
 /* The value, its gradients, and its tangent. */
-static void build_graph(world *w, program p, norm of, tn_dtype dtype, tn_graph *graph) {
+static void build_graph(world *w, program p, norm of, int64_t others, tn_dtype dtype, tn_graph *graph) {
   tn_graph_builder builder;
   tn_value in[OPERANDS], results[OPERANDS], tangents[OPERANDS];
   assert_true(tn_graph_init(graph, &w->heap, w->names));
   tn_graph_builder_init(&builder, graph);
   for (int i = 0; i < OPERANDS; i++) {
-    tn_type type = { dtype, tn_shape_make(2, (int64_t)(i == X ? 5 : 1), (int64_t)19) };
+    tn_type type = { dtype, tn_shape_make(2, i == X ? 5 : others, (int64_t)19) };
     in[i] = tn_build_input(&builder.base, 0, &type);
     tangents[i] = tn_build_unary(&builder.base, TN_OP_SIN, in[i]);
   }
@@ -111,14 +137,14 @@ static void build_graph(world *w, program p, norm of, tn_dtype dtype, tn_graph *
   assert_valid(graph);
 }
 
-static void compare_graphs(program p, tn_dtype dtype) {
+static void compare_graphs(program p, int way, tn_dtype dtype) {
   const tn_backend *ends[] = { tn_backend_ref(), tn_backend_cpu(NULL) };
   world w;
   tn_graph graph, parts;
   uint8_t wanted[32], got[32];
   world_open(&w);
-  build_graph(&w, p, whole, dtype, &graph);
-  build_graph(&w, p, in_parts, dtype, &parts);
+  build_graph(&w, p, ways[way].whole, ways[way].others, dtype, &graph);
+  build_graph(&w, p, ways[way].parts, ways[way].others, dtype, &parts);
   values v = random_values(&w, &parts, 7);
   run_digest(&w, &parts, tn_backend_ref(), 1, &v, wanted);
   for (int optimised = 0; optimised < 2; optimised++) {
@@ -137,16 +163,16 @@ static void compare_graphs(program p, tn_dtype dtype) {
 
 static void derivatives_in_a_graph_have_the_bits_of_the_parts(void **state) {
   (void)state;
-  for (int i = 0; i < PROGRAMS; i++) {
-    compare_graphs(programs[i], TN_F32);
-    compare_graphs(programs[i], TN_F64);
+  for (int i = 0; i < PROGRAMS * WAYS; i++) {
+    compare_graphs(programs[i / WAYS], i % WAYS, TN_F32);
+    compare_graphs(programs[i / WAYS], i % WAYS, TN_F64);
   }
 }
 
 /* ---- on the tape ---- */
 
 /* Rows of `n`: a few elements have paths of their own. */
-static void run_tape(program p, norm of, int64_t n, tn_sha256 *hash) {
+static void run_tape(program p, norm of, int64_t others, int64_t n, tn_sha256 *hash) {
   world w;
   tn_rng rng;
   tn_value variables[OPERANDS];
@@ -156,7 +182,7 @@ static void run_tape(program p, norm of, int64_t n, tn_sha256 *hash) {
   size_t scope = tn_eager_scope_begin(eager);
   for (int i = 0; i < OPERANDS; i++) {
     tn_tensor tensor =
-        random_tensor(&w, &(tn_type){ TN_F32, tn_shape_make(2, (int64_t)(i == X ? 2 : 1), n) }, &rng);
+        random_tensor(&w, &(tn_type){ TN_F32, tn_shape_make(2, i == X ? 2 : others, n) }, &rng);
     tn_value value = tn_eager_tensor(eager, &tensor);
     variables[i] = tn_eager_variable(eager, value);
     tn_eager_unref(eager, value);
@@ -181,14 +207,16 @@ static void run_tape(program p, norm of, int64_t n, tn_sha256 *hash) {
 
 static void gradients_on_the_tape_have_the_bits_of_the_parts(void **state) {
   (void)state;
-  for (int i = 0; i < PROGRAMS; i++) {
-    for (int64_t n = 3; n <= 19; n += 16) {
-      norm ways[] = { in_parts, whole };
+  for (int i = 0; i < PROGRAMS * WAYS; i++) {
+    int way = i % WAYS;
+    int64_t others = ways[way].others == 1 ? 1 : 2;
+    for (int64_t n = ways[way].whole == attend_causally ? 19 : 3; n <= 19; n += 16) {
+      norm both[] = { ways[way].parts, ways[way].whole };
       uint8_t digest[2][32];
       for (int k = 0; k < 2; k++) {
         tn_sha256 hash;
         tn_sha256_init(&hash);
-        run_tape(programs[i], ways[k], n, &hash);
+        run_tape(programs[i / WAYS], both[k], others, n, &hash);
         tn_sha256_final(&hash, digest[k]);
       }
       assert_memory_equal(digest[0], digest[1], 32);

@@ -89,6 +89,8 @@ static const struct {
     "%k = fill {dtype=f32, shape=[3, 3, 3, 8], number=0.5} %v = conv2d %img, %k {step=[2, 2], same=true}" },
   { TN_OP_LAYER_NORM,
     "%y = fill {dtype=f32, shape=[3], number=1} %v = layer_norm %x, %y, %y {number=0.00001}" },
+  { TN_OP_ATTENTION, "%v = attention %x, %x, %x {index=3}" },
+  { TN_OP_ATTENTION_GRAD, "%v = attention_grad %w, %w, %w, %w {index=2, causal=true}" },
   { TN_OP_LINEAR, "%y = transpose %x %v = linear %x, %y %z = linear %y, %x, %s0" },
   { TN_OP_DROPOUT, "%v = dropout %x, %key {number=0.25, index=3}" },
   { TN_OP_ONE_HOT, "%v = one_hot %i {dtype=f64, index=5}" },

@@ -16,7 +16,7 @@ static tn_name name_of(const char *text) { return tn_names_intern(names, tn_str_
 static void only_what_the_operation_reads_is_printed(void **state) {
   (void)state;
   tn_attrs full = { .dtype = TN_I64, .axis = 1, .axis_count = 2, .axes = { 0, 2 }, .keepdims = true,
-                    .reverse = true, .exclusive = true, .same = true, .window = { 3, 4 },
+                    .reverse = true, .exclusive = true, .same = true, .causal = true, .window = { 3, 4 },
                     .shape = shape_of("[2, B, ?]"), .number = 0.5, .index = 7 };
   PRINTS(TN_OP_ADD, &full, "");
   PRINTS(TN_OP_MATMUL, &full, "");
@@ -28,6 +28,7 @@ static void only_what_the_operation_reads_is_printed(void **state) {
   PRINTS(TN_OP_IOTA, &full, "{dtype=i64, shape=[2, B, ?], axis=1}");
   PRINTS(TN_OP_UNIFORM, &full, "{shape=[2, B, ?], index=7}");
   PRINTS(TN_OP_CONV2D, &full, "{same=true}");
+  PRINTS(TN_OP_ATTENTION, &full, "{index=7, causal=true}");
   PRINTS(TN_OP_PATCHES, &full, "{window=[3, 4]}");
 }
 
@@ -142,6 +143,7 @@ static void every_attribute_counts_where_it_is_read_and_nowhere_else(void **stat
     { TN_ATTR_INDEX, { .index = 1 } },           { TN_ATTR_NAME, { .name = 1 } },
     { TN_ATTR_NAME, { .argument = 1 } },         { TN_ATTR_REVERSE, { .reverse = true } },
     { TN_ATTR_EXCLUSIVE, { .exclusive = true } }, { TN_ATTR_SAME, { .same = true } },
+    { TN_ATTR_CAUSAL, { .causal = true } },
     { TN_ATTR_REGIONS, { .region = { 0, 1 } } }, { TN_ATTR_PROGRAM, { .program = program } },
   };
   tn_attrs none = { 0 };

@@ -139,6 +139,12 @@ static void causal_attention_keeps_keys_and_values(void **state) {
   "  return %y\n}\n", 2);
 }
 
+static void attention_as_one_operation_is_stepped_through(void **state) {
+  (void)state;
+  assert_steps(EMBEDDED("7") "  %y = attention %x, %n, %p {index=2, causal=true}\n  return %y\n}\n", 2);
+  assert_steps(EMBEDDED("300") "  %y = attention %x, %x, %n {causal=true}\n  return %y\n}\n", 2);
+}
+
 /* Two heads, and two layers one upon the other. */
 static void heads_and_layers_are_stepped_through(void **state) {
   (void)state;
@@ -190,6 +196,8 @@ static void what_is_not_known_to_be_causal_is_left(void **state) {
     "  %y = matmul %w, %x\n",
     "  %w = softmax %m {axis=1}\n  %y = matmul %w, %x\n",
     "  %y = softmax %x {axis=1}\n",
+    "  %y = attention %x, %x, %x\n",
+    "  %g2 = cumsum %x {axis=1}\n  %y = attention %g2, %x, %x {causal=true}\n",
     "  %y = cumsum %x {axis=1}\n",
     "  %1 = mean %x {axes=[1], keepdims=true}\n  %y = add %x, %1\n",
     "  %1 = slice %x {low=[0, 1, 0], high=[1, 7, 4], step=[1, 1, 1]}\n"
@@ -215,6 +223,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_looks_at_no_other_place_is_carried_over),
     cmocka_unit_test(causal_attention_keeps_keys_and_values),
+    cmocka_unit_test(attention_as_one_operation_is_stepped_through),
     cmocka_unit_test(heads_and_layers_are_stepped_through),
     cmocka_unit_test(a_softmax_in_parts_is_stepped_through),
     cmocka_unit_test(a_long_sequence_is_stepped_through),

@@ -1,7 +1,7 @@
 /* backend/cuda/cuda.c: the back end of NVIDIA's cards.
  *
  *   kernels/       what runs on the card, in plain C: PTX by clang, host functions for tests
- *   elementwise.c, matmul.c, move.c, reduce.c, rows.c
+ *   elementwise.c, matmul.c, move.c, reduce.c, rows.c, attention.c
  *                  the kernels of the table: what a call means to a card
  *   views.c        views and launches
  *   driver.c       libcuda, found at run time
@@ -23,8 +23,11 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                       int count, const tn_view *out, int threads) {
-  (void)attrs, (void)count, (void)threads;
+  (void)threads;
   tn_kernel kernel = backend->kernels[op];
+  if (kernel == tn_cuda_attention || kernel == tn_cuda_attention_grad)
+    return tn_card_attention_scratch(
+        &(tn_kernel_call){ .op = op, .attrs = attrs, .in = in, .count = count, .out = out });
   size_t bytes = tn_dtype_bytes(out->dtype);
   int64_t rows = tn_view_count(out);
   if (kernel == tn_cuda_sum || kernel == tn_cuda_mean || kernel == tn_cuda_max || kernel == tn_cuda_min ||

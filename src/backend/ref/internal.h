@@ -104,4 +104,9 @@ void *tn_ref_after(const tn_view *view);
 size_t tn_ref_row_update_scratch(const tn_view *in);
 size_t tn_ref_layer_norm_scratch(const tn_view *in);
 size_t tn_ref_cross_entropy_scratch(const tn_view *in);
+size_t tn_ref_attention_scratch(const tn_view *in, const tn_attrs *attrs);
+size_t tn_ref_attention_grad_scratch(const tn_view *in, const tn_attrs *attrs);
+
+/* The softmax of one row, which is not empty; `out` may be x. */
+void tn_ref_softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out);
 #endif

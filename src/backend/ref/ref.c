@@ -12,6 +12,7 @@
  *   reduce.c       sum and the order of sums, mean, max, min, prod, argmax, count
  *   scan.c         cumsum, cumprod, softmax, log_softmax, layer_norm, cross_entropy
  *   matmul.c       matmul
+ *   attention.c    attention and its gradient
  *
  * The scalars they are made of are in op/scalar.c. */
 #include "backend/ref/internal.h"
@@ -27,9 +28,11 @@ static const tn_kernel kernels[TN_OP_COUNT] = {
 
 static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                       int count, const tn_view *out, int threads) {
-  (void)attrs, (void)count, (void)out, (void)threads;
+  (void)count, (void)out, (void)threads;
   tn_kernel kernel = backend->kernels[op];
   if (kernel == tn_ref_row_update) return tn_ref_row_update_scratch(in);
+  if (kernel == tn_ref_attention) return tn_ref_attention_scratch(in, attrs);
+  if (kernel == tn_ref_attention_grad) return tn_ref_attention_grad_scratch(in, attrs);
   if (kernel == tn_ref_layer_norm) return tn_ref_layer_norm_scratch(in);
   return kernel == tn_ref_cross_entropy ? tn_ref_cross_entropy_scratch(in) : 0;
 }

@@ -60,7 +60,7 @@ static tn_element log_softmax(tn_element x, normaliser of, tn_dtype dtype) {
   return sub(sub(x, of.max), logarithm(of.sum));
 }
 
-static void softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
+void tn_ref_softmax_row(const tn_kernel_call *call, const tn_view *x, const tn_view *out) {
   if (x->dim[0] == 0) return;
   tn_binary divide = tn_scalar_binary(TN_OP_DIV, x->dtype);
   normaliser of = exponentials(call, x, out);
@@ -75,7 +75,7 @@ static void log_softmax_row(const tn_kernel_call *call, const tn_view *x, const 
     tn_ref_store(out, &i, log_softmax(tn_ref_load(x, &i), of, x->dtype));
 }
 
-bool tn_ref_softmax(const tn_kernel_call *call) { return each_row(call, softmax_row); }
+bool tn_ref_softmax(const tn_kernel_call *call) { return each_row(call, tn_ref_softmax_row); }
 bool tn_ref_log_softmax(const tn_kernel_call *call) { return each_row(call, log_softmax_row); }
 
 /* ---- layer_norm ---- */

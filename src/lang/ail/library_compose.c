@@ -299,20 +299,11 @@ tn_ail_operand tn_ail_make_meanpool2d(tn_ail_make *m) { return pool2d(m, TN_OP_M
 
 /* ---- attention ---- */
 
-/* Key j is open to query i when j <= i + keys - queries: with as many keys, up to itself. */
-static tn_value open_places(tn_builder *b, int64_t queries, int64_t keys) {
-  tn_attrs down = { .dtype = TN_I32, .axis = 0, .shape = tn_shape_make(2, queries, 1) };
-  tn_attrs along = { .dtype = TN_I32, .axis = 1, .shape = tn_shape_make(2, 1, keys) };
-  tn_value rows = tn_build(b, TN_OP_IOTA, NULL, 0, &down), columns = tn_build(b, TN_OP_IOTA, NULL, 0, &along);
-  tn_value last = tn_build_binary(b, TN_OP_ADD, rows, tn_build_number(b, TN_I32, (double)(keys - queries)));
-  return tn_build_binary(b, TN_OP_GE, last, columns);
-}
-
 /* scores: [..., queries, keys] */
 static tn_value masked(tn_builder *b, tn_value scores) {
   if (scores == TN_ERROR_VALUE) return scores;
   tn_shape shape = tn_build_type(b, scores)->shape;
-  tn_value open = open_places(b, shape.dim[shape.rank - 2], shape.dim[shape.rank - 1]);
+  tn_value open = tn_build_open_keys(b, shape.dim[shape.rank - 2], shape.dim[shape.rank - 1]);
   tn_value closed = tn_build_number(b, TN_F32, -(double)INFINITY);
   return tn_build_select(b, open, scores, closed);
 }
@@ -368,43 +359,6 @@ static bool check_attention(tn_ail_make *m, attention *a) {
   return !a->causal || may_mask(m, a->q.dim[rank - 2], a->k.dim[rank - 2], source_of(m, 0));
 }
 
-/* [..., T, D] to [..., heads, T, D / heads], or back. */
-static tn_value swap_heads(tn_builder *b, tn_value x) {
-  int rank = x == TN_ERROR_VALUE ? 0 : tn_build_type(b, x)->shape.rank, axes[TN_RANK_LIMIT];
-  if (rank < 3) return TN_ERROR_VALUE;
-  for (int i = 0; i < rank; i++) axes[i] = i;
-  axes[rank - 3] = rank - 2;
-  axes[rank - 2] = rank - 3;
-  return tn_build_transpose(b, x, axes);
-}
-
-static tn_value split_heads(tn_builder *b, tn_value x, int64_t heads) {
-  if (heads == 1 || x == TN_ERROR_VALUE) return x;
-  tn_shape shape = tn_build_type(b, x)->shape;
-  int64_t width = shape.dim[shape.rank - 1];
-  shape.dim[shape.rank - 1] = heads;
-  shape.dim[shape.rank++] = width / heads;
-  return swap_heads(b, tn_build_reshape(b, x, &shape));
-}
-
-/* softmax(q k^T / sqrt(D / heads)) v, head by head; the queries are scaled, of which there is least. */
-static tn_value attention_parts(tn_builder *b, const tn_value in[3], const attention *a) {
-  int64_t width = a->q.dim[a->q.rank - 1] / a->heads; /* of a head */
-  tn_value factor = tn_build_number(b, TN_F32, 1 / sqrt((double)width));
-  tn_value scaled = tn_build_binary(b, TN_OP_MUL, in[0], factor);
-  tn_value q = split_heads(b, scaled, a->heads), k = split_heads(b, in[1], a->heads);
-  tn_value v = split_heads(b, in[2], a->heads);
-  if (q == TN_ERROR_VALUE || k == TN_ERROR_VALUE || v == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-  tn_value scores = tn_build_matmul(b, q, tn_build_swap_last(b, k));
-  if (a->causal) scores = masked(b, scores);
-  if (scores == TN_ERROR_VALUE) return scores;
-  tn_value weights = tn_build(b, TN_OP_SOFTMAX, &scores, 1, &(tn_attrs){ .axis = -1 });
-  tn_value seen = weights == TN_ERROR_VALUE ? weights : tn_build_matmul(b, weights, v);
-  if (a->heads == 1 || seen == TN_ERROR_VALUE) return seen;
-  tn_value together = swap_heads(b, seen);
-  return together == TN_ERROR_VALUE ? together : tn_build_reshape(b, together, &a->result);
-}
-
 tn_ail_operand tn_ail_make_attention(tn_ail_make *m) {
   const tn_value in[] = { tn_ail_make_tensor(m, 0), tn_ail_make_tensor(m, 1), tn_ail_make_tensor(m, 2) };
   attention a = { .heads = 1 };
@@ -418,5 +372,7 @@ tn_ail_operand tn_ail_make_attention(tn_ail_make *m) {
   if (!begins(m, &a.q, &a.k, &a.result, &result)) return result;
   bool stuck = is_stuck_with(m, &a.q, a.q.rank - 1) || is_stuck_with(m, &a.v, a.v.rank - 1) ||
                (a.causal && (is_stuck_with(m, &a.q, a.q.rank - 2) || is_stuck_with(m, &a.k, a.k.rank - 2)));
-  return stuck ? tn_ail_wrong() : made(m, attention_parts(m->w->builder, in, &a), a.q, a.k);
+  if (stuck) return tn_ail_wrong();
+  tn_attrs attrs = { .index = (uint64_t)a.heads, .causal = a.causal };
+  return made(m, tn_build(m->w->builder, TN_OP_ATTENTION, in, 3, &attrs), a.q, a.k);
 }

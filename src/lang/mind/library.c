@@ -254,6 +254,14 @@ static tn_value lower_layer_norm(tn_builder *b, const tn_mind_entry *entry, cons
   return tn_build(b, entry->op, in, 3, &(tn_attrs){ .number = args[3].given ? args[3].number : 1e-5 });
 }
 
+static tn_value lower_attention(tn_builder *b, const tn_mind_entry *entry, const tn_mind_arg *args) {
+  const tn_value in[] = { args[0].value, args[1].value, args[2].value };
+  int64_t heads = args[3].given ? args[3].integer : 1;
+  if (heads < 1) return bad_argument(b, entry, "at least 1 head", heads);
+  return tn_build(b, entry->op, in, 3,
+                  &(tn_attrs){ .index = (uint64_t)heads, .causal = args[4].given && args[4].truth });
+}
+
 /* ---- the table ---- */
 
 #define X                                                                                                    \
@@ -297,6 +305,13 @@ static const tn_mind_entry entries[] = {
                 { "step", TN_MIND_P_SCALAR, "1" } } },
   { "argmax", "where the largest element stands, i32; the first on a tie", lower_argmax, TN_OP_ARGMAX,
     .count = 2, .params = { X, { "axis", TN_MIND_P_INT, "of all elements" } } },
+  { "attention", "softmax(q k^T / sqrt(d)) v for each head; causal: a query sees no later key",
+    lower_attention, TN_OP_ATTENTION, .count = 5,
+    .params = { { "q", TN_MIND_P_TENSOR, NULL },
+                { "k", TN_MIND_P_TENSOR, NULL },
+                { "v", TN_MIND_P_TENSOR, NULL },
+                { "heads", TN_MIND_P_INT, "1" },
+                { "causal", TN_MIND_P_TRUTH, "false" } } },
   { "cast", "the elements in another dtype", lower_cast, TN_OP_CAST, .elementwise = true, .count = 2,
     .params = { X, { "dtype", TN_MIND_P_DTYPE, NULL } } },
   { "concat", "tensors one after another along an axis", lower_join, TN_OP_CONCAT, .count = 2,

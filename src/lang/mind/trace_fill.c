@@ -25,7 +25,7 @@ static bool spreads(const tn_graph *graph, const tn_node *node, const uint8_t *u
         if (!tn_dim_is_known(in->dim[node->attrs->axes[i]])) return false;
       }
       return true;
-    case TN_KIND_CONTRACT: return tn_dim_is_known(in->dim[in->rank - 1]);
+    case TN_KIND_CONTRACT: return node->op == TN_OP_MATMUL && tn_dim_is_known(in->dim[in->rank - 1]);
     case TN_KIND_SCAN:
       if (node->op == TN_OP_LAYER_NORM) return tn_dim_is_known(in->dim[in->rank - 1]);
       return (node->op == TN_OP_SOFTMAX || node->op == TN_OP_LOG_SOFTMAX) &&

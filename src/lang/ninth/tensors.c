@@ -262,6 +262,25 @@ bool tn_ninth_run_cross_entropy(tn_ninth_vm *m) {
   return end_operands(m, both, tn_ninth_keep(m, scope, loss));
 }
 
+/* Three tensors and two numbers. */
+static bool attention_of(tn_ninth_vm *m, const tn_ninth_operand *of) {
+  int64_t heads, causal;
+  if (!tn_ninth_whole_at(m, 1, &heads) || !tn_ninth_whole_at(m, 0, &causal)) return false;
+  const tn_value in[] = { of[0].value, of[1].value, of[2].value };
+  tn_attrs attrs = { .index = heads == 0 ? UINT64_MAX : (uint64_t)heads, .causal = causal > 0 };
+  size_t scope = tn_eager_scope_begin(m->eager);
+  return tn_ninth_finish(m, 5, tn_ninth_keep(m, scope, tn_build(m->builder, TN_OP_ATTENTION, in, 3, &attrs)));
+}
+
+bool tn_ninth_run_attention(tn_ninth_vm *m) {
+  tn_ninth_operand of[3];
+  int found = 0;
+  while (found < 3 && tn_ninth_operand_at(m, (size_t)(4 - found), &of[found])) found++;
+  bool ok = found == 3 && attention_of(m, of);
+  while (found-- > 0) tn_ninth_operand_end(m, &of[found]);
+  return ok;
+}
+
 /* ---- generators ---- */
 
 /* The dimensions that a generator was given: a shape, a vector of numbers, or two numbers. *count

@@ -205,6 +205,7 @@ static product turned(const product *p) {
                     .scale = p->scale,
                     .om = p->on,
                     .on = p->om,
+                    .onto = p->onto,
                     .stop = p->stop };
 }
 
@@ -258,6 +259,51 @@ static double cost_of(const product *p, const method *how) {
   return (double)p->m * (double)p->n * (double)p->k * each;
 }
 
+/* Chooses the way of a product; *room are the bytes of scratch for each thread. */
+static multiply choose_way(product *p, const method *how, size_t *room) {
+  multiply way = how == &method_f32 && !p->onto ? special_way(p) : NULL;
+  *room = 0;
+  if (way) return way;
+  choose_packing(p, how);
+  *room = how->room(p);
+  return how->multiply;
+}
+
+/* ---- one product on one thread ---- */
+static multiply choose_alone(product *p, const method *how, size_t *room) {
+  if (p->n == 1) p->cn = 1;
+  if (should_turn(p, how)) *p = turned(p);
+  p->grid = (tn_cpu_grid){ 1, 1 };
+  return choose_way(p, how, room);
+}
+
+size_t product_room(tn_dtype dtype, const product *p) {
+  product own = *p;
+  size_t room = 0;
+  if (own.m > 0 && own.n > 0 && own.k > 0) choose_alone(&own, method_of(dtype), &room);
+  return room;
+}
+
+/* A sum of nothing is +0. */
+static void clear_product(const method *how, const product *p) {
+  for (int64_t i = 0; i < p->m && !p->onto; i++)
+    for (int64_t j = 0; j < p->n; j++)
+      memset((char *)p->c + (i * p->cm + j * p->cn) * (int64_t)how->bytes, 0, how->bytes);
+}
+
+void product_alone(tn_dtype dtype, const product *p, char *room) {
+  const method *how = method_of(dtype);
+  product own = *p;
+  size_t bytes;
+  if (own.m == 0 || own.n == 0) return;
+  if (own.k == 0) {
+    clear_product(how, p);
+    return;
+  }
+  choose_alone(&own, how, &bytes)(&own, &(tn_cpu_part){ .count = 1 }, room);
+}
+
+/* ---- threads ---- */
 /* Rows and columns that a thread needs are read, or packed, by each thread that needs them. */
 static int choose_threads(product *p, const method *how, int limit) {
   p->grid = tn_cpu_grid_for(tn_cpu_threads_for(cost_of(p, how), limit), p->m, how->rows, p->n, how->grain);
@@ -391,12 +437,7 @@ static void prepare(matmul_job *job, const tn_kernel_call *call) {
     choose_bands(job, call->threads);
   else
     job->threads = choose_threads(p, job->how, call->threads);
-  job->room = 0;
-  job->multiply = job->how == &method_f32 ? special_way(p) : NULL;
-  if (job->multiply) return;
-  choose_packing(p, job->how);
-  job->multiply = job->how->multiply;
-  job->room = job->how->room(p);
+  job->multiply = choose_way(p, job->how, &job->room);
 }
 
 bool TN_CPU_NAME(matmul)(const tn_kernel_call *call) {

@@ -15,6 +15,7 @@ typedef struct {
   bool across;             /* b as a whole: sums are short, and rows of the result are made whole */
   const void *old, *scale; /* not NULL: c = old - scale * (a b), and c may be old */
   int64_t om, on;
+  bool onto;        /* sums continue from what is in c; then old is NULL */
   tn_cpu_grid grid; /* of the threads that share it */
   tn_stop *stop; /* ends it early; NULL: nobody does */
 } product;
@@ -51,4 +52,11 @@ typedef enum {
  * where they are. Such a way needs no scratch. */
 #define special_way TN_CPU_NAME(special_way)
 multiply special_way(const product *p);
+
+/* For kernels that multiply on the way, each on its own thread: the best way for a product, of which only
+ * lengths, operands, steps, `onto` and `stop` are given, and the scratch that it needs. */
+#define product_room  TN_CPU_NAME(product_room)
+#define product_alone TN_CPU_NAME(product_alone)
+size_t product_room(tn_dtype dtype, const product *p);
+void product_alone(tn_dtype dtype, const product *p, char *room);
 #endif

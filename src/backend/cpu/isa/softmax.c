@@ -9,6 +9,7 @@
 
 #include "backend/cpu/isa/divide.h"
 #include "backend/cpu/isa/exp.h"
+#include "backend/cpu/isa/softmax.h"
 #include "backend/cpu/isa/stream.h"
 #include "backend/cpu/isa/sums.h"
 #include "backend/cpu/iterator.h"
@@ -291,6 +292,16 @@ static void log_softmax_row_f64(tn_stop *stop, const double *x, int64_t n, doubl
     end = tn_cpu_piece_end(at, n);
     for (int64_t i = at; i < end; i++) out[i] = tn_canonical_f64((x[i] - max) - log_sum);
   }
+}
+
+/* ---- rows of other kernels ---- */
+void softmax_alone(tn_stop *stop, const float *x, int64_t n, float *e, float *out) {
+  softmax_row(stop, x, n, largest(stop, x, n), x, e, out, false);
+}
+
+void softmax_alone_f64(tn_stop *stop, const double *x, int64_t n, double *e, double *out) {
+  softmax_row_f64(stop, x, n, e);
+  memcpy(out, e, (size_t)n * sizeof *out);
 }
 
 /* ---- rows of a tensor ---- */

@@ -1,0 +1,409 @@
+/* backend/cpu/isa/attention.c: attention and its gradient, a band of queries at a time.
+ *
+ * A band's scores become weights and meet the values while they are in a near cache;
+ * no matrix of all queries by all keys is ever there. The gradient makes the weights
+ * of a band again, and adds what the band gives to the gradients of keys and values
+ * to what the bands above it gave: the chain of an output resumes where it was, so it
+ * is the chain of the whole product.
+ *
+ * With a causal mask a band ends at the last key that one of its queries sees. The
+ * products leave out weights that are +0, which changes nothing as long as what they
+ * would meet is finite: adding +0 or -0 leaves every sum as it is but for the sign of
+ * a zero, and the operation gives no -0. Where a number is so large that a product of
+ * two might be infinite, the head is computed with every key. */
+#include <math.h>
+
+#define TN_CPU_VIEW_LIMIT 7
+#include "backend/attention.h"
+#include "backend/cpu/isa/matmul.h"
+#include "backend/cpu/isa/softmax.h"
+#include "backend/cpu/isa/sums.h"
+#include "backend/cpu/iterator.h"
+
+#define BAND_ROWS 32    /* queries in a band: a few tiles, of whose keys few are left out in vain */
+#define SAFE      0x1p120 /* sums of products below this stay finite, roundings and all */
+#define SAFE_F64  0x1p1000
+
+enum { Q, K, V, G, DQ, DK, DV, MATRICES };
+#define OUT G /* of the operation itself */
+
+/* A matrix in memory; steps are in elements. */
+typedef struct {
+  char *data;
+  int64_t rows, columns, down, across;
+} matrix;
+
+/* What the rows of a band need to know. */
+typedef struct {
+  int64_t first, rows;   /* queries */
+  int64_t count;         /* keys that are there */
+  int64_t step;          /* from a row of weights to the next */
+  int64_t later;         /* keys that the first query sees besides its own */
+  bool causal, whole;    /* whole: no key is left out */
+  tn_stop *stop;
+} band;
+
+/* How many keys query i of a band sees. */
+static int64_t open_keys(const band *b, int64_t i) {
+  return b->causal ? tn_cpu_min(b->count, b->first + i + b->later + 1) : b->count;
+}
+
+#define TYPE      float
+#define BITS      uint32_t
+#define MAGNITUDE UINT32_C(0x7fffffff)
+#define NAME(x)   x##_f32
+#define SOFTMAX   softmax_alone
+#define SUM       sum_row
+#define CANONICAL tn_canonical_f32
+#include "backend/cpu/isa/attention.inc"
+
+#define TYPE      double
+#define BITS      uint64_t
+#define MAGNITUDE UINT64_C(0x7fffffffffffffff)
+#define NAME(x)   x##_f64
+#define SOFTMAX   softmax_alone_f64
+#define SUM       sum_row_f64
+#define CANONICAL tn_canonical_f64
+#include "backend/cpu/isa/attention.inc"
+
+/* ---- one call ---- */
+typedef struct {
+  const tn_kernel_call *call;
+  tn_dtype dtype;
+  int64_t bytes;              /* of an element */
+  bool grad, causal;
+  double factor;
+  matrix first[MATRICES];     /* of the first head; OUT or G to DV */
+  int matrices;
+  tn_cpu_iterator heads;
+  int64_t count;              /* heads of the whole batch */
+  int64_t bands, step;        /* of a head; from a row of weights to the next */
+  size_t scaled, weights, slope, row, products; /* where pieces of a thread's scratch begin */
+  size_t room;                                  /* its bytes */
+} attention_job;
+
+/* A head, and the scratch of the thread that computes it. */
+typedef struct {
+  const attention_job *job;
+  matrix at[MATRICES];
+  char *scratch;
+  bool whole;
+} head;
+
+static matrix matrix_of(const tn_view *view) {
+  int r = view->rank - 2, c = view->rank - 1;
+  return (matrix){ view->data, view->dim[r], view->dim[c], view->stride[r], view->stride[c] };
+}
+
+static band band_of(const head *h, int64_t number) {
+  const attention_job *job = h->job;
+  int64_t queries = job->first[Q].rows, keys = job->first[K].rows;
+  band b = { .first = number * BAND_ROWS, .count = keys, .step = job->step, .later = keys - queries,
+             .causal = job->causal, .whole = h->whole || !job->causal, .stop = job->call->stop };
+  b.rows = tn_cpu_min(queries - b.first, BAND_ROWS);
+  if (!b.whole) b.count = open_keys(&b, b.rows - 1);
+  return b;
+}
+
+/* What has no elements may have no memory. */
+static char *moved(char *data, int64_t bytes) { return data ? data + bytes : data; }
+
+static matrix rows_of(const matrix *m, int64_t first, int64_t rows, int64_t bytes) {
+  matrix part = *m;
+  part.data = moved(m->data, first * m->down * bytes);
+  part.rows = rows;
+  return part;
+}
+
+static matrix turned(const matrix *m) {
+  return (matrix){ m->data, m->columns, m->rows, m->across, m->down };
+}
+
+/* ---- products ---- */
+static product product_of(const matrix *a, const matrix *b, const matrix *c, tn_stop *stop) {
+  return (product){ .m = c->rows, .n = c->columns, .k = a->columns, .a = a->data, .b = b->data, .c = c->data,
+                    .am = a->down, .ak = a->across, .bk = b->down, .bn = b->across, .cm = c->down,
+                    .cn = c->across, .stop = stop };
+}
+
+typedef enum { SCORES, SEEN, SLOPE, VALUES, QUERIES, KEYS, PRODUCTS } band_product;
+
+/* A product of a band; scratch and operands may have no memory yet. */
+static product product_in(const head *h, const band *b, band_product which) {
+  const attention_job *job = h->job;
+  int64_t bytes = job->bytes, width = job->first[Q].columns;
+  char *scratch = h->scratch;
+  matrix scaled = { moved(scratch, (int64_t)job->scaled), b->rows, width, width, 1 };
+  matrix weights = { moved(scratch, (int64_t)job->weights), b->rows, b->count, b->step, 1 }, slope = weights;
+  slope.data = moved(scratch, (int64_t)job->slope);
+  matrix k = rows_of(&h->at[K], 0, b->count, bytes), v = rows_of(&h->at[V], 0, b->count, bytes);
+  matrix g = rows_of(&h->at[G], b->first, b->rows, bytes), dq, dk, dv;
+  matrix k_turned = turned(&k), v_turned = turned(&v);
+  tn_stop *stop = b->stop;
+  if (which == SCORES) return product_of(&scaled, &k_turned, &weights, stop);
+  if (which == SEEN) return product_of(&weights, &v, &g, stop);
+  if (which == SLOPE) return product_of(&g, &v_turned, &slope, stop);
+  dq = rows_of(&h->at[DQ], b->first, b->rows, bytes);
+  if (which == QUERIES) return product_of(&slope, &k, &dq, stop);
+  dk = rows_of(&h->at[DK], 0, b->count, bytes), dv = rows_of(&h->at[DV], 0, b->count, bytes);
+  weights = turned(&weights), slope = turned(&slope);
+  product sums =
+      which == VALUES ? product_of(&weights, &g, &dv, stop) : product_of(&slope, &scaled, &dk, stop);
+  sums.onto = b->first > 0;
+  return sums;
+}
+
+static void multiply_in(const head *h, const band *b, band_product which) {
+  product p = product_in(h, b, which);
+  product_alone(h->job->dtype, &p, h->scratch + h->job->products);
+}
+
+/* Of keys that no band above has seen, the sums begin here. */
+static void multiply_onto(const head *h, const band *b, band_product which, int64_t seen) {
+  product p = product_in(h, b, which), more = p;
+  if (p.onto && seen < p.m) {
+    int64_t bytes = h->job->bytes;
+    more.m = p.m - seen;
+    more.a = (const char *)p.a + seen * p.am * bytes;
+    more.c = (char *)p.c + seen * p.cm * bytes;
+    more.onto = false;
+    p.m = seen;
+    product_alone(h->job->dtype, &more, h->scratch + h->job->products);
+  }
+  product_alone(h->job->dtype, &p, h->scratch + h->job->products);
+}
+
+/* ---- bands ---- */
+static void weigh_band(const head *h, const band *b) {
+  const attention_job *job = h->job;
+  matrix q = rows_of(&h->at[Q], b->first, b->rows, job->bytes);
+  void *scaled = h->scratch + job->scaled, *weights = h->scratch + job->weights, *row = h->scratch + job->row;
+  if (job->dtype == TN_F32)
+    scale_f32(scaled, &q, (float)job->factor);
+  else
+    scale_f64(scaled, &q, job->factor);
+  multiply_in(h, b, SCORES);
+  if (job->dtype == TN_F32)
+    weigh_f32(b, weights, row);
+  else
+    weigh_f64(b, weights, row);
+}
+
+static void finish(const attention_job *job, const matrix *x, double factor) {
+  if (!job->causal && factor == 1) return;
+  if (job->dtype == TN_F32)
+    finish_f32(x, (float)factor, job->causal ? 0.0f : -0.0f);
+  else
+    finish_f64(x, factor, job->causal ? 0.0 : -0.0);
+}
+
+static void forward_band(const head *h, const band *b) {
+  weigh_band(h, b);
+  multiply_in(h, b, SEEN);
+  matrix out = rows_of(&h->at[OUT], b->first, b->rows, h->job->bytes);
+  finish(h->job, &out, 1);
+}
+
+static void backward_band(const head *h, const band *b, int64_t seen) {
+  const attention_job *job = h->job;
+  void *weights = h->scratch + job->weights, *slope = h->scratch + job->slope, *row = h->scratch + job->row;
+  weigh_band(h, b);
+  multiply_onto(h, b, VALUES, seen);
+  multiply_in(h, b, SLOPE);
+  if (job->dtype == TN_F32)
+    through_softmax_f32(b, weights, slope, row);
+  else
+    through_softmax_f64(b, weights, slope, row);
+  multiply_in(h, b, QUERIES);
+  multiply_onto(h, b, KEYS, seen);
+  matrix dq = rows_of(&h->at[DQ], b->first, b->rows, job->bytes);
+  finish(job, &dq, job->factor);
+}
+
+/* Without a query there is nothing to add up, and with a mask there may be keys that none sees. */
+static void clear_rows(const head *h, int which, int64_t from) {
+  const matrix *m = &h->at[which];
+  product none = { .m = m->rows - from, .n = m->columns, .cm = m->down, .cn = m->across };
+  none.c = moved(m->data, from * m->down * h->job->bytes);
+  product_alone(h->job->dtype, &none, NULL);
+}
+
+static void backward(const head *h) {
+  const attention_job *job = h->job;
+  int64_t seen = 0;
+  for (int64_t n = 0; n < job->bands && !tn_stop_asked(job->call->stop); n++) {
+    band b = band_of(h, n);
+    backward_band(h, &b, seen);
+    seen = b.count;
+  }
+  clear_rows(h, DK, seen);
+  clear_rows(h, DV, seen);
+  finish(job, &h->at[DK], 1);
+}
+
+/* ---- heads ---- */
+static double largest(const attention_job *job, const matrix *m) {
+  return job->dtype == TN_F32 ? largest_f32(m) : largest_f64(m);
+}
+
+/* Whether every number that a hidden key meets, and every score, is finite: a NaN compares false. */
+static bool is_tame(const attention_job *job, const head *h) {
+  double safe = job->dtype == TN_F32 ? SAFE : SAFE_F64;
+  double q = largest(job, &h->at[Q]), k = largest(job, &h->at[K]), v = largest(job, &h->at[V]);
+  if (!(q * k * (double)(h->at[Q].columns + 1) < safe && q < safe && k < safe && v < safe)) return false;
+  double g = job->grad ? largest(job, &h->at[G]) : 0;
+  return g < safe && g * v * (double)(h->at[V].columns + 1) < safe;
+}
+
+static head head_at(const attention_job *job, const tn_cpu_part *part, int64_t number) {
+  head h = { .job = job, .scratch = (char *)job->call->scratch + (size_t)part->thread * job->room };
+  tn_cpu_iterator at;
+  tn_cpu_iterator_copy(&at, &job->heads);
+  tn_cpu_iterator_seek(&at, at.rank, number);
+  for (int i = 0; i < job->matrices; i++) {
+    h.at[i] = job->first[i];
+    h.at[i].data = moved(h.at[i].data, at.offset[i] * job->bytes);
+  }
+  h.whole = job->causal && !is_tame(job, &h);
+  return h;
+}
+
+/* The bands of a head from both ends, so that neighbours take as long as others where a mask makes the first
+ * ones short. */
+static int64_t band_number(const attention_job *job, int64_t turn) {
+  return turn % 2 ? job->bands - 1 - turn / 2 : turn / 2;
+}
+
+static void forward_share(void *context, const tn_cpu_part *part) {
+  const attention_job *job = context;
+  int64_t begin, end;
+  tn_cpu_share(job->count * job->bands, 1, part, &begin, &end);
+  head h = { .job = NULL };
+  for (int64_t i = begin; i < end && !tn_stop_asked(job->call->stop); i++) {
+    if (i == begin || i % job->bands == 0) h = head_at(job, part, i / job->bands);
+    band b = band_of(&h, band_number(job, i % job->bands));
+    forward_band(&h, &b);
+  }
+}
+
+static void backward_share(void *context, const tn_cpu_part *part) {
+  const attention_job *job = context;
+  int64_t begin, end;
+  tn_cpu_share(job->count, 1, part, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    head h = head_at(job, part, i);
+    backward(&h);
+  }
+}
+
+/* ---- scratch ---- */
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* What the products of one band need, with hidden keys and without. */
+static size_t band_room(const attention_job *job, int64_t number) {
+  size_t room = 0;
+  for (int whole = 0; whole <= job->causal; whole++) {
+    head h = { .job = job, .whole = whole };
+    for (int i = 0; i < job->matrices; i++) h.at[i] = job->first[i], h.at[i].data = NULL;
+    band b = band_of(&h, number), above = number > 0 ? band_of(&h, number - 1) : b;
+    for (band_product which = SCORES; which < (job->grad ? PRODUCTS : SLOPE); which++) {
+      product p = product_in(&h, &b, which);
+      if (job->grad && which == SEEN) continue;
+      room = larger(room, product_room(job->dtype, &p));
+      if (!p.onto) continue;
+      p.m = above.count;
+      room = larger(room, product_room(job->dtype, &p));
+      p.m = b.count - above.count, p.onto = false;
+      room = larger(room, product_room(job->dtype, &p));
+    }
+  }
+  return room;
+}
+
+static size_t piece(size_t *room, int64_t rows, int64_t columns, int64_t bytes) {
+  size_t begin = *room;
+  *room += tn_cpu_round_up((size_t)(rows * columns * bytes), 64) + 64; /* vectors may pass the end */
+  return begin;
+}
+
+/* Rows of weights begin with a cache line, and do not collide. */
+static int64_t row_step(int64_t keys, int64_t bytes) {
+  int64_t line = 64 / bytes, step = (keys + line - 1) / line * line;
+  return step * bytes % APART_BYTES == 0 ? step + line : step;
+}
+
+static void measure(attention_job *job) {
+  int64_t bytes = job->bytes, keys = job->first[K].rows;
+  size_t products = 0;
+  job->step = row_step(keys, bytes);
+  job->bands = (job->first[Q].rows + BAND_ROWS - 1) / BAND_ROWS;
+  job->scaled = piece(&job->room, BAND_ROWS, job->first[Q].columns, bytes);
+  job->weights = piece(&job->room, BAND_ROWS, job->step, bytes);
+  job->slope = piece(&job->room, job->grad ? BAND_ROWS : 0, job->step, bytes);
+  job->row = piece(&job->room, 1, job->step, bytes);
+  for (int64_t n = 0; n < job->bands; n++) products = larger(products, band_room(job, n));
+  job->products = job->room;
+  job->room = tn_cpu_round_up(job->room + products + 64, 64);
+}
+
+static void prepare(attention_job *job, const tn_kernel_call *call) {
+  *job = (attention_job){ .call = call, .dtype = call->out->dtype, .grad = call->op == TN_OP_ATTENTION_GRAD,
+                          .causal = call->attrs->causal };
+  tn_view views[MATRICES];
+  for (int i = 0; i < 3; i++) views[i] = call->in[i];
+  views[OUT] = job->grad ? call->in[G] : *call->out;
+  for (int i = 0; job->grad && i < 3; i++) views[DQ + i] = tn_attention_grad_of(call, i);
+  job->bytes = (int64_t)tn_cpu_bytes(job->dtype);
+  job->matrices = job->grad ? MATRICES : OUT + 1;
+  for (int i = 0; i < job->matrices; i++) {
+    views[i] = tn_attention_heads(&views[i], call->attrs);
+    job->first[i] = matrix_of(&views[i]);
+    views[i].rank -= 2;
+  }
+  job->factor = 1 / sqrt((double)job->first[Q].columns);
+  job->count = tn_cpu_elements(&views[Q]);
+  if (job->count > 0) {
+    tn_cpu_iterator_init(&job->heads, &views[Q]);
+    for (int i = 0; i < job->matrices; i++) tn_cpu_iterator_add(&job->heads, &views[i]);
+    tn_cpu_iterator_merge(&job->heads);
+  }
+  measure(job);
+}
+
+/* Nanoseconds on one thread: the multiplications, and what is done to each score. */
+static double cost_of(const attention_job *job) {
+  double scores = (double)job->count * (double)job->first[Q].rows * (double)job->first[K].rows;
+  double steps = (double)(job->first[Q].columns + job->first[V].columns) * (job->grad ? 2.5 : 1);
+  double each = TN_LANES > 4 ? 0.5 / TN_LANES : 0.7;
+  return scores * (steps * each + (job->grad ? 2 : 1)) * (job->causal ? 0.6 : 1);
+}
+
+static int threads_of(const attention_job *job, int limit) {
+  int64_t most = job->grad ? job->count : job->count * job->bands;
+  int threads = tn_cpu_threads_for(cost_of(job), limit);
+  return threads < most ? threads : (int)most;
+}
+
+static bool run(const tn_kernel_call *call) {
+  attention_job job;
+  if (tn_cpu_elements(call->out) == 0) return true;
+  prepare(&job, call);
+  if (job.count == 0) return true;
+  tn_cpu_run(call, threads_of(&job, call->threads), cost_of(&job), job.grad ? backward_share : forward_share,
+             &job);
+  return true;
+}
+
+bool TN_CPU_NAME(attention)(const tn_kernel_call *call) { return run(call); }
+bool TN_CPU_NAME(attention_grad)(const tn_kernel_call *call) { return run(call); }
+
+static size_t scratch_of(const tn_kernel_call *call) {
+  attention_job job;
+  if (tn_cpu_elements(call->out) == 0) return 0;
+  prepare(&job, call);
+  int threads = threads_of(&job, call->threads);
+  return job.room * (size_t)(threads > 1 ? threads : 1);
+}
+
+size_t TN_CPU_NAME(attention_scratch)(const tn_kernel_call *call) { return scratch_of(call); }
+size_t TN_CPU_NAME(attention_grad_scratch)(const tn_kernel_call *call) { return scratch_of(call); }
