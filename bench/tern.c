@@ -3,7 +3,7 @@
  *   bench_tern THREADS FOLDER [wall]
  *
  * TERN_ISA in the environment is the instruction set. THREADS 0: as many as tern
- * takes by itself. wall: one thread is measured by the clock on the wall too.
+ * takes by itself. wall: one thread is measured by the wall clock too.
  *
  * Reads one request a line and answers with one number: seconds for one
  * repetition, the mean over as many as fit into the time that was asked for.

@@ -9,7 +9,7 @@ tern's time, how many times as fast that is as one thread, and PyTorch's time ov
 PyTorch, in its fastest form; torch.compile, which takes up to a minute for each cell, only with --compile. The second compares tern without --threads with the best fixed number, on the machine as it is and
 beside a busy process on every core; the goal is at most 1.15 times the time.
 
-All times are of the clock on the wall. Each side runs alone: the others are stopped meanwhile (SIGSTOP), since
+All times are of the wall clock. Each side runs alone: the others are stopped meanwhile (SIGSTOP), since
 threads that spin between two jobs, as OpenMP's do, take cores away from whoever is measured.
 """
 import argparse

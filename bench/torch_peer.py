@@ -3,7 +3,7 @@
   /usr/bin/python3 torch_peer.py THREADS [wall]
 
 A request is `SECONDS WORKLOAD FORM`; the answer is seconds for one repetition, or nan for a form that this version of
-PyTorch does not have. `wall`: one thread is measured by the clock on the wall too. Forms:
+PyTorch does not have. `wall`: one thread is measured by the wall clock too. Forms:
 
   eager   modules and torch.optim, as most people write it
   fast    the fastest we know: functions and tensors without modules, gradients by autograd.grad, updates in

@@ -40,7 +40,7 @@ if(TN_FEW_ISAS AND avx512 IN_LIST TN_ISAS)
 endif()
 
 # tn_isa_sources(TARGET file...): adds each file to TARGET once per instruction
-# set. TARGET itself learns which variants exist: TN_HAVE_AVX2 and its kin are 0 or 1.
+# set. TARGET itself learns which variants exist: TN_HAVE_AVX2 and the like are 0 or 1.
 function(tn_isa_sources target)
   foreach(isa avx512 avx2 baseline neon portable)
     string(TOUPPER ${isa} upper)

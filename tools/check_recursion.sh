@@ -1,6 +1,6 @@
 #!/bin/sh
 # No function calls itself without a bound: every cycle of calls in src/ goes through a function that
-# asks whether there is stack left (tn_stack_room and its kin; parsers ask where they enter a bracket) or
+# asks whether there is stack left (tn_stack_room and the like; parsers ask where they enter a bracket) or
 # whose comment says how deep it gets:
 #   /* recursion: TN_RANK_LIMIT deep. */
 #

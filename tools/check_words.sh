@@ -40,13 +40,21 @@ prose      | dr~awn anew                                                 | sampl
 prose      | needs 1 it~ems                                              | needs 1 item
 prose      | (it|that|this) is no te~xt                                  | it is a binary file
 prose      | (steps|bytes|rows|lines|samples|times) a sec~ond            | per second
+prose      | for ev~er[^a-z]                                             | forever
+prose      | [Mm]emory is asked f~or                                     | memory is allocated
+prose      | thousand mil~lion                                           | a billion
+prose      | belongs? in~to[^a-z]                                        | belongs in
+prose      | clock on the wa~ll                                          | wall clock
+prose      | can~not be had                                              | is not available, memory runs out
+prose      | tak(e|en|es) up ag~ain                                      | resume
+prose      | in long ha~nd                                               | written out
 prose      | can no~t[^a-z]                                              | cannot
 prose      | by any wa~y[^a-z]                                           | directly or through others
 prose      | one li~ke any other                                         | an ordinary one
 prose      | (is|are) there tw~ice                                       | exists twice, holds twice
 prose      | took al~ong                                                 | held, had
 prose      | joined by poi~nts                                           | joined by dots
-prose      | one (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w) | per class, per step, per line
+prose      | [Oo]ne (number|item|line|row|value|object) a (cla~ss|st~ep|li~ne|ro~w|poi~nt) | per class, per step, per line
 '
 find . \( -path ./.git -o -path ./build -o -name node_modules \) -prune -o -type f -print |
   LC_ALL=C sort | awk -v rules="$rules" "$code_of"'

@@ -89,7 +89,7 @@ bool tn_ad_no_derivative(tn_ad_transform *transform, tn_value value);
 #define TN_AD_FEW 8
 /* `few`, or room for `count` values in the arena. NULL with a fault kept. */
 tn_value *tn_ad_values(tn_ad_transform *transform, tn_value *few, size_t count);
-/* Stand-ins for the operands of a node and for the node itself. False when one cannot be had. */
+/* Stand-ins for the operands of a node and for the node itself. False on failure. */
 bool tn_ad_stand_in_all(tn_ad_frame *frame, tn_value value, const tn_node *node, tn_value *in, tn_value *out);
 
 /* The derivative of an `if` is an `if`: `build` makes one of its regions (0 on failure), then both are

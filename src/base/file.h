@@ -2,7 +2,7 @@
  *
  * Only plain files are opened by a path: a FIFO, a device or a socket is refused
  * at once, for reading and for writing. Reading says exactly why it failed, and
- * stops at a limit before memory is asked for. Writing replaces a file
+ * stops at a limit before memory is allocated. Writing replaces a file
  * atomically: a reader, a crash or a full disk sees the old file or the new one,
  * never a part. No other code of tern opens a file for writing
  * (tools/check_writes.sh). Nothing here prints, and nothing depends on the
@@ -82,7 +82,7 @@ tn_file_status tn_file_open_beneath(const char *root, const char *path, tn_file_
 /* Reads all of an open descriptor, such as standard input, which stays open and may be a pipe. */
 tn_file_status tn_file_read_open(tn_heap *heap, int descriptor, uint64_t limit, tn_file_faults *faults,
                                  tn_file_bytes *out);
-/* Reads it piece by piece, for files larger than one wants to hold: each goes to `take`, which may end it
+/* Reads it in chunks, for files larger than one wants to hold: each goes to `take`, which may end it
  * all by returning false (the status is then TN_FILE_OK too). A file may change or shrink meanwhile, as it
  * could not if it were mapped into memory. `resolved`: as tn_file_read_resolved. */
 typedef bool (*tn_file_take)(void *context, tn_str piece);
@@ -106,7 +106,7 @@ typedef struct {
 tn_file_status tn_file_find(tn_file_target *target, const char *path, tn_file_faults *faults);
 void tn_file_forget(tn_file_target *target);   /* after a failed find too */
 
-/* Atomic replacement, piece by piece: begin, write, then commit or abandon; one
+/* Atomic replacement, in chunks: begin, write, then commit or abandon; one
  * of the last two is always called after a successful begin. Until commit the
  * old file is untouched, and after any failure it still is, with the temporary
  * file gone. (One exception: when the very last step fails, the sync of the

@@ -1,7 +1,7 @@
 /* base/file_open.c: which files are opened at all.
  *
  * Only plain files. A FIFO, a device or a socket could make the process wait
- * for ever, or do something by being opened. So a path is looked at first,
+ * forever, or do something by being opened. So a path is looked at first,
  * opened without waiting, and looked at again when it is open: between the two
  * looks it may have become something else.
  *

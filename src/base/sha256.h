@@ -1,4 +1,4 @@
-/* base/sha256.h: SHA-256 (FIPS 180-4), whole or piece by piece. */
+/* base/sha256.h: SHA-256 (FIPS 180-4), whole or in chunks. */
 #ifndef TN_BASE_SHA256_H
 #define TN_BASE_SHA256_H
 

@@ -41,7 +41,7 @@ typedef struct {
   size_t width;              /* cells per row; 0: not known yet */
   tn_csv_use *uses;          /* one per cell of a row */
   tn_csv_place *to;          /* one per column: where the numbers of this row go */
-  size_t room;               /* rows that fit before memory is asked for; 0: `to` is not known */
+  size_t room;               /* rows that fit before memory is allocated; 0: `to` is not known */
 } tn_csv;
 
 /* They set the problem of the fault, and the place, and return false. */

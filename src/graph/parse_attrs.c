@@ -165,7 +165,7 @@ static bool read_elements(tn_graph_parser *p, tn_view *view, int64_t count) {
 }
 
 /* literal = type "[" [ element { "," element } ] "]" , row-major. Every element takes a byte of
- * text at least, so that no more memory is asked for than text is there. */
+ * text at least, so that no more memory is allocated than text is there. */
 static bool read_literal(tn_graph_parser *p, tn_tensor *out) {
   tn_span at = p->token.at;
   tn_type type;

@@ -1,7 +1,7 @@
 /* tensor/npy.h: NumPy's file format for one array.
  *
  * A reader of files that may come from anywhere: everything the header says is
- * checked against the size of the file before memory is asked for, and what is
+ * checked against the size of the file before memory is allocated, and what is
  * not understood is refused. Reads versions 1 to 3, both byte orders and both
  * orders of axes; writes version 1, little-endian, row-major. Integers that tern
  * has no dtype for become the next wider one that holds all of them: i1, i2, u1

@@ -2,7 +2,7 @@
  *
  * Reads what numpy.savez and numpy.savez_compressed write; writes what numpy.load
  * reads. As for npy, everything is checked against the size of the file before
- * memory is asked for. */
+ * memory is allocated. */
 #ifndef TN_TENSOR_NPZ_H
 #define TN_TENSOR_NPZ_H
 

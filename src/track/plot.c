@@ -259,7 +259,7 @@ static void tell_names_apart(plot *p) {
 
 /* Sums over the parts of blocks as long as the window. A window is the end of one block and the beginning of
  * the next, so its sum is one addition; sliding a sum along instead would keep the rounding of a loss of 1e30
- * at the start for ever. */
+ * at the start forever. */
 typedef struct {
   double sum;
   size_t count;

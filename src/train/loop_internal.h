@@ -228,7 +228,7 @@ void tn_loop_source_sha256(const tn_loop *loop, uint8_t digest[32]);
 void tn_loop_weights_sha256(const tn_loop *loop, uint8_t digest[32]);
 /* Of the model that the run leaves: the best, where that is kept. */
 void tn_loop_model_sha256(const tn_loop *loop, uint8_t digest[32]);
-/* As hexadecimal digits. No memory is asked for: a hash that is missing would make the file another run's. */
+/* As hexadecimal digits. No memory is allocated: a hash that is missing would make the file another run's. */
 tn_str tn_loop_hex(const uint8_t digest[32], char out[64]);
 /* A member of a JSON object: a hash in hexadecimal. */
 void tn_loop_add_hash(tn_json_writer *json, const char *key, const uint8_t digest[32]);

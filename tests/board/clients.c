@@ -195,7 +195,7 @@ static void the_oldest_follower_gives_way_to_a_new_one(void **state) {
   }
   assert_int_equal(fetch(s, "/"), 200);
   for (int i = 0; i < 4; i++) assert_true(client_is_closed(followers[i]));
-  served_pass(s, 3600); /* who follows and reads may stay for ever */
+  served_pass(s, 3600); /* who follows and reads may stay forever */
   for (int i = 4; i < 20; i++) assert_true(send(followers[i], "", 0, MSG_NOSIGNAL) == 0);
   close_all(followers, 20);
 }

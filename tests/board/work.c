@@ -103,7 +103,7 @@ static void a_job_has_its_time(void **state) {
   assert_non_null(strstr(body, "it takes too long"));
 }
 
-/* The server ends although a drawing would go on for ever: stop() hangs if it does not. */
+/* The server ends although a drawing would go on forever: stop() hangs if it does not. */
 static void stopping_stops_a_job(void **state) {
   served *s = *state;
   add_runs(s, 2, "slow");
@@ -269,7 +269,7 @@ static void large_weights_have_their_time_too(void **state) {
   assert_non_null(strstr(body, "it takes too long"));
 }
 
-/* Sizes that a file claims, or has: nothing is allocated for them, nothing reads for ever. */
+/* Sizes that a file claims, or has: nothing is allocated for them, nothing reads forever. */
 static void claims_of_a_file_are_not_believed(void **state) {
   served *s = *state;
   static const struct {
@@ -296,7 +296,7 @@ static void claims_of_a_file_are_not_believed(void **state) {
   for (int i = 0; i < 5; i++) assert_int_equal(fetch_params(s, i + 1), 404);
 }
 
-/* A file that is none: opening a FIFO would wait for its other end for ever. */
+/* A file that is none: opening a FIFO would wait for its other end forever. */
 static void odd_files_are_not_opened(void **state) {
   served *s = *state;
   char room[128], elsewhere[128];

@@ -97,7 +97,7 @@ $ tern check bad.graph --json
 | {"ok":false,"diagnostics":[{"code":"E2103",<*>"span":{"file":"bad.graph","line":2,"col":8,<*>
 ? 1
 
-# A graph too large for memory is refused before memory is asked for.
+# A graph too large for memory is refused before memory is allocated.
 $ cat > large.graph <<'END'
 > graph(%x: f32[2]) {
 >   %1 = fill {dtype=f32, shape=[1048576, 1048576, 1048576], number=1}

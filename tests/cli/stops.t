@@ -76,7 +76,7 @@ $ echo 'let a = 1' > seen.mind; (tern run seen.mind --watch --max-time 4 > watch
 | 1
 | 2
 
-# 2^40 elements are too many before any memory is asked for.
+# 2^40 elements are too many before any memory is allocated.
 $ tern eval 'zeros((1048576, 1048576))' 2>&1 | head -1
 | error[E_TOO_LARGE]: the number of elements is larger than the limit of 1099511627776
 

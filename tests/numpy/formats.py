@@ -92,7 +92,7 @@ def refuses():
 
 
 def bombs():
-    """An archive of 256 kB that unpacks to 256 MB: refused by what its header says, before memory is asked for."""
+    """An archive of 256 kB that unpacks to 256 MB: refused by what its header says, before memory is allocated."""
     np.save('head.npy', np.zeros((5, 2), np.float32))
     with zipfile.ZipFile('lie.npz', 'w', zipfile.ZIP_DEFLATED) as archive, archive.open('x.npy', 'w') as member:
         member.write(open('head.npy', 'rb').read())

@@ -1,4 +1,4 @@
-/* Composed operations mean what the table says of them: each is worked out again, in long hand,
+/* Composed operations mean what the table says of them: each is worked out again, written out,
  * with the same scalars in the documented order, and must give the same bits, by ref and by every
  * instruction set. */
 #include <setjmp.h>

@@ -166,6 +166,8 @@ prose_breach "transposed" "The matrix is turned o""ver."
 prose_breach "matrix product" "Products o""f matrices are fast, a product o""f matrices is."
 prose_breach "per class" "one number a c""lass"
 prose_breach "per second" "twenty times a s""econd"
+prose_breach "memory is allocated" "Sizes are checked before memory is asked f""or."
+prose_breach "belongs in" "It belongs in""to the model."
 fresh
 echo "He goes on, for whoever turned a page over: it fits a second time, one number at a time." | put docs/x.md
 passes "words: phrases that only resemble them" words

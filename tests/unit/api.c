@@ -576,7 +576,7 @@ static void an_interrupt_between_calls_is_for_the_next(void **state) {
   tern_session_free(session);
 }
 
-/* Memory that cannot be had is a diagnostic wherever it happens, and nothing leaks (the sanitizer sees to
+/* Running out of memory is a diagnostic wherever it happens, and nothing leaks (the sanitizer sees to
  * that). */
 static void every_failed_allocation_is_survived(void **state) {
   (void)state;

@@ -284,7 +284,7 @@ static void sizes_in_an_arena_are_checked(void **state) {
   assert_false(arena.failed);
   assert_null(tn_arena_alloc(&arena, SIZE_MAX));
   assert_null(tn_arena_alloc(&arena, SIZE_MAX - 20));
-  assert_int_equal(heap.requests, 0);   /* refused before memory is asked for */
+  assert_int_equal(heap.requests, 0);   /* refused before memory is allocated */
   assert_non_null(tn_arena_array(&arena, 10, 3));
   tn_arena_free(&arena);
 }

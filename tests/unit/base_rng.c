@@ -256,7 +256,7 @@ static void mixing_tells_pairs_apart(void **state) {
   for (int i = 0; i < SIDE * SIDE; i++) {
     for (int k = 0; k < i; k++) assert_true(mixed[i] != mixed[k]);
   }
-  assert_true(tn_rng_mix(0, 0) == UINT64_C(0x89f2f77d109eb0c9));   /* the same everywhere, for ever */
+  assert_true(tn_rng_mix(0, 0) == UINT64_C(0x89f2f77d109eb0c9));   /* the same everywhere, forever */
   assert_true(tn_rng_mix(42, 7) == UINT64_C(0x5158482f4ae0e52e));
 }
 

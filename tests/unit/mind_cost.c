@@ -192,7 +192,7 @@ FORMATTED(indices)
 FORMATTED(calls_of_calls)
 FORMATTED(locals)
 
-/* Thirty lines whose last type has a thousand million parts. */
+/* Thirty lines whose last type has a billion parts. */
 static void types_that_double_are_shared(void **state) {
   (void)state;
   cost found = cost_of(mind_check, tuples_past_the_limit, 30, false);

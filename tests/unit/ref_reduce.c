@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 
-/* The sum of x[0], x[step], ... by the document, in long hand. */
+/* The sum of x[0], x[step], ... by the document, written out. */
 static float sum_by_levels(const float *x, int64_t step, int64_t n) {
   if (n == 0) return 0.0f;
   static float level[1 << 12];

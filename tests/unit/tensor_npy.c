@@ -276,7 +276,7 @@ static void assert_refused(const npy_file *file, tn_npy_error expected) {
   uint64_t before = heap.requests;
   assert_int_equal(read_copy(file->bytes, file->length, &untouched), expected);
   assert_int_equal(untouched.view.rank, 77);
-  assert_int_equal(heap.requests, before);   /* before memory is asked for */
+  assert_int_equal(heap.requests, before);   /* before memory is allocated */
 }
 
 #define HEAD(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"

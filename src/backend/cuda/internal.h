@@ -3,7 +3,7 @@
  * A kernel of the table (ops.def) here is a function of the host: it works out
  * what the card's kernel must be told and puts it into the queue. Nothing is
  * waited for. A fault that shows only in numbers is written down on the card;
- * kernels behind it do nothing, and whoever ends the queue is told. */
+ * later kernels do nothing, and the caller that ends the queue is told. */
 #ifndef TN_BACKEND_CUDA_INTERNAL_H
 #define TN_BACKEND_CUDA_INTERNAL_H
 
@@ -17,7 +17,7 @@
 #include "op/ops.def"
 
 #define TN_CARD_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
-/* Views of one shape, with axes merged that lie behind one another in all of them. */
+/* Views of one shape, with axes merged that are contiguous in all of them. */
 typedef struct {
   card_shape shape;
   card_operand operand[TN_CARD_VIEW_LIMIT];

@@ -82,13 +82,13 @@ bool tn_cuda_cross_entropy(const tn_kernel_call *call) {
 
   tn_card_views seen;
   tn_card_see((const tn_view *[]){ &rows, labels }, 2, &seen);
-  char *behind = (char *)call->scratch + (size_t)count * tn_dtype_bytes(logits->dtype);
+  char *after_losses = (char *)call->scratch + (size_t)count * tn_dtype_bytes(logits->dtype);
   card_rows_arguments a = { .rows = seen.shape, .length = logits->dim[last], .x = seen.operand[0],
                             .label = seen.operand[1], .x_along = logits->stride[last] * seen.operand[0].bytes,
-                            .losses = call->scratch, .partial = behind, .kind = CARD_CROSS_ENTROPY };
+                            .losses = call->scratch, .partial = after_losses, .kind = CARD_CROSS_ENTROPY };
   if (!launch(call, &a, logits->dtype)) return false;
   tn_shape one = { .rank = 0 }, all = { .rank = 1, .dim = { count } };
   tn_view row = tn_view_make(call->scratch, logits->dtype, &one);
   tn_view losses = tn_view_make(call->scratch, logits->dtype, &all);
-  return tn_card_join_rows(call, &row, &losses, call->out, CARD_ADD, true, behind);
+  return tn_card_join_rows(call, &row, &losses, call->out, CARD_ADD, true, after_losses);
 }

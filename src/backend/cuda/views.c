@@ -5,8 +5,8 @@
 
 #define BLOCK_LIMIT 65535   /* threads go on to their next element, so more blocks are never needed */
 
-static bool lies_behind(const tn_view *const *views, int count, int axis, const int64_t *stride,
-                        int64_t dim) {
+/* Whether the outer axis of these strides and the axis of that length are one run in every view. */
+static bool continues(const tn_view *const *views, int count, int axis, const int64_t *stride, int64_t dim) {
   for (int k = 0; k < count; k++)
     if (stride[k] != views[k]->stride[axis] * dim) return false;
   return true;
@@ -21,7 +21,7 @@ void tn_card_see(const tn_view *const *views, int count, tn_card_views *out) {
     total *= length;
     if (length == 1) continue;
     for (int k = 0; k < count; k++) stride[k] = views[k]->stride[axis];
-    if (rank > 0 && lies_behind(views, count, from[rank - 1], stride, dim[rank - 1])) {
+    if (rank > 0 && continues(views, count, from[rank - 1], stride, dim[rank - 1])) {
       dim[rank - 1] *= length;
     } else {
       dim[rank] = length;

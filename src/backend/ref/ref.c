@@ -7,7 +7,7 @@
  *
  *   create.c       fill, iota, uniform, normal
  *   elementwise.c  everything that works element by element, alone or fused
- *   move.c         reshape and its kin, pad, concat, gather, patches
+ *   move.c         reshape and the like, pad, concat, gather, patches
  *   accumulate.c   scatter_add, row_update, fold: added one by one
  *   reduce.c       sum and the order of sums, mean, max, min, prod, argmax, count
  *   scan.c         cumsum, cumprod, softmax, log_softmax, layer_norm, cross_entropy

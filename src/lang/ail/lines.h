@@ -41,7 +41,7 @@ void tn_ail_lines_init(tn_ail_lines *lines, tn_heap *heap, tn_names *names);
 void tn_ail_lines_free(tn_ail_lines *lines); /* it can be used again */
 /* Finds what a text needs. False when memory runs out. */
 bool tn_ail_lines_search(tn_ail_lines *lines, tn_str text);
-/* What was found: the declarations, or what belongs into the model, each with a line break. */
+/* What was found: the declarations, or what belongs in the model, each with a line break. */
 void tn_ail_lines_write(const tn_ail_lines *lines, bool in_model, tn_text *out);
 /* The same of all lines. */
 void tn_ail_lines_write_all(const tn_ail_lines *lines, bool in_model, tn_text *out);

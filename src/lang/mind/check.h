@@ -201,7 +201,7 @@ const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable
                                       tn_mind_function **function);
 /* The name of a parameter of what is at the bottom; empty: it has none. */
 tn_str tn_mind_parameter_name(tn_mind_checker *c, const tn_mind_callable *callable, uint32_t index);
-/* The same of grad(f) and its kin, and of a pullback, which takes one. */
+/* The same of grad(f) and the like, and of a pullback, which takes one. */
 const tn_mind_type *tn_mind_call_transform(tn_mind_checker *c, const tn_mind_callable *callable,
                                            const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                            tn_mind_function **function);

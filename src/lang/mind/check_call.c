@@ -1,7 +1,7 @@
 /* lang/mind/check_call.c: calls: the function, its arguments, the type of the result.
  *
  * An argument is bound to its parameter by its position or its name, whatever is
- * called. Closures are in check_closure.c, grad(f) and its kin in check_grad.c. */
+ * called. Closures are in check_closure.c, grad(f) and the like in check_grad.c. */
 #include <string.h>
 
 #include "lang/mind/check.h"

@@ -5,7 +5,7 @@
  * tensor in scope; which of those the expression depends on shows when it runs,
  * so such a record is `open`.
  *
- * grad(f) and its kin are functions that remember f; calling them asks what f
+ * grad(f) and the like are functions that remember f; calling them asks what f
  * would give. */
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +252,7 @@ static const tn_mind_type *argument_types(tn_mind_checker *c, const tn_mind_type
   return tuple_of(c, items, count);
 }
 
-/* ---- calls of what grad and its kin give ---- */
+/* ---- calls of what grad and the like give ---- */
 
 static TN_OWN_FRAME const tn_mind_type *shape_needed(tn_mind_checker *c, const tn_mind_type *type,
                                                      tn_span at) {

@@ -317,8 +317,8 @@ static bool add_user_functions(module_writer *w, const tn_mind_module *module) {
 
 /* ---- a model ---- */
 
-/* The function of a module's value: f, or of grad(f) and its kin the one at the bottom. NULL: it has no types
- * of its own, as a closure that met no type of functions. */
+/* The function of a module's value: f, or of grad(f) and the like the one at the bottom. NULL: it has no
+ * types of its own, as a closure that met no type of functions. */
 static const tn_mind_function *function_of(const tn_mind_value *value) {
   const tn_mind_fn *fn = value->fn;
   while (fn->inner) fn = fn->inner;

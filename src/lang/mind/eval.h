@@ -72,7 +72,7 @@ typedef struct tn_mind_frame {
 typedef struct tn_mind_fn {
   const tn_mind_callable *callable;
   tn_mind_frame *frame;           /* of a closure */
-  const struct tn_mind_fn *inner; /* of grad(f) and its kin */
+  const struct tn_mind_fn *inner; /* of grad(f) and the like */
   const tn_mind_function *chosen; /* of a closure that met a type of functions: its copy; else NULL */
   const tn_mind_value *output;    /* of a pullback: what f gave, */
   const tn_mind_value *leaves;    /* and by what it is differentiated */

@@ -112,7 +112,7 @@ static const tn_mind_reader reader = { .runs = true,
                                        .operand = operand,
                                        .draw = draw };
 
-/* Words have no values; lists of integers and shapes are looked at piece by piece. */
+/* Words have no values; lists of integers and shapes are looked at item by item. */
 static bool has_value(const tn_mind_call *l, int index) {
   const tn_mind_node *node = l->given[index].node;
   switch (l->entry->params[index].kind) {

@@ -3,7 +3,7 @@
  * A program that runs takes one branch of an `if`. Where it is lowered to a
  * graph, or where a condition has no data, both branches are traced into regions
  * and joined. Names that a branch assigns are results of the `if` as well. A
- * branch that would not run may fail on the way (it may recurse for ever): then
+ * branch that would not run may fail on the way (it may recurse forever): then
  * only the other one is taken over. */
 #include <stdlib.h>
 #include <string.h>

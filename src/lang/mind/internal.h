@@ -153,7 +153,7 @@ typedef struct tn_mind_callable {
   tn_mind_function *function;
   const tn_mind_entry *entry;
   tn_mind_node *closure;
-  const struct tn_mind_callable *inner; /* of grad(f) and its kin: f */
+  const struct tn_mind_callable *inner; /* of grad(f) and the like: f */
   const tn_mind_type *output;           /* of a pullback: what it takes, */
   const tn_mind_type *input;            /* and what it gives */
   const tn_mind_type *const *params;    /* of a declared one */
@@ -161,13 +161,13 @@ typedef struct tn_mind_callable {
   uint32_t param_count;
 } tn_mind_callable;
 
-/* The function at the bottom of grad(f) and its kin. */
+/* The function at the bottom of grad(f) and the like. */
 static inline const tn_mind_callable *tn_mind_innermost(const tn_mind_callable *callable) {
   while (callable->inner) callable = callable->inner;
   return callable;
 }
 
-/* What grad and its kin make of a function. */
+/* What grad and the like make of a function. */
 static inline tn_mind_callable_kind tn_mind_transform_of(tn_mind_special special) {
   switch (special) {
     case TN_MIND_GRAD: return TN_MIND_C_GRAD;

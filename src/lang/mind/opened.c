@@ -1,7 +1,7 @@
 /* lang/mind/opened.c: which files a program opens, found before it runs.
  *
  * The sandbox is narrowed to them. A path counts when its text stands in the
- * program and can get to `read` or its kin, which read, load or save: written
+ * program and can get to `read` or the like, which read, load or save: written
  * there, bound to a name, chosen by an `if`, given to a function that reads. A path
  * that is made in another way, from what a file holds, is not one that the program
  * names.

@@ -154,7 +154,7 @@ static int bracket_step(int kind) {
   return kind == ')' || kind == ']' || kind == '}' ? -1 : 0;
 }
 
-/* Where reading can be taken up again. */
+/* Where the parser can resume. */
 typedef struct {
   bool set;
   tn_mind_lexer lexer;

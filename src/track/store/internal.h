@@ -58,7 +58,7 @@ const char *tn_store_column(int version, tn_run_column column);
 void tn_store_column_list(int version, tn_text *sql);
 
 /* The tables (schema.c). Everything that the database holds must be what tern makes, word for word: a view in
- * the place of a table could run for ever, a trigger could do anything. Fills in `version`. False after
+ * the place of a table could run forever, a trigger could do anything. Fills in `version`. False after
  * reporting. */
 bool tn_store_read_version(tn_store *store);
 /* Inside a transaction: makes them in an empty database, or moves an older one to this version, whole or not

@@ -255,7 +255,7 @@ static tn_store *new_store(tn_heap *heap, const char *path, tn_diags *diags) {
   return store;
 }
 
-/* SQLite opens the file and those that it keeps beside it, and would wait at a FIFO for ever. */
+/* SQLite opens the file and those that it keeps beside it, and would wait at a FIFO forever. */
 static bool is_plain(tn_heap *heap, const char *path, tn_diags *diags) {
   static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
   bool ok = true;

@@ -5,7 +5,7 @@
  *
  * A view is split: card_shape has the lengths that several operands share, and
  * card_operand the strides of one of them, in bytes. The host merges axes that
- * lie behind one another, so most shapes here have one axis. */
+ * are contiguous, so most shapes here have one axis. */
 #ifndef TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
 #define TN_BACKEND_CUDA_KERNELS_ARGUMENTS_H
 

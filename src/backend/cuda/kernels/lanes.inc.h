@@ -22,7 +22,7 @@ static inline TYPE OF(join_lanes)(int kind, TYPE value) {
 }
 
 /* Neighbours, (0,1) (2,3) ..., until one is left; an odd one at the end moves up unchanged. All threads
- * of the block call; what they wrote is behind a barrier. */
+ * of the block call; what they wrote is visible after a barrier. */
 static inline TYPE OF(join_neighbours)(int kind, TYPE *value, int64_t count) {
   CARD_ROLLED
   for (; count > 1; count = (count + 1) / 2) {

@@ -133,7 +133,7 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
   for (int k = 0; k < AHEAD; k++) OF(read_step)(&p, k, k);
   CARD_ROLLED
   for (int64_t tile = 0; tile < whole; tile++) {
-    int behind = stage == 0 ? (STAGES - 1) * STAGE : stage - STAGE;   /* all have read it */
+    int oldest = stage == 0 ? (STAGES - 1) * STAGE : stage - STAGE;   /* all have read it */
     int steps = OF(steps_of)(a, tile + STAGES - 1);
     CARD_UNROLL
     for (int k = 0; k < DEPTH; k++) {
@@ -144,15 +144,15 @@ CARD_KERNEL(OF(matmul), card_matmul_arguments) {
         OF(turn_to)(&p, stage);
       }
       OF(read_step)(&p, (k + AHEAD) % RING, (k + AHEAD) % DEPTH);
-      if (k == 0) OF(take_x)(&x, behind, steps, X_KIND);
+      if (k == 0) OF(take_x)(&x, oldest, steps, X_KIND);
       if (k == DEPTH / 4) {
-        OF(take_y)(&y, behind + DEPTH * PITCH_M, steps, Y_KIND);
+        OF(take_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND);
         card_copies_end();
       }
       OF(add_step)(&p, k % RING);
       if (k == DEPTH - 2) {
-        OF(put_x)(&x, behind, steps, X_KIND);
-        OF(put_y)(&y, behind + DEPTH * PITCH_M, steps, Y_KIND);
+        OF(put_x)(&x, oldest, steps, X_KIND);
+        OF(put_y)(&y, oldest + DEPTH * PITCH_M, steps, Y_KIND);
       }
     }
   }
