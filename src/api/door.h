@@ -52,6 +52,10 @@ void tn_api_speaks(tern_session *session);
 /* Whether naming a path still changes anything. */
 bool tn_api_is_open(const tern_session *session);
 
+/* The graph of a program as tern_emit draws it, with calls as boxes: those in `open` ("all", or their numbers
+ * with commas between them) are shown with their operations. NULL after reporting. */
+const char *tn_api_draw(tern_program *program, const char *open);
+
 /* The next training runs in several processes, of which this is one. Borrowed; NULL: alone. */
 void tn_api_join(tern_session *session, tn_transport *transport);
 #endif

@@ -741,6 +741,17 @@ const char *tern_emit(tern_program *program, const char *kind) {
   return tern_emit_bytes(program, kind, &length);
 }
 
+const char *tn_api_draw(tern_program *program, const char *open) {
+  tern_session *session = program->session;
+  tn_outline outline;
+  tn_outline_init(&outline, &session->heap, tn_str_of(open));
+  session->host.outline = &outline;
+  const char *picture = tern_emit(program, "svg");
+  session->host.outline = NULL;
+  tn_outline_free(&outline);
+  return picture;
+}
+
 void tn_api_begin_success(tern_program *program, tn_json_writer *json) {
   begin_answer(json, true);
   tn_json_key(json, "language"), tn_json_string(json, tn_str_of(tern_language_name(program->language)));

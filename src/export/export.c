@@ -51,7 +51,7 @@ bool tn_export_write(const tn_export *what, tn_text *out, tn_export_problem *pro
   switch (what->kind) {
     case TN_EMIT_MLIR: return write_mlir(what->graph, out, problem);
     case TN_EMIT_DOT: return tn_dot_write(what->graph, what->sources, out);
-    case TN_EMIT_SVG: return tn_svg_write(what->graph, what->sources, out, problem);
+    case TN_EMIT_SVG: return tn_svg_write(what->graph, what->outline, what->sources, out, problem);
     case TN_EMIT_ONNX: return tn_onnx_write(what->graph, what->params, out, problem);
     case TN_EMIT_NPZ: return write_params(what, out, problem);
     default: tn_graph_print(what->graph, out); return !out->failed;

@@ -5,7 +5,7 @@
 #ifndef TN_EXPORT_EXPORT_H
 #define TN_EXPORT_EXPORT_H
 
-#include "graph/graph.h"
+#include "graph/outline.h"
 
 typedef enum {
   TN_EMIT_GRAPH, /* the text form of graph/graph.h */
@@ -33,6 +33,7 @@ typedef struct {
   const tn_graph *graph;
   tn_emit_kind kind;
   tn_sources *sources;     /* where the lines of the program are found; NULL: they are not shown */
+  const tn_outline *outline; /* SVG: calls that are not open are one box; NULL: every operation is shown */
   const tn_tensor *params; /* ONNX, NPZ: the values of the graph's parameters; NULL: they have none */
 } tn_export;
 

@@ -47,6 +47,9 @@ bool tn_dot_write(const tn_graph *graph, tn_sources *sources, tn_text *out);
 
 /* How many nodes a drawing may have; nobody could read more. */
 #define TN_SVG_NODE_LIMIT 2000
-/* A drawing in layers from the top down. False with *problem filled in. */
-bool tn_svg_write(const tn_graph *graph, tn_sources *sources, tn_text *out, tn_export_problem *problem);
+/* A drawing in layers from the top down. With an outline, which may be NULL, a call that is not open is one
+ * box, values have the program's names, and boxes say in data-call, data-in and data-line what they stand
+ * for; it has no colours of its own then, for a page that has. False with *problem filled in. */
+bool tn_svg_write(const tn_graph *graph, const tn_outline *outline, tn_sources *sources, tn_text *out,
+                  tn_export_problem *problem);
 #endif

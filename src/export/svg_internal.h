@@ -36,6 +36,7 @@ typedef struct {
 } tn_svg_layout;
 
 #define TN_SVG_ARROW_LIMIT 20000
+#define TN_SVG_OUTLINE_ARROWS 200000 /* between nodes, of which most hide in boxes */
 #define TN_SVG_BEND_LIMIT  100000
 
 /* Given boxes with their sizes and arrows from a smaller to a larger number, finds layers, order and

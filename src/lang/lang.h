@@ -89,6 +89,7 @@ typedef struct tn_host {
   const tn_str *saved; /* paths that the program writes to; set before sealing, and valid during it */
   size_t saved_count;
   struct tn_eager *eager;  /* computes at once */
+  struct tn_outline *outline; /* of the graph that is emitted, to be filled in; NULL: nobody wants it */
   void *context;
   /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
    * given by position. Optimises, plans and runs. False after reporting through `fault` (the

@@ -36,14 +36,14 @@ static bool ready(void *context, int port) {
 /* The text may be anybody's, and drawing it may take any time and memory: it gets a session of its own, which
  * lasts for one picture, is granted nothing, and stops when it is told to. What is wrong with an old program
  * is of no interest here: there is a picture or there is none. */
-static bool draw(void *context, tn_str name, tn_str source, tn_stop *stop, tn_text *svg) {
+static bool draw(void *context, tn_str name, tn_str source, tn_str open, tn_stop *stop, tn_text *svg) {
   static const tern_options options = { .max_memory = DRAWING_MEMORY, .threads = 1 };
   (void)context;
   tern_session *session = tern_session_new(&options, NULL);
   if (!session) return false;
   tn_api_heap(session)->stop = stop;
   tern_program *program = tern_load(session, TERN_LANG_AIL, name.at, source.at, source.len);
-  const char *picture = program ? tern_emit(program, "svg") : NULL;
+  const char *picture = program ? tn_api_draw(program, open.at ? open.at : "") : NULL;
   if (picture) tn_text_puts(svg, picture);
   tern_program_free(program);
   tern_session_free(session);

@@ -16,7 +16,7 @@ if(NOT (TN_NODE AND TN_CHROMIUM AND EXISTS ${npm}/playwright-core/package.json))
   endif()
   message(STATUS "chromium or playwright-core not found: the board is not tested")
 elseif(TARGET tern AND NOT TN_INSTRUMENTED)
-  foreach(name browser list charts remarks compare sweep reach)
+  foreach(name browser list charts remarks compare sweep graph reach)
     add_test(NAME board/${name} COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/${name}.mjs
       $<TARGET_FILE:tern> ${npm} ${TN_CHROMIUM})
     set_tests_properties(board/${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})

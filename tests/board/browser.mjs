@@ -39,7 +39,7 @@ async function look(port) {
     assert.equal((await page.$$("figure svg.chart path")).length >= 3, true);
     await page.waitForSelector(".params h4");
     assert.deepEqual(await page.$$eval(".params h4", (names) => names.map((n) => n.textContent)), ["E", "W"]);
-    await page.waitForFunction(() => document.querySelector(".graph img")?.naturalWidth > 0);
+    await page.waitForSelector(".stage .node");
     const drawn = (await ask(port, "/api/runs/1/graph")).body;
     for (const word of ["matmul", "line 6", "[40, 8]"]) assert.ok(drawn.includes(word), word);
     await picture(page, "run");

@@ -58,9 +58,10 @@ static bool served_ready(void *context, int port) {
 }
 
 /* A program whose text is "slow" is drawn until the test lets go or the server wants to stop. */
-static bool served_draw(void *context, tn_str program, tn_str source, tn_stop *stop, tn_text *svg) {
+static bool served_draw(void *context, tn_str program, tn_str source, tn_str open, tn_stop *stop,
+                        tn_text *svg) {
   served *s = context;
-  (void)program;
+  (void)program, (void)open;
   atomic_fetch_add(&s->drawn, 1);
   while (tn_str_starts(source, "slow") && !atomic_load(&s->drawing_may_end)) {
     if (tn_stop_asked(stop)) return false;

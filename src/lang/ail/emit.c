@@ -73,6 +73,8 @@ static bool build(tn_ail *program, const tn_sizes *sizes, bool grad, tn_graph *o
     return tn_ail_out_of_memory(program);
   }
   l.errors = errors;
+  l.walk.outline = program->host->outline;
+  if (l.walk.outline) tn_outline_begin(l.walk.outline, &l.graph);
   tn_ail_operand output = tn_ail_walk_main(&l.walk);
   if (grad)
     add_loss(&l, &output);
@@ -128,7 +130,9 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kin
 }
 
 static bool write_form(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
-  tn_export what = { .graph = graph, .kind = kind, .sources = program->host->sources };
+  tn_export what = {
+    .graph = graph, .kind = kind, .sources = program->host->sources, .outline = program->host->outline
+  };
   tn_export_problem problem;
   if (kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ) return write_model(program, graph, kind, out);
   return tn_export_write(&what, out, &problem) || tn_lang_report_export(program->host, &problem);

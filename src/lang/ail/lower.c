@@ -32,7 +32,8 @@ bool tn_ail_lowering_end(tn_ail_lowering *l, tn_graph *out) {
   tn_ail *program = l->program;
   bool memory = l->graph.failed || program->arena.failed;
   bool ok = !l->walk.failed && !memory;
-  if (ok && !tn_graph_sink(&l->graph)) ok = false, memory = true;
+  bool shown = l->walk.outline != NULL; /* to be looked at as it was made, and by those numbers */
+  if (ok && !shown && !tn_graph_sink(&l->graph)) ok = false, memory = true;
   tn_ail_walk_free(&l->walk);
   if (ok) {
     *out = l->graph;

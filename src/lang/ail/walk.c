@@ -388,6 +388,7 @@ static tn_ail_operand eval_body(tn_ail_walk *w, const tn_ail_block *body) {
     w->target = names ? statement->name : 0;
     result = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
     if (names) tn_ail_bind(w, statement->name, &result);
+    if (names) tn_outline_label(w->outline, result.value, statement->name);
     if (statement->kind == TN_AIL_RETURN) break;
   }
   w->target = target;
@@ -407,7 +408,9 @@ tn_ail_operand tn_ail_walk_call(tn_ail_walk *w, const tn_ail_fn *fn, size_t firs
     tn_ail_bind(w, decl->params[i].name, &w->stack.at[first_arg + i]);
   }
   bool opened = !decl->is_layer || tn_ail_open_use(w, fn, &use);
+  tn_outline_enter(w->outline, decl->name, w->called);
   tn_ail_operand result = opened ? eval_body(w, &decl->body) : tn_ail_wrong();
+  tn_outline_leave(w->outline, result.value);
   if (decl->is_layer) tn_ail_close_use(w, &use, outer);
   tn_ail_close_scope(w, scope);
   w->frame = frame;
@@ -598,6 +601,7 @@ static tn_ail_operand walk_statements(tn_ail_walk *w, const tn_ail_block *block)
     tn_ail_operand value = statement->value ? tn_ail_evaluate(w, statement->value) : tn_ail_wrong();
     if (value.is_text) refuse_text(w, &value, statement->value->at), value = tn_ail_wrong();
     tn_ail_bind(w, statement->name, &value);
+    tn_outline_label(w->outline, value.value, statement->name);
     if (statement->name == w->program->known.logits) logits = true;
     if (!logits || statement->name == w->program->known.logits) output = value;
   }

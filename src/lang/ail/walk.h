@@ -91,6 +91,7 @@ typedef struct tn_ail_walk {
   size_t use_count; /* of layers so far */
   const tn_ail_expr *carried; /* the first argument of a call that is repeated: in further rounds */
   tn_ail_operand carry;       /* it is what the round before has given */
+  tn_outline *outline;        /* is told of calls and names; NULL: nobody wants them */
 } tn_ail_walk;
 
 /* Where a fault is said to be, and in whose name. */

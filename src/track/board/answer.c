@@ -240,7 +240,8 @@ static void order_graph(tn_answer *answer, int64_t id, tn_order *order) {
   if (!read_row(answer, id, &row)) return;
   *order = (tn_order){ .kind = TN_ORDER_GRAPH,
                        .name = row.value[TN_RUN_PROGRAM],
-                       .text = row.value[TN_RUN_SOURCE] };
+                       .text = row.value[TN_RUN_SOURCE],
+                       .stamp = tn_str_of(answer->wishes.open) };
 }
 
 static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
@@ -296,7 +297,8 @@ static void answer_compare(tn_answer *answer, const tn_order *order) {
 static void answer_graph(tn_answer *answer, const tn_order *order) {
   const tn_board_options *options = answer->options;
   bool drawn = order->text.len > 0 &&
-               options->draw(options->context, order->name, order->text, answer->heap->stop, &answer->body);
+               options->draw(options->context, order->name, order->text, order->stamp, answer->heap->stop,
+                             &answer->body);
   if (!drawn) {
     tn_answer_refuse(answer, 404, "the graph of this program cannot be drawn");
     return;

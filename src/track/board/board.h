@@ -17,7 +17,8 @@
  *                         first step whose losses do
  *   /api/runs/N/events    the same as it grows: server-sent events, until the run has ended
  *   /api/runs/N/params    its parameters, with a histogram of each
- *   /api/runs/N/graph     the graph of its program, as SVG
+ *   /api/runs/N/graph     the graph of its program, as SVG; ?open=1,4 or ?open=all says which calls of
+ *                         functions and layers are shown with their operations
  *   POST /api/runs/N/notes  {"tags": "a b", "notes": "text"}, either alone too
  *   POST /api/runs/N/remove {}: forgets a run that is not going on; its folder stays
  *
@@ -58,9 +59,10 @@ typedef struct {
   void (*looked)(void *context); /* after each round of the loop; may be NULL */
   /* It listens, and answers from now on; false, after reporting: it does not begin. */
   bool (*ready)(void *context, int port);
-  /* Draws the graph of a program, named and given as text; false when it cannot be drawn, or was told to
-   * stop. Called on a thread of its own. */
-  bool (*draw)(void *context, tn_str program, tn_str source, tn_stop *stop, tn_text *svg);
+  /* Draws the graph of a program, named and given as text; `open` names the calls that are shown with their
+   * operations: "all", or their numbers. False when it cannot be drawn, or was told to stop. Called on a
+   * thread of its own. */
+  bool (*draw)(void *context, tn_str program, tn_str source, tn_str open, tn_stop *stop, tn_text *svg);
 } tn_board_options;
 
 /* Serves until the heap's stop is asked for. False after reporting, E_BOARD where the port is taken or this

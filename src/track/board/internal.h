@@ -14,6 +14,7 @@ typedef struct {
   const char *order, *way; /* of a list: a column or hyperparameter; "up", "down" or what suits the column */
   const char *words;       /* that the runs of a list fit */
   const char *from, *to;   /* of a curve: its first and last step */
+  const char *open;        /* of a graph: the calls that are open */
 } tn_wishes;
 
 /* What is asked for, and the answer as it is made. */
@@ -44,7 +45,7 @@ typedef struct {
   tn_order_kind kind;
   int64_t run, other; /* COMPARE: the numbers of two runs */
   tn_str name, text; /* PARAMS: the run's folder; GRAPH: the program's name and its text */
-  tn_str stamp;      /* while it stays the same, so does the answer */
+  tn_str stamp;      /* while it stays the same, so does the answer; GRAPH: the calls that are open */
 } tn_order;
 
 /* Fills in the answer to GET `path`, which is not a stream of events; or the order that will give it, whose

@@ -146,7 +146,8 @@ static tn_wishes read_wishes(const tn_http *http, tn_http_connection *connection
                       .way = http->lookup_connection_value(connection, kind, "way"),
                       .words = http->lookup_connection_value(connection, kind, "words"),
                       .from = http->lookup_connection_value(connection, kind, "from"),
-                      .to = http->lookup_connection_value(connection, kind, "to") };
+                      .to = http->lookup_connection_value(connection, kind, "to"),
+                      .open = http->lookup_connection_value(connection, kind, "open") };
 }
 
 static enum MHD_Result answer_path(tn_server *s, tn_http_connection *connection, tn_client *client,

@@ -1,6 +1,7 @@
 // One run, followed while it goes on.
 import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
 import { button, duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+import { graph } from "./graph.js";
 import { forget, remarks } from "./remarks.js";
 import { thin } from "./scale.js";
 import { source } from "./source.js";
@@ -53,13 +54,11 @@ export async function one(signal, id) {
       params.replaceChildren(el("p", { class: "empty" }, error.message));
     }
   }
-  const picture = el("img", { src: `/api/runs/${id}/graph`, alt: `the graph of ${last(run.program)}, with the shape of every value` });
-  const graph = el("div", { class: "graph" }, picture);
-  picture.addEventListener("error", () => graph.replaceChildren("the graph of this program cannot be drawn"));
-  const text = source(run.source ?? "");
+  const text = source(run.source ?? "", (line) => model.mark(line));
+  const model = graph(id, signal, (line) => text.line(line));
   const remove = button("Delete …", () => forget([run], () => { location.hash = "#/"; }), { class: "button bad" });
   show(el("div", { class: "bar head" }, [el("h2", {}, `Run ${id}: ${last(run.program)}`), remove]), cards, remarks(run), group.controls, group.element,
-    el("h3", {}, "Graph"), graph,
+    el("h3", {}, "Graph"), model.element,
     el("h3", {}, "Parameters"), params,
     el("h3", {}, "Program"), text.element);
   draw();

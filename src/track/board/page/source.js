@@ -21,14 +21,15 @@ export function highlight(line) {
   return out;
 }
 
-// Numbered lines; `line(n)` brings one into view and marks it.
-export function source(text) {
+// Numbered lines; `line(n)` brings one into view and marks it, and `onLine(n)` is told of a click on one.
+export function source(text, onLine) {
   const rows = text.replace(/\n$/, "").split("\n").map((line, i) =>
     el("span", { class: "row", id: `line-${i + 1}`, tabindex: "-1" }, [el("span", { class: "line", "aria-hidden": "true" }, String(i + 1)), el("code", {}, highlight(line)), "\n"]));
+  rows.forEach((row, i) => row.addEventListener("click", () => { line(i + 1, false); onLine?.(i + 1); }));
   const element = el("pre", { class: "source", tabindex: "0", role: "region", "aria-label": "the program's text" }, rows);
   const line = (n, into = true) => {
     for (const row of rows) row.classList.toggle("marked", row === rows[n - 1]);
-    if (into) rows[n - 1]?.scrollIntoView({ block: "nearest" });
+    if (into) rows[n - 1]?.scrollIntoView({ block: "center" });
     return rows[n - 1];
   };
   return { element, line };
