@@ -11,7 +11,6 @@ the tokens, on both sides. The MLP is row d of the benchmarks: 1024-4096-4096-10
 """
 import argparse
 import json
-import math
 import os
 import subprocess
 import sys
@@ -24,14 +23,9 @@ MLP = (1024, 4096, 4096, 1000)
 
 
 def attention(i, lines):
-    head = WIDTH // HEADS
     lines.append(f"  n{i} = layer_norm(x{i}, 1 + ga{i}, be{i})")
-    for name, axes in (("q", "[0, 2, 1, 3]"), ("k", "[0, 2, 3, 1]"), ("v", "[0, 2, 1, 3]")):
-        shape = f"[-1, {TOKENS}, {HEADS}, {head}]"
-        lines.append(f"  {name}{i} = transpose(reshape(matmul(n{i}, W{name}{i}), {shape}), {axes})")
-    lines.append(f"  a{i} = softmax(matmul(q{i}, k{i}) * {1 / math.sqrt(head)}, axis=-1)")
-    lines.append(f"  s{i} = reshape(transpose(matmul(a{i}, v{i}), [0, 2, 1, 3]), [-1, {TOKENS}, {WIDTH}])")
-    lines.append(f"  y{i} = x{i} + matmul(s{i}, Wo{i})")
+    q, k, v = (f"matmul(n{i}, W{name}{i})" for name in "qkv")
+    lines.append(f"  y{i} = x{i} + matmul(attention({q}, {k}, {v}, {HEADS}), Wo{i})")
 
 
 def gpt(batch):
