@@ -195,8 +195,8 @@ typedef struct {
 
 /* ---- the sandbox ----
  *
- * Before anything that somebody else may have written is parsed (a program, weights, a recorded run, a
- * database), the process gives up for good what it does not need any more: files that nobody named, other
+ * Before anything untrusted is parsed (a program, weights, a recorded run, a database), the process
+ * permanently gives up what it no longer needs: files that were not named, other
  * programs, other processes, sockets. When the program has been compiled and is about to compute, it gives up
  * what only compiling needed: the folder it imports from, and of "fileread" for the whole disk everything but
  * the files that the program opens. The kernel enforces it (Landlock and seccomp on Linux; docs/security.md
@@ -262,7 +262,7 @@ TERN_API tern_status tern_write_file(tern_session *session, const char *path, co
 typedef struct tern_target tern_target;
 TERN_API tern_target *tern_target_open(tern_session *session, const char *path);
 TERN_API tern_status tern_target_write(tern_target *target, const void *bytes, size_t length);
-/* Piece by piece, for more than one wants to hold; the file is there after the commit. */
+/* In chunks, for large files; the file exists after the commit. */
 TERN_API tern_status tern_target_add(tern_target *target, const void *bytes, size_t length);
 /* The first bytes again, with other contents. */
 TERN_API tern_status tern_target_rewrite(tern_target *target, const void *bytes, size_t length);
@@ -293,7 +293,7 @@ TERN_API size_t tern_error_count(const tern_session *session);
 TERN_API tern_status tern_failure_status(const tern_session *session);
 /* All of them, rendered; valid until the next call on the session. */
 TERN_API const char *tern_diagnostics_text(tern_session *session, int color);
-/* A text that somebody else wrote, as it may be shown on a terminal: control and bidirectional characters and
+/* An untrusted text, as it may be shown on a terminal: control and bidirectional characters and
  * bytes that are not UTF-8 are escapes. NULL when memory ran out; valid until it is called again. */
 TERN_API const char *tern_shown(tern_session *session, const char *text);
 TERN_API const char *tern_diagnostics_json(tern_session *session);   /* [DIAG, ...] */
@@ -339,7 +339,7 @@ TERN_API const char *tern_source(const tern_program *program, size_t *length);
 TERN_API tern_status tern_check(tern_program *program);
 TERN_API void tern_program_free(tern_program *program);
 
-/* Values from outside. Copied. TERN_USAGE for an unknown name or text that is no value; shapes that do not
+/* Values from outside. Copied. TERN_USAGE for an unknown name or text that is not a value; shapes that do not
  * fit are diagnostics of the run. The text form is a JSON number or array, or @path of a .json or .npy
  * file. */
 TERN_API tern_status tern_set_input(tern_program *program, const char *name, const tern_tensor *value);
@@ -382,7 +382,7 @@ TERN_API tern_tensor_spec tern_param_at(tern_program *program, size_t index);
 /* The value that was set. TERN_FAILED when there is none: a run of .ail then draws one. Not copied; valid
  * until another one is set. */
 TERN_API tern_status tern_input(tern_program *program, size_t index, tern_tensor *out);
-/* The value that the last run had, or that training has left. TERN_USAGE when there is none yet. Not copied;
+/* The value after the last run or training. TERN_USAGE when there is none yet. Not copied;
  * valid until the next step, run or training. */
 TERN_API tern_status tern_param(const tern_program *program, size_t index, tern_tensor *out);
 
@@ -396,7 +396,7 @@ TERN_API tern_status tern_run_app(tern_program *program);
 
 /* Results, valid until the program runs again, begins to train, or is freed; data is not copied. */
 TERN_API size_t tern_output_count(const tern_program *program);
-/* TERN_FAILED when the output is no tensor or its data is not known. */
+/* TERN_FAILED when the output is not a tensor or its data is not known. */
 TERN_API tern_status tern_output(const tern_program *program, size_t index, tern_tensor *out);
 TERN_API const char *tern_output_name(const tern_program *program, size_t index);
 /* For people: what `tern run` prints. For programs: the JSON object of a success or a failure. */
@@ -413,7 +413,7 @@ TERN_API const char *tern_format_json(tern_program *program, const char *formatt
 /* What the compiler made: "graph", "grad", "mlir", "dot", "svg", "onnx", "npz", "plan". NULL after leaving
  * diagnostics. */
 TERN_API const char *tern_emit(tern_program *program, const char *kind);
-/* The same for forms that are no text; *length counts the bytes. */
+/* The same for binary forms; *length counts the bytes. */
 TERN_API const char *tern_emit_bytes(tern_program *program, const char *kind, size_t *length);
 /* The JSON object of `tern emit --json`: with the form as "text" or, given a path, with "file", where the
  * caller has written it. NULL after leaving diagnostics. */
@@ -451,7 +451,7 @@ TERN_API tern_status tern_train_step(tern_program *program, double *loss);
 /* ---- verifying a run ---- */
 
 /* Repeats the run of a folder, from the program, seed and values recorded there and the data file it names,
- * and compares every file of the folder with what comes of it, byte for byte. A relative path of the data
+ * and compares every file of the folder with the result, byte for byte. A relative path of the data
  * begins in the folder where the run was started, if the file is there, else in the current one. The
  * session's capabilities hold. A text that says what was compared, when all of the folder was and agrees;
  * NULL after leaving diagnostics, which say what differs or was not checked. */
