@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -105,25 +106,51 @@ def start_rows(build, rounds):
     return [start]
 
 
-MLP_TORCH = """
+TORCH_STEPS = """
 import sys; sys.argv = ["", "1"]; sys.path.insert(0, %r)
 import torch_peer
-step = torch_peer.WORKLOADS["mlp"]("eager")
-for _ in range(5): step()
-""" % HERE
+step = torch_peer.WORKLOADS[%r]("eager")
+for _ in range(%d): step()
+"""
 
 
-def memory_row(build):
-    request = "0.01 train mlp.graph labels=10\n"
+def memory_row(build, title, goal, request, peer, steps):
+    """The peak of a process that takes some steps."""
     command = [os.path.join(build, "bench", "bench_tern"), "1", "."]
     with open(os.path.join(build, "bench", "request"), "w") as f:
         f.write(request)
     with open(os.path.join(build, "bench", "request")) as f:
         ours = process(command, stdin=f, cwd=os.path.join(HERE, "programs"))[2]
-    row = report.Result("j", "peak memory of workload c", 1, "1/10 of PyTorch", [float(ours)], unit="bytes")
+    row = report.Result("j", title, 1, goal, [float(ours)], unit="bytes")
     if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode == 0:
-        row.add_peer("PyTorch eager", [float(process(["/usr/bin/python3", "-c", MLP_TORCH], env=environment(1))[2])])
+        script = TORCH_STEPS % (HERE, peer, steps)
+        row.add_peer("PyTorch eager", [float(process(["/usr/bin/python3", "-c", script], env=environment(1))[2])])
     return row
+
+
+def memory_rows(build):
+    return [memory_row(build, "peak memory of workload c", "1/10 of PyTorch", "0.01 train mlp.graph labels=10\n",
+                       "mlp", 5),
+            memory_row(build, "peak memory of a GPT step, 6 layers, width 384, 256 tokens, batch 4", "250 MB",
+                       "0.01 loop gpt_large.ail\n", "gpt_large", 2)]
+
+
+TOKENS = (8, 56)  # within the window of the model
+
+
+def token_row(build, rounds):
+    """A token more of a text, with keys and values kept: the processor time of a long text above a short one's."""
+    tern = os.path.join(build, "tern")
+    with tempfile.TemporaryDirectory() as folder:
+        run, programs = os.path.join(folder, "run"), os.path.join(HERE, "programs")
+        process([tern, "train", "gpt_small.ail", "--allow", "fileread", "--steps", "2", "--out", run, "-q"],
+                cwd=programs)
+        generate = [tern, "generate", run, "--prompt", "the", "--threads", "1", "--tokens"]
+        seen = []
+        for _ in range(rounds):
+            few, many = (process(generate + [str(n)])[1] for n in TOKENS)
+            seen.append((many - few) / (TOKENS[1] - TOKENS[0]))
+    return report.Result("n", "GPT 4 layers, width 128: one token more, with a cache", 1, "", seen)
 
 
 # ---- data ----
@@ -264,7 +291,7 @@ def main():
         run_rows(machine, wanted(avx2_rows()), rounds, seconds, results)
         machine.close()
     if not given.only:
-        others = start_rows(given.build, rounds) + [memory_row(given.build)]
+        others = start_rows(given.build, rounds) + [token_row(given.build, rounds)] + memory_rows(given.build)
         others.append(data_row(given.build, 20_000_000 if given.quick else 200_000_000, 3 if given.quick else 7))
         curves = growth.measure(given.build, HERE, Side, given.quick)
         results += others + curves.results

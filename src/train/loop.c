@@ -162,11 +162,14 @@ static void warn_of_nothing(const tn_loop *loop) {
             TN_STR("problem", none ? "the program has no parameters" : "no gradient reaches any of them"));
 }
 
+/* The trainer has the parameters from now on: what they began with is given back. */
 static bool make_trainer(tn_loop *loop) {
   loop->trainer = tn_loop_new_trainer(loop, false);
   if (loop->trainer) warn_of_nothing(loop);
-  for (int i = 0; loop->trainer && i < tn_trainer_param_count(loop->trainer); i++)
+  for (int i = 0; loop->trainer && i < tn_trainer_param_count(loop->trainer); i++) {
     tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
+    tn_tensor_unref(&loop->first[i]);
+  }
   return loop->trainer != NULL;
 }
 
