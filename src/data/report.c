@@ -1,6 +1,8 @@
 /* data/report.c: faults of data files become diagnostics. */
 #include "data/report.h"
 
+#include <string.h>
+
 bool tn_data_report_file(tn_file_status status, const char *path, tn_span at, tn_diags *diags) {
   tn_field field = TN_STR("path", path);
   if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, at, field);
@@ -29,6 +31,14 @@ static const char *expected_value(tn_data_problem problem) {
   }
 }
 
+/* Who reads a text as token ids wants tokens made of it. */
+static tn_str text_hint(const tn_data_fault *fault, const tn_data_place *place) {
+  bool number = strchr("+-.0123456789", fault->value[0]) != NULL; /* or nothing is shown */
+  if (number || !place->tokens) return TN_LIT("");
+  return TN_LIT("`tokens = words(\"text\")` makes tokens of the texts of a column; chars, bytes and bpe do, "
+                "too");
+}
+
 static bool report_syntax(const tn_data_fault *fault, const tn_data_place *place, tn_diags *diags) {
   tn_field path = TN_STR("path", place->path), line = TN_INT("line", (int64_t)fault->line);
   if (fault->problem == TN_DATA_ROW_LENGTH)
@@ -48,7 +58,8 @@ static bool report_kind(const tn_data_fault *fault, const tn_data_place *place, 
     return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line, field,
                      expected);
   return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line, field, expected,
-                   TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col));
+                   TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col),
+                   TN_HINT(text_hint(fault, place)));
 }
 
 static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_heap *heap, tn_diags *diags) {
@@ -69,7 +80,8 @@ static bool report(const tn_data_fault *fault, const tn_data_place *place, tn_he
     case TN_DATA_WHOLE:
       return tn_report(diags, TN_DIAG_E_DATASET_SCHEMA_WRONG_TYPE, place->columns_at, path, line,
                        TN_STR("field", fault->column), TN_STR("expected", expected_value(fault->problem)),
-                       TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col));
+                       TN_STR("received", fault->value), TN_INT("col", (int64_t)fault->col),
+                       TN_HINT(text_hint(fault, place)));
     case TN_DATA_MISSING:
       return tn_report(diags, TN_DIAG_E_DATASET_MISSING_VALUE, place->columns_at, path, line,
                        TN_INT("col", (int64_t)fault->col), TN_STR("column", fault->column));

@@ -11,6 +11,7 @@ typedef struct {
   tn_span columns_at; /* and the columns that the fault is about */
   tn_str input;       /* what says how long a row is; empty: the rows before */
   tn_span input_at;   /* where it does; TN_NOWHERE: nowhere */
+  bool tokens;        /* the columns hold token ids */
 } tn_data_place;
 
 /* Returns false. A stop is not reported: it is not a mistake in the file. */

@@ -94,6 +94,7 @@ static bool check_widths(const tn_rows_source *source, const tn_columns *columns
 static void name_input(const tn_rows_source *source, const tn_dataset_feed *feed, tn_data_place *place) {
   const tn_tensor_spec *input = &source->program->specs.inputs[feed->input];
   place->columns_at = feed->at;
+  place->tokens = input->kind == TN_DATA_TOKEN_IDS;
   if (tn_rows_declared_width(input) < 0 && input->kind != TN_DATA_LABELS) return;
   place->input = tn_names_text(source->host->names, input->name);
   if (place->at.file != 0) place->input_at = input->at;

@@ -115,6 +115,15 @@ $ sh try '{"text": "a", "area": 1, "rooms": 2, "kind": "b"}\n' 'header = true'
 $ sh try '{"text": "a", "area": 1, "rooms": 2, "kind": "b"}\n' 'delimiter = ";"'
 | E_SYNTAX_ERROR {"line":"10","col":"117","message":"`delimiter` is not a field of the dataset block"} 10:117
 
+# A text that is read as token ids is most likely meant as one.
+$ sed 's/words("text", size=9)/"text"/; s/delimiter = ";"//' jsonl.ail > ids.ail; printf '{"text": "a b", "area": 1, "rooms": 2, "kind": "b"}\n' > rows.jsonl
+$ tern train ids.ail --allow fileread 2>&1 | grep 'error\|hint'
+| error[E_DATASET_SCHEMA_WRONG_TYPE]: `text` in line 1 of `rows.jsonl` is not a list of whole numbers
+|     = hint: `tokens = words("text")` makes tokens of the texts of a column; chars, bytes and bpe do, too
+$ sed 's/words("text", size=9)/"text"/' csv.ail > ids.ail; tern train ids.ail --allow fileread 2>&1 | grep 'error\|hint'
+| error[E_DATASET_SCHEMA_WRONG_TYPE]: `text` in line 2 of `rows.csv` is not a whole number
+|     = hint: `tokens = words("text")` makes tokens of the texts of a column; chars, bytes and bpe do, too
+
 # true and false are classes, too; a list of lists is a row of that shape, and a flat list fits as well.
 $ cat > flags.ail <<'END'
 > model {

@@ -8,7 +8,9 @@ if(TN_ANY_PYTHON)
   if(TARGET tern)
     add_test(NAME data/csv_training COMMAND ${TN_ANY_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/csv_training.py
       $<TARGET_FILE:tern>)
-    set_tests_properties(data/csv_training PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
+    add_test(NAME data/words_python COMMAND ${TN_ANY_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/words_python.py
+      $<TARGET_FILE:tern>)
+    set_tests_properties(data/csv_training data/words_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
       ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   endif()
   set_tests_properties(data/csv_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT}
