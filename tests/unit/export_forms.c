@@ -132,6 +132,87 @@ static void a_drawing_has_a_limit(void **state) {
   tn_text_free(&text);
 }
 
+/* ---- calls as boxes ---- */
+
+static const char two_calls[] = "graph(%x: f32[2], param %w: f32[2], param %u: f32[2]) {\n"
+                                "  %1 = mul %x, %w\n"
+                                "  %2 = neg %1\n"
+                                "  %3 = add %2, %u\n"
+                                "  return %3\n"
+                                "}\n";
+
+/* outer makes the values 4 to 6, and in it inner the value 5, which the program calls q. */
+static tn_outline outlined(tn_graph *graph, const char *open) {
+  tn_outline o;
+  tn_name outer = tn_names_intern(graph->names, TN_LIT("outer"));
+  tn_name inner = tn_names_intern(graph->names, TN_LIT("inner"));
+  tn_name q = tn_names_intern(graph->names, TN_LIT("q"));
+  tn_outline_init(&o, &heap, tn_str_of(open));
+  tn_outline_begin(&o, graph);
+  size_t whole = graph->nodes.count;
+  graph->nodes.count = 4, tn_outline_enter(&o, outer, TN_NOWHERE);
+  graph->nodes.count = 5, tn_outline_enter(&o, inner, TN_NOWHERE);
+  graph->nodes.count = 6, tn_outline_label(&o, 5, q), tn_outline_leave(&o, 5);
+  graph->nodes.count = whole, tn_outline_leave(&o, 6);
+  assert_false(o.failed);
+  return o;
+}
+
+static bool drawn(const tn_graph *graph, const tn_outline *outline, tn_text *out) {
+  tn_export what = { .graph = graph, .kind = TN_EMIT_SVG, .sources = &sources, .outline = outline };
+  tn_export_problem problem;
+  tn_text_init(out, &heap);
+  return tn_export_write(&what, out, &problem);
+}
+
+static void assert_drawn(const char *open, size_t boxes, const char *has, const char *lacks) {
+  tn_graph graph = parsed(two_calls);
+  tn_outline o = outlined(&graph, open);
+  tn_text out;
+  size_t found = 0;
+  assert_true(drawn(&graph, &o, &out));
+  for (const char *at = out.at; (at = strstr(at, "<g class=\"node")); at++) found++;
+  if (found != boxes || !strstr(out.at, has) || strstr(out.at, lacks))
+    fail_msg("open=%s: %d boxes in %s", open, (int)found, out.at);
+  tn_text_free(&out);
+  tn_outline_free(&o);
+  tn_graph_free(&graph);
+}
+
+/* A closed call is one box, with the parameters that it alone uses; a call in a closed one is not seen. */
+static void calls_are_boxes_until_they_are_opened(void **state) {
+  (void)state;
+  assert_drawn("", 3, "data-call=\"1\"><title>outer, f32[2], 3 operations</title>", ">neg<");
+  assert_drawn("2", 3, "data-call=\"1\"", "data-call=\"2\"");
+  assert_drawn("1", 7, "data-call=\"2\" data-in=\"1\"><title>q = inner, f32[2], 1 operation<",
+               "data-call=\"1\"");
+  assert_drawn("1,2", 7, "data-in=\"2\" data-line=\"3\"><title>q = neg,", "data-call");
+  assert_drawn("all", 7, "q = neg", "data-call");
+  assert_drawn("0,-1,x,,99999999999999999999,3", 3, "data-call=\"1\"", "<style"); /* none is a call */
+}
+
+static void memory_may_run_out_while_calls_are_drawn(void **state) {
+  (void)state;
+  tn_graph graph = parsed(two_calls);
+  tn_outline o = outlined(&graph, "1");
+  tn_text first; /* where the lines of the source begin is found once, and kept */
+  assert_true(drawn(&graph, &o, &first));
+  tn_text_free(&first);
+  size_t before = heap.used;
+  bool done = false;
+  for (uint64_t n = 1; !done && n < 100000; n++) {
+    tn_text out;
+    heap.fail_at = heap.requests + n;
+    done = drawn(&graph, &o, &out);
+    heap.fail_at = 0;
+    tn_text_free(&out);
+    assert_int_equal(heap.used, before);
+  }
+  assert_true(done);
+  tn_outline_free(&o);
+  tn_graph_free(&graph);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -139,6 +220,8 @@ int main(void) {
     TEST(every_form_is_written_and_the_same_twice),
     TEST(what_a_form_has_no_words_for_is_named),
     TEST(a_drawing_has_a_limit),
+    TEST(calls_are_boxes_until_they_are_opened),
+    TEST(memory_may_run_out_while_calls_are_drawn),
     TEST(memory_may_run_out_at_every_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
