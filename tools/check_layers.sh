@@ -26,7 +26,7 @@ backend     : base diag tensor op graph
 backend/ref : base diag tensor op graph backend
 backend/cpu : base diag tensor op graph backend
 backend/cuda : base diag tensor op graph backend
-plan        : base diag tensor op graph backend
+plan        : base diag tensor op graph backend backend/cuda
 eager       : base diag tensor op graph ad backend
 export      : base diag tensor op graph
 lang        : base diag tensor op graph ad eager export
@@ -36,9 +36,9 @@ lang/graph  : base diag tensor op graph ad export lang
 lang/ail    : base diag tensor op graph ad eager export lang
 data        : base diag tensor op graph
 cluster     : base diag
-train       : base diag tensor op graph ad opt plan backend eager export data cluster lang
+train       : base diag tensor op graph ad opt plan backend backend/cuda eager export data cluster lang
 guard       : base diag
-api         : door base diag tensor op graph ad opt plan backend backend/ref backend/cpu eager export lang lang/ninth lang/mind lang/ail lang/graph data cluster train guard public
+api         : door base diag tensor op graph ad opt plan backend backend/ref backend/cpu backend/cuda eager export lang lang/ninth lang/mind lang/ail lang/graph data cluster train guard public
 door        : base diag cluster public
 track/store : base diag
 track/chart : base diag export

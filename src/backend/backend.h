@@ -62,7 +62,17 @@ struct tn_backend {
    * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
    * table's is the best. What it must remember goes into the arena and comes back as call->kept. */
   tn_kernel (*choose)(const tn_kernel_call *call, tn_arena *arena, const void **kept);
+  /* Of a card (backend/cuda/card.h): its kernels work in the card's memory, through a queue. `host` is who
+   * computes beside it. NULL: it works in the memory of the host. */
+  struct tn_card *card;
+  const tn_backend *host;
+  bool automatic;          /* what is too small for the card goes to the host (plan/device.c) */
 };
+
+/* Who computes in the memory of the host: the back end itself, unless it is a card's. */
+static inline const tn_backend *tn_backend_on_host(const tn_backend *backend) {
+  return backend->card ? backend->host : backend;
+}
 
 const tn_backend *tn_backend_ref(void);
 /* The best the machine has, or the named instruction set: NULL when this build or this machine lacks it. */

@@ -1,16 +1,25 @@
 /* backend/cuda/card.c: one card and its queue.
  *
  * Kernels come as PTX, one text for each file of kernels/, which the driver
- * compiles when the first kernel of it is launched. The card's own memory holds
- * the fault of a run and the shift of its draws. */
+ * compiles when the card is opened: afterwards the sandbox lets no file be
+ * opened. The card's own memory holds the fault and the shift of draws of calls
+ * that bring none; a plan brings its own (plan/card.c). */
 #include "backend/cuda/card.h"
 
 #include <string.h>
 
 #include "backend/cuda/driver.h"
+#include "backend/cuda/resident.h"
+#include "base/clock.h"
 #include "base/embedded.h"
 
+#if defined(__linux__)
+#include <time.h>
+#endif
+
 #define OLDEST_MAJOR 8   /* what the kernels are compiled for: cmake/card.cmake */
+#define MODULE_LIMIT 16
+#define SPIN_SECONDS 2e-3   /* a wait that lasts longer lets other processes run */
 
 #if TN_HAVE_PTX
 extern const tn_embedded tn_card_kernels_files[];
@@ -19,7 +28,6 @@ extern const size_t tn_card_kernels_file_count;
 static const tn_embedded tn_card_kernels_files[1];
 static const size_t tn_card_kernels_file_count = 0;
 #endif
-#define MODULE_LIMIT 16
 
 static const char *const kernel_names[TN_CARD_COUNT] = {
 #define TN_CARD(name, ...) [TN_CARD_##name] = "card_kernel_" #name,
@@ -40,13 +48,22 @@ struct tn_card {
   tn_card_info info;
   tn_cu_context context;
   tn_cu_stream stream;
+  tn_cu_stream aside;      /* for what must not wait for the queue */
   tn_cu_module modules[MODULE_LIMIT];
   tn_cu_function functions[TN_CARD_COUNT];
   card_memory *memory;     /* on the card */
   const char *failure;
+  struct tn_resident *residents;   /* a list: resident.c */
 };
 
+static tn_cu_pointer at(const void *memory) { return (tn_cu_pointer)(uintptr_t)memory; }
+
 /* ---- which there are ---- */
+static const char *judge(const tn_card_info *info) {
+  if (tn_card_kernels_file_count == 0) return "this build has no kernels for cards: clang-19 was missing";
+  return info->major < OLDEST_MAJOR ? "the card is too old: compute capability 8.0 is needed" : NULL;
+}
+
 static void describe(const tn_cu *cu, int device, tn_card_info *info) {
   *info = (tn_card_info){ 0 };
   cu->device_name(info->name, (int)sizeof info->name, device);
@@ -54,14 +71,22 @@ static void describe(const tn_cu *cu, int device, tn_card_info *info) {
   cu->device_attribute(&info->major, TN_CU_CAPABILITY_MAJOR, device);
   cu->device_attribute(&info->minor, TN_CU_CAPABILITY_MINOR, device);
   cu->device_attribute(&info->multiprocessors, TN_CU_MULTIPROCESSORS, device);
-  info->usable = info->major >= OLDEST_MAJOR && tn_card_kernels_file_count > 0;
+  info->why_not = judge(info);
+}
+
+bool tn_card_has_kernels(void) { return tn_card_kernels_file_count > 0; }
+
+static int count_cards(const tn_cu *cu, const char **why) {
+  int count = 0;
+  if (cu->device_count(&count) != 0 || count <= 0) *why = "the NVIDIA driver knows no card";
+  return count > 0 ? count : 0;
 }
 
 int tn_card_list(tn_card_info *cards, const char **why) {
   tn_cu cu;
-  int count = 0, device;
+  int device;
   if (!tn_cu_open(&cu, why)) return 0;
-  if (cu.device_count(&count) != 0 || count == 0) *why = "the NVIDIA driver knows no card";
+  int count = count_cards(&cu, why);
   if (count > TN_CARD_LIMIT) count = TN_CARD_LIMIT;
   for (int i = 0; i < count; i++)
     if (cu.device(&device, i) == 0) describe(&cu, device, &cards[i]);
@@ -76,6 +101,16 @@ static bool check(tn_card *card, int error) {
 }
 
 const char *tn_card_failure(const tn_card *card) { return card->failure; }
+
+bool tn_card_enter(tn_card *card) {
+  return !card->failure && check(card, card->cu.context_set(card->context));
+}
+
+bool tn_card_fail(const tn_card *card, tn_fault *fault) {
+  *fault = (tn_fault){ .kind = TN_FAULT_DEVICE,
+                       .reason = card->failure ? card->failure : "the card has not enough memory left" };
+  return false;
+}
 
 /* ---- kernels ---- */
 static bool load_module(tn_card *card, size_t number) {
@@ -93,8 +128,8 @@ static bool load_module(tn_card *card, size_t number) {
 static bool names(const tn_embedded *file, const char *kernel) {
   static const char entry[] = ".entry ";
   size_t before = sizeof entry - 1, length = strlen(kernel);
-  for (size_t at = 0; at + before + length < file->length; at++) {
-    const unsigned char *text = file->text + at;
+  for (size_t i = 0; i + before + length < file->length; i++) {
+    const unsigned char *text = file->text + i;
     if (*text == '.' && memcmp(text, entry, before) == 0 && memcmp(text + before, kernel, length) == 0 &&
         text[before + length] == '(')
       return true;
@@ -105,7 +140,6 @@ static bool names(const tn_embedded *file, const char *kernel) {
 static bool find_function(tn_card *card, tn_card_kernel kernel) {
   for (size_t m = 0; m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++) {
     if (!names(&tn_card_kernels_files[m], kernel_names[kernel])) continue;
-    if (!card->modules[m] && !load_module(card, m)) return false;
     return check(card, card->cu.module_function(&card->functions[kernel], card->modules[m],
                                                  kernel_names[kernel]));
   }
@@ -113,12 +147,18 @@ static bool find_function(tn_card *card, tn_card_kernel kernel) {
   return false;
 }
 
+static bool load_kernels(tn_card *card) {
+  bool ok = true;
+  for (size_t m = 0; ok && m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++) ok = load_module(card, m);
+  for (int k = 0; ok && k < TN_CARD_COUNT; k++) ok = find_function(card, (tn_card_kernel)k);
+  return ok;
+}
+
 static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, int threads,
                    const void *arguments, size_t bytes) {
   tn_card *card = (tn_card *)queue;
   (void)bytes;
   if (card->failure) return false;
-  if (!card->functions[kernel] && !find_function(card, kernel)) return false;
   void *list[] = { (void *)(uintptr_t)arguments };
   return check(card, card->cu.launch(card->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1,
                                       1, 0, card->stream, list, NULL));
@@ -129,21 +169,17 @@ static bool open_parts(tn_card *card, int index) {
   const tn_cu *cu = &card->cu;
   if (!check(card, cu->device(&card->device, index))) return false;
   describe(cu, card->device, &card->info);
-  if (!card->info.usable) {
-    card->failure = tn_card_kernels_file_count ? "the card is too old: compute capability 8.0 is needed"
-                                               : "this build has no kernels for cards: clang-19 was missing";
-    return false;
-  }
-  if (!check(card, cu->context_retain(&card->context, card->device))) return false;
+  card->failure = card->info.why_not;
+  if (card->failure || !check(card, cu->context_retain(&card->context, card->device))) return false;
   if (!check(card, cu->context_set(card->context))) return false;
-  if (!check(card, cu->stream_create(&card->stream, 1))) return false;
+  if (!check(card, cu->stream_create(&card->stream, 1)) || !check(card, cu->stream_create(&card->aside, 1)))
+    return false;
   card->memory = tn_card_allocate(card, sizeof *card->memory);
   if (!card->memory) return check(card, TN_CU_OUT_OF_MEMORY);
   card->queue.launch = launch;
   card->queue.fault = &card->memory->fault;
   card->queue.shift = &card->memory->shift;
-  return check(card, cu->clear((tn_cu_pointer)(uintptr_t)card->memory, 0, sizeof *card->memory,
-                               card->stream));
+  return load_kernels(card) && tn_card_clear(card, card->memory, sizeof *card->memory);
 }
 
 tn_card *tn_card_open(tn_heap *heap, int index, const char **why) {
@@ -153,7 +189,7 @@ tn_card *tn_card_open(tn_heap *heap, int index, const char **why) {
     return NULL;
   }
   card->heap = heap;
-  if (tn_cu_open(&card->cu, why)) {
+  if (tn_cu_open(&card->cu, why) && count_cards(&card->cu, why) > 0) {
     if (open_parts(card, index)) return card;
     *why = card->failure;
   }
@@ -169,6 +205,7 @@ void tn_card_close(tn_card *card) {
   tn_card_release(card, card->memory);
   for (size_t m = 0; m < MODULE_LIMIT; m++)
     if (card->modules[m]) cu->module_unload(card->modules[m]);
+  if (card->aside) cu->stream_destroy(card->aside);
   if (card->stream) cu->stream_destroy(card->stream);
   if (card->context) cu->context_release(card->device);
   tn_heap_free(card->heap, card, sizeof *card);
@@ -176,48 +213,114 @@ void tn_card_close(tn_card *card) {
 
 const tn_card_info *tn_card_info_of(const tn_card *card) { return &card->info; }
 tn_card_queue *tn_card_queue_of(tn_card *card) { return &card->queue; }
+tn_resident **tn_card_residents(tn_card *card) { return &card->residents; }
 
 /* ---- memory ---- */
+/* Having none left is no failure of the card. */
+static bool got(tn_card *card, int error) {
+  if (error && error != TN_CU_OUT_OF_MEMORY) check(card, error);
+  return error == 0;
+}
+
 void *tn_card_allocate(tn_card *card, size_t bytes) {
   tn_cu_pointer pointer = 0;
-  int error = card->failure ? 1 : card->cu.allocate(&pointer, bytes ? bytes : 1);
-  if (error && error != TN_CU_OUT_OF_MEMORY) check(card, error);
-  return error ? NULL : (void *)(uintptr_t)pointer;
+  if (!tn_card_enter(card) || !got(card, card->cu.allocate(&pointer, bytes ? bytes : 1))) return NULL;
+  return (void *)(uintptr_t)pointer;
 }
 
 void tn_card_release(tn_card *card, void *memory) {
-  if (memory) card->cu.release((tn_cu_pointer)(uintptr_t)memory);
+  if (memory) card->cu.release(at(memory));
+}
+
+void *tn_card_host_allocate(tn_card *card, size_t bytes) {
+  void *memory = NULL;
+  if (!tn_card_enter(card) || !got(card, card->cu.host_allocate(&memory, bytes ? bytes : 1, 0))) return NULL;
+  return memory;
+}
+
+void tn_card_host_release(tn_card *card, void *memory) {
+  if (memory) card->cu.host_release(memory);
 }
 
 bool tn_card_put(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
-  return check(card, card->cu.put((tn_cu_pointer)(uintptr_t)to, from, bytes, card->stream));
+  return check(card, card->cu.put(at(to), from, bytes, card->stream));
 }
 
 bool tn_card_get(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
-  return check(card, card->cu.get(to, (tn_cu_pointer)(uintptr_t)from, bytes, card->stream));
+  return check(card, card->cu.get(to, at(from), bytes, card->stream));
 }
 
-/* The words travel with the call: memory of the host is read when it is copied. */
-bool tn_card_shift_draws(tn_card *card, uint64_t words) {
-  return tn_card_put(card, &card->memory->shift, &words, sizeof words) &&
-         check(card, card->cu.stream_synchronize(card->stream));
+bool tn_card_copy(tn_card *card, void *to, const void *from, size_t bytes) {
+  if (bytes == 0 || card->failure) return !card->failure;
+  return check(card, card->cu.copy(at(to), at(from), bytes, card->stream));
 }
 
-/* ---- ending ---- */
-static bool fail(const tn_card *card, tn_fault *fault) {
-  *fault = (tn_fault){ .kind = TN_FAULT_INTERNAL, .reason = card->failure };
+bool tn_card_clear(tn_card *card, void *memory, size_t bytes) {
+  if (card->failure) return false;
+  return check(card, card->cu.clear(at(memory), 0, bytes, card->stream));
+}
+
+/* ---- waiting ---- */
+/* Longer and longer, so that a long wait costs nothing and a short one is not prolonged by much. */
+static void rest(double waited) {
+#if defined(__linux__)
+  struct timespec pause = { .tv_nsec = waited < 1 ? (long)(waited * 3e7) : 30000000 };
+  if (waited > SPIN_SECONDS) (void)nanosleep(&pause, NULL);
+#else
+  (void)waited;
+#endif
+}
+
+/* One byte tells it: kinds of faults are small numbers, and the least byte of a number comes first. */
+static bool interrupt(tn_card *card, card_fault *fault) {
+  _Static_assert(TN_FAULT_INTERRUPTED < 256, "a byte holds it");
+  return check(card, card->cu.clear(at(&fault->kind), TN_FAULT_INTERRUPTED, 1, card->aside)) &&
+         check(card, card->cu.stream_synchronize(card->aside));
+}
+
+bool tn_card_wait(tn_card *card, tn_stop *stop, card_fault *fault) {
+  double begin = tn_clock_steady();
+  bool told = false;
+  while (!card->failure) {
+    int error = card->cu.stream_query(card->stream);
+    if (error == 0) return true;
+    if (error != TN_CU_NOT_READY) return check(card, error);
+    if (fault && !told && tn_stop_asked(stop)) told = interrupt(card, fault);
+    rest(tn_clock_steady() - begin);
+  }
   return false;
 }
 
 bool tn_card_finish(tn_card *card, tn_fault *fault, int64_t *step) {
   card_fault found = { 0 };
   tn_card_get(card, &found, &card->memory->fault, sizeof found);
-  if (!card->failure) check(card, card->cu.stream_synchronize(card->stream));
-  if (card->failure) return fail(card, fault);
+  if (!tn_card_wait(card, NULL, NULL)) return tn_card_fail(card, fault);
   if (tn_card_fault_of(&found, fault)) return true;
   *step = found.step;
-  card->cu.clear((tn_cu_pointer)(uintptr_t)&card->memory->fault, 0, sizeof found, card->stream);
+  tn_card_clear(card, &card->memory->fault, sizeof found);
   return false;
+}
+
+/* ---- recording ---- */
+bool tn_card_record(tn_card *card) {
+  return !card->failure && check(card, card->cu.capture_begin(card->stream, TN_CU_CAPTURE_RELAXED));
+}
+
+tn_card_recording *tn_card_recorded(tn_card *card) {
+  tn_cu_graph graph = NULL;
+  tn_cu_program program = NULL;
+  int error = card->cu.capture_end(card->stream, &graph);
+  if (check(card, error)) (void)check(card, card->cu.graph_prepare(&program, graph, 0));
+  if (graph) card->cu.graph_destroy(graph);
+  return card->failure ? NULL : (tn_card_recording *)program;
+}
+
+bool tn_card_replay(tn_card *card, tn_card_recording *recording) {
+  return !card->failure && check(card, card->cu.program_launch((tn_cu_program)recording, card->stream));
+}
+
+void tn_card_forget(tn_card *card, tn_card_recording *recording) {
+  if (recording) card->cu.program_destroy((tn_cu_program)recording);
 }

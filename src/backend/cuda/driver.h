@@ -12,6 +12,8 @@ typedef struct tn_cu_context *tn_cu_context;
 typedef struct tn_cu_module *tn_cu_module;
 typedef struct tn_cu_function *tn_cu_function;
 typedef struct tn_cu_stream *tn_cu_stream;
+typedef struct tn_cu_graph *tn_cu_graph;
+typedef struct tn_cu_program *tn_cu_program;   /* a graph that can be launched */
 typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 
 /* name in libcuda, its arguments; each returns 0 or the number of an error */
@@ -37,12 +39,25 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
   X(release, "cuMemFree_v2", tn_cu_pointer pointer)                                                         \
   X(put, "cuMemcpyHtoDAsync_v2", tn_cu_pointer to, const void *from, size_t bytes, tn_cu_stream stream)     \
   X(get, "cuMemcpyDtoHAsync_v2", void *to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream)           \
+  X(copy, "cuMemcpyDtoDAsync_v2", tn_cu_pointer to, tn_cu_pointer from, size_t bytes, tn_cu_stream stream)  \
+  X(host_allocate, "cuMemHostAlloc", void **memory, size_t bytes, unsigned flags)                           \
+  X(host_release, "cuMemFreeHost", void *memory)                                                            \
+  X(stream_query, "cuStreamQuery", tn_cu_stream stream)                                                     \
+  X(capture_begin, "cuStreamBeginCapture_v2", tn_cu_stream stream, int mode)                                \
+  X(capture_end, "cuStreamEndCapture", tn_cu_stream stream, tn_cu_graph *graph)                             \
+  X(graph_prepare, "cuGraphInstantiateWithFlags", tn_cu_program *program, tn_cu_graph graph,                \
+    unsigned long long flags)                                                                               \
+  X(graph_destroy, "cuGraphDestroy", tn_cu_graph graph)                                                     \
+  X(program_launch, "cuGraphLaunch", tn_cu_program program, tn_cu_stream stream)                            \
+  X(program_destroy, "cuGraphExecDestroy", tn_cu_program program)                                           \
   X(clear, "cuMemsetD8Async", tn_cu_pointer to, unsigned char byte, size_t bytes, tn_cu_stream stream)      \
   X(launch, "cuLaunchKernel", tn_cu_function function, unsigned blocks, unsigned blocks_y,                  \
     unsigned blocks_z, unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared,           \
     tn_cu_stream stream, void **arguments, void **extra)
 
 #define TN_CU_OUT_OF_MEMORY 2
+#define TN_CU_NOT_READY 600        /* a stream still works */
+#define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may go on meanwhile */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
 #define TN_CU_CAPABILITY_MINOR 76
 #define TN_CU_MULTIPROCESSORS 16

@@ -212,6 +212,8 @@ static bool report_fault(tn_ninth_vm *m, const tn_fault *fault, const tn_shape *
                             TN_INT("index", fault->got), TN_INT("limit", fault->expected));
     case TN_FAULT_NO_GRADIENT:
       return tn_ninth_error(m, TN_DIAG_E_NO_GRADIENT, TN_STR("opcode", tn_ninth_opcode_here(m)));
+    case TN_FAULT_DEVICE:
+      return tn_ninth_error(m, TN_DIAG_E_DEVICE, TN_STR("device", "cuda"), TN_STR("problem", fault->reason));
     case TN_FAULT_NONE:
     case TN_FAULT_ARITY:
     case TN_FAULT_DTYPE:
