@@ -4,7 +4,8 @@
  * every storage; merge.c and bands.c save trips to memory: pairs of steps
  * that become one, and steps that go through their rows together; lanes.c
  * lets threads have such rows of their own;
- * memory.c gives storages their offsets; plan.c binds and runs.
+ * memory.c gives storages their offsets; plan.c binds and runs; card.c does
+ * so on a card.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
  * from the step that writes it to the last step that reads it, and that
@@ -98,6 +99,8 @@ typedef struct {
   int output;
 } tn_ready;
 
+typedef struct tn_plan_card tn_plan_card;
+
 struct tn_plan {
   tn_heap *heap;
   tn_arena arena;
@@ -123,6 +126,7 @@ struct tn_plan {
   tn_effects effects;
   tn_plan_watch watch;
   tn_plan_options options;
+  tn_plan_card *card; /* the block is on a card; NULL: on the host */
 };
 
 /* Fills in steps, storages and locations. False with *fault. */
@@ -139,6 +143,21 @@ bool tn_plan_run_lanes(tn_plan *plan, uint32_t first, tn_fault *fault);
 bool tn_plan_stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, tn_fault *fault);
 /* Gives every storage of the block its offset; fills in block_bytes. */
 bool tn_plan_place(tn_plan *plan, tn_fault *fault);
+/* Host operations. */
+bool tn_plan_run_host(tn_plan *plan, const tn_step *step, tn_fault *fault);
+bool tn_plan_enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault);
+
+/* On a card (card.c): before steps are made; when they are; and what plan.h says of plans. */
+bool tn_plan_begin_card(tn_plan *plan, tn_fault *fault);
+bool tn_plan_get_card_memory(tn_plan *plan, tn_fault *fault);
+void tn_plan_free_card(tn_plan *plan);
+void tn_plan_bind_card_input(tn_plan *plan, int index, const tn_view *view);
+void tn_plan_bind_card_output(tn_plan *plan, int index, const tn_view *view);
+/* Where the parameter is on the card; NULL: there is no memory for it, and the next run says so. */
+char *tn_plan_bind_card_param(tn_plan *plan, int index, const tn_view *view);
+void tn_plan_shift_card_draws(tn_plan *plan, uint64_t words);
+tn_view tn_plan_card_output(const tn_plan *plan, int index);
+bool tn_plan_run_on_card(tn_plan *plan, tn_fault *fault);
 
 /* One more view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);

@@ -67,6 +67,7 @@ static bool over_limit(const tn_plan *plan) {
 
 static bool get_memory(tn_plan *plan, tn_fault *fault) {
   plan->scratch_bytes = scratch_needed(plan);
+  if (plan->card) return tn_plan_get_card_memory(plan, fault);
   if (over_limit(plan)) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
@@ -134,12 +135,14 @@ static bool note_ready(tn_plan *plan, tn_fault *fault) {
 }
 
 static bool build(tn_plan *plan, tn_fault *fault) {
+  if (plan->backend->card && !tn_plan_begin_card(plan, fault)) return false;
   if (!make_bases(plan)) {
     fault->kind = TN_FAULT_MEMORY;
     return false;
   }
   if (!tn_plan_schedule(plan, fault) || !tn_plan_merge_steps(plan, fault)) return false;
-  if (!tn_plan_cut_bands(plan, fault) || !tn_plan_place(plan, fault)) return false;
+  /* A card has no near cache that a band would stay in. */
+  if ((!plan->card && !tn_plan_cut_bands(plan, fault)) || !tn_plan_place(plan, fault)) return false;
   connect_calls(plan);
   if (!get_memory(plan, fault) || !choose_kernels(plan, fault) || !note_ready(plan, fault)) return false;
   if (!tn_plan_make_lanes(plan, fault)) return false;
@@ -166,15 +169,17 @@ tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options
     return NULL;
   }
   plan->options.updates = NULL; /* borrowed for the call only */
-  plan->options.placed = NULL;
+  plan->options.placed = plan->options.ignored = NULL;
   *fault = (tn_fault){ 0 };
   return plan;
 }
 
 void tn_plan_free(tn_plan *plan) {
   if (!plan) return;
-  if (plan->bases.count > 0) tn_heap_free_aligned(plan->heap, plan->bases.at[0].data, plan->block_bytes);
-  tn_heap_free_aligned(plan->heap, plan->scratch, plan->scratch_bytes);
+  if (plan->card) tn_plan_free_card(plan);
+  if (plan->bases.count > 0 && !plan->card)
+    tn_heap_free_aligned(plan->heap, plan->bases.at[0].data, plan->block_bytes);
+  if (!plan->card) tn_heap_free_aligned(plan->heap, plan->scratch, plan->scratch_bytes);
   tn_vec_free(plan->heap, &plan->steps);
   tn_vec_free(plan->heap, &plan->storages);
   tn_vec_free(plan->heap, &plan->views);
@@ -186,28 +191,39 @@ void tn_plan_free(tn_plan *plan) {
   tn_heap_free(plan->heap, plan, sizeof *plan);
 }
 
-static void bind(tn_plan *plan, int32_t base, const tn_view *view) {
-  if (plan->bases.at[base].data == view->data) return;
-  plan->bases.at[base].data = view->data;
+static void bind(tn_plan *plan, int32_t base, char *data) {
+  if (plan->bases.at[base].data == data) return;
+  plan->bases.at[base].data = data;
   patch(plan, base);
 }
 
 void tn_plan_bind_input(tn_plan *plan, int index, const tn_view *view) {
-  bind(plan, tn_plan_input_base(plan, index), view);
+  if (plan->card)
+    tn_plan_bind_card_input(plan, index, view);
+  else
+    bind(plan, tn_plan_input_base(plan, index), view->data);
 }
 
 void tn_plan_bind_param(tn_plan *plan, int index, const tn_view *view) {
-  bind(plan, tn_plan_param_base(plan, index), view);
+  char *data = plan->card ? tn_plan_bind_card_param(plan, index, view) : view->data;
+  bind(plan, tn_plan_param_base(plan, index), data);
 }
 
 void tn_plan_bind_output(tn_plan *plan, int index, const tn_view *view) {
-  bind(plan, tn_plan_output_base(plan, index), view);
+  if (plan->card)
+    tn_plan_bind_card_output(plan, index, view);
+  else
+    bind(plan, tn_plan_output_base(plan, index), view->data);
 }
 
 void tn_plan_set_effects(tn_plan *plan, const tn_effects *effects) { plan->effects = *effects; }
 void tn_plan_set_watch(tn_plan *plan, const tn_plan_watch *watch) { plan->watch = *watch; }
 
 void tn_plan_shift_draws(tn_plan *plan, uint64_t words) {
+  if (plan->card) {
+    tn_plan_shift_card_draws(plan, words);
+    return;
+  }
   for (size_t i = 0; i < plan->draws.count; i++) {
     tn_draw *draw = &plan->draws.at[i];
     draw->attrs->index = draw->index + words;
@@ -222,14 +238,14 @@ bool tn_plan_stop(const tn_plan *plan, const tn_step *step, tn_fault_kind kind, 
   return false;
 }
 
-static bool run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
+bool tn_plan_run_host(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   const tn_node *node = tn_graph_node(plan->graph, step->node);
   const tn_effects *effects = &plan->effects;
   if (effects->call && effects->call(effects->context, node, &plan->views.at[step->first_view])) return true;
   return tn_plan_stop(plan, step, TN_FAULT_HOST, fault);
 }
 
-static bool enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
+bool tn_plan_enter_region(tn_plan *plan, const tn_step *step, tn_fault *fault) {
   if (!plan->effects.entering) return true;
   if (plan->effects.entering(plan->effects.context, &plan->hosts.at[step->first_host], step->host_count))
     return true;
@@ -292,10 +308,10 @@ static bool run_steps(tn_plan *plan, uint32_t *at, uint32_t end, tn_fault *fault
     }
     switch (step->kind) {
       case TN_STEP_HOST:
-        if (!run_host(plan, step, fault)) return false;
+        if (!tn_plan_run_host(plan, step, fault)) return false;
         break;
       case TN_STEP_ENTER:
-        if (!enter_region(plan, step, fault)) return false;
+        if (!tn_plan_enter_region(plan, step, fault)) return false;
         break;
       case TN_STEP_JUMP_UNLESS:
         if (!is_true(plan, step)) i = step->target;
@@ -310,6 +326,7 @@ static bool run_steps(tn_plan *plan, uint32_t *at, uint32_t end, tn_fault *fault
 bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
   uint32_t at = 0;
   *fault = (tn_fault){ 0 };
+  if (plan->card) return tn_plan_run_on_card(plan, fault);
   for (size_t i = 0; i < plan->ready_count && plan->watch.ready; i++) {
     const tn_ready *ready = &plan->ready[i];
     if (!run_steps(plan, &at, ready->step + 1, fault)) return false;
@@ -319,7 +336,9 @@ bool tn_plan_run(tn_plan *plan, tn_fault *fault) {
   return run_steps(plan, &at, (uint32_t)plan->steps.count, fault);
 }
 
-tn_view tn_plan_output(const tn_plan *plan, int index) { return plan->views.at[plan->output_view[index]]; }
+tn_view tn_plan_output(const tn_plan *plan, int index) {
+  return plan->card ? tn_plan_card_output(plan, index) : plan->views.at[plan->output_view[index]];
+}
 
 tn_plan_stats tn_plan_stats_of(const tn_plan *plan) {
   return (tn_plan_stats){ plan->block_bytes, plan->scratch_bytes, plan->steps.count };

@@ -6,7 +6,10 @@
  *
  * Inputs and parameters are bound by pointer. An update says that an output
  * becomes the next value of a parameter: the plan writes it into the
- * parameter's own memory, after the last read of the old value. */
+ * parameter's own memory, after the last read of the old value.
+ *
+ * With the back end of a card the block and the parameters are there, and what is bound and what comes out is
+ * memory of the host all the same. */
 #ifndef TN_PLAN_PLAN_H
 #define TN_PLAN_PLAN_H
 
@@ -23,10 +26,16 @@ typedef struct {
   /* Outputs that are written into memory of the caller's (tn_plan_bind_output); NULL: none. A run that fails
    * may have written there. */
   const bool *placed;
+  /* Outputs that nobody looks at after a run; NULL: none. A card does not send them. */
+  const bool *ignored;
   size_t memory_limit; /* bytes for the block; 0: none */
   size_t band_bytes;   /* what steps that go row by row touch at a time; 0: what a near cache holds; SIZE_MAX:
                           each step does all of its rows */
 } tn_plan_options;
+
+/* Who is to carry a graph out so many times: the back end, or the host's if it is an automatic card and the
+ * work is too small to be worth its start and its launches. */
+const tn_backend *tn_plan_backend(const tn_backend *backend, const tn_graph *graph, int threads, int64_t runs);
 
 /* The graph must have known shapes and must outlive the plan. NULL with *fault filled in. */
 tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options *options, tn_fault *fault);

@@ -211,7 +211,7 @@ static bool compute_once(scheduler *s, tn_value value, const tn_attrs *attrs, co
   tn_op op = tn_graph_node(s->graph, value)->op;
   tn_kernel_call call = { .op = op, .attrs = attrs, .out = out, .threads = 1, .fault = s->fault };
   call.stop = s->plan->heap->stop;
-  if (!s->plan->backend->kernels[op](&call)) return false;
+  if (!tn_backend_on_host(s->plan->backend)->kernels[op](&call)) return false;
   if (!tn_stop_asked(call.stop)) return true;
   s->fault->kind = TN_FAULT_INTERRUPTED;
   return false;
