@@ -73,6 +73,11 @@ const tn_view *tn_loop_model_param(const tn_loop *loop, int param) {
   return tn_loop_has_best(loop) ? &loop->best.params[param].view : tn_trainer_param(loop->trainer, param);
 }
 
+const tn_view *tn_loop_model_place(const tn_loop *loop, int param) {
+  if (tn_loop_has_best(loop)) return &loop->best.params[param].view;
+  return tn_trainer_param_place(loop->trainer, param);
+}
+
 bool tn_loop_share_model_param(const tn_loop *loop, int param, tn_tensor *out) {
   if (!tn_loop_has_best(loop)) return tn_trainer_share_param(loop->trainer, param, out);
   *out = tn_tensor_ref(&loop->best.params[param]);

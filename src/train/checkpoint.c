@@ -107,6 +107,7 @@ bool tn_checkpoint_load(const tn_checkpoint *c) {
     if (!found) return lacks_parameters(c);
     tn_view_copy(&wanted[i].view, &found->view);
   }
+  tn_trainer_wrote(c->loop->trainer);
   return true;
 }
 

@@ -45,6 +45,7 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
     tn_loop_out_of_memory(loop);
     return NULL;
   }
+  if (!loop->trainer) options.backend = tn_plan_backend(options.backend, graph, options.threads, 1);
   tn_plan *plan = tn_plan_new(loop->host->heap, graph, &options, &fault);
   if (!plan) {
     tn_loop_fault(loop, &fault);
@@ -194,7 +195,7 @@ static bool evaluate(tn_loop *loop, tn_evaluation *e, double *loss, double *valu
 /* After every step they may be elsewhere. */
 static void bind_params(const tn_loop *loop, tn_plan *plan) {
   for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)
-    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param(loop->trainer, i) : &loop->first[i].view);
+    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param_place(loop->trainer, i) : &loop->first[i].view);
 }
 
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {
@@ -210,7 +211,7 @@ static void bind_model(const tn_loop *loop, const tn_history_row *row, tn_plan *
   bool last = tn_loop_would_be_best(loop, row);
   for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)
     tn_plan_bind_param(plan, i,
-                       last ? tn_trainer_param(loop->trainer, i) : tn_loop_model_param(loop, i));
+                       last ? tn_trainer_param_place(loop->trainer, i) : tn_loop_model_place(loop, i));
 }
 
 bool tn_loop_test(tn_loop *loop, tn_history_row *row) {

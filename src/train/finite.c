@@ -13,7 +13,7 @@
 #define KEEP_EVERY 64 /* steps; at most so many are made again */
 
 struct tn_kept {
-  tn_tensor *tensors; /* parameters, then the optimiser's */
+  tn_tensor *tensors; /* parameters, then the optimiser's; none where the trainer keeps them */
   int count;
   int64_t step;
   uint64_t drawn; /* position of the generator */
@@ -24,7 +24,7 @@ struct tn_kept {
 static bool make_kept(tn_loop *loop) {
   tn_kept *kept = tn_arena_new(loop->arena, tn_kept);
   if (!kept) return false;
-  int count = tn_trainer_lasting_count(loop->trainer);
+  int count = tn_trainer_keeps(loop->trainer) ? 0 : tn_trainer_lasting_count(loop->trainer);
   kept->tensors = tn_arena_array(loop->arena, (size_t)count + 1, sizeof *kept->tensors);
   if (!kept->tensors) return false;
   loop->kept = kept;
@@ -40,6 +40,9 @@ bool tn_loop_keep(tn_loop *loop, bool now) {
   bool recent = loop->kept && step - loop->kept->step < KEEP_EVERY && step >= loop->kept->step;
   if (recent && !now) return true;
   if (!loop->kept && !make_kept(loop)) return tn_loop_out_of_memory(loop);
+  tn_fault fault;
+  if (tn_trainer_keeps(loop->trainer) && !tn_trainer_keep(loop->trainer, &fault))
+    return tn_loop_fault(loop, &fault);
   for (int i = 0; i < loop->kept->count; i++)
     tn_view_copy(&loop->kept->tensors[i].view, tn_trainer_lasting(loop->trainer, i));
   loop->kept->step = step;
@@ -51,7 +54,10 @@ void tn_loop_free_kept(tn_loop *loop) {
   for (int i = 0; loop->kept && i < loop->kept->count; i++) tn_tensor_unref(&loop->kept->tensors[i]);
 }
 
+/* A card that has failed is found by whoever wants the parameters next. */
 static void go_back(tn_loop *loop) {
+  tn_fault fault;
+  if (tn_trainer_keeps(loop->trainer)) (void)tn_trainer_return(loop->trainer, &fault);
   for (int i = 0; i < loop->kept->count; i++)
     tn_view_copy(tn_trainer_lasting(loop->trainer, i), &loop->kept->tensors[i].view);
   tn_trainer_set_step_number(loop->trainer, loop->kept->step);
@@ -80,8 +86,9 @@ static bool report(tn_loop *loop, const tn_not_finite *found, int64_t step) {
 static bool look_at_step(tn_loop *loop, tn_trainer *looking, tn_not_finite *found, bool *failed) {
   tn_fault fault;
   double loss;
-  for (int i = 0; i < loop->kept->count; i++)
+  for (int i = 0; i < tn_trainer_lasting_count(looking); i++)
     tn_view_copy(tn_trainer_lasting(looking, i), tn_trainer_lasting(loop->trainer, i));
+  tn_trainer_wrote(looking);
   tn_trainer_set_step_number(looking, tn_trainer_step_number(loop->trainer));
   *failed = !tn_trainer_step(looking, &loss, &fault);
   if (*failed) {

@@ -165,6 +165,8 @@ static void name_model(tn_loop *loop, tn_named_view *out, size_t *count) {
 static bool add_tensors(tn_loop *loop, bool whole_state, tn_str metadata, tn_text *out) {
   size_t count;
   tn_arena names;
+  tn_fault fault;
+  if (!tn_trainer_fetch(loop->trainer, &fault)) return tn_loop_fault(loop, &fault);
   tn_arena_init(&names, loop->host->heap);
   tn_named_view *tensors = tn_arena_array(&names, tn_loop_tensor_limit(loop) + 1, sizeof *tensors);
   if (tensors && whole_state) tn_loop_name_tensors(loop, &names, tensors, &count);

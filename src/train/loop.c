@@ -13,7 +13,9 @@ bool tn_loop_out_of_memory(tn_loop *loop) {
   return tn_report_memory(loop->host->diags, loop->host->heap, TN_NOWHERE, "training");
 }
 
-bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault) {
+/* What a card that has failed had computed is lost: the last checkpoint stays. */
+bool tn_loop_fault(tn_loop *loop, const tn_fault *fault) {
+  if (fault->kind == TN_FAULT_DEVICE) loop->spoiled = true;
   return loop->program.doors->report_fault(loop->program.model, fault);
 }
 
@@ -170,6 +172,7 @@ static bool make_trainer(tn_loop *loop) {
     tn_view_copy(tn_trainer_param(loop->trainer, i), &loop->first[i].view);
     tn_tensor_unref(&loop->first[i]);
   }
+  if (loop->trainer) tn_trainer_wrote(loop->trainer);
   return loop->trainer != NULL;
 }
 
@@ -208,6 +211,13 @@ static bool prepare_first(tn_loop *loop) {
          tn_loop_read_goal(loop) && tn_loop_begin_folder(loop);
 }
 
+/* A step is about three times the forward pass. */
+static bool choose_device(tn_loop *loop) {
+  tn_loop_options *own = loop->own;
+  own->backend = tn_plan_backend(own->backend, &loop->lowered.graph, own->threads, 3 * loop->steps);
+  return true;
+}
+
 static bool prepare(tn_loop *loop) {
   const tn_training *program = &loop->program;
   loop->eval = tn_loop_is_first(loop) ? program->eval : NULL;
@@ -221,7 +231,7 @@ static bool prepare(tn_loop *loop) {
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return program->doors->init_params(program->model, &loop->sizes, loop->first) &&
          program->doors->lower(program->model, &loop->part, TN_LOWER_TRAINING, &loop->lowered) &&
-         tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
+         choose_device(loop) && tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
          tn_loop_meet_ranks(loop) && prepare_first(loop) && tn_loop_share_state(loop);
 }
@@ -263,9 +273,14 @@ static void tell_begin(tn_loop *loop) {
 static void tell_end(tn_loop *loop, const char *status) {
   const tn_loop_watch *watch = loop->options->watch;
   uint8_t digest[32];
+  tn_fault fault;
   if (!watch || !watch->end) return;
-  tn_loop_model_sha256(loop, digest);
-  watch->end(watch->context, status, tn_trainer_step_number(loop->trainer), digest);
+  bool lost = !tn_trainer_fetch(loop->trainer, &fault);
+  if (lost)
+    memcpy(digest, loop->saved_weights, sizeof digest);
+  else
+    tn_loop_model_sha256(loop, digest);
+  watch->end(watch->context, status, lost ? loop->saved_step : tn_trainer_step_number(loop->trainer), digest);
 }
 
 /* ---- steps ---- */
@@ -501,13 +516,15 @@ static bool take_part(tn_loop *loop, tn_unit *unit, tn_outcome *out) {
   tn_loop_find_ranks(loop);
   if (!prepare(loop) || !(loop->idle || train(loop))) return false;
   if (!tn_loop_is_first(loop)) return true;
+  tn_fault fault;
+  if (!tn_trainer_fetch(loop->trainer, &fault)) return tn_loop_fault(loop, &fault);
   return add_outcome(loop, out) && keep_params(loop, unit) && tn_loop_tell_end(loop);
 }
 
 bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
                    tn_arena *arena, tn_outcome *out) {
   tn_loop_options own = of_this_rank(options);
-  tn_loop loop = { .host = unit->host, .file = unit->file, .options = &own, .arena = arena, .held = -1 };
+  tn_loop loop = { .host = unit->host, .file = unit->file, .options = &own, .own = &own, .arena = arena, .held = -1 };
   if (!doors->open(unit, &loop.program)) return false;
   loop.program.doors = doors;
   tn_text_init(&loop.lines, unit->host->heap);

@@ -39,6 +39,7 @@ typedef struct {
   tn_host *host;
   uint32_t file;
   const tn_loop_options *options;
+  tn_loop_options *own;      /* the same, until the device is chosen */
   tn_arena *arena;
   tn_training program;       /* as its language describes it */
   const tn_eval_block *eval; /* the program's; NULL: none, or nothing to evaluate on */
@@ -88,7 +89,7 @@ void tn_loop_say(const tn_loop *loop, tn_str line);
 /* Inputs, data, hyperparameters and metrics (plan.c). */
 void tn_loop_say_plan(tn_loop *loop);
 /* In the words of the program's language. Returns false. */
-bool tn_loop_fault(const tn_loop *loop, const tn_fault *fault);
+bool tn_loop_fault(tn_loop *loop, const tn_fault *fault);
 /* The name of a parameter. */
 tn_str tn_loop_param_name(const tn_loop *loop, int param);
 
@@ -180,6 +181,8 @@ void tn_loop_note_recorded(tn_loop *loop, const struct tn_recorded_row *row);
 bool tn_loop_has_best(const tn_loop *loop);
 /* The model that the run leaves: the best parameters, or the last; and the number of steps that made them. */
 const tn_view *tn_loop_model_param(const tn_loop *loop, int param);
+/* The same for a plan on the device of the training: values on a card stay there. */
+const tn_view *tn_loop_model_place(const tn_loop *loop, int param);
 bool tn_loop_share_model_param(const tn_loop *loop, int param, tn_tensor *out); /* false: no memory */
 int64_t tn_loop_model_step(const tn_loop *loop);
 /* Why the run ended before its last step, and which parameters it keeps. */

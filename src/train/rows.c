@@ -254,7 +254,7 @@ static bool filter_rows(pipeline *p, const stage *s) {
 
 static bool plan_stage(pipeline *p, size_t index, stage *s) {
   tn_fault fault;
-  tn_plan_options options = { .backend = p->backend, .threads = 1 };
+  tn_plan_options options = { .backend = tn_backend_on_host(p->backend), .threads = 1 };
   s->on_labels = p->data->stages[index].on_labels;
   int64_t width = s->on_labels ? p->table->label_width : p->table->width;
   bool single = s->on_labels && !has_label_lists(p->program);

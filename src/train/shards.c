@@ -193,7 +193,7 @@ tn_shard_means *tn_shard_means_new(tn_heap *heap, const tn_trainer_request *requ
   if (!s) return NULL;
   s->heap = heap;
   s->transport = request->transport;
-  s->backend = request->backend;
+  s->backend = tn_backend_on_host(request->backend); /* it adds what is there */
   s->threads = request->threads > 0 ? request->threads : 1;
   tn_arena_init(&s->arena, heap);
   bool ok = request->options.shards <= INT_MAX && make_graph(s, request, fault) && optimise(s, request) &&

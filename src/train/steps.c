@@ -40,6 +40,7 @@ static bool make_trainer(tn_steps *steps, const tn_steps_request *request) {
   if (!steps->trainer) return tn_host_fault(host, &fault);
   for (int i = 0; i < tn_trainer_param_count(steps->trainer); i++)
     tn_view_copy(tn_trainer_param(steps->trainer, i), &lowered->params[i].view);
+  tn_trainer_wrote(steps->trainer);
   for (size_t i = 0; i < lowered->graph.inputs.count; i++) {
     if (lowered->inputs[i].buffer) tn_trainer_bind_input(steps->trainer, (int)i, &lowered->inputs[i].view);
   }

@@ -60,6 +60,7 @@ tn_plan *tn_trained_plan(tn_trained *trained, tn_graph *graph, const int *update
   tn_plan_options wanted = { .backend = options->backend, .threads = options->threads, .updates = updates };
   tn_fault fault;
   if (!tn_opt_run(graph, options->passes, options->evaluator)) return tn_trained_no_memory(trained), NULL;
+  wanted.backend = tn_plan_backend(wanted.backend, graph, wanted.threads, 1);
   tn_plan *plan = tn_plan_new(trained->host->heap, graph, &wanted, &fault);
   if (!plan) return tn_trained_fault(trained, &fault), NULL;
   for (size_t i = 0; i < trained->program.specs.param_count; i++)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "backend/cuda/resident.h"
 #include "base/elementary.h"
 #include "base/rng.h"
 #include "train/half.h"
@@ -27,6 +28,7 @@ struct tn_trainer {
   int per_param;      /* states of one */
   int learning_count; /* parameters that a gradient reaches */
   tn_lasting lasting; /* parameters, then states */
+  tn_resident *resident; /* where they live on a card; NULL: on the host */
   float scalar[TN_SCALAR_COUNT];
   int scalar_input[TN_SCALAR_COUNT]; /* -1: not used */
   int64_t key;
@@ -270,15 +272,37 @@ static void bind_means(tn_trainer *t) {
   }
 }
 
+/* Of a whole step only the loss is looked at. */
+static const bool *ignored_outputs(maker *m) {
+  tn_trainer *t = m->trainer;
+  size_t count = t->half.graph.outputs.count;
+  bool *ignored = tn_arena_array(&t->arena, count + 1, sizeof *ignored);
+  for (size_t i = 1; ignored && i < count; i++) ignored[i] = !m->request->shows_all;
+  return ignored;
+}
+
+static bool make_resident(maker *m) {
+  tn_trainer *t = m->trainer;
+  tn_card *card = m->request->backend->card;
+  if (!card || t->lasting.window) return true;
+  tn_view *views = tn_arena_array(&t->arena, (size_t)t->lasting.count + 1, sizeof *views);
+  if (!views) return false;
+  for (int i = 0; i < t->lasting.count; i++) views[i] = t->lasting.tensors[i].view;
+  t->resident = tn_resident_new(t->heap, card, views, t->lasting.count);
+  return t->resident || tn_card_fail(card, m->fault);
+}
+
 static bool make_plan(maker *m) {
   tn_trainer *t = m->trainer;
   int *updates = NULL;
   bool *placed = NULL;
-  if (!choose_places(m, &updates, &placed)) return false;
+  const bool *ignored = ignored_outputs(m);
+  if (!ignored || !choose_places(m, &updates, &placed) || !make_resident(m)) return false;
   tn_plan_options options = { .backend = m->request->backend,
                               .threads = m->request->threads,
                               .updates = updates,
-                              .placed = placed };
+                              .placed = placed,
+                              .ignored = ignored };
   t->half.plan = tn_plan_new(t->heap, &t->half.graph, &options, m->fault);
   if (!t->half.plan) return false;
   bind_params(t);
@@ -333,6 +357,7 @@ void tn_trainer_free(tn_trainer *trainer) {
   if (!trainer) return;
   tn_shard_means_free(trainer->means);
   tn_half_free(&trainer->half);
+  tn_resident_free(trainer->resident);
   tn_lasting_free(&trainer->lasting);
   tn_arena_free(&trainer->arena);
   tn_heap_free(trainer->heap, trainer, sizeof *trainer);
@@ -342,24 +367,48 @@ void tn_trainer_free(tn_trainer *trainer) {
 
 int tn_trainer_learning_count(const tn_trainer *trainer) { return trainer->learning_count; }
 int tn_trainer_param_count(const tn_trainer *trainer) { return trainer->param_count; }
+const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index) {
+  if (trainer->resident) (void)tn_resident_fetch(trainer->resident);
+  return &trainer->lasting.tensors[index].view;
+}
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index) {
+  return tn_trainer_lasting(trainer, index);
+}
+const tn_view *tn_trainer_param_place(const tn_trainer *trainer, int index) {
   return &trainer->lasting.tensors[index].view;
 }
 bool tn_trainer_share_param(const tn_trainer *trainer, int index, tn_tensor *out) {
+  if (trainer->resident) (void)tn_resident_fetch(trainer->resident);
   return tn_lasting_share(&trainer->lasting, index, out);
 }
 int tn_trainer_state_count(const tn_trainer *trainer) {
   return trainer->lasting.count - trainer->param_count;
 }
 const tn_view *tn_trainer_state(const tn_trainer *trainer, int index) {
-  return &trainer->lasting.tensors[trainer->param_count + index].view;
+  return tn_trainer_lasting(trainer, trainer->param_count + index);
 }
 
 int tn_trainer_lasting_count(const tn_trainer *trainer) { return trainer->lasting.count; }
-const tn_view *tn_trainer_lasting(const tn_trainer *trainer, int index) {
-  return &trainer->lasting.tensors[index].view;
-}
 bool tn_trainer_is_shared(const tn_trainer *trainer) { return trainer->lasting.window != NULL; }
+
+void tn_trainer_wrote(tn_trainer *trainer) {
+  if (trainer->resident) tn_resident_wrote(trainer->resident);
+}
+
+bool tn_trainer_fetch(const tn_trainer *trainer, tn_fault *fault) {
+  if (!trainer->resident || tn_resident_fetch(trainer->resident)) return true;
+  return tn_card_fail(tn_resident_card(trainer->resident), fault);
+}
+
+bool tn_trainer_keeps(const tn_trainer *trainer) { return trainer->resident != NULL; }
+
+bool tn_trainer_keep(tn_trainer *t, tn_fault *fault) {
+  return tn_resident_keep(t->resident) || tn_card_fail(tn_resident_card(t->resident), fault);
+}
+
+bool tn_trainer_return(tn_trainer *t, tn_fault *fault) {
+  return tn_resident_return(t->resident) || tn_card_fail(tn_resident_card(t->resident), fault);
+}
 
 void tn_trainer_bind_input(tn_trainer *trainer, int index, const tn_view *view) {
   if (index >= trainer->input_count || index == trainer->key_input) return;
@@ -410,6 +459,7 @@ bool tn_trainer_step(tn_trainer *trainer, double *loss, tn_fault *fault) {
   trainer->key = (int64_t)tn_rng_mix(trainer->seed, (uint64_t)trainer->step);
   if (trainer->means && !tn_shard_means_run(trainer->means, trainer->key, fault)) return false;
   if (!tn_plan_run(trainer->half.plan, fault) || !finish_update(trainer, loss, fault)) return false;
+  if (trainer->resident) tn_resident_computed(trainer->resident);
   trainer->step++;
   return true;
 }

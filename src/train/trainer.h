@@ -46,9 +46,22 @@ tn_trainer *tn_trainer_new(tn_heap *heap, const tn_trainer_request *request, tn_
 void tn_trainer_free(tn_trainer *trainer);
 
 /* By the graph's own numbering. Borrowed; contiguous; valid until the trainer is freed, but after a step its
- * data may be elsewhere. Writing to it sets the parameter. */
+ * data may be elsewhere. Whoever writes to it, to set the parameter, calls tn_trainer_wrote afterwards. On a
+ * card the values are fetched first; if that fails they are older ones, and tn_trainer_fetch says so. */
 int tn_trainer_param_count(const tn_trainer *trainer);
 const tn_view *tn_trainer_param(const tn_trainer *trainer, int index);
+/* Where it is, for a plan on the same device that is to read it; its values are not fetched. */
+const tn_view *tn_trainer_param_place(const tn_trainer *trainer, int index);
+/* The views of this trainer were written to: from now on that is what counts. */
+void tn_trainer_wrote(tn_trainer *trainer);
+/* The values of parameters and state are on the host. False with *fault: the card has failed, and they are
+ * lost. */
+bool tn_trainer_fetch(const tn_trainer *trainer, tn_fault *fault);
+/* Whether they live on a card. There it keeps parameters and state as they are now, in place of what was kept
+ * before, and makes them again what they were; nothing is copied to the host. False with *fault. */
+bool tn_trainer_keeps(const tn_trainer *trainer);
+bool tn_trainer_keep(tn_trainer *trainer, tn_fault *fault);
+bool tn_trainer_return(tn_trainer *trainer, tn_fault *fault);
 /* The same with a reference of its own, which outlives the trainer. False: no memory. */
 bool tn_trainer_share_param(const tn_trainer *trainer, int index, tn_tensor *out);
 /* How many of them the loss has a gradient by. */
