@@ -125,7 +125,7 @@ tern_program *tern_load_run(tern_session *session, const char *folder, tern_stat
 
 static tn_trained_options options_of(const tern_program *program) {
   const tern_session *session = program->session;
-  return (tn_trained_options){ .backend = session->backend,
+  return (tn_trained_options){ .backend = session->device,
                                .threads = session->threads,
                                .passes = session->passes,
                                .evaluator = &session->evaluator,
@@ -231,6 +231,7 @@ static bool generate(tern_program *program, const tern_generation *wanted, size_
                                   .shown = wanted->shown,
                                   .context = &own,
                                   .take = take_text };
+  options.trained.backend = program->session->backend; /* one token at a time gains nothing on a card */
   if (!program->is_run)
     return tn_api_usage(session, "", TN_LIT("tern_generate"), " takes a program of tern_load_run");
   return tn_generate(program->unit, program->lang->training, &options, &program->arena, tokens);

@@ -65,7 +65,8 @@ static bool copy_output(tern_session *session, const tn_view *from, tn_tensor *o
 
 static bool run_once(tern_session *session, const tn_graph *graph, const tn_view *inputs,
                      const tn_view *params, tn_tensor *outputs, tn_fault *fault) {
-  tn_plan_options options = { .backend = session->backend, .threads = session->threads };
+  tn_plan_options options = { .threads = session->threads };
+  options.backend = tn_plan_backend(session->device, graph, session->threads, 1);
   tn_plan *plan = tn_plan_new(&session->heap, graph, &options, fault);
   if (!plan) return false;
   for (size_t i = 0; i < graph->inputs.count; i++) tn_plan_bind_input(plan, (int)i, &inputs[i]);
@@ -101,9 +102,10 @@ static bool compute(tn_host *host, const tn_graph *graph, const tn_view *inputs,
 
 static tn_plan *plan(tn_host *host, tn_graph *graph, tn_fault *fault) {
   tern_session *session = host->context;
-  tn_plan_options options = { .backend = session->backend, .threads = session->threads };
+  tn_plan_options options = { .threads = session->threads };
   *fault = (tn_fault){ .kind = TN_FAULT_MEMORY };
   if (!tn_opt_run(graph, session->passes, &session->evaluator)) return NULL;
+  options.backend = tn_plan_backend(session->device, graph, session->threads, 1);
   return tn_plan_new(&session->heap, graph, &options, fault);
 }
 

@@ -26,7 +26,10 @@ struct tern_session {
   tn_sources sources;
   tn_diags diags;
   tn_host host;
-  const tn_backend *backend;
+  const tn_backend *backend; /* of the CPU */
+  const tn_backend *device;  /* who carries plans out: the same, or a card (device.c) */
+  struct tn_card *card;      /* NULL: none was opened */
+  tn_backend card_backend;
   int threads;
   tn_pass_set passes;
   tn_opt_evaluator evaluator;
@@ -101,6 +104,9 @@ bool tn_api_keep_run(tern_session *session, const tern_train_run *run);
 /* Removes the folders that were made for a run, as far as they are empty. */
 void tn_api_drop_made(tern_session *session);
 void tn_api_sandbox_free(tern_session *session);
+
+/* The card, if there is one (device.c). */
+void tn_api_close_device(tern_session *session);
 
 /* Grants (grants.c). */
 void tn_api_grants_free(tern_session *session);

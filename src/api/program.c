@@ -434,7 +434,7 @@ static tern_status train_whole(tern_program *program, const tern_train_run *run,
   if (!run) run = &usual;
   tn_followed followed = { .session = session, .run = run };
   tn_loop_watch watch = tn_api_watch(&followed);
-  tn_loop_options options = { .backend = session->backend,
+  tn_loop_options options = { .backend = session->device,
                               .threads = session->threads,
                               .passes = session->passes,
                               .evaluator = &session->evaluator,

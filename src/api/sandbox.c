@@ -209,7 +209,8 @@ static tn_guard_policy policy_of(const tern_session *session, const tn_guard_pat
                             .count = count,
                             .serves = session->serves,
                             .speaks = session->speaks,
-                            .has_children = session->has_children };
+                            .has_children = session->has_children,
+                            .has_card = session->card != NULL };
 }
 
 /* ---- entering ---- */

@@ -93,7 +93,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
   if (!session) return refuse(problem, "out of memory");
   session->heap = heap; /* which has counted the session itself */
   session->heap.stop = &session->stop;
-  session->backend = backend;
+  session->backend = session->device = backend;
   session->passes = passes;
   session->max_seconds = options->max_seconds;
   if (!set_up(session, options)) {
@@ -107,6 +107,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
 void tern_session_free(tern_session *session) {
   if (!session) return;
   tn_eager_free(session->host.eager);
+  tn_api_close_device(session);
   tn_api_sandbox_free(session);
   tn_api_grants_free(session);
   tn_arena_free(&session->views);

@@ -120,7 +120,7 @@ static bool begin(tern_program *program, const tern_training *training) {
   tn_steps_request request = { .loss = training ? training->loss : NULL,
                                .own = training == NULL,
                                .trainer = { .seed = session->host.seed,
-                                            .backend = session->backend,
+                                            .backend = session->device,
                                             .threads = session->threads,
                                             .passes = session->passes,
                                             .evaluator = &session->evaluator } };

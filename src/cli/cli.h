@@ -97,6 +97,7 @@ tern_status tn_cli_board(tn_run *run);
 tern_status tn_cli_explain(tn_run *run);
 tern_status tn_cli_ops(tn_run *run);
 tern_status tn_cli_doctor(tn_run *run);
+tern_status tn_cli_devices(tn_run *run);
 tern_status tn_cli_new(tn_run *run);
 tern_status tn_cli_completion(tn_run *run);
 tern_status tn_cli_man(tn_run *run);
@@ -141,6 +142,11 @@ tern_status tn_cli_allow(tn_run *run);
 /* The files that options name are named to the sandbox, and it is entered: what follows is parsed inside.
  * False after showing why not. */
 bool tn_cli_confine(tn_run *run, tern_status *status);
+/* Opens the device that the command line or TERN_DEVICE names; before tn_cli_confine, and in the process that
+ * computes. False after showing why not. */
+bool tn_cli_device(tn_run *run, tern_status *status);
+/* Whether they name a card. */
+bool tn_cli_wants_card(const tn_command *command);
 /* Gives the program what the command line gives. */
 tern_status tn_cli_give(tn_run *run, tern_program *program);
 /* Shows the result of a program that ran. */

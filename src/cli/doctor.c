@@ -78,6 +78,9 @@ typedef struct {
 #ifndef TN_HAVE_MPI
 #define TN_HAVE_MPI 0
 #endif
+#ifndef TN_HAVE_PTX
+#define TN_HAVE_PTX 0
+#endif
 
 static const library libraries[] = {
   { "pthreads", "several threads for one program", TN_HAVE_THREADS },
@@ -85,6 +88,7 @@ static const library libraries[] = {
   { "SQLite", "the history of training runs: tern runs", TN_HAVE_SQLITE },
   { "microhttpd", "the history as a page: tern board", TN_HAVE_MICROHTTPD },
   { "Open MPI", "training under mpirun and srun", TN_HAVE_MPI },
+  { "GPU part", "NVIDIA cards: --device cuda", TN_HAVE_PTX },
 };
 #define LIBRARY_COUNT (sizeof libraries / sizeof *libraries)
 

@@ -61,6 +61,7 @@ tern_status tn_cli_emit(tn_run *run) {
   if (!tn_cli_one_word(run, "a file", &status)) return status;
   const char *kind = run->command->value[TN_OPTION_AS];
   if (!kind) return tn_cli_usage(run, "tern emit needs --as graph, grad, mlir, dot, svg, onnx or npz", NULL);
+  if (!tn_cli_device(run, &status)) return status;
   tern_program *program =
       tern_load_file(run->session, run->command->language, run->command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);

@@ -18,7 +18,9 @@ tern_status tn_cli_evaluate(tn_run *run) {
   const tn_command *command = run->command;
   if (command->word_count != 2)
     return tn_cli_usage(run, "tern evaluate needs a run and a file: tern evaluate RUN DATA", NULL);
-  tern_status status = tern_sandbox_path(run->session, command->words[0], TERN_SANDBOX_LOAD);
+  tern_status status;
+  if (!tn_cli_device(run, &status)) return status;
+  status = tern_sandbox_path(run->session, command->words[0], TERN_SANDBOX_LOAD);
   if (status == TERN_OK) status = tern_sandbox_path(run->session, command->words[1], TERN_SANDBOX_READ);
   return status == TERN_OK ? evaluate(run) : tn_cli_failed(run, status);
 }

@@ -32,7 +32,7 @@ static tern_status (*const handlers[])(tn_run *run) = {
   [TN_VERB_NEW] = tn_cli_new,         [TN_VERB_COMPLETION] = tn_cli_completion,
   [TN_VERB_MAN] = tn_cli_man,         [TN_VERB_PLOT] = tn_cli_plot,
   [TN_VERB_PREDICT] = tn_cli_predict, [TN_VERB_EVALUATE] = tn_cli_evaluate,
-  [TN_VERB_GENERATE] = tn_cli_generate,
+  [TN_VERB_GENERATE] = tn_cli_generate, [TN_VERB_DEVICES] = tn_cli_devices,
 };
 
 const tn_verb_info *tn_verb_info_of(tn_verb verb) { return &verbs[verb]; }

@@ -128,6 +128,7 @@ tern_status tn_cli_predict(tn_run *run) {
   tern_status status;
   answers a = { .run = run };
   if (!check_words(run, &status) || !find_form(run, file, &form, &status)) return status;
+  if (!tn_cli_device(run, &status)) return status;
   status = tern_sandbox_path(run->session, command->words[0], TERN_SANDBOX_LOAD);
   if (status == TERN_OK && command->word_count > 1)
     status = tern_sandbox_path(run->session, command->words[1], TERN_SANDBOX_READ);

@@ -35,7 +35,7 @@ static tern_status run_program(tn_run *run, tern_program *program,
 
 static tern_status run_file(tn_run *run, tern_status (*how)(tern_program *program)) {
   tern_status status;
-  if (!tn_cli_one_word(run, "a file", &status)) return status;
+  if (!tn_cli_one_word(run, "a file", &status) || !tn_cli_device(run, &status)) return status;
   tern_program *program =
       tern_load_file(run->session, run->command->language, run->command->words[0], &status);
   return program ? run_program(run, program, how) : tn_cli_failed(run, status);
@@ -83,7 +83,7 @@ tern_status tn_cli_app(tn_run *run) { return run_file(run, tern_run_app); }
 
 tern_status tn_cli_eval(tn_run *run) {
   tern_status status;
-  if (!tn_cli_one_word(run, "a text", &status)) return status;
+  if (!tn_cli_one_word(run, "a text", &status) || !tn_cli_device(run, &status)) return status;
   const char *text = run->command->words[0];
   tern_language language = run->command->language != TERN_LANG_AUTO ? run->command->language : TERN_LANG_MIND;
   tern_program *program = tern_load(run->session, language, "<eval>", text, strlen(text));

@@ -64,6 +64,7 @@ static tern_status train_here(tn_run *run) {
   if (tn_given_option(command, TN_OPTION_CHECKPOINT_EVERY) && !kept)
     return tn_cli_usage(run, "--checkpoint-every needs a folder for checkpoints",
                         "name one with --out or --resume");
+  if (!tn_cli_device(run, &status)) return status;
   tern_program *program = tern_load_file(run->session, command->language, command->words[0], &status);
   if (!program) return tn_cli_failed(run, status);
   tn_progress progress;
@@ -117,6 +118,9 @@ tern_status tn_cli_train(tn_run *run) {
   if (!tn_cli_one_word(run, "a file", &status)) return status;
   if (tn_given_option(command, TN_OPTION_SWEEP)) return tn_cli_sweep(run);
   if (origin == TN_LAUNCH_FREE && ranks < 2) return train_here(run);
+  if (tn_cli_wants_card(command))
+    return tn_cli_usage(run, "a training in several processes runs on the CPU",
+                        "leave --device cuda out, or let one process train on the card");
   if (origin == TN_LAUNCH_MPI && ranks > 0)
     return tn_cli_usage(run, "--ranks starts processes, and here mpirun or srun has started them",
                         "leave --ranks out; the number of ranks is that of the launcher");

@@ -281,6 +281,13 @@ static void allow_ending_children(tn_filter *filter) {
 #endif
 }
 
+/* Requests to NVIDIA's driver have the letter F, those to its memory manager small numbers, which no terminal
+ * and no other file that is open here takes for anything. */
+static void allow_card(tn_filter *filter) {
+  tn_filter_allow_masked(filter, SYS_ioctl, 1, 0xff00, (uint32_t)'F' << 8);
+  tn_filter_allow_masked(filter, SYS_ioctl, 1, ~(uint32_t)0xff, 0);
+}
+
 /* A further filter without flags. One with a listener would answer calls itself. */
 static void allow_narrowing(tn_filter *filter) {
   static const uint32_t set_filter[] = { SECCOMP_SET_MODE_FILTER }, none[] = { 0 };
@@ -319,6 +326,7 @@ void tn_guard_write_filter(const tn_guard_policy *policy, int process, tn_filter
   allow_memory(filter);
   allow_own_signals(filter, process);
   allow_reading_limits(filter);
+  if (policy->has_card) allow_card(filter);
   allow_corners(filter, writes);
   if (reads) allow_all(filter, looking, COUNT(looking));
   if (writes)

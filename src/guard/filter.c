@@ -86,5 +86,14 @@ void tn_filter_allow_if(tn_filter *filter, long call, const tn_filter_test *test
   verdict(filter, SECCOMP_RET_ALLOW);
 }
 
+void tn_filter_allow_masked(tn_filter *filter, long call, int argument, uint32_t mask, uint32_t value) {
+  if_equal(filter, (uint32_t)call, 0, 5);
+  load(filter, HALF_AT(argument, false));
+  add(filter, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
+  if_equal(filter, value, 0, 1);
+  verdict(filter, SECCOMP_RET_ALLOW);
+  load(filter, NUMBER_AT);
+}
+
 void tn_filter_end(tn_filter *filter) { verdict(filter, refusal(EPERM)); }
 #endif

@@ -40,6 +40,7 @@ typedef struct {
   bool serves;        /* the sockets that are open accept and answer; no other is made */
   bool speaks;        /* the sockets that are open send and receive; no other is made */
   bool has_children;  /* processes that were started before are waited for, and ended by their pidfds */
+  bool has_card;      /* NVIDIA's driver was started before: device files that are open are controlled */
   bool narrows;       /* tn_guard_narrow will be called later */
 } tn_guard_policy;
 

@@ -57,6 +57,8 @@ void tn_filter_begin(tn_filter *filter);
 void tn_filter_allow(tn_filter *filter, long call);
 /* Allowed when every test holds. */
 void tn_filter_allow_if(tn_filter *filter, long call, const tn_filter_test *tests, int count);
+/* Allowed when the argument's lower half, masked, is the value; if not, later rules decide. */
+void tn_filter_allow_masked(tn_filter *filter, long call, int argument, uint32_t mask, uint32_t value);
 /* Refused with an error of its own, such as ENOSYS, after which the caller tries another way. */
 void tn_filter_refuse(tn_filter *filter, long call, int error);
 void tn_filter_end(tn_filter *filter);

@@ -119,6 +119,20 @@ static void nothing_is_opened_where_nothing_is_named(void **state) {
   assert_false(allows(&writes, SYS_symlinkat, (call){ { 0 } }));
 }
 
+static void only_a_card_opens_the_requests_of_its_driver(void **state) {
+  (void)state;
+  tn_guard_policy card = { .has_card = true };
+  call of_driver = { { 3, 0xc020462a } }, of_memory = { { 3, 33 } };
+  call typed = { { 0, 0x5412 } }, terminal = { { 0, 0x5401 } }; /* TIOCSTI, TCGETS */
+  assert_false(allows(&nothing, SYS_ioctl, of_driver));
+  assert_false(allows(&nothing, SYS_ioctl, of_memory));
+  assert_true(allows(&card, SYS_ioctl, of_driver));
+  assert_true(allows(&card, SYS_ioctl, of_memory));
+  assert_false(allows(&card, SYS_ioctl, typed));
+  assert_true(allows(&card, SYS_ioctl, terminal));
+  assert_false(allows(&card, SYS_openat, (call){ { 0, 0, O_RDWR } }));
+}
+
 static void no_file_gets_the_rights_of_its_owner(void **state) {
   (void)state;
   tn_guard_path written = { "x", TN_GUARD_WRITE };
@@ -266,6 +280,7 @@ int main(void) {
     cmocka_unit_test(reading_is_never_writing),
 #if TN_GUARD_HAS_FILTER
     cmocka_unit_test(nothing_is_opened_where_nothing_is_named),
+    cmocka_unit_test(only_a_card_opens_the_requests_of_its_driver),
     cmocka_unit_test(no_file_gets_the_rights_of_its_owner),
     cmocka_unit_test(only_a_layer_that_is_narrowed_can_be),
     cmocka_unit_test(threads_are_started_but_no_processes),
