@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test attack coverage fuzz test-slow test-bits test-update bench bench-quick install deb wheel clean help
+.PHONY: all demo test attack coverage fuzz test-slow test-bits test-gpu test-update bench bench-quick install deb wheel clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -39,6 +39,9 @@ test-bits: ## the same bits with every compiler, thread count, instruction set a
 
 test-update: all ## put what really came in place of what tests expect; review the diff
 	@$(CMAKE) --build build/release --target test-update --parallel $(JOBS)
+
+test-gpu: all ## on a machine with an NVIDIA card: every operation and every program of tests/bits on it
+	@sh tools/test_gpu.sh
 
 bench: ## install the peers, measure beside them, and write docs/performance.md (twenty minutes)
 	@sh tools/setup.sh bench

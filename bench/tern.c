@@ -2,7 +2,7 @@
  *
  *   bench_tern THREADS FOLDER [wall]
  *
- * TERN_ISA in the environment is the instruction set. THREADS 0: as many as tern
+ * TERN_ISA in the environment is the instruction set, TERN_DEVICE the device. THREADS 0: as many as tern
  * takes by itself. wall: one thread is measured by the wall clock too.
  *
  * Reads one request a line and answers with one number: seconds for one
@@ -221,6 +221,7 @@ static void prepare(workload *w, const bench *b, char **words, int count) {
   tern_options options = { .threads = b->threads, .allow = TERN_ALLOW_FILEREAD, .isa = getenv("TERN_ISA") };
   w->session = tern_session_new(&options, NULL);
   if (!w->session) stop("no session");
+  if (getenv("TERN_DEVICE")) need(w, tern_device(w->session, getenv("TERN_DEVICE")));
   w->once = run_once;
   if (strcmp(kind, "matmul") == 0 && count == 6) {
     load_matmul(w, words + 1);

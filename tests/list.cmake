@@ -130,6 +130,17 @@ tn_test(ops card cuda emulated cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c
   ../gpu/emulator.c ../gpu/card.c)
 tn_test(ops tiles cuda emulated ref ALSO ../gpu/emulator.c)
+# The same kernels behind the functions of NVIDIA's driver: tern finds it as libcuda.so.1.
+if(TARGET tern AND NOT CMAKE_CROSSCOMPILING)
+  add_library(fake_cuda MODULE ${PROJECT_SOURCE_DIR}/tests/gpu/driver.c
+    ${PROJECT_SOURCE_DIR}/tests/gpu/emulator.c)
+  target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(fake_cuda PRIVATE tern_flags tn_emulated tn_cuda tn_op)
+  target_compile_options(fake_cuda PRIVATE -fvisibility=hidden)
+  set_target_properties(fake_cuda PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/card)
+  set(TN_FAKE_CARD LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/card TERN_DEVICE=cuda)
+endif()
 tn_test(ops kernels cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)
 tn_test(ops table tern)

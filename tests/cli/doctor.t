@@ -7,8 +7,8 @@ $ cut -c1-12 found | sed 's/ *$//' | head -6
 | features
 | threads
 | sandbox
-$ grep -cE '^(pthreads|libedit|SQLite|microhttpd|Open MPI) +(yes|no)$' found
-| 5
+$ grep -cE '^(pthreads|libedit|SQLite|microhttpd|Open MPI|GPU part) +(yes|no)$' found
+| 6
 $ tern doctor --json | grep -cE '^\{"ok":true,"version":"[0-9.]+","kernels":"[a-z0-9]+","available":\[.*"ref"\],.*"sandbox":\{"landlock":[0-9]+,"seccomp":(true|false),"files":(true|false),"calls":(true|false),"missing":.*\},"libraries":\[.*\]\}$'
 | 1
 $ TERN_ISA=portable tern doctor | head -2 | tail -1

@@ -121,10 +121,17 @@ static void leave(coroutine *c) {
 /* A context begins on its stack; from then on jumps do, which ask the system for nothing. */
 static jmp_buf host;
 
+static void leave(coroutine *c) {
+  if (!_setjmp(c->context)) _longjmp(host, 1);
+}
+
+/* A context that has ended is the thread of the next block with its number. */
 static void enter(void) {
-  running(running_arguments);
-  threads[tn_emulated_thread].state = ENDED;
-  _longjmp(host, 1);
+  for (;;) {
+    running(running_arguments);
+    threads[tn_emulated_thread].state = ENDED;
+    leave(&threads[tn_emulated_thread]);
+  }
 }
 
 static void resume(coroutine *c) {
@@ -138,10 +145,6 @@ static void resume(coroutine *c) {
   start.uc_link = NULL;
   makecontext(&start, enter, 0);
   setcontext(&start);
-}
-
-static void leave(coroutine *c) {
-  if (!_setjmp(c->context)) _longjmp(host, 1);
 }
 #endif
 
@@ -241,8 +244,11 @@ static void run_warp(int warp) {
 static void run_block(void) {
   int warps = tn_emulated_threads / CARD_WARP, order[THREAD_LIMIT / CARD_WARP];
   for (int t = 0; t < tn_emulated_threads; t++) {
-    threads[t].state = READY, threads[t].begun = false;
+    threads[t].state = READY;
     threads[t].copies.count = threads[t].copies.groups = 0;
+#ifdef FOLLOWED
+    threads[t].begun = false;
+#endif
   }
   for (;;) {
     for (int w = 0; w < warps; w++) order[w] = w;

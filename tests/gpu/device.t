@@ -1,0 +1,92 @@
+# The device of a run, on a card that the host plays: driver.c says what TERN_FAKE_CARD can be.
+$ cat > on_card <<'END'
+> LD_LIBRARY_PATH="$(dirname "$TERN")/tests/card" TERN_FAKE_CARD=$1 && export LD_LIBRARY_PATH TERN_FAKE_CARD
+> shift
+> exec "$TERN" "$@"
+> END
+$ cat > model.ail <<'END'
+> model {
+>   x [B, 3]
+>   labels [B]
+>   param W [3, 4]
+>   param b [4]
+>   param V [4, 2]
+>   logits = matmul(dropout(relu(linear(x, W, b)), 0.5), V)
+> }
+> train {
+>   loss = xent(logits, labels)
+>   steps = 20
+>   lr = 0.1
+>   batch = 4
+>   optimizer = "adam"
+>   clip_norm = 1
+> }
+> END
+
+# What there is.
+$ sh on_card fine devices | tail -n 1
+| cuda  the host, 4.0 GiB, compute capability 8.0, 4 multiprocessors
+$ sh on_card fine devices --json | sed 's/.*{"device":"cuda"/{"device":"cuda"/'
+| {"device":"cuda","name":"the host","memory":4294967296,"usable":true}]}
+$ sh on_card none devices | tail -n 1
+| cuda  none: the NVIDIA driver knows no card
+
+# No driver, none that works, no card: one diagnostic, and nothing is run.
+$ mkdir empty; : > empty/libcuda.so.1; LD_LIBRARY_PATH=empty tern eval '1 + 2' --device cuda
+! error[E_DEVICE]: the device `cuda` cannot be used: there is no NVIDIA driver (libcuda.so.1) on this machine
+!    = device: cuda
+!    = problem: there is no NVIDIA driver (libcuda.so.1) on this machine
+!    = hint: `tern devices` shows what there is; --device cpu computes the same bits
+! 
+? 1
+$ sh on_card old eval '1 + 2' --device cuda 2>&1 | head -n 1
+| error[E_DEVICE]: the device `cuda` cannot be used: system has unsupported display driver / cuda driver combination
+$ TERN_DEVICE=cuda sh on_card none eval '1 + 2' 2>&1 | head -n 1
+| error[E_DEVICE]: the device `cuda` cannot be used: the NVIDIA driver knows no card
+$ sh on_card none eval '1 + 2' --device auto
+| 3
+$ tern eval '1 + 2' --device gpu
+! error[E_USAGE]: there is no device gpu; there are cpu, cuda and auto
+!    = hint: `tern help` lists the commands and options
+! 
+? 2
+$ sh on_card fine train model.ail --device cuda --ranks 2
+! error[E_USAGE]: a training in several processes runs on the CPU
+!    = hint: leave --device cuda out, or let one process train on the card
+! 
+? 2
+
+# A step is recorded once and launched as one; only batches and losses cross. Small work stays on the CPU.
+$ tern train model.ail --json > here
+$ sh on_card count train model.ail --json --device cuda > there
+! fake card: <*> launches, 19 replays, <*> to it, <*> from it
+$ cmp here there
+$ sh on_card count train model.ail --json --device auto > there
+! fake card: 0 launches, 0 replays, 0 to it, 0 from it
+$ cmp here there
+
+# A run of one device is verified on another, and resumed there.
+$ sh on_card fine train model.ail -q --device cuda --out run --store runs.db
+| Step 19: loss = <*>
+| Training completed
+$ tern verify run | head -n 1
+| <*>
+$ tern train model.ail -q --out other --steps 7 --store runs.db > /dev/null
+$ sh on_card fine train model.ail -q --device cuda --resume other --store runs.db > /dev/null
+$ sh on_card fine verify other --device cuda | tail -n 1
+| <*>
+$ cmp run/weights.safetensors other/weights.safetensors
+
+# A card without enough memory, and one that is lost: the last whole checkpoint stays.
+$ sh on_card memory=2000 train model.ail -q --device cuda 2>&1 | head -n 1
+| error[E_DEVICE]: the device `cuda` cannot be used: the card has not enough memory left
+$ sh on_card lost=40 train model.ail -q --device cuda --out lost --checkpoint-every 3 --store runs.db > said 2>&1
+? 1
+$ head -n 1 said
+| error[E_DEVICE]: the device `cuda` cannot be used: unspecified launch failure
+$ tern train model.ail -q --resume lost --store runs.db > /dev/null
+$ cmp run/weights.safetensors lost/weights.safetensors
+
+# A run that takes long is stopped.
+$ sh on_card slow=400 run model.ail --device cuda --max-time 0.1 --input x='[[1, 2, 3]]' 2>&1 | head -n 1
+| error[E_TIME_LIMIT]: <*>
