@@ -180,7 +180,8 @@ bool tn_fault_report(const tn_fault *f, const tn_names *names, tn_diags *diags) 
     case TN_FAULT_MEMORY: return tn_report_plain(diags, TN_DIAG_E_OUT_OF_MEMORY, f->at);
     case TN_FAULT_INTERRUPTED: return tn_report_plain(diags, TN_DIAG_E_INTERRUPTED, f->at);
     case TN_FAULT_DEVICE:
-      return tn_report(diags, TN_DIAG_E_DEVICE, f->at, TN_STR("device", "cuda"), TN_STR("problem", f->reason));
+      return tn_report(diags, TN_DIAG_E_DEVICE, f->at, TN_STR("device", "cuda"),
+                       TN_STR("problem", f->reason));
     case TN_FAULT_INTERNAL: return report_internal(&r);
   }
   return report_internal(&r);

@@ -35,7 +35,8 @@ typedef struct {
 
 /* Who is to carry a graph out so many times: the back end, or the host's if it is an automatic card and the
  * work is too small to be worth its start and its launches. */
-const tn_backend *tn_plan_backend(const tn_backend *backend, const tn_graph *graph, int threads, int64_t runs);
+const tn_backend *tn_plan_backend(const tn_backend *backend, const tn_graph *graph, int threads,
+                                  int64_t runs);
 
 /* The graph must have known shapes and must outlive the plan. NULL with *fault filled in. */
 tn_plan *tn_plan_new(tn_heap *heap, const tn_graph *graph, const tn_plan_options *options, tn_fault *fault);

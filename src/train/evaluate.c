@@ -195,7 +195,8 @@ static bool evaluate(tn_loop *loop, tn_evaluation *e, double *loss, double *valu
 /* After every step they may be elsewhere. */
 static void bind_params(const tn_loop *loop, tn_plan *plan) {
   for (int i = 0; plan && i < (int)loop->program.specs.param_count; i++)
-    tn_plan_bind_param(plan, i, loop->trainer ? tn_trainer_param_place(loop->trainer, i) : &loop->first[i].view);
+    tn_plan_bind_param(plan, i,
+                       loop->trainer ? tn_trainer_param_place(loop->trainer, i) : &loop->first[i].view);
 }
 
 bool tn_loop_evaluate(tn_loop *loop, tn_history_row *row) {

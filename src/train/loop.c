@@ -231,7 +231,8 @@ static bool prepare(tn_loop *loop) {
   tn_rng_init(&loop->rng, loop->host->seed + 2000);
   return program->doors->init_params(program->model, &loop->sizes, loop->first) &&
          program->doors->lower(program->model, &loop->part, TN_LOWER_TRAINING, &loop->lowered) &&
-         choose_device(loop) && tn_loop_check_indices(loop) && program->doors->allow(program->model, &loop->lowered.graph) &&
+         choose_device(loop) && tn_loop_check_indices(loop) &&
+         program->doors->allow(program->model, &loop->lowered.graph) &&
          tn_loop_make_inputs(loop, &loop->sizes, NULL, &loop->inputs) && make_trainer(loop) &&
          tn_loop_meet_ranks(loop) && prepare_first(loop) && tn_loop_share_state(loop);
 }
@@ -524,7 +525,8 @@ static bool take_part(tn_loop *loop, tn_unit *unit, tn_outcome *out) {
 bool tn_train_loop(tn_unit *unit, const tn_training_doors *doors, const tn_loop_options *options,
                    tn_arena *arena, tn_outcome *out) {
   tn_loop_options own = of_this_rank(options);
-  tn_loop loop = { .host = unit->host, .file = unit->file, .options = &own, .own = &own, .arena = arena, .held = -1 };
+  tn_loop loop = { .host = unit->host, .file = unit->file, .options = &own, .own = &own, .arena = arena,
+                   .held = -1 };
   if (!doors->open(unit, &loop.program)) return false;
   loop.program.doors = doors;
   tn_text_init(&loop.lines, unit->host->heap);

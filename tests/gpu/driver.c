@@ -71,8 +71,8 @@ static int lost(void) {
 }
 
 static void say_counts(void) {
-  fprintf(stderr, "fake card: %ld launches, %ld replays, %ld to it, %ld from it\n", launches, replays, to_card,
-          to_host);
+  fprintf(stderr, "fake card: %ld launches, %ld replays, %ld to it, %ld from it\n", launches, replays,
+          to_card, to_host);
 }
 
 /* ---- the driver and its card ---- */
