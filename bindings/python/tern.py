@@ -128,6 +128,7 @@ def _declare(library):
         ("tern_set_weights", status, [pointer, text]),
         ("tern_run", status, [pointer]),
         ("tern_allow", status, [pointer, text, text]),
+        ("tern_device", status, [pointer, text]),
         ("tern_train", status, [pointer, ctypes.POINTER(_TrainRun)]),
         ("tern_input_count", ctypes.c_size_t, [pointer]),
         ("tern_input_at", _TensorSpec, [pointer, ctypes.c_size_t]),
@@ -172,7 +173,8 @@ class Error(Exception):
 class Session:
     """Holds memory, limits and capabilities. Used by one thread at a time; close it, or use `with`."""
 
-    def __init__(self, *, seed=None, threads=0, allow=(), isa=None, max_memory=0, max_steps=0, max_seconds=0.0):
+    def __init__(self, *, seed=None, threads=0, allow=(), isa=None, max_memory=0, max_steps=0, max_seconds=0.0,
+                 device=None):
         whole = {name for name in allow if "=" not in name}
         unknown = whole - set(_CAPABILITIES)
         if unknown:
@@ -190,6 +192,10 @@ class Session:
         self._handle = _library.tern_session_new(ctypes.byref(options), ctypes.byref(problem))
         if not self._handle:
             raise ValueError((problem.value or b"out of memory").decode())
+        if device and _library.tern_device(self._handle, device.encode()):
+            first = json.loads(_library.tern_diagnostics_json(self._handle))[0]
+            self.close()
+            raise ValueError(first["fields"].get("problem") or first["fields"]["message"])
         for name, _, folder in (name.partition("=") for name in allow if "=" in name):
             if _library.tern_allow(self._handle, name.encode(), os.fsencode(folder)):
                 message = json.loads(_library.tern_diagnostics_json(self._handle))[0]["fields"]["message"]

@@ -25,6 +25,7 @@ static bool open_card(tern_session *session, const char **why) {
   session->card_backend = *tn_backend_cuda();
   session->card_backend.card = session->card;
   session->card_backend.host = session->backend;
+  session->host.has_gpu = true;
   return true;
 }
 

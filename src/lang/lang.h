@@ -90,6 +90,7 @@ typedef struct tn_host {
   size_t saved_count;
   struct tn_eager *eager;  /* computes at once */
   struct tn_outline *outline; /* of the graph that is emitted, to be filled in; NULL: nobody wants it */
+  bool has_gpu;            /* plans may run on a card */
   void *context;
   /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
    * given by position. Optimises, plans and runs. False after reporting through `fault` (the

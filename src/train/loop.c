@@ -253,6 +253,7 @@ static void tell_begin(tn_loop *loop) {
   tn_hyper_list hypers;
   tn_loop_source_sha256(loop, digest);
   tn_hyper_of(&loop->program, loop->steps, true, loop->arena, &hypers);
+  if (loop->options->backend->card) tn_hyper_add_word(&hypers, "device", "cuda");
   tn_run_facts facts = { .program = source->name,
                          .source = source->text,
                          .data = data ? tn_arena_str(loop->arena, data->path) : (tn_str){ 0 },

@@ -77,6 +77,19 @@ $ sh on_card fine verify other --device cuda | tail -n 1
 | <*>
 $ cmp run/weights.safetensors other/weights.safetensors
 
+# Where a run was trained is one of its facts.
+$ tern runs show 1 --store runs.db | grep device
+| <*>device<*>cuda<*>
+$ tern runs --store runs.db --where device=cuda --json | grep -o '"device":"cuda"' | sort -u
+| "device":"cuda"
+
+# MIND places tensors on a GPU if there is one.
+$ printf 'let x: Tensor[f32,(2)]@gpu = [1, 2]\nprint(sum(x * x.to(gpu)).to(cpu))\n' > place.mind
+$ sh on_card fine run place.mind --device cuda
+| Tensor[f32,()] 5
+$ tern run place.mind 2>&1 | head -n 1
+| error[E5001]: there is no device `gpu` on this machine
+
 # A card without enough memory, and one that is lost: the last whole checkpoint stays.
 $ sh on_card memory=2000 train model.ail -q --device cuda 2>&1 | head -n 1
 | error[E_DEVICE]: the device `cuda` cannot be used: the card has not enough memory left

@@ -124,27 +124,12 @@ static bool load_module(tn_card *card, size_t number) {
   return ok;
 }
 
-/* In the module that has it: its PTX says ".entry NAME(". */
-static bool names(const tn_embedded *file, const char *kernel) {
-  static const char entry[] = ".entry ";
-  size_t before = sizeof entry - 1, length = strlen(kernel);
-  for (size_t i = 0; i + before + length < file->length; i++) {
-    const unsigned char *text = file->text + i;
-    if (*text == '.' && memcmp(text, entry, before) == 0 && memcmp(text + before, kernel, length) == 0 &&
-        text[before + length] == '(')
-      return true;
-  }
-  return false;
-}
-
+/* In the module that has it. */
 static bool find_function(tn_card *card, tn_card_kernel kernel) {
-  for (size_t m = 0; m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++) {
-    if (!names(&tn_card_kernels_files[m], kernel_names[kernel])) continue;
-    return check(card, card->cu.module_function(&card->functions[kernel], card->modules[m],
-                                                 kernel_names[kernel]));
-  }
-  if (!card->failure) card->failure = "a kernel is missing from this build";
-  return false;
+  int error = TN_CU_NOT_FOUND;
+  for (size_t m = 0; error == TN_CU_NOT_FOUND && m < tn_card_kernels_file_count && m < MODULE_LIMIT; m++)
+    error = card->cu.module_function(&card->functions[kernel], card->modules[m], kernel_names[kernel]);
+  return check(card, error);
 }
 
 static bool load_kernels(tn_card *card) {

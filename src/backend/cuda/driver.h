@@ -56,6 +56,7 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
     tn_cu_stream stream, void **arguments, void **extra)
 
 #define TN_CU_OUT_OF_MEMORY 2
+#define TN_CU_NOT_FOUND 500        /* a module has no such kernel */
 #define TN_CU_NOT_READY 600        /* a stream still works */
 #define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may go on meanwhile */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */

@@ -220,7 +220,7 @@ static TN_OWN_FRAME bool run_fact(tn_mind_call *l, tn_mind_value *out) {
 
 static bool run_to_device(tn_mind_call *l, tn_mind_value *out) {
   *out = l->given[0].value;
-  if (l->args[1].device == TN_MIND_CPU || l->evaluator->lowers) return true;
+  if (l->args[1].device == TN_MIND_CPU || l->evaluator->lowers || l->evaluator->host->has_gpu) return true;
   return tn_report(diags_of(l), TN_DIAG_E5001, l->at, TN_STR("device", "gpu"));
 }
 

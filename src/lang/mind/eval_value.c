@@ -217,7 +217,7 @@ static TN_OWN_FRAME bool coerce_tensor(tn_mind_evaluator *e, tn_mind_value *valu
                                        tn_mind_bindings *symbols, const tn_mind_bindings *around,
                                        tn_span at) {
   tn_shape shape = wanted->shape;
-  if (wanted->device == TN_MIND_GPU && !e->lowers) {
+  if (wanted->device == TN_MIND_GPU && !e->lowers && !e->host->has_gpu) {
     return tn_report(e->host->diags, TN_DIAG_E5001, at, TN_STR("device", "gpu"));
   }
   if (value->kind == TN_MIND_V_SCALAR) {
