@@ -57,7 +57,7 @@ struct tn_backend {
   /* Bytes of scratch a call with these views needs, at most, with `threads`. */
   size_t (*scratch)(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
                     int count, const tn_view *out, int threads);
-  const tn_kernel *fusions; /* by tn_fusion; NULL: it has none */
+  const tn_kernel *fusions; /* by tn_fusion; NULL: it has none, or not that one */
   /* For a call that will be repeated: a kernel that does the same in less time, because it knows types,
    * strides, attributes and operands (not their data, which is not there yet) from now on; NULL when the
    * table's is the best. What it must remember goes into the arena and comes back as call->kept. */

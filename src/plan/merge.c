@@ -108,7 +108,7 @@ static const struct {
   tn_op first, second;
   bool (*fits)(const tn_plan *plan, const tn_step *first, const tn_step *second, merged_call *call);
 } fusions[TN_FUSION_COUNT] = {
-#define TN_FUSION(id, first, second, pattern, cpu) { TN_OP_##first, TN_OP_##second, fits_##pattern },
+#define TN_FUSION(id, first, second, pattern, ...) { TN_OP_##first, TN_OP_##second, fits_##pattern },
 #include "backend/fusions.def"
 };
 
@@ -141,8 +141,9 @@ static int find_fusion(const tn_plan *plan, uint32_t i, merged_call *call) {
   if (first->kind != TN_STEP_KERNEL || second->kind != TN_STEP_KERNEL) return TN_FUSION_COUNT;
   int f = 0;
   for (; f < TN_FUSION_COUNT; f++)
-    if (first->call.op == fusions[f].first && second->call.op == fusions[f].second &&
-        is_for_the_next(plan, i) && fusions[f].fits(plan, first, second, call))
+    if (plan->backend->fusions[f] && first->call.op == fusions[f].first &&
+        second->call.op == fusions[f].second && is_for_the_next(plan, i) &&
+        fusions[f].fits(plan, first, second, call))
       break;
   return f;
 }

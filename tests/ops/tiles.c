@@ -1,5 +1,5 @@
 /* Products of f32 on a card that the host plays: every tile of kernels/tiles.def gives the bits of ref,
- * whatever the shape and however the operands lie. */
+ * whatever the shape and however the operands lie. Also what the cases of ops/card are too small for. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "backend/cuda/internal.h"
+#include "base/elementary.h"
 #include "base/rng.h"
 #include "gpu/emulator.h"
 
@@ -127,6 +128,65 @@ static void many_tiles_are_all_made(void **state) {
   assert_true(compare(tile, &p));
 }
 
+/* In the place of the parameter, at shapes for several tiles. */
+static void descent_takes_a_multiple_of_the_product_off(void **state) {
+  (void)state;
+  static const struct {
+    int64_t m, k, n;
+  } shapes[] = { { 5, 3, 7 }, { 64, 16, 32 }, { 130, 20, 70 }, { 784, 8, 512 }, { 1030, 5, 1040 } };
+  float scale = 0.37f;
+  for (int s = 0; s < 5; s++) {
+    emulated_card card;
+    tn_fault fault = { 0 };
+    int64_t m = shapes[s].m, n = shapes[s].n;
+    matrices x = make(1, m, shapes[s].k, COLUMNS), y = make(1, shapes[s].k, n, ROWS), p = make(1, m, n, ROWS);
+    matrices product_of = like(&p, (size_t)(m * n));
+    for (matrices *each[] = { &x, &y, &p, &product_of, NULL }, **at = each; *at; at++) {
+      tn_view *v = &(*at)->view;
+      *v = (tn_view){ .dtype = TN_F32, .rank = 2, .dim = { v->dim[1], v->dim[2] },
+                      .stride = { v->stride[1], v->stride[2] }, .data = v->data };
+    }
+    tn_view in[4] = { x.view, y.view, p.view, { .dtype = TN_F32, .data = &scale } };
+    tn_kernel_call call = { .op = TN_OP_MATMUL, .attrs = &(tn_attrs){ 0 }, .in = in, .count = 2,
+                            .out = &product_of.view, .threads = 1, .fault = &fault };
+    assert_true(tn_backend_run(tn_backend_ref(), &call));
+    for (int64_t i = 0; i < m * n; i++) {
+      float step = scale * product_of.memory[i];
+      product_of.memory[i] = tn_canonical_f32(p.memory[i] - step);
+    }
+    emulated_card_init(&card);
+    call.out = &p.view, call.count = 4, call.queue = &card.queue;
+    assert_true(tn_backend_cuda()->fusions[TN_FUSION_DESCENT](&call));
+    assert_memory_equal(product_of.memory, p.memory, (size_t)(m * n) * sizeof(float));
+    free(x.memory), free(y.memory), free(p.memory), free(product_of.memory);
+  }
+}
+
+/* More chunks than one block joins: 262,144 elements are the most. */
+static void sums_of_many_chunks_are_joined_in_order(void **state) {
+  (void)state;
+  emulated_card card;
+  tn_fault fault = { 0 };
+  int64_t count = 700000;
+  matrices x = make(1, 1, count, ROWS);
+  float expected, got, scratch[4096];
+  tn_shape none = { .rank = 0 };
+  tn_view in = { .dtype = TN_F32, .rank = 1, .dim = { count }, .stride = { 1 }, .data = x.memory };
+  for (int64_t i = 0; i < count; i++) x.memory[i] = (float)(int32_t)tn_rng_next(&rng) * 0x1p-31f;
+  tn_view out = tn_view_make(&expected, TN_F32, &none);
+  tn_attrs attrs = { .axis_count = 1 };
+  tn_kernel_call call = { .op = TN_OP_SUM, .attrs = &attrs, .in = &in, .count = 1, .out = &out,
+                          .scratch = scratch, .threads = 1, .fault = &fault };
+  assert_true(tn_backend_cuda()->scratch(tn_backend_cuda(), TN_OP_SUM, &attrs, &in, 1, &out, 1) <=
+              sizeof scratch);
+  assert_true(tn_backend_run(tn_backend_ref(), &call));
+  emulated_card_init(&card);
+  out.data = &got, call.queue = &card.queue;
+  assert_true(tn_backend_run(tn_backend_cuda(), &call));
+  assert_memory_equal(&expected, &got, sizeof got);
+  free(x.memory);
+}
+
 int main(void) {
   static struct CMUnitTest tests[64];
   size_t count = 0;
@@ -137,5 +197,7 @@ int main(void) {
     tests[count++] = (struct CMUnitTest){ .name = "many of them", .test_func = many_tiles_are_all_made,
                                           .initial_state = (void *)(uintptr_t)tile };
   }
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
   return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);
 }

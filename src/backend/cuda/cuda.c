@@ -19,6 +19,13 @@ static const tn_kernel kernels[TN_OP_COUNT] = {
 #include "op/ops.def"
 };
 
+#define TN_FUSION(id, first, second, pattern, cpu, cuda) [TN_FUSION_##id] = cuda,
+#define CUDA(name) tn_cuda_##name
+#define NO_KERNEL NULL
+static const tn_kernel fusions[TN_FUSION_COUNT] = {
+#include "backend/fusions.def"
+};
+
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs, const tn_view *in,
@@ -45,7 +52,7 @@ static size_t scratch(const tn_backend *backend, tn_op op, const tn_attrs *attrs
 
 const tn_backend *tn_backend_cuda(void) {
   static const tn_backend cuda = {
-    .name = "cuda", .isa = "", .kernels = kernels, .scratch = scratch,
+    .name = "cuda", .isa = "", .kernels = kernels, .scratch = scratch, .fusions = fusions,
   };
   return &cuda;
 }

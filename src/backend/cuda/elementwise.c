@@ -33,7 +33,8 @@ static void see(const tn_kernel_call *call, card_elementwise_arguments *a) {
 /* ---- programs of f32 and bool: kernels/chain.c ---- */
 #define CHAIN_THREADS 128
 #define CHAIN_EACH 8       /* elements of a thread */
-#define CHAIN_BLOCKS 924   /* that a large card works on at a time */
+#define CHAIN_BLOCKS 1848  /* twice what a large card works on at a time */
+#define CHAIN_ROUNDS 4
 #define NOWHERE (-1)
 
 typedef struct {
@@ -172,10 +173,18 @@ static bool chain_of(const card_elementwise_arguments *program, card_chain_argum
   return true;
 }
 
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Blocks of several rounds, once there are enough of them to keep a card busy. */
 static bool run_chain(const tn_kernel_call *call, card_chain_arguments *a) {
-  int64_t blocks = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
-  if (blocks > CHAIN_BLOCKS) blocks = CHAIN_BLOCKS;
-  return tn_card_launch_blocks(call, TN_CARD_chain, blocks, CHAIN_THREADS, &a->start, sizeof *a);
+  int64_t rounds = (a->shape.count + CHAIN_THREADS * CHAIN_EACH - 1) / (CHAIN_THREADS * CHAIN_EACH);
+  int64_t limit = call->queue->block_limit;
+  a->rounds = least(CHAIN_ROUNDS, rounds / CHAIN_BLOCKS + 1);
+  if (limit && rounds > limit * a->rounds) a->rounds = (rounds + limit - 1) / limit;
+  int64_t blocks = (rounds + a->rounds - 1) / a->rounds;
+  if (blocks == 0) return true;
+  a->start = (card_start){ call->queue->fault, call->queue->step };
+  return call->queue->launch(call->queue, TN_CARD_chain, blocks, CHAIN_THREADS, a, sizeof *a);
 }
 
 /* ---- programs of any dtype: kernels/elementwise.c ---- */

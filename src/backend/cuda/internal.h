@@ -15,6 +15,13 @@
 #define CUDA(name) bool tn_cuda_##name(const tn_kernel_call *call);
 #define NO_KERNEL
 #include "op/ops.def"
+/* And those that fusions.def names. */
+#define TN_FUSION(id, first, second, pattern, cpu, cuda) cuda
+#define CUDA(name) bool tn_cuda_##name(const tn_kernel_call *call);
+#define NO_KERNEL
+#include "backend/fusions.def"
+#undef CUDA
+#undef NO_KERNEL
 
 #define TN_CARD_VIEW_LIMIT (TN_FUSED_OPERAND_LIMIT + 1)
 /* Views of one shape, with axes merged that are contiguous in all of them. */
@@ -53,6 +60,7 @@ typedef struct {
   bool each;
   int64_t m, n;
   int threads;
+  double alone, full;      /* nanoseconds for a step of k */
 } tn_card_tile;
 const tn_card_tile *tn_card_tile_at(int index);   /* NULL past the last */
 /* A product with that one, for tests and measurements. False: the operands do not fit it. */

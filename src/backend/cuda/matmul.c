@@ -6,12 +6,13 @@
 
 #define TILE 64            /* of the kernels of other dtypes: kernels/matmul.c */
 #define BLOCKS_AT_ONCE INT32_MAX
+#define MULTIPROCESSORS 132   /* of the card that the tiles were measured on */
 
 #define WAYS_ANY(NAME)  TN_CARD_matmul_##NAME, false
 #define WAYS_EACH(NAME) TN_CARD_matmul_##NAME##_rr, true
 static const tn_card_tile tiles[] = {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS) \
-  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP },
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
+  { #NAME, WAYS_##WAYS(NAME), M, N, WM * WN * CARD_WARP, ALONE, FULL },
 #include "backend/cuda/kernels/tiles.def"
 };
 #define TILE_COUNT ((int)(sizeof tiles / sizeof tiles[0]))
@@ -75,11 +76,19 @@ static bool fits(const tn_card_tile *tile, const card_matmul_arguments *a) {
   return !tile->each || (side_fits(a->x_kind, a->m, tile->m) && side_fits(a->y_kind, a->n, tile->n));
 }
 
+/* How long a step of k takes: the multiprocessor that has most tiles ends last. */
+static double cost(const tn_card_tile *tile, const card_matmul_arguments *a) {
+  int64_t blocks = a->batch.count * parts(a->m, tile->m) * parts(a->n, tile->n);
+  double each = (double)parts(blocks, MULTIPROCESSORS), many = (double)blocks / MULTIPROCESSORS;
+  double filled = tile->full * (each > 4 ? many : each);
+  return filled > tile->alone ? filled : tile->alone;
+}
+
 static const tn_card_tile *tile_for(const card_matmul_arguments *a) {
+  const tn_card_tile *best = NULL;
   for (int t = 0; t < TILE_COUNT; t++)
-    if (fits(&tiles[t], a) && a->batch.count * parts(a->m, tiles[t].m) * parts(a->n, tiles[t].n) >= 128)
-      return &tiles[t];
-  return &tiles[TILE_COUNT - 1];
+    if (fits(&tiles[t], a) && (!best || cost(&tiles[t], a) < cost(best, a))) best = &tiles[t];
+  return best;
 }
 
 /* ---- launching ---- */
@@ -110,6 +119,18 @@ bool tn_card_matmul_by(const tn_kernel_call *call, const tn_card_tile *tile) {
   card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
   look(&a);
   return fits(tile, &a) && launch_tiles(call, tile, &a);
+}
+
+/* out = p - scale * (x y): TN_FUSION_DESCENT. An element of p is read where its sum ends, so the result may
+ * be p's memory. */
+bool tn_cuda_descent(const tn_kernel_call *call) {
+  const tn_view *p = &call->in[2];
+  card_matmul_arguments a = arguments_of(&call->in[0], &call->in[1], call->out);
+  look(&a);
+  a.end = CARD_DESCENT;
+  a.minuend = p->data, a.minuend_row = p->stride[0] * 4, a.minuend_column = p->stride[1] * 4;
+  a.scale = call->in[3].data;
+  return launch_tiles(call, tile_for(&a), &a);
 }
 
 bool tn_cuda_matmul(const tn_kernel_call *call) {

@@ -66,8 +66,9 @@ bool tn_card_check_index(const tn_kernel_call *call, const tn_view *index, int64
   tn_card_views seen = see_one(index);
   card_check_arguments a = { .shape = seen.shape, .index = seen.operand[0], .limit = limit,
                              .op = (int32_t)call->op, .axis = axis };
-  return tn_card_launch_blocks(call, TN_CARD_check_index, seen.shape.count > 0, CARD_BLOCK, &a.start,
-                               sizeof a);
+  int threads = CARD_WARP;
+  while (threads < CARD_WIDE && threads < seen.shape.count) threads *= 2;
+  return tn_card_launch_blocks(call, TN_CARD_check_index, seen.shape.count > 0, threads, &a.start, sizeof a);
 }
 
 /* The operand by the axes of [before..., i..., after...]: a view with stride 0 along those it lacks. `x` has

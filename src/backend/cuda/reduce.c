@@ -45,6 +45,26 @@ static bool side_by_side(const card_reduce_arguments *a) {
          a->row.stride[a->rows.rank - 1] == a->row.bytes && a->x.stride[0] != a->row.bytes;
 }
 
+/* Rows whose elements lie side by side: kernels/reduce_lines.c. A block joins 512 chunks, or several rows of
+ * at most 16. */
+#define LINE_CHUNKS 16
+
+static bool are_lines(const card_reduce_arguments *a, tn_dtype dtype) {
+  return dtype == TN_F32 && a->along.rank == 1 && (a->x.stride[0] == 4 || a->along.count == 1);
+}
+
+static bool join_lines(const tn_kernel_call *call, card_reduce_arguments *a) {
+  int64_t groups = parts(a->chunks), halves = 1;
+  while (halves < a->chunks && halves < LINE_CHUNKS) halves *= 2;
+  int64_t together = LINE_CHUNKS / halves;
+  int64_t blocks = (a->rows.count + together - 1) / together;
+  if (a->chunks > LINE_CHUNKS) blocks = a->rows.count * groups;
+  if (!tn_card_launch_blocks(call, TN_CARD_reduce_lines, blocks, CARD_BLOCK, &a->start, sizeof *a))
+    return false;
+  a->chunks = groups;
+  return groups == 1 || join_chunks(call, a, TN_F32, a->partial);
+}
+
 bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn_view *along,
                        const tn_view *out, card_join_kind kind, bool mean, void *scratch) {
   int64_t length = tn_view_count(along), chunks = parts(length);
@@ -57,11 +77,11 @@ bool tn_card_join_rows(const tn_kernel_call *call, const tn_view *rows, const tn
                               .kind = (int32_t)kind, .last = chunks == 1, .divisor = mean ? length : 0,
                               .out = seen.operand[1] };
   bool columns = side_by_side(&a);
-  tn_card_kernel first = columns ? TN_CARD_sum_columns_f32 : TN_CARD_reduce_f32;
-  int64_t items = a.rows.count * chunks;
-  if (!tn_card_launch(call, tn_card_typed(first, out->dtype), columns ? items : (items + 1) / 2 * CARD_WARP,
-                      &a.start, sizeof a))
-    return false;
+  if (!columns && are_lines(&a, out->dtype)) return join_lines(call, &a);
+  tn_card_kernel kernel = tn_card_typed(columns ? TN_CARD_sum_columns_f32 : TN_CARD_reduce_f32, out->dtype);
+  int64_t items = columns ? (a.rows.count + CARD_WARP - 1) / CARD_WARP * chunks * CARD_BLOCK
+                          : (a.rows.count * chunks + 1) / 2 * CARD_WARP;
+  if (!tn_card_launch(call, kernel, items, &a.start, sizeof a)) return false;
   return chunks == 1 || join_chunks(call, &a, out->dtype, scratch);
 }
 

@@ -17,8 +17,26 @@ static int threads_for(int64_t length) {
   return threads;
 }
 
+/* kernels/lines.h: the rows that stay in registers. */
+#define LINE_CHUNKS 16
+
+static bool are_lines(const card_rows_arguments *a, tn_dtype dtype) {
+  bool side_by_side = a->x_along == 4 && (a->kind == CARD_CROSS_ENTROPY || a->out_along == 4);
+  if (a->kind == CARD_LAYER_NORM) side_by_side = side_by_side && a->gamma_along == 4 && a->beta_along == 4;
+  return dtype == TN_F32 && a->chunks <= LINE_CHUNKS && (side_by_side || a->length == 1);
+}
+
+static bool launch_lines(const tn_kernel_call *call, card_rows_arguments *a) {
+  int64_t halves = 1;
+  while (halves < a->chunks) halves *= 2;
+  int64_t together = LINE_CHUNKS / halves;
+  return tn_card_launch_blocks(call, a->kind == CARD_LAYER_NORM ? TN_CARD_norm_lines : TN_CARD_softmax_lines,
+                               (a->rows.count + together - 1) / together, CARD_BLOCK, &a->start, sizeof *a);
+}
+
 static bool launch(const tn_kernel_call *call, card_rows_arguments *a, tn_dtype dtype) {
   a->chunks = chunks_of(a->length);
+  if (are_lines(a, dtype)) return launch_lines(call, a);
   int64_t blocks = a->rows.count;
   if (a->chunks > CARD_CHUNK && blocks > BLOCKS) blocks = BLOCKS;
   return tn_card_launch_blocks(call, dtype == TN_F32 ? TN_CARD_rows_f32 : TN_CARD_rows_f64, blocks,

@@ -19,6 +19,7 @@
 #define CARD_WARP 32     /* threads that go together */
 #define CARD_LANES 16    /* of a sum */
 #define CARD_BLOCK 256   /* threads of a block, at most */
+#define CARD_WIDE 1024   /* of the one block that looks for a fault */
 
 /* The first fault of a run. Kernels that begin after one do nothing. */
 typedef struct {
@@ -83,6 +84,7 @@ typedef struct {
   uint8_t kind[CARD_SLOTS], out_kind;      /* card_four_kind */
   int32_t operand_count, link_count;
   int32_t twice;                           /* it needs half of the slots at most */
+  int64_t rounds;                          /* of a block, each of eight elements for every thread */
   const char *scalar[TN_FUSED_OPERAND_LIMIT];
   uint8_t scalar_bytes[TN_FUSED_OPERAND_LIMIT];
   float number[TN_FUSED_STEP_LIMIT];
@@ -232,7 +234,7 @@ typedef struct {
 } card_matmul_arguments;
 
 enum {
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS)                            \
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
   TILE_M_##NAME = M, TILE_N_##NAME = N, DEPTH_##NAME = DEPTH, STAGES_##NAME = STAGES, WARPS_M_##NAME = WM, \
   WARPS_N_##NAME = WN, EACH_M_##NAME = EM, EACH_N_##NAME = EN, AHEAD_##NAME = AHEAD,
 #include "backend/cuda/kernels/tiles.def"

@@ -182,9 +182,9 @@ CARD_INLINE int place_of(const card_chain_arguments *a, int64_t first, int f, in
   return *n < a->shape.count ? (int)card_least(a->shape.count - *n, 4) : 0;
 }
 
-CARD_INLINE void bring(const card_chain_arguments *a, int64_t first, int base) {
+CARD_INLINE void bring(const card_chain_arguments *a, int64_t first, int64_t end, int base) {
   CARD_ROLLED
-  for (int k = 0; k < a->operand_count; k++) {
+  for (int k = 0; k < a->operand_count && first < end; k++) {
     CARD_UNROLL
     for (int f = 0; f < FOURS; f++) {
       int64_t n;
@@ -206,17 +206,17 @@ CARD_INLINE void give(const card_chain_arguments *a, int64_t first, const eight 
 
 /* Programs that need few slots have them twice: while one round is computed the next is brought. */
 CARD_KERNEL(chain, card_chain_arguments) {
-  int64_t fours = (a->shape.count + 3) / 4, round = card_blocks() * FOURS * THREADS;
-  int64_t first = card_block() * FOURS * THREADS;
+  int64_t first = card_block() * a->rounds * FOURS * THREADS, fours = (a->shape.count + 3) / 4;
+  int64_t end = card_least(fours, first + a->rounds * FOURS * THREADS);
   int base = 0, other = a->twice ? CARD_SLOTS / 2 : 0;
-  if (a->twice) bring(a, first, 0);
+  if (a->twice) bring(a, first, end, 0);
   CARD_ROLLED
-  for (; first < fours; first += round) {
+  for (; first < end; first += FOURS * THREADS) {
     if (a->twice) {
-      bring(a, first + round, base ^ other);
+      bring(a, first + FOURS * THREADS, end, base ^ other);
       card_copies_wait(1);
     } else {
-      bring(a, first, 0);
+      bring(a, first, end, 0);
       card_copies_wait(0);
     }
     eight last = { { 0 } };

@@ -33,19 +33,38 @@ CARD_KERNEL(gather, card_gather_arguments) {
 }
 
 /* The first index outside is the fault. One block. */
-CARD_SHARED int64_t first_outside[CARD_BLOCK];
+CARD_SHARED int64_t first_outside[CARD_WIDE / CARD_WARP];
 
-CARD_KERNEL(check_index, card_check_arguments) {
+/* Of this thread's entries, the first outside. Several are read at a time. */
+static inline int64_t find_outside(const card_check_arguments *a) {
   int64_t found = INT64_MAX;
   CARD_ROLLED
-  for (int64_t n = card_thread(); n < a->shape.count && found == INT64_MAX; n += card_threads()) {
-    int64_t got = index_at(&a->index, card_at(&a->shape, &a->index, n));
-    if (got < 0 || got >= a->limit) found = n;
+  for (int64_t first = card_thread(); first < a->shape.count; first += 8 * card_threads()) {
+    CARD_UNROLL
+    for (int k = 0; k < 8; k++) {
+      int64_t n = first + k * card_threads();
+      if (n >= a->shape.count) continue;
+      int64_t got = index_at(&a->index, card_at(&a->shape, &a->index, n));
+      if (got < 0 || got >= a->limit) found = card_least(found, n);
+    }
   }
-  first_outside[card_thread()] = found;
+  return found;
+}
+
+CARD_KERNEL(check_index, card_check_arguments) {
+  int64_t found = find_outside(a);
+  uint32_t those = card_ballot(found != INT64_MAX);
+  int warp = card_thread() / CARD_WARP;
+  if (those) {   /* all lanes of the warp, or none */
+    for (int l = 0; l < CARD_WARP; l++) {
+      uint32_t low = card_lane_value((uint32_t)found, l), high = card_lane_value((uint32_t)(found >> 32), l);
+      found = card_least(found, (int64_t)((uint64_t)high << 32 | low));
+    }
+  }
+  if (card_lane() == 0) first_outside[warp] = found;
   card_barrier();
   if (card_thread() > 0) return;
-  for (int t = 0; t < card_threads(); t++) found = card_least(found, first_outside[t]);
+  for (int w = 0; w < card_threads() / CARD_WARP; w++) found = card_least(found, first_outside[w]);
   if (found == INT64_MAX) return;
   card_fault *fault = a->start.fault;
   fault->op = a->op, fault->axis = a->axis, fault->expected = a->limit;

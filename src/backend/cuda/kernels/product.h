@@ -13,7 +13,7 @@
 #define BOUND_EACH(NAME, WM, WN, BLOCKS)                                    \
   BOUND(#NAME "_rr", WM, WN, BLOCKS) BOUND(#NAME "_ra", WM, WN, BLOCKS)     \
   BOUND(#NAME "_ar", WM, WN, BLOCKS) BOUND(#NAME "_aa", WM, WN, BLOCKS)
-#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS) \
+#define TN_TILE(NAME, WAYS, M, N, DEPTH, STAGES, WM, WN, EM, EN, AHEAD, BLOCKS, ALONE, FULL) \
   BOUND_##WAYS(NAME, WM, WN, BLOCKS)
 #include "backend/cuda/kernels/tiles.def"
 #endif

@@ -35,31 +35,45 @@ CARD_KERNEL(OF(reduce), card_reduce_arguments) {
   }
 }
 
-/* A sum alone, along one axis. A thread for each chunk of each row, with all 16 lanes: for rows that lie side
- * by side in memory. */
+/* A sum alone, along one axis, of rows that lie side by side in memory: 32 rows and a chunk of each for a
+ * block. A warp reads element i of all of them; a thread has two lanes of its row. */
 CARD_KERNEL(OF(sum_columns), card_reduce_arguments) {
-  int64_t stride = a->x.stride[0];
+  int64_t stride = a->x.stride[0], tiles = (a->rows.count + CARD_WARP - 1) / CARD_WARP;
+  int lane = card_thread() / CARD_WARP;
   CARD_ROLLED
-  for (int64_t item = card_number(); item < a->rows.count * a->chunks; item += card_numbers()) {
-    int64_t row = item % a->rows.count, chunk = item / a->rows.count;
-    int64_t i = chunk * CARD_CHUNK, end = card_least(a->along.count, i + CARD_CHUNK);
-    const char *from = card_at(&a->rows, &a->row, row);
-    TYPE lane[CARD_LANES];
-    CARD_UNROLL
-    for (int l = 0; l < CARD_LANES; l++) lane[l] = OF(identity)(CARD_ADD);
-    CARD_ROLLED
-    for (; i < end; i += CARD_LANES) {
-      CARD_UNROLL
-      for (int l = 0; l < CARD_LANES; l++)
-        if (i + l < end)
-          lane[l] = OF(join)(CARD_ADD, lane[l], *(const TYPE *)(const void *)(from + (i + l) * stride));
+  for (int64_t item = card_block(); item < tiles * a->chunks; item += card_blocks()) {
+    int64_t row = item % tiles * CARD_WARP + card_lane(), chunk = item / tiles;
+    int64_t i = chunk * CARD_CHUNK + lane, end = card_least(a->along.count, (chunk + 1) * CARD_CHUNK);
+    TYPE sum = OF(identity)(CARD_ADD), other = sum;
+    if (row < a->rows.count) {
+      const char *from = card_at(&a->rows, &a->row, row) + i * stride;
+      CARD_ROLLED
+      for (; i + 7 * CARD_LANES + 8 < end; i += 8 * CARD_LANES, from += 8 * CARD_LANES * stride) {
+        CARD_UNROLL
+        for (int k = 0; k < 8; k++) {
+          const char *at = from + k * CARD_LANES * stride;
+          sum = OF(join)(CARD_ADD, sum, *(const TYPE *)(const void *)at);
+          other = OF(join)(CARD_ADD, other, *(const TYPE *)(const void *)(at + 8 * stride));
+        }
+      }
+      CARD_ROLLED
+      for (; i < end; i += CARD_LANES, from += CARD_LANES * stride) {
+        sum = OF(join)(CARD_ADD, sum, *(const TYPE *)(const void *)from);
+        if (i + 8 < end) other = OF(join)(CARD_ADD, other, *(const TYPE *)(const void *)(from + 8 * stride));
+      }
     }
+    OF(shared_chunks)[card_thread()] = OF(join)(CARD_ADD, sum, other);
+    card_barrier();
+    TYPE all[8];
     CARD_UNROLL
-    for (int k = CARD_LANES / 2; k > 0; k /= 2) {
+    for (int l = 0; l < 8; l++) all[l] = OF(shared_chunks)[l * CARD_WARP + card_lane()];
+    CARD_UNROLL
+    for (int k = 4; k > 0; k /= 2) {
       CARD_UNROLL
-      for (int l = 0; l < k; l++) lane[l] = OF(join)(CARD_ADD, lane[l], lane[l + k]);
+      for (int l = 0; l < k; l++) all[l] = OF(join)(CARD_ADD, all[l], all[l + k]);
     }
-    OF(give)(a, row, chunk, lane[0]);
+    if (lane == 0 && row < a->rows.count) OF(give)(a, row, chunk, all[0]);
+    card_barrier();
   }
 }
 

@@ -32,6 +32,11 @@
 #define CARD_SHARED static CARD_NEAR
 #define CARD_INLINE static inline __attribute__((always_inline))
 #define CARD_UNROLL _Pragma("unroll")
+/* x, of which the compiler forgets where it came from: what follows from it is worked out again, not kept. */
+static inline int card_anew(int x) {
+  __asm__ volatile("" : "+r"(x));
+  return x;
+}
 #define CARD_ROLLED _Pragma("nounroll")
 
 static inline int card_thread(void) { return __nvvm_read_ptx_sreg_tid_x(); }
@@ -74,6 +79,7 @@ static inline void card_copies_end(void) { __nvvm_cp_async_commit_group(); }
 #define CARD_SHARED static __attribute__((section("card_shared")))
 #define CARD_INLINE static inline
 #define CARD_UNROLL
+static inline int card_anew(int x) { return x; }
 #define CARD_ROLLED
 
 /* Who runs, and how it waits: tests/gpu/emulator.c. */
