@@ -34,6 +34,7 @@ class BuildPackage(build_py):
         package = pathlib.Path(self.build_lib) / "tern"
         package.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "bindings" / "python" / "tern.py", package / "__init__.py")
+        shutil.copyfile(ROOT / "bindings" / "python" / "tern_kernel.py", package.parent / "tern_kernel.py")
         shutil.copyfile(library(), package / "libtern.so.0")
         (package / "py.typed").write_text("")  # its type hints are for others too
 
@@ -64,8 +65,12 @@ setup(
     description="Three small languages for tensors, one set of kernels; the same bits everywhere",
     python_requires=">=3.9",
     install_requires=["numpy"],
+    extras_require={"jupyter": ["ipykernel"]},
     packages=["tern"],
-    package_dir={"tern": "bindings/python"},
+    package_dir={"tern": "bindings/python", "": "bindings/python"},
+    py_modules=["tern_kernel"],
+    data_files=[(f"share/jupyter/kernels/tern-{name}", [f"bindings/python/kernels/tern-{name}/kernel.json"])
+                for name in ("mind", "ninth", "ail")],  # where `jupyter kernelspec` looks
     distclass=Binary,
     options={"build": {"build_base": "build/python"}, "egg_info": {"egg_base": "build/python"}},
     cmdclass={"build_py": BuildPackage, "bdist_wheel": TaggedWheel},

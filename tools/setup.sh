@@ -125,6 +125,8 @@ list_missing_for_tests() {
   need graphviz command -v dot
   need python3-numpy "${TERN_PYTHON:-/usr/bin/python3}" -c 'import numpy'
   need_wheel
+  need python3-ipykernel "${TERN_PYTHON:-/usr/bin/python3}" -c 'import ipykernel'
+  need python3-nbclient "${TERN_PYTHON:-/usr/bin/python3}" -c 'import nbclient'
   need nodejs command -v node
   need npm command -v npm
   need chromium command -v chromium

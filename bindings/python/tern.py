@@ -31,7 +31,7 @@ from typing import Any, Callable, Iterable, Mapping
 
 import numpy
 
-__all__ = ["Session", "Program", "Error", "version"]
+__all__ = ["Session", "Program", "Run", "Losses", "Error", "version"]
 
 _DTYPES = ["float32", "float64", "int32", "int64", "bool", None, "float16"]  # tern_dtype; bfloat16 has no dtype here
 _LANGUAGES = {"auto": 0, "ail": 1, "mind": 2, "ninth": 3, "graph": 4}
@@ -168,6 +168,47 @@ class Error(Exception):
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+    def _render_traceback_(self) -> list[str]:
+        """In a notebook: what a person would see, without the frames that led to it."""
+        return str(self).splitlines()
+
+
+class Run(dict):
+    """What train() returns: the object of `tern train --json`. In a notebook it shows the curve of the loss."""
+
+    def _repr_html_(self) -> str:
+        history = self.get("history", [])
+        losses = [row["loss"] for row in history]
+        last: dict = next((row["eval"] for row in reversed(history) if "eval" in row), {})
+        facts = {"steps": self.get("steps"), "loss": losses[-1] if losses else None,
+                 **{f"eval {name}": value for name, value in last.items()},
+                 **{f"test {name}": value for name, value in self.get("test", {}).items()}}
+        rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{value if isinstance(value, (int, str)) else f'{value:.6g}'}"
+                       "</td></tr>" for name, value in facts.items() if value is not None)
+        return f"{_curve(losses)}<table>{rows}</table>"
+
+
+class Losses(list):
+    """What fit() returns: the loss of every step. In a notebook it shows their curve."""
+
+    def _repr_html_(self) -> str:
+        return f"{_curve(self)}<p>{len(self)} steps, last loss {self[-1]:.6g}</p>" if self else "<p>no steps</p>"
+
+
+def _curve(losses: Iterable[float], width: int = 480, height: int = 120) -> str:
+    """A curve as an SVG picture; NaN and infinity are left out."""
+    points = [(step, float(loss)) for step, loss in enumerate(losses) if numpy.isfinite(float(loss))]
+    if len(points) < 2:
+        return ""
+    stride = max(1, len(points) // width)
+    points = points[::stride]
+    low, high = min(y for _, y in points), max(y for _, y in points)
+    span, end = (high - low) or 1.0, points[-1][0] or 1
+    line = " ".join(f"{x / end * width:.1f},{height - (y - low) / span * height:.1f}" for x, y in points)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="loss from {points[0][1]:.4g} to '
+            f'{points[-1][1]:.4g}" viewBox="-4 -4 {width + 8} {height + 8}" width="{width}" height="{height}">'
+            f'<polyline fill="none" stroke="#2463c4" stroke-width="1.5" points="{line}"/></svg>')
 
 
 class Session:
@@ -333,13 +374,13 @@ class Program:
 
     def train(self, *, out: str | os.PathLike | None = None, resume: str | os.PathLike | None = None, steps: int = 0,
               checkpoint_every: int = 0, callback: Callable[[dict], Any] | None = None,
-              progress: bool | None = None) -> dict:
+              progress: bool | None = None) -> Run:
         """Trains an .ail program with its own blocks; returns the result as `tern train --json` prints it.
         Afterwards run() uses the trained parameters, and params() reads them.
 
         `callback` gets a dict after every step: step, steps, loss, and eval with the metrics where the step
         evaluates. What it raises stops the training and is raised here. `progress` shows a line of it; by
-        default where standard error is a terminal."""
+        default on a terminal and in a notebook."""
         bar = _Progress(progress)
         raised = []
 
@@ -361,10 +402,10 @@ class Program:
         if raised:
             raise raised[0]
         self._expect(status)
-        return self.result()
+        return Run(self.result())
 
     def fit(self, x: Any, y: Any = None, *, epochs: int = 1, batch: int = 32, shuffle: bool = True,
-            callback: Callable[[int, float], Any] | None = None, progress: bool | None = None) -> list[float]:
+            callback: Callable[[int, float], Any] | None = None, progress: bool | None = None) -> Losses:
         """Trains on arrays, with the loss and the optimiser of the train block, and returns the loss of every
         step. `x` is the first input, or a dict of inputs by name; `y` is `labels`, or else the input that is
         left. Rows are those of the first dimension; every epoch shuffles them by the session's seed, and
@@ -380,7 +421,7 @@ class Program:
             raise ValueError("fit needs at least one row, a batch and an epoch")
         order = numpy.random.Generator(numpy.random.PCG64(self._session._seed))
         batch = min(batch, count)
-        steps, bar, losses, loss = epochs * (count // batch), _Progress(progress), [], ctypes.c_double()
+        steps, bar, losses, loss = epochs * (count // batch), _Progress(progress), Losses(), ctypes.c_double()
         try:
             for _ in range(epochs):
                 rows = order.permutation(count) if shuffle else numpy.arange(count)
@@ -490,7 +531,7 @@ class Program:
             given["labels" if "labels" in rest else rest[0]] = y
         if not given:
             raise ValueError("the program has no inputs to fit")
-        return {name: numpy.asarray(value) for name, value in given.items()}
+        return {name: _seen(value) for name, value in given.items()}
 
     def _expect_name(self, what: str, name: str, names: Iterable[str]) -> None:
         """A wrong name is refused here: what has been set stays set for every run after this one. In Ninth
@@ -504,7 +545,7 @@ class Program:
                       "fields": {"message": message}, "span": None, "hint": hint}])
 
     def _give(self, function, name, value):
-        array = numpy.asarray(value)
+        array = _seen(value)
         if array.dtype.name not in _DTYPES:
             array = array.astype("int64" if array.dtype.kind in "iu" else "float64")
         dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
@@ -540,7 +581,8 @@ class _Progress:
     """One line on a terminal or in a notebook, written at most ten times per second."""
 
     def __init__(self, wanted: bool | None):
-        self._wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._to = sys.stdout if _in_notebook() else sys.stderr
+        self._wanted = _in_notebook() or sys.stderr.isatty() if wanted is None else wanted
         self._began, self._shown, self._line = time.monotonic(), 0.0, ""
 
     def show(self, done: int, steps: int, loss: float) -> None:
@@ -552,14 +594,19 @@ class _Progress:
         filled = 20 * done // max(steps, 1)
         line = (f"[{'#' * filled}{'.' * (20 - filled)}] {done}/{steps}  {rate:.0f} steps/s  "
                 f"{(steps - done) / rate:.0f} s left  loss {loss:.6g}")
-        sys.stderr.write("\r" + line.ljust(len(self._line)))
-        sys.stderr.flush()
+        self._to.write("\r" + line.ljust(len(self._line)))
+        self._to.flush()
         self._line = line
 
     def close(self) -> None:
         if self._line:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+            self._to.write("\n")
+            self._to.flush()
+
+
+def _in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 class _Memory:
@@ -568,6 +615,13 @@ class _Memory:
     def __init__(self, interface, owner):
         self.__array_interface__ = interface
         self.owner = owner
+
+
+def _seen(value: Any) -> numpy.ndarray:
+    """A value as an array: the memory of tensors that speak DLPack (PyTorch's) is read where it is."""
+    if hasattr(value, "__dlpack__") and not isinstance(value, numpy.ndarray):
+        return numpy.from_dlpack(value.detach() if hasattr(value, "detach") else value)
+    return numpy.asarray(value)
 
 
 def _array(tensor, owner):

@@ -10,6 +10,17 @@ if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
   add_test(NAME python/package COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_package.py
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(python/package PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
+  execute_process(COMMAND ${python} -c "import ipykernel, nbclient" RESULT_VARIABLE no_jupyter
+    OUTPUT_QUIET ERROR_QUIET)
+  if(NOT no_jupyter)
+    add_test(NAME python/kernel COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/test_kernel.py
+      WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(python/kernel PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
+    set_property(TEST python/kernel PROPERTY ENVIRONMENT TERN_LIBRARY=$<TARGET_FILE:tern_shared>
+      PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python PYTHONDONTWRITEBYTECODE=1)
+  elseif(TN_REQUIRE_TESTS)
+    message(FATAL_ERROR "python3-ipykernel or python3-nbclient is missing: tools/setup.sh test installs them")
+  endif()
   add_test(NAME docs/embedding_python COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/numpy/examples.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR}/docs/embedding.md)
   set_tests_properties(docs/embedding_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,8 +11,8 @@ root = pathlib.Path(__file__).resolve().parents[2]
 with tempfile.TemporaryDirectory() as folder:
     # From a copy: whoever builds at the same time does not meet it.
     source = pathlib.Path(folder) / "source"
-    (source / "bindings" / "python").mkdir(parents=True)
-    for name in ["setup.py", "pyproject.toml", "CMakeLists.txt", "LICENSE", "bindings/python/tern.py"]:
+    shutil.copytree(root / "bindings", source / "bindings", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ["setup.py", "pyproject.toml", "CMakeLists.txt", "LICENSE"]:
         (source / name).write_bytes((root / name).read_bytes())
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     subprocess.run([*pip, "wheel", str(source), "--no-build-isolation", "--no-deps", "--no-index", "-w", folder], check=True)
@@ -29,5 +30,16 @@ with tern.Session() as session:
                             env={**environment, "PYTHONPATH": f"{folder}/site"}).stdout
     assert answer == f"3 {folder}/site/tern/__init__.py\n", answer
     assert (pathlib.Path(folder) / "site" / "tern" / "py.typed").exists()
+    # `pip install .` into a virtual environment of its own: the module, the kernel, and where Jupyter looks for it.
+    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", f"{folder}/own"], check=True)
+    python = f"{folder}/own/bin/python3"
+    subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", "install", str(source), "--no-deps",
+                    "--no-build-isolation", "--no-index"], check=True)
+    answer = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True, cwd=folder,
+                            env=environment).stdout
+    assert answer.startswith(f"3 {folder}/own/lib/"), answer
+    for name in ("mind", "ninth", "ail"):
+        assert (pathlib.Path(folder) / "own/share/jupyter/kernels" / f"tern-{name}" / "kernel.json").exists(), name
+    assert list((pathlib.Path(folder) / "own/lib").glob("python3*/site-packages/tern_kernel.py"))
     assert not list(source.glob("*.egg-info")), "something is left in the source tree"
 print("the package works where it is installed")

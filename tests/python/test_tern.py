@@ -6,6 +6,7 @@ import pathlib
 import signal
 import tempfile
 import unittest
+import warnings
 
 import numpy
 
@@ -60,6 +61,37 @@ class Running(unittest.TestCase):
             self.assertTrue((a == 2).all())
             with self.assertRaises(ValueError):
                 a[0, 0] = 3
+
+    def test_memory_is_shared_with_numpy_and_pytorch(self):
+        with tern.Session() as session:
+            program = session.compile("let x = ones((2, 3)); x + x")
+            y = program.run().output()
+            at = y.__array_interface__["data"][0]
+            self.assertEqual(numpy.frombuffer(memoryview(y), numpy.float32).ctypes.data, at)
+            try:
+                import torch
+            except ImportError:
+                self.skipTest("there is no PyTorch")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it must not be written to
+                self.assertEqual(torch.from_numpy(y).data_ptr(), at)
+
+    def test_inputs_come_by_dlpack(self):
+        class Tensor:  # that has no other way in, as one of another library
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        with tern.Session() as session:
+            program = session.compile("model { x [2, 2] y = x * 2 }", "ail")
+            given = numpy.array([[1, 2], [3, 4]], "float32")
+            numpy.testing.assert_array_equal(program.run(x=Tensor(given)).output(), 2 * given)
+            numpy.testing.assert_array_equal(program.run(x=Tensor(given.T)).output(), 2 * given.T)
 
     def test_an_array_keeps_its_program(self):
         session = tern.Session()
@@ -310,6 +342,21 @@ class Fitting(unittest.TestCase):
         with tern.Session() as session:
             self.assertIn("<svg", session.compile(REGRESSION, "ail")._repr_html_())
             self.assertIsInstance(session.compile(REGRESSION, "ail").emit("onnx"), bytes)
+
+    def test_losses_and_runs_show_their_curve(self):
+        shown = tern.Losses([3.0, 1.5, float("nan"), 1.0])._repr_html_()
+        self.assertIn("<svg", shown)
+        self.assertIn("4 steps, last loss 1", shown)
+        self.assertEqual(tern.Losses()._repr_html_(), "<p>no steps</p>")
+        run = tern.Run(steps=2, history=[{"step": 0, "loss": 2.0}, {"step": 1, "loss": 1.0, "eval": {"accuracy": 0.5}}])
+        shown = run._repr_html_()
+        self.assertIn("<svg", shown)
+        self.assertIn("<th>eval accuracy</th><td>0.5</td>", shown)
+        with tern.Session() as session:
+            self.assertIsInstance(session.compile(REGRESSION, "ail").fit(self.x, self.y, epochs=1), list)
+            with self.assertRaises(tern.Error) as caught:
+                session.compile("1 + b")
+            self.assertEqual(caught.exception._render_traceback_(), str(caught.exception).splitlines())
 
 
 class Following(unittest.TestCase):
