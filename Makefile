@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # cmake starts a make of its own, which must not take itself for a part of this one.
 CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
 
-.PHONY: all demo test attack coverage fuzz test-slow test-bits test-gpu test-update bench bench-quick install deb wheel clean help
+.PHONY: all demo test attack coverage fuzz test-slow test-bits test-gpu test-update bench bench-gpu bench-quick install deb wheel clean help
 
 all: ## build the program, optimised, and leave it at build/tern
 	@sh tools/setup.sh --check build
@@ -47,6 +47,11 @@ bench: ## install the peers, measure beside them, and write docs/performance.md 
 	@sh tools/setup.sh bench
 	@sh tools/bench.sh --jobs $(JOBS) --write docs
 	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bench/scaling.py build/release/tern
+
+bench-gpu: ## the kernels of this machine's NVIDIA card beside PyTorch (a minute)
+	@$(CMAKE) --preset release -DTN_BENCH=ON
+	@$(CMAKE) --build build/release --target bench_gpu --parallel $(JOBS)
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/gpu.py build/release/bench/bench_gpu
 
 bench-quick: ## the same with few repetitions, nothing written (a minute or two)
 	@sh tools/setup.sh bench
