@@ -18,7 +18,7 @@
 #endif
 
 #define OLDEST_MAJOR 8   /* what the kernels are compiled for: cmake/card.cmake */
-#define MODULE_LIMIT 16
+#define MODULE_LIMIT 32
 #define SPIN_SECONDS 2e-3   /* a wait that lasts longer lets other processes run */
 
 #if TN_HAVE_PTX
