@@ -283,11 +283,11 @@ $ cp binary fake/checkpoint; tern train model.ail --resume fake 2>&1 | head -n 1
 | error[E_CHECKPOINT_CORRUPT]: the checkpoint in `fake/checkpoint` is damaged: the header is longer than the file
 
 # Words that a verb does not take, or lacks: the verb says what it takes, and nothing is done.
-$ for words in 'version model.ail' 'ops add' 'man tern' 'doctor now' 'board 8600' 'help run train' 'runs show' 'runs show 1 2' 'runs compare 1' 'runs rm' 'runs list 1' 'completion' 'completion tcsh' 'verify' 'plot' 'emit --as dot' 'repl model.ail'
+$ for words in 'version model.ail' 'ops add sub' 'man tern' 'doctor now' 'board 8600' 'help run train' 'runs show' 'runs show 1 2' 'runs compare 1' 'runs rm' 'runs list 1' 'completion' 'completion tcsh' 'verify' 'plot' 'emit --as dot' 'repl model.ail'
 > do tern $words; echo $?; done 2>&1 | grep -v '^ \|^$'
 | error[E_USAGE]: tern version takes no arguments; what is model.ail?
 | 2
-| error[E_USAGE]: tern ops takes no arguments; what is add?
+| error[E_USAGE]: tern ops takes one operation; what is sub?
 | 2
 | error[E_USAGE]: tern man takes no arguments; what is tern?
 | 2
