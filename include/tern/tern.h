@@ -495,6 +495,11 @@ TERN_API tern_status tern_predict(tern_program *program, const tern_prediction *
  * tern_result_text and tern_result_json have them. Without an eval block the loss, and accuracy where the
  * model has classes. For a program of tern_load_run. */
 TERN_API tern_status tern_evaluate(tern_program *program, const char *data);
+/* The same, and then evaluation.json of the run's folder is replaced: metrics, confusion matrix, worst rows
+ * (docs/training.md). The first finds the file, before the session enters the sandbox, and grants the sandbox
+ * the folder; NULL after reporting. tern_target_free frees it. */
+TERN_API tern_target *tern_evaluation_open(tern_session *session, const char *folder);
+TERN_API tern_status tern_evaluate_record(tern_program *program, const char *data, tern_target *record);
 
 /* A text, continued token by token by a model that has learned the next token at every place. */
 typedef struct {

@@ -199,17 +199,38 @@ const char *tern_predict_json(tern_program *program, size_t rows, const char *fi
 
 /* ---- metrics ---- */
 
-static bool score(tern_program *program, const char *data) {
+static bool score(tern_program *program, const char *data, tn_text *record) {
   tern_session *session = program->session;
-  tn_score_options options = { .trained = options_of(program), .data = data };
+  tn_score_options options = { .trained = options_of(program), .data = data, .record = record };
   if (!program->is_run)
     return tn_api_usage(session, "", TN_LIT("tern_evaluate"), " takes a program of tern_load_run");
   return tn_score(program->unit, program->lang->training, &options, &program->arena, &program->outcome);
 }
 
-tern_status tern_evaluate(tern_program *program, const char *data) {
+static tern_status evaluate(tern_program *program, const char *data, tn_text *record) {
   tn_api_begin_run(program);
-  return tn_api_end_run(program, tn_api_confine(program->session) && score(program, data));
+  return tn_api_end_run(program, tn_api_confine(program->session) && score(program, data, record));
+}
+
+tern_status tern_evaluate(tern_program *program, const char *data) { return evaluate(program, data, NULL); }
+
+tern_target *tern_evaluation_open(tern_session *session, const char *folder) {
+  tn_text path;
+  tn_text_init(&path, &session->heap);
+  tn_folder_join(&path, folder, TN_EVALUATION_FILE);
+  tern_target *target = path.failed ? NULL : tern_target_open(session, path.at);
+  if (path.failed) tn_api_out_of_memory(session);
+  tn_text_free(&path);
+  return target;
+}
+
+tern_status tern_evaluate_record(tern_program *program, const char *data, tern_target *record) {
+  tn_text text;
+  tn_text_init(&text, &program->session->heap);
+  tern_status status = evaluate(program, data, &text);
+  if (status == TERN_OK) status = tern_target_write(record, text.at, text.len);
+  tn_text_free(&text);
+  return status;
 }
 
 /* ---- texts ---- */

@@ -180,7 +180,7 @@ static bool is_checked(const verification *r, tn_str name) {
   for (int i = 0; i < FILE_COUNT; i++) {
     if (tn_str_is(name, files[i])) return i == FACTS ? r->found.facts : i != GIVEN || r->record.given;
   }
-  return false;
+  return tn_str_is(name, TN_EVALUATION_FILE); /* no part of the training: it may hold anything */
 }
 
 static void list_name(tn_text *list, tn_str name, size_t count) {

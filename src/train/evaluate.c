@@ -109,7 +109,7 @@ static bool check_metrics(const tn_loop *loop, const tn_evaluation *e) {
 
 static bool prepare(tn_loop *loop, tn_evaluation *e) {
   if (!lower(loop, e->rows, &e->sizes, &e->lowered) || !check_metrics(loop, e)) return false;
-  e->compares = tn_metrics_compare(loop->eval->metrics, loop->eval->metric_count);
+  e->compares = loop->compares || tn_metrics_compare(loop->eval->metrics, loop->eval->metric_count);
   if (e->rows > TN_EVAL_ROWS && !divide(loop, e)) return false;
   e->plan = make_plan(loop, e->pieces.divided ? &e->pieces.rest : &e->lowered.graph);
   return e->plan && bind_whole(loop, e) && (!e->pieces.divided || prepare_pieces(loop, e));

@@ -400,7 +400,8 @@ bool tn_loop_begin_folder(tn_loop *loop) {
    * the history of an older one in this place. */
   if (!(fresh ? write_checkpoint(loop) : tn_loop_checkpoint(loop))) return false;
   return (given || remove_old(loop, TN_GIVEN_FILE)) && (facts || remove_old(loop, TN_FACTS_FILE)) &&
-         (fresh ? remove_old(loop, TN_WEIGHTS_FILE) : write_weights(loop));
+         (fresh ? remove_old(loop, TN_EVALUATION_FILE) && remove_old(loop, TN_WEIGHTS_FILE)
+                : write_weights(loop));
 }
 
 bool tn_loop_finish_folder(tn_loop *loop, tn_run_status status) {

@@ -55,6 +55,7 @@ typedef struct {
   uint32_t *epoch_order; /* of a program that counts epochs: the rows of `epoch`; NULL: rows are drawn */
   uint64_t epoch;
   tn_evaluation evaluation;
+  bool compares;      /* predictions are compared with their targets, whatever the metrics are (score.c) */
   tn_evaluation test; /* once, of the model that the run leaves; no rows: none */
   bool tested;
   double test_values[TN_METRIC_LIMIT];

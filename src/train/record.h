@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "lang/lang.h"
 
+#define TN_EVALUATION_FILE "evaluation.json" /* of `tern evaluate --record` (score.h) */
 #define TN_RECORD_FILE "run.json"
 /* Where a folder has no such file. */
 #define TN_RUN_HINT "a run is the folder that `tern train --out` made"

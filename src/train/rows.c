@@ -440,10 +440,10 @@ bool tn_rows_read_given(tn_host *host, const tn_training *program, const tn_back
                  .arena = arena,
                  .rows = out ? out : &unused,
                  .given = request };
-  tn_rows_source source = { host, program, request->path, false, arena };
+  tn_rows_source source = { host, program, request->path, request->hashed, arena };
   if (p.data->format == TN_DATASET_TEXT) return tn_rows_read_text(&source, request, p.rows);
   *p.rows = (tn_rows){ .present = false };
-  p.rows->present = !p.data->fed         ? read_stages(&p, tn_str_of(request->path), false)
+  p.rows->present = !p.data->fed         ? read_stages(&p, tn_str_of(request->path), request->hashed)
                     : has_arrays(p.data) ? tn_rows_read_arrays(&source, request, p.rows)
                                          : tn_rows_read_given_csv(&source, request, p.rows);
   if (!p.rows->present) return false;

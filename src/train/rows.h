@@ -40,6 +40,7 @@ typedef struct {
   const char *path;
   const tn_facts *facts;
   const bool *wanted; /* by input of the program: it is read from the file; others may be missing there */
+  bool hashed;        /* the result has the hash of the file */
   /* Takes rows, a few at a time; without an order. False, after reporting, ends it. NULL: all of them are
    * kept in the result, in the order of the file, and filters apply. */
   bool (*take)(void *context, const tn_rows *rows);

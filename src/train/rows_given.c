@@ -153,6 +153,7 @@ bool tn_rows_read_given_csv(const tn_rows_source *source, const tn_rows_request 
                             .header_is_default = data->header_is_default,
                             .columns = g.columns,
                             .column_count = data->feed_count,
+                            .sha256 = source->hashed ? out->sha256 : NULL,
                             .take = request->take ? take : NULL,
                             .context = &g };
   out->column_of = g.rows.column_of;

@@ -3,10 +3,12 @@
   answers.py TERN
 
 Arrays of several dtypes, orders of axes and compressions train one model. Its answers, as npy, csv and jsonl, are
-those of the same arithmetic in NumPy on the weights of the run. A text that a run generates at temperature 0 is the
+those of the same arithmetic in NumPy on the weights of the run; so are the confusion matrix and the worst rows
+that an evaluation records. A text that a run generates at temperature 0 is the
 one that NumPy finds by taking the largest score at every place.
 """
 import csv
+import hashlib
 import json
 import os
 import subprocess
@@ -81,6 +83,57 @@ def answers(folder, data):
         return np.load('answers.npy'), table, [json.loads(line) for line in file]
 
 
+def record(folder, data):
+    tern('evaluate', folder, data, '--record')
+    with open(folder + '/evaluation.json', encoding='utf-8') as file:
+        found = json.load(file)
+    with open(data, 'rb') as file:
+        assert found['data_sha256'] == hashlib.sha256(file.read()).hexdigest()
+    assert found['data'] == data and len(found['worst']) == 50
+    return found
+
+
+def worst_first(badness):
+    """Places, the worst first, equal ones in their order; no two of the first 60 are nearly equal."""
+    order = np.argsort(-badness, kind='stable')
+    gaps = -np.diff(badness[order[:60]])
+    assert (gaps > 1e-6 * badness.max()).all(), 'two rows are equally bad: choose another seed'
+    return order[:50]
+
+
+def check_recorded_classes(random, w, mean, deviation):
+    rows = random.normal(3, 2, (1500, 3, 2)).astype(np.float32)
+    labels = random.integers(0, 4, 1500)
+    np.savez('judged.npz', x=rows, labels=labels)
+    found = record('classes0', 'judged.npz')
+    wanted = softmax(((rows.reshape(1500, 6) - mean) / deviation) @ w.astype(np.float64))
+    confusion = np.zeros((4, 4), int)
+    np.add.at(confusion, (labels, wanted.argmax(1)), 1)
+    assert found['confusion'] == confusion.tolist() and found['classes'] == ['0', '1', '2', '3']
+    assert found['rows'] == 1500 and found['class_count'] == 4
+    own = wanted[np.arange(1500), labels]
+    close(found['metrics']['loss'], -np.log(own).mean(), 'loss')
+    order = worst_first(-np.log(own))
+    assert [item['row'] for item in found['worst']] == (order + 1).tolist()
+    assert [item['class'] for item in found['worst']] == [str(i) for i in labels[order]]
+    assert [item['predicted'] for item in found['worst']] == [str(i) for i in wanted[order].argmax(1)]
+    close([item['probability'] for item in found['worst']], own[order], 'probability')
+    close([item['loss'] for item in found['worst']], -np.log(own[order]), 'losses')
+
+
+def check_recorded_numbers(random, predict):
+    rows, y = random.normal(0, 3, (1200, 5)), random.normal(1000, 200, (1200, 2))
+    np.savez('judged.npz', x=rows, y=y)
+    found = record('numbers', 'judged.npz')
+    answer = predict(rows)
+    order = worst_first(np.abs(answer - y).ravel())
+    assert [(item['row'], item['place']) for item in found['worst']] == [(i // 2 + 1, i % 2 + 1) for i in order.tolist()]
+    close([item['value'] for item in found['worst']], y.ravel()[order], 'value')
+    close([item['answer'] for item in found['worst']], answer.ravel()[order], 'answer')
+    close([item['error'] for item in found['worst']], np.abs(answer - y).ravel()[order], 'error')
+    assert 'confusion' not in found
+
+
 def check_classes(random):
     x = random.normal(3, 2, (200, 3, 2))
     labels = (x[:, 0, 0] > 3) * 2 + (x[:, 1, 1] > 3)
@@ -105,6 +158,7 @@ def check_classes(random):
     best = got.argmax(1)
     assert [int(row[0]) for row in table[1:]] == best.tolist()
     assert [int(line['prediction']) for line in lines] == best.tolist()
+    check_recorded_classes(random, w['W'], flat.mean(0), flat.std(0))
 
 
 def check_numbers(random):
@@ -115,11 +169,16 @@ def check_numbers(random):
     rows = random.normal(0, 3, (30, 5))
     np.savez('new.npz', x=rows)
     x, y = (a.astype(np.float32).astype(np.float64) for a in (x, y))
-    wanted = (((rows - x.mean(0)) / x.std(0)) @ w['W'] + w['b']) * y.std(0) + y.mean(0)
+
+    def predict(rows):
+        return (((rows - x.mean(0)) / x.std(0)) @ w['W'] + w['b']) * y.std(0) + y.mean(0)
+
+    wanted = predict(rows)
     got, table, lines = answers('numbers', 'new.npz')
     close(got, wanted, 'npy')
     close(np.array(table[1:], float), wanted, 'csv')
     close([line['p'] for line in lines], wanted, 'jsonl')
+    check_recorded_numbers(random, predict)
 
 
 def scores(w, tokens):
