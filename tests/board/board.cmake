@@ -4,6 +4,7 @@ if(TN_MICROHTTPD_INCLUDE AND SQLite3_INCLUDE_DIR)
   tn_test(board work board)
   tn_test(board curves board sqlite)
   tn_test(board changes board sqlite)
+  tn_test(board recorded board)
 endif()
 
 # The board in a real browser: Debian's Chromium, driven by playwright-core.
@@ -16,7 +17,7 @@ if(NOT (TN_NODE AND TN_CHROMIUM AND EXISTS ${npm}/playwright-core/package.json))
   endif()
   message(STATUS "chromium or playwright-core not found: the board is not tested")
 elseif(TARGET tern AND NOT TN_INSTRUMENTED)
-  foreach(name browser list charts remarks compare sweep graph reach)
+  foreach(name browser list charts remarks compare sweep graph evaluation reach)
     add_test(NAME board/${name} COMMAND ${TN_NODE} ${CMAKE_CURRENT_LIST_DIR}/${name}.mjs
       $<TARGET_FILE:tern> ${npm} ${TN_CHROMIUM})
     set_tests_properties(board/${name} PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})

@@ -244,16 +244,26 @@ static void order_graph(tn_answer *answer, int64_t id, tn_order *order) {
                        .stamp = tn_str_of(answer->wishes.open) };
 }
 
-static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
+/* A file of the run's folder, as long as it stays the same. */
+static void order_file(tn_answer *answer, int64_t id, tn_order_kind kind,
+                       void (*add_stamp)(tn_str folder, tn_text *out), tn_order *order) {
   tn_run_row row;
   tn_text stamp;
   if (!read_row(answer, id, &row)) return;
   tn_text_init(&stamp, answer->heap);
-  tn_params_stamp(row.value[TN_RUN_FOLDER], &stamp);
-  *order = (tn_order){ .kind = TN_ORDER_PARAMS,
+  add_stamp(row.value[TN_RUN_FOLDER], &stamp);
+  *order = (tn_order){ .kind = kind,
                        .name = row.value[TN_RUN_FOLDER],
                        .stamp = tn_arena_str(&answer->arena, tn_text_str(&stamp)) };
   tn_text_free(&stamp);
+}
+
+static void order_params(tn_answer *answer, int64_t id, tn_order *order) {
+  order_file(answer, id, TN_ORDER_PARAMS, tn_params_stamp, order);
+}
+
+static void order_evaluation(tn_answer *answer, int64_t id, tn_order *order) {
+  order_file(answer, id, TN_ORDER_EVALUATION, tn_evaluation_stamp, order);
 }
 
 /* What a comparison depends on: how far each has come, and what is said of it. */
@@ -311,6 +321,7 @@ void tn_answer_order(tn_answer *answer, const tn_order *order) {
   if (order->kind == TN_ORDER_GRAPH) answer_graph(answer, order);
   if (order->kind == TN_ORDER_COMPARE) answer_compare(answer, order);
   if (order->kind == TN_ORDER_PARAMS) tn_params_answer(answer, order->name);
+  if (order->kind == TN_ORDER_EVALUATION) tn_evaluation_answer(answer, order->name);
 }
 
 /* ---- addresses ---- */
@@ -343,7 +354,8 @@ static const struct {
 } of_run[] = { { "", answer_run },
                { "/curve", answer_curve },
                { "/graph", order_graph },
-               { "/params", order_params } };
+               { "/params", order_params },
+               { "/evaluation", order_evaluation } };
 
 void tn_answer_path(tn_answer *answer, const char *path, tn_order *order) {
   int64_t id, other;

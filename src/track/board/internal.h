@@ -40,11 +40,17 @@ bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *
 void tn_answer_refuse(tn_answer *answer, int status, const char *reason);
 
 /* Work for the other thread (worker.h). Texts are borrowed. */
-typedef enum { TN_ORDER_NONE, TN_ORDER_PARAMS, TN_ORDER_GRAPH, TN_ORDER_COMPARE } tn_order_kind;
+typedef enum {
+  TN_ORDER_NONE,
+  TN_ORDER_PARAMS,
+  TN_ORDER_GRAPH,
+  TN_ORDER_COMPARE,
+  TN_ORDER_EVALUATION
+} tn_order_kind;
 typedef struct {
   tn_order_kind kind;
   int64_t run, other; /* COMPARE: the numbers of two runs */
-  tn_str name, text; /* PARAMS: the run's folder; GRAPH: the program's name and its text */
+  tn_str name, text; /* PARAMS, EVALUATION: the run's folder; GRAPH: the program's name and its text */
   tn_str stamp;      /* while it stays the same, so does the answer; GRAPH: the calls that are open */
 } tn_order;
 
@@ -80,4 +86,13 @@ bool tn_follow_news(tn_answer *answer, tn_follow *follow, tn_text *out);
 void tn_params_stamp(tn_str folder, tn_text *out);
 /* The parameters of a run's folder as JSON. */
 void tn_params_answer(tn_answer *answer, tn_str folder);
+/* What tells one state of an open file from another. Closes it; -1: there is none, and nothing is added. */
+void tn_answer_stamp(int descriptor, tn_text *out);
+
+/* ---- recorded evaluations (evaluation.c) ---- */
+
+/* What tells one state of evaluation.json in a folder from another; empty where there is none. */
+void tn_evaluation_stamp(tn_str folder, tn_text *out);
+/* The evaluation of a run's folder as JSON; null where there is none. */
+void tn_evaluation_answer(tn_answer *answer, tn_str folder);
 #endif

@@ -56,14 +56,19 @@ static int open_weights(tn_str folder, struct stat *about) {
   return -1;
 }
 
-void tn_params_stamp(tn_str folder, tn_text *out) {
+void tn_answer_stamp(int descriptor, tn_text *out) {
   struct stat about;
-  int descriptor = open_weights(folder, &about);
   if (descriptor < 0) return;
+  if (fstat(descriptor, &about) != 0) about = (struct stat){ 0 };
   int64_t facts[] = { (int64_t)about.st_dev,         (int64_t)about.st_ino,         (int64_t)about.st_size,
                       (int64_t)about.st_mtim.tv_sec, (int64_t)about.st_mtim.tv_nsec };
   tn_text_hex(out, facts, sizeof facts);
   close(descriptor);
+}
+
+void tn_params_stamp(tn_str folder, tn_text *out) {
+  struct stat about;
+  tn_answer_stamp(open_weights(folder, &about), out);
 }
 
 /* All of it, into `to`. */

@@ -1,6 +1,7 @@
 // One run, followed while it goes on.
 import { ChartGroup, curve, evaluations, histogram } from "./charts.js";
 import { button, duration, el, fixed, get, last, say, short, show, status, when } from "./dom.js";
+import { evaluation } from "./evaluation.js";
 import { graph } from "./graph.js";
 import { forget, remarks } from "./remarks.js";
 import { thin } from "./scale.js";
@@ -25,7 +26,7 @@ export async function one(signal, id) {
     draw();
   });
   const lossChart = group.chart("Loss"), accuracyChart = group.chart("Accuracy", { zero: true, scalable: false });
-  const params = el("div", { class: "params" });
+  const params = el("div", { class: "params" }), judged = el("section", { class: "judged" });
   function draw() {
     cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
       card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
@@ -57,12 +58,13 @@ export async function one(signal, id) {
   const text = source(run.source ?? "", (line) => model.mark(line));
   const model = graph(id, signal, (line) => text.line(line));
   const remove = button("Delete …", () => forget([run], () => { location.hash = "#/"; }), { class: "button bad" });
-  show(el("div", { class: "bar head" }, [el("h2", {}, `Run ${id}: ${last(run.program)}`), remove]), cards, remarks(run), group.controls, group.element,
+  show(el("div", { class: "bar head" }, [el("h2", {}, `Run ${id}: ${last(run.program)}`), remove]), cards, remarks(run), group.controls, group.element, judged,
     el("h3", {}, "Graph"), model.element,
     el("h3", {}, "Parameters"), params,
     el("h3", {}, "Program"), text.element);
   draw();
   drawParams();
+  evaluation(run, signal).then((parts) => judged.replaceChildren(...parts));
   if (run.status !== "running") return;
   const events = new EventSource(`/api/runs/${id}/events`);
   events.onmessage = (message) => {
