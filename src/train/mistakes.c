@@ -93,6 +93,8 @@ static void write_class(const judge *j, tn_json_writer *json, int64_t class) {
   const tn_input_facts *facts = j->request->facts;
   char digits[TN_NUMBER_BYTES];
   tn_str name = { digits, tn_number_print_i64(class, digits) };
+  if (j->request->vocab && tn_vocab_text(j->request->vocab, (size_t)class).len > 0)
+    name = tn_vocab_text(j->request->vocab, (size_t)class);
   if (facts->classes && (size_t)class < facts->class_count) name = facts->classes[class];
   tn_json_string(json, tn_utf8_clip(name, NAME_BYTES));
 }
@@ -112,6 +114,15 @@ static void write_confusion(const judge *j, tn_json_writer *json) {
   tn_json_array_end(json);
 }
 
+/* From 1; 0: the file has none, or they are not known. Of a text, `lines` has the first token of each. */
+static uint32_t line_of(const tn_mistakes_request *r, uint32_t row) {
+  const tn_columns *columns = &r->rows->columns;
+  uint32_t line = 0;
+  if (!r->vocab) return row < columns->lines.count ? columns->lines.at[row] : 0;
+  while (line < columns->lines.count && columns->lines.at[line] <= row) line++;
+  return line;
+}
+
 /* "row":7,"line":8,"place":2: all from 1. The line where the file has lines, the place where a row has
  * several. */
 static void write_place(const judge *j, tn_json_writer *json, int64_t item) {
@@ -119,8 +130,7 @@ static void write_place(const judge *j, tn_json_writer *json, int64_t item) {
   size_t each = (size_t)j->items / r->count;
   uint32_t row = r->rows->order[r->first + (size_t)item / each];
   tn_json_key(json, "row"), tn_json_uint(json, (uint64_t)row + 1);
-  if (row < r->rows->columns.lines.count)
-    tn_json_key(json, "line"), tn_json_uint(json, r->rows->columns.lines.at[row]);
+  if (line_of(r, row) > 0) tn_json_key(json, "line"), tn_json_uint(json, line_of(r, row));
   if (each > 1) tn_json_key(json, "place"), tn_json_uint(json, (uint64_t)item % each + 1);
 }
 

@@ -17,6 +17,7 @@ typedef struct {
   const tn_view *target;       /* labels [...], or as many numbers */
   bool classifies;
   const tn_input_facts *facts; /* of the target: names of classes, units of numbers */
+  const tn_vocab *vocab;       /* of a text: rows are windows, and classes its tokens; NULL: it is none */
   const tn_rows *rows;
   size_t first, count;         /* of the rows' order */
 } tn_mistakes_request;

@@ -176,6 +176,15 @@ static bool are_comparable(const tn_mistakes_request *r) {
          count / classes == items;
 }
 
+/* That of a text; NULL: the data is none. */
+static const tn_vocab *vocab_of(const scoring *s) {
+  bool text = s->loop.program.dataset->format == TN_DATASET_TEXT;
+  for (size_t i = 0; text && i < s->facts.count; i++) {
+    if (s->facts.inputs[i].vocab) return s->facts.inputs[i].vocab;
+  }
+  return NULL;
+}
+
 static bool add_mistakes(const scoring *s, tn_json_writer *json) {
   const tn_loop *loop = &s->loop;
   const tn_evaluation *e = &loop->evaluation;
@@ -185,6 +194,7 @@ static bool add_mistakes(const scoring *s, tn_json_writer *json) {
                                   .target = &e->inputs[s->eval.target].view,
                                   .classifies = e->lowered.classifies && prediction.rank > 0,
                                   .facts = &s->facts.inputs[s->eval.target],
+                                  .vocab = vocab_of(s),
                                   .rows = &loop->rows,
                                   .first = e->first,
                                   .count = e->rows };

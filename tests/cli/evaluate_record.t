@@ -73,6 +73,22 @@ $ tern train line.ail --allow fileread --param w=[[2]] --out line --store s.db -
 $ grep -o '"metrics".*]' line/evaluation.json
 | "metrics":{"loss":8.0625},"worst":[{"row":2,"line":3,"value":10,"answer":6,"error":4},{"row":4,"line":5,"value":6,"answer":10,"error":4},{"row":3,"line":4,"value":-3.5,"answer":-4,"error":0.5},{"row":1,"line":2,"value":2,"answer":2,"error":0}]
 
+# A text: rows are windows of two tokens, named by the first one. Tokens are 2 (a) and 3 (b). After a comes b with
+# exp 3 / (3 + exp 3) = 0.8700485, or a with 1 / (3 + exp 3) = 0.0433172; after b comes a with exp 2 / (3 + exp 2).
+$ cat > text.ail <<'END'
+> model { tokens [B, 2] labels [B, 2] param E [4, 4] logits = embedding(tokens, E) }
+> train { loss = xent(logits, labels) steps = 1 lr = 0.0 }
+> dataset { format = "text" path = "text.txt" tokens = chars() }
+> END
+$ printf 'abaabab' > text.txt; tern train text.ail --allow fileread '--param=E=[[0,0,0,0],[0,0,0,0],[0,0,0,3],[0,0,2,0]]' --out text --store s.db -q > log
+$ tern evaluate text text.txt --record > log; grep -o '"class_count".*]' text/evaluation.json | sed 's/,{/\n&/g'
+| "class_count":4,"classes":["0","1","a","b"],"confusion":[[0,0,0,0],[0,0,0,0],[0,0,2,1],[0,0,0,3]],"worst":[{"row":3,"line":1,"place":1,"class":"a","predicted":"b","probability":0.043317165,"loss":3.1392064}
+| ,{"row":1,"line":1,"place":2,"class":"a","predicted":"a","probability":0.71123457,"loss":0.34075296}
+| ,{"row":5,"line":1,"place":1,"class":"a","predicted":"a","probability":0.71123457,"loss":0.34075296}
+| ,{"row":1,"line":1,"place":1,"class":"b","predicted":"b","probability":0.8700485,"loss":0.13920632}
+| ,{"row":3,"line":1,"place":2,"class":"b","predicted":"b","probability":0.8700485,"loss":0.13920632}
+| ,{"row":5,"line":1,"place":2,"class":"b","predicted":"b","probability":0.8700485,"loss":0.13920632}]
+
 # Over 100 classes: no matrix, and it says how many there are.
 $ cat > wide.ail <<'END'
 > model { x [B, 1] labels [B] param W [1, 101] logits = matmul(x, W) }

@@ -190,6 +190,8 @@ before_parsing run model.ail --weights broken/w.safetensors
 before_parsing train model.ail --weights broken/w.safetensors
 before_parsing emit model.ail --as onnx --weights broken/w.safetensors
 before_parsing verify broken
+before_parsing evaluate broken rows.jsonl
+before_parsing evaluate broken rows.jsonl --record
 before_parsing plot broken
 before_parsing plot broken -o broken.svg
 before_parsing plot last --store broken/runs.db
@@ -246,6 +248,10 @@ END
 expect "runs, more than are sorted in a cache" 0 model.ail inside runs --store long.db --sort loss
 expect "show" 0 model.ail inside runs show last --store runs.db
 expect "plot" 0 "<svg" inside plot ../runs/recorded
+expect "an evaluation" 0 accuracy inside evaluate ../runs/recorded ../rows.jsonl
+[ -e runs/recorded/evaluation.json ] && say "an evaluation was recorded unasked"
+expect "an evaluation that is recorded" 0 accuracy inside evaluate ../runs/recorded ../rows.jsonl --record
+grep -q confusion runs/recorded/evaluation.json || say "no evaluation was recorded"
 expect "plot to a file" 0 "" inside plot last --store runs.db -o loss.svg
 grep -q "<svg" work/loss.svg || say "no picture"
 expect "rm" 0 forgotten inside runs rm 1 --store runs.db
