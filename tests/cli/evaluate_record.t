@@ -33,9 +33,10 @@ $ sed 's/"data_sha256":"[0-9a-f]*",//; s/"weights_sha256":"[0-9a-f]*",//; s/,"te
 $ grep -o '"data_sha256":"[0-9a-f]*"' run/evaluation.json | cut -d '"' -f 4 > hash; sha256sum < three.csv | cut -d ' ' -f 1 | diff - hash
 $ grep -o '"weights_sha256":"[0-9a-f]*"' run/evaluation.json > hash; tern runs show last --store s.db --json | grep -o '"weights_sha256":"[0-9a-f]*"' | diff - hash
 
-# Other threads, the same bytes. Verifying and resuming do not look at it; a new run in its place removes it.
+# Other threads and other instructions, the same bytes. Verifying and resuming do not look at it; a new run in its place removes it.
 $ cp run/evaluation.json first; tern evaluate run three.csv --record --threads 1 --json && cmp first run/evaluation.json
 | {"ok":true,"language":"ail","warnings":[],"rows":6,"metrics":{"loss":1.5864033,"accuracy":0.5}}
+$ rm run/evaluation.json; TERN_ISA=portable tern evaluate run three.csv --record > log; cmp first run/evaluation.json
 $ tern verify run --allow fileread | tail -n 1 | cut -c 1-8
 | verified
 $ echo hostile > run/evaluation.json; tern verify run --allow fileread > log; echo $?
