@@ -162,6 +162,42 @@ static void descent_takes_a_multiple_of_the_product_off(void **state) {
   }
 }
 
+/* Half of the entries name one row, so that many slices are read ahead; one row is never named. */
+static void slices_of_many_entries_are_added_in_order(void **state) {
+  (void)state;
+  enum { COUNT = 300, WIDTH = 45, ROWS_OF_X = 5 };
+  emulated_card card;
+  tn_fault fault = { 0 };
+  matrices x = make(1, ROWS_OF_X, WIDTH, ROWS), y = make(1, COUNT, WIDTH, ROWS);
+  static float expected[ROWS_OF_X * WIDTH], got[ROWS_OF_X * WIDTH], scratch[2 * ROWS_OF_X * WIDTH];
+  float scale = 0.125f;
+  int32_t index[COUNT];
+  for (int i = 0; i < COUNT; i++) index[i] = i % 2 ? 2 : (int32_t)(tn_rng_next(&rng) % (ROWS_OF_X - 1));
+  for (int i = 0; i < COUNT * WIDTH; i++) y.memory[i] = (float)(int32_t)tn_rng_next(&rng) * 0x1p-31f;
+  tn_view in[4] = {
+    { .dtype = TN_F32, .rank = 2, .dim = { ROWS_OF_X, WIDTH }, .stride = { WIDTH, 1 }, .data = x.memory },
+    { .dtype = TN_I32, .rank = 1, .dim = { COUNT }, .stride = { 1 }, .data = index },
+    { .dtype = TN_F32, .rank = 2, .dim = { COUNT, WIDTH }, .stride = { WIDTH, 1 }, .data = y.memory },
+    { .dtype = TN_F32, .data = &scale },
+  };
+  tn_view out = in[0];
+  tn_attrs attrs = { 0 };
+  emulated_card_init(&card);
+  for (int i = 0; i < 2; i++) {
+    tn_kernel_call call = { .op = i ? TN_OP_ROW_UPDATE : TN_OP_SCATTER_ADD, .attrs = &attrs, .in = in,
+                            .count = 3 + i, .out = &out, .scratch = scratch, .threads = 1, .fault = &fault };
+    out.data = expected;
+    assert_true(tn_backend_ref()->scratch(tn_backend_ref(), call.op, &attrs, in, call.count, &out, 1) <=
+                sizeof scratch);
+    assert_true(tn_backend_run(tn_backend_ref(), &call));
+    out.data = got, call.queue = &card.queue;
+    assert_true(tn_backend_run(tn_backend_cuda(), &call));
+    assert_memory_equal(expected, got, sizeof got);
+  }
+  free(x.memory);
+  free(y.memory);
+}
+
 /* More chunks than one block joins: 262,144 elements are the most. */
 static void sums_of_many_chunks_are_joined_in_order(void **state) {
   (void)state;
@@ -199,5 +235,6 @@ int main(void) {
   }
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(descent_takes_a_multiple_of_the_product_off);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_of_many_chunks_are_joined_in_order);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(slices_of_many_entries_are_added_in_order);
   return _cmocka_run_group_tests("ops/tiles", tests, count, NULL, NULL);
 }

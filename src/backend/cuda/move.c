@@ -128,8 +128,10 @@ static bool scatter(const tn_kernel_call *call, int axis, const tn_view *scale) 
                                .out_row = out->stride[axis] * bytes, .scale = scale ? scale->data : NULL,
                                .in_place = x->data == out->data };
   see_columns(call, axis, &a);
-  int64_t tiles = (a.columns.count + 127) / 128;
-  return tn_card_launch(call, TN_CARD_scatter, a.rows * tiles * CARD_WARP, &a.start, sizeof a);
+  bool quick = x->dtype == TN_F32;
+  int64_t tile = quick ? CARD_WARP : 4 * CARD_WARP, tiles = (a.columns.count + tile - 1) / tile;
+  return tn_card_launch(call, quick ? TN_CARD_scatter_f32 : TN_CARD_scatter, a.rows * tiles * CARD_WARP,
+                        &a.start, sizeof a);
 }
 
 bool tn_cuda_scatter_add(const tn_kernel_call *call) { return scatter(call, call->attrs->axis, NULL); }

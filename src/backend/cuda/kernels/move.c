@@ -220,3 +220,71 @@ CARD_KERNEL(scatter, card_scatter_arguments) {
     scatter_end(a, &lane, named);
   }
 }
+
+/* ---- the same for f32 ---- */
+#define CHUNKS 4   /* of 32 entries that are looked at together */
+#define AHEAD 8    /* slices that are read before the first of them is added */
+
+/* Adds this lane's element of the slices whose entries are marked, in their order; lanes share the marks. */
+static inline float add_slices(const card_scatter_arguments *a, const char *y, int64_t first, uint32_t marks,
+                               float sum) {
+  CARD_ROLLED
+  while (marks) {
+    float value[AHEAD];
+    bool there[AHEAD];
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++, marks &= marks - 1) {
+      there[k] = marks != 0;
+      int64_t entry = there[k] ? first + __builtin_ctz(marks) : 0;
+      int64_t offset = card_at(&a->entries, &a->y_entry, entry) - a->y_entry.data;
+      value[k] = there[k] ? *(const float *)(const void *)(y + offset) : 0;
+    }
+    CARD_UNROLL
+    for (int k = 0; k < AHEAD; k++) {
+      if (there[k]) sum += value[k];
+    }
+  }
+  return sum;
+}
+
+/* The marks of CHUNKS * 32 entries that name the row; whether there is one. */
+static inline bool find_entries(const card_scatter_arguments *a, int64_t row, int64_t first,
+                                uint32_t *marks) {
+  uint32_t any = 0;
+  CARD_UNROLL
+  for (int c = 0; c < CHUNKS; c++) {
+    int64_t entry = first + c * CARD_WARP + card_lane();
+    bool inside = entry < a->entries.count;
+    int64_t named = index_at(&a->index, card_at(&a->entries, &a->index, inside ? entry : 0));
+    marks[c] = card_ballot(inside && named == row);
+    any |= marks[c];
+  }
+  return any != 0;
+}
+
+/* A warp looks after one row and 32 columns. */
+CARD_KERNEL(scatter_f32, card_scatter_arguments) {
+  const card_operand *const operands[3] = { &a->x, &a->out, &a->y };
+  int64_t tiles = (a->columns.count + CARD_WARP - 1) / CARD_WARP, warps = card_numbers() / CARD_WARP;
+  CARD_ROLLED
+  for (int64_t work = card_number() / CARD_WARP; work < a->rows * tiles; work += warps) {
+    int64_t row = work / tiles, column = work % tiles * CARD_WARP + card_lane(), offset[3];
+    bool inside = column < a->columns.count, named = false;
+    card_places(&a->columns, inside ? column : 0, operands, 3, offset);
+    float x = *(const float *)(const void *)(a->x.data + offset[0] + row * a->x_row);
+    float sum = a->scale ? 0 : x;
+    CARD_ROLLED
+    for (int64_t first = 0; first < a->entries.count; first += CHUNKS * CARD_WARP) {
+      uint32_t marks[CHUNKS];
+      if (!find_entries(a, row, first, marks)) continue;
+      named = true;
+      CARD_UNROLL
+      for (int c = 0; c < CHUNKS; c++)
+        sum = add_slices(a, a->y.data + offset[2], first + c * CARD_WARP, marks[c], sum);
+    }
+    if (!inside || (!named && a->in_place)) continue;
+    tn_element to = { .f32 = sum };
+    if (named && a->scale) to = updated(a, (tn_element){ .f32 = x }, canonical(to, TN_F32), TN_F32);
+    *(float *)(void *)(a->out.data + offset[1] + row * a->out_row) = named ? canonical(to, TN_F32).f32 : x;
+  }
+}
