@@ -67,6 +67,7 @@ coverage: ## which branches and conditions the tests take, by folder of src/ (cl
 
 install: all ## copy program, libraries, header and documents under PREFIX (default /usr/local)
 	@$(CMAKE) --install build/release --prefix "$(PREFIX)"
+	@case "$(PREFIX)" in /usr | /usr/local) ldconfig ;; esac   # so that programs find the new library
 
 deb: ## make a Debian package of it all, in build/
 	@sh tools/setup.sh deb

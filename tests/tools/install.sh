@@ -73,6 +73,23 @@ for source in "$root"/examples/c/*.c; do
 done
 passes "and that is right" grep -q "right: 180 of 180" shared-train.out
 
+# The header from C++, and a program that remembers where the library is (LD_LIBRARY_PATH is not set).
+cat >try.cpp <<'END'
+#include <tern/tern.h>
+#include <cstdio>
+int main() {
+  tern_session *session = tern_session_new(nullptr, nullptr);
+  std::printf("%s %d\n", tern_version(), session != nullptr);
+  tern_session_free(session);
+}
+END
+from_cpp() {
+  library=$(pkg-config --variable=libdir tern)
+  eval "c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror try.cpp $(pkg-config --cflags --libs tern) \
+    -Wl,-rpath,\"\$library\" -o cpp" && test "$(./cpp)" = "$version 1"
+}
+passes "C++ includes the header, and the program finds the library" from_cpp
+
 # From Python.
 cat >try.py <<'END'
 import os, sys
