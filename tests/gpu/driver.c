@@ -44,7 +44,7 @@ typedef struct node {
   const void *from;
   size_t bytes;
   unsigned char byte;
-  char arguments[CARD_ARGUMENT_BYTES];
+  _Alignas(16) char arguments[CARD_ARGUMENT_BYTES];
   struct node *next;
 } node;
 
