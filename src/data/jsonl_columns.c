@@ -60,7 +60,7 @@ static bool not_json(reader *r, const char *reason) {
                                : fail_at(r, TN_DATA_JSON, r->json.error_at, reason);
 }
 
-/* A string is shown in its quotes: "1" is no number. */
+/* A string is shown in its quotes: "1" is not a number. */
 static void show_value(char *field, const tn_json_token *token) {
   tn_data_show(field, token->text);
   if (token->kind != TN_JSON_STRING) return;
