@@ -46,7 +46,7 @@ typedef enum { READY, AT_BARRIER, AT_LANES, ENDED } condition;
 typedef struct {
   void *to;
   const void *from;
-  int bytes, places;       /* what is read; what is written, with zeros behind it */
+  int bytes, places;       /* what is read; what is written, with zeros after it */
 } copy;
 
 typedef struct {
