@@ -40,7 +40,7 @@ test-bits: ## the same bits with every compiler, thread count, instruction set a
 test-update: all ## put what really came in place of what tests expect; review the diff
 	@$(CMAKE) --build build/release --target test-update --parallel $(JOBS)
 
-test-gpu: all ## on a machine with an NVIDIA card: every operation and every program of tests/bits on it
+test-gpu: all ## on a machine with an NVIDIA GPU: every operation and every program of tests/bits on it
 	@sh tools/test_gpu.sh
 
 bench: ## install the peers, measure beside them, and write docs/performance.md (twenty minutes)
@@ -48,7 +48,7 @@ bench: ## install the peers, measure beside them, and write docs/performance.md 
 	@sh tools/bench.sh --jobs $(JOBS) --write docs
 	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 bench/scaling.py build/release/tern
 
-bench-gpu: ## the kernels of this machine's NVIDIA card beside PyTorch (a minute)
+bench-gpu: ## this machine's GPU kernels beside PyTorch (a minute)
 	@$(CMAKE) --preset release -DTN_BENCH=ON
 	@$(CMAKE) --build build/release --target bench_gpu --parallel $(JOBS)
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/gpu.py build/release/bench/bench_gpu

@@ -1,4 +1,4 @@
-/* bench/gpu.c: how fast the kernels of a card are, and whether their bits are those of `cpu`.
+/* bench/gpu.c: how fast the GPU kernels are, and whether their bits are those of `cpu`.
  *
  *   bench_gpu [--tiles] [WORD...]
  *

@@ -1,8 +1,8 @@
-"""Kernels of a card beside PyTorch's (cuBLAS), in one call: a table of times and of bits that differ.
+"""GPU kernels beside PyTorch's (cuBLAS), in one call: a table of times and of bits that differ.
 
     python3 bench/gpu.py build/release/bench/bench_gpu [--tiles] [WORD...]
 
-Needs a card and PyTorch with CUDA. TF32 is off: both sides compute in f32. Times are medians of batches of
+Needs a GPU and PyTorch with CUDA. TF32 is off: both sides compute in f32. Times are medians of batches of
 launches, in microseconds; `peer` is PyTorch's time over ours, so above 1 is faster. Bits are compared with
 those of the CPU by bench_gpu."""
 
@@ -20,7 +20,7 @@ BATCHES = 5
 
 
 def seconds(work, budget=0.1):
-    """The median over batches of launches, by the card's own clock."""
+    """The median over batches of launches, by the GPU's own clock."""
     def batch(launches):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()

@@ -1,4 +1,4 @@
-"""Training steps on an NVIDIA card: tern beside PyTorch, in fp32 with TF32 off, on the same card.
+"""Training steps on an NVIDIA GPU: tern beside PyTorch, in fp32 with TF32 off, on the same GPU.
 
   python3 bench/gpu_steps.py BENCH_TERN [SECONDS]
 
@@ -27,7 +27,7 @@ ROWS = [  # name, request to bench_tern, how to make PyTorch's, its forms
 
 
 def programs(to):
-    """The benchmarks' programs, and the GPT with a batch that fills a card."""
+    """The benchmarks' programs, and the GPT with a batch that fills a GPU."""
     for file in (FOLDER / "programs").iterdir():
         (to / file.name).write_bytes(file.read_bytes())
     text = (FOLDER / "programs" / "gpt_large.ail").read_text()

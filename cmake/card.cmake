@@ -1,5 +1,5 @@
-# Kernels of NVIDIA's cards: PTX of every file of src/backend/cuda/kernels/, by clang-19, as part of the
-# library. No SDK is needed. Without clang-19 the library has no kernels for cards, and says so.
+# Kernels of NVIDIA GPUs: PTX of every file of src/backend/cuda/kernels/, by clang-19, as part of the
+# library. No SDK is needed. Without clang-19 the library has no GPU kernels, and says so.
 
 find_program(TN_CARD_CLANG clang-19)
 set(TN_CARD_FLAGS --target=nvptx64-nvidia-cuda -march=sm_80 -nogpulib -nostdinc -std=c17 -O2
@@ -12,7 +12,7 @@ set(TN_CARD_SHARED op/scalar tensor/dtype backend/cuda/kernels/remainder base/rn
 # tn_card_kernels(TARGET): adds the kernels to TARGET; TN_HAVE_PTX is 0 or 1 there.
 function(tn_card_kernels target)
   if(NOT TN_CARD_CLANG)
-    message(STATUS "clang-19 not found: this build has no kernels for NVIDIA cards")
+    message(STATUS "clang-19 not found: this build has no GPU kernels")
     target_compile_definitions(${target} PRIVATE TN_HAVE_PTX=0)
     return()
   endif()
@@ -43,7 +43,7 @@ function(tn_card_kernels target)
     set(out ${to}/ptx/${base}.ptx)
     add_custom_command(OUTPUT ${out} DEPFILE ${out}.d VERBATIM
       DEPENDS ${file} ${shared} ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake
-      COMMENT "Compiling ${base} for NVIDIA cards"
+      COMMENT "Compiling ${base} for NVIDIA GPUs"
       COMMAND ${compile} ${link} -Wall -Wextra -MD -MF ${out}.d -MT ${out} -S -o ${to}/${base}.ptx ${file}
       COMMAND ${CMAKE_COMMAND} -DIN=${to}/${base}.ptx -DOUT=${out}
               -P ${PROJECT_SOURCE_DIR}/cmake/bounds.cmake)

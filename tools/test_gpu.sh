@@ -1,5 +1,5 @@
 #!/bin/sh
-# On a machine with an NVIDIA card: every operation on it beside ref, and the programs of tests/bits.
+# On a machine with an NVIDIA GPU: every operation on it beside ref, and the programs of tests/bits.
 #
 #   tools/test_gpu.sh        after `make`; builds test_card in build/release
 set -eu

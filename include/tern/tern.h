@@ -105,12 +105,12 @@ TERN_API int tern_threads(const tern_session *session);
 /* The back end and instruction set in use: "cpu avx512". */
 TERN_API const char *tern_backend(const tern_session *session);
 
-/* Where programs compute from now on: "cpu", which is the default; "cuda", an NVIDIA card; "auto", a card for
+/* Where programs compute from now on: "cpu", which is the default; "cuda", an NVIDIA GPU; "auto", a GPU for
  * work that is large enough, if there is one. It never changes a bit. Called before the sandbox is entered.
- * TERN_FAILED with E_DEVICE when there is no card that can be used; TERN_USAGE: no such device. */
+ * TERN_FAILED with E_DEVICE when there is no GPU that can be used; TERN_USAGE: no such device. */
 TERN_API tern_status tern_device(tern_session *session, const char *name);
 TERN_API const char *tern_device_name(const tern_session *session);
-/* Whether this build has kernels for cards. */
+/* Whether this build has GPU kernels. */
 TERN_API int tern_has_gpu_part(void);
 /* What there is on this machine, and why not; valid until the next call that returns text. NULL: out of
  * memory. */

@@ -17,7 +17,7 @@ static bool refuse(tern_session *session, const char *why) {
 static bool open_card(tern_session *session, const char **why) {
   if (session->card) return true;
   if (!tn_api_is_open(session) && session->sandbox != TERN_SANDBOX_OFF) {
-    *why = "a card is opened before the sandbox is entered";
+    *why = "a GPU is opened before the sandbox is entered";
     return false;
   }
   session->card = tn_card_open(&session->heap, 0, why);
@@ -86,7 +86,7 @@ static void put_card(tn_text *out, const tn_card_info *card) {
 static int list_cards(tn_card_info *cards, const char **why) {
   *why = NULL;
   int count = tn_card_list(cards, why);
-  if (!tn_card_has_kernels()) *why = "this build has no kernels for cards: clang-19 was missing";
+  if (!tn_card_has_kernels()) *why = "this build has no GPU kernels: clang-19 was missing";
   return count;
 }
 

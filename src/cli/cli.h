@@ -145,7 +145,7 @@ bool tn_cli_confine(tn_run *run, tern_status *status);
 /* Opens the device that the command line or TERN_DEVICE names; before tn_cli_confine, and in the process that
  * computes. False after showing why not. */
 bool tn_cli_device(tn_run *run, tern_status *status);
-/* Whether they name a card. */
+/* Whether they name a GPU. */
 bool tn_cli_wants_card(const tn_command *command);
 /* Gives the program what the command line gives. */
 tern_status tn_cli_give(tn_run *run, tern_program *program);

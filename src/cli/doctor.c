@@ -88,7 +88,7 @@ static const library libraries[] = {
   { "SQLite", "the history of training runs: tern runs", TN_HAVE_SQLITE },
   { "microhttpd", "the history as a page: tern board", TN_HAVE_MICROHTTPD },
   { "Open MPI", "training under mpirun and srun", TN_HAVE_MPI },
-  { "GPU part", "NVIDIA cards: --device cuda", TN_HAVE_PTX },
+  { "GPU part", "NVIDIA GPUs: --device cuda", TN_HAVE_PTX },
 };
 #define LIBRARY_COUNT (sizeof libraries / sizeof *libraries)
 

@@ -120,7 +120,7 @@ tern_status tn_cli_train(tn_run *run) {
   if (origin == TN_LAUNCH_FREE && ranks < 2) return train_here(run);
   if (tn_cli_wants_card(command))
     return tn_cli_usage(run, "a training in several processes runs on the CPU",
-                        "leave --device cuda out, or let one process train on the card");
+                        "leave --device cuda out, or let one process train on the GPU");
   if (origin == TN_LAUNCH_MPI && ranks > 0)
     return tn_cli_usage(run, "--ranks starts processes, and here mpirun or srun has started them",
                         "leave --ranks out; the number of ranks is that of the launcher");

@@ -121,7 +121,7 @@ typedef enum {
   TN_FAULT_HOST,         /* the host refused or failed; it has reported itself */
   TN_FAULT_MEMORY,
   TN_FAULT_INTERRUPTED,
-  TN_FAULT_DEVICE,       /* reason: the card that was to compute it failed or has no memory left */
+  TN_FAULT_DEVICE,       /* reason: the GPU that was to compute it failed or has no memory left */
   TN_FAULT_INTERNAL      /* reason; a bug in tern */
 } tn_fault_kind;
 

@@ -1,4 +1,4 @@
-# The device of a run, on a card that the host plays: driver.c says what TERN_FAKE_CARD can be.
+# The device of a run, on a GPU that the host emulates: driver.c says what TERN_FAKE_CARD can be.
 $ cat > on_card <<'END'
 > LD_LIBRARY_PATH="$(dirname "$TERN")/tests/card" TERN_FAKE_CARD=$1 && export LD_LIBRARY_PATH TERN_FAKE_CARD
 > shift
@@ -29,9 +29,9 @@ $ sh on_card fine devices | tail -n 1
 $ sh on_card fine devices --json | sed 's/.*{"device":"cuda"/{"device":"cuda"/'
 | {"device":"cuda","name":"the host","memory":4294967296,"usable":true}]}
 $ sh on_card none devices | tail -n 1
-| cuda  none: the NVIDIA driver knows no card
+| cuda  none: the NVIDIA driver finds no GPU
 
-# No driver, none that works, no card: one diagnostic, and nothing is run.
+# No driver, none that works, no GPU: one diagnostic, and nothing is run.
 $ mkdir empty; : > empty/libcuda.so.1; LD_LIBRARY_PATH=empty tern eval '1 + 2' --device cuda
 ! error[E_DEVICE]: the device `cuda` cannot be used: there is no NVIDIA driver (libcuda.so.1) on this machine
 !    = device: cuda
@@ -42,7 +42,7 @@ $ mkdir empty; : > empty/libcuda.so.1; LD_LIBRARY_PATH=empty tern eval '1 + 2' -
 $ sh on_card old eval '1 + 2' --device cuda 2>&1 | head -n 1
 | error[E_DEVICE]: the device `cuda` cannot be used: system has unsupported display driver / cuda driver combination
 $ TERN_DEVICE=cuda sh on_card none eval '1 + 2' 2>&1 | head -n 1
-| error[E_DEVICE]: the device `cuda` cannot be used: the NVIDIA driver knows no card
+| error[E_DEVICE]: the device `cuda` cannot be used: the NVIDIA driver finds no GPU
 $ sh on_card none eval '1 + 2' --device auto
 | 3
 $ tern eval '1 + 2' --device gpu
@@ -52,17 +52,17 @@ $ tern eval '1 + 2' --device gpu
 ? 2
 $ sh on_card fine train model.ail --device cuda --ranks 2
 ! error[E_USAGE]: a training in several processes runs on the CPU
-!    = hint: leave --device cuda out, or let one process train on the card
+!    = hint: leave --device cuda out, or let one process train on the GPU
 ! 
 ? 2
 
 # A step is recorded once and launched as one; only batches and losses cross. Small work stays on the CPU.
 $ tern train model.ail --json > here
 $ sh on_card count train model.ail --json --device cuda > there
-! fake card: <*> launches, 19 replays, <*> to it, <*> from it
+! fake GPU: <*> launches, 19 replays, <*> to it, <*> from it
 $ cmp here there
 $ sh on_card count train model.ail --json --device auto > there
-! fake card: 0 launches, 0 replays, 0 to it, 0 from it
+! fake GPU: 0 launches, 0 replays, 0 to it, 0 from it
 $ cmp here there
 
 # A run of one device is verified on another, and resumed there.
@@ -90,9 +90,9 @@ $ sh on_card fine run place.mind --device cuda
 $ tern run place.mind 2>&1 | head -n 1
 | error[E5001]: there is no device `gpu` on this machine
 
-# A card without enough memory, and one that is lost: the last whole checkpoint stays.
+# A GPU without enough memory, and one that is lost: the last whole checkpoint stays.
 $ sh on_card memory=2000 train model.ail -q --device cuda 2>&1 | head -n 1
-| error[E_DEVICE]: the device `cuda` cannot be used: the card has not enough memory left
+| error[E_DEVICE]: the device `cuda` cannot be used: the GPU has not enough memory left
 $ sh on_card lost=40 train model.ail -q --device cuda --out lost --checkpoint-every 3 --store runs.db > said 2>&1
 ? 1
 $ head -n 1 said

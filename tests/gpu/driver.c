@@ -6,7 +6,7 @@
  * allocated.
  *
  * TERN_FAKE_CARD says what is wrong with the card:
- *   none        the driver knows no card
+ *   none        the driver finds no GPU
  *   old         it does not start
  *   memory=N    it has N bytes of memory
  *   lost=N      it is gone after N launches of kernels or recordings
@@ -71,7 +71,7 @@ static int lost(void) {
 }
 
 static void say_counts(void) {
-  fprintf(stderr, "fake card: %ld launches, %ld replays, %ld to it, %ld from it\n", launches, replays,
+  fprintf(stderr, "fake GPU: %ld launches, %ld replays, %ld to it, %ld from it\n", launches, replays,
           to_card, to_host);
 }
 

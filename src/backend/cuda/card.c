@@ -60,8 +60,8 @@ static tn_cu_pointer at(const void *memory) { return (tn_cu_pointer)(uintptr_t)m
 
 /* ---- which there are ---- */
 static const char *judge(const tn_card_info *info) {
-  if (tn_card_kernels_file_count == 0) return "this build has no kernels for cards: clang-19 was missing";
-  return info->major < OLDEST_MAJOR ? "the card is too old: compute capability 8.0 is needed" : NULL;
+  if (tn_card_kernels_file_count == 0) return "this build has no GPU kernels: clang-19 was missing";
+  return info->major < OLDEST_MAJOR ? "the GPU is too old: compute capability 8.0 is needed" : NULL;
 }
 
 static void describe(const tn_cu *cu, int device, tn_card_info *info) {
@@ -78,7 +78,7 @@ bool tn_card_has_kernels(void) { return tn_card_kernels_file_count > 0; }
 
 static int count_cards(const tn_cu *cu, const char **why) {
   int count = 0;
-  if (cu->device_count(&count) != 0 || count <= 0) *why = "the NVIDIA driver knows no card";
+  if (cu->device_count(&count) != 0 || count <= 0) *why = "the NVIDIA driver finds no GPU";
   return count > 0 ? count : 0;
 }
 
@@ -108,7 +108,7 @@ bool tn_card_enter(tn_card *card) {
 
 bool tn_card_fail(const tn_card *card, tn_fault *fault) {
   *fault = (tn_fault){ .kind = TN_FAULT_DEVICE,
-                       .reason = card->failure ? card->failure : "the card has not enough memory left" };
+                       .reason = card->failure ? card->failure : "the GPU has not enough memory left" };
   return false;
 }
 
