@@ -337,11 +337,12 @@ typedef struct {
   sqlite3 *holder;
   const char *path;
   int64_t at, until; /* steps between which it is held */
+  const char *sql;   /* what takes the lock; NULL: the whole database */
 } lock;
 
 static void hold(lock *l) {
   assert_int_equal(sqlite3_open(l->path, &l->holder), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(l->holder, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(l->holder, l->sql ? l->sql : "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
 }
 
 static void let_go(lock *l) {
@@ -359,14 +360,25 @@ static void follow(void *context, const tern_step *step) {
   if (step->step == l->until) let_go(l);
 }
 
-static void steps_made_while_it_is_held_are_recorded_later(void **state) {
-  (void)state;
+static void check_recorded_later(const char *sql) {
   fresh("f.db");
-  lock l = { .path = "f.db", .at = 1, .until = 4 };
+  lock l = { .path = "f.db", .at = 1, .until = 4, .sql = sql };
   assert_int_equal(train("f.db", false, &(tern_follower){ .context = &l, .step = follow }), TERN_OK);
   assert_string_equal(said, "");
   assert_int_equal(number("f.db", "SELECT length(data) FROM losses WHERE run=2"), 6 * 4);
   assert_int_equal(number("f.db", "SELECT status='completed' FROM runs WHERE id=2"), 1);
+}
+
+static void steps_made_while_it_is_held_are_recorded_later(void **state) {
+  (void)state;
+  check_recorded_later(NULL);
+  check_recorded_later("BEGIN IMMEDIATE");
+}
+
+/* A reader lets a transaction begin, and only its commit is refused. */
+static void steps_made_while_it_is_read_are_recorded_later(void **state) {
+  (void)state;
+  check_recorded_later("BEGIN;SELECT count(*) FROM runs");
 }
 
 /* Whoever stops a training does not wait for the history. */
@@ -574,6 +586,7 @@ int main(void) {
     cmocka_unit_test(control_characters_are_shown_as_escapes),
     cmocka_unit_test(an_older_database_is_moved_when_it_is_written_to),
     cmocka_unit_test(steps_made_while_it_is_held_are_recorded_later),
+    cmocka_unit_test(steps_made_while_it_is_read_are_recorded_later),
     cmocka_unit_test(an_interrupt_does_not_wait_for_it),
     cmocka_unit_test(a_history_that_stays_held_is_given_up),
     cmocka_unit_test(a_question_to_a_held_history_can_be_interrupted),

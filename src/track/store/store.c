@@ -63,7 +63,9 @@ static bool was_refused(const tn_store *store) {
 
 bool tn_store_failed(tn_store *store) {
   int code = tn_sqlite.errcode(store->database) & 0xff;
+  store->held = false;
   if (code == SQLITE_NOMEM || was_refused(store)) return tn_store_out_of_memory(store);
+  store->held = code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_INTERRUPT;
   bool stopped = code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && tn_stop_asked(store->heap->stop));
   if (stopped) store->heap->stopped = true; /* the session says why */
   const char *reason = code == SQLITE_NOTADB     ? "it is not a database"
@@ -173,10 +175,7 @@ static int wait_for_lock(void *context, int times) {
 
 void tn_store_wait_at_most(tn_store *store, double seconds) { store->patience = seconds; }
 
-bool tn_store_was_held(const tn_store *store) {
-  int code = tn_sqlite.errcode(store->database) & 0xff;
-  return code == SQLITE_BUSY || code == SQLITE_LOCKED || (code == SQLITE_INTERRUPT && !was_refused(store));
-}
+bool tn_store_was_held(const tn_store *store) { return store->held; }
 
 /* ---- the connection ---- */
 
