@@ -126,8 +126,10 @@ static tn_view result(tn_host *host, const tn_plan *plan, int output) {
 }
 
 static void print_plan(tn_host *host, const tn_plan *plan, tn_text *out) {
-  (void)host;
+  const tern_session *session = host->context;
   tn_plan_print(plan, out);
+  if (session->device->card && !tn_plan_is_on_card(plan))
+    tn_text_puts(out, "device cpu: the work is too small to be worth a GPU's start\n");
 }
 
 static void unplan(tn_host *host, tn_plan *plan) {

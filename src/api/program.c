@@ -712,7 +712,7 @@ const char *tern_format_json(tern_program *program, const char *formatted, int c
 static bool emit_form(tern_program *program, const char *name, tn_text *out) {
   tern_session *session = program->session;
   tn_emit_kind kind = tn_emit_kind_of(name);
-  if (strcmp(name, "plan") == 0 && program->lang->plan) return program->lang->plan(program->unit, out);
+  if (kind == TN_EMIT_PLAN && program->lang->plan) return program->lang->plan(program->unit, out);
   if (kind == TN_EMIT_COUNT)
     return tn_api_usage(session, "there is no form ", tn_str_of(name), "; the forms are " TN_EMIT_NAMES);
   return program->lang->emit(program->unit, kind, out);

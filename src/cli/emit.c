@@ -60,7 +60,8 @@ tern_status tn_cli_emit(tn_run *run) {
   tern_status status;
   if (!tn_cli_one_word(run, "a file", &status)) return status;
   const char *kind = run->command->value[TN_OPTION_AS];
-  if (!kind) return tn_cli_usage(run, "tern emit needs --as graph, grad, mlir, dot, svg, onnx or npz", NULL);
+  if (!kind)
+    return tn_cli_usage(run, "tern emit needs --as graph, grad, mlir, dot, svg, onnx, npz or plan", NULL);
   if (!tn_cli_device(run, &status)) return status;
   tern_program *program =
       tern_load_file(run->session, run->command->language, run->command->words[0], &status);

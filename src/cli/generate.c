@@ -20,7 +20,7 @@ static const char *choices(const tn_option_info *option) {
   switch (option->option) {
     case TN_OPTION_LANG: return "ail mind ninth";
     case TN_OPTION_ALLOW: return "fileread filewrite clock network";
-    case TN_OPTION_AS: return "graph grad mlir dot svg onnx npz";
+    case TN_OPTION_AS: return "graph grad mlir dot svg onnx npz plan";
     case TN_OPTION_COLOR: return "auto always never";
     case TN_OPTION_METRIC: return "loss train_loss eval_loss accuracy";
     case TN_OPTION_SCALE: return "auto linear log";

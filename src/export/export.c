@@ -11,6 +11,7 @@
 static const char *const names[TN_EMIT_COUNT] = {
   [TN_EMIT_GRAPH] = "graph", [TN_EMIT_GRAD] = "grad", [TN_EMIT_MLIR] = "mlir", [TN_EMIT_DOT] = "dot",
   [TN_EMIT_SVG] = "svg",     [TN_EMIT_ONNX] = "onnx", [TN_EMIT_NPZ] = "npz",
+  [TN_EMIT_PLAN] = "plan",
 };
 
 tn_emit_kind tn_emit_kind_of(const char *name) {

@@ -15,13 +15,14 @@ typedef enum {
   TN_EMIT_SVG,
   TN_EMIT_ONNX, /* bytes, not text */
   TN_EMIT_NPZ,  /* the parameters alone, as NumPy's archive */
+  TN_EMIT_PLAN, /* how it is carried out: tn_lang_write writes it */
   TN_EMIT_COUNT
 } tn_emit_kind;
 
 /* "graph", "mlir"; TN_EMIT_COUNT: there is no such form. */
 tn_emit_kind tn_emit_kind_of(const char *name);
 bool tn_emit_is_text(tn_emit_kind kind);
-#define TN_EMIT_NAMES "graph, grad, mlir, dot, svg, onnx and npz"
+#define TN_EMIT_NAMES "graph, grad, mlir, dot, svg, onnx, npz and plan"
 
 /* Why a graph could not be written. */
 typedef struct {

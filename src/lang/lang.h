@@ -283,6 +283,8 @@ typedef struct tn_lang {
 
 /* One clear report of why a graph could not be written. Returns false. */
 bool tn_lang_report_export(tn_host *host, const tn_export_problem *problem);
+/* Appends a graph in any form, its plan too. False after reporting. */
+bool tn_lang_write(tn_host *host, const tn_export *what, tn_text *out);
 
 const tn_lang *tn_lang_ninth(void);
 const tn_lang *tn_lang_mind(void);

@@ -31,3 +31,29 @@ bool tn_lang_report_export(tn_host *host, const tn_export_problem *problem) {
     return tn_report(host->diags, TN_DIAG_E_UNSUPPORTED, problem->at, TN_STR("feature", problem->feature));
   return tn_host_fault(host, &(tn_fault){ .kind = TN_FAULT_MEMORY, .at = problem->at });
 }
+
+static bool is_known(const tn_graph *graph) {
+  for (size_t v = 1; v < graph->nodes.count; v++)
+    if (!tn_shape_is_known(&graph->nodes.at[v].type.shape)) return false;
+  return true;
+}
+
+/* Of a copy: planning rewrites a graph. */
+static bool write_plan(tn_host *host, const tn_graph *graph, tn_text *out) {
+  tn_graph copy;
+  tn_fault fault;
+  if (!is_known(graph))
+    return tn_lang_report_export(host, &(tn_export_problem){ .feature = "a plan of named dimensions" });
+  if (!tn_graph_copy(graph, &copy)) return tn_host_out_of_memory(host);
+  struct tn_plan *plan = host->plan(host, &copy, &fault);
+  if (plan) host->print_plan(host, plan, out);
+  if (plan) host->unplan(host, plan);
+  tn_graph_free(&copy);
+  return plan || tn_host_fault(host, &fault);
+}
+
+bool tn_lang_write(tn_host *host, const tn_export *what, tn_text *out) {
+  tn_export_problem problem = { 0 };
+  if (what->kind == TN_EMIT_PLAN) return write_plan(host, what->graph, out);
+  return tn_export_write(what, out, &problem) || tn_lang_report_export(host, &problem);
+}

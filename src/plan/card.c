@@ -150,12 +150,19 @@ static bool send_constants(tn_plan *plan) {
   return at && tn_card_wait(c->card, NULL, NULL);
 }
 
+bool tn_plan_is_recordable(const tn_plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    tn_step_kind kind = plan->steps.at[i].kind;
+    if (kind != TN_STEP_KERNEL && kind != TN_STEP_JUMP) return false;
+  }
+  return true;
+}
+
 static bool make_host_room(tn_plan *plan) {
   tn_plan_card *c = plan->card;
-  c->recordable = true;
+  c->recordable = tn_plan_is_recordable(plan);
   for (size_t i = 0; i < plan->steps.count; i++) {
     const tn_step *step = &plan->steps.at[i];
-    if (step->kind != TN_STEP_KERNEL && step->kind != TN_STEP_JUMP) c->recordable = false;
     if (step->kind != TN_STEP_HOST) continue;
     const tn_view *view = tn_step_view(plan, step, 0);
     size_t bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);

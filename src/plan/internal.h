@@ -158,6 +158,8 @@ char *tn_plan_bind_card_param(tn_plan *plan, int index, const tn_view *view);
 void tn_plan_shift_card_draws(tn_plan *plan, uint64_t words);
 tn_view tn_plan_card_output(const tn_plan *plan, int index);
 bool tn_plan_run_on_card(tn_plan *plan, tn_fault *fault);
+/* Whether nothing in a run waits for the host: such a plan is recorded and launched as one. */
+bool tn_plan_is_recordable(const tn_plan *plan);
 
 /* One more view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);

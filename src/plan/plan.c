@@ -340,6 +340,8 @@ tn_view tn_plan_output(const tn_plan *plan, int index) {
   return plan->card ? tn_plan_card_output(plan, index) : plan->views.at[plan->output_view[index]];
 }
 
+bool tn_plan_is_on_card(const tn_plan *plan) { return plan->card != NULL; }
+
 tn_plan_stats tn_plan_stats_of(const tn_plan *plan) {
   return (tn_plan_stats){ plan->block_bytes, plan->scratch_bytes, plan->steps.count };
 }
@@ -359,6 +361,31 @@ static void print_place(const tn_plan *plan, uint32_t view, tn_text *out) {
   else
     tn_text_puts(out, "const+");
   tn_text_uint(out, storage->offset + (size_t)site->offset);
+}
+
+/* Why a step of a plan that lives on a card is the host's. */
+static void print_where(const tn_step *step, tn_text *out) {
+  static const char *const reasons[] = {
+    [TN_STEP_HOST] = "; on the CPU: its value comes from the host",
+    [TN_STEP_ENTER] = "; on the CPU: it asks whether the host's values may be used",
+    [TN_STEP_JUMP] = "",
+    [TN_STEP_JUMP_UNLESS] = "; on the CPU: it decides which step is next",
+  };
+  if (step->kind != TN_STEP_KERNEL) tn_text_puts(out, reasons[step->kind]);
+}
+
+static void print_device(const tn_plan *plan, tn_text *out) {
+  size_t kernels = 0, jumps = 0;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    kernels += plan->steps.at[i].kind == TN_STEP_KERNEL;
+    jumps += plan->steps.at[i].kind == TN_STEP_JUMP;
+  }
+  tn_text_puts(out, "device cuda: steps on the GPU: ");
+  tn_text_uint(out, kernels);
+  tn_text_puts(out, ", on the CPU: ");
+  tn_text_uint(out, plan->steps.count - kernels - jumps);
+  tn_text_puts(out, tn_plan_is_recordable(plan) ? "; launched as one from the second run on\n"
+                                                : "; launched one by one\n");
 }
 
 void tn_plan_print(const tn_plan *plan, tn_text *out) {
@@ -386,6 +413,8 @@ void tn_plan_print(const tn_plan *plan, tn_text *out) {
       tn_text_puts(out, " to ");
       tn_text_uint(out, step->target);
     }
+    if (plan->card) print_where(step, out);
     tn_text_byte(out, '\n');
   }
+  if (plan->card) print_device(plan, out);
 }

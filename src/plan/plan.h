@@ -71,6 +71,7 @@ typedef struct {
   size_t steps; /* kernels and jumps */
 } tn_plan_stats;
 tn_plan_stats tn_plan_stats_of(const tn_plan *plan);
-/* One line per step, for `emit --as plan` and tests. */
+/* One line per step, for `emit --as plan` and tests. On a card, also which steps are the host's and why. */
 void tn_plan_print(const tn_plan *plan, tn_text *out);
+bool tn_plan_is_on_card(const tn_plan *plan);
 #endif

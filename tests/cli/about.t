@@ -3,7 +3,7 @@ $ sed -n 's/^project(tern VERSION \([0-9.]*\).*/tern \1/p' "$TESTS/../CMakeLists
 $ tern version | diff - version.txt
 $ tern help emit
 | tern emit FILE --as KIND
-|   export the compiled program: graph, grad, mlir, dot, svg, onnx or npz
+|   export the compiled program: graph, grad, mlir, dot, svg, onnx, npz or plan
 | ...
 $ tern help emti
 ! error[E_USAGE]: there is no verb emti

@@ -46,6 +46,16 @@ $ tern emit affine.mind --as dot
 |   n1 -> out0;
 | }
 
+# A plan needs lengths. AILang gives named dimensions those of a bare run; a function of MIND has none.
+$ printf 'model {\n  x [B, 3]\n  param w [3, 2]\n  y = softmax(matmul(x, w))\n}\n' > soft.ail
+$ tern emit soft.ail --as plan
+| 0: matmul input+0 param+0 -> @0
+| 1: softmax @0 -> @64
+$ printf 'fn f(x: Tensor[f32,(N,2)]) -> Tensor[f32,(N,2)] = relu(x)\nf\n' > named.mind
+$ tern emit named.mind --as plan 2>&1 | head -n 1
+| error[E_UNSUPPORTED]: a plan of named dimensions is not supported here
+$ rm soft.ail named.mind
+
 # grad is of the value, by every float tensor variable.
 $ cat > loss.mind <<'END'
 > let x = [1, 2]
@@ -188,12 +198,12 @@ $ tern emit clock.ail --as mlir
 $ tern emit clock.ail --as dot | head -n 1
 | digraph {
 $ tern emit clock.ail --as png
-! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg, onnx and npz
+! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg, onnx, npz and plan
 !    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit clock.ail
-! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg, onnx or npz
+! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg, onnx, npz or plan
 !    = hint: `tern help` lists the commands and options
 !
 ? 2

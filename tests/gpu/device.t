@@ -65,6 +65,28 @@ $ sh on_card count train model.ail --json --device auto > there
 ! fake GPU: 0 launches, 0 replays, 0 to it, 0 from it
 $ cmp here there
 
+# A plan says what stays on the CPU, and why.
+$ sh on_card fine emit model.ail --as plan --device cuda
+| 0: matmul input+0 param+0 -> @0
+| 1: fused @0 param+0 -> @0
+| 2: matmul @0 param+0 -> out+0
+| device cuda: steps on the GPU: 3, on the CPU: 0; launched as one from the second run on
+$ sh on_card fine emit model.ail --as plan --device auto | tail -n 1
+| device cpu: the work is too small to be worth a GPU's start
+$ printf 'model {\n  x [B, 3]\n  y = if mean(x) > 0 then exp(x) else x * now()\n}\n' > branch.ail
+$ sh on_card fine emit branch.ail --as plan --device cuda
+| 0: mean input+0 -> @0
+| 1: gt @0 const+0 -> @64
+| 2: unless @64 to 6; on the CPU: it decides which step is next
+| 3: exp input+0 -> @0
+| 4: reshape @0 -> out+0
+| 5: jump to 10
+| 6: enter; on the CPU: it asks whether the host's values may be used
+| 7: host @0; on the CPU: its value comes from the host
+| 8: mul input+0 @0 -> @64
+| 9: reshape @64 -> out+0
+| device cuda: steps on the GPU: 6, on the CPU: 3; launched one by one
+
 # A run of one device is verified on another, and resumed there.
 $ sh on_card fine train model.ail -q --device cuda --out run --store runs.db
 | Step 19: loss = <*>

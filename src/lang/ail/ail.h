@@ -63,8 +63,8 @@ bool tn_ail_lower_stage(const tn_ail *program, size_t stage, const tn_shape *row
 
 /* The graph that `emit` shows: the model, or with `grad` the loss and its gradients by every parameter.
  * Dimensions keep their names where the program allows it, and get the lengths of a bare run
- * otherwise. For exporters; freed by tn_graph_free. */
-bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out);
+ * otherwise, or if they must be known (`sized`). For exporters; freed by tn_graph_free. */
+bool tn_ail_graph(tn_ail *program, bool grad, bool sized, tn_graph *out);
 
 /* Refuses every effect that the outputs certainly need and the host does not allow. Those under an
  * `if` are refused by tn_ail_effects, before their branch runs. */

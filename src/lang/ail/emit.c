@@ -84,7 +84,7 @@ static bool build(tn_ail *program, const tn_sizes *sizes, bool grad, tn_graph *o
   return tn_ail_lowering_end(&l, out);
 }
 
-bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
+bool tn_ail_graph(tn_ail *program, bool grad, bool sized, tn_graph *out) {
   tn_size_request request = { 0 };
   tn_sizes sizes;
   tn_arena arena;
@@ -94,7 +94,7 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
     return tn_report(program->host->diags, TN_DIAG_E_UNSUPPORTED, TN_NOWHERE,
                      TN_STR("feature", "the graph of a program without a model"));
   }
-  bool sized = program->host->input_count > 0; /* values give names their lengths */
+  if (program->host->input_count > 0) sized = true; /* values give names their lengths */
   bool ok = !sized && build(program, NULL, grad, out, &stuck);
   if (ok || !(stuck || sized)) return ok;
   tn_diags_enter(program->host->diags, TN_PHASE_RUN);
@@ -110,7 +110,6 @@ bool tn_ail_graph(tn_ail *program, bool grad, tn_graph *out) {
 static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kind, tn_text *out) {
   tn_host *host = program->host;
   tn_export what = { .graph = graph, .kind = kind, .sources = host->sources };
-  tn_export_problem problem;
   tn_size_request request = { 0 };
   tn_sizes sizes;
   tn_arena arena;
@@ -122,7 +121,7 @@ static bool write_model(tn_ail *program, const tn_graph *graph, tn_emit_kind kin
       ok && tn_ail_size(program, &request, &arena, &sizes) && tn_ail_init_params(program, &sizes, params);
   if (made) {
     what.params = params;
-    ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(host, &problem);
+    ok = tn_lang_write(host, &what, out);
     for (size_t i = 0; i < program->param_count; i++) tn_tensor_unref(&params[i]);
   }
   tn_arena_free(&arena);
@@ -133,9 +132,8 @@ static bool write_form(tn_ail *program, const tn_graph *graph, tn_emit_kind kind
   tn_export what = {
     .graph = graph, .kind = kind, .sources = program->host->sources, .outline = program->host->outline
   };
-  tn_export_problem problem;
   if (kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ) return write_model(program, graph, kind, out);
-  return tn_export_write(&what, out, &problem) || tn_lang_report_export(program->host, &problem);
+  return tn_lang_write(program->host, &what, out);
 }
 
 bool tn_lang_ail_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
@@ -146,7 +144,7 @@ bool tn_lang_ail_emit(tn_unit *unit, tn_emit_kind kind, tn_text *out) {
   bool values = kind == TN_EMIT_ONNX || kind == TN_EMIT_NPZ;
   bool ok = tn_host_seal(host, NULL, 0) &&
             tn_ail_check_given(program, values ? TN_AIL_TO_EXPORT : TN_AIL_TO_SHOW) &&
-            tn_ail_graph(program, kind == TN_EMIT_GRAD, &graph);
+            tn_ail_graph(program, kind == TN_EMIT_GRAD, kind == TN_EMIT_PLAN, &graph);
   if (ok) {
     ok = write_form(program, &graph, kind, out);
     tn_graph_free(&graph);

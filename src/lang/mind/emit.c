@@ -375,8 +375,7 @@ bool tn_mind_write_form(tn_mind_lowering_state *s, const tn_mind_module *module,
   if (kind == TN_EMIT_MLIR) return write_mlir(s, module, value, at, out);
   if (!form_graph(s, module, value, at, kind, &graph)) return false;
   tn_export what = { .graph = &graph, .kind = kind, .sources = s->e.host->sources };
-  tn_export_problem problem;
-  bool ok = tn_export_write(&what, out, &problem) || tn_lang_report_export(s->e.host, &problem);
+  bool ok = tn_lang_write(s->e.host, &what, out);
   tn_graph_free(&graph);
   return ok;
 }

@@ -65,8 +65,7 @@ static bool write_graph(tn_ninth_vm *m, tn_emit_kind kind, tn_text *out) {
   bool made = make_graph(m, kind, &graph, &params);
   bool ok = made && (kind != TN_EMIT_GRAD || differentiate(&graph, &fault));
   tn_export what = { .graph = &graph, .kind = kind, .sources = m->host->sources, .params = params.at };
-  tn_export_problem problem;
-  bool written = ok && (tn_export_write(&what, out, &problem) || tn_lang_report_export(m->host, &problem));
+  bool written = ok && tn_lang_write(m->host, &what, out);
   if (made) tn_graph_free(&graph);
   free_params(m, &params);
   tn_build_forget(m->builder);
