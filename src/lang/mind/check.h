@@ -199,6 +199,10 @@ const tn_mind_type *tn_mind_check_call(tn_mind_checker *c, tn_mind_node *node);
 const tn_mind_type *tn_mind_call_type(tn_mind_checker *c, const tn_mind_callable *callable,
                                       const tn_mind_given *args, uint32_t count, tn_str name, tn_span at,
                                       tn_mind_function **function);
+/* Each argument becomes what its parameter wants, in rounds, and gives names of the signature their sizes.
+ * False after reporting all that do not. */
+bool tn_mind_fit_arguments(tn_mind_checker *c, const tn_mind_type *const *params, uint32_t count,
+                           const tn_mind_given *args, tn_str name, tn_span at, tn_mind_bindings *symbols);
 /* The name of a parameter of what is at the bottom; empty: it has none. */
 tn_str tn_mind_parameter_name(tn_mind_checker *c, const tn_mind_callable *callable, uint32_t index);
 /* The same of grad(f) and the like, and of a pullback, which takes one. */

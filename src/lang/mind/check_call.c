@@ -168,21 +168,18 @@ static const tn_mind_type *check_anyway(tn_mind_checker *c, tn_mind_node *call) 
 
 /* ---- functions ---- */
 
-static int pass_of(const tn_mind_type *type) {
-  return type->kind == TN_MIND_T_FN ? 2 : type->kind == TN_MIND_T_SCALAR;
+static int round_of(const tn_mind_type *type) {
+  return tn_mind_round_of(type->kind == TN_MIND_T_SCALAR, type->kind == TN_MIND_T_FN);
 }
 
-/* Tensors first: a scalar fills the sizes they have given to names, and functions are called with them. */
-static bool fit_arguments(tn_mind_checker *c, const tn_mind_function *f, const tn_mind_given *args,
-                          tn_str name, tn_span at, tn_mind_bindings *symbols) {
+bool tn_mind_fit_arguments(tn_mind_checker *c, const tn_mind_type *const *params, uint32_t count,
+                           const tn_mind_given *args, tn_str name, tn_span at, tn_mind_bindings *symbols) {
   bool ok = true;
-  for (int pass = 0; pass < 3; pass++) {
-    for (uint32_t i = 0; i < f->param_count; i++) {
-      if (pass_of(args[i].type) != pass) continue;
-      tn_mind_node *node = args[i].node;
-      tn_span place = node ? tn_mind_at(c->unit, node->from, node->to) : at;
-      tn_mind_target_type target = { f->param_types[i], symbols, name.at, place };
-      ok &= tn_mind_fit(c, &target, node, args[i].type)->kind != TN_MIND_T_ERROR;
+  for (int round = 0; round < TN_MIND_ROUNDS; round++) {
+    for (uint32_t i = 0; i < count; i++) {
+      if (round_of(args[i].type) != round) continue;
+      tn_mind_target_type target = { params[i], symbols, name.at, tn_mind_given_span(c, &args[i], at) };
+      ok &= tn_mind_fit(c, &target, args[i].node, args[i].type)->kind != TN_MIND_T_ERROR;
     }
   }
   return ok;
@@ -230,7 +227,8 @@ static TN_OWN_FRAME const tn_mind_type *call_function(tn_mind_checker *c, tn_min
   tn_mind_enqueue(c->mind, f);
   if (f->failed) return &tn_mind_type_error;
   tn_mind_require_effects(c, f->effects, name, at);
-  if (!fit_arguments(c, f, args, name, at, &symbols)) return &tn_mind_type_error;
+  if (!tn_mind_fit_arguments(c, f->param_types, f->param_count, args, name, at, &symbols))
+    return &tn_mind_type_error;
   return result_type(c, f, &symbols, f->result, f->gives);
 }
 

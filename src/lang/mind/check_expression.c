@@ -270,10 +270,7 @@ static const tn_mind_type *check_record_field(tn_mind_checker *c, tn_mind_node *
 static const tn_mind_type *item_type(tn_mind_checker *c, const tn_mind_type *type, int64_t index,
                                      tn_span at) {
   int64_t count = type->kind == TN_MIND_T_SHAPE ? (int64_t)type->shape.rank : (int64_t)type->count;
-  if (index < 0 || index >= count) {
-    return tn_mind_wrong(
-        tn_report(tn_mind_diags(c), TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count)));
-  }
+  if (!tn_mind_position(c->mind, index, count, at, &index)) return &tn_mind_type_error;
   if (type->kind != TN_MIND_T_SHAPE) return type->items[index];
   int64_t dim = type->shape.dim[index];
   bool fits = tn_dim_is_known(dim) && dim <= INT32_MAX;
@@ -319,9 +316,7 @@ const tn_mind_type *tn_mind_check_index(tn_mind_checker *c, tn_mind_node *node) 
     return tn_mind_wrong(tn_mind_expected(c->mind, tn_mind_here(c, index),
                                           "an integer that is known before the program runs", type));
   }
-  int64_t count = left->kind == TN_MIND_T_SHAPE ? (int64_t)left->shape.rank : (int64_t)left->count;
-  int64_t at = type->integer < 0 ? type->integer + count : type->integer;
-  return item_type(c, left, at < 0 ? type->integer : at, tn_mind_here(c, node));
+  return item_type(c, left, type->integer, tn_mind_here(c, node));
 }
 
 /* ---- lists and tuples ---- */

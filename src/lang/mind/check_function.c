@@ -146,14 +146,6 @@ const tn_mind_type *tn_mind_fit_function(tn_mind_checker *c, const tn_mind_targe
 const tn_mind_type *tn_mind_call_declared(tn_mind_checker *c, const tn_mind_callable *callable,
                                           const tn_mind_given *args, tn_str name, tn_span at) {
   tn_mind_bindings symbols = { .arena = c->mind->arena, .sizes = tn_mind_sizes_here(c) };
-  bool ok = true;
-  for (int pass = 0; pass < 2; pass++) { /* tensors first, as in a call of a fn */
-    for (uint32_t i = 0; i < callable->param_count; i++) {
-      if ((args[i].type->kind != TN_MIND_T_TENSOR) != (pass == 1)) continue;
-      tn_span place = tn_mind_given_span(c, &args[i], at);
-      tn_mind_target_type target = { callable->params[i], &symbols, name.at, place };
-      ok &= tn_mind_fit(c, &target, args[i].node, args[i].type)->kind != TN_MIND_T_ERROR;
-    }
-  }
+  bool ok = tn_mind_fit_arguments(c, callable->params, callable->param_count, args, name, at, &symbols);
   return ok ? tn_mind_sized(c, &symbols, callable->result) : &tn_mind_type_error;
 }

@@ -177,6 +177,13 @@ static inline tn_mind_callable_kind tn_mind_transform_of(tn_mind_special special
   }
 }
 
+/* The rounds in which the arguments of a call meet the types of their parameters, in a check and in a run: a
+ * number fills the sizes that tensors have given to names, and a function is called with all of them. */
+enum { TN_MIND_OF_TENSORS, TN_MIND_OF_NUMBERS, TN_MIND_OF_FUNCTIONS, TN_MIND_ROUNDS };
+static inline int tn_mind_round_of(bool number, bool function) {
+  return function ? TN_MIND_OF_FUNCTIONS : number ? TN_MIND_OF_NUMBERS : TN_MIND_OF_TENSORS;
+}
+
 /* f, sum, grad, closure, ...: for diagnostics and for people. */
 tn_str tn_mind_callable_name(tn_mind *mind, const tn_mind_callable *callable);
 
@@ -267,9 +274,9 @@ bool tn_mind_seal(tn_mind *mind);
 
 /* ---- words for diagnostics (report.c) ---- */
 
-/* A type as text, in the arena. */
 /* How a library function is called, where it was called otherwise. */
 tn_str tn_mind_call_hint(tn_mind *mind, const tn_mind_entry *entry);
+/* A type as text, in the arena. */
 tn_str tn_mind_describe(tn_mind *mind, const tn_mind_type *type);
 tn_str tn_mind_describe_shape(tn_mind *mind, const tn_shape *shape); /* [2, N] */
 /* Reports a fault with the operation's name in MIND, notes where the operands came from, and returns
@@ -289,6 +296,9 @@ bool tn_mind_devices_differ(tn_mind *mind, tn_span at, tn_mind_device left, tn_m
                             const char *op);
 /* What to do about two types that should be one, where they are single numbers; empty: nothing known. */
 tn_str tn_mind_conversion_hint(const tn_mind_type *wanted, const tn_mind_type *got);
+/* The position that an index into so many items means, from the end where it is negative; E2109 when there is
+ * none. */
+bool tn_mind_position(tn_mind *mind, int64_t index, int64_t count, tn_span at, int64_t *out);
 /* What E2001 says of branches that would have to become one value, before a run and in it. */
 #define TN_MIND_JOINED_BRANCHES   "branches that can be joined, because the condition is not known"
 #define TN_MIND_SEPARATE_BRANCHES "values of different shapes or kinds"

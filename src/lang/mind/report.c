@@ -105,6 +105,13 @@ tn_str tn_mind_conversion_hint(const tn_mind_type *wanted, const tn_mind_type *g
   return TN_LIT("integers and floats do not mix; `cast` converts, as in `cast(x, f64)`");
 }
 
+bool tn_mind_position(tn_mind *mind, int64_t index, int64_t count, tn_span at, int64_t *out) {
+  if (index < -count || index >= count)
+    return tn_report(mind->host->diags, TN_DIAG_E2109, at, TN_INT("index", index), TN_INT("limit", count));
+  *out = index < 0 ? index + count : index;
+  return true;
+}
+
 bool tn_mind_out_of_memory(tn_mind *mind) {
   return tn_report_plain(mind->host->diags, TN_DIAG_E_OUT_OF_MEMORY, TN_NOWHERE);
 }
