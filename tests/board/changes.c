@@ -182,8 +182,8 @@ static void a_history_that_is_held_is_left_alone(void **state) {
   sqlite3 *holder;
   assert_int_equal(sqlite3_open(s->store, &holder), SQLITE_OK);
   assert_int_equal(sqlite3_exec(holder, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-  assert_int_equal(say(s, "{\"notes\":\"x\"}"), 500);
-  assert_int_equal(post(s, honest("/api/runs/1/remove", "{}")), 500);
+  assert_int_equal(say(s, "{\"notes\":\"x\"}"), 503);
+  assert_int_equal(post(s, honest("/api/runs/1/remove", "{}")), 503);
   sqlite3_close(holder);
   assert_int_equal(say(s, "{\"notes\":\"x\"}"), 200);
 }

@@ -1,6 +1,6 @@
 // Charts: values under the pointer on all of them at once, scale, smoothing, and a range that is drawn.
 import assert from "node:assert/strict";
-import { ask, inEveryView, launch, openPage, program, startBoard, test, train, url, write } from "./support.mjs";
+import { ask, inEveryView, launch, openPage, program, start, startBoard, test, train, url, write } from "./support.mjs";
 
 const chart = (title) => `figure:has(figcaption:text-is("${title}"))`;
 const readouts = (page) => page.$$eval(".readout:not([hidden])", (all) => all.map((r) => r.innerText));
@@ -82,6 +82,30 @@ async function zooms(page) {
   assert.equal(await page.isVisible("button:has-text('show all')"), false);
 }
 
+// The chart of a run that goes on is drawn anew twice a second; whoever drags over it gets their range.
+async function zoomsWhatGrows(page, port) {
+  const running = start("train", "endless.ail", "--allow", "fileread", "-q", "--out", "endless", "--checkpoint-every", "1000000000");
+  running.stdout.resume();
+  const recorded = async () => JSON.parse((await ask(port, "/api/runs/3")).body).run?.recorded ?? 0;
+  while (await recorded() === 0) await page.waitForTimeout(100);
+  await page.goto(url(port, "#/run/3"));
+  await page.waitForSelector(`${chart("Loss")} .overlay`);
+  const live = () => page.$eval("#live", (line) => Number(/step (\d+)/.exec(line.textContent)?.[1] ?? 0));
+  await page.mouse.move(...await place(page, "Loss", 0.25));
+  await page.mouse.down();
+  const before = await live();
+  while (await live() === before) await page.waitForTimeout(100);
+  await page.mouse.move(...await place(page, "Loss", 0.5), { steps: 4 });
+  await page.mouse.up();
+  await page.waitForSelector("button:has-text('show all')");
+  running.kill("SIGINT");
+  await page.waitForSelector(".status.stopped");
+  // What came while it was dragged is there.
+  await page.click("button:has-text('show all')");
+  const last = Number(await page.getAttribute(`${chart("Loss")} .overlay`, "aria-valuemax"));
+  assert.ok(last > before, `${last} after ${before}`);
+}
+
 async function obeysKeys(page, run) {
   const slider = page.locator(`${chart("Loss")} .overlay`);
   await slider.focus();
@@ -123,6 +147,7 @@ async function refines(page, port) {
 await test(async () => {
   write("quick.ail", program(101));
   write("long.ail", program(20000));
+  write("endless.ail", program(100000000));
   train("quick.ail", "--out", "a");
   train("long.ail", "--out", "b");
   const { port, end } = await startBoard();
@@ -139,6 +164,7 @@ await test(async () => {
     });
     const { page, close } = await openPage(browser, port);
     await refines(page, port);
+    await zoomsWhatGrows(page, port);
     await close();
   } finally {
     await browser.close();

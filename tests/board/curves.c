@@ -321,8 +321,8 @@ static void a_history_that_is_held_stops_nobody(void **state) {
   assert_int_equal(sqlite3_open(s->store, &holder), SQLITE_OK);
   assert_int_equal(sqlite3_busy_timeout(holder, 600000), SQLITE_OK); /* followers look at it now and then */
   assert_int_equal(sqlite3_exec(holder, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-  assert_int_equal(fetch(s, "/api/runs"), 500);
-  assert_int_equal(fetch(s, "/api/runs/1"), 500);
+  assert_int_equal(fetch(s, "/api/runs"), 503);
+  assert_int_equal(fetch(s, "/api/runs/1"), 503);
   for (int i = 0; i < 10; i++) assert_int_equal(fetch(s, "/board.js"), 200);
   served_settle(s);
   for (int i = 0; i < 16; i++) assert_true(client_is_open(followers[i]));

@@ -1,6 +1,8 @@
 // The list of runs: its order, its columns, its filter, by mouse and by keyboard, on every size of window.
 import assert from "node:assert/strict";
-import { inEveryView, isPhone, launch, openPage, program, startBoard, test, train, url, write } from "./support.mjs";
+import { mkdirSync, renameSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { folder, inEveryView, isPhone, launch, openPage, program, start, startBoard, test, train, url, write } from "./support.mjs";
 
 const ids = (page) => page.$$eval("tbody a", (links) => links.map((a) => a.textContent).join(" "));
 const shows = (page, wanted) => page.waitForFunction((text) =>
@@ -71,7 +73,38 @@ async function keepsTheFocus(page, port) {
   assert.equal(await page.isChecked("[data-key='choose 2']"), true);
 }
 
+// A click counts also when the list is drawn anew between its two halves.
+async function takesClicksWhileDrawn(page, port) {
+  const running = start("train", "long.ail", "--allow", "fileread", "-q", "--out", "long", "--checkpoint-every", "1000000000");
+  running.stdout.resume();
+  await page.goto(url(port));
+  await page.waitForSelector(".status.running");
+  const steps = () => page.textContent("tr:has(.running) td[data-label=steps]");
+  const link = await (await page.$("tr:has(.running) a")).boundingBox(), before = await steps();
+  await page.mouse.move(link.x + link.width / 2, link.y + link.height / 2);
+  await page.mouse.down();
+  while (await steps() === before) await page.waitForTimeout(100);
+  await page.mouse.up();
+  await page.waitForSelector("h2:has-text('long.ail')");
+  running.kill("SIGINT");
+  await page.waitForSelector(".status.stopped");
+}
+
+// A history that cannot be read for a while is shown as soon as it can.
+async function triesAgain(page, port) {
+  const path = join(folder, "tern", "runs.db");
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  await page.goto(url(port, "#/run/1"));
+  await page.reload();
+  await page.waitForSelector("[role=alert]:has-text('This cannot be shown: the history of runs cannot be read now')");
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
+  await page.waitForSelector("h2:has-text('quick.ail')");
+}
+
 await test(async () => {
+  write("long.ail", program(100000000));
   write("quick.ail", program(100));
   train("quick.ail", "--out", "a");
   train("quick.ail", "--out", "b", "--seed", "7", "--set", "lr=0.25");
@@ -85,10 +118,12 @@ await test(async () => {
     });
     const { page, close } = await openPage(browser, port);
     await keepsTheFocus(page, port);
+    await takesClicksWhileDrawn(page, port);
+    await triesAgain(page, port);
     await close();
   } finally {
     await browser.close();
   }
   await end();
-  console.log("board: order, columns, filter, focus");
+  console.log("board: order, columns, filter, focus, clicks, trying again");
 });

@@ -73,7 +73,7 @@ async function keepsWhatRuns(page, port) {
   await page.waitForSelector("dialog .error:has-text('the run is going on')");
   await page.keyboard.press("Escape");
   running.kill("SIGINT");
-  await page.waitForSelector(".status.stopped, .status.killed");   // killed: the history was held as it ended
+  await page.waitForSelector(".status.stopped");
 }
 
 // The page of a board that has ended cannot write to the next one at the same address.

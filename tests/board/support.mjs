@@ -77,7 +77,9 @@ export async function openPage(browser, port, options = {}) {
   const page = await context.newPage();
   const complaints = [], foreign = [];
   page.setDefaultTimeout(HANG);
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
+  // 503: somebody held the history for a moment, and the page asks again.
+  const counts = (message) => ["error", "warning"].includes(message.type()) && !message.text().includes("503");
+  page.on("console", (message) => { if (counts(message)) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("request", (r) => { if (!r.url().startsWith(`http://127.0.0.1:${port}/`)) foreign.push(r.url()); });
   const close = async (expected = () => false) => {

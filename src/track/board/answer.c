@@ -84,12 +84,17 @@ static bool answer_file(tn_answer *answer, const char *path) {
 
 /* ---- runs ---- */
 
+/* Mostly because somebody holds it for a moment: the page asks again. */
+static void refuse_to_read(tn_answer *answer) {
+  tn_answer_refuse(answer, 503, "the history of runs cannot be read now");
+}
+
 /* NULL when there is no history yet, or it cannot be read: then the answer says so. */
 static tn_store *open_store(tn_answer *answer) {
   bool absent;
   tn_store *store = tn_store_open_for(answer->heap, answer->options->store, TN_STORE_READ, PATIENCE,
                                       &answer->diags, &absent);
-  if (!store && !absent) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (!store && !absent) refuse_to_read(answer);
   return store;
 }
 
@@ -137,7 +142,7 @@ static void answer_list(tn_answer *answer) {
   if (ok)
     write_list(answer, &query, &rows);
   else
-    tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+    refuse_to_read(answer);
   tn_vec_free(answer->heap, &rows);
 }
 
@@ -145,8 +150,12 @@ bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *
   char digits[TN_NUMBER_BYTES + 1] = "";
   digits[tn_number_print_i64(id, digits)] = 0;
   bool ok = store && tn_store_find(store, digits, &answer->arena, out, &id);
-  if (!ok && answer->status == 200) tn_answer_refuse(answer, 404, "there is no such run");
-  return ok;
+  if (ok || answer->status != 200) return ok;
+  if (store && tn_store_was_held(store))
+    refuse_to_read(answer);
+  else
+    tn_answer_refuse(answer, 404, "there is no such run");
+  return false;
 }
 
 /* A run without its steps. */
@@ -169,7 +178,7 @@ static bool find_curves(tn_answer *answer, tn_store *store, int64_t id, int64_t 
                         size_t most, shown_run *out) {
   bool ok = tn_store_curve(store, id, first, TN_RUN_ALL_STEPS, most, &answer->arena, &out->curve) &&
             tn_store_some_evals(store, id, evaluated, most, &answer->arena, &out->evals, &out->eval_count);
-  if (!ok && answer->status == 200) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (!ok && answer->status == 200) refuse_to_read(answer);
   return ok;
 }
 
@@ -224,7 +233,7 @@ static void answer_curve(tn_answer *answer, int64_t id, tn_order *order) {
   bool ok = tn_answer_find(answer, store, id, &row);
   bool read = ok && tn_store_curve(store, id, from, to + 1, MOST_POINTS, &answer->arena, &curve);
   tn_store_close(store);
-  if (ok && !read) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (ok && !read) refuse_to_read(answer);
   if (!read) return;
   tn_json_writer json = tn_json_writer_on(&answer->body);
   tn_json_object_begin(&json);
@@ -295,7 +304,7 @@ static void answer_compare(tn_answer *answer, const tn_order *order) {
       tn_answer_find(answer, store, order->run, &a) && tn_answer_find(answer, store, order->other, &b);
   bool ok = found && tn_store_first_difference(store, order->run, order->other, &step);
   tn_store_close(store);
-  if (found && !ok) tn_answer_refuse(answer, 500, "the history of runs cannot be read");
+  if (found && !ok) refuse_to_read(answer);
   if (!ok) return;
   tn_json_writer json = tn_json_writer_on(&answer->body);
   tn_json_object_begin(&json);

@@ -34,7 +34,7 @@ typedef struct {
 void tn_answer_begin(tn_answer *answer, const tn_board_options *options, tn_heap *heap, tn_sources *sources);
 void tn_answer_end(tn_answer *answer);
 /* A run without its steps, read through an open store, which may be NULL; else the answer says that there is
- * none. */
+ * none, or that the history cannot be read now. */
 bool tn_answer_find(tn_answer *answer, tn_store *store, int64_t id, tn_run_row *out);
 /* In place of all that was written: the reason as JSON. */
 void tn_answer_refuse(tn_answer *answer, int status, const char *reason);

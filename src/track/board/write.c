@@ -99,7 +99,7 @@ static tn_store *open_as(tn_answer *answer, tn_store_mode mode) {
   tn_store *store =
       tn_store_open_for(answer->heap, answer->options->store, mode, PATIENCE, &answer->diags, &absent);
   if (!store && absent) refuse(answer, 404, "there is no such run");
-  if (!store && !absent) refuse(answer, 500, "the history of runs cannot be changed now");
+  if (!store && !absent) refuse(answer, 503, "the history of runs cannot be changed now");
   return store;
 }
 
@@ -133,7 +133,7 @@ static void annotate(tn_answer *answer, int64_t id, tn_str body) {
   if (ok)
     write_remarks(answer, &row);
   else if (found)
-    refuse(answer, 500, "the history of runs cannot be changed now");
+    refuse(answer, 503, "the history of runs cannot be changed now");
 }
 
 /* A run that is going on would be recorded no further, and nobody would know why. */
@@ -155,7 +155,7 @@ static void forget(tn_answer *answer, int64_t id, tn_str body) {
   else if (found && (!ended || ok))
     refuse(answer, 409, "the run is going on");
   else if (found)
-    refuse(answer, 500, "the history of runs cannot be changed now");
+    refuse(answer, 503, "the history of runs cannot be changed now");
 }
 
 /* ---- addresses ---- */

@@ -20,7 +20,7 @@
 #include "track/store/internal.h"
 
 #define PATIENCE        5.0  /* seconds; for a lock of somebody else */
-#define PATIENCE_AT_END 0.05 /* when the session is asked to stop */
+#define PATIENCE_AT_END 1.0  /* when the session is asked to stop; a reader is done by then */
 #define WAIT_STEP_MS    5
 #define STEPS_PER_LOOK  100  /* of SQLite's bytecode, between two looks at the stop and at its memory */
 

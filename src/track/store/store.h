@@ -73,7 +73,7 @@ tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_
 tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
                             tn_diags *diags, bool *absent);
 void tn_store_close(tn_store *store);
-/* From now on. A stop of the session ends every wait. */
+/* From now on. A stop of the session leaves a second of every wait. */
 void tn_store_wait_at_most(tn_store *store, double seconds);
 /* After a failure: somebody else held the database, or the session was asked to stop. The same may be tried
  * again. */

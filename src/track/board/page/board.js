@@ -14,7 +14,14 @@ const views = [
   [/^/, list],
 ];
 let current = new AbortController();
+const AGAIN = 2000;   // milliseconds; the board may have been busy, or away
+const isFinal = (error) => error.status >= 400 && error.status < 500;
 
+// The same failure is not said twice.
+function showFailure(text) {
+  if (main.querySelector("[role=alert]")?.textContent === text) return;
+  show(el("p", { class: "error", role: "alert" }, text), el("p", {}, el("a", { href: "#/" }, "All runs")));
+}
 async function open() {
   current.abort();
   current = new AbortController();
@@ -26,7 +33,8 @@ async function open() {
       await view(signal, ...found.slice(1));
     } catch (error) {
       if (signal.aborted) return;
-      show(el("p", { class: "error", role: "alert" }, `This cannot be shown: ${error.message}`), el("p", {}, el("a", { href: "#/" }, "All runs")));
+      showFailure(`This cannot be shown: ${error.message}`);
+      if (!isFinal(error)) setTimeout(() => { if (!signal.aborted) open(); }, AGAIN);
     }
     return;
   }

@@ -43,7 +43,7 @@ function bounds(lists, zero, log) {
 
 class Chart {
   constructor(group, title, { zero = false, scalable = true } = {}) {
-    Object.assign(this, { group, title, zero, scalable, series: [], width: 600 });
+    Object.assign(this, { group, title, zero, scalable, series: [], width: 600, drag: null, late: false });
     this.box = el("div", { class: "plot" });
     this.readout = el("div", { class: "readout", hidden: true, "aria-hidden": "true" });
     this.legend = el("ul", { class: "legend" });
@@ -63,7 +63,10 @@ class Chart {
 
   // ---- drawing ----
 
+  // Not while somebody drags over it, which would end with the element that is dragged on.
   draw() {
+    this.late = this.drag !== null;
+    if (this.late) return;
     const { shared } = this.group, log = shared.log && this.scalable;
     const lists = this.series.map((s) => visible(s.points, { range: shared.range, log }));
     this.lists = lists;
@@ -161,26 +164,24 @@ class Chart {
       "aria-label": `${this.title}: step`, "aria-valuemin": Math.round(this.steps[0]), "aria-valuemax": Math.round(this.steps[1]), "aria-valuenow": Math.round(this.steps[0]),
       "aria-keyshortcuts": "ArrowLeft ArrowRight Home End + - 0 Escape" });
     const at = (event) => event.clientX - this.box.getBoundingClientRect().left;
-    let from = null;
     overlay.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      from = at(event);
+      this.drag = at(event);
       overlay.setPointerCapture(event.pointerId);
     });
     overlay.addEventListener("pointermove", (event) => {
       this.group.pointAt(this.snap(this.X.number(at(event))));
-      if (from !== null) this.select(from, at(event));
+      if (this.drag !== null) this.select(this.drag, at(event));
     });
     overlay.addEventListener("pointerup", (event) => {
-      if (from === null) return;
-      const [a, b] = [from, at(event)].map((x) => this.X.number(Math.min(Math.max(x, LEFT), this.width - RIGHT)));
-      const wide = Math.abs(at(event) - from) >= SHORTEST_DRAG;
-      from = null;
-      this.selection.setAttribute("visibility", "hidden");
+      if (this.drag === null) return;
+      const [a, b] = [this.drag, at(event)].map((x) => this.X.number(Math.min(Math.max(x, LEFT), this.width - RIGHT)));
+      const wide = Math.abs(at(event) - this.drag) >= SHORTEST_DRAG;
+      if (!wide) this.group.pointAt(this.snap(this.X.number(at(event))));
+      this.endDrag();
       if (wide) this.group.zoom([Math.min(a, b), Math.max(a, b)]);
-      else this.group.pointAt(this.snap(this.X.number(at(event))));
     });
-    overlay.addEventListener("pointercancel", () => { from = null; this.selection.setAttribute("visibility", "hidden"); });
+    overlay.addEventListener("pointercancel", () => this.endDrag());
     overlay.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && document.activeElement !== overlay) this.group.pointAt(null); });
     overlay.addEventListener("dblclick", () => this.group.zoom(null));
     overlay.addEventListener("keydown", (event) => this.key(event));
@@ -191,6 +192,11 @@ class Chart {
     this.selection.setAttribute("x", left);
     this.selection.setAttribute("width", Math.max(0, right - left));
     this.selection.setAttribute("visibility", "visible");
+  }
+  endDrag() {
+    this.drag = null;
+    this.selection.setAttribute("visibility", "hidden");
+    if (this.late) this.draw();
   }
   key(event) {
     const list = this.lists.find((l) => l.length > 0), { shared } = this.group;

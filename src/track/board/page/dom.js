@@ -26,14 +26,30 @@ export function say(text) {
   if (live.textContent !== text) live.textContent = text;
 }
 
-// Replaces the children of an element; the focus stays on the control that has the same data-key.
+// Gives an element new children. A child that would look the same stays, so that a button pressed meanwhile
+// gets its click and selected text stays selected; the focus stays on the control that has the same data-key.
 export function redraw(parent, ...children) {
   const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  parent.replaceChildren(...children);
-  if (key !== undefined) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  renew(parent, children);
+  if (key === undefined || parent.contains(document.activeElement)) return;
+  parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+const inputs = (element) => element.querySelectorAll?.("input") ?? [];
+function renew(parent, children) {
+  children.forEach((child, at) => {
+    const old = parent.childNodes[at];
+    if (!old) parent.append(child);
+    else if (old.isEqualNode(child)) inputs(child).forEach((input, i) => { inputs(old)[i].checked = input.checked; });
+    else if (child.dataset?.row && old.dataset?.row === child.dataset.row) renew(old, [...child.childNodes]);
+    else old.replaceWith(child);
+  });
+  while (parent.childNodes.length > children.length) parent.lastChild.remove();
 }
 
 // ---- requests ----
+
+const AGAIN = 300, MOST_TRIES = 10;   // milliseconds between two tries
+const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
 
 // A refusal may be plain text.
 async function read(response) {
@@ -41,14 +57,22 @@ async function read(response) {
   if (response.ok) return JSON.parse(text);
   let reason = text.trim() || response.statusText;
   try { reason = JSON.parse(text).reason ?? reason; } catch { /* it is the text */ }
-  throw new Error(reason);
+  throw Object.assign(new Error(reason), { status: response.status });
 }
-export const get = async (path, signal) => read(await fetch(path, { signal }));
+// The board does not wait long for a history that somebody holds; the page does.
+async function ask(path, options) {
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(path, options);
+    if (response.status !== 503 || tries === MOST_TRIES) return read(response);
+    await pause(AGAIN);
+  }
+}
+export const get = (path, signal) => ask(path, { signal });
 
 // Changes something; the token tells the board that its own page asks.
 const token = document.querySelector("meta[name=tern-token]").content;
-export const post = async (path, body) => read(await fetch(path, { method: "POST", body: JSON.stringify(body),
-  headers: { "Content-Type": "application/json", "X-Tern-Token": token } }));
+export const post = (path, body) => ask(path, { method: "POST", body: JSON.stringify(body),
+  headers: { "Content-Type": "application/json", "X-Tern-Token": token } });
 
 // What a person has chosen on this page, kept in the browser where it can be.
 export const kept = {

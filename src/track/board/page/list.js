@@ -105,7 +105,7 @@ export async function list(signal) {
   function row(run, shown) {
     const box = el("input", { type: "checkbox", "aria-label": `choose run ${run.id}`, "data-key": `choose ${run.id}`, onchange: () => choose(run.id, box.checked) });
     box.checked = chosen.has(run.id);
-    return el("tr", { role: "row" }, [el("td", { role: "cell", class: "box" }, box),
+    return el("tr", { role: "row", "data-row": run.id }, [el("td", { role: "cell", class: "box" }, box),
       ...shown.map((c) => el("td", { role: "cell", class: [c.right && "right", c.hash && "hash", c.wide && "wide"].filter(Boolean).join(" "), "data-label": c.title }, c.cell(run)))]);
   }
   function drawChooser() {
