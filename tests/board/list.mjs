@@ -73,7 +73,7 @@ async function keepsTheFocus(page, port) {
   assert.equal(await page.isChecked("[data-key='choose 2']"), true);
 }
 
-// A click counts also when the list is drawn anew between its two halves.
+// A click counts also when the list is redrawn between its two halves.
 async function takesClicksWhileDrawn(page, port) {
   const running = start("train", "long.ail", "--allow", "fileread", "-q", "--out", "long", "--checkpoint-every", "1000000000");
   running.stdout.resume();
