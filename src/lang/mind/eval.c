@@ -366,16 +366,12 @@ static bool enter_call(tn_mind_evaluator *e, tn_span at) {
   return true;
 }
 
-static int round_of(const tn_mind_value *value) {
-  return tn_mind_round_of(value->kind == TN_MIND_V_SCALAR, value->kind == TN_MIND_V_FN);
-}
-
 static TN_OWN_FRAME bool bind_params(tn_mind_evaluator *e, const tn_mind_function *f, tn_mind_frame *frame,
                                      const tn_mind_value *args, tn_span at) {
   for (int round = 0; round < TN_MIND_ROUNDS; round++) {
     for (uint32_t i = 0; i < f->param_count; i++) {
       tn_mind_value value = args[i];
-      if (round_of(&value) != round) continue;
+      if (tn_mind_value_round(&value) != round) continue;
       bool plain = round != TN_MIND_OF_FUNCTIONS; /* what is handed over is chosen when it is called */
       if (plain && !tn_mind_coerce(e, &value, f->param_types[i], &frame->symbols, NULL, at)) return false;
       if (!tn_mind_eval_bind(e, frame, f->params[i], value)) return false;
@@ -526,12 +522,8 @@ static bool call_declared(tn_mind_evaluator *e, tn_mind_frame *frame, const tn_m
                           tn_span at, tn_mind_value *out) {
   tn_mind_bindings symbols = { .arena = e->arena };
   const tn_mind_bindings *around = symbols_around(frame);
-  for (int round = 0; round < TN_MIND_ROUNDS; round++) {
-    for (uint32_t i = 0; i < declared->param_count; i++) {
-      if (round_of(&args[i]) != round) continue;
-      if (!tn_mind_coerce(e, &args[i], declared->params[i], &symbols, around, at)) return false;
-    }
-  }
+  if (!tn_mind_coerce_all(e, args, declared->params, declared->param_count, &symbols, around, at))
+    return false;
   const tn_mind_function *function = tn_mind_choose(e, fn, args, declared->param_count);
   if (!tn_mind_eval_call_value(e, fn, function, args, declared->param_count, at, out)) return false;
   bool plain = call->left->type->callable == declared;

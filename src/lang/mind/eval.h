@@ -261,6 +261,13 @@ bool tn_mind_need_number(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 /* What a value becomes when it meets a declared type. */
 bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_type *wanted,
                     tn_mind_bindings *symbols, const tn_mind_bindings *around, tn_span at);
+/* The arguments of a call, in rounds: what they become when they meet the types of its parameters. */
+bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_type *const *params,
+                        uint32_t count, tn_mind_bindings *symbols, const tn_mind_bindings *around,
+                        tn_span at);
+static inline int tn_mind_value_round(const tn_mind_value *value) {
+  return tn_mind_round_of(value->kind == TN_MIND_V_SCALAR, value->kind == TN_MIND_V_FN);
+}
 /* The type as it is while running. */
 const tn_mind_type *tn_mind_type_of(tn_mind_evaluator *e, const tn_mind_value *value);
 /* What print shows. Computes what it needs. With `shorten`, large tensors are cut in the middle. */

@@ -80,6 +80,19 @@ static tn_value *nodes_of(tn_mind_evaluator *e, const tn_mind_value *value, tn_s
 
 /* ---- functions ---- */
 
+static bool become_leaf(tn_mind_evaluator *e, tn_mind_value *value, tn_span at) {
+  tn_dtype dtype = tn_mind_value_type(e, value).dtype;
+  bool scalar = value->kind == TN_MIND_V_SCALAR;
+  if (scalar && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_F64;
+  tn_value node = tn_mind_node_of(e, value, dtype, at);
+  node = node ? tn_mind_trace_leaf(e->trace, node) : TN_ERROR_VALUE;
+  if (!node) return tn_mind_built(e, NULL, node);
+  if (scalar && value->dtype != dtype) value->known = false;
+  value->dtype = (uint8_t)dtype;
+  value->node = node;
+  return true;
+}
+
 /* The arguments as the function takes them, each as a leaf. */
 static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *function,
                                   const tn_mind_value *args, uint32_t count, tn_span at) {
@@ -89,23 +102,10 @@ static tn_mind_value *make_leaves(tn_mind_evaluator *e, const tn_mind_function *
     tn_mind_out_of_memory(e->mind);
     return NULL;
   }
-  for (int pass = 0; pass < 2; pass++) { /* tensors first, as in a call */
-    for (uint32_t i = 0; i < count; i++) {
-      if ((args[i].kind == TN_MIND_V_SCALAR) != (pass == 1)) continue;
-      if (function && !tn_mind_coerce(e, &leaves[i], function->param_types[i], &symbols, NULL, at))
-        return NULL;
-      tn_dtype dtype = tn_mind_value_type(e, &leaves[i]).dtype;
-      if (leaves[i].kind == TN_MIND_V_SCALAR && !tn_dtype_in(dtype, TN_FLOATS)) dtype = TN_F64;
-      tn_value node = tn_mind_node_of(e, &leaves[i], dtype, at);
-      node = node ? tn_mind_trace_leaf(e->trace, node) : TN_ERROR_VALUE;
-      if (!node) {
-        tn_mind_built(e, NULL, node);
-        return NULL;
-      }
-      if (leaves[i].kind == TN_MIND_V_SCALAR && leaves[i].dtype != dtype) leaves[i].known = false;
-      leaves[i].dtype = (uint8_t)dtype;
-      leaves[i].node = node;
-    }
+  if (function && !tn_mind_coerce_all(e, leaves, function->param_types, count, &symbols, NULL, at))
+    return NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!become_leaf(e, &leaves[i], at)) return NULL;
   }
   return leaves;
 }

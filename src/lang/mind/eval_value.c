@@ -264,6 +264,18 @@ bool tn_mind_coerce(tn_mind_evaluator *e, tn_mind_value *value, const tn_mind_ty
   return true;
 }
 
+bool tn_mind_coerce_all(tn_mind_evaluator *e, tn_mind_value *args, const tn_mind_type *const *params,
+                        uint32_t count, tn_mind_bindings *symbols, const tn_mind_bindings *around,
+                        tn_span at) {
+  for (int round = 0; round < TN_MIND_ROUNDS; round++) {
+    for (uint32_t i = 0; i < count; i++) {
+      if (tn_mind_value_round(&args[i]) != round) continue;
+      if (!tn_mind_coerce(e, &args[i], params[i], symbols, around, at)) return false;
+    }
+  }
+  return true;
+}
+
 /* ---- types while running ---- */
 
 static const tn_mind_type *items_type(tn_mind_evaluator *e, const tn_mind_value *value,
