@@ -1,7 +1,7 @@
 /* data/jsonl_columns.c: lines of JSON become columns.
  *
- * The keys of an object come in any order, so the value of each goes to a place
- * of its own first (`slot`); the whole row is then put into the columns. */
+ * The keys of an object come in any order, so the value of each key is kept first
+ * (`field`); the whole row then goes into the columns. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct {
   tn_f32s reals;
   tn_i32s ints;
   tn_text text;
-} slot;
+} field;
 
 /* Lists within lists: how long those of each depth are. */
 typedef struct {
@@ -33,8 +33,8 @@ typedef struct {
   tn_columns *out;
   tn_data_fault *fault;
   tn_arena arena; /* for strings with escapes; reset after every line */
-  slot *slots;
-  size_t slot_count;
+  field *fields;
+  size_t field_count;
   tn_str line;
   uint64_t number;
   tn_json_reader json;
@@ -61,17 +61,17 @@ static bool not_json(reader *r, const char *reason) {
 }
 
 /* A string is shown in its quotes: "1" is not a number. */
-static void show_value(char *field, const tn_json_token *token) {
-  tn_data_show(field, token->text);
+static void show_value(char *out, const tn_json_token *token) {
+  tn_data_show(out, token->text);
   if (token->kind != TN_JSON_STRING) return;
   tn_str shown = tn_utf8_clip(token->text, TN_DATA_SHOWN - 3);
-  field[0] = '"';
-  if (shown.len > 0) memcpy(field + 1, shown.at, shown.len);
-  memcpy(field + 1 + shown.len, "\"", 2);
+  out[0] = '"';
+  if (shown.len > 0) memcpy(out + 1, shown.at, shown.len);
+  memcpy(out + 1 + shown.len, "\"", 2);
 }
 
 /* A line that is not JSON is that first, wherever the mistake is. */
-static bool wrong(reader *r, const slot *s, const tn_json_token *at, tn_data_problem problem,
+static bool wrong(reader *r, const field *s, const tn_json_token *at, tn_data_problem problem,
                   const char *reason) {
   tn_json_token rest = *at;
   uint64_t place = at->at;
@@ -82,7 +82,7 @@ static bool wrong(reader *r, const slot *s, const tn_json_token *at, tn_data_pro
   return rest.kind == TN_JSON_ERROR ? not_json(r, r->json.reason) : fail_at(r, problem, place, reason);
 }
 
-static const char *expected(const slot *s) {
+static const char *expected(const field *s) {
   bool list = s->wanted->width != s->wanted->pick_count;
   switch (s->column->kind) {
     case TN_COLUMN_F32: return list ? "a list of numbers" : "a number";
@@ -94,7 +94,7 @@ static const char *expected(const slot *s) {
   return list ? "a list of whole numbers" : "a whole number";
 }
 
-static bool wrong_kind(reader *r, const slot *s, const tn_json_token *token) {
+static bool wrong_kind(reader *r, const field *s, const tn_json_token *token) {
   if (token->kind == TN_JSON_ERROR) return not_json(r, r->json.reason);
   bool unnamed = s->column->kind == TN_COLUMN_CLASS && token->kind == TN_JSON_STRING && token->text.len == 0;
   if (token->kind == TN_JSON_NULL || unnamed) return wrong(r, s, token, TN_DATA_MISSING, NULL);
@@ -103,7 +103,7 @@ static bool wrong_kind(reader *r, const slot *s, const tn_json_token *token) {
 
 /* ---- single items ---- */
 
-static bool keep_real(reader *r, slot *s, const tn_json_token *token) {
+static bool keep_real(reader *r, field *s, const tn_json_token *token) {
   bool truth = token->kind == TN_JSON_TRUE || token->kind == TN_JSON_FALSE;
   float number = token->kind == TN_JSON_TRUE ? 1.0f : 0.0f;
   if (token->kind == TN_JSON_NULL && s->wanted->may_miss)
@@ -121,7 +121,7 @@ static bool read_whole(const tn_json_token *token, int32_t *out) {
 }
 
 /* Unless the caller knows, the first label says whether classes are numbers or names. */
-static bool read_class(reader *r, slot *s, const tn_json_token *token, int32_t *out) {
+static bool read_class(reader *r, field *s, const tn_json_token *token, int32_t *out) {
   bool word = token->kind == TN_JSON_TRUE || token->kind == TN_JSON_FALSE;
   bool text = token->kind == TN_JSON_STRING && token->text.len > 0;
   tn_column *column = s->column;
@@ -133,7 +133,7 @@ static bool read_class(reader *r, slot *s, const tn_json_token *token, int32_t *
   return tn_column_add_class(r->heap, column, name, out) || fail(r, TN_DATA_MEMORY);
 }
 
-static bool keep_whole(reader *r, slot *s, const tn_json_token *token) {
+static bool keep_whole(reader *r, field *s, const tn_json_token *token) {
   int32_t number;
   bool label = s->column->kind == TN_COLUMN_CLASS;
   bool ok = label ? read_class(r, s, token, &number) : read_whole(token, &number);
@@ -142,13 +142,13 @@ static bool keep_whole(reader *r, slot *s, const tn_json_token *token) {
   return tn_vec_push(r->heap, &s->ints, number) ? true : fail(r, TN_DATA_MEMORY);
 }
 
-static bool keep_text(reader *r, slot *s, const tn_json_token *token) {
+static bool keep_text(reader *r, field *s, const tn_json_token *token) {
   if (token->kind != TN_JSON_STRING) return wrong_kind(r, s, token);
   tn_text_add(&s->text, token->text);
   return s->text.failed ? fail(r, TN_DATA_MEMORY) : true;
 }
 
-static bool keep_item(reader *r, slot *s, const tn_json_token *token) {
+static bool keep_item(reader *r, field *s, const tn_json_token *token) {
   if (token->kind == TN_JSON_ERROR) return not_json(r, r->json.reason);
   switch (s->column->kind) {
     case TN_COLUMN_F32: return keep_real(r, s, token);
@@ -159,12 +159,12 @@ static bool keep_item(reader *r, slot *s, const tn_json_token *token) {
 
 /* ---- lists ---- */
 
-static size_t item_count(const slot *s) {
+static size_t item_count(const field *s) {
   return s->column->kind == TN_COLUMN_F32 ? s->reals.count : s->ints.count;
 }
 
 /* Numbers as far as they are plain; *token is what follows them. */
-static bool read_plain(reader *r, slot *s, tn_json_token *token) {
+static bool read_plain(reader *r, field *s, tn_json_token *token) {
   tn_json_numbers result = TN_JSON_NUMBERS_OTHER;
   if (s->column->kind == TN_COLUMN_F32)
     result = tn_json_read_f32s(&r->json, r->heap, &s->reals, token);
@@ -207,7 +207,7 @@ static bool is_row(const nesting *n, const tn_shape *row) {
 }
 
 /* The items of a list, of lists within it too, in the order in which they are written. */
-static bool read_list(reader *r, slot *s, const tn_json_token *first) {
+static bool read_list(reader *r, field *s, const tn_json_token *first) {
   const char *uneven = "lists with the lengths that the input has";
   nesting n = { .depth = 0 };
   for (int i = 0; i < TN_RANK_LIMIT; i++) n.length[i] = -1;
@@ -228,12 +228,12 @@ static bool read_list(reader *r, slot *s, const tn_json_token *first) {
 
 /* ---- rows ---- */
 
-static void forget(slot *s) {
+static void forget(field *s) {
   s->reals.count = s->ints.count = 0;
   tn_text_clear(&s->text);
 }
 
-static bool read_slot(reader *r, slot *s) {
+static bool read_field(reader *r, field *s) {
   tn_json_token token;
   forget(s);
   s->found = true;
@@ -242,8 +242,8 @@ static bool read_slot(reader *r, slot *s) {
   return keep_item(r, s, &token);
 }
 
-/* Whether this key is the one of the slot; one that only stands in for it gives way. */
-static bool is_for(slot *s, tn_str key) {
+/* Whether this key is the one of the field; one that only stands in for it gives way. */
+static bool is_for(field *s, tn_str key) {
   bool own = tn_str_equal(key, s->key);
   bool other = !own && s->wanted->other.len > 0 && tn_str_equal(key, s->wanted->other);
   if (!own && (!other || (s->found && !s->by_other))) return false;
@@ -251,16 +251,16 @@ static bool is_for(slot *s, tn_str key) {
   return true;
 }
 
-/* The value of a key, for every slot that it is for. */
+/* The value of a key, for every field that it is for. */
 static bool read_member(reader *r, tn_str key) {
   tn_json_reader before = r->json;
   tn_json_token token;
   bool used = false;
-  for (size_t i = 0; i < r->slot_count; i++) {
-    if (!is_for(&r->slots[i], key)) continue;
+  for (size_t i = 0; i < r->field_count; i++) {
+    if (!is_for(&r->fields[i], key)) continue;
     r->json = before;
     used = true;
-    if (!read_slot(r, &r->slots[i])) return false;
+    if (!read_field(r, &r->fields[i])) return false;
   }
   if (used) return true;
   tn_json_next(&r->json, &token);
@@ -296,7 +296,7 @@ static tn_str suggest_key(reader *r, tn_str key) {
 }
 
 /* A key that is not there is a missing number, or a mistake. */
-static bool fill_missing(reader *r, slot *s) {
+static bool fill_missing(reader *r, field *s) {
   if (s->column->kind == TN_COLUMN_F32 && s->wanted->may_miss)
     return tn_vec_push(r->heap, &s->reals, s->wanted->fill) ? true : fail(r, TN_DATA_MEMORY);
   r->fault->asked = s->index;
@@ -309,8 +309,8 @@ static bool fill_missing(reader *r, slot *s) {
 /* What this row has of a column. */
 static size_t width_of(const reader *r, size_t column) {
   size_t width = 0;
-  for (size_t i = 0; i < r->slot_count; i++) {
-    if (r->slots[i].index == column) width += item_count(&r->slots[i]);
+  for (size_t i = 0; i < r->field_count; i++) {
+    if (r->fields[i].index == column) width += item_count(&r->fields[i]);
   }
   return width;
 }
@@ -340,7 +340,7 @@ static bool check_widths(reader *r) {
     (memcpy((to)->at + (to)->count, (from)->at, (from)->count * sizeof *(from)->at),                         \
      (to)->count += (from)->count, true)))
 
-static bool append(reader *r, slot *s) {
+static bool append(reader *r, field *s) {
   tn_column *column = s->column;
   if (column->kind != TN_COLUMN_TEXT)
     return APPEND(r->heap, &column->reals, &s->reals) && APPEND(r->heap, &column->ints, &s->ints);
@@ -361,7 +361,7 @@ static bool keep_row(reader *r) {
   }
   uint32_t line = r->number > UINT32_MAX ? UINT32_MAX : (uint32_t)r->number;
   bool ok = tn_vec_push(r->heap, &r->out->lines, line);
-  for (size_t i = 0; ok && i < r->slot_count; i++) ok = append(r, &r->slots[i]);
+  for (size_t i = 0; ok && i < r->field_count; i++) ok = append(r, &r->fields[i]);
   if (!ok) return fail(r, TN_DATA_MEMORY);
   r->out->rows++;
   r->any = true;
@@ -369,7 +369,7 @@ static bool keep_row(reader *r) {
 }
 
 /* An infinite number is one that f32 does not hold; a missing one may be NaN. */
-static bool check_finite(reader *r, const slot *s) {
+static bool check_finite(reader *r, const field *s) {
   for (size_t i = 0; i < s->reals.count; i++) {
     if (!isinf(s->reals.at[i])) continue;
     r->fault->asked = s->index;
@@ -385,11 +385,11 @@ static bool read_line(void *context, tn_str line, uint64_t number) {
   reader *r = context;
   r->line = line;
   r->number = number;
-  for (size_t i = 0; i < r->slot_count; i++) forget(&r->slots[i]), r->slots[i].found = false;
+  for (size_t i = 0; i < r->field_count; i++) forget(&r->fields[i]), r->fields[i].found = false;
   if (!read_object(r)) return false;
-  for (size_t i = 0; i < r->slot_count; i++) {
-    if (!r->slots[i].found && !fill_missing(r, &r->slots[i])) return false;
-    if (!check_finite(r, &r->slots[i])) return false;
+  for (size_t i = 0; i < r->field_count; i++) {
+    if (!r->fields[i].found && !fill_missing(r, &r->fields[i])) return false;
+    if (!check_finite(r, &r->fields[i])) return false;
   }
   bool ok = check_widths(r) && keep_row(r);
   tn_arena_reset(&r->arena);
@@ -398,32 +398,32 @@ static bool read_line(void *context, tn_str line, uint64_t number) {
 
 /* ---- the file ---- */
 
-static bool make_slots(reader *r) {
+static bool make_fields(reader *r) {
   const tn_csv_request *request = r->request;
   size_t count = 0;
   for (size_t i = 0; i < request->column_count; i++)
     count += request->columns[i].ignored ? 0 : request->columns[i].pick_count;
-  r->slots = tn_heap_alloc(r->heap, count * sizeof *r->slots);
-  if (!r->slots && count > 0) return fail(r, TN_DATA_MEMORY);
+  r->fields = tn_heap_alloc(r->heap, count * sizeof *r->fields);
+  if (!r->fields && count > 0) return fail(r, TN_DATA_MEMORY);
   for (size_t i = 0; i < request->column_count; i++) {
     const tn_csv_column *wanted = &request->columns[i];
     r->out->at[i].kind = wanted->kind;
     for (size_t k = 0; !wanted->ignored && k < wanted->pick_count; k++) {
-      slot *s = &r->slots[r->slot_count++];
-      *s = (slot){ .wanted = wanted, .column = &r->out->at[i], .index = i, .key = wanted->picks[k].name };
+      field *s = &r->fields[r->field_count++];
+      *s = (field){ .wanted = wanted, .column = &r->out->at[i], .index = i, .key = wanted->picks[k].name };
       tn_text_init(&s->text, r->heap);
     }
   }
   return true;
 }
 
-static void free_slots(reader *r) {
-  for (size_t i = 0; i < r->slot_count; i++) {
-    tn_vec_free(r->heap, &r->slots[i].reals);
-    tn_vec_free(r->heap, &r->slots[i].ints);
-    tn_text_free(&r->slots[i].text);
+static void free_fields(reader *r) {
+  for (size_t i = 0; i < r->field_count; i++) {
+    tn_vec_free(r->heap, &r->fields[i].reals);
+    tn_vec_free(r->heap, &r->fields[i].ints);
+    tn_text_free(&r->fields[i].text);
   }
-  tn_heap_free(r->heap, r->slots, r->slot_count * sizeof *r->slots);
+  tn_heap_free(r->heap, r->fields, r->field_count * sizeof *r->fields);
 }
 
 static bool read_file(reader *r) {
@@ -435,7 +435,7 @@ static bool read_file(reader *r) {
                              .sha256 = request->sha256,
                              .faults = request->faults };
   uint64_t line;
-  if (!make_slots(r)) return false;
+  if (!make_fields(r)) return false;
   tn_data_problem problem = tn_lines_read(r->heap, &lines, &r->fault->file, &line);
   if (problem == TN_DATA_REFUSED) return false; /* the fault is known */
   if (problem == TN_DATA_UTF8) r->fault->line = line;
@@ -450,7 +450,7 @@ bool tn_jsonl_read(tn_heap *heap, const tn_csv_request *request, tn_columns *out
   *fault = (tn_data_fault){ .problem = TN_DATA_OK };
   tn_arena_init(&r.arena, heap);
   bool ok = tn_columns_init(out, heap, request->column_count) ? read_file(&r) : fail(&r, TN_DATA_MEMORY);
-  free_slots(&r);
+  free_fields(&r);
   tn_arena_free(&r.arena);
   if (!ok) tn_columns_free(out);
   if (!ok && heap->stopped) fault->problem = TN_DATA_STOPPED; /* it refuses memory, too */

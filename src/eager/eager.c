@@ -7,7 +7,7 @@
 
 static const tn_type *type_of(const tn_builder *builder, tn_value value) {
   const tn_eager *eager = (const tn_eager *)builder;
-  return &tn_slot_of(eager, tn_slot_value(eager, value))->layout->type;
+  return &tn_cell_of(eager, tn_cell_value(eager, value))->layout->type;
 }
 
 tn_value tn_eager_own(tn_eager *eager, tn_value value) {
@@ -73,7 +73,7 @@ tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *
   eager->backend = backend;
   eager->threads = threads > 0 ? threads : 1;
   eager->recording = true;
-  if (tn_slot_prepare(eager)) return eager;
+  if (tn_cell_prepare(eager)) return eager;
   tn_eager_free(eager);
   return NULL;
 }
@@ -81,7 +81,7 @@ tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *
 void tn_eager_free(tn_eager *eager) {
   if (!eager) return;
   tn_heap *heap = eager->heap;
-  tn_slots_free(eager);
+  tn_cells_free(eager);
   tn_vec_free(heap, &eager->owned);
   tn_vec_free(heap, &eager->order);
   tn_vec_free(heap, &eager->stack);
@@ -94,22 +94,22 @@ void tn_eager_free(tn_eager *eager) {
 tn_builder *tn_eager_builder(tn_eager *eager) { return &eager->builder; }
 
 tn_value tn_eager_number(tn_eager *eager, float number) {
-  tn_value value = tn_slot_blank(eager);
+  tn_value value = tn_cell_blank(eager);
   if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  slot->small = 1;
-  slot->elements = 1;
-  slot->layout = eager->single;
-  slot->few[0] = number == number ? number : __builtin_nanf("");
+  tn_cell *cell = tn_cell_of(eager, value);
+  cell->small = 1;
+  cell->elements = 1;
+  cell->layout = eager->single;
+  cell->few[0] = number == number ? number : __builtin_nanf("");
   return value;
 }
 
 tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor) {
   tn_type type = { tensor->view.dtype, tn_view_shape(&tensor->view) };
   int64_t count = tn_view_count(&tensor->view);
-  if (type.dtype != TN_F32 || count == 0 || count > TN_SLOT_FEW)
-    return tn_slot_over(eager, &type, &tensor->view, tn_buffer_ref(tensor->buffer));
-  tn_value few = tn_slot_new(eager, &type);
+  if (type.dtype != TN_F32 || count == 0 || count > TN_CELL_FEW)
+    return tn_cell_over(eager, &type, &tensor->view, tn_buffer_ref(tensor->buffer));
+  tn_value few = tn_cell_new(eager, &type);
   if (few == TN_ERROR_VALUE) return few;
   tn_view view = tn_eager_view(eager, few);
   tn_view_copy(&view, &tensor->view);
@@ -117,42 +117,42 @@ tn_value tn_eager_tensor(tn_eager *eager, const tn_tensor *tensor) {
 }
 
 tn_view tn_eager_view(const tn_eager *eager, tn_value value) {
-  return tn_slot_view(tn_slot_of(eager, tn_slot_value(eager, value)));
+  return tn_cell_view(tn_cell_of(eager, tn_cell_value(eager, value)));
 }
 
 const tn_shape *tn_eager_shape(const tn_eager *eager, tn_value value) {
-  return &tn_slot_of(eager, tn_slot_value(eager, value))->layout->type.shape;
+  return &tn_cell_of(eager, tn_cell_value(eager, value))->layout->type.shape;
 }
 
 float tn_eager_first(const tn_eager *eager, tn_value value) {
-  const tn_slot *slot = tn_slot_of(eager, tn_slot_value(eager, value));
-  return slot->small ? slot->few[0] : *(const float *)slot->layout->view.data;
+  const tn_cell *cell = tn_cell_of(eager, tn_cell_value(eager, value));
+  return cell->small ? cell->few[0] : *(const float *)cell->layout->view.data;
 }
 
 tn_tensor tn_eager_share(tn_eager *eager, tn_value value) {
-  tn_slot *slot = tn_slot_of(eager, tn_slot_value(eager, value));
-  tn_view view = tn_slot_view(slot);
+  tn_cell *cell = tn_cell_of(eager, tn_cell_value(eager, value));
+  tn_view view = tn_cell_view(cell);
   tn_tensor tensor = { 0 };
-  if (slot->layout->buffer && !slot->leaf) return (tn_tensor){ view, tn_buffer_ref(slot->layout->buffer) };
+  if (cell->layout->buffer && !cell->leaf) return (tn_tensor){ view, tn_buffer_ref(cell->layout->buffer) };
   if (!tn_tensor_copy(eager->heap, &view, &tensor)) tn_eager_out_of_memory(eager);
   return tensor;
 }
 
 /* The same elements, from nowhere. */
 static tn_value detached(tn_eager *eager, tn_value value) {
-  tn_slot *slot = tn_slot_of(eager, value);
-  tn_layout layout = *slot->layout;
-  if (!slot->small) return tn_slot_over(eager, &layout.type, &layout.view, tn_buffer_ref(layout.buffer));
-  tn_value copy = tn_slot_new(eager, &layout.type);
-  if (copy != TN_ERROR_VALUE) memcpy(tn_slot_of(eager, copy)->few, slot->few, sizeof slot->few);
+  tn_cell *cell = tn_cell_of(eager, value);
+  tn_layout layout = *cell->layout;
+  if (!cell->small) return tn_cell_over(eager, &layout.type, &layout.view, tn_buffer_ref(layout.buffer));
+  tn_value copy = tn_cell_new(eager, &layout.type);
+  if (copy != TN_ERROR_VALUE) memcpy(tn_cell_of(eager, copy)->few, cell->few, sizeof cell->few);
   return copy;
 }
 
 /* What is made while nothing is recorded needs no gradient; what does is an operand. */
 tn_value tn_eager_result(tn_eager *eager, tn_value value) {
   if (value == TN_ERROR_VALUE) return value;
-  tn_value now = tn_slot_value(eager, value);
-  if (!eager->recording && tn_slot_of(eager, now)->needs_grad) return detached(eager, now);
+  tn_value now = tn_cell_value(eager, value);
+  if (!eager->recording && tn_cell_of(eager, now)->needs_grad) return detached(eager, now);
   tn_eager_ref(eager, now);
   return now;
 }
@@ -167,46 +167,46 @@ bool tn_eager_is_recording(const tn_eager *eager) { return eager->recording; }
 static tn_value fresh_leaf(tn_eager *eager, tn_value from, tn_value variable) {
   tn_view source = tn_eager_view(eager, from);
   tn_type type = { source.dtype, tn_view_shape(&source) };
-  tn_value value = tn_slot_new(eager, &type);
+  tn_value value = tn_cell_new(eager, &type);
   if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  tn_view copy = tn_slot_view(slot);
+  tn_cell *cell = tn_cell_of(eager, value);
+  tn_view copy = tn_cell_view(cell);
   tn_view_copy(&copy, &source);
-  slot->leaf = slot->needs_grad = 1;
-  slot->value = variable;
+  cell->leaf = cell->needs_grad = 1;
+  cell->value = variable;
   return value;
 }
 
 tn_value tn_eager_variable(tn_eager *eager, tn_value value) {
-  tn_value variable = tn_slot_blank(eager);
+  tn_value variable = tn_cell_blank(eager);
   if (variable == TN_ERROR_VALUE) return variable;
   tn_value leaf = fresh_leaf(eager, value, variable);
   if (leaf == TN_ERROR_VALUE) {
     tn_eager_unref(eager, variable);
     return leaf;
   }
-  tn_slot *slot = tn_slot_of(eager, variable);
-  slot->variable = 1;
-  slot->value = leaf;
+  tn_cell *cell = tn_cell_of(eager, variable);
+  cell->variable = 1;
+  cell->value = leaf;
   return variable;
 }
 
 bool tn_eager_is_variable(const tn_eager *eager, tn_value value) {
-  return tn_slot_of(eager, value)->variable;
+  return tn_cell_of(eager, value)->variable;
 }
 
 bool tn_eager_needs_grad(const tn_eager *eager, tn_value value) {
-  return tn_slot_of(eager, tn_slot_value(eager, value))->needs_grad;
+  return tn_cell_of(eager, tn_cell_value(eager, value))->needs_grad;
 }
 
 tn_value tn_eager_grad(tn_eager *eager, tn_value variable) {
-  const tn_slot *slot = tn_slot_of(eager, variable);
+  const tn_cell *cell = tn_cell_of(eager, variable);
   tn_type type = *type_of(&eager->builder, variable);
-  tn_value copy = tn_slot_new(eager, &type);
+  tn_value copy = tn_cell_new(eager, &type);
   if (copy == TN_ERROR_VALUE) return copy;
   tn_view out = tn_eager_view(eager, copy);
-  if (slot->variable && slot->grad != TN_ERROR_VALUE) {
-    tn_view grad = tn_eager_view(eager, slot->grad);
+  if (cell->variable && cell->grad != TN_ERROR_VALUE) {
+    tn_view grad = tn_eager_view(eager, cell->grad);
     tn_view_copy(&out, &grad);
   } else {
     memset(out.data, 0, (size_t)tn_view_count(&out) * tn_dtype_bytes(out.dtype));
@@ -215,11 +215,11 @@ tn_value tn_eager_grad(tn_eager *eager, tn_value variable) {
 }
 
 bool tn_eager_clear_grad(tn_eager *eager, tn_value variable) {
-  tn_slot *slot = tn_slot_of(eager, variable);
-  if (!slot->variable || slot->grad == TN_ERROR_VALUE) return true;
+  tn_cell *cell = tn_cell_of(eager, variable);
+  if (!cell->variable || cell->grad == TN_ERROR_VALUE) return true;
   if (!tn_eager_keep(eager, variable)) return false;
-  tn_value grad = slot->grad;
-  slot->grad = TN_ERROR_VALUE;
+  tn_value grad = cell->grad;
+  cell->grad = TN_ERROR_VALUE;
   tn_eager_unref(eager, grad);
   return true;
 }
@@ -227,24 +227,24 @@ bool tn_eager_clear_grad(tn_eager *eager, tn_value variable) {
 /* The new value of a variable: over the old one if nothing else holds it. */
 static bool assign(tn_eager *eager, tn_value variable, tn_value value) {
   if (!tn_eager_keep(eager, variable)) return false;
-  tn_slot *slot = tn_slot_of(eager, variable);
-  tn_slot *leaf = tn_slot_of(eager, slot->value);
+  tn_cell *cell = tn_cell_of(eager, variable);
+  tn_cell *leaf = tn_cell_of(eager, cell->value);
   const tn_buffer *buffer = leaf->layout->buffer;
   if (leaf->references == 1 && (!buffer || buffer->references == 1)) {
-    tn_view to = tn_slot_view(leaf), from = tn_eager_view(eager, value);
+    tn_view to = tn_cell_view(leaf), from = tn_eager_view(eager, value);
     tn_view_copy(&to, &from);
     return true;
   }
   tn_value fresh = fresh_leaf(eager, value, variable);
   if (fresh == TN_ERROR_VALUE) return false;
-  tn_eager_unref(eager, slot->value);
-  slot->value = fresh;
+  tn_eager_unref(eager, cell->value);
+  cell->value = fresh;
   return true;
 }
 
 bool tn_eager_sub_assign(tn_eager *eager, tn_value variable, tn_value lr, tn_value grad) {
   tn_builder *builder = &eager->builder;
-  if (!tn_slot_of(eager, variable)->variable) {
+  if (!tn_cell_of(eager, variable)->variable) {
     tn_build_fault(builder, TN_OP_SUB,
                    (tn_fault){ .kind = TN_FAULT_ARGUMENT, .reason = "only a variable can be updated" });
     return false;
@@ -292,14 +292,14 @@ void tn_eager_changes_begin(tn_eager *eager) {
 }
 
 bool tn_eager_keep(tn_eager *eager, tn_value variable) {
-  tn_slot *slot = tn_slot_of(eager, variable);
-  if (slot->serial >= eager->since || slot->turn == eager->turn) return true;
-  tn_kept_variable kept = { variable, slot->value, slot->grad };
+  tn_cell *cell = tn_cell_of(eager, variable);
+  if (cell->serial >= eager->since || cell->turn == eager->turn) return true;
+  tn_kept_variable kept = { variable, cell->value, cell->grad };
   if (!tn_vec_push(eager->heap, &eager->kept, kept)) {
     tn_eager_out_of_memory(eager);
     return false;
   }
-  slot->turn = eager->turn;
+  cell->turn = eager->turn;
   hold(eager, kept.variable);
   hold(eager, kept.value);
   hold(eager, kept.grad);
@@ -308,10 +308,10 @@ bool tn_eager_keep(tn_eager *eager, tn_value variable) {
 
 /* Puts back what a variable was; the references are taken. */
 static void go_back(tn_eager *eager, const tn_kept_variable *kept) {
-  tn_slot *slot = tn_slot_of(eager, kept->variable);
-  tn_kept_variable now = { kept->variable, slot->value, slot->grad };
-  slot->value = kept->value;
-  slot->grad = kept->grad;
+  tn_cell *cell = tn_cell_of(eager, kept->variable);
+  tn_kept_variable now = { kept->variable, cell->value, cell->grad };
+  cell->value = kept->value;
+  cell->grad = kept->grad;
   let_go(eager, now.grad);
   let_go(eager, now.value);
   let_go(eager, now.variable);

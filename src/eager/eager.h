@@ -1,10 +1,10 @@
 /* eager/eager.h: the builder that computes at once, and remembers for gradients.
  *
- * Values are slots with a reference count: a slot holds a tensor and, while
+ * Values are cells with a reference count: a cell holds a tensor and, while
  * recording, the operation and operands it came from, so that the tape is the
  * chain of references itself and what nobody holds is given back at once.
  * Gradient rules run through this same builder. Tensors of a few elements live
- * inside their slot and take a short path that calls no kernel and no
+ * inside their cell and take a short path that calls no kernel and no
  * allocator.
  *
  * A variable is a name for a value that changes: operations use, and remember,
@@ -50,7 +50,7 @@ float tn_eager_first(const tn_eager *eager, tn_value value); /* the first elemen
  * itself: then it is the value which the operand has now, and while nothing is recorded one without a
  * gradient. */
 tn_value tn_eager_result(tn_eager *eager, tn_value value);
-tn_tensor tn_eager_share(tn_eager *eager, tn_value value); /* a tensor that outlives the slot */
+tn_tensor tn_eager_share(tn_eager *eager, tn_value value); /* a tensor that outlives the cell */
 
 /* A detached, trainable copy. */
 tn_value tn_eager_variable(tn_eager *eager, tn_value value);
@@ -89,5 +89,5 @@ void tn_eager_changes_end(tn_eager *eager, bool undo);
 typedef tn_vec(tn_tensor) tn_tensors;
 bool tn_eager_to_graph(tn_eager *eager, const tn_value *outputs, int count, tn_graph *out,
                        tn_tensors *params);
-size_t tn_eager_live(const tn_eager *eager); /* slots in use, for tests */
+size_t tn_eager_live(const tn_eager *eager); /* cells in use, for tests */
 #endif

@@ -1,4 +1,4 @@
-/* eager/internal.h: slots, as the files of eager/ share them. */
+/* eager/internal.h: cells, as the files of eager/ share them. */
 #ifndef TN_EAGER_INTERNAL_H
 #define TN_EAGER_INTERNAL_H
 
@@ -8,13 +8,13 @@
 #include "base/map.h"
 #include "eager/eager.h"
 
-#define TN_SLOT_FEW    16  /* elements that live inside a slot; a whole number of TN_SLOT_LANES */
-#define TN_SLOT_LANES  8   /* elements that the short path takes together */
-#define TN_SLOT_INPUTS 3   /* operands that do */
-#define TN_SLOT_CHUNK  256 /* slots that are asked for together */
+#define TN_CELL_FEW    16  /* elements that live inside a cell; a whole number of TN_CELL_LANES */
+#define TN_CELL_LANES  8   /* elements that the short path takes together */
+#define TN_CELL_INPUTS 3   /* operands that do */
+#define TN_CELL_CHUNK  256 /* cells that are asked for together */
 
-/* How elements are laid out, and where. Small slots of one shape share theirs, whose view has no data and
- * which has no buffer; any other slot has its own. */
+/* How elements are laid out, and where. Small cells of one shape share theirs, whose view has no data and
+ * which has no buffer; any other cell has its own. */
 typedef struct {
   tn_type type;
   tn_view view;
@@ -24,8 +24,8 @@ typedef struct {
 /* What few operations have to remember. */
 typedef struct {
   tn_attrs attrs;
-  tn_value *in; /* operands, when there are more than fit into the slot */
-} tn_slot_rest;
+  tn_value *in; /* operands, when there are more than fit into the cell */
+} tn_cell_rest;
 
 /* One line of memory says what it is, the next holds a few elements: a long tape is read and written from
  * end to end, and costs what it measures. */
@@ -45,14 +45,14 @@ typedef struct {
   uint64_t serial; /* order of creation, for the backward pass */
   tn_value value;  /* variable: its value now. leaf: its variable, 0 when that is gone */
   tn_value grad;   /* variable: accumulated. others: during a backward pass */
-  tn_value in[TN_SLOT_INPUTS];
+  tn_value in[TN_CELL_INPUTS];
   uint32_t turn; /* variable: when its state before a change was kept last; see tn_eager_changes_begin */
   tn_layout *layout;  /* NULL for a variable */
-  tn_slot_rest *rest; /* NULL: no attributes, and no more operands than fit */
-  _Alignas(64) float few[TN_SLOT_FEW];
-} tn_slot;
+  tn_cell_rest *rest; /* NULL: no attributes, and no more operands than fit */
+  _Alignas(64) float few[TN_CELL_FEW];
+} tn_cell;
 
-_Static_assert(sizeof(tn_slot) == 128, "a slot is two lines of memory");
+_Static_assert(sizeof(tn_cell) == 128, "a cell is two lines of memory");
 
 typedef tn_vec(tn_value) tn_values;
 
@@ -68,8 +68,8 @@ struct tn_eager {
   int threads;
   bool recording;
   bool everything; /* records what no gradient flows through, too */
-  tn_vec(tn_slot *) chunks;
-  tn_value free; /* head of the free slots */
+  tn_vec(tn_cell *) chunks;
+  tn_value free; /* head of the free cells */
   size_t live;
   uint64_t serial;
   uint32_t mark;
@@ -78,9 +78,9 @@ struct tn_eager {
   tn_values stack;
   tn_values leaves;  /* the values of variables that it has met */
   tn_layout *single; /* of a number */
-  tn_map layouts;    /* of small slots, by shape */
+  tn_map layouts;    /* of small cells, by shape */
   tn_vec(tn_layout *) spare_layouts;
-  tn_vec(tn_slot_rest *) spare_rests;
+  tn_vec(tn_cell_rest *) spare_rests;
   tn_vec(tn_kept_variable) kept;
   uint32_t turn;  /* of tn_eager_changes_begin */
   uint64_t since; /* variables that are older are kept before they change; 0: none */
@@ -88,40 +88,40 @@ struct tn_eager {
   size_t scratch_bytes;
 };
 
-static inline tn_slot *tn_slot_of(const tn_eager *eager, tn_value value) {
-  return &eager->chunks.at[value / TN_SLOT_CHUNK][value % TN_SLOT_CHUNK];
+static inline tn_cell *tn_cell_of(const tn_eager *eager, tn_value value) {
+  return &eager->chunks.at[value / TN_CELL_CHUNK][value % TN_CELL_CHUNK];
 }
-/* The value that operations use: a variable's value now, else the slot itself. */
-static inline tn_value tn_slot_value(const tn_eager *eager, tn_value value) {
-  const tn_slot *slot = tn_slot_of(eager, value);
-  return slot->variable ? slot->value : value;
+/* The value that operations use: a variable's value now, else the cell itself. */
+static inline tn_value tn_cell_value(const tn_eager *eager, tn_value value) {
+  const tn_cell *cell = tn_cell_of(eager, value);
+  return cell->variable ? cell->value : value;
 }
-static inline const tn_value *tn_slot_inputs(const tn_slot *slot) {
-  return slot->count > TN_SLOT_INPUTS ? slot->rest->in : slot->in;
+static inline const tn_value *tn_cell_inputs(const tn_cell *cell) {
+  return cell->count > TN_CELL_INPUTS ? cell->rest->in : cell->in;
 }
-static inline tn_view tn_slot_view(tn_slot *slot) {
-  tn_view view = slot->layout->view;
-  if (slot->small) view.data = slot->few;
+static inline tn_view tn_cell_view(tn_cell *cell) {
+  tn_view view = cell->layout->view;
+  if (cell->small) view.data = cell->few;
   return view;
 }
-static inline bool tn_slot_is_single(const tn_slot *slot) { return slot->layout->type.shape.rank == 0; }
+static inline bool tn_cell_is_single(const tn_cell *cell) { return cell->layout->type.shape.rank == 0; }
 
-/* Takes over the shape of another small slot. */
-static inline void tn_slot_shape_like(tn_slot *slot, const tn_slot *like) {
-  slot->small = 1;
-  slot->elements = like->elements;
-  slot->layout = like->layout;
+/* Takes over the shape of another small cell. */
+static inline void tn_cell_shape_like(tn_cell *cell, const tn_cell *like) {
+  cell->small = 1;
+  cell->elements = like->elements;
+  cell->layout = like->layout;
 }
-/* Of two small slots. */
-static inline bool tn_slot_same_shape(const tn_slot *a, const tn_slot *b) { return a->layout == b->layout; }
+/* Of two small cells. */
+static inline bool tn_cell_same_shape(const tn_cell *a, const tn_cell *b) { return a->layout == b->layout; }
 
 /* Whole groups of lanes, every NaN made the one that may be stored. Integers, so that compilers see that
  * it is the same for each lane. */
-static inline void tn_slot_store_lanes(float *restrict to, const float *restrict from, uint32_t count) {
-  for (uint32_t at = 0; at < count; at += TN_SLOT_LANES) {
-    uint32_t bits[TN_SLOT_LANES];
+static inline void tn_cell_store_lanes(float *restrict to, const float *restrict from, uint32_t count) {
+  for (uint32_t at = 0; at < count; at += TN_CELL_LANES) {
+    uint32_t bits[TN_CELL_LANES];
     memcpy(bits, from + at, sizeof bits);
-    for (int i = 0; i < TN_SLOT_LANES; i++) {
+    for (int i = 0; i < TN_CELL_LANES; i++) {
       uint32_t nan = (uint32_t) - (int32_t)((int32_t)(bits[i] & 0x7fffffffu) > 0x7f800000);
       bits[i] = (bits[i] & ~nan) | (0x7fc00000u & nan);
     }
@@ -129,18 +129,18 @@ static inline void tn_slot_store_lanes(float *restrict to, const float *restrict
   }
 }
 
-/* A slot with one reference, type, view and room for its elements; 0 when memory runs out. */
-tn_value tn_slot_new(tn_eager *eager, const tn_type *type);
+/* A cell with one reference, type, view and room for its elements; 0 when memory runs out. */
+tn_value tn_cell_new(tn_eager *eager, const tn_type *type);
 /* The same with nothing in it. */
-tn_value tn_slot_blank(tn_eager *eager);
+tn_value tn_cell_blank(tn_eager *eager);
 /* One that looks at elements elsewhere; takes the reference to the buffer. 0 when memory runs out. */
-tn_value tn_slot_over(tn_eager *eager, const tn_type *type, const tn_view *view, tn_buffer *buffer);
+tn_value tn_cell_over(tn_eager *eager, const tn_type *type, const tn_view *view, tn_buffer *buffer);
 /* The layout of a number; called once. False when memory runs out. */
-bool tn_slot_prepare(tn_eager *eager);
-void tn_slots_free(tn_eager *eager);
+bool tn_cell_prepare(tn_eager *eager);
+void tn_cells_free(tn_eager *eager);
 /* Remembers where it came from and holds the operands; whether a gradient flows is the caller's to say.
  * False when memory runs out. */
-bool tn_slot_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
+bool tn_cell_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                       const tn_attrs *attrs);
 tn_value tn_eager_out_of_memory(tn_eager *eager);
 /* The last step of making a value: remembers where it came from if a gradient can flow
@@ -154,7 +154,7 @@ tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_v
 tn_value tn_eager_own(tn_eager *eager, tn_value value);
 
 /* Whether the variable that a leaf was a value of is still there. */
-bool tn_eager_has_variable(const tn_eager *eager, const tn_slot *leaf);
+bool tn_eager_has_variable(const tn_eager *eager, const tn_cell *leaf);
 
 /* Called before a variable changes: keeps what it is if that may be undone. False when memory runs out. */
 bool tn_eager_keep(tn_eager *eager, tn_value variable);
@@ -169,9 +169,9 @@ bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int cou
  * with a single number. The reference is the caller's; 0 when it does not apply. With `reuse` the result
  * may take the place of an operand that has no other reference; that is then the caller's, too. */
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse);
-/* The same backward (quick_grad.c): the gradients of the operands of a slot, passed on at once; its own may
+/* The same backward (quick_grad.c): the gradients of the operands of a cell, passed on at once; its own may
  * be gone then. False when it does not apply; *ok is false when memory ran out. */
-bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok);
+bool tn_eager_quick_grad(tn_eager *eager, tn_cell *cell, bool *ok);
 /* The long path (run.c): any primitive operation, through the back end. */
 tn_value tn_eager_run(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs,
                       const tn_type *type);

@@ -2,11 +2,11 @@
  *
  * Most of what a stack language does is arithmetic on single numbers and short
  * vectors; there the cost is everything but the arithmetic. Operands of one
- * shape, or of one shape and a single number, are computed straight into a slot
+ * shape, or of one shape and a single number, are computed straight into a cell
  * with the same scalar functions that the back ends are held to: a fresh one, or
  * that of an operand nobody needs any more.
  *
- * The commonest operations take lanes of elements at once. A slot has room for
+ * The commonest operations take lanes of elements at once. A cell has room for
  * whole groups of lanes, so the last group may compute with what happens to lie
  * after the elements; nobody looks at that. */
 #include <string.h>
@@ -58,10 +58,10 @@ static const struct {
  * operand is. */
 #define CASE_LINK_BINARY(ID)                                                                                 \
   case TN_OP_##ID: {                                                                                         \
-    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];                                                                \
+    float a[TN_CELL_LANES], b[TN_CELL_LANES];                                                                \
     memcpy(a, x, sizeof a);                                                                                  \
     memcpy(b, y, sizeof b);                                                                                  \
-    for (int i = 0; i < TN_SLOT_LANES; i++) a[i] = tn_canonical_f32(tn_of_##ID##_f32(a[i], b[i]));           \
+    for (int i = 0; i < TN_CELL_LANES; i++) a[i] = tn_canonical_f32(tn_of_##ID##_f32(a[i], b[i]));           \
     memcpy(out, a, sizeof a);                                                                                \
     break;                                                                                                   \
   }
@@ -81,10 +81,10 @@ ALWAYS_INLINE void compute_lanes(tn_op op, const float *x, const float *y, float
 /* A single number repeats. */
 static inline void load_lanes(float *lanes, const float *from, bool single) {
   if (!single) {
-    memcpy(lanes, from, TN_SLOT_LANES * sizeof *lanes);
+    memcpy(lanes, from, TN_CELL_LANES * sizeof *lanes);
     return;
   }
-  for (int i = 0; i < TN_SLOT_LANES; i++) lanes[i] = *from;
+  for (int i = 0; i < TN_CELL_LANES; i++) lanes[i] = *from;
 }
 
 /* dx and dy are 0 for a single number. The result may be where an operand is. */
@@ -94,31 +94,31 @@ static void compute_binary(tn_op op, const float *x, int dx, const float *y, int
   float first = *x, second = *y; /* a single number may lie where the result goes */
   for (uint32_t i = 0; !lanes && i < count; i++)
     out[i] = rows[op].single(dx ? x[i] : first, dy ? y[i] : second);
-  for (uint32_t at = 0; lanes && at < count; at += TN_SLOT_LANES) {
-    float a[TN_SLOT_LANES], b[TN_SLOT_LANES];
+  for (uint32_t at = 0; lanes && at < count; at += TN_CELL_LANES) {
+    float a[TN_CELL_LANES], b[TN_CELL_LANES];
     load_lanes(a, dx ? x + at : &first, !dx);
     load_lanes(b, dy ? y + at : &second, !dy);
     compute_lanes(op, a, b, out + at);
   }
 }
 
-/* ---- slots ---- */
+/* ---- cells ---- */
 
 typedef struct {
   tn_op op;
   int count;
   tn_value in[2]; /* what variables name now */
-  tn_slot *slot[2];
+  tn_cell *cell[2];
   bool gradient; /* can flow through it */
   bool reuse;    /* an operand that nobody else holds may become the result */
 } call;
 
-/* A slot for a result of the operand's shape: the operand itself if that may go, else a fresh one. */
+/* A cell for a result of the operand's shape: the operand itself if that may go, else a fresh one. */
 static tn_value place_for(tn_eager *eager, const call *c, int which) {
-  const tn_slot *slot = c->slot[which];
-  if (c->reuse && slot->references == 1 && !slot->leaf && slot->op == TN_OP_ERROR) return c->in[which];
-  tn_value value = tn_slot_blank(eager);
-  if (value != TN_ERROR_VALUE) tn_slot_shape_like(tn_slot_of(eager, value), slot);
+  const tn_cell *cell = c->cell[which];
+  if (c->reuse && cell->references == 1 && !cell->leaf && cell->op == TN_OP_ERROR) return c->in[which];
+  tn_value value = tn_cell_blank(eager);
+  if (value != TN_ERROR_VALUE) tn_cell_shape_like(tn_cell_of(eager, value), cell);
   return value;
 }
 
@@ -130,20 +130,20 @@ static tn_value finish(tn_eager *eager, const call *c, tn_value value) {
 }
 
 static tn_value quick_unary(tn_eager *eager, const call *c) {
-  const tn_slot *x = c->slot[0];
+  const tn_cell *x = c->cell[0];
   tn_value value = place_for(eager, c, 0);
   if (value == TN_ERROR_VALUE) return value;
-  rows[c->op].each(x->few, x->elements, tn_slot_of(eager, value)->few);
+  rows[c->op].each(x->few, x->elements, tn_cell_of(eager, value)->few);
   return finish(eager, c, value);
 }
 
 static tn_value quick_binary(tn_eager *eager, const call *c) {
-  const tn_slot *x = c->slot[0], *y = c->slot[1];
-  bool x_single = tn_slot_is_single(x), y_single = tn_slot_is_single(y);
-  if (!x_single && !y_single && !tn_slot_same_shape(x, y)) return TN_ERROR_VALUE;
+  const tn_cell *x = c->cell[0], *y = c->cell[1];
+  bool x_single = tn_cell_is_single(x), y_single = tn_cell_is_single(y);
+  if (!x_single && !y_single && !tn_cell_same_shape(x, y)) return TN_ERROR_VALUE;
   tn_value value = place_for(eager, c, x_single);
   if (value == TN_ERROR_VALUE) return value;
-  float *out = tn_slot_of(eager, value)->few;
+  float *out = tn_cell_of(eager, value)->few;
   if (x_single && y_single)
     *out = rows[c->op].single(x->few[0], y->few[0]);
   else
@@ -152,13 +152,13 @@ static tn_value quick_binary(tn_eager *eager, const call *c) {
 }
 
 /* The operand, or what the variable names; 0 when it is not small. */
-static inline tn_value resolve(tn_eager *eager, tn_value value, tn_slot **slot) {
-  *slot = tn_slot_of(eager, value);
-  if ((*slot)->variable) {
-    value = (*slot)->value;
-    *slot = tn_slot_of(eager, value);
+static inline tn_value resolve(tn_eager *eager, tn_value value, tn_cell **cell) {
+  *cell = tn_cell_of(eager, value);
+  if ((*cell)->variable) {
+    value = (*cell)->value;
+    *cell = tn_cell_of(eager, value);
   }
-  return (*slot)->small ? value : TN_ERROR_VALUE;
+  return (*cell)->small ? value : TN_ERROR_VALUE;
 }
 
 tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count, bool reuse) {
@@ -166,9 +166,9 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
   if (count == 0 || count != rows[op].operands) return TN_ERROR_VALUE;
   bool depends = false;
   for (int i = 0; i < count; i++) {
-    c.in[i] = resolve(eager, in[i], &c.slot[i]);
+    c.in[i] = resolve(eager, in[i], &c.cell[i]);
     if (c.in[i] == TN_ERROR_VALUE) return TN_ERROR_VALUE;
-    depends |= c.slot[i]->needs_grad;
+    depends |= c.cell[i]->needs_grad;
   }
   c.gradient = depends && tn_eager_flows(eager, op, c.in, count, TN_F32);
   c.reuse = reuse && !c.gradient && !eager->everything;
@@ -179,39 +179,39 @@ tn_value tn_eager_quick(tn_eager *eager, tn_op op, const tn_value *in, int count
 
 /* No gradient flows through either, and nobody else holds the first: the sum of what a loop in a program does
  * most. The result is in the first one's place. */
-static inline bool compute_in_place(tn_op op, tn_slot *x, const tn_slot *y) {
+static inline bool compute_in_place(tn_op op, tn_cell *x, const tn_cell *y) {
   if (x->references != 1 || x->leaf || x->op != TN_OP_ERROR) return false;
-  if (x->elements > TN_SLOT_LANES || !tn_slot_same_shape(x, y)) return false;
+  if (x->elements > TN_CELL_LANES || !tn_cell_same_shape(x, y)) return false;
   compute_lanes(op, x->few, y->few, x->few);
   return true;
 }
 
 /* The tape holds an operand, of a variable the value it has now. What the caller gave up goes with it. */
-static inline void hand_over(tn_eager *eager, tn_value given, tn_value operand, tn_slot *slot, bool keeps) {
+static inline void hand_over(tn_eager *eager, tn_value given, tn_value operand, tn_cell *cell, bool keeps) {
   if (given == operand && !keeps) return;
-  slot->references++;
+  cell->references++;
   if (!keeps) tn_eager_unref(eager, given);
 }
 
-static inline void give_back(tn_eager *eager, tn_value value, tn_slot *slot) {
-  if (slot->references > 1)
-    slot->references--;
+static inline void give_back(tn_eager *eager, tn_value value, tn_cell *cell) {
+  if (cell->references > 1)
+    cell->references--;
   else
     tn_eager_unref(eager, value);
 }
 
-ALWAYS_INLINE void compute_small(tn_op op, const tn_slot *x, const tn_slot *y, tn_slot *slot, bool same) {
-  if (slot->elements == 1)
-    slot->few[0] = rows[op].single(x->few[0], y->few[0]);
-  else if (same && slot->elements <= TN_SLOT_LANES)
-    compute_lanes(op, x->few, y->few, slot->few);
+ALWAYS_INLINE void compute_small(tn_op op, const tn_cell *x, const tn_cell *y, tn_cell *cell, bool same) {
+  if (cell->elements == 1)
+    cell->few[0] = rows[op].single(x->few[0], y->few[0]);
+  else if (same && cell->elements <= TN_CELL_LANES)
+    compute_lanes(op, x->few, y->few, cell->few);
   else
-    compute_binary(op, x->few, !tn_slot_is_single(x), y->few, !tn_slot_is_single(y), slot->elements,
-                   slot->few);
+    compute_binary(op, x->few, !tn_cell_is_single(x), y->few, !tn_cell_is_single(y), cell->elements,
+                   cell->few);
 }
 
 tn_value tn_eager_arithmetic(tn_eager *eager, tn_op op, const tn_value *in, bool keeps_second) {
-  tn_slot *x, *y;
+  tn_cell *x, *y;
   tn_value a = resolve(eager, in[0], &x), b = resolve(eager, in[1], &y);
   if (a == TN_ERROR_VALUE || b == TN_ERROR_VALUE || !rows[op].lanes || eager->everything)
     return TN_ERROR_VALUE;
@@ -220,18 +220,18 @@ tn_value tn_eager_arithmetic(tn_eager *eager, tn_op op, const tn_value *in, bool
     if (!keeps_second) give_back(eager, b, y);
     return a;
   }
-  bool same = tn_slot_same_shape(x, y), x_single = !same && tn_slot_is_single(x);
-  if (!same && !x_single && !tn_slot_is_single(y)) return TN_ERROR_VALUE;
-  tn_value value = tn_slot_blank(eager);
+  bool same = tn_cell_same_shape(x, y), x_single = !same && tn_cell_is_single(x);
+  if (!same && !x_single && !tn_cell_is_single(y)) return TN_ERROR_VALUE;
+  tn_value value = tn_cell_blank(eager);
   if (value == TN_ERROR_VALUE) return value;
-  tn_slot *slot = tn_slot_of(eager, value);
-  tn_slot_shape_like(slot, x_single ? y : x);
-  compute_small(op, x, y, slot, same);
-  slot->op = (uint16_t)op;
-  slot->needs_grad = 1;
-  slot->count = 2;
-  slot->in[0] = a;
-  slot->in[1] = b;
+  tn_cell *cell = tn_cell_of(eager, value);
+  tn_cell_shape_like(cell, x_single ? y : x);
+  compute_small(op, x, y, cell, same);
+  cell->op = (uint16_t)op;
+  cell->needs_grad = 1;
+  cell->count = 2;
+  cell->in[0] = a;
+  cell->in[1] = b;
   hand_over(eager, in[0], a, x, false);
   hand_over(eager, in[1], b, y, keeps_second);
   return value;

@@ -16,7 +16,7 @@ typedef struct {
   const float *g, *out, *x, *y;
   uint32_t dx, dy;
   uint32_t count; /* 1, or whole groups of lanes */
-  float repeated[TN_SLOT_LANES];
+  float repeated[TN_CELL_LANES];
 } sources;
 
 /* ---- the slopes of elementwise.def ---- */
@@ -36,13 +36,13 @@ typedef void (*slope_run)(const sources *s, float *into);
       return;                                                                                                \
     }                                                                                                        \
     const float *xs = s->x, *ys = s->y;                                                                      \
-    for (uint32_t at = 0; at < s->count; at += TN_SLOT_LANES, xs += s->dx, ys += s->dy) {                    \
-      float g[TN_SLOT_LANES], out[TN_SLOT_LANES], x[TN_SLOT_LANES], y[TN_SLOT_LANES];                        \
+    for (uint32_t at = 0; at < s->count; at += TN_CELL_LANES, xs += s->dx, ys += s->dy) {                    \
+      float g[TN_CELL_LANES], out[TN_CELL_LANES], x[TN_CELL_LANES], y[TN_CELL_LANES];                        \
       memcpy(g, s->g + at, sizeof g);                                                                        \
       memcpy(out, s->out + at, sizeof out);                                                                  \
       memcpy(x, xs, sizeof x);                                                                               \
       memcpy(y, ys, sizeof y);                                                                               \
-      for (int i = 0; i < TN_SLOT_LANES; i++)                                                                \
+      for (int i = 0; i < TN_CELL_LANES; i++)                                                                \
         g[i] = tn_canonical_f32(single_##name(g[i], out[i], x[i], y[i]));                                    \
       memcpy(into + at, g, sizeof g);                                                                        \
     }                                                                                                        \
@@ -79,73 +79,73 @@ static const struct {
 #include "op/elementwise.def"
 };
 
-static const float *lanes_of(const tn_slot *operand, const tn_slot *slot, float *repeated, uint32_t *step) {
-  *step = TN_SLOT_LANES;
-  if (slot->elements == 1 || !tn_slot_is_single(operand)) return operand->few;
-  for (int i = 0; i < TN_SLOT_LANES; i++) repeated[i] = operand->few[0];
+static const float *lanes_of(const tn_cell *operand, const tn_cell *cell, float *repeated, uint32_t *step) {
+  *step = TN_CELL_LANES;
+  if (cell->elements == 1 || !tn_cell_is_single(operand)) return operand->few;
+  for (int i = 0; i < TN_CELL_LANES; i++) repeated[i] = operand->few[0];
   *step = 0;
   return repeated;
 }
 
 /* At most one operand can be a single number beside several elements. */
-static inline void load(sources *s, const tn_slot *slot, const tn_slot *grad, const tn_slot *x,
-                        const tn_slot *y) {
+static inline void load(sources *s, const tn_cell *cell, const tn_cell *grad, const tn_cell *x,
+                        const tn_cell *y) {
   s->g = grad->few;
-  s->out = slot->few;
-  s->x = lanes_of(x, slot, s->repeated, &s->dx);
-  s->y = lanes_of(y, slot, s->repeated, &s->dy);
-  s->count = slot->elements;
-  if (s->count > 1) s->count = (s->count + TN_SLOT_LANES - 1) / TN_SLOT_LANES * TN_SLOT_LANES;
+  s->out = cell->few;
+  s->x = lanes_of(x, cell, s->repeated, &s->dx);
+  s->y = lanes_of(y, cell, s->repeated, &s->dy);
+  s->count = cell->elements;
+  if (s->count > 1) s->count = (s->count + TN_CELL_LANES - 1) / TN_CELL_LANES * TN_CELL_LANES;
 }
 
 /* Operands are small; those that matter have the shape of the result, the others that or none. */
-static inline bool fits(const tn_slot *operand, const tn_slot *slot) {
+static inline bool fits(const tn_cell *operand, const tn_cell *cell) {
   if (!operand->small) return false;
-  return tn_slot_same_shape(operand, slot) || (tn_slot_is_single(operand) && !operand->needs_grad);
+  return tn_cell_same_shape(operand, cell) || (tn_cell_is_single(operand) && !operand->needs_grad);
 }
 
 /* ---- passing on ---- */
 
 static void add_lanes(float *restrict to, const float *restrict more, uint32_t count) {
-  float sum[TN_SLOT_FEW];
+  float sum[TN_CELL_FEW];
   if (count == 1) {
     to[0] = tn_canonical_f32(to[0] + more[0]);
     return;
   }
   for (uint32_t i = 0; i < count; i++) sum[i] = to[i] + more[i];
-  tn_slot_store_lanes(to, sum, count);
+  tn_cell_store_lanes(to, sum, count);
 }
 
-/* Where a first gradient goes: into the slot of the result's gradient, which has been read, if nobody else
+/* Where a first gradient goes: into the cell of the result's gradient, which has been read, if nobody else
  * needs that; else into a fresh one. */
-static tn_value first_place(tn_eager *eager, tn_slot *slot, const tn_slot *operand) {
-  tn_value grad = slot->grad;
-  if (grad != TN_ERROR_VALUE && tn_slot_of(eager, grad)->references == 1) {
-    slot->grad = TN_ERROR_VALUE;
+static tn_value first_place(tn_eager *eager, tn_cell *cell, const tn_cell *operand) {
+  tn_value grad = cell->grad;
+  if (grad != TN_ERROR_VALUE && tn_cell_of(eager, grad)->references == 1) {
+    cell->grad = TN_ERROR_VALUE;
     return grad;
   }
-  grad = tn_slot_blank(eager);
-  if (grad != TN_ERROR_VALUE) tn_slot_shape_like(tn_slot_of(eager, grad), operand);
+  grad = tn_cell_blank(eager);
+  if (grad != TN_ERROR_VALUE) tn_cell_shape_like(tn_cell_of(eager, grad), operand);
   return grad;
 }
 
 /* Adds to what an operand has received: in place, unless somebody else looks at that. */
-static bool give(tn_eager *eager, tn_slot *slot, tn_slot *operand, const float *more, uint32_t count) {
-  tn_slot *have = operand->grad != TN_ERROR_VALUE ? tn_slot_of(eager, operand->grad) : NULL;
+static bool give(tn_eager *eager, tn_cell *cell, tn_cell *operand, const float *more, uint32_t count) {
+  tn_cell *have = operand->grad != TN_ERROR_VALUE ? tn_cell_of(eager, operand->grad) : NULL;
   if (have && have->references == 1 && have->small) {
     add_lanes(have->few, more, count);
     return true;
   }
-  tn_value place = first_place(eager, slot, operand);
+  tn_value place = first_place(eager, cell, operand);
   if (place == TN_ERROR_VALUE) return false;
-  float *few = tn_slot_of(eager, place)->few;
+  float *few = tn_cell_of(eager, place)->few;
   for (uint32_t i = 0; i < count; i++) few[i] = more[i];
   if (have) {
-    float sum[TN_SLOT_FEW];
-    tn_view view = tn_slot_view(have);
+    float sum[TN_CELL_FEW];
+    tn_view view = tn_cell_view(have);
     for (uint32_t i = 0; i < operand->elements; i++) sum[i] = (float)tn_view_get_f64(&view, i);
     for (uint32_t i = 0; i < operand->elements; i++) {
-      tn_slot_of(eager, place)->few[i] = tn_canonical_f32(sum[i] + more[i]);
+      tn_cell_of(eager, place)->few[i] = tn_canonical_f32(sum[i] + more[i]);
     }
     tn_eager_unref(eager, operand->grad);
   }
@@ -155,37 +155,37 @@ static bool give(tn_eager *eager, tn_slot *slot, tn_slot *operand, const float *
 
 /* A link of a chain: one operand matters and has received nothing yet, and nobody else looks at the gradient
  * of the result. Then that becomes the operand's where it is. */
-static inline bool pass_through(tn_slot *slot, tn_slot *grad, tn_slot *x, tn_slot *y, int which) {
-  tn_slot *operand = which == 0 ? x : y;
+static inline bool pass_through(tn_cell *cell, tn_cell *grad, tn_cell *x, tn_cell *y, int which) {
+  tn_cell *operand = which == 0 ? x : y;
   if (operand->grad != TN_ERROR_VALUE || grad->references != 1) return false;
-  if (!slopes[slot->op].passes[which]) {
+  if (!slopes[cell->op].passes[which]) {
     sources s;
-    load(&s, slot, grad, x, y);
-    slopes[slot->op].run[which](&s, grad->few);
+    load(&s, cell, grad, x, y);
+    slopes[cell->op].run[which](&s, grad->few);
   }
-  operand->grad = slot->grad;
-  slot->grad = TN_ERROR_VALUE;
+  operand->grad = cell->grad;
+  cell->grad = TN_ERROR_VALUE;
   return true;
 }
 
-static bool pass_both(tn_eager *eager, tn_slot *slot, const tn_slot *grad, tn_slot *x, tn_slot *y) {
+static bool pass_both(tn_eager *eager, tn_cell *cell, const tn_cell *grad, tn_cell *x, tn_cell *y) {
   sources s;
-  float into[2][TN_SLOT_FEW];
-  bool second = slot->count > 1 && y->needs_grad;
-  load(&s, slot, grad, x, y);
-  if (x->needs_grad) slopes[slot->op].run[0](&s, into[0]);
-  if (second) slopes[slot->op].run[1](&s, into[1]);
-  if (x->needs_grad && !give(eager, slot, x, into[0], s.count)) return false;
-  return !second || give(eager, slot, y, into[1], s.count);
+  float into[2][TN_CELL_FEW];
+  bool second = cell->count > 1 && y->needs_grad;
+  load(&s, cell, grad, x, y);
+  if (x->needs_grad) slopes[cell->op].run[0](&s, into[0]);
+  if (second) slopes[cell->op].run[1](&s, into[1]);
+  if (x->needs_grad && !give(eager, cell, x, into[0], s.count)) return false;
+  return !second || give(eager, cell, y, into[1], s.count);
 }
 
-bool tn_eager_quick_grad(tn_eager *eager, tn_slot *slot, bool *ok) {
-  tn_slot *grad = tn_slot_of(eager, slot->grad);
-  if (!slot->small || !grad->small || !tn_slot_same_shape(grad, slot) || !slopes[slot->op].run[0])
+bool tn_eager_quick_grad(tn_eager *eager, tn_cell *cell, bool *ok) {
+  tn_cell *grad = tn_cell_of(eager, cell->grad);
+  if (!cell->small || !grad->small || !tn_cell_same_shape(grad, cell) || !slopes[cell->op].run[0])
     return false;
-  tn_slot *x = tn_slot_of(eager, slot->in[0]), *y = slot->count > 1 ? tn_slot_of(eager, slot->in[1]) : x;
-  if (!fits(x, slot) || !fits(y, slot)) return false;
-  bool first = x->needs_grad, second = slot->count > 1 && y->needs_grad;
-  *ok = (first != second && pass_through(slot, grad, x, y, second)) || pass_both(eager, slot, grad, x, y);
+  tn_cell *x = tn_cell_of(eager, cell->in[0]), *y = cell->count > 1 ? tn_cell_of(eager, cell->in[1]) : x;
+  if (!fits(x, cell) || !fits(y, cell)) return false;
+  bool first = x->needs_grad, second = cell->count > 1 && y->needs_grad;
+  *ok = (first != second && pass_through(cell, grad, x, y, second)) || pass_both(eager, cell, grad, x, y);
   return true;
 }

@@ -1,7 +1,7 @@
 /* eager/run.c: any operation, computed at once through the back end.
  *
- * Views share their operand's buffer; elements that live inside a slot are
- * copied, because the slot may go before the view does. */
+ * Views share their operand's buffer; elements that live inside a cell are
+ * copied, because the cell may go before the view does. */
 #include <string.h>
 
 #include "eager/internal.h"
@@ -39,25 +39,25 @@ static bool run_kernel(tn_eager *eager, tn_op op, const tn_attrs *attrs, const t
   return false;
 }
 
-/* A slot that looks into its operand's buffer, or 0 when that cannot be. */
+/* A cell that looks into its operand's buffer, or 0 when that cannot be. */
 static tn_value share_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                            const tn_type *type) {
-  const tn_layout *operand = tn_slot_of(eager, in)->layout;
+  const tn_layout *operand = tn_cell_of(eager, in)->layout;
   tn_view view;
   if (!operand->buffer || !tn_op_view_data(op, attrs, &type->shape, &operand->view, &view))
     return TN_ERROR_VALUE;
-  return tn_slot_over(eager, type, &view, tn_buffer_ref(operand->buffer));
+  return tn_cell_over(eager, type, &view, tn_buffer_ref(operand->buffer));
 }
 
 /* The same elements written anew, in row-major order. */
 static tn_value copy_view(tn_eager *eager, tn_op op, tn_value in, const tn_attrs *attrs,
                           const tn_type *type) {
-  tn_view from = tn_slot_view(tn_slot_of(eager, in));
+  tn_view from = tn_cell_view(tn_cell_of(eager, in));
   tn_view view = from;
   tn_op_view_data(op, attrs, &type->shape, &from, &view);
-  tn_value value = tn_slot_new(eager, type);
+  tn_value value = tn_cell_new(eager, type);
   if (value == TN_ERROR_VALUE || tn_shape_count(&type->shape) == 0) return value;
-  tn_view out = tn_slot_view(tn_slot_of(eager, value));
+  tn_view out = tn_cell_view(tn_cell_of(eager, value));
   if (!run_kernel(eager, TN_OP_RESHAPE, attrs, &view, 1, &out)) {
     tn_eager_unref(eager, value);
     return TN_ERROR_VALUE;
@@ -74,10 +74,10 @@ static tn_value run_general(tn_eager *eager, tn_op op, const tn_value *in, int c
     views = tn_heap_alloc(eager->heap, (size_t)count * sizeof *views);
     if (!views) return tn_eager_out_of_memory(eager);
   }
-  for (int i = 0; i < count; i++) views[i] = tn_slot_view(tn_slot_of(eager, in[i]));
-  tn_value value = tn_slot_new(eager, type);
+  for (int i = 0; i < count; i++) views[i] = tn_cell_view(tn_cell_of(eager, in[i]));
+  tn_value value = tn_cell_new(eager, type);
   if (value != TN_ERROR_VALUE) {
-    tn_view out = tn_slot_view(tn_slot_of(eager, value));
+    tn_view out = tn_cell_view(tn_cell_of(eager, value));
     if (!run_kernel(eager, op, attrs, views, count, &out)) {
       tn_eager_unref(eager, value);
       value = TN_ERROR_VALUE;
@@ -100,23 +100,23 @@ static tn_value compute(tn_eager *eager, tn_op op, const tn_value *in, int count
 bool tn_eager_flows(const tn_eager *eager, tn_op op, const tn_value *in, int count, tn_dtype dtype) {
   if (!eager->recording || !tn_dtype_in(dtype, TN_FLOATS)) return false;
   bool depends = false;
-  for (int i = 0; i < count; i++) depends |= tn_slot_of(eager, in[i])->needs_grad;
+  for (int i = 0; i < count; i++) depends |= tn_cell_of(eager, in[i])->needs_grad;
   return depends && tn_ad_has_vjp(op) != TN_DERIVATIVE_NONE;
 }
 
 tn_value tn_eager_finish(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                          const tn_attrs *attrs) {
-  tn_slot *slot = tn_slot_of(eager, value);
+  tn_cell *cell = tn_cell_of(eager, value);
   return tn_eager_remember(eager, value, op, in, count, attrs,
-                           tn_eager_flows(eager, op, in, count, slot->layout->type.dtype));
+                           tn_eager_flows(eager, op, in, count, cell->layout->type.dtype));
 }
 
 tn_value tn_eager_remember(tn_eager *eager, tn_value value, tn_op op, const tn_value *in, int count,
                            const tn_attrs *attrs, bool gradient) {
-  tn_slot *slot = tn_slot_of(eager, value);
+  tn_cell *cell = tn_cell_of(eager, value);
   if (!gradient && !(eager->everything && eager->recording && op != TN_OP_CONST)) return value;
-  slot->needs_grad = gradient;
-  if (tn_slot_remember(eager, value, op, in, count, attrs)) return value;
+  cell->needs_grad = gradient;
+  if (tn_cell_remember(eager, value, op, in, count, attrs)) return value;
   tn_eager_unref(eager, value);
   return tn_eager_out_of_memory(eager);
 }
@@ -128,7 +128,7 @@ tn_value tn_eager_run(tn_eager *eager, tn_op op, const tn_value *in, int count, 
     resolved = tn_heap_alloc(eager->heap, (size_t)count * sizeof *resolved);
     if (!resolved) return tn_eager_out_of_memory(eager);
   }
-  for (int i = 0; i < count; i++) resolved[i] = tn_slot_value(eager, in[i]);
+  for (int i = 0; i < count; i++) resolved[i] = tn_cell_value(eager, in[i]);
   tn_value value = compute(eager, op, resolved, count, attrs, type);
   if (value != TN_ERROR_VALUE) value = tn_eager_finish(eager, value, op, resolved, count, attrs);
   if (resolved != few) tn_heap_free(eager->heap, resolved, (size_t)count * sizeof *resolved);

@@ -25,17 +25,17 @@ static bool collect(tn_eager *eager, const tn_value *outputs, int count) {
   eager->order.count = eager->stack.count = 0;
   if (++eager->mark == 0) ++eager->mark;
   for (int i = 0; i < count; i++) {
-    tn_value root = tn_slot_value(eager, outputs[i]);
+    tn_value root = tn_cell_value(eager, outputs[i]);
     if (!tn_vec_push(eager->heap, &eager->stack, root)) return false;
   }
   while (eager->stack.count > 0) {
     tn_value value = tn_vec_pop(&eager->stack);
-    tn_slot *slot = tn_slot_of(eager, value);
-    if (slot->mark == eager->mark) continue;
-    slot->mark = eager->mark;
+    tn_cell *cell = tn_cell_of(eager, value);
+    if (cell->mark == eager->mark) continue;
+    cell->mark = eager->mark;
     if (!tn_vec_push(eager->heap, &eager->order, value)) return false;
-    const tn_value *in = tn_slot_inputs(slot);
-    for (int i = 0; i < slot->count; i++) {
+    const tn_value *in = tn_cell_inputs(cell);
+    for (int i = 0; i < cell->count; i++) {
       if (!tn_vec_push(eager->heap, &eager->stack, in[i])) return false;
     }
   }
@@ -44,22 +44,22 @@ static bool collect(tn_eager *eager, const tn_value *outputs, int count) {
 
 /* ---- values of variables ---- */
 
-/* Slots stand newest first, so the first value of a variable is the newest. */
+/* Cells stand newest first, so the first value of a variable is the newest. */
 static bool find_newest(exporter *e) {
   tn_eager *eager = e->eager;
   for (size_t i = 0; i < eager->order.count; i++) {
     tn_value value = eager->order.at[i];
-    const tn_slot *slot = tn_slot_of(eager, value);
-    if (!slot->leaf || !tn_eager_has_variable(eager, slot) || tn_map_get(&e->newest, slot->value)) continue;
-    if (!tn_map_put(&e->newest, slot->value, value)) return false;
+    const tn_cell *cell = tn_cell_of(eager, value);
+    if (!cell->leaf || !tn_eager_has_variable(eager, cell) || tn_map_get(&e->newest, cell->value)) continue;
+    if (!tn_map_put(&e->newest, cell->value, value)) return false;
   }
   return true;
 }
 
 /* A value of a variable that is gone, but for its last one, is a number like any other. */
-static bool is_param(const exporter *e, tn_value value, const tn_slot *slot) {
-  if (!slot->leaf || slot->value == TN_ERROR_VALUE) return slot->leaf;
-  const uint64_t *newest = tn_map_get(&e->newest, slot->value);
+static bool is_param(const exporter *e, tn_value value, const tn_cell *cell) {
+  if (!cell->leaf || cell->value == TN_ERROR_VALUE) return cell->leaf;
+  const uint64_t *newest = tn_map_get(&e->newest, cell->value);
   return newest && *newest == value;
 }
 
@@ -68,10 +68,10 @@ static bool find_stale(exporter *e) {
   tn_eager *eager = e->eager;
   for (size_t i = eager->order.count; i-- > 0;) {
     tn_value value = eager->order.at[i];
-    const tn_slot *slot = tn_slot_of(eager, value);
-    const tn_value *in = tn_slot_inputs(slot);
-    bool stale = slot->leaf && !is_param(e, value, slot);
-    for (int k = 0; k < slot->count && !stale; k++) stale = tn_map_get(&e->stale, in[k]) != NULL;
+    const tn_cell *cell = tn_cell_of(eager, value);
+    const tn_value *in = tn_cell_inputs(cell);
+    bool stale = cell->leaf && !is_param(e, value, cell);
+    for (int k = 0; k < cell->count && !stale; k++) stale = tn_map_get(&e->stale, in[k]) != NULL;
     if (stale && !tn_map_put(&e->stale, value, 1)) return false;
   }
   return true;
@@ -82,7 +82,7 @@ static void choose_outputs(const exporter *e, tn_value *outputs, int *count) {
   int fresh = 0;
   for (int i = 0; i < *count; i++) {
     tn_value output = outputs[i];
-    if (!tn_map_get(&e->stale, tn_slot_value(e->eager, output))) outputs[fresh++] = output;
+    if (!tn_map_get(&e->stale, tn_cell_value(e->eager, output))) outputs[fresh++] = output;
   }
   if (fresh > 0) *count = fresh;
 }
@@ -90,30 +90,30 @@ static void choose_outputs(const exporter *e, tn_value *outputs, int *count) {
 /* ---- writing ---- */
 
 /* What the variable is now, whatever was computed with. */
-static bool keep_param(exporter *e, tn_value value, const tn_slot *slot) {
+static bool keep_param(exporter *e, tn_value value, const tn_cell *cell) {
   if (!e->params) return true;
-  bool alive = slot->value != TN_ERROR_VALUE && tn_eager_has_variable(e->eager, slot);
-  tn_tensor tensor = tn_eager_share(e->eager, alive ? slot->value : value);
+  bool alive = cell->value != TN_ERROR_VALUE && tn_eager_has_variable(e->eager, cell);
+  tn_tensor tensor = tn_eager_share(e->eager, alive ? cell->value : value);
   if (!tensor.buffer) return false;
   if (tn_vec_push(e->eager->heap, e->params, tensor)) return true;
   tn_tensor_unref(&tensor);
   return false;
 }
 
-static tn_value export_param(exporter *e, tn_value value, const tn_slot *slot) {
+static tn_value export_param(exporter *e, tn_value value, const tn_cell *cell) {
   tn_text name;
   tn_text_init(&name, e->eager->heap);
   tn_text_byte(&name, 'v');
   tn_text_int(&name, e->count++);
   tn_name interned = name.failed ? 0 : tn_names_intern(e->eager->builder.names, tn_text_str(&name));
   tn_text_free(&name);
-  if (interned == 0 || !keep_param(e, value, slot)) return TN_ERROR_VALUE;
-  return tn_build_param(&e->builder->base, interned, &slot->layout->type);
+  if (interned == 0 || !keep_param(e, value, cell)) return TN_ERROR_VALUE;
+  return tn_build_param(&e->builder->base, interned, &cell->layout->type);
 }
 
-static tn_value export_constant(exporter *e, tn_value value, const tn_slot *slot) {
-  if (slot->small && tn_slot_is_single(slot)) {
-    return tn_build_number(&e->builder->base, TN_F32, (double)slot->few[0]);
+static tn_value export_constant(exporter *e, tn_value value, const tn_cell *cell) {
+  if (cell->small && tn_cell_is_single(cell)) {
+    return tn_build_number(&e->builder->base, TN_F32, (double)cell->few[0]);
   }
   tn_tensor literal = tn_eager_share(e->eager, value);
   if (!literal.buffer) return TN_ERROR_VALUE;
@@ -122,20 +122,20 @@ static tn_value export_constant(exporter *e, tn_value value, const tn_slot *slot
   return constant;
 }
 
-static tn_value export_operation(exporter *e, const tn_slot *slot) {
-  const tn_value *in = tn_slot_inputs(slot);
-  tn_value *mapped = tn_arena_array(&e->builder->graph->arena, (size_t)slot->count, sizeof *mapped);
+static tn_value export_operation(exporter *e, const tn_cell *cell) {
+  const tn_value *in = tn_cell_inputs(cell);
+  tn_value *mapped = tn_arena_array(&e->builder->graph->arena, (size_t)cell->count, sizeof *mapped);
   if (!mapped) return TN_ERROR_VALUE;
-  for (int i = 0; i < slot->count; i++) mapped[i] = (tn_value)*tn_map_get(&e->value, in[i]);
-  return tn_build(&e->builder->base, (tn_op)slot->op, mapped, slot->count,
-                  slot->rest ? &slot->rest->attrs : NULL);
+  for (int i = 0; i < cell->count; i++) mapped[i] = (tn_value)*tn_map_get(&e->value, in[i]);
+  return tn_build(&e->builder->base, (tn_op)cell->op, mapped, cell->count,
+                  cell->rest ? &cell->rest->attrs : NULL);
 }
 
-static bool export_slot(exporter *e, tn_value value) {
-  const tn_slot *slot = tn_slot_of(e->eager, value);
-  tn_value out = is_param(e, value, slot)  ? export_param(e, value, slot)
-                 : slot->op == TN_OP_ERROR ? export_constant(e, value, slot)
-                                           : export_operation(e, slot);
+static bool export_cell(exporter *e, tn_value value) {
+  const tn_cell *cell = tn_cell_of(e->eager, value);
+  tn_value out = is_param(e, value, cell)  ? export_param(e, value, cell)
+                 : cell->op == TN_OP_ERROR ? export_constant(e, value, cell)
+                                           : export_operation(e, cell);
   return out != TN_ERROR_VALUE && tn_map_put(&e->value, value, out);
 }
 
@@ -150,10 +150,10 @@ static bool export_all(exporter *e, tn_value *outputs, int count) {
   choose_outputs(e, outputs, &count);
   if (!sorted(eager, outputs, count)) return false;
   for (size_t i = eager->order.count; i-- > 0;) {
-    if (!export_slot(e, eager->order.at[i])) return false;
+    if (!export_cell(e, eager->order.at[i])) return false;
   }
   for (int i = 0; i < count; i++) {
-    uint64_t *value = tn_map_get(&e->value, tn_slot_value(eager, outputs[i]));
+    uint64_t *value = tn_map_get(&e->value, tn_cell_value(eager, outputs[i]));
     if (!tn_graph_output(e->builder->graph, 0, (tn_value)*value)) return false;
   }
   return true;
