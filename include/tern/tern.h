@@ -157,6 +157,7 @@ typedef struct {
   int ranks;                  /* processes that share the training; 1: this one alone */
   const tern_hyperparameter *hyperparameters; /* those that have an effect, with their defaults */
   size_t hyperparameter_count;
+  const char *device;         /* where steps are computed: "cpu" or "cuda" */
 } tern_run_facts;
 
 typedef struct {

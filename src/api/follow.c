@@ -73,6 +73,7 @@ static void begin(void *context, const tn_run_facts *facts) {
                           .step = facts->step,
                           .steps = facts->steps,
                           .ranks = facts->ranks,
+                          .device = facts->device,
                           .hyperparameters = hypers,
                           .hyperparameter_count = hypers ? facts->hyper_count : 0 };
   followed->steps = facts->steps;

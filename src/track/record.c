@@ -134,6 +134,7 @@ static void write_row(tn_recorder *r, const tern_run_facts *facts, row_writer *w
   put_number(w, TN_RUN_RANKS, (uint64_t)facts->ranks);
   put_text(w, TN_RUN_SOURCE_SHA256, facts->source_sha256);
   put_text(w, TN_RUN_DATA_SHA256, facts->data_sha256);
+  put_text(w, TN_RUN_DEVICE, facts->device);
   put_text(w, TN_RUN_BACKEND, tern_backend(r->session));
   put_text(w, TN_RUN_VERSION, tern_version());
   if (r->folder) put_path(w, TN_RUN_FOLDER, r->folder);

@@ -64,15 +64,11 @@ static void add_fields(tn_hyper_list *out, const tn_train_block *train, int64_t 
 
 void tn_hyper_of(const tn_training *program, int64_t steps, bool constants, tn_arena *arena,
                  tn_hyper_list *out) {
-  size_t capacity = FIELD_LIMIT + program->constant_count + 1; /* and the device */
+  size_t capacity = FIELD_LIMIT + program->constant_count;
   *out = (tn_hyper_list){ .at = tn_arena_array(arena, capacity, sizeof *out->at), .arena = arena };
   if (!out->at) return;
   out->capacity = capacity;
   add_fields(out, program->train, steps);
   for (size_t i = 0; constants && i < program->constant_count; i++)
     out->at[out->count++] = program->constants[i];
-}
-
-void tn_hyper_add_word(tn_hyper_list *list, const char *name, const char *word) {
-  if (list->count < list->capacity) add_word(list, name, word);
 }

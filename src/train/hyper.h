@@ -17,6 +17,4 @@ typedef struct {
 /* `steps`: those that are wanted. `constants`: after the fields, in the order of the program. */
 void tn_hyper_of(const tn_training *program, int64_t steps, bool constants, tn_arena *arena,
                  tn_hyper_list *out);
-/* One more, after the others; nothing happens to a list that is not whole. */
-void tn_hyper_add_word(tn_hyper_list *list, const char *name, const char *word);
 #endif

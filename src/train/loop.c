@@ -253,7 +253,6 @@ static void tell_begin(tn_loop *loop) {
   tn_hyper_list hypers;
   tn_loop_source_sha256(loop, digest);
   tn_hyper_of(&loop->program, loop->steps, true, loop->arena, &hypers);
-  if (loop->options->backend->card) tn_hyper_add_word(&hypers, "device", "cuda");
   tn_run_facts facts = { .program = source->name,
                          .source = source->text,
                          .data = data ? tn_arena_str(loop->arena, data->path) : (tn_str){ 0 },
@@ -263,6 +262,7 @@ static void tell_begin(tn_loop *loop) {
                          .step = tn_trainer_step_number(loop->trainer),
                          .steps = loop->steps,
                          .ranks = loop->options->transport ? loop->options->transport->size : 1,
+                         .device = loop->options->backend->card ? "cuda" : "cpu",
                          .metrics = loop->eval ? loop->eval->metrics : NULL,
                          .metric_count = loop->eval ? loop->eval->metric_count : 0,
                          .hypers = hypers.at,

@@ -32,6 +32,7 @@ typedef struct {
   uint64_t seed;
   int64_t step, steps;        /* the first step of this run, and one past the last */
   int ranks;                  /* processes; 1: this one alone */
+  const char *device;         /* "cpu" or "cuda" */
   const tn_metric *metrics;   /* that are evaluated */
   size_t metric_count;
   const tn_hyper *hypers;     /* those of the train block, then the constants of the program */

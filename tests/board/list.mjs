@@ -46,6 +46,9 @@ async function choosesColumns(page, port) {
   await page.click("summary:has-text('Columns')");
   await page.check("label:has-text('batch') input");
   await page.uncheck("label:has-text('seed') input");
+  assert.deepEqual(await column(page, "device"), []);
+  await page.check("label:has-text('device') input");
+  assert.deepEqual(await column(page, "device"), ["cpu", "cpu", "cpu"]);
   assert.deepEqual([await column(page, "batch"), await column(page, "seed")], [["4", "4", "4"], []]);
   // What was chosen stays, also after a list that came in between.
   await page.reload();

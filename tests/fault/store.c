@@ -23,8 +23,8 @@
 static const char program[] = "model {\n  x [B, 2]\n  param W [2]\n  y = sum(x * W) * 0.1\n}\n"
                               "train { loss = y steps = 6 batch = 2 }\n";
 
-/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks, only 4
- * hyperparameters, none of them tags and notes. */
+/* What older versions had: 1 tables that were not STRICT, neither 1 nor 2 the number of ranks,
+ * hyperparameters since 4, tags and notes since 5, none of them the device. */
 #define OLD_DATABASE(version, strict, also, ranks, hyper)                                                \
   "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT,started TEXT,status TEXT,program TEXT,"        \
   "step INTEGER,steps INTEGER,loss REAL,eval_loss REAL,accuracy REAL,seconds REAL,seed TEXT," hyper      \
@@ -47,6 +47,8 @@ static const char version_2[] = OLD_DATABASE("2", "STRICT", "STRICT,", "", "");
 static const char version_3[] = OLD_DATABASE("3", "STRICT", "STRICT,", "ranks INTEGER,", "");
 static const char version_4[] =
     OLD_DATABASE("4", "STRICT", "STRICT,", "ranks INTEGER,", "hyperparameters TEXT,");
+static const char version_5[] = OLD_DATABASE("5", "STRICT", "STRICT,", "ranks INTEGER,",
+                                             "hyperparameters TEXT,tags TEXT,notes TEXT,");
 
 /* ---- databases ---- */
 
@@ -145,7 +147,7 @@ static void columns_hold_their_type(void **state) {
   (void)state;
   sqlite3 *database;
   fresh("a.db");
-  assert_int_equal(number("a.db", "PRAGMA user_version"), 5);
+  assert_int_equal(number("a.db", "PRAGMA user_version"), 6);
   assert_int_equal(number("a.db", "SELECT ranks FROM runs"), 1);
   assert_int_equal(number("a.db", "SELECT count(*) FROM losses"), 1);
   assert_int_equal(sqlite3_open("a.db", &database), SQLITE_OK);
@@ -186,7 +188,7 @@ static void only_the_tables_of_tern_are_used(void **state) {
   sql("b.db", "PRAGMA application_id=1");
   refused("b.db", "it is a database of another program");
   fresh("b.db");
-  sql("b.db", "PRAGMA user_version=6");
+  sql("b.db", "PRAGMA user_version=7");
   refused("b.db", "it was made by a newer version of tern");
   fresh("b.db");
   sql("b.db", "PRAGMA user_version=0");
@@ -310,11 +312,11 @@ static void check_older(const char *statements, int version) {
   sql("e.db", statements);
   char before[4096];
   snprintf(before, sizeof before, "%s", ask("e.db", true, "3"));
-  assert_non_null(strstr(before, "\"ranks\":null"));
+  assert_non_null(strstr(before, "\"ranks\":null,\"device\":null"));
   assert_non_null(strstr(before, "\"hyperparameters\":null,\"tags\":null,\"notes\":null"));
   assert_int_equal(number("e.db", "PRAGMA user_version"), version); /* reading leaves it alone */
   assert_int_equal(train("e.db", true, NULL), TERN_OK);
-  assert_int_equal(number("e.db", "PRAGMA user_version"), 5);
+  assert_int_equal(number("e.db", "PRAGMA user_version"), 6);
   assert_int_equal(number("e.db", "SELECT count(*) FROM sqlite_master WHERE name LIKE 'old%'"), 0);
   assert_string_equal(ask("e.db", true, "3"), before);
   assert_non_null(ask("e.db", true, "8")); /* number 7 was given once */
@@ -328,6 +330,7 @@ static void an_older_database_is_moved_when_it_is_written_to(void **state) {
   check_older(version_2, 2);
   check_older(version_3, 3);
   check_older(version_4, 4);
+  check_older(version_5, 5);
 }
 
 /* ---- a lock of somebody else ---- */

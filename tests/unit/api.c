@@ -620,6 +620,7 @@ static void note_begin(void *context, const tern_run_facts *facts) {
   static const char *const hypers[] = { "steps", "5", "lr", "0.1", "batch", "4", "optimizer", "sgd",
                                         "schedule", "constant" };
   assert_int_equal(facts->hyperparameter_count, 5);
+  assert_string_equal(facts->device, "cpu");
   for (size_t i = 0; i < 5; i++) {
     assert_string_equal(facts->hyperparameters[i].name, hypers[2 * i]);
     assert_string_equal(facts->hyperparameters[i].value, hypers[2 * i + 1]);

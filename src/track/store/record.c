@@ -75,12 +75,13 @@ static bool forget_from(tn_store *store, int64_t id, int64_t step) {
 
 static bool go_on(tn_store *store, const tn_run_row *row, int64_t id, int64_t step) {
   sqlite3_stmt *s = tn_store_prepare(
-      store, "UPDATE runs SET status='running',steps=?2,process=?3,hyperparameters=?4 WHERE id=?1");
+      store, "UPDATE runs SET status='running',steps=?2,process=?3,hyperparameters=?4,device=?5 WHERE id=?1");
   if (!s) return false;
   tn_sqlite.bind_int64(s, 1, id);
   tn_store_bind_text(s, 2, row->value[TN_RUN_STEPS]);
   tn_store_bind_text(s, 3, tn_text_str(&store->process));
   tn_store_bind_text(s, 4, row->value[TN_RUN_HYPER]);
+  tn_store_bind_text(s, 5, row->value[TN_RUN_DEVICE]);
   return tn_store_finish(store, s) && forget_from(store, id, step);
 }
 

@@ -4,9 +4,9 @@
  * word for word, one that tern makes; SQLite keeps the words. Since version 2 the
  * tables are STRICT, so that a column holds values of its type and no others; since
  * version 3 a run has its number of ranks, since version 4 its hyperparameters, since
- * version 5 tags and notes. An older database is read as it is, and becomes one of
- * this version when it is first written to. If a value of it does not fit its column,
- * it is refused and stays as it was. */
+ * version 5 tags and notes, since version 6 its device. An older database is read as it
+ * is, and becomes one of this version when it is first written to. If a value of it does
+ * not fit its column, it is refused and stays as it was. */
 #include "track/store/store.h"
 
 #ifdef TN_HAVE_SQLITE

@@ -93,6 +93,14 @@ static void write_seconds(const tn_run_row *row, tn_text *out) {
 static void write_seed(const tn_run_row *row, tn_text *out) {
   tn_diag_put_safe(out, row->value[TN_RUN_SEED]);
 }
+/* A run that an older tern recorded was one of the CPU. */
+static bool is_on_cpu(const tn_run_row *row) {
+  tn_str device = row->value[TN_RUN_DEVICE];
+  return !device.at || tn_str_is(device, "cpu");
+}
+static void write_device(const tn_run_row *row, tn_text *out) {
+  tn_diag_put_safe(out, is_on_cpu(row) ? TN_LIT("cpu") : row->value[TN_RUN_DEVICE]);
+}
 static void write_weights(const tn_run_row *row, tn_text *out) {
   tn_str hash = row->value[TN_RUN_WEIGHTS_SHA256];
   tn_diag_put_safe(out, hash.at ? first_bytes(hash, 8) : TN_LIT("-"));
@@ -107,15 +115,19 @@ static const cell cells[] = {
   { "loss", true, write_loss },
   { "accuracy", true, write_accuracy },
   { "time", true, write_seconds },
+  { "device", false, write_device },
   { "seed", true, write_seed },
   { "weights", false, write_weights },
 };
 #define CELLS (sizeof cells / sizeof *cells)
 #define MOST_HYPERS 8 /* columns that still fit a terminal */
 
-/* The columns above, and before the last of them the hyperparameters in which runs of the list differ. */
+/* The columns above, and before the last of them the hyperparameters in which runs of the list differ. The
+ * device is left out while all runs are those of the CPU. */
 typedef struct {
   const tn_run_rows *rows;
+  const cell *cells[CELLS];
+  size_t cell_count;
   tn_str hypers[MOST_HYPERS];
   size_t hyper_count;
 } table;
@@ -151,13 +163,21 @@ size_t tn_runs_varying(const tn_run_rows *rows, tn_str *names, size_t most) {
   return count;
 }
 
-static size_t column_count(const table *t) { return CELLS + t->hyper_count; }
+static void choose_cells(table *t) {
+  bool only_cpu = true;
+  for (size_t i = 0; i < t->rows->count; i++) only_cpu = only_cpu && is_on_cpu(&t->rows->at[i]);
+  for (size_t i = 0; i < CELLS; i++)
+    if (!only_cpu || cells[i].write != write_device) t->cells[t->cell_count++] = &cells[i];
+}
+
+static size_t column_count(const table *t) { return t->cell_count + t->hyper_count; }
 
 /* NULL: a hyperparameter, whose name is *hyper. */
 static const cell *cell_of(const table *t, size_t column, tn_str *hyper) {
-  if (column < CELLS - 1) return &cells[column];
-  if (column == CELLS - 1 + t->hyper_count) return &cells[CELLS - 1];
-  *hyper = t->hypers[column - (CELLS - 1)];
+  size_t before = t->cell_count - 1;
+  if (column < before) return t->cells[column];
+  if (column == before + t->hyper_count) return t->cells[before];
+  *hyper = t->hypers[column - before];
   return NULL;
 }
 
@@ -210,6 +230,7 @@ void tn_runs_text(const tn_run_rows *rows, tn_text *out) {
   table t = { .rows = rows };
   size_t widths[CELLS + MOST_HYPERS], columns;
   tn_text_init(&scratch, out->heap);
+  choose_cells(&t);
   t.hyper_count = tn_runs_varying(rows, t.hypers, MOST_HYPERS);
   columns = column_count(&t);
   for (size_t c = 0; c < columns; c++) widths[c] = column_width(&t, c, &scratch);

@@ -123,7 +123,8 @@ bool tn_store_settle(tn_store *store, bool ok) {
 
 const char *tn_store_column(int version, tn_run_column column) {
   bool missing = (column == TN_RUN_RANKS && version < 3) || (column == TN_RUN_HYPER && version < 4) ||
-                 ((column == TN_RUN_TAGS || column == TN_RUN_NOTES) && version < 5);
+                 ((column == TN_RUN_TAGS || column == TN_RUN_NOTES) && version < 5) ||
+                 (column == TN_RUN_DEVICE && version < 6);
   return missing ? "NULL" : tn_run_column_of(column)->name;
 }
 

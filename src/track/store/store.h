@@ -17,7 +17,7 @@
 
 /* 1: tables that were not STRICT; 2: without the number of ranks; 3: without hyperparameters; 4: without tags
  * and notes. */
-#define TN_STORE_VERSION 5
+#define TN_STORE_VERSION 6
 #define TN_STORE_CHUNK   4096
 
 typedef enum {

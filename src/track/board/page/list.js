@@ -19,6 +19,7 @@ const fixedColumns = [
   { name: "weights_sha256", title: "weights", hash: true, cell: (r) => r.weights_sha256?.slice(0, 8) ?? "–" },
   { name: "data", title: "data", hidden: true, cell: (r) => r.data ?? "–" },
   { name: "folder", title: "folder", hidden: true, cell: (r) => r.folder ?? "–" },
+  { name: "device", title: "device", hidden: true, cell: (r) => r.device ?? "cpu" },
   { name: "backend", title: "kernels", hidden: true, cell: (r) => r.backend ?? "–" },
   { name: "threads", title: "threads", right: true, hidden: true, cell: (r) => String(r.threads ?? "–") },
   { name: "version", title: "version", hidden: true, cell: (r) => r.version ?? "–" },

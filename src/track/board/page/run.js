@@ -30,7 +30,7 @@ export async function one(signal, id) {
   function draw() {
     cards.replaceChildren(card("status", status(run)), card("steps", `${recorded} / ${run.steps}`),
       card("loss", points.length ? short(points.at(-1)[1]) : "–"), card("accuracy", fixed(evals.at(-1)?.accuracy)), card("time", duration(run.seconds)),
-      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("kernels", run.backend),
+      card("seed", run.seed), card("threads", String(run.threads)), ...(run.ranks > 1 ? [card("ranks", String(run.ranks))] : []), card("device", run.device ?? "cpu"), card("kernels", run.backend),
       ...Object.entries(run.hyperparameters ?? {}).map(([name, value]) => card(name, String(value))), card("started", when(run.started)),
       card("data", run.data), card("folder", run.folder),
       card("weights", el("span", { class: "number" }, run.weights_sha256?.slice(0, 16) ?? "–")));
