@@ -38,7 +38,8 @@ tern_status tern_device(tern_session *session, const char *name) {
     return TERN_OK;
   }
   if (!automatic && strcmp(name, "cuda") != 0) {
-    tn_api_usage(session, "there is no device ", tn_str_of(name), "; there are cpu, cuda and auto");
+    tn_api_usage_hint(session, "there is no device ", tn_str_of(name), "; there are cpu, cuda and auto",
+                      TN_LIT("`tern devices` says which of them this machine has"));
     return TERN_USAGE;
   }
   if (!open_card(session, &why)) {

@@ -33,6 +33,9 @@ bool tn_api_report_timeout(tern_session *session);
 tern_status tn_api_status(const tern_session *session);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_api_usage(tern_session *session, const char *before, tn_str name, const char *after);
+/* tn_api_usage with a hint of its own. Returns false. */
+bool tn_api_usage_hint(tern_session *session, const char *before, tn_str name, const char *after,
+                       tn_str hint);
 
 /* The sandbox. */
 /* Enters it, if it is wanted and has not been entered. Every function that parses what somebody else may have

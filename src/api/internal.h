@@ -89,9 +89,6 @@ const tn_lang *tn_api_lang(tern_language language);
 /* In the common spelling; limits of the session have codes of their own. Returns false. */
 bool tn_api_report_fault(tern_session *session, const tn_fault *fault);
 bool tn_api_out_of_memory(tern_session *session);
-/* tn_api_usage with a hint of its own. Returns false. */
-bool tn_api_usage_hint(tern_session *session, const char *before, tn_str name, const char *after,
-                       tn_str hint);
 
 /* The sandbox (sandbox.c). */
 /* The program is compiled: what was only needed for that is dropped, and of files those stay that it

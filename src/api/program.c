@@ -155,6 +155,7 @@ bool tn_api_leads_to_program(tern_session *session, const char *path) {
 static void put_near_file(tern_session *session, const char *path, tn_file_status status, tn_text *hint) {
   tn_text near;
   tn_text_init(&near, &session->heap);
+  if (status == TN_FILE_IS_DIRECTORY) tn_text_puts(hint, "name a program in it");
   if (status == TN_FILE_NOT_FOUND && tn_folder_near(&session->heap, path, &near)) {
     tn_text_puts(hint, "did you mean `");
     tn_text_add(hint, tn_text_str(&near));
@@ -465,8 +466,9 @@ static tern_status train_whole(tern_program *program, const tern_train_run *run,
 tern_status tn_api_train(tern_program *program, const tern_train_run *run, const tn_recorded_run *verify,
                          tn_verified *verified) {
   if (program->lang->training) return train_whole(program, run, verify, verified);
-  tn_api_usage(program->session, "", tn_str_of(tern_language_name(program->language)),
-               " programs are not trained as a whole; .ail programs are");
+  tn_api_usage_hint(program->session, "", tn_str_of(tern_language_name(program->language)),
+                    " programs are not trained as a whole; .ail programs are",
+                    TN_LIT("`tern run` runs a program that trains what it needs itself"));
   return finish(program, false);
 }
 

@@ -114,9 +114,15 @@ bool tn_watch_begin(tn_watch *watch, const char *path);
 bool tn_watch_wait(tn_watch *watch);
 void tn_watch_end(tn_watch *watch);
 
+/* Hints from the table of verbs and options, written into `room` (hints.c): a verb with an example, an option
+ * with its meaning, and which verbs take an option that this one does not. */
+void tn_cli_hint_verb(tn_verb verb, char *room, size_t size);
+void tn_cli_hint_option(tn_option option, char *room, size_t size);
+void tn_cli_hint_elsewhere(tn_option option, tn_verb verb, char *room, size_t size);
+
 /* What every verb shares (common.c). */
-tern_status tn_cli_usage(tn_run *run, const char *message,
-                         const char *hint); /* reports, shows, and gives TERN_USAGE */
+/* Reports, shows, and gives TERN_USAGE. `hint` NULL: an example of the verb; "": there is none to give. */
+tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint);
 tern_status tn_cli_usage_about(tn_run *run, const char *before, const char *word, const char *after,
                                const char *hint);
 /* "cannot write x.svg: Permission denied", by errno. */

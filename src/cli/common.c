@@ -174,7 +174,10 @@ const char *tn_cli_shown(tn_run *run, const char *name) {
 }
 
 tern_status tn_cli_usage(tn_run *run, const char *message, const char *hint) {
+  char room[256];
   tern_clear_diagnostics(run->session);
+  if (!hint) tn_cli_hint_verb(run->command->verb, room, sizeof room);
+  if (!hint) hint = room;
   return tn_cli_failed(run, tern_report_usage(run->session, message, hint));
 }
 
@@ -189,7 +192,7 @@ tern_status tn_cli_cannot(tn_run *run, const char *do_what, const char *path) {
   char before[32], after[128];
   snprintf(before, sizeof before, "cannot %s ", do_what);
   snprintf(after, sizeof after, ": %s", strerror(errno));
-  return tn_cli_usage_about(run, before, path, after, NULL);
+  return tn_cli_usage_about(run, before, path, after, "");
 }
 
 bool tn_cli_no_words(tn_run *run, tern_status *status) {

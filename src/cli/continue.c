@@ -96,7 +96,7 @@ static tern_status generate_json(tn_run *run, tern_program *program) {
   char *text = NULL;
   size_t length = 0, tokens;
   continuation c = { .run = run, .to = open_memstream(&text, &length) };
-  if (!c.to) return tn_cli_usage(run, "out of memory", NULL);
+  if (!c.to) return tn_cli_usage(run, "out of memory", "");
   tern_status status = generate(&c, program, &tokens);
   bool closed = fclose(c.to) == 0;
   if (status != TERN_OK || !closed)

@@ -15,7 +15,7 @@ static tern_status emit_here(tn_run *run, tern_program *program, const char *kin
   bool bytes_only = strcmp(kind, "onnx") == 0 || strcmp(kind, "npz") == 0;
   size_t length;
   if (bytes_only && isatty(1))
-    return tn_cli_usage_about(run, "", kind, " is not text for a terminal; give a file with -o", NULL);
+    return tn_cli_usage_about(run, "", kind, " is not text for a terminal; give a file with -o", "");
   if (run->command->json) {
     const char *json = tern_emit_json(program, kind, NULL);
     if (!json) return failed(run);

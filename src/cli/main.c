@@ -48,11 +48,19 @@ typedef struct {
   int verb_at; /* the place of the verb; 0: there is none */
   bool plain;  /* after "--" everything is a word */
   char message[512];
-  const char *hint;
+  char hint[256]; /* "": the message says all there is to say */
 } reader;
 
 static bool complain(reader *r, const char *before, const char *word, const char *after) {
   snprintf(r->message, sizeof r->message, "%s%.200s%s", before, word, after);
+  return false;
+}
+
+/* "--seed takes a whole number from 0 up, not -1", with what the option means. */
+static bool refuse_value(reader *r, tn_option option, const char *takes) {
+  snprintf(r->message, sizeof r->message, "--%s takes %s, not %.200s", options[option].name, takes,
+           r->command->value[option]);
+  tn_cli_hint_option(option, r->hint, sizeof r->hint);
   return false;
 }
 
@@ -93,8 +101,15 @@ static const tn_option_info *find_option(const char *name, size_t length) {
   return NULL;
 }
 
+static void hint_options(reader *r) {
+  const char *verb = verbs[r->command->verb].name;
+  if (r->verb_at > 0)
+    snprintf(r->hint, sizeof r->hint, "`tern help %s` lists the options of tern %s", verb, verb);
+  else
+    snprintf(r->hint, sizeof r->hint, "`tern help` lists the verbs, and `tern help VERB` their options");
+}
+
 static bool unknown_option(reader *r, const char *word) {
-  static char hint[160];
   const char *names[TN_OPTION_COUNT];
   size_t count = 0;
   for (size_t i = 0; i < TN_OPTION_COUNT; i++) {
@@ -107,14 +122,13 @@ static bool unknown_option(reader *r, const char *word) {
     if (*c == '-') *c = '_';
   }
   const char *field = r->command->verb == TN_VERB_TRAIN ? tern_suggest_field(name) : NULL;
-  if (field) {
-    snprintf(hint, sizeof hint, "`%s` is a field of the train block; --set %s=VALUE replaces it for one run",
-             field, field);
-    r->hint = hint;
-  } else if (close) {
-    snprintf(hint, sizeof hint, "did you mean --%s?", close);
-    r->hint = hint;
-  }
+  if (field)
+    snprintf(r->hint, sizeof r->hint,
+             "`%s` is a field of the train block; --set %s=VALUE replaces it for one run", field, field);
+  else if (close)
+    snprintf(r->hint, sizeof r->hint, "did you mean --%s?", close);
+  else
+    hint_options(r);
   return complain(r, "there is no option ", word, "");
 }
 
@@ -123,7 +137,7 @@ static bool add_setting(reader *r, tn_option option, const char *value) {
   tn_setting setting = { .option = option, .name = value };
   const char *equals = strchr(value, '=');
   if (option != TN_OPTION_EVENT && option != TN_OPTION_ALLOW && option != TN_OPTION_WHERE) {
-    if (!equals || equals == value) return complain(r, "--", options[option].name, " takes NAME=VALUE");
+    if (!equals || equals == value) return refuse_value(r, option, options[option].argument);
     size_t length = (size_t)(equals - value);
     char *name = malloc(length + 1);
     if (!name) return complain(r, "out of memory", "", "");
@@ -150,10 +164,14 @@ static bool take_option(reader *r, const tn_option_info *info, const char *value
   if (!(info->verbs >> c->verb & 1)) {
     snprintf(r->message, sizeof r->message, "--%s is not an option of tern %s", info->name,
              verbs[c->verb].name);
+    tn_cli_hint_elsewhere(info->option, c->verb, r->hint, sizeof r->hint);
     return false;
   }
   if (!info->argument) {
-    if (value) return complain(r, "--", info->name, " takes no value");
+    if (value) {
+      tn_cli_hint_option(info->option, r->hint, sizeof r->hint);
+      return complain(r, "--", info->name, " takes no value");
+    }
     c->value[info->option] = "";
     return true;
   }
@@ -161,6 +179,7 @@ static bool take_option(reader *r, const tn_option_info *info, const char *value
     if (r->at >= r->count) {
       snprintf(r->message, sizeof r->message, "--%s needs a value: --%s %s", info->name, info->name,
                info->argument);
+      tn_cli_hint_option(info->option, r->hint, sizeof r->hint);
       return false;
     }
     value = r->words[r->at++];
@@ -181,6 +200,7 @@ static bool take_letter(reader *r, const char *word) {
     if (options[i].letter && options[i].letter == word[1])
       return take_option(r, &options[i], word[2] ? word + 2 : NULL);
   }
+  hint_options(r);
   return complain(r, "there is no option ", word, "");
 }
 
@@ -217,7 +237,7 @@ static int option_words(const char *word) {
   return !info ? 0 : info->argument && !word[2 + length] ? 2 : 1;
 }
 
-/* The first word that is not an  decides; a file alone means run. */
+/* The first word that is not an option decides; a file alone means run. */
 static void find_verb(reader *r) {
   tn_command *c = r->command;
   c->verb = r->count < 2 ? TN_VERB_HELP : TN_VERB_RUN;
@@ -239,16 +259,15 @@ static bool looks_like_a_file(const char *word) {
 }
 
 static bool check_first_word(reader *r) {
-  static char hint[128];
   const tn_command *c = r->command;
   if (r->verb_at > 0 || c->word_count == 0 || looks_like_a_file(c->words[0])) return true;
   const char *names[TN_VERB_COUNT];
   for (size_t i = 0; i < TN_VERB_COUNT; i++) names[i] = verbs[i].name;
   const char *close = tern_suggest(c->words[0], names, TN_VERB_COUNT);
-  if (close) {
-    snprintf(hint, sizeof hint, "did you mean tern %s?", close);
-    r->hint = hint;
-  }
+  if (close)
+    snprintf(r->hint, sizeof r->hint, "did you mean tern %s?", close);
+  else
+    snprintf(r->hint, sizeof r->hint, "`tern help` lists the verbs; `tern FILE` runs a program");
   return complain(r, "there is no verb ", c->words[0], "");
 }
 
@@ -296,12 +315,10 @@ static bool option_number(reader *r, tn_option option, uint64_t least, uint64_t 
   if (!text) return true;
   if (read_number(text, out) && *out >= least) return true;
   bool long_number = strlen(text) >= 20 && strspn(text, "0123456789") == strlen(text);
-  snprintf(r->message, sizeof r->message, "--%s takes a whole number%s, not %.100s", options[option].name,
-           long_number ? " below 2^64"
-           : least > 0 ? " from 1 up"
-                       : " from 0 up",
-           text);
-  return false;
+  return refuse_value(r, option,
+                      long_number ? "a whole number below 2^64"
+                      : least > 0 ? "a whole number from 1 up"
+                                  : "a whole number from 0 up");
 }
 
 static bool read_seconds(reader *r) {
@@ -311,7 +328,7 @@ static bool read_seconds(reader *r) {
   double seconds = strtod(text, &end);
   r->command->session.max_seconds = seconds;
   return (end != text && *end == 0 && seconds > 0 && seconds < 1e12) ||
-         complain(r, "--max-time takes a number of seconds above 0, not ", text, "");
+         refuse_value(r, TN_OPTION_MAX_TIME, "a number of seconds above 0");
 }
 
 static bool read_temperature(reader *r) {
@@ -320,7 +337,7 @@ static bool read_temperature(reader *r) {
   char *end;
   double temperature = strtod(text, &end);
   return (end != text && *end == 0 && temperature >= 0 && temperature <= 1e6) ||
-         complain(r, "--temperature takes a number from 0 to 1000000, not ", text, "");
+         refuse_value(r, TN_OPTION_TEMPERATURE, "a number from 0 to 1000000");
 }
 
 static bool read_color(reader *r) {
@@ -376,13 +393,12 @@ static bool read_session(reader *r) {
     threads = (uint64_t)tn_launch_threads(tn_launch_origin_of(), (int)ranks);
   uint64_t port = 0;
   if (!option_number(r, TN_OPTION_PORT, 0, &port)) return false;
-  if (port > 65535) return complain(r, "--port takes at most 65535, not ", c->value[TN_OPTION_PORT], "");
-  if (threads > 1024)
-    return complain(r, "--threads takes at most 1024, not ", c->value[TN_OPTION_THREADS], "");
+  if (port > 65535) return refuse_value(r, TN_OPTION_PORT, "at most 65535");
+  if (threads > 1024) return refuse_value(r, TN_OPTION_THREADS, "at most 1024");
   o->threads = (int)threads;
   const char *memory = c->value[TN_OPTION_MAX_MEM];
   if (memory && !read_size(memory, &o->max_memory))
-    return complain(r, "--max-mem takes a size such as 512M, not ", memory, "");
+    return refuse_value(r, TN_OPTION_MAX_MEM, "a size such as 512M");
   o->without = c->value[TN_OPTION_WITHOUT];
   o->isa = getenv("TERN_ISA");
   if (o->isa && !*o->isa) o->isa = NULL;
@@ -424,7 +440,7 @@ static int run_verb(tn_command *command) {
     bool isa = command->session.isa && strstr(problem, "instruction set");
     snprintf(message, sizeof message, "%s%s%s%s", isa ? "TERN_ISA=" : "", isa ? command->session.isa : "",
              isa ? ": " : "", problem);
-    return refuse(command, message, NULL);
+    return refuse(command, message, isa ? "`tern doctor` lists the instruction sets of this machine" : "");
   }
   tern_sandbox(run.session, command->sandbox);
   tn_cli_interrupts(run.session);

@@ -49,7 +49,7 @@ static tern_status run_apart(tn_run *run) {
   int ended = 0;
   fflush(stdout);
   pid_t child = fork();
-  if (child < 0) return tn_cli_usage(run, "cannot start a process to run the file in", NULL);
+  if (child < 0) return tn_cli_usage(run, "cannot start a process to run the file in", "");
   if (child == 0) {
     tern_start_clock(run->session); /* each run has its time */
     tern_status status = run_file(run, tern_run);
@@ -68,7 +68,7 @@ static tern_status run_watched(tn_run *run) {
   if (strcmp(run->command->words[0], "-") == 0)
     return tn_cli_usage(run, "standard input cannot be watched", "name a file");
   if (!tn_watch_begin(&watch, run->command->words[0]))
-    return tn_cli_usage_about(run, "cannot watch ", run->command->words[0], "", NULL);
+    return tn_cli_usage_about(run, "cannot watch ", run->command->words[0], "", "");
   do {
     status = run_apart(run);
   } while (tn_cli_take_signal() == TN_SIGNAL_NONE && tn_watch_wait(&watch));

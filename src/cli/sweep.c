@@ -87,7 +87,7 @@ static bool add_range(axis *a, long long from, long long to) {
   return true;
 }
 
-static tern_status no_memory(sweep *s) { return tn_cli_usage(s->run, "out of memory", NULL); }
+static tern_status no_memory(sweep *s) { return tn_cli_usage(s->run, "out of memory", ""); }
 
 static tern_status too_many(sweep *s) {
   char hint[64];
@@ -353,7 +353,7 @@ static tern_status look(sweep *s) {
   return status == 0 && !ok ? TERN_FAILED : (tern_status)status;
 }
 #else
-static tern_status look(sweep *s) { return tn_cli_usage(s->run, "a sweep needs Linux", NULL); }
+static tern_status look(sweep *s) { return tn_cli_usage(s->run, "a sweep needs Linux", ""); }
 #endif
 
 /* ---- the commands ---- */
@@ -576,7 +576,7 @@ static tern_status begin(sweep *s) {
   tn_run *run = s->run;
   const tn_command *command = run->command;
   tern_status status = TERN_OK;
-  if (!tn_jobs_possible()) return tn_cli_usage(run, "a sweep needs Linux", NULL);
+  if (!tn_jobs_possible()) return tn_cli_usage(run, "a sweep needs Linux", "");
   if (!command->value[TN_OPTION_OUT])
     return tn_cli_usage(run, "a sweep needs a folder for its runs", "name one with --out");
   if (strcmp(command->words[0], "-") == 0)

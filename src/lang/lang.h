@@ -168,6 +168,11 @@ tn_str tn_host_writable(const tn_host *host, tn_arena *arena);
 /* Reports E_USAGE: `before`, the name, `after`. Returns false. */
 bool tn_host_usage(tn_host *host, const char *before, tn_str name, const char *after);
 bool tn_host_usage_hint(tn_host *host, const char *before, tn_str name, const char *after, tn_str hint);
+/* The same of a name that is none of `known`: the hint is the one that is near, or all of them. */
+bool tn_host_no_name(tn_host *host, const char *before, tn_str name, const char *after, const tn_str *known,
+                     size_t count);
+/* How many names a report lists, or looks through for one that is near. */
+#define TN_HOST_NAMES 64
 /* Reports a fault in the common words, through `report_fault` if there is one. Returns false. */
 bool tn_host_fault(tn_host *host, const tn_fault *fault);
 bool tn_host_out_of_memory(tn_host *host);

@@ -17,6 +17,32 @@ bool tn_host_usage_hint(tn_host *host, const char *before, tn_str name, const ch
   return false;
 }
 
+/* "there are x, y and z", or "there are none" */
+static void put_names(tn_text *out, const tn_str *names, size_t count) {
+  tn_text_puts(out, count == 0 ? "there are none" : count == 1 ? "there is " : "there are ");
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0) tn_text_puts(out, i + 1 < count ? ", " : " and ");
+    tn_text_add(out, names[i]);
+  }
+}
+
+bool tn_host_no_name(tn_host *host, const char *before, tn_str name, const char *after, const tn_str *known,
+                     size_t count) {
+  tn_str meant = tn_str_suggest(name, known, count);
+  tn_text hint;
+  tn_text_init(&hint, host->heap);
+  if (meant.len > 0) {
+    tn_text_puts(&hint, "did you mean `");
+    tn_text_add(&hint, meant);
+    tn_text_puts(&hint, "`?");
+  } else {
+    put_names(&hint, known, count);
+  }
+  tn_host_usage_hint(host, before, name, after, tn_text_str(&hint));
+  tn_text_free(&hint);
+  return false;
+}
+
 bool tn_host_fault(tn_host *host, const tn_fault *fault) {
   return host->report_fault ? host->report_fault(host, fault)
                             : tn_fault_report(fault, host->names, host->diags);

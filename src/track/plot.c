@@ -242,7 +242,8 @@ static bool read_run(plot *p, run *r, const char *which) {
         TN_TEXT("path", path_in(p, which, TN_HISTORY_FILE)),
         TN_HINT(TN_LIT("a run is the folder that `tern train --out` made, or its number in `tern runs`")));
   if (ok && r->curve[TRAIN_LOSS].count == 0)
-    return tn_api_usage(p->session, "", r->path, " has no steps to draw yet");
+    return tn_api_usage_hint(p->session, "", r->path, " has no steps to draw yet",
+                             TN_LIT("its history grows while `tern train` runs"));
   return ok;
 }
 

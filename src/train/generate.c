@@ -182,7 +182,8 @@ static bool read_prompt(generator *g) {
   tn_host *host = g->trained.host;
   if (!tn_utf8_valid(prompt)) return tn_host_usage(host, "", TN_LIT("--prompt"), " is not UTF-8");
   if (tn_vocab_find_unknown(g->facts->vocab, prompt, &unknown))
-    return tn_host_usage(host, "`", unknown, "` of --prompt is not in the vocabulary of the run");
+    return tn_host_usage_hint(host, "`", unknown, "` of --prompt is not in the vocabulary of the run",
+                              TN_LIT("a run knows what is in the text that it was trained on"));
   if (!tn_vocab_encode(g->facts->vocab, prompt, SIZE_MAX, &g->window)) return no_memory(g);
   if (g->window.count > 0) return true;
   return tn_host_usage(host, "", TN_LIT("--prompt"), " has no token to continue");

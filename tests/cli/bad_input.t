@@ -20,7 +20,6 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> p.ail:1:8
@@ -29,7 +28,6 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> p.ail:1:8
@@ -38,7 +36,6 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E1001]: a NUL byte; a program is a text and has none
 !   --> p.mind:1:8
@@ -65,7 +62,6 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> p.nth:1:8
@@ -74,7 +70,6 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> p.nth:1:8
@@ -83,10 +78,9 @@ $ for kind in ail mind nth; do cp binary p.$kind; tern run p.$kind; tern check -
 !    |                    ^^^^
 !    = line: 1
 !    = col: 8
-!    = hint: the reference page of the language shows how this part is written
 !
 $ cp binary p.mind; tern train p.mind --json
-| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"mind programs are not trained as a whole; .ail programs are","fields":{"message":"mind programs are not trained as a whole; .ail programs are"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"mind programs are not trained as a whole; .ail programs are","fields":{"message":"mind programs are not trained as a whole; .ail programs are"},"span":null,"hint":"`tern run` runs a program that trains what it needs itself"}]}
 ? 2
 $ tern run - --lang mind < binary
 ! error[E1001]: a NUL byte; a program is a text and has none
@@ -107,7 +101,7 @@ $ printf '1 + \0002\n' > slip.mind; tern run slip.mind
 ? 1
 $ mkdir folder.ail; tern run folder.ail
 ! error[E_USAGE]: cannot read folder.ail: it is a folder
-!    = hint: `tern help` lists the commands and options
+!    = hint: name a program in it
 !
 ? 2
 
@@ -122,7 +116,6 @@ $ echo '[1, 2]' > x.npy; tern run model.ail --input x=@x.npy
 ? 1
 $ cp binary x.json; tern run model.ail --input x=@x.json
 ! error[E_USAGE]: the value of x is not valid JSON; it is a number, or numbers in brackets: [[1, 2]]
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ cp x.npy x.npz; tern run model.ail --input x=@x.npz:x
@@ -190,7 +183,6 @@ $ tern train model.ail --out file
 ? 1
 $ tern new file/project
 ! error[E_USAGE]: cannot make file/project: Not a directory
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit model.ail --as dot -o file/graph.dot
@@ -321,7 +313,7 @@ $ for words in 'version model.ail' 'ops add sub' 'man tern' 'doctor now' 'board 
 | 2
 $ tern new ''; tern run - --watch --lang mind
 ! error[E_USAGE]: a project needs a name
-!    = hint: `tern help` lists the commands and options
+!    = hint: such as `tern new first`; `tern help new` shows its options
 !
 ! error[E_USAGE]: standard input cannot be watched
 !    = hint: name a file
@@ -339,10 +331,8 @@ $ for words in '--seed -1' '--seed 18446744073709551616' '--seed 1e3' '--threads
 # A file that is not there is that before anybody asks for its language.
 $ tern run none.txt; cp model.ail none.txt; tern run none.txt
 ! error[E_USAGE]: cannot read none.txt: no such file
-!    = hint: `tern help` lists the commands and options
 !
 ! error[E_USAGE]: none.txt: say the language with --lang ail|mind|ninth
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 

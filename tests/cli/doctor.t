@@ -15,6 +15,6 @@ $ TERN_ISA=portable tern doctor | head -2 | tail -1
 | kernels     portable<*>
 $ tern doctor now
 ! error[E_USAGE]: tern doctor takes no arguments; what is now?
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: such as `tern doctor`; `tern help doctor` shows its options
+!
 ? 2

@@ -199,12 +199,11 @@ $ tern emit clock.ail --as dot | head -n 1
 | digraph {
 $ tern emit clock.ail --as png
 ! error[E_USAGE]: there is no form png; the forms are graph, grad, mlir, dot, svg, onnx, npz and plan
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern emit clock.ail
 ! error[E_USAGE]: tern emit needs --as graph, grad, mlir, dot, svg, onnx, npz or plan
-!    = hint: `tern help` lists the commands and options
+!    = hint: such as `tern emit model.ail --as graph`; `tern help emit` shows its options
 !
 ? 2
 $ tern emit model.ail --as svg | head -n 1
@@ -212,7 +211,7 @@ $ tern emit model.ail --as svg | head -n 1
 
 # What is no text goes to a file, or to standard output as it is.
 $ tern emit model.ail --as npz --json
-| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"npz is no text; give a file with -o","fields":{"message":"npz is no text; give a file with -o"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"npz is no text; give a file with -o","fields":{"message":"npz is no text; give a file with -o"},"span":null,"hint":null}]}
 ? 2
 $ tern emit model.ail --as npz --json -o model.npz
 | {"ok":true,"language":"ail","warnings":[],"form":"npz","file":"model.npz"}

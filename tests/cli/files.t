@@ -49,7 +49,6 @@ $ ln -s precious absolute; ln -sf "$PWD/precious" absolute; tern emit clone/demo
 | precious
 $ ln -s precious project; tern new project
 ! error[E_USAGE]: cannot make project: File exists
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 

@@ -96,8 +96,8 @@ $ for t in 0 1; do for p in r 'row your boat'; do
 # ---- what is refused ----
 $ tern generate run --prompt 'abz' 
 ! error[E_USAGE]: `z` of --prompt is not in the vocabulary of the run
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: a run knows what is in the text that it was trained on
+!
 ? 2
 $ tern generate words --prompt 'one four' 2>&1 | head -n 1
 | error[E_USAGE]: `four` of --prompt is not in the vocabulary of the run

@@ -27,8 +27,7 @@ $ tern run ./topics.mind
 ? 2
 $ tern run elsewhere/x.ail
 ! error[E_USAGE]: cannot read elsewhere/x.ail: no such file
-!    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 
 # A code by a part of it, and fields of the train block as options.

@@ -2,17 +2,17 @@
 $ printf 'let x = 1\nx\n' > p.mind
 $ tern run p.mind --input x=2
 ! error[E_USAGE]: a MIND program has no inputs, parameters or host values to be set
-!    = hint: `tern help` lists the commands and options
+!    = hint: write the value into the program, as in `let x = 2`, or read it there: `read_csv("x.csv")`
 !
 ? 2
 $ tern run p.mind --param x=2
 ! error[E_USAGE]: a MIND program has no inputs, parameters or host values to be set
-!    = hint: `tern help` lists the commands and options
+!    = hint: write the value into the program, as in `let x = 2`, or read it there: `read_csv("x.csv")`
 !
 ? 2
 $ tern run p.mind --set x=2
 ! error[E_USAGE]: a MIND program has no inputs, parameters or host values to be set
-!    = hint: `tern help` lists the commands and options
+!    = hint: write the value into the program, as in `let x = 2`, or read it there: `read_csv("x.csv")`
 !
 ? 2
 

@@ -30,12 +30,12 @@ $ tern check p.nth --json | grep -c omitted
 $ printf '\010\000\000\000\000\000\000\000{}      ' > w.safetensors
 $ tern run p.nth --weights w.safetensors
 ! error[E_USAGE]: a Ninth program has no named parameters that --weights could fill
-!    = hint: `tern help` lists the commands and options
+!    = hint: [LOAD_WEIGHTS] reads a .safetensors file in the program
 !
 ? 2
 $ tern emit p.nth --as graph --weights w.safetensors
 ! error[E_USAGE]: a Ninth program has no named parameters that --weights could fill
-!    = hint: `tern help` lists the commands and options
+!    = hint: [LOAD_WEIGHTS] reads a .safetensors file in the program
 !
 ? 2
 

@@ -57,7 +57,7 @@ $ sed -n 3p tern.1
 | tern \- three small languages for tensors, one set of kernels, the same bits everywhere
 $ tern completion csh
 ! error[E_USAGE]: there are completions for bash, zsh and fish, not for csh
-!    = hint: `tern help` lists the commands and options
+!    = hint: such as `tern completion bash > ~/.local/share/bash-completion/completions/tern`; `tern help completion` shows its options
 !
 ? 2
 

@@ -241,7 +241,7 @@ $ tern plot last --store none.db; test ! -e none.db
 !
 $ mkdir empty; : > empty/history.jsonl; tern plot empty
 ! error[E_USAGE]: empty has no steps to draw yet
-!    = hint: `tern help` lists the commands and options
+!    = hint: its history grows while `tern train` runs
 !
 ? 2
 $ mkdir bad; printf '{"step":0,"loss":1}\n{"step":2,"loss":1}\n{"step":1,"loss":1}\n' > bad/history.jsonl; tern plot bad
@@ -264,22 +264,19 @@ $ tern plot line.ail
 ? 1
 $ tern plot runs/a --metric loss/eval
 ! error[E_USAGE]: there is no metric loss/eval; there are loss, train_loss, eval_loss and accuracy
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern plot trained --metric accuracy
 ! error[E_USAGE]: none of these runs has accuracy; the eval block of a program says what is measured
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern plot runs/a --scale quadratic
 ! error[E_USAGE]: a scale is auto, linear or log, not quadratic
-!    = hint: `tern help` lists the commands and options
 !
 ? 2
 $ tern plot runs/a --smooth 0
 ! error[E_USAGE]: --smooth takes a whole number from 1 up, not 0
-!    = hint: `tern help` lists the commands and options
+!    = hint: --smooth N: also draw the moving average over N steps
 !
 ? 2
 $ tern plot runs/a -o loss.png

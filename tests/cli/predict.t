@@ -149,8 +149,8 @@ $ rm hurt/weights.safetensors && tern predict hurt new.csv 2>&1 | head -n 1
 # The command line.
 $ tern predict
 ! error[E_USAGE]: tern predict needs the folder of a run: tern predict RUN [DATA]
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: such as `tern predict runs/1 new.csv`; `tern help predict` shows its options
+!
 ? 2
 $ tern predict run 2>&1 | head -n 1
 | error[E_USAGE]: there are no rows to answer: name a file, or give --text or --input

@@ -38,7 +38,6 @@ $ printf '1 [PRINT] // a\0b\n)\n' > comment.nth; tern check comment.nth
 !    |               ^^^^
 !    = line: 1
 !    = col: 15
-!    = hint: the reference page of the language shows how this part is written
 !
 ? 1
 $ printf '"a\0b" [PRINT]\n' > string.nth; tern run string.nth
@@ -49,7 +48,6 @@ $ printf '"a\0b" [PRINT]\n' > string.nth; tern run string.nth
 !    |   ^^^^
 !    = line: 1
 !    = col: 3
-!    = hint: the reference page of the language shows how this part is written
 !
 ? 1
 $ printf 'prose \0 [PROGRAM_START] 1 [PRINT] [PROGRAM_END]' > prose.nth; tern run prose.nth; tern fmt prose.nth; tern emit prose.nth --as graph
@@ -60,7 +58,6 @@ $ printf 'prose \0 [PROGRAM_START] 1 [PRINT] [PROGRAM_END]' > prose.nth; tern ru
 !    |       ^^^^
 !    = line: 1
 !    = col: 7
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> prose.nth:1:7
@@ -69,7 +66,6 @@ $ printf 'prose \0 [PROGRAM_START] 1 [PRINT] [PROGRAM_END]' > prose.nth; tern ru
 !    |       ^^^^
 !    = line: 1
 !    = col: 7
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> prose.nth:1:7
@@ -78,7 +74,6 @@ $ printf 'prose \0 [PROGRAM_START] 1 [PRINT] [PROGRAM_END]' > prose.nth; tern ru
 !    |       ^^^^
 !    = line: 1
 !    = col: 7
-!    = hint: the reference page of the language shows how this part is written
 !
 ? 1
 $ printf 'model { logits = 1 } # a\0b\n' > comment.ail; tern check comment.ail; tern run comment.ail; tern fmt comment.ail
@@ -89,7 +84,6 @@ $ printf 'model { logits = 1 } # a\0b\n' > comment.ail; tern check comment.ail; 
 !    |                         ^^^^
 !    = line: 1
 !    = col: 25
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> comment.ail:1:25
@@ -98,7 +92,6 @@ $ printf 'model { logits = 1 } # a\0b\n' > comment.ail; tern check comment.ail; 
 !    |                         ^^^^
 !    = line: 1
 !    = col: 25
-!    = hint: the reference page of the language shows how this part is written
 !
 ! error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
 !   --> comment.ail:1:25
@@ -107,7 +100,6 @@ $ printf 'model { logits = 1 } # a\0b\n' > comment.ail; tern check comment.ail; 
 !    |                         ^^^^
 !    = line: 1
 !    = col: 25
-!    = hint: the reference page of the language shows how this part is written
 !
 ? 1
 $ printf 'const s = "a\0b"\nmodel { logits = 1 }\n' > string.ail; tern run string.ail
@@ -118,7 +110,6 @@ $ printf 'const s = "a\0b"\nmodel { logits = 1 }\n' > string.ail; tern run strin
 !    |             ^^^^
 !    = line: 1
 !    = col: 13
-!    = hint: the reference page of the language shows how this part is written
 !
 ? 1
 $ printf 'graph() {\n  %%1 = fill {dtype=f32, shape=[], number=1} : f32[]\n  return y=%%1 // \0\n}\n' > comment.graph; tern check comment.graph
@@ -180,7 +171,6 @@ $ printf '1\n2 \0 [ADD]\n"a\0" [PRINT]\n2 [ADD] [PRINT]\n' | tern repl --lang ni
 |    |   ^^^^
 |    = line: 1
 |    = col: 3
-|    = hint: the reference page of the language shows how this part is written
 |
 | stack: 1
 | error[E_SYNTAX_ERROR]: a NUL byte; a program is a text and has none
@@ -190,7 +180,6 @@ $ printf '1\n2 \0 [ADD]\n"a\0" [PRINT]\n2 [ADD] [PRINT]\n' | tern repl --lang ni
 |    |   ^^^^
 |    = line: 1
 |    = col: 3
-|    = hint: the reference page of the language shows how this part is written
 |
 | stack: 1
 | 3
@@ -205,7 +194,6 @@ $ printf 'x = 1\ny = x \0 + 1\nx + 1\n' | tern repl --lang ail
 |    |       ^^^^
 |    = line: 3
 |    = col: 7
-|    = hint: the reference page of the language shows how this part is written
 |
 | Output shape: []
 | First 1 values: [2.0000]

@@ -9,7 +9,7 @@ $ for n in 0 -1 two 1.5 '' 65 99999999999999999999; do tern train x.ail --ranks 
 | error[E_USAGE]: --ranks takes a whole number below 2^64, not 99999999999999999999
 $ tern run x.mind --ranks 2
 ! error[E_USAGE]: --ranks is not an option of tern run
-!    = hint: `tern help` lists the commands and options
+!    = hint: --ranks is for tern train; `tern help run` lists the options of tern run
 !
 ? 2
 

@@ -15,72 +15,68 @@ $ tern run g.graph --sed 3
 # An option that belongs to another verb.
 $ tern ops --as graph
 ! error[E_USAGE]: --as is not an option of tern ops
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: --as is for tern emit; `tern help ops` lists the options of tern ops
+!
 ? 2
 
 # Values that cannot be.
 $ tern run g.graph --seed -1
 ! error[E_USAGE]: --seed takes a whole number from 0 up, not -1
-!    = hint: `tern help` lists the commands and options
+!    = hint: --seed N: random seed; default 42
 !
 ? 2
 $ tern run g.graph --seed 18446744073709551616
 ! error[E_USAGE]: --seed takes a whole number below 2^64, not 18446744073709551616
-!    = hint: `tern help` lists the commands and options
+!    = hint: --seed N: random seed; default 42
 !
 ? 2
 $ tern run g.graph --threads 0
 ! error[E_USAGE]: --threads takes a whole number from 1 up, not 0
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: --threads N: at most N threads; never changes a bit; default: one per usable core
+!
 ? 2
 $ tern run g.graph --max-mem lots
 ! error[E_USAGE]: --max-mem takes a size such as 512M, not lots
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: --max-mem SIZE: limit memory: bytes, or 512K, 64M, 2G
+!
 ? 2
 $ tern run g.graph --allow time
 ! error[E_USAGE]: there is no capability time; there are fileread, filewrite, clock, network, fileread=DIR and filewrite=DIR
-!    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run g.graph --color sometimes
 ! error[E_USAGE]: --color takes auto, always or never, not sometimes
-!    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run g.graph --seed
 ! error[E_USAGE]: --seed needs a value: --seed N
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: --seed N: random seed; default 42
+!
 ? 2
 $ tern run g.graph --input x
-! error[E_USAGE]: --input takes NAME=VALUE
-!    = hint: `tern help` lists the commands and options
-! 
+! error[E_USAGE]: --input takes NAME=VALUE, not x
+!    = hint: --input NAME=VALUE: value of an input: JSON, or @file of .json, .npy or .npz:NAME; repeatable
+!
 ? 2
 
 # A file that is not there, and a name without a language.
 $ tern run missing.graph
 ! error[E_USAGE]: cannot read missing.graph: no such file
-!    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ : > program; tern ./program
 ! error[E_USAGE]: ./program: say the language with --lang ail|mind|ninth
-!    = hint: `tern help` lists the commands and options
-! 
+!
 ? 2
 $ tern run
 ! error[E_USAGE]: tern run needs a file: tern run FILE
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: such as `tern run model.ail --input x='[[1, 2]]'`; `tern help run` shows its options
+!
 ? 2
 $ tern run a.graph b.graph
 ! error[E_USAGE]: tern run takes one file; what is b.graph?
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: such as `tern run model.ail --input x='[[1, 2]]'`; `tern help run` shows its options
+!
 ? 2
 
 # With --json the mistake is an object on standard output, and standard error stays empty.
@@ -90,14 +86,14 @@ $ tern trian --json
 
 # Also when --json stands after the mistake.
 $ tern check --bogus --json
-| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no option --bogus","fields":{"message":"there is no option --bogus"},"span":null,"hint":"`tern help` lists the commands and options"}]}
+| {"ok":false,"diagnostics":[{"code":"E_USAGE","severity":"error","phase":"parse","title":"there is no option --bogus","fields":{"message":"there is no option --bogus"},"span":null,"hint":"`tern help check` lists the options of tern check"}]}
 ? 2
 
 # An instruction set that the machine cannot have.
 $ TERN_ISA=abacus tern version
 ! error[E_USAGE]: TERN_ISA=abacus: this machine or this build does not have that instruction set
-!    = hint: `tern help` lists the commands and options
-! 
+!    = hint: `tern doctor` lists the instruction sets of this machine
+!
 ? 2
 
 # A name has one value: nothing that was asked for is dropped in silence.
@@ -128,6 +124,6 @@ $ tern run order.nth --input a=1 --input a=2 --input a=3
 # check runs nothing, so that --set has nothing to set.
 $ tern check twice.ail --set lr=0.1
 ! error[E_USAGE]: --set is not an option of tern check
-!    = hint: `tern help` lists the commands and options
+!    = hint: --set is for tern run, tern eval, tern app, tern train; `tern help check` lists the options of tern check
 !
 ? 2

@@ -27,12 +27,12 @@ $ tern --max-time=3 verison
 ? 2
 $ tern --max-time run one.mind
 ! error[E_USAGE]: --max-time takes a number of seconds above 0, not run
-!    = hint: `tern help` lists the commands and options
+!    = hint: --max-time SECONDS: stop after SECONDS; repl: per line; run --watch: per run
 !
 ? 2
 $ tern --nothing version
 ! error[E_USAGE]: there is no option --nothing
-!    = hint: `tern help` lists the commands and options
+!    = hint: `tern help` lists the verbs, and `tern help VERB` their options
 !
 ? 2
 $ tern -- version

@@ -47,7 +47,7 @@ $ sh on_card none eval '1 + 2' --device auto
 | 3
 $ tern eval '1 + 2' --device gpu
 ! error[E_USAGE]: there is no device gpu; there are cpu, cuda and auto
-!    = hint: `tern help` lists the commands and options
+!    = hint: `tern devices` says which of them this machine has
 ! 
 ? 2
 $ sh on_card fine train model.ail --device cuda --ranks 2

@@ -450,9 +450,11 @@ static void check_dataset(tn_ail *program, int64_t *batch) {
   tn_ail_take_fields(program, TN_AIL_BLOCK_DATASET, fields, take_dataset_field);
   check_shares(program);
   if (!tn_ail_has_field(program, fields, "format"))
-    tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `format`");
+    tn_ail_report_missing(program, fields->keyword_at, "a dataset needs a `format`",
+                          "such as `format = \"csv\"`; there are csv, tsv, jsonl, npy, npz and text");
   if (!tn_ail_has_field(program, fields, "path"))
-    tn_ail_report_syntax(program, fields->keyword_at, "a dataset needs a `path`");
+    tn_ail_report_missing(program, fields->keyword_at, "a dataset needs a `path`",
+                          "such as `path = \"rows.csv\"`");
   tn_dataset_stage *stages = tn_arena_array(&program->arena, fields->count, sizeof *stages);
   if (!stages) return;
   program->dataset.stages = stages;

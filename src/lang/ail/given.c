@@ -28,22 +28,19 @@ static bool refuse(const tn_ail *program, const char *message, const char *hint)
 
 /* ---- inputs and parameters ---- */
 
-#define CANDIDATES 64
-
 static bool check_names(const tn_ail *program, const tn_given *given, size_t count,
                         const tn_tensor_spec *specs, size_t spec_count, const char *before) {
   bool ok = true;
   for (size_t i = 0; i < count; i++) {
-    tn_str candidates[CANDIDATES];
+    tn_str known[TN_HOST_NAMES];
     bool found = false;
     for (size_t k = 0; k < spec_count; k++) {
       tn_str name = tn_ail_text_of(program, specs[k].name);
       found = found || tn_str_equal(name, given[i].name);
-      if (k < CANDIDATES) candidates[k] = name;
+      if (k < TN_HOST_NAMES) known[k] = name;
     }
-    size_t known = spec_count < CANDIDATES ? spec_count : CANDIDATES;
-    tn_str meant = found ? TN_LIT("") : tn_str_suggest(given[i].name, candidates, known);
-    if (!found) ok = usage(program, before, given[i].name, "`", meant, TN_LIT(""));
+    size_t known_count = spec_count < TN_HOST_NAMES ? spec_count : TN_HOST_NAMES;
+    if (!found) ok = tn_host_no_name(program->host, before, given[i].name, "`", known, known_count);
   }
   return ok;
 }

@@ -161,6 +161,8 @@ bool tn_ail_apply_settings(tn_ail *program);
 /* ---- reporting ---- */
 
 bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message);
+/* The same with a right line as its hint. */
+bool tn_ail_report_missing(const tn_ail *program, tn_span at, const char *message, const char *hint);
 /* The text of a span, shortened for a field. */
 tn_str tn_ail_source_text(const tn_ail *program, tn_span at);
 /* A name as text. */

@@ -52,7 +52,8 @@ static bool parse_dim(tn_ail_parser *p) {
 /* shape = "[" [ dim { "," dim } ] "]" */
 static bool parse_shape(tn_ail_parser *p, tn_ail_statement *out) {
   size_t first = p->dims.count;
-  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_LIST, "a shape, as in `[B, 4]`")) return false;
+  if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_LIST, "a shape")) return false;
+  tn_ail_rule around = tn_ail_begin(p, TN_AIL_RULE_SHAPE);
   p->brackets++;
   bool ok = tn_ail_at(p, TN_AIL_TOKEN_CLOSE_LIST) || parse_dim(p);
   while (ok && tn_ail_accept(p, TN_AIL_TOKEN_COMMA)) ok = parse_dim(p);
@@ -60,6 +61,7 @@ static bool parse_shape(tn_ail_parser *p, tn_ail_statement *out) {
     p->brackets--;
     ok = tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_LIST, "`,` or `]` in the shape");
   }
+  p->rule = around;
   out->dims = tn_ail_take(p, dims, first, &out->rank);
   return ok;
 }
@@ -106,6 +108,7 @@ static bool at_const(const tn_ail_parser *p) {
 static bool parse_const(tn_ail_parser *p, tn_ail_statement *out) {
   uint32_t start = p->token.start;
   *out = (tn_ail_statement){ .kind = TN_AIL_CONSTANT };
+  p->rule = TN_AIL_RULE_CONST;
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of a constant", &out->name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` after the name of the constant"))
@@ -218,6 +221,7 @@ static bool parse_one(tn_ail_parser *p, tn_ail_place place, tn_ail_statement *ou
 void tn_ail_parse_statement(tn_ail_parser *p, tn_ail_place place) {
   tn_ail_statement statement = { .kind = TN_AIL_BROKEN };
   p->statement = p->token.start;
+  p->rule = (tn_ail_rule)(TN_AIL_RULE_MODEL + (int)place);
   if (!parse_one(p, place, &statement)) {
     tn_ail_recover(p);
     /* An assignment whose value is broken still says that the name exists. */
@@ -316,7 +320,7 @@ static bool parse_field(tn_ail_parser *p, const char *block, tn_ail_field *out) 
   if (at_control(p)) return refuse_control(p, block);
   if (tn_ail_refuse_foreign(p)) return false;
   out->kind = TN_AIL_FIELD;
-  out->name = tn_ail_expect_name(p, "a field, as in `steps = 100`", &out->name_at);
+  out->name = tn_ail_expect_name(p, "a field", &out->name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_ASSIGN, "`=` after the name of the field")) {
     out->value = tn_ail_parse_field_value(p);
   }
@@ -344,6 +348,7 @@ static void parse_fields(tn_ail_parser *p, const char *block, tn_ail_item_kind k
   while (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK) && !tn_ail_at(p, TN_AIL_TOKEN_END) && !tn_ail_at_item(p)) {
     tn_ail_field field = { 0 };
     p->statement = p->token.start;
+    p->rule = TN_AIL_RULE_FIELD;
     if (!parse_field(p, block, &field)) {
       if (p->panic) tn_ail_recover(p);
       field.kind = TN_AIL_FIELD_BROKEN;
@@ -419,6 +424,7 @@ static void parse_main(tn_ail_parser *p, tn_ail_place place, tn_ail_item_kind ki
 /* function = ( "fn" | "layer" ) name "(" [ name { "," name } ] ")" block */
 static bool parse_signature(tn_ail_parser *p, tn_ail_function *out) {
   size_t first = p->params.count;
+  p->rule = TN_AIL_RULE_SIGNATURE;
   tn_ail_advance(p);
   out->name = tn_ail_expect_name(p, "the name of the function", &out->name_at);
   bool ok = tn_ail_expect(p, TN_AIL_TOKEN_OPEN, "`(` after the name of the function");
@@ -500,6 +506,7 @@ static void parse_items(tn_ail_parser *p, bool in_app) {
   while (!p->failed && !tn_ail_at(p, TN_AIL_TOKEN_END) &&
          !(in_app && tn_ail_at(p, TN_AIL_TOKEN_CLOSE_BLOCK))) {
     uint32_t start = p->token.start;
+    p->rule = TN_AIL_RULE_ITEM;
     if (!parse_item(p)) recover_item(p, start, in_app);
     while (tn_ail_accept(p, TN_AIL_TOKEN_SEMICOLON)) {
     }
@@ -511,6 +518,7 @@ static bool parse_app(tn_ail_parser *p) {
   uint32_t start = p->token.start;
   tn_ail_item begin = { .kind = TN_AIL_ITEM_APP_BEGIN }, end = { .kind = TN_AIL_ITEM_APP_END };
   tn_span name_at;
+  p->rule = TN_AIL_RULE_APP;
   tn_ail_advance(p);
   begin.as.app = tn_ail_expect_name(p, "the name of the app", &name_at);
   if (!tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` after the name of the app")) return false;

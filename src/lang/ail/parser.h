@@ -8,10 +8,40 @@
 
 #include "lang/ail/ast.h"
 
+/* What is being read: a mistake in it is told with a line that is right (parser_tokens.c). */
+typedef enum {
+  TN_AIL_RULE_NONE,
+  TN_AIL_RULE_MODEL, /* statements, in the order of tn_ail_place */
+  TN_AIL_RULE_FORWARD,
+  TN_AIL_RULE_LOSS,
+  TN_AIL_RULE_FUNCTION,
+  TN_AIL_RULE_LAYER,
+  TN_AIL_RULE_HANDLER,
+  TN_AIL_RULE_STATE,
+  TN_AIL_RULE_ITEM,
+  TN_AIL_RULE_FIELD,
+  TN_AIL_RULE_SHAPE,
+  TN_AIL_RULE_CONST,
+  TN_AIL_RULE_SIGNATURE,
+  TN_AIL_RULE_LIST,
+  TN_AIL_RULE_CALL,
+  TN_AIL_RULE_GROUP,
+  TN_AIL_RULE_IF,
+  TN_AIL_RULE_FOR,
+  TN_AIL_RULE_REPEAT,
+  TN_AIL_RULE_REDUCE,
+  TN_AIL_RULE_TRANSITION,
+  TN_AIL_RULE_VARIABLE,
+  TN_AIL_RULE_STATE_MACHINE,
+  TN_AIL_RULE_APP,
+  TN_AIL_RULE_COUNT
+} tn_ail_rule;
+
 typedef struct {
   tn_host *host;
   tn_arena *arena;
   uint32_t file;
+  tn_ail_rule rule;
   tn_ail_lexer lexer;
   tn_ail_token token, next; /* the one to be read, and the one after it */
   uint32_t read_from;       /* where the last token that was read begins, and ends */
@@ -67,6 +97,12 @@ bool tn_ail_expect(tn_ail_parser *p, tn_ail_token_kind kind, const char *what);
 /* The } of a block. It is not missed where a string that is not closed has swallowed it. */
 void tn_ail_expect_end(tn_ail_parser *p);
 bool tn_ail_expect_word(tn_ail_parser *p, tn_ail_word word, const char *what);
+/* Another rule is read from here on; returns the one around it, which the caller restores. */
+static inline tn_ail_rule tn_ail_begin(tn_ail_parser *p, tn_ail_rule rule) {
+  tn_ail_rule around = p->rule;
+  p->rule = rule;
+  return around;
+}
 /* A name; 0 after reporting. */
 tn_name tn_ail_expect_name(tn_ail_parser *p, const char *what, tn_span *at);
 tn_span tn_ail_token_span(const tn_ail_parser *p, const tn_ail_token *token);
@@ -80,7 +116,8 @@ void tn_ail_mark(tn_ail_parser *p, tn_name name, unsigned mark);
 
 /* E_SYNTAX_ERROR, unless an error waits to be recovered from. Always false. */
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message);
-/* The same at the token, with what was found there: "expected a value, found `)`". */
+/* The same at the token, with what was found there, "expected a value, found `)`", and a right line of the
+ * rule that is being read. */
 bool tn_ail_expected(tn_ail_parser *p, const char *what);
 /* The same where a value is missing. At the end of a line the place is after the last token, not in the
  * next statement. */

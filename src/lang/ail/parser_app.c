@@ -12,6 +12,7 @@ static void pass_semicolons(tn_ail_parser *p) {
 static bool parse_transition(tn_ail_parser *p, tn_ail_transition *out) {
   uint32_t start = p->token.start;
   *out = (tn_ail_transition){ .kind = TN_AIL_ELSE };
+  p->rule = TN_AIL_RULE_TRANSITION;
   if (tn_ail_accept_word(p, TN_AIL_WORD_ON)) {
     out->kind = TN_AIL_ON;
     out->event = tn_ail_expect_name(p, "the name of an event after `on`", &out->event_at);
@@ -79,7 +80,8 @@ static bool parse_state(tn_ail_parser *p) {
   uint32_t start = p->statement = p->token.start;
   size_t first_statement = p->statements.count, first_transition = p->transitions.count;
   if (tn_ail_refuse_foreign(p)) return false;
-  if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state, as in `state Idle { }`")) return false;
+  p->rule = TN_AIL_RULE_STATE_MACHINE;
+  if (!tn_ail_expect_word(p, TN_AIL_WORD_STATE, "a state")) return false;
   state.name = tn_ail_expect_name(p, "the name of the state", &state.name_at);
   if (p->panic || !tn_ail_expect(p, TN_AIL_TOKEN_OPEN_BLOCK, "`{` after the name of the state")) {
     tn_ail_mark(p, state.name, TN_AIL_NAME_SKIPPED);
@@ -129,6 +131,7 @@ void tn_ail_parse_state_machine(tn_ail_parser *p) {
     p->failed = true;
     return;
   }
+  p->rule = TN_AIL_RULE_STATE_MACHINE;
   tn_ail_advance(p);
   state_machine->name = tn_ail_expect_name(p, "the name of the state machine", &state_machine->name_at);
   state_machine->keyword_at = tn_ail_span_from(p, start);
@@ -166,7 +169,8 @@ static bool parse_variable(tn_ail_parser *p) {
   tn_ail_variable variable = { 0 };
   uint32_t start = p->token.start;
   if (tn_ail_refuse_foreign(p)) return false;
-  variable.name = tn_ail_expect_name(p, "a variable, as in `counter: int = 0`", &variable.name_at);
+  p->rule = TN_AIL_RULE_VARIABLE;
+  variable.name = tn_ail_expect_name(p, "a variable", &variable.name_at);
   if (tn_ail_expect(p, TN_AIL_TOKEN_COLON, "`:` and the type of the variable"))
     variable.type = tn_ail_expect_name(p, "a type: int, float or tensor", &variable.type_at);
   if (!p->panic && tn_ail_accept(p, TN_AIL_TOKEN_ASSIGN)) variable.initial = tn_ail_parse_field_value(p);
@@ -227,6 +231,7 @@ void tn_ail_parse_handler(tn_ail_parser *p) {
     p->failed = true;
     return;
   }
+  p->rule = TN_AIL_RULE_APP;
   tn_ail_advance(p);
   handler->event = tn_ail_expect_name(p, "the name of an event after `on`", &handler->event_at);
   if (!tn_ail_parse_block(p, TN_AIL_IN_HANDLER, start, &handler->body)) return;

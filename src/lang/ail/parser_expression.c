@@ -109,6 +109,7 @@ static tn_ail_expr *parse_list(tn_ail_parser *p) {
   uint32_t start = p->token.start;
   size_t first = p->exprs.count;
   if (!tn_ail_enter(p, "the list")) return error_expr(p);
+  tn_ail_rule around = tn_ail_begin(p, TN_AIL_RULE_LIST);
   tn_ail_advance(p);
   p->lists++, p->brackets++, p->constants++;
   if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE_LIST)) {
@@ -119,6 +120,7 @@ static tn_ail_expr *parse_list(tn_ail_parser *p) {
   }
   p->lists--, p->brackets--, p->constants--;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE_LIST, "`,` or `]` in the list");
+  p->rule = around;
   tn_ail_leave(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_LIST, start);
   if (expr) expr->as.list.items = tn_ail_take(p, exprs, first, &expr->as.list.count);
@@ -166,6 +168,7 @@ static void parse_arg(tn_ail_parser *p) {
 static tn_ail_expr *parse_call(tn_ail_parser *p, tn_name name, tn_span name_at) {
   size_t first = p->args.count;
   if (!tn_ail_enter(p, "the call")) return error_expr(p);
+  tn_ail_rule around = tn_ail_begin(p, TN_AIL_RULE_CALL);
   tn_ail_advance(p);
   p->brackets++, p->constants++;
   if (!tn_ail_at(p, TN_AIL_TOKEN_CLOSE)) {
@@ -175,6 +178,7 @@ static tn_ail_expr *parse_call(tn_ail_parser *p, tn_name name, tn_span name_at) 
   }
   p->brackets--, p->constants--;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`,` or `)` in the call");
+  p->rule = around;
   tn_ail_leave(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_CALL, name_at.start);
   tn_ail_call *call = tn_arena_new(p->arena, tn_ail_call);
@@ -204,11 +208,13 @@ static tn_ail_expr *parse_name(tn_ail_parser *p) {
 static tn_ail_expr *parse_group(tn_ail_parser *p) {
   uint32_t start = p->token.start;
   if (!tn_ail_enter(p, "the expression")) return error_expr(p);
+  tn_ail_rule around = tn_ail_begin(p, TN_AIL_RULE_GROUP);
   tn_ail_advance(p);
   p->brackets++;
   tn_ail_expr *expr = tn_ail_parse_expr(p);
   p->brackets--;
   tn_ail_expect(p, TN_AIL_TOKEN_CLOSE, "`)`");
+  p->rule = around;
   tn_ail_leave(p);
   if (!expr) return NULL;
   expr->grouped = true;
@@ -234,6 +240,7 @@ static tn_ail_expr *parse_if(tn_ail_parser *p) {
   uint32_t start = p->token.start;
   size_t first = p->arms.count;
   if (!tn_ail_enter(p, "the `if`")) return error_expr(p);
+  tn_ail_rule around = tn_ail_begin(p, TN_AIL_RULE_IF);
   tn_ail_expr *otherwise = NULL;
   while (!p->panic) {
     tn_ail_advance(p);
@@ -244,6 +251,7 @@ static tn_ail_expr *parse_if(tn_ail_parser *p) {
     break;
   }
   tn_ail_leave(p);
+  p->rule = around;
   if (!otherwise) otherwise = error_expr(p);
   tn_ail_expr *expr = new_expr(p, TN_AIL_EXPR_IF, start);
   tn_ail_if *branch = tn_arena_new(p->arena, tn_ail_if);
@@ -337,6 +345,9 @@ static tn_ail_expr *parse_loop(tn_ail_parser *p, tn_ail_form form) {
     return NULL;
   }
   if (!tn_ail_enter(p, "the loop")) return error_expr(p);
+  tn_ail_rule around = tn_ail_begin(p, form == TN_AIL_EXPR_FOR      ? TN_AIL_RULE_FOR
+                                       : form == TN_AIL_EXPR_REPEAT ? TN_AIL_RULE_REPEAT
+                                                                    : TN_AIL_RULE_REDUCE);
   loop->keyword_at = tn_ail_token_span(p, &p->token);
   tn_ail_advance(p);
   if (form == TN_AIL_EXPR_FOR)
@@ -346,6 +357,7 @@ static tn_ail_expr *parse_loop(tn_ail_parser *p, tn_ail_form form) {
   else
     parse_reduce(p, loop);
   tn_ail_leave(p);
+  p->rule = around;
   if (p->panic) return error_expr(p);
   tn_ail_expr *expr = new_expr(p, form, start);
   if (expr) expr->as.loop = loop;

@@ -39,6 +39,7 @@ bool tn_ail_accept_word(tn_ail_parser *p, tn_ail_word word) {
 }
 
 bool tn_ail_expect(tn_ail_parser *p, tn_ail_token_kind kind, const char *what) {
+  if (kind == TN_AIL_TOKEN_CLOSE_BLOCK) p->rule = TN_AIL_RULE_NONE; /* nothing to show: it ends here */
   return tn_ail_accept(p, kind) ? true : tn_ail_expected(p, what);
 }
 
@@ -92,13 +93,41 @@ bool tn_ail_may_report(tn_ail_parser *p) {
   return true;
 }
 
-static bool report(tn_ail_parser *p, tn_span at, tn_str message) {
+static const char *const right_lines[] = {
+  [TN_AIL_RULE_NONE] = "",
+  [TN_AIL_RULE_MODEL] = "such as `x [B, 4]`, `param W [4, 2]` or `y = matmul(x, W)`",
+  [TN_AIL_RULE_FORWARD] = "such as `x [B, 4]`, `let y = relu(x)` or `return y`",
+  [TN_AIL_RULE_LOSS] = "such as `let e = mse_loss(y, price)` or `return e`",
+  [TN_AIL_RULE_FUNCTION] = "such as `h = relu(x)` or `return h`",
+  [TN_AIL_RULE_LAYER] = "such as `param W [4, 4]` or `return matmul(x, W)`",
+  [TN_AIL_RULE_HANDLER] = "such as `count = count + 1` or `emit done`",
+  [TN_AIL_RULE_STATE] = "such as `let y = 2`, `on tick -> Idle` or `end`",
+  [TN_AIL_RULE_ITEM] = "such as `model { x [B, 4] y = relu(x) }`",
+  [TN_AIL_RULE_FIELD] = "such as `lr = 0.1`",
+  [TN_AIL_RULE_SHAPE] = "such as `x [B, 4]` or `param W [4, 2 * D]`",
+  [TN_AIL_RULE_CONST] = "such as `const D = 16`",
+  [TN_AIL_RULE_SIGNATURE] = "such as `fn twice(x) { return x * 2 }`",
+  [TN_AIL_RULE_LIST] = "such as `[1, 2, 3]`",
+  [TN_AIL_RULE_CALL] = "such as `matmul(x, W)`",
+  [TN_AIL_RULE_GROUP] = "such as `(x + y) * 2`",
+  [TN_AIL_RULE_IF] = "such as `if sum(x) > 0 then x else y`",
+  [TN_AIL_RULE_FOR] = "such as `for i in range(0, 3) do x * i end`",
+  [TN_AIL_RULE_REPEAT] = "such as `repeat 3 times init x do y * 2 end` or `repeat 3 block(x)`",
+  [TN_AIL_RULE_REDUCE] = "such as `reduce add over range(0, 3) do x * i end`",
+  [TN_AIL_RULE_TRANSITION] = "such as `on tick -> Idle`, `if x > 0 -> Idle` or `else -> Idle`",
+  [TN_AIL_RULE_VARIABLE] = "such as `counter: int = 0`",
+  [TN_AIL_RULE_STATE_MACHINE] = "such as `state_machine Door { state Open { end } }`",
+  [TN_AIL_RULE_APP] = "such as `app Counter { on start { emit done } }`",
+};
+_Static_assert(sizeof right_lines / sizeof *right_lines == TN_AIL_RULE_COUNT, "a rule without a right line");
+
+static bool report(tn_ail_parser *p, tn_span at, tn_str message, tn_ail_rule rule) {
   return tn_report(p->host->diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
-                   TN_TEXT("message", message));
+                   TN_TEXT("message", message), TN_HINT(tn_str_of(right_lines[rule])));
 }
 
 bool tn_ail_syntax_error(tn_ail_parser *p, tn_span at, const char *message) {
-  if (tn_ail_may_report(p)) report(p, at, tn_str_of(message));
+  if (tn_ail_may_report(p)) report(p, at, tn_str_of(message), TN_AIL_RULE_NONE);
   return false;
 }
 
@@ -119,7 +148,7 @@ bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   if (p->token.problem) {
     tn_str text = tn_ail_token_text(p, &p->token);
     if (text.len > 0 && text.at[0] == '"' && memchr(text.at, '}', text.len)) p->swallowed = true;
-    return report(p, at, tn_str_of(p->token.problem));
+    return report(p, at, tn_str_of(p->token.problem), TN_AIL_RULE_NONE);
   }
   tn_text message;
   tn_text_init(&message, p->host->heap);
@@ -127,7 +156,7 @@ bool tn_ail_expected(tn_ail_parser *p, const char *what) {
   tn_text_puts(&message, what);
   tn_text_puts(&message, ", found ");
   describe_token(p, &message);
-  report(p, at, tn_text_str(&message));
+  report(p, at, tn_text_str(&message), p->rule);
   if (message.failed) p->failed = true;
   tn_text_free(&message);
   return false;
@@ -143,7 +172,7 @@ bool tn_ail_value_expected(tn_ail_parser *p) {
   tn_text_puts(&message, "expected a value after `");
   tn_text_add(&message, tn_utf8_clip((tn_str){ p->lexer.text.at + at.start, at.end - at.start }, 40));
   tn_text_byte(&message, '`');
-  report(p, at, tn_text_str(&message));
+  report(p, at, tn_text_str(&message), p->rule);
   if (message.failed) p->failed = true;
   tn_text_free(&message);
   return false;

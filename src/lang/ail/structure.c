@@ -13,8 +13,12 @@
 static tn_diags *diags_of(const tn_ail *program) { return program->host->diags; }
 
 bool tn_ail_report_syntax(const tn_ail *program, tn_span at, const char *message) {
+  return tn_ail_report_missing(program, at, message, "");
+}
+
+bool tn_ail_report_missing(const tn_ail *program, tn_span at, const char *message, const char *hint) {
   return tn_report(diags_of(program), TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
-                   TN_STR("message", message));
+                   TN_STR("message", message), TN_HINT(tn_str_of(hint)));
 }
 
 #define FIELD_TEXT_BYTES 60
@@ -349,7 +353,8 @@ static void check_main(const tn_ail *program) {
   tn_span at = { program->file, 0, 0 };
   if (program->tree.count > 0) at = program->tree.items[0].at;
   at.end = at.start;
-  tn_ail_report_syntax(program, at, "a program needs a model block");
+  tn_ail_report_missing(program, at, "a program needs a model block",
+                        "such as `model { x [B, 4] y = relu(x) }`");
 }
 
 static bool is_field(const tn_ail_fields *fields, tn_name name) {

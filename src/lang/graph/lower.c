@@ -7,11 +7,14 @@
 
 static bool check_names(tn_graph_unit *self, const tn_given *givens, size_t given_count,
                         const tn_value *values, size_t count, const char *what) {
+  tn_str known[TN_HOST_NAMES];
+  size_t known_count = count < TN_HOST_NAMES ? count : TN_HOST_NAMES;
+  for (size_t i = 0; i < known_count; i++) known[i] = tn_graph_name_of(&self->source, values[i]);
   for (size_t g = 0; g < given_count; g++) {
-    bool known = false;
+    bool found = false;
     for (size_t i = 0; i < count; i++)
-      known |= tn_str_equal(givens[g].name, tn_graph_name_of(&self->source, values[i]));
-    if (!known) return tn_host_usage(self->unit.host, what, givens[g].name, "");
+      found |= tn_str_equal(givens[g].name, tn_graph_name_of(&self->source, values[i]));
+    if (!found) return tn_host_no_name(self->unit.host, what, givens[g].name, "", known, known_count);
   }
   return true;
 }

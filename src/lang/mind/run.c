@@ -57,7 +57,9 @@ static bool no_inputs(tn_host *host) {
   if (!given && host->set_count) given = host->sets;
   if (!given) return true;
   return tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE,
-                   TN_STR("message", "a MIND program has no inputs, parameters or host values to be set"));
+                   TN_STR("message", "a MIND program has no inputs, parameters or host values to be set"),
+                   TN_HINT(TN_LIT("write the value into the program, as in `let x = 2`, or read it there: "
+                                  "`read_csv(\"x.csv\")`")));
 }
 
 bool tn_lang_mind_run(tn_unit *unit, tn_arena *arena, tn_outcome *out) {

@@ -211,7 +211,7 @@ static bool reaches(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_ninth_opcode 
   else if (stray != TN_NINTH_BRACE)
     report_unpaired(c, stray, &c->tokens[c->at - 1]);
   else
-    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), "there is no { for this }");
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), TN_NINTH_SYNTAX_NO_BRACE);
   return false;
 }
 
@@ -275,8 +275,7 @@ static void read_end(tn_ninth_compiler *c, tn_span at) {
   tn_ninth_open block = tn_vec_pop(&c->open);
   bool repeat = kind == TN_NINTH_REPEAT;
   if (!repeat && !block.has_else)
-    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[block.token]),
-                    "[WHILE] needs a [DO] between its condition and what it repeats");
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[block.token]), TN_NINTH_SYNTAX_WHILE_DO);
   tn_ninth_emit(c, repeat ? TN_NINTH_END : TN_NINTH_CODE_AGAIN, (repeat ? block.patch : block.start) + 1, at);
   set_target(c, block.patch, here(c));
 }
@@ -297,7 +296,7 @@ static void read_def(tn_ninth_compiler *c, tn_span at) {
     definition.name = tn_ninth_name(c, tn_ninth_peek(c, 0));
     c->at++;
   } else {
-    tn_ninth_syntax(c->diags, at, "[DEF] needs a name in quotes after it");
+    tn_ninth_syntax(c->diags, at, TN_NINTH_SYNTAX_DEF_NAME);
   }
   if (!tn_vec_push(c->heap, &c->program->definitions, definition)) tn_ninth_no_memory(c);
   uint32_t number = (uint32_t)c->program->definitions.count - 1;
@@ -327,15 +326,13 @@ static void read_method(tn_ninth_compiler *c, tn_ninth_opcode kind, tn_span at) 
   uint32_t module = inside ? tn_vec_last(&c->open).module : 0;
   if (!inside)
     tn_ninth_syntax(c->diags, at,
-                    init ? "[INIT] stands directly in a [MODULE]"
-                         : "[FORWARD] stands directly in a [MODULE]");
+                    init ? TN_NINTH_SYNTAX_INIT_PLACE : TN_NINTH_SYNTAX_FORWARD_PLACE);
   if (!open_block(c, kind) || !begin_unit(c, init ? TN_NINTH_UNIT_INIT : TN_NINTH_UNIT_FORWARD, NULL)) return;
   if (!inside) return;
   tn_ninth_module *into = &c->program->modules.at[module];
   const tn_ninth_unit **method = init ? &into->init : &into->forward;
   if (*method)
-    tn_ninth_syntax(c->diags, at,
-                    init ? "this module has an [INIT] already" : "this module has a [FORWARD] already");
+    tn_ninth_syntax(c->diags, at, init ? TN_NINTH_SYNTAX_INIT_TWICE : TN_NINTH_SYNTAX_FORWARD_TWICE);
   *method = c->writer->unit;
 }
 
@@ -357,8 +354,7 @@ static bool is_nested_module(tn_ninth_compiler *c, const tn_ninth_token *token) 
   tn_ninth_open *module = &tn_vec_last(&c->open);
   if (token->kind != TN_NINTH_TOKEN_OPCODE || token->opcode != TN_NINTH_MODULE) return false;
   if (!module->spoiled) {
-    tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
-                    "a [MODULE] cannot stand in another one, whose [END_MODULE] comes first");
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, token), TN_NINTH_SYNTAX_NESTED);
   }
   module->spoiled = module->nested = true;
   return true;
@@ -391,8 +387,7 @@ static bool has_place(tn_ninth_compiler *c, const tn_ninth_token *token) {
     return false; /* the name of one */
   tn_ninth_open *module = &tn_vec_last(&c->open);
   if (!module->spoiled) {
-    tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
-                    "only [INIT], [FORWARD] and [DEF] stand directly in a [MODULE]");
+    tn_ninth_syntax(c->diags, tn_ninth_span(c, token), TN_NINTH_SYNTAX_MODULE_ITEM);
   }
   module->spoiled = true;
   return false;
@@ -458,8 +453,7 @@ static void read_arrow(tn_ninth_compiler *c, const tn_ninth_token *arrow) {
     c->at++;
   } else if (target->kind != TN_NINTH_TOKEN_BAD) {
     bool literal = target->kind == TN_NINTH_TOKEN_NUMBER || target->kind == TN_NINTH_TOKEN_STRING;
-    tn_ninth_syntax(c->diags, literal ? at : tn_ninth_span(c, arrow),
-                    "an arrow needs a name or an @name after it");
+    tn_ninth_syntax(c->diags, literal ? at : tn_ninth_span(c, arrow), TN_NINTH_SYNTAX_ARROW);
     if (literal) c->at++;
   }
 }
@@ -512,7 +506,7 @@ static void read_long_maker(tn_ninth_compiler *c, tn_span open) {
     if (ok) report_unpaired(c, TN_NINTH_BRACE, &(tn_ninth_token){ .start = open.start, .end = open.end });
     ok = false;
   } else if (ok) {
-    ok = tn_ninth_syntax(c->diags, end, "a module's values are the last in its braces, in one [ ]");
+    ok = tn_ninth_syntax(c->diags, end, TN_NINTH_SYNTAX_KEYS_LAST);
     skip_to_brace(c);
   }
   if (ok) keep_maker(c, &maker, tn_span_join(open, end));
@@ -587,10 +581,10 @@ static void read_token(tn_ninth_compiler *c) {
     case TN_NINTH_TOKEN_KEEP: read_arrow(c, token); break;
     case TN_NINTH_TOKEN_BLOCK_OPEN: read_brace(c, at); break;
     case TN_NINTH_TOKEN_BLOCK_CLOSE: read_brace_end(c, at); break;
-    case TN_NINTH_TOKEN_CLOSE: tn_ninth_syntax(c->diags, at, "there is no ( for this )"); break;
-    case TN_NINTH_TOKEN_SHAPE_CLOSE: tn_ninth_syntax(c->diags, at, "there is no [ for this ]"); break;
+    case TN_NINTH_TOKEN_CLOSE: tn_ninth_syntax(c->diags, at, TN_NINTH_SYNTAX_NO_ROUND); break;
+    case TN_NINTH_TOKEN_SHAPE_CLOSE: tn_ninth_syntax(c->diags, at, TN_NINTH_SYNTAX_NO_SQUARE); break;
     case TN_NINTH_TOKEN_COMMA:
-      tn_ninth_syntax(c->diags, at, "commas stand between the dimensions of a shape only");
+      tn_ninth_syntax(c->diags, at, TN_NINTH_SYNTAX_COMMA);
       break;
     case TN_NINTH_TOKEN_BAD: tn_ninth_emit(c, TN_NINTH_CODE_FLAW, 0, at); break;
     default: break;

@@ -63,9 +63,16 @@ static bool push(lexer *lx, tn_ninth_token_kind kind, size_t start, uint8_t opco
   return tn_vec_push(lx->heap, &lx->out->list, token);
 }
 
-bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message) {
+bool tn_ninth_syntax(tn_diags *diags, tn_span at, tn_ninth_mistake mistake) {
+  static const struct {
+    const char *message, *hint;
+  } mistakes[] = {
+#define TN_NINTH_SYNTAX(id, message, hint) { message, hint },
+#include "lang/ninth/syntax.def"
+  };
   return tn_report(diags, TN_DIAG_E_SYNTAX_ERROR, at, TN_LINE("line", at), TN_COLUMN("col", at),
-                   TN_STR("message", message));
+                   TN_STR("message", mistakes[mistake].message),
+                   TN_HINT(tn_str_of(mistakes[mistake].hint)));
 }
 
 static bool push_bad_word(lexer *lx, size_t start) {
@@ -187,7 +194,7 @@ static bool read_string(lexer *lx) {
     return push(lx, TN_NINTH_TOKEN_STRING, start, 0);
   }
   lx->out->open = true;
-  tn_ninth_syntax(lx->diags, span_of(lx, start, start + 1), "this string has no closing quote");
+  tn_ninth_syntax(lx->diags, span_of(lx, start, start + 1), TN_NINTH_SYNTAX_STRING);
   lx->out->flaws++;
   lx->at = lx->text.len;
   return push(lx, TN_NINTH_TOKEN_BAD, start, 0);
@@ -323,7 +330,7 @@ bool tn_ninth_lex(tn_heap *heap, tn_diags *diags, uint32_t file, bool everything
   tn_span nul;
   *out = (tn_ninth_tokens){ 0 };
   if (tn_sources_find_nul(diags->sources, file, &nul)) {
-    tn_ninth_syntax(diags, nul, TN_SOURCE_NUL_MESSAGE);
+    tn_ninth_syntax(diags, nul, TN_NINTH_SYNTAX_NUL);
     return push(&lx, TN_NINTH_TOKEN_END, lx.at, 0);
   }
   bool blocks = find_words(&lx, 0, lx.text.len, START_WORDS) < lx.text.len;

@@ -60,8 +60,12 @@ float tn_ninth_number(tn_str text);
  * *fits says whether it has 64 bits. */
 bool tn_ninth_integer(tn_str text, int64_t *out, bool *fits);
 
-/* E_SYNTAX_ERROR with the place as fields. `message` is static. Returns false. */
-bool tn_ninth_syntax(tn_diags *diags, tn_span at, const char *message);
+typedef enum {
+#define TN_NINTH_SYNTAX(id, ...) TN_NINTH_SYNTAX_##id,
+#include "lang/ninth/syntax.def"
+} tn_ninth_mistake;
+/* E_SYNTAX_ERROR with the place as fields, and a right line as its hint. Returns false. */
+bool tn_ninth_syntax(tn_diags *diags, tn_span at, tn_ninth_mistake mistake);
 
 /* What the table says of an opcode. */
 typedef struct {

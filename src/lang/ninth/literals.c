@@ -15,8 +15,9 @@ typedef struct {
   bool wrong; /* has been reported */
 } tensor_reader;
 
-static void wrong_token(tensor_reader *r, const char *message) {
-  if (!r->wrong) tn_ninth_syntax(r->c->diags, tn_ninth_span(r->c, tn_ninth_peek(r->c, 0)), message);
+static void wrong_token(tensor_reader *r) {
+  if (!r->wrong)
+    tn_ninth_syntax(r->c->diags, tn_ninth_span(r->c, tn_ninth_peek(r->c, 0)), TN_NINTH_SYNTAX_TENSOR_ITEM);
   r->wrong = true;
 }
 
@@ -66,7 +67,7 @@ static bool read_item(tensor_reader *r, int depth, tn_shape *shape) {
     case TN_NINTH_TOKEN_OPEN: return read_row(r, depth + 1, shape);
     case TN_NINTH_TOKEN_BAD: r->wrong = true; break;
     case TN_NINTH_TOKEN_END: c->program->open = true; return false;
-    default: wrong_token(r, "only numbers and rows in round brackets stand in a tensor"); break;
+    default: wrong_token(r); break;
   }
   c->at++;
   return !c->out_of_memory;
@@ -120,7 +121,7 @@ void tn_ninth_read_tensor(tn_ninth_compiler *c) {
   tn_shape shape;
   bool closed = read_row(&r, 1, &shape);
   if (!closed && !r.wrong && !c->out_of_memory) {
-    tn_ninth_syntax(c->diags, start, "this round bracket is not closed");
+    tn_ninth_syntax(c->diags, start, TN_NINTH_SYNTAX_ROUND);
   }
   tn_span end = tn_ninth_span(c, &c->tokens[c->at - 1]);
   if (closed && !r.wrong) keep_tensor(&r, &shape, tn_span_join(start, end));
@@ -135,7 +136,7 @@ static bool number_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_nin
   bool fits = false;
   *dim = (tn_ninth_dim){ .kind = TN_NINTH_DIM_FIXED };
   if (!tn_ninth_integer(tn_ninth_text(c, token), &dim->number, &fits)) {
-    return tn_ninth_syntax(c->diags, tn_ninth_span(c, token), "the dimensions of a shape are whole numbers");
+    return tn_ninth_syntax(c->diags, tn_ninth_span(c, token), TN_NINTH_SYNTAX_SHAPE_NUMBER);
   }
   return fits ||
          tn_report(c->diags, TN_DIAG_E_TOO_LARGE, tn_ninth_span(c, token), TN_STR("what", "a dimension"),
@@ -153,8 +154,7 @@ static bool read_dim(tn_ninth_compiler *c, const tn_ninth_token *token, tn_ninth
       return true;
     case TN_NINTH_TOKEN_BAD: return false;
     default:
-      return tn_ninth_syntax(c->diags, tn_ninth_span(c, token),
-                             "only whole numbers and names stand in a shape");
+      return tn_ninth_syntax(c->diags, tn_ninth_span(c, token), TN_NINTH_SYNTAX_SHAPE_ITEM);
   }
 }
 
@@ -175,8 +175,7 @@ static bool skip_comma(tn_ninth_compiler *c) {
   c->at++;
   int kind = tn_ninth_peek(c, 0)->kind;
   if (kind != TN_NINTH_TOKEN_COMMA && kind != TN_NINTH_TOKEN_SHAPE_CLOSE) return true;
-  return tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]),
-                         "a comma stands between two items");
+  return tn_ninth_syntax(c->diags, tn_ninth_span(c, &c->tokens[c->at - 1]), TN_NINTH_SYNTAX_ITEM_COMMA);
 }
 
 /* The items of "[" ... "]" one by one; false when one was wrong or the bracket is not closed. */
@@ -186,7 +185,7 @@ static bool read_items(tn_ninth_compiler *c, item_reader read, void *into) {
   for (c->at++; tn_ninth_peek(c, 0)->kind != TN_NINTH_TOKEN_SHAPE_CLOSE;) {
     if (tn_ninth_peek(c, 0)->kind == TN_NINTH_TOKEN_END) {
       c->program->open = true;
-      return tn_ninth_syntax(c->diags, tn_ninth_span(c, start), "this square bracket is not closed");
+      return tn_ninth_syntax(c->diags, tn_ninth_span(c, start), TN_NINTH_SYNTAX_SQUARE);
     }
     if (!read(c, into) || !skip_comma(c)) {
       skip_brackets(c);
@@ -200,8 +199,7 @@ static bool read_items(tn_ninth_compiler *c, item_reader read, void *into) {
 static bool shape_item(tn_ninth_compiler *c, void *into) {
   tn_ninth_dim dim;
   if (tn_ninth_peek(c, 1)->kind == TN_NINTH_TOKEN_ARROW) {
-    return tn_ninth_syntax(c->diags, tn_ninth_span(c, tn_ninth_peek(c, 0)),
-                           "[key->value] follows the name of a module: {Name [key->value]}");
+    return tn_ninth_syntax(c->diags, tn_ninth_span(c, tn_ninth_peek(c, 0)), TN_NINTH_SYNTAX_KEY_PLACE);
   }
   if (!read_dim(c, tn_ninth_peek(c, 0), &dim)) return false;
   c->at++;
@@ -243,11 +241,11 @@ static bool key_item(tn_ninth_compiler *c, void *into) {
   if (key->kind != TN_NINTH_TOKEN_NAME || tn_ninth_peek(c, 1)->kind != TN_NINTH_TOKEN_ARROW ||
       value->kind != TN_NINTH_TOKEN_NUMBER) {
     const tn_ninth_token *wrong = key->kind != TN_NINTH_TOKEN_NAME ? key : value;
-    return tn_ninth_syntax(c->diags, tn_ninth_span(c, wrong), "values are given as name->number");
+    return tn_ninth_syntax(c->diags, tn_ninth_span(c, wrong), TN_NINTH_SYNTAX_KEY);
   }
   tn_name name = tn_ninth_name(c, key);
   if (tn_map_get(&read->given, name))
-    return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), "this name is given twice");
+    return tn_ninth_syntax(c->diags, tn_ninth_span(c, key), TN_NINTH_SYNTAX_KEY_TWICE);
   c->at += 3;
   if (tn_map_put(&read->given, name, 1) && tn_vec_push(c->heap, &read->names, name) &&
       tn_vec_push(c->heap, &read->values, tn_ninth_number(tn_ninth_text(c, value)))) {

@@ -66,5 +66,5 @@ tn_str tn_ninth_word_hint(tn_str word) {
   }
   if (word.len > 0 && word.at[0] == '#') return TN_LIT("a comment begins with `//`");
   if (word.len > 0 && word.at[0] == '\'') return TN_LIT("a string stands in double quotes: \"text\"");
-  return TN_LIT("");
+  return TN_LIT("such as `5`, `2.5e-3` or `x5`: a name begins with a letter");
 }

@@ -29,11 +29,13 @@ static bool give_stack(tn_ninth_vm *m, tn_arena *arena, tn_outcome *out) {
 
 /* Values that a Ninth program has no names for are a mistake on the command line. */
 bool tn_ninth_check_given(tn_host *host) {
-  const char *wrong = NULL;
+  const char *wrong = NULL, *hint = "such as `--input x=2`: each [INPUT] takes one value, in their order";
   if (host->has_weights) wrong = "a Ninth program has no named parameters that --weights could fill";
+  if (host->has_weights) hint = "[LOAD_WEIGHTS] reads a .safetensors file in the program";
   if (host->set_count > 0) wrong = "a Ninth program takes its values with --input; there is no --set";
   if (host->param_count > 0) wrong = "a Ninth program takes its values with --input; there is no --param";
-  return !wrong || tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_STR("message", wrong));
+  return !wrong || tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_STR("message", wrong),
+                             TN_HINT(tn_str_of(hint)));
 }
 
 /* Only a program that has ended shows which values it takes. */
@@ -44,7 +46,8 @@ static bool took_every_input(tn_ninth_vm *m) {
   tn_text_init(&message, m->heap);
   tn_text_puts(&message, "no [INPUT] took the value of ");
   tn_text_add(&message, host->inputs[m->input].name);
-  tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)));
+  tn_report(host->diags, TN_DIAG_E_USAGE, TN_NOWHERE, TN_TEXT("message", tn_text_str(&message)),
+            TN_HINT(TN_LIT("each [INPUT] that runs takes one value, in the order of --input")));
   tn_text_free(&message);
   return false;
 }
