@@ -181,7 +181,42 @@ static void a_long_sequence_is_stepped_through(void **state) {
                2);
 }
 
+/* A mask of i64 that is too large to be folded: query i sees key j where base + 4 i + 4 + MORE > base + 4 j.
+ * So the key after the query is hidden; with MORE = 1 it is seen. */
+#define SHIFTED(BASE, MORE)                                                                           \
+  EMBEDDED("300")                                                                                     \
+  "  %kt = transpose %n {axes=[0, 2, 1]}\n  %s = matmul %x, %kt\n"                                    \
+  "  %base = fill {dtype=i64, shape=[], number=" BASE "}\n"                                           \
+  "  %more = fill {dtype=i64, shape=[], number=" MORE "}\n"                                           \
+  "  %four = fill {dtype=i64, shape=[], number=4}\n"                                                  \
+  "  %down = fill {dtype=i64, shape=[300, 1], number=4}\n  %i4 = cumsum %down {axis=0}\n"             \
+  "  %right = fill {dtype=i64, shape=[1, 300], number=4}\n  %j4 = cumsum %right {axis=1}\n"           \
+  "  %row = add %i4, %base\n  %rows = add %row, %more\n"                                              \
+  "  %column = add %j4, %base\n  %columns = sub %column, %four\n  %open = gt %rows, %columns\n"       \
+  "  %low = fill {dtype=f32, shape=[], number=-Infinity}\n  %m = select %open, %s, %low\n"            \
+  "  %w = softmax %m {axis=2}\n  %y = matmul %w, %x\n  return %y\n}\n"
+#define TWO_TO_52 "4503599627370496"
+#define TWO_TO_53 "9007199254740992"
+
+static void a_mask_of_exact_integers_is_stepped_through(void **state) {
+  (void)state;
+  assert_steps(SHIFTED(TWO_TO_52, "0"), 2);
+}
+
 /* ---- what is not causal, or cannot be told ---- */
+
+/* 2^53 + 5 > 2^53 + 4, so query 0 sees key 1. As doubles the two are equal, and the mask looks causal. */
+static void a_mask_of_integers_beyond_2_to_53_is_left(void **state) {
+  (void)state;
+  static const char *const texts[] = { SHIFTED(TWO_TO_53, "1"), SHIFTED(TWO_TO_53, "0"),
+                                       SHIFTED(TWO_TO_52, "1") };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    derived d = { 0 };
+    derive(&d, texts[i]);
+    assert_false(d.one.derived);
+    end(&d);
+  }
+}
 
 static void what_is_not_known_to_be_causal_is_left(void **state) {
   (void)state;
@@ -227,6 +262,8 @@ int main(void) {
     cmocka_unit_test(heads_and_layers_are_stepped_through),
     cmocka_unit_test(a_softmax_in_parts_is_stepped_through),
     cmocka_unit_test(a_long_sequence_is_stepped_through),
+    cmocka_unit_test(a_mask_of_exact_integers_is_stepped_through),
+    cmocka_unit_test(a_mask_of_integers_beyond_2_to_53_is_left),
     cmocka_unit_test(what_is_not_known_to_be_causal_is_left),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
