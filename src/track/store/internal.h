@@ -34,7 +34,7 @@ struct tn_store {
   size_t before;   /* bytes that SQLite had when the store was opened */
   size_t counted;  /* bytes of SQLite that the heap counts for it */
   bool refused;    /* the last statement needed more memory than there is for it */
-  bool held;       /* the last failure was a lock of somebody else or a stop; a rollback hides SQLite's code */
+  bool held;       /* the last failure was another process's lock or a stop; a rollback hides its code */
 };
 
 /* Reports E_STORE with the database's own words. Returns false. */
