@@ -120,7 +120,7 @@ isa() {
 }
 
 passes() {
-  for list in fold cse dce fuse fold,cse,dce,fuse; do
+  for list in fold cse dce fuse recompute fold,cse,dce,fuse,recompute; do
     more="--without $list"
     compare "without $list" "$tern"
   done

@@ -84,7 +84,7 @@ tern_session *tern_session_new(const tern_options *options, const char **problem
   if (!options) options = &usual;
   tn_pass_set passes;
   if (!read_passes(options->without, &passes))
-    return refuse(problem, "the passes are fold, cse, dce and fuse");
+    return refuse(problem, "the passes are fold, cse, dce, fuse and recompute");
   const tn_backend *backend = find_backend(options->isa);
   if (!backend) return refuse(problem, "this machine or this build does not have that instruction set");
   tn_heap heap = { .ceiling = tn_machine_memory() / 16 * 15,

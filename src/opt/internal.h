@@ -21,6 +21,8 @@ struct tn_rewrite {
   /* What stands for old node `old`. `in` are its operands in the new graph. Use
    * tn_rewrite_keep for the default. 0 means nothing; out of memory sets to.failed. */
   tn_value (*node)(tn_rewrite *rewrite, tn_value old, const tn_node *node, const tn_value *in);
+  /* Optional: called before the operands of a node are looked up; may change `map`. */
+  void (*before)(tn_rewrite *rewrite, tn_value old, const tn_node *node);
   /* Optional: whether an old node is needed at all; NULL: every node. */
   const bool *needed;
   /* Optional: for an `if` of the old graph 0 or 1 when its condition is decided, else -1.

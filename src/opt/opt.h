@@ -12,7 +12,8 @@ typedef enum {
   TN_PASS_CSE = 1 << 1,  /* the same operation on the same operands once */
   TN_PASS_DCE = 1 << 2,  /* what no output needs */
   TN_PASS_FUSE = 1 << 3, /* elementwise chains become one operation */
-  TN_PASS_ALL = (1 << 4) - 1
+  TN_PASS_RECOMPUTE = 1 << 4, /* cheap values that would wait long in memory are made again */
+  TN_PASS_ALL = (1 << 5) - 1
 } tn_pass_set;
 
 /* Folding computes with this; opt/ does not know back ends. The views are right for the op;
@@ -23,7 +24,7 @@ typedef struct {
   void *context;
 } tn_opt_evaluator;
 
-/* "fold", "cse", "dce", "fuse"; 0 when unknown. */
+/* "fold", "cse", "dce", "fuse", "recompute"; 0 when unknown. */
 tn_pass_set tn_pass_find(tn_str name);
 
 /* Runs the passes in order. False only when memory runs out; the graph is then still valid. */
@@ -33,6 +34,8 @@ bool tn_opt_fold(tn_graph *graph, const tn_opt_evaluator *evaluator);
 bool tn_opt_cse(tn_graph *graph);
 bool tn_opt_dce(tn_graph *graph);
 bool tn_opt_fuse(tn_graph *graph);
+/* `always`: also where little memory is saved. */
+bool tn_opt_recompute(tn_graph *graph, bool always);
 
 /* A batch in pieces (rows.c). `piece` computes the cut for a few rows: its outputs are the values of the cut.
  * `rest` computes the program's outputs for all rows and reads the cut as further inputs. Evaluating pieces

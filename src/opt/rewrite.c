@@ -80,6 +80,7 @@ static tn_value rewrite_node(tn_rewrite *rewrite, tn_value old) {
     in = tn_heap_alloc(rewrite->to.heap, (size_t)node->count * sizeof *in);
     if (!in) return fail(rewrite);
   }
+  if (rewrite->before) rewrite->before(rewrite, old, node);
   for (int i = 0; i < node->count; i++) in[i] = rewrite->map[node->in[i]];
   value = rewrite->node(rewrite, old, node, in);
   if (in != few) tn_heap_free(rewrite->to.heap, in, (size_t)node->count * sizeof *in);

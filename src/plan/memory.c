@@ -2,7 +2,12 @@
  *
  * Storages are placed in the order in which they are written. A free list of
  * gaps, sorted by offset, takes what has died and gives the smallest gap that
- * fits; an elementwise result moves into a dying operand of its own size. */
+ * fits; an elementwise result moves into a dying operand of its own size.
+ *
+ * That leaves gaps: what lives long is put between values that soon die. Where
+ * much memory is at stake, all places are chosen a second time with every life
+ * known, the largest and longest first, and the smaller block counts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/internal.h"
@@ -11,9 +16,20 @@ typedef struct {
   size_t offset, bytes;
 } gap;
 
+#define PACK_BYTES ((size_t)8 << 20) /* of a block that is worth a second choice */
+#define PACK_LIMIT 4096              /* slots of one: each is compared with all others */
+
+/* A place and how long it is in use, by one storage or by several that take it over from each other. */
+typedef struct {
+  size_t offset, bytes;
+  int32_t first, last;
+} slot;
+
 typedef struct {
   tn_plan *plan;
   tn_vec(gap) gaps;    /* by offset; never adjacent */
+  tn_vec(slot) slots;
+  int32_t *slot_of;    /* by storage; -1: none */
   int32_t *dying;      /* by step: head of the storages that die there */
   int32_t *next_dying; /* by storage */
   size_t end;          /* the block so far */
@@ -132,11 +148,33 @@ static bool expire(placer *p, int32_t from, int32_t to) {
   return true;
 }
 
+/* When nobody needs the storage any more. */
+static int32_t end_of(const tn_storage *storage) {
+  if (storage->output) return TN_PLAN_END;
+  return storage->last < storage->first ? storage->first : storage->last;
+}
+
+static bool add_slot(placer *p, size_t storage) {
+  const tn_storage *s = &p->plan->storages.at[storage];
+  slot added = { s->offset, tn_plan_rounded(s->bytes), s->first, end_of(s) };
+  p->slot_of[storage] = (int32_t)p->slots.count;
+  return tn_vec_push(p->plan->heap, &p->slots, added);
+}
+
+static void take_over(placer *p, size_t storage, int32_t operand) {
+  tn_storage *s = &p->plan->storages.at[storage], *from = &p->plan->storages.at[operand];
+  from->taken = true;
+  s->offset = from->offset;
+  p->slot_of[storage] = p->slot_of[operand];
+  p->slots.at[p->slot_of[storage]].last = end_of(s);
+}
+
 static bool place_all(placer *p) {
   tn_plan *plan = p->plan;
   int32_t now = 0;
   for (size_t s = 0; s < plan->storages.count; s++) {
     tn_storage *storage = &plan->storages.at[s];
+    p->slot_of[s] = -1;
     if (storage->base != 0 || storage->bytes == 0) continue;
     if (storage->first > now) {
       if (!expire(p, now, storage->first)) return false;
@@ -144,13 +182,13 @@ static bool place_all(placer *p) {
     }
     int32_t operand = dying_operand(plan, storage);
     if (operand >= 0) {
-      plan->storages.at[operand].taken = true;
-      storage->offset = plan->storages.at[operand].offset;
+      take_over(p, s, operand);
     } else {
       storage->offset = take(p, tn_plan_rounded(storage->bytes));
+      if (!add_slot(p, s)) return false;
     }
-    if (storage->last != TN_PLAN_END && !storage->output) {
-      int32_t last = storage->last < storage->first ? storage->first : storage->last;
+    int32_t last = end_of(storage);
+    if (last != TN_PLAN_END) {
       p->next_dying[s] = p->dying[last];
       p->dying[last] = (int32_t)s;
     }
@@ -159,18 +197,78 @@ static bool place_all(placer *p) {
   return true;
 }
 
+/* ---- a second choice ---- */
+
+/* The largest first; of equal ones the one that lives longest; then as they came. */
+static int by_size(const void *a, const void *b) {
+  const slot *x = *(slot *const *)a, *y = *(slot *const *)b;
+  int64_t lives = (int64_t)x->last - x->first, other = (int64_t)y->last - y->first;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  if (lives != other) return lives > other ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* The smallest gap between slots of the same time that fits, else the place after them. `placed` is in the
+ * order of offsets. */
+static size_t gap_for(const slot *one, slot *const *placed, size_t count) {
+  size_t at = 0, best = SIZE_MAX, spare = SIZE_MAX;
+  for (size_t i = 0; i < count; i++) {
+    const slot *other = placed[i];
+    if (other->first > one->last || other->last < one->first) continue;
+    if (other->offset >= at + one->bytes && other->offset - at < spare)
+      best = at, spare = other->offset - at;
+    if (other->offset + other->bytes > at) at = other->offset + other->bytes;
+  }
+  return best != SIZE_MAX ? best : at;
+}
+
+static void insert_by_offset(slot **placed, size_t count, slot *one) {
+  for (; count > 0 && placed[count - 1]->offset > one->offset; count--) placed[count] = placed[count - 1];
+  placed[count] = one;
+}
+
+/* The bytes of the block when slots are placed in this order. */
+static size_t pack(slot **order, slot **placed, size_t count) {
+  size_t end = 0;
+  for (size_t i = 0; i < count; i++) {
+    order[i]->offset = gap_for(order[i], placed, i);
+    if (order[i]->offset + order[i]->bytes > end) end = order[i]->offset + order[i]->bytes;
+    insert_by_offset(placed, i, order[i]);
+  }
+  return end;
+}
+
+static bool place_again(placer *p) {
+  tn_plan *plan = p->plan;
+  size_t count = p->slots.count, bytes = 2 * count * sizeof(slot *);
+  if (plan->block_bytes < PACK_BYTES || count > PACK_LIMIT) return true;
+  slot **order = tn_heap_alloc(plan->heap, bytes);
+  if (!order) return false;
+  for (size_t i = 0; i < count; i++) order[i] = &p->slots.at[i];
+  qsort(order, count, sizeof *order, by_size);
+  size_t end = pack(order, order + count, count);
+  for (size_t s = 0; s < plan->storages.count && end < plan->block_bytes; s++)
+    if (p->slot_of[s] >= 0) plan->storages.at[s].offset = p->slots.at[p->slot_of[s]].offset;
+  if (end < plan->block_bytes) plan->block_bytes = end;
+  tn_heap_free(plan->heap, order, bytes);
+  return true;
+}
+
 bool tn_plan_place(tn_plan *plan, tn_fault *fault) {
   placer p = { .plan = plan };
   size_t steps = plan->steps.count + 1, storages = plan->storages.count + 1;
   p.dying = tn_heap_alloc(plan->heap, steps * sizeof *p.dying);
   p.next_dying = tn_heap_alloc(plan->heap, storages * sizeof *p.next_dying);
-  bool ok = p.dying && p.next_dying;
+  p.slot_of = tn_heap_alloc(plan->heap, storages * sizeof *p.slot_of);
+  bool ok = p.dying && p.next_dying && p.slot_of;
   if (ok) {
     for (size_t i = 0; i < steps; i++) p.dying[i] = -1;
-    ok = place_all(&p);
+    ok = place_all(&p) && place_again(&p);
   }
   tn_heap_free(plan->heap, p.dying, steps * sizeof *p.dying);
   tn_heap_free(plan->heap, p.next_dying, storages * sizeof *p.next_dying);
+  tn_heap_free(plan->heap, p.slot_of, storages * sizeof *p.slot_of);
+  tn_vec_free(plan->heap, &p.slots);
   tn_vec_free(plan->heap, &p.gaps);
   if (!ok) fault->kind = TN_FAULT_MEMORY;
   return ok;

@@ -138,7 +138,7 @@ tn_trainer *tn_loop_new_trainer(tn_loop *loop, bool shows_all) {
                                  .evaluator = loop->options->evaluator,
                                  .transport = shows_all ? NULL : loop->transport,
                                  .shows_all = shows_all };
-  if (shows_all) request.passes = (tn_pass_set)(request.passes & ~TN_PASS_FUSE);
+  if (shows_all) request.passes = (tn_pass_set)(request.passes & ~(TN_PASS_FUSE | TN_PASS_RECOMPUTE));
   request.options.steps = loop->steps;
   request.sharded = divided_inputs(loop);
   if (!request.sharded) {

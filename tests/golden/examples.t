@@ -56,7 +56,7 @@ $ for text in "fry two eggs in butter" "a cold night with snow" "the bus leaves 
 
 # Threads, instruction sets and the optimiser's passes do not change a bit of any of them.
 $ cd ail && for f in topics iris xor pipeline attention curve digits; do
->   for way in "--threads 1" "--threads 3" "--without fold,cse,dce,fuse"; do
+>   for way in "--threads 1" "--threads 3" "--without fold,cse,dce,fuse,recompute"; do
 >     tern train $f.ail --allow fileread --steps 60 --json $way
 >   done | sort | uniq | wc -l
 >   TERN_ISA=portable tern train $f.ail --allow fileread --steps 60 --json > portable
