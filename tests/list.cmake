@@ -142,6 +142,13 @@ if(TARGET tern AND NOT CMAKE_CROSSCOMPILING)
   set_target_properties(fake_cuda PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/card)
   set(TN_FAKE_CARD LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/card TERN_DEVICE=cuda)
+  if(TN_CARD_CLANG)
+    tn_test(gpu session tern)
+    if(TARGET test_session)
+      add_dependencies(test_session fake_cuda)
+      set_property(TEST gpu/session APPEND PROPERTY ENVIRONMENT ${TN_FAKE_CARD})
+    endif()
+  endif()
 endif()
 tn_test(ops kernels cpu ref
   ALSO case.c check.c generators.c make_elementwise.c make_move.c make_reduce.c)

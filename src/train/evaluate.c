@@ -38,6 +38,15 @@ static bool divide(tn_loop *loop, tn_evaluation *e) {
   return ok || tn_loop_out_of_memory(loop);
 }
 
+/* A trainer has the parameters where its plans run. Without one they are sent to a card once. */
+static bool make_resident(tn_loop *loop, tn_card *card) {
+  tn_fault fault;
+  if (loop->trainer || !card || loop->resident) return true;
+  loop->resident =
+      tn_resident_new(loop->host->heap, card, loop->first, (int)loop->program.specs.param_count);
+  return loop->resident || (tn_card_fail(card, &fault), tn_loop_fault(loop, &fault));
+}
+
 static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
   tn_fault fault;
   tn_plan_options options = { .backend = loop->options->backend, .threads = loop->options->threads };
@@ -46,6 +55,7 @@ static tn_plan *make_plan(tn_loop *loop, tn_graph *graph) {
     return NULL;
   }
   if (!loop->trainer) options.backend = tn_plan_backend(options.backend, graph, options.threads, 1);
+  if (!make_resident(loop, options.backend->card)) return NULL;
   tn_plan *plan = tn_plan_new(loop->host->heap, graph, &options, &fault);
   if (!plan) {
     tn_loop_fault(loop, &fault);
@@ -242,4 +252,6 @@ static void free_evaluation(tn_loop *loop, tn_evaluation *e) {
 void tn_loop_free_eval(tn_loop *loop) {
   free_evaluation(loop, &loop->evaluation);
   free_evaluation(loop, &loop->test);
+  tn_resident_free(loop->resident);
+  loop->resident = NULL;
 }

@@ -40,6 +40,15 @@ static bool make_sequence(tn_kept *kept, tn_trained *trained, size_t sequence) {
   return ok || tn_trained_no_memory(trained);
 }
 
+static bool make_resident(tn_kept *kept, tn_trained *trained) {
+  tn_card *card = trained->options->backend->card;
+  tn_fault fault;
+  if (!tn_plan_is_on_card(kept->plan)) return true;
+  kept->resident =
+      tn_resident_new(trained->host->heap, card, kept->values, (int)kept->derived.kept.count);
+  return kept->resident || (tn_card_fail(card, &fault), tn_trained_fault(trained, &fault));
+}
+
 bool tn_kept_plan(tn_kept *kept, tn_trained *trained, const tn_tensor *inputs, size_t sequence) {
   size_t inputs_count = trained->program.specs.input_count, own = trained->program.specs.param_count;
   if (!kept->derived.derived) return true;
@@ -47,7 +56,7 @@ bool tn_kept_plan(tn_kept *kept, tn_trained *trained, const tn_tensor *inputs, s
   if (!updates) return tn_trained_no_memory(trained);
   if (!make_values(kept, trained) || !make_sequence(kept, trained, sequence)) return false;
   kept->plan = tn_trained_plan(trained, &kept->derived.step, updates);
-  if (!kept->plan) return false;
+  if (!kept->plan || !make_resident(kept, trained)) return false;
   for (size_t i = 0; i < inputs_count; i++) {
     const tn_tensor *input = i == sequence ? &kept->token : &inputs[i];
     if (input->buffer) tn_plan_bind_input(kept->plan, (int)i, &input->view);
@@ -60,6 +69,7 @@ bool tn_kept_plan(tn_kept *kept, tn_trained *trained, const tn_tensor *inputs, s
 
 void tn_kept_free(tn_kept *kept, tn_heap *heap) {
   tn_plan_free(kept->plan);
+  tn_resident_free(kept->resident);
   for (size_t i = 0; kept->values && i < kept->derived.kept.count; i++)
     if (kept->values[i].buffer) tn_tensor_unref(&kept->values[i]);
   if (kept->token.buffer) tn_tensor_unref(&kept->token);
@@ -73,6 +83,7 @@ void tn_kept_fill(tn_kept *kept, const tn_plan *window, size_t places) {
     tn_view all = tn_plan_output(window, (int)(1 + i));
     tn_view_copy(&kept->values[i].view, &all);
   }
+  if (kept->resident) tn_resident_wrote(kept->resident);
   kept->places = places;
 }
 
@@ -81,6 +92,7 @@ bool tn_kept_step(tn_kept *kept, const tn_trained *trained, int32_t token) {
   tn_view_set_f64(&kept->token.view, 0, token);
   tn_view_set_f64(&kept->number.view, 0, (double)kept->places);
   if (!tn_plan_run(kept->plan, &fault)) return tn_trained_fault(trained, &fault);
+  if (kept->resident) tn_resident_computed(kept->resident);
   kept->places++;
   return true;
 }

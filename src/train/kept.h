@@ -13,6 +13,7 @@ typedef struct {
   tn_tensor token;       /* the sequence at the place */
   tn_tensor number;      /* of the place */
   tn_tensor *values;     /* what is kept; from the arena */
+  tn_resident *resident; /* where that lives on a card; NULL: on the host */
   size_t places;         /* how many places are kept */
 } tn_kept;
 

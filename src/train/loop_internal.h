@@ -2,6 +2,7 @@
 #ifndef TN_TRAIN_LOOP_INTERNAL_H
 #define TN_TRAIN_LOOP_INTERNAL_H
 
+#include "backend/cuda/resident.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
@@ -49,6 +50,7 @@ typedef struct {
   tn_sizes part;  /* of one shard of it */
   tn_lowered lowered;
   tn_tensor *first; /* first values of the parameters */
+  tn_resident *resident; /* where those live on a card, if nothing is trained (evaluate.c) */
   tn_trainer *trainer;
   tn_tensor *inputs; /* one batch, by input */
   tn_rng rng;        /* draws batches */

@@ -39,6 +39,7 @@ bool tn_trained_open(tn_trained *trained, tn_unit *unit, const tn_training_doors
 
 void tn_trained_close(tn_trained *trained) {
   if (!trained->program.doors) return; /* it was never opened */
+  tn_resident_free(trained->resident);
   for (size_t i = 0; trained->params && i < trained->program.specs.param_count; i++)
     tn_tensor_unref(&trained->params[i]);
   tn_facts_free(&trained->facts);
@@ -55,12 +56,22 @@ bool tn_trained_params(tn_trained *trained, const tn_sizes *sizes) {
   return true;
 }
 
+/* They are sent to a card once, for all plans and runs. */
+static bool make_resident(tn_trained *trained, tn_card *card) {
+  tn_fault fault;
+  if (!card || trained->resident) return true;
+  trained->resident = tn_resident_new(trained->host->heap, card, trained->params,
+                                      (int)trained->program.specs.param_count);
+  return trained->resident || (tn_card_fail(card, &fault), tn_trained_fault(trained, &fault));
+}
+
 tn_plan *tn_trained_plan(tn_trained *trained, tn_graph *graph, const int *updates) {
   const tn_trained_options *options = trained->options;
   tn_plan_options wanted = { .backend = options->backend, .threads = options->threads, .updates = updates };
   tn_fault fault;
   if (!tn_opt_run(graph, options->passes, options->evaluator)) return tn_trained_no_memory(trained), NULL;
   wanted.backend = tn_plan_backend(wanted.backend, graph, wanted.threads, 1);
+  if (!make_resident(trained, wanted.backend->card)) return NULL;
   tn_plan *plan = tn_plan_new(trained->host->heap, graph, &wanted, &fault);
   if (!plan) return tn_trained_fault(trained, &fault), NULL;
   for (size_t i = 0; i < trained->program.specs.param_count; i++)

@@ -7,6 +7,7 @@
 #define TN_TRAIN_TRAINED_H
 
 #include "backend/backend.h"
+#include "backend/cuda/resident.h"
 #include "lang/training.h"
 #include "opt/opt.h"
 #include "plan/plan.h"
@@ -28,6 +29,7 @@ typedef struct {
   tn_training program;
   tn_facts facts;
   tn_tensor *params; /* NULL before tn_trained_params */
+  tn_resident *resident; /* where they live on a card; NULL: no plan has wanted them there */
 } tn_trained;
 
 /* False after reporting; tn_trained_close frees in every case. */

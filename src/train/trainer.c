@@ -285,10 +285,7 @@ static bool make_resident(maker *m) {
   tn_trainer *t = m->trainer;
   tn_card *card = m->request->backend->card;
   if (!card || t->lasting.window) return true;
-  tn_view *views = tn_arena_array(&t->arena, (size_t)t->lasting.count + 1, sizeof *views);
-  if (!views) return false;
-  for (int i = 0; i < t->lasting.count; i++) views[i] = t->lasting.tensors[i].view;
-  t->resident = tn_resident_new(t->heap, card, views, t->lasting.count);
+  t->resident = tn_resident_new(t->heap, card, t->lasting.tensors, t->lasting.count);
   return t->resident || tn_card_fail(card, m->fault);
 }
 

@@ -21,6 +21,12 @@ if(TARGET tern_shared AND NOT TN_INSTRUMENTED)
   elseif(TN_REQUIRE_TESTS)
     message(FATAL_ERROR "python3-ipykernel or python3-nbclient is missing: tools/setup.sh test installs them")
   endif()
+  if(TARGET fake_cuda AND TN_CARD_CLANG)
+    add_test(NAME gpu/python COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/gpu/session.py)
+    set_tests_properties(gpu/python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})
+    set_property(TEST gpu/python PROPERTY ENVIRONMENT TERN_LIBRARY=$<TARGET_FILE:tern_shared>
+      PYTHONPATH=${PROJECT_SOURCE_DIR}/bindings/python PYTHONDONTWRITEBYTECODE=1 ${TN_FAKE_CARD})
+  endif()
   add_test(NAME docs/embedding_python COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/numpy/examples.py
     $<TARGET_FILE:tern> ${PROJECT_SOURCE_DIR}/docs/embedding.md)
   set_tests_properties(docs/embedding_python PROPERTIES TIMEOUT ${TN_TEST_TIMEOUT})

@@ -23,20 +23,21 @@ struct tn_resident {
   newer state;
 };
 
-static void lay_out(tn_resident *r, const tn_view *views) {
+static void lay_out(tn_resident *r, const tn_tensor *tensors) {
   for (int i = 0; i < r->count; i++) {
-    size_t bytes = (size_t)tn_view_count(&views[i]) * tn_dtype_bytes(views[i].dtype);
-    r->places[i] = (place){ views[i].data, bytes, r->bytes };
+    const tn_view *view = &tensors[i].view;
+    size_t bytes = (size_t)tn_view_count(view) * tn_dtype_bytes(view->dtype);
+    r->places[i] = (place){ view->data, bytes, r->bytes };
     r->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 }
 
-tn_resident *tn_resident_new(tn_heap *heap, tn_card *card, const tn_view *views, int count) {
+tn_resident *tn_resident_new(tn_heap *heap, tn_card *card, const tn_tensor *tensors, int count) {
   tn_resident *r = tn_heap_alloc(heap, sizeof *r);
   if (!r) return NULL;
   *r = (tn_resident){ .heap = heap, .card = card, .count = count, .state = HOST_NEWER };
   r->places = tn_heap_alloc(heap, ((size_t)count + 1) * sizeof *r->places);
-  if (r->places) lay_out(r, views);
+  if (r->places) lay_out(r, tensors);
   if (r->places) r->there = tn_card_allocate(card, r->bytes);
   r->next = *tn_card_residents(card);
   *tn_card_residents(card) = r;

@@ -11,9 +11,9 @@
 
 typedef struct tn_resident tn_resident;
 
-/* Contiguous views, which stay where they are as long as this lives. The host's values count. NULL: the host
- * or the card has no memory left, or has failed. */
-tn_resident *tn_resident_new(tn_heap *heap, tn_card *card, const tn_view *views, int count);
+/* Contiguous tensors, which stay where they are as long as this lives: it is freed before them. The host's
+ * values count. NULL: the host or the card has no memory left, or has failed. */
+tn_resident *tn_resident_new(tn_heap *heap, tn_card *card, const tn_tensor *tensors, int count);
 void tn_resident_free(tn_resident *resident);   /* NULL is fine */
 tn_card *tn_resident_card(const tn_resident *resident);
 /* The host's values count from now on; or the card's do. */

@@ -1,0 +1,126 @@
+/* The C interface on the GPU that the host plays (driver.c): the same values as on the CPU. */
+#define _DEFAULT_SOURCE   /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/room.h"
+#include "tern/tern.h"
+
+static const char model[] =
+    "const D = 8\n"
+    "layer dense(x) {\n  param W [D, D] init normal(0.2)\n  param b [D] init zeros\n  linear(x, W, b)\n}\n"
+    "layer block(x) {\n"
+    "  x + attention(dense(x), dense(x), dense(x), 2, causal=true)\n}\n"
+    "model {\n  tokens [B, 8]\n  labels [B, 8]\n  param E [16, D] init normal(0.3)\n"
+    "  param P [8, D] init normal(0.3)\n"
+    "  logits = matmul(repeat 2 block(embedding(tokens, E) + P), transpose(E))\n}\n"
+    "train {\n  loss = xent(logits, labels)\n  steps = 6\n  batch = 2\n  lr = 0.05\n  optimizer = \"adam\"\n}\n"
+    "dataset {\n  format = \"text\"\n  path = \"text.txt\"\n  tokens = chars(size=16)\n  split = 0.9\n}\n";
+
+static tern_session *open_session(const char *device) {
+  tern_session *session = tern_session_new(&(tern_options){ .allow = TERN_ALLOW_FILEREAD }, NULL);
+  assert_non_null(session);
+  if (tern_device(session, device) != TERN_OK) fail_msg("%s", tern_diagnostics_text(session, 0));
+  return session;
+}
+
+static int set_up(void **state) {
+  if (enter_room(state) != 0) return -1;
+  FILE *text = fopen("text.txt", "w");
+  assert_non_null(text);
+  for (int i = 0; i < 40; i++) fputs("a bad cab had a dab of beef. ", text);
+  return fclose(text);
+}
+
+/* Trains on the device, into a folder with its name. */
+static void train(const char *device) {
+  tern_session *session = open_session(device);
+  tern_program *program = tern_load(session, TERN_LANG_AIL, "model.ail", model, strlen(model));
+  assert_non_null(program);
+  if (tern_train(program, &(tern_train_run){ .out = device }) != TERN_OK)
+    fail_msg("%s", tern_diagnostics_text(session, 0));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static int take(void *context, const char *text, size_t length) {
+  strncat(context, text, length);
+  return 1;
+}
+
+static void generate(const char *device, const char *run, int no_cache, char *out) {
+  tern_session *session = open_session(device);
+  tern_program *program = tern_load_run(session, run, NULL);
+  tern_generation wanted = { .prompt = "a bad", .tokens = 24, .temperature = 1, .no_cache = no_cache,
+                             .context = out, .take = take };
+  assert_non_null(program);
+  out[0] = '\0';
+  if (tern_generate(program, &wanted, NULL) != TERN_OK) fail_msg("%s", tern_diagnostics_text(session, 0));
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void a_text_is_continued_alike(void **state) {
+  char wanted[256], got[256];
+  (void)state;
+  train("cpu");
+  train("cuda");
+  generate("cpu", "cpu", 0, wanted);
+  assert_true(strlen(wanted) >= 24);
+  for (int no_cache = 0; no_cache < 2; no_cache++) {
+    generate("cuda", "cuda", no_cache, got);
+    assert_string_equal(got, wanted);
+    generate("cpu", "cuda", no_cache, got);
+    assert_string_equal(got, wanted);
+  }
+}
+
+static const char graph[] = "graph(%x: f32[3, 4], param %w: f32[4, 2]) {\n"
+                            "  %1 = matmul %x, %w : f32[3, 2]\n"
+                            "  %2 = softmax %1 {axis=1} : f32[3, 2]\n"
+                            "  return y=%2\n}\n";
+
+/* Three runs: the second is recorded, and the third finds other inputs and parameters. */
+static void run_graph(const char *device, float *out) {
+  tern_session *session = open_session(device);
+  tern_program *program = tern_load(session, TERN_LANG_GRAPH, "g", graph, strlen(graph));
+  int64_t x_dims[] = { 3, 4 }, w_dims[] = { 4, 2 };
+  float x[12], w[8];
+  assert_non_null(program);
+  for (int run = 0; run < 3; run++) {
+    for (int i = 0; i < 12; i++) x[i] = (float)(i * (run + 1)) / 7;
+    for (int i = 0; i < 8; i++) w[i] = (float)(i - run) / 3;
+    tern_tensor given_x = { .dtype = TERN_F32, .rank = 2, .dims = x_dims, .data = x };
+    tern_tensor given_w = { .dtype = TERN_F32, .rank = 2, .dims = w_dims, .data = w };
+    assert_int_equal(tern_set_input(program, "x", &given_x), TERN_OK);
+    assert_int_equal(tern_set_param(program, "w", &given_w), TERN_OK);
+    assert_int_equal(tern_run(program), TERN_OK);
+    tern_tensor y;
+    assert_int_equal(tern_output(program, 0, &y), TERN_OK);
+    memcpy(out + 6 * run, y.data, 6 * sizeof *out);
+  }
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
+static void a_graph_gives_the_same_bits_in_every_run(void **state) {
+  float wanted[18], got[18];
+  (void)state;
+  run_graph("cpu", wanted);
+  run_graph("cuda", got);
+  assert_memory_equal(got, wanted, sizeof wanted);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_text_is_continued_alike),
+    cmocka_unit_test(a_graph_gives_the_same_bits_in_every_run),
+  };
+  return cmocka_run_group_tests(tests, set_up, leave_room);
+}
