@@ -227,7 +227,7 @@ bool tn_api_read_weights(tern_session *session, const char *path, tn_arena *aren
   if (status == TN_FILE_NO_MEMORY)
     return tn_report_memory(&session->diags, &session->heap, TN_NOWHERE, "the weights");
   if (status == TN_FILE_NOT_FOUND)
-    return tn_report(&session->diags, TN_DIAG_E_FILE_NOT_FOUND, TN_NOWHERE, TN_STR("path", path));
+    return tn_report_no_file(&session->diags, TN_NOWHERE, tn_str_of(path));
   if (status != TN_FILE_OK) {
     return tn_report(&session->diags, TN_DIAG_E_FILE_IO_ERROR, TN_NOWHERE, TN_STR("path", path),
                      TN_STR("io_error_kind", tn_file_status_text(status)));

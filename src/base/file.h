@@ -163,6 +163,8 @@ tn_file_status tn_file_append(const char *path, uint64_t at, tn_str data, tn_fil
 
 /* Whether the last part of the path is a symbolic link. */
 bool tn_file_is_link(const char *path);
+/* Whether there is nothing of that name. */
+bool tn_file_is_missing(const char *path);
 /* Adds the absolute path of something that exists, without links and dots. False when there is nothing. */
 bool tn_file_absolute(const char *path, tn_text *out);
 /* The same for something that may not be there yet: what exists of the path is resolved, and the rest stands

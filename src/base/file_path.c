@@ -75,6 +75,11 @@ tn_file_status tn_file_find_folder(const char *path, tn_text *out) {
   return out->failed ? TN_FILE_NO_MEMORY : tn_file_status_of(errno);
 }
 
+bool tn_file_is_missing(const char *path) {
+  struct stat about;
+  return lstat(path, &about) != 0 && errno == ENOENT;
+}
+
 bool tn_file_is_link(const char *path) {
   struct stat about;
   return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);

@@ -99,6 +99,67 @@ static tn_str near_name(tn_str wrong, const tn_folder_names *names) {
   return tn_str_suggest(wrong, names->at, names->count);
 }
 
+/* ---- names that are near, where a folder cannot be listed ---- */
+
+/* A sandbox that refuses to list a folder still says whether a path exists. So the names that differ by one
+ * letter, and those with another extension, are tried; both buffers hold the path and one letter more. */
+typedef struct {
+  tn_str path;
+  size_t name; /* where it begins */
+  char *trial;
+} guesses;
+
+/* The path with the letters [at, at + gone) replaced by `more`. */
+static bool try_change(guesses *g, size_t at, size_t gone, tn_str more) {
+  size_t rest = g->path.len - at - gone;
+  memcpy(g->trial, g->path.at, at);
+  memcpy(g->trial + at, more.at, more.len);
+  memcpy(g->trial + at + more.len, g->path.at + at + gone, rest);
+  g->trial[at + more.len + rest] = 0;
+  bool named = at + more.len + rest > g->name && g->trial[g->name] != '.';
+  return named && !tn_file_is_missing(g->trial);
+}
+
+static bool try_letter(guesses *g, size_t at) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-.ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  size_t last = g->path.len;
+  if (at < last && try_change(g, at, 1, TN_LIT(""))) return true;
+  if (at + 1 < last) {
+    char swapped[2] = { g->path.at[at + 1], g->path.at[at] };
+    if (try_change(g, at, 2, (tn_str){ swapped, 2 })) return true;
+  }
+  for (const char *c = letters; *c; c++) {
+    if (try_change(g, at, 0, (tn_str){ c, 1 })) return true;
+    if (at < last && try_change(g, at, 1, (tn_str){ c, 1 })) return true;
+  }
+  return false;
+}
+
+static bool try_extension(guesses *g) {
+  static const char *const known[] = { "csv", "tsv", "jsonl", "json", "txt", "npy", "npz", "safetensors" };
+  tn_str name = { g->path.at + g->name, g->path.len - g->name };
+  size_t kept = g->name + stem(name).len, count = sizeof known / sizeof *known;
+  bool bare = kept == g->path.len;
+  for (size_t i = 0; i < count && !bare; i++) {
+    if (try_change(g, kept, g->path.len - kept, tn_str_of(known[i]))) return true;
+  }
+  return false;
+}
+
+#define TRIED_LETTERS 64
+#define EXTENSION_LETTERS 12
+
+static bool try_near(tn_heap *heap, tn_str path, size_t name, tn_text *out) {
+  size_t room = path.len + EXTENSION_LETTERS;
+  guesses g = { path, name, tn_heap_alloc(heap, room) };
+  if (!g.trial || path.len - name > TRIED_LETTERS) return tn_heap_free(heap, g.trial, room), false;
+  bool found = try_extension(&g);
+  for (size_t at = name; !found && at <= path.len; at++) found = try_letter(&g, at);
+  if (found) tn_text_puts(out, g.trial);
+  tn_heap_free(heap, g.trial, room);
+  return found && !out->failed;
+}
+
 bool tn_folder_near(tn_heap *heap, const char *path, tn_text *out) {
   const char *slash = strrchr(path, '/');
   tn_str wrong = tn_str_of(slash ? slash + 1 : path);
@@ -107,8 +168,8 @@ bool tn_folder_near(tn_heap *heap, const char *path, tn_text *out) {
   tn_arena arena;
   tn_arena_init(&arena, heap);
   tn_str folder = before.len > 0 ? tn_arena_str(&arena, before) : TN_LIT(".");
-  bool listed = wrong.len > 0 && folder.len > 0 &&
-                tn_folder_list(heap, folder.at, NEAR_NAMES, &arena, &names) == TN_FILE_OK;
+  tn_file_status status = tn_folder_list(heap, folder.at ? folder.at : "", NEAR_NAMES, &arena, &names);
+  bool listed = wrong.len > 0 && folder.len > 0 && status == TN_FILE_OK;
   tn_str near = listed ? near_name(wrong, &names) : TN_LIT("");
   if (near.len > 0) {
     tn_text_add(out, before);
@@ -116,6 +177,7 @@ bool tn_folder_near(tn_heap *heap, const char *path, tn_text *out) {
   }
   tn_vec_free(heap, &names);
   tn_arena_free(&arena);
+  if (status == TN_FILE_PERMISSION && wrong.len > 0) return try_near(heap, tn_str_of(path), before.len, out);
   return near.len > 0 && !out->failed;
 }
 

@@ -29,8 +29,8 @@ typedef tn_vec(tn_str) tn_folder_names;
 tn_file_status tn_folder_list(tn_heap *heap, const char *path, size_t most, tn_arena *arena,
                               tn_folder_names *out);
 
-/* Adds the path of a file beside `path` whose name is near, or the same with another extension. False: there
- * is none, or the folder cannot be read. */
+/* Adds the path of a file beside `path` whose name is near, or the same with another extension. Where the
+ * folder may not be listed, names that differ by one letter are tried. False: there is none. */
 bool tn_folder_near(tn_heap *heap, const char *path, tn_text *out);
 
 /* FOLDER/NAME, added. */

@@ -4,9 +4,8 @@
 #include <string.h>
 
 bool tn_data_report_file(tn_file_status status, const char *path, tn_span at, tn_diags *diags) {
-  tn_field field = TN_STR("path", path);
-  if (status == TN_FILE_NOT_FOUND) return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, at, field);
-  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, at, field,
+  if (status == TN_FILE_NOT_FOUND) return tn_report_no_file(diags, at, tn_str_of(path));
+  return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, at, TN_STR("path", path),
                    TN_STR("io_error_kind", tn_file_status_word(status)));
 }
 

@@ -269,6 +269,27 @@ static void keep_hint(tn_arena *arena, const tn_field *fields, size_t count, tn_
 
 static bool is_note(const tn_field *field) { return field->kind == TN_FIELD_NOTE && field->name; }
 
+#define CALL_NOTES 3 /* a mistake shows so many of the calls that it is in */
+
+/* A call around the mistake is seen there; one like the last that was noted is a call of itself. */
+static bool is_elsewhere(tn_span call, tn_span than) {
+  return call.file && !(call.file == than.file && call.start <= than.start && than.end <= call.end);
+}
+
+static void keep_calls(tn_arena *arena, const tn_diag_call *call, tn_diag *diag) {
+  tn_span last = diag->at;
+  tn_diag_note *notes = call ? tn_arena_array(arena, diag->note_count + CALL_NOTES, sizeof *notes) : NULL;
+  if (!notes) return;
+  if (diag->note_count) memcpy(notes, diag->notes, diag->note_count * sizeof *notes);
+  diag->notes = notes;
+  for (int left = CALL_NOTES; call && left > 0; call = call->outer) {
+    if (!is_elsewhere(call->at, last)) continue;
+    last = call->at;
+    notes[diag->note_count++] = (tn_diag_note){ last, TN_LIT(TN_DIAG_CALLED) };
+    left--;
+  }
+}
+
 static void keep_notes(tn_arena *arena, const tn_field *fields, size_t count, tn_diag *diag) {
   size_t notes = 0;
   for (size_t i = 0; i < count; i++) notes += is_note(&fields[i]);
@@ -293,6 +314,7 @@ static bool keep(tn_diags *diags, const tn_field *fields, size_t count, tn_diag 
   keep_hint(arena, fields, count, diag);
   keep_phase(fields, count, diag);
   keep_notes(arena, fields, count, diag);
+  keep_calls(arena, diags->call, diag);
   diag->title = expand(arena, info->title, diag);
   diag->label = expand(arena, info->label, diag);
   return !arena->failed && tn_vec_push(arena->heap, &diags->list, *diag);

@@ -102,6 +102,9 @@ typedef struct {
 /* The same where there may be no such place; at TN_NOWHERE there is no note. */
 #define TN_NOTE_IF(span, value) TN_NOTE(span, (span).file ? (value) : NULL)
 
+/* The note of a call that led to the mistake. */
+#define TN_DIAG_CALLED "called here"
+
 typedef struct {
   const char *name;
   tn_str value;
@@ -126,12 +129,19 @@ typedef struct {
   uint32_t order;                   /* of reporting */
 } tn_diag;
 
+/* A call that is being checked or run, and the one around it. */
+typedef struct tn_diag_call {
+  tn_span at;
+  const struct tn_diag_call *outer;
+} tn_diag_call;
+
 /* The list that everything is reported to. It belongs to a session. */
 typedef struct tn_diags {
   tn_arena arena;
   tn_sources *sources;      /* borrowed */
   tn_vec(tn_diag) list;     /* what is kept */
   tn_phase phase;           /* of what is reported now; set by tn_diags_enter */
+  const tn_diag_call *call; /* what is reported now is in it, which a note says; NULL: in none; borrowed */
   size_t errors, warnings;  /* reported: also repetitions and those past the limit */
   size_t dropped;           /* past the limit */
   size_t limit;             /* how many errors, and how many warnings, are kept; 0: TN_DIAG_LIMIT */
@@ -171,6 +181,8 @@ bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code);
 /* Memory ran out: E_MEMORY_LIMIT where the user has set a limit, else E_OUT_OF_MEMORY for `what`, which may
  * be NULL; if it was the stack, what tn_report_stack says. */
 bool tn_report_memory(tn_diags *diags, const tn_heap *heap, tn_span at, const char *what);
+/* E_FILE_NOT_FOUND, with the name of a file beside it that is near. Returns false. */
+bool tn_report_no_file(tn_diags *diags, tn_span at, tn_str path);
 /* The stack ran out: E_NESTING_LIMIT with its size; `what` may be NULL. */
 bool tn_report_stack(tn_diags *diags, tn_span at, const char *what);
 /* Memory or stack has run out, and whatever was reported may only follow from that: it becomes all there is

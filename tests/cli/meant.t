@@ -5,8 +5,8 @@ $ tern eval '[1, 2, [3]]'
 !    |
 !  1 | [1, 2, [3]]
 !    | ^^^^^^^^^^^
-!    = expected: 1
-!    = got: 1
+!    = expected: a number
+!    = got: a row
 !    = hint: the elements of a list are all numbers, or all rows of the same length
 ! note: a number
 !   --> <eval>:1:2
@@ -18,7 +18,7 @@ $ tern eval '[1, 2, [3]]'
 !    |
 !  1 | [1, 2, [3]]
 !    |        ^^^
-! 
+!
 ? 1
 
 # An error inside a function of Ninth shows where the program called it, also through a library.
@@ -113,3 +113,70 @@ $ for lang in mind ninth ail; do printf 'help\nexit\nnothing gets here\n' | tern
 ? 1
 $ printf 'help\n' | tern repl --lang mind | grep ':quit'
 |   :quit <*>
+
+# A mistake inside a function of MIND shows the calls that led to it, the nearest first.
+$ cat > calls.mind <<'EOF'
+> let grown = |x| x + [1, 2, 3]
+> let twice = |x| grown(x) * 2
+> twice([1, 2])
+> EOF
+$ tern check calls.mind 2>&1 | grep -A 3 '^note: called'
+| note: called here
+|   --> calls.mind:2:17
+|    |
+|  2 | let twice = |x| grown(x) * 2
+| --
+| note: called here
+|   --> calls.mind:3:1
+|    |
+|  3 | twice([1, 2])
+$ cat > taken.mind <<'EOF'
+> fn at(x: Tensor[f32,(N)], i: i32) -> Tensor[f32,()] = x[i]
+> fn last(x: Tensor[f32,(N)]) -> Tensor[f32,()] = at(x, 7) + 1
+> last([1, 2])
+> EOF
+$ tern run taken.mind 2>&1 | sed -n '1p; /^note: called/,$p'
+| error[E2109]: index 7 is out of range in index; there are 2
+| note: called here
+|   --> taken.mind:2:49
+|    |
+|  2 | fn last(x: Tensor[f32,(N)]) -> Tensor[f32,()] = at(x, 7) + 1
+|    |                                                 ^^^^^^^^
+| note: called here
+|   --> taken.mind:3:1
+|    |
+|  3 | last([1, 2])
+|    | ^^^^^^^^^^^^
+|
+
+# A function that takes its own place calls from where it last did; one that is written in its call needs no note.
+$ cat > tail.mind <<'EOF'
+> fn down(x: Tensor[f32,(N)], i: i32) -> Tensor[f32,()] = if i > 5 { x[i] } else { down(x, i + 1) }
+> down([1, 2], 0)
+> EOF
+$ tern run tail.mind 2>&1 | grep -A 3 '^note: called'
+| note: called here
+|   --> tail.mind:1:82
+|    |
+|  1 | fn down(x: Tensor[f32,(N)], i: i32) -> Tensor[f32,()] = if i > 5 { x[i] } else { down(x, i + 1) }
+$ tern eval 'fold(|s, i| s + [1, 2, 3], [1, 2], 3)' 2>&1 | grep -c '^note: called'
+| 0
+? 1
+
+# So does one in a module of Ninth's library.
+$ printf '"nn" [USE]\n3 2 {Linear} -> layer\n(1 2 3 4 5) layer [CALL]\n' > layer.nth
+$ tern run layer.nth 2>&1 | sed -n '1,2p; /^note: called/,$p'
+| error[E_SHAPE_MISMATCH]: shapes [5] and [2 3] do not fit together in MATMUL
+|    --> nn.nth:21:16
+| note: called here
+|    --> layer.nth:3:19
+|     |
+|   3 | (1 2 3 4 5) layer [CALL]
+|     |                   ^^^^^^
+|
+
+# What is no variable of the instance may be one of the program, and a function is called.
+$ tern eval '3 -> x @x' --lang ninth 2>&1 | grep hint
+|    = hint: did you mean `x`?
+$ tern eval '[DEF] "f" 2 [MUL] [RET] 3 f' --lang ninth 2>&1 | grep hint
+|    = hint: did you mean `[CALL] "f"`?

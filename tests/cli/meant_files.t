@@ -106,3 +106,21 @@ $ for verb in "predict empty d.tsv" "verify empty" "train topics.ail --allow fil
 |    = hint: a run is the folder that `tern train --out` made
 |    = hint: a run is the folder that `tern train --out` made
 |    = hint: a run is the folder that `tern train --out` made
+
+# A data file, weights or a text that is not there: the one that is near.
+$ sed 's/d.tsv/dd.tsv/' topics.ail > far.ail
+$ tern train far.ail --allow fileread 2>&1 | grep -E 'error|hint'
+| error[E_FILE_NOT_FOUND]: there is no file `dd.tsv`
+|     = hint: did you mean `d.tsv`?
+$ tern predict run d2.tsv 2>&1 | grep -E 'error|hint'
+| error[E_FILE_NOT_FOUND]: there is no file `d2.tsv`
+|    = hint: did you mean `d.tsv`?
+$ tern eval 'read_csv("d3.tsv")' --allow fileread 2>&1 | grep -E 'error|hint'
+| error[E_FILE_NOT_FOUND]: there is no file `d3.tsv`
+|    = hint: did you mean `d.tsv`?
+$ tern eval '"dx.tsv" [READ]' --lang ninth --allow fileread 2>&1 | grep -E 'error|hint'
+| error[E_FILE_NOT_FOUND]: there is no file `dx.tsv`
+|    = hint: did you mean `d.tsv`?
+$ tern eval 'read("nothing_like_it.json")' --allow fileread 2>&1 | grep -E 'error|hint'
+| error[E_FILE_NOT_FOUND]: there is no file `nothing_like_it.json`
+|    = hint: paths are relative to the folder in which tern was started

@@ -153,6 +153,11 @@ $ tern repl <<'END'
 |    = limit: 3
 |    = op: slice
 |    = hint: indices count from 0
+| note: called here
+|   --> <line 4>:1:1
+|    |
+|  1 | rows([[1, 2], [3, 4], [5, 6]], 7)
+|    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 |
 
 # A module under another name, in the list of names.

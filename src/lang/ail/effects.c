@@ -136,9 +136,7 @@ static bool entering(void *context, const tn_node *const *nodes, size_t count) {
 
 static bool report_file(const tn_ail *program, const tn_node *node, tn_str path, const char *problem) {
   tn_diags *diags = program->host->diags;
-  if (tn_str_is(tn_str_of(problem), "not_found")) {
-    return tn_report(diags, TN_DIAG_E_FILE_NOT_FOUND, node->at, TN_TEXT("path", path));
-  }
+  if (tn_str_is(tn_str_of(problem), "not_found")) return tn_report_no_file(diags, node->at, path);
   return tn_report(diags, TN_DIAG_E_FILE_IO_ERROR, node->at, TN_TEXT("path", path),
                    TN_STR("io_error_kind", problem));
 }

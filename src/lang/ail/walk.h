@@ -104,7 +104,7 @@ typedef struct {
 #define tn_ail_say(w, code, at, ...)                                                                         \
   ((w)->failed = true, (w)->quiet ? false                                                                    \
                                   : tn_report((w)->program->host->diags, (code), (at), __VA_ARGS__,          \
-                                              TN_NOTE_IF((w)->called, "called here")))
+                                              TN_NOTE_IF((w)->called, TN_DIAG_CALLED)))
 #define tn_ail_say_plain(w, code, at)                                                                        \
   ((w)->failed = true, (w)->quiet ? false : tn_report_plain((w)->program->host->diags, (code), (at)))
 

@@ -265,9 +265,12 @@ const tn_mind_type *tn_mind_call_closure(tn_mind_checker *c, const tn_mind_node 
     if (unfolds_too_far(c, at)) return &tn_mind_type_error;
     f = instance_new(c->mind, closure, types);
     if (!f || !keep_instance(c->mind, closure->closure.state, f)) return &tn_mind_type_error;
+    tn_diag_call call = { at, tn_mind_diags(c)->call };
+    tn_mind_diags(c)->call = &call;
     c->mind->depth++;
     check_instance(c->mind, f, closure, false);
     c->mind->depth--;
+    tn_mind_diags(c)->call = call.outer;
     if (!f->gives) return &tn_mind_type_error;
   }
   *function = f;

@@ -337,14 +337,14 @@ static bool ragged(data *d, tn_mind_node *row, int64_t expected, int64_t got) {
 }
 
 /* [1, 2, [3]]: the first element that is as deep is a number where `item` is a row, or the reverse. */
-static bool uneven(data *d, const tn_mind_node *item, int depth, int64_t expected, int64_t got) {
+static bool uneven(data *d, const tn_mind_node *item, int depth) {
   const tn_mind_node *first = d->list->list.items;
   bool row = item->kind == TN_MIND_LIST;
   for (int i = 0; i < depth; i++) first = first->list.items;
   d->failed = true;
   return tn_report(
-      tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list), TN_INT("expected", expected),
-      TN_INT("got", got),
+      tn_mind_diags(d->c), TN_DIAG_E2104, tn_mind_here(d->c, d->list),
+      TN_STR("expected", row ? "a number" : "a row"), TN_STR("got", row ? "a row" : "a number"),
       TN_STR("problem", row ? "a row stands among numbers" : "a number stands among rows"),
       TN_HINT(TN_LIT("the elements of a list are all numbers, or all rows of the same length")),
       TN_NOTE(tn_mind_at(d->c->unit, first->from, first->to), row ? "a number" : "a row"),
@@ -381,8 +381,8 @@ static bool data_shape(data *d, tn_mind_node *list, int depth, tn_shape *shape) 
     bool nested = item->kind == TN_MIND_LIST,
          leaf = depth + 1 == shape->rank && !(first && item == list->list.items);
     if (!nested && item->type->kind == TN_MIND_T_ERROR) return !(d->failed = true); /* it may be a row */
-    if (nested && leaf) return uneven(d, item, depth, 1, item->list.count);
-    if (!nested && depth + 1 < shape->rank) return uneven(d, item, depth, shape->dim[depth + 1], 1);
+    if (nested && leaf) return uneven(d, item, depth);
+    if (!nested && depth + 1 < shape->rank) return uneven(d, item, depth);
     if (nested ? !data_shape(d, item, depth + 1, shape) : !check_element(d, item)) return false;
   }
   return true;

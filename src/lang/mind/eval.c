@@ -453,6 +453,7 @@ static TN_OWN_FRAME bool follow_tail(tn_mind_evaluator *e, tn_mind_frame **frame
     leave_values(e, tail.args, to->param_count);
     leave_frame(e, *frame);
     e->active->function = to;
+    e->active->call.at = tail.at;
     *frame = next;
     return run_body(e, to, next, out);
   }
@@ -465,7 +466,7 @@ static TN_OWN_FRAME bool follow_tail(tn_mind_evaluator *e, tn_mind_frame **frame
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out) {
   if (!enter_call(e, at)) return false;
-  tn_mind_active active = { function, e->active };
+  tn_mind_active active = { function, e->active, { at, e->active ? &e->active->call : NULL } };
   e->active = &active;
   tn_mind_frame *frame = begin_call(e, function, outer, args, at);
   bool ok = frame && run_body(e, function, frame, out);

@@ -97,6 +97,7 @@ typedef struct {
 typedef struct tn_mind_active {
   const tn_mind_function *function;
   struct tn_mind_active *caller;
+  tn_diag_call call; /* where it stands */
 } tn_mind_active;
 
 typedef struct {

@@ -302,9 +302,7 @@ static TN_OWN_FRAME bool run_read(tn_mind_call *l, tn_mind_value *out) {
     out->text = text;
     return true;
   }
-  if (strcmp(problem, "not_found") == 0) {
-    return tn_report(e->host->diags, TN_DIAG_E_FILE_NOT_FOUND, l->at, TN_TEXT("path", path));
-  }
+  if (strcmp(problem, "not_found") == 0) return tn_report_no_file(e->host->diags, l->at, path);
   return tn_report(e->host->diags, TN_DIAG_E_FILE_IO_ERROR, l->at, TN_TEXT("path", path),
                    TN_STR("io_error_kind", problem));
 }

@@ -44,7 +44,10 @@ bool tn_mind_built(tn_mind_evaluator *e, const char *op, tn_value value) {
   if (tn_build_ok(builder)) return value != TN_ERROR_VALUE;
   tn_fault fault = builder->fault;
   tn_build_forget(builder);
-  return tn_mind_eval_fault(e, &fault, op);
+  e->host->diags->call = e->active ? &e->active->call : NULL;
+  tn_mind_eval_fault(e, &fault, op);
+  e->host->diags->call = NULL;
+  return false;
 }
 
 tn_type tn_mind_value_type(const tn_mind_evaluator *e, const tn_mind_value *value) {

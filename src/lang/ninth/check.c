@@ -157,7 +157,7 @@ static void report_undefined(checker *c, const activation *a, tn_name name, tn_s
                                           .variable_count = near.len > 0 });
   }
   tn_report(c->host->diags, TN_DIAG_E_UNDEFINED_VARIABLE, at, TN_TEXT("name", text),
-            TN_TEXT("suggestion", tn_text_str(&meant)), TN_NOTE_IF(a->called, TN_NINTH_CALLED));
+            TN_TEXT("suggestion", tn_text_str(&meant)), TN_NOTE_IF(a->called, TN_DIAG_CALLED));
   tn_text_free(&meant);
 }
 

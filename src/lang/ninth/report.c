@@ -61,7 +61,7 @@ bool tn_ninth_report_underflow(tn_heap *heap, tn_diags *diags, const tn_ninth_un
   tn_text_puts(&hint, "push what it needs first; [PEEK] shows the top and [DEPTH] counts");
   tn_report(diags, TN_DIAG_E_STACK_UNDERFLOW, what->at, TN_STR("opcode", what->opcode),
             TN_INT("needed", what->needed), TN_INT("have", what->have), TN_HINT(tn_text_str(&hint)),
-            TN_NOTE_IF(what->called, TN_NINTH_CALLED));
+            TN_NOTE_IF(what->called, TN_DIAG_CALLED));
   tn_text_free(&hint);
   return false;
 }

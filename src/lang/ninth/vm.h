@@ -366,10 +366,9 @@ tn_span tn_ninth_here(const tn_ninth_vm *m);
 const char *tn_ninth_opcode_here(const tn_ninth_vm *m);
 /* Where the program called the function or method that runs, also through a library; TN_NOWHERE outside. */
 tn_span tn_ninth_called_at(const tn_ninth_vm *m);
-#define TN_NINTH_CALLED "called here"
 #define tn_ninth_error(m, code, ...)                                                                         \
   tn_report((m)->host->diags, (code), tn_ninth_here(m), __VA_ARGS__,                                         \
-            TN_NOTE_IF(tn_ninth_called_at(m), TN_NINTH_CALLED))
+            TN_NOTE_IF(tn_ninth_called_at(m), TN_DIAG_CALLED))
 bool tn_ninth_no_room(tn_ninth_vm *m); /* memory ran out */
 bool tn_ninth_wrong_kind(tn_ninth_vm *m, const char *expected, tn_ninth_value got);
 bool tn_ninth_wrong_shape(tn_ninth_vm *m, const tn_shape *shape, const char *problem, const char *hint);
