@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "track/track.h"
 
 #define EACH_VERB(verb)                                                                                      \
   for (const tn_verb_info *verb = tn_verb_info_of(0); verb < tn_verb_info_of(0) + TN_VERB_COUNT; verb++)
@@ -52,6 +53,7 @@ static const char *list_of(const tn_verb_info *verb) {
     case TN_VERB_EXPLAIN: return "codes";
     case TN_VERB_OPS: return "operations";
     case TN_VERB_PLOT:
+    case TN_VERB_RUNS: return "recorded";
     case TN_VERB_VERIFY:
     case TN_VERB_PREDICT:
     case TN_VERB_EVALUATE:
@@ -111,11 +113,13 @@ static void bash(void) {
   printf("' -- \"$word\") $(compgen -f -- \"$word\"))\n"
          "  elif [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-         "  elif [[ -n $list && ($list != runs || $COMP_CWORD == 2 || $verb == plot || -z $verb) ]]; then\n"
+         "  elif [[ $list == recorded && $verb == runs && $COMP_CWORD == 2 ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "  elif [[ -n $list && ($list != runs || $COMP_CWORD == 2 || -z $verb) ]]; then\n"
          "    IFS=$'\\n'\n"
          "    COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion $list \"$word\" 2>/dev/null)\" "
          "-- \"$word\"))\n"
-         "    [[ $list != runs || ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
+         "    [[ $list != r* || ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
          "  elif [[ -n $words ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
          "  else\n"
@@ -158,6 +162,7 @@ static void zsh(void) {
          "  (( $#found )) && compadd -- $found\n"
          "}\n"
          "_tern_runs() { _tern_list runs || _files }\n"
+         "_tern_recorded() { _tern_list recorded || _files }\n"
          "_tern() {\n  local -a verbs\n  verbs=(\n");
   EACH_VERB(verb) {
     printf("    '%s:", verb->name);
@@ -173,11 +178,14 @@ static void zsh(void) {
     EACH_OPTION(option) {
       if (takes(verb, option)) zsh_option(option);
     }
-    if (print_words(verb, "        '*:word:(", ")' ;;\n")) continue;
     const char *list = list_of(verb);
-    if (list && strcmp(list, "runs") == 0)
-      printf(verb->verb == TN_VERB_PLOT ? "        '*:run:_tern_runs' ;;\n"
-                                        : "        '2:run:_tern_runs' '*:file:_files' ;;\n");
+    bool only = !list && print_words(verb, "        '*:word:(", ")' ;;\n");
+    if (only) continue;
+    if (list) print_words(verb, "        '2:word:(", ")' \\\n");
+    if (list && strcmp(list, "recorded") == 0)
+      printf("        '*:run:_tern_recorded' ;;\n");
+    else if (list && strcmp(list, "runs") == 0)
+      printf("        '2:run:_tern_runs' '*:file:_files' ;;\n");
     else if (list)
       printf("        '*:word: _tern_list %s' ;;\n", list);
     else
@@ -194,13 +202,15 @@ static void fish(void) {
     printf("complete -c tern -n __fish_use_subcommand -a %s -d '", verb->name);
     plain(verb->help);
     printf("'\n");
-    const char *list = list_of(verb);
+    const char *list = list_of(verb), *first = words_of(verb);
     if (list)
-      printf("complete -c tern %s-n '__fish_seen_subcommand_from %s' "
+      printf("complete -c tern %s-n '__fish_seen_subcommand_from %s%s%s' "
              "-a '(tern completion %s (commandline -ct))'\n",
-             strcmp(list, "runs") == 0 && verb->verb != TN_VERB_PLOT ? "" : "-f ", verb->name, list);
-    if (!words_of(verb) && verb->verb != TN_VERB_HELP) continue;
-    printf("complete -c tern -f -n '__fish_seen_subcommand_from %s'", verb->name);
+             strcmp(list, "runs") == 0 ? "" : "-f ", verb->name,
+             first ? "; and __fish_seen_subcommand_from " : "", first ? first : "", list);
+    if (!first && verb->verb != TN_VERB_HELP) continue;
+    printf("complete -c tern -f -n '__fish_seen_subcommand_from %s%s%s'", verb->name,
+           list ? "; and not __fish_seen_subcommand_from " : "", list ? first : "");
     print_words(verb, " -a '", "'");
     printf("\n");
   }
@@ -255,16 +265,33 @@ static void list_runs(const char *above, int depth) {
   if (folder) closedir(folder);
 }
 
-static bool list_words(const char *name, const char *word) {
+#define LISTED_NUMBERS 100
+
+static void list_numbers(tn_run *run) {
+  char room[4096];
+  const char *store = tn_cli_store(run->command, room, sizeof room);
+  const char *numbers = store ? tn_track_numbers(run->session, store, LISTED_NUMBERS) : NULL;
+  if (numbers) fputs(numbers, stdout);
+}
+
+/* The folders of runs below the one that `word` names so far. */
+static void list_folders(const char *word) {
+  char above[4096];
+  const char *slash = strrchr(word, '/');
+  snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
+  list_runs(above, 1);
+}
+
+static bool list_words(tn_run *run, const char *name, const char *word) {
   if (strcmp(name, "codes") == 0) {
     list_names(tern_code_name);
   } else if (strcmp(name, "operations") == 0) {
     list_names(tern_op_name);
   } else if (strcmp(name, "runs") == 0) {
-    char above[4096];
-    const char *slash = strrchr(word, '/');
-    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
-    list_runs(above, 1);
+    list_folders(word);
+  } else if (strcmp(name, "recorded") == 0) {
+    list_folders(word); /* first: asking the history enters the sandbox */
+    list_numbers(run);
   } else {
     return false;
   }
@@ -275,7 +302,7 @@ tern_status tn_cli_completion(tn_run *run) {
   tern_status status;
   const tn_command *command = run->command;
   const char *begun = command->word_count > 1 ? command->words[1] : "";
-  if (command->word_count > 0 && list_words(command->words[0], begun)) return TERN_OK;
+  if (command->word_count > 0 && list_words(run, command->words[0], begun)) return TERN_OK;
   if (!tn_cli_one_word(run, "a shell", &status)) return status;
   const char *shell = command->words[0];
   if (strcmp(shell, "bash") == 0)

@@ -121,6 +121,21 @@ const char *tn_track_list(tern_session *session, const tn_track_query *wanted, b
   return end(&q, ok);
 }
 
+const char *tn_track_numbers(tern_session *session, const char *store, int64_t limit) {
+  inquiry q;
+  tn_run_rows rows = { 0 };
+  tn_run_query query = { .order = TN_RUN_ID, .descending = true, .limit = limit };
+  bool ok = begin(&q, session, store, TN_STORE_READ) &&
+            (!q.store || tn_store_list(q.store, &query, &q.arena, &rows));
+  if (ok && rows.count > 0) tn_text_puts(q.text, "last\n");
+  for (size_t i = 0; ok && i < rows.count; i++) {
+    tn_text_add(q.text, rows.at[i].value[TN_RUN_ID]);
+    tn_text_byte(q.text, '\n');
+  }
+  tn_vec_free(tn_api_heap(session), &rows);
+  return end(&q, ok);
+}
+
 /* ---- single runs ---- */
 
 static bool find(inquiry *q, const char *path, const char *which, tn_run_row *row, int64_t *id) {

@@ -54,6 +54,9 @@ typedef struct {
 } tn_track_query;
 
 const char *tn_track_list(tern_session *session, const tn_track_query *query, bool json);
+/* What a run of the history can be called but for its folder: "last", and the numbers, the newest first, one
+ * per line; nothing where there is no run. At most `limit` numbers. */
+const char *tn_track_numbers(tern_session *session, const char *store, int64_t limit);
 const char *tn_track_show(tern_session *session, const char *store, const char *run, bool json);
 /* What differed, and whether the bits agree. */
 const char *tn_track_compare(tern_session *session, const char *store, const char *first, const char *second,

@@ -42,6 +42,30 @@ $ tern completion runs | LC_ALL=C sort; rm -r old runs data
 | runs/1
 | runs/two words
 
+# Runs of the history, by number or as the last, with the folders of runs.
+$ printf 'model {\n  x [B, 1]\n  param W [1, 1]\n  y = matmul(x, W)\n}\ntrain {\n  loss = sum(y)\n  steps = 1\n}\n' > y.ail
+$ export XDG_DATA_HOME=$PWD/history; bash try.sh runs show l
+|
+$ export XDG_DATA_HOME=$PWD/history; for i in 1 2 3; do tern train y.ail --input x='[[1]]' -q --out r$i > /dev/null; done; tern completion recorded | LC_ALL=C sort
+| 1
+| 2
+| 3
+| last
+| r1
+| r2
+| r3
+$ export XDG_DATA_HOME=$PWD/history; bash try.sh runs ''; bash try.sh runs compare 1 l; bash try.sh plot r1 2; bash try.sh runs rm r2
+| show compare rm
+| last
+| 2
+| r2
+$ export XDG_DATA_HOME=$PWD/history; bash try.sh runs show '' | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' '
+| 1 2 3 last r1 r2 r3 
+\ no newline
+$ export XDG_DATA_HOME=$PWD/history; bash try.sh predict r3; bash try.sh predict l; rm -r history r1 r2 r3
+| r3
+|
+
 # Every verb and option of the help is in all of them.
 $ tern completion zsh > _tern; tern completion fish > tern.fish; tern man > tern.1
 $ for verb in $(tern help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v '^tern$'); do

@@ -78,4 +78,13 @@ offers "tern ops matm" "matmul"
 offers "tern plot runs/" "runs/1 runs/2"
 offers "tern train model.ail --resume runs/" "runs/1 runs/2"
 offers "tern fmt --metr" ""
+# And the runs of the history.
+printf 'model {\n  x [B, 1]\n  param W [1, 1]\n  y = matmul(x, W)\n}\n' >y.ail
+printf 'train {\n  loss = sum(y)\n  steps = 1\n}\n' >>y.ail
+export XDG_DATA_HOME="$scratch/history"
+for i in 1 2; do "$tern" train y.ail --input 'x=[[1]]' -q --out "r$i" >/dev/null; done
+offers "tern runs " "compare rm show"
+offers "tern runs show " "1 2 last old runs/1 runs/2"
+offers "tern runs compare 1 l" "last"
+offers "tern plot " "1 2 last old runs/1 runs/2"
 finish
