@@ -19,10 +19,10 @@ END
   chmod +x "$scratch/tern"
 }
 
-# notices WHAT BODY: the attack fails and says so with these words.
+# notices WHAT BODY [KIND [COUNT]]: the attack of COUNT inputs fails and says so with these words.
 notices() {
   stands_in "$2"
-  said=$("$attack" --tern "$scratch/tern" --root "$root" --count 4 --kind "${3:-programs}" 2>&1)
+  said=$("$attack" --tern "$scratch/tern" --root "$root" --count "${4:-4}" --kind "${3:-programs}" 2>&1)
   status=$?
   case "$status $said" in
     1*"$1"*) ;;
@@ -34,7 +34,7 @@ notices '4 ended by a signal' 'kill -SEGV $$'
 notices '4 status 3' 'echo oops; exit 3'
 notices '4 unknown status' 'echo oops; exit 99'
 notices '4 fails silently' 'exit 1' sessions
-notices 'not one JSON object' 'echo no; exit 1'
+notices 'not one JSON object' 'echo no; exit 1' programs 64   # of which some ask for JSON
 notices '4 leaves a file' 'mkdir -p run; touch run/.tern-0123456789abcdef.tmp; exit 0' sessions
 notices '4 over 10 s' 'kill -XCPU $$'
 
