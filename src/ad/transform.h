@@ -1,17 +1,17 @@
 /* ad/transform.h: what reverse and forward mode have in common.
  *
- * A transform goes over nodes that are there and appends new ones. A frame is
- * one such walk: at the top over the nodes of the program, and, for each branch
- * of an `if` that derivatives flow through, over the nodes of that branch.
+ * A transform walks the existing nodes and appends new ones. A frame is one such
+ * walk: at the top over the nodes of the program, and, for each branch of an `if`
+ * that derivatives flow through, over the nodes of that branch.
  *
- * Nothing outside of a branch can see what the branch has computed, so the
+ * Nothing outside of a branch can use what the branch has computed, so the
  * derivative of an `if` is a second `if` on the same condition whose branches
- * compute again what they need. Inside such a branch every value of the
- * original one has a stand-in, made when it is first asked for; at the top, a
- * value stands for itself. What a branch uses from outside (its captures) has
- * its stand-in before the branch is opened.
+ * recompute what they need. Inside such a branch every value of the original one
+ * has a copy, made on first use; at the top, a value is its own copy. The values
+ * that a branch captures from outside have their copies before the branch is
+ * opened.
  *
- * A value is active when it depends on what is differentiated by. */
+ * A value is active when it depends on a variable of differentiation. */
 #ifndef TN_AD_TRANSFORM_H
 #define TN_AD_TRANSFORM_H
 

@@ -1,7 +1,7 @@
-/* api/door.h: what the rooms of the program that are not part of the library ask of a session.
+/* api/door.h: what src/track and src/launch, which are not part of the library, use of a session.
  *
- * src/track uses the library's memory, diagnostics and sandbox, so that a mistake
- * in a history of runs reads like any other. It sees this header and the public
+ * They use the library's memory, diagnostics and sandbox, so that an error in a
+ * history of runs reads like any other. They include this header and the public
  * one, and nothing else of api/. */
 #ifndef TN_API_DOOR_H
 #define TN_API_DOOR_H

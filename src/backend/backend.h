@@ -1,9 +1,9 @@
-/* backend/backend.h: who carries operations out.
+/* backend/backend.h: what executes operations.
  *
  * `ref` is slow and obvious and defines every bit; `cpu` is fast and equals it.
  * A kernel gets views whose shapes and dtypes the op rules have accepted, and
- * writes every element of its result. Kernels never allocate: what they need
- * beside operands and result is asked for beforehand as scratch. */
+ * writes every element of its result. Kernels never allocate: memory they need
+ * besides operands and result is allocated beforehand as scratch. */
 #ifndef TN_BACKEND_BACKEND_H
 #define TN_BACKEND_BACKEND_H
 

@@ -1,8 +1,8 @@
-/* base/arena.h: memory that is given back all at once.
+/* base/arena.h: memory that is freed all at once.
  *
- * A compilation hangs off one arena. A request that cannot be met returns NULL
- * and sets `failed`; constructors turn that into their error node, and a pass
- * looks at `failed` once, at its end. */
+ * A compilation allocates from one arena. A failed allocation returns NULL and
+ * sets `failed`; constructors turn that into their error node, and a pass checks
+ * `failed` once, at its end. */
 #ifndef TN_BASE_ARENA_H
 #define TN_BASE_ARENA_H
 

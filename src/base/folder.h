@@ -1,4 +1,4 @@
-/* base/folder.h: folders as wholes: what is in one, whose it is, whether two are one.
+/* base/folder.h: folders: their contents, their owner, and whether two paths name the same one.
  *
  * Paths are NUL-terminated and as the system takes them. Nothing here prints. */
 #ifndef TN_BASE_FOLDER_H

@@ -1,7 +1,7 @@
-/* base/heap.h: every byte the library asks for is asked for here.
+/* base/heap.h: all memory of the library is allocated here.
  *
  * A heap counts what is in use, refuses past a limit, and can be told to fail
- * the n-th request, so that out-of-memory is an ordinary, testable outcome.
+ * the n-th allocation, so that out-of-memory is an ordinary, testable outcome.
  * It belongs to one session and is used by one thread at a time. Sizes are
  * passed back on release; the caller always knows them. */
 #ifndef TN_BASE_HEAP_H

@@ -1,4 +1,4 @@
-/* base/inflate.h: reading what deflate packed (RFC 1951), and the checksum that archives carry. */
+/* base/inflate.h: decompressing deflate data (RFC 1951), and the checksum of archives. */
 #ifndef TN_BASE_INFLATE_H
 #define TN_BASE_INFLATE_H
 

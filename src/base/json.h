@@ -1,10 +1,9 @@
 /* base/json.h: reading and writing JSON (RFC 8259, to the letter).
  *
- * The reader is pulled: each call gives one token, in the order of the text.
- * It builds nothing and asks for memory only where a string has escapes; the
- * other tokens are slices of the text. It checks everything: commas, nesting,
- * number and string forms, UTF-8. That a key stands twice is for the caller to
- * judge.
+ * The reader is a pull parser: each call returns one token, in the order of the
+ * text. It builds nothing and allocates only for strings with escapes; the other
+ * tokens are slices of the text. It checks everything: commas, nesting, number
+ * and string forms, UTF-8. Whether a key may repeat is up to the caller.
  *
  *   tn_json_reader reader;
  *   tn_json_token token;

@@ -1,4 +1,4 @@
-/* base/machine.h: what the machine that runs us has to give. */
+/* base/machine.h: cores, memory and processor features of this machine. */
 #ifndef TN_BASE_MACHINE_H
 #define TN_BASE_MACHINE_H
 

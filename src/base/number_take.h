@@ -1,10 +1,10 @@
 /* base/number_take.h: the ordinary numbers of data files, at a cursor.
  *
- * Each function takes what most numbers look like and moves the cursor past
- * it. Whatever else there is it leaves, by returning false, to the reader that
- * knows all forms and all errors (number.h, json.h). So a format has one judge
- * of what a number is, and the quick way only has to be right where it accepts.
- * What follows the number is for the caller to check. */
+ * Each function reads a number in the most common forms and moves the cursor
+ * past it. For anything else it returns false, and the caller uses the reader
+ * that knows all forms and all errors (number.h, json.h). So one place defines
+ * what a number is, and the fast path only has to be right where it accepts.
+ * The caller checks what follows the number. */
 #ifndef TN_BASE_NUMBER_TAKE_H
 #define TN_BASE_NUMBER_TAKE_H
 

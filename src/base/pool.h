@@ -1,16 +1,16 @@
 /* base/pool.h: threads that help their caller with one job at a time.
  *
- * A job is cut into numbered parts; what a part does follows from its number and
- * never from who does it, so the result does not depend on which threads came.
- * The caller takes part. It takes whatever parts nobody has begun, so it never
+ * A job is split into numbered parts. What a part does follows from its number and
+ * not from the thread that does it, so the result does not depend on the threads.
+ * The caller works too. It takes every part that no helper has begun, so it never
  * waits for a helper to wake up, only for one that is in the middle of a part:
- * helpers that the system does not run cost nothing.
+ * helpers that the system does not schedule cost nothing.
  *
- * Helpers start at the first job that deserves one and stay until the pool is
- * freed. Between jobs they look for the next one for a few microseconds and then
- * sleep. A sleeping helper is woken when its share of the work is worth the time
- * that waking has been measured to take, or when so much has been missed without
- * it in one go. A process that forks gets new helpers in the child. */
+ * Helpers start at the first job large enough for one and stay until the pool is
+ * freed. Between jobs they spin for a few microseconds and then sleep. A sleeping
+ * helper is woken when its share of the work is worth the measured wake-up time,
+ * or when that much has been missed without it in one go. A process that forks
+ * gets new helpers in the child. */
 #ifndef TN_BASE_POOL_H
 #define TN_BASE_POOL_H
 

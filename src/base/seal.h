@@ -1,8 +1,8 @@
 /* base/seal.h: the hash that a file carries of its own bytes.
  *
  * The last member of a JSON object in the file is the SHA-256 of the whole file,
- * computed with zeros in the place of its digits. A seal shows damage. It is not
- * a signature: anyone can compute it, so nothing that is sealed is trusted more. */
+ * computed with zeros in place of its digits. A seal detects damage. It is not a
+ * signature: anyone can compute it, so a sealed file is not trusted more. */
 #ifndef TN_BASE_SEAL_H
 #define TN_BASE_SEAL_H
 

@@ -1,9 +1,9 @@
-/* base/simd_generic.inc.h: base/simd.h for whatever has vectors of 16 bytes, or can pretend to:
- * SSE2, wasm, and every machine GCC and clang know. 4 lanes, a mask is a vector of ones and zeros.
+/* base/simd_generic.inc.h: base/simd.h for every target with 16-byte vectors, real or emulated
+ * by GCC and clang: SSE2, wasm, and others. 4 lanes, a mask is a vector of ones and zeros.
  *
- * Few of these machines have fma in their vectors, so it is made here from doubles, two lanes at a
- * time, as in tn_fma_soft_f32; only that what is rare is done for all lanes, and without a call
- * that registers would not survive. */
+ * Few of these targets have a vector fma, so it is computed here from doubles, two lanes at a
+ * time, as in tn_fma_soft_f32; but the rare case is computed for all lanes, and without a call,
+ * which would spill registers. */
 #if defined(__SSE2__)
 #include <immintrin.h>
 #elif defined(__wasm_simd128__)

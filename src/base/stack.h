@@ -1,16 +1,16 @@
 /* base/stack.h: how much of the thread's stack is left.
  *
- * Programs nest, and what walks them calls itself. How deep that may go is
- * decided by the stack of the thread that calls, which may have 8 MB or 128 kB:
- * so the system is asked where it ends, and every function that calls itself
- * asks whether there is room before it goes on. What is nested deeper than the
- * stack allows is refused with E_NESTING_LIMIT; it never ends the process.
+ * Programs nest, and the code that walks them is recursive. The stack of the
+ * calling thread, which may have 8 MB or 128 kB, decides how deep that may go.
+ * So the system is asked where the stack ends, and every recursive function
+ * checks that there is room before it continues. Deeper nesting is refused with
+ * E_NESTING_LIMIT; it never ends the process.
  *
- * The lowest address belongs to a session (base/heap.h holds it, so that
- * whatever can ask for memory can ask for stack) and is found anew whenever the
+ * The lowest address belongs to a session. base/heap.h holds it, so that all
+ * code that can allocate can check the stack. It is found again whenever the
  * session is entered, because another thread may be the caller. A stack of all
- * zeros has not been asked about and always has room. tools/check_recursion.sh
- * lists the functions that call themselves and refuses one that does not ask. */
+ * zeros has not been measured and always has room. tools/check_recursion.sh
+ * lists the recursive functions and refuses one that does not check. */
 #ifndef TN_BASE_STACK_H
 #define TN_BASE_STACK_H
 

@@ -1,14 +1,14 @@
-/* base/stop.h: the wish to stop, and who has it.
+/* base/stop.h: requests to stop: interrupts and deadlines.
  *
  * A session owns one tn_stop and its heap points to it, so that any code with a
- * heap can ask. A signal handler or another thread sets the flag; a deadline
- * sets it by itself. Whatever may take long asks at least every few
- * milliseconds and then ends where it can fail anyway: memory is refused while a
- * program is compiled, a kernel returns, a read gives up.
+ * heap can check it. A signal handler or another thread sets the flag; a deadline
+ * sets it by itself. Long work checks it at least every few milliseconds and then
+ * ends where it can fail anyway: an allocation fails while a program is compiled,
+ * a kernel returns, a read is aborted.
  *
- * The answer stays yes until the next operation begins, so that callers further
- * out get the same one. What must be whole once it has begun, like a checkpoint,
- * holds the stop: until it lets go, the answer is no. */
+ * The answer stays yes until the next operation begins, so that outer callers get
+ * the same one. Work that must not end half-way, like a checkpoint, holds the
+ * stop: until it releases it, the answer is no. */
 #ifndef TN_BASE_STOP_H
 #define TN_BASE_STOP_H
 

@@ -1,4 +1,4 @@
-/* base/str.h: a borrowed run of bytes, and names made small by interning.
+/* base/str.h: borrowed strings, and interned names.
  *
  * tn_str never owns. A tn_name is a number for a text: two names are equal
  * exactly when their texts are; 0 is "no name". */

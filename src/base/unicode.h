@@ -1,4 +1,4 @@
-/* base/unicode.h: what kind of character a character is. */
+/* base/unicode.h: classes of characters. */
 #ifndef TN_BASE_UNICODE_H
 #define TN_BASE_UNICODE_H
 

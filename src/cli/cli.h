@@ -2,7 +2,7 @@
  *
  * main.c reads the command line by the table in options.def and calls one
  * function per verb, each in a file of its own. Standard output carries
- * results, standard error everything for people; with --json one object goes to
+ * results, standard error messages; with --json one object goes to
  * standard output and standard error stays empty. */
 #ifndef TN_CLI_CLI_H
 #define TN_CLI_CLI_H

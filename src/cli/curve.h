@@ -1,4 +1,4 @@
-/* cli/curve.h: the curve of a loss in the characters of a terminal: a spark line, and a picture. */
+/* cli/curve.h: a loss curve in terminal characters: a sparkline, and a plot. */
 #ifndef TN_CLI_CURVE_H
 #define TN_CLI_CURVE_H
 

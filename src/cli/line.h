@@ -1,4 +1,4 @@
-/* cli/line.h: a line from a person, with editing, history and completion where the build has libedit. */
+/* cli/line.h: an input line, with editing, history and completion where the build has libedit. */
 #ifndef TN_CLI_LINE_H
 #define TN_CLI_LINE_H
 

@@ -1,8 +1,8 @@
-/* cli/progress.h: how a training run goes, for the person who waits for it and for programs that follow it.
+/* cli/progress.h: the progress of a training run, for people and for programs.
  *
- * On a terminal one line on standard error is drawn again and again in its place, and standard output gets a
- * line per evaluation (the screen). In a log there is no such line, and standard output gets what the library
- * prints of steps, on a terminal too with --log steps. With --log json every step is a JSON object on a line
+ * On a terminal one line on standard error is redrawn in place, and standard output gets a line per
+ * evaluation (the screen). In a log there is no such line, and standard output gets the steps that the
+ * library prints, on a terminal too with --log steps. With --log json every step is a JSON object on a line
  * of standard output. At the end --plot draws the curve of the loss. */
 #ifndef TN_CLI_PROGRESS_H
 #define TN_CLI_PROGRESS_H

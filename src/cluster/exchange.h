@@ -1,7 +1,7 @@
-/* cluster/exchange.h: the sums of one step's gradients over all shards, whoever computes them.
+/* cluster/exchange.h: the sums of one step's gradients over all shards of all ranks.
  *
- * A step writes the tensors of each shard that this rank owns into places that the exchange names, and says
- * of each when it is there. The exchange adds them up along the tree of cluster/tree.h and keeps as few
+ * A step writes the tensors of each shard that this rank owns into memory of the exchange, and says when each
+ * is complete. The exchange adds them up along the tree of cluster/tree.h and keeps as few
  * copies as that needs. With several ranks, the owners of slices add up what all ranks have. Ranks that share
  * memory read it where it is; otherwise what is final is sent to the owners while the rest is still being
  * computed, and the owners send everyone the sums. */

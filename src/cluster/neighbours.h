@@ -1,8 +1,8 @@
-/* cluster/neighbours.h: the ranks of this machine, watched.
+/* cluster/neighbours.h: watching the ranks of this machine.
  *
- * MPI does not say that a process is gone or stopped; the kernel does, of processes of the same machine, by
- * descriptors for each (pidfd, /proc/PID/stat). They are opened before the sandbox closes. Ranks of other
- * machines are not watched here: their own neighbours see it and pass it on. */
+ * MPI does not report that a process has ended or stopped. The kernel does, for processes of this machine, by
+ * a descriptor for each (pidfd, /proc/PID/stat). They are opened before the sandbox is entered. Ranks of
+ * other machines are not watched here: their own neighbours notice and pass it on. */
 #ifndef TN_CLUSTER_NEIGHBOURS_H
 #define TN_CLUSTER_NEIGHBOURS_H
 

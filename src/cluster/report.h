@@ -1,4 +1,4 @@
-/* cluster/report.h: what went wrong between ranks, as diagnostics. */
+/* cluster/report.h: failures of ranks, as diagnostics. */
 #ifndef TN_CLUSTER_REPORT_H
 #define TN_CLUSTER_REPORT_H
 

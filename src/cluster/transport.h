@@ -1,13 +1,12 @@
 /* cluster/transport.h: messages between the processes of one training.
  *
  * A training runs in `size` processes, its ranks. A transport connects each with
- * every other one; what is sent, and in which order, is decided above it. There
- * are two: sockets.c between processes of one machine, mpi/ across machines. The
- * ranks of one machine may also share memory, so that messages only say what is
- * there.
+ * every other one; its callers decide what is sent, and in which order. There are
+ * two: sockets.c between processes of one machine, mpi/ across machines. The ranks
+ * of one machine may also share memory, so that messages only announce data.
  *
- * A transport also tells who failed. Once a rank has failed, nothing moves any
- * more: every call gives false, and `failure` says who was first and why. */
+ * A transport also reports failures. Once a rank has failed, every call returns
+ * false, and `failure` says which rank was first and why. */
 #ifndef TN_CLUSTER_TRANSPORT_H
 #define TN_CLUSTER_TRANSPORT_H
 

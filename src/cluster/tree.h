@@ -1,4 +1,4 @@
-/* cluster/tree.h: who computes what of a sharded training step. Pure functions.
+/* cluster/tree.h: which rank computes which part of a sharded training step. Pure functions.
  *
  * `shards = s` says what is computed: the sum over s shards along one binary tree. A node of the tree is the
  * range [i * 2^k, min((i + 1) * 2^k, s)); its sum is that of its left half plus that of its right half. Ranks
@@ -6,8 +6,8 @@
  * range. These are added further by the owners of slices: each rank owns some chunks of the gradients, gets
  * what the others have of them, and sends everyone the sum.
  *
- * Whoever adds pushes nodes from left to right and joins the two topmost while they are siblings. So every
- * sum is made of the same additions for every number of ranks. */
+ * An adder pushes nodes from left to right and joins the two topmost while they are siblings. So every sum
+ * consists of the same additions for every number of ranks. */
 #ifndef TN_CLUSTER_TREE_H
 #define TN_CLUSTER_TREE_H
 

@@ -1,8 +1,8 @@
 /* cluster/window.h: memory that the ranks of one machine share.
  *
- * A window is a file without a name, in memory. One process makes it as large as it could ever be needed and
- * passes its descriptor on; pages are there once they are touched. Every rank maps it before the sandbox
- * closes and then takes parts of it, all ranks the same ones in the same order. */
+ * A window is an anonymous file in memory. One process makes it as large as it could ever need to be and
+ * passes its descriptor on; pages exist once they are touched. Every rank maps it before the sandbox is
+ * entered and then allocates parts of it, all ranks the same ones in the same order. */
 #ifndef TN_CLUSTER_WINDOW_H
 #define TN_CLUSTER_WINDOW_H
 

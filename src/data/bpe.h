@@ -6,8 +6,8 @@
  * numbers are those of the library without the special tokens that a
  * post-processor adds.
  *
- * Only what is understood is read: another model, normaliser, pre-tokeniser or
- * post-processor, or an option that would change a result, is refused by name. */
+ * Another model, normaliser, pre-tokeniser or post-processor, or an option that
+ * would change a result, is refused by name. */
 #ifndef TN_DATA_BPE_H
 #define TN_DATA_BPE_H
 

@@ -1,9 +1,9 @@
-/* data/columns.h: what the rows of a data file become, one column per input of the model.
+/* data/columns.h: the rows of a data file as columns, one per input of the model.
  *
  * A column holds `width` items per row, row after row, in four bytes each;
- * texts stand one after the other in one run of bytes until a vocabulary turns
- * them into numbers. Readers fill columns and say what is wrong with a file as
- * a tn_data_fault; the words for it belong to whoever asked. */
+ * texts are concatenated until a vocabulary turns them into numbers. Readers fill
+ * columns and describe an error in a file as a tn_data_fault; the caller words
+ * the message. */
 #ifndef TN_DATA_COLUMNS_H
 #define TN_DATA_COLUMNS_H
 

@@ -1,10 +1,10 @@
 /* data/csv.h: tables as text (RFC 4180): rows of cells, a delimiter between them.
  *
- * A cell may stand in double quotes; within them a quote is written twice, and
+ * A cell may be quoted; within double quotes a quote is written twice, and
  * delimiters and line ends are part of the text. Rows end with LF, CRLF or CR;
  * empty lines between them are skipped. All rows have the same number of cells.
- * A byte order mark is skipped. A quote inside a cell that does not begin with
- * one is a character like any other.
+ * A byte order mark is skipped. A quote inside an unquoted cell is an ordinary
+ * character.
  *
  * The file is read once, in pieces. Beyond the columns, memory holds one row. */
 #ifndef TN_DATA_CSV_H

@@ -1,4 +1,4 @@
-/* data/csv_internal.h: a CSV file while it is read: csv.c cuts cells, csv_cell.c says what they mean. */
+/* data/csv_internal.h: a CSV file while it is read: csv.c splits it into cells, csv_cell.c reads them. */
 #ifndef TN_DATA_CSV_INTERNAL_H
 #define TN_DATA_CSV_INTERNAL_H
 

@@ -1,10 +1,10 @@
-/* data/jsonl.h: one JSON object per line becomes a row, as a row of a table does.
+/* data/jsonl.h: one JSON object per line becomes a row.
  *
- * Columns are picked by their keys; other keys are skipped, and one that stands
- * twice counts the last time. A number of F32 and I32 columns may be a list, or
+ * Columns are selected by key; other keys are skipped, and of a repeated key the
+ * last value counts. A number of F32 and I32 columns may be a list, or
  * lists of lists, whose items follow each other. true and false are 1 and 0.
- * Class names are strings, true and false; texts are strings. A key that is not
- * there, and null, are missing. */
+ * Class names are strings, true and false; texts are strings. An absent key
+ * and null are missing values. */
 #ifndef TN_DATA_JSONL_H
 #define TN_DATA_JSONL_H
 

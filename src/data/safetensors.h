@@ -1,7 +1,7 @@
 /* data/safetensors.h: named tensors in one file, as other tools read them.
  *
  * Eight bytes of length, a JSON header, the elements, little-endian and in
- * row-major order. A file may come from anywhere: every number of the header is
+ * row-major order. Files are untrusted: every number of the header is
  * checked against the size of the file before it is used, names may not repeat,
  * tensors may neither overlap nor leave gaps. */
 #ifndef TN_DATA_SAFETENSORS_H

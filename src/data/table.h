@@ -1,9 +1,9 @@
 /* data/table.h: rows of a data file, read into columns.
  *
  * A row is a list of numbers (token ids or features) and a class, or a list of them. Files are
- * read in pieces, and what is kept of a row is four bytes a number, so a
- * file may be much larger than what it becomes. Every mistake in a file is a
- * diagnostic with the file and the line; reading stops at the first. */
+ * read in pieces, and a row is stored in four bytes per number, so a file may be
+ * much larger than its columns. Every error in a file is a diagnostic with the
+ * file and the line; reading stops at the first. */
 #ifndef TN_DATA_TABLE_H
 #define TN_DATA_TABLE_H
 

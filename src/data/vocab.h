@@ -1,9 +1,9 @@
 /* data/vocab.h: texts become tokens, by words, characters, bytes or byte pairs.
  *
  * A vocabulary of words or characters is counted from texts and then numbered:
- * 0 is padding, 1 is whatever is not in the vocabulary, and from 2 on stand the
- * others, the most frequent first, those that are equally frequent in the order
- * of their bytes. So it depends on the texts and not on their order. A byte is
+ * 0 is padding, 1 is any word that is not in the vocabulary, and the others
+ * follow from 2, the most frequent first; ties are in the order of their bytes.
+ * So it depends on the texts and not on their order. A byte is
  * its own token, and 0 also pads; byte pairs have the numbers of their file. */
 #ifndef TN_DATA_VOCAB_H
 #define TN_DATA_VOCAB_H

@@ -2,8 +2,8 @@
  *
  * A diagnostic is a code, a span and named fields. diag.def lists every code
  * once with its title, fields, label, hint and explanation; text, JSON and
- * editor output are renderings of the same record. No message is put together
- * where the error is found: titles, labels, hints and notes are templates.
+ * editor output are renderings of the same record. No message is composed where
+ * the error is found: titles, labels, hints and notes are templates.
  *
  *   tn_report(diags, TN_DIAG_E_INDEX_OUT_OF_RANGE, at,
  *             TN_STR("function", name), TN_INT("index", 7), TN_INT("limit", 5));

@@ -1,7 +1,7 @@
-/* diag/source.h: program texts and places in them.
+/* diag/source.h: source texts and locations in them.
  *
  * A span is a range of bytes in a registered file; lines and columns are
- * worked out only when somebody looks. File 0 is "no place". */
+ * computed only on demand. File 0 is "no location". */
 #ifndef TN_DIAG_SOURCE_H
 #define TN_DIAG_SOURCE_H
 

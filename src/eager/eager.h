@@ -1,16 +1,16 @@
 /* eager/eager.h: the builder that computes at once, and remembers for gradients.
  *
  * Values are cells with a reference count: a cell holds a tensor and, while
- * recording, the operation and operands it came from, so that the tape is the
- * chain of references itself and what nobody holds is given back at once.
+ * recording, the operation and operands it came from. So the chain of references
+ * is the tape, and a value without references is freed at once.
  * Gradient rules run through this same builder. Tensors of a few elements live
  * inside their cell and take a short path that calls no kernel and no
  * allocator.
  *
- * A variable is a name for a value that changes: operations use, and remember,
- * the value it has at that moment. An update writes over that value if nothing
- * remembers it, and gives the variable a new one otherwise, so that a later
- * backward pass sees what its forward pass saw. */
+ * A variable is a name for a value that changes: operations use and record the
+ * value it has at that moment. An update overwrites that value if nothing has
+ * recorded it, and otherwise gives the variable a new one, so that a later
+ * backward pass sees the values of its forward pass. */
 #ifndef TN_EAGER_EAGER_H
 #define TN_EAGER_EAGER_H
 

@@ -1,4 +1,4 @@
-/* export/draw.h: random numbers of a graph, for forms that have no generator of ours. */
+/* export/draw.h: random numbers of a graph, for formats without tern's generator. */
 #ifndef TN_EXPORT_DRAW_H
 #define TN_EXPORT_DRAW_H
 

@@ -1,7 +1,7 @@
-/* export/element.h: the formula of an elementwise operation, written in another form.
+/* export/element.h: the formula of an elementwise operation in another format.
  *
- * A form that has no word for an operation writes the operations of its formula (op/formula.h), one by one.
- * What it has words for is its own business. */
+ * A format without an operation of its own for it writes the operations of its formula (op/formula.h), one by
+ * one. Each format knows which operations it has. */
 #ifndef TN_EXPORT_ELEMENT_H
 #define TN_EXPORT_ELEMENT_H
 

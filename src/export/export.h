@@ -1,7 +1,7 @@
-/* export/export.h: a graph in the forms that `tern emit` knows.
+/* export/export.h: a graph in the formats of `tern emit`.
  *
- * The languages make the graph; here it becomes text. One door for all of them,
- * so that what one language can be shown as, all can. */
+ * The languages build the graph; this folder writes it. All use the same entry
+ * point, so every format works for every language. */
 #ifndef TN_EXPORT_EXPORT_H
 #define TN_EXPORT_EXPORT_H
 

@@ -1,8 +1,8 @@
 /* export/mlir_internal.h: what the files of the MLIR writer share.
  *
- * A value without dimensions is a number in MLIR as well, not a tensor; so the
- * words for arithmetic are the same in the body of a linalg.generic and outside
- * of it. Everything written down is text in an arena: "%12", "tensor<2x?xf32>". */
+ * A value without dimensions is a scalar in MLIR, not a tensor; so arithmetic is
+ * written in the same way inside and outside the body of a linalg.generic.
+ * Everything written is text in an arena: "%12", "tensor<2x?xf32>". */
 #ifndef TN_EXPORT_MLIR_INTERNAL_H
 #define TN_EXPORT_MLIR_INTERNAL_H
 

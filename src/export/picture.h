@@ -1,7 +1,7 @@
-/* export/picture.h: graphs as pictures: for Graphviz, and drawn by ourselves.
+/* export/picture.h: graphs as pictures: for Graphviz, and as SVG.
  *
- * Both show the same of a node: what it is, its attributes, its type, and the
- * line of the program it came from. */
+ * Both show the same facts of a node: its operation, its attributes, its type,
+ * and the line of the program it came from. */
 #ifndef TN_EXPORT_PICTURE_H
 #define TN_EXPORT_PICTURE_H
 

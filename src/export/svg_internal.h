@@ -1,4 +1,4 @@
-/* export/svg_internal.h: a drawing in layers, between finding its places and writing it. */
+/* export/svg_internal.h: a layered drawing, between layout and writing. */
 #ifndef TN_EXPORT_SVG_INTERNAL_H
 #define TN_EXPORT_SVG_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* export/svg_text.h: words in an SVG, whoever wrote them. */
+/* export/svg_text.h: untrusted text in an SVG. */
 #ifndef TN_EXPORT_SVG_TEXT_H
 #define TN_EXPORT_SVG_TEXT_H
 

@@ -1,13 +1,13 @@
-/* graph/builder.h: the one interface through which operations are made.
+/* graph/builder.h: the one interface that creates operations.
  *
  * A front end, a gradient rule and the expansion of a composed operation all
- * speak to a builder. The graph builder appends to a graph; the eager builder
+ * call a builder. The graph builder appends to a graph; the eager builder
  * (eager/) computes at once and remembers. Both infer types by the same rules.
  *
  * Failure: the first fault is kept in builder->fault, and the failing call and
  * everything that uses its result give TN_ERROR_VALUE. Callers check once.
  *
- * Some functions give an operand back when there is nothing to do (a cast to the
+ * Some functions return an operand when there is nothing to do (a cast to the
  * dtype it has), so a result is not always a new value. */
 #ifndef TN_GRAPH_BUILDER_H
 #define TN_GRAPH_BUILDER_H

@@ -1,7 +1,7 @@
-/* graph/effects.h: who carries out the `host` operations of a graph.
+/* graph/effects.h: callbacks for the `host` operations of a graph.
  *
- * A graph says that it wants the clock or a file; it cannot get them. A language
- * answers, a plan asks when it comes to the operation. */
+ * A graph can name the clock or a file, but cannot read them. A plan calls back
+ * when it reaches the operation; a language answers. */
 #ifndef TN_GRAPH_EFFECTS_H
 #define TN_GRAPH_EFFECTS_H
 

@@ -1,7 +1,7 @@
 /* graph/graph.h: a program as typed operations.
  *
- * Values are numbers: value v is what node v computes. Nodes stand in an order
- * in which operands come first. Node 0 is the error node: a rule that has
+ * Values are numbers: value v is what node v computes. Operands come before the
+ * nodes that use them. Node 0 is the error node: a rule that has
  * failed and reported yields 0, and whatever uses 0 yields 0 in silence.
  *
  * The nodes of an `if` branch live in a region. A region may use values of the

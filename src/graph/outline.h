@@ -1,8 +1,8 @@
 /* graph/outline.h: which calls of a program made the nodes of a graph, and what the program calls its values.
  *
- * A graph has operations and no functions; people who look at it think in functions, layers and names. A
- * language that is asked for an outline fills it in while it builds; nothing else depends on it. Nodes are
- * numbered in the order in which they are made, so those of a call follow each other. */
+ * A graph has operations and no functions; its readers think in functions, layers and names. A language that
+ * is asked for an outline fills it in while it builds; nothing else depends on it. Nodes are numbered in the
+ * order of their creation, so those of a call are consecutive. */
 #ifndef TN_GRAPH_OUTLINE_H
 #define TN_GRAPH_OUTLINE_H
 

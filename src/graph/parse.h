@@ -1,8 +1,8 @@
 /* graph/parse.h: what the files of the parser share.
  *
- * A word is a run of letters, digits and _ . + - ; what it means (an operation, a
- * dtype, a number) is for the caller to say. The first mistake of form ends
- * the parse; mistakes of types are all reported. */
+ * A word is a run of letters, digits and _ . + - ; the caller decides what it means
+ * (an operation, a dtype, a number). The first syntax error ends the parse; type
+ * errors are all reported. */
 #ifndef TN_GRAPH_PARSE_H
 #define TN_GRAPH_PARSE_H
 

@@ -1,8 +1,8 @@
-/* graph/typer.h: the builder that infers types and makes nothing.
+/* graph/typer.h: the builder that only infers types.
  *
- * With it a front end checks a program by the same calls that lower it: every
- * rule of every operation is asked, those of composed operations too. Lengths
- * may be names. A value is a number in a list of types.
+ * With it a front end checks a program by the same calls that lower it: the rules
+ * of every operation apply, also those of composed operations. Lengths may be
+ * names. A value is a number in a list of types.
  *
  * It has no regions: a caller that meets an `if` joins the branches itself. */
 #ifndef TN_GRAPH_TYPER_H

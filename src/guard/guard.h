@@ -1,11 +1,11 @@
-/* guard/guard.h: giving up what was not granted, so that the kernel holds us to it.
+/* guard/guard.h: dropping rights that were not granted, enforced by the kernel.
  *
- * The languages check capabilities themselves and say what is missing. That is a
- * promise of our code. What is done here does not depend on our code being right:
- * once tn_guard_enter has returned, the kernel refuses every file that was not
- * named (Landlock) and every system call that a computation has no need of
- * (seccomp), for good, for the calling thread and all that it starts later.
- * What it cannot refuse is written down in docs/security.md.
+ * The languages check capabilities themselves and report what is missing. That
+ * depends on our code being right; this does not: once tn_guard_enter has
+ * returned, the kernel refuses every file that was not named (Landlock) and every
+ * system call that a computation does not need (seccomp), permanently, for the
+ * calling thread and all threads that it starts later. docs/security.md lists what
+ * it cannot refuse.
  *
  * Nothing here reports or allocates; the caller decides what a missing kernel
  * feature means. Where the system is not Linux, nothing is supported. */

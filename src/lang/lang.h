@@ -1,12 +1,12 @@
-/* lang/lang.h: the doors that every language has, and what it may ask for.
+/* lang/lang.h: the entry points ("doors") that every language has, and its host.
  *
- * A front end turns text into operations and says what is wrong with it. It
- * never sees back ends: to compute, it asks its host. The host (api/) owns the
+ * A front end turns text into operations and reports what is wrong with it. It
+ * never calls back ends: to compute, it calls its host. The host (api/) owns the
  * session's memory, names, texts and diagnostics, knows what is allowed, and
- * prints. All languages have the same doors, so that anyone who knows one room
- * knows them all: lang.c holds the tn_lang of its language and nothing else,
- * and a door is in the file of its name (tn_lang_mind_emit in mind/emit.c;
- * specs and drop in unit.c, show and plan in run.c). */
+ * prints. All languages have the same doors in the same files: lang.c holds the
+ * tn_lang of its language and nothing else, and a door is in the file of its name
+ * (tn_lang_mind_emit in mind/emit.c; specs and drop in unit.c, show and plan in
+ * run.c). */
 #ifndef TN_LANG_LANG_H
 #define TN_LANG_LANG_H
 

@@ -1,4 +1,4 @@
-/* lang/metrics.h: the names of metrics and what each needs; train/metrics.h computes them. */
+/* lang/metrics.h: the names of metrics and their requirements; train/metrics.h computes them. */
 #ifndef TN_LANG_METRICS_H
 #define TN_LANG_METRICS_H
 

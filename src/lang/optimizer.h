@@ -1,4 +1,4 @@
-/* lang/optimizer.h: how parameters are updated, as a program or an embedder says it. */
+/* lang/optimizer.h: options of the optimiser, from a program or an embedder. */
 #ifndef TN_LANG_OPTIMIZER_H
 #define TN_LANG_OPTIMIZER_H
 

@@ -1,8 +1,8 @@
 /* lang/repl.h: what the interactive sessions of the three languages share.
  *
- * Lines that are not complete yet, commands that begin with a colon, the help
- * on them, files to load, completion of words. What a line means is each
- * language's own business: lang/NAME/repl.c. */
+ * Incomplete lines, commands that begin with a colon and their help, files to
+ * load, completion of words. Each language interprets its lines in
+ * lang/NAME/repl.c. */
 #ifndef TN_LANG_REPL_H
 #define TN_LANG_REPL_H
 

@@ -1,16 +1,16 @@
 /* lang/training.h: a program as something to train.
  *
- * A language whose programs say how they are trained has a tn_training_doors;
- * train/ goes through it and knows no language. Opening a program gives a
+ * A language whose programs can be trained has a tn_training_doors; train/ calls
+ * it and knows no language. Opening a program gives a
  * description: its inputs and parameters, the optimiser's options, the data set
  * and the evaluation, all checked and with defaults filled in. Dimensions may
  * still have names. They get their lengths from given values, the data set and
  * defaults (`size`), and with those the program is lowered to a graph of known
  * shapes, as often as lengths change.
  *
- * The way of a training run:
+ * The steps of a training run:
  *
- *   open          the program, without mistakes; what is given fits it; its data may be read
+ *   open          the program has no errors; given values fit it; its data may be read
  *   seal          compiling is over
  *   lower_stage   graphs that run over the rows while they are read
  *   size          shapes of all inputs and parameters

@@ -1,4 +1,4 @@
-/* lang/value.h: what a program gives, in whatever language it was written.
+/* lang/value.h: the results of a program in any language.
  *
  * A tree in an arena; tensors share their buffers and are released with the
  * list they are in. JSON is rendered here, once; each language has its own

@@ -1,14 +1,14 @@
-/* launch/launch.h: the processes of a training that runs in several: to start, find and end them.
+/* launch/launch.h: starting, finding and ending the processes of a distributed training.
  *
- * Linked by the program alone. There are three ways to become a rank:
+ * Linked only by the program. There are three ways to become a rank:
  *
- *   --ranks N        this process is rank 0; it starts the others, with the same words, and connects all of
- *                    them by sockets and shared memory
+ *   --ranks N        this process is rank 0; it starts the others, with the same arguments, and connects all
+ *                    of them by sockets and shared memory
  *   TERN_RANK        this process was started that way; the variable names the descriptor it inherited
- *   mpirun, srun     the ranks are there; Open MPI connects them (mpi.c)
+ *   mpirun, srun     has started the ranks; Open MPI connects them (mpi.c)
  *
- * Connections are made before the sandbox is entered. Rank 0 alone reads standard input, writes and shows;
- * the others show something only if rank 0 is gone. */
+ * Connections are made before the sandbox is entered. Only rank 0 reads standard input, writes files and
+ * prints; the others print only if rank 0 has ended. */
 #ifndef TN_LAUNCH_LAUNCH_H
 #define TN_LAUNCH_LAUNCH_H
 

@@ -2,8 +2,8 @@
  *
  * Row ID of elementwise.def becomes tn_of_ID_f32, _f64, _i32, _i64, _boolean, for the dtypes it
  * takes. These are the only scalar arithmetic there is: kernels, the short paths of eager/ and
- * the folding of constants in the languages all call them. What a real function leaves may be any
- * NaN where the row says LOOSE; tn_canonical_f32 makes it the one that is stored.
+ * constant folding in the languages all call them. The result of a float function may be any NaN
+ * where the row says LOOSE; tn_canonical_f32 makes it the one that is stored.
  *
  * The divisor of an integer division should not be 0; if it is, the result is 0. */
 #ifndef TN_OP_ELEMENT_H

@@ -1,6 +1,6 @@
-/* op/fault.h: what some faults say besides their members.
+/* op/fault.h: reasons of some faults.
  *
- * TN_FAULT_AXIS with the reason TN_AXIS_TWICE: the axis stands twice in its list.
+ * TN_FAULT_AXIS with the reason TN_AXIS_TWICE: the axis is repeated in its list.
  * TN_FAULT_BOUNDS with a reason: a slice is empty; right.shape holds its start and
  * its end, as they were given. */
 #ifndef TN_OP_FAULT_H

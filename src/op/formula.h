@@ -1,8 +1,8 @@
 /* op/formula.h: the formulas of elementwise.def as data.
  *
- * A formula is a list of terms in postfix order. Who reads it (gradients in ad/, writers of other
- * languages in export/) says how an operation is made; the order in which things are made, and
- * that the same thing is made once, is decided here. */
+ * A formula is a list of terms in postfix order. Its readers (gradients in ad/, exporters in
+ * export/) say how an operation is built; this file decides the order, and builds equal terms
+ * once. */
 #ifndef TN_OP_FORMULA_H
 #define TN_OP_FORMULA_H
 

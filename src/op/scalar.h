@@ -1,14 +1,14 @@
 /* op/scalar.h: what an elementwise operation does to one element.
  *
- * Here stands every scalar of docs/numerics.md, once: back ends that work on
- * many elements at a time must give the same bits, and the languages fold
- * constants with these. op/element.h has the same functions for callers that
- * know the dtype. An element travels as a union; which member
- * counts is said by the dtype that chose the function.
+ * This is the only definition of every scalar operation of docs/numerics.md: back
+ * ends that work on many elements at a time must give the same bits, and the
+ * languages fold constants with these functions. op/element.h has the same
+ * functions for callers that know the dtype. An element is passed as a union;
+ * the dtype that selected the function says which member is set.
  *
  * Every function that computes returns the canonical NaN where it returns a
- * NaN. Functions that only choose or move (select, a cast to the same dtype)
- * return what they were given. */
+ * NaN. Functions that only select or copy (select, a cast to the same dtype)
+ * return their operand unchanged. */
 #ifndef TN_OP_SCALAR_H
 #define TN_OP_SCALAR_H
 

@@ -1,7 +1,7 @@
 /* opt/internal.h: how a pass rewrites a graph.
  *
  * A pass never edits nodes in place. It walks the old graph in order and, for
- * each node, says what stands for it in the new one: the same operation on the
+ * each node, says what replaces it in the new one: the same operation on the
  * new operands (the default), an existing value, or nothing. Inputs and
  * parameters always survive, in their order, because they are the program's
  * interface. */

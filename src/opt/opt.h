@@ -1,7 +1,7 @@
 /* opt/opt.h: passes that make a graph cheaper and never change a bit.
  *
  * Each pass takes a graph and leaves an equivalent one in its place. Any pass
- * can be left out without changing a result; tests run with each switched off. */
+ * can be skipped without changing a result; tests run with each switched off. */
 #ifndef TN_OPT_OPT_H
 #define TN_OPT_OPT_H
 

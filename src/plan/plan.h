@@ -1,8 +1,8 @@
-/* plan/plan.h: a graph made ready to run again and again.
+/* plan/plan.h: a graph compiled to run many times.
  *
- * A plan fixes the order of kernels, turns views into strides, gives every
- * intermediate value a place in one block of memory (places are reused once a
- * value is dead), and turns `if` into jumps. Running allocates nothing.
+ * A plan fixes the order of kernels, turns views into strides, assigns every
+ * intermediate value an offset in one block of memory (reused once a value is
+ * dead), and turns `if` into jumps. Running allocates nothing.
  *
  * Inputs and parameters are bound by pointer. An update says that an output
  * becomes the next value of a parameter: the plan writes it into the

@@ -1,9 +1,9 @@
 /* tensor/npy.h: NumPy's file format for one array.
  *
- * A reader of files that may come from anywhere: everything the header says is
- * checked against the size of the file before memory is allocated, and what is
- * not understood is refused. Reads versions 1 to 3, both byte orders and both
- * orders of axes; writes version 1, little-endian, row-major. Integers that tern
+ * Files are untrusted: everything the header says is checked against the size of
+ * the file before memory is allocated, and unknown features are refused. Reads
+ * versions 1 to 3, both byte orders and both orders of axes; writes version 1,
+ * little-endian, row-major. Integers that tern
  * has no dtype for become the next wider one that holds all of them: i1, i2, u1
  * and u2 are i32, u4 is i64; u8 is i64 as long as its numbers fit. */
 #ifndef TN_TENSOR_NPY_H

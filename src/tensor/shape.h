@@ -1,4 +1,4 @@
-/* tensor/shape.h: dimensions, known or symbolic, and how shapes meet.
+/* tensor/shape.h: dimensions, known or symbolic, and how shapes are unified.
  *
  * A dimension is a length (>= 0), a symbol (a name such as B) or unknown.
  * Symbols are numbered by the session's name table: the dimension of name n is

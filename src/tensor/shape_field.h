@@ -1,7 +1,7 @@
 /* tensor/shape_field.h: a shape as a field of a diagnostic.
  *
- * Apart from shape.h, so that what only computes with shapes (kernels above all)
- * does not depend on the list of diagnostics. */
+ * Separate from shape.h, so that code that only computes with shapes, such as
+ * kernels, does not depend on the list of diagnostics. */
 #ifndef TN_TENSOR_SHAPE_FIELD_H
 #define TN_TENSOR_SHAPE_FIELD_H
 

@@ -2,7 +2,7 @@
  *
  * A tn_view is what kernels see: a pointer, a dtype, a known shape and strides
  * in elements. It owns nothing. A tn_tensor is a value: a view together with a
- * share of the buffer it looks into. Buffers are immutable once shared, except
+ * reference to its buffer. Buffers are immutable once shared, except
  * where a plan or an in-place update owns them. Stride 0 repeats an element. */
 #ifndef TN_TENSOR_TENSOR_H
 #define TN_TENSOR_TENSOR_H

@@ -1,7 +1,7 @@
-/* track/track.h: the history of training runs: recording, asking, drawing, serving.
+/* track/track.h: the history of training runs: recording, querying, plotting, serving.
  *
- * Linked by the program alone: the library trains and knows nothing of histories.
- * A run comes here by the callbacks of a follower, or as the folder that it left.
+ * Linked only by the program: the library trains and knows nothing of histories.
+ * A run is recorded through callbacks, or from the folder that it wrote.
  *
  * `store` is the path of a history's database. `run` is a run's number there,
  * "last", or its folder. Texts are for people or, with `json`, the JSON object of

@@ -1,9 +1,9 @@
-/* train/facts.h: what a run's folder knows of its training data, read back from data.json.
+/* train/facts.h: facts about the training data of a run, read back from data.json.
  *
  * A model that was trained on normalized columns, named classes or texts needs
  * the same statistics, names and vocabulary when it is given new rows
- * (rows_facts.c writes them). The file may come from anybody: lengths are checked
- * against each other, and nothing is believed about the program. */
+ * (rows_facts.c writes them). The file is untrusted: lengths are checked against
+ * each other, and no claim about the program is believed. */
 #ifndef TN_TRAIN_FACTS_H
 #define TN_TRAIN_FACTS_H
 

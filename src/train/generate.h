@@ -1,9 +1,9 @@
 /* train/generate.h: a trained model continues a text.
  *
- * The model gives at every place of its window scores for the token after it.
- * The scores of the last token that is there make the next one. A window is as
- * long as the model's rows; when it is full, its first half is dropped. What
- * stands after the last token is padding, which a causal model does not see. */
+ * At every position of its context window the model gives scores for the token
+ * after it. The scores at the last token decide the next one. A window is as long
+ * as the model's rows; when it is full, its first half is dropped. The rest of the
+ * window is padding, which a causal model does not see. */
 #ifndef TN_TRAIN_GENERATE_H
 #define TN_TRAIN_GENERATE_H
 

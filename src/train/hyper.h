@@ -1,8 +1,8 @@
 /* train/hyper.h: the hyperparameters of a run, as names and values.
  *
  * One list for the header that `tern train` prints and for the history of runs: the fields of the train block
- * that have an effect, with their defaults filled in; for the history the constants of the program, too. All
- * are what they are in this run, whether the program or the command line says so. */
+ * that have an effect, with their defaults filled in; for the history the constants of the program, too. The
+ * values are those of this run, whether the program or the command line sets them. */
 #ifndef TN_TRAIN_HYPER_H
 #define TN_TRAIN_HYPER_H
 

@@ -1,7 +1,7 @@
-/* train/kept.h: the next place of a window, without computing the places before it again.
+/* train/kept.h: a KV cache: the next position of a window, without recomputing earlier ones.
  *
- * Keys and values of the places that are there already are kept (opt/places.c).
- * A step computes one place, with the bits that it has in the whole window. */
+ * Keys and values of earlier positions are kept (opt/places.c). A step computes
+ * one position, with the same bits as in the whole window. */
 #ifndef TN_TRAIN_KEPT_H
 #define TN_TRAIN_KEPT_H
 

@@ -1,9 +1,9 @@
 /* train/lasting.h: the tensors that last from step to step: parameters, then the optimiser's state.
  *
- * Alone, and between ranks that share no memory, they are memory of this process, and a step changes them in
- * place. Ranks that share memory have them once, in two copies: a step reads one, and every rank writes its
- * pieces of the other. When all have done that the copies change roles. So a step that some rank does not
- * survive leaves the values from before it whole, and rank 0 can save them. */
+ * A single process, and ranks that share no memory, hold them in their own memory, and a step changes them in
+ * place. Ranks that share memory hold two copies: a step reads one, and every rank writes its pieces of the
+ * other. When all have done that the copies are swapped. So a step in which a rank fails leaves the values
+ * from before it complete, and rank 0 can save them. */
 #ifndef TN_TRAIN_LASTING_H
 #define TN_TRAIN_LASTING_H
 

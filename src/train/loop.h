@@ -3,8 +3,8 @@
  * Everything that happens is a function of the program, the data and the seed:
  * which rows make a batch, in which order things are added, when evaluation
  * runs. What is printed goes to the host line by line; what a script needs is in
- * the outcome. With a folder, the run leaves its record, its history, its
- * weights and a checkpoint there, each written whole or not at all. */
+ * the outcome. With a folder, the run writes its record, its history, its weights
+ * and a checkpoint there, each atomically. */
 #ifndef TN_TRAIN_LOOP_H
 #define TN_TRAIN_LOOP_H
 

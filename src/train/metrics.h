@@ -1,4 +1,4 @@
-/* train/metrics.h: how good predictions are, as numbers.
+/* train/metrics.h: metrics of predictions.
  *
  * One function for evaluation during training and for `tern evaluate`: it gets the predictions of all rows
  * and what they should have been, and computes in f64, from the first row to the last, so that the result

@@ -2,7 +2,7 @@
  *
  * A confusion matrix for classes, and the worst rows for classes and numbers, as members of a JSON object.
  * Numbers are computed in f64, row after row, and ties are broken by the row: the bytes depend on nothing but
- * the predictions and the rows. Their number is bounded whatever the data has. */
+ * the predictions and the rows. Their number is bounded for any data. */
 #ifndef TN_TRAIN_MISTAKES_H
 #define TN_TRAIN_MISTAKES_H
 

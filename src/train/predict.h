@@ -2,9 +2,9 @@
  *
  * The model is the program of a run with the run's parameters, and data.json says
  * how rows are prepared. Rows come from a file in the program's format, from
- * --input, or are one text. They go through the model in batches; an answer has
- * the same bits in every batch, which is why a model that joins rows answers only
- * what --input gives it at once. */
+ * --input, or are one text. They are processed in batches; an answer has the same
+ * bits in every batch. Therefore a model that mixes rows answers only --input,
+ * all rows at once. */
 #ifndef TN_TRAIN_PREDICT_H
 #define TN_TRAIN_PREDICT_H
 

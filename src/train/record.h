@@ -1,9 +1,9 @@
 /* train/record.h: run.json of a run's folder: what was run, and how it ended.
  *
- * The text is canonical: the members stand in one order, without blanks, and the
- * last one seals all the others (base/seal.h). So a record is what it was written
- * as, to the byte, or it is refused. A seal is not a signature; `tern verify`
- * computes again whatever a record claims. */
+ * The text is canonical: the members have a fixed order, without blanks, and the
+ * last one seals all the others (base/seal.h). So a record is unchanged to the
+ * byte, or it is refused. A seal is not a signature; `tern verify` recomputes
+ * whatever a record claims. */
 #ifndef TN_TRAIN_RECORD_H
 #define TN_TRAIN_RECORD_H
 

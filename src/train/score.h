@@ -1,7 +1,7 @@
 /* train/score.h: the metrics of a trained model on a file of rows.
  *
- * What evaluation does during training, by the same functions, once, for all rows
- * of another file. They are prepared by the run's data.json. */
+ * The same functions that evaluate during training, applied once to all rows of
+ * another file. The run's data.json says how rows are prepared. */
 #ifndef TN_TRAIN_SCORE_H
 #define TN_TRAIN_SCORE_H
 

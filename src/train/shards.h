@@ -1,7 +1,7 @@
 /* train/shards.h: the gradients of a batch, shard by shard.
  *
  * One shard's forward and backward pass is planned once and run for every shard that this process owns; only
- * its rows and its random words differ. The exchange adds up what comes of it (cluster/exchange.h), so that
+ * its rows and its random words differ. The exchange adds up the results (cluster/exchange.h), so that
  * memory does not grow with the number of shards, and other processes may own some of them. */
 #ifndef TN_TRAIN_SHARDS_H
 #define TN_TRAIN_SHARDS_H

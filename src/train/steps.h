@@ -1,7 +1,7 @@
-/* train/steps.h: training step by step, of a program in any language that can be lowered.
+/* train/steps.h: training step by step, for a program in any language that can be lowered.
  *
- * The caller gives the inputs and asks for a step; shapes stay those of the first
- * inputs. Programs with data sets of their own are trained whole (train/loop.h). */
+ * The caller sets the inputs and runs a step; shapes stay those of the first
+ * inputs. train/loop.h trains programs with data sets of their own. */
 #ifndef TN_TRAIN_STEPS_H
 #define TN_TRAIN_STEPS_H
 

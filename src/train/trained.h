@@ -1,6 +1,6 @@
 /* train/trained.h: the model of a run's folder, ready to compute.
  *
- * What predicting and generating share: the program is opened without its data,
+ * Shared by predicting and generating: the program is opened without its data,
  * data.json is read, parameters get the run's values once their shapes are known,
  * and graphs become plans that read them. */
 #ifndef TN_TRAIN_TRAINED_H

@@ -1,12 +1,12 @@
 /* backend/cpu/internal.h: what the kernels of every instruction set share.
  *
- * Kernels that only move bytes are compiled once and stand in this folder. Those
- * that calculate stand in isa/ and are compiled once per instruction set; each
- * such variant is a whole back end, and cpu.c chooses among them.
+ * Kernels that only move bytes are compiled once and are in this folder. Those
+ * that compute are in isa/ and are compiled once per instruction set; each such
+ * variant is a whole back end, and cpu.c chooses among them.
  *
- * Nothing here has state. Threads are asked for in one place (threads.c),
- * and only through work whose size is known: a kernel says what its work costs,
- * and small work stays on the caller's thread. */
+ * Nothing here has state. Threads are used in one place (threads.c), and only
+ * for work of known size: a kernel estimates the cost of its work, and small
+ * work stays on the caller's thread. */
 #ifndef TN_BACKEND_CPU_INTERNAL_H
 #define TN_BACKEND_CPU_INTERNAL_H
 

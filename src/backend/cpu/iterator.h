@@ -1,9 +1,9 @@
 /* backend/cpu/iterator.h: going through several views of one shape together.
  *
  * An iterator holds the axes of a shape and, for each view, the strides along them.
- * Axes that every view passes without a jump are merged, so that a contiguous
- * tensor of any rank becomes one axis, and most kernels meet one, two or three
- * axes only. An iterator can start anywhere, which is how threads share one. */
+ * Axes that are contiguous in every view are merged, so that a contiguous tensor
+ * of any rank becomes one axis, and most kernels see only one, two or three
+ * axes. An iterator can start anywhere, which is how threads share one. */
 #ifndef TN_BACKEND_CPU_ITERATOR_H
 #define TN_BACKEND_CPU_ITERATOR_H
 

@@ -4,7 +4,7 @@
  * parsed. Lists are arrays, so that a long program is walked without recursion;
  * operators in a row are one chain and `else if` one list of arms, so that only
  * what the nesting limit bounds is nested here. An error node stands where the
- * parser has reported something; who meets one says nothing more. */
+ * parser has reported an error; later passes report nothing for it. */
 #ifndef TN_LANG_AIL_AST_H
 #define TN_LANG_AIL_AST_H
 

@@ -1,4 +1,4 @@
-/* lang/ail/constant.h: numbers, texts and truth values that the text alone decides. */
+/* lang/ail/constant.h: numbers, texts and truth values that are known from the text alone. */
 #ifndef TN_LANG_AIL_CONSTANT_H
 #define TN_LANG_AIL_CONSTANT_H
 

@@ -1,4 +1,4 @@
-/* lang/ail/declare.h: inputs and parameters, as declarations say. */
+/* lang/ail/declare.h: declarations of inputs and parameters. */
 #ifndef TN_LANG_AIL_DECLARE_H
 #define TN_LANG_AIL_DECLARE_H
 

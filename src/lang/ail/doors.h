@@ -1,4 +1,4 @@
-/* lang/ail/doors.h: what lang.c opens, and what AILang keeps of a program from call to call. */
+/* lang/ail/doors.h: the entry points of AILang, and the state of a program between calls. */
 #ifndef TN_LANG_AIL_DOORS_H
 #define TN_LANG_AIL_DOORS_H
 

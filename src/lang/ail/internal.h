@@ -1,10 +1,10 @@
-/* lang/ail/internal.h: what the files of this room share.
+/* lang/ail/internal.h: what the files of AILang share.
  *
- * The way of a program: lexer.c, parse_*.c, parser.c give a tree; structure.c
+ * The stages of a program: lexer.c, parse_*.c, parser.c give a tree; structure.c
  * looks at which blocks there are and collects them into tn_ail; rules.c checks
  * what the text alone decides (contexts, recursion, loop counts); blocks.c the
  * fields of train, eval and dataset; walk_*.c goes over expressions with a
- * builder. That walk is the language's meaning, and there is one of it: check.c
+ * builder. That walk is the only definition of the language's semantics: check.c
  * drives it with a builder that keeps shapes only, in which dimensions have
  * names; lower.c drives it with a graph and known lengths. */
 #ifndef TN_LANG_AIL_INTERNAL_H

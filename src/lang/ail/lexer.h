@@ -1,8 +1,8 @@
 /* lang/ail/lexer.h: the words of a program, one at a time.
  *
  * Every keyword is contextual: the lexer says which word a name happens to be,
- * and the parser decides whether that matters where it stands. Line breaks are
- * no tokens; a token knows whether it is the first of its line. */
+ * and the parser decides whether that matters here. Line breaks are not
+ * tokens; a token knows whether it is the first of its line. */
 #ifndef TN_LANG_AIL_LEXER_H
 #define TN_LANG_AIL_LEXER_H
 

@@ -1,7 +1,7 @@
 /* lang/ail/library.h: calls of built-in operations.
  *
- * library.c holds the table and reads arguments; library_make.c makes the
- * operations; walk_reshape.c works out shapes that a program writes. */
+ * library.c holds the table and reads arguments; library_make.c builds the
+ * operations; walk_reshape.c computes shapes that a program writes. */
 #ifndef TN_LANG_AIL_LIBRARY_H
 #define TN_LANG_AIL_LIBRARY_H
 

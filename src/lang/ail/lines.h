@@ -1,9 +1,9 @@
-/* lang/ail/lines.h: the lines of a session that stay, and which of them a line needs.
+/* lang/ail/lines.h: the lines that a session keeps, and which of them a line needs.
  *
- * Running everything so far with each new line costs the square of a session.
- * A line needs the lines that gave the names in it their meaning, and what those
- * need; besides them only inputs and parameters, because their numbers are drawn
- * in order. A line that no name leads to any more is given back. */
+ * Rerunning everything with each new line would cost quadratic time. A line needs
+ * the lines that define its names, and what those need; besides them only inputs
+ * and parameters, because their random values are drawn in order. A line that no
+ * name refers to any more is freed. */
 #ifndef TN_LANG_AIL_LINES_H
 #define TN_LANG_AIL_LINES_H
 

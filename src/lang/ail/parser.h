@@ -1,7 +1,7 @@
 /* lang/ail/parser.h: what the files of the parser share.
  *
  * parser.c reads items and blocks, parser_expression.c expressions, parser_app.c
- * state machines, states and handlers; parser_tokens.c has what they stand on:
+ * state machines, states and handlers; parser_tokens.c has what they share:
  * tokens, errors, lists. */
 #ifndef TN_LANG_AIL_PARSER_H
 #define TN_LANG_AIL_PARSER_H

@@ -1,6 +1,6 @@
-/* lang/ail/walk.h: the meaning of expressions, said to a builder.
+/* lang/ail/walk.h: the semantics of expressions, as calls of a builder.
  *
- * One walk serves two ends. With the builder of types (graph/typer.h) it is the
+ * One walk serves two purposes. With the builder of types (graph/typer.h) it is the
  * check: dimensions may be names, two different names may turn out equal, and
  * only what is certain to fail is reported. With a graph and known lengths it is
  * the lowering: what fails there fails at run time. Both go over the same

@@ -1,8 +1,8 @@
 /* lang/graph/doors.h: a program that is a graph.
  *
- * The text form of a graph is a program too: its inputs are given, its symbols
- * are bound by the shapes of what is given, and its outputs are the result. A
- * plan is made for the first shapes and kept until other shapes come. */
+ * The text form of a graph is a program too: its inputs are given, the shapes
+ * of the given values bind its symbols, and its outputs are the result. A plan is
+ * made for the first shapes and kept until the shapes change. */
 #ifndef TN_LANG_GRAPH_DOORS_H
 #define TN_LANG_GRAPH_DOORS_H
 

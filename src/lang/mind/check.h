@@ -2,7 +2,7 @@
  *
  *   check.c           units, statements, functions, blocks
  *   check_expression.c  operators, names, lists, fields
- *   check_branch.c    ifs, and what may or may not happen
+ *   check_branch.c    ifs, and changes under a condition
  *   check_fit.c       annotations, and values that meet them; literals that adapt
  *   check_call.c      calls of functions
  *   check_closure.c   calls of closures
@@ -13,10 +13,10 @@
  *   check_library.c   calls of the library (library_call.h: how arguments are read)
  *   check_path.c      derivatives that meet an operation without one
  *   check_open.c      branches that cannot be joined under a condition without data
- *   scope.c           which name means what
+ *   scope.c           name resolution
  *
- * A check function returns a type and has reported what is wrong; what follows
- * from a mistake has the error type, which everything accepts in silence. */
+ * A check function returns a type and has reported what is wrong. After an error
+ * it returns the error type, which everything accepts silently. */
 #ifndef TN_LANG_MIND_CHECK_H
 #define TN_LANG_MIND_CHECK_H
 

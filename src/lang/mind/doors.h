@@ -1,4 +1,4 @@
-/* lang/mind/doors.h: what lang.c opens. */
+/* lang/mind/doors.h: the entry points of MIND. */
 #ifndef TN_LANG_MIND_DOORS_H
 #define TN_LANG_MIND_DOORS_H
 

@@ -4,8 +4,8 @@
  *   format.c         where lines end
  *
  * A piece is a token, a comment, or a whole type that is spelt in the canonical
- * way. Semicolons and commas after the last item are gone. The tree says only
- * where statements, blocks and types begin; everything else the tokens know. */
+ * way. Semicolons and commas after the last item are dropped. The tree says only
+ * where statements, blocks and types begin; the tokens say everything else. */
 #ifndef TN_LANG_MIND_FORMAT_H
 #define TN_LANG_MIND_FORMAT_H
 

@@ -1,11 +1,11 @@
 /* lang/mind/internal.h: what the files of MIND share.
  *
  * A tn_mind is one compilation, or one interactive session: the modules that
- * were read, what they define, and the memory of all that. The way of a program:
+ * were read, what they define, and the memory of all that. The stages of a program:
  *
  *   tn_mind_load      parses a text and what it imports, and checks all of it (modules.c)
  *   tn_mind_check_*   gives every expression a type, every name a meaning (check_*.c)
- *   tn_lang_mind_run  carries it out (eval.c), tracing tensors into a graph (trace.c)
+ *   tn_lang_mind_run  runs it (eval.c), tracing tensors into a graph (trace.c)
  *   tn_lang_mind_emit lowers it to a graph instead, for others to read (emit.c)
  */
 #ifndef TN_LANG_MIND_INTERNAL_H

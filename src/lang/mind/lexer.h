@@ -1,8 +1,8 @@
-/* lang/mind/lexer.h: the words and signs of MIND.
+/* lang/mind/lexer.h: the tokens of MIND.
  *
- * Line breaks are not tokens: a token knows whether one stands before it, and
- * the parser knows whether that matters there. Comments are skipped (and the
- * formatter, which must keep them, asks for them). */
+ * Line breaks are not tokens: a token records whether one precedes it, and the
+ * parser decides whether that matters. Comments are skipped; the formatter, which
+ * must keep them, reads them separately. */
 #ifndef TN_LANG_MIND_LEXER_H
 #define TN_LANG_MIND_LEXER_H
 

@@ -1,4 +1,4 @@
-/* lang/mind/library_call.h: one call of the library, checked or carried out.
+/* lang/mind/library_call.h: one call of the library, checked or run.
  *
  * What an argument must be, which dtype scalars take beside tensors, and what is
  * handed to the lowering is read in one place, library_call.c. It is read twice:

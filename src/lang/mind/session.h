@@ -1,11 +1,11 @@
 /* lang/mind/session.h: a module that is written line by line.
  *
- * A line is parsed, checked and carried out in an arena of its own. If it fails,
- * everything is as before it. If not, what it bound is kept: the types and values
- * of variables are copied out and the line is forgotten, unless it made a
- * function, a closure or an import, whose text must live on. Such a line lives
- * as long as a name leads to it, by itself or through other lines; so the
- * session's memory is that of what can still be reached. */
+ * A line is parsed, checked and run in an arena of its own. If it fails, nothing
+ * has changed. If not, its bindings are kept: the types and values of variables
+ * are copied out and the line is freed, unless it defines a function, a closure or
+ * an import, whose text is still needed. Such a line lives as long as a name
+ * refers to it, directly or through other lines; so the session holds only what
+ * is reachable. */
 #ifndef TN_LANG_MIND_SESSION_H
 #define TN_LANG_MIND_SESSION_H
 

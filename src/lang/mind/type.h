@@ -1,10 +1,10 @@
-/* lang/mind/type.h: what is known of a value before the program runs.
+/* lang/mind/type.h: the static type of a value.
  *
  * A type is immutable and lives in an arena, or is one of a few static ones. It
  * says what MIND's notation can say (Tensor[f32,(N,3)]@gpu) and a little more,
  * for the checker's own use: that a scalar is made of literals and adapts, that
- * an integer, a boolean or a string is known already (so that it may stand in a
- * shape), and which function a function is.
+ * an integer, a boolean or a string is known already (so that it may be part of a
+ * shape), and which function a value is.
  *
  * Types share their items: `let t = (t, t)` adds one type, however large the one
  * below it is. Written out it doubles, and so does the text of its value, so the

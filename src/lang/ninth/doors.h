@@ -1,4 +1,4 @@
-/* lang/ninth/doors.h: what lang.c opens, and what Ninth keeps of a program. */
+/* lang/ninth/doors.h: the entry points of Ninth, and the state of a program between calls. */
 #ifndef TN_LANG_NINTH_DOORS_H
 #define TN_LANG_NINTH_DOORS_H
 

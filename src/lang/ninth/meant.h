@@ -1,4 +1,4 @@
-/* lang/ninth/meant.h: what a name without a value, or a word that is none, most likely stands for. */
+/* lang/ninth/meant.h: suggestions for an undefined name or an unknown word. */
 #ifndef TN_LANG_NINTH_MEANT_H
 #define TN_LANG_NINTH_MEANT_H
 

@@ -7,12 +7,12 @@
  * lists and instances are objects with a count of references.
  *
  * A program, which owns its text, its code and its literals, lives as long as
- * something leads to it: a function, a module, an instance or a block. It is
- * given back between two texts (tn_ninth_collect), when none of it can be running.
+ * something refers to it: a function, a module, an instance or a block. It is
+ * freed between two texts (tn_ninth_collect), when none of it can be running.
  *
- * Calls do not use the C stack: a frame says where to go on. An opcode looks at
- * its operands, computes, and only then touches the stack, so that one that
- * fails leaves it as it was. */
+ * Calls do not use the C stack: a frame holds the return address. An opcode reads
+ * its operands, computes, and only then changes the stack, so that one that fails
+ * leaves it unchanged. */
 #ifndef TN_LANG_NINTH_VM_H
 #define TN_LANG_NINTH_VM_H
 

@@ -3,10 +3,10 @@
  * A small web server for this machine alone: it listens on the loopback address
  * and refuses requests that name another host or come from another page, so that no
  * web site can read a user's runs through the user's own browser. It answers GET;
- * POST changes what a person says of a run, or forgets one, and needs a token that
- * only the page of this very board has. The page is part of the program and loads nothing from elsewhere.
- * Connections have deadlines, and a full house turns away whoever has been
- * unfinished longest (clients.h).
+ * POST changes the tags and notes of a run, or deletes one, and needs a token that
+ * only this board's own page has. The page is part of the program and loads nothing
+ * from elsewhere. Connections have deadlines, and when all are taken the one that has
+ * been unfinished longest is closed (clients.h).
  *
  *   /                     the page (page/)
  *   /api/runs             a thousand runs, as `tern runs --json` lists them: the newest, or with
@@ -20,7 +20,7 @@
  *   /api/runs/N/graph     the graph of its program, as SVG; ?open=1,4 or ?open=all says which calls of
  *                         functions and layers are shown with their operations
  *   POST /api/runs/N/notes  {"tags": "a b", "notes": "text"}, either alone too
- *   POST /api/runs/N/remove {}: forgets a run that is not going on; its folder stays
+ *   POST /api/runs/N/remove {}: deletes a run that has ended; its folder stays
  *
  * One thread serves everything and waits when there is nothing to do; a second one
  * reads weights and draws graphs, which may take long. */

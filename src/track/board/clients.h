@@ -1,13 +1,13 @@
-/* track/board/clients.h: who may stay connected, and for how long.
+/* track/board/clients.h: which clients may stay connected, and for how long.
  *
  * Anyone on this machine can connect, and nobody has to send or read anything.
- * So every state of a connection has a deadline that no trickle of bytes moves,
- * and where all places are taken the connection that has been unfinished longest
- * gives way to the new one: a slow client can lose its own place, never keep
- * others out. One address holds only a part of the places.
+ * So every state of a connection has a deadline that a trickle of bytes does not
+ * extend, and when all connections are taken a new one replaces the one that has
+ * been unfinished longest: a slow client can lose its own connection, never keep
+ * others out. One address holds only a part of the connections.
  *
- * This is the policy alone: it knows neither sockets nor the clock, and tests
- * drive it with any time they like. */
+ * This is only the policy: it knows neither sockets nor the clock, and tests drive
+ * it with any time. */
 #ifndef TN_BOARD_CLIENTS_H
 #define TN_BOARD_CLIENTS_H
 

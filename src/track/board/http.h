@@ -1,7 +1,7 @@
 /* track/board/http.h: libmicrohttpd, loaded when the board is served and not before.
  *
- * It brings a dozen libraries with it, which would make every start of tern a
- * millisecond longer, for a verb that is used now and then. */
+ * It loads a dozen other libraries, which would make every start of tern a
+ * millisecond slower, for a verb that is rarely used. */
 #ifndef TN_BOARD_HTTP_H
 #define TN_BOARD_HTTP_H
 

@@ -1,8 +1,8 @@
 /* track/board/server.h: what the files of the server share.
  *
- * One thread runs all of it: board.c the loop and the sockets, request.c who may
- * ask and what is sent, stream.c the followers of runs. What may take long goes to
- * the worker (worker.h), and its connection is suspended meanwhile. */
+ * One thread runs all of it: board.c the loop and the sockets, request.c
+ * access and answers, stream.c the streams of events. Long work goes to the worker
+ * (worker.h), and its connection is suspended meanwhile. */
 #ifndef TN_BOARD_SERVER_H
 #define TN_BOARD_SERVER_H
 

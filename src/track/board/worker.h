@@ -1,8 +1,8 @@
-/* track/board/worker.h: a thread for work whose length a file or a program decides.
+/* track/board/worker.h: a thread for work of unbounded length.
  *
- * The same question is answered once: whoever asks while its answer is being made
- * waits for the same job, and afterwards the answer is kept for a while. A job
- * has a time limit, and few may wait; one more is refused at once.
+ * Equal requests are answered once: a request that arrives during its job waits
+ * for the same job, and afterwards the answer is cached for a while. A job has a
+ * time limit, and few may wait; a further one is refused at once.
  *
  * A job has a heap and a stop of its own and belongs to one thread at a time: to
  * the serving one before it begins and after it is done, to the worker in

@@ -1,8 +1,8 @@
 /* track/chart/chart.h: curves over steps as an SVG, without any other tool.
  *
  * A chart is one panel or several, one below the other over the same steps.
- * It follows the light or dark of who looks at it, and carries its figures as
- * titles for those who hear it or point at it. The same curves give the same
+ * It follows the reader's light or dark theme, and carries its figures as titles
+ * for screen readers and pointers. The same curves give the same
  * bytes on every machine. */
 #ifndef TN_EXPORT_CHART_H
 #define TN_EXPORT_CHART_H

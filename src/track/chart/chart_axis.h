@@ -1,4 +1,4 @@
-/* track/chart/chart_axis.h: from values to places along an axis, and the values beside it. */
+/* track/chart/chart_axis.h: positions of values along an axis, and its tick labels. */
 #ifndef TN_EXPORT_CHART_AXIS_H
 #define TN_EXPORT_CHART_AXIS_H
 
