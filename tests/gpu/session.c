@@ -20,7 +20,8 @@ static const char model[] =
     "model {\n  tokens [B, 8]\n  labels [B, 8]\n  param E [16, D] init normal(0.3)\n"
     "  param P [8, D] init normal(0.3)\n"
     "  logits = matmul(repeat 2 block(embedding(tokens, E) + P), transpose(E))\n}\n"
-    "train {\n  loss = xent(logits, labels)\n  steps = 6\n  batch = 2\n  lr = 0.05\n  optimizer = \"adam\"\n}\n"
+    "train {\n  loss = xent(logits, labels)\n  steps = 6\n  batch = 2\n  lr = 0.05\n"
+    "  optimizer = \"adam\"\n}\n"
     "dataset {\n  format = \"text\"\n  path = \"text.txt\"\n  tokens = chars(size=16)\n  split = 0.9\n}\n";
 
 static tern_session *open_session(const char *device) {
