@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import time
 import unittest
 
 import nbclient
@@ -87,6 +88,48 @@ class Notebooks(unittest.TestCase):
     def test_files_are_read_only_where_that_is_allowed(self):
         shown = run("tern-mind", "read_bytes(\"x\")", allow_errors=True)
         self.assertIn("E_CAPABILITY_DENIED", shown[0][0])
+
+    def interrupt(self, kernel, before, long, after):
+        """What the cell `after` shows, in a kernel whose cell `long` was interrupted after it said `begun`."""
+        manager, client = start_new_kernel(kernel_name=kernel, startup_timeout=PATIENCE)
+        try:
+            client.execute_interactive(before, timeout=PATIENCE, output_hook=lambda message: None)
+            asked = client.execute(long, stop_on_error=False)  # or cells that are sent soon after are dropped
+            while "begun" not in client.get_iopub_msg(timeout=PATIENCE)["content"].get("text", ""):
+                pass
+            time.sleep(0.2)  # the next line of the cell trains by now; if not, it is interrupted before
+            manager.interrupt_kernel()
+            while True:
+                reply = client.get_shell_msg(timeout=PATIENCE)
+                if reply["parent_header"].get("msg_id") == asked:
+                    break
+            self.assertEqual((reply["content"]["status"], reply["content"]["ename"]),
+                             ("error", "KeyboardInterrupt"))
+            shown = []
+            reply = client.execute_interactive(after, timeout=PATIENCE, output_hook=lambda message: shown.append(
+                message["content"].get("text", "")))
+            self.assertEqual(reply["content"]["status"], "ok", reply["content"])
+            return "".join(shown)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+    def test_an_interrupt_ends_a_training_in_mind_and_the_next_cell_runs(self):
+        shown = self.interrupt("tern-mind", "let w = [1, 2]",
+                               "print(\"begun\")\n"
+                               "let w = fold(|w, i| w - 0.001 * grad(|w| sum(w * w))(w), w, 1000000000)", "w + 1")
+        self.assertIn("[2, 3]", shown)
+
+    def test_an_interrupt_ends_a_training_in_python_and_the_next_cell_runs(self):
+        text = ("model { x [B, 2] y [B, 1] param w [2, 1] p = matmul(x, w) }\\n"
+                "train { loss = mse(p, y) steps = 1000000000 lr = 0.1 }")
+        shown = self.interrupt("python3",
+                               f"import numpy, tern\nprogram = tern.Session().compile('{text}', 'ail')\n"
+                               "program.set_input('x', numpy.ones((4, 2)))\n"
+                               "program.set_input('y', numpy.ones((4, 1)))",
+                               "print('begun', flush=True)\nprogram.train()",
+                               "program.clear_input()\nprint(program.run(x=[[1, 2]]).output().shape)")
+        self.assertEqual(shown, "(1, 1)\n")
 
     def test_words_are_completed_and_explained(self):
         manager, client = start_new_kernel(kernel_name="tern-mind", startup_timeout=PATIENCE)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/room.h"
 #include "tern/tern.h"
 
 static const char network[] =
@@ -711,7 +712,7 @@ int main(void) {
     cmocka_unit_test(an_interrupt_ends_a_run),
     cmocka_unit_test(an_interrupt_between_calls_is_for_the_next),
     cmocka_unit_test(every_failed_allocation_is_survived),
-    cmocka_unit_test(a_training_run_is_followed_step_by_step),
+    cmocka_unit_test_setup_teardown(a_training_run_is_followed_step_by_step, enter_room, leave_room),
     cmocka_unit_test(tables_are_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
