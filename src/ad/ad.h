@@ -10,7 +10,7 @@
 
 #include "graph/builder.h"
 
-/* What a rule may look at: one operation that has been carried out. */
+/* What a rule may look at: one operation that has been executed. */
 typedef struct {
   tn_builder *builder;
   tn_op op;

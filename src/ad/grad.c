@@ -41,7 +41,7 @@ static bool find_wanted(const tn_ad_frame *frame, const tn_node *node, bool *wan
 
 static bool sweep(tn_ad_frame *frame);
 
-/* The parts of an operation are written down and visited in a frame of their own, whose leaves are the
+/* The parts of an operation are built and visited in a frame of their own, whose leaves are the
  * operands. A leaf starts with what its operand has received so far, so that sums have the order that they
  * would have if the parts stood in the program. `in` are the stand-ins of the operands.
  * recursion: parts have no parts. */

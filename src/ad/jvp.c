@@ -79,7 +79,7 @@ static bool mark_needed(jvp_frame *frame) {
 
 static bool sweep(jvp_frame *frame);
 
-/* The parts of an operation are written down and visited in a frame of their own, whose leaves are the
+/* The parts of an operation are built and visited in a frame of their own, whose leaves are the
  * operands. `in` are the stand-ins of the operands.
  * recursion: parts have no parts. */
 static bool visit_parts(jvp_frame *outer, const tn_node *node, const tn_value *in, const tn_value *tangents,

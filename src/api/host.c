@@ -20,7 +20,7 @@ void tn_api_begin(tern_session *session) {
   session->printed_count = 0;
 }
 
-/* Compiling has no loop that all of it goes through, but all of it asks for memory. */
+/* Compiling has no loop that all of it goes through, but all of it allocates. */
 void tn_api_begin_compiling(tern_session *session) {
   tn_api_begin(session);
   session->heap.stop_refuses = true;

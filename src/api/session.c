@@ -36,7 +36,7 @@ static bool fold_with_ref(void *context, tn_op op, const tn_attrs *attrs, const 
                           .fault = &fault,
                           .stop = &session->stop };
   const tn_backend *ref = tn_backend_ref();
-  if (ref->scratch(ref, op, attrs, in, count, out, 1) > 0) return false;   /* it is carried out later */
+  if (ref->scratch(ref, op, attrs, in, count, out, 1) > 0) return false;   /* it is executed later */
   return tn_backend_run(ref, &call) && !tn_stop_asked(call.stop);
 }
 

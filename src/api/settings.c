@@ -73,7 +73,7 @@ bool tn_api_take_settings(tern_program *program, const char *folder) {
   tn_folder_join(&path, folder, TN_RECORD_FILE);
   bool there = !path.failed && tn_file_read(heap, path.at, RECORD_LIMIT, NULL, &bytes) == TN_FILE_OK;
   tn_text_free(&path);
-  if (!there) return true; /* whoever needs the folder says so */
+  if (!there) return true; /* the caller that needs the folder reports it */
   tn_arena_init(&arena, heap);
   if (!tn_record_read(heap, (tn_str){ bytes.at, bytes.len }, &arena, &record))
     ok = tn_api_take_record_settings(program, &record);

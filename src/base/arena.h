@@ -13,7 +13,7 @@ typedef struct tn_arena_chunk tn_arena_chunk;
 
 typedef struct {
   tn_heap *heap;
-  tn_arena_chunk *chunk;  /* the newest; older ones hang off it */
+  tn_arena_chunk *chunk;  /* the newest; it links to older ones */
   size_t first;           /* bytes of the first chunk, for one of many small arenas; 0: the usual */
   bool failed;
 } tn_arena;
@@ -26,7 +26,7 @@ void *tn_arena_array(tn_arena *arena, size_t count, size_t size);
 void *tn_arena_copy(tn_arena *arena, const void *from, size_t bytes);
 /* A copy with a terminating NUL; an empty string on failure. */
 tn_str tn_arena_str(tn_arena *arena, tn_str text);
-/* A mark to go back to: what was asked for since is forgotten. */
+/* A mark to go back to: what was allocated since is freed. */
 typedef struct {
   tn_arena_chunk *chunk, *older;
   size_t used;

@@ -28,7 +28,7 @@ typedef struct {
   size_t len, capacity;
 } filling;
 
-/* Room for at least one more byte. Never asks for more than the limit, one byte
+/* Room for at least one more byte. Never allocates more than the limit, one byte
  * that shows it was passed, and the NUL. */
 static bool grow(tn_heap *heap, filling *block, size_t first, uint64_t limit) {
   if (block->len + 1 < block->capacity) return true;

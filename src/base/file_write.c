@@ -7,7 +7,7 @@
  *
  * The temporary has a random name and is created exclusively, so nothing that
  * was there before is ever written to, and it is locked while it is in use. One
- * that nobody has locked belongs to a process that was killed: the next writer
+ * that no process has locked belongs to a process that was killed: the next writer
  * in the folder removes it, so that a run that dies often does not fill its
  * folder. Only names of that exact form are looked at, so that no file of a
  * user's is taken for one. Where locks do not work, nothing is removed. */
@@ -128,7 +128,7 @@ bool tn_file_is_temporary(const char *name) {
 
 #if HAVE_LOCKS
 
-/* A plain file of this user's that nobody has locked: the lock makes its name ours to remove. */
+/* A plain file of this user's that no process has locked: the lock makes its name ours to remove. */
 static bool is_abandoned(int descriptor, int folder, const char *name) {
   struct stat about;
   return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&

@@ -14,7 +14,7 @@ typedef enum { TN_FOLDER_ALONE, TN_FOLDER_SHARED } tn_folder_hold;
 typedef enum {
   TN_FOLDER_HELD,
   TN_FOLDER_IN_USE,     /* somebody else holds it */
-  TN_FOLDER_UNLOCKABLE  /* the folder or its file system has no locks; the caller goes on without */
+  TN_FOLDER_UNLOCKABLE  /* the folder or its file system has no locks; the caller continues without one */
 } tn_folder_status;
 
 /* Never waits. *handle is for tn_folder_release, which takes -1 too. */

@@ -24,7 +24,7 @@ typedef struct {
   uint64_t fail_at;    /* the request (counted from 1) that fails; 0: none */
   bool fail_onwards;   /* every request from fail_at on fails, not only that one */
   bool (*refuses)(uint64_t request);   /* where set, tests decide about each request from fail_at on */
-  bool piecewise;      /* arenas ask for each piece on its own, so that tests can refuse any of them */
+  bool piecewise;      /* arenas allocate each piece on its own, so that tests can refuse any of them */
   bool failed;         /* some request has been refused */
   bool reporting;      /* an error is being told: there is TN_HEAP_RESERVE more */
   tn_stop *stop;       /* of the session, for all that has its heap; NULL: nothing stops */

@@ -5,7 +5,7 @@
  *   IDLE      between jobs, looking for one          -> ASLEEP by itself, CALLED by the caller
  *   ASLEEP    in the kernel                          -> CALLED, or DRAWN when somebody else is to wake it
  *   CALLED    there is a job for it                  -> RUNNING by itself, IDLE when the caller takes it back
- *   DRAWN     the same, but it still sleeps          -> CALLED by whoever wakes it, ASLEEP when taken back
+ *   DRAWN     the same, but it still sleeps          -> CALLED by its waker, ASLEEP when taken back
  *   RUNNING   it takes parts                         -> IDLE by itself, AWAITED by the caller
  *   AWAITED   the same, and the caller sleeps        -> IDLE by itself, which wakes the caller
  *   LEAVING   the pool is being freed

@@ -31,7 +31,7 @@ typedef struct {
 void tn_stack_find(tn_stack *stack);
 
 /* Whether the caller may call itself once more. After false it fails in whatever way it can: `exceeded` is
- * set, and whoever entered the session reports E_NESTING_LIMIT if nobody else has. */
+ * set, and whoever entered the session reports E_NESTING_LIMIT if nothing else has. */
 static inline bool tn_stack_room(tn_stack *stack) {
   if ((uintptr_t)__builtin_frame_address(0) > stack->lowest) return true;
   stack->exceeded = true;

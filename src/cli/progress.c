@@ -169,7 +169,7 @@ static void log_step(const tn_progress *p, const tern_step *step) {
   if (step->test_metric_count > 0)
     log_metrics(",\"test\":{", step->test_metrics, step->test_metric_count);
   printf(",\"seconds\":%.3f}\n", now() - p->started);
-  fflush(stdout); /* whoever follows wants it now */
+  fflush(stdout); /* readers want it now */
 }
 
 /* ---- following ---- */

@@ -17,7 +17,7 @@ static bool gave_up(tern_repl *repl, tn_signal wish) {
   return wish == TN_SIGNAL_CANCEL;
 }
 
-/* The input has ended. An `if` to which an `else` could have been added is complete all the same; an open
+/* The input has ended. An `if` to which an `else` could have been added is complete anyway; an open
  * block is not, and then it is false. */
 static bool finish(tern_repl *repl) {
   const char *shown;

@@ -80,7 +80,7 @@ static tern_status train_here(tn_run *run) {
                             .steps = number_of(command, TN_OPTION_STEPS),
                             .brief = tn_given_option(command, TN_OPTION_QUIET),
                             .no_steps = progress.screen };
-  if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run goes on where it is */
+  if (wanted.resume && !wanted.out) wanted.out = wanted.resume; /* the run continues in its folder */
   /* A run with a folder is recorded; so is any other when that is asked for. */
   char room[4096];
   bool recorded = wanted.out || (writes && tn_given_option(command, TN_OPTION_STORE));

@@ -296,7 +296,7 @@ static short events_of(const sockets *s, const peer *p) {
   return (short)((is_early(s, p) ? 0 : POLLIN) | (sends ? POLLOUT : 0));
 }
 
-/* What is asked nothing is left out: its end would be told again and again. */
+/* What is asked nothing is left out: its end would be reported repeatedly. */
 static int poll_peers(sockets *s, int milliseconds) {
   for (int i = 0; i < s->base.size; i++) {
     short events = events_of(s, &s->peers[i]);

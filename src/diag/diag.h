@@ -174,7 +174,7 @@ bool tn_diags_report(tn_diags *diags, tn_diag_code code, tn_span at, const tn_fi
 /* For a code without fields. */
 #define tn_report_plain(diags, code, at) tn_diags_report((diags), (code), (at), NULL, 0)
 
-/* Whether a report of this code would still be kept. A caller asks before it works out what is costly, such
+/* Whether a report of this code would still be kept. A caller asks before it computes what is costly, such
  * as a suggestion, so that n mistakes among n names do not cost n * n. It reports in any case. */
 bool tn_diags_has_room(const tn_diags *diags, tn_diag_code code);
 

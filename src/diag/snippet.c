@@ -121,7 +121,7 @@ static size_t columns_of(tn_str line, size_t bytes) {
 /* The columns [left, right) of a line that are shown, and what of it is marked. */
 typedef struct {
   tn_str line;                 /* its window around the span */
-  bool more_left, more_right;  /* the line goes on outside the window */
+  bool more_left, more_right;  /* the line continues outside the window */
   size_t left, right, width;   /* width: of the window */
   size_t from, to;             /* marked; at least one column, perhaps past the end */
 } view;

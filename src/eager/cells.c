@@ -206,7 +206,7 @@ void tn_eager_unref(tn_eager *eager, tn_value value) {
   }
 }
 
-/* Cells are given back chunk by chunk; what they hold outside goes first. */
+/* Cells are freed chunk by chunk; what they hold outside goes first. */
 static void free_cell(tn_eager *eager, tn_cell *cell) {
   if (cell->rest) drop_rest(eager, cell->rest, cell->count);
   if (cell->layout && !cell->small) drop_layout(eager, cell->layout);

@@ -23,7 +23,7 @@ typedef struct tn_eager tn_eager;
 tn_eager *tn_eager_new(tn_heap *heap, tn_names *names, const struct tn_backend *backend, int threads);
 void tn_eager_free(tn_eager *eager);
 /* The builder to make operations with. What it makes belongs to the open scope and is given
- * back when that ends, unless somebody has taken a reference by then. */
+ * back when that ends, unless a reference was taken by then. */
 tn_builder *tn_eager_builder(tn_eager *eager);
 size_t tn_eager_scope_begin(tn_eager *eager);
 void tn_eager_scope_end(tn_eager *eager, size_t scope);
@@ -32,7 +32,7 @@ void tn_eager_scope_end(tn_eager *eager, size_t scope);
 tn_value tn_eager_apply(tn_eager *eager, tn_op op, const tn_value *in, int count, const tn_attrs *attrs);
 
 /* The same without attributes, for callers that no longer need the operands: their references are taken, and
- * one that nobody else holds may become the result. On failure the operands are still the caller's. */
+ * one that nothing else holds may become the result. On failure the operands are still the caller's. */
 tn_value tn_eager_apply_take(tn_eager *eager, tn_op op, const tn_value *in, int count);
 /* Its shortest path: + - * / of two values of a few elements. 0 when it does not apply, and nothing has
  * happened then. With `keeps_second` the reference to that operand stays the caller's. */

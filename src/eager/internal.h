@@ -11,7 +11,7 @@
 #define TN_CELL_FEW    16  /* elements that live inside a cell; a whole number of TN_CELL_LANES */
 #define TN_CELL_LANES  8   /* elements that the short path takes together */
 #define TN_CELL_INPUTS 3   /* operands that do */
-#define TN_CELL_CHUNK  256 /* cells that are asked for together */
+#define TN_CELL_CHUNK  256 /* cells that are allocated together */
 
 /* How elements are laid out, and where. Small cells of one shape share theirs, whose view has no data and
  * which has no buffer; any other cell has its own. */

@@ -110,7 +110,7 @@ typedef struct {
   tn_value in[2]; /* what variables name now */
   tn_cell *cell[2];
   bool gradient; /* can flow through it */
-  bool reuse;    /* an operand that nobody else holds may become the result */
+  bool reuse;    /* an operand that nothing else holds may become the result */
 } call;
 
 /* A cell for a result of the operand's shape: the operand itself if that may go, else a fresh one. */

@@ -1,7 +1,7 @@
 /* eager/quick_grad.c: the short path backward.
  *
  * Where an elementwise operation on a few elements gave every operand that
- * matters its own shape, the gradients can be worked out at once and added to
+ * matters its own shape, the gradients can be computed at once and added to
  * what the operands have. The slopes are those of
  * elementwise.def, which ad/elementwise.c reads too, so the bits are the same;
  * tests hold the two against each other. Everything else is left to the rules. */
@@ -116,7 +116,7 @@ static void add_lanes(float *restrict to, const float *restrict more, uint32_t c
   tn_cell_store_lanes(to, sum, count);
 }
 
-/* Where a first gradient goes: into the cell of the result's gradient, which has been read, if nobody else
+/* Where a first gradient goes: into the cell of the result's gradient, which has been read, if nothing else
  * needs that; else into a fresh one. */
 static tn_value first_place(tn_eager *eager, tn_cell *cell, const tn_cell *operand) {
   tn_value grad = cell->grad;

@@ -1,4 +1,4 @@
-/* eager/to_graph.c: what was remembered, written down as a graph.
+/* eager/to_graph.c: the recorded operations as a graph.
  *
  * Only operations that a gradient can flow through are remembered; what they
  * used beside that appears as constants. Variables become parameters v0, v1, ...

@@ -15,7 +15,7 @@ typedef enum {
   TN_EMIT_SVG,
   TN_EMIT_ONNX, /* bytes, not text */
   TN_EMIT_NPZ,  /* the parameters alone, as NumPy's archive */
-  TN_EMIT_PLAN, /* how it is carried out: tn_lang_write writes it */
+  TN_EMIT_PLAN, /* how it is executed: tn_lang_write writes it */
   TN_EMIT_COUNT
 } tn_emit_kind;
 

@@ -80,7 +80,7 @@ tn_str tn_mlir_dim(tn_mlir *m, tn_value value, int axis);
 tn_str tn_mlir_empty(tn_mlir *m, const tn_type *type, const tn_str *dims);
 /* A tensor of one number. Not a constant: MLIR 19 translates one that is -0.0 all over to +0.0. */
 tn_str tn_mlir_filled(tn_mlir *m, tn_str number, const tn_type *type, const tn_str *dims);
-/* The sizes of the result, worked out from the operands'. False after saying that it cannot. */
+/* The sizes of the result, computed from the operands'. False after saying that it cannot. */
 bool tn_mlir_result_dims(tn_mlir *m, tn_value value, tn_str *dims);
 /* The product of sizes. */
 tn_str tn_mlir_product(tn_mlir *m, const tn_str *dims, int count);

@@ -1,4 +1,4 @@
-/* graph/builder.c: how an operation is made, whoever makes it.
+/* graph/builder.c: how an operation is made, for every caller.
  *
  * tn_build is the gate. In this order it lets errors pass through in silence,
  * widens storage dtypes, normalises attributes, replaces composed operations by

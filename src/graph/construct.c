@@ -53,7 +53,7 @@ static bool is_nameable(const tn_shape *shape) {
   return true;
 }
 
-/* A length without a name cannot be written down as an attribute that is right once it is
+/* A length without a name cannot be an attribute that is right once it is
  * known; it can only be taken over from a value that has it, by broadcasting with it. */
 static tn_value broadcast_with(tn_builder *builder, tn_value x, tn_value like) {
   return tn_build_select(builder, tn_build_binary(builder, TN_OP_EQ, like, like), x, x);
@@ -153,7 +153,7 @@ tn_value tn_build_rows(tn_builder *builder, tn_value x) {
   if (shape.rank == 2) return x;
   assert(shape.rank >= 1);
   tn_shape leading = tn_shape_of(shape.dim, shape.rank - 1);
-  int64_t count = tn_shape_count(&leading); /* beside a length of 0 it could not be worked out */
+  int64_t count = tn_shape_count(&leading); /* beside a length of 0 it could not be computed */
   tn_shape rows = tn_shape_make(2, count < 0 ? TN_DIM_UNKNOWN : count, shape.dim[shape.rank - 1]);
   return tn_build_reshape(builder, x, &rows);
 }

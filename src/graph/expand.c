@@ -59,7 +59,7 @@ static tn_value expand_gelu(const tn_expand_args *args) {
 }
 
 /* select(uniform(key) >= p, x * (1 / (1 - p)), 0). Word index + i belongs to element i, in
- * row-major order; the factor is worked out in f64 and rounded once to the dtype of x. */
+ * row-major order; the factor is computed in f64 and rounded once to the dtype of x. */
 static tn_value expand_dropout(const tn_expand_args *args) {
   double p = args->attrs->number;
   if (!(p >= 0 && p < 1)) {

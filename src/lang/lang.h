@@ -89,7 +89,7 @@ typedef struct tn_host {
   const tn_str *saved; /* paths that the program writes to; set before sealing, and valid during it */
   size_t saved_count;
   struct tn_eager *eager;  /* computes at once */
-  struct tn_outline *outline; /* of the graph that is emitted, to be filled in; NULL: nobody wants it */
+  struct tn_outline *outline; /* of the graph that is emitted, to be filled in; NULL: not wanted */
   bool has_gpu;            /* plans may run on a card */
   void *context;
   /* Computes the outputs of a graph with known shapes and no unbound inputs: params and inputs are
@@ -97,7 +97,7 @@ typedef struct tn_host {
    * language reports it in its own words). outputs receive shares. */
   bool (*compute)(struct tn_host *host, const tn_graph *graph, const tn_view *inputs, const tn_view *params,
                   tn_tensor *outputs, tn_fault *fault);
-  /* The same in pieces, for what is run again and again. `plan` optimises the graph, which must outlive the
+  /* The same in pieces, for what runs many times. `plan` optimises the graph, which must outlive the
    * plan; NULL with *fault. `bind` says where its values are. `result` is valid until the next run. */
   struct tn_plan *(*plan)(struct tn_host *host, tn_graph *graph, tn_fault *fault);
   void (*bind)(struct tn_host *host, struct tn_plan *plan, const tn_lowered *values);

@@ -29,7 +29,7 @@ void tn_repl_talk_init(tn_repl_talk *talk, tn_host *host, const tn_repl_command 
 void tn_repl_talk_free(tn_repl_talk *talk);
 
 /* Carries out a line that begins with a colon; false when it does not. A blank line with nothing pending
- * counts as carried out. */
+ * counts as executed. */
 bool tn_repl_talk_command(tn_repl_talk *talk, tn_repl *repl, tn_str line, tn_text *out);
 /* Adds a line to those that wait and gives all of them. */
 tn_str tn_repl_talk_add(tn_repl_talk *talk, tn_str line);

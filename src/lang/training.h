@@ -181,7 +181,7 @@ typedef struct tn_training {
   const tn_dataset_block *dataset; /* NULL: none */
   const tn_hyper *constants;
   size_t constant_count;
-  tn_effects effects;              /* carries out the `host` operations of its graphs */
+  tn_effects effects;              /* executes the `host` operations of its graphs */
 } tn_training;
 
 typedef struct tn_training_doors {

@@ -259,7 +259,7 @@ static uint64_t mix(uint64_t hash, uint64_t more) {
   return hash ^ hash >> 29;
 }
 
-/* The digest looks at contents alone, so equal ones hash alike whatever their strides. */
+/* The digest depends on contents alone, so equal ones hash alike whatever their strides. */
 static uint64_t hash_literal(uint64_t hash, const tn_view *view) {
   uint8_t digest[32];
   tn_view_sha256(view, digest);

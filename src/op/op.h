@@ -22,7 +22,7 @@ typedef enum {
   TN_OP_COUNT
 } tn_op;
 
-/* How an operation is carried out; the optimiser and the back ends go by this. */
+/* How an operation is executed; the optimiser and the back ends go by this. */
 typedef enum {
   TN_KIND_INPUT,        /* given from outside: input, param */
   TN_KIND_LITERAL,      /* written in the program: const */
@@ -107,7 +107,7 @@ typedef enum {
                             got, reason ("of at least 2 dimensions"): another rank is needed */
   TN_FAULT_AXIS,         /* axis, left: out of range, or given twice (`reason`) */
   TN_FAULT_COUNT,        /* left, right, expected, got: element counts differ */
-  TN_FAULT_INFER,        /* left, right, reason: -1 in a shape cannot be worked out */
+  TN_FAULT_INFER,        /* left, right, reason: -1 in a shape cannot be inferred */
   TN_FAULT_PERMUTATION,  /* left; right.shape holds the axes as given, which are no permutation */
   TN_FAULT_SQUEEZE,      /* axis, left: not of length 1 */
   TN_FAULT_BOUNDS,       /* index (got), limit (expected), axis: outside the tensor; also at run time */
@@ -225,12 +225,12 @@ bool tn_op_view_data(tn_op op, const tn_attrs *attrs, const tn_shape *shape, con
 
 /* Normalises attributes given by a user. Reads and writes *attrs. Called by the builder before
  * tn_op_infer, also for composed operations, and again when symbols have been bound: what is
- * normal stays as it is, and what could not be worked out yet stays as the user wrote it.
+ * normal stays as it is, and what could not be computed yet stays as the user wrote it.
  *
  *   axis, axes   negative ones count from the end. Reductions: an axis_count below 0 means all
  *                axes, 0 none; afterwards ascending. transpose: below 0, or 0 of a tensor that
  *                has axes, means reversed. squeeze: below 0 means every axis of length 1.
- *   reshape      one -1 in `shape` is worked out; TN_DIM_UNKNOWN is the same number, and stays
+ *   reshape      one -1 in `shape` is computed; TN_DIM_UNKNOWN is the same number, and stays
  *                where lengths are missing.
  *   slice        a step of 0 means 1; a high of INT64_MAX the end; negative low and high count
  *                from the end. Outside the axis is TN_FAULT_BOUNDS; an empty slice is fine.

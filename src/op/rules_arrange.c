@@ -3,7 +3,7 @@
  * Each rule answers for lengths that are names, too: where the arithmetic
  * leaves a length as it is the name stays, where it would change it the result
  * is unknown until the names are bound. Attributes are normalised before
- * (normalise.c); what could not be worked out for want of a length is still as
+ * (normalise.c); what could not be computed for want of a length is still as
  * the user wrote it. */
 #include "op/internal.h"
 

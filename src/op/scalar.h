@@ -41,6 +41,6 @@ bool tn_scalar_exact(tn_op op, int64_t x, int64_t y, int64_t *out);
 /* Between any two dtypes. bf16 and f16 are reached, and left, by way of f32. */
 tn_element tn_scalar_cast(tn_element x, tn_dtype from, tn_dtype to);
 
-/* Whether the operation cannot be carried out for a divisor of 0: integer div and rem. */
+/* Whether the operation cannot be executed for a divisor of 0: integer div and rem. */
 bool tn_scalar_divides(tn_op op, tn_dtype dtype);
 #endif

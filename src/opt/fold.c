@@ -1,4 +1,4 @@
-/* opt/fold.c: what is known before running is worked out before running.
+/* opt/fold.c: what is known before running is computed before running.
  *
  * Operations on constants are computed by the very kernels that would compute
  * them later, so folding cannot change a bit. A filled tensor stays a fill: an

@@ -24,7 +24,7 @@ typedef struct {
   int32_t *members;       /* by group */
   tn_value *next_member;  /* by member: the next larger one of its group */
   tn_value *first_member; /* by group */
-  bool *wanted;           /* by old value: somebody needs it in memory */
+  bool *wanted;           /* by old value: something needs it in memory */
   bool *repeated;         /* by old value: each group that reads it makes it again */
 } groups;
 

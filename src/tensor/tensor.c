@@ -2,7 +2,7 @@
  *
  * A buffer is rounded up to whole cache lines and is never of size 0, so that
  * a kernel may load a full vector at the end, and no pointer is ever NULL. The
- * size that is given back to the heap is worked out from `bytes` again. */
+ * size that is returned to the heap is computed from `bytes` again. */
 #include "tensor/tensor.h"
 
 #include <assert.h>

@@ -19,7 +19,7 @@
 #include "track/track.h"
 
 #define WRITE_EVERY         0.5 /* seconds */
-#define WAIT_TO_BEGIN       2.0 /* for a lock of somebody else */
+#define WAIT_TO_BEGIN       2.0 /* for another process's lock */
 #define WAIT_WHERE_REQUIRED 10.0
 #define WAIT_TO_END         5.0
 

@@ -188,7 +188,7 @@ const char *tn_track_compare(tern_session *session, const char *store, const cha
   return end(&q, ok);
 }
 
-/* A run that is going on would be recorded no further, and nobody would know why. */
+/* A run in progress would no longer be recorded, without an explanation. */
 static bool in_use(inquiry *q, const tn_run_row *row, const char *run) {
   tn_str folder = row->value[TN_RUN_FOLDER];
   return tn_report(q->diags, TN_DIAG_E_RUN_IN_USE, TN_NOWHERE,

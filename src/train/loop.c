@@ -164,7 +164,7 @@ static void warn_of_nothing(const tn_loop *loop) {
             TN_STR("problem", none ? "the program has no parameters" : "no gradient reaches any of them"));
 }
 
-/* The trainer has the parameters from now on: what they began with is given back. */
+/* The trainer has the parameters from now on: what they began with is freed. */
 static bool make_trainer(tn_loop *loop) {
   loop->trainer = tn_loop_new_trainer(loop, false);
   if (loop->trainer) warn_of_nothing(loop);
@@ -369,7 +369,7 @@ static bool run_steps(tn_loop *loop) {
   return tn_loop_run_until(loop, loop->steps) && (!tn_loop_is_first(loop) || tn_loop_check_params(loop));
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 void tn_loop_metrics_json(tn_json_writer *json, const char *key, const tn_eval_block *eval,
                           const double *values) {

@@ -82,7 +82,7 @@ typedef struct {
   int64_t checkpoint_every; /* 0: 100 */
   const char *version;      /* of tern, for the record */
   const tn_recorded_run *verify; /* a run to repeat and compare with its files; NULL: none */
-  tn_verified *verified;    /* filled in when everything agrees; NULL: nobody asks */
+  tn_verified *verified;    /* filled in when everything agrees; NULL: not needed */
   bool brief;               /* says the last step and how the run ended, nothing else */
   bool no_steps;            /* says nothing of steps */
   bool keep_history;        /* for `extra_json` */

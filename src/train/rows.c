@@ -1,4 +1,4 @@
-/* train/rows.c: a dataset block carried out.
+/* train/rows.c: executing a dataset block.
  *
  * Maps change a column, row by row, and may change how many numbers a row has
  * (the same for all); filters drop rows. Both are graphs for one row, planned

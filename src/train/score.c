@@ -114,7 +114,7 @@ static bool prepare(scoring *s) {
          tn_loop_prepare_eval(loop);
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 static void write_text(const tn_loop *loop, const tn_history_row *row, tn_text *out) {
   tn_text_puts(out, "rows = ");

@@ -272,7 +272,7 @@ static void bind_means(tn_trainer *t) {
   }
 }
 
-/* Of a whole step only the loss is looked at. */
+/* Of a whole step only the loss is read. */
 static const bool *ignored_outputs(maker *m) {
   tn_trainer *t = m->trainer;
   size_t count = t->half.graph.outputs.count;

@@ -1,6 +1,6 @@
 /* backend/cpu/gather.c: elements chosen by an index, and windows of an image.
  *
- * Every index is looked at before anything is copied, so that a wrong one is
+ * Every index is checked before anything is copied, so that a wrong one is
  * found in the order of the index, whatever the number of threads, and nothing
  * has been written then. */
 #include "backend/cpu/internal.h"

@@ -1,7 +1,7 @@
 /* lang/ail/check.c: the walk over a whole program with shapes instead of values.
  *
  * Everything is walked once: the model, the loss, the stages of the pipeline,
- * states and handlers, and functions that nobody calls. */
+ * states and handlers, and functions that are never called. */
 #include "lang/ail/doors.h"
 #include "lang/ail/lower.h"
 
@@ -175,7 +175,7 @@ static void check_states_and_app(tn_ail_walk *w) {
   w->open_names = false;
 }
 
-/* ---- functions that nobody calls ---- */
+/* ---- functions that are never called ---- */
 
 static void check_function(tn_ail_walk *w, const tn_ail_fn *fn) {
   size_t first = w->stack.count;
@@ -186,7 +186,7 @@ static void check_function(tn_ail_walk *w, const tn_ail_fn *fn) {
   w->stack.count = first;
 }
 
-/* A statement gives at least one value, and a long list that grows is copied again and again. */
+/* A statement gives at least one value, and a long list that grows is copied repeatedly. */
 static void make_room(tn_ail_walk *w, uint32_t statements) {
   tn_heap *heap = w->program->host->heap;
   if (tn_vec_reserve(heap, &w->typer->types, statements) && tn_vec_reserve(heap, &w->bindings, statements))

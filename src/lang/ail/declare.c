@@ -2,7 +2,7 @@
  *
  * A declaration of the model is read once. One in a layer is read for every use of the layer, with the
  * numbers that this use was given, so a scope goes along. What is wrong is reported, and the spec is broken:
- * whoever meets it says nothing more. */
+ * later passes report nothing for it. */
 #include "lang/ail/declare.h"
 
 #include <string.h>

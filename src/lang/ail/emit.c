@@ -1,4 +1,4 @@
-/* lang/ail/emit.c: the graph of a program, to be looked at or exported.
+/* lang/ail/emit.c: the graph of a program, to be shown or exported.
  *
  * A graph with named dimensions says more than one with numbers. But two names
  * that only may be equal cannot meet in it; a program that hopes for that is

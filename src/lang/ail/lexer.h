@@ -102,7 +102,7 @@ typedef struct {
 } tn_ail_lexer;
 
 void tn_ail_lexer_init(tn_ail_lexer *lexer, tn_str text);
-/* The next token; after the text, TN_AIL_TOKEN_END again and again. */
+/* The next token; after the text, TN_AIL_TOKEN_END every time. */
 void tn_ail_lexer_read(tn_ail_lexer *lexer, tn_ail_token *token);
 tn_ail_token tn_ail_lexer_next(tn_ail_lexer *lexer);
 /* TN_AIL_WORD_NONE for an ordinary name. */

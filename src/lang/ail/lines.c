@@ -173,7 +173,7 @@ static void drop(tn_ail_line *line, tn_ail_line **dead) {
   *dead = line;
 }
 
-/* A chain may be long: a list of what is to be given back, not recursion. */
+/* A chain may be long: a list of what is to be freed, not recursion. */
 static void release(tn_ail_lines *lines, tn_ail_line *line) {
   tn_ail_line *dead = NULL;
   if (line) drop(line, &dead);

@@ -2,7 +2,7 @@
  *
  * Errors: the first one of a statement is reported and starts a panic, in which
  * nothing more is said; the statement's reader then skips to where the next one
- * begins. Names that were skipped are marked, so that nobody complains later
+ * begins. Names that were skipped are marked, so that nothing is reported later
  * that they were never declared. */
 #include <string.h>
 

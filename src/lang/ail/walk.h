@@ -15,7 +15,7 @@
 /* What an expression gives. */
 typedef struct {
   uint8_t kind;       /* tn_data_kind */
-  bool wrong;         /* it was reported; whoever uses it says nothing */
+  bool wrong;         /* it was reported; its users report nothing */
   bool constant;      /* one number (or truth value) that is known now */
   bool is_text;       /* a string, which is no value */
   bool whole;         /* a constant that is a 64-bit integer; `number` is the nearest f32 */
@@ -91,7 +91,7 @@ typedef struct tn_ail_walk {
   size_t use_count; /* of layers so far */
   const tn_ail_expr *carried; /* the first argument of a call that is repeated: in further rounds */
   tn_ail_operand carry;       /* it is what the round before has given */
-  tn_outline *outline;        /* is told of calls and names; NULL: nobody wants them */
+  tn_outline *outline;        /* is told of calls and names; NULL: not wanted */
 } tn_ail_walk;
 
 /* Where a fault is said to be, and in whose name. */

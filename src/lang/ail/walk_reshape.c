@@ -2,13 +2,13 @@
  *
  * A dimension of a reshape is a number, -1, a reference to a dimension of the
  * tensor (@0, @last), a named dimension of an input, a constant, or what
- * `+ - * /` and mul make of these. With known lengths everything is worked out here; with names,
+ * `+ - * /` and mul make of these. With known lengths everything is computed here; with names,
  * what is certain. */
 #include "lang/ail/constant.h"
 #include "lang/ail/library.h"
 #include "op/scalar.h"
 
-/* A length, or one that is not known although it is written down: a product of names. */
+/* A length, or one that is not known although it is written: a product of names. */
 typedef struct {
   int64_t dim;   /* known, a name, or TN_DIM_UNKNOWN */
   bool inferred; /* written as -1 */
@@ -205,7 +205,7 @@ bool tn_ail_make_shape(tn_ail_make *m, int i, tn_shape *out) {
   return true;
 }
 
-/* The lengths that are written down, multiplied; anything over the limit is one over it. False where
+/* The lengths that are written, multiplied; anything over the limit is one over it. False where
  * one is not known. */
 static bool product(const item *items, int count, int64_t *out) {
   *out = 1;

@@ -34,7 +34,7 @@ typedef struct {
   tn_arena *arena;
   tn_sizes sizes;
   struct tn_ail_model *source; /* of the model's values (run.c); NULL: there is none */
-  tn_ail_cells model;  /* those that somebody has read */
+  tn_ail_cells model;  /* those that have been read */
   tn_ail_cells locals; /* of the state or handler that runs */
   tn_ail_cell *vars;   /* state variables, by their number */
   bool vars_first;     /* handlers: they hide the model's names; states: the reverse */
@@ -72,7 +72,7 @@ typedef struct {
   bool ended;
   tn_map states;          /* name -> number */
   tn_ail_cells locals;    /* of the state it is in */
-  uint32_t current;       /* state; the number of states: it has stopped for good */
+  uint32_t current;       /* state; the number of states: it has stopped permanently */
   bool inside;            /* the current state has been entered */
   int steps;
   size_t next_event, offered; /* 0 is `start`, then the host's */

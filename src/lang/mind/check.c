@@ -2,7 +2,7 @@
  *
  * The statements of a module are checked in the order in which they will run,
  * so a name has at each place the type it will have there. A function is known
- * by its signature from the start; its body is looked at when a statement that
+ * by its signature from the start; its body is checked when a statement that
  * uses it has been checked, or at the end of the unit, so that it may read
  * names that stand after it. */
 #include <stdlib.h>
@@ -272,7 +272,7 @@ static const tn_mind_type *not_local(tn_mind_checker *c, const tn_mind_node *nod
   return &tn_mind_type_error;
 }
 
-/* Numbers that are written out have no dtype yet; those with a point are floats all the same.
+/* Numbers that are written out have no dtype yet; those with a point are floats anyway.
  * recursion: lists in lists, TN_MIND_NESTING_LIMIT deep. */
 static bool has_floats(const tn_mind_node *list) {
   for (const tn_mind_node *item = list->list.items; item; item = item->next) {

@@ -35,7 +35,7 @@ typedef struct tn_mind_checker {
   tn_mind_module *module;
   tn_mind_function *function;  /* NULL: the module's own statements */
   const tn_mind_scope *locals; /* of blocks, functions and closures around */
-  bool conditional;            /* inside a branch: changes are written down */
+  bool conditional;            /* inside a branch: changes are recorded */
   bool idle;                   /* in a closure that nothing calls: when it would run is not known */
   tn_mind_change *changes;
 } tn_mind_checker;
@@ -61,7 +61,7 @@ static inline const tn_mind_sizes *tn_mind_sizes_here(const tn_mind_checker *c) 
 /* An argument whose expression may be elsewhere. */
 typedef struct {
   tn_mind_node *node;       /* NULL: only the type is known */
-  const tn_mind_type *type; /* NULL: not looked at yet */
+  const tn_mind_type *type; /* NULL: not checked yet */
 } tn_mind_given;
 
 static inline tn_span tn_mind_given_span(const tn_mind_checker *c, const tn_mind_given *arg,
@@ -105,7 +105,7 @@ tn_str tn_mind_suggest_public(tn_mind *mind, const tn_mind_module *module, tn_st
 
 /* The type of a block's last statement. *tail is that statement if it is an expression, else NULL. */
 const tn_mind_type *tn_mind_check_block(tn_mind_checker *c, const tn_mind_block *block, tn_mind_node **tail);
-/* A function whose body has to be looked at, when the statement that needs it is done. */
+/* A function whose body has to be checked, when the statement that needs it is done. */
 void tn_mind_enqueue(tn_mind *mind, tn_mind_function *function);
 /* Reports an effect that the function around does not declare. */
 void tn_mind_require_effects(tn_mind_checker *c, uint32_t effects, tn_str function, tn_span at);

@@ -12,7 +12,7 @@ void tn_mind_branch_begin(tn_mind_checker *c, tn_mind_checker *saved) {
   c->changes = NULL;
 }
 
-/* The variables have their old types again; what they became is written down. */
+/* The variables have their old types again; what they became is recorded. */
 tn_mind_change *tn_mind_branch_end(tn_mind_checker *c, const tn_mind_checker *saved) {
   tn_mind_change *made = c->changes;
   for (tn_mind_change *change = made; change; change = change->next) {

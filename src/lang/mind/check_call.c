@@ -157,7 +157,7 @@ static TN_OWN_FRAME bool bind_arguments(const caller *by, const signature *of, t
   return !misses_one(of, bound) || wrong_count(by, of);
 }
 
-/* Arguments of a call that is wrong are still looked at for mistakes of their own. */
+/* Arguments of a call that is wrong are still checked for errors of their own. */
 static const tn_mind_type *check_anyway(tn_mind_checker *c, tn_mind_node *call) {
   for (tn_mind_node *arg = call->call.args; arg; arg = arg->next) {
     bool word = arg->kind == TN_MIND_NAME || arg->kind == TN_MIND_TUPLE || arg->kind == TN_MIND_LIST;

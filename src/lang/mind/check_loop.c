@@ -3,7 +3,7 @@
  * The state of a loop keeps one type: what the function gives for it is what the
  * function is called with next. A number to begin with may become what the
  * function makes of it, so that a sum of tensors can begin with 0; then the
- * function is looked at once more, with that. */
+ * function is checked once more, with that. */
 #include "lang/mind/check.h"
 
 typedef struct {

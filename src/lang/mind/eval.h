@@ -93,7 +93,7 @@ typedef struct {
   tn_span at;
 } tn_mind_tail;
 
-/* A call that is going on. */
+/* An active call. */
 typedef struct tn_mind_active {
   const tn_mind_function *function;
   struct tn_mind_active *caller;
@@ -146,7 +146,7 @@ const tn_mind_function *tn_mind_choose(tn_mind_evaluator *e, const tn_mind_fn *f
 const tn_mind_function *tn_mind_choose_for(const tn_mind_fn *fn, const tn_mind_callable *declared);
 bool tn_mind_eval_function(tn_mind_evaluator *e, const tn_mind_function *function, tn_mind_frame *outer,
                            const tn_mind_value *args, tn_span at, tn_mind_value *out);
-/* Whether somebody wants the program to end; has been reported then. */
+/* Whether the program was asked to stop; reported if so. */
 bool tn_mind_interrupted(tn_mind_evaluator *e, tn_span at);
 /* One item of a tuple, a list or a shape. */
 bool tn_mind_item(tn_mind_evaluator *e, const tn_mind_value *of, const tn_mind_value *index, tn_span at,

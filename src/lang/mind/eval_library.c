@@ -1,4 +1,4 @@
-/* lang/mind/eval_library.c: calls of the library, carried out.
+/* lang/mind/eval_library.c: running calls of the library.
  *
  * Arguments are read as in the check (library_call.c), from values, and handed to
  * the same lowering with the builder of the graph. What reaches outside (printing,

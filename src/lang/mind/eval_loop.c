@@ -1,6 +1,6 @@
 /* lang/mind/eval_loop.c: fold and scan.
  *
- * A loop calls its function again and again, and each call extends the graph. What
+ * A loop calls its function many times, and each call extends the graph. What
  * something may be differentiated through keeps that graph as its tape. Where no
  * derivative is going on and none is asked for by names, the tape is of no use:
  * the state is computed from time to time and everything that led to it is

@@ -139,7 +139,7 @@ typedef struct {
   tn_mind_frame *frame;
   const tn_mind_unit *unit;
   tn_mind_node *node;     /* the if, or the && or || */
-  tn_mind_branch *branch; /* whose condition is looked at */
+  tn_mind_branch *branch; /* whose condition is evaluated */
   tn_span at;
 } fork;
 

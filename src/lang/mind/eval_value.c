@@ -186,7 +186,7 @@ static tn_value blur_axis(tn_builder *builder, tn_value x, int axis) {
 }
 
 /* What an annotation says of sizes that the value leaves open is taken for granted. The lengths of a
- * value that is one number everywhere can be written down anew. */
+ * value that is one number everywhere can be stated again. */
 static bool claim_shape(tn_mind_evaluator *e, tn_mind_value *value, const tn_type *type,
                         const tn_shape *claimed, tn_span at) {
   tn_builder *builder = tn_mind_builder(e, at);
@@ -348,7 +348,7 @@ bool tn_mind_value_force(tn_mind_evaluator *e, const tn_mind_value *value, tn_sp
 
 /* ---- text ---- */
 
-/* A tensor that depends on a dimension without a size may be known all the same: one number everywhere. */
+/* A tensor that depends on a dimension without a size may still be known: one number everywhere. */
 static bool filled_tensor(tn_mind_evaluator *e, const tn_type *type, double fill, tn_tensor *out) {
   if (!tn_shape_is_known(&type->shape) || !tn_tensor_new(e->host->heap, type->dtype, &type->shape, out))
     return false;

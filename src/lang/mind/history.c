@@ -146,7 +146,7 @@ bool tn_mind_plan_history(tn_mind *mind) {
   return ok;
 }
 
-#define ITS_END UINT32_MAX /* of a module whose statements have been carried out, or none of them */
+#define ITS_END UINT32_MAX /* of a module whose statements have been executed, or none of them */
 
 /* Whether a statement after this one differentiates by the variable. */
 static bool is_wanted(const tn_mind_variable *variable, uint32_t statement) {

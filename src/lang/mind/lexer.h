@@ -48,7 +48,7 @@ typedef struct {
 
 /* The text is the source's, which has a NUL after it. */
 void tn_mind_lexer_init(tn_mind_lexer *lexer, tn_str text, uint32_t file, tn_names *names, tn_diags *diags);
-/* The next token; after the text, TN_MIND_TOKEN_END again and again. */
+/* The next token; after the text, TN_MIND_TOKEN_END every time. */
 void tn_mind_read(tn_mind_lexer *lexer, tn_mind_token *token);
 tn_mind_token tn_mind_next(tn_mind_lexer *lexer);
 /* The characters of a string token, in the arena. What is wrong with it was reported when it was read. */

@@ -1,7 +1,7 @@
 /* lang/mind/library.c: what every library function is made of, and the table of them.
  *
  * A lowering speaks to a builder and does not know whether it is being checked
- * or carried out. Where the numeric result depends on an order of operations,
+ * or executed. Where the numeric result depends on an order of operations,
  * that order stands here and is part of the language:
  *
  *   arange     start + i * step in f64, rounded once to f32

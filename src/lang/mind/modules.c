@@ -35,7 +35,7 @@ static tn_mind_module *module_new(tn_mind *mind, tn_str path, tn_str name) {
 }
 
 /* Parses and checks a text as the whole of a module. What is wrong has been reported; what is right
- * can be used all the same. */
+ * can still be used. */
 static bool read_module(tn_mind *mind, tn_mind_module *module, uint32_t file) {
   tn_host *host = mind->host;
   tn_mind_unit *unit = tn_arena_new(mind->arena, tn_mind_unit);

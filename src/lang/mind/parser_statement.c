@@ -139,7 +139,7 @@ static tn_mind_node *parse_statement(tn_mind_parser *p) {
   return tn_mind_parse_expression(p);
 }
 
-/* ---- going on after a mistake ---- */
+/* ---- continuing after an error ---- */
 
 static bool starts_statement(int kind) { return kind == TN_MIND_TOKEN_LET || is_definition(kind); }
 

@@ -457,7 +457,7 @@ static bool may_fail(const tn_graph *graph, const tn_node *node) {
   return caused && tn_op_can_fail(node->op, tn_graph_type(graph, node->in[0])->dtype);
 }
 
-/* Nodes of branches are the business of their if. */
+/* Their if handles the nodes of branches. */
 static bool look_for_pending(tn_mind_trace *trace) {
   for (; trace->ready && trace->seen < trace->graph.nodes.count; trace->seen++) {
     const tn_node *node = tn_graph_node(&trace->graph, (tn_value)trace->seen);

@@ -34,7 +34,7 @@ typedef struct {
   tn_vec(tn_value) leaves;  /* nodes that only stand for their operand, ascending */
   tn_mind_notes of_nodes, of_regions; /* for copies */
   uint32_t round;
-  size_t seen;              /* nodes that have been looked at for `pending` */
+  size_t seen;              /* nodes that have been examined for `pending` */
 } tn_mind_trace;
 
 typedef enum {

@@ -79,7 +79,7 @@ static void end_scope(tn_ninth_vm *m, const tn_ninth_frame *frame) {
   tn_eager_recording(m->eager, frame->recording);
 }
 
-/* The frame is gone; the one below goes on. */
+/* The frame is gone; the one below continues. */
 static void pop_frame(tn_ninth_vm *m) {
   tn_ninth_frame frame = tn_vec_pop(&m->frames);
   if (frame.unit->shared) {

@@ -12,7 +12,7 @@
 
 #define UNKNOWN      (INT64_MAX / 2) /* a depth */
 #define INLINE_DEPTH 64              /* calls that are followed into each other */
-#define EFFORT       1000000         /* instructions that are looked at */
+#define EFFORT       1000000         /* instructions that are checked */
 
 /* What is known of a name, wherever it stands. */
 enum {
@@ -44,7 +44,7 @@ typedef struct {
   int64_t low;      /* the lowest depth it has reached */
   int64_t exit;     /* the greatest depth it may return with; -1: none yet */
   uint32_t returns; /* that were met */
-  bool certain;     /* what is looked at now will run */
+  bool certain;     /* what is checked now will run */
   tn_span called;   /* where; TN_NOWHERE: the main program */
 } activation;
 

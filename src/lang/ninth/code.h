@@ -16,7 +16,7 @@
 
 #define TN_NINTH_DEPTH_LIMIT 200 /* of brackets and blocks in the text */
 
-/* Instructions: one for each opcode that the VM carries out, then these. */
+/* Instructions: one for each opcode that the VM executes, then these. */
 typedef enum {
   TN_NINTH_CODE_NUMBER = TN_NINTH_OPCODE_COUNT, /* arg: the bits of an f32 */
   TN_NINTH_CODE_TENSOR,                         /* arg: number of a literal */

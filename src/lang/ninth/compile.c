@@ -121,7 +121,7 @@ static void keep_code(tn_ninth_compiler *c, tn_ninth_writer *writer) {
   unit->slots = tn_arena_copy(arena, writer->own.names.at, writer->own.names.count * sizeof(tn_name));
 }
 
-/* The unit around goes on. */
+/* The enclosing unit continues. */
 static tn_ninth_unit *end_unit(tn_ninth_compiler *c) {
   tn_ninth_writer *writer = c->writer;
   tn_ninth_unit *unit = writer->unit;

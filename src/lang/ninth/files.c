@@ -352,7 +352,7 @@ static uint32_t list_batches(tn_ninth_vm *m, const uint32_t *rows, size_t count,
   return 0;
 }
 
-/* The generator goes on where [RANDN] left it. */
+/* The generator continues where [RANDN] stopped. */
 static bool shuffled_batches(tn_ninth_vm *m, size_t count, size_t size, uint32_t *rows) {
   tn_rng rng;
   tn_rng_init(&rng, m->host->seed);

@@ -50,7 +50,7 @@ typedef struct {
 
 /* Reads the whole text of a registered file. What is not a token is reported and given as BAD. With
  * `everything`, comments and prose are tokens too. False when memory runs out; the tokens are to
- * be given back in any case. */
+ * be freed in any case. */
 bool tn_ninth_lex(tn_heap *heap, tn_diags *diags, uint32_t file, bool everything, tn_ninth_tokens *out);
 void tn_ninth_tokens_free(tn_heap *heap, tn_ninth_tokens *tokens);
 

@@ -20,7 +20,7 @@ static tn_value tensor_of_dims(tn_ninth_vm *m, const tn_ninth_object *shape) {
   return value;
 }
 
-/* The same few numbers meet tensors again and again, so they are kept; recorded operations share them. */
+/* The same few numbers meet tensors repeatedly, so they are kept; recorded operations share them. */
 tn_value tn_ninth_box(tn_ninth_vm *m, float number) {
   uint32_t bits = tn_bits_f32(number);
   tn_value *box = &m->boxes[(bits ^ bits >> 12 ^ bits >> 22) % TN_NINTH_BOXES];

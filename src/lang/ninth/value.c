@@ -2,7 +2,7 @@
  *
  * Objects come in chunks that never move. Giving one back may free a long chain
  * of instances that hold each other; that is done with a work list, not by
- * recursion. Instances that hold themselves are given back with the VM. */
+ * recursion. Instances that hold themselves are freed with the VM. */
 #include <string.h>
 
 #include "lang/ninth/vm.h"

@@ -1,6 +1,6 @@
 /* lang/ninth/vm.c: the loop that runs code.
  *
- * The commonest instructions are carried out here, on numbers without asking
+ * The commonest instructions are executed here, on numbers without asking
  * anybody; the rest are functions in the table of opcodes. Where the next
  * instruction and the top of the stack are is kept in local variables and handed
  * to the VM only when a function is called, which also makes any failure

@@ -82,7 +82,7 @@ typedef struct {
 /* A unit that is running. */
 typedef struct {
   const tn_ninth_unit *unit;
-  const tn_ninth_code *next;   /* where it goes on; kept while another frame runs */
+  const tn_ninth_code *next;   /* where it continues; kept while another frame runs */
   uint32_t locals;             /* its first variable in vm->locals */
   uint32_t loops;              /* open loops when it began */
   uint32_t self;               /* the instance that @ means */
@@ -146,7 +146,7 @@ typedef struct tn_ninth_vm {
   uint32_t calls, blocks;          /* frames of each kind */
   tn_vec(tn_ninth_symbol) symbols; /* by name */
   tn_vec(const tn_ninth_unit *) units;
-  tn_vec(uint32_t) free_units, free_files; /* numbers of what was given back */
+  tn_vec(uint32_t) free_units, free_files; /* numbers of what was freed */
   tn_ninth_program *programs;              /* newest first */
   tn_ninth_program *unused;                /* those that nothing may lead to */
   tn_ninth_turn turn;
@@ -162,7 +162,7 @@ typedef struct tn_ninth_vm {
   bool everything;                /* numbers are recorded too; see tn_ninth_note */
   tn_vec(tn_value) noted;
   size_t loss;                                     /* how many were noted when the last [BACKWARD] ran */
-  void (*watch)(struct tn_ninth_vm *vm); /* before each step; NULL: nobody watches */
+  void (*watch)(struct tn_ninth_vm *vm); /* before each step; NULL: none */
   void *watcher;
 } tn_ninth_vm;
 
@@ -198,7 +198,7 @@ bool tn_ninth_room(tn_ninth_vm *m);
 /* Whether there are `needed` items, which the opcode will take from the stack. False after reporting. */
 bool tn_ninth_reach(tn_ninth_vm *m, size_t needed);
 bool tn_ninth_interrupted(tn_ninth_vm *m);
-/* Puts a result in the place of the `count` top items, which are given back. */
+/* Puts a result in the place of the `count` top items, which are freed. */
 void tn_ninth_replace(tn_ninth_vm *m, size_t count, tn_ninth_value result);
 void tn_ninth_drop(tn_ninth_vm *m, size_t count);
 /* For `emit`: a value that the program has shown is an output of its graph. */
@@ -280,7 +280,7 @@ bool tn_ninth_bind_state(tn_ninth_vm *m, tn_name name, uint16_t *hint, tn_ninth_
 /* A stack item as a tensor of the engine. */
 typedef struct {
   tn_value value;
-  bool owned; /* made for this, and to be given back */
+  bool owned; /* made for this, and to be freed */
 } tn_ninth_operand;
 
 /* A number as a value of the engine, with a reference for the caller; 0 when memory runs out. */

@@ -11,7 +11,7 @@
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 #define RUNS        "/api/runs/"
-#define PATIENCE    0.2 /* seconds for a lock of somebody else: whoever else asks waits meanwhile */
+#define PATIENCE    0.2 /* seconds for another process's lock: other requests wait meanwhile */
 #define MOST_RUNS   1000
 #define MOST_VARYING 12 /* hyperparameters that are columns without being asked for */
 #define MOST_POINTS 4096 /* of a curve */

@@ -202,7 +202,7 @@ static void look(tn_server *s) {
   s->next_look = now + (tn_streams_look(s) ? s->limits->look_seconds : HELD_REST);
 }
 
-/* A round may last a while, so the clock is looked at in each. */
+/* A round may last a while, so the clock is read in each. */
 static bool is_over(tn_stop *stop) { return tn_stop_asked(stop) || tn_stop_time_left(stop) == 0; }
 
 static void serve(tn_server *s) {

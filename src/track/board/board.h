@@ -42,7 +42,7 @@ typedef struct {
   int jobs;            /* that wait or run: one more is refused */
   double job_seconds;  /* for one */
   size_t job_bytes;    /* of memory, for one */
-  int kept;            /* answers of jobs, for whoever asks again */
+  int kept;            /* answers of jobs, for repeated requests */
   size_t kept_bytes;
 } tn_board_limits;
 

@@ -48,7 +48,7 @@ static ssize_t fall_silent(tn_stream *s) {
   return 0;
 }
 
-/* Called when the client can take more: whoever reads has time again. */
+/* Called when the client can take more: the reader is ready again. */
 static ssize_t feed(void *context, uint64_t position, char *room, size_t size) {
   tn_stream *s = context;
   (void)position;

@@ -45,7 +45,7 @@ typedef struct {
   uint64_t turns;
 } tn_worker;
 
-/* False, with errno set, when the system has no pipe; to be ended all the same. */
+/* False, with errno set, when the system has no pipe; to be ended anyway. */
 bool tn_worker_init(tn_worker *worker, const tn_board_options *options, const tn_board_limits *limits);
 /* False when there can be no thread: then every job is refused. */
 bool tn_worker_start(tn_worker *worker);

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "track/board/internal.h"
 
-#define PATIENCE     0.2 /* seconds for a lock of somebody else, as in answer.c */
+#define PATIENCE     0.2 /* seconds for another process's lock, as in answer.c */
 #define MOST_NOTES   16384 /* bytes */
 #define MOST_TAGS    32
 #define LONGEST_TAG  64 /* bytes */
@@ -136,7 +136,7 @@ static void annotate(tn_answer *answer, int64_t id, tn_str body) {
     refuse(answer, 503, "the history of runs cannot be changed now");
 }
 
-/* A run that is going on would be recorded no further, and nobody would know why. */
+/* A run in progress would no longer be recorded, without an explanation. */
 static void forget(tn_answer *answer, int64_t id, tn_str body) {
   tn_run_row row;
   bool removed = false;

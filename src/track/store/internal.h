@@ -29,7 +29,7 @@ struct tn_store {
   size_t path_bytes;
   int version;     /* of the tables; 0: there are none */
   tn_text process; /* this process, as tn_store_this_process says; found while /proc can still be read */
-  double patience; /* seconds that a lock of somebody else is waited for */
+  double patience; /* seconds that another process's lock is waited for */
   double waiting;  /* since when, on the monotonic clock */
   size_t before;   /* bytes that SQLite had when the store was opened */
   size_t counted;  /* bytes of SQLite that the heap counts for it */

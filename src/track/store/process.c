@@ -1,7 +1,7 @@
 /* track/store/process.c: whether a process that once recorded something still lives.
  *
  * A number alone is not enough, since numbers are given again. With the moment
- * the process started and the machine's boot it names one process for good. */
+ * the process started and the machine's boot it names one process permanently. */
 #include <string.h>
 #include <unistd.h>
 

@@ -19,7 +19,7 @@
 #ifdef TN_HAVE_SQLITE
 #include "track/store/internal.h"
 
-#define PATIENCE        5.0  /* seconds; for a lock of somebody else */
+#define PATIENCE        5.0  /* seconds; for another process's lock */
 #define PATIENCE_AT_END 1.0  /* when the session is asked to stop; a reader is done by then */
 #define WAIT_STEP_MS    5
 #define STEPS_PER_LOOK  100  /* of SQLite's bytecode, between two looks at the stop and at its memory */
@@ -145,7 +145,7 @@ static bool is_asked_to_stop(const tn_store *store) {
 
 /* A small file can make SQLite sort without end (its pages may be children of several others), or read tables
  * of tables. SQLite has no bound for one connection, and one for the whole process would be that of an
- * embedder's other databases too; so its memory is looked at while it runs. Where others use SQLite at the
+ * embedder's other databases too; so its memory is checked while it runs. Where others use SQLite at the
  * same time, what they have taken since the store was opened counts as well. */
 static bool has_memory(tn_store *store) {
   size_t now = (size_t)tn_sqlite.memory_used();

@@ -69,7 +69,7 @@ typedef enum {
   TN_STORE_WRITE   /* runs can be recorded */
 } tn_store_mode;
 tn_store *tn_store_open(tn_heap *heap, const char *path, tn_store_mode mode, tn_diags *diags, bool *absent);
-/* The same, waiting at most so many seconds for a lock of somebody else; 0: as long as usual. */
+/* The same, waiting at most so many seconds for another process's lock; 0: as long as usual. */
 tn_store *tn_store_open_for(tn_heap *heap, const char *path, tn_store_mode mode, double patience,
                             tn_diags *diags, bool *absent);
 void tn_store_close(tn_store *store);

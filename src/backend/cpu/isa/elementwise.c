@@ -81,7 +81,7 @@ static uint8_t take(fused *job, pool *free) {
   return free->count > 0 ? free->unused[--free->count] : (uint8_t)job->buffers++;
 }
 
-/* The step that reads each register last; buffers of operands and constants are never given back. */
+/* The step that reads each register last; buffers of operands and constants are never freed. */
 static void find_last_uses(const fused *job, uint8_t *last) {
   memset(last, NO_BUFFER, REGISTERS);
   for (int s = 0; s < job->steps; s++)

@@ -17,7 +17,7 @@ typedef struct {
   int64_t om, on;
   bool onto;        /* sums continue from what is in c; then old is NULL */
   tn_cpu_grid grid; /* of the threads that share it */
-  tn_stop *stop; /* ends it early; NULL: nobody does */
+  tn_stop *stop; /* ends it early; NULL: nothing does */
 } product;
 
 /* A part's share of a product; each thread has its own place in `memory`. */

@@ -237,7 +237,7 @@ static tn_kernel small_product(const tn_kernel_call *call, tn_arena *arena, cons
 
 /* ---- rows of a small table: the sums of all rows fit on the stack ----
  * They are whole vectors there. A part of a vector that was just stored is slow to load again, and so is
- * what lies after it; so everything is worked out on the stack before the table is written. */
+ * what lies after it; so everything is computed on the stack before the table is written. */
 #define TABLE_ROWS 64 /* bits of a word, one for each row that the index names */
 #define TABLE_ROOM 1024
 #define PLACES     256

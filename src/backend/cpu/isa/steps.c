@@ -50,7 +50,7 @@
 #define F32_UNARY_BOTH(name, result)  F32_UNARY(name, result) F32_UNARY(name##_last, vf_canonical(result))
 #define F32_BINARY_BOTH(name, result) F32_BINARY(name, result) F32_BINARY(name##_last, vf_canonical(result))
 
-/* By how a row is carried out, its kind, and whether its NaN is canonical. Comparisons are plain loops. */
+/* By how a row is executed, its kind, and whether its NaN is canonical. Comparisons are plain loops. */
 #define RUN_LINK_UNARY_CANONICAL(ID)  F32_UNARY(ID##_f32, vf_of_##ID(x))
 #define RUN_LINK_UNARY_LOOSE(ID)      F32_UNARY_BOTH(ID##_f32, vf_of_##ID(x))
 #define RUN_LINK_BINARY_CANONICAL(ID) F32_BINARY(ID##_f32, vf_of_##ID(x, y))

@@ -14,7 +14,7 @@ typedef struct {
   tn_step_run last;   /* leaves the canonical NaN only: for results that are stored */
 } tn_step;
 
-/* How `op` is carried out on operands of dtype `from` (of its first operand, but of the second one
+/* How `op` is executed on operands of dtype `from` (of its first operand, but of the second one
  * for select) giving `to`. */
 #define step_of TN_CPU_NAME(step_of)
 tn_step step_of(tn_op op, tn_dtype from, tn_dtype to);
