@@ -16,6 +16,7 @@
 #define STAGED_LIMIT ((size_t)8 << 20) /* a larger input is sent from where it is */
 #define RESULT_START tn_plan_rounded(sizeof(card_fault))
 #define NOT_SHOWN    SIZE_MAX
+#define OWN_SCRATCH ((size_t)256 << 10) /* a step that needs more shares it with others, and waits for them */
 
 /* An input or a parameter. */
 typedef struct {
@@ -42,6 +43,7 @@ struct tn_plan_card {
   size_t host_bytes;
   tn_card_recording *recording;
   bool recordable;
+  bool serial;           /* steps are recorded one after another */
   uint64_t runs;
 };
 
@@ -172,9 +174,27 @@ static bool make_host_room(tn_plan *plan) {
   return c->host_bytes == 0 || c->host_room;
 }
 
+/* Offsets for now: what is shared comes first. */
+static void lay_out_scratch(tn_plan *plan) {
+  size_t shared = 0, own = 0;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    tn_step *step = &plan->steps.at[i];
+    step->scratch = tn_plan_scratch_of(plan, step);
+    if (step->scratch > OWN_SCRATCH && step->scratch > shared) shared = step->scratch;
+  }
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    tn_step *step = &plan->steps.at[i];
+    bool shares = step->scratch == 0 || step->scratch > OWN_SCRATCH;
+    step->scratch_at = shares ? 0 : shared + own;
+    if (!shares) own += step->scratch;
+  }
+  plan->scratch_bytes = shared + own;
+}
+
 bool tn_plan_get_card_memory(tn_plan *plan, tn_fault *fault) {
   tn_plan_card *c = plan->card;
   lay_out(plan);
+  lay_out_scratch(plan);
   c->given = tn_card_allocate(c->card, c->given_bytes);
   c->staged = tn_card_host_allocate(c->card, c->given_bytes);
   c->results = tn_card_allocate(c->card, c->result_bytes);
@@ -187,7 +207,7 @@ bool tn_plan_get_card_memory(tn_plan *plan, tn_fault *fault) {
   if (!make_host_room(plan)) return no_memory(fault);
   place_outputs(plan);
   for (size_t i = 0; i < plan->steps.count; i++) {
-    plan->steps.at[i].call.scratch = plan->scratch;
+    plan->steps.at[i].call.scratch = plan->scratch + plan->steps.at[i].scratch_at;
     plan->steps.at[i].call.queue = tn_card_queue_of(c->card);
   }
   return true;
@@ -342,33 +362,103 @@ static bool queue_steps(tn_plan *plan, tn_fault *fault) {
 }
 
 /* Everything that is the same in every run. The queue's fault and shift are the plan's own for now. */
-static bool queue_run(tn_plan *plan, tn_fault *fault) {
+static bool queue_run(tn_plan *plan, bool (*queue_them)(tn_plan *, tn_fault *), tn_fault *fault) {
   tn_plan_card *c = plan->card;
   tn_card_queue *queue = tn_card_queue_of(c->card);
   const tn_card_queue before = *queue;
   queue->fault = (card_fault *)c->results;
   queue->shift = (const uint64_t *)c->given;
   bool ok = tn_card_put(c->card, c->given, c->staged, c->given_bytes) || tn_card_fail(c->card, fault);
-  ok = ok && queue_steps(plan, fault);
+  ok = ok && queue_them(plan, fault);
   queue->fault = before.fault;
   queue->shift = before.shift;
   return ok;
 }
 
-static bool record(tn_plan *plan, tn_fault *fault) {
+/* ---- recording ---- */
+
+/* Steps that wait only for what they need. */
+typedef struct {
+  tn_plan *plan;
+  tn_order *order;
+  tn_card_node *start;   /* what the host gives is there */
+  tn_card_node **nodes;  /* by step; NULL: it queues nothing */
+  tn_card_node **after;  /* what the next one waits for */
+  bool *does, *awaited;  /* by step: there is a node; another waits for it */
+  uint32_t *waits;
+} side_by_side;
+
+static bool make_room(side_by_side *s, tn_arena *arena) {
+  size_t count = s->plan->steps.count + 1;
+  s->nodes = tn_arena_array(arena, count, sizeof *s->nodes);
+  s->after = tn_arena_array(arena, count, sizeof *s->after);
+  s->does = tn_arena_array(arena, count, sizeof *s->does);
+  s->awaited = tn_arena_array(arena, count, sizeof *s->awaited);
+  s->waits = tn_arena_array(arena, count, sizeof *s->waits);
+  return !arena->failed;
+}
+
+static bool queue_step(side_by_side *s, uint32_t i, tn_fault *fault) {
+  tn_card *card = s->plan->card->card;
+  if (s->plan->steps.at[i].kind != TN_STEP_KERNEL) return true;
+  size_t count = tn_order_waits(s->order, i, s->does, s->waits);
+  for (size_t k = 0; k < count; k++) {
+    s->after[k] = s->nodes[s->waits[k]];
+    s->awaited[s->waits[k]] = true;
+  }
+  if (count == 0) s->after[count++] = s->start;
+  bool ok = tn_card_queue_after(card, s->after, count) && queue_kernel(s->plan, i, fault) &&
+            tn_card_queued(card, &s->nodes[i]);
+  s->does[i] = s->nodes[i] != NULL;
+  return ok;
+}
+
+/* All steps; then what comes next waits for all of them. */
+static bool queue_all(side_by_side *s, tn_fault *fault) {
+  tn_card *card = s->plan->card->card;
+  size_t ends = 0;
+  bool ok = tn_card_queued(card, &s->start) && s->start;
+  for (uint32_t i = 0; ok && i < s->plan->steps.count; i++) ok = queue_step(s, i, fault);
+  for (uint32_t i = 0; ok && i < s->plan->steps.count; i++)
+    if (s->does[i] && !s->awaited[i]) s->after[ends++] = s->nodes[i];
+  if (ends == 0) s->after[ends++] = s->start;
+  return ok && tn_card_queue_after(card, s->after, ends);
+}
+
+static bool queue_side_by_side(tn_plan *plan, tn_fault *fault) {
+  side_by_side s = { .plan = plan, .order = tn_order_new(plan, plan->card->results) };
+  tn_arena arena;
+  tn_arena_init(&arena, plan->heap);
+  bool ok = s.order && make_room(&s, &arena) && queue_all(&s, fault);
+  tn_arena_free(&arena);
+  tn_order_free(s.order);
+  return ok;
+}
+
+static bool record_as(tn_plan *plan, bool (*queue_them)(tn_plan *, tn_fault *), tn_fault *fault) {
   tn_plan_card *c = plan->card;
   if (!tn_card_record(c->card)) return tn_card_fail(c->card, fault);
-  bool ok = queue_run(plan, fault) && tn_card_get(c->card, c->shown, c->results, c->result_bytes);
+  bool ok = queue_run(plan, queue_them, fault) && tn_card_get(c->card, c->shown, c->results, c->result_bytes);
+  if (!ok) return tn_card_unrecord(c->card), false;
   c->recording = tn_card_recorded(c->card);
-  if (ok && c->recording) return true;
-  return fault->kind == TN_FAULT_NONE ? tn_card_fail(c->card, fault) : false;
+  return c->recording || tn_card_fail(c->card, fault);
+}
+
+/* Where the steps cannot be ordered they wait for each other. */
+static bool record(tn_plan *plan, tn_fault *fault) {
+  tn_plan_card *c = plan->card;
+  if (!c->serial && record_as(plan, queue_side_by_side, fault)) return true;
+  if (fault->kind != TN_FAULT_NONE) return false;
+  if (tn_card_failure(c->card)) return tn_card_fail(c->card, fault);
+  c->serial = true;
+  return record_as(plan, queue_steps, fault);
 }
 
 /* The first run is not recorded: many plans run once. */
 static bool start(tn_plan *plan, tn_fault *fault) {
   tn_plan_card *c = plan->card;
   if (!send_values(plan)) return tn_card_fail(c->card, fault);
-  if (!c->recordable || c->runs++ == 0) return queue_run(plan, fault);
+  if (!c->recordable || c->runs++ == 0) return queue_run(plan, queue_steps, fault);
   if (!c->recording && !record(plan, fault)) return false;
   return tn_card_replay(c->card, c->recording) || tn_card_fail(c->card, fault);
 }

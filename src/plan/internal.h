@@ -5,7 +5,7 @@
  * that become one, and steps that go through their rows together; lanes.c
  * lets threads have such rows of their own;
  * memory.c gives storages their offsets; plan.c binds and runs; card.c does
- * so on a card.
+ * so on a card, where order.c says which steps may go side by side.
  *
  * Time is the number of a step. Jumps only go forward, so a value is alive
  * from the step that writes it to the last step that reads it, and that
@@ -49,6 +49,7 @@ typedef struct {
   uint32_t first_host, host_count; /* ENTER */
   tn_value node;
   bool fallible; /* can end the run at run time */
+  size_t scratch, scratch_at; /* on a card: bytes that it needs beside its operands, and where they begin */
   int32_t bands; /* more than 1: the steps from here to band_end - 1 go together, band by band */
   uint32_t band_end;
   tn_lanes *lanes; /* of those; NULL: all threads do each step of a band */
@@ -160,6 +161,17 @@ tn_view tn_plan_card_output(const tn_plan *plan, int index);
 bool tn_plan_run_on_card(tn_plan *plan, tn_fault *fault);
 /* Whether nothing in a run waits for the host: such a plan is recorded and launched as one. */
 bool tn_plan_is_recordable(const tn_plan *plan);
+
+/* What steps wait for (order.c). `fault`: where kernels put it. NULL: memory ran out, or the plan is too long
+ * or has an `if`; then each step waits for the one before it. Memory must be bound. */
+typedef struct tn_order tn_order;
+tn_order *tn_order_new(const tn_plan *plan, const void *fault);
+void tn_order_free(tn_order *order); /* NULL is fine */
+/* The steps that this one waits for, without those that they wait for; how many. Asked of every step in turn.
+ * does[i]: the earlier step i is anything to wait for. `out` has room for all steps. */
+size_t tn_order_waits(tn_order *order, uint32_t step, const bool *does, uint32_t *out);
+/* Bytes that a step needs beside its operands. */
+size_t tn_plan_scratch_of(const tn_plan *plan, const tn_step *step);
 
 /* One more view that follows its storage; its index, or -1 when memory runs out. */
 int32_t tn_plan_add_view(tn_plan *plan, const tn_location *location);

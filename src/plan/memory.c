@@ -6,7 +6,10 @@
  *
  * That leaves gaps: what lives long is put between values that soon die. Where
  * much memory is at stake, all places are chosen a second time with every life
- * known, the largest and longest first, and the smaller block counts. */
+ * known, the largest and longest first, and the smaller block counts.
+ *
+ * On a card, where steps go side by side, a place that is used again makes them
+ * wait for each other. So a small block there has a place for every value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,7 @@ typedef struct {
 } gap;
 
 #define PACK_BYTES ((size_t)8 << 20) /* of a block that is worth a second choice */
+#define SPREAD_BYTES ((size_t)32 << 20) /* of a block on a card that gives every value its own place */
 #define PACK_LIMIT 4096              /* slots of one: each is compared with all others */
 
 /* A place and how long it is in use, by one storage or by several that take it over from each other. */
@@ -33,6 +37,7 @@ typedef struct {
   int32_t *dying;      /* by step: head of the storages that die there */
   int32_t *next_dying; /* by storage */
   size_t end;          /* the block so far */
+  bool spread;         /* no place is used again */
 } placer;
 
 
@@ -138,7 +143,16 @@ static int32_t dying_operand(const tn_plan *plan, const tn_storage *storage) {
   return -1;
 }
 
+static bool may_spread(const tn_plan *plan) {
+  size_t limit = plan->options.memory_limit, bytes = 0;
+  if (limit == 0 || limit > SPREAD_BYTES) limit = SPREAD_BYTES;
+  for (size_t s = 0; plan->card && s < plan->storages.count && bytes <= limit; s++)
+    if (plan->storages.at[s].base == 0) bytes += tn_plan_rounded(plan->storages.at[s].bytes);
+  return plan->card && bytes <= limit;
+}
+
 static bool expire(placer *p, int32_t from, int32_t to) {
+  if (p->spread) return true;
   for (int32_t time = from; time < to; time++) {
     for (int32_t s = p->dying[time]; s >= 0; s = p->next_dying[s]) {
       const tn_storage *storage = &p->plan->storages.at[s];
@@ -241,7 +255,7 @@ static size_t pack(slot **order, slot **placed, size_t count) {
 static bool place_again(placer *p) {
   tn_plan *plan = p->plan;
   size_t count = p->slots.count, bytes = 2 * count * sizeof(slot *);
-  if (plan->block_bytes < PACK_BYTES || count > PACK_LIMIT) return true;
+  if (p->spread || plan->block_bytes < PACK_BYTES || count > PACK_LIMIT) return true;
   slot **order = tn_heap_alloc(plan->heap, bytes);
   if (!order) return false;
   for (size_t i = 0; i < count; i++) order[i] = &p->slots.at[i];
@@ -255,7 +269,7 @@ static bool place_again(placer *p) {
 }
 
 bool tn_plan_place(tn_plan *plan, tn_fault *fault) {
-  placer p = { .plan = plan };
+  placer p = { .plan = plan, .spread = may_spread(plan) };
   size_t steps = plan->steps.count + 1, storages = plan->storages.count + 1;
   p.dying = tn_heap_alloc(plan->heap, steps * sizeof *p.dying);
   p.next_dying = tn_heap_alloc(plan->heap, storages * sizeof *p.next_dying);

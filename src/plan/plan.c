@@ -29,7 +29,7 @@ static void link_views(tn_plan *plan) {
 }
 
 /* Of one step; of a step whose threads take bands of their own, for each of them. */
-static size_t scratch_of(const tn_plan *plan, const tn_step *step) {
+size_t tn_plan_scratch_of(const tn_plan *plan, const tn_step *step) {
   const tn_kernel_call *call = &step->call;
   if (step->kind != TN_STEP_KERNEL || !plan->backend->scratch) return 0;
   return tn_plan_rounded(plan->backend->scratch(plan->backend, call->op, call->attrs, call->in, call->count,
@@ -43,7 +43,7 @@ static size_t scratch_needed(const tn_plan *plan) {
     const tn_step *step = &plan->steps.at[i];
     if (i >= end) lanes = NULL;
     if (step->lanes) lanes = step->lanes, end = step->band_end;
-    size_t bytes = scratch_of(plan, step);
+    size_t bytes = tn_plan_scratch_of(plan, step);
     if (lanes && bytes > lanes->scratch) lanes->scratch = bytes;
     if (lanes) bytes = lanes->scratch * (size_t)lanes->count;
     if (bytes > most) most = bytes;
@@ -66,8 +66,8 @@ static bool over_limit(const tn_plan *plan) {
 }
 
 static bool get_memory(tn_plan *plan, tn_fault *fault) {
-  plan->scratch_bytes = scratch_needed(plan);
   if (plan->card) return tn_plan_get_card_memory(plan, fault);
+  plan->scratch_bytes = scratch_needed(plan);
   if (over_limit(plan)) {
     fault->kind = TN_FAULT_MEMORY;
     return false;

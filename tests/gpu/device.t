@@ -59,11 +59,49 @@ $ sh on_card fine train model.ail --device cuda --ranks 2
 # A step is recorded once and launched as one; only batches and losses cross. Small work stays on the CPU.
 $ tern train model.ail --json > here
 $ sh on_card count train model.ail --json --device cuda > there
-! fake GPU: <*> launches, 19 replays, <*> to it, <*> from it
+! fake GPU: <*> launches, 19 replays, <*> to it, <*> from it, <*>
 $ cmp here there
 $ sh on_card count train model.ail --json --device auto > there
-! fake GPU: 0 launches, 0 replays, 0 to it, 0 from it
+! fake GPU: 0 launches, 0 replays, 0 to it, 0 from it, 0 edges, 0 deep
 $ cmp here there
+
+# Kernels of a recording wait for what they need, and for nothing else. The driver does them in any order that
+# is allowed. Whichever of these waits it forgets, the result is wrong: none is missing, none too many.
+$ cat > fit.ail <<'END'
+> model {
+>   x [B, 3]
+>   y [B]
+>   param W [3, 4]
+>   param b [4]
+>   param V [4, 1]
+>   answer = reshape(matmul(tanh(linear(x, W, b)), V), [@0])
+> }
+> train {
+>   loss = mse_loss(answer, y)
+>   steps = 5
+>   lr = 0.1
+>   batch = 6
+>   optimizer = "adam"
+>   clip_norm = 0.1
+> }
+> dataset {
+>   format = "csv"
+>   path = "rows.csv"
+>   x = ["a", "b", "c"]
+>   shuffle = true
+> }
+> END
+$ { echo a,b,c,y; seq 0 239 | awk '{ printf "%d%s", $1 * $1 % 83, $1 % 4 == 3 ? "\n" : "," }'; } > rows.csv
+$ tern train fit.ail --allow fileread --json > here
+$ sh on_card count train fit.ail --allow fileread --json --device cuda 2> said > there
+$ cmp here there
+$ awk '{ print ($15 < $3 * 2 / 3) }' said
+| 1
+$ for edge in $(seq $(awk '{ print $13 }' said)); do
+>   sh on_card forget=$edge train fit.ail --allow fileread --json --device cuda > there 2> /dev/null
+>   cmp -s here there && echo "$edge is not missed"
+> done; true
+$ sh on_card unordered train fit.ail --allow fileread --json --device cuda | cmp here -
 
 # A plan says what stays on the CPU, and why.
 $ sh on_card fine emit model.ail --as plan --device cuda
@@ -78,13 +116,13 @@ $ sh on_card fine emit branch.ail --as plan --device cuda
 | 0: mean input+0 -> @0
 | 1: gt @0 const+0 -> @64
 | 2: unless @64 to 6; on the CPU: it decides which step is next
-| 3: exp input+0 -> @0
-| 4: reshape @0 -> out+0
+| 3: exp input+0 -> @128
+| 4: reshape @128 -> out+0
 | 5: jump to 10
 | 6: enter; on the CPU: it asks whether the host's values may be used
-| 7: host @0; on the CPU: its value comes from the host
-| 8: mul input+0 @0 -> @64
-| 9: reshape @64 -> out+0
+| 7: host @192; on the CPU: its value comes from the host
+| 8: mul input+0 @192 -> @256
+| 9: reshape @256 -> out+0
 | device cuda: steps on the GPU: 6, on the CPU: 3; launched one by one
 
 # A run of one device is verified on another, and resumed there.

@@ -10,9 +10,12 @@
  *   old         it does not start
  *   memory=N    it has N bytes of memory
  *   lost=N      it is gone after N launches of kernels or recordings
+ *   forget=N    it forgets that a kernel of a recording waits for another: the N-th such pair
+ *   unordered   it cannot let things of a recording wait for others than the one before them
  *   slow=N      it takes N milliseconds before it has done what was queued
  *   count       it says on standard error at the end what it has done */
 #define _DEFAULT_SOURCE
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +38,8 @@ static const size_t argument_bytes[TN_CARD_COUNT] = {
 #include "backend/cuda/kernels/kernels.def"
 };
 
-/* What was asked for between the begin and the end of a capture. */
+/* What was asked for between the begin and the end of a capture. Whatever a node does not wait for may be done
+ * after it as well as before: launching takes any order that is allowed, another one each time. */
 typedef struct node {
   enum { LAUNCH, COPY, CLEAR } kind;
   tn_card_kernel kernel;
@@ -46,15 +50,26 @@ typedef struct node {
   unsigned char byte;
   _Alignas(16) char arguments[CARD_ARGUMENT_BYTES];
   struct node *next;
+  struct node **after;     /* what it waits for */
+  size_t after_count;
+  long depth;              /* how many follow one another up to it */
+  bool done;
 } node;
 
 struct tn_cu_graph {
   node *first, **last;
+  node **after;            /* what the next node waits for */
+  size_t after_count;
+  long edges;
+  node *late;              /* what another has forgotten to wait for: done as late as possible */
+};
+struct tn_cu_program {
+  node *first, *late;
 };
 
 static tn_cu_graph capturing;
 static size_t in_use;
-static long launches, replays, to_card, to_host;
+static long launches, replays, to_card, to_host, edges, depth;
 static emulated_card card;
 
 /* ---- what is wrong ---- */
@@ -71,8 +86,9 @@ static int lost(void) {
 }
 
 static void say_counts(void) {
-  fprintf(stderr, "fake GPU: %ld launches, %ld replays, %ld to it, %ld from it\n", launches, replays,
-          to_card, to_host);
+  fprintf(stderr, "fake GPU: %ld launches, %ld replays, %ld to it, %ld from it, ", launches, replays, to_card,
+          to_host);
+  fprintf(stderr, "%ld edges, %ld deep\n", edges, depth);
 }
 
 /* ---- the driver and its card ---- */
@@ -164,6 +180,28 @@ static int carry_out(const node *n) {
   return 0;
 }
 
+/* What the next node of the recording waits for. */
+static int wait_next(node *const *nodes, size_t count) {
+  free(capturing->after);
+  capturing->after = malloc((count + 1) * sizeof(node *));
+  capturing->after_count = 0;
+  if (!capturing->after) return TN_CU_OUT_OF_MEMORY;
+  if (count > 0) memcpy(capturing->after, nodes, count * sizeof *nodes);
+  capturing->after_count = count;
+  return 0;
+}
+
+static void forget_one(node *n) {
+  long wanted = wrong("forget");
+  if (n->kind != LAUNCH) return;
+  for (size_t i = 0; i < n->after_count; i++) {
+    if (++capturing->edges != wanted) continue;
+    capturing->late = n->after[i];
+    n->after[i] = n->after[--n->after_count];
+    return;
+  }
+}
+
 /* Now, or when the recording is launched. */
 static int ask(const node *n) {
   if (lost()) return LOST;
@@ -172,9 +210,16 @@ static int ask(const node *n) {
   if (!kept) return TN_CU_OUT_OF_MEMORY;
   *kept = *n;
   kept->next = NULL;
+  kept->after = capturing->after;
+  kept->after_count = capturing->after_count;
+  forget_one(kept);
+  for (size_t i = 0; i < kept->after_count; i++)
+    if (kept->after[i]->depth > kept->depth) kept->depth = kept->after[i]->depth;
+  if (++kept->depth > depth) depth = kept->depth;
   *capturing->last = kept;
   capturing->last = &kept->next;
-  return 0;
+  capturing->after = NULL;
+  return wait_next(&kept, 1);
 }
 
 EXPORTED int cuLaunchKernel(tn_cu_function function, unsigned blocks, unsigned blocks_y, unsigned blocks_z,
@@ -287,7 +332,27 @@ int cuStreamBeginCapture_v2(tn_cu_stream stream, int mode) {
   capturing = calloc(1, sizeof *capturing);
   if (!capturing) return TN_CU_OUT_OF_MEMORY;
   capturing->last = &capturing->first;
+  return wait_next(NULL, 0);
+}
+EXPORTED int cuStreamGetCaptureInfo_v2(tn_cu_stream stream, int *status, uint64_t *id, tn_cu_graph *graph,
+                                       const tn_cu_node **nodes, size_t *count);
+int cuStreamGetCaptureInfo_v2(tn_cu_stream stream, int *status, uint64_t *id, tn_cu_graph *graph,
+                              const tn_cu_node **nodes, size_t *count) {
+  (void)stream;
+  if (!capturing) return MISUSED;
+  *status = 1;
+  *id = 1;
+  *graph = capturing;
+  *nodes = (const tn_cu_node *)capturing->after;
+  *count = capturing->after_count;
   return 0;
+}
+EXPORTED int cuStreamUpdateCaptureDependencies(tn_cu_stream stream, tn_cu_node *nodes, size_t count,
+                                               unsigned flags);
+int cuStreamUpdateCaptureDependencies(tn_cu_stream stream, tn_cu_node *nodes, size_t count, unsigned flags) {
+  (void)stream;
+  if (!capturing || flags != TN_CU_CAPTURE_SET || wrong("unordered") >= 0) return MISUSED;
+  return wait_next((node **)nodes, count);
 }
 EXPORTED int cuStreamEndCapture(tn_cu_stream stream, tn_cu_graph *graph);
 int cuStreamEndCapture(tn_cu_stream stream, tn_cu_graph *graph) {
@@ -302,13 +367,17 @@ int cuStreamEndCapture(tn_cu_stream stream, tn_cu_graph *graph) {
 EXPORTED int cuGraphInstantiateWithFlags(tn_cu_program *program, tn_cu_graph graph, unsigned long long flags);
 int cuGraphInstantiateWithFlags(tn_cu_program *program, tn_cu_graph graph, unsigned long long flags) {
   (void)flags;
-  *program = (tn_cu_program)graph->first;
+  *program = malloc(sizeof **program);
+  if (!*program) return TN_CU_OUT_OF_MEMORY;
+  edges += graph->edges;
+  **program = (struct tn_cu_program){ graph->first, graph->late };
   graph->first = NULL;
   return 0;
 }
 static void free_nodes(node *n) {
   while (n) {
     node *next = n->next;
+    free(n->after);
     free(n);
     n = next;
   }
@@ -316,17 +385,45 @@ static void free_nodes(node *n) {
 EXPORTED int cuGraphDestroy(tn_cu_graph graph);
 int cuGraphDestroy(tn_cu_graph graph) {
   free_nodes(graph->first);
+  free(graph->after);
   free(graph);
   return 0;
 }
+
+static bool may_begin(const node *n) {
+  for (size_t i = 0; i < n->after_count; i++)
+    if (!n->after[i]->done) return false;
+  return !n->done;
+}
+
+static uint32_t next_random(void) {
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+/* Any node that may begin, each as likely as the others; NULL: all is done. */
+static node *choose(const struct tn_cu_program *program) {
+  node *chosen = NULL;
+  uint32_t found = 0;
+  for (node *n = program->first; n; n = n->next)
+    if (n != program->late && may_begin(n) && next_random() % ++found == 0) chosen = n;
+  return chosen ? chosen : program->late && may_begin(program->late) ? program->late : NULL;
+}
+
 EXPORTED int cuGraphLaunch(tn_cu_program program, tn_cu_stream stream);
 int cuGraphLaunch(tn_cu_program program, tn_cu_stream stream) {
   (void)stream;
   replays++;
   if (lost()) return LOST;
-  for (const node *n = (const node *)program; n; n = n->next)
+  for (node *n = program->first; n; n = n->next) n->done = false;
+  for (node *n; (n = choose(program)) != NULL; n->done = true)
     if (carry_out(n) != 0) return UNKNOWN;
   return 0;
 }
 EXPORTED int cuGraphExecDestroy(tn_cu_program program);
-int cuGraphExecDestroy(tn_cu_program program) { return free_nodes((node *)program), 0; }
+int cuGraphExecDestroy(tn_cu_program program) {
+  free_nodes(program->first);
+  free(program);
+  return 0;
+}

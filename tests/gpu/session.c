@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE   /* mkdtemp */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -118,10 +119,46 @@ static void a_graph_gives_the_same_bits_in_every_run(void **state) {
   assert_memory_equal(got, wanted, sizeof wanted);
 }
 
+static const char two_faults[] = "graph(%x: f32[3], %i: i32[2], %j: i32[2]) {\n"
+                                 "  %1 = gather %x, %i {axis=0} : f32[2]\n"
+                                 "  %2 = gather %x, %j {axis=0} : f32[2]\n"
+                                 "  %3 = mul %1, %2 : f32[2]\n"
+                                 "  return y=%3\n}\n";
+
+static void give_indices(tern_program *program, const char *name, int32_t first, int32_t second) {
+  int64_t dims[] = { 2 };
+  int32_t values[] = { first, second };
+  tern_tensor given = { .dtype = TERN_I32, .rank = 1, .dims = dims, .data = values };
+  assert_int_equal(tern_set_input(program, name, &given), TERN_OK);
+}
+
+/* Kernels that need not wait for each other run in any order; of two faults the first is reported. */
+static void the_first_fault_is_reported(void **state) {
+  (void)state;
+  tern_session *session = open_session("cuda");
+  tern_program *program = tern_load(session, TERN_LANG_GRAPH, "g", two_faults, strlen(two_faults));
+  int64_t dims[] = { 3 };
+  float x[] = { 1, 2, 3 };
+  tern_tensor given = { .dtype = TERN_F32, .rank = 1, .dims = dims, .data = x };
+  assert_non_null(program);
+  assert_int_equal(tern_set_input(program, "x", &given), TERN_OK);
+  for (int run = 0; run < 16; run++) {
+    bool wrong = run > 1 && run % 4 != 3;
+    give_indices(program, "i", wrong ? 7 : 0, 2);
+    give_indices(program, "j", wrong ? 9 : 1, 1);
+    assert_int_equal(tern_run(program), wrong ? TERN_FAILED : TERN_OK);
+    if (wrong) assert_non_null(strstr(tern_diagnostics_text(session, 0), "7"));
+    tern_clear_diagnostics(session);
+  }
+  tern_program_free(program);
+  tern_session_free(session);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_text_is_continued_alike),
     cmocka_unit_test(a_graph_gives_the_same_bits_in_every_run),
+    cmocka_unit_test(the_first_fault_is_reported),
   };
   return cmocka_run_group_tests(tests, set_up, leave_room);
 }

@@ -11,7 +11,7 @@ $ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do cat data/ir
 # Answers.
 $ tern predict run rows.tsv > here
 $ sh on_card count predict run rows.tsv --device cuda > there
-! fake GPU: <*> launches, 0 replays, 5 to it, 1 from it
+! fake GPU: <*> launches, 0 replays, 5 to it, 1 from it, <*>
 $ cmp here there
 $ sh on_card fine predict run --input x='[[5.1, 3.5, 1.4, 0.2]]' --device cuda > there
 $ tern predict run --input x='[[5.1, 3.5, 1.4, 0.2]]' | cmp - there
@@ -19,7 +19,7 @@ $ tern predict run --input x='[[5.1, 3.5, 1.4, 0.2]]' | cmp - there
 # Metrics: four pieces of 1024 rows, then what joins them. The four parameters go there once.
 $ tern evaluate run rows.tsv > here
 $ sh on_card count evaluate run rows.tsv --device cuda > there
-! fake GPU: <*> launches, 3 replays, 7 to it, 3 from it
+! fake GPU: <*> launches, 3 replays, 7 to it, 3 from it, <*>
 $ cmp here there
 $ tern evaluate run rows.tsv --record > here; cp run/evaluation.json recorded
 $ sh on_card fine evaluate run rows.tsv --record --device cuda > there

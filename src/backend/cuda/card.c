@@ -53,6 +53,8 @@ struct tn_card {
   tn_cu_function functions[TN_CARD_COUNT];
   card_memory *memory;     /* on the card */
   const char *failure;
+  uint64_t queued;         /* kernels and copies so far */
+  uint64_t queued_before;  /* of them before tn_card_queue_after */
   struct tn_resident *residents;   /* a list: resident.c */
 };
 
@@ -144,6 +146,7 @@ static bool launch(tn_card_queue *queue, tn_card_kernel kernel, int64_t blocks, 
   tn_card *card = (tn_card *)queue;
   (void)bytes;
   if (card->failure) return false;
+  card->queued++;
   void *list[] = { (void *)(uintptr_t)arguments };
   return check(card, card->cu.launch(card->functions[kernel], (unsigned)blocks, 1, 1, (unsigned)threads, 1,
                                       1, 0, card->stream, list, NULL));
@@ -229,11 +232,13 @@ void tn_card_host_release(tn_card *card, void *memory) {
 
 bool tn_card_put(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
+  card->queued++;
   return check(card, card->cu.put(at(to), from, bytes, card->stream));
 }
 
 bool tn_card_get(tn_card *card, void *to, const void *from, size_t bytes) {
   if (bytes == 0 || card->failure) return !card->failure;
+  card->queued++;
   return check(card, card->cu.get(to, at(from), bytes, card->stream));
 }
 
@@ -300,6 +305,32 @@ tn_card_recording *tn_card_recorded(tn_card *card) {
   if (check(card, error)) (void)check(card, card->cu.graph_prepare(&program, graph, 0));
   if (graph) card->cu.graph_destroy(graph);
   return card->failure ? NULL : (tn_card_recording *)program;
+}
+
+void tn_card_unrecord(tn_card *card) {
+  tn_cu_graph graph = NULL;
+  (void)card->cu.capture_end(card->stream, &graph);
+  if (graph) card->cu.graph_destroy(graph);
+}
+
+bool tn_card_queue_after(tn_card *card, tn_card_node **nodes, size_t count) {
+  card->queued_before = card->queued;
+  return !card->failure &&
+         card->cu.capture_after(card->stream, (tn_cu_node *)nodes, count, TN_CU_CAPTURE_SET) == 0;
+}
+
+bool tn_card_queued(tn_card *card, tn_card_node **node) {
+  const tn_cu_node *nodes = NULL;
+  tn_cu_graph graph;
+  size_t count = 0;
+  uint64_t id;
+  int status;
+  *node = NULL;
+  if (card->failure || card->queued == card->queued_before) return !card->failure;
+  if (card->cu.capture_state(card->stream, &status, &id, &graph, &nodes, &count) != 0 || count != 1)
+    return false;
+  *node = (tn_card_node *)nodes[0];
+  return true;
 }
 
 bool tn_card_replay(tn_card *card, tn_card_recording *recording) {

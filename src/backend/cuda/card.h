@@ -71,6 +71,15 @@ typedef struct tn_card_recording tn_card_recording;
 bool tn_card_record(tn_card *card);
 /* NULL when the card has failed. */
 tn_card_recording *tn_card_recorded(tn_card *card);
+/* Ends a recording that nobody wants. */
+void tn_card_unrecord(tn_card *card);
 bool tn_card_replay(tn_card *card, tn_card_recording *recording);
 void tn_card_forget(tn_card *card, tn_card_recording *recording);   /* NULL is fine */
+/* While recording, everything waits for what was queued before it, unless this says that what is queued next
+ * waits for these alone; what it waits for may be done side by side. False: the driver does not know how, and
+ * the recording is of no use. The card has not failed. */
+typedef struct tn_card_node tn_card_node;
+bool tn_card_queue_after(tn_card *card, tn_card_node **nodes, size_t count);
+/* What was queued last; *node is NULL where nothing was since tn_card_queue_after. False as above. */
+bool tn_card_queued(tn_card *card, tn_card_node **node);
 #endif

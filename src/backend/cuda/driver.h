@@ -13,6 +13,7 @@ typedef struct tn_cu_module *tn_cu_module;
 typedef struct tn_cu_function *tn_cu_function;
 typedef struct tn_cu_stream *tn_cu_stream;
 typedef struct tn_cu_graph *tn_cu_graph;
+typedef struct tn_cu_node *tn_cu_node;         /* of a graph */
 typedef struct tn_cu_program *tn_cu_program;   /* a graph that can be launched */
 typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 
@@ -45,6 +46,10 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
   X(stream_query, "cuStreamQuery", tn_cu_stream stream)                                                     \
   X(capture_begin, "cuStreamBeginCapture_v2", tn_cu_stream stream, int mode)                                \
   X(capture_end, "cuStreamEndCapture", tn_cu_stream stream, tn_cu_graph *graph)                             \
+  X(capture_state, "cuStreamGetCaptureInfo_v2", tn_cu_stream stream, int *status, uint64_t *id,             \
+    tn_cu_graph *graph, const tn_cu_node **nodes, size_t *count)                                            \
+  X(capture_after, "cuStreamUpdateCaptureDependencies", tn_cu_stream stream, tn_cu_node *nodes,             \
+    size_t count, unsigned flags)                                                                           \
   X(graph_prepare, "cuGraphInstantiateWithFlags", tn_cu_program *program, tn_cu_graph graph,                \
     unsigned long long flags)                                                                               \
   X(graph_destroy, "cuGraphDestroy", tn_cu_graph graph)                                                     \
@@ -59,6 +64,7 @@ typedef unsigned long long tn_cu_pointer;   /* into the card's memory */
 #define TN_CU_NOT_FOUND 500        /* a module has no such kernel */
 #define TN_CU_NOT_READY 600        /* a stream still works */
 #define TN_CU_CAPTURE_RELAXED 2    /* of capture_begin: other calls may go on meanwhile */
+#define TN_CU_CAPTURE_SET 1        /* of capture_after: these nodes in place of those that it was */
 #define TN_CU_CAPABILITY_MAJOR 75   /* attributes of a device */
 #define TN_CU_CAPABILITY_MINOR 76
 #define TN_CU_MULTIPROCESSORS 16
