@@ -48,7 +48,7 @@ static bool writes_param(const tn_plan *plan, const tn_step *step) {
   return base >= tn_plan_param_base(plan, 0) && base < tn_plan_output_base(plan, 0);
 }
 
-/* The fault is a piece too: a step that can fail writes it, and one that changes a parameter depends on it. */
+/* The fault is a piece too: a step that can fail writes it, and one that changes a parameter waits for it. */
 static bool add_step(tn_order *order, const tn_plan *plan, const tn_step *step, const void *fault) {
   bool ok = true;
   for (int i = 0; ok && i <= step->call.count; i++)

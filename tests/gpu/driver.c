@@ -38,8 +38,8 @@ static const size_t argument_bytes[TN_CARD_COUNT] = {
 #include "backend/cuda/kernels/kernels.def"
 };
 
-/* What was asked for between the begin and the end of a capture. Whatever a node does not wait for may be done
- * after it as well as before: launching takes any order that is allowed, another one each time. */
+/* What was asked for between the begin and the end of a capture. Whatever a node does not wait for may be
+ * done after it as well as before: launching takes any order that is allowed, another one each time. */
 typedef struct node {
   enum { LAUNCH, COPY, CLEAR } kind;
   tn_card_kernel kernel;
